@@ -1,0 +1,108 @@
+# trailcam: `make help` lists what can be made.
+#
+# Everything is built under $(BUILD). Variants live in directories of their own:
+#	make SAN=1		address and undefined-behaviour sanitizers, in build/san
+#	make CC=clang		in build/clang
+#	make WERROR=1		warnings are errors
+#	make V=1		show the commands
+
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CLANG ?= clang
+BPFTOOL ?= $(shell command -v bpftool 2>/dev/null || echo /usr/sbin/bpftool)
+PREFIX ?= /usr/local
+
+variant := $(if $(SAN),/san)$(if $(filter clang%,$(CC)),/clang)
+BUILD ?= build$(variant)
+
+Q := $(if $(V),,@)
+say = $(if $(V),@:,@printf '  %-7s %s\n')
+
+WARN := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wpointer-arith -Wwrite-strings \
+	-Wformat=2 $(if $(filter clang%,$(CC)),-Wno-gnu,-Wno-format-truncation) $(if $(WERROR),-Werror)
+CFLAGS ?= -O2 -g
+comma := ,
+SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -I. -Iuser -I$(BUILD) -MMD -MP
+LDLIBS := -lipt -lbpf -ldw -lelf -lz -lZydis -lcap -liberty -lpthread
+
+# Rows of the layering (user/README.md), highest first: a module links what stands after it, never before.
+MODULES := cli pipeline recording sinks stacks trigger decode image source base
+module_srcs = $(sort $(wildcard user/$(1)/*.c))
+module_objs = $(patsubst %.c,$(BUILD)/%.o,$(call module_srcs,$(1)))
+LIBS := $(foreach m,$(MODULES),$(BUILD)/lib/$(m).a)
+USER_OBJS := $(foreach m,$(MODULES),$(call module_objs,$(m)))
+
+# The modules that a module's unit tests may link: itself and the rows below it.
+below_cli := $(MODULES)
+below_pipeline := pipeline recording sinks stacks trigger decode image source base
+below_recording := recording stacks trigger decode image source base
+below_sinks := sinks stacks trigger decode image source base
+below_stacks := stacks trigger decode image source base
+below_trigger := trigger image source base
+below_decode := decode image source base
+below_image := image base
+below_source := source base
+below_base := base
+
+.DEFAULT_GOAL := all
+.SECONDARY:
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+##@ Build
+all: $(LIBS) $(if $(wildcard user/cli/main.c),$(BUILD)/trailcam) ## the program, build/trailcam (default)
+.PHONY: all
+
+$(BUILD)/trailcam: $(LIBS)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BUILD)/user/cli/main.o -Wl,--start-group $(LIBS) -Wl,--end-group $(LDFLAGS) $(LDLIBS)
+
+define module_rule
+$(BUILD)/lib/$(1).a: $(call module_objs,$(1))
+	$$(say) AR $$@
+	@mkdir -p $$(@D)
+	$$(Q)rm -f $$@ && ar rcsD $$@ $$(filter %.o,$$^)
+endef
+$(foreach m,$(MODULES),$(eval $(call module_rule,$(m))))
+
+$(BUILD)/%.o: %.c
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# BPF: one object for every kernel; the skeleton embeds it in the program.
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/hit.h vmlinux/x86_64/vmlinux.h
+	$(say) BPF $<
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -O2 -g -Wall -Wextra -Werror -D__TARGET_ARCH_x86 -I. -Ivmlinux/x86_64 \
+		-I/usr/include/x86_64-linux-gnu -c -o $@ $<
+
+$(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
+
+SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+$(call module_objs,trigger): | $(SKELETONS)
+
+include tests/tests.mk
+
+##@ Housekeeping
+deps: ## install the Debian packages that are missing
+	$(Q)tests/lint/deps.sh $(PACKAGES)
+
+format: ## rewrite the sources with clang-format
+	$(Q)clang-format -i $(C_FILES)
+
+clean: ## remove everything that was built
+	$(Q)rm -rf build
+
+help: ## this list
+	$(Q)awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' \
+		$(MAKEFILE_LIST)
+.PHONY: deps format clean help
+
+PACKAGES := gcc make clang llvm bpftool libbpf-dev libipt-dev libelf-dev libdw-dev zlib1g-dev libzydis-dev \
+	libiberty-dev libcap-dev libcmocka-dev linux-perf clang-format
+C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+
+-include $(USER_OBJS:.o=.d)

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The layering of user/README.md: a module includes itself and earlier rows, and certain headers belong to one module only.
+set -u
+bad=0
+
+complain() {
+	echo "$1"
+	bad=1
+}
+
+row() {
+	case $1 in
+	base) echo 0 ;;
+	image | source) echo 1 ;;
+	trigger | decode) echo 2 ;;
+	stacks) echo 3 ;;
+	recording | sinks) echo 4 ;;
+	pipeline) echo 5 ;;
+	cli) echo 6 ;;
+	*) echo 99 ;;
+	esac
+}
+
+for file in user/*/*.[ch]; do
+	module=$(basename "$(dirname "$file")")
+	for included in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file" | sort -u); do
+		[ "$included" = "$module" ] && continue
+		[ "$included" = bpf ] && continue
+		[ "$(row "$included")" -lt "$(row "$module")" ] ||
+			complain "$file: $module must not include $included (user/README.md)"
+	done
+done
+
+# only HEADER-PATTERN MODULE...: no other module includes such headers.
+only() {
+	pattern=$1
+	shift
+	for file in $(grep -lE "^#include <($pattern)" user/*/*.[ch]); do
+		module=$(basename "$(dirname "$file")")
+		case " $* " in
+		*" $module "*) ;;
+		*) complain "$file: only $* may include <$pattern>" ;;
+		esac
+	done
+}
+only 'intel-pt\.h' decode
+only 'bpf/' trigger
+only 'libelf|gelf|elfutils|dwarf' image
+only 'zlib' sinks
+only 'sys/ptrace' source
+only 'argp' cli
+
+# Each header compiles alone.
+for header in user/*/*.h bpf/*.h; do
+	echo "#include \"$header\"" | gcc -fsyntax-only -xc -std=gnu11 -D_GNU_SOURCE -I. -Iuser -Wall -Wextra - ||
+		complain "$header does not compile alone"
+done
+exit $bad

@@ -1,0 +1,71 @@
+# Tests: unit tests mirror user/ path for path. tests/unit/MODULE/test_X.c is one program and links MODULE and the
+# rows below it; helpers for tests only stand in tests/tools/. tests/e2e/ runs the whole program.
+
+UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c))
+UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRCS))
+E2E_TESTS := $(filter-out %/lib.sh,$(sort $(wildcard tests/e2e/*.sh)))
+TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tests/tools/*.c))
+TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
+	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S))
+# What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
+TEST_PACKAGES := g++ gperf hexyl runc linux-perf util-linux libcap2-bin
+
+define unit_rule
+$(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(below_$(1)),$(BUILD)/lib/$(m).a) $(TEST_TOOLS)
+	$$(say) TEST $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) -Werror=unused-function -Itests -o $$@ $$< $$(filter %.o,$$^) -Wl,--start-group \
+		$$(filter %.a,$$^) -Wl,--end-group $$(LDFLAGS) $$(LDLIBS) -lcmocka
+endef
+$(foreach m,$(MODULES),$(eval $(call unit_rule,$(m))))
+
+# The programs that tests trace are built the same way whatever the variant: nothing of ours is linked in.
+PROGRAM_CFLAGS := -O1 -g -Wall -Wextra -fno-omit-frame-pointer
+$(BUILD)/tests/programs/%: tests/programs/%.c
+	$(say) PROGRAM $@
+	@mkdir -p $(@D)
+	$(Q)gcc $(PROGRAM_CFLAGS) -o $@ $< -pthread
+
+$(BUILD)/tests/programs/%: tests/programs/%.cc
+	$(say) PROGRAM $@
+	@mkdir -p $(@D)
+	$(Q)g++ $(PROGRAM_CFLAGS) -o $@ $<
+
+# Without libc, at fixed addresses: for golden files.
+$(BUILD)/tests/programs/%: tests/programs/%.S
+	$(say) PROGRAM $@
+	@mkdir -p $(@D)
+	$(Q)gcc -nostdlib -static -no-pie -o $@ $<
+
+##@ Test
+test: ## everything that can be tested here, after installing what is missing
+	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
+	$(Q)$(MAKE) --no-print-directory run-tests
+
+run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS)
+	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS) $(E2E_TESTS)
+
+unit: $(UNIT_TESTS) $(TEST_PROGRAMS) ## the unit tests only
+	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS)
+
+lint: ## layering, formatting, headers, shell
+	$(Q)tests/lint/layers.sh
+	$(Q)clang-format --dry-run --Werror $(C_FILES)
+
+demo: ## set up, build, and record the bundled example
+	$(Q)tests/lint/deps.sh $(PACKAGES)
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/programs/wordcount
+	$(Q)tests/demo.sh $(BUILD)
+
+bench: ## rates, side by side in one run
+	$(Q)tests/lint/deps.sh $(PACKAGES)
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
+	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
+
+$(BUILD)/tests/bench/%: tests/bench/%.c $(LIBS)
+	$(say) BENCH $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< -Wl,--start-group $(filter-out %/cli.a,$(LIBS)) -Wl,--end-group $(LDFLAGS) $(LDLIBS)
+.PHONY: test run-tests unit lint demo bench
+
+-include $(UNIT_TESTS:=.d) $(TEST_TOOLS:.o=.d)
