@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The error slot is thread-local, so that worker threads can fail without a lock; a worker pool copies the first
+ * failure to the thread that waits for it (base/parallel.c).
+ */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MESSAGE_BYTES = 2048 };
+
+static _Thread_local char message[MESSAGE_BYTES];
+
+static void __attribute__((format(printf, 1, 0))) record(const char *fmt, va_list ap)
+{
+	/* `fmt`'s arguments may point into the old message: format beside it, then replace. */
+	char text[MESSAGE_BYTES];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	memcpy(message, text, sizeof(message));
+}
+
+int fail(int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	record(fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int fail_errno(int err, const char *fmt, ...)
+{
+	va_list ap;
+	size_t len;
+
+	va_start(ap, fmt);
+	record(fmt, ap);
+	va_end(ap);
+	len = strlen(message);
+	snprintf(message + len, sizeof(message) - len, ": %s", strerror(-err));
+	return err;
+}
+
+int fail_prefix(int err, const char *fmt, ...)
+{
+	char whole[MESSAGE_BYTES];
+	va_list ap;
+	size_t len;
+
+	va_start(ap, fmt);
+	vsnprintf(whole, sizeof(whole), fmt, ap);
+	va_end(ap);
+	len = strlen(whole);
+	snprintf(whole + len, sizeof(whole) - len, ": %s", fail_message(err));
+	memcpy(message, whole, sizeof(message));
+	return err;
+}
+
+const char *fail_message(int err)
+{
+	return message[0] ? message : strerror(err < 0 ? -err : err);
+}
+
+void fail_reset(void)
+{
+	message[0] = '\0';
+}
