@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A hit: one firing of a trigger, as the BPF program records it and as everything above hands it on. The layout
+ * is part of the recording (recording/recording.h): change it only together with HIT_VERSION.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+enum { HIT_VERSION = 1, HIT_STACK_MAX = 64, HIT_COMM_BYTES = 16 };
+
+/* Index into hit.regs: the order of struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), which is user ABI. */
+enum hit_reg {
+	HIT_R15,
+	HIT_R14,
+	HIT_R13,
+	HIT_R12,
+	HIT_RBP,
+	HIT_RBX,
+	HIT_R11,
+	HIT_R10,
+	HIT_R9,
+	HIT_R8,
+	HIT_RAX,
+	HIT_RCX,
+	HIT_RDX,
+	HIT_RSI,
+	HIT_RDI,
+	HIT_ORIG_RAX, /* no meaning in a uprobe */
+	HIT_RIP,
+	HIT_CS,
+	HIT_EFLAGS,
+	HIT_RSP,
+	HIT_SS,
+	HIT_REG_CNT,
+};
+
+/* What the program does with a hit; chosen per probe, carried in the link's cookie. */
+enum hit_action {
+	HIT_RECORD = 0,	     /* note it, the recording goes on */
+	HIT_STOP = 1u << 0,  /* ends the recording: user space is woken */
+	HIT_START = 1u << 1, /* the thread is stopped (SIGSTOP) where it is, for a source that starts here */
+};
+
+struct hit {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u32 cpu;
+	__u32 pid; /* thread group id, in the initial pid namespace */
+	__u32 tid;
+	__u32 trigger;	      /* which trigger: index into the snapshot's trigger names */
+	__u32 action;	      /* enum hit_action */
+	__u32 stack_cnt;      /* entries of `stack` */
+	__u64 return_address; /* the word at the top of the stack; 0 where it could not be read */
+	__u64 regs[HIT_REG_CNT];
+	__u64 stack
+		[HIT_STACK_MAX]; /* user call stack by frame pointers, innermost first; [0] is the probed ip */
+	char comm[HIT_COMM_BYTES];
+};
+
+_Static_assert(sizeof(struct hit) == 40 + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
+	       "struct hit is shared with BPF and stored in recordings: no padding");

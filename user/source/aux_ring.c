@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The newest bytes win: there is no tail, a reader takes what is there when the writer stands still. */
+#include "source/aux_ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/error.h"
+
+int aux_ring_init(struct aux_ring *ring, size_t size)
+{
+	/* An anonymous mapping: what is never written costs nothing, so a large ring per thread is cheap. */
+	void *bytes =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return fail_errno(-ENOMEM, "cannot get a trace ring of %zu bytes", size);
+	*ring = (struct aux_ring){.bytes = bytes, .size = size};
+	return 0;
+}
+
+void aux_ring_release(struct aux_ring *ring)
+{
+	if (ring->bytes)
+		munmap(ring->bytes, ring->size);
+	*ring = (struct aux_ring){0};
+}
+
+void aux_ring_write(struct aux_ring *ring, const void *bytes, size_t size)
+{
+	size_t at = ring->head & (ring->size - 1);
+	size_t first = ring->size - at < size ? ring->size - at : size;
+
+	memcpy(ring->bytes + at, bytes, first);
+	memcpy(ring->bytes, (const uint8_t *)bytes + first, size - first);
+	ring->head += size;
+}
+
+size_t aux_ring_held(const struct aux_ring *ring)
+{
+	return ring->head < ring->size ? ring->head : ring->size;
+}
+
+int aux_ring_linearise(const struct aux_ring *ring, uint8_t **ret_bytes, size_t *ret_size,
+		       uint64_t *ret_offset)
+{
+	size_t held = aux_ring_held(ring);
+	size_t oldest = (ring->head - held) & (ring->size - 1);
+	size_t first = ring->size - oldest < held ? ring->size - oldest : held;
+	uint8_t *bytes = malloc(held ? held : 1);
+
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, ring->bytes + oldest, first);
+	memcpy(bytes + first, ring->bytes, held - first);
+	*ret_bytes = bytes;
+	*ret_size = held;
+	*ret_offset = ring->head - held;
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The conversion is the one that linux/perf_event.h gives for cap_user_time_zero. */
+#include "source/snapshot.h"
+
+uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t tsc)
+{
+	uint16_t shift = clock->shift & 63;
+	uint64_t whole = tsc >> shift;
+	uint64_t rest = tsc & ((1ull << shift) - 1);
+
+	return clock->zero + whole * clock->mult + ((rest * clock->mult) >> shift);
+}
+
+uint64_t trace_clock_from_monotonic(const struct trace_clock *clock, uint64_t monotonic_ns)
+{
+	return monotonic_ns - clock->monotonic_ns + clock->trace_ns;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The code a target has executed, as the step source saw it: instructions by address for stepping, and the pages that
+ * hold something else than their file, for the recording.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "source/insn.h"
+#include "source/maps.h"
+#include "source/snapshot.h"
+
+struct code_store;
+
+struct code_store_config {
+	/*
+	 * Puts back what our own breakpoints hide: `bytes` are `size` bytes of the target's memory at addr, which lie in
+	 * `mapping`. May be NULL.
+	 */
+	void (*unpatch)(void *ctx, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
+			size_t size);
+	void *ctx;
+};
+
+int code_store_new(struct code_store **ret_store, const struct code_store_config *config);
+void code_store_free(struct code_store *store);
+
+/*
+ * The process has these mappings now (read again after an exec or a system call that changes them). Takes over *maps. What
+ * was known of ranges that changed is forgotten. -errno with a sentence where the memory cannot be opened.
+ */
+int code_store_set_maps(struct code_store *store, pid_t pid, struct maps *maps);
+const struct maps *code_store_maps(const struct code_store *store);
+
+/* The instruction at ip; INSN_UNKNOWN where it cannot be read. Code that the process can write is read anew each time. */
+struct insn code_store_insn(struct code_store *store, uint64_t ip);
+
+/* Appends to snapshot->copies the code that cannot be had from files. 0 or -ENOMEM. */
+int code_store_export(const struct code_store *store, struct snapshot *snapshot);

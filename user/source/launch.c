@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two pipes, both closed by a successful exec: over one the child is told to go on, over the other it tells why its exec
+ * failed. If this process dies, the child reads end-of-file and exits without having run anything.
+ */
+#include "source/launch.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+enum { EXEC_FAILED = 127 };
+
+static void __attribute__((noreturn))
+child(int go_fd, int err_fd, const char *path, char *const argv[], const sigset_t *mask)
+{
+	char word;
+	int err;
+
+	if (read(go_fd, &word, 1) != 1)
+		_exit(EXEC_FAILED);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execv(path, argv);
+	err = errno;
+	if (write(err_fd, &err, sizeof(err)) < 0)
+		_exit(EXEC_FAILED);
+	_exit(EXEC_FAILED);
+}
+
+int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[])
+{
+	int go[2], err[2];
+	sigset_t all, before;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC))
+		return fail_errno(-errno, "cannot start %s", path);
+	if (pipe2(err, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return fail_errno(-errno, "cannot start %s", path);
+	}
+	/* Our signal handlers must not run in the child; exec resets them. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		close(err[0]);
+		child(go[0], err[1], path, argv, &before);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(go[0]);
+	close(err[1]);
+	if (pid < 0) {
+		close(go[1]);
+		close(err[0]);
+		return fail_errno(-errno, "cannot start %s", path);
+	}
+	*ret_launch = (struct launch){.pid = pid, .go_fd = go[1], .err_fd = err[0]};
+	return 0;
+}
+
+void launch_go(struct launch *launch)
+{
+	ssize_t written = write(launch->go_fd, "g", 1);
+
+	(void)written; /* a child that is dead already will be seen by who waits for it */
+	closep(&launch->go_fd);
+	launch->go_fd = -1;
+}
+
+int launch_error(struct launch *launch, const char *path)
+{
+	int err = 0;
+
+	if (read(launch->err_fd, &err, sizeof(err)) != sizeof(err))
+		return 0;
+	return fail_errno(-err, "cannot run %s", path);
+}
+
+void launch_release(struct launch *launch)
+{
+	if (launch->go_fd >= 0 && launch->pid > 0) {
+		kill(launch->pid, SIGKILL);
+		waitpid(launch->pid, NULL, __WALL);
+	}
+	closep(&launch->go_fd);
+	closep(&launch->err_fd);
+	*launch = (struct launch){.go_fd = -1, .err_fd = -1};
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+#include <sys/types.h>
+
+/*
+ * A program about to run: the process exists and waits just before its exec, so that it can be prepared (probes, tracing).
+ */
+struct launch {
+	pid_t pid;
+	int go_fd;  /* closing it without a word makes the child exit */
+	int err_fd; /* the child's errno where its exec failed */
+};
+
+/* Forks. `path` is what is executed (a path, not searched for), argv as execv(3). 0 or -errno with a sentence. */
+int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[]);
+
+/* Lets the child exec; does not wait for it. */
+void launch_go(struct launch *launch);
+
+/*
+ * After launch_go(), once the child has exec'd or ended: 0, or the negative errno of its exec with a sentence that names the program.
+ */
+int launch_error(struct launch *launch, const char *path);
+
+/* A child that has not exec'd is killed and reaped; one that has is left alone. */
+void launch_release(struct launch *launch);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "source/sideband.h"
+
+/* The executable mappings of a process, sorted by address. */
+struct maps {
+	struct map {
+		struct sideband_mapping mapping; /* mapping.name is this entry's own */
+		bool writable;
+	} * items;
+	size_t cnt, cap;
+};
+
+/* Reads /proc/PID/maps. 0, or a negative errno with a sentence (the process is gone: -ENOENT, -ESRCH). */
+int maps_read(struct maps *ret_maps, pid_t pid);
+void maps_release(struct maps *maps);
+
+/* The mapping that holds addr, or NULL. */
+const struct map *maps_find(const struct maps *maps, uint64_t addr);
+
+/* Whether `maps` holds the very same mapping (range, file, offset). */
+bool maps_has(const struct maps *maps, const struct map *map);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The guard is a process that blocks on a pipe. A byte means that the affinity was put back in good order; end-of-file
+ * without it that the tracer was killed, and the guard does it.
+ */
+#include "source/pin.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void restore_threads(const struct pin *pin)
+{
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pin->target);
+	tasks = opendir(path);
+	if (!tasks)
+		return;
+	for (struct dirent *entry; (entry = readdir(tasks));) {
+		int tid = atoi(entry->d_name);
+
+		if (tid > 0)
+			pin_restore_task(pin, tid);
+	}
+	closedir(tasks);
+}
+
+void pin_restore_task(const struct pin *pin, pid_t tid)
+{
+	if (pin->guard_fd >= 0)
+		sched_setaffinity(tid, sizeof(pin->before), &pin->before);
+}
+
+static void __attribute__((noreturn)) guard(const struct pin *pin, int fd)
+{
+	char word;
+
+	/* Ctrl-C is for the program in front; this one only outlives it by a moment. */
+	setsid();
+	prctl(PR_SET_NAME, "trailcam-guard");
+	/* Nothing inherited is kept open: a pipe's reader would wait for us. */
+	for (int other = 0; other < 1024; other++)
+		if (other != fd)
+			close(other);
+	if (read(fd, &word, 1) != 1)
+		restore_threads(pin);
+	_exit(0);
+}
+
+static int guard_start(struct pin *pin)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	pin->guard_fd = ends[1];
+	pin->guard = fork();
+	if (!pin->guard) {
+		close(ends[1]);
+		guard(pin, ends[0]);
+	}
+	close(ends[0]);
+	if (pin->guard > 0)
+		return 0;
+	close(ends[1]);
+	pin->guard_fd = -1;
+	return -1;
+}
+
+void pin_init(struct pin *pin, pid_t target)
+{
+	cpu_set_t one;
+	int cpu = sched_getcpu();
+
+	*pin = (struct pin){.target = target, .guard_fd = -1};
+	if (cpu < 0 || sched_getaffinity(0, sizeof(pin->before), &pin->before) || guard_start(pin))
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	sched_setaffinity(target, sizeof(one), &one);
+}
+
+void pin_release(struct pin *pin)
+{
+	ssize_t written;
+
+	if (pin->guard_fd < 0)
+		return;
+	restore_threads(pin);
+	sched_setaffinity(0, sizeof(pin->before), &pin->before);
+	written = write(pin->guard_fd, "d", 1);
+	(void)written; /* a guard that is gone already has nothing to do */
+	close(pin->guard_fd);
+	pin->guard_fd = -1;
+	waitpid(pin->guard, NULL, 0);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The step source: software Intel PT. The target is single-stepped with ptrace(2), and what it does is written as genuine PT
+ * packets into one AUX ring per thread. Its processor's TSC counts CLOCK_MONOTONIC's nanoseconds, so trace times are real times
+ * of the (much slowed) target and comparable with those of hits.
+ *
+ * User code only, as hardware traces it with kernel tracing off: a system call is TIP.PGD ... TIP.PGE, a signal or fault FUP,
+ * TIP.PGD ... TIP.PGE. Every thread is traced; children that the target forks are not, and run freely.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "source/code_store.h"
+#include "source/snapshot.h"
+
+struct step;
+
+struct step_config {
+	size_t ring_size;    /* of each thread: a power of two, a page at least */
+	bool wait_for_start; /* the target runs at full speed until start_wanted() */
+	uint64_t
+		overflow_every; /* test aid: an overflow after every so many instructions, which loses some; 0: none */
+	FILE *log; /* one line "TID IP" (decimal, hexadecimal) for each instruction retired; or NULL */
+	struct code_store_config code;
+	/* A thread has stopped by a SIGSTOP before the start: is that where stepping is to begin? */
+	bool (*start_wanted)(void *ctx);
+	/* Asked after each step: is the recording to end here? The target is held then. */
+	bool (*stop_wanted)(void *ctx);
+	/* New executable mappings, before any code of theirs runs under the stepper. A negative return ends the run with that error. */
+	int (*mapped)(void *ctx, pid_t pid, const struct sideband_mapping *mapping);
+	void *ctx;
+};
+
+/* Takes hold of the child `pid`, which has not exec'd yet. 0, or -errno with a sentence (-EPERM: ptrace is not allowed here). */
+int step_new(struct step **ret_step, const struct step_config *config, pid_t pid);
+
+enum step_end {
+	STEP_STOPPED, /* stop_wanted(): the target is held */
+	STEP_EXITED,  /* the target has ended */
+};
+
+/* Runs the target until one of these. 0, or -errno with a sentence: the target is held, or gone. */
+int step_run(struct step *step, enum step_end *ret_end);
+
+/* After step_run(): closes the trace where it is and fills AUX traces, sideband, parameters, clock and code copies. */
+int step_snapshot(struct step *step, struct snapshot *snapshot);
+
+/* Lets a held target go on at full speed, untraced; a signal that was about to be delivered is. */
+void step_detach(struct step *step);
+
+/* The wait status (waitpid(2)) of the target after STEP_EXITED. */
+int step_wait_status(const struct step *step);
+
+/* Instructions retired under the stepper, all threads. */
+uint64_t step_instruction_cnt(const struct step *step);
+
+/* Whether stepping ever began (see wait_for_start). */
+bool step_started(const struct step *step);
+
+void step_free(struct step *step); /* detaches first if need be */
+
+DEFINE_CLEANUP(struct step *, step_free)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One stepped thread: what its instructions do to its PT stream. No ptrace here: step.c tells what happened.
+ */
+#pragma once
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "source/code_store.h"
+#include "source/encoder.h"
+
+struct step_thread {
+	pid_t pid, tid;
+	struct encoder encoder;
+	struct insn
+		insn;	/* the next instruction to execute; ip valid while the thread is known to be at it */
+	long syscall;	/* number of the system call it is in; -1: none */
+	bool in_kernel; /* insn was a system call that has not come back */
+	bool unsure;	/* went on from a stop that tells nothing: the next stop says where from */
+	bool held;	/* in a ptrace stop */
+	bool dead;
+	bool announced;	   /* its first stop has been seen */
+	bool trap_blocked; /* the target has SIGTRAP blocked, as far as it knows */
+	int held_signal;   /* to be delivered when it goes on */
+	uint64_t instruction_cnt;
+	uint64_t overflow_every,
+		overflow_next;	/* test aid: instructions between overflows, and when the next is due */
+	uint64_t overflow_left; /* instructions still to be lost */
+	FILE *log;
+};
+
+/* The thread is before the instruction at ip, and traced from here on. */
+void step_thread_enter(struct step_thread *thread, struct code_store *code, uint64_t tsc, uint64_t ip);
+
+/* About to execute thread->insn: what leaves user mode is reported before it does. */
+void step_thread_leave(struct step_thread *thread, uint64_t tsc);
+
+/* thread->insn was executed; the next one is at ip. */
+void step_thread_retire(struct step_thread *thread, struct code_store *code, uint64_t tsc, uint64_t ip);
+
+/* Something asynchronous happens before thread->insn: a signal, the end. */
+void step_thread_interrupt(struct step_thread *thread, uint64_t tsc);
