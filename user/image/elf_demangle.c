@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Demangling by libiberty, which tells C++ and Rust apart itself. It is asked for names only that look
+ * mangled, since most do not.
+ */
+#include <libiberty/demangle.h>
+
+#include "image/elf_internal.h"
+
+static char *demangle(const char *name, int options)
+{
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+		return NULL;
+	return cplus_demangle(name, DMGL_AUTO | DMGL_ANSI | options);
+}
+
+char *elf_demangle(const char *name)
+{
+	return demangle(name, DMGL_PARAMS);
+}
+
+char *elf_demangle_bare(const char *name)
+{
+	return demangle(name, 0);
+}

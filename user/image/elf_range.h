@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The executable addresses of a file, divided among its functions: sorted ranges that do not overlap and
+ * leave nothing out. What no symbol covers is unnamed, and divided where the unwinding tables say that
+ * functions begin.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_file;
+
+struct elf_range {
+	uint64_t start, end;
+	const struct elf_symbol *symbol; /* NULL: unnamed */
+	size_t first; /* index of the symbol's first range: a function inside another one divides that */
+};
+
+/* All ranges; they live as long as the file is open. */
+const struct elf_range *elf_file_ranges(struct elf_file *file, size_t *ret_cnt);
+
+/* The range that holds addr, or NULL. */
+const struct elf_range *elf_range_find(const struct elf_range *ranges, size_t cnt, uint64_t addr);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Versions are lists of sections; a new one starts as a copy, so that old ones stay as they were. A section
+ * has its bytes from a file, and its symbols from a place (place.h), which differ for a copied page:
+ *
+ *	mapping of libx.so	|----------------------------|		bytes and symbols: libx.so
+ *	patched page			   |----|			bytes: copy; symbols: libx.so
+ *
+ * The vDSO has no file: its copy in memory is a whole ELF image, and gives the symbols, too.
+ */
+#include "image/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "image/place.h"
+#include "image/section_list.h"
+
+struct version {
+	uint64_t start_ns;
+	struct section_list list;
+};
+
+struct image {
+	struct image_objects *objects;
+	struct version *versions;
+	size_t cnt, cap;
+	struct place_list places;
+	char **paths; /* of copies: sections point to them, as to the places' names */
+	size_t path_cnt, path_cap;
+};
+
+static const struct symbol nowhere = {.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX};
+
+int image_new(struct image **ret_image, struct image_objects *objects)
+{
+	struct image *image = calloc(1, sizeof(*image));
+	const struct version first = {0};
+
+	if (!image || ARRAY_PUSH(image->versions, image->cnt, image->cap, first)) {
+		free(image);
+		return -ENOMEM;
+	}
+	image->objects = objects;
+	*ret_image = image;
+	return 0;
+}
+
+void image_free(struct image *image)
+{
+	if (!image)
+		return;
+	for (size_t i = 0; i < image->cnt; i++)
+		section_list_release(&image->versions[i].list);
+	for (size_t i = 0; i < image->path_cnt; i++)
+		free(image->paths[i]);
+	place_list_release(&image->places);
+	free(image->paths);
+	free(image->versions);
+	free(image);
+}
+
+/* ---- mappings ---- */
+
+static struct section_list *current(struct image *image)
+{
+	return &image->versions[image->cnt - 1].list;
+}
+
+static int new_version(struct image *image, uint64_t time_ns, bool empty)
+{
+	struct version version = {.start_ns = time_ns};
+	int err = empty ? 0 : section_list_copy(&version.list, current(image));
+
+	if (!err && ARRAY_PUSH(image->versions, image->cnt, image->cap, version)) {
+		section_list_release(&version.list);
+		err = -ENOMEM;
+	}
+	return err;
+}
+
+/* The same path, owned by the image; NULL where path is NULL, or out of memory. */
+static const char *own_path(struct image *image, const char *path)
+{
+	char *copy;
+
+	for (size_t i = 0; path && i < image->path_cnt; i++)
+		if (!strcmp(image->paths[i], path))
+			return image->paths[i];
+	copy = path ? strdup(path) : NULL;
+	if (copy && ARRAY_PUSH(image->paths, image->path_cnt, image->path_cap, copy)) {
+		free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+/* A section of ours at the place. One that reaches beyond the end of the address space is cut. */
+static int own_section(struct image *image, const struct image_section *from,
+		       struct image_section *ret_section)
+{
+	struct image_section section = *from;
+
+	section.path = own_path(image, from->path);
+	section.object = own_path(image, from->object);
+	if (!section.object || (from->path && !section.path))
+		return -ENOMEM;
+	if (section.size > UINT64_MAX - section.addr)
+		section.size = UINT64_MAX - section.addr;
+	*ret_section = section;
+	return 0;
+}
+
+/*
+ * Without a file, offsets mean nothing (the kernel reports anonymous memory's address): they count from the
+ * mapping's beginning.
+ */
+static struct place *mapping_place(struct image *image, const struct image_section *section)
+{
+	uint64_t base = section->addr - (section->path ? section->file_offset : 0);
+
+	return place_get(&image->places, section->object, section->path, base, section->addr, section->size);
+}
+
+int image_map(struct image *image, uint64_t time_ns, const struct image_section *from)
+{
+	struct image_section section;
+	struct place *place;
+	int err = own_section(image, from, &section);
+
+	if (err || !section.size)
+		return err;
+	place = mapping_place(image, &section);
+	if (!place)
+		return -ENOMEM;
+	if (section_list_shows(current(image), section.addr, section.size, place))
+		return 0;
+	if (section_list_shows_other(current(image), section.addr, section.size, place))
+		err = new_version(image, time_ns, false);
+	return err ? err : section_list_put(current(image), &section, place);
+}
+
+/* A copy shows the place of the mapping it covers; one that covers none is a place of its own. */
+static struct place *overlay_place(struct image *image, const struct image_section *section)
+{
+	const struct section_list *list = current(image);
+	size_t below = section_list_find(list, section->addr);
+	struct image_section alone = *section;
+
+	if (below < list->cnt)
+		return list->places[below];
+	alone.path = NULL;
+	return mapping_place(image, &alone);
+}
+
+int image_overlay(struct image *image, const struct image_section *from)
+{
+	struct image_section section;
+	struct place *place;
+	int err = own_section(image, from, &section);
+
+	if (err || !section.size)
+		return err;
+	place = overlay_place(image, &section);
+	if (!place)
+		return -ENOMEM;
+	if (section.path && !strcmp(place_label(place), "[vdso]"))
+		err = place_set_symbols(place, section.path);
+	return err ? err : section_list_put(current(image), &section, place);
+}
+
+int image_exec(struct image *image, uint64_t time_ns)
+{
+	return current(image)->cnt ? new_version(image, time_ns, true) : 0;
+}
+
+/* ---- versions ---- */
+
+size_t image_version_at(const struct image *image, uint64_t time_ns)
+{
+	size_t low = 1, high = image->cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (image->versions[mid].start_ns <= time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low - 1;
+}
+
+size_t image_version_cnt(const struct image *image)
+{
+	return image->cnt;
+}
+
+uint64_t image_version_start(const struct image *image, size_t version)
+{
+	return image->versions[version].start_ns;
+}
+
+const struct image_section *image_sections(const struct image *image, size_t version, size_t *ret_cnt)
+{
+	const struct section_list *list = &image->versions[version].list;
+
+	*ret_cnt = list->cnt;
+	return list->sections;
+}
+
+/* ---- looking up ---- */
+
+const struct symbol *image_symbol_at(struct image *image, size_t version, uint64_t ip)
+{
+	const struct section_list *list = &image->versions[version].list;
+	size_t i = section_list_find(list, ip);
+
+	return i < list->cnt ? place_symbol_at(list->places[i], image->objects, ip) : &nowhere;
+}
+
+void image_symbol_source(struct image *image, const struct symbol *symbol)
+{
+	(void)image;
+	place_find_source(symbol);
+}
+
+size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size)
+{
+	const struct section_list *list = &image->versions[version].list;
+	size_t i = section_list_find(list, addr);
+	const struct image_section *section = i < list->cnt ? &list->sections[i] : NULL;
+	CLEANUP(closep)
+	int fd = section && section->path ? open(section->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	uint64_t at = section ? addr - section->addr : 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return 0;
+	if (size > section->size - at)
+		size = section->size - at;
+	got = pread(fd, bytes, size, (off_t)(section->file_offset + at));
+	return got < 0 ? 0 : (size_t)got;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An object's ranges (elf_range.h) never change, so that a place needs only a slot for each, for the symbol
+ * made when it is first asked for. A look-up is a binary search and a load, without a lock: it is done
+ * millions of times, by all threads. The last slot is for addresses in no range, and for objects that have
+ * none: JIT code, files that are missing.
+ *
+ *	ranges	|  main  |unnamed|   f   | g |   f   |
+ *	slots	|   0    |   1   |   2   | 3 |   -   | whole |	(f's second range: slot 2)
+ */
+#include "image/place.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "image/elf_range.h"
+#include "image/object.h"
+
+/* A symbol, and what it needs to find its source. */
+struct place_symbol {
+	struct symbol public; /* first: place_find_source() is given a pointer to it */
+	struct place *place;
+	char *made_name; /* demangled or made up; else the name is the object's */
+};
+
+struct place {
+	char *label, *path, *symbols;
+	uint64_t base, start, end;
+	pthread_mutex_t lock;  /* guards what is made on demand */
+	atomic_bool is_open;   /* the fields below are filled */
+	struct object *object; /* NULL: no symbols */
+	uint64_t bias;	       /* address in the target - virtual address in the object */
+	const struct elf_range *ranges;
+	size_t range_cnt;
+	struct place_symbol *_Atomic *slots; /* range_cnt + 1 */
+};
+
+static void place_free(struct place *place)
+{
+	for (size_t i = 0; place->slots && i <= place->range_cnt; i++) {
+		struct place_symbol *symbol = atomic_load(&place->slots[i]);
+
+		if (symbol)
+			free(symbol->made_name);
+		free(symbol);
+	}
+	free(place->slots);
+	pthread_mutex_destroy(&place->lock);
+	free(place->symbols);
+	free(place->path);
+	free(place->label);
+	free(place);
+}
+
+void place_list_release(struct place_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		place_free(list->items[i]);
+	free(list->items);
+}
+
+static struct place *place_new(const char *label, const char *path, uint64_t base)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	if (!place)
+		return NULL;
+	pthread_mutex_init(&place->lock, NULL);
+	place->base = base;
+	place->start = UINT64_MAX;
+	place->label = strdup(label);
+	place->path = path ? strdup(path) : NULL;
+	place->symbols = path ? strdup(path) : NULL;
+	if (!place->label || (path && (!place->path || !place->symbols))) {
+		place_free(place);
+		return NULL;
+	}
+	return place;
+}
+
+static bool is_called(const struct place *place, const char *label, const char *path)
+{
+	return !strcmp(place->label, label) && !place->path == !path && (!path || !strcmp(place->path, path));
+}
+
+static struct place *find_or_add(struct place_list *list, const char *label, const char *path, uint64_t base)
+{
+	struct place *place;
+
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i]->base == base && is_called(list->items[i], label, path))
+			return list->items[i];
+	place = place_new(label, path, base);
+	if (place && ARRAY_PUSH(list->items, list->cnt, list->cap, place)) {
+		place_free(place);
+		return NULL;
+	}
+	return place;
+}
+
+struct place *place_get(struct place_list *list, const char *label, const char *path, uint64_t base,
+			uint64_t addr, uint64_t size)
+{
+	struct place *place = find_or_add(list, label, path, base);
+
+	if (!place)
+		return NULL;
+	if (addr < place->start)
+		place->start = addr;
+	if (addr + size > place->end)
+		place->end = addr + size;
+	return place;
+}
+
+const char *place_label(const struct place *place)
+{
+	return place->label;
+}
+
+int place_set_symbols(struct place *place, const char *path)
+{
+	char *copy;
+
+	if (atomic_load(&place->is_open))
+		return 0;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	free(place->symbols);
+	place->symbols = copy;
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static void read_ranges(struct place *place)
+{
+	struct elf_file *elf = object_lock(place->object);
+	uint64_t addr;
+
+	if (elf && !elf_file_addr(elf, place->start - place->base, &addr)) {
+		place->bias = place->start - addr;
+		place->ranges = elf_file_ranges(elf, &place->range_cnt);
+	}
+	object_unlock(place->object);
+}
+
+static int open_locked(struct place *place, struct image_objects *objects)
+{
+	if (atomic_load(&place->is_open))
+		return 0;
+	if (place->symbols && !place->object) {
+		place->object = object_get(objects, place->symbols);
+		if (!place->object)
+			return -ENOMEM;
+		read_ranges(place);
+	}
+	place->slots = calloc(place->range_cnt + 1, sizeof(*place->slots));
+	if (!place->slots)
+		return -ENOMEM;
+	atomic_store(&place->is_open, true);
+	return 0;
+}
+
+static int place_open(struct place *place, struct image_objects *objects)
+{
+	int err;
+
+	if (atomic_load_explicit(&place->is_open, memory_order_acquire))
+		return 0;
+	pthread_mutex_lock(&place->lock);
+	err = open_locked(place, objects);
+	pthread_mutex_unlock(&place->lock);
+	return err;
+}
+
+/* ---- symbols ---- */
+
+/* Files are called by the last part of their path; "//anon" is a whole name. */
+static const char *short_label(const char *label)
+{
+	const char *slash = strrchr(label, '/');
+
+	return label[0] == '/' && label[1] != '/' && slash[1] ? slash + 1 : label;
+}
+
+static int name_by_offset(struct place_symbol *symbol)
+{
+	const struct place *place = symbol->place;
+
+	if (asprintf(&symbol->made_name, "%s+0x%" PRIx64, short_label(place->label),
+		     symbol->public.start - place->base) < 0) {
+		symbol->made_name = NULL;
+		return -ENOMEM;
+	}
+	symbol->public.name = symbol->made_name;
+	return 0;
+}
+
+/* Names that need no demangling are the object's, which outlives the image. */
+static void name_by_symbol(struct place_symbol *symbol, const struct elf_symbol *from)
+{
+	symbol->made_name = elf_demangle(from->name);
+	symbol->public.name = symbol->made_name ? symbol->made_name : from->name;
+	symbol->public.named = true;
+}
+
+/* The whole extent of a range's symbol, which may have several ranges. */
+static void find_extent(const struct place *place, size_t index, struct symbol *symbol)
+{
+	const struct elf_range *range = &place->ranges[index];
+
+	symbol->start = range->start + place->bias;
+	symbol->end = range->end + place->bias;
+	if (range->symbol && range->symbol->size)
+		symbol->end = range->symbol->addr + range->symbol->size + place->bias;
+}
+
+static struct place_symbol *make_symbol(struct place *place, size_t index)
+{
+	const struct elf_symbol *from = index < place->range_cnt ? place->ranges[index].symbol : NULL;
+	struct place_symbol *symbol = calloc(1, sizeof(*symbol));
+
+	if (!symbol)
+		return NULL;
+	symbol->place = place;
+	symbol->public.object = place->label;
+	symbol->public.start = place->start;
+	symbol->public.end = place->end;
+	if (index < place->range_cnt)
+		find_extent(place, index, &symbol->public);
+	if (from) {
+		name_by_symbol(symbol, from);
+	} else if (name_by_offset(symbol)) {
+		free(symbol);
+		return NULL;
+	}
+	return symbol;
+}
+
+static struct place_symbol *make_once(struct place *place, size_t index)
+{
+	struct place_symbol *symbol;
+
+	pthread_mutex_lock(&place->lock);
+	symbol = atomic_load(&place->slots[index]);
+	if (!symbol) {
+		symbol = make_symbol(place, index);
+		atomic_store(&place->slots[index], symbol);
+	}
+	pthread_mutex_unlock(&place->lock);
+	return symbol;
+}
+
+const struct symbol *place_symbol_at(struct place *place, struct image_objects *objects, uint64_t ip)
+{
+	const struct elf_range *range;
+	struct place_symbol *symbol;
+	size_t index;
+
+	if (place_open(place, objects))
+		return NULL;
+	range = elf_range_find(place->ranges, place->range_cnt, ip - place->bias);
+	index = range ? range->first : place->range_cnt;
+	symbol = atomic_load_explicit(&place->slots[index], memory_order_acquire);
+	if (!symbol)
+		symbol = make_once(place, index);
+	return symbol ? &symbol->public : NULL;
+}
+
+/* ---- source lines ---- */
+
+static void find_source_locked(struct place_symbol *symbol)
+{
+	struct place *place = symbol->place;
+	struct elf_file *elf;
+
+	if (symbol->public.source_sought)
+		return;
+	elf = object_lock(place->object);
+	if (elf)
+		elf_file_source(elf, symbol->public.start - place->bias, &symbol->public.file,
+				&symbol->public.line);
+	object_unlock(place->object);
+	symbol->public.source_sought = true;
+}
+
+void place_find_source(const struct symbol *public)
+{
+	struct place_symbol *symbol = (struct place_symbol *)public;
+
+	if (!public->named)
+		return;
+	pthread_mutex_lock(&symbol->place->lock);
+	find_source_locked(symbol);
+	pthread_mutex_unlock(&symbol->place->lock);
+}
