@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trigger/matches.h"
+
+#include <elf.h>
+#include <stdbool.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "trigger/ifunc.h"
+
+enum { USUAL_CNT = 16 };
+
+static int reserve(struct matches *matches, size_t want)
+{
+	return array_reserve(&matches->symbols, &matches->cap, want, sizeof(struct elf_symbol *));
+}
+
+int matches_find(struct matches *matches, struct elf_file *file, const char *name)
+{
+	size_t want = USUAL_CNT;
+
+	/* Looking takes a pass over all symbols: a second one only where there are very many. */
+	do {
+		if (reserve(matches, want))
+			return -ENOMEM;
+		want = elf_file_find(file, name, matches->symbols, matches->cap);
+	} while (want > matches->cap);
+	matches->cnt = want;
+	return 0;
+}
+
+static bool contains(const struct matches *matches, uint64_t addr)
+{
+	for (size_t i = 0; i < matches->cnt; i++)
+		if (matches->symbols[i]->addr == addr)
+			return true;
+	return false;
+}
+
+static int add(struct matches *matches, const struct elf_symbol *symbol)
+{
+	if (contains(matches, symbol->addr))
+		return 0;
+	return ARRAY_PUSH(matches->symbols, matches->cnt, matches->cap, symbol);
+}
+
+static int add_implementations(struct matches *matches, struct elf_file *file, const struct elf_symbol *ifunc)
+{
+	size_t cnt = ifunc_implementations(file, ifunc, NULL, 0);
+	CLEANUP(freep) const struct elf_symbol **symbols = calloc(cnt + 1, sizeof(*symbols));
+	int err = 0;
+
+	if (!symbols)
+		return -ENOMEM;
+	if (!cnt)
+		return fail(-ENOTSUP,
+			    "%s in %s is an indirect function (IFUNC): its implementation is chosen when the "
+			    "program starts, and "
+			    "no symbols name the candidates; install the debug symbols of that file, or name "
+			    "an implementation",
+			    ifunc->name, elf_file_path(file));
+	ifunc_implementations(file, ifunc, symbols, cnt);
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = add(matches, symbols[i]);
+	return err;
+}
+
+int matches_replace_ifuncs(struct matches *matches, struct elf_file *file)
+{
+	struct matches direct = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < matches->cnt && !err; i++) {
+		if (matches->symbols[i]->type == STT_GNU_IFUNC)
+			err = add_implementations(&direct, file, matches->symbols[i]);
+		else
+			err = add(&direct, matches->symbols[i]);
+	}
+	if (err) {
+		matches_release(&direct);
+		return err;
+	}
+	matches_release(matches);
+	*matches = direct;
+	return 0;
+}
+
+void matches_release(struct matches *matches)
+{
+	free(matches->symbols);
+	*matches = (struct matches){0};
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * EPERM has several causes, and the kernel does not say which. They are asked after in the order in which one hides the others: in a user
+ * namespace no capability counts; without the capabilities nothing else matters; with them, a seccomp filter is next.
+ * kernel.unprivileged_bpf_disabled is not among them: probes need both capabilities whatever it says.
+ */
+#include "trigger/privilege.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+
+/* CAP_SYS_ADMIN contains the two others. */
+static bool has_capability(cap_value_t which)
+{
+	cap_t caps = cap_get_proc();
+	cap_flag_value_t value = CAP_CLEAR, admin = CAP_CLEAR;
+
+	if (!caps)
+		return false;
+	cap_get_flag(caps, which, CAP_EFFECTIVE, &value);
+	cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &admin);
+	cap_free(caps);
+	return value == CAP_SET || admin == CAP_SET;
+}
+
+static bool in_user_namespace(void)
+{
+	CLEANUP(fclosep) FILE *file = fopen("/proc/self/uid_map", "re");
+	unsigned long inside, outside, cnt;
+
+	return file && fscanf(file, "%lu %lu %lu", &inside, &outside, &cnt) == 3 &&
+	       (outside || cnt != UINT32_MAX);
+}
+
+static bool has_seccomp_filter(void)
+{
+	CLEANUP(fclosep) FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	int mode = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Seccomp: %d", &mode) == 1)
+			break;
+	return mode == 2;
+}
+
+static const char *own_path(char *buffer, size_t size)
+{
+	ssize_t len = readlink("/proc/self/exe", buffer, size - 1);
+
+	if (len <= 0)
+		return "trailcam";
+	buffer[len] = '\0';
+	return buffer;
+}
+
+static int fail_confined(const char *call)
+{
+	if (in_user_namespace())
+		return fail(-EPERM,
+			    "%s is not permitted in a user namespace (a rootless container?), whatever the "
+			    "capabilities: run trailcam outside of it",
+			    call);
+	if (has_seccomp_filter())
+		return fail(
+			-EPERM,
+			"the capabilities are there, but a seccomp filter forbids %s: in a container, run it "
+			"with --security-opt seccomp=unconfined",
+			call);
+	return fail(-EPERM,
+		    "%s is not permitted although the capabilities are there: kernel lockdown, or a security "
+		    "module, forbids it",
+		    call);
+}
+
+int privilege_fail_bpf(void)
+{
+	bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
+	const char *missing = bpf ? "CAP_PERFMON" : perfmon ? "CAP_BPF" : "CAP_BPF and CAP_PERFMON";
+	char path[4096];
+
+	if ((bpf && perfmon) || in_user_namespace())
+		return fail_confined("bpf(2)");
+	return fail(-EPERM,
+		    "a trigger needs the capabilities CAP_BPF and CAP_PERFMON, and %s %s missing: run "
+		    "'sudo setcap cap_bpf,cap_perfmon=ep %s', or trailcam itself with sudo",
+		    missing, bpf || perfmon ? "is" : "are", own_path(path, sizeof(path)));
+}
+
+int privilege_fail_perf_uprobe(void)
+{
+	if (has_capability(CAP_SYS_ADMIN))
+		return fail_confined("perf_event_open(2)");
+	return fail(
+		-EPERM,
+		"perf uprobes need the capability CAP_SYS_ADMIN, which is missing: run trailcam with sudo");
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel puts a breakpoint over the first byte of an instruction, and later executes that instruction elsewhere or emulates it. Some it
+ * refuses (arch/x86/kernel/uprobes.c), but only when the file is mapped: a probe attached before the program starts is
+ * accepted, and then never fires. So the same is asked here, before anything runs; and probe_verify() looks afterwards, in
+ * case this list and the running kernel's disagree.
+ *
+ * The probe stays at the function's first byte even where that is endbr64, which the kernel must single-step though it
+ * could emulate the instruction behind it.
+ */
+#include "trigger/probe.h"
+
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum { INT3 = 0xcc, CALL_REL32 = 0xe8, PREFIX_OPERAND_SIZE = 0x66 };
+
+static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+static bool has_prefix(const ZydisDecodedInstruction *insn, uint8_t prefix)
+{
+	for (size_t i = 0; i < insn->raw.prefix_count; i++)
+		if (insn->raw.prefixes[i].value == prefix)
+			return true;
+	return false;
+}
+
+static bool has_refused_prefix(const ZydisDecodedInstruction *insn)
+{
+	static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e}; /* es, cs, ss, ds */
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (has_prefix(insn, prefixes[i]))
+			return true;
+	return false;
+}
+
+/* Input and output, interrupts, and what only the kernel may do; of the two-byte opcodes whole groups, as the kernel has it. */
+static bool has_refused_opcode(const ZydisDecodedInstruction *insn)
+{
+	static const uint8_t one_byte[] = {0x6c, 0x6d, 0x6e, 0x6f, 0xcc, 0xcd, 0xcf, 0xe4, 0xe5, 0xe6,
+					   0xe7, 0xec, 0xed, 0xee, 0xef, 0xf1, 0xf4, 0xfa, 0xfb};
+	static const uint8_t two_byte[] = {0x00, 0x01, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0b,
+					   0x30, 0x34, 0x35, 0x37, 0x78, 0x79, 0xae};
+
+	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return false;
+	if (insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+		return memchr(one_byte, insn->opcode, sizeof(one_byte));
+	if (insn->opcode_map == ZYDIS_OPCODE_MAP_0F)
+		return memchr(two_byte, insn->opcode, sizeof(two_byte));
+	return false;
+}
+
+/* mov to ss holds back exceptions, the single step's among them. */
+static bool masks_exceptions(const ZydisDecodedInstruction *insn)
+{
+	return insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn->opcode == 0x8e &&
+	       insn->raw.modrm.reg == 2;
+}
+
+static bool is_16bit_branch(const ZydisDecodedInstruction *insn)
+{
+	return (insn->attributes & ZYDIS_ATTRIB_IS_RELATIVE) &&
+	       insn->meta.branch_type != ZYDIS_BRANCH_TYPE_NONE && has_prefix(insn, PREFIX_OPERAND_SIZE);
+}
+
+const char *probe_obstacle(const uint8_t *code, size_t size)
+{
+	ZydisDecodedInstruction insn;
+	ZydisDecoder decoder;
+
+	if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, code, size, &insn)))
+		return "it does not begin with a valid instruction";
+	if (insn.attributes & ZYDIS_ATTRIB_HAS_LOCK)
+		return "its first instruction has a lock prefix";
+	if (has_refused_prefix(&insn))
+		return "its first instruction has a segment prefix";
+	if (has_refused_opcode(&insn))
+		return "its first instruction is one that the kernel does not let be probed";
+	if (masks_exceptions(&insn))
+		return "its first instruction holds back exceptions";
+	if (is_16bit_branch(&insn))
+		return "its first instruction is a 16-bit branch";
+	return NULL;
+}
+
+/* Where the file really lies, as it will stand in /proc/PID/maps; below /proc a link is followed by the kernel only. */
+static char *canonical_path(const char *path)
+{
+	char *real = strncmp(path, "/proc/", 6) ? realpath(path, NULL) : NULL;
+
+	return real ? real : strdup(path);
+}
+
+static char *display_name(const char *name)
+{
+	char *demangled = elf_demangle(name);
+
+	return demangled ? demangled : strdup(name);
+}
+
+int probe_init(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol)
+{
+	struct probe probe = {.addr = symbol->addr};
+	const char *obstacle;
+	size_t size;
+
+	if (elf_file_offset(file, symbol->addr, &probe.file_offset))
+		return fail(-ENOEXEC, "%s is damaged: it has no bytes for %s", elf_file_path(file),
+			    symbol->name);
+	size = elf_file_read(file, probe.file_offset, probe.original, sizeof(probe.original));
+	obstacle = probe_obstacle(probe.original, size);
+	if (obstacle)
+		return fail(-ENOTSUP, "no probe can be put on %s in %s: %s", symbol->name,
+			    elf_file_path(file), obstacle);
+	probe.path = canonical_path(elf_file_path(file));
+	probe.symbol = display_name(symbol->name);
+	if (!probe.path || !probe.symbol) {
+		probe_release(&probe);
+		return -ENOMEM;
+	}
+	*ret_probe = probe;
+	return 0;
+}
+
+void probe_release(struct probe *probe)
+{
+	free(probe->path);
+	free(probe->symbol);
+	*probe = (struct probe){0};
+}
+
+/* A five-byte nop becomes a call into the kernel's trampoline after the first hit. */
+int probe_verify(const struct probe *probe, const uint8_t *code, size_t size)
+{
+	if (size && code[0] == INT3)
+		return 0;
+	if (size && code[0] == CALL_REL32 && !memcmp(probe->original, nop5, sizeof(nop5)))
+		return 0;
+	return fail(-ENOTSUP,
+		    "the kernel has put no breakpoint on %s in %s: its first instruction cannot be probed",
+		    probe->symbol, probe->path);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Making a probe out of a symbol. */
+#pragma once
+
+#include "image/elf_file.h"
+#include "trigger/trigger.h"
+
+/*
+ * Fills *ret_probe (release with probe_release()) for the function `symbol` of `file`. -ENOTSUP with a sentence where no uprobe can
+ * be put on its first instruction; -ENOEXEC: the file has no bytes there; -ENOMEM.
+ */
+int probe_init(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol);
+void probe_release(struct probe *probe);
+
+/* What keeps the kernel from probing the instruction that `code` begins with, as the end of a sentence; NULL where nothing does. */
+const char *probe_obstacle(const uint8_t *code, size_t size);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Attaching goes down a ladder: a uprobe_multi link, or else perf uprobes. The kernel fixes the kind of attachment when the program is
+ * loaded, so the second rung loads it again. The BPF objects are small and live as long as the set; only the links decide
+ * whether there are breakpoints.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "bpf/trigger.skel.h"
+#include "trigger/hit_ring.h"
+#include "trigger/links.h"
+#include "trigger/privilege.h"
+#include "trigger/trigger.h"
+#include "trigger/uprobe_multi.h"
+
+DEFINE_CLEANUP(struct trigger_bpf *, trigger_bpf__destroy)
+
+struct trigger_set {
+	struct trigger_bpf *bpf;
+	struct hit_ring ring;
+	struct links links;
+	enum trigger_link link; /* the rung in use: not AUTO */
+};
+
+/* libbpf writes to stderr unless told otherwise. */
+static int __attribute__((format(printf, 2, 0)))
+log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[1024];
+	int len = vsnprintf(line, sizeof(line), fmt, ap);
+
+	(void)level;
+	if (len > 0)
+		log_debug("%.*s", (int)strcspn(line, "\n"), line);
+	return len;
+}
+
+/* ---- loading ---- */
+
+static int fail_load(int err, const struct trigger_bpf *bpf)
+{
+	if (err == -EPERM)
+		return privilege_fail_bpf();
+	if (err == -ENOMEM)
+		return fail(err, "no memory for the BPF ring buffer of %u KiB",
+			    bpf_map__max_entries(bpf->maps.hits) / 1024);
+	return fail_errno(err, "the kernel does not accept the BPF program (-v shows why)");
+}
+
+static int load(struct trigger_set *set, enum trigger_link link)
+{
+	CLEANUP(trigger_bpf__destroyp) struct trigger_bpf *bpf = trigger_bpf__open();
+	size_t size;
+	int err;
+
+	if (!bpf)
+		return fail_errno(-errno, "cannot open the BPF program");
+	if (link == TRIGGER_LINK_UPROBE_MULTI)
+		bpf_program__set_expected_attach_type(bpf->progs.trigger_hit,
+						      (enum bpf_attach_type)UPROBE_MULTI_ATTACH_TYPE);
+	err = trigger_bpf__load(bpf);
+	if (err)
+		return fail_load(err, bpf);
+	size = bpf_map__max_entries(bpf->maps.hits);
+	err = hit_ring_init(&set->ring, bpf_map__fd(bpf->maps.hits), size);
+	if (err)
+		return fail_errno(err, "cannot map the BPF ring buffer of %zu KiB", size / 1024);
+	set->bpf = TAKE_PTR(bpf);
+	set->link = link;
+	return 0;
+}
+
+static void unload(struct trigger_set *set)
+{
+	hit_ring_release(&set->ring);
+	trigger_bpf__destroy(set->bpf);
+	set->bpf = NULL;
+}
+
+/* ---- attaching ---- */
+
+static int attach_multi(struct trigger_set *set, const struct trigger_config *config,
+			const char **ret_obstacle)
+{
+	int err = load(set, TRIGGER_LINK_UPROBE_MULTI);
+
+	if (err)
+		return err;
+	*ret_obstacle = uprobe_multi_obstacle(bpf_program__fd(set->bpf->progs.trigger_hit));
+	if (*ret_obstacle)
+		return fail(-ENOTSUP, "%s", *ret_obstacle);
+	return links_attach_multi(&set->links, set->bpf->progs.trigger_hit, config->pid);
+}
+
+static int attach_perf(struct trigger_set *set, const struct trigger_config *config)
+{
+	int err = load(set, TRIGGER_LINK_PERF_UPROBE);
+
+	return err ? err : links_attach_perf(&set->links, set->bpf->progs.trigger_hit, config->pid);
+}
+
+static int attach(struct trigger_set *set, const struct trigger_config *config)
+{
+	const char *obstacle = NULL;
+	int err;
+
+	if (config->link == TRIGGER_LINK_PERF_UPROBE)
+		return attach_perf(set, config);
+	err = attach_multi(set, config, &obstacle);
+	if (!obstacle || config->link != TRIGGER_LINK_AUTO)
+		return err;
+	log_warn("%s: using perf uprobes instead", obstacle);
+	unload(set);
+	return attach_perf(set, config);
+}
+
+int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config *config)
+{
+	CLEANUP(trigger_set_freep) struct trigger_set *set = calloc(1, sizeof(*set));
+	int err;
+
+	if (!set)
+		return -ENOMEM;
+	libbpf_set_print(log_libbpf);
+	err = links_plan(&set->links, config->triggers, config->trigger_cnt);
+	if (!err)
+		err = attach(set, config);
+	if (err)
+		return err;
+	*ret_set = TAKE_PTR(set);
+	return 0;
+}
+
+void trigger_set_detach(struct trigger_set *set)
+{
+	links_detach(&set->links);
+}
+
+void trigger_set_free(struct trigger_set *set)
+{
+	if (!set)
+		return;
+	links_release(&set->links);
+	unload(set);
+	free(set);
+}
+
+/* ---- hits ---- */
+
+/* poll(2) on a ring buffer map is woken by HIT_STOP alone, but one that starts with other hits waiting returns at once. */
+int trigger_set_fd(const struct trigger_set *set)
+{
+	return bpf_map__fd(set->bpf->maps.hits);
+}
+
+bool trigger_set_pending(const struct trigger_set *set)
+{
+	return hit_ring_pending(&set->ring);
+}
+
+int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct hit *hit), void *ctx)
+{
+	return hit_ring_read(&set->ring, fn, ctx);
+}
+
+uint64_t trigger_set_lost(const struct trigger_set *set)
+{
+	return __atomic_load_n(&set->bpf->bss->lost, __ATOMIC_RELAXED);
+}
+
+const char *trigger_set_link_name(const struct trigger_set *set)
+{
+	static const char *const names[] = {
+		[TRIGGER_LINK_UPROBE_MULTI] = "uprobe_multi",
+		[TRIGGER_LINK_PERF_UPROBE] = "perf_uprobe",
+	};
+
+	return names[set->link];
+}

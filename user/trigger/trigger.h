@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Triggers: a name the user gave becomes probes (file and offset), the probes are attached with BPF, and their hits come out of a
+ * BPF ring buffer. The breakpoints belong to links held by file descriptors: whatever ends this process removes them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "bpf/hit.h"
+
+/* One uprobe: a place in a file. */
+struct probe {
+	char *path; /* the file that is probed */
+	uint64_t file_offset;
+	uint64_t addr;	      /* the same as a virtual address of the file */
+	char *symbol;	      /* for messages: "compress_block", "puts+0x4" */
+	uint8_t original[16]; /* the code bytes in the file: what a breakpoint hides */
+};
+
+struct trigger {
+	char *name;	 /* as the user spelled it */
+	uint32_t action; /* enum hit_action */
+	struct probe *probes;
+	size_t probe_cnt, probe_cap;
+};
+
+/*
+ * Resolves `spec` ("SYMBOL" in the executable `exe` or, failing that, the libraries it needs; "FILE:SYMBOL" with a path
+ * or a library's name) to probes. Fills *ret_trigger (release with trigger_release()).
+ * -ENOENT with a sentence: no such file; no such symbol (lists near matches, says so where the file has no symbols at all); -EINVAL: a malformed spec;
+ * -ENOTSUP: 32-bit; an instruction that no uprobe can be put on; an IFUNC without implementations known. -ENOEXEC: not an ELF file.
+ */
+int trigger_resolve(struct trigger *ret_trigger, const char *spec, const char *exe, uint32_t action);
+void trigger_release(struct trigger *trigger);
+
+struct trigger_set; /* attached triggers */
+
+struct trigger_config {
+	const struct trigger *triggers; /* hit.trigger is an index into these; must outlive the set */
+	size_t trigger_cnt;
+	pid_t pid; /* the process to watch (it need not have exec'd yet) */
+	enum trigger_link { TRIGGER_LINK_AUTO, TRIGGER_LINK_UPROBE_MULTI, TRIGGER_LINK_PERF_UPROBE } link;
+};
+
+/*
+ * Loads the BPF program and attaches every probe. AUTO: a uprobe_multi link (kernel 6.6, CAP_BPF + CAP_PERFMON), else perf's uprobe PMU
+ * (CAP_SYS_ADMIN), with the reason told by log_warn(). -EPERM with a sentence that names the missing capability and how to grant
+ * it; -ENOTSUP: the kernel refuses the instruction, or lacks what is needed.
+ */
+int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config *config);
+
+/* Removes the breakpoints; hits already recorded can still be read. */
+void trigger_set_detach(struct trigger_set *set);
+void trigger_set_free(struct trigger_set *set);
+
+/* Readable when a HIT_STOP hit came; for poll(2). */
+int trigger_set_fd(const struct trigger_set *set);
+
+/* True if a hit waits to be read; two loads from memory, no system call. */
+bool trigger_set_pending(const struct trigger_set *set);
+
+/* Hands every waiting hit to fn, in the order they were recorded. Returns how many, or fn's first non-zero return. */
+int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+
+/* Hits the BPF ring buffer had no room for. */
+uint64_t trigger_set_lost(const struct trigger_set *set);
+
+/* "uprobe_multi" or "perf_uprobe". */
+const char *trigger_set_link_name(const struct trigger_set *set);
+
+/*
+ * Whether the breakpoint of `probe` is really in place: code[0] is the byte the target has in memory at the probe. 0, or
+ * -ENOTSUP with a sentence: the kernel accepted the probe but cannot put a breakpoint on this instruction.
+ */
+int probe_verify(const struct probe *probe, const uint8_t *code, size_t size);
+
+DEFINE_CLEANUP(struct trigger_set *, trigger_set_free)
