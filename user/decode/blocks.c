@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From blocks to branches. libipt hands out blocks that end in every call and jump; a branch leads from the end of one block to the
+ * beginning of the next. So the end of the last block is kept until it is known what comes: the next block (a branch to it), an event (the branch that
+ * ended tracing, or one to the place where an asynchronous event came in), or nothing.
+ *
+ *	block ... call f |  block f: ...			branch call -> f
+ *	block ... syscall |  event: disabled			branch syscall, trace end
+ *	block ... jne L |  event: async disabled at L		branch jne -> L, then interrupt, trace end
+ *
+ * The time of a branch is what libipt says when it has read the branch's packet, which is right after the block that it ends.
+ *
+ * A piece ends where the next one begins (pieces_limit()), or at the first error: what follows, up to the next PSB, cannot be
+ * trusted, and is a gap.
+ */
+#include "decode/blocks.h"
+
+#include <intel-pt.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "decode/branch_insn.h"
+#include "decode/status.h"
+#include "decode/walk.h"
+
+struct walker {
+	struct pt_block_decoder *decoder;
+	const struct code *code;
+	struct branch_list *branches;
+	struct walk walk;
+	uint64_t limit_ip;
+	bool has_limit;
+	bool has_last; /* the last block's end is kept */
+	uint64_t last_ip;
+	uint64_t last_tsc;
+	struct branch_insn last;
+	uint64_t tsc;
+	bool no_memory;
+};
+
+static void emit(struct walker *walker, const struct branch *branch)
+{
+	if (ARRAY_PUSH(walker->branches->items, walker->branches->cnt, walker->branches->cap, *branch))
+		walker->no_memory = true;
+}
+
+static void emit_gap(struct walker *walker, enum branch_gap gap, uint64_t from, uint64_t to, int detail)
+{
+	emit(walker, &(struct branch){.tsc = walker->tsc,
+				      .from = from,
+				      .to = to,
+				      .kind = BRANCH_GAP,
+				      .gap = (uint8_t)gap,
+				      .detail = detail});
+	walker->has_last = false;
+}
+
+/* The last block leads to `to`. */
+static void lead_to(struct walker *walker, uint64_t to)
+{
+	const struct branch_insn *last = &walker->last;
+
+	if (!walker->has_last)
+		return;
+	walker->has_last = false;
+	if (last->kind == BRANCH_NONE || (last->kind == BRANCH_COND && to == walker->last_ip + last->len))
+		return;
+	emit(walker, &(struct branch){.tsc = walker->last_tsc,
+				      .from = walker->last_ip,
+				      .to = to,
+				      .kind = last->kind,
+				      .from_len = last->len});
+}
+
+static void update_time(struct walker *walker)
+{
+	uint32_t lost_mtc, lost_cyc;
+	uint64_t tsc;
+
+	/* Without a TSC so far, the time is relative to nothing. */
+	if (pt_blk_time(walker->decoder, &tsc, &lost_mtc, &lost_cyc) >= 0 && tsc > walker->tsc)
+		walker->tsc = tsc;
+}
+
+/* ---- events ---- */
+
+static void on_disabled(struct walker *walker)
+{
+	const struct branch_insn *last = &walker->last;
+	bool known = walker->has_last;
+
+	emit(walker, &(struct branch){.tsc = walker->tsc,
+				      .from = known ? walker->last_ip : 0,
+				      .kind = known ? last->kind : BRANCH_NONE,
+				      .from_len = known ? last->len : 0,
+				      .flags = BRANCH_TRACE_END});
+	walker->has_last = false;
+}
+
+static void on_async_disabled(struct walker *walker, uint64_t at)
+{
+	lead_to(walker, at);
+	emit(walker,
+	     &(struct branch){
+		     .tsc = walker->tsc, .from = at, .kind = BRANCH_INTERRUPT, .flags = BRANCH_TRACE_END});
+}
+
+static void on_event(struct walker *walker, const struct pt_event *event)
+{
+	if (event->has_tsc && event->tsc > walker->tsc)
+		walker->tsc = event->tsc;
+	if (event->status_update)
+		return;
+	switch (event->type) {
+	case ptev_enabled:
+		walker->has_last = false;
+		emit(walker, &(struct branch){.tsc = walker->tsc,
+					      .to = event->variant.enabled.ip,
+					      .kind = BRANCH_NONE,
+					      .flags = BRANCH_TRACE_START});
+		break;
+	case ptev_disabled:
+		on_disabled(walker);
+		break;
+	case ptev_async_disabled:
+		on_async_disabled(walker, event->variant.async_disabled.at);
+		break;
+	case ptev_async_branch:
+		lead_to(walker, event->variant.async_branch.from);
+		emit(walker, &(struct branch){.tsc = walker->tsc,
+					      .from = event->variant.async_branch.from,
+					      .to = event->variant.async_branch.to,
+					      .kind = BRANCH_INTERRUPT});
+		break;
+	case ptev_overflow:
+		emit_gap(walker, GAP_OVERFLOW, 0, event->ip_suppressed ? 0 : event->variant.overflow.ip, 0);
+		break;
+	case ptev_tsx:
+		if (event->variant.tsx.aborted)
+			lead_to(walker, event->variant.tsx.ip);
+		break;
+	default:
+		break; /* paging, modes, power, PTWRITE: no control flow */
+	}
+	walk_restart(&walker->walk);
+}
+
+/* Takes all events that are due. The status, or a negative one. */
+static int drain_events(struct walker *walker, int status)
+{
+	while (status >= 0 && (status & pts_event_pending)) {
+		struct pt_event event;
+
+		status = pt_blk_event(walker->decoder, &event, sizeof(event));
+		if (status >= 0)
+			on_event(walker, &event);
+	}
+	return status;
+}
+
+/* ---- blocks ---- */
+
+static void keep_end(struct walker *walker, const struct pt_block *block)
+{
+	size_t size = 0;
+	const uint8_t *bytes = code_bytes(walker->code, block->isid, block->end_ip, &size);
+
+	if (block->truncated)
+		walker->last = branch_insn_decode(block->raw, block->size);
+	else
+		walker->last = bytes ? branch_insn_decode(bytes, size) : (struct branch_insn){0};
+	walker->has_last = true;
+	walker->last_ip = block->end_ip;
+	walker->last_tsc = walker->tsc;
+}
+
+static bool reaches_limit(const struct walker *walker, const struct pt_block *block)
+{
+	return walker->has_limit && walker->limit_ip >= block->ip && walker->limit_ip <= block->end_ip;
+}
+
+/* One block; `in_tail`: there are no packets any more. False: the piece ends here. */
+static bool on_block(struct walker *walker, const struct pt_block *block, bool in_tail)
+{
+	if (walker->has_last && !walker->last.direct)
+		walk_restart(&walker->walk);
+	lead_to(walker, block->ip);
+	if (in_tail && reaches_limit(walker, block))
+		return false;
+	if (!walk_step(&walker->walk, block->ip)) {
+		/* A loop that no packet ends: at the end of the trace it is where the program is; elsewhere the two disagree. */
+		if (!in_tail)
+			emit_gap(walker, GAP_BAD_TRACE, block->ip, 0, pte_internal);
+		return false;
+	}
+	update_time(walker);
+	keep_end(walker, block);
+	return true;
+}
+
+static int on_error(struct walker *walker, int status, uint64_t ip)
+{
+	enum branch_gap gap = status_gap(status);
+
+	if (status == -pte_eos)
+		return 0;
+	if (gap == GAP_NONE)
+		return status_fail(status, "decoding");
+	emit_gap(walker, gap, gap == GAP_NO_CODE ? ip : 0, 0, status_detail(status));
+	return 0;
+}
+
+static int walk_piece(struct walker *walker)
+{
+	uint64_t ip = 0;
+	int status = pt_blk_sync_set(walker->decoder, 0);
+
+	update_time(walker);
+	for (;;) {
+		struct pt_block block = {0};
+		bool in_tail;
+
+		status = drain_events(walker, status);
+		if (status < 0)
+			return on_error(walker, status, ip);
+		in_tail = status & pts_eos;
+		status = pt_blk_next(walker->decoder, &block, sizeof(block));
+		if (block.ninsn && !on_block(walker, &block, in_tail))
+			return 0;
+		ip = block.ninsn ? block.end_ip : block.ip;
+		if (status < 0)
+			return on_error(walker, status, ip);
+	}
+}
+
+int blocks_decode(struct pieces *pieces, size_t index, struct branch_list *branches)
+{
+	const struct piece *piece = &pieces->items[index];
+	struct walker walker = {.code = &pieces->code, .branches = branches, .tsc = piece->header.tsc};
+	struct pt_config config;
+	struct pt_image *image;
+	int err;
+
+	walker.has_limit = pieces_limit(pieces, index, &walker.limit_ip);
+	pieces_setup(pieces, index, &config);
+	config.flags.variant.block.end_on_call = 1;
+	config.flags.variant.block.end_on_jump = 1;
+	err = code_take_image(&pieces->code, piece->version, &image);
+	if (err)
+		return err;
+	walker.decoder = pt_blk_alloc_decoder(&config);
+	err = walker.decoder ? pt_blk_set_image(walker.decoder, image) : -pte_nomem;
+	err = err < 0 ? status_fail(err, "a block decoder") : walk_piece(&walker);
+	pt_blk_free_decoder(walker.decoder);
+	code_give_image(&pieces->code, piece->version, image);
+	return walker.no_memory ? fail(-ENOMEM, "no memory for branches") : err;
+}

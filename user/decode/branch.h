@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A branch: one control-flow event of one thread, as decoding hands it to the call-stack engine. Kinds are those of
+ * perf's branch flags (tools/perf/util/event.h, PERF_IP_FLAG_*), so that other sources of branches fit too.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum branch_kind {
+	BRANCH_NONE, /* nothing but the trace starting or ending (flags say which) */
+	BRANCH_CALL,
+	BRANCH_RETURN,
+	BRANCH_JUMP,	  /* unconditional, direct or indirect */
+	BRANCH_COND,	  /* a conditional jump that was taken */
+	BRANCH_SYSCALL,	  /* syscall, sysenter, int n */
+	BRANCH_SYSRET,	  /* sysret, sysexit, iret */
+	BRANCH_INTERRUPT, /* asynchronous: interrupt, signal, fault */
+	BRANCH_TX_ABORT,
+	BRANCH_GAP, /* branches are missing here: gap says why; from/to where known, else 0 */
+	BRANCH_KIND_CNT,
+};
+
+enum branch_flags {
+	BRANCH_TRACE_START = 1u << 0, /* tracing starts at `to`; `from` is 0 */
+	BRANCH_TRACE_END = 1u << 1,   /* tracing stops after `from`; `to` is 0 */
+};
+
+enum branch_gap {
+	GAP_NONE,
+	GAP_OVERFLOW, /* the processor (or ring) lost packets */
+	GAP_NO_CODE,  /* no code bytes known at `from` */
+	GAP_BAD_TRACE, /* packets and code disagree, or packets are damaged; `detail` is the decoder's error code */
+	GAP_CNT,
+};
+
+/*
+ * A branch that starts or ends tracing has kind and flag together, as in perf: a syscall under user-only tracing
+ * is {BRANCH_SYSCALL, BRANCH_TRACE_END, from = the syscall instruction}, its return {BRANCH_NONE,
+ * BRANCH_TRACE_START, to = where user code goes on}. A signal is {BRANCH_INTERRUPT, BRANCH_TRACE_END, from = the
+ * instruction that was not executed any more}.
+ */
+struct branch {
+	uint64_t tsc;  /* time of the last timing packet before the branch; never runs back within a thread */
+	uint64_t from; /* address of the branch instruction */
+	uint64_t to;   /* address of the next instruction executed */
+	uint8_t kind;
+	uint8_t flags;
+	uint8_t gap;
+	uint8_t from_len; /* bytes of the branch instruction where known, else 0: from + from_len is a call's return address */
+	int32_t detail;
+};
+
+_Static_assert(sizeof(struct branch) == 32, "branches are kept by the million");
+
+struct branch_list {
+	struct branch *items;
+	size_t cnt, cap;
+};
+
+void branch_list_release(struct branch_list *list);
+
+/* "call", "return", ...; "gap" for BRANCH_GAP. */
+const char *branch_kind_to_str(enum branch_kind kind);
+const char *branch_gap_to_str(enum branch_gap gap);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One libipt section cache for all decodes: its sections carry the cache of decoded blocks, which makes decoding six
+ * times faster than reading code by callback, and which only serves decoders that have the same flags (so the
+ * instruction decoder, which does not use it, is the only other one). libipt maps the files for itself and gives
+ * their bytes out one locked copy at a time; branch instructions are looked at for every block, hence a second
+ * mapping here (of the same page cache), indexed by libipt's section number.
+ */
+#include "decode/cache.h"
+
+#include <fcntl.h>
+#include <intel-pt.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "decode/decoder.h"
+#include "decode/status.h"
+
+struct decoder_cache {
+	pthread_mutex_t lock; /* guards the three below; sections themselves do not change */
+	struct pt_image_section_cache *iscache;
+	struct cached_section **items; /* by isid; NULL where there is none */
+	size_t cnt, cap;
+};
+
+int decoder_cache_new(struct decoder_cache **ret_cache)
+{
+	CLEANUP(freep) struct decoder_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return fail(-ENOMEM, "no memory for the code cache");
+	cache->iscache = pt_iscache_alloc(NULL);
+	if (!cache->iscache)
+		return fail(-ENOMEM, "no memory for the code cache");
+	pthread_mutex_init(&cache->lock, NULL);
+	*ret_cache = TAKE_PTR(cache);
+	return 0;
+}
+
+void decoder_cache_free(struct decoder_cache *cache)
+{
+	if (!cache)
+		return;
+	for (size_t i = 0; i < cache->cnt; i++) {
+		if (!cache->items[i])
+			continue;
+		munmap(cache->items[i]->map, cache->items[i]->map_size);
+		free(cache->items[i]);
+	}
+	free(cache->items);
+	pt_iscache_free(cache->iscache);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache)
+{
+	return cache->iscache;
+}
+
+/* mmap(2) wants offsets on page borders: the mapping may begin before the section. */
+static int section_map(const struct code_section *wanted, struct cached_section *section)
+{
+	uint64_t slack = wanted->file_offset % sysconf(_SC_PAGESIZE);
+	CLEANUP(closep) int fd = open(wanted->path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st))
+		return fail_errno(-errno, "%s", wanted->path);
+	if (wanted->file_offset >= (uint64_t)st.st_size)
+		return fail(-EINVAL, "%s has no code at offset 0x%lx", wanted->path, wanted->file_offset);
+	section->size = st.st_size - wanted->file_offset;
+	if (section->size > wanted->size)
+		section->size = wanted->size;
+	section->map_size = section->size + slack;
+	map = mmap(NULL, section->map_size, PROT_READ, MAP_PRIVATE, fd, wanted->file_offset - slack);
+	if (map == MAP_FAILED)
+		return fail_errno(-errno, "%s", wanted->path);
+	section->map = map;
+	section->bytes = (const uint8_t *)map + slack;
+	section->addr = wanted->addr;
+	return 0;
+}
+
+static int items_grow(struct decoder_cache *cache, size_t cnt)
+{
+	int err = array_reserve(&cache->items, &cache->cap, cnt, sizeof(*cache->items));
+
+	if (err)
+		return fail(err, "no memory for the code cache");
+	if (cnt > cache->cnt) {
+		memset(cache->items + cache->cnt, 0, (cnt - cache->cnt) * sizeof(*cache->items));
+		cache->cnt = cnt;
+	}
+	return 0;
+}
+
+static int cache_add_locked(struct decoder_cache *cache, const struct code_section *wanted,
+			    const struct cached_section **ret_section)
+{
+	CLEANUP(freep) struct cached_section *section = NULL;
+	int isid, err;
+
+	isid = pt_iscache_add_file(cache->iscache, wanted->path, wanted->file_offset, wanted->size,
+				   wanted->addr);
+	if (isid <= 0)
+		return status_fail(isid, wanted->path);
+	err = items_grow(cache, (size_t)isid + 1);
+	if (err)
+		return err;
+	if (!cache->items[isid]) {
+		section = calloc(1, sizeof(*section));
+		if (!section)
+			return fail(-ENOMEM, "no memory for the code cache");
+		section->isid = isid;
+		err = section_map(wanted, section);
+		if (err)
+			return err;
+		cache->items[isid] = TAKE_PTR(section);
+	}
+	*ret_section = cache->items[isid];
+	return 0;
+}
+
+int decoder_cache_add(struct decoder_cache *cache, const struct code_section *section,
+		      const struct cached_section **ret_section)
+{
+	int err;
+
+	if (!section->path || !section->size)
+		return fail(-EINVAL, "a section without a file or without bytes");
+	pthread_mutex_lock(&cache->lock);
+	err = cache_add_locked(cache, section, ret_section);
+	pthread_mutex_unlock(&cache->lock);
+	return err;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A libipt image reorders its sections on every look-up, so two decoders must not share one; building one costs the
+ * square of its sections. Hence a pool per version: a decoder takes an image and gives it back, and there
+ * are never more than decoders at work at the same time. The sections behind the images are shared (decode/cache.c).
+ */
+#include "decode/code.h"
+
+#include <intel-pt.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "decode/status.h"
+
+/* sections[isid] = section */
+static int code_index(struct code *code, const struct cached_section *section)
+{
+	size_t cnt = (size_t)section->isid + 1;
+
+	if (cnt > code->section_cnt) {
+		int err = array_reserve(&code->sections, &code->section_cap, cnt, sizeof(*code->sections));
+
+		if (err)
+			return err;
+		memset(code->sections + code->section_cnt, 0,
+		       (cnt - code->section_cnt) * sizeof(*code->sections));
+		code->section_cnt = cnt;
+	}
+	code->sections[section->isid] = section;
+	return 0;
+}
+
+static int code_add_section(struct code *code, struct code_image_set *set, const struct code_section *wanted)
+{
+	const struct cached_section *section;
+	int err = decoder_cache_add(code->cache, wanted, &section);
+
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		log_debug("code left out: %s", fail_message(err));
+		return 0;
+	}
+	err = code_index(code, section);
+	if (!err)
+		err = ARRAY_PUSH(set->sections, set->section_cnt, set->section_cap, section);
+	return err ? fail(err, "no memory for the code sections") : 0;
+}
+
+static int code_add_version(struct code *code, struct code_image_set *set, const struct code_version *version)
+{
+	for (size_t i = 0; i < version->section_cnt; i++) {
+		int err = code_add_section(code, set, &version->sections[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int code_init(struct code *code, struct decoder_cache *cache, const struct code_version *versions, size_t cnt)
+{
+	*code = (struct code){.cache = cache, .versions = versions, .version_cnt = cnt};
+	pthread_mutex_init(&code->lock, NULL);
+	/* Without any code there is one version that is empty. */
+	code->sets = calloc(cnt ? cnt : 1, sizeof(*code->sets));
+	if (!code->sets) {
+		code_release(code);
+		return fail(-ENOMEM, "no memory for the code versions");
+	}
+	for (size_t i = 0; i < cnt; i++) {
+		int err = code_add_version(code, &code->sets[i], &versions[i]);
+
+		if (err) {
+			code_release(code);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void code_image_set_release(struct code_image_set *set)
+{
+	for (size_t i = 0; i < set->idle_cnt; i++)
+		pt_image_free(set->idle[i]);
+	free(set->idle);
+	free(set->sections);
+}
+
+void code_release(struct code *code)
+{
+	size_t cnt = code->version_cnt ? code->version_cnt : 1;
+
+	for (size_t i = 0; code->sets && i < cnt; i++)
+		code_image_set_release(&code->sets[i]);
+	free(code->sets);
+	free(code->sections);
+	pthread_mutex_destroy(&code->lock);
+}
+
+size_t code_version_at(const struct code *code, uint64_t tsc)
+{
+	size_t low = 0, high = code->version_cnt;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (code->versions[mid].start_tsc <= tsc)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int image_build(struct code *code, const struct code_image_set *set, struct pt_image **ret_image)
+{
+	struct pt_image_section_cache *iscache = decoder_cache_iscache(code->cache);
+	struct pt_image *image = pt_image_alloc(NULL);
+
+	if (!image)
+		return fail(-ENOMEM, "no memory for a code image");
+	for (size_t i = 0; i < set->section_cnt; i++) {
+		int status = pt_image_add_cached(image, iscache, set->sections[i]->isid, NULL);
+
+		if (status < 0) {
+			pt_image_free(image);
+			return status_fail(status, "a code image");
+		}
+	}
+	*ret_image = image;
+	return 0;
+}
+
+int code_take_image(struct code *code, size_t version, struct pt_image **ret_image)
+{
+	struct code_image_set *set = &code->sets[version];
+	struct pt_image *image = NULL;
+
+	pthread_mutex_lock(&code->lock);
+	if (set->idle_cnt)
+		image = set->idle[--set->idle_cnt];
+	pthread_mutex_unlock(&code->lock);
+	if (!image)
+		return image_build(code, set, ret_image);
+	*ret_image = image;
+	return 0;
+}
+
+void code_give_image(struct code *code, size_t version, struct pt_image *image)
+{
+	struct code_image_set *set = &code->sets[version];
+	int err;
+
+	pthread_mutex_lock(&code->lock);
+	err = ARRAY_PUSH(set->idle, set->idle_cnt, set->idle_cap, image);
+	pthread_mutex_unlock(&code->lock);
+	if (err)
+		pt_image_free(image);
+}

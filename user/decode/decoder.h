@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From PT bytes to branches. A stream is cut at every PSB into pieces; pieces decode independently, on all processors, and
+ * are put together in order: the result does not depend on the number of threads. Errors resynchronise at the next PSB and
+ * become gaps. (SDM vol. 3 chapter "Intel Processor Trace"; libipt's intel-pt.h.)
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decode/branch.h"
+#include "source/snapshot.h"
+
+/* Code that may be executed: the bytes at `addr` are those of the file from `file_offset` on. */
+struct code_section {
+	const char *path;
+	uint64_t file_offset, size, addr;
+};
+
+/* Code in force from `start_tsc` on, until the next version's start. */
+struct code_version {
+	uint64_t start_tsc;
+	const struct code_section *sections;
+	size_t section_cnt;
+};
+
+/* Code sections shared by all decodes: every file is mapped once, decoded instructions are cached across threads and pieces. */
+struct decoder_cache;
+int decoder_cache_new(struct decoder_cache **ret_cache);
+void decoder_cache_free(struct decoder_cache *cache);
+
+struct decoder_config {
+	const struct trace_params *params;
+	struct decoder_cache *cache;
+	const struct code_version
+		*versions; /* of this stream's process, by start_tsc; the first also serves earlier times */
+	size_t version_cnt;
+	unsigned int threads; /* 0: all processors */
+	void (*progress)(void *ctx, size_t done_bytes,
+			 size_t total_bytes); /* may be NULL; called from one thread at a time */
+	void *progress_ctx;
+};
+
+/*
+ * Decodes the stream `bytes` to branches, in order, appended to *branches. A stream without PSB gives a single gap. 0, or -ENOMEM/-EINVAL
+ * with a sentence: bad packets and missing code are not errors but gaps. `bytes` need not be padded.
+ */
+int decoder_run(const struct decoder_config *config, const uint8_t *bytes, size_t size,
+		struct branch_list *branches);
+
+/*
+ * Calls fn with the address of every instruction executed, in order (libipt's instruction decoder: slow, the reference). `ip` is 0 at a gap.
+ */
+int decoder_instructions(const struct decoder_config *config, const uint8_t *bytes, size_t size,
+			 int (*fn)(void *ctx, uint64_t ip, enum branch_gap gap), void *ctx);
+
+/*
+ * Calls fn with each packet as a line of text: offset in the stream and mnemonic with payload, e.g. "tip.pge  3: 00007f0012345678". Bad
+ * bytes give a line "bad packet" and decoding goes on at the next PSB.
+ */
+int decoder_packets(const struct trace_params *params, const uint8_t *bytes, size_t size,
+		    int (*fn)(void *ctx, uint64_t offset, const char *text), void *ctx);
+
+/* Offsets of the PSBs in the stream (each the last alignment of its run): the piece boundaries. The array is the caller's to free. */
+int decoder_find_psbs(const uint8_t *bytes, size_t size, size_t **ret_offsets, size_t *ret_cnt);

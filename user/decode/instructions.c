@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* libipt's instruction decoder over the same pieces: one thread, every instruction, nothing cached. */
+#include <intel-pt.h>
+
+#include "base/error.h"
+#include "decode/pieces.h"
+#include "decode/status.h"
+#include "decode/walk.h"
+
+struct lister {
+	struct pt_insn_decoder *decoder;
+	uint64_t limit_ip;
+	bool has_limit;
+	struct walk walk;
+	int (*fn)(void *ctx, uint64_t ip, enum branch_gap gap);
+	void *ctx;
+};
+
+/* Takes all events that are due; *ret_stop is fn's wish. */
+static int drain_events(struct lister *lister, int status, int *ret_stop)
+{
+	while (status >= 0 && (status & pts_event_pending) && !*ret_stop) {
+		struct pt_event event;
+
+		status = pt_insn_event(lister->decoder, &event, sizeof(event));
+		if (status >= 0 && event.type == ptev_overflow && !event.status_update)
+			*ret_stop = lister->fn(lister->ctx, 0, GAP_OVERFLOW);
+		walk_restart(&lister->walk);
+	}
+	return status;
+}
+
+static int on_error(struct lister *lister, int status)
+{
+	enum branch_gap gap = status_gap(status);
+
+	if (status == -pte_eos)
+		return 0;
+	return gap == GAP_NONE ? status_fail(status, "decoding") : lister->fn(lister->ctx, 0, gap);
+}
+
+static bool takes_trace(const struct pt_insn *insn)
+{
+	return insn->iclass != ptic_other && insn->iclass != ptic_jump && insn->iclass != ptic_call;
+}
+
+static int list_piece(struct lister *lister)
+{
+	int status = pt_insn_sync_set(lister->decoder, 0), stop = 0;
+
+	for (;;) {
+		struct pt_insn insn = {0};
+		bool in_tail;
+
+		status = drain_events(lister, status, &stop);
+		if (stop)
+			return stop;
+		if (status < 0)
+			return on_error(lister, status);
+		in_tail = status & pts_eos;
+		status = pt_insn_next(lister->decoder, &insn, sizeof(insn));
+		if (status >= 0 || (insn.iclass != ptic_error && insn.size)) {
+			if (in_tail && lister->has_limit && insn.ip == lister->limit_ip)
+				return 0;
+			stop = lister->fn(lister->ctx, insn.ip, GAP_NONE);
+			if (stop)
+				return stop;
+			if (takes_trace(&insn) || !in_tail)
+				walk_restart(&lister->walk);
+			else if (!walk_step(&lister->walk, insn.ip))
+				return 0;
+		}
+		if (status < 0)
+			return on_error(lister, status);
+	}
+}
+
+static int decode_piece(struct pieces *pieces, size_t index, struct lister *lister)
+{
+	size_t version = pieces->items[index].version;
+	struct pt_config config;
+	struct pt_image *image;
+	int err = code_take_image(&pieces->code, version, &image);
+
+	if (err)
+		return err;
+	pieces_setup(pieces, index, &config);
+	lister->walk = (struct walk){0};
+	lister->has_limit = pieces_limit(pieces, index, &lister->limit_ip);
+	lister->decoder = pt_insn_alloc_decoder(&config);
+	err = lister->decoder ? pt_insn_set_image(lister->decoder, image) : -pte_nomem;
+	err = err < 0 ? status_fail(err, "an instruction decoder") : list_piece(lister);
+	pt_insn_free_decoder(lister->decoder);
+	code_give_image(&pieces->code, version, image);
+	return err;
+}
+
+int decoder_instructions(const struct decoder_config *config, const uint8_t *bytes, size_t size,
+			 int (*fn)(void *ctx, uint64_t ip, enum branch_gap gap), void *ctx)
+{
+	struct lister lister = {.fn = fn, .ctx = ctx};
+	struct pieces pieces;
+	int err = pieces_init(&pieces, config, bytes, size);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < pieces.cnt && !err; i++)
+		err = decode_piece(&pieces, i, &lister);
+	if (!pieces.cnt && size && !err)
+		err = fn(ctx, 0, GAP_BAD_TRACE);
+	pieces_release(&pieces);
+	return err;
+}

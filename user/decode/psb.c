@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A PSB is `02 82` eight times. The packets before it may end in the same bytes (a CYC 02 before a TNT 82), and then
+ * the first match of the pattern is two bytes early:
+ *
+ *	... 02 82 | 02 82 02 82 02 82 02 82 02 82 02 82 02 82 02 82 | 19 ...
+ *	    ^ first match ^ the PSB
+ *
+ * No packet that may follow a PSB begins with `02 82` but another PSB, so the last alignment in the run is the right
+ * one (libipt's own search takes the first, which is why decoders are put on PSBs found here).
+ */
+#include "decode/psb.h"
+
+#include <intel-pt.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "decode/decoder.h"
+
+static const uint8_t psb_bytes[PSB_BYTES] = {
+	0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+};
+
+/* The next PSB at or after `offset`, or `size`. */
+static size_t psb_next(const uint8_t *bytes, size_t size, size_t offset)
+{
+	const uint8_t *hit = memmem(bytes + offset, size - offset, psb_bytes, PSB_BYTES);
+
+	if (!hit)
+		return size;
+	offset = hit - bytes;
+	while (size - offset >= PSB_BYTES + 2 && !memcmp(bytes + offset + PSB_BYTES, psb_bytes, 2))
+		offset += 2;
+	return offset;
+}
+
+int decoder_find_psbs(const uint8_t *bytes, size_t size, size_t **ret_offsets, size_t *ret_cnt)
+{
+	CLEANUP(freep) size_t *offsets = NULL;
+	size_t cnt = 0, cap = 0;
+
+	for (size_t at = size ? psb_next(bytes, size, 0) : 0; at < size;
+	     at = psb_next(bytes, size, at + PSB_BYTES)) {
+		int err = ARRAY_PUSH(offsets, cnt, cap, at);
+
+		if (err)
+			return fail(err, "no memory for the list of %zu PSBs", cnt);
+	}
+	*ret_offsets = TAKE_PTR(offsets);
+	*ret_cnt = cnt;
+	return 0;
+}
+
+uint64_t psb_packet_ip(const struct pt_packet_ip *packet, uint64_t last_ip)
+{
+	switch (packet->ipc) {
+	case pt_ipc_update_16:
+		return (last_ip & ~0xffffull) | (packet->ip & 0xffff);
+	case pt_ipc_update_32:
+		return (last_ip & ~0xffffffffull) | (packet->ip & 0xffffffff);
+	case pt_ipc_update_48:
+		return (last_ip & ~0xffffffffffffull) | (packet->ip & 0xffffffffffff);
+	case pt_ipc_sext_48:
+		return (uint64_t)((int64_t)(packet->ip << 16) >> 16);
+	case pt_ipc_full:
+		return packet->ip;
+	default:
+		return last_ip;
+	}
+}
+
+void psb_header_read(struct pt_packet_decoder *packets, uint64_t offset, struct psb_header *ret_header)
+{
+	struct psb_header header = {0};
+	struct pt_packet packet;
+
+	if (pt_pkt_sync_set(packets, offset) >= 0 && pt_pkt_next(packets, &packet, sizeof(packet)) > 0) {
+		while (pt_pkt_next(packets, &packet, sizeof(packet)) > 0 && packet.type != ppt_psbend &&
+		       packet.type != ppt_psb && packet.type != ppt_ovf) {
+			if (packet.type == ppt_tsc) {
+				header.tsc = packet.payload.tsc.tsc;
+				header.has_tsc = true;
+			} else if (packet.type == ppt_fup && packet.payload.ip.ipc != pt_ipc_suppressed) {
+				header.ip = psb_packet_ip(&packet.payload.ip, 0);
+				header.has_ip = true;
+			}
+		}
+	}
+	*ret_header = header;
+}
