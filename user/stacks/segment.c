@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stacks/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+void segment_init(struct segment *segment, uint64_t start_ns)
+{
+	*segment = (struct segment){.start_ns = start_ns, .outer = -1};
+}
+
+void segment_release(struct segment *segment)
+{
+	free(segment->slices);
+	free(segment->inferred);
+	free(segment->frames);
+	*segment = (struct segment){0};
+}
+
+struct frame *segment_top(struct segment *segment)
+{
+	return segment->frame_cnt ? &segment->frames[segment->frame_cnt - 1] : NULL;
+}
+
+static struct slice *frame_slice(struct segment *segment, const struct frame *frame)
+{
+	return frame->is_inferred ? &segment->inferred[frame->slice] : &segment->slices[frame->slice];
+}
+
+static struct frame *push_frame(struct segment *segment, const struct frame *frame)
+{
+	if (ARRAY_PUSH(segment->frames, segment->frame_cnt, segment->frame_cap, *frame)) {
+		segment->no_memory = true;
+		return NULL;
+	}
+	return segment_top(segment);
+}
+
+struct frame *segment_push(struct segment *segment, enum slice_kind kind, const struct symbol *symbol,
+			   uint64_t ip, uint64_t time_ns)
+{
+	const struct frame *top = segment_top(segment);
+	int32_t depth = top ? top->depth + 1 : segment->outer + 1;
+	struct frame frame = {
+		.slice = segment->slice_cnt, .symbol = symbol, .depth = depth, .kind = (uint8_t)kind};
+	struct slice slice = {.start_ns = time_ns,
+			      .end_ns = time_ns,
+			      .symbol = symbol,
+			      .ip = ip,
+			      .depth = (uint32_t)depth,
+			      .kind = (uint8_t)kind};
+
+	if (ARRAY_PUSH(segment->slices, segment->slice_cnt, segment->slice_cap, slice)) {
+		segment->no_memory = true;
+		return NULL;
+	}
+	return push_frame(segment, &frame);
+}
+
+void segment_pop(struct segment *segment, uint64_t time_ns)
+{
+	struct frame *top = segment_top(segment);
+
+	if (!top)
+		return;
+	frame_slice(segment, top)->end_ns = time_ns;
+	segment->frame_cnt--;
+}
+
+void segment_pop_to(struct segment *segment, size_t keep, uint64_t time_ns)
+{
+	while (segment->frame_cnt > keep)
+		segment_pop(segment, time_ns);
+}
+
+void segment_replace(struct segment *segment, const struct symbol *symbol, uint64_t ip, uint64_t time_ns)
+{
+	const struct frame before = *segment_top(segment);
+	struct frame *frame;
+
+	segment_pop(segment, time_ns);
+	frame = segment_push(segment, SLICE_CALL, symbol, ip, time_ns);
+	if (!frame)
+		return;
+	frame->return_address = before.return_address;
+	frame->call_from = before.call_from;
+	frame->kernel_entry = before.kernel_entry;
+}
+
+void segment_infer(struct segment *segment, const struct symbol *symbol)
+{
+	struct frame frame = {.slice = segment->inferred_cnt,
+			      .symbol = symbol,
+			      .depth = segment->outer,
+			      .kind = SLICE_CALL,
+			      .is_inferred = true};
+	struct slice slice = {.start_ns = segment->start_ns,
+			      .end_ns = segment->start_ns,
+			      .symbol = symbol,
+			      .depth = (uint32_t)segment->outer,
+			      .kind = SLICE_CALL,
+			      .flags = SLICE_INFERRED_START};
+
+	if (ARRAY_PUSH(segment->inferred, segment->inferred_cnt, segment->inferred_cap, slice)) {
+		segment->no_memory = true;
+		return;
+	}
+	segment->outer--;
+	push_frame(segment, &frame);
+}
+
+/* What is open now stays open beyond the end. A pause that nothing came after tells nothing. */
+static void close_all(struct segment *segment, uint64_t time_ns)
+{
+	struct frame *top = segment_top(segment);
+
+	if (top && top->kind == SLICE_UNTRACED && top->slice + 1 == segment->slice_cnt && !top->is_inferred) {
+		segment->slice_cnt--;
+		segment->frame_cnt--;
+	}
+	for (size_t i = 0; i < segment->frame_cnt; i++)
+		frame_slice(segment, &segment->frames[i])->flags |= SLICE_OPEN_END;
+	segment_pop_to(segment, 0, time_ns);
+}
+
+static void append(const struct segment *segment, struct timeline_thread *thread, struct slice slice)
+{
+	slice.depth = (uint32_t)((int32_t)slice.depth - segment->outer - 1);
+	thread->slices[thread->slice_cnt++] = slice;
+}
+
+int segment_finish(struct segment *segment, uint64_t time_ns, struct timeline_thread *thread)
+{
+	size_t cnt;
+
+	close_all(segment, time_ns);
+	cnt = thread->slice_cnt + segment->inferred_cnt + segment->slice_cnt;
+	if (segment->no_memory ||
+	    array_reserve(&thread->slices, &thread->slice_cap, cnt, sizeof(struct slice)))
+		return -ENOMEM;
+	for (size_t i = segment->inferred_cnt; i-- > 0;)
+		append(segment, thread, segment->inferred[i]);
+	for (size_t i = 0; i < segment->slice_cnt; i++)
+		append(segment, thread, segment->slices[i]);
+	return 0;
+}

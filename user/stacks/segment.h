@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A segment: the calls between two gaps of one thread, while they are being put together. It knows nothing of branches: frames are
+ * pushed, popped, replaced and inferred.
+ *
+ * Depths are relative while it is built, since nobody knows yet how many callers will turn out to have been there before it began:
+ *
+ *	depth	 0	. . . . f		first function seen, in the middle
+ *		-1	. g . . . . .		f returned into g: g has been open since the beginning (inferred)
+ *		-2	h . . . . . . .		then g into h
+ *
+ * At the end the outermost becomes 0, and the inferred frames go in front.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "stacks/timeline.h"
+
+struct frame {
+	size_t slice;		     /* index into segment.slices, or of segment.inferred (see is_inferred) */
+	const struct symbol *symbol; /* NULL for pseudo frames */
+	uint64_t return_address;     /* where its return leads to; 0: unknown */
+	uint64_t call_from;	     /* the call instruction, where its length is unknown */
+	uint64_t interrupted; /* where a signal or interrupt came in while this was the top; 0: none did */
+	int32_t depth;
+	uint8_t kind;	   /* enum slice_kind */
+	bool kernel_entry; /* entered from user mode, or from interrupted kernel code */
+	bool is_inferred;
+};
+
+struct segment {
+	uint64_t start_ns;
+	struct slice *slices;
+	size_t slice_cnt, slice_cap;
+	struct slice *inferred; /* innermost first: in the order they were found */
+	size_t inferred_cnt, inferred_cap;
+	struct frame *frames; /* open now, outermost first */
+	size_t frame_cnt, frame_cap;
+	int32_t outer;	/* depth of a frame that would be the caller of everything seen so far */
+	bool no_memory; /* sticks; segment_finish() tells */
+};
+
+void segment_init(struct segment *segment, uint64_t start_ns);
+void segment_release(struct segment *segment);
+
+/* The innermost open frame, or NULL. Valid until the next push. */
+struct frame *segment_top(struct segment *segment);
+
+/* A call, or a pseudo frame (symbol NULL). NULL when out of memory. */
+struct frame *segment_push(struct segment *segment, enum slice_kind kind, const struct symbol *symbol,
+			   uint64_t ip, uint64_t time_ns);
+
+void segment_pop(struct segment *segment, uint64_t time_ns);
+
+/* Pops until `keep` frames are open. */
+void segment_pop_to(struct segment *segment, size_t keep, uint64_t time_ns);
+
+/* The top ends, and another function goes on in its place: tail call. */
+void segment_replace(struct segment *segment, const struct symbol *symbol, uint64_t ip, uint64_t time_ns);
+
+/* With no frame open: this function must have been there since the beginning. */
+void segment_infer(struct segment *segment, const struct symbol *symbol);
+
+/* Closes everything and appends the slices, in order and with final depths, to the thread. 0 or -ENOMEM. */
+int segment_finish(struct segment *segment, uint64_t time_ns, struct timeline_thread *thread);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stacks/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+int timeline_new(struct timeline **ret_timeline)
+{
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+
+	if (!timeline)
+		return -ENOMEM;
+	*ret_timeline = timeline;
+	return 0;
+}
+
+static void thread_release(struct timeline_thread *thread)
+{
+	for (size_t i = 0; i < thread->instant_cnt; i++)
+		free(thread->instants[i].text);
+	free(thread->instants);
+	free(thread->slices);
+	free(thread->name);
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	if (!timeline)
+		return;
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		thread_release(&timeline->threads[i]);
+	for (size_t i = 0; i < timeline->hit_cnt; i++) {
+		free(timeline->hits[i].stack_ips);
+		free(timeline->hits[i].stack_symbols);
+	}
+	for (size_t i = 0; i < timeline->trigger_cnt; i++)
+		free(timeline->triggers[i]);
+	free(timeline->threads);
+	free(timeline->hits);
+	free(timeline->triggers);
+	free(timeline->command);
+	free(timeline);
+}
+
+const char *slice_name(const struct slice *slice)
+{
+	static const char *const names[] = {
+		[SLICE_CALL] = "[unknown]",
+		[SLICE_SYSCALL] = "[syscall]",
+		[SLICE_UNTRACED] = "[untraced]",
+		[SLICE_UNKNOWN] = "[unknown]",
+	};
+
+	_Static_assert(ARRAY_SIZE(names) == SLICE_KIND_CNT, "a name for each kind");
+	return slice->symbol ? slice->symbol->name : names[slice->kind];
+}
+
+/*
+ * Walks the slices in order with the ends of those open: each must begin inside the one a level further out, which must be the
+ * last of its depth.
+ */
+static int thread_is_valid(const struct timeline_thread *thread)
+{
+	size_t cap = 0, open = 0;
+	uint64_t *ends = NULL;
+	int valid = 1;
+
+	for (size_t i = 0; i < thread->slice_cnt && valid; i++) {
+		const struct slice *slice = &thread->slices[i], *before = i ? slice - 1 : NULL;
+
+		valid = slice->end_ns >= slice->start_ns && slice->depth <= open &&
+			slice->kind < SLICE_KIND_CNT;
+		if (before && (slice->start_ns < before->start_ns ||
+			       (slice->start_ns == before->start_ns && slice->depth < before->depth &&
+				before->end_ns > slice->start_ns)))
+			valid = 0;
+		if (valid && slice->depth &&
+		    (slice->end_ns > ends[slice->depth - 1] || slice->start_ns > ends[slice->depth - 1]))
+			valid = 0;
+		if (valid && slice->depth < open && ends[slice->depth] > slice->start_ns)
+			valid = 0;
+		if (!valid || array_reserve(&ends, &cap, slice->depth + 1, sizeof(*ends)))
+			break;
+		ends[slice->depth] = slice->end_ns;
+		open = slice->depth + 1;
+	}
+	free(ends);
+	return valid;
+}
+
+int timeline_is_valid(const struct timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		if (!thread_is_valid(&timeline->threads[i]))
+			return 0;
+	return 1;
+}

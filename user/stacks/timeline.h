@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The timeline: what a viewer shows. The call-stack engine makes it, sinks write it. Times are nanoseconds since
+ * timeline.base_ns. Plain data.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/hit.h"
+#include "image/symbol.h"
+
+enum slice_kind {
+	SLICE_CALL,
+	SLICE_SYSCALL,	/* "[syscall]": inside the kernel, which is not traced */
+	SLICE_UNTRACED, /* "[untraced]": interrupted or switched off */
+	SLICE_UNKNOWN,	/* "[unknown]": a frame must have been there, nothing tells which */
+	SLICE_KIND_CNT,
+};
+
+enum slice_flags {
+	SLICE_INFERRED_START = 1u << 0, /* was open before the trace begins: starts earlier than start_ns */
+	SLICE_OPEN_END = 1u << 1,	/* was still open where the trace ends: ends later than end_ns */
+};
+
+/*
+ * Slices of a thread stand in the order in which they began, a caller before what it calls, and nest: a slice of depth n > 0 lies within
+ * the last one of depth n - 1 before it. Times may be equal, so the order says more than they do. end_ns >= start_ns.
+ * Depth 0 is the outermost frame.
+ */
+struct slice {
+	uint64_t start_ns, end_ns;
+	const struct symbol *symbol; /* NULL unless SLICE_CALL */
+	uint64_t ip;		     /* where the function was entered; 0 where inferred */
+	uint32_t depth;
+	uint8_t kind;
+	uint8_t flags;
+};
+
+/* The name a slice is shown under: its symbol's, or "[syscall]" and the like. */
+const char *slice_name(const struct slice *slice);
+
+/* A moment on a thread: a gap in its trace. */
+struct instant {
+	uint64_t time_ns;
+	char *text; /* "[gap: overflow]" */
+};
+
+struct timeline_thread {
+	int32_t pid, tid;
+	char *name; /* the thread's comm */
+	struct slice *slices;
+	size_t slice_cnt, slice_cap;
+	struct instant *instants;
+	size_t instant_cnt, instant_cap;
+};
+
+struct timeline_hit {
+	struct hit hit;
+	uint64_t time_ns; /* on the timeline, moved into the slice of the probed call where clocks disagree */
+	const struct symbol *symbol; /* the probed function, NULL where unknown */
+	/* The call stack, innermost first: probed ip, return address, then frame pointers; parallel arrays. */
+	uint64_t *stack_ips;
+	const struct symbol **stack_symbols; /* entries NULL where unknown */
+	size_t stack_cnt;
+};
+
+struct timeline {
+	uint64_t base_ns;	   /* time 0 on the recording's clock */
+	uint64_t base_realtime_ns; /* time 0 as wall-clock time, ns since the epoch */
+	char *command;		   /* the target's command line */
+	struct timeline_thread *threads;
+	size_t thread_cnt, thread_cap;
+	struct timeline_hit *hits;
+	size_t hit_cnt, hit_cap;
+	char **triggers; /* names; hit.trigger is an index */
+	size_t trigger_cnt;
+};
+
+int timeline_new(struct timeline **ret_timeline);
+void timeline_free(struct timeline *timeline);
+
+/* Asserts order, nesting and bounds as stated above: for tests and debug builds. */
+int timeline_is_valid(const struct timeline *timeline);
