@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Our own section: "TRAILCAM", a version, then fields in fixed order, little-endian; strings and arrays have their length in front as u32. The list of
+ * code copies names files by pid and address; the bytes are in those.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "recording/perf_data.h"
+
+enum { EXTRA_VERSION = 1 };
+
+static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
+
+/* ---- writing ---- */
+
+static void put_u32(FILE *file, uint32_t value)
+{
+	fwrite(&value, sizeof(value), 1, file);
+}
+
+static void put_u64(FILE *file, uint64_t value)
+{
+	fwrite(&value, sizeof(value), 1, file);
+}
+
+static void put_string(FILE *file, const char *text)
+{
+	put_u32(file, (uint32_t)strlen(text));
+	fwrite(text, 1, strlen(text), file);
+}
+
+static void put_fields(const struct snapshot *snapshot, FILE *file)
+{
+	const struct trace_params *params = &snapshot->params;
+	const struct trace_clock *clock = &snapshot->clock;
+
+	fwrite(magic, sizeof(magic), 1, file);
+	put_u32(file, EXTRA_VERSION);
+	put_string(file, snapshot->source ? snapshot->source : "");
+	put_string(file, snapshot->command ? snapshot->command : "");
+	put_u32(file, params->family);
+	put_u32(file, params->model);
+	put_u32(file, params->stepping);
+	put_u64(file, clock->monotonic_ns);
+	put_u64(file, clock->trace_ns);
+	put_u64(file, clock->realtime_ns);
+	put_u32(file, (uint32_t)snapshot->aux_cnt);
+	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
+		put_u32(file, (uint32_t)snapshot->aux[i].pid);
+		put_u64(file, snapshot->aux[i].size);
+	}
+	put_u32(file, (uint32_t)snapshot->trigger_cnt);
+	for (size_t i = 0; i < snapshot->trigger_cnt; i++)
+		put_string(file, snapshot->triggers[i]);
+	put_u32(file, HIT_VERSION);
+	put_u32(file, (uint32_t)snapshot->hit_cnt);
+	if (snapshot->hit_cnt)
+		fwrite(snapshot->hits, sizeof(struct hit), snapshot->hit_cnt, file);
+	put_u32(file, (uint32_t)snapshot->copy_cnt);
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		put_u32(file, (uint32_t)snapshot->copies[i].pid);
+		put_u64(file, snapshot->copies[i].addr);
+		put_u64(file, snapshot->copies[i].size);
+		put_string(file, snapshot->copies[i].name);
+	}
+}
+
+int extra_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size)
+{
+	char *bytes = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&bytes, &size);
+
+	if (!file)
+		return -ENOMEM;
+	put_fields(snapshot, file);
+	if (fclose(file)) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	*ret_bytes = (uint8_t *)bytes;
+	*ret_size = size;
+	return 0;
+}
+
+/* ---- reading ---- */
+
+/* Reads past the end give zeros and set `bad`. */
+struct cursor {
+	const uint8_t *bytes;
+	size_t size, at;
+	bool bad;
+};
+
+static const uint8_t *take(struct cursor *cursor, size_t size)
+{
+	const uint8_t *bytes = cursor->bytes + cursor->at;
+
+	if (cursor->bad || size > cursor->size - cursor->at) {
+		cursor->bad = true;
+		return NULL;
+	}
+	cursor->at += size;
+	return bytes;
+}
+
+static uint32_t take_u32(struct cursor *cursor)
+{
+	const uint8_t *bytes = take(cursor, 4);
+	uint32_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, 4);
+	return value;
+}
+
+static uint64_t take_u64(struct cursor *cursor)
+{
+	const uint8_t *bytes = take(cursor, 8);
+	uint64_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, 8);
+	return value;
+}
+
+static char *take_string(struct cursor *cursor)
+{
+	uint32_t len = take_u32(cursor);
+	const uint8_t *bytes = take(cursor, len);
+	char *text = bytes ? strndup((const char *)bytes, len) : NULL;
+
+	if (!text)
+		cursor->bad = true;
+	return text;
+}
+
+static void take_aux(struct cursor *cursor, struct snapshot *snapshot)
+{
+	uint32_t cnt = take_u32(cursor);
+
+	if (cnt != snapshot->aux_cnt)
+		cursor->bad = true;
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		uint64_t size;
+
+		snapshot->aux[i].pid = (int32_t)take_u32(cursor);
+		size = take_u64(cursor);
+		/* perf's record is filled up to a multiple of 8. */
+		if (size > snapshot->aux[i].size || snapshot->aux[i].size - size > 7)
+			cursor->bad = true;
+		else
+			snapshot->aux[i].size = size;
+	}
+}
+
+static void take_triggers(struct cursor *cursor, struct snapshot *snapshot)
+{
+	uint32_t cnt = take_u32(cursor);
+
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		char *name = take_string(cursor);
+
+		if (name &&
+		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name)) {
+			free(name);
+			cursor->bad = true;
+		}
+	}
+}
+
+static bool hit_is_sane(const struct hit *hit, const struct snapshot *snapshot)
+{
+	return hit->stack_cnt <= HIT_STACK_MAX && hit->trigger < snapshot->trigger_cnt;
+}
+
+static void take_hits(struct cursor *cursor, struct snapshot *snapshot)
+{
+	uint32_t version = take_u32(cursor), cnt = take_u32(cursor);
+
+	if (version != HIT_VERSION)
+		cursor->bad = true;
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		const uint8_t *bytes = take(cursor, sizeof(struct hit));
+		struct hit hit;
+
+		if (!bytes)
+			return;
+		memcpy(&hit, bytes, sizeof(hit));
+		if (!hit_is_sane(&hit, snapshot) ||
+		    ARRAY_PUSH(snapshot->hits, snapshot->hit_cnt, snapshot->hit_cap, hit))
+			cursor->bad = true;
+	}
+}
+
+static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
+{
+	uint32_t cnt = take_u32(cursor);
+
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		struct code_copy *copy = snapshot_add_copy(snapshot);
+
+		if (!copy) {
+			cursor->bad = true;
+			return;
+		}
+		copy->pid = (int32_t)take_u32(cursor);
+		copy->addr = take_u64(cursor);
+		copy->size = take_u64(cursor);
+		copy->name = take_string(cursor);
+	}
+}
+
+int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+{
+	struct cursor cursor = {.bytes = bytes, .size = size};
+	const uint8_t *head = take(&cursor, sizeof(magic));
+	uint32_t version = take_u32(&cursor);
+
+	if (!head || memcmp(head, magic, sizeof(magic)))
+		return fail(-EBADMSG, "its trailcam section is damaged");
+	if (version != EXTRA_VERSION)
+		return fail(-ENOTSUP, "it was written by another version of trailcam (layout %u, not %d)",
+			    version, EXTRA_VERSION);
+	snapshot->source = take_string(&cursor);
+	snapshot->command = take_string(&cursor);
+	snapshot->params.family = (uint16_t)take_u32(&cursor);
+	snapshot->params.model = (uint8_t)take_u32(&cursor);
+	snapshot->params.stepping = (uint8_t)take_u32(&cursor);
+	snapshot->clock.monotonic_ns = take_u64(&cursor);
+	snapshot->clock.trace_ns = take_u64(&cursor);
+	snapshot->clock.realtime_ns = take_u64(&cursor);
+	take_aux(&cursor, snapshot);
+	take_triggers(&cursor, snapshot);
+	take_hits(&cursor, snapshot);
+	take_copies(&cursor, snapshot);
+	return cursor.bad ? fail(-EBADMSG, "its trailcam section is damaged") : 0;
+}

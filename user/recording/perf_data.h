@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.data as perf 4.x to 6.x write and read it (tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.h,
+ * auxtrace.h, intel-pt.h):
+ *
+ *	header (104 bytes) | ids | attributes | data | feature table | feature sections
+ *
+ *	data:	AUXTRACE_INFO  sideband...  (AUXTRACE bytes)...
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "source/snapshot.h"
+
+struct perf_section {
+	uint64_t offset, size;
+};
+
+struct perf_header {
+	char magic[8]; /* "PERFILE2" */
+	uint64_t size;
+	uint64_t attr_size; /* of perf_event_attr and the section of its ids */
+	struct perf_section attrs, data, event_types;
+	uint64_t features[4]; /* a bit each */
+};
+
+_Static_assert(sizeof(struct perf_header) == 104, "as perf lays it out");
+
+enum { PERF_FEATURE_AUXTRACE = 18, PERF_FEATURE_TRAILCAM = 200 };
+enum { PERF_USER_AUXTRACE_INFO = 70, PERF_USER_AUXTRACE = 71, PERF_AUXTRACE_INTEL_PT = 1 };
+
+/* Words of AUXTRACE_INFO for Intel PT (tools/perf/arch/x86/util/intel-pt.c, intel_pt_info_fill()). */
+enum perf_intel_pt_info {
+	INFO_PMU_TYPE,
+	INFO_TIME_SHIFT,
+	INFO_TIME_MULT,
+	INFO_TIME_ZERO,
+	INFO_CAP_TIME_ZERO,
+	INFO_TSC_BIT,
+	INFO_NORETCOMP_BIT,
+	INFO_HAVE_SCHED_SWITCH,
+	INFO_SNAPSHOT_MODE,
+	INFO_PER_CPU_MMAPS,
+	INFO_MTC_BIT,
+	INFO_MTC_FREQ_BITS,
+	INFO_TSC_CTC_N,
+	INFO_TSC_CTC_D,
+	INFO_CYC_BIT,
+	INFO_MAX_NONTURBO_RATIO,
+	INFO_FILTER_LENGTH,
+	INFO_CNT,
+};
+
+struct perf_auxtrace_info {
+	uint32_t type;
+	uint16_t misc, size;
+	uint32_t auxtrace_type, reserved;
+	uint64_t words[INFO_CNT];
+};
+
+struct perf_auxtrace {
+	uint32_t type;
+	uint16_t misc, size;
+	uint64_t bytes; /* that follow, a multiple of 8 */
+	uint64_t offset, reference;
+	uint32_t idx, tid, cpu, reserved;
+};
+
+_Static_assert(sizeof(struct perf_auxtrace) == 48, "as perf lays it out");
+
+/* Bytes at the end of the AUX data that only fill it up to a multiple of 8 are PAD packets. */
+
+/*
+ * In the trailer of a record that is there for perf only, the reserved word after `cpu`: a loader drops it. Such a mapping
+ * leads perf to a code copy, by the path that the recording will have.
+ */
+enum { PERF_ONLY_MARK = 0x7c };
+
+/* Writes the file. `directory` is the recording's final path, where code copies will be. 0, or a negative errno without a sentence. */
+int perf_data_write(const struct snapshot *snapshot, FILE *file, const char *directory);
+
+/* Parses the `size` bytes of a file; errors as recording_load(), without the file's name. */
+int perf_data_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
+
+/* Our own feature section: what perf has no place for. *ret_bytes is the caller's to free. */
+int extra_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size);
+int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One attribute describes the PT event; sideband hangs off it, too. perf wants: the AUXTRACE feature, or it refuses addresses; an index
+ * entry with the AUXTRACE record's own size; an id for the attribute; a reference that is not 0.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "recording/perf_data.h"
+#include "source/sideband.h"
+
+struct file_attr {
+	struct perf_event_attr attr;
+	struct perf_section ids;
+};
+
+static void write_attr(FILE *file, const struct snapshot *snapshot)
+{
+	uint64_t id = SIDEBAND_EVENT_ID;
+	struct file_attr attr = {
+		.attr =
+			{
+				.type = snapshot->params.pmu_type,
+				.size = sizeof(attr.attr),
+				.config = snapshot->params.config,
+				.sample_period = 1,
+				.sample_type = SIDEBAND_SAMPLE_TYPE,
+				.sample_id_all = 1,
+				.exclude_kernel = 1,
+				.exclude_hv = 1,
+				.mmap = 1,
+				.mmap2 = 1,
+				.comm = 1,
+				.comm_exec = 1,
+				.task = 1,
+			},
+		.ids = {sizeof(struct perf_header), sizeof(id)},
+	};
+
+	fwrite(&id, sizeof(id), 1, file);
+	fwrite(&attr, sizeof(attr), 1, file);
+}
+
+static void write_info(FILE *file, const struct snapshot *snapshot)
+{
+	const struct trace_params *params = &snapshot->params;
+	const struct trace_clock *clock = &snapshot->clock;
+	struct perf_auxtrace_info info = {
+		.type = PERF_USER_AUXTRACE_INFO,
+		.size = sizeof(info),
+		.auxtrace_type = PERF_AUXTRACE_INTEL_PT,
+		.words =
+			{
+				[INFO_PMU_TYPE] = params->pmu_type,
+				[INFO_TIME_SHIFT] = clock->shift,
+				[INFO_TIME_MULT] = clock->mult,
+				[INFO_TIME_ZERO] = clock->zero,
+				[INFO_CAP_TIME_ZERO] = 1,
+				[INFO_TSC_BIT] = TRACE_CONFIG_TSC,
+				[INFO_NORETCOMP_BIT] = TRACE_CONFIG_NORETCOMP,
+				[INFO_SNAPSHOT_MODE] = 1,
+				[INFO_MTC_BIT] = TRACE_CONFIG_MTC,
+				[INFO_MTC_FREQ_BITS] = TRACE_CONFIG_MTC_MASK,
+				[INFO_TSC_CTC_N] = params->tsc_ctc_ratio_n,
+				[INFO_TSC_CTC_D] = params->tsc_ctc_ratio_d,
+				[INFO_CYC_BIT] = TRACE_CONFIG_CYC,
+				[INFO_MAX_NONTURBO_RATIO] = params->max_nonturbo_ratio,
+			},
+	};
+
+	fwrite(&info, sizeof(info), 1, file);
+}
+
+/* When the mapping that holds the copy appeared: perf must see the copy after it. */
+static uint64_t mapped_at(const struct snapshot *snapshot, const struct code_copy *copy)
+{
+	struct sideband_record record;
+	uint64_t time_ns = 0;
+	size_t pos = 0;
+
+	while (sideband_next(snapshot, &pos, &record) > 0)
+		if (record.type == PERF_RECORD_MMAP2 && record.pid == copy->pid &&
+		    copy->addr - record.mapping.addr < record.mapping.size)
+			time_ns = record.time_ns;
+	return time_ns;
+}
+
+/* perf has a vDSO of its own; other copies are mapped over what they replace, for perf only. */
+static int write_copy_mappings(FILE *file, const struct snapshot *snapshot, const char *directory)
+{
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		const struct code_copy *copy = &snapshot->copies[i];
+		struct snapshot only = {0};
+		CLEANUP(freep) char *path = NULL;
+		uint32_t mark = PERF_ONLY_MARK;
+		struct sideband_mapping mapping = {.addr = copy->addr, .size = copy->size};
+		int err;
+
+		if (!strcmp(copy->name, "[vdso]"))
+			continue;
+		if (asprintf(&path, "%s/code.%d.%llx", directory, copy->pid, (unsigned long long)copy->addr) <
+		    0)
+			return -ENOMEM;
+		mapping.name = path;
+		err = sideband_add_mmap(&only, copy->pid, copy->pid, mapped_at(snapshot, copy) + 1, &mapping);
+		if (err)
+			return err;
+		memcpy(only.sideband + only.sideband_size - 12, &mark, sizeof(mark));
+		fwrite(only.sideband, 1, only.sideband_size, file);
+		free(only.sideband);
+	}
+	return 0;
+}
+
+static void write_aux(FILE *file, const struct snapshot *snapshot, uint64_t *index)
+{
+	static const uint8_t pad[8];
+
+	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
+		const struct aux_trace *aux = &snapshot->aux[i];
+		size_t fill = -aux->size & 7;
+		struct perf_auxtrace record = {
+			.type = PERF_USER_AUXTRACE,
+			.size = sizeof(record),
+			.bytes = aux->size + fill,
+			.offset = aux->offset,
+			.reference = aux->ref_tsc ? aux->ref_tsc : 1,
+			.idx = (uint32_t)i,
+			.tid = (uint32_t)aux->tid,
+			.cpu = (uint32_t)aux->cpu,
+		};
+
+		index[2 * i] = (uint64_t)ftello(file);
+		index[2 * i + 1] = sizeof(record);
+		fwrite(&record, sizeof(record), 1, file);
+		fwrite(aux->bytes, 1, aux->size, file);
+		fwrite(pad, 1, fill, file);
+	}
+}
+
+/* Feature table, then the sections in the order of their bits. */
+static int write_features(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+{
+	CLEANUP(freep) uint8_t *extra = NULL;
+	uint64_t cnt = snapshot->aux_cnt;
+	struct perf_section table[2];
+	size_t extra_size;
+	int err = extra_write(snapshot, &extra, &extra_size);
+
+	if (err)
+		return err;
+	table[0] = (struct perf_section){(uint64_t)ftello(file) + sizeof(table), sizeof(cnt) + cnt * 16};
+	table[1] = (struct perf_section){table[0].offset + table[0].size, extra_size};
+	fwrite(table, sizeof(table), 1, file);
+	fwrite(&cnt, sizeof(cnt), 1, file);
+	fwrite(index, 16, cnt, file);
+	fwrite(extra, 1, extra_size, file);
+	return 0;
+}
+
+static int write_all(FILE *file, const struct snapshot *snapshot, const char *directory, uint64_t *index)
+{
+	struct perf_header header = {
+		.magic = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'},
+		.size = sizeof(header),
+		.attr_size = sizeof(struct file_attr),
+		.attrs = {sizeof(header) + sizeof(uint64_t), sizeof(struct file_attr)},
+		.data = {sizeof(header) + sizeof(uint64_t) + sizeof(struct file_attr), 0},
+		.features = {1ull << PERF_FEATURE_AUXTRACE, 0, 0, 1ull << (PERF_FEATURE_TRAILCAM - 192)},
+	};
+	int err;
+
+	fwrite(&header, sizeof(header), 1, file);
+	write_attr(file, snapshot);
+	write_info(file, snapshot);
+	fwrite(snapshot->sideband, 1, snapshot->sideband_size, file);
+	err = write_copy_mappings(file, snapshot, directory);
+	if (err)
+		return err;
+	write_aux(file, snapshot, index);
+	header.data.size = (uint64_t)ftello(file) - header.data.offset;
+	err = write_features(file, snapshot, index);
+	if (err)
+		return err;
+	if (fseeko(file, 0, SEEK_SET))
+		return -errno;
+	fwrite(&header, sizeof(header), 1, file);
+	return 0;
+}
+
+int perf_data_write(const struct snapshot *snapshot, FILE *file, const char *directory)
+{
+	CLEANUP(freep) uint64_t *index = calloc(2 * snapshot->aux_cnt + 1, sizeof(*index));
+	int err = index ? write_all(file, snapshot, directory, index) : -ENOMEM;
+
+	errno = 0;
+	if (!err && (fflush(file) || ferror(file)))
+		err = errno ? -errno : -EIO;
+	return err;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Saving: everything is written into a directory under a temporary name beside the target, which takes the target's name in one rename
+ * when it is complete. An older recording is moved aside first and removed last.
+ */
+#include "recording/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "recording/perf_data.h"
+
+static bool is_ours(const char *name)
+{
+	return !strcmp(name, "data") || !strncmp(name, "code.", 5);
+}
+
+/* Whether a directory holds nothing but a recording's files (or nothing at all). */
+static bool holds_only_a_recording(const char *path)
+{
+	DIR *dir = opendir(path);
+	bool only = dir;
+
+	for (struct dirent *entry; only && (entry = readdir(dir));)
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && !is_ours(entry->d_name))
+			only = false;
+	if (dir)
+		closedir(dir);
+	return only;
+}
+
+static void remove_recording(const char *path)
+{
+	DIR *dir = opendir(path);
+
+	if (!dir)
+		return;
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (is_ours(entry->d_name))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+	rmdir(path);
+}
+
+/* The directory that will hold the recording, and its name there, without trailing slashes. */
+static int split_path(const char *path, char **ret_parent, char **ret_name)
+{
+	size_t len = strlen(path);
+	const char *slash;
+	CLEANUP(freep) char *whole = NULL;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	whole = strndup(path, len);
+	if (!whole)
+		return -ENOMEM;
+	slash = strrchr(whole, '/');
+	*ret_name = strdup(slash ? slash + 1 : whole);
+	*ret_parent = slash == whole ? strdup("/")
+		      : slash	     ? strndup(whole, (size_t)(slash - whole))
+				     : strdup(".");
+	return *ret_name && *ret_parent ? 0 : -ENOMEM;
+}
+
+int recording_check_target(const char *path)
+{
+	CLEANUP(freep) char *parent = NULL;
+	CLEANUP(freep) char *name = NULL;
+	struct stat st;
+	int err = split_path(path, &parent, &name);
+
+	if (err)
+		return err;
+	if (!name[0] || !strcmp(name, ".") || !strcmp(name, ".."))
+		return fail(-EINVAL, "'%s' is no name for a recording: give that of a new directory", path);
+	if (access(parent, W_OK))
+		return fail_errno(-errno, "cannot make the recording %s", path);
+	if (lstat(path, &st))
+		return errno == ENOENT ? 0 : fail_errno(-errno, "cannot make the recording %s", path);
+	if (!S_ISDIR(st.st_mode) || !holds_only_a_recording(path))
+		return fail(-EEXIST,
+			    "%s is there already and is not a recording: give the name of a new directory",
+			    path);
+	return 0;
+}
+
+static int write_copy(int dir_fd, const struct code_copy *copy)
+{
+	CLEANUP(closep) int fd = -1;
+	char name[64];
+	size_t done = 0;
+
+	snprintf(name, sizeof(name), "code.%d.%llx", copy->pid, (unsigned long long)copy->addr);
+	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	while (done < copy->size) {
+		ssize_t written = write(fd, copy->bytes + done, copy->size - done);
+
+		if (written < 0)
+			return -errno;
+		done += (size_t)written;
+	}
+	return 0;
+}
+
+static int write_data(int dir_fd, const struct snapshot *snapshot, const char *final_path)
+{
+	int fd = openat(dir_fd, "data", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
+	int err;
+
+	if (!file)
+		return -errno;
+	err = perf_data_write(snapshot, file, final_path);
+	if (fclose(file) && !err)
+		err = -errno;
+	return err;
+}
+
+static int write_files(const char *temporary, const struct snapshot *snapshot, const char *final_path)
+{
+	CLEANUP(closep) int dir_fd = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = dir_fd < 0 ? -errno : 0;
+
+	for (size_t i = 0; i < snapshot->copy_cnt && !err; i++)
+		if (snapshot->copies[i].bytes)
+			err = write_copy(dir_fd, &snapshot->copies[i]);
+	return err ? err : write_data(dir_fd, snapshot, final_path);
+}
+
+/* Puts the complete directory in the target's place. */
+static int publish(const char *temporary, const char *path)
+{
+	CLEANUP(freep) char *old = NULL;
+
+	if (!rename(temporary, path))
+		return 0; /* nothing there, or an empty directory */
+	if (errno != ENOTEMPTY && errno != EEXIST)
+		return -errno;
+	if (asprintf(&old, "%s.old", temporary) < 0)
+		return -ENOMEM;
+	if (rename(path, old))
+		return -errno;
+	if (rename(temporary, path)) {
+		int err = -errno;
+
+		rename(old, path);
+		return err;
+	}
+	remove_recording(old);
+	return 0;
+}
+
+int recording_save(const struct snapshot *snapshot, const char *path)
+{
+	CLEANUP(freep) char *parent = NULL;
+	CLEANUP(freep) char *name = NULL;
+	CLEANUP(freep) char *real = NULL;
+	CLEANUP(freep) char *temporary = NULL;
+	CLEANUP(freep) char *final_path = NULL;
+	int err = recording_check_target(path);
+
+	if (!err)
+		err = split_path(path, &parent, &name);
+	if (err)
+		return err;
+	real = realpath(parent, NULL);
+	if (!real)
+		return fail_errno(-errno, "cannot make the recording %s", path);
+	if (asprintf(&temporary, "%s/.%s.%d", real, name, (int)getpid()) < 0 ||
+	    asprintf(&final_path, "%s/%s", real, name) < 0)
+		return -ENOMEM;
+	if (mkdir(temporary, 0777))
+		return fail_errno(-errno, "cannot make the recording %s", path);
+	err = write_files(temporary, snapshot, final_path);
+	if (!err)
+		err = publish(temporary, final_path);
+	if (err) {
+		remove_recording(temporary);
+		return fail_errno(err, "cannot make the recording %s", path);
+	}
+	return 0;
+}
+
+/* ---- loading ---- */
+
+/* The data file of what the user named. */
+static int find_data(const char *path, char **ret_data, char **ret_dir)
+{
+	struct stat st;
+	const char *slash = strrchr(path, '/');
+
+	if (stat(path, &st))
+		return fail_errno(-errno, "cannot read the recording %s", path);
+	if (S_ISDIR(st.st_mode)) {
+		*ret_dir = strdup(path);
+		return asprintf(ret_data, "%s/data", path) < 0 || !*ret_dir ? -ENOMEM : 0;
+	}
+	*ret_data = strdup(path);
+	*ret_dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	return *ret_data && *ret_dir ? 0 : -ENOMEM;
+}
+
+static int load_file(struct snapshot *snapshot, const char *data)
+{
+	CLEANUP(closep) int fd = open(data, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *bytes;
+	int err;
+
+	if (fd < 0 || fstat(fd, &st))
+		return fail_errno(-errno, "cannot open %s", data);
+	if (!S_ISREG(st.st_mode) || !st.st_size)
+		return fail(-EBADMSG, S_ISREG(st.st_mode) ? "it is empty" : "it is not a regular file");
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return fail_errno(-errno, "cannot map it");
+	err = perf_data_read(snapshot, bytes, (size_t)st.st_size);
+	munmap(bytes, (size_t)st.st_size);
+	return err;
+}
+
+static int name_copies(struct snapshot *snapshot, const char *dir)
+{
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		struct code_copy *copy = &snapshot->copies[i];
+
+		if (asprintf(&copy->path, "%s/code.%d.%llx", dir, copy->pid, (unsigned long long)copy->addr) <
+		    0) {
+			copy->path = NULL;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+DEFINE_CLEANUP(struct snapshot *, snapshot_free)
+
+int recording_load(struct snapshot **ret_snapshot, const char *path)
+{
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	CLEANUP(freep) char *data = NULL;
+	CLEANUP(freep) char *dir = NULL;
+	int err = find_data(path, &data, &dir);
+
+	if (err)
+		return err;
+	err = snapshot_new(&snapshot);
+	if (!err)
+		err = load_file(snapshot, data);
+	if (err)
+		return fail_prefix(err, "cannot read the recording %s", path);
+	err = name_copies(snapshot, dir);
+	if (err)
+		return err;
+	*ret_snapshot = TAKE_PTR(snapshot);
+	return 0;
+}
