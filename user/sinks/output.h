@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a sink's bytes go: a file, gzip-compressed when its name ends in ".gz", or standard output for "-".
+ * A file appears under its name only when output_close() succeeds (written beside it, then renamed), so a good
+ * file is never replaced by half a one.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+struct output;
+
+/* -errno with a sentence that names the path. */
+int output_open(struct output **ret_output, const char *path);
+
+/* Buffered. A failure (disk full) sticks: later writes are ignored and output_close() reports it. */
+void output_write(struct output *output, const void *bytes, size_t size);
+
+/* printf into the output. */
+void output_printf(struct output *output, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Finishes and publishes the file. 0, or -errno with a sentence; either way `output` is gone. */
+int output_close(struct output *output);
+
+/* Gives up: removes what was written; an older file of that name stays as it was. */
+void output_abort(struct output *output);
+
+/* Bytes given to output_write() so far, before compression. */
+uint64_t output_size(const struct output *output);
+
+DEFINE_CLEANUP(struct output *, output_abort)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sink writes a timeline in one format. Where the bytes go (file, compression, stdout) is struct output's business,
+ * how they look is the sink's.
+ */
+#pragma once
+
+#include "sinks/output.h"
+#include "stacks/timeline.h"
+
+struct sink {
+	const char *name;	 /* "fxt": what --format takes */
+	const char *suffix;	 /* ".fxt": what -o is recognised by, before ".gz" */
+	const char *how_to_open; /* "open it in https://ui.perfetto.dev" */
+	/* Writes the whole timeline; 0 or a negative errno with a sentence. What was left out is told by log_warn(). */
+	int (*write)(const struct timeline *timeline, struct output *output);
+};
+
+extern const struct sink sink_fxt;
+extern const struct sink sink_slices; /* the tab-separated text of `dump --slices` */
+
+/* The sink for an output file's name ("x.fxt", "x.fxt.gz"), or NULL with a sentence that lists what is known. */
+const struct sink *sink_find(const char *path);
