@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The order matters. The program's process is made first, so that probes can be attached for it alone, and seized by the source
+ * before it execs, so that nothing of it runs untraced or unprobed:
+ *
+ *	resolve names -> fork -> seize -> attach probes -> exec -> verify breakpoints -> run -> hit -> hold -> snapshot
+ *	-> remove probes -> let go
+ *
+ * Whatever fails before exec takes the waiting child with it; after the snapshot the program is none of our business but
+ * for its exit status.
+ */
+#include "pipeline/capture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "pipeline/interrupt.h"
+#include "pipeline/probe_map.h"
+#include "source/launch.h"
+#include "source/step.h"
+
+struct capture {
+	const struct capture_config *config;
+	struct trigger *triggers; /* the user's, then that of step_from */
+	size_t trigger_cnt;
+	struct trigger_set *set; /* NULL without triggers */
+	struct launch launch;
+	struct step *step;
+	FILE *step_log;
+	struct snapshot *snapshot; /* under construction: holds the hits so far */
+	struct probe_map probes;
+	bool hit;
+	bool start_hit;
+	bool target_gone;
+	int wait_status;
+};
+
+/* ---- hits ---- */
+
+static int take_hit(void *ctx, const struct hit *hit)
+{
+	struct capture *capture = ctx;
+
+	if (hit->action & HIT_START) {
+		capture->start_hit = true;
+		return 0;
+	}
+	if (hit->action & HIT_STOP)
+		capture->hit = true;
+	return ARRAY_PUSH(capture->snapshot->hits, capture->snapshot->hit_cnt, capture->snapshot->hit_cap,
+			  *hit);
+}
+
+static void take_hits(struct capture *capture)
+{
+	if (capture->set && trigger_set_pending(capture->set))
+		trigger_set_read(capture->set, take_hit, capture);
+}
+
+static bool stop_wanted(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	take_hits(capture);
+	return capture->hit || interrupt_pending();
+}
+
+static bool start_wanted(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	take_hits(capture);
+	return capture->start_hit;
+}
+
+/* ---- probes in the target's memory ---- */
+
+static int mapped(void *ctx, pid_t pid, const struct sideband_mapping *mapping)
+{
+	struct capture *capture = ctx;
+	int err = probe_map_verify(&capture->probes, pid, mapping);
+
+	if (err && step_instruction_cnt(capture->step)) {
+		/* A library that came late: the program has run, and is not stopped for that. */
+		log_warn("%s", fail_message(err));
+		return 0;
+	}
+	return err;
+}
+
+static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
+		    size_t size)
+{
+	const struct capture *capture = ctx;
+
+	probe_map_unpatch(&capture->probes, mapping, addr, bytes, size);
+}
+
+/* ---- set-up ---- */
+
+static int resolve_triggers(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	size_t cnt = config->trigger_cnt + (config->step_from ? 1 : 0);
+	int err = 0;
+
+	capture->triggers = calloc(cnt + 1, sizeof(*capture->triggers));
+	if (!capture->triggers)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->trigger_cnt && !err; i++) {
+		err = trigger_resolve(&capture->triggers[i], config->triggers[i], config->path, HIT_STOP);
+		if (!err)
+			capture->trigger_cnt++;
+	}
+	if (!err && config->step_from) {
+		err = trigger_resolve(&capture->triggers[capture->trigger_cnt], config->step_from,
+				      config->path, HIT_START);
+		if (!err)
+			capture->trigger_cnt++;
+	}
+	capture->probes =
+		(struct probe_map){.triggers = capture->triggers, .trigger_cnt = capture->trigger_cnt};
+	return err;
+}
+
+static int check_source(enum capture_source source)
+{
+	static const char pmu[] = "/sys/bus/event_source/devices/intel_pt/type";
+	struct stat st;
+	bool here = !stat(pmu, &st);
+
+	if (source != CAPTURE_INTEL_PT)
+		return 0;
+	if (!here)
+		return fail(-ENOTSUP,
+			    "this machine has no Intel PT (%s is missing: another processor, a virtual "
+			    "machine, or the "
+			    "kernel lacks the driver); use --source step",
+			    pmu);
+	return fail(-ENOTSUP, "the intel_pt source is not part of this version; use --source step");
+}
+
+static int open_step_log(struct capture *capture)
+{
+	if (!capture->config->step_log)
+		return 0;
+	capture->step_log = fopen(capture->config->step_log, "we");
+	if (!capture->step_log)
+		return fail_errno(-errno, "cannot write the step log %s", capture->config->step_log);
+	return 0;
+}
+
+static int open_source(struct capture *capture)
+{
+	struct step_config config = {
+		.ring_size = capture->config->ring_size,
+		.wait_for_start = capture->config->step_from,
+		.overflow_every = capture->config->step_overflow,
+		.log = capture->step_log,
+		.code = {.unpatch = unpatch, .ctx = capture},
+		.start_wanted = start_wanted,
+		.stop_wanted = stop_wanted,
+		.mapped = mapped,
+		.ctx = capture,
+	};
+
+	return step_new(&capture->step, &config, capture->launch.pid);
+}
+
+static int attach(struct capture *capture)
+{
+	struct trigger_config config = {
+		.triggers = capture->triggers,
+		.trigger_cnt = capture->trigger_cnt,
+		.pid = capture->launch.pid,
+		.link = capture->config->link,
+	};
+	int err;
+
+	if (!capture->trigger_cnt)
+		return 0;
+	err = trigger_set_attach(&capture->set, &config);
+	if (!err)
+		log_debug("probes attached through %s", trigger_set_link_name(capture->set));
+	return err;
+}
+
+/* Trigger names and the command line: what people want to read in the trace. */
+static int describe(struct capture *capture)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	size_t size = 1;
+	char *command;
+
+	for (size_t i = 0; i < capture->trigger_cnt; i++) {
+		char *name = strdup(capture->triggers[i].name);
+
+		if (!name ||
+		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
+			return -ENOMEM;
+	}
+	for (char *const *arg = capture->config->argv; *arg; arg++)
+		size += strlen(*arg) + 1;
+	command = malloc(size);
+	if (!command)
+		return -ENOMEM;
+	snapshot->command = command;
+	for (char *const *arg = capture->config->argv; *arg; arg++)
+		command = stpcpy(stpcpy(command, arg == capture->config->argv ? "" : " "), *arg);
+	*command = '\0';
+	return 0;
+}
+
+int capture_new(struct capture **ret_capture, const struct capture_config *config)
+{
+	CLEANUP(capture_freep) struct capture *capture = calloc(1, sizeof(*capture));
+	int err;
+
+	if (!capture)
+		return -ENOMEM;
+	capture->config = config;
+	capture->launch = (struct launch){.go_fd = -1, .err_fd = -1};
+	err = check_source(config->source);
+	if (!err)
+		err = resolve_triggers(capture);
+	if (!err)
+		err = snapshot_new(&capture->snapshot);
+	if (!err)
+		err = describe(capture);
+	if (!err)
+		err = open_step_log(capture);
+	if (!err)
+		err = launch_prepare(&capture->launch, config->path, config->argv);
+	if (!err)
+		err = open_source(capture);
+	if (!err)
+		err = attach(capture);
+	if (err)
+		return err;
+	*ret_capture = TAKE_PTR(capture);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+/* The program could not be run, or a probe cannot work: nothing of it has run yet, so nothing is lost by ending it. */
+static int abandon(struct capture *capture, int err)
+{
+	kill(capture->launch.pid, SIGKILL);
+	step_detach(capture->step);
+	if (!capture->target_gone)
+		waitpid(capture->launch.pid, NULL, __WALL);
+	capture->target_gone = true;
+	return err;
+}
+
+static int finish(struct capture *capture, bool exited)
+{
+	int err = step_snapshot(capture->step, capture->snapshot);
+
+	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */
+	trigger_set_free(capture->set);
+	capture->set = NULL;
+	step_detach(capture->step);
+	if (exited) {
+		capture->target_gone = true;
+		capture->wait_status = step_wait_status(capture->step);
+		interrupt_target_gone();
+	}
+	if (capture->step_log && (fflush(capture->step_log) || ferror(capture->step_log)))
+		return fail_errno(-errno, "cannot write the step log %s", capture->config->step_log);
+	return err;
+}
+
+int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
+		bool *ret_exec_failed)
+{
+	enum step_end end;
+	int err;
+
+	*ret_exec_failed = false;
+	interrupt_watch(capture->launch.pid);
+	launch_go(&capture->launch);
+	err = step_run(capture->step, &end);
+	if (err)
+		return abandon(capture, err);
+	capture->target_gone = end == STEP_EXITED;
+	err = end == STEP_EXITED ? launch_error(&capture->launch, capture->config->path) : 0;
+	if (err) {
+		*ret_exec_failed = true;
+		return abandon(capture, err);
+	}
+	take_hits(capture);
+	if (capture->set && trigger_set_lost(capture->set))
+		log_warn("%llu hits were lost: they came faster than they could be read",
+			 (unsigned long long)trigger_set_lost(capture->set));
+	err = finish(capture, end == STEP_EXITED);
+	if (err)
+		return err;
+	if (capture->config->step_from && !step_started(capture->step))
+		log_warn("the start point %s was never reached: nothing was traced",
+			 capture->config->step_from);
+	log_debug("%llu instructions stepped", (unsigned long long)step_instruction_cnt(capture->step));
+	*ret_end = capture->hit ? CAPTURE_HIT : end == STEP_EXITED ? CAPTURE_EXITED : CAPTURE_INTERRUPTED;
+	*ret_snapshot = TAKE_PTR(capture->snapshot);
+	return 0;
+}
+
+int capture_wait(struct capture *capture)
+{
+	while (!capture->target_gone) {
+		pid_t pid = waitpid(capture->launch.pid, &capture->wait_status, __WALL);
+
+		if (pid < 0 && errno == EINTR)
+			continue;
+		capture->target_gone = true;
+		interrupt_target_gone();
+	}
+	return capture->wait_status;
+}
+
+void capture_free(struct capture *capture)
+{
+	if (!capture)
+		return;
+	trigger_set_free(capture->set);
+	step_free(capture->step);
+	launch_release(&capture->launch);
+	for (size_t i = 0; i < capture->trigger_cnt; i++)
+		trigger_release(&capture->triggers[i]);
+	free(capture->triggers);
+	snapshot_free(capture->snapshot);
+	fclosep(&capture->step_log);
+	free(capture);
+}

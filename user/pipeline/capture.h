@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Capture: runs a target with probes in place and a source writing its trace, up to the hit, and takes the snapshot.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "source/snapshot.h"
+#include "trigger/trigger.h"
+
+enum capture_source { CAPTURE_AUTO, CAPTURE_INTEL_PT, CAPTURE_STEP };
+
+struct capture_config {
+	const char *path; /* of the program (program_find()) */
+	char *const *argv;
+	const char *const *triggers; /* specs as trigger_resolve() takes them */
+	size_t trigger_cnt;
+	const char *step_from;	/* a spec, or NULL: stepping starts with the program */
+	const char *step_log;	/* file for the instruction log, or NULL */
+	uint64_t step_overflow; /* see step_config.overflow_every */
+	size_t ring_size;	/* bytes per AUX ring */
+	enum capture_source source;
+	enum trigger_link link;
+};
+
+enum capture_end {
+	CAPTURE_HIT,
+	CAPTURE_EXITED,	     /* the program ended without a hit */
+	CAPTURE_INTERRUPTED, /* Ctrl-C */
+};
+
+struct capture;
+
+/*
+ * Resolves the triggers, starts the program (which has run nothing yet) and attaches. Errors as trigger_resolve() and
+ * trigger_set_attach(); -ENOTSUP: the source is not available here. On an error nothing is left running.
+ */
+int capture_new(struct capture **ret_capture, const struct capture_config *config);
+
+/*
+ * Runs the program until the end of the recording and takes the snapshot; after that the program runs on, untraced and without
+ * probes. -errno with a sentence; where the program could not be run (-ENOENT, -EACCES, -ENOEXEC) *ret_exec_failed is true.
+ */
+int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
+		bool *ret_exec_failed);
+
+/* Waits for the program to end; its wait status (waitpid(2)). */
+int capture_wait(struct capture *capture);
+
+void capture_free(struct capture *capture);
+
+DEFINE_CLEANUP(struct capture *, capture_free)

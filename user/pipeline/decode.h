@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Decode: from a snapshot to a timeline, without the target and without privileges.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "decode/branch.h"
+#include "source/snapshot.h"
+#include "stacks/timeline.h"
+
+struct decode_config {
+	unsigned int threads;						    /* 0: all processors */
+	bool source_lines;						    /* look up files and lines */
+	void (*progress)(void *ctx, size_t done_bytes, size_t total_bytes); /* may be NULL */
+	void *progress_ctx;
+};
+
+/* A decoded snapshot: the timeline, and the images that its symbols belong to. */
+struct decoded;
+
+/* 0, or -errno with a sentence. Damaged or missing parts of the trace are gaps in the timeline, not errors. */
+int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapshot,
+		    const struct decode_config *config);
+void decoded_free(struct decoded *decoded);
+
+const struct timeline *decoded_timeline(const struct decoded *decoded);
+
+/* Slices in all threads, gaps in all threads. */
+size_t decoded_slice_cnt(const struct decoded *decoded);
+size_t decoded_gap_cnt(const struct decoded *decoded);
+
+/* The single steps of the way, for looking at each hand-off. */
+struct decode_visitor {
+	int (*branch)(void *ctx, const struct aux_trace *aux, const struct branch *branch, uint64_t time_ns,
+		      const struct symbol *from, const struct symbol *to);
+	int (*instruction)(void *ctx, const struct aux_trace *aux, uint64_t ip, enum branch_gap gap);
+	void *ctx;
+};
+
+/* Every branch of every AUX trace in order, with symbols (NULL for an address of 0). fn's non-zero return ends it. */
+int decode_branches(const struct snapshot *snapshot, const struct decode_config *config,
+		    const struct decode_visitor *visitor);
+
+/* Every instruction, by the reference decoder. */
+int decode_instructions(const struct snapshot *snapshot, const struct decode_config *config,
+			const struct decode_visitor *visitor);
+
+DEFINE_CLEANUP(struct decoded *, decoded_free)

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The records are replayed in time order. Code copies carry no time: a copy belongs to every mapping of its name that covers it. For the
+ * decoder each version of an image becomes a list of sections and the TSC it begins at.
+ */
+#include "pipeline/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "source/sideband.h"
+
+struct history_process *history_process(struct history *history, int32_t pid)
+{
+	for (size_t i = 0; i < history->process_cnt; i++)
+		if (history->processes[i].pid == pid)
+			return &history->processes[i];
+	return NULL;
+}
+
+const char *history_thread_name(const struct history *history, int32_t tid)
+{
+	for (size_t i = 0; i < history->thread_cnt; i++)
+		if (history->threads[i].tid == tid)
+			return history->threads[i].name;
+	return NULL;
+}
+
+static int process_get(struct history *history, int32_t pid, struct history_process **ret_process)
+{
+	struct history_process fresh = {.pid = pid};
+	int err;
+
+	*ret_process = history_process(history, pid);
+	if (*ret_process)
+		return 0;
+	err = image_new(&fresh.image, history->objects);
+	if (!err)
+		err = ARRAY_PUSH(history->processes, history->process_cnt, history->process_cap, fresh);
+	if (err) {
+		image_free(fresh.image);
+		return err;
+	}
+	*ret_process = &history->processes[history->process_cnt - 1];
+	return 0;
+}
+
+static int name_thread(struct history *history, int32_t tid, const char *name)
+{
+	struct history_thread fresh = {.tid = tid, .name = strdup(name)};
+
+	if (!fresh.name)
+		return -ENOMEM;
+	for (size_t i = 0; i < history->thread_cnt; i++) {
+		if (history->threads[i].tid != tid)
+			continue;
+		free(history->threads[i].name);
+		history->threads[i].name = fresh.name;
+		return 0;
+	}
+	if (ARRAY_PUSH(history->threads, history->thread_cnt, history->thread_cap, fresh)) {
+		free(fresh.name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool is_file(const char *name)
+{
+	return name[0] == '/' && name[1] != '/';
+}
+
+static int lay_copies(const struct snapshot *snapshot, struct image *image, int32_t pid,
+		      const struct sideband_mapping *mapping)
+{
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		const struct code_copy *copy = &snapshot->copies[i];
+		struct image_section section = {
+			.addr = copy->addr, .size = copy->size, .path = copy->path, .object = mapping->name};
+		int err;
+
+		if (copy->pid != pid || copy->addr < mapping->addr ||
+		    copy->addr - mapping->addr >= mapping->size || strcmp(copy->name, mapping->name))
+			continue;
+		err = image_overlay(image, &section);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int replay_mapping(struct history *history, const struct snapshot *snapshot,
+			  const struct sideband_record *record)
+{
+	const struct sideband_mapping *mapping = &record->mapping;
+	struct image_section section = {
+		.addr = mapping->addr,
+		.size = mapping->size,
+		.file_offset = mapping->file_offset,
+		.path = is_file(mapping->name) ? mapping->name : NULL,
+		.object = mapping->name,
+	};
+	struct history_process *process;
+	int err = process_get(history, record->pid, &process);
+
+	if (!err)
+		err = image_map(process->image, record->time_ns, &section);
+	return err ? err : lay_copies(snapshot, process->image, record->pid, mapping);
+}
+
+static int replay_record(struct history *history, const struct snapshot *snapshot,
+			 const struct sideband_record *record)
+{
+	struct history_process *process;
+	int err = 0;
+
+	switch (record->type) {
+	case PERF_RECORD_MMAP2:
+		return replay_mapping(history, snapshot, record);
+	case PERF_RECORD_COMM:
+		if (record->exec)
+			err = process_get(history, record->pid, &process);
+		if (!err && record->exec)
+			err = image_exec(process->image, record->time_ns);
+		return err ? err : name_thread(history, record->tid, record->name);
+	default:
+		return 0;
+	}
+}
+
+/* ---- for the decoder ---- */
+
+/* The first TSC whose time is at least `ns`. */
+static uint64_t tsc_at(const struct trace_clock *clock, uint64_t ns)
+{
+	uint64_t low = 0, high = 1ull << 56;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (trace_clock_ns(clock, mid) < ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int fill_version(const struct snapshot *snapshot, const struct image *image, size_t version,
+			struct code_version *ret_version)
+{
+	size_t cnt, used = 0;
+	const struct image_section *from = image_sections(image, version, &cnt);
+	struct code_section *sections = calloc(cnt + 1, sizeof(*sections));
+
+	if (!sections)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		if (!from[i].path)
+			continue;
+		sections[used++] = (struct code_section){.path = from[i].path,
+							 .file_offset = from[i].file_offset,
+							 .size = from[i].size,
+							 .addr = from[i].addr};
+	}
+	*ret_version = (struct code_version){
+		.start_tsc = tsc_at(&snapshot->clock, image_version_start(image, version)),
+		.sections = sections,
+		.section_cnt = used,
+	};
+	return 0;
+}
+
+static int fill_versions(const struct snapshot *snapshot, struct history_process *process)
+{
+	size_t cnt = image_version_cnt(process->image);
+
+	process->versions = calloc(cnt + 1, sizeof(*process->versions));
+	if (!process->versions)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		int err = fill_version(snapshot, process->image, i, &process->versions[i]);
+
+		if (err)
+			return err;
+		process->version_cnt++;
+	}
+	return 0;
+}
+
+int history_new(struct history **ret_history, const struct snapshot *snapshot)
+{
+	CLEANUP(history_freep) struct history *history = calloc(1, sizeof(*history));
+	struct sideband_record record;
+	size_t pos = 0;
+	int err;
+
+	if (!history)
+		return -ENOMEM;
+	err = image_objects_new(&history->objects);
+	if (err)
+		return err;
+	while ((err = sideband_next(snapshot, &pos, &record)) > 0) {
+		err = replay_record(history, snapshot, &record);
+		if (err)
+			return err;
+	}
+	if (err)
+		return err;
+	for (size_t i = 0; i < history->process_cnt && !err; i++)
+		err = fill_versions(snapshot, &history->processes[i]);
+	if (err)
+		return err;
+	*ret_history = TAKE_PTR(history);
+	return 0;
+}
+
+void history_free(struct history *history)
+{
+	if (!history)
+		return;
+	for (size_t i = 0; i < history->process_cnt; i++) {
+		struct history_process *process = &history->processes[i];
+
+		for (size_t j = 0; j < process->version_cnt; j++)
+			free((void *)process->versions[j].sections);
+		free(process->versions);
+		image_free(process->image);
+	}
+	for (size_t i = 0; i < history->thread_cnt; i++)
+		free(history->threads[i].name);
+	free(history->processes);
+	free(history->threads);
+	image_objects_free(history->objects);
+	free(history);
+}

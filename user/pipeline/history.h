@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the sideband of a snapshot tells: for each process its image over time, for each thread its name.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "decode/decoder.h"
+#include "image/image.h"
+#include "source/snapshot.h"
+
+struct history_process {
+	int32_t pid;
+	struct image *image;
+	struct code_version *versions; /* the image for the decoder; sections are this struct's own */
+	size_t version_cnt;
+};
+
+struct history_thread {
+	int32_t tid;
+	char *name; /* the last comm */
+};
+
+struct history {
+	struct image_objects *objects;
+	struct history_process *processes;
+	size_t process_cnt, process_cap;
+	struct history_thread *threads;
+	size_t thread_cnt, thread_cap;
+};
+
+/* 0; -EBADMSG with a sentence where the sideband is damaged; -ENOMEM. */
+int history_new(struct history **ret_history, const struct snapshot *snapshot);
+void history_free(struct history *history);
+
+/* NULL where the sideband knows nothing of it. */
+struct history_process *history_process(struct history *history, int32_t pid);
+const char *history_thread_name(const struct history *history, int32_t tid);
+
+DEFINE_CLEANUP(struct history *, history_free)

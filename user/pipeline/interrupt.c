@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The one place with state of the whole process: a signal handler has no other. */
+#include "pipeline/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+#include "base/array.h"
+
+static volatile sig_atomic_t pending;
+static volatile pid_t passed_on_to;
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	pending = signal;
+	if (info->si_code <= 0 && passed_on_to > 0)
+		kill(passed_on_to, signal);
+}
+
+void interrupt_watch(pid_t target)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+
+	passed_on_to = target;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		struct sigaction before;
+
+		/* nohup and background jobs ignore some of them: so do we, and so does the target. */
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+int interrupt_pending(void)
+{
+	return pending;
+}
+
+void interrupt_target_gone(void)
+{
+	passed_on_to = 0;
+}

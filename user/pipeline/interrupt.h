@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+#include <sys/types.h>
+
+/*
+ * From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording instead of this program. Those that did not come from the
+ * terminal (which sends them to the target, too) are passed on to `target`.
+ */
+void interrupt_watch(pid_t target);
+
+/* The signal that came, or 0. */
+int interrupt_pending(void);
+
+/* The target is gone: nothing is passed on any more. */
+void interrupt_target_gone(void);

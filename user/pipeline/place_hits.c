@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A hit's time comes from BPF, a slice's from the packets around it, which tell time less often than calls happen. So a hit near
+ * its call may seem to lie outside. Its thread's slice of the probed function that is nearest in time is the one it belongs to, and the
+ * marker is moved into it.
+ *
+ *	            probed function's slice
+ *	            |----------------------|
+ *	      x ->  X					the hit as recorded, as shown
+ */
+#include "pipeline/place_hits.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static const struct timeline_thread *thread_of(const struct timeline *timeline, int32_t tid)
+{
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		if (timeline->threads[i].tid == tid)
+			return &timeline->threads[i];
+	return NULL;
+}
+
+static uint64_t distance(const struct slice *slice, uint64_t time_ns)
+{
+	if (time_ns < slice->start_ns)
+		return slice->start_ns - time_ns;
+	return time_ns > slice->end_ns ? time_ns - slice->end_ns : 0;
+}
+
+/* Symbols of different versions of an image are different objects. */
+static bool same_function(const struct symbol *a, const struct symbol *b)
+{
+	return a == b || (a && b && a->start == b->start && !strcmp(a->name, b->name));
+}
+
+/* The nearest slice of the function; of equally near ones the last, which is the innermost. */
+static const struct slice *slice_of(const struct timeline_thread *thread, const struct symbol *symbol,
+				    uint64_t time_ns)
+{
+	const struct slice *best = NULL;
+
+	for (size_t i = 0; thread && symbol && i < thread->slice_cnt; i++) {
+		const struct slice *slice = &thread->slices[i];
+
+		if (same_function(slice->symbol, symbol) &&
+		    (!best || distance(slice, time_ns) <= distance(best, time_ns)))
+			best = slice;
+	}
+	return best;
+}
+
+static uint64_t moved_into(const struct slice *slice, uint64_t time_ns)
+{
+	if (!slice)
+		return time_ns;
+	if (time_ns < slice->start_ns)
+		return slice->start_ns;
+	return time_ns > slice->end_ns ? slice->end_ns : time_ns;
+}
+
+/*
+ * The stack: the probed instruction, the return address where the probe is on the function's first instruction (frame pointers then lead past
+ * the caller, whose frame the callee has not linked yet), and what the frame pointers gave.
+ */
+static int fill_stack(struct timeline_hit *placed)
+{
+	const struct hit *hit = &placed->hit;
+	uint64_t ip = hit->regs[HIT_RIP];
+	size_t stack_cnt = hit->stack_cnt < HIT_STACK_MAX ? hit->stack_cnt : HIT_STACK_MAX;
+	size_t from = stack_cnt && hit->stack[0] == ip ? 1 : 0;
+	bool at_entry = placed->symbol && placed->symbol->start == ip && hit->return_address;
+
+	placed->stack_ips = calloc(stack_cnt + 2, sizeof(*placed->stack_ips));
+	placed->stack_symbols = calloc(stack_cnt + 2, sizeof(*placed->stack_symbols));
+	if (!placed->stack_ips || !placed->stack_symbols)
+		return -ENOMEM;
+	placed->stack_ips[placed->stack_cnt++] = ip;
+	if (at_entry && (from >= stack_cnt || hit->stack[from] != hit->return_address))
+		placed->stack_ips[placed->stack_cnt++] = hit->return_address;
+	for (size_t i = from; i < stack_cnt; i++)
+		placed->stack_ips[placed->stack_cnt++] = hit->stack[i];
+	return 0;
+}
+
+static int place(struct timeline *timeline, const struct snapshot *snapshot, const struct hit *hit,
+		 const struct symbol *(*symbol_at)(void *, int32_t, uint64_t, uint64_t), void *ctx)
+{
+	uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, hit->time_ns);
+	struct timeline_hit *placed;
+	int err = array_reserve(&timeline->hits, &timeline->hit_cap, timeline->hit_cnt + 1, sizeof(*placed));
+
+	if (err)
+		return err;
+	placed = &timeline->hits[timeline->hit_cnt++];
+	*placed = (struct timeline_hit){.hit = *hit};
+	placed->time_ns = trace_ns > timeline->base_ns ? trace_ns - timeline->base_ns : 0;
+	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit->regs[HIT_RIP], trace_ns);
+	placed->time_ns =
+		moved_into(slice_of(thread_of(timeline, (int32_t)hit->tid), placed->symbol, placed->time_ns),
+			   placed->time_ns);
+	err = fill_stack(placed);
+	for (size_t i = 0; i < placed->stack_cnt; i++)
+		/* A return address is past its call: the byte before it is still in the caller. */
+		placed->stack_symbols[i] =
+			symbol_at(ctx, (int32_t)hit->pid, placed->stack_ips[i] - (i ? 1 : 0), trace_ns);
+	return err;
+}
+
+int place_hits(struct timeline *timeline, const struct snapshot *snapshot,
+	       const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns),
+	       void *ctx)
+{
+	for (size_t i = 0; i < snapshot->hit_cnt; i++) {
+		int err = place(timeline, snapshot, &snapshot->hits[i], symbol_at, ctx);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
