@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the commands share. Each command is a file of this folder and a row in main.c's table. */
+#pragma once
+
+#include <argp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/decode.h"
+
+/* Exit statuses, as documented in trailcam(1). `run` has those of env(1), so that they stand apart from the program's own. */
+enum exit_status {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+	STATUS_RUN_FAILED = 125,
+	STATUS_RUN_CANNOT_EXECUTE = 126,
+	STATUS_RUN_NOT_FOUND = 127,
+};
+
+int cmd_run(int argc, char **argv);
+int cmd_decode(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+
+/* Says the sentence of a failure on stderr and returns `status`. */
+int report(int err, int status);
+
+/* "64k", "4M", "1G" or plain bytes. 0, or -EINVAL with a sentence. */
+int parse_size(const char *text, size_t *ret_size);
+
+/* A whole number from 0 on. 0, or -EINVAL with a sentence that names the option. */
+int parse_count(const char *option, const char *text, uint64_t *ret_cnt);
+
+/* Shows progress on stderr if that is a terminal: for decode_config. */
+void show_progress(void *ctx, size_t done_bytes, size_t total_bytes);
+
+/* Writes the timeline to `path` in the format that its suffix names, and says so in one line. 0 or -errno with a sentence. */
+int write_trace(const struct decoded *decoded, const char *path);

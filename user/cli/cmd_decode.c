@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/cli.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "recording/recording.h"
+#include "sinks/sink.h"
+
+struct decode_options {
+	struct decode_config config;
+	const char *recording;
+	const char *output;
+};
+
+enum { OPT_THREADS = 256, OPT_NO_LINES };
+
+static const struct argp_option options[] = {
+	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output)",
+	 1},
+	{"threads", OPT_THREADS, "N", 0, "Decode on N threads (default: one for each processor)", 1},
+	{"no-lines", OPT_NO_LINES, NULL, 0, "Do not look up source files and lines", 1},
+	{"verbose", 'v', NULL, 0, "Say what is being done", 2},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct decode_options *decode = state->input;
+	uint64_t threads;
+
+	switch (key) {
+	case 'o':
+		decode->output = arg;
+		return 0;
+	case OPT_THREADS:
+		if (parse_count("--threads", arg, &threads))
+			argp_error(state, "%s", fail_message(-EINVAL));
+		decode->config.threads = (unsigned int)threads;
+		return 0;
+	case OPT_NO_LINES:
+		decode->config.source_lines = false;
+		return 0;
+	case 'v':
+		log_set_verbose(true);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (decode->recording)
+			argp_error(state, "one recording at a time, please: '%s' is one too many", arg);
+		decode->recording = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no recording given (trailcam run --keep-recording DIR makes one)");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "RECORDING",
+	.doc = "Write the trace of a recording. Needs neither the program running nor any privilege.\v"
+	       "  trailcam decode rec -o trace.fxt.gz\n\n"
+	       "Exit status: 0: written; 1: not a recording, damaged, or the trace cannot be written; 2: "
+	       "wrong usage.",
+};
+
+DEFINE_CLEANUP(struct snapshot *, snapshot_free)
+
+int cmd_decode(int argc, char **argv)
+{
+	struct decode_options decode = {.output = "trace.fxt.gz",
+					.config = {.source_lines = true, .progress = show_progress}};
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
+	int err;
+
+	argp_err_exit_status = STATUS_USAGE;
+	argv[0] = (char *)"trailcam decode";
+	argp_parse(&argp, argc, argv, 0, NULL, &decode);
+	if (!sink_find(decode.output))
+		return report(-EINVAL, STATUS_USAGE);
+	err = recording_load(&snapshot, decode.recording);
+	if (!err)
+		err = decode_snapshot(&decoded, snapshot, &decode.config);
+	if (!err)
+		err = write_trace(decoded, decode.output);
+	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+}

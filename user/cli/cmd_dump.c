@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dump: each hand-off of the way as stable text, one per line.
+ *
+ *	--packets	OFFSET PACKET, after a line "# thread PID TID bytes SIZE from OFFSET" for each stream
+ *	--branches	TIME_NS TID KIND[+start|+end|:GAP] FROM TO FROM_NAME TO_NAME, tab-separated
+ *	--instructions	TID IP, as the step log; "TID gap REASON" where some are missing
+ *	--slices	START_NS END_NS DEPTH NAME PID TID, tab-separated; depth -1: an instant
+ *	--hits		a block for each hit: its registers, its stack
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "decode/decoder.h"
+#include "recording/recording.h"
+#include "sinks/sink.h"
+
+DEFINE_CLEANUP(struct snapshot *, snapshot_free)
+
+/* ---- packets ---- */
+
+static int print_packet(void *ctx, uint64_t offset, const char *text)
+{
+	const struct aux_trace *aux = ctx;
+
+	printf("%016" PRIx64 "  %s\n", aux->offset + offset, text);
+	return 0;
+}
+
+static int dump_packets(const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
+		struct aux_trace *aux = &snapshot->aux[i];
+		int err;
+
+		printf("# thread %d %d bytes %zu from %" PRIu64 "\n", aux->pid, aux->tid, aux->size,
+		       aux->offset);
+		err = decoder_packets(&snapshot->params, aux->bytes, aux->size, print_packet, aux);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ---- branches ---- */
+
+static void print_place(uint64_t ip, const struct symbol *symbol)
+{
+	if (!symbol)
+		printf("\t-");
+	else if (symbol->named && ip >= symbol->start)
+		printf("\t%s+0x%" PRIx64, symbol->name, ip - symbol->start);
+	else
+		printf("\t%s", symbol->name);
+}
+
+static int print_branch(void *ctx, const struct aux_trace *aux, const struct branch *branch, uint64_t time_ns,
+			const struct symbol *from, const struct symbol *to)
+{
+	(void)ctx;
+	printf("%" PRIu64 "\t%d\t%s%s%s%s%s\t%" PRIx64 "\t%" PRIx64, time_ns, aux->tid,
+	       branch_kind_to_str(branch->kind), branch->kind == BRANCH_GAP ? ":" : "",
+	       branch->kind == BRANCH_GAP ? branch_gap_to_str(branch->gap) : "",
+	       branch->flags & BRANCH_TRACE_START ? "+start" : "",
+	       branch->flags & BRANCH_TRACE_END ? "+end" : "", branch->from, branch->to);
+	print_place(branch->from, from);
+	print_place(branch->to, to);
+	putchar('\n');
+	return 0;
+}
+
+static int dump_branches(const struct snapshot *snapshot)
+{
+	struct decode_visitor visitor = {.branch = print_branch};
+
+	return decode_branches(snapshot, &(struct decode_config){0}, &visitor);
+}
+
+/* ---- instructions ---- */
+
+static int print_instruction(void *ctx, const struct aux_trace *aux, uint64_t ip, enum branch_gap gap)
+{
+	(void)ctx;
+	if (gap)
+		printf("%d gap %s\n", aux->tid, branch_gap_to_str(gap));
+	else
+		printf("%d %" PRIx64 "\n", aux->tid, ip);
+	return 0;
+}
+
+static int dump_instructions(const struct snapshot *snapshot)
+{
+	struct decode_visitor visitor = {.instruction = print_instruction};
+
+	return decode_instructions(snapshot, &(struct decode_config){0}, &visitor);
+}
+
+/* ---- slices and hits: the timeline ---- */
+
+static int dump_slices(const struct snapshot *snapshot)
+{
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
+	CLEANUP(output_abortp) struct output *output = NULL;
+	int err = decode_snapshot(&decoded, snapshot, &(struct decode_config){0});
+
+	if (!err)
+		err = output_open(&output, "-");
+	if (!err)
+		err = sink_slices.write(decoded_timeline(decoded), output);
+	return err ? err : output_close(TAKE_PTR(output));
+}
+
+static const char *const reg_names[HIT_REG_CNT] = {
+	[HIT_R15] = "r15", [HIT_R14] = "r14", [HIT_R13] = "r13",       [HIT_R12] = "r12", [HIT_RBP] = "rbp",
+	[HIT_RBX] = "rbx", [HIT_R11] = "r11", [HIT_R10] = "r10",       [HIT_R9] = "r9",	  [HIT_R8] = "r8",
+	[HIT_RAX] = "rax", [HIT_RCX] = "rcx", [HIT_RDX] = "rdx",       [HIT_RSI] = "rsi", [HIT_RDI] = "rdi",
+	[HIT_RIP] = "rip", [HIT_CS] = "cs",   [HIT_EFLAGS] = "eflags", [HIT_RSP] = "rsp", [HIT_SS] = "ss",
+};
+
+static void print_hit(const struct timeline *timeline, size_t i)
+{
+	const struct timeline_hit *placed = &timeline->hits[i];
+	const struct hit *hit = &placed->hit;
+
+	printf("hit %zu\n  trigger %s\n  time_ns %" PRIu64 "\n  monotonic_ns %llu\n", i,
+	       hit->trigger < timeline->trigger_cnt ? timeline->triggers[hit->trigger] : "?", placed->time_ns,
+	       (unsigned long long)hit->time_ns);
+	printf("  pid %u\n  tid %u\n  cpu %u\n  comm %.*s\n  return_address %llx\n", hit->pid, hit->tid,
+	       hit->cpu, HIT_COMM_BYTES, hit->comm, (unsigned long long)hit->return_address);
+	for (size_t reg = 0; reg < HIT_REG_CNT; reg++)
+		if (reg_names[reg])
+			printf("  %s %llx\n", reg_names[reg], (unsigned long long)hit->regs[reg]);
+	for (size_t frame = 0; frame < placed->stack_cnt; frame++) {
+		printf("  #%zu %" PRIx64, frame, placed->stack_ips[frame]);
+		print_place(placed->stack_ips[frame], placed->stack_symbols[frame]);
+		putchar('\n');
+	}
+}
+
+static int dump_hits(const struct snapshot *snapshot)
+{
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
+	int err = decode_snapshot(&decoded, snapshot, &(struct decode_config){0});
+
+	for (size_t i = 0; !err && i < decoded_timeline(decoded)->hit_cnt; i++)
+		print_hit(decoded_timeline(decoded), i);
+	return err;
+}
+
+/* ---- the command ---- */
+
+static const struct view {
+	const char *option;
+	const char *doc;
+	int (*dump)(const struct snapshot *snapshot);
+} views[] = {
+	{"packets", "The PT packets of each thread", dump_packets},
+	{"branches", "Every branch, with its time and symbols", dump_branches},
+	{"instructions", "The address of every instruction executed (slow)", dump_instructions},
+	{"slices", "Every function call: start_ns, end_ns, depth, name, pid, tid", dump_slices},
+	{"hits", "Every hit: time, thread, registers, call stack", dump_hits},
+};
+
+enum { OPT_VIEW = 256 };
+
+struct dump_options {
+	const struct view *view;
+	const char *recording;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct dump_options *dump = state->input;
+
+	if (key >= OPT_VIEW && key < OPT_VIEW + (int)ARRAY_SIZE(views)) {
+		if (dump->view)
+			argp_error(state, "--%s and --%s: one view at a time", dump->view->option,
+				   views[key - OPT_VIEW].option);
+		dump->view = &views[key - OPT_VIEW];
+		return 0;
+	}
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (dump->recording)
+			argp_error(state, "one recording at a time, please: '%s' is one too many", arg);
+		dump->recording = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!dump->view)
+			argp_error(state, "say what to show: --packets, --branches, --instructions, --slices "
+					  "or --hits");
+		if (!dump->recording)
+			argp_error(state, "no recording given (trailcam run --keep-recording DIR makes one)");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	struct argp_option options[ARRAY_SIZE(views) + 1] = {0};
+	const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "RECORDING",
+		.doc = "Show what is in a recording, as text.\v"
+		       "  trailcam dump --slices rec | head\n\n"
+		       "Exit status: 0: shown; 1: not a recording, or damaged; 2: wrong usage.",
+	};
+	struct dump_options dump = {0};
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	int err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		options[i] = (struct argp_option){
+			.name = views[i].option, .key = OPT_VIEW + (int)i, .doc = views[i].doc};
+	argp_err_exit_status = STATUS_USAGE;
+	argv[0] = (char *)"trailcam dump";
+	argp_parse(&argp, argc, argv, 0, NULL, &dump);
+	err = recording_load(&snapshot, dump.recording);
+	if (!err)
+		err = dump.view->dump(snapshot);
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = fail_errno(-errno, "cannot write to standard output");
+	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "sinks/sink.h"
+
+int report(int err, int status)
+{
+	log_say("%s", fail_message(err));
+	return status;
+}
+
+int parse_count(const char *option, const char *text, uint64_t *ret_cnt)
+{
+	char *end;
+	unsigned long long cnt;
+
+	errno = 0;
+	cnt = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end || errno)
+		return fail(-EINVAL, "%s takes a whole number, not '%s'", option, text);
+	*ret_cnt = cnt;
+	return 0;
+}
+
+int parse_size(const char *text, size_t *ret_size)
+{
+	static const char units[] = "kMGT";
+	unsigned long long size;
+	const char *unit;
+	unsigned int shift = 0;
+	char *end;
+
+	errno = 0;
+	size = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, *end == 'K' ? 'k' : *end == 'm' ? 'M' : *end == 'g' ? 'G' : *end) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
+		end++;
+	}
+	if (!isdigit((unsigned char)text[0]) || *end || errno || size > (SIZE_MAX >> shift))
+		return fail(-EINVAL, "'%s' is not a size: give bytes, or a number with k, M or G", text);
+	*ret_size = (size_t)size << shift;
+	return 0;
+}
+
+void show_progress(void *ctx, size_t done_bytes, size_t total_bytes)
+{
+	char line[64];
+	int len;
+	ssize_t written;
+
+	(void)ctx;
+	if (!isatty(STDERR_FILENO) || !total_bytes)
+		return;
+	len = snprintf(line, sizeof(line), "\rdecoding: %3zu %%%s", done_bytes * 100 / total_bytes,
+		       done_bytes >= total_bytes ? "\r\033[K" : "");
+	written = write(STDERR_FILENO, line, (size_t)len);
+	(void)written;
+}
+
+int write_trace(const struct decoded *decoded, const char *path)
+{
+	const struct sink *sink = sink_find(path);
+	const struct timeline *timeline = decoded_timeline(decoded);
+	CLEANUP(output_abortp) struct output *output = NULL;
+	size_t gaps = decoded_gap_cnt(decoded);
+	char gap_text[48] = "";
+	int err;
+
+	if (!sink)
+		return -EINVAL;
+	err = output_open(&output, path);
+	if (!err)
+		err = sink->write(timeline, output);
+	if (err)
+		return err;
+	err = output_close(TAKE_PTR(output));
+	if (err)
+		return err;
+	if (gaps)
+		snprintf(gap_text, sizeof(gap_text), ", %zu gap%s", gaps, gaps == 1 ? "" : "s");
+	log_say("wrote %s: %zu calls in %zu thread%s, %zu hit%s%s; %s", path, decoded_slice_cnt(decoded),
+		timeline->thread_cnt, timeline->thread_cnt == 1 ? "" : "s", timeline->hit_cnt,
+		timeline->hit_cnt == 1 ? "" : "s", gap_text, sink->how_to_open);
+	return 0;
+}
