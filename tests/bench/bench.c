@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * make bench: how fast each stage of the way is, in one run on one machine. Stepping is compared with a bare PTRACE_SINGLESTEP loop (its lower
+ * bound), decoding with libipt's packet scan of the same bytes, the FXT writer with writing the same number of bytes.
+ * Usage: bench PROGRAM
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "decode/decoder.h"
+#include "pipeline/copies.h"
+#include "pipeline/decode.h"
+#include "sinks/sink.h"
+#include "source/launch.h"
+#include "source/pin.h"
+#include "source/step.h"
+
+enum { RUNS = 5 };
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void die(const char *what, int err)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, fail_message(err));
+	exit(1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Prints the median of the runs, and their spread. */
+static double report(const char *what, double *rates, const char *unit)
+{
+	qsort(rates, RUNS, sizeof(*rates), compare);
+	printf("  %-52s %10.3g %s  (%.3g to %.3g)\n", what, rates[RUNS / 2], unit, rates[0], rates[RUNS - 1]);
+	return rates[RUNS / 2];
+}
+
+static void silence(int *ret_saved)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	fflush(stdout);
+	*ret_saved = dup(STDOUT_FILENO);
+	dup2(null, STDOUT_FILENO);
+	close(null);
+}
+
+static void unsilence(int saved)
+{
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+}
+
+/* ---- stepping ---- */
+
+/* Steps and nothing else: what the system allows at most. */
+static double bare_steps(const char *path)
+{
+	char *argv[] = {(char *)path, NULL};
+	struct launch launch;
+	struct pin pin;
+	uint64_t cnt = 0;
+	double start;
+	int status, err = launch_prepare(&launch, path, argv);
+
+	if (err)
+		die("launch", err);
+	if (ptrace(PTRACE_SEIZE, launch.pid, NULL, PTRACE_O_TRACEEXEC))
+		die("ptrace", -errno);
+	pin_init(&pin, launch.pid);
+	launch_go(&launch);
+	start = seconds();
+	while (waitpid(launch.pid, &status, __WALL) > 0 && WIFSTOPPED(status)) {
+		ptrace(PTRACE_SINGLESTEP, launch.pid, NULL, NULL);
+		cnt++;
+	}
+	pin_release(&pin);
+	launch_release(&launch);
+	return (double)cnt / (seconds() - start);
+}
+
+static bool never(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
+static double our_steps(const char *path, struct snapshot **ret_snapshot)
+{
+	char *argv[] = {(char *)path, NULL};
+	struct step_config config = {.ring_size = 64 << 20, .stop_wanted = never};
+	CLEANUP(step_freep) struct step *step = NULL;
+	struct snapshot *snapshot;
+	struct launch launch;
+	enum step_end end;
+	double start, rate;
+	int err = launch_prepare(&launch, path, argv);
+
+	if (!err)
+		err = step_new(&step, &config, launch.pid);
+	if (!err)
+		err = snapshot_new(&snapshot);
+	if (err)
+		die("step", err);
+	launch_go(&launch);
+	start = seconds();
+	err = step_run(step, &end);
+	rate = (double)step_instruction_cnt(step) / (seconds() - start);
+	if (!err)
+		err = step_snapshot(step, snapshot);
+	if (err)
+		die("step", err);
+	launch_release(&launch);
+	snapshot->command = strdup(path);
+	*ret_snapshot = snapshot;
+	return rate;
+}
+
+static void bench_stepping(const char *path, struct snapshot **ret_snapshot)
+{
+	double bare[RUNS], ours[RUNS], bound, rate;
+	int saved;
+
+	silence(&saved);
+	for (int i = 0; i < RUNS; i++) {
+		struct snapshot *snapshot;
+
+		bare[i] = bare_steps(path);
+		ours[i] = our_steps(path, &snapshot);
+		if (i + 1 < RUNS)
+			snapshot_free(snapshot);
+		else
+			*ret_snapshot = snapshot;
+	}
+	unsilence(saved);
+	puts("stepping");
+	bound = report("bare PTRACE_SINGLESTEP (lower bound)", bare, "insn/s");
+	rate = report("step source", ours, "insn/s");
+	printf("  %-52s %10.2f of the bound\n", "", rate / bound);
+}
+
+/* ---- decoding: the recorded stream many times over, since it is short ---- */
+
+enum { REPEAT = 200 };
+
+static int ignore_packet(void *ctx, uint64_t offset, const char *text)
+{
+	(void)ctx;
+	(void)offset;
+	(void)text;
+	return 0;
+}
+
+/* The stream of the main thread, repeated: each copy begins with a PSB. */
+static struct aux_trace repeated(const struct aux_trace *aux)
+{
+	struct aux_trace longer = *aux;
+
+	longer.size = aux->size * REPEAT;
+	longer.bytes = malloc(longer.size);
+	if (!longer.bytes)
+		die("memory", -ENOMEM);
+	for (size_t i = 0; i < REPEAT; i++)
+		memcpy(longer.bytes + i * aux->size, aux->bytes, aux->size);
+	return longer;
+}
+
+static double decode_once(struct snapshot *snapshot, unsigned int threads, struct decoded **ret_decoded)
+{
+	struct decode_config config = {.threads = threads};
+	double start = seconds();
+	int err = decode_snapshot(ret_decoded, snapshot, &config);
+
+	if (err)
+		die("decode", err);
+	return (double)snapshot->aux[0].size / 1e6 / (seconds() - start);
+}
+
+static void bench_decoding(struct snapshot *snapshot)
+{
+	double scan[RUNS], one[RUNS], all[RUNS], bound, rate, rate_all;
+	uint8_t *bytes = snapshot->aux[0].bytes;
+
+	snapshot->aux[0] = repeated(&snapshot->aux[0]);
+	for (int i = 0; i < RUNS; i++) {
+		struct decoded *decoded;
+		double start = seconds();
+
+		decoder_packets(&snapshot->params, snapshot->aux[0].bytes, snapshot->aux[0].size,
+				ignore_packet, NULL);
+		scan[i] = (double)snapshot->aux[0].size / 1e6 / (seconds() - start);
+		one[i] = decode_once(snapshot, 1, &decoded);
+		decoded_free(decoded);
+		all[i] = decode_once(snapshot, 0, &decoded);
+		decoded_free(decoded);
+	}
+	free(snapshot->aux[0].bytes);
+	snapshot->aux[0].bytes = bytes;
+	snapshot->aux[0].size /= REPEAT;
+	puts("decoding (packets to timeline)");
+	bound = report("packets as text", scan, "MB/s");
+	rate = report("decode and stacks, 1 thread", one, "MB/s");
+	rate_all = report("decode and stacks, all processors", all, "MB/s");
+	printf("  %-52s %10.2f of the packets' rate, %.2f times with all processors\n", "", rate / bound,
+	       rate_all / rate);
+}
+
+/* ---- writing ---- */
+
+static double write_once(const struct timeline *timeline, const char *path, size_t slice_cnt,
+			 uint64_t *ret_bytes)
+{
+	struct output *output;
+	double start = seconds();
+	int err = output_open(&output, path);
+
+	if (!err)
+		err = sink_fxt.write(timeline, output);
+	*ret_bytes = err ? 0 : output_size(output);
+	if (!err)
+		err = output_close(output);
+	if (err)
+		die("write", err);
+	return (double)slice_cnt / (seconds() - start);
+}
+
+static void bench_writing(struct snapshot *snapshot)
+{
+	double plain[RUNS], zipped[RUNS];
+	char dir[] = "/tmp/trailcam-bench-XXXXXX", fxt[64], gz[64];
+	struct decoded *decoded;
+	uint64_t bytes;
+
+	if (!mkdtemp(dir))
+		die("mkdtemp", -errno);
+	snprintf(fxt, sizeof(fxt), "%s/x.fxt", dir);
+	snprintf(gz, sizeof(gz), "%s/x.fxt.gz", dir);
+	decode_once(snapshot, 0, &decoded);
+	for (int i = 0; i < RUNS; i++) {
+		plain[i] = write_once(decoded_timeline(decoded), fxt, decoded_slice_cnt(decoded), &bytes);
+		zipped[i] = write_once(decoded_timeline(decoded), gz, decoded_slice_cnt(decoded), &bytes);
+	}
+	puts("writing");
+	report("FXT", plain, "slices/s");
+	report("FXT, gzip", zipped, "slices/s");
+	printf("  %-52s %10.1f bytes a slice\n", "", (double)bytes / (double)decoded_slice_cnt(decoded));
+	decoded_free(decoded);
+	unlink(fxt);
+	unlink(gz);
+	rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	struct snapshot *snapshot;
+	struct copies copies;
+	int err;
+
+	if (argc != 2) {
+		fputs("usage: bench PROGRAM\n", stderr);
+		return 2;
+	}
+	bench_stepping(argv[1], &snapshot);
+	err = copies_init(&copies, snapshot);
+	if (err)
+		die("copies", err);
+	bench_decoding(snapshot);
+	bench_writing(snapshot);
+	copies_release(&copies);
+	snapshot_free(snapshot);
+	return 0;
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Bad input gets one clear sentence and a documented exit status, and leaves nothing behind.
+. tests/e2e/lib.sh
+exits=$programs/exits
+
+# refused STATUS TEXT ARG...: trailcam ARG... fails so, in one line on stderr.
+refused() {
+	wanted=$1 text=$2
+	shift 2
+	status_is "$wanted" "$trailcam" "$@" >"$tmp/out" 2>"$tmp/err" || {
+		cat "$tmp/err"
+		return 1
+	}
+	says "$tmp/err" "$text" || return 1
+	[ ! -s "$tmp/out" ] || {
+		echo 'something was printed on stdout'
+		return 1
+	}
+}
+
+one_line() {
+	refused "$@" && [ "$(wc -l <"$tmp/err")" -eq 1 ] || {
+		cat "$tmp/err"
+		return 1
+	}
+}
+
+o="$tmp/x.fxt.gz"
+check 'no command' refused 2 'trailcam run -t'
+check 'an unknown command lists those there are' one_line 2 'run, decode, dump' frobnicate
+check 'no program' refused 125 'no program to run' run
+check 'no such program' one_line 127 "no program 'no-such-program' in \$PATH" run -- no-such-program
+check 'no such path' one_line 127 "no program './no/such'" run -- ./no/such
+check 'not executable' one_line 126 'Permission denied' run -o "$o" -- ./README.md
+check 'a directory' one_line 126 'Permission denied' run -o "$o" -- /tmp
+printf '\177ELF garbage' >"$tmp/garbage" && chmod +x "$tmp/garbage"
+check 'an executable that is none' one_line 126 'cannot run' run -o "$o" -- "$tmp/garbage"
+check 'a bad size' refused 125 'power of two' run --snapshot-size 3M -- true
+check 'a bad source' refused 125 'auto, intel_pt, step' run --source magic -- true
+check 'a bad number' refused 125 'whole number' run --step-overflow x -- true
+check 'an unknown output format' one_line 125 '.fxt' run -o "$tmp/x.mp3" -- true
+check 'an output directory that is missing' one_line 125 "$tmp/none" run -o "$tmp/none/x.fxt" -- true
+check 'a recording in the way' one_line 125 "$tmp" run --keep-recording "$tmp" -o "$o" -- true
+if [ ! -e /sys/bus/event_source/devices/intel_pt ]; then
+	check 'no Intel PT here: what to use instead' one_line 125 '--source step' run --source intel_pt -o "$o" -- true
+fi
+check 'nothing was written' test ! -e "$o"
+
+# --- triggers
+check 'no such symbol: near matches' one_line 125 'marker' run -t markr -o "$o" -- "$exits" mark
+check 'no such library' one_line 125 'libnothing.so' run -t libnothing.so:puts -o "$o" -- "$exits" mark
+check 'no such symbol in a library' one_line 125 'libc.so.6' run -t libc.so.6:putz -o "$o" -- "$exits" mark
+check 'not an ELF file' one_line 125 'README.md' run -t ./README.md:main -o "$o" -- "$exits" mark
+cp "$exits" "$tmp/elf32" && printf '\001' | dd of="$tmp/elf32" bs=1 seek=4 conv=notrunc 2>/dev/null
+check 'a 32-bit program' one_line 125 '32-bit' run -o "$o" -- "$tmp/elf32"
+check 'nothing ran' test ! -e "$o"
+
+# --- recordings
+check 'no recording given' refused 2 'no recording given' decode
+check 'no such recording' one_line 1 "$tmp/nothing" decode "$tmp/nothing" -o "$o"
+check 'not a recording' one_line 1 'README.md' decode README.md -o "$o"
+check 'dump: say what to show' refused 2 'say what to show' dump "$tmp/nothing"
+check 'dump: one view at a time' refused 2 'one view at a time' dump --slices --hits "$tmp/nothing"
+"$trailcam" run --source step -o "$o" --keep-recording "$tmp/rec" -- "$programs/calls" 2>/dev/null
+mkdir "$tmp/cut"
+cut_off() {
+	head -c "$1" "$tmp/rec/data" >"$tmp/cut/data"
+	one_line 1 "$tmp/cut" decode "$tmp/cut" -o "$tmp/cut.fxt"
+}
+check 'an empty recording' cut_off 0
+check 'a recording cut off in its header' cut_off 50
+check 'a recording cut off in its data' cut_off "$(($(stat -c %s "$tmp/rec/data") / 2))"
+check 'nothing was written for it' test ! -e "$tmp/cut.fxt"
+
+# --- disk full: a good file stays
+if mkdir "$tmp/small" && mount -t tmpfs -o size=32k tmpfs "$tmp/small" 2>/dev/null; then
+	echo precious >"$tmp/small/x.fxt"
+	dd if=/dev/zero of="$tmp/small/filler" bs=1k 2>/dev/null
+	check 'disk full' one_line 1 'No space left' decode "$tmp/rec" -o "$tmp/small/x.fxt"
+	check 'the older file stays' says "$tmp/small/x.fxt" precious
+	check 'no partial file' sh -c "[ \$(ls -A '$tmp/small' | wc -l) -eq 2 ]"
+	full_recording() {
+		status_is 125 "$trailcam" run --source step -o "$o" --keep-recording "$tmp/small/rec" -- "$programs/calls" 2>"$tmp/err" &&
+			says "$tmp/err" 'No space left' && [ ! -e "$tmp/small/rec" ]
+	}
+	check 'disk full while the recording is kept' full_recording
+	umount "$tmp/small"
+else
+	skip 'disk full' 'no tmpfs can be mounted here'
+fi
+check '/dev/full' one_line 1 'No space left' decode "$tmp/rec" -o /dev/full
+finish

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# For end-to-end tests: `. tests/e2e/lib.sh`, then check/skip. BUILD names the build to test. Each test works in a directory of its
+# own, $tmp, which goes away at the end.
+set -u
+BUILD=${BUILD:-build}
+trailcam=$PWD/$BUILD/trailcam
+programs=$PWD/$BUILD/tests/programs
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failures=0
+
+# check NAME COMMAND...: passes if the command succeeds.
+check() {
+	name=$1
+	shift
+	if "$@" >"$tmp/check.out" 2>&1; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		echo "# $*"
+		sed 's/^/# /' "$tmp/check.out" | head -20
+		failures=$((failures + 1))
+	fi
+}
+
+skip() {
+	echo "skip - $1: $2"
+}
+
+finish() {
+	exit "$([ "$failures" -eq 0 ] && echo 0 || echo 1)"
+}
+
+# says FILE TEXT: the file contains the text.
+says() {
+	grep -qF -- "$2" "$1" || {
+		echo "'$2' is not in:"
+		cat "$1"
+		return 1
+	}
+}
+
+# status_is WANTED COMMAND...: the command's exit status.
+status_is() {
+	wanted=$1
+	shift
+	"$@"
+	got=$?
+	[ "$got" -eq "$wanted" ] || {
+		echo "exit status $got, not $wanted"
+		return 1
+	}
+}
+
+# Whether probes can be attached here; tests that need it are skipped with this reason.
+bpf_missing() {
+	[ -n "${bpf_reason+x}" ] || {
+		bpf_reason=
+		"$trailcam" run -t main -o "$tmp/probe.fxt" -- "$programs/wordcount" >/dev/null 2>"$tmp/probe.err" ||
+			bpf_reason=$(head -1 "$tmp/probe.err")
+	}
+	[ -n "$bpf_reason" ]
+}

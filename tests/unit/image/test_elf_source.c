@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fixture.h"
+
+static const char first[] = "int first(int a)\n{\n\treturn a;\n}\n";
+static const char second[] = "int first(int a);\n\n\n\nint second(int a)\n{\n\treturn first(a);\n}\n"
+			     "int main(void)\n{\n\treturn second(1);\n}\n";
+
+static void assert_line(struct elf_file *file, const char *name, const char *source_name, uint32_t expected)
+{
+	const char *source = NULL;
+	uint32_t line = 0;
+
+	assert_ok(elf_file_source(file, fixture_find(file, name)->addr, &source, &line));
+	assert_string_equal(strrchr(source, '/') + 1, source_name);
+	assert_int_equal(line, expected);
+}
+
+static void check(const char *command)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	const char *source;
+	uint32_t line;
+
+	fixture_write("first.c", first, strlen(first));
+	fixture_build("second.c", second, command);
+	file = fixture_open("lines");
+	assert_line(file, "first", "first.c", 2);
+	assert_line(file, "second", "second.c", 6);
+	assert_line(file, "main", "second.c", 10);
+	/* From the C library's start files, which have no debug information. */
+	assert_int_equal(elf_file_source(file, fixture_find(file, "_start")->addr, &source, &line), -ENOENT);
+	assert_int_equal(elf_file_source(file, 0x7000000, &source, &line), -ENOENT);
+}
+
+static void units_with_an_index(void **state)
+{
+	(void)state;
+	check("gcc -g -O0 -o lines first.c second.c");
+	check("gcc -gdwarf-4 -O0 -o lines first.c second.c");
+}
+
+static void units_without_an_index(void **state)
+{
+	(void)state;
+	check("gcc -g -O0 -c first.c second.c && objcopy -R .debug_aranges -R .rela.debug_aranges first.o &&"
+	      "objcopy -R .debug_aranges -R .rela.debug_aranges second.o && gcc -o lines first.o second.o");
+}
+
+static void functions_in_sections_of_their_own(void **state)
+{
+	(void)state;
+	check("gcc -g -O0 -ffunction-sections -o lines first.c second.c");
+}
+
+static void compressed_sections(void **state)
+{
+	(void)state;
+	check("gcc -g -gz -O0 -o lines first.c second.c");
+}
+
+static void no_debug_information(void **state)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	const char *source = "untouched";
+	uint32_t line = 7;
+
+	(void)state;
+	fixture_build("first.c", "int main(void) { return 0; }\n", "gcc -o plain first.c");
+	file = fixture_open("plain");
+	assert_int_equal(elf_file_source(file, fixture_find(file, "main")->addr, &source, &line), -ENOENT);
+	assert_string_equal(source, "untouched");
+	assert_int_equal(line, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(units_with_an_index),
+		cmocka_unit_test(units_without_an_index),
+		cmocka_unit_test(functions_in_sections_of_their_own),
+		cmocka_unit_test(compressed_sections),
+		cmocka_unit_test(no_debug_information),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
+}
