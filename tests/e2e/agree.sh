@@ -12,7 +12,7 @@ by_thread() {
 record() {
 	name=$1
 	shift
-	"$trailcam" run --source step --snapshot-size 64M --step-log "$tmp/$name.log" --keep-recording "$tmp/$name" \
+	${prefix:-} "$trailcam" run --source step --snapshot-size 64M --step-log "$tmp/$name.log" --keep-recording "$tmp/$name" \
 		-o "$tmp/$name.fxt.gz" "$@" >"$tmp/$name.out" 2>"$tmp/$name.err"
 	echo "exit status $?" >>"$tmp/$name.err"
 	[ -e "$tmp/$name/data" ] || {
@@ -64,6 +64,14 @@ agree() {
 	rm -rf "${tmp:?}/$name" "$tmp/$name".*
 }
 
+# Go's runtime takes millions of instructions to start: some seconds of it, with all its threads, are enough.
+agree_go() {
+	# shellcheck disable=SC2209
+	prefix="timeout --signal=INT 6"
+	agree go 50000 -- /usr/sbin/runc --version
+	prefix=
+}
+
 agree torture 100000 -- "$programs/torture"
 agree torture-exec 200000 -- "$programs/torture" exec
 agree wordcount 100000 -- "$programs/wordcount"
@@ -74,8 +82,9 @@ else
 	agree ls 50000 --step-from $start -- /bin/ls -l /etc/apt
 	head -c 3000 Makefile >"$tmp/input"
 	agree gzip 50000 --step-from $start -- /bin/gzip -c "$tmp/input"
-	agree cxx 10000 --step-from $start -- /usr/bin/gperf --version
+	printf "if\nelse\nwhile\nfor\nreturn\n" >"$tmp/keywords"
+	agree cxx 50000 --step-from $start -- /usr/bin/gperf "$tmp/keywords"
 	agree rust 50000 --step-from $start -- /usr/bin/hexyl -n 64 "$tmp/input"
-	agree go 50000 -- /usr/bin/runc --version
+	agree_go
 fi
 finish

@@ -11,12 +11,12 @@ failures=0
 
 # check NAME COMMAND...: passes if the command succeeds.
 check() {
-	name=$1
+	check_name=$1
 	shift
 	if "$@" >"$tmp/check.out" 2>&1; then
-		echo "ok - $name"
+		echo "ok - $check_name"
 	else
-		echo "not ok - $name"
+		echo "not ok - $check_name"
 		echo "# $*"
 		sed 's/^/# /' "$tmp/check.out" | head -20
 		failures=$((failures + 1))

@@ -3,7 +3,8 @@
  * Rules that keep the stream exact for libipt and perf alike:
  *
  * - Buffered TNT bits go out before any packet that carries an ip, and before PSB and OVF. TIPs are never deferred.
- * - The last ip starts from 0 at a PSB; a suppressed ip leaves it alone.
+ * - The first ip after a PSB or OVF is written in full: a PSB sets the last ip to 0, but perf keeps the one it had. A suppressed ip
+ *   leaves it alone.
  * - A return is compressed to a taken TNT bit when its target is on top of the return stack. On a mismatch libipt keeps its
  *   stack and perf pops: ours is emptied, so that neither is asked again. It is also emptied at PSB and OVF, as in the processor.
  * - Timing: before each packet that tells of a branch stand the timing packets that bring the reader's clock to that
@@ -176,6 +177,9 @@ static void put_ip(struct encoder *encoder, enum ip_packet opcode, uint64_t ip)
 	uint8_t packet[9], form;
 	size_t len;
 
+	if (encoder->full_ip)
+		changed = UINT64_MAX;
+	encoder->full_ip = false;
 	if (!(changed >> 16))
 		form = 1, len = 2;
 	else if (!(changed >> 32))
@@ -225,7 +229,7 @@ static void put_psb(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 	encoder->psb_at = encoder->ring.head;
 	encoder->psb_wanted = false;
 	encoder->mode_known = false;
-	encoder->last_ip = 0;
+	encoder->full_ip = true;
 	forget_returns(encoder);
 	put(encoder, psb, sizeof(psb));
 	put_tsc(encoder, tsc);
@@ -258,7 +262,7 @@ void encoder_overflow(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 	forget_returns(encoder);
 	put(encoder, ovf, sizeof(ovf));
 	put_tsc(encoder, tsc);
-	encoder->last_ip = ~ip; /* never compress against an ip that may have been lost */
+	encoder->full_ip = true;
 	if (encoder->enabled)
 		put_ip(encoder, PACKET_FUP, ip);
 }

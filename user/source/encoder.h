@@ -24,7 +24,8 @@ struct encoder {
 	bool psb_wanted;     /* write a PSB at the next chance, whatever the period */
 	bool enabled;
 	bool mode_known; /* MODE.Exec stands in the stream since the last PSB */
-	uint64_t last_ip;
+	uint64_t last_ip;    /* what the next ip is compressed against ... */
+	bool full_ip;	     /* ... unless it must be written in full */
 	uint32_t tnt_bits;
 	uint8_t tnt_cnt;
 	uint64_t cyc_tsc; /* what the packets so far say the time is */
