@@ -64,6 +64,17 @@ static uint64_t time_ns(void *ctx, uint64_t tsc)
 	return ns > stream->base_ns ? ns - stream->base_ns : 0;
 }
 
+/* How many execs have been. */
+static uint64_t space_at(void *ctx, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+	size_t cnt = 0;
+
+	while (stream->process && cnt < stream->process->exec_cnt && stream->process->execs[cnt] <= tsc)
+		cnt++;
+	return cnt;
+}
+
 static struct decoder_config decoder_config(const struct stream *stream, const struct decode_config *config,
 					    struct decoder_cache *cache)
 {
@@ -199,7 +210,8 @@ static int build_threads(struct decoded *decoded, const struct snapshot *snapsho
 		struct stream stream = {.snapshot = snapshot,
 					.process = history_process(decoded->history, aux->pid),
 					.base_ns = timeline->base_ns};
-		struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .ctx = &stream};
+		struct stacks_config config = {
+			.symbol_at = symbol_at, .time_ns = time_ns, .space_at = space_at, .ctx = &stream};
 		int err = array_reserve(&timeline->threads, &timeline->thread_cap, timeline->thread_cnt + 1,
 					sizeof(*timeline->threads));
 

@@ -111,28 +111,6 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 	return err ? err : lay_copies(snapshot, process->image, record->pid, mapping);
 }
 
-static int replay_record(struct history *history, const struct snapshot *snapshot,
-			 const struct sideband_record *record)
-{
-	struct history_process *process;
-	int err = 0;
-
-	switch (record->type) {
-	case PERF_RECORD_MMAP2:
-		return replay_mapping(history, snapshot, record);
-	case PERF_RECORD_COMM:
-		if (record->exec)
-			err = process_get(history, record->pid, &process);
-		if (!err && record->exec)
-			err = image_exec(process->image, record->time_ns);
-		return err ? err : name_thread(history, record->tid, record->name);
-	default:
-		return 0;
-	}
-}
-
-/* ---- for the decoder ---- */
-
 /* The first TSC whose time is at least `ns`. */
 static uint64_t tsc_at(const struct trace_clock *clock, uint64_t ns)
 {
@@ -148,6 +126,38 @@ static uint64_t tsc_at(const struct trace_clock *clock, uint64_t ns)
 	}
 	return low;
 }
+
+static int replay_exec(struct history *history, const struct snapshot *snapshot,
+		       const struct sideband_record *record)
+{
+	struct history_process *process;
+	int err = process_get(history, record->pid, &process);
+
+	if (!err)
+		err = image_exec(process->image, record->time_ns);
+	return err ? err
+		   : ARRAY_PUSH(process->execs, process->exec_cnt, process->exec_cap,
+				tsc_at(&snapshot->clock, record->time_ns));
+}
+
+static int replay_record(struct history *history, const struct snapshot *snapshot,
+			 const struct sideband_record *record)
+{
+	int err = 0;
+
+	switch (record->type) {
+	case PERF_RECORD_MMAP2:
+		return replay_mapping(history, snapshot, record);
+	case PERF_RECORD_COMM:
+		if (record->exec)
+			err = replay_exec(history, snapshot, record);
+		return err ? err : name_thread(history, record->tid, record->name);
+	default:
+		return 0;
+	}
+}
+
+/* ---- for the decoder ---- */
 
 static int fill_version(const struct snapshot *snapshot, const struct image *image, size_t version,
 			struct code_version *ret_version)
@@ -228,6 +238,7 @@ void history_free(struct history *history)
 		for (size_t j = 0; j < process->version_cnt; j++)
 			free((void *)process->versions[j].sections);
 		free(process->versions);
+		free(process->execs);
 		image_free(process->image);
 	}
 	for (size_t i = 0; i < history->thread_cnt; i++)

@@ -14,6 +14,8 @@ struct history_process {
 	struct image *image;
 	struct code_version *versions; /* the image for the decoder; sections are this struct's own */
 	size_t version_cnt;
+	uint64_t *execs; /* TSCs of its execs, in order */
+	size_t exec_cnt, exec_cap;
 };
 
 struct history_thread {

@@ -329,6 +329,12 @@ static int on_step(struct step *step, struct step_thread *thread)
 		step_from_unsure(step, thread, ip);
 		return 0;
 	}
+	if (thread->fresh && ip == thread->insn.ip) {
+		/* The way out of the exec or clone that it began in; nothing was executed. */
+		thread->fresh = false;
+		return 0;
+	}
+	thread->fresh = false;
 	if (thread->in_kernel && thread->insn.kind == INSN_BREAK)
 		return on_signal(step, thread, SIGTRAP);
 	if (thread->in_kernel)
@@ -425,6 +431,7 @@ static int on_exec(struct step *step, struct step_thread *leader)
 		step->started = true;
 	if (step->started)
 		begin_here(step, leader, true);
+	leader->fresh = true;
 	leader->syscall = -1;
 	return 0;
 }
@@ -463,6 +470,7 @@ static int on_event_stop(struct step *step, struct step_thread *thread, int sign
 				  step->pid, now(step));
 		announce_comm(step, thread->tid, false);
 		begin_here(step, thread, true);
+		thread->fresh = true;
 	} else if (step->started && !thread->encoder.enabled && !thread->in_kernel && !thread->unsure) {
 		begin_here(step, thread, false);
 	}

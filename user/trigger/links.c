@@ -81,6 +81,7 @@ static int fail_attach(int err, const struct probed_file *file, pid_t pid)
 	switch (err) {
 	case -KERNEL_ENOTSUPP:
 	case -EOPNOTSUPP:
+	case -ENOEXEC:
 		return fail(-ENOTSUP, "the kernel cannot probe the first instruction of %s%s in %s",
 			    file->symbol, file->cnt > 1 ? " or of another function" : "", file->path);
 	case -ESRCH:

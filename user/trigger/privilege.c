@@ -7,6 +7,7 @@
 #include "trigger/privilege.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
@@ -30,13 +31,15 @@ static bool has_capability(cap_value_t which)
 	return value == CAP_SET || admin == CAP_SET;
 }
 
+/* The initial namespace maps every id to itself. */
 static bool in_user_namespace(void)
 {
 	CLEANUP(fclosep) FILE *file = fopen("/proc/self/uid_map", "re");
 	unsigned long inside, outside, cnt;
 
-	return file && fscanf(file, "%lu %lu %lu", &inside, &outside, &cnt) == 3 &&
-	       (outside || cnt != UINT32_MAX);
+	if (!file)
+		return false;
+	return fscanf(file, "%lu %lu %lu", &inside, &outside, &cnt) != 3 || outside || cnt != UINT32_MAX;
 }
 
 static bool has_seccomp_filter(void)

@@ -2,8 +2,8 @@
 /*
  * The kernel puts a breakpoint over the first byte of an instruction, and later executes that instruction elsewhere or emulates it. Some it
  * refuses (arch/x86/kernel/uprobes.c), but only when the file is mapped: a probe attached before the program starts is
- * accepted, and then never fires. So the same is asked here, before anything runs; and probe_verify() looks afterwards, in
- * case this list and the running kernel's disagree.
+ * accepted, and then never fires. So the same is asked here, before anything runs. Only what every kernel refuses is
+ * refused here; whether the running one is stricter, probe_verify() sees.
  *
  * The probe stays at the function's first byte even where that is endbr64, which the kernel must single-step though it
  * could emulate the instruction behind it.
@@ -39,21 +39,14 @@ static bool has_refused_prefix(const ZydisDecodedInstruction *insn)
 	return false;
 }
 
-/* Input and output, interrupts, and what only the kernel may do; of the two-byte opcodes whole groups, as the kernel has it. */
+/* Input and output, interrupts, and what only the kernel may do. */
 static bool has_refused_opcode(const ZydisDecodedInstruction *insn)
 {
-	static const uint8_t one_byte[] = {0x6c, 0x6d, 0x6e, 0x6f, 0xcc, 0xcd, 0xcf, 0xe4, 0xe5, 0xe6,
-					   0xe7, 0xec, 0xed, 0xee, 0xef, 0xf1, 0xf4, 0xfa, 0xfb};
-	static const uint8_t two_byte[] = {0x00, 0x01, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0b,
-					   0x30, 0x34, 0x35, 0x37, 0x78, 0x79, 0xae};
+	static const uint8_t opcodes[] = {0x6c, 0x6d, 0x6e, 0x6f, 0xcc, 0xcd, 0xcf, 0xe4, 0xe5, 0xe6,
+					  0xe7, 0xec, 0xed, 0xee, 0xef, 0xf1, 0xf4, 0xfa, 0xfb};
 
-	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
-		return false;
-	if (insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
-		return memchr(one_byte, insn->opcode, sizeof(one_byte));
-	if (insn->opcode_map == ZYDIS_OPCODE_MAP_0F)
-		return memchr(two_byte, insn->opcode, sizeof(two_byte));
-	return false;
+	return insn->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	       insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && memchr(opcodes, insn->opcode, sizeof(opcodes));
 }
 
 /* mov to ss holds back exceptions, the single step's among them. */

@@ -91,6 +91,40 @@ static void converts_addresses_and_offsets(void **state)
 	assert_false(elf_file_is_code(file, 0x10000000)); /* headers: mapped, but no code */
 }
 
+/* Some linkers let the code begin in the middle of a page, which is mapped from its beginning. */
+static void segments_need_not_begin_with_a_page(void **state)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	Elf64_Ehdr header;
+	Elf64_Phdr load;
+	uint64_t addr;
+	int fd;
+
+	(void)state;
+	fixture_run("cp a middle");
+	fd = open("middle", O_RDWR);
+	assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
+	for (size_t i = 0; i < header.e_phnum; i++) {
+		off_t at = (off_t)(header.e_phoff + i * sizeof(load));
+
+		assert_int_equal(pread(fd, &load, sizeof(load), at), sizeof(load));
+		if (load.p_type != PT_LOAD || !(load.p_flags & PF_X))
+			continue;
+		load.p_offset += 0x10;
+		load.p_vaddr += 0x10;
+		load.p_filesz -= 0x10;
+		load.p_memsz -= 0x10;
+		assert_int_equal(pwrite(fd, &load, sizeof(load), at), sizeof(load));
+		break;
+	}
+	close(fd);
+	file = fixture_open("middle");
+	assert_ok(elf_file_addr(file, load.p_offset & ~0xfffull, &addr));
+	assert_int_equal(addr, load.p_vaddr & ~0xfffull);
+	assert_true(elf_file_is_code(file, load.p_vaddr));
+	assert_false(elf_file_is_code(file, load.p_vaddr - 1));
+}
+
 static void reads_bytes(void **state)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open("a");
@@ -233,6 +267,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_is_no_elf_file),
 		cmocka_unit_test(refuses_other_machines),
 		cmocka_unit_test(converts_addresses_and_offsets),
+		cmocka_unit_test(segments_need_not_begin_with_a_page),
 		cmocka_unit_test(reads_bytes),
 		cmocka_unit_test(knows_the_build_id),
 		cmocka_unit_test(survives_truncation),

@@ -25,6 +25,8 @@ static int setup(void **state)
 		      " -Wl,--disable-new-dtags,-rpath,'${ORIGIN}/lib:$ORIGIN/deep' &&"
 		      "gcc -o runpath p.c -Llib -lplain -Wl,-rpath-link,deep"
 		      " -Wl,--enable-new-dtags,-rpath,'$ORIGIN/lib:$ORIGIN/deep' &&"
+		      "gcc -o mixed p.c -Llib -la -Wl,-rpath-link,deep"
+		      " -Wl,--disable-new-dtags,-rpath,'$ORIGIN/lib:$ORIGIN/other' &&"
 		      "gcc -static -nostartfiles -Wl,-e,b -o alone b.c");
 	return 0;
 }
@@ -79,6 +81,8 @@ static void a_library_has_its_own_path(void **state)
 {
 	(void)state;
 	assert_finds("prog", "libb.so.3", "deep/libb.so.3");
+	/* It comes before the executable's DT_RPATH. */
+	assert_finds("mixed", "libb.so.3", "deep/libb.so.3");
 }
 
 static void the_environment_comes_before_runpath(void **state)
