@@ -42,8 +42,11 @@ test: ## everything that can be tested here, after installing what is missing
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
 	$(Q)$(MAKE) --no-print-directory run-tests
 
-run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS)
+run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS) $(E2E_TESTS)
+
+damage: all $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage ## damaged recordings (with SAN=1: under the sanitizers)
+	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/damage.sh
 
 unit: $(UNIT_TESTS) $(TEST_PROGRAMS) ## the unit tests only
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS)
@@ -62,10 +65,15 @@ bench: ## rates, side by side in one run
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
 
-$(BUILD)/tests/bench/%: tests/bench/%.c $(LIBS)
-	$(say) BENCH $@
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< -Wl,--start-group $(filter-out %/cli.a,$(LIBS)) -Wl,--end-group $(LDFLAGS) $(LDLIBS)
-.PHONY: test run-tests unit lint demo bench
+# Programs of ours that use the modules as the command line does.
+define tool_rule
+$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LIBS)
+	$$(say) TOOL $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) -o $$@ $$< -Wl,--start-group $$(filter-out %/cli.a,$(LIBS)) -Wl,--end-group $$(LDFLAGS) \
+		$$(LDLIBS)
+endef
+$(foreach d,bench fuzz,$(eval $(call tool_rule,$(d))))
+.PHONY: test run-tests damage unit lint demo bench
 
 -include $(UNIT_TESTS:=.d) $(TEST_TOOLS:.o=.d)

@@ -72,6 +72,7 @@ agree_go() {
 	prefix=
 }
 
+agree throws 1000 --step-from main -- "$programs/throws"
 agree torture 100000 -- "$programs/torture"
 agree torture-exec 200000 -- "$programs/torture" exec
 agree wordcount 100000 -- "$programs/wordcount"

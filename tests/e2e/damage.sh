@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# 1,000 random cuts and bit flips of a recording: each ends in a trace or in a sentence.
+. tests/e2e/lib.sh
+
+"$trailcam" run --source step -o "$tmp/t.fxt" --snapshot-size 16k --keep-recording "$tmp/rec" -- "$programs/wordcount" >/dev/null 2>&1
+check 'recorded' test -s "$tmp/rec/data"
+check '1,000 random damages' timeout 500 "$BUILD/tests/fuzz/damage" "$tmp/rec" 1000
+cat "$tmp/check.out"
+finish
