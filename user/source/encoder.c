@@ -139,13 +139,14 @@ static void put_timing(struct encoder *encoder, uint64_t tsc)
 
 /* ---- branches ---- */
 
-/* Oldest bit highest, below the stop bit: 0b0000_1abc with bit 0 zero. */
-static void flush_tnt(struct encoder *encoder)
+/* The packet tells the time of its newest bit. Oldest bit highest, below the stop bit: 0b0000_1abc with bit 0 zero. */
+void encoder_flush(struct encoder *encoder)
 {
 	uint8_t packet;
 
 	if (!encoder->tnt_cnt)
 		return;
+	put_timing(encoder, encoder->tnt_tsc);
 	packet = (uint8_t)((1u << encoder->tnt_cnt | encoder->tnt_bits) << 1);
 	put(encoder, &packet, 1);
 	encoder->tnt_cnt = 0;
@@ -155,17 +156,9 @@ static void flush_tnt(struct encoder *encoder)
 static void add_tnt(struct encoder *encoder, uint64_t tsc, bool taken)
 {
 	encoder->tnt_bits = encoder->tnt_bits << 1 | taken;
-	if (++encoder->tnt_cnt < TNT_SHORT_BITS)
-		return;
-	put_timing(encoder, tsc);
-	flush_tnt(encoder);
-}
-
-void encoder_flush(struct encoder *encoder, uint64_t tsc)
-{
-	if (encoder->tnt_cnt)
-		put_timing(encoder, tsc);
-	flush_tnt(encoder);
+	encoder->tnt_tsc = tsc;
+	if (++encoder->tnt_cnt == TNT_SHORT_BITS)
+		encoder_flush(encoder);
 }
 
 enum ip_packet { PACKET_TIP = 0x0d, PACKET_TIP_PGE = 0x11, PACKET_TIP_PGD = 0x01, PACKET_FUP = 0x1d };
@@ -225,7 +218,7 @@ static void put_psb(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 	static const uint8_t psbend[] = {0x02, 0x23};
 	const uint8_t cbr[] = {0x02, 0x03, encoder->params->max_nonturbo_ratio, 0};
 
-	encoder_flush(encoder, tsc);
+	encoder_flush(encoder);
 	encoder->psb_at = encoder->ring.head;
 	encoder->psb_wanted = false;
 	encoder->mode_known = false;
@@ -258,7 +251,7 @@ void encoder_overflow(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 {
 	static const uint8_t ovf[] = {0x02, 0xf3};
 
-	encoder_flush(encoder, tsc);
+	encoder_flush(encoder);
 	forget_returns(encoder);
 	put(encoder, ovf, sizeof(ovf));
 	put_tsc(encoder, tsc);
@@ -281,16 +274,16 @@ void encoder_enable(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 
 void encoder_disable(struct encoder *encoder, uint64_t tsc)
 {
+	encoder_flush(encoder);
 	put_timing(encoder, tsc);
-	flush_tnt(encoder);
 	put_suppressed(encoder, PACKET_TIP_PGD);
 	encoder->enabled = false;
 }
 
 void encoder_disable_async(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 {
+	encoder_flush(encoder);
 	put_timing(encoder, tsc);
-	flush_tnt(encoder);
 	put_ip(encoder, PACKET_FUP, ip);
 	put_suppressed(encoder, PACKET_TIP_PGD);
 	encoder->enabled = false;
@@ -303,8 +296,8 @@ void encoder_conditional(struct encoder *encoder, uint64_t tsc, bool taken)
 
 void encoder_indirect(struct encoder *encoder, uint64_t tsc, uint64_t to)
 {
+	encoder_flush(encoder);
 	put_timing(encoder, tsc);
-	flush_tnt(encoder);
 	put_ip(encoder, PACKET_TIP, to);
 }
 

@@ -23,11 +23,12 @@ struct encoder {
 	uint64_t psb_at;     /* ring.head at the last PSB; UINT64_MAX: none yet */
 	bool psb_wanted;     /* write a PSB at the next chance, whatever the period */
 	bool enabled;
-	bool mode_known; /* MODE.Exec stands in the stream since the last PSB */
-	uint64_t last_ip;    /* what the next ip is compressed against ... */
-	bool full_ip;	     /* ... unless it must be written in full */
+	bool mode_known;  /* MODE.Exec stands in the stream since the last PSB */
+	uint64_t last_ip; /* what the next ip is compressed against ... */
+	bool full_ip;	  /* ... unless it must be written in full */
 	uint32_t tnt_bits;
 	uint8_t tnt_cnt;
+	uint64_t tnt_tsc; /* when the newest bit was added */
 	uint64_t cyc_tsc; /* what the packets so far say the time is */
 	uint64_t mtc;	  /* MTC count at the last MTC or TMA */
 	uint64_t returns[ENCODER_RETURN_STACK];
@@ -60,7 +61,7 @@ void encoder_return(struct encoder *encoder, uint64_t tsc, uint64_t to);
 void encoder_boundary(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 
 /* Writes buffered TNT bits now. */
-void encoder_flush(struct encoder *encoder, uint64_t tsc);
+void encoder_flush(struct encoder *encoder);
 
 /* Packets were lost; tracing goes on at ip (if it is enabled). */
 void encoder_overflow(struct encoder *encoder, uint64_t tsc, uint64_t ip);

@@ -138,7 +138,7 @@ static void overflow(struct step_thread *thread, const struct insn *done, uint64
 	}
 	if (thread->instruction_cnt < thread->overflow_next || !makes_packet(done))
 		return;
-	encoder_flush(&thread->encoder, tsc);
+	encoder_flush(&thread->encoder);
 	thread->overflow_next = thread->instruction_cnt + thread->overflow_every;
 	thread->overflow_left = OVERFLOW_LENGTH;
 }

@@ -18,7 +18,7 @@ struct step_thread {
 	long syscall;	/* number of the system call it is in; -1: none */
 	bool in_kernel; /* insn was a system call that has not come back */
 	bool unsure;	/* went on from a stop that tells nothing: the next stop says where from */
-	bool fresh;		 /* has not executed anything since its clone or exec */
+	bool fresh;	/* has not executed anything since its clone or exec */
 	bool held;	/* in a ptrace stop */
 	bool dead;
 	bool announced;	   /* its first stop has been seen */

@@ -105,13 +105,13 @@ int probe_init(struct probe *ret_probe, struct elf_file *file, const struct elf_
 	size_t size;
 
 	if (elf_file_offset(file, symbol->addr, &probe.file_offset))
-		return fail(-ENOEXEC, "%s is damaged: it has no bytes for %s", elf_file_path(file),
-			    symbol->name);
+		return fail(-ENOEXEC, "%s has no code for %s: is it a separate debug file?",
+			    elf_file_path(file), symbol->name);
 	size = elf_file_read(file, probe.file_offset, probe.original, sizeof(probe.original));
 	obstacle = probe_obstacle(probe.original, size);
 	if (obstacle)
-		return fail(-ENOTSUP, "no probe can be put on %s in %s: %s", symbol->name,
-			    elf_file_path(file), obstacle);
+		return fail(-ENOTSUP, "no probe can be put on %s in %s: %s; name a function beside it",
+			    symbol->name, elf_file_path(file), obstacle);
 	probe.path = canonical_path(elf_file_path(file));
 	probe.symbol = display_name(symbol->name);
 	if (!probe.path || !probe.symbol) {
@@ -137,6 +137,7 @@ int probe_verify(const struct probe *probe, const uint8_t *code, size_t size)
 	if (size && code[0] == CALL_REL32 && !memcmp(probe->original, nop5, sizeof(nop5)))
 		return 0;
 	return fail(-ENOTSUP,
-		    "the kernel has put no breakpoint on %s in %s: its first instruction cannot be probed",
-		    probe->symbol, probe->path);
+		    "the kernel has put no breakpoint on %s in %s: it cannot probe the instruction there "
+		    "(%02x %02x %02x ...); name a function beside it",
+		    probe->symbol, probe->path, probe->original[0], probe->original[1], probe->original[2]);
 }
