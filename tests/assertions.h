@@ -24,9 +24,9 @@
 
 #define assert_ok(expr)                                                           \
 	do {                                                                      \
-		int _err = (expr);                                                \
-		if (_err < 0)                                                     \
-			fail_msg("%s: %d (%s)", #expr, _err, fail_message(_err)); \
+		int _result = (expr);                                                \
+		if (_result < 0)                                                     \
+			fail_msg("%s: %d (%s)", #expr, _result, fail_message(_result)); \
 	} while (0)
 
 /* The call fails with `err` and says a sentence that contains `text`. */

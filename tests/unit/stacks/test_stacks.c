@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Branches in, trees out, in a little language. A line is a branch: "KIND FROM TO @TSC", where a place is a letter for a function and an offset in
+ * it ("b+0" is the first byte of b; call instructions are 5 bytes long). The expected tree has two blanks a level; "?" after a name: its
+ * start is inferred; "!": it was open at the end.
+ */
+#include "assertions.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "stacks/stacks.h"
+
+enum { FUNCTION_BYTES = 256, FUNCTIONS = 26, BASE = 0x1000 };
+
+static struct symbol symbols[FUNCTIONS];
+static char names[FUNCTIONS][2];
+
+static void symbols_init(void)
+{
+	for (int i = 0; i < FUNCTIONS; i++) {
+		names[i][0] = (char)('a' + i);
+		symbols[i] = (struct symbol){.name = names[i],
+					     .object = "test",
+					     .start = BASE + (uint64_t)i * FUNCTION_BYTES,
+					     .end = BASE + (uint64_t)(i + 1) * FUNCTION_BYTES,
+					     .named = true};
+	}
+}
+
+static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+{
+	(void)ctx;
+	(void)tsc;
+	assert_in_range(ip, BASE, BASE + FUNCTIONS * FUNCTION_BYTES - 1);
+	return &symbols[(ip - BASE) / FUNCTION_BYTES];
+}
+
+static uint64_t time_ns(void *ctx, uint64_t tsc)
+{
+	(void)ctx;
+	return tsc;
+}
+
+static const struct {
+	const char *word;
+	enum branch_kind kind;
+	uint8_t flags;
+} kinds[] = {
+	{"call", BRANCH_CALL, 0},	      {"ret", BRANCH_RETURN, 0},
+	{"jump", BRANCH_JUMP, 0},	      {"cond", BRANCH_COND, 0},
+	{"start", BRANCH_NONE, BRANCH_TRACE_START}, {"end", BRANCH_NONE, BRANCH_TRACE_END},
+	{"syscall", BRANCH_SYSCALL, BRANCH_TRACE_END}, {"signal", BRANCH_INTERRUPT, BRANCH_TRACE_END},
+	{"gap", BRANCH_GAP, 0},		      {"kentry", BRANCH_INTERRUPT, 0},
+	{"kexit", BRANCH_SYSRET, 0},
+};
+
+/* "b+3", or "-" for none */
+static uint64_t place(const char *text)
+{
+	unsigned int offset = 0;
+
+	if (text[0] == '-')
+		return 0;
+	assert_int_equal(sscanf(text + 1, "+%u", &offset), 1);
+	return BASE + (uint64_t)(text[0] - 'a') * FUNCTION_BYTES + offset;
+}
+
+static struct branch parse_line(const char *line)
+{
+	char word[16], from[16], to[16];
+	unsigned long tsc;
+
+	assert_int_equal(sscanf(line, "%15s %15s %15s @%lu", word, from, to, &tsc), 4);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(word, kinds[i].word))
+			return (struct branch){.kind = kinds[i].kind,
+					       .flags = kinds[i].flags,
+					       .from = place(from),
+					       .to = place(to),
+					       .from_len = kinds[i].kind == BRANCH_CALL ? 5 : 2,
+					       .gap = kinds[i].kind == BRANCH_GAP ? GAP_OVERFLOW : GAP_NONE,
+					       .tsc = tsc};
+	fail_msg("unknown word '%s'", word);
+	return (struct branch){0};
+}
+
+static void build(const char *text, struct timeline *timeline)
+{
+	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
+	struct branch_list branches = {0};
+
+	for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
+		assert_ok(ARRAY_PUSH(branches.items, branches.cnt, branches.cap, parse_line(line)));
+	timeline->threads = calloc(1, sizeof(*timeline->threads));
+	timeline->thread_cnt = 1;
+	assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
+	assert_true(timeline_is_valid(timeline));
+	branch_list_release(&branches);
+}
+
+static void tree_text(const struct timeline_thread *thread, char *text, size_t size)
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < thread->slice_cnt; i++) {
+		const struct slice *slice = &thread->slices[i];
+
+		len += (size_t)snprintf(text + len, size - len, "%*s%s%s%s\n", (int)(2 * slice->depth), "", slice_name(slice),
+					slice->flags & SLICE_INFERRED_START ? "?" : "",
+					slice->flags & SLICE_OPEN_END ? "!" : "");
+	}
+}
+
+#define assert_tree(branches, expected)                                                                      \
+	do {                                                                                                 \
+		struct timeline *_timeline;                                                                  \
+		char _text[4096];                                                                            \
+                                                                                                             \
+		assert_ok(timeline_new(&_timeline));                                                         \
+		build(branches, _timeline);                                                                  \
+		tree_text(&_timeline->threads[0], _text, sizeof(_text));                                     \
+		assert_string_equal(_text, expected);                                                        \
+		timeline_free(_timeline);                                                                    \
+	} while (0)
+
+static void test_calls_and_returns(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\n"
+		    "call a+4 b+0 @2\n"
+		    "call b+4 c+0 @3\n"
+		    "ret c+9 b+9 @4\n"
+		    "call b+20 c+0 @5\n"
+		    "ret c+9 b+25 @6\n"
+		    "ret b+30 a+9 @7\n"
+		    "call a+20 d+0 @8\n",
+		    "a!\n  b\n    c\n    c\n  d!\n");
+}
+
+static void test_recursion(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 a+0 @2\ncall a+4 a+0 @3\nret a+9 a+9 @4\nret a+9 a+9 @5\ncall a+30 b+0 @6\n",
+		    "a!\n  a\n    a\n  b!\n");
+}
+
+/* The trace begins in c; returns tell that b and a were there. */
+static void test_callers_are_inferred(void **state)
+{
+	(void)state;
+	assert_tree("call c+4 d+0 @2\nret d+9 c+9 @3\nret c+20 b+9 @4\ncall b+20 e+0 @5\nret e+9 b+25 @6\nret b+30 a+9 @7\n",
+		    "a?!\n  b?\n    c?\n      d\n    e\n");
+}
+
+static void test_tail_call_and_plt(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\n"
+		    "call a+4 p+0 @2\n" /* stub */
+		    "jump p+6 b+0 @3\n"
+		    "cond b+4 b+20 @4\n"
+		    "jump b+30 c+0 @5\n" /* tail call */
+		    "ret c+9 a+9 @6\n"
+		    "call a+20 d+0 @7\n",
+		    "a!\n  p\n  b\n  c\n  d!\n");
+}
+
+/* c jumps back into the middle of a, as longjmp does: b and c are over. */
+static void test_longjmp(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\ncall b+4 c+0 @3\njump c+9 a+60 @4\ncall a+80 d+0 @5\n",
+		    "a!\n  b\n    c\n  d!\n");
+}
+
+/* The unwinder returns to a landing pad of a: by its symbol. */
+static void test_exception(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\ncall b+4 c+0 @3\ncall c+4 u+0 @4\nret u+9 a+100 @5\ncall a+120 d+0 @6\nret d+9 a+125 @7\n",
+		    "a!\n  b\n    c\n      u\n  d\n");
+}
+
+static void test_call_next(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 a+9 @2\ncall a+20 b+0 @3\nret b+9 a+25 @4\n", "a!\n  b\n");
+}
+
+static void test_syscall(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nsyscall b+4 - @3\nstart - b+6 @9\nret b+9 a+9 @10\nsyscall a+20 - @11\n",
+		    "a!\n  b\n    [syscall]\n  [syscall]!\n");
+}
+
+/* In b a signal comes: its handler h calls, returns into the restorer r, which goes back to where b was. */
+static void test_signal(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\n"
+		    "call a+4 b+0 @2\n"
+		    "signal b+7 - @3\n"
+		    "start - h+0 @5\n"
+		    "call h+4 c+0 @6\n"
+		    "ret c+9 h+9 @7\n"
+		    "ret h+20 r+0 @8\n"
+		    "syscall r+7 - @9\n"
+		    "start - b+7 @10\n"
+		    "ret b+9 a+9 @11\n"
+		    "call a+20 d+0 @12\n",
+		    "a!\n  b\n    [untraced]\n    h\n      c\n    r\n      [syscall]\n  d!\n");
+}
+
+/* What the trace ends with says nothing: no pause is shown. */
+static void test_final_interrupt(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nsignal b+1 - @3\n", "a!\n  b!\n");
+}
+
+static void test_kernel(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\n"
+		    "kentry b+7 k+0 @3\ncall k+4 l+0 @4\nkentry l+9 i+0 @5\nkexit i+9 l+9 @6\nret l+20 k+9 @7\nkexit k+20 b+7 @8\n"
+		    "ret b+9 a+9 @9\ncall a+20 d+0 @10\n",
+		    "a!\n  b\n    k\n      l\n        i\n  d!\n");
+}
+
+static void test_gap(void **state)
+{
+	struct timeline *timeline;
+	char text[1024];
+
+	(void)state;
+	assert_ok(timeline_new(&timeline));
+	build("start - a+0 @1\ncall a+4 b+0 @2\ngap - - @5\ncall c+4 d+0 @6\nret d+9 c+9 @7\n", timeline);
+	tree_text(&timeline->threads[0], text, sizeof(text));
+	assert_string_equal(text, "a!\n  b!\nc?!\n  d\n");
+	assert_int_equal(timeline->threads[0].slices[0].end_ns, 5);
+	assert_int_equal(timeline->threads[0].slices[2].start_ns, 6);
+	assert_int_equal(timeline->threads[0].instant_cnt, 1);
+	assert_string_equal(timeline->threads[0].instants[0].text, "[gap: overflow]");
+	assert_int_equal(timeline->threads[0].instants[0].time_ns, 5);
+	timeline_free(timeline);
+}
+
+/* Four branches with one time stamp share the 100 ns up to the next. */
+static void test_times_are_shared(void **state)
+{
+	static const uint64_t starts[] = {100, 125, 150, 200};
+	struct timeline *timeline;
+
+	(void)state;
+	assert_ok(timeline_new(&timeline));
+	build("start - a+0 @100\ncall a+4 b+0 @100\ncall b+4 c+0 @100\nret c+9 b+9 @100\ncall b+20 d+0 @200\n", timeline);
+	assert_int_equal(timeline->threads[0].slice_cnt, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(timeline->threads[0].slices[i].start_ns, starts[i]);
+	assert_int_equal(timeline->threads[0].slices[2].end_ns, 175);
+	timeline_free(timeline);
+}
+
+/* An exec ends every call: the second program is not called by the first. */
+static uint64_t space_at(void *ctx, uint64_t tsc)
+{
+	(void)ctx;
+	return tsc >= 10;
+}
+
+static void test_exec(void **state)
+{
+	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .space_at = space_at};
+	struct branch items[] = {parse_line("start - a+0 @1"), parse_line("call a+4 b+0 @2"), parse_line("syscall b+4 - @3"),
+				 parse_line("start - z+0 @12"), parse_line("call z+4 y+0 @13")};
+	struct branch_list branches = {.items = items, .cnt = ARRAY_SIZE(items)};
+	struct timeline *timeline;
+	char text[1024];
+
+	(void)state;
+	assert_ok(timeline_new(&timeline));
+	timeline->threads = calloc(1, sizeof(*timeline->threads));
+	timeline->thread_cnt = 1;
+	assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
+	tree_text(&timeline->threads[0], text, sizeof(text));
+	assert_string_equal(text, "a!\n  b!\n    [syscall]!\nz!\n  y!\n");
+	timeline_free(timeline);
+}
+
+/* ---- a random program, whose calls are known ---- */
+
+enum { STEPS = 300, DEPTH_MAX = 40 };
+
+static uint64_t seed;
+
+static unsigned int pick(unsigned int cnt)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned int)(seed % cnt);
+}
+
+struct truth {
+	struct branch branches[2 * STEPS];
+	size_t branch_cnt;
+	char tree[STEPS * (2 * DEPTH_MAX + 8)];
+	size_t tree_len;
+};
+
+struct live {
+	unsigned int function, offset; /* where it is; its call returns to offset */
+};
+
+static uint64_t at(const struct live *live)
+{
+	return BASE + live->function * FUNCTION_BYTES + live->offset;
+}
+
+static void say(struct truth *truth, size_t depth, unsigned int function)
+{
+	truth->tree_len += (size_t)snprintf(truth->tree + truth->tree_len, sizeof(truth->tree) - truth->tree_len, "%*s%c\n",
+					    (int)(2 * depth), "", 'a' + function);
+}
+
+static void tell(struct truth *truth, enum branch_kind kind, uint64_t from, uint64_t to)
+{
+	struct branch branch = {.kind = (uint8_t)kind, .from = from, .to = to, .from_len = 5, .tsc = truth->branch_cnt + 1};
+
+	truth->branches[truth->branch_cnt++] = branch;
+}
+
+/* Calls, returns, tail calls and longjmps as a legal program does them. A function never calls or jumps to one that is open: what a jump into the middle
+ * of such a one means cannot be known. */
+static void generate(struct truth *truth)
+{
+	struct live stack[DEPTH_MAX] = {{0, 0}};
+	size_t depth = 1;
+
+	memset(truth, 0, sizeof(*truth));
+	truth->branches[truth->branch_cnt++] = (struct branch){.flags = BRANCH_TRACE_START, .to = at(&stack[0]), .tsc = 1};
+	say(truth, 0, 0);
+	for (int i = 0; i < STEPS; i++) {
+		struct live *top = &stack[depth - 1];
+		unsigned int what = pick(10), callee = (unsigned int)depth % FUNCTIONS;
+
+		top->offset += 1 + pick(3);
+		if (top->offset > 200)
+			what = 9;
+		if (what < 5 && depth < DEPTH_MAX - 16 && depth < FUNCTIONS) {
+			uint64_t from = at(top);
+
+			top->offset += 5;
+			stack[depth] = (struct live){callee, 0};
+			tell(truth, BRANCH_CALL, from, at(&stack[depth]));
+			say(truth, depth++, callee);
+		} else if (what == 5 && depth > 3) {
+			size_t target = pick((unsigned int)depth - 2) + 1;
+			uint64_t from = at(top);
+
+			stack[target - 1].offset += 1;
+			tell(truth, BRANCH_JUMP, from, at(&stack[target - 1]));
+			depth = target;
+		} else if (depth > 1) {
+			uint64_t from = at(top);
+
+			depth--;
+			tell(truth, BRANCH_RETURN, from, at(&stack[depth - 1]));
+		} else if (top->offset > 200) {
+			break;
+		}
+	}
+}
+
+static void test_random_programs(void **state)
+{
+	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
+	static struct truth truth;
+	static char text[sizeof(truth.tree)];
+
+	(void)state;
+	for (uint64_t run = 1; run <= 3000; run++) {
+		struct branch_list branches = {.items = truth.branches};
+		struct timeline *timeline;
+
+		seed = run * 0x9e3779b97f4a7c15ull;
+		generate(&truth);
+		branches.cnt = truth.branch_cnt;
+		assert_ok(timeline_new(&timeline));
+		timeline->threads = calloc(1, sizeof(*timeline->threads));
+		timeline->thread_cnt = 1;
+		assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
+		assert_true(timeline_is_valid(timeline));
+		tree_text(&timeline->threads[0], text, sizeof(text));
+		for (char *from = text, *to = text; (*to = *from); from++)
+			to += *from != '!';
+		if (strcmp(text, truth.tree))
+			fail_msg("run %lu:\n%s\nexpected\n%s", (unsigned long)run, text, truth.tree);
+		timeline_free(timeline);
+	}
+}
+
+/* Any branches whatever: no crash, and a valid timeline. */
+static void test_nonsense(void **state)
+{
+	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
+
+	(void)state;
+	for (uint64_t run = 1; run <= 3000; run++) {
+		struct branch items[200];
+		struct branch_list branches = {.items = items, .cnt = ARRAY_SIZE(items)};
+		struct timeline *timeline;
+		uint64_t tsc = 1;
+
+		seed = run * 0x9e3779b97f4a7c15ull;
+		for (size_t i = 0; i < ARRAY_SIZE(items); i++)
+			items[i] = (struct branch){.kind = (uint8_t)pick(BRANCH_KIND_CNT),
+						   .flags = (uint8_t)(pick(4) ? 0 : pick(4)),
+						   .gap = (uint8_t)pick(GAP_CNT),
+						   .from = BASE + pick(FUNCTIONS * FUNCTION_BYTES),
+						   .to = BASE + pick(FUNCTIONS * FUNCTION_BYTES),
+						   .from_len = (uint8_t)pick(8),
+						   .tsc = tsc += pick(3)};
+		assert_ok(timeline_new(&timeline));
+		timeline->threads = calloc(1, sizeof(*timeline->threads));
+		timeline->thread_cnt = 1;
+		assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
+		if (!timeline_is_valid(timeline))
+			fail_msg("run %lu: the timeline is not valid", (unsigned long)run);
+		timeline_free(timeline);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls_and_returns), cmocka_unit_test(test_recursion),
+		cmocka_unit_test(test_callers_are_inferred), cmocka_unit_test(test_tail_call_and_plt),
+		cmocka_unit_test(test_longjmp),		  cmocka_unit_test(test_exception),
+		cmocka_unit_test(test_call_next),	  cmocka_unit_test(test_syscall),
+		cmocka_unit_test(test_signal),		  cmocka_unit_test(test_final_interrupt),
+		cmocka_unit_test(test_kernel),		  cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_times_are_shared),  cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_random_programs),	  cmocka_unit_test(test_nonsense),
+	};
+
+	symbols_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
