@@ -86,15 +86,15 @@ static int fail_confined(const char *call)
 int privilege_fail_bpf(void)
 {
 	bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
-	const char *missing = bpf ? "CAP_PERFMON" : perfmon ? "CAP_BPF" : "CAP_BPF and CAP_PERFMON";
+	const char *missing = bpf ? "CAP_PERFMON is" : perfmon ? "CAP_BPF is" : "both are";
 	char path[4096];
 
 	if ((bpf && perfmon) || in_user_namespace())
 		return fail_confined("bpf(2)");
 	return fail(-EPERM,
-		    "a trigger needs the capabilities CAP_BPF and CAP_PERFMON, and %s %s missing: run "
+		    "a trigger needs the capabilities CAP_BPF and CAP_PERFMON, and %s missing: run "
 		    "'sudo setcap cap_bpf,cap_perfmon=ep %s', or trailcam itself with sudo",
-		    missing, bpf || perfmon ? "is" : "are", own_path(path, sizeof(path)));
+		    missing, own_path(path, sizeof(path)));
 }
 
 int privilege_fail_perf_uprobe(void)

@@ -47,11 +47,16 @@ static const struct {
 	enum branch_kind kind;
 	uint8_t flags;
 } kinds[] = {
-	{"call", BRANCH_CALL, 0},	      {"ret", BRANCH_RETURN, 0},
-	{"jump", BRANCH_JUMP, 0},	      {"cond", BRANCH_COND, 0},
-	{"start", BRANCH_NONE, BRANCH_TRACE_START}, {"end", BRANCH_NONE, BRANCH_TRACE_END},
-	{"syscall", BRANCH_SYSCALL, BRANCH_TRACE_END}, {"signal", BRANCH_INTERRUPT, BRANCH_TRACE_END},
-	{"gap", BRANCH_GAP, 0},		      {"kentry", BRANCH_INTERRUPT, 0},
+	{"call", BRANCH_CALL, 0},
+	{"ret", BRANCH_RETURN, 0},
+	{"jump", BRANCH_JUMP, 0},
+	{"cond", BRANCH_COND, 0},
+	{"start", BRANCH_NONE, BRANCH_TRACE_START},
+	{"end", BRANCH_NONE, BRANCH_TRACE_END},
+	{"syscall", BRANCH_SYSCALL, BRANCH_TRACE_END},
+	{"signal", BRANCH_INTERRUPT, BRANCH_TRACE_END},
+	{"gap", BRANCH_GAP, 0},
+	{"kentry", BRANCH_INTERRUPT, 0},
 	{"kexit", BRANCH_SYSRET, 0},
 };
 
@@ -90,7 +95,8 @@ static void build(const char *text, struct timeline *timeline)
 	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
 	struct branch_list branches = {0};
 
-	for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
+	for (const char *line = text; *line;
+	     line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
 		assert_ok(ARRAY_PUSH(branches.items, branches.cnt, branches.cap, parse_line(line)));
 	timeline->threads = calloc(1, sizeof(*timeline->threads));
 	timeline->thread_cnt = 1;
@@ -107,22 +113,22 @@ static void tree_text(const struct timeline_thread *thread, char *text, size_t s
 	for (size_t i = 0; i < thread->slice_cnt; i++) {
 		const struct slice *slice = &thread->slices[i];
 
-		len += (size_t)snprintf(text + len, size - len, "%*s%s%s%s\n", (int)(2 * slice->depth), "", slice_name(slice),
-					slice->flags & SLICE_INFERRED_START ? "?" : "",
+		len += (size_t)snprintf(text + len, size - len, "%*s%s%s%s\n", (int)(2 * slice->depth), "",
+					slice_name(slice), slice->flags & SLICE_INFERRED_START ? "?" : "",
 					slice->flags & SLICE_OPEN_END ? "!" : "");
 	}
 }
 
-#define assert_tree(branches, expected)                                                                      \
-	do {                                                                                                 \
-		struct timeline *_timeline;                                                                  \
-		char _text[4096];                                                                            \
-                                                                                                             \
-		assert_ok(timeline_new(&_timeline));                                                         \
-		build(branches, _timeline);                                                                  \
-		tree_text(&_timeline->threads[0], _text, sizeof(_text));                                     \
-		assert_string_equal(_text, expected);                                                        \
-		timeline_free(_timeline);                                                                    \
+#define assert_tree(branches, expected)                                  \
+	do {                                                             \
+		struct timeline *_timeline;                              \
+		char _text[4096];                                        \
+                                                                         \
+		assert_ok(timeline_new(&_timeline));                     \
+		build(branches, _timeline);                              \
+		tree_text(&_timeline->threads[0], _text, sizeof(_text)); \
+		assert_string_equal(_text, expected);                    \
+		timeline_free(_timeline);                                \
 	} while (0)
 
 static void test_calls_and_returns(void **state)
@@ -142,7 +148,8 @@ static void test_calls_and_returns(void **state)
 static void test_recursion(void **state)
 {
 	(void)state;
-	assert_tree("start - a+0 @1\ncall a+4 a+0 @2\ncall a+4 a+0 @3\nret a+9 a+9 @4\nret a+9 a+9 @5\ncall a+30 b+0 @6\n",
+	assert_tree("start - a+0 @1\ncall a+4 a+0 @2\ncall a+4 a+0 @3\nret a+9 a+9 @4\nret a+9 a+9 @5\ncall "
+		    "a+30 b+0 @6\n",
 		    "a!\n  a\n    a\n  b!\n");
 }
 
@@ -150,7 +157,8 @@ static void test_recursion(void **state)
 static void test_callers_are_inferred(void **state)
 {
 	(void)state;
-	assert_tree("call c+4 d+0 @2\nret d+9 c+9 @3\nret c+20 b+9 @4\ncall b+20 e+0 @5\nret e+9 b+25 @6\nret b+30 a+9 @7\n",
+	assert_tree("call c+4 d+0 @2\nret d+9 c+9 @3\nret c+20 b+9 @4\ncall b+20 e+0 @5\nret e+9 b+25 "
+		    "@6\nret b+30 a+9 @7\n",
 		    "a?!\n  b?\n    c?\n      d\n    e\n");
 }
 
@@ -179,7 +187,8 @@ static void test_longjmp(void **state)
 static void test_exception(void **state)
 {
 	(void)state;
-	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\ncall b+4 c+0 @3\ncall c+4 u+0 @4\nret u+9 a+100 @5\ncall a+120 d+0 @6\nret d+9 a+125 @7\n",
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\ncall b+4 c+0 @3\ncall c+4 u+0 @4\nret u+9 a+100 "
+		    "@5\ncall a+120 d+0 @6\nret d+9 a+125 @7\n",
 		    "a!\n  b\n    c\n      u\n  d\n");
 }
 
@@ -192,7 +201,8 @@ static void test_call_next(void **state)
 static void test_syscall(void **state)
 {
 	(void)state;
-	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nsyscall b+4 - @3\nstart - b+6 @9\nret b+9 a+9 @10\nsyscall a+20 - @11\n",
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nsyscall b+4 - @3\nstart - b+6 @9\nret b+9 a+9 "
+		    "@10\nsyscall a+20 - @11\n",
 		    "a!\n  b\n    [syscall]\n  [syscall]!\n");
 }
 
@@ -225,7 +235,8 @@ static void test_kernel(void **state)
 {
 	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\n"
-		    "kentry b+7 k+0 @3\ncall k+4 l+0 @4\nkentry l+9 i+0 @5\nkexit i+9 l+9 @6\nret l+20 k+9 @7\nkexit k+20 b+7 @8\n"
+		    "kentry b+7 k+0 @3\ncall k+4 l+0 @4\nkentry l+9 i+0 @5\nkexit i+9 l+9 @6\nret l+20 k+9 "
+		    "@7\nkexit k+20 b+7 @8\n"
 		    "ret b+9 a+9 @9\ncall a+20 d+0 @10\n",
 		    "a!\n  b\n    k\n      l\n        i\n  d!\n");
 }
@@ -256,7 +267,9 @@ static void test_times_are_shared(void **state)
 
 	(void)state;
 	assert_ok(timeline_new(&timeline));
-	build("start - a+0 @100\ncall a+4 b+0 @100\ncall b+4 c+0 @100\nret c+9 b+9 @100\ncall b+20 d+0 @200\n", timeline);
+	build("start - a+0 @100\ncall a+4 b+0 @100\ncall b+4 c+0 @100\nret c+9 b+9 @100\ncall b+20 d+0 "
+	      "@200\n",
+	      timeline);
 	assert_int_equal(timeline->threads[0].slice_cnt, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(timeline->threads[0].slices[i].start_ns, starts[i]);
@@ -273,9 +286,11 @@ static uint64_t space_at(void *ctx, uint64_t tsc)
 
 static void test_exec(void **state)
 {
-	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .space_at = space_at};
-	struct branch items[] = {parse_line("start - a+0 @1"), parse_line("call a+4 b+0 @2"), parse_line("syscall b+4 - @3"),
-				 parse_line("start - z+0 @12"), parse_line("call z+4 y+0 @13")};
+	const struct stacks_config config = {
+		.symbol_at = symbol_at, .time_ns = time_ns, .space_at = space_at};
+	struct branch items[] = {parse_line("start - a+0 @1"), parse_line("call a+4 b+0 @2"),
+				 parse_line("syscall b+4 - @3"), parse_line("start - z+0 @12"),
+				 parse_line("call z+4 y+0 @13")};
 	struct branch_list branches = {.items = items, .cnt = ARRAY_SIZE(items)};
 	struct timeline *timeline;
 	char text[1024];
@@ -322,13 +337,15 @@ static uint64_t at(const struct live *live)
 
 static void say(struct truth *truth, size_t depth, unsigned int function)
 {
-	truth->tree_len += (size_t)snprintf(truth->tree + truth->tree_len, sizeof(truth->tree) - truth->tree_len, "%*s%c\n",
-					    (int)(2 * depth), "", 'a' + function);
+	truth->tree_len +=
+		(size_t)snprintf(truth->tree + truth->tree_len, sizeof(truth->tree) - truth->tree_len,
+				 "%*s%c\n", (int)(2 * depth), "", 'a' + function);
 }
 
 static void tell(struct truth *truth, enum branch_kind kind, uint64_t from, uint64_t to)
 {
-	struct branch branch = {.kind = (uint8_t)kind, .from = from, .to = to, .from_len = 5, .tsc = truth->branch_cnt + 1};
+	struct branch branch = {
+		.kind = (uint8_t)kind, .from = from, .to = to, .from_len = 5, .tsc = truth->branch_cnt + 1};
 
 	truth->branches[truth->branch_cnt++] = branch;
 }
@@ -341,7 +358,8 @@ static void generate(struct truth *truth)
 	size_t depth = 1;
 
 	memset(truth, 0, sizeof(*truth));
-	truth->branches[truth->branch_cnt++] = (struct branch){.flags = BRANCH_TRACE_START, .to = at(&stack[0]), .tsc = 1};
+	truth->branches[truth->branch_cnt++] =
+		(struct branch){.flags = BRANCH_TRACE_START, .to = at(&stack[0]), .tsc = 1};
 	say(truth, 0, 0);
 	for (int i = 0; i < STEPS; i++) {
 		struct live *top = &stack[depth - 1];
@@ -437,14 +455,22 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls_and_returns), cmocka_unit_test(test_recursion),
-		cmocka_unit_test(test_callers_are_inferred), cmocka_unit_test(test_tail_call_and_plt),
-		cmocka_unit_test(test_longjmp),		  cmocka_unit_test(test_exception),
-		cmocka_unit_test(test_call_next),	  cmocka_unit_test(test_syscall),
-		cmocka_unit_test(test_signal),		  cmocka_unit_test(test_final_interrupt),
-		cmocka_unit_test(test_kernel),		  cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_times_are_shared),  cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_random_programs),	  cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_calls_and_returns),
+		cmocka_unit_test(test_recursion),
+		cmocka_unit_test(test_callers_are_inferred),
+		cmocka_unit_test(test_tail_call_and_plt),
+		cmocka_unit_test(test_longjmp),
+		cmocka_unit_test(test_exception),
+		cmocka_unit_test(test_call_next),
+		cmocka_unit_test(test_syscall),
+		cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_final_interrupt),
+		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_times_are_shared),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_random_programs),
+		cmocka_unit_test(test_nonsense),
 	};
 
 	symbols_init();

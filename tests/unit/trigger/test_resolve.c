@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <elf.h>
+
+#include "base/array.h"
+#include "tests/unit/trigger/fixture.h"
+#include "trigger/trigger.h"
+
+/* ---- programs ---- */
+
+static void build_program(void)
+{
+	fixture_build("lib.c",
+		      "__attribute__((noinline)) static int internal(int x) { return x + 1; }\n"
+		      "int in_both(int x) { return x; }\n"
+		      "int exported(int x) { return internal(x); }\n",
+		      "gcc -O1 -shared -fPIC -o libtrial.so.1 lib.c -Wl,-soname,libtrial.so.1");
+	fixture_build("second.c",
+		      "__attribute__((noinline)) static int twin(int x) { return x + 2; }\n"
+		      "int second(int x) { return twin(x); }\n",
+		      "gcc -O1 -fno-ipa-icf -c second.c");
+	fixture_build("exe.c",
+		      "#include <stdio.h>\n"
+		      "int exported(int), second(int);\n"
+		      "__attribute__((noinline)) static int twin(int x) { return x * 3; }\n"
+		      "int in_both(int x) { return x; }\n"
+		      "int compress_block(int x) { return x; }\n"
+		      "asm(\".globl locked; .type locked, @function; locked: lock incl (%rdi); ret\\n\"\n"
+		      "    \".globl halt; .type halt, @function; halt: hlt; ret\");\n"
+		      "int main(void) { puts(\"\"); return exported(1) + second(2) + twin(3); }\n",
+		      "gcc -O1 -o exe exe.c second.o libtrial.so.1 -Wl,-rpath,'$ORIGIN'");
+	fixture_run("gcc -O1 -no-pie -o fixed exe.c second.o libtrial.so.1 -Wl,-rpath,'$ORIGIN'");
+	fixture_run("strip -o stripped exe");
+}
+
+static int setup(void **state)
+{
+	int err = fixture_enter(state);
+
+	if (!err)
+		build_program();
+	return err;
+}
+
+/* ---- helpers ---- */
+
+static struct trigger resolve(const char *spec, const char *exe)
+{
+	struct trigger trigger;
+
+	assert_ok(trigger_resolve(&trigger, spec, exe, HIT_STOP));
+	assert_string_equal(trigger.name, spec);
+	assert_int_equal(trigger.action, HIT_STOP);
+	return trigger;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
+
+/* The probe is in `file`, and the bytes at its offset there are what it keeps. */
+static void assert_probe(const struct probe *probe, const char *file, const char *symbol)
+{
+	uint8_t bytes[sizeof(probe->original)] = {0};
+	FILE *stream = fopen(probe->path, "r");
+
+	assert_non_null(stream);
+	assert_int_equal(probe->path[0], '/');
+	assert_true(ends_with(probe->path, file));
+	assert_string_equal(probe->symbol, symbol);
+	assert_int_equal(fseek(stream, (long)probe->file_offset, SEEK_SET), 0);
+	assert_true(fread(bytes, 1, sizeof(bytes), stream) > 0);
+	assert_memory_equal(bytes, probe->original, sizeof(bytes));
+	fclose(stream);
+}
+
+static void assert_resolves(const char *spec, const char *exe, const char *file, const char *symbol)
+{
+	struct trigger trigger = resolve(spec, exe);
+
+	assert_int_equal(trigger.probe_cnt, 1);
+	assert_probe(&trigger.probes[0], file, symbol);
+	trigger_release(&trigger);
+}
+
+#define assert_fails(spec, exe, err, text)                                              \
+	do {                                                                            \
+		struct trigger _trigger = {.name = (char *)"untouched"};                \
+		assert_err(trigger_resolve(&_trigger, spec, exe, HIT_STOP), err, text); \
+		assert_string_equal(_trigger.name, "untouched");                        \
+	} while (0)
+
+/* ---- where a name is found ---- */
+
+static void test_executable(void **state)
+{
+	struct trigger trigger = resolve("compress_block", "./exe");
+
+	(void)state;
+	assert_int_equal(trigger.probe_cnt, 1);
+	assert_probe(&trigger.probes[0], "/exe", "compress_block");
+	assert_int_equal(trigger.probes[0].addr, fixture_symbol("exe", "compress_block"));
+	trigger_release(&trigger);
+	/* Its own definition hides the library's. */
+	assert_resolves("in_both", "./exe", "/exe", "in_both");
+}
+
+/* Virtual addresses and file offsets differ. */
+static void test_fixed_address(void **state)
+{
+	struct trigger trigger = resolve("compress_block", "./fixed");
+
+	(void)state;
+	assert_probe(&trigger.probes[0], "/fixed", "compress_block");
+	assert_int_equal(trigger.probes[0].addr, fixture_symbol("fixed", "compress_block"));
+	assert_int_equal(trigger.probes[0].file_offset, trigger.probes[0].addr - 0x400000);
+	trigger_release(&trigger);
+}
+
+static void test_libraries(void **state)
+{
+	(void)state;
+	assert_resolves("exported", "./exe", "/libtrial.so.1", "exported");
+	assert_resolves("internal", "./exe", "/libtrial.so.1", "internal");
+	/* Imported through the PLT: the definition counts, not the entry. */
+	assert_resolves("puts", "./exe", "/libc.so.6", "puts");
+	assert_resolves("puts", "./fixed", "/libc.so.6", "puts");
+	/* An exported function comes before local ones of libraries that are searched earlier. */
+	fixture_build("early.c",
+		      "__attribute__((noinline)) static int exported(int x) { return x + 7; }\n"
+		      "int early(int x) { return exported(x); }\n",
+		      "gcc -O1 -shared -fPIC -o libearly.so early.c");
+	fixture_build("order.c",
+		      "int early(int), exported(int); int main(void) { return early(1) + exported(2); }",
+		      "gcc -o order order.c ./libearly.so ./libtrial.so.1 -Wl,-rpath,'$ORIGIN'");
+	assert_resolves("exported", "./order", "/libtrial.so.1", "exported");
+}
+
+static void test_file_given(void **state)
+{
+	(void)state;
+	assert_resolves("./libtrial.so.1:in_both", "./exe", "/libtrial.so.1", "in_both");
+	assert_resolves("libtrial.so.1:in_both", "./exe", "/libtrial.so.1", "in_both");
+	assert_resolves("libtrial:in_both", "./exe", "/libtrial.so.1", "in_both");
+	assert_resolves("libc:puts", "./exe", "/libc.so.6", "puts");
+	assert_resolves("exe:in_both", "./exe", "/exe", "in_both");
+	/* A file right here, though no library of the executable's. */
+	assert_resolves("fixed:in_both", "./exe", "/fixed", "in_both");
+	/* With a path the executable does not matter. */
+	assert_resolves("./libtrial.so.1:in_both", "exe.c", "/libtrial.so.1", "in_both");
+}
+
+static void test_duplicates(void **state)
+{
+	struct trigger trigger = resolve("twin", "./exe");
+
+	(void)state;
+	assert_int_equal(trigger.probe_cnt, 2);
+	assert_probe(&trigger.probes[0], "/exe", "twin");
+	assert_probe(&trigger.probes[1], "/exe", "twin");
+	assert_int_not_equal(trigger.probes[0].file_offset, trigger.probes[1].file_offset);
+	trigger_release(&trigger);
+}
+
+static void test_static_program(void **state)
+{
+	struct trigger trigger;
+
+	(void)state;
+	fixture_build("whole.c",
+		      "#include <string.h>\n"
+		      "char a[99]; int tally(int n) { memcpy(a, a + 50, n); return a[0]; }\n"
+		      "int main(int argc, char **argv) { (void)argv; return tally(argc); }\n",
+		      "gcc -O1 -static -o whole whole.c");
+	assert_resolves("tally", "./whole", "/whole", "tally");
+	/* An indirect function: its implementations, none of them the resolver. */
+	trigger = resolve("memcpy", "./whole");
+	assert_true(trigger.probe_cnt >= 2);
+	for (size_t i = 0; i < trigger.probe_cnt; i++) {
+		assert_true(!strncmp(trigger.probes[i].symbol, "__mem", 5));
+		assert_int_not_equal(trigger.probes[i].addr, fixture_symbol("whole", "memcpy"));
+	}
+	trigger_release(&trigger);
+}
+
+static void test_overloads(void **state)
+{
+	struct trigger trigger;
+
+	(void)state;
+	fixture_build("over.cc",
+		      "namespace ns { struct buf { int size; buf(); int fill(int); };\n"
+		      "int parse(int x) { return x; } int parse(double x) { return (int)x; } }\n"
+		      "ns::buf::buf() : size(3) {} int ns::buf::fill(int x) { return size + x; }\n"
+		      "int main() { ns::buf b; return b.fill(1) + ns::parse(1) + ns::parse(1.0); }\n",
+		      "g++ -O1 -fno-inline -o over over.cc");
+	trigger = resolve("ns::parse", "./over");
+	assert_int_equal(trigger.probe_cnt, 2);
+	assert_int_equal(trigger.probes[0].addr + trigger.probes[1].addr,
+			 fixture_symbol("over", "_ZN2ns5parseEi") + fixture_symbol("over", "_ZN2ns5parseEd"));
+	trigger_release(&trigger);
+	assert_resolves("ns::parse(double)", "./over", "/over", "ns::parse(double)");
+	assert_resolves("_ZN2ns5parseEi", "./over", "/over", "ns::parse(int)");
+	assert_resolves("over:ns::buf::fill", "./over", "/over", "ns::buf::fill(int)");
+	/* Both constructor symbols stand for one address. */
+	assert_resolves("ns::buf::buf", "./over", "/over", "ns::buf::buf()");
+	assert_fails("ns::pasre", "./over", -ENOENT, "did you mean ns::parse");
+}
+
+static void test_versions(void **state)
+{
+	(void)state;
+	fixture_build("versions.map", "V1 { global: turn; local: *; }; V2 { } V1;", ":");
+	fixture_build("turn.c",
+		      "__asm__(\".symver turn_old, turn@V1\"); __asm__(\".symver turn_new, turn@@V2\");\n"
+		      "int turn_old(void) { return 1; } int turn_new(void) { return 2; }\n",
+		      "gcc -O1 -shared -fPIC -o libturn.so turn.c -Wl,--version-script=versions.map && strip "
+		      "libturn.so");
+	assert_resolves("./libturn.so:turn", "./exe", "/libturn.so", "turn");
+	assert_resolves("./libturn.so:turn@V1", "./exe", "/libturn.so", "turn");
+	assert_resolves("./libturn.so:turn@@V2", "./exe", "/libturn.so", "turn");
+	{
+		struct trigger bare = resolve("./libturn.so:turn", "./exe");
+		struct trigger first = resolve("./libturn.so:turn@V1", "./exe");
+		struct trigger second = resolve("./libturn.so:turn@V2", "./exe");
+
+		assert_int_equal(bare.probes[0].addr, second.probes[0].addr);
+		assert_int_not_equal(bare.probes[0].addr, first.probes[0].addr);
+		trigger_release(&bare);
+		trigger_release(&first);
+		trigger_release(&second);
+	}
+}
+
+/* ---- refusals ---- */
+
+static void test_not_found(void **state)
+{
+	(void)state;
+	assert_fails("compres_block", "./exe", -ENOENT, "did you mean compress_block");
+	assert_fails("compres_block", "./exe", -ENOENT, "./exe or the libraries it needs");
+	assert_fails("./libtrial.so.1:exportet", "./exe", -ENOENT,
+		     "in ./libtrial.so.1; did you mean exported");
+	assert_fails("qqqqqqqqqqqqqqqqqqqqqqqq", "./exe", -ENOENT, "no function 'qqqqqqqqqqqqqqqqqqqqqqqq'");
+	assert_null(strstr(fail_message(-ENOENT), "did you mean"));
+	assert_null(strstr(fail_message(-ENOENT), "stripped"));
+	assert_fails("compress_block", "./stripped", -ENOENT, "stripped");
+	assert_fails("libnowhere:f", "./exe", -ENOENT, "libnowhere");
+	assert_fails("./nowhere.so:f", "./exe", -ENOENT, "./nowhere.so");
+	assert_fails("main", "./nowhere", -ENOENT, "./nowhere");
+}
+
+/* No more than five names are offered. */
+static void test_near_matches_are_few(void **state)
+{
+	size_t commas = 0;
+
+	(void)state;
+	fixture_build("many.c",
+		      "#define F(n) int handler_##n(void) { return n; }\n"
+		      "F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) int main(void) { return 0; }\n",
+		      "gcc -O1 -o many many.c");
+	assert_fails("handler_", "./many", -ENOENT, "did you mean handler_");
+	for (const char *at = strstr(fail_message(-ENOENT), "did you mean"); (at = strchr(at, ',')); at++)
+		commas++;
+	assert_int_equal(commas, 4);
+}
+
+static void test_other_files(void **state)
+{
+	(void)state;
+	assert_fails("main", "exe.c", -ENOEXEC, "exe.c is not an ELF file");
+	assert_fails("./exe.c:main", "./exe", -ENOEXEC, "exe.c is not an ELF file");
+	fixture_build("small.c", "int main(void) { return 0; }", "gcc -m32 -c -o small.o small.c");
+	assert_fails("main", "./small.o", -ENOTSUP, "32-bit");
+	assert_fails(":main", "./exe", -EINVAL, "give SYMBOL or FILE:SYMBOL");
+	assert_fails("", "./exe", -EINVAL, "give SYMBOL or FILE:SYMBOL");
+}
+
+static void test_instructions_refused(void **state)
+{
+	(void)state;
+	assert_fails("locked", "./exe", -ENOTSUP,
+		     "no probe can be put on locked in ./exe: its first instruction has a lock");
+	assert_fails("halt", "./exe", -ENOTSUP, "does not let be probed");
+}
+
+static void test_indirect_function_unknown(void **state)
+{
+	(void)state;
+	fixture_build(
+		"opaque.c",
+		"static int one(void) { return 1; } static void *choose(void) { return (void *)one; }\n"
+		"int opaque(void) __attribute__((ifunc(\"choose\"))); int main(void) { return opaque(); }\n",
+		"gcc -o opaque opaque.c");
+	assert_fails("opaque", "./opaque", -ENOTSUP, "indirect function");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_executable),
+		cmocka_unit_test(test_fixed_address),
+		cmocka_unit_test(test_libraries),
+		cmocka_unit_test(test_file_given),
+		cmocka_unit_test(test_duplicates),
+		cmocka_unit_test(test_static_program),
+		cmocka_unit_test(test_overloads),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_not_found),
+		cmocka_unit_test(test_near_matches_are_few),
+		cmocka_unit_test(test_other_files),
+		cmocka_unit_test(test_instructions_refused),
+		cmocka_unit_test(test_indirect_function_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, setup, fixture_leave);
+}
