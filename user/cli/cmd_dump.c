@@ -48,14 +48,15 @@ static int dump_packets(const struct snapshot *snapshot)
 
 /* ---- branches ---- */
 
-static void print_place(uint64_t ip, const struct symbol *symbol)
+static void print_place(char separator, uint64_t ip, const struct symbol *symbol)
 {
+	putchar(separator);
 	if (!symbol)
-		printf("\t-");
+		putchar('-');
 	else if (symbol->named && ip >= symbol->start)
-		printf("\t%s+0x%" PRIx64, symbol->name, ip - symbol->start);
+		printf("%s+0x%" PRIx64, symbol->name, ip - symbol->start);
 	else
-		printf("\t%s", symbol->name);
+		fputs(symbol->name, stdout);
 }
 
 static int print_branch(void *ctx, const struct aux_trace *aux, const struct branch *branch, uint64_t time_ns,
@@ -67,8 +68,8 @@ static int print_branch(void *ctx, const struct aux_trace *aux, const struct bra
 	       branch->kind == BRANCH_GAP ? branch_gap_to_str(branch->gap) : "",
 	       branch->flags & BRANCH_TRACE_START ? "+start" : "",
 	       branch->flags & BRANCH_TRACE_END ? "+end" : "", branch->from, branch->to);
-	print_place(branch->from, from);
-	print_place(branch->to, to);
+	print_place('\t', branch->from, from);
+	print_place('\t', branch->to, to);
 	putchar('\n');
 	return 0;
 }
@@ -136,7 +137,7 @@ static void print_hit(const struct timeline *timeline, size_t i)
 			printf("  %s %llx\n", reg_names[reg], (unsigned long long)hit->regs[reg]);
 	for (size_t frame = 0; frame < placed->stack_cnt; frame++) {
 		printf("  #%zu %" PRIx64, frame, placed->stack_ips[frame]);
-		print_place(placed->stack_ips[frame], placed->stack_symbols[frame]);
+		print_place(' ', placed->stack_ips[frame], placed->stack_symbols[frame]);
 		putchar('\n');
 	}
 }

@@ -6,17 +6,17 @@
 #include "cli/cli.h"
 
 #include <libgen.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/front.h"
 #include "pipeline/capture.h"
 #include "pipeline/copies.h"
+#include "pipeline/interrupt.h"
 #include "pipeline/program.h"
 #include "recording/recording.h"
 #include "sinks/sink.h"
@@ -244,19 +244,6 @@ static int save_and_decode(const struct run_options *run, struct snapshot *snaps
 	return err ? err : write_trace(decoded, run->output);
 }
 
-/* Ends as the program did. */
-static int exit_as(int wait_status)
-{
-	struct rlimit no_core = {0};
-
-	if (!WIFSIGNALED(wait_status))
-		return WEXITSTATUS(wait_status);
-	setrlimit(RLIMIT_CORE, &no_core);
-	signal(WTERMSIG(wait_status), SIG_DFL);
-	raise(WTERMSIG(wait_status));
-	return 128 + WTERMSIG(wait_status);
-}
-
 DEFINE_CLEANUP(struct snapshot *, snapshot_free)
 
 static int status_of(int err)
@@ -264,8 +251,9 @@ static int status_of(int err)
 	return err == -ENOENT ? STATUS_RUN_NOT_FOUND : STATUS_RUN_CANNOT_EXECUTE;
 }
 
-static int run_program(const struct run_options *run)
+static int run_program(void *ctx)
 {
+	const struct run_options *run = ctx;
 	CLEANUP(capture_freep) struct capture *capture = NULL;
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	enum capture_end end;
@@ -278,12 +266,14 @@ static int run_program(const struct run_options *run)
 	err = capture_run(capture, &snapshot, &end, &exec_failed);
 	if (err)
 		return report(err, exec_failed ? status_of(err) : STATUS_RUN_FAILED);
+	if (interrupt_orphaned())
+		return STATUS_RUN_FAILED;
 	say_end(run, snapshot, end, end == CAPTURE_EXITED ? capture_wait(capture) : 0);
 	err = save_and_decode(run, snapshot);
 	if (err)
 		report(err, STATUS_RUN_FAILED);
 	status = capture_wait(capture);
-	return err ? STATUS_RUN_FAILED : exit_as(status);
+	return err ? STATUS_RUN_FAILED : end_as(status);
 }
 
 int cmd_run(int argc, char **argv)
@@ -304,5 +294,5 @@ int cmd_run(int argc, char **argv)
 	err = check_outputs(&run);
 	if (err)
 		return report(err, STATUS_RUN_FAILED);
-	return run_program(&run);
+	return front_run(run_program, &run);
 }

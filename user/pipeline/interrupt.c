@@ -4,10 +4,12 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <sys/prctl.h>
 
 #include "base/array.h"
 
 static volatile sig_atomic_t pending;
+static volatile sig_atomic_t orphaned;
 static volatile pid_t passed_on_to;
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -41,4 +43,23 @@ int interrupt_pending(void)
 void interrupt_target_gone(void)
 {
 	passed_on_to = 0;
+}
+
+static void on_parent_death(int signal)
+{
+	pending = signal;
+	orphaned = 1;
+}
+
+void interrupt_watch_parent(void)
+{
+	struct sigaction action = {.sa_handler = on_parent_death};
+
+	sigaction(SIGRTMIN, &action, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGRTMIN);
+}
+
+bool interrupt_orphaned(void)
+{
+	return orphaned;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -14,3 +15,9 @@ int interrupt_pending(void);
 
 /* The target is gone: nothing is passed on any more. */
 void interrupt_target_gone(void);
+
+/* From here on the death of the parent process ends the recording, too: see interrupt_orphaned(). */
+void interrupt_watch_parent(void);
+
+/* The parent process has died: nobody waits for a trace any more. */
+bool interrupt_orphaned(void);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Signals from the terminal reach the worker by themselves, being sent to the whole process group; others are passed on. */
+#include "cli/front.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/cli.h"
+#include "pipeline/interrupt.h"
+
+static volatile pid_t worker;
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code <= 0 && worker > 0)
+		kill(worker, signal);
+}
+
+static void pass_on_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		struct sigaction before;
+
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+int end_as(int wait_status)
+{
+	struct rlimit no_core = {0};
+
+	if (!WIFSIGNALED(wait_status))
+		return WEXITSTATUS(wait_status);
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(WTERMSIG(wait_status), SIG_DFL);
+	raise(WTERMSIG(wait_status));
+	return 128 + WTERMSIG(wait_status);
+}
+
+int front_run(int (*work)(void *ctx), void *ctx)
+{
+	pid_t front = getpid();
+	sigset_t all, before;
+	int status;
+
+	/* No signal is lost between the fork and the handlers that it is for. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	worker = fork();
+	if (!worker) {
+		interrupt_watch_parent();
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		/* Gone already? Then nobody would tell. */
+		exit(getppid() == front ? work(ctx) : STATUS_RUN_FAILED);
+	}
+	if (worker > 0)
+		pass_on_signals();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (worker < 0)
+		return report(fail_errno(-errno, "cannot start a process"), STATUS_RUN_FAILED);
+	while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
+		;
+	return end_as(status);
+}
