@@ -22,10 +22,10 @@
 
 #include "base/error.h"
 
-#define assert_ok(expr)                                                           \
-	do {                                                                      \
-		int _result = (expr);                                                \
-		if (_result < 0)                                                     \
+#define assert_ok(expr)                                                                 \
+	do {                                                                            \
+		int _result = (expr);                                                   \
+		if (_result < 0)                                                        \
 			fail_msg("%s: %d (%s)", #expr, _result, fail_message(_result)); \
 	} while (0)
 
