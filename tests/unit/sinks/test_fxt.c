@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the FXT sink writes, read back by a reader of its own below, written from the format's description and sharing nothing with the
+ * writer: tables of strings and threads as a viewer keeps them, slices put together from begin and end.
+ */
+#include "assertions.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "base/array.h"
+#include "sinks/sink.h"
+
+/* ---- reader ---- */
+
+enum { STRINGS = 32768, THREADS = 256, OPEN_MAX = 600 };
+
+struct read_slice {
+	uint64_t pid, tid, start, end;
+	unsigned int depth;
+	char *name;
+};
+
+struct reader {
+	uint64_t *words;
+	size_t word_cnt;
+	char *strings[STRINGS];
+	uint64_t threads[THREADS][2];
+	struct read_slice *slices;
+	size_t slice_cnt, slice_cap, instant_cnt, max_depth, string_records;
+	struct {
+		uint64_t pid, tid;
+		size_t open[OPEN_MAX];
+		size_t cnt;
+	} * stacks;
+	size_t stack_cnt, stack_cap;
+};
+
+static void read_file(struct reader *reader, const char *path)
+{
+	gzFile file = gzopen(path, "rb");
+	size_t cap = 1 << 26, size = 0;
+	int got;
+
+	assert_non_null(file);
+	reader->words = malloc(cap);
+	while ((got = gzread(file, (char *)reader->words + size, (unsigned int)(cap - size))) > 0)
+		size += (size_t)got;
+	assert_int_equal(got, 0);
+	gzclose(file);
+	assert_int_equal(size % 8, 0);
+	reader->word_cnt = size / 8;
+}
+
+static uint64_t bits(uint64_t word, unsigned int low, unsigned int high)
+{
+	return word >> low & ((1ull << (high - low + 1)) - 1);
+}
+
+static void *stack_of(struct reader *reader, uint64_t pid, uint64_t tid)
+{
+	for (size_t i = 0; i < reader->stack_cnt; i++)
+		if (reader->stacks[i].pid == pid && reader->stacks[i].tid == tid)
+			return &reader->stacks[i];
+	assert_int_equal(array_reserve(&reader->stacks, &reader->stack_cap, reader->stack_cnt + 1,
+				       sizeof(*reader->stacks)),
+			 0);
+	reader->stacks[reader->stack_cnt].pid = pid;
+	reader->stacks[reader->stack_cnt].tid = tid;
+	reader->stacks[reader->stack_cnt].cnt = 0;
+	return &reader->stacks[reader->stack_cnt++];
+}
+
+static void check_args(const struct reader *reader, const uint64_t *record, size_t at, size_t size,
+		       size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		size_t arg_size = bits(record[at], 4, 15);
+
+		assert_true(arg_size >= 1 && at + arg_size <= size);
+		assert_non_null(reader->strings[bits(record[at], 16, 31)]);
+		if (bits(record[at], 0, 3) == 6)
+			assert_true(!bits(record[at], 32, 47) || reader->strings[bits(record[at], 32, 47)]);
+		at += arg_size;
+	}
+	assert_int_equal(at, size);
+}
+
+static void read_event(struct reader *reader, const uint64_t *record, size_t size)
+{
+	uint64_t type = bits(record[0], 16, 19), thread = bits(record[0], 24, 31),
+		 name = bits(record[0], 48, 63);
+	uint64_t pid = reader->threads[thread][0], tid = reader->threads[thread][1];
+	typeof(reader->stacks) stack = stack_of(reader, pid, tid);
+	struct read_slice slice = {pid, tid, record[1], 0, (unsigned int)stack->cnt, NULL};
+
+	assert_true(thread > 0 && tid > 0 && name < STRINGS);
+	check_args(reader, record, 2, size, bits(record[0], 20, 23));
+	if (type == 0) {
+		reader->instant_cnt++;
+	} else if (type == 2) {
+		assert_non_null(reader->strings[name]);
+		assert_true(stack->cnt < 512);
+		slice.name = strdup(reader->strings[name]);
+		stack->open[stack->cnt++] = reader->slice_cnt;
+		reader->max_depth = stack->cnt > reader->max_depth ? stack->cnt : reader->max_depth;
+		assert_int_equal(ARRAY_PUSH(reader->slices, reader->slice_cnt, reader->slice_cap, slice), 0);
+	} else {
+		assert_int_equal(type, 3);
+		assert_true(stack->cnt > 0);
+		reader->slices[stack->open[--stack->cnt]].end = record[1];
+	}
+}
+
+static void read_record(struct reader *reader, const uint64_t *record, size_t size)
+{
+	switch (bits(record[0], 0, 3)) {
+	case 1:
+		assert_int_equal(record[1], 1000000000);
+		break;
+	case 2: {
+		uint64_t index = bits(record[0], 16, 30), len = bits(record[0], 32, 46);
+
+		assert_true(index > 0 && len <= 32000 && (len + 7) / 8 + 1 == size);
+		free(reader->strings[index]);
+		reader->strings[index] = strndup((const char *)(record + 1), len);
+		reader->string_records++;
+		break;
+	}
+	case 3:
+		reader->threads[bits(record[0], 16, 23)][0] = record[1];
+		reader->threads[bits(record[0], 16, 23)][1] = record[2];
+		break;
+	case 4:
+		read_event(reader, record, size);
+		break;
+	case 7:
+		assert_non_null(reader->strings[bits(record[0], 24, 39)]);
+		break;
+	default:
+		fail_msg("record of type %d", (int)bits(record[0], 0, 3));
+	}
+}
+
+static struct reader *read_trace(const char *path)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+
+	read_file(reader, path);
+	assert_true(reader->words[0] == 0x0016547846040010ull);
+	for (size_t at = 1; at < reader->word_cnt;) {
+		size_t size = bits(reader->words[at], 4, 15);
+
+		assert_true(size > 0 && at + size <= reader->word_cnt);
+		read_record(reader, reader->words + at, size);
+		at += size;
+	}
+	for (size_t i = 0; i < reader->stack_cnt; i++)
+		assert_int_equal(reader->stacks[i].cnt, 0);
+	return reader;
+}
+
+static void reader_free(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->slice_cnt; i++)
+		free(reader->slices[i].name);
+	for (size_t i = 0; i < STRINGS; i++)
+		free(reader->strings[i]);
+	free(reader->slices);
+	free(reader->stacks);
+	free(reader->words);
+	free(reader);
+}
+
+/* ---- timelines ---- */
+
+static struct timeline *make_timeline(size_t thread_cnt)
+{
+	struct timeline *timeline;
+
+	assert_int_equal(timeline_new(&timeline), 0);
+	timeline->command = strdup("prog");
+	timeline->threads = calloc(thread_cnt, sizeof(*timeline->threads));
+	timeline->thread_cnt = thread_cnt;
+	for (size_t i = 0; i < thread_cnt; i++) {
+		timeline->threads[i].pid = 100;
+		timeline->threads[i].tid = 100 + (int32_t)i;
+		timeline->threads[i].name = strdup("thread");
+	}
+	return timeline;
+}
+
+static void add_slice(struct timeline_thread *thread, const struct symbol *symbol, uint64_t start,
+		      uint64_t end, uint32_t depth)
+{
+	struct slice slice = {.start_ns = start, .end_ns = end, .symbol = symbol, .depth = depth};
+
+	assert_int_equal(ARRAY_PUSH(thread->slices, thread->slice_cnt, thread->slice_cap, slice), 0);
+}
+
+static struct symbol make_symbol(const char *name)
+{
+	return (struct symbol){.name = name,
+			       .object = "/bin/prog",
+			       .start = 0x1000,
+			       .end = 0x2000,
+			       .file = "prog.c",
+			       .line = 7};
+}
+
+static struct reader *write_and_read(const struct timeline *timeline, const char *suffix)
+{
+	char path[64];
+	struct output *output;
+	struct reader *reader;
+
+	snprintf(path, sizeof(path), "/tmp/trailcam-fxt-%d%s", (int)getpid(), suffix);
+	assert_ok(output_open(&output, path));
+	assert_ok(sink_fxt.write(timeline, output));
+	assert_ok(output_close(output));
+	reader = read_trace(path);
+	unlink(path);
+	return reader;
+}
+
+static void test_nesting(void **state)
+{
+	const char *suffixes[] = {".fxt", ".fxt.gz"};
+	struct symbol f = make_symbol("f"), g = make_symbol("g");
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct timeline *timeline = make_timeline(1);
+		struct reader *reader;
+
+		add_slice(&timeline->threads[0], &f, 0, 100, 0);
+		add_slice(&timeline->threads[0], &g, 0, 0, 1); /* equal times, no length */
+		add_slice(&timeline->threads[0], &f, 0, 50, 1);
+		add_slice(&timeline->threads[0], &g, 50, 100, 1);
+		reader = write_and_read(timeline, suffixes[i]);
+		assert_int_equal(reader->slice_cnt, 4);
+		for (size_t j = 0; j < 4; j++) {
+			const struct slice *slice = &timeline->threads[0].slices[j];
+
+			assert_string_equal(reader->slices[j].name, slice->symbol->name);
+			assert_int_equal(reader->slices[j].start, slice->start_ns);
+			assert_int_equal(reader->slices[j].end, slice->end_ns);
+			assert_int_equal(reader->slices[j].depth, slice->depth);
+		}
+		reader_free(reader);
+		timeline_free(timeline);
+	}
+}
+
+/* More names than a reader's table holds: entries are replaced, every slice keeps its own name. */
+static void test_many_names(void **state)
+{
+	enum { NAMES = 60000 };
+	struct symbol *symbols = calloc(NAMES, sizeof(*symbols));
+	struct timeline *timeline = make_timeline(1);
+	struct reader *reader;
+
+	(void)state;
+	for (size_t i = 0; i < NAMES; i++) {
+		char *name;
+
+		assert_true(asprintf(&name, "function_%zu", i) > 0);
+		symbols[i] = make_symbol(name);
+	}
+	for (size_t round = 0; round < 2; round++)
+		for (size_t i = 0; i < NAMES; i++)
+			add_slice(&timeline->threads[0], &symbols[i], round * NAMES + i,
+				  round * NAMES + i + 1, 0);
+	reader = write_and_read(timeline, ".fxt");
+	assert_int_equal(reader->slice_cnt, 2 * NAMES);
+	for (size_t i = 0; i < 2 * NAMES; i++)
+		assert_string_equal(reader->slices[i].name, symbols[i % NAMES].name);
+	reader_free(reader);
+	timeline_free(timeline);
+	for (size_t i = 0; i < NAMES; i++)
+		free((char *)symbols[i].name);
+	free(symbols);
+}
+
+/* Viewers lose their place beyond 512: what is deeper is left out, begin and end. */
+static void test_deep(void **state)
+{
+	struct symbol f = make_symbol("f");
+	struct timeline *timeline = make_timeline(1);
+	struct reader *reader;
+
+	(void)state;
+	for (uint32_t depth = 0; depth < 600; depth++)
+		add_slice(&timeline->threads[0], &f, depth, 2000 - depth, depth);
+	add_slice(&timeline->threads[0], &f, 2000, 2001, 0);
+	reader = write_and_read(timeline, ".fxt");
+	assert_int_equal(reader->max_depth, 512);
+	assert_int_equal(reader->slice_cnt, 513);
+	for (size_t i = 0; i < 512; i++)
+		assert_int_equal(reader->slices[i].end, 2000 - i);
+	reader_free(reader);
+	timeline_free(timeline);
+}
+
+static void test_many_threads(void **state)
+{
+	struct symbol f = make_symbol("f");
+	struct timeline *timeline = make_timeline(1000);
+	struct reader *reader;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++)
+		add_slice(&timeline->threads[i], &f, i, i + 5, 0);
+	timeline->threads[0].tid = 0; /* readers drop tid 0 */
+	reader = write_and_read(timeline, ".fxt");
+	assert_int_equal(reader->slice_cnt, 1000);
+	for (size_t i = 1; i < 1000; i++)
+		assert_int_equal(reader->slices[i].tid, 100 + i);
+	assert_int_not_equal(reader->slices[0].tid, 0);
+	reader_free(reader);
+	timeline_free(timeline);
+}
+
+static void test_strange_strings(void **state)
+{
+	char *huge = malloc(100001);
+	struct symbol long_one = make_symbol(huge),
+		      bad = make_symbol("a\xff\xc0\x80"
+					"b\xe2\x82\xac"),
+		      empty = make_symbol("");
+	struct timeline *timeline = make_timeline(1);
+	struct reader *reader;
+
+	(void)state;
+	memset(huge, 'x', 100000);
+	huge[100000] = '\0';
+	memcpy(huge + 31998, "\xe2\x82\xac", 3); /* cut in the middle of a character */
+	add_slice(&timeline->threads[0], &long_one, 0, 1, 0);
+	add_slice(&timeline->threads[0], &bad, 1, 2, 0);
+	timeline->threads[0].slices[1].end_ns = 3600ull * 24 * 1000000000;
+	(void)empty;
+	reader = write_and_read(timeline, ".fxt");
+	assert_int_equal(strlen(reader->slices[0].name), 31998);
+	assert_string_equal(reader->slices[1].name, "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+						    "b\xe2\x82\xac");
+	assert_true(reader->slices[1].end == 3600ull * 24 * 1000000000);
+	reader_free(reader);
+	timeline_free(timeline);
+	free(huge);
+}
+
+/* The hit: a slice on its own track, with more arguments than one event holds, and an instant on its thread. */
+static void test_hits(void **state)
+{
+	struct symbol f = make_symbol("f");
+	struct timeline *timeline = make_timeline(1);
+	struct timeline_hit hit = {.time_ns = 5, .symbol = &f, .stack_cnt = 1};
+	struct reader *reader;
+
+	(void)state;
+	hit.hit = (struct hit){.pid = 100, .tid = 100, .comm = "sixteen bytes!!!"};
+	hit.stack_ips = calloc(1, sizeof(*hit.stack_ips));
+	hit.stack_symbols = calloc(1, sizeof(struct symbol *));
+	timeline->triggers = calloc(1, sizeof(char *));
+	timeline->triggers[0] = strdup("my trigger");
+	timeline->trigger_cnt = 1;
+	assert_int_equal(ARRAY_PUSH(timeline->hits, timeline->hit_cnt, timeline->hit_cap, hit), 0);
+	add_slice(&timeline->threads[0], &f, 0, 10, 0);
+	reader = write_and_read(timeline, ".fxt");
+	assert_int_equal(reader->slice_cnt, 2);
+	assert_string_equal(reader->slices[1].name, "my trigger");
+	assert_int_equal(reader->slices[1].start, 5);
+	assert_int_not_equal(reader->slices[1].pid, 100);
+	assert_int_equal(reader->instant_cnt, 2); /* the beginning of the trace, and the hit */
+	reader_free(reader);
+	timeline_free(timeline);
+}
+
+static void test_find(void **state)
+{
+	(void)state;
+	assert_ptr_equal(sink_find("x.fxt"), &sink_fxt);
+	assert_ptr_equal(sink_find("dir.tsv/x.fxt.gz"), &sink_fxt);
+	assert_ptr_equal(sink_find("x.tsv"), &sink_slices);
+	assert_null(sink_find("x.mp3"));
+	assert_non_null(strstr(fail_message(-EINVAL), ".fxt"));
+	assert_null(sink_find(".fxt"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nesting),
+		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_strange_strings),
+		cmocka_unit_test(test_hits),
+		cmocka_unit_test(test_find),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
