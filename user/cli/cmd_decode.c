@@ -60,13 +60,11 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "RECORDING",
-	.doc = "Write the trace of a recording. Needs neither the program running nor any privilege.\v"
-	       "  trailcam decode rec -o trace.fxt.gz\n\n"
+	.doc = "  trailcam decode rec -o trace.fxt.gz\n\n"
+	       "Write the trace of a recording. Needs neither the program running nor any privilege.\v"
 	       "Exit status: 0: written; 1: not a recording, damaged, or the trace cannot be written; 2: "
 	       "wrong usage.",
 };
-
-DEFINE_CLEANUP(struct snapshot *, snapshot_free)
 
 int cmd_decode(int argc, char **argv)
 {

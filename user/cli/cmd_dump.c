@@ -19,8 +19,6 @@
 #include "recording/recording.h"
 #include "sinks/sink.h"
 
-DEFINE_CLEANUP(struct snapshot *, snapshot_free)
-
 /* ---- packets ---- */
 
 static int print_packet(void *ctx, uint64_t offset, const char *text)
@@ -209,8 +207,8 @@ int cmd_dump(int argc, char **argv)
 		.options = options,
 		.parser = parse,
 		.args_doc = "RECORDING",
-		.doc = "Show what is in a recording, as text.\v"
-		       "  trailcam dump --slices rec | head\n\n"
+		.doc = "  trailcam dump --slices rec | head\n\n"
+		       "Show what is in a recording, as text.\v"
 		       "Exit status: 0: shown; 1: not a recording, or damaged; 2: wrong usage.",
 	};
 	struct dump_options dump = {0};

@@ -185,14 +185,15 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[--] PROGRAM [ARG...]",
-	.doc = "Run PROGRAM, wait for the first call of the trigger's function, and write every function "
-	       "call that led up to it.\n"
-	       "Without a hit the trace shows what came before the program's end, or before Ctrl-C.\v"
-	       "  trailcam run -t compress_block -- gzip -c file > file.gz\n"
+	.doc = "  trailcam run -t compress_block -- gzip -c file > file.gz\n"
 	       "  trailcam run -t libc.so.6:malloc -o malloc.fxt.gz -- ls\n"
 	       "  trailcam run --step-from main -t write -- ./server\n\n"
+	       "Run PROGRAM, wait for the first call of the trigger's function, and write every function "
+	       "call that led up to "
+	       "it. Without a hit the trace shows what came before the program's end, or before Ctrl-C.\v"
 	       "The exit status is PROGRAM's own. 125: trailcam itself failed; 126: PROGRAM cannot be "
-	       "executed; 127: it was not found.",
+	       "executed; 127: it was not "
+	       "found.",
 };
 
 /* What can be refused is refused before the program runs. */
@@ -243,8 +244,6 @@ static int save_and_decode(const struct run_options *run, struct snapshot *snaps
 		err = decode_snapshot(&decoded, snapshot, &config);
 	return err ? err : write_trace(decoded, run->output);
 }
-
-DEFINE_CLEANUP(struct snapshot *, snapshot_free)
 
 static int status_of(int err)
 {

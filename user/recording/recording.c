@@ -246,8 +246,6 @@ static int name_copies(struct snapshot *snapshot, const char *dir)
 	return 0;
 }
 
-DEFINE_CLEANUP(struct snapshot *, snapshot_free)
-
 int recording_load(struct snapshot **ret_snapshot, const char *path)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "bpf/hit.h"
 
 /*
@@ -106,3 +107,5 @@ void snapshot_free(struct snapshot *snapshot);
 /* Appends an empty aux_trace or code_copy, or NULL when out of memory. The pointer is good until the next append. */
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot);
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
+
+DEFINE_CLEANUP(struct snapshot *, snapshot_free)
