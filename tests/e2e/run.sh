@@ -132,6 +132,18 @@ last_is_probe() {
 }
 check 'the probed instruction is the last one of its thread' last_is_probe
 
+thread_hit() {
+	"$trailcam" run -t thread_main --keep-recording "$tmp/threads" -o "$tmp/t.fxt.gz" -- "$programs/torture" probed \
+		>"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && says "$tmp/out" 'threads 33' || return 1
+	"$trailcam" dump --hits "$tmp/threads" >"$tmp/hits"
+	[ "$(field tid)" != "$(field pid)" ] || return 1
+	"$trailcam" dump --instructions "$tmp/threads" | awk -v tid="$(field tid)" '$1 == tid { last = $2 } END { print last }' \
+		>"$tmp/last"
+	says "$tmp/last" "$(field rip)"
+}
+check 'a hit in another thread: its last instruction is the probed one' thread_hit
+
 library_hit() {
 	status_is 5 quiet_run -t libc.so.6:puts --keep-recording "$tmp/lib" -- "$exits" mark >/dev/null || return 1
 	"$trailcam" dump --hits "$tmp/lib" >"$tmp/hits"

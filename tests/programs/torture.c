@@ -50,11 +50,13 @@ static void test_signals(void)
 	printf("signals %d\n", (int)signals);
 }
 
-static void test_traps(void)
+/* Linux restarts the two-byte form in its middle in any process that has a uprobe in it, ours or not: "probed" leaves it out. */
+static void test_traps(int probed)
 {
 	signal(SIGTRAP, on_trap);
 	__asm__ volatile("int3");
-	__asm__ volatile(".byte 0xcd, 0x03");
+	if (!probed)
+		__asm__ volatile(".byte 0xcd, 0x03");
 	raise(SIGTRAP);
 	printf("traps %d\n", (int)traps);
 }
@@ -203,7 +205,7 @@ int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	test_signals();
-	test_traps();
+	test_traps(argc > 1 && !strcmp(argv[1], "probed"));
 	test_faults();
 	test_strings();
 	test_flags();
