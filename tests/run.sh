@@ -7,8 +7,9 @@ passed=0 failed=0 skipped=0
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
+# cmocka names what it skips or fails twice.
 count() {
-	grep -c "$1" "$out"
+	grep "$1" "$out" | sort -u | wc -l
 }
 
 for test; do

@@ -206,6 +206,8 @@ static int on_error(struct walker *walker, int status, uint64_t ip)
 		return 0;
 	if (gap == GAP_NONE)
 		return status_fail(status, "decoding");
+	if (gap == GAP_NO_CODE)
+		lead_to(walker, ip); /* the branch that led to code that is not known */
 	emit_gap(walker, gap, gap == GAP_NO_CODE ? ip : 0, 0, status_detail(status));
 	return 0;
 }

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A small program in machine code, its trace written by the step source's encoder, and the branches that must come out.
+ *
+ *	1000	call 1010
+ *	1005	jne 1000
+ *	1007	syscall
+ *	1009	jmp 1020
+ *	1010	ret
+ *	1020	jmp *%rax
+ */
+#include "assertions.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "decode/decoder.h"
+#include "source/encoder.h"
+
+enum { BASE = 0x1000, CODE_BYTES = 0x40, ROUNDS = 5 };
+
+static char code_path[] = "/tmp/trailcam-decode-XXXXXX";
+
+static int write_code(void **state)
+{
+	uint8_t code[CODE_BYTES];
+	static const uint8_t start[] = {0xe8, 0x0b, 0, 0, 0, 0x75, 0xf9, 0x0f, 0x05, 0xeb, 0x15};
+	int fd = mkstemp(code_path);
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, start, sizeof(start));
+	code[0x10] = 0xc3;
+	code[0x20] = 0xff;
+	code[0x21] = 0xe0;
+	return fd < 0 || write(fd, code, sizeof(code)) != sizeof(code) || close(fd);
+}
+
+static int remove_code(void **state)
+{
+	(void)state;
+	return unlink(code_path);
+}
+
+struct trace {
+	struct trace_params params;
+	struct encoder encoder;
+	uint64_t tsc;
+	unsigned int boundary, psb_at; /* a PSB at that instruction boundary */
+};
+
+static void boundary(struct trace *trace, uint64_t ip)
+{
+	trace->tsc += 100;
+	trace->encoder.psb_wanted = ++trace->boundary == trace->psb_at;
+	encoder_boundary(&trace->encoder, trace->tsc, ip);
+}
+
+/* ROUNDS times through the loop, the system call, then round and round through the indirect jump. Returns the number of boundaries. */
+static unsigned int run(struct trace *trace, unsigned int psb_at)
+{
+	*trace = (struct trace){.params = encoder_default_params(), .psb_at = psb_at, .tsc = 1000};
+	assert_ok(encoder_init(&trace->encoder, &trace->params, 1 << 16));
+	encoder_enable(&trace->encoder, trace->tsc, BASE);
+	for (int i = 0; i < ROUNDS; i++) {
+		encoder_push_return(&trace->encoder, BASE + 5);
+		boundary(trace, BASE + 0x10);
+		encoder_return(&trace->encoder, trace->tsc, BASE + 5);
+		boundary(trace, BASE + 5);
+		encoder_conditional(&trace->encoder, trace->tsc, i + 1 < ROUNDS);
+		boundary(trace, i + 1 < ROUNDS ? BASE : BASE + 7);
+	}
+	encoder_disable(&trace->encoder, trace->tsc);
+	encoder_enable(&trace->encoder, trace->tsc + 50, BASE + 9);
+	boundary(trace, BASE + 0x20);
+	encoder_indirect(&trace->encoder, trace->tsc, BASE + 9);
+	boundary(trace, BASE + 9);
+	boundary(trace, BASE + 0x20);
+	encoder_disable_async(&trace->encoder, trace->tsc + 70, BASE + 0x20);
+	return trace->boundary;
+}
+
+static void decode(const struct trace *trace, size_t size, uint64_t code_size, unsigned int threads,
+		   struct branch_list *branches)
+{
+	struct code_section section = {.path = code_path, .size = code_size, .addr = BASE};
+	struct code_version version = {.sections = &section, .section_cnt = code_size ? 1 : 0};
+	struct decoder_cache *cache;
+	struct decoder_config config = {
+		.params = &trace->params, .versions = &version, .version_cnt = 1, .threads = threads};
+
+	assert_ok(decoder_cache_new(&cache));
+	config.cache = cache;
+	assert_ok(decoder_run(&config, trace->encoder.ring.bytes, size, branches));
+	decoder_cache_free(cache);
+}
+
+static const char *to_text(const struct branch_list *branches)
+{
+	static char text[8192];
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < branches->cnt && len < sizeof(text) - 100; i++) {
+		const struct branch *branch = &branches->items[i];
+
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s%s%s %lx %lx\n",
+					branch_kind_to_str(branch->kind),
+					branch->kind == BRANCH_GAP ? ":" : "",
+					branch->kind == BRANCH_GAP ? branch_gap_to_str(branch->gap) : "",
+					branch->flags & BRANCH_TRACE_START ? "+start"
+					: branch->flags & BRANCH_TRACE_END ? "+end"
+									   : "",
+					(unsigned long)branch->from, (unsigned long)branch->to);
+	}
+	return text;
+}
+
+#define LOOP "call 1000 1010\nreturn 1010 1005\nconditional jump 1005 1000\n"
+static const char expected[] =
+	"none+start 0 1000\n" LOOP LOOP LOOP LOOP "call 1000 1010\nreturn 1010 1005\nsyscall+end 1007 0\n"
+	"none+start 0 1009\njump 1009 1020\njump 1020 1009\njump 1009 1020\ninterrupt+end 1020 0\n";
+
+static void test_branches(void **state)
+{
+	struct branch_list branches = {0};
+	struct trace trace;
+
+	(void)state;
+	run(&trace, 0);
+	decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
+	assert_string_equal(to_text(&branches), expected);
+	assert_int_equal(branches.items[1].from_len, 5);
+	assert_int_equal(branches.items[0].tsc, 1000);
+	for (size_t i = 1; i < branches.cnt; i++)
+		assert_true(branches.items[i].tsc >= branches.items[i - 1].tsc);
+	branch_list_release(&branches);
+	encoder_release(&trace.encoder);
+}
+
+/* Wherever a PSB cuts the stream, and on however many threads: the same branches, each once. */
+static void test_cut_anywhere(void **state)
+{
+	struct trace trace;
+	unsigned int boundaries = run(&trace, 0);
+
+	(void)state;
+	encoder_release(&trace.encoder);
+	for (unsigned int at = 1; at <= boundaries; at++) {
+		for (unsigned int threads = 1; threads <= 3; threads++) {
+			struct branch_list branches = {0};
+
+			run(&trace, at);
+			decode(&trace, trace.encoder.ring.head, CODE_BYTES, threads, &branches);
+			if (strcmp(to_text(&branches), expected))
+				fail_msg("PSB at boundary %u, %u threads:\n%s", at, threads,
+					 to_text(&branches));
+			branch_list_release(&branches);
+			encoder_release(&trace.encoder);
+		}
+	}
+}
+
+/* A CYC that ends in 02 before a TNT 82 looks like the beginning of a PSB: the PSB is two bytes further on. */
+static void test_psb_alignment(void **state)
+{
+	uint8_t bytes[2 + 16 + 3] = {0};
+	size_t *offsets, cnt;
+
+	(void)state;
+	for (size_t i = 0; i < 18; i += 2) {
+		bytes[i] = 0x02;
+		bytes[i + 1] = 0x82;
+	}
+	bytes[18] = 0x19;
+	assert_ok(decoder_find_psbs(bytes, sizeof(bytes), &offsets, &cnt));
+	assert_int_equal(cnt, 1);
+	assert_int_equal(offsets[0], 2);
+	free(offsets);
+	assert_ok(decoder_find_psbs(bytes, 10, &offsets, &cnt));
+	assert_int_equal(cnt, 0);
+	free(offsets);
+	assert_ok(decoder_find_psbs(NULL, 0, &offsets, &cnt));
+	assert_int_equal(cnt, 0);
+	free(offsets);
+}
+
+static void test_no_psb(void **state)
+{
+	struct branch_list branches = {0};
+	struct trace trace;
+
+	(void)state;
+	run(&trace, 0);
+	trace.encoder.ring.bytes[0] = 0x99;
+	decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
+	assert_string_equal(to_text(&branches), "gap:bad trace 0 0\n");
+	branch_list_release(&branches);
+	encoder_release(&trace.encoder);
+}
+
+/* Code that is not known is a gap; after the next PSB decoding goes on. */
+static void test_missing_code(void **state)
+{
+	struct branch_list branches = {0};
+	struct trace trace;
+	const char *text;
+
+	(void)state;
+	run(&trace, 3);						     /* before the second round */
+	decode(&trace, trace.encoder.ring.head, 0x10, 1, &branches); /* 1010 is not there */
+	text = to_text(&branches);
+	assert_non_null(strstr(text, "none+start 0 1000\ncall 1000 1010\ngap:no code"));
+	assert_non_null(strstr(strstr(text, "gap:no code") + 1, "call 1000 1010\ngap:no code"));
+	branch_list_release(&branches);
+	decode(&trace, trace.encoder.ring.head, 0, 1, &branches); /* nothing is there */
+	assert_non_null(strstr(to_text(&branches), "gap:no code"));
+	branch_list_release(&branches);
+	encoder_release(&trace.encoder);
+}
+
+static void test_overflow(void **state)
+{
+	struct branch_list branches = {0};
+	struct trace trace = {.params = encoder_default_params()};
+
+	(void)state;
+	assert_ok(encoder_init(&trace.encoder, &trace.params, 1 << 16));
+	encoder_enable(&trace.encoder, 1000, BASE);
+	encoder_push_return(&trace.encoder, BASE + 5);
+	encoder_return(&trace.encoder, 1100, BASE + 5);
+	encoder_overflow(&trace.encoder, 2000, BASE + 7);
+	encoder_disable(&trace.encoder, 2100);
+	decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
+	assert_string_equal(to_text(&branches),
+			    "none+start 0 1000\ncall 1000 1010\ngap:overflow 0 1007\nsyscall+end 1007 0\n");
+	branch_list_release(&branches);
+	encoder_release(&trace.encoder);
+}
+
+/* Random damage: an end, and no more branches than the trace can account for. */
+static void test_damage(void **state)
+{
+	(void)state;
+	srandom(1);
+	for (int round = 0; round < 2000; round++) {
+		struct branch_list branches = {0};
+		struct trace trace;
+
+		run(&trace, (unsigned int)round % 20);
+		for (int i = 0; i < 1 + round % 5; i++)
+			trace.encoder.ring.bytes[(size_t)random() % trace.encoder.ring.head] ^=
+				(uint8_t)(1 << random() % 8);
+		decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
+		assert_true(branches.cnt < 1000000);
+		branch_list_release(&branches);
+		encoder_release(&trace.encoder);
+	}
+}
+
+static int collect(void *ctx, uint64_t ip, enum branch_gap gap)
+{
+	char *text = ctx;
+
+	sprintf(text + strlen(text), "%lx%s ", (unsigned long)ip, gap ? "!" : "");
+	return 0;
+}
+
+static void test_instructions(void **state)
+{
+	struct code_section section = {.path = code_path, .size = CODE_BYTES, .addr = BASE};
+	struct code_version version = {.sections = &section, .section_cnt = 1};
+	struct decoder_cache *cache;
+	struct trace trace;
+
+	(void)state;
+	assert_ok(decoder_cache_new(&cache));
+	for (unsigned int psb_at = 0; psb_at < 19; psb_at++) {
+		struct decoder_config config = {
+			.params = &trace.params, .cache = cache, .versions = &version, .version_cnt = 1};
+		char text[2048] = "";
+
+		run(&trace, psb_at);
+		assert_ok(decoder_instructions(&config, trace.encoder.ring.bytes, trace.encoder.ring.head,
+					       collect, text));
+		assert_string_equal(text, "1000 1010 1005 1000 1010 1005 1000 1010 1005 1000 1010 1005 1000 "
+					  "1010 1005 1007 1009 1020 "
+					  "1009 ");
+		encoder_release(&trace.encoder);
+	}
+	decoder_cache_free(cache);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_branches),      cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_psb_alignment), cmocka_unit_test(test_no_psb),
+		cmocka_unit_test(test_missing_code),  cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_damage),	      cmocka_unit_test(test_instructions),
+	};
+
+	return cmocka_run_group_tests(tests, write_code, remove_code);
+}
