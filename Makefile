@@ -50,7 +50,7 @@ below_base := base
 .SUFFIXES:
 
 ##@ Build
-all: $(LIBS) $(if $(wildcard user/cli/main.c),$(BUILD)/trailcam) ## the program, build/trailcam (default)
+all: $(BUILD)/trailcam ## the program, build/trailcam (default)
 .PHONY: all
 
 $(BUILD)/trailcam: $(LIBS)

@@ -76,6 +76,7 @@ agree throws 1000 --step-from main -- "$programs/throws"
 agree torture 100000 -- "$programs/torture"
 agree torture-exec 200000 -- "$programs/torture" exec
 agree wordcount 100000 -- "$programs/wordcount"
+agree jit 50000 -- "$programs/jit"
 if bpf_missing; then
 	skip "programs of the distribution" "$bpf_reason"
 else

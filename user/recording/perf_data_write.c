@@ -4,6 +4,7 @@
  * entry with the AUXTRACE record's own size; an id for the attribute; a reference that is not 0.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,45 +74,51 @@ static void write_info(FILE *file, const struct snapshot *snapshot)
 	fwrite(&info, sizeof(info), 1, file);
 }
 
-/* When the mapping that holds the copy appeared: perf must see the copy after it. */
-static uint64_t mapped_at(const struct snapshot *snapshot, const struct code_copy *copy)
+static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t time_ns,
+			      const char *directory)
 {
-	struct sideband_record record;
-	uint64_t time_ns = 0;
-	size_t pos = 0;
+	struct sideband_mapping mapping = {.addr = copy->addr, .size = copy->size};
+	CLEANUP(freep) char *path = NULL;
+	struct snapshot only = {0};
+	uint32_t mark = PERF_ONLY_MARK;
+	int err;
 
-	while (sideband_next(snapshot, &pos, &record) > 0)
-		if (record.type == PERF_RECORD_MMAP2 && record.pid == copy->pid &&
-		    copy->addr - record.mapping.addr < record.mapping.size)
-			time_ns = record.time_ns;
-	return time_ns;
+	if (asprintf(&path, "%s/code.%d.%llx", directory, copy->pid, (unsigned long long)copy->addr) < 0)
+		return -ENOMEM;
+	mapping.name = path;
+	err = sideband_add_mmap(&only, copy->pid, copy->pid, time_ns, &mapping);
+	if (err)
+		return err;
+	memcpy(only.sideband + only.sideband_size - 12, &mark, sizeof(mark));
+	fwrite(only.sideband, 1, only.sideband_size, file);
+	free(only.sideband);
+	return 0;
 }
 
-/* perf has a vDSO of its own; other copies are mapped over what they replace, for perf only. */
+static bool belongs_to(const struct code_copy *copy, const struct sideband_record *record)
+{
+	return record->type == PERF_RECORD_MMAP2 && record->pid == copy->pid &&
+	       copy->addr - record->mapping.addr < record->mapping.size &&
+	       !strcmp(copy->name, record->mapping.name);
+}
+
+/*
+ * perf has a vDSO of its own; other copies are mapped over what they replace, for perf only, right after each mapping that
+ * they belong to.
+ */
 static int write_copy_mappings(FILE *file, const struct snapshot *snapshot, const char *directory)
 {
-	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
-		const struct code_copy *copy = &snapshot->copies[i];
-		struct snapshot only = {0};
-		CLEANUP(freep) char *path = NULL;
-		uint32_t mark = PERF_ONLY_MARK;
-		struct sideband_mapping mapping = {.addr = copy->addr, .size = copy->size};
-		int err;
+	struct sideband_record record;
+	size_t pos = 0;
+	int err = 0;
 
-		if (!strcmp(copy->name, "[vdso]"))
-			continue;
-		if (asprintf(&path, "%s/code.%d.%llx", directory, copy->pid, (unsigned long long)copy->addr) <
-		    0)
-			return -ENOMEM;
-		mapping.name = path;
-		err = sideband_add_mmap(&only, copy->pid, copy->pid, mapped_at(snapshot, copy) + 1, &mapping);
-		if (err)
-			return err;
-		memcpy(only.sideband + only.sideband_size - 12, &mark, sizeof(mark));
-		fwrite(only.sideband, 1, only.sideband_size, file);
-		free(only.sideband);
-	}
-	return 0;
+	while (!err && sideband_next(snapshot, &pos, &record) > 0)
+		for (size_t i = 0; i < snapshot->copy_cnt && !err; i++)
+			if (strcmp(snapshot->copies[i].name, "[vdso]") &&
+			    belongs_to(&snapshot->copies[i], &record))
+				err = write_copy_mapping(file, &snapshot->copies[i], record.time_ns + 1,
+							 directory);
+	return err;
 }
 
 static void write_aux(FILE *file, const struct snapshot *snapshot, uint64_t *index)
