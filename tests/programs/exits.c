@@ -40,13 +40,19 @@ int main(int argc, char **argv)
 		puts("after the mark");
 		return 5;
 	} else if (!strcmp(how, "wait")) {
-		/* Ends by the signal that comes, and says which. */
+		/* Ends by the signal that comes, and says which. None can slip in between the test and the wait. */
+		sigset_t mask, before;
+
+		sigemptyset(&mask);
+		sigaddset(&mask, SIGINT);
+		sigaddset(&mask, SIGTERM);
+		sigprocmask(SIG_BLOCK, &mask, &before);
 		signal(SIGINT, on_signal);
 		signal(SIGTERM, on_signal);
 		puts("ready");
 		fflush(stdout);
 		while (!got)
-			pause();
+			sigsuspend(&before);
 		printf("signal %d\n", (int)got);
 		return 6;
 	} else if (!strcmp(how, "spin")) {
