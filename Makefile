@@ -71,10 +71,10 @@ $(BUILD)/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # BPF: one object for every kernel; the skeleton embeds it in the program.
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/hit.h vmlinux/x86_64/vmlinux.h
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) vmlinux/x86_64/vmlinux.h
 	$(say) BPF $<
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -O2 -g -Wall -Wextra -Werror -D__TARGET_ARCH_x86 -I. -Ivmlinux/x86_64 \
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -D__TARGET_ARCH_x86 -I. -Ivmlinux/x86_64 \
 		-I/usr/include/x86_64-linux-gnu -c -o $@ $<
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o

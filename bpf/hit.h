@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-enum { HIT_VERSION = 1, HIT_STACK_MAX = 64, HIT_COMM_BYTES = 16 };
+enum { HIT_VERSION = 2, HIT_STACK_MAX = 64, HIT_COMM_BYTES = 16, HIT_ARG_CNT = 6 };
 
 /* Index into hit.regs: the order of struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), which is user ABI. */
 enum hit_reg {
@@ -40,22 +40,29 @@ enum hit_action {
 	HIT_RECORD = 0,	     /* note it, the recording goes on */
 	HIT_STOP = 1u << 0,  /* ends the recording: user space is woken */
 	HIT_START = 1u << 1, /* the thread is stopped (SIGSTOP) where it is, for a source that starts here */
+	HIT_RETURN =
+		1u
+		<< 2, /* recorded when the call returned: `begin_ns` and `args` are those of its beginning */
 };
 
 struct hit {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u32 cpu;
-	__u32 pid; /* thread group id, in the initial pid namespace */
+	__u32 pid; /* thread group id; both in the pid namespace of the recording trailcam, 0 for a process outside of it */
 	__u32 tid;
-	__u32 trigger;	      /* which trigger: index into the snapshot's trigger names */
-	__u32 action;	      /* enum hit_action */
-	__u32 stack_cnt;      /* entries of `stack` */
-	__u64 return_address; /* the word at the top of the stack; 0 where it could not be read */
+	__u32 trigger;	 /* which trigger: index into the snapshot's trigger names */
+	__u32 action;	 /* enum hit_action */
+	__u32 stack_cnt; /* entries of `stack` */
+	__u64 begin_ns;	 /* when the call began that returns here; without HIT_RETURN: time_ns */
+	__u64 args
+		[HIT_ARG_CNT]; /* the call's integer arguments: rdi, rsi, rdx, rcx, r8, r9 at its beginning */
+	__u64 return_address;  /* the word at the top of the stack; 0 where it could not be read */
 	__u64 regs[HIT_REG_CNT];
 	__u64 stack
 		[HIT_STACK_MAX]; /* user call stack by frame pointers, innermost first; [0] is the probed ip */
 	char comm[HIT_COMM_BYTES];
 };
 
-_Static_assert(sizeof(struct hit) == 40 + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
+_Static_assert(sizeof(struct hit) ==
+		       48 + 8 * HIT_ARG_CNT + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
 	       "struct hit is shared with BPF and stored in recordings: no padding");

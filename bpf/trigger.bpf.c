@@ -1,39 +1,151 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What runs at a probe: note where and with which registers, hand it over, and return. Deciding is left to user space; the two
- * actions that cannot wait for it are carried out here: waking it for a hit that ends the recording, and stopping a thread
- * that is to be traced from this very instruction on.
+ * What runs at a probe: decide whether this firing is a hit, note where and with which registers, hand it over, and return. The
+ * actions that cannot wait for user space are carried out here: waking it for a hit that ends the recording, and stopping the thread.
+ *
+ *	trigger_hit	at the probed instruction
+ *	call_begin	at a function's beginning, for triggers that judge a call by its end: remembers the call ...
+ *	call_end	... and judges it when it returns
  *
  * The probe's cookie says whose hit it is: the trigger's index in the low half, the action in the high half.
+ *
+ * The user's condition is compiled to BPF instructions (user/trigger/condition.h), which take the place of condition()'s body: a copy of
+ * the program is loaded for each trigger that has one. So condition() must stay the only function that is really called.
  */
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/hit.h"
+#include "bpf/rule.h"
 
 enum { SIGSTOP = 19 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20); /* some 1400 hits */
+	__uint(max_entries, 1 << 20); /* some 1200 hits */
 } hits SEC(".maps");
 
-__u64 lost; /* hits that `hits` had no room for */
+/* A call in progress. The stack pointer tells recursive calls apart, and is the same at the end of a call but for the return address. */
+struct call_key {
+	__u64 id; /* bpf_get_current_pid_tgid() */
+	__u64 sp;
+	__u64 cookie;
+};
 
-static void fill(struct hit *hit, struct pt_regs *regs, __u64 cookie)
+struct call {
+	__u64 begin_ns;
+	__u64 args[HIT_ARG_CNT];
+};
+
+/* Calls that never return (longjmp, exit) are the ones forgotten first. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CALLS_MAX);
+	__type(key, struct call_key);
+	__type(value, struct call);
+} calls SEC(".maps");
+
+/* Thread groups whose firings count, where `only_targets` is set. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TARGETS_MAX);
+	__type(key, __u32);
+	__type(value, __u8);
+} targets SEC(".maps");
+
+const volatile bool only_targets; /* the links watch all processes */
+const volatile bool freeze;	  /* the process is stopped by the hit that ends the recording */
+const volatile __u64 ns_dev;	  /* our pid namespace, as stat(2) names it; 0: the initial one */
+const volatile __u64 ns_ino;
+
+struct rule rules[RULE_MAX];
+__u64 stop_at;	/* which HIT_STOP hit, counted from 1, ends the recording; 0: each of them does something */
+__u64 stop_cnt; /* HIT_STOP hits so far */
+__u64 lost;	/* hits that `hits` had no room for */
+
+static __noinline int condition(struct pt_regs *regs, struct returning *returning)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	int holds = 1;
+
+	/* The compiler must believe that the arguments matter and the result is not known. */
+	asm volatile("" : "+r"(holds) : "r"(regs), "r"(returning));
+	return holds;
+}
+
+/* ---- is it a hit? ---- */
+
+/* bpf_get_current_pid_tgid(), but in our pid namespace; 0 for a process that is not in it. */
+static __always_inline __u64 own_id(void)
+{
+	struct bpf_pidns_info here;
+
+	if (!ns_ino)
+		return bpf_get_current_pid_tgid();
+	if (bpf_get_ns_current_pid_tgid(ns_dev, ns_ino, &here, sizeof(here)))
+		return 0;
+	return (__u64)here.tgid << 32 | here.pid;
+}
+
+static __always_inline bool is_target(void)
+{
+	__u32 pid;
+
+	if (!only_targets)
+		return 1;
+	pid = own_id() >> 32;
+	return bpf_map_lookup_elem(&targets, &pid) != NULL;
+}
+
+static __always_inline bool is_due(struct rule *rule, __u64 now)
+{
+	__u64 next = rule->next_ns;
+
+	if (!rule->every_ns ||
+	    (now >= next && __sync_val_compare_and_swap(&rule->next_ns, next, now + rule->every_ns) == next))
+		return 1;
+	__sync_fetch_and_add(&rule->limited, 1);
+	return 0;
+}
+
+static __always_inline bool passes(struct rule *rule, struct pt_regs *regs, struct returning *returning,
+				   __u64 *ret_now)
+{
+	int holds = condition(regs, returning);
+
+	if (holds < 0)
+		__sync_fetch_and_add(&rule->unreadable, 1);
+	if (holds <= 0 || __sync_fetch_and_add(&rule->passed, 1) < rule->skip)
+		return 0;
+	*ret_now = returning ? returning->end_ns : bpf_ktime_get_ns();
+	return is_due(rule, *ret_now);
+}
+
+/* ---- the record ---- */
+
+static __always_inline void fill_call(struct hit *hit, const struct returning *returning)
+{
+	static const enum hit_reg arg_regs[HIT_ARG_CNT] = {HIT_RDI, HIT_RSI, HIT_RDX,
+							   HIT_RCX, HIT_R8,  HIT_R9};
+
+	hit->begin_ns = returning ? returning->begin_ns : hit->time_ns;
+	for (int i = 0; i < HIT_ARG_CNT; i++)
+		hit->args[i] = returning ? returning->args[i] : hit->regs[arg_regs[i]];
+}
+
+static __always_inline void fill(struct hit *hit, struct pt_regs *regs, __u32 trigger, __u32 action,
+				 __u64 now)
+{
+	__u64 id = own_id();
 	long bytes;
 
 	/* The ring's memory holds older hits, and all of the record may be saved. */
 	__builtin_memset(hit, 0, sizeof(*hit));
-	hit->time_ns = bpf_ktime_get_ns();
+	hit->time_ns = now;
 	hit->cpu = bpf_get_smp_processor_id();
+	hit->trigger = trigger;
+	hit->action = action;
 	hit->pid = id >> 32;
 	hit->tid = (__u32)id;
-	hit->trigger = (__u32)cookie;
-	hit->action = cookie >> 32;
 	bpf_probe_read_kernel(hit->regs, sizeof(hit->regs), regs);
 	bpf_probe_read_user(&hit->return_address, sizeof(hit->return_address), (void *)hit->regs[HIT_RSP]);
 	bytes = bpf_get_stack(regs, hit->stack, sizeof(hit->stack), BPF_F_USER_STACK);
@@ -41,24 +153,85 @@ static void fill(struct hit *hit, struct pt_regs *regs, __u64 cookie)
 	bpf_get_current_comm(hit->comm, sizeof(hit->comm));
 }
 
-/* Always 0: some kernels take another value for "remove this probe". */
-SEC("uprobe")
-int trigger_hit(struct pt_regs *regs)
+/* With stop_at, hits before the one that ends the recording, and after it, are only noted. */
+static __always_inline __u32 settle(__u32 action)
 {
-	__u64 cookie = bpf_get_attach_cookie(regs);
+	__u64 cnt;
+
+	if (!(action & HIT_STOP))
+		return action;
+	cnt = __sync_fetch_and_add(&stop_cnt, 1) + 1;
+	return stop_at && cnt != stop_at ? action & ~HIT_STOP : action;
+}
+
+static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct returning *returning, __u64 now)
+{
 	__u32 action = cookie >> 32;
 	struct hit *hit = bpf_ringbuf_reserve(&hits, sizeof(*hit), 0);
 
 	if (!hit) {
 		__sync_fetch_and_add(&lost, 1);
-		return 0;
+		return;
 	}
-	fill(hit, regs, cookie);
+	action = settle(action);
+	fill(hit, regs, (__u32)cookie, action, now);
+	fill_call(hit, returning);
 	/* A wakeup costs the target microseconds, and only one kind of hit is waited for. */
 	bpf_ringbuf_submit(hit, action & HIT_STOP ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	/* Not where the hit is lost: nobody would let the thread go on. */
-	if (action & HIT_START)
+	if (action & HIT_START || (action & HIT_STOP && freeze))
 		bpf_send_signal_thread(SIGSTOP);
+}
+
+/* ---- the programs: always 0, since some kernels take another value for "remove this probe" ---- */
+
+SEC("uprobe")
+int trigger_hit(struct pt_regs *regs)
+{
+	__u64 now, cookie = bpf_get_attach_cookie(regs);
+
+	if (is_target() && passes(&rules[(__u32)cookie % RULE_MAX], regs, NULL, &now))
+		record(regs, cookie, NULL, now);
+	return 0;
+}
+
+SEC("uprobe")
+int call_begin(struct pt_regs *regs)
+{
+	struct call_key key = {bpf_get_current_pid_tgid(), regs->sp, bpf_get_attach_cookie(regs)};
+	struct call call = {
+		.args = {regs->di, regs->si, regs->dx, regs->cx, regs->r8, regs->r9},
+	};
+
+	if (!is_target())
+		return 0;
+	call.begin_ns = bpf_ktime_get_ns();
+	bpf_map_update_elem(&calls, &key, &call, BPF_ANY);
+	return 0;
+}
+
+SEC("uretprobe")
+int call_end(struct pt_regs *regs)
+{
+	__u64 now, cookie = bpf_get_attach_cookie(regs);
+	struct call_key key = {bpf_get_current_pid_tgid(), regs->sp - sizeof(__u64), cookie};
+	struct rule *rule = &rules[(__u32)cookie % RULE_MAX];
+	struct returning returning = {.end_ns = bpf_ktime_get_ns()};
+	struct call *call;
+
+	if (!is_target())
+		return 0;
+	call = bpf_map_lookup_elem(&calls, &key);
+	if (!call) {
+		__sync_fetch_and_add(&rule->without_call, 1);
+		return 0;
+	}
+	returning.begin_ns = call->begin_ns;
+	__builtin_memcpy(returning.args, call->args, sizeof(returning.args));
+	bpf_map_delete_elem(&calls, &key);
+	if (returning.end_ns - returning.begin_ns >= rule->slower_than_ns &&
+	    passes(rule, regs, &returning, &now))
+		record(regs, cookie, &returning, now);
 	return 0;
 }
 

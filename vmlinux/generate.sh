@@ -13,9 +13,11 @@ bpftool=$(command -v bpftool || echo /usr/sbin/bpftool)
 # By name: "struct X", "enum X" or a typedef; an enum without a name by one of its values.
 wanted='
 struct pt_regs
+struct bpf_pidns_info
 enum bpf_map_type
 BPF_RB_FORCE_WAKEUP
 BPF_F_USER_STACK
+BPF_ANY bool
 __u8 __s8 __u16 __s16 __u32 __s32 __u64 __s64
 __be16 __be32 __wsum
 '

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A uprobe_multi link takes all probes of one file, so they are grouped by path; a perf uprobe is one probe in one event. Perf events are not
+ * A uprobe_multi link takes all probes of one file that run one program; a perf uprobe is one probe in one event. Perf events are not
  * inherited (attr.inherit): the kernel then reads the probed file's path again in the target's memory at each of its fork()s
  * and makes them fail. Threads are covered all the same, since breakpoints belong to the address space.
  */
@@ -8,10 +8,9 @@
 
 #include <string.h>
 
-#include <bpf/libbpf.h>
-
 #include "base/array.h"
 #include "base/error.h"
+#include "trigger/perf_uprobe.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
 
@@ -20,121 +19,164 @@ enum { KERNEL_ENOTSUPP = 524 };
 
 /* ---- the plan ---- */
 
-static struct probed_file *find_file(struct links *links, const char *path)
+static struct probe_group *find_group(struct links *links, const char *path, int prog_fd, bool at_return)
 {
-	for (size_t i = 0; i < links->file_cnt; i++)
-		if (!strcmp(links->files[i].path, path))
-			return &links->files[i];
+	for (size_t i = 0; i < links->group_cnt; i++) {
+		struct probe_group *group = &links->groups[i];
+
+		if (group->prog_fd == prog_fd && group->at_return == at_return && !strcmp(group->path, path))
+			return group;
+	}
 	return NULL;
 }
 
-/* A file with room for `cap` probes. */
-static struct probed_file *add_file(struct links *links, const struct probe *probe, size_t cap)
+static int grow(struct probe_group *group)
 {
-	struct probed_file file = {.path = probe->path, .symbol = probe->symbol};
+	size_t cap = group->cap ? 2 * group->cap : 16;
+	uint64_t **arrays[] = {&group->offsets, &group->cookies, &group->ref_ctr_offsets};
 
-	file.offsets = calloc(cap, sizeof(*file.offsets));
-	file.cookies = calloc(cap, sizeof(*file.cookies));
-	if (!file.offsets || !file.cookies ||
-	    ARRAY_PUSH(links->files, links->file_cnt, links->file_cap, file)) {
-		free(file.offsets);
-		free(file.cookies);
-		return NULL;
+	if (group->cnt < group->cap)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		uint64_t *moved = reallocarray(*arrays[i], cap, sizeof(*moved));
+
+		if (!moved)
+			return -ENOMEM;
+		*arrays[i] = moved;
 	}
-	return &links->files[links->file_cnt - 1];
-}
-
-static int plan_probe(struct links *links, const struct probe *probe, uint64_t cookie, size_t cap)
-{
-	struct probed_file *file = find_file(links, probe->path);
-
-	if (!file)
-		file = add_file(links, probe, cap);
-	if (!file)
-		return -ENOMEM;
-	file->offsets[file->cnt] = probe->file_offset;
-	file->cookies[file->cnt] = cookie;
-	file->cnt++;
+	group->cap = cap;
 	return 0;
 }
 
-int links_plan(struct links *links, const struct trigger *triggers, size_t trigger_cnt)
+static int plan_probe(struct links *links, const struct probe *probe, uint64_t cookie, int prog_fd,
+		      bool at_return)
 {
-	size_t total = 0;
+	struct probe_group *group = find_group(links, probe->path, prog_fd, at_return);
+
+	if (!group) {
+		struct probe_group empty = {probe->path, probe->symbol, prog_fd, at_return, NULL,
+					    NULL,	 NULL,		0,	 0};
+
+		if (ARRAY_PUSH(links->groups, links->group_cnt, links->group_cap, empty))
+			return -ENOMEM;
+		group = &links->groups[links->group_cnt - 1];
+	}
+	if (grow(group))
+		return -ENOMEM;
+	group->offsets[group->cnt] = probe->file_offset;
+	group->cookies[group->cnt] = cookie;
+	group->ref_ctr_offsets[group->cnt] = probe->ref_ctr_offset;
+	group->cnt++;
+	return 0;
+}
+
+static int plan_role(struct links *links, const struct programs *programs, const struct trigger *trigger,
+		     size_t i, enum program_role role)
+{
+	uint32_t action = trigger->action | (role == PROGRAM_HIT ? 0 : HIT_RETURN);
+	uint64_t cookie = i | (uint64_t)action << 32; /* bpf/trigger.bpf.c */
+	int fd = programs_fd(programs, i, role), err = 0;
+
+	for (size_t j = 0; j < trigger->probe_cnt && !err; j++)
+		err = plan_probe(links, &trigger->probes[j], cookie, fd, role == PROGRAM_CALL_END);
+	return err;
+}
+
+int links_plan(struct links *links, const struct programs *programs, const struct trigger *triggers,
+	       size_t trigger_cnt)
+{
 	int err = 0;
 
-	for (size_t i = 0; i < trigger_cnt; i++)
-		total += triggers[i].probe_cnt;
-	for (size_t i = 0; i < trigger_cnt; i++) {
-		uint64_t cookie = i | (uint64_t)triggers[i].action << 32; /* bpf/trigger.bpf.c */
+	for (size_t i = 0; i < trigger_cnt && !err; i++) {
+		bool at_return = trigger_at_return(&triggers[i]);
 
-		for (size_t j = 0; j < triggers[i].probe_cnt && !err; j++)
-			err = plan_probe(links, &triggers[i].probes[j], cookie, total);
+		err = plan_role(links, programs, &triggers[i], i,
+				at_return ? PROGRAM_CALL_BEGIN : PROGRAM_HIT);
+		if (!err && at_return)
+			err = plan_role(links, programs, &triggers[i], i, PROGRAM_CALL_END);
 	}
 	return err;
 }
 
 /* ---- attaching ---- */
 
-static int fail_attach(int err, const struct probed_file *file, pid_t pid)
+static int fail_attach(int err, const struct probe_group *group, pid_t pid)
 {
 	switch (err) {
 	case -KERNEL_ENOTSUPP:
 	case -EOPNOTSUPP:
 	case -ENOEXEC:
 		return fail(-ENOTSUP, "the kernel cannot probe the first instruction of %s%s in %s",
-			    file->symbol, file->cnt > 1 ? " or of another function" : "", file->path);
+			    group->symbol, group->cnt > 1 ? " or of another function" : "", group->path);
 	case -ESRCH:
 		return fail(err, "there is no process %d", pid);
+	case -E2BIG:
+		return fail(err, "%zu probes in %s are more than one uprobe_multi link takes (2^20)",
+			    group->cnt, group->path);
 	case -ENOMEM:
-		return fail(err, "no memory for %zu probes in %s", file->cnt, file->path);
+		return fail(err, "no memory for %zu probes in %s", group->cnt, group->path);
 	default:
-		return fail_errno(err, "cannot put a probe on %s in %s", file->symbol, file->path);
+		return fail_errno(err, "cannot put a probe on %s in %s", group->symbol, group->path);
 	}
 }
 
-int links_attach_multi(struct links *links, const struct bpf_program *program, pid_t pid)
+int links_attach_multi(struct links *links, pid_t pid)
 {
-	for (size_t i = 0; i < links->file_cnt; i++) {
-		const struct probed_file *file = &links->files[i];
+	for (size_t i = 0; i < links->group_cnt; i++) {
+		const struct probe_group *group = &links->groups[i];
+		const struct uprobe_multi multi = {
+			.prog_fd = group->prog_fd,
+			.path = group->path,
+			.offsets = group->offsets,
+			.cookies = group->cookies,
+			.ref_ctr_offsets = group->ref_ctr_offsets,
+			.cnt = group->cnt,
+			.pid = pid,
+			.at_return = group->at_return,
+		};
 		int fd, err;
 
-		if (array_reserve(&links->multi, &links->multi_cap, links->multi_cnt + 1,
-				  sizeof(*links->multi)))
+		if (array_reserve(&links->fds, &links->fd_cap, links->fd_cnt + 1, sizeof(*links->fds)))
 			return -ENOMEM;
-		err = uprobe_multi_open(&fd, bpf_program__fd(program), file->path, file->offsets,
-					file->cookies, file->cnt, pid);
+		err = uprobe_multi_open(&fd, &multi);
 		if (err == -EPERM)
 			return privilege_fail_bpf();
 		if (err)
-			return fail_attach(err, file, pid);
-		links->multi[links->multi_cnt++] = fd;
+			return fail_attach(err, group, pid);
+		links->fds[links->fd_cnt++] = fd;
 	}
 	return 0;
 }
 
-static int attach_perf(struct links *links, const struct bpf_program *program, pid_t pid,
-		       const struct probed_file *file, size_t i)
+static int attach_perf(struct links *links, const struct probe_group *group, size_t i, pid_t pid)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = file->cookies[i]);
-	struct bpf_link *link;
+	const struct perf_uprobe probe = {
+		.prog_fd = group->prog_fd,
+		.path = group->path,
+		.offset = group->offsets[i],
+		.cookie = group->cookies[i],
+		.ref_ctr_offset = group->ref_ctr_offsets[i],
+		.pid = pid,
+		.at_return = group->at_return,
+	};
+	int err;
 
-	if (array_reserve(&links->perf, &links->perf_cap, links->perf_cnt + 1, sizeof(struct bpf_link *)))
+	if (array_reserve(&links->fds, &links->fd_cap, links->fd_cnt + 2, sizeof(*links->fds)))
 		return -ENOMEM;
-	link = bpf_program__attach_uprobe_opts(program, pid, file->path, file->offsets[i], &opts);
-	if (!link && (errno == EPERM || errno == EACCES))
+	err = perf_uprobe_open(&links->fds[links->fd_cnt], &links->fds[links->fd_cnt + 1], &probe);
+	if (err == -EPERM || err == -EACCES)
 		return privilege_fail_perf_uprobe();
-	if (!link)
-		return fail_attach(-errno, file, pid);
-	links->perf[links->perf_cnt++] = link;
+	if (err)
+		return fail_attach(err, group, pid);
+	links->fd_cnt += 2;
 	return 0;
 }
 
-int links_attach_perf(struct links *links, const struct bpf_program *program, pid_t pid)
+int links_attach_perf(struct links *links, pid_t pid)
 {
-	for (size_t i = 0; i < links->file_cnt; i++) {
-		for (size_t j = 0; j < links->files[i].cnt; j++) {
-			int err = attach_perf(links, program, pid, &links->files[i], j);
+	for (size_t i = 0; i < links->group_cnt; i++) {
+		for (size_t j = 0; j < links->groups[i].cnt; j++) {
+			int err = attach_perf(links, &links->groups[i], j, pid);
 
 			if (err)
 				return err;
@@ -145,24 +187,22 @@ int links_attach_perf(struct links *links, const struct bpf_program *program, pi
 
 /* ---- the end ---- */
 
+/* Returns first: a call whose return is no longer probed must not be remembered. */
 void links_detach(struct links *links)
 {
-	for (size_t i = 0; i < links->multi_cnt; i++)
-		close(links->multi[i]);
-	for (size_t i = 0; i < links->perf_cnt; i++)
-		bpf_link__destroy(links->perf[i]);
-	links->multi_cnt = links->perf_cnt = 0;
+	while (links->fd_cnt)
+		close(links->fds[--links->fd_cnt]);
 }
 
 void links_release(struct links *links)
 {
 	links_detach(links);
-	for (size_t i = 0; i < links->file_cnt; i++) {
-		free(links->files[i].offsets);
-		free(links->files[i].cookies);
+	for (size_t i = 0; i < links->group_cnt; i++) {
+		free(links->groups[i].offsets);
+		free(links->groups[i].cookies);
+		free(links->groups[i].ref_ctr_offsets);
 	}
-	free(links->files);
-	free(links->multi);
-	free(links->perf);
+	free(links->groups);
+	free(links->fds);
 	*links = (struct links){0};
 }

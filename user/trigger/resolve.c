@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "trigger/condition.h"
 #include "trigger/matches.h"
 #include "trigger/not_found.h"
 #include "trigger/probe.h"
@@ -175,5 +176,6 @@ void trigger_release(struct trigger *trigger)
 		probe_release(&trigger->probes[i]);
 	free(trigger->probes);
 	free(trigger->name);
+	condition_free(trigger->rule.condition);
 	*trigger = (struct trigger){0};
 }

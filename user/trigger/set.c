@@ -12,17 +12,16 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "bpf/rule.h"
 #include "bpf/trigger.skel.h"
 #include "trigger/hit_ring.h"
 #include "trigger/links.h"
-#include "trigger/privilege.h"
+#include "trigger/programs.h"
 #include "trigger/trigger.h"
 #include "trigger/uprobe_multi.h"
 
-DEFINE_CLEANUP(struct trigger_bpf *, trigger_bpf__destroy)
-
 struct trigger_set {
-	struct trigger_bpf *bpf;
+	struct programs programs;
 	struct hit_ring ring;
 	struct links links;
 	enum trigger_link link; /* the rung in use: not AUTO */
@@ -43,44 +42,26 @@ log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 /* ---- loading ---- */
 
-static int fail_load(int err, const struct trigger_bpf *bpf)
+static int load(struct trigger_set *set, const struct trigger_config *config, enum trigger_link link)
 {
-	if (err == -EPERM)
-		return privilege_fail_bpf();
-	if (err == -ENOMEM)
-		return fail(err, "no memory for the BPF ring buffer of %u KiB",
-			    bpf_map__max_entries(bpf->maps.hits) / 1024);
-	return fail_errno(err, "the kernel does not accept the BPF program (-v shows why)");
-}
-
-static int load(struct trigger_set *set, enum trigger_link link)
-{
-	CLEANUP(trigger_bpf__destroyp) struct trigger_bpf *bpf = trigger_bpf__open();
 	size_t size;
-	int err;
+	int err = programs_load(&set->programs, config, link);
 
-	if (!bpf)
-		return fail_errno(-errno, "cannot open the BPF program");
-	if (link == TRIGGER_LINK_UPROBE_MULTI)
-		bpf_program__set_expected_attach_type(bpf->progs.trigger_hit,
-						      (enum bpf_attach_type)UPROBE_MULTI_ATTACH_TYPE);
-	err = trigger_bpf__load(bpf);
 	if (err)
-		return fail_load(err, bpf);
-	size = bpf_map__max_entries(bpf->maps.hits);
-	err = hit_ring_init(&set->ring, bpf_map__fd(bpf->maps.hits), size);
+		return err;
+	size = bpf_map__max_entries(set->programs.bpf->maps.hits);
+	err = hit_ring_init(&set->ring, bpf_map__fd(set->programs.bpf->maps.hits), size);
 	if (err)
 		return fail_errno(err, "cannot map the BPF ring buffer of %zu KiB", size / 1024);
-	set->bpf = TAKE_PTR(bpf);
 	set->link = link;
-	return 0;
+	return links_plan(&set->links, &set->programs, config->triggers, config->trigger_cnt);
 }
 
 static void unload(struct trigger_set *set)
 {
+	links_release(&set->links);
 	hit_ring_release(&set->ring);
-	trigger_bpf__destroy(set->bpf);
-	set->bpf = NULL;
+	programs_release(&set->programs);
 }
 
 /* ---- attaching ---- */
@@ -88,21 +69,21 @@ static void unload(struct trigger_set *set)
 static int attach_multi(struct trigger_set *set, const struct trigger_config *config,
 			const char **ret_obstacle)
 {
-	int err = load(set, TRIGGER_LINK_UPROBE_MULTI);
+	int err = load(set, config, TRIGGER_LINK_UPROBE_MULTI);
 
 	if (err)
 		return err;
-	*ret_obstacle = uprobe_multi_obstacle(bpf_program__fd(set->bpf->progs.trigger_hit));
+	*ret_obstacle = uprobe_multi_obstacle(bpf_program__fd(set->programs.bpf->progs.trigger_hit));
 	if (*ret_obstacle)
 		return fail(-ENOTSUP, "%s", *ret_obstacle);
-	return links_attach_multi(&set->links, set->bpf->progs.trigger_hit, config->pid);
+	return links_attach_multi(&set->links, config->pid);
 }
 
 static int attach_perf(struct trigger_set *set, const struct trigger_config *config)
 {
-	int err = load(set, TRIGGER_LINK_PERF_UPROBE);
+	int err = load(set, config, TRIGGER_LINK_PERF_UPROBE);
 
-	return err ? err : links_attach_perf(&set->links, set->bpf->progs.trigger_hit, config->pid);
+	return err ? err : links_attach_perf(&set->links, config->pid);
 }
 
 static int attach(struct trigger_set *set, const struct trigger_config *config)
@@ -128,9 +109,7 @@ int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config
 	if (!set)
 		return -ENOMEM;
 	libbpf_set_print(log_libbpf);
-	err = links_plan(&set->links, config->triggers, config->trigger_cnt);
-	if (!err)
-		err = attach(set, config);
+	err = attach(set, config);
 	if (err)
 		return err;
 	*ret_set = TAKE_PTR(set);
@@ -146,9 +125,27 @@ void trigger_set_free(struct trigger_set *set)
 {
 	if (!set)
 		return;
-	links_release(&set->links);
 	unload(set);
 	free(set);
+}
+
+/* ---- watched processes ---- */
+
+int trigger_set_watch(struct trigger_set *set, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+	uint8_t value = 1;
+	int err = bpf_map__update_elem(set->programs.bpf->maps.targets, &key, sizeof(key), &value,
+				       sizeof(value), BPF_ANY);
+
+	return err ? fail_errno(err, "cannot watch process %d (at most %d at once)", pid, TARGETS_MAX) : 0;
+}
+
+int trigger_set_unwatch(struct trigger_set *set, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+
+	return bpf_map__delete_elem(set->programs.bpf->maps.targets, &key, sizeof(key), 0);
 }
 
 /* ---- hits ---- */
@@ -156,7 +153,7 @@ void trigger_set_free(struct trigger_set *set)
 /* poll(2) on a ring buffer map is woken by HIT_STOP alone, but one that starts with other hits waiting returns at once. */
 int trigger_set_fd(const struct trigger_set *set)
 {
-	return bpf_map__fd(set->bpf->maps.hits);
+	return bpf_map__fd(set->programs.bpf->maps.hits);
 }
 
 bool trigger_set_pending(const struct trigger_set *set)
@@ -171,7 +168,14 @@ int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct 
 
 uint64_t trigger_set_lost(const struct trigger_set *set)
 {
-	return __atomic_load_n(&set->bpf->bss->lost, __ATOMIC_RELAXED);
+	return __atomic_load_n(&set->programs.bpf->bss->lost, __ATOMIC_RELAXED);
+}
+
+struct trigger_counts trigger_set_counts(const struct trigger_set *set, size_t trigger)
+{
+	const volatile struct rule *rule = &set->programs.bpf->bss->rules[trigger];
+
+	return (struct trigger_counts){rule->passed, rule->limited, rule->unreadable, rule->without_call};
 }
 
 const char *trigger_set_link_name(const struct trigger_set *set)

@@ -20,14 +20,32 @@ struct probe {
 	uint64_t addr;	      /* the same as a virtual address of the file */
 	char *symbol;	      /* for messages: "compress_block", "puts+0x4" */
 	uint8_t original[16]; /* the code bytes in the file: what a breakpoint hides */
+	uint64_t
+		ref_ctr_offset; /* of a USDT probe's semaphore, which the kernel counts up while the probe is there; 0: none */
 };
+
+struct condition;
+
+/* Which of a trigger's firings are hits. All 0: each of them. */
+struct trigger_rule {
+	struct condition *condition; /* trigger/condition.h; owned by the trigger; NULL: always */
+	uint64_t slower_than_ns; /* calls that took at least this long, judged when they return; 0: at once */
+	uint64_t skip;		 /* so many are let go first */
+	uint64_t every_ns;	 /* at most one in this time; 0: no limit */
+};
+
+enum { TRIGGER_MAX = 64 };
 
 struct trigger {
 	char *name;	 /* as the user spelled it */
 	uint32_t action; /* enum hit_action */
 	struct probe *probes;
 	size_t probe_cnt, probe_cap;
+	struct trigger_rule rule;
 };
+
+/* Whether it is judged when the call returns: every probe is then at a function's beginning, and a second one at its return. */
+bool trigger_at_return(const struct trigger *trigger);
 
 /*
  * Resolves `spec` ("SYMBOL" in the executable `exe` or, failing that, the libraries it needs; "FILE:SYMBOL" with a path
@@ -42,9 +60,12 @@ struct trigger_set; /* attached triggers */
 
 struct trigger_config {
 	const struct trigger *triggers; /* hit.trigger is an index into these; must outlive the set */
-	size_t trigger_cnt;
-	pid_t pid; /* the process to watch (it need not have exec'd yet) */
+	size_t trigger_cnt;		/* up to TRIGGER_MAX */
+	pid_t pid; /* the process to watch (it need not have exec'd yet); 0: those that trigger_set_watch() names */
 	enum trigger_link { TRIGGER_LINK_AUTO, TRIGGER_LINK_UPROBE_MULTI, TRIGGER_LINK_PERF_UPROBE } link;
+	uint64_t
+		stop_at; /* which HIT_STOP hit, counted from 1, keeps that action: others only record; 0: all do */
+	bool freeze; /* HIT_STOP stops the process (SIGSTOP) before its next instruction */
 };
 
 /*
@@ -53,6 +74,13 @@ struct trigger_config {
  * it; -ENOTSUP: the kernel refuses the instruction, or lacks what is needed.
  */
 int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config *config);
+
+/*
+ * With config.pid 0: firings in process pid count, or no longer. -E2BIG: too many processes;
+ * -ENOENT: it was not watched.
+ */
+int trigger_set_watch(struct trigger_set *set, pid_t pid);
+int trigger_set_unwatch(struct trigger_set *set, pid_t pid);
 
 /* Removes the breakpoints; hits already recorded can still be read. */
 void trigger_set_detach(struct trigger_set *set);
@@ -69,6 +97,17 @@ int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct 
 
 /* Hits the BPF ring buffer had no room for. */
 uint64_t trigger_set_lost(const struct trigger_set *set);
+
+/* What became of one trigger's firings so far. */
+struct trigger_counts {
+	uint64_t passed;     /* for which the condition held (all, where there is none) */
+	uint64_t limited;    /* turned away by rule.every_ns */
+	uint64_t unreadable; /* whose condition reads memory that could not be read */
+	uint64_t
+		without_call; /* returns of calls that began before the probe was there, or are too long ago */
+};
+
+struct trigger_counts trigger_set_counts(const struct trigger_set *set, size_t trigger);
 
 /* "uprobe_multi" or "perf_uprobe". */
 const char *trigger_set_link_name(const struct trigger_set *set);

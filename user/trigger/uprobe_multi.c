@@ -56,17 +56,19 @@ const char *uprobe_multi_obstacle(int prog_fd)
 	return NULL;
 }
 
-int uprobe_multi_open(int *ret_fd, int prog_fd, const char *path, const uint64_t *offsets,
-		      const uint64_t *cookies, size_t cnt, pid_t pid)
+int uprobe_multi_open(int *ret_fd, const struct uprobe_multi *multi)
 {
+	enum { UPROBE_MULTI_RETURN = 1 }; /* BPF_F_UPROBE_MULTI_RETURN */
 	struct link_create attr = {
-		.prog_fd = (uint32_t)prog_fd,
+		.prog_fd = (uint32_t)multi->prog_fd,
 		.attach_type = UPROBE_MULTI_ATTACH_TYPE,
-		.path = (uintptr_t)path,
-		.offsets = (uintptr_t)offsets,
-		.cookies = (uintptr_t)cookies,
-		.cnt = (uint32_t)cnt,
-		.pid = (uint32_t)pid,
+		.path = (uintptr_t)multi->path,
+		.offsets = (uintptr_t)multi->offsets,
+		.cookies = (uintptr_t)multi->cookies,
+		.ref_ctr_offsets = (uintptr_t)multi->ref_ctr_offsets,
+		.cnt = (uint32_t)multi->cnt,
+		.uflags = multi->at_return ? UPROBE_MULTI_RETURN : 0,
+		.pid = (uint32_t)multi->pid,
 	};
 	int fd = create(&attr);
 

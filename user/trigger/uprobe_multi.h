@@ -2,6 +2,7 @@
 /* BPF links of the kind "uprobe_multi": many probes of one file, for one process (Linux 6.6). */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -12,6 +13,14 @@ enum { UPROBE_MULTI_ATTACH_TYPE = 48 };
 /* NULL where the kernel has such links, else the reason why they cannot be used. `prog_fd` is of a program loaded for them. */
 const char *uprobe_multi_obstacle(int prog_fd);
 
-/* Probes at offsets[] of the file `path`, with cookies[], in process pid. *ret_fd holds them in place. A negative errno of bpf(2). */
-int uprobe_multi_open(int *ret_fd, int prog_fd, const char *path, const uint64_t *offsets,
-		      const uint64_t *cookies, size_t cnt, pid_t pid);
+struct uprobe_multi {
+	int prog_fd;
+	const char *path;
+	const uint64_t *offsets, *cookies, *ref_ctr_offsets;
+	size_t cnt;
+	pid_t pid; /* 0: all processes */
+	bool at_return;
+};
+
+/* Probes at offsets[] of the file `path`. *ret_fd holds them in place. A negative errno of bpf(2). */
+int uprobe_multi_open(int *ret_fd, const struct uprobe_multi *multi);

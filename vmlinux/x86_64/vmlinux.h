@@ -25,6 +25,8 @@ typedef __u32 __be32;
 
 typedef __u32 __wsum;
 
+typedef _Bool bool;
+
 struct pt_regs {
 	long unsigned int r15;
 	long unsigned int r14;
@@ -87,6 +89,18 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_CGRP_STORAGE = 32,
 	BPF_MAP_TYPE_ARENA = 33,
 	__MAX_BPF_MAP_TYPE = 34,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+	BPF_F_LOCK = 4,
+};
+
+struct bpf_pidns_info {
+	__u32 pid;
+	__u32 tgid;
 };
 
 enum {

@@ -4,7 +4,7 @@
 #include "assertions.h"
 #include "base/array.h"
 
-/* Probes are grouped by file, in order; a cookie carries the trigger's index and its action. */
+/* Probes are grouped by file and program, in order; a cookie carries the trigger's index and its action. */
 static void test_plan(void **state)
 {
 	struct probe first[] = {
@@ -12,7 +12,7 @@ static void test_plan(void **state)
 		{.path = (char *)"/lib", .file_offset = 0x200, .symbol = (char *)"b"},
 	};
 	struct probe second[] = {
-		{.path = (char *)"/lib", .file_offset = 0x300, .symbol = (char *)"c"},
+		{.path = (char *)"/lib", .file_offset = 0x300, .symbol = (char *)"c", .ref_ctr_offset = 0x40},
 		{.path = (char *)"/exe", .file_offset = 0x100, .symbol = (char *)"a"},
 	};
 	struct trigger triggers[] = {
@@ -20,32 +20,49 @@ static void test_plan(void **state)
 		{.action = HIT_START, .probes = second, .probe_cnt = ARRAY_SIZE(second)},
 	};
 	struct links links = {0};
+	int conditional[] = {10, 11};
+	struct programs programs = {.conditional = conditional, .trigger_cnt = 2};
 
 	(void)state;
-	assert_ok(links_plan(&links, triggers, ARRAY_SIZE(triggers)));
-	assert_int_equal(links.file_cnt, 2);
-	assert_string_equal(links.files[0].path, "/exe");
-	assert_string_equal(links.files[0].symbol, "a");
-	assert_int_equal(links.files[0].cnt, 2);
-	assert_int_equal(links.files[0].offsets[0], 0x100);
-	assert_int_equal(links.files[0].cookies[0], (uint64_t)HIT_STOP << 32);
-	assert_int_equal(links.files[0].offsets[1], 0x100);
-	assert_int_equal(links.files[0].cookies[1], (uint64_t)HIT_START << 32 | 1);
-	assert_string_equal(links.files[1].path, "/lib");
-	assert_string_equal(links.files[1].symbol, "b");
-	assert_int_equal(links.files[1].cnt, 2);
-	assert_int_equal(links.files[1].offsets[0], 0x200);
-	assert_int_equal(links.files[1].offsets[1], 0x300);
+	assert_ok(links_plan(&links, &programs, triggers, ARRAY_SIZE(triggers)));
+	assert_int_equal(links.group_cnt, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(links.groups[i].prog_fd, i < 2 ? 10 : 11);
+		assert_false(links.groups[i].at_return);
+		assert_int_equal(links.groups[i].cnt, 1);
+		assert_int_equal(links.groups[i].cookies[0],
+				 i < 2 ? (uint64_t)HIT_STOP << 32 : (uint64_t)HIT_START << 32 | 1);
+	}
+	links_release(&links);
+
+	/* Of one program, those of a file go together. */
+	conditional[1] = 10;
+	assert_ok(links_plan(&links, &programs, triggers, ARRAY_SIZE(triggers)));
+	assert_int_equal(links.group_cnt, 2);
+	assert_string_equal(links.groups[0].path, "/exe");
+	assert_string_equal(links.groups[0].symbol, "a");
+	assert_int_equal(links.groups[0].cnt, 2);
+	assert_int_equal(links.groups[0].offsets[0], 0x100);
+	assert_int_equal(links.groups[0].cookies[0], (uint64_t)HIT_STOP << 32);
+	assert_int_equal(links.groups[0].offsets[1], 0x100);
+	assert_int_equal(links.groups[0].cookies[1], (uint64_t)HIT_START << 32 | 1);
+	assert_string_equal(links.groups[1].path, "/lib");
+	assert_string_equal(links.groups[1].symbol, "b");
+	assert_int_equal(links.groups[1].cnt, 2);
+	assert_int_equal(links.groups[1].offsets[0], 0x200);
+	assert_int_equal(links.groups[1].offsets[1], 0x300);
+	assert_int_equal(links.groups[1].ref_ctr_offsets[1], 0x40);
 	links_release(&links);
 }
 
 static void test_nothing(void **state)
 {
 	struct links links = {0};
+	struct programs programs = {0};
 
 	(void)state;
-	assert_ok(links_plan(&links, NULL, 0));
-	assert_int_equal(links.file_cnt, 0);
+	assert_ok(links_plan(&links, &programs, NULL, 0));
+	assert_int_equal(links.group_cnt, 0);
 	links_release(&links);
 }
 

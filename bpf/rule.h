@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What turns a firing probe into a hit: shared by the BPF program and user/trigger, which fills it in before attaching. */
+#pragma once
+
+#include <linux/types.h>
+
+#include "bpf/hit.h"
+
+enum { RULE_MAX = 64, CALLS_MAX = 16384, TARGETS_MAX = 8192 };
+
+/* Of one trigger. A firing must pass everything, in this order; the program counts where it was turned away. */
+struct rule {
+	__u64 slower_than_ns; /* HIT_RETURN: the call took at least this long */
+	__u64 skip;	      /* so many firings that passed the condition are let go first */
+	__u64 every_ns;	      /* at most one hit in this time; 0: no limit */
+	/* written by the program */
+	__u64 passed;	  /* firings for which the condition held */
+	__u64 next_ns;	  /* `every_ns`: no hit before this time */
+	__u64 limited;	  /* turned away by it */
+	__u64 unreadable; /* the condition reads memory that could not be read */
+	__u64 without_call; /* HIT_RETURN: returns of calls whose beginning was not seen, or was forgotten (CALLS_MAX) */
+};
+
+/* What a condition may ask of a call that returns; the stub in trigger.bpf.c gets a pointer to it, NULL at a call's beginning. */
+struct returning {
+	__u64 begin_ns;
+	__u64 end_ns;
+	__u64 args[HIT_ARG_CNT];
+};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A condition takes the place of the function condition() in the loaded program: that one is the last function of the program's
+ * instructions and the only one called, so that it can be cut off and replaced without any jump to be mended.
+ */
+#include "trigger/programs.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "bpf/rule.h"
+#include "bpf/trigger.skel.h"
+#include "trigger/condition.h"
+#include "trigger/privilege.h"
+#include "trigger/uprobe_multi.h"
+
+_Static_assert((int)TRIGGER_MAX == (int)RULE_MAX, "a rule for each trigger");
+
+DEFINE_CLEANUP(struct trigger_bpf *, trigger_bpf__destroy)
+
+/* ---- the programs as they are ---- */
+
+/* Our pid namespace; {0, 0} for the initial one, whose inode number is fixed (linux/proc_ns.h, PROC_PID_INIT_INO). */
+static struct pid_namespace own_pid_namespace(void)
+{
+	enum { PROC_PID_INIT_INO = 0xeffffffc - (1ll << 32) };
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || (uint32_t)st.st_ino == (uint32_t)PROC_PID_INIT_INO)
+		return (struct pid_namespace){0};
+	return (struct pid_namespace){.dev = st.st_dev, .ino = st.st_ino};
+}
+
+static int fail_load(int err, const struct trigger_bpf *bpf)
+{
+	if (err == -EPERM)
+		return privilege_fail_bpf();
+	if (err == -ENOMEM)
+		return fail(err, "no memory for the BPF ring buffer of %u KiB",
+			    bpf_map__max_entries(bpf->maps.hits) / 1024);
+	return fail_errno(err, "the kernel does not accept the BPF program (-v shows why)");
+}
+
+static bool any_at_return(const struct trigger_config *config)
+{
+	for (size_t i = 0; i < config->trigger_cnt; i++)
+		if (trigger_at_return(&config->triggers[i]))
+			return true;
+	return false;
+}
+
+/* What no trigger needs is not loaded: it costs time and memory. */
+static void choose(struct trigger_bpf *bpf, const struct trigger_config *config)
+{
+	bool at_return = any_at_return(config);
+
+	bpf_program__set_autoload(bpf->progs.call_begin, at_return);
+	bpf_program__set_autoload(bpf->progs.call_end, at_return);
+	if (!at_return)
+		bpf_map__set_max_entries(bpf->maps.calls, 1);
+	if (config->pid)
+		bpf_map__set_max_entries(bpf->maps.targets, 1);
+}
+
+static int load(struct programs *programs, const struct trigger_config *config, enum trigger_link link)
+{
+	CLEANUP(trigger_bpf__destroyp) struct trigger_bpf *bpf = trigger_bpf__open();
+	struct pid_namespace ns = own_pid_namespace();
+	struct bpf_program *program;
+	int err;
+
+	if (!bpf)
+		return fail_errno(-errno, "cannot open the BPF program");
+	choose(bpf, config);
+	bpf->rodata->only_targets = !config->pid;
+	bpf->rodata->freeze = config->freeze;
+	bpf->rodata->ns_dev = ns.dev;
+	bpf->rodata->ns_ino = ns.ino;
+	bpf->bss->stop_at = config->stop_at;
+	if (link == TRIGGER_LINK_UPROBE_MULTI)
+		bpf_object__for_each_program(program, bpf->obj) bpf_program__set_expected_attach_type(
+			program, (enum bpf_attach_type)UPROBE_MULTI_ATTACH_TYPE);
+	err = trigger_bpf__load(bpf);
+	if (err)
+		return fail_load(err, bpf);
+	programs->bpf = TAKE_PTR(bpf);
+	return 0;
+}
+
+static void write_rules(struct programs *programs, const struct trigger_config *config)
+{
+	for (size_t i = 0; i < config->trigger_cnt; i++) {
+		const struct trigger_rule *rule = &config->triggers[i].rule;
+
+		programs->bpf->bss->rules[i] = (struct rule){
+			.slower_than_ns = rule->slower_than_ns,
+			.skip = rule->skip,
+			.every_ns = rule->every_ns,
+		};
+	}
+}
+
+/* ---- copies with a condition ---- */
+
+/* Where the called function begins; `cnt` where there is none. */
+static size_t find_callee(const struct bpf_insn *insns, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && insns[i].src_reg == BPF_PSEUDO_CALL)
+			return i + 1 + (size_t)insns[i].imm;
+	return cnt;
+}
+
+static int join(const struct bpf_program *program, const struct bpf_insn *condition, size_t condition_cnt,
+		struct bpf_insn **ret_insns, size_t *ret_cnt)
+{
+	size_t kept = find_callee(bpf_program__insns(program), bpf_program__insn_cnt(program));
+	struct bpf_insn *insns = calloc(kept + condition_cnt, sizeof(*insns));
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), kept * sizeof(*insns));
+	memcpy(insns + kept, condition, condition_cnt * sizeof(*insns));
+	*ret_insns = insns;
+	*ret_cnt = kept + condition_cnt;
+	return 0;
+}
+
+/* The verifier's words go to -v: what it can object to is a defect of ours. */
+static int load_insns(const struct bpf_insn *insns, size_t cnt, enum trigger_link link)
+{
+	static const size_t log_size = 1 << 20;
+	CLEANUP(freep) char *log = calloc(1, log_size);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .log_buf = log, .log_size = log ? (__u32)log_size : 0,
+		    .log_level = 0);
+	int fd;
+
+	if (link == TRIGGER_LINK_UPROBE_MULTI)
+		opts.expected_attach_type = (enum bpf_attach_type)UPROBE_MULTI_ATTACH_TYPE;
+	fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "condition", "Dual BSD/GPL", insns, cnt, &opts);
+	if (fd >= 0 || !log)
+		return fd;
+	for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n"))
+		log_debug("%s", line);
+	return fd;
+}
+
+static int load_conditional(struct programs *programs, const struct trigger *trigger, enum trigger_link link,
+			    int *ret_fd)
+{
+	bool at_return = trigger_at_return(trigger);
+	const struct bpf_program *program =
+		at_return ? programs->bpf->progs.call_end : programs->bpf->progs.trigger_hit;
+	struct pid_namespace ns = own_pid_namespace();
+	CLEANUP(freep) struct bpf_insn *condition = NULL;
+	CLEANUP(freep) struct bpf_insn *insns = NULL;
+	size_t condition_cnt, cnt;
+	int fd, err = condition_emit(trigger->rule.condition, at_return, &ns, &condition, &condition_cnt);
+
+	if (!err)
+		err = join(program, condition, condition_cnt, &insns, &cnt);
+	if (err)
+		return err;
+	fd = load_insns(insns, cnt, link);
+	if (fd < 0)
+		return fail_errno(fd, "the kernel does not accept the condition of %s (-v shows why)",
+				  trigger->name);
+	*ret_fd = fd;
+	return 0;
+}
+
+int programs_load(struct programs *programs, const struct trigger_config *config, enum trigger_link link)
+{
+	int err;
+
+	programs->conditional = calloc(config->trigger_cnt + 1, sizeof(*programs->conditional));
+	if (!programs->conditional)
+		return -ENOMEM;
+	programs->trigger_cnt = config->trigger_cnt;
+	for (size_t i = 0; i < config->trigger_cnt; i++)
+		programs->conditional[i] = -1;
+	err = load(programs, config, link);
+	if (err)
+		return err;
+	write_rules(programs, config);
+	for (size_t i = 0; i < config->trigger_cnt && !err; i++)
+		if (config->triggers[i].rule.condition)
+			err = load_conditional(programs, &config->triggers[i], link,
+					       &programs->conditional[i]);
+	return err;
+}
+
+void programs_release(struct programs *programs)
+{
+	for (size_t i = 0; i < programs->trigger_cnt; i++)
+		if (programs->conditional[i] >= 0)
+			close(programs->conditional[i]);
+	free(programs->conditional);
+	trigger_bpf__destroy(programs->bpf);
+	*programs = (struct programs){0};
+}
+
+int programs_fd(const struct programs *programs, size_t trigger, enum program_role role)
+{
+	const struct trigger_bpf *bpf = programs->bpf;
+
+	if (role == PROGRAM_CALL_BEGIN)
+		return bpf_program__fd(bpf->progs.call_begin);
+	if (programs->conditional[trigger] >= 0)
+		return programs->conditional[trigger];
+	return bpf_program__fd(role == PROGRAM_HIT ? bpf->progs.trigger_hit : bpf->progs.call_end);
+}
