@@ -217,6 +217,8 @@ static void compare_text(struct code *code, const struct node *node)
 		differs[cnt++] = code->cnt - 1;
 	}
 	move_imm(code, BPF_REG_0, 1);
+	if (!cnt)
+		return; /* "*": instructions that nothing leads to are refused */
 	over = jump(code, BPF_JA, 0, 0);
 	for (size_t i = 0; i < cnt; i++)
 		land(code, differs[i]);
@@ -326,7 +328,7 @@ static void emit_binary(struct code *code, const struct node *node, int slot)
 		move(code, BPF_REG_1, BPF_REG_0);
 		load(code, 8, BPF_REG_0, BPF_REG_10, slot_at(code, slot));
 	}
-	emit_op(code, node->op, node->type.is_signed);
+	emit_op(code, node->op, node->is_signed);
 }
 
 static void emit(struct code *code, const struct node *node, int slot)

@@ -260,6 +260,7 @@ static int add_binary(struct node **left, enum binary_op op, struct node *right,
 		return err;
 	}
 	(*left)->op = op;
+	(*left)->is_signed = true;
 	(*left)->right = right;
 	return 0;
 }
@@ -416,24 +417,26 @@ static bool is_unsigned(struct value_type type)
 
 static int join(struct node **left, size_t i, struct node *right)
 {
+	enum binary_op op = operators[i].op;
+	bool is_signed = !is_unsigned((*left)->type) && (op == OP_SHL || op == OP_SHR || !is_unsigned(right->type));
 	struct value_type type = type_long;
 	int err = 0;
 
-	if (operators[i].op == OP_ADD || operators[i].op == OP_SUB) {
-		if ((*left)->type.depth && !right->type.depth) {
-			type = (*left)->type;
-			err = scale(&right, step_of(type));
-		}
-	} else if (operators[i].op >= OP_SHL || operators[i].op <= OP_BITAND) {
-		type.is_signed = !is_unsigned((*left)->type) && !is_unsigned(right->type);
+	if ((op == OP_ADD || op == OP_SUB) && (*left)->type.depth && !right->type.depth) {
+		type = (*left)->type;
+		err = scale(&right, step_of(type));
+	} else if (operators[i].kind == NODE_BINARY && (op < OP_EQ || op > OP_GE)) {
+		type.is_signed = is_signed;
 	}
 	if (err) {
 		node_free(right);
 		return err;
 	}
-	err = add_binary(left, operators[i].op, right, type);
-	if (!err)
+	err = add_binary(left, op, right, type);
+	if (!err) {
 		(*left)->kind = operators[i].kind;
+		(*left)->is_signed = is_signed;
+	}
 	return err;
 }
 

@@ -62,6 +62,7 @@ enum binary_op {
 struct node {
 	enum node_kind kind;
 	enum binary_op op;
+	bool is_signed; /* of op: how its operands count */
 	struct value_type type;
 	uint64_t number;
 	int level;
