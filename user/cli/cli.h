@@ -31,6 +31,9 @@ int parse_size(const char *text, size_t *ret_size);
 /* A whole number from 0 on. 0, or -EINVAL with a sentence that names the option. */
 int parse_count(const char *option, const char *text, uint64_t *ret_cnt);
 
+/* "5ms", "1.5s", "10us", "300ns": above 0. 0, or -EINVAL with a sentence that names the option. */
+int parse_duration(const char *option, const char *text, uint64_t *ret_ns);
+
 /* Shows progress on stderr if that is a terminal: for decode_config. */
 void show_progress(void *ctx, size_t done_bytes, size_t total_bytes);
 

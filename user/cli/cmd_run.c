@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/front.h"
+#include "cli/trigger_options.h"
 #include "pipeline/capture.h"
 #include "pipeline/copies.h"
 #include "pipeline/interrupt.h"
@@ -21,11 +22,11 @@
 #include "recording/recording.h"
 #include "sinks/sink.h"
 
-enum { TRIGGERS_MAX = 64, RING_SIZE_DEFAULT = 4 << 20, RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
+enum { RING_SIZE_DEFAULT = 4 << 20, RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
 
 struct run_options {
 	struct capture_config capture;
-	const char *triggers[TRIGGERS_MAX];
+	struct trigger_options trigger;
 	const char *output;
 	const char *recording; /* NULL: not kept */
 	char **program;
@@ -42,25 +43,22 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"trigger", 't', "SYMBOL", 0,
-	 "Take the snapshot when SYMBOL is called: a function of PROGRAM or of the libraries it needs, or "
-	 "FILE:SYMBOL",
-	 1},
-	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz)", 1},
+	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz)", 21},
 	{"keep-recording", OPT_KEEP, "DIR", 0, "Keep what was recorded, for trailcam decode and perf script",
-	 1},
+	 22},
 	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
-	 "Trace bytes kept for each thread, a power of two (default: 4M)", 2},
+	 "Trace bytes kept for each thread, a power of two (default: 4M)", 23},
 	{"source", OPT_SOURCE, "auto|intel_pt|step", 0,
-	 "Where branches come from: the processor's Intel PT, or single-stepping (default: auto)", 2},
+	 "Where branches come from: the processor's Intel PT, or single-stepping (default: auto)", 24},
 	{"step-from", OPT_STEP_FROM, "SYMBOL", 0, "step: run at full speed up to the first call of SYMBOL",
-	 3},
-	{"step-log", OPT_STEP_LOG, "FILE", 0, "step: write each instruction's thread and address to FILE", 3},
+	 25},
+	{"step-log", OPT_STEP_LOG, "FILE", 0, "step: write each instruction's thread and address to FILE",
+	 26},
 	{"step-overflow", OPT_STEP_OVERFLOW, "N", 0,
-	 "step: lose packets every N instructions, as an overflowing processor does", 3},
+	 "step: lose packets every N instructions, as an overflowing processor does", 27},
 	{"attach-via", OPT_LINK, "auto|uprobe_multi|perf_uprobe", 0,
-	 "How probes are attached (default: auto)", 4},
-	{"verbose", 'v', NULL, 0, "Say what is being done", 5},
+	 "How probes are attached (default: auto)", 28},
+	{"verbose", 'v', NULL, 0, "Say what is being done", 29},
 	{0},
 };
 
@@ -112,19 +110,9 @@ static int parse_ring_size(const char *text, size_t *ret_size)
 	return 0;
 }
 
-static int add_trigger(struct run_options *run, const char *spec)
-{
-	if (run->capture.trigger_cnt == TRIGGERS_MAX)
-		return fail(-EINVAL, "too many triggers: at most %d", TRIGGERS_MAX);
-	run->triggers[run->capture.trigger_cnt++] = spec;
-	return 0;
-}
-
 static int parse_value(struct run_options *run, int key, char *arg)
 {
 	switch (key) {
-	case 't':
-		return add_trigger(run, arg);
 	case OPT_SNAPSHOT_SIZE:
 		return parse_ring_size(arg, &run->capture.ring_size);
 	case OPT_SOURCE:
@@ -144,6 +132,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	int err;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &run->trigger;
+		return 0;
 	case 'o':
 		run->output = arg;
 		return 0;
@@ -159,7 +150,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_STEP_LOG:
 		run->capture.step_log = arg;
 		return 0;
-	case 't':
 	case OPT_SNAPSHOT_SIZE:
 	case OPT_SOURCE:
 	case OPT_LINK:
@@ -181,7 +171,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{.argp = &trigger_argp}, {0}};
+
 static const struct argp argp = {
+	.children = children,
 	.options = options,
 	.parser = parse,
 	.args_doc = "[--] PROGRAM [ARG...]",
@@ -284,7 +277,9 @@ int cmd_run(int argc, char **argv)
 	argp_err_exit_status = STATUS_RUN_FAILED;
 	argv[0] = (char *)"trailcam run";
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
-	run.capture.triggers = run.triggers;
+	run.capture.triggers = run.trigger.requests;
+	run.capture.trigger_cnt = run.trigger.cnt;
+	run.capture.until = run.trigger.until;
 	run.capture.argv = run.program;
 	err = program_find(run.program[0], &path);
 	if (err)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "sinks/sink.h"
@@ -27,6 +28,26 @@ int parse_count(const char *option, const char *text, uint64_t *ret_cnt)
 		return fail(-EINVAL, "%s takes a whole number, not '%s'", option, text);
 	*ret_cnt = cnt;
 	return 0;
+}
+
+int parse_duration(const char *option, const char *text, uint64_t *ret_ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *unit;
+	double number = strtod(text, &unit);
+
+	for (size_t i = 0; i < ARRAY_SIZE(units) && isdigit((unsigned char)text[0]); i++) {
+		if (strcmp(unit, units[i].name) || !(number * units[i].ns >= 1) ||
+		    number * units[i].ns > 1e18)
+			continue;
+		*ret_ns = (uint64_t)(number * units[i].ns);
+		return 0;
+	}
+	return fail(-EINVAL, "%s: '%s' is not a time: give a number with ns, us, ms or s, such as 5ms",
+		    option, text);
 }
 
 int parse_size(const char *text, size_t *ret_size)

@@ -25,6 +25,7 @@
 #include "pipeline/probe_map.h"
 #include "source/launch.h"
 #include "source/step.h"
+#include "trigger/condition.h"
 
 struct capture {
 	const struct capture_config *config;
@@ -105,6 +106,23 @@ static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t 
 
 /* ---- set-up ---- */
 
+static int resolve_trigger(struct capture *capture, const struct trigger_request *request, uint32_t action)
+{
+	struct trigger *trigger = &capture->triggers[capture->trigger_cnt];
+	int err = trigger_resolve(trigger, request->spec, capture->config->path, action);
+
+	if (err)
+		return err;
+	capture->trigger_cnt++;
+	trigger->rule = (struct trigger_rule){
+		.slower_than_ns = request->slower_than_ns,
+		.skip = request->skip,
+		.every_ns = request->every_ns,
+	};
+	err = request->when ? condition_parse(&trigger->rule.condition, request->when) : 0;
+	return err ? err : trigger_check_rule(trigger);
+}
+
 static int resolve_triggers(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
@@ -114,16 +132,12 @@ static int resolve_triggers(struct capture *capture)
 	capture->triggers = calloc(cnt + 1, sizeof(*capture->triggers));
 	if (!capture->triggers)
 		return -ENOMEM;
-	for (size_t i = 0; i < config->trigger_cnt && !err; i++) {
-		err = trigger_resolve(&capture->triggers[i], config->triggers[i], config->path, HIT_STOP);
-		if (!err)
-			capture->trigger_cnt++;
-	}
+	for (size_t i = 0; i < config->trigger_cnt && !err; i++)
+		err = resolve_trigger(capture, &config->triggers[i], HIT_STOP);
 	if (!err && config->step_from) {
-		err = trigger_resolve(&capture->triggers[capture->trigger_cnt], config->step_from,
-				      config->path, HIT_START);
-		if (!err)
-			capture->trigger_cnt++;
+		struct trigger_request start = {.spec = config->step_from};
+
+		err = resolve_trigger(capture, &start, HIT_START);
 	}
 	capture->probes =
 		(struct probe_map){.triggers = capture->triggers, .trigger_cnt = capture->trigger_cnt};
@@ -174,6 +188,12 @@ static int open_source(struct capture *capture)
 	return step_new(&capture->step, &config, capture->launch.pid);
 }
 
+/* See trigger_config.stop_at. */
+static uint64_t stop_at(const struct capture_until *until)
+{
+	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
+}
+
 static int attach(struct capture *capture)
 {
 	struct trigger_config config = {
@@ -181,6 +201,8 @@ static int attach(struct capture *capture)
 		.trigger_cnt = capture->trigger_cnt,
 		.pid = capture->launch.pid,
 		.link = capture->config->link,
+		.freeze = capture->config->until.freeze,
+		.stop_at = stop_at(&capture->config->until),
 	};
 	int err;
 

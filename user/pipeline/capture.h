@@ -14,11 +14,29 @@
 
 enum capture_source { CAPTURE_AUTO, CAPTURE_INTEL_PT, CAPTURE_STEP };
 
+/* A trigger as the user asks for it; the rules are those of struct trigger_rule. */
+struct trigger_request {
+	const char *spec; /* as trigger_resolve() takes it */
+	const char *when; /* as condition_parse() takes it, or NULL */
+	uint64_t slower_than_ns, skip, every_ns;
+};
+
+/* What else ends the recording, and how. All 0: the first hit does. */
+struct capture_until {
+	uint64_t signals;      /* bit N - 1: when signal N is about to be delivered */
+	uint8_t statuses[256]; /* 1: when the program exits with this status */
+	bool any_status;       /* there is a 1 among them */
+	bool multi_snapshot;   /* a hit is followed by a snapshot, and the recording goes on */
+	bool freeze;	       /* the hit itself stops the program */
+	uint64_t max_hits;     /* which hit is the last; 0: 1, or with multi_snapshot 100 */
+};
+
 struct capture_config {
 	const char *path; /* of the program (program_find()) */
 	char *const *argv;
-	const char *const *triggers; /* specs as trigger_resolve() takes them */
-	size_t trigger_cnt;
+	const struct trigger_request *triggers;
+	size_t trigger_cnt; /* below TRIGGER_MAX */
+	struct capture_until until;
 	const char *step_from;	/* a spec, or NULL: stepping starts with the program */
 	const char *step_log;	/* file for the instruction log, or NULL */
 	uint64_t step_overflow; /* see step_config.overflow_every */

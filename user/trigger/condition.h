@@ -39,6 +39,9 @@ void condition_free(struct condition *condition);
 /* Whether it asks for `ret` or `elapsed`, which are known only when the call returns. */
 bool condition_asks_return(const struct condition *condition);
 
+/* Whether it reads the program's memory: the BPF program must then be allowed to sleep (BPF_F_SLEEPABLE). */
+bool condition_reads_memory(const struct condition *condition);
+
 /* How the program is to know pids: those of the pid namespace (dev, ino); ino 0 is the initial one. */
 struct pid_namespace {
 	uint64_t dev, ino;

@@ -234,19 +234,38 @@ static void emit_comm_is(struct code *code, const struct node *node)
 	compare_text(code, node);
 }
 
-/* One byte more than is compared: the helper ends what it copies with a 0. */
+/* Copies memory of the program to the stack, bringing it in if it is not there. The address is in r0. Leaves 0 or a negative errno there. */
+static void copy_from_user(struct code *code, int at, int32_t size)
+{
+	move(code, BPF_REG_3, BPF_REG_0);
+	address_of(code, BPF_REG_1, at);
+	move_imm(code, BPF_REG_2, size);
+	call(code, BPF_FUNC_copy_from_user);
+}
+
+/*
+ * How long the text is, is not known, so it cannot be copied as other memory is; the helper for strings does not bring memory in. So its first
+ * byte and the last one that matters are touched before. One byte more than is compared is copied: the helper ends it with a 0.
+ */
 static void emit_text_is(struct code *code, const struct node *node, int slot)
 {
-	size_t size = (strlen(node->text) + 2 + 7) & ~7ull;
+	int32_t len = (int32_t)strlen(node->text);
+	size_t size = ((size_t)len + 2 + 7) & ~7ull;
+	int at = slot_at(code, slot);
 
 	emit(code, node->left, slot);
-	move(code, BPF_REG_3, BPF_REG_0);
+	store(code, at, BPF_REG_0);
+	copy_from_user(code, STRING_AT, 1);
+	load(code, 8, BPF_REG_0, BPF_REG_10, at);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, len);
+	copy_from_user(code, STRING_AT, 1);
 	/* Words are compared: their unused bytes must have been written. */
 	move_imm(code, BPF_REG_0, 0);
-	for (size_t at = 0; at < size; at += 8)
-		store(code, STRING_AT + (int)at, BPF_REG_0);
+	for (size_t word = 0; word < size; word += 8)
+		store(code, STRING_AT + (int)word, BPF_REG_0);
+	load(code, 8, BPF_REG_3, BPF_REG_10, at);
 	address_of(code, BPF_REG_1, STRING_AT);
-	move_imm(code, BPF_REG_2, (int32_t)strlen(node->text) + 2);
+	move_imm(code, BPF_REG_2, len + 2);
 	call(code, BPF_FUNC_probe_read_user_str);
 	fail_if_negative(code);
 	compare_text(code, node);
@@ -260,10 +279,7 @@ static void emit_load(struct code *code, const struct node *node, int slot)
 	uint8_t size = node->type.depth ? 8 : node->type.size;
 
 	emit(code, node->left, slot);
-	move(code, BPF_REG_3, BPF_REG_0);
-	address_of(code, BPF_REG_1, at);
-	move_imm(code, BPF_REG_2, size);
-	call(code, BPF_FUNC_probe_read_user);
+	copy_from_user(code, at, size);
 	fail_if_negative(code);
 	load(code, size, BPF_REG_0, BPF_REG_10, at);
 	if (node->type.is_signed)

@@ -128,6 +128,7 @@ static int parse_str(struct parser *parser, struct node **node)
 {
 	int err = add_node(node, NODE_TEXT_IS, type_long);
 
+	parser->condition->reads_memory = true;
 	if (!err)
 		err = expect(parser, "(");
 	if (!err)
@@ -246,6 +247,12 @@ static struct value_type pointee(struct value_type type)
 	return type;
 }
 
+static int add_load(struct parser *parser, struct node **node)
+{
+	parser->condition->reads_memory = true;
+	return wrap_node(node, NODE_LOAD, pointee((*node)->type));
+}
+
 static uint64_t step_of(struct value_type type)
 {
 	return !type.depth ? 1 : type.depth > 1 ? 8 : type.size;
@@ -298,7 +305,7 @@ static int parse_postfix(struct parser *parser, struct node **ret_node)
 		if (!err)
 			err = add_binary(ret_node, OP_ADD, TAKE_PTR(index), type);
 		if (!err)
-			err = wrap_node(ret_node, NODE_LOAD, pointee(type));
+			err = add_load(parser, ret_node);
 	}
 	return err;
 }
@@ -356,8 +363,9 @@ static int parse_operator(struct parser *parser, enum node_kind kind, struct nod
 
 	if (!err)
 		err = parse_unary(parser, ret_node);
-	return err ? err
-		   : wrap_node(ret_node, kind, kind == NODE_LOAD ? pointee((*ret_node)->type) : type_long);
+	if (err)
+		return err;
+	return kind == NODE_LOAD ? add_load(parser, ret_node) : wrap_node(ret_node, kind, type_long);
 }
 
 static int parse_unary(struct parser *parser, struct node **ret_node)
@@ -418,7 +426,8 @@ static bool is_unsigned(struct value_type type)
 static int join(struct node **left, size_t i, struct node *right)
 {
 	enum binary_op op = operators[i].op;
-	bool is_signed = !is_unsigned((*left)->type) && (op == OP_SHL || op == OP_SHR || !is_unsigned(right->type));
+	bool is_signed =
+		!is_unsigned((*left)->type) && (op == OP_SHL || op == OP_SHR || !is_unsigned(right->type));
 	struct value_type type = type_long;
 	int err = 0;
 
@@ -510,4 +519,9 @@ void condition_free(struct condition *condition)
 bool condition_asks_return(const struct condition *condition)
 {
 	return condition->asks_return;
+}
+
+bool condition_reads_memory(const struct condition *condition)
+{
+	return condition->reads_memory;
 }

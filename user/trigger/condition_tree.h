@@ -74,6 +74,7 @@ struct node {
 struct condition {
 	struct node *root;
 	bool asks_return;
+	bool reads_memory;
 };
 
 void node_free(struct node *node);

@@ -137,7 +137,7 @@ static int join(const struct bpf_program *program, const struct bpf_insn *condit
 }
 
 /* The verifier's words go to -v: what it can object to is a defect of ours. */
-static int load_insns(const struct bpf_insn *insns, size_t cnt, enum trigger_link link)
+static int load_insns(const struct bpf_insn *insns, size_t cnt, enum trigger_link link, bool may_sleep)
 {
 	static const size_t log_size = 1 << 20;
 	CLEANUP(freep) char *log = calloc(1, log_size);
@@ -147,6 +147,8 @@ static int load_insns(const struct bpf_insn *insns, size_t cnt, enum trigger_lin
 
 	if (link == TRIGGER_LINK_UPROBE_MULTI)
 		opts.expected_attach_type = (enum bpf_attach_type)UPROBE_MULTI_ATTACH_TYPE;
+	if (may_sleep)
+		opts.prog_flags = BPF_F_SLEEPABLE;
 	fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "condition", "Dual BSD/GPL", insns, cnt, &opts);
 	if (fd >= 0 || !log)
 		return fd;
@@ -171,7 +173,7 @@ static int load_conditional(struct programs *programs, const struct trigger *tri
 		err = join(program, condition, condition_cnt, &insns, &cnt);
 	if (err)
 		return err;
-	fd = load_insns(insns, cnt, link);
+	fd = load_insns(insns, cnt, link, condition_reads_memory(trigger->rule.condition));
 	if (fd < 0)
 		return fail_errno(fd, "the kernel does not accept the condition of %s (-v shows why)",
 				  trigger->name);

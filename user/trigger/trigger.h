@@ -47,6 +47,9 @@ struct trigger {
 /* Whether it is judged when the call returns: every probe is then at a function's beginning, and a second one at its return. */
 bool trigger_at_return(const struct trigger *trigger);
 
+/* Whether the trigger's probes can do what its rule asks for. 0, or -EINVAL with a sentence: not a place where a call begins. */
+int trigger_check_rule(const struct trigger *trigger);
+
 /*
  * Resolves `spec` ("SYMBOL" in the executable `exe` or, failing that, the libraries it needs; "FILE:SYMBOL" with a path
  * or a library's name) to probes. Fills *ret_trigger (release with trigger_release()).
