@@ -126,6 +126,8 @@ static double our_steps(const char *path, struct snapshot **ret_snapshot)
 	rate = (double)step_instruction_cnt(step) / (seconds() - start);
 	if (!err)
 		err = step_snapshot(step, snapshot);
+	if (!err)
+		err = step_describe(step, snapshot);
 	if (err)
 		die("step", err);
 	launch_release(&launch);

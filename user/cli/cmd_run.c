@@ -7,6 +7,7 @@
 
 #include <libgen.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ enum {
 	OPT_SOURCE = 256,
 	OPT_SNAPSHOT_SIZE,
 	OPT_KEEP,
+	OPT_MAX_SIZE,
 	OPT_STEP_FROM,
 	OPT_STEP_LOG,
 	OPT_STEP_OVERFLOW,
@@ -48,6 +50,10 @@ static const struct argp_option options[] = {
 	 22},
 	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
 	 "Trace bytes kept for each thread, a power of two (default: 4M)", 23},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
+	 "With --multi-snapshot: end once the snapshots hold SIZE of trace (default: 1G, or the free disk "
+	 "space)",
+	 22},
 	{"source", OPT_SOURCE, "auto|intel_pt|step", 0,
 	 "Where branches come from: the processor's Intel PT, or single-stepping (default: auto)", 24},
 	{"step-from", OPT_STEP_FROM, "SYMBOL", 0, "step: run at full speed up to the first call of SYMBOL",
@@ -115,6 +121,8 @@ static int parse_value(struct run_options *run, int key, char *arg)
 	switch (key) {
 	case OPT_SNAPSHOT_SIZE:
 		return parse_ring_size(arg, &run->capture.ring_size);
+	case OPT_MAX_SIZE:
+		return parse_size(arg, &run->capture.max_bytes);
 	case OPT_SOURCE:
 		return parse_source(arg, &run->capture.source);
 	case OPT_LINK:
@@ -151,6 +159,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		run->capture.step_log = arg;
 		return 0;
 	case OPT_SNAPSHOT_SIZE:
+	case OPT_MAX_SIZE:
 	case OPT_SOURCE:
 	case OPT_LINK:
 	case OPT_STEP_OVERFLOW:
@@ -189,8 +198,21 @@ static const struct argp argp = {
 	       "found.",
 };
 
+/* A trace is a few times smaller than its packets; where they would not fit, it might not either. */
+static void limit_to_disk(struct run_options *run, const char *dir)
+{
+	struct statvfs fs;
+	uint64_t room;
+
+	if (statvfs(dir, &fs))
+		return;
+	room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (room < run->capture.max_bytes)
+		run->capture.max_bytes = room;
+}
+
 /* What can be refused is refused before the program runs. */
-static int check_outputs(const struct run_options *run)
+static int check_outputs(struct run_options *run)
 {
 	CLEANUP(freep) char *copy = strdup(run->output);
 
@@ -201,23 +223,39 @@ static int check_outputs(const struct run_options *run)
 	if (strcmp(run->output, "-") && access(run->output, W_OK) &&
 	    (errno != ENOENT || access(dirname(copy), W_OK)))
 		return fail_errno(-errno, "cannot write %s", run->output);
+	limit_to_disk(run, dirname(copy));
 	return run->recording ? recording_check_target(run->recording) : 0;
+}
+
+/* The user asked for what leads up to a crash, and there was none: the trace of the last one is not overwritten. */
+static bool is_unwanted(const struct run_options *run, enum capture_end end)
+{
+	const struct capture_until *until = &run->capture.until;
+
+	return end == CAPTURE_EXITED && !run->capture.trigger_cnt && (until->signals || until->any_status);
 }
 
 static void say_end(const struct run_options *run, const struct snapshot *snapshot, enum capture_end end,
 		    int status)
 {
+	char hits[48] = "";
+
+	if (run->capture.trigger_cnt)
+		snprintf(hits, sizeof(hits), snapshot->hit_cnt ? "only %zu hits" : "no hit", snapshot->hit_cnt);
 	switch (end) {
 	case CAPTURE_HIT:
-		log_say("hit %s", snapshot->triggers[snapshot->hits[snapshot->hit_cnt - 1].trigger]);
+		if (snapshot->hit_cnt == 1)
+			log_say("hit %s", snapshot->triggers[snapshot->hits[0].trigger]);
+		else
+			log_say("%zu hits, the last of %s", snapshot->hit_cnt,
+				snapshot->triggers[snapshot->hits[snapshot->hit_cnt - 1].trigger]);
 		break;
 	case CAPTURE_INTERRUPTED:
-		log_say("interrupted%s: the trace ends here",
-			run->capture.trigger_cnt ? " before a hit" : "");
+		log_say("interrupted%s%s: the trace ends here", run->capture.trigger_cnt ? ", " : "", hits);
 		break;
 	case CAPTURE_EXITED:
-		log_say("%sthe program ended (%s %d): the trace shows its end",
-			run->capture.trigger_cnt ? "no hit, " : "",
+		log_say("%s%sthe program ended (%s %d): the trace shows its end", hits,
+			run->capture.trigger_cnt ? ", " : "",
 			WIFSIGNALED(status) ? "signal" : "exit status",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 		break;
@@ -260,7 +298,13 @@ static int run_program(void *ctx)
 		return report(err, exec_failed ? status_of(err) : STATUS_RUN_FAILED);
 	if (interrupt_orphaned())
 		return STATUS_RUN_FAILED;
+	if (is_unwanted(run, end)) {
+		log_say("no hit: nothing is written");
+		return end_as(capture_wait(capture));
+	}
 	say_end(run, snapshot, end, end == CAPTURE_EXITED ? capture_wait(capture) : 0);
+	if (run->capture.until.multi_snapshot)
+		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
 	err = save_and_decode(run, snapshot);
 	if (err)
 		report(err, STATUS_RUN_FAILED);
@@ -270,7 +314,8 @@ static int run_program(void *ctx)
 
 int cmd_run(int argc, char **argv)
 {
-	struct run_options run = {.output = "trace.fxt.gz", .capture = {.ring_size = RING_SIZE_DEFAULT}};
+	struct run_options run = {.output = "trace.fxt.gz",
+				  .capture = {.ring_size = RING_SIZE_DEFAULT, .max_bytes = 1 << 30}};
 	CLEANUP(freep) char *path = NULL;
 	int err;
 

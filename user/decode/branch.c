@@ -23,10 +23,8 @@ static const char *const kind_names[] = {
 _Static_assert(ARRAY_SIZE(kind_names) == BRANCH_KIND_CNT, "a name for every kind");
 
 static const char *const gap_names[] = {
-	[GAP_NONE] = "none",
-	[GAP_OVERFLOW] = "overflow",
-	[GAP_NO_CODE] = "no code",
-	[GAP_BAD_TRACE] = "bad trace",
+	[GAP_NONE] = "none",	       [GAP_OVERFLOW] = "overflow",	 [GAP_NO_CODE] = "no code",
+	[GAP_BAD_TRACE] = "bad trace", [GAP_SNAPSHOT] = "next snapshot",
 };
 _Static_assert(ARRAY_SIZE(gap_names) == GAP_CNT, "a name for every gap");
 

@@ -32,6 +32,7 @@ enum branch_gap {
 	GAP_OVERFLOW, /* the processor (or ring) lost packets */
 	GAP_NO_CODE,  /* no code bytes known at `from` */
 	GAP_BAD_TRACE, /* packets and code disagree, or packets are damaged; `detail` is the decoder's error code */
+	GAP_SNAPSHOT, /* one snapshot ends here, the next begins */
 	GAP_CNT,
 };
 

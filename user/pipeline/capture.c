@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -26,6 +27,8 @@
 #include "source/launch.h"
 #include "source/step.h"
 #include "trigger/condition.h"
+
+enum { SNAPSHOTS_DEFAULT = 100 };
 
 struct capture {
 	const struct capture_config *config;
@@ -37,11 +40,21 @@ struct capture {
 	FILE *step_log;
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;
-	bool hit;
+	bool hit; /* to be followed by a snapshot */
+	uint64_t hit_cnt;
+	uint64_t snapshot_cnt;
+	uint64_t bytes;	 /* in the snapshots */
+	bool hit_before; /* an earlier snapshot has its hit */
 	bool start_hit;
 	bool target_gone;
 	int wait_status;
 };
+
+/* See trigger_config.stop_at. */
+static uint64_t stop_at(const struct capture_until *until)
+{
+	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
+}
 
 /* ---- hits ---- */
 
@@ -53,6 +66,7 @@ static int take_hit(void *ctx, const struct hit *hit)
 		capture->start_hit = true;
 		return 0;
 	}
+	capture->hit_cnt++;
 	if (hit->action & HIT_STOP)
 		capture->hit = true;
 	return ARRAY_PUSH(capture->snapshot->hits, capture->snapshot->hit_cnt, capture->snapshot->hit_cap,
@@ -71,6 +85,56 @@ static bool stop_wanted(void *ctx)
 
 	take_hits(capture);
 	return capture->hit || interrupt_pending();
+}
+
+/* ---- triggers that are no probes ---- */
+
+/* Such a hit's trigger is a name of its own, behind those of the probes. */
+static int add_event(struct capture *capture, const char *name, struct hit *hit)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	uint64_t nth = capture->hit_cnt + 1, max = stop_at(&capture->config->until);
+	char *copy;
+
+	for (hit->trigger = 0; hit->trigger < snapshot->trigger_cnt; hit->trigger++)
+		if (hit->trigger >= capture->trigger_cnt && !strcmp(snapshot->triggers[hit->trigger], name))
+			break;
+	if (hit->trigger == snapshot->trigger_cnt) {
+		copy = strdup(name);
+		if (!copy ||
+		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, copy)) {
+			free(copy);
+			return -ENOMEM;
+		}
+	}
+	hit->action = max && nth != max ? HIT_RECORD : HIT_STOP;
+	return take_hit(capture, hit);
+}
+
+static void signalled(void *ctx, int signal, const struct hit *hit)
+{
+	struct capture *capture = ctx;
+	struct hit event = *hit;
+	char name[32];
+
+	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(signal));
+	take_hits(capture);
+	add_event(capture, name, &event);
+}
+
+/* The process is gone, so the hit has no registers. */
+static int exited(struct capture *capture, int wait_status)
+{
+	struct hit event = {.pid = (uint32_t)capture->launch.pid, .tid = (uint32_t)capture->launch.pid};
+	struct timespec now;
+	char name[32];
+
+	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	event.time_ns = event.begin_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
+	return add_event(capture, name, &event);
 }
 
 static bool start_wanted(void *ctx)
@@ -174,6 +238,8 @@ static int open_step_log(struct capture *capture)
 static int open_source(struct capture *capture)
 {
 	struct step_config config = {
+		.signals = capture->config->until.signals,
+		.signalled = signalled,
 		.ring_size = capture->config->ring_size,
 		.wait_for_start = capture->config->step_from,
 		.overflow_every = capture->config->step_overflow,
@@ -186,12 +252,6 @@ static int open_source(struct capture *capture)
 	};
 
 	return step_new(&capture->step, &config, capture->launch.pid);
-}
-
-/* See trigger_config.stop_at. */
-static uint64_t stop_at(const struct capture_until *until)
-{
-	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
 }
 
 static int attach(struct capture *capture)
@@ -283,9 +343,60 @@ static int abandon(struct capture *capture, int err)
 	return err;
 }
 
+/* One more snapshot; *ret_more: the recording goes on. */
+static int take_snapshot(struct capture *capture, bool *ret_more)
+{
+	const struct capture_until *until = &capture->config->until;
+	struct snapshot *snapshot = capture->snapshot;
+	size_t first = snapshot->aux_cnt;
+	uint64_t max = until->max_hits ? until->max_hits : SNAPSHOTS_DEFAULT;
+	int err = step_snapshot(capture->step, snapshot);
+
+	if (err)
+		return err;
+	for (size_t i = first; i < snapshot->aux_cnt; i++)
+		capture->bytes += snapshot->aux[i].size;
+	capture->snapshot_cnt++;
+	*ret_more =
+		until->multi_snapshot && capture->hit && !interrupt_pending() && capture->snapshot_cnt < max;
+	if (*ret_more && capture->bytes > capture->config->max_bytes) {
+		log_warn("%llu snapshots have filled the room of %zu MiB there is for them: the recording "
+			 "ends here",
+			 (unsigned long long)capture->snapshot_cnt, capture->config->max_bytes >> 20);
+		*ret_more = false;
+	}
+	return 0;
+}
+
+/* Runs the program from snapshot to snapshot. */
+static int run(struct capture *capture, enum step_end *ret_end)
+{
+	bool more = true;
+
+	while (more) {
+		int err = step_run(capture->step, ret_end);
+
+		if (err)
+			return err;
+		take_hits(capture);
+		if (*ret_end == STEP_EXITED) {
+			err = exited(capture, step_wait_status(capture->step));
+			return err ? err : take_snapshot(capture, &more);
+		}
+		err = take_snapshot(capture, &more);
+		if (err)
+			return err;
+		if (more) {
+			capture->hit = false;
+			capture->hit_before = true;
+		}
+	}
+	return 0;
+}
+
 static int finish(struct capture *capture, bool exited)
 {
-	int err = step_snapshot(capture->step, capture->snapshot);
+	int err = step_describe(capture->step, capture->snapshot);
 
 	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */
 	trigger_set_free(capture->set);
@@ -301,6 +412,27 @@ static int finish(struct capture *capture, bool exited)
 	return err;
 }
 
+/* What a user would otherwise wonder about. */
+static void report_counts(const struct capture *capture)
+{
+	uint64_t lost = capture->set ? trigger_set_lost(capture->set) : 0;
+
+	if (lost)
+		log_warn("%llu hits were lost: they came faster than they could be read",
+			 (unsigned long long)lost);
+	for (size_t i = 0; capture->set && i < capture->trigger_cnt; i++) {
+		struct trigger_counts counts = trigger_set_counts(capture->set, i);
+
+		if (counts.unreadable)
+			log_warn("%llu times the condition of %s could not be judged: it reads memory that "
+				 "is not there",
+				 (unsigned long long)counts.unreadable, capture->triggers[i].name);
+		if (counts.limited)
+			log_say("%llu hits of %s were left out: they came within --every of another",
+				(unsigned long long)counts.limited, capture->triggers[i].name);
+	}
+}
+
 int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
 		bool *ret_exec_failed)
 {
@@ -310,7 +442,7 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	*ret_exec_failed = false;
 	interrupt_watch(capture->launch.pid);
 	launch_go(&capture->launch);
-	err = step_run(capture->step, &end);
+	err = run(capture, &end);
 	if (err)
 		return abandon(capture, err);
 	capture->target_gone = end == STEP_EXITED;
@@ -319,10 +451,7 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 		*ret_exec_failed = true;
 		return abandon(capture, err);
 	}
-	take_hits(capture);
-	if (capture->set && trigger_set_lost(capture->set))
-		log_warn("%llu hits were lost: they came faster than they could be read",
-			 (unsigned long long)trigger_set_lost(capture->set));
+	report_counts(capture);
 	err = finish(capture, end == STEP_EXITED);
 	if (err)
 		return err;
@@ -330,9 +459,16 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 		log_warn("the start point %s was never reached: nothing was traced",
 			 capture->config->step_from);
 	log_debug("%llu instructions stepped", (unsigned long long)step_instruction_cnt(capture->step));
-	*ret_end = capture->hit ? CAPTURE_HIT : end == STEP_EXITED ? CAPTURE_EXITED : CAPTURE_INTERRUPTED;
+	*ret_end = capture->hit || capture->hit_before ? CAPTURE_HIT
+		   : end == STEP_EXITED		       ? CAPTURE_EXITED
+						       : CAPTURE_INTERRUPTED;
 	*ret_snapshot = TAKE_PTR(capture->snapshot);
 	return 0;
+}
+
+uint64_t capture_snapshot_cnt(const struct capture *capture)
+{
+	return capture->snapshot_cnt;
 }
 
 int capture_wait(struct capture *capture)

@@ -41,6 +41,7 @@ struct capture_config {
 	const char *step_log;	/* file for the instruction log, or NULL */
 	uint64_t step_overflow; /* see step_config.overflow_every */
 	size_t ring_size;	/* bytes per AUX ring */
+	size_t max_bytes;	/* no further snapshot once they hold more than this */
 	enum capture_source source;
 	enum trigger_link link;
 };
@@ -65,6 +66,9 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
  */
 int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
 		bool *ret_exec_failed);
+
+/* How many snapshots were taken; they are parts of the one that capture_run() gives, with a gap between (GAP_SNAPSHOT). */
+uint64_t capture_snapshot_cnt(const struct capture *capture);
 
 /* Waits for the program to end; its wait status (waitpid(2)). */
 int capture_wait(struct capture *capture);

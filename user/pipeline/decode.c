@@ -5,6 +5,7 @@
  */
 #include "pipeline/decode.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,45 @@ static void branch_lists_free(struct branch_list *lists, size_t cnt)
 	free(lists);
 }
 
+static bool same_thread(const struct aux_trace *a, const struct aux_trace *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+}
+
+/* Appends the branches of a later snapshot's trace, behind a gap: nothing is known of what the thread did between the two. */
+static int append(struct branch_list *list, struct branch_list *later)
+{
+	struct branch gap = {
+		.kind = BRANCH_GAP, .gap = GAP_SNAPSHOT, .tsc = later->cnt ? later->items[0].tsc : 0};
+	int err = later->cnt ? array_reserve(&list->items, &list->cap, list->cnt + later->cnt + 1,
+					     sizeof(*list->items))
+			     : 0;
+
+	if (err || !later->cnt)
+		return err;
+	list->items[list->cnt++] = gap;
+	memcpy(list->items + list->cnt, later->items, later->cnt * sizeof(*later->items));
+	list->cnt += later->cnt;
+	branch_list_release(later);
+	return 0;
+}
+
+/* The traces of one thread in several snapshots become the one of its first. */
+static int join_snapshots(const struct snapshot *snapshot, struct branch_list *lists)
+{
+	int err = 0;
+
+	for (size_t i = 1; i < snapshot->aux_cnt && !err; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (!same_thread(&snapshot->aux[i], &snapshot->aux[j]))
+				continue;
+			err = append(&lists[j], &lists[i]);
+			break;
+		}
+	}
+	return err;
+}
+
 static int decode_all(const struct snapshot *snapshot, struct history *history,
 		      const struct decode_config *config, struct branch_list *lists)
 {
@@ -113,7 +153,16 @@ static int decode_all(const struct snapshot *snapshot, struct history *history,
 
 		err = decoder_run(&decoder, aux->bytes, aux->size, &lists[i]);
 	}
-	return err;
+	return err ? err : join_snapshots(snapshot, lists);
+}
+
+/* Whether an earlier trace has taken over the branches of trace i. */
+static bool was_joined(const struct snapshot *snapshot, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (same_thread(&snapshot->aux[i], &snapshot->aux[j]))
+			return true;
+	return false;
 }
 
 static uint64_t first_ns(const struct snapshot *snapshot, const struct branch_list *lists)
@@ -212,9 +261,12 @@ static int build_threads(struct decoded *decoded, const struct snapshot *snapsho
 					.base_ns = timeline->base_ns};
 		struct stacks_config config = {
 			.symbol_at = symbol_at, .time_ns = time_ns, .space_at = space_at, .ctx = &stream};
-		int err = array_reserve(&timeline->threads, &timeline->thread_cap, timeline->thread_cnt + 1,
-					sizeof(*timeline->threads));
+		int err;
 
+		if (was_joined(snapshot, i))
+			continue;
+		err = array_reserve(&timeline->threads, &timeline->thread_cap, timeline->thread_cnt + 1,
+				    sizeof(*timeline->threads));
 		if (err)
 			return err;
 		err = thread_fill(&timeline->threads[timeline->thread_cnt++], aux, decoded->history);

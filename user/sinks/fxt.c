@@ -171,6 +171,7 @@ static const char *trigger_name(const struct timeline *timeline, const struct hi
 
 static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 {
+	static const char *const arg_names[HIT_ARG_CNT] = {"arg0", "arg1", "arg2", "arg3", "arg4", "arg5"};
 	CLEANUP(freep) char *stack = stack_text(placed);
 	const struct hit *hit = &placed->hit;
 	const char *name = trigger_name(writer->timeline, hit);
@@ -196,6 +197,10 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 	fxt_event_end(fxt);
 	fxt_event_begin(fxt, FXT_INSTANT, shown_id((int32_t)hit->pid), shown_id((int32_t)hit->tid),
 			placed->time_ns, name);
+	for (size_t i = 0; i < HIT_ARG_CNT; i++)
+		fxt_arg_pointer(fxt, arg_names[i], hit->args[i]);
+	if (hit->action & HIT_RETURN)
+		fxt_arg_int(fxt, "elapsed_ns", (int64_t)(hit->time_ns - hit->begin_ns));
 	fxt_event_end(fxt);
 	return 0;
 }

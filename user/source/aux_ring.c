@@ -39,7 +39,14 @@ void aux_ring_write(struct aux_ring *ring, const void *bytes, size_t size)
 
 size_t aux_ring_held(const struct aux_ring *ring)
 {
-	return ring->head < ring->size ? ring->head : ring->size;
+	uint64_t fresh = ring->head - ring->taken;
+
+	return fresh < ring->size ? fresh : ring->size;
+}
+
+void aux_ring_take(struct aux_ring *ring)
+{
+	ring->taken = ring->head;
 }
 
 int aux_ring_linearise(const struct aux_ring *ring, uint8_t **ret_bytes, size_t *ret_size,

@@ -14,6 +14,7 @@ struct aux_ring {
 	uint8_t *bytes;
 	size_t size; /* a power of two */
 	uint64_t head;
+	uint64_t taken; /* what came before this byte belongs to an earlier snapshot */
 };
 
 /* `size` is a power of two and a multiple of the page size. 0 or -ENOMEM with a sentence. Pages cost memory once written. */
@@ -22,8 +23,11 @@ void aux_ring_release(struct aux_ring *ring);
 
 void aux_ring_write(struct aux_ring *ring, const void *bytes, size_t size);
 
-/* How many bytes the ring holds. */
+/* How many bytes the ring holds that were not taken. */
 size_t aux_ring_held(const struct aux_ring *ring);
+
+/* What the ring holds now is no longer part of it. */
+void aux_ring_take(struct aux_ring *ring);
 
 /* A linear copy, oldest byte first; *ret_offset is the number of the first byte. 0 or -ENOMEM. */
 int aux_ring_linearise(const struct aux_ring *ring, uint8_t **ret_bytes, size_t *ret_size,

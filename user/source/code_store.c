@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "source/uprobe_page.h"
 
 enum { PAGE = 4096, INSN_MAX = 15, CACHE_SLOTS = 1 << 16 };
 
@@ -86,7 +87,7 @@ static size_t page_slot(const struct code_store *store, uint64_t addr)
 static int page_capture(struct code_store *store, struct page *page, const struct map *map)
 {
 	if (pread(store->mem_fd, page->bytes, PAGE, (off_t)page->addr) != PAGE)
-		return -EFAULT;
+		return uprobe_page_fill(map->mapping.name, page->bytes, PAGE) ? 0 : -EFAULT;
 	if (store->config.unpatch)
 		store->config.unpatch(store->config.ctx, &map->mapping, page->addr, page->bytes, PAGE);
 	return 0;

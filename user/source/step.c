@@ -188,15 +188,22 @@ static bool changes_maps(long syscall_nr)
 	}
 }
 
-static void announce_comm(struct step *step, pid_t tid, bool exec)
+static void read_comm(const struct step *step, pid_t tid, char *comm, int size)
 {
-	char path[64], comm[32] = "";
+	char path[64];
 	CLEANUP(fclosep) FILE *file = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", step->pid, tid);
 	file = fopen(path, "re");
-	if (file && fgets(comm, sizeof(comm), file))
+	if (file && fgets(comm, size, file))
 		comm[strcspn(comm, "\n")] = '\0';
+}
+
+static void announce_comm(struct step *step, pid_t tid, bool exec)
+{
+	char comm[32] = "";
+
+	read_comm(step, tid, comm, sizeof(comm));
 	sideband_add_comm(step->sideband, step->pid, tid, now(step), comm, exec);
 }
 
@@ -320,6 +327,17 @@ static int back_from_kernel(struct step *step, struct step_thread *thread, uint6
 	return err;
 }
 
+/* Code in a mapping that no system call of the target made: uprobes bring their own. */
+static int look_again(struct step *step, struct step_thread *thread)
+{
+	int err = maps_find(code_store_maps(step->code), thread->insn.ip)
+			  ? 0
+			  : read_maps(step, thread->tid, false);
+
+	thread->insn = code_store_insn(step->code, thread->insn.ip);
+	return err;
+}
+
 /* One step is done. */
 static int on_step(struct step *step, struct step_thread *thread)
 {
@@ -348,7 +366,62 @@ static int on_step(struct step *step, struct step_thread *thread)
 	if (thread->insn.kind == INSN_PUSHF)
 		hide_trap_flag(thread);
 	step_thread_retire(thread, step->code, now(step), ip);
-	return 0;
+	return thread->insn.kind == INSN_UNKNOWN ? look_again(step, thread) : 0;
+}
+
+/* Follows the frame pointers, each at [rbp] with the return address above it, as long as they lead up the stack. */
+static void walk_stack(const struct step_thread *thread, struct hit *hit)
+{
+	uint64_t frame = hit->regs[HIT_RBP];
+
+	hit->stack[hit->stack_cnt++] = hit->regs[HIT_RIP];
+	while (hit->stack_cnt < HIT_STACK_MAX && frame) {
+		uint64_t next, ret;
+
+		errno = 0;
+		next = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)frame, NULL);
+		ret = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)(frame + sizeof(uint64_t)),
+				       NULL);
+		if (errno)
+			return;
+		hit->stack[hit->stack_cnt++] = ret;
+		if (next <= frame)
+			return;
+		frame = next;
+	}
+}
+
+/* What a BPF program records at a probe (bpf/trigger.bpf.c), of a thread that is stopped. */
+static void describe_thread(struct step *step, const struct step_thread *thread, struct hit *ret_hit)
+{
+	static const enum hit_reg args[HIT_ARG_CNT] = {HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8, HIT_R9};
+	struct hit hit = {.time_ns = now(step), .pid = (uint32_t)thread->pid, .tid = (uint32_t)thread->tid};
+	struct user_regs_struct regs = {0};
+	char comm[HIT_COMM_BYTES + 1] = "";
+
+	hit.begin_ns = hit.time_ns;
+	ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs);
+	memcpy(hit.regs, &regs, sizeof(hit.regs)); /* begins like struct pt_regs */
+	for (size_t i = 0; i < HIT_ARG_CNT; i++)
+		hit.args[i] = hit.regs[args[i]];
+	errno = 0;
+	hit.return_address = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)hit.regs[HIT_RSP], NULL);
+	if (errno)
+		hit.return_address = 0;
+	walk_stack(thread, &hit);
+	read_comm(step, thread->tid, comm, sizeof(comm));
+	memcpy(hit.comm, comm, sizeof(hit.comm));
+	*ret_hit = hit;
+}
+
+static void tell_signal(struct step *step, const struct step_thread *thread, int signal)
+{
+	struct hit hit;
+
+	if (!(step->config.signals >> (signal - 1) & 1))
+		return;
+	describe_thread(step, thread, &hit);
+	step->config.signalled(step->config.ctx, signal, &hit);
 }
 
 /* A signal is about to be delivered; the instruction at hand was not executed. */
@@ -356,6 +429,7 @@ static int on_signal(struct step *step, struct step_thread *thread, int signal)
 {
 	uint64_t ip = thread_ip(thread);
 
+	tell_signal(step, thread, signal);
 	if (thread->encoder.enabled && ip != thread->insn.ip)
 		step_thread_retire(thread, step->code, now(step), ip);
 	step_thread_interrupt(thread, now(step));
@@ -584,8 +658,34 @@ static int hold_all(struct step *step)
 	return 0;
 }
 
+static void go_on(struct step *step, struct step_thread *thread)
+{
+	int signal = thread->held_signal;
+
+	if (!thread->unsure)
+		thread->held_signal = 0;
+	resume(step, thread, signal);
+}
+
+/* Where a snapshot was taken. */
+static void resume_all(struct step *step)
+{
+	for (size_t i = 0; i < step->thread_cnt; i++) {
+		struct step_thread *thread = step->threads[i];
+
+		if (thread->dead || !thread->paused)
+			continue;
+		thread->paused = false;
+		step_thread_enter(thread, step->code, now(step), thread->insn.ip);
+	}
+	for (size_t i = 0; i < step->thread_cnt; i++)
+		if (step->threads[i]->held && !step->threads[i]->dead)
+			go_on(step, step->threads[i]);
+}
+
 int step_run(struct step *step, enum step_end *ret_end)
 {
+	resume_all(step);
 	while (!step->exited) {
 		struct step_thread *thread;
 		int err = next_event(step, &thread);
@@ -597,13 +697,8 @@ int step_run(struct step *step, enum step_end *ret_end)
 			*ret_end = step->exited ? STEP_EXITED : STEP_STOPPED;
 			return err;
 		}
-		if (thread && thread->held) {
-			int signal = thread->held_signal;
-
-			if (!thread->unsure)
-				thread->held_signal = 0;
-			resume(step, thread, signal);
-		}
+		if (thread && thread->held)
+			go_on(step, thread);
 	}
 	*ret_end = STEP_EXITED;
 	return 0;
@@ -640,33 +735,60 @@ int step_new(struct step **ret_step, const struct step_config *config, pid_t pid
 	return 0;
 }
 
-static int add_aux(struct step *step, const struct step_thread *thread, struct snapshot *snapshot)
+static int add_aux(struct step *step, struct step_thread *thread, struct snapshot *snapshot)
 {
 	struct aux_trace *aux;
 	int err;
 
-	if (!thread->encoder.ring.head)
+	if (!aux_ring_held(&thread->encoder.ring))
 		return 0;
 	aux = snapshot_add_aux(snapshot);
 	if (!aux)
 		return -ENOMEM;
 	*aux = (struct aux_trace){.pid = thread->pid, .tid = thread->tid, .cpu = -1};
 	err = aux_ring_linearise(&thread->encoder.ring, &aux->bytes, &aux->size, &aux->offset);
-	if (!err)
-		aux->ref_tsc = encoder_first_tsc(aux->bytes, aux->size, step->tsc);
-	return err;
+	if (err)
+		return err;
+	aux->ref_tsc = encoder_first_tsc(aux->bytes, aux->size, step->tsc);
+	/* What comes next must be decodable without this. */
+	aux_ring_take(&thread->encoder.ring);
+	thread->encoder.psb_wanted = true;
+	return 0;
 }
 
-static void take_sideband(struct step *step, struct snapshot *snapshot)
+static int take_sideband(struct step *step, struct snapshot *snapshot)
 {
-	free(snapshot->sideband);
-	snapshot->sideband = TAKE_PTR(step->sideband->sideband);
-	snapshot->sideband_size = step->sideband->sideband_size;
-	snapshot->sideband_cap = step->sideband->sideband_cap;
-	step->sideband->sideband_size = step->sideband->sideband_cap = 0;
+	struct snapshot *from = step->sideband;
+	int err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
+				snapshot->sideband_size + from->sideband_size, 1);
+
+	if (err)
+		return err;
+	if (from->sideband_size)
+		memcpy(snapshot->sideband + snapshot->sideband_size, from->sideband, from->sideband_size);
+	snapshot->sideband_size += from->sideband_size;
+	from->sideband_size = 0;
+	return 0;
 }
 
 int step_snapshot(struct step *step, struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < step->thread_cnt; i++) {
+		struct step_thread *thread = step->threads[i];
+		int err;
+
+		if (!thread->dead && thread->encoder.enabled) {
+			thread->paused = thread->held;
+			step_thread_interrupt(thread, now(step));
+		}
+		err = add_aux(step, thread, snapshot);
+		if (err)
+			return err;
+	}
+	return take_sideband(step, snapshot);
+}
+
+int step_describe(struct step *step, struct snapshot *snapshot)
 {
 	struct timespec wall;
 
@@ -675,16 +797,6 @@ int step_snapshot(struct step *step, struct snapshot *snapshot)
 	clock_gettime(CLOCK_REALTIME, &wall);
 	snapshot->clock.monotonic_ns = snapshot->clock.trace_ns = now(step);
 	snapshot->clock.realtime_ns = (uint64_t)wall.tv_sec * 1000000000ull + (uint64_t)wall.tv_nsec;
-	for (size_t i = 0; i < step->thread_cnt; i++) {
-		int err;
-
-		if (!step->threads[i]->dead)
-			step_thread_interrupt(step->threads[i], now(step));
-		err = add_aux(step, step->threads[i], snapshot);
-		if (err)
-			return err;
-	}
-	take_sideband(step, snapshot);
 	snapshot->source = strdup("step");
 	return snapshot->source ? code_store_export(step->code, snapshot) : -ENOMEM;
 }

@@ -27,6 +27,12 @@ struct step_config {
 	struct code_store_config code;
 	/* A thread has stopped by a SIGSTOP before the start: is that where stepping is to begin? */
 	bool (*start_wanted)(void *ctx);
+	/*
+	 * A signal of the set `signals` (bit N - 1: signal N) is about to be delivered to a thread; `hit` says where that stands (its trigger and
+	 * action are 0). What it decides shows in stop_wanted().
+	 */
+	uint64_t signals;
+	void (*signalled)(void *ctx, int signal, const struct hit *hit);
 	/* Asked after each step: is the recording to end here? The target is held then. */
 	bool (*stop_wanted)(void *ctx);
 	/* New executable mappings, before any code of theirs runs under the stepper. A negative return ends the run with that error. */
@@ -42,11 +48,17 @@ enum step_end {
 	STEP_EXITED,  /* the target has ended */
 };
 
-/* Runs the target until one of these. 0, or -errno with a sentence: the target is held, or gone. */
+/* Runs the target, held by an earlier run or not begun yet, until one of these. 0, or -errno with a sentence: the target is held, or gone. */
 int step_run(struct step *step, enum step_end *ret_end);
 
-/* After step_run(): closes the trace where it is and fills AUX traces, sideband, parameters, clock and code copies. */
+/*
+ * After step_run(): closes the trace where it is and appends an AUX trace for each thread, of what was written since the last snapshot, and the
+ * sideband since then. step_run() again goes on from there.
+ */
 int step_snapshot(struct step *step, struct snapshot *snapshot);
+
+/* After the last of them: fills parameters, clock and code copies. */
+int step_describe(struct step *step, struct snapshot *snapshot);
 
 /* Lets a held target go on at full speed, untraced; a signal that was about to be delivered is. */
 void step_detach(struct step *step);

@@ -20,6 +20,7 @@ struct step_thread {
 	bool unsure;	/* went on from a stop that tells nothing: the next stop says where from */
 	bool fresh;	/* has not executed anything since its clone or exec */
 	bool held;	/* in a ptrace stop */
+	bool paused;	/* held for a snapshot before insn: its trace goes on there */
 	bool dead;
 	bool announced;	   /* its first stop has been seen */
 	bool trap_blocked; /* the target has SIGTRAP blocked, as far as it knows */

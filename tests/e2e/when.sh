@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# When a firing is a hit: conditions, durations, counts, signals, exit statuses; one snapshot or several.
+. tests/e2e/lib.sh
+rules=$programs/rules
+
+# run_rules STATUS OPTION...: runs the program, which calls work(0) ... work(7), with arguments $args; keeps the recording in $tmp/rec.
+args=
+from=
+run_rules() {
+	wanted=$1
+	shift
+	rm -rf "$tmp/rec" "$tmp/t.fxt.gz"
+	# shellcheck disable=SC2086
+	"$trailcam" run $from --keep-recording "$tmp/rec" -o "$tmp/t.fxt.gz" "$@" -- "$rules" $args >"$tmp/out" 2>"$tmp/err" </dev/null
+	got=$?
+	[ $got -eq "$wanted" ] || {
+		echo "exit status $got, not $wanted"
+		cat "$tmp/err"
+		return 1
+	}
+}
+
+# hit_args VALUE...: the hits are calls with these first arguments (hexadecimal).
+hit_args() {
+	"$trailcam" dump --hits "$tmp/rec" | awk '$1 == "arg0" { printf "%s%s", sep, $2; sep = " " } END { print "" }' >"$tmp/args"
+	echo "$*" | diff - "$tmp/args"
+}
+
+# --- crashes: no privilege is needed
+
+on_signal() {
+	args='crash' && run_rules 139 --on-signal SIGSEGV
+	says "$tmp/err" 'hit SIGSEGV' || return 1
+	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
+	grep -q '#0 [0-9a-f]* crash+0x' "$tmp/hits" && grep -q '#1 [0-9a-f]* main+0x' "$tmp/hits" &&
+		grep -q '^  rdi 0$' "$tmp/hits" || return 1
+	"$trailcam" dump --slices "$tmp/rec" | tail -1 | cut -f 4 >"$tmp/last"
+	says "$tmp/last" crash
+}
+check '--on-signal: what led up to the crash, ending in it' on_signal
+
+other_signal() {
+	args='crash' && run_rules 139 --on-signal SIGBUS,15
+	says "$tmp/err" 'no hit: nothing is written' && [ ! -e "$tmp/t.fxt.gz" ] && [ ! -e "$tmp/rec" ]
+}
+check '--on-signal: another signal writes nothing' other_signal
+
+on_exit() {
+	args='exit 5' && run_rules 5 --on-exit 3,nonzero && says "$tmp/err" 'hit exit 5' && test -s "$tmp/t.fxt.gz"
+}
+check '--on-exit: the status was asked for' on_exit
+
+other_exit() {
+	echo before >"$tmp/kept.fxt.gz"
+	"$trailcam" run --on-exit nonzero -o "$tmp/kept.fxt.gz" -- true 2>"$tmp/err" &&
+		says "$tmp/err" 'nothing is written' && says "$tmp/kept.fxt.gz" before
+}
+check '--on-exit: another status leaves the last trace as it is' other_exit
+
+refused() {
+	"$trailcam" run "$@" -- true >/dev/null 2>"$tmp/err"
+	[ $? -eq 125 ]
+}
+
+refusals() {
+	refused -t main --when 'arg0 > 1 && arg7 == 3' && grep -q '^  arg0 > 1 && arg7 == 3$' "$tmp/err" &&
+		grep -q '^              ^$' "$tmp/err" && says "$tmp/err" "'arg7' is unknown" || return 1
+	refused --when 'arg0 > 1' && says "$tmp/err" 'name one with -t' || return 1
+	refused --max-hits 2 && says "$tmp/err" 'about hits' || return 1
+	refused -t main --max-hits 0 && says "$tmp/err" '--max-hits: 0' || return 1
+	refused -t main --slower-than 5 && says "$tmp/err" 'such as 5ms' || return 1
+	refused --on-signal SIGFOO && says "$tmp/err" "no signal 'SIGFOO'" || return 1
+	refused --on-signal KILL && says "$tmp/err" 'cannot be waited for' || return 1
+	refused --on-exit 256 && says "$tmp/err" 'no exit status'
+}
+check 'what makes no sense is refused, with the place in a condition' refusals
+
+args=
+if bpf_missing; then
+	skip 'rules of triggers' "$bpf_reason"
+	finish
+fi
+
+# The program's start is of no interest here.
+from='--step-from main'
+
+when() {
+	run_rules 0 -t work --when 'arg0 == 6' && hit_args 6
+}
+check '--when: arguments' when
+
+when_text() {
+	run_rules 0 -t work --when 'str(arg1) == "th*" && comm == "rules"' && hit_args 3
+}
+check '--when: text in memory that is not there yet' when_text
+
+when_return() {
+	run_rules 0 -t work --when 'ret == -1 && arg0 > 4' && hit_args 5 || return 1
+	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
+	grep -q '^  rax ffffffffffffffff$' "$tmp/hits" && grep -q '#0 [0-9a-f]* main+0x' "$tmp/hits" || return 1
+	# The call has ended.
+	"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices"
+	[ "$(cut -f 4 "$tmp/slices" | grep -cx work)" -eq 6 ] && ! grep -q '\[gap' "$tmp/slices"
+}
+check '--when: the return value, with the arguments it was called with' when_return
+
+unreadable() {
+	run_rules 0 -t work --when '*(int *)arg0 == 1' && says "$tmp/err" 'could not be judged' &&
+		says "$tmp/err" 'no hit, the program ended'
+}
+check '--when: memory that is not there is said' unreadable
+
+slower() {
+	run_rules 0 -t work --slower-than 50ms && hit_args 5 || return 1
+	"$trailcam" dump --hits "$tmp/rec" | awk '$1 == "elapsed_ns" { exit $2 < 50000000 }'
+}
+check '--slower-than: the call that took long' slower
+
+skip_some() {
+	run_rules 0 -t work --skip 3 && hit_args 3
+}
+check '--skip' skip_some
+
+max_hits() {
+	run_rules 0 -t work --max-hits 3 && hit_args 0 1 2 && says "$tmp/err" '3 hits, the last of work'
+}
+check '--max-hits: the last one ends the recording, all are marked' max_hits
+
+every() {
+	run_rules 0 -t work --every 100s --max-hits 3 && hit_args 0 && says "$tmp/err" '7 hits of work were left out' &&
+		says "$tmp/err" 'only 1 hits'
+}
+check '--every: others are left out and counted' every
+
+own_rules() {
+	run_rules 0 --max-hits 2 -t work --when 'arg0 == 1' -t recurse --when 'arg0 == 2' &&
+		"$trailcam" dump --hits "$tmp/rec" | grep '^  trigger' >"$tmp/names" && hit_args 1 2 &&
+		printf '  trigger work\n  trigger recurse\n' | diff - "$tmp/names"
+}
+check 'a rule is for the trigger before it' own_rules
+
+recursion() {
+	run_rules 0 -t recurse --when 'ret == arg0 && ret == 5' && hit_args 5
+}
+check 'recursive calls are told apart' recursion
+
+# Snapshots share nothing: the work() of each hit is in one of its own.
+multi() {
+	run_rules 0 -t work --multi-snapshot --max-hits 5 && hit_args 0 1 2 3 4 && says "$tmp/err" '5 snapshots' || return 1
+	"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices"
+	[ "$(grep -c 'gap: next snapshot' "$tmp/slices")" -eq 4 ]
+}
+check '--multi-snapshot: one for each hit, up to the limit' multi
+
+# The last of them is the program's end; together they hold every instruction but those between two.
+multi_all() {
+	run_rules 0 -t work --multi-snapshot --step-log "$tmp/log" && says "$tmp/err" '9 snapshots' && says "$tmp/out" 'sum 13' || return 1
+	"$trailcam" dump --instructions "$tmp/rec" | grep -v gap >"$tmp/insns"
+	diff "$tmp/log" "$tmp/insns" >"$tmp/diff"
+	[ ! -s "$tmp/diff" ] || {
+		head "$tmp/diff"
+		return 1
+	}
+}
+check '--multi-snapshot: no instruction is lost' multi_all
+
+multi_room() {
+	run_rules 0 -t work --multi-snapshot --max-size 1k && says "$tmp/err" '1 snapshots have filled the room'
+}
+check '--multi-snapshot: ends where the room for it ends' multi_room
+
+multi_threads() {
+	"$trailcam" run -t thread_main --multi-snapshot --keep-recording "$tmp/threads" -o "$tmp/t.fxt.gz" -- "$programs/torture" \
+		probed >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && says "$tmp/out" 'threads 33' && says "$tmp/err" '4 snapshots' || {
+		cat "$tmp/err"
+		return 1
+	}
+}
+check '--multi-snapshot: with threads and signals' multi_threads
+finish
