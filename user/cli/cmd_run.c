@@ -241,7 +241,8 @@ static void say_end(const struct run_options *run, const struct snapshot *snapsh
 	char hits[48] = "";
 
 	if (run->capture.trigger_cnt)
-		snprintf(hits, sizeof(hits), snapshot->hit_cnt ? "only %zu hits" : "no hit", snapshot->hit_cnt);
+		snprintf(hits, sizeof(hits), snapshot->hit_cnt ? "only %zu hits" : "no hit",
+			 snapshot->hit_cnt);
 	switch (end) {
 	case CAPTURE_HIT:
 		if (snapshot->hit_cnt == 1)
@@ -255,8 +256,7 @@ static void say_end(const struct run_options *run, const struct snapshot *snapsh
 		break;
 	case CAPTURE_EXITED:
 		log_say("%s%sthe program ended (%s %d): the trace shows its end", hits,
-			run->capture.trigger_cnt ? ", " : "",
-			WIFSIGNALED(status) ? "signal" : "exit status",
+			run->capture.trigger_cnt ? ", " : "", WIFSIGNALED(status) ? "signal" : "exit status",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 		break;
 	}

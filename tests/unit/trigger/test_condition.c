@@ -24,7 +24,8 @@ typedef int32_t s32;
 /* What the texts below are about, as C sees it. */
 static long arg0, arg1, arg2, arg3, arg4, arg5;
 
-static long __attribute__((noinline, noclone)) condition_target(long a, long b, long c, long d, long e, long f)
+static long __attribute__((noinline, noclone))
+condition_target(long a, long b, long c, long d, long e, long f)
 {
 	__asm__ volatile("" ::"r"(b), "r"(c), "r"(d), "r"(e), "r"(f));
 	return a * 2;
@@ -266,7 +267,8 @@ static void refuse(const char *text, const char *place, const char *sentence)
 	char mark[256];
 
 	assert_err(condition_parse(&condition, text), -EINVAL, sentence);
-	snprintf(mark, sizeof(mark), "\n  %s\n  %*s^", text, (int)((*place ? strstr(text, place) : text + strlen(text)) - text), "");
+	snprintf(mark, sizeof(mark), "\n  %s\n  %*s^", text,
+		 (int)((*place ? strstr(text, place) : text + strlen(text)) - text), "");
 	assert_non_null(strstr(fail_message(-EINVAL), mark));
 }
 
