@@ -62,8 +62,9 @@ demo: ## set up, build, and record the bundled example
 
 bench: ## rates, side by side in one run
 	$(Q)tests/lint/deps.sh $(PACKAGES)
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/bench/bench $(BUILD)/tests/bench/trigger $(BUILD)/tests/programs/wordcount
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
+	$(Q)$(BUILD)/tests/bench/trigger
 
 # Programs of ours that use the modules as the command line does.
 define tool_rule
