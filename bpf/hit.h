@@ -40,9 +40,10 @@ enum hit_action {
 	HIT_RECORD = 0,	     /* note it, the recording goes on */
 	HIT_STOP = 1u << 0,  /* ends the recording: user space is woken */
 	HIT_START = 1u << 1, /* the thread is stopped (SIGSTOP) where it is, for a source that starts here */
-	HIT_RETURN =
-		1u
-		<< 2, /* recorded when the call returned: `begin_ns` and `args` are those of its beginning */
+	/* recorded when the call returned: `begin_ns` and `args` are those of its beginning */
+	HIT_RETURN = 1u << 2,
+	/* arg0 may be when something began, in ns (user/trailcam.h): if it can be, it is `begin_ns` */
+	HIT_MARK = 1u << 3,
 };
 
 struct hit {
@@ -53,10 +54,9 @@ struct hit {
 	__u32 trigger;	 /* which trigger: index into the snapshot's trigger names */
 	__u32 action;	 /* enum hit_action */
 	__u32 stack_cnt; /* entries of `stack` */
-	__u64 begin_ns;	 /* when the call began that returns here; without HIT_RETURN: time_ns */
-	__u64 args
-		[HIT_ARG_CNT]; /* the call's integer arguments: rdi, rsi, rdx, rcx, r8, r9 at its beginning */
-	__u64 return_address;  /* the word at the top of the stack; 0 where it could not be read */
+	__u64 begin_ns;	 /* when the call that returns here, or what a mark is about, began; else time_ns */
+	__u64 args[HIT_ARG_CNT]; /* integer arguments: rdi, rsi, rdx, rcx, r8, r9 when the call began */
+	__u64 return_address;	 /* the word at the top of the stack; 0 where it could not be read */
 	__u64 regs[HIT_REG_CNT];
 	__u64 stack
 		[HIT_STACK_MAX]; /* user call stack by frame pointers, innermost first; [0] is the probed ip */

@@ -127,9 +127,11 @@ static __always_inline void fill_call(struct hit *hit, const struct returning *r
 	static const enum hit_reg arg_regs[HIT_ARG_CNT] = {HIT_RDI, HIT_RSI, HIT_RDX,
 							   HIT_RCX, HIT_R8,  HIT_R9};
 
-	hit->begin_ns = returning ? returning->begin_ns : hit->time_ns;
 	for (int i = 0; i < HIT_ARG_CNT; i++)
 		hit->args[i] = returning ? returning->args[i] : hit->regs[arg_regs[i]];
+	hit->begin_ns = returning ? returning->begin_ns : hit->time_ns;
+	if (hit->action & HIT_MARK && hit->args[0] && hit->args[0] < hit->time_ns)
+		hit->begin_ns = hit->args[0];
 }
 
 static __always_inline void fill(struct hit *hit, struct pt_regs *regs, __u32 trigger, __u32 action,

@@ -24,7 +24,7 @@ PROGRAM_CFLAGS := -O1 -g -Wall -Wextra -fno-omit-frame-pointer
 $(BUILD)/tests/programs/%: tests/programs/%.c
 	$(say) PROGRAM $@
 	@mkdir -p $(@D)
-	$(Q)gcc $(PROGRAM_CFLAGS) -o $@ $< -pthread
+	$(Q)gcc -I. $(PROGRAM_CFLAGS) -o $@ $< -pthread
 
 $(BUILD)/tests/programs/%: tests/programs/%.cc
 	$(say) PROGRAM $@

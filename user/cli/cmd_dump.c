@@ -130,7 +130,7 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	       (unsigned long long)hit->time_ns);
 	printf("  pid %u\n  tid %u\n  cpu %u\n  comm %.*s\n  return_address %llx\n", hit->pid, hit->tid,
 	       hit->cpu, HIT_COMM_BYTES, hit->comm, (unsigned long long)hit->return_address);
-	if (hit->action & HIT_RETURN)
+	if (hit->begin_ns != hit->time_ns)
 		printf("  elapsed_ns %llu\n", (unsigned long long)(hit->time_ns - hit->begin_ns));
 	for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
 		printf("  arg%zu %llx\n", arg, (unsigned long long)hit->args[arg]);

@@ -170,6 +170,15 @@ static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t 
 
 /* ---- set-up ---- */
 
+/* Programs that include trailcam.h say when what they mark began. */
+static bool is_mark(const struct trigger *trigger)
+{
+	for (size_t i = 0; i < trigger->probe_cnt; i++)
+		if (!strcmp(trigger->probes[i].symbol, "trailcam_snapshot_indicator"))
+			return true;
+	return false;
+}
+
 static int resolve_trigger(struct capture *capture, const struct trigger_request *request, uint32_t action)
 {
 	struct trigger *trigger = &capture->triggers[capture->trigger_cnt];
@@ -183,6 +192,8 @@ static int resolve_trigger(struct capture *capture, const struct trigger_request
 		.skip = request->skip,
 		.every_ns = request->every_ns,
 	};
+	if (is_mark(trigger))
+		trigger->action |= HIT_MARK;
 	err = request->when ? condition_parse(&trigger->rule.condition, request->when) : 0;
 	return err ? err : trigger_check_rule(trigger);
 }

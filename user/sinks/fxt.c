@@ -199,7 +199,7 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 			placed->time_ns, name);
 	for (size_t i = 0; i < HIT_ARG_CNT; i++)
 		fxt_arg_pointer(fxt, arg_names[i], hit->args[i]);
-	if (hit->action & HIT_RETURN)
+	if (hit->begin_ns != hit->time_ns)
 		fxt_arg_int(fxt, "elapsed_ns", (int64_t)(hit->time_ns - hit->begin_ns));
 	fxt_event_end(fxt);
 	return 0;

@@ -327,15 +327,27 @@ static int back_from_kernel(struct step *step, struct step_thread *thread, uint6
 	return err;
 }
 
-/* Code in a mapping that no system call of the target made: uprobes bring their own. */
-static int look_again(struct step *step, struct step_thread *thread)
+/*
+ * A uprobe may lead a thread through code of its own: where a function returns with a probe on its return, or over a probed nop that the kernel
+ * has turned into a call. It is no part of the program: the trace goes from the probed instruction to where the detour leads.
+ */
+static bool in_detour(struct step *step, const struct step_thread *thread, uint64_t ip)
 {
-	int err = maps_find(code_store_maps(step->code), thread->insn.ip)
-			  ? 0
-			  : read_maps(step, thread->tid, false);
+	const struct map *map;
 
-	thread->insn = code_store_insn(step->code, thread->insn.ip);
-	return err;
+	if (!((ip ^ thread->insn.ip) & ~(uint64_t)0xfff))
+		return false;
+	map = maps_find(code_store_maps(step->code), ip);
+	if (!map && !read_maps(step, thread->tid, false))
+		map = maps_find(code_store_maps(step->code), ip);
+	return map && !strncmp(map->mapping.name, "[uprobes", strlen("[uprobes"));
+}
+
+/* A snapshot in the middle of one: the probed nop has been executed. */
+static void end_detour(struct step *step, struct step_thread *thread)
+{
+	if (thread->detour && thread->encoder.enabled && thread->insn.kind == INSN_OTHER)
+		step_thread_retire(thread, step->code, now(step), thread->insn.ip + thread->insn.len);
 }
 
 /* One step is done. */
@@ -357,16 +369,22 @@ static int on_step(struct step *step, struct step_thread *thread)
 		return on_signal(step, thread, SIGTRAP);
 	if (thread->in_kernel)
 		return back_from_kernel(step, thread, ip);
-	if (ip == thread->insn.ip && !stands_still_by_nature(&thread->insn)) {
+	if (ip == thread->insn.ip && !thread->detour && !stands_still_by_nature(&thread->insn)) {
 		/* A repeated instruction that goes on, or a SIGTRAP that somebody sent. */
 		if (thread_siginfo_code(thread) <= 0)
 			return on_signal(step, thread, SIGTRAP);
 		return 0;
 	}
+	if (in_detour(step, thread, ip)) {
+		thread->detour = true;
+		return 0;
+	}
 	if (thread->insn.kind == INSN_PUSHF)
 		hide_trap_flag(thread);
-	step_thread_retire(thread, step->code, now(step), ip);
-	return thread->insn.kind == INSN_UNKNOWN ? look_again(step, thread) : 0;
+	if (!thread->detour || ip != thread->insn.ip)
+		step_thread_retire(thread, step->code, now(step), ip);
+	thread->detour = false;
+	return 0;
 }
 
 /* Follows the frame pointers, each at [rbp] with the return address above it, as long as they lead up the stack. */
@@ -434,6 +452,7 @@ static int on_signal(struct step *step, struct step_thread *thread, int signal)
 		step_thread_retire(thread, step->code, now(step), ip);
 	step_thread_interrupt(thread, now(step));
 	thread->insn = code_store_insn(step->code, ip);
+	thread->detour = false;
 	thread->in_kernel = false;
 	thread->syscall = -1;
 	thread->unsure = true;
@@ -778,6 +797,7 @@ int step_snapshot(struct step *step, struct snapshot *snapshot)
 		int err;
 
 		if (!thread->dead && thread->encoder.enabled) {
+			end_detour(step, thread);
 			thread->paused = thread->held;
 			step_thread_interrupt(thread, now(step));
 		}
