@@ -56,7 +56,8 @@ struct hit {
 	__u32 stack_cnt; /* entries of `stack` */
 	__u64 begin_ns;	 /* when the call that returns here, or what a mark is about, began; else time_ns */
 	__u64 args[HIT_ARG_CNT]; /* integer arguments: rdi, rsi, rdx, rcx, r8, r9 when the call began */
-	__u64 return_address;	 /* the word at the top of the stack; 0 where it could not be read */
+	__u64 stopped_ns; /* HIT_STOP: from when on the trace that led here could no longer be overwritten; user space fills it in */
+	__u64 return_address; /* the word at the top of the stack; 0 where it could not be read */
 	__u64 regs[HIT_REG_CNT];
 	__u64 stack
 		[HIT_STACK_MAX]; /* user call stack by frame pointers, innermost first; [0] is the probed ip */
@@ -64,5 +65,5 @@ struct hit {
 };
 
 _Static_assert(sizeof(struct hit) ==
-		       48 + 8 * HIT_ARG_CNT + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
+		       56 + 8 * HIT_ARG_CNT + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
 	       "struct hit is shared with BPF and stored in recordings: no padding");

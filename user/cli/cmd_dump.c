@@ -132,6 +132,9 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	       hit->cpu, HIT_COMM_BYTES, hit->comm, (unsigned long long)hit->return_address);
 	if (hit->begin_ns != hit->time_ns)
 		printf("  elapsed_ns %llu\n", (unsigned long long)(hit->time_ns - hit->begin_ns));
+	if (hit->stopped_ns)
+		printf("  trace_stopped_after_ns %llu\n",
+		       (unsigned long long)(hit->stopped_ns - hit->time_ns));
 	for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
 		printf("  arg%zu %llx\n", arg, (unsigned long long)hit->args[arg]);
 	for (size_t reg = 0; reg < HIT_REG_CNT; reg++)

@@ -30,6 +30,9 @@
 
 enum { SNAPSHOTS_DEFAULT = 100 };
 
+/* A thread that is single-stepped stops behind the probed instruction anyway. */
+#define STOPPED_BY_STEP "single-stepping"
+
 struct capture {
 	const struct capture_config *config;
 	struct trigger *triggers; /* the user's, then that of step_from */
@@ -305,6 +308,9 @@ static int describe(struct capture *capture)
 	if (!command)
 		return -ENOMEM;
 	snapshot->command = command;
+	snapshot->stopped_by = strdup(STOPPED_BY_STEP);
+	if (!snapshot->stopped_by)
+		return -ENOMEM;
 	for (char *const *arg = capture->config->argv; *arg; arg++)
 		command = stpcpy(stpcpy(command, arg == capture->config->argv ? "" : " "), *arg);
 	*command = '\0';
@@ -354,6 +360,27 @@ static int abandon(struct capture *capture, int err)
 	return err;
 }
 
+/* Nothing is overwritten any more: says so in the hits that this is for. */
+static void mark_stopped(struct capture *capture)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	struct timespec now;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	for (size_t i = snapshot->hit_cnt; i-- && !snapshot->hits[i].stopped_ns;) {
+		struct hit *hit = &snapshot->hits[i];
+
+		if (!(hit->action & HIT_STOP))
+			continue;
+		hit->stopped_ns = ns;
+		log_debug("hit %s: the trace was stopped by %s, %llu ns after it",
+			  snapshot->triggers[hit->trigger], snapshot->stopped_by,
+			  (unsigned long long)(ns - hit->time_ns));
+	}
+}
+
 /* One more snapshot; *ret_more: the recording goes on. */
 static int take_snapshot(struct capture *capture, bool *ret_more)
 {
@@ -361,8 +388,10 @@ static int take_snapshot(struct capture *capture, bool *ret_more)
 	struct snapshot *snapshot = capture->snapshot;
 	size_t first = snapshot->aux_cnt;
 	uint64_t max = until->max_hits ? until->max_hits : SNAPSHOTS_DEFAULT;
-	int err = step_snapshot(capture->step, snapshot);
+	int err;
 
+	mark_stopped(capture);
+	err = step_snapshot(capture->step, snapshot);
 	if (err)
 		return err;
 	for (size_t i = first; i < snapshot->aux_cnt; i++)

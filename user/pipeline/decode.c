@@ -297,8 +297,10 @@ static int describe(struct timeline *timeline, const struct snapshot *snapshot)
 
 	timeline->base_realtime_ns = clock->realtime_ns + (timeline->base_ns - clock->trace_ns);
 	timeline->command = strdup(snapshot->command);
+	timeline->source = strdup(snapshot->source ? snapshot->source : "");
+	timeline->stopped_by = strdup(snapshot->stopped_by ? snapshot->stopped_by : "");
 	timeline->triggers = calloc(snapshot->trigger_cnt + 1, sizeof(*timeline->triggers));
-	if (!timeline->command || !timeline->triggers)
+	if (!timeline->command || !timeline->source || !timeline->stopped_by || !timeline->triggers)
 		return -ENOMEM;
 	for (size_t i = 0; i < snapshot->trigger_cnt; i++) {
 		timeline->triggers[i] = strdup(snapshot->triggers[i]);

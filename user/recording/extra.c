@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "recording/perf_data.h"
 
-enum { EXTRA_VERSION = 1 };
+enum { EXTRA_VERSION = 2 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
@@ -43,6 +43,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 	fwrite(magic, sizeof(magic), 1, file);
 	put_u32(file, EXTRA_VERSION);
 	put_string(file, snapshot->source ? snapshot->source : "");
+	put_string(file, snapshot->stopped_by ? snapshot->stopped_by : "");
 	put_string(file, snapshot->command ? snapshot->command : "");
 	put_u32(file, params->family);
 	put_u32(file, params->model);
@@ -229,6 +230,7 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 		return fail(-ENOTSUP, "it was written by another version of trailcam (layout %u, not %d)",
 			    version, EXTRA_VERSION);
 	snapshot->source = take_string(&cursor);
+	snapshot->stopped_by = take_string(&cursor);
 	snapshot->command = take_string(&cursor);
 	snapshot->params.family = (uint16_t)take_u32(&cursor);
 	snapshot->params.model = (uint8_t)take_u32(&cursor);

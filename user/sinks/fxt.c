@@ -201,6 +201,8 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 		fxt_arg_pointer(fxt, arg_names[i], hit->args[i]);
 	if (hit->begin_ns != hit->time_ns)
 		fxt_arg_int(fxt, "elapsed_ns", (int64_t)(hit->time_ns - hit->begin_ns));
+	if (hit->stopped_ns)
+		fxt_arg_int(fxt, "trace_stopped_after_ns", (int64_t)(hit->stopped_ns - hit->time_ns));
 	fxt_event_end(fxt);
 	return 0;
 }
@@ -224,6 +226,8 @@ static void write_about(struct writer *writer)
 	fxt_name_thread(fxt, HITS_PID, HITS_TID, "hits");
 	fxt_event_begin(fxt, FXT_INSTANT, HITS_PID, HITS_TID, 0, "trace begins");
 	fxt_arg_string(fxt, "command", timeline->command);
+	fxt_arg_string(fxt, "source", timeline->source ? timeline->source : "");
+	fxt_arg_string(fxt, "stopped_by", timeline->stopped_by ? timeline->stopped_by : "");
 	fxt_arg_int(fxt, "clock_ns", (int64_t)timeline->base_ns);
 	fxt_arg_int(fxt, "realtime_ns", (int64_t)timeline->base_realtime_ns);
 	fxt_event_end(fxt);

@@ -30,6 +30,7 @@ void snapshot_free(struct snapshot *snapshot)
 		free(snapshot->copies[i].path);
 	}
 	free(snapshot->source);
+	free(snapshot->stopped_by);
 	free(snapshot->command);
 	free(snapshot->aux);
 	free(snapshot->sideband);

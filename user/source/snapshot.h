@@ -85,8 +85,9 @@ struct code_copy {
 struct snapshot {
 	struct trace_params params;
 	struct trace_clock clock;
-	char *source;  /* "step" or "intel_pt" */
-	char *command; /* the target's command line, for people; never NULL in a saved snapshot */
+	char *source;	  /* "step" or "intel_pt" */
+	char *stopped_by; /* what keeps the trace from being overwritten after a hit; "" where there is none */
+	char *command;	  /* the target's command line, for people; never NULL in a saved snapshot */
 	struct aux_trace *aux;
 	size_t aux_cnt, aux_cap;
 	/* perf records (PERF_RECORD_MMAP2, COMM, EXIT, ...), each with the sample_id trailer of SIDEBAND_ID_BYTES,

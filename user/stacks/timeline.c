@@ -41,6 +41,8 @@ void timeline_free(struct timeline *timeline)
 	free(timeline->hits);
 	free(timeline->triggers);
 	free(timeline->command);
+	free(timeline->source);
+	free(timeline->stopped_by);
 	free(timeline);
 }
 

@@ -70,6 +70,7 @@ struct timeline {
 	uint64_t base_ns;	   /* time 0 on the recording's clock */
 	uint64_t base_realtime_ns; /* time 0 as wall-clock time, ns since the epoch */
 	char *command;		   /* the target's command line */
+	char *source, *stopped_by; /* as in the snapshot */
 	struct timeline_thread *threads;
 	size_t thread_cnt, thread_cap;
 	struct timeline_hit *hits;

@@ -34,7 +34,9 @@ log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 	char line[1024];
 	int len = vsnprintf(line, sizeof(line), fmt, ap);
 
-	(void)level;
+	/* Every map and relocation: nothing a user could want to know. */
+	if (level == LIBBPF_DEBUG)
+		return 0;
 	if (len > 0)
 		log_debug("%.*s", (int)strcspn(line, "\n"), line);
 	return len;
