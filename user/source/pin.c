@@ -5,31 +5,41 @@
  */
 #include "source/pin.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void restore_threads(const struct pin *pin)
+#include "base/cleanup.h"
+#include "source/tracee.h"
+
+static void restore_threads(const struct pin *pin, pid_t pid)
 {
-	char path[64];
-	DIR *tasks;
+	CLEANUP(closedirp) DIR *tasks = tracee_open_tasks(pid);
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pin->target);
-	tasks = opendir(path);
-	if (!tasks)
+	while (tasks && (tid = tracee_next_task(tasks)))
+		pin_restore_task(pin, tid);
+}
+
+static void restore_all(const struct pin *pin)
+{
+	for (int i = 0; i < pin->targets->cnt; i++)
+		restore_threads(pin, pin->targets->pids[i]);
+}
+
+void pin_add(struct pin *pin, pid_t pid)
+{
+	if (pin->guard_fd < 0)
 		return;
-	for (struct dirent *entry; (entry = readdir(tasks));) {
-		int tid = atoi(entry->d_name);
-
-		if (tid > 0)
-			pin_restore_task(pin, tid);
-	}
-	closedir(tasks);
+	if (pin->targets->cnt < PIN_MAX)
+		pin->targets->pids[pin->targets->cnt++] = pid;
+	else
+		restore_threads(pin, pid);
 }
 
 void pin_restore_task(const struct pin *pin, pid_t tid)
@@ -50,7 +60,7 @@ static void __attribute__((noreturn)) guard(const struct pin *pin, int fd)
 		if (other != fd)
 			close(other);
 	if (read(fd, &word, 1) != 1)
-		restore_threads(pin);
+		restore_all(pin);
 	_exit(0);
 }
 
@@ -79,7 +89,12 @@ void pin_init(struct pin *pin, pid_t target)
 	cpu_set_t one;
 	int cpu = sched_getcpu();
 
-	*pin = (struct pin){.target = target, .guard_fd = -1};
+	*pin = (struct pin){.guard_fd = -1};
+	pin->targets =
+		mmap(NULL, sizeof(*pin->targets), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (pin->targets == MAP_FAILED)
+		return;
+	pin->targets->pids[pin->targets->cnt++] = target;
 	if (cpu < 0 || sched_getaffinity(0, sizeof(pin->before), &pin->before) || guard_start(pin))
 		return;
 	CPU_ZERO(&one);
@@ -94,11 +109,12 @@ void pin_release(struct pin *pin)
 
 	if (pin->guard_fd < 0)
 		return;
-	restore_threads(pin);
+	restore_all(pin);
 	sched_setaffinity(0, sizeof(pin->before), &pin->before);
 	written = write(pin->guard_fd, "d", 1);
 	(void)written; /* a guard that is gone already has nothing to do */
 	close(pin->guard_fd);
 	pin->guard_fd = -1;
 	waitpid(pin->guard, NULL, 0);
+	munmap(pin->targets, sizeof(*pin->targets));
 }

@@ -5,7 +5,7 @@
  * of the (much slowed) target and comparable with those of hits.
  *
  * User code only, as hardware traces it with kernel tracing off: a system call is TIP.PGD ... TIP.PGE, a signal or fault FUP,
- * TIP.PGD ... TIP.PGE. Every thread is traced; children that the target forks are not, and run freely.
+ * TIP.PGD ... TIP.PGE. Every thread is traced.
  */
 #pragma once
 
@@ -35,6 +35,9 @@ struct step_config {
 	void (*signalled)(void *ctx, int signal, const struct hit *hit);
 	/* Asked after each step: is the recording to end here? The target is held then. */
 	bool (*stop_wanted)(void *ctx);
+	bool follow_forks; /* child processes are traced, too; else they run on their own */
+	/* A process begins to be traced (a child of a traced one), or has ended. May be NULL. */
+	void (*process)(void *ctx, pid_t pid, bool begins);
 	/* New executable mappings, before any code of theirs runs under the stepper. A negative return ends the run with that error. */
 	int (*mapped)(void *ctx, pid_t pid, const struct sideband_mapping *mapping);
 	void *ctx;
@@ -43,9 +46,16 @@ struct step_config {
 /* Takes hold of the child `pid`, which has not exec'd yet. 0, or -errno with a sentence (-EPERM: ptrace is not allowed here). */
 int step_new(struct step **ret_step, const struct step_config *config, pid_t pid);
 
+/*
+ * Takes hold of processes that run already, with all their threads: they are stepped from where they are (with wait_for_start: once that
+ * comes). Threads inside a system call stay in it undisturbed. -ESRCH: no such process; -EPERM: not allowed; -EBUSY: already traced; each with
+ * a sentence, and nothing is held.
+ */
+int step_attach(struct step **ret_step, const struct step_config *config, const pid_t *pids, size_t cnt);
+
 enum step_end {
 	STEP_STOPPED, /* stop_wanted(): the target is held */
-	STEP_EXITED,  /* the target has ended */
+	STEP_EXITED,  /* every traced process has ended */
 };
 
 /* Runs the target, held by an earlier run or not begun yet, until one of these. 0, or -errno with a sentence: the target is held, or gone. */
@@ -63,7 +73,8 @@ int step_describe(struct step *step, struct snapshot *snapshot);
 /* Lets a held target go on at full speed, untraced; a signal that was about to be delivered is. */
 void step_detach(struct step *step);
 
-/* The wait status (waitpid(2)) of the target after STEP_EXITED. */
+/* Whether the first process has ended, and its wait status (waitpid(2)). */
+bool step_has_exited(const struct step *step);
 int step_wait_status(const struct step *step);
 
 /* Instructions retired under the stepper, all threads. */

@@ -10,8 +10,11 @@
 #include "source/code_store.h"
 #include "source/encoder.h"
 
+struct step_process;
+
 struct step_thread {
-	pid_t pid, tid;
+	struct step_process *process;
+	pid_t tid;
 	struct encoder encoder;
 	struct insn
 		insn;	/* the next instruction to execute; ip valid while the thread is known to be at it */

@@ -24,8 +24,9 @@ typedef int32_t s32;
 /* What the texts below are about, as C sees it. */
 static long arg0, arg1, arg2, arg3, arg4, arg5;
 
-static long __attribute__((noinline, noclone))
-condition_target(long a, long b, long c, long d, long e, long f)
+/* Not static: it must not be specialised. */
+long condition_target(long a, long b, long c, long d, long e, long f);
+long __attribute__((noinline)) condition_target(long a, long b, long c, long d, long e, long f)
 {
 	__asm__ volatile("" ::"r"(b), "r"(c), "r"(d), "r"(e), "r"(f));
 	return a * 2;
