@@ -38,6 +38,7 @@ enum {
 	OPT_SNAPSHOT_SIZE,
 	OPT_KEEP,
 	OPT_MAX_SIZE,
+	OPT_FOLLOW_FORKS,
 	OPT_STEP_FROM,
 	OPT_STEP_LOG,
 	OPT_STEP_OVERFLOW,
@@ -50,6 +51,7 @@ static const struct argp_option options[] = {
 	 22},
 	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
 	 "Trace bytes kept for each thread, a power of two (default: 4M)", 23},
+	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0, "Trace child processes, too", 22},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "With --multi-snapshot: end once the snapshots hold SIZE of trace (default: 1G, or the free disk "
 	 "space)",
@@ -148,6 +150,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'v':
 		log_set_verbose(true);
+		return 0;
+	case OPT_FOLLOW_FORKS:
+		run->capture.follow_forks = true;
 		return 0;
 	case OPT_KEEP:
 		run->recording = arg;

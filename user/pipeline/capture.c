@@ -128,7 +128,8 @@ static void signalled(void *ctx, int signal, const struct hit *hit)
 /* The process is gone, so the hit has no registers. */
 static int exited(struct capture *capture, int wait_status)
 {
-	struct hit event = {.pid = (uint32_t)capture->launch.pid, .tid = (uint32_t)capture->launch.pid};
+	pid_t pid = capture->config->argv ? capture->launch.pid : capture->config->pids[0];
+	struct hit event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
 	struct timespec now;
 	char name[32];
 
@@ -249,9 +250,45 @@ static int open_step_log(struct capture *capture)
 	return 0;
 }
 
+/* The one process whose firings count; 0: several, or it is not known yet which. */
+static pid_t only_process(const struct capture *capture)
+{
+	if (capture->config->follow_forks || capture->config->pid_cnt > 1)
+		return 0;
+	return capture->config->argv ? capture->launch.pid : capture->config->pids[0];
+}
+
+static int watch_all(struct capture *capture)
+{
+	int err = 0;
+
+	if (only_process(capture))
+		return 0;
+	if (capture->config->argv)
+		return trigger_set_watch(capture->set, capture->launch.pid);
+	for (size_t i = 0; i < capture->config->pid_cnt && !err; i++)
+		err = trigger_set_watch(capture->set, capture->config->pids[i]);
+	return err;
+}
+
+/* A child is stopped until this returns: none of its hits is missed. */
+static void process_changed(void *ctx, pid_t pid, bool begins)
+{
+	struct capture *capture = ctx;
+
+	if (!capture->set || only_process(capture))
+		return;
+	if (!begins)
+		trigger_set_unwatch(capture->set, pid);
+	else if (trigger_set_watch(capture->set, pid))
+		log_warn("%s: its hits are not seen", fail_message(-E2BIG));
+}
+
 static int open_source(struct capture *capture)
 {
 	struct step_config config = {
+		.follow_forks = capture->config->follow_forks,
+		.process = process_changed,
 		.signals = capture->config->until.signals,
 		.signalled = signalled,
 		.ring_size = capture->config->ring_size,
@@ -265,7 +302,9 @@ static int open_source(struct capture *capture)
 		.ctx = capture,
 	};
 
-	return step_new(&capture->step, &config, capture->launch.pid);
+	if (capture->config->argv)
+		return step_new(&capture->step, &config, capture->launch.pid);
+	return step_attach(&capture->step, &config, capture->config->pids, capture->config->pid_cnt);
 }
 
 static int attach(struct capture *capture)
@@ -273,7 +312,7 @@ static int attach(struct capture *capture)
 	struct trigger_config config = {
 		.triggers = capture->triggers,
 		.trigger_cnt = capture->trigger_cnt,
-		.pid = capture->launch.pid,
+		.pid = only_process(capture),
 		.link = capture->config->link,
 		.freeze = capture->config->until.freeze,
 		.stop_at = stop_at(&capture->config->until),
@@ -284,8 +323,29 @@ static int attach(struct capture *capture)
 		return 0;
 	err = trigger_set_attach(&capture->set, &config);
 	if (!err)
+		err = watch_all(capture);
+	if (!err)
 		log_debug("probes attached through %s", trigger_set_link_name(capture->set));
 	return err;
+}
+
+/* Their command lines are read while they are sure to run. */
+static int describe_processes(struct capture *capture)
+{
+	char path[64], command[4096];
+	CLEANUP(fclosep) FILE *file = NULL;
+	size_t size = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", capture->config->pids[0]);
+	file = fopen(path, "re");
+	if (file)
+		size = fread(command, 1, sizeof(command) - 1, file);
+	for (size_t i = 0; i + 1 < size; i++)
+		if (!command[i])
+			command[i] = ' ';
+	command[size] = '\0';
+	capture->snapshot->command = strdup(size ? command : capture->config->path);
+	return capture->snapshot->command ? 0 : -ENOMEM;
 }
 
 /* Trigger names and the command line: what people want to read in the trace. */
@@ -302,19 +362,38 @@ static int describe(struct capture *capture)
 		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
 			return -ENOMEM;
 	}
+	snapshot->stopped_by = strdup(STOPPED_BY_STEP);
+	if (!snapshot->stopped_by)
+		return -ENOMEM;
+	if (!capture->config->argv)
+		return describe_processes(capture);
 	for (char *const *arg = capture->config->argv; *arg; arg++)
 		size += strlen(*arg) + 1;
 	command = malloc(size);
 	if (!command)
 		return -ENOMEM;
 	snapshot->command = command;
-	snapshot->stopped_by = strdup(STOPPED_BY_STEP);
-	if (!snapshot->stopped_by)
-		return -ENOMEM;
 	for (char *const *arg = capture->config->argv; *arg; arg++)
 		command = stpcpy(stpcpy(command, arg == capture->config->argv ? "" : " "), *arg);
 	*command = '\0';
 	return 0;
+}
+
+static int start(struct capture *capture)
+{
+	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv);
+
+	if (!err)
+		err = open_source(capture);
+	return err ? err : attach(capture);
+}
+
+/* Probes first: a process that is held too long is felt. */
+static int take_hold(struct capture *capture)
+{
+	int err = attach(capture);
+
+	return err ? err : open_source(capture);
 }
 
 int capture_new(struct capture **ret_capture, const struct capture_config *config)
@@ -336,11 +415,7 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 	if (!err)
 		err = open_step_log(capture);
 	if (!err)
-		err = launch_prepare(&capture->launch, config->path, config->argv);
-	if (!err)
-		err = open_source(capture);
-	if (!err)
-		err = attach(capture);
+		err = config->argv ? start(capture) : take_hold(capture);
 	if (err)
 		return err;
 	*ret_capture = TAKE_PTR(capture);
@@ -352,6 +427,8 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 /* The program could not be run, or a probe cannot work: nothing of it has run yet, so nothing is lost by ending it. */
 static int abandon(struct capture *capture, int err)
 {
+	if (!capture->config->argv)
+		return err; /* capture_free() lets go */
 	kill(capture->launch.pid, SIGKILL);
 	step_detach(capture->step);
 	if (!capture->target_gone)
@@ -442,7 +519,7 @@ static int finish(struct capture *capture, bool exited)
 	trigger_set_free(capture->set);
 	capture->set = NULL;
 	step_detach(capture->step);
-	if (exited) {
+	if (exited || step_has_exited(capture->step)) {
 		capture->target_gone = true;
 		capture->wait_status = step_wait_status(capture->step);
 		interrupt_target_gone();
@@ -480,13 +557,16 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	int err;
 
 	*ret_exec_failed = false;
-	interrupt_watch(capture->launch.pid);
-	launch_go(&capture->launch);
+	interrupt_watch(capture->config->argv ? capture->launch.pid : 0);
+	if (capture->config->argv)
+		launch_go(&capture->launch);
 	err = run(capture, &end);
 	if (err)
 		return abandon(capture, err);
 	capture->target_gone = end == STEP_EXITED;
-	err = end == STEP_EXITED ? launch_error(&capture->launch, capture->config->path) : 0;
+	err = end == STEP_EXITED && capture->config->argv
+		      ? launch_error(&capture->launch, capture->config->path)
+		      : 0;
 	if (err) {
 		*ret_exec_failed = true;
 		return abandon(capture, err);
@@ -513,7 +593,7 @@ uint64_t capture_snapshot_cnt(const struct capture *capture)
 
 int capture_wait(struct capture *capture)
 {
-	while (!capture->target_gone) {
+	while (!capture->target_gone && capture->config->argv) {
 		pid_t pid = waitpid(capture->launch.pid, &capture->wait_status, __WALL);
 
 		if (pid < 0 && errno == EINTR)

@@ -32,8 +32,11 @@ struct capture_until {
 };
 
 struct capture_config {
-	const char *path; /* of the program (program_find()) */
-	char *const *argv;
+	const char *path;  /* of the program (program_find()); of processes that run already: that of the first */
+	char *const *argv; /* NULL: processes that run already ... */
+	const pid_t *pids; /* ... namely these */
+	size_t pid_cnt;
+	bool follow_forks; /* children are traced, too */
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
 	struct capture_until until;
@@ -55,8 +58,9 @@ enum capture_end {
 struct capture;
 
 /*
- * Resolves the triggers, starts the program (which has run nothing yet) and attaches. Errors as trigger_resolve() and
- * trigger_set_attach(); -ENOTSUP: the source is not available here. On an error nothing is left running.
+ * Resolves the triggers, starts the program (which has run nothing yet) or takes hold of the processes, and attaches. Errors as
+ * trigger_resolve(), trigger_set_attach() and step_attach(); -ENOTSUP: the source is not available here. On an error nothing is left
+ * running that was started, and nothing held that ran already.
  */
 int capture_new(struct capture **ret_capture, const struct capture_config *config);
 
@@ -70,7 +74,7 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 /* How many snapshots were taken; they are parts of the one that capture_run() gives, with a gap between (GAP_SNAPSHOT). */
 uint64_t capture_snapshot_cnt(const struct capture *capture);
 
-/* Waits for the program to end; its wait status (waitpid(2)). */
+/* Waits for the program to end, if it was started here; its wait status (waitpid(2)). */
 int capture_wait(struct capture *capture);
 
 void capture_free(struct capture *capture);
