@@ -56,8 +56,10 @@ static const struct argp_option options[] = {
 	 "With --multi-snapshot: end once the snapshots hold SIZE of trace (default: 1G, or the free disk "
 	 "space)",
 	 22},
-	{"source", OPT_SOURCE, "auto|intel_pt|step", 0,
-	 "Where branches come from: the processor's Intel PT, or single-stepping (default: auto)", 24},
+	{"source", OPT_SOURCE, "auto|intel_pt|step|none", 0,
+	 "Where branches come from: the processor's Intel PT, single-stepping, or nowhere: hits only, at "
+	 "full speed (default: auto)",
+	 24},
 	{"step-from", OPT_STEP_FROM, "SYMBOL", 0, "step: run at full speed up to the first call of SYMBOL",
 	 25},
 	{"step-log", OPT_STEP_LOG, "FILE", 0, "step: write each instruction's thread and address to FILE",
@@ -87,8 +89,8 @@ static int choose(const char *option, const char *text, const char *const names[
 
 static int parse_source(const char *text, enum capture_source *ret_source)
 {
-	static const char *const names[] = {"auto", "intel_pt", "step"};
-	int choice, err = choose("--source", text, names, ARRAY_SIZE(names), &choice);
+	static const char *const names[] = {"auto", "intel_pt", "step", "none"};
+	int choice = 0, err = choose("--source", text, names, ARRAY_SIZE(names), &choice);
 
 	if (!err)
 		*ret_source = (enum capture_source)choice;
@@ -98,7 +100,7 @@ static int parse_source(const char *text, enum capture_source *ret_source)
 static int parse_link(const char *text, enum trigger_link *ret_link)
 {
 	static const char *const names[] = {"auto", "uprobe_multi", "perf_uprobe"};
-	int choice, err = choose("--attach-via", text, names, ARRAY_SIZE(names), &choice);
+	int choice = 0, err = choose("--attach-via", text, names, ARRAY_SIZE(names), &choice);
 
 	if (!err)
 		*ret_link = (enum trigger_link)choice;

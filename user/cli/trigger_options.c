@@ -22,6 +22,7 @@ enum {
 	OPT_ON_EXIT,
 	OPT_MULTI_SNAPSHOT,
 	OPT_FREEZE,
+	OPT_SPIN,
 };
 
 static const struct argp_option options[] = {
@@ -43,6 +44,7 @@ static const struct argp_option options[] = {
 	 "Take a snapshot at each hit, up to --max-hits (default: 100), and go on", 9},
 	{"freeze", OPT_FREEZE, NULL, 0, "The hit stops the program (SIGSTOP) until the snapshot is taken",
 	 10},
+	{"spin", OPT_SPIN, NULL, 0, "Wait for hits in a busy loop: quicker, and costs a processor", 11},
 	{0},
 };
 
@@ -157,6 +159,9 @@ static int parse_until(struct trigger_options *trigger, int key, char *arg)
 	case OPT_FREEZE:
 		until->freeze = true;
 		return 0;
+	case OPT_SPIN:
+		until->spin = true;
+		return 0;
 	default:
 		err = parse_count("--max-hits", arg, &until->max_hits);
 		return !err && !until->max_hits
@@ -191,10 +196,11 @@ static int check(struct trigger_options *trigger)
 		return fail(
 			-EINVAL,
 			"--when, --slower-than, --skip and --every are about a trigger: name one with -t");
-	if (!any && (until->max_hits || until->multi_snapshot || until->freeze))
-		return fail(-EINVAL, "--max-hits, --multi-snapshot and --freeze are about hits: name a "
-				     "trigger with -t, --on-signal "
-				     "or --on-exit");
+	if (!any && (until->max_hits || until->multi_snapshot || until->freeze || until->spin))
+		return fail(-EINVAL,
+			    "--max-hits, --multi-snapshot, --freeze and --spin are about hits: name a "
+			    "trigger with -t, --on-signal "
+			    "or --on-exit");
 	apply_to_all(trigger);
 	return 0;
 }
@@ -219,6 +225,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_ON_EXIT:
 	case OPT_MULTI_SNAPSHOT:
 	case OPT_FREEZE:
+	case OPT_SPIN:
 		err = parse_until(trigger, key, arg);
 		break;
 	case ARGP_KEY_END:

@@ -22,6 +22,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "pipeline/idle.h"
 #include "pipeline/interrupt.h"
 #include "pipeline/probe_map.h"
 #include "source/launch.h"
@@ -29,9 +30,6 @@
 #include "trigger/condition.h"
 
 enum { SNAPSHOTS_DEFAULT = 100 };
-
-/* A thread that is single-stepped stops behind the probed instruction anyway. */
-#define STOPPED_BY_STEP "single-stepping"
 
 struct capture {
 	const struct capture_config *config;
@@ -284,6 +282,14 @@ static void process_changed(void *ctx, pid_t pid, bool begins)
 		log_warn("%s: its hits are not seen", fail_message(-E2BIG));
 }
 
+/* Without a source the target runs at full speed, and the hit has to be heard of. */
+static void idle(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	idle_wait(capture->set, capture->config->until.spin);
+}
+
 static int open_source(struct capture *capture)
 {
 	struct step_config config = {
@@ -292,7 +298,8 @@ static int open_source(struct capture *capture)
 		.signals = capture->config->until.signals,
 		.signalled = signalled,
 		.ring_size = capture->config->ring_size,
-		.wait_for_start = capture->config->step_from,
+		.wait_for_start = capture->config->step_from || capture->config->source == CAPTURE_NONE,
+		.idle = capture->config->source == CAPTURE_NONE ? idle : NULL,
 		.overflow_every = capture->config->step_overflow,
 		.log = capture->step_log,
 		.code = {.unpatch = unpatch, .ctx = capture},
@@ -314,7 +321,7 @@ static int attach(struct capture *capture)
 		.trigger_cnt = capture->trigger_cnt,
 		.pid = only_process(capture),
 		.link = capture->config->link,
-		.freeze = capture->config->until.freeze,
+		.freeze = capture->config->until.freeze && capture->config->source == CAPTURE_NONE,
 		.stop_at = stop_at(&capture->config->until),
 	};
 	int err;
@@ -327,6 +334,16 @@ static int attach(struct capture *capture)
 	if (!err)
 		log_debug("probes attached through %s", trigger_set_link_name(capture->set));
 	return err;
+}
+
+/* A thread that is single-stepped stops behind the probed instruction anyway. */
+static const char *stopped_by(const struct capture_config *config)
+{
+	if (config->source != CAPTURE_NONE)
+		return "single-stepping";
+	if (config->until.freeze)
+		return "SIGSTOP from BPF (--freeze)";
+	return config->until.spin ? "a spinning reader (--spin)" : "a reader that was woken";
 }
 
 /* Their command lines are read while they are sure to run. */
@@ -362,7 +379,7 @@ static int describe(struct capture *capture)
 		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
 			return -ENOMEM;
 	}
-	snapshot->stopped_by = strdup(STOPPED_BY_STEP);
+	snapshot->stopped_by = strdup(stopped_by(capture->config));
 	if (!snapshot->stopped_by)
 		return -ENOMEM;
 	if (!capture->config->argv)
@@ -404,6 +421,8 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 	if (!capture)
 		return -ENOMEM;
 	capture->config = config;
+	if (config->source == CAPTURE_NONE)
+		idle_prepare();
 	capture->launch = (struct launch){.go_fd = -1, .err_fd = -1};
 	err = check_source(config->source);
 	if (!err)

@@ -12,7 +12,7 @@
 #include "source/snapshot.h"
 #include "trigger/trigger.h"
 
-enum capture_source { CAPTURE_AUTO, CAPTURE_INTEL_PT, CAPTURE_STEP };
+enum capture_source { CAPTURE_AUTO, CAPTURE_INTEL_PT, CAPTURE_STEP, CAPTURE_NONE };
 
 /* A trigger as the user asks for it; the rules are those of struct trigger_rule. */
 struct trigger_request {
@@ -27,12 +27,14 @@ struct capture_until {
 	uint8_t statuses[256]; /* 1: when the program exits with this status */
 	bool any_status;       /* there is a 1 among them */
 	bool multi_snapshot;   /* a hit is followed by a snapshot, and the recording goes on */
-	bool freeze;	       /* the hit itself stops the program */
+	bool freeze;	       /* the hit itself stops the thread */
+	bool spin;	       /* hits are waited for in a busy loop */
 	uint64_t max_hits;     /* which hit is the last; 0: 1, or with multi_snapshot 100 */
 };
 
 struct capture_config {
-	const char *path;  /* of the program (program_find()); of processes that run already: that of the first */
+	const char
+		*path; /* of the program (program_find()); of processes that run already: that of the first */
 	char *const *argv; /* NULL: processes that run already ... */
 	const pid_t *pids; /* ... namely these */
 	size_t pid_cnt;

@@ -175,6 +175,8 @@ static uint64_t first_ns(const struct snapshot *snapshot, const struct branch_li
 
 		first = ns < first ? ns : first;
 	}
+	for (size_t i = 0; i < snapshot->hit_cnt && first == UINT64_MAX; i++)
+		first = trace_clock_from_monotonic(&snapshot->clock, snapshot->hits[i].time_ns);
 	return first == UINT64_MAX ? snapshot->clock.trace_ns : first;
 }
 

@@ -199,7 +199,8 @@ int step_new(struct step **ret_step, const struct step_config *config, pid_t pid
 		return fail_errno(-errno, "ptrace is not allowed here (a seccomp filter, another tracer, or "
 					  "kernel.yama.ptrace_scope=3)");
 	step->detached = false;
-	pin_init(&step->pin, pid);
+	if (!config->idle) /* at full speed the target and the reader of its hits are better apart */
+		pin_init(&step->pin, pid);
 	*ret_step = TAKE_PTR(step);
 	return 0;
 }
@@ -321,8 +322,24 @@ static int take_sideband(struct step *step, struct snapshot *snapshot)
 	return 0;
 }
 
+/* What the processes have mapped without being stepped. */
+static int look_at_maps(struct step *step)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < step->process_cnt && !err && !step->started; i++)
+		if (!step->processes[i]->exited)
+			err = step_process_read_maps(step, step->processes[i], step->processes[i]->pid,
+						     false);
+	return err;
+}
+
 int step_snapshot(struct step *step, struct snapshot *snapshot)
 {
+	int maps_err = look_at_maps(step);
+
+	if (maps_err)
+		return maps_err;
 	for (size_t i = 0; i < step->thread_cnt; i++) {
 		struct step_thread *thread = step->threads[i];
 		int err;

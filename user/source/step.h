@@ -25,6 +25,11 @@ struct step_config {
 		overflow_every; /* test aid: an overflow after every so many instructions, which loses some; 0: none */
 	FILE *log; /* one line "TID IP" (decimal, hexadecimal) for each instruction retired; or NULL */
 	struct code_store_config code;
+	/*
+	 * Before the start: waits until the target may have stopped, or stop_wanted() may have changed its mind. NULL: only a stop of the
+	 * target is waited for.
+	 */
+	void (*idle)(void *ctx);
 	/* A thread has stopped by a SIGSTOP before the start: is that where stepping is to begin? */
 	bool (*start_wanted)(void *ctx);
 	/*

@@ -15,11 +15,11 @@ static void on_last_stop(struct step_thread *thread, int status)
 {
 	int signal = status >> 16 ? 0 : WSTOPSIG(status);
 
-	if (signal == SIGTRAP && tracee_signal_code(thread->tid) > 0)
+	if (signal && tracee_signal_is_ours(thread->tid, signal))
 		signal = 0;
 	thread->held_signal = signal;
 	thread->held = true;
-	if (tracee_trap_is_queued(thread->tid)) {
+	if (tracee_ours_is_queued(thread->tid)) {
 		thread->held = false;
 		ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
 	}

@@ -136,7 +136,10 @@ static int on_stop(struct step *step, struct step_thread *thread, int status)
 	if (!step->started) {
 		if (is_start(step, thread, signal))
 			return start_here(step, thread);
-		thread->held_signal = signal;
+		/* One that BPF sent is a hit's (bpf/trigger.bpf.c), which the thread is not to know of. */
+		thread->held_signal =
+			signal == SIGSTOP && tracee_signal_is_ours(thread->tid, signal) ? 0 : signal;
+		step_tell_signal(step, thread, signal);
 		return 0;
 	}
 	if (signal == SIGTRAP)
@@ -205,11 +208,17 @@ static int on_stranger(struct step *step, pid_t tid, struct step_thread **ret_th
 
 int step_next_event(struct step *step, struct step_thread **ret_thread)
 {
+	bool idle = !step->started && step->config.idle;
 	struct step_thread *thread;
 	int status, err;
-	pid_t tid = waitpid(-1, &status, __WALL);
+	pid_t tid;
 
 	*ret_thread = NULL;
+	if (idle)
+		step->config.idle(step->config.ctx);
+	tid = waitpid(-1, &status, __WALL | (idle ? WNOHANG : 0));
+	if (!tid)
+		return 0;
 	if (tid < 0)
 		return errno == EINTR
 			       ? 0

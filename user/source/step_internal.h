@@ -60,6 +60,9 @@ int step_on_step(struct step *step, struct step_thread *thread);
 /* A signal is about to be delivered; the instruction at hand was not executed. */
 int step_on_signal(struct step *step, struct step_thread *thread, int signal);
 
+/* Tells of a signal that is about to be delivered, if it is wanted. */
+void step_tell_signal(struct step *step, const struct step_thread *thread, int signal);
+
 /* The thread is traced from where it is. in_user_mode: it stands before an instruction; else it may be inside the kernel. */
 void step_begin_here(struct step *step, struct step_thread *thread, bool in_user_mode);
 

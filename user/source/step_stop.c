@@ -165,7 +165,7 @@ int step_on_step(struct step *step, struct step_thread *thread)
 	return 0;
 }
 
-static void tell_signal(struct step *step, const struct step_thread *thread, int signal)
+void step_tell_signal(struct step *step, const struct step_thread *thread, int signal)
 {
 	struct hit hit;
 
@@ -179,7 +179,7 @@ int step_on_signal(struct step *step, struct step_thread *thread, int signal)
 {
 	uint64_t ip = tracee_ip(thread->tid);
 
-	tell_signal(step, thread, signal);
+	step_tell_signal(step, thread, signal);
 	if (thread->encoder.enabled && ip != thread->insn.ip)
 		step_thread_retire(thread, thread->process->code, step_now(step), ip);
 	step_thread_interrupt(thread, step_now(step));

@@ -33,14 +33,24 @@ int tracee_signal_code(pid_t tid)
 	return ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ? 0 : info.si_code;
 }
 
-bool tracee_trap_is_queued(pid_t tid)
+static bool is_ours(int signal, int code)
+{
+	return (signal == SIGTRAP && code > 0) || (signal == SIGSTOP && code == SI_KERNEL);
+}
+
+bool tracee_signal_is_ours(pid_t tid, int signal)
+{
+	return is_ours(signal, tracee_signal_code(tid));
+}
+
+bool tracee_ours_is_queued(pid_t tid)
 {
 	struct __ptrace_peeksiginfo_args args = {.nr = 32};
 	siginfo_t queued[32];
 	long cnt = ptrace(PTRACE_PEEKSIGINFO, tid, &args, queued);
 
 	for (long i = 0; i < cnt; i++)
-		if (queued[i].si_signo == SIGTRAP && queued[i].si_code > 0)
+		if (is_ours(queued[i].si_signo, queued[i].si_code))
 			return true;
 	return false;
 }

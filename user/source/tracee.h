@@ -17,8 +17,11 @@ uint64_t tracee_ip(pid_t tid);
 /* si_code of the signal that it stopped for; 0 where there is none. */
 int tracee_signal_code(pid_t tid);
 
-/* Whether a step's SIGTRAP is queued, but not reported yet: without a tracer it would kill. */
-bool tracee_trap_is_queued(pid_t tid);
+/* Whether the signal that it stopped for is none of its own: a step's SIGTRAP, or a SIGSTOP that a hit sent (bpf/trigger.bpf.c). */
+bool tracee_signal_is_ours(pid_t tid, int signal);
+
+/* Whether such a signal is queued, but not reported yet: without a tracer the one would kill, the other stop for good. */
+bool tracee_ours_is_queued(pid_t tid);
 
 /* Takes SIGTRAP out of the signal mask; true if it was in there. */
 bool tracee_unblock_trap(pid_t tid);
