@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/front.h"
+#include "cli/pick_trigger.h"
 #include "cli/trigger_options.h"
 #include "pipeline/capture.h"
 #include "pipeline/copies.h"
@@ -319,6 +320,23 @@ static int run_program(void *ctx)
 	return err ? STATUS_RUN_FAILED : end_as(status);
 }
 
+/* What is picked is kept until the end. */
+static int pick_triggers(struct run_options *run)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < run->trigger.cnt && !err; i++) {
+		char *spec;
+
+		if (!pick_is_wanted(run->trigger.requests[i].spec))
+			continue;
+		err = pick_trigger(run->trigger.requests[i].spec, run->capture.path, &spec);
+		if (!err)
+			run->trigger.requests[i].spec = spec;
+	}
+	return err;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct run_options run = {.output = "trace.fxt.gz",
@@ -337,6 +355,9 @@ int cmd_run(int argc, char **argv)
 	if (err)
 		return report(err, err == -ENOTSUP ? STATUS_RUN_FAILED : status_of(err));
 	run.capture.path = path;
+	err = pick_triggers(&run);
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
 	err = check_outputs(&run);
 	if (err)
 		return report(err, STATUS_RUN_FAILED);

@@ -12,6 +12,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{"run", cmd_run, "run a program, and write the trace that led up to a function's call"},
+	{"probes", cmd_probes, "list what can be a trigger in a program or library"},
 	{"decode", cmd_decode, "write the trace of a recording"},
 	{"dump", cmd_dump, "show what is in a recording: packets, branches, slices, hits"},
 };

@@ -137,5 +137,7 @@ Elf *elf_debug_file(struct elf_file *file)
 	file->debug = by_build_id(file, &file->debug_fd);
 	if (!file->debug)
 		file->debug = by_debuglink(file, &file->debug_fd);
+	if (!file->debug)
+		file->debug = elf_minidebug_open(file, &file->minidebug);
 	return file->debug;
 }

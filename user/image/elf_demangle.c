@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Demangling by libiberty, which tells C++ and Rust apart itself. It is asked for names only that look
- * mangled, since most do not.
+ * Demangling by libiberty, which tells C++ and Rust apart itself; OCaml it does not know. It is asked for
+ * names only that look mangled, since most do not.
  */
 #include <libiberty/demangle.h>
 
@@ -9,6 +9,8 @@
 
 static char *demangle(const char *name, int options)
 {
+	if (name[0] == 'c')
+		return elf_ocaml_demangle(name);
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
 		return NULL;
 	return cplus_demangle(name, DMGL_AUTO | DMGL_ANSI | options);

@@ -125,6 +125,7 @@ void elf_file_close(struct elf_file *file)
 	if (file->elf)
 		elf_end(file->elf);
 	closep(&file->debug_fd);
+	free(file->minidebug);
 	closep(&file->fd);
 	for (size_t i = 0; i < file->name_cnt; i++)
 		free(file->names[i]);

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 
@@ -76,6 +77,35 @@ size_t elf_file_read(const struct elf_file *file, uint64_t offset, void *bytes, 
  * or -ENOENT. The string lives as long as the file is open.
  */
 int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path, uint32_t *ret_line);
+
+/*
+ * The addresses where the source line begins a statement, the first in each function that has it. `source` is a path or the end of one. The
+ * array is the caller's to free. -ENOENT with a sentence: no debug information, no such source file, or no code for the line (which then
+ * names the next that has some); -ENOMEM.
+ */
+int elf_file_find_line(struct elf_file *file, const char *source, uint32_t line, uint64_t **ret_addrs,
+		       size_t *ret_cnt);
+
+/* Statically defined probes. Strings live as long as the file is open. */
+struct elf_usdt {
+	const char *provider, *name;
+	const char *args;   /* as in the note: "8@%rdi -4@$3" */
+	uint64_t addr;	    /* of the nop that is probed */
+	uint64_t semaphore; /* address of a counter that is to be raised while somebody probes; 0: none */
+};
+
+struct elf_usdt_list {
+	struct elf_usdt *items; /* the caller's to free */
+	size_t cnt, cap;
+};
+
+static inline void elf_usdt_list_release(struct elf_usdt_list *list)
+{
+	free(list->items);
+}
+
+/* Appends all of them. 0 or -ENOMEM. */
+int elf_file_usdts(const struct elf_file *file, struct elf_usdt_list *list);
 
 /* Build-id bytes, or NULL. */
 const uint8_t *elf_file_build_id(const struct elf_file *file, size_t *ret_size);

@@ -23,6 +23,7 @@ struct elf_file {
 	bool debug_sought;
 	int debug_fd;
 	Elf *debug;
+	uint8_t *minidebug; /* what `debug` is read from, where it is in the file itself */
 	/* All functions, read once. */
 	bool symbols_read;
 	struct elf_symbol *symbols;
@@ -64,6 +65,15 @@ int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *
 
 /* The separate debug file, or NULL; opened at the first call. */
 Elf *elf_debug_file(struct elf_file *file);
+
+/* The symbols of a stripped file that it holds itself, compressed, or NULL. *ret_bytes, the caller's to free, must outlive it. */
+Elf *elf_minidebug_open(const struct elf_file *file, uint8_t **ret_bytes);
+
+/* "Stdlib.List.map", or NULL where it is no OCaml name; the caller's to free. */
+char *elf_ocaml_demangle(const char *name);
+
+/* Opens file->dwarf, once; it stays NULL where there is no debug information. */
+void elf_dwarf_open(struct elf_file *file);
 
 /* Closes what elf_file_source() opened. */
 void elf_source_release(struct elf_file *file);

@@ -46,7 +46,7 @@ static void list_units(struct elf_file *file)
 		qsort(file->units, file->unit_cnt, sizeof(*file->units), compare_units);
 }
 
-static void open_dwarf(struct elf_file *file)
+void elf_dwarf_open(struct elf_file *file)
 {
 	GElf_Shdr header;
 
@@ -84,7 +84,7 @@ int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path,
 	Dwarf_Die die;
 	int number;
 
-	open_dwarf(file);
+	elf_dwarf_open(file);
 	unit = find_unit(file, addr);
 	if (!unit || !dwarf_offdie(file->dwarf, unit->die, &die))
 		return -ENOENT;

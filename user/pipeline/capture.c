@@ -84,7 +84,12 @@ static bool stop_wanted(void *ctx)
 {
 	struct capture *capture = ctx;
 
+	uint64_t before = capture->hit_cnt;
+
 	take_hits(capture);
+	/* Where it was hit may be in a library that came late. */
+	if (capture->hit_cnt != before && !step_started(capture->step) && step_look_at_maps(capture->step))
+		log_debug("%s", fail_message(-ESRCH));
 	return capture->hit || interrupt_pending();
 }
 

@@ -159,9 +159,13 @@ int step_run(struct step *step, enum step_end *ret_end)
 
 /* ---- taking hold ---- */
 
-enum {
-	OPTIONS = PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
-};
+/* Where nothing is stepped, a process's end is the last chance to see what it had mapped. */
+static long options(const struct step *step)
+{
+	long always = PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+
+	return step->config.idle ? always | PTRACE_O_TRACEEXIT : always;
+}
 
 static int create(struct step **ret_step, const struct step_config *config)
 {
@@ -195,7 +199,7 @@ int step_new(struct step **ret_step, const struct step_config *config, pid_t pid
 	if (err)
 		return err;
 	thread->announced = true;
-	if (ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS))
+	if (ptrace(PTRACE_SEIZE, pid, NULL, options(step)))
 		return fail_errno(-errno, "ptrace is not allowed here (a seccomp filter, another tracer, or "
 					  "kernel.yama.ptrace_scope=3)");
 	step->detached = false;
@@ -228,7 +232,7 @@ static int seize_thread(struct step *step, struct step_process *process, pid_t t
 	struct step_thread *thread;
 	int err;
 
-	if (ptrace(PTRACE_SEIZE, tid, NULL, OPTIONS))
+	if (ptrace(PTRACE_SEIZE, tid, NULL, options(step)))
 		return errno == ESRCH && tid != process->pid ? 0 : fail_seize(-errno, process->pid);
 	err = step_thread_add(step, process, tid, &thread);
 	if (err) {
@@ -322,8 +326,7 @@ static int take_sideband(struct step *step, struct snapshot *snapshot)
 	return 0;
 }
 
-/* What the processes have mapped without being stepped. */
-static int look_at_maps(struct step *step)
+int step_look_at_maps(struct step *step)
 {
 	int err = 0;
 
@@ -336,7 +339,7 @@ static int look_at_maps(struct step *step)
 
 int step_snapshot(struct step *step, struct snapshot *snapshot)
 {
-	int maps_err = look_at_maps(step);
+	int maps_err = step_look_at_maps(step);
 
 	if (maps_err)
 		return maps_err;

@@ -72,6 +72,9 @@ int step_run(struct step *step, enum step_end *ret_end);
  */
 int step_snapshot(struct step *step, struct snapshot *snapshot);
 
+/* Before the start nothing tells of new mappings: looks for them now. 0 or -errno with a sentence. */
+int step_look_at_maps(struct step *step);
+
 /* After the last of them: fills parameters, clock and code copies. */
 int step_describe(struct step *step, struct snapshot *snapshot);
 

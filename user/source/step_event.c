@@ -5,6 +5,7 @@
  *	signal, step	step_stop.c
  *	event exec	a new address space; the thread stands at the loader's first instruction
  *	event clone	of the parent; the new thread's own first stop is event stop
+ *	event exit	a thread is about to end
  *	event fork	of the parent; the child is taken in, or let go, at its own first stop
  *	event stop	a new thread or process, an interrupt of ours, or a group stop (which PTRACE_LISTEN keeps up)
  */
@@ -130,6 +131,8 @@ static int on_stop(struct step *step, struct step_thread *thread, int status)
 		return on_exec(step, thread);
 	case PTRACE_EVENT_STOP:
 		return on_event_stop(step, thread, signal);
+	case PTRACE_EVENT_EXIT:
+		return step->started ? 0 : step_process_read_maps(step, thread->process, thread->tid, false);
 	default: /* clone, fork, vfork: the child is dealt with at its own first stop */
 		return 0;
 	}

@@ -2,6 +2,7 @@
 #include "trigger/matches.h"
 
 #include <elf.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 
 #include "base/array.h"
@@ -27,6 +28,34 @@ int matches_find(struct matches *matches, struct elf_file *file, const char *nam
 	} while (want > matches->cap);
 	matches->cnt = want;
 	return 0;
+}
+
+static bool is_matched(const struct elf_symbol *symbol, const char *pattern)
+{
+	CLEANUP(freep) char *bare = NULL;
+
+	if (symbol->is_plt || symbol->type == STT_GNU_IFUNC || !symbol->is_default)
+		return false;
+	if (!fnmatch(pattern, symbol->name, 0))
+		return true;
+	bare = elf_demangle(symbol->name);
+	return bare && !fnmatch(pattern, bare, 0);
+}
+
+int matches_find_glob(struct matches *matches, struct elf_file *file, const char *pattern)
+{
+	size_t cnt;
+	const struct elf_symbol *symbols = elf_file_symbols(file, &cnt);
+	int err = 0;
+
+	/* They are sorted by address: names for the same one are neighbours. */
+	for (size_t i = 0; i < cnt && !err; i++) {
+		if ((matches->cnt && matches->symbols[matches->cnt - 1]->addr == symbols[i].addr) ||
+		    !is_matched(&symbols[i], pattern))
+			continue;
+		err = ARRAY_PUSH(matches->symbols, matches->cnt, matches->cap, &symbols[i]);
+	}
+	return err;
 }
 
 static bool contains(const struct matches *matches, uint64_t addr)

@@ -15,6 +15,9 @@ struct matches {
  */
 int matches_find(struct matches *matches, struct elf_file *file, const char *name);
 
+/* The same for those whose name, as in the symbol table or demangled, matches the pattern (glob(7)); entries of the PLT do not. */
+int matches_find_glob(struct matches *matches, struct elf_file *file, const char *pattern);
+
 /* Puts implementations in place of indirect functions. -ENOTSUP with a sentence where one has none that are known; -ENOMEM. */
 int matches_replace_ifuncs(struct matches *matches, struct elf_file *file);
 

@@ -4,9 +4,6 @@
  * refuses (arch/x86/kernel/uprobes.c), but only when the file is mapped: a probe attached before the program starts is
  * accepted, and then never fires. So the same is asked here, before anything runs. Only what every kernel refuses is
  * refused here; whether the running one is stricter, probe_verify() sees.
- *
- * The probe stays at the function's first byte even where that is endbr64, which the kernel must single-step though it
- * could emulate the instruction behind it.
  */
 #include "trigger/probe.h"
 
@@ -16,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "trigger/boundary.h"
 
 enum { INT3 = 0xcc, CALL_REL32 = 0xe8, PREFIX_OPERAND_SIZE = 0x66 };
 
@@ -98,28 +96,33 @@ static char *display_name(const char *name)
 	return demangled ? demangled : strdup(name);
 }
 
-int probe_init(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol)
+int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, const char *name)
 {
-	struct probe probe = {.addr = symbol->addr};
+	struct probe probe = {.addr = addr};
 	const char *obstacle;
 	size_t size;
 
-	if (elf_file_offset(file, symbol->addr, &probe.file_offset))
+	if (elf_file_offset(file, addr, &probe.file_offset))
 		return fail(-ENOEXEC, "%s has no code for %s: is it a separate debug file?",
-			    elf_file_path(file), symbol->name);
+			    elf_file_path(file), name);
 	size = elf_file_read(file, probe.file_offset, probe.original, sizeof(probe.original));
 	obstacle = probe_obstacle(probe.original, size);
 	if (obstacle)
-		return fail(-ENOTSUP, "no probe can be put on %s in %s: %s; name a function beside it",
-			    symbol->name, elf_file_path(file), obstacle);
+		return fail(-ENOTSUP, "no probe can be put on %s in %s: %s; name a function beside it", name,
+			    elf_file_path(file), obstacle);
 	probe.path = canonical_path(elf_file_path(file));
-	probe.symbol = display_name(symbol->name);
+	probe.symbol = display_name(name);
 	if (!probe.path || !probe.symbol) {
 		probe_release(&probe);
 		return -ENOMEM;
 	}
 	*ret_probe = probe;
 	return 0;
+}
+
+int probe_init_function(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol)
+{
+	return probe_init(ret_probe, file, boundary_best_entry(file, symbol->addr), symbol->name);
 }
 
 void probe_release(struct probe *probe)

@@ -6,10 +6,13 @@
 #include "trigger/trigger.h"
 
 /*
- * Fills *ret_probe (release with probe_release()) for the function `symbol` of `file`. -ENOTSUP with a sentence where no uprobe can
- * be put on its first instruction; -ENOEXEC: the file has no bytes there; -ENOMEM.
+ * Fills *ret_probe (release with probe_release()) for the instruction at addr in `file`, which is called `name` in messages. -ENOTSUP with a
+ * sentence where no uprobe can be put on it; -ENOEXEC: the file has no bytes there; -ENOMEM.
  */
-int probe_init(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol);
+int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, const char *name);
+
+/* The same for a function, whose first instruction may be better left alone (boundary_best_entry()). */
+int probe_init_function(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol);
 void probe_release(struct probe *probe);
 
 /* What keeps the kernel from probing the instruction that `code` begins with, as the end of a sentence; NULL where nothing does. */

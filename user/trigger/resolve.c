@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a name to probes. libbpf could look symbols up, but takes the first of several: an old version of memcpy that nobody calls, the entry of a
+ * From a spelling to probes. libbpf could look symbols up, but takes the first of several: an old version of memcpy that nobody calls, the entry of a
  * PLT. Here a name means every function that has it, in the file where the dynamic loader would find it:
  *
- *	SYMBOL		the executable, or else the first of its libraries, breadth first, that exports it (or, if none does,
+ *	FILE:PLACE	that file
+ *	PLACE		the executable, or else the first of its libraries, breadth first, that exports it (or, if none does,
  *			the first that has it as a local function)
- *	FILE:SYMBOL	that file
  *
  * A symbol that the executable only imports has no code there, so the library that defines it is found by the same rule.
  */
@@ -17,51 +17,29 @@
 #include "trigger/condition.h"
 #include "trigger/matches.h"
 #include "trigger/not_found.h"
+#include "trigger/places.h"
 #include "trigger/probe.h"
 #include "trigger/spec.h"
 #include "trigger/trigger.h"
 
-/* ---- one file ---- */
-
-static int add_probe(struct trigger *trigger, struct elf_file *file, const struct elf_symbol *symbol)
-{
-	struct probe probe;
-	int err = probe_init(&probe, file, symbol);
-
-	if (err)
-		return err;
-	if (ARRAY_PUSH(trigger->probes, trigger->probe_cnt, trigger->probe_cap, probe)) {
-		probe_release(&probe);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Adds probes for what is called `symbol`; *ret_found is false where nothing is. */
-static int add_probes(struct trigger *trigger, const char *path, const char *symbol, bool *ret_found)
+/* Adds probes for what `spec` means in one file; *ret_found is false where it means nothing. */
+static int add_probes(struct trigger *trigger, const char *path, const struct trigger_spec *spec,
+		      bool *ret_found)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
-	CLEANUP(matches_release) struct matches matches = {0};
 	int err = elf_file_open(&file, path);
 
-	if (!err)
-		err = matches_find(&matches, file, symbol);
-	if (!err)
-		err = matches_replace_ifuncs(&matches, file);
-	for (size_t i = 0; i < matches.cnt && !err; i++)
-		err = add_probe(trigger, file, matches.symbols[i]);
-	if (err)
-		return err;
-	*ret_found = matches.cnt > 0;
-	return 0;
+	*ret_found = false;
+	return err ? err : places_add(trigger, file, spec, ret_found);
 }
 
 /* ---- libraries ---- */
 
 struct library_search {
-	const char *symbol;
-	char *exporter; /* the first library that exports it */
-	char *holder;	/* the first library that has it at all */
+	const struct trigger_spec *spec;
+	struct trigger *trigger; /* for what no symbol table holds */
+	char *exporter;		 /* the first library that exports the function */
+	char *holder;		 /* the first library that has it at all */
 };
 
 static void library_search_release(struct library_search *search)
@@ -78,7 +56,7 @@ static bool has_exported(const struct matches *matches)
 	return false;
 }
 
-static int search_library(void *ctx, const char *path)
+static int search_functions(void *ctx, const char *path)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	CLEANUP(matches_release) struct matches matches = {0};
@@ -86,7 +64,7 @@ static int search_library(void *ctx, const char *path)
 	int err = elf_file_open(&file, path);
 
 	if (!err)
-		err = matches_find(&matches, file, search->symbol);
+		err = places_find_functions(&matches, file, search->spec);
 	if (err || !matches.cnt)
 		return err == -ENOMEM ? err : 0;
 	if (has_exported(&matches)) {
@@ -98,24 +76,72 @@ static int search_library(void *ctx, const char *path)
 	return search->holder ? 0 : -ENOMEM;
 }
 
+/* Lines, USDT probes, marks: the first library that has them. */
+static int search_others(void *ctx, const char *path)
+{
+	struct library_search *search = ctx;
+	bool found;
+	int err = add_probes(search->trigger, path, search->spec, &found);
+
+	if (err == -ENOENT || (!err && !found))
+		return 0;
+	return err ? err : 1;
+}
+
 /* ---- the ways to name a place ---- */
 
-static int resolve_symbol(struct trigger *trigger, const char *symbol, const char *exe)
+static int fail_nowhere(const struct trigger_spec *spec, const char *path, bool libraries)
 {
-	CLEANUP(library_search_release) struct library_search search = {.symbol = symbol};
-	const char *library;
-	bool found;
-	int err = add_probes(trigger, exe, symbol, &found);
+	const char *others = libraries ? " or the libraries it needs" : "";
 
-	if (err || found)
-		return err;
-	err = elf_library_each(exe, search_library, &search);
-	if (err < 0)
-		return err;
+	switch (spec->kind) {
+	case SPEC_GLOB:
+		return fail(-ENOENT, "no function in %s%s matches '%s'", path, others, spec->symbol);
+	case SPEC_USDT:
+		return fail(-ENOENT, "no USDT probe %s:%s in %s%s ('trailcam probes %s' lists what there is)",
+			    spec->source, spec->symbol, path, others, path);
+	case SPEC_LINE:
+		return fail(-ENOENT, "no %s:%u in %s%s", spec->source, spec->line, path, others);
+	case SPEC_MARK:
+		return fail(-ENOENT,
+			    "%s%s does not mark its own moments: it calls neither trailcam_snapshot() "
+			    "(trailcam.h) nor "
+			    "magic_trace_stop_indicator()",
+			    path, others);
+	default:
+		return not_found_fail(spec->symbol, path, libraries);
+	}
+}
+
+static int resolve_in_libraries(struct trigger *trigger, const struct trigger_spec *spec, const char *exe)
+{
+	CLEANUP(library_search_release) struct library_search search = {.spec = spec, .trigger = trigger};
+	bool functions = spec->kind == SPEC_SYMBOL || spec->kind == SPEC_GLOB, found;
+	const char *library;
+	int err = elf_library_each(exe, functions ? search_functions : search_others, &search);
+
+	if (err < 0 || (err && !functions))
+		return err < 0 ? err : 0;
 	library = search.exporter ? search.exporter : search.holder;
-	if (!library)
-		return not_found_fail(symbol, exe, true);
-	return add_probes(trigger, library, symbol, &found);
+	return library ? add_probes(trigger, library, spec, &found) : fail_nowhere(spec, exe, true);
+}
+
+static int resolve_by_search(struct trigger *trigger, const struct trigger_spec *spec, const char *exe)
+{
+	bool found;
+	int err = add_probes(trigger, exe, spec, &found);
+
+	if (spec->kind == SPEC_LINE && err == -ENOENT) {
+		/* What is wrong with it in the executable is what the user wants to know. */
+		char *sentence = strdup(fail_message(err));
+
+		err = resolve_in_libraries(trigger, spec, exe);
+		if (err == -ENOENT)
+			err = fail(err, "%s", sentence ? sentence : "");
+		free(sentence);
+		return err;
+	}
+	return err || found ? err : resolve_in_libraries(trigger, spec, exe);
 }
 
 static const char *base_name(const char *path)
@@ -145,10 +171,10 @@ static int resolve_in_file(struct trigger *trigger, const struct trigger_spec *s
 	int err = find_file(spec->file, exe, &path);
 
 	if (!err)
-		err = add_probes(trigger, path, spec->symbol, &found);
+		err = add_probes(trigger, path, spec, &found);
 	if (err)
 		return err;
-	return found ? 0 : not_found_fail(spec->symbol, path, false);
+	return found ? 0 : fail_nowhere(spec, path, false);
 }
 
 int trigger_resolve(struct trigger *ret_trigger, const char *spec_text, const char *exe, uint32_t action)
@@ -157,12 +183,14 @@ int trigger_resolve(struct trigger *ret_trigger, const char *spec_text, const ch
 	CLEANUP(trigger_release) struct trigger trigger = {.action = action};
 	int err = trigger_spec_parse(&spec, spec_text);
 
+	if (!err && spec.kind == SPEC_PICK)
+		err = fail(-EINVAL, "'?' is to be picked on a terminal; give a name");
 	if (err)
 		return err;
 	trigger.name = strdup(spec_text);
 	if (!trigger.name)
 		return -ENOMEM;
-	err = spec.file ? resolve_in_file(&trigger, &spec, exe) : resolve_symbol(&trigger, spec.symbol, exe);
+	err = spec.file ? resolve_in_file(&trigger, &spec, exe) : resolve_by_search(&trigger, &spec, exe);
 	if (err)
 		return err;
 	*ret_trigger = trigger;

@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How a trigger is spelled: SYMBOL, or FILE:SYMBOL where FILE is a path or a library's name. */
+/*
+ * How a trigger is spelled: a place, after FILE: where it is not in the executable or one of its libraries. FILE is a path or a library's name.
+ *
+ *	SYM  SYM@VERSION  SYM+OFF  SYM#N	a function, by its name in the symbol table or demangled, with or without parameters
+ *	'parse_*'				all functions that a pattern matches (* ? [])
+ *	0xADDR					an instruction, by its virtual address in the file
+ *	SOURCE.c:LINE				by debug information
+ *	usdt:PROVIDER:NAME			a statically defined probe
+ *	.					where the program marks its own moments (user/trailcam.h, magic-trace's library)
+ *	?					to be picked
+ */
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
+enum spec_kind { SPEC_SYMBOL, SPEC_GLOB, SPEC_ADDRESS, SPEC_LINE, SPEC_USDT, SPEC_MARK, SPEC_PICK };
+
 struct trigger_spec {
-	char *file;   /* NULL: the executable, or else the libraries it needs */
-	char *symbol; /* perhaps with a version ("memcpy@GLIBC_2.14"), perhaps a C++ name ("ns::f(int)") */
+	enum spec_kind kind;
+	char *file; /* NULL: the executable, or else the libraries it needs */
+	char *symbol; /* SYMBOL: perhaps with a version ("memcpy@GLIBC_2.14"); GLOB: the pattern; USDT: the name */
+	char *source;	 /* LINE: the source file; USDT: the provider */
+	uint64_t offset; /* SYMBOL: from its beginning; ADDRESS: the address */
+	uint32_t line;	 /* LINE */
+	uint32_t
+		selector; /* SYMBOL: which of several functions of that name, from 1 on; 0: there must be one */
 };
 
-/* Fills *ret_spec (release with trigger_spec_release()). -EINVAL with a sentence where a part is empty; -ENOMEM. */
+/* Fills *ret_spec (release with trigger_spec_release()). -EINVAL with a sentence where a part is empty or no number; -ENOMEM. */
 int trigger_spec_parse(struct trigger_spec *ret_spec, const char *text);
 void trigger_spec_release(struct trigger_spec *spec);

@@ -154,14 +154,157 @@ static void test_file_given(void **state)
 
 static void test_duplicates(void **state)
 {
-	struct trigger trigger = resolve("twin", "./exe");
+	struct trigger first, second, all;
 
 	(void)state;
-	assert_int_equal(trigger.probe_cnt, 2);
-	assert_probe(&trigger.probes[0], "/exe", "twin");
-	assert_probe(&trigger.probes[1], "/exe", "twin");
-	assert_int_not_equal(trigger.probes[0].file_offset, trigger.probes[1].file_offset);
+	assert_fails("twin", "./exe", -EINVAL,
+		     "2 different functions in ./exe are called twin: choose one of twin#1");
+	assert_fails("twin#3", "./exe", -EINVAL, "has 2 functions called twin, so there is no #3");
+	first = resolve("twin#1", "./exe");
+	second = resolve("twin#2", "./exe");
+	all = resolve("twi[n]", "./exe");
+	assert_int_equal(first.probe_cnt + second.probe_cnt, 2);
+	assert_probe(&first.probes[0], "/exe", "twin");
+	assert_probe(&second.probes[0], "/exe", "twin");
+	assert_int_equal(all.probe_cnt, 2);
+	assert_int_equal(all.probes[0].file_offset, first.probes[0].file_offset);
+	assert_int_equal(all.probes[1].file_offset, second.probes[0].file_offset);
+	assert_int_not_equal(first.probes[0].file_offset, second.probes[0].file_offset);
+	trigger_release(&first);
+	trigger_release(&second);
+	trigger_release(&all);
+}
+
+/* ---- other spellings ---- */
+
+static void build_places(void)
+{
+	fixture_build("places.c",
+		      "#include <stdio.h>\n"			       /* 1 */
+		      "__attribute__((noinline)) int first(int x) {\n" /* 2 */
+		      "	puts(\"first\");\n"			       /* 3 */
+		      "\n"					       /* 4 */
+		      "	return x + 1;\n"			       /* 5 */
+		      "}\n"
+		      "__attribute__((noinline)) int plain(int x) { asm volatile(\"\"); return x; }\n"
+		      "asm(\".pushsection .note.stapsdt, \\\"\\\", \\\"note\\\"; .4byte 8, 1f-0f, 3; .asciz "
+		      "\\\"stapsdt\\\";\"\n"
+		      "    \"0: .8byte plain, _.stapsdt.base, counter; .asciz \\\"trial\\\"; .asciz "
+		      "\\\"hello\\\"; .asciz \\\"-4@%edi\\\";\"\n"
+		      "    \"1: .balign 4; .popsection; .pushsection .stapsdt.base, \\\"a\\\"; "
+		      "_.stapsdt.base: .byte 0; .popsection\");\n"
+		      "unsigned short counter = 7;\n"
+		      "int main(void) { return first(1) + plain(2); }\n",
+		      "gcc -g -O1 -fcf-protection=full -fno-omit-frame-pointer -o places places.c");
+}
+
+static void test_endbr64(void **state)
+{
+	struct trigger trigger;
+
+	(void)state;
+	build_places();
+	trigger = resolve("first", "./places");
+	/* push %rbp comes next. */
+	assert_int_equal(trigger.probes[0].addr, fixture_symbol("places", "first") + 4);
+	assert_int_equal(trigger.probes[0].original[0], 0x55);
+	assert_string_equal(trigger.probes[0].symbol, "first");
 	trigger_release(&trigger);
+}
+
+static void test_offsets(void **state)
+{
+	uint64_t first = fixture_symbol("places", "first");
+	char spec[64];
+
+	(void)state;
+	assert_resolves("first+4", "./places", "/places", "first+0x4");
+	assert_resolves("first+0x5", "./places", "/places", "first+0x5");
+	assert_fails("first+1", "./places", -EINVAL, "inside an instruction; the ones beside it begin at");
+	assert_fails("first+1000", "./places", -EINVAL, "beyond its end");
+	snprintf(spec, sizeof(spec), "0x%lx", first);
+	assert_resolves(spec, "./places", "/places", "first");
+	snprintf(spec, sizeof(spec), "places:0x%lx", first + 4);
+	assert_resolves(spec, "./places", "/places", "first+0x4");
+	snprintf(spec, sizeof(spec), "places:0x%lx", first + 2);
+	assert_fails(spec, "./places", -EINVAL, "inside an instruction");
+	assert_fails("places:0x10", "./places", -ENOENT, "there is no code at 0x10");
+	/* Without symbols the unwinding tables tell where functions begin. */
+	fixture_run("strip -o places.stripped places");
+	snprintf(spec, sizeof(spec), "./places.stripped:0x%lx", first + 4);
+	{
+		struct trigger trigger = resolve(spec, "./places");
+
+		assert_int_equal(trigger.probes[0].addr, first + 4);
+		trigger_release(&trigger);
+	}
+	snprintf(spec, sizeof(spec), "./places.stripped:0x%lx", first + 2);
+	assert_fails(spec, "./places", -EINVAL, "inside an instruction");
+}
+
+static void test_lines(void **state)
+{
+	struct trigger trigger = resolve("places.c:5", "./places");
+
+	(void)state;
+	assert_int_equal(trigger.probe_cnt, 1);
+	assert_true(trigger.probes[0].addr > fixture_symbol("places", "first"));
+	assert_true(trigger.probes[0].addr < fixture_symbol("places", "plain"));
+	trigger_release(&trigger);
+	assert_resolves("places:places.c:2", "./places", "/places", "first");
+	assert_fails("places.c:4", "./places", -ENOENT, "the next line that has some is 5");
+	assert_fails("places.c:400", "./places", -ENOENT, "nor for a line after it");
+	assert_fails("laces.c:5", "./places", -ENOENT, "no source file 'laces.c'");
+	assert_fails("stripped:exe.c:5", "./stripped", -ENOENT, "has no debug information");
+}
+
+static void test_usdt(void **state)
+{
+	struct trigger trigger = resolve("usdt:trial:hello", "./places");
+
+	(void)state;
+	assert_int_equal(trigger.probe_cnt, 1);
+	assert_int_equal(trigger.probes[0].addr, fixture_symbol("places", "plain"));
+	assert_string_equal(trigger.probes[0].symbol, "usdt:trial:hello");
+	{
+		/* The semaphore's place in the file holds what the program was built with. */
+		FILE *stream = fopen("places", "r");
+		uint16_t counter;
+
+		assert_non_null(stream);
+		assert_int_equal(fseek(stream, (long)trigger.probes[0].ref_ctr_offset, SEEK_SET), 0);
+		assert_int_equal(fread(&counter, sizeof(counter), 1, stream), 1);
+		assert_int_equal(counter, 7);
+		fclose(stream);
+	}
+	trigger_release(&trigger);
+	assert_fails("usdt:trial:bye", "./places", -ENOENT,
+		     "no USDT probe trial:bye in ./places or the libraries it needs");
+	assert_fails(".", "./places", -ENOENT, "does not mark its own moments");
+}
+
+static void test_patterns(void **state)
+{
+	struct trigger trigger = resolve("*i*", "./places");
+
+	(void)state;
+	assert_true(trigger.probe_cnt >= 3);
+	for (size_t i = 0; i < trigger.probe_cnt; i++)
+		assert_non_null(strchr(trigger.probes[i].symbol, 'i'));
+	trigger_release(&trigger);
+	assert_resolves("firs?", "./places", "/places", "first");
+	assert_fails("zzz*", "./places", -ENOENT,
+		     "no function in ./places or the libraries it needs matches 'zzz*'");
+}
+
+/* Local functions of a stripped file, out of its compressed section. */
+static void test_minidebug(void **state)
+{
+	(void)state;
+	fixture_run("objcopy --strip-debug places mini && xz -kf mini && strip -o packed places && "
+		    "objcopy --add-section .gnu_debugdata=mini.xz packed");
+	assert_resolves("plain", "./packed", "/packed", "plain");
+	assert_resolves("first", "./packed", "/packed", "first");
 }
 
 static void test_static_program(void **state)
@@ -275,8 +418,8 @@ static void test_other_files(void **state)
 	assert_fails("./exe.c:main", "./exe", -ENOEXEC, "exe.c is not an ELF file");
 	fixture_build("small.c", "int main(void) { return 0; }", "gcc -m32 -c -o small.o small.c");
 	assert_fails("main", "./small.o", -ENOTSUP, "32-bit");
-	assert_fails(":main", "./exe", -EINVAL, "give SYMBOL or FILE:SYMBOL");
-	assert_fails("", "./exe", -EINVAL, "give SYMBOL or FILE:SYMBOL");
+	assert_fails(":main", "./exe", -EINVAL, "give SYMBOL, FILE:SYMBOL");
+	assert_fails("", "./exe", -EINVAL, "give SYMBOL, FILE:SYMBOL");
 }
 
 static void test_instructions_refused(void **state)
@@ -306,6 +449,12 @@ int main(void)
 		cmocka_unit_test(test_libraries),
 		cmocka_unit_test(test_file_given),
 		cmocka_unit_test(test_duplicates),
+		cmocka_unit_test(test_endbr64),
+		cmocka_unit_test(test_offsets),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_usdt),
+		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_minidebug),
 		cmocka_unit_test(test_static_program),
 		cmocka_unit_test(test_overloads),
 		cmocka_unit_test(test_versions),

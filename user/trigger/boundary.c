@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel emulates instead of single-stepping a copy: arch/x86/kernel/uprobes.c, branch_xol_ops and push_xol_ops (push of a register, jumps,
+ * direct calls, nop). A single step costs some twenty times as much.
+ */
+#include "trigger/boundary.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#include "base/error.h"
+#include "image/elf_range.h"
+
+enum { INSN_MAX = 15, ENDBR64_BYTES = 4 };
+
+static size_t code_at(const struct elf_file *file, uint64_t addr, uint8_t code[static INSN_MAX])
+{
+	uint64_t offset;
+
+	return elf_file_offset(file, addr, &offset) ? 0 : elf_file_read(file, offset, code, INSN_MAX);
+}
+
+static bool decode(const struct elf_file *file, uint64_t addr, ZydisDecodedInstruction *ret_insn)
+{
+	uint8_t code[INSN_MAX];
+	size_t size = code_at(file, addr, code);
+	ZydisDecoder decoder;
+
+	return !ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
+	       !ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, code, size, ret_insn));
+}
+
+/* The beginning of the function, which may be divided by others inside of it. */
+static bool find_start(struct elf_file *file, uint64_t addr, uint64_t *ret_start)
+{
+	size_t cnt;
+	const struct elf_range *ranges = elf_file_ranges(file, &cnt);
+	const struct elf_range *range = elf_range_find(ranges, cnt, addr);
+
+	if (!range)
+		return false;
+	*ret_start = range->symbol ? range->symbol->addr : range->start;
+	return true;
+}
+
+int boundary_check(struct elf_file *file, uint64_t addr)
+{
+	uint64_t at, before = 0;
+
+	if (!elf_file_is_code(file, addr) || !find_start(file, addr, &at))
+		return fail(-ENOENT, "there is no code at 0x%llx in %s", (unsigned long long)addr,
+			    elf_file_path(file));
+	while (at < addr) {
+		ZydisDecodedInstruction insn;
+
+		if (!decode(file, at, &insn))
+			return fail(
+				-ENOENT,
+				"0x%llx in %s: the code before it, at 0x%llx, is none that can be understood",
+				(unsigned long long)addr, elf_file_path(file), (unsigned long long)at);
+		before = at;
+		at += insn.length;
+	}
+	if (at == addr)
+		return 0;
+	return fail(-EINVAL,
+		    "0x%llx in %s is inside an instruction; the ones beside it begin at 0x%llx and 0x%llx",
+		    (unsigned long long)addr, elf_file_path(file), (unsigned long long)before,
+		    (unsigned long long)at);
+}
+
+static bool is_emulated(const ZydisDecodedInstruction *insn)
+{
+	uint8_t opcode = insn->opcode;
+
+	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return false;
+	if (insn->opcode_map == ZYDIS_OPCODE_MAP_0F)
+		return (opcode & 0xf0) == 0x80; /* jcc rel32 */
+	if (insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT)
+		return false;
+	/* push r64, nop, jcc rel8, call, jmp */
+	return (opcode & 0xf8) == 0x50 || (opcode == 0x90 && insn->length == 1) || (opcode & 0xf0) == 0x70 ||
+	       opcode == 0xe8 || opcode == 0xe9 || opcode == 0xeb;
+}
+
+uint64_t boundary_best_entry(struct elf_file *file, uint64_t addr)
+{
+	static const uint8_t endbr64[ENDBR64_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
+	ZydisDecodedInstruction next;
+	uint8_t code[INSN_MAX];
+
+	if (code_at(file, addr, code) < ENDBR64_BYTES || memcmp(code, endbr64, sizeof(endbr64)) ||
+	    !elf_file_is_code(file, addr + ENDBR64_BYTES) || !decode(file, addr + ENDBR64_BYTES, &next) ||
+	    !is_emulated(&next))
+		return addr;
+	return addr + ENDBR64_BYTES;
+}
