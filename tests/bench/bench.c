@@ -85,7 +85,8 @@ static double bare_steps(const char *path)
 		die("launch", err);
 	if (ptrace(PTRACE_SEIZE, launch.pid, NULL, PTRACE_O_TRACEEXEC))
 		die("ptrace", -errno);
-	pin_init(&pin, launch.pid);
+	pin_init(&pin);
+	pin_add(&pin, launch.pid);
 	launch_go(&launch);
 	start = seconds();
 	while (waitpid(launch.pid, &status, __WALL) > 0 && WIFSTOPPED(status)) {
@@ -115,7 +116,9 @@ static double our_steps(const char *path, struct snapshot **ret_snapshot)
 	int err = launch_prepare(&launch, path, argv);
 
 	if (!err)
-		err = step_new(&step, &config, launch.pid);
+		err = step_new(&step, &config);
+	if (!err)
+		err = step_launch(step, launch.pid);
 	if (!err)
 		err = snapshot_new(&snapshot);
 	if (err)

@@ -12,6 +12,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{"run", cmd_run, "run a program, and write the trace that led up to a function's call"},
+	{"attach", cmd_attach, "the same for programs that run already"},
 	{"probes", cmd_probes, "list what can be a trigger in a program or library"},
 	{"decode", cmd_decode, "write the trace of a recording"},
 	{"dump", cmd_dump, "show what is in a recording: packets, branches, slices, hits"},
@@ -24,6 +25,7 @@ static void print_help(FILE *file)
 	      "  trailcam run -t compress_block -- gzip -c file        what led up to the first "
 	      "compress_block()?\n"
 	      "  trailcam run -t libc.so.6:malloc -- ls                a function in a library\n"
+	      "  trailcam attach -p 4711 -t handle_request             a process that runs already\n"
 	      "  trailcam run -o all.fxt.gz -- ls                      no trigger: the end of the program\n"
 	      "  trailcam run -t main --keep-recording rec -- ls       keep what was recorded ...\n"
 	      "  trailcam decode rec -o again.fxt.gz                   ... and decode it later, without "

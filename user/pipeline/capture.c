@@ -7,7 +7,9 @@
  *	-> remove probes -> let go
  *
  * Whatever fails before exec takes the waiting child with it; after the snapshot the program is none of our business but
- * for its exit status.
+ * for its exit status. Targets that run already are seized first, too, which stops them, so that no hit comes before the trace does:
+ *
+ *	resolve names -> seize -> attach probes -> verify breakpoints -> run -> ...
  */
 #include "pipeline/capture.h"
 
@@ -22,9 +24,12 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "pipeline/command_line.h"
 #include "pipeline/idle.h"
 #include "pipeline/interrupt.h"
 #include "pipeline/probe_map.h"
+#include "pipeline/target_resolve.h"
+#include "source/attach_check.h"
 #include "source/launch.h"
 #include "source/step.h"
 #include "trigger/condition.h"
@@ -36,6 +41,7 @@ struct capture {
 	struct trigger *triggers; /* the user's, then that of step_from */
 	size_t trigger_cnt;
 	struct trigger_set *set; /* NULL without triggers */
+	bool watching;		 /* the probes are in all processes, and the set is told which are targets */
 	struct launch launch;
 	struct step *step;
 	FILE *step_log;
@@ -47,7 +53,7 @@ struct capture {
 	uint64_t bytes;	 /* in the snapshots */
 	bool hit_before; /* an earlier snapshot has its hit */
 	bool start_hit;
-	bool target_gone;
+	bool target_gone; /* the program */
 	int wait_status;
 };
 
@@ -128,20 +134,31 @@ static void signalled(void *ctx, int signal, const struct hit *hit)
 	add_event(capture, name, &event);
 }
 
-/* The process is gone, so the hit has no registers. */
-static int exited(struct capture *capture, int wait_status)
+/* A target's end as a trigger. It is gone, so the hit has no registers. */
+static void ended(void *ctx, pid_t pid, int wait_status)
 {
-	pid_t pid = capture->config->argv ? capture->launch.pid : capture->config->pids[0];
+	struct capture *capture = ctx;
 	struct hit event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
 	struct timespec now;
 	char name[32];
 
+	take_hits(capture);
+	if (capture->watching)
+		trigger_set_unwatch(capture->set, pid);
 	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
-		return 0;
+		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	event.time_ns = event.begin_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
-	return add_event(capture, name, &event);
+	add_event(capture, name, &event);
+}
+
+/* A child has become a target. */
+static int adopted(void *ctx, pid_t pid)
+{
+	struct capture *capture = ctx;
+
+	return capture->watching ? trigger_set_watch(capture->set, pid) : 0;
 }
 
 static bool start_wanted(void *ctx)
@@ -157,7 +174,8 @@ static bool start_wanted(void *ctx)
 static int mapped(void *ctx, pid_t pid, const struct sideband_mapping *mapping)
 {
 	struct capture *capture = ctx;
-	int err = probe_map_verify(&capture->probes, pid, mapping);
+	/* Before the probes are attached there is nothing to verify. */
+	int err = !capture->set ? 0 : probe_map_verify(&capture->probes, pid, mapping);
 
 	if (err && step_instruction_cnt(capture->step)) {
 		/* A library that came late: the program has run, and is not stopped for that. */
@@ -189,7 +207,10 @@ static bool is_mark(const struct trigger *trigger)
 static int resolve_trigger(struct capture *capture, const struct trigger_request *request, uint32_t action)
 {
 	struct trigger *trigger = &capture->triggers[capture->trigger_cnt];
-	int err = trigger_resolve(trigger, request->spec, capture->config->path, action);
+	const struct capture_config *config = capture->config;
+	int err = config->path
+			  ? trigger_resolve(trigger, request->spec, config->path, action)
+			  : target_resolve(trigger, request->spec, config->pids, config->pid_cnt, action);
 
 	if (err)
 		return err;
@@ -253,41 +274,7 @@ static int open_step_log(struct capture *capture)
 	return 0;
 }
 
-/* The one process whose firings count; 0: several, or it is not known yet which. */
-static pid_t only_process(const struct capture *capture)
-{
-	if (capture->config->follow_forks || capture->config->pid_cnt > 1)
-		return 0;
-	return capture->config->argv ? capture->launch.pid : capture->config->pids[0];
-}
-
-static int watch_all(struct capture *capture)
-{
-	int err = 0;
-
-	if (only_process(capture))
-		return 0;
-	if (capture->config->argv)
-		return trigger_set_watch(capture->set, capture->launch.pid);
-	for (size_t i = 0; i < capture->config->pid_cnt && !err; i++)
-		err = trigger_set_watch(capture->set, capture->config->pids[i]);
-	return err;
-}
-
-/* A child is stopped until this returns: none of its hits is missed. */
-static void process_changed(void *ctx, pid_t pid, bool begins)
-{
-	struct capture *capture = ctx;
-
-	if (!capture->set || only_process(capture))
-		return;
-	if (!begins)
-		trigger_set_unwatch(capture->set, pid);
-	else if (trigger_set_watch(capture->set, pid))
-		log_warn("%s: its hits are not seen", fail_message(-E2BIG));
-}
-
-/* Without a source the target runs at full speed, and the hit has to be heard of. */
+/* Without a source the targets run at full speed, and the hit has to be heard of. */
 static void idle(void *ctx)
 {
 	struct capture *capture = ctx;
@@ -298,11 +285,10 @@ static void idle(void *ctx)
 static int open_source(struct capture *capture)
 {
 	struct step_config config = {
-		.follow_forks = capture->config->follow_forks,
-		.process = process_changed,
 		.signals = capture->config->until.signals,
 		.signalled = signalled,
 		.ring_size = capture->config->ring_size,
+		.follow_forks = capture->config->follow_forks,
 		.wait_for_start = capture->config->step_from || capture->config->source == CAPTURE_NONE,
 		.idle = capture->config->source == CAPTURE_NONE ? idle : NULL,
 		.overflow_every = capture->config->step_overflow,
@@ -311,20 +297,81 @@ static int open_source(struct capture *capture)
 		.start_wanted = start_wanted,
 		.stop_wanted = stop_wanted,
 		.mapped = mapped,
+		.adopted = adopted,
+		.ended = ended,
 		.ctx = capture,
 	};
 
-	if (capture->config->argv)
-		return step_new(&capture->step, &config, capture->launch.pid);
-	return step_attach(&capture->step, &config, capture->config->pids, capture->config->pid_cnt);
+	return step_new(&capture->step, &config);
 }
 
-static int attach(struct capture *capture)
+static int start_program(struct capture *capture)
+{
+	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv);
+
+	return err ? err : step_launch(capture->step, capture->launch.pid);
+}
+
+static int for_targets(struct capture *capture, int (*fn)(struct capture *capture, pid_t pid))
+{
+	int err = 0;
+
+	for (size_t i = 0; i < capture->config->pid_cnt && !err; i++)
+		err = fn(capture, capture->config->pids[i]);
+	return err;
+}
+
+static int check_target(struct capture *capture, pid_t pid)
+{
+	(void)capture;
+	return attach_check(pid);
+}
+
+static int seize_target(struct capture *capture, pid_t pid)
+{
+	return step_attach(capture->step, pid);
+}
+
+static int watch_target(struct capture *capture, pid_t pid)
+{
+	return trigger_set_watch(capture->set, pid);
+}
+
+/* What was mapped before the probes were there. */
+static int verify_probes(struct capture *capture, pid_t pid)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	int err = maps_read(&maps, pid);
+
+	for (size_t i = 0; i < maps.cnt && !err; i++)
+		err = probe_map_verify(&capture->probes, pid, &maps.items[i].mapping);
+	return err;
+}
+
+/* The one process whose probes hit; 0: there may be several. */
+static pid_t only_target(const struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+
+	if (config->follow_forks || config->pid_cnt > 1)
+		return 0;
+	return config->path ? capture->launch.pid : config->pids[0];
+}
+
+static int watch_targets(struct capture *capture)
+{
+	int err = capture->config->path ? watch_target(capture, capture->launch.pid) : 0;
+
+	capture->watching = true;
+	return err ? err : for_targets(capture, watch_target);
+}
+
+static int attach_probes(struct capture *capture)
 {
 	struct trigger_config config = {
 		.triggers = capture->triggers,
 		.trigger_cnt = capture->trigger_cnt,
-		.pid = only_process(capture),
+		.pid = only_target(capture),
 		.link = capture->config->link,
 		.freeze = capture->config->until.freeze && capture->config->source == CAPTURE_NONE,
 		.stop_at = stop_at(&capture->config->until),
@@ -334,11 +381,10 @@ static int attach(struct capture *capture)
 	if (!capture->trigger_cnt)
 		return 0;
 	err = trigger_set_attach(&capture->set, &config);
-	if (!err)
-		err = watch_all(capture);
-	if (!err)
-		log_debug("probes attached through %s", trigger_set_link_name(capture->set));
-	return err;
+	if (err)
+		return err;
+	log_debug("probes attached through %s", trigger_set_link_name(capture->set));
+	return config.pid ? 0 : watch_targets(capture);
 }
 
 /* A thread that is single-stepped stops behind the probed instruction anyway. */
@@ -351,31 +397,11 @@ static const char *stopped_by(const struct capture_config *config)
 	return config->until.spin ? "a spinning reader (--spin)" : "a reader that was woken";
 }
 
-/* Their command lines are read while they are sure to run. */
-static int describe_processes(struct capture *capture)
-{
-	char path[64], command[4096];
-	CLEANUP(fclosep) FILE *file = NULL;
-	size_t size = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", capture->config->pids[0]);
-	file = fopen(path, "re");
-	if (file)
-		size = fread(command, 1, sizeof(command) - 1, file);
-	for (size_t i = 0; i + 1 < size; i++)
-		if (!command[i])
-			command[i] = ' ';
-	command[size] = '\0';
-	capture->snapshot->command = strdup(size ? command : capture->config->path);
-	return capture->snapshot->command ? 0 : -ENOMEM;
-}
-
 /* Trigger names and the command line: what people want to read in the trace. */
 static int describe(struct capture *capture)
 {
+	const struct capture_config *config = capture->config;
 	struct snapshot *snapshot = capture->snapshot;
-	size_t size = 1;
-	char *command;
 
 	for (size_t i = 0; i < capture->trigger_cnt; i++) {
 		char *name = strdup(capture->triggers[i].name);
@@ -384,38 +410,11 @@ static int describe(struct capture *capture)
 		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
 			return -ENOMEM;
 	}
-	snapshot->stopped_by = strdup(stopped_by(capture->config));
+	snapshot->stopped_by = strdup(stopped_by(config));
 	if (!snapshot->stopped_by)
 		return -ENOMEM;
-	if (!capture->config->argv)
-		return describe_processes(capture);
-	for (char *const *arg = capture->config->argv; *arg; arg++)
-		size += strlen(*arg) + 1;
-	command = malloc(size);
-	if (!command)
-		return -ENOMEM;
-	snapshot->command = command;
-	for (char *const *arg = capture->config->argv; *arg; arg++)
-		command = stpcpy(stpcpy(command, arg == capture->config->argv ? "" : " "), *arg);
-	*command = '\0';
-	return 0;
-}
-
-static int start(struct capture *capture)
-{
-	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv);
-
-	if (!err)
-		err = open_source(capture);
-	return err ? err : attach(capture);
-}
-
-/* Probes first: a process that is held too long is felt. */
-static int take_hold(struct capture *capture)
-{
-	int err = attach(capture);
-
-	return err ? err : open_source(capture);
+	return config->path ? command_line_of_argv(config->argv, &snapshot->command)
+			    : command_line_of_pids(config->pids, config->pid_cnt, &snapshot->command);
 }
 
 int capture_new(struct capture **ret_capture, const struct capture_config *config)
@@ -431,6 +430,8 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 	capture->launch = (struct launch){.go_fd = -1, .err_fd = -1};
 	err = check_source(config->source);
 	if (!err)
+		err = for_targets(capture, check_target);
+	if (!err)
 		err = resolve_triggers(capture);
 	if (!err)
 		err = snapshot_new(&capture->snapshot);
@@ -439,7 +440,13 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 	if (!err)
 		err = open_step_log(capture);
 	if (!err)
-		err = config->argv ? start(capture) : take_hold(capture);
+		err = open_source(capture);
+	if (!err)
+		err = config->path ? start_program(capture) : for_targets(capture, seize_target);
+	if (!err)
+		err = attach_probes(capture);
+	if (!err)
+		err = for_targets(capture, verify_probes);
 	if (err)
 		return err;
 	*ret_capture = TAKE_PTR(capture);
@@ -448,11 +455,15 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 
 /* ---- the run ---- */
 
-/* The program could not be run, or a probe cannot work: nothing of it has run yet, so nothing is lost by ending it. */
+/* The program could not be run, or a probe cannot work: nothing of it has run yet, so nothing is lost by ending it. Others go on. */
 static int abandon(struct capture *capture, int err)
 {
-	if (!capture->config->argv)
-		return err; /* capture_free() lets go */
+	if (capture->set)
+		trigger_set_detach(capture->set);
+	if (!capture->config->path) {
+		step_detach(capture->step);
+		return err;
+	}
 	kill(capture->launch.pid, SIGKILL);
 	step_detach(capture->step);
 	if (!capture->target_gone)
@@ -520,10 +531,8 @@ static int run(struct capture *capture, enum step_end *ret_end)
 		if (err)
 			return err;
 		take_hits(capture);
-		if (*ret_end == STEP_EXITED) {
-			err = exited(capture, step_wait_status(capture->step));
-			return err ? err : take_snapshot(capture, &more);
-		}
+		if (*ret_end == STEP_EXITED)
+			return take_snapshot(capture, &more);
 		err = take_snapshot(capture, &more);
 		if (err)
 			return err;
@@ -543,7 +552,7 @@ static int finish(struct capture *capture, bool exited)
 	trigger_set_free(capture->set);
 	capture->set = NULL;
 	step_detach(capture->step);
-	if (exited || step_has_exited(capture->step)) {
+	if (exited) {
 		capture->target_gone = true;
 		capture->wait_status = step_wait_status(capture->step);
 		interrupt_target_gone();
@@ -581,14 +590,14 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	int err;
 
 	*ret_exec_failed = false;
-	interrupt_watch(capture->config->argv ? capture->launch.pid : 0);
-	if (capture->config->argv)
+	interrupt_watch(capture->launch.pid);
+	if (capture->config->path)
 		launch_go(&capture->launch);
 	err = run(capture, &end);
 	if (err)
 		return abandon(capture, err);
 	capture->target_gone = end == STEP_EXITED;
-	err = end == STEP_EXITED && capture->config->argv
+	err = end == STEP_EXITED && capture->config->path
 		      ? launch_error(&capture->launch, capture->config->path)
 		      : 0;
 	if (err) {
@@ -617,7 +626,7 @@ uint64_t capture_snapshot_cnt(const struct capture *capture)
 
 int capture_wait(struct capture *capture)
 {
-	while (!capture->target_gone && capture->config->argv) {
+	while (!capture->target_gone) {
 		pid_t pid = waitpid(capture->launch.pid, &capture->wait_status, __WALL);
 
 		if (pid < 0 && errno == EINTR)

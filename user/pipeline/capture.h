@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Capture: runs a target with probes in place and a source writing its trace, up to the hit, and takes the snapshot.
+ * Capture: runs a program, or attaches to running ones, with probes in place and a source writing the trace, up to the hit, and takes the snapshot.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/cleanup.h"
 #include "source/snapshot.h"
@@ -33,12 +34,11 @@ struct capture_until {
 };
 
 struct capture_config {
-	const char
-		*path; /* of the program (program_find()); of processes that run already: that of the first */
-	char *const *argv; /* NULL: processes that run already ... */
-	const pid_t *pids; /* ... namely these */
+	const char *path; /* of the program to run (program_find()), with argv; NULL: ... */
+	char *const *argv;
+	const pid_t *pids; /* ... to attach to these */
 	size_t pid_cnt;
-	bool follow_forks; /* children are traced, too */
+	bool follow_forks; /* children are targets, too */
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
 	struct capture_until until;
@@ -53,21 +53,21 @@ struct capture_config {
 
 enum capture_end {
 	CAPTURE_HIT,
-	CAPTURE_EXITED,	     /* the program ended without a hit */
+	CAPTURE_EXITED,	     /* the program, or the last target, ended without a hit */
 	CAPTURE_INTERRUPTED, /* Ctrl-C */
 };
 
 struct capture;
 
 /*
- * Resolves the triggers, starts the program (which has run nothing yet) or takes hold of the processes, and attaches. Errors as
- * trigger_resolve(), trigger_set_attach() and step_attach(); -ENOTSUP: the source is not available here. On an error nothing is left
- * running that was started, and nothing held that ran already.
+ * Resolves the triggers, starts the program (which has run nothing yet) or takes hold of the running targets, and attaches the probes. Errors as
+ * trigger_resolve(), step_attach() and trigger_set_attach(); -ENOTSUP: the source is not available here. On an error nothing is left running that
+ * was not before, and nothing held.
  */
 int capture_new(struct capture **ret_capture, const struct capture_config *config);
 
 /*
- * Runs the program until the end of the recording and takes the snapshot; after that the program runs on, untraced and without
+ * Runs the targets until the end of the recording and takes the snapshot; after that they run on, untraced and without
  * probes. -errno with a sentence; where the program could not be run (-ENOENT, -EACCES, -ENOEXEC) *ret_exec_failed is true.
  */
 int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
@@ -76,7 +76,7 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 /* How many snapshots were taken; they are parts of the one that capture_run() gives, with a gap between (GAP_SNAPSHOT). */
 uint64_t capture_snapshot_cnt(const struct capture *capture);
 
-/* Waits for the program to end, if it was started here; its wait status (waitpid(2)). */
+/* Waits for the program to end; its wait status (waitpid(2)). Not for targets that were attached to. */
 int capture_wait(struct capture *capture);
 
 void capture_free(struct capture *capture);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/array.h"
 
@@ -12,12 +13,32 @@ static volatile sig_atomic_t pending;
 static volatile sig_atomic_t orphaned;
 static volatile pid_t passed_on_to;
 
+/* Until somebody asks, there is one a second: the first may come just before a wait that it was to end. */
+static void remind(void)
+{
+	alarm(1);
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	remind();
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
 	pending = signal;
+	remind();
 	if (info->si_code <= 0 && passed_on_to > 0)
 		kill(passed_on_to, signal);
+}
+
+static void watch_alarm(void)
+{
+	struct sigaction action = {.sa_handler = on_alarm};
+
+	sigaction(SIGALRM, &action, NULL);
 }
 
 void interrupt_watch(pid_t target)
@@ -25,6 +46,7 @@ void interrupt_watch(pid_t target)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 
+	watch_alarm();
 	passed_on_to = target;
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		struct sigaction before;
@@ -37,6 +59,8 @@ void interrupt_watch(pid_t target)
 
 int interrupt_pending(void)
 {
+	if (pending)
+		alarm(0);
 	return pending;
 }
 
@@ -49,12 +73,14 @@ static void on_parent_death(int signal)
 {
 	pending = signal;
 	orphaned = 1;
+	remind();
 }
 
 void interrupt_watch_parent(void)
 {
 	struct sigaction action = {.sa_handler = on_parent_death};
 
+	watch_alarm();
 	sigaction(SIGRTMIN, &action, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGRTMIN);
 }

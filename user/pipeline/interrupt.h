@@ -6,7 +6,7 @@
 
 /*
  * From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording instead of this program. Those that did not come from the
- * terminal (which sends them to the target, too) are passed on to `target`.
+ * terminal (which sends them to the target, too) are passed on to `target`; 0: to nobody.
  */
 void interrupt_watch(pid_t target);
 

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Format: proc(5), "/proc/[pid]/maps". Only mappings that can be executed are kept. */
+/*
+ * Format: proc(5), "/proc/[pid]/maps". Only mappings that can be executed are kept. The names there are those that the process knows its files by;
+ * where it lives in another file system tree (a container), or the file has been deleted or replaced since, they lead us nowhere, or to another
+ * file, and give way to a path that does lead there as long as the process lives.
+ */
 #include "source/maps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -34,6 +39,70 @@ static int parse_line(struct map *ret_map, char *line)
 	return 1;
 }
 
+/* ---- files of another tree ---- */
+
+/* The inode number is enough: on overlayfs the device is not the one that stat(2) gives. */
+static bool leads_there(const char *path, const struct sideband_mapping *mapping)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_ino == mapping->ino;
+}
+
+static bool same_place(pid_t pid, const char *what)
+{
+	char theirs[64], ours[64];
+	struct stat a, b;
+
+	snprintf(theirs, sizeof(theirs), "/proc/%d/%s", pid, what);
+	snprintf(ours, sizeof(ours), "/proc/self/%s", what);
+	return stat(theirs, &a) || stat(ours, &b) || (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+bool maps_shares_tree(pid_t pid)
+{
+	return same_place(pid, "ns/mnt") && same_place(pid, "root");
+}
+
+/* The path through the process itself; NULL where there is none, or out of memory. */
+static char *path_through_process(pid_t pid, const struct sideband_mapping *mapping)
+{
+	CLEANUP(freep) char *path = NULL;
+
+	if (asprintf(&path, "/proc/%d/root%s", pid, mapping->name) < 0)
+		return NULL;
+	if (leads_there(path, mapping))
+		return TAKE_PTR(path);
+	snprintf(path, strlen(path) + 1, "/proc/%d/exe", pid);
+	return leads_there(path, mapping) ? TAKE_PTR(path) : NULL;
+}
+
+static bool is_deleted(const char *name)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(name);
+
+	return len >= strlen(mark) && !strcmp(name + len - strlen(mark), mark);
+}
+
+static void make_reachable(struct maps *maps, pid_t pid)
+{
+	bool same_tree = maps_shares_tree(pid);
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		struct sideband_mapping *mapping = &maps->items[i].mapping;
+		char *path;
+
+		if (!mapping->ino || mapping->name[0] != '/' || (same_tree && !is_deleted(mapping->name)))
+			continue;
+		path = path_through_process(pid, mapping);
+		if (!path)
+			continue;
+		free((char *)mapping->name);
+		mapping->name = path;
+	}
+}
+
 int maps_read(struct maps *ret_maps, pid_t pid)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
@@ -58,6 +127,7 @@ int maps_read(struct maps *ret_maps, pid_t pid)
 		if (err < 0)
 			return err;
 	}
+	make_reachable(&maps, pid);
 	*ret_maps = maps;
 	maps = (struct maps){0};
 	return 0;

@@ -15,8 +15,15 @@ struct maps {
 	size_t cnt, cap;
 };
 
-/* Reads /proc/PID/maps. 0, or a negative errno with a sentence (the process is gone: -ENOENT, -ESRCH). */
+/*
+ * Reads /proc/PID/maps. A file that its name does not lead us to, because the process lives in another file system tree or the file was replaced, is
+ * named /proc/PID/root/... or /proc/PID/exe. 0, or a negative errno with a sentence (the process is gone: -ENOENT, -ESRCH).
+ */
 int maps_read(struct maps *ret_maps, pid_t pid);
+
+/* Whether the names of its files are good for us, too: same root directory and mount namespace. */
+bool maps_shares_tree(pid_t pid);
+
 void maps_release(struct maps *maps);
 
 /* The mapping that holds addr, or NULL. */

@@ -1,54 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The guard is a process that blocks on a pipe. A byte means that the affinity was put back in good order; end-of-file
- * without it that the tracer was killed, and the guard does it.
+ * Who had which affinity stands in memory that is shared with the guard, a process that blocks on a pipe. A byte means that all was put back in
+ * good order; end-of-file without it that the tracer was killed, and the guard does it.
  */
 #include "source/pin.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "source/tracee.h"
+enum { TASKS_MAX = 4096 };
 
-static void restore_threads(const struct pin *pin, pid_t pid)
+struct pin_table {
+	size_t cnt;
+	struct {
+		pid_t tid;
+		cpu_set_t before;
+	} tasks[TASKS_MAX];
+};
+
+static void restore_all(const struct pin_table *table)
 {
-	CLEANUP(closedirp) DIR *tasks = tracee_open_tasks(pid);
-	pid_t tid;
-
-	while (tasks && (tid = tracee_next_task(tasks)))
-		pin_restore_task(pin, tid);
+	for (size_t i = 0; i < table->cnt; i++)
+		sched_setaffinity(table->tasks[i].tid, sizeof(cpu_set_t), &table->tasks[i].before);
 }
 
-static void restore_all(const struct pin *pin)
-{
-	for (int i = 0; i < pin->targets->cnt; i++)
-		restore_threads(pin, pin->targets->pids[i]);
-}
-
-void pin_add(struct pin *pin, pid_t pid)
-{
-	if (pin->guard_fd < 0)
-		return;
-	if (pin->targets->cnt < PIN_MAX)
-		pin->targets->pids[pin->targets->cnt++] = pid;
-	else
-		restore_threads(pin, pid);
-}
-
-void pin_restore_task(const struct pin *pin, pid_t tid)
-{
-	if (pin->guard_fd >= 0)
-		sched_setaffinity(tid, sizeof(pin->before), &pin->before);
-}
-
-static void __attribute__((noreturn)) guard(const struct pin *pin, int fd)
+static void __attribute__((noreturn)) guard(const struct pin_table *table, int fd)
 {
 	char word;
 
@@ -60,7 +41,7 @@ static void __attribute__((noreturn)) guard(const struct pin *pin, int fd)
 		if (other != fd)
 			close(other);
 	if (read(fd, &word, 1) != 1)
-		restore_all(pin);
+		restore_all(table);
 	_exit(0);
 }
 
@@ -70,51 +51,135 @@ static int guard_start(struct pin *pin)
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -1;
-	pin->guard_fd = ends[1];
 	pin->guard = fork();
 	if (!pin->guard) {
 		close(ends[1]);
-		guard(pin, ends[0]);
+		guard(pin->table, ends[0]);
 	}
 	close(ends[0]);
-	if (pin->guard > 0)
+	if (pin->guard > 0) {
+		pin->guard_fd = ends[1];
 		return 0;
+	}
 	close(ends[1]);
-	pin->guard_fd = -1;
 	return -1;
 }
 
-void pin_init(struct pin *pin, pid_t target)
+void pin_init(struct pin *pin)
+{
+	void *table = mmap(NULL, sizeof(struct pin_table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			   -1, 0);
+
+	*pin = (struct pin){.cpu = -1, .guard_fd = -1, .table = table == MAP_FAILED ? NULL : table};
+}
+
+/* The processor that we are on, if the target may be there, too; else one that both may use. */
+static int choose_cpu(const struct pin *pin, const cpu_set_t *allowed)
+{
+	int here = sched_getcpu();
+
+	if (here >= 0 && CPU_ISSET(here, allowed))
+		return here;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, allowed) && CPU_ISSET(cpu, &pin->own))
+			return cpu;
+	return -1;
+}
+
+static int pin_to(pid_t tid, int cpu)
 {
 	cpu_set_t one;
-	int cpu = sched_getcpu();
 
-	*pin = (struct pin){.guard_fd = -1};
-	pin->targets =
-		mmap(NULL, sizeof(*pin->targets), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (pin->targets == MAP_FAILED)
-		return;
-	pin->targets->pids[pin->targets->cnt++] = target;
-	if (cpu < 0 || sched_getaffinity(0, sizeof(pin->before), &pin->before) || guard_start(pin))
-		return;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
-	sched_setaffinity(target, sizeof(one), &one);
+	return sched_setaffinity(tid, sizeof(one), &one);
+}
+
+/* With the first target. */
+static int begin(struct pin *pin, const cpu_set_t *allowed)
+{
+	int cpu;
+
+	if (!pin->table || sched_getaffinity(0, sizeof(pin->own), &pin->own))
+		return -1;
+	cpu = choose_cpu(pin, allowed);
+	if (cpu < 0 || guard_start(pin))
+		return -1;
+	pin->cpu = cpu;
+	return pin_to(0, cpu);
+}
+
+static void remember(struct pin *pin, pid_t tid, const cpu_set_t *before)
+{
+	struct pin_table *table = pin->table;
+
+	table->tasks[table->cnt].tid = tid;
+	table->tasks[table->cnt].before = *before;
+	table->cnt++;
+}
+
+static const cpu_set_t *affinity_of(const struct pin *pin, pid_t tid)
+{
+	const struct pin_table *table = pin->table;
+
+	for (size_t i = table->cnt; i--;)
+		if (table->tasks[i].tid == tid)
+			return &table->tasks[i].before;
+	return &pin->own;
+}
+
+void pin_add(struct pin *pin, pid_t tid)
+{
+	cpu_set_t before;
+
+	if (sched_getaffinity(tid, sizeof(before), &before) || (pin->cpu < 0 && begin(pin, &before)) ||
+	    pin->table->cnt == TASKS_MAX)
+		return;
+	remember(pin, tid, &before);
+	pin_to(tid, pin->cpu);
+}
+
+void pin_inherit(struct pin *pin, pid_t tid, pid_t from)
+{
+	if (pin->cpu < 0)
+		return;
+	if (pin->table->cnt == TASKS_MAX)
+		pin_let_go(pin, tid, from);
+	else
+		remember(pin, tid, affinity_of(pin, from));
+}
+
+void pin_let_go(const struct pin *pin, pid_t tid, pid_t from)
+{
+	if (pin->cpu >= 0)
+		sched_setaffinity(tid, sizeof(cpu_set_t), affinity_of(pin, from));
+}
+
+void pin_forget(struct pin *pin, pid_t tid)
+{
+	struct pin_table *table = pin->table;
+
+	for (size_t i = 0; pin->cpu >= 0 && i < table->cnt; i++) {
+		if (table->tasks[i].tid != tid)
+			continue;
+		table->tasks[i] = table->tasks[--table->cnt];
+		return;
+	}
 }
 
 void pin_release(struct pin *pin)
 {
 	ssize_t written;
 
-	if (pin->guard_fd < 0)
-		return;
-	restore_all(pin);
-	sched_setaffinity(0, sizeof(pin->before), &pin->before);
-	written = write(pin->guard_fd, "d", 1);
-	(void)written; /* a guard that is gone already has nothing to do */
-	close(pin->guard_fd);
-	pin->guard_fd = -1;
-	waitpid(pin->guard, NULL, 0);
-	munmap(pin->targets, sizeof(*pin->targets));
+	if (pin->cpu >= 0) {
+		restore_all(pin->table);
+		sched_setaffinity(0, sizeof(pin->own), &pin->own);
+		written = write(pin->guard_fd, "d", 1);
+		(void)written; /* a guard that is gone already has nothing to do */
+		close(pin->guard_fd);
+		waitpid(pin->guard, NULL, 0);
+	}
+	if (pin->table)
+		munmap(pin->table, sizeof(*pin->table));
+	*pin = (struct pin){.cpu = -1, .guard_fd = -1};
 }

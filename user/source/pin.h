@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Puts tracer and target on one processor: a step is then a switch between two tasks instead of two wake-ups across
- * processors, three times as fast. The target's own affinity is put back at the end, by a watching child process even if this one is
- * killed.
+ * Puts tracer and targets on one processor: a step is then a switch between two tasks instead of two wake-ups across
+ * processors, three times as fast. Each thread's own affinity is put back at the end, by a watching child process even if this one is
+ * killed. All of it is best effort: where it fails, stepping is just slower.
  */
 #pragma once
 
 #include <sched.h>
 #include <sys/types.h>
 
-enum { PIN_MAX = 1023 };
+struct pin_table;
 
 struct pin {
-	cpu_set_t before;
-	struct pin_targets {
-		int cnt;
-		pid_t pids[PIN_MAX];
-	} * targets; /* shared with the guard */
+	cpu_set_t own; /* the calling thread's affinity before */
+	int cpu;       /* that all are on; -1: none was chosen yet */
+	struct pin_table *table;
 	pid_t guard;
 	int guard_fd;
 };
 
-/* Pins the calling thread and the process `target` (one thread yet). Best effort: where it fails, stepping is just slower. */
-void pin_init(struct pin *pin, pid_t target);
+/* Nothing is pinned yet. To be released even if it fails to get what it needs. */
+void pin_init(struct pin *pin);
 
-/* A child of a target, which has inherited its processor, is one, too. */
-void pin_add(struct pin *pin, pid_t pid);
+/* Pins the thread `tid`, with the first of them also the calling thread. */
+void pin_add(struct pin *pin, pid_t tid);
 
-/* One thread or process gets the original affinity back. */
-void pin_restore_task(const struct pin *pin, pid_t tid);
+/* `tid` was created by the pinned thread `from`, and so is pinned itself. */
+void pin_inherit(struct pin *pin, pid_t tid, pid_t from);
 
-/* All threads of the targets, and the calling thread, get theirs back. */
+/* The same, but it gets back at once what `from` had. */
+void pin_let_go(const struct pin *pin, pid_t tid, pid_t from);
+
+/* It has ended. */
+void pin_forget(struct pin *pin, pid_t tid);
+
+/* All threads get theirs back. */
 void pin_release(struct pin *pin);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ptrace side of the step source: the loop. Which thread stopped, why, and how it goes on is in step_event.c and step_stop.c.
- * ptrace(2) is the reference.
+ * The loop: a thread stops, step_event.c takes in what happened, and it goes on for one more instruction; until the recording is to end.
+ *
+ *	step_attach.c	taking hold of a running process	step_process.c	its mappings and names
+ *	step_event.c	stops and ends, who is new		step_stop.c	what one step or signal means
+ *	step_hide.c	what a target must not notice		step_hit.c	hits that no probe makes
+ *	step_thread.c	one thread's PT stream (no ptrace)	step_detach.c	letting go
  */
 #include "source/step.h"
 
@@ -16,8 +20,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "source/step_hide.h"
 #include "source/step_internal.h"
-#include "source/tracee.h"
 
 uint64_t step_now(struct step *step)
 {
@@ -30,7 +34,9 @@ uint64_t step_now(struct step *step)
 	return step->tsc;
 }
 
-struct step_thread *step_thread_find(struct step *step, pid_t tid)
+/* ---- threads ---- */
+
+struct step_thread *step_find(struct step *step, pid_t tid)
 {
 	if (step->last < step->thread_cnt && step->threads[step->last]->tid == tid &&
 	    !step->threads[step->last]->dead)
@@ -44,7 +50,7 @@ struct step_thread *step_thread_find(struct step *step, pid_t tid)
 	return NULL;
 }
 
-int step_thread_add(struct step *step, struct step_process *process, pid_t tid,
+int step_add_thread(struct step *step, struct step_process *process, pid_t tid,
 		    struct step_thread **ret_thread)
 {
 	struct step_thread *thread = calloc(1, sizeof(*thread));
@@ -65,6 +71,15 @@ int step_thread_add(struct step *step, struct step_process *process, pid_t tid,
 	return 0;
 }
 
+/* Where nothing is stepped, a process's end is the last chance to see what it had mapped. */
+int step_seize(const struct step *step, pid_t tid)
+{
+	long options = PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+		       (step->config.idle ? PTRACE_O_TRACEEXIT : 0);
+
+	return ptrace(PTRACE_SEIZE, tid, NULL, options) ? -errno : 0;
+}
+
 /* ---- the run ---- */
 
 static void resume(struct step *step, struct step_thread *thread, int signal)
@@ -73,8 +88,7 @@ static void resume(struct step *step, struct step_thread *thread, int signal)
 
 	if (step->started && thread->encoder.enabled) {
 		if (thread->insn.kind == INSN_SYSCALL)
-			thread->syscall =
-				(long)tracee_reg(thread->tid, offsetof(struct user_regs_struct, rax));
+			thread->syscall = (long)step_register(thread, offsetof(struct user_regs_struct, rax));
 		step_thread_leave(thread, step_now(step));
 	}
 	thread->held = false;
@@ -82,13 +96,7 @@ static void resume(struct step *step, struct step_thread *thread, int signal)
 	ptrace(request, thread->tid, NULL, (void *)(long)signal);
 }
 
-static bool is_stepping(const struct step_thread *thread)
-{
-	return !thread->dead && !thread->held && thread->announced && thread->encoder.enabled;
-}
-
-/* Whether anything is left to trace. */
-static bool is_over(const struct step *step)
+static bool all_exited(const struct step *step)
 {
 	for (size_t i = 0; i < step->process_cnt; i++)
 		if (!step->processes[i]->exited)
@@ -96,11 +104,16 @@ static bool is_over(const struct step *step)
 	return true;
 }
 
+static bool is_stepping(const struct step_thread *thread)
+{
+	return !thread->dead && !thread->held && thread->announced && thread->encoder.enabled;
+}
+
 /* The recording ends: threads in the middle of a step finish it; those inside the kernel are silent anyway. */
 static int hold_all(struct step *step)
 {
 	for (size_t i = 0; i < step->thread_cnt; i++) {
-		while (is_stepping(step->threads[i]) && !is_over(step)) {
+		while (is_stepping(step->threads[i]) && !all_exited(step)) {
 			struct step_thread *thread;
 			int err = step_next_event(step, &thread);
 
@@ -139,7 +152,7 @@ static void resume_all(struct step *step)
 int step_run(struct step *step, enum step_end *ret_end)
 {
 	resume_all(step);
-	while (!is_over(step)) {
+	while (!all_exited(step)) {
 		struct step_thread *thread;
 		int err = step_next_event(step, &thread);
 
@@ -147,7 +160,7 @@ int step_run(struct step *step, enum step_end *ret_end)
 			return err;
 		if (step->config.stop_wanted(step->config.ctx)) {
 			err = hold_all(step);
-			*ret_end = is_over(step) ? STEP_EXITED : STEP_STOPPED;
+			*ret_end = all_exited(step) ? STEP_EXITED : STEP_STOPPED;
 			return err;
 		}
 		if (thread && thread->held)
@@ -157,17 +170,9 @@ int step_run(struct step *step, enum step_end *ret_end)
 	return 0;
 }
 
-/* ---- taking hold ---- */
+/* ---- life ---- */
 
-/* Where nothing is stepped, a process's end is the last chance to see what it had mapped. */
-static long options(const struct step *step)
-{
-	long always = PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
-
-	return step->config.idle ? always | PTRACE_O_TRACEEXIT : always;
-}
-
-static int create(struct step **ret_step, const struct step_config *config)
+int step_new(struct step **ret_step, const struct step_config *config)
 {
 	CLEANUP(step_freep) struct step *step = calloc(1, sizeof(*step));
 	int err;
@@ -176,8 +181,7 @@ static int create(struct step **ret_step, const struct step_config *config)
 		return -ENOMEM;
 	step->config = *config;
 	step->params = encoder_default_params();
-	step->detached = true;
-	step->pin.guard_fd = -1;
+	pin_init(&step->pin);
 	err = snapshot_new(&step->sideband);
 	if (err)
 		return err;
@@ -185,110 +189,25 @@ static int create(struct step **ret_step, const struct step_config *config)
 	return 0;
 }
 
-int step_new(struct step **ret_step, const struct step_config *config, pid_t pid)
+int step_launch(struct step *step, pid_t pid)
 {
-	CLEANUP(step_freep) struct step *step = NULL;
 	struct step_process *process;
 	struct step_thread *thread;
-	int err = create(&step, config);
+	int err = step_seize(step, pid);
 
+	if (err)
+		return fail_errno(err, "ptrace is not allowed here (a seccomp filter, another tracer, or "
+				       "kernel.yama.ptrace_scope=3)");
+	err = step_add_process(step, pid, &process);
 	if (!err)
-		err = step_process_add(step, pid, &process);
-	if (!err)
-		err = step_thread_add(step, process, pid, &thread);
+		err = step_add_thread(step, process, pid, &thread);
 	if (err)
 		return err;
 	thread->announced = true;
-	if (ptrace(PTRACE_SEIZE, pid, NULL, options(step)))
-		return fail_errno(-errno, "ptrace is not allowed here (a seccomp filter, another tracer, or "
-					  "kernel.yama.ptrace_scope=3)");
-	step->detached = false;
-	if (!config->idle) /* at full speed the target and the reader of its hits are better apart */
-		pin_init(&step->pin, pid);
-	*ret_step = TAKE_PTR(step);
+	if (!step->config.idle)
+		pin_add(&step->pin, pid);
 	return 0;
 }
-
-static int fail_seize(int err, pid_t pid)
-{
-	pid_t tracer = tracee_tracer(pid);
-
-	if (err == -ESRCH)
-		return fail(err, "there is no process %d", pid);
-	if (tracer)
-		return fail(-EBUSY, "process %d is already traced by process %d: only one can", pid, tracer);
-	if (err == -EPERM)
-		return fail(err,
-			    "process %d may not be traced: it needs the capability CAP_SYS_PTRACE if it is "
-			    "another user's, or has "
-			    "privileges of its own, or if kernel.yama.ptrace_scope is not 0",
-			    pid);
-	return fail_errno(err, "cannot trace process %d", pid);
-}
-
-/* One thread of a process that runs already. One that is gone by now is none. */
-static int seize_thread(struct step *step, struct step_process *process, pid_t tid)
-{
-	struct step_thread *thread;
-	int err;
-
-	if (ptrace(PTRACE_SEIZE, tid, NULL, options(step)))
-		return errno == ESRCH && tid != process->pid ? 0 : fail_seize(-errno, process->pid);
-	err = step_thread_add(step, process, tid, &thread);
-	if (err) {
-		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-		return err;
-	}
-	thread->announced = true;
-	step_process_announce_comm(step, process, tid, false);
-	return step->config.wait_for_start || !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) || errno == ESRCH
-		       ? 0
-		       : fail_errno(-errno, "cannot stop thread %d", tid);
-}
-
-/* Threads that are made meanwhile by one that is not seized yet show in the next round; those of the others are seized when they are made. */
-static int seize_process(struct step *step, pid_t pid)
-{
-	struct step_process *process;
-	bool more = true;
-	int err = step_process_add(step, pid, &process);
-
-	while (!err && more) {
-		CLEANUP(closedirp) DIR *tasks = tracee_open_tasks(pid);
-		pid_t tid;
-
-		more = false;
-		if (!tasks)
-			return fail_seize(-ESRCH, pid);
-		while (!err && (tid = tracee_next_task(tasks))) {
-			if (step_thread_find(step, tid))
-				continue;
-			err = seize_thread(step, process, tid);
-			more = true;
-		}
-	}
-	process->exec_seen = true;
-	return err ? err : step_process_read_maps(step, process, pid, true);
-}
-
-int step_attach(struct step **ret_step, const struct step_config *config, const pid_t *pids, size_t cnt)
-{
-	CLEANUP(step_freep) struct step *step = NULL;
-	int err = create(&step, config);
-
-	if (err)
-		return err;
-	step->detached = false;
-	step->started = !config->wait_for_start;
-	for (size_t i = 0; i < cnt && !err; i++)
-		err = seize_process(step, pids[i]);
-	if (err)
-		return err;
-	*ret_step = TAKE_PTR(step);
-	return 0;
-}
-
-/* ---- snapshots ---- */
 
 static int add_aux(struct step *step, struct step_thread *thread, struct snapshot *snapshot)
 {
@@ -332,8 +251,7 @@ int step_look_at_maps(struct step *step)
 
 	for (size_t i = 0; i < step->process_cnt && !err && !step->started; i++)
 		if (!step->processes[i]->exited)
-			err = step_process_read_maps(step, step->processes[i], step->processes[i]->pid,
-						     false);
+			err = step_read_maps(step, step->processes[i], step->processes[i]->pid, false);
 	return err;
 }
 
@@ -362,7 +280,6 @@ int step_snapshot(struct step *step, struct snapshot *snapshot)
 int step_describe(struct step *step, struct snapshot *snapshot)
 {
 	struct timespec wall;
-	int err = 0;
 
 	snapshot->params = step->params;
 	snapshot->clock = encoder_default_clock();
@@ -372,19 +289,18 @@ int step_describe(struct step *step, struct snapshot *snapshot)
 	snapshot->source = strdup("step");
 	if (!snapshot->source)
 		return -ENOMEM;
-	for (size_t i = 0; i < step->process_cnt && !err; i++)
-		err = code_store_export(step->processes[i]->code, snapshot);
-	return err;
+	for (size_t i = 0; i < step->process_cnt; i++) {
+		int err = code_store_export(step->processes[i]->code, snapshot);
+
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 int step_wait_status(const struct step *step)
 {
 	return step->processes[0]->wait_status;
-}
-
-bool step_has_exited(const struct step *step)
-{
-	return step->processes[0]->exited;
 }
 
 uint64_t step_instruction_cnt(const struct step *step)
@@ -410,9 +326,9 @@ void step_free(struct step *step)
 		encoder_release(&step->threads[i]->encoder);
 		free(step->threads[i]);
 	}
+	free(step->threads);
 	for (size_t i = 0; i < step->process_cnt; i++)
 		step_process_free(step->processes[i]);
-	free(step->threads);
 	free(step->processes);
 	snapshot_free(step->sideband);
 	free(step);

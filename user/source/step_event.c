@@ -1,28 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads and processes come and go. Every stop is one of these, and the thread that it belongs to is `held` until it goes on:
+ * Stops and ends as waitpid(2) tells them. Every stop is one of these, and the thread that it belongs to is `held` until it is made to go on:
  *
- *	signal, step	step_stop.c
+ *	signal, trap	step_stop.c; before the start, a SIGSTOP may be a start point's
  *	event exec	a new address space; the thread stands at the loader's first instruction
- *	event clone	of the parent; the new thread's own first stop is event stop
- *	event exit	a thread is about to end
- *	event fork	of the parent; the child is taken in, or let go, at its own first stop
- *	event stop	a new thread or process, an interrupt of ours, or a group stop (which PTRACE_LISTEN keeps up)
+ *	event clone	of the parent; what is new has a stop of its own, event stop, before or after this one
+ *	and fork
+ *	event stop	something new, an interrupt of ours, or a group stop (which PTRACE_LISTEN keeps up)
+ *
+ * What is new is a thread of a process we know, or a process: that is traced, too, or let go.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "base/error.h"
+#include "source/proc_status.h"
 #include "source/sideband.h"
+#include "source/step_hide.h"
 #include "source/step_internal.h"
-#include "source/tracee.h"
 
-/* The target has reached the start point in `thread`: all others are stopped, to be stepped too. */
+/* ---- the start ---- */
+
+void step_begin_here(struct step *step, struct step_thread *thread, bool in_user_mode)
+{
+	uint64_t ip = step_ip(thread);
+
+	step_unblock_trap(thread);
+	if (in_user_mode) {
+		step_thread_enter(thread, thread->process->code, step_now(step), ip);
+		return;
+	}
+	thread->insn = code_store_insn(thread->process->code, ip);
+	thread->unsure = true;
+}
+
+/* A target has reached the start point in `thread`: all other threads are stopped, to be stepped too. */
 static int start_here(struct step *step, struct step_thread *thread)
 {
-	int err = step_process_read_maps(step, thread->process, thread->tid, false);
+	int err = step_read_maps(step, thread->process, thread->tid, false);
 
 	if (err)
 		return err;
@@ -34,120 +50,223 @@ static int start_here(struct step *step, struct step_thread *thread)
 	return 0;
 }
 
-/* The thread that called exec carries on under the leader's id; returns it. */
-static struct step_thread *take_over_leader(struct step *step, struct step_thread *leader)
-{
-	struct step_thread *caller;
-	unsigned long former = 0;
+/* ---- what is new ---- */
 
-	ptrace(PTRACE_GETEVENTMSG, leader->tid, NULL, &former);
-	caller = step_thread_find(step, (pid_t)former);
-	if (!caller || caller == leader)
-		return leader;
-	leader->dead = true;
-	caller->tid = leader->tid;
-	caller->held = true;
-	return caller;
+/* tid is in its first stop. */
+static void let_go(struct step *step, pid_t tid, pid_t parent)
+{
+	pin_let_go(&step->pin, tid, parent);
+	ptrace(PTRACE_DETACH, tid, NULL, NULL);
 }
 
-/* All other threads of the process are gone. */
-static int on_exec(struct step *step, struct step_thread *thread)
+void step_let_newborn_go(struct step *step, pid_t tid, pid_t parent)
 {
-	struct step_process *process = thread->process;
+	int status;
+
+	/* It may have stopped already, and be on its way: then there is nothing to wait for. */
+	if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status))
+		let_go(step, tid, parent);
+}
+
+static int adopt_process(struct step *step, pid_t pid, pid_t parent, struct step_process **ret_process)
+{
+	int err = step_add_process(step, pid, ret_process);
+
+	if (err)
+		return err;
+	(*ret_process)->runs_itself = true;
+	sideband_add_task(step->sideband, PERF_RECORD_FORK, pid, pid, parent, parent, step_now(step));
+	return step->config.adopted ? step->config.adopted(step->config.ctx, pid) : 0;
+}
+
+/* What ptrace holds since its creation becomes ours; *ret_thread NULL: it is not to be traced, or gone. */
+static int adopt(struct step *step, pid_t tid, struct step_thread **ret_thread)
+{
+	struct step_process *process;
+	uint64_t pid, parent;
+	int err = 0;
+
+	*ret_thread = NULL;
+	if (proc_status_number(tid, "Tgid", 10, &pid) || proc_status_number(tid, "PPid", 10, &parent))
+		return 0;
+	process = step_find_process(step, (pid_t)pid);
+	if (!process && !step->config.follow_forks)
+		return 0;
+	if (!process)
+		err = adopt_process(step, (pid_t)pid, (pid_t)parent, &process);
+	if (!err)
+		err = step_add_thread(step, process, tid, ret_thread);
+	if (!err)
+		pin_inherit(&step->pin, tid, tid == process->pid ? (pid_t)parent : process->pid);
+	return err;
+}
+
+/* The creation, as the parent sees it. */
+static int on_creation(struct step *step, const struct step_thread *parent)
+{
+	unsigned long tid = 0;
+	struct step_thread *thread;
 	int err;
 
-	thread = take_over_leader(step, thread);
-	for (size_t i = 0; i < step->thread_cnt; i++) {
-		struct step_thread *other = step->threads[i];
+	ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid);
+	if (step_find(step, (pid_t)tid))
+		return 0; /* its own stop came first */
+	err = adopt(step, (pid_t)tid, &thread);
+	if (!err && !thread)
+		step_let_newborn_go(step, (pid_t)tid, parent->tid);
+	return err;
+}
 
-		if (other == thread || other->dead || other->process != process)
-			continue;
-		step_thread_interrupt(other, step_now(step));
-		other->dead = true;
+/* The first stop of something new. */
+static int on_birth(struct step *step, struct step_thread *thread)
+{
+	struct step_process *process = thread->process;
+	bool is_process = thread->tid == process->pid;
+	int err;
+
+	if (!is_process)
+		sideband_add_task(step->sideband, PERF_RECORD_FORK, process->pid, thread->tid, process->pid,
+				  process->pid, step_now(step));
+	step_announce_comm(step, thread, false);
+	err = is_process ? step_read_maps(step, process, thread->tid, true) : 0;
+	if (err || !step->started)
+		return err;
+	step_begin_here(step, thread, true);
+	thread->fresh = true;
+	return 0;
+}
+
+/* ---- events ---- */
+
+/* All other threads of the process are gone; the one that called exec carries on under the leader's id. */
+static struct step_thread *survivor_of_exec(struct step *step, struct step_thread *leader)
+{
+	unsigned long former = 0;
+	struct step_thread *caller;
+
+	ptrace(PTRACE_GETEVENTMSG, leader->tid, NULL, &former);
+	caller = step_find(step, (pid_t)former);
+	if (caller && caller != leader) {
+		leader->dead = true;
+		caller->tid = leader->tid;
+		caller->held = true;
+		leader = caller;
 	}
-	process->exec_seen = true;
+	for (size_t i = 0; i < step->thread_cnt; i++) {
+		struct step_thread *thread = step->threads[i];
+
+		if (thread == leader || thread->process != leader->process || thread->dead)
+			continue;
+		step_thread_interrupt(thread, step_now(step));
+		thread->dead = true;
+	}
+	return leader;
+}
+
+static int on_exec(struct step *step, struct step_thread *leader)
+{
+	struct step_thread *thread = survivor_of_exec(step, leader);
+	int err;
+
+	thread->process->runs_itself = true;
 	if (thread->encoder.enabled) /* cannot be, unless the system call was not seen as one */
 		step_thread_interrupt(thread, step_now(step));
-	step_process_announce_comm(step, process, thread->tid, true);
-	err = step_process_read_maps(step, process, thread->tid, true);
+	step_announce_comm(step, thread, true);
+	err = step_read_maps(step, thread->process, thread->tid, true);
 	if (err)
 		return err;
 	if (!step->config.wait_for_start)
 		step->started = true;
 	if (step->started)
 		step_begin_here(step, thread, true);
+	thread->announced = true;
 	thread->fresh = true;
 	thread->syscall = -1;
 	return 0;
 }
 
-/* A thread's first stop, in the system call that made it. */
-static void begin_new(struct step *step, struct step_thread *thread)
+/* Stopped by job control: stays so until SIGCONT, which is reported as another event stop. */
+static void on_group_stop(struct step *step, struct step_thread *thread)
 {
-	pid_t pid = thread->process->pid;
-
-	/* The parent of a process is told where it is taken in. */
-	if (thread->tid != pid)
-		sideband_add_task(step->sideband, PERF_RECORD_FORK, pid, thread->tid, pid, pid,
-				  step_now(step));
-	step_process_announce_comm(step, thread->process, thread->tid, false);
-	step_begin_here(step, thread, true);
-	thread->fresh = true;
+	step_thread_interrupt(thread, step_now(step));
+	thread->insn = code_store_insn(thread->process->code, step_ip(thread));
+	thread->unsure = true;
+	thread->group_stop = true;
+	thread->held = false;
+	ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
 }
 
 static int on_event_stop(struct step *step, struct step_thread *thread, int signal)
 {
+	bool continued = thread->group_stop;
+	int err = 0;
+
+	if (!thread->announced)
+		err = on_birth(step, thread);
+	thread->announced = true;
+	thread->group_stop = false;
+	if (err)
+		return err;
 	if (signal != SIGTRAP) {
-		/* Stopped by job control: stays so until SIGCONT, which is reported as another event stop. */
-		step_thread_interrupt(thread, step_now(step));
-		thread->insn = code_store_insn(thread->process->code, tracee_ip(thread->tid));
-		thread->unsure = true;
-		thread->held = false;
-		ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
+		on_group_stop(step, thread);
 		return 0;
 	}
-	if (!thread->announced && step->started)
-		begin_new(step, thread);
-	else if (step->started && !thread->encoder.enabled && !thread->in_kernel && !thread->unsure)
+	if (!continued)
+		step_undo_eintr(thread);
+	if (!step->started || thread->encoder.enabled || thread->in_kernel || thread->unsure)
+		return 0;
+	/* It ran freely until now. */
+	err = step_read_maps(step, thread->process, thread->tid, false);
+	if (!err)
 		step_begin_here(step, thread, false);
-	thread->announced = true;
-	return 0;
+	return err;
 }
 
-static bool is_start(const struct step *step, const struct step_thread *thread, int signal)
+static int on_signal_stop(struct step *step, struct step_thread *thread, int signal)
 {
-	return signal == SIGSTOP && thread->process->exec_seen && step->config.start_wanted &&
-	       step->config.start_wanted(step->config.ctx);
+	if (step->started && signal == SIGTRAP)
+		return step_on_trap(step, thread);
+	if (step->started && step_is_own_signal(thread, signal))
+		return 0; /* a hit stops its thread, which is under our hands anyway */
+	if (step->started) {
+		step_on_signal(step, thread, signal);
+		return 0;
+	}
+	if (signal == SIGSTOP && thread->process->runs_itself && step->config.start_wanted &&
+	    step->config.start_wanted(step->config.ctx))
+		return start_here(step, thread);
+	/* One that a hit sent is not for the thread to know. */
+	thread->held_signal = signal == SIGSTOP && step_is_own_signal(thread, signal) ? 0 : signal;
+	step_tell_signal(step, thread, signal);
+	return 0;
 }
 
 static int on_stop(struct step *step, struct step_thread *thread, int status)
 {
-	int signal = WSTOPSIG(status);
-
 	switch (status >> 16) {
 	case 0:
-		break;
+		return on_signal_stop(step, thread, WSTOPSIG(status));
 	case PTRACE_EVENT_EXEC:
 		return on_exec(step, thread);
-	case PTRACE_EVENT_STOP:
-		return on_event_stop(step, thread, signal);
+	case PTRACE_EVENT_CLONE:
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+		return on_creation(step, thread);
 	case PTRACE_EVENT_EXIT:
-		return step->started ? 0 : step_process_read_maps(step, thread->process, thread->tid, false);
-	default: /* clone, fork, vfork: the child is dealt with at its own first stop */
+		return step->started ? 0 : step_read_maps(step, thread->process, thread->tid, false);
+	case PTRACE_EVENT_STOP:
+		return on_event_stop(step, thread, WSTOPSIG(status));
+	default:
 		return 0;
 	}
-	if (!step->started) {
-		if (is_start(step, thread, signal))
-			return start_here(step, thread);
-		/* One that BPF sent is a hit's (bpf/trigger.bpf.c), which the thread is not to know of. */
-		thread->held_signal =
-			signal == SIGSTOP && tracee_signal_is_ours(thread->tid, signal) ? 0 : signal;
-		step_tell_signal(step, thread, signal);
-		return 0;
-	}
-	if (signal == SIGTRAP)
-		return step_on_step(step, thread);
-	return step_on_signal(step, thread, signal);
+}
+
+static bool has_live_thread(const struct step *step, const struct step_process *process)
+{
+	for (size_t i = 0; i < step->thread_cnt; i++)
+		if (step->threads[i]->process == process && !step->threads[i]->dead)
+			return true;
+	return false;
 }
 
 void step_on_end(struct step *step, struct step_thread *thread, int status)
@@ -161,51 +280,25 @@ void step_on_end(struct step *step, struct step_thread *thread, int status)
 	}
 	thread->dead = true;
 	thread->held = false;
-	if (thread->tid == process->pid) {
-		process->exited = true;
-		process->wait_status = status;
-		if (step->config.process)
-			step->config.process(step->config.ctx, process->pid, false);
-	}
+	pin_forget(&step->pin, thread->tid);
+	if (thread->tid != process->pid && has_live_thread(step, process))
+		return;
+	process->exited = true;
+	process->wait_status = status;
+	if (step->config.ended)
+		step->config.ended(step->config.ctx, process->pid, status);
 }
 
-/* A child process that is not to be traced runs on its own. */
-static void let_child_go(struct step *step, pid_t pid)
-{
-	pin_restore_task(&step->pin, pid);
-	ptrace(PTRACE_DETACH, pid, NULL, NULL);
-}
-
-/* A child process that is traced, too. It starts as a copy of its parent, with the same mappings. */
-static int take_child_in(struct step *step, pid_t pid, struct step_thread **ret_thread)
-{
-	pid_t parent = tracee_parent(pid);
-	struct step_process *process;
-	int err = step_process_add(step, pid, &process);
-
-	if (!err)
-		err = step_thread_add(step, process, pid, ret_thread);
-	if (err)
-		return err;
-	process->exec_seen = true;
-	pin_add(&step->pin, pid);
-	if (step->config.process)
-		step->config.process(step->config.ctx, pid, true);
-	err = sideband_add_task(step->sideband, PERF_RECORD_FORK, pid, pid, parent, parent, step_now(step));
-	return err ? err : step_process_read_maps(step, process, pid, true);
-}
-
-/* A stop of a task that is not known yet: a new thread, or a child process. */
+/* A stop of something that is not known yet. */
 static int on_stranger(struct step *step, pid_t tid, struct step_thread **ret_thread)
 {
-	struct step_process *process = step_process_find(step, tracee_group(tid));
+	uint64_t parent = 0;
+	int err = adopt(step, tid, ret_thread);
 
-	*ret_thread = NULL;
-	if (process)
-		return step_thread_add(step, process, tid, ret_thread);
-	if (step->config.follow_forks)
-		return take_child_in(step, tid, ret_thread);
-	let_child_go(step, tid);
+	if (err || *ret_thread)
+		return err;
+	proc_status_number(tid, "PPid", 10, &parent);
+	let_go(step, tid, (pid_t)parent);
 	return 0;
 }
 
@@ -223,10 +316,8 @@ int step_next_event(struct step *step, struct step_thread **ret_thread)
 	if (!tid)
 		return 0;
 	if (tid < 0)
-		return errno == EINTR
-			       ? 0
-			       : fail_errno(-errno, "cannot wait for process %d", step->processes[0]->pid);
-	thread = step_thread_find(step, tid);
+		return errno == EINTR ? 0 : fail_errno(-errno, "cannot wait for the traced processes");
+	thread = step_find(step, tid);
 	if (!WIFSTOPPED(status)) {
 		if (thread)
 			step_on_end(step, thread, status);
@@ -239,6 +330,6 @@ int step_next_event(struct step *step, struct step_thread **ret_thread)
 	}
 	thread->held = true;
 	err = on_stop(step, thread, status);
-	*ret_thread = step_thread_find(step, tid);
+	*ret_thread = step_find(step, tid);
 	return err;
 }

@@ -1,78 +1,88 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of the step source: what they share. step.h is for everybody else. */
+/* What the files of the step source (step*.c) share. Nobody else includes it. */
 #pragma once
 
 #include "source/pin.h"
 #include "source/step.h"
 #include "source/step_thread.h"
 
-/* One traced process: an address space and what is known of it. */
+/* A traced process: its code, and what became of it. */
 struct step_process {
 	pid_t pid;
 	struct code_store *code;
-	bool exec_seen; /* it runs the program that is meant */
+	bool runs_itself; /* what it executes is the target's: false for a launched child until its exec */
 	bool exited;
-	int wait_status; /* valid once it has exited */
+	int wait_status;
 };
 
 struct step {
 	struct step_config config;
 	struct trace_params params;
 	struct pin pin;
-	struct step_process **processes; /* the first is the one that was launched or named first */
+	struct step_process **processes; /* the first one is the launched one, where one was */
 	size_t process_cnt, process_cap;
-	struct step_thread **threads;
+	struct step_thread **threads; /* parents before their children */
 	size_t thread_cnt, thread_cap;
 	size_t last;		   /* index of the thread that stopped last: most likely the next one, too */
 	struct snapshot *sideband; /* collects the sideband */
-	bool started;		   /* stepping has begun */
-	bool detached;
+	bool started;
 	uint64_t tsc; /* the last one told: time never runs back */
 };
 
-/* ---- step.c ---- */
-
-/* The time, as a TSC of the software processor: later than any before. */
+/* Nanoseconds of CLOCK_MONOTONIC, each time more than before. */
 uint64_t step_now(struct step *step);
 
-/* The traced thread tid, or NULL. */
-struct step_thread *step_thread_find(struct step *step, pid_t tid);
-int step_thread_add(struct step *step, struct step_process *process, pid_t tid,
+/* The thread that lives under this id, or NULL. */
+struct step_thread *step_find(struct step *step, pid_t tid);
+int step_add_thread(struct step *step, struct step_process *process, pid_t tid,
 		    struct step_thread **ret_thread);
+
+/* How ptrace takes hold of threads: what they create is held, too. -errno of ptrace(2). */
+int step_seize(const struct step *step, pid_t tid);
 
 /* ---- step_process.c ---- */
 
-int step_process_add(struct step *step, pid_t pid, struct step_process **ret_process);
-struct step_process *step_process_find(struct step *step, pid_t pid);
+struct step_process *step_find_process(struct step *step, pid_t pid);
+int step_add_process(struct step *step, pid_t pid, struct step_process **ret_process);
 void step_process_free(struct step_process *process);
 
-/* The mappings may have changed: tells about those that are new. `exec`: none is what it was. */
-int step_process_read_maps(struct step *step, struct step_process *process, pid_t tid, bool exec);
+/*
+ * Reads the mappings; new ones go to the sideband, as of `tid`, and to config.mapped(). `exec`: all are new. 0 where the process is gone; else -errno with a
+ * sentence.
+ */
+int step_read_maps(struct step *step, struct step_process *process, pid_t tid, bool exec);
 
-/* Tells the thread's name. `exec`: together with an exec. */
-void step_process_announce_comm(struct step *step, struct step_process *process, pid_t tid, bool exec);
+/* The thread's name to the sideband. */
+void step_announce_comm(struct step *step, const struct step_thread *thread, bool exec);
 
-/* ---- step_stop.c: what a stop of a thread in user code means ---- */
+/* ---- step_event.c ---- */
 
-/* One step is done. */
-int step_on_step(struct step *step, struct step_thread *thread);
+/* Waits for the next stop or end and takes it in. *ret_thread stays held (NULL: none does). 0, or -errno with a sentence. */
+int step_next_event(struct step *step, struct step_thread **ret_thread);
 
-/* A signal is about to be delivered; the instruction at hand was not executed. */
-int step_on_signal(struct step *step, struct step_thread *thread, int signal);
+void step_on_end(struct step *step, struct step_thread *thread, int status);
+
+/* The thread is to be stepped from where it stands; in_user_mode: it is certain to execute the instruction there next. */
+void step_begin_here(struct step *step, struct step_thread *thread, bool in_user_mode);
+
+/* What has just been created by a thread, and is held by ptrace, goes its own way. */
+void step_let_newborn_go(struct step *step, pid_t tid, pid_t parent);
+
+/* ---- step_stop.c ---- */
+
+/* A stop by SIGTRAP: one step is done, mostly. 0, or -errno with a sentence. */
+int step_on_trap(struct step *step, struct step_thread *thread);
 
 /* Tells of a signal that is about to be delivered, if it is wanted. */
 void step_tell_signal(struct step *step, const struct step_thread *thread, int signal);
 
-/* The thread is traced from where it is. in_user_mode: it stands before an instruction; else it may be inside the kernel. */
-void step_begin_here(struct step *step, struct step_thread *thread, bool in_user_mode);
+/* A signal is about to be delivered; the instruction at hand was not executed. */
+void step_on_signal(struct step *step, struct step_thread *thread, int signal);
 
-/* A snapshot in the middle of a detour through code of a uprobe: the probed nop has been executed. */
+/* The trace ends here, and may go on later: leaves code of a uprobe's. */
 void step_end_detour(struct step *step, struct step_thread *thread);
 
-/* ---- step_event.c: threads and processes come and go ---- */
+/* ---- step_hit.c ---- */
 
-/* Waits for the next stop or exit and takes it in. The thread stays held; NULL where there is none to go on. */
-int step_next_event(struct step *step, struct step_thread **ret_thread);
-
-/* Process `pid` has ended, or its thread. */
-void step_on_end(struct step *step, struct step_thread *thread, int status);
+/* What a BPF program records at a probe (bpf/trigger.bpf.c), of a thread that is stopped. */
+void step_describe_thread(struct step *step, const struct step_thread *thread, struct hit *ret_hit);

@@ -1,46 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A process's mappings are read again whenever a system call may have changed them; what is new is told to the sideband and to the user. */
-#include <errno.h>
+/* A traced process as a whole: what is mapped where, and by which name it goes. */
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/error.h"
+#include "base/cleanup.h"
+#include "source/proc_status.h"
 #include "source/sideband.h"
 #include "source/step_internal.h"
-#include "source/tracee.h"
 
-int step_process_add(struct step *step, pid_t pid, struct step_process **ret_process)
-{
-	struct step_process *process = calloc(1, sizeof(*process));
-	struct code_store_config config = step->config.code;
-	int err = process ? code_store_new(&process->code, &config) : -ENOMEM;
-
-	if (!err)
-		err = ARRAY_PUSH(step->processes, step->process_cnt, step->process_cap, process);
-	if (err) {
-		step_process_free(process);
-		return err;
-	}
-	process->pid = pid;
-	*ret_process = process;
-	return 0;
-}
-
-void step_process_free(struct step_process *process)
-{
-	if (!process)
-		return;
-	code_store_free(process->code);
-	free(process);
-}
-
-struct step_process *step_process_find(struct step *step, pid_t pid)
-{
-	for (size_t i = 0; i < step->process_cnt; i++)
-		if (step->processes[i]->pid == pid && !step->processes[i]->exited)
-			return step->processes[i];
-	return NULL;
-}
+DEFINE_CLEANUP(struct step_process *, step_process_free)
 
 static int announce_maps(struct step *step, const struct step_process *process, pid_t tid,
 			 const struct maps *before, const struct maps *maps, uint64_t tsc)
@@ -76,7 +44,7 @@ static bool code_replaced(const struct maps *before, const struct maps *maps)
 	return false;
 }
 
-/* A new image needs a new PSB in every stream: decoding can change images only there. */
+/* A new image needs a new PSB in every stream of the process: decoding can change images only there. */
 static void want_psbs(struct step *step, const struct step_process *process)
 {
 	for (size_t i = 0; i < step->thread_cnt; i++)
@@ -84,24 +52,61 @@ static void want_psbs(struct step *step, const struct step_process *process)
 			step->threads[i]->encoder.psb_wanted = true;
 }
 
-int step_process_read_maps(struct step *step, struct step_process *process, pid_t tid, bool exec)
+static bool is_gone(int err)
+{
+	return err == -ENOENT || err == -ESRCH;
+}
+
+int step_read_maps(struct step *step, struct step_process *process, pid_t tid, bool exec)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
 	const struct maps none = {0}, *before = exec ? &none : code_store_maps(process->code);
 	int err = maps_read(&maps, process->pid);
 
 	if (err)
-		return err == -ENOENT || err == -ESRCH ? 0 : err;
+		return is_gone(err) ? 0 : err;
 	if (exec || code_replaced(before, &maps))
 		want_psbs(step, process);
 	err = announce_maps(step, process, tid, before, &maps, step_now(step));
-	return err < 0 ? err : code_store_set_maps(process->code, process->pid, &maps);
+	if (!err)
+		err = code_store_set_maps(process->code, process->pid, &maps);
+	return is_gone(err) ? 0 : err;
 }
 
-void step_process_announce_comm(struct step *step, struct step_process *process, pid_t tid, bool exec)
+void step_announce_comm(struct step *step, const struct step_thread *thread, bool exec)
 {
-	char comm[32];
+	char comm[32] = "";
 
-	tracee_comm(process->pid, tid, comm, sizeof(comm));
-	sideband_add_comm(step->sideband, process->pid, tid, step_now(step), comm, exec);
+	proc_status_text(thread->tid, "Name", comm, sizeof(comm));
+	sideband_add_comm(step->sideband, thread->process->pid, thread->tid, step_now(step), comm, exec);
+}
+
+struct step_process *step_find_process(struct step *step, pid_t pid)
+{
+	for (size_t i = 0; i < step->process_cnt; i++)
+		if (step->processes[i]->pid == pid && !step->processes[i]->exited)
+			return step->processes[i];
+	return NULL;
+}
+
+void step_process_free(struct step_process *process)
+{
+	if (!process)
+		return;
+	code_store_free(process->code);
+	free(process);
+}
+
+int step_add_process(struct step *step, pid_t pid, struct step_process **ret_process)
+{
+	CLEANUP(step_process_freep) struct step_process *process = calloc(1, sizeof(*process));
+	int err = process ? code_store_new(&process->code, &step->config.code) : -ENOMEM;
+
+	if (!err)
+		err = ARRAY_PUSH(step->processes, step->process_cnt, step->process_cap, process);
+	if (err)
+		return err;
+	process->pid = pid;
+	*ret_process = TAKE_PTR(process);
+	return 0;
 }

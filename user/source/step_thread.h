@@ -26,6 +26,8 @@ struct step_thread {
 	bool held;   /* in a ptrace stop */
 	bool paused; /* held for a snapshot before insn: its trace goes on there */
 	bool dead;
+	bool let_go;	   /* detached from */
+	bool group_stop;   /* stopped by job control */
 	bool announced;	   /* its first stop has been seen */
 	bool trap_blocked; /* the target has SIGTRAP blocked, as far as it knows */
 	int held_signal;   /* to be delivered when it goes on */

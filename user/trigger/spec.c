@@ -140,7 +140,8 @@ int trigger_spec_parse(struct trigger_spec *ret_spec, const char *text)
 		if (!spec.file)
 			return -ENOMEM;
 	}
-	err = parse_place(&spec, place, text);
+	spec.place = strdup(place);
+	err = spec.place ? parse_place(&spec, place, text) : -ENOMEM;
 	if (err)
 		return err;
 	*ret_spec = spec;
@@ -150,6 +151,7 @@ int trigger_spec_parse(struct trigger_spec *ret_spec, const char *text)
 
 void trigger_spec_release(struct trigger_spec *spec)
 {
+	free(spec->place);
 	free(spec->file);
 	free(spec->symbol);
 	free(spec->source);

@@ -19,7 +19,8 @@ enum spec_kind { SPEC_SYMBOL, SPEC_GLOB, SPEC_ADDRESS, SPEC_LINE, SPEC_USDT, SPE
 
 struct trigger_spec {
 	enum spec_kind kind;
-	char *file; /* NULL: the executable, or else the libraries it needs */
+	char *place; /* all that is not FILE */
+	char *file;  /* NULL: the executable, or else the libraries it needs */
 	char *symbol; /* SYMBOL: perhaps with a version ("memcpy@GLIBC_2.14"); GLOB: the pattern; USDT: the name */
 	char *source;	 /* LINE: the source file; USDT: the provider */
 	uint64_t offset; /* SYMBOL: from its beginning; ADDRESS: the address */

@@ -47,28 +47,30 @@ static void test_places(void **state)
 		const char *text;
 		struct trigger_spec spec;
 	} cases[] = {
-		{"f+4", {SPEC_SYMBOL, NULL, (char *)"f", NULL, 4, 0, 0}},
-		{"lib.so:f+0x10", {SPEC_SYMBOL, (char *)"lib.so", (char *)"f", NULL, 16, 0, 0}},
-		{"f#2", {SPEC_SYMBOL, NULL, (char *)"f", NULL, 0, 0, 2}},
-		{"f#2+8", {SPEC_SYMBOL, NULL, (char *)"f", NULL, 8, 0, 2}},
-		{"operator+", {SPEC_SYMBOL, NULL, (char *)"operator+", NULL, 0, 0, 0}},
-		{"ns::operator+(int)", {SPEC_SYMBOL, NULL, (char *)"ns::operator+(int)", NULL, 0, 0, 0}},
-		{"f(char*)", {SPEC_SYMBOL, NULL, (char *)"f(char*)", NULL, 0, 0, 0}},
-		{"parse_*", {SPEC_GLOB, NULL, (char *)"parse_*", NULL, 0, 0, 0}},
-		{"libc:str[np]*", {SPEC_GLOB, (char *)"libc", (char *)"str[np]*", NULL, 0, 0, 0}},
-		{"std::vector<*", {SPEC_GLOB, NULL, (char *)"std::vector<*", NULL, 0, 0, 0}},
-		{"0x401000", {SPEC_ADDRESS, NULL, NULL, NULL, 0x401000, 0, 0}},
-		{"./a.out:0x1139", {SPEC_ADDRESS, (char *)"./a.out", NULL, NULL, 0x1139, 0, 0}},
-		{"main.c:12", {SPEC_LINE, NULL, NULL, (char *)"main.c", 0, 12, 0}},
+		{"f+4", {SPEC_SYMBOL, NULL, NULL, (char *)"f", NULL, 4, 0, 0}},
+		{"lib.so:f+0x10", {SPEC_SYMBOL, NULL, (char *)"lib.so", (char *)"f", NULL, 16, 0, 0}},
+		{"f#2", {SPEC_SYMBOL, NULL, NULL, (char *)"f", NULL, 0, 0, 2}},
+		{"f#2+8", {SPEC_SYMBOL, NULL, NULL, (char *)"f", NULL, 8, 0, 2}},
+		{"operator+", {SPEC_SYMBOL, NULL, NULL, (char *)"operator+", NULL, 0, 0, 0}},
+		{"ns::operator+(int)",
+		 {SPEC_SYMBOL, NULL, NULL, (char *)"ns::operator+(int)", NULL, 0, 0, 0}},
+		{"f(char*)", {SPEC_SYMBOL, NULL, NULL, (char *)"f(char*)", NULL, 0, 0, 0}},
+		{"parse_*", {SPEC_GLOB, NULL, NULL, (char *)"parse_*", NULL, 0, 0, 0}},
+		{"libc:str[np]*", {SPEC_GLOB, NULL, (char *)"libc", (char *)"str[np]*", NULL, 0, 0, 0}},
+		{"std::vector<*", {SPEC_GLOB, NULL, NULL, (char *)"std::vector<*", NULL, 0, 0, 0}},
+		{"0x401000", {SPEC_ADDRESS, NULL, NULL, NULL, NULL, 0x401000, 0, 0}},
+		{"./a.out:0x1139", {SPEC_ADDRESS, NULL, (char *)"./a.out", NULL, NULL, 0x1139, 0, 0}},
+		{"main.c:12", {SPEC_LINE, NULL, NULL, NULL, (char *)"main.c", 0, 12, 0}},
 		{"./a.out:src/main.c:12",
-		 {SPEC_LINE, (char *)"./a.out", NULL, (char *)"src/main.c", 0, 12, 0}},
-		{"usdt:python:gc__start", {SPEC_USDT, NULL, (char *)"gc__start", (char *)"python", 0, 0, 0}},
+		 {SPEC_LINE, NULL, (char *)"./a.out", NULL, (char *)"src/main.c", 0, 12, 0}},
+		{"usdt:python:gc__start",
+		 {SPEC_USDT, NULL, NULL, (char *)"gc__start", (char *)"python", 0, 0, 0}},
 		{"libc.so.6:usdt:libc:setjmp",
-		 {SPEC_USDT, (char *)"libc.so.6", (char *)"setjmp", (char *)"libc", 0, 0, 0}},
-		{".", {SPEC_MARK, NULL, NULL, NULL, 0, 0, 0}},
-		{"lib.so:.", {SPEC_MARK, (char *)"lib.so", NULL, NULL, 0, 0, 0}},
-		{"?", {SPEC_PICK, NULL, NULL, NULL, 0, 0, 0}},
-		{"libc:?", {SPEC_PICK, (char *)"libc", NULL, NULL, 0, 0, 0}},
+		 {SPEC_USDT, NULL, (char *)"libc.so.6", (char *)"setjmp", (char *)"libc", 0, 0, 0}},
+		{".", {SPEC_MARK, NULL, NULL, NULL, NULL, 0, 0, 0}},
+		{"lib.so:.", {SPEC_MARK, NULL, (char *)"lib.so", NULL, NULL, 0, 0, 0}},
+		{"?", {SPEC_PICK, NULL, NULL, NULL, NULL, 0, 0, 0}},
+		{"libc:?", {SPEC_PICK, NULL, (char *)"libc", NULL, NULL, 0, 0, 0}},
 	};
 
 	(void)state;
@@ -78,6 +80,7 @@ static void test_places(void **state)
 
 		assert_ok(trigger_spec_parse(&spec, cases[i].text));
 		assert_int_equal(spec.kind, expected->kind);
+		assert_non_null(strstr(cases[i].text, spec.place));
 		assert_text(spec.file, expected->file);
 		assert_text(spec.symbol, expected->symbol);
 		assert_text(spec.source, expected->source);

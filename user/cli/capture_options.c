@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values are checked here, so that a mistake is found before anything is touched. */
+#include "cli/capture_options.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/pick_trigger.h"
+#include "recording/recording.h"
+#include "sinks/sink.h"
+
+enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
+
+enum {
+	OPT_SOURCE = 256,
+	OPT_SNAPSHOT_SIZE,
+	OPT_KEEP,
+	OPT_MAX_SIZE,
+	OPT_FOLLOW_FORKS,
+	OPT_STEP_FROM,
+	OPT_STEP_LOG,
+	OPT_STEP_OVERFLOW,
+	OPT_LINK,
+};
+
+static const struct argp_option table[] = {
+	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz)", 21},
+	{"keep-recording", OPT_KEEP, "DIR", 0, "Keep what was recorded, for trailcam decode and perf script",
+	 22},
+	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
+	 "Trace bytes kept for each thread, a power of two (default: 4M)", 23},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
+	 "With --multi-snapshot: end once the snapshots hold SIZE of trace (default: 1G, or the free disk "
+	 "space)",
+	 22},
+	{"source", OPT_SOURCE, "auto|intel_pt|step|none", 0,
+	 "Where branches come from: the processor's Intel PT, single-stepping, or nowhere: hits only, at "
+	 "full speed (default: auto)",
+	 24},
+	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
+	 "Trace the children that are forked, too, and what they exec", 24},
+	{"step-from", OPT_STEP_FROM, "SYMBOL", 0, "step: run at full speed up to the first call of SYMBOL",
+	 25},
+	{"step-log", OPT_STEP_LOG, "FILE", 0, "step: write each instruction's thread and address to FILE",
+	 26},
+	{"step-overflow", OPT_STEP_OVERFLOW, "N", 0,
+	 "step: lose packets every N instructions, as an overflowing processor does", 27},
+	{"attach-via", OPT_LINK, "auto|uprobe_multi|perf_uprobe", 0,
+	 "How probes are attached (default: auto)", 28},
+	{"verbose", 'v', NULL, 0, "Say what is being done", 29},
+	{0},
+};
+
+static int choose(const char *option, const char *text, const char *const names[], size_t cnt,
+		  int *ret_choice)
+{
+	char list[128] = "";
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (!strcmp(text, names[i])) {
+			*ret_choice = (int)i;
+			return 0;
+		}
+		strcat(strcat(list, i ? ", " : ""), names[i]);
+	}
+	return fail(-EINVAL, "%s: '%s' is none of %s", option, text, list);
+}
+
+static int parse_source(const char *text, enum capture_source *ret_source)
+{
+	static const char *const names[] = {"auto", "intel_pt", "step", "none"};
+	int choice = 0, err = choose("--source", text, names, ARRAY_SIZE(names), &choice);
+
+	if (!err)
+		*ret_source = (enum capture_source)choice;
+	return err;
+}
+
+static int parse_link(const char *text, enum trigger_link *ret_link)
+{
+	static const char *const names[] = {"auto", "uprobe_multi", "perf_uprobe"};
+	int choice = 0, err = choose("--attach-via", text, names, ARRAY_SIZE(names), &choice);
+
+	if (!err)
+		*ret_link = (enum trigger_link)choice;
+	return err;
+}
+
+static int parse_ring_size(const char *text, size_t *ret_size)
+{
+	size_t size;
+	int err = parse_size(text, &size);
+
+	if (err)
+		return err;
+	if (size < RING_SIZE_MIN || size > RING_SIZE_MAX || (size & (size - 1)))
+		return fail(-EINVAL, "--snapshot-size: '%s' is not a power of two from 4k to 1G", text);
+	*ret_size = size;
+	return 0;
+}
+
+static int parse_value(struct capture_options *options, int key, char *arg)
+{
+	switch (key) {
+	case OPT_SNAPSHOT_SIZE:
+		return parse_ring_size(arg, &options->capture.ring_size);
+	case OPT_MAX_SIZE:
+		return parse_size(arg, &options->capture.max_bytes);
+	case OPT_SOURCE:
+		return parse_source(arg, &options->capture.source);
+	case OPT_LINK:
+		return parse_link(arg, &options->capture.link);
+	case OPT_STEP_OVERFLOW:
+		return parse_count("--step-overflow", arg, &options->capture.step_overflow);
+	default:
+		return 0;
+	}
+}
+
+static void parse_switch(struct capture_options *options, int key, char *arg)
+{
+	switch (key) {
+	case 'o':
+		options->output = arg;
+		break;
+	case 'v':
+		log_set_verbose(true);
+		break;
+	case OPT_KEEP:
+		options->recording = arg;
+		break;
+	case OPT_FOLLOW_FORKS:
+		options->capture.follow_forks = true;
+		break;
+	case OPT_STEP_FROM:
+		options->capture.step_from = arg;
+		break;
+	default:
+		options->capture.step_log = arg;
+		break;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct capture_options *options = state->input;
+	int err;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trigger;
+		return 0;
+	case 'o':
+	case 'v':
+	case OPT_KEEP:
+	case OPT_FOLLOW_FORKS:
+	case OPT_STEP_FROM:
+	case OPT_STEP_LOG:
+		parse_switch(options, key, arg);
+		return 0;
+	case OPT_SNAPSHOT_SIZE:
+	case OPT_MAX_SIZE:
+	case OPT_SOURCE:
+	case OPT_LINK:
+	case OPT_STEP_OVERFLOW:
+		err = parse_value(options, key, arg);
+		if (err)
+			argp_error(state, "%s", fail_message(err));
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		options->capture.triggers = options->trigger.requests;
+		options->capture.trigger_cnt = options->trigger.cnt;
+		options->capture.until = options->trigger.until;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{.argp = &trigger_argp}, {0}};
+
+const struct argp capture_argp = {.options = table, .parser = parse, .children = children};
+
+/* What is picked is kept until the end. */
+int capture_options_pick(struct capture_options *options)
+{
+	const struct capture_config *capture = &options->capture;
+	char exe[64];
+	int err = 0;
+
+	if (!capture->path)
+		snprintf(exe, sizeof(exe), "/proc/%d/exe", capture->pids[0]);
+	for (size_t i = 0; i < options->trigger.cnt && !err; i++) {
+		struct trigger_request *request = &options->trigger.requests[i];
+		char *spec;
+
+		if (!pick_is_wanted(request->spec))
+			continue;
+		err = pick_trigger(request->spec, capture->path ? capture->path : exe, &spec);
+		if (!err)
+			request->spec = spec;
+	}
+	return err;
+}
+
+/* A trace is a few times smaller than its packets; where they would not fit, it might not either. */
+static void limit_to_disk(struct capture_options *options, const char *dir)
+{
+	struct statvfs fs;
+	uint64_t room;
+
+	if (statvfs(dir, &fs))
+		return;
+	room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (room < options->capture.max_bytes)
+		options->capture.max_bytes = room;
+}
+
+int capture_options_check(struct capture_options *options)
+{
+	CLEANUP(freep) char *copy = strdup(options->output);
+
+	if (!copy)
+		return -ENOMEM;
+	if (!sink_find(options->output))
+		return -EINVAL;
+	if (strcmp(options->output, "-") && access(options->output, W_OK) &&
+	    (errno != ENOENT || access(dirname(copy), W_OK)))
+		return fail_errno(-errno, "cannot write %s", options->output);
+	limit_to_disk(options, dirname(copy));
+	return options->recording ? recording_check_target(options->recording) : 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the snapshot to the trace, with a line on how it came about. */
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "cli/capture_options.h"
+#include "cli/cli.h"
+#include "pipeline/copies.h"
+#include "recording/recording.h"
+
+bool capture_is_unwanted(const struct capture_options *options, enum capture_end end)
+{
+	const struct capture_until *until = &options->capture.until;
+
+	return end == CAPTURE_EXITED && !options->capture.trigger_cnt &&
+	       (until->signals || until->any_status);
+}
+
+void say_capture_end(const struct capture_options *options, const struct snapshot *snapshot,
+		     enum capture_end end, const char *targets, int wait_status)
+{
+	char hits[48] = "";
+
+	if (options->capture.trigger_cnt)
+		snprintf(hits, sizeof(hits), snapshot->hit_cnt ? "only %zu hits" : "no hit",
+			 snapshot->hit_cnt);
+	switch (end) {
+	case CAPTURE_HIT:
+		if (snapshot->hit_cnt == 1)
+			log_say("hit %s", snapshot->triggers[snapshot->hits[0].trigger]);
+		else
+			log_say("%zu hits, the last of %s", snapshot->hit_cnt,
+				snapshot->triggers[snapshot->hits[snapshot->hit_cnt - 1].trigger]);
+		break;
+	case CAPTURE_INTERRUPTED:
+		log_say("interrupted%s%s: the trace ends here", options->capture.trigger_cnt ? ", " : "",
+			hits);
+		break;
+	case CAPTURE_EXITED:
+		log_say("%s%s%s ended (%s %d): the trace shows its end", hits,
+			options->capture.trigger_cnt ? ", " : "", targets,
+			WIFSIGNALED(wait_status) ? "signal" : "exit status",
+			WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
+		break;
+	}
+}
+
+int save_and_decode(const struct capture_options *options, struct snapshot *snapshot)
+{
+	struct decode_config config = {.source_lines = true, .progress = show_progress};
+	CLEANUP(copies_release) struct copies copies = {0};
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
+	int err = options->recording ? recording_save(snapshot, options->recording) : 0;
+
+	if (!err)
+		err = copies_init(&copies, snapshot);
+	if (!err)
+		err = decode_snapshot(&decoded, snapshot, &config);
+	return err ? err : write_trace(decoded, options->output);
+}

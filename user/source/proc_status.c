@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One "Field:\tvalue" a line. */
+#include "source/proc_status.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size)
+{
+	CLEANUP(fclosep) FILE *file = NULL;
+	CLEANUP(freep) char *line = NULL;
+	size_t len = strlen(field), line_cap = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -ESRCH;
+	while (getline(&line, &line_cap, file) > 0) {
+		const char *value = line + len + 1;
+
+		if (strncmp(line, field, len) || line[len] != ':')
+			continue;
+		value += strspn(value, " \t");
+		snprintf(ret_text, size, "%.*s", (int)strcspn(value, "\n"), value);
+		return 0;
+	}
+	return ferror(file) ? -ESRCH : -ENOENT;
+}
+
+int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number)
+{
+	char text[64];
+	int err = proc_status_text(pid, field, text, sizeof(text));
+
+	if (err)
+		return err;
+	if (!isxdigit((unsigned char)text[0]))
+		return -ENOENT;
+	*ret_number = strtoull(text, NULL, base);
+	return 0;
+}

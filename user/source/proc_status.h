@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fields of /proc/PID/status, as proc(5) names them ("Tgid", "TracerPid"); a thread's id does as well. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The field's text, without leading blanks, cut to size. -ESRCH: no such process; -ENOENT: no such field. No sentence. */
+int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size);
+
+/* The field's first number in the given base (signal sets are of base 16). Errors as above. */
+int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number);
