@@ -26,7 +26,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -I. -Iuser -
 LDLIBS := -lipt -lbpf -ldw -lelf -lz -llzma -lZydis -lcap -liberty -lpthread
 
 # Rows of the layering (user/README.md), highest first: a module links what stands after it, never before.
-MODULES := cli pipeline recording sinks stacks trigger decode image source base
+MODULES := cli doctor pipeline recording sinks stacks trigger decode image source base
 module_srcs = $(sort $(wildcard user/$(1)/*.c))
 module_objs = $(patsubst %.c,$(BUILD)/%.o,$(call module_srcs,$(1)))
 LIBS := $(foreach m,$(MODULES),$(BUILD)/lib/$(m).a)
@@ -34,6 +34,7 @@ USER_OBJS := $(foreach m,$(MODULES),$(call module_objs,$(m)))
 
 # The modules that a module's unit tests may link: itself and the rows below it.
 below_cli := $(MODULES)
+below_doctor := doctor pipeline recording sinks stacks trigger decode image source base
 below_pipeline := pipeline recording sinks stacks trigger decode image source base
 below_recording := recording stacks trigger decode image source base
 below_sinks := sinks stacks trigger decode image source base

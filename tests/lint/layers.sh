@@ -16,7 +16,7 @@ row() {
 	trigger | decode) echo 2 ;;
 	stacks) echo 3 ;;
 	recording | sinks) echo 4 ;;
-	pipeline) echo 5 ;;
+	pipeline | doctor) echo 5 ;;
 	cli) echo 6 ;;
 	*) echo 99 ;;
 	esac

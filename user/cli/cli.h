@@ -20,6 +20,7 @@ enum exit_status {
 
 int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_dump(int argc, char **argv);

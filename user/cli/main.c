@@ -15,6 +15,7 @@ static const struct command {
 	{"attach", cmd_attach, "the same for programs that run already"},
 	{"probes", cmd_probes, "list what can be a trigger in a program or library"},
 	{"decode", cmd_decode, "write the trace of a recording"},
+	{"doctor", cmd_doctor, "what works on this machine, and what would change the rest"},
 	{"dump", cmd_dump, "show what is in a recording: packets, branches, slices, hits"},
 };
 

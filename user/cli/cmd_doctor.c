@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* doctor: one table of what works here, and what would change the rest. */
+#include "cli/cli.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "doctor/doctor.h"
+
+struct table {
+	bool json;
+	size_t cnt;
+};
+
+enum { OPT_JSON = 256 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct table *table = state->input;
+
+	switch (key) {
+	case OPT_JSON:
+		table->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "doctor takes no arguments: '%s' is one too many", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void print_json_string(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			printf("\\%c", *text);
+		else if ((unsigned char)*text < ' ')
+			printf("\\u%04x", *text);
+		else
+			putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_json(const struct finding *finding, const char *state, bool first)
+{
+	printf("%s\n  {\"name\": ", first ? "" : ",");
+	print_json_string(finding->name);
+	printf(", \"state\": \"%s\", \"detail\": ", state);
+	print_json_string(finding->detail);
+	printf(", \"remedy\": ");
+	print_json_string(finding->remedy);
+	putchar('}');
+}
+
+static int print(void *ctx, const struct finding *finding)
+{
+	static const char *const states[] = {
+		[FINDING_WORKS] = "works", [FINDING_FAILS] = "fails", [FINDING_NOTE] = "note"};
+	struct table *table = ctx;
+	const char *state = states[finding->state];
+
+	if (table->json) {
+		print_json(finding, state, !table->cnt);
+	} else {
+		printf("%-6s %-26s %s\n", finding->state == FINDING_NOTE ? "" : state, finding->name,
+		       finding->detail);
+		if (finding->remedy[0])
+			printf("%-6s %-26s -> %s\n", "", "", finding->remedy);
+	}
+	table->cnt++;
+	return 0;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{"json", OPT_JSON, NULL, 0, "Print an array of objects: name, state, detail, remedy", 0},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "  trailcam doctor\n\n"
+		       "Try everything that trailcam needs on this machine, as this user, in this container, "
+		       "and say what works, what does not, "
+		       "and the command that would change it. Leaves nothing behind.\v"
+		       "Exit status: 0: the main job works; 1: it does not; 2: wrong usage.",
+	};
+	struct table table = {0};
+	int works, err;
+
+	argp_err_exit_status = STATUS_USAGE;
+	argv[0] = (char *)"trailcam doctor";
+	argp_parse(&argp, argc, argv, 0, NULL, &table);
+	if (table.json)
+		putchar('[');
+	err = doctor_run(print, &table, &works);
+	if (table.json)
+		puts("\n]");
+	else
+		puts(works ? "\ntrailcam's main job works here: trailcam run -t FUNCTION -- PROGRAM"
+			   : "\ntrailcam's main job does not work here: see what fails above");
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = fail_errno(-errno, "cannot write to standard output");
+	return err ? report(err, STATUS_FAILED) : works ? STATUS_OK : STATUS_FAILED;
+}

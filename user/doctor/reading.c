@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doctor/reading.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+bool reading_text(const char *path, char *text, size_t size)
+{
+	CLEANUP(fclosep) FILE *file = fopen(path, "re");
+
+	if (!file || !fgets(text, (int)size, file))
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return true;
+}
+
+int reading_number(const char *path, int otherwise)
+{
+	char text[64];
+
+	return reading_text(path, text, sizeof(text)) ? atoi(text) : otherwise;
+}
+
+int reading_status(const char *field, int otherwise)
+{
+	CLEANUP(fclosep) FILE *file = fopen("/proc/self/status", "re");
+	size_t len = strlen(field);
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, field, len) && line[len] == ':')
+			return atoi(line + len + 1);
+	return otherwise;
+}

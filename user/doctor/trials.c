@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Each trial does the real thing on a small scale: probes are put on a function of this very program, and it is called; a child is stepped for a few
+ * instructions.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "doctor/doctor.h"
+#include "source/step.h"
+#include "trigger/condition.h"
+#include "trigger/trigger.h"
+
+static void __attribute__((format(printf, 3, 4)))
+set(struct finding *finding, enum finding_state state, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	finding->state = state;
+	vsnprintf(finding->detail, sizeof(finding->detail), fmt, ap);
+	va_end(ap);
+}
+
+/* The sentence of a failure has its remedy in it, behind a colon. */
+static void set_failed(struct finding *finding, int err)
+{
+	set(finding, FINDING_FAILS, "%s", fail_message(err));
+}
+
+/* ---- stepping ---- */
+
+static bool enough(void *ctx)
+{
+	int *cnt = ctx;
+
+	return ++*cnt > 20;
+}
+
+static int step_child(pid_t pid, uint64_t *ret_cnt)
+{
+	int cnt = 0;
+	struct step_config config = {.ring_size = 4096, .stop_wanted = enough, .ctx = &cnt};
+	CLEANUP(step_freep) struct step *step = NULL;
+	enum step_end end;
+	int err = step_new(&step, &config);
+
+	if (!err)
+		err = step_attach(step, pid);
+	if (!err)
+		err = step_run(step, &end);
+	*ret_cnt = err ? 0 : step_instruction_cnt(step);
+	return err;
+}
+
+static void try_stepping(struct finding *finding)
+{
+	uint64_t cnt = 0;
+	pid_t pid = fork();
+	int err;
+
+	if (!pid)
+		for (volatile int i = 0;; i++)
+			;
+	err = pid < 0 ? fail_errno(-errno, "cannot start a process") : step_child(pid, &cnt);
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, __WALL);
+	}
+	if (err)
+		set_failed(finding, err);
+	else
+		set(finding, cnt ? FINDING_WORKS : FINDING_FAILS, "%llu instructions of a child were stepped",
+		    (unsigned long long)cnt);
+}
+
+/* ---- probes ---- */
+
+long doctor_target(long a);
+long __attribute__((noinline)) doctor_target(long a)
+{
+	__asm__ volatile("" : "+r"(a));
+	return a + 1;
+}
+
+static int count_hit(void *ctx, const struct hit *hit)
+{
+	*(int *)ctx += hit->pid == (uint32_t)getpid();
+	return 0;
+}
+
+/* Calls the function under the trigger: how many hits of ours came. Negative: why the probe could not be put. */
+static int try_trigger(enum trigger_link link, const char *when, uint64_t slower_than_ns)
+{
+	struct trigger trigger = {0};
+	struct trigger_config config = {
+		.triggers = &trigger, .trigger_cnt = 1, .pid = getpid(), .link = link};
+	struct trigger_set *set = NULL;
+	int hits = 0, err = trigger_resolve(&trigger, "doctor_target", "/proc/self/exe", HIT_RECORD);
+
+	if (!err && when)
+		err = condition_parse(&trigger.rule.condition, when);
+	trigger.rule.slower_than_ns = slower_than_ns;
+	if (!err)
+		err = trigger_set_attach(&set, &config);
+	if (!err) {
+		doctor_target((long)(uintptr_t) "text");
+		trigger_set_read(set, count_hit, &hits);
+	}
+	trigger_set_free(set);
+	trigger_release(&trigger);
+	return err ? err : hits;
+}
+
+static void judge_trigger(struct finding *finding, int result, const char *what)
+{
+	if (result < 0)
+		set_failed(finding, result);
+	else if (result == 0)
+		set(finding, FINDING_FAILS,
+		    "%s was accepted, but its hit did not come, or came with another process number", what);
+	else
+		set(finding, FINDING_WORKS, "%s was hit", what);
+}
+
+static void try_multi(struct finding *finding)
+{
+	judge_trigger(finding, try_trigger(TRIGGER_LINK_UPROBE_MULTI, NULL, 0),
+		      "a probe of our own (uprobe_multi)");
+}
+
+static void try_any(struct finding *finding)
+{
+	judge_trigger(finding, try_trigger(TRIGGER_LINK_AUTO, NULL, 0), "a probe of our own");
+}
+
+static void try_perf(struct finding *finding)
+{
+	judge_trigger(finding, try_trigger(TRIGGER_LINK_PERF_UPROBE, NULL, 0), "a probe through perf's PMU");
+}
+
+static void try_return(struct finding *finding)
+{
+	judge_trigger(finding, try_trigger(TRIGGER_LINK_AUTO, NULL, 1), "the return of a function");
+}
+
+static void try_memory(struct finding *finding)
+{
+	judge_trigger(finding, try_trigger(TRIGGER_LINK_AUTO, "str(arg0) == \"text\"", 0),
+		      "a condition on memory");
+}
+
+/* ---- perf events ---- */
+
+/* linux/perf_event.h since 6.13: the bit aux_start_paused, in the word behind aux_sample_size. */
+enum { AUX_START_PAUSED = 1 };
+
+static int open_event(uint32_t type, uint32_t aux_action)
+{
+	struct perf_event_attr attr = {.type = type,
+				       .size = PERF_ATTR_SIZE_VER6,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1,
+				       .disabled = 1};
+	int fd;
+
+	if (type == PERF_TYPE_SOFTWARE)
+		attr.config = PERF_COUNT_SW_DUMMY;
+	memcpy((char *)&attr + 116, &aux_action, sizeof(aux_action));
+	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool read_pt_type(uint32_t *ret_type)
+{
+	CLEANUP(fclosep) FILE *file = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
+
+	return file && fscanf(file, "%u", ret_type) == 1;
+}
+
+static void try_intel_pt(struct finding *finding)
+{
+	uint32_t type;
+	int fd;
+
+	if (!read_pt_type(&type)) {
+		set(finding, FINDING_NOTE,
+		    "this machine has no Intel PT that the kernel knows of: --source step is used");
+		return;
+	}
+	fd = open_event(type, 0);
+	if (fd < 0) {
+		set(finding, FINDING_FAILS, "Intel PT is there, but may not be opened: %s", strerror(-fd));
+		snprintf(finding->remedy, sizeof(finding->remedy), "sysctl kernel.perf_event_paranoid=2");
+		return;
+	}
+	close(fd);
+	set(finding, FINDING_NOTE, "Intel PT can be opened; this version of trailcam does not use it yet");
+}
+
+static void try_perf_events(struct finding *finding)
+{
+	int fd = open_event(PERF_TYPE_SOFTWARE, 0);
+
+	if (fd >= 0) {
+		close(fd);
+		set(finding, FINDING_WORKS, "events of our own processes can be opened");
+		return;
+	}
+	set(finding, FINDING_NOTE, "perf_event_open: %s (Intel PT would need it)", strerror(-fd));
+	snprintf(finding->remedy, sizeof(finding->remedy), "sysctl kernel.perf_event_paranoid=2");
+}
+
+/* The core refuses the bit on an event that has no AUX area with another error than a kernel that does not know it. */
+static void try_aux_pause(struct finding *finding)
+{
+	int fd = open_event(PERF_TYPE_SOFTWARE, AUX_START_PAUSED);
+
+	if (fd >= 0)
+		close(fd);
+	set(finding, FINDING_NOTE,
+	    fd == -EOPNOTSUPP ? "the kernel can pause a trace at a hit (Linux 6.13), where the PMU can, too"
+			      : "the kernel cannot pause a trace at a hit");
+}
+
+const struct doctor_check doctor_trials[] = {
+	{"single-stepping", DOCTOR_MAIN, try_stepping},	 {"trigger", DOCTOR_MAIN, try_any},
+	{"uprobe_multi link", DOCTOR_OTHER, try_multi},	 {"perf uprobe", DOCTOR_OTHER, try_perf},
+	{"trigger at return", DOCTOR_OTHER, try_return}, {"condition on memory", DOCTOR_OTHER, try_memory},
+	{"perf events", DOCTOR_OTHER, try_perf_events},	 {"Intel PT", DOCTOR_OTHER, try_intel_pt},
+	{"AUX pause", DOCTOR_OTHER, try_aux_pause},	 {0},
+};
