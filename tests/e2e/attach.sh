@@ -208,8 +208,8 @@ kernel_thread() {
 check 'a kernel thread' kernel_thread
 
 zombie() {
-	# The shell that waits for nothing becomes sleep.
-	sh -c 'true & echo $!; exec sleep 100' >"$tmp/zombie" &
+	# The shell becomes one that waits for nothing before its child ends.
+	sh -c 'sleep 0.5 & echo $!; exec sleep 100' >"$tmp/zombie" &
 	ours="$ours $!"
 	wait_for "$tmp/zombie" '' && pid=$(cat "$tmp/zombie") || return 1
 	for _ in $(seq 100); do

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# trailcam doctor tells what works, here and with less.
+. tests/e2e/lib.sh
+
+as_nobody() {
+	caps=$1
+	shift
+	cp "$trailcam" "$tmp/trailcam" && chmod 755 "$tmp" "$tmp/trailcam"
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps="-all$caps" --ambient-caps="-all$caps" --bounding-set="-all$caps" \
+		"$tmp/trailcam" doctor "$@"
+}
+
+json() {
+	"$trailcam" doctor --json >"$tmp/json"
+	[ $? -le 1 ] && python3 - "$tmp/json" <<-'EOF'
+		import json, sys
+		found = {f["name"]: f for f in json.load(open(sys.argv[1]))}
+		assert found["single-stepping"]["state"] == "works", found["single-stepping"]
+		assert all(f["state"] in ("works", "fails", "note") and f["detail"] for f in found.values())
+		assert len(found) > 15
+	EOF
+}
+check '--json' json
+
+without() {
+	as_nobody '' >"$tmp/out"
+	[ $? -eq 1 ] && grep -q '^works  single-stepping' "$tmp/out" && grep -q '^fails  trigger .*CAP_BPF and CAP_PERFMON, and both are missing' "$tmp/out" &&
+		grep -q ' CAP_BPF .*not held' "$tmp/out" && says "$tmp/out" '-> sudo setcap cap_bpf,cap_perfmon+ep' && says "$tmp/out" 'does not work here'
+}
+check 'without capabilities: what is missing, and the command' without
+
+usage() {
+	status_is 2 "$trailcam" doctor now 2>"$tmp/err" && says "$tmp/err" 'takes no arguments'
+}
+check 'wrong usage' usage
+
+if bpf_missing; then
+	skip 'what works' "$bpf_reason"
+	finish
+fi
+works() {
+	"$trailcam" doctor >"$tmp/out" && grep -q '^works  trigger ' "$tmp/out" && says "$tmp/out" 'main job works here' &&
+		! grep -q trailcam /proc/mounts && [ -z "$(pgrep -P $$ -f 'trailcam doctor')" ]
+}
+check 'what works here' works
+
+enough() {
+	as_nobody ',+bpf,+perfmon' >"$tmp/out" && grep -q '^works  trigger ' "$tmp/out" && grep -q '^fails  perf uprobe .*CAP_SYS_ADMIN' "$tmp/out"
+}
+check 'CAP_BPF and CAP_PERFMON are enough' enough
+
+one_missing() {
+	as_nobody ',+bpf' >"$tmp/out"
+	[ $? -eq 1 ] && grep -q '^fails  trigger .*CAP_PERFMON is missing' "$tmp/out"
+}
+check 'the one that is missing is named' one_missing
+finish
