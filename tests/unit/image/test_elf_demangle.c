@@ -25,6 +25,19 @@ static void rust(void **state)
 	assert_demangled("_RNvC6_123foo3bar", "123foo::bar");
 }
 
+static void ocaml(void **state)
+{
+	(void)state;
+	assert_demangled("camlStdlib__List__map_456", "Stdlib.List.map");
+	assert_demangled("camlFoo__bar_baz_12", "Foo.bar_baz");
+	assert_demangled("camlFoo__$3e$3e$3d_7", "Foo.>>=");
+	assert_demangled("camlFoo__entry", "Foo.entry");
+	assert_demangled("camlDune__exe__Main__fun_1_2", "Dune.exe.Main.fun_1");
+	assert_null(elf_demangle("caml_alloc"));
+	assert_null(elf_demangle("camlFoo"));
+	assert_null(elf_demangle("camera__x"));
+}
+
 static void other_names_stay(void **state)
 {
 	static const char *const names[] = {"main", "_start", "_Z", "_ZNonsense", "_Run", "", "Z3addii"};
@@ -53,6 +66,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cplusplus),
 		cmocka_unit_test(rust),
+		cmocka_unit_test(ocaml),
 		cmocka_unit_test(other_names_stay),
 		cmocka_unit_test(deep_names_do_no_harm),
 	};
