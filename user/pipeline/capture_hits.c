@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hits come from BPF, and from what the source sees itself: signals and exits, which are triggers without probes. Their names stand behind those of the
+ * probes' triggers.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "pipeline/capture_internal.h"
+#include "pipeline/interrupt.h"
+
+/* See trigger_config.stop_at. */
+uint64_t capture_stop_at(const struct capture_until *until)
+{
+	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
+}
+
+/* ---- hits ---- */
+
+static int take_hit(void *ctx, const struct hit *hit)
+{
+	struct capture *capture = ctx;
+
+	if (hit->action & HIT_START) {
+		capture->start_hit = true;
+		return 0;
+	}
+	capture->hit_cnt++;
+	if (hit->action & HIT_STOP)
+		capture->hit = true;
+	return ARRAY_PUSH(capture->snapshot->hits, capture->snapshot->hit_cnt, capture->snapshot->hit_cap,
+			  *hit);
+}
+
+void capture_take_hits(struct capture *capture)
+{
+	if (capture->set && trigger_set_pending(capture->set))
+		trigger_set_read(capture->set, take_hit, capture);
+}
+
+bool capture_stop_wanted(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	uint64_t before = capture->hit_cnt;
+
+	capture_take_hits(capture);
+	/* Where it was hit may be in a library that came late. */
+	if (capture->hit_cnt != before && !step_started(capture->step) && step_look_at_maps(capture->step))
+		log_debug("%s", fail_message(-ESRCH));
+	return capture->hit || interrupt_pending();
+}
+
+/* ---- triggers that are no probes ---- */
+
+/* Such a hit's trigger is a name of its own, behind those of the probes. */
+static int add_event(struct capture *capture, const char *name, struct hit *hit)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	uint64_t nth = capture->hit_cnt + 1, max = capture_stop_at(&capture->config->until);
+	char *copy;
+
+	for (hit->trigger = 0; hit->trigger < snapshot->trigger_cnt; hit->trigger++)
+		if (hit->trigger >= capture->trigger_cnt && !strcmp(snapshot->triggers[hit->trigger], name))
+			break;
+	if (hit->trigger == snapshot->trigger_cnt) {
+		copy = strdup(name);
+		if (!copy ||
+		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, copy)) {
+			free(copy);
+			return -ENOMEM;
+		}
+	}
+	hit->action = max && nth != max ? HIT_RECORD : HIT_STOP;
+	return take_hit(capture, hit);
+}
+
+void capture_signalled(void *ctx, int signal, const struct hit *hit)
+{
+	struct capture *capture = ctx;
+	struct hit event = *hit;
+	char name[32];
+
+	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(signal));
+	capture_take_hits(capture);
+	add_event(capture, name, &event);
+}
+
+/* A target's end as a trigger. It is gone, so the hit has no registers. */
+void capture_ended(void *ctx, pid_t pid, int wait_status)
+{
+	struct capture *capture = ctx;
+	struct hit event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
+	struct timespec now;
+	char name[32];
+
+	capture_take_hits(capture);
+	if (capture->watching)
+		trigger_set_unwatch(capture->set, pid);
+	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	event.time_ns = event.begin_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
+	add_event(capture, name, &event);
+}
+
+bool capture_start_wanted(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	capture_take_hits(capture);
+	return capture->start_hit;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names become probes, the source takes hold of the targets, probes are attached, and the breakpoints verified in the targets' memory as it is mapped.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "pipeline/capture_internal.h"
+#include "pipeline/command_line.h"
+#include "pipeline/idle.h"
+#include "pipeline/target_resolve.h"
+#include "source/attach_check.h"
+#include "trigger/condition.h"
+
+/* A child has become a target. */
+static int adopted(void *ctx, pid_t pid)
+{
+	struct capture *capture = ctx;
+
+	return capture->watching ? trigger_set_watch(capture->set, pid) : 0;
+}
+
+/* ---- probes in the target's memory ---- */
+
+static int mapped(void *ctx, pid_t pid, const struct sideband_mapping *mapping)
+{
+	struct capture *capture = ctx;
+	/* Before the probes are attached there is nothing to verify. */
+	int err = !capture->set ? 0 : probe_map_verify(&capture->probes, pid, mapping);
+
+	if (err && step_instruction_cnt(capture->step)) {
+		/* A library that came late: the program has run, and is not stopped for that. */
+		log_warn("%s", fail_message(err));
+		return 0;
+	}
+	return err;
+}
+
+static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
+		    size_t size)
+{
+	const struct capture *capture = ctx;
+
+	probe_map_unpatch(&capture->probes, mapping, addr, bytes, size);
+}
+
+/* ---- set-up ---- */
+
+/* Programs that include trailcam.h say when what they mark began. */
+static bool is_mark(const struct trigger *trigger)
+{
+	for (size_t i = 0; i < trigger->probe_cnt; i++)
+		if (!strcmp(trigger->probes[i].symbol, "trailcam_snapshot_indicator"))
+			return true;
+	return false;
+}
+
+static int resolve_trigger(struct capture *capture, const struct trigger_request *request, uint32_t action)
+{
+	struct trigger *trigger = &capture->triggers[capture->trigger_cnt];
+	const struct capture_config *config = capture->config;
+	int err = config->path
+			  ? trigger_resolve(trigger, request->spec, config->path, action)
+			  : target_resolve(trigger, request->spec, config->pids, config->pid_cnt, action);
+
+	if (err)
+		return err;
+	capture->trigger_cnt++;
+	trigger->rule = (struct trigger_rule){
+		.slower_than_ns = request->slower_than_ns,
+		.skip = request->skip,
+		.every_ns = request->every_ns,
+	};
+	if (is_mark(trigger))
+		trigger->action |= HIT_MARK;
+	err = request->when ? condition_parse(&trigger->rule.condition, request->when) : 0;
+	return err ? err : trigger_check_rule(trigger);
+}
+
+static int resolve_triggers(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	size_t cnt = config->trigger_cnt + (config->step_from ? 1 : 0);
+	int err = 0;
+
+	capture->triggers = calloc(cnt + 1, sizeof(*capture->triggers));
+	if (!capture->triggers)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->trigger_cnt && !err; i++)
+		err = resolve_trigger(capture, &config->triggers[i], HIT_STOP);
+	if (!err && config->step_from) {
+		struct trigger_request start = {.spec = config->step_from};
+
+		err = resolve_trigger(capture, &start, HIT_START);
+	}
+	capture->probes =
+		(struct probe_map){.triggers = capture->triggers, .trigger_cnt = capture->trigger_cnt};
+	return err;
+}
+
+static int check_source(enum capture_source source)
+{
+	static const char pmu[] = "/sys/bus/event_source/devices/intel_pt/type";
+	struct stat st;
+	bool here = !stat(pmu, &st);
+
+	if (source != CAPTURE_INTEL_PT)
+		return 0;
+	if (!here)
+		return fail(-ENOTSUP,
+			    "this machine has no Intel PT (%s is missing: another processor, a virtual "
+			    "machine, or the "
+			    "kernel lacks the driver); use --source step",
+			    pmu);
+	return fail(-ENOTSUP, "the intel_pt source is not part of this version; use --source step");
+}
+
+static int open_step_log(struct capture *capture)
+{
+	if (!capture->config->step_log)
+		return 0;
+	capture->step_log = fopen(capture->config->step_log, "we");
+	if (!capture->step_log)
+		return fail_errno(-errno, "cannot write the step log %s", capture->config->step_log);
+	return 0;
+}
+
+/* Without a source the targets run at full speed, and the hit has to be heard of. */
+static void idle(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	idle_wait(capture->set, capture->config->until.spin);
+}
+
+static int open_source(struct capture *capture)
+{
+	struct step_config config = {
+		.signals = capture->config->until.signals,
+		.signalled = capture_signalled,
+		.ring_size = capture->config->ring_size,
+		.follow_forks = capture->config->follow_forks,
+		.wait_for_start = capture->config->step_from || capture->config->source == CAPTURE_NONE,
+		.idle = capture->config->source == CAPTURE_NONE ? idle : NULL,
+		.overflow_every = capture->config->step_overflow,
+		.log = capture->step_log,
+		.code = {.unpatch = unpatch, .ctx = capture},
+		.start_wanted = capture_start_wanted,
+		.stop_wanted = capture_stop_wanted,
+		.mapped = mapped,
+		.adopted = adopted,
+		.ended = capture_ended,
+		.ctx = capture,
+	};
+
+	return step_new(&capture->step, &config);
+}
+
+static int start_program(struct capture *capture)
+{
+	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv);
+
+	return err ? err : step_launch(capture->step, capture->launch.pid);
+}
+
+static int for_targets(struct capture *capture, int (*fn)(struct capture *capture, pid_t pid))
+{
+	int err = 0;
+
+	for (size_t i = 0; i < capture->config->pid_cnt && !err; i++)
+		err = fn(capture, capture->config->pids[i]);
+	return err;
+}
+
+static int check_target(struct capture *capture, pid_t pid)
+{
+	(void)capture;
+	return attach_check(pid);
+}
+
+static int seize_target(struct capture *capture, pid_t pid)
+{
+	return step_attach(capture->step, pid);
+}
+
+static int watch_target(struct capture *capture, pid_t pid)
+{
+	return trigger_set_watch(capture->set, pid);
+}
+
+/* What was mapped before the probes were there. */
+static int verify_probes(struct capture *capture, pid_t pid)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	int err = maps_read(&maps, pid);
+
+	for (size_t i = 0; i < maps.cnt && !err; i++)
+		err = probe_map_verify(&capture->probes, pid, &maps.items[i].mapping);
+	return err;
+}
+
+/* The one process whose probes hit; 0: there may be several. */
+static pid_t only_target(const struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+
+	if (config->follow_forks || config->pid_cnt > 1)
+		return 0;
+	return config->path ? capture->launch.pid : config->pids[0];
+}
+
+static int watch_targets(struct capture *capture)
+{
+	int err = capture->config->path ? watch_target(capture, capture->launch.pid) : 0;
+
+	capture->watching = true;
+	return err ? err : for_targets(capture, watch_target);
+}
+
+static int attach_probes(struct capture *capture)
+{
+	struct trigger_config config = {
+		.triggers = capture->triggers,
+		.trigger_cnt = capture->trigger_cnt,
+		.pid = only_target(capture),
+		.link = capture->config->link,
+		.freeze = capture->config->until.freeze && capture->config->source == CAPTURE_NONE,
+		.stop_at = capture_stop_at(&capture->config->until),
+	};
+	int err;
+
+	if (!capture->trigger_cnt)
+		return 0;
+	err = trigger_set_attach(&capture->set, &config);
+	if (err)
+		return err;
+	log_debug("probes attached through %s", trigger_set_link_name(capture->set));
+	return config.pid ? 0 : watch_targets(capture);
+}
+
+/* A thread that is single-stepped stops behind the probed instruction anyway. */
+static const char *stopped_by(const struct capture_config *config)
+{
+	if (config->source != CAPTURE_NONE)
+		return "single-stepping";
+	if (config->until.freeze)
+		return "SIGSTOP from BPF (--freeze)";
+	return config->until.spin ? "a spinning reader (--spin)" : "a reader that was woken";
+}
+
+/* Trigger names and the command line: what people want to read in the trace. */
+static int describe(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	struct snapshot *snapshot = capture->snapshot;
+
+	for (size_t i = 0; i < capture->trigger_cnt; i++) {
+		char *name = strdup(capture->triggers[i].name);
+
+		if (!name ||
+		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
+			return -ENOMEM;
+	}
+	snapshot->stopped_by = strdup(stopped_by(config));
+	if (!snapshot->stopped_by)
+		return -ENOMEM;
+	return config->path ? command_line_of_argv(config->argv, &snapshot->command)
+			    : command_line_of_pids(config->pids, config->pid_cnt, &snapshot->command);
+}
+
+int capture_set_up(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	int err;
+
+	if (config->source == CAPTURE_NONE)
+		idle_prepare();
+	err = check_source(config->source);
+	if (!err)
+		err = for_targets(capture, check_target);
+	if (!err)
+		err = resolve_triggers(capture);
+	if (!err)
+		err = snapshot_new(&capture->snapshot);
+	if (!err)
+		err = describe(capture);
+	if (!err)
+		err = open_step_log(capture);
+	if (!err)
+		err = open_source(capture);
+	if (!err)
+		err = config->path ? start_program(capture) : for_targets(capture, seize_target);
+	if (!err)
+		err = attach_probes(capture);
+	if (!err)
+		err = for_targets(capture, verify_probes);
+	return err;
+}
