@@ -166,6 +166,13 @@ no_hit_said() {
 }
 check 'without a hit the end is shown, and that is said' no_hit_said
 
+outlived() {
+	"$trailcam" run --follow-forks --source none -t "$exits:marker" -o "$tmp/t.tsv" -- sh -c "(sleep 0.5; $exits mark) & exit 3" \
+		>"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && says "$tmp/err" 'hit'
+}
+check '--follow-forks: a child outlives the program, whose exit status is ours' outlived
+
 step_from() {
 	status_is 5 quiet_run --step-from main -t marker --keep-recording "$tmp/from" -- "$exits" mark >/dev/null || return 1
 	"$trailcam" dump --slices "$tmp/from" >"$tmp/slices"

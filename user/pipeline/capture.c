@@ -184,7 +184,6 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	err = run(capture, &end);
 	if (err)
 		return abandon(capture, err);
-	capture->target_gone = end == STEP_EXITED;
 	err = end == STEP_EXITED && capture->config->path
 		      ? launch_error(&capture->launch, capture->config->path)
 		      : 0;

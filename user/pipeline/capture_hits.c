@@ -103,6 +103,12 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 	capture_take_hits(capture);
 	if (capture->watching)
 		trigger_set_unwatch(capture->set, pid);
+	if (pid == capture->launch.pid) {
+		/* Its children may go on for long. */
+		capture->target_gone = true;
+		capture->wait_status = wait_status;
+		interrupt_target_gone();
+	}
 	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
