@@ -39,6 +39,27 @@ if bpf_missing; then
 	finish
 fi
 
+# On a terminal of its own (script(1)): the second of what "parse" filters.
+picked_plainly() {
+	mkdir -p "$tmp/path" && for tool in sh grep; do ln -sf "$(command -v $tool)" "$tmp/path/$tool"; done
+	(sleep 1; echo parse; sleep 0.5; echo 2; sleep 1) | PATH=$tmp/path "$(command -v script)" -qec \
+		"$trailcam run --source none -t '?' -o $tmp/t.tsv -- $places" "$tmp/typescript" >"$tmp/out" 2>&1
+	says "$tmp/out" '2  parse_tail' && says "$tmp/out" 'hit parse_tail'
+}
+check '? without fzf: a plain filter' picked_plainly
+
+# fzf's filter mode stands for somebody who types.
+picked_with_fzf() {
+	FZF_DEFAULT_OPTS='--filter=parse_head' script -qec "$trailcam run --source none -t 'places:?' -o $tmp/t.tsv -- $places" \
+		"$tmp/typescript" >"$tmp/out" 2>&1 </dev/null
+	says "$tmp/out" 'hit places:parse_head'
+}
+if command -v fzf >/dev/null; then
+	check '? with fzf' picked_with_fzf
+else
+	skip '? with fzf' 'it is not installed'
+fi
+
 # hits SPEC PLACE...: the triggers' hits, in order, as the hit's own stack names them.
 hits() {
 	spec=$1

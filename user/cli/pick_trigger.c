@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/pick.h"
 #include "trigger/list.h"
+#include "trigger/trigger.h"
 
 struct lines {
 	char **items;
@@ -47,10 +48,10 @@ int pick_trigger(const char *spec, const char *exe, char **ret_spec)
 	size_t choice;
 	int err = 0;
 
-	if (file && !strchr(file, '/'))
-		err = elf_library_find(exe, file, &path);
+	if (file)
+		err = trigger_find_file(file, exe, &path);
 	if (!err)
-		err = trigger_list(path ? path : file ? file : exe, NULL, add_line, &lines);
+		err = trigger_list(path ? path : exe, NULL, add_line, &lines);
 	if (!err)
 		err = pick("trigger", lines.items, lines.cnt, &choice);
 	if (err)

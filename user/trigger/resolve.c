@@ -152,7 +152,7 @@ static const char *base_name(const char *path)
 }
 
 /* A path has a slash; a name without one is the executable's, a library's, or a file's right here. */
-static int find_file(const char *name, const char *exe, char **ret_path)
+int trigger_find_file(const char *name, const char *exe, char **ret_path)
 {
 	if (!strchr(name, '/') && strcmp(name, base_name(exe))) {
 		int err = elf_library_find(exe, name, ret_path);
@@ -168,7 +168,7 @@ static int resolve_in_file(struct trigger *trigger, const struct trigger_spec *s
 {
 	CLEANUP(freep) char *path = NULL;
 	bool found;
-	int err = find_file(spec->file, exe, &path);
+	int err = trigger_find_file(spec->file, exe, &path);
 
 	if (!err)
 		err = add_probes(trigger, path, spec, &found);

@@ -59,6 +59,9 @@ int trigger_check_rule(const struct trigger *trigger);
 int trigger_resolve(struct trigger *ret_trigger, const char *spec, const char *exe, uint32_t action);
 void trigger_release(struct trigger *trigger);
 
+/* What FILE means in a spec: *ret_path, the caller's to free. -ENOENT with a sentence. */
+int trigger_find_file(const char *name, const char *exe, char **ret_path);
+
 struct trigger_set; /* attached triggers */
 
 struct trigger_config {
