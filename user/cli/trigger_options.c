@@ -26,9 +26,11 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"trigger", 't', "SYMBOL", 0,
-	 "Take the snapshot when SYMBOL is called: a function of PROGRAM or of the libraries it needs, or "
-	 "FILE:SYMBOL; may be given several times",
+	{"trigger", 't', "PLACE", 0,
+	 "Take the snapshot at PLACE: a function (SYM, FILE:SYM, SYM@VERSION, SYM+OFF), SOURCE.c:LINE, "
+	 "FILE:0xADDR, "
+	 "'pattern*', usdt:PROVIDER:NAME, . (where the program marks its moments), ? (to be picked); may be "
+	 "given several times",
 	 1},
 	{"when", OPT_WHEN, "CONDITION", 0, "... only where CONDITION holds: 'arg0 > 4096 && ret < 0'", 2},
 	{"slower-than", OPT_SLOWER_THAN, "TIME", 0, "... only for calls that take at least TIME: 5ms, 10us",
