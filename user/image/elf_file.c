@@ -142,6 +142,14 @@ const char *elf_file_path(const struct elf_file *file)
 	return file->path;
 }
 
+int elf_file_is_go(const struct elf_file *file)
+{
+	GElf_Shdr header;
+
+	return elf_section(file->elf, ".note.go.buildid", &header) ||
+	       elf_section(file->elf, ".gopclntab", &header);
+}
+
 const uint8_t *elf_file_build_id(const struct elf_file *file, size_t *ret_size)
 {
 	*ret_size = file->build_id_size;

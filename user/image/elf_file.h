@@ -107,6 +107,9 @@ static inline void elf_usdt_list_release(struct elf_usdt_list *list)
 /* Appends all of them. 0 or -ENOMEM. */
 int elf_file_usdts(const struct elf_file *file, struct elf_usdt_list *list);
 
+/* Whether it was made by the Go compiler, whose stacks move. */
+int elf_file_is_go(const struct elf_file *file);
+
 /* Build-id bytes, or NULL. */
 const uint8_t *elf_file_build_id(const struct elf_file *file, size_t *ret_size);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "image/elf_file.h"
 #include "trigger/condition.h"
 #include "trigger/trigger.h"
 
@@ -13,9 +14,25 @@ bool trigger_at_return(const struct trigger *trigger)
 	return rule->slower_than_ns || (rule->condition && condition_asks_return(rule->condition));
 }
 
+/* A return probe replaces the return address on the stack. Go's runtime walks and moves stacks, and dies of one it does not know. */
+static int check_not_go(const struct probe *probe)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	int err = elf_file_open(&file, probe->path);
+
+	if (err || !elf_file_is_go(file))
+		return err;
+	return fail(-EINVAL,
+		    "--slower-than, ret and elapsed put a probe on the return of %s, which crashes Go "
+		    "programs such as %s",
+		    probe->symbol, probe->path);
+}
+
 int trigger_check_rule(const struct trigger *trigger)
 {
-	for (size_t i = 0; i < trigger->probe_cnt && trigger_at_return(trigger); i++) {
+	int err = 0;
+
+	for (size_t i = 0; i < trigger->probe_cnt && !err && trigger_at_return(trigger); i++) {
 		const struct probe *probe = &trigger->probes[i];
 
 		if (strchr(probe->symbol, '+'))
@@ -24,6 +41,9 @@ int trigger_check_rule(const struct trigger *trigger)
 				    "in the middle of a "
 				    "function: name the function itself",
 				    probe->symbol);
+		/* Those of one file stand together. */
+		if (!i || strcmp(probe->path, trigger->probes[i - 1].path))
+			err = check_not_go(probe);
 	}
-	return 0;
+	return err;
 }

@@ -47,7 +47,8 @@ struct trigger {
 /* Whether it is judged when the call returns: every probe is then at a function's beginning, and a second one at its return. */
 bool trigger_at_return(const struct trigger *trigger);
 
-/* Whether the trigger's probes can do what its rule asks for. 0, or -EINVAL with a sentence: not a place where a call begins. */
+/* Whether the trigger's probes can do what its rule asks for. 0, or -EINVAL with a sentence: not a place where a call begins, or a
+ * Go program's, which return probes crash. */
 int trigger_check_rule(const struct trigger *trigger);
 
 /*
