@@ -35,7 +35,7 @@ picks_without_terminal() {
 check 'picking needs a terminal' picks_without_terminal
 
 go_return() {
-	"$trailcam" run --source none -t main.main --slower-than 1ms -- runc --version >"$tmp/out" 2>"$tmp/err"
+	"$trailcam" run --source none -t main --slower-than 1ms -- runc --version >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 125 ] && says "$tmp/err" 'crashes Go programs'
 }
 if command -v runc >/dev/null; then
