@@ -19,7 +19,7 @@ static bool has(cap_value_t which)
 	return value == CAP_SET;
 }
 
-static void judge(struct finding *finding, cap_value_t which, const char *purpose)
+static void judge(struct finding *finding, cap_value_t which, const char *names, const char *purpose)
 {
 	char path[256];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -29,30 +29,27 @@ static void judge(struct finding *finding, cap_value_t which, const char *purpos
 		 purpose);
 	path[len > 0 ? len : 0] = '\0';
 	if (!has(which))
-		snprintf(finding->remedy, sizeof(finding->remedy), "sudo setcap %s+ep %s",
-			 which == CAP_BPF || which == CAP_PERFMON ? "cap_bpf,cap_perfmon"
-								  : cap_to_name(which),
-			 path);
+		snprintf(finding->remedy, sizeof(finding->remedy), "sudo setcap %s+ep %s", names, path);
 }
 
 static void check_bpf(struct finding *finding)
 {
-	judge(finding, CAP_BPF, "triggers (with CAP_PERFMON)");
+	judge(finding, CAP_BPF, "cap_bpf,cap_perfmon", "triggers (with CAP_PERFMON)");
 }
 
 static void check_perfmon(struct finding *finding)
 {
-	judge(finding, CAP_PERFMON, "triggers (with CAP_BPF)");
+	judge(finding, CAP_PERFMON, "cap_bpf,cap_perfmon", "triggers (with CAP_BPF)");
 }
 
 static void check_ptrace(struct finding *finding)
 {
-	judge(finding, CAP_SYS_PTRACE, "attaching to other users' processes");
+	judge(finding, CAP_SYS_PTRACE, "cap_sys_ptrace", "attaching to other users' processes");
 }
 
 static void check_admin(struct finding *finding)
 {
-	judge(finding, CAP_SYS_ADMIN, "triggers on kernels before 6.6 (perf uprobes)");
+	judge(finding, CAP_SYS_ADMIN, "cap_sys_admin", "triggers on kernels before 6.6 (perf uprobes)");
 	finding->remedy[0] = '\0'; /* nobody should grant that where the others will do */
 }
 
