@@ -136,7 +136,7 @@ static int attach_to(void *ctx)
 int cmd_attach(int argc, char **argv)
 {
 	struct attach_options attach = {.options = CAPTURE_OPTIONS_DEFAULT};
-	int err;
+	int err, status;
 
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam attach";
@@ -146,7 +146,7 @@ int cmd_attach(int argc, char **argv)
 	err = capture_options_check(&attach.options);
 	if (!err)
 		err = capture_options_pick(&attach.options);
-	if (err)
-		return report(err, STATUS_FAILED);
-	return front_run(attach_to, &attach.options);
+	status = err ? report(err, STATUS_FAILED) : front_run(attach_to, &attach.options);
+	targets_release(&attach.targets);
+	return status;
 }
