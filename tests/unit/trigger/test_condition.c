@@ -12,6 +12,7 @@
 
 #include "assertions.h"
 #include "base/array.h"
+#include "trigger/cgroup.h"
 #include "trigger/trigger.h"
 
 typedef uint8_t u8;
@@ -90,6 +91,18 @@ static void set_args(long a, long b, long c, long d, long e, long f)
 	arg3 = d;
 	arg4 = e;
 	arg5 = f;
+}
+
+/* `place` is the part of the text that the mark must stand under; "": its end. */
+static void refuse(const char *text, const char *place, const char *sentence)
+{
+	struct condition *condition;
+	char mark[256];
+
+	assert_err(condition_parse(&condition, text), -EINVAL, sentence);
+	snprintf(mark, sizeof(mark), "\n  %s\n  %*s^", text,
+		 (int)((*place ? strstr(text, place) : text + strlen(text)) - text), "");
+	assert_non_null(strstr(fail_message(-EINVAL), mark));
 }
 
 static void test_values(void **state)
@@ -219,10 +232,25 @@ static void test_who(void **state)
 	check(text, true);
 	check("comm == \"test*\" && comm != \"tes\"", true);
 	check("comm == \"xx*\"", false);
+	check("cpu < 4096", true);
+}
+
+static void test_cgroup(void **state)
+{
+	uint64_t id;
+	int level;
+
+	(void)state;
+	if (cgroup_find("/", 1, &id, &level)) {
+		printf("skipped: %s\n", fail_message(-ENOENT));
+		skip();
+	}
+	assert_int_equal(level, 0);
 	check("cgroup == \"/\"", true);
 	check("cgroup != \"/\"", false);
 	check("cgroup == 0", false);
-	check("cpu < 4096", true);
+	check("cgroup > 0", true);
+	refuse("cgroup == \"/no/such/group\"", "/no", "there is no cgroup");
 }
 
 static void test_registers(void **state)
@@ -261,18 +289,6 @@ static void test_return(void **state)
 
 /* ---- what is refused ---- */
 
-/* `place` is the part of the text that the mark must stand under; "": its end. */
-static void refuse(const char *text, const char *place, const char *sentence)
-{
-	struct condition *condition;
-	char mark[256];
-
-	assert_err(condition_parse(&condition, text), -EINVAL, sentence);
-	snprintf(mark, sizeof(mark), "\n  %s\n  %*s^", text,
-		 (int)((*place ? strstr(text, place) : text + strlen(text)) - text), "");
-	assert_non_null(strstr(fail_message(-EINVAL), mark));
-}
-
 static void test_refused(void **state)
 {
 	struct condition *condition;
@@ -296,7 +312,6 @@ static void test_refused(void **state)
 	refuse("comm == \"longer than fifteen\"", "longer", "at most 15");
 	refuse("arg0 == \"x\"", "x\"", "only stand behind");
 	refuse("str(arg0) == \"x", "\"x", "closing quote");
-	refuse("cgroup == \"/no/such/group\"", "/no", "there is no cgroup");
 	refuse("arg0 @ 3", "@", "does not belong");
 	refuse("arg0 == 'xy'", "'xy", "a character");
 	refuse("*(struct foo *)arg0 == 1", "struct", "'struct' is unknown");
@@ -355,15 +370,11 @@ static void test_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_operators),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_who),
-		cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_return),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_too_deep_for_bpf),
+		cmocka_unit_test(test_values),	  cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_memory),	  cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_who),	  cmocka_unit_test(test_cgroup),
+		cmocka_unit_test(test_registers), cmocka_unit_test(test_return),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_too_deep_for_bpf),
 		cmocka_unit_test(test_rules),
 	};
 
