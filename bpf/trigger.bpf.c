@@ -60,7 +60,7 @@ const volatile __u64 ns_ino;
 
 struct rule rules[RULE_MAX];
 __u64 stop_at;	/* which HIT_STOP hit, counted from 1, ends the recording; 0: each of them does something */
-__u64 stop_cnt; /* HIT_STOP hits so far */
+__u64 stop_cnt; /* HIT_STOP hits so far, with stop_at */
 __u64 lost;	/* hits that `hits` had no room for */
 
 static __noinline int condition(struct pt_regs *regs, struct returning *returning)
@@ -155,27 +155,40 @@ static __always_inline void fill(struct hit *hit, struct pt_regs *regs, __u32 tr
 	bpf_get_current_comm(hit->comm, sizeof(hit->comm));
 }
 
-/* With stop_at, hits before the one that ends the recording, and after it, are only noted. */
-static __always_inline __u32 settle(__u32 action)
+/* With stop_at, hits before the one that ends the recording are only noted, and those after it are none of the recording's: 0. */
+static __always_inline bool settle(__u32 *action)
 {
 	__u64 cnt;
 
-	if (!(action & HIT_STOP))
-		return action;
+	if (!(*action & HIT_STOP) || !stop_at)
+		return 1;
+	if (stop_cnt >= stop_at)
+		return 0;
 	cnt = __sync_fetch_and_add(&stop_cnt, 1) + 1;
-	return stop_at && cnt != stop_at ? action & ~HIT_STOP : action;
+	if (cnt > stop_at) {
+		__sync_fetch_and_add(&stop_cnt, -1);
+		return 0;
+	}
+	if (cnt < stop_at)
+		*action &= ~HIT_STOP;
+	return 1;
 }
 
 static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct returning *returning, __u64 now)
 {
-	__u32 action = cookie >> 32;
-	struct hit *hit = bpf_ringbuf_reserve(&hits, sizeof(*hit), 0);
+	__u32 asked = cookie >> 32, action = asked;
+	struct hit *hit;
 
+	if (!settle(&action))
+		return;
+	hit = bpf_ringbuf_reserve(&hits, sizeof(*hit), 0);
 	if (!hit) {
 		__sync_fetch_and_add(&lost, 1);
+		/* It does not count: another one must end the recording. */
+		if (asked & HIT_STOP && stop_at)
+			__sync_fetch_and_add(&stop_cnt, -1);
 		return;
 	}
-	action = settle(action);
 	fill(hit, regs, (__u32)cookie, action, now);
 	fill_call(hit, returning);
 	/* A wakeup costs the target microseconds, and only one kind of hit is waited for. */

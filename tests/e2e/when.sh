@@ -99,6 +99,11 @@ none_multi() {
 }
 check '--source none: every hit freezes, and the program goes on' none_multi
 
+none_max() {
+	from='' && run_rules 0 --source none --max-hits 3 -t work && hit_args 0 1 2
+}
+check '--source none: no hit behind the last that was asked for' none_max
+
 none_signal() {
 	args=usr1 && run_rules 138 --source none --on-signal SIGUSR1 && args= && says "$tmp/err" 'hit SIGUSR1'
 }
