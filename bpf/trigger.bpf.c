@@ -18,11 +18,11 @@
 
 #include "bpf/rule.h"
 
-enum { SIGSTOP = 19 };
+enum { SIGSTOP = 19, HITS_BYTES = 1 << 20 /* some 1200 hits */ };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20); /* some 1200 hits */
+	__uint(max_entries, HITS_BYTES);
 } hits SEC(".maps");
 
 /* A call in progress. The stack pointer tells recursive calls apart, and is the same at the end of a call but for the return address. */
@@ -174,6 +174,14 @@ static __always_inline bool settle(__u32 *action)
 	return 1;
 }
 
+/* A wakeup costs the target microseconds. One kind of hit is waited for; others are read when there are many. */
+static __always_inline __u64 wakeup(__u32 action)
+{
+	bool many = bpf_ringbuf_query(&hits, BPF_RB_AVAIL_DATA) > HITS_BYTES / 4;
+
+	return action & HIT_STOP || many ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
 static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct returning *returning, __u64 now)
 {
 	__u32 asked = cookie >> 32, action = asked;
@@ -191,8 +199,7 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct re
 	}
 	fill(hit, regs, (__u32)cookie, action, now);
 	fill_call(hit, returning);
-	/* A wakeup costs the target microseconds, and only one kind of hit is waited for. */
-	bpf_ringbuf_submit(hit, action & HIT_STOP ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(hit, wakeup(action));
 	/* Not where the hit is lost: nobody would let the thread go on. */
 	if (action & HIT_START || (action & HIT_STOP && freeze))
 		bpf_send_signal_thread(SIGSTOP);

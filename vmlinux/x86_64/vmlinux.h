@@ -109,6 +109,13 @@ enum {
 };
 
 enum {
+	BPF_RB_AVAIL_DATA = 0,
+	BPF_RB_RING_SIZE = 1,
+	BPF_RB_CONS_POS = 2,
+	BPF_RB_PROD_POS = 3,
+};
+
+enum {
 	BPF_F_SKIP_FIELD_MASK = 255,
 	BPF_F_USER_STACK = 256,
 	BPF_F_FAST_STACK_CMP = 512,
