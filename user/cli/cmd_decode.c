@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "recording/recording.h"
 #include "sinks/sink.h"
 
 struct decode_options {
@@ -70,7 +69,6 @@ int cmd_decode(int argc, char **argv)
 {
 	struct decode_options decode = {.output = "trace.fxt.gz",
 					.config = {.source_lines = true, .progress = show_progress}};
-	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err;
 
@@ -79,9 +77,7 @@ int cmd_decode(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &decode);
 	if (!sink_find(decode.output))
 		return report(-EINVAL, STATUS_USAGE);
-	err = recording_load(&snapshot, decode.recording);
-	if (!err)
-		err = decode_snapshot(&decoded, snapshot, &decode.config);
+	err = decode_file(&decoded, decode.recording, &decode.config);
 	if (!err)
 		err = write_trace(decoded, decode.output);
 	return err ? report(err, STATUS_FAILED) : STATUS_OK;

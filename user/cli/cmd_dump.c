@@ -29,19 +29,19 @@ static int print_packet(void *ctx, uint64_t offset, const char *text)
 	return 0;
 }
 
-static int dump_packets(const struct snapshot *snapshot)
+static int dump_packets(const char *path)
 {
-	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	int err = recording_load(&snapshot, path);
+
+	for (size_t i = 0; !err && i < snapshot->aux_cnt; i++) {
 		struct aux_trace *aux = &snapshot->aux[i];
-		int err;
 
 		printf("# thread %d %d bytes %zu from %" PRIu64 "\n", aux->pid, aux->tid, aux->size,
 		       aux->offset);
 		err = decoder_packets(&snapshot->params, aux->bytes, aux->size, print_packet, aux);
-		if (err)
-			return err;
 	}
-	return 0;
+	return err;
 }
 
 /* ---- branches ---- */
@@ -72,11 +72,13 @@ static int print_branch(void *ctx, const struct aux_trace *aux, const struct bra
 	return 0;
 }
 
-static int dump_branches(const struct snapshot *snapshot)
+static int dump_branches(const char *path)
 {
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	struct decode_visitor visitor = {.branch = print_branch};
+	int err = recording_load(&snapshot, path);
 
-	return decode_branches(snapshot, &(struct decode_config){0}, &visitor);
+	return err ? err : decode_branches(snapshot, &(struct decode_config){0}, &visitor);
 }
 
 /* ---- instructions ---- */
@@ -91,20 +93,22 @@ static int print_instruction(void *ctx, const struct aux_trace *aux, uint64_t ip
 	return 0;
 }
 
-static int dump_instructions(const struct snapshot *snapshot)
+static int dump_instructions(const char *path)
 {
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	struct decode_visitor visitor = {.instruction = print_instruction};
+	int err = recording_load(&snapshot, path);
 
-	return decode_instructions(snapshot, &(struct decode_config){0}, &visitor);
+	return err ? err : decode_instructions(snapshot, &(struct decode_config){0}, &visitor);
 }
 
 /* ---- slices and hits: the timeline ---- */
 
-static int dump_slices(const struct snapshot *snapshot)
+static int dump_slices(const char *path)
 {
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	CLEANUP(output_abortp) struct output *output = NULL;
-	int err = decode_snapshot(&decoded, snapshot, &(struct decode_config){0});
+	int err = decode_file(&decoded, path, &(struct decode_config){0});
 
 	if (!err)
 		err = output_open(&output, "-");
@@ -147,10 +151,10 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	}
 }
 
-static int dump_hits(const struct snapshot *snapshot)
+static int dump_hits(const char *path)
 {
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
-	int err = decode_snapshot(&decoded, snapshot, &(struct decode_config){0});
+	int err = decode_file(&decoded, path, &(struct decode_config){0});
 
 	for (size_t i = 0; !err && i < decoded_timeline(decoded)->hit_cnt; i++)
 		print_hit(decoded_timeline(decoded), i);
@@ -162,7 +166,7 @@ static int dump_hits(const struct snapshot *snapshot)
 static const struct view {
 	const char *option;
 	const char *doc;
-	int (*dump)(const struct snapshot *snapshot);
+	int (*dump)(const char *path);
 } views[] = {
 	{"packets", "The PT packets of each thread", dump_packets},
 	{"branches", "Every branch, with its time and symbols", dump_branches},
@@ -219,7 +223,6 @@ int cmd_dump(int argc, char **argv)
 		       "Exit status: 0: shown; 1: not a recording, or damaged; 2: wrong usage.",
 	};
 	struct dump_options dump = {0};
-	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	int err;
 
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
@@ -228,9 +231,7 @@ int cmd_dump(int argc, char **argv)
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam dump";
 	argp_parse(&argp, argc, argv, 0, NULL, &dump);
-	err = recording_load(&snapshot, dump.recording);
-	if (!err)
-		err = dump.view->dump(snapshot);
+	err = dump.view->dump(dump.recording);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = fail_errno(-errno, "cannot write to standard output");
 	return err ? report(err, STATUS_FAILED) : STATUS_OK;

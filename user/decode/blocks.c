@@ -35,6 +35,7 @@ struct walker {
 	uint64_t last_tsc;
 	struct branch_insn last;
 	uint64_t tsc;
+	bool aborting; /* a transaction */
 	bool no_memory;
 };
 
@@ -69,6 +70,7 @@ static void lead_to(struct walker *walker, uint64_t to)
 				      .from = walker->last_ip,
 				      .to = to,
 				      .kind = last->kind,
+				      .flags = last->kind == BRANCH_JUMP && !last->direct ? BRANCH_INDIRECT : 0,
 				      .from_len = last->len});
 }
 
@@ -130,7 +132,8 @@ static void on_event(struct walker *walker, const struct pt_event *event)
 		emit(walker, &(struct branch){.tsc = walker->tsc,
 					      .from = event->variant.async_branch.from,
 					      .to = event->variant.async_branch.to,
-					      .kind = BRANCH_INTERRUPT});
+					      .kind = walker->aborting ? BRANCH_TX_ABORT : BRANCH_INTERRUPT});
+		walker->aborting = false;
 		break;
 	case ptev_overflow:
 		emit_gap(walker, GAP_OVERFLOW, 0, event->ip_suppressed ? 0 : event->variant.overflow.ip, 0);
@@ -138,6 +141,7 @@ static void on_event(struct walker *walker, const struct pt_event *event)
 	case ptev_tsx:
 		if (event->variant.tsx.aborted)
 			lead_to(walker, event->variant.tsx.ip);
+		walker->aborting = event->variant.tsx.aborted; /* the branch to the handler follows */
 		break;
 	default:
 		break; /* paging, modes, power, PTWRITE: no control flow */

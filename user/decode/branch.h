@@ -25,6 +25,7 @@ enum branch_kind {
 enum branch_flags {
 	BRANCH_TRACE_START = 1u << 0, /* tracing starts at `to`; `from` is 0 */
 	BRANCH_TRACE_END = 1u << 1,   /* tracing stops after `from`; `to` is 0 */
+	BRANCH_INDIRECT = 1u << 2,    /* a jump whose target does not stand in the instruction */
 };
 
 enum branch_gap {

@@ -17,80 +17,131 @@
 
 struct run {
 	struct pieces pieces;
-	struct branch_list *lists; /* one for each piece */
+	const struct decoder_pieces *out;
 	size_t size, done;
 	pthread_mutex_t lock; /* guards `done` and the progress callback */
 };
 
+static void tell_progress(struct run *run, const struct piece *piece)
+{
+	const struct decoder_config *config = run->pieces.config;
+
+	if (!config->progress)
+		return;
+	pthread_mutex_lock(&run->lock);
+	run->done += piece->end - piece->begin;
+	config->progress(config->progress_ctx, run->done, run->size);
+	pthread_mutex_unlock(&run->lock);
+}
+
 static int decode_piece(void *ctx, size_t i)
 {
 	struct run *run = ctx;
-	const struct decoder_config *config = run->pieces.config;
-	int err = blocks_decode(&run->pieces, i, &run->lists[i]);
+	struct branch_list list = {0};
+	int err = blocks_decode(&run->pieces, i, &list);
 
-	if (err || !config->progress)
+	if (!err)
+		err = run->out->piece(run->out->ctx, i, &list);
+	branch_list_release(&list);
+	tell_progress(run, &run->pieces.items[i]);
+	return err;
+}
+
+/* A stream without a PSB: one gap. */
+static int no_piece(const struct decoder_pieces *out)
+{
+	const struct branch nothing = {.kind = BRANCH_GAP, .gap = GAP_BAD_TRACE};
+	struct branch_list list = {0};
+	int err = out->begin(out->ctx, 1);
+
+	if (!err)
+		err = ARRAY_PUSH(list.items, list.cnt, list.cap, nothing);
+	if (!err)
+		err = out->piece(out->ctx, 0, &list);
+	branch_list_release(&list);
+	return err;
+}
+
+int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes, size_t size,
+		       const struct decoder_pieces *out)
+{
+	struct run run = {.size = size, .out = out, .lock = PTHREAD_MUTEX_INITIALIZER};
+	int err;
+
+	if (!size)
+		return out->begin(out->ctx, 0);
+	err = pieces_init(&run.pieces, config, bytes, size);
+	if (err)
 		return err;
-	pthread_mutex_lock(&run->lock);
-	run->done += run->pieces.items[i].end - run->pieces.items[i].begin;
-	config->progress(config->progress_ctx, run->done, run->size);
-	pthread_mutex_unlock(&run->lock);
+	if (!run.pieces.cnt) {
+		err = no_piece(out);
+	} else {
+		err = out->begin(out->ctx, run.pieces.cnt);
+		if (!err)
+			err = parallel_for(run.pieces.cnt, config->threads, decode_piece, &run);
+	}
+	pieces_release(&run.pieces);
+	return err;
+}
+
+/* ---- all branches at once ---- */
+
+struct collected {
+	struct branch_list *lists; /* one for each piece */
+	size_t cnt;
+};
+
+static int begin_lists(void *ctx, size_t cnt)
+{
+	struct collected *collected = ctx;
+
+	collected->lists = calloc(cnt + 1, sizeof(*collected->lists));
+	collected->cnt = cnt;
+	return collected->lists ? 0 : fail(-ENOMEM, "no memory for %zu pieces", cnt);
+}
+
+static int take_list(void *ctx, size_t index, struct branch_list *branches)
+{
+	struct collected *collected = ctx;
+
+	collected->lists[index] = *branches;
+	*branches = (struct branch_list){0};
 	return 0;
 }
 
-static int join(struct run *run, struct branch_list *branches)
+static int join(const struct collected *collected, struct branch_list *branches)
 {
 	size_t cnt = branches->cnt;
 	uint64_t tsc = 0;
 
-	for (size_t i = 0; i < run->pieces.cnt; i++)
-		cnt += run->lists[i].cnt;
+	for (size_t i = 0; i < collected->cnt; i++)
+		cnt += collected->lists[i].cnt;
 	if (array_reserve(&branches->items, &branches->cap, cnt, sizeof(struct branch)))
 		return fail(-ENOMEM, "no memory for %zu branches", cnt);
-	for (size_t i = 0; i < run->pieces.cnt; i++) {
-		for (size_t j = 0; j < run->lists[i].cnt; j++) {
-			struct branch branch = run->lists[i].items[j];
+	for (size_t i = 0; i < collected->cnt; i++) {
+		for (size_t j = 0; j < collected->lists[i].cnt; j++) {
+			struct branch branch = collected->lists[i].items[j];
 
 			/* Each PSB restates the time; where it had been overestimated a little, it stands still. */
 			branch.tsc = tsc = branch.tsc > tsc ? branch.tsc : tsc;
 			branches->items[branches->cnt++] = branch;
 		}
-		branch_list_release(&run->lists[i]);
+		branch_list_release(&collected->lists[i]);
 	}
 	return 0;
-}
-
-static int decode_pieces(struct run *run, unsigned int threads, struct branch_list *branches)
-{
-	int err;
-
-	run->lists = calloc(run->pieces.cnt, sizeof(*run->lists));
-	if (!run->lists)
-		return fail(-ENOMEM, "no memory for %zu pieces", run->pieces.cnt);
-	err = parallel_for(run->pieces.cnt, threads, decode_piece, run);
-	if (!err)
-		err = join(run, branches);
-	for (size_t i = 0; i < run->pieces.cnt; i++)
-		branch_list_release(&run->lists[i]);
-	free(run->lists);
-	return err;
 }
 
 int decoder_run(const struct decoder_config *config, const uint8_t *bytes, size_t size,
 		struct branch_list *branches)
 {
-	struct run run = {.size = size, .lock = PTHREAD_MUTEX_INITIALIZER};
-	const struct branch nothing = {.kind = BRANCH_GAP, .gap = GAP_BAD_TRACE};
-	int err;
+	struct collected collected = {0};
+	const struct decoder_pieces out = {.begin = begin_lists, .piece = take_list, .ctx = &collected};
+	int err = decoder_run_pieces(config, bytes, size, &out);
 
-	if (!size)
-		return 0;
-	err = pieces_init(&run.pieces, config, bytes, size);
-	if (err)
-		return err;
-	if (run.pieces.cnt)
-		err = decode_pieces(&run, config->threads, branches);
-	else
-		err = ARRAY_PUSH(branches->items, branches->cnt, branches->cap, nothing);
-	pieces_release(&run.pieces);
+	if (!err)
+		err = join(&collected, branches);
+	for (size_t i = 0; i < collected.cnt; i++)
+		branch_list_release(&collected.lists[i]);
+	free(collected.lists);
 	return err;
 }

@@ -50,6 +50,19 @@ int decoder_run(const struct decoder_config *config, const uint8_t *bytes, size_
 		struct branch_list *branches);
 
 /*
+ * The same without keeping all branches at once: `piece` gets those of each of the stream's `cnt` pieces, from several threads and in any order, and may
+ * take the list (leave it empty); `begin` is called once before. Put together in the order of their indices, the pieces are what decoder_run() gives, but for times
+ * that run back a little from one to the next. Non-zero returns end it and are returned.
+ */
+struct decoder_pieces {
+	int (*begin)(void *ctx, size_t cnt);
+	int (*piece)(void *ctx, size_t index, struct branch_list *branches);
+	void *ctx;
+};
+int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes, size_t size,
+		       const struct decoder_pieces *pieces);
+
+/*
  * Calls fn with the address of every instruction executed, in order (libipt's instruction decoder: slow, the reference). `ip` is 0 at a gap.
  */
 int decoder_instructions(const struct decoder_config *config, const uint8_t *bytes, size_t size,

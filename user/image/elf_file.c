@@ -132,6 +132,8 @@ void elf_file_close(struct elf_file *file)
 	free(file->names);
 	free(file->symbols);
 	free(file->ranges);
+	free(file->handlers.items);
+	free(file->landings);
 	free(file->loads);
 	free(file->path);
 	free(file);

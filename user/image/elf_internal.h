@@ -7,9 +7,15 @@
 #include <stdbool.h>
 
 #include "image/elf_file.h"
+#include "image/elf_handlers.h"
 #include "image/elf_range.h"
 
 struct elf_unit; /* elf_source.c */
+
+struct elf_handler_list {
+	struct elf_handler *items;
+	size_t cnt, cap;
+};
 
 struct elf_file {
 	char *path;
@@ -32,6 +38,10 @@ struct elf_file {
 	size_t name_cnt, name_cap;
 	struct elf_range *ranges;
 	size_t range_cnt, range_cap;
+	/* Exception handlers, read once. */
+	bool handlers_read;
+	struct elf_handler_list handlers;
+	uint64_t *landings; /* where they are, sorted */
 	/* Debug information, opened once. */
 	bool dwarf_sought;
 	Dwarf *dwarf;
@@ -95,3 +105,7 @@ int elf_library_is_usable(const char *path);
  * to free.
  */
 char *elf_cache_find(const char *name);
+
+/* Append handlers of calls: by the unwinding tables; by OCaml's note, or its code. They may be nested. 0 or -ENOMEM. */
+int elf_lsda_handlers(const struct elf_file *file, struct elf_handler_list *list);
+int elf_ocaml_handlers(const struct elf_file *file, struct elf_handler_list *list);

@@ -222,6 +222,15 @@ const struct symbol *image_symbol_at(struct image *image, size_t version, uint64
 	return i < list->cnt ? place_symbol_at(list->places[i], image->objects, ip) : &nowhere;
 }
 
+enum image_catches image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler)
+{
+	const struct section_list *list = &image->versions[version].list;
+	size_t i = section_list_find(list, handler);
+
+	return i < list->cnt ? place_catches(list->places[i], image->objects, call_ip, handler)
+			     : IMAGE_CATCHES_UNKNOWN;
+}
+
 void image_symbol_source(struct image *image, const struct symbol *symbol)
 {
 	(void)image;

@@ -79,3 +79,15 @@ void image_symbol_source(struct image *image, const struct symbol *symbol);
  * known, 0 where none.
  */
 size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size);
+
+enum image_catches {
+	IMAGE_CATCHES_UNKNOWN, /* no handler is known there */
+	IMAGE_CATCHES_OTHERS,  /* there is a handler, but of other calls */
+	IMAGE_CATCHES,
+};
+
+/*
+ * Whether an exception raised by the call at call_ip comes down at `handler`; call_ip 0: from any call. By the tables for
+ * unwinding (C++, Rust) and OCaml's code. Thread-safe; slow the first time per object.
+ */
+enum image_catches image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler);

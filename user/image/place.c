@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "image/elf_handlers.h"
 #include "image/elf_range.h"
 #include "image/object.h"
 
@@ -208,6 +209,7 @@ static void name_by_symbol(struct place_symbol *symbol, const struct elf_symbol 
 	symbol->made_name = elf_demangle(from->name);
 	symbol->public.name = symbol->made_name ? symbol->made_name : from->name;
 	symbol->public.named = true;
+	symbol->public.role = (uint8_t)symbol_role(from->name);
 }
 
 /* The whole extent of a range's symbol, which may have several ranges. */
@@ -271,6 +273,26 @@ const struct symbol *place_symbol_at(struct place *place, struct image_objects *
 	if (!symbol)
 		symbol = make_once(place, index);
 	return symbol ? &symbol->public : NULL;
+}
+
+enum image_catches place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
+				 uint64_t handler)
+{
+	static const enum image_catches answers[] = {
+		[ELF_CATCHES_UNKNOWN] = IMAGE_CATCHES_UNKNOWN,
+		[ELF_CATCHES_OTHERS] = IMAGE_CATCHES_OTHERS,
+		[ELF_CATCHES] = IMAGE_CATCHES,
+	};
+	enum elf_catches answer = ELF_CATCHES_UNKNOWN;
+	struct elf_file *elf;
+
+	if (place_open(place, objects) || !place->object)
+		return IMAGE_CATCHES_UNKNOWN;
+	elf = object_lock(place->object);
+	if (elf)
+		answer = elf_file_catches(elf, call_ip ? call_ip - place->bias : 0, handler - place->bias);
+	object_unlock(place->object);
+	return answers[answer];
 }
 
 /* ---- source lines ---- */

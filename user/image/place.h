@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/image.h"
 #include "image/symbol.h"
 
 struct image_objects;
@@ -44,6 +45,10 @@ int place_set_symbols(struct place *place, const char *path);
  * one symbol for the whole place. NULL: out of memory. Thread-safe.
  */
 const struct symbol *place_symbol_at(struct place *place, struct image_objects *objects, uint64_t ip);
+
+/* image_catches() for a handler in the place. */
+enum image_catches place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
+				 uint64_t handler);
 
 /* Looks for the source line of a symbol that a place gave out, once. Thread-safe. */
 void place_find_source(const struct symbol *symbol);

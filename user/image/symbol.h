@@ -4,6 +4,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Functions that do to the stack what no call or return does. */
+enum symbol_role {
+	SYMBOL_PLAIN,
+	SYMBOL_SETJMP,	     /* returns twice */
+	SYMBOL_SWITCH,	     /* leaves to another stack: swapcontext, Go's gogo */
+	SYMBOL_OCAML,	     /* compiled from OCaml: it may jump to a handler of its own caller */
+	SYMBOL_GO_MORESTACK, /* makes Go's stack grow, and the function that called it begin again */
+};
+
 /*
  * A function, or what stands for one where no symbol covers an address. Owned by its image; stable while that
  * lives.
@@ -13,9 +22,13 @@ struct symbol {
 		*name; /* demangled; "OBJECT+0x1200" (start of the unnamed range) where no symbol is known */
 	const char *object; /* path of the file, "[vdso]", "//anon" */
 	uint64_t start;	    /* address of the first byte in the target ... */
-	uint64_t end;	    /* ... and past the last one */
+	uint64_t end;	    /* ... and past the last one; == start where the extent is unknown */
 	const char *file;   /* declaring source file, or NULL where unknown */
 	uint32_t line;	    /* 0 where unknown */
 	bool source_sought; /* file and line have been looked for */
 	bool named;	    /* false: the name is made up from object and offset */
+	uint8_t role;	    /* enum symbol_role */
 };
+
+/* What the function of that name (as in the symbol table) does. */
+enum symbol_role symbol_role(const char *name);

@@ -24,6 +24,10 @@ struct decoded;
 /* 0, or -errno with a sentence. Damaged or missing parts of the trace are gaps in the timeline, not errors. */
 int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapshot,
 		    const struct decode_config *config);
+
+/* The same for a file: a recording (recording/recording.h), or the text of perf script (recording/perf_script.h). */
+int decode_file(struct decoded **ret_decoded, const char *path, const struct decode_config *config);
+
 void decoded_free(struct decoded *decoded);
 
 const struct timeline *decoded_timeline(const struct decoded *decoded);

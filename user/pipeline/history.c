@@ -111,22 +111,6 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 	return err ? err : lay_copies(snapshot, process->image, record->pid, mapping);
 }
 
-/* The first TSC whose time is at least `ns`. */
-static uint64_t tsc_at(const struct trace_clock *clock, uint64_t ns)
-{
-	uint64_t low = 0, high = 1ull << 56;
-
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if (trace_clock_ns(clock, mid) < ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static int replay_exec(struct history *history, const struct snapshot *snapshot,
 		       const struct sideband_record *record)
 {
@@ -137,7 +121,7 @@ static int replay_exec(struct history *history, const struct snapshot *snapshot,
 		err = image_exec(process->image, record->time_ns);
 	return err ? err
 		   : ARRAY_PUSH(process->execs, process->exec_cnt, process->exec_cap,
-				tsc_at(&snapshot->clock, record->time_ns));
+				trace_clock_tsc(&snapshot->clock, record->time_ns));
 }
 
 static int replay_record(struct history *history, const struct snapshot *snapshot,
@@ -177,7 +161,7 @@ static int fill_version(const struct snapshot *snapshot, const struct image *ima
 							 .addr = from[i].addr};
 	}
 	*ret_version = (struct code_version){
-		.start_tsc = tsc_at(&snapshot->clock, image_version_start(image, version)),
+		.start_tsc = trace_clock_tsc(&snapshot->clock, image_version_start(image, version)),
 		.sections = sections,
 		.section_cnt = used,
 	};

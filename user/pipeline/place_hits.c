@@ -62,28 +62,32 @@ static uint64_t moved_into(const struct slice *slice, uint64_t time_ns)
 	return time_ns > slice->end_ns ? slice->end_ns : time_ns;
 }
 
-/*
- * The stack: the probed instruction, the return address where the probe is on the function's first instruction (frame pointers then lead past
- * the caller, whose frame the callee has not linked yet), and what the frame pointers gave.
- */
-static int fill_stack(struct timeline_hit *placed)
+uint64_t *hit_stack(const struct hit *hit, const struct symbol *symbol, size_t *ret_cnt)
 {
-	const struct hit *hit = &placed->hit;
 	uint64_t ip = hit->regs[HIT_RIP];
 	size_t stack_cnt = hit->stack_cnt < HIT_STACK_MAX ? hit->stack_cnt : HIT_STACK_MAX;
-	size_t from = stack_cnt && hit->stack[0] == ip ? 1 : 0;
-	bool at_entry = placed->symbol && placed->symbol->start == ip && hit->return_address;
+	size_t from = stack_cnt && hit->stack[0] == ip ? 1 : 0, cnt = 0;
+	bool at_entry = symbol && symbol->start == ip && hit->return_address;
+	uint64_t *ips = calloc(stack_cnt + 2, sizeof(*ips));
 
-	placed->stack_ips = calloc(stack_cnt + 2, sizeof(*placed->stack_ips));
-	placed->stack_symbols = calloc(stack_cnt + 2, sizeof(*placed->stack_symbols));
-	if (!placed->stack_ips || !placed->stack_symbols)
-		return -ENOMEM;
-	placed->stack_ips[placed->stack_cnt++] = ip;
+	if (!ips)
+		return NULL;
+	ips[cnt++] = ip;
 	if (at_entry && (from >= stack_cnt || hit->stack[from] != hit->return_address))
-		placed->stack_ips[placed->stack_cnt++] = hit->return_address;
+		ips[cnt++] = hit->return_address;
 	for (size_t i = from; i < stack_cnt; i++)
-		placed->stack_ips[placed->stack_cnt++] = hit->stack[i];
-	return 0;
+		ips[cnt++] = hit->stack[i];
+	*ret_cnt = cnt;
+	return ips;
+}
+
+static int fill_stack(struct timeline_hit *placed)
+{
+	placed->stack_ips = hit_stack(&placed->hit, placed->symbol, &placed->stack_cnt);
+	if (!placed->stack_ips)
+		return -ENOMEM;
+	placed->stack_symbols = calloc(placed->stack_cnt + 1, sizeof(*placed->stack_symbols));
+	return placed->stack_symbols ? 0 : -ENOMEM;
 }
 
 static int place(struct timeline *timeline, const struct snapshot *snapshot, const struct hit *hit,
@@ -103,6 +107,8 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, con
 		moved_into(slice_of(thread_of(timeline, (int32_t)hit->tid), placed->symbol, placed->time_ns),
 			   placed->time_ns);
 	err = fill_stack(placed);
+	if (err)
+		return err;
 	for (size_t i = 0; i < placed->stack_cnt; i++)
 		/* A return address is past its call: the byte before it is still in the caller. */
 		placed->stack_symbols[i] =

@@ -11,6 +11,21 @@ uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t tsc)
 	return clock->zero + whole * clock->mult + ((rest * clock->mult) >> shift);
 }
 
+uint64_t trace_clock_tsc(const struct trace_clock *clock, uint64_t ns)
+{
+	uint64_t low = 0, high = 1ull << 56;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (trace_clock_ns(clock, mid) < ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 uint64_t trace_clock_from_monotonic(const struct trace_clock *clock, uint64_t monotonic_ns)
 {
 	return monotonic_ns - clock->monotonic_ns + clock->trace_ns;

@@ -57,6 +57,9 @@ struct trace_clock {
 
 uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t tsc);
 
+/* The first TSC whose time is at least `ns`. */
+uint64_t trace_clock_tsc(const struct trace_clock *clock, uint64_t ns);
+
 /* CLOCK_MONOTONIC to the recording's clock. */
 uint64_t trace_clock_from_monotonic(const struct trace_clock *clock, uint64_t monotonic_ns);
 

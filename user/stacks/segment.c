@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 
-void segment_init(struct segment *segment, uint64_t start_ns)
+void segment_init(struct segment *segment, uint64_t start)
 {
-	*segment = (struct segment){.start_ns = start_ns, .outer = -1};
+	*segment = (struct segment){.start = start, .outer = -1};
 }
 
 void segment_release(struct segment *segment)
@@ -25,11 +24,6 @@ struct frame *segment_top(struct segment *segment)
 	return segment->frame_cnt ? &segment->frames[segment->frame_cnt - 1] : NULL;
 }
 
-static struct slice *frame_slice(struct segment *segment, const struct frame *frame)
-{
-	return frame->is_inferred ? &segment->inferred[frame->slice] : &segment->slices[frame->slice];
-}
-
 static struct frame *push_frame(struct segment *segment, const struct frame *frame)
 {
 	if (ARRAY_PUSH(segment->frames, segment->frame_cnt, segment->frame_cap, *frame)) {
@@ -40,14 +34,14 @@ static struct frame *push_frame(struct segment *segment, const struct frame *fra
 }
 
 struct frame *segment_push(struct segment *segment, enum slice_kind kind, const struct symbol *symbol,
-			   uint64_t ip, uint64_t time_ns)
+			   uint64_t ip, uint64_t moment)
 {
 	const struct frame *top = segment_top(segment);
 	int32_t depth = top ? top->depth + 1 : segment->outer + 1;
 	struct frame frame = {
 		.slice = segment->slice_cnt, .symbol = symbol, .depth = depth, .kind = (uint8_t)kind};
-	struct slice slice = {.start_ns = time_ns,
-			      .end_ns = time_ns,
+	struct slice slice = {.start_ns = moment,
+			      .end_ns = moment,
 			      .symbol = symbol,
 			      .ip = ip,
 			      .depth = (uint32_t)depth,
@@ -60,46 +54,48 @@ struct frame *segment_push(struct segment *segment, enum slice_kind kind, const 
 	return push_frame(segment, &frame);
 }
 
-void segment_pop(struct segment *segment, uint64_t time_ns)
+void segment_pop(struct segment *segment, uint64_t moment)
 {
 	struct frame *top = segment_top(segment);
 
 	if (!top)
 		return;
-	frame_slice(segment, top)->end_ns = time_ns;
+	segment_slice(segment, top)->end_ns = moment;
 	segment->frame_cnt--;
 }
 
-void segment_pop_to(struct segment *segment, size_t keep, uint64_t time_ns)
+void segment_pop_to(struct segment *segment, size_t keep, uint64_t moment)
 {
 	while (segment->frame_cnt > keep)
-		segment_pop(segment, time_ns);
+		segment_pop(segment, moment);
 }
 
-void segment_replace(struct segment *segment, const struct symbol *symbol, uint64_t ip, uint64_t time_ns)
+void segment_replace(struct segment *segment, const struct symbol *symbol, uint64_t ip, uint64_t moment)
 {
 	const struct frame before = *segment_top(segment);
 	struct frame *frame;
 
-	segment_pop(segment, time_ns);
-	frame = segment_push(segment, SLICE_CALL, symbol, ip, time_ns);
+	segment_pop(segment, moment);
+	frame = segment_push(segment, SLICE_CALL, symbol, ip, moment);
 	if (!frame)
 		return;
 	frame->return_address = before.return_address;
 	frame->call_from = before.call_from;
 	frame->kernel_entry = before.kernel_entry;
+	frame->resume = before.resume;
 }
 
-void segment_infer(struct segment *segment, const struct symbol *symbol)
+void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_t ip)
 {
 	struct frame frame = {.slice = segment->inferred_cnt,
 			      .symbol = symbol,
 			      .depth = segment->outer,
 			      .kind = SLICE_CALL,
 			      .is_inferred = true};
-	struct slice slice = {.start_ns = segment->start_ns,
-			      .end_ns = segment->start_ns,
+	struct slice slice = {.start_ns = segment->start,
+			      .end_ns = segment->start,
 			      .symbol = symbol,
+			      .ip = ip,
 			      .depth = (uint32_t)segment->outer,
 			      .kind = SLICE_CALL,
 			      .flags = SLICE_INFERRED_START};
@@ -112,8 +108,7 @@ void segment_infer(struct segment *segment, const struct symbol *symbol)
 	push_frame(segment, &frame);
 }
 
-/* What is open now stays open beyond the end. A pause that nothing came after tells nothing. */
-static void close_all(struct segment *segment, uint64_t time_ns)
+void segment_close(struct segment *segment, uint64_t moment)
 {
 	struct frame *top = segment_top(segment);
 
@@ -122,8 +117,8 @@ static void close_all(struct segment *segment, uint64_t time_ns)
 		segment->frame_cnt--;
 	}
 	for (size_t i = 0; i < segment->frame_cnt; i++)
-		frame_slice(segment, &segment->frames[i])->flags |= SLICE_OPEN_END;
-	segment_pop_to(segment, 0, time_ns);
+		segment_slice(segment, &segment->frames[i])->flags |= SLICE_OPEN_END;
+	segment_pop_to(segment, 0, moment);
 }
 
 static void append(const struct segment *segment, struct timeline_thread *thread, struct slice slice)
@@ -132,17 +127,19 @@ static void append(const struct segment *segment, struct timeline_thread *thread
 	thread->slices[thread->slice_cnt++] = slice;
 }
 
-int segment_finish(struct segment *segment, uint64_t time_ns, struct timeline_thread *thread)
+int segment_write(const struct segment *segment, struct timeline_thread *thread)
 {
-	size_t cnt;
+	size_t cnt = thread->slice_cnt + segment->inferred_cnt + segment->slice_cnt;
 
-	close_all(segment, time_ns);
-	cnt = thread->slice_cnt + segment->inferred_cnt + segment->slice_cnt;
 	if (segment->no_memory ||
 	    array_reserve(&thread->slices, &thread->slice_cap, cnt, sizeof(struct slice)))
 		return -ENOMEM;
-	for (size_t i = segment->inferred_cnt; i-- > 0;)
-		append(segment, thread, segment->inferred[i]);
+	for (size_t i = segment->inferred_cnt; i-- > 0;) {
+		struct slice slice = segment->inferred[i];
+
+		slice.ip = 0;
+		append(segment, thread, slice);
+	}
 	for (size_t i = 0; i < segment->slice_cnt; i++)
 		append(segment, thread, segment->slices[i]);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A segment: the calls between two gaps of one thread, while they are being put together. It knows nothing of branches: frames are
- * pushed, popped, replaced and inferred.
+ * A segment: the calls of one thread between two gaps, while they are being put together. It knows nothing of branches: frames are
+ * pushed, popped, replaced and inferred. Times are moments (stacks/moments.h).
  *
  * Depths are relative while it is built, since nobody knows yet how many callers will turn out to have been there before it began:
  *
@@ -10,6 +10,8 @@
  *		-2	h . . . . . . .		then g into h
  *
  * At the end the outermost becomes 0, and the inferred frames go in front.
+ *
+ * In memory: 40 bytes a slice, 24 bytes and a few bits a time stamp, 72 bytes an open frame; nothing for a branch that changes no stack.
  */
 #pragma once
 
@@ -19,11 +21,12 @@
 #include "stacks/timeline.h"
 
 struct frame {
-	size_t slice;		     /* index into segment.slices, or of segment.inferred (see is_inferred) */
 	const struct symbol *symbol; /* NULL for pseudo frames */
 	uint64_t return_address;     /* where its return leads to; 0: unknown */
 	uint64_t call_from;	     /* the call instruction, where its length is unknown */
-	uint64_t interrupted; /* where a signal or interrupt came in while this was the top; 0: none did */
+	uint64_t resume;	     /* where the code under it goes on: pseudo frames, signal handlers, kernel entries */
+	uint64_t setjmp;	     /* it called setjmp, which returns to here */
+	size_t slice;		     /* index into segment.slices, or of segment.inferred (see is_inferred) */
 	int32_t depth;
 	uint8_t kind;	   /* enum slice_kind */
 	bool kernel_entry; /* entered from user mode, or from interrupted kernel code */
@@ -31,18 +34,18 @@ struct frame {
 };
 
 struct segment {
-	uint64_t start_ns;
+	uint64_t start; /* moment: inferred frames begin here */
 	struct slice *slices;
 	size_t slice_cnt, slice_cap;
-	struct slice *inferred; /* innermost first: in the order they were found */
+	struct slice *inferred; /* innermost first: in the order they were found; .ip: where they were returned into */
 	size_t inferred_cnt, inferred_cap;
 	struct frame *frames; /* open now, outermost first */
 	size_t frame_cnt, frame_cap;
 	int32_t outer;	/* depth of a frame that would be the caller of everything seen so far */
-	bool no_memory; /* sticks; segment_finish() tells */
+	bool no_memory; /* sticks */
 };
 
-void segment_init(struct segment *segment, uint64_t start_ns);
+void segment_init(struct segment *segment, uint64_t start);
 void segment_release(struct segment *segment);
 
 /* The innermost open frame, or NULL. Valid until the next push. */
@@ -50,18 +53,27 @@ struct frame *segment_top(struct segment *segment);
 
 /* A call, or a pseudo frame (symbol NULL). NULL when out of memory. */
 struct frame *segment_push(struct segment *segment, enum slice_kind kind, const struct symbol *symbol,
-			   uint64_t ip, uint64_t time_ns);
+			   uint64_t ip, uint64_t moment);
 
-void segment_pop(struct segment *segment, uint64_t time_ns);
+void segment_pop(struct segment *segment, uint64_t moment);
 
 /* Pops until `keep` frames are open. */
-void segment_pop_to(struct segment *segment, size_t keep, uint64_t time_ns);
+void segment_pop_to(struct segment *segment, size_t keep, uint64_t moment);
 
 /* The top ends, and another function goes on in its place: tail call. */
-void segment_replace(struct segment *segment, const struct symbol *symbol, uint64_t ip, uint64_t time_ns);
+void segment_replace(struct segment *segment, const struct symbol *symbol, uint64_t ip, uint64_t moment);
 
-/* With no frame open: this function must have been there since the beginning. */
-void segment_infer(struct segment *segment, const struct symbol *symbol);
+/* With no frame open: this function, which now goes on at `ip`, must have been there since the beginning. */
+void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_t ip);
 
-/* Closes everything and appends the slices, in order and with final depths, to the thread. 0 or -ENOMEM. */
-int segment_finish(struct segment *segment, uint64_t time_ns, struct timeline_thread *thread);
+/* The slice of a frame of this segment. */
+static inline struct slice *segment_slice(struct segment *segment, const struct frame *frame)
+{
+	return frame->is_inferred ? &segment->inferred[frame->slice] : &segment->slices[frame->slice];
+}
+
+/* Closes everything: what is open now stays open beyond the end. A pause that nothing came after tells nothing and goes. */
+void segment_close(struct segment *segment, uint64_t moment);
+
+/* Appends the slices, in order and with final depths (times are still moments), to the thread. 0 or -ENOMEM. */
+int segment_write(const struct segment *segment, struct timeline_thread *thread);

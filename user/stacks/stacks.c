@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each branch does to the call stack.
+ * Pieces are joined by applying their steps to the thread's stack, in order; what a piece built between two steps lies on top of the frame that the
+ * step left there, so that only its depths have to be raised:
  *
- *	call		the callee is pushed, with the address its return leads to. A call to the next instruction (get-pc) is none.
- *	return		to the frame, from the top outwards, whose return address it is: all frames up to it end. So exceptions and longjmp that come
- *			back by a return close what they skip. No such frame: the top ends, and the landing rule applies.
- *	jump		inside a function: nothing. To another: if it lands in the middle of a function that is open further out, back to
- *			that (longjmp, landing pads); else the top ends and the other goes on in its place (tail call, PLT stub).
- *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else.
- *	start		the pseudo frame ends. In the function that was left: it goes on. At the first byte of another function: a signal
- *			handler, on top of what was interrupted. Else: back to the frame that was interrupted there (sigreturn), or to
- *			one of that function; or the landing rule.
- *	kernel entry	(kernel traced) a frame on top that only the matching exit closes, with all that is still open above it.
- *	gap		everything ends; a new segment begins.
+ *	the stack	main  read  parse			(depths 0 1 2)
+ *	the piece	step "return to read", slices e f	(depths 1 2)
+ *	together	main  read  e  f			(depths 0 1 2 3)
  *
- * Landing rule, when control arrives in a function for a reason not understood: nothing open: it has been open since the segment began
- * (inferred). Open as the top: it goes on. Open further out: everything above ends. Else it takes the top's place. Thus no order of
- * calls is invented that the branches do not show. Rejected: matching by stack depth alone, which one lost return derails for good.
- *
- * Times: packets tell the time less often than branches happen. Branches with one time stamp share the time up to the next one
- * evenly, in order; those after the last stamp keep it.
+ * Segments that belong together (stitch.c) form a chain, and share their depths; a chain is written when it is known that
+ * nothing more belongs to it.
  */
 #include "stacks/stacks.h"
 
@@ -28,405 +17,310 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "stacks/segment.h"
+#include "stacks/callers.h"
+#include "stacks/stacks_internal.h"
+#include "stacks/stitch.h"
 
-enum { INSN_MAX = 15 };
+enum { PARKED_MAX = 4096 };
 
-struct builder {
-	const struct stacks_config *config;
-	struct timeline_thread *thread;
-	struct segment segment;
-	const struct symbol *cached; /* the last symbol looked up */
-	uint64_t time_ns;	     /* of the branch at hand */
-	uint64_t tsc;
-	uint64_t space;
-	bool begun; /* the segment has seen a branch */
-};
+/* ---- chains ---- */
 
-static const struct symbol *symbol_at(struct builder *builder, uint64_t ip)
+static void parked_release(struct stacks *stacks, size_t i)
 {
-	const struct symbol *cached = builder->cached;
-
-	if (!cached || ip < cached->start || ip >= cached->end)
-		builder->cached = cached = builder->config->symbol_at(builder->config->ctx, ip, builder->tsc);
-	return cached;
+	free(stacks->parked[i].frames);
+	memmove(&stacks->parked[i], &stacks->parked[i + 1],
+		(--stacks->parked_cnt - i) * sizeof(*stacks->parked));
 }
 
-/* A compiler moves a function's unlikely parts out of it, as "NAME.cold": still the same call. */
-static bool same_function(const struct symbol *a, const struct symbol *b)
+static void park(struct stacks *stacks)
 {
-	const char *cold;
-	size_t len;
+	const struct segment *chain = &stacks->chain;
+	struct parked parked = {.cnt = chain->frame_cnt};
 
-	if (a == b)
-		return true;
-	if (!a || !b)
-		return false;
-	cold = strstr(a->name, ".cold");
-	len = cold ? (size_t)(cold - a->name) : strlen(a->name);
-	if (!cold) {
-		cold = strstr(b->name, ".cold");
-		return cold && (size_t)(cold - b->name) == len && !strncmp(a->name, b->name, len);
+	if (stacks->parked_cnt == PARKED_MAX)
+		parked_release(stacks, 0);
+	parked.frames = calloc(parked.cnt + 1, sizeof(*parked.frames));
+	if (parked.frames && parked.cnt)
+		memcpy(parked.frames, chain->frames, parked.cnt * sizeof(*parked.frames));
+	if (!parked.frames ||
+	    ARRAY_PUSH(stacks->parked, stacks->parked_cnt, stacks->parked_cap, parked)) {
+		free(parked.frames);
+		stacks->no_memory = true;
 	}
-	return !strncmp(a->name, b->name, len) && (!b->name[len] || !strncmp(b->name + len, ".cold", 5));
 }
 
-/* Index past the innermost open frame of the function, or 0; what lies below a kernel entry is out of reach. */
-static size_t find_open(const struct segment *segment, const struct symbol *symbol)
+/* Nothing more belongs to the chain. */
+static void write_chain(struct stacks *stacks)
 {
-	for (size_t i = segment->frame_cnt; i > 0; i--) {
-		if (same_function(segment->frames[i - 1].symbol, symbol))
-			return i;
-		if (segment->frames[i - 1].kernel_entry)
-			return 0;
-	}
-	return 0;
-}
-
-static bool returns_to(const struct frame *frame, uint64_t to)
-{
-	if (frame->return_address)
-		return frame->return_address == to;
-	return frame->call_from && to > frame->call_from && to - frame->call_from <= INSN_MAX;
-}
-
-/* Index of the innermost frame that returns there, or SIZE_MAX. */
-static size_t find_caller(const struct segment *segment, uint64_t to)
-{
-	for (size_t i = segment->frame_cnt; i > 0; i--) {
-		if (returns_to(&segment->frames[i - 1], to))
-			return i - 1;
-		if (segment->frames[i - 1].kernel_entry)
-			break;
-	}
-	return SIZE_MAX;
-}
-
-/* The landing rule. */
-static void land(struct builder *builder, const struct symbol *symbol, uint64_t ip)
-{
-	struct segment *segment = &builder->segment;
-	size_t open;
-
-	if (!segment->frame_cnt) {
-		segment_infer(segment, symbol);
+	if (!stacks->has_chain)
 		return;
-	}
-	open = find_open(segment, symbol);
-	if (open)
-		segment_pop_to(segment, open, builder->time_ns);
+	if (callers_add(&stacks->chain, stacks->paused, &stacks->moments, stacks->config))
+		stacks->no_memory = true;
+	segment_close(&stacks->chain, stacks->paused);
+	if (segment_write(&stacks->chain, stacks->thread))
+		stacks->no_memory = true;
+	segment_release(&stacks->chain);
+	stacks->has_chain = false;
+}
+
+static void start_chain(struct stacks *stacks)
+{
+	write_chain(stacks);
+	stacks->chain = stacks->segment;
+	stacks->segment = (struct segment){0};
+	stacks->has_chain = true;
+}
+
+/* The segment goes on with a stack that was put aside. */
+static void resume_parked(struct stacks *stacks, size_t index, const struct joint *joint)
+{
+	struct segment segment = stacks->segment;
+
+	write_chain(stacks);
+	stacks->segment = (struct segment){0};
+	segment_init(&stacks->chain, segment.start);
+	stitch_reopen(&stacks->chain, stacks->parked[index].frames, joint->keep);
+	stitch_join(&stacks->chain, &segment, joint, segment.start);
+	segment_release(&segment);
+	stacks->has_chain = true;
+	parked_release(stacks, index);
+}
+
+/* The segment is complete: it becomes part of the chain, or begins one. */
+static void settle_segment(struct stacks *stacks)
+{
+	bool is_switch = stacks->pause == PAUSE_SWITCH;
+	struct joint best = {0};
+	size_t parked = SIZE_MAX;
+
+	if (stacks->has_chain && stacks->pause != PAUSE_NONE)
+		stitch_match(&best, stacks->chain.frames, stacks->chain.frame_cnt, &stacks->segment, is_switch);
+	for (size_t i = stacks->parked_cnt; is_switch && i > 0; i--)
+		if (stitch_match(&best, stacks->parked[i - 1].frames, stacks->parked[i - 1].cnt,
+				 &stacks->segment, true))
+			parked = i - 1;
+	if (is_switch && stacks->has_chain && (!best.found || parked != SIZE_MAX))
+		park(stacks);
+	if (!best.found)
+		start_chain(stacks);
+	else if (parked != SIZE_MAX)
+		resume_parked(stacks, parked, &best);
 	else
-		segment_replace(segment, symbol, ip, builder->time_ns);
+		stitch_join(&stacks->chain, &stacks->segment, &best, stacks->paused);
+	segment_release(&stacks->segment);
+	if (stacks->chain.no_memory)
+		stacks->no_memory = true;
 }
 
-/* The function at `ip` is running: before its own branch is looked at, it must be the top. */
-static void settle(struct builder *builder, uint64_t ip)
+static bool is_empty(const struct segment *segment)
 {
-	struct frame *top = segment_top(&builder->segment);
-
-	if (!ip)
-		return;
-	if (!top)
-		segment_infer(&builder->segment, symbol_at(builder, ip));
+	return !segment->slice_cnt && !segment->inferred_cnt;
 }
 
-static void on_call(struct builder *builder, const struct branch *branch)
+void stacks_pause(struct stacks *stacks, enum pause why, uint64_t moment)
 {
-	struct frame *frame;
-
-	settle(builder, branch->from);
-	if (branch->from_len && branch->to == branch->from + branch->from_len)
-		return;
-	frame = segment_push(&builder->segment, SLICE_CALL, symbol_at(builder, branch->to), branch->to,
-			     builder->time_ns);
-	if (!frame)
-		return;
-	frame->call_from = branch->from;
-	frame->return_address = branch->from_len ? branch->from + branch->from_len : 0;
-}
-
-static void on_return(struct builder *builder, const struct branch *branch)
-{
-	struct segment *segment = &builder->segment;
-	size_t callee;
-
-	settle(builder, branch->from);
-	callee = find_caller(segment, branch->to);
-	if (callee != SIZE_MAX) {
-		segment_pop_to(segment, callee, builder->time_ns);
-		if (!segment->frame_cnt)
-			segment_infer(segment, symbol_at(builder, branch->to));
-		return;
+	if (stacks->segment.no_memory)
+		stacks->no_memory = true;
+	if (!is_empty(&stacks->segment)) {
+		settle_segment(stacks);
+		stacks->paused = moment;
+		stacks->pause = why;
+	} else if (why != PAUSE_SWITCH) {
+		stacks->pause = why; /* of two pauses on end the chain ended at the first */
 	}
-	if (segment->frame_cnt > 1 && !segment_top(segment)->kernel_entry) {
-		const struct symbol *symbol = symbol_at(builder, branch->to);
-		struct frame *parent = segment_top(segment) - 1;
-
-		if (same_function(parent->symbol, symbol))
-			segment_pop(segment, builder->time_ns);
-		else
-			land(builder, symbol, branch->to);
-		return;
+	if (why == PAUSE_NONE) {
+		write_chain(stacks);
+		while (stacks->parked_cnt)
+			parked_release(stacks, stacks->parked_cnt - 1);
 	}
-	if (segment->frame_cnt == 1) {
-		segment_pop(segment, builder->time_ns);
-		segment_infer(segment, symbol_at(builder, branch->to));
+	segment_release(&stacks->segment);
+	segment_init(&stacks->segment, moment);
+}
+
+void stacks_note(struct stacks *stacks, uint64_t moment, char *text)
+{
+	struct timeline_thread *thread = stacks->thread;
+	struct instant instant = {.time_ns = moment, .text = text};
+
+	if (!text || ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant)) {
+		free(text);
+		stacks->no_memory = true;
 	}
 }
 
-static void on_jump(struct builder *builder, const struct branch *branch)
-{
-	struct segment *segment = &builder->segment;
-	struct frame *top = segment_top(segment);
-	const struct symbol *symbol;
-	size_t open;
+/* ---- pieces ---- */
 
-	if (top && top->symbol && branch->to >= top->symbol->start && branch->to < top->symbol->end)
-		return;
-	settle(builder, branch->from);
-	symbol = symbol_at(builder, branch->to);
-	top = segment_top(segment);
-	if (!top || same_function(top->symbol, symbol))
-		return;
-	open = branch->to != symbol->start ? find_open(segment, symbol) : 0;
-	if (open)
-		segment_pop_to(segment, open, builder->time_ns);
-	else
-		segment_replace(segment, symbol, branch->to, builder->time_ns);
+static char *gap_text(const struct stacks_config *config, const struct branch *branch)
+{
+	char *text;
+
+	if (config->gap_text)
+		return config->gap_text(config->ctx, branch);
+	if (branch->detail
+		    ? asprintf(&text, "[gap: %s (%d)]", branch_gap_to_str(branch->gap), branch->detail) < 0
+		    : asprintf(&text, "[gap: %s]", branch_gap_to_str(branch->gap)) < 0)
+		return NULL;
+	return text;
 }
 
-/* ---- in and out of the kernel, traced ---- */
-
-static void on_kernel_entry(struct builder *builder, const struct branch *branch)
+static void apply(struct stacks *stacks, const struct step *step)
 {
-	struct frame *frame;
-
-	settle(builder, branch->from);
-	if (segment_top(&builder->segment))
-		segment_top(&builder->segment)->interrupted = branch->from;
-	frame = segment_push(&builder->segment, SLICE_CALL, symbol_at(builder, branch->to), branch->to,
-			     builder->time_ns);
-	if (frame)
-		frame->kernel_entry = true;
-}
-
-static void resume_at(struct builder *builder, uint64_t to);
-
-static void on_kernel_exit(struct builder *builder, const struct branch *branch)
-{
-	struct segment *segment = &builder->segment;
-	size_t entry = segment->frame_cnt;
-
-	while (entry > 0 && !segment->frames[entry - 1].kernel_entry)
-		entry--;
-	/* No entry seen: all that is open is the kernel's. */
-	segment_pop_to(segment, entry ? entry - 1 : 0, builder->time_ns);
-	if (branch->to)
-		resume_at(builder, branch->to);
-}
-
-/* ---- tracing stops and starts ---- */
-
-static void on_trace_end(struct builder *builder, const struct branch *branch)
-{
-	struct segment *segment = &builder->segment;
-	enum slice_kind kind = branch->kind == BRANCH_SYSCALL ? SLICE_SYSCALL : SLICE_UNTRACED;
-
-	settle(builder, branch->from);
-	if (branch->kind == BRANCH_RETURN && segment->frame_cnt > 1)
-		segment_pop(segment, builder->time_ns);
-	if (branch->kind == BRANCH_INTERRUPT && segment_top(segment))
-		segment_top(segment)->interrupted = branch->from;
-	segment_push(segment, kind, NULL, 0, builder->time_ns);
-}
-
-static size_t find_interrupted(const struct segment *segment, uint64_t ip)
-{
-	for (size_t i = segment->frame_cnt; i > 0; i--)
-		if (segment->frames[i - 1].interrupted == ip)
-			return i;
-	return 0;
-}
-
-/* User code goes on at `to`. */
-static void resume_at(struct builder *builder, uint64_t to)
-{
-	struct segment *segment = &builder->segment;
-	const struct symbol *symbol;
-	struct frame *top;
-	size_t open;
-
-	builder->cached = NULL; /* the kernel may have changed what is mapped */
-	symbol = symbol_at(builder, to);
-	top = segment_top(segment);
-	if (top && same_function(top->symbol, symbol) && (to != symbol->start || top->interrupted == to)) {
-		top->interrupted = 0;
+	if (step->branch.kind != BRANCH_GAP) {
+		rules_apply(stacks, step);
 		return;
 	}
-	if (to == symbol->start) {
-		/* A signal handler, or the very beginning. */
-		segment_push(segment, SLICE_CALL, symbol, to, builder->time_ns);
-		return;
-	}
-	open = find_interrupted(segment, to);
-	if (open) {
-		segment_pop_to(segment, open, builder->time_ns);
-		segment_top(segment)->interrupted = 0;
-		return;
-	}
-	land(builder, symbol, to);
+	stacks_note(stacks, step->moment, gap_text(stacks->config, &step->branch));
+	stacks_pause(stacks, step->branch.gap == GAP_SNAPSHOT ? PAUSE_NONE : PAUSE_GAP, step->moment);
 }
 
-static void on_trace_start(struct builder *builder, const struct branch *branch)
+/* The piece's slices [from, to) and frames [open_from, open_to) lie on the stack's top. */
+static int lay(struct stacks *stacks, const struct segment *piece, size_t from, size_t to, size_t open_from,
+	       size_t open_to, uint64_t offset)
 {
-	struct segment *segment = &builder->segment;
+	struct segment *segment = &stacks->segment;
 	const struct frame *top = segment_top(segment);
+	int32_t depth = top ? top->depth : segment->outer;
+	size_t before = segment->slice_cnt;
 
-	if (top && !top->symbol)
-		segment_pop(segment, builder->time_ns);
-	resume_at(builder, branch->to);
-}
-
-/* ---- segments ---- */
-
-static int finish_segment(struct builder *builder)
-{
-	int err = segment_finish(&builder->segment, builder->time_ns, builder->thread);
-
-	segment_release(&builder->segment);
-	segment_init(&builder->segment, builder->time_ns);
-	builder->begun = false;
-	builder->cached = NULL;
-	return err;
-}
-
-static int on_gap(struct builder *builder, const struct branch *branch)
-{
-	struct timeline_thread *thread = builder->thread;
-	struct instant instant = {.time_ns = builder->time_ns};
-	int err = finish_segment(builder);
-
-	if (err)
-		return err;
-	if (branch->detail ? asprintf(&instant.text, "[gap: %s (%d)]", branch_gap_to_str(branch->gap),
-				      branch->detail) < 0
-			   : asprintf(&instant.text, "[gap: %s]", branch_gap_to_str(branch->gap)) < 0)
+	if (from == to)
+		return 0;
+	if (array_reserve(&segment->slices, &segment->slice_cap, before + to - from, sizeof(struct slice)) ||
+	    array_reserve(&segment->frames, &segment->frame_cap, segment->frame_cnt + open_to - open_from,
+			  sizeof(struct frame)))
 		return -ENOMEM;
-	err = ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant);
-	if (err)
-		free(instant.text);
-	return err;
-}
-
-static void on_flow(struct builder *builder, const struct branch *branch)
-{
-	if (branch->flags & BRANCH_TRACE_START) {
-		on_trace_start(builder, branch);
-		return;
-	}
-	if (branch->flags & BRANCH_TRACE_END) {
-		on_trace_end(builder, branch);
-		return;
-	}
-	switch (branch->kind) {
-	case BRANCH_CALL:
-		on_call(builder, branch);
-		break;
-	case BRANCH_RETURN:
-		on_return(builder, branch);
-		break;
-	case BRANCH_JUMP:
-	case BRANCH_COND:
-	case BRANCH_TX_ABORT:
-		on_jump(builder, branch);
-		break;
-	case BRANCH_SYSCALL:
-	case BRANCH_INTERRUPT:
-		on_kernel_entry(builder, branch);
-		break;
-	case BRANCH_SYSRET:
-		on_kernel_exit(builder, branch);
-		break;
-	default:
-		break;
-	}
-}
-
-/* An exec ends every call of the program before it. */
-static int on_new_space(struct builder *builder)
-{
-	const struct stacks_config *config = builder->config;
-	uint64_t space = config->space_at ? config->space_at(config->ctx, builder->tsc) : 0;
-	int err = 0;
-
-	if (space != builder->space && builder->segment.frame_cnt)
-		err = finish_segment(builder);
-	builder->space = space;
-	return err;
-}
-
-static int on_branch(struct builder *builder, const struct branch *branch)
-{
-	int err = 0;
-
-	builder->tsc = branch->tsc;
-	if (branch->flags & BRANCH_TRACE_START)
-		err = on_new_space(builder);
-	if (err)
-		return err;
-	if (branch->kind == BRANCH_GAP)
-		return on_gap(builder, branch);
-	if (!builder->begun)
-		builder->segment.start_ns = builder->time_ns;
-	builder->begun = true;
-	on_flow(builder, branch);
-	return builder->segment.no_memory ? -ENOMEM : 0;
-}
-
-/* One past the last branch with the time stamp of branch i. */
-static size_t batch_end(const struct branch_list *branches, size_t i)
-{
-	size_t end = i + 1;
-
-	while (end < branches->cnt && branches->items[end].tsc == branches->items[i].tsc)
-		end++;
-	return end;
-}
-
-static int build_batch(struct builder *builder, const struct branch_list *branches, size_t from, size_t to)
-{
-	const struct stacks_config *config = builder->config;
-	uint64_t start = config->time_ns(config->ctx, branches->items[from].tsc), next = start;
-
-	if (to < branches->cnt)
-		next = config->time_ns(config->ctx, branches->items[to].tsc);
 	for (size_t i = from; i < to; i++) {
-		unsigned __int128 share = (unsigned __int128)(next > start ? next - start : 0) * (i - from);
-		uint64_t time_ns = start + (uint64_t)(share / (to - from));
-		int err;
+		struct slice slice = piece->slices[i];
 
-		builder->time_ns = time_ns > builder->time_ns ? time_ns : builder->time_ns;
-		err = on_branch(builder, &branches->items[i]);
-		if (err)
-			return err;
+		slice.start_ns += offset;
+		slice.end_ns += offset;
+		slice.depth = (uint32_t)((int32_t)slice.depth + depth);
+		segment->slices[segment->slice_cnt++] = slice;
+	}
+	for (size_t i = open_from; i < open_to; i++) {
+		struct frame frame = piece->frames[i];
+
+		frame.slice = frame.slice - from + before;
+		frame.depth += depth;
+		segment->frames[segment->frame_cnt++] = frame;
 	}
 	return 0;
+}
+
+int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
+{
+	uint64_t offset;
+	bool first = !stacks->moments.begun;
+	int err = moments_append(&stacks->moments, &piece->moments, &offset);
+
+	if (first)
+		segment_init(&stacks->segment, offset);
+	for (size_t i = 0; i < piece->run_cnt && !err; i++) {
+		const struct step_run *run = &piece->runs[i], *next = run + 1;
+		bool last = i + 1 == piece->run_cnt;
+		struct step step = run->step;
+
+		step.moment += offset;
+		apply(stacks, &step);
+		err = lay(stacks, &piece->segment, run->slice_cnt,
+			  last ? piece->segment.slice_cnt : next->slice_cnt, run->frame_cnt,
+			  last ? piece->segment.frame_cnt : next->frame_cnt, offset);
+	}
+	stacks_piece_free(piece);
+	return err || stacks->no_memory || stacks->segment.no_memory || stacks->moments.no_memory ? -ENOMEM
+												  : 0;
+}
+
+/* ---- life ---- */
+
+int stacks_new(struct stacks **ret_stacks, const struct stacks_config *config,
+	       struct timeline_thread *thread)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return -ENOMEM;
+	stacks->config = config;
+	stacks->thread = thread;
+	segment_init(&stacks->segment, 0);
+	*ret_stacks = stacks;
+	return 0;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	while (stacks->parked_cnt)
+		parked_release(stacks, stacks->parked_cnt - 1);
+	free(stacks->parked);
+	segment_release(&stacks->segment);
+	segment_release(&stacks->chain);
+	moments_release(&stacks->moments);
+	free(stacks);
+}
+
+/* What the thread's moments are for. */
+static uint8_t *find_uses(const struct timeline_thread *thread, const struct moments *moments)
+{
+	uint8_t *uses = calloc(moments->next + 2, 1);
+
+	for (size_t i = 0; uses && i < thread->slice_cnt; i++) {
+		const struct slice *slice = &thread->slices[i];
+
+		uses[slice->start_ns] |= slice->flags & SLICE_INFERRED_START ? 0 : MOMENT_USED | MOMENT_TAKES;
+		uses[slice->end_ns] |= MOMENT_USED;
+	}
+	for (size_t i = 0; uses && i < thread->instant_cnt; i++)
+		uses[thread->instants[i].time_ns] |= MOMENT_USED;
+	return uses;
+}
+
+int thread_to_ns(struct timeline_thread *thread, const struct moments *moments,
+		 const struct stacks_config *config)
+{
+	uint8_t *uses = find_uses(thread, moments);
+	uint64_t *ns;
+	int err = uses ? moments_to_ns(moments, uses, config->time_ns, config->ctx, &ns) : -ENOMEM;
+
+	free(uses);
+	if (err)
+		return err;
+	for (size_t i = 0; i < thread->slice_cnt; i++) {
+		thread->slices[i].start_ns = ns[thread->slices[i].start_ns];
+		thread->slices[i].end_ns = ns[thread->slices[i].end_ns];
+	}
+	for (size_t i = 0; i < thread->instant_cnt; i++)
+		thread->instants[i].time_ns = ns[thread->instants[i].time_ns];
+	free(ns);
+	return 0;
+}
+
+bool stacks_first_tsc(const struct stacks *stacks, uint64_t *ret_tsc)
+{
+	*ret_tsc = stacks->moments.first_tsc;
+	return stacks->moments.begun;
+}
+
+int stacks_finish(struct stacks *stacks)
+{
+	if (!stacks->moments.begun)
+		return 0;
+	stacks_pause(stacks, PAUSE_NONE, moments_now(&stacks->moments));
+	if (stacks->no_memory || stacks->moments.no_memory)
+		return -ENOMEM;
+	return thread_to_ns(stacks->thread, &stacks->moments, stacks->config);
 }
 
 int stacks_build(const struct stacks_config *config, const struct branch_list *branches,
 		 struct timeline_thread *thread)
 {
-	struct builder builder = {.config = config, .thread = thread};
-	size_t next;
-	int err = 0;
+	CLEANUP(stacks_freep) struct stacks *stacks = NULL;
+	struct stacks_piece *piece;
+	int err = stacks_new(&stacks, config, thread);
 
-	segment_init(&builder.segment, 0);
-	for (size_t i = 0; i < branches->cnt && !err; i = next) {
-		next = batch_end(branches, i);
-		err = build_batch(&builder, branches, i, next);
-	}
 	if (!err)
-		err = finish_segment(&builder);
-	segment_release(&builder.segment);
-	return err;
+		err = stacks_piece_new(&piece, config, branches->items, branches->cnt);
+	if (!err)
+		err = stacks_append(stacks, piece);
+	return err ? err : stacks_finish(stacks);
 }

@@ -16,7 +16,7 @@ int timeline_new(struct timeline **ret_timeline)
 	return 0;
 }
 
-static void thread_release(struct timeline_thread *thread)
+void timeline_thread_release(struct timeline_thread *thread)
 {
 	for (size_t i = 0; i < thread->instant_cnt; i++)
 		free(thread->instants[i].text);
@@ -30,11 +30,16 @@ void timeline_free(struct timeline *timeline)
 	if (!timeline)
 		return;
 	for (size_t i = 0; i < timeline->thread_cnt; i++)
-		thread_release(&timeline->threads[i]);
+		timeline_thread_release(&timeline->threads[i]);
 	for (size_t i = 0; i < timeline->hit_cnt; i++) {
 		free(timeline->hits[i].stack_ips);
 		free(timeline->hits[i].stack_symbols);
 	}
+	for (size_t i = 0; i < timeline->counter_cnt; i++) {
+		free(timeline->counters[i].name);
+		free(timeline->counters[i].points);
+	}
+	free(timeline->counters);
 	for (size_t i = 0; i < timeline->trigger_cnt; i++)
 		free(timeline->triggers[i]);
 	free(timeline->threads);

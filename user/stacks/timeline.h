@@ -56,6 +56,16 @@ struct timeline_thread {
 	size_t instant_cnt, instant_cap;
 };
 
+/* A value over time: events counted, a frequency. */
+struct counter {
+	char *name;
+	int32_t pid, tid;
+	struct counter_point {
+		uint64_t time_ns, value;
+	} *points;
+	size_t point_cnt, point_cap;
+};
+
 struct timeline_hit {
 	struct hit hit;
 	uint64_t time_ns; /* on the timeline, moved into the slice of the probed call where clocks disagree */
@@ -75,9 +85,13 @@ struct timeline {
 	size_t thread_cnt, thread_cap;
 	struct timeline_hit *hits;
 	size_t hit_cnt, hit_cap;
+	struct counter *counters;
+	size_t counter_cnt, counter_cap;
 	char **triggers; /* names; hit.trigger is an index */
 	size_t trigger_cnt;
 };
+
+void timeline_thread_release(struct timeline_thread *thread);
 
 int timeline_new(struct timeline **ret_timeline);
 void timeline_free(struct timeline *timeline);

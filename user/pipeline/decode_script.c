@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The text has its symbols with it, and its times are nanoseconds already. A thread has branches or sampled stacks; what was counted besides becomes
+ * counters that rise by the period with each line.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "pipeline/decoded.h"
+#include "stacks/sampled.h"
+
+static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+{
+	(void)tsc;
+	return perf_script_symbol_at(ctx, ip);
+}
+
+static uint64_t time_ns(void *ctx, uint64_t tsc)
+{
+	const struct perf_script *script = ctx;
+
+	return tsc - script->first_ns;
+}
+
+static char *gap_text(void *ctx, const struct branch *gap)
+{
+	const struct perf_script *script = ctx;
+	char *text;
+
+	return asprintf(&text, "[decode error: %s]", script->messages[gap->detail]) < 0 ? NULL : text;
+}
+
+static int build_thread(struct timeline *timeline, struct perf_script *script,
+			const struct perf_script_thread *from)
+{
+	const struct stacks_config config = {
+		.symbol_at = symbol_at, .time_ns = time_ns, .gap_text = gap_text, .ctx = script};
+	struct timeline_thread *thread, fresh = {.pid = from->pid, .tid = from->tid};
+	int err = asprintf(&fresh.name, "%d", from->tid) < 0 ? -ENOMEM : 0;
+
+	if (!err)
+		err = ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap, fresh);
+	if (err)
+		return err;
+	thread = &timeline->threads[timeline->thread_cnt - 1];
+	if (from->sample_cnt)
+		return sampled_build(&config, from->samples, from->sample_cnt, thread);
+	return stacks_build(&config, &from->branches, thread);
+}
+
+static int counter_get(struct timeline *timeline, const struct perf_script *script,
+		       const struct perf_script_count *count, struct counter **ret_counter)
+{
+	struct counter fresh = {.pid = count->pid, .tid = count->tid};
+	int err;
+
+	for (size_t i = 0; i < timeline->counter_cnt; i++) {
+		*ret_counter = &timeline->counters[i];
+		if ((*ret_counter)->tid == count->tid &&
+		    !strcmp((*ret_counter)->name, script->names[count->name]))
+			return 0;
+	}
+	fresh.name = strdup(script->names[count->name]);
+	err = fresh.name ? ARRAY_PUSH(timeline->counters, timeline->counter_cnt, timeline->counter_cap, fresh)
+			 : -ENOMEM;
+	if (err)
+		free(fresh.name);
+	*ret_counter = err ? NULL : &timeline->counters[timeline->counter_cnt - 1];
+	return err;
+}
+
+static int add_counts(struct timeline *timeline, const struct perf_script *script)
+{
+	for (size_t i = 0; i < script->count_cnt; i++) {
+		const struct perf_script_count *count = &script->counts[i];
+		struct counter_point point = {.time_ns = count->time_ns - script->first_ns,
+					      .value = count->period};
+		struct counter *counter;
+		int err = counter_get(timeline, script, count, &counter);
+
+		if (err)
+			return err;
+		if (counter->point_cnt && strncmp(counter->name, "CPU frequency", 13) != 0)
+			point.value += counter->points[counter->point_cnt - 1].value;
+		err = ARRAY_PUSH(counter->points, counter->point_cnt, counter->point_cap, point);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int build(struct decoded *decoded, const char *path)
+{
+	struct perf_script *script = decoded->script;
+	struct timeline *timeline = decoded->timeline;
+	int err = 0;
+
+	timeline->base_ns = script->first_ns;
+	timeline->command = strdup(path);
+	timeline->source = strdup("perf script");
+	timeline->stopped_by = strdup("");
+	timeline->triggers = calloc(1, sizeof(*timeline->triggers));
+	if (!timeline->command || !timeline->source || !timeline->stopped_by || !timeline->triggers)
+		err = -ENOMEM;
+	for (size_t i = 0; i < script->thread_cnt && !err; i++)
+		err = build_thread(timeline, script, &script->threads[i]);
+	return err ? err : add_counts(timeline, script);
+}
+
+int decode_script(struct decoded **ret_decoded, const char *path)
+{
+	CLEANUP(decoded_freep) struct decoded *decoded = calloc(1, sizeof(*decoded));
+	int err = decoded ? timeline_new(&decoded->timeline) : -ENOMEM;
+
+	if (!err)
+		err = perf_script_load(&decoded->script, path);
+	if (err == -EBADMSG || (err && err != -ENOMEM))
+		return err;
+	if (!err)
+		err = build(decoded, path);
+	if (err)
+		return fail(err, "no memory for the calls of %s", path);
+	*ret_decoded = TAKE_PTR(decoded);
+	return 0;
+}

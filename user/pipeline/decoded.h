@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+#include "pipeline/decode.h"
+#include "pipeline/history.h"
+#include "recording/perf_script.h"
+
+/* The timeline, and what its symbols belong to: one of the two. */
+struct decoded {
+	struct history *history;
+	struct perf_script *script;
+	struct timeline *timeline;
+};
+
+/* The text of perf script. Errors as perf_script_load(). */
+int decode_script(struct decoded **ret_decoded, const char *path);

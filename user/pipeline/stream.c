@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/stream.h"
+
+const struct symbol stream_nowhere = {.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX};
+
+/* The version of the image in force at that TSC. */
+static size_t version_at(const struct history_process *process, uint64_t tsc)
+{
+	size_t low = 1, high = process->version_cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (process->versions[mid].start_tsc <= tsc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low - 1;
+}
+
+const struct symbol *stream_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+	const struct symbol *symbol;
+
+	if (!stream->process)
+		return &stream_nowhere;
+	symbol = image_symbol_at(stream->process->image, version_at(stream->process, tsc), ip);
+	return symbol ? symbol : &stream_nowhere;
+}
+
+uint64_t stream_time_ns(void *ctx, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+	uint64_t ns = trace_clock_ns(&stream->snapshot->clock, tsc);
+
+	return ns > stream->base_ns ? ns - stream->base_ns : 0;
+}
+
+/* How many execs have been. */
+uint64_t stream_space_at(void *ctx, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+	size_t cnt = 0;
+
+	while (stream->process && cnt < stream->process->exec_cnt && stream->process->execs[cnt] <= tsc)
+		cnt++;
+	return cnt;
+}
+
+enum landing stream_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+
+	if (!stream->process)
+		return LANDING_UNKNOWN;
+	switch (image_catches(stream->process->image, version_at(stream->process, tsc), call_ip, handler)) {
+	case IMAGE_CATCHES:
+		return LANDING_YES;
+	case IMAGE_CATCHES_OTHERS:
+		return LANDING_NO;
+	default:
+		return LANDING_UNKNOWN;
+	}
+}
+
+struct decoder_config stream_decoder(const struct stream *stream, const struct decode_config *config,
+				     struct decoder_cache *cache)
+{
+	return (struct decoder_config){
+		.params = &stream->snapshot->params,
+		.cache = cache,
+		.versions = stream->process ? stream->process->versions : NULL,
+		.version_cnt = stream->process ? stream->process->version_cnt : 0,
+		.threads = config->threads,
+		.progress = config->progress,
+		.progress_ctx = config->progress_ctx,
+	};
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * When things happened, before it can be said in nanoseconds. Packets tell the time less often than branches happen, so that many branches share a
+ * time stamp; how they share the time up to the next one can only be said when all of them are known. Until then a time is a moment:
+ * a number that grows by one with everything that may begin a slice, and with every new time stamp.
+ *
+ *	stamp		tsc 100		    tsc 130
+ *	happens		call f  ret  call g	ret
+ *	moment		0	1    1		3		(2: all of stamp 100 is over)
+ *	ns		100	115  115	130		(the 30 ns are shared by the two calls)
+ *
+ * A slice that begins takes an equal share of the time between its stamp and the next at which a slice begins or ends; what ends takes none. Both
+ * integer: the k-th of n takes (time left) / (n - k). So magic-trace shares it, too.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct stamp {
+	uint64_t tsc;
+	uint64_t first; /* its first moment; its last is the one before the next stamp's first */
+	bool barrier;	/* what came before ends here, even if at the same time */
+};
+
+/* All 0 at the start. */
+struct moments {
+	struct stamp *stamps; /* of those at which something happened */
+	size_t cnt, cap;
+	uint64_t next; /* the moment now, if the stamp stays the same */
+	uint64_t tsc;  /* now */
+	uint64_t first_tsc;
+	bool begun;
+	bool no_memory; /* sticks */
+};
+
+void moments_release(struct moments *moments);
+
+/* The time is `tsc` now; one that runs back stands still. */
+static inline void moments_see(struct moments *moments, uint64_t tsc)
+{
+	if (!moments->begun)
+		moments->first_tsc = tsc;
+	if (tsc > moments->tsc || !moments->begun)
+		moments->tsc = tsc;
+	moments->begun = true;
+}
+
+/* The moment now. */
+uint64_t moments_now(struct moments *moments);
+
+/* The same, for something at which a slice may begin (one at most). */
+uint64_t moments_reserve(struct moments *moments);
+
+/* The same, for something before which all must have happened that happened at the same time. */
+uint64_t moments_barrier(struct moments *moments);
+
+/* Puts `later` behind: its moments become `*ret_offset` higher. 0 or -ENOMEM. */
+int moments_append(struct moments *moments, const struct moments *later, uint64_t *ret_offset);
+
+/* The TSC at a moment. */
+uint64_t moments_tsc(const struct moments *moments, uint64_t moment);
+
+/* What a moment is: a byte for each of moments.next + 1. */
+enum moment_use {
+	MOMENT_USED = 1u << 0,	/* something begins or ends there */
+	MOMENT_TAKES = 1u << 1, /* a slice begins, and takes its share */
+};
+
+/* An array of the nanoseconds of every moment, the caller's to free; never NULL on success. 0 or -ENOMEM. */
+int moments_to_ns(const struct moments *moments, const uint8_t *uses,
+		  uint64_t (*time_ns)(void *ctx, uint64_t tsc), void *ctx, uint64_t **ret_ns);

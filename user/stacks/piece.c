@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A piece of a thread's branches, built without knowing the stack that it begins with. Most branches need no more than the frames that the piece itself has
+ * pushed: a call, the return from it, a system call, a jump inside the function on top. They are done here, on any thread. What
+ * needs more (a return past the beginning, unwinding, signals) is kept as a step, for the one who knows the stack (stacks.c).
+ *
+ *	branches	ret	call f	call g	ret	ret	jump h		call i
+ *	here		step	push f	push g	pop	pop	step		push i
+ *	the piece	step 1, slices f g; step 2, slice i, which is still open
+ *
+ * What is done here does to the stack exactly what rules.c would; so it does not matter where a trace is cut.
+ */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "stacks/stacks_internal.h"
+
+enum { LOOKUPS = 512 }; /* a power of two */
+
+struct builder {
+	const struct stacks_config *config;
+	struct stacks_piece *piece;
+	const struct symbol *base; /* the function of the frame that the last step left on top; NULL: unknown */
+	size_t floor;		   /* frames of the piece that were handed over with steps */
+	uint64_t space;
+	const struct symbol *lookups[LOOKUPS]; /* by address */
+};
+
+static const struct symbol *symbol_at(struct builder *builder, const struct branch *branch, uint64_t ip)
+{
+	const struct symbol **slot = &builder->lookups[(ip >> 4 ^ ip >> 13) % LOOKUPS];
+
+	if (!ip)
+		return NULL;
+	if (!*slot || ip < (*slot)->start || ip >= (*slot)->end)
+		*slot = builder->config->symbol_at(builder->config->ctx, ip, branch->tsc);
+	return *slot;
+}
+
+/* The piece's own top, or NULL: the base. */
+static struct frame *own_top(struct builder *builder)
+{
+	struct segment *segment = &builder->piece->segment;
+
+	return segment->frame_cnt > builder->floor ? segment_top(segment) : NULL;
+}
+
+static const struct symbol *top_symbol(struct builder *builder)
+{
+	const struct frame *top = own_top(builder);
+
+	return top ? top->symbol : builder->base;
+}
+
+static bool covers(const struct symbol *symbol, uint64_t ip)
+{
+	return symbol && ip >= symbol->start && ip < symbol->end;
+}
+
+static uint64_t space_at(const struct builder *builder, uint64_t tsc)
+{
+	const struct stacks_config *config = builder->config;
+
+	return config->space_at ? config->space_at(config->ctx, tsc) : 0;
+}
+
+/* ---- what can be done here; false: it cannot ---- */
+
+static struct frame *push(struct builder *builder, enum slice_kind kind, const struct symbol *symbol, uint64_t ip)
+{
+	struct stacks_piece *piece = builder->piece;
+	struct frame *frame = segment_push(&piece->segment, kind, symbol, ip, moments_reserve(&piece->moments));
+
+	if (frame && piece->segment.frame_cnt - 1 == builder->floor) {
+		frame->depth = 1;
+		piece->segment.slices[frame->slice].depth = 1;
+	}
+	return frame;
+}
+
+static bool call_here(struct builder *builder, const struct branch *branch)
+{
+	uint64_t return_address = branch->from_len ? branch->from + branch->from_len : 0;
+	const struct symbol *symbol;
+	struct frame *frame;
+
+	if (return_address == branch->to)
+		return true;
+	symbol = symbol_at(builder, branch, branch->to);
+	if (symbol->role == SYMBOL_SETJMP)
+		return false;
+	frame = push(builder, SLICE_CALL, symbol, branch->to);
+	if (frame) {
+		frame->call_from = branch->from;
+		frame->return_address = return_address;
+	}
+	return true;
+}
+
+static bool return_here(struct builder *builder, const struct branch *branch)
+{
+	struct segment *segment = &builder->piece->segment;
+	const struct frame *top = own_top(builder), *caller;
+	const struct symbol *symbol;
+
+	if (!top || !top->symbol || !returns_to(top, branch->to) || top->symbol->role == SYMBOL_SWITCH)
+		return false;
+	caller = segment->frame_cnt - 1 > builder->floor ? top - 1 : NULL;
+	symbol = caller ? caller->symbol : builder->base;
+	if (!covers(symbol, branch->to) && !same_function(symbol, symbol_at(builder, branch, branch->to)))
+		return false;
+	segment_pop(segment, moments_now(&builder->piece->moments));
+	return true;
+}
+
+static bool jump_here(struct builder *builder, const struct branch *branch)
+{
+	const struct frame *top = own_top(builder);
+	const struct symbol *from = top_symbol(builder), *to;
+
+	if (may_raise(branch, from))
+		return false;
+	if (covers(from, branch->to))
+		return true;
+	to = symbol_at(builder, branch, branch->to);
+	if (same_function(from, to))
+		return true;
+	if (!top || !top->symbol || branch->to != to->start || !to->named || top->symbol->role == SYMBOL_SWITCH)
+		return false;
+	segment_replace(&builder->piece->segment, to, branch->to, moments_reserve(&builder->piece->moments));
+	if (segment_top(&builder->piece->segment) && builder->piece->segment.frame_cnt - 1 == builder->floor) {
+		struct frame *frame = own_top(builder);
+
+		frame->depth = 1;
+		builder->piece->segment.slices[frame->slice].depth = 1;
+	}
+	return true;
+}
+
+static bool end_here(struct builder *builder, const struct branch *branch)
+{
+	struct frame *frame;
+
+	if (branch->kind != BRANCH_SYSCALL && branch->kind != BRANCH_INTERRUPT)
+		return false;
+	frame = push(builder, branch->kind == BRANCH_SYSCALL ? SLICE_SYSCALL : SLICE_UNTRACED, NULL, 0);
+	if (frame)
+		frame->resume = resume_after(branch);
+	return true;
+}
+
+static bool start_here(struct builder *builder, const struct branch *branch)
+{
+	struct segment *segment = &builder->piece->segment;
+	const struct frame *top = own_top(builder), *below;
+	const struct symbol *symbol, *to;
+
+	if (!top || top->symbol || space_at(builder, branch->tsc) != builder->space)
+		return false;
+	below = segment->frame_cnt - 1 > builder->floor ? top - 1 : NULL;
+	symbol = below ? below->symbol : builder->base;
+	/* Not from what is remembered: the kernel may have changed what is mapped. */
+	to = builder->config->symbol_at(builder->config->ctx, branch->to, branch->tsc);
+	if (branch->to != top->resume &&
+	    (!same_function(symbol, to) || (branch->to == to->start && to->named)))
+		return false;
+	segment_pop(segment, moments_now(&builder->piece->moments));
+	return true;
+}
+
+static bool do_here(struct builder *builder, const struct branch *branch)
+{
+	if (!top_symbol(builder) && !(branch->flags & BRANCH_TRACE_START))
+		return false;
+	if (branch->flags & BRANCH_TRACE_START)
+		return start_here(builder, branch);
+	if (branch->flags & BRANCH_TRACE_END)
+		return end_here(builder, branch);
+	if (!branch->to)
+		return branch->kind != BRANCH_GAP;
+	switch (branch->kind) {
+	case BRANCH_CALL:
+		return call_here(builder, branch);
+	case BRANCH_RETURN:
+		return return_here(builder, branch);
+	case BRANCH_JUMP:
+	case BRANCH_COND:
+	case BRANCH_TX_ABORT:
+		return jump_here(builder, branch);
+	default:
+		return false;
+	}
+}
+
+/* ---- the rest ---- */
+
+static int keep_step(struct builder *builder, const struct branch *branch)
+{
+	struct stacks_piece *piece = builder->piece;
+	struct step_run run = {
+		.step = {.branch = *branch,
+			 .from = symbol_at(builder, branch, branch->from),
+			 .to = symbol_at(builder, branch, branch->to),
+			 .moment = branch->kind == BRANCH_GAP ? moments_barrier(&piece->moments)
+							      : moments_reserve(&piece->moments),
+			 .space = space_at(builder, branch->tsc)},
+		.slice_cnt = piece->segment.slice_cnt,
+		.frame_cnt = piece->segment.frame_cnt,
+	};
+
+	builder->base = run.step.to;
+	if (branch->kind == BRANCH_GAP || branch->kind == BRANCH_NONE || branch->flags & BRANCH_TRACE_END)
+		builder->base = NULL; /* what is on top need not be the function that code goes on in */
+	builder->floor = piece->segment.frame_cnt;
+	return ARRAY_PUSH(piece->runs, piece->run_cnt, piece->run_cap, run);
+}
+
+static int add(struct builder *builder, const struct branch *branch)
+{
+	moments_see(&builder->piece->moments, branch->tsc);
+	if (branch->flags & BRANCH_TRACE_START)
+		/* The kernel may have changed what is mapped. */
+		for (size_t i = 0; i < LOOKUPS; i++)
+			builder->lookups[i] = NULL;
+	return do_here(builder, branch) ? 0 : keep_step(builder, branch);
+}
+
+int stacks_piece_new(struct stacks_piece **ret_piece, const struct stacks_config *config,
+		     const struct branch *branches, size_t cnt)
+{
+	struct stacks_piece *piece = calloc(1, sizeof(*piece));
+	struct builder builder = {.config = config, .piece = piece};
+	int err = piece ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	segment_init(&piece->segment, 0);
+	builder.space = cnt ? space_at(&builder, branches[0].tsc) : 0;
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = add(&builder, &branches[i]);
+	if (piece->segment.no_memory || piece->moments.no_memory)
+		err = -ENOMEM;
+	if (err) {
+		stacks_piece_free(piece);
+		return err;
+	}
+	*ret_piece = piece;
+	return 0;
+}
+
+void stacks_piece_free(struct stacks_piece *piece)
+{
+	if (!piece)
+		return;
+	segment_release(&piece->segment);
+	moments_release(&piece->moments);
+	free(piece->runs);
+	free(piece);
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What each branch does to the call stack.
+ *
+ *	call		the callee is pushed, with the address its return leads to. A call to the next instruction (get-pc) is none.
+ *	return		to the frame, from the top outwards, whose return address it is: all frames up to it end. With no frame left: into a caller
+ *			that has been there since the segment began (inferred). No such frame: the unwinding rule; to the first byte of a function:
+ *			a jump (retpolines); else control has moved to another stack.
+ *	jump		inside a function: nothing. To another: the unwinding rule; else the top ends and the other goes on in its place (tail
+ *			call, PLT stub).
+ *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends tracing ends its frame first.
+ *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. At the first byte of another function: a signal
+ *			handler, on top of what was interrupted. Else: back to the frame that was interrupted there (sigreturn), the
+ *			unwinding rule, or the top's place is taken (an rseq abort, a restart elsewhere).
+ *	kernel entry	(kernel traced) a frame on top that only the matching exit closes, with all that is still open above it. An exit to user
+ *			code closes every entry since user code ran; one to kernel code those above the entry that interrupted it there.
+ *	gap		the segment ends; stitch.c finds out what goes on behind it.
+ *
+ * The unwinding rule, for control that arrives in the middle of a function that is open further out. Of its frames, from the top outwards, it is
+ *	- the one that called setjmp returning to there (longjmp);
+ *	- the one whose current call has its landing pad or exception handler there, by the tables of the program (C++, Rust) or the shape of
+ *	  its code (OCaml): exact in recursions, too. A frame whose call has its handler elsewhere cannot be it;
+ *	- else the innermost one of that function.
+ * An exception handler of which no frame is known ends the segment, as an error would: its frame lies below all that the segment knows, or was
+ * never seen, and any place given to it would be an invented order of calls.
+ *
+ * Moving to another stack (coroutines, goroutines): out of a function known to do that, and by returns that fit nothing else. The old stack is
+ * put aside, and a segment begins without a gap.
+ *
+ * Rejected: matching by stack depth alone, which one lost return derails for good; taking the top's place after each return
+ * that does not match, which turns unwinding into stairs of calls that never happened.
+ */
+#include <string.h>
+
+#include "stacks/stacks_internal.h"
+
+/* Length of the name without what compilers add to a part that they move out: "f.cold", "f() [clone .cold]". */
+static size_t stem(const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+
+	if (!cold)
+		return strlen(name);
+	if (cold - name >= 8 && !memcmp(cold - 8, " [clone ", 8))
+		cold -= 8;
+	return (size_t)(cold - name);
+}
+
+bool same_function(const struct symbol *a, const struct symbol *b)
+{
+	size_t len;
+
+	if (a == b)
+		return true;
+	if (!a || !b || a->name[0] != b->name[0])
+		return false;
+	len = stem(a->name);
+	return len == stem(b->name) && !memcmp(a->name, b->name, len) && (a->name[len] || b->name[len]);
+}
+
+static bool is_same(const struct step *step, const struct frame *frame)
+{
+	return frame->symbol && same_function(frame->symbol, step->to);
+}
+
+static struct frame *push(struct stacks *stacks, enum slice_kind kind, const struct symbol *symbol,
+			  const struct step *step)
+{
+	return segment_push(&stacks->segment, kind, symbol, step->branch.to, step->moment);
+}
+
+/* The top ends, and step->to goes on in its place. */
+static void replace(struct stacks *stacks, const struct step *step)
+{
+	segment_replace(&stacks->segment, step->to, step->branch.to, step->moment);
+}
+
+/* Control is in step->to: with nothing open it has been there since the beginning; a top that is another function has ended. */
+static void settle(struct stacks *stacks, const struct step *step)
+{
+	const struct frame *top = segment_top(&stacks->segment);
+
+	if (!top)
+		segment_infer(&stacks->segment, step->to, step->branch.to);
+	else if (!is_same(step, top))
+		replace(stacks, step);
+}
+
+/* Control was in step->from. */
+static void settle_from(struct stacks *stacks, const struct step *step)
+{
+	if (!stacks->segment.frame_cnt && step->from)
+		segment_infer(&stacks->segment, step->from, step->branch.from);
+}
+
+/* Control is at the first byte of a function. Made-up names begin anywhere. */
+static bool enters(const struct step *step)
+{
+	return step->branch.to == step->to->start && step->to->named;
+}
+
+/* ---- unwinding ---- */
+
+static enum landing landing(const struct stacks *stacks, uint64_t call_ip, const struct step *step)
+{
+	const struct stacks_config *config = stacks->config;
+
+	if (!config->landing)
+		return LANDING_UNKNOWN;
+	return config->landing(config->ctx, call_ip, step->branch.to, step->branch.tsc);
+}
+
+/* Whether the call that frame i is in comes down at step->to. */
+static enum landing frame_landing(const struct stacks *stacks, size_t i, const struct step *step)
+{
+	const struct segment *segment = &stacks->segment;
+	uint64_t call_ip = i + 1 < segment->frame_cnt ? segment->frames[i + 1].return_address - 1
+						      : step->branch.from;
+
+	if (i + 1 < segment->frame_cnt && !segment->frames[i + 1].return_address)
+		return LANDING_UNKNOWN;
+	return landing(stacks, call_ip, step);
+}
+
+/* One past the frame that step->to is in the middle of, or 0. What lies below a kernel entry is out of reach. */
+static size_t find_unwound(const struct stacks *stacks, const struct step *step)
+{
+	const struct segment *segment = &stacks->segment;
+	size_t innermost = 0;
+
+	for (size_t i = segment->frame_cnt; i > 0; i--) {
+		const struct frame *frame = &segment->frames[i - 1];
+
+		if (frame->setjmp == step->branch.to)
+			return i;
+		if (is_same(step, frame)) {
+			enum landing found = frame_landing(stacks, i - 1, step);
+
+			if (found == LANDING_YES)
+				return i;
+			if (found == LANDING_UNKNOWN && !innermost)
+				innermost = i;
+		}
+		if (frame->kernel_entry)
+			break;
+	}
+	return innermost;
+}
+
+/* The unwinding rule; true: it applied. */
+static bool unwind(struct stacks *stacks, const struct step *step)
+{
+	size_t open = enters(step) ? 0 : find_unwound(stacks, step);
+
+	if (open) {
+		segment_pop_to(&stacks->segment, open, step->moment);
+		settle(stacks, step); /* setjmp's frame may have been a tail-called part */
+		return true;
+	}
+	if (landing(stacks, 0, step) != LANDING_YES)
+		return false;
+	stacks_note(stacks, step->moment, strdup("[gap: an exception for an unknown caller]"));
+	stacks_pause(stacks, PAUSE_NONE, step->moment);
+	segment_infer(&stacks->segment, step->to, step->branch.to);
+	return true;
+}
+
+/* ---- other stacks ---- */
+
+/* Go grows a stack and then begins the function again that found it too small. */
+static bool retry_after_growth(struct stacks *stacks, const struct step *step)
+{
+	struct segment *segment = &stacks->segment;
+	struct frame *frame, before;
+
+	for (size_t i = segment->frame_cnt; i > 1; i--) {
+		if (segment->frames[i - 1].symbol &&
+		    segment->frames[i - 1].symbol->role == SYMBOL_GO_MORESTACK &&
+		    is_same(step, &segment->frames[i - 2])) {
+			before = segment->frames[i - 2];
+			segment_pop_to(segment, i - 2, step->moment);
+			frame = push(stacks, SLICE_CALL, step->to, step);
+			if (frame)
+				frame->return_address = before.return_address;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void switch_stack(struct stacks *stacks, const struct step *step)
+{
+	if (enters(step) && retry_after_growth(stacks, step))
+		return;
+	stacks_pause(stacks, PAUSE_SWITCH, step->moment);
+	segment_infer(&stacks->segment, step->to, step->branch.to);
+	if (!stacks->segment.no_memory)
+		stacks->segment.inferred[0].flags = 0;
+}
+
+static bool leaves_for_other_stack(const struct frame *top, const struct step *step)
+{
+	return top && top->symbol && top->symbol->role == SYMBOL_SWITCH && step->to->role != SYMBOL_SWITCH;
+}
+
+/* ---- calls, returns, jumps ---- */
+
+static void on_call(struct stacks *stacks, const struct step *step)
+{
+	const struct branch *branch = &step->branch;
+	uint64_t return_address = branch->from_len ? branch->from + branch->from_len : 0;
+	struct frame *frame;
+
+	settle_from(stacks, step);
+	if (return_address == branch->to)
+		return;
+	if (step->to->role == SYMBOL_SETJMP && segment_top(&stacks->segment))
+		segment_top(&stacks->segment)->setjmp = return_address;
+	frame = push(stacks, SLICE_CALL, step->to, step);
+	if (!frame)
+		return;
+	frame->call_from = branch->from;
+	frame->return_address = return_address;
+}
+
+bool returns_to(const struct frame *frame, uint64_t to)
+{
+	if (frame->return_address)
+		return frame->return_address == to;
+	return frame->call_from && to > frame->call_from && to - frame->call_from <= INSN_BYTES_MAX;
+}
+
+/* Index of the innermost frame that returns there, or SIZE_MAX. */
+static size_t find_callee(const struct segment *segment, uint64_t to)
+{
+	for (size_t i = segment->frame_cnt; i > 0; i--) {
+		if (returns_to(&segment->frames[i - 1], to))
+			return i - 1;
+		if (segment->frames[i - 1].kernel_entry)
+			break;
+	}
+	return SIZE_MAX;
+}
+
+static void on_return(struct stacks *stacks, const struct step *step)
+{
+	struct segment *segment = &stacks->segment;
+	size_t callee;
+
+	settle_from(stacks, step);
+	callee = find_callee(segment, step->branch.to);
+	if (leaves_for_other_stack(segment_top(segment), step)) {
+		switch_stack(stacks, step);
+	} else if (callee != SIZE_MAX) {
+		segment_pop_to(segment, callee, step->moment);
+		settle(stacks, step);
+	} else if (unwind(stacks, step)) {
+		return;
+	} else if (enters(step) || (segment->frame_cnt && segment_top(segment)->kernel_entry)) {
+		settle(stacks, step);
+	} else if (segment->frame_cnt <= 1) {
+		segment_pop(segment, step->moment);
+		segment_infer(segment, step->to, step->branch.to);
+	} else {
+		switch_stack(stacks, step);
+	}
+}
+
+/* OCaml raises by a jump, which may lead to the same function, called further out. */
+bool may_raise(const struct branch *branch, const struct symbol *symbol)
+{
+	return branch->flags & BRANCH_INDIRECT && symbol->role == SYMBOL_OCAML;
+}
+
+static void on_jump(struct stacks *stacks, const struct step *step)
+{
+	const struct frame *top;
+
+	settle_from(stacks, step);
+	top = segment_top(&stacks->segment);
+	if (top && is_same(step, top)) {
+		if (may_raise(&step->branch, step->to) && landing(stacks, 0, step) == LANDING_YES)
+			unwind(stacks, step);
+		return;
+	}
+	if (leaves_for_other_stack(top, step))
+		switch_stack(stacks, step);
+	else if (!unwind(stacks, step))
+		settle(stacks, step);
+}
+
+/* ---- in and out of the kernel, and of the trace ---- */
+
+static bool is_user(uint64_t ip)
+{
+	return ip < 1ull << 63;
+}
+
+uint64_t resume_after(const struct branch *branch)
+{
+	if (branch->kind == BRANCH_INTERRUPT || branch->kind == BRANCH_NONE)
+		return branch->from;
+	if (branch->kind == BRANCH_SYSCALL && !branch->from_len)
+		return branch->from + SYSCALL_BYTES;
+	return branch->from + branch->from_len;
+}
+
+static void on_kernel_entry(struct stacks *stacks, const struct step *step)
+{
+	const struct branch *branch = &step->branch;
+	struct frame *frame;
+
+	settle_from(stacks, step);
+	frame = push(stacks, SLICE_CALL, step->to, step);
+	if (!frame)
+		return;
+	frame->kernel_entry = true;
+	frame->resume = resume_after(branch);
+}
+
+/* Index of the entry that an exit to `to` belongs to, or 0 where none was seen: then all that is open is the kernel's. */
+static size_t find_entry(const struct segment *segment, uint64_t to)
+{
+	size_t innermost = SIZE_MAX;
+
+	for (size_t i = segment->frame_cnt; i > 0; i--) {
+		const struct frame *frame = &segment->frames[i - 1];
+
+		if (!frame->kernel_entry)
+			continue;
+		if (is_user(to) ? is_user(frame->resume) : frame->resume == to)
+			return i - 1;
+		if (innermost == SIZE_MAX)
+			innermost = i - 1;
+	}
+	return innermost == SIZE_MAX || is_user(to) ? 0 : innermost;
+}
+
+/* One past the frame on which a handler was put when it was interrupted at `to`, or 0. */
+static size_t find_interrupted(const struct segment *segment, uint64_t to)
+{
+	for (size_t i = segment->frame_cnt; i > 1; i--)
+		if (segment->frames[i - 1].resume == to)
+			return i - 1;
+	return 0;
+}
+
+/* Code goes on at step->to after a pause that began where `resume` would be next; 0: unknown. */
+static void resume_at(struct stacks *stacks, const struct step *step, uint64_t resume)
+{
+	struct segment *segment = &stacks->segment;
+	uint64_t to = step->branch.to;
+	const struct frame *top = segment_top(segment);
+	struct frame *handler;
+	size_t interrupted;
+
+	if (top && (to == resume || (is_same(step, top) && !enters(step))))
+		return;
+	if (enters(step)) {
+		handler = push(stacks, SLICE_CALL, step->to, step);
+		if (handler)
+			handler->resume = resume;
+		return;
+	}
+	interrupted = find_interrupted(segment, to);
+	if (interrupted)
+		segment_pop_to(segment, interrupted, step->moment);
+	if (interrupted)
+		settle(stacks, step);
+	else if (!unwind(stacks, step) && (step->to->named || !segment_top(segment)))
+		settle(stacks, step); /* nothing says that unnamed code is another function */
+}
+
+static void on_kernel_exit(struct stacks *stacks, const struct step *step)
+{
+	struct segment *segment = &stacks->segment;
+	size_t entry;
+	uint64_t resume = 0;
+
+	settle_from(stacks, step);
+	entry = find_entry(segment, step->branch.to);
+	if (entry < segment->frame_cnt && segment->frames[entry].kernel_entry)
+		resume = segment->frames[entry].resume;
+	segment_pop_to(segment, entry, step->moment);
+	resume_at(stacks, step, resume);
+}
+
+static void on_trace_end(struct stacks *stacks, const struct step *step)
+{
+	const struct branch *branch = &step->branch;
+	struct segment *segment = &stacks->segment;
+	struct frame *frame;
+
+	settle_from(stacks, step);
+	if (branch->kind == BRANCH_RETURN && segment_top(segment) && segment_top(segment)->symbol)
+		segment_pop(segment, step->moment);
+	if (branch->kind == BRANCH_SYSRET)
+		segment_pop_to(segment, 0, step->moment);
+	frame = push(stacks, branch->kind == BRANCH_SYSCALL ? SLICE_SYSCALL : SLICE_UNTRACED, NULL, step);
+	if (!frame)
+		return;
+	frame->resume = resume_after(branch);
+	if (branch->kind == BRANCH_CALL)
+		frame->return_address = frame->resume;
+}
+
+static void on_trace_start(struct stacks *stacks, const struct step *step)
+{
+	const struct frame *top = segment_top(&stacks->segment);
+	uint64_t resume = 0;
+
+	if (step->space != stacks->space) {
+		/* An exec ended every call of the program before it. */
+		if (top)
+			stacks_pause(stacks, PAUSE_NONE, step->moment);
+		stacks->space = step->space;
+		top = NULL;
+	}
+	if (top && !top->symbol) {
+		resume = top->resume;
+		segment_pop(&stacks->segment, step->moment);
+	}
+	resume_at(stacks, step, resume);
+}
+
+void rules_apply(struct stacks *stacks, const struct step *step)
+{
+	if (step->branch.flags & BRANCH_TRACE_START) {
+		on_trace_start(stacks, step);
+		return;
+	}
+	if (step->branch.flags & BRANCH_TRACE_END) {
+		on_trace_end(stacks, step);
+		return;
+	}
+	if (!step->to)
+		return;
+	switch (step->branch.kind) {
+	case BRANCH_CALL:
+		on_call(stacks, step);
+		break;
+	case BRANCH_RETURN:
+		on_return(stacks, step);
+		break;
+	case BRANCH_JUMP:
+	case BRANCH_COND:
+	case BRANCH_TX_ABORT:
+		on_jump(stacks, step);
+		break;
+	case BRANCH_SYSCALL:
+	case BRANCH_INTERRUPT:
+		on_kernel_entry(stacks, step);
+		break;
+	case BRANCH_SYSRET:
+		on_kernel_exit(stacks, step);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Call stacks from samples, where no branches were traced. */
+#pragma once
+
+#include "stacks/stacks.h"
+
+/*
+ * Builds a thread's slices from stacks recorded by time. What two neighbouring samples have in common, from the outermost frame on and by address,
+ * went on between them; calls that begin at a sample share the time up to the next. 0 or -ENOMEM.
+ */
+int sampled_build(const struct stacks_config *config, const struct known_stack *samples, size_t cnt,
+		  struct timeline_thread *thread);

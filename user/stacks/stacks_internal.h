@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the call-stack engine share. The way of a branch:
+ *
+ *	piece.c		drops what changes no stack, does what needs no more than the piece's own frames, keeps the rest as steps
+ *	rules.c		what each step does to the stack
+ *	stacks.c	joins pieces, begins and ends segments
+ *	stitch.c	whether a segment goes on with the stack of the one before
+ */
+#pragma once
+
+#include "stacks/moments.h"
+#include "stacks/segment.h"
+#include "stacks/stacks.h"
+
+enum { INSN_BYTES_MAX = 15, SYSCALL_BYTES = 2 };
+
+/* A branch that a piece cannot deal with alone. */
+struct step {
+	struct branch branch;
+	const struct symbol *from, *to; /* functions of the branch's addresses; NULL for an address of 0 */
+	uint64_t moment;		/* reserved: at most one slice begins at it */
+	uint64_t space;
+};
+
+struct step_run {
+	struct step step;
+	size_t slice_cnt, frame_cnt; /* of the piece's, before the step */
+};
+
+/*
+ * Between two steps a piece builds slices of its own, of depths from 1 on: the frame that the step leaves on top (the base) has 0. Frames still
+ * open at the next step are handed over with it.
+ */
+struct stacks_piece {
+	struct moments moments;
+	struct step_run *runs;
+	size_t run_cnt, run_cap;
+	struct segment segment; /* slices and open frames of all runs, one after the other */
+};
+
+/* Why a segment ended: what the next one may have to do with it. */
+enum pause {
+	PAUSE_NONE,   /* nothing: the calls ended with it */
+	PAUSE_GAP,    /* branches are missing */
+	PAUSE_SWITCH, /* control moved to another stack */
+};
+
+/* A stack that control was moved away from. */
+struct parked {
+	struct frame *frames;
+	size_t cnt;
+};
+
+struct stacks {
+	const struct stacks_config *config;
+	struct timeline_thread *thread;
+	struct moments moments;
+	struct segment segment; /* what is being built */
+	struct segment chain;	/* the segments before it that belong together */
+	bool has_chain;
+	enum pause pause; /* between chain and segment */
+	uint64_t paused;  /* the moment when the chain's frames paused */
+	struct parked *parked;
+	size_t parked_cnt, parked_cap;
+	uint64_t space;
+	bool no_memory;
+};
+
+/* A function, or the part of it that the compiler moved away. */
+bool same_function(const struct symbol *a, const struct symbol *b);
+
+/* Whether a jump inside the function may be a raise. */
+bool may_raise(const struct branch *branch, const struct symbol *symbol);
+
+/* Where code goes on after a branch out of the trace or into the kernel, if nothing else happens. */
+uint64_t resume_after(const struct branch *branch);
+
+/* Whether the frame's return leads to `to`. */
+bool returns_to(const struct frame *frame, uint64_t to);
+
+/* Control is now at a place whose function is `symbol`: whichever frame is on top, it must be that one's. */
+void rules_apply(struct stacks *stacks, const struct step *step);
+
+/* The segment ends here; the next begins. */
+void stacks_pause(struct stacks *stacks, enum pause why, uint64_t moment);
+
+/* The text becomes the thread's. */
+void stacks_note(struct stacks *stacks, uint64_t moment, char *text);
+
+/* The thread's moments become nanoseconds. 0 or -ENOMEM. */
+int thread_to_ns(struct timeline_thread *thread, const struct moments *moments,
+		 const struct stacks_config *config);
