@@ -42,7 +42,7 @@ test: ## everything that can be tested here, after installing what is missing
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
 	$(Q)$(MAKE) --no-print-directory run-tests
 
-run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage
+run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage $(BUILD)/tests/oracle/calls
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS) $(E2E_TESTS)
 
 damage: all $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage ## damaged recordings (with SAN=1: under the sanitizers)
@@ -74,7 +74,7 @@ $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LIBS)
 	$$(Q)$$(CC) $$(ALL_CFLAGS) -o $$@ $$< -Wl,--start-group $$(filter-out %/cli.a,$(LIBS)) -Wl,--end-group $$(LDFLAGS) \
 		$$(LDLIBS)
 endef
-$(foreach d,bench fuzz,$(eval $(call tool_rule,$(d))))
+$(foreach d,bench fuzz oracle,$(eval $(call tool_rule,$(d))))
 .PHONY: test run-tests damage unit lint demo bench
 
 -include $(UNIT_TESTS:=.d) $(TEST_TOOLS:.o=.d)

@@ -19,7 +19,7 @@ record() {
 		cat "$tmp/$name.err"
 		return 1
 	}
-	grep -v lost "$tmp/$name.log" | by_thread >"$tmp/$name.truth"
+	grep -v lost "$tmp/$name.log" | cut -d' ' -f1,2 | by_thread >"$tmp/$name.truth"
 }
 
 log_is_long() {

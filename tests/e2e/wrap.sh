@@ -52,7 +52,7 @@ rm -rf "$tmp/rec"
 
 check 'recorded with overflows' record --snapshot-size 64M --step-overflow 3000 -- "$programs/wordcount"
 exact_but_lost() {
-	grep -v lost "$tmp/log" >"$tmp/truth"
+	grep -v lost "$tmp/log" | cut -d' ' -f1,2 >"$tmp/truth"
 	"$trailcam" dump --instructions "$tmp/rec" | grep -v gap | cmp - "$tmp/truth"
 }
 check 'exactly the lost instructions are missing' exact_but_lost

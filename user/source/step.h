@@ -24,7 +24,7 @@ struct step_config {
 	bool wait_for_start; /* the targets run at full speed until start_wanted() */
 	uint64_t
 		overflow_every; /* test aid: an overflow after every so many instructions, which loses some; 0: none */
-	FILE *log; /* one line "TID IP" (decimal, hexadecimal) for each instruction retired; or NULL */
+	FILE *log; /* one line "TID IP SP" (SP: behind it; decimal, hexadecimal) for each instruction retired; or NULL */
 	struct code_store_config code;
 	/*
 	 * Before the start: waits until a target may have stopped, or stop_wanted() may have changed its mind. NULL: only stops are waited for. With

@@ -6,6 +6,10 @@
  */
 #include "source/step_thread.h"
 
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
 enum { OVERFLOW_LENGTH = 40 };
 
 /* While an overflow lasts, nothing is written. */
@@ -18,8 +22,10 @@ static void log_instruction(struct step_thread *thread)
 {
 	thread->instruction_cnt++;
 	if (thread->log)
-		fprintf(thread->log, losing(thread) ? "%d %lx lost\n" : "%d %lx\n", thread->tid,
-			(unsigned long)thread->insn.ip);
+		fprintf(thread->log, "%d %lx %lx%s\n", thread->tid, (unsigned long)thread->insn.ip,
+			(unsigned long)ptrace(PTRACE_PEEKUSER, thread->tid,
+					      offsetof(struct user_regs_struct, rsp), NULL),
+			losing(thread) ? " lost" : "");
 }
 
 void step_thread_enter(struct step_thread *thread, struct code_store *code, uint64_t tsc, uint64_t ip)

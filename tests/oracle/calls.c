@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The calls of a program, from its stack pointer alone: an oracle for the call-stack engine, which knows addresses and kinds of branches, and
+ * no stack pointer.
+ *
+ *	calls RECORDING STEPLOG
+ *
+ * A call writes its return address to the stack, and lasts as long as that slot does: until the stack pointer has gone above it when control goes elsewhere. So exceptions, longjmp and
+ * whatever else takes frames away need no rule. What is known of an instruction is its address and the stack pointer behind it (the
+ * step log):
+ *
+ *	call		the stack pointer falls by 8, and control goes elsewhere than to the next 15 bytes (a push goes there)
+ *	signal		control goes to the first byte of another function, and the stack pointer falls by more than 1000
+ *	tail call	control is in another function than the topmost one's
+ *
+ * Compared are, thread by thread, the slices in order: depth and function. Pauses ("[syscall]", "[untraced]") are passed over. Exit status 0: equal, and the
+ * number of calls is printed; 1: the first difference is shown.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "pipeline/decode.h"
+#include "pipeline/history.h"
+#include "recording/recording.h"
+
+enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, CONTEXT = 12 };
+
+struct call {
+	uint32_t depth;
+	const char *name;
+	uint64_t line; /* of the log */
+};
+
+struct call_list {
+	struct call *items;
+	size_t cnt, cap;
+};
+
+struct live {
+	const struct symbol *symbol;
+	uint64_t slot; /* the address of its return address */
+};
+
+struct thread {
+	int tid;
+	struct live *stack;
+	size_t depth, cap;
+	uint64_t ip, sp, sp_before; /* of the last instruction; behind and before it */
+	struct call_list calls;
+};
+
+struct oracle {
+	struct history *history;
+	int pid;
+	struct thread *threads;
+	size_t cnt, cap;
+	uint64_t line;
+};
+
+static const struct symbol *symbol_at(const struct oracle *oracle, uint64_t ip)
+{
+	struct history_process *process = history_process(oracle->history, oracle->pid);
+
+	return image_symbol_at(process->image, image_version_cnt(process->image) - 1, ip);
+}
+
+/* The part of the name that a function has in common with its ".cold" part. */
+static size_t stem(const char *name)
+{
+	const char *cold = strstr(name, ".cold"), *clone = strstr(name, " [clone .cold");
+
+	if (clone)
+		return (size_t)(clone - name);
+	return cold ? (size_t)(cold - name) : strlen(name);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return stem(a) == stem(b) && !memcmp(a, b, stem(a));
+}
+
+/* libc and the loader have functions of one name; a function and its cold part have two. */
+static bool is_other(const struct symbol *a, const struct symbol *b)
+{
+	return a != b && (!strcmp(a->name, b->name) || !same(a->name, b->name));
+}
+
+static struct thread *thread_get(struct oracle *oracle, int tid)
+{
+	struct thread fresh = {.tid = tid};
+
+	for (size_t i = 0; i < oracle->cnt; i++)
+		if (oracle->threads[i].tid == tid)
+			return &oracle->threads[i];
+	if (ARRAY_PUSH(oracle->threads, oracle->cnt, oracle->cap, fresh))
+		abort();
+	return &oracle->threads[oracle->cnt - 1];
+}
+
+static void push(struct oracle *oracle, struct thread *thread, const struct symbol *symbol, uint64_t slot)
+{
+	struct live live = {.symbol = symbol, .slot = slot};
+	struct call call = {.depth = (uint32_t)thread->depth, .name = symbol->name, .line = oracle->line};
+
+	if (ARRAY_PUSH(thread->stack, thread->depth, thread->cap, live) ||
+	    ARRAY_PUSH(thread->calls.items, thread->calls.cnt, thread->calls.cap, call))
+		abort();
+}
+
+/* Control is at `ip`; the instruction there leaves the stack pointer at sp_behind. */
+static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, uint64_t sp_behind)
+{
+	uint64_t sp = thread->sp; /* before the instruction, but for a signal */
+	const struct symbol *symbol = symbol_at(oracle, ip);
+	bool jumped = ip < thread->ip || ip - thread->ip > INSN_MAX || symbol != symbol_at(oracle, thread->ip);
+
+	if (!thread->depth) {
+		push(oracle, thread, symbol, UINT64_MAX);
+		return;
+	}
+	if (jumped && sp_behind > sp + SIGNAL_FRAME_MIN)
+		sp = sp_behind; /* the log knows only now that sigreturn has taken the signal's frame away */
+	while (jumped && thread->depth > 1 && thread->stack[thread->depth - 1].slot < sp)
+		thread->depth--;
+	if (jumped && sp == thread->sp_before - 8) {
+		push(oracle, thread, symbol, sp);
+	} else if (jumped && ip == symbol->start && symbol->named && sp_behind + SIGNAL_FRAME_MIN < sp) {
+		push(oracle, thread, symbol, sp - 1);
+	} else if (is_other(symbol, thread->stack[thread->depth - 1].symbol)) {
+		uint64_t slot = thread->stack[--thread->depth].slot;
+
+		push(oracle, thread, symbol, slot);
+	}
+}
+
+static int read_log(struct oracle *oracle, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int tid;
+	uint64_t ip, sp;
+
+	if (!file)
+		return fail_errno(-errno, "cannot open %s", path);
+	while (fscanf(file, "%d %" SCNx64 " %" SCNx64 "%*[^\n]", &tid, &ip, &sp) == 3) {
+		struct thread *thread = thread_get(oracle, tid);
+
+		oracle->line++;
+		execute(oracle, thread, ip, sp);
+		thread->sp_before = thread->sp;
+		thread->ip = ip;
+		thread->sp = sp;
+	}
+	fclose(file);
+	return 0;
+}
+
+/* ---- comparing ---- */
+
+static void show(const struct call_list *calls, size_t from, const char *whose)
+{
+	for (size_t i = from > CONTEXT ? from - CONTEXT : 0; i < calls->cnt && i < from + 4; i++)
+		printf("%s %s%*s%s (%u, line %" PRIu64 ")\n", whose, i == from ? ">" : " ",
+		       (int)calls->items[i].depth % 60, "", calls->items[i].name, calls->items[i].depth,
+		       calls->items[i].line);
+}
+
+static int compare(const struct thread *thread, const struct timeline_thread *slices)
+{
+	struct call_list ours = {0};
+	int differ = 0;
+
+	for (size_t i = 0; i < slices->slice_cnt; i++) {
+		struct call call = {.depth = slices->slices[i].depth,
+				    .name = slice_name(&slices->slices[i]),
+				    .line = slices->slices[i].start_ns};
+
+		if (slices->slices[i].kind == SLICE_CALL && ARRAY_PUSH(ours.items, ours.cnt, ours.cap, call))
+			abort();
+	}
+	for (size_t i = 0; i < ours.cnt || i < thread->calls.cnt; i++) {
+		const struct call *a = i < ours.cnt ? &ours.items[i] : NULL;
+		const struct call *b = i < thread->calls.cnt ? &thread->calls.items[i] : NULL;
+
+		if (a && b && a->depth == b->depth && same(a->name, b->name))
+			continue;
+		show(&thread->calls, i, "stack pointer");
+		show(&ours, i, "ours         ");
+		differ = 1;
+		break;
+	}
+	printf("thread %d: %zu calls\n", thread->tid, ours.cnt);
+	free(ours.items);
+	return differ;
+}
+
+static int compare_all(const struct oracle *oracle, const struct timeline *timeline)
+{
+	int differ = 0;
+
+	for (size_t i = 0; i < oracle->cnt; i++) {
+		const struct timeline_thread *slices = NULL;
+
+		for (size_t j = 0; j < timeline->thread_cnt; j++)
+			if (timeline->threads[j].tid == oracle->threads[i].tid)
+				slices = &timeline->threads[j];
+		if (!slices) {
+			printf("thread %d is not in the timeline\n", oracle->threads[i].tid);
+			return 1;
+		}
+		differ |= compare(&oracle->threads[i], slices);
+	}
+	return differ;
+}
+
+int main(int argc, char **argv)
+{
+	struct oracle oracle = {0};
+	struct snapshot *snapshot;
+	struct decoded *decoded;
+
+	if (argc != 3)
+		return 2;
+	if (recording_load(&snapshot, argv[1]) || history_new(&oracle.history, snapshot) ||
+	    decode_snapshot(&decoded, snapshot, &(struct decode_config){0})) {
+		printf("%s\n", fail_message(-EINVAL));
+		return 2;
+	}
+	oracle.pid = snapshot->aux[0].pid;
+	if (read_log(&oracle, argv[2])) {
+		printf("%s\n", fail_message(-EINVAL));
+		return 2;
+	}
+	if (!timeline_is_valid(decoded_timeline(decoded))) {
+		printf("the timeline is not valid\n");
+		return 1;
+	}
+	return compare_all(&oracle, decoded_timeline(decoded));
+}
