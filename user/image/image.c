@@ -31,6 +31,7 @@ struct image {
 	struct place_list places;
 	char **paths; /* of copies: sections point to them, as to the places' names */
 	size_t path_cnt, path_cap;
+	struct jit_symbols jit;
 };
 
 static const struct symbol nowhere = {.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX};
@@ -58,6 +59,7 @@ void image_free(struct image *image)
 	for (size_t i = 0; i < image->path_cnt; i++)
 		free(image->paths[i]);
 	place_list_release(&image->places);
+	jit_symbols_release(&image->jit);
 	free(image->paths);
 	free(image->versions);
 	free(image);
@@ -172,6 +174,14 @@ int image_overlay(struct image *image, const struct image_section *from)
 	return err ? err : section_list_put(current(image), &section, place);
 }
 
+int image_set_jit(struct image *image, struct jit_symbols *symbols)
+{
+	jit_symbols_release(&image->jit);
+	image->jit = *symbols;
+	*symbols = (struct jit_symbols){0};
+	return jit_symbols_sort(&image->jit);
+}
+
 int image_exec(struct image *image, uint64_t time_ns)
 {
 	return current(image)->cnt ? new_version(image, time_ns, true) : 0;
@@ -218,8 +228,11 @@ const struct symbol *image_symbol_at(struct image *image, size_t version, uint64
 {
 	const struct section_list *list = &image->versions[version].list;
 	size_t i = section_list_find(list, ip);
+	const struct symbol *symbol =
+		i < list->cnt ? place_symbol_at(list->places[i], image->objects, ip) : &nowhere;
+	const struct symbol *jit = symbol && !symbol->named ? jit_symbols_find(&image->jit, ip) : NULL;
 
-	return i < list->cnt ? place_symbol_at(list->places[i], image->objects, ip) : &nowhere;
+	return jit ? jit : symbol;
 }
 
 enum image_catches image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler)
@@ -233,7 +246,8 @@ enum image_catches image_catches(struct image *image, size_t version, uint64_t c
 
 void image_symbol_source(struct image *image, const struct symbol *symbol)
 {
-	(void)image;
+	if (symbol >= image->jit.items && symbol < image->jit.items + image->jit.cnt)
+		return; /* no place has given it out */
 	place_find_source(symbol);
 }
 

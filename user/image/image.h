@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/jit_symbols.h"
 #include "image/symbol.h"
 
 /*
@@ -44,6 +45,11 @@ int image_map(struct image *image, uint64_t time_ns, const struct image_section 
  * JIT, patched page): `section` wins over the mapping it overlaps, without a new version.
  */
 int image_overlay(struct image *image, const struct image_section *section);
+
+/*
+ * Names of code that no file describes: what covers an address without a symbol gets them. Taken over (and left empty). 0 or -ENOMEM.
+ */
+int image_set_jit(struct image *image, struct jit_symbols *symbols);
 
 /* The address space is empty from time_ns on: exec. */
 int image_exec(struct image *image, uint64_t time_ns);

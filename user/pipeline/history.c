@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "source/jit_files.h"
 #include "source/sideband.h"
 
 struct history_process *history_process(struct history *history, int32_t pid)
@@ -185,6 +186,28 @@ static int fill_versions(const struct snapshot *snapshot, struct history_process
 	return 0;
 }
 
+/* What JIT compilers told of their code travels as copies that stand at no address. */
+static int read_jit(const struct snapshot *snapshot, struct history_process *process)
+{
+	struct jit_symbols symbols = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < snapshot->copy_cnt && err != -ENOMEM; i++) {
+		const struct code_copy *copy = &snapshot->copies[i];
+
+		if (copy->pid != process->pid || !copy->path)
+			continue;
+		if (!strcmp(copy->name, JIT_PERF_MAP))
+			err = jit_symbols_read_map(&symbols, copy->path);
+		else if (!strcmp(copy->name, JIT_DUMP))
+			err = jit_symbols_read_dump(&symbols, copy->path);
+	}
+	if (err != -ENOMEM)
+		err = image_set_jit(process->image, &symbols);
+	jit_symbols_release(&symbols);
+	return err;
+}
+
 int history_new(struct history **ret_history, const struct snapshot *snapshot)
 {
 	CLEANUP(history_freep) struct history *history = calloc(1, sizeof(*history));
@@ -206,6 +229,8 @@ int history_new(struct history **ret_history, const struct snapshot *snapshot)
 		return err;
 	for (size_t i = 0; i < history->process_cnt && !err; i++)
 		err = fill_versions(snapshot, &history->processes[i]);
+	for (size_t i = 0; i < history->process_cnt && !err; i++)
+		err = read_jit(snapshot, &history->processes[i]);
 	if (err)
 		return err;
 	*ret_history = TAKE_PTR(history);

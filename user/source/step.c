@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "source/jit_files.h"
 #include "source/step_hide.h"
 #include "source/step_internal.h"
 
@@ -292,6 +293,8 @@ int step_describe(struct step *step, struct snapshot *snapshot)
 	for (size_t i = 0; i < step->process_cnt; i++) {
 		int err = code_store_export(step->processes[i]->code, snapshot);
 
+		if (!err)
+			err = jit_files_copy(snapshot, step->processes[i]->pid);
 		if (err)
 			return err;
 	}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The names in the files are those that the process knows itself and its files by: inside a container it has another number, and another /tmp.
+ */
+#include "source/jit_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "source/sideband.h"
+
+enum { FILE_BYTES_MAX = 256 << 20 };
+
+/* The number that the process has in its innermost namespace. */
+static int32_t inner_pid(int32_t pid)
+{
+	CLEANUP(fclosep) FILE *file = NULL;
+	char path[64], line[256];
+	int32_t inner = pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *last = strrchr(line, '\t');
+
+		if (!strncmp(line, "NSpid:", 6) && last)
+			inner = (int32_t)strtol(last, NULL, 10);
+	}
+	return inner;
+}
+
+static bool read_all(int fd, uint8_t *bytes, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = pread(fd, bytes + done, size - done, (off_t)done);
+
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+/* 1: copied; 0: there is none. */
+static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, const char *name, uint64_t addr)
+{
+	CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct code_copy *copy;
+	struct stat st;
+	size_t size;
+	uint8_t *bytes;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+		return 0;
+	size = st.st_size < FILE_BYTES_MAX ? (size_t)st.st_size : FILE_BYTES_MAX;
+	bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	if (!read_all(fd, bytes, size)) {
+		free(bytes);
+		return 0;
+	}
+	copy = snapshot_add_copy(snapshot);
+	if (!copy) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	*copy = (struct code_copy){.pid = pid, .addr = addr, .size = size, .name = strdup(name), .bytes = bytes};
+	return copy->name ? 1 : -ENOMEM;
+}
+
+/* As the process sees the path, or as we do. */
+static int copy_theirs(struct snapshot *snapshot, int32_t pid, const char *path, const char *name, uint64_t addr)
+{
+	char theirs[4096 + 32];
+	int found;
+
+	snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", pid, path);
+	found = copy_file(snapshot, pid, theirs, name, addr);
+	return found ? found : copy_file(snapshot, pid, path, name, addr);
+}
+
+static bool is_jitdump(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = strlen(path);
+
+	return slash && !strncmp(slash, "/jit-", 5) && len > 5 && !strcmp(path + len - 5, ".dump");
+}
+
+int jit_files_copy(struct snapshot *snapshot, int32_t pid)
+{
+	struct sideband_record record;
+	char path[64];
+	size_t pos = 0;
+	int found;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner_pid(pid));
+	found = copy_theirs(snapshot, pid, path, JIT_PERF_MAP, 0);
+	if (found < 0)
+		return found;
+	while (sideband_next(snapshot, &pos, &record) > 0) {
+		if (record.type != PERF_RECORD_MMAP2 || record.pid != pid || !is_jitdump(record.mapping.name))
+			continue;
+		found = copy_theirs(snapshot, pid, record.mapping.name, JIT_DUMP, 1);
+		return found < 0 ? found : 0;
+	}
+	return 0;
+}
