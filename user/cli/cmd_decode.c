@@ -11,13 +11,17 @@ struct decode_options {
 	const char *output;
 };
 
-enum { OPT_THREADS = 256, OPT_NO_LINES };
+enum { OPT_THREADS = 256, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES };
 
 static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output)",
 	 1},
 	{"threads", OPT_THREADS, "N", 0, "Decode on N threads (default: one for each processor)", 1},
 	{"no-lines", OPT_NO_LINES, NULL, 0, "Do not look up source files and lines", 1},
+	{"inlines", OPT_INLINES, NULL, 0,
+	 "Show calls that the compiler inlined, too, as the debug information tells them (slow)", 1},
+	{"from", OPT_FROM, "FUNCTION", 0, "Keep only the time from calls of FUNCTION ...", 1},
+	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 1},
 	{"verbose", 'v', NULL, 0, "Say what is being done", 2},
 	{0},
 };
@@ -39,6 +43,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_NO_LINES:
 		decode->config.source_lines = false;
 		return 0;
+	case OPT_INLINES:
+		decode->config.inlines = true;
+		return 0;
+	case OPT_FROM:
+		decode->config.from = arg;
+		return 0;
+	case OPT_TO:
+		decode->config.to = arg;
+		return 0;
 	case 'v':
 		log_set_verbose(true);
 		return 0;
@@ -46,6 +59,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (decode->recording)
 			argp_error(state, "one recording at a time, please: '%s' is one too many", arg);
 		decode->recording = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!decode->config.from != !decode->config.to)
+			argp_error(state, "--from and --to belong together: give both");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no recording given (trailcam run --keep-recording DIR makes one)");
@@ -59,8 +76,10 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "RECORDING",
-	.doc = "  trailcam decode rec -o trace.fxt.gz\n\n"
-	       "Write the trace of a recording. Needs neither the program running nor any privilege.\v"
+	.doc = "  trailcam decode rec -o trace.fxt.gz\n"
+	       "  trailcam decode --from parse --to reply rec\n\n"
+	       "Write the trace of a recording, or of the text that perf script made of one. Needs neither the "
+	       "program running nor any privilege.\v"
 	       "Exit status: 0: written; 1: not a recording, damaged, or the trace cannot be written; 2: "
 	       "wrong usage.",
 };

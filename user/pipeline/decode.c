@@ -17,6 +17,7 @@
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
 #include "recording/recording.h"
+#include "stacks/range.h"
 
 DEFINE_CLEANUP(struct decoder_cache *, decoder_cache_free)
 
@@ -179,15 +180,36 @@ int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapsho
 	return 0;
 }
 
+static int keep_between(struct decoded *decoded, const struct decode_config *config)
+{
+	int cnt = timeline_keep_between(decoded->timeline, config->from, config->to);
+
+	if (cnt < 0)
+		return fail(cnt, "no memory for what is between %s and %s", config->from, config->to);
+	if (!cnt)
+		return fail(-ENOENT, "the trace shows no call of %s that a call of %s follows on the same thread",
+			    config->from, config->to);
+	return 0;
+}
+
 int decode_file(struct decoded **ret_decoded, const char *path, const struct decode_config *config)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err;
 
-	if (perf_script_is(path))
-		return decode_script(ret_decoded, path);
-	err = recording_load(&snapshot, path);
-	return err ? err : decode_snapshot(ret_decoded, snapshot, config);
+	if (perf_script_is(path)) {
+		err = decode_script(&decoded, path);
+	} else {
+		err = recording_load(&snapshot, path);
+		if (!err)
+			err = decode_snapshot(&decoded, snapshot, config);
+	}
+	if (!err && config->from)
+		err = keep_between(decoded, config);
+	if (!err)
+		*ret_decoded = TAKE_PTR(decoded);
+	return err;
 }
 
 void decoded_free(struct decoded *decoded)

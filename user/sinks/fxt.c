@@ -216,6 +216,16 @@ static int write_hits(struct writer *writer)
 	return err;
 }
 
+static void write_counter(struct writer *writer, const struct counter *counter)
+{
+	for (size_t i = 0; i < counter->point_cnt; i++) {
+		fxt_event_begin(writer->fxt, FXT_COUNTER, shown_id(counter->pid), shown_id(counter->tid),
+				counter->points[i].time_ns, counter->name);
+		fxt_arg_int(writer->fxt, "value", (int64_t)counter->points[i].value);
+		fxt_counter_end(writer->fxt, (uint64_t)(uint32_t)counter->tid);
+	}
+}
+
 /* What the whole trace is: an instant at time 0 of the hits' track. */
 static void write_about(struct writer *writer)
 {
@@ -247,6 +257,8 @@ static int write_fxt(const struct timeline *timeline, struct output *output)
 	write_about(&writer);
 	for (size_t i = 0; i < timeline->thread_cnt && !err; i++)
 		err = write_thread(&writer, &timeline->threads[i]);
+	for (size_t i = 0; i < timeline->counter_cnt; i++)
+		write_counter(&writer, &timeline->counters[i]);
 	if (!err)
 		err = write_hits(&writer);
 	if (writer.too_deep)

@@ -326,3 +326,9 @@ void fxt_event_end(struct fxt *fxt)
 {
 	record_end(fxt, 20);
 }
+
+void fxt_counter_end(struct fxt *fxt, uint64_t id)
+{
+	put(fxt, id);
+	record_end(fxt, 20);
+}

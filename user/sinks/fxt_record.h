@@ -20,7 +20,7 @@ enum {
 	FXT_STRING_MAX = 32000
 };
 
-enum fxt_event { FXT_INSTANT = 0, FXT_BEGIN = 2, FXT_END = 3 };
+enum fxt_event { FXT_INSTANT = 0, FXT_COUNTER = 1, FXT_BEGIN = 2, FXT_END = 3 };
 
 struct fxt;
 
@@ -41,6 +41,9 @@ void fxt_arg_pointer(struct fxt *fxt, const char *name, uint64_t value);
 void fxt_arg_int(struct fxt *fxt, const char *name, int64_t value);
 void fxt_arg_string(struct fxt *fxt, const char *name, const char *value);
 void fxt_event_end(struct fxt *fxt);
+
+/* The end of a FXT_COUNTER, whose arguments are its values; `id` tells counters of one name apart. */
+void fxt_counter_end(struct fxt *fxt, uint64_t id);
 
 /* -ENOMEM if that happened on the way, else 0. */
 int fxt_error(const struct fxt *fxt);
