@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "image/inlines.h"
 
 struct elf_file;
 
@@ -77,6 +78,9 @@ size_t elf_file_read(const struct elf_file *file, uint64_t offset, void *bytes, 
  * or -ENOENT. The string lives as long as the file is open.
  */
 int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path, uint32_t *ret_line);
+
+/* The inlined calls at an address, or NULL where no debug information tells. Slow the first time per unit. */
+const struct inline_chain *elf_file_inlines_at(struct elf_file *file, uint64_t addr);
 
 /*
  * The addresses where the source line begins a statement, the first in each function that has it. `source` is a path or the end of one. The

@@ -10,7 +10,8 @@
 #include "image/elf_handlers.h"
 #include "image/elf_range.h"
 
-struct elf_unit; /* elf_source.c */
+struct elf_unit;    /* elf_source.c */
+struct elf_inlines; /* elf_inlines.c */
 
 struct elf_handler_list {
 	struct elf_handler *items;
@@ -47,6 +48,8 @@ struct elf_file {
 	Dwarf *dwarf;
 	struct elf_unit *units;
 	size_t unit_cnt, unit_cap;
+	struct elf_inlines **inlines; /* of the units that were asked for */
+	size_t inlines_cnt, inlines_cap;
 };
 
 /* The section of that name, or NULL. */
@@ -109,3 +112,9 @@ char *elf_cache_find(const char *name);
 /* Append handlers of calls: by the unwinding tables; by OCaml's note, or its code. They may be nested. 0 or -ENOMEM. */
 int elf_lsda_handlers(const struct elf_file *file, struct elf_handler_list *list);
 int elf_ocaml_handlers(const struct elf_file *file, struct elf_handler_list *list);
+
+/* The unit of debug information that an address belongs to. */
+bool elf_unit_at(struct elf_file *file, uint64_t addr, Dwarf_Off *ret_unit);
+
+/* Frees what elf_file_inlines_at() made. */
+void elf_inlines_release(struct elf_file *file);

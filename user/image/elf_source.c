@@ -76,6 +76,17 @@ static const struct elf_unit *find_unit(const struct elf_file *file, uint64_t ad
 	return low && addr < file->units[low - 1].end ? &file->units[low - 1] : NULL;
 }
 
+bool elf_unit_at(struct elf_file *file, uint64_t addr, Dwarf_Off *ret_unit)
+{
+	const struct elf_unit *unit;
+
+	elf_dwarf_open(file);
+	unit = find_unit(file, addr);
+	if (unit)
+		*ret_unit = unit->die;
+	return unit != NULL;
+}
+
 int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path, uint32_t *ret_line)
 {
 	const struct elf_unit *unit;
@@ -99,6 +110,7 @@ int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path,
 
 void elf_source_release(struct elf_file *file)
 {
+	elf_inlines_release(file);
 	if (file->dwarf)
 		dwarf_end(file->dwarf);
 	free(file->units);

@@ -244,6 +244,15 @@ enum image_catches image_catches(struct image *image, size_t version, uint64_t c
 			     : IMAGE_CATCHES_UNKNOWN;
 }
 
+const struct inline_chain *image_inlines_at(struct image *image, size_t version, uint64_t ip,
+					    uint64_t *ret_end)
+{
+	const struct section_list *list = &image->versions[version].list;
+	size_t i = section_list_find(list, ip);
+
+	return i < list->cnt ? place_inlines_at(list->places[i], image->objects, ip, ret_end) : NULL;
+}
+
 void image_symbol_source(struct image *image, const struct symbol *symbol)
 {
 	if (symbol >= image->jit.items && symbol < image->jit.items + image->jit.cnt)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/inlines.h"
 #include "image/jit_symbols.h"
 #include "image/symbol.h"
 
@@ -97,3 +98,10 @@ enum image_catches {
  * unwinding (C++, Rust) and OCaml's code. Thread-safe; slow the first time per object.
  */
 enum image_catches image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler);
+
+/*
+ * The inlined calls at ip, or NULL where no debug information tells. The code up to *ret_end has the same. Thread-safe; slow the first
+ * time per unit of debug information.
+ */
+const struct inline_chain *image_inlines_at(struct image *image, size_t version, uint64_t ip,
+					    uint64_t *ret_end);

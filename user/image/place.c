@@ -295,6 +295,23 @@ enum image_catches place_catches(struct place *place, struct image_objects *obje
 	return answers[answer];
 }
 
+const struct inline_chain *place_inlines_at(struct place *place, struct image_objects *objects, uint64_t ip,
+					    uint64_t *ret_end)
+{
+	const struct inline_chain *chain = NULL;
+	struct elf_file *elf;
+
+	if (place_open(place, objects) || !place->object)
+		return NULL;
+	elf = object_lock(place->object);
+	if (elf)
+		chain = elf_file_inlines_at(elf, ip - place->bias);
+	object_unlock(place->object);
+	if (chain)
+		*ret_end = chain->end + place->bias;
+	return chain;
+}
+
 /* ---- source lines ---- */
 
 static void find_source_locked(struct place_symbol *symbol)

@@ -46,6 +46,10 @@ int place_set_symbols(struct place *place, const char *path);
  */
 const struct symbol *place_symbol_at(struct place *place, struct image_objects *objects, uint64_t ip);
 
+/* image_inlines_at() in the place. */
+const struct inline_chain *place_inlines_at(struct place *place, struct image_objects *objects, uint64_t ip,
+					    uint64_t *ret_end);
+
 /* image_catches() for a handler in the place. */
 enum image_catches place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
 				 uint64_t handler);

@@ -26,6 +26,7 @@ struct thread_build {
 struct build {
 	struct decoded *decoded;
 	const struct snapshot *snapshot;
+	const struct decode_config *config;
 	struct thread_build **threads;
 	size_t cnt, cap;
 };
@@ -83,6 +84,7 @@ static int thread_build_new(struct thread_build **ret_thread, struct build *buil
 						.time_ns = stream_time_ns,
 						.space_at = stream_space_at,
 						.landing = stream_landing,
+						.inlines_at = build->config->inlines ? stream_inlines_at : NULL,
 						.ctx = &thread->stream};
 	thread->thread =
 		(struct timeline_thread){.pid = aux->pid, .tid = aux->tid, .name = strdup(name ? name : "?")};
@@ -202,7 +204,7 @@ int build_threads(struct decoded *decoded, const struct snapshot *snapshot,
 		  const struct decode_config *config)
 {
 	CLEANUP(decoder_cache_freep) struct decoder_cache *cache = NULL;
-	struct build build = {.decoded = decoded, .snapshot = snapshot};
+	struct build build = {.decoded = decoded, .snapshot = snapshot, .config = config};
 	int err = decoder_cache_new(&cache);
 
 	for (size_t i = 0; i < snapshot->aux_cnt && !err; i++) {

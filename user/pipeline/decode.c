@@ -124,7 +124,8 @@ static void find_lines(struct decoded *decoded)
 		struct history_process *process = history_process(decoded->history, thread->pid);
 
 		for (size_t j = 0; process && j < thread->slice_cnt; j++)
-			if (thread->slices[j].symbol && thread->slices[j].symbol != &stream_nowhere)
+			if (thread->slices[j].symbol && thread->slices[j].symbol != &stream_nowhere &&
+			    !(thread->slices[j].flags & SLICE_INLINED))
 				image_symbol_source(process->image, thread->slices[j].symbol);
 	}
 }

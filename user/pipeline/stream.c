@@ -65,6 +65,15 @@ enum landing stream_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint6
 	}
 }
 
+const struct inline_chain *stream_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end)
+{
+	const struct stream *stream = ctx;
+
+	if (!stream->process)
+		return NULL;
+	return image_inlines_at(stream->process->image, version_at(stream->process, tsc), ip, ret_end);
+}
+
 struct decoder_config stream_decoder(const struct stream *stream, const struct decode_config *config,
 				     struct decoder_cache *cache)
 {

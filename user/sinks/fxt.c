@@ -49,6 +49,8 @@ static void begin_slice(struct writer *writer, const struct timeline_thread *thr
 	}
 	if (slice->flags & SLICE_INFERRED_START)
 		fxt_arg_string(fxt, "inferred_start_time", "true");
+	if (slice->flags & SLICE_INLINED)
+		fxt_arg_string(fxt, "inlined", "true");
 	if (slice->flags & SLICE_OPEN_END)
 		fxt_arg_string(fxt, "open_at_end", "true");
 	fxt_event_end(fxt);

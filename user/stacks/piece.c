@@ -11,6 +11,7 @@
  * What is done here does to the stack exactly what rules.c would; so it does not matter where a trace is cut.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "stacks/stacks_internal.h"
@@ -24,6 +25,7 @@ struct builder {
 	size_t floor;		   /* frames of the piece that were handed over with steps */
 	uint64_t space;
 	const struct symbol *lookups[LOOKUPS]; /* by address */
+	uint64_t at; /* where control went last; 0: unknown */
 };
 
 static const struct symbol *symbol_at(struct builder *builder, const struct branch *branch, uint64_t ip)
@@ -215,14 +217,91 @@ static int keep_step(struct builder *builder, const struct branch *branch)
 	return ARRAY_PUSH(piece->runs, piece->run_cnt, piece->run_cap, run);
 }
 
+/* ---- inlined calls ---- */
+
+enum { RUNS_MAX = 64 }; /* of one block; what is beyond is not shown */
+
+struct run {
+	uint64_t ip;
+	const struct inline_chain *chain;
+};
+
+static void see(struct builder *builder, const struct run *run, uint64_t tsc)
+{
+	struct stacks_piece *piece = builder->piece;
+
+	if (run->chain->cnt || piece->inlined.cnt)
+		inlined_see(&piece->inlined, run->chain, run->ip,
+			    symbol_at(builder, &(struct branch){.tsc = tsc}, run->ip),
+			    moments_reserve(&piece->moments));
+}
+
+static bool same_calls(const struct inline_chain *a, const struct inline_chain *b)
+{
+	return a->cnt == b->cnt && !memcmp(a->symbols, b->symbols, a->cnt * sizeof(struct symbol *));
+}
+
+/*
+ * Control went from `at` straight to `to`. Compilers mix the instructions of a call they inlined with those around it: out of a call and back into it within one
+ * block is taken for having been in it all the time.
+ */
+static void see_block(struct builder *builder, uint64_t at, uint64_t to, uint64_t tsc)
+{
+	struct run runs[RUNS_MAX];
+	size_t cnt = 0;
+	uint64_t end;
+
+	for (; at && at <= to && cnt < RUNS_MAX; at = end) {
+		runs[cnt] = (struct run){
+			.ip = at,
+			.chain = builder->config->inlines_at(builder->config->ctx, at, tsc, &end)};
+		if (!runs[cnt].chain)
+			break;
+		cnt++;
+	}
+	for (size_t i = 0; i < cnt; i++) {
+		see(builder, &runs[i], tsc);
+		for (size_t j = cnt - 1; j > i; j--) {
+			if (same_calls(runs[i].chain, runs[j].chain)) {
+				i = j;
+				break;
+			}
+		}
+	}
+}
+
+/* Where control was before the branch, if anybody asked for inlined calls. */
+static void see_before(struct builder *builder, const struct branch *branch)
+{
+	uint64_t from = branch->from;
+
+	if (!builder->config->inlines_at || !from || branch->kind == BRANCH_GAP)
+		return;
+	see_block(builder, builder->at && builder->at <= from ? builder->at : from, from, branch->tsc);
+}
+
+/* And where it is behind it. */
+static void see_behind(struct builder *builder, const struct branch *branch)
+{
+	if (!builder->config->inlines_at)
+		return;
+	builder->at = branch->to;
+	see_block(builder, branch->to, branch->to, branch->tsc);
+}
+
 static int add(struct builder *builder, const struct branch *branch)
 {
+	int err;
+
 	moments_see(&builder->piece->moments, branch->tsc);
 	if (branch->flags & BRANCH_TRACE_START)
 		/* The kernel may have changed what is mapped. */
 		for (size_t i = 0; i < LOOKUPS; i++)
 			builder->lookups[i] = NULL;
-	return do_here(builder, branch) ? 0 : keep_step(builder, branch);
+	see_before(builder, branch);
+	err = do_here(builder, branch) ? 0 : keep_step(builder, branch);
+	see_behind(builder, branch);
+	return err;
 }
 
 int stacks_piece_new(struct stacks_piece **ret_piece, const struct stacks_config *config,
@@ -238,7 +317,7 @@ int stacks_piece_new(struct stacks_piece **ret_piece, const struct stacks_config
 	builder.space = cnt ? space_at(&builder, branches[0].tsc) : 0;
 	for (size_t i = 0; i < cnt && !err; i++)
 		err = add(&builder, &branches[i]);
-	if (piece->segment.no_memory || piece->moments.no_memory)
+	if (piece->segment.no_memory || piece->moments.no_memory || piece->inlined.no_memory)
 		err = -ENOMEM;
 	if (err) {
 		stacks_piece_free(piece);
@@ -254,6 +333,7 @@ void stacks_piece_free(struct stacks_piece *piece)
 		return;
 	segment_release(&piece->segment);
 	moments_release(&piece->moments);
+	inlined_release(&piece->inlined);
 	free(piece->runs);
 	free(piece);
 }

@@ -212,6 +212,8 @@ int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
 	bool first = !stacks->moments.begun;
 	int err = moments_append(&stacks->moments, &piece->moments, &offset);
 
+	if (!err)
+		err = inlined_append(&stacks->inlined, &piece->inlined, offset);
 	if (first)
 		segment_init(&stacks->segment, offset);
 	for (size_t i = 0; i < piece->run_cnt && !err; i++) {
@@ -256,6 +258,7 @@ void stacks_free(struct stacks *stacks)
 	segment_release(&stacks->segment);
 	segment_release(&stacks->chain);
 	moments_release(&stacks->moments);
+	inlined_release(&stacks->inlined);
 	free(stacks);
 }
 
@@ -307,6 +310,8 @@ int stacks_finish(struct stacks *stacks)
 		return 0;
 	stacks_pause(stacks, PAUSE_NONE, moments_now(&stacks->moments));
 	if (stacks->no_memory || stacks->moments.no_memory)
+		return -ENOMEM;
+	if (inlined_insert(&stacks->inlined, stacks->thread))
 		return -ENOMEM;
 	return thread_to_ns(stacks->thread, &stacks->moments, stacks->config);
 }

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "decode/branch.h"
+#include "image/inlines.h"
 #include "stacks/timeline.h"
 
 /* Whether an exception that a call raises comes down at a handler. */
@@ -36,6 +37,8 @@ struct stacks_config {
 	uint64_t (*space_at)(void *ctx, uint64_t tsc);
 	/* Where an exception raised by the call at call_ip lands: at `handler`? call_ip 0: is `handler` one of any call? NULL: nothing is known. */
 	enum landing (*landing)(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc);
+	/* The inlined calls at ip, the same up to *ret_end; NULL: unknown. NULL callback: they are not shown. Thread-safe. */
+	const struct inline_chain *(*inlines_at)(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);
 	/* What to call a gap; the caller's to free, NULL: out of memory. Where the callback is NULL: "[gap: overflow]" and the like. */
 	char *(*gap_text)(void *ctx, const struct branch *gap);
 	/* Call stacks recorded, by time: they tell the callers that no return has shown. */

@@ -6,9 +6,12 @@
  *	rules.c		what each step does to the stack
  *	stacks.c	joins pieces, begins and ends segments
  *	stitch.c	whether a segment goes on with the stack of the one before
+ *	callers.c	the callers that a recorded stack tells
+ *	inlined.c	the calls that were inlined, put in at the end
  */
 #pragma once
 
+#include "stacks/inlined.h"
 #include "stacks/moments.h"
 #include "stacks/segment.h"
 #include "stacks/stacks.h"
@@ -37,6 +40,7 @@ struct stacks_piece {
 	struct step_run *runs;
 	size_t run_cnt, run_cap;
 	struct segment segment; /* slices and open frames of all runs, one after the other */
+	struct inlined inlined; /* where control was in inlined calls */
 };
 
 /* Why a segment ended: what the next one may have to do with it. */
@@ -61,6 +65,7 @@ struct stacks {
 	bool has_chain;
 	enum pause pause; /* between chain and segment */
 	uint64_t paused;  /* the moment when the chain's frames paused */
+	struct inlined inlined; /* where control was in inlined calls */
 	struct parked *parked;
 	size_t parked_cnt, parked_cap;
 	uint64_t space;

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An inlined call is neither a call nor a return: that one began or ended is seen by where control is. What was seen, and the slices of the real
+ * calls, are gone through together, in order; the inlined calls lie between a function's slice and what is called from them:
+ *
+ *	calls		main |---------------|		seen	in f, in f and g, in f, in nothing
+ *			         puts |--|
+ *	together	main |---------------|
+ *			  f   |-----------|
+ *			   g   |---|
+ *			    puts |--|				(g ends later than what it called)
+ */
+#include "stacks/inlined.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+void inlined_release(struct inlined *inlined)
+{
+	free(inlined->items);
+	*inlined = (struct inlined){0};
+}
+
+void inlined_see(struct inlined *inlined, const struct inline_chain *chain, uint64_t ip,
+		 const struct symbol *function, uint64_t moment)
+{
+	struct inlined_event event = {.moment = moment, .chain = chain, .function = function, .ip = ip};
+	const struct inlined_event *last = inlined->cnt ? &inlined->items[inlined->cnt - 1] : NULL;
+
+	/* Nothing changed, and no slice began or ended in between. */
+	if (last && last->chain == chain && last->function == function && last->moment + 1 == moment)
+		return;
+	if (ARRAY_PUSH(inlined->items, inlined->cnt, inlined->cap, event))
+		inlined->no_memory = true;
+}
+
+int inlined_append(struct inlined *inlined, const struct inlined *later, uint64_t offset)
+{
+	if (array_reserve(&inlined->items, &inlined->cap, inlined->cnt + later->cnt, sizeof(*inlined->items)))
+		return -ENOMEM;
+	for (size_t i = 0; i < later->cnt; i++) {
+		inlined->items[inlined->cnt] = later->items[i];
+		inlined->items[inlined->cnt++].moment += offset;
+	}
+	return 0;
+}
+
+/* ---- putting them in ---- */
+
+struct open_slice {
+	size_t out; /* index */
+	uint64_t end;
+	const struct symbol *symbol;
+	bool inlined;
+};
+
+struct merge {
+	struct slice *out;
+	size_t cnt, cap;
+	struct open_slice *open;
+	size_t open_cnt, open_cap;
+};
+
+static int begin(struct merge *merge, struct slice slice)
+{
+	struct open_slice open = {.out = merge->cnt,
+				  .end = slice.end_ns,
+				  .symbol = slice.symbol,
+				  .inlined = slice.flags & SLICE_INLINED};
+
+	slice.depth = (uint32_t)merge->open_cnt;
+	return ARRAY_PUSH(merge->out, merge->cnt, merge->cap, slice) ||
+			       ARRAY_PUSH(merge->open, merge->open_cnt, merge->open_cap, open)
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Ends open slices down to `keep`, the inlined ones at `moment` at the latest. */
+static void end_to(struct merge *merge, size_t keep, uint64_t moment)
+{
+	while (merge->open_cnt > keep) {
+		const struct open_slice *open = &merge->open[--merge->open_cnt];
+
+		if (open->inlined)
+			merge->out[open->out].end_ns = moment;
+	}
+}
+
+/* The number of open slices up to the innermost real one. */
+static size_t real_cnt(const struct merge *merge)
+{
+	size_t cnt = merge->open_cnt;
+
+	while (cnt && merge->open[cnt - 1].inlined)
+		cnt--;
+	return cnt;
+}
+
+/* Real slices that are over by then end, and the inlined ones in them with them. */
+static void end_before(struct merge *merge, uint64_t moment)
+{
+	for (size_t real; (real = real_cnt(merge)) && merge->open[real - 1].end <= moment;)
+		end_to(merge, real - 1, merge->open[real - 1].end);
+}
+
+static int see(struct merge *merge, const struct inlined_event *event)
+{
+	size_t real, same = 0;
+	int err = 0;
+
+	end_before(merge, event->moment);
+	real = real_cnt(merge);
+	if (!real || merge->open[real - 1].symbol != event->function)
+		return 0;
+	while (same < event->chain->cnt && real + same < merge->open_cnt &&
+	       merge->open[real + same].symbol == event->chain->symbols[same])
+		same++;
+	end_to(merge, real + same, event->moment);
+	for (size_t i = same; i < event->chain->cnt && !err; i++)
+		err = begin(merge, (struct slice){.start_ns = event->moment,
+						  .end_ns = event->moment,
+						  .symbol = event->chain->symbols[i],
+						  .ip = event->ip,
+						  .kind = SLICE_CALL,
+						  .flags = SLICE_INLINED});
+	return err;
+}
+
+int inlined_insert(const struct inlined *inlined, struct timeline_thread *thread)
+{
+	struct merge merge = {0};
+	size_t next = 0;
+	int err = 0;
+
+	if (!inlined->cnt)
+		return 0;
+	for (size_t i = 0; i < thread->slice_cnt && !err; i++) {
+		const struct slice *slice = &thread->slices[i];
+
+		for (; next < inlined->cnt && inlined->items[next].moment < slice->start_ns && !err; next++)
+			err = see(&merge, &inlined->items[next]);
+		end_before(&merge, slice->start_ns);
+		if (!err)
+			err = begin(&merge, *slice);
+	}
+	for (; next < inlined->cnt && !err; next++)
+		err = see(&merge, &inlined->items[next]);
+	end_before(&merge, UINT64_MAX);
+	free(merge.open);
+	if (err) {
+		free(merge.out);
+		return err;
+	}
+	free(thread->slices);
+	thread->slices = merge.out;
+	thread->slice_cnt = merge.cnt;
+	thread->slice_cap = merge.cap;
+	return 0;
+}

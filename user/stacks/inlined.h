@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where control was in inlined calls, and the slices that this gives. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "image/inlines.h"
+#include "stacks/timeline.h"
+
+struct inlined_event {
+	uint64_t moment;
+	const struct inline_chain *chain;
+	const struct symbol *function; /* that they are inlined into */
+	uint64_t ip;
+};
+
+struct inlined {
+	struct inlined_event *items; /* by moment */
+	size_t cnt, cap;
+	bool no_memory; /* sticks */
+};
+
+void inlined_release(struct inlined *inlined);
+
+/* From this moment on control is at ip, in these calls. */
+void inlined_see(struct inlined *inlined, const struct inline_chain *chain, uint64_t ip,
+		 const struct symbol *function, uint64_t moment);
+
+/* Puts `later` behind, its moments `offset` higher. 0 or -ENOMEM. */
+int inlined_append(struct inlined *inlined, const struct inlined *later, uint64_t offset);
+
+/* Puts slices for them into the thread, whose times are moments. 0 or -ENOMEM. */
+int inlined_insert(const struct inlined *inlined, struct timeline_thread *thread);
