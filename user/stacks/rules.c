@@ -152,6 +152,9 @@ static bool unwind(struct stacks *stacks, const struct step *step)
 {
 	size_t open = enters(step) ? 0 : find_unwound(stacks, step);
 
+	/* The frame may lie below a gap. */
+	if (!open && !enters(step) && stacks_join_now(stacks))
+		open = find_unwound(stacks, step);
 	if (open) {
 		segment_pop_to(&stacks->segment, open, step->moment);
 		settle(stacks, step); /* setjmp's frame may have been a tail-called part */

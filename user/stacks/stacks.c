@@ -112,6 +112,24 @@ static void settle_segment(struct stacks *stacks)
 		stacks->no_memory = true;
 }
 
+bool stacks_join_now(struct stacks *stacks)
+{
+	struct joint joint = {0};
+
+	if (!stacks->has_chain || stacks->pause != PAUSE_GAP)
+		return false;
+	stitch_match(&joint, stacks->chain.frames, stacks->chain.frame_cnt, &stacks->segment, false);
+	if (!joint.found || !joint.verified)
+		return false;
+	stitch_join(&stacks->chain, &stacks->segment, &joint, stacks->paused);
+	segment_release(&stacks->segment);
+	stacks->segment = stacks->chain;
+	stacks->chain = (struct segment){0};
+	stacks->has_chain = false;
+	stacks->pause = PAUSE_NONE;
+	return true;
+}
+
 static bool is_empty(const struct segment *segment)
 {
 	return !segment->slice_cnt && !segment->inferred_cnt;

@@ -90,6 +90,9 @@ void rules_apply(struct stacks *stacks, const struct step *step);
 /* The segment ends here; the next begins. */
 void stacks_pause(struct stacks *stacks, enum pause why, uint64_t moment);
 
+/* If it is certain how the stack before the last gap goes on in the segment, the segment takes it in now: true. */
+bool stacks_join_now(struct stacks *stacks);
+
 /* The text becomes the thread's. */
 void stacks_note(struct stacks *stacks, uint64_t moment, char *text);
 

@@ -15,10 +15,10 @@
  * or rejects the joint.
  *
  * Of several joints wins the one with the most return addresses verified, then with the fewest calls made in the gap, then with the most
- * frames kept. Accepted without one verified: that the function which ran before the gap is the one that runs behind it; that it is another one that was
- * open (it was returned to).
+ * frames kept. Accepted without one verified: that the function which runs behind the gap is one that was open before it, the top or one
+ * further out (it was returned to).
  *
- * Rejected: a call made in the gap below which nothing is verified (the frame under it may be a later call of the same function: joining
+ * Rejected: that, in a recursion (which of its frames it is, nobody knows; a wrong one would be calls that never happened); a call made in the gap below which nothing is verified (the frame under it may be a later call of the same function: joining
  * the two would make one call of many); joining where behind the gap a function begins of which no return is seen; matching names of a common
  * outermost part without return addresses. Where nothing is accepted, the old frames end at the gap, and those behind it begin there, marked inferred.
  *
@@ -84,11 +84,21 @@ static bool waited_there(const struct frame *old, size_t old_cnt, size_t keep, c
 	return keep < old_cnt && returns_to(&old[keep], segment->inferred[0].ip);
 }
 
-static bool is_acceptable(const struct joint *joint, bool waited, bool is_switch)
+/* No other frame is of the same function as the one kept innermost. */
+static bool is_unique(const struct frame *old, size_t old_cnt, size_t keep)
 {
-	if (is_switch)
-		return waited || joint->verified > 0;
-	return !joint->inner || joint->verified > 0;
+	for (size_t i = 0; i < old_cnt; i++)
+		if (i != keep - 1 && same_function(old[i].symbol, old[keep - 1].symbol))
+			return false;
+	return true;
+}
+
+static bool is_acceptable(const struct joint *joint, bool waited, bool is_switch, const struct frame *old,
+			  size_t old_cnt)
+{
+	if (joint->verified > 0)
+		return true;
+	return !is_switch && !joint->inner && !waited && is_unique(old, old_cnt, joint->keep);
 }
 
 bool stitch_match(struct joint *best, const struct frame *old, size_t old_cnt, const struct segment *segment,
@@ -107,7 +117,8 @@ bool stitch_match(struct joint *best, const struct frame *old, size_t old_cnt, c
 				continue;
 			waited = !inner && waited_there(old, old_cnt, keep, segment);
 			joint.verified += waited;
-			if (!is_acceptable(&joint, waited, is_switch) || !is_better(&joint, best))
+			if (!is_better(&joint, best) ||
+			    !is_acceptable(&joint, waited, is_switch, old, old_cnt))
 				continue;
 			if (is_switch) {
 				joint.resumed = old[keep - 1];

@@ -252,17 +252,17 @@ static void test_gap(void **state)
 	tree_text(&timeline->threads[0], text, sizeof(text));
 	assert_string_equal(text, "a!\n  b!\nc?!\n  d\n");
 	assert_int_equal(timeline->threads[0].slices[0].end_ns, 5);
-	assert_int_equal(timeline->threads[0].slices[2].start_ns, 6);
+	assert_int_equal(timeline->threads[0].slices[2].start_ns, 5);
 	assert_int_equal(timeline->threads[0].instant_cnt, 1);
 	assert_string_equal(timeline->threads[0].instants[0].text, "[gap: overflow]");
 	assert_int_equal(timeline->threads[0].instants[0].time_ns, 5);
 	timeline_free(timeline);
 }
 
-/* Four branches with one time stamp share the 100 ns up to the next. */
+/* Three calls with one time stamp share the 100 ns up to the next. */
 static void test_times_are_shared(void **state)
 {
-	static const uint64_t starts[] = {100, 125, 150, 200};
+	static const uint64_t starts[] = {100, 133, 166, 200};
 	struct timeline *timeline;
 
 	(void)state;
@@ -273,7 +273,7 @@ static void test_times_are_shared(void **state)
 	assert_int_equal(timeline->threads[0].slice_cnt, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(timeline->threads[0].slices[i].start_ns, starts[i]);
-	assert_int_equal(timeline->threads[0].slices[2].end_ns, 175);
+	assert_int_equal(timeline->threads[0].slices[2].end_ns, 200);
 	timeline_free(timeline);
 }
 
