@@ -3,7 +3,7 @@
  * The calls of a program, from its stack pointer alone: an oracle for the call-stack engine, which knows addresses and kinds of branches, and
  * no stack pointer.
  *
- *	calls RECORDING STEPLOG
+ *	calls [--whole] RECORDING STEPLOG
  *
  * A call writes its return address to the stack, and lasts as long as that slot does: until the stack pointer has gone above it when control goes elsewhere. So exceptions, longjmp and
  * whatever else takes frames away need no rule. What is known of an instruction is its address and the stack pointer behind it (the
@@ -12,6 +12,8 @@
  *	call		the stack pointer falls by 8, and control goes elsewhere than to the next 15 bytes (a push goes there)
  *	signal		control goes to the first byte of another function, and the stack pointer falls by more than 1000
  *	tail call	control is in another function than the topmost one's
+ *
+ * With --whole the timeline must also be what the branches give when they are not cut into pieces.
  *
  * Compared are, thread by thread, the slices in order: depth and function. Pauses ("[syscall]", "[untraced]") are passed over. Exit status 0: equal, and the
  * number of calls is printed; 1: the first difference is shown.
@@ -25,7 +27,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "pipeline/decode.h"
+#include "decode/decoder.h"
 #include "pipeline/history.h"
+#include "pipeline/stream.h"
 #include "recording/recording.h"
 
 enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, CONTEXT = 12 };
@@ -112,6 +116,16 @@ static void push(struct oracle *oracle, struct thread *thread, const struct symb
 		abort();
 }
 
+/* OCaml's runtime takes its own return address off the stack, and calls on: then two calls have one slot, and end one after the other. */
+static void pop_above(struct thread *thread, uint64_t sp)
+{
+	while (thread->depth > 1 && thread->stack[thread->depth - 1].slot < sp) {
+		thread->depth--;
+		if (thread->stack[thread->depth].slot == thread->stack[thread->depth - 1].slot)
+			break;
+	}
+}
+
 /* Control is at `ip`; the instruction there leaves the stack pointer at sp_behind. */
 static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, uint64_t sp_behind)
 {
@@ -125,11 +139,11 @@ static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, u
 	}
 	if (jumped && sp_behind > sp + SIGNAL_FRAME_MIN)
 		sp = sp_behind; /* the log knows only now that sigreturn has taken the signal's frame away */
-	while (jumped && thread->depth > 1 && thread->stack[thread->depth - 1].slot < sp)
-		thread->depth--;
+	if (jumped)
+		pop_above(thread, sp);
 	if (jumped && sp == thread->sp_before - 8) {
 		push(oracle, thread, symbol, sp);
-	} else if (jumped && ip == symbol->start && symbol->named && sp_behind + SIGNAL_FRAME_MIN < sp) {
+	} else if (jumped && ip == symbol->start && symbol->end > ip && sp_behind + SIGNAL_FRAME_MIN < sp) {
 		push(oracle, thread, symbol, sp - 1);
 	} else if (is_other(symbol, thread->stack[thread->depth - 1].symbol)) {
 		uint64_t slot = thread->stack[--thread->depth].slot;
@@ -217,14 +231,75 @@ static int compare_all(const struct oracle *oracle, const struct timeline *timel
 	return differ;
 }
 
+/* ---- without pieces ---- */
+
+static bool equal(const struct slice *a, const struct slice *b)
+{
+	return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->depth == b->depth && a->ip == b->ip &&
+	       a->kind == b->kind && a->flags == b->flags && !strcmp(slice_name(a), slice_name(b));
+}
+
+/* The trace's branches in one list, and from them the slices in one go. */
+static int build_whole(const struct oracle *oracle, const struct snapshot *snapshot,
+		       const struct aux_trace *aux, uint64_t base_ns, struct timeline_thread *thread)
+{
+	struct stream stream = {.snapshot = snapshot,
+				.process = history_process(oracle->history, aux->pid),
+				.base_ns = base_ns};
+	struct stacks_config config = {.symbol_at = stream_symbol_at,
+				       .time_ns = stream_time_ns,
+				       .space_at = stream_space_at,
+				       .landing = stream_landing,
+				       .ctx = &stream};
+	struct decode_config decode = {.threads = 1};
+	struct branch_list branches = {0};
+	struct decoder_cache *cache;
+	struct decoder_config decoder;
+	int err = decoder_cache_new(&cache);
+
+	if (err)
+		return err;
+	decoder = stream_decoder(&stream, &decode, cache);
+	err = decoder_run(&decoder, aux->bytes, aux->size, &branches);
+	if (!err)
+		err = stacks_build(&config, &branches, thread);
+	branch_list_release(&branches);
+	decoder_cache_free(cache);
+	return err;
+}
+
+static int compare_whole(const struct oracle *oracle, const struct snapshot *snapshot,
+			 const struct timeline *timeline)
+{
+	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
+		struct timeline_thread whole = {0};
+		const struct timeline_thread *pieces = &timeline->threads[i];
+
+		if (build_whole(oracle, snapshot, &snapshot->aux[i], timeline->base_ns, &whole))
+			return 1;
+		for (size_t j = 0; j < whole.slice_cnt || j < pieces->slice_cnt; j++) {
+			if (j < whole.slice_cnt && j < pieces->slice_cnt &&
+			    equal(&whole.slices[j], &pieces->slices[j]))
+				continue;
+			printf("slice %zu of thread %d is not the same as a whole\n", j, pieces->tid);
+			return 1;
+		}
+		printf("thread %d: %zu slices as a whole\n", pieces->tid, whole.slice_cnt);
+		timeline_thread_release(&whole);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	bool whole = argc == 4 && !strcmp(argv[1], "--whole");
 	struct oracle oracle = {0};
 	struct snapshot *snapshot;
 	struct decoded *decoded;
 
-	if (argc != 3)
+	if (argc != 3 + whole)
 		return 2;
+	argv += whole;
 	if (recording_load(&snapshot, argv[1]) || history_new(&oracle.history, snapshot) ||
 	    decode_snapshot(&decoded, snapshot, &(struct decode_config){0})) {
 		printf("%s\n", fail_message(-EINVAL));
@@ -239,5 +314,7 @@ int main(int argc, char **argv)
 		printf("the timeline is not valid\n");
 		return 1;
 	}
+	if (whole && compare_whole(&oracle, snapshot, decoded_timeline(decoded)))
+		return 1;
 	return compare_all(&oracle, decoded_timeline(decoded));
 }

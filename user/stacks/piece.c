@@ -127,7 +127,7 @@ static bool jump_here(struct builder *builder, const struct branch *branch)
 	to = symbol_at(builder, branch, branch->to);
 	if (same_function(from, to))
 		return true;
-	if (!top || !top->symbol || branch->to != to->start || !to->named || top->symbol->role == SYMBOL_SWITCH)
+	if (!top || !top->symbol || !begins(to, branch->to) || top->symbol->role == SYMBOL_SWITCH)
 		return false;
 	segment_replace(&builder->piece->segment, to, branch->to, moments_reserve(&builder->piece->moments));
 	if (segment_top(&builder->piece->segment) && builder->piece->segment.frame_cnt - 1 == builder->floor) {
@@ -164,7 +164,7 @@ static bool start_here(struct builder *builder, const struct branch *branch)
 	/* Not from what is remembered: the kernel may have changed what is mapped. */
 	to = builder->config->symbol_at(builder->config->ctx, branch->to, branch->tsc);
 	if (branch->to != top->resume &&
-	    (!same_function(symbol, to) || (branch->to == to->start && to->named)))
+	    (!same_function(symbol, to) || begins(to, branch->to)))
 		return false;
 	segment_pop(segment, moments_now(&builder->piece->moments));
 	return true;

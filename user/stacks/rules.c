@@ -6,8 +6,8 @@
  *	return		to the frame, from the top outwards, whose return address it is: all frames up to it end. With no frame left: into a caller
  *			that has been there since the segment began (inferred). No such frame: the unwinding rule; to the first byte of a function:
  *			a jump (retpolines); else control has moved to another stack.
- *	jump		inside a function: nothing. To another: the unwinding rule; else the top ends and the other goes on in its place (tail
- *			call, PLT stub).
+ *	jump		inside a function: nothing. To another: the unwinding rule, if the jump is indirect; else the top ends and the other goes
+ *			on in its place (tail call, PLT stub, a part of the function that the compiler moved away).
  *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends tracing ends its frame first.
  *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. At the first byte of another function: a signal
  *			handler, on top of what was interrupted. Else: back to the frame that was interrupted there (sigreturn), the
@@ -93,10 +93,9 @@ static void settle_from(struct stacks *stacks, const struct step *step)
 		segment_infer(&stacks->segment, step->from, step->branch.from);
 }
 
-/* Control is at the first byte of a function. Made-up names begin anywhere. */
 static bool enters(const struct step *step)
 {
-	return step->branch.to == step->to->start && step->to->named;
+	return begins(step->to, step->branch.to);
 }
 
 /* ---- unwinding ---- */
@@ -110,37 +109,32 @@ static enum landing landing(const struct stacks *stacks, uint64_t call_ip, const
 	return config->landing(config->ctx, call_ip, step->branch.to, step->branch.tsc);
 }
 
-/* Whether the call that frame i is in comes down at step->to. */
+/* Whether the call that frame i is in comes down at step->to, where there is a handler. */
 static enum landing frame_landing(const struct stacks *stacks, size_t i, const struct step *step)
 {
 	const struct segment *segment = &stacks->segment;
-	uint64_t call_ip = i + 1 < segment->frame_cnt ? segment->frames[i + 1].return_address - 1
-						      : step->branch.from;
 
-	if (i + 1 < segment->frame_cnt && !segment->frames[i + 1].return_address)
+	if (i + 1 == segment->frame_cnt)
+		return landing(stacks, step->branch.from, step);
+	if (!segment->frames[i + 1].return_address)
 		return LANDING_UNKNOWN;
-	return landing(stacks, call_ip, step);
+	return landing(stacks, segment->frames[i + 1].return_address - 1, step);
 }
 
 /* One past the frame that step->to is in the middle of, or 0. What lies below a kernel entry is out of reach. */
-static size_t find_unwound(const struct stacks *stacks, const struct step *step)
+static size_t find_unwound(const struct stacks *stacks, const struct step *step, bool is_handler)
 {
 	const struct segment *segment = &stacks->segment;
 	size_t innermost = 0;
 
 	for (size_t i = segment->frame_cnt; i > 0; i--) {
 		const struct frame *frame = &segment->frames[i - 1];
+		enum landing found = is_handler ? frame_landing(stacks, i - 1, step) : LANDING_UNKNOWN;
 
-		if (frame->setjmp == step->branch.to)
+		if (frame->setjmp == step->branch.to || found == LANDING_YES)
 			return i;
-		if (is_same(step, frame)) {
-			enum landing found = frame_landing(stacks, i - 1, step);
-
-			if (found == LANDING_YES)
-				return i;
-			if (found == LANDING_UNKNOWN && !innermost)
-				innermost = i;
-		}
+		if (found == LANDING_UNKNOWN && !innermost && is_same(step, frame))
+			innermost = i;
 		if (frame->kernel_entry)
 			break;
 	}
@@ -150,17 +144,18 @@ static size_t find_unwound(const struct stacks *stacks, const struct step *step)
 /* The unwinding rule; true: it applied. */
 static bool unwind(struct stacks *stacks, const struct step *step)
 {
-	size_t open = enters(step) ? 0 : find_unwound(stacks, step);
+	bool is_handler = landing(stacks, 0, step) == LANDING_YES;
+	size_t open = enters(step) ? 0 : find_unwound(stacks, step, is_handler);
 
 	/* The frame may lie below a gap. */
 	if (!open && !enters(step) && stacks_join_now(stacks))
-		open = find_unwound(stacks, step);
+		open = find_unwound(stacks, step, is_handler);
 	if (open) {
 		segment_pop_to(&stacks->segment, open, step->moment);
-		settle(stacks, step); /* setjmp's frame may have been a tail-called part */
+		settle(stacks, step); /* it may go on in a part that was moved out of it */
 		return true;
 	}
-	if (landing(stacks, 0, step) != LANDING_YES)
+	if (!is_handler)
 		return false;
 	stacks_note(stacks, step->moment, strdup("[gap: an exception for an unknown caller]"));
 	stacks_pause(stacks, PAUSE_NONE, step->moment);
@@ -269,6 +264,12 @@ static void on_return(struct stacks *stacks, const struct step *step)
 	}
 }
 
+/* A jump whose target stands in the instruction leads to another part of the function, or to one called in its place. */
+static bool may_unwind(const struct branch *branch)
+{
+	return branch->kind != BRANCH_COND && (branch->flags & BRANCH_INDIRECT || !branch->from_len);
+}
+
 /* OCaml raises by a jump, which may lead to the same function, called further out. */
 bool may_raise(const struct branch *branch, const struct symbol *symbol)
 {
@@ -288,7 +289,7 @@ static void on_jump(struct stacks *stacks, const struct step *step)
 	}
 	if (leaves_for_other_stack(top, step))
 		switch_stack(stacks, step);
-	else if (!unwind(stacks, step))
+	else if (!may_unwind(&step->branch) || !unwind(stacks, step))
 		settle(stacks, step);
 }
 
@@ -370,8 +371,8 @@ static void resume_at(struct stacks *stacks, const struct step *step, uint64_t r
 		segment_pop_to(segment, interrupted, step->moment);
 	if (interrupted)
 		settle(stacks, step);
-	else if (!unwind(stacks, step) && (step->to->named || !segment_top(segment)))
-		settle(stacks, step); /* nothing says that unnamed code is another function */
+	else if (!unwind(stacks, step) && (is_function(step->to) || !segment_top(segment)))
+		settle(stacks, step);
 }
 
 static void on_kernel_exit(struct stacks *stacks, const struct step *step)

@@ -172,7 +172,7 @@ static void raise_exception(struct truth *truth)
 			continue;
 		truth->depth = i + 1;
 		top(truth)->offset = HANDLER;
-		tell(truth, BRANCH_JUMP, 0, from, at(top(truth)));
+		tell(truth, BRANCH_JUMP, BRANCH_INDIRECT, from, at(top(truth)));
 		return;
 	}
 }
@@ -189,7 +189,7 @@ static void long_jump(struct truth *truth)
 			return; /* longjmp is another function */
 		truth->depth = i + 1;
 		top(truth)->offset = (unsigned int)(to - BASE) % FUNCTION_BYTES;
-		tell(truth, BRANCH_JUMP, 0, from, to);
+		tell(truth, BRANCH_JUMP, BRANCH_INDIRECT, from, to);
 		return;
 	}
 }

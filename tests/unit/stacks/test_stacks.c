@@ -49,7 +49,7 @@ static const struct {
 } kinds[] = {
 	{"call", BRANCH_CALL, 0},
 	{"ret", BRANCH_RETURN, 0},
-	{"jump", BRANCH_JUMP, 0},
+	{"jump", BRANCH_JUMP, BRANCH_INDIRECT},
 	{"cond", BRANCH_COND, 0},
 	{"start", BRANCH_NONE, BRANCH_TRACE_START},
 	{"end", BRANCH_NONE, BRANCH_TRACE_END},
@@ -344,8 +344,12 @@ static void say(struct truth *truth, size_t depth, unsigned int function)
 
 static void tell(struct truth *truth, enum branch_kind kind, uint64_t from, uint64_t to)
 {
-	struct branch branch = {
-		.kind = (uint8_t)kind, .from = from, .to = to, .from_len = 5, .tsc = truth->branch_cnt + 1};
+	struct branch branch = {.kind = (uint8_t)kind,
+				.flags = kind == BRANCH_JUMP ? BRANCH_INDIRECT : 0,
+				.from = from,
+				.to = to,
+				.from_len = 5,
+				.tsc = truth->branch_cnt + 1};
 
 	truth->branches[truth->branch_cnt++] = branch;
 }
