@@ -8,7 +8,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tes
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S))
 # What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
-TEST_PACKAGES := g++ gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils
+TEST_PACKAGES := g++ golang-go nodejs ocaml-nox rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils
 
 define unit_rule
 $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(below_$(1)),$(BUILD)/lib/$(m).a) $(TEST_TOOLS)

@@ -99,7 +99,7 @@ producer
     yield
       swapcontext
 END
-	head -23 "$tmp/tree" | diff "$tmp/expected" - && [ "$(grep -c '^main$' "$tmp/tree")" -eq 7 ]
+	head -24 "$tmp/tree" | diff "$tmp/expected" - && [ "$(grep -c '^main$' "$tmp/tree")" -eq 7 ]
 }
 check 'coroutines: each has its own stack' coroutines
 

@@ -26,8 +26,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "pipeline/decode.h"
 #include "decode/decoder.h"
+#include "pipeline/decode.h"
 #include "pipeline/history.h"
 #include "pipeline/stream.h"
 #include "recording/recording.h"
@@ -131,7 +131,8 @@ static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, u
 {
 	uint64_t sp = thread->sp; /* before the instruction, but for a signal */
 	const struct symbol *symbol = symbol_at(oracle, ip);
-	bool jumped = ip < thread->ip || ip - thread->ip > INSN_MAX || symbol != symbol_at(oracle, thread->ip);
+	bool jumped =
+		ip < thread->ip || ip - thread->ip > INSN_MAX || symbol != symbol_at(oracle, thread->ip);
 
 	if (!thread->depth) {
 		push(oracle, thread, symbol, UINT64_MAX);
@@ -235,8 +236,9 @@ static int compare_all(const struct oracle *oracle, const struct timeline *timel
 
 static bool equal(const struct slice *a, const struct slice *b)
 {
-	return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->depth == b->depth && a->ip == b->ip &&
-	       a->kind == b->kind && a->flags == b->flags && !strcmp(slice_name(a), slice_name(b));
+	return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->depth == b->depth &&
+	       a->ip == b->ip && a->kind == b->kind && a->flags == b->flags &&
+	       !strcmp(slice_name(a), slice_name(b));
 }
 
 /* The trace's branches in one list, and from them the slices in one go. */

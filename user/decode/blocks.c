@@ -66,12 +66,13 @@ static void lead_to(struct walker *walker, uint64_t to)
 	walker->has_last = false;
 	if (last->kind == BRANCH_NONE || (last->kind == BRANCH_COND && to == walker->last_ip + last->len))
 		return;
-	emit(walker, &(struct branch){.tsc = walker->last_tsc,
-				      .from = walker->last_ip,
-				      .to = to,
-				      .kind = last->kind,
-				      .flags = last->kind == BRANCH_JUMP && !last->direct ? BRANCH_INDIRECT : 0,
-				      .from_len = last->len});
+	emit(walker,
+	     &(struct branch){.tsc = walker->last_tsc,
+			      .from = walker->last_ip,
+			      .to = to,
+			      .kind = last->kind,
+			      .flags = last->kind == BRANCH_JUMP && !last->direct ? BRANCH_INDIRECT : 0,
+			      .from_len = last->len});
 }
 
 static void update_time(struct walker *walker)

@@ -131,6 +131,7 @@ enum elf_catches elf_file_catches(struct elf_file *file, uint64_t call, uint64_t
 		else
 			high = mid;
 	}
-	return low < cnt && handlers[low].start <= call && handlers[low].handler == handler ? ELF_CATCHES
-											     : ELF_CATCHES_OTHERS;
+	return low < cnt && handlers[low].start <= call && handlers[low].handler == handler
+		       ? ELF_CATCHES
+		       : ELF_CATCHES_OTHERS;
 }

@@ -92,7 +92,8 @@ static struct symbol *make_symbol(const struct elf_file *file, struct elf_inline
 	return symbol;
 }
 
-static int add_instance(const struct elf_file *file, struct elf_inlines *inlines, Dwarf_Die *die, uint32_t depth)
+static int add_instance(const struct elf_file *file, struct elf_inlines *inlines, Dwarf_Die *die,
+			uint32_t depth)
 {
 	struct symbol *symbol = make_symbol(file, inlines, die);
 	Dwarf_Addr base, start, end;
@@ -104,8 +105,8 @@ static int add_instance(const struct elf_file *file, struct elf_inlines *inlines
 
 		if (!symbol->start || start < symbol->start)
 			symbol->start = symbol->end = start;
-		if (start < end && ARRAY_PUSH(inlines->instances, inlines->instance_cnt,
-					      inlines->instance_cap, instance))
+		if (start < end &&
+		    ARRAY_PUSH(inlines->instances, inlines->instance_cnt, inlines->instance_cap, instance))
 			return -ENOMEM;
 	}
 	return 0;

@@ -17,7 +17,7 @@ static const struct {
 	{"__sigsetjmp", SYMBOL_SETJMP},
 	{"swapcontext", SYMBOL_SWITCH},
 	{"setcontext", SYMBOL_SWITCH},
-	{"jump_fcontext", SYMBOL_SWITCH},  /* Boost.Context */
+	{"jump_fcontext", SYMBOL_SWITCH}, /* Boost.Context */
 	{"ontop_fcontext", SYMBOL_SWITCH},
 	{"caml_perform", SYMBOL_SWITCH}, /* OCaml 5's effects */
 	{"caml_reperform", SYMBOL_SWITCH},

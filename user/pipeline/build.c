@@ -80,12 +80,13 @@ static int thread_build_new(struct thread_build **ret_thread, struct build *buil
 		return -ENOMEM;
 	thread->stream = (struct stream){.snapshot = build->snapshot,
 					 .process = history_process(build->decoded->history, aux->pid)};
-	thread->config = (struct stacks_config){.symbol_at = stream_symbol_at,
-						.time_ns = stream_time_ns,
-						.space_at = stream_space_at,
-						.landing = stream_landing,
-						.inlines_at = build->config->inlines ? stream_inlines_at : NULL,
-						.ctx = &thread->stream};
+	thread->config =
+		(struct stacks_config){.symbol_at = stream_symbol_at,
+				       .time_ns = stream_time_ns,
+				       .space_at = stream_space_at,
+				       .landing = stream_landing,
+				       .inlines_at = build->config->inlines ? stream_inlines_at : NULL,
+				       .ctx = &thread->stream};
 	thread->thread =
 		(struct timeline_thread){.pid = aux->pid, .tid = aux->tid, .name = strdup(name ? name : "?")};
 	err = thread->thread.name ? learn_stacks(thread, build->snapshot) : -ENOMEM;

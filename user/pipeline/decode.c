@@ -188,7 +188,8 @@ static int keep_between(struct decoded *decoded, const struct decode_config *con
 	if (cnt < 0)
 		return fail(cnt, "no memory for what is between %s and %s", config->from, config->to);
 	if (!cnt)
-		return fail(-ENOENT, "the trace shows no call of %s that a call of %s follows on the same thread",
+		return fail(-ENOENT,
+			    "the trace shows no call of %s that a call of %s follows on the same thread",
 			    config->from, config->to);
 	return 0;
 }

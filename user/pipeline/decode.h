@@ -12,9 +12,9 @@
 #include "stacks/timeline.h"
 
 struct decode_config {
-	unsigned int threads;						    /* 0: all processors */
-	bool source_lines;						    /* look up files and lines */
-	bool inlines;							    /* slices for inlined calls */
+	unsigned int threads;  /* 0: all processors */
+	bool source_lines;     /* look up files and lines */
+	bool inlines;	       /* slices for inlined calls */
 	const char *from, *to; /* decode_file() keeps the time between calls of the two; NULL: all */
 	void (*progress)(void *ctx, size_t done_bytes, size_t total_bytes); /* may be NULL */
 	void *progress_ctx;

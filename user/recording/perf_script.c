@@ -136,8 +136,7 @@ static int learn(struct perf_script *script, const struct script_place *place)
 	if (grow(&symbols->addresses, &symbols->cap, symbols->cnt + 1))
 		return -ENOMEM;
 	slot = slot_of(symbols->addresses, symbols->cap, place->ip);
-	if (symbols->addresses[slot].symbol &&
-	    (symbols->addresses[slot].symbol->named || !place->named))
+	if (symbols->addresses[slot].symbol && (symbols->addresses[slot].symbol->named || !place->named))
 		return 0;
 	symbol = symbol_get(symbols, place);
 	if (!symbol)
@@ -200,8 +199,7 @@ static int add_error(struct perf_script *script, struct perf_script_thread *thre
 
 	if (!line->has_time)
 		gap.tsc = list->cnt ? list->items[list->cnt - 1].tsc : script->first_ns;
-	if (!message ||
-	    ARRAY_PUSH(script->messages, script->message_cnt, script->message_cap, message)) {
+	if (!message || ARRAY_PUSH(script->messages, script->message_cnt, script->message_cap, message)) {
 		free(message);
 		return -ENOMEM;
 	}
@@ -263,9 +261,10 @@ static int begin_sample(struct perf_script *script, const struct script_line *li
 
 static int add_event(struct perf_script *script, const struct script_line *line)
 {
-	static const char *const sampled[] = {"cycles",	    "cpu-cycles", "cpu-clock",
+	static const char *const sampled[] = {"cycles",	    "cpu-cycles",   "cpu-clock",
 					      "task-clock", "instructions", NULL};
-	static const char *const of_no_interest[] = {"psb", "evt", "iflag", "mwait", "pwre", "exstop", "pwrx", "dummy", NULL};
+	static const char *const of_no_interest[] = {"psb",    "evt",  "iflag", "mwait", "pwre",
+						     "exstop", "pwrx", "dummy", NULL};
 	const struct script_text cbr = line->event;
 
 	if (cbr.len == 3 && !memcmp(cbr.at, "cbr", 3))
@@ -362,10 +361,11 @@ static int read_lines(struct perf_script *script, FILE *file, const char *path)
 		number++;
 		text[strcspn(text, "\r\n")] = '\0';
 		if (!script_line_parse(&line, text))
-			return fail(-EBADMSG,
-				    "%s, line %zu: not what perf script -F "
-				    "pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period writes: %.80s",
-				    path, number, text);
+			return fail(
+				-EBADMSG,
+				"%s, line %zu: not what perf script -F "
+				"pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period writes: %.80s",
+				path, number, text);
 		err = add_line(script, &header, &line);
 		/* The texts that it points to are gone with the line. */
 		header.event = header.message = (struct script_text){0};

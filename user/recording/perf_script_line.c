@@ -71,7 +71,8 @@ static void parse_symbol(const char *at, const char *end, struct script_place *p
 		/* Objects may have parentheses: "(deleted)". The first one after a blank that follows the offset. */
 		for (open = whole.at; open < end; open++)
 			if (*open == '(' && (open == whole.at || open[-1] == ' ') &&
-			    (!strncmp(whole.at, "[unknown]", 9) || memmem(whole.at, (size_t)(open - whole.at), "+0x", 3)))
+			    (!strncmp(whole.at, "[unknown]", 9) ||
+			     memmem(whole.at, (size_t)(open - whole.at), "+0x", 3)))
 				break;
 		if (open == end)
 			open = memrchr(whole.at, '(', whole.len);
@@ -232,7 +233,8 @@ static bool parse_event(struct script_line *line, const char *at)
 		at = skip_blanks(stop);
 	end = word_end(at);
 	if (end == at || end[-1] != ':')
-		return parse_branch(line, at); /* without the fields "event" and "period" it can be nothing else */
+		return parse_branch(line,
+				    at); /* without the fields "event" and "period" it can be nothing else */
 	line->event = (struct script_text){at, strcspn(at, "/:")};
 	line->message = trimmed(end, end + strlen(end));
 	if (is_event(line->event, "branches"))

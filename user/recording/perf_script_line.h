@@ -34,9 +34,9 @@ struct script_line {
 	int32_t pid, tid;
 	bool has_time;
 	uint64_t time_ns, period;
-	struct script_text event;     /* "branches", "cycles", "cbr" */
-	struct script_text message;   /* of an error; what follows the event's name otherwise */
-	bool is_branch;		      /* `branch` has kind, flags, from and to */
+	struct script_text event;   /* "branches", "cycles", "cbr" */
+	struct script_text message; /* of an error; what follows the event's name otherwise */
+	bool is_branch;		    /* `branch` has kind, flags, from and to */
 	struct branch branch;
 	struct script_place from, to; /* a branch's; a frame's in `from`; an event's own address in `to` */
 	bool has_place;		      /* an event with an address of its own */

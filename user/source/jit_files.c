@@ -51,7 +51,8 @@ static bool read_all(int fd, uint8_t *bytes, size_t size)
 }
 
 /* 1: copied; 0: there is none. */
-static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, const char *name, uint64_t addr)
+static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, const char *name,
+		     uint64_t addr)
 {
 	CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	struct code_copy *copy;
@@ -74,12 +75,14 @@ static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, c
 		free(bytes);
 		return -ENOMEM;
 	}
-	*copy = (struct code_copy){.pid = pid, .addr = addr, .size = size, .name = strdup(name), .bytes = bytes};
+	*copy = (struct code_copy){
+		.pid = pid, .addr = addr, .size = size, .name = strdup(name), .bytes = bytes};
 	return copy->name ? 1 : -ENOMEM;
 }
 
 /* As the process sees the path, or as we do. */
-static int copy_theirs(struct snapshot *snapshot, int32_t pid, const char *path, const char *name, uint64_t addr)
+static int copy_theirs(struct snapshot *snapshot, int32_t pid, const char *path, const char *name,
+		       uint64_t addr)
 {
 	char theirs[4096 + 32];
 	int found;

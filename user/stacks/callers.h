@@ -8,4 +8,4 @@
 
 /* Puts the callers of a finished segment's outermost frame in front of it, where a stack of config->known tells them. 0 or -ENOMEM. */
 int callers_add(struct segment *segment, uint64_t end, const struct moments *moments,
-		 const struct stacks_config *config);
+		const struct stacks_config *config);

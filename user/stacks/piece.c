@@ -21,11 +21,12 @@ enum { LOOKUPS = 512 }; /* a power of two */
 struct builder {
 	const struct stacks_config *config;
 	struct stacks_piece *piece;
-	const struct symbol *base; /* the function of the frame that the last step left on top; NULL: unknown */
-	size_t floor;		   /* frames of the piece that were handed over with steps */
+	const struct symbol
+		*base; /* the function of the frame that the last step left on top; NULL: unknown */
+	size_t floor;  /* frames of the piece that were handed over with steps */
 	uint64_t space;
 	const struct symbol *lookups[LOOKUPS]; /* by address */
-	uint64_t at; /* where control went last; 0: unknown */
+	uint64_t at;			       /* where control went last; 0: unknown */
 };
 
 static const struct symbol *symbol_at(struct builder *builder, const struct branch *branch, uint64_t ip)
@@ -68,10 +69,12 @@ static uint64_t space_at(const struct builder *builder, uint64_t tsc)
 
 /* ---- what can be done here; false: it cannot ---- */
 
-static struct frame *push(struct builder *builder, enum slice_kind kind, const struct symbol *symbol, uint64_t ip)
+static struct frame *push(struct builder *builder, enum slice_kind kind, const struct symbol *symbol,
+			  uint64_t ip)
 {
 	struct stacks_piece *piece = builder->piece;
-	struct frame *frame = segment_push(&piece->segment, kind, symbol, ip, moments_reserve(&piece->moments));
+	struct frame *frame =
+		segment_push(&piece->segment, kind, symbol, ip, moments_reserve(&piece->moments));
 
 	if (frame && piece->segment.frame_cnt - 1 == builder->floor) {
 		frame->depth = 1;
@@ -130,7 +133,8 @@ static bool jump_here(struct builder *builder, const struct branch *branch)
 	if (!top || !top->symbol || !begins(to, branch->to) || top->symbol->role == SYMBOL_SWITCH)
 		return false;
 	segment_replace(&builder->piece->segment, to, branch->to, moments_reserve(&builder->piece->moments));
-	if (segment_top(&builder->piece->segment) && builder->piece->segment.frame_cnt - 1 == builder->floor) {
+	if (segment_top(&builder->piece->segment) &&
+	    builder->piece->segment.frame_cnt - 1 == builder->floor) {
 		struct frame *frame = own_top(builder);
 
 		frame->depth = 1;
@@ -157,14 +161,13 @@ static bool start_here(struct builder *builder, const struct branch *branch)
 	const struct frame *top = own_top(builder), *below;
 	const struct symbol *symbol, *to;
 
-	if (!top || top->symbol || space_at(builder, branch->tsc) != builder->space)
+	if (!top || top->symbol || !branch->to || space_at(builder, branch->tsc) != builder->space)
 		return false;
 	below = segment->frame_cnt - 1 > builder->floor ? top - 1 : NULL;
 	symbol = below ? below->symbol : builder->base;
 	/* Not from what is remembered: the kernel may have changed what is mapped. */
 	to = builder->config->symbol_at(builder->config->ctx, branch->to, branch->tsc);
-	if (branch->to != top->resume &&
-	    (!same_function(symbol, to) || begins(to, branch->to)))
+	if (branch->to != top->resume && (!same_function(symbol, to) || begins(to, branch->to)))
 		return false;
 	segment_pop(segment, moments_now(&builder->piece->moments));
 	return true;
@@ -253,8 +256,7 @@ static void see_block(struct builder *builder, uint64_t at, uint64_t to, uint64_
 
 	for (; at && at <= to && cnt < RUNS_MAX; at = end) {
 		runs[cnt] = (struct run){
-			.ip = at,
-			.chain = builder->config->inlines_at(builder->config->ctx, at, tsc, &end)};
+			.ip = at, .chain = builder->config->inlines_at(builder->config->ctx, at, tsc, &end)};
 		if (!runs[cnt].chain)
 			break;
 		cnt++;

@@ -17,7 +17,7 @@
 #include "base/array.h"
 
 struct range {
-	size_t thread; /* index */
+	size_t thread;	   /* index */
 	size_t first, end; /* slices of that thread: [first, end) begin in it */
 	uint64_t start_ns, end_ns;
 };

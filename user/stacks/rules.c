@@ -121,13 +121,17 @@ static enum landing frame_landing(const struct stacks *stacks, size_t i, const s
 	return landing(stacks, segment->frames[i + 1].return_address - 1, step);
 }
 
-/* One past the frame that step->to is in the middle of, or 0. What lies below a kernel entry is out of reach. */
+/*
+ * One past the frame that step->to is in the middle of, or 0. What lies below a kernel entry is out of reach; what returns is
+ * left.
+ */
 static size_t find_unwound(const struct stacks *stacks, const struct step *step, bool is_handler)
 {
 	const struct segment *segment = &stacks->segment;
+	bool leaves = step->branch.kind == BRANCH_RETURN && segment->frame_cnt;
 	size_t innermost = 0;
 
-	for (size_t i = segment->frame_cnt; i > 0; i--) {
+	for (size_t i = segment->frame_cnt - leaves; i > 0; i--) {
 		const struct frame *frame = &segment->frames[i - 1];
 		enum landing found = is_handler ? frame_landing(stacks, i - 1, step) : LANDING_UNKNOWN;
 
@@ -240,6 +244,15 @@ static size_t find_callee(const struct segment *segment, uint64_t to)
 	return SIZE_MAX;
 }
 
+/* Into a caller that the segment has not seen yet. */
+static bool leaves_last_frame(const struct stacks *stacks, const struct step *step)
+{
+	const struct segment *segment = &stacks->segment;
+
+	return segment->frame_cnt <= 1 && !enters(step) && landing(stacks, 0, step) != LANDING_YES &&
+	       !(segment->frame_cnt && segment->frames[0].kernel_entry);
+}
+
 static void on_return(struct stacks *stacks, const struct step *step)
 {
 	struct segment *segment = &stacks->segment;
@@ -252,13 +265,13 @@ static void on_return(struct stacks *stacks, const struct step *step)
 	} else if (callee != SIZE_MAX) {
 		segment_pop_to(segment, callee, step->moment);
 		settle(stacks, step);
-	} else if (unwind(stacks, step)) {
-		return;
-	} else if (enters(step) || (segment->frame_cnt && segment_top(segment)->kernel_entry)) {
-		settle(stacks, step);
-	} else if (segment->frame_cnt <= 1) {
+	} else if (leaves_last_frame(stacks, step)) {
 		segment_pop(segment, step->moment);
 		segment_infer(segment, step->to, step->branch.to);
+	} else if (unwind(stacks, step)) {
+		return;
+	} else if (enters(step) || segment_top(segment)->kernel_entry) {
+		settle(stacks, step);
 	} else {
 		switch_stack(stacks, step);
 	}
@@ -430,7 +443,8 @@ static void on_trace_start(struct stacks *stacks, const struct step *step)
 void rules_apply(struct stacks *stacks, const struct step *step)
 {
 	if (step->branch.flags & BRANCH_TRACE_START) {
-		on_trace_start(stacks, step);
+		if (step->to)
+			on_trace_start(stacks, step);
 		return;
 	}
 	if (step->branch.flags & BRANCH_TRACE_END) {

@@ -24,9 +24,9 @@ struct frame {
 	const struct symbol *symbol; /* NULL for pseudo frames */
 	uint64_t return_address;     /* where its return leads to; 0: unknown */
 	uint64_t call_from;	     /* the call instruction, where its length is unknown */
-	uint64_t resume;	     /* where the code under it goes on: pseudo frames, signal handlers, kernel entries */
-	uint64_t setjmp;	     /* it called setjmp, which returns to here */
-	size_t slice;		     /* index into segment.slices, or of segment.inferred (see is_inferred) */
+	uint64_t resume; /* where the code under it goes on: pseudo frames, signal handlers, kernel entries */
+	uint64_t setjmp; /* it called setjmp, which returns to here */
+	size_t slice;	 /* index into segment.slices, or of segment.inferred (see is_inferred) */
 	int32_t depth;
 	uint8_t kind;	   /* enum slice_kind */
 	bool kernel_entry; /* entered from user mode, or from interrupted kernel code */
@@ -37,7 +37,8 @@ struct segment {
 	uint64_t start; /* moment: inferred frames begin here */
 	struct slice *slices;
 	size_t slice_cnt, slice_cap;
-	struct slice *inferred; /* innermost first: in the order they were found; .ip: where they were returned into */
+	struct slice *
+		inferred; /* innermost first: in the order they were found; .ip: where they were returned into */
 	size_t inferred_cnt, inferred_cap;
 	struct frame *frames; /* open now, outermost first */
 	size_t frame_cnt, frame_cap;

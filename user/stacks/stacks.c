@@ -42,8 +42,7 @@ static void park(struct stacks *stacks)
 	parked.frames = calloc(parked.cnt + 1, sizeof(*parked.frames));
 	if (parked.frames && parked.cnt)
 		memcpy(parked.frames, chain->frames, parked.cnt * sizeof(*parked.frames));
-	if (!parked.frames ||
-	    ARRAY_PUSH(stacks->parked, stacks->parked_cnt, stacks->parked_cap, parked)) {
+	if (!parked.frames || ARRAY_PUSH(stacks->parked, stacks->parked_cnt, stacks->parked_cap, parked)) {
 		free(parked.frames);
 		stacks->no_memory = true;
 	}
@@ -94,7 +93,8 @@ static void settle_segment(struct stacks *stacks)
 	size_t parked = SIZE_MAX;
 
 	if (stacks->has_chain && stacks->pause != PAUSE_NONE)
-		stitch_match(&best, stacks->chain.frames, stacks->chain.frame_cnt, &stacks->segment, is_switch);
+		stitch_match(&best, stacks->chain.frames, stacks->chain.frame_cnt, &stacks->segment,
+			     is_switch);
 	for (size_t i = stacks->parked_cnt; is_switch && i > 0; i--)
 		if (stitch_match(&best, stacks->parked[i - 1].frames, stacks->parked[i - 1].cnt,
 				 &stacks->segment, true))
@@ -252,8 +252,7 @@ int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
 
 /* ---- life ---- */
 
-int stacks_new(struct stacks **ret_stacks, const struct stacks_config *config,
-	       struct timeline_thread *thread)
+int stacks_new(struct stacks **ret_stacks, const struct stacks_config *config, struct timeline_thread *thread)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
 

@@ -63,8 +63,8 @@ struct stacks {
 	struct segment segment; /* what is being built */
 	struct segment chain;	/* the segments before it that belong together */
 	bool has_chain;
-	enum pause pause; /* between chain and segment */
-	uint64_t paused;  /* the moment when the chain's frames paused */
+	enum pause pause;	/* between chain and segment */
+	uint64_t paused;	/* the moment when the chain's frames paused */
 	struct inlined inlined; /* where control was in inlined calls */
 	struct parked *parked;
 	size_t parked_cnt, parked_cap;

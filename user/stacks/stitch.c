@@ -208,6 +208,9 @@ void stitch_join(struct segment *chain, struct segment *segment, const struct jo
 	size_t before = chain->slice_cnt;
 	int32_t depth, by;
 
+	/* When a call that did not last through a gap ended, is not known. */
+	for (size_t i = joint->keep; i < chain->frame_cnt && !joint->resumed.symbol; i++)
+		segment_slice(chain, &chain->frames[i])->flags |= SLICE_OPEN_END;
 	segment_pop_to(chain, joint->keep, paused);
 	depth = joint->keep ? segment_top(chain)->depth : chain->outer;
 	by = depth + 1 + (int32_t)joint->inner;
@@ -219,8 +222,8 @@ void stitch_join(struct segment *chain, struct segment *segment, const struct jo
 void stitch_reopen(struct segment *chain, const struct frame *frames, size_t keep)
 {
 	for (size_t i = 0; i < keep; i++) {
-		struct frame *frame = segment_push(chain, (enum slice_kind)frames[i].kind, frames[i].symbol, 0,
-						   chain->start);
+		struct frame *frame = segment_push(chain, (enum slice_kind)frames[i].kind, frames[i].symbol,
+						   0, chain->start);
 		size_t slice;
 		int32_t depth;
 

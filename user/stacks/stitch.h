@@ -9,9 +9,9 @@
 /* How the frames of the old stack and those that the segment inferred fit together. */
 struct joint {
 	bool found;
-	size_t keep;	 /* so many frames of the old stack are still there, from the outermost on */
-	size_t inner;	 /* so many inferred frames, from the innermost on, lie above them: called in between */
-	size_t verified; /* return addresses that agree */
+	size_t keep;  /* so many frames of the old stack are still there, from the outermost on */
+	size_t inner; /* so many inferred frames, from the innermost on, lie above them: called in between */
+	size_t verified;      /* return addresses that agree */
 	struct frame resumed; /* of a switch: the frame that inferred frame 0 carries on */
 };
 

@@ -21,8 +21,8 @@ enum slice_kind {
 
 enum slice_flags {
 	SLICE_INFERRED_START = 1u << 0, /* was open before the trace begins: starts earlier than start_ns */
-	SLICE_INLINED = 1u << 2,	/* a call that the compiler inlined; its symbol stands for this one call */
-	SLICE_OPEN_END = 1u << 1,	/* was still open where the trace ends: ends later than end_ns */
+	SLICE_INLINED = 1u << 2,  /* a call that the compiler inlined; its symbol stands for this one call */
+	SLICE_OPEN_END = 1u << 1, /* was still open where the trace ends: ends later than end_ns */
 };
 
 /*
@@ -63,7 +63,7 @@ struct counter {
 	int32_t pid, tid;
 	struct counter_point {
 		uint64_t time_ns, value;
-	} *points;
+	} * points;
 	size_t point_cnt, point_cap;
 };
 

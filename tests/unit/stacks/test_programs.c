@@ -65,7 +65,8 @@ static enum landing landing(void *ctx, uint64_t call_ip, uint64_t handler, uint6
 		return LANDING_UNKNOWN;
 	if (!call_ip)
 		return LANDING_YES;
-	return call_ip / FUNCTION_BYTES == handler / FUNCTION_BYTES && call_ip & 16 ? LANDING_YES : LANDING_NO;
+	return call_ip / FUNCTION_BYTES == handler / FUNCTION_BYTES && call_ip & 16 ? LANDING_YES
+										    : LANDING_NO;
 }
 
 static const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .landing = landing};
@@ -82,9 +83,9 @@ static unsigned int pick(unsigned int cnt)
 
 struct live {
 	unsigned int function, offset;
-	uint64_t call;	     /* the call it is in; 0: none */
-	uint64_t setjmp;     /* where a longjmp to it lands; 0: it has not called setjmp */
-	bool handler;	     /* of a signal */
+	uint64_t call;	 /* the call it is in; 0: none */
+	uint64_t setjmp; /* where a longjmp to it lands; 0: it has not called setjmp */
+	bool handler;	 /* of a signal */
 };
 
 struct truth {
@@ -110,8 +111,8 @@ static struct live *top(struct truth *truth)
 static void say(struct truth *truth, size_t depth, const char *name)
 {
 	truth->tree_len +=
-		(size_t)snprintf(truth->tree + truth->tree_len, sizeof(truth->tree) - truth->tree_len, "%*s%s\n",
-				 (int)(2 * depth), "", name);
+		(size_t)snprintf(truth->tree + truth->tree_len, sizeof(truth->tree) - truth->tree_len,
+				 "%*s%s\n", (int)(2 * depth), "", name);
 }
 
 static void tell(struct truth *truth, enum branch_kind kind, unsigned int flags, uint64_t from, uint64_t to)
@@ -351,8 +352,7 @@ static size_t lose(struct branch *branches, size_t cnt)
 	end = from + lost;
 	if (end >= cnt)
 		return cnt;
-	branches[from] = (struct branch){
-		.kind = BRANCH_GAP, .gap = GAP_OVERFLOW, .tsc = branches[from].tsc};
+	branches[from] = (struct branch){.kind = BRANCH_GAP, .gap = GAP_OVERFLOW, .tsc = branches[from].tsc};
 	memmove(branches + from + 1, branches + end, (cnt - end) * sizeof(*branches));
 	return cnt - lost + 1;
 }
@@ -433,8 +433,8 @@ static void test_gaps_invent_nothing(void **state)
 				continue;
 			if (running_at(timeline->threads, branches[i].tsc) != truth.tops[original]) {
 				tree_text(timeline->threads, text, sizeof(text));
-				fail_msg("run %lu: at %lu control is in %c, not in %c:\n%s", (unsigned long)run,
-					 branches[i].tsc, truth.tops[original],
+				fail_msg("run %lu: at %lu control is in %c, not in %c:\n%s",
+					 (unsigned long)run, branches[i].tsc, truth.tops[original],
 					 running_at(timeline->threads, branches[i].tsc), text);
 			}
 		}

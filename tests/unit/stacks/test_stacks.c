@@ -439,13 +439,14 @@ static void test_nonsense(void **state)
 
 		seed = run * 0x9e3779b97f4a7c15ull;
 		for (size_t i = 0; i < ARRAY_SIZE(items); i++)
-			items[i] = (struct branch){.kind = (uint8_t)pick(BRANCH_KIND_CNT),
-						   .flags = (uint8_t)(pick(4) ? 0 : pick(4)),
-						   .gap = (uint8_t)pick(GAP_CNT),
-						   .from = BASE + pick(FUNCTIONS * FUNCTION_BYTES),
-						   .to = BASE + pick(FUNCTIONS * FUNCTION_BYTES),
-						   .from_len = (uint8_t)pick(8),
-						   .tsc = tsc += pick(3)};
+			items[i] =
+				(struct branch){.kind = (uint8_t)pick(BRANCH_KIND_CNT),
+						.flags = (uint8_t)(pick(4) ? 0 : pick(4)),
+						.gap = (uint8_t)pick(GAP_CNT),
+						.from = pick(9) ? BASE + pick(FUNCTIONS * FUNCTION_BYTES) : 0,
+						.to = pick(9) ? BASE + pick(FUNCTIONS * FUNCTION_BYTES) : 0,
+						.from_len = (uint8_t)pick(8),
+						.tsc = tsc += pick(3)};
 		assert_ok(timeline_new(&timeline));
 		timeline->threads = calloc(1, sizeof(*timeline->threads));
 		timeline->thread_cnt = 1;

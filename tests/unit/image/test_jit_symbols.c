@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fixture.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "image/jit_symbols.h"
+
+static char path[] = "/tmp/jit.XXXXXX";
+
+static void write_file(const void *bytes, size_t size)
+{
+	int fd = mkstemp(strcpy(path, "/tmp/jit.XXXXXX"));
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+}
+
+static void named(const struct jit_symbols *symbols, uint64_t ip, const char *expected)
+{
+	const struct symbol *symbol = jit_symbols_find(symbols, ip);
+
+	if (!expected)
+		assert_null(symbol);
+	else
+		assert_string_equal(symbol ? symbol->name : "none", expected);
+}
+
+static void of_a_perf_map(void **state)
+{
+	static const char map[] = "1000 100 first function\n2000 10 second\nnonsense\n1080 20 newer\n3000 0 empty\n";
+	struct jit_symbols symbols = {0};
+
+	(void)state;
+	write_file(map, sizeof(map) - 1);
+	assert_int_equal(jit_symbols_read_map(&symbols, path), 0);
+	assert_int_equal(jit_symbols_sort(&symbols), 0);
+	assert_int_equal(symbols.cnt, 3);
+	named(&symbols, 0xfff, NULL);
+	named(&symbols, 0x1000, "first function");
+	named(&symbols, 0x1080, "newer");
+	named(&symbols, 0x109f, "newer");
+	named(&symbols, 0x10a0, "first function");
+	named(&symbols, 0x1100, NULL);
+	named(&symbols, 0x200f, "second");
+	named(&symbols, 0x3000, NULL);
+	jit_symbols_release(&symbols);
+	unlink(path);
+}
+
+/* Code loaded, other records, code moved, and a record that is cut off. */
+static void of_a_jitdump(void **state)
+{
+	static const struct __attribute__((packed)) {
+		uint32_t magic, version, size, mach, pad, pid;
+		uint64_t time, flags;
+		struct __attribute__((packed)) {
+			uint32_t id, size;
+			uint64_t time;
+			uint32_t pid, tid;
+			uint64_t vma, addr, code_size, index;
+			char name[8];
+		} load;
+		struct __attribute__((packed)) {
+			uint32_t id, size;
+			uint64_t time;
+		} other;
+		struct __attribute__((packed)) {
+			uint32_t id, size;
+			uint64_t time;
+			uint32_t pid, tid;
+			uint64_t vma, from, to, code_size, index;
+		} move;
+		uint32_t cut_id, cut_size;
+		uint64_t cut_time;
+	} dump = {0x4a695444, 1, 40, 62, 0, 1, 0, 0, {0, 64, 0, 1, 1, 0, 0x5000, 0x40, 1, "loaded"}, {3, 16, 0},
+		  {1, 64, 0, 1, 1, 0, 0x5000, 0x9000, 0x40, 1}, 0, 1000, 0};
+	struct jit_symbols symbols = {0};
+
+	(void)state;
+	write_file(&dump, sizeof(dump));
+	assert_int_equal(jit_symbols_read_dump(&symbols, path), 0);
+	assert_int_equal(jit_symbols_sort(&symbols), 0);
+	assert_int_equal(symbols.cnt, 2);
+	named(&symbols, 0x503f, "loaded");
+	named(&symbols, 0x9000, "loaded");
+	named(&symbols, 0x9040, NULL);
+	jit_symbols_release(&symbols);
+	unlink(path);
+	assert_int_equal(jit_symbols_read_dump(&symbols, "/nowhere"), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_a_perf_map),
+		cmocka_unit_test(of_a_jitdump),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What goes on behind a gap or a switch, ranges, sampled stacks, recorded callers, inlined calls: in the little language of test_stacks.c.
+ */
+#include "assertions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "stacks/range.h"
+#include "stacks/sampled.h"
+#include "stacks/stacks.h"
+
+enum { FUNCTION_BYTES = 256, FUNCTIONS = 26, BASE = 0x1000 };
+
+static struct symbol symbols[FUNCTIONS];
+static char names[FUNCTIONS][2];
+
+/* 's' moves to another stack; 'm' is Go's morestack. */
+static void symbols_init(void)
+{
+	for (int i = 0; i < FUNCTIONS; i++) {
+		names[i][0] = (char)('a' + i);
+		symbols[i] = (struct symbol){.name = names[i],
+					     .object = "test",
+					     .start = BASE + (uint64_t)i * FUNCTION_BYTES,
+					     .end = BASE + (uint64_t)(i + 1) * FUNCTION_BYTES,
+					     .named = true};
+	}
+	symbols['s' - 'a'].role = SYMBOL_SWITCH;
+	symbols['m' - 'a'].role = SYMBOL_GO_MORESTACK;
+}
+
+static uint64_t place(char function, unsigned int offset)
+{
+	return BASE + (uint64_t)(function - 'a') * FUNCTION_BYTES + offset;
+}
+
+static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+{
+	(void)ctx;
+	(void)tsc;
+	return &symbols[(ip - BASE) / FUNCTION_BYTES];
+}
+
+static uint64_t time_ns(void *ctx, uint64_t tsc)
+{
+	(void)ctx;
+	return tsc;
+}
+
+/* Everything at offset 200 and beyond handles what is called at offsets from 100 on. */
+static enum landing landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc)
+{
+	(void)ctx;
+	(void)tsc;
+	if ((handler - BASE) % FUNCTION_BYTES < 200)
+		return LANDING_UNKNOWN;
+	return !call_ip || (call_ip - BASE) % FUNCTION_BYTES >= 100 ? LANDING_YES : LANDING_NO;
+}
+
+static struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .landing = landing};
+
+static const struct {
+	const char *word;
+	enum branch_kind kind;
+	uint8_t flags;
+} kinds[] = {
+	{"call", BRANCH_CALL, 0},
+	{"ret", BRANCH_RETURN, 0},
+	{"jump", BRANCH_JUMP, BRANCH_INDIRECT},
+	{"start", BRANCH_NONE, BRANCH_TRACE_START},
+	{"gap", BRANCH_GAP, 0},
+};
+
+/* "call a4 b0" */
+static struct branch parse_line(const char *lines, uint64_t tsc)
+{
+	char line[64] = "", word[16], from, to;
+	unsigned int from_offset, to_offset;
+	int cnt;
+
+	memcpy(line, lines, strcspn(lines, "\n"));
+	cnt = sscanf(line, "%15s %c%u %c%u", word, &from, &from_offset, &to, &to_offset);
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(word, kinds[i].word))
+			return (struct branch){.kind = (uint8_t)kinds[i].kind,
+					       .flags = kinds[i].flags,
+					       .from = cnt == 5 ? place(from, from_offset) : 0,
+					       .to = cnt == 5   ? place(to, to_offset)
+						     : cnt == 3 ? place(from, from_offset)
+								: 0,
+					       .from_len = 5,
+					       .gap = GAP_OVERFLOW,
+					       .tsc = tsc};
+	fail_msg("unknown word in '%s'", line);
+	return (struct branch){0};
+}
+
+static struct timeline *build(const char *text)
+{
+	struct branch_list branches = {0};
+	struct timeline *timeline;
+
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+		struct branch branch = parse_line(line, 10 * branches.cnt + 10);
+
+		assert_ok(ARRAY_PUSH(branches.items, branches.cnt, branches.cap, branch));
+	}
+	assert_ok(timeline_new(&timeline));
+	timeline->threads = calloc(1, sizeof(*timeline->threads));
+	timeline->thread_cnt = 1;
+	assert_ok(stacks_build(&config, &branches, timeline->threads));
+	assert_true(timeline_is_valid(timeline));
+	branch_list_release(&branches);
+	return timeline;
+}
+
+/* "a?!20-30": inferred, open at the end, from 20 to 30 */
+static void describe(const struct timeline *timeline, char *text, size_t size)
+{
+	const struct timeline_thread *thread = timeline->threads;
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < thread->slice_cnt; i++) {
+		const struct slice *slice = &thread->slices[i];
+
+		len += (size_t)snprintf(text + len, size - len, "%*s%s%s%s%s %lu-%lu\n", (int)(2 * slice->depth),
+					"", slice_name(slice), slice->flags & SLICE_INFERRED_START ? "?" : "",
+					slice->flags & SLICE_OPEN_END ? "!" : "",
+					slice->flags & SLICE_INLINED ? "=" : "", slice->start_ns, slice->end_ns);
+	}
+}
+
+static void assert_timeline(struct timeline *timeline, const char *expected)
+{
+	char text[4096];
+
+	describe(timeline, text, sizeof(text));
+	assert_string_equal(text, expected);
+	timeline_free(timeline);
+}
+
+/* ---- gaps ---- */
+
+/* b called d in the gap; it returns to b, then b to a, where a had called it. */
+static void test_verified(void **state)
+{
+	(void)state;
+	assert_timeline(build("start a0\ncall a4 b0\ncall b4 c0\ngap\nret d9 b20\nret b30 a9\n"),
+			"a! 10-60\n  b 20-60\n    c! 30-40\n    d? 40-50\n");
+	assert_timeline(build("start a0\ncall a4 b0\ncall b4 c0\ngap\ncall c4 d0\nret d9 c9\nret c12 b9\n"),
+			"a! 10-70\n  b! 20-70\n    c 30-70\n      d 50-60\n");
+}
+
+/* The return leads elsewhere than where a called b: another call of b. */
+static void test_rejected(void **state)
+{
+	(void)state;
+	assert_timeline(build("start a0\ncall a4 b0\ngap\nret b30 a29\ncall a40 c0\n"),
+			"a! 10-30\n  b! 20-30\na?! 30-50\n  b? 30-40\n  c! 50-50\n");
+	/* Below what was called in the gap nothing is verified. */
+	assert_timeline(build("start a0\ncall a4 b0\ngap\nret d9 b20\n"),
+			"a! 10-30\n  b! 20-30\nb?! 30-40\n  d? 30-40\n");
+}
+
+/* Which of a recursion's frames goes on is only known from the return to another function. */
+static void test_recursion(void **state)
+{
+	(void)state;
+	assert_timeline(build("start a0\ncall a4 b0\ncall b4 b0\ncall b4 b0\ngap\nret b30 b9\nret b30 a9\n"),
+			"a! 10-70\n  b 20-70\n    b 30-60\n      b! 40-50\n");
+	assert_timeline(build("start a0\ncall a4 b0\ncall b4 b0\ngap\ncall b50 c0\n"),
+			"a! 10-40\n  b! 20-40\n    b! 30-40\nb?! 40-50\n  c! 50-50\n");
+}
+
+/* Callers found late are callers of all that was stitched. */
+static void test_late_callers(void **state)
+{
+	(void)state;
+	assert_timeline(build("call c4 d0\nret d9 c9\ngap\nret c30 b9\nret b30 a9\n"),
+			"a?! 10-50\n  b? 10-50\n    c? 10-40\n      d 10-20\n");
+}
+
+static void test_gaps_on_end(void **state)
+{
+	(void)state;
+	assert_timeline(build("start a0\ncall a4 b0\ngap\ngap\nret b30 a9\n"), "a! 10-50\n  b 20-50\n");
+}
+
+/* A handler below all that is known ends the segment; one that the frames before a gap have does not, once a return has shown that they go on. */
+static void test_exceptions(void **state)
+{
+	(void)state;
+	assert_timeline(build("call c4 d0\njump d9 a200\ncall a210 e0\n"),
+			"c?! 10-20\n  d! 10-20\na?! 20-30\n  e! 30-30\n");
+	assert_timeline(build("start a0\ncall a104 b0\ncall b4 c0\ngap\nret c30 b9\njump b40 a200\n"),
+			"a! 10-60\n  b 20-60\n    c 30-50\n");
+	/* The inner a is called where exceptions are not handled. */
+	assert_timeline(build("start a0\ncall a104 b0\ncall b4 a0\ncall a4 c0\njump c9 a200\n"),
+			"a! 10-50\n  b 20-50\n    a 30-50\n      c 40-50\n");
+}
+
+/* ---- other stacks ---- */
+
+static void test_coroutines(void **state)
+{
+	(void)state;
+	/* a resumes g, which yields in h; a goes on, resumes again: h goes on, and returns to g, which called it. */
+	assert_timeline(build("start a0\ncall a4 s0\nret s9 g0\ncall g4 h0\ncall h4 s0\nret s9 a9\n"
+			      "call a14 s0\nret s9 h9\nret h12 g9\n"),
+			"a! 10-30\n  s! 20-30\n"
+			"g! 30-60\n  h! 40-60\n    s! 50-60\n"
+			"a! 60-80\n  s! 70-80\n"
+			"g?! 80-90\n  h 80-90\n");
+}
+
+/* f is too small a stack, morestack makes another, and f begins again, in the same caller. */
+static void test_go_stack_growth(void **state)
+{
+	(void)state;
+	assert_timeline(build("start a0\ncall a4 f0\ncall f4 m0\ncall m4 s0\njump s9 f0\nret f30 a9\n"),
+			"a! 10-60\n  f 20-50\n    m 30-50\n      s 40-50\n  f 50-60\n");
+}
+
+/* ---- callers that a hit recorded ---- */
+
+static void test_known_callers(void **state)
+{
+	uint64_t ips[] = {place('d', 0), place('c', 9), place('b', 9), place('a', 9)};
+	struct known_stack known = {.tsc = 21, .ips = ips, .cnt = ARRAY_SIZE(ips)};
+
+	(void)state;
+	config.known = &known;
+	config.known_cnt = 1;
+	assert_timeline(build("ret e9 c2\ncall c4 d0\n"),
+			"a?! 10-20\n  b?! 10-20\n    c?! 10-20\n      e? 10-10\n      d! 20-20\n");
+	/* It does not fit what the trace has seen: no caller is taken from it. */
+	assert_timeline(build("ret e9 f2\ncall f4 d0\n"), "f?! 10-20\n  e? 10-10\n  d! 20-20\n");
+	config.known = NULL;
+	config.known_cnt = 0;
+}
+
+/* ---- samples ---- */
+
+static void test_samples(void **state)
+{
+	const uint64_t first[] = {place('c', 4), place('b', 4), place('a', 4)};
+	const uint64_t second[] = {place('d', 4), place('b', 4), place('a', 4)};
+	const uint64_t third[] = {place('b', 8), place('a', 4)};
+	const struct known_stack samples[] = {
+		{.tsc = 10, .ips = first, .cnt = 3}, {.tsc = 40, .ips = second, .cnt = 3}, {.tsc = 60, .ips = third, .cnt = 2}};
+	struct timeline *timeline;
+
+	(void)state;
+	assert_ok(timeline_new(&timeline));
+	timeline->threads = calloc(1, sizeof(*timeline->threads));
+	timeline->thread_cnt = 1;
+	assert_ok(sampled_build(&config, samples, ARRAY_SIZE(samples), timeline->threads));
+	assert_true(timeline_is_valid(timeline));
+	assert_timeline(timeline, "a! 10-60\n  b 20-60\n    c 30-40\n    d 40-60\n  b! 60-60\n");
+}
+
+/* ---- ranges ---- */
+
+static void test_ranges(void **state)
+{
+	static const char *const text = "start a0\ncall a4 b0\nret b9 a9\ncall a20 c0\ncall c4 d0\nret d9 c9\nret c12 a25\n"
+					"call a30 b0\ncall b4 d0\n";
+	struct timeline *timeline = build(text);
+
+	(void)state;
+	assert_int_equal(timeline_keep_between(timeline, "b", "d"), 2);
+	assert_true(timeline_is_valid(timeline));
+	assert_timeline(timeline, "a?! 20-50\n  b 20-30\n  c! 40-50\na?! 80-90\n  b! 80-90\n");
+	timeline = build(text);
+	assert_int_equal(timeline_keep_between(timeline, "d", "x"), 0);
+	assert_int_equal(timeline->threads->slice_cnt, 6);
+	timeline_free(timeline);
+}
+
+/* ---- inlined calls ---- */
+
+static struct symbol inlined_symbols[] = {{.name = "f", .named = true}, {.name = "g", .named = true}};
+static const struct symbol *both[] = {&inlined_symbols[0], &inlined_symbols[1]};
+
+/* In each function f is inlined at [20, 60), and g into that at [30, 40). */
+static const struct inline_chain *inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end)
+{
+	static const struct inline_chain chains[] = {{.start = 0, .end = 20, .symbols = both},
+						     {.start = 20, .end = 30, .symbols = both, .cnt = 1},
+						     {.start = 30, .end = 40, .symbols = both, .cnt = 2},
+						     {.start = 40, .end = 60, .symbols = both, .cnt = 1},
+						     {.start = 60, .end = 256, .symbols = both}};
+	uint64_t offset = (ip - BASE) % FUNCTION_BYTES;
+	size_t i = 0;
+
+	(void)ctx;
+	(void)tsc;
+	while (offset >= chains[i].end)
+		i++;
+	*ret_end = ip - offset + chains[i].end;
+	return &chains[i];
+}
+
+static void test_inlined(void **state)
+{
+	struct timeline *timeline;
+
+	(void)state;
+	config.inlines_at = inlines_at;
+	/* Straight through f to g, a call from there; back, and out of both. */
+	timeline = build("start a0\ncall a32 b0\nret b9 a37\njump a70 c0\n");
+	config.inlines_at = NULL;
+	for (size_t i = 0; i < timeline->threads->slice_cnt; i++)
+		timeline->threads->slices[i].start_ns = timeline->threads->slices[i].end_ns = 0;
+	assert_timeline(timeline, "a 0-0\n  f= 0-0\n    g= 0-0\n      b 0-0\nc! 0-0\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_verified),
+		cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_recursion),
+		cmocka_unit_test(test_late_callers),
+		cmocka_unit_test(test_gaps_on_end),
+		cmocka_unit_test(test_exceptions),
+		cmocka_unit_test(test_coroutines),
+		cmocka_unit_test(test_go_stack_growth),
+		cmocka_unit_test(test_known_callers),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_inlined),
+	};
+
+	symbols_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
