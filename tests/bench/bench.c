@@ -5,6 +5,7 @@
  * Usage: bench PROGRAM
  */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "decode/decoder.h"
 #include "pipeline/copies.h"
 #include "pipeline/decode.h"
+#include "pipeline/stream.h"
 #include "sinks/sink.h"
 #include "source/launch.h"
 #include "source/pin.h"
@@ -228,6 +230,96 @@ static void bench_decoding(struct snapshot *snapshot)
 	       rate_all / rate);
 }
 
+/* ---- call stacks: a hundred million branches of one thread, those of the recorded stream over and over ---- */
+
+enum { BRANCHES = 100000000 };
+
+static void branches_of(struct stream *stream, struct branch_list *ret_branches)
+{
+	const struct decode_config config = {.threads = 1};
+	struct decoder_cache *cache;
+	struct decoder_config decoder;
+	int err = decoder_cache_new(&cache);
+
+	if (!err) {
+		decoder = stream_decoder(stream, &config, cache);
+		err = decoder_run(&decoder, stream->snapshot->aux[0].bytes, stream->snapshot->aux[0].size,
+				  ret_branches);
+		decoder_cache_free(cache);
+	}
+	if (err)
+		die("decode", err);
+}
+
+/* The list as it would be some time later. */
+static void move_on(struct branch_list *branches)
+{
+	uint64_t span = branches->items[branches->cnt - 1].tsc - branches->items[0].tsc + 1;
+
+	for (size_t i = 0; i < branches->cnt; i++)
+		branches->items[i].tsc += span;
+}
+
+static size_t in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static void bench_stacks(const struct snapshot *snapshot)
+{
+	struct stream stream = {.snapshot = snapshot};
+	const struct stacks_config config = {.symbol_at = stream_symbol_at,
+					     .time_ns = stream_time_ns,
+					     .landing = stream_landing,
+					     .ctx = &stream};
+	struct timeline_thread thread = {0};
+	struct branch_list branches = {0};
+	struct history *history;
+	struct stacks *stacks;
+	double building = 0, joining = 0, finishing;
+	size_t before, held, cnt = 0;
+	int err = history_new(&history, snapshot);
+
+	if (err)
+		die("history", err);
+	stream.process = history_process(history, snapshot->aux[0].pid);
+	branches_of(&stream, &branches);
+	before = in_use();
+	err = stacks_new(&stacks, &config, &thread);
+	for (; cnt < BRANCHES && !err; cnt += branches.cnt) {
+		double start = seconds(), built;
+		struct stacks_piece *piece;
+
+		err = stacks_piece_new(&piece, &config, branches.items, branches.cnt);
+		built = seconds();
+		if (!err)
+			err = stacks_append(stacks, piece);
+		building += built - start;
+		joining += seconds() - built;
+		move_on(&branches);
+	}
+	held = in_use() - before;
+	finishing = -seconds();
+	if (!err)
+		err = stacks_finish(stacks);
+	finishing += seconds();
+	if (err)
+		die("stacks", err);
+	puts("call stacks (branches to slices), 1 thread");
+	printf("  %-52s %10.3g branch/s\n", "pieces, built independently", (double)cnt / building);
+	printf("  %-52s %10.3g branch/s\n", "joined", (double)cnt / joining);
+	printf("  %-52s %10.3g branch/s\n", "finished", (double)cnt / finishing);
+	printf("  %-52s %10.2f bytes a branch, %.2f GB for %zu million, which are %zu million calls\n",
+	       "in memory", (double)held / (double)cnt, (double)held / 1e9, cnt / 1000000,
+	       thread.slice_cnt / 1000000);
+	stacks_free(stacks);
+	timeline_thread_release(&thread);
+	branch_list_release(&branches);
+	history_free(history);
+}
+
 /* ---- writing ---- */
 
 static double write_once(const struct timeline *timeline, const char *path, size_t slice_cnt,
@@ -288,6 +380,7 @@ int main(int argc, char **argv)
 	if (err)
 		die("copies", err);
 	bench_decoding(snapshot);
+	bench_stacks(snapshot);
 	bench_writing(snapshot);
 	copies_release(&copies);
 	snapshot_free(snapshot);

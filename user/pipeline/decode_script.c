@@ -23,7 +23,7 @@ static uint64_t time_ns(void *ctx, uint64_t tsc)
 {
 	const struct perf_script *script = ctx;
 
-	return tsc - script->first_ns;
+	return tsc > script->first_ns ? tsc - script->first_ns : 0;
 }
 
 static char *gap_text(void *ctx, const struct branch *gap)

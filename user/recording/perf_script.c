@@ -12,9 +12,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "recording/perf_script_line.h"
 
-enum { HASH_MULTIPLIER = 0x9e3779b1 };
+enum { HASH_MULTIPLIER = 0x9e3779b1, ODD_LINES_MAX = 10 };
 
 struct address {
 	uint64_t ip;
@@ -198,7 +199,7 @@ static int add_error(struct perf_script *script, struct perf_script_thread *thre
 	char *message = strndup(line->message.at, line->message.len);
 
 	if (!line->has_time)
-		gap.tsc = list->cnt ? list->items[list->cnt - 1].tsc : script->first_ns;
+		gap.tsc = list->cnt ? list->items[list->cnt - 1].tsc : 0;
 	if (!message || ARRAY_PUSH(script->messages, script->message_cnt, script->message_cap, message)) {
 		free(message);
 		return -ENOMEM;
@@ -350,22 +351,36 @@ bool perf_script_is(const char *path)
 	return false;
 }
 
+/* What a line says that is not understood is missing: a gap, where it says at least of which thread. */
+static void make_gap(struct script_line *line)
+{
+	static const char message[] = "a line of perf script is not understood";
+
+	line->is_branch = false;
+	line->type = line->has_time ? SCRIPT_ERROR : SCRIPT_NOTHING;
+	line->message = (struct script_text){message, sizeof(message) - 1};
+}
+
 static int read_lines(struct perf_script *script, FILE *file, const char *path)
 {
 	CLEANUP(freep) char *text = NULL;
 	struct script_line header = {0}, line;
-	size_t cap = 0, number = 0;
+	size_t cap = 0, number = 0, odd = 0;
 	int err = 0;
 
 	while (!err && getline(&text, &cap, file) >= 0) {
 		number++;
 		text[strcspn(text, "\r\n")] = '\0';
-		if (!script_line_parse(&line, text))
-			return fail(
-				-EBADMSG,
-				"%s, line %zu: not what perf script -F "
-				"pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period writes: %.80s",
-				path, number, text);
+		if (!script_line_parse(&line, text)) {
+			log_warn("%s, line %zu is not understood: %.80s", path, number, text);
+			if (++odd > ODD_LINES_MAX)
+				return fail(
+					-EBADMSG,
+					"%s: too many lines are not what perf script -F "
+					"pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period writes",
+					path);
+			make_gap(&line);
+		}
 		err = add_line(script, &header, &line);
 		/* The texts that it points to are gone with the line. */
 		header.event = header.message = (struct script_text){0};

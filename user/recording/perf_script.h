@@ -47,8 +47,8 @@ struct perf_script {
 bool perf_script_is(const char *path);
 
 /*
- * 0; -errno of open(2) and read(2); -EBADMSG: a line that is none of perf script's, or lacks a field. With a sentence that names the file
- * and the line.
+ * 0; -errno of open(2) and read(2); -EBADMSG: no event in it, or more than a few lines that are none of perf script's. With a sentence that names the file.
+ * A single line that is not understood (perf's format grows) is warned of, and is a gap in its thread.
  */
 int perf_script_load(struct perf_script **ret_script, const char *path);
 void perf_script_free(struct perf_script *script);

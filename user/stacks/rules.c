@@ -280,7 +280,9 @@ static void on_return(struct stacks *stacks, const struct step *step)
 /* A jump whose target stands in the instruction leads to another part of the function, or to one called in its place. */
 static bool may_unwind(const struct branch *branch)
 {
-	return branch->kind != BRANCH_COND && (branch->flags & BRANCH_INDIRECT || !branch->from_len);
+	if (branch->kind != BRANCH_JUMP)
+		return branch->kind == BRANCH_TX_ABORT;
+	return branch->flags & BRANCH_INDIRECT || !branch->from_len;
 }
 
 /* OCaml raises by a jump, which may lead to the same function, called further out. */

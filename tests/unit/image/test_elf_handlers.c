@@ -23,18 +23,19 @@ static void by_unwinding_tables(void **state)
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
 	(void)state;
-	fixture_build("lsda.s",
-		      ".text\n.globl f, first, second, third, pad, other\n"
-		      ".type f,@function\n.type first,@function\n.type second,@function\n.type third,@function\n"
-		      ".type pad,@function\n.type other,@function\n"
-		      "f: .cfi_startproc\n .cfi_personality 0x1b, f\n .cfi_lsda 0x1b, table\n"
-		      "nop\nfirst: call f\nsecond: call f\nthird: call f\nret\npad: nop\nother: ret\n.cfi_endproc\n"
-		      ".section .gcc_except_table,\"a\",@progbits\n"
-		      "table: .byte 0xff, 0xff, 0x01\n .uleb128 end - begin\n"
-		      "begin: .uleb128 first - f\n .uleb128 second - first\n .uleb128 pad - f\n .uleb128 1\n"
-		      " .uleb128 second - f\n .uleb128 third - second\n .uleb128 0\n .uleb128 0\n"
-		      " .uleb128 third - f\n .uleb128 5\n .uleb128 other - f\n .uleb128 0\nend:\n",
-		      "gcc -nostdlib -static -o lsda.so lsda.s 2>/dev/null");
+	fixture_build(
+		"lsda.s",
+		".text\n.globl f, first, second, third, pad, other\n"
+		".type f,@function\n.type first,@function\n.type second,@function\n.type third,@function\n"
+		".type pad,@function\n.type other,@function\n"
+		"f: .cfi_startproc\n .cfi_personality 0x1b, f\n .cfi_lsda 0x1b, table\n"
+		"nop\nfirst: call f\nsecond: call f\nthird: call f\nret\npad: nop\nother: ret\n.cfi_endproc\n"
+		".section .gcc_except_table,\"a\",@progbits\n"
+		"table: .byte 0xff, 0xff, 0x01\n .uleb128 end - begin\n"
+		"begin: .uleb128 first - f\n .uleb128 second - first\n .uleb128 pad - f\n .uleb128 1\n"
+		" .uleb128 second - f\n .uleb128 third - second\n .uleb128 0\n .uleb128 0\n"
+		" .uleb128 third - f\n .uleb128 5\n .uleb128 other - f\n .uleb128 0\nend:\n",
+		"gcc -nostdlib -static -o lsda.so lsda.s 2>/dev/null");
 	file = fixture_open("lsda.so");
 	catches(file, 0, addr_of(file, "pad"), ELF_CATCHES);
 	catches(file, 0, addr_of(file, "first"), ELF_CATCHES_UNKNOWN);
@@ -56,7 +57,8 @@ static void of_a_compiler(void **state)
 
 	(void)state;
 	fixture_build("try.cc",
-		      "void g(int);\nextern \"C\" int f(int x) { try { g(x); } catch (int e) { return e; } return x; }\n"
+		      "void g(int);\nextern \"C\" int f(int x) { try { g(x); } catch (int e) { return e; } "
+		      "return x; }\n"
 		      "void g(int x) { if (x) throw x; }\nint main(int c, char **) { return f(c); }\n",
 		      "g++ -O1 -fno-inline -o try try.cc");
 	file = fixture_open("try");
@@ -72,8 +74,9 @@ static void of_a_compiler(void **state)
 
 #define PUSHTRAP(handler) "lea " handler "(%rip), %r11\npush %r11\npush 16(%r14)\nmov %rsp, 16(%r14)\n"
 #define POPTRAP		  "pop 16(%r14)\nadd $8, %rsp\n"
-#define FUNCTIONS	  ".globl f, a, b, c, outer, inner\n.type a,@function\n.type b,@function\n.type c,@function\n" \
-			  ".type outer,@function\n.type inner,@function\n.type f,@function\n"
+#define FUNCTIONS                                                                                    \
+	".globl f, a, b, c, outer, inner\n.type a,@function\n.type b,@function\n.type c,@function\n" \
+	".type outer,@function\n.type inner,@function\n.type f,@function\n"
 
 /* A try in a try, as ocamlopt compiles it. */
 static void by_the_shape_of_ocamls_code(void **state)
@@ -82,8 +85,9 @@ static void by_the_shape_of_ocamls_code(void **state)
 
 	(void)state;
 	fixture_build("trap.s",
-		      ".text\n" FUNCTIONS "f: nop\n" PUSHTRAP("outer") "a: call f\n" PUSHTRAP("inner") "b: call f\n" POPTRAP
-		      "jmp c\ninner: nop\nc: call f\n" POPTRAP "ret\nouter: ret\n",
+		      ".text\n" FUNCTIONS "f: nop\n" PUSHTRAP("outer") "a: call f\n" PUSHTRAP(
+			      "inner") "b: call f\n" POPTRAP "jmp c\ninner: nop\nc: call f\n" POPTRAP
+				       "ret\nouter: ret\n",
 		      "gcc -nostdlib -shared -Wl,-Bsymbolic -o trap.so trap.s");
 	file = fixture_open("trap.so");
 	catches(file, 0, addr_of(file, "outer"), ELF_CATCHES);

@@ -30,7 +30,8 @@ static void named(const struct jit_symbols *symbols, uint64_t ip, const char *ex
 
 static void of_a_perf_map(void **state)
 {
-	static const char map[] = "1000 100 first function\n2000 10 second\nnonsense\n1080 20 newer\n3000 0 empty\n";
+	static const char map[] =
+		"1000 100 first function\n2000 10 second\nnonsense\n1080 20 newer\n3000 0 empty\n";
 	struct jit_symbols symbols = {0};
 
 	(void)state;
@@ -75,8 +76,20 @@ static void of_a_jitdump(void **state)
 		} move;
 		uint32_t cut_id, cut_size;
 		uint64_t cut_time;
-	} dump = {0x4a695444, 1, 40, 62, 0, 1, 0, 0, {0, 64, 0, 1, 1, 0, 0x5000, 0x40, 1, "loaded"}, {3, 16, 0},
-		  {1, 64, 0, 1, 1, 0, 0x5000, 0x9000, 0x40, 1}, 0, 1000, 0};
+	} dump = {0x4a695444,
+		  1,
+		  40,
+		  62,
+		  0,
+		  1,
+		  0,
+		  0,
+		  {0, 64, 0, 1, 1, 0, 0x5000, 0x40, 1, "loaded"},
+		  {3, 16, 0},
+		  {1, 64, 0, 1, 1, 0, 0x5000, 0x9000, 0x40, 1},
+		  0,
+		  1000,
+		  0};
 	struct jit_symbols symbols = {0};
 
 	(void)state;

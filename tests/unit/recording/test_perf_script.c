@@ -25,7 +25,8 @@ static void test_branch(void **state)
 
 	(void)state;
 	assert_true(script_line_parse(
-		&line, HEAD "  call      4e10 main+0x10 (/bin/x) =>   4f00 std::f(int)+0x0 (/lib/a b.so (deleted))"));
+		&line, HEAD
+		"  call      4e10 main+0x10 (/bin/x) =>   4f00 std::f(int)+0x0 (/lib/a b.so (deleted))"));
 	assert_int_equal(line.type, SCRIPT_HEADER);
 	assert_int_equal(line.pid, 10);
 	assert_int_equal(line.tid, 11);
@@ -95,7 +96,8 @@ static void test_odd_lines(void **state)
 	assert_true(script_line_parse(&line, " 1/2 3.5:   call  10 f+0x0 =>  20 g+0x0"));
 	assert_int_equal(line.time_ns, 3500000000);
 	assert_int_equal(line.branch.kind, BRANCH_CALL);
-	assert_true(script_line_parse(&line, "1/2 3.0000000019: 1 branches:k:  call 10 f+0xffffffffffffffff (x) => 20 g+0x0 (x)"));
+	assert_true(script_line_parse(
+		&line, "1/2 3.0000000019: 1 branches:k:  call 10 f+0xffffffffffffffff (x) => 20 g+0x0 (x)"));
 	assert_int_equal(line.time_ns, 3000000001);
 }
 
@@ -109,20 +111,22 @@ static void test_other_lines(void **state)
 	assert_true(script_line_parse(&line, "\t   417ab0 memmove@plt+0x0 (/x)"));
 	assert_int_equal(line.type, SCRIPT_FRAME);
 	assert_int_equal(line.from.ip, 0x417ab0);
-	assert_true(script_line_parse(&line, "1/1 2.3: 50 branch-misses/period=50/u: 0 7fca f+0x37 (/lib/ld.so)"));
+	assert_true(script_line_parse(&line,
+				      "1/1 2.3: 50 branch-misses/period=50/u: 0 7fca f+0x37 (/lib/ld.so)"));
 	assert_text(line.event, "branch-misses");
 	assert_int_equal(line.period, 50);
 	assert_true(line.has_place);
 	assert_int_equal(line.to.ip, 0x7fca);
 	assert_true(script_line_parse(&line, "1/1 2.3: 1 cbr: cbr: 47 freq: 4706 MHz (162%) 0 7f f+0x1 (x)"));
 	assert_text(line.event, "cbr");
-	assert_true(script_line_parse(
-		&line, " instruction trace error type 1 time 7.9 cpu -1 pid 5 tid 6 ip 0x7f code 7: Overflow packet"));
+	assert_true(script_line_parse(&line, " instruction trace error type 1 time 7.9 cpu -1 pid 5 tid 6 ip "
+					     "0x7f code 7: Overflow packet"));
 	assert_int_equal(line.type, SCRIPT_ERROR);
 	assert_int_equal(line.tid, 6);
 	assert_int_equal(line.time_ns, 7900000000);
 	assert_text(line.message, "Overflow packet");
-	assert_true(script_line_parse(&line, " instruction trace error type 1 cpu 0 pid 5 tid 6 ip 0 code 2: No"));
+	assert_true(script_line_parse(&line,
+				      " instruction trace error type 1 cpu 0 pid 5 tid 6 ip 0 code 2: No"));
 	assert_false(line.has_time);
 }
 
@@ -166,7 +170,8 @@ static void test_file(void **state)
 	(void)state;
 	write_file("1/1 5.0: 50 branch-misses: 0 10 f+0x0 (x)\n" HEAD "call 10 f+0x0 (x) => 20 g+0x0 (x)\n"
 		   "1/1 6.5: 1 cycles:u: \n\t 20 g+0x0 (x)\n\t 15 f+0x5 (x)\n\n"
-		   " instruction trace error type 1 time 8.0 cpu 0 pid 10 tid 11 ip 0 code 7: Overflow packet\n");
+		   " instruction trace error type 1 time 8.0 cpu 0 pid 10 tid 11 ip 0 code 7: Overflow "
+		   "packet\n");
 	assert_true(perf_script_is(path));
 	assert_ok(perf_script_load(&script, path));
 	assert_int_equal(script->first_ns, 5000000000);
@@ -192,12 +197,31 @@ static void test_bad_file(void **state)
 
 	(void)state;
 	assert_err(perf_script_load(&script, "/nowhere/at/all"), -ENOENT, "/nowhere/at/all");
-	write_file(HEAD "call 10 f+0x0 (x) => 20 g+0x0 (x)\nand then something else\n");
+	write_file(HEAD "call 10 f+0x0 (x) => 20 g+0x0 (x)\n\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
 	assert_true(perf_script_is(path));
-	assert_err(perf_script_load(&script, path), -EBADMSG, "line 2: not what perf script");
+	assert_err(perf_script_load(&script, path), -EBADMSG, "not what perf script");
+	unlink(path);
+	write_file("\n# nothing\n");
+	assert_err(perf_script_load(&script, path), -EBADMSG, "no event");
 	unlink(path);
 	write_file("PERFILE2 is no text");
 	assert_false(perf_script_is(path));
+	unlink(path);
+}
+
+/* A kind of branch that a later perf may have: a gap in its thread. */
+static void test_line_of_tomorrow(void **state)
+{
+	struct perf_script *script;
+
+	(void)state;
+	write_file(HEAD "call 10 f+0x0 (x) => 20 g+0x0 (x)\n" HEAD "fly 20 g+0x0 (x) => 30 h+0x0 (x)\n");
+	assert_ok(perf_script_load(&script, path));
+	assert_int_equal(script->thread_cnt, 1);
+	assert_int_equal(script->threads[0].branches.cnt, 3);
+	assert_int_equal(script->threads[0].branches.items[2].kind, BRANCH_GAP);
+	assert_string_equal(script->messages[0], "a line of perf script is not understood");
+	perf_script_free(script);
 	unlink(path);
 }
 
@@ -207,7 +231,7 @@ int main(void)
 		cmocka_unit_test(test_branch),	  cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_odd_lines), cmocka_unit_test(test_other_lines),
 		cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_file),
-		cmocka_unit_test(test_bad_file),
+		cmocka_unit_test(test_bad_file),  cmocka_unit_test(test_line_of_tomorrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,6 +72,12 @@ static const struct {
 	{"jump", BRANCH_JUMP, BRANCH_INDIRECT},
 	{"start", BRANCH_NONE, BRANCH_TRACE_START},
 	{"gap", BRANCH_GAP, 0},
+	{"abort", BRANCH_TX_ABORT, 0},
+	{"int", BRANCH_INTERRUPT, 0},
+	{"iret", BRANCH_SYSRET, 0},
+	{"callend", BRANCH_CALL, BRANCH_TRACE_END},
+	{"retend", BRANCH_RETURN, BRANCH_TRACE_END},
+	{"rseq", BRANCH_INTERRUPT, BRANCH_TRACE_END},
 };
 
 /* "call a4 b0" */
@@ -88,10 +94,13 @@ static struct branch parse_line(const char *lines, uint64_t tsc)
 		if (!strcmp(word, kinds[i].word))
 			return (struct branch){.kind = (uint8_t)kinds[i].kind,
 					       .flags = kinds[i].flags,
-					       .from = cnt == 5 ? place(from, from_offset) : 0,
-					       .to = cnt == 5   ? place(to, to_offset)
-						     : cnt == 3 ? place(from, from_offset)
-								: 0,
+					       .from = cnt < 3 || kinds[i].flags == BRANCH_TRACE_START
+							       ? 0
+							       : place(from, from_offset),
+					       .to = cnt == 5 ? place(to, to_offset)
+						     : cnt == 3 && kinds[i].flags == BRANCH_TRACE_START
+							     ? place(from, from_offset)
+							     : 0,
 					       .from_len = 5,
 					       .gap = GAP_OVERFLOW,
 					       .tsc = tsc};
@@ -128,10 +137,11 @@ static void describe(const struct timeline *timeline, char *text, size_t size)
 	for (size_t i = 0; i < thread->slice_cnt; i++) {
 		const struct slice *slice = &thread->slices[i];
 
-		len += (size_t)snprintf(text + len, size - len, "%*s%s%s%s%s %lu-%lu\n", (int)(2 * slice->depth),
-					"", slice_name(slice), slice->flags & SLICE_INFERRED_START ? "?" : "",
-					slice->flags & SLICE_OPEN_END ? "!" : "",
-					slice->flags & SLICE_INLINED ? "=" : "", slice->start_ns, slice->end_ns);
+		len += (size_t)snprintf(
+			text + len, size - len, "%*s%s%s%s%s %lu-%lu\n", (int)(2 * slice->depth), "",
+			slice_name(slice), slice->flags & SLICE_INFERRED_START ? "?" : "",
+			slice->flags & SLICE_OPEN_END ? "!" : "", slice->flags & SLICE_INLINED ? "=" : "",
+			slice->start_ns, slice->end_ns);
 	}
 }
 
@@ -204,6 +214,38 @@ static void test_exceptions(void **state)
 			"a! 10-50\n  b 20-50\n    a 30-50\n      c 40-50\n");
 }
 
+/* ---- the kernel, filters, transactions ---- */
+
+/* A fault in an interrupt; the iret of the fault returns past two frames, that of the interrupt to user code past all. (A kernel address is one of the upper half: here all
+ * are user addresses, so each entry is told by where it came from.) */
+static void test_nested_interrupts(void **state)
+{
+	(void)state;
+	assert_timeline(build("start a0\ncall a4 b0\nint b8 k0\ncall k4 l0\niret l9 b8\nret b12 a9\n"),
+			"a! 10-60\n  b 20-60\n    k 30-50\n      l 40-50\n");
+	/* The entry was not seen: all that is open is the kernel's. */
+	assert_timeline(build("call k4 l0\niret l9 b8\nret b12 a9\n"),
+			"a?! 10-30\n  b? 10-30\n    k? 10-20\n      l 10-20\n");
+}
+
+/* Only some functions are traced: f calls out, is called back in g, and returns out. */
+static void test_filtered(void **state)
+{
+	(void)state;
+	assert_timeline(build("start f0\ncallend f4\nstart g0\nretend g9\nstart f9\nretend f12\n"),
+			"f 10-60\n  [untraced] 20-30\n  g 30-40\n  [untraced] 40-50\n");
+}
+
+/* What was called in a transaction is over when it aborts; so is nothing when a restartable sequence does. */
+static void test_aborts(void **state)
+{
+	(void)state;
+	assert_timeline(build("start a0\ncall a4 b0\ncall b4 c0\nabort c9 a50\ncall a60 d0\n"),
+			"a! 10-50\n  b 20-40\n    c 30-40\n  d! 50-50\n");
+	assert_timeline(build("start a0\ncall a4 b0\nrseq b10\nstart b40\nret b50 a9\n"),
+			"a! 10-50\n  b 20-50\n    [untraced] 30-40\n");
+}
+
 /* ---- other stacks ---- */
 
 static void test_coroutines(void **state)
@@ -251,8 +293,9 @@ static void test_samples(void **state)
 	const uint64_t first[] = {place('c', 4), place('b', 4), place('a', 4)};
 	const uint64_t second[] = {place('d', 4), place('b', 4), place('a', 4)};
 	const uint64_t third[] = {place('b', 8), place('a', 4)};
-	const struct known_stack samples[] = {
-		{.tsc = 10, .ips = first, .cnt = 3}, {.tsc = 40, .ips = second, .cnt = 3}, {.tsc = 60, .ips = third, .cnt = 2}};
+	const struct known_stack samples[] = {{.tsc = 10, .ips = first, .cnt = 3},
+					      {.tsc = 40, .ips = second, .cnt = 3},
+					      {.tsc = 60, .ips = third, .cnt = 2}};
 	struct timeline *timeline;
 
 	(void)state;
@@ -268,8 +311,9 @@ static void test_samples(void **state)
 
 static void test_ranges(void **state)
 {
-	static const char *const text = "start a0\ncall a4 b0\nret b9 a9\ncall a20 c0\ncall c4 d0\nret d9 c9\nret c12 a25\n"
-					"call a30 b0\ncall b4 d0\n";
+	static const char *const text =
+		"start a0\ncall a4 b0\nret b9 a9\ncall a20 c0\ncall c4 d0\nret d9 c9\nret c12 a25\n"
+		"call a30 b0\ncall b4 d0\n";
 	struct timeline *timeline = build(text);
 
 	(void)state;
@@ -329,6 +373,9 @@ int main(void)
 		cmocka_unit_test(test_late_callers),
 		cmocka_unit_test(test_gaps_on_end),
 		cmocka_unit_test(test_exceptions),
+		cmocka_unit_test(test_nested_interrupts),
+		cmocka_unit_test(test_filtered),
+		cmocka_unit_test(test_aborts),
 		cmocka_unit_test(test_coroutines),
 		cmocka_unit_test(test_go_stack_growth),
 		cmocka_unit_test(test_known_callers),
