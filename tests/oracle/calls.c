@@ -3,7 +3,7 @@
  * The calls of a program, from its stack pointer alone: an oracle for the call-stack engine, which knows addresses and kinds of branches, and
  * no stack pointer.
  *
- *	calls [--whole] RECORDING STEPLOG
+ *	calls [--whole|--callers] RECORDING STEPLOG
  *
  * A call writes its return address to the stack, and lasts as long as that slot does: until the stack pointer has gone above it when control goes elsewhere. So exceptions, longjmp and
  * whatever else takes frames away need no rule. What is known of an instruction is its address and the stack pointer behind it (the
@@ -12,6 +12,10 @@
  *	call		the stack pointer falls by 8, and control goes elsewhere than to the next 15 bytes (a push goes there)
  *	signal		control goes to the first byte of another function, and the stack pointer falls by more than 1000
  *	tail call	control is in another function than the topmost one's
+ *
+ * Go moves between stacks: mcall to the thread's own, gogo from there to a goroutine's, morestack to a larger copy. The oracle knows only gogo and morestack by name: the stack that is
+ * gone to is the one which has a return address just below the new stack pointer. Since a goroutine's outermost frames may be unknown, --callers compares each call's name and
+ * its caller's in place of the depth.
  *
  * With --whole the timeline must also be what the branches give when they are not cut into pieces.
  *
@@ -32,12 +36,12 @@
 #include "pipeline/stream.h"
 #include "recording/recording.h"
 
-enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, CONTEXT = 12 };
+enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, STACK_BYTES_MAX = 64 << 20, CONTEXT = 12 };
 
 struct call {
 	uint32_t depth;
-	const char *name;
-	uint64_t line; /* of the log */
+	const char *name, *caller; /* NULL: unknown */
+	uint64_t line;		   /* of the log */
 };
 
 struct call_list {
@@ -50,10 +54,17 @@ struct live {
 	uint64_t slot; /* the address of its return address */
 };
 
+struct stack {
+	struct live *items;
+	size_t cnt;
+};
+
 struct thread {
 	int tid;
 	struct live *stack;
 	size_t depth, cap;
+	struct stack *parked; /* stacks that were left */
+	size_t parked_cnt, parked_cap;
 	uint64_t ip, sp, sp_before; /* of the last instruction; behind and before it */
 	struct call_list calls;
 };
@@ -64,6 +75,7 @@ struct oracle {
 	struct thread *threads;
 	size_t cnt, cap;
 	uint64_t line;
+	bool callers; /* the program ran before: there are callers that were not seen */
 };
 
 static const struct symbol *symbol_at(const struct oracle *oracle, uint64_t ip)
@@ -109,7 +121,10 @@ static struct thread *thread_get(struct oracle *oracle, int tid)
 static void push(struct oracle *oracle, struct thread *thread, const struct symbol *symbol, uint64_t slot)
 {
 	struct live live = {.symbol = symbol, .slot = slot};
-	struct call call = {.depth = (uint32_t)thread->depth, .name = symbol->name, .line = oracle->line};
+	struct call call = {.depth = (uint32_t)thread->depth,
+			    .name = symbol->name,
+			    .caller = thread->depth ? thread->stack[thread->depth - 1].symbol->name : NULL,
+			    .line = oracle->line};
 
 	if (ARRAY_PUSH(thread->stack, thread->depth, thread->cap, live) ||
 	    ARRAY_PUSH(thread->calls.items, thread->calls.cnt, thread->calls.cap, call))
@@ -119,11 +134,90 @@ static void push(struct oracle *oracle, struct thread *thread, const struct symb
 /* OCaml's runtime takes its own return address off the stack, and calls on: then two calls have one slot, and end one after the other. */
 static void pop_above(struct thread *thread, uint64_t sp)
 {
-	while (thread->depth > 1 && thread->stack[thread->depth - 1].slot < sp) {
+	while (thread->depth > 1 && thread->stack[thread->depth - 1].slot < sp &&
+	       sp - thread->stack[thread->depth - 1].slot < STACK_BYTES_MAX) {
 		thread->depth--;
 		if (thread->stack[thread->depth].slot == thread->stack[thread->depth - 1].slot)
 			break;
 	}
+}
+
+/* ---- Go ---- */
+
+/* One past the frame that goes on at `sp`: its callee's return address was just below. 0: none does. */
+static size_t find_waiting(const struct live *stack, size_t cnt, uint64_t sp)
+{
+	for (size_t i = cnt; i > 1; i--)
+		if (stack[i - 1].slot + 8 == sp)
+			return i - 1;
+	return 0;
+}
+
+/* The frame on top goes on, and is shown anew. */
+static void go_on(struct oracle *oracle, struct thread *thread, size_t depth)
+{
+	struct live top = thread->stack[depth - 1];
+
+	thread->depth = depth - 1;
+	push(oracle, thread, top.symbol, top.slot);
+}
+
+static void park(struct thread *thread)
+{
+	struct stack parked = {.items = calloc(thread->depth, sizeof(*parked.items)), .cnt = thread->depth};
+
+	memcpy(parked.items, thread->stack, thread->depth * sizeof(*parked.items));
+	if (ARRAY_PUSH(thread->parked, thread->parked_cnt, thread->parked_cap, parked))
+		abort();
+}
+
+/* The function whose stack was too small begins again, on a copy somewhere else. */
+static bool grow(struct oracle *oracle, struct thread *thread, const struct symbol *symbol, uint64_t sp)
+{
+	for (size_t i = thread->depth; i > 1; i--) {
+		const struct live *caller = &thread->stack[i - 2];
+		uint64_t moved = sp - caller->slot;
+
+		if (strncmp(thread->stack[i - 1].symbol->name, "runtime.morestack", 17) != 0 ||
+		    caller->symbol != symbol)
+			continue;
+		for (size_t j = 0; j + 1 < i; j++)
+			thread->stack[j].slot += moved;
+		thread->depth = i - 2;
+		push(oracle, thread, symbol, sp);
+		return true;
+	}
+	return false;
+}
+
+static void go_to(struct oracle *oracle, struct thread *thread, const struct symbol *symbol, uint64_t ip,
+		  uint64_t sp)
+{
+	size_t depth = find_waiting(thread->stack, thread->depth, sp);
+
+	if (ip == symbol->start && grow(oracle, thread, symbol, sp))
+		return;
+	for (size_t i = thread->parked_cnt; !depth && i > 0; i--) {
+		struct stack resumed = thread->parked[i - 1];
+
+		depth = find_waiting(resumed.items, resumed.cnt, sp);
+		if (!depth)
+			continue;
+		park(thread);
+		memmove(&thread->parked[i - 1], &thread->parked[i],
+			(--thread->parked_cnt - (i - 1)) * sizeof(resumed));
+		if (array_reserve(&thread->stack, &thread->cap, resumed.cnt, sizeof(*thread->stack)))
+			abort();
+		memcpy(thread->stack, resumed.items, resumed.cnt * sizeof(*resumed.items));
+		free(resumed.items);
+	}
+	if (depth) {
+		go_on(oracle, thread, depth);
+		return;
+	}
+	park(thread);
+	thread->depth = 0;
+	push(oracle, thread, symbol, UINT64_MAX);
 }
 
 /* Control is at `ip`; the instruction there leaves the stack pointer at sp_behind. */
@@ -140,8 +234,18 @@ static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, u
 	}
 	if (jumped && sp_behind > sp + SIGNAL_FRAME_MIN)
 		sp = sp_behind; /* the log knows only now that sigreturn has taken the signal's frame away */
+	if (jumped && !strcmp(symbol_at(oracle, thread->ip)->name, "gogo") &&
+	    strcmp(symbol->name, "gogo") != 0) {
+		go_to(oracle, thread, symbol, ip, sp);
+		return;
+	}
 	if (jumped)
 		pop_above(thread, sp);
+	if (oracle->callers && jumped && thread->depth == 1 && sp >= thread->sp_before + 8 &&
+	    is_other(symbol, thread->stack[0].symbol)) {
+		thread->stack[0].symbol = symbol; /* back in a caller that was not seen */
+		return;
+	}
 	if (jumped && sp == thread->sp_before - 8) {
 		push(oracle, thread, symbol, sp);
 	} else if (jumped && ip == symbol->start && symbol->end > ip && sp_behind + SIGNAL_FRAME_MIN < sp) {
@@ -184,26 +288,52 @@ static void show(const struct call_list *calls, size_t from, const char *whose)
 		       calls->items[i].line);
 }
 
-static int compare(const struct thread *thread, const struct timeline_thread *slices)
+/* Our calls in order, with their callers; only those whose beginning was seen, where callers are compared. */
+static void list_calls(const struct timeline_thread *thread, bool callers, struct call_list *list)
 {
+	const char **open = NULL;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < thread->slice_cnt; i++) {
+		const struct slice *slice = &thread->slices[i];
+		struct call call = {.depth = slice->depth,
+				    .name = slice_name(slice),
+				    .caller = slice->depth ? open[slice->depth - 1] : NULL,
+				    .line = slice->start_ns};
+
+		if (array_reserve(&open, &cap, slice->depth + 1ul, sizeof(*open)))
+			abort();
+		open[slice->depth] = call.name;
+		if (slice->kind == SLICE_CALL && !(callers && slice->flags & SLICE_INFERRED_START) &&
+		    ARRAY_PUSH(list->items, list->cnt, list->cap, call))
+			abort();
+	}
+	free(open);
+}
+
+static bool agree(const struct call *ours, const struct call *theirs, bool callers)
+{
+	if (!ours || !theirs || !same(ours->name, theirs->name))
+		return false;
+	if (!callers)
+		return ours->depth == theirs->depth;
+	return !theirs->caller || (ours->caller && same(ours->caller, theirs->caller));
+}
+
+static int compare(const struct thread *thread, const struct timeline_thread *slices, bool callers)
+{
+	/* Where callers are compared, the first function was not seen to begin. */
+	const struct call_list theirs = {.items = thread->calls.items + callers,
+					 .cnt = thread->calls.cnt - callers};
 	struct call_list ours = {0};
 	int differ = 0;
 
-	for (size_t i = 0; i < slices->slice_cnt; i++) {
-		struct call call = {.depth = slices->slices[i].depth,
-				    .name = slice_name(&slices->slices[i]),
-				    .line = slices->slices[i].start_ns};
-
-		if (slices->slices[i].kind == SLICE_CALL && ARRAY_PUSH(ours.items, ours.cnt, ours.cap, call))
-			abort();
-	}
-	for (size_t i = 0; i < ours.cnt || i < thread->calls.cnt; i++) {
-		const struct call *a = i < ours.cnt ? &ours.items[i] : NULL;
-		const struct call *b = i < thread->calls.cnt ? &thread->calls.items[i] : NULL;
-
-		if (a && b && a->depth == b->depth && same(a->name, b->name))
+	list_calls(slices, callers, &ours);
+	for (size_t i = 0; i < ours.cnt || i < theirs.cnt; i++) {
+		if (agree(i < ours.cnt ? &ours.items[i] : NULL, i < theirs.cnt ? &theirs.items[i] : NULL,
+			  callers))
 			continue;
-		show(&thread->calls, i, "stack pointer");
+		show(&theirs, i, "stack pointer");
 		show(&ours, i, "ours         ");
 		differ = 1;
 		break;
@@ -213,7 +343,7 @@ static int compare(const struct thread *thread, const struct timeline_thread *sl
 	return differ;
 }
 
-static int compare_all(const struct oracle *oracle, const struct timeline *timeline)
+static int compare_all(const struct oracle *oracle, const struct timeline *timeline, bool callers)
 {
 	int differ = 0;
 
@@ -227,7 +357,7 @@ static int compare_all(const struct oracle *oracle, const struct timeline *timel
 			printf("thread %d is not in the timeline\n", oracle->threads[i].tid);
 			return 1;
 		}
-		differ |= compare(&oracle->threads[i], slices);
+		differ |= compare(&oracle->threads[i], slices, callers);
 	}
 	return differ;
 }
@@ -295,13 +425,14 @@ static int compare_whole(const struct oracle *oracle, const struct snapshot *sna
 int main(int argc, char **argv)
 {
 	bool whole = argc == 4 && !strcmp(argv[1], "--whole");
-	struct oracle oracle = {0};
+	bool callers = argc == 4 && !strcmp(argv[1], "--callers");
+	struct oracle oracle = {.callers = callers};
 	struct snapshot *snapshot;
 	struct decoded *decoded;
 
-	if (argc != 3 + whole)
+	if (argc != 3 + (whole || callers))
 		return 2;
-	argv += whole;
+	argv += whole || callers;
 	if (recording_load(&snapshot, argv[1]) || history_new(&oracle.history, snapshot) ||
 	    decode_snapshot(&decoded, snapshot, &(struct decode_config){0})) {
 		printf("%s\n", fail_message(-EINVAL));
@@ -318,5 +449,5 @@ int main(int argc, char **argv)
 	}
 	if (whole && compare_whole(&oracle, snapshot, decoded_timeline(decoded)))
 		return 1;
-	return compare_all(&oracle, decoded_timeline(decoded));
+	return compare_all(&oracle, decoded_timeline(decoded), callers);
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "image/elf_handlers.h"
 #include "image/elf_range.h"
 #include "image/object.h"
@@ -203,10 +204,20 @@ static int name_by_offset(struct place_symbol *symbol)
 	return 0;
 }
 
+/* "f(int)@plt" of "_Z1fi@plt". NULL: it is not mangled. */
+static char *demangle_plt(const char *name)
+{
+	CLEANUP(freep) char *bare = strndup(name, strlen(name) - strlen("@plt"));
+	CLEANUP(freep) char *demangled = bare ? elf_demangle(bare) : NULL;
+	char *whole;
+
+	return demangled && asprintf(&whole, "%s@plt", demangled) > 0 ? whole : NULL;
+}
+
 /* Names that need no demangling are the object's, which outlives the image. */
 static void name_by_symbol(struct place_symbol *symbol, const struct elf_symbol *from)
 {
-	symbol->made_name = elf_demangle(from->name);
+	symbol->made_name = from->is_plt ? demangle_plt(from->name) : elf_demangle(from->name);
 	symbol->public.name = symbol->made_name ? symbol->made_name : from->name;
 	symbol->public.named = true;
 	symbol->public.role = (uint8_t)symbol_role(from->name);
