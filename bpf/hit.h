@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-enum { HIT_VERSION = 2, HIT_STACK_MAX = 64, HIT_COMM_BYTES = 16, HIT_ARG_CNT = 6 };
+enum { HIT_VERSION = 3, HIT_STACK_MAX = 64, HIT_COMM_BYTES = 16, HIT_ARG_CNT = 6 };
 
 /* Index into hit.regs: the order of struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), which is user ABI. */
 enum hit_reg {
@@ -57,6 +57,7 @@ struct hit {
 	__u64 begin_ns;	 /* when the call that returns here, or what a mark is about, began; else time_ns */
 	__u64 args[HIT_ARG_CNT]; /* integer arguments: rdi, rsi, rdx, rcx, r8, r9 when the call began */
 	__u64 stopped_ns; /* HIT_STOP: from when on the trace that led here could no longer be overwritten; user space fills it in */
+	__u64 goroutine; /* its number, where a Go program was hit and it is known, else 0; user space fills it in */
 	__u64 return_address; /* the word at the top of the stack; 0 where it could not be read */
 	__u64 regs[HIT_REG_CNT];
 	__u64 stack
@@ -65,5 +66,5 @@ struct hit {
 };
 
 _Static_assert(sizeof(struct hit) ==
-		       56 + 8 * HIT_ARG_CNT + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
+		       64 + 8 * HIT_ARG_CNT + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
 	       "struct hit is shared with BPF and stored in recordings: no padding");

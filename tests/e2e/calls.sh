@@ -152,6 +152,13 @@ goroutine_hit() {
 		$6 != tid || $3 < 0 { next }
 		{ open[$3] = $4; end[$3] = $2; for (d = $3 + 1; d in open; d++) delete open[d] }
 		END { for (d = 0; d in open; d++) depth = d; for (d = depth; d >= 0; d--) print open[d] }' >"$tmp/trace"
+	# The program says its number, too.
+	number=$("$trailcam" dump --hits "$tmp/rec" | sed -n 's/^  \(goroutine [0-9]*\)$/\1/p')
+	[ -n "$number" ] && grep -qx "$number" "$tmp/out" && grep -qa goroutine "$tmp/t.fxt" || {
+		echo "'$number'"
+		cat "$tmp/out"
+		return 1
+	}
 	[ "$(wc -l <"$tmp/hit")" -ge 5 ] && diff "$tmp/hit" "$tmp/trace" && ! grep -F '[gap' "$tmp/slices"
 }
 if needs 'Go' go golang-go; then

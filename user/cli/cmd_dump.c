@@ -136,6 +136,8 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	       hit->cpu, HIT_COMM_BYTES, hit->comm, (unsigned long long)hit->return_address);
 	if (hit->begin_ns != hit->time_ns)
 		printf("  elapsed_ns %llu\n", (unsigned long long)(hit->time_ns - hit->begin_ns));
+	if (hit->goroutine)
+		printf("  goroutine %llu\n", (unsigned long long)hit->goroutine);
 	if (hit->stopped_ns)
 		printf("  trace_stopped_after_ns %llu\n",
 		       (unsigned long long)(hit->stopped_ns - hit->time_ns));

@@ -114,6 +114,9 @@ int elf_file_usdts(const struct elf_file *file, struct elf_usdt_list *list);
 /* Whether it was made by the Go compiler, whose stacks move. */
 int elf_file_is_go(const struct elf_file *file);
 
+/* The offset of a goroutine's number in its runtime.g. 0; -ENOENT: not Go, or no debug information. Slow. */
+int elf_file_go_goid(struct elf_file *file, uint64_t *ret_offset);
+
 /* Build-id bytes, or NULL. */
 const uint8_t *elf_file_build_id(const struct elf_file *file, size_t *ret_size);
 

@@ -234,6 +234,7 @@ void capture_free(struct capture *capture)
 	for (size_t i = 0; i < capture->trigger_cnt; i++)
 		trigger_release(&capture->triggers[i]);
 	free(capture->triggers);
+	free(capture->goids);
 	snapshot_free(capture->snapshot);
 	fclosep(&capture->step_log);
 	free(capture);

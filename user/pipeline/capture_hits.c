@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "pipeline/capture_internal.h"
+#include "pipeline/goroutine.h"
 #include "pipeline/interrupt.h"
 
 /* See trigger_config.stop_at. */
@@ -26,6 +27,7 @@ uint64_t capture_stop_at(const struct capture_until *until)
 static int take_hit(void *ctx, const struct hit *hit)
 {
 	struct capture *capture = ctx;
+	struct hit taken = *hit;
 
 	if (hit->action & HIT_START) {
 		capture->start_hit = true;
@@ -34,8 +36,13 @@ static int take_hit(void *ctx, const struct hit *hit)
 	capture->hit_cnt++;
 	if (hit->action & HIT_STOP)
 		capture->hit = true;
+	if (!capture->goids)
+		capture->goids = calloc(capture->trigger_cnt + 1, sizeof(*capture->goids));
+	if (capture->goids && hit->trigger < capture->trigger_cnt)
+		taken.goroutine =
+			goroutine_of(&capture->goids[hit->trigger], &capture->triggers[hit->trigger], hit);
 	return ARRAY_PUSH(capture->snapshot->hits, capture->snapshot->hit_cnt, capture->snapshot->hit_cap,
-			  *hit);
+			  taken);
 }
 
 void capture_take_hits(struct capture *capture)

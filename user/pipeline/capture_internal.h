@@ -11,6 +11,7 @@ struct capture {
 	const struct capture_config *config;
 	struct trigger *triggers; /* the user's, then that of step_from */
 	size_t trigger_cnt;
+	struct goid *goids;	 /* of the triggers */
 	struct trigger_set *set; /* NULL without triggers */
 	bool watching;		 /* the probes are in all processes, and the set is told which are targets */
 	struct launch launch;

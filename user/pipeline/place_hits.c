@@ -90,10 +90,39 @@ static int fill_stack(struct timeline_hit *placed)
 	return placed->stack_symbols ? 0 : -ENOMEM;
 }
 
+static uint16_t goroutine_get(struct timeline *timeline, uint64_t number)
+{
+	for (size_t i = 0; i < timeline->goroutine_cnt; i++)
+		if (timeline->goroutines[i] == number)
+			return (uint16_t)(i + 1);
+	if (timeline->goroutine_cnt >= UINT16_MAX ||
+	    ARRAY_PUSH(timeline->goroutines, timeline->goroutine_cnt, timeline->goroutine_cap, number))
+		return 0;
+	return (uint16_t)timeline->goroutine_cnt;
+}
+
+/* All that the goroutine's stack had open from one switch to the next lies in one outermost slice. */
+static void mark_goroutine(struct timeline *timeline, const struct timeline_thread *thread,
+			   const struct slice *slice, uint64_t number)
+{
+	uint16_t goroutine = number && slice ? goroutine_get(timeline, number) : 0;
+	size_t i = slice ? (size_t)(slice - thread->slices) : 0;
+
+	if (!goroutine)
+		return;
+	while (i && thread->slices[i].depth)
+		i--;
+	do
+		thread->slices[i++].goroutine = goroutine;
+	while (i < thread->slice_cnt && thread->slices[i].depth);
+}
+
 static int place(struct timeline *timeline, const struct snapshot *snapshot, const struct hit *hit,
 		 const struct symbol *(*symbol_at)(void *, int32_t, uint64_t, uint64_t), void *ctx)
 {
 	uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, hit->time_ns);
+	const struct timeline_thread *thread = thread_of(timeline, (int32_t)hit->tid);
+	const struct slice *slice;
 	struct timeline_hit *placed;
 	int err = array_reserve(&timeline->hits, &timeline->hit_cap, timeline->hit_cnt + 1, sizeof(*placed));
 
@@ -103,9 +132,9 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, con
 	*placed = (struct timeline_hit){.hit = *hit};
 	placed->time_ns = trace_ns > timeline->base_ns ? trace_ns - timeline->base_ns : 0;
 	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit->regs[HIT_RIP], trace_ns);
-	placed->time_ns =
-		moved_into(slice_of(thread_of(timeline, (int32_t)hit->tid), placed->symbol, placed->time_ns),
-			   placed->time_ns);
+	slice = slice_of(thread, placed->symbol, placed->time_ns);
+	placed->time_ns = moved_into(slice, placed->time_ns);
+	mark_goroutine(timeline, thread, slice, hit->goroutine);
 	err = fill_stack(placed);
 	if (err)
 		return err;

@@ -49,6 +49,8 @@ static void begin_slice(struct writer *writer, const struct timeline_thread *thr
 	}
 	if (slice->flags & SLICE_INFERRED_START)
 		fxt_arg_string(fxt, "inferred_start_time", "true");
+	if (slice->goroutine)
+		fxt_arg_int(fxt, "goroutine", (int64_t)writer->timeline->goroutines[slice->goroutine - 1]);
 	if (slice->flags & SLICE_INLINED)
 		fxt_arg_string(fxt, "inlined", "true");
 	if (slice->flags & SLICE_OPEN_END)
@@ -203,6 +205,8 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 		fxt_arg_pointer(fxt, arg_names[i], hit->args[i]);
 	if (hit->begin_ns != hit->time_ns)
 		fxt_arg_int(fxt, "elapsed_ns", (int64_t)(hit->time_ns - hit->begin_ns));
+	if (hit->goroutine)
+		fxt_arg_int(fxt, "goroutine", (int64_t)hit->goroutine);
 	if (hit->stopped_ns)
 		fxt_arg_int(fxt, "trace_stopped_after_ns", (int64_t)(hit->stopped_ns - hit->time_ns));
 	fxt_event_end(fxt);

@@ -40,6 +40,7 @@ void timeline_free(struct timeline *timeline)
 		free(timeline->counters[i].points);
 	}
 	free(timeline->counters);
+	free(timeline->goroutines);
 	for (size_t i = 0; i < timeline->trigger_cnt; i++)
 		free(timeline->triggers[i]);
 	free(timeline->threads);

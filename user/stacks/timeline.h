@@ -37,6 +37,7 @@ struct slice {
 	uint32_t depth;
 	uint8_t kind;
 	uint8_t flags;
+	uint16_t goroutine; /* where it is known: one more than its index in timeline.goroutines; else 0 */
 };
 
 /* The name a slice is shown under: its symbol's, or "[syscall]" and the like. */
@@ -88,6 +89,8 @@ struct timeline {
 	size_t hit_cnt, hit_cap;
 	struct counter *counters;
 	size_t counter_cnt, counter_cap;
+	uint64_t *goroutines; /* their numbers */
+	size_t goroutine_cnt, goroutine_cap;
 	char **triggers; /* names; hit.trigger is an index */
 	size_t trigger_cnt;
 };

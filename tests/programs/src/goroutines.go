@@ -2,7 +2,11 @@
 // Goroutines that take turns, a panic that is recovered from, and a stack that must grow.
 package main
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+)
 
 //go:noinline
 func square(n int) int { return n * n }
@@ -30,7 +34,14 @@ func careful(n int) (r int) {
 	return square(n)
 }
 
+// "goroutine 18 [running]: ..."
+func number() string {
+	var text [64]byte
+	return string(bytes.Fields(text[:runtime.Stack(text[:], false)])[1])
+}
+
 func worker(in, out chan int) {
+	fmt.Println("goroutine", number())
 	for n := range in {
 		out <- careful(n)
 	}
