@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "recording/perf_data.h"
 
-enum { EXTRA_VERSION = 2 };
+enum { EXTRA_VERSION = 3 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
