@@ -66,6 +66,7 @@ struct thread {
 	struct stack *parked; /* stacks that were left */
 	size_t parked_cnt, parked_cap;
 	uint64_t ip, sp, sp_before; /* of the last instruction; behind and before it */
+	bool begins;		    /* the first instruction is a function's first */
 	struct call_list calls;
 };
 
@@ -229,6 +230,7 @@ static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, u
 		ip < thread->ip || ip - thread->ip > INSN_MAX || symbol != symbol_at(oracle, thread->ip);
 
 	if (!thread->depth) {
+		thread->begins = ip == symbol->start;
 		push(oracle, thread, symbol, UINT64_MAX);
 		return;
 	}
@@ -241,12 +243,12 @@ static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, u
 	}
 	if (jumped)
 		pop_above(thread, sp);
-	if (oracle->callers && jumped && thread->depth == 1 && sp >= thread->sp_before + 8 &&
-	    is_other(symbol, thread->stack[0].symbol)) {
+	if (oracle->callers && jumped && thread->sp_before && thread->depth == 1 &&
+	    sp >= thread->sp_before + 8 && is_other(symbol, thread->stack[0].symbol)) {
 		thread->stack[0].symbol = symbol; /* back in a caller that was not seen */
 		return;
 	}
-	if (jumped && sp == thread->sp_before - 8) {
+	if (jumped && (thread->sp_before ? sp == thread->sp_before - 8 : ip == symbol->start)) {
 		push(oracle, thread, symbol, sp);
 	} else if (jumped && ip == symbol->start && symbol->end > ip && sp_behind + SIGNAL_FRAME_MIN < sp) {
 		push(oracle, thread, symbol, sp - 1);
@@ -322,9 +324,10 @@ static bool agree(const struct call *ours, const struct call *theirs, bool calle
 
 static int compare(const struct thread *thread, const struct timeline_thread *slices, bool callers)
 {
-	/* Where callers are compared, the first function was not seen to begin. */
-	const struct call_list theirs = {.items = thread->calls.items + callers,
-					 .cnt = thread->calls.cnt - callers};
+	/* Where callers are compared, the first function was not seen to begin, but by chance. */
+	const size_t skip = callers && !thread->begins;
+	const struct call_list theirs = {.items = thread->calls.items + skip,
+					 .cnt = thread->calls.cnt - skip};
 	struct call_list ours = {0};
 	int differ = 0;
 
