@@ -172,9 +172,10 @@ fi
 
 # Names of JIT code, from a running program that has been given its machine code.
 node() {
-	command node --perf-basic-prof --no-turbo-inlining --max-inlined-bytecode-size=0 --single-threaded "$sources/squares.js" 20 >/dev/null &
+	command node --perf-basic-prof --no-turbo-inlining --max-inlined-bytecode-size=0 --single-threaded "$sources/squares.js" 60 >"$tmp/out" &
 	pid=$!
-	sleep 2
+	tries=0
+	until grep -q warm "$tmp/out" || [ $((tries += 1)) -gt 120 ]; do sleep 0.5; done
 	rm -rf "$tmp/rec"
 	timeout -s INT 5 "$trailcam" attach --source step -p "$pid" --step-log "$tmp/log" --keep-recording "$tmp/rec" -o "$tmp/t.fxt" 2>"$tmp/err"
 	kill "$pid"

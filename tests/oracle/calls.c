@@ -36,7 +36,7 @@
 #include "pipeline/stream.h"
 #include "recording/recording.h"
 
-enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, STACK_BYTES_MAX = 64 << 20, CONTEXT = 12 };
+enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, STACK_BYTES_MAX = 64 << 20, CONTEXT = 5 };
 
 struct call {
 	uint32_t depth;
