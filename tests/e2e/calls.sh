@@ -69,6 +69,16 @@ cut_anywhere() {
 }
 check 'C++: exceptions; pieces at each PSB, on 1 and 8 threads: one timeline' cut_anywhere
 
+# Packets are lost again and again: one call of main, and nothing beside it, from the beginning to the end.
+overflows() {
+	record --step-from main --step-overflow 3000 -- "$programs/wordcount" &&
+		"$trailcam" decode --threads 1 -o "$tmp/1.tsv" "$tmp/rec" 2>"$tmp/err" &&
+		"$trailcam" decode --threads 8 -o "$tmp/8.tsv" "$tmp/rec" 2>"$tmp/err" && cmp "$tmp/1.tsv" "$tmp/8.tsv" || return 1
+	awk -F'\t' '/gap: overflow/ { gaps++ } $3 == 0 { roots++ } $4 ~ /^main( |$)/ { mains++ }
+		END { print gaps " gaps, " roots " outermost calls, " mains " of main"; exit gaps < 5 || roots != 1 || mains != 1 }' "$tmp/1.tsv"
+}
+check 'calls go on through overflows' overflows
+
 # What they are in is known from the source: whose turn it is, and what each of them has open then. The first turns, and the last.
 coroutines() {
 	record --step-from main -- "$programs/coroutines" || return 1
