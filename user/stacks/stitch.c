@@ -16,11 +16,12 @@
  *
  * Of several joints wins the one with the most return addresses verified, then with the fewest calls made in the gap, then with the most
  * frames kept. Accepted without one verified: that the function which runs behind the gap is one that was open before it, the top or one
- * further out (it was returned to).
+ * further out (it was returned to); that the outermost frame known goes on below what was called in the gap, which says nothing about callers.
  *
- * Rejected: that, in a recursion (which of its frames it is, nobody knows; a wrong one would be calls that never happened); a call made in the gap below which nothing is verified (the frame under it may be a later call of the same function: joining
- * the two would make one call of many); joining where behind the gap a function begins of which no return is seen; matching names of a common
- * outermost part without return addresses. Where nothing is accepted, the old frames end at the gap, and those behind it begin there, marked inferred.
+ * Rejected: either, in a recursion (which of its frames it is, nobody knows; a wrong one would be calls that never happened); any other call
+ * made in the gap below which nothing is verified (the frame under it may have been called by another since, and would be shown in a
+ * place where it was not); joining where behind the gap a function begins of which no return is seen; matching names of a common outermost
+ * part without return addresses. Where nothing is accepted, the old frames end at the gap, and those behind it begin there, marked inferred.
  *
  * A switch to another stack is a gap in which nothing is called or lost: the innermost frame must be one that waited for the call that moved
  * away (its return address is where control arrives), or, with return addresses verified further out, one of that function (recovery
@@ -98,7 +99,8 @@ static bool is_acceptable(const struct joint *joint, bool waited, bool is_switch
 {
 	if (joint->verified > 0)
 		return true;
-	return !is_switch && !joint->inner && !waited && is_unique(old, old_cnt, joint->keep);
+	return !is_switch && (!joint->inner || joint->keep == 1) && !waited &&
+	       is_unique(old, old_cnt, joint->keep);
 }
 
 bool stitch_match(struct joint *best, const struct frame *old, size_t old_cnt, const struct segment *segment,

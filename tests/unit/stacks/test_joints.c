@@ -171,7 +171,7 @@ static void test_rejected(void **state)
 {
 	(void)state;
 	assert_timeline(build("start a0\ncall a4 b0\ngap\nret b30 a29\ncall a40 c0\n"),
-			"a! 10-30\n  b! 20-30\na?! 30-50\n  b? 30-40\n  c! 50-50\n");
+			"a! 10-50\n  b! 20-30\n  b? 30-40\n  c! 50-50\n");
 	/* Below what was called in the gap nothing is verified. */
 	assert_timeline(build("start a0\ncall a4 b0\ngap\nret d9 b20\n"),
 			"a! 10-30\n  b! 20-30\nb?! 30-40\n  d? 30-40\n");
