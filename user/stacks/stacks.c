@@ -48,23 +48,63 @@ static void park(struct stacks *stacks)
 	}
 }
 
-/* Nothing more belongs to the chain. */
+/*
+ * A chain that nothing went on with is kept until the next one ends, too: that may have returned by then to where the calls of the earlier one
+ * were made. True: the two are one now.
+ */
+static bool join_earlier(struct stacks *stacks)
+{
+	struct joint joint = {0};
+
+	if (!stacks->has_earlier || !stacks->has_chain ||
+	    !stitch_match(&joint, stacks->earlier.frames, stacks->earlier.frame_cnt, &stacks->chain, false))
+		return false;
+	stitch_join(&stacks->earlier, &stacks->chain, &joint, stacks->earlier_paused);
+	segment_release(&stacks->chain);
+	stacks->chain = stacks->earlier;
+	stacks->earlier = (struct segment){0};
+	stacks->has_earlier = false;
+	return true;
+}
+
+/* Nothing more belongs to the segment, which paused at that moment. */
+static void write_out(struct stacks *stacks, struct segment *segment, uint64_t paused)
+{
+	if (callers_add(segment, paused, &stacks->moments, stacks->config))
+		stacks->no_memory = true;
+	segment_close(segment, paused);
+	if (segment_write(segment, stacks->thread))
+		stacks->no_memory = true;
+	segment_release(segment);
+}
+
+static void write_earlier(struct stacks *stacks)
+{
+	if (stacks->has_earlier)
+		write_out(stacks, &stacks->earlier, stacks->earlier_paused);
+	stacks->has_earlier = false;
+}
+
 static void write_chain(struct stacks *stacks)
 {
-	if (!stacks->has_chain)
-		return;
-	if (callers_add(&stacks->chain, stacks->paused, &stacks->moments, stacks->config))
-		stacks->no_memory = true;
-	segment_close(&stacks->chain, stacks->paused);
-	if (segment_write(&stacks->chain, stacks->thread))
-		stacks->no_memory = true;
-	segment_release(&stacks->chain);
+	if (!join_earlier(stacks))
+		write_earlier(stacks);
+	if (stacks->has_chain)
+		write_out(stacks, &stacks->chain, stacks->paused);
 	stacks->has_chain = false;
 }
 
+/* The segment goes on with nothing before it. */
 static void start_chain(struct stacks *stacks)
 {
-	write_chain(stacks);
+	if (stacks->has_chain && stacks->pause == PAUSE_GAP) {
+		write_earlier(stacks);
+		stacks->earlier = stacks->chain;
+		stacks->earlier_paused = stacks->paused;
+		stacks->has_earlier = true;
+	} else if (stacks->has_chain) {
+		write_chain(stacks);
+	}
 	stacks->chain = stacks->segment;
 	stacks->segment = (struct segment){0};
 	stacks->has_chain = true;
@@ -92,7 +132,10 @@ static void settle_segment(struct stacks *stacks)
 	struct joint best = {0};
 	size_t parked = SIZE_MAX;
 
-	if (stacks->has_chain && stacks->pause != PAUSE_NONE)
+	if (stacks->has_chain && stacks->pause != PAUSE_NONE &&
+	    !stitch_match(&best, stacks->chain.frames, stacks->chain.frame_cnt, &stacks->segment,
+			  is_switch) &&
+	    join_earlier(stacks))
 		stitch_match(&best, stacks->chain.frames, stacks->chain.frame_cnt, &stacks->segment,
 			     is_switch);
 	for (size_t i = stacks->parked_cnt; is_switch && i > 0; i--)
@@ -274,6 +317,7 @@ void stacks_free(struct stacks *stacks)
 	free(stacks->parked);
 	segment_release(&stacks->segment);
 	segment_release(&stacks->chain);
+	segment_release(&stacks->earlier);
 	moments_release(&stacks->moments);
 	inlined_release(&stacks->inlined);
 	free(stacks);

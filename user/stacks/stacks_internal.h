@@ -63,6 +63,9 @@ struct stacks {
 	struct segment segment; /* what is being built */
 	struct segment chain;	/* the segments before it that belong together */
 	bool has_chain;
+	struct segment earlier; /* a chain that ended at a gap before this one */
+	bool has_earlier;
+	uint64_t earlier_paused;
 	enum pause pause;	/* between chain and segment */
 	uint64_t paused;	/* the moment when the chain's frames paused */
 	struct inlined inlined; /* where control was in inlined calls */

@@ -195,6 +195,14 @@ static void test_late_callers(void **state)
 			"a?! 10-50\n  b? 10-50\n    c? 10-40\n      d 10-20\n");
 }
 
+/* Two gaps: between them nothing is returned to that was known before; behind them it is. */
+static void test_joined_later(void **state)
+{
+	(void)state;
+	assert_timeline(build("start a0\ncall a4 b0\ngap\nret d9 c20\ngap\nret c30 b9\nret b30 a9\n"),
+			"a! 10-70\n  b 20-70\n    c? 30-60\n      d? 30-40\n");
+}
+
 static void test_gaps_on_end(void **state)
 {
 	(void)state;
@@ -367,21 +375,14 @@ static void test_inlined(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verified),
-		cmocka_unit_test(test_rejected),
-		cmocka_unit_test(test_recursion),
-		cmocka_unit_test(test_late_callers),
-		cmocka_unit_test(test_gaps_on_end),
-		cmocka_unit_test(test_exceptions),
-		cmocka_unit_test(test_nested_interrupts),
-		cmocka_unit_test(test_filtered),
-		cmocka_unit_test(test_aborts),
-		cmocka_unit_test(test_coroutines),
-		cmocka_unit_test(test_go_stack_growth),
-		cmocka_unit_test(test_known_callers),
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_verified),      cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_recursion),     cmocka_unit_test(test_late_callers),
+		cmocka_unit_test(test_joined_later),  cmocka_unit_test(test_gaps_on_end),
+		cmocka_unit_test(test_exceptions),    cmocka_unit_test(test_nested_interrupts),
+		cmocka_unit_test(test_filtered),      cmocka_unit_test(test_aborts),
+		cmocka_unit_test(test_coroutines),    cmocka_unit_test(test_go_stack_growth),
+		cmocka_unit_test(test_known_callers), cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_ranges),	      cmocka_unit_test(test_inlined),
 	};
 
 	symbols_init();
