@@ -221,6 +221,7 @@ static void name_by_symbol(struct place_symbol *symbol, const struct elf_symbol 
 	symbol->public.name = symbol->made_name ? symbol->made_name : from->name;
 	symbol->public.named = true;
 	symbol->public.role = (uint8_t)symbol_role(from->name);
+	symbol->public.is_part = symbol_is_part(from->name);
 }
 
 /* The whole extent of a range's symbol, which may have several ranges. */

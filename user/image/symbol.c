@@ -29,6 +29,11 @@ static const struct {
 	{"runtime.morestack.abi0", SYMBOL_GO_MORESTACK},
 };
 
+bool symbol_is_part(const char *name)
+{
+	return strstr(name, ".cold") != NULL;
+}
+
 enum symbol_role symbol_role(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)

@@ -28,7 +28,11 @@ struct symbol {
 	bool source_sought; /* file and line have been looked for */
 	bool named;	    /* false: the name is made up from object and offset */
 	uint8_t role;	    /* enum symbol_role */
+	bool is_part;	    /* the compiler moved it out of its function: "f.cold" */
 };
+
+/* Whether it is the name of a part that the compiler moved out of a function. */
+bool symbol_is_part(const char *name);
 
 /* What the function of that name (as in the symbol table) does. */
 enum symbol_role symbol_role(const char *name);

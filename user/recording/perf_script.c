@@ -98,6 +98,7 @@ static struct symbol *symbol_new(const struct script_place *place, uint64_t star
 	symbol->start = symbol->end = start;
 	symbol->named = place->named;
 	symbol->role = (uint8_t)symbol_role(symbol->name);
+	symbol->is_part = symbol_is_part(symbol->name);
 	return symbol;
 }
 

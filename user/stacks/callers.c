@@ -17,6 +17,11 @@
 #include "base/array.h"
 #include "stacks/stacks_internal.h"
 
+enum {
+	TRIES_MAX = 8,	     /* each looks at all slices */
+	SLACK_TSC = 1000000, /* by which the clocks may differ */
+};
+
 /* The function of address i: return addresses are past their call. */
 static const struct symbol *function_at(const struct stacks_config *config, const struct known_stack *known,
 					size_t i)
@@ -101,15 +106,17 @@ static int add(struct segment *segment, uint64_t end, const struct symbol *symbo
 int callers_add(struct segment *segment, uint64_t end, const struct moments *moments,
 		const struct stacks_config *config)
 {
-	uint64_t start_tsc = moments_tsc(moments, segment->start);
+	uint64_t start_tsc = moments_tsc(moments, segment->start), end_tsc = moments_tsc(moments, end);
+	size_t tries = TRIES_MAX;
 
-	for (size_t i = config->known_cnt; i-- > 0;) {
+	for (size_t i = config->known_cnt; i-- > 0 && tries;) {
 		const struct known_stack *known = &config->known[i];
 		size_t seen;
 		int err = 0;
 
-		if (!known->cnt || known->tsc < start_tsc)
+		if (!known->cnt || known->tsc < start_tsc || known->tsc > end_tsc + SLACK_TSC)
 			continue;
+		tries--;
 		seen = fit(segment, moments, config, known);
 		for (size_t at = seen; seen && at < known->cnt && !err; at++)
 			err = add(segment, end, function_at(config, known, at));

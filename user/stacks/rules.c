@@ -52,10 +52,10 @@ bool same_function(const struct symbol *a, const struct symbol *b)
 
 	if (a == b)
 		return true;
-	if (!a || !b || a->name[0] != b->name[0])
+	if (!a || !b || (!a->is_part && !b->is_part))
 		return false;
 	len = stem(a->name);
-	return len == stem(b->name) && !memcmp(a->name, b->name, len) && (a->name[len] || b->name[len]);
+	return len == stem(b->name) && !memcmp(a->name, b->name, len);
 }
 
 static bool is_same(const struct step *step, const struct frame *frame)

@@ -36,7 +36,7 @@
 #include "base/array.h"
 #include "stacks/stacks_internal.h"
 
-enum { COMPARISONS_MAX = 1 << 22 };
+enum { COMPARISONS_MAX = 1 << 20 };
 
 /* ---- matching ---- */
 
