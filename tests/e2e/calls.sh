@@ -182,7 +182,8 @@ fi
 
 # Names of JIT code, from a running program that has been given its machine code.
 node() {
-	command node --perf-basic-prof --no-turbo-inlining --max-inlined-bytecode-size=0 --single-threaded "$sources/squares.js" 60 >"$tmp/out" &
+	# It leaves a log where it runs.
+	(cd "$tmp" && exec node --perf-basic-prof --no-turbo-inlining --max-inlined-bytecode-size=0 --single-threaded "$sources/squares.js" 60 >"$tmp/out") &
 	pid=$!
 	tries=0
 	until grep -q warm "$tmp/out" || [ $((tries += 1)) -gt 120 ]; do sleep 0.5; done
