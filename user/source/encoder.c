@@ -106,7 +106,7 @@ static void put_cyc(struct encoder *encoder, uint64_t tsc)
 	uint8_t packet[10];
 	size_t len = 0;
 
-	if (!cycles)
+	if (!cycles || !(encoder->params->config & TRACE_CONFIG_CYC))
 		return;
 	packet[len++] = (uint8_t)((cycles & 0x1f) << 3 | (cycles > 0x1f ? 4 : 0) | 3);
 	for (cycles >>= 5; cycles; cycles >>= 7)
@@ -122,6 +122,10 @@ static void put_timing(struct encoder *encoder, uint64_t tsc)
 
 	if (tsc <= encoder->cyc_tsc)
 		return;
+	if (!(encoder->params->config & TRACE_CONFIG_MTC)) {
+		put_cyc(encoder, tsc);
+		return;
+	}
 	mtc = crystal_ticks(encoder, tsc) >> mtc_freq(encoder);
 	if (mtc - encoder->mtc > MTC_GAP_MAX) {
 		put_tsc(encoder, tsc);
@@ -289,6 +293,14 @@ void encoder_disable_async(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 	encoder->enabled = false;
 }
 
+void encoder_disable_at(struct encoder *encoder, uint64_t tsc, uint64_t ip)
+{
+	encoder_flush(encoder);
+	put_timing(encoder, tsc);
+	put_ip(encoder, PACKET_TIP_PGD, ip);
+	encoder->enabled = false;
+}
+
 void encoder_conditional(struct encoder *encoder, uint64_t tsc, bool taken)
 {
 	add_tnt(encoder, tsc, taken);
@@ -321,17 +333,4 @@ void encoder_return(struct encoder *encoder, uint64_t tsc, uint64_t to)
 	}
 	forget_returns(encoder);
 	encoder_indirect(encoder, tsc, to);
-}
-
-uint64_t encoder_first_tsc(const uint8_t *bytes, size_t size, uint64_t otherwise)
-{
-	static const uint8_t head[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 0x19};
-	const uint8_t *found = size ? memmem(bytes, size, head, sizeof(head)) : NULL;
-	uint64_t tsc = 0;
-
-	if (found && (size_t)(bytes + size - found) >= sizeof(head) + 7)
-		memcpy(&tsc, found + sizeof(head), 7);
-	if (!tsc)
-		tsc = otherwise;
-	return tsc ? tsc : 1;
 }

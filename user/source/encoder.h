@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "source/aux_ring.h"
-#include "source/snapshot.h"
+#include "source/trace_params.h"
 
 enum { ENCODER_RETURN_STACK = 64 };
 
@@ -50,6 +50,8 @@ void encoder_enable(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 void encoder_disable(struct encoder *encoder, uint64_t tsc);
 /* Tracing ends before the instruction at ip: signal, fault, the tracer stops. */
 void encoder_disable_async(struct encoder *encoder, uint64_t tsc, uint64_t ip);
+/* Tracing ends with the branch to ip, reported by nothing else: it is outside of the ranges that are traced. */
+void encoder_disable_at(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 
 void encoder_conditional(struct encoder *encoder, uint64_t tsc, bool taken);
 void encoder_indirect(struct encoder *encoder, uint64_t tsc, uint64_t to);
@@ -65,6 +67,3 @@ void encoder_flush(struct encoder *encoder);
 
 /* Packets were lost; tracing goes on at ip (if it is enabled). */
 void encoder_overflow(struct encoder *encoder, uint64_t tsc, uint64_t ip);
-
-/* A TSC near the first timing packet in the linear bytes; `otherwise` where there is none. Never 0. */
-uint64_t encoder_first_tsc(const uint8_t *bytes, size_t size, uint64_t otherwise);

@@ -11,57 +11,7 @@
 
 #include "base/cleanup.h"
 #include "bpf/hit.h"
-
-/*
- * What a decoder must know of the processor that wrote the packets. The step source describes a software
- * processor here. Fields as CPUID leaf 0x15 (SDM vol. 2) and perf's intel_pt PMU give them.
- */
-struct trace_params {
-	uint32_t pmu_type; /* perf_event_attr.type of intel_pt; any number for the step source */
-	uint64_t
-		config; /* perf_event_attr.config as the intel_pt format files lay it out (RTIT_CTL's bits) */
-	uint16_t family; /* 0/0/0: no processor known, no errata apply */
-	uint8_t model;
-	uint8_t stepping;
-	uint8_t max_nonturbo_ratio; /* nominal frequency in units of 100 MHz; what CBR is relative to */
-	uint32_t tsc_ctc_ratio_n;   /* CPUID 0x15 EBX: TSC = crystal clock * n / d */
-	uint32_t tsc_ctc_ratio_d;   /* CPUID 0x15 EAX */
-};
-
-/* Bits of trace_params.config (arch/x86/include/asm/intel_pt.h, /sys/bus/event_source/devices/intel_pt/format). */
-#define TRACE_CONFIG_PT	       (1ull << 0)
-#define TRACE_CONFIG_CYC       (1ull << 1)
-#define TRACE_CONFIG_MTC       (1ull << 9)
-#define TRACE_CONFIG_TSC       (1ull << 10)
-#define TRACE_CONFIG_NORETCOMP (1ull << 11)
-#define TRACE_CONFIG_BRANCH    (1ull << 13)
-#define TRACE_CONFIG_MTC_SHIFT 14
-#define TRACE_CONFIG_MTC_MASK  0x3c000ull
-#define TRACE_CONFIG_CYC_SHIFT 19
-#define TRACE_CONFIG_PSB_SHIFT 24
-#define TRACE_CONFIG_PSB_MASK  0xf000000ull
-
-/*
- * TSC to nanoseconds of the recording's clock, as perf_event_mmap_page defines it:
- *	ns = zero + (tsc >> shift) * mult + (((tsc & ((1 << shift) - 1)) * mult) >> shift)
- */
-struct trace_clock {
-	uint32_t mult;
-	uint16_t shift;
-	uint64_t zero;
-	/* One moment on both clocks, to give trace times in wall-clock time and hits on the trace's clock. */
-	uint64_t monotonic_ns; /* CLOCK_MONOTONIC ... */
-	uint64_t trace_ns;     /* ... on the recording's clock ... */
-	uint64_t realtime_ns;  /* ... and CLOCK_REALTIME */
-};
-
-uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t tsc);
-
-/* The first TSC whose time is at least `ns`. */
-uint64_t trace_clock_tsc(const struct trace_clock *clock, uint64_t ns);
-
-/* CLOCK_MONOTONIC to the recording's clock. */
-uint64_t trace_clock_from_monotonic(const struct trace_clock *clock, uint64_t monotonic_ns);
+#include "source/trace_params.h"
 
 /* One AUX ring, oldest byte first. cpu is -1 for a ring that belongs to one thread; tid is -1 for a CPU's ring. */
 struct aux_trace {

@@ -287,9 +287,9 @@ static void test_first_tsc(void **state)
 	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, 0x12345678, main_ip);
-	assert_int_equal(encoder_first_tsc(f.encoder.ring.bytes, f.encoder.ring.head, 5), 0x12345678);
-	assert_int_equal(encoder_first_tsc(f.encoder.ring.bytes, 20, 5), 5);
-	assert_int_equal(encoder_first_tsc(f.encoder.ring.bytes, 0, 0), 1);
+	assert_int_equal(trace_first_tsc(f.encoder.ring.bytes, f.encoder.ring.head, 5), 0x12345678);
+	assert_int_equal(trace_first_tsc(f.encoder.ring.bytes, 20, 5), 5);
+	assert_int_equal(trace_first_tsc(f.encoder.ring.bytes, 0, 0), 1);
 	encoder_release(&f.encoder);
 }
 
