@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Boots a kernel of kernel.sh in QEMU (no hardware virtualisation needed), runs a shell script there and brings back what it leaves in /out.
+# FILEs stand there under their absolute paths, so that what is recorded can be decoded here, with the libraries they need and a link in /bin.
+# Usage: tests/vm/boot.sh DIR SCRIPT OUT FILE...	DIR as made by kernel.sh; the console is left in OUT/console
+set -eu
+dir=$1 script=$2 out=$3
+shift 3
+rm -rf "$out"
+mkdir -p "$out/root/bin" "$out/root/proc" "$out/root/sys" "$out/root/tmp" "$out/root/out" "$out/root/dev"
+cp /bin/busybox "$out/root/bin/busybox"
+cp "$dir/soft_pt.ko" "$out/root/"
+cp "$script" "$out/root/script"
+cp tests/vm/init "$out/root/init"
+chmod +x "$out/root/init"
+for file; do
+	file=$(realpath "$file")
+	cp --parents "$file" "$out/root"
+	ln -s "$file" "$out/root/bin/"
+	ldd "$file" 2>/dev/null | grep -o '/[^ ]*' >>"$out/libraries" || true
+done
+sort -u "$out/libraries" | while read -r library; do
+	cp -L --parents "$library" "$out/root/"
+done
+(cd "$out/root" && find . | busybox cpio -o -H newc 2>/dev/null) >"$out/initramfs"
+rm -rf "$out/root" "$out/libraries"
+# The outer limit is for a machine that hangs: nothing is measured by it.
+timeout "${VM_TIMEOUT:-300}" qemu-system-x86_64 -M pc -accel tcg,thread=multi -smp "${VM_CPUS:-2}" -m 1024 \
+	-cpu "${VM_CPU:-max,la57=off,level=22}" -nodefaults -no-reboot -display none -serial "file:$out/console" \
+	-device virtio-serial-pci -chardev "file,id=out,path=$out/tar" -device virtserialport,chardev=out,name=out \
+	-kernel "$dir/vmlinuz" -initrd "$out/initramfs" \
+	-append 'console=ttyS0 quiet nokaslr mitigations=off panic=-1 audit=0 apparmor=0' </dev/null
+rm "$out/initramfs"
+tar -x -f "$out/tar" -C "$out"
+rm "$out/tar"

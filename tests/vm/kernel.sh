@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Makes DIR/vmlinuz, a Debian cloud kernel as it is, and DIR/soft_pt.ko, the software processor under that kernel's own intel_pt driver.
+# Everything comes from Debian's packages, is unpacked and never installed; of the kernel's source two files are kept.
+# Usage: tests/vm/kernel.sh 6.12|6.1 DIR
+set -eu
+series=$1 dir=$2
+case $series in
+6.1) image_meta=linux-image-cloud-amd64 ;;
+*) image_meta=linux-image-$series-cloud-amd64 ;;
+esac
+
+die() {
+	echo "$*" >&2
+	exit 1
+}
+
+# The newest package of that series: what the meta package stands for.
+image=$(apt-cache depends "$image_meta" 2>/dev/null | sed -n 's/^ *Depends: //p' | head -1)
+[ -n "$image" ] || die "the package $image_meta is not to be had (apt-get update?)"
+release=${image#linux-image-}
+[ "$(cat "$dir/stamp" 2>/dev/null)" != "$release $(cat tests/vm/kmod/* tests/vm/kmod/include/* user/source/encoder.[ch] tests/vm/kernel.sh 2>/dev/null | md5sum)" ] || exit 0
+
+headers=linux-headers-$release
+common=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(.*-common\)$/\1/p')
+kbuild=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(linux-kbuild-.*\)$/\1/p')
+root=$PWD/$dir/root
+mkdir -p "$dir/packages" "$root"
+
+# unpack PACKAGE: into $root
+unpack() {
+	[ ! -e "$dir/packages/$1.done" ] || return 0
+	(cd "$dir/packages" && apt-get download -qq "$1" 2>/dev/null) || die "cannot download the package $1"
+	dpkg-deb -x "$dir/packages/$1"_*.deb "$root"
+	rm "$dir/packages/$1"_*.deb
+	touch "$dir/packages/$1.done"
+}
+
+# The driver is in no other package than the kernel's whole source.
+unpack_driver() {
+	[ ! -e "$root/driver/pt.c" ] || return 0
+	(cd "$dir/packages" && apt-get download -qq "linux-source-$series" 2>/dev/null) ||
+		die "cannot download the package linux-source-$series"
+	mkdir -p "$root/driver"
+	dpkg-deb --fsys-tarfile "$dir/packages/linux-source-$series"_*.deb | tar -xO "./usr/src/linux-source-$series.tar.xz" |
+		xz -dc -T0 | tar -x -C "$root/driver" --strip-components=5 --wildcards '*/arch/x86/events/intel/pt.[ch]'
+	rm "$dir/packages/linux-source-$series"_*.deb
+}
+
+for package in "$image" "$headers" "$common" "$kbuild" pahole; do
+	unpack "$package"
+done
+unpack_driver
+cp "$root/boot/vmlinuz-$release" "$dir/vmlinuz"
+
+rm -rf "$dir/kmod"
+mkdir -p "$dir/kmod/intel" "$dir/kmod/source"
+cp -r tests/vm/kmod/* "$dir/kmod"
+cp user/source/encoder.[ch] user/source/aux_ring.h user/source/trace_params.h "$dir/kmod/source"
+cp "$root/driver/pt.c" "$root/driver/pt.h" "$dir/kmod/intel"
+# The headers name each other by where they would be installed.
+sed -i "s,^include /usr/src,include $root/usr/src," "$root/usr/src/$headers/Makefile"
+PATH=$root/usr/bin:$PATH LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu \
+	make -s -C "$root/usr/src/$headers" M="$PWD/$dir/kmod" CC=gcc-12 modules >"$dir/build.log" 2>&1 ||
+	die "the module does not build for $release: $(grep -m1 -i error "$dir/build.log")"
+cp "$dir/kmod/soft_pt.ko" "$dir/soft_pt.ko"
+echo "$release $(cat tests/vm/kmod/* tests/vm/kmod/include/* user/source/encoder.[ch] tests/vm/kernel.sh 2>/dev/null | md5sum)" >"$dir/stamp"
