@@ -20,6 +20,7 @@ enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
 
 enum {
 	OPT_SOURCE = 256,
+	OPT_TIMER_RESOLUTION,
 	OPT_SNAPSHOT_SIZE,
 	OPT_KEEP,
 	OPT_MAX_SIZE,
@@ -44,6 +45,8 @@ static const struct argp_option table[] = {
 	 "Where branches come from: the processor's Intel PT, single-stepping, or nowhere: hits only, at "
 	 "full speed (default: auto)",
 	 24},
+	{"timer-resolution", OPT_TIMER_RESOLUTION, "low|normal|high|custom:...", 0,
+	 "intel_pt: how exactly branches are timed (default: normal)", 24},
 	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
 	 "Trace the children that are forked, too, and what they exec", 24},
 	{"step-from", OPT_STEP_FROM, "SYMBOL", 0, "step: run at full speed up to the first call of SYMBOL",
@@ -115,6 +118,8 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 		return parse_size(arg, &options->capture.max_bytes);
 	case OPT_SOURCE:
 		return parse_source(arg, &options->capture.source);
+	case OPT_TIMER_RESOLUTION:
+		return pt_timing_parse(&options->capture.timing, arg);
 	case OPT_LINK:
 		return parse_link(arg, &options->capture.link);
 	case OPT_STEP_OVERFLOW:
@@ -168,6 +173,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SNAPSHOT_SIZE:
 	case OPT_MAX_SIZE:
 	case OPT_SOURCE:
+	case OPT_TIMER_RESOLUTION:
 	case OPT_LINK:
 	case OPT_STEP_OVERFLOW:
 		err = parse_value(options, key, arg);

@@ -16,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -64,11 +63,8 @@ static int abandon(struct capture *capture, int err)
 static void mark_stopped(struct capture *capture)
 {
 	struct snapshot *snapshot = capture->snapshot;
-	struct timespec now;
-	uint64_t ns;
+	uint64_t ns = capture->stopped_ns ? capture->stopped_ns : capture_monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 	for (size_t i = snapshot->hit_cnt; i-- && !snapshot->hits[i].stopped_ns;) {
 		struct hit *hit = &snapshot->hits[i];
 
@@ -90,8 +86,11 @@ static int take_snapshot(struct capture *capture, bool *ret_more)
 	uint64_t max = until->max_hits ? until->max_hits : SNAPSHOTS_DEFAULT;
 	int err;
 
+	err = capture->pt && !capture->stopped_ns ? pt_stop(capture->pt, -1) : 0;
 	mark_stopped(capture);
-	err = step_snapshot(capture->step, snapshot);
+	if (!err)
+		err = capture->pt ? pt_snapshot(capture->pt, snapshot)
+				  : step_snapshot(capture->step, snapshot);
 	if (err)
 		return err;
 	for (size_t i = first; i < snapshot->aux_cnt; i++)
@@ -127,6 +126,10 @@ static int run(struct capture *capture, enum step_end *ret_end)
 		if (more) {
 			capture->hit = false;
 			capture->hit_before = true;
+			capture->stopped_ns = 0;
+			err = capture->pt ? pt_start(capture->pt) : 0;
+			if (err)
+				return err;
 		}
 	}
 	return 0;
@@ -134,8 +137,13 @@ static int run(struct capture *capture, enum step_end *ret_end)
 
 static int finish(struct capture *capture, bool exited)
 {
-	int err = step_describe(capture->step, capture->snapshot);
+	int err = capture->pt ? pt_describe(capture->pt, capture->snapshot)
+			      : step_describe(capture->step, capture->snapshot);
 
+	if (!err && capture->pt)
+		err = step_look_at_maps(capture->step);
+	if (!err)
+		err = step_copy_code(capture->step, capture->snapshot);
 	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */
 	trigger_set_free(capture->set);
 	capture->set = NULL;
@@ -198,7 +206,9 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	if (capture->config->step_from && !step_started(capture->step))
 		log_warn("the start point %s was never reached: nothing was traced",
 			 capture->config->step_from);
-	log_debug("%llu instructions stepped", (unsigned long long)step_instruction_cnt(capture->step));
+	if (!capture->pt)
+		log_debug("%llu instructions stepped",
+			  (unsigned long long)step_instruction_cnt(capture->step));
 	*ret_end = capture->hit || capture->hit_before ? CAPTURE_HIT
 		   : end == STEP_EXITED		       ? CAPTURE_EXITED
 						       : CAPTURE_INTERRUPTED;
@@ -229,6 +239,7 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	trigger_set_free(capture->set);
+	pt_free(capture->pt);
 	step_free(capture->step);
 	launch_release(&capture->launch);
 	for (size_t i = 0; i < capture->trigger_cnt; i++)

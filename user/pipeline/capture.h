@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "source/pt_caps.h"
 #include "source/snapshot.h"
 #include "trigger/trigger.h"
 
@@ -48,6 +49,7 @@ struct capture_config {
 	size_t ring_size;	/* bytes per AUX ring */
 	size_t max_bytes;	/* no further snapshot once they hold more than this */
 	enum capture_source source;
+	struct pt_timing timing; /* for the intel_pt source */
 	enum trigger_link link;
 };
 

@@ -22,6 +22,14 @@ uint64_t capture_stop_at(const struct capture_until *until)
 	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
 }
 
+uint64_t capture_monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
 /* ---- hits ---- */
 
 static int take_hit(void *ctx, const struct hit *hit)
@@ -104,7 +112,6 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 {
 	struct capture *capture = ctx;
 	struct hit event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
-	struct timespec now;
 	char name[32];
 
 	capture_take_hits(capture);
@@ -118,8 +125,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 	}
 	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	event.time_ns = event.begin_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	event.time_ns = event.begin_ns = capture_monotonic_ns();
 	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
 	add_event(capture, name, &event);
 }

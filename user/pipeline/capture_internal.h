@@ -5,6 +5,7 @@
 #include "pipeline/capture.h"
 #include "pipeline/probe_map.h"
 #include "source/launch.h"
+#include "source/pt.h"
 #include "source/step.h"
 
 struct capture {
@@ -15,7 +16,9 @@ struct capture {
 	struct trigger_set *set; /* NULL without triggers */
 	bool watching;		 /* the probes are in all processes, and the set is told which are targets */
 	struct launch launch;
-	struct step *step;
+	struct step *step;   /* holds the targets; the source of bytes unless `pt` is */
+	struct pt *pt;	     /* NULL: another source */
+	uint64_t stopped_ns; /* when `pt` was stopped, CLOCK_MONOTONIC; 0: it runs */
 	FILE *step_log;
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;
@@ -34,6 +37,8 @@ struct capture {
 /* See trigger_config.stop_at. */
 uint64_t capture_stop_at(const struct capture_until *until);
 
+uint64_t capture_monotonic_ns(void);
+
 /* Reads the hits that wait into the snapshot. */
 void capture_take_hits(struct capture *capture);
 
@@ -44,6 +49,9 @@ void capture_signalled(void *ctx, int signal, const struct hit *hit);
 void capture_ended(void *ctx, pid_t pid, int wait_status);
 
 /* ---- capture_setup.c ---- */
+
+/* Whether the targets run at full speed, and are only watched. */
+bool capture_is_free_running(const struct capture *capture);
 
 /* Resolves the triggers, opens the source, starts or takes hold of the targets, attaches the probes. 0, or -errno with a sentence. */
 int capture_set_up(struct capture *capture);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -13,9 +12,13 @@
 #include "pipeline/capture_internal.h"
 #include "pipeline/command_line.h"
 #include "pipeline/idle.h"
+#include "pipeline/interrupt.h"
 #include "pipeline/target_resolve.h"
 #include "source/attach_check.h"
 #include "trigger/condition.h"
+
+/* The kernel's records of the intel_pt source are fetched at least that often. */
+enum { DRAIN_MS = 20 };
 
 /* A child has become a target. */
 static int adopted(void *ctx, pid_t pid)
@@ -103,23 +106,6 @@ static int resolve_triggers(struct capture *capture)
 	return err;
 }
 
-static int check_source(enum capture_source source)
-{
-	static const char pmu[] = "/sys/bus/event_source/devices/intel_pt/type";
-	struct stat st;
-	bool here = !stat(pmu, &st);
-
-	if (source != CAPTURE_INTEL_PT)
-		return 0;
-	if (!here)
-		return fail(-ENOTSUP,
-			    "this machine has no Intel PT (%s is missing: another processor, a virtual "
-			    "machine, or the "
-			    "kernel lacks the driver); use --source step",
-			    pmu);
-	return fail(-ENOTSUP, "the intel_pt source is not part of this version; use --source step");
-}
-
 static int open_step_log(struct capture *capture)
 {
 	if (!capture->config->step_log)
@@ -130,23 +116,59 @@ static int open_step_log(struct capture *capture)
 	return 0;
 }
 
-/* Without a source the targets run at full speed, and the hit has to be heard of. */
+bool capture_is_free_running(const struct capture *capture)
+{
+	return capture->pt || capture->config->source == CAPTURE_NONE;
+}
+
+/* The targets run at full speed, and the hit has to be heard of. What led to it must not be overwritten. */
 static void idle(void *ctx)
 {
 	struct capture *capture = ctx;
+	const struct snapshot *snapshot = capture->snapshot;
 
-	idle_wait(capture->set, capture->config->until.spin);
+	idle_wait(capture->set, capture->config->until.spin, capture->pt ? DRAIN_MS : -1);
+	if (!capture->pt)
+		return;
+	capture_take_hits(capture);
+	if ((capture->hit || interrupt_pending()) && !capture->stopped_ns) {
+		if (pt_stop(capture->pt, capture->hit ? (int)snapshot->hits[snapshot->hit_cnt - 1].cpu : -1))
+			log_warn("%s", fail_message(-EIO));
+		capture->stopped_ns = capture_monotonic_ns();
+	}
+	if (pt_drain(capture->pt))
+		log_warn("%s", fail_message(-EIO));
+}
+
+static int open_pt(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	struct pt_config pt = {
+		.sysfs = PT_SYSFS,
+		.timing = config->timing,
+		.ring_size = config->ring_size,
+		.follow_forks = config->follow_forks,
+	};
+
+	if (config->source != CAPTURE_INTEL_PT && (config->source != CAPTURE_AUTO || !pt_is_here(PT_SYSFS)))
+		return 0;
+	if (config->step_from || config->step_log || config->step_overflow)
+		return fail(-EINVAL,
+			    "--step-from, --step-log and --step-overflow belong to --source step; the source "
+			    "here is intel_pt");
+	return pt_new(&capture->pt, &pt);
 }
 
 static int open_source(struct capture *capture)
 {
+	bool free_running = capture_is_free_running(capture);
 	struct step_config config = {
 		.signals = capture->config->until.signals,
 		.signalled = capture_signalled,
 		.ring_size = capture->config->ring_size,
 		.follow_forks = capture->config->follow_forks,
-		.wait_for_start = capture->config->step_from || capture->config->source == CAPTURE_NONE,
-		.idle = capture->config->source == CAPTURE_NONE ? idle : NULL,
+		.wait_for_start = capture->config->step_from || free_running,
+		.idle = free_running ? idle : NULL,
 		.overflow_every = capture->config->step_overflow,
 		.log = capture->step_log,
 		.code = {.unpatch = unpatch, .ctx = capture},
@@ -165,7 +187,9 @@ static int start_program(struct capture *capture)
 {
 	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv);
 
-	return err ? err : step_launch(capture->step, capture->launch.pid);
+	if (!err)
+		err = step_launch(capture->step, capture->launch.pid);
+	return err || !capture->pt ? err : pt_add(capture->pt, capture->launch.pid, true);
 }
 
 static int for_targets(struct capture *capture, int (*fn)(struct capture *capture, pid_t pid))
@@ -185,7 +209,9 @@ static int check_target(struct capture *capture, pid_t pid)
 
 static int seize_target(struct capture *capture, pid_t pid)
 {
-	return step_attach(capture->step, pid);
+	int err = step_attach(capture->step, pid);
+
+	return err || !capture->pt ? err : pt_add(capture->pt, pid, false);
 }
 
 static int watch_target(struct capture *capture, pid_t pid)
@@ -229,7 +255,7 @@ static int attach_probes(struct capture *capture)
 		.trigger_cnt = capture->trigger_cnt,
 		.pid = only_target(capture),
 		.link = capture->config->link,
-		.freeze = capture->config->until.freeze && capture->config->source == CAPTURE_NONE,
+		.freeze = capture->config->until.freeze && capture_is_free_running(capture),
 		.stop_at = capture_stop_at(&capture->config->until),
 	};
 	int err;
@@ -244,9 +270,11 @@ static int attach_probes(struct capture *capture)
 }
 
 /* A thread that is single-stepped stops behind the probed instruction anyway. */
-static const char *stopped_by(const struct capture_config *config)
+static const char *stopped_by(const struct capture *capture)
 {
-	if (config->source != CAPTURE_NONE)
+	const struct capture_config *config = capture->config;
+
+	if (!capture_is_free_running(capture))
 		return "single-stepping";
 	if (config->until.freeze)
 		return "SIGSTOP from BPF (--freeze)";
@@ -266,7 +294,7 @@ static int describe(struct capture *capture)
 		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
 			return -ENOMEM;
 	}
-	snapshot->stopped_by = strdup(stopped_by(config));
+	snapshot->stopped_by = strdup(stopped_by(capture));
 	if (!snapshot->stopped_by)
 		return -ENOMEM;
 	return config->path ? command_line_of_argv(config->argv, &snapshot->command)
@@ -278,9 +306,9 @@ int capture_set_up(struct capture *capture)
 	const struct capture_config *config = capture->config;
 	int err;
 
-	if (config->source == CAPTURE_NONE)
+	err = open_pt(capture);
+	if (!err && capture_is_free_running(capture))
 		idle_prepare();
-	err = check_source(config->source);
 	if (!err)
 		err = for_targets(capture, check_target);
 	if (!err)
@@ -299,5 +327,5 @@ int capture_set_up(struct capture *capture)
 		err = attach_probes(capture);
 	if (!err)
 		err = for_targets(capture, verify_probes);
-	return err;
+	return err || !capture->pt || config->path ? err : pt_start(capture->pt);
 }

@@ -46,9 +46,10 @@ static void spin_for(struct trigger_set *set)
 	}
 }
 
-void idle_wait(struct trigger_set *set, bool spin)
+void idle_wait(struct trigger_set *set, bool spin, int timeout_ms)
 {
 	struct pollfd pollfd = {.fd = set ? trigger_set_fd(set) : -1, .events = POLLIN};
+	struct timespec timeout = {.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L};
 	sigset_t mask;
 
 	if (set && spin) {
@@ -58,6 +59,6 @@ void idle_wait(struct trigger_set *set, bool spin)
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	sigdelset(&mask, SIGCHLD);
 	while (!interrupt_pending() && !child_waits() && !(set && trigger_set_pending(set)))
-		if (ppoll(&pollfd, set ? 1 : 0, NULL, &mask) > 0)
+		if (ppoll(&pollfd, set ? 1 : 0, timeout_ms < 0 ? NULL : &timeout, &mask) >= 0)
 			return;
 }

@@ -11,4 +11,4 @@ void idle_prepare(void);
  * Returns when one of these has happened, perhaps earlier. `set` may be NULL. `spin`: never sleeps, which is two orders of magnitude quicker and
  * costs a processor.
  */
-void idle_wait(struct trigger_set *set, bool spin);
+void idle_wait(struct trigger_set *set, bool spin, int timeout_ms);

@@ -239,6 +239,54 @@ int code_store_set_maps(struct code_store *store, pid_t pid, struct maps *maps)
 	return keep_vdso(store);
 }
 
+/* ---- what nobody saw executed ---- */
+
+/* An entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
+static bool is_private(uint64_t entry, bool has_file)
+{
+	bool there = entry >> 62 & 3,
+	     of_file = entry >> 61 & 1; /* present or swapped out; a page of a file */
+
+	return there && !(has_file && of_file);
+}
+
+static int keep_pages(struct code_store *store, const struct map *map, int pagemap_fd)
+{
+	const struct sideband_mapping *mapping = &map->mapping;
+	size_t cnt = mapping->size / PAGE;
+	CLEANUP(freep) uint64_t *entries = malloc((cnt + 1) * sizeof(*entries));
+	ssize_t got;
+
+	if (!entries)
+		return -ENOMEM;
+	got = pread(pagemap_fd, entries, cnt * sizeof(*entries),
+		    (off_t)(mapping->addr / PAGE * sizeof(*entries)));
+	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*entries); i++)
+		if (is_private(entries[i], mapping->ino))
+			page_get(store, mapping->addr + i * PAGE);
+	return 0;
+}
+
+int code_store_keep_private(struct code_store *store)
+{
+	CLEANUP(closep) int fd = -1;
+	char path[64];
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", store->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; i < store->maps.cnt && !err; i++) {
+		const struct map *map = &store->maps.items[i];
+
+		if (!strncmp(map->mapping.name, UPROBE_PAGE_PREFIX, strlen(UPROBE_PAGE_PREFIX)))
+			page_get(store, map->mapping.addr);
+		else if (fd >= 0 && strcmp(map->mapping.name, "[vdso]") &&
+			 strcmp(map->mapping.name, "[vsyscall]"))
+			err = keep_pages(store, map, fd);
+	}
+	return err;
+}
+
 /* ---- export ---- */
 
 static int add_copy(struct snapshot *snapshot, pid_t pid, uint64_t addr, const uint8_t *bytes, size_t size,

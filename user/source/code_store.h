@@ -36,5 +36,11 @@ const struct maps *code_store_maps(const struct code_store *store);
 /* The instruction at ip; INSN_UNKNOWN where it cannot be read. Code that the process can write is read anew each time. */
 struct insn code_store_insn(struct code_store *store, uint64_t ip);
 
+/*
+ * For a source that does not see what is executed: takes in every page of code that holds something else than its file, of which there may be many. To be
+ * called while the process stands still. 0 or -ENOMEM; what cannot be read is left out.
+ */
+int code_store_keep_private(struct code_store *store);
+
 /* Appends to snapshot->copies the code that cannot be had from files. 0 or -ENOMEM. */
 int code_store_export(const struct code_store *store, struct snapshot *snapshot);

@@ -224,7 +224,7 @@ static int add_aux(struct step *step, struct step_thread *thread, struct snapsho
 	err = aux_ring_linearise(&thread->encoder.ring, &aux->bytes, &aux->size, &aux->offset);
 	if (err)
 		return err;
-	aux->ref_tsc = encoder_first_tsc(aux->bytes, aux->size, step->tsc);
+	aux->ref_tsc = trace_first_tsc(aux->bytes, aux->size, step->tsc);
 	/* What comes next must be decodable without this. */
 	aux_ring_take(&thread->encoder.ring);
 	thread->encoder.psb_wanted = true;
@@ -278,6 +278,22 @@ int step_snapshot(struct step *step, struct snapshot *snapshot)
 	return take_sideband(step, snapshot);
 }
 
+int step_copy_code(struct step *step, struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < step->process_cnt; i++) {
+		struct step_process *process = step->processes[i];
+		int err = step->started || process->exited ? 0 : code_store_keep_private(process->code);
+
+		if (!err)
+			err = code_store_export(process->code, snapshot);
+		if (!err)
+			err = jit_files_copy(snapshot, process->pid);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 int step_describe(struct step *step, struct snapshot *snapshot)
 {
 	struct timespec wall;
@@ -288,17 +304,7 @@ int step_describe(struct step *step, struct snapshot *snapshot)
 	snapshot->clock.monotonic_ns = snapshot->clock.trace_ns = step_now(step);
 	snapshot->clock.realtime_ns = (uint64_t)wall.tv_sec * 1000000000ull + (uint64_t)wall.tv_nsec;
 	snapshot->source = strdup("step");
-	if (!snapshot->source)
-		return -ENOMEM;
-	for (size_t i = 0; i < step->process_cnt; i++) {
-		int err = code_store_export(step->processes[i]->code, snapshot);
-
-		if (!err)
-			err = jit_files_copy(snapshot, step->processes[i]->pid);
-		if (err)
-			return err;
-	}
-	return 0;
+	return snapshot->source ? 0 : -ENOMEM;
 }
 
 int step_wait_status(const struct step *step)

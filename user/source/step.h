@@ -79,8 +79,14 @@ int step_snapshot(struct step *step, struct snapshot *snapshot);
 /* Before the start nothing tells of new mappings: looks for them now. 0 or -errno with a sentence. */
 int step_look_at_maps(struct step *step);
 
-/* After the last of them: fills parameters, clock and code copies. */
+/* After the last of them: fills parameters and clock. */
 int step_describe(struct step *step, struct snapshot *snapshot);
+
+/*
+ * Appends the code that cannot be had from files: what was stepped over, or before the start all that the held targets have. -ENOMEM, or another
+ * -errno with a sentence.
+ */
+int step_copy_code(struct step *step, struct snapshot *snapshot);
 
 /* Lets the held targets go on at full speed, untraced; a signal that was about to be delivered is. */
 void step_detach(struct step *step);

@@ -16,6 +16,7 @@
 
 #include "source/step_hide.h"
 #include "source/step_internal.h"
+#include "source/uprobe_page.h"
 
 static bool changes_maps(long syscall_nr)
 {
@@ -118,7 +119,7 @@ static bool in_detour(struct step *step, const struct step_thread *thread, uint6
 	map = maps_find(code_store_maps(thread->process->code), ip);
 	if (!map && !step_read_maps(step, thread->process, thread->tid, false))
 		map = maps_find(code_store_maps(thread->process->code), ip);
-	return map && !strncmp(map->mapping.name, "[uprobes", strlen("[uprobes"));
+	return map && !strncmp(map->mapping.name, UPROBE_PAGE_PREFIX, strlen(UPROBE_PAGE_PREFIX));
 }
 
 /* In the middle of one, the probed nop has been executed. */

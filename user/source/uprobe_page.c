@@ -40,12 +40,12 @@ bool uprobe_page_fill(const char *mapping_name, uint8_t *page, size_t size)
 		{"[uprobes]", uretprobe, sizeof(uretprobe)},
 		{"[uprobes-trampoline]", uprobe, sizeof(uprobe)},
 	};
-	enum { INT3 = 0xcc };
+	enum { NOP = 0x90 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
 		if (strcmp(mapping_name, pages[i].name) || pages[i].size > size)
 			continue;
-		memset(page, INT3, size);
+		memset(page, NOP, size);
 		memcpy(page, pages[i].code, pages[i].size);
 		return true;
 	}

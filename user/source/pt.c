@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * On each processor the first event owns the memory, and all others write there (PERF_EVENT_IOC_SET_OUTPUT). An event that is inherited must be bound to
+ * a processor (kernel/events/core.c, perf_mmap()), hence threads times processors. Records come from a second, dummy event, since the trace's
+ * own is off while it is not wanted.
+ */
+#include "source/pt.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "source/maps.h"
+#include "source/proc_status.h"
+#include "source/pt_event.h"
+#include "source/pt_records.h"
+#include "source/pt_ring.h"
+#include "source/sideband.h"
+
+enum { DATA_SIZE = 128 << 10, CLOCK_TRIES = 32 };
+
+struct pt_cpu {
+	int cpu;
+	int owner; /* the event whose memory it is, or -1 */
+	struct pt_event_map map;
+	struct pt_taken taken;
+};
+
+/* An event of a thread on a processor. */
+struct pt_fd {
+	int fd, cpu;
+	bool is_trace;
+};
+
+struct pt {
+	struct pt_config config;
+	struct pt_caps caps;
+	uint64_t pt_config; /* perf_event_attr.config */
+	struct pt_cpu *cpus;
+	size_t cpu_cnt;
+	struct pt_fd *fds;
+	size_t fd_cnt, fd_cap;
+	struct pt_records records;
+	uint64_t lost; /* records */
+};
+
+/* ---- events ---- */
+
+static struct perf_event_attr base_attr(const struct pt *pt)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.sample_type = SIDEBAND_SAMPLE_TYPE,
+		.sample_id_all = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.inherit = 1,
+		.inherit_thread = !pt->config.follow_forks,
+	};
+}
+
+static struct perf_event_attr trace_attr(const struct pt *pt, bool at_exec)
+{
+	struct perf_event_attr attr = base_attr(pt);
+
+	attr.type = pt->caps.type;
+	attr.config = pt->pt_config;
+	attr.disabled = 1;
+	attr.enable_on_exec = at_exec;
+	return attr;
+}
+
+static struct perf_event_attr record_attr(const struct pt *pt)
+{
+	struct perf_event_attr attr = base_attr(pt);
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.mmap = attr.mmap2 = 1;
+	attr.comm = attr.comm_exec = 1;
+	attr.task = 1;
+	attr.context_switch = 1;
+	return attr;
+}
+
+/* Kernels before 5.13 cannot tell threads from children: what the children do is recorded, and passed over later. */
+static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	int fd = pt_event_open(attr, tid, cpu);
+
+	if (fd == -EINVAL && attr->inherit_thread) {
+		attr->inherit_thread = 0;
+		fd = pt_event_open(attr, tid, cpu);
+	}
+	return fd;
+}
+
+/* The event writes to its processor's memory, which is made if this is the first. */
+static int place_event(struct pt *pt, struct pt_cpu *cpu, int fd)
+{
+	int err;
+
+	if (cpu->owner >= 0)
+		return pt_event_redirect(fd, cpu->owner);
+	err = pt_event_map(fd, DATA_SIZE, pt->config.ring_size, &cpu->map);
+	if (!err)
+		cpu->owner = fd;
+	return err;
+}
+
+static int add_event(struct pt *pt, struct pt_cpu *cpu, pid_t tid, struct perf_event_attr *attr,
+		     bool is_trace)
+{
+	int fd = open_event(attr, tid, cpu->cpu), err;
+
+	if (fd < 0)
+		return fd;
+	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, ((struct pt_fd){fd, cpu->cpu, is_trace}))) {
+		close(fd);
+		return -ENOMEM;
+	}
+	err = place_event(pt, cpu, fd);
+	return err;
+}
+
+static int add_thread(struct pt *pt, pid_t tid, bool at_exec)
+{
+	struct perf_event_attr trace = trace_attr(pt, at_exec), records = record_attr(pt);
+
+	for (size_t i = 0; i < pt->cpu_cnt; i++) {
+		int err = add_event(pt, &pt->cpus[i], tid, &trace, true);
+
+		if (!err)
+			err = add_event(pt, &pt->cpus[i], tid, &records, false);
+		if (err == -ENODEV) /* the processor is off */
+			continue;
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ---- the moment of attaching ---- */
+
+static uint64_t now_ns(const struct pt *pt)
+{
+	struct trace_clock clock;
+
+	if (pt_records_clock(&clock, pt->cpus[0].map.page))
+		return 0;
+	return trace_clock_ns(&clock, __rdtsc());
+}
+
+/* What the kernel would have told if it had been asked earlier. */
+static int tell_past(struct pt *pt, pid_t pid)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	CLEANUP(snapshot_freep) struct snapshot *past = NULL;
+	uint64_t now = now_ns(pt);
+	char name[64];
+	int err = maps_read(&maps, pid);
+
+	if (!err)
+		err = snapshot_new(&past);
+	if (err)
+		return err;
+	for (size_t i = 0; i < maps.cnt && !err; i++)
+		err = sideband_add_mmap(past, pid, pid, now, &maps.items[i].mapping);
+	if (!err && !proc_status_text(pid, "Name", name, sizeof(name)))
+		err = sideband_add_comm(past, pid, pid, now, name, 0);
+	return err ? err : pt_records_add_all(&pt->records, past->sideband, past->sideband_size);
+}
+
+static int name_thread(struct pt *pt, pid_t pid, pid_t tid)
+{
+	CLEANUP(snapshot_freep) struct snapshot *past = NULL;
+	char name[64];
+	int err;
+
+	if (tid == pid || proc_status_text(tid, "Name", name, sizeof(name)))
+		return 0;
+	err = snapshot_new(&past);
+	if (!err)
+		err = sideband_add_comm(past, pid, tid, now_ns(pt), name, 0);
+	return err ? err : pt_records_add_all(&pt->records, past->sideband, past->sideband_size);
+}
+
+static int add_threads(struct pt *pt, pid_t pid)
+{
+	CLEANUP(freep) char *path = NULL;
+	struct dirent *entry;
+	DIR *dir;
+	int err = 0;
+
+	if (asprintf(&path, "/proc/%d/task", pid) < 0)
+		return -ENOMEM;
+	dir = opendir(path);
+	if (!dir)
+		return -ESRCH;
+	while (!err && (entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (!tid)
+			continue;
+		err = add_thread(pt, tid, false);
+		if (err == -ESRCH) /* it has just ended */
+			err = 0;
+		else if (!err)
+			err = name_thread(pt, pid, tid);
+	}
+	closedir(dir);
+	return err;
+}
+
+int pt_add(struct pt *pt, pid_t pid, bool at_exec)
+{
+	int err = at_exec ? add_thread(pt, pid, true) : add_threads(pt, pid);
+
+	if (err)
+		return err == -ESRCH ? fail(err, "process %d has ended", pid)
+				     : pt_event_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
+	return at_exec ? 0 : tell_past(pt, pid);
+}
+
+/* ---- running ---- */
+
+int pt_start(struct pt *pt)
+{
+	for (size_t i = 0; i < pt->fd_cnt; i++) {
+		int err = pt->fds[i].is_trace ? pt_event_enable(pt->fds[i].fd) : 0;
+
+		if (err)
+			return fail_errno(err, "cannot start the trace");
+	}
+	return 0;
+}
+
+int pt_stop(struct pt *pt, int cpu)
+{
+	int err = 0;
+
+	for (int first = 1; first >= 0; first--)
+		for (size_t i = 0; i < pt->fd_cnt; i++)
+			if (pt->fds[i].is_trace && (pt->fds[i].cpu == cpu) == first &&
+			    pt_event_disable(pt->fds[i].fd))
+				err = -errno;
+	return err ? fail_errno(err, "cannot stop the trace") : 0;
+}
+
+static int on_record(void *ctx, const struct perf_event_header *record)
+{
+	struct pt *pt = ctx;
+
+	if (record->type == PERF_RECORD_LOST)
+		pt->lost += pt_records_lost(record);
+	return pt_records_add(&pt->records, record);
+}
+
+int pt_drain(struct pt *pt)
+{
+	for (size_t i = 0; i < pt->cpu_cnt; i++) {
+		int err = pt->cpus[i].owner < 0 ? 0 : pt_ring_records(&pt->cpus[i].map, on_record, pt);
+
+		if (err)
+			return fail(err, "the kernel's records of processor %d cannot be read",
+				    pt->cpus[i].cpu);
+	}
+	return 0;
+}
+
+int pt_snapshot(struct pt *pt, struct snapshot *snapshot)
+{
+	int err = pt_drain(pt);
+
+	for (size_t i = 0; i < pt->cpu_cnt && !err; i++) {
+		struct pt_cpu *cpu = &pt->cpus[i];
+		struct aux_trace *aux;
+		uint8_t *bytes;
+		size_t size;
+
+		if (cpu->owner < 0)
+			continue;
+		err = pt_ring_take(&cpu->map, &cpu->taken, &bytes, &size);
+		if (err)
+			return err;
+		aux = size ? snapshot_add_aux(snapshot) : NULL;
+		if (!aux) {
+			free(bytes);
+			err = size ? -ENOMEM : 0;
+			continue;
+		}
+		*aux = (struct aux_trace){
+			.pid = -1, .tid = -1, .cpu = cpu->cpu, .bytes = bytes, .size = size};
+		aux->ref_tsc = trace_first_tsc(bytes, size, __rdtsc());
+	}
+	if (pt->lost)
+		log_warn("the kernel lost %llu records of what ran where: some of the trace may not be "
+			 "decoded",
+			 (unsigned long long)pt->lost);
+	pt->lost = 0;
+	return err ? err : pt_records_take(&pt->records, snapshot);
+}
+
+/* The two clocks and the TSC at one moment: the closest of some tries. */
+static void tie_clocks(struct trace_clock *clock)
+{
+	uint64_t best = UINT64_MAX;
+	struct timespec wall;
+
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		struct timespec now;
+		uint64_t begin = __rdtsc(), end;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		end = __rdtsc();
+		if (end - begin >= best)
+			continue;
+		best = end - begin;
+		clock->trace_ns = trace_clock_ns(clock, begin + best / 2);
+		clock->monotonic_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+		clock_gettime(CLOCK_REALTIME, &wall);
+		clock->realtime_ns = (uint64_t)wall.tv_sec * 1000000000ull + (uint64_t)wall.tv_nsec;
+	}
+}
+
+int pt_describe(struct pt *pt, struct snapshot *snapshot)
+{
+	int err = -ENODEV;
+
+	snapshot->params = pt_caps_params(&pt->caps, pt->pt_config);
+	for (size_t i = 0; i < pt->cpu_cnt && err; i++)
+		if (pt->cpus[i].owner >= 0)
+			err = pt_records_clock(&snapshot->clock, pt->cpus[i].map.page);
+	if (err)
+		return fail(-ENOTSUP,
+			    "the kernel does not tell how the TSC relates to its clock (an unstable TSC): "
+			    "times of this processor's trace cannot be understood");
+	tie_clocks(&snapshot->clock);
+	snapshot->source = strdup("intel_pt");
+	return snapshot->source ? 0 : -ENOMEM;
+}
+
+/* ---- life ---- */
+
+/* Two files for each thread on each processor soon are more than the usual 1024. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+int pt_new(struct pt **ret_pt, const struct pt_config *config)
+{
+	CLEANUP(pt_freep) struct pt *pt = calloc(1, sizeof(*pt));
+	long cnt = sysconf(_SC_NPROCESSORS_CONF);
+	int err;
+
+	if (!pt)
+		return -ENOMEM;
+	pt->config = *config;
+	err = pt_caps_read(&pt->caps, config->sysfs);
+	if (!err)
+		err = pt_caps_config(&pt->caps, &config->timing, &pt->pt_config);
+	if (err)
+		return err;
+	pt->cpus = calloc((size_t)cnt, sizeof(*pt->cpus));
+	if (!pt->cpus)
+		return -ENOMEM;
+	for (pt->cpu_cnt = 0; pt->cpu_cnt < (size_t)cnt; pt->cpu_cnt++)
+		pt->cpus[pt->cpu_cnt] = (struct pt_cpu){.cpu = (int)pt->cpu_cnt, .owner = -1};
+	allow_files();
+	*ret_pt = TAKE_PTR(pt);
+	return 0;
+}
+
+void pt_free(struct pt *pt)
+{
+	if (!pt)
+		return;
+	for (size_t i = 0; i < pt->cpu_cnt; i++)
+		pt_event_unmap(&pt->cpus[i].map);
+	for (size_t i = 0; i < pt->fd_cnt; i++)
+		close(pt->fds[i].fd);
+	pt_records_release(&pt->records);
+	free(pt->fds);
+	free(pt->cpus);
+	free(pt);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The intel_pt source: the processor's branch trace through perf_event_open(2). One AUX ring for each processor, which the kernel overwrites all the
+ * time; each thread of the targets has an event on each processor, and threads (and children, if wanted) that are born later inherit them. Who ran where,
+ * and what was mapped, the kernel tells as records (source/sideband.h).
+ *
+ * User mode only. Taking a snapshot: pt_stop(), pt_snapshot(), and pt_start() to go on.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "source/pt_caps.h"
+#include "source/snapshot.h"
+
+struct pt;
+
+struct pt_config {
+	const char *sysfs; /* PT_SYSFS */
+	struct pt_timing timing;
+	size_t ring_size;  /* of each processor's ring: a power of two, a page at least */
+	bool follow_forks; /* children are targets, too */
+};
+
+/* -ENOTSUP with a sentence: no Intel PT here, or not with this timing. */
+int pt_new(struct pt **ret_pt, const struct pt_config *config);
+
+/*
+ * The process is a target from now on, with all threads it has, which must not run meanwhile. `at_exec`: it is a child that will exec, and is traced from
+ * there; else it is traced from pt_start() on. -errno with a sentence (pt_event_explain()); -ESRCH: it is gone.
+ */
+int pt_add(struct pt *pt, pid_t pid, bool at_exec);
+
+int pt_start(struct pt *pt);
+
+/* Nothing is written any more. `cpu` is the processor to begin with, or -1. */
+int pt_stop(struct pt *pt, int cpu);
+
+/* Takes in the records that wait; to be called now and then, for their room is small. */
+int pt_drain(struct pt *pt);
+
+/* After pt_stop(): appends an AUX trace for each processor's ring, of what was written since the last snapshot, and the records since then. */
+int pt_snapshot(struct pt *pt, struct snapshot *snapshot);
+
+/* Fills the parameters, the clock and the source's name. */
+int pt_describe(struct pt *pt, struct snapshot *snapshot);
+
+void pt_free(struct pt *pt);
+
+DEFINE_CLEANUP(struct pt *, pt_free)

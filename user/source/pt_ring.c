@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * aux_head is an offset into the area, and pages start as zeroes: an area that was never written round has only zeroes behind its head. The second time
+ * that cannot tell any more; what stood right before the head then can: the writer comes there only after all the rest.
+ *
+ *	taken at h:	[ d d d d h . . . ]		head now at n, d before h unchanged: new is h..n
+ *			[ n n n n n d d d ]		all but what stands before n may be old, at most a window of it
+ */
+#include "source/pt_ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t load(const volatile __u64 *value)
+{
+	return __atomic_load_n(value, __ATOMIC_ACQUIRE);
+}
+
+/* ---- AUX ---- */
+
+static bool all_zero(const uint8_t *bytes, size_t size)
+{
+	return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
+}
+
+static void copy_round(const struct pt_event_map *map, uint64_t from, uint8_t *to, size_t size)
+{
+	size_t first = map->aux_size - from < size ? map->aux_size - from : size;
+
+	memcpy(to, map->aux + from, first);
+	memcpy(to + first, map->aux, size - first);
+}
+
+static uint64_t before(const struct pt_event_map *map, uint64_t head, size_t size)
+{
+	return (head + map->aux_size - size) & (map->aux_size - 1);
+}
+
+static bool written_round(const struct pt_event_map *map, const struct pt_taken *taken, uint64_t head)
+{
+	uint8_t window[PT_WINDOW_BYTES];
+
+	if (!taken->any)
+		return !all_zero(map->aux + head, map->aux_size - head);
+	copy_round(map, before(map, taken->head, sizeof(window)), window, sizeof(window));
+	return memcmp(window, taken->window, sizeof(window)) != 0;
+}
+
+int pt_ring_take(const struct pt_event_map *map, struct pt_taken *taken, uint8_t **ret_bytes,
+		 size_t *ret_size)
+{
+	uint64_t head = load(&map->page->aux_head) & (map->aux_size - 1);
+	uint64_t from = taken->any ? taken->head : 0;
+	size_t size = (head - from) & (map->aux_size - 1);
+
+	if (written_round(map, taken, head)) {
+		from = head;
+		size = map->aux_size;
+	}
+	*ret_bytes = malloc(size + 1);
+	if (!*ret_bytes)
+		return -ENOMEM;
+	copy_round(map, from, *ret_bytes, size);
+	taken->any = true;
+	taken->head = head;
+	copy_round(map, before(map, head, PT_WINDOW_BYTES), taken->window, PT_WINDOW_BYTES);
+	*ret_size = size;
+	return 0;
+}
+
+/* ---- records ---- */
+
+/* The record at `tail`, in one piece: in place, or in `copy`. NULL: its size is impossible. */
+static const struct perf_event_header *record_at(const struct pt_event_map *map, uint64_t tail, uint64_t left,
+						 uint8_t *copy)
+{
+	const uint8_t *data = (const uint8_t *)map->page + map->page->data_offset;
+	size_t at = tail & (map->data_size - 1), first = map->data_size - at;
+	const struct perf_event_header *header = (const void *)(data + at); /* records are of 8 byte units */
+
+	if (left < sizeof(*header) || header->size < sizeof(*header) || header->size > left)
+		return NULL;
+	if (header->size <= first)
+		return header;
+	memcpy(copy, data + at, first);
+	memcpy(copy + first, data, header->size - first);
+	return (const void *)copy;
+}
+
+int pt_ring_records(const struct pt_event_map *map,
+		    int (*fn)(void *ctx, const struct perf_event_header *record), void *ctx)
+{
+	_Alignas(8) uint8_t copy[UINT16_MAX + 1];
+	uint64_t head = load(&map->page->data_head), tail = map->page->data_tail;
+	int err = 0;
+
+	while (tail < head && !err) {
+		const struct perf_event_header *record = record_at(map, tail, head - tail, copy);
+
+		if (record) {
+			tail += record->size;
+			err = fn(ctx, record);
+		} else {
+			tail = head;
+			err = -EBADMSG;
+		}
+	}
+	__atomic_store_n(&map->page->data_tail, tail, __ATOMIC_RELEASE);
+	return err;
+}
