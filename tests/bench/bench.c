@@ -19,6 +19,7 @@
 #include "pipeline/copies.h"
 #include "pipeline/decode.h"
 #include "pipeline/stream.h"
+#include "pipeline/turns.h"
 #include "sinks/sink.h"
 #include "source/launch.h"
 #include "source/pin.h"
@@ -234,18 +235,22 @@ static void bench_decoding(struct snapshot *snapshot)
 
 enum { BRANCHES = 100000000 };
 
-static void branches_of(struct stream *stream, struct branch_list *ret_branches)
+static void branches_of(struct history *history, const struct snapshot *snapshot,
+			struct branch_list *ret_branches)
 {
 	const struct decode_config config = {.threads = 1};
 	struct decoder_cache *cache;
 	struct decoder_config decoder;
+	struct schedule schedule;
 	int err = decoder_cache_new(&cache);
 
+	if (!err)
+		err = schedule_make(&schedule, history, &snapshot->aux[0]);
 	if (!err) {
-		decoder = stream_decoder(stream, &config, cache);
-		err = decoder_run(&decoder, stream->snapshot->aux[0].bytes, stream->snapshot->aux[0].size,
-				  ret_branches);
+		decoder = turns_decoder(snapshot, history, &schedule, &config, cache);
+		err = decoder_run(&decoder, snapshot->aux[0].bytes, snapshot->aux[0].size, ret_branches);
 		decoder_cache_free(cache);
+		schedule_release(&schedule);
 	}
 	if (err)
 		die("decode", err);
@@ -285,7 +290,7 @@ static void bench_stacks(const struct snapshot *snapshot)
 	if (err)
 		die("history", err);
 	stream.process = history_process(history, snapshot->aux[0].pid);
-	branches_of(&stream, &branches);
+	branches_of(history, snapshot, &branches);
 	before = in_use();
 	err = stacks_new(&stacks, &config, &thread);
 	for (; cnt < BRANCHES && !err; cnt += branches.cnt) {

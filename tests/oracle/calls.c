@@ -34,6 +34,7 @@
 #include "pipeline/decode.h"
 #include "pipeline/history.h"
 #include "pipeline/stream.h"
+#include "pipeline/turns.h"
 #include "recording/recording.h"
 
 enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, STACK_BYTES_MAX = 64 << 20, CONTEXT = 5 };
@@ -393,16 +394,20 @@ static int build_whole(const struct oracle *oracle, const struct snapshot *snaps
 	struct branch_list branches = {0};
 	struct decoder_cache *cache;
 	struct decoder_config decoder;
+	struct schedule schedule;
 	int err = decoder_cache_new(&cache);
 
+	if (!err)
+		err = schedule_make(&schedule, oracle->history, aux);
 	if (err)
 		return err;
-	decoder = stream_decoder(&stream, &decode, cache);
+	decoder = turns_decoder(snapshot, oracle->history, &schedule, &decode, cache);
 	err = decoder_run(&decoder, aux->bytes, aux->size, &branches);
 	if (!err)
 		err = stacks_build(&config, &branches, thread);
 	branch_list_release(&branches);
 	decoder_cache_free(cache);
+	schedule_release(&schedule);
 	return err;
 }
 
@@ -444,7 +449,7 @@ int main(int argc, char **argv)
 		printf("%s\n", fail_message(-EINVAL));
 		return 2;
 	}
-	oracle.pid = snapshot->aux[0].pid;
+	oracle.pid = decoded_timeline(decoded)->thread_cnt ? decoded_timeline(decoded)->threads[0].pid : snapshot->aux[0].pid;
 	if (read_log(&oracle, argv[2])) {
 		printf("%s\n", fail_message(-EINVAL));
 		return 2;

@@ -57,11 +57,11 @@ static void print_place(char separator, uint64_t ip, const struct symbol *symbol
 		fputs(symbol->name, stdout);
 }
 
-static int print_branch(void *ctx, const struct aux_trace *aux, const struct branch *branch, uint64_t time_ns,
+static int print_branch(void *ctx, int32_t tid, const struct branch *branch, uint64_t time_ns,
 			const struct symbol *from, const struct symbol *to)
 {
 	(void)ctx;
-	printf("%" PRIu64 "\t%d\t%s%s%s%s%s\t%" PRIx64 "\t%" PRIx64, time_ns, aux->tid,
+	printf("%" PRIu64 "\t%d\t%s%s%s%s%s\t%" PRIx64 "\t%" PRIx64, time_ns, tid,
 	       branch_kind_to_str(branch->kind), branch->kind == BRANCH_GAP ? ":" : "",
 	       branch->kind == BRANCH_GAP ? branch_gap_to_str(branch->gap) : "",
 	       branch->flags & BRANCH_TRACE_START ? "+start" : "",
@@ -83,13 +83,13 @@ static int dump_branches(const char *path)
 
 /* ---- instructions ---- */
 
-static int print_instruction(void *ctx, const struct aux_trace *aux, uint64_t ip, enum branch_gap gap)
+static int print_instruction(void *ctx, int32_t tid, uint64_t ip, enum branch_gap gap)
 {
 	(void)ctx;
 	if (gap)
-		printf("%d gap %s\n", aux->tid, branch_gap_to_str(gap));
+		printf("%d gap %s\n", tid, branch_gap_to_str(gap));
 	else
-		printf("%d %" PRIx64 "\n", aux->tid, ip);
+		printf("%d %" PRIx64 "\n", tid, ip);
 	return 0;
 }
 

@@ -25,7 +25,9 @@
 
 struct walker {
 	struct pt_block_decoder *decoder;
-	const struct code *code;
+	struct code *code;
+	size_t index; /* of the image ... */
+	struct pt_image *image;
 	struct branch_list *branches;
 	struct walk walk;
 	uint64_t limit_ip;
@@ -38,6 +40,25 @@ struct walker {
 	bool aborting; /* a transaction */
 	bool no_memory;
 };
+
+/* Another process's turn, or another image of this one. 0 or -ENOMEM. */
+static int use_image(struct walker *walker, size_t index)
+{
+	struct pt_image *image;
+	int err;
+
+	if (walker->image && index == walker->index)
+		return 0;
+	err = code_take_image(walker->code, index, &image);
+	if (err)
+		return err;
+	pt_blk_set_image(walker->decoder, image);
+	if (walker->image)
+		code_give_image(walker->code, walker->index, walker->image);
+	walker->image = image;
+	walker->index = index;
+	return 0;
+}
 
 static void emit(struct walker *walker, const struct branch *branch)
 {
@@ -87,6 +108,21 @@ static void update_time(struct walker *walker)
 
 /* ---- events ---- */
 
+/* Between the end of a trace and its next start, who runs may have changed. */
+static void on_enabled(struct walker *walker, uint64_t ip)
+{
+	size_t version = code_version_at(walker->code, walker->tsc);
+
+	walker->has_last = false;
+	if (use_image(walker, code_image_of(walker->code, version)))
+		walker->no_memory = true;
+	emit(walker, &(struct branch){.tsc = walker->tsc,
+				      .to = ip,
+				      .kind = BRANCH_NONE,
+				      .flags = BRANCH_TRACE_START,
+				      .detail = (int32_t)version});
+}
+
 static void on_disabled(struct walker *walker)
 {
 	const struct branch_insn *last = &walker->last;
@@ -116,11 +152,7 @@ static void on_event(struct walker *walker, const struct pt_event *event)
 		return;
 	switch (event->type) {
 	case ptev_enabled:
-		walker->has_last = false;
-		emit(walker, &(struct branch){.tsc = walker->tsc,
-					      .to = event->variant.enabled.ip,
-					      .kind = BRANCH_NONE,
-					      .flags = BRANCH_TRACE_START});
+		on_enabled(walker, event->variant.enabled.ip);
 		break;
 	case ptev_disabled:
 		on_disabled(walker);
@@ -245,20 +277,20 @@ int blocks_decode(struct pieces *pieces, size_t index, struct branch_list *branc
 	const struct piece *piece = &pieces->items[index];
 	struct walker walker = {.code = &pieces->code, .branches = branches, .tsc = piece->header.tsc};
 	struct pt_config config;
-	struct pt_image *image;
 	int err;
 
 	walker.has_limit = pieces_limit(pieces, index, &walker.limit_ip);
 	pieces_setup(pieces, index, &config);
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
-	err = code_take_image(&pieces->code, piece->version, &image);
-	if (err)
-		return err;
 	walker.decoder = pt_blk_alloc_decoder(&config);
-	err = walker.decoder ? pt_blk_set_image(walker.decoder, image) : -pte_nomem;
-	err = err < 0 ? status_fail(err, "a block decoder") : walk_piece(&walker);
+	if (!walker.decoder)
+		return status_fail(-pte_nomem, "a block decoder");
+	err = use_image(&walker, code_image_of(walker.code, piece->version));
+	if (!err)
+		err = walk_piece(&walker);
 	pt_blk_free_decoder(walker.decoder);
-	code_give_image(&pieces->code, piece->version, image);
+	if (walker.image)
+		code_give_image(walker.code, walker.index, walker.image);
 	return walker.no_memory ? fail(-ENOMEM, "no memory for branches") : err;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A libipt image reorders its sections on every look-up, so two decoders must not share one; building one costs the
- * square of its sections. Hence a pool per version: a decoder takes an image and gives it back, and there
+ * square of its sections. Hence a pool for each: a decoder takes an image and gives it back, and there
  * are never more than decoders at work at the same time. The sections behind the images are shared (decode/cache.c).
  */
 #include "decode/code.h"
 
 #include <intel-pt.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "decode/status.h"
@@ -35,7 +38,7 @@ static int code_index(struct code *code, const struct cached_section *section)
 static int code_add_section(struct code *code, struct code_image_set *set, const struct code_section *wanted)
 {
 	const struct cached_section *section;
-	int err = decoder_cache_add(code->cache, wanted, &section);
+	int err = decoder_cache_add(code->config->cache, wanted, &section);
 
 	if (err == -ENOMEM)
 		return err;
@@ -49,10 +52,10 @@ static int code_add_section(struct code *code, struct code_image_set *set, const
 	return err ? fail(err, "no memory for the code sections") : 0;
 }
 
-static int code_add_version(struct code *code, struct code_image_set *set, const struct code_version *version)
+static int code_add_image(struct code *code, struct code_image_set *set, const struct code_image *image)
 {
-	for (size_t i = 0; i < version->section_cnt; i++) {
-		int err = code_add_section(code, set, &version->sections[i]);
+	for (size_t i = 0; i < image->section_cnt; i++) {
+		int err = code_add_section(code, set, &image->sections[i]);
 
 		if (err)
 			return err;
@@ -60,25 +63,35 @@ static int code_add_version(struct code *code, struct code_image_set *set, const
 	return 0;
 }
 
-int code_init(struct code *code, struct decoder_cache *cache, const struct code_version *versions, size_t cnt)
+/* Only those that a version needs: a stream sees few of many processes. */
+static int code_add_images(struct code *code)
 {
-	*code = (struct code){.cache = cache, .versions = versions, .version_cnt = cnt};
-	pthread_mutex_init(&code->lock, NULL);
-	/* Without any code there is one version that is empty. */
-	code->sets = calloc(cnt ? cnt : 1, sizeof(*code->sets));
-	if (!code->sets) {
-		code_release(code);
-		return fail(-ENOMEM, "no memory for the code versions");
-	}
-	for (size_t i = 0; i < cnt; i++) {
-		int err = code_add_version(code, &code->sets[i], &versions[i]);
+	const struct decoder_config *config = code->config;
+	CLEANUP(freep) bool *added = calloc(config->image_cnt + 1, sizeof(*added));
+	int err = added ? 0 : fail(-ENOMEM, "no memory for the code images");
 
-		if (err) {
-			code_release(code);
-			return err;
-		}
+	for (size_t i = 0; i < config->version_cnt && !err; i++) {
+		size_t image = config->versions[i].image;
+
+		if (!added[image])
+			err = code_add_image(code, &code->sets[image], &config->images[image]);
+		added[image] = true;
 	}
-	return 0;
+	return err;
+}
+
+int code_init(struct code *code, const struct decoder_config *config)
+{
+	int err;
+
+	*code = (struct code){.config = config};
+	pthread_mutex_init(&code->lock, NULL);
+	/* Without any code there is one image that is empty. */
+	code->sets = calloc(config->image_cnt + 1, sizeof(*code->sets));
+	err = code->sets ? code_add_images(code) : fail(-ENOMEM, "no memory for the code images");
+	if (err)
+		code_release(code);
+	return err;
 }
 
 static void code_image_set_release(struct code_image_set *set)
@@ -91,9 +104,7 @@ static void code_image_set_release(struct code_image_set *set)
 
 void code_release(struct code *code)
 {
-	size_t cnt = code->version_cnt ? code->version_cnt : 1;
-
-	for (size_t i = 0; code->sets && i < cnt; i++)
+	for (size_t i = 0; code->sets && i <= code->config->image_cnt; i++)
 		code_image_set_release(&code->sets[i]);
 	free(code->sets);
 	free(code->sections);
@@ -102,12 +113,12 @@ void code_release(struct code *code)
 
 size_t code_version_at(const struct code *code, uint64_t tsc)
 {
-	size_t low = 0, high = code->version_cnt;
+	size_t low = 0, high = code->config->version_cnt;
 
 	while (high - low > 1) {
 		size_t mid = low + (high - low) / 2;
 
-		if (code->versions[mid].start_tsc <= tsc)
+		if (code->config->versions[mid].start_tsc <= tsc)
 			low = mid;
 		else
 			high = mid;
@@ -115,9 +126,14 @@ size_t code_version_at(const struct code *code, uint64_t tsc)
 	return low;
 }
 
+size_t code_image_of(const struct code *code, size_t version)
+{
+	return version < code->config->version_cnt ? code->config->versions[version].image : 0;
+}
+
 static int image_build(struct code *code, const struct code_image_set *set, struct pt_image **ret_image)
 {
-	struct pt_image_section_cache *iscache = decoder_cache_iscache(code->cache);
+	struct pt_image_section_cache *iscache = decoder_cache_iscache(code->config->cache);
 	struct pt_image *image = pt_image_alloc(NULL);
 
 	if (!image)
@@ -134,9 +150,9 @@ static int image_build(struct code *code, const struct code_image_set *set, stru
 	return 0;
 }
 
-int code_take_image(struct code *code, size_t version, struct pt_image **ret_image)
+int code_take_image(struct code *code, size_t index, struct pt_image **ret_image)
 {
-	struct code_image_set *set = &code->sets[version];
+	struct code_image_set *set = &code->sets[index];
 	struct pt_image *image = NULL;
 
 	pthread_mutex_lock(&code->lock);
@@ -149,9 +165,9 @@ int code_take_image(struct code *code, size_t version, struct pt_image **ret_ima
 	return 0;
 }
 
-void code_give_image(struct code *code, size_t version, struct pt_image *image)
+void code_give_image(struct code *code, size_t index, struct pt_image *image)
 {
-	struct code_image_set *set = &code->sets[version];
+	struct code_image_set *set = &code->sets[index];
 	int err;
 
 	pthread_mutex_lock(&code->lock);

@@ -41,7 +41,7 @@ static int decode_piece(void *ctx, size_t i)
 	int err = blocks_decode(&run->pieces, i, &list);
 
 	if (!err)
-		err = run->out->piece(run->out->ctx, i, &list);
+		err = run->out->piece(run->out->ctx, i, run->pieces.items[i].version, &list);
 	branch_list_release(&list);
 	tell_progress(run, &run->pieces.items[i]);
 	return err;
@@ -57,7 +57,7 @@ static int no_piece(const struct decoder_pieces *out)
 	if (!err)
 		err = ARRAY_PUSH(list.items, list.cnt, list.cap, nothing);
 	if (!err)
-		err = out->piece(out->ctx, 0, &list);
+		err = out->piece(out->ctx, 0, 0, &list);
 	branch_list_release(&list);
 	return err;
 }
@@ -100,10 +100,11 @@ static int begin_lists(void *ctx, size_t cnt)
 	return collected->lists ? 0 : fail(-ENOMEM, "no memory for %zu pieces", cnt);
 }
 
-static int take_list(void *ctx, size_t index, struct branch_list *branches)
+static int take_list(void *ctx, size_t index, size_t version, struct branch_list *branches)
 {
 	struct collected *collected = ctx;
 
+	(void)version;
 	collected->lists[index] = *branches;
 	*branches = (struct branch_list){0};
 	return 0;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "decode/branch.h"
 #include "source/snapshot.h"
 
@@ -18,11 +19,16 @@ struct code_section {
 	uint64_t file_offset, size, addr;
 };
 
-/* Code in force from `start_tsc` on, until the next version's start. */
-struct code_version {
-	uint64_t start_tsc;
+/* What stands in an address space. */
+struct code_image {
 	const struct code_section *sections;
 	size_t section_cnt;
+};
+
+/* Code in force from `start_tsc` on, until the next version's start: another image of the process, or another process's turn on the processor. */
+struct code_version {
+	uint64_t start_tsc;
+	size_t image; /* index */
 };
 
 /* Code sections shared by all decodes: every file is mapped once, decoded instructions are cached across threads and pieces. */
@@ -30,11 +36,14 @@ struct decoder_cache;
 int decoder_cache_new(struct decoder_cache **ret_cache);
 void decoder_cache_free(struct decoder_cache *cache);
 
+DEFINE_CLEANUP(struct decoder_cache *, decoder_cache_free)
+
 struct decoder_config {
 	const struct trace_params *params;
 	struct decoder_cache *cache;
-	const struct code_version
-		*versions; /* of this stream's process, by start_tsc; the first also serves earlier times */
+	const struct code_image *images;
+	size_t image_cnt;
+	const struct code_version *versions; /* of this stream, by start_tsc; the first also serves earlier times */
 	size_t version_cnt;
 	unsigned int threads; /* 0: all processors */
 	void (*progress)(void *ctx, size_t done_bytes,
@@ -53,20 +62,23 @@ int decoder_run(const struct decoder_config *config, const uint8_t *bytes, size_
  * The same without keeping all branches at once: `piece` gets those of each of the stream's `cnt` pieces, from several threads and in any order, and may
  * take the list (leave it empty); `begin` is called once before. Put together in the order of their indices, the pieces are what decoder_run() gives, but for times
  * that run back a little from one to the next. Non-zero returns end it and are returned.
+ *
+ * `version` is in force at the piece's beginning; a branch with BRANCH_TRACE_START has the one from there on as its `detail`.
  */
 struct decoder_pieces {
 	int (*begin)(void *ctx, size_t cnt);
-	int (*piece)(void *ctx, size_t index, struct branch_list *branches);
+	int (*piece)(void *ctx, size_t index, size_t version, struct branch_list *branches);
 	void *ctx;
 };
 int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes, size_t size,
 		       const struct decoder_pieces *pieces);
 
 /*
- * Calls fn with the address of every instruction executed, in order (libipt's instruction decoder: slow, the reference). `ip` is 0 at a gap.
+ * Calls fn with the address of every instruction executed, in order (libipt's instruction decoder: slow, the reference), and the code
+ * version it is of. `ip` is 0 at a gap.
  */
 int decoder_instructions(const struct decoder_config *config, const uint8_t *bytes, size_t size,
-			 int (*fn)(void *ctx, uint64_t ip, enum branch_gap gap), void *ctx);
+			 int (*fn)(void *ctx, size_t version, uint64_t ip, enum branch_gap gap), void *ctx);
 
 /*
  * Calls fn with each packet as a line of text: offset in the stream and mnemonic with payload, e.g. "tip.pge  3: 00007f0012345678". Bad

@@ -9,12 +9,44 @@
 
 struct lister {
 	struct pt_insn_decoder *decoder;
+	struct code *code;
+	struct pt_image *image;
+	size_t index, version;
 	uint64_t limit_ip;
 	bool has_limit;
 	struct walk walk;
-	int (*fn)(void *ctx, uint64_t ip, enum branch_gap gap);
+	int (*fn)(void *ctx, size_t version, uint64_t ip, enum branch_gap gap);
 	void *ctx;
 };
+
+static int use_version(struct lister *lister, size_t version)
+{
+	size_t index = code_image_of(lister->code, version);
+	struct pt_image *image;
+	int err;
+
+	lister->version = version;
+	if (lister->image && index == lister->index)
+		return 0;
+	err = code_take_image(lister->code, index, &image);
+	if (err)
+		return err;
+	pt_insn_set_image(lister->decoder, image);
+	if (lister->image)
+		code_give_image(lister->code, lister->index, lister->image);
+	lister->image = image;
+	lister->index = index;
+	return 0;
+}
+
+static int on_event(struct lister *lister, const struct pt_event *event)
+{
+	if (event->status_update)
+		return 0;
+	if (event->type == ptev_enabled && event->has_tsc)
+		return use_version(lister, code_version_at(lister->code, event->tsc));
+	return event->type == ptev_overflow ? lister->fn(lister->ctx, lister->version, 0, GAP_OVERFLOW) : 0;
+}
 
 /* Takes all events that are due; *ret_stop is fn's wish. */
 static int drain_events(struct lister *lister, int status, int *ret_stop)
@@ -23,8 +55,8 @@ static int drain_events(struct lister *lister, int status, int *ret_stop)
 		struct pt_event event;
 
 		status = pt_insn_event(lister->decoder, &event, sizeof(event));
-		if (status >= 0 && event.type == ptev_overflow && !event.status_update)
-			*ret_stop = lister->fn(lister->ctx, 0, GAP_OVERFLOW);
+		if (status >= 0)
+			*ret_stop = on_event(lister, &event);
 		walk_restart(&lister->walk);
 	}
 	return status;
@@ -36,7 +68,7 @@ static int on_error(struct lister *lister, int status)
 
 	if (status == -pte_eos)
 		return 0;
-	return gap == GAP_NONE ? status_fail(status, "decoding") : lister->fn(lister->ctx, 0, gap);
+	return gap == GAP_NONE ? status_fail(status, "decoding") : lister->fn(lister->ctx, lister->version, 0, gap);
 }
 
 static bool takes_trace(const struct pt_insn *insn)
@@ -62,7 +94,7 @@ static int list_piece(struct lister *lister)
 		if (status >= 0 || (insn.iclass != ptic_error && insn.size)) {
 			if (in_tail && lister->has_limit && insn.ip == lister->limit_ip)
 				return 0;
-			stop = lister->fn(lister->ctx, insn.ip, GAP_NONE);
+			stop = lister->fn(lister->ctx, lister->version, insn.ip, GAP_NONE);
 			if (stop)
 				return stop;
 			if (takes_trace(&insn) || !in_tail)
@@ -77,29 +109,30 @@ static int list_piece(struct lister *lister)
 
 static int decode_piece(struct pieces *pieces, size_t index, struct lister *lister)
 {
-	size_t version = pieces->items[index].version;
 	struct pt_config config;
-	struct pt_image *image;
-	int err = code_take_image(&pieces->code, version, &image);
+	int err;
 
-	if (err)
-		return err;
 	pieces_setup(pieces, index, &config);
 	lister->walk = (struct walk){0};
 	lister->has_limit = pieces_limit(pieces, index, &lister->limit_ip);
 	lister->decoder = pt_insn_alloc_decoder(&config);
-	err = lister->decoder ? pt_insn_set_image(lister->decoder, image) : -pte_nomem;
-	err = err < 0 ? status_fail(err, "an instruction decoder") : list_piece(lister);
+	if (!lister->decoder)
+		return status_fail(-pte_nomem, "an instruction decoder");
+	err = use_version(lister, pieces->items[index].version);
+	if (!err)
+		err = list_piece(lister);
 	pt_insn_free_decoder(lister->decoder);
-	code_give_image(&pieces->code, version, image);
+	if (lister->image)
+		code_give_image(lister->code, lister->index, lister->image);
+	lister->image = NULL;
 	return err;
 }
 
 int decoder_instructions(const struct decoder_config *config, const uint8_t *bytes, size_t size,
-			 int (*fn)(void *ctx, uint64_t ip, enum branch_gap gap), void *ctx)
+			 int (*fn)(void *ctx, size_t version, uint64_t ip, enum branch_gap gap), void *ctx)
 {
-	struct lister lister = {.fn = fn, .ctx = ctx};
 	struct pieces pieces;
+	struct lister lister = {.code = &pieces.code, .fn = fn, .ctx = ctx};
 	int err = pieces_init(&pieces, config, bytes, size);
 
 	if (err)
@@ -107,7 +140,7 @@ int decoder_instructions(const struct decoder_config *config, const uint8_t *byt
 	for (size_t i = 0; i < pieces.cnt && !err; i++)
 		err = decode_piece(&pieces, i, &lister);
 	if (!pieces.cnt && size && !err)
-		err = fn(ctx, 0, GAP_BAD_TRACE);
+		err = fn(ctx, 0, 0, GAP_BAD_TRACE);
 	pieces_release(&pieces);
 	return err;
 }

@@ -61,7 +61,7 @@ int pieces_init(struct pieces *pieces, const struct decoder_config *config, cons
 	int err;
 
 	*pieces = (struct pieces){.config = config};
-	err = code_init(&pieces->code, config->cache, config->versions, config->version_cnt);
+	err = code_init(&pieces->code, config);
 	if (err)
 		return err;
 	pieces->bytes = calloc(1, size + PADDING);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One AUX trace after the other. Its pieces are decoded and understood (stacks_piece_new()) on all processors, then joined in order; branches live no longer
- * than their piece. The traces of one thread in several snapshots are joined, with a gap between them. When all are joined, the
- * first moment of any is known, and becomes time 0.
+ * One AUX trace after the other. Its pieces are cut into the turns of threads, decoded and understood (stacks_piece_new()) on all processors; branches live
+ * no longer than their piece. When all traces of a snapshot are through, the turns are joined thread by thread, in the order of their times, since a thread moves
+ * from processor to processor. Several snapshots are joined with a gap between them. When all is joined, the first moment of any is known, and
+ * becomes time 0.
  */
 #include "pipeline/build.h"
 
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
+#include "pipeline/turns.h"
 
 /* What one thread of the timeline is made from. Others point into it: it does not move. */
 struct thread_build {
@@ -21,15 +23,41 @@ struct thread_build {
 	struct timeline_thread thread;
 	struct stacks *stacks;
 	struct known_stack *known;
+	size_t snapshot; /* the last that it appears in, counted from 1; 0: none yet */
+};
+
+/* A thread's turn on a processor, or a part of one. */
+struct turn_build {
+	struct thread_build *thread;
+	struct stacks_piece *piece;
+	uint64_t tsc;
+	size_t nth; /* in the snapshot: of equal times the earlier of one trace comes first */
+	bool is_gap;
+};
+
+struct turn_list {
+	struct turn_build *items;
+	size_t cnt, cap;
 };
 
 struct build {
 	struct decoded *decoded;
 	const struct snapshot *snapshot;
 	const struct decode_config *config;
+	struct decoder_cache *cache;
 	struct thread_build **threads;
 	size_t cnt, cap;
+	struct turn_list turns; /* of the snapshot at hand */
+	size_t snapshot_nth;	/* counted from 1 */
 };
+
+static void turn_list_release(struct turn_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		stacks_piece_free(list->items[i].piece);
+	free(list->items);
+	*list = (struct turn_list){0};
+}
 
 /* ---- threads ---- */
 
@@ -70,16 +98,15 @@ static int learn_stacks(struct thread_build *thread, const struct snapshot *snap
 }
 
 static int thread_build_new(struct thread_build **ret_thread, struct build *build,
-			    const struct aux_trace *aux)
+			    const struct schedule_turn *turn)
 {
 	struct thread_build *thread = calloc(1, sizeof(*thread));
-	const char *name = history_thread_name(build->decoded->history, aux->tid);
+	const struct history_thread *known = history_thread(build->decoded->history, turn->tid);
 	int err;
 
 	if (!thread)
 		return -ENOMEM;
-	thread->stream = (struct stream){.snapshot = build->snapshot,
-					 .process = history_process(build->decoded->history, aux->pid)};
+	thread->stream = (struct stream){.snapshot = build->snapshot, .process = turn->process};
 	thread->config =
 		(struct stacks_config){.symbol_at = stream_symbol_at,
 				       .time_ns = stream_time_ns,
@@ -87,8 +114,8 @@ static int thread_build_new(struct thread_build **ret_thread, struct build *buil
 				       .landing = stream_landing,
 				       .inlines_at = build->config->inlines ? stream_inlines_at : NULL,
 				       .ctx = &thread->stream};
-	thread->thread =
-		(struct timeline_thread){.pid = aux->pid, .tid = aux->tid, .name = strdup(name ? name : "?")};
+	thread->thread = (struct timeline_thread){
+		.pid = turn->pid, .tid = turn->tid, .name = strdup(known ? known->name : "?")};
 	err = thread->thread.name ? learn_stacks(thread, build->snapshot) : -ENOMEM;
 	if (!err)
 		err = stacks_new(&thread->stacks, &thread->config, &thread->thread);
@@ -101,63 +128,195 @@ static int thread_build_new(struct thread_build **ret_thread, struct build *buil
 	return err;
 }
 
-/* The thread that the trace is of: the one that an earlier snapshot has made, or a new one. */
-static int thread_get(struct build *build, const struct aux_trace *aux, struct thread_build **ret_thread)
+static int thread_get(struct build *build, const struct schedule_turn *turn, struct thread_build **ret_thread)
 {
-	const struct branch gap = {.kind = BRANCH_GAP, .gap = GAP_SNAPSHOT};
-
 	for (size_t i = 0; i < build->cnt; i++) {
-		struct stacks_piece *piece;
-		int err;
-
 		*ret_thread = build->threads[i];
-		if ((*ret_thread)->thread.pid != aux->pid || (*ret_thread)->thread.tid != aux->tid)
-			continue;
-		err = stacks_piece_new(&piece, &(*ret_thread)->config, &gap, 1);
-		return err ? err : stacks_append((*ret_thread)->stacks, piece);
+		if ((*ret_thread)->thread.pid == turn->pid && (*ret_thread)->thread.tid == turn->tid)
+			return 0;
 	}
-	return thread_build_new(ret_thread, build, aux);
+	return thread_build_new(ret_thread, build, turn);
 }
 
-/* ---- pieces ---- */
+/* ---- one AUX trace ---- */
 
-struct piece_list {
-	const struct stacks_config *config;
-	struct stacks_piece **items;
+struct trace_build {
+	struct schedule schedule;
+	struct thread_build **threads; /* of each version */
+	struct turn_list *pieces;
 	size_t cnt;
 };
 
 static int begin_pieces(void *ctx, size_t cnt)
 {
-	struct piece_list *list = ctx;
+	struct trace_build *trace = ctx;
 
-	list->items = calloc(cnt + 1, sizeof(*list->items));
-	list->cnt = cnt;
-	return list->items ? 0 : -ENOMEM;
+	trace->pieces = calloc(cnt + 1, sizeof(*trace->pieces));
+	trace->cnt = cnt;
+	return trace->pieces ? 0 : -ENOMEM;
 }
 
-static int build_piece(void *ctx, size_t index, struct branch_list *branches)
+struct piece_build {
+	const struct trace_build *trace;
+	struct turn_list *turns;
+};
+
+static int build_turn(void *ctx, size_t version, const struct branch *branches, size_t cnt)
 {
-	struct piece_list *list = ctx;
+	struct piece_build *piece = ctx;
+	struct turn_build turn = {.thread = piece->trace->threads[version], .tsc = branches[0].tsc};
+	int err = stacks_piece_new(&turn.piece, &turn.thread->config, branches, cnt);
 
-	return stacks_piece_new(&list->items[index], list->config, branches->items, branches->cnt);
-}
-
-static int build_trace(struct thread_build *thread, const struct aux_trace *aux,
-		       const struct decode_config *config, struct decoder_cache *cache)
-{
-	const struct decoder_config decoder = stream_decoder(&thread->stream, config, cache);
-	struct piece_list list = {.config = &thread->config};
-	const struct decoder_pieces out = {.begin = begin_pieces, .piece = build_piece, .ctx = &list};
-	int err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
-
-	for (size_t i = 0; i < list.cnt; i++) {
-		if (err)
-			stacks_piece_free(list.items[i]);
-		else
-			err = stacks_append(thread->stacks, list.items[i]);
+	if (!err && ARRAY_PUSH(piece->turns->items, piece->turns->cnt, piece->turns->cap, turn)) {
+		stacks_piece_free(turn.piece);
+		err = -ENOMEM;
 	}
-	free(list.items);
+	return err;
+}
+
+static int build_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
+{
+	struct trace_build *trace = ctx;
+	struct piece_build piece = {trace, &trace->pieces[index]};
+
+	return turns_cut(&trace->schedule, version, branches, build_turn, &piece);
+}
+
+static int find_threads(struct build *build, struct trace_build *trace)
+{
+	const struct schedule *schedule = &trace->schedule;
+	int err = 0;
+
+	trace->threads = calloc(schedule->cnt + 1, sizeof(struct thread_build *));
+	if (!trace->threads)
+		return -ENOMEM;
+	for (size_t i = 0; i < schedule->cnt && !err; i++)
+		err = thread_get(build, &schedule->turns[i], &trace->threads[i]);
+	return err;
+}
+
+/* The trace's turns join those of others; their times do not run back. */
+static int hand_over(struct build *build, struct trace_build *trace)
+{
+	uint64_t tsc = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < trace->cnt; i++) {
+		for (size_t j = 0; j < trace->pieces[i].cnt; j++) {
+			struct turn_build *turn = &trace->pieces[i].items[j];
+
+			turn->tsc = tsc = turn->tsc > tsc ? turn->tsc : tsc;
+			turn->nth = build->turns.cnt;
+			if (!err)
+				err = ARRAY_PUSH(build->turns.items, build->turns.cnt, build->turns.cap, *turn);
+			if (err)
+				stacks_piece_free(turn->piece);
+		}
+		free(trace->pieces[i].items);
+	}
+	return err;
+}
+
+static int add_gap(struct build *build, struct thread_build *thread, uint64_t tsc, enum branch_gap reason)
+{
+	const struct branch gap = {.tsc = tsc, .kind = BRANCH_GAP, .gap = (uint8_t)reason};
+	struct turn_build turn = {.thread = thread, .tsc = tsc, .nth = build->turns.cnt, .is_gap = true};
+	int err = stacks_piece_new(&turn.piece, &thread->config, &gap, 1);
+
+	if (!err && ARRAY_PUSH(build->turns.items, build->turns.cnt, build->turns.cap, turn)) {
+		stacks_piece_free(turn.piece);
+		err = -ENOMEM;
+	}
+	return err;
+}
+
+/* What a processor's ring held of these turns was overwritten: for a thread that other rings show before, something is missing. */
+static int add_overwritten(struct build *build, const struct trace_build *trace, const struct aux_trace *aux)
+{
+	const struct schedule *schedule = &trace->schedule;
+	uint64_t first = UINT64_MAX;
+	int err = 0;
+
+	if (aux->cpu < 0 || !aux->offset)
+		return 0;
+	for (size_t i = 0; i < trace->cnt && first == UINT64_MAX; i++)
+		if (trace->pieces[i].cnt)
+			first = trace->pieces[i].items[0].tsc;
+	for (size_t i = 0; i < schedule->cnt && !err && schedule->versions[i].start_tsc < first; i++)
+		err = add_gap(build, trace->threads[i], schedule->versions[i].start_tsc, GAP_OVERFLOW);
+	return err;
+}
+
+static int build_trace(struct build *build, const struct aux_trace *aux)
+{
+	struct trace_build trace = {0};
+	const struct decoder_pieces out = {.begin = begin_pieces, .piece = build_piece, .ctx = &trace};
+	int err = schedule_make(&trace.schedule, build->decoded->history, aux);
+
+	if (!err)
+		err = find_threads(build, &trace);
+	if (!err) {
+		const struct decoder_config decoder = turns_decoder(
+			build->snapshot, build->decoded->history, &trace.schedule, build->config, build->cache);
+
+		err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
+	}
+	if (!err)
+		err = add_overwritten(build, &trace, aux);
+	if (!err) {
+		err = hand_over(build, &trace);
+	} else {
+		for (size_t i = 0; i < trace.cnt; i++)
+			turn_list_release(&trace.pieces[i]);
+	}
+	free(trace.pieces);
+	free(trace.threads);
+	schedule_release(&trace.schedule);
+	return err;
+}
+
+/* ---- one snapshot ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct turn_build *left = a, *right = b;
+
+	if (left->tsc != right->tsc)
+		return left->tsc < right->tsc ? -1 : 1;
+	return left->nth < right->nth ? -1 : left->nth > right->nth;
+}
+
+/* The turn comes behind what its thread did before; a gap with nothing before it says nothing. */
+static int join(struct build *build, struct turn_build *turn)
+{
+	struct thread_build *thread = turn->thread;
+	const struct branch between = {.tsc = turn->tsc, .kind = BRANCH_GAP, .gap = GAP_SNAPSHOT};
+	struct stacks_piece *gap;
+	int err = 0;
+
+	if (turn->is_gap && thread->snapshot != build->snapshot_nth)
+		return 0;
+	if (thread->snapshot && thread->snapshot != build->snapshot_nth) {
+		err = stacks_piece_new(&gap, &thread->config, &between, 1);
+		if (!err)
+			err = stacks_append(thread->stacks, gap);
+	}
+	thread->snapshot = build->snapshot_nth;
+	if (!err)
+		err = stacks_append(thread->stacks, TAKE_PTR(turn->piece));
+	return err;
+}
+
+static int join_turns(struct build *build)
+{
+	struct turn_list *turns = &build->turns;
+	int err = 0;
+
+	if (turns->cnt)
+		qsort(turns->items, turns->cnt, sizeof(*turns->items), by_time);
+	for (size_t i = 0; i < turns->cnt && !err; i++)
+		err = join(build, &turns->items[i]);
+	turn_list_release(turns);
 	return err;
 }
 
@@ -188,6 +347,8 @@ static int finish(struct build *build)
 	for (size_t i = 0; i < build->cnt && !err; i++) {
 		struct thread_build *thread = build->threads[i];
 
+		if (!thread->snapshot)
+			continue; /* it ran, but nothing of it was traced */
 		thread->stream.base_ns = timeline->base_ns;
 		err = stacks_finish(thread->stacks);
 		if (!err)
@@ -199,24 +360,29 @@ static int finish(struct build *build)
 	return err;
 }
 
-DEFINE_CLEANUP(struct decoder_cache *, decoder_cache_free)
-
 int build_threads(struct decoded *decoded, const struct snapshot *snapshot,
 		  const struct decode_config *config)
 {
 	CLEANUP(decoder_cache_freep) struct decoder_cache *cache = NULL;
-	struct build build = {.decoded = decoded, .snapshot = snapshot, .config = config};
+	struct build build = {.decoded = decoded, .snapshot = snapshot, .config = config, .snapshot_nth = 1};
+	size_t first = 0;
 	int err = decoder_cache_new(&cache);
 
+	build.cache = cache;
 	for (size_t i = 0; i < snapshot->aux_cnt && !err; i++) {
-		struct thread_build *thread;
-
-		err = thread_get(&build, &snapshot->aux[i], &thread);
+		if (turns_next_snapshot(snapshot, first, i)) {
+			err = join_turns(&build);
+			build.snapshot_nth++;
+			first = i;
+		}
 		if (!err)
-			err = build_trace(thread, &snapshot->aux[i], config, cache);
+			err = build_trace(&build, &snapshot->aux[i]);
 	}
 	if (!err)
+		err = join_turns(&build);
+	if (!err)
 		err = finish(&build);
+	turn_list_release(&build.turns);
 	for (size_t i = 0; i < build.cnt; i++)
 		thread_build_free(build.threads[i]);
 	free(build.threads);

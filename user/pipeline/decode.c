@@ -16,102 +16,142 @@
 #include "pipeline/history.h"
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
+#include "pipeline/turns.h"
 #include "recording/recording.h"
 #include "stacks/range.h"
 
-DEFINE_CLEANUP(struct decoder_cache *, decoder_cache_free)
-
 /* ---- the single steps ---- */
 
-static int visit_branches(const struct stream *stream, const struct aux_trace *aux,
-			  const struct branch_list *branches, const struct decode_visitor *visitor)
+/* What one AUX trace is decoded with. */
+struct tracer {
+	struct history *history;
+	struct decoder_cache *cache;
+	struct schedule schedule;
+	const struct snapshot *snapshot;
+	const struct decode_visitor *visitor;
+	struct piece_branches {
+		struct branch_list list;
+		size_t version;
+	} * pieces;
+	size_t cnt;
+	uint64_t tsc, base_ns;
+};
+
+static int tracer_init(struct tracer *tracer, const struct snapshot *snapshot, const struct decode_visitor *visitor)
 {
-	void *ctx = (void *)stream;
+	int err;
+
+	*tracer = (struct tracer){.snapshot = snapshot, .visitor = visitor, .base_ns = UINT64_MAX};
+	err = history_new(&tracer->history, snapshot);
+	return err ? err : decoder_cache_new(&tracer->cache);
+}
+
+static void forget_pieces(struct tracer *tracer)
+{
+	for (size_t i = 0; i < tracer->cnt; i++)
+		branch_list_release(&tracer->pieces[i].list);
+	free(tracer->pieces);
+	tracer->pieces = NULL;
+	tracer->cnt = 0;
+	schedule_release(&tracer->schedule);
+}
+
+static void tracer_release(struct tracer *tracer)
+{
+	forget_pieces(tracer);
+	decoder_cache_free(tracer->cache);
+	history_free(tracer->history);
+}
+
+static int begin_pieces(void *ctx, size_t cnt)
+{
+	struct tracer *tracer = ctx;
+
+	tracer->pieces = calloc(cnt + 1, sizeof(*tracer->pieces));
+	tracer->cnt = cnt;
+	return tracer->pieces ? 0 : -ENOMEM;
+}
+
+static int take_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
+{
+	struct tracer *tracer = ctx;
+
+	tracer->pieces[index] = (struct piece_branches){*branches, version};
+	*branches = (struct branch_list){0};
+	return 0;
+}
+
+static int visit_turn(void *ctx, size_t version, const struct branch *branches, size_t cnt)
+{
+	struct tracer *tracer = ctx;
+	const struct schedule_turn *turn = &tracer->schedule.turns[version];
+	struct stream stream = {
+		.snapshot = tracer->snapshot, .process = turn->process, .base_ns = tracer->base_ns};
 	int err = 0;
 
-	for (size_t i = 0; i < branches->cnt && !err; i++) {
-		const struct branch *branch = &branches->items[i];
+	for (size_t i = 0; i < cnt && !err; i++) {
+		struct branch branch = branches[i];
 
-		err = visitor->branch(visitor->ctx, aux, branch, stream_time_ns(ctx, branch->tsc),
-				      branch->from ? stream_symbol_at(ctx, branch->from, branch->tsc) : NULL,
-				      branch->to ? stream_symbol_at(ctx, branch->to, branch->tsc) : NULL);
+		/* Each PSB restates the time; where it had been overestimated a little, it stands still. */
+		branch.tsc = tracer->tsc = branch.tsc > tracer->tsc ? branch.tsc : tracer->tsc;
+		err = tracer->visitor->branch(
+			tracer->visitor->ctx, turn->tid, &branch, stream_time_ns(&stream, branch.tsc),
+			branch.from ? stream_symbol_at(&stream, branch.from, branch.tsc) : NULL,
+			branch.to ? stream_symbol_at(&stream, branch.to, branch.tsc) : NULL);
 	}
 	return err;
 }
 
-static uint64_t first_ns(const struct snapshot *snapshot, const struct branch_list *lists)
+/* The time of the trace's first branch is time 0 if no other trace's is earlier. */
+static int find_first(void *ctx, size_t version, const struct branch *branches, size_t cnt)
 {
-	uint64_t first = UINT64_MAX;
+	struct tracer *tracer = ctx;
+	uint64_t ns = trace_clock_ns(&tracer->snapshot->clock, branches[0].tsc);
 
-	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
-		uint64_t ns =
-			lists[i].cnt ? trace_clock_ns(&snapshot->clock, lists[i].items[0].tsc) : UINT64_MAX;
+	(void)version;
+	(void)cnt;
+	tracer->base_ns = ns < tracer->base_ns ? ns : tracer->base_ns;
+	return 0;
+}
 
-		first = ns < first ? ns : first;
-	}
-	return first;
+static int trace_branches(struct tracer *tracer, const struct decode_config *config, size_t index,
+			  int (*fn)(void *ctx, size_t version, const struct branch *branches, size_t cnt))
+{
+	const struct decoder_pieces out = {.begin = begin_pieces, .piece = take_piece, .ctx = tracer};
+	const struct aux_trace *aux = &tracer->snapshot->aux[index];
+	struct decoder_config decoder;
+	int err = schedule_make(&tracer->schedule, tracer->history, aux);
+
+	if (err)
+		return err;
+	decoder = turns_decoder(tracer->snapshot, tracer->history, &tracer->schedule, config, tracer->cache);
+	err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
+	tracer->tsc = 0;
+	for (size_t i = 0; i < tracer->cnt && !err; i++)
+		err = turns_cut(&tracer->schedule, tracer->pieces[i].version, &tracer->pieces[i].list, fn, tracer);
+	forget_pieces(tracer);
+	return err;
 }
 
 int decode_branches(const struct snapshot *snapshot, const struct decode_config *config,
 		    const struct decode_visitor *visitor)
 {
-	CLEANUP(history_freep) struct history *history = NULL;
-	CLEANUP(decoder_cache_freep) struct decoder_cache *cache = NULL;
-	struct branch_list *lists = calloc(snapshot->aux_cnt + 1, sizeof(*lists));
-	int err = lists ? history_new(&history, snapshot) : -ENOMEM;
+	const struct branch gap = {.kind = BRANCH_GAP, .gap = GAP_SNAPSHOT};
+	struct tracer tracer;
+	size_t first = 0;
+	int err = tracer_init(&tracer, snapshot, visitor);
 
-	if (!err)
-		err = decoder_cache_new(&cache);
+	for (size_t i = 0; i < snapshot->aux_cnt && !err; i++)
+		err = trace_branches(&tracer, config, i, find_first);
 	for (size_t i = 0; i < snapshot->aux_cnt && !err; i++) {
-		const struct aux_trace *aux = &snapshot->aux[i];
-		struct stream stream = {.snapshot = snapshot, .process = history_process(history, aux->pid)};
-		struct decoder_config decoder = stream_decoder(&stream, config, cache);
-
-		err = decoder_run(&decoder, aux->bytes, aux->size, &lists[i]);
+		if (turns_next_snapshot(snapshot, first, i))
+			first = i;
+		if (first)
+			err = visitor->branch(visitor->ctx, snapshot->aux[i].tid, &gap, 0, NULL, NULL);
+		if (!err)
+			err = trace_branches(&tracer, config, i, visit_turn);
 	}
-	for (size_t i = 0; i < snapshot->aux_cnt && !err; i++) {
-		const struct aux_trace *aux = &snapshot->aux[i];
-		struct stream stream = {.snapshot = snapshot,
-					.process = history_process(history, aux->pid),
-					.base_ns = first_ns(snapshot, lists)};
-
-		err = visit_branches(&stream, aux, &lists[i], visitor);
-	}
-	for (size_t i = 0; lists && i < snapshot->aux_cnt; i++)
-		branch_list_release(&lists[i]);
-	free(lists);
-	return err;
-}
-
-struct instruction_call {
-	const struct decode_visitor *visitor;
-	const struct aux_trace *aux;
-};
-
-static int call_instruction(void *ctx, uint64_t ip, enum branch_gap gap)
-{
-	const struct instruction_call *call = ctx;
-
-	return call->visitor->instruction(call->visitor->ctx, call->aux, ip, gap);
-}
-
-int decode_instructions(const struct snapshot *snapshot, const struct decode_config *config,
-			const struct decode_visitor *visitor)
-{
-	CLEANUP(history_freep) struct history *history = NULL;
-	CLEANUP(decoder_cache_freep) struct decoder_cache *cache = NULL;
-	int err = history_new(&history, snapshot);
-
-	if (!err)
-		err = decoder_cache_new(&cache);
-	for (size_t i = 0; i < snapshot->aux_cnt && !err; i++) {
-		const struct aux_trace *aux = &snapshot->aux[i];
-		struct stream stream = {.snapshot = snapshot, .process = history_process(history, aux->pid)};
-		struct decoder_config decoder = stream_decoder(&stream, config, cache);
-		struct instruction_call call = {.visitor = visitor, .aux = aux};
-
-		err = decoder_instructions(&decoder, aux->bytes, aux->size, call_instruction, &call);
-	}
+	tracer_release(&tracer);
 	return err;
 }
 

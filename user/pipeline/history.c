@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The records are replayed in time order. Code copies carry no time: a copy belongs to every mapping of its name that covers it. For the
- * decoder each version of an image becomes a list of sections and the TSC it begins at.
+ * decoder each version of an image becomes a list of sections and the TSC it begins at. A child begins with its parent's mappings.
  */
 #include "pipeline/history.h"
 
@@ -22,11 +22,11 @@ struct history_process *history_process(struct history *history, int32_t pid)
 	return NULL;
 }
 
-const char *history_thread_name(const struct history *history, int32_t tid)
+const struct history_thread *history_thread(const struct history *history, int32_t tid)
 {
 	for (size_t i = 0; i < history->thread_cnt; i++)
 		if (history->threads[i].tid == tid)
-			return history->threads[i].name;
+			return &history->threads[i];
 	return NULL;
 }
 
@@ -49,9 +49,9 @@ static int process_get(struct history *history, int32_t pid, struct history_proc
 	return 0;
 }
 
-static int name_thread(struct history *history, int32_t tid, const char *name)
+static int name_thread(struct history *history, int32_t pid, int32_t tid, const char *name)
 {
-	struct history_thread fresh = {.tid = tid, .name = strdup(name)};
+	struct history_thread fresh = {.tid = tid, .pid = pid, .name = strdup(name)};
 
 	if (!fresh.name)
 		return -ENOMEM;
@@ -59,7 +59,7 @@ static int name_thread(struct history *history, int32_t tid, const char *name)
 		if (history->threads[i].tid != tid)
 			continue;
 		free(history->threads[i].name);
-		history->threads[i].name = fresh.name;
+		history->threads[i] = fresh;
 		return 0;
 	}
 	if (ARRAY_PUSH(history->threads, history->thread_cnt, history->thread_cap, fresh)) {
@@ -125,6 +125,40 @@ static int replay_exec(struct history *history, const struct snapshot *snapshot,
 				trace_clock_tsc(&snapshot->clock, record->time_ns));
 }
 
+/* A new thread has its creator's name, a new process also its mappings. */
+static int replay_fork(struct history *history, const struct sideband_record *record)
+{
+	const struct history_thread *creator = history_thread(history, record->parent_tid);
+	struct history_process *child, *parent;
+	const struct image_section *sections;
+	size_t cnt;
+	int err = creator ? name_thread(history, record->pid, record->tid, creator->name) : 0;
+
+	if (err || record->pid == record->parent_pid || history_process(history, record->pid) ||
+	    !history_process(history, record->parent_pid))
+		return err;
+	err = process_get(history, record->pid, &child);
+	if (err)
+		return err;
+	parent = history_process(history, record->parent_pid);
+	sections = image_sections(parent->image, image_version_cnt(parent->image) - 1, &cnt);
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = image_map(child->image, record->time_ns, &sections[i]);
+	return err;
+}
+
+static int replay_switch(struct history *history, const struct snapshot *snapshot, const struct sideband_record *record)
+{
+	struct history_switch event = {
+		.tsc = trace_clock_tsc(&snapshot->clock, record->time_ns),
+		.cpu = record->cpu,
+		.pid = record->pid,
+		.tid = record->tid,
+	};
+
+	return record->out ? 0 : ARRAY_PUSH(history->switches, history->switch_cnt, history->switch_cap, event);
+}
+
 static int replay_record(struct history *history, const struct snapshot *snapshot,
 			 const struct sideband_record *record)
 {
@@ -136,7 +170,12 @@ static int replay_record(struct history *history, const struct snapshot *snapsho
 	case PERF_RECORD_COMM:
 		if (record->exec)
 			err = replay_exec(history, snapshot, record);
-		return err ? err : name_thread(history, record->tid, record->name);
+		return err ? err : name_thread(history, record->pid, record->tid, record->name);
+	case PERF_RECORD_FORK:
+		return replay_fork(history, record);
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_ITRACE_START:
+		return replay_switch(history, snapshot, record);
 	default:
 		return 0;
 	}
@@ -144,9 +183,9 @@ static int replay_record(struct history *history, const struct snapshot *snapsho
 
 /* ---- for the decoder ---- */
 
-static int fill_version(const struct snapshot *snapshot, const struct image *image, size_t version,
-			struct code_version *ret_version)
+static int add_image(struct history *history, const struct image *image, size_t version)
 {
+	struct code_image added = {0};
 	size_t cnt, used = 0;
 	const struct image_section *from = image_sections(image, version, &cnt);
 	struct code_section *sections = calloc(cnt + 1, sizeof(*sections));
@@ -161,15 +200,16 @@ static int fill_version(const struct snapshot *snapshot, const struct image *ima
 							 .size = from[i].size,
 							 .addr = from[i].addr};
 	}
-	*ret_version = (struct code_version){
-		.start_tsc = trace_clock_tsc(&snapshot->clock, image_version_start(image, version)),
-		.sections = sections,
-		.section_cnt = used,
-	};
+	added.sections = sections;
+	added.section_cnt = used;
+	if (ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, added)) {
+		free(sections);
+		return -ENOMEM;
+	}
 	return 0;
 }
 
-static int fill_versions(const struct snapshot *snapshot, struct history_process *process)
+static int fill_versions(struct history *history, const struct snapshot *snapshot, struct history_process *process)
 {
 	size_t cnt = image_version_cnt(process->image);
 
@@ -177,11 +217,14 @@ static int fill_versions(const struct snapshot *snapshot, struct history_process
 	if (!process->versions)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		int err = fill_version(snapshot, process->image, i, &process->versions[i]);
+		int err = add_image(history, process->image, i);
 
 		if (err)
 			return err;
-		process->version_cnt++;
+		process->versions[process->version_cnt++] = (struct code_version){
+			.start_tsc = trace_clock_tsc(&snapshot->clock, image_version_start(process->image, i)),
+			.image = history->image_cnt - 1,
+		};
 	}
 	return 0;
 }
@@ -227,8 +270,9 @@ int history_new(struct history **ret_history, const struct snapshot *snapshot)
 	}
 	if (err)
 		return err;
+	err = ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, (struct code_image){0});
 	for (size_t i = 0; i < history->process_cnt && !err; i++)
-		err = fill_versions(snapshot, &history->processes[i]);
+		err = fill_versions(history, snapshot, &history->processes[i]);
 	for (size_t i = 0; i < history->process_cnt && !err; i++)
 		err = read_jit(snapshot, &history->processes[i]);
 	if (err)
@@ -244,14 +288,16 @@ void history_free(struct history *history)
 	for (size_t i = 0; i < history->process_cnt; i++) {
 		struct history_process *process = &history->processes[i];
 
-		for (size_t j = 0; j < process->version_cnt; j++)
-			free((void *)process->versions[j].sections);
 		free(process->versions);
 		free(process->execs);
 		image_free(process->image);
 	}
 	for (size_t i = 0; i < history->thread_cnt; i++)
 		free(history->threads[i].name);
+	for (size_t i = 0; i < history->image_cnt; i++)
+		free((void *)history->images[i].sections);
+	free(history->images);
+	free(history->switches);
 	free(history->processes);
 	free(history->threads);
 	image_objects_free(history->objects);

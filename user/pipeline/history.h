@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the sideband of a snapshot tells: for each process its image over time, for each thread its name.
+ * What the sideband of a snapshot tells: for each process its image over time, for each thread its name, for each processor who ran there.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 struct history_process {
 	int32_t pid;
 	struct image *image;
-	struct code_version *versions; /* the image for the decoder; sections are this struct's own */
+	struct code_version *versions; /* of `image`; indices into history.images */
 	size_t version_cnt;
 	uint64_t *execs; /* TSCs of its execs, in order */
 	size_t exec_cnt, exec_cap;
@@ -20,8 +20,17 @@ struct history_process {
 
 struct history_thread {
 	int32_t tid;
+	int32_t pid;
 	char *name; /* the last comm */
 };
+
+/* From then on the thread runs on that processor. */
+struct history_switch {
+	uint64_t tsc;
+	int32_t cpu, pid, tid;
+};
+
+enum { HISTORY_NO_IMAGE = 0 };
 
 struct history {
 	struct image_objects *objects;
@@ -29,6 +38,11 @@ struct history {
 	size_t process_cnt, process_cap;
 	struct history_thread *threads;
 	size_t thread_cnt, thread_cap;
+	/* For the decoder: one without code, then all versions of all processes; sections are this struct's own. */
+	struct code_image *images;
+	size_t image_cnt, image_cap;
+	struct history_switch *switches; /* in time order */
+	size_t switch_cnt, switch_cap;
 };
 
 /* 0; -EBADMSG with a sentence where the sideband is damaged; -ENOMEM. */
@@ -37,6 +51,6 @@ void history_free(struct history *history);
 
 /* NULL where the sideband knows nothing of it. */
 struct history_process *history_process(struct history *history, int32_t pid);
-const char *history_thread_name(const struct history *history, int32_t tid);
+const struct history_thread *history_thread(const struct history *history, int32_t tid);
 
 DEFINE_CLEANUP(struct history *, history_free)

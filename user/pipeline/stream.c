@@ -73,17 +73,3 @@ const struct inline_chain *stream_inlines_at(void *ctx, uint64_t ip, uint64_t ts
 		return NULL;
 	return image_inlines_at(stream->process->image, version_at(stream->process, tsc), ip, ret_end);
 }
-
-struct decoder_config stream_decoder(const struct stream *stream, const struct decode_config *config,
-				     struct decoder_cache *cache)
-{
-	return (struct decoder_config){
-		.params = &stream->snapshot->params,
-		.cache = cache,
-		.versions = stream->process ? stream->process->versions : NULL,
-		.version_cnt = stream->process ? stream->process->version_cnt : 0,
-		.threads = config->threads,
-		.progress = config->progress,
-		.progress_ctx = config->progress_ctx,
-	};
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What decoding one thread's trace asks of its process: callbacks for decode/ and stacks/. All are thread-safe. */
+/* What understanding one thread's branches asks of its process: callbacks for stacks/. All are thread-safe. */
 #pragma once
 
 #include "pipeline/decode.h"
@@ -22,5 +22,3 @@ uint64_t stream_space_at(void *ctx, uint64_t tsc);
 enum landing stream_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc);
 const struct inline_chain *stream_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);
 
-struct decoder_config stream_decoder(const struct stream *stream, const struct decode_config *config,
-				     struct decoder_cache *cache);

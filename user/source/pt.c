@@ -372,7 +372,7 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config)
 	pt->config = *config;
 	err = pt_caps_read(&pt->caps, config->sysfs);
 	if (!err)
-		err = pt_caps_config(&pt->caps, &config->timing, &pt->pt_config);
+		err = pt_caps_config(&pt->caps, &config->timing, config->ring_size, &pt->pt_config);
 	if (err)
 		return err;
 	pt->cpus = calloc((size_t)cnt, sizeof(*pt->cpus));

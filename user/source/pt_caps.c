@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
-enum { PERIOD_DEFAULT = 3, VALUE_MAX = 15 };
+enum { PERIOD_DEFAULT = 3, VALUE_MAX = 15, PSB_SHIFT = 11, PSBS_MIN = 8 };
 
 /* The file's text; "" where there is none. */
 static void read_text(const char *dir, const char *name, char *ret_text, size_t size)
@@ -171,7 +171,17 @@ static int refuse(const char *key)
 		    "this processor's Intel PT has no %s; leave it out, or use --timer-resolution low", key);
 }
 
-int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, uint64_t *ret_config)
+/* A PSB every 2^(11 + period) bytes. */
+static int psb_period_for(size_t ring_size)
+{
+	int period = PERIOD_DEFAULT;
+
+	while (period > 0 && ring_size >> (PSB_SHIFT + period) < PSBS_MIN)
+		period--;
+	return period;
+}
+
+int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, size_t ring_size, uint64_t *ret_config)
 {
 	bool custom = timing->resolution == PT_RESOLUTION_CUSTOM;
 	bool cyc = timing->resolution != PT_RESOLUTION_LOW && caps->psb_cyc, mtc = caps->mtc;
@@ -190,7 +200,7 @@ int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, u
 		return refuse("mtc");
 	/* Without a choice the processor's own PSB period is the only one. */
 	err = pick("psb_period", caps->psb_cyc ? caps->psb_periods : 0,
-		   custom ? timing->custom.psb_period : -1, PERIOD_DEFAULT, &psb_period);
+		   custom ? timing->custom.psb_period : -1, psb_period_for(ring_size), &psb_period);
 	if (!err)
 		err = pick("mtc_period", caps->mtc_periods, custom ? timing->custom.mtc_period : -1,
 			   cyc ? 0 : PERIOD_DEFAULT, &mtc_period);

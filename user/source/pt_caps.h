@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "source/trace_params.h"
@@ -47,8 +48,11 @@ struct pt_timing {
  */
 int pt_timing_parse(struct pt_timing *ret_timing, const char *text);
 
-/* perf_event_attr.config. What was asked for and is not to be had: -ENOTSUP with a sentence that says what is. */
-int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, uint64_t *ret_config);
+/*
+ * perf_event_attr.config, for a ring of that size: several places to start decoding must be in it. What was asked for and is not to be had: -ENOTSUP with a sentence that says
+ * what is.
+ */
+int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, size_t ring_size, uint64_t *ret_config);
 
 /* With the processor's family, model and stepping by CPUID; all 0 where it is not Intel's. */
 struct trace_params pt_caps_params(const struct pt_caps *caps, uint64_t config);

@@ -199,6 +199,18 @@ static int parse_task(const uint8_t *record, size_t body_end, struct sideband_re
 	return 0;
 }
 
+/* Its body is empty, or names the other side of the switch, or repeats the trailer. */
+static int parse_switch(const struct perf_event_header *header, const struct trailer *trailer,
+			struct sideband_record *ret_record)
+{
+	if (header->type != PERF_RECORD_ITRACE_START)
+		ret_record->type = PERF_RECORD_SWITCH;
+	ret_record->pid = (int32_t)trailer->pid;
+	ret_record->tid = (int32_t)trailer->tid;
+	ret_record->out = !!(header->misc & PERF_RECORD_MISC_SWITCH_OUT);
+	return 0;
+}
+
 /* 1: taken apart; 0: of no interest; -EBADMSG. */
 static int parse(const uint8_t *record, size_t size, struct sideband_record *ret_record)
 {
@@ -209,7 +221,8 @@ static int parse(const uint8_t *record, size_t size, struct sideband_record *ret
 
 	memcpy(&header, record, sizeof(header));
 	memcpy(&trailer, record + body_end, sizeof(trailer));
-	*ret_record = (struct sideband_record){.type = header.type, .time_ns = trailer.time};
+	*ret_record = (struct sideband_record){
+		.type = header.type, .time_ns = trailer.time, .cpu = (int32_t)trailer.cpu};
 	switch (header.type) {
 	case PERF_RECORD_MMAP2:
 		err = parse_mmap2(record, body_end, ret_record);
@@ -220,6 +233,11 @@ static int parse(const uint8_t *record, size_t size, struct sideband_record *ret
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		err = parse_task(record, body_end, ret_record);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+	case PERF_RECORD_ITRACE_START:
+		err = parse_switch(&header, &trailer, ret_record);
 		break;
 	default:
 		return 0;

@@ -29,11 +29,14 @@ struct sideband_mapping {
 
 /* One record, taken apart. `name` and mapping.name point into the record's bytes. */
 struct sideband_record {
-	uint32_t type; /* PERF_RECORD_MMAP2, _COMM, _FORK, _EXIT; others are passed over by sideband_next() */
-	int32_t pid, tid;
+	/* PERF_RECORD_MMAP2, _COMM, _FORK, _EXIT, _SWITCH (SWITCH_CPU_WIDE, too), _ITRACE_START; others are passed over by sideband_next() */
+	uint32_t type;
+	int32_t pid, tid; /* SWITCH: who comes or goes */
+	int32_t cpu;	  /* where it was noted */
 	int32_t parent_pid, parent_tid; /* FORK */
 	uint64_t time_ns;
 	int exec;			 /* COMM: set by exec */
+	int out;			 /* SWITCH: the thread goes */
 	const char *name;		 /* COMM */
 	struct sideband_mapping mapping; /* MMAP2 */
 };

@@ -85,10 +85,17 @@ static void decode(const struct trace *trace, size_t size, uint64_t code_size, u
 		   struct branch_list *branches)
 {
 	struct code_section section = {.path = code_path, .size = code_size, .addr = BASE};
-	struct code_version version = {.sections = &section, .section_cnt = code_size ? 1 : 0};
+	struct code_image image = {.sections = &section, .section_cnt = code_size ? 1 : 0};
+	struct code_version version = {0};
 	struct decoder_cache *cache;
 	struct decoder_config config = {
-		.params = &trace->params, .versions = &version, .version_cnt = 1, .threads = threads};
+		.params = &trace->params,
+		.images = &image,
+		.image_cnt = 1,
+		.versions = &version,
+		.version_cnt = 1,
+		.threads = threads,
+	};
 
 	assert_ok(decoder_cache_new(&cache));
 	config.cache = cache;
@@ -259,10 +266,11 @@ static void test_damage(void **state)
 	}
 }
 
-static int collect(void *ctx, uint64_t ip, enum branch_gap gap)
+static int collect(void *ctx, size_t version, uint64_t ip, enum branch_gap gap)
 {
 	char *text = ctx;
 
+	assert_int_equal(version, 0);
 	sprintf(text + strlen(text), "%lx%s ", (unsigned long)ip, gap ? "!" : "");
 	return 0;
 }
@@ -270,7 +278,8 @@ static int collect(void *ctx, uint64_t ip, enum branch_gap gap)
 static void test_instructions(void **state)
 {
 	struct code_section section = {.path = code_path, .size = CODE_BYTES, .addr = BASE};
-	struct code_version version = {.sections = &section, .section_cnt = 1};
+	struct code_image image = {.sections = &section, .section_cnt = 1};
+	struct code_version version = {0};
 	struct decoder_cache *cache;
 	struct trace trace;
 
@@ -278,7 +287,13 @@ static void test_instructions(void **state)
 	assert_ok(decoder_cache_new(&cache));
 	for (unsigned int psb_at = 0; psb_at < 19; psb_at++) {
 		struct decoder_config config = {
-			.params = &trace.params, .cache = cache, .versions = &version, .version_cnt = 1};
+			.params = &trace.params,
+			.cache = cache,
+			.images = &image,
+			.image_cnt = 1,
+			.versions = &version,
+			.version_cnt = 1,
+		};
 		char text[2048] = "";
 
 		run(&trace, psb_at);

@@ -19,6 +19,13 @@ static size_t read_code(u64 ip, u8 *bytes)
 	return size;
 }
 
+bool soft_pt_is_mov_ss(u64 ip)
+{
+	u8 bytes[INSN_BYTES] = {0};
+
+	return read_code(ip, bytes) >= 2 && bytes[0] == 0x8e && (bytes[1] & 0xf8) == 0xd0;
+}
+
 static bool is_prefix(u8 byte)
 {
 	switch (byte) {

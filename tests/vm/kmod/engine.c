@@ -163,14 +163,20 @@ static bool lose(struct soft_cpu *cpu, enum soft_kind kind)
 
 static void retire(struct soft_cpu *cpu, struct pt_regs *regs)
 {
-	u64 next = 0;
-	enum soft_kind kind = soft_pt_classify(cpu->ip, &next);
 	bool traced = cpu->encoder.enabled, inside;
+	enum soft_kind kind;
+	u64 next = 0;
 
+	if (soft_pt_is_mov_ss(cpu->ip)) {
+		if (traced || cpu->losing)
+			soft_pt_log(cpu->ip, regs->sp, cpu->losing);
+		cpu->ip += SOFT_MOV_SS_BYTES;
+	}
+	kind = soft_pt_classify(cpu->ip, &next);
 	if (regs->ip == cpu->ip && kind == SOFT_OTHER)
 		return; /* one iteration of a string instruction */
 	if (traced || cpu->losing)
-		soft_pt_log(cpu->ip, cpu->losing);
+		soft_pt_log(cpu->ip, regs->sp, cpu->losing);
 	cpu->ip = regs->ip;
 	if (cpu->losing) {
 		if (--cpu->losing == 0)
@@ -233,12 +239,15 @@ static int on_breakpoint(struct die_args *args)
 {
 	struct soft_cpu *cpu = this_cpu_ptr(&soft_cpu);
 	struct pt_regs *regs = args->regs;
+	int len; /* int3 is cc or cd 03 */
+	u8 last;
 
 	if (!user_mode(regs) || cpu->running != current)
 		return NOTIFY_DONE;
-	regs->ip--;
+	len = copy_from_user_nofault(&last, (void __user *)(regs->ip - 1), 1) || last != 0x03 ? 1 : 2;
+	regs->ip -= len;
 	leave(cpu, regs, false);
-	regs->ip++;
+	regs->ip += len;
 	resume_later(current);
 	return NOTIFY_DONE;
 }
@@ -270,7 +279,7 @@ static void leave_if_running(bool far)
 		struct pt_regs *regs = task_pt_regs(current);
 
 		if (far && (cpu->encoder.enabled || cpu->losing))
-			soft_pt_log(regs->ip - 2, cpu->losing); /* syscall: 0f 05 */
+			soft_pt_log(regs->ip - 2, regs->sp, cpu->losing); /* syscall: 0f 05 */
 		leave(cpu, regs, far);
 		resume_later(current);
 	}

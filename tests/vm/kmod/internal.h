@@ -51,9 +51,13 @@ enum soft_kind {
 	SOFT_RETURN
 };
 
+/* After `mov %reg, %ss` the trap comes one instruction late. */
+enum { SOFT_MOV_SS_BYTES = 2 };
+bool soft_pt_is_mov_ss(u64 ip);
+
 /* The kind of the instruction at ip, and for SOFT_COND where it goes on if not taken. */
 enum soft_kind soft_pt_classify(u64 ip, u64 *ret_next);
 
 /* The log of instructions retired, in /sys/kernel/debug/soft_pt/log; a write empties it. */
 int soft_pt_log_init(void);
-void soft_pt_log(u64 ip, bool lost);
+void soft_pt_log(u64 ip, u64 sp, bool lost);

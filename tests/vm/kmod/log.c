@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Lines "TID IP [lost]", as the step log has them. */
+/* Lines "TID IP SP [lost]" (SP: behind it), as the step log has them. */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/vmalloc.h>
 
 #include "internal.h"
 
-enum { LOG_MAX = 4 << 20 };
+enum { LOG_MAX = 3 << 20 };
 
 static struct entry {
-	u64 ip;
+	u64 ip, sp;
 	u32 tid;
 	u32 lost;
 } * entries;
 static atomic_t entry_cnt;
 
-void soft_pt_log(u64 ip, bool lost)
+void soft_pt_log(u64 ip, u64 sp, bool lost)
 {
 	int at = atomic_inc_return(&entry_cnt) - 1;
 
 	if (at < LOG_MAX)
-		entries[at] = (struct entry){.ip = ip, .tid = current->pid, .lost = lost};
+		entries[at] = (struct entry){.ip = ip, .sp = sp, .tid = current->pid, .lost = lost};
 }
 
 static void *at(loff_t pos)
@@ -46,7 +46,7 @@ static int show(struct seq_file *seq, void *ptr)
 {
 	struct entry *entry = ptr;
 
-	seq_printf(seq, "%u %llx%s\n", entry->tid, entry->ip, entry->lost ? " lost" : "");
+	seq_printf(seq, "%u %llx %llx%s\n", entry->tid, entry->ip, entry->sp, entry->lost ? " lost" : "");
 	return 0;
 }
 
