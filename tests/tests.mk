@@ -8,7 +8,8 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tes
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S))
 # What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
-TEST_PACKAGES := g++ golang-go nodejs ocaml-nox rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils
+TEST_PACKAGES := g++ golang-go nodejs ocaml-nox rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils \
+	qemu-system-x86 busybox-static gcc-12
 
 define unit_rule
 $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(below_$(1)),$(BUILD)/lib/$(m).a) $(TEST_TOOLS)
@@ -45,6 +46,11 @@ test: ## everything that can be tested here, after installing what is missing
 run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage $(BUILD)/tests/oracle/calls
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS) $(E2E_TESTS)
 
+test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
+	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
+	$(Q)$(MAKE) --no-print-directory all $(TEST_PROGRAMS) $(BUILD)/tests/oracle/calls
+	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/vm.sh
+
 damage: all $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage ## damaged recordings (with SAN=1: under the sanitizers)
 	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/damage.sh
 
@@ -75,6 +81,6 @@ $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LIBS)
 		$$(LDLIBS)
 endef
 $(foreach d,bench fuzz oracle,$(eval $(call tool_rule,$(d))))
-.PHONY: test run-tests damage unit lint demo bench
+.PHONY: test test-vm run-tests damage unit lint demo bench
 
 -include $(UNIT_TESTS:=.d) $(TEST_TOOLS:.o=.d)

@@ -449,7 +449,8 @@ int main(int argc, char **argv)
 		printf("%s\n", fail_message(-EINVAL));
 		return 2;
 	}
-	oracle.pid = decoded_timeline(decoded)->thread_cnt ? decoded_timeline(decoded)->threads[0].pid : snapshot->aux[0].pid;
+	oracle.pid = decoded_timeline(decoded)->thread_cnt ? decoded_timeline(decoded)->threads[0].pid
+							   : snapshot->aux[0].pid;
 	if (read_log(&oracle, argv[2])) {
 		printf("%s\n", fail_message(-EINVAL));
 		return 2;

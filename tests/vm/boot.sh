@@ -9,7 +9,7 @@ shift 3
 rm -rf "$out"
 mkdir -p "$out/root/bin" "$out/root/proc" "$out/root/sys" "$out/root/tmp" "$out/root/out" "$out/root/dev"
 cp /bin/busybox "$out/root/bin/busybox"
-cp "$dir/soft_pt.ko" "$out/root/"
+cp -r "$dir/soft_pt.ko" "$dir/modules" "$out/root/"
 cp "$script" "$out/root/script"
 cp tests/vm/init "$out/root/init"
 chmod +x "$out/root/init"
@@ -29,7 +29,7 @@ timeout "${VM_TIMEOUT:-300}" qemu-system-x86_64 -M pc -accel tcg,thread=multi -s
 	-cpu "${VM_CPU:-max,la57=off,level=22}" -nodefaults -no-reboot -display none -serial "file:$out/console" \
 	-device virtio-serial-pci -chardev "file,id=out,path=$out/tar" -device virtserialport,chardev=out,name=out \
 	-kernel "$dir/vmlinuz" -initrd "$out/initramfs" \
-	-append 'console=ttyS0 quiet nokaslr mitigations=off panic=-1 audit=0 apparmor=0' </dev/null
+	-append 'console=ttyS0 quiet nokaslr mitigations=off panic=-1 audit=0 apparmor=0 tsc=reliable' </dev/null
 rm "$out/initramfs"
 tar -x -f "$out/tar" -C "$out"
 rm "$out/tar"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes DIR/vmlinuz, a Debian cloud kernel as it is, and DIR/soft_pt.ko, the software processor under that kernel's own intel_pt driver.
+# Makes DIR/vmlinuz, a Debian cloud kernel as it is, with DIR/modules, and DIR/soft_pt.ko, the software processor under that kernel's own intel_pt driver.
 # Everything comes from Debian's packages, is unpacked and never installed; of the kernel's source two files are kept.
 # Usage: tests/vm/kernel.sh 6.12|6.1 DIR
 set -eu
@@ -52,6 +52,14 @@ for package in "$image" "$headers" "$common" "$kbuild" pahole; do
 done
 unpack_driver
 cp "$root/boot/vmlinuz-$release" "$dir/vmlinuz"
+# The way results come out of the guest, where it is not built in: in the order of loading.
+rm -rf "$dir/modules"
+mkdir -p "$dir/modules"
+nth=0
+for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_console; do
+	nth=$((nth + 1))
+	find "$root/lib/modules" -name "$module.ko" -exec cp {} "$dir/modules/$nth-$module.ko" \;
+done
 
 rm -rf "$dir/kmod"
 mkdir -p "$dir/kmod/intel" "$dir/kmod/source"

@@ -51,7 +51,7 @@ struct branch {
 	uint8_t flags;
 	uint8_t gap;
 	uint8_t from_len; /* bytes of the branch instruction where known, else 0: from + from_len is a call's return address */
-	int32_t detail;	  /* of a gap: see there; with BRANCH_TRACE_START: the code version (decode/decoder.h) */
+	int32_t detail; /* of a gap: see there; with BRANCH_TRACE_START: the code version (decode/decoder.h) */
 };
 
 _Static_assert(sizeof(struct branch) == 32, "branches are kept by the million");

@@ -43,7 +43,8 @@ struct decoder_config {
 	struct decoder_cache *cache;
 	const struct code_image *images;
 	size_t image_cnt;
-	const struct code_version *versions; /* of this stream, by start_tsc; the first also serves earlier times */
+	const struct code_version
+		*versions; /* of this stream, by start_tsc; the first also serves earlier times */
 	size_t version_cnt;
 	unsigned int threads; /* 0: all processors */
 	void (*progress)(void *ctx, size_t done_bytes,

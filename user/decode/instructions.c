@@ -68,7 +68,8 @@ static int on_error(struct lister *lister, int status)
 
 	if (status == -pte_eos)
 		return 0;
-	return gap == GAP_NONE ? status_fail(status, "decoding") : lister->fn(lister->ctx, lister->version, 0, gap);
+	return gap == GAP_NONE ? status_fail(status, "decoding")
+			       : lister->fn(lister->ctx, lister->version, 0, gap);
 }
 
 static bool takes_trace(const struct pt_insn *insn)

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "pipeline/detours.h"
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
 #include "pipeline/turns.h"
@@ -161,13 +162,14 @@ struct piece_build {
 	struct turn_list *turns;
 };
 
-static int build_turn(void *ctx, size_t version, const struct branch *branches, size_t cnt)
+static int build_turn(void *ctx, size_t version, struct branch *branches, size_t cnt)
 {
 	struct piece_build *piece = ctx;
 	struct turn_build turn = {.thread = piece->trace->threads[version], .tsc = branches[0].tsc};
-	int err = stacks_piece_new(&turn.piece, &turn.thread->config, branches, cnt);
+	size_t kept = detours_hide(turn.thread->stream.process, branches, cnt);
+	int err = kept ? stacks_piece_new(&turn.piece, &turn.thread->config, branches, kept) : 0;
 
-	if (!err && ARRAY_PUSH(piece->turns->items, piece->turns->cnt, piece->turns->cap, turn)) {
+	if (!err && kept && ARRAY_PUSH(piece->turns->items, piece->turns->cnt, piece->turns->cap, turn)) {
 		stacks_piece_free(turn.piece);
 		err = -ENOMEM;
 	}
@@ -208,7 +210,8 @@ static int hand_over(struct build *build, struct trace_build *trace)
 			turn->tsc = tsc = turn->tsc > tsc ? turn->tsc : tsc;
 			turn->nth = build->turns.cnt;
 			if (!err)
-				err = ARRAY_PUSH(build->turns.items, build->turns.cnt, build->turns.cap, *turn);
+				err = ARRAY_PUSH(build->turns.items, build->turns.cnt, build->turns.cap,
+						 *turn);
 			if (err)
 				stacks_piece_free(turn->piece);
 		}
@@ -256,8 +259,9 @@ static int build_trace(struct build *build, const struct aux_trace *aux)
 	if (!err)
 		err = find_threads(build, &trace);
 	if (!err) {
-		const struct decoder_config decoder = turns_decoder(
-			build->snapshot, build->decoded->history, &trace.schedule, build->config, build->cache);
+		const struct decoder_config decoder =
+			turns_decoder(build->snapshot, build->decoded->history, &trace.schedule,
+				      build->config, build->cache);
 
 		err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
 	}

@@ -37,7 +37,8 @@ struct tracer {
 	uint64_t tsc, base_ns;
 };
 
-static int tracer_init(struct tracer *tracer, const struct snapshot *snapshot, const struct decode_visitor *visitor)
+static int tracer_init(struct tracer *tracer, const struct snapshot *snapshot,
+		       const struct decode_visitor *visitor)
 {
 	int err;
 
@@ -81,7 +82,7 @@ static int take_piece(void *ctx, size_t index, size_t version, struct branch_lis
 	return 0;
 }
 
-static int visit_turn(void *ctx, size_t version, const struct branch *branches, size_t cnt)
+static int visit_turn(void *ctx, size_t version, struct branch *branches, size_t cnt)
 {
 	struct tracer *tracer = ctx;
 	const struct schedule_turn *turn = &tracer->schedule.turns[version];
@@ -103,7 +104,7 @@ static int visit_turn(void *ctx, size_t version, const struct branch *branches, 
 }
 
 /* The time of the trace's first branch is time 0 if no other trace's is earlier. */
-static int find_first(void *ctx, size_t version, const struct branch *branches, size_t cnt)
+static int find_first(void *ctx, size_t version, struct branch *branches, size_t cnt)
 {
 	struct tracer *tracer = ctx;
 	uint64_t ns = trace_clock_ns(&tracer->snapshot->clock, branches[0].tsc);
@@ -115,7 +116,7 @@ static int find_first(void *ctx, size_t version, const struct branch *branches, 
 }
 
 static int trace_branches(struct tracer *tracer, const struct decode_config *config, size_t index,
-			  int (*fn)(void *ctx, size_t version, const struct branch *branches, size_t cnt))
+			  int (*fn)(void *ctx, size_t version, struct branch *branches, size_t cnt))
 {
 	const struct decoder_pieces out = {.begin = begin_pieces, .piece = take_piece, .ctx = tracer};
 	const struct aux_trace *aux = &tracer->snapshot->aux[index];
@@ -128,7 +129,8 @@ static int trace_branches(struct tracer *tracer, const struct decode_config *con
 	err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
 	tracer->tsc = 0;
 	for (size_t i = 0; i < tracer->cnt && !err; i++)
-		err = turns_cut(&tracer->schedule, tracer->pieces[i].version, &tracer->pieces[i].list, fn, tracer);
+		err = turns_cut(&tracer->schedule, tracer->pieces[i].version, &tracer->pieces[i].list, fn,
+				tracer);
 	forget_pieces(tracer);
 	return err;
 }

@@ -40,8 +40,8 @@ size_t decoded_gap_cnt(const struct decoded *decoded);
 
 /* The single steps of the way, for looking at each hand-off. */
 struct decode_visitor {
-	int (*branch)(void *ctx, int32_t tid, const struct branch *branch, uint64_t time_ns, const struct symbol *from,
-		      const struct symbol *to);
+	int (*branch)(void *ctx, int32_t tid, const struct branch *branch, uint64_t time_ns,
+		      const struct symbol *from, const struct symbol *to);
 	int (*instruction)(void *ctx, int32_t tid, uint64_t ip, enum branch_gap gap);
 	void *ctx;
 };

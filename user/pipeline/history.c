@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "source/jit_files.h"
 #include "source/sideband.h"
+#include "source/uprobe_page.h"
 
 struct history_process *history_process(struct history *history, int32_t pid)
 {
@@ -109,6 +110,9 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 
 	if (!err)
 		err = image_map(process->image, record->time_ns, &section);
+	if (!err && !strncmp(mapping->name, UPROBE_PAGE_PREFIX, strlen(UPROBE_PAGE_PREFIX)))
+		err = ARRAY_PUSH(process->detours, process->detour_cnt, process->detour_cap,
+				 ((struct history_range){mapping->addr, mapping->addr + mapping->size}));
 	return err ? err : lay_copies(snapshot, process->image, record->pid, mapping);
 }
 
@@ -147,7 +151,8 @@ static int replay_fork(struct history *history, const struct sideband_record *re
 	return err;
 }
 
-static int replay_switch(struct history *history, const struct snapshot *snapshot, const struct sideband_record *record)
+static int replay_switch(struct history *history, const struct snapshot *snapshot,
+			 const struct sideband_record *record)
 {
 	struct history_switch event = {
 		.tsc = trace_clock_tsc(&snapshot->clock, record->time_ns),
@@ -156,7 +161,8 @@ static int replay_switch(struct history *history, const struct snapshot *snapsho
 		.tid = record->tid,
 	};
 
-	return record->out ? 0 : ARRAY_PUSH(history->switches, history->switch_cnt, history->switch_cap, event);
+	return record->out ? 0
+			   : ARRAY_PUSH(history->switches, history->switch_cnt, history->switch_cap, event);
 }
 
 static int replay_record(struct history *history, const struct snapshot *snapshot,
@@ -209,7 +215,8 @@ static int add_image(struct history *history, const struct image *image, size_t 
 	return 0;
 }
 
-static int fill_versions(struct history *history, const struct snapshot *snapshot, struct history_process *process)
+static int fill_versions(struct history *history, const struct snapshot *snapshot,
+			 struct history_process *process)
 {
 	size_t cnt = image_version_cnt(process->image);
 
@@ -222,7 +229,8 @@ static int fill_versions(struct history *history, const struct snapshot *snapsho
 		if (err)
 			return err;
 		process->versions[process->version_cnt++] = (struct code_version){
-			.start_tsc = trace_clock_tsc(&snapshot->clock, image_version_start(process->image, i)),
+			.start_tsc =
+				trace_clock_tsc(&snapshot->clock, image_version_start(process->image, i)),
 			.image = history->image_cnt - 1,
 		};
 	}
@@ -290,6 +298,7 @@ void history_free(struct history *history)
 
 		free(process->versions);
 		free(process->execs);
+		free(process->detours);
 		image_free(process->image);
 	}
 	for (size_t i = 0; i < history->thread_cnt; i++)

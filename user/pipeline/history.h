@@ -14,6 +14,10 @@ struct history_process {
 	struct image *image;
 	struct code_version *versions; /* of `image`; indices into history.images */
 	size_t version_cnt;
+	struct history_range {
+		uint64_t begin, end;
+	} * detours; /* code that the kernel put there for uprobes (source/uprobe_page.h) */
+	size_t detour_cnt, detour_cap;
 	uint64_t *execs; /* TSCs of its execs, in order */
 	size_t exec_cnt, exec_cap;
 };

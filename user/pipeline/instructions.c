@@ -91,7 +91,8 @@ static int show(struct listing *listing, const struct decode_visitor *visitor, i
 		const struct turn *turn = &listing->turns[i];
 
 		for (size_t j = 0; j < turn->cnt && !err; j++)
-			err = visitor->instruction(visitor->ctx, turn->tid, turn->entries[j].ip, turn->entries[j].gap);
+			err = visitor->instruction(visitor->ctx, turn->tid, turn->entries[j].ip,
+						   turn->entries[j].gap);
 		free(turn->entries);
 	}
 	listing->cnt = 0;

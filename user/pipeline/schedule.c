@@ -66,7 +66,8 @@ int schedule_make(struct schedule *ret_schedule, struct history *history, const 
 {
 	const struct history_thread *thread = history_thread(history, aux->tid);
 	int32_t pid = aux->pid < 0 && thread ? thread->pid : aux->pid;
-	const struct schedule_turn turn = {.process = history_process(history, pid), .pid = pid, .tid = aux->tid};
+	const struct schedule_turn turn = {
+		.process = history_process(history, pid), .pid = pid, .tid = aux->tid};
 	int err;
 
 	*ret_schedule = (struct schedule){0};

@@ -21,4 +21,3 @@ uint64_t stream_time_ns(void *ctx, uint64_t tsc);
 uint64_t stream_space_at(void *ctx, uint64_t tsc);
 enum landing stream_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc);
 const struct inline_chain *stream_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);
-

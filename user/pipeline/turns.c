@@ -19,7 +19,7 @@ struct decoder_config turns_decoder(const struct snapshot *snapshot, const struc
 }
 
 int turns_cut(const struct schedule *schedule, size_t version, const struct branch_list *piece,
-	      int (*fn)(void *ctx, size_t version, const struct branch *branches, size_t cnt), void *ctx)
+	      int (*fn)(void *ctx, size_t version, struct branch *branches, size_t cnt), void *ctx)
 {
 	size_t begin = 0;
 	int err = 0;

@@ -150,13 +150,24 @@ static int add_thread(struct pt *pt, pid_t tid, bool at_exec)
 
 /* ---- the moment of attaching ---- */
 
+static int read_clock(const struct pt *pt, struct trace_clock *ret_clock)
+{
+	int err = -ENODEV;
+
+	for (size_t i = 0; i < pt->cpu_cnt && err; i++)
+		if (pt->cpus[i].owner >= 0)
+			err = pt_records_clock(ret_clock, pt->cpus[i].map.page);
+	return err ? fail(-ENOTSUP,
+			  "the kernel does not tell how the TSC relates to its clock (an unstable TSC): the "
+			  "times of a trace of this processor cannot be understood; use --source step")
+		   : 0;
+}
+
 static uint64_t now_ns(const struct pt *pt)
 {
 	struct trace_clock clock;
 
-	if (pt_records_clock(&clock, pt->cpus[0].map.page))
-		return 0;
-	return trace_clock_ns(&clock, __rdtsc());
+	return read_clock(pt, &clock) ? 0 : trace_clock_ns(&clock, __rdtsc());
 }
 
 /* What the kernel would have told if it had been asked earlier. */
@@ -223,11 +234,13 @@ static int add_threads(struct pt *pt, pid_t pid)
 int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 {
 	int err = at_exec ? add_thread(pt, pid, true) : add_threads(pt, pid);
+	struct trace_clock clock;
 
 	if (err)
 		return err == -ESRCH ? fail(err, "process %d has ended", pid)
 				     : pt_event_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
-	return at_exec ? 0 : tell_past(pt, pid);
+	err = read_clock(pt, &clock);
+	return err || at_exec ? err : tell_past(pt, pid);
 }
 
 /* ---- running ---- */
@@ -333,16 +346,11 @@ static void tie_clocks(struct trace_clock *clock)
 
 int pt_describe(struct pt *pt, struct snapshot *snapshot)
 {
-	int err = -ENODEV;
+	int err = read_clock(pt, &snapshot->clock);
 
-	snapshot->params = pt_caps_params(&pt->caps, pt->pt_config);
-	for (size_t i = 0; i < pt->cpu_cnt && err; i++)
-		if (pt->cpus[i].owner >= 0)
-			err = pt_records_clock(&snapshot->clock, pt->cpus[i].map.page);
 	if (err)
-		return fail(-ENOTSUP,
-			    "the kernel does not tell how the TSC relates to its clock (an unstable TSC): "
-			    "times of this processor's trace cannot be understood");
+		return err;
+	snapshot->params = pt_caps_params(&pt->caps, pt->pt_config);
 	tie_clocks(&snapshot->clock);
 	snapshot->source = strdup("intel_pt");
 	return snapshot->source ? 0 : -ENOMEM;

@@ -181,7 +181,8 @@ static int psb_period_for(size_t ring_size)
 	return period;
 }
 
-int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, size_t ring_size, uint64_t *ret_config)
+int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, size_t ring_size,
+		   uint64_t *ret_config)
 {
 	bool custom = timing->resolution == PT_RESOLUTION_CUSTOM;
 	bool cyc = timing->resolution != PT_RESOLUTION_LOW && caps->psb_cyc, mtc = caps->mtc;

@@ -52,7 +52,8 @@ int pt_timing_parse(struct pt_timing *ret_timing, const char *text);
  * perf_event_attr.config, for a ring of that size: several places to start decoding must be in it. What was asked for and is not to be had: -ENOTSUP with a sentence that says
  * what is.
  */
-int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, size_t ring_size, uint64_t *ret_config);
+int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, size_t ring_size,
+		   uint64_t *ret_config);
 
 /* With the processor's family, model and stepping by CPUID; all 0 where it is not Intel's. */
 struct trace_params pt_caps_params(const struct pt_caps *caps, uint64_t config);

@@ -31,8 +31,8 @@ struct sideband_mapping {
 struct sideband_record {
 	/* PERF_RECORD_MMAP2, _COMM, _FORK, _EXIT, _SWITCH (SWITCH_CPU_WIDE, too), _ITRACE_START; others are passed over by sideband_next() */
 	uint32_t type;
-	int32_t pid, tid; /* SWITCH: who comes or goes */
-	int32_t cpu;	  /* where it was noted */
+	int32_t pid, tid;		/* SWITCH: who comes or goes */
+	int32_t cpu;			/* where it was noted */
 	int32_t parent_pid, parent_tid; /* FORK */
 	uint64_t time_ns;
 	int exec;			 /* COMM: set by exec */

@@ -4,20 +4,21 @@
  * kernel is seen to be entered: by a system call, a fault, an interrupt, a breakpoint, or at the latest by a context switch or a signal. In between,
  * each instruction ends in #DB, which tells what the one before did.
  */
-#include <asm/debugreg.h>
-#include <asm/msr-index.h>
 #include <asm/tsc.h>
 #include <linux/kdebug.h>
 #include <linux/module.h>
 #include <linux/sched/task_stack.h>
+#include <linux/slab.h>
 #include <linux/task_work.h>
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
 
+#include <asm/debugreg.h> /* needs what the others include */
+
 #include "internal.h"
 
-enum { LOST_INSTRUCTIONS = 40 };
+enum { LOST_INSTRUCTIONS = 40, SYSCALL_BYTES = 2 };
 
 static int overflow_every;
 module_param(overflow_every, int, 0600);
@@ -268,7 +269,11 @@ static int on_die(struct notifier_block *block, unsigned long event, void *args)
 
 static struct notifier_block die_block = {.notifier_call = on_die, .priority = INT_MAX};
 
-static void leave_if_running(bool far)
+/*
+ * The kernel was entered by a system call if there is a number of one, and the instruction that makes it is behind us: it may be interrupted before its hook
+ * sees it, and on its way back.
+ */
+static void leave_if_running(void)
 {
 	struct soft_cpu *cpu;
 	unsigned long flags;
@@ -277,29 +282,25 @@ static void leave_if_running(bool far)
 	cpu = this_cpu_ptr(&soft_cpu);
 	if (cpu->running == current) {
 		struct pt_regs *regs = task_pt_regs(current);
+		bool far = (long)regs->orig_ax >= 0 && regs->ip == cpu->ip + SYSCALL_BYTES;
 
 		if (far && (cpu->encoder.enabled || cpu->losing))
-			soft_pt_log(regs->ip - 2, regs->sp, cpu->losing); /* syscall: 0f 05 */
+			soft_pt_log(cpu->ip, regs->sp, cpu->losing);
 		leave(cpu, regs, far);
 		resume_later(current);
 	}
 	local_irq_restore(flags);
 }
 
-static void on_syscall(void *data)
+static void on_entry(void *data)
 {
-	leave_if_running(true);
-}
-
-static void on_interrupt(void *data)
-{
-	leave_if_running(false);
+	leave_if_running();
 }
 
 /* A processor that traces whoever runs there goes on with the next one; else the driver turns it on by itself. */
 static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	leave_if_running(false);
+	leave_if_running();
 	if (soft_pt_tracing(this_cpu_ptr(&soft_cpu)))
 		resume_later(next);
 }
@@ -310,14 +311,10 @@ static const struct hook {
 	const char *name;
 	void *fn;
 } hooks[] = {
-	{"sys_enter", on_syscall},
-	{"sched_switch", on_switch},
-	{"signal_deliver", on_interrupt},
-	{"page_fault_user", on_interrupt},
-	{"local_timer_entry", on_interrupt},
-	{"reschedule_entry", on_interrupt},
-	{"call_function_entry", on_interrupt},
-	{"call_function_single_entry", on_interrupt},
+	{"sys_enter", on_entry},	   {"sched_switch", on_switch},
+	{"signal_deliver", on_entry},	   {"page_fault_user", on_entry},
+	{"local_timer_entry", on_entry},   {"reschedule_entry", on_entry},
+	{"call_function_entry", on_entry}, {"call_function_single_entry", on_entry},
 };
 
 static void attach(struct tracepoint *tp, void *data)
