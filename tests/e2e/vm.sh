@@ -123,6 +123,17 @@ check 'many: every call' true_calls many
 check 'overflows: every instruction that was not lost' exact overflows 100000
 check 'overflows: perf decodes the same' perf_agrees overflows
 
+# --- what perf records there, on the same driver
+
+check 'perf: the virtual machine runs' env VM_CPU=Haswell,level=22 tests/vm/boot.sh "$vm/6.12" tests/vm/perf_records "$tmp/perf" "$trailcam" \
+	"$programs/wordcount" "$programs/torture" "$(command -v perf)"
+out=$tmp/perf
+for name in file thread snapshot compressed directory threads cyc pipe; do
+	check "perf: $name: every instruction" exact $name 100000
+	check "perf: $name: no gap" no_gap $name
+done
+check 'perf: file: every call' true_calls file
+
 # --- Linux 6.1: no uprobe_multi, no AUX pause
 
 if vm_missing 6.1; then

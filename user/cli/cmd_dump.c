@@ -18,6 +18,7 @@
 #include "decode/decoder.h"
 #include "recording/recording.h"
 #include "sinks/sink.h"
+#include "source/sideband.h"
 
 /* ---- packets ---- */
 
@@ -37,10 +38,58 @@ static int dump_packets(const char *path)
 	for (size_t i = 0; !err && i < snapshot->aux_cnt; i++) {
 		struct aux_trace *aux = &snapshot->aux[i];
 
-		printf("# thread %d %d bytes %zu from %" PRIu64 "\n", aux->pid, aux->tid, aux->size,
-		       aux->offset);
+		if (aux->cpu >= 0)
+			printf("# processor %d", aux->cpu);
+		else
+			printf("# thread %d %d", aux->pid, aux->tid);
+		printf(" bytes %zu from %" PRIu64 "\n", aux->size, aux->offset);
 		err = decoder_packets(&snapshot->params, aux->bytes, aux->size, print_packet, aux);
 	}
+	return err;
+}
+
+/* ---- sideband ---- */
+
+static void print_record(const struct sideband_record *record)
+{
+	printf("%" PRIu64 " cpu %d ", record->time_ns, record->cpu);
+	switch (record->type) {
+	case PERF_RECORD_MMAP2:
+		printf("mmap %d %d %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", record->pid, record->tid,
+		       record->mapping.addr, record->mapping.size, record->mapping.file_offset,
+		       record->mapping.name);
+		break;
+	case PERF_RECORD_COMM:
+		printf("%s %d %d %s\n", record->exec ? "exec" : "comm", record->pid, record->tid,
+		       record->name);
+		break;
+	case PERF_RECORD_FORK:
+		printf("fork %d %d from %d %d\n", record->pid, record->tid, record->parent_pid,
+		       record->parent_tid);
+		break;
+	case PERF_RECORD_EXIT:
+		printf("exit %d %d\n", record->pid, record->tid);
+		break;
+	case PERF_RECORD_ITRACE_START:
+		printf("start %d %d\n", record->pid, record->tid);
+		break;
+	default:
+		printf("switch-%s %d %d\n", record->out ? "out" : "in", record->pid, record->tid);
+		break;
+	}
+}
+
+static int dump_sideband(const char *path)
+{
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	struct sideband_record record;
+	size_t pos = 0;
+	int err = recording_load(&snapshot, path);
+
+	if (err)
+		return err;
+	while ((err = sideband_next(snapshot, &pos, &record)) > 0)
+		print_record(&record);
 	return err;
 }
 
@@ -171,6 +220,7 @@ static const struct view {
 	int (*dump)(const char *path);
 } views[] = {
 	{"packets", "The PT packets of each thread", dump_packets},
+	{"sideband", "Who ran what code where and when, as the kernel told it", dump_sideband},
 	{"branches", "Every branch, with its time and symbols", dump_branches},
 	{"instructions", "The address of every instruction executed (slow)", dump_instructions},
 	{"slices", "Every function call: start_ns, end_ns, depth, name, pid, tid", dump_slices},
@@ -203,7 +253,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!dump->view)
-			argp_error(state, "say what to show: --packets, --branches, --instructions, --slices "
+			argp_error(state, "say what to show: --packets, --sideband, --branches, "
+					  "--instructions, --slices "
 					  "or --hits");
 		if (!dump->recording)
 			argp_error(state, "no recording given (trailcam run --keep-recording DIR makes one)");

@@ -71,8 +71,8 @@ int schedule_make(struct schedule *ret_schedule, struct history *history, const 
 	int err;
 
 	*ret_schedule = (struct schedule){0};
-	err = aux->cpu < 0 || aux->tid >= 0 ? add_turn(ret_schedule, &turn, 0, UINT64_MAX)
-					    : add_processor(ret_schedule, history, aux->cpu);
+	err = aux->cpu < 0 ? add_turn(ret_schedule, &turn, 0, UINT64_MAX)
+			   : add_processor(ret_schedule, history, aux->cpu);
 	if (err)
 		schedule_release(ret_schedule);
 	return err;

@@ -27,8 +27,28 @@ struct perf_header {
 
 _Static_assert(sizeof(struct perf_header) == 104, "as perf lays it out");
 
-enum { PERF_FEATURE_AUXTRACE = 18, PERF_FEATURE_TRAILCAM = 200 };
-enum { PERF_USER_AUXTRACE_INFO = 70, PERF_USER_AUXTRACE = 71, PERF_AUXTRACE_INTEL_PT = 1 };
+/* A file that was written to a pipe has only magic and size. */
+enum { PIPE_HEADER_BYTES = 16 };
+
+enum perf_feature {
+	PERF_FEATURE_BUILD_ID = 2,
+	PERF_FEATURE_ARCH = 6,
+	PERF_FEATURE_CPUID = 9,
+	PERF_FEATURE_CMDLINE = 11,
+	PERF_FEATURE_AUXTRACE = 18,
+	PERF_FEATURE_TRAILCAM = 200,
+};
+
+enum perf_user_record {
+	PERF_USER_HEADER_ATTR = 64,
+	PERF_USER_AUXTRACE_INFO = 70,
+	PERF_USER_AUXTRACE = 71,
+	PERF_USER_HEADER_FEATURE = 80,
+	PERF_USER_COMPRESSED = 81,
+	PERF_USER_COMPRESSED2 = 83,
+};
+
+enum { PERF_AUXTRACE_INTEL_PT = 1 };
 
 /* Words of AUXTRACE_INFO for Intel PT (tools/perf/arch/x86/util/intel-pt.c, intel_pt_info_fill()). */
 enum perf_intel_pt_info {

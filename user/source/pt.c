@@ -21,9 +21,12 @@
 #include "source/maps.h"
 #include "source/proc_status.h"
 #include "source/pt_event.h"
-#include "source/pt_records.h"
 #include "source/pt_ring.h"
+#include "source/record_list.h"
 #include "source/sideband.h"
+
+/* What a ring holds happened since the newest of so many context switches, or who ran then is not known. */
+enum { SWITCHES_MAX = 1 << 18 };
 
 enum { DATA_SIZE = 128 << 10, CLOCK_TRIES = 32 };
 
@@ -48,7 +51,7 @@ struct pt {
 	size_t cpu_cnt;
 	struct pt_fd *fds;
 	size_t fd_cnt, fd_cap;
-	struct pt_records records;
+	struct record_list records;
 	uint64_t lost; /* records */
 };
 
@@ -156,7 +159,7 @@ static int read_clock(const struct pt *pt, struct trace_clock *ret_clock)
 
 	for (size_t i = 0; i < pt->cpu_cnt && err; i++)
 		if (pt->cpus[i].owner >= 0)
-			err = pt_records_clock(ret_clock, pt->cpus[i].map.page);
+			err = pt_ring_clock(&pt->cpus[i].map, ret_clock);
 	return err ? fail(-ENOTSUP,
 			  "the kernel does not tell how the TSC relates to its clock (an unstable TSC): the "
 			  "times of a trace of this processor cannot be understood; use --source step")
@@ -187,7 +190,7 @@ static int tell_past(struct pt *pt, pid_t pid)
 		err = sideband_add_mmap(past, pid, pid, now, &maps.items[i].mapping);
 	if (!err && !proc_status_text(pid, "Name", name, sizeof(name)))
 		err = sideband_add_comm(past, pid, pid, now, name, 0);
-	return err ? err : pt_records_add_all(&pt->records, past->sideband, past->sideband_size);
+	return err ? err : record_list_add_all(&pt->records, past->sideband, past->sideband_size);
 }
 
 static int name_thread(struct pt *pt, pid_t pid, pid_t tid)
@@ -201,7 +204,7 @@ static int name_thread(struct pt *pt, pid_t pid, pid_t tid)
 	err = snapshot_new(&past);
 	if (!err)
 		err = sideband_add_comm(past, pid, tid, now_ns(pt), name, 0);
-	return err ? err : pt_records_add_all(&pt->records, past->sideband, past->sideband_size);
+	return err ? err : record_list_add_all(&pt->records, past->sideband, past->sideband_size);
 }
 
 static int add_threads(struct pt *pt, pid_t pid)
@@ -273,8 +276,8 @@ static int on_record(void *ctx, const struct perf_event_header *record)
 	struct pt *pt = ctx;
 
 	if (record->type == PERF_RECORD_LOST)
-		pt->lost += pt_records_lost(record);
-	return pt_records_add(&pt->records, record);
+		pt->lost += pt_ring_lost(record);
+	return record_list_add(&pt->records, record);
 }
 
 int pt_drain(struct pt *pt)
@@ -319,7 +322,7 @@ int pt_snapshot(struct pt *pt, struct snapshot *snapshot)
 			 "decoded",
 			 (unsigned long long)pt->lost);
 	pt->lost = 0;
-	return err ? err : pt_records_take(&pt->records, snapshot);
+	return err ? err : record_list_take(&pt->records, snapshot);
 }
 
 /* The two clocks and the TSC at one moment: the closest of some tries. */
@@ -378,6 +381,7 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config)
 	if (!pt)
 		return -ENOMEM;
 	pt->config = *config;
+	pt->records.switch_max = SWITCHES_MAX;
 	err = pt_caps_read(&pt->caps, config->sysfs);
 	if (!err)
 		err = pt_caps_config(&pt->caps, &config->timing, config->ring_size, &pt->pt_config);
@@ -401,7 +405,7 @@ void pt_free(struct pt *pt)
 		pt_event_unmap(&pt->cpus[i].map);
 	for (size_t i = 0; i < pt->fd_cnt; i++)
 		close(pt->fds[i].fd);
-	pt_records_release(&pt->records);
+	record_list_release(&pt->records);
 	free(pt->fds);
 	free(pt->cpus);
 	free(pt);

@@ -109,3 +109,29 @@ int pt_ring_records(const struct pt_event_map *map,
 	__atomic_store_n(&map->page->data_tail, tail, __ATOMIC_RELEASE);
 	return err;
 }
+
+uint64_t pt_ring_lost(const struct perf_event_header *record)
+{
+	const uint64_t *body = (const uint64_t *)(record + 1); /* id, lost */
+
+	return record->size >= sizeof(*record) + 16 ? body[1] : 0;
+}
+
+/* linux/perf_event.h, "lock" and "cap_user_time_zero": the fields are written under a sequence number. */
+int pt_ring_clock(const struct pt_event_map *map, struct trace_clock *ret_clock)
+{
+	const volatile struct perf_event_mmap_page *page = map->page;
+	uint32_t sequence;
+	bool known;
+
+	do {
+		sequence = page->lock;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		known = page->cap_user_time_zero;
+		ret_clock->mult = page->time_mult;
+		ret_clock->shift = page->time_shift;
+		ret_clock->zero = page->time_zero;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (page->lock != sequence || (sequence & 1));
+	return known ? 0 : -ENOTSUP;
+}

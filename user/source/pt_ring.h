@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "source/pt_event.h"
+#include "source/trace_params.h"
 
 enum { PT_WINDOW_BYTES = 256 };
 
@@ -29,3 +30,9 @@ int pt_ring_take(const struct pt_event_map *map, struct pt_taken *taken, uint8_t
  */
 int pt_ring_records(const struct pt_event_map *map,
 		    int (*fn)(void *ctx, const struct perf_event_header *record), void *ctx);
+
+/* How many records a PERF_RECORD_LOST speaks of. */
+uint64_t pt_ring_lost(const struct perf_event_header *record);
+
+/* The TSC's relation to the time in records. -ENOTSUP without a sentence: the kernel does not tell it. */
+int pt_ring_clock(const struct pt_event_map *map, struct trace_clock *ret_clock);

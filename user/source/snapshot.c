@@ -37,6 +37,9 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->hits);
 	free(snapshot->triggers);
 	free(snapshot->copies);
+	for (size_t i = 0; i < snapshot->build_id_cnt; i++)
+		free(snapshot->build_ids[i].name);
+	free(snapshot->build_ids);
 	free(snapshot);
 }
 
@@ -56,4 +59,27 @@ struct code_copy *snapshot_add_copy(struct snapshot *snapshot)
 	if (ARRAY_PUSH(snapshot->copies, snapshot->copy_cnt, snapshot->copy_cap, empty))
 		return NULL;
 	return &snapshot->copies[snapshot->copy_cnt - 1];
+}
+
+int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const struct build_id *id)
+{
+	struct named_build_id named = {.id = *id};
+
+	if (snapshot_build_id(snapshot, name))
+		return 0;
+	named.name = strdup(name);
+	if (!named.name ||
+	    ARRAY_PUSH(snapshot->build_ids, snapshot->build_id_cnt, snapshot->build_id_cap, named)) {
+		free(named.name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+const struct build_id *snapshot_build_id(const struct snapshot *snapshot, const char *name)
+{
+	for (size_t i = 0; i < snapshot->build_id_cnt; i++)
+		if (!strcmp(snapshot->build_ids[i].name, name))
+			return &snapshot->build_ids[i].id;
+	return NULL;
 }

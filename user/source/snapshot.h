@@ -35,6 +35,18 @@ struct code_copy {
 	char *path;
 };
 
+/* Which build of a file it is: its note NT_GNU_BUILD_ID. */
+struct build_id {
+	uint8_t bytes[20];
+	uint8_t size; /* 0: not known */
+};
+
+/* What was mapped under that name. */
+struct named_build_id {
+	char *name;
+	struct build_id id;
+};
+
 struct snapshot {
 	struct trace_params params;
 	struct trace_clock clock;
@@ -53,6 +65,8 @@ struct snapshot {
 	size_t trigger_cnt, trigger_cap;
 	struct code_copy *copies;
 	size_t copy_cnt, copy_cap;
+	struct named_build_id *build_ids;
+	size_t build_id_cnt, build_id_cap;
 };
 
 int snapshot_new(struct snapshot **ret_snapshot);
@@ -61,5 +75,11 @@ void snapshot_free(struct snapshot *snapshot);
 /* Appends an empty aux_trace or code_copy, or NULL when out of memory. The pointer is good until the next append. */
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot);
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
+
+/* 0 or -ENOMEM; a name that is there keeps its first. */
+int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const struct build_id *id);
+
+/* NULL: not known. */
+const struct build_id *snapshot_build_id(const struct snapshot *snapshot, const char *name);
 
 DEFINE_CLEANUP(struct snapshot *, snapshot_free)

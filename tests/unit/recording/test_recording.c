@@ -211,7 +211,6 @@ static void test_refusals(void **state)
 	assert_err(recording_load(&loaded, in_dir("text")), -EBADMSG, "not finished");
 }
 
-/* What perf itself wrote is not read yet, and said so. */
 static void test_perfs_own(void **state)
 {
 	static const char path[] = "../shared/corpus/perf-data/intel_pt-4.14.perf.data";
@@ -222,7 +221,19 @@ static void test_perfs_own(void **state)
 		print_message("skipped: %s is not there\n", path);
 		skip();
 	}
-	assert_err(recording_load(&loaded, path), -ENOTSUP, "perf");
+	assert_ok(recording_load(&loaded, path));
+	assert_int_equal(loaded->aux_cnt, 2);
+	assert_int_equal(loaded->aux[1].cpu, 3);
+	assert_int_equal(loaded->aux[1].size, 0x21a00);
+	assert_int_equal(loaded->params.family, 6);
+	assert_int_equal(loaded->params.model, 78);
+	assert_int_equal(loaded->params.stepping, 3);
+	assert_int_equal(loaded->params.config, 0x300e601);
+	assert_int_equal(loaded->params.max_nonturbo_ratio, 12);
+	assert_string_equal(loaded->command, "echo Hello, World!");
+	assert_int_equal(loaded->clock.shift, 31);
+	assert_non_null(snapshot_build_id(loaded, "[kernel.kallsyms]"));
+	snapshot_free(loaded);
 }
 
 static void test_every_cut(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/pt_records.h"
+#include "source/record_list.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@ static bool is_wanted(uint32_t type)
 }
 
 /* The older half of the switches goes. */
-static void forget_switches(struct pt_records *records)
+static void forget_switches(struct record_list *records)
 {
 	size_t kept = 0, to_go = records->switch_cnt / 2;
 
@@ -37,11 +37,10 @@ static void forget_switches(struct pt_records *records)
 	records->cnt = kept;
 }
 
-/* The time stands in the trailer, whose id is the kernel's: all are of one event for us. */
-int pt_records_add(struct pt_records *records, const struct perf_event_header *record)
+int record_list_add(struct record_list *records, const struct perf_event_header *record)
 {
 	const uint64_t id = SIDEBAND_EVENT_ID;
-	struct pt_record copy;
+	struct record copy;
 
 	if (!is_wanted(record->type) || record->size < sizeof(*record) + SIDEBAND_ID_BYTES)
 		return 0;
@@ -57,31 +56,31 @@ int pt_records_add(struct pt_records *records, const struct perf_event_header *r
 		return -ENOMEM;
 	}
 	records->switch_cnt += is_switch(record->type);
-	if (records->switch_cnt > PT_SWITCHES_MAX)
+	if (records->switch_max && records->switch_cnt > records->switch_max)
 		forget_switches(records);
 	return 0;
 }
 
-int pt_records_add_all(struct pt_records *records, const uint8_t *bytes, size_t size)
+int record_list_add_all(struct record_list *records, const uint8_t *bytes, size_t size)
 {
 	int err = 0;
 
 	for (size_t at = 0; at < size && !err; at += ((const struct perf_event_header *)(bytes + at))->size)
-		err = pt_records_add(records, (const struct perf_event_header *)(bytes + at));
+		err = record_list_add(records, (const struct perf_event_header *)(bytes + at));
 	return err;
 }
 
 /* Of equal times, in the order in which they came: a processor's records come in order. */
 static int by_time(const void *a, const void *b)
 {
-	const struct pt_record *left = a, *right = b;
+	const struct record *left = a, *right = b;
 
 	if (left->time_ns != right->time_ns)
 		return left->time_ns < right->time_ns ? -1 : 1;
 	return left->nth < right->nth ? -1 : left->nth > right->nth;
 }
 
-int pt_records_take(struct pt_records *records, struct snapshot *snapshot)
+int record_list_take(struct record_list *records, struct snapshot *snapshot)
 {
 	size_t size = snapshot->sideband_size;
 
@@ -101,35 +100,10 @@ int pt_records_take(struct pt_records *records, struct snapshot *snapshot)
 	return 0;
 }
 
-void pt_records_release(struct pt_records *records)
+void record_list_release(struct record_list *records)
 {
 	for (size_t i = 0; i < records->cnt; i++)
 		free(records->items[i].bytes);
 	free(records->items);
-	*records = (struct pt_records){0};
-}
-
-uint64_t pt_records_lost(const struct perf_event_header *record)
-{
-	const uint64_t *body = (const uint64_t *)(record + 1); /* id, lost */
-
-	return record->size >= sizeof(*record) + 16 ? body[1] : 0;
-}
-
-/* linux/perf_event.h, "lock" and "cap_user_time_zero": the fields are written under a sequence number. */
-int pt_records_clock(struct trace_clock *ret_clock, const volatile struct perf_event_mmap_page *page)
-{
-	uint32_t sequence;
-	bool known;
-
-	do {
-		sequence = page->lock;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		known = page->cap_user_time_zero;
-		ret_clock->mult = page->time_mult;
-		ret_clock->shift = page->time_shift;
-		ret_clock->zero = page->time_zero;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (page->lock != sequence || (sequence & 1));
-	return known ? 0 : -ENOTSUP;
+	*records = (struct record_list){0};
 }

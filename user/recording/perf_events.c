@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Everything is checked against what is there before it is used; nothing is allocated that the file does not have, but for what zstd unpacks, which is
+ * bounded for each record. Types below 64 are the kernel's (linux/perf_event.h), others perf's own (tools/lib/perf/include/perf/event.h).
+ */
+#include "recording/perf_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "recording/perf_data.h"
+#include "recording/perf_features.h"
+#include "source/sideband.h"
+
+enum { KERNEL_TYPES = 64, UNPACK_CHUNK = 1 << 16, UNPACKED_MAX = 1 << 24, FILL = 8 };
+
+static const uint64_t trailer_fields = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+				       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+
+/* ---- events ---- */
+
+int perf_events_add_attr(struct perf_events *events, const uint8_t *bytes, size_t size, const uint8_t *ids,
+			 size_t id_cnt)
+{
+	struct perf_event_attr attr = {0};
+
+	if (size < PERF_ATTR_SIZE_VER0)
+		return fail(-EBADMSG, "its attributes are damaged");
+	memcpy(&attr, bytes, size < sizeof(attr) ? size : sizeof(attr));
+	if (ARRAY_PUSH(events->attrs, events->attr_cnt, events->attr_cap, attr))
+		return -ENOMEM;
+	for (size_t i = 0; i < id_cnt; i++) {
+		struct perf_event_id id = {.attr = events->attr_cnt - 1};
+
+		memcpy(&id.id, ids + 8 * i, sizeof(id.id));
+		if (ARRAY_PUSH(events->ids, events->id_cnt, events->id_cap, id))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Without an id all events are of one kind. */
+static const struct perf_event_attr *attr_of(const struct perf_events *events, const uint8_t *record,
+					     size_t size)
+{
+	uint64_t id;
+
+	if (!events->attr_cnt)
+		return NULL;
+	if (!(events->attrs[0].sample_type & PERF_SAMPLE_IDENTIFIER))
+		return &events->attrs[0];
+	memcpy(&id, record + size - sizeof(id), sizeof(id));
+	for (size_t i = 0; i < events->id_cnt; i++)
+		if (events->ids[i].id == id)
+			return &events->attrs[events->ids[i].attr];
+	return &events->attrs[0]; /* perf's own, about the time before it began */
+}
+
+/* ---- sideband ---- */
+
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+	uint64_t id;
+};
+
+/* The fields stand in this order, 8 bytes each; *ret_size is what they take of the record's end. */
+static bool read_trailer(const struct perf_event_attr *attr, const uint8_t *record, size_t size,
+			 struct trailer *ret_trailer, size_t *ret_size)
+{
+	uint64_t fields = attr->sample_id_all ? attr->sample_type & trailer_fields : 0;
+	size_t bytes = 8 * (size_t)__builtin_popcountll(fields);
+	const uint8_t *at = record + size - bytes;
+
+	*ret_trailer = (struct trailer){0};
+	*ret_size = bytes;
+	if (bytes > size - sizeof(struct perf_event_header))
+		return false;
+	if (fields & PERF_SAMPLE_TID) {
+		memcpy(&ret_trailer->pid, at, 8);
+		at += 8;
+	}
+	if (fields & PERF_SAMPLE_TIME) {
+		memcpy(&ret_trailer->time, at, 8);
+		at += 8;
+	}
+	at += fields & PERF_SAMPLE_ID ? 8 : 0;
+	at += fields & PERF_SAMPLE_STREAM_ID ? 8 : 0;
+	if (fields & PERF_SAMPLE_CPU)
+		memcpy(&ret_trailer->cpu, at, 8);
+	return true;
+}
+
+/* linux/perf_event.h, PERF_RECORD_MMAP: what perf tells of processes that ran before, and kernels before 3.16. */
+struct mmap_body {
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	char name[];
+};
+
+static int add_old_mmap(struct perf_events *events, const uint8_t *record, size_t body_end,
+			const struct trailer *trailer)
+{
+	CLEANUP(snapshot_freep) struct snapshot *one = NULL;
+	struct mmap_body body;
+	size_t name_at = sizeof(struct perf_event_header) + sizeof(body);
+	int err;
+
+	if (body_end <= name_at || !memchr(record + name_at, 0, body_end - name_at))
+		return fail(-EBADMSG, "its sideband is damaged");
+	memcpy(&body, record + sizeof(struct perf_event_header), sizeof(body));
+	err = snapshot_new(&one);
+	if (!err)
+		err = sideband_add_mmap(one, (int32_t)body.pid, (int32_t)body.tid, trailer->time,
+					&(struct sideband_mapping){.addr = body.addr,
+								   .size = body.len,
+								   .file_offset = body.pgoff,
+								   .name = (const char *)record + name_at});
+	return err ? err : record_list_add(&events->records, (const struct perf_event_header *)one->sideband);
+}
+
+/* Mappings of data are passed over. The same bit of `misc` means other things in other records. */
+static bool is_data(const struct perf_event_header *header, const uint8_t *record)
+{
+	uint32_t prot;
+
+	if (header->type != PERF_RECORD_MMAP && header->type != PERF_RECORD_MMAP2)
+		return false;
+	if (header->misc & PERF_RECORD_MISC_MMAP_DATA)
+		return true;
+	if (header->type != PERF_RECORD_MMAP2 || header->size < 72)
+		return false;
+	memcpy(&prot, record + 64, sizeof(prot));
+	return prot && !(prot & 4); /* PROT_EXEC; perf does not know it of old processes */
+}
+
+/* Since Linux 5.12 the kernel can tell the build-id in place of device and inode. */
+static int keep_build_id(struct perf_events *events, const struct perf_event_header *header,
+			 const uint8_t *record, size_t body_end)
+{
+	enum { ID_AT = 40, NAME_AT = 72 };
+	struct build_id id;
+
+	if (header->type != PERF_RECORD_MMAP2 || !(header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) ||
+	    body_end <= NAME_AT || !memchr(record + NAME_AT, 0, body_end - NAME_AT) ||
+	    record[ID_AT] > sizeof(id.bytes))
+		return 0;
+	id = (struct build_id){.size = record[ID_AT]};
+	memcpy(id.bytes, record + ID_AT + 4, id.size);
+	return snapshot_add_build_id(events->snapshot, (const char *)record + NAME_AT, &id);
+}
+
+/* The record with our trailer in place of its own. */
+static int add_sideband(struct perf_events *events, const uint8_t *record,
+			const struct perf_event_header *header)
+{
+	const struct perf_event_attr *attr = attr_of(events, record, header->size);
+	_Alignas(8) uint8_t copy[UINT16_MAX + SIDEBAND_ID_BYTES + 1];
+	struct perf_event_header changed = *header;
+	struct trailer trailer;
+	size_t trailer_size, body_end;
+	uint32_t mark;
+
+	if (!attr || !read_trailer(attr, record, header->size, &trailer, &trailer_size))
+		return fail(-EBADMSG, "its sideband is damaged");
+	body_end = header->size - trailer_size;
+	if (trailer_size == SIDEBAND_ID_BYTES) {
+		memcpy(&mark, record + header->size - 12, sizeof(mark));
+		if (mark == PERF_ONLY_MARK)
+			return 0;
+	}
+	if (is_data(header, record))
+		return 0;
+	if (header->type == PERF_RECORD_MMAP)
+		return add_old_mmap(events, record, body_end, &trailer);
+	if (body_end + sizeof(trailer) > UINT16_MAX)
+		return fail(-EBADMSG, "its sideband is damaged");
+	if (keep_build_id(events, header, record, body_end))
+		return -ENOMEM;
+	memcpy(copy, record, body_end);
+	memcpy(copy + body_end, &trailer, sizeof(trailer));
+	changed.size = (uint16_t)(body_end + sizeof(trailer));
+	memcpy(copy, &changed, sizeof(changed));
+	return record_list_add(&events->records, (const struct perf_event_header *)copy);
+}
+
+/* ---- AUX ---- */
+
+/* perf 4.1 wrote fewer words than later ones; more than we know are passed over. */
+static int read_info(struct perf_events *events, const uint8_t *record, size_t size)
+{
+	struct snapshot *snapshot = events->snapshot;
+	struct perf_auxtrace_info info = {0};
+
+	if (size < 16 + 8 * (INFO_PER_CPU_MMAPS + 1))
+		return fail(-EBADMSG, "its AUXTRACE_INFO is damaged");
+	memcpy(&info, record, size < sizeof(info) ? size : sizeof(info));
+	if (info.auxtrace_type != PERF_AUXTRACE_INTEL_PT)
+		return fail(-ENOTSUP, "it has no Intel PT in it (AUX trace of type %u)", info.auxtrace_type);
+	snapshot->params.pmu_type = (uint32_t)info.words[INFO_PMU_TYPE];
+	snapshot->params.max_nonturbo_ratio = (uint8_t)info.words[INFO_MAX_NONTURBO_RATIO];
+	snapshot->params.tsc_ctc_ratio_n = (uint32_t)info.words[INFO_TSC_CTC_N];
+	snapshot->params.tsc_ctc_ratio_d = (uint32_t)info.words[INFO_TSC_CTC_D];
+	snapshot->clock.shift = (uint16_t)info.words[INFO_TIME_SHIFT];
+	snapshot->clock.mult = (uint32_t)info.words[INFO_TIME_MULT];
+	snapshot->clock.zero = info.words[INFO_TIME_ZERO];
+	events->in_snapshots = info.words[INFO_SNAPSHOT_MODE];
+	events->has_info = true;
+	return 0;
+}
+
+/* The trace that the buffer goes on with: that of the same ring, if nothing is missing between them but what fills up to 8 bytes. */
+static struct aux_trace *find_aux(const struct perf_events *events, const struct perf_auxtrace *head)
+{
+	struct snapshot *snapshot = events->snapshot;
+
+	for (size_t i = snapshot->aux_cnt; i-- && !events->in_snapshots;) {
+		struct aux_trace *aux = &snapshot->aux[i];
+
+		if (aux->cpu != (int32_t)head->cpu || aux->tid != (int32_t)head->tid)
+			continue;
+		if (head->offset < aux->offset || aux->offset + aux->size - head->offset >= FILL)
+			return NULL;
+		aux->size = head->offset - aux->offset;
+		return aux;
+	}
+	return NULL;
+}
+
+/* An AUXTRACE record, and the bytes behind it; *ret_size is the length of both. */
+static int read_aux(struct perf_events *events, const uint8_t *record, size_t size, size_t left,
+		    size_t *ret_size)
+{
+	struct perf_auxtrace head;
+	struct aux_trace *aux;
+	uint8_t *grown;
+
+	if (size < sizeof(head))
+		return fail(-EBADMSG, "an AUXTRACE record is damaged");
+	memcpy(&head, record, sizeof(head));
+	if (head.bytes > left - size)
+		return fail(-EBADMSG, "it is cut off in its trace data");
+	aux = find_aux(events, &head);
+	if (!aux) {
+		aux = snapshot_add_aux(events->snapshot);
+		if (!aux)
+			return -ENOMEM;
+		*aux = (struct aux_trace){.pid = -1,
+					  .tid = (int32_t)head.tid,
+					  .cpu = (int32_t)head.cpu,
+					  .offset = head.offset,
+					  .ref_tsc = head.reference};
+	}
+	grown = realloc(aux->bytes, aux->size + head.bytes + 1);
+	if (!grown)
+		return -ENOMEM;
+	aux->bytes = grown;
+	memcpy(aux->bytes + aux->size, record + size, head.bytes);
+	aux->size += head.bytes;
+	*ret_size = size + head.bytes;
+	return 0;
+}
+
+/* ---- records ---- */
+
+/* All compressed records are one stream of zstd, whose content are records. */
+static int unpack(struct perf_events *events, const uint8_t *bytes, size_t size)
+{
+	ZSTD_inBuffer in = {bytes, size, 0};
+	bool more = true;
+
+	if (!events->zstd)
+		events->zstd = ZSTD_createDCtx();
+	if (!events->zstd)
+		return -ENOMEM;
+	while (in.pos < in.size || more) {
+		ZSTD_outBuffer out = {.size = UNPACK_CHUNK};
+		size_t status;
+
+		if (events->unpacked_size > UNPACKED_MAX)
+			return fail(-EBADMSG, "a compressed part of it is larger than any that perf writes");
+		if (array_reserve(&events->unpacked, &events->unpacked_cap,
+				  events->unpacked_size + UNPACK_CHUNK, 1))
+			return -ENOMEM;
+		out.dst = events->unpacked + events->unpacked_size;
+		status = ZSTD_decompressStream(events->zstd, &out, &in);
+		if (ZSTD_isError(status))
+			return fail(-EBADMSG, "a compressed part of it is damaged");
+		events->unpacked_size += out.pos;
+		more = out.pos == out.size;
+	}
+	return 0;
+}
+
+static int read_compressed(struct perf_events *events, const uint8_t *bytes, size_t size)
+{
+	int err = unpack(events, bytes, size);
+	size_t at = 0;
+
+	while (!err && events->unpacked_size - at >= sizeof(struct perf_event_header)) {
+		const uint8_t *record = events->unpacked + at;
+		struct perf_event_header header;
+
+		memcpy(&header, record, sizeof(header));
+		if (header.size < sizeof(header) || header.type >= KERNEL_TYPES)
+			return fail(-EBADMSG, "a compressed record of it is damaged");
+		if (header.size > events->unpacked_size - at)
+			break;
+		if (header.type != PERF_RECORD_SAMPLE)
+			err = add_sideband(events, record, &header);
+		at += header.size;
+	}
+	if (events->unpacked_size)
+		memmove(events->unpacked, events->unpacked + at, events->unpacked_size - at);
+	events->unpacked_size -= at;
+	return err;
+}
+
+/* In a file that was written to a pipe what otherwise stands in the header comes as records. */
+static int read_attr(struct perf_events *events, const uint8_t *record, size_t size)
+{
+	uint32_t attr_size;
+
+	if (size < 8 + PERF_ATTR_SIZE_VER0)
+		return fail(-EBADMSG, "its attributes are damaged");
+	memcpy(&attr_size, record + 8 + offsetof(struct perf_event_attr, size), sizeof(attr_size));
+	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size - 8)
+		return fail(-EBADMSG, "its attributes are damaged");
+	return perf_events_add_attr(events, record + 8, attr_size, record + 8 + attr_size,
+				    (size - 8 - attr_size) / 8);
+}
+
+static int read_feature(struct perf_events *events, const uint8_t *record, size_t size)
+{
+	uint64_t feature;
+
+	if (size < 16)
+		return fail(-EBADMSG, "a feature of it is damaged");
+	memcpy(&feature, record + 8, sizeof(feature));
+	return perf_feature_read(events->snapshot, feature, record + 16, size - 16);
+}
+
+/* *ret_size is the length with all that belongs to it. */
+static int read_record(struct perf_events *events, const uint8_t *record, size_t left, size_t *ret_size)
+{
+	struct perf_event_header header;
+	uint64_t size;
+
+	if (left < sizeof(header))
+		return fail(-EBADMSG, "its last record is cut off");
+	memcpy(&header, record, sizeof(header));
+	if (header.size < sizeof(header) || header.size > left)
+		return fail(-EBADMSG,
+			    header.size > left ? "its last record is cut off" : "a record of it is damaged");
+	*ret_size = header.size;
+	switch (header.type) {
+	case PERF_USER_HEADER_ATTR:
+		return read_attr(events, record, header.size);
+	case PERF_USER_HEADER_FEATURE:
+		return read_feature(events, record, header.size);
+	case PERF_USER_AUXTRACE_INFO:
+		return read_info(events, record, header.size);
+	case PERF_USER_AUXTRACE:
+		return read_aux(events, record, header.size, left, ret_size);
+	case PERF_USER_COMPRESSED:
+		return read_compressed(events, record + sizeof(header), header.size - sizeof(header));
+	case PERF_USER_COMPRESSED2: /* data size, then data, filled up to a multiple of 8 */
+		if (header.size < 16)
+			return fail(-EBADMSG, "a compressed part of it is damaged");
+		memcpy(&size, record + 8, sizeof(size));
+		return size > header.size - 16u ? fail(-EBADMSG, "a compressed part of it is damaged")
+						: read_compressed(events, record + 16, size);
+	case PERF_RECORD_SAMPLE:
+		return 0; /* has no trailer */
+	default:
+		return header.type < KERNEL_TYPES ? add_sideband(events, record, &header) : 0;
+	}
+}
+
+int perf_events_read(struct perf_events *events, const uint8_t *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		size_t used = 0;
+		int err = read_record(events, bytes + at, size - at, &used);
+
+		if (err)
+			return err;
+		at += used;
+	}
+	return 0;
+}
+
+int perf_events_finish(struct perf_events *events)
+{
+	struct snapshot *snapshot = events->snapshot;
+
+	if (!events->has_info)
+		return fail(-ENOTSUP, "it has no Intel PT in it");
+	for (size_t i = 0; i < events->attr_cnt; i++)
+		if (events->attrs[i].type == snapshot->params.pmu_type)
+			snapshot->params.config = events->attrs[i].config;
+	return record_list_take(&events->records, snapshot);
+}
+
+void perf_events_release(struct perf_events *events)
+{
+	record_list_release(&events->records);
+	ZSTD_freeDCtx(events->zstd);
+	free(events->unpacked);
+	free(events->attrs);
+	free(events->ids);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A string is its length as u32, padded, then its bytes with a terminator. */
+#include "recording/perf_features.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "recording/perf_data.h"
+
+enum { ID_BYTES = 24, ENTRY_NAME_AT = 8 + 4 + ID_BYTES, MISC_ID_SIZE = 1 << 15 };
+
+static int damaged(const char *what)
+{
+	return fail(-EBADMSG, "its %s is damaged", what);
+}
+
+/* The string at *at, which is moved behind it; NULL: there is none. */
+static const char *take_string(const uint8_t *bytes, size_t size, size_t *at)
+{
+	uint32_t len;
+	const char *text;
+
+	if (size - *at < sizeof(len))
+		return NULL;
+	memcpy(&len, bytes + *at, sizeof(len));
+	text = (const char *)bytes + *at + sizeof(len);
+	if (!len || len > size - *at - sizeof(len) || !memchr(text, 0, len))
+		return NULL;
+	*at += sizeof(len) + len;
+	return text;
+}
+
+static int read_arch(const uint8_t *bytes, size_t size)
+{
+	size_t at = 0;
+	const char *arch = take_string(bytes, size, &at);
+
+	if (!arch)
+		return damaged("architecture");
+	return !strcmp(arch, "x86_64") || !strcmp(arch, "i686")
+		       ? 0
+		       : fail(-ENOTSUP, "it was recorded on %.20s; only x86-64 has Intel PT", arch);
+}
+
+/* "GenuineIntel,family,model,stepping" */
+static int read_cpuid(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+{
+	unsigned int family, model, stepping;
+	size_t at = 0;
+	const char *cpuid = take_string(bytes, size, &at);
+
+	if (!cpuid)
+		return damaged("processor's name");
+	if (strncmp(cpuid, "GenuineIntel,", 13) != 0)
+		return fail(-ENOTSUP, "it was recorded on a processor of another vendor (%.30s)", cpuid);
+	if (sscanf(cpuid + 13, "%u,%u,%u", &family, &model, &stepping) != 3)
+		return damaged("processor's name");
+	snapshot->params.family = (uint16_t)family;
+	snapshot->params.model = (uint8_t)model;
+	snapshot->params.stepping = (uint8_t)stepping;
+	return 0;
+}
+
+/* perf's own command line; what it ran stands behind "--", if it has any. */
+static int read_command_line(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+{
+	CLEANUP(freep) char *line = NULL;
+	size_t at = 4, len = 0;
+	uint32_t cnt;
+
+	if (size < sizeof(cnt))
+		return damaged("command line");
+	memcpy(&cnt, bytes, sizeof(cnt));
+	line = calloc(1, size + 1);
+	if (!line)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < cnt; i++) {
+		const char *word = take_string(bytes, size, &at);
+
+		if (!word)
+			return damaged("command line");
+		if (!strcmp(word, "--"))
+			len = 0;
+		else
+			len += (size_t)sprintf(line + len, "%s%s", len ? " " : "", word);
+	}
+	free(snapshot->command);
+	snapshot->command = TAKE_PTR(line);
+	return 0;
+}
+
+/* Entries like records: header, pid, build-id in 24 bytes (since Linux 5.12 its length is behind the 20 usual ones), path. */
+static int read_build_ids(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (size - at >= ENTRY_NAME_AT) {
+		struct {
+			uint32_t type;
+			uint16_t misc, size;
+		} header;
+		struct build_id id = {.size = 20};
+		const char *name;
+
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.size <= ENTRY_NAME_AT || header.size > size - at)
+			return damaged("list of build-ids");
+		name = (const char *)bytes + at + ENTRY_NAME_AT;
+		if (!memchr(name, 0, header.size - ENTRY_NAME_AT))
+			return damaged("list of build-ids");
+		if (header.misc & MISC_ID_SIZE)
+			id.size = bytes[at + 12 + 20] <= sizeof(id.bytes) ? bytes[at + 12 + 20]
+									  : sizeof(id.bytes);
+		memcpy(id.bytes, bytes + at + 12, id.size);
+		if (snapshot_add_build_id(snapshot, name, &id))
+			return -ENOMEM;
+		at += header.size;
+	}
+	return 0;
+}
+
+int perf_feature_read(struct snapshot *snapshot, uint64_t feature, const uint8_t *bytes, size_t size)
+{
+	switch (feature) {
+	case PERF_FEATURE_BUILD_ID:
+		return read_build_ids(snapshot, bytes, size);
+	case PERF_FEATURE_ARCH:
+		return read_arch(bytes, size);
+	case PERF_FEATURE_CPUID:
+		return read_cpuid(snapshot, bytes, size);
+	case PERF_FEATURE_CMDLINE:
+		return read_command_line(snapshot, bytes, size);
+	case PERF_FEATURE_TRAILCAM:
+		return extra_read(snapshot, bytes, size);
+	default:
+		return 0;
+	}
+}
