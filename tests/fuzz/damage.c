@@ -83,7 +83,7 @@ static int try_decode(const char *path)
 	if (!err)
 		err = decode_snapshot(&decoded, snapshot, &config);
 	if (!err && !timeline_is_valid(decoded_timeline(decoded))) {
-		puts("the timeline is not valid");
+		printf("the timeline is not valid: %s\n", path);
 		exit(1);
 	}
 	if (!err)
@@ -123,6 +123,10 @@ int main(int argc, char **argv)
 		memcpy(bad, good, size);
 		write_file(path, bad, damage(bad, size));
 		decoded += (size_t)try_decode(dir);
+	}
+	if (!decoded) {
+		puts("nothing was decoded at all");
+		return 1;
 	}
 	printf("%zu rounds: %zu decoded, %zu refused\n", rounds, decoded, rounds - decoded);
 	unlink(path);

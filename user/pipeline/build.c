@@ -331,15 +331,13 @@ static uint64_t first_ns(const struct build *build)
 	const struct snapshot *snapshot = build->snapshot;
 	uint64_t first = UINT64_MAX, tsc;
 
-	for (size_t i = 0; i < build->cnt; i++) {
-		if (!stacks_first_tsc(build->threads[i]->stacks, &tsc))
-			continue;
-		if (trace_clock_ns(&snapshot->clock, tsc) < first)
-			first = trace_clock_ns(&snapshot->clock, tsc);
-	}
-	for (size_t i = 0; i < snapshot->hit_cnt && first == UINT64_MAX; i++)
-		first = trace_clock_from_monotonic(&snapshot->clock, snapshot->hits[i].time_ns);
-	return first == UINT64_MAX ? snapshot->clock.trace_ns : first;
+	for (size_t i = 0; i < build->cnt; i++)
+		if (stacks_first_tsc(build->threads[i]->stacks, &tsc) && tsc < first)
+			first = tsc;
+	if (first != UINT64_MAX)
+		return trace_clock_ns(&snapshot->clock, first);
+	return snapshot->hit_cnt ? trace_clock_from_monotonic(&snapshot->clock, snapshot->hits[0].time_ns)
+				 : snapshot->clock.trace_ns;
 }
 
 static int finish(struct build *build)

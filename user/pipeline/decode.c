@@ -34,7 +34,7 @@ struct tracer {
 		size_t version;
 	} * pieces;
 	size_t cnt;
-	uint64_t tsc, base_ns;
+	uint64_t tsc, first_tsc;
 };
 
 static int tracer_init(struct tracer *tracer, const struct snapshot *snapshot,
@@ -42,7 +42,7 @@ static int tracer_init(struct tracer *tracer, const struct snapshot *snapshot,
 {
 	int err;
 
-	*tracer = (struct tracer){.snapshot = snapshot, .visitor = visitor, .base_ns = UINT64_MAX};
+	*tracer = (struct tracer){.snapshot = snapshot, .visitor = visitor, .first_tsc = UINT64_MAX};
 	err = history_new(&tracer->history, snapshot);
 	return err ? err : decoder_cache_new(&tracer->cache);
 }
@@ -86,8 +86,9 @@ static int visit_turn(void *ctx, size_t version, struct branch *branches, size_t
 {
 	struct tracer *tracer = ctx;
 	const struct schedule_turn *turn = &tracer->schedule.turns[version];
-	struct stream stream = {
-		.snapshot = tracer->snapshot, .process = turn->process, .base_ns = tracer->base_ns};
+	struct stream stream = {.snapshot = tracer->snapshot,
+				.process = turn->process,
+				.base_ns = trace_clock_ns(&tracer->snapshot->clock, tracer->first_tsc)};
 	int err = 0;
 
 	for (size_t i = 0; i < cnt && !err; i++) {
@@ -107,11 +108,11 @@ static int visit_turn(void *ctx, size_t version, struct branch *branches, size_t
 static int find_first(void *ctx, size_t version, struct branch *branches, size_t cnt)
 {
 	struct tracer *tracer = ctx;
-	uint64_t ns = trace_clock_ns(&tracer->snapshot->clock, branches[0].tsc);
 
 	(void)version;
 	(void)cnt;
-	tracer->base_ns = ns < tracer->base_ns ? ns : tracer->base_ns;
+	if (branches[0].tsc < tracer->first_tsc)
+		tracer->first_tsc = branches[0].tsc;
 	return 0;
 }
 

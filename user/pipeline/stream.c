@@ -33,9 +33,10 @@ const struct symbol *stream_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 uint64_t stream_time_ns(void *ctx, uint64_t tsc)
 {
 	const struct stream *stream = ctx;
-	uint64_t ns = trace_clock_ns(&stream->snapshot->clock, tsc);
+	/* Times before the clock's beginning are negative. */
+	int64_t ns = (int64_t)(trace_clock_ns(&stream->snapshot->clock, tsc) - stream->base_ns);
 
-	return ns > stream->base_ns ? ns - stream->base_ns : 0;
+	return ns > 0 ? (uint64_t)ns : 0;
 }
 
 /* How many execs have been. */

@@ -192,6 +192,16 @@ static int add_sideband(struct perf_events *events, const uint8_t *record,
 
 /* ---- AUX ---- */
 
+/* A tick of the TSC takes between 2^-12 and 2^7 ns, and the clock began within a century: then times of 56 bits stay in their order. */
+static bool clock_is_sane(const struct trace_clock *clock)
+{
+	unsigned __int128 tick = (unsigned __int128)clock->mult << 12;
+	int64_t zero = (int64_t)clock->zero;
+
+	return clock->shift < 48 && tick >= 1ull << clock->shift && tick <= (unsigned __int128)1 << (clock->shift + 19) &&
+	       zero < INT64_MAX / 2 && zero > INT64_MIN / 2;
+}
+
 /* perf 4.1 wrote fewer words than later ones; more than we know are passed over. */
 static int read_info(struct perf_events *events, const uint8_t *record, size_t size)
 {
@@ -210,6 +220,8 @@ static int read_info(struct perf_events *events, const uint8_t *record, size_t s
 	snapshot->clock.shift = (uint16_t)info.words[INFO_TIME_SHIFT];
 	snapshot->clock.mult = (uint32_t)info.words[INFO_TIME_MULT];
 	snapshot->clock.zero = info.words[INFO_TIME_ZERO];
+	if (!clock_is_sane(&snapshot->clock))
+		return fail(-EBADMSG, "its clock is damaged");
 	events->in_snapshots = info.words[INFO_SNAPSHOT_MODE];
 	events->has_info = true;
 	return 0;
