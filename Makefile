@@ -3,15 +3,16 @@
 # Everything is built under $(BUILD). Variants live in directories of their own:
 #	make SAN=1		address and undefined-behaviour sanitizers, in build/san
 #	make CC=clang		in build/clang
+#	make FUZZ=1		for libFuzzer, in build/fuzz
 #	make WERROR=1		warnings are errors
 #	make V=1		show the commands
 
-CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CC := $(if $(FUZZ),clang,$(if $(filter default,$(origin CC)),gcc,$(CC)))
 CLANG ?= clang
 BPFTOOL ?= $(shell command -v bpftool 2>/dev/null || echo /usr/sbin/bpftool)
 PREFIX ?= /usr/local
 
-variant := $(if $(SAN),/san)$(if $(filter clang%,$(CC)),/clang)
+variant := $(if $(FUZZ),/fuzz,$(if $(SAN),/san)$(if $(filter clang%,$(CC)),/clang))
 BUILD ?= build$(variant)
 
 Q := $(if $(V),,@)
@@ -21,7 +22,8 @@ WARN := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla -W
 	-Wformat=2 $(if $(filter clang%,$(CC)),-Wno-gnu,-Wno-format-truncation) $(if $(WERROR),-Werror)
 CFLAGS ?= -O2 -g
 comma := ,
-SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SANFLAGS := $(if $(SAN)$(FUZZ),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer) \
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -I. -Iuser -I$(BUILD) -MMD -MP
 LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lZydis -lcap -liberty -lpthread
 

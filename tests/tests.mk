@@ -43,7 +43,7 @@ test: ## everything that can be tested here, after installing what is missing
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
 	$(Q)$(MAKE) --no-print-directory run-tests
 
-run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage $(BUILD)/tests/oracle/calls
+run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(BUILD)/tests/oracle/calls
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS) $(E2E_TESTS)
 
 test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
@@ -51,7 +51,7 @@ test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
 	$(Q)$(MAKE) --no-print-directory all $(TEST_PROGRAMS) $(BUILD)/tests/oracle/calls
 	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/vm.sh
 
-damage: all $(TEST_PROGRAMS) $(BUILD)/tests/fuzz/damage ## damaged recordings (with SAN=1: under the sanitizers)
+damage: all $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage ## damaged recordings (with SAN=1: under the sanitizers)
 	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/damage.sh
 
 unit: $(UNIT_TESTS) $(TEST_PROGRAMS) ## the unit tests only
@@ -72,6 +72,29 @@ bench: ## rates, side by side in one run
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
 	$(Q)$(BUILD)/tests/bench/trigger
 
+# Fuzz targets: with libFuzzer (FUZZ=1), or to replay the inputs that are kept.
+FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
+FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
+FUZZ_SECONDS ?= 60
+$(BUILD)/tests/fuzz/replay/%: tests/fuzz/targets/%.c $(if $(FUZZ),,tests/fuzz/replay.c) $(LIBS)
+	$(say) FUZZ $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $(filter %.c,$^) -Wl,--start-group \
+		$(filter-out %/cli.a,$(LIBS)) -Wl,--end-group $(LDFLAGS) $(LDLIBS)
+
+# New inputs stay in build/fuzz/corpus; those worth keeping are added to tests/fuzz/corpus by hand.
+fuzz: ## each reader against random input for FUZZ_SECONDS (60), under the sanitizers
+	$(Q)tests/lint/deps.sh $(PACKAGES) libclang-rt-14-dev
+	$(Q)$(MAKE) --no-print-directory FUZZ=1 fuzz-all
+
+fuzz-all: all $(FUZZ_REPLAYS) $(BUILD)/tests/programs/exits
+	$(Q)for target in $(FUZZ_TARGETS); do \
+		mkdir -p $(BUILD)/corpus/$$target; \
+		tests/fuzz/seeds.sh $$target $(BUILD)/corpus/$$target; \
+		$(BUILD)/tests/fuzz/replay/$$target -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=65536 -verbosity=1 \
+			-artifact_prefix=$(BUILD)/$$target- $(BUILD)/corpus/$$target tests/fuzz/corpus/$$target || exit 1; \
+	done
+
 # Programs of ours that use the modules as the command line does.
 define tool_rule
 $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LIBS)
@@ -81,6 +104,6 @@ $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LIBS)
 		$$(LDLIBS)
 endef
 $(foreach d,bench fuzz oracle,$(eval $(call tool_rule,$(d))))
-.PHONY: test test-vm run-tests damage unit lint demo bench
+.PHONY: test test-vm fuzz fuzz-all run-tests damage unit lint demo bench
 
 -include $(UNIT_TESTS:=.d) $(TEST_TOOLS:.o=.d)

@@ -7,4 +7,10 @@
 check 'recorded' test -s "$tmp/rec/data"
 check '1,000 random damages' timeout 500 "$BUILD/tests/fuzz/damage" "$tmp/rec" 1000
 cat "$tmp/check.out"
+
+# --- what fuzzing has found: each target goes through its inputs
+
+for target in perf_data perf_script jit_symbols; do
+	check "inputs for $target" "$BUILD/tests/fuzz/replay/$target" "tests/fuzz/corpus/$target"/*
+done
 finish

@@ -198,8 +198,9 @@ static bool clock_is_sane(const struct trace_clock *clock)
 	unsigned __int128 tick = (unsigned __int128)clock->mult << 12;
 	int64_t zero = (int64_t)clock->zero;
 
-	return clock->shift < 48 && tick >= 1ull << clock->shift && tick <= (unsigned __int128)1 << (clock->shift + 19) &&
-	       zero < INT64_MAX / 2 && zero > INT64_MIN / 2;
+	return clock->shift < 48 && tick >= 1ull << clock->shift &&
+	       tick <= (unsigned __int128)1 << (clock->shift + 19) && zero < INT64_MAX / 2 &&
+	       zero > INT64_MIN / 2;
 }
 
 /* perf 4.1 wrote fewer words than later ones; more than we know are passed over. */

@@ -245,11 +245,12 @@ static bool parse_event(struct script_line *line, const char *at)
 /* An event with an address of its own: "ADDR IP NAME+0xOFFSET (OBJECT)" or without ADDR. */
 static void parse_event_place(struct script_line *line)
 {
-	const char *at = line->message.at, *end = at + line->message.len, *next;
+	const char *at = line->message.at, *end, *next;
 	uint64_t ip;
 
 	if (line->is_branch || !line->message.len || !(next = parse_address(at, &ip)))
 		return;
+	end = at + line->message.len;
 	line->has_place = parse_place(next, end, &line->to) || parse_place(at, end, &line->to);
 }
 

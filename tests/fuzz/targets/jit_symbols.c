@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a JIT compiler claims to have made: a perf map and a jitdump. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "image/jit_symbols.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	CLEANUP(closep) int fd = memfd_create("input", MFD_CLOEXEC);
+	struct jit_symbols symbols = {0};
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+		return 0;
+	jit_symbols_read_map(&symbols, path);
+	jit_symbols_read_dump(&symbols, path);
+	if (!jit_symbols_sort(&symbols))
+		for (size_t i = 0; i < symbols.cnt; i++)
+			if (!jit_symbols_find(&symbols, symbols.items[i].start) &&
+			    symbols.items[i].end > symbols.items[i].start)
+				abort();
+	jit_symbols_release(&symbols);
+	return 0;
+}
