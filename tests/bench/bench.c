@@ -285,7 +285,7 @@ static void bench_stacks(const struct snapshot *snapshot)
 	struct stacks *stacks;
 	double building = 0, joining = 0, finishing;
 	size_t before, held, cnt = 0;
-	int err = history_new(&history, snapshot);
+	int err = history_new(&history, snapshot, NULL);
 
 	if (err)
 		die("history", err);

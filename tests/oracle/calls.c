@@ -444,7 +444,7 @@ int main(int argc, char **argv)
 	if (argc != 3 + (whole || callers))
 		return 2;
 	argv += whole || callers;
-	if (recording_load(&snapshot, argv[1]) || history_new(&oracle.history, snapshot) ||
+	if (recording_load(&snapshot, argv[1]) || history_new(&oracle.history, snapshot, NULL) ||
 	    decode_snapshot(&decoded, snapshot, &(struct decode_config){0})) {
 		printf("%s\n", fail_message(-EINVAL));
 		return 2;

@@ -11,12 +11,14 @@ struct decode_options {
 	const char *output;
 };
 
-enum { OPT_THREADS = 256, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES };
+enum { OPT_THREADS = 256, OPT_SYMFS, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES };
 
 static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output)",
 	 1},
 	{"threads", OPT_THREADS, "N", 0, "Decode on N threads (default: one for each processor)", 1},
+	{"symfs", OPT_SYMFS, "DIR", 0, "Look for the programs and libraries that were traced under DIR first",
+	 1},
 	{"no-lines", OPT_NO_LINES, NULL, 0, "Do not look up source files and lines", 1},
 	{"inlines", OPT_INLINES, NULL, 0,
 	 "Show calls that the compiler inlined, too, as the debug information tells them (slow)", 1},
@@ -39,6 +41,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (parse_count("--threads", arg, &threads))
 			argp_error(state, "%s", fail_message(-EINVAL));
 		decode->config.threads = (unsigned int)threads;
+		return 0;
+	case OPT_SYMFS:
+		decode->config.symfs = arg;
 		return 0;
 	case OPT_NO_LINES:
 		decode->config.source_lines = false;

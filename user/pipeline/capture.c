@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "pipeline/binaries.h"
 #include "pipeline/capture_internal.h"
 #include "pipeline/interrupt.h"
 
@@ -144,6 +145,8 @@ static int finish(struct capture *capture, bool exited)
 		err = step_look_at_maps(capture->step);
 	if (!err)
 		err = step_copy_code(capture->step, capture->snapshot);
+	if (!err)
+		err = binaries_note_build_ids(capture->snapshot);
 	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */
 	trigger_set_free(capture->set);
 	capture->set = NULL;

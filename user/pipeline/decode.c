@@ -38,12 +38,12 @@ struct tracer {
 };
 
 static int tracer_init(struct tracer *tracer, const struct snapshot *snapshot,
-		       const struct decode_visitor *visitor)
+		       const struct decode_config *config, const struct decode_visitor *visitor)
 {
 	int err;
 
 	*tracer = (struct tracer){.snapshot = snapshot, .visitor = visitor, .first_tsc = UINT64_MAX};
-	err = history_new(&tracer->history, snapshot);
+	err = history_new(&tracer->history, snapshot, config->symfs);
 	return err ? err : decoder_cache_new(&tracer->cache);
 }
 
@@ -142,7 +142,7 @@ int decode_branches(const struct snapshot *snapshot, const struct decode_config 
 	const struct branch gap = {.kind = BRANCH_GAP, .gap = GAP_SNAPSHOT};
 	struct tracer tracer;
 	size_t first = 0;
-	int err = tracer_init(&tracer, snapshot, visitor);
+	int err = tracer_init(&tracer, snapshot, config, visitor);
 
 	for (size_t i = 0; i < snapshot->aux_cnt && !err; i++)
 		err = trace_branches(&tracer, config, i, find_first);
@@ -209,7 +209,7 @@ int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapsho
 	int err = decoded ? timeline_new(&decoded->timeline) : -ENOMEM;
 
 	if (!err)
-		err = history_new(&decoded->history, snapshot);
+		err = history_new(&decoded->history, snapshot, config->symfs);
 	if (!err)
 		err = build_threads(decoded, snapshot, config);
 	if (!err)

@@ -15,6 +15,7 @@ struct decode_config {
 	unsigned int threads;  /* 0: all processors */
 	bool source_lines;     /* look up files and lines */
 	bool inlines;	       /* slices for inlined calls */
+	const char *symfs;     /* a directory with the traced machine's files, or NULL */
 	const char *from, *to; /* decode_file() keeps the time between calls of the two; NULL: all */
 	void (*progress)(void *ctx, size_t done_bytes, size_t total_bytes); /* may be NULL */
 	void *progress_ctx;

@@ -102,12 +102,13 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 		.addr = mapping->addr,
 		.size = mapping->size,
 		.file_offset = mapping->file_offset,
-		.path = is_file(mapping->name) ? mapping->name : NULL,
 		.object = mapping->name,
 	};
 	struct history_process *process;
 	int err = process_get(history, record->pid, &process);
 
+	if (!err && is_file(mapping->name))
+		err = binaries_find(history->binaries, mapping->name, &section.path);
 	if (!err)
 		err = image_map(process->image, record->time_ns, &section);
 	if (!err && !strncmp(mapping->name, UPROBE_PAGE_PREFIX, strlen(UPROBE_PAGE_PREFIX)))
@@ -259,7 +260,7 @@ static int read_jit(const struct snapshot *snapshot, struct history_process *pro
 	return err;
 }
 
-int history_new(struct history **ret_history, const struct snapshot *snapshot)
+int history_new(struct history **ret_history, const struct snapshot *snapshot, const char *symfs)
 {
 	CLEANUP(history_freep) struct history *history = calloc(1, sizeof(*history));
 	struct sideband_record record;
@@ -269,6 +270,8 @@ int history_new(struct history **ret_history, const struct snapshot *snapshot)
 	if (!history)
 		return -ENOMEM;
 	err = image_objects_new(&history->objects);
+	if (!err)
+		err = binaries_new(&history->binaries, snapshot, symfs);
 	if (err)
 		return err;
 	while ((err = sideband_next(snapshot, &pos, &record)) > 0) {
@@ -310,5 +313,6 @@ void history_free(struct history *history)
 	free(history->processes);
 	free(history->threads);
 	image_objects_free(history->objects);
+	binaries_free(history->binaries);
 	free(history);
 }

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "decode/decoder.h"
 #include "image/image.h"
+#include "pipeline/binaries.h"
 #include "source/snapshot.h"
 
 struct history_process {
@@ -37,6 +38,7 @@ struct history_switch {
 enum { HISTORY_NO_IMAGE = 0 };
 
 struct history {
+	struct binaries *binaries;
 	struct image_objects *objects;
 	struct history_process *processes;
 	size_t process_cnt, process_cap;
@@ -49,8 +51,8 @@ struct history {
 	size_t switch_cnt, switch_cap;
 };
 
-/* 0; -EBADMSG with a sentence where the sideband is damaged; -ENOMEM. */
-int history_new(struct history **ret_history, const struct snapshot *snapshot);
+/* `symfs` as binaries_new() takes it. 0; -EBADMSG with a sentence where the sideband is damaged; -ENOMEM. */
+int history_new(struct history **ret_history, const struct snapshot *snapshot, const char *symfs);
 void history_free(struct history *history);
 
 /* NULL where the sideband knows nothing of it. */

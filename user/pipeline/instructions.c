@@ -104,7 +104,7 @@ int decode_instructions(const struct snapshot *snapshot, const struct decode_con
 {
 	struct listing listing = {0};
 	size_t first = 0;
-	int err = history_new(&listing.history, snapshot);
+	int err = history_new(&listing.history, snapshot, config->symfs);
 
 	if (!err)
 		err = decoder_cache_new(&listing.cache);

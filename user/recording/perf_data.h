@@ -41,6 +41,7 @@ enum perf_feature {
 
 enum perf_user_record {
 	PERF_USER_HEADER_ATTR = 64,
+	PERF_USER_BUILD_ID = 67,
 	PERF_USER_AUXTRACE_INFO = 70,
 	PERF_USER_AUXTRACE = 71,
 	PERF_USER_HEADER_FEATURE = 80,
@@ -88,6 +89,22 @@ struct perf_auxtrace {
 };
 
 _Static_assert(sizeof(struct perf_auxtrace) == 48, "as perf lays it out");
+
+/* An entry of the build-id feature, with the file's name behind it. */
+struct perf_build_id {
+	uint32_t type;
+	uint16_t misc, size;
+	int32_t pid;
+	uint8_t id[20];
+	uint8_t id_size, reserved[3]; /* valid with PERF_BUILD_ID_SIZED, since Linux 5.12; else 20 */
+};
+
+_Static_assert(sizeof(struct perf_build_id) == 36, "as perf lays it out");
+
+enum { PERF_BUILD_ID_SIZED = 1 << 15 };
+
+/* INFO_HAVE_SCHED_SWITCH: PERF_RECORD_SWITCH of the traced threads. */
+enum { PERF_SWITCH_OF_TASKS = 2 };
 
 /* Bytes at the end of the AUX data that only fill it up to a multiple of 8 are PAD packets. */
 

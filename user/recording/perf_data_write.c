@@ -36,6 +36,7 @@ static void write_attr(FILE *file, const struct snapshot *snapshot)
 				.comm = 1,
 				.comm_exec = 1,
 				.task = 1,
+				.context_switch = 1,
 			},
 		.ids = {sizeof(struct perf_header), sizeof(id)},
 	};
@@ -48,6 +49,7 @@ static void write_info(FILE *file, const struct snapshot *snapshot)
 {
 	const struct trace_params *params = &snapshot->params;
 	const struct trace_clock *clock = &snapshot->clock;
+	bool per_cpu = snapshot->aux_cnt && snapshot->aux[0].cpu >= 0;
 	struct perf_auxtrace_info info = {
 		.type = PERF_USER_AUXTRACE_INFO,
 		.size = sizeof(info),
@@ -61,7 +63,9 @@ static void write_info(FILE *file, const struct snapshot *snapshot)
 				[INFO_CAP_TIME_ZERO] = 1,
 				[INFO_TSC_BIT] = TRACE_CONFIG_TSC,
 				[INFO_NORETCOMP_BIT] = TRACE_CONFIG_NORETCOMP,
+				[INFO_HAVE_SCHED_SWITCH] = per_cpu ? PERF_SWITCH_OF_TASKS : 0,
 				[INFO_SNAPSHOT_MODE] = 1,
+				[INFO_PER_CPU_MMAPS] = per_cpu,
 				[INFO_MTC_BIT] = TRACE_CONFIG_MTC,
 				[INFO_MTC_FREQ_BITS] = TRACE_CONFIG_MTC_MASK,
 				[INFO_TSC_CTC_N] = params->tsc_ctc_ratio_n,
@@ -147,20 +151,54 @@ static void write_aux(FILE *file, const struct snapshot *snapshot, uint64_t *ind
 	}
 }
 
+/* tools/perf/util/build-id.c, write_buildid(): names are filled up to 64 bytes. */
+static void write_build_ids(FILE *file, const struct snapshot *snapshot)
+{
+	static const char fill[64];
+
+	for (size_t i = 0; i < snapshot->build_id_cnt; i++) {
+		const struct named_build_id *named = &snapshot->build_ids[i];
+		size_t len = strlen(named->name), padded = (len + sizeof(fill)) & ~(sizeof(fill) - 1);
+		struct perf_build_id head = {
+			.type = PERF_USER_BUILD_ID,
+			.misc = PERF_BUILD_ID_SIZED | PERF_RECORD_MISC_USER,
+			.size = (uint16_t)(sizeof(head) + padded),
+			.pid = -1,
+			.id_size = named->id.size,
+		};
+
+		if (sizeof(head) + padded > UINT16_MAX)
+			continue;
+		memcpy(head.id, named->id.bytes, named->id.size);
+		fwrite(&head, sizeof(head), 1, file);
+		fwrite(named->name, 1, len, file);
+		fwrite(fill, 1, padded - len, file);
+	}
+}
+
 /* Feature table, then the sections in the order of their bits. */
 static int write_features(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
 {
 	CLEANUP(freep) uint8_t *extra = NULL;
-	uint64_t cnt = snapshot->aux_cnt;
-	struct perf_section table[2];
+	uint64_t cnt = snapshot->aux_cnt, table_at = (uint64_t)ftello(file);
+	struct perf_section table[3] = {0};
 	size_t extra_size;
 	int err = extra_write(snapshot, &extra, &extra_size);
 
 	if (err)
 		return err;
-	table[0] = (struct perf_section){(uint64_t)ftello(file) + sizeof(table), sizeof(cnt) + cnt * 16};
-	table[1] = (struct perf_section){table[0].offset + table[0].size, extra_size};
 	fwrite(table, sizeof(table), 1, file);
+	table[0].offset = (uint64_t)ftello(file);
+	write_build_ids(file, snapshot);
+	table[1].offset = (uint64_t)ftello(file);
+	table[0].size = table[1].offset - table[0].offset;
+	table[1].size = sizeof(cnt) + cnt * 16;
+	table[2] = (struct perf_section){table[1].offset + table[1].size, extra_size};
+	if (fseeko(file, (off_t)table_at, SEEK_SET))
+		return -errno;
+	fwrite(table, sizeof(table), 1, file);
+	if (fseeko(file, (off_t)table[1].offset, SEEK_SET))
+		return -errno;
 	fwrite(&cnt, sizeof(cnt), 1, file);
 	fwrite(index, 16, cnt, file);
 	fwrite(extra, 1, extra_size, file);
@@ -175,7 +213,8 @@ static int write_all(FILE *file, const struct snapshot *snapshot, const char *di
 		.attr_size = sizeof(struct file_attr),
 		.attrs = {sizeof(header) + sizeof(uint64_t), sizeof(struct file_attr)},
 		.data = {sizeof(header) + sizeof(uint64_t) + sizeof(struct file_attr), 0},
-		.features = {1ull << PERF_FEATURE_AUXTRACE, 0, 0, 1ull << (PERF_FEATURE_TRAILCAM - 192)},
+		.features = {1ull << PERF_FEATURE_BUILD_ID | 1ull << PERF_FEATURE_AUXTRACE, 0, 0,
+			     1ull << (PERF_FEATURE_TRAILCAM - 192)},
 	};
 	int err;
 

@@ -12,8 +12,6 @@
 #include "base/error.h"
 #include "recording/perf_data.h"
 
-enum { ID_BYTES = 24, ENTRY_NAME_AT = 8 + 4 + ID_BYTES, MISC_ID_SIZE = 1 << 15 };
-
 static int damaged(const char *what)
 {
 	return fail(-EBADMSG, "its %s is damaged", what);
@@ -94,32 +92,25 @@ static int read_command_line(struct snapshot *snapshot, const uint8_t *bytes, si
 	return 0;
 }
 
-/* Entries like records: header, pid, build-id in 24 bytes (since Linux 5.12 its length is behind the 20 usual ones), path. */
 static int read_build_ids(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
 	size_t at = 0;
 
-	while (size - at >= ENTRY_NAME_AT) {
-		struct {
-			uint32_t type;
-			uint16_t misc, size;
-		} header;
-		struct build_id id = {.size = 20};
-		const char *name;
+	while (size - at > sizeof(struct perf_build_id)) {
+		const char *name = (const char *)bytes + at + sizeof(struct perf_build_id);
+		struct perf_build_id head;
+		struct build_id id = {.size = sizeof(id.bytes)};
 
-		memcpy(&header, bytes + at, sizeof(header));
-		if (header.size <= ENTRY_NAME_AT || header.size > size - at)
+		memcpy(&head, bytes + at, sizeof(head));
+		if (head.size <= sizeof(head) || head.size > size - at ||
+		    !memchr(name, 0, head.size - sizeof(head)))
 			return damaged("list of build-ids");
-		name = (const char *)bytes + at + ENTRY_NAME_AT;
-		if (!memchr(name, 0, header.size - ENTRY_NAME_AT))
-			return damaged("list of build-ids");
-		if (header.misc & MISC_ID_SIZE)
-			id.size = bytes[at + 12 + 20] <= sizeof(id.bytes) ? bytes[at + 12 + 20]
-									  : sizeof(id.bytes);
-		memcpy(id.bytes, bytes + at + 12, id.size);
+		if (head.misc & PERF_BUILD_ID_SIZED && head.id_size <= sizeof(id.bytes))
+			id.size = head.id_size;
+		memcpy(id.bytes, head.id, id.size);
 		if (snapshot_add_build_id(snapshot, name, &id))
 			return -ENOMEM;
-		at += header.size;
+		at += head.size;
 	}
 	return 0;
 }

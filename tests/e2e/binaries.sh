@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The traced program is replaced by another build before the recording is decoded: that is not decoded into nonsense, and the right file is found elsewhere.
+. tests/e2e/lib.sh
+
+decode() {
+	"$trailcam" decode -o "$tmp/now.tsv" "$@" "$tmp/rec" 2>"$tmp/err"
+}
+
+same_as_before() {
+	decode "$@" && cmp "$tmp/before.tsv" "$tmp/now.tsv"
+}
+
+mkdir "$tmp/bin"
+cp "$programs/wordcount" "$tmp/bin/program"
+id=$(readelf -n "$tmp/bin/program" | sed -n 's/.*Build ID: //p')
+check 'recorded' "$trailcam" run --source step --snapshot-size 1M --keep-recording "$tmp/rec" -o "$tmp/before.tsv" -- "$tmp/bin/program"
+notes_build_ids() {
+	perf buildid-list -i "$tmp/rec" | grep -q "$id $tmp/bin/program"
+}
+if command -v perf >/dev/null; then
+	check 'perf finds the build-id in the recording' notes_build_ids
+else
+	skip 'perf finds the build-id in the recording' 'perf is not installed (package linux-perf)'
+fi
+
+mkdir -p "$tmp/fs$tmp/bin" "$tmp/cache/$id" "$tmp/home/.debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)"
+mv "$tmp/bin/program" "$tmp/fs$tmp/bin/program"
+cp "$programs/torture" "$tmp/bin/program"
+refused() {
+	decode && says "$tmp/err" "$tmp/bin/program is another build than the one that was traced" && says "$tmp/err" --symfs &&
+		grep -q 'gap: no code' "$tmp/now.tsv" && ! grep -q 'test_' "$tmp/now.tsv" && grep -q _dl_start "$tmp/now.tsv"
+}
+check 'another build is refused, and the rest decoded' refused
+check 'the right one below --symfs' same_as_before --symfs "$tmp/fs"
+cp "$tmp/fs$tmp/bin/program" "$tmp/cache/$id/executable"
+check "the right one in debuginfod's cache" env DEBUGINFOD_CACHE_PATH="$tmp/cache" "$trailcam" decode -o "$tmp/now.tsv" "$tmp/rec"
+check 'with the same calls as before' cmp "$tmp/before.tsv" "$tmp/now.tsv"
+cp "$tmp/fs$tmp/bin/program" "$tmp/home/.debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)/elf"
+check "the right one in perf's cache" env HOME="$tmp/home" "$trailcam" decode -o "$tmp/now.tsv" "$tmp/rec"
+check 'with the same calls' cmp "$tmp/before.tsv" "$tmp/now.tsv"
+rm "$tmp/bin/program"
+missing() {
+	decode && grep -q 'gap: no code' "$tmp/now.tsv"
+}
+check 'a file that is gone is a gap' missing
+finish
