@@ -54,8 +54,10 @@ struct {
 } targets SEC(".maps");
 
 const volatile bool only_targets; /* the links watch all processes */
-const volatile bool freeze;	  /* the process is stopped by the hit that ends the recording */
-const volatile __u64 ns_dev;	  /* our pid namespace, as stat(2) names it; 0: the initial one */
+const volatile bool
+	pause; /* that hit also says so to a tracepoint, with which a perf event waits that pauses the trace */
+const volatile bool freeze;  /* the process is stopped by the hit that ends the recording */
+const volatile __u64 ns_dev; /* our pid namespace, as stat(2) names it; 0: the initial one */
 const volatile __u64 ns_ino;
 
 struct rule rules[RULE_MAX];
@@ -197,6 +199,9 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct re
 			__sync_fetch_and_add(&stop_cnt, -1);
 		return;
 	}
+	/* The one bridge from a uprobe_multi program to perf events: bpf_trace_printk is a tracepoint, and it fires here and now. */
+	if (action & HIT_STOP && pause)
+		bpf_printk("trailcam: hit");
 	fill(hit, regs, (__u32)cookie, action, now);
 	fill_call(hit, returning);
 	bpf_ringbuf_submit(hit, wakeup(action));

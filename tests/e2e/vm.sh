@@ -80,14 +80,14 @@ true_calls() {
 	no_slots <"$out/$1.log" >"$tmp/log" && "$oracle" "$out/$1" "$tmp/log"
 }
 
-# The trace ends at the probed instruction: behind it the thread may only have been let in and out again.
+# The trace ends where the probed instruction was hit last: behind it the thread may only have been let in and out again.
 ends_at_hit() {
 	ip=$("$trailcam" dump --hits "$out/$1" | awk '$1 == "rip" { print $2; exit }')
 	"$trailcam" dump --branches "$out/$1" | sort -s -n -k1,1 | awk -F'\t' -v ip="$ip" '
-		hit && $3 == "none+start" { at = $5; next }
-		hit && ($3 != "interrupt+end" || $4 != at) { bad = 1; print }
-		$3 == "interrupt+end" && $4 == ip { hit = 1 }
-		END { exit bad || !hit }'
+		$3 == "interrupt+end" && $4 == ip { hit = 1; bad = ""; next }
+		$3 == "none+start" { at = $5; next }
+		$3 != "interrupt+end" || $4 != at { bad = bad $0 "\n" }
+		END { printf "%s", bad; exit bad != "" || !hit }'
 }
 
 # --- Linux 6.12
@@ -105,6 +105,9 @@ done
 check 'whole: every call' true_calls whole
 check 'hit: every instruction up to the stop' exact hit 60000
 check 'hit: every call' true_calls hit
+check 'paused: every instruction up to the hit' exact paused 60000
+check 'paused: nothing behind it' ends_at_hit paused
+check 'paused: it was the hit itself' says "$out/paused.err" 'stopped by AUX pause in the hit itself, 0 ns after it'
 check 'frozen: every instruction up to the hit' exact frozen 60000
 check 'frozen: nothing behind it' ends_at_hit frozen
 check 'stepped: an instruction that the kernel executes elsewhere costs no gap' no_gap stepped
@@ -113,6 +116,11 @@ check 'several: every call' true_calls several
 check 'several: every instruction' exact several 60000
 check 'wrapped: the end of what was executed' exact_end wrapped 2000
 check 'wrapped: perf decodes the same' perf_agrees wrapped
+check 'filtered: every instruction of the two functions' exact filtered 5000
+only_the_two() {
+	"$trailcam" dump --slices "$out/filtered" | awk -F'\t' '!/^#/ { print $4 }' | sort -u | tr '\n' ' ' | grep -qx '\[untraced\] hash_word table_find '
+}
+check 'filtered: no other function' only_the_two
 check 'threads: every instruction of every thread and child' exact threads 150000
 check 'threads: no gap' no_gap threads
 check 'threads: perf decodes the same' perf_agrees threads
@@ -141,7 +149,9 @@ if vm_missing 6.1; then
 	finish
 fi
 check 'Linux 6.1: the virtual machine runs' boot 6.1 tests/vm/captures "$programs/wordcount" "$programs/torture" "$(command -v perl)"
-for name in whole hit frozen stepped several threads many; do
+check 'Linux 6.1: no AUX pause, but TraceStop' says "$out/hit.err" 'stopped by TraceStop at the probed instruction, 0 ns after it'
+check 'Linux 6.1: or neither' says "$out/paused.err" 'stopped by a reader that was woken'
+for name in whole hit paused frozen stepped several threads many; do
 	check "Linux 6.1: $name: every instruction" exact $name 60000
 	check "Linux 6.1: $name: no gap" no_gap $name
 done

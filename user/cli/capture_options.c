@@ -21,6 +21,7 @@ enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
 enum {
 	OPT_SOURCE = 256,
 	OPT_TIMER_RESOLUTION,
+	OPT_FILTER,
 	OPT_SNAPSHOT_SIZE,
 	OPT_KEEP,
 	OPT_MAX_SIZE,
@@ -36,7 +37,9 @@ static const struct argp_option table[] = {
 	{"keep-recording", OPT_KEEP, "DIR", 0, "Keep what was recorded, for trailcam decode and perf script",
 	 22},
 	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
-	 "Trace bytes kept for each thread, a power of two (default: 4M)", 23},
+	 "Trace bytes kept for each thread (intel_pt: each processor), a power of two (default: 4M, or what "
+	 "this user may lock in memory)",
+	 23},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "With --multi-snapshot: end once the snapshots hold SIZE of trace (default: 1G, or the free disk "
 	 "space)",
@@ -47,6 +50,10 @@ static const struct argp_option table[] = {
 	 24},
 	{"timer-resolution", OPT_TIMER_RESOLUTION, "low|normal|high|custom:...", 0,
 	 "intel_pt: how exactly branches are timed (default: normal)", 24},
+	{"filter", OPT_FILTER, "FUNCTION", 0,
+	 "intel_pt: trace only FUNCTION's own code; may be given as often as the processor has address "
+	 "ranges",
+	 24},
 	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
 	 "Trace the children that are forked, too, and what they exec", 24},
 	{"step-from", OPT_STEP_FROM, "SYMBOL", 0, "step: run at full speed up to the first call of SYMBOL",
@@ -109,6 +116,18 @@ static int parse_ring_size(const char *text, size_t *ret_size)
 	return 0;
 }
 
+static int add_filter(struct capture_options *options, const char *spec)
+{
+	struct capture_config *capture = &options->capture;
+
+	if (capture->filter_cnt == ARRAY_SIZE(options->filters))
+		return fail(-EINVAL, "--filter: no processor has more than %zu address ranges",
+			    ARRAY_SIZE(options->filters));
+	options->filters[capture->filter_cnt++] = spec;
+	capture->filters = options->filters;
+	return 0;
+}
+
 static int parse_value(struct capture_options *options, int key, char *arg)
 {
 	switch (key) {
@@ -120,6 +139,8 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 		return parse_source(arg, &options->capture.source);
 	case OPT_TIMER_RESOLUTION:
 		return pt_timing_parse(&options->capture.timing, arg);
+	case OPT_FILTER:
+		return add_filter(options, arg);
 	case OPT_LINK:
 		return parse_link(arg, &options->capture.link);
 	case OPT_STEP_OVERFLOW:
@@ -174,6 +195,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_MAX_SIZE:
 	case OPT_SOURCE:
 	case OPT_TIMER_RESOLUTION:
+	case OPT_FILTER:
 	case OPT_LINK:
 	case OPT_STEP_OVERFLOW:
 		err = parse_value(options, key, arg);

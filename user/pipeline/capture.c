@@ -60,6 +60,13 @@ static int abandon(struct capture *capture, int err)
 	return err;
 }
 
+/* The hit itself, or the processor, ended the trace, so that not one instruction came after it. Hits by signals and exits cannot. */
+static bool is_paused(const struct capture *capture, const struct hit *hit)
+{
+	return capture->pt && (pt_pauses(capture->pt) || capture->trace_stops) &&
+	       hit->trigger < capture->trigger_cnt;
+}
+
 /* Nothing is overwritten any more: says so in the hits that this is for. */
 static void mark_stopped(struct capture *capture)
 {
@@ -71,10 +78,10 @@ static void mark_stopped(struct capture *capture)
 
 		if (!(hit->action & HIT_STOP))
 			continue;
-		hit->stopped_ns = ns;
+		hit->stopped_ns = is_paused(capture, hit) ? hit->time_ns : ns;
 		log_debug("hit %s: the trace was stopped by %s, %llu ns after it",
 			  snapshot->triggers[hit->trigger], snapshot->stopped_by,
-			  (unsigned long long)(ns - hit->time_ns));
+			  (unsigned long long)(hit->stopped_ns - hit->time_ns));
 	}
 }
 
@@ -248,6 +255,7 @@ void capture_free(struct capture *capture)
 	for (size_t i = 0; i < capture->trigger_cnt; i++)
 		trigger_release(&capture->triggers[i]);
 	free(capture->triggers);
+	filters_release(&capture->filters);
 	free(capture->goids);
 	snapshot_free(capture->snapshot);
 	fclosep(&capture->step_log);

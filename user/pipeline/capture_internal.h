@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipeline/capture.h"
+#include "pipeline/filters.h"
 #include "pipeline/probe_map.h"
 #include "source/launch.h"
 #include "source/pt.h"
@@ -16,9 +17,11 @@ struct capture {
 	struct trigger_set *set; /* NULL without triggers */
 	bool watching;		 /* the probes are in all processes, and the set is told which are targets */
 	struct launch launch;
-	struct step *step;   /* holds the targets; the source of bytes unless `pt` is */
-	struct pt *pt;	     /* NULL: another source */
-	uint64_t stopped_ns; /* when `pt` was stopped, CLOCK_MONOTONIC; 0: it runs */
+	struct step *step;	/* holds the targets; the source of bytes unless `pt` is */
+	struct pt *pt;		/* NULL: another source */
+	struct filters filters; /* for `pt` */
+	bool trace_stops;	/* one of them stops the trace at the trigger */
+	uint64_t stopped_ns;	/* when `pt` was stopped, CLOCK_MONOTONIC; 0: it runs */
 	FILE *step_log;
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;

@@ -18,7 +18,7 @@
 #include "trigger/condition.h"
 
 /* The kernel's records of the intel_pt source are fetched at least that often. */
-enum { DRAIN_MS = 20 };
+enum { DRAIN_MS = 20, RING_SIZE_DEFAULT = 4 << 20 };
 
 /* A child has become a target. */
 static int adopted(void *ctx, pid_t pid)
@@ -148,6 +148,8 @@ static int open_pt(struct capture *capture)
 		.timing = config->timing,
 		.ring_size = config->ring_size,
 		.follow_forks = config->follow_forks,
+		/* Between snapshots the trace must go on. */
+		.pause = !config->until.multi_snapshot && config->trigger_cnt,
 	};
 
 	if (config->source != CAPTURE_INTEL_PT && (config->source != CAPTURE_AUTO || !pt_is_here(PT_SYSFS)))
@@ -159,13 +161,61 @@ static int open_pt(struct capture *capture)
 	return pt_new(&capture->pt, &pt);
 }
 
+static int resolve_filter(struct capture *capture, const char *spec)
+{
+	const struct capture_config *config = capture->config;
+	struct trigger trigger = {0};
+	int err = config->path ? trigger_resolve(&trigger, spec, config->path, 0)
+			       : target_resolve(&trigger, spec, config->pids, config->pid_cnt, 0);
+
+	if (err)
+		return err;
+	err = filters_add_functions(&capture->filters, &trigger);
+	trigger_release(&trigger);
+	return err;
+}
+
+/* Where hits cannot pause the trace, the processor itself can stop it, at a trigger that is a hit whenever it is reached. */
+static int add_stops(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	const struct trigger *trigger = &capture->triggers[0];
+	const struct trigger_rule *rule = &trigger->rule;
+
+	if (pt_pauses(capture->pt) || capture->trigger_cnt != 1 || capture_stop_at(&config->until) != 1 ||
+	    rule->condition || rule->slower_than_ns || rule->skip || rule->every_ns ||
+	    capture->filters.cnt + trigger->probe_cnt > pt_filter_max(capture->pt))
+		return 0;
+	capture->trace_stops = true;
+	return filters_add_stops(&capture->filters, trigger);
+}
+
+/* After the events are there. */
+static int set_filters(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	size_t max = capture->pt ? pt_filter_max(capture->pt) : 0;
+	int err = 0;
+
+	if (!capture->pt)
+		return config->filter_cnt ? fail(-EINVAL, "--filter belongs to --source intel_pt") : 0;
+	for (size_t i = 0; i < config->filter_cnt && !err; i++)
+		err = resolve_filter(capture, config->filters[i]);
+	if (!err && capture->filters.cnt > max)
+		err = fail(-ENOTSUP, "--filter: these are %zu functions, and this processor can filter %zu",
+			   capture->filters.cnt, max);
+	if (!err)
+		err = add_stops(capture);
+	return err || !capture->filters.cnt ? err : pt_set_filter(capture->pt, capture->filters.text);
+}
+
 static int open_source(struct capture *capture)
 {
 	bool free_running = capture_is_free_running(capture);
 	struct step_config config = {
 		.signals = capture->config->until.signals,
 		.signalled = capture_signalled,
-		.ring_size = capture->config->ring_size,
+		.ring_size = capture->config->ring_size ? capture->config->ring_size : RING_SIZE_DEFAULT,
 		.follow_forks = capture->config->follow_forks,
 		.wait_for_start = capture->config->step_from || free_running,
 		.idle = free_running ? idle : NULL,
@@ -256,6 +306,7 @@ static int attach_probes(struct capture *capture)
 		.pid = only_target(capture),
 		.link = capture->config->link,
 		.freeze = capture->config->until.freeze && capture_is_free_running(capture),
+		.pause = capture->pt && pt_pauses(capture->pt),
 		.stop_at = capture_stop_at(&capture->config->until),
 	};
 	int err;
@@ -276,9 +327,19 @@ static const char *stopped_by(const struct capture *capture)
 
 	if (!capture_is_free_running(capture))
 		return "single-stepping";
+	if (capture->pt && pt_pauses(capture->pt) && capture->trigger_cnt)
+		return "AUX pause in the hit itself";
+	if (capture->trace_stops)
+		return "TraceStop at the probed instruction";
 	if (config->until.freeze)
 		return "SIGSTOP from BPF (--freeze)";
 	return config->until.spin ? "a spinning reader (--spin)" : "a reader that was woken";
+}
+
+static int tell_stopped_by(struct capture *capture)
+{
+	capture->snapshot->stopped_by = strdup(stopped_by(capture));
+	return capture->snapshot->stopped_by ? 0 : -ENOMEM;
 }
 
 /* Trigger names and the command line: what people want to read in the trace. */
@@ -294,9 +355,6 @@ static int describe(struct capture *capture)
 		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
 			return -ENOMEM;
 	}
-	snapshot->stopped_by = strdup(stopped_by(capture));
-	if (!snapshot->stopped_by)
-		return -ENOMEM;
 	return config->path ? command_line_of_argv(config->argv, &snapshot->command)
 			    : command_line_of_pids(config->pids, config->pid_cnt, &snapshot->command);
 }
@@ -323,6 +381,10 @@ int capture_set_up(struct capture *capture)
 		err = open_source(capture);
 	if (!err)
 		err = config->path ? start_program(capture) : for_targets(capture, seize_target);
+	if (!err)
+		err = set_filters(capture);
+	if (!err)
+		err = tell_stopped_by(capture);
 	if (!err)
 		err = attach_probes(capture);
 	if (!err)

@@ -28,7 +28,7 @@
 /* What a ring holds happened since the newest of so many context switches, or who ran then is not known. */
 enum { SWITCHES_MAX = 1 << 18 };
 
-enum { DATA_SIZE = 128 << 10, CLOCK_TRIES = 32 };
+enum { DATA_SIZE = 128 << 10, RING_SIZE_DEFAULT = 4 << 20, RING_SIZE_MIN = 64 << 10, CLOCK_TRIES = 32 };
 
 struct pt_cpu {
 	int cpu;
@@ -53,6 +53,7 @@ struct pt {
 	size_t fd_cnt, fd_cap;
 	struct record_list records;
 	uint64_t lost; /* records */
+	int printk_id; /* of the tracepoint that pauses; negative: nothing does */
 };
 
 /* ---- events ---- */
@@ -94,14 +95,30 @@ static struct perf_event_attr record_attr(const struct pt *pt)
 	return attr;
 }
 
+/* In the group of a trace: what fires it pauses the trace, on this processor and at once (kernel/events/core.c, __perf_event_overflow()). */
+static struct perf_event_attr pause_attr(const struct pt *pt)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = (uint64_t)pt->printk_id,
+		.sample_period = 1,
+		.inherit = 1,
+		.inherit_thread = !pt->config.follow_forks,
+		.__reserved_3 = PT_EVENT_AUX_PAUSE,
+	};
+
+	return attr;
+}
+
 /* Kernels before 5.13 cannot tell threads from children: what the children do is recorded, and passed over later. */
 static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
-	int fd = pt_event_open(attr, tid, cpu);
+	int fd = pt_event_open(attr, tid, cpu, -1);
 
 	if (fd == -EINVAL && attr->inherit_thread) {
 		attr->inherit_thread = 0;
-		fd = pt_event_open(attr, tid, cpu);
+		fd = pt_event_open(attr, tid, cpu, -1);
 	}
 	return fd;
 }
@@ -119,6 +136,24 @@ static int place_event(struct pt *pt, struct pt_cpu *cpu, int fd)
 	return err;
 }
 
+/* Where the kernel or the driver cannot do it, hits are stopped as without. */
+static int add_pause(struct pt *pt, const struct pt_cpu *cpu, pid_t tid, int leader)
+{
+	struct perf_event_attr attr = pause_attr(pt);
+	int fd = pt_event_open(&attr, tid, cpu->cpu, leader);
+
+	if (fd < 0) {
+		log_debug("the trace cannot be paused by a hit: %s", strerror(-fd));
+		pt->printk_id = fd;
+		return 0;
+	}
+	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, ((struct pt_fd){fd, cpu->cpu, false}))) {
+		close(fd);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
 static int add_event(struct pt *pt, struct pt_cpu *cpu, pid_t tid, struct perf_event_attr *attr,
 		     bool is_trace)
 {
@@ -131,7 +166,7 @@ static int add_event(struct pt *pt, struct pt_cpu *cpu, pid_t tid, struct perf_e
 		return -ENOMEM;
 	}
 	err = place_event(pt, cpu, fd);
-	return err;
+	return err || !is_trace || pt->printk_id < 0 ? err : add_pause(pt, cpu, tid, fd);
 }
 
 static int add_thread(struct pt *pt, pid_t tid, bool at_exec)
@@ -247,6 +282,27 @@ int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 }
 
 /* ---- running ---- */
+
+bool pt_pauses(const struct pt *pt)
+{
+	return pt->printk_id >= 0;
+}
+
+size_t pt_filter_max(const struct pt *pt)
+{
+	return pt->caps.address_ranges;
+}
+
+int pt_set_filter(struct pt *pt, const char *filter)
+{
+	for (size_t i = 0; i < pt->fd_cnt; i++) {
+		int err = pt->fds[i].is_trace ? pt_event_set_filter(pt->fds[i].fd, filter) : 0;
+
+		if (err)
+			return fail_errno(err, "the kernel does not take the address filter '%s'", filter);
+	}
+	return 0;
+}
 
 int pt_start(struct pt *pt)
 {
@@ -381,10 +437,13 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config)
 	if (!pt)
 		return -ENOMEM;
 	pt->config = *config;
+	if (!config->ring_size)
+		pt->config.ring_size =
+			pt_event_ring_size((int)cnt, DATA_SIZE, RING_SIZE_DEFAULT, RING_SIZE_MIN);
 	pt->records.switch_max = SWITCHES_MAX;
 	err = pt_caps_read(&pt->caps, config->sysfs);
 	if (!err)
-		err = pt_caps_config(&pt->caps, &config->timing, config->ring_size, &pt->pt_config);
+		err = pt_caps_config(&pt->caps, &config->timing, pt->config.ring_size, &pt->pt_config);
 	if (err)
 		return err;
 	pt->cpus = calloc((size_t)cnt, sizeof(*pt->cpus));
@@ -393,6 +452,7 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config)
 	for (pt->cpu_cnt = 0; pt->cpu_cnt < (size_t)cnt; pt->cpu_cnt++)
 		pt->cpus[pt->cpu_cnt] = (struct pt_cpu){.cpu = (int)pt->cpu_cnt, .owner = -1};
 	allow_files();
+	pt->printk_id = config->pause ? pt_event_printk_id() : -ENOTSUP;
 	*ret_pt = TAKE_PTR(pt);
 	return 0;
 }

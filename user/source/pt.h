@@ -20,8 +20,10 @@ struct pt;
 struct pt_config {
 	const char *sysfs; /* PT_SYSFS */
 	struct pt_timing timing;
-	size_t ring_size;  /* of each processor's ring: a power of two, a page at least */
+	size_t ring_size; /* of each processor's: a power of two, a page at least; 0: 4 MiB, or what this user may lock */
 	bool follow_forks; /* children are targets, too */
+	/* A call of bpf_printk() in a traced thread ends its trace there, where the kernel can do that. */
+	bool pause;
 };
 
 /* -ENOTSUP with a sentence: no Intel PT here, or not with this timing. */
@@ -32,6 +34,15 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config);
  * there; else it is traced from pt_start() on. -errno with a sentence (pt_event_explain()); -ESRCH: it is gone.
  */
 int pt_add(struct pt *pt, pid_t pid, bool at_exec);
+
+/* Whether the wish for a pause came true; valid after pt_add(). After a pause pt_start() does not make the trace go on. */
+bool pt_pauses(const struct pt *pt);
+
+/* How many address filters the processor has. */
+size_t pt_filter_max(const struct pt *pt);
+
+/* After pt_add(), before the trace starts: filters as PERF_EVENT_IOC_SET_FILTER takes them. -errno with a sentence. */
+int pt_set_filter(struct pt *pt, const char *filter);
 
 int pt_start(struct pt *pt);
 

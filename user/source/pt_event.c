@@ -3,26 +3,49 @@
 #include "source/pt_event.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/capability.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 
-int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
+int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group)
 {
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+static int read_setting(const char *path)
+{
+	CLEANUP(fclosep) FILE *file = fopen(path, "re");
+	int value;
+
+	return file && fscanf(file, "%d", &value) == 1 ? value : -ENOENT;
+}
+
+int pt_event_printk_id(void)
+{
+	int id = read_setting("/sys/kernel/tracing/events/bpf_trace/bpf_trace_printk/id");
+
+	return id >= 0 ? id : read_setting("/sys/kernel/debug/tracing/events/bpf_trace/bpf_trace_printk/id");
 }
 
 int pt_event_redirect(int fd, int to)
 {
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to) ? -errno : 0;
+}
+
+int pt_event_set_filter(int fd, const char *filter)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) ? -errno : 0;
 }
 
 int pt_event_enable(int fd)
@@ -69,12 +92,30 @@ void pt_event_unmap(struct pt_event_map *map)
 	*map = (struct pt_event_map){0};
 }
 
-static int read_setting(const char *path)
+static bool may_lock(void)
 {
-	CLEANUP(fclosep) FILE *file = fopen(path, "re");
-	int value = 0;
+	cap_flag_value_t value = CAP_CLEAR;
+	cap_t caps = cap_get_proc();
 
-	return file && fscanf(file, "%d", &value) == 1 ? value : 0;
+	if (caps)
+		cap_get_flag(caps, CAP_IPC_LOCK, CAP_EFFECTIVE, &value);
+	cap_free(caps);
+	return value == CAP_SET || read_setting("/proc/sys/kernel/perf_event_paranoid") == -1;
+}
+
+size_t pt_event_ring_size(int cpu_cnt, size_t data_size, size_t max, size_t min)
+{
+	int each_kb = read_setting("/proc/sys/kernel/perf_event_mlock_kb");
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = max, allowed;
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (may_lock() || limit.rlim_cur == RLIM_INFINITY)
+		return max;
+	allowed = (size_t)limit.rlim_cur + (each_kb > 0 ? (size_t)each_kb << 10 : 0) * (size_t)cpu_cnt;
+	while (size > min && (size + data_size + page) * (size_t)cpu_cnt > allowed)
+		size /= 2;
+	return size;
 }
 
 int pt_event_explain(int err, size_t aux_size, int cpu_cnt)

@@ -83,6 +83,7 @@ static int load(struct programs *programs, const struct trigger_config *config, 
 		return fail_errno(-errno, "cannot open the BPF program");
 	choose(bpf, config);
 	bpf->rodata->only_targets = !config->pid;
+	bpf->rodata->pause = config->pause;
 	bpf->rodata->freeze = config->freeze;
 	bpf->rodata->ns_dev = ns.dev;
 	bpf->rodata->ns_ino = ns.ino;

@@ -72,6 +72,7 @@ struct trigger_config {
 	enum trigger_link { TRIGGER_LINK_AUTO, TRIGGER_LINK_UPROBE_MULTI, TRIGGER_LINK_PERF_UPROBE } link;
 	uint64_t
 		stop_at; /* which HIT_STOP hit, counted from 1, keeps that action: others only record; 0: all do */
+	bool pause;	 /* HIT_STOP fires the tracepoint bpf_trace:bpf_trace_printk first of all */
 	bool freeze; /* HIT_STOP stops the process (SIGSTOP) before its next instruction */
 };
 
