@@ -123,6 +123,11 @@ only_the_two() {
 check 'filtered: no other function' only_the_two
 check 'threads: every instruction of every thread and child' exact threads 150000
 check 'threads: no gap' no_gap threads
+# The program sleeps twice, and waits for its children.
+off_cpu() {
+	"$trailcam" dump --slices "$out/threads" | awk -F'\t' '$4 == "[off-cpu]" { cnt++; if ($2 - $1 > 20000000) long = 1 } END { exit cnt < 10 || !long }'
+}
+check 'threads: where they did not run' off_cpu
 check 'threads: perf decodes the same' perf_agrees threads
 check 'perl: every instruction' exact perl 1000000
 check 'perl: no gap' no_gap perl

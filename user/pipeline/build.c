@@ -16,6 +16,7 @@
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
 #include "pipeline/turns.h"
+#include "stacks/off_cpu.h"
 
 /* What one thread of the timeline is made from. Others point into it: it does not move. */
 struct thread_build {
@@ -340,6 +341,30 @@ static uint64_t first_ns(const struct build *build)
 				 : snapshot->clock.trace_ns;
 }
 
+/* From each switch away from the thread to the next one to it. */
+static int add_off_cpu(struct thread_build *thread, const struct history *history)
+{
+	struct off_cpu *times = NULL;
+	size_t cnt = 0, cap = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < history->switch_cnt && !err; i++) {
+		const struct history_switch *event = &history->switches[i];
+		uint64_t ns = stream_time_ns(&thread->stream, event->tsc);
+
+		if (event->tid != thread->thread.tid)
+			continue;
+		if (cnt && times[cnt - 1].end_ns == UINT64_MAX)
+			times[cnt - 1].end_ns = ns;
+		if (event->out)
+			err = ARRAY_PUSH(times, cnt, cap, ((struct off_cpu){ns, UINT64_MAX}));
+	}
+	if (!err && cnt)
+		err = off_cpu_add(&thread->thread, times, cnt);
+	free(times);
+	return err;
+}
+
 static int finish(struct build *build)
 {
 	struct timeline *timeline = build->decoded->timeline;
@@ -353,6 +378,8 @@ static int finish(struct build *build)
 			continue; /* it ran, but nothing of it was traced */
 		thread->stream.base_ns = timeline->base_ns;
 		err = stacks_finish(thread->stacks);
+		if (!err)
+			err = add_off_cpu(thread, build->decoded->history);
 		if (!err)
 			err = ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap,
 					 thread->thread);

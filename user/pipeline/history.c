@@ -160,10 +160,10 @@ static int replay_switch(struct history *history, const struct snapshot *snapsho
 		.cpu = record->cpu,
 		.pid = record->pid,
 		.tid = record->tid,
+		.out = record->out,
 	};
 
-	return record->out ? 0
-			   : ARRAY_PUSH(history->switches, history->switch_cnt, history->switch_cap, event);
+	return ARRAY_PUSH(history->switches, history->switch_cnt, history->switch_cap, event);
 }
 
 static int replay_record(struct history *history, const struct snapshot *snapshot,

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/cleanup.h"
 #include "decode/decoder.h"
 #include "image/image.h"
@@ -29,10 +31,11 @@ struct history_thread {
 	char *name; /* the last comm */
 };
 
-/* From then on the thread runs on that processor. */
+/* From then on the thread runs on that processor, or no longer. */
 struct history_switch {
 	uint64_t tsc;
 	int32_t cpu, pid, tid;
+	bool out;
 };
 
 enum { HISTORY_NO_IMAGE = 0 };

@@ -49,7 +49,7 @@ static int add_processor(struct schedule *schedule, struct history *history, int
 	for (size_t i = 0; i < history->switch_cnt && !err; i++) {
 		const struct history_switch *now = &history->switches[i];
 
-		if (now->cpu != cpu)
+		if (now->cpu != cpu || now->out)
 			continue;
 		if (turn.nth)
 			err = add_turn(schedule, &turn, begin, now->tsc);

@@ -153,9 +153,6 @@ int inlined_insert(const struct inlined *inlined, struct timeline_thread *thread
 		free(merge.out);
 		return err;
 	}
-	free(thread->slices);
-	thread->slices = merge.out;
-	thread->slice_cnt = merge.cnt;
-	thread->slice_cap = merge.cap;
+	timeline_thread_replace(thread, merge.out, merge.cnt, merge.cap);
 	return 0;
 }

@@ -161,10 +161,7 @@ static int cut_thread(struct timeline *timeline, size_t index, const struct rang
 		free(cut.slices);
 		return err;
 	}
-	free(thread->slices);
-	thread->slices = cut.slices;
-	thread->slice_cnt = cut.cnt;
-	thread->slice_cap = cut.cap;
+	timeline_thread_replace(thread, cut.slices, cut.cnt, cut.cap);
 	cut_instants(thread, list);
 	return 0;
 }

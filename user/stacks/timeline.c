@@ -6,6 +6,14 @@
 
 #include "base/array.h"
 
+void timeline_thread_replace(struct timeline_thread *thread, struct slice *slices, size_t cnt, size_t cap)
+{
+	free(thread->slices);
+	thread->slices = slices;
+	thread->slice_cnt = cnt;
+	thread->slice_cap = cap;
+}
+
 int timeline_new(struct timeline **ret_timeline)
 {
 	struct timeline *timeline = calloc(1, sizeof(*timeline));
@@ -55,10 +63,8 @@ void timeline_free(struct timeline *timeline)
 const char *slice_name(const struct slice *slice)
 {
 	static const char *const names[] = {
-		[SLICE_CALL] = "[unknown]",
-		[SLICE_SYSCALL] = "[syscall]",
-		[SLICE_UNTRACED] = "[untraced]",
-		[SLICE_UNKNOWN] = "[unknown]",
+		[SLICE_CALL] = "[unknown]",    [SLICE_SYSCALL] = "[syscall]", [SLICE_UNTRACED] = "[untraced]",
+		[SLICE_OFF_CPU] = "[off-cpu]", [SLICE_UNKNOWN] = "[unknown]",
 	};
 
 	_Static_assert(ARRAY_SIZE(names) == SLICE_KIND_CNT, "a name for each kind");

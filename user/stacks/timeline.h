@@ -15,6 +15,7 @@ enum slice_kind {
 	SLICE_CALL,
 	SLICE_SYSCALL,	/* "[syscall]": inside the kernel, which is not traced */
 	SLICE_UNTRACED, /* "[untraced]": interrupted or switched off */
+	SLICE_OFF_CPU,	/* "[off-cpu]": within one of these two, while another thread ran */
 	SLICE_UNKNOWN,	/* "[unknown]": a frame must have been there, nothing tells which */
 	SLICE_KIND_CNT,
 };
@@ -96,6 +97,9 @@ struct timeline {
 };
 
 void timeline_thread_release(struct timeline_thread *thread);
+
+/* These slices in place of those it has; takes them over. */
+void timeline_thread_replace(struct timeline_thread *thread, struct slice *slices, size_t cnt, size_t cap);
 
 int timeline_new(struct timeline **ret_timeline);
 void timeline_free(struct timeline *timeline);
