@@ -129,6 +129,12 @@ off_cpu() {
 }
 check 'threads: where they did not run' off_cpu
 check 'threads: perf decodes the same' perf_agrees threads
+check 'wide: every instruction of every process' exact wide 500000
+check 'wide: no gap' no_gap wide
+several_programs() {
+	"$trailcam" dump --slices "$out/wide" | awk -F'\t' '!/^#/ { print $5 }' | sort -u | wc -l | grep -qv '^[012]$'
+}
+check 'wide: several programs' several_programs
 check 'perl: every instruction' exact perl 1000000
 check 'perl: no gap' no_gap perl
 check 'many: three snapshots hold every instruction, and none twice' exact many 60000

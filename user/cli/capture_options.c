@@ -22,6 +22,7 @@ enum {
 	OPT_SOURCE = 256,
 	OPT_TIMER_RESOLUTION,
 	OPT_FILTER,
+	OPT_CPU_WIDE,
 	OPT_SNAPSHOT_SIZE,
 	OPT_KEEP,
 	OPT_MAX_SIZE,
@@ -54,6 +55,7 @@ static const struct argp_option table[] = {
 	 "intel_pt: trace only FUNCTION's own code; may be given as often as the processor has address "
 	 "ranges",
 	 24},
+	{"cpu-wide", OPT_CPU_WIDE, NULL, 0, "intel_pt: trace whatever runs on any processor", 24},
 	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
 	 "Trace the children that are forked, too, and what they exec", 24},
 	{"step-from", OPT_STEP_FROM, "SYMBOL", 0, "step: run at full speed up to the first call of SYMBOL",
@@ -165,6 +167,9 @@ static void parse_switch(struct capture_options *options, int key, char *arg)
 	case OPT_FOLLOW_FORKS:
 		options->capture.follow_forks = true;
 		break;
+	case OPT_CPU_WIDE:
+		options->capture.cpu_wide = true;
+		break;
 	case OPT_STEP_FROM:
 		options->capture.step_from = arg;
 		break;
@@ -187,6 +192,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'v':
 	case OPT_KEEP:
 	case OPT_FOLLOW_FORKS:
+	case OPT_CPU_WIDE:
 	case OPT_STEP_FROM:
 	case OPT_STEP_LOG:
 		parse_switch(options, key, arg);

@@ -182,9 +182,9 @@ static int add_stops(struct capture *capture)
 	const struct trigger *trigger = &capture->triggers[0];
 	const struct trigger_rule *rule = &trigger->rule;
 
-	if (pt_pauses(capture->pt) || capture->trigger_cnt != 1 || capture_stop_at(&config->until) != 1 ||
-	    rule->condition || rule->slower_than_ns || rule->skip || rule->every_ns ||
-	    capture->filters.cnt + trigger->probe_cnt > pt_filter_max(capture->pt))
+	if (pt_pauses(capture->pt) || config->cpu_wide || capture->trigger_cnt != 1 ||
+	    capture_stop_at(&config->until) != 1 || rule->condition || rule->slower_than_ns || rule->skip ||
+	    rule->every_ns || capture->filters.cnt + trigger->probe_cnt > pt_filter_max(capture->pt))
 		return 0;
 	capture->trace_stops = true;
 	return filters_add_stops(&capture->filters, trigger);
@@ -197,6 +197,9 @@ static int set_filters(struct capture *capture)
 	size_t max = capture->pt ? pt_filter_max(capture->pt) : 0;
 	int err = 0;
 
+	if (config->cpu_wide && config->filter_cnt)
+		return fail(-EINVAL, "--filter and --cpu-wide exclude each other: the kernel sets filters "
+				     "for targets only");
 	if (!capture->pt)
 		return config->filter_cnt ? fail(-EINVAL, "--filter belongs to --source intel_pt") : 0;
 	for (size_t i = 0; i < config->filter_cnt && !err; i++)
@@ -233,13 +236,21 @@ static int open_source(struct capture *capture)
 	return step_new(&capture->step, &config);
 }
 
+/* A program that was not started yet is traced from its exec on. */
+static int trace_target(struct capture *capture, pid_t pid)
+{
+	if (!capture->pt || capture->config->cpu_wide)
+		return 0;
+	return pt_add(capture->pt, pid, capture->config->path);
+}
+
 static int start_program(struct capture *capture)
 {
 	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv);
 
 	if (!err)
 		err = step_launch(capture->step, capture->launch.pid);
-	return err || !capture->pt ? err : pt_add(capture->pt, capture->launch.pid, true);
+	return err ? err : trace_target(capture, capture->launch.pid);
 }
 
 static int for_targets(struct capture *capture, int (*fn)(struct capture *capture, pid_t pid))
@@ -261,7 +272,7 @@ static int seize_target(struct capture *capture, pid_t pid)
 {
 	int err = step_attach(capture->step, pid);
 
-	return err || !capture->pt ? err : pt_add(capture->pt, pid, false);
+	return err ? err : trace_target(capture, pid);
 }
 
 static int watch_target(struct capture *capture, pid_t pid)
@@ -381,6 +392,9 @@ int capture_set_up(struct capture *capture)
 		err = open_source(capture);
 	if (!err)
 		err = config->path ? start_program(capture) : for_targets(capture, seize_target);
+	if (!err && config->cpu_wide)
+		err = capture->pt ? pt_add_all(capture->pt)
+				  : fail(-EINVAL, "--cpu-wide belongs to --source intel_pt");
 	if (!err)
 		err = set_filters(capture);
 	if (!err)
@@ -389,5 +403,6 @@ int capture_set_up(struct capture *capture)
 		err = attach_probes(capture);
 	if (!err)
 		err = for_targets(capture, verify_probes);
-	return err || !capture->pt || config->path ? err : pt_start(capture->pt);
+	/* A program's trace is started by its exec. */
+	return err || !capture->pt || (config->path && !config->cpu_wide) ? err : pt_start(capture->pt);
 }

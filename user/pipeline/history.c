@@ -75,9 +75,28 @@ static bool is_file(const char *name)
 	return name[0] == '/' && name[1] != '/';
 }
 
+/* The vDSO is the same in every process; where the process's own was not to be had, the recorder's serves. */
+static int lay_vdso(const struct snapshot *snapshot, struct image *image,
+		    const struct sideband_mapping *mapping)
+{
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		const struct code_copy *copy = &snapshot->copies[i];
+		const struct image_section section = {.addr = mapping->addr,
+						      .size = copy->size,
+						      .path = copy->path,
+						      .object = mapping->name};
+
+		if (copy->pid == -1 && !strcmp(copy->name, mapping->name) && copy->size == mapping->size)
+			return image_overlay(image, &section);
+	}
+	return 0;
+}
+
 static int lay_copies(const struct snapshot *snapshot, struct image *image, int32_t pid,
 		      const struct sideband_mapping *mapping)
 {
+	if (!strcmp(mapping->name, "[vdso]") && lay_vdso(snapshot, image, mapping))
+		return -ENOMEM;
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
 		const struct code_copy *copy = &snapshot->copies[i];
 		struct image_section section = {

@@ -351,3 +351,18 @@ int code_store_export(const struct code_store *store, struct snapshot *snapshot)
 	}
 	return 0;
 }
+
+int code_store_add_own_vdso(struct snapshot *snapshot)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	int err = maps_read(&maps, getpid());
+
+	for (size_t i = 0; i < maps.cnt && !err; i++) {
+		const struct sideband_mapping *mapping = &maps.items[i].mapping;
+
+		if (!strcmp(mapping->name, "[vdso]"))
+			err = add_copy(snapshot, -1, mapping->addr, (const uint8_t *)mapping->addr,
+				       mapping->size, "[vdso]");
+	}
+	return err;
+}

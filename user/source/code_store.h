@@ -42,5 +42,8 @@ struct insn code_store_insn(struct code_store *store, uint64_t ip);
  */
 int code_store_keep_private(struct code_store *store);
 
+/* Appends a copy of this process's vDSO, which is also that of every other 64-bit process, under pid -1. 0 or -ENOMEM. */
+int code_store_add_own_vdso(struct snapshot *snapshot);
+
 /* Appends to snapshot->copies the code that cannot be had from files. 0 or -ENOMEM. */
 int code_store_export(const struct code_store *store, struct snapshot *snapshot);

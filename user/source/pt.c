@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "source/code_store.h"
 #include "source/maps.h"
 #include "source/proc_status.h"
 #include "source/pt_event.h"
@@ -57,6 +58,12 @@ struct pt {
 };
 
 /* ---- events ---- */
+
+/* Events of a processor have nobody to inherit from. */
+static void bind_to_processor(struct perf_event_attr *attr)
+{
+	attr->inherit = attr->inherit_thread = 0;
+}
 
 static struct perf_event_attr base_attr(const struct pt *pt)
 {
@@ -140,7 +147,11 @@ static int place_event(struct pt *pt, struct pt_cpu *cpu, int fd)
 static int add_pause(struct pt *pt, const struct pt_cpu *cpu, pid_t tid, int leader)
 {
 	struct perf_event_attr attr = pause_attr(pt);
-	int fd = pt_event_open(&attr, tid, cpu->cpu, leader);
+	int fd;
+
+	if (tid < 0)
+		bind_to_processor(&attr);
+	fd = pt_event_open(&attr, tid, cpu->cpu, leader);
 
 	if (fd < 0) {
 		log_debug("the trace cannot be paused by a hit: %s", strerror(-fd));
@@ -169,10 +180,15 @@ static int add_event(struct pt *pt, struct pt_cpu *cpu, pid_t tid, struct perf_e
 	return err || !is_trace || pt->printk_id < 0 ? err : add_pause(pt, cpu, tid, fd);
 }
 
+/* tid -1: whoever runs there */
 static int add_thread(struct pt *pt, pid_t tid, bool at_exec)
 {
 	struct perf_event_attr trace = trace_attr(pt, at_exec), records = record_attr(pt);
 
+	if (tid < 0) {
+		bind_to_processor(&trace);
+		bind_to_processor(&records);
+	}
 	for (size_t i = 0; i < pt->cpu_cnt; i++) {
 		int err = add_event(pt, &pt->cpus[i], tid, &trace, true);
 
@@ -279,6 +295,35 @@ int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 				     : pt_event_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
 	err = read_clock(pt, &clock);
 	return err || at_exec ? err : tell_past(pt, pid);
+}
+
+/* Processes that end meanwhile, or that may not be looked into, are passed over. */
+static int tell_past_of_all(struct pt *pt)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	while (err != -ENOMEM && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		err = pid ? tell_past(pt, pid) : 0;
+	}
+	closedir(dir);
+	return err == -ENOMEM ? err : 0;
+}
+
+int pt_add_all(struct pt *pt)
+{
+	struct trace_clock clock;
+	int err = add_thread(pt, -1, false);
+
+	if (err)
+		return pt_event_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
+	err = read_clock(pt, &clock);
+	return err ? err : tell_past_of_all(pt);
 }
 
 /* ---- running ---- */
@@ -412,7 +457,7 @@ int pt_describe(struct pt *pt, struct snapshot *snapshot)
 	snapshot->params = pt_caps_params(&pt->caps, pt->pt_config);
 	tie_clocks(&snapshot->clock);
 	snapshot->source = strdup("intel_pt");
-	return snapshot->source ? 0 : -ENOMEM;
+	return snapshot->source ? code_store_add_own_vdso(snapshot) : -ENOMEM;
 }
 
 /* ---- life ---- */

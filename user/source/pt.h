@@ -35,6 +35,9 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config);
  */
 int pt_add(struct pt *pt, pid_t pid, bool at_exec);
 
+/* Whatever runs on any processor is traced from pt_start() on. -errno with a sentence. */
+int pt_add_all(struct pt *pt);
+
 /* Whether the wish for a pause came true; valid after pt_add(). After a pause pt_start() does not make the trace go on. */
 bool pt_pauses(const struct pt *pt);
 
