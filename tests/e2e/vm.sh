@@ -135,6 +135,17 @@ several_programs() {
 	"$trailcam" dump --slices "$out/wide" | awk -F'\t' '!/^#/ { print $5 }' | sort -u | wc -l | grep -qv '^[012]$'
 }
 check 'wide: several programs' several_programs
+check 'full: every instruction' exact full 1000000
+check 'full: no gap' no_gap full
+# What was read in time is in order and true, and where something is missing there is a gap.
+true_parts() {
+	losses=$(grep -c 'trace lost' "$out/losing.err")
+	cut -d' ' -f1,2 "$out/losing.log" >"$tmp/truth"
+	"$trailcam" dump --instructions "$out/losing" | grep -v gap | awk -v truth="$tmp/truth" '
+		{ do { if ((getline line <truth) <= 0) { print "not executed then: " NR, $0; exit 1 } } while (line != $0) }
+		END { if (NR < 20000) exit 1 }' && [ "$losses" -gt 0 ] && [ "$(gap_cnt losing)" -gt 0 ] && [ "$(gap_cnt losing)" -le "$losses" ]
+}
+check 'losing: what was read in time, and gaps for the rest' true_parts
 check 'perl: every instruction' exact perl 1000000
 check 'perl: no gap' no_gap perl
 check 'many: three snapshots hold every instruction, and none twice' exact many 60000

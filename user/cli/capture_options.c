@@ -23,6 +23,7 @@ enum {
 	OPT_TIMER_RESOLUTION,
 	OPT_FILTER,
 	OPT_CPU_WIDE,
+	OPT_FULL,
 	OPT_SNAPSHOT_SIZE,
 	OPT_KEEP,
 	OPT_MAX_SIZE,
@@ -42,8 +43,8 @@ static const struct argp_option table[] = {
 	 "this user may lock in memory)",
 	 23},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
-	 "With --multi-snapshot: end once the snapshots hold SIZE of trace (default: 1G, or the free disk "
-	 "space)",
+	 "With --multi-snapshot and --full-execution: end once SIZE of trace is there (default: 1G, or the "
+	 "free disk space)",
 	 22},
 	{"source", OPT_SOURCE, "auto|intel_pt|step|none", 0,
 	 "Where branches come from: the processor's Intel PT, single-stepping, or nowhere: hits only, at "
@@ -55,6 +56,8 @@ static const struct argp_option table[] = {
 	 "intel_pt: trace only FUNCTION's own code; may be given as often as the processor has address "
 	 "ranges",
 	 24},
+	{"full-execution", OPT_FULL, NULL, 0,
+	 "intel_pt: keep everything from the start on, up to --max-size, not only what came last", 24},
 	{"cpu-wide", OPT_CPU_WIDE, NULL, 0, "intel_pt: trace whatever runs on any processor", 24},
 	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
 	 "Trace the children that are forked, too, and what they exec", 24},
@@ -170,6 +173,9 @@ static void parse_switch(struct capture_options *options, int key, char *arg)
 	case OPT_CPU_WIDE:
 		options->capture.cpu_wide = true;
 		break;
+	case OPT_FULL:
+		options->capture.full = true;
+		break;
 	case OPT_STEP_FROM:
 		options->capture.step_from = arg;
 		break;
@@ -193,6 +199,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_KEEP:
 	case OPT_FOLLOW_FORKS:
 	case OPT_CPU_WIDE:
+	case OPT_FULL:
 	case OPT_STEP_FROM:
 	case OPT_STEP_LOG:
 		parse_switch(options, key, arg);

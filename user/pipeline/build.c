@@ -234,10 +234,16 @@ static int add_gap(struct build *build, struct thread_build *thread, uint64_t ts
 	return err;
 }
 
-/* What a processor's ring held of these turns was overwritten: for a thread that other rings show before, something is missing. */
+/*
+ * What a processor's ring held of these turns was overwritten, or could not be read in time: for a thread that was seen before, something is
+ * missing.
+ */
 static int add_overwritten(struct build *build, const struct trace_build *trace, const struct aux_trace *aux)
 {
 	const struct schedule *schedule = &trace->schedule;
+	const struct code_version *versions = schedule->versions;
+	/* The part before this one is the last that was handed over. */
+	uint64_t from = aux->continues && build->turns.cnt ? build->turns.items[build->turns.cnt - 1].tsc : 0;
 	uint64_t first = UINT64_MAX;
 	int err = 0;
 
@@ -246,8 +252,11 @@ static int add_overwritten(struct build *build, const struct trace_build *trace,
 	for (size_t i = 0; i < trace->cnt && first == UINT64_MAX; i++)
 		if (trace->pieces[i].cnt)
 			first = trace->pieces[i].items[0].tsc;
-	for (size_t i = 0; i < schedule->cnt && !err && schedule->versions[i].start_tsc < first; i++)
-		err = add_gap(build, trace->threads[i], schedule->versions[i].start_tsc, GAP_OVERFLOW);
+	for (size_t i = 0; i < schedule->cnt && !err && versions[i].start_tsc < first; i++)
+		if (i + 1 == schedule->cnt || versions[i + 1].start_tsc > from)
+			err = add_gap(build, trace->threads[i],
+				      versions[i].start_tsc > from ? versions[i].start_tsc : from,
+				      GAP_OVERFLOW);
 	return err;
 }
 

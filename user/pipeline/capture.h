@@ -40,6 +40,7 @@ struct capture_config {
 	const pid_t *pids; /* ... to attach to these */
 	size_t pid_cnt;
 	bool follow_forks; /* children are targets, too */
+	bool full;	   /* the intel_pt source keeps everything, not only what comes before the end */
 	bool cpu_wide;	   /* the intel_pt source traces whatever runs, not only the targets */
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */

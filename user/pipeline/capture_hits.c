@@ -69,7 +69,7 @@ bool capture_stop_wanted(void *ctx)
 	/* Where it was hit may be in a library that came late. */
 	if (capture->hit_cnt != before && !step_started(capture->step) && step_look_at_maps(capture->step))
 		log_debug("%s", fail_message(-ESRCH));
-	return capture->hit || interrupt_pending();
+	return capture->hit || capture->out_of_room || interrupt_pending();
 }
 
 /* ---- triggers that are no probes ---- */

@@ -20,6 +20,7 @@ struct capture {
 	struct step *step;	/* holds the targets; the source of bytes unless `pt` is */
 	struct pt *pt;		/* NULL: another source */
 	struct filters filters; /* for `pt` */
+	bool out_of_room;	/* config->max_bytes */
 	bool trace_stops;	/* one of them stops the trace at the trigger */
 	uint64_t stopped_ns;	/* when `pt` was stopped, CLOCK_MONOTONIC; 0: it runs */
 	FILE *step_log;

@@ -18,7 +18,7 @@
 #include "trigger/condition.h"
 
 /* The kernel's records of the intel_pt source are fetched at least that often. */
-enum { DRAIN_MS = 20, RING_SIZE_DEFAULT = 4 << 20 };
+enum { DRAIN_MS = 20, DRAIN_FULL_MS = 1, RING_SIZE_DEFAULT = 4 << 20 };
 
 /* A child has become a target. */
 static int adopted(void *ctx, pid_t pid)
@@ -127,7 +127,10 @@ static void idle(void *ctx)
 	struct capture *capture = ctx;
 	const struct snapshot *snapshot = capture->snapshot;
 
-	idle_wait(capture->set, capture->config->until.spin, capture->pt ? DRAIN_MS : -1);
+	idle_wait(capture->set, capture->config->until.spin,
+		  !capture->pt		  ? -1
+		  : capture->config->full ? DRAIN_FULL_MS
+					  : DRAIN_MS);
 	if (!capture->pt)
 		return;
 	capture_take_hits(capture);
@@ -138,6 +141,12 @@ static void idle(void *ctx)
 	}
 	if (pt_drain(capture->pt))
 		log_warn("%s", fail_message(-EIO));
+	if (!capture->out_of_room && pt_streamed(capture->pt) > capture->config->max_bytes) {
+		capture->out_of_room = true;
+		log_warn("the trace has filled the room of %zu MiB there is for it (--max-size): the "
+			 "recording ends here",
+			 capture->config->max_bytes >> 20);
+	}
 }
 
 static int open_pt(struct capture *capture)
@@ -148,6 +157,7 @@ static int open_pt(struct capture *capture)
 		.timing = config->timing,
 		.ring_size = config->ring_size,
 		.follow_forks = config->follow_forks,
+		.full = config->full,
 		/* Between snapshots the trace must go on. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,
 	};
@@ -392,6 +402,12 @@ int capture_set_up(struct capture *capture)
 		err = open_source(capture);
 	if (!err)
 		err = config->path ? start_program(capture) : for_targets(capture, seize_target);
+	if (!err && config->full && (!capture->pt || config->until.multi_snapshot))
+		err = fail(-EINVAL, capture->pt ? "--full-execution and --multi-snapshot exclude each other: "
+						  "there is one trace"
+						: "--full-execution belongs to --source intel_pt; the step "
+						  "source's rings hold "
+						  "what --snapshot-size says");
 	if (!err && config->cpu_wide)
 		err = capture->pt ? pt_add_all(capture->pt)
 				  : fail(-EINVAL, "--cpu-wide belongs to --source intel_pt");

@@ -41,7 +41,7 @@ bool turns_next_snapshot(const struct snapshot *snapshot, size_t first, size_t i
 {
 	const struct aux_trace *aux = &snapshot->aux[index];
 
-	for (size_t i = first; i < index; i++)
+	for (size_t i = aux->continues ? index : first; i < index; i++)
 		if (snapshot->aux[i].cpu == aux->cpu && snapshot->aux[i].tid == aux->tid)
 			return true;
 	return false;

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "recording/perf_data.h"
 
-enum { EXTRA_VERSION = 3 };
+enum { EXTRA_VERSION = 4 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
@@ -55,6 +55,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
 		put_u32(file, (uint32_t)snapshot->aux[i].pid);
 		put_u64(file, snapshot->aux[i].size);
+		put_u32(file, snapshot->aux[i].continues);
 	}
 	put_u32(file, (uint32_t)snapshot->trigger_cnt);
 	for (size_t i = 0; i < snapshot->trigger_cnt; i++)
@@ -153,6 +154,7 @@ static void take_aux(struct cursor *cursor, struct snapshot *snapshot)
 
 		snapshot->aux[i].pid = (int32_t)take_u32(cursor);
 		size = take_u64(cursor);
+		snapshot->aux[i].continues = take_u32(cursor);
 		/* perf's record is filled up to a multiple of 8. */
 		if (size > snapshot->aux[i].size || snapshot->aux[i].size - size > 7)
 			cursor->bad = true;

@@ -246,6 +246,18 @@ static struct aux_trace *find_aux(const struct perf_events *events, const struct
 	return NULL;
 }
 
+/* In one long stream a buffer that does not go on where the last one of its ring ended comes after a loss. */
+static bool seen_before(const struct perf_events *events, const struct perf_auxtrace *head)
+{
+	const struct snapshot *snapshot = events->snapshot;
+
+	/* The one that is being added is the last. */
+	for (size_t i = 0; i + 1 < snapshot->aux_cnt && !events->in_snapshots; i++)
+		if (snapshot->aux[i].cpu == (int32_t)head->cpu && snapshot->aux[i].tid == (int32_t)head->tid)
+			return true;
+	return false;
+}
+
 /* An AUXTRACE record, and the bytes behind it; *ret_size is the length of both. */
 static int read_aux(struct perf_events *events, const uint8_t *record, size_t size, size_t left,
 		    size_t *ret_size)
@@ -268,6 +280,7 @@ static int read_aux(struct perf_events *events, const uint8_t *record, size_t si
 					  .tid = (int32_t)head.tid,
 					  .cpu = (int32_t)head.cpu,
 					  .offset = head.offset,
+					  .continues = seen_before(events, &head),
 					  .ref_tsc = head.reference};
 	}
 	grown = realloc(aux->bytes, aux->size + head.bytes + 1);

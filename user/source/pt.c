@@ -8,8 +8,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +38,11 @@ struct pt_cpu {
 	int owner; /* the event whose memory it is, or -1 */
 	struct pt_event_map map;
 	struct pt_taken taken;
+	FILE *stream;	  /* pt_config.full: what was read ... */
+	uint64_t bytes;	  /* ... so much ... */
+	uint64_t *losses; /* ... and where something is missing */
+	size_t loss_cnt, loss_cap;
+	bool truncated; /* the event is to be enabled again */
 };
 
 /* An event of a thread on a processor. */
@@ -54,6 +61,7 @@ struct pt {
 	size_t fd_cnt, fd_cap;
 	struct record_list records;
 	uint64_t lost; /* records */
+	bool stopped;  /* by pt_stop() */
 	int printk_id; /* of the tracepoint that pauses; negative: nothing does */
 };
 
@@ -137,10 +145,12 @@ static int place_event(struct pt *pt, struct pt_cpu *cpu, int fd)
 
 	if (cpu->owner >= 0)
 		return pt_event_redirect(fd, cpu->owner);
-	err = pt_event_map(fd, DATA_SIZE, pt->config.ring_size, &cpu->map);
-	if (!err)
-		cpu->owner = fd;
-	return err;
+	err = pt_event_map(fd, DATA_SIZE, pt->config.ring_size, pt->config.full, &cpu->map);
+	if (err)
+		return err;
+	cpu->owner = fd;
+	cpu->stream = pt->config.full ? tmpfile() : NULL;
+	return pt->config.full && !cpu->stream ? -errno : 0;
 }
 
 /* Where the kernel or the driver cannot do it, hits are stopped as without. */
@@ -351,6 +361,7 @@ int pt_set_filter(struct pt *pt, const char *filter)
 
 int pt_start(struct pt *pt)
 {
+	pt->stopped = false;
 	for (size_t i = 0; i < pt->fd_cnt; i++) {
 		int err = pt->fds[i].is_trace ? pt_event_enable(pt->fds[i].fd) : 0;
 
@@ -364,6 +375,7 @@ int pt_stop(struct pt *pt, int cpu)
 {
 	int err = 0;
 
+	pt->stopped = true;
 	for (int first = 1; first >= 0; first--)
 		for (size_t i = 0; i < pt->fd_cnt; i++)
 			if (pt->fds[i].is_trace && (pt->fds[i].cpu == cpu) == first &&
@@ -372,25 +384,135 @@ int pt_stop(struct pt *pt, int cpu)
 	return err ? fail_errno(err, "cannot stop the trace") : 0;
 }
 
+struct drain {
+	struct pt *pt;
+	struct pt_cpu *cpu;
+};
+
 static int on_record(void *ctx, const struct perf_event_header *record)
 {
-	struct pt *pt = ctx;
+	const struct drain *drain = ctx;
 
 	if (record->type == PERF_RECORD_LOST)
-		pt->lost += pt_ring_lost(record);
-	return record_list_add(&pt->records, record);
+		drain->pt->lost += pt_ring_lost(record);
+	drain->cpu->truncated |= pt_ring_is_truncated(record);
+	return record_list_add(&drain->pt->records, record);
+}
+
+/* The trace went on until its room was full; from here on it goes on anew. */
+static int restart(struct pt *pt, struct pt_cpu *cpu)
+{
+	int err = ARRAY_PUSH(cpu->losses, cpu->loss_cnt, cpu->loss_cap, cpu->bytes);
+
+	cpu->truncated = false;
+	for (size_t i = 0; i < pt->fd_cnt && !err && !pt->stopped; i++)
+		if (pt->fds[i].is_trace && pt->fds[i].cpu == cpu->cpu)
+			err = pt_event_enable(pt->fds[i].fd);
+	return err;
+}
+
+static int drain_stream(struct pt *pt, struct pt_cpu *cpu)
+{
+	ssize_t got = pt_ring_stream(&cpu->map, cpu->stream);
+
+	if (got < 0)
+		return fail_errno((int)got, "cannot write the trace to a temporary file (TMPDIR)");
+	cpu->bytes += (uint64_t)got;
+	return cpu->truncated ? restart(pt, cpu) : 0;
 }
 
 int pt_drain(struct pt *pt)
 {
 	for (size_t i = 0; i < pt->cpu_cnt; i++) {
-		int err = pt->cpus[i].owner < 0 ? 0 : pt_ring_records(&pt->cpus[i].map, on_record, pt);
+		struct pt_cpu *cpu = &pt->cpus[i];
+		struct drain drain = {pt, cpu};
+		int err = cpu->owner < 0 ? 0 : pt_ring_records(&cpu->map, on_record, &drain);
 
 		if (err)
-			return fail(err, "the kernel's records of processor %d cannot be read",
-				    pt->cpus[i].cpu);
+			return fail(err, "the kernel's records of processor %d cannot be read", cpu->cpu);
+		err = cpu->owner >= 0 && cpu->stream ? drain_stream(pt, cpu) : 0;
+		if (err)
+			return err;
 	}
 	return 0;
+}
+
+uint64_t pt_streamed(const struct pt *pt)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < pt->cpu_cnt; i++)
+		bytes += pt->cpus[i].bytes;
+	return bytes;
+}
+
+/* ---- snapshots ---- */
+
+static int add_aux(struct snapshot *snapshot, const struct pt_cpu *cpu, const struct aux_trace *from)
+{
+	struct aux_trace *aux = snapshot_add_aux(snapshot);
+
+	if (!aux)
+		return -ENOMEM;
+	*aux = *from;
+	aux->pid = aux->tid = -1;
+	aux->cpu = cpu->cpu;
+	aux->ref_tsc = trace_first_tsc(aux->bytes, aux->size, __rdtsc());
+	return 0;
+}
+
+static int take_ring(struct snapshot *snapshot, struct pt_cpu *cpu)
+{
+	struct aux_trace aux = {0};
+	bool round;
+	int err = pt_ring_take(&cpu->map, &cpu->taken, &aux.bytes, &aux.size, &round);
+
+	if (err)
+		return err;
+	aux.offset = round ? aux.size : 0;
+	err = aux.size ? add_aux(snapshot, cpu, &aux) : 0;
+	if (err || !aux.size)
+		free(aux.bytes);
+	return err;
+}
+
+/* A part that begins behind a loss; mapped from a page border, since parts begin anywhere. */
+static int take_part(struct snapshot *snapshot, const struct pt_cpu *cpu, uint64_t begin, uint64_t end)
+{
+	struct aux_trace aux = {.offset = begin, .size = end - begin, .continues = begin};
+
+	if (begin == end)
+		return 0;
+	aux.bytes = malloc(aux.size);
+	if (!aux.bytes ||
+	    pread(fileno(cpu->stream), aux.bytes, aux.size, (off_t)begin) != (ssize_t)aux.size ||
+	    add_aux(snapshot, cpu, &aux)) {
+		free(aux.bytes);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* All of it, cut where something is missing. */
+static int take_stream(struct snapshot *snapshot, struct pt_cpu *cpu)
+{
+	struct aux_trace aux = {.size = cpu->bytes, .is_mapped = true};
+	uint64_t begin = 0;
+	int err = 0;
+
+	if (fflush(cpu->stream))
+		return -errno;
+	if (cpu->bytes && !cpu->loss_cnt) {
+		aux.bytes = mmap(NULL, aux.size, PROT_READ, MAP_PRIVATE, fileno(cpu->stream), 0);
+		return aux.bytes == MAP_FAILED ? -errno : add_aux(snapshot, cpu, &aux);
+	}
+	for (size_t i = 0; i <= cpu->loss_cnt && !err; i++) {
+		uint64_t end = i < cpu->loss_cnt ? cpu->losses[i] : cpu->bytes;
+
+		err = take_part(snapshot, cpu, begin, end);
+		begin = end;
+	}
+	return err;
 }
 
 int pt_snapshot(struct pt *pt, struct snapshot *snapshot)
@@ -399,24 +521,12 @@ int pt_snapshot(struct pt *pt, struct snapshot *snapshot)
 
 	for (size_t i = 0; i < pt->cpu_cnt && !err; i++) {
 		struct pt_cpu *cpu = &pt->cpus[i];
-		struct aux_trace *aux;
-		uint8_t *bytes;
-		size_t size;
 
-		if (cpu->owner < 0)
-			continue;
-		err = pt_ring_take(&cpu->map, &cpu->taken, &bytes, &size);
-		if (err)
-			return err;
-		aux = size ? snapshot_add_aux(snapshot) : NULL;
-		if (!aux) {
-			free(bytes);
-			err = size ? -ENOMEM : 0;
-			continue;
-		}
-		*aux = (struct aux_trace){
-			.pid = -1, .tid = -1, .cpu = cpu->cpu, .bytes = bytes, .size = size};
-		aux->ref_tsc = trace_first_tsc(bytes, size, __rdtsc());
+		if (cpu->owner >= 0)
+			err = cpu->stream ? take_stream(snapshot, cpu) : take_ring(snapshot, cpu);
+		for (size_t j = 0; j < cpu->loss_cnt; j++)
+			log_debug("processor %d: trace lost at byte %llu", cpu->cpu,
+				  (unsigned long long)cpu->losses[j]);
 	}
 	if (pt->lost)
 		log_warn("the kernel lost %llu records of what ran where: some of the trace may not be "
@@ -506,8 +616,11 @@ void pt_free(struct pt *pt)
 {
 	if (!pt)
 		return;
-	for (size_t i = 0; i < pt->cpu_cnt; i++)
+	for (size_t i = 0; i < pt->cpu_cnt; i++) {
 		pt_event_unmap(&pt->cpus[i].map);
+		fclosep(&pt->cpus[i].stream);
+		free(pt->cpus[i].losses);
+	}
 	for (size_t i = 0; i < pt->fd_cnt; i++)
 		close(pt->fds[i].fd);
 	record_list_release(&pt->records);

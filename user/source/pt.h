@@ -22,6 +22,8 @@ struct pt_config {
 	struct pt_timing timing;
 	size_t ring_size; /* of each processor's: a power of two, a page at least; 0: 4 MiB, or what this user may lock */
 	bool follow_forks; /* children are targets, too */
+	/* Everything from the start on is kept, in temporary files, as long as it can be read in time; what cannot is lost, and known to be. */
+	bool full;
 	/* A call of bpf_printk() in a traced thread ends its trace there, where the kernel can do that. */
 	bool pause;
 };
@@ -52,8 +54,13 @@ int pt_start(struct pt *pt);
 /* Nothing is written any more. `cpu` is the processor to begin with, or -1. */
 int pt_stop(struct pt *pt, int cpu);
 
-/* Takes in the records that wait; to be called now and then, for their room is small. */
+/*
+ * Takes in the records that wait, and with `full` the trace; to be called now and then, for their room is small. -ENOSPC and the like with a sentence.
+ */
 int pt_drain(struct pt *pt);
+
+/* Bytes of trace in the temporary files. */
+uint64_t pt_streamed(const struct pt *pt);
 
 /* After pt_stop(): appends an AUX trace for each processor's ring, of what was written since the last snapshot, and the records since then. */
 int pt_snapshot(struct pt *pt, struct snapshot *snapshot);

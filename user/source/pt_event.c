@@ -58,7 +58,7 @@ int pt_event_disable(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
 }
 
-int pt_event_map(int fd, size_t data_size, size_t aux_size, struct pt_event_map *ret_map)
+int pt_event_map(int fd, size_t data_size, size_t aux_size, bool to_be_read, struct pt_event_map *ret_map)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct pt_event_map map = {.data_size = data_size, .aux_size = aux_size};
@@ -71,7 +71,8 @@ int pt_event_map(int fd, size_t data_size, size_t aux_size, struct pt_event_map 
 	if (aux_size) {
 		map.page->aux_offset = page + data_size;
 		map.page->aux_size = aux_size;
-		at = mmap(NULL, aux_size, PROT_READ, MAP_SHARED, fd, (off_t)(page + data_size));
+		at = mmap(NULL, aux_size, to_be_read ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd,
+			  (off_t)(page + data_size));
 		if (at == MAP_FAILED) {
 			err = -errno;
 			munmap(map.page, page + data_size);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,7 +32,10 @@ int pt_event_set_filter(int fd, const char *filter);
 int pt_event_enable(int fd);
 int pt_event_disable(int fd);
 
-/* An event's memory: records, and the AUX area (NULL for none), which the kernel overwrites from the beginning when it is full. */
+/*
+ * An event's memory: records, and the AUX area (NULL for none). The kernel overwrites the area from its beginning when it is full; or, where it is mapped
+ * `to_be_read`, it stops there until aux_tail has moved on.
+ */
 struct pt_event_map {
 	struct perf_event_mmap_page *page;
 	size_t data_size; /* the page is not counted */
@@ -40,7 +44,7 @@ struct pt_event_map {
 };
 
 /* Sizes are powers of two and whole pages. 0 or -errno, without a sentence. */
-int pt_event_map(int fd, size_t data_size, size_t aux_size, struct pt_event_map *ret_map);
+int pt_event_map(int fd, size_t data_size, size_t aux_size, bool to_be_read, struct pt_event_map *ret_map);
 void pt_event_unmap(struct pt_event_map *map);
 
 /*

@@ -48,13 +48,14 @@ static bool written_round(const struct pt_event_map *map, const struct pt_taken 
 }
 
 int pt_ring_take(const struct pt_event_map *map, struct pt_taken *taken, uint8_t **ret_bytes,
-		 size_t *ret_size)
+		 size_t *ret_size, bool *ret_round)
 {
 	uint64_t head = load(&map->page->aux_head) & (map->aux_size - 1);
 	uint64_t from = taken->any ? taken->head : 0;
 	size_t size = (head - from) & (map->aux_size - 1);
 
-	if (written_round(map, taken, head)) {
+	*ret_round = written_round(map, taken, head);
+	if (*ret_round) {
 		from = head;
 		size = map->aux_size;
 	}
@@ -67,6 +68,28 @@ int pt_ring_take(const struct pt_event_map *map, struct pt_taken *taken, uint8_t
 	copy_round(map, before(map, head, PT_WINDOW_BYTES), taken->window, PT_WINDOW_BYTES);
 	*ret_size = size;
 	return 0;
+}
+
+ssize_t pt_ring_stream(const struct pt_event_map *map, FILE *file)
+{
+	uint64_t head = load(&map->page->aux_head), tail = map->page->aux_tail;
+	size_t size = head - tail, at = tail & (map->aux_size - 1);
+	size_t first = map->aux_size - at < size ? map->aux_size - at : size;
+
+	if (fwrite(map->aux + at, 1, first, file) != first ||
+	    fwrite(map->aux, 1, size - first, file) != size - first)
+		return -errno;
+	__atomic_store_n(&map->page->aux_tail, head, __ATOMIC_RELEASE);
+	return (ssize_t)size;
+}
+
+/* linux/perf_event.h: u64 aux_offset, aux_size, flags */
+bool pt_ring_is_truncated(const struct perf_event_header *record)
+{
+	const uint64_t *body = (const uint64_t *)(record + 1);
+
+	return record->type == PERF_RECORD_AUX && record->size >= sizeof(*record) + 24 &&
+	       body[2] & PERF_AUX_FLAG_TRUNCATED;
 }
 
 /* ---- records ---- */

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "source/pt_event.h"
 #include "source/trace_params.h"
@@ -19,10 +20,16 @@ struct pt_taken {
 
 /*
  * A linear copy of what the AUX area holds that was not taken before, oldest byte first. The event must be stopped: only then is aux_head true.
- * *ret_bytes is the caller's to free; *ret_size may be 0. 0 or -ENOMEM.
+ * *ret_bytes is the caller's to free; *ret_size may be 0. *ret_round: it was written round, so that something before is lost. 0 or -ENOMEM.
  */
 int pt_ring_take(const struct pt_event_map *map, struct pt_taken *taken, uint8_t **ret_bytes,
-		 size_t *ret_size);
+		 size_t *ret_size, bool *ret_round);
+
+/* Appends what the AUX area holds, mapped to be read, to `file`, and gives its room back. Its size, or -errno of fwrite(3). */
+ssize_t pt_ring_stream(const struct pt_event_map *map, FILE *file);
+
+/* PERF_RECORD_AUX: the area was full, and what came then is lost; the event is disabled. */
+bool pt_ring_is_truncated(const struct perf_event_header *record);
 
 /*
  * Calls fn with each whole record that waits (copied where it wraps), and gives its room back. A non-zero return of fn ends it and is

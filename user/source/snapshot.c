@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/array.h"
 
@@ -20,8 +21,12 @@ void snapshot_free(struct snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
-	for (size_t i = 0; i < snapshot->aux_cnt; i++)
-		free(snapshot->aux[i].bytes);
+	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
+		if (snapshot->aux[i].is_mapped)
+			munmap(snapshot->aux[i].bytes, snapshot->aux[i].size);
+		else
+			free(snapshot->aux[i].bytes);
+	}
 	for (size_t i = 0; i < snapshot->trigger_cnt; i++)
 		free(snapshot->triggers[i]);
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ struct aux_trace {
 	uint64_t ref_tsc; /* a TSC near the first timing packet: never 0 (perf crashes on 0) */
 	uint8_t *bytes;
 	size_t size;
+	bool continues; /* the ring's trace before this one, of the same snapshot; what was between them is lost */
+	bool is_mapped; /* bytes is a mapping, not allocated */
 };
 
 /*

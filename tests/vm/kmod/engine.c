@@ -340,6 +340,7 @@ static int __init soft_pt_init(void)
 		soft->encoder.params = &soft->params;
 		soft->encoder.psb_at = U64_MAX;
 	}
+	soft_pt_output_init();
 	err = register_die_notifier(&die_block);
 	if (err)
 		return err;

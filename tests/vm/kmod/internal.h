@@ -27,6 +27,9 @@ struct soft_cpu {
 
 DECLARE_PER_CPU(struct soft_cpu, soft_cpu);
 
+/* To be called before the driver is. */
+void soft_pt_output_init(void);
+
 /* IA32_RTIT_CTL.TraceEn changed; interrupts are off. */
 void soft_pt_trace_on(struct soft_cpu *cpu);
 void soft_pt_trace_off(struct soft_cpu *cpu);

@@ -27,7 +27,14 @@ static void interrupt(struct irq_work *work)
 	soft_pt_interrupt();
 }
 
-static DEFINE_PER_CPU(struct irq_work, interrupts) = IRQ_WORK_INIT_HARD(interrupt);
+static DEFINE_PER_CPU(struct irq_work, interrupts);
+
+void soft_pt_output_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) init_irq_work(per_cpu_ptr(&interrupts, cpu), interrupt);
+}
 
 /* ---- packets ---- */
 
