@@ -24,6 +24,7 @@
 #include "source/maps.h"
 #include "source/proc_status.h"
 #include "source/pt_event.h"
+#include "source/pt_limits.h"
 #include "source/pt_ring.h"
 #include "source/record_list.h"
 #include "source/sideband.h"
@@ -302,7 +303,7 @@ int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 
 	if (err)
 		return err == -ESRCH ? fail(err, "process %d has ended", pid)
-				     : pt_event_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
+				     : pt_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
 	err = read_clock(pt, &clock);
 	return err || at_exec ? err : tell_past(pt, pid);
 }
@@ -331,7 +332,7 @@ int pt_add_all(struct pt *pt)
 	int err = add_thread(pt, -1, false);
 
 	if (err)
-		return pt_event_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
+		return pt_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
 	err = read_clock(pt, &clock);
 	return err ? err : tell_past_of_all(pt);
 }
@@ -376,11 +377,16 @@ int pt_stop(struct pt *pt, int cpu)
 	int err = 0;
 
 	pt->stopped = true;
-	for (int first = 1; first >= 0; first--)
-		for (size_t i = 0; i < pt->fd_cnt; i++)
-			if (pt->fds[i].is_trace && (pt->fds[i].cpu == cpu) == first &&
-			    pt_event_disable(pt->fds[i].fd))
-				err = -errno;
+	for (int first = 1; first >= 0; first--) {
+		for (size_t i = 0; i < pt->fd_cnt; i++) {
+			const struct pt_fd *event = &pt->fds[i];
+			int failed = event->is_trace && (event->cpu == cpu) == first
+					     ? pt_event_disable(event->fd)
+					     : 0;
+
+			err = failed ? failed : err;
+		}
+	}
 	return err ? fail_errno(err, "cannot stop the trace") : 0;
 }
 
@@ -593,8 +599,7 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config)
 		return -ENOMEM;
 	pt->config = *config;
 	if (!config->ring_size)
-		pt->config.ring_size =
-			pt_event_ring_size((int)cnt, DATA_SIZE, RING_SIZE_DEFAULT, RING_SIZE_MIN);
+		pt->config.ring_size = pt_ring_size((int)cnt, DATA_SIZE, RING_SIZE_DEFAULT, RING_SIZE_MIN);
 	pt->records.switch_max = SWITCHES_MAX;
 	err = pt_caps_read(&pt->caps, config->sysfs);
 	if (!err)

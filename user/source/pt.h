@@ -33,7 +33,7 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config);
 
 /*
  * The process is a target from now on, with all threads it has, which must not run meanwhile. `at_exec`: it is a child that will exec, and is traced from
- * there; else it is traced from pt_start() on. -errno with a sentence (pt_event_explain()); -ESRCH: it is gone.
+ * there; else it is traced from pt_start() on. -errno with a sentence (pt_explain()); -ESRCH: it is gone.
  */
 int pt_add(struct pt *pt, pid_t pid, bool at_exec);
 

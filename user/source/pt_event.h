@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A descriptor, or -errno without a sentence (pt_event_explain() has it). `group` is the leader's, or -1. */
+/* A descriptor, or -errno without a sentence (pt_explain() has it). `group` is the leader's, or -1. */
 int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group);
 
 /* The number of the tracepoint that bpf_printk() fires, or -errno (no tracefs here). */
@@ -46,12 +46,3 @@ struct pt_event_map {
 /* Sizes are powers of two and whole pages. 0 or -errno, without a sentence. */
 int pt_event_map(int fd, size_t data_size, size_t aux_size, bool to_be_read, struct pt_event_map *ret_map);
 void pt_event_unmap(struct pt_event_map *map);
-
-/*
- * The largest AUX size, a power of two from `min` to `max`, with which so many processors' rings are not refused: kernel.perf_event_mlock_kb for each
- * processor, and RLIMIT_MEMLOCK; no limit with CAP_IPC_LOCK or kernel.perf_event_paranoid=-1 (kernel/events/core.c, perf_mmap()).
- */
-size_t pt_event_ring_size(int cpu_cnt, size_t data_size, size_t max, size_t min);
-
-/* What the error of opening or mapping means here, as a sentence with its remedy; returns `err`. */
-int pt_event_explain(int err, size_t aux_size, int cpu_cnt);

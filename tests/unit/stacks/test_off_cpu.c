@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "assertions.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "stacks/off_cpu.h"
+
+static struct timeline_thread make(const struct slice *slices, size_t cnt)
+{
+	struct timeline_thread thread = {
+		.slices = malloc(cnt * sizeof(*slices)), .slice_cnt = cnt, .slice_cap = cnt};
+
+	assert_non_null(thread.slices);
+	memcpy(thread.slices, slices, cnt * sizeof(*slices));
+	return thread;
+}
+
+static void assert_slice(const struct slice *slice, uint64_t start, uint64_t end, uint32_t depth,
+			 enum slice_kind kind)
+{
+	assert_int_equal(slice->start_ns, start);
+	assert_int_equal(slice->end_ns, end);
+	assert_int_equal(slice->depth, depth);
+	assert_int_equal(slice->kind, kind);
+}
+
+static void test_within_pauses(void **state)
+{
+	const struct slice slices[] = {
+		{.start_ns = 0, .end_ns = 100, .kind = SLICE_CALL},
+		{.start_ns = 10, .end_ns = 20, .depth = 1, .kind = SLICE_SYSCALL},
+		{.start_ns = 30, .end_ns = 40, .depth = 1, .kind = SLICE_CALL},
+		{.start_ns = 32, .end_ns = 36, .depth = 2, .kind = SLICE_UNTRACED},
+		{.start_ns = 50, .end_ns = 60, .depth = 1, .kind = SLICE_SYSCALL},
+		{.start_ns = 90, .end_ns = 100, .depth = 1, .kind = SLICE_UNTRACED, .flags = SLICE_OPEN_END},
+	};
+	/* Clocks disagree a little: the second begins before its pause; the third is in none. Two are in one. The last has no end. */
+	const struct off_cpu times[] = {{12, 18}, {31, 35}, {45, 47}, {51, 53}, {55, 65}, {95, UINT64_MAX}};
+	struct timeline_thread thread = make(slices, ARRAY_SIZE(slices));
+
+	(void)state;
+	assert_ok(off_cpu_add(&thread, times, ARRAY_SIZE(times)));
+	assert_int_equal(thread.slice_cnt, 11);
+	assert_slice(&thread.slices[2], 12, 18, 2, SLICE_OFF_CPU);
+	assert_slice(&thread.slices[5], 32, 35, 3, SLICE_OFF_CPU);
+	assert_slice(&thread.slices[7], 51, 53, 2, SLICE_OFF_CPU);
+	assert_slice(&thread.slices[8], 55, 60, 2, SLICE_OFF_CPU);
+	assert_slice(&thread.slices[10], 95, 100, 2, SLICE_OFF_CPU);
+	assert_int_equal(thread.slices[10].flags, SLICE_OPEN_END);
+	assert_true(timeline_is_valid(&(struct timeline){.threads = &thread, .thread_cnt = 1}));
+	assert_string_equal(slice_name(&thread.slices[2]), "[off-cpu]");
+	timeline_thread_release(&thread);
+}
+
+/* A pause without a switch stays as it is; one absence may span several pauses. */
+static void test_several_pauses(void **state)
+{
+	const struct slice slices[] = {
+		{.start_ns = 0, .end_ns = 10, .kind = SLICE_UNTRACED},
+		{.start_ns = 10, .end_ns = 20, .kind = SLICE_SYSCALL},
+		{.start_ns = 30, .end_ns = 40, .kind = SLICE_SYSCALL},
+	};
+	const struct off_cpu times[] = {{5, 15}};
+	struct timeline_thread thread = make(slices, ARRAY_SIZE(slices));
+
+	(void)state;
+	assert_ok(off_cpu_add(&thread, times, ARRAY_SIZE(times)));
+	assert_int_equal(thread.slice_cnt, 5);
+	assert_slice(&thread.slices[1], 5, 10, 1, SLICE_OFF_CPU);
+	assert_slice(&thread.slices[3], 10, 15, 1, SLICE_OFF_CPU);
+	timeline_thread_release(&thread);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_within_pauses),
+					   cmocka_unit_test(test_several_pauses)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
