@@ -96,7 +96,8 @@ if vm_missing 6.12; then
 	skip 'intel_pt in a virtual machine (Linux 6.12)' "$reason"
 	finish
 fi
-check 'the virtual machine runs' boot 6.12 tests/vm/captures "$programs/wordcount" "$programs/torture" "$(command -v perl)"
+check 'the virtual machine runs' boot 6.12 tests/vm/captures "$programs/wordcount" "$programs/torture" "$programs/server" "$(command -v perl)" \
+	"$(command -v setpriv)"
 for name in whole low high custom; do
 	check "$name: every instruction executed, and no other" exact $name 100000
 	check "$name: no gap" no_gap $name
@@ -146,6 +147,22 @@ true_parts() {
 		END { if (NR < 20000) exit 1 }' && [ "$losses" -gt 0 ] && [ "$(gap_cnt losing)" -gt 0 ] && [ "$(gap_cnt losing)" -le "$losses" ]
 }
 check 'losing: what was read in time, and gaps for the rest' true_parts
+check 'attached: every instruction of every thread and child' exact attached 30000
+check 'attached: no gap' no_gap attached
+check 'attached: it is let go' says "$out/attached.err" "the target's exit status 9"
+
+# refusal NAME STATUS TEXT: what came of a command that cannot do all it is asked for.
+refusal() {
+	sed -n "/^$1:/,/^exit status/p" "$out/refused.err" >"$tmp/refusal"
+	says "$tmp/refusal" "$3" && says "$tmp/refusal" "exit status $2"
+}
+check 'refused: a strict kernel' refusal paranoid 125 'kernel.perf_event_paranoid is 3'
+check 'refused: more memory than a user may lock' refusal size 125 'use a smaller --snapshot-size'
+check 'an ordinary user is allowed what fits' refusal allowed 0 'wrote /tmp/nobody.fxt'
+check 'refused: more filters than there are' refusal filters 125 'these are 3 functions, and this processor can filter 2'
+check 'refused: a period that there is not' refusal resolution 125 'no mtc_period=4; it has: 3 6 9'
+check 'the room for a whole execution' refusal room 0 'has filled the room of 16 KiB'
+check 'refused: somebody else traces' refusal busy 125 'Intel PT is in use'
 check 'perl: every instruction' exact perl 1000000
 check 'perl: no gap' no_gap perl
 check 'many: three snapshots hold every instruction, and none twice' exact many 60000
@@ -170,11 +187,12 @@ if vm_missing 6.1; then
 	skip 'intel_pt in a virtual machine (Linux 6.1)' "$reason"
 	finish
 fi
-check 'Linux 6.1: the virtual machine runs' boot 6.1 tests/vm/captures "$programs/wordcount" "$programs/torture" "$(command -v perl)"
+check 'Linux 6.1: the virtual machine runs' boot 6.1 tests/vm/captures "$programs/wordcount" "$programs/torture" \
+	"$programs/server" "$(command -v perl)" "$(command -v setpriv)"
 check 'Linux 6.1: no AUX pause, but TraceStop' says "$out/hit.err" 'stopped by TraceStop at the probed instruction, 0 ns after it'
 check 'Linux 6.1: or neither' says "$out/paused.err" 'stopped by a reader that was woken'
-for name in whole hit paused frozen stepped several threads many; do
-	check "Linux 6.1: $name: every instruction" exact $name 60000
+for name in whole hit paused frozen stepped several threads many attached; do
+	check "Linux 6.1: $name: every instruction" exact $name 30000
 	check "Linux 6.1: $name: no gap" no_gap $name
 done
 for name in whole hit several many; do
