@@ -34,13 +34,6 @@ static Elf_Data *frame_table(const struct elf_file *file, GElf_Phdr *ret_segment
 	return NULL;
 }
 
-static int compare_addrs(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *ret_cnt)
 {
 	GElf_Phdr segment;
@@ -66,7 +59,7 @@ int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *
 		memcpy(&function, table + sizeof(header) + i * 8ul, sizeof(function));
 		addrs[i] = segment.p_vaddr + (uint64_t)(int64_t)function;
 	}
-	qsort(addrs, header.count, sizeof(*addrs), compare_addrs);
+	qsort(addrs, header.count, sizeof(*addrs), elf_compare_addrs);
 	*ret_addrs = addrs;
 	*ret_cnt = header.count;
 	return 0;

@@ -24,13 +24,6 @@ static int compare(const void *left, const void *right)
 	return 0;
 }
 
-static int compare_addrs(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 static int emit(struct elf_handler_list *flat, uint64_t start, uint64_t end, uint64_t handler)
 {
 	struct elf_handler piece = {.start = start, .end = end, .handler = handler};
@@ -85,7 +78,7 @@ static int index_handlers(struct elf_file *file)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->cnt; i++)
 		file->landings[i] = list->items[i].handler;
-	qsort(file->landings, list->cnt, sizeof(*file->landings), compare_addrs);
+	qsort(file->landings, list->cnt, sizeof(*file->landings), elf_compare_addrs);
 	return 0;
 }
 
@@ -113,16 +106,16 @@ const struct elf_handler *elf_file_handlers(struct elf_file *file, size_t *ret_c
 	return file->handlers.items;
 }
 
-enum elf_catches elf_file_catches(struct elf_file *file, uint64_t call, uint64_t handler)
+enum landing elf_file_catches(struct elf_file *file, uint64_t call, uint64_t handler)
 {
 	size_t cnt, low = 0;
 	const struct elf_handler *handlers = elf_file_handlers(file, &cnt);
 	size_t high = cnt;
 
-	if (!cnt || !bsearch(&handler, file->landings, cnt, sizeof(handler), compare_addrs))
-		return ELF_CATCHES_UNKNOWN;
+	if (!cnt || !bsearch(&handler, file->landings, cnt, sizeof(handler), elf_compare_addrs))
+		return LANDING_UNKNOWN;
 	if (!call)
-		return ELF_CATCHES;
+		return LANDING_YES;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -131,7 +124,6 @@ enum elf_catches elf_file_catches(struct elf_file *file, uint64_t call, uint64_t
 		else
 			high = mid;
 	}
-	return low < cnt && handlers[low].start <= call && handlers[low].handler == handler
-		       ? ELF_CATCHES
-		       : ELF_CATCHES_OTHERS;
+	return low < cnt && handlers[low].start <= call && handlers[low].handler == handler ? LANDING_YES
+											    : LANDING_NO;
 }

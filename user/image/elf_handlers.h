@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "image/elf_file.h"
+#include "image/landing.h"
 
 /* Calls in [start, end) have their exceptions come down at `handler`. Virtual addresses of the file. */
 struct elf_handler {
@@ -18,11 +19,5 @@ struct elf_handler {
  */
 const struct elf_handler *elf_file_handlers(struct elf_file *file, size_t *ret_cnt);
 
-enum elf_catches {
-	ELF_CATCHES_UNKNOWN, /* there is no handler */
-	ELF_CATCHES_OTHERS,  /* a handler, but of other calls */
-	ELF_CATCHES,
-};
-
 /* Whether an exception from the call at `call` comes down at `handler`; `call` 0: from any. */
-enum elf_catches elf_file_catches(struct elf_file *file, uint64_t call, uint64_t handler);
+enum landing elf_file_catches(struct elf_file *file, uint64_t call, uint64_t handler);

@@ -109,6 +109,14 @@ int elf_library_is_usable(const char *path);
  */
 char *elf_cache_find(const char *name);
 
+/* For qsort(3) and bsearch(3) of addresses. */
+static inline int elf_compare_addrs(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
 /* Append handlers of calls: by the unwinding tables; by OCaml's note, or its code. They may be nested. 0 or -ENOMEM. */
 int elf_lsda_handlers(const struct elf_file *file, struct elf_handler_list *list);
 int elf_ocaml_handlers(const struct elf_file *file, struct elf_handler_list *list);

@@ -235,13 +235,13 @@ const struct symbol *image_symbol_at(struct image *image, size_t version, uint64
 	return jit ? jit : symbol;
 }
 
-enum image_catches image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler)
+enum landing image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler)
 {
 	const struct section_list *list = &image->versions[version].list;
 	size_t i = section_list_find(list, handler);
 
 	return i < list->cnt ? place_catches(list->places[i], image->objects, call_ip, handler)
-			     : IMAGE_CATCHES_UNKNOWN;
+			     : LANDING_UNKNOWN;
 }
 
 const struct inline_chain *image_inlines_at(struct image *image, size_t version, uint64_t ip,
@@ -253,11 +253,10 @@ const struct inline_chain *image_inlines_at(struct image *image, size_t version,
 	return i < list->cnt ? place_inlines_at(list->places[i], image->objects, ip, ret_end) : NULL;
 }
 
-void image_symbol_source(struct image *image, const struct symbol *symbol)
+void image_symbol_source(const struct symbol *symbol)
 {
-	if (symbol >= image->jit.items && symbol < image->jit.items + image->jit.cnt)
-		return; /* no place has given it out */
-	place_find_source(symbol);
+	if (symbol->has_place)
+		place_find_source(symbol);
 }
 
 size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size)

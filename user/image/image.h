@@ -12,6 +12,7 @@
 
 #include "image/inlines.h"
 #include "image/jit_symbols.h"
+#include "image/landing.h"
 #include "image/symbol.h"
 
 /*
@@ -79,7 +80,7 @@ const struct symbol *image_symbol_at(struct image *image, size_t version, uint64
  * Fills symbol->file and line from DWARF (of the object or its separate debug file), once; slow the first
  * time per object. Symbols must come from image_symbol_at(). Thread-safe.
  */
-void image_symbol_source(struct image *image, const struct symbol *symbol);
+void image_symbol_source(const struct symbol *symbol);
 
 /*
  * Copies up to `size` bytes of code at addr from the section's file to `bytes`. Returns the number of bytes
@@ -87,17 +88,11 @@ void image_symbol_source(struct image *image, const struct symbol *symbol);
  */
 size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size);
 
-enum image_catches {
-	IMAGE_CATCHES_UNKNOWN, /* no handler is known there */
-	IMAGE_CATCHES_OTHERS,  /* there is a handler, but of other calls */
-	IMAGE_CATCHES,
-};
-
 /*
  * Whether an exception raised by the call at call_ip comes down at `handler`; call_ip 0: from any call. By the tables for
  * unwinding (C++, Rust) and OCaml's code. Thread-safe; slow the first time per object.
  */
-enum image_catches image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler);
+enum landing image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler);
 
 /*
  * The inlined calls at ip, or NULL where no debug information tells. The code up to *ret_end has the same. Thread-safe; slow the first

@@ -219,7 +219,7 @@ static void name_by_symbol(struct place_symbol *symbol, const struct elf_symbol 
 {
 	symbol->made_name = from->is_plt ? demangle_plt(from->name) : elf_demangle(from->name);
 	symbol->public.name = symbol->made_name ? symbol->made_name : from->name;
-	symbol->public.named = true;
+	symbol->public.named = symbol->public.has_place = true;
 	symbol->public.role = (uint8_t)symbol_role(from->name);
 	symbol->public.is_part = symbol_is_part(from->name);
 }
@@ -287,24 +287,19 @@ const struct symbol *place_symbol_at(struct place *place, struct image_objects *
 	return symbol ? &symbol->public : NULL;
 }
 
-enum image_catches place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
-				 uint64_t handler)
+enum landing place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
+			   uint64_t handler)
 {
-	static const enum image_catches answers[] = {
-		[ELF_CATCHES_UNKNOWN] = IMAGE_CATCHES_UNKNOWN,
-		[ELF_CATCHES_OTHERS] = IMAGE_CATCHES_OTHERS,
-		[ELF_CATCHES] = IMAGE_CATCHES,
-	};
-	enum elf_catches answer = ELF_CATCHES_UNKNOWN;
+	enum landing answer = LANDING_UNKNOWN;
 	struct elf_file *elf;
 
 	if (place_open(place, objects) || !place->object)
-		return IMAGE_CATCHES_UNKNOWN;
+		return LANDING_UNKNOWN;
 	elf = object_lock(place->object);
 	if (elf)
 		answer = elf_file_catches(elf, call_ip ? call_ip - place->bias : 0, handler - place->bias);
 	object_unlock(place->object);
-	return answers[answer];
+	return answer;
 }
 
 const struct inline_chain *place_inlines_at(struct place *place, struct image_objects *objects, uint64_t ip,
@@ -345,8 +340,6 @@ void place_find_source(const struct symbol *public)
 {
 	struct place_symbol *symbol = (struct place_symbol *)public;
 
-	if (!public->named)
-		return;
 	pthread_mutex_lock(&symbol->place->lock);
 	find_source_locked(symbol);
 	pthread_mutex_unlock(&symbol->place->lock);

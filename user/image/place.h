@@ -51,8 +51,8 @@ const struct inline_chain *place_inlines_at(struct place *place, struct image_ob
 					    uint64_t *ret_end);
 
 /* image_catches() for a handler in the place. */
-enum image_catches place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
-				 uint64_t handler);
+enum landing place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
+			   uint64_t handler);
 
 /* Looks for the source line of a symbol that a place gave out, once. Thread-safe. */
 void place_find_source(const struct symbol *symbol);

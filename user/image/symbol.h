@@ -25,7 +25,8 @@ struct symbol {
 	uint64_t end;	    /* ... and past the last one; == start where the extent is unknown */
 	const char *file;   /* declaring source file, or NULL where unknown */
 	uint32_t line;	    /* 0 where unknown */
-	bool source_sought; /* file and line have been looked for */
+	bool has_place;	    /* image_symbol_source() can look for file and line ... */
+	bool source_sought; /* ... and has done so */
 	bool named;	    /* false: the name is made up from object and offset */
 	uint8_t role;	    /* enum symbol_role */
 	bool is_part;	    /* the compiler moved it out of its function: "f.cold" */

@@ -160,16 +160,14 @@ int decode_branches(const struct snapshot *snapshot, const struct decode_config 
 
 /* ---- the timeline ---- */
 
-static void find_lines(struct decoded *decoded)
+static void find_lines(const struct decoded *decoded)
 {
 	for (size_t i = 0; i < decoded->timeline->thread_cnt; i++) {
 		const struct timeline_thread *thread = &decoded->timeline->threads[i];
-		struct history_process *process = history_process(decoded->history, thread->pid);
 
-		for (size_t j = 0; process && j < thread->slice_cnt; j++)
-			if (thread->slices[j].symbol && thread->slices[j].symbol != &stream_nowhere &&
-			    !(thread->slices[j].flags & SLICE_INLINED))
-				image_symbol_source(process->image, thread->slices[j].symbol);
+		for (size_t j = 0; j < thread->slice_cnt; j++)
+			if (thread->slices[j].symbol)
+				image_symbol_source(thread->slices[j].symbol);
 	}
 }
 

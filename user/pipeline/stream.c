@@ -56,14 +56,7 @@ enum landing stream_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint6
 
 	if (!stream->process)
 		return LANDING_UNKNOWN;
-	switch (image_catches(stream->process->image, version_at(stream->process, tsc), call_ip, handler)) {
-	case IMAGE_CATCHES:
-		return LANDING_YES;
-	case IMAGE_CATCHES_OTHERS:
-		return LANDING_NO;
-	default:
-		return LANDING_UNKNOWN;
-	}
+	return image_catches(stream->process->image, version_at(stream->process, tsc), call_ip, handler);
 }
 
 const struct inline_chain *stream_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end)

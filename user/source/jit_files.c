@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "source/proc_status.h"
 #include "source/sideband.h"
 
 enum { FILE_BYTES_MAX = 256 << 20 };
@@ -21,19 +22,13 @@ enum { FILE_BYTES_MAX = 256 << 20 };
 /* The number that the process has in its innermost namespace. */
 static int32_t inner_pid(int32_t pid)
 {
-	CLEANUP(fclosep) FILE *file = NULL;
-	char path[64], line[256];
-	int32_t inner = pid;
+	char numbers[256];
+	const char *last;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *last = strrchr(line, '\t');
-
-		if (!strncmp(line, "NSpid:", 6) && last)
-			inner = (int32_t)strtol(last, NULL, 10);
-	}
-	return inner;
+	if (proc_status_text(pid, "NSpid", numbers, sizeof(numbers)))
+		return pid;
+	last = strrchr(numbers, '\t');
+	return (int32_t)strtol(last ? last : numbers, NULL, 10);
 }
 
 static bool read_all(int fd, uint8_t *bytes, size_t size)

@@ -69,6 +69,17 @@ static uint64_t space_at(const struct builder *builder, uint64_t tsc)
 
 /* ---- what can be done here; false: it cannot ---- */
 
+/* The frame that stands on the piece's base has depth 1, whatever is below. */
+static void settle(struct builder *builder, struct frame *frame)
+{
+	struct segment *segment = &builder->piece->segment;
+
+	if (!frame || segment->frame_cnt - 1 != builder->floor)
+		return;
+	frame->depth = 1;
+	segment->slices[frame->slice].depth = 1;
+}
+
 static struct frame *push(struct builder *builder, enum slice_kind kind, const struct symbol *symbol,
 			  uint64_t ip)
 {
@@ -76,10 +87,7 @@ static struct frame *push(struct builder *builder, enum slice_kind kind, const s
 	struct frame *frame =
 		segment_push(&piece->segment, kind, symbol, ip, moments_reserve(&piece->moments));
 
-	if (frame && piece->segment.frame_cnt - 1 == builder->floor) {
-		frame->depth = 1;
-		piece->segment.slices[frame->slice].depth = 1;
-	}
+	settle(builder, frame);
 	return frame;
 }
 
@@ -133,13 +141,7 @@ static bool jump_here(struct builder *builder, const struct branch *branch)
 	if (!top || !top->symbol || !begins(to, branch->to) || top->symbol->role == SYMBOL_SWITCH)
 		return false;
 	segment_replace(&builder->piece->segment, to, branch->to, moments_reserve(&builder->piece->moments));
-	if (segment_top(&builder->piece->segment) &&
-	    builder->piece->segment.frame_cnt - 1 == builder->floor) {
-		struct frame *frame = own_top(builder);
-
-		frame->depth = 1;
-		builder->piece->segment.slices[frame->slice].depth = 1;
-	}
+	settle(builder, segment_top(&builder->piece->segment));
 	return true;
 }
 

@@ -12,14 +12,8 @@
 #include "base/cleanup.h"
 #include "decode/branch.h"
 #include "image/inlines.h"
+#include "image/landing.h"
 #include "stacks/timeline.h"
-
-/* Whether an exception that a call raises comes down at a handler. */
-enum landing {
-	LANDING_UNKNOWN, /* no handler is known at that address */
-	LANDING_NO,	 /* a handler, but of other calls */
-	LANDING_YES,
-};
 
 /* A call stack recorded while the thread ran. */
 struct known_stack {

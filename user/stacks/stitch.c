@@ -128,7 +128,6 @@ bool stitch_match(struct joint *best, const struct frame *old, size_t old_cnt, c
 				joint.inner++;
 			}
 			*best = joint;
-			best->inner = joint.inner;
 			found = true;
 		}
 	}

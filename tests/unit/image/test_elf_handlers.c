@@ -9,7 +9,7 @@ static uint64_t addr_of(struct elf_file *file, const char *name)
 	return fixture_find(file, name)->addr;
 }
 
-static void catches(struct elf_file *file, uint64_t call, uint64_t handler, enum elf_catches expected)
+static void catches(struct elf_file *file, uint64_t call, uint64_t handler, enum landing expected)
 {
 	assert_int_equal(elf_file_catches(file, call, handler), expected);
 }
@@ -37,14 +37,14 @@ static void by_unwinding_tables(void **state)
 		" .uleb128 third - f\n .uleb128 5\n .uleb128 other - f\n .uleb128 0\nend:\n",
 		"gcc -nostdlib -static -o lsda.so lsda.s 2>/dev/null");
 	file = fixture_open("lsda.so");
-	catches(file, 0, addr_of(file, "pad"), ELF_CATCHES);
-	catches(file, 0, addr_of(file, "first"), ELF_CATCHES_UNKNOWN);
-	catches(file, addr_of(file, "first"), addr_of(file, "pad"), ELF_CATCHES);
-	catches(file, addr_of(file, "first") + 4, addr_of(file, "pad"), ELF_CATCHES);
-	catches(file, addr_of(file, "second"), addr_of(file, "pad"), ELF_CATCHES_OTHERS);
-	catches(file, addr_of(file, "third") + 4, addr_of(file, "other"), ELF_CATCHES);
-	catches(file, addr_of(file, "third") + 5, addr_of(file, "other"), ELF_CATCHES_OTHERS);
-	catches(file, addr_of(file, "third"), addr_of(file, "pad"), ELF_CATCHES_OTHERS);
+	catches(file, 0, addr_of(file, "pad"), LANDING_YES);
+	catches(file, 0, addr_of(file, "first"), LANDING_UNKNOWN);
+	catches(file, addr_of(file, "first"), addr_of(file, "pad"), LANDING_YES);
+	catches(file, addr_of(file, "first") + 4, addr_of(file, "pad"), LANDING_YES);
+	catches(file, addr_of(file, "second"), addr_of(file, "pad"), LANDING_NO);
+	catches(file, addr_of(file, "third") + 4, addr_of(file, "other"), LANDING_YES);
+	catches(file, addr_of(file, "third") + 5, addr_of(file, "other"), LANDING_NO);
+	catches(file, addr_of(file, "third"), addr_of(file, "pad"), LANDING_NO);
 }
 
 /* Every landing pad that the C++ compiler says there is: between the calls of a function with a try and its end. */
@@ -90,14 +90,14 @@ static void by_the_shape_of_ocamls_code(void **state)
 				       "ret\nouter: ret\n",
 		      "gcc -nostdlib -shared -Wl,-Bsymbolic -o trap.so trap.s");
 	file = fixture_open("trap.so");
-	catches(file, 0, addr_of(file, "outer"), ELF_CATCHES);
-	catches(file, 0, addr_of(file, "c"), ELF_CATCHES_UNKNOWN);
-	catches(file, addr_of(file, "a"), addr_of(file, "outer"), ELF_CATCHES);
-	catches(file, addr_of(file, "b"), addr_of(file, "inner"), ELF_CATCHES);
-	catches(file, addr_of(file, "b"), addr_of(file, "outer"), ELF_CATCHES_OTHERS);
-	catches(file, addr_of(file, "inner"), addr_of(file, "outer"), ELF_CATCHES);
-	catches(file, addr_of(file, "c"), addr_of(file, "outer"), ELF_CATCHES);
-	catches(file, addr_of(file, "f"), addr_of(file, "outer"), ELF_CATCHES_OTHERS);
+	catches(file, 0, addr_of(file, "outer"), LANDING_YES);
+	catches(file, 0, addr_of(file, "c"), LANDING_UNKNOWN);
+	catches(file, addr_of(file, "a"), addr_of(file, "outer"), LANDING_YES);
+	catches(file, addr_of(file, "b"), addr_of(file, "inner"), LANDING_YES);
+	catches(file, addr_of(file, "b"), addr_of(file, "outer"), LANDING_NO);
+	catches(file, addr_of(file, "inner"), addr_of(file, "outer"), LANDING_YES);
+	catches(file, addr_of(file, "c"), addr_of(file, "outer"), LANDING_YES);
+	catches(file, addr_of(file, "f"), addr_of(file, "outer"), LANDING_NO);
 }
 
 /* The note says it of code that has no such shape; its addresses are relative to where .stapsdt.base was. */
@@ -113,10 +113,10 @@ static void by_the_note_of_ocaml(void **state)
 		      "2: .quad base, inner, outer, 0, a, b, 0, 0\n3:\n",
 		      "gcc -nostdlib -static -o note note.s 2>/dev/null");
 	file = fixture_open("note");
-	catches(file, addr_of(file, "c"), addr_of(file, "inner"), ELF_CATCHES);
-	catches(file, addr_of(file, "c"), addr_of(file, "outer"), ELF_CATCHES_OTHERS);
-	catches(file, addr_of(file, "a"), addr_of(file, "outer"), ELF_CATCHES);
-	catches(file, addr_of(file, "f"), addr_of(file, "outer"), ELF_CATCHES_OTHERS);
+	catches(file, addr_of(file, "c"), addr_of(file, "inner"), LANDING_YES);
+	catches(file, addr_of(file, "c"), addr_of(file, "outer"), LANDING_NO);
+	catches(file, addr_of(file, "a"), addr_of(file, "outer"), LANDING_YES);
+	catches(file, addr_of(file, "f"), addr_of(file, "outer"), LANDING_NO);
 }
 
 int main(void)

@@ -446,11 +446,11 @@ static void source_lines_are_found_when_asked_for(void **state)
 	symbol = image_symbol_at(world->image, 0, TEXT + world->main - world->text + 4);
 	assert_null(symbol->file);
 	assert_false(symbol->source_sought);
-	image_symbol_source(world->image, symbol);
+	image_symbol_source(symbol);
 	assert_true(symbol->source_sought);
 	assert_string_equal(strrchr(symbol->file, '/'), "/a.cc");
 	assert_int_equal(symbol->line, 5);
-	image_symbol_source(world->image, symbol);
+	image_symbol_source(symbol);
 	assert_int_equal(symbol->line, 5);
 }
 
@@ -461,10 +461,10 @@ static void no_source_lines_leave_the_symbol_as_it_is(void **state)
 
 	map(world, 0, TEXT, world->size, "stripped", world->text);
 	symbol = image_symbol_at(world->image, 0, TEXT + world->main - world->text);
-	image_symbol_source(world->image, symbol);
+	image_symbol_source(symbol);
 	assert_null(symbol->file);
 	assert_int_equal(symbol->line, 0);
-	image_symbol_source(world->image, image_symbol_at(world->image, 0, 1));
+	image_symbol_source(image_symbol_at(world->image, 0, 1));
 }
 
 /* ---- code bytes ---- */
@@ -510,7 +510,7 @@ static int look_up(void *ctx, size_t thread)
 			return -EINVAL;
 		race->seen[thread][slot] = symbol;
 		if (slot % 4096 == 0)
-			image_symbol_source(race->image, symbol);
+			image_symbol_source(symbol);
 	}
 	return 0;
 }
