@@ -206,7 +206,7 @@ static void try_intel_pt(struct finding *finding)
 		return;
 	}
 	close(fd);
-	set(finding, FINDING_NOTE, "Intel PT can be opened; this version of trailcam does not use it yet");
+	set(finding, FINDING_NOTE, "Intel PT can be opened: --source intel_pt, which auto takes, too");
 }
 
 static void try_perf_events(struct finding *finding)
@@ -218,7 +218,7 @@ static void try_perf_events(struct finding *finding)
 		set(finding, FINDING_WORKS, "events of our own processes can be opened");
 		return;
 	}
-	set(finding, FINDING_NOTE, "perf_event_open: %s (Intel PT would need it)", strerror(-fd));
+	set(finding, FINDING_NOTE, "perf_event_open: %s (--source intel_pt needs it)", strerror(-fd));
 	snprintf(finding->remedy, sizeof(finding->remedy), "sysctl kernel.perf_event_paranoid=2");
 }
 
