@@ -7,6 +7,10 @@ E2E_TESTS := $(filter-out %/lib.sh,$(sort $(wildcard tests/e2e/*.sh)))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tests/tools/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S))
+# Fuzz targets, to replay the inputs that are kept, or with libFuzzer (FUZZ=1).
+FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
+FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
+FUZZ_SECONDS ?= 60
 # What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
 TEST_PACKAGES := g++ golang-go nodejs ocaml-nox rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils \
 	qemu-system-x86 busybox-static gcc-12
@@ -43,12 +47,12 @@ test: ## everything that can be tested here, after installing what is missing
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
 	$(Q)$(MAKE) --no-print-directory run-tests
 
-run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(BUILD)/tests/oracle/calls
+run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(BUILD)/tests/oracle/calls $(BUILD)/tests/oracle/packets
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS) $(E2E_TESTS)
 
 test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
-	$(Q)$(MAKE) --no-print-directory all $(TEST_PROGRAMS) $(BUILD)/tests/oracle/calls
+	$(Q)$(MAKE) --no-print-directory all $(TEST_PROGRAMS) $(BUILD)/tests/oracle/calls $(BUILD)/tests/oracle/packets
 	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/vm.sh
 
 damage: all $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage ## damaged recordings (with SAN=1: under the sanitizers)
@@ -72,10 +76,6 @@ bench: ## rates, side by side in one run
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
 	$(Q)$(BUILD)/tests/bench/trigger
 
-# Fuzz targets: with libFuzzer (FUZZ=1), or to replay the inputs that are kept.
-FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
-FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
-FUZZ_SECONDS ?= 60
 $(BUILD)/tests/fuzz/replay/%: tests/fuzz/targets/%.c $(if $(FUZZ),,tests/fuzz/replay.c) $(LIBS)
 	$(say) FUZZ $@
 	@mkdir -p $(@D)

@@ -151,6 +151,11 @@ check 'attached: every instruction of every thread and child' exact attached 300
 check 'attached: no gap' no_gap attached
 check 'attached: it is let go' says "$out/attached.err" "the target's exit status 9"
 
+other_tree() {
+	"$trailcam" dump --sideband "$out/jailed" | grep -q ' mmap .* /proc/[0-9]*/root/server$'
+}
+check 'jailed: files are named by a way that leads there' other_tree
+
 # refusal NAME STATUS TEXT: what came of a command that cannot do all it is asked for.
 refusal() {
 	sed -n "/^$1:/,/^exit status/p" "$out/refused.err" >"$tmp/refusal"

@@ -7,6 +7,8 @@
  *	            probed function's slice
  *	            |----------------------|
  *	      x ->  X					the hit as recorded, as shown
+ *
+ * Where the trace shows the breakpoint itself, as an interruption at the probed instruction, the marker stands at its beginning.
  */
 #include "pipeline/place_hits.h"
 
@@ -48,6 +50,22 @@ static const struct slice *slice_of(const struct timeline_thread *thread, const 
 
 		if (same_function(slice->symbol, symbol) &&
 		    (!best || distance(slice, time_ns) <= distance(best, time_ns)))
+			best = slice;
+	}
+	return best;
+}
+
+/* The interruption at ip that is nearest: a breakpoint there. NULL: the trace shows none. */
+static const struct slice *interruption_at(const struct timeline_thread *thread, uint64_t ip,
+					   uint64_t time_ns)
+{
+	const struct slice *best = NULL;
+
+	for (size_t i = 0; thread && i < thread->slice_cnt; i++) {
+		const struct slice *slice = &thread->slices[i];
+
+		if (slice->kind == SLICE_UNTRACED && slice->ip == ip &&
+		    (!best || distance(slice, time_ns) < distance(best, time_ns)))
 			best = slice;
 	}
 	return best;
@@ -122,7 +140,7 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, con
 {
 	uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, hit->time_ns);
 	const struct timeline_thread *thread = thread_of(timeline, (int32_t)hit->tid);
-	const struct slice *slice;
+	const struct slice *slice, *interruption;
 	struct timeline_hit *placed;
 	int err = array_reserve(&timeline->hits, &timeline->hit_cap, timeline->hit_cnt + 1, sizeof(*placed));
 
@@ -133,7 +151,8 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, con
 	placed->time_ns = trace_ns > timeline->base_ns ? trace_ns - timeline->base_ns : 0;
 	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit->regs[HIT_RIP], trace_ns);
 	slice = slice_of(thread, placed->symbol, placed->time_ns);
-	placed->time_ns = moved_into(slice, placed->time_ns);
+	interruption = interruption_at(thread, hit->regs[HIT_RIP], placed->time_ns);
+	placed->time_ns = interruption ? interruption->start_ns : moved_into(slice, placed->time_ns);
 	mark_goroutine(timeline, thread, slice, hit->goroutine);
 	err = fill_stack(placed);
 	if (err)

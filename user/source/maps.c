@@ -85,17 +85,26 @@ static bool is_deleted(const char *name)
 	return len >= strlen(mark) && !strcmp(name + len - strlen(mark), mark);
 }
 
+static char *reachable_name(pid_t pid, const struct sideband_mapping *mapping, bool same_tree)
+{
+	if (!mapping->ino || mapping->name[0] != '/' || (same_tree && !is_deleted(mapping->name)))
+		return NULL;
+	return path_through_process(pid, mapping);
+}
+
+char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping)
+{
+	return reachable_name(pid, mapping, maps_shares_tree(pid));
+}
+
 static void make_reachable(struct maps *maps, pid_t pid)
 {
 	bool same_tree = maps_shares_tree(pid);
 
 	for (size_t i = 0; i < maps->cnt; i++) {
 		struct sideband_mapping *mapping = &maps->items[i].mapping;
-		char *path;
+		char *path = reachable_name(pid, mapping, same_tree);
 
-		if (!mapping->ino || mapping->name[0] != '/' || (same_tree && !is_deleted(mapping->name)))
-			continue;
-		path = path_through_process(pid, mapping);
 		if (!path)
 			continue;
 		free((char *)mapping->name);

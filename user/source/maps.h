@@ -21,6 +21,12 @@ struct maps {
  */
 int maps_read(struct maps *ret_maps, pid_t pid);
 
+/*
+ * Where the name of a mapping of the process does not lead us to its file: a name that does, as maps_read() gives it, the caller's to free. NULL: it does, or
+ * nothing else would.
+ */
+char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping);
+
 /* Whether the names of its files are good for us, too: same root directory and mount namespace. */
 bool maps_shares_tree(pid_t pid);
 

@@ -395,6 +395,28 @@ struct drain {
 	struct pt_cpu *cpu;
 };
 
+/* The kernel names files as the process does, which may live in another file system tree, and end soon. */
+static int add_mapping(struct pt *pt, const struct perf_event_header *record)
+{
+	CLEANUP(snapshot_freep) struct snapshot *renamed = NULL;
+	struct snapshot one = {.sideband = (uint8_t *)record, .sideband_size = record->size};
+	CLEANUP(freep) char *name = NULL;
+	struct sideband_record parsed;
+	size_t pos = 0;
+	int err;
+
+	if (sideband_next(&one, &pos, &parsed) <= 0)
+		return 0;
+	name = maps_reachable_name(parsed.pid, &parsed.mapping);
+	if (!name)
+		return record_list_add(&pt->records, record);
+	parsed.mapping.name = name;
+	err = snapshot_new(&renamed);
+	if (!err)
+		err = sideband_add_mmap(renamed, parsed.pid, parsed.tid, parsed.time_ns, &parsed.mapping);
+	return err ? err : record_list_add_all(&pt->records, renamed->sideband, renamed->sideband_size);
+}
+
 static int on_record(void *ctx, const struct perf_event_header *record)
 {
 	const struct drain *drain = ctx;
@@ -402,6 +424,8 @@ static int on_record(void *ctx, const struct perf_event_header *record)
 	if (record->type == PERF_RECORD_LOST)
 		drain->pt->lost += pt_ring_lost(record);
 	drain->cpu->truncated |= pt_ring_is_truncated(record);
+	if (record->type == PERF_RECORD_MMAP2)
+		return add_mapping(drain->pt, record);
 	return record_list_add(&drain->pt->records, record);
 }
 

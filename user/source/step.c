@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -23,6 +24,8 @@
 #include "source/jit_files.h"
 #include "source/step_hide.h"
 #include "source/step_internal.h"
+
+enum { PATIENCE_MS = 200 };
 
 uint64_t step_now(struct step *step)
 {
@@ -110,14 +113,30 @@ static bool is_stepping(const struct step_thread *thread)
 	return !thread->dead && !thread->held && thread->announced && thread->encoder.enabled;
 }
 
+/* A step may sleep in the kernel after all, where a system call began anew: then it is asked to stop. */
+static void urge(const struct step_thread *thread)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	siginfo_t info = {0};
+
+	for (int i = 0; i < PATIENCE_MS; i++) {
+		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) || info.si_pid)
+			return;
+		nanosleep(&moment, NULL);
+	}
+	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+}
+
 /* The recording ends: threads in the middle of a step finish it; those inside the kernel are silent anyway. */
 static int hold_all(struct step *step)
 {
 	for (size_t i = 0; i < step->thread_cnt; i++) {
 		while (is_stepping(step->threads[i]) && !all_exited(step)) {
 			struct step_thread *thread;
-			int err = step_next_event(step, &thread);
+			int err;
 
+			urge(step->threads[i]);
+			err = step_next_event(step, &thread);
 			if (err)
 				return err;
 		}

@@ -151,7 +151,8 @@ static bool end_here(struct builder *builder, const struct branch *branch)
 
 	if (branch->kind != BRANCH_SYSCALL && branch->kind != BRANCH_INTERRUPT)
 		return false;
-	frame = push(builder, branch->kind == BRANCH_SYSCALL ? SLICE_SYSCALL : SLICE_UNTRACED, NULL, 0);
+	frame = push(builder, branch->kind == BRANCH_SYSCALL ? SLICE_SYSCALL : SLICE_UNTRACED, NULL,
+		     branch->from);
 	if (frame)
 		frame->resume = resume_after(branch);
 	return true;

@@ -415,7 +415,8 @@ static void on_trace_end(struct stacks *stacks, const struct step *step)
 		segment_pop(segment, step->moment);
 	if (branch->kind == BRANCH_SYSRET)
 		segment_pop_to(segment, 0, step->moment);
-	frame = push(stacks, branch->kind == BRANCH_SYSCALL ? SLICE_SYSCALL : SLICE_UNTRACED, NULL, step);
+	frame = segment_push(segment, branch->kind == BRANCH_SYSCALL ? SLICE_SYSCALL : SLICE_UNTRACED, NULL,
+			     branch->from, step->moment);
 	if (!frame)
 		return;
 	frame->resume = resume_after(branch);

@@ -34,7 +34,7 @@ enum slice_flags {
 struct slice {
 	uint64_t start_ns, end_ns;
 	const struct symbol *symbol; /* NULL unless SLICE_CALL */
-	uint64_t ip;		     /* where the function was entered; 0 where inferred */
+	uint64_t ip; /* where the function was entered; where a pause came; 0 where inferred */
 	uint32_t depth;
 	uint8_t kind;
 	uint8_t flags;

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Packet sequences written by hand (tests/oracle/packets.c): libipt and perf give the instructions that they tell of.
+. tests/e2e/lib.sh
+
+"$PWD/$BUILD/tests/oracle/packets" "$tmp" >"$tmp/names" || echo 'not ok - the sequences are written'
+same() {
+	"$trailcam" dump --instructions "$tmp/$1" | grep -v gap | diff "$tmp/$1.expected" -
+}
+perf_same() {
+	perf script -f -i "$tmp/$1" --itrace=i1i -F tid,ip 2>/dev/null | awk '{ print $1, $2 }' | diff "$tmp/$1.expected" -
+}
+valid() {
+	"$trailcam" decode -o "$tmp/trace.tsv" "$tmp/$1"
+}
+while read -r name; do
+	check "$name: libipt" same "$name"
+	check "$name: the timeline" valid "$name"
+	case $name in
+	# It walks on into what is filtered out, unless the recording has the text of the filter.
+	filtered | stopped) continue ;;
+	esac
+	if command -v perf >/dev/null; then
+		check "$name: perf" perf_same "$name"
+	else
+		skip "$name: perf" 'perf is not installed (package linux-perf)'
+	fi
+done <"$tmp/names"
+finish
