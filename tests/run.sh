@@ -27,7 +27,11 @@ for test; do
 	[ $bad -eq 0 ] || printf ', %d FAILED (status %d)' "$bad" "$status"
 	printf '\n'
 	grep -E '^skip - |^skipped: ' "$out" | sed 's/^/      /'
-	if [ $bad -ne 0 ] || [ -n "${V:-}" ]; then sed 's/^/      | /' "$out" | tail -60; fi
+	if [ -n "${V:-}" ]; then
+		sed 's/^/      | /' "$out" | tail -60
+	elif [ $bad -ne 0 ]; then
+		grep -vE '^ok - |^\[       OK \]|^\[ RUN' "$out" | sed 's/^/      | /' | head -60
+	fi
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

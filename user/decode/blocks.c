@@ -25,9 +25,7 @@
 
 struct walker {
 	struct pt_block_decoder *decoder;
-	struct code *code;
-	size_t index; /* of the image ... */
-	struct pt_image *image;
+	struct code_hold hold;
 	struct branch_list *branches;
 	struct walk walk;
 	uint64_t limit_ip;
@@ -42,22 +40,13 @@ struct walker {
 };
 
 /* Another process's turn, or another image of this one. 0 or -ENOMEM. */
-static int use_image(struct walker *walker, size_t index)
+static int use_version(struct walker *walker, size_t version)
 {
-	struct pt_image *image;
-	int err;
+	int changed = code_hold(&walker->hold, version);
 
-	if (walker->image && index == walker->index)
-		return 0;
-	err = code_take_image(walker->code, index, &image);
-	if (err)
-		return err;
-	pt_blk_set_image(walker->decoder, image);
-	if (walker->image)
-		code_give_image(walker->code, walker->index, walker->image);
-	walker->image = image;
-	walker->index = index;
-	return 0;
+	if (changed > 0)
+		pt_blk_set_image(walker->decoder, walker->hold.image);
+	return changed < 0 ? changed : 0;
 }
 
 static void emit(struct walker *walker, const struct branch *branch)
@@ -111,10 +100,10 @@ static void update_time(struct walker *walker)
 /* Between the end of a trace and its next start, who runs may have changed. */
 static void on_enabled(struct walker *walker, uint64_t ip)
 {
-	size_t version = code_version_at(walker->code, walker->tsc);
+	size_t version = code_version_at(walker->hold.code, walker->tsc);
 
 	walker->has_last = false;
-	if (use_image(walker, code_image_of(walker->code, version)))
+	if (use_version(walker, version))
 		walker->no_memory = true;
 	emit(walker, &(struct branch){.tsc = walker->tsc,
 				      .to = ip,
@@ -200,7 +189,7 @@ static int drain_events(struct walker *walker, int status)
 static void keep_end(struct walker *walker, const struct pt_block *block)
 {
 	size_t size = 0;
-	const uint8_t *bytes = code_bytes(walker->code, block->isid, block->end_ip, &size);
+	const uint8_t *bytes = code_bytes(walker->hold.code, block->isid, block->end_ip, &size);
 
 	if (block->truncated)
 		walker->last = branch_insn_decode(block->raw, block->size);
@@ -275,7 +264,8 @@ static int walk_piece(struct walker *walker)
 int blocks_decode(struct pieces *pieces, size_t index, struct branch_list *branches)
 {
 	const struct piece *piece = &pieces->items[index];
-	struct walker walker = {.code = &pieces->code, .branches = branches, .tsc = piece->header.tsc};
+	struct walker walker = {
+		.hold = {.code = &pieces->code}, .branches = branches, .tsc = piece->header.tsc};
 	struct pt_config config;
 	int err;
 
@@ -286,11 +276,10 @@ int blocks_decode(struct pieces *pieces, size_t index, struct branch_list *branc
 	walker.decoder = pt_blk_alloc_decoder(&config);
 	if (!walker.decoder)
 		return status_fail(-pte_nomem, "a block decoder");
-	err = use_image(&walker, code_image_of(walker.code, piece->version));
+	err = use_version(&walker, piece->version);
 	if (!err)
 		err = walk_piece(&walker);
 	pt_blk_free_decoder(walker.decoder);
-	if (walker.image)
-		code_give_image(walker.code, walker.index, walker.image);
+	code_let_go(&walker.hold);
 	return walker.no_memory ? fail(-ENOMEM, "no memory for branches") : err;
 }

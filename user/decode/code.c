@@ -126,7 +126,7 @@ size_t code_version_at(const struct code *code, uint64_t tsc)
 	return low;
 }
 
-size_t code_image_of(const struct code *code, size_t version)
+static size_t image_of(const struct code *code, size_t version)
 {
 	return version < code->config->version_cnt ? code->config->versions[version].image : 0;
 }
@@ -150,7 +150,7 @@ static int image_build(struct code *code, const struct code_image_set *set, stru
 	return 0;
 }
 
-int code_take_image(struct code *code, size_t index, struct pt_image **ret_image)
+static int take_image(struct code *code, size_t index, struct pt_image **ret_image)
 {
 	struct code_image_set *set = &code->sets[index];
 	struct pt_image *image = NULL;
@@ -165,7 +165,7 @@ int code_take_image(struct code *code, size_t index, struct pt_image **ret_image
 	return 0;
 }
 
-void code_give_image(struct code *code, size_t index, struct pt_image *image)
+static void give_image(struct code *code, size_t index, struct pt_image *image)
 {
 	struct code_image_set *set = &code->sets[index];
 	int err;
@@ -175,4 +175,28 @@ void code_give_image(struct code *code, size_t index, struct pt_image *image)
 	pthread_mutex_unlock(&code->lock);
 	if (err)
 		pt_image_free(image);
+}
+
+int code_hold(struct code_hold *hold, size_t version)
+{
+	size_t index = image_of(hold->code, version);
+	struct pt_image *image = NULL;
+	int err;
+
+	if (hold->image && index == hold->index)
+		return 0;
+	err = take_image(hold->code, index, &image);
+	if (err)
+		return err;
+	code_let_go(hold);
+	hold->image = image;
+	hold->index = index;
+	return 1;
+}
+
+void code_let_go(struct code_hold *hold)
+{
+	if (hold->image)
+		give_image(hold->code, hold->index, hold->image);
+	hold->image = NULL;
 }

@@ -36,12 +36,16 @@ void code_release(struct code *code);
 /* The version in force at `tsc`: the last that begins at or before it, else the first; 0 also where there are none. */
 size_t code_version_at(const struct code *code, uint64_t tsc);
 
-/* The version's image; 0 where there is none. */
-size_t code_image_of(const struct code *code, size_t version);
+/* The image that one decoder has for itself. All but `code` 0: none. */
+struct code_hold {
+	struct code *code;
+	struct pt_image *image;
+	size_t index;
+};
 
-/* The image for one decoder alone, to be given back. 0 or -ENOMEM. */
-int code_take_image(struct code *code, size_t index, struct pt_image **ret_image);
-void code_give_image(struct code *code, size_t index, struct pt_image *image);
+/* Changes to the version's image. 1: it is another than before, and for the decoder to be told of; 0: it is the same; -ENOMEM. */
+int code_hold(struct code_hold *hold, size_t version);
+void code_let_go(struct code_hold *hold);
 
 /* The bytes known at `ip` in libipt's section `isid`; NULL where none. They end with the section. */
 static inline const uint8_t *code_bytes(const struct code *code, int isid, uint64_t ip, size_t *ret_size)

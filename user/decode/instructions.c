@@ -9,9 +9,8 @@
 
 struct lister {
 	struct pt_insn_decoder *decoder;
-	struct code *code;
-	struct pt_image *image;
-	size_t index, version;
+	struct code_hold hold;
+	size_t version;
 	uint64_t limit_ip;
 	bool has_limit;
 	struct walk walk;
@@ -21,22 +20,12 @@ struct lister {
 
 static int use_version(struct lister *lister, size_t version)
 {
-	size_t index = code_image_of(lister->code, version);
-	struct pt_image *image;
-	int err;
+	int changed = code_hold(&lister->hold, version);
 
 	lister->version = version;
-	if (lister->image && index == lister->index)
-		return 0;
-	err = code_take_image(lister->code, index, &image);
-	if (err)
-		return err;
-	pt_insn_set_image(lister->decoder, image);
-	if (lister->image)
-		code_give_image(lister->code, lister->index, lister->image);
-	lister->image = image;
-	lister->index = index;
-	return 0;
+	if (changed > 0)
+		pt_insn_set_image(lister->decoder, lister->hold.image);
+	return changed < 0 ? changed : 0;
 }
 
 static int on_event(struct lister *lister, const struct pt_event *event)
@@ -44,7 +33,7 @@ static int on_event(struct lister *lister, const struct pt_event *event)
 	if (event->status_update)
 		return 0;
 	if (event->type == ptev_enabled && event->has_tsc)
-		return use_version(lister, code_version_at(lister->code, event->tsc));
+		return use_version(lister, code_version_at(lister->hold.code, event->tsc));
 	return event->type == ptev_overflow ? lister->fn(lister->ctx, lister->version, 0, GAP_OVERFLOW) : 0;
 }
 
@@ -123,9 +112,7 @@ static int decode_piece(struct pieces *pieces, size_t index, struct lister *list
 	if (!err)
 		err = list_piece(lister);
 	pt_insn_free_decoder(lister->decoder);
-	if (lister->image)
-		code_give_image(lister->code, lister->index, lister->image);
-	lister->image = NULL;
+	code_let_go(&lister->hold);
 	return err;
 }
 
@@ -133,7 +120,7 @@ int decoder_instructions(const struct decoder_config *config, const uint8_t *byt
 			 int (*fn)(void *ctx, size_t version, uint64_t ip, enum branch_gap gap), void *ctx)
 {
 	struct pieces pieces;
-	struct lister lister = {.code = &pieces.code, .fn = fn, .ctx = ctx};
+	struct lister lister = {.hold = {.code = &pieces.code}, .fn = fn, .ctx = ctx};
 	int err = pieces_init(&pieces, config, bytes, size);
 
 	if (err)
