@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/reading.h"
 #include "doctor/doctor.h"
-#include "doctor/reading.h"
+#include "source/proc_status.h"
 
 static void say(struct finding *finding, enum finding_state state, const char *detail)
 {
@@ -20,6 +21,15 @@ static void say(struct finding *finding, enum finding_state state, const char *d
 static void remedy(struct finding *finding, const char *command)
 {
 	snprintf(finding->remedy, sizeof(finding->remedy), "%s", command);
+}
+
+/* A number out of /proc/self/status; 0 where it has no such field. */
+static uint64_t own_status(const char *field)
+{
+	uint64_t number = 0;
+
+	proc_status_number(getpid(), field, 10, &number);
+	return number;
 }
 
 static void check_kernel(struct finding *finding)
@@ -59,7 +69,7 @@ static void check_yama(struct finding *finding)
 
 static void check_seccomp(struct finding *finding)
 {
-	if (reading_status("Seccomp", 0) != 2) {
+	if (own_status("Seccomp") != 2) {
 		say(finding, FINDING_WORKS, "no filter");
 		return;
 	}
@@ -72,9 +82,8 @@ static void check_seccomp(struct finding *finding)
 static void check_no_new_privs(struct finding *finding)
 {
 	say(finding, FINDING_NOTE,
-	    reading_status("NoNewPrivs", 0)
-		    ? "set: file capabilities do not count, those given at the start do"
-		    : "not set");
+	    own_status("NoNewPrivs") ? "set: file capabilities do not count, those given at the start do"
+				     : "not set");
 }
 
 /* The initial namespace maps every id to itself. */

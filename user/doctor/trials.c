@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "doctor/doctor.h"
+#include "source/pt_caps.h"
 #include "source/step.h"
 #include "trigger/condition.h"
 #include "trigger/trigger.h"
@@ -182,24 +183,17 @@ static int open_event(uint32_t type, uint32_t aux_action)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool read_pt_type(uint32_t *ret_type)
-{
-	CLEANUP(fclosep) FILE *file = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
-
-	return file && fscanf(file, "%u", ret_type) == 1;
-}
-
 static void try_intel_pt(struct finding *finding)
 {
-	uint32_t type;
+	struct pt_caps caps;
 	int fd;
 
-	if (!read_pt_type(&type)) {
+	if (pt_caps_read(&caps, PT_SYSFS)) {
 		set(finding, FINDING_NOTE,
 		    "this machine has no Intel PT that the kernel knows of: --source step is used");
 		return;
 	}
-	fd = open_event(type, 0);
+	fd = open_event(caps.type, 0);
 	if (fd < 0) {
 		set(finding, FINDING_FAILS, "Intel PT is there, but may not be opened: %s", strerror(-fd));
 		snprintf(finding->remedy, sizeof(finding->remedy), "sysctl kernel.perf_event_paranoid=2");

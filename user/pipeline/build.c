@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "pipeline/detours.h"
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
@@ -30,10 +31,9 @@ struct thread_build {
 
 /* A thread's turn on a processor, or a part of one. */
 struct turn_build {
+	struct sort_key key; /* its TSC; of equal ones the earlier of one trace comes first */
 	struct thread_build *thread;
 	struct stacks_piece *piece;
-	uint64_t tsc;
-	size_t nth; /* in the snapshot: of equal times the earlier of one trace comes first */
 	bool is_gap;
 };
 
@@ -166,7 +166,7 @@ struct piece_build {
 static int build_turn(void *ctx, size_t version, struct branch *branches, size_t cnt)
 {
 	struct piece_build *piece = ctx;
-	struct turn_build turn = {.thread = piece->trace->threads[version], .tsc = branches[0].tsc};
+	struct turn_build turn = {.key = {branches[0].tsc, 0}, .thread = piece->trace->threads[version]};
 	size_t kept = detours_hide(turn.thread->stream.process, branches, cnt);
 	int err = kept ? stacks_piece_new(&turn.piece, &turn.thread->config, branches, kept) : 0;
 
@@ -208,8 +208,8 @@ static int hand_over(struct build *build, struct trace_build *trace)
 		for (size_t j = 0; j < trace->pieces[i].cnt; j++) {
 			struct turn_build *turn = &trace->pieces[i].items[j];
 
-			turn->tsc = tsc = turn->tsc > tsc ? turn->tsc : tsc;
-			turn->nth = build->turns.cnt;
+			tsc = turn->key.value > tsc ? turn->key.value : tsc;
+			turn->key = (struct sort_key){tsc, build->turns.cnt};
 			if (!err)
 				err = ARRAY_PUSH(build->turns.items, build->turns.cnt, build->turns.cap,
 						 *turn);
@@ -224,7 +224,7 @@ static int hand_over(struct build *build, struct trace_build *trace)
 static int add_gap(struct build *build, struct thread_build *thread, uint64_t tsc, enum branch_gap reason)
 {
 	const struct branch gap = {.tsc = tsc, .kind = BRANCH_GAP, .gap = (uint8_t)reason};
-	struct turn_build turn = {.thread = thread, .tsc = tsc, .nth = build->turns.cnt, .is_gap = true};
+	struct turn_build turn = {.key = {tsc, build->turns.cnt}, .thread = thread, .is_gap = true};
 	int err = stacks_piece_new(&turn.piece, &thread->config, &gap, 1);
 
 	if (!err && ARRAY_PUSH(build->turns.items, build->turns.cnt, build->turns.cap, turn)) {
@@ -243,7 +243,8 @@ static int add_overwritten(struct build *build, const struct trace_build *trace,
 	const struct schedule *schedule = &trace->schedule;
 	const struct code_version *versions = schedule->versions;
 	/* The part before this one is the last that was handed over. */
-	uint64_t from = aux->continues && build->turns.cnt ? build->turns.items[build->turns.cnt - 1].tsc : 0;
+	uint64_t from =
+		aux->continues && build->turns.cnt ? build->turns.items[build->turns.cnt - 1].key.value : 0;
 	uint64_t first = UINT64_MAX;
 	int err = 0;
 
@@ -251,7 +252,7 @@ static int add_overwritten(struct build *build, const struct trace_build *trace,
 		return 0;
 	for (size_t i = 0; i < trace->cnt && first == UINT64_MAX; i++)
 		if (trace->pieces[i].cnt)
-			first = trace->pieces[i].items[0].tsc;
+			first = trace->pieces[i].items[0].key.value;
 	for (size_t i = 0; i < schedule->cnt && !err && versions[i].start_tsc < first; i++)
 		if (i + 1 == schedule->cnt || versions[i + 1].start_tsc > from)
 			err = add_gap(build, trace->threads[i],
@@ -291,20 +292,11 @@ static int build_trace(struct build *build, const struct aux_trace *aux)
 
 /* ---- one snapshot ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	const struct turn_build *left = a, *right = b;
-
-	if (left->tsc != right->tsc)
-		return left->tsc < right->tsc ? -1 : 1;
-	return left->nth < right->nth ? -1 : left->nth > right->nth;
-}
-
 /* The turn comes behind what its thread did before; a gap with nothing before it says nothing. */
 static int join(struct build *build, struct turn_build *turn)
 {
 	struct thread_build *thread = turn->thread;
-	const struct branch between = {.tsc = turn->tsc, .kind = BRANCH_GAP, .gap = GAP_SNAPSHOT};
+	const struct branch between = {.tsc = turn->key.value, .kind = BRANCH_GAP, .gap = GAP_SNAPSHOT};
 	struct stacks_piece *gap;
 	int err = 0;
 
@@ -327,7 +319,7 @@ static int join_turns(struct build *build)
 	int err = 0;
 
 	if (turns->cnt)
-		qsort(turns->items, turns->cnt, sizeof(*turns->items), by_time);
+		qsort(turns->items, turns->cnt, sizeof(*turns->items), sort_by_key);
 	for (size_t i = 0; i < turns->cnt && !err; i++)
 		err = join(build, &turns->items[i]);
 	turn_list_release(turns);
@@ -359,10 +351,11 @@ static int add_off_cpu(struct thread_build *thread, const struct history *histor
 
 	for (size_t i = 0; i < history->switch_cnt && !err; i++) {
 		const struct history_switch *event = &history->switches[i];
-		uint64_t ns = stream_time_ns(&thread->stream, event->tsc);
+		uint64_t ns;
 
 		if (event->tid != thread->thread.tid)
 			continue;
+		ns = stream_time_ns(&thread->stream, event->tsc);
 		if (cnt && times[cnt - 1].end_ns == UINT64_MAX)
 			times[cnt - 1].end_ns = ns;
 		if (event->out)

@@ -130,7 +130,7 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 		err = binaries_find(history->binaries, mapping->name, &section.path);
 	if (!err)
 		err = image_map(process->image, record->time_ns, &section);
-	if (!err && !strncmp(mapping->name, UPROBE_PAGE_PREFIX, strlen(UPROBE_PAGE_PREFIX)))
+	if (!err && uprobe_page_is(mapping->name))
 		err = ARRAY_PUSH(process->detours, process->detour_cnt, process->detour_cap,
 				 ((struct history_range){mapping->addr, mapping->addr + mapping->size}));
 	return err ? err : lay_copies(snapshot, process->image, record->pid, mapping);

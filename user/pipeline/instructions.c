@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "pipeline/decode.h"
 #include "pipeline/turns.h"
 
@@ -15,8 +16,7 @@ struct entry {
 };
 
 struct turn {
-	uint64_t tsc;
-	size_t nth;
+	struct sort_key key; /* the TSC it began at */
 	int32_t tid;
 	struct entry *entries;
 	size_t cnt, cap;
@@ -35,11 +35,11 @@ struct listing {
 static int begin_turn(struct listing *listing, size_t version)
 {
 	uint64_t tsc = listing->schedule.versions[version].start_tsc;
-	struct turn turn = {.nth = listing->cnt, .tid = listing->schedule.turns[version].tid};
+	struct turn turn = {.tid = listing->schedule.turns[version].tid};
 
-	if (listing->in_ring && listing->turns[listing->cnt - 1].tsc > tsc)
-		tsc = listing->turns[listing->cnt - 1].tsc;
-	turn.tsc = tsc;
+	if (listing->in_ring && listing->turns[listing->cnt - 1].key.value > tsc)
+		tsc = listing->turns[listing->cnt - 1].key.value;
+	turn.key = (struct sort_key){tsc, listing->cnt};
 	listing->in_ring = true;
 	listing->nth = listing->schedule.turns[version].nth;
 	return ARRAY_PUSH(listing->turns, listing->cnt, listing->cap, turn);
@@ -73,20 +73,11 @@ static int list_ring(struct listing *listing, const struct snapshot *snapshot, c
 	return err;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct turn *left = a, *right = b;
-
-	if (left->tsc != right->tsc)
-		return left->tsc < right->tsc ? -1 : 1;
-	return left->nth < right->nth ? -1 : left->nth > right->nth;
-}
-
 /* Shows the turns, unless there was an error, and forgets them. */
 static int show(struct listing *listing, const struct decode_visitor *visitor, int err)
 {
 	if (listing->cnt)
-		qsort(listing->turns, listing->cnt, sizeof(*listing->turns), by_time);
+		qsort(listing->turns, listing->cnt, sizeof(*listing->turns), sort_by_key);
 	for (size_t i = 0; i < listing->cnt; i++) {
 		const struct turn *turn = &listing->turns[i];
 

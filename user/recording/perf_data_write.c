@@ -84,7 +84,7 @@ static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t
 	struct sideband_mapping mapping = {.addr = copy->addr, .size = copy->size};
 	CLEANUP(freep) char *path = NULL;
 	struct snapshot only = {0};
-	uint32_t mark = PERF_ONLY_MARK;
+	struct sideband_trailer *trailer;
 	int err;
 
 	if (asprintf(&path, "%s/code.%d.%llx", directory, copy->pid, (unsigned long long)copy->addr) < 0)
@@ -93,7 +93,8 @@ static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t
 	err = sideband_add_mmap(&only, copy->pid, copy->pid, time_ns, &mapping);
 	if (err)
 		return err;
-	memcpy(only.sideband + only.sideband_size - 12, &mark, sizeof(mark));
+	trailer = (struct sideband_trailer *)(only.sideband + only.sideband_size - sizeof(*trailer));
+	trailer->reserved = PERF_ONLY_MARK;
 	fwrite(only.sideband, 1, only.sideband_size, file);
 	free(only.sideband);
 	return 0;

@@ -63,22 +63,15 @@ static const struct perf_event_attr *attr_of(const struct perf_events *events, c
 
 /* ---- sideband ---- */
 
-struct trailer {
-	uint32_t pid, tid;
-	uint64_t time;
-	uint32_t cpu, reserved;
-	uint64_t id;
-};
-
 /* The fields stand in this order, 8 bytes each; *ret_size is what they take of the record's end. */
 static bool read_trailer(const struct perf_event_attr *attr, const uint8_t *record, size_t size,
-			 struct trailer *ret_trailer, size_t *ret_size)
+			 struct sideband_trailer *ret_trailer, size_t *ret_size)
 {
 	uint64_t fields = attr->sample_id_all ? attr->sample_type & trailer_fields : 0;
 	size_t bytes = 8 * (size_t)__builtin_popcountll(fields);
 	const uint8_t *at = record + size - bytes;
 
-	*ret_trailer = (struct trailer){0};
+	*ret_trailer = (struct sideband_trailer){0};
 	*ret_size = bytes;
 	if (bytes > size - sizeof(struct perf_event_header))
 		return false;
@@ -105,7 +98,7 @@ struct mmap_body {
 };
 
 static int add_old_mmap(struct perf_events *events, const uint8_t *record, size_t body_end,
-			const struct trailer *trailer)
+			const struct sideband_trailer *trailer)
 {
 	CLEANUP(snapshot_freep) struct snapshot *one = NULL;
 	struct mmap_body body;
@@ -163,19 +156,13 @@ static int add_sideband(struct perf_events *events, const uint8_t *record,
 	const struct perf_event_attr *attr = attr_of(events, record, header->size);
 	_Alignas(8) uint8_t copy[UINT16_MAX + SIDEBAND_ID_BYTES + 1];
 	struct perf_event_header changed = *header;
-	struct trailer trailer;
+	struct sideband_trailer trailer;
 	size_t trailer_size, body_end;
-	uint32_t mark;
 
 	if (!attr || !read_trailer(attr, record, header->size, &trailer, &trailer_size))
 		return fail(-EBADMSG, "its sideband is damaged");
 	body_end = header->size - trailer_size;
-	if (trailer_size == SIDEBAND_ID_BYTES) {
-		memcpy(&mark, record + header->size - 12, sizeof(mark));
-		if (mark == PERF_ONLY_MARK)
-			return 0;
-	}
-	if (is_data(header, record))
+	if (trailer.reserved == PERF_ONLY_MARK || is_data(header, record))
 		return 0;
 	if (header->type == PERF_RECORD_MMAP)
 		return add_old_mmap(events, record, body_end, &trailer);

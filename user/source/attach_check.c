@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "source/proc_status.h"
 
 enum { CAP_SYS_PTRACE_BIT = 19, NAME_BYTES = 64 };
@@ -101,20 +102,12 @@ static bool may_trace_all(void)
 	return !proc_status_number(getpid(), "CapEff", 16, &caps) && caps >> CAP_SYS_PTRACE_BIT & 1;
 }
 
-static int yama_scope(void)
-{
-	CLEANUP(fclosep) FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = 0;
-
-	return file && fscanf(file, "%d", &scope) == 1 ? scope : 0;
-}
-
 int attach_refused(pid_t pid, int err)
 {
 	char name[NAME_BYTES];
 	uint64_t uid = 0;
 	const struct passwd *user;
-	int scope = yama_scope();
+	int scope = reading_number("/proc/sys/kernel/yama/ptrace_scope", 0);
 
 	name_of(pid, name);
 	proc_status_number(pid, "Uid", 10, &uid);

@@ -278,7 +278,7 @@ int code_store_keep_private(struct code_store *store)
 	for (size_t i = 0; i < store->maps.cnt && !err; i++) {
 		const struct map *map = &store->maps.items[i];
 
-		if (!strncmp(map->mapping.name, UPROBE_PAGE_PREFIX, strlen(UPROBE_PAGE_PREFIX)))
+		if (uprobe_page_is(map->mapping.name))
 			page_get(store, map->mapping.addr);
 		else if (fd >= 0 && strcmp(map->mapping.name, "[vdso]") &&
 			 strcmp(map->mapping.name, "[vsyscall]"))

@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/reading.h"
 
 enum { PERIOD_DEFAULT = 3, VALUE_MAX = 15, PSB_SHIFT = 11, PSBS_MIN = 8 };
 
@@ -22,15 +23,10 @@ enum { PERIOD_DEFAULT = 3, VALUE_MAX = 15, PSB_SHIFT = 11, PSBS_MIN = 8 };
 static void read_text(const char *dir, const char *name, char *ret_text, size_t size)
 {
 	CLEANUP(freep) char *path = NULL;
-	CLEANUP(fclosep) FILE *file = NULL;
 
-	ret_text[0] = 0;
-	if (asprintf(&path, "%s/%s", dir, name) < 0) {
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		path = NULL;
-		return;
-	}
-	file = fopen(path, "re");
-	if (file && !fgets(ret_text, (int)size, file))
+	if (!path || !reading_text(path, ret_text, size))
 		ret_text[0] = 0;
 }
 

@@ -4,13 +4,12 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/reading.h"
 
 int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group)
 {
@@ -19,19 +18,13 @@ int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static int read_setting(const char *path)
-{
-	CLEANUP(fclosep) FILE *file = fopen(path, "re");
-	int value;
-
-	return file && fscanf(file, "%d", &value) == 1 ? value : -ENOENT;
-}
-
 int pt_event_printk_id(void)
 {
-	int id = read_setting("/sys/kernel/tracing/events/bpf_trace/bpf_trace_printk/id");
+	int id = reading_number("/sys/kernel/tracing/events/bpf_trace/bpf_trace_printk/id", -ENOENT);
 
-	return id >= 0 ? id : read_setting("/sys/kernel/debug/tracing/events/bpf_trace/bpf_trace_printk/id");
+	return id >= 0 ? id
+		       : reading_number("/sys/kernel/debug/tracing/events/bpf_trace/bpf_trace_printk/id",
+					-ENOENT);
 }
 
 int pt_event_redirect(int fd, int to)

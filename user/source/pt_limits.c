@@ -3,21 +3,16 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/reading.h"
 
-static int read_setting(const char *path)
-{
-	CLEANUP(fclosep) FILE *file = fopen(path, "re");
-	int value;
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
-	return file && fscanf(file, "%d", &value) == 1 ? value : -ENOENT;
-}
+enum { PARANOID_UNKNOWN = -2 };
 
 static bool may_lock(void)
 {
@@ -27,12 +22,12 @@ static bool may_lock(void)
 	if (caps)
 		cap_get_flag(caps, CAP_IPC_LOCK, CAP_EFFECTIVE, &value);
 	cap_free(caps);
-	return value == CAP_SET || read_setting("/proc/sys/kernel/perf_event_paranoid") == -1;
+	return value == CAP_SET || reading_number(PARANOID, PARANOID_UNKNOWN) == -1;
 }
 
 size_t pt_ring_size(int cpu_cnt, size_t data_size, size_t max, size_t min)
 {
-	int each_kb = read_setting("/proc/sys/kernel/perf_event_mlock_kb");
+	int each_kb = reading_number("/proc/sys/kernel/perf_event_mlock_kb", 0);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = max, allowed;
 	struct rlimit limit = {0};
 
@@ -47,8 +42,6 @@ size_t pt_ring_size(int cpu_cnt, size_t data_size, size_t max, size_t min)
 
 int pt_explain(int err, size_t aux_size, int cpu_cnt)
 {
-	static const char paranoid[] = "/proc/sys/kernel/perf_event_paranoid";
-
 	switch (err) {
 	case -EACCES:
 		return fail(
@@ -56,7 +49,7 @@ int pt_explain(int err, size_t aux_size, int cpu_cnt)
 			"the kernel does not let this user record here (kernel.perf_event_paranoid is %d): "
 			"use root or CAP_PERFMON, and where that does not do, which is so from 3 on, sysctl "
 			"kernel.perf_event_paranoid=2",
-			read_setting(paranoid));
+			reading_number(PARANOID, PARANOID_UNKNOWN));
 	case -EPERM:
 		return fail(
 			err,

@@ -39,7 +39,7 @@ static void forget_switches(struct record_list *records)
 
 int record_list_add(struct record_list *records, const struct perf_event_header *record)
 {
-	const uint64_t id = SIDEBAND_EVENT_ID;
+	struct sideband_trailer trailer;
 	struct record copy;
 
 	if (!is_wanted(record->type) || record->size < sizeof(*record) + SIDEBAND_ID_BYTES)
@@ -48,9 +48,10 @@ int record_list_add(struct record_list *records, const struct perf_event_header 
 	if (!copy.bytes)
 		return -ENOMEM;
 	memcpy(copy.bytes, record, record->size);
-	memcpy((uint8_t *)copy.bytes + record->size - 8, &id, sizeof(id));
-	copy.nth = records->nth++;
-	memcpy(&copy.time_ns, (uint8_t *)copy.bytes + record->size - 24, sizeof(copy.time_ns));
+	memcpy(&trailer, (uint8_t *)copy.bytes + record->size - sizeof(trailer), sizeof(trailer));
+	trailer.id = SIDEBAND_EVENT_ID;
+	memcpy((uint8_t *)copy.bytes + record->size - sizeof(trailer), &trailer, sizeof(trailer));
+	copy.key = (struct sort_key){trailer.time, records->nth++};
 	if (ARRAY_PUSH(records->items, records->cnt, records->cap, copy)) {
 		free(copy.bytes);
 		return -ENOMEM;
@@ -70,16 +71,6 @@ int record_list_add_all(struct record_list *records, const uint8_t *bytes, size_
 	return err;
 }
 
-/* Of equal times, in the order in which they came: a processor's records come in order. */
-static int by_time(const void *a, const void *b)
-{
-	const struct record *left = a, *right = b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return left->nth < right->nth ? -1 : left->nth > right->nth;
-}
-
 int record_list_take(struct record_list *records, struct snapshot *snapshot)
 {
 	size_t size = snapshot->sideband_size;
@@ -88,7 +79,7 @@ int record_list_take(struct record_list *records, struct snapshot *snapshot)
 		size += records->items[i].bytes->size;
 	if (array_reserve(&snapshot->sideband, &snapshot->sideband_cap, size, 1))
 		return -ENOMEM;
-	qsort(records->items, records->cnt, sizeof(*records->items), by_time);
+	qsort(records->items, records->cnt, sizeof(*records->items), sort_by_key);
 	for (size_t i = 0; i < records->cnt; i++) {
 		const struct perf_event_header *record = records->items[i].bytes;
 

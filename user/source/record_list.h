@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sort.h"
 #include "source/snapshot.h"
 
 struct record_list {
 	struct record {
-		uint64_t time_ns, nth;
+		struct sort_key key; /* its time; of equal times, a processor's records come in order */
 		struct perf_event_header *bytes; /* its own */
 	} * items;
 	size_t cnt, cap;

@@ -20,15 +20,6 @@ enum {
 	TASK_BODY_END = 8 + 24
 };
 
-struct trailer {
-	uint32_t pid, tid;
-	uint64_t time;
-	uint32_t cpu, reserved;
-	uint64_t id;
-};
-
-_Static_assert(sizeof(struct trailer) == SIDEBAND_ID_BYTES, "as sample_type says");
-
 /* linux/perf_event.h, PERF_RECORD_MMAP2 */
 struct mmap2_body {
 	uint32_t pid, tid;
@@ -70,7 +61,7 @@ static void builder_put_name(struct builder *builder, const char *name)
 static int builder_append(struct builder *builder, struct snapshot *snapshot, uint32_t type, uint16_t misc,
 			  int32_t pid, int32_t tid, uint64_t time_ns)
 {
-	struct trailer trailer = {
+	struct sideband_trailer trailer = {
 		.pid = (uint32_t)pid, .tid = (uint32_t)tid, .time = time_ns, .id = SIDEBAND_EVENT_ID};
 	struct perf_event_header header = {.type = type, .misc = misc};
 
@@ -200,7 +191,7 @@ static int parse_task(const uint8_t *record, size_t body_end, struct sideband_re
 }
 
 /* Its body is empty, or names the other side of the switch, or repeats the trailer. */
-static int parse_switch(const struct perf_event_header *header, const struct trailer *trailer,
+static int parse_switch(const struct perf_event_header *header, const struct sideband_trailer *trailer,
 			struct sideband_record *ret_record)
 {
 	if (header->type != PERF_RECORD_ITRACE_START)
@@ -216,7 +207,7 @@ static int parse(const uint8_t *record, size_t size, struct sideband_record *ret
 {
 	size_t body_end = size - SIDEBAND_ID_BYTES;
 	struct perf_event_header header;
-	struct trailer trailer;
+	struct sideband_trailer trailer;
 	int err;
 
 	memcpy(&header, record, sizeof(header));

@@ -19,6 +19,15 @@ enum { SIDEBAND_ID_BYTES = 32, SIDEBAND_EVENT_ID = 1 };
 #define SIDEBAND_SAMPLE_TYPE \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
+struct sideband_trailer {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+	uint64_t id;
+};
+
+_Static_assert(sizeof(struct sideband_trailer) == SIDEBAND_ID_BYTES, "as sample_type says");
+
 /* An executable mapping, as PERF_RECORD_MMAP2 describes it. */
 struct sideband_mapping {
 	uint64_t addr, size, file_offset;

@@ -119,7 +119,7 @@ static bool in_detour(struct step *step, const struct step_thread *thread, uint6
 	map = maps_find(code_store_maps(thread->process->code), ip);
 	if (!map && !step_read_maps(step, thread->process, thread->tid, false))
 		map = maps_find(code_store_maps(thread->process->code), ip);
-	return map && !strncmp(map->mapping.name, UPROBE_PAGE_PREFIX, strlen(UPROBE_PAGE_PREFIX));
+	return map && uprobe_page_is(map->mapping.name);
 }
 
 /* In the middle of one, the probed nop has been executed. */

@@ -30,6 +30,11 @@ static const uint8_t uprobe[] = {
 	0xc3,					  /* ret */
 };
 
+bool uprobe_page_is(const char *mapping_name)
+{
+	return !strncmp(mapping_name, "[uprobes", strlen("[uprobes"));
+}
+
 bool uprobe_page_fill(const char *mapping_name, uint8_t *page, size_t size)
 {
 	static const struct {

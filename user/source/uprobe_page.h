@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 /*
- * The first mapping also has slots, in each of which one probed instruction is executed, if the kernel does not emulate it; the processor traces its
- * beginning and its end. Which instruction it is does not matter to a decoder as long as it is no branch, and bytes that lead from one to the other will do:
- * one-byte nops.
+ * Whether the mapping of this name is the one of return probes. It also has slots, in each of which one probed instruction is executed, if the kernel does
+ * not emulate it; the processor traces its beginning and its end. Which instruction it is does not matter to a decoder as long as it is no branch, and bytes
+ * that lead from one to the other will do: one-byte nops.
  */
-#define UPROBE_PAGE_PREFIX "[uprobes"
+bool uprobe_page_is(const char *mapping_name);
 
 /* Fills `page` with the code of the mapping of this name. False: it is none of these. */
 bool uprobe_page_fill(const char *mapping_name, uint8_t *page, size_t size);

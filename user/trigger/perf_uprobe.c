@@ -4,22 +4,15 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
+#include "base/reading.h"
 
 enum { RETPROBE_BIT = 0, REF_CTR_SHIFT = 32 };
-
-static int read_pmu_type(uint32_t *ret_type)
-{
-	CLEANUP(fclosep) FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
-
-	return file && fscanf(file, "%u", ret_type) == 1 ? 0 : -ENODEV;
-}
 
 static int open_event(const struct perf_uprobe *probe, uint32_t type)
 {
@@ -41,12 +34,11 @@ int perf_uprobe_open(int *ret_event, int *ret_link, const struct perf_uprobe *pr
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event = {.bpf_cookie = probe->cookie});
 	CLEANUP(closep) int event = -1;
-	uint32_t type;
-	int link, err = read_pmu_type(&type);
+	int type = reading_number("/sys/bus/event_source/devices/uprobe/type", -1), link;
 
-	if (err)
-		return err;
-	event = open_event(probe, type);
+	if (type < 0)
+		return -ENODEV;
+	event = open_event(probe, (uint32_t)type);
 	if (event < 0)
 		return event;
 	link = bpf_link_create(probe->prog_fd, event, BPF_PERF_EVENT, &opts);

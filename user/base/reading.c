@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "doctor/reading.h"
+#include "base/reading.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +22,4 @@ int reading_number(const char *path, int otherwise)
 	char text[64];
 
 	return reading_text(path, text, sizeof(text)) ? atoi(text) : otherwise;
-}
-
-int reading_status(const char *field, int otherwise)
-{
-	CLEANUP(fclosep) FILE *file = fopen("/proc/self/status", "re");
-	size_t len = strlen(field);
-	char line[256];
-
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, field, len) && line[len] == ':')
-			return atoi(line + len + 1);
-	return otherwise;
 }

@@ -10,6 +10,3 @@ bool reading_text(const char *path, char *text, size_t size);
 
 /* The number it begins with; `otherwise` where it cannot be read. */
 int reading_number(const char *path, int otherwise);
-
-/* A number out of /proc/self/status. */
-int reading_status(const char *field, int otherwise);
