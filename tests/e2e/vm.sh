@@ -25,7 +25,7 @@ boot() {
 	kernel=$1 script=$2
 	shift 2
 	tests/vm/boot.sh "$vm/$kernel" "$script" "$out" "$trailcam" "$@" && [ ! -s "$out/dmesg" ] || {
-		cat "$out/console" "$out/dmesg"
+		tail -n 15 "$out/console" "$out/dmesg"
 		return 1
 	}
 }
@@ -72,7 +72,7 @@ gap_cnt() {
 }
 
 no_gap() {
-	[ "$(gap_cnt "$1")" = 0 ]
+	[ -s "$out/$1" ] && [ "$(gap_cnt "$1")" = 0 ]
 }
 
 # Every call is what the stack pointers of the log say.
