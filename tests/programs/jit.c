@@ -1,28 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes code while it runs, twice on the same page, as a JIT compiler does: those bytes are in no file. */
+/*
+ * Makes code while it runs, as a JIT compiler does: those bytes are in no file. Twice on the same page; in place of code that ran, there and in a page that was
+ * unmapped in between; and an instruction changes itself.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
+enum { PAGE = 4096 };
+
 /* mov $42,%eax; 1: dec %eax; jnz 1b; mov $7,%eax; ret */
-static const unsigned char code[] = {0xb8, 42, 0, 0, 0, 0xff, 0xc8, 0x75, 0xfc, 0xb8, 7, 0, 0, 0, 0xc3};
+static const unsigned char loop[] = {0xb8, 42, 0, 0, 0, 0xff, 0xc8, 0x75, 0xfc, 0xb8, 7, 0, 0, 0, 0xc3};
+/* xor %eax,%eax; jz 1f; nop; 1: jmp 2f; nop; 2: mov $9,%eax; ret */
+static const unsigned char jumps[] = {0x31, 0xc0, 0x74, 1, 0x90, 0xeb, 1, 0x90, 0xb8, 9, 0, 0, 0, 0xc3};
+/* movb $N,1f+1(%rip); 1: jmp .+2; nop; nop; mov $3,%eax; ret: jumps over N nops */
+static const unsigned char changing[] = {0xc6, 5, 1, 0, 0, 0, 0, 0xeb, 0, 0x90, 0x90, 0xb8, 3, 0, 0, 0, 0xc3};
 
-static int emit_and_call(unsigned char *page, size_t at)
+static int call(const unsigned char *code)
 {
-	int (*function)(void) = (int (*)(void))(void *)(page + at);
+	return ((int (*)(void))(void *)code)();
+}
 
-	mprotect(page, 4096, PROT_READ | PROT_WRITE);
-	memcpy(page + at, code, sizeof(code));
-	mprotect(page, 4096, PROT_READ | PROT_EXEC);
-	return function();
+static int emit_and_call(unsigned char *at, const unsigned char *code, size_t size)
+{
+	unsigned char *page = (unsigned char *)((size_t)at & ~(size_t)(PAGE - 1));
+
+	mprotect(page, PAGE, PROT_READ | PROT_WRITE);
+	memcpy(at, code, size);
+	mprotect(page, PAGE, PROT_READ | PROT_EXEC);
+	return call(at);
+}
+
+static unsigned char *map(void *where)
+{
+	return mmap(where, PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | (where ? MAP_FIXED : 0), -1, 0);
 }
 
 int main(void)
 {
-	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *page = map(NULL);
+	int sum;
 
 	if (page == MAP_FAILED)
 		return 1;
-	printf("%d\n", emit_and_call(page, 0) + emit_and_call(page, 64));
+	sum = emit_and_call(page, loop, sizeof(loop)) + emit_and_call(page + 64, loop, sizeof(loop));
+	for (int i = 0; i < 3; i++)
+		sum += emit_and_call(page, i % 2 ? loop : jumps, i % 2 ? sizeof(loop) : sizeof(jumps));
+	munmap(page, PAGE);
+	map(page);
+	sum += emit_and_call(page, loop, sizeof(loop));
+	mprotect(page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+	memcpy(page, changing, sizeof(changing));
+	for (unsigned char i = 0; i < 6; i++) {
+		page[6] = i % 3;
+		sum += call(page);
+	}
+	printf("%d\n", sum);
 	return 0;
 }

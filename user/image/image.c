@@ -174,6 +174,14 @@ int image_overlay(struct image *image, const struct image_section *from)
 	return err ? err : section_list_put(current(image), &section, place);
 }
 
+int image_overlay_at(struct image *image, uint64_t time_ns, const struct image_section *section)
+{
+	int err =
+		image->versions[image->cnt - 1].start_ns == time_ns ? 0 : new_version(image, time_ns, false);
+
+	return err ? err : image_overlay(image, section);
+}
+
 int image_set_jit(struct image *image, struct jit_symbols *symbols)
 {
 	jit_symbols_release(&image->jit);
@@ -230,7 +238,8 @@ const struct symbol *image_symbol_at(struct image *image, size_t version, uint64
 	size_t i = section_list_find(list, ip);
 	const struct symbol *symbol =
 		i < list->cnt ? place_symbol_at(list->places[i], image->objects, ip) : &nowhere;
-	const struct symbol *jit = symbol && !symbol->named ? jit_symbols_find(&image->jit, ip) : NULL;
+	uint64_t until = version + 1 < image->cnt ? image->versions[version + 1].start_ns : UINT64_MAX;
+	const struct symbol *jit = symbol && !symbol->named ? jit_symbols_find(&image->jit, ip, until) : NULL;
 
 	return jit ? jit : symbol;
 }

@@ -48,8 +48,12 @@ int image_map(struct image *image, uint64_t time_ns, const struct image_section 
  */
 int image_overlay(struct image *image, const struct image_section *section);
 
+/* The same from time_ns on: a new version begins, if none begins then already. */
+int image_overlay_at(struct image *image, uint64_t time_ns, const struct image_section *section);
+
 /*
- * Names of code that no file describes: what covers an address without a symbol gets them. Taken over (and left empty). 0 or -ENOMEM.
+ * Names of code that no file describes: what covers an address without a symbol gets them, in each version those of its time. Taken over (and left
+ * empty), with times like the image's. To be called after the mappings. 0 or -ENOMEM.
  */
 int image_set_jit(struct image *image, struct jit_symbols *symbols);
 

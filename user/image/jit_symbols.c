@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A JIT compiler uses addresses again. Of several functions that cover one, the newest is meant: neither file tells when the trace was at which.
+ * A JIT compiler uses addresses again. Of several functions that cover one, the newest is meant; a jitdump also tells since when.
  */
 #include "image/jit_symbols.h"
 
@@ -27,21 +27,24 @@ enum {
 void jit_symbols_release(struct jit_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->cnt; i++)
-		free((char *)symbols->items[i].name);
+		free((char *)symbols->items[i].symbol.name);
 	free(symbols->items);
 	free(symbols->by_start);
 	*symbols = (struct jit_symbols){0};
 }
 
-static int add(struct jit_symbols *symbols, uint64_t start, uint64_t size, const char *name, size_t len)
+/* What of `function` is said, and a name. */
+static int add(struct jit_symbols *symbols, struct jit_function function, const char *name, size_t len)
 {
-	struct symbol symbol = {.object = "[jit]", .start = start, .end = start + size, .named = true};
+	struct symbol *symbol = &function.symbol;
 
-	if (!size || !len || symbol.end < start)
+	if (!len || symbol->end <= symbol->start)
 		return 0;
-	symbol.name = strndup(name, len);
-	if (!symbol.name || ARRAY_PUSH(symbols->items, symbols->cnt, symbols->cap, symbol)) {
-		free((char *)symbol.name);
+	symbol->object = "[jit]";
+	symbol->named = true;
+	symbol->name = strndup(name, len);
+	if (!symbol->name || ARRAY_PUSH(symbols->items, symbols->cnt, symbols->cap, function)) {
+		free((char *)symbol->name);
 		return -ENOMEM;
 	}
 	return 0;
@@ -64,7 +67,9 @@ int jit_symbols_read_map(struct jit_symbols *symbols, const char *path)
 		uint64_t size = *at == ' ' ? strtoull(at, &at, 16) : 0;
 
 		if (*at == ' ')
-			err = add(symbols, start, size, at + 1, strcspn(at + 1, "\r\n"));
+			err = add(symbols,
+				  (struct jit_function){.symbol = {.start = start, .end = start + size}},
+				  at + 1, strcspn(at + 1, "\r\n"));
 	}
 	return err;
 }
@@ -75,6 +80,8 @@ struct dump_header {
 	uint32_t magic, version, total_size, elf_mach, pad, pid;
 	uint64_t timestamp, flags;
 };
+
+enum { FLAG_ARCH_TIMESTAMP = 1 }; /* its times are the processor's, not CLOCK_MONOTONIC */
 
 struct dump_record {
 	uint32_t id, total_size;
@@ -91,28 +98,53 @@ struct code_move {
 	uint64_t vma, old_code_addr, new_code_addr, code_size, code_index;
 };
 
-static int read_load(struct jit_symbols *symbols, const uint8_t *bytes, size_t size)
+/* A record of a file of which `bytes` are all. */
+struct place_in_dump {
+	const uint8_t *bytes;
+	size_t at, size; /* of what follows the record's head */
+	uint64_t since;
+};
+
+/* The name, with a zero behind it, and the code, which ends the record. */
+static int read_load(struct jit_symbols *symbols, const struct place_in_dump *record)
 {
+	const uint8_t *rest = record->bytes + record->at + sizeof(struct code_load);
+	struct jit_function function = {.since = record->since};
+	size_t left, len;
 	struct code_load load;
 
-	if (size < sizeof(load))
+	if (record->size < sizeof(load))
 		return 0;
-	memcpy(&load, bytes, sizeof(load));
-	return add(symbols, load.code_addr, load.code_size, (const char *)bytes + sizeof(load),
-		   strnlen((const char *)bytes + sizeof(load), size - sizeof(load)));
+	memcpy(&load, record->bytes + record->at, sizeof(load));
+	left = record->size - sizeof(load);
+	len = strnlen((const char *)rest, left);
+	function.symbol.start = load.code_addr;
+	function.symbol.end = load.code_addr + load.code_size;
+	if (load.code_size < left - len)
+		function.code_offset = record->at + record->size - load.code_size;
+	return add(symbols, function, (const char *)rest, len);
 }
 
-static int read_move(struct jit_symbols *symbols, const uint8_t *bytes, size_t size)
+static int read_move(struct jit_symbols *symbols, const struct place_in_dump *record)
 {
 	struct code_move move;
 
-	if (size < sizeof(move))
+	if (record->size < sizeof(move))
 		return 0;
-	memcpy(&move, bytes, sizeof(move));
-	for (size_t i = symbols->cnt; i-- > 0;)
-		if (symbols->items[i].start == move.old_code_addr)
-			return add(symbols, move.new_code_addr, move.code_size, symbols->items[i].name,
-				   strlen(symbols->items[i].name));
+	memcpy(&move, record->bytes + record->at, sizeof(move));
+	for (size_t i = symbols->cnt; i-- > 0;) {
+		struct jit_function function = symbols->items[i];
+		const struct symbol *old = &function.symbol;
+
+		if (old->start != move.old_code_addr)
+			continue;
+		if (move.code_size > old->end - old->start)
+			function.code_offset = 0;
+		function.symbol.start = move.new_code_addr;
+		function.symbol.end = move.new_code_addr + move.code_size;
+		function.since = record->since;
+		return add(symbols, function, old->name, strlen(old->name));
+	}
 	return 0;
 }
 
@@ -129,15 +161,17 @@ static int read_records(struct jit_symbols *symbols, const uint8_t *bytes, size_
 		return 0;
 	for (size_t at = header.total_size; !err && at <= size && size - at >= sizeof(record);
 	     at += record.total_size) {
+		struct place_in_dump place = {.bytes = bytes, .at = at + sizeof(record)};
+
 		memcpy(&record, bytes + at, sizeof(record));
 		if (record.total_size < sizeof(record) || record.total_size > size - at)
 			break;
+		place.size = record.total_size - sizeof(record);
+		place.since = header.flags & FLAG_ARCH_TIMESTAMP ? 0 : record.timestamp;
 		if (record.id == JIT_CODE_LOAD)
-			err = read_load(symbols, bytes + at + sizeof(record),
-					record.total_size - sizeof(record));
+			err = read_load(symbols, &place);
 		else if (record.id == JIT_CODE_MOVE)
-			err = read_move(symbols, bytes + at + sizeof(record),
-					record.total_size - sizeof(record));
+			err = read_move(symbols, &place);
 	}
 	return err;
 }
@@ -165,11 +199,11 @@ int jit_symbols_read_dump(struct jit_symbols *symbols, const char *path)
 
 static int compare(const void *left, const void *right, void *ctx)
 {
-	const struct symbol *items = ctx;
+	const struct jit_function *items = ctx;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
-	if (items[a].start != items[b].start)
-		return items[a].start < items[b].start ? -1 : 1;
+	if (items[a].symbol.start != items[b].symbol.start)
+		return items[a].symbol.start < items[b].symbol.start ? -1 : 1;
 	return a < b ? -1 : 1;
 }
 
@@ -186,24 +220,24 @@ int jit_symbols_sort(struct jit_symbols *symbols)
 	return 0;
 }
 
-const struct symbol *jit_symbols_find(const struct jit_symbols *symbols, uint64_t ip)
+const struct symbol *jit_symbols_find(const struct jit_symbols *symbols, uint64_t ip, uint64_t until)
 {
 	size_t low = 0, high = symbols->by_start ? symbols->cnt : 0;
-	const struct symbol *found = NULL;
+	const struct jit_function *found = NULL;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (symbols->items[symbols->by_start[mid]].start <= ip)
+		if (symbols->items[symbols->by_start[mid]].symbol.start <= ip)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	for (size_t i = low; i > 0 && low - i < SEARCH_BACK; i--) {
-		const struct symbol *symbol = &symbols->items[symbols->by_start[i - 1]];
+		const struct jit_function *function = &symbols->items[symbols->by_start[i - 1]];
 
-		if (ip < symbol->end && symbol > found)
-			found = symbol;
+		if (ip < function->symbol.end && function->since < until && function > found)
+			found = function;
 	}
-	return found;
+	return found ? &found->symbol : NULL;
 }

@@ -7,8 +7,14 @@
 
 #include "image/symbol.h"
 
+struct jit_function {
+	struct symbol symbol;
+	uint64_t since;	      /* CLOCK_MONOTONIC, in nanoseconds, of its being there; 0: not known */
+	uint64_t code_offset; /* where the file has its code; 0: it has none */
+};
+
 struct jit_symbols {
-	struct symbol *items; /* in the order in which they were read: the later is the newer */
+	struct jit_function *items; /* in the order in which they were read: the later is the newer */
 	size_t cnt, cap;
 	uint32_t *by_start; /* indices, once they are sorted */
 };
@@ -26,5 +32,5 @@ int jit_symbols_read_dump(struct jit_symbols *symbols, const char *path);
 /* To be called when all are read, before the first jit_symbols_find(). 0 or -ENOMEM. */
 int jit_symbols_sort(struct jit_symbols *symbols);
 
-/* The newest function that covers the address, or NULL. Thread-safe. */
-const struct symbol *jit_symbols_find(const struct jit_symbols *symbols, uint64_t ip);
+/* The newest function before `until` (a CLOCK_MONOTONIC) that covers the address, or NULL. Thread-safe. */
+const struct symbol *jit_symbols_find(const struct jit_symbols *symbols, uint64_t ip, uint64_t until);

@@ -9,6 +9,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
+enum { SHARED }; /* index of the file that holds all that need none for themselves */
+
 static int write_copy(int fd, const struct code_copy *copy)
 {
 	size_t done = 0;
@@ -23,34 +25,49 @@ static int write_copy(int fd, const struct code_copy *copy)
 	return 0;
 }
 
+static int memory_file(void)
+{
+	int fd = memfd_create("trailcam-code", MFD_CLOEXEC);
+
+	return fd < 0 ? fail_errno(-errno, "cannot keep a copy of the target's code") : fd;
+}
+
+static int keep(struct copies *copies, struct code_copy *copy)
+{
+	int *fd = &copies->fds[code_copy_is_file(copy) ? copies->cnt++ : SHARED];
+
+	if (*fd < 0)
+		*fd = memory_file();
+	if (*fd < 0)
+		return *fd;
+	copy->file_offset = (uint64_t)lseek(*fd, 0, SEEK_END);
+	if (asprintf(&copy->path, "/proc/self/fd/%d", *fd) < 0) {
+		copy->path = NULL;
+		return -ENOMEM;
+	}
+	return write_copy(*fd, copy);
+}
+
 int copies_init(struct copies *copies, struct snapshot *snapshot)
 {
-	*copies = (struct copies){.fds = calloc(snapshot->copy_cnt + 1, sizeof(int))};
+	int err = 0;
+
+	*copies = (struct copies){.fds = malloc((snapshot->copy_cnt + 1) * sizeof(int))};
 	if (!copies->fds)
 		return -ENOMEM;
-	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
-		struct code_copy *copy = &snapshot->copies[i];
-		int fd, err;
-
-		if (copy->path)
-			continue;
-		fd = memfd_create("trailcam-code", MFD_CLOEXEC);
-		if (fd < 0)
-			return fail_errno(-errno, "cannot keep a copy of the target's code");
-		copies->fds[copies->cnt++] = fd;
-		err = write_copy(fd, copy);
-		if (!err && asprintf(&copy->path, "/proc/self/fd/%d", fd) < 0)
-			err = -ENOMEM;
-		if (err)
-			return err;
-	}
-	return 0;
+	for (size_t i = 0; i <= snapshot->copy_cnt; i++)
+		copies->fds[i] = -1;
+	copies->cnt = SHARED + 1;
+	for (size_t i = 0; i < snapshot->copy_cnt && !err; i++)
+		if (!snapshot->copies[i].path)
+			err = keep(copies, &snapshot->copies[i]);
+	return err;
 }
 
 void copies_release(struct copies *copies)
 {
 	for (size_t i = 0; i < copies->cnt; i++)
-		close(copies->fds[i]);
+		closep(&copies->fds[i]);
 	free(copies->fds);
 	*copies = (struct copies){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The records are replayed in time order. Code copies carry no time: a copy belongs to every mapping of its name that covers it. For the
- * decoder each version of an image becomes a list of sections and the TSC it begins at. A child begins with its parent's mappings.
+ * The records are replayed in time order, and between them the code that came later than its mapping. A copy without a time belongs to every mapping of its
+ * name that covers it. For the decoder each version of an image becomes a list of sections and the TSC it begins at. A child begins with its parent's mappings.
  */
 #include "pipeline/history.h"
 
@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "source/jit_files.h"
+#include "pipeline/late_code.h"
 #include "source/sideband.h"
 #include "source/uprobe_page.h"
 
@@ -92,18 +92,18 @@ static int lay_vdso(const struct snapshot *snapshot, struct image *image,
 	return 0;
 }
 
+/* What the mapping holds from its beginning, at time_ns, on. */
 static int lay_copies(const struct snapshot *snapshot, struct image *image, int32_t pid,
-		      const struct sideband_mapping *mapping)
+		      const struct sideband_mapping *mapping, uint64_t time_ns)
 {
 	if (!strcmp(mapping->name, "[vdso]") && lay_vdso(snapshot, image, mapping))
 		return -ENOMEM;
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
 		const struct code_copy *copy = &snapshot->copies[i];
-		struct image_section section = {
-			.addr = copy->addr, .size = copy->size, .path = copy->path, .object = mapping->name};
+		struct image_section section = late_code_section(copy);
 		int err;
 
-		if (copy->pid != pid || copy->addr < mapping->addr ||
+		if (copy->pid != pid || copy->from_ns > time_ns || copy->addr < mapping->addr ||
 		    copy->addr - mapping->addr >= mapping->size || strcmp(copy->name, mapping->name))
 			continue;
 		err = image_overlay(image, &section);
@@ -114,7 +114,7 @@ static int lay_copies(const struct snapshot *snapshot, struct image *image, int3
 }
 
 static int replay_mapping(struct history *history, const struct snapshot *snapshot,
-			  const struct sideband_record *record)
+			  const struct late_code *late, const struct sideband_record *record)
 {
 	const struct sideband_mapping *mapping = &record->mapping;
 	struct image_section section = {
@@ -133,7 +133,9 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 	if (!err && uprobe_page_is(mapping->name))
 		err = ARRAY_PUSH(process->detours, process->detour_cnt, process->detour_cap,
 				 ((struct history_range){mapping->addr, mapping->addr + mapping->size}));
-	return err ? err : lay_copies(snapshot, process->image, record->pid, mapping);
+	if (!err)
+		err = lay_copies(snapshot, process->image, record->pid, mapping, record->time_ns);
+	return err ? err : late_code_lay_again(late, record->pid, mapping, process->image);
 }
 
 static int replay_exec(struct history *history, const struct snapshot *snapshot,
@@ -186,13 +188,13 @@ static int replay_switch(struct history *history, const struct snapshot *snapsho
 }
 
 static int replay_record(struct history *history, const struct snapshot *snapshot,
-			 const struct sideband_record *record)
+			 const struct late_code *late, const struct sideband_record *record)
 {
 	int err = 0;
 
 	switch (record->type) {
 	case PERF_RECORD_MMAP2:
-		return replay_mapping(history, snapshot, record);
+		return replay_mapping(history, snapshot, late, record);
 	case PERF_RECORD_COMM:
 		if (record->exec)
 			err = replay_exec(history, snapshot, record);
@@ -205,6 +207,27 @@ static int replay_record(struct history *history, const struct snapshot *snapsho
 	default:
 		return 0;
 	}
+}
+
+static int lay_late(struct history *history, struct late_code *late, uint64_t until_ns)
+{
+	const struct late_section *next;
+	int err = 0;
+
+	while (!err && (next = late_code_next(late, until_ns))) {
+		const struct history_process *process = history_process(history, next->pid);
+
+		if (process)
+			err = late_code_lay(late, next, process->image);
+	}
+	return err;
+}
+
+static int name_jit(struct history *history, struct late_jit *jit)
+{
+	const struct history_process *process = history_process(history, jit->pid);
+
+	return process ? image_set_jit(process->image, &jit->symbols) : 0;
 }
 
 /* ---- for the decoder ---- */
@@ -257,31 +280,10 @@ static int fill_versions(struct history *history, const struct snapshot *snapsho
 	return 0;
 }
 
-/* What JIT compilers told of their code travels as copies that stand at no address. */
-static int read_jit(const struct snapshot *snapshot, struct history_process *process)
-{
-	struct jit_symbols symbols = {0};
-	int err = 0;
-
-	for (size_t i = 0; i < snapshot->copy_cnt && err != -ENOMEM; i++) {
-		const struct code_copy *copy = &snapshot->copies[i];
-
-		if (copy->pid != process->pid || !copy->path)
-			continue;
-		if (!strcmp(copy->name, JIT_PERF_MAP))
-			err = jit_symbols_read_map(&symbols, copy->path);
-		else if (!strcmp(copy->name, JIT_DUMP))
-			err = jit_symbols_read_dump(&symbols, copy->path);
-	}
-	if (err != -ENOMEM)
-		err = image_set_jit(process->image, &symbols);
-	jit_symbols_release(&symbols);
-	return err;
-}
-
 int history_new(struct history **ret_history, const struct snapshot *snapshot, const char *symfs)
 {
 	CLEANUP(history_freep) struct history *history = calloc(1, sizeof(*history));
+	CLEANUP(late_code_release) struct late_code late = {0};
 	struct sideband_record record;
 	size_t pos = 0;
 	int err;
@@ -291,20 +293,26 @@ int history_new(struct history **ret_history, const struct snapshot *snapshot, c
 	err = image_objects_new(&history->objects);
 	if (!err)
 		err = binaries_new(&history->binaries, snapshot, symfs);
+	if (!err)
+		err = late_code_read(&late, snapshot);
 	if (err)
 		return err;
 	while ((err = sideband_next(snapshot, &pos, &record)) > 0) {
-		err = replay_record(history, snapshot, &record);
+		err = lay_late(history, &late, record.time_ns);
+		if (!err)
+			err = replay_record(history, snapshot, &late, &record);
 		if (err)
 			return err;
 	}
+	if (!err)
+		err = lay_late(history, &late, UINT64_MAX);
 	if (err)
 		return err;
 	err = ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, (struct code_image){0});
 	for (size_t i = 0; i < history->process_cnt && !err; i++)
 		err = fill_versions(history, snapshot, &history->processes[i]);
-	for (size_t i = 0; i < history->process_cnt && !err; i++)
-		err = read_jit(snapshot, &history->processes[i]);
+	for (size_t i = 0; i < late.jit_cnt && !err; i++)
+		err = name_jit(history, &late.jits[i]);
 	if (err)
 		return err;
 	*ret_history = TAKE_PTR(history);

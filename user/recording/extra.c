@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "recording/perf_data.h"
 
-enum { EXTRA_VERSION = 4 };
+enum { EXTRA_VERSION = 5 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
@@ -69,6 +69,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 		put_u32(file, (uint32_t)snapshot->copies[i].pid);
 		put_u64(file, snapshot->copies[i].addr);
 		put_u64(file, snapshot->copies[i].size);
+		put_u64(file, snapshot->copies[i].from_ns);
 		put_string(file, snapshot->copies[i].name);
 	}
 }
@@ -216,6 +217,7 @@ static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
 		copy->pid = (int32_t)take_u32(cursor);
 		copy->addr = take_u64(cursor);
 		copy->size = take_u64(cursor);
+		copy->from_ns = take_u64(cursor);
 		copy->name = take_string(cursor);
 	}
 }

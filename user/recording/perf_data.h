@@ -49,6 +49,9 @@ enum perf_user_record {
 	PERF_USER_COMPRESSED2 = 83,
 };
 
+/* The file of a recording's directory that holds the copy; the caller's to free. NULL: out of memory. */
+char *code_copy_path(const struct code_copy *copy, const char *dir);
+
 enum { PERF_AUXTRACE_INTEL_PT = 1 };
 
 /* Words of AUXTRACE_INFO for Intel PT (tools/perf/arch/x86/util/intel-pt.c, intel_pt_info_fill()). */

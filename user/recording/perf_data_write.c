@@ -78,16 +78,18 @@ static void write_info(FILE *file, const struct snapshot *snapshot)
 	fwrite(&info, sizeof(info), 1, file);
 }
 
-static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t time_ns,
+static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t mapped_ns,
 			      const char *directory)
 {
+	uint64_t time_ns = copy->from_ns > mapped_ns ? copy->from_ns : mapped_ns;
 	struct sideband_mapping mapping = {.addr = copy->addr, .size = copy->size};
 	CLEANUP(freep) char *path = NULL;
 	struct snapshot only = {0};
 	struct sideband_trailer *trailer;
 	int err;
 
-	if (asprintf(&path, "%s/code.%d.%llx", directory, copy->pid, (unsigned long long)copy->addr) < 0)
+	path = code_copy_path(copy, directory);
+	if (!path)
 		return -ENOMEM;
 	mapping.name = path;
 	err = sideband_add_mmap(&only, copy->pid, copy->pid, time_ns, &mapping);

@@ -95,13 +95,24 @@ int recording_check_target(const char *path)
 	return 0;
 }
 
+char *code_copy_path(const struct code_copy *copy, const char *dir)
+{
+	char *path;
+
+	return asprintf(&path, "%s/code.%d.%llx.%llu", dir, copy->pid, (unsigned long long)copy->addr,
+			(unsigned long long)copy->from_ns) < 0
+		       ? NULL
+		       : path;
+}
+
 static int write_copy(int dir_fd, const struct code_copy *copy)
 {
+	CLEANUP(freep) char *name = code_copy_path(copy, ".");
 	CLEANUP(closep) int fd = -1;
-	char name[64];
 	size_t done = 0;
 
-	snprintf(name, sizeof(name), "code.%d.%llx", copy->pid, (unsigned long long)copy->addr);
+	if (!name)
+		return -ENOMEM;
 	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
@@ -237,11 +248,9 @@ static int name_copies(struct snapshot *snapshot, const char *dir)
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
 		struct code_copy *copy = &snapshot->copies[i];
 
-		if (asprintf(&copy->path, "%s/code.%d.%llx", dir, copy->pid, (unsigned long long)copy->addr) <
-		    0) {
-			copy->path = NULL;
+		copy->path = code_copy_path(copy, dir);
+		if (!copy->path)
 			return -ENOMEM;
-		}
 	}
 	return 0;
 }

@@ -3,7 +3,7 @@
  * A recording is a directory in perf.data's directory form, which stock `perf script -i DIR` decodes too:
  *
  *	DIR/data		perf.data: attributes, sideband, AUXTRACE_INFO, AUXTRACE, hits
- *	DIR/code.PID.ADDR	code bytes that files on disk do not give (vDSO, JIT, patched pages)
+ *	DIR/code.PID.ADDR.NS	code bytes that files on disk do not give (vDSO, JIT, patched pages)
  *
  * Formats: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/{header,intel-pt}.c. Hits, trigger names
  * and the list of code copies travel in a header feature section whose number perf does not know and passes over.

@@ -2,8 +2,9 @@
 /*
  * Pages are captured when first executed, through /proc/PID/mem, and compared with their file only when a snapshot is taken.
  * Instructions are classified once and kept in a direct-mapped cache. A page that the process may change behind our back
- * (anonymous: JIT code; or writable) is captured again whenever an instruction on it no longer reads the same; the last
- * content wins, so code that is overwritten after it ran is not kept.
+ * (anonymous: JIT code; or writable) is captured again whenever an instruction on it no longer reads the same. If something that
+ * was executed has changed, both contents are kept, each with its time; so are pages that are unmapped. Of those PAST_MAX, and then the oldest are
+ * dropped: what ran there becomes a gap.
  */
 #include "source/code_store.h"
 
@@ -16,12 +17,21 @@
 #include "base/error.h"
 #include "source/uprobe_page.h"
 
-enum { PAGE = 4096, INSN_MAX = 15, CACHE_SLOTS = 1 << 16 };
+enum { PAGE = 4096, INSN_MAX = 15, CACHE_SLOTS = 1 << 16, PAST_MAX = 4096 };
 
 struct page {
 	uint64_t addr;
+	uint64_t from_ns;    /* as in code_copy */
+	uint64_t checked_ns; /* when nobody sees what is executed: it was as it is now */
 	bool can_change;
+	uint8_t executed[PAGE / 8]; /* a bit for each byte, where it can change */
 	uint8_t bytes[PAGE];
+};
+
+/* What a page once held. */
+struct past_page {
+	struct page *page;
+	char *name; /* of its mapping */
 };
 
 struct code_store {
@@ -31,6 +41,9 @@ struct code_store {
 	struct maps maps;
 	struct page **pages; /* sorted by address */
 	size_t page_cnt, page_cap;
+	struct past_page *past; /* by time */
+	size_t past_cnt, past_cap;
+	uint64_t change_cnt;
 	struct code_copy *vdsos; /* whole, one per exec */
 	size_t vdso_cnt, vdso_cap;
 	struct insn cache[CACHE_SLOTS];
@@ -48,6 +61,12 @@ int code_store_new(struct code_store **ret_store, const struct code_store_config
 	return 0;
 }
 
+static void past_release(struct past_page *past)
+{
+	free(past->page);
+	free(past->name);
+}
+
 void code_store_free(struct code_store *store)
 {
 	if (!store)
@@ -57,6 +76,9 @@ void code_store_free(struct code_store *store)
 	for (size_t i = 0; i < store->page_cnt; i++)
 		free(store->pages[i]);
 	free(store->pages);
+	for (size_t i = 0; i < store->past_cnt; i++)
+		past_release(&store->past[i]);
+	free(store->past);
 	for (size_t i = 0; i < store->vdso_cnt; i++)
 		free(store->vdsos[i].bytes);
 	free(store->vdsos);
@@ -67,6 +89,55 @@ const struct maps *code_store_maps(const struct code_store *store)
 {
 	return &store->maps;
 }
+
+uint64_t code_store_change_cnt(const struct code_store *store)
+{
+	return store->change_cnt;
+}
+
+/* ---- what was there before ---- */
+
+/* Takes over the page, which is no longer what stands there. */
+static int keep_past(struct code_store *store, struct page *page, const char *name)
+{
+	struct past_page past = {.page = page, .name = strdup(name)};
+
+	if (store->past_cnt == PAST_MAX) {
+		past_release(&store->past[0]);
+		memmove(store->past, store->past + 1, --store->past_cnt * sizeof(*store->past));
+	}
+	if (past.name && !ARRAY_PUSH(store->past, store->past_cnt, store->past_cap, past))
+		return 0;
+	past_release(&past);
+	return -ENOMEM;
+}
+
+/*
+ * A page that has just been captured may be as it was before its mapping went away, or was not executable for a while: then nothing has changed. Else it
+ * counts from now on, if something else was there before.
+ */
+static void compare_to_past(struct code_store *store, struct page *page, const char *name, uint64_t now)
+{
+	for (size_t i = store->past_cnt; i-- > 0;) {
+		struct past_page past = store->past[i];
+
+		if (past.page->addr != page->addr)
+			continue;
+		if (strcmp(past.name, name) || memcmp(past.page->bytes, page->bytes, PAGE)) {
+			page->from_ns = now;
+			store->change_cnt++;
+			return;
+		}
+		memcpy(page->executed, past.page->executed, sizeof(page->executed));
+		page->from_ns = past.page->from_ns;
+		past_release(&past);
+		store->past_cnt--;
+		memmove(&store->past[i], &store->past[i + 1], (store->past_cnt - i) * sizeof(past));
+		return;
+	}
+}
+
+/* ---- pages ---- */
 
 /* Index of the first page at or after addr. */
 static size_t page_slot(const struct code_store *store, uint64_t addr)
@@ -94,7 +165,7 @@ static int page_capture(struct code_store *store, struct page *page, const struc
 }
 
 /* The page that holds addr, captured now if it is new; NULL where it is no code or cannot be read. */
-static struct page *page_get(struct code_store *store, uint64_t addr)
+static struct page *page_get(struct code_store *store, uint64_t addr, uint64_t now)
 {
 	uint64_t start = addr & ~(uint64_t)(PAGE - 1);
 	size_t slot = page_slot(store, start);
@@ -104,14 +175,16 @@ static struct page *page_get(struct code_store *store, uint64_t addr)
 	if (slot < store->page_cnt && store->pages[slot]->addr == start)
 		return store->pages[slot];
 	map = maps_find(&store->maps, addr);
-	page = map ? malloc(sizeof(*page)) : NULL;
+	page = map ? calloc(1, sizeof(*page)) : NULL;
 	if (!page)
 		return NULL;
 	page->addr = start;
+	page->checked_ns = now;
 	page->can_change = map->writable || (!map->mapping.ino && map->mapping.name[0] == '/');
 	if (page_capture(store, page, map) ||
 	    array_reserve(&store->pages, &store->page_cap, store->page_cnt + 1, sizeof(struct page *)))
 		return NULL;
+	compare_to_past(store, page, map->mapping.name, now);
 	memmove(store->pages + slot + 1, store->pages + slot,
 		(store->page_cnt - slot) * sizeof(struct page *));
 	store->pages[slot] = page;
@@ -120,52 +193,98 @@ static struct page *page_get(struct code_store *store, uint64_t addr)
 }
 
 /* Copies the bytes at ip, over a page boundary if need be; returns how many are known. */
-static size_t code_at(struct code_store *store, uint64_t ip, uint8_t bytes[static INSN_MAX])
+static size_t code_at(struct code_store *store, uint64_t ip, uint64_t now, uint8_t bytes[static INSN_MAX])
 {
 	size_t in_page = PAGE - (ip & (PAGE - 1));
 	size_t first = in_page < INSN_MAX ? in_page : INSN_MAX;
-	const struct page *page = page_get(store, ip);
+	const struct page *page = page_get(store, ip, now);
 
 	if (!page)
 		return 0;
 	memcpy(bytes, page->bytes + (ip & (PAGE - 1)), first);
 	if (first == INSN_MAX)
 		return INSN_MAX;
-	page = page_get(store, ip + first);
+	page = page_get(store, ip + first, now);
 	if (!page)
 		return first;
 	memcpy(bytes + first, page->bytes, INSN_MAX - first);
 	return INSN_MAX;
 }
 
-/* Captures the page again if what is being executed on it is not what it was. */
-static void refresh(struct code_store *store, struct page *page, uint64_t ip)
+static bool was_executed(const struct page *page, size_t at)
 {
-	size_t at = ip & (PAGE - 1);
-	size_t size = PAGE - at < INSN_MAX ? PAGE - at : INSN_MAX;
-	const struct map *map = maps_find(&store->maps, ip);
-	uint8_t bytes[INSN_MAX];
-
-	if (!map || pread(store->mem_fd, bytes, size, (off_t)ip) != (ssize_t)size)
-		return;
-	if (memcmp(bytes, page->bytes + at, size))
-		page_capture(store, page, map);
+	return page->executed[at / 8] >> (at % 8) & 1;
 }
 
-struct insn code_store_insn(struct code_store *store, uint64_t ip)
+static bool replaces_executed(const struct page *now, const struct page *before)
+{
+	for (size_t at = 0; at < PAGE; at++)
+		if (was_executed(before, at) && before->bytes[at] != now->bytes[at])
+			return true;
+	return false;
+}
+
+/* The page has another content since from_ns; the old one counts only if something of it was executed. */
+static void change_page(struct code_store *store, struct page *page, const struct map *map, uint64_t from_ns)
+{
+	CLEANUP(freep) struct page *before = malloc(sizeof(*before));
+
+	if (!before)
+		return;
+	*before = *page;
+	if (page_capture(store, page, map) || !replaces_executed(page, before))
+		return;
+	page->from_ns = from_ns;
+	memset(page->executed, 0, sizeof(page->executed));
+	store->change_cnt++;
+	keep_past(store, TAKE_PTR(before), map->mapping.name);
+}
+
+/* What the process has at ip now, and what our own breakpoints hide there; returns how many bytes are known. */
+static size_t memory_at(const struct code_store *store, uint64_t ip, uint8_t bytes[static INSN_MAX])
+{
+	const struct map *map = maps_find(&store->maps, ip);
+	ssize_t got = map ? pread(store->mem_fd, bytes, INSN_MAX, (off_t)ip) : 0;
+
+	if (got > 0 && store->config.unpatch)
+		store->config.unpatch(store->config.ctx, &map->mapping, ip, bytes, (size_t)got);
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* These bytes are about to be executed. */
+static void note_executed(struct code_store *store, uint64_t ip, const uint8_t *bytes, size_t size,
+			  uint64_t now)
+{
+	struct page *page = page_get(store, ip, now);
+	size_t at = ip & (PAGE - 1), part = size < PAGE - at ? size : PAGE - at;
+
+	if (!page)
+		return;
+	if (page->can_change && memcmp(page->bytes + at, bytes, part))
+		change_page(store, page, maps_find(&store->maps, ip), now);
+	for (size_t i = at; i < at + part; i++)
+		page->executed[i / 8] |= (uint8_t)(1 << (i % 8));
+	if (part < size)
+		note_executed(store, ip + part, bytes + part, size - part, now);
+}
+
+struct insn code_store_insn(struct code_store *store, uint64_t ip, uint64_t now)
 {
 	struct insn *cached = &store->cache[(ip ^ ip >> 16) % CACHE_SLOTS];
 	uint8_t bytes[INSN_MAX];
 	struct page *page;
+	size_t known;
 
 	if (cached->len && cached->ip == ip)
 		return *cached;
-	page = page_get(store, ip);
-	if (page && page->can_change)
-		refresh(store, page, ip);
-	if (page && page->can_change)
-		return insn_classify(ip, bytes, code_at(store, ip, bytes));
-	*cached = insn_classify(ip, bytes, code_at(store, ip, bytes));
+	page = page_get(store, ip, now);
+	if (page && page->can_change && (known = memory_at(store, ip, bytes))) {
+		struct insn insn = insn_classify(ip, bytes, known);
+
+		note_executed(store, ip, bytes, insn.len, now);
+		return insn;
+	}
+	*cached = insn_classify(ip, bytes, code_at(store, ip, now, bytes));
 	return *cached;
 }
 
@@ -180,29 +299,59 @@ static bool page_unchanged(const struct page *page, const struct maps *before, c
 		old->mapping.file_offset - old->mapping.addr == new->mapping.file_offset - new->mapping.addr);
 }
 
-static void forget_changed(struct code_store *store, const struct maps *now)
+/* Whether the page stands in its file as it was executed. What follows the end of the file is zero. */
+static bool same_as_file(const struct page *page, const struct sideband_mapping *mapping)
+{
+	uint8_t bytes[PAGE] = {0};
+	CLEANUP(closep) int fd = -1;
+
+	if (!mapping->ino)
+		return false;
+	fd = open(mapping->name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || pread(fd, bytes, PAGE, (off_t)(page->addr - mapping->addr + mapping->file_offset)) < 0)
+		return false;
+	return !memcmp(bytes, page->bytes, PAGE);
+}
+
+/* Whether the page's content cannot be had from elsewhere. */
+static bool is_ours_alone(const struct page *page, const struct map *map)
+{
+	return map && strcmp(map->mapping.name, "[vdso]") && !same_as_file(page, &map->mapping);
+}
+
+static int forget_changed(struct code_store *store, const struct maps *now)
 {
 	size_t kept = 0;
+	int err = 0;
 
 	for (size_t i = 0; i < store->page_cnt; i++) {
-		if (page_unchanged(store->pages[i], &store->maps, now))
-			store->pages[kept++] = store->pages[i];
+		struct page *page = store->pages[i];
+		const struct map *map = maps_find(&store->maps, page->addr);
+
+		if (page_unchanged(page, &store->maps, now))
+			store->pages[kept++] = page;
+		else if (!err && is_ours_alone(page, map))
+			err = keep_past(store, page, map->mapping.name);
 		else
-			free(store->pages[i]);
+			free(page);
 	}
 	if (kept != store->page_cnt)
 		memset(store->cache, 0, sizeof(store->cache));
 	store->page_cnt = kept;
+	return err;
 }
 
-/* The vDSO is no file: it is kept whole. */
+static char vdso_name[] = "[vdso]";
+
+/* It is no file: it is kept whole. */
 static int keep_vdso(struct code_store *store)
 {
 	for (size_t i = 0; i < store->maps.cnt; i++) {
 		const struct sideband_mapping *mapping = &store->maps.items[i].mapping;
-		struct code_copy copy = {.pid = store->pid, .addr = mapping->addr, .size = mapping->size};
+		struct code_copy copy = {
+			.pid = store->pid, .addr = mapping->addr, .size = mapping->size, .name = vdso_name};
 
-		if (strcmp(mapping->name, "[vdso]"))
+		if (strcmp(mapping->name, vdso_name))
 			continue;
 		for (size_t j = 0; j < store->vdso_cnt; j++)
 			if (store->vdsos[j].addr == copy.addr)
@@ -224,8 +373,10 @@ static int keep_vdso(struct code_store *store)
 int code_store_set_maps(struct code_store *store, pid_t pid, struct maps *maps)
 {
 	char path[64];
+	int err = forget_changed(store, maps);
 
-	forget_changed(store, maps);
+	if (err)
+		return err;
 	maps_release(&store->maps);
 	store->maps = *maps;
 	*maps = (struct maps){0};
@@ -250,7 +401,19 @@ static bool is_private(uint64_t entry, bool has_file)
 	return there && !(has_file && of_file);
 }
 
-static int keep_pages(struct code_store *store, const struct map *map, int pagemap_fd)
+/* What has changed since the last look did so at an unknown time: the trace at hand ends now, so that the present content is the likelier one. */
+static void look_at_page(struct code_store *store, uint64_t addr, uint64_t now)
+{
+	struct page *page = page_get(store, addr, now);
+
+	if (!page || !page->can_change)
+		return;
+	change_page(store, page, maps_find(&store->maps, addr), page->checked_ns + 1);
+	page->checked_ns = now;
+	memset(page->executed, 0xff, sizeof(page->executed));
+}
+
+static int look_at_pages(struct code_store *store, const struct map *map, int pagemap_fd, uint64_t now)
 {
 	const struct sideband_mapping *mapping = &map->mapping;
 	size_t cnt = mapping->size / PAGE;
@@ -263,11 +426,11 @@ static int keep_pages(struct code_store *store, const struct map *map, int pagem
 		    (off_t)(mapping->addr / PAGE * sizeof(*entries)));
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*entries); i++)
 		if (is_private(entries[i], mapping->ino))
-			page_get(store, mapping->addr + i * PAGE);
+			look_at_page(store, mapping->addr + i * PAGE, now);
 	return 0;
 }
 
-int code_store_keep_private(struct code_store *store)
+int code_store_keep_private(struct code_store *store, uint64_t now)
 {
 	CLEANUP(closep) int fd = -1;
 	char path[64];
@@ -279,77 +442,72 @@ int code_store_keep_private(struct code_store *store)
 		const struct map *map = &store->maps.items[i];
 
 		if (uprobe_page_is(map->mapping.name))
-			page_get(store, map->mapping.addr);
+			page_get(store, map->mapping.addr, now);
 		else if (fd >= 0 && strcmp(map->mapping.name, "[vdso]") &&
 			 strcmp(map->mapping.name, "[vsyscall]"))
-			err = keep_pages(store, map, fd);
+			err = look_at_pages(store, map, fd, now);
 	}
 	return err;
 }
 
 /* ---- export ---- */
 
-static int add_copy(struct snapshot *snapshot, pid_t pid, uint64_t addr, const uint8_t *bytes, size_t size,
-		    const char *name)
+static int add_copy(struct snapshot *snapshot, const struct code_copy *from)
 {
 	struct code_copy *last = snapshot->copy_cnt ? &snapshot->copies[snapshot->copy_cnt - 1] : NULL;
 
-	if (last && last->pid == pid && last->addr + last->size == addr && !strcmp(last->name, name)) {
-		uint8_t *grown = realloc(last->bytes, last->size + size);
+	if (last && last->pid == from->pid && last->addr + last->size == from->addr &&
+	    last->from_ns == from->from_ns && !strcmp(last->name, from->name)) {
+		uint8_t *grown = realloc(last->bytes, last->size + from->size);
 
 		if (!grown)
 			return -ENOMEM;
-		memcpy(grown + last->size, bytes, size);
+		memcpy(grown + last->size, from->bytes, from->size);
 		last->bytes = grown;
-		last->size += size;
+		last->size += from->size;
 		return 0;
 	}
 	last = snapshot_add_copy(snapshot);
 	if (!last)
 		return -ENOMEM;
-	*last = (struct code_copy){
-		.pid = pid, .addr = addr, .size = size, .name = strdup(name), .bytes = malloc(size)};
+	*last = *from;
+	last->name = strdup(from->name);
+	last->bytes = malloc(from->size);
 	if (!last->name || !last->bytes)
 		return -ENOMEM;
-	memcpy(last->bytes, bytes, size);
+	memcpy(last->bytes, from->bytes, from->size);
 	return 0;
 }
 
-/* Whether the page stands in its file as it was executed. What follows the end of the file is zero. */
-static bool same_as_file(const struct page *page, const struct sideband_mapping *mapping)
+static int add_page(const struct code_store *store, struct snapshot *snapshot, struct page *page,
+		    const char *name)
 {
-	uint8_t bytes[PAGE] = {0};
-	CLEANUP(closep) int fd = -1;
+	const struct code_copy copy = {.pid = store->pid,
+				       .addr = page->addr,
+				       .size = PAGE,
+				       .from_ns = page->from_ns,
+				       .name = (char *)name,
+				       .bytes = page->bytes};
 
-	if (!mapping->ino)
-		return false;
-	fd = open(mapping->name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || pread(fd, bytes, PAGE, (off_t)(page->addr - mapping->addr + mapping->file_offset)) < 0)
-		return false;
-	return !memcmp(bytes, page->bytes, PAGE);
+	return add_copy(snapshot, &copy);
 }
 
 int code_store_export(const struct code_store *store, struct snapshot *snapshot)
 {
-	for (size_t i = 0; i < store->vdso_cnt; i++) {
-		const struct code_copy *vdso = &store->vdsos[i];
-		int err = add_copy(snapshot, vdso->pid, vdso->addr, vdso->bytes, vdso->size, "[vdso]");
+	int err = 0;
 
-		if (err)
-			return err;
-	}
-	for (size_t i = 0; i < store->page_cnt; i++) {
-		const struct page *page = store->pages[i];
+	for (size_t i = 0; i < store->vdso_cnt && !err; i++)
+		err = add_copy(snapshot, &store->vdsos[i]);
+	for (size_t i = 0; i < store->past_cnt && !err; i++)
+		err = add_page(store, snapshot, store->past[i].page, store->past[i].name);
+	for (size_t i = 0; i < store->page_cnt && !err; i++) {
+		struct page *page = store->pages[i];
 		const struct map *map = maps_find(&store->maps, page->addr);
-		int err;
 
-		if (!map || !strcmp(map->mapping.name, "[vdso]") || same_as_file(page, &map->mapping))
-			continue;
-		err = add_copy(snapshot, store->pid, page->addr, page->bytes, PAGE, map->mapping.name);
-		if (err)
-			return err;
+		if (is_ours_alone(page, map))
+			err = add_page(store, snapshot, page, map->mapping.name);
 	}
-	return 0;
+	return err;
 }
 
 int code_store_add_own_vdso(struct snapshot *snapshot)
@@ -359,10 +517,14 @@ int code_store_add_own_vdso(struct snapshot *snapshot)
 
 	for (size_t i = 0; i < maps.cnt && !err; i++) {
 		const struct sideband_mapping *mapping = &maps.items[i].mapping;
+		const struct code_copy copy = {.pid = -1,
+					       .addr = mapping->addr,
+					       .size = mapping->size,
+					       .name = (char *)mapping->name,
+					       .bytes = (uint8_t *)mapping->addr};
 
 		if (!strcmp(mapping->name, "[vdso]"))
-			err = add_copy(snapshot, -1, mapping->addr, (const uint8_t *)mapping->addr,
-				       mapping->size, "[vdso]");
+			err = add_copy(snapshot, &copy);
 	}
 	return err;
 }

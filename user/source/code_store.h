@@ -28,22 +28,26 @@ void code_store_free(struct code_store *store);
 
 /*
  * The process has these mappings now (read again after an exec or a system call that changes them). Takes over *maps. What
- * was known of ranges that changed is forgotten. -errno with a sentence where the memory cannot be opened.
+ * was known of ranges that changed counts no longer. -errno with a sentence where the memory cannot be opened.
  */
 int code_store_set_maps(struct code_store *store, pid_t pid, struct maps *maps);
 const struct maps *code_store_maps(const struct code_store *store);
 
-/* The instruction at ip; INSN_UNKNOWN where it cannot be read. Code that the process can write is read anew each time. */
-struct insn code_store_insn(struct code_store *store, uint64_t ip);
+/* The instruction at ip, now; INSN_UNKNOWN where it cannot be read. Code that the process can write is read anew each time. Times are nanoseconds. */
+struct insn code_store_insn(struct code_store *store, uint64_t ip, uint64_t now);
+
+/* How often code that was executed has been found to be other code: a decoder must be told of each change. */
+uint64_t code_store_change_cnt(const struct code_store *store);
 
 /*
  * For a source that does not see what is executed: takes in every page of code that holds something else than its file, of which there may be many. To be
- * called while the process stands still. 0 or -ENOMEM; what cannot be read is left out.
+ * called while the process stands still. What is not as it was at the last call counts as changed right after that: the traces in between end now. 0 or -ENOMEM;
+ * what cannot be read is left out.
  */
-int code_store_keep_private(struct code_store *store);
+int code_store_keep_private(struct code_store *store, uint64_t now);
 
 /* Appends a copy of this process's vDSO, which is also that of every other 64-bit process, under pid -1. 0 or -ENOMEM. */
 int code_store_add_own_vdso(struct snapshot *snapshot);
 
-/* Appends to snapshot->copies the code that cannot be had from files. 0 or -ENOMEM. */
+/* Appends to snapshot->copies the code that cannot be had from files, old before new. 0 or -ENOMEM. */
 int code_store_export(const struct code_store *store, struct snapshot *snapshot);

@@ -4,9 +4,6 @@
 
 #include "source/snapshot.h"
 
-#define JIT_PERF_MAP "[perf map]"
-#define JIT_DUMP     "[jitdump]"
-
 /*
  * Appends to snapshot->copies what the process's compilers wrote, where they did: /tmp/perf-PID.map as JIT_PERF_MAP
  * (tools/perf/Documentation/jit-interface.txt), and a jitdump that it has mapped, as perf finds it (jitdump-specification.txt), as JIT_DUMP. Their copies

@@ -57,6 +57,12 @@ struct aux_trace *snapshot_add_aux(struct snapshot *snapshot)
 	return &snapshot->aux[snapshot->aux_cnt - 1];
 }
 
+bool code_copy_is_file(const struct code_copy *copy)
+{
+	return !strcmp(copy->name, "[vdso]") || !strcmp(copy->name, JIT_PERF_MAP) ||
+	       !strcmp(copy->name, JIT_DUMP);
+}
+
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot)
 {
 	struct code_copy empty = {0};

@@ -27,16 +27,26 @@ struct aux_trace {
 
 /*
  * Code bytes that files on disk do not give: the vDSO, JIT code, patched pages. In a snapshot that was loaded,
- * `path` names the file that holds them (offset 0); in one to be saved, `bytes` holds them and path is NULL.
+ * `path` names the file that holds them, from file_offset on; in one to be saved, `bytes` holds them and path is NULL.
  */
 struct code_copy {
 	int32_t pid;
 	uint64_t addr;
 	uint64_t size;
-	char *name; /* what the mapping was called: "[vdso]", "//anon", or a file's path */
+	uint64_t
+		from_ns; /* since when they stood there, on the recording's clock; 0: since their mapping did */
+	char *name;	 /* what the mapping was called: "[vdso]", "//anon", or a file's path */
 	uint8_t *bytes;
 	char *path;
+	uint64_t file_offset;
 };
+
+/* Names of copies that stand at no address: what a JIT compiler wrote about its code. */
+#define JIT_PERF_MAP "[perf map]"
+#define JIT_DUMP     "[jitdump]"
+
+/* Whether it is a file by itself, the vDSO or what a compiler wrote of its code; all others can share one. */
+bool code_copy_is_file(const struct code_copy *copy);
 
 /* Which build of a file it is: its note NT_GNU_BUILD_ID. */
 struct build_id {

@@ -301,7 +301,9 @@ int step_copy_code(struct step *step, struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < step->process_cnt; i++) {
 		struct step_process *process = step->processes[i];
-		int err = step->started || process->exited ? 0 : code_store_keep_private(process->code);
+		int err = step->started || process->exited
+				  ? 0
+				  : code_store_keep_private(process->code, step_now(step));
 
 		if (!err)
 			err = code_store_export(process->code, snapshot);

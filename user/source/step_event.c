@@ -31,7 +31,7 @@ void step_begin_here(struct step *step, struct step_thread *thread, bool in_user
 		step_thread_enter(thread, thread->process->code, step_now(step), ip);
 		return;
 	}
-	thread->insn = code_store_insn(thread->process->code, ip);
+	thread->insn = code_store_insn(thread->process->code, ip, step_now(step));
 	thread->unsure = true;
 }
 
@@ -189,7 +189,7 @@ static int on_exec(struct step *step, struct step_thread *leader)
 static void on_group_stop(struct step *step, struct step_thread *thread)
 {
 	step_thread_interrupt(thread, step_now(step));
-	thread->insn = code_store_insn(thread->process->code, step_ip(thread));
+	thread->insn = code_store_insn(thread->process->code, step_ip(thread), step_now(step));
 	thread->unsure = true;
 	thread->group_stop = true;
 	thread->held = false;

@@ -78,7 +78,7 @@ void step_on_signal(struct step *step, struct step_thread *thread, int signal)
 	if (thread->encoder.enabled && ip != thread->insn.ip)
 		step_thread_retire(thread, thread->process->code, step_now(step), ip);
 	step_thread_interrupt(thread, step_now(step));
-	thread->insn = code_store_insn(thread->process->code, ip);
+	thread->insn = code_store_insn(thread->process->code, ip, step_now(step));
 	thread->detour = false;
 	thread->in_kernel = false;
 	thread->syscall = -1;

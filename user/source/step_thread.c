@@ -28,14 +28,24 @@ static void log_instruction(struct step_thread *thread)
 			losing(thread) ? " lost" : "");
 }
 
+/* The next instruction. Decoding can change to code that has changed only at a PSB. */
+static void go_to(struct step_thread *thread, struct code_store *code, uint64_t tsc, uint64_t ip)
+{
+	thread->insn = code_store_insn(code, ip, tsc);
+	if (thread->change_cnt == code_store_change_cnt(code))
+		return;
+	thread->change_cnt = code_store_change_cnt(code);
+	thread->encoder.psb_wanted = true;
+}
+
 void step_thread_enter(struct step_thread *thread, struct code_store *code, uint64_t tsc, uint64_t ip)
 {
+	go_to(thread, code, tsc, ip);
 	if (losing(thread))
 		thread->encoder.enabled =
 			true; /* as far as anybody can tell: the overflow's end says where */
 	else
 		encoder_enable(&thread->encoder, tsc, ip);
-	thread->insn = code_store_insn(code, ip);
 	thread->in_kernel = false;
 	thread->unsure = false;
 }
@@ -156,7 +166,7 @@ void step_thread_retire(struct step_thread *thread, struct code_store *code, uin
 	log_instruction(thread);
 	if (insn.kind == INSN_MOV_SS) {
 		/* The trap is held back for one instruction: two were executed. */
-		thread->insn = code_store_insn(code, insn.ip + insn.len);
+		go_to(thread, code, tsc, insn.ip + insn.len);
 		if (thread->insn.kind != INSN_MOV_SS) {
 			step_thread_retire(thread, code, tsc, ip);
 			return;
@@ -166,7 +176,7 @@ void step_thread_retire(struct step_thread *thread, struct code_store *code, uin
 		encoder_disable_async(&thread->encoder, tsc, expected(&insn, ip));
 		encoder_enable(&thread->encoder, tsc, ip);
 	}
-	thread->insn = code_store_insn(code, ip);
+	go_to(thread, code, tsc, ip);
 	if (thread->overflow_every)
 		overflow(thread, &insn, tsc, ip);
 	if (!losing(thread))

@@ -35,6 +35,7 @@ struct step_thread {
 	uint64_t overflow_every,
 		overflow_next;	/* test aid: instructions between overflows, and when the next is due */
 	uint64_t overflow_left; /* instructions still to be lost */
+	uint64_t change_cnt;	/* of the code, that the stream's last PSB knows */
 	FILE *log;
 };
 

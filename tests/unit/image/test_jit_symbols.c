@@ -20,7 +20,7 @@ static void write_file(const void *bytes, size_t size)
 
 static void named(const struct jit_symbols *symbols, uint64_t ip, const char *expected)
 {
-	const struct symbol *symbol = jit_symbols_find(symbols, ip);
+	const struct symbol *symbol = jit_symbols_find(symbols, ip, UINT64_MAX);
 
 	if (!expected)
 		assert_null(symbol);

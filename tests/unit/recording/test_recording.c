@@ -83,6 +83,7 @@ static struct snapshot *make_snapshot(void)
 		*copy = (struct code_copy){.pid = 11,
 					   .addr = i ? 0x401000 : 0x7fff0000,
 					   .size = 4096,
+					   .from_ns = i ? 77 : 0,
 					   .name = strdup(i ? "/bin/prog" : "[vdso]")};
 		copy->bytes = some_bytes(copy->size, 100 + (unsigned int)i);
 	}
@@ -129,6 +130,7 @@ static void assert_copies_on_disk(const struct snapshot *saved, const struct sna
 
 		assert_int_equal(a->pid, b->pid);
 		assert_int_equal(a->addr, b->addr);
+		assert_int_equal(a->from_ns, b->from_ns);
 		assert_int_equal(a->size, b->size);
 		assert_string_equal(a->name, b->name);
 		assert_non_null(file);
