@@ -11,8 +11,9 @@ TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
 FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
 FUZZ_SECONDS ?= 60
+ORACLES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c))
 # What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
-TEST_PACKAGES := g++ golang-go nodejs ocaml-nox rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils \
+TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils \
 	qemu-system-x86 busybox-static gcc-12
 
 define unit_rule
@@ -47,12 +48,12 @@ test: ## everything that can be tested here, after installing what is missing
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
 	$(Q)$(MAKE) --no-print-directory run-tests
 
-run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(BUILD)/tests/oracle/calls $(BUILD)/tests/oracle/packets
+run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(ORACLES)
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS) $(E2E_TESTS)
 
 test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
-	$(Q)$(MAKE) --no-print-directory all $(TEST_PROGRAMS) $(BUILD)/tests/oracle/calls $(BUILD)/tests/oracle/packets
+	$(Q)$(MAKE) --no-print-directory all $(TEST_PROGRAMS) $(ORACLES)
 	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/vm.sh
 
 damage: all $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage ## damaged recordings (with SAN=1: under the sanitizers)
@@ -70,11 +71,13 @@ demo: ## set up, build, and record the bundled example
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/programs/wordcount
 	$(Q)tests/demo.sh $(BUILD)
 
-bench: ## rates, side by side in one run
+bench: ## rates and sizes, side by side in one run
 	$(Q)tests/lint/deps.sh $(PACKAGES)
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/bench/bench $(BUILD)/tests/bench/trigger $(BUILD)/tests/programs/wordcount
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/bench/bench $(BUILD)/tests/bench/trigger $(BUILD)/tests/bench/snapshots \
+		$(BUILD)/tests/programs/wordcount
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
 	$(Q)$(BUILD)/tests/bench/trigger
+	$(Q)$(BUILD)/tests/bench/snapshots $(BUILD)/trailcam
 
 $(BUILD)/tests/fuzz/replay/%: tests/fuzz/targets/%.c $(if $(FUZZ),,tests/fuzz/replay.c) $(LIBS)
 	$(say) FUZZ $@

@@ -137,6 +137,23 @@ several_programs() {
 	"$trailcam" dump --slices "$out/wide" | awk -F'\t' '!/^#/ { print $5 }' | sort -u | wc -l | grep -qv '^[012]$'
 }
 check 'wide: several programs' several_programs
+check 'kernel: every instruction of the program' exact kernel 100000
+kernel_walk() {
+	"$BUILD/tests/oracle/kernel_walk" "$1" "$tmp/walk" && "$trailcam" dump --instructions "$tmp/walk" | grep -v gap | cmp - "$tmp/walk.log" || return 1
+	[ "$(wc -l <"$tmp/walk.log")" -gt 100000 ] && "$trailcam" dump --slices "$tmp/walk" >"$tmp/walk.slices" && ! grep '\[gap' "$tmp/walk.slices"
+}
+check 'kernel: a way through its code' kernel_walk "$out/kernel"
+perf_walk() {
+	perf script -f -i "$tmp/walk" --itrace=i1i -F tid,ip --ns 2>"$tmp/perf.err" | awk '{ print $1, $2 }' | cmp - "$tmp/walk.log"
+}
+check 'kernel: perf decodes the same' perf_walk
+# The system call's code is on top of the function that made it.
+kernel_names() {
+	awk -F'\t' '!/^#/ { open[$3] = $4 }
+		$4 == "do_syscall_64" { cnt++; if (open[$3 - 1] != "entry_SYSCALL_64_after_hwframe" || open[0] ~ /SYSCALL/) { print; bad++ } }
+		END { exit cnt < 100 || bad }' "$tmp/walk.slices"
+}
+check 'kernel: its functions by name' kernel_names
 check 'full: every instruction' exact full 1000000
 check 'full: no gap' no_gap full
 # Where the reader was too slow there is a gap. Behind the last packet before it a decoder walks on as far as it can, into what was not logged any more.
@@ -166,6 +183,7 @@ refusal() {
 }
 check 'refused: a strict kernel' refusal paranoid 125 'kernel.perf_event_paranoid is 3'
 check 'refused: more memory than a user may lock' refusal size 125 'use a smaller --snapshot-size'
+check 'refused: the kernel to an ordinary user' refusal kernel 125 'the kernel does not let this user trace it (kernel.perf_event_paranoid is 2)'
 check 'an ordinary user is allowed what fits' refusal allowed 0 'wrote /tmp/nobody.fxt'
 check 'refused: more filters than there are' refusal filters 125 'these are 3 functions, and this processor can filter 2'
 check 'refused: a period that there is not' refusal resolution 125 'no mtc_period=4; it has: 3 6 9'
@@ -188,6 +206,7 @@ for name in file thread snapshot compressed directory threads cyc pipe; do
 	check "perf: $name: no gap" no_gap $name
 done
 check 'perf: file: every call' true_calls file
+check 'perf: directory: a way through the code of the kernel' kernel_walk "$out/directory"
 
 # --- Linux 6.1: no uprobe_multi, no AUX pause
 

@@ -22,6 +22,7 @@ enum {
 	OPT_SOURCE = 256,
 	OPT_TIMER_RESOLUTION,
 	OPT_FILTER,
+	OPT_KERNEL,
 	OPT_CPU_WIDE,
 	OPT_FULL,
 	OPT_SNAPSHOT_SIZE,
@@ -58,6 +59,8 @@ static const struct argp_option table[] = {
 	 24},
 	{"full-execution", OPT_FULL, NULL, 0,
 	 "intel_pt: keep everything from the start on, up to --max-size, not only what came last", 24},
+	{"kernel", OPT_KERNEL, "only", OPTION_ARG_OPTIONAL,
+	 "intel_pt: trace the kernel, too, or only it; needs CAP_PERFMON and CAP_SYSLOG, or root", 24},
 	{"cpu-wide", OPT_CPU_WIDE, NULL, 0, "intel_pt: trace whatever runs on any processor", 24},
 	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
 	 "Trace the children that are forked, too, and what they exec", 24},
@@ -133,6 +136,14 @@ static int add_filter(struct capture_options *options, const char *spec)
 	return 0;
 }
 
+static int parse_kernel(struct capture_options *options, const char *text)
+{
+	if (text && strcmp(text, "only"))
+		return fail(-EINVAL, "--kernel: '%s' is not 'only'; --kernel alone adds the kernel", text);
+	options->capture.scope = text ? PT_KERNEL : PT_BOTH;
+	return 0;
+}
+
 static int parse_value(struct capture_options *options, int key, char *arg)
 {
 	switch (key) {
@@ -146,6 +157,8 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 		return pt_timing_parse(&options->capture.timing, arg);
 	case OPT_FILTER:
 		return add_filter(options, arg);
+	case OPT_KERNEL:
+		return parse_kernel(options, arg);
 	case OPT_LINK:
 		return parse_link(arg, &options->capture.link);
 	case OPT_STEP_OVERFLOW:
@@ -209,6 +222,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SOURCE:
 	case OPT_TIMER_RESOLUTION:
 	case OPT_FILTER:
+	case OPT_KERNEL:
 	case OPT_LINK:
 	case OPT_STEP_OVERFLOW:
 		err = parse_value(options, key, arg);

@@ -21,6 +21,7 @@ enum {
 	JITDUMP_MAGIC = 0x4a695444, /* "JiTD" */
 	JIT_CODE_LOAD = 0,
 	JIT_CODE_MOVE = 1,
+	MODULE_GAP = 1 << 20, /* no function is that long */
 	SEARCH_BACK = 64, /* functions that begin before an address and are looked at whether they reach it */
 };
 
@@ -40,7 +41,8 @@ static int add(struct jit_symbols *symbols, struct jit_function function, const 
 
 	if (!len || symbol->end <= symbol->start)
 		return 0;
-	symbol->object = "[jit]";
+	if (!symbol->object)
+		symbol->object = "[jit]";
 	symbol->named = true;
 	symbol->name = strndup(name, len);
 	if (!symbol->name || ARRAY_PUSH(symbols->items, symbols->cnt, symbols->cap, function)) {
@@ -71,6 +73,60 @@ int jit_symbols_read_map(struct jit_symbols *symbols, const char *path)
 				  (struct jit_function){.symbol = {.start = start, .end = start + size}},
 				  at + 1, strcspn(at + 1, "\r\n"));
 	}
+	return err;
+}
+
+/* ---- kallsyms ---- */
+
+/* Of several names for one address the last is shown: one without underscores in front. */
+static int compare_starts(const void *left, const void *right)
+{
+	const struct symbol *a = &((const struct jit_function *)left)->symbol;
+	const struct symbol *b = &((const struct jit_function *)right)->symbol;
+	size_t a_low = strspn(a->name, "_"), b_low = strspn(b->name, "_");
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a_low != b_low ? (a_low < b_low) - (a_low > b_low) : strcmp(a->name, b->name);
+}
+
+/* The last function of a module is taken to end with its page. */
+static void set_ends(struct jit_symbols *symbols)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = symbols->cnt; i-- > 0;) {
+		struct symbol *symbol = &symbols->items[i].symbol;
+		uint64_t page_end = (symbol->start | 0xfff) + 1;
+
+		if (i + 1 < symbols->cnt && symbols->items[i + 1].symbol.start != symbol->start)
+			next = symbols->items[i + 1].symbol.start;
+		symbol->end = next - symbol->start < MODULE_GAP ? next : page_end;
+	}
+}
+
+int jit_symbols_read_kernel(struct jit_symbols *symbols, const char *path)
+{
+	CLEANUP(fclosep) FILE *file = fopen(path, "re");
+	CLEANUP(freep) char *line = NULL;
+	size_t cap = 0;
+	int err = 0;
+
+	if (!file)
+		return -errno;
+	while (!err && getline(&line, &cap, file) > 0) {
+		struct jit_function function = {.symbol = {.object = "[kernel]"}};
+		char *at = line;
+
+		function.symbol.start = strtoull(at, &at, 16);
+		function.symbol.end = function.symbol.start + 1;
+		if (at[0] != ' ' || !at[1] || !strchr("tTwW", at[1]) || at[2] != ' ' || !function.symbol.end)
+			continue;
+		err = add(symbols, function, at + 3, strcspn(at + 3, "\t\r\n"));
+	}
+	if (symbols->cnt)
+		qsort(symbols->items, symbols->cnt, sizeof(*symbols->items), compare_starts);
+	set_ends(symbols);
 	return err;
 }
 

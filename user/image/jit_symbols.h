@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions that a JIT compiler made, by what it wrote about them. */
+/* Functions that no ELF file describes: those that a JIT compiler made, by what it wrote about them, and the kernel's. */
 #pragma once
 
 #include <stddef.h>
@@ -28,6 +28,12 @@ void jit_symbols_release(struct jit_symbols *symbols);
  */
 int jit_symbols_read_map(struct jit_symbols *symbols, const char *path);
 int jit_symbols_read_dump(struct jit_symbols *symbols, const char *path);
+
+/*
+ * Appends the functions of a kallsyms (kernel/kallsyms.c, s_show()): a line "ADDR TYPE NAME" each, with "[MODULE]" behind it. Each ends where the next begins. 0, -ENOMEM, or the
+ * error of open(2), without a sentence.
+ */
+int jit_symbols_read_kernel(struct jit_symbols *symbols, const char *path);
 
 /* To be called when all are read, before the first jit_symbols_find(). 0 or -ENOMEM. */
 int jit_symbols_sort(struct jit_symbols *symbols);

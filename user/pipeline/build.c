@@ -108,7 +108,9 @@ static int thread_build_new(struct thread_build **ret_thread, struct build *buil
 
 	if (!thread)
 		return -ENOMEM;
-	thread->stream = (struct stream){.snapshot = build->snapshot, .process = turn->process};
+	thread->stream = (struct stream){.snapshot = build->snapshot,
+					 .process = turn->process,
+					 .kernel = build->decoded->history->kernel};
 	thread->config =
 		(struct stacks_config){.symbol_at = stream_symbol_at,
 				       .time_ns = stream_time_ns,

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "source/pt.h"
 #include "source/pt_caps.h"
 #include "source/snapshot.h"
 #include "trigger/trigger.h"
@@ -39,9 +40,10 @@ struct capture_config {
 	char *const *argv;
 	const pid_t *pids; /* ... to attach to these */
 	size_t pid_cnt;
-	bool follow_forks; /* children are targets, too */
-	bool full;	   /* the intel_pt source keeps everything, not only what comes before the end */
-	bool cpu_wide;	   /* the intel_pt source traces whatever runs, not only the targets */
+	bool follow_forks;   /* children are targets, too */
+	bool full;	     /* the intel_pt source keeps everything, not only what comes before the end */
+	enum pt_scope scope; /* the intel_pt source traces the kernel, too, or only it */
+	bool cpu_wide;	     /* the intel_pt source traces whatever runs, not only the targets */
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
 	struct capture_until until;

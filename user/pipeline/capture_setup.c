@@ -157,6 +157,7 @@ static int open_pt(struct capture *capture)
 		.timing = config->timing,
 		.ring_size = config->ring_size,
 		.follow_forks = config->follow_forks,
+		.scope = config->scope,
 		.full = config->full,
 		/* Between snapshots the trace must go on. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,
@@ -210,6 +211,13 @@ static int set_filters(struct capture *capture)
 	if (config->cpu_wide && config->filter_cnt)
 		return fail(-EINVAL, "--filter and --cpu-wide exclude each other: the kernel sets filters "
 				     "for targets only");
+	if (!capture->pt && config->scope != PT_USER)
+		return fail(-EINVAL,
+			    "--kernel belongs to --source intel_pt: single-stepping sees user code only");
+	if (config->scope != PT_USER && config->filter_cnt)
+		return fail(-EINVAL,
+			    "--filter and --kernel exclude each other: functions of the kernel are not "
+			    "among those that a filter can name");
 	if (!capture->pt)
 		return config->filter_cnt ? fail(-EINVAL, "--filter belongs to --source intel_pt") : 0;
 	for (size_t i = 0; i < config->filter_cnt && !err; i++)

@@ -124,8 +124,11 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 		.object = mapping->name,
 	};
 	struct history_process *process;
-	int err = process_get(history, record->pid, &process);
+	int err;
 
+	if (record->pid == -1)
+		return 0; /* the kernel's: see read_kernel() */
+	err = process_get(history, record->pid, &process);
 	if (!err && is_file(mapping->name))
 		err = binaries_find(history->binaries, mapping->name, &section.path);
 	if (!err)
@@ -230,17 +233,37 @@ static int name_jit(struct history *history, struct late_jit *jit)
 	return process ? image_set_jit(process->image, &jit->symbols) : 0;
 }
 
+/* ---- the kernel ---- */
+
+static int read_kernel(struct history *history, const struct snapshot *snapshot)
+{
+	struct jit_symbols symbols = {0};
+	int err = image_new(&history->kernel, history->objects);
+
+	for (size_t i = 0; i < snapshot->copy_cnt && !err; i++) {
+		const struct code_copy *copy = &snapshot->copies[i];
+		struct image_section section = late_code_section(copy);
+
+		if (!copy->path || !code_copy_is_kernel(copy))
+			continue;
+		if (!strcmp(copy->name, KERNEL_CODE))
+			err = image_overlay(history->kernel, &section);
+		else if (!strcmp(copy->name, KERNEL_NAMES) &&
+			 jit_symbols_read_kernel(&symbols, copy->path) == -ENOMEM)
+			err = -ENOMEM;
+	}
+	if (!err)
+		err = image_set_jit(history->kernel, &symbols);
+	jit_symbols_release(&symbols);
+	return err;
+}
+
 /* ---- for the decoder ---- */
 
-static int add_image(struct history *history, const struct image *image, size_t version)
+static size_t take_sections(struct code_section *sections, const struct image_section *from, size_t cnt)
 {
-	struct code_image added = {0};
-	size_t cnt, used = 0;
-	const struct image_section *from = image_sections(image, version, &cnt);
-	struct code_section *sections = calloc(cnt + 1, sizeof(*sections));
+	size_t used = 0;
 
-	if (!sections)
-		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		if (!from[i].path)
 			continue;
@@ -249,8 +272,23 @@ static int add_image(struct history *history, const struct image *image, size_t 
 							 .size = from[i].size,
 							 .addr = from[i].addr};
 	}
+	return used;
+}
+
+/* A version of a process's image, NULL for none, and the kernel's. */
+static int add_image(struct history *history, const struct image *image, size_t version)
+{
+	struct code_image added = {0};
+	size_t cnt = 0, kernel_cnt;
+	const struct image_section *kernel = image_sections(history->kernel, 0, &kernel_cnt);
+	const struct image_section *from = image ? image_sections(image, version, &cnt) : NULL;
+	struct code_section *sections = calloc(cnt + kernel_cnt + 1, sizeof(*sections));
+
+	if (!sections)
+		return -ENOMEM;
 	added.sections = sections;
-	added.section_cnt = used;
+	added.section_cnt = take_sections(sections, from, cnt);
+	added.section_cnt += take_sections(sections + added.section_cnt, kernel, kernel_cnt);
 	if (ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, added)) {
 		free(sections);
 		return -ENOMEM;
@@ -308,7 +346,9 @@ int history_new(struct history **ret_history, const struct snapshot *snapshot, c
 		err = lay_late(history, &late, UINT64_MAX);
 	if (err)
 		return err;
-	err = ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, (struct code_image){0});
+	err = read_kernel(history, snapshot);
+	if (!err)
+		err = add_image(history, NULL, 0);
 	for (size_t i = 0; i < history->process_cnt && !err; i++)
 		err = fill_versions(history, snapshot, &history->processes[i]);
 	for (size_t i = 0; i < late.jit_cnt && !err; i++)
@@ -339,6 +379,7 @@ void history_free(struct history *history)
 	free(history->switches);
 	free(history->processes);
 	free(history->threads);
+	image_free(history->kernel);
 	image_objects_free(history->objects);
 	binaries_free(history->binaries);
 	free(history);

@@ -42,6 +42,7 @@ enum { HISTORY_NO_IMAGE = 0 };
 
 struct history {
 	struct binaries *binaries;
+	struct image *kernel; /* the same for all processes */
 	struct image_objects *objects;
 	struct history_process *processes;
 	size_t process_cnt, process_cap;

@@ -24,6 +24,10 @@ const struct symbol *stream_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 	const struct stream *stream = ctx;
 	const struct symbol *symbol;
 
+	if (ip >> 63 && stream->kernel) {
+		symbol = image_symbol_at(stream->kernel, 0, ip);
+		return symbol ? symbol : &stream_nowhere;
+	}
 	if (!stream->process)
 		return &stream_nowhere;
 	symbol = image_symbol_at(stream->process->image, version_at(stream->process, tsc), ip);

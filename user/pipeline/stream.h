@@ -9,7 +9,8 @@
 struct stream {
 	const struct snapshot *snapshot;
 	struct history_process *process; /* NULL: no code known */
-	uint64_t base_ns;		 /* time 0 of the timeline */
+	struct image *kernel;
+	uint64_t base_ns; /* time 0 of the timeline */
 };
 
 /* What stands for a function where no code is known. */

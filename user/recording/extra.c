@@ -39,6 +39,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 {
 	const struct trace_params *params = &snapshot->params;
 	const struct trace_clock *clock = &snapshot->clock;
+	uint32_t copy_cnt = 0;
 
 	fwrite(magic, sizeof(magic), 1, file);
 	put_u32(file, EXTRA_VERSION);
@@ -64,8 +65,12 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 	put_u32(file, (uint32_t)snapshot->hit_cnt);
 	if (snapshot->hit_cnt)
 		fwrite(snapshot->hits, sizeof(struct hit), snapshot->hit_cnt, file);
-	put_u32(file, (uint32_t)snapshot->copy_cnt);
+	for (size_t i = 0; i < snapshot->copy_cnt; i++)
+		copy_cnt += !code_copy_is_kernel(&snapshot->copies[i]);
+	put_u32(file, copy_cnt);
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		if (code_copy_is_kernel(&snapshot->copies[i]))
+			continue;
 		put_u32(file, (uint32_t)snapshot->copies[i].pid);
 		put_u64(file, snapshot->copies[i].addr);
 		put_u64(file, snapshot->copies[i].size);

@@ -128,6 +128,32 @@ static int write_copy_mappings(FILE *file, const struct snapshot *snapshot, cons
 	return err;
 }
 
+/* What perf wants to know before it looks into kcore_dir (tools/perf/util/synthetic-events.c, perf_event__synthesize_kernel_mmap()). */
+static void write_kernel_mapping(FILE *file, const struct snapshot *snapshot)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t addr, len, pgoff;
+		char name[32];
+		struct sideband_trailer trailer;
+	} record = {.header = {PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, sizeof(record)},
+		    .pid = UINT32_MAX,
+		    .name = "[kernel.kallsyms]_stext",
+		    .trailer = {.id = SIDEBAND_EVENT_ID, .reserved = PERF_ONLY_MARK}};
+
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		const struct code_copy *copy = &snapshot->copies[i];
+
+		if (!code_copy_is_kernel(copy) || strcmp(copy->name, KERNEL_CODE))
+			continue;
+		record.addr = record.pgoff = copy->addr;
+		record.len = copy->size;
+		fwrite(&record, sizeof(record), 1, file);
+		return;
+	}
+}
+
 static void write_aux(FILE *file, const struct snapshot *snapshot, uint64_t *index)
 {
 	static const uint8_t pad[8];
@@ -224,6 +250,7 @@ static int write_all(FILE *file, const struct snapshot *snapshot, const char *di
 	fwrite(&header, sizeof(header), 1, file);
 	write_attr(file, snapshot);
 	write_info(file, snapshot);
+	write_kernel_mapping(file, snapshot);
 	fwrite(snapshot->sideband, 1, snapshot->sideband_size, file);
 	err = write_copy_mappings(file, snapshot, directory);
 	if (err)

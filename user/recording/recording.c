@@ -17,13 +17,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "recording/perf_data.h"
+#include "source/kernel_code.h"
+
+/* As perf record --kcore names them. */
+#define KERNEL_DIR "kcore_dir"
+static const char *const kernel_files[] = {"kcore", "kallsyms", "modules"};
 
 static bool is_ours(const char *name)
 {
-	return !strcmp(name, "data") || !strncmp(name, "code.", 5);
+	return !strcmp(name, "data") || !strcmp(name, KERNEL_DIR) || !strncmp(name, "code.", 5);
 }
 
 /* Whether a directory holds nothing but a recording's files (or nothing at all). */
@@ -40,12 +46,23 @@ static bool holds_only_a_recording(const char *path)
 	return only;
 }
 
+static void remove_kernel_dir(int parent_fd)
+{
+	int fd = openat(parent_fd, KERNEL_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_files) && fd >= 0; i++)
+		unlinkat(fd, kernel_files[i], 0);
+	closep(&fd);
+	unlinkat(parent_fd, KERNEL_DIR, AT_REMOVEDIR);
+}
+
 static void remove_recording(const char *path)
 {
 	DIR *dir = opendir(path);
 
 	if (!dir)
 		return;
+	remove_kernel_dir(dirfd(dir));
 	for (struct dirent *entry; (entry = readdir(dir));)
 		if (is_ours(entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, 0);
@@ -140,14 +157,26 @@ static int write_data(int dir_fd, const struct snapshot *snapshot, const char *f
 	return err;
 }
 
+static int write_kernel(int dir_fd, const struct snapshot *snapshot)
+{
+	CLEANUP(closep) int fd = -1;
+
+	if (mkdirat(dir_fd, KERNEL_DIR, 0777))
+		return -errno;
+	fd = openat(dir_fd, KERNEL_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : kernel_code_write(snapshot, fd);
+}
+
 static int write_files(const char *temporary, const struct snapshot *snapshot, const char *final_path)
 {
 	CLEANUP(closep) int dir_fd = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int err = dir_fd < 0 ? -errno : 0;
 
 	for (size_t i = 0; i < snapshot->copy_cnt && !err; i++)
-		if (snapshot->copies[i].bytes)
+		if (snapshot->copies[i].bytes && !code_copy_is_kernel(&snapshot->copies[i]))
 			err = write_copy(dir_fd, &snapshot->copies[i]);
+	if (!err && kernel_code_is_there(snapshot))
+		err = write_kernel(dir_fd, snapshot);
 	return err ? err : write_data(dir_fd, snapshot, final_path);
 }
 
@@ -255,6 +284,13 @@ static int name_copies(struct snapshot *snapshot, const char *dir)
 	return 0;
 }
 
+static int load_kernel(struct snapshot *snapshot, const char *dir)
+{
+	CLEANUP(freep) char *path = NULL;
+
+	return asprintf(&path, "%s/" KERNEL_DIR, dir) < 0 ? -ENOMEM : kernel_code_read(snapshot, path);
+}
+
 int recording_load(struct snapshot **ret_snapshot, const char *path)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
@@ -270,6 +306,8 @@ int recording_load(struct snapshot **ret_snapshot, const char *path)
 	if (err)
 		return fail_prefix(err, "cannot read the recording %s", path);
 	err = name_copies(snapshot, dir);
+	if (!err)
+		err = load_kernel(snapshot, dir);
 	if (err)
 		return err;
 	*ret_snapshot = TAKE_PTR(snapshot);

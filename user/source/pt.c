@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "source/code_store.h"
+#include "source/kernel_code.h"
 #include "source/maps.h"
 #include "source/proc_status.h"
 #include "source/pt_event.h"
@@ -93,6 +94,8 @@ static struct perf_event_attr trace_attr(const struct pt *pt, bool at_exec)
 
 	attr.type = pt->caps.type;
 	attr.config = pt->pt_config;
+	attr.exclude_kernel = pt->config.scope == PT_USER;
+	attr.exclude_user = pt->config.scope == PT_KERNEL;
 	attr.disabled = 1;
 	attr.enable_on_exec = at_exec;
 	return attr;
@@ -213,6 +216,11 @@ static int add_thread(struct pt *pt, pid_t tid, bool at_exec)
 	return 0;
 }
 
+static int explain(const struct pt *pt, int err)
+{
+	return pt_explain(err, pt->config.ring_size, (int)pt->cpu_cnt, pt->config.scope != PT_USER);
+}
+
 /* ---- the moment of attaching ---- */
 
 static int read_clock(const struct pt *pt, struct trace_clock *ret_clock)
@@ -302,8 +310,7 @@ int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 	struct trace_clock clock;
 
 	if (err)
-		return err == -ESRCH ? fail(err, "process %d has ended", pid)
-				     : pt_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
+		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);
 	err = read_clock(pt, &clock);
 	return err || at_exec ? err : tell_past(pt, pid);
 }
@@ -332,7 +339,7 @@ int pt_add_all(struct pt *pt)
 	int err = add_thread(pt, -1, false);
 
 	if (err)
-		return pt_explain(err, pt->config.ring_size, (int)pt->cpu_cnt);
+		return explain(pt, err);
 	err = read_clock(pt, &clock);
 	return err ? err : tell_past_of_all(pt);
 }
@@ -597,7 +604,16 @@ int pt_describe(struct pt *pt, struct snapshot *snapshot)
 	snapshot->params = pt_caps_params(&pt->caps, pt->pt_config);
 	tie_clocks(&snapshot->clock);
 	snapshot->source = strdup("intel_pt");
-	return snapshot->source ? code_store_add_own_vdso(snapshot) : -ENOMEM;
+	if (!snapshot->source || code_store_add_own_vdso(snapshot))
+		return -ENOMEM;
+	if (pt->config.scope == PT_USER)
+		return 0;
+	err = kernel_code_copy(snapshot, KERNEL_PROC);
+	if (err && err != -ENOMEM) {
+		log_warn("%s: its functions are missing in the trace", fail_message(err));
+		err = 0;
+	}
+	return err;
 }
 
 /* ---- life ---- */

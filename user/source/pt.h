@@ -4,7 +4,7 @@
  * time; each thread of the targets has an event on each processor, and threads (and children, if wanted) that are born later inherit them. Who ran where,
  * and what was mapped, the kernel tells as records (source/sideband.h).
  *
- * User mode only. Taking a snapshot: pt_stop(), pt_snapshot(), and pt_start() to go on.
+ * Taking a snapshot: pt_stop(), pt_snapshot(), and pt_start() to go on.
  */
 #pragma once
 
@@ -22,6 +22,11 @@ struct pt_config {
 	struct pt_timing timing;
 	size_t ring_size; /* of each processor's: a power of two, a page at least; 0: 4 MiB, or what this user may lock */
 	bool follow_forks; /* children are targets, too */
+	enum pt_scope {
+		PT_USER,
+		PT_KERNEL,
+		PT_BOTH,
+	} scope; /* which code is traced */
 	/* Everything from the start on is kept, in temporary files, as long as it can be read in time; what cannot is lost, and known to be. */
 	bool full;
 	/* A call of bpf_printk() in a traced thread ends its trace there, where the kernel can do that. */
@@ -65,7 +70,7 @@ uint64_t pt_streamed(const struct pt *pt);
 /* After pt_stop(): appends an AUX trace for each processor's ring, of what was written since the last snapshot, and the records since then. */
 int pt_snapshot(struct pt *pt, struct snapshot *snapshot);
 
-/* Fills the parameters, the clock and the source's name. */
+/* Fills the parameters, the clock and the source's name; appends the kernel's code where that is traced. */
 int pt_describe(struct pt *pt, struct snapshot *snapshot);
 
 void pt_free(struct pt *pt);

@@ -40,10 +40,17 @@ size_t pt_ring_size(int cpu_cnt, size_t data_size, size_t max, size_t min)
 	return size;
 }
 
-int pt_explain(int err, size_t aux_size, int cpu_cnt)
+int pt_explain(int err, size_t aux_size, int cpu_cnt, bool kernel)
 {
 	switch (err) {
 	case -EACCES:
+		if (kernel && reading_number(PARANOID, PARANOID_UNKNOWN) < 3)
+			return fail(
+				err,
+				"the kernel does not let this user trace it (kernel.perf_event_paranoid is "
+				"%d): use root, "
+				"CAP_PERFMON or sysctl kernel.perf_event_paranoid=1, or leave out --kernel",
+				reading_number(PARANOID, PARANOID_UNKNOWN));
 		return fail(
 			err,
 			"the kernel does not let this user record here (kernel.perf_event_paranoid is %d): "

@@ -2,6 +2,7 @@
 /* What the kernel lets this user have of Intel PT. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -11,4 +12,4 @@
 size_t pt_ring_size(int cpu_cnt, size_t data_size, size_t max, size_t min);
 
 /* What the error of opening or mapping means here, as a sentence with its remedy; returns `err`. */
-int pt_explain(int err, size_t aux_size, int cpu_cnt);
+int pt_explain(int err, size_t aux_size, int cpu_cnt, bool kernel);

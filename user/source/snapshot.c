@@ -60,7 +60,14 @@ struct aux_trace *snapshot_add_aux(struct snapshot *snapshot)
 bool code_copy_is_file(const struct code_copy *copy)
 {
 	return !strcmp(copy->name, "[vdso]") || !strcmp(copy->name, JIT_PERF_MAP) ||
-	       !strcmp(copy->name, JIT_DUMP);
+	       !strcmp(copy->name, JIT_DUMP) || !strcmp(copy->name, KERNEL_NAMES) ||
+	       !strcmp(copy->name, KERNEL_MODULES);
+}
+
+bool code_copy_is_kernel(const struct code_copy *copy)
+{
+	return copy->pid == -1 && (!strcmp(copy->name, KERNEL_CODE) || !strcmp(copy->name, KERNEL_NAMES) ||
+				   !strcmp(copy->name, KERNEL_MODULES));
 }
 
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot)

@@ -45,6 +45,13 @@ struct code_copy {
 #define JIT_PERF_MAP "[perf map]"
 #define JIT_DUMP     "[jitdump]"
 
+/* Names of copies of the kernel's, with pid -1 (source/kernel_code.h). */
+#define KERNEL_CODE    "[kernel]"
+#define KERNEL_NAMES   "[kallsyms]"
+#define KERNEL_MODULES "[modules]"
+
+bool code_copy_is_kernel(const struct code_copy *copy);
+
 /* Whether it is a file by itself, the vDSO or what a compiler wrote of its code; all others can share one. */
 bool code_copy_is_file(const struct code_copy *copy);
 

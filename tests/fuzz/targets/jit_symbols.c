@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	CLEANUP(closep) int fd = memfd_create("input", MFD_CLOEXEC);
-	struct jit_symbols symbols = {0};
+	struct jit_symbols symbols = {0}, kernel = {0};
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -20,6 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		return 0;
 	jit_symbols_read_map(&symbols, path);
 	jit_symbols_read_dump(&symbols, path);
+	jit_symbols_read_kernel(&kernel, path);
+	jit_symbols_release(&kernel);
 	if (!jit_symbols_sort(&symbols))
 		for (size_t i = 0; i < symbols.cnt; i++)
 			if (!jit_symbols_find(&symbols, symbols.items[i].symbol.start, UINT64_MAX) ||

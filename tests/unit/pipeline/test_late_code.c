@@ -16,15 +16,16 @@ struct world {
 };
 
 /* A file in memory, as a copy of that name. */
-static struct code_copy *add_copy(struct snapshot *snapshot, const char *name, uint64_t from_ns, const void *bytes,
-				  size_t size)
+static struct code_copy *add_copy(struct snapshot *snapshot, const char *name, uint64_t from_ns,
+				  const void *bytes, size_t size)
 {
 	struct code_copy *copy = snapshot_add_copy(snapshot);
 	int fd = memfd_create("copy", 0);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, size), size);
-	*copy = (struct code_copy){.pid = 1, .addr = JIT, .size = size, .from_ns = from_ns, .name = strdup(name)};
+	*copy = (struct code_copy){
+		.pid = 1, .addr = JIT, .size = size, .from_ns = from_ns, .name = strdup(name)};
 	assert_true(asprintf(&copy->path, "/proc/self/fd/%d", fd) > 0);
 	return copy;
 }
@@ -157,8 +158,10 @@ static void a_jitdump_has_code_and_names(void **state)
 	assert_int_equal(byte_at(world, 250, JIT + 32), -1);
 	assert_int_equal(byte_at(world, 300, JIT), 13);
 	assert_int_equal(byte_at(world, 300, JIT + 64), 12);
-	assert_string_equal(image_symbol_at(world->image, image_version_at(world->image, 250), JIT)->name, "first");
-	assert_string_equal(image_symbol_at(world->image, image_version_at(world->image, 300), JIT)->name, "third");
+	assert_string_equal(image_symbol_at(world->image, image_version_at(world->image, 250), JIT)->name,
+			    "first");
+	assert_string_equal(image_symbol_at(world->image, image_version_at(world->image, 300), JIT)->name,
+			    "third");
 }
 
 int main(void)
