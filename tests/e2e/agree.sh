@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Three decoders agree on every instruction: the step log (what was executed), libipt and perf (what the packets say).
 . tests/e2e/lib.sh
+sources=$PWD/tests/programs/src
 
 # Sorts by thread, each thread's instructions in order.
 by_thread() {
@@ -15,11 +16,52 @@ record() {
 	${prefix:-} "$trailcam" run --source step --snapshot-size 64M --step-log "$tmp/$name.log" --keep-recording "$tmp/$name" \
 		-o "$tmp/$name.fxt.gz" "$@" >"$tmp/$name.out" 2>"$tmp/$name.err"
 	echo "exit status $?" >>"$tmp/$name.err"
-	[ -e "$tmp/$name/data" ] || {
-		cat "$tmp/$name.err"
+	truth "$name"
+}
+
+# truth NAME: what the step log tells.
+truth() {
+	[ -e "$tmp/$1/data" ] || {
+		cat "$tmp/$1.err"
 		return 1
 	}
-	grep -v lost "$tmp/$name.log" | cut -d' ' -f1,2 | by_thread >"$tmp/$name.truth"
+	grep -v lost "$tmp/$1.log" | cut -d' ' -f1,2 | by_thread >"$tmp/$1.truth"
+}
+
+# start NAME PROGRAM...: up to where it says "ready" and waits for a line; $target. Its input ends with this script, whatever happens.
+start() {
+	name=$1
+	shift
+	mkfifo "$tmp/$name.in"
+	"$@" <"$tmp/$name.in" >"$tmp/$name.out" 2>&1 &
+	target=$!
+	exec 3>"$tmp/$name.in"
+	wait_for "$tmp/$name.out" ready
+}
+
+# trace NAME: what it does from there on until it ends.
+trace() {
+	# What a script starts in the background ignores SIGINT otherwise.
+	env --default-signal=INT timeout -s INT 120 "$trailcam" attach -v --source step --follow-forks --snapshot-size 64M \
+		--step-log "$tmp/$1.log" --keep-recording "$tmp/$1" -o "$tmp/$1.fxt.gz" -p $target 2>"$tmp/$1.err" 3>&- &
+	tracer=$!
+	wait_for "$tmp/$1.err" 'debug: attached' && echo >&3
+	wait $tracer
+	echo "exit status $?" >>"$tmp/$1.err"
+}
+
+end() {
+	exec 3>&-
+	kill $target 2>/dev/null
+	wait $target
+}
+
+# attach NAME PROGRAM...: `record` for a program whose start takes millions of instructions, which are left out.
+attach() {
+	name=$1
+	start "$@" && trace "$name"
+	end
+	truth "$name" && says "$tmp/$name.err" 'the target ended'
 }
 
 log_is_long() {
@@ -48,20 +90,25 @@ no_gaps() {
 	! grep -F '[gap' "$tmp/$1.slices"
 }
 
+# agree_on NAME MINIMUM: about what was recorded.
+agree_on() {
+	check "$1: at least $2 instructions" log_is_long "$1" "$2"
+	check "$1: libipt gives the executed instructions" libipt_agrees "$1"
+	if command -v perf >/dev/null; then
+		check "$1: perf script gives the executed instructions" perf_agrees "$1"
+	else
+		skip "$1: perf script" "perf is not installed (package linux-perf)"
+	fi
+	check "$1: no gap" no_gaps "$1"
+	rm -rf "${tmp:?}/$1" "$tmp/$1".*
+}
+
 # agree NAME MINIMUM [OPTION...] -- PROGRAM...
 agree() {
 	name=$1 minimum=$2
 	shift 2
 	check "$name: recorded" record "$name" "$@"
-	check "$name: at least $minimum instructions" log_is_long "$name" "$minimum"
-	check "$name: libipt gives the executed instructions" libipt_agrees "$name"
-	if command -v perf >/dev/null; then
-		check "$name: perf script gives the executed instructions" perf_agrees "$name"
-	else
-		skip "$name: perf script" "perf is not installed (package linux-perf)"
-	fi
-	check "$name: no gap" no_gaps "$name"
-	rm -rf "${tmp:?}/$name" "$tmp/$name".*
+	agree_on "$name" "$minimum"
 }
 
 # Go's runtime takes millions of instructions to start: some seconds of it, with all its threads, are enough.
@@ -72,11 +119,39 @@ agree_go() {
 	prefix=
 }
 
+# The command may be a script that looks for the right version.
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+
+python_recorded() {
+	attach python "$python" "$sources/threads.py" && says "$tmp/python.err" 'in 3 threads'
+}
+
+node_recorded() {
+	attach node node --single-threaded --always-sparkplug "$sources/compiles.js" || return 1
+	calls=$("$trailcam" dump --slices "$tmp/node" | cut -f4 | grep -c '^//anon')
+	[ "$calls" -ge 50 ] || {
+		echo "only $calls calls"
+		return 1
+	}
+}
+
 agree throws 1000 --step-from main -- "$programs/throws"
 agree torture 100000 -- "$programs/torture"
 agree torture-exec 200000 -- "$programs/torture" exec
 agree wordcount 100000 -- "$programs/wordcount"
 agree jit 50000 -- "$programs/jit"
+if [ -n "$python" ]; then
+	check 'python: recorded, with a thread and a child' python_recorded
+	agree_on python 400000
+else
+	skip python 'it is not installed (package python3)'
+fi
+if command -v node >/dev/null; then
+	check 'node: recorded, with calls of what it has compiled' node_recorded
+	agree_on node 400000
+else
+	skip node 'it is not installed (package nodejs)'
+fi
 if bpf_missing; then
 	skip "programs of the distribution" "$bpf_reason"
 else

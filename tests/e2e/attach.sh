@@ -5,16 +5,6 @@
 ours=
 trap 'for pid in $ours; do kill -9 $pid; done 2>/dev/null; wait; rmdir ${group:+"$group"/docker-* "$group"} 2>/dev/null; rm -rf "$tmp"' EXIT
 
-wait_for() {
-	for _ in $(seq 200); do
-		grep -qsF -- "$2" "$1" && return 0
-		sleep 0.05
-	done
-	echo "'$2' did not come:"
-	cat "$1"
-	return 1
-}
-
 # start NAME [COMMAND...]: a server that waits for commands (say NAME COMMAND...); $target
 start() {
 	name=$1

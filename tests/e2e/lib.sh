@@ -40,6 +40,17 @@ says() {
 	}
 }
 
+# wait_for FILE TEXT: until the file contains the text.
+wait_for() {
+	for _ in $(seq 200); do
+		grep -qsF -- "$2" "$1" && return 0
+		sleep 0.05
+	done
+	echo "'$2' did not come:"
+	cat "$1"
+	return 1
+}
+
 # status_is WANTED COMMAND...: the command's exit status.
 status_is() {
 	wanted=$1
