@@ -39,37 +39,131 @@ static bool same_function(const struct symbol *a, const struct symbol *b)
 	return a == b || (a && b && a->start == b->start && !strcmp(a->name, b->name));
 }
 
-/* The nearest slice of the function; of equally near ones the last, which is the innermost. */
-static const struct slice *slice_of(const struct timeline_thread *thread, const struct symbol *symbol,
-				    uint64_t time_ns)
+/* ---- a thread's slices of one kind ---- */
+
+/* Those of a function, or, where that is NULL, the interruptions at an ip; in the order in which they begin. */
+struct slice_index {
+	const struct timeline_thread *thread;
+	const struct symbol *symbol;
+	uint64_t ip;
+	struct indexed_slice {
+		const struct slice *slice;
+		uint64_t latest_end; /* of it and all before it */
+	} * items;
+	size_t cnt, cap;
+};
+
+/* Hits are many, probed functions few. */
+struct slice_indices {
+	struct slice_index *items;
+	size_t cnt, cap;
+};
+
+static void slice_indices_release(struct slice_indices *indices)
 {
+	for (size_t i = 0; i < indices->cnt; i++)
+		free(indices->items[i].items);
+	free(indices->items);
+}
+
+static bool belongs(const struct slice_index *index, const struct slice *slice)
+{
+	return index->symbol ? same_function(slice->symbol, index->symbol)
+			     : slice->kind == SLICE_UNTRACED && slice->ip == index->ip;
+}
+
+static int fill_index(struct slice_index *index)
+{
+	uint64_t latest = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < index->thread->slice_cnt && !err; i++) {
+		const struct slice *slice = &index->thread->slices[i];
+
+		if (!belongs(index, slice))
+			continue;
+		latest = slice->end_ns > latest ? slice->end_ns : latest;
+		err = ARRAY_PUSH(index->items, index->cnt, index->cap,
+				 ((struct indexed_slice){slice, latest}));
+	}
+	return err;
+}
+
+static int index_of(struct slice_indices *indices, const struct slice_index *wanted,
+		    const struct slice_index **ret_index)
+{
+	struct slice_index fresh = *wanted;
+	int err;
+
+	for (size_t i = 0; i < indices->cnt; i++) {
+		*ret_index = &indices->items[i];
+		if ((*ret_index)->thread == wanted->thread && (*ret_index)->ip == wanted->ip &&
+		    (*ret_index)->symbol == wanted->symbol)
+			return 0;
+	}
+	err = fill_index(&fresh);
+	if (!err)
+		err = ARRAY_PUSH(indices->items, indices->cnt, indices->cap, fresh);
+	if (err)
+		free(fresh.items);
+	else
+		*ret_index = &indices->items[indices->cnt - 1];
+	return err;
+}
+
+/* Index of the first slice that begins after time_ns. */
+static size_t first_after(const struct slice_index *index, uint64_t time_ns)
+{
+	size_t low = 0, high = index->cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (index->items[mid].slice->start_ns <= time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The slice that is nearest; of equally near ones the last, which is the innermost. NULL: there is none. */
+static const struct slice *nearest(const struct slice_index *index, uint64_t time_ns)
+{
+	size_t after = first_after(index, time_ns), i = after;
 	const struct slice *best = NULL;
 
-	for (size_t i = 0; thread && symbol && i < thread->slice_cnt; i++) {
-		const struct slice *slice = &thread->slices[i];
+	for (; i < index->cnt && (!best || index->items[i].slice->start_ns == best->start_ns); i++)
+		best = index->items[i].slice;
+	for (i = after; i-- > 0 && (!best || distance(best, time_ns));) {
+		const struct indexed_slice *item = &index->items[i];
 
-		if (same_function(slice->symbol, symbol) &&
-		    (!best || distance(slice, time_ns) <= distance(best, time_ns)))
-			best = slice;
+		if (best && item->latest_end < time_ns &&
+		    time_ns - item->latest_end >= distance(best, time_ns))
+			break;
+		if (!best || distance(item->slice, time_ns) < distance(best, time_ns))
+			best = item->slice;
 	}
 	return best;
 }
 
-/* The interruption at ip that is nearest: a breakpoint there. NULL: the trace shows none. */
-static const struct slice *interruption_at(const struct timeline_thread *thread, uint64_t ip,
-					   uint64_t time_ns)
+/* The nearest slice of the thread that is the function's, or where that is NULL an interruption at ip: a breakpoint there. */
+static int find_slice(struct slice_indices *indices, const struct slice_index *wanted, uint64_t time_ns,
+		      const struct slice **ret_slice)
 {
-	const struct slice *best = NULL;
+	const struct slice_index *index;
+	int err;
 
-	for (size_t i = 0; thread && i < thread->slice_cnt; i++) {
-		const struct slice *slice = &thread->slices[i];
-
-		if (slice->kind == SLICE_UNTRACED && slice->ip == ip &&
-		    (!best || distance(slice, time_ns) < distance(best, time_ns)))
-			best = slice;
-	}
-	return best;
+	*ret_slice = NULL;
+	if (!wanted->thread || (!wanted->symbol && !wanted->ip))
+		return 0;
+	err = index_of(indices, wanted, &index);
+	if (!err)
+		*ret_slice = nearest(index, time_ns);
+	return err;
 }
+
+/* ---- hits ---- */
 
 static uint64_t moved_into(const struct slice *slice, uint64_t time_ns)
 {
@@ -135,7 +229,8 @@ static void mark_goroutine(struct timeline *timeline, const struct timeline_thre
 	while (i < thread->slice_cnt && thread->slices[i].depth);
 }
 
-static int place(struct timeline *timeline, const struct snapshot *snapshot, const struct hit *hit,
+static int place(struct timeline *timeline, const struct snapshot *snapshot, struct slice_indices *indices,
+		 const struct hit *hit,
 		 const struct symbol *(*symbol_at)(void *, int32_t, uint64_t, uint64_t), void *ctx)
 {
 	uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, hit->time_ns);
@@ -150,8 +245,13 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, con
 	*placed = (struct timeline_hit){.hit = *hit};
 	placed->time_ns = trace_ns > timeline->base_ns ? trace_ns - timeline->base_ns : 0;
 	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit->regs[HIT_RIP], trace_ns);
-	slice = slice_of(thread, placed->symbol, placed->time_ns);
-	interruption = interruption_at(thread, hit->regs[HIT_RIP], placed->time_ns);
+	err = find_slice(indices, &(struct slice_index){.thread = thread, .symbol = placed->symbol},
+			 placed->time_ns, &slice);
+	if (!err)
+		err = find_slice(indices, &(struct slice_index){.thread = thread, .ip = hit->regs[HIT_RIP]},
+				 placed->time_ns, &interruption);
+	if (err)
+		return err;
 	placed->time_ns = interruption ? interruption->start_ns : moved_into(slice, placed->time_ns);
 	mark_goroutine(timeline, thread, slice, hit->goroutine);
 	err = fill_stack(placed);
@@ -168,11 +268,11 @@ int place_hits(struct timeline *timeline, const struct snapshot *snapshot,
 	       const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns),
 	       void *ctx)
 {
-	for (size_t i = 0; i < snapshot->hit_cnt; i++) {
-		int err = place(timeline, snapshot, &snapshot->hits[i], symbol_at, ctx);
+	struct slice_indices indices = {0};
+	int err = 0;
 
-		if (err)
-			return err;
-	}
-	return 0;
+	for (size_t i = 0; i < snapshot->hit_cnt && !err; i++)
+		err = place(timeline, snapshot, &indices, &snapshot->hits[i], symbol_at, ctx);
+	slice_indices_release(&indices);
+	return err;
 }
