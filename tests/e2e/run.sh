@@ -222,4 +222,14 @@ untriggered_needs_nothing() {
 	}
 }
 check 'without a trigger no privilege is needed' untriggered_needs_nothing
+
+many_children() {
+	(ulimit -n 24 && "$trailcam" run --source step --follow-forks --snapshot-size 4k -o "$tmp/many.fxt" -- \
+		sh -c 'i=0; while [ $i -lt 20 ]; do (:); i=$((i + 1)); done') 2>"$tmp/err" || {
+		cat "$tmp/err"
+		return 1
+	}
+	says "$tmp/err" 'in 21 threads'
+}
+check 'more children than files that may be open' many_children
 finish

@@ -85,6 +85,15 @@ static void mark_stopped(struct capture *capture)
 	}
 }
 
+/* What is held in memory, and written in the end: short traces are the least of it. */
+static uint64_t snapshot_bytes(const struct capture *capture)
+{
+	const struct snapshot *snapshot = capture->snapshot;
+
+	return capture->aux_bytes + snapshot->aux_cnt * sizeof(*snapshot->aux) +
+	       snapshot->hit_cnt * sizeof(*snapshot->hits) + snapshot->sideband_size;
+}
+
 /* One more snapshot; *ret_more: the recording goes on. */
 static int take_snapshot(struct capture *capture, bool *ret_more)
 {
@@ -102,14 +111,15 @@ static int take_snapshot(struct capture *capture, bool *ret_more)
 	if (err)
 		return err;
 	for (size_t i = first; i < snapshot->aux_cnt; i++)
-		capture->bytes += snapshot->aux[i].size;
+		capture->aux_bytes += snapshot->aux[i].size;
 	capture->snapshot_cnt++;
 	*ret_more =
 		until->multi_snapshot && capture->hit && !interrupt_pending() && capture->snapshot_cnt < max;
-	if (*ret_more && capture->bytes > capture->config->max_bytes) {
-		log_warn("%llu snapshots have filled the room of %zu MiB there is for them: the recording "
+	if (*ret_more && snapshot_bytes(capture) > capture->config->max_bytes) {
+		log_warn("%llu snapshots have filled the room of %zu KiB there is for them (--max-size): the "
+			 "recording "
 			 "ends here",
-			 (unsigned long long)capture->snapshot_cnt, capture->config->max_bytes >> 20);
+			 (unsigned long long)capture->snapshot_cnt, capture->config->max_bytes >> 10);
 		*ret_more = false;
 	}
 	return 0;

@@ -29,8 +29,8 @@ struct capture {
 	bool hit; /* to be followed by a snapshot */
 	uint64_t hit_cnt;
 	uint64_t snapshot_cnt;
-	uint64_t bytes;	 /* in the snapshots */
-	bool hit_before; /* an earlier snapshot has its hit */
+	uint64_t aux_bytes; /* in the snapshots */
+	bool hit_before;    /* an earlier snapshot has its hit */
 	bool start_hit;
 	bool target_gone; /* the program */
 	int wait_status;

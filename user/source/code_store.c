@@ -46,15 +46,19 @@ struct code_store {
 	uint64_t change_cnt;
 	struct code_copy *vdsos; /* whole, one per exec */
 	size_t vdso_cnt, vdso_cap;
-	struct insn cache[CACHE_SLOTS];
+	struct insn *cache; /* CACHE_SLOTS of them */
 };
 
 int code_store_new(struct code_store **ret_store, const struct code_store_config *config)
 {
 	struct code_store *store = calloc(1, sizeof(*store));
 
-	if (!store)
+	if (store)
+		store->cache = calloc(CACHE_SLOTS, sizeof(*store->cache));
+	if (!store || !store->cache) {
+		free(store);
 		return -ENOMEM;
+	}
 	store->config = *config;
 	store->mem_fd = -1;
 	*ret_store = store;
@@ -82,6 +86,7 @@ void code_store_free(struct code_store *store)
 	for (size_t i = 0; i < store->vdso_cnt; i++)
 		free(store->vdsos[i].bytes);
 	free(store->vdsos);
+	free(store->cache);
 	free(store);
 }
 
@@ -270,11 +275,14 @@ static void note_executed(struct code_store *store, uint64_t ip, const uint8_t *
 
 struct insn code_store_insn(struct code_store *store, uint64_t ip, uint64_t now)
 {
-	struct insn *cached = &store->cache[(ip ^ ip >> 16) % CACHE_SLOTS];
+	struct insn *cached;
 	uint8_t bytes[INSN_MAX];
 	struct page *page;
 	size_t known;
 
+	if (!store->cache)
+		return (struct insn){.ip = ip, .kind = INSN_UNKNOWN};
+	cached = &store->cache[(ip ^ ip >> 16) % CACHE_SLOTS];
 	if (cached->len && cached->ip == ip)
 		return *cached;
 	page = page_get(store, ip, now);
@@ -336,12 +344,29 @@ static int forget_changed(struct code_store *store, const struct maps *now)
 			free(page);
 	}
 	if (kept != store->page_cnt)
-		memset(store->cache, 0, sizeof(store->cache));
+		memset(store->cache, 0, CACHE_SLOTS * sizeof(*store->cache));
 	store->page_cnt = kept;
 	return err;
 }
 
 static char vdso_name[] = "[vdso]";
+
+/* The recorder's own one is nearly always the same, and kept once: code_store_add_own_vdso(). */
+static bool is_own_vdso(const struct code_copy *copy)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+
+	if (maps_read(&maps, getpid()))
+		return false;
+	for (size_t i = 0; i < maps.cnt; i++) {
+		const struct sideband_mapping *own = &maps.items[i].mapping;
+
+		if (!strcmp(own->name, vdso_name))
+			return own->size == copy->size &&
+			       !memcmp((const void *)own->addr, copy->bytes, copy->size);
+	}
+	return false;
+}
 
 /* It is no file: it is kept whole. */
 static int keep_vdso(struct code_store *store)
@@ -362,7 +387,8 @@ static int keep_vdso(struct code_store *store)
 			free(copy.bytes);
 			return -ENOMEM;
 		}
-		if (pread(store->mem_fd, copy.bytes, copy.size, (off_t)copy.addr) == (ssize_t)copy.size)
+		if (pread(store->mem_fd, copy.bytes, copy.size, (off_t)copy.addr) == (ssize_t)copy.size &&
+		    !is_own_vdso(&copy))
 			store->vdsos[store->vdso_cnt++] = copy;
 		else
 			free(copy.bytes);
@@ -388,6 +414,25 @@ int code_store_set_maps(struct code_store *store, pid_t pid, struct maps *maps)
 	if (store->mem_fd < 0)
 		return fail_errno(-errno, "cannot read the code of process %d", pid);
 	return keep_vdso(store);
+}
+
+void code_store_end(struct code_store *store)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < store->page_cnt; i++) {
+		struct page *page = store->pages[i];
+
+		if (is_ours_alone(page, maps_find(&store->maps, page->addr)))
+			store->pages[kept++] = page;
+		else
+			free(page);
+	}
+	store->page_cnt = kept;
+	closep(&store->mem_fd);
+	store->mem_fd = -1;
+	free(store->cache);
+	store->cache = NULL;
 }
 
 /* ---- what nobody saw executed ---- */

@@ -49,5 +49,8 @@ int code_store_keep_private(struct code_store *store, uint64_t now);
 /* Appends a copy of this process's vDSO, which is also that of every other 64-bit process, under pid -1. 0 or -ENOMEM. */
 int code_store_add_own_vdso(struct snapshot *snapshot);
 
+/* The process has ended: nothing more is read of it, and only what code_store_export() needs is kept. */
+void code_store_end(struct code_store *store);
+
 /* Appends to snapshot->copies the code that cannot be had from files, old before new. 0 or -ENOMEM. */
 int code_store_export(const struct code_store *store, struct snapshot *snapshot);

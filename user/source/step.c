@@ -54,6 +54,12 @@ struct step_thread *step_find(struct step *step, pid_t tid)
 	return NULL;
 }
 
+static void thread_free(struct step_thread *thread)
+{
+	encoder_release(&thread->encoder);
+	free(thread);
+}
+
 int step_add_thread(struct step *step, struct step_process *process, pid_t tid,
 		    struct step_thread **ret_thread)
 {
@@ -265,6 +271,25 @@ static int take_sideband(struct step *step, struct snapshot *snapshot)
 	return 0;
 }
 
+/* All of them that there was to tell has been told. */
+static void forget_dead(struct step *step)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < step->thread_cnt; i++) {
+		struct step_thread *thread = step->threads[i];
+
+		if (!thread->dead) {
+			step->threads[kept++] = thread;
+			continue;
+		}
+		step->past_instruction_cnt += thread->instruction_cnt;
+		thread_free(thread);
+	}
+	step->thread_cnt = kept;
+	step->last = 0;
+}
+
 int step_look_at_maps(struct step *step)
 {
 	int err = 0;
@@ -294,6 +319,7 @@ int step_snapshot(struct step *step, struct snapshot *snapshot)
 		if (err)
 			return err;
 	}
+	forget_dead(step);
 	return take_sideband(step, snapshot);
 }
 
@@ -325,7 +351,7 @@ int step_describe(struct step *step, struct snapshot *snapshot)
 	snapshot->clock.monotonic_ns = snapshot->clock.trace_ns = step_now(step);
 	snapshot->clock.realtime_ns = (uint64_t)wall.tv_sec * 1000000000ull + (uint64_t)wall.tv_nsec;
 	snapshot->source = strdup("step");
-	return snapshot->source ? 0 : -ENOMEM;
+	return snapshot->source ? code_store_add_own_vdso(snapshot) : -ENOMEM;
 }
 
 int step_wait_status(const struct step *step)
@@ -335,7 +361,7 @@ int step_wait_status(const struct step *step)
 
 uint64_t step_instruction_cnt(const struct step *step)
 {
-	uint64_t cnt = 0;
+	uint64_t cnt = step->past_instruction_cnt;
 
 	for (size_t i = 0; i < step->thread_cnt; i++)
 		cnt += step->threads[i]->instruction_cnt;
@@ -352,10 +378,8 @@ void step_free(struct step *step)
 	if (!step)
 		return;
 	step_detach(step);
-	for (size_t i = 0; i < step->thread_cnt; i++) {
-		encoder_release(&step->threads[i]->encoder);
-		free(step->threads[i]);
-	}
+	for (size_t i = 0; i < step->thread_cnt; i++)
+		thread_free(step->threads[i]);
 	free(step->threads);
 	for (size_t i = 0; i < step->process_cnt; i++)
 		step_process_free(step->processes[i]);

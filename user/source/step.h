@@ -45,6 +45,8 @@ struct step_config {
 	int (*mapped)(void *ctx, pid_t pid, const struct sideband_mapping *mapping);
 	/* A child has become a target, and has not run yet; or NULL. A negative return ends the run with that error. */
 	int (*adopted)(void *ctx, pid_t pid);
+	/* A thread of a target, or a child that is one, has been born and has not run yet; or NULL. A negative return ends the run with that error. */
+	int (*born)(void *ctx, pid_t pid, pid_t tid);
 	/* A target has ended, with this wait status (waitpid(2)); or NULL. What it decides shows in stop_wanted(). */
 	void (*ended)(void *ctx, pid_t pid, int wait_status);
 	void *ctx;

@@ -129,6 +129,8 @@ static int on_birth(struct step *step, struct step_thread *thread)
 				  process->pid, step_now(step));
 	step_announce_comm(step, thread, false);
 	err = is_process ? step_read_maps(step, process, thread->tid, true) : 0;
+	if (!err && step->config.born)
+		err = step->config.born(step->config.ctx, process->pid, thread->tid);
 	if (err || !step->started)
 		return err;
 	step_begin_here(step, thread, true);
@@ -285,6 +287,7 @@ void step_on_end(struct step *step, struct step_thread *thread, int status)
 		return;
 	process->exited = true;
 	process->wait_status = status;
+	code_store_end(process->code);
 	if (step->config.ended)
 		step->config.ended(step->config.ctx, process->pid, status);
 }

@@ -23,8 +23,9 @@ struct step {
 	size_t process_cnt, process_cap;
 	struct step_thread **threads; /* parents before their children */
 	size_t thread_cnt, thread_cap;
-	size_t last;		   /* index of the thread that stopped last: most likely the next one, too */
-	struct snapshot *sideband; /* collects the sideband */
+	size_t last; /* index of the thread that stopped last: most likely the next one, too */
+	uint64_t past_instruction_cnt; /* of threads that were forgotten */
+	struct snapshot *sideband;     /* collects the sideband */
 	bool started;
 	uint64_t tsc; /* the last one told: time never runs back */
 };
