@@ -43,6 +43,7 @@ check 'an unknown output format' one_line 125 '.fxt' run -o "$tmp/x.mp3" -- true
 check 'an output directory that is missing' one_line 125 "$tmp/none" run -o "$tmp/none/x.fxt" -- true
 check 'a recording in the way' one_line 125 "$tmp" run --keep-recording "$tmp" -o "$o" -- true
 check 'the kernel cannot be stepped' one_line 125 '--kernel belongs to --source intel_pt' run --source step --kernel -o "$o" -- true
+check 'rings of threads are what stepping has' one_line 125 '--per-thread belongs to --source intel_pt' run --source step --per-thread -o "$o" -- true
 check 'only the kernel, or what' refused 125 "is not 'only'" run --kernel=none -- true
 if [ ! -e /sys/bus/event_source/devices/intel_pt ]; then
 	check 'no Intel PT here: what to use instead' one_line 125 '--source step' run --source intel_pt -o "$o" -- true

@@ -131,6 +131,12 @@ off_cpu() {
 }
 check 'threads: where they did not run' off_cpu
 check 'threads: perf decodes the same' perf_agrees threads
+for name in own ownhit ownfilter; do
+	check "$name ring: every instruction" exact $name 3000
+	check "$name ring: no gap" no_gap $name
+done
+check 'own ring: perf decodes the same' perf_agrees own
+check 'ownhit ring: nothing behind the hit' ends_at_hit ownhit
 check 'wide: every instruction of every process' exact wide 500000
 check 'wide: no gap' no_gap wide
 several_programs() {

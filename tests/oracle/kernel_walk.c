@@ -35,7 +35,7 @@ struct walk {
 	uint64_t stack[STACK_MAX];
 	size_t depth;
 	uint64_t tsc;
-	int left; /* of this way through the kernel */
+	int left;			 /* of this way through the kernel */
 	uint64_t silent[LENGTH_MAX + 2]; /* where it has been since the last packet */
 	size_t silent_cnt;
 };
@@ -72,7 +72,8 @@ static void load_bytes(struct code_copy *copy)
 
 static void read_functions(struct walk *walk, const char *text)
 {
-	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (const char *line = text; line && *line;
+	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		char name[256], type;
 		uint64_t addr;
 

@@ -23,6 +23,7 @@ enum {
 	OPT_TIMER_RESOLUTION,
 	OPT_FILTER,
 	OPT_KERNEL,
+	OPT_PER_THREAD,
 	OPT_CPU_WIDE,
 	OPT_FULL,
 	OPT_SNAPSHOT_SIZE,
@@ -61,6 +62,8 @@ static const struct argp_option table[] = {
 	 "intel_pt: keep everything from the start on, up to --max-size, not only what came last", 24},
 	{"kernel", OPT_KERNEL, "only", OPTION_ARG_OPTIONAL,
 	 "intel_pt: trace the kernel, too, or only it; needs CAP_PERFMON and CAP_SYSLOG, or root", 24},
+	{"per-thread", OPT_PER_THREAD, NULL, 0, "intel_pt: a ring for each thread, not for each processor",
+	 24},
 	{"cpu-wide", OPT_CPU_WIDE, NULL, 0, "intel_pt: trace whatever runs on any processor", 24},
 	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
 	 "Trace the children that are forked, too, and what they exec", 24},
@@ -183,6 +186,9 @@ static void parse_switch(struct capture_options *options, int key, char *arg)
 	case OPT_FOLLOW_FORKS:
 		options->capture.follow_forks = true;
 		break;
+	case OPT_PER_THREAD:
+		options->capture.per_thread = true;
+		break;
 	case OPT_CPU_WIDE:
 		options->capture.cpu_wide = true;
 		break;
@@ -211,6 +217,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'v':
 	case OPT_KEEP:
 	case OPT_FOLLOW_FORKS:
+	case OPT_PER_THREAD:
 	case OPT_CPU_WIDE:
 	case OPT_FULL:
 	case OPT_STEP_FROM:

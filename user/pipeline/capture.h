@@ -42,6 +42,7 @@ struct capture_config {
 	size_t pid_cnt;
 	bool follow_forks;   /* children are targets, too */
 	bool full;	     /* the intel_pt source keeps everything, not only what comes before the end */
+	bool per_thread;     /* the intel_pt source has a ring for each thread */
 	enum pt_scope scope; /* the intel_pt source traces the kernel, too, or only it */
 	bool cpu_wide;	     /* the intel_pt source traces whatever runs, not only the targets */
 	const struct trigger_request *triggers;

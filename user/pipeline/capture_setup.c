@@ -158,6 +158,7 @@ static int open_pt(struct capture *capture)
 		.ring_size = config->ring_size,
 		.follow_forks = config->follow_forks,
 		.scope = config->scope,
+		.per_thread = config->per_thread,
 		.full = config->full,
 		/* Between snapshots the trace must go on. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,
@@ -214,6 +215,11 @@ static int set_filters(struct capture *capture)
 	if (!capture->pt && config->scope != PT_USER)
 		return fail(-EINVAL,
 			    "--kernel belongs to --source intel_pt: single-stepping sees user code only");
+	if (config->per_thread && (!capture->pt || config->cpu_wide))
+		return fail(-EINVAL,
+			    capture->pt ? "--per-thread and --cpu-wide exclude each other"
+					: "--per-thread belongs to --source intel_pt; the step source always "
+					  "has a ring for each thread");
 	if (config->scope != PT_USER && config->filter_cnt)
 		return fail(-EINVAL,
 			    "--filter and --kernel exclude each other: functions of the kernel are not "
@@ -228,6 +234,13 @@ static int set_filters(struct capture *capture)
 	if (!err)
 		err = add_stops(capture);
 	return err || !capture->filters.cnt ? err : pt_set_filter(capture->pt, capture->filters.text);
+}
+
+static int born(void *ctx, pid_t pid, pid_t tid)
+{
+	struct capture *capture = ctx;
+
+	return capture->pt && !capture->config->cpu_wide ? pt_born(capture->pt, pid, tid) : 0;
 }
 
 static int open_source(struct capture *capture)
@@ -247,6 +260,7 @@ static int open_source(struct capture *capture)
 		.stop_wanted = capture_stop_wanted,
 		.mapped = mapped,
 		.adopted = adopted,
+		.born = born,
 		.ended = capture_ended,
 		.ctx = capture,
 	};

@@ -96,8 +96,8 @@ static size_t core_read(const struct core *core, uint64_t addr, uint8_t *bytes, 
 		if (at >= segment->size)
 			continue;
 		while (done < part) {
-			ssize_t got =
-				pread(core->fd, bytes + done, part - done, (off_t)(segment->offset + at + done));
+			ssize_t got = pread(core->fd, bytes + done, part - done,
+					    (off_t)(segment->offset + at + done));
 
 			if (got <= 0)
 				break;
@@ -368,13 +368,14 @@ static bool is_segment(const struct code_copy *copy)
 
 static void write_core(FILE *file, const struct snapshot *snapshot)
 {
-	Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-			     .e_type = ET_CORE,
-			     .e_machine = EM_X86_64,
-			     .e_version = EV_CURRENT,
-			     .e_phoff = sizeof(header),
-			     .e_ehsize = sizeof(header),
-			     .e_phentsize = sizeof(Elf64_Phdr)};
+	Elf64_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_CORE,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr)};
 	uint64_t offset;
 
 	for (size_t i = 0; i < snapshot->copy_cnt; i++)

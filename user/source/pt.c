@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * On each processor the first event owns the memory, and all others write there (PERF_EVENT_IOC_SET_OUTPUT). An event that is inherited must be bound to
- * a processor (kernel/events/core.c, perf_mmap()), hence threads times processors. Records come from a second, dummy event, since the trace's
+ * a processor (kernel/events/core.c, perf_mmap()), hence threads times processors. A thread with memory of its own has an event that follows it, and is not
+ * inherited: who is born gets another (pt_born()). Records come from a second, dummy event, since the trace's
  * own is off while it is not wanted.
  */
 #include "source/pt.h"
@@ -22,10 +23,9 @@
 #include "base/log.h"
 #include "source/code_store.h"
 #include "source/kernel_code.h"
-#include "source/maps.h"
-#include "source/proc_status.h"
 #include "source/pt_event.h"
 #include "source/pt_limits.h"
+#include "source/pt_past.h"
 #include "source/pt_ring.h"
 #include "source/record_list.h"
 #include "source/sideband.h"
@@ -33,11 +33,17 @@
 /* What a ring holds happened since the newest of so many context switches, or who ran then is not known. */
 enum { SWITCHES_MAX = 1 << 18 };
 
+/* Of threads with memory of their own: more than that only while so many live. */
+enum { AREAS_MAX = 64 };
+
 enum { DATA_SIZE = 128 << 10, RING_SIZE_DEFAULT = 4 << 20, RING_SIZE_MIN = 64 << 10, CLOCK_TRIES = 32 };
 
-struct pt_cpu {
+/* Memory that events write to: a processor's (pid and tid are -1), or a thread's (cpu is -1). */
+struct pt_area {
 	int cpu;
-	int owner; /* the event whose memory it is, or -1 */
+	pid_t pid, tid;
+	bool ended; /* the thread */
+	int owner;  /* the event whose memory it is, or -1 */
 	struct pt_event_map map;
 	struct pt_taken taken;
 	FILE *stream;	  /* pt_config.full: what was read ... */
@@ -47,9 +53,10 @@ struct pt_cpu {
 	bool truncated; /* the event is to be enabled again */
 };
 
-/* An event of a thread on a processor. */
+/* An event of a thread on a processor, or, with memory of its own, on all. */
 struct pt_fd {
 	int fd, cpu;
+	pid_t area_tid; /* with cpu: says which memory */
 	bool is_trace;
 };
 
@@ -57,22 +64,24 @@ struct pt {
 	struct pt_config config;
 	struct pt_caps caps;
 	uint64_t pt_config; /* perf_event_attr.config */
-	struct pt_cpu *cpus;
-	size_t cpu_cnt;
+	struct pt_area *areas;
+	size_t area_cnt, area_cap;
 	struct pt_fd *fds;
 	size_t fd_cnt, fd_cap;
 	struct record_list records;
-	uint64_t lost; /* records */
-	bool stopped;  /* by pt_stop() */
-	int printk_id; /* of the tracepoint that pauses; negative: nothing does */
+	uint64_t lost;		  /* records */
+	bool stopped;		  /* by pt_stop() */
+	char *filter;		  /* pt_set_filter(); or NULL */
+	struct trace_clock clock; /* mult 0: not read yet */
+	int printk_id;		  /* of the tracepoint that pauses; negative: nothing does */
 };
 
 /* ---- events ---- */
 
-/* Events of a processor have nobody to inherit from. */
-static void bind_to_processor(struct perf_event_attr *attr)
+/* Events of a processor, and those with memory of a thread's own, are not inherited. */
+static bool inherits(const struct pt_area *area, pid_t tid)
 {
-	attr->inherit = attr->inherit_thread = 0;
+	return area->cpu >= 0 && tid >= 0;
 }
 
 static struct perf_event_attr base_attr(const struct pt *pt)
@@ -143,7 +152,7 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
 }
 
 /* The event writes to its processor's memory, which is made if this is the first. */
-static int place_event(struct pt *pt, struct pt_cpu *cpu, int fd)
+static int place_event(struct pt *pt, struct pt_area *cpu, int fd)
 {
 	int err;
 
@@ -158,35 +167,34 @@ static int place_event(struct pt *pt, struct pt_cpu *cpu, int fd)
 }
 
 /* Where the kernel or the driver cannot do it, hits are stopped as without. */
-static int add_pause(struct pt *pt, const struct pt_cpu *cpu, pid_t tid, int leader)
+static int add_pause(struct pt *pt, const struct pt_area *cpu, pid_t tid, int leader)
 {
 	struct perf_event_attr attr = pause_attr(pt);
 	int fd;
 
-	if (tid < 0)
-		bind_to_processor(&attr);
+	if (!inherits(cpu, tid))
+		attr.inherit = attr.inherit_thread = 0;
 	fd = pt_event_open(&attr, tid, cpu->cpu, leader);
-
 	if (fd < 0) {
 		log_debug("the trace cannot be paused by a hit: %s", strerror(-fd));
 		pt->printk_id = fd;
 		return 0;
 	}
-	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, ((struct pt_fd){fd, cpu->cpu, false}))) {
+	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, ((struct pt_fd){fd, cpu->cpu, cpu->tid, false}))) {
 		close(fd);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-static int add_event(struct pt *pt, struct pt_cpu *cpu, pid_t tid, struct perf_event_attr *attr,
+static int add_event(struct pt *pt, struct pt_area *cpu, pid_t tid, struct perf_event_attr *attr,
 		     bool is_trace)
 {
 	int fd = open_event(attr, tid, cpu->cpu), err;
 
 	if (fd < 0)
 		return fd;
-	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, ((struct pt_fd){fd, cpu->cpu, is_trace}))) {
+	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, ((struct pt_fd){fd, cpu->cpu, cpu->tid, is_trace}))) {
 		close(fd);
 		return -ENOMEM;
 	}
@@ -194,87 +202,111 @@ static int add_event(struct pt *pt, struct pt_cpu *cpu, pid_t tid, struct perf_e
 	return err || !is_trace || pt->printk_id < 0 ? err : add_pause(pt, cpu, tid, fd);
 }
 
-/* tid -1: whoever runs there */
-static int add_thread(struct pt *pt, pid_t tid, bool at_exec)
+static int add_to_area(struct pt *pt, struct pt_area *area, pid_t tid, bool at_exec)
 {
 	struct perf_event_attr trace = trace_attr(pt, at_exec), records = record_attr(pt);
+	int err;
 
-	if (tid < 0) {
-		bind_to_processor(&trace);
-		bind_to_processor(&records);
-	}
-	for (size_t i = 0; i < pt->cpu_cnt; i++) {
-		int err = add_event(pt, &pt->cpus[i], tid, &trace, true);
+	if (!inherits(area, tid))
+		trace.inherit = trace.inherit_thread = records.inherit = records.inherit_thread = 0;
+	err = add_event(pt, area, tid, &trace, true);
+	return err ? err : add_event(pt, area, tid, &records, false);
+}
 
-		if (!err)
-			err = add_event(pt, &pt->cpus[i], tid, &records, false);
+/* On each processor; tid -1: whoever runs there */
+static int add_to_processors(struct pt *pt, pid_t tid, bool at_exec)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < pt->area_cnt && !err; i++) {
+		err = add_to_area(pt, &pt->areas[i], tid, at_exec);
 		if (err == -ENODEV) /* the processor is off */
-			continue;
-		if (err)
-			return err;
+			err = 0;
 	}
-	return 0;
+	return err;
+}
+
+static void close_events(struct pt *pt, const struct pt_area *area)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < pt->fd_cnt; i++) {
+		if (pt->fds[i].cpu == area->cpu && pt->fds[i].area_tid == area->tid)
+			close(pt->fds[i].fd);
+		else
+			pt->fds[kept++] = pt->fds[i];
+	}
+	pt->fd_cnt = kept;
+}
+
+static void area_release(struct pt_area *area)
+{
+	pt_event_unmap(&area->map);
+	fclosep(&area->stream);
+	free(area->losses);
+}
+
+/* The memory of threads that have ended is given up, the longest dead first, while there are more than so many. What was streamed is kept. */
+static void give_up_ended(struct pt *pt, size_t max)
+{
+	for (size_t i = 0; i < pt->area_cnt && pt->area_cnt > max && !pt->config.full;) {
+		if (!pt->areas[i].ended) {
+			i++;
+			continue;
+		}
+		close_events(pt, &pt->areas[i]);
+		area_release(&pt->areas[i]);
+		memmove(&pt->areas[i], &pt->areas[i + 1], (--pt->area_cnt - i) * sizeof(*pt->areas));
+	}
+}
+
+static int add_thread(struct pt *pt, pid_t pid, pid_t tid, bool at_exec)
+{
+	const struct pt_area own = {.cpu = -1, .pid = pid, .tid = tid, .owner = -1};
+	int err;
+
+	if (!pt->config.per_thread)
+		return add_to_processors(pt, tid, at_exec);
+	give_up_ended(pt, AREAS_MAX);
+	err = ARRAY_PUSH(pt->areas, pt->area_cnt, pt->area_cap, own);
+	if (!err)
+		err = add_to_area(pt, &pt->areas[pt->area_cnt - 1], tid, at_exec);
+	if (err == -ESRCH) {
+		close_events(pt, &own);
+		area_release(&pt->areas[--pt->area_cnt]);
+	}
+	return err;
 }
 
 static int explain(const struct pt *pt, int err)
 {
-	return pt_explain(err, pt->config.ring_size, (int)pt->cpu_cnt, pt->config.scope != PT_USER);
+	return pt_explain(err, pt->config.ring_size, (int)pt->area_cnt, pt->config.scope != PT_USER);
 }
 
 /* ---- the moment of attaching ---- */
 
-static int read_clock(const struct pt *pt, struct trace_clock *ret_clock)
+static int read_clock(struct pt *pt, struct trace_clock *ret_clock)
 {
-	int err = -ENODEV;
+	int err = pt->clock.mult ? 0 : -ENODEV;
 
-	for (size_t i = 0; i < pt->cpu_cnt && err; i++)
-		if (pt->cpus[i].owner >= 0)
-			err = pt_ring_clock(&pt->cpus[i].map, ret_clock);
+	/* The last that was read stands for rings that are gone. */
+	for (size_t i = 0; i < pt->area_cnt; i++)
+		if (pt->areas[i].owner >= 0 && !pt_ring_clock(&pt->areas[i].map, &pt->clock)) {
+			err = 0;
+			break;
+		}
+	*ret_clock = pt->clock;
 	return err ? fail(-ENOTSUP,
 			  "the kernel does not tell how the TSC relates to its clock (an unstable TSC): the "
 			  "times of a trace of this processor cannot be understood; use --source step")
 		   : 0;
 }
 
-static uint64_t now_ns(const struct pt *pt)
+static uint64_t now_ns(struct pt *pt)
 {
 	struct trace_clock clock;
 
 	return read_clock(pt, &clock) ? 0 : trace_clock_ns(&clock, __rdtsc());
-}
-
-/* What the kernel would have told if it had been asked earlier. */
-static int tell_past(struct pt *pt, pid_t pid)
-{
-	CLEANUP(maps_release) struct maps maps = {0};
-	CLEANUP(snapshot_freep) struct snapshot *past = NULL;
-	uint64_t now = now_ns(pt);
-	char name[64];
-	int err = maps_read(&maps, pid);
-
-	if (!err)
-		err = snapshot_new(&past);
-	if (err)
-		return err;
-	for (size_t i = 0; i < maps.cnt && !err; i++)
-		err = sideband_add_mmap(past, pid, pid, now, &maps.items[i].mapping);
-	if (!err && !proc_status_text(pid, "Name", name, sizeof(name)))
-		err = sideband_add_comm(past, pid, pid, now, name, 0);
-	return err ? err : record_list_add_all(&pt->records, past->sideband, past->sideband_size);
-}
-
-static int name_thread(struct pt *pt, pid_t pid, pid_t tid)
-{
-	CLEANUP(snapshot_freep) struct snapshot *past = NULL;
-	char name[64];
-	int err;
-
-	if (tid == pid || proc_status_text(tid, "Name", name, sizeof(name)))
-		return 0;
-	err = snapshot_new(&past);
-	if (!err)
-		err = sideband_add_comm(past, pid, tid, now_ns(pt), name, 0);
-	return err ? err : record_list_add_all(&pt->records, past->sideband, past->sideband_size);
 }
 
 static int add_threads(struct pt *pt, pid_t pid)
@@ -294,11 +326,11 @@ static int add_threads(struct pt *pt, pid_t pid)
 
 		if (!tid)
 			continue;
-		err = add_thread(pt, tid, false);
+		err = add_thread(pt, pid, tid, false);
 		if (err == -ESRCH) /* it has just ended */
 			err = 0;
 		else if (!err)
-			err = name_thread(pt, pid, tid);
+			err = pt_past_name(&pt->records, pid, tid, now_ns(pt));
 	}
 	closedir(dir);
 	return err;
@@ -306,13 +338,13 @@ static int add_threads(struct pt *pt, pid_t pid)
 
 int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 {
-	int err = at_exec ? add_thread(pt, pid, true) : add_threads(pt, pid);
+	int err = at_exec ? add_thread(pt, pid, pid, true) : add_threads(pt, pid);
 	struct trace_clock clock;
 
 	if (err)
 		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);
 	err = read_clock(pt, &clock);
-	return err || at_exec ? err : tell_past(pt, pid);
+	return err || at_exec ? err : pt_past_tell(&pt->records, pid, now_ns(pt));
 }
 
 /* Processes that end meanwhile, or that may not be looked into, are passed over. */
@@ -327,7 +359,7 @@ static int tell_past_of_all(struct pt *pt)
 	while (err != -ENOMEM && (entry = readdir(dir))) {
 		pid_t pid = atoi(entry->d_name);
 
-		err = pid ? tell_past(pt, pid) : 0;
+		err = pid ? pt_past_tell(&pt->records, pid, now_ns(pt)) : 0;
 	}
 	closedir(dir);
 	return err == -ENOMEM ? err : 0;
@@ -336,7 +368,7 @@ static int tell_past_of_all(struct pt *pt)
 int pt_add_all(struct pt *pt)
 {
 	struct trace_clock clock;
-	int err = add_thread(pt, -1, false);
+	int err = add_to_processors(pt, -1, false);
 
 	if (err)
 		return explain(pt, err);
@@ -356,27 +388,57 @@ size_t pt_filter_max(const struct pt *pt)
 	return pt->caps.address_ranges;
 }
 
-int pt_set_filter(struct pt *pt, const char *filter)
+/* Those from the first-th on. */
+static int filter_events(const struct pt *pt, size_t first)
 {
-	for (size_t i = 0; i < pt->fd_cnt; i++) {
-		int err = pt->fds[i].is_trace ? pt_event_set_filter(pt->fds[i].fd, filter) : 0;
+	for (size_t i = first; i < pt->fd_cnt && pt->filter; i++) {
+		int err = pt->fds[i].is_trace ? pt_event_set_filter(pt->fds[i].fd, pt->filter) : 0;
 
 		if (err)
-			return fail_errno(err, "the kernel does not take the address filter '%s'", filter);
+			return fail_errno(err, "the kernel does not take the address filter '%s'",
+					  pt->filter);
 	}
 	return 0;
 }
 
-int pt_start(struct pt *pt)
+static int enable_events(const struct pt *pt, size_t first)
 {
-	pt->stopped = false;
-	for (size_t i = 0; i < pt->fd_cnt; i++) {
+	for (size_t i = first; i < pt->fd_cnt; i++) {
 		int err = pt->fds[i].is_trace ? pt_event_enable(pt->fds[i].fd) : 0;
 
 		if (err)
 			return fail_errno(err, "cannot start the trace");
 	}
 	return 0;
+}
+
+int pt_set_filter(struct pt *pt, const char *filter)
+{
+	free(pt->filter);
+	pt->filter = strdup(filter);
+	return pt->filter ? filter_events(pt, 0) : -ENOMEM;
+}
+
+int pt_start(struct pt *pt)
+{
+	pt->stopped = false;
+	return enable_events(pt, 0);
+}
+
+int pt_born(struct pt *pt, pid_t pid, pid_t tid)
+{
+	size_t first;
+	int err;
+
+	if (!pt->config.per_thread)
+		return 0;
+	err = add_thread(pt, pid, tid, false);
+	if (err)
+		return err == -ESRCH ? 0 : explain(pt, err);
+	for (first = pt->fd_cnt; first && pt->fds[first - 1].area_tid == tid; first--)
+		;
+	err = filter_events(pt, first);
+	return err || pt->stopped ? err : enable_events(pt, first);
 }
 
 int pt_stop(struct pt *pt, int cpu)
@@ -399,29 +461,18 @@ int pt_stop(struct pt *pt, int cpu)
 
 struct drain {
 	struct pt *pt;
-	struct pt_cpu *cpu;
+	struct pt_area *cpu;
 };
 
-/* The kernel names files as the process does, which may live in another file system tree, and end soon. */
-static int add_mapping(struct pt *pt, const struct perf_event_header *record)
+/* PERF_RECORD_EXIT: u32 pid, ppid, tid, ptid */
+static bool is_end_of(const struct perf_event_header *record, pid_t tid)
 {
-	CLEANUP(snapshot_freep) struct snapshot *renamed = NULL;
-	struct snapshot one = {.sideband = (uint8_t *)record, .sideband_size = record->size};
-	CLEANUP(freep) char *name = NULL;
-	struct sideband_record parsed;
-	size_t pos = 0;
-	int err;
+	uint32_t ids[3];
 
-	if (sideband_next(&one, &pos, &parsed) <= 0)
-		return 0;
-	name = maps_reachable_name(parsed.pid, &parsed.mapping);
-	if (!name)
-		return record_list_add(&pt->records, record);
-	parsed.mapping.name = name;
-	err = snapshot_new(&renamed);
-	if (!err)
-		err = sideband_add_mmap(renamed, parsed.pid, parsed.tid, parsed.time_ns, &parsed.mapping);
-	return err ? err : record_list_add_all(&pt->records, renamed->sideband, renamed->sideband_size);
+	if (record->type != PERF_RECORD_EXIT || record->size < sizeof(*record) + sizeof(ids))
+		return false;
+	memcpy(ids, record + 1, sizeof(ids));
+	return (pid_t)ids[2] == tid;
 }
 
 static int on_record(void *ctx, const struct perf_event_header *record)
@@ -431,24 +482,25 @@ static int on_record(void *ctx, const struct perf_event_header *record)
 	if (record->type == PERF_RECORD_LOST)
 		drain->pt->lost += pt_ring_lost(record);
 	drain->cpu->truncated |= pt_ring_is_truncated(record);
+	drain->cpu->ended |= is_end_of(record, drain->cpu->tid);
 	if (record->type == PERF_RECORD_MMAP2)
-		return add_mapping(drain->pt, record);
+		return pt_past_add_mapping(&drain->pt->records, record);
 	return record_list_add(&drain->pt->records, record);
 }
 
 /* The trace went on until its room was full; from here on it goes on anew. */
-static int restart(struct pt *pt, struct pt_cpu *cpu)
+static int restart(struct pt *pt, struct pt_area *cpu)
 {
 	int err = ARRAY_PUSH(cpu->losses, cpu->loss_cnt, cpu->loss_cap, cpu->bytes);
 
 	cpu->truncated = false;
 	for (size_t i = 0; i < pt->fd_cnt && !err && !pt->stopped; i++)
-		if (pt->fds[i].is_trace && pt->fds[i].cpu == cpu->cpu)
+		if (pt->fds[i].is_trace && pt->fds[i].cpu == cpu->cpu && pt->fds[i].area_tid == cpu->tid)
 			err = pt_event_enable(pt->fds[i].fd);
 	return err;
 }
 
-static int drain_stream(struct pt *pt, struct pt_cpu *cpu)
+static int drain_stream(struct pt *pt, struct pt_area *cpu)
 {
 	ssize_t got = pt_ring_stream(&cpu->map, cpu->stream);
 
@@ -460,8 +512,8 @@ static int drain_stream(struct pt *pt, struct pt_cpu *cpu)
 
 int pt_drain(struct pt *pt)
 {
-	for (size_t i = 0; i < pt->cpu_cnt; i++) {
-		struct pt_cpu *cpu = &pt->cpus[i];
+	for (size_t i = 0; i < pt->area_cnt; i++) {
+		struct pt_area *cpu = &pt->areas[i];
 		struct drain drain = {pt, cpu};
 		int err = cpu->owner < 0 ? 0 : pt_ring_records(&cpu->map, on_record, &drain);
 
@@ -478,27 +530,28 @@ uint64_t pt_streamed(const struct pt *pt)
 {
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < pt->cpu_cnt; i++)
-		bytes += pt->cpus[i].bytes;
+	for (size_t i = 0; i < pt->area_cnt; i++)
+		bytes += pt->areas[i].bytes;
 	return bytes;
 }
 
 /* ---- snapshots ---- */
 
-static int add_aux(struct snapshot *snapshot, const struct pt_cpu *cpu, const struct aux_trace *from)
+static int add_aux(struct snapshot *snapshot, const struct pt_area *cpu, const struct aux_trace *from)
 {
 	struct aux_trace *aux = snapshot_add_aux(snapshot);
 
 	if (!aux)
 		return -ENOMEM;
 	*aux = *from;
-	aux->pid = aux->tid = -1;
+	aux->pid = cpu->pid;
+	aux->tid = cpu->tid;
 	aux->cpu = cpu->cpu;
 	aux->ref_tsc = trace_first_tsc(aux->bytes, aux->size, __rdtsc());
 	return 0;
 }
 
-static int take_ring(struct snapshot *snapshot, struct pt_cpu *cpu)
+static int take_ring(struct snapshot *snapshot, struct pt_area *cpu)
 {
 	struct aux_trace aux = {0};
 	bool round;
@@ -514,7 +567,7 @@ static int take_ring(struct snapshot *snapshot, struct pt_cpu *cpu)
 }
 
 /* A part that begins behind a loss; mapped from a page border, since parts begin anywhere. */
-static int take_part(struct snapshot *snapshot, const struct pt_cpu *cpu, uint64_t begin, uint64_t end)
+static int take_part(struct snapshot *snapshot, const struct pt_area *cpu, uint64_t begin, uint64_t end)
 {
 	struct aux_trace aux = {.offset = begin, .size = end - begin, .continues = begin};
 
@@ -531,7 +584,7 @@ static int take_part(struct snapshot *snapshot, const struct pt_cpu *cpu, uint64
 }
 
 /* All of it, cut where something is missing. */
-static int take_stream(struct snapshot *snapshot, struct pt_cpu *cpu)
+static int take_stream(struct snapshot *snapshot, struct pt_area *cpu)
 {
 	struct aux_trace aux = {.size = cpu->bytes, .is_mapped = true};
 	uint64_t begin = 0;
@@ -556,8 +609,8 @@ int pt_snapshot(struct pt *pt, struct snapshot *snapshot)
 {
 	int err = pt_drain(pt);
 
-	for (size_t i = 0; i < pt->cpu_cnt && !err; i++) {
-		struct pt_cpu *cpu = &pt->cpus[i];
+	for (size_t i = 0; i < pt->area_cnt && !err; i++) {
+		struct pt_area *cpu = &pt->areas[i];
 
 		if (cpu->owner >= 0)
 			err = cpu->stream ? take_stream(snapshot, cpu) : take_ring(snapshot, cpu);
@@ -565,6 +618,7 @@ int pt_snapshot(struct pt *pt, struct snapshot *snapshot)
 			log_debug("processor %d: trace lost at byte %llu", cpu->cpu,
 				  (unsigned long long)cpu->losses[j]);
 	}
+	give_up_ended(pt, 0);
 	if (pt->lost)
 		log_warn("the kernel lost %llu records of what ran where: some of the trace may not be "
 			 "decoded",
@@ -639,18 +693,19 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config)
 		return -ENOMEM;
 	pt->config = *config;
 	if (!config->ring_size)
-		pt->config.ring_size = pt_ring_size((int)cnt, DATA_SIZE, RING_SIZE_DEFAULT, RING_SIZE_MIN);
+		pt->config.ring_size = pt_ring_size(config->per_thread ? 1 : (int)cnt, DATA_SIZE,
+						    RING_SIZE_DEFAULT, RING_SIZE_MIN);
 	pt->records.switch_max = SWITCHES_MAX;
 	err = pt_caps_read(&pt->caps, config->sysfs);
 	if (!err)
 		err = pt_caps_config(&pt->caps, &config->timing, pt->config.ring_size, &pt->pt_config);
 	if (err)
 		return err;
-	pt->cpus = calloc((size_t)cnt, sizeof(*pt->cpus));
-	if (!pt->cpus)
-		return -ENOMEM;
-	for (pt->cpu_cnt = 0; pt->cpu_cnt < (size_t)cnt; pt->cpu_cnt++)
-		pt->cpus[pt->cpu_cnt] = (struct pt_cpu){.cpu = (int)pt->cpu_cnt, .owner = -1};
+	for (int cpu = 0; cpu < (config->per_thread ? 0 : cnt) && !err; cpu++)
+		err = ARRAY_PUSH(pt->areas, pt->area_cnt, pt->area_cap,
+				 ((struct pt_area){.cpu = cpu, .pid = -1, .tid = -1, .owner = -1}));
+	if (err)
+		return err;
 	allow_files();
 	pt->printk_id = config->pause ? pt_event_printk_id() : -ENOTSUP;
 	*ret_pt = TAKE_PTR(pt);
@@ -661,15 +716,13 @@ void pt_free(struct pt *pt)
 {
 	if (!pt)
 		return;
-	for (size_t i = 0; i < pt->cpu_cnt; i++) {
-		pt_event_unmap(&pt->cpus[i].map);
-		fclosep(&pt->cpus[i].stream);
-		free(pt->cpus[i].losses);
-	}
+	for (size_t i = 0; i < pt->area_cnt; i++)
+		area_release(&pt->areas[i]);
 	for (size_t i = 0; i < pt->fd_cnt; i++)
 		close(pt->fds[i].fd);
 	record_list_release(&pt->records);
 	free(pt->fds);
-	free(pt->cpus);
+	free(pt->filter);
+	free(pt->areas);
 	free(pt);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The intel_pt source: the processor's branch trace through perf_event_open(2). One AUX ring for each processor, which the kernel overwrites all the
+ * The intel_pt source: the processor's branch trace through perf_event_open(2). One AUX ring for each processor (or thread), which the kernel overwrites all the
  * time; each thread of the targets has an event on each processor, and threads (and children, if wanted) that are born later inherit them. Who ran where,
  * and what was mapped, the kernel tells as records (source/sideband.h).
  *
@@ -20,7 +20,8 @@ struct pt;
 struct pt_config {
 	const char *sysfs; /* PT_SYSFS */
 	struct pt_timing timing;
-	size_t ring_size; /* of each processor's: a power of two, a page at least; 0: 4 MiB, or what this user may lock */
+	size_t ring_size; /* of each: a power of two, a page at least; 0: 4 MiB, or what this user may lock */
+	bool per_thread;  /* a ring for each thread, not for each processor */
 	bool follow_forks; /* children are targets, too */
 	enum pt_scope {
 		PT_USER,
@@ -41,6 +42,11 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config);
  * there; else it is traced from pt_start() on. -errno with a sentence (pt_explain()); -ESRCH: it is gone.
  */
 int pt_add(struct pt *pt, pid_t pid, bool at_exec);
+
+/*
+ * A thread has been born to a target, or a child that is one, and has not run yet: with per_thread it is to be told of. -errno with a sentence.
+ */
+int pt_born(struct pt *pt, pid_t pid, pid_t tid);
 
 /* Whatever runs on any processor is traced from pt_start() on. -errno with a sentence. */
 int pt_add_all(struct pt *pt);

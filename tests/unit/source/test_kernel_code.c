@@ -42,19 +42,18 @@ static void put_core(void)
 		Elf64_Phdr loads[2];
 		uint8_t fill[PAGE - sizeof(Elf64_Ehdr) - 2 * sizeof(Elf64_Phdr)];
 		uint8_t pages[TEXT_PAGES + MODULE_PAGES][PAGE];
-	} core = {.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
-			     .e_type = ET_CORE,
-			     .e_phoff = sizeof(Elf64_Ehdr),
-			     .e_phentsize = sizeof(Elf64_Phdr),
-			     .e_phnum = 2},
-		  .loads = {{.p_type = PT_LOAD,
-			     .p_vaddr = TEXT,
-			     .p_offset = PAGE,
-			     .p_memsz = TEXT_PAGES * PAGE},
-			    {.p_type = PT_LOAD,
-			     .p_vaddr = MODULE,
-			     .p_offset = (1 + TEXT_PAGES) * PAGE,
-			     .p_memsz = MODULE_PAGES * PAGE}}};
+	} core = {
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
+			   .e_type = ET_CORE,
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 2},
+		.loads = {
+			{.p_type = PT_LOAD, .p_vaddr = TEXT, .p_offset = PAGE, .p_memsz = TEXT_PAGES * PAGE},
+			{.p_type = PT_LOAD,
+			 .p_vaddr = MODULE,
+			 .p_offset = (1 + TEXT_PAGES) * PAGE,
+			 .p_memsz = MODULE_PAGES * PAGE}}};
 
 	for (int i = 0; i < TEXT_PAGES + MODULE_PAGES; i++)
 		memset(core.pages[i], i < TEXT_PAGES ? i : 100 + i - TEXT_PAGES, PAGE);
@@ -67,8 +66,9 @@ static int setup(void **state)
 	strcpy(dir, "/tmp/kernel.XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	put_core();
-	put_text("kallsyms", "ffffffff81000000 T _stext\nffffffff81000010 t first\nffffffff81001800 T _etext\n"
-			     "ffffffff82000000 D data\nffffffffc0200080 t of_module\t[ext4]\n");
+	put_text("kallsyms",
+		 "ffffffff81000000 T _stext\nffffffff81000010 t first\nffffffff81001800 T _etext\n"
+		 "ffffffff82000000 D data\nffffffffc0200080 t of_module\t[ext4]\n");
 	put_text("modules", "ext4 4096 0 - Live 0xffffffffc0200000\n");
 	return 0;
 }
