@@ -26,7 +26,7 @@ done
 rm -rf "$out/root" "$out/libraries"
 # The outer limit is for a machine that hangs: nothing is measured by it. With a thread per processor, one that has been made to see new code may still run
 # the old (QEMU 7.2), which ends kernels that patch themselves.
-timeout "${VM_TIMEOUT:-300}" qemu-system-x86_64 -M pc -accel tcg,thread=single -smp "${VM_CPUS:-2}" -m 1024 \
+timeout "${VM_TIMEOUT:-300}" qemu-system-x86_64 -M pc -accel tcg,thread=single -smp "${VM_CPUS:-2}" -m 1536 \
 	-cpu "${VM_CPU:-max,la57=off,level=22}" -nodefaults -no-reboot -display none -serial "file:$out/console" \
 	-device virtio-serial-pci -chardev "file,id=out,path=$out/tar" -device virtserialport,chardev=out,name=out \
 	-kernel "$dir/vmlinuz" -initrd "$out/initramfs" \

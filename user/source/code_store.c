@@ -351,21 +351,29 @@ static int forget_changed(struct code_store *store, const struct maps *now)
 
 static char vdso_name[] = "[vdso]";
 
-/* The recorder's own one is nearly always the same, and kept once: code_store_add_own_vdso(). */
-static bool is_own_vdso(const struct code_copy *copy)
+/* The recorder's own; it has none where size is 0. */
+static const struct sideband_mapping *own_vdso(void)
 {
+	static struct sideband_mapping own;
+	static bool sought;
 	CLEANUP(maps_release) struct maps maps = {0};
 
-	if (maps_read(&maps, getpid()))
-		return false;
-	for (size_t i = 0; i < maps.cnt; i++) {
-		const struct sideband_mapping *own = &maps.items[i].mapping;
+	if (sought || maps_read(&maps, getpid()))
+		return &own;
+	sought = true;
+	for (size_t i = 0; i < maps.cnt; i++)
+		if (!strcmp(maps.items[i].mapping.name, vdso_name))
+			own = maps.items[i].mapping;
+	own.name = vdso_name;
+	return &own;
+}
 
-		if (!strcmp(own->name, vdso_name))
-			return own->size == copy->size &&
-			       !memcmp((const void *)own->addr, copy->bytes, copy->size);
-	}
-	return false;
+/* Nearly always it is the same, and kept once: code_store_add_own_vdso(). */
+static bool is_own_vdso(const struct code_copy *copy)
+{
+	const struct sideband_mapping *own = own_vdso();
+
+	return own->size == copy->size && !memcmp((const void *)own->addr, copy->bytes, copy->size);
 }
 
 /* It is no file: it is kept whole. */
@@ -557,19 +565,12 @@ int code_store_export(const struct code_store *store, struct snapshot *snapshot)
 
 int code_store_add_own_vdso(struct snapshot *snapshot)
 {
-	CLEANUP(maps_release) struct maps maps = {0};
-	int err = maps_read(&maps, getpid());
+	const struct sideband_mapping *own = own_vdso();
+	const struct code_copy copy = {.pid = -1,
+				       .addr = own->addr,
+				       .size = own->size,
+				       .name = vdso_name,
+				       .bytes = (uint8_t *)own->addr};
 
-	for (size_t i = 0; i < maps.cnt && !err; i++) {
-		const struct sideband_mapping *mapping = &maps.items[i].mapping;
-		const struct code_copy copy = {.pid = -1,
-					       .addr = mapping->addr,
-					       .size = mapping->size,
-					       .name = (char *)mapping->name,
-					       .bytes = (uint8_t *)mapping->addr};
-
-		if (!strcmp(mapping->name, "[vdso]"))
-			err = add_copy(snapshot, &copy);
-	}
-	return err;
+	return own->size ? add_copy(snapshot, &copy) : 0;
 }

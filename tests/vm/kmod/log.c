@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-enum { LOG_MAX = 3 << 20 };
+enum { LOG_MAX = 6 << 20 };
 
 static struct entry {
 	u64 ip, sp;
