@@ -96,8 +96,8 @@ if vm_missing 6.12; then
 	skip 'intel_pt in a virtual machine (Linux 6.12)' "$reason"
 	finish
 fi
-check 'the virtual machine runs' boot 6.12 tests/vm/captures "$programs/wordcount" "$programs/torture" "$programs/server" "$(command -v perl)" \
-	"$(command -v setpriv)"
+check 'the virtual machine runs' boot 6.12 tests/vm/captures "$programs/wordcount" "$programs/torture" "$programs/server" "$programs/jit" \
+	"$(command -v perl)" "$(command -v setpriv)"
 for name in whole low high custom; do
 	check "$name: every instruction executed, and no other" exact $name 100000
 	check "$name: no gap" no_gap $name
@@ -117,6 +117,8 @@ check 'several: every call' true_calls several
 check 'several: every instruction' exact several 60000
 check 'wrapped: the end of what was executed' exact_end wrapped 2000
 check 'wrapped: perf decodes the same' perf_agrees wrapped
+check 'jit: every instruction, of code that is gone, too' exact jit 50000
+check 'jit: no gap' no_gap jit
 check 'filtered: every instruction of the two functions' exact filtered 5000
 only_the_two() {
 	"$trailcam" dump --slices "$out/filtered" | awk -F'\t' '!/^#/ && $4 !~ /^\[/ { print $4 }' | sort -u | tr '\n' ' ' |
@@ -221,7 +223,7 @@ if vm_missing 6.1; then
 	finish
 fi
 check 'Linux 6.1: the virtual machine runs' boot 6.1 tests/vm/captures "$programs/wordcount" "$programs/torture" \
-	"$programs/server" "$(command -v perl)" "$(command -v setpriv)"
+	"$programs/server" "$programs/jit" "$(command -v perl)" "$(command -v setpriv)"
 check 'Linux 6.1: no AUX pause, but TraceStop' says "$out/hit.err" 'stopped by TraceStop at the probed instruction, 0 ns after it'
 check 'Linux 6.1: or neither' says "$out/paused.err" 'stopped by a reader that was woken'
 for name in whole hit paused frozen stepped several threads many attached; do

@@ -134,7 +134,8 @@ static int add_event(struct pt *pt, struct pt_area *area, pid_t tid, struct perf
 
 	if (fd < 0)
 		return fd;
-	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, ((struct pt_fd){fd, area->cpu, area->tid, is_trace}))) {
+	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap,
+		       ((struct pt_fd){fd, area->cpu, area->tid, is_trace}))) {
 		close(fd);
 		return -ENOMEM;
 	}

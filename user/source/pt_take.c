@@ -180,4 +180,3 @@ int pt_snapshot(struct pt *pt, struct snapshot *snapshot)
 	pt->lost = 0;
 	return err ? err : record_list_take(&pt->records, snapshot);
 }
-

@@ -243,6 +243,16 @@ static int on_signal_stop(struct step *step, struct step_thread *thread, int sig
 	return 0;
 }
 
+/* A thread is about to end; with the first one the process mostly does, and its code with it. */
+static int look_a_last_time(struct step *step, const struct step_thread *thread)
+{
+	int err = step_read_maps(step, thread->process, thread->tid, false);
+
+	return err || thread->tid != thread->process->pid
+		       ? err
+		       : code_store_keep_private(thread->process->code, step_now(step));
+}
+
 static int on_stop(struct step *step, struct step_thread *thread, int status)
 {
 	switch (status >> 16) {
@@ -255,7 +265,7 @@ static int on_stop(struct step *step, struct step_thread *thread, int status)
 	case PTRACE_EVENT_VFORK:
 		return on_creation(step, thread);
 	case PTRACE_EVENT_EXIT:
-		return step->started ? 0 : step_read_maps(step, thread->process, thread->tid, false);
+		return step->started ? 0 : look_a_last_time(step, thread);
 	case PTRACE_EVENT_STOP:
 		return on_event_stop(step, thread, WSTOPSIG(status));
 	default:
