@@ -26,6 +26,7 @@ say() {
 
 # attach ARG...: in the background; $tracer. Comes back when it has attached.
 attach() {
+	: >"$tmp/err" # what the last one said is not what is waited for
 	# What a script starts in the background ignores SIGINT otherwise.
 	env --default-signal=INT "$trailcam" attach -v -o "$tmp/t.tsv" "$@" >"$tmp/err" 2>&1 &
 	tracer=$!
