@@ -67,8 +67,8 @@ static void run_shell(const int go[2])
 	_exit(1);
 }
 
-static const struct history_process *process_with(const struct history *history, const struct snapshot *snapshot,
-						  const char *path)
+static const struct history_process *process_with(const struct history *history,
+						  const struct snapshot *snapshot, const char *path)
 {
 	struct sideband_record record;
 	size_t pos = 0;
