@@ -19,12 +19,11 @@ vm_missing() {
 	[ -n "$reason" ] || reason="tests/vm/kernel.sh $1 fails"
 }
 
-# boot KERNEL SCRIPT FILE...: leaves $out
+# boot KERNEL: makes all captures there; leaves $out
 boot() {
 	out=$tmp/$1
-	kernel=$1 script=$2
-	shift 2
-	tests/vm/boot.sh "$vm/$kernel" "$script" "$out" "$trailcam" "$@" && [ ! -s "$out/dmesg" ] || {
+	tests/vm/boot.sh "$vm/$1" tests/vm/captures "$out" "$trailcam" "$programs/wordcount" "$programs/torture" "$programs/server" "$programs/jit" \
+		"$(command -v perl)" "$(command -v setpriv)" && [ ! -s "$out/dmesg" ] || {
 		tail -n 15 "$out/console" "$out/dmesg"
 		return 1
 	}
@@ -96,8 +95,7 @@ if vm_missing 6.12; then
 	skip 'intel_pt in a virtual machine (Linux 6.12)' "$reason"
 	finish
 fi
-check 'the virtual machine runs' boot 6.12 tests/vm/captures "$programs/wordcount" "$programs/torture" "$programs/server" "$programs/jit" \
-	"$(command -v perl)" "$(command -v setpriv)"
+check 'the virtual machine runs' boot 6.12
 for name in whole low high custom; do
 	check "$name: every instruction executed, and no other" exact $name 100000
 	check "$name: no gap" no_gap $name
@@ -222,8 +220,7 @@ if vm_missing 6.1; then
 	skip 'intel_pt in a virtual machine (Linux 6.1)' "$reason"
 	finish
 fi
-check 'Linux 6.1: the virtual machine runs' boot 6.1 tests/vm/captures "$programs/wordcount" "$programs/torture" \
-	"$programs/server" "$programs/jit" "$(command -v perl)" "$(command -v setpriv)"
+check 'Linux 6.1: the virtual machine runs' boot 6.1
 check 'Linux 6.1: no AUX pause, but TraceStop' says "$out/hit.err" 'stopped by TraceStop at the probed instruction, 0 ns after it'
 check 'Linux 6.1: or neither' says "$out/paused.err" 'stopped by a reader that was woken'
 for name in whole hit paused frozen stepped several threads many attached; do

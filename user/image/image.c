@@ -230,6 +230,14 @@ const struct image_section *image_sections(const struct image *image, size_t ver
 	return list->sections;
 }
 
+const struct image_section *image_section_at(const struct image *image, size_t version, uint64_t addr)
+{
+	const struct section_list *list = &image->versions[version].list;
+	size_t i = section_list_find(list, addr);
+
+	return i < list->cnt ? &list->sections[i] : NULL;
+}
+
 /* ---- looking up ---- */
 
 const struct symbol *image_symbol_at(struct image *image, size_t version, uint64_t ip)
@@ -270,9 +278,7 @@ void image_symbol_source(const struct symbol *symbol)
 
 size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size)
 {
-	const struct section_list *list = &image->versions[version].list;
-	size_t i = section_list_find(list, addr);
-	const struct image_section *section = i < list->cnt ? &list->sections[i] : NULL;
+	const struct image_section *section = image_section_at(image, version, addr);
 	CLEANUP(closep)
 	int fd = section && section->path ? open(section->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	uint64_t at = section ? addr - section->addr : 0;

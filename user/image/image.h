@@ -72,6 +72,9 @@ uint64_t image_version_start(const struct image *image, size_t version);
 /* The sections of a version, sorted by address, not overlapping. Valid while the image is not changed. */
 const struct image_section *image_sections(const struct image *image, size_t version, size_t *ret_cnt);
 
+/* The section of a version that covers addr, or NULL. Valid while the image is not changed. */
+const struct image_section *image_section_at(const struct image *image, size_t version, uint64_t addr);
+
 /*
  * The function at `ip`. Never NULL unless out of memory: an address without a symbol gives a symbol made up
  * from object and offset ("libc.so.6+0x28000"), one outside every mapping "[unknown]". Equal functions give

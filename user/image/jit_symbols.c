@@ -52,9 +52,8 @@ static int add(struct jit_symbols *symbols, struct jit_function function, const 
 	return 0;
 }
 
-/* ---- perf-PID.map ---- */
-
-int jit_symbols_read_map(struct jit_symbols *symbols, const char *path)
+static int each_line(struct jit_symbols *symbols, const char *path,
+		     int (*fn)(struct jit_symbols *symbols, const char *line))
 {
 	CLEANUP(fclosep) FILE *file = fopen(path, "re");
 	CLEANUP(freep) char *line = NULL;
@@ -63,17 +62,28 @@ int jit_symbols_read_map(struct jit_symbols *symbols, const char *path)
 
 	if (!file)
 		return -errno;
-	while (!err && getline(&line, &cap, file) > 0) {
-		char *at = line;
-		uint64_t start = strtoull(at, &at, 16);
-		uint64_t size = *at == ' ' ? strtoull(at, &at, 16) : 0;
-
-		if (*at == ' ')
-			err = add(symbols,
-				  (struct jit_function){.symbol = {.start = start, .end = start + size}},
-				  at + 1, strcspn(at + 1, "\r\n"));
-	}
+	while (!err && getline(&line, &cap, file) > 0)
+		err = fn(symbols, line);
 	return err;
+}
+
+/* ---- perf-PID.map ---- */
+
+static int add_map_line(struct jit_symbols *symbols, const char *line)
+{
+	struct jit_function function = {0};
+	char *at;
+	uint64_t size;
+
+	function.symbol.start = strtoull(line, &at, 16);
+	size = *at == ' ' ? strtoull(at, &at, 16) : 0;
+	function.symbol.end = function.symbol.start + size;
+	return *at == ' ' ? add(symbols, function, at + 1, strcspn(at + 1, "\r\n")) : 0;
+}
+
+int jit_symbols_read_map(struct jit_symbols *symbols, const char *path)
+{
+	return each_line(symbols, path, add_map_line);
 }
 
 /* ---- kallsyms ---- */
@@ -105,25 +115,22 @@ static void set_ends(struct jit_symbols *symbols)
 	}
 }
 
+static int add_kernel_line(struct jit_symbols *symbols, const char *line)
+{
+	struct jit_function function = {.symbol = {.object = "[kernel]"}};
+	char *at;
+
+	function.symbol.start = strtoull(line, &at, 16);
+	function.symbol.end = function.symbol.start + 1;
+	if (at[0] != ' ' || !at[1] || !strchr("tTwW", at[1]) || at[2] != ' ' || !function.symbol.end)
+		return 0;
+	return add(symbols, function, at + 3, strcspn(at + 3, "\t\r\n"));
+}
+
 int jit_symbols_read_kernel(struct jit_symbols *symbols, const char *path)
 {
-	CLEANUP(fclosep) FILE *file = fopen(path, "re");
-	CLEANUP(freep) char *line = NULL;
-	size_t cap = 0;
-	int err = 0;
+	int err = each_line(symbols, path, add_kernel_line);
 
-	if (!file)
-		return -errno;
-	while (!err && getline(&line, &cap, file) > 0) {
-		struct jit_function function = {.symbol = {.object = "[kernel]"}};
-		char *at = line;
-
-		function.symbol.start = strtoull(at, &at, 16);
-		function.symbol.end = function.symbol.start + 1;
-		if (at[0] != ' ' || !at[1] || !strchr("tTwW", at[1]) || at[2] != ' ' || !function.symbol.end)
-			continue;
-		err = add(symbols, function, at + 3, strcspn(at + 3, "\t\r\n"));
-	}
 	if (symbols->cnt)
 		qsort(symbols->items, symbols->cnt, sizeof(*symbols->items), compare_starts);
 	set_ends(symbols);

@@ -173,6 +173,41 @@ static int open_pt(struct capture *capture)
 	return pt_new(&capture->pt, &pt);
 }
 
+/* Another source has nothing of what they ask for. */
+static int refuse_pt_options(const struct capture_config *config)
+{
+	if (config->full)
+		return fail(-EINVAL, "--full-execution belongs to --source intel_pt; the step source's rings "
+				     "hold what --snapshot-size says");
+	if (config->cpu_wide)
+		return fail(-EINVAL, "--cpu-wide belongs to --source intel_pt");
+	if (config->scope != PT_USER)
+		return fail(-EINVAL,
+			    "--kernel belongs to --source intel_pt: single-stepping sees user code only");
+	if (config->per_thread)
+		return fail(-EINVAL,
+			    "--per-thread belongs to --source intel_pt; the step source always has a "
+			    "ring for each thread");
+	return config->filter_cnt ? fail(-EINVAL, "--filter belongs to --source intel_pt") : 0;
+}
+
+static int check_pt_options(const struct capture_config *config)
+{
+	if (config->full && config->until.multi_snapshot)
+		return fail(-EINVAL,
+			    "--full-execution and --multi-snapshot exclude each other: there is one trace");
+	if (config->cpu_wide && config->per_thread)
+		return fail(-EINVAL, "--per-thread and --cpu-wide exclude each other");
+	if (config->cpu_wide && config->filter_cnt)
+		return fail(-EINVAL, "--filter and --cpu-wide exclude each other: the kernel sets filters "
+				     "for targets only");
+	if (config->scope != PT_USER && config->filter_cnt)
+		return fail(-EINVAL,
+			    "--filter and --kernel exclude each other: functions of the kernel are not "
+			    "among those that a filter can name");
+	return 0;
+}
+
 static int resolve_filter(struct capture *capture, const char *spec)
 {
 	const struct capture_config *config = capture->config;
@@ -209,23 +244,8 @@ static int set_filters(struct capture *capture)
 	size_t max = capture->pt ? pt_filter_max(capture->pt) : 0;
 	int err = 0;
 
-	if (config->cpu_wide && config->filter_cnt)
-		return fail(-EINVAL, "--filter and --cpu-wide exclude each other: the kernel sets filters "
-				     "for targets only");
-	if (!capture->pt && config->scope != PT_USER)
-		return fail(-EINVAL,
-			    "--kernel belongs to --source intel_pt: single-stepping sees user code only");
-	if (config->per_thread && (!capture->pt || config->cpu_wide))
-		return fail(-EINVAL,
-			    capture->pt ? "--per-thread and --cpu-wide exclude each other"
-					: "--per-thread belongs to --source intel_pt; the step source always "
-					  "has a ring for each thread");
-	if (config->scope != PT_USER && config->filter_cnt)
-		return fail(-EINVAL,
-			    "--filter and --kernel exclude each other: functions of the kernel are not "
-			    "among those that a filter can name");
 	if (!capture->pt)
-		return config->filter_cnt ? fail(-EINVAL, "--filter belongs to --source intel_pt") : 0;
+		return 0;
 	for (size_t i = 0; i < config->filter_cnt && !err; i++)
 		err = resolve_filter(capture, config->filters[i]);
 	if (!err && capture->filters.cnt > max)
@@ -408,6 +428,8 @@ int capture_set_up(struct capture *capture)
 	int err;
 
 	err = open_pt(capture);
+	if (!err)
+		err = capture->pt ? check_pt_options(config) : refuse_pt_options(config);
 	if (!err && capture_is_free_running(capture))
 		idle_prepare();
 	if (!err)
@@ -424,15 +446,8 @@ int capture_set_up(struct capture *capture)
 		err = open_source(capture);
 	if (!err)
 		err = config->path ? start_program(capture) : for_targets(capture, seize_target);
-	if (!err && config->full && (!capture->pt || config->until.multi_snapshot))
-		err = fail(-EINVAL, capture->pt ? "--full-execution and --multi-snapshot exclude each other: "
-						  "there is one trace"
-						: "--full-execution belongs to --source intel_pt; the step "
-						  "source's rings hold "
-						  "what --snapshot-size says");
 	if (!err && config->cpu_wide)
-		err = capture->pt ? pt_add_all(capture->pt)
-				  : fail(-EINVAL, "--cpu-wide belongs to --source intel_pt");
+		err = pt_add_all(capture->pt);
 	if (!err)
 		err = set_filters(capture);
 	if (!err)

@@ -113,21 +113,10 @@ const struct late_section *late_code_next(struct late_code *late, uint64_t until
 	return &late->items[late->next++];
 }
 
-/* The section that covers addr now, or NULL. */
-static const struct image_section *section_now(const struct image *image, uint64_t addr)
-{
-	size_t cnt;
-	const struct image_section *sections = image_sections(image, image_version_cnt(image) - 1, &cnt);
-
-	for (size_t i = 0; i < cnt; i++)
-		if (addr - sections[i].addr < sections[i].size)
-			return &sections[i];
-	return NULL;
-}
-
 int late_code_lay(const struct late_code *late, const struct late_section *next, struct image *image)
 {
-	const struct image_section *below = section_now(image, next->section.addr);
+	const struct image_section *below =
+		image_section_at(image, image_version_cnt(image) - 1, next->section.addr);
 	struct image_section section = next->section;
 	bool says_more = section.object; /* a copy: it was seen to take the place of something */
 

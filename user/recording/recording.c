@@ -17,15 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "recording/perf_data.h"
 #include "source/kernel_code.h"
 
-/* As perf record --kcore names them. */
-#define KERNEL_DIR "kcore_dir"
-static const char *const kernel_files[] = {"kcore", "kallsyms", "modules"};
+#define KERNEL_DIR "kcore_dir" /* as perf record --kcore names it */
 
 static bool is_ours(const char *name)
 {
@@ -50,8 +47,8 @@ static void remove_kernel_dir(int parent_fd)
 {
 	int fd = openat(parent_fd, KERNEL_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	for (size_t i = 0; i < ARRAY_SIZE(kernel_files) && fd >= 0; i++)
-		unlinkat(fd, kernel_files[i], 0);
+	if (fd >= 0)
+		kernel_code_remove(fd);
 	closep(&fd);
 	unlinkat(parent_fd, KERNEL_DIR, AT_REMOVEDIR);
 }

@@ -46,6 +46,7 @@ struct code_store {
 	uint64_t change_cnt;
 	struct code_copy *vdsos; /* whole, one per exec */
 	size_t vdso_cnt, vdso_cap;
+	uint64_t own_vdso;  /* where it is the same as the recorder's */
 	struct insn *cache; /* CACHE_SLOTS of them */
 };
 
@@ -386,6 +387,8 @@ static int keep_vdso(struct code_store *store)
 
 		if (strcmp(mapping->name, vdso_name))
 			continue;
+		if (copy.addr == store->own_vdso)
+			return 0;
 		for (size_t j = 0; j < store->vdso_cnt; j++)
 			if (store->vdsos[j].addr == copy.addr)
 				return 0;
@@ -395,11 +398,14 @@ static int keep_vdso(struct code_store *store)
 			free(copy.bytes);
 			return -ENOMEM;
 		}
-		if (pread(store->mem_fd, copy.bytes, copy.size, (off_t)copy.addr) == (ssize_t)copy.size &&
-		    !is_own_vdso(&copy))
-			store->vdsos[store->vdso_cnt++] = copy;
-		else
-			free(copy.bytes);
+		if (pread(store->mem_fd, copy.bytes, copy.size, (off_t)copy.addr) == (ssize_t)copy.size) {
+			if (!is_own_vdso(&copy)) {
+				store->vdsos[store->vdso_cnt++] = copy;
+				continue;
+			}
+			store->own_vdso = copy.addr;
+		}
+		free(copy.bytes);
 	}
 	return 0;
 }
@@ -461,7 +467,8 @@ static void look_at_page(struct code_store *store, uint64_t addr, uint64_t now)
 
 	if (!page || !page->can_change)
 		return;
-	change_page(store, page, maps_find(&store->maps, addr), page->checked_ns + 1);
+	if (page->checked_ns != now) /* else it has just been captured */
+		change_page(store, page, maps_find(&store->maps, addr), page->checked_ns + 1);
 	page->checked_ns = now;
 	memset(page->executed, 0xff, sizeof(page->executed));
 }

@@ -19,9 +19,26 @@
 
 enum { PAGE = 4096, BEHIND_LAST = 4 * PAGE, GROUP_GAP = 16 * PAGE, SEGMENTS_MAX = 4096 };
 
+/* What is written and read of them, besides the core file. */
+static const struct {
+	const char *file, *name;
+} texts[] = {{"kallsyms", KERNEL_NAMES}, {"modules", KERNEL_MODULES}};
+
+static const char core_file[] = "kcore";
+
 struct range {
 	uint64_t begin, end;
 };
+
+static uint64_t page_down(uint64_t value)
+{
+	return value & ~(uint64_t)(PAGE - 1);
+}
+
+static uint64_t page_up(uint64_t value)
+{
+	return page_down(value + PAGE - 1);
+}
 
 struct range_list {
 	struct range *items;
@@ -176,15 +193,14 @@ static int compare_addrs(const void *left, const void *right)
 
 static int find_ranges(struct survey *survey, struct range_list *list)
 {
-	struct range text = {survey->text_begin & ~(uint64_t)(PAGE - 1),
-			     (survey->text_end + PAGE - 1) & ~(uint64_t)(PAGE - 1)};
+	struct range text = {page_down(survey->text_begin), page_up(survey->text_end)};
 	int err = text.begin < text.end ? ARRAY_PUSH(list->items, list->cnt, list->cap, text) : 0;
 
 	if (survey->cnt)
 		qsort(survey->addrs, survey->cnt, sizeof(*survey->addrs), compare_addrs);
 	for (size_t i = 0; i < survey->cnt && !err; i++) {
 		struct range *last = list->cnt ? &list->items[list->cnt - 1] : NULL;
-		uint64_t begin = survey->addrs[i] & ~(uint64_t)(PAGE - 1);
+		uint64_t begin = page_down(survey->addrs[i]);
 
 		if (last && begin >= last->begin && begin <= last->end + GROUP_GAP) {
 			if (last->end < begin + BEHIND_LAST)
@@ -348,9 +364,9 @@ int kernel_code_read(struct snapshot *snapshot, const char *dir)
 	for (size_t i = 0; i < core.cnt && !err; i++)
 		if (core.segments[i].addr >> 63 && core.segments[i].size)
 			err = add_file(snapshot, path, KERNEL_CODE, &core.segments[i]);
-	if (!err)
-		err = add_text(snapshot, dir, "kallsyms", KERNEL_NAMES);
-	return err ? err : add_text(snapshot, dir, "modules", KERNEL_MODULES);
+	for (size_t i = 0; i < ARRAY_SIZE(texts) && !err; i++)
+		err = add_text(snapshot, dir, texts[i].file, texts[i].name);
+	return err;
 }
 
 bool kernel_code_is_there(const struct snapshot *snapshot)
@@ -380,7 +396,7 @@ static void write_core(FILE *file, const struct snapshot *snapshot)
 
 	for (size_t i = 0; i < snapshot->copy_cnt; i++)
 		header.e_phnum += is_segment(&snapshot->copies[i]) && header.e_phnum < PN_XNUM - 1;
-	offset = (sizeof(header) + header.e_phnum * sizeof(Elf64_Phdr) + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	offset = page_up(sizeof(header) + header.e_phnum * sizeof(Elf64_Phdr));
 	fwrite(&header, sizeof(header), 1, file);
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
 		const struct code_copy *copy = &snapshot->copies[i];
@@ -395,12 +411,12 @@ static void write_core(FILE *file, const struct snapshot *snapshot)
 		if (!is_segment(copy))
 			continue;
 		fwrite(&load, sizeof(load), 1, file);
-		offset += (copy->size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+		offset += page_up(copy->size);
 	}
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
 		if (!is_segment(&snapshot->copies[i]))
 			continue;
-		fseeko(file, (ftello(file) + PAGE - 1) & ~(off_t)(PAGE - 1), SEEK_SET);
+		fseeko(file, (off_t)page_up((uint64_t)ftello(file)), SEEK_SET);
 		fwrite(snapshot->copies[i].bytes, 1, snapshot->copies[i].size, file);
 	}
 }
@@ -415,26 +431,37 @@ static void write_text(FILE *file, const struct snapshot *snapshot, const char *
 	}
 }
 
+/* `name` NULL: the core file. */
+static int write_file(int dir_fd, const char *file_name, const struct snapshot *snapshot, const char *name)
+{
+	int fd = openat(dir_fd, file_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	int bad;
+
+	if (!file)
+		return -errno;
+	if (name)
+		write_text(file, snapshot, name);
+	else
+		write_core(file, snapshot);
+	bad = ferror(file);
+	if (fclose(file) || bad)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
 int kernel_code_write(const struct snapshot *snapshot, int dir_fd)
 {
-	static const struct {
-		const char *file, *name;
-	} files[] = {{"kcore", KERNEL_CODE}, {"kallsyms", KERNEL_NAMES}, {"modules", KERNEL_MODULES}};
+	int err = write_file(dir_fd, core_file, snapshot, NULL);
 
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		int fd = openat(dir_fd, files[i].file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-		int bad;
+	for (size_t i = 0; i < ARRAY_SIZE(texts) && !err; i++)
+		err = write_file(dir_fd, texts[i].file, snapshot, texts[i].name);
+	return err;
+}
 
-		if (!file)
-			return -errno;
-		if (i)
-			write_text(file, snapshot, files[i].name);
-		else
-			write_core(file, snapshot);
-		bad = ferror(file);
-		if (fclose(file) || bad)
-			return errno ? -errno : -EIO;
-	}
-	return 0;
+void kernel_code_remove(int dir_fd)
+{
+	unlinkat(dir_fd, core_file, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		unlinkat(dir_fd, texts[i].file, 0);
 }

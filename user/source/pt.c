@@ -38,7 +38,8 @@ static int explain(const struct pt *pt, int err)
 
 /* ---- the moment of attaching ---- */
 
-static int read_clock(struct pt *pt, struct trace_clock *ret_clock)
+/* Into pt->clock. */
+static int read_clock(struct pt *pt)
 {
 	int err = pt->clock.mult ? 0 : -ENODEV;
 
@@ -48,7 +49,6 @@ static int read_clock(struct pt *pt, struct trace_clock *ret_clock)
 			err = 0;
 			break;
 		}
-	*ret_clock = pt->clock;
 	return err ? fail(-ENOTSUP,
 			  "the kernel does not tell how the TSC relates to its clock (an unstable TSC): the "
 			  "times of a trace of this processor cannot be understood; use --source step")
@@ -57,9 +57,7 @@ static int read_clock(struct pt *pt, struct trace_clock *ret_clock)
 
 static uint64_t now_ns(struct pt *pt)
 {
-	struct trace_clock clock;
-
-	return read_clock(pt, &clock) ? 0 : trace_clock_ns(&clock, __rdtsc());
+	return read_clock(pt) ? 0 : trace_clock_ns(&pt->clock, __rdtsc());
 }
 
 static int add_threads(struct pt *pt, pid_t pid)
@@ -92,11 +90,10 @@ static int add_threads(struct pt *pt, pid_t pid)
 int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 {
 	int err = at_exec ? pt_events_add(pt, pid, pid, true) : add_threads(pt, pid);
-	struct trace_clock clock;
 
 	if (err)
 		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);
-	err = read_clock(pt, &clock);
+	err = read_clock(pt);
 	return err || at_exec ? err : pt_past_tell(&pt->records, pid, now_ns(pt));
 }
 
@@ -120,12 +117,11 @@ static int tell_past_of_all(struct pt *pt)
 
 int pt_add_all(struct pt *pt)
 {
-	struct trace_clock clock;
 	int err = pt_events_add(pt, -1, -1, false);
 
 	if (err)
 		return explain(pt, err);
-	err = read_clock(pt, &clock);
+	err = read_clock(pt);
 	return err ? err : tell_past_of_all(pt);
 }
 
@@ -179,10 +175,11 @@ static void tie_clocks(struct trace_clock *clock)
 
 int pt_describe(struct pt *pt, struct snapshot *snapshot)
 {
-	int err = read_clock(pt, &snapshot->clock);
+	int err = read_clock(pt);
 
 	if (err)
 		return err;
+	snapshot->clock = pt->clock;
 	snapshot->params = pt_caps_params(&pt->caps, pt->pt_config);
 	tie_clocks(&snapshot->clock);
 	snapshot->source = strdup("intel_pt");

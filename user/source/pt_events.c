@@ -24,7 +24,7 @@ static bool inherits(const struct pt_area *area, pid_t tid)
 	return area->cpu >= 0 && tid >= 0;
 }
 
-static struct perf_event_attr base_attr(const struct pt *pt)
+static struct perf_event_attr base_attr(const struct pt *pt, bool inherit)
 {
 	return (struct perf_event_attr){
 		.size = sizeof(struct perf_event_attr),
@@ -32,14 +32,14 @@ static struct perf_event_attr base_attr(const struct pt *pt)
 		.sample_id_all = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-		.inherit = 1,
-		.inherit_thread = !pt->config.follow_forks,
+		.inherit = inherit,
+		.inherit_thread = inherit && !pt->config.follow_forks,
 	};
 }
 
-static struct perf_event_attr trace_attr(const struct pt *pt, bool at_exec)
+static struct perf_event_attr trace_attr(const struct pt *pt, bool inherit, bool at_exec)
 {
-	struct perf_event_attr attr = base_attr(pt);
+	struct perf_event_attr attr = base_attr(pt, inherit);
 
 	attr.type = pt->caps.type;
 	attr.config = pt->pt_config;
@@ -50,9 +50,9 @@ static struct perf_event_attr trace_attr(const struct pt *pt, bool at_exec)
 	return attr;
 }
 
-static struct perf_event_attr record_attr(const struct pt *pt)
+static struct perf_event_attr record_attr(const struct pt *pt, bool inherit)
 {
-	struct perf_event_attr attr = base_attr(pt);
+	struct perf_event_attr attr = base_attr(pt, inherit);
 
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
@@ -64,19 +64,17 @@ static struct perf_event_attr record_attr(const struct pt *pt)
 }
 
 /* In the group of a trace: what fires it pauses the trace, on this processor and at once (kernel/events/core.c, __perf_event_overflow()). */
-static struct perf_event_attr pause_attr(const struct pt *pt)
+static struct perf_event_attr pause_attr(const struct pt *pt, bool inherit)
 {
-	struct perf_event_attr attr = {
+	return (struct perf_event_attr){
 		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
+		.size = sizeof(struct perf_event_attr),
 		.config = (uint64_t)pt->printk_id,
 		.sample_period = 1,
-		.inherit = 1,
-		.inherit_thread = !pt->config.follow_forks,
+		.inherit = inherit,
+		.inherit_thread = inherit && !pt->config.follow_forks,
 		.__reserved_3 = PT_EVENT_AUX_PAUSE,
 	};
-
-	return attr;
 }
 
 /* Kernels before 5.13 cannot tell threads from children: what the children do is recorded, and passed over later. */
@@ -89,6 +87,17 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
 		fd = pt_event_open(attr, tid, cpu, -1);
 	}
 	return fd;
+}
+
+/* Takes over the descriptor. */
+static int keep_fd(struct pt *pt, const struct pt_area *area, int fd, bool is_trace)
+{
+	const struct pt_fd kept = {fd, area->cpu, area->tid, is_trace};
+
+	if (!ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, kept))
+		return 0;
+	close(fd);
+	return -ENOMEM;
 }
 
 /* The event writes to its processor's memory, which is made if this is the first. */
@@ -109,48 +118,33 @@ static int place_event(struct pt *pt, struct pt_area *area, int fd)
 /* Where the kernel or the driver cannot do it, hits are stopped as without. */
 static int add_pause(struct pt *pt, const struct pt_area *area, pid_t tid, int leader)
 {
-	struct perf_event_attr attr = pause_attr(pt);
-	int fd;
+	struct perf_event_attr attr = pause_attr(pt, inherits(area, tid));
+	int fd = pt_event_open(&attr, tid, area->cpu, leader);
 
-	if (!inherits(area, tid))
-		attr.inherit = attr.inherit_thread = 0;
-	fd = pt_event_open(&attr, tid, area->cpu, leader);
 	if (fd < 0) {
 		log_debug("the trace cannot be paused by a hit: %s", strerror(-fd));
 		pt->printk_id = fd;
 		return 0;
 	}
-	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap, ((struct pt_fd){fd, area->cpu, area->tid, false}))) {
-		close(fd);
-		return -ENOMEM;
-	}
-	return 0;
+	return keep_fd(pt, area, fd, false);
 }
 
 static int add_event(struct pt *pt, struct pt_area *area, pid_t tid, struct perf_event_attr *attr,
 		     bool is_trace)
 {
-	int fd = open_event(attr, tid, area->cpu), err;
+	int fd = open_event(attr, tid, area->cpu), err = fd < 0 ? fd : keep_fd(pt, area, fd, is_trace);
 
-	if (fd < 0)
-		return fd;
-	if (ARRAY_PUSH(pt->fds, pt->fd_cnt, pt->fd_cap,
-		       ((struct pt_fd){fd, area->cpu, area->tid, is_trace}))) {
-		close(fd);
-		return -ENOMEM;
-	}
-	err = place_event(pt, area, fd);
+	if (!err)
+		err = place_event(pt, area, fd);
 	return err || !is_trace || pt->printk_id < 0 ? err : add_pause(pt, area, tid, fd);
 }
 
 static int add_to_area(struct pt *pt, struct pt_area *area, pid_t tid, bool at_exec)
 {
-	struct perf_event_attr trace = trace_attr(pt, at_exec), records = record_attr(pt);
-	int err;
+	bool inherit = inherits(area, tid);
+	struct perf_event_attr trace = trace_attr(pt, inherit, at_exec), records = record_attr(pt, inherit);
+	int err = add_event(pt, area, tid, &trace, true);
 
-	if (!inherits(area, tid))
-		trace.inherit = trace.inherit_thread = records.inherit = records.inherit_thread = 0;
-	err = add_event(pt, area, tid, &trace, true);
 	return err ? err : add_event(pt, area, tid, &records, false);
 }
 

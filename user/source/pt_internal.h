@@ -58,7 +58,7 @@ struct pt {
  */
 int pt_events_add(struct pt *pt, pid_t pid, pid_t tid, bool at_exec);
 
-/* Turns on those from the first-th on, with their filters. -errno with a sentence. */
+/* Those from the first-th on: turns on their traces; gives them the filter, if there is one. -errno with a sentence. */
 int pt_events_enable(const struct pt *pt, size_t first);
 int pt_events_filter(const struct pt *pt, size_t first);
 
