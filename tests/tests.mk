@@ -56,7 +56,7 @@ test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
 	$(Q)$(MAKE) --no-print-directory all $(TEST_PROGRAMS) $(ORACLES)
 	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/vm.sh
 
-damage: all $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage ## damaged recordings (with SAN=1: under the sanitizers)
+damage: all $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(ORACLES) ## damaged recordings (with SAN=1: under the sanitizers)
 	$(Q)BUILD=$(BUILD) tests/run.sh tests/e2e/damage.sh
 
 unit: $(UNIT_TESTS) $(TEST_PROGRAMS) ## the unit tests only

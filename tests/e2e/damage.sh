@@ -8,9 +8,11 @@ check 'recorded' test -s "$tmp/rec/data"
 check '1,000 random damages' timeout 500 "$BUILD/tests/fuzz/damage" "$tmp/rec" 1000
 cat "$tmp/check.out"
 
+check 'both decoders, damaged 1,000 times' "$BUILD/tests/oracle/decoders" -d 1000 "$tmp/rec"
+
 # --- what fuzzing has found: each target goes through its inputs
 
-for target in perf_data perf_script jit_symbols; do
+for target in perf_data perf_script jit_symbols kcore; do
 	check "inputs for $target" "$BUILD/tests/fuzz/replay/$target" "tests/fuzz/corpus/$target"/*
 done
 finish

@@ -27,7 +27,15 @@ skip() {
 	echo "skip - $1: $2"
 }
 
+# Both decoders give the same of every recording that the test has left.
 finish() {
+	recordings=$(find "$tmp" -name data -type f -size +1k | sed 's,/data$,,')
+	if [ -n "$recordings" ]; then
+		# shellcheck disable=SC2086
+		check "both decoders give the same, $(echo "$recordings" | wc -l) times" \
+			"$PWD/$BUILD/tests/oracle/decoders" -v $recordings
+		cat "$tmp/check.out"
+	fi
 	exit "$([ "$failures" -eq 0 ] && echo 0 || echo 1)"
 }
 

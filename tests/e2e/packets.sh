@@ -14,6 +14,7 @@ valid() {
 	"$trailcam" decode -o "$tmp/trace.tsv" "$tmp/$1"
 }
 while read -r name; do
+	check "$name: both decoders, undamaged and damaged" "$BUILD/tests/oracle/decoders" -d 1000 "$tmp/$name"
 	check "$name: libipt" same "$name"
 	check "$name: the timeline" valid "$name"
 	case $name in

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/cli.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "sinks/sink.h"
@@ -11,12 +13,17 @@ struct decode_options {
 	const char *output;
 };
 
-enum { OPT_THREADS = 256, OPT_SYMFS, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES };
+enum { OPT_THREADS = 256, OPT_SYMFS, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES, OPT_DECODER };
 
 static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output)",
 	 1},
 	{"threads", OPT_THREADS, "N", 0, "Decode on N threads (default: one for each processor)", 1},
+	{"decoder", OPT_DECODER, "NAME", 0,
+	 "\"fast\" (default): trailcam's own, and libipt where that declines (-v tells); \"reference\": "
+	 "libipt's "
+	 "block decoder",
+	 1},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for the programs and libraries that were traced under DIR first",
 	 1},
 	{"no-lines", OPT_NO_LINES, NULL, 0, "Do not look up source files and lines", 1},
@@ -27,6 +34,14 @@ static const struct argp_option options[] = {
 	{"verbose", 'v', NULL, 0, "Say what is being done", 2},
 	{0},
 };
+
+static int parse_decoder(const char *arg, enum decoder_kind *ret_kind)
+{
+	if (strcmp(arg, "fast") && strcmp(arg, "reference"))
+		return fail(-EINVAL, "--decoder: there is no decoder '%s': use fast or reference", arg);
+	*ret_kind = strcmp(arg, "fast") ? DECODER_REFERENCE : DECODER_FAST;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -41,6 +56,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (parse_count("--threads", arg, &threads))
 			argp_error(state, "%s", fail_message(-EINVAL));
 		decode->config.threads = (unsigned int)threads;
+		return 0;
+	case OPT_DECODER:
+		if (parse_decoder(arg, &decode->config.decoder))
+			argp_error(state, "%s", fail_message(-EINVAL));
 		return 0;
 	case OPT_SYMFS:
 		decode->config.symfs = arg;

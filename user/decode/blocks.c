@@ -19,7 +19,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "decode/branch_insn.h"
+#include "decode/code_insn.h"
 #include "decode/status.h"
 #include "decode/walk.h"
 
@@ -33,7 +33,7 @@ struct walker {
 	bool has_last; /* the last block's end is kept */
 	uint64_t last_ip;
 	uint64_t last_tsc;
-	struct branch_insn last;
+	struct code_insn last;
 	uint64_t tsc;
 	bool aborting; /* a transaction */
 	bool no_memory;
@@ -69,7 +69,7 @@ static void emit_gap(struct walker *walker, enum branch_gap gap, uint64_t from, 
 /* The last block leads to `to`. */
 static void lead_to(struct walker *walker, uint64_t to)
 {
-	const struct branch_insn *last = &walker->last;
+	const struct code_insn *last = &walker->last;
 
 	if (!walker->has_last)
 		return;
@@ -114,7 +114,7 @@ static void on_enabled(struct walker *walker, uint64_t ip)
 
 static void on_disabled(struct walker *walker)
 {
-	const struct branch_insn *last = &walker->last;
+	const struct code_insn *last = &walker->last;
 	bool known = walker->has_last;
 
 	emit(walker, &(struct branch){.tsc = walker->tsc,
@@ -191,10 +191,11 @@ static void keep_end(struct walker *walker, const struct pt_block *block)
 	size_t size = 0;
 	const uint8_t *bytes = code_bytes(walker->hold.code, block->isid, block->end_ip, &size);
 
+	walker->last = (struct code_insn){0};
 	if (block->truncated)
-		walker->last = branch_insn_decode(block->raw, block->size);
-	else
-		walker->last = bytes ? branch_insn_decode(bytes, size) : (struct branch_insn){0};
+		code_insn_decode(&walker->last, block->raw, block->size, true);
+	else if (bytes)
+		code_insn_decode(&walker->last, bytes, size, true);
 	walker->has_last = true;
 	walker->last_ip = block->end_ip;
 	walker->last_tsc = walker->tsc;

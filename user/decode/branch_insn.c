@@ -4,35 +4,13 @@
  * indirect jumps and far transfers, its class; both are asked for with every block, so a disassembler would
  * cost more than the decoding itself. Branches are few and their encodings simple:
  *
- *	prefixes* [REX] opcode [0f opcode] [ModRM [SIB] [displacement]] [immediate]
+ *	opcode [0f opcode] [ModRM [SIB] [displacement]] [immediate]
  *
  * An operand-size prefix does not shorten the displacement of a branch in 64-bit mode (SDM vol. 2, Jcc, CALL, JMP).
  */
 #include "decode/branch_insn.h"
 
 #include "decode/branch.h"
-
-enum { INSN_BYTES_MAX = 15 };
-
-static bool is_prefix(uint8_t byte)
-{
-	switch (byte) {
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-	case 0x64:
-	case 0x65:
-	case 0x66:
-	case 0x67:
-	case 0xf0:
-	case 0xf2:
-	case 0xf3:
-		return true;
-	default:
-		return (byte & 0xf0) == 0x40; /* REX */
-	}
-}
 
 /* Bytes of ModRM, SIB and displacement. */
 static size_t modrm_len(const uint8_t *bytes, size_t size)
@@ -136,20 +114,9 @@ static struct branch_insn decode_opcode(const uint8_t *op, size_t size)
 	}
 }
 
-struct branch_insn branch_insn_decode(const uint8_t *bytes, size_t size)
+struct branch_insn branch_insn_decode(const uint8_t *opcode, size_t size)
 {
-	struct branch_insn insn;
-	size_t prefixes = 0;
+	struct branch_insn insn = size ? decode_opcode(opcode, size) : branch(BRANCH_NONE, 0);
 
-	if (size > INSN_BYTES_MAX)
-		size = INSN_BYTES_MAX;
-	while (prefixes < size && is_prefix(bytes[prefixes]))
-		prefixes++;
-	if (prefixes == size)
-		return branch(BRANCH_NONE, 0);
-	insn = decode_opcode(bytes + prefixes, size - prefixes);
-	if (!insn.len || insn.len + prefixes > size)
-		return branch(BRANCH_NONE, 0);
-	insn.len += prefixes;
-	return insn;
+	return insn.len <= size ? insn : branch(BRANCH_NONE, 0);
 }

@@ -22,7 +22,8 @@
 #include "decode/status.h"
 
 struct decoder_cache {
-	pthread_mutex_t lock; /* guards the three below; sections themselves do not change */
+	pthread_mutex_t lock; /* guards what is below; sections themselves do not change */
+	struct decoder_tally tally;
 	struct pt_image_section_cache *iscache;
 	struct cached_section **items; /* by isid; NULL where there is none */
 	size_t cnt, cap;
@@ -49,6 +50,8 @@ void decoder_cache_free(struct decoder_cache *cache)
 	for (size_t i = 0; i < cache->cnt; i++) {
 		if (!cache->items[i])
 			continue;
+		graph_release(&cache->items[i]->graphs[0]);
+		graph_release(&cache->items[i]->graphs[1]);
 		munmap(cache->items[i]->map, cache->items[i]->map_size);
 		free(cache->items[i]);
 	}
@@ -85,6 +88,8 @@ static int section_map(const struct code_section *wanted, struct cached_section 
 	section->map = map;
 	section->bytes = (const uint8_t *)map + slack;
 	section->addr = wanted->addr;
+	for (int is_64 = 0; is_64 < 2; is_64++)
+		graph_init(&section->graphs[is_64], section->bytes, section->size, section->addr, is_64);
 	return 0;
 }
 
@@ -102,7 +107,7 @@ static int items_grow(struct decoder_cache *cache, size_t cnt)
 }
 
 static int cache_add_locked(struct decoder_cache *cache, const struct code_section *wanted,
-			    const struct cached_section **ret_section)
+			    struct cached_section **ret_section)
 {
 	CLEANUP(freep) struct cached_section *section = NULL;
 	int isid, err;
@@ -129,7 +134,7 @@ static int cache_add_locked(struct decoder_cache *cache, const struct code_secti
 }
 
 int decoder_cache_add(struct decoder_cache *cache, const struct code_section *section,
-		      const struct cached_section **ret_section)
+		      struct cached_section **ret_section)
 {
 	int err;
 
@@ -139,4 +144,26 @@ int decoder_cache_add(struct decoder_cache *cache, const struct code_section *se
 	err = cache_add_locked(cache, section, ret_section);
 	pthread_mutex_unlock(&cache->lock);
 	return err;
+}
+
+void decoder_cache_count(struct decoder_cache *cache, size_t bytes, const char *why)
+{
+	struct decoder_tally *tally = &cache->tally;
+
+	pthread_mutex_lock(&cache->lock);
+	tally->pieces++;
+	tally->bytes += bytes;
+	if (why) {
+		tally->declined_pieces++;
+		tally->declined_bytes += bytes;
+		tally->why = tally->why ? tally->why : why;
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void decoder_cache_tally(struct decoder_cache *cache, struct decoder_tally *ret_tally)
+{
+	pthread_mutex_lock(&cache->lock);
+	*ret_tally = cache->tally;
+	pthread_mutex_unlock(&cache->lock);
 }

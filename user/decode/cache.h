@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decode/graph.h"
+
 struct code_section;
 struct decoder_cache;
 struct pt_image_section_cache;
@@ -19,6 +21,7 @@ struct cached_section {
 	size_t size; /* less than asked for where the file is shorter */
 	void *map;
 	size_t map_size;
+	struct graph graphs[2]; /* of its code in 32- and in 64-bit mode */
 };
 
 /*
@@ -26,6 +29,9 @@ struct cached_section {
  * nothing at that offset: the code is unknown then. All with a sentence.
  */
 int decoder_cache_add(struct decoder_cache *cache, const struct code_section *section,
-		      const struct cached_section **ret_section);
+		      struct cached_section **ret_section);
 
 struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache);
+
+/* A piece was decoded; `why` is NULL where the fast decoder did it. Thread-safe. */
+void decoder_cache_count(struct decoder_cache *cache, size_t bytes, const char *why);

@@ -37,7 +37,7 @@ static int code_index(struct code *code, const struct cached_section *section)
 
 static int code_add_section(struct code *code, struct code_image_set *set, const struct code_section *wanted)
 {
-	const struct cached_section *section;
+	struct cached_section *section;
 	int err = decoder_cache_add(code->config->cache, wanted, &section);
 
 	if (err == -ENOMEM)
@@ -52,6 +52,30 @@ static int code_add_section(struct code *code, struct code_image_set *set, const
 	return err ? fail(err, "no memory for the code sections") : 0;
 }
 
+static int compare_addr(const void *a, const void *b)
+{
+	const struct cached_section *const *x = a, *const *y = b;
+
+	return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
+}
+
+static int sort_sections(struct code_image_set *set)
+{
+	size_t bytes = set->section_cnt * sizeof(*set->by_addr);
+
+	set->by_addr = malloc(bytes + 1);
+	if (!set->by_addr)
+		return fail(-ENOMEM, "no memory for the code sections");
+	if (!bytes)
+		return 0;
+	memcpy(set->by_addr, set->sections, bytes);
+	qsort(set->by_addr, set->section_cnt, sizeof(*set->by_addr), compare_addr);
+	for (size_t i = 1; i < set->section_cnt; i++)
+		if (set->by_addr[i]->addr - set->by_addr[i - 1]->addr < set->by_addr[i - 1]->size)
+			set->overlap = true;
+	return 0;
+}
+
 static int code_add_image(struct code *code, struct code_image_set *set, const struct code_image *image)
 {
 	for (size_t i = 0; i < image->section_cnt; i++) {
@@ -60,7 +84,7 @@ static int code_add_image(struct code *code, struct code_image_set *set, const s
 		if (err)
 			return err;
 	}
-	return 0;
+	return sort_sections(set);
 }
 
 /* Only those that a version needs: a stream sees few of many processes. */
@@ -100,6 +124,7 @@ static void code_image_set_release(struct code_image_set *set)
 		pt_image_free(set->idle[i]);
 	free(set->idle);
 	free(set->sections);
+	free(set->by_addr);
 }
 
 void code_release(struct code *code)
@@ -129,6 +154,28 @@ size_t code_version_at(const struct code *code, uint64_t tsc)
 static size_t image_of(const struct code *code, size_t version)
 {
 	return version < code->config->version_cnt ? code->config->versions[version].image : 0;
+}
+
+const struct code_image_set *code_images(const struct code *code, size_t version)
+{
+	return &code->sets[image_of(code, version)];
+}
+
+struct cached_section *code_section_at(const struct code_image_set *set, uint64_t ip)
+{
+	size_t low = 0, high = set->section_cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (set->by_addr[mid]->addr <= ip)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || ip - set->by_addr[low - 1]->addr >= set->by_addr[low - 1]->size)
+		return NULL;
+	return set->by_addr[low - 1];
 }
 
 static int image_build(struct code *code, const struct code_image_set *set, struct pt_image **ret_image)

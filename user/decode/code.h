@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,9 +16,11 @@
 struct pt_image;
 
 struct code_image_set {
-	const struct cached_section **sections; /* those that could be read */
+	struct cached_section **sections; /* those that could be read */
 	size_t section_cnt, section_cap;
-	struct pt_image **idle; /* those that no decoder uses */
+	struct cached_section **by_addr; /* the same, sorted */
+	bool overlap;			 /* later ones hide earlier ones */
+	struct pt_image **idle;		 /* those that no decoder uses */
 	size_t idle_cnt, idle_cap;
 };
 
@@ -35,6 +38,12 @@ void code_release(struct code *code);
 
 /* The version in force at `tsc`: the last that begins at or before it, else the first; 0 also where there are none. */
 size_t code_version_at(const struct code *code, uint64_t tsc);
+
+/* The image of a version. */
+const struct code_image_set *code_images(const struct code *code, size_t version);
+
+/* The section of the image that covers ip, or NULL. */
+struct cached_section *code_section_at(const struct code_image_set *set, uint64_t ip);
 
 /* The image that one decoder has for itself. All but `code` 0: none. */
 struct code_hold {

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "decode/blocks.h"
+#include "decode/fast.h"
 
 struct run {
 	struct pieces pieces;
@@ -37,9 +38,16 @@ static void tell_progress(struct run *run, const struct piece *piece)
 static int decode_piece(void *ctx, size_t i)
 {
 	struct run *run = ctx;
+	struct pieces *pieces = &run->pieces;
 	struct branch_list list = {0};
-	int err = blocks_decode(&run->pieces, i, &list);
+	const char *why = NULL;
+	int err = 1;
 
+	if (pieces->config->kind == DECODER_FAST)
+		err = fast_decode(pieces, i, &list, &why);
+	if (err > 0)
+		err = blocks_decode(pieces, i, &list);
+	decoder_cache_count(pieces->config->cache, pieces->items[i].end - pieces->items[i].begin, why);
 	if (!err)
 		err = run->out->piece(run->out->ctx, i, run->pieces.items[i].version, &list);
 	branch_list_release(&list);

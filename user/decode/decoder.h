@@ -36,7 +36,31 @@ struct decoder_cache;
 int decoder_cache_new(struct decoder_cache **ret_cache);
 void decoder_cache_free(struct decoder_cache *cache);
 
+/* What was decoded with this cache so far: pieces are what stands between two PSBs. */
+struct decoder_tally {
+	size_t pieces, bytes;
+	size_t declined_pieces, declined_bytes; /* by the fast decoder */
+	const char *why;			/* the first was declined, or NULL */
+};
+void decoder_cache_tally(struct decoder_cache *cache, struct decoder_tally *ret_tally);
+
 DEFINE_CLEANUP(struct decoder_cache *, decoder_cache_free)
+
+/* A function: jumps inside [start, end) change no call stack. start == end: every branch counts. */
+struct decoder_function {
+	uint64_t start, end;
+};
+
+/* The function at ip, in that image. Thread-safe. A callback of NULL: every branch counts everywhere. */
+struct decoder_functions {
+	struct decoder_function (*at)(void *ctx, size_t image, uint64_t ip);
+	void *ctx;
+};
+
+enum decoder_kind {
+	DECODER_FAST,	   /* our own; what it declines is left to the other */
+	DECODER_REFERENCE, /* libipt's block decoder: all branches */
+};
 
 struct decoder_config {
 	const struct trace_params *params;
@@ -46,6 +70,9 @@ struct decoder_config {
 	const struct code_version
 		*versions; /* of this stream, by start_tsc; the first also serves earlier times */
 	size_t version_cnt;
+	enum decoder_kind kind;
+	struct decoder_functions
+		functions; /* the fast decoder leaves out jumps inside them, but for the first behind a gap */
 	unsigned int threads; /* 0: all processors */
 	void (*progress)(void *ctx, size_t done_bytes,
 			 size_t total_bytes); /* may be NULL; called from one thread at a time */

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/sort.h"
 #include "pipeline/detours.h"
 #include "pipeline/place_hits.h"
@@ -272,10 +273,13 @@ static int build_trace(struct build *build, const struct aux_trace *aux)
 	if (!err)
 		err = find_threads(build, &trace);
 	if (!err) {
-		const struct decoder_config decoder =
-			turns_decoder(build->snapshot, build->decoded->history, &trace.schedule,
-				      build->config, build->cache);
+		struct decoder_config decoder = turns_decoder(build->snapshot, build->decoded->history,
+							      &trace.schedule, build->config, build->cache);
 
+		/* Inlined calls begin and end anywhere. */
+		if (!build->config->inlines)
+			decoder.functions =
+				(struct decoder_functions){history_function_at, build->decoded->history};
 		err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
 	}
 	if (!err)
@@ -393,6 +397,17 @@ static int finish(struct build *build)
 	return err;
 }
 
+static void tell_tally(struct decoder_cache *cache)
+{
+	struct decoder_tally tally;
+
+	decoder_cache_tally(cache, &tally);
+	log_debug("decoded %zu bytes in %zu pieces", tally.bytes, tally.pieces);
+	if (tally.declined_pieces)
+		log_debug("the fast decoder declined %zu pieces of %zu bytes, the first because of %s",
+			  tally.declined_pieces, tally.declined_bytes, tally.why);
+}
+
 int build_threads(struct decoded *decoded, const struct snapshot *snapshot,
 		  const struct decode_config *config)
 {
@@ -415,6 +430,8 @@ int build_threads(struct decoded *decoded, const struct snapshot *snapshot,
 		err = join_turns(&build);
 	if (!err)
 		err = finish(&build);
+	if (!err)
+		tell_tally(cache);
 	turn_list_release(&build.turns);
 	for (size_t i = 0; i < build.cnt; i++)
 		thread_build_free(build.threads[i]);

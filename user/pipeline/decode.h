@@ -7,11 +7,12 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
-#include "decode/branch.h"
+#include "decode/decoder.h"
 #include "source/snapshot.h"
 #include "stacks/timeline.h"
 
 struct decode_config {
+	enum decoder_kind decoder;
 	unsigned int threads;  /* 0: all processors */
 	bool source_lines;     /* look up files and lines */
 	bool inlines;	       /* slices for inlined calls */

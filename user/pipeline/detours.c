@@ -3,14 +3,6 @@
 
 #include <stdbool.h>
 
-static bool is_detour(const struct history_process *process, uint64_t ip)
-{
-	for (size_t i = 0; i < process->detour_cnt; i++)
-		if (ip >= process->detours[i].begin && ip < process->detours[i].end)
-			return true;
-	return false;
-}
-
 struct hider {
 	const struct history_process *process;
 	struct branch *branches;
@@ -43,7 +35,8 @@ static void go_out(struct hider *hider, const struct branch *branch)
 
 static void hide(struct hider *hider, const struct branch *branch)
 {
-	bool to = is_detour(hider->process, branch->to), from = is_detour(hider->process, branch->from);
+	bool to = history_is_detour(hider->process, branch->to);
+	bool from = history_is_detour(hider->process, branch->from);
 
 	if (branch->kind == BRANCH_GAP) {
 		hider->inside = false;

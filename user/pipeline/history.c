@@ -276,8 +276,9 @@ static size_t take_sections(struct code_section *sections, const struct image_se
 }
 
 /* A version of a process's image, NULL for none, and the kernel's. */
-static int add_image(struct history *history, const struct image *image, size_t version)
+static int add_image(struct history *history, const struct history_process *process, size_t version)
 {
+	const struct image *image = process ? process->image : NULL;
 	struct code_image added = {0};
 	size_t cnt = 0, kernel_cnt;
 	const struct image_section *kernel = image_sections(history->kernel, 0, &kernel_cnt);
@@ -293,7 +294,8 @@ static int add_image(struct history *history, const struct image *image, size_t 
 		free(sections);
 		return -ENOMEM;
 	}
-	return 0;
+	return ARRAY_PUSH(history->owners, history->owner_cnt, history->owner_cap,
+			  ((struct history_owner){process, version}));
 }
 
 static int fill_versions(struct history *history, const struct snapshot *snapshot,
@@ -305,7 +307,7 @@ static int fill_versions(struct history *history, const struct snapshot *snapsho
 	if (!process->versions)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		int err = add_image(history, process->image, i);
+		int err = add_image(history, process, i);
 
 		if (err)
 			return err;
@@ -316,6 +318,30 @@ static int fill_versions(struct history *history, const struct snapshot *snapsho
 		};
 	}
 	return 0;
+}
+
+bool history_is_detour(const struct history_process *process, uint64_t ip)
+{
+	for (size_t i = 0; i < process->detour_cnt; i++)
+		if (ip >= process->detours[i].begin && ip < process->detours[i].end)
+			return true;
+	return false;
+}
+
+/* Not where a jump may be a raise or leads into a detour, nor where a symbol stands for more than a function. */
+struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip)
+{
+	const struct history *history = ctx;
+	const struct history_owner *owner = &history->owners[image];
+	const struct symbol *symbol = NULL;
+
+	if (ip >> 63)
+		symbol = image_symbol_at(history->kernel, 0, ip);
+	else if (owner->process && !history_is_detour(owner->process, ip))
+		symbol = image_symbol_at(owner->process->image, owner->version, ip);
+	if (!symbol || symbol->role == SYMBOL_OCAML || !(symbol->named || symbol->end > symbol->start))
+		return (struct decoder_function){0};
+	return (struct decoder_function){symbol->start, symbol->end};
 }
 
 int history_new(struct history **ret_history, const struct snapshot *snapshot, const char *symfs)
@@ -376,6 +402,7 @@ void history_free(struct history *history)
 	for (size_t i = 0; i < history->image_cnt; i++)
 		free((void *)history->images[i].sections);
 	free(history->images);
+	free(history->owners);
 	free(history->switches);
 	free(history->processes);
 	free(history->threads);

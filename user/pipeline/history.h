@@ -38,6 +38,12 @@ struct history_switch {
 	bool out;
 };
 
+/* Whose code an image of the decoder's is: a version of `process`'s image; NULL: nobody's. */
+struct history_owner {
+	const struct history_process *process;
+	size_t version;
+};
+
 enum { HISTORY_NO_IMAGE = 0 };
 
 struct history {
@@ -51,6 +57,8 @@ struct history {
 	/* For the decoder: one without code, then all versions of all processes; sections are this struct's own. */
 	struct code_image *images;
 	size_t image_cnt, image_cap;
+	struct history_owner *owners; /* of each of them */
+	size_t owner_cnt, owner_cap;
 	struct history_switch *switches; /* in time order */
 	size_t switch_cnt, switch_cap;
 };
@@ -62,5 +70,11 @@ void history_free(struct history *history);
 /* NULL where the sideband knows nothing of it. */
 struct history_process *history_process(struct history *history, int32_t pid);
 const struct history_thread *history_thread(const struct history *history, int32_t tid);
+
+/* For struct decoder_functions, with the history as ctx: jumps inside these change no call stack. */
+struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip);
+
+/* Code that the kernel put into the process for a uprobe. */
+bool history_is_detour(const struct history_process *process, uint64_t ip);
 
 DEFINE_CLEANUP(struct history *, history_free)

@@ -12,6 +12,7 @@ struct decoder_config turns_decoder(const struct snapshot *snapshot, const struc
 		.image_cnt = history->image_cnt,
 		.versions = schedule->versions,
 		.version_cnt = schedule->cnt,
+		.kind = config->decoder,
 		.threads = config->threads,
 		.progress = config->progress,
 		.progress_ctx = config->progress_ctx,

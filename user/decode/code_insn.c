@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ *	prefixes* [REX] opcode [ModRM [SIB] [displacement]] [immediate]
+ *	VEX (c5 or c4) or EVEX (62) payload in place of prefix and escape bytes
+ *
+ * One byte for each opcode says what follows it. Whatever is undefined, obsolete, or means different things to different processors has ODD:
+ * length 0.
+ */
+#include "decode/code_insn.h"
+
+#include <string.h>
+
+#include "decode/branch.h"
+#include "decode/branch_insn.h"
+
+enum follows {
+	NO = 0,
+	M = 1 << 0,   /* ModRM, and what it asks for */
+	I1 = 1 << 1,  /* an immediate of one byte */
+	I2 = 1 << 2,  /* of two */
+	IZ = 1 << 3,  /* of four, two with an operand-size prefix */
+	IV = 1 << 4,  /* of eight with REX.W, else as IZ */
+	OFF = 1 << 5, /* an address */
+	G3 = 1 << 6,  /* f6, f7: test has an immediate */
+	ODD = 1 << 7,
+};
+
+#define X4(x)  x, x, x, x
+#define X8(x)  X4(x), X4(x)
+#define X16(x) X8(x), X8(x)
+/* Arithmetic: register and memory, then with an immediate; the rest is push and pop of segments, prefixes, decimal adjust. */
+#define ARITH X4(M), I1, IZ, ODD, ODD
+
+static const uint8_t one_byte[256] = {
+	ARITH,	 ARITH,	  ARITH,   ARITH,   /* 00 */
+	ARITH,	 ARITH,	  ARITH,   ARITH,   /* 20 */
+	X16(NO),			    /* 40: REX, or inc and dec */
+	X16(NO),			    /* 50 */
+	ODD,	 ODD,	  ODD,	   M,	    /* 60 */
+	X4(ODD),			    /* 64: prefixes */
+	IZ,	 M | IZ,  I1,	   M | I1,  /* 68 */
+	X4(NO),				    /* 6c */
+	X16(I1),			    /* 70 */
+	M | I1,	 M | IZ,  ODD,	   M | I1,  /* 80 */
+	X8(M),	 M,	  M,	   M,	    /* 84 */
+	ODD,				    /* 8f: pop, XOP */
+	X8(NO),	 NO,	  NO,	   ODD,	   NO, X4(NO), /* 90 */
+	X4(OFF), X4(NO),		    /* a0 */
+	I1,	 IZ,	  X4(NO),  NO,	   NO, /* a8 */
+	X8(I1),	 X8(IV),		    /* b0 */
+	M | I1,	 M | I1,  I2,	   NO,	    /* c0 */
+	ODD,	 ODD,	  M | I1,  M | IZ,  /* c4: VEX */
+	I2 | I1, NO,	  I2,	   NO,	    /* c8 */
+	NO,	 I1,	  ODD,	   NO,	    /* cc */
+	X4(M),	 ODD,	  ODD,	   ODD,	   NO, /* d0 */
+	X8(M),				    /* d8 */
+	X4(I1),	 X4(I1),		    /* e0 */
+	IZ,	 IZ,	  ODD,	   I1,	    /* e8 */
+	X4(NO),				    /* ec */
+	ODD,	 NO,	  ODD,	   ODD,	    /* f0 */
+	NO,	 NO,	  M | G3,  M | G3,  /* f4 */
+	X4(NO),	 NO,	  NO,	   M,	   M, /* f8 */
+};
+
+/* 0f, also by VEX and EVEX */
+static const uint8_t two_byte[256] = {
+	X4(M),	ODD, NO,     NO,     NO,      /* 00 */
+	NO,	NO,  ODD,    NO,	      /* 08 */
+	ODD,	M,   ODD,    ODD,	      /* 0c */
+	X16(M),				      /* 10 */
+	X4(M),	ODD, ODD,    ODD,    ODD,     /* 20 */
+	X8(M),				      /* 28 */
+	X4(NO), NO,  NO,     ODD,    NO,      /* 30 */
+	ODD,	ODD, ODD,    ODD,    X4(ODD), /* 38: escapes */
+	X16(M),				      /* 40 */
+	X16(M), X16(M),			      /* 50 */
+	M | I1, M | I1, M | I1, M | I1,	      /* 70 */
+	M,	M,   M,	     NO,	      /* 74 */
+	M,	M,   ODD,    ODD,    X4(M),   /* 78 */
+	X16(IZ),			      /* 80 */
+	X16(M),				      /* 90 */
+	NO,	NO,  NO,     M,	     M | I1, M, ODD, ODD, /* a0 */
+	NO,	NO,  NO,     M,	     M | I1, M, M,   M,	  /* a8 */
+	X8(M),	M,   M,	     M | I1, M,	     X4(M),	  /* b0 */
+	M,	M,   M | I1, M,	     M | I1, M | I1, M | I1, M, /* c0 */
+	X8(NO),				      /* c8 */
+	X16(M), X16(M),			      /* d0 */
+	X8(M),	M,   M,	     M,	     M,	     M, M, M, ODD, /* f0 */
+};
+
+struct cursor {
+	const uint8_t *bytes;
+	size_t size, at;
+	bool is_64, has_66, has_67, has_rep, has_lock, rex_w, has_rex;
+};
+
+/* ModRM, SIB and displacement with 32- or 64-bit addresses. 0: too few bytes */
+static size_t modrm_len(const struct cursor *cursor)
+{
+	const uint8_t *modrm = cursor->bytes + cursor->at;
+	size_t left = cursor->size - cursor->at;
+	unsigned int mod, rm;
+
+	if (!left)
+		return 0;
+	mod = modrm[0] >> 6;
+	rm = modrm[0] & 7;
+	if (mod == 3)
+		return 1;
+	if (rm == 4 && left < 2)
+		return 0;
+	if (mod == 1)
+		return 2 + (rm == 4);
+	if (mod == 2 || (rm == 4 && (modrm[1] & 7) == 5))
+		return 5 + (rm == 4);
+	return rm == 5 ? 5 : 1 + (rm == 4);
+}
+
+/* What stands behind the opcode. False: not known. */
+static bool skip_operands(struct cursor *cursor, unsigned int follows)
+{
+	size_t z = cursor->has_66 && !cursor->rex_w ? 2 : 4;
+
+	if (follows & ODD)
+		return false;
+	if (follows & M) {
+		size_t len = modrm_len(cursor);
+
+		/* 16-bit addresses have another ModRM. */
+		if (!len || (cursor->has_67 && !cursor->is_64))
+			return false;
+		if (follows & G3 && !(cursor->bytes[cursor->at] & 0x30))
+			cursor->at += cursor->bytes[cursor->at - 1] & 1 ? z : 1;
+		cursor->at += len;
+	}
+	if (follows & I1)
+		cursor->at += 1;
+	if (follows & I2)
+		cursor->at += 2;
+	if (follows & IZ)
+		cursor->at += z;
+	if (follows & IV)
+		cursor->at += cursor->rex_w ? 8 : z;
+	if (follows & OFF)
+		cursor->at += (cursor->is_64 ? 8 : 4) >> cursor->has_67;
+	return true;
+}
+
+static bool is_legacy_prefix(uint8_t byte)
+{
+	switch (byte) {
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65:
+	case 0x66:
+	case 0x67:
+	case 0xf0:
+	case 0xf2:
+	case 0xf3:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void skip_prefixes(struct cursor *cursor)
+{
+	for (; cursor->at < cursor->size; cursor->at++) {
+		uint8_t byte = cursor->bytes[cursor->at];
+
+		if (is_legacy_prefix(byte)) {
+			cursor->has_66 |= byte == 0x66;
+			cursor->has_67 |= byte == 0x67;
+			cursor->has_rep |= byte == 0xf2 || byte == 0xf3;
+			cursor->has_lock |= byte == 0xf0;
+			cursor->has_rex = cursor->rex_w = false;
+		} else if (cursor->is_64 && (byte & 0xf0) == 0x40) {
+			cursor->has_rex = true;
+			cursor->rex_w = byte & 8;
+		} else {
+			return;
+		}
+	}
+}
+
+/* Opcode maps by number: 1 is 0f, 2 is 0f 38, 3 is 0f 3a; 5 and 6 are EVEX only. */
+static bool skip_mapped(struct cursor *cursor, unsigned int map)
+{
+	uint8_t opcode;
+
+	if (cursor->at >= cursor->size)
+		return false;
+	opcode = cursor->bytes[cursor->at++];
+	switch (map) {
+	case 1:
+		/* Control and debug registers, whatever mod says; SSE4a's extrq and insertq. */
+		if ((opcode & 0xfc) == 0x20 && cursor->at < cursor->size && cursor->bytes[cursor->at] < 0xc0)
+			return false;
+		if ((opcode & 0xfe) == 0x78 && (cursor->has_66 || cursor->has_rep))
+			return false;
+		return skip_operands(cursor, two_byte[opcode]);
+	case 3:
+		return skip_operands(cursor, M | I1);
+	case 2:
+	case 5:
+	case 6:
+		return skip_operands(cursor, M);
+	default:
+		return false;
+	}
+}
+
+/* `payload` bytes behind c5, c4 or 62. */
+static bool skip_vex(struct cursor *cursor, unsigned int payload)
+{
+	unsigned int map = 1;
+	bool is_evex = payload == 3;
+
+	if (cursor->size - cursor->at < 2 + payload || cursor->has_66 || cursor->has_rep ||
+	    cursor->has_lock || cursor->has_rex)
+		return false;
+	if (payload > 1)
+		map = cursor->bytes[cursor->at + 1] & (is_evex ? 7 : 0x1f);
+	cursor->at += 1 + payload;
+	if (!is_evex && map > 3)
+		return false;
+	/* Opcodes of map 1 without ModRM have no VEX form but vzeroupper and vzeroall, and no EVEX form. */
+	if (map == 1 && !(two_byte[cursor->bytes[cursor->at]] & M) &&
+	    (is_evex || cursor->bytes[cursor->at] != 0x77))
+		return false;
+	return skip_mapped(cursor, map);
+}
+
+static bool skip_opcode(struct cursor *cursor)
+{
+	uint8_t opcode, next;
+
+	if (cursor->at >= cursor->size)
+		return false;
+	opcode = cursor->bytes[cursor->at];
+	next = cursor->at + 1 < cursor->size ? cursor->bytes[cursor->at + 1] : 0;
+	if (opcode == 0x0f) {
+		unsigned int map = next == 0x38 ? 2 : next == 0x3a ? 3 : 1;
+
+		cursor->at += map == 1 ? 1 : 2;
+		return skip_mapped(cursor, map);
+	}
+	/* In 32-bit mode these are VEX where they would name a register for an address. */
+	if (cursor->is_64 || next >= 0xc0) {
+		if (opcode == 0xc5)
+			return skip_vex(cursor, 1);
+		if (opcode == 0xc4)
+			return skip_vex(cursor, 2);
+		if (opcode == 0x62)
+			return skip_vex(cursor, 3);
+	}
+	cursor->at++;
+	if (opcode == 0x8f && !(next & 0x38))
+		return skip_operands(cursor, M);
+	/* Groups of which only a part is defined: mov, and xabort and xbegin; test; inc and dec. */
+	if ((opcode & 0xfe) == 0xc6 && next & 0x38 && next != 0xf8)
+		return false;
+	if ((opcode & 0xfe) == 0xf6 && (next & 0x38) == 0x08)
+		return false;
+	if ((opcode == 0xfe && next & 0x30) || (opcode == 0xff && (next & 0x38) == 0x38))
+		return false;
+	return skip_operands(cursor, one_byte[opcode]);
+}
+
+static int32_t read_rel(const uint8_t *end, bool is_byte)
+{
+	int32_t rel;
+
+	if (is_byte)
+		return (int8_t)end[-1];
+	memcpy(&rel, end - 4, sizeof(rel));
+	return rel;
+}
+
+/* The opcode proper, behind prefixes. */
+static const uint8_t *opcode_of(const struct cursor *cursor)
+{
+	return cursor->bytes + cursor->at;
+}
+
+static void decode_branch(struct code_insn *insn, const struct branch_insn *branch, const struct cursor *cursor)
+{
+	const uint8_t *opcode = opcode_of(cursor);
+	bool is_conditional = branch->kind == BRANCH_COND;
+
+	/* In 32-bit mode, 16-bit displacements and addresses. */
+	if ((cursor->has_66 || cursor->has_67) && !cursor->is_64)
+		return;
+	insn->len = (uint8_t)(cursor->at + branch->len);
+	insn->kind = branch->kind;
+	insn->direct = branch->direct;
+	insn->is_near = branch->direct || (opcode[0] & 0xfe) == 0xc2 ||
+			(opcode[0] == 0xff && ((opcode[1] & 0x38) == 0x10 || (opcode[1] & 0x38) == 0x20));
+	if (branch->direct || is_conditional)
+		insn->rel = read_rel(cursor->bytes + insn->len,
+				     opcode[0] == 0xeb || (is_conditional && opcode[0] != 0x0f));
+}
+
+void code_insn_decode(struct code_insn *ret_insn, const uint8_t *bytes, size_t size, bool is_64)
+{
+	struct cursor cursor = {
+		.bytes = bytes, .size = size < CODE_INSN_MAX ? size : CODE_INSN_MAX, .is_64 = is_64};
+	struct branch_insn branch;
+
+	*ret_insn = (struct code_insn){0};
+	skip_prefixes(&cursor);
+	branch = branch_insn_decode(opcode_of(&cursor), cursor.size - cursor.at);
+	if (branch.kind != BRANCH_NONE) {
+		decode_branch(ret_insn, &branch, &cursor);
+		return;
+	}
+	if (skip_opcode(&cursor) && cursor.at <= cursor.size)
+		ret_insn->len = (uint8_t)cursor.at;
+}
+
+/* f3 0f ae /4 */
+bool code_insn_is_ptwrite(const uint8_t *bytes, size_t size)
+{
+	struct cursor cursor = {
+		.bytes = bytes, .size = size < CODE_INSN_MAX ? size : CODE_INSN_MAX, .is_64 = true};
+	const uint8_t *opcode;
+
+	skip_prefixes(&cursor);
+	opcode = opcode_of(&cursor);
+	return cursor.at + 3 <= cursor.size && cursor.has_rep && opcode[0] == 0x0f && opcode[1] == 0xae &&
+	       (opcode[2] & 0x38) == 0x20;
+}
+
+/* 0f 22 /3 */
+bool code_insn_is_mov_cr3(const uint8_t *bytes, size_t size)
+{
+	struct cursor cursor = {
+		.bytes = bytes, .size = size < CODE_INSN_MAX ? size : CODE_INSN_MAX, .is_64 = true};
+	const uint8_t *opcode;
+
+	skip_prefixes(&cursor);
+	opcode = opcode_of(&cursor);
+	return cursor.at + 3 <= cursor.size && opcode[0] == 0x0f && opcode[1] == 0x22 &&
+	       (opcode[2] & 0x38) == 0x18;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code as a graph, for following packets through it. A node runs from an address to the next instruction that takes a packet: straight code,
+ * direct jumps and direct calls are folded into it. So one bit of trace is one step from node to node, and what stands in between is known beforehand:
+ *
+ *	f:	cmp; jmp 1f			node f:	jump f+2 -> 1f, call 1f+5 -> g, ends at g+4 with jne -> 2f
+ *	1:	mov; call g			taken: node 2f, not taken: node g+6
+ *	g:	test; jne 2f
+ *
+ * A graph belongs to a section of code, and so serves every image and every process that has it. It grows as it is used, from several threads: nodes
+ * are published by an atomic store, and never changed or freed while the graph is there; only the pointers that say where a node led to
+ * last are written later.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decode/branch.h"
+#include "decode/decoder.h"
+
+enum node_end {
+	NODE_COND,     /* a conditional jump: a TNT bit */
+	NODE_RETURN,   /* a near return: a TIP, or a TNT bit */
+	NODE_INDIRECT, /* an indirect near call or jump: a TIP */
+	NODE_FAR,      /* system calls, interrupts, far transfers: a TIP, or the end of tracing */
+	NODE_GO_ON,    /* nothing: the code goes on at `to`, in another section or node */
+	NODE_STUCK,    /* nothing that is known here: a loop without a way out, an odd instruction */
+};
+
+/* What a conditional jump tells of functions. */
+enum node_kept {
+	NODE_KEPT_TAKEN = 1, /* taken, it leaves its function, or shows that code ran on into the next one */
+	NODE_CROSSES = 2,    /* not taken, it does not show that: the next branch has to */
+};
+
+struct node;
+struct graph;
+
+/* A call or jump that takes no packet. */
+struct known_branch {
+	uint64_t from, to;
+	uint8_t kind, flags, from_len; /* as in struct branch */
+	bool kept;		       /* it leaves its function, or shows that code ran on into the next one */
+	bool pushes;		       /* a call that a return comes back from */
+	_Atomic(struct node *) back;   /* where it comes back to; NULL: not known yet */
+};
+
+struct node {
+	_Atomic(struct node *) next[2]; /* by TNT bit; [1] of other ends: the last target in this section */
+	uint64_t ip;
+	uint64_t from, to; /* the branch that ends it, or where nothing does; `to` where it is known */
+	struct known_branch *known;
+	uint16_t known_cnt, kept_cnt;
+	uint8_t end;		       /* enum node_end */
+	uint8_t kind, flags, from_len; /* of the branch that ends it */
+	uint8_t kept;		       /* of conditional ones: enum node_kept */
+	uint8_t pad[7];
+
+	struct graph *graph;
+	struct node *bucket_next;
+	uint64_t first_function, last_function; /* starts of the functions of ip and of from; 0: an indirect jump counts */
+	struct known_branch call; /* of an indirect call: .back */
+};
+
+enum { NODES_A_CHUNK = 256 };
+
+struct node_chunk {
+	_Alignas(64) struct node nodes[NODES_A_CHUNK];
+	struct node_chunk *next;
+	size_t cnt;
+};
+
+_Static_assert(sizeof(struct node) == 128 && offsetof(struct node, graph) == 64, "what each step reads is one cache line");
+
+struct known_chunk {
+	struct known_chunk *next;
+	struct known_branch branches[];
+};
+
+struct graph {
+	const uint8_t *bytes;
+	uint64_t addr;
+	size_t size;
+	bool is_64;
+	_Atomic(_Atomic(struct node *) *) buckets; /* NULL before the first node */
+	size_t bucket_mask;
+	pthread_mutex_t lock; /* guards what is below, and insertion */
+	struct node_chunk *chunks;
+	struct known_chunk *known_chunks;
+};
+
+void graph_init(struct graph *graph, const uint8_t *bytes, size_t size, uint64_t addr, bool is_64);
+void graph_release(struct graph *graph);
+
+/* The node that begins at ip, which is in the section, made if need be; functions are those of that image. NULL: no memory. */
+struct node *graph_make(struct graph *graph, uint64_t ip, const struct decoder_functions *functions, size_t image);
+
+static inline bool graph_covers(const struct graph *graph, uint64_t ip)
+{
+	return ip - graph->addr < graph->size;
+}
+
+static inline size_t graph_bucket(const struct graph *graph, uint64_t ip)
+{
+	return ((ip - graph->addr) >> 3) & graph->bucket_mask;
+}
+
+/* The same for one that is there, or NULL. */
+static inline struct node *graph_find(const struct graph *graph, uint64_t ip)
+{
+	_Atomic(struct node *) *buckets = atomic_load_explicit(&graph->buckets, memory_order_acquire);
+	struct node *node;
+
+	if (!buckets)
+		return NULL;
+	node = atomic_load_explicit(&buckets[graph_bucket(graph, ip)], memory_order_acquire);
+	while (node && node->ip != ip)
+		node = node->bucket_next;
+	return node;
+}
