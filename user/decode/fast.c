@@ -879,11 +879,12 @@ static bool on_tnt64(struct fast *fast)
 /* After an OVF, timing packets may stand before the FUP that ends it. */
 static bool on_ovf(struct fast *fast)
 {
-	bool has_ip = false, has_fup = false;
+	bool has_ip = false, has_fup = false, was_on;
 	uint64_t ip = 0;
 
 	if (fast->in_event || fast->fup_use != FUP_ASYNC)
 		return decline(fast, "an overflow within an event");
+	was_on = fast->node;
 	take_event_time(fast);
 	fast->at += 2;
 	fast->last_ip = 0;
@@ -912,6 +913,8 @@ static bool on_ovf(struct fast *fast)
 		if (!ok)
 			return false;
 	}
+	if (was_on)
+		take_event_time(fast);
 	return on_overflow(fast, has_ip, ip);
 }
 

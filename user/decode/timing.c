@@ -217,9 +217,5 @@ bool timing_cbr(struct timing *timing, uint8_t ratio, bool in_header)
 
 void timing_overflow(struct timing *timing)
 {
-	struct cycle_length *cycle = &timing->cycle;
-
-	cycle->tsc = cycle->cycles_since_tsc = cycle->cycles_since_mtc = 0;
-	cycle->ctc = 0;
-	cycle->has_mtc = false;
+	cycle_forget(&timing->cycle);
 }

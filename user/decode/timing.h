@@ -51,5 +51,5 @@ bool timing_mtc(struct timing *timing, uint8_t payload);
 bool timing_cyc(struct timing *timing, uint64_t cycles);
 bool timing_cbr(struct timing *timing, uint8_t ratio, bool in_header);
 
-/* Packets were lost: cycles cannot be counted across. */
+/* Packets were lost: what was measured of cycles is forgotten. */
 void timing_overflow(struct timing *timing);

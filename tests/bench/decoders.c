@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * make bench: decoding large traces (tests/bench/lackey.c), each decoder in turn on the same bytes, in one run: a scan of the packets (the lower bound), the fast
+ * decoder cold and warm on one thread and on all, libipt's block decoder, perf script, and the whole way from the recording to a file. What counts are the
+ * ratios.
+ *
+ *	decoders [-r RUNS] [-p] RECORDING...	-p: perf script, too
+ */
+#include <fcntl.h>
+#include <intel-pt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "decode/setup.h"
+#include "pipeline/decode.h"
+#include "pipeline/history.h"
+#include "pipeline/turns.h"
+#include "recording/recording.h"
+#include "sinks/sink.h"
+
+enum { RUNS_MAX = 50 };
+
+static unsigned long runs = 5;
+static bool with_perf;
+
+static void die(const char *what, int err)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, fail_message(err));
+	exit(1);
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* ---- one recording ---- */
+
+struct subject {
+	const char *path;
+	struct snapshot *snapshot;
+	struct history *history;
+	struct aux_trace *aux;
+	struct decoder_cache *cache;
+	size_t branches;
+};
+
+static int begin(void *ctx, size_t cnt)
+{
+	(void)ctx;
+	(void)cnt;
+	return 0;
+}
+
+static int drop(void *ctx, size_t index, size_t version, struct branch_list *branches)
+{
+	struct subject *subject = ctx;
+
+	(void)index;
+	(void)version;
+	__atomic_fetch_add(&subject->branches, branches->cnt, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static void new_cache(struct subject *subject)
+{
+	int err;
+
+	decoder_cache_free(subject->cache);
+	err = decoder_cache_new(&subject->cache);
+	if (err)
+		die("cache", err);
+}
+
+static void decode(struct subject *subject, enum decoder_kind kind, unsigned int threads)
+{
+	const struct decode_config config = {.threads = threads, .decoder = kind};
+	const struct decoder_pieces pieces = {begin, drop, subject};
+	struct decoder_config decoder;
+	struct schedule schedule;
+	int err = schedule_make(&schedule, subject->history, subject->aux);
+
+	if (err)
+		die("schedule", err);
+	decoder = turns_decoder(subject->snapshot, subject->history, &schedule, &config, subject->cache);
+	decoder.functions = (struct decoder_functions){history_function_at, subject->history};
+	subject->branches = 0;
+	err = decoder_run_pieces(&decoder, subject->aux->bytes, subject->aux->size, &pieces);
+	if (err)
+		die("decode", err);
+	schedule_release(&schedule);
+}
+
+/* ---- what is measured ---- */
+
+static void scan(struct subject *subject)
+{
+	struct pt_packet_decoder *packets;
+	struct pt_packet packet;
+	struct pt_config config;
+
+	setup_config(&config, &subject->snapshot->params, subject->aux->bytes,
+		     subject->aux->bytes + subject->aux->size);
+	packets = pt_pkt_alloc_decoder(&config);
+	if (!packets || pt_pkt_sync_forward(packets) < 0)
+		die("packets", -ENOMEM);
+	while (pt_pkt_next(packets, &packet, sizeof(packet)) > 0)
+		;
+	pt_pkt_free_decoder(packets);
+}
+
+static void fast_cold(struct subject *subject)
+{
+	new_cache(subject);
+	decode(subject, DECODER_FAST, 1);
+}
+
+static void fast_warm(struct subject *subject)
+{
+	decode(subject, DECODER_FAST, 1);
+}
+
+static void fast_cold_all(struct subject *subject)
+{
+	new_cache(subject);
+	decode(subject, DECODER_FAST, 0);
+}
+
+static void fast_warm_all(struct subject *subject)
+{
+	decode(subject, DECODER_FAST, 0);
+}
+
+static void libipt_cold(struct subject *subject)
+{
+	new_cache(subject);
+	decode(subject, DECODER_REFERENCE, 1);
+}
+
+static void libipt_warm(struct subject *subject)
+{
+	decode(subject, DECODER_REFERENCE, 1);
+}
+
+static void whole_way(struct subject *subject, unsigned int threads, const char *file)
+{
+	const struct decode_config config = {.threads = threads};
+	struct decoded *decoded;
+	struct output *output;
+	int err = decode_file(&decoded, subject->path, &config);
+
+	if (!err)
+		err = output_open(&output, file);
+	if (!err)
+		err = sink_fxt.write(decoded_timeline(decoded), output);
+	if (!err)
+		err = output_close(output);
+	if (err)
+		die("the whole way", err);
+	decoded_free(decoded);
+}
+
+static void to_timeline(struct subject *subject)
+{
+	const struct decode_config config = {.threads = 1};
+	struct decoded *decoded;
+	int err = decode_file(&decoded, subject->path, &config);
+
+	if (err)
+		die("the timeline", err);
+	decoded_free(decoded);
+}
+
+static void to_fxt(struct subject *subject)
+{
+	whole_way(subject, 1, "/tmp/trailcam-bench.fxt");
+}
+
+static void to_gz(struct subject *subject)
+{
+	whole_way(subject, 1, "/tmp/trailcam-bench.fxt.gz");
+}
+
+static void to_gz_all(struct subject *subject)
+{
+	whole_way(subject, 0, "/tmp/trailcam-bench.fxt.gz");
+}
+
+static void perf(struct subject *subject, const char *options)
+{
+	char command[1024];
+
+	snprintf(command, sizeof(command), "perf script -f -i %s %s >/dev/null 2>&1", subject->path, options);
+	if (system(command))
+		die("perf script", -EIO);
+}
+
+static void perf_decode(struct subject *subject)
+{
+	perf(subject, "--itrace=e");
+}
+
+/* As magic-trace calls it. */
+static void perf_text(struct subject *subject)
+{
+	perf(subject, "--ns --itrace=bep -F pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period");
+}
+
+static const struct measure {
+	const char *name;
+	void (*run)(struct subject *subject);
+	int needs; /* 1: perf */
+} measures[] = {
+	{"packets, libipt (lower bound)", scan, 0},
+	{"fast, cold", fast_cold, 0},
+	{"fast, warm", fast_warm, 0},
+	{"fast, cold, all processors", fast_cold_all, 0},
+	{"fast, warm, all processors", fast_warm_all, 0},
+	{"libipt's block decoder, cold", libipt_cold, 0},
+	{"libipt's block decoder, warm", libipt_warm, 0},
+	{"to the timeline", to_timeline, 0},
+	{"whole way to .fxt", to_fxt, 0},
+	{"whole way to .fxt.gz", to_gz, 0},
+	{"whole way to .fxt.gz, all processors", to_gz_all, 0},
+	{"perf script, decode only", perf_decode, 1},
+	{"perf script, magic-trace's text", perf_text, 1},
+};
+
+enum { MEASURES = sizeof(measures) / sizeof(*measures), FAST_COLD = 1, LIBIPT_COLD = 5 };
+
+static void report(struct subject *subject, double times[MEASURES][RUNS_MAX])
+{
+	double megabytes = (double)subject->aux->size / 1e6, libipt, fast;
+
+	for (size_t i = 0; i < MEASURES; i++)
+		qsort(times[i], runs, sizeof(double), compare);
+	libipt = times[LIBIPT_COLD][runs / 2];
+	fast = times[FAST_COLD][runs / 2];
+	printf("%s: %.1f MB\n", subject->path, megabytes);
+	printf("  %-40s %9s %22s %8s %10s %10s\n", "", "seconds", "(spread)", "MB/s", "of libipt", "of fast");
+	for (size_t i = 0; i < MEASURES; i++) {
+		double median = times[i][runs / 2];
+
+		if (median > 0)
+			printf("  %-40s %9.4f   (%.4f to %.4f) %8.1f %10.2f %10.2f\n", measures[i].name, median,
+			       times[i][0], times[i][runs - 1], megabytes / median, libipt / median, median / fast);
+	}
+}
+
+static void measure(const char *path)
+{
+	static double times[MEASURES][RUNS_MAX];
+	struct subject subject = {.path = path};
+	int err = recording_load(&subject.snapshot, path);
+
+	if (!err)
+		err = history_new(&subject.history, subject.snapshot, NULL);
+	if (err)
+		die(path, err);
+	subject.aux = &subject.snapshot->aux[0];
+	memset(times, 0, sizeof(times));
+	for (size_t run = 0; run < runs; run++) {
+		for (size_t i = 0; i < MEASURES; i++) {
+			double start = now();
+
+			if (measures[i].needs && !with_perf)
+				continue;
+			measures[i].run(&subject);
+			times[i][run] = now() - start;
+		}
+	}
+	report(&subject, times);
+	decoder_cache_free(subject.cache);
+	history_free(subject.history);
+	snapshot_free(subject.snapshot);
+}
+
+int main(int argc, char **argv)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, "pr:")) != -1) {
+		if (opt == 'p')
+			with_perf = true;
+		else if (opt == 'r' && strtoul(optarg, NULL, 10) - 1 < RUNS_MAX)
+			runs = strtoul(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	for (int i = optind; i < argc; i++)
+		measure(argv[i]);
+	unlink("/tmp/trailcam-bench.fxt");
+	unlink("/tmp/trailcam-bench.fxt.gz");
+	return 0;
+}
