@@ -4,7 +4,7 @@
  * decoder cold and warm on one thread and on all, libipt's block decoder, perf script, and the whole way from the recording to a file. What counts are the
  * ratios.
  *
- *	decoders [-r RUNS] [-p] RECORDING...	-p: perf script, too
+ *	decoders [-r RUNS] [-p] [-m TEXT] RECORDING...	-p: perf script, too; -m: only what has the text in its name
  */
 #include <fcntl.h>
 #include <intel-pt.h>
@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "decode/code.h"
 #include "decode/setup.h"
 #include "pipeline/decode.h"
 #include "pipeline/history.h"
@@ -27,6 +28,7 @@ enum { RUNS_MAX = 50 };
 
 static unsigned long runs = 5;
 static bool with_perf;
+static const char *only = "";
 
 static void die(const char *what, int err)
 {
@@ -146,15 +148,74 @@ static void fast_warm_all(struct subject *subject)
 	decode(subject, DECODER_FAST, 0);
 }
 
-static void libipt_cold(struct subject *subject)
+static void reference(struct subject *subject)
 {
 	new_cache(subject);
 	decode(subject, DECODER_REFERENCE, 1);
 }
 
+/* Nothing but its loop: blocks, their times, events. */
+static void walk_blocks(struct pt_block_decoder *decoder)
+{
+	int status = pt_blk_sync_forward(decoder);
+
+	while (status >= 0) {
+		struct pt_block block;
+		uint32_t lost_mtc, lost_cyc;
+		struct pt_event event;
+		uint64_t tsc;
+
+		while (status >= 0 && status & pts_event_pending)
+			status = pt_blk_event(decoder, &event, sizeof(event));
+		if (status < 0)
+			break;
+		status = pt_blk_next(decoder, &block, sizeof(block));
+		pt_blk_time(decoder, &tsc, &lost_mtc, &lost_cyc);
+	}
+}
+
+static void libipt(struct subject *subject)
+{
+	const struct decode_config config = {.threads = 1};
+	struct decoder_config decoder;
+	struct pt_block_decoder *blocks;
+	struct pt_config blocks_config;
+	struct schedule schedule;
+	struct code_hold hold = {0};
+	struct code code;
+	int err = schedule_make(&schedule, subject->history, subject->aux);
+
+	if (err)
+		die("schedule", err);
+	decoder = turns_decoder(subject->snapshot, subject->history, &schedule, &config, subject->cache);
+	err = code_init(&code, &decoder);
+	hold.code = &code;
+	if (!err)
+		err = code_hold(&hold, schedule.cnt - 1);
+	if (err < 0)
+		die("code", err);
+	setup_config(&blocks_config, &subject->snapshot->params, subject->aux->bytes,
+		     subject->aux->bytes + subject->aux->size);
+	blocks_config.flags.variant.block.end_on_call = 1;
+	blocks_config.flags.variant.block.end_on_jump = 1;
+	blocks = pt_blk_alloc_decoder(&blocks_config);
+	pt_blk_set_image(blocks, hold.image);
+	walk_blocks(blocks);
+	pt_blk_free_decoder(blocks);
+	code_let_go(&hold);
+	code_release(&code);
+	schedule_release(&schedule);
+}
+
+static void libipt_cold(struct subject *subject)
+{
+	new_cache(subject);
+	libipt(subject);
+}
+
 static void libipt_warm(struct subject *subject)
 {
-	decode(subject, DECODER_REFERENCE, 1);
+	libipt(subject);
 }
 
 static void whole_way(struct subject *subject, unsigned int threads, const char *file)
@@ -233,6 +294,7 @@ static const struct measure {
 	{"fast, warm, all processors", fast_warm_all, 0},
 	{"libipt's block decoder, cold", libipt_cold, 0},
 	{"libipt's block decoder, warm", libipt_warm, 0},
+	{"the reference decoder, cold", reference, 0},
 	{"to the timeline", to_timeline, 0},
 	{"whole way to .fxt", to_fxt, 0},
 	{"whole way to .fxt.gz", to_gz, 0},
@@ -257,8 +319,9 @@ static void report(struct subject *subject, double times[MEASURES][RUNS_MAX])
 		double median = times[i][runs / 2];
 
 		if (median > 0)
-			printf("  %-40s %9.4f   (%.4f to %.4f) %8.1f %10.2f %10.2f\n", measures[i].name, median,
-			       times[i][0], times[i][runs - 1], megabytes / median, libipt / median, median / fast);
+			printf("  %-40s %9.4f   (%.4f to %.4f) %8.1f %10.2f %10.2f\n", measures[i].name,
+			       median, times[i][0], times[i][runs - 1], megabytes / median, libipt / median,
+			       median / fast);
 	}
 }
 
@@ -273,12 +336,13 @@ static void measure(const char *path)
 	if (err)
 		die(path, err);
 	subject.aux = &subject.snapshot->aux[0];
+	new_cache(&subject);
 	memset(times, 0, sizeof(times));
 	for (size_t run = 0; run < runs; run++) {
 		for (size_t i = 0; i < MEASURES; i++) {
 			double start = now();
 
-			if (measures[i].needs && !with_perf)
+			if ((measures[i].needs && !with_perf) || !strstr(measures[i].name, only))
 				continue;
 			measures[i].run(&subject);
 			times[i][run] = now() - start;
@@ -294,9 +358,11 @@ int main(int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "pr:")) != -1) {
+	while ((opt = getopt(argc, argv, "m:pr:")) != -1) {
 		if (opt == 'p')
 			with_perf = true;
+		else if (opt == 'm')
+			only = optarg;
 		else if (opt == 'r' && strtoul(optarg, NULL, 10) - 1 < RUNS_MAX)
 			runs = strtoul(optarg, NULL, 10);
 		else

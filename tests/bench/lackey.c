@@ -30,6 +30,7 @@ enum {
 	BLOCKS = 1 << 22, /* a power of two */
 	BLOCK_INSNS = 100,
 	TICKS_AN_INSN = 2,
+	MTC_FREQ = 3, /* as perf has it */
 };
 
 struct mapping {
@@ -101,9 +102,9 @@ static void read_maps(struct walk *walk)
 		uint64_t end;
 		char mode[8];
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %255s", &mapping.addr, &end, mode,
-			   &mapping.file_offset, mapping.name) != 5 ||
-		    mode[2] != 'x' || mapping.name[0] != '/' || strstr(mapping.name, "/valgrind/"))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %255s", &mapping.addr, &end,
+			   mode, &mapping.file_offset, mapping.name) != 5 ||
+		    mode[2] != 'x' || mapping.name[0] != '/' || strstr(mapping.name, "/lackey-"))
 			continue;
 		mapping.size = end - mapping.addr;
 		add_mapping(walk, &mapping);
@@ -134,13 +135,13 @@ static struct insn insn_at(struct walk *walk, uint64_t ip)
 	return insn_classify(ip, mapping->bytes + (ip - mapping->addr), left < 15 ? left : 15);
 }
 
-static bool is_branch(const struct insn *insn)
+/* Repeated instructions are blocks of their own: each iteration is one more. */
+static bool ends_block(const struct insn *insn)
 {
 	switch (insn->kind) {
 	case INSN_OTHER:
 	case INSN_PUSHF:
 	case INSN_MOV_SS:
-	case INSN_REP:
 		return false;
 	default:
 		return true;
@@ -160,7 +161,7 @@ static const struct block *block_at(struct walk *walk, uint64_t ip)
 		insn = insn_at(walk, ip);
 		ip += insn.len;
 		cnt++;
-	} while (!is_branch(&insn) && cnt < BLOCK_INSNS);
+	} while (!ends_block(&insn) && cnt < BLOCK_INSNS);
 	block->last = insn;
 	block->insn_cnt = cnt;
 	return block;
@@ -209,6 +210,8 @@ static bool take(struct walk *walk, const struct insn *insn, uint64_t next)
 	case INSN_FAR:
 		encoder_indirect(encoder, walk->tsc, next);
 		return true;
+	case INSN_REP:
+		return next == insn->ip || next == behind;
 	case INSN_RETURN:
 		encoder_return(encoder, walk->tsc, next);
 		return true;
@@ -227,7 +230,7 @@ static void go(struct walk *walk, uint64_t ip, uint64_t next)
 	const struct block *block = block_at(walk, ip);
 	uint32_t cnt;
 
-	if (is_branch(&block->last) && block->last.kind != INSN_UNKNOWN) {
+	if (ends_block(&block->last) && block->last.kind != INSN_UNKNOWN) {
 		walk->tsc += block->insn_cnt * TICKS_AN_INSN;
 		if (take(walk, &block->last, next)) {
 			walk->insns += block->insn_cnt;
@@ -250,8 +253,13 @@ static void go(struct walk *walk, uint64_t ip, uint64_t next)
 
 static FILE *start(struct walk *walk, char **argv)
 {
-	static const char *const options[] = {"valgrind", "--tool=lackey", "--trace-superblocks=yes", "--vex-guest-chase=no",
-					"--vex-guest-max-insns=100", "--basic-counts=no", "--log-fd=9"};
+	static const char *const options[] = {"valgrind",
+					      "--tool=lackey",
+					      "--trace-superblocks=yes",
+					      "--vex-guest-chase=no",
+					      "--vex-guest-max-insns=100",
+					      "--basic-counts=no",
+					      "--log-fd=9"};
 	size_t option_cnt = sizeof(options) / sizeof(*options), argc = 0;
 	char **all;
 	int pipes[2];
@@ -318,8 +326,8 @@ static void save(struct walk *walk, const char *path, char **argv)
 		err = recording_save(snapshot, path);
 	if (err)
 		die(fail_message(err));
-	printf("%s: %" PRIu64 " instructions, %zu bytes, %" PRIu64 " interrupts\n", path, walk->insns, aux->size,
-	       walk->strange);
+	printf("%s: %" PRIu64 " instructions, %zu bytes, %" PRIu64 " interrupts\n", path, walk->insns,
+	       aux->size, walk->strange);
 }
 
 int main(int argc, char **argv)
@@ -343,6 +351,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	walk.params = encoder_default_params();
+	walk.params.config &= ~TRACE_CONFIG_MTC_MASK;
+	walk.params.config |= MTC_FREQ << TRACE_CONFIG_MTC_SHIFT;
 	if (!cyc)
 		walk.params.config &= ~TRACE_CONFIG_CYC;
 	walk.blocks = calloc(BLOCKS, sizeof(*walk.blocks));

@@ -45,16 +45,18 @@ static void print(const char *who, const struct branch_list *list, size_t i)
 	if (i >= list->cnt)
 		printf("  %s: the end\n", who);
 	else
-		printf("  %s: %zu %" PRIu64 " %s %" PRIx64 " -> %" PRIx64 " flags %x gap %d len %d detail %d\n", who, i,
-		       branch->tsc, branch_kind_to_str(branch->kind), branch->from, branch->to, branch->flags,
-		       branch->gap, branch->from_len, branch->detail);
+		printf("  %s: %zu %" PRIu64 " %s %" PRIx64 " -> %" PRIx64
+		       " flags %x gap %d len %d detail %d\n",
+		       who, i, branch->tsc, branch_kind_to_str(branch->kind), branch->from, branch->to,
+		       branch->flags, branch->gap, branch->from_len, branch->detail);
 }
 
 static bool same_branches(const struct branch_list *ours, const struct branch_list *theirs, const char *name)
 {
 	size_t i = 0;
 
-	while (i < ours->cnt && i < theirs->cnt && !memcmp(&ours->items[i], &theirs->items[i], sizeof(struct branch)))
+	while (i < ours->cnt && i < theirs->cnt &&
+	       !memcmp(&ours->items[i], &theirs->items[i], sizeof(struct branch)))
 		i++;
 	if (i == ours->cnt && i == theirs->cnt)
 		return true;
@@ -162,8 +164,8 @@ static bool is_damaged(const struct pieces *pieces, size_t i)
 }
 
 /* What the fast decoder vouches for. The reference has a cache of its own each time: what that holds makes a difference to damaged traces. */
-static bool same_piece(const struct decoder_config *config, const struct aux_trace *aux, struct pieces *pieces,
-		       size_t i, const char *name)
+static bool same_piece(const struct decoder_config *config, const struct aux_trace *aux,
+		       struct pieces *pieces, size_t i, const char *name)
 {
 	struct decoder_config reference = *config;
 	struct branch_list ours = {0}, theirs = {0};
@@ -218,8 +220,8 @@ static bool same_pieces(const struct snapshot *snapshot, struct history *history
 	return same;
 }
 
-static bool same_damaged(const struct snapshot *snapshot, struct history *history, const struct aux_trace *good,
-			 unsigned long rounds, const char *name)
+static bool same_damaged(const struct snapshot *snapshot, struct history *history,
+			 const struct aux_trace *good, unsigned long rounds, const char *name)
 {
 	struct aux_trace bad = *good;
 	bool same = true;
@@ -243,8 +245,9 @@ static bool same_damaged(const struct snapshot *snapshot, struct history *histor
 
 static bool same_slice(const struct slice *a, const struct slice *b)
 {
-	return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->depth == b->depth && a->kind == b->kind &&
-	       a->flags == b->flags && a->ip == b->ip && !strcmp(slice_name(a), slice_name(b));
+	return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->depth == b->depth &&
+	       a->kind == b->kind && a->flags == b->flags && a->ip == b->ip &&
+	       !strcmp(slice_name(a), slice_name(b));
 }
 
 static bool same_thread(const struct timeline_thread *a, const struct timeline_thread *b, const char *name)
@@ -254,10 +257,10 @@ static bool same_thread(const struct timeline_thread *a, const struct timeline_t
 
 		if (same_slice(x, y))
 			continue;
-		printf("%s: thread %d: slice %zu differs:\n  fast      %s %" PRIu64 " %" PRIu64 " depth %u\n  reference %s %" PRIu64
-		       " %" PRIu64 " depth %u\n",
-		       name, a->tid, i, slice_name(x), x->start_ns, x->end_ns, x->depth, slice_name(y), y->start_ns,
-		       y->end_ns, y->depth);
+		printf("%s: thread %d: slice %zu differs:\n  fast      %s %" PRIu64 " %" PRIu64
+		       " depth %u\n  reference %s %" PRIu64 " %" PRIu64 " depth %u\n",
+		       name, a->tid, i, slice_name(x), x->start_ns, x->end_ns, x->depth, slice_name(y),
+		       y->start_ns, y->end_ns, y->depth);
 		return false;
 	}
 	if (a->slice_cnt != b->slice_cnt || a->instant_cnt != b->instant_cnt) {
@@ -283,7 +286,8 @@ static bool same_timeline(const struct snapshot *snapshot, const char *name)
 	int err = decode_snapshot(&ours, snapshot, &(struct decode_config){.decoder = DECODER_FAST});
 
 	if (!err)
-		err = decode_snapshot(&theirs, snapshot, &(struct decode_config){.decoder = DECODER_REFERENCE});
+		err = decode_snapshot(&theirs, snapshot,
+				      &(struct decode_config){.decoder = DECODER_REFERENCE});
 	if (err)
 		die(name, err);
 	a = decoded_timeline(ours);
@@ -315,9 +319,9 @@ static bool same_recording(const char *path, unsigned long rounds)
 	for (size_t i = 0; i < snapshot->aux_cnt && same; i++)
 		same = same_trace(snapshot, history, &snapshot->aux[i], path);
 	if (verbose)
-		printf("%s: %zu pieces, %zu bytes; declined %zu, %zu bytes%s%s\n", path, total.pieces, total.bytes,
-		       total.declined_pieces, total.declined_bytes, total.why ? ", the first for " : "",
-		       total.why ? total.why : "");
+		printf("%s: %zu pieces, %zu bytes; declined %zu, %zu bytes%s%s\n", path, total.pieces,
+		       total.bytes, total.declined_pieces, total.declined_bytes,
+		       total.why ? ", the first for " : "", total.why ? total.why : "");
 	total = (struct decoder_tally){0};
 	for (size_t i = 0; i < snapshot->aux_cnt && same; i++)
 		same = same_damaged(snapshot, history, &snapshot->aux[i], rounds, path);

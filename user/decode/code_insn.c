@@ -29,63 +29,63 @@ enum follows {
 #define X8(x)  X4(x), X4(x)
 #define X16(x) X8(x), X8(x)
 /* Arithmetic: register and memory, then with an immediate; the rest is push and pop of segments, prefixes, decimal adjust. */
-#define ARITH X4(M), I1, IZ, ODD, ODD
+#define ARITH  X4(M), I1, IZ, ODD, ODD
 
 static const uint8_t one_byte[256] = {
-	ARITH,	 ARITH,	  ARITH,   ARITH,   /* 00 */
-	ARITH,	 ARITH,	  ARITH,   ARITH,   /* 20 */
-	X16(NO),			    /* 40: REX, or inc and dec */
-	X16(NO),			    /* 50 */
-	ODD,	 ODD,	  ODD,	   M,	    /* 60 */
-	X4(ODD),			    /* 64: prefixes */
-	IZ,	 M | IZ,  I1,	   M | I1,  /* 68 */
-	X4(NO),				    /* 6c */
-	X16(I1),			    /* 70 */
-	M | I1,	 M | IZ,  ODD,	   M | I1,  /* 80 */
-	X8(M),	 M,	  M,	   M,	    /* 84 */
-	ODD,				    /* 8f: pop, XOP */
-	X8(NO),	 NO,	  NO,	   ODD,	   NO, X4(NO), /* 90 */
-	X4(OFF), X4(NO),		    /* a0 */
-	I1,	 IZ,	  X4(NO),  NO,	   NO, /* a8 */
-	X8(I1),	 X8(IV),		    /* b0 */
-	M | I1,	 M | I1,  I2,	   NO,	    /* c0 */
-	ODD,	 ODD,	  M | I1,  M | IZ,  /* c4: VEX */
-	I2 | I1, NO,	  I2,	   NO,	    /* c8 */
-	NO,	 I1,	  ODD,	   NO,	    /* cc */
-	X4(M),	 ODD,	  ODD,	   ODD,	   NO, /* d0 */
-	X8(M),				    /* d8 */
-	X4(I1),	 X4(I1),		    /* e0 */
-	IZ,	 IZ,	  ODD,	   I1,	    /* e8 */
-	X4(NO),				    /* ec */
-	ODD,	 NO,	  ODD,	   ODD,	    /* f0 */
-	NO,	 NO,	  M | G3,  M | G3,  /* f4 */
-	X4(NO),	 NO,	  NO,	   M,	   M, /* f8 */
+	ARITH,	 ARITH,	 ARITH,	 ARITH,		     /* 00 */
+	ARITH,	 ARITH,	 ARITH,	 ARITH,		     /* 20 */
+	X16(NO),				     /* 40: REX, or inc and dec */
+	X16(NO),				     /* 50 */
+	ODD,	 ODD,	 ODD,	 M,		     /* 60 */
+	X4(ODD),				     /* 64: prefixes */
+	IZ,	 M | IZ, I1,	 M | I1,	     /* 68 */
+	X4(NO),					     /* 6c */
+	X16(I1),				     /* 70 */
+	M | I1,	 M | IZ, ODD,	 M | I1,	     /* 80 */
+	X8(M),	 M,	 M,	 M,		     /* 84 */
+	ODD,					     /* 8f: pop, XOP */
+	X8(NO),	 NO,	 NO,	 ODD,	 NO, X4(NO), /* 90 */
+	X4(OFF), X4(NO),			     /* a0 */
+	I1,	 IZ,	 X4(NO), NO,	 NO,	     /* a8 */
+	X8(I1),	 X8(IV),			     /* b0 */
+	M | I1,	 M | I1, I2,	 NO,		     /* c0 */
+	ODD,	 ODD,	 M | I1, M | IZ,	     /* c4: VEX */
+	I2 | I1, NO,	 I2,	 NO,		     /* c8 */
+	NO,	 I1,	 ODD,	 NO,		     /* cc */
+	X4(M),	 ODD,	 ODD,	 ODD,	 NO,	     /* d0 */
+	X8(M),					     /* d8 */
+	X4(I1),	 X4(I1),			     /* e0 */
+	IZ,	 IZ,	 ODD,	 I1,		     /* e8 */
+	X4(NO),					     /* ec */
+	ODD,	 NO,	 ODD,	 ODD,		     /* f0 */
+	NO,	 NO,	 M | G3, M | G3,	     /* f4 */
+	X4(NO),	 NO,	 NO,	 M,	 M,	     /* f8 */
 };
 
 /* 0f, also by VEX and EVEX */
 static const uint8_t two_byte[256] = {
-	X4(M),	ODD, NO,     NO,     NO,      /* 00 */
-	NO,	NO,  ODD,    NO,	      /* 08 */
-	ODD,	M,   ODD,    ODD,	      /* 0c */
-	X16(M),				      /* 10 */
-	X4(M),	ODD, ODD,    ODD,    ODD,     /* 20 */
-	X8(M),				      /* 28 */
-	X4(NO), NO,  NO,     ODD,    NO,      /* 30 */
-	ODD,	ODD, ODD,    ODD,    X4(ODD), /* 38: escapes */
-	X16(M),				      /* 40 */
-	X16(M), X16(M),			      /* 50 */
-	M | I1, M | I1, M | I1, M | I1,	      /* 70 */
-	M,	M,   M,	     NO,	      /* 74 */
-	M,	M,   ODD,    ODD,    X4(M),   /* 78 */
-	X16(IZ),			      /* 80 */
-	X16(M),				      /* 90 */
-	NO,	NO,  NO,     M,	     M | I1, M, ODD, ODD, /* a0 */
-	NO,	NO,  NO,     M,	     M | I1, M, M,   M,	  /* a8 */
-	X8(M),	M,   M,	     M | I1, M,	     X4(M),	  /* b0 */
-	M,	M,   M | I1, M,	     M | I1, M | I1, M | I1, M, /* c0 */
-	X8(NO),				      /* c8 */
-	X16(M), X16(M),			      /* d0 */
-	X8(M),	M,   M,	     M,	     M,	     M, M, M, ODD, /* f0 */
+	X4(M),	 ODD,	 NO,	 NO,	 NO,				    /* 00 */
+	NO,	 NO,	 ODD,	 NO,					    /* 08 */
+	ODD,	 M,	 ODD,	 ODD,					    /* 0c */
+	X16(M),								    /* 10 */
+	X4(M),	 ODD,	 ODD,	 ODD,	 ODD,				    /* 20 */
+	X8(M),								    /* 28 */
+	X4(NO),	 NO,	 NO,	 ODD,	 NO,				    /* 30 */
+	ODD,	 ODD,	 ODD,	 ODD,	 X4(ODD),			    /* 38: escapes */
+	X16(M),								    /* 40 */
+	X16(M),	 X16(M),						    /* 50 */
+	M | I1,	 M | I1, M | I1, M | I1,				    /* 70 */
+	M,	 M,	 M,	 NO,					    /* 74 */
+	M,	 M,	 ODD,	 ODD,	 X4(M),				    /* 78 */
+	X16(IZ),							    /* 80 */
+	X16(M),								    /* 90 */
+	NO,	 NO,	 NO,	 M,	 M | I1,  M,	  ODD,	  ODD,	    /* a0 */
+	NO,	 NO,	 NO,	 M,	 M | I1,  M,	  M,	  M,	    /* a8 */
+	X8(M),	 M,	 M,	 M | I1, M,	  X4(M),		    /* b0 */
+	M,	 M,	 M | I1, M,	 M | I1,  M | I1, M | I1, M,	    /* c0 */
+	X8(NO),								    /* c8 */
+	X16(M),	 X16(M),						    /* d0 */
+	X8(M),	 M,	 M,	 M,	 M,	  M,	  M,	  M,   ODD, /* f0 */
 };
 
 struct cursor {
@@ -286,7 +286,8 @@ static const uint8_t *opcode_of(const struct cursor *cursor)
 	return cursor->bytes + cursor->at;
 }
 
-static void decode_branch(struct code_insn *insn, const struct branch_insn *branch, const struct cursor *cursor)
+static void decode_branch(struct code_insn *insn, const struct branch_insn *branch,
+			  const struct cursor *cursor)
 {
 	const uint8_t *opcode = opcode_of(cursor);
 	bool is_conditional = branch->kind == BRANCH_COND;

@@ -20,8 +20,33 @@ struct run {
 	struct pieces pieces;
 	const struct decoder_pieces *out;
 	size_t size, done;
-	pthread_mutex_t lock; /* guards `done` and the progress callback */
+	pthread_mutex_t lock;	  /* guards `done`, the progress callback and the lists */
+	struct branch_list *idle; /* room for branches that no piece uses */
+	size_t idle_cnt, idle_cap;
 };
+
+static struct branch_list take_room(struct run *run)
+{
+	struct branch_list list = {0};
+
+	pthread_mutex_lock(&run->lock);
+	if (run->idle_cnt)
+		list = run->idle[--run->idle_cnt];
+	pthread_mutex_unlock(&run->lock);
+	return list;
+}
+
+static void give_room(struct run *run, struct branch_list *list)
+{
+	int err;
+
+	list->cnt = 0;
+	pthread_mutex_lock(&run->lock);
+	err = list->items ? ARRAY_PUSH(run->idle, run->idle_cnt, run->idle_cap, *list) : 0;
+	pthread_mutex_unlock(&run->lock);
+	if (err)
+		branch_list_release(list);
+}
 
 static void tell_progress(struct run *run, const struct piece *piece)
 {
@@ -39,7 +64,7 @@ static int decode_piece(void *ctx, size_t i)
 {
 	struct run *run = ctx;
 	struct pieces *pieces = &run->pieces;
-	struct branch_list list = {0};
+	struct branch_list list = take_room(run);
 	const char *why = NULL;
 	int err = 1;
 
@@ -50,7 +75,7 @@ static int decode_piece(void *ctx, size_t i)
 	decoder_cache_count(pieces->config->cache, pieces->items[i].end - pieces->items[i].begin, why);
 	if (!err)
 		err = run->out->piece(run->out->ctx, i, run->pieces.items[i].version, &list);
-	branch_list_release(&list);
+	give_room(run, &list);
 	tell_progress(run, &run->pieces.items[i]);
 	return err;
 }
@@ -88,6 +113,9 @@ int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes
 		if (!err)
 			err = parallel_for(run.pieces.cnt, config->threads, decode_piece, &run);
 	}
+	for (size_t i = 0; i < run.idle_cnt; i++)
+		branch_list_release(&run.idle[i]);
+	free(run.idle);
 	pieces_release(&run.pieces);
 	return err;
 }

@@ -26,8 +26,8 @@
 
 enum {
 	RETURN_STACK = 64,
-	TARGETS = 256,	  /* a power of two */
-	GO_ON_MAX = 64,	  /* nodes without a packet on end */
+	TARGETS = 256,	/* a power of two */
+	GO_ON_MAX = 64, /* nodes without a packet on end */
 	BRANCHES_FIRST = 1024,
 	ENDING_BYTES = 64,
 };
@@ -55,7 +55,7 @@ struct fast {
 	size_t version, image;
 	bool is_64, has_mode;
 	bool next_is_64, next_has_mode; /* from the next TIP on */
-	bool all;     /* hand out every branch */
+	bool all;			/* hand out every branch */
 	bool is_ending;
 	size_t loose; /* one more than the index of the last branch, where no packet has shown yet what it led to */
 
@@ -207,22 +207,21 @@ static inline struct node *node_at(struct fast *fast, uint64_t ip)
 	return fast->targets[slot].node;
 }
 
-/* The node at ip, which `slot` of another node remembers as long as both are in one section. */
-static struct node *resolve(struct fast *fast, const struct node *node, _Atomic(struct node *) * slot,
-			    uint64_t ip)
+/* The node at ip, which the other remembers. */
+static struct node *resolve(struct fast *fast, const struct node *node, unsigned int way, uint64_t ip)
 {
 	struct node *next = node_at(fast, ip);
 
-	if (next && next->graph == node->graph)
-		atomic_store_explicit(slot, next, memory_order_release);
+	if (next)
+		node_lead(node, way, next);
 	return next;
 }
 
 static inline struct node *follow(struct fast *fast, struct node *node, unsigned int way, uint64_t ip)
 {
-	struct node *next = atomic_load_explicit(&node->next[way], memory_order_acquire);
+	struct node *next = node_next(node, way);
 
-	return __builtin_expect(!!next, 1) ? next : resolve(fast, node, &node->next[way], ip);
+	return __builtin_expect(!!next, 1) ? next : resolve(fast, node, way, ip);
 }
 
 static bool go_to(struct fast *fast, uint64_t ip)
@@ -307,12 +306,36 @@ static struct node *take_return(struct fast *fast, struct node *node, bool taken
 
 static bool go_on_with_all(struct fast *fast, struct node *node, uint64_t bits, unsigned int cnt);
 
+/* As far as conditional jumps lead through plain nodes: most of the way. Leaves *cnt bits. */
+static inline struct node *take_plain(struct node *node, uint64_t *bits, unsigned int *cnt)
+{
+	const uint8_t *steps = (const uint8_t *)node->graph->steps;
+	uint32_t at = node_step_to(node);
+	uint64_t left = *bits;
+	unsigned int left_cnt = *cnt;
+
+	while (at & 1) {
+		const struct node_step *step = (const struct node_step *)(steps + at - 1);
+		uint32_t next = atomic_load_explicit(&step->next[left >> 63], memory_order_acquire);
+
+		if (!next)
+			break;
+		at = next;
+		left <<= 1;
+		if (!--left_cnt)
+			break;
+	}
+	*bits = left;
+	*cnt = left_cnt;
+	return &node->graph->nodes[at / sizeof(struct node_step)];
+}
+
 /* `bits`, the first one highest. */
 static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, uint64_t bits,
 							    unsigned int cnt, bool all)
 {
 	struct node *node = fast->node, *next;
-	bool led;
+	bool led = false, is_first = true;
 
 	if (node->end == NODE_GO_ON && !(node = pass_go_on(fast, node, all)))
 		return false;
@@ -321,9 +344,24 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 	take_time(fast);
 	if (cnt > 1)
 		fast->before_tsc = fast->tsc;
-	for (;;) {
-		unsigned int taken = bits >> 63;
+	for (;; is_first = false) {
+		unsigned int taken;
 
+		if (!all) {
+			struct node *after = take_plain(node, &bits, &cnt);
+
+			is_first &= after == node;
+			node = after;
+			led = false;
+			if (!cnt)
+				break;
+		}
+		if (!is_first) {
+			if (node->end == NODE_GO_ON && !(node = pass_go_on(fast, node, all)))
+				return false;
+			pass_all_known(fast, node, all);
+		}
+		taken = bits >> 63;
 		if (node->end == NODE_COND) {
 			next = follow(fast, node, taken, taken ? node->to : node->from + node->from_len);
 			led = taken && (all || node->kept & NODE_KEPT_TAKEN);
@@ -343,9 +381,6 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 		bits <<= 1;
 		if (!--cnt)
 			break;
-		if (node->end == NODE_GO_ON && !(node = pass_go_on(fast, node, all)))
-			return false;
-		pass_all_known(fast, node, all);
 	}
 	fast->node = node;
 	fast->loose = led ? fast->out->cnt : 0;
@@ -411,7 +446,7 @@ static bool find_in_run(const struct node *node, uint64_t start, uint64_t last, 
 			return true;
 		}
 		code_insn_decode(&insn, bytes, start - node->graph->addr < node->graph->size ? size : 0,
-			    node->graph->is_64);
+				 node->graph->is_64);
 		if (!insn.len)
 			return false;
 		start += insn.len;
@@ -487,9 +522,9 @@ static bool on_branch_tip(struct fast *fast, uint64_t ip)
 	fast->before_tsc = fast->tsc;
 	take_time(fast);
 	use_next_mode(fast);
-	next = atomic_load_explicit(&node->next[1], memory_order_acquire);
+	next = node_next(node, 1);
 	if (!next || next->ip != ip)
-		next = resolve(fast, node, &node->next[1], ip);
+		next = resolve(fast, node, 1, ip);
 	if (!next)
 		return false;
 	if (node->call.pushes)
@@ -705,8 +740,7 @@ static bool on_ip_packet(struct fast *fast, uint8_t opcode)
 	if (opcode == 0x11)
 		return on_pge(fast, ip);
 	if (fast->in_event)
-		return reach_event(fast) &&
-		       end_of_trace(fast, fast->event_ip, BRANCH_INTERRUPT, 0);
+		return reach_event(fast) && end_of_trace(fast, fast->event_ip, BRANCH_INTERRUPT, 0);
 	return has_ip ? on_pgd_to(fast, ip) : on_pgd(fast);
 }
 
@@ -876,6 +910,24 @@ static bool on_tnt64(struct fast *fast)
 	return on_tnt(fast, payload << (64 - cnt), cnt);
 }
 
+/* A TNT packet, and those right behind it, which have the same time. */
+static bool on_tnt8(struct fast *fast, const uint8_t *end)
+{
+	const uint8_t *at = fast->at;
+	uint64_t bits = 0;
+	unsigned int sum = 0;
+
+	do {
+		unsigned int cnt = 31 - (unsigned int)__builtin_clz(*at) - 1;
+
+		bits = bits << cnt | (*at >> 1 & ((1u << cnt) - 1));
+		sum += cnt;
+		at++;
+	} while (at < end && !(*at & 1) && *at > 2 && sum <= 64 - 6);
+	fast->at = at;
+	return on_tnt(fast, bits << (64 - sum), sum);
+}
+
 /* After an OVF, timing packets may stand before the FUP that ends it. */
 static bool on_ovf(struct fast *fast)
 {
@@ -913,7 +965,8 @@ static bool on_ovf(struct fast *fast)
 		if (!ok)
 			return false;
 	}
-	if (was_on)
+	/* The FUP belongs to the event, and the time in between. */
+	if (was_on && has_ip)
 		take_event_time(fast);
 	return on_overflow(fast, has_ip, ip);
 }
@@ -960,8 +1013,8 @@ static bool on_extended(struct fast *fast, bool in_header)
 	case 0xc3: /* MNT */
 		if (!has_bytes(fast, 11))
 			return false;
-		return fast->at[2] == 0x88 ? pass_event(fast, 11) :
-					     decline(fast, "a packet that is not known");
+		return fast->at[2] == 0x88 ? pass_event(fast, 11)
+					   : decline(fast, "a packet that is not known");
 	default:
 		if ((fast->at[1] & 0x1f) == 0x12)
 			return on_ptwrite(fast);
@@ -1019,10 +1072,7 @@ static bool read_packets(struct fast *fast, const uint8_t *end)
 
 		if (!(byte & 1)) {
 			if (byte > 2) {
-				unsigned int cnt = 31 - (unsigned int)__builtin_clz(byte) - 1;
-
-				fast->at++;
-				ok = on_tnt(fast, (uint64_t)(byte >> 1) << (64 - cnt), cnt);
+				ok = on_tnt8(fast, end);
 			} else if (byte) {
 				ok = on_extended(fast, false);
 			} else {

@@ -8,8 +8,9 @@
 #include "decode/code_insn.h"
 
 enum {
-	KNOWN_MAX = 64,	 /* direct branches in one node; more go on in the next */
+	KNOWN_MAX = 64, /* direct branches in one node; more go on in the next */
 	BYTES_A_BUCKET = 8,
+	BYTES_A_NODE = 2, /* at least, on average */
 };
 
 void graph_init(struct graph *graph, const uint8_t *bytes, size_t size, uint64_t addr, bool is_64)
@@ -23,42 +24,54 @@ static size_t bucket_bytes(const struct graph *graph)
 	return (graph->bucket_mask + 1) * sizeof(struct node *);
 }
 
+static void *map(size_t size)
+{
+	void *map =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static void unmap(void *map, size_t size)
+{
+	if (map)
+		munmap(map, size);
+}
+
 void graph_release(struct graph *graph)
 {
-	while (graph->chunks) {
-		struct node_chunk *chunk = graph->chunks;
-
-		graph->chunks = chunk->next;
-		free(chunk);
-	}
 	while (graph->known_chunks) {
 		struct known_chunk *chunk = graph->known_chunks;
 
 		graph->known_chunks = chunk->next;
 		free(chunk);
 	}
-	if (graph->buckets)
-		munmap(graph->buckets, bucket_bytes(graph));
+	unmap(graph->buckets, bucket_bytes(graph));
+	unmap(graph->nodes, graph->node_max * sizeof(struct node));
+	unmap(graph->steps, graph->node_max * sizeof(struct node_step));
 	pthread_mutex_destroy(&graph->lock);
 }
 
-/* A bucket for every few bytes of code; those of code that never runs cost no memory. */
-static bool has_buckets(struct graph *graph)
+/* Addresses for as much as there can be; what is never touched costs no memory. */
+static bool has_room(struct graph *graph)
 {
 	size_t cnt = 64;
-	void *map;
+	void *buckets;
 
 	if (graph->buckets)
 		return true;
 	while (cnt < graph->size / BYTES_A_BUCKET)
 		cnt *= 2;
 	graph->bucket_mask = cnt - 1;
-	map = mmap(NULL, bucket_bytes(graph), PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (map == MAP_FAILED)
+	graph->node_max = (uint32_t)(graph->size / BYTES_A_NODE) + 64;
+	graph->node_cnt = 1;
+	graph->nodes = graph->nodes ? graph->nodes : map(graph->node_max * sizeof(struct node));
+	graph->steps = graph->steps ? graph->steps : map(graph->node_max * sizeof(struct node_step));
+	if (!graph->nodes || !graph->steps)
 		return false;
-	atomic_store_explicit(&graph->buckets, map, memory_order_release);
-	return true;
+	buckets = map(bucket_bytes(graph));
+	atomic_store_explicit(&graph->buckets, buckets, memory_order_release);
+	return buckets;
 }
 
 /* ---- building a node ---- */
@@ -69,8 +82,8 @@ struct draft {
 	size_t image;
 	struct node node;
 	struct known_branch known[KNOWN_MAX];
-	uint64_t at;	/* where the code is followed */
-	uint64_t began; /* where the last branch led */
+	uint64_t at;			  /* where the code is followed */
+	uint64_t began;			  /* where the last branch led */
 	struct decoder_function function; /* the last that was asked for */
 };
 
@@ -208,21 +221,6 @@ static void follow(struct draft *draft)
 
 /* ---- keeping it ---- */
 
-static struct node *place_for_node(struct graph *graph)
-{
-	struct node_chunk *chunk = graph->chunks;
-
-	if (!chunk || chunk->cnt == NODES_A_CHUNK) {
-		chunk = aligned_alloc(64, sizeof(*chunk));
-		if (!chunk)
-			return NULL;
-		chunk->cnt = 0;
-		chunk->next = graph->chunks;
-		graph->chunks = chunk;
-	}
-	return &chunk->nodes[chunk->cnt];
-}
-
 static bool keep_known(struct graph *graph, struct draft *draft)
 {
 	size_t bytes = draft->node.known_cnt * sizeof(struct known_branch);
@@ -245,23 +243,24 @@ static struct node *insert(struct graph *graph, struct draft *draft)
 	_Atomic(struct node *) *bucket;
 	struct node *node;
 
-	if (!has_buckets(graph))
+	if (!has_room(graph))
 		return NULL;
 	node = graph_find(graph, draft->node.ip);
 	if (node)
 		return node; /* another thread was first */
-	node = place_for_node(graph);
-	if (!node || !keep_known(graph, draft))
+	if (graph->node_cnt == graph->node_max || !keep_known(graph, draft))
 		return NULL;
-	graph->chunks->cnt++;
+	node = &graph->nodes[graph->node_cnt++];
 	bucket = &graph->buckets[graph_bucket(graph, draft->node.ip)];
 	draft->node.bucket_next = *bucket;
+	draft->node.is_plain = draft->node.end == NODE_COND && !draft->node.kept && !draft->node.kept_cnt;
 	memcpy(node, &draft->node, sizeof(*node));
 	atomic_store_explicit(bucket, node, memory_order_release);
 	return node;
 }
 
-struct node *graph_make(struct graph *graph, uint64_t ip, const struct decoder_functions *functions, size_t image)
+struct node *graph_make(struct graph *graph, uint64_t ip, const struct decoder_functions *functions,
+			size_t image)
 {
 	struct node *node = graph_find(graph, ip);
 	struct draft draft;

@@ -44,13 +44,21 @@ struct graph;
 struct known_branch {
 	uint64_t from, to;
 	uint8_t kind, flags, from_len; /* as in struct branch */
-	bool kept;		       /* it leaves its function, or shows that code ran on into the next one */
-	bool pushes;		       /* a call that a return comes back from */
-	_Atomic(struct node *) back;   /* where it comes back to; NULL: not known yet */
+	bool kept;		     /* it leaves its function, or shows that code ran on into the next one */
+	bool pushes;		     /* a call that a return comes back from */
+	_Atomic(struct node *) back; /* where it comes back to; NULL: not known yet */
+};
+
+/*
+ * Where a node leads by TNT bit; of ends other than a conditional jump, [1] is the last target: the offset of a node's own step among the graph's, and 1 more where that
+ * node is plain: it ends in a conditional jump, and nothing of it counts. 0: not known. That is all that most steps read, so that many
+ * fit into the processor's caches, and what was read is the address of the next.
+ */
+struct node_step {
+	_Atomic(uint32_t) next[2];
 };
 
 struct node {
-	_Atomic(struct node *) next[2]; /* by TNT bit; [1] of other ends: the last target in this section */
 	uint64_t ip;
 	uint64_t from, to; /* the branch that ends it, or where nothing does; `to` where it is known */
 	struct known_branch *known;
@@ -58,23 +66,16 @@ struct node {
 	uint8_t end;		       /* enum node_end */
 	uint8_t kind, flags, from_len; /* of the branch that ends it */
 	uint8_t kept;		       /* of conditional ones: enum node_kept */
-	uint8_t pad[7];
-
+	bool is_plain;		       /* see struct node_step */
 	struct graph *graph;
 	struct node *bucket_next;
-	uint64_t first_function, last_function; /* starts of the functions of ip and of from; 0: an indirect jump counts */
+	uint64_t first_function,
+		last_function;	  /* starts of the functions of ip and of from; 0: an indirect jump counts */
 	struct known_branch call; /* of an indirect call: .back */
+	uint64_t reserved[2];
 };
 
-enum { NODES_A_CHUNK = 256 };
-
-struct node_chunk {
-	_Alignas(64) struct node nodes[NODES_A_CHUNK];
-	struct node_chunk *next;
-	size_t cnt;
-};
-
-_Static_assert(sizeof(struct node) == 128 && offsetof(struct node, graph) == 64, "what each step reads is one cache line");
+_Static_assert(sizeof(struct node) == 128, "an index is a shift away");
 
 struct known_chunk {
 	struct known_chunk *next;
@@ -88,16 +89,50 @@ struct graph {
 	bool is_64;
 	_Atomic(_Atomic(struct node *) *) buckets; /* NULL before the first node */
 	size_t bucket_mask;
-	pthread_mutex_t lock; /* guards what is below, and insertion */
-	struct node_chunk *chunks;
+	struct node *nodes;	 /* room for all; [0] is none */
+	struct node_step *steps; /* of each */
+	pthread_mutex_t lock;	 /* guards what is below, and insertion */
+	uint32_t node_cnt, node_max;
 	struct known_chunk *known_chunks;
 };
 
 void graph_init(struct graph *graph, const uint8_t *bytes, size_t size, uint64_t addr, bool is_64);
 void graph_release(struct graph *graph);
 
-/* The node that begins at ip, which is in the section, made if need be; functions are those of that image. NULL: no memory. */
-struct node *graph_make(struct graph *graph, uint64_t ip, const struct decoder_functions *functions, size_t image);
+/* The node that begins at ip, which is in the section, made if need be; functions are those of that image. NULL: no memory, or no room for so many. */
+struct node *graph_make(struct graph *graph, uint64_t ip, const struct decoder_functions *functions,
+			size_t image);
+
+static inline uint32_t node_index(const struct node *node)
+{
+	return (uint32_t)(node - node->graph->nodes);
+}
+
+static inline struct node_step *node_step(const struct node *node)
+{
+	return &node->graph->steps[node_index(node)];
+}
+
+/* Where it led to, or NULL. */
+static inline struct node *node_next(const struct node *node, unsigned int way)
+{
+	uint32_t next = atomic_load_explicit(&node_step(node)->next[way], memory_order_acquire);
+
+	return next ? &node->graph->nodes[next / sizeof(struct node_step)] : NULL;
+}
+
+/* What leads to it. */
+static inline uint32_t node_step_to(const struct node *node)
+{
+	return node_index(node) * (uint32_t)sizeof(struct node_step) + node->is_plain;
+}
+
+/* Remembers it, if that can be: both are in one section. */
+static inline void node_lead(const struct node *node, unsigned int way, const struct node *next)
+{
+	if (next->graph == node->graph)
+		atomic_store_explicit(&node_step(node)->next[way], node_step_to(next), memory_order_release);
+}
 
 static inline bool graph_covers(const struct graph *graph, uint64_t ip)
 {

@@ -40,7 +40,8 @@ struct score {
 	size_t known, unknown;
 };
 
-static void compare_at(const ZydisDecoder *zydis, const uint8_t *bytes, size_t size, bool is_64, struct score *score)
+static void compare_at(const ZydisDecoder *zydis, const uint8_t *bytes, size_t size, bool is_64,
+		       struct score *score)
 {
 	ZydisDecodedInstruction theirs;
 	struct code_insn ours;
