@@ -40,21 +40,21 @@ static void begin_slice(struct writer *writer, const struct timeline_thread *thr
 			slice_name(slice));
 	if (symbol) {
 		fxt_arg_pointer(fxt, "address", slice->ip ? slice->ip : symbol->start);
-		fxt_arg_string(fxt, "symbol", symbol->name);
-		fxt_arg_string(fxt, "object", symbol->object);
+		fxt_arg_lasting(fxt, "symbol", symbol->name);
+		fxt_arg_lasting(fxt, "object", symbol->object);
 		if (symbol->file) {
-			fxt_arg_string(fxt, "file", symbol->file);
+			fxt_arg_lasting(fxt, "file", symbol->file);
 			fxt_arg_int(fxt, "line", symbol->line);
 		}
 	}
 	if (slice->flags & SLICE_INFERRED_START)
-		fxt_arg_string(fxt, "inferred_start_time", "true");
+		fxt_arg_lasting(fxt, "inferred_start_time", "true");
 	if (slice->goroutine)
 		fxt_arg_int(fxt, "goroutine", (int64_t)writer->timeline->goroutines[slice->goroutine - 1]);
 	if (slice->flags & SLICE_INLINED)
-		fxt_arg_string(fxt, "inlined", "true");
+		fxt_arg_lasting(fxt, "inlined", "true");
 	if (slice->flags & SLICE_OPEN_END)
-		fxt_arg_string(fxt, "open_at_end", "true");
+		fxt_arg_lasting(fxt, "open_at_end", "true");
 	fxt_event_end(fxt);
 }
 

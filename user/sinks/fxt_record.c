@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-enum { BUCKETS = 1 << 16, PINNED_MAX = 2 + 2 * FXT_ARGS_MAX };
+enum { BUCKETS = 1 << 16, ADDRESSES = 1 << 14, PINNED_MAX = 2 + 2 * FXT_ARGS_MAX };
 
 enum record_type {
 	RECORD_INIT = 1,
@@ -27,6 +27,7 @@ struct string_slot {
 	char *text;
 	uint32_t hash;
 	uint16_t next;	    /* in its bucket; 0: last */
+	const char *at;	    /* where it was last found; NULL: nowhere for good */
 	bool used;	    /* since the hand passed */
 	uint32_t pinned_by; /* number of the event that refers to it */
 };
@@ -38,10 +39,11 @@ struct thread_slot {
 struct fxt {
 	struct output *output;
 	struct string_slot strings[FXT_STRINGS + 1];
+	uint16_t by_address[ADDRESSES]; /* the string last found there */
 	uint16_t buckets[BUCKETS];
 	uint32_t string_cnt, hand;
 	struct thread_slot threads[FXT_THREADS + 1];
-	uint32_t thread_cnt, thread_hand;
+	uint32_t thread_cnt, thread_hand, last_thread;
 	uint32_t event; /* number of the event being built */
 	uint64_t words[FXT_RECORD_WORDS];
 	size_t word_cnt;
@@ -215,15 +217,35 @@ static uint16_t string_index(struct fxt *fxt, const char *text)
 	return index;
 }
 
+/* The same for one that stays where it is: looked up by that. */
+static uint16_t lasting_string_index(struct fxt *fxt, const char *text)
+{
+	uint16_t *slot = &fxt->by_address[((uintptr_t)text ^ (uintptr_t)text >> 12) % ADDRESSES];
+	struct string_slot *string = &fxt->strings[*slot];
+
+	if (*slot && string->at == text) {
+		string->used = true;
+		string->pinned_by = fxt->event;
+		return *slot;
+	}
+	*slot = string_index(fxt, text);
+	if (*slot)
+		fxt->strings[*slot].at = text;
+	return *slot;
+}
+
 /* ---- threads ---- */
 
 static uint64_t thread_index(struct fxt *fxt, uint64_t pid, uint64_t tid)
 {
 	uint64_t record[3] = {0, pid, tid};
 
+	if (fxt->threads[fxt->last_thread].pid == pid && fxt->threads[fxt->last_thread].tid == tid &&
+	    fxt->last_thread)
+		return fxt->last_thread;
 	for (uint32_t i = 1; i <= fxt->thread_cnt; i++)
 		if (fxt->threads[i].pid == pid && fxt->threads[i].tid == tid)
-			return i;
+			return fxt->last_thread = i;
 	if (fxt->thread_cnt < FXT_THREADS)
 		fxt->thread_hand = ++fxt->thread_cnt;
 	else
@@ -231,6 +253,7 @@ static uint64_t thread_index(struct fxt *fxt, uint64_t pid, uint64_t tid)
 	fxt->threads[fxt->thread_hand] = (struct thread_slot){pid, tid};
 	record[0] = RECORD_THREAD | 3 << 4 | fxt->thread_hand << 16;
 	output_write(fxt->output, record, sizeof(record));
+	fxt->last_thread = fxt->thread_hand;
 	return fxt->thread_hand;
 }
 
@@ -280,7 +303,8 @@ static void arg(struct fxt *fxt, enum arg_type type, const char *name, uint64_t 
 {
 	if (fxt->arg_cnt == FXT_ARGS_MAX)
 		return;
-	put(fxt, type | (value ? 2u : 1u) << 4 | (uint64_t)string_index(fxt, name) << 16 | small << 32);
+	put(fxt,
+	    type | (value ? 2u : 1u) << 4 | (uint64_t)lasting_string_index(fxt, name) << 16 | small << 32);
 	if (value)
 		put(fxt, *value);
 	fxt->arg_cnt++;
@@ -299,7 +323,7 @@ void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_
 		     const char *name)
 {
 	uint64_t thread = thread_index(fxt, pid, tid);
-	uint64_t index = name ? string_index(fxt, name) : 0;
+	uint64_t index = name ? lasting_string_index(fxt, name) : 0;
 
 	record_begin(fxt, RECORD_EVENT | (uint64_t)type << 16 | thread << 24 | index << 48);
 	put(fxt, time_ns);
@@ -320,6 +344,11 @@ void fxt_arg_int(struct fxt *fxt, const char *name, int64_t value)
 void fxt_arg_string(struct fxt *fxt, const char *name, const char *value)
 {
 	arg(fxt, ARG_STRING, name, string_index(fxt, value), NULL);
+}
+
+void fxt_arg_lasting(struct fxt *fxt, const char *name, const char *value)
+{
+	arg(fxt, ARG_STRING, name, lasting_string_index(fxt, value), NULL);
 }
 
 void fxt_event_end(struct fxt *fxt)

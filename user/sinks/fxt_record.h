@@ -34,12 +34,16 @@ void fxt_header(struct fxt *fxt);
 void fxt_name_process(struct fxt *fxt, uint64_t pid, const char *name);
 void fxt_name_thread(struct fxt *fxt, uint64_t pid, uint64_t tid, const char *name);
 
-/* An event: begin, up to FXT_ARGS_MAX arguments (more are dropped), end. Nothing else in between. `name` may be NULL for FXT_END. */
+/*
+ * An event: begin, up to FXT_ARGS_MAX arguments (more are dropped), end. Nothing else in between. `name` may be NULL for FXT_END. Names of events and
+ * arguments, and the value of fxt_arg_lasting(), must stay where they are, unchanged, until fxt_free().
+ */
 void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_t tid, uint64_t time_ns,
 		     const char *name);
 void fxt_arg_pointer(struct fxt *fxt, const char *name, uint64_t value);
 void fxt_arg_int(struct fxt *fxt, const char *name, int64_t value);
 void fxt_arg_string(struct fxt *fxt, const char *name, const char *value);
+void fxt_arg_lasting(struct fxt *fxt, const char *name, const char *value);
 void fxt_event_end(struct fxt *fxt);
 
 /* The end of a FXT_COUNTER, whose arguments are its values; `id` tells counters of one name apart. */

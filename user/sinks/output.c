@@ -7,25 +7,32 @@
 #include "sinks/output.h"
 
 #include <fcntl.h>
+#include <isa-l/igzip_lib.h>
 #include <libgen.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include "base/error.h"
 
-enum { BUFFER_BYTES = 1 << 16 };
+enum { BUFFER_BYTES = 1 << 16, GZIP_LEVEL = 1 };
+
+/* igzip: several times as fast as zlib at its fastest, and not much larger. */
+struct gzip {
+	struct isal_zstream stream;
+	uint8_t work[ISAL_DEF_LVL1_DEFAULT];
+	uint8_t out[BUFFER_BYTES];
+};
 
 struct output {
 	char *path;
 	char *temporary; /* NULL: written in place */
 	int fd;
-	bool unnamed; /* `temporary` does not exist yet */
-	gzFile gzip;  /* NULL: plain */
-	int err;      /* sticks */
+	bool unnamed;	   /* `temporary` does not exist yet */
+	struct gzip *gzip; /* NULL: plain */
+	int err;	   /* sticks */
 	uint64_t total;
 	size_t used;
 	uint8_t buffer[BUFFER_BYTES];
@@ -33,8 +40,7 @@ struct output {
 
 static void output_free(struct output *output)
 {
-	if (output->gzip)
-		gzclose_w(output->gzip);
+	free(output->gzip);
 	closep(&output->fd);
 	free(output->path);
 	free(output->temporary);
@@ -86,6 +92,21 @@ static bool is_gzip(const char *path)
 	return len > 3 && !strcmp(path + len - 3, ".gz");
 }
 
+static int begin_gzip(struct output *output)
+{
+	struct gzip *gzip = malloc(sizeof(*gzip));
+
+	if (!gzip)
+		return -ENOMEM;
+	isal_deflate_init(&gzip->stream);
+	gzip->stream.gzip_flag = IGZIP_GZIP;
+	gzip->stream.level = GZIP_LEVEL;
+	gzip->stream.level_buf = gzip->work;
+	gzip->stream.level_buf_size = sizeof(gzip->work);
+	output->gzip = gzip;
+	return 0;
+}
+
 int output_open(struct output **ret_output, const char *path)
 {
 	struct output *output = calloc(1, sizeof(*output));
@@ -96,13 +117,8 @@ int output_open(struct output **ret_output, const char *path)
 	output->fd = -1;
 	output->path = strdup(path);
 	err = output->path ? open_fd(output) : -ENOMEM;
-	if (!err && is_gzip(path)) {
-		int fd = dup(output->fd);
-
-		output->gzip = fd < 0 ? NULL : gzdopen(fd, "wb1");
-		if (!output->gzip)
-			err = -ENOMEM;
-	}
+	if (!err && is_gzip(path))
+		err = begin_gzip(output);
 	if (err) {
 		output_free(output);
 		return fail_errno(err, "cannot write %s", path);
@@ -126,15 +142,33 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-static void flush(struct output *output)
+static int compress_all(struct output *output, bool is_last)
 {
-	errno = 0;
-	if (output->err || !output->used)
+	struct gzip *gzip = output->gzip;
+	struct isal_zstream *stream = &gzip->stream;
+	int err = 0;
+
+	stream->next_in = output->buffer;
+	stream->avail_in = (uint32_t)output->used;
+	stream->end_of_stream = is_last;
+	do {
+		stream->next_out = gzip->out;
+		stream->avail_out = sizeof(gzip->out);
+		if (isal_deflate(stream) != COMP_OK)
+			return -EIO;
+		err = write_all(output->fd, gzip->out, sizeof(gzip->out) - stream->avail_out);
+	} while (!err && !stream->avail_out);
+	return err;
+}
+
+static void flush(struct output *output, bool is_last)
+{
+	if (output->err)
 		;
 	else if (!output->gzip)
 		output->err = write_all(output->fd, output->buffer, output->used);
-	else if (gzwrite(output->gzip, output->buffer, (unsigned int)output->used) != (int)output->used)
-		output->err = errno ? -errno : -EIO;
+	else
+		output->err = compress_all(output, is_last);
 	output->used = 0;
 }
 
@@ -152,7 +186,7 @@ void output_write(struct output *output, const void *bytes, size_t size)
 		from += part;
 		size -= part;
 		if (output->used == BUFFER_BYTES)
-			flush(output);
+			flush(output, false);
 	}
 }
 
@@ -193,13 +227,7 @@ int output_close(struct output *output)
 	CLEANUP(freep) char *path = strdup(output->path);
 	int err;
 
-	flush(output);
-	if (output->gzip) {
-		errno = 0;
-		if (gzclose_w(output->gzip) != Z_OK && !output->err)
-			output->err = errno ? -errno : -EIO;
-		output->gzip = NULL;
-	}
+	flush(output, true);
 	if (!output->err)
 		output->err = give_name(output);
 	err = output->err;
