@@ -92,7 +92,7 @@ static void new_cache(struct subject *subject)
 static void decode(struct subject *subject, enum decoder_kind kind, unsigned int threads)
 {
 	const struct decode_config config = {.threads = threads, .decoder = kind};
-	const struct decoder_pieces pieces = {begin, drop, subject};
+	const struct decoder_pieces pieces = {.begin = begin, .piece = drop, .ctx = subject};
 	struct decoder_config decoder;
 	struct schedule schedule;
 	int err = schedule_make(&schedule, subject->history, subject->aux);

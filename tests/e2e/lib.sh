@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # For end-to-end tests: `. tests/e2e/lib.sh`, then check/skip. BUILD names the build to test. Each test works in a directory of its
-# own, $tmp, which goes away at the end.
+# own, $tmp, which goes away at the end unless KEEP is set.
 set -u
 BUILD=${BUILD:-build}
 trailcam=$PWD/$BUILD/trailcam
 programs=$PWD/$BUILD/tests/programs
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+trap '[ -n "${KEEP:-}" ] || rm -rf "$tmp"' EXIT
 failures=0
 
 # check NAME COMMAND...: passes if the command succeeds.

@@ -16,6 +16,7 @@ enum exit_status {
 	STATUS_RUN_FAILED = 125,
 	STATUS_RUN_CANNOT_EXECUTE = 126,
 	STATUS_RUN_NOT_FOUND = 127,
+	STATUS_INTERRUPTED = 130,
 };
 
 int cmd_run(int argc, char **argv);

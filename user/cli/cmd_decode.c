@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -34,6 +35,29 @@ static const struct argp_option options[] = {
 	{"verbose", 'v', NULL, 0, "Say what is being done", 2},
 	{0},
 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = true;
+}
+
+static bool is_interrupted(void)
+{
+	return interrupted;
+}
+
+/* The first time what is done so far is written; the second time is meant. */
+static void watch_interrupt(void)
+{
+	struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+	struct sigaction before;
+
+	if (!sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+}
 
 static int parse_decoder(const char *arg, enum decoder_kind *ret_kind)
 {
@@ -106,13 +130,14 @@ static const struct argp argp = {
 	       "the "
 	       "program running nor any privilege.\v"
 	       "Exit status: 0: written; 1: not a recording, damaged, or the trace cannot be written; 2: "
-	       "wrong usage.",
+	       "wrong usage; 130: interrupted, and what was decoded so far is written.",
 };
 
 int cmd_decode(int argc, char **argv)
 {
-	struct decode_options decode = {.output = "trace.fxt.gz",
-					.config = {.source_lines = true, .progress = show_progress}};
+	struct decode_options decode = {
+		.output = "trace.fxt.gz",
+		.config = {.source_lines = true, .progress = show_progress, .is_cancelled = is_interrupted}};
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err;
 
@@ -121,8 +146,13 @@ int cmd_decode(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &decode);
 	if (!sink_find(decode.output))
 		return report(-EINVAL, STATUS_USAGE);
+	watch_interrupt();
 	err = decode_file(&decoded, decode.recording, &decode.config);
+	if (!err && interrupted)
+		log_say("interrupted: the trace ends with what was decoded so far");
 	if (!err)
 		err = write_trace(decoded, decode.output);
-	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+	if (err)
+		return report(err, STATUS_FAILED);
+	return interrupted ? STATUS_INTERRUPTED : STATUS_OK;
 }

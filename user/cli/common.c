@@ -4,12 +4,15 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "sinks/sink.h"
+
+#define PROGRESS_SECONDS 0.1 /* between two looks at it */
 
 int report(int err, int status)
 {
@@ -71,17 +74,39 @@ int parse_size(const char *text, size_t *ret_size)
 	return 0;
 }
 
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
 void show_progress(void *ctx, size_t done_bytes, size_t total_bytes)
 {
-	char line[64];
+	static double began, told;
+	static size_t before;
+	double now = seconds(), rate;
+	char line[96];
 	int len;
 	ssize_t written;
 
 	(void)ctx;
 	if (!isatty(STDERR_FILENO) || !total_bytes)
 		return;
-	len = snprintf(line, sizeof(line), "\rdecoding: %3zu %%%s", done_bytes * 100 / total_bytes,
-		       done_bytes >= total_bytes ? "\r\033[K" : "");
+	if (done_bytes <= before || !began)
+		began = now; /* another trace */
+	before = done_bytes;
+	if (done_bytes < total_bytes && now - told < PROGRESS_SECONDS)
+		return;
+	told = now;
+	rate = now > began ? (double)done_bytes / (now - began) : 0;
+	len = snprintf(line, sizeof(line), "\r\033[Kdecoding: %zu %%", done_bytes * 100 / total_bytes);
+	if (rate > 0)
+		len += snprintf(line + len, sizeof(line) - (size_t)len, ", %.1f MB/s, %.0f s left",
+				rate / 1e6, (double)(total_bytes - done_bytes) / rate);
+	if (done_bytes >= total_bytes)
+		len = snprintf(line, sizeof(line), "\r\033[K");
 	written = write(STDERR_FILENO, line, (size_t)len);
 	(void)written;
 }

@@ -20,7 +20,11 @@ struct run {
 	struct pieces pieces;
 	const struct decoder_pieces *out;
 	size_t size, done;
-	pthread_mutex_t lock;	  /* guards `done`, the progress callback and the lists */
+	pthread_mutex_t lock; /* guards what is below, and the progress callback */
+	size_t begun;	      /* one more than the highest index that was begun */
+	pthread_cond_t turn;
+	size_t next; /* whose turn it is, of pieces in order */
+	bool failed;
 	struct branch_list *idle; /* room for branches that no piece uses */
 	size_t idle_cnt, idle_cap;
 };
@@ -60,21 +64,67 @@ static void tell_progress(struct run *run, const struct piece *piece)
 	pthread_mutex_unlock(&run->lock);
 }
 
+/* False: cancelled. No piece is left out of which a later one was begun. */
+static bool begin_piece(struct run *run, size_t i)
+{
+	const struct decoder_config *config = run->pieces.config;
+	bool begins;
+
+	pthread_mutex_lock(&run->lock);
+	begins = i < run->begun || !config->is_cancelled || !config->is_cancelled();
+	if (begins && i >= run->begun)
+		run->begun = i + 1;
+	pthread_mutex_unlock(&run->lock);
+	return begins;
+}
+
+static int hand_out(struct run *run, size_t i, struct branch_list *list)
+{
+	const struct decoder_pieces *out = run->out;
+	size_t version = run->pieces.items[i].version;
+	bool failed;
+
+	if (!out->in_order)
+		return out->piece(out->ctx, i, version, list);
+	pthread_mutex_lock(&run->lock);
+	while (run->next != i && !run->failed)
+		pthread_cond_wait(&run->turn, &run->lock);
+	failed = run->failed;
+	pthread_mutex_unlock(&run->lock);
+	return failed ? 0 : out->piece(out->ctx, i, version, list);
+}
+
+/* Others wait for it. */
+static void end_piece(struct run *run, size_t i, int err)
+{
+	if (!run->out->in_order)
+		return;
+	pthread_mutex_lock(&run->lock);
+	run->next = i + 1;
+	run->failed |= err;
+	pthread_cond_broadcast(&run->turn);
+	pthread_mutex_unlock(&run->lock);
+}
+
 static int decode_piece(void *ctx, size_t i)
 {
 	struct run *run = ctx;
 	struct pieces *pieces = &run->pieces;
-	struct branch_list list = take_room(run);
+	struct branch_list list;
 	const char *why = NULL;
 	int err = 1;
 
+	if (!begin_piece(run, i))
+		return 0;
+	list = take_room(run);
 	if (pieces->config->kind == DECODER_FAST)
 		err = fast_decode(pieces, i, &list, &why);
 	if (err > 0)
 		err = blocks_decode(pieces, i, &list);
 	decoder_cache_count(pieces->config->cache, pieces->items[i].end - pieces->items[i].begin, why);
 	if (!err)
-		err = run->out->piece(run->out->ctx, i, run->pieces.items[i].version, &list);
+		err = hand_out(run, i, &list);
+	end_piece(run, i, err);
 	give_room(run, &list);
 	tell_progress(run, &run->pieces.items[i]);
 	return err;
@@ -98,7 +148,10 @@ static int no_piece(const struct decoder_pieces *out)
 int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes, size_t size,
 		       const struct decoder_pieces *out)
 {
-	struct run run = {.size = size, .out = out, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct run run = {.size = size,
+			  .out = out,
+			  .lock = PTHREAD_MUTEX_INITIALIZER,
+			  .turn = PTHREAD_COND_INITIALIZER};
 	int err;
 
 	if (!size)

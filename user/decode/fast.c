@@ -50,7 +50,8 @@ struct fast {
 	uint64_t before_tsc; /* of the one before, where the last branch was the only one of its packet */
 	uint64_t last_ip;
 
-	struct node *node; /* nothing of it is handed out yet; NULL: tracing is off */
+	struct node *node;   /* nothing of it is handed out yet; NULL: tracing is off */
+	struct node nowhere; /* stands for code that is not known: an event may end it before it is needed */
 	const struct code_image_set *images;
 	size_t version, image;
 	bool is_64, has_mode;
@@ -224,9 +225,18 @@ static inline struct node *follow(struct fast *fast, struct node *node, unsigned
 	return __builtin_expect(!!next, 1) ? next : resolve(fast, node, way, ip);
 }
 
+/* The same where it need not be known. */
+static struct node *place_at(struct fast *fast, uint64_t ip)
+{
+	if (code_section_at(fast->images, ip))
+		return node_at(fast, ip);
+	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
+	return &fast->nowhere;
+}
+
 static bool go_to(struct fast *fast, uint64_t ip)
 {
-	fast->node = node_at(fast, ip);
+	fast->node = place_at(fast, ip);
 	fast->loose = 0;
 	return fast->node;
 }
@@ -411,6 +421,8 @@ static inline bool on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt)
 		return decline(fast, "a TNT packet that is out of place");
 	if (!cnt)
 		return decline(fast, "an empty TNT packet");
+	if (fast->node->end == NODE_STUCK)
+		return decline(fast, "code that is not known");
 	if (__builtin_expect(fast->all, 0))
 		return take_bits_all(fast, bits, cnt);
 	return take_bits(fast, bits, cnt, false);
@@ -437,16 +449,18 @@ static bool find_in_run(const struct node *node, uint64_t start, uint64_t last, 
 	if (!sought->is_it && (sought->ip < start || sought->ip > last))
 		return false;
 	while (start <= last) {
-		size_t size;
-		const uint8_t *bytes = code_at(node, start, &size);
+		const uint8_t *bytes;
 		struct code_insn insn;
+		size_t size;
 
 		if (!sought->is_it && start == sought->ip) {
 			*ret_ip = start;
 			return true;
 		}
-		code_insn_decode(&insn, bytes, start - node->graph->addr < node->graph->size ? size : 0,
-				 node->graph->is_64);
+		if (!node->graph || !graph_covers(node->graph, start))
+			return false;
+		bytes = code_at(node, start, &size);
+		code_insn_decode(&insn, bytes, size, node->graph->is_64);
 		if (!insn.len)
 			return false;
 		start += insn.len;
@@ -523,10 +537,12 @@ static bool on_branch_tip(struct fast *fast, uint64_t ip)
 	take_time(fast);
 	use_next_mode(fast);
 	next = node_next(node, 1);
-	if (!next || next->ip != ip)
-		next = resolve(fast, node, 1, ip);
-	if (!next)
-		return false;
+	if (!next || next->ip != ip) {
+		next = place_at(fast, ip);
+		if (!next)
+			return false;
+		node_lead(node, 1, next);
+	}
 	if (node->call.pushes)
 		push_return(fast, &node->call);
 	fast->loose = 0;
@@ -1154,8 +1170,7 @@ int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branche
 		.functions = &pieces->config->functions,
 		.out = branches,
 		.out_first = branches->cnt,
-		.at = pieces->bytes + piece->begin,
-		.end = pieces->bytes + piece->end,
+		.at = pieces_bytes(pieces, index),
 		.tsc = piece->header.tsc,
 		.is_64 = true,
 		.all = true,
@@ -1163,6 +1178,7 @@ int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branche
 	size_t cnt = branches->cnt;
 	struct pt_config config;
 
+	fast.end = fast.at + (piece->end - piece->begin);
 	pieces_setup(pieces, index, &config);
 	timing_init(&fast.timing, &config);
 	fast.has_limit = pieces_limit(pieces, index, &fast.limit_ip);

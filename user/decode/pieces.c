@@ -15,25 +15,44 @@
 
 enum { PADDING = 32 };
 
-static int read_headers(struct pieces *pieces, size_t size)
+static int read_header(struct pieces *pieces, size_t index)
 {
 	struct pt_packet_decoder *packets;
 	struct pt_config config;
-	uint64_t tsc = 0;
 
-	setup_config(&config, pieces->config->params, pieces->bytes, pieces->bytes + size);
+	pieces_setup(pieces, index, &config);
 	packets = pt_pkt_alloc_decoder(&config);
 	if (!packets)
 		return fail(-ENOMEM, "no memory for a packet decoder");
-	for (size_t i = 0; i < pieces->cnt; i++) {
+	psb_header_read(packets, 0, &pieces->items[index].header);
+	pt_pkt_free_decoder(packets);
+	return 0;
+}
+
+static int read_headers(struct pieces *pieces)
+{
+	uint64_t tsc = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < pieces->cnt && !err; i++) {
 		struct piece *piece = &pieces->items[i];
 
-		psb_header_read(packets, piece->begin, &piece->header);
+		err = read_header(pieces, i);
 		if (piece->header.has_tsc)
 			tsc = piece->header.tsc;
 		piece->version = code_version_at(&pieces->code, tsc);
 	}
-	pt_pkt_free_decoder(packets);
+	return err;
+}
+
+static int copy_last(struct pieces *pieces)
+{
+	const struct piece *last = &pieces->items[pieces->cnt - 1];
+
+	pieces->last_bytes = calloc(1, last->end - last->begin + PADDING);
+	if (!pieces->last_bytes)
+		return fail(-ENOMEM, "no memory for a piece of %zu bytes", last->end - last->begin);
+	memcpy(pieces->last_bytes, pieces->bytes + last->begin, last->end - last->begin);
 	return 0;
 }
 
@@ -60,20 +79,15 @@ int pieces_init(struct pieces *pieces, const struct decoder_config *config, cons
 {
 	int err;
 
-	*pieces = (struct pieces){.config = config};
+	*pieces = (struct pieces){.config = config, .bytes = bytes};
 	err = code_init(&pieces->code, config);
 	if (err)
 		return err;
-	pieces->bytes = calloc(1, size + PADDING);
-	if (!pieces->bytes) {
-		pieces_release(pieces);
-		return fail(-ENOMEM, "no memory for a trace of %zu bytes", size);
-	}
-	if (size)
-		memcpy(pieces->bytes, bytes, size);
 	err = cut(pieces, size);
 	if (!err && pieces->cnt)
-		err = read_headers(pieces, size);
+		err = copy_last(pieces);
+	if (!err)
+		err = read_headers(pieces);
 	if (err)
 		pieces_release(pieces);
 	return err;
@@ -82,14 +96,21 @@ int pieces_init(struct pieces *pieces, const struct decoder_config *config, cons
 void pieces_release(struct pieces *pieces)
 {
 	code_release(&pieces->code);
-	free(pieces->bytes);
+	free(pieces->last_bytes);
 	free(pieces->items);
+}
+
+const uint8_t *pieces_bytes(const struct pieces *pieces, size_t index)
+{
+	return index + 1 == pieces->cnt ? pieces->last_bytes : pieces->bytes + pieces->items[index].begin;
 }
 
 void pieces_setup(const struct pieces *pieces, size_t index, struct pt_config *ret_config)
 {
-	setup_config(ret_config, pieces->config->params, pieces->bytes + pieces->items[index].begin,
-		     pieces->bytes + pieces->items[index].end);
+	const struct piece *piece = &pieces->items[index];
+	uint8_t *begin = (uint8_t *)pieces_bytes(pieces, index); /* libipt only reads */
+
+	setup_config(ret_config, pieces->config->params, begin, begin + (piece->end - piece->begin));
 }
 
 bool pieces_limit(const struct pieces *pieces, size_t index, uint64_t *ret_ip)

@@ -15,7 +15,8 @@ struct piece {
 };
 
 struct pieces {
-	uint8_t *bytes; /* a copy of the stream, padded: libipt 2.0.5 reads past the end */
+	const uint8_t *bytes; /* of the stream */
+	uint8_t *last_bytes;  /* a copy of the last piece, padded: decoders read past the end */
 	struct piece *items;
 	size_t cnt;
 	struct code code;
@@ -25,6 +26,9 @@ struct pieces {
 int pieces_init(struct pieces *pieces, const struct decoder_config *config, const uint8_t *bytes,
 		size_t size);
 void pieces_release(struct pieces *pieces);
+
+/* The bytes of one piece; some more can be read behind them. */
+const uint8_t *pieces_bytes(const struct pieces *pieces, size_t index);
 
 /* libipt's configuration for one piece. */
 void pieces_setup(const struct pieces *pieces, size_t index, struct pt_config *ret_config);

@@ -22,6 +22,8 @@
 
 /* ---- the single steps ---- */
 
+enum { FOUND = 1 };
+
 /* What one AUX trace is decoded with. */
 struct tracer {
 	struct history *history;
@@ -29,11 +31,7 @@ struct tracer {
 	struct schedule schedule;
 	const struct snapshot *snapshot;
 	const struct decode_visitor *visitor;
-	struct piece_branches {
-		struct branch_list list;
-		size_t version;
-	} * pieces;
-	size_t cnt;
+	int (*fn)(void *ctx, size_t version, struct branch *branches, size_t cnt);
 	uint64_t tsc, first_tsc;
 };
 
@@ -47,39 +45,25 @@ static int tracer_init(struct tracer *tracer, const struct snapshot *snapshot,
 	return err ? err : decoder_cache_new(&tracer->cache);
 }
 
-static void forget_pieces(struct tracer *tracer)
-{
-	for (size_t i = 0; i < tracer->cnt; i++)
-		branch_list_release(&tracer->pieces[i].list);
-	free(tracer->pieces);
-	tracer->pieces = NULL;
-	tracer->cnt = 0;
-	schedule_release(&tracer->schedule);
-}
-
 static void tracer_release(struct tracer *tracer)
 {
-	forget_pieces(tracer);
 	decoder_cache_free(tracer->cache);
 	history_free(tracer->history);
 }
 
 static int begin_pieces(void *ctx, size_t cnt)
 {
-	struct tracer *tracer = ctx;
-
-	tracer->pieces = calloc(cnt + 1, sizeof(*tracer->pieces));
-	tracer->cnt = cnt;
-	return tracer->pieces ? 0 : -ENOMEM;
+	(void)ctx;
+	(void)cnt;
+	return 0;
 }
 
-static int take_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
+static int visit_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
 {
 	struct tracer *tracer = ctx;
 
-	tracer->pieces[index] = (struct piece_branches){*branches, version};
-	*branches = (struct branch_list){0};
-	return 0;
+	(void)index;
+	return turns_cut(&tracer->schedule, version, branches, tracer->fn, tracer);
 }
 
 static int visit_turn(void *ctx, size_t version, struct branch *branches, size_t cnt)
@@ -113,13 +97,14 @@ static int find_first(void *ctx, size_t version, struct branch *branches, size_t
 	(void)cnt;
 	if (branches[0].tsc < tracer->first_tsc)
 		tracer->first_tsc = branches[0].tsc;
-	return 0;
+	return FOUND;
 }
 
 static int trace_branches(struct tracer *tracer, const struct decode_config *config, size_t index,
 			  int (*fn)(void *ctx, size_t version, struct branch *branches, size_t cnt))
 {
-	const struct decoder_pieces out = {.begin = begin_pieces, .piece = take_piece, .ctx = tracer};
+	const struct decoder_pieces out = {
+		.begin = begin_pieces, .piece = visit_piece, .ctx = tracer, .in_order = true};
 	const struct aux_trace *aux = &tracer->snapshot->aux[index];
 	struct decoder_config decoder;
 	int err = schedule_make(&tracer->schedule, tracer->history, aux);
@@ -127,13 +112,11 @@ static int trace_branches(struct tracer *tracer, const struct decode_config *con
 	if (err)
 		return err;
 	decoder = turns_decoder(tracer->snapshot, tracer->history, &tracer->schedule, config, tracer->cache);
-	err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
 	tracer->tsc = 0;
-	for (size_t i = 0; i < tracer->cnt && !err; i++)
-		err = turns_cut(&tracer->schedule, tracer->pieces[i].version, &tracer->pieces[i].list, fn,
-				tracer);
-	forget_pieces(tracer);
-	return err;
+	tracer->fn = fn;
+	err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
+	schedule_release(&tracer->schedule);
+	return err == FOUND ? 0 : err;
 }
 
 int decode_branches(const struct snapshot *snapshot, const struct decode_config *config,

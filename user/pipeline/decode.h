@@ -20,6 +20,7 @@ struct decode_config {
 	const char *from, *to; /* decode_file() keeps the time between calls of the two; NULL: all */
 	void (*progress)(void *ctx, size_t done_bytes, size_t total_bytes); /* may be NULL */
 	void *progress_ctx;
+	bool (*is_cancelled)(void); /* may be NULL. True: the trace ends with what is decoded so far */
 };
 
 /* A decoded snapshot: the timeline, and the images that its symbols belong to. */

@@ -16,6 +16,7 @@ struct decoder_config turns_decoder(const struct snapshot *snapshot, const struc
 		.threads = config->threads,
 		.progress = config->progress,
 		.progress_ctx = config->progress_ctx,
+		.is_cancelled = config->is_cancelled,
 	};
 }
 
