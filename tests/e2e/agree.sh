@@ -90,6 +90,24 @@ no_gaps() {
 	! grep -F '[gap' "$tmp/$1.slices"
 }
 
+# interrupt NAME DELAY: Ctrl-C came in time.
+interrupt() {
+	env --default-signal=INT "$trailcam" decode --decoder=reference --threads 1 -o "$tmp/part.tsv" "$tmp/$1" 2>"$tmp/err" &
+	sleep "$2"
+	kill -INT $! 2>/dev/null
+	wait $!
+	[ $? -eq 130 ] && says "$tmp/err" 'interrupted'
+}
+interrupted() {
+	"$trailcam" decode -o "$tmp/all.tsv" "$tmp/$1" 2>/dev/null || return 1
+	all=$(wc -l <"$tmp/all.tsv")
+	for delay in 0.1 0.2 0.4 0.05 0.8 0.02; do
+		rm -f "$tmp/part.tsv"
+		interrupt "$1" $delay && part=$(wc -l <"$tmp/part.tsv") && [ "$part" -gt 1 ] && [ "$part" -lt "$all" ] && return 0
+	done
+	return 1
+}
+
 # agree_on NAME MINIMUM: about what was recorded.
 agree_on() {
 	check "$1: at least $2 instructions" log_is_long "$1" "$2"
@@ -100,6 +118,8 @@ agree_on() {
 		skip "$1: perf script" "perf is not installed (package linux-perf)"
 	fi
 	check "$1: no gap" no_gaps "$1"
+	check "$1: the fast decoder gives what libipt does" "$PWD/$BUILD/tests/oracle/decoders" -v "$tmp/$1"
+	[ "$1" != python ] || check 'a decode that is interrupted leaves what it has' interrupted "$1"
 	rm -rf "${tmp:?}/$1" "$tmp/$1".*
 }
 

@@ -56,8 +56,10 @@ struct fast {
 	size_t version, image;
 	bool is_64, has_mode;
 	bool next_is_64, next_has_mode; /* from the next TIP on */
-	bool all;			/* hand out every branch */
+	bool mode_while_off; /* a TIP.PGE has to come */
+	bool all; /* hand out every branch */
 	bool is_ending;
+	bool has_moved; /* since the last event */
 	size_t loose; /* one more than the index of the last branch, where no packet has shown yet what it led to */
 
 	struct {
@@ -103,8 +105,9 @@ static void take_event_time(struct fast *fast)
 	fast->tsc = fast->before_tsc;
 	take_time(fast);
 	fast->before_tsc = fast->tsc;
-	if (fast->loose && fast->loose == fast->out->cnt)
+	if (fast->has_moved && fast->loose && fast->loose == fast->out->cnt)
 		fast->out->items[fast->loose - 1].tsc = fast->tsc;
+	fast->has_moved = false;
 }
 
 /* ---- branches out ---- */
@@ -374,7 +377,8 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 		taken = bits >> 63;
 		if (node->end == NODE_COND) {
 			next = follow(fast, node, taken, taken ? node->to : node->from + node->from_len);
-			led = taken && (all || node->kept & NODE_KEPT_TAKEN);
+			led = taken &&
+			      (all ? node->to != node->from + node->from_len : node->kept & NODE_KEPT_TAKEN);
 			if (led)
 				emit_end(fast, node, node->to);
 			else if (!all && __builtin_expect(node->kept & NODE_CROSSES, 0) && !taken && next)
@@ -394,6 +398,7 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 	}
 	fast->node = node;
 	fast->loose = led ? fast->out->cnt : 0;
+	fast->has_moved = true;
 	return true;
 }
 
@@ -552,6 +557,7 @@ static bool on_branch_tip(struct fast *fast, uint64_t ip)
 		choose_branches(fast);
 	}
 	fast->node = next;
+	fast->has_moved = true;
 	return true;
 }
 
@@ -581,6 +587,7 @@ static bool on_pge(struct fast *fast, uint64_t ip)
 		return decline(fast, "tracing begins while it is on");
 	if (!fast->has_mode)
 		return decline(fast, "code of a mode that is not known");
+	fast->mode_while_off = false;
 	take_event_time(fast);
 	if (!use_version(fast, code_version_at(&fast->pieces->code, fast->tsc)))
 		return false;
@@ -685,7 +692,10 @@ static bool on_overflow(struct fast *fast, bool has_ip, uint64_t ip)
 	fast->out_first = fast->out->cnt;
 	fast->all = true;
 	fast->node = NULL;
-	return !has_ip || go_to(fast, ip);
+	if (!has_ip)
+		return true;
+	take_event_time(fast);
+	return go_to(fast, ip);
 }
 
 /* ---- packets ---- */
@@ -755,6 +765,8 @@ static bool on_ip_packet(struct fast *fast, uint8_t opcode)
 		return decline(fast, "a FUP packet is missing");
 	if (opcode == 0x11)
 		return on_pge(fast, ip);
+	if (fast->next_has_mode)
+		return decline(fast, "tracing ends in place of a branch to another mode");
 	if (fast->in_event)
 		return reach_event(fast) && end_of_trace(fast, fast->event_ip, BRANCH_INTERRUPT, 0);
 	return has_ip ? on_pgd_to(fast, ip) : on_pgd(fast);
@@ -793,6 +805,7 @@ static bool on_mode(struct fast *fast, bool in_header)
 		if ((mode & 3) != 1 && (mode & 3) != 2)
 			return decline(fast, "16-bit code");
 		fast->next_has_mode = true;
+		fast->mode_while_off = !in_header && !fast->node;
 		fast->next_is_64 = mode & 1;
 		if (in_header || !fast->node)
 			use_next_mode(fast);
@@ -947,7 +960,7 @@ static bool on_tnt8(struct fast *fast, const uint8_t *end)
 /* After an OVF, timing packets may stand before the FUP that ends it. */
 static bool on_ovf(struct fast *fast)
 {
-	bool has_ip = false, has_fup = false, was_on;
+	bool has_ip = false, has_fup = false, was_on, has_moved = fast->has_moved;
 	uint64_t ip = 0;
 
 	if (fast->in_event || fast->fup_use != FUP_ASYNC)
@@ -981,8 +994,8 @@ static bool on_ovf(struct fast *fast)
 		if (!ok)
 			return false;
 	}
-	/* The FUP belongs to the event, and the time in between. */
-	if (was_on && has_ip)
+	/* The FUP belongs to the event, and the time in between; libipt notices as it hands out a block. */
+	if (was_on && has_ip && has_moved)
 		take_event_time(fast);
 	return on_overflow(fast, has_ip, ip);
 }
@@ -1140,7 +1153,7 @@ static bool walk_tail(struct fast *fast)
 {
 	const struct node *node = fast->node;
 
-	if (fast->in_event || fast->fup_use != FUP_ASYNC || fast->next_has_mode)
+	if (fast->in_event || fast->fup_use != FUP_ASYNC || fast->next_has_mode || fast->mode_while_off)
 		return decline(fast, "an event that is cut off");
 	for (int i = 0; node && i < GO_ON_MAX; i++) {
 		uint64_t start = node->ip;

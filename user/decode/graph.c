@@ -169,7 +169,8 @@ static void end_with(struct draft *draft, const struct code_insn *insn, uint64_t
 
 		node->end = NODE_COND;
 		node->to = to;
-		if (crossed || leaves(draft, draft->at, to))
+		/* To the next instruction, it is not to be told from one not taken. */
+		if (insn->rel && (crossed || leaves(draft, draft->at, to)))
 			node->kept |= NODE_KEPT_TAKEN;
 		if (crossed || crosses(draft, draft->at, draft->at + insn->len))
 			node->kept |= NODE_CROSSES;

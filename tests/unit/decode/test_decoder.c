@@ -81,8 +81,12 @@ static unsigned int run(struct trace *trace, unsigned int psb_at)
 	return trace->boundary;
 }
 
-static void decode(const struct trace *trace, size_t size, uint64_t code_size, unsigned int threads,
-		   struct branch_list *branches)
+/* What the fast decoder declined, of the last stream. */
+static struct decoder_tally tally;
+
+static void decode_with(enum decoder_kind kind, const struct trace *trace, size_t size, uint64_t code_size,
+			unsigned int threads, const struct decoder_functions *functions,
+			struct branch_list *branches)
 {
 	struct code_section section = {.path = code_path, .size = code_size, .addr = BASE};
 	struct code_image image = {.sections = &section, .section_cnt = code_size ? 1 : 0};
@@ -95,12 +99,30 @@ static void decode(const struct trace *trace, size_t size, uint64_t code_size, u
 		.versions = &version,
 		.version_cnt = 1,
 		.threads = threads,
+		.kind = kind,
 	};
 
+	if (functions)
+		config.functions = *functions;
 	assert_ok(decoder_cache_new(&cache));
 	config.cache = cache;
 	assert_ok(decoder_run(&config, trace->encoder.ring.bytes, size, branches));
+	decoder_cache_tally(cache, &tally);
 	decoder_cache_free(cache);
+}
+
+/* With both decoders: times and all are the same. */
+static void decode(const struct trace *trace, size_t size, uint64_t code_size, unsigned int threads,
+		   struct branch_list *branches)
+{
+	struct branch_list reference = {0};
+
+	decode_with(DECODER_REFERENCE, trace, size, code_size, threads, NULL, &reference);
+	decode_with(DECODER_FAST, trace, size, code_size, threads, NULL, branches);
+	assert_int_equal(branches->cnt, reference.cnt);
+	if (branches->cnt)
+		assert_memory_equal(branches->items, reference.items, branches->cnt * sizeof(struct branch));
+	branch_list_release(&reference);
 }
 
 static const char *to_text(const struct branch_list *branches)
@@ -138,12 +160,123 @@ static void test_branches(void **state)
 	run(&trace, 0);
 	decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
 	assert_string_equal(to_text(&branches), expected);
+	assert_int_equal(tally.pieces, 1);
+	assert_int_equal(tally.declined_pieces, 0);
 	assert_int_equal(branches.items[1].from_len, 5);
 	assert_int_equal(branches.items[0].tsc, 1000);
 	for (size_t i = 1; i < branches.cnt; i++)
 		assert_true(branches.items[i].tsc >= branches.items[i - 1].tsc);
 	branch_list_release(&branches);
 	encoder_release(&trace.encoder);
+}
+
+/* f: 1000 to 1010, g: 1010 to 1020; 1020 is in neither. */
+static struct decoder_function function_at(void *ctx, size_t image, uint64_t ip)
+{
+	assert_null(ctx);
+	assert_int_equal(image, 0);
+	if (ip >= BASE && ip < BASE + 0x20)
+		return (struct decoder_function){ip & ~0xfull, (ip & ~0xfull) + 0x10};
+	return (struct decoder_function){0};
+}
+
+/* Jumps inside f are left out: the loop's. Those from and to a place that is in no function are not, nor are the last ones. */
+static void test_functions(void **state)
+{
+	const struct decoder_functions functions = {.at = function_at};
+	struct branch_list branches = {0};
+	struct trace trace = {.params = encoder_default_params(), .tsc = 1000};
+	size_t loops = 0, calls = 0;
+
+	(void)state;
+	assert_ok(encoder_init(&trace.encoder, &trace.params, 1 << 16));
+	encoder_enable(&trace.encoder, trace.tsc, BASE);
+	for (int i = 0; i < 1000; i++) {
+		encoder_push_return(&trace.encoder, BASE + 5);
+		encoder_return(&trace.encoder, trace.tsc += 100, BASE + 5);
+		encoder_conditional(&trace.encoder, trace.tsc += 100, true);
+	}
+	encoder_disable_async(&trace.encoder, trace.tsc + 70, BASE);
+	decode_with(DECODER_FAST, &trace, trace.encoder.ring.head, CODE_BYTES, 1, &functions, &branches);
+	assert_int_equal(tally.declined_pieces, 0);
+	for (size_t i = 0; i < branches.cnt; i++) {
+		loops += branches.items[i].kind == BRANCH_COND;
+		calls += branches.items[i].kind == BRANCH_CALL;
+	}
+	assert_int_equal(calls, 1000);
+	assert_true(loops > 0 && loops < 100);
+	assert_int_equal(branches.items[branches.cnt - 2].kind, BRANCH_COND);
+	branch_list_release(&branches);
+	encoder_release(&trace.encoder);
+	run(&trace, 0);
+	decode_with(DECODER_FAST, &trace, trace.encoder.ring.head, CODE_BYTES, 1, &functions, &branches);
+	assert_string_equal(strstr(to_text(&branches), "none+start 0 1009"),
+			    strstr(expected, "none+start 0 1009"));
+	branch_list_release(&branches);
+	encoder_release(&trace.encoder);
+}
+
+/* ---- pieces ---- */
+
+struct taken {
+	size_t cnt, next;
+	bool in_order;
+};
+
+static int begin_pieces(void *ctx, size_t cnt)
+{
+	((struct taken *)ctx)->cnt = cnt;
+	return 0;
+}
+
+static int take_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
+{
+	struct taken *taken = ctx;
+
+	(void)version;
+	(void)branches;
+	if (index != taken->next)
+		taken->in_order = false;
+	return taken->next++ == 40 ? -EIO : 0;
+}
+
+static size_t looks;
+
+static bool after_ten(void)
+{
+	return ++looks > 10;
+}
+
+/* In their order, from several threads; an error of one ends it; cancelled, the first ones are there. */
+static void test_in_order(void **state)
+{
+	struct taken taken = {.in_order = true};
+	const struct decoder_pieces pieces = {
+		.begin = begin_pieces, .piece = take_piece, .ctx = &taken, .in_order = true};
+	struct trace_params params = encoder_default_params();
+	struct decoder_config config = {.params = &params, .threads = 4};
+	struct encoder encoder;
+
+	(void)state;
+	assert_ok(encoder_init(&encoder, &params, 1 << 16));
+	for (uint64_t i = 0; i < 100; i++) {
+		encoder.psb_wanted = true;
+		encoder_enable(&encoder, 1000 + 100 * i, BASE);
+		encoder_disable_async(&encoder, 1050 + 100 * i, BASE);
+		encoder_boundary(&encoder, 1050 + 100 * i, BASE);
+	}
+	assert_ok(decoder_cache_new(&config.cache));
+	assert_int_equal(decoder_run_pieces(&config, encoder.ring.bytes, encoder.ring.head, &pieces), -EIO);
+	assert_true(taken.cnt > 41);
+	assert_true(taken.in_order);
+	assert_int_equal(taken.next, 41);
+	config.is_cancelled = after_ten;
+	taken = (struct taken){.in_order = true};
+	assert_ok(decoder_run_pieces(&config, encoder.ring.bytes, encoder.ring.head, &pieces));
+	assert_true(taken.in_order);
+	assert_true(taken.next >= 10 && taken.next < 40);
+	decoder_cache_free(config.cache);
+	encoder_release(&encoder);
 }
 
 /* Wherever a PSB cuts the stream, and on however many threads: the same branches, each once. */
@@ -259,7 +392,7 @@ static void test_damage(void **state)
 		for (int i = 0; i < 1 + round % 5; i++)
 			trace.encoder.ring.bytes[(size_t)random() % trace.encoder.ring.head] ^=
 				(uint8_t)(1 << random() % 8);
-		decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
+		decode_with(DECODER_FAST, &trace, trace.encoder.ring.head, CODE_BYTES, 1, NULL, &branches);
 		assert_true(branches.cnt < 1000000);
 		branch_list_release(&branches);
 		encoder_release(&trace.encoder);
@@ -314,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_psb_alignment), cmocka_unit_test(test_no_psb),
 		cmocka_unit_test(test_missing_code),  cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_damage),	      cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_functions),     cmocka_unit_test(test_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, write_code, remove_code);
