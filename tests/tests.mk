@@ -72,9 +72,10 @@ demo: ## set up, build, and record the bundled example
 	$(Q)tests/demo.sh $(BUILD)
 
 bench: ## rates and sizes, side by side in one run
-	$(Q)tests/lint/deps.sh $(PACKAGES)
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/bench/bench $(BUILD)/tests/bench/trigger $(BUILD)/tests/bench/snapshots \
+	$(Q)tests/lint/deps.sh $(PACKAGES) valgrind linux-perf python3
+	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey decoders) \
 		$(BUILD)/tests/programs/wordcount
+	$(Q)tests/bench/decoding.sh $(BUILD) -p
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
 	$(Q)$(BUILD)/tests/bench/trigger
 	$(Q)$(BUILD)/tests/bench/snapshots $(BUILD)/trailcam

@@ -4,7 +4,9 @@
  * decoder cold and warm on one thread and on all, libipt's block decoder, perf script, and the whole way from the recording to a file. What counts are the
  * ratios.
  *
- *	decoders [-r RUNS] [-p] [-m TEXT] RECORDING...	-p: perf script, too; -m: only what has the text in its name
+ *	decoders [-r RUNS] [-p] [-m TEXT] [-h FILE] RECORDING...
+ *
+ * -p: perf script, too; -m: only what has the text in its name; -h: results are added to the file
  */
 #include <fcntl.h>
 #include <intel-pt.h>
@@ -28,7 +30,7 @@ enum { RUNS_MAX = 50 };
 
 static unsigned long runs = 5;
 static bool with_perf;
-static const char *only = "";
+static const char *only = "", *history;
 
 static void die(const char *what, int err)
 {
@@ -285,49 +287,73 @@ static void perf_text(struct subject *subject)
 static const struct measure {
 	const char *name;
 	void (*run)(struct subject *subject);
-	int needs; /* 1: perf */
+	bool is_perf; /* slow: once */
 } measures[] = {
-	{"packets, libipt (lower bound)", scan, 0},
-	{"fast, cold", fast_cold, 0},
-	{"fast, warm", fast_warm, 0},
-	{"fast, cold, all processors", fast_cold_all, 0},
-	{"fast, warm, all processors", fast_warm_all, 0},
-	{"libipt's block decoder, cold", libipt_cold, 0},
-	{"libipt's block decoder, warm", libipt_warm, 0},
-	{"the reference decoder, cold", reference, 0},
-	{"to the timeline", to_timeline, 0},
-	{"whole way to .fxt", to_fxt, 0},
-	{"whole way to .fxt.gz", to_gz, 0},
-	{"whole way to .fxt.gz, all processors", to_gz_all, 0},
-	{"perf script, decode only", perf_decode, 1},
-	{"perf script, magic-trace's text", perf_text, 1},
+	{"packets, libipt (lower bound)", scan, false},
+	{"fast, cold", fast_cold, false},
+	{"fast, warm", fast_warm, false},
+	{"fast, cold, all processors", fast_cold_all, false},
+	{"fast, warm, all processors", fast_warm_all, false},
+	{"libipt's block decoder, cold", libipt_cold, false},
+	{"libipt's block decoder, warm", libipt_warm, false},
+	{"the reference decoder, cold", reference, false},
+	{"to the timeline", to_timeline, false},
+	{"whole way to .fxt", to_fxt, false},
+	{"whole way to .fxt.gz", to_gz, false},
+	{"whole way to .fxt.gz, all processors", to_gz_all, false},
+	{"perf script, decode only", perf_decode, true},
+	{"perf script, magic-trace's text", perf_text, true},
 };
 
 enum { MEASURES = sizeof(measures) / sizeof(*measures), FAST_COLD = 1, LIBIPT_COLD = 5 };
 
-static void report(struct subject *subject, double times[MEASURES][RUNS_MAX])
+struct series {
+	double times[RUNS_MAX];
+	size_t cnt;
+};
+
+static double median(const struct series *series)
+{
+	return series->cnt ? series->times[series->cnt / 2] : 0;
+}
+
+/* What other runs gave is kept beside this one's. */
+static void keep(const char *path, const struct series *series)
+{
+	FILE *file = history ? fopen(history, "ae") : NULL;
+
+	if (!file)
+		return;
+	for (size_t i = 0; i < MEASURES; i++)
+		if (series[i].cnt)
+			fprintf(file, "%ld\t%s\t%s\t%.6f\t%.6f\t%.6f\n", (long)time(NULL), path,
+				measures[i].name, median(&series[i]), series[i].times[0],
+				series[i].times[series[i].cnt - 1]);
+	fclose(file);
+}
+
+static void report(const struct subject *subject, struct series *series)
 {
 	double megabytes = (double)subject->aux->size / 1e6, libipt, fast;
 
 	for (size_t i = 0; i < MEASURES; i++)
-		qsort(times[i], runs, sizeof(double), compare);
-	libipt = times[LIBIPT_COLD][runs / 2];
-	fast = times[FAST_COLD][runs / 2];
+		qsort(series[i].times, series[i].cnt, sizeof(double), compare);
+	libipt = median(&series[LIBIPT_COLD]);
+	fast = median(&series[FAST_COLD]);
 	printf("%s: %.1f MB\n", subject->path, megabytes);
-	printf("  %-40s %9s %22s %8s %10s %10s\n", "", "seconds", "(spread)", "MB/s", "of libipt", "of fast");
-	for (size_t i = 0; i < MEASURES; i++) {
-		double median = times[i][runs / 2];
-
-		if (median > 0)
-			printf("  %-40s %9.4f   (%.4f to %.4f) %8.1f %10.2f %10.2f\n", measures[i].name,
-			       median, times[i][0], times[i][runs - 1], megabytes / median, libipt / median,
-			       median / fast);
-	}
+	printf("  %-40s %9s %22s %8s %12s %12s\n", "", "seconds", "(spread)", "MB/s", "x libipt",
+	       "of fast cold");
+	for (size_t i = 0; i < MEASURES; i++)
+		if (series[i].cnt)
+			printf("  %-40s %9.4f   (%.4f to %.4f) %8.1f %12.2f %12.2f\n", measures[i].name,
+			       median(&series[i]), series[i].times[0], series[i].times[series[i].cnt - 1],
+			       megabytes / median(&series[i]), libipt / median(&series[i]),
+			       median(&series[i]) / fast);
 }
 
 static void measure(const char *path)
 {
-	static double times[MEASURES][RUNS_MAX];
+	static struct series series[MEASURES];
 	struct subject subject = {.path = path};
 	int err = recording_load(&subject.snapshot, path);
 
@@ -337,18 +363,19 @@ static void measure(const char *path)
 		die(path, err);
 	subject.aux = &subject.snapshot->aux[0];
 	new_cache(&subject);
-	memset(times, 0, sizeof(times));
+	memset(series, 0, sizeof(series));
 	for (size_t run = 0; run < runs; run++) {
 		for (size_t i = 0; i < MEASURES; i++) {
 			double start = now();
 
-			if ((measures[i].needs && !with_perf) || !strstr(measures[i].name, only))
+			if ((measures[i].is_perf && (!with_perf || run)) || !strstr(measures[i].name, only))
 				continue;
 			measures[i].run(&subject);
-			times[i][run] = now() - start;
+			series[i].times[series[i].cnt++] = now() - start;
 		}
 	}
-	report(&subject, times);
+	report(&subject, series);
+	keep(path, series);
 	decoder_cache_free(subject.cache);
 	history_free(subject.history);
 	snapshot_free(subject.snapshot);
@@ -358,11 +385,13 @@ int main(int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "m:pr:")) != -1) {
+	while ((opt = getopt(argc, argv, "h:m:pr:")) != -1) {
 		if (opt == 'p')
 			with_perf = true;
 		else if (opt == 'm')
 			only = optarg;
+		else if (opt == 'h')
+			history = optarg;
 		else if (opt == 'r' && strtoul(optarg, NULL, 10) - 1 < RUNS_MAX)
 			runs = strtoul(optarg, NULL, 10);
 		else

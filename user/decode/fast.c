@@ -56,8 +56,8 @@ struct fast {
 	size_t version, image;
 	bool is_64, has_mode;
 	bool next_is_64, next_has_mode; /* from the next TIP on */
-	bool mode_while_off; /* a TIP.PGE has to come */
-	bool all; /* hand out every branch */
+	bool mode_while_off;		/* a TIP.PGE has to come */
+	bool all;			/* hand out every branch */
 	bool is_ending;
 	bool has_moved; /* since the last event */
 	size_t loose; /* one more than the index of the last branch, where no packet has shown yet what it led to */

@@ -26,7 +26,8 @@ static const uint8_t header[] = {
 
 static uint8_t stream[1 << 17];
 
-static int decode(const struct decoder_config *config, size_t size, bool is_fast, struct branch_list *branches)
+static int decode(const struct decoder_config *config, size_t size, bool is_fast,
+		  struct branch_list *branches)
 {
 	struct decoder_config own = *config;
 	struct pieces pieces;
@@ -49,9 +50,9 @@ static void print(const char *name, const struct branch_list *list)
 	for (size_t i = 0; i < list->cnt; i++) {
 		const struct branch *branch = &list->items[i];
 
-		fprintf(stderr, "%s %zu: %lu %s %lx -> %lx flags %x gap %d len %d detail %d\n", name, i, branch->tsc,
-			branch_kind_to_str(branch->kind), branch->from, branch->to, branch->flags, branch->gap,
-			branch->from_len, branch->detail);
+		fprintf(stderr, "%s %zu: %lu %s %lx -> %lx flags %x gap %d len %d detail %d\n", name, i,
+			branch->tsc, branch_kind_to_str(branch->kind), branch->from, branch->to,
+			branch->flags, branch->gap, branch->from_len, branch->detail);
 	}
 }
 
@@ -62,7 +63,8 @@ static void compare(const struct decoder_config *config, size_t size)
 	if (!decode(config, size, true, &ours)) {
 		if (decode(config, size, false, &theirs))
 			abort();
-		if (ours.cnt != theirs.cnt || (ours.cnt && memcmp(ours.items, theirs.items, ours.cnt * sizeof(struct branch)))) {
+		if (ours.cnt != theirs.cnt ||
+		    (ours.cnt && memcmp(ours.items, theirs.items, ours.cnt * sizeof(struct branch)))) {
 			print("fast", &ours);
 			print("reference", &theirs);
 			abort();
@@ -77,7 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	static int fd = -1;
 	static char path[64];
 	struct trace_params params = {
-		.config = TRACE_CONFIG_PT | TRACE_CONFIG_CYC | TRACE_CONFIG_MTC | TRACE_CONFIG_TSC | TRACE_CONFIG_BRANCH,
+		.config = TRACE_CONFIG_PT | TRACE_CONFIG_CYC | TRACE_CONFIG_MTC | TRACE_CONFIG_TSC |
+			  TRACE_CONFIG_BRANCH,
 		.tsc_ctc_ratio_n = 40,
 		.tsc_ctc_ratio_d = 1,
 	};
