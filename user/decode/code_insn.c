@@ -146,43 +146,37 @@ static bool skip_operands(struct cursor *cursor, unsigned int follows)
 	return true;
 }
 
-static bool is_legacy_prefix(uint8_t byte)
-{
-	switch (byte) {
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-	case 0x64:
-	case 0x65:
-	case 0x66:
-	case 0x67:
-	case 0xf0:
-	case 0xf2:
-	case 0xf3:
-		return true;
-	default:
-		return false;
-	}
-}
+enum prefix { LEGACY = 1, OPERAND_SIZE = 2, ADDRESS_SIZE = 4, REPEAT = 8, LOCK = 16, REX = 32 };
+
+static const uint8_t prefixes[256] = {
+	[0x26] = LEGACY,
+	[0x2e] = LEGACY,
+	[0x36] = LEGACY,
+	[0x3e] = LEGACY,
+	[0x64] = LEGACY,
+	[0x65] = LEGACY,
+	[0x66] = LEGACY | OPERAND_SIZE,
+	[0x67] = LEGACY | ADDRESS_SIZE,
+	[0xf0] = LEGACY | LOCK,
+	[0xf2] = LEGACY | REPEAT,
+	[0xf3] = LEGACY | REPEAT,
+	[0x40 ... 0x4f] = REX,
+};
 
 static void skip_prefixes(struct cursor *cursor)
 {
 	for (; cursor->at < cursor->size; cursor->at++) {
-		uint8_t byte = cursor->bytes[cursor->at];
+		uint8_t byte = cursor->bytes[cursor->at], prefix = prefixes[byte];
 
-		if (is_legacy_prefix(byte)) {
-			cursor->has_66 |= byte == 0x66;
-			cursor->has_67 |= byte == 0x67;
-			cursor->has_rep |= byte == 0xf2 || byte == 0xf3;
-			cursor->has_lock |= byte == 0xf0;
-			cursor->has_rex = cursor->rex_w = false;
-		} else if (cursor->is_64 && (byte & 0xf0) == 0x40) {
-			cursor->has_rex = true;
-			cursor->rex_w = byte & 8;
-		} else {
+		if (!prefix || (prefix == REX && !cursor->is_64))
 			return;
-		}
+		cursor->has_66 |= !!(prefix & OPERAND_SIZE);
+		cursor->has_67 |= !!(prefix & ADDRESS_SIZE);
+		cursor->has_rep |= !!(prefix & REPEAT);
+		cursor->has_lock |= !!(prefix & LOCK);
+		/* It counts only right before the opcode. */
+		cursor->has_rex = prefix == REX;
+		cursor->rex_w = prefix == REX && byte & 8;
 	}
 }
 

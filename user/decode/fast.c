@@ -41,7 +41,7 @@ enum fup_use {
 
 struct fast {
 	const struct pieces *pieces;
-	const struct decoder_functions *functions;
+	struct function_finder finder;
 	struct branch_list *out;
 	size_t out_first;
 	const uint8_t *at, *end; /* packets */
@@ -53,7 +53,7 @@ struct fast {
 	struct node *node;   /* nothing of it is handed out yet; NULL: tracing is off */
 	struct node nowhere; /* stands for code that is not known: an event may end it before it is needed */
 	const struct code_image_set *images;
-	size_t version, image;
+	size_t version;
 	bool is_64, has_mode;
 	bool next_is_64, next_has_mode; /* from the next TIP on */
 	bool mode_while_off;		/* a TIP.PGE has to come */
@@ -76,7 +76,7 @@ struct fast {
 	enum fup_use fup_use;
 	bool in_event; /* between the FUP and the TIP of an asynchronous event at event_ip */
 	bool aborting; /* it is the end of a transaction */
-	uint64_t event_ip;
+	uint64_t event_ip, event_tsc;
 
 	bool has_limit;
 	uint64_t limit_ip;
@@ -178,7 +178,7 @@ static inline void pass_all_known(struct fast *fast, const struct node *node, bo
 /* From the first branch behind a gap on, those inside functions say nothing new; the piece's last ones say when it ends. */
 static void choose_branches(struct fast *fast)
 {
-	fast->all = !fast->functions->at || fast->is_ending || fast->out->cnt == fast->out_first;
+	fast->all = !fast->finder.functions->at || fast->is_ending || fast->out->cnt == fast->out_first;
 }
 
 /* ---- nodes ---- */
@@ -192,7 +192,7 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 		decline(fast, "code that is not known");
 		return NULL;
 	}
-	node = graph_make(&section->graphs[fast->is_64], ip, fast->functions, fast->image);
+	node = graph_make(&section->graphs[fast->is_64], ip, &fast->finder);
 	if (!node) {
 		fast->no_memory = true;
 		decline(fast, "no memory");
@@ -275,7 +275,8 @@ static bool use_version(struct fast *fast, size_t version)
 	if (images == fast->images)
 		return true;
 	fast->images = images;
-	fast->image = (size_t)(images - fast->pieces->code.sets);
+	fast->finder.image = (size_t)(images - fast->pieces->code.sets);
+	memset(fast->finder.recent, 0, sizeof(fast->finder.recent));
 	forget_targets(fast);
 	return !images->overlap || decline(fast, "sections of code that overlap");
 }
@@ -564,7 +565,11 @@ static bool on_branch_tip(struct fast *fast, uint64_t ip)
 /* The instruction that an asynchronous event came at. */
 static bool reach_event(struct fast *fast)
 {
-	take_event_time(fast);
+	/* Where no block was handed out since the last event, the FUP's time is all that libipt shows. */
+	if (fast->has_moved)
+		take_event_time(fast);
+	else if (fast->event_tsc > fast->tsc)
+		fast->tsc = fast->before_tsc = fast->event_tsc;
 	return fast->aborting || advance_to(fast, fast->event_ip);
 }
 
@@ -577,6 +582,7 @@ static bool on_event_tip(struct fast *fast, uint64_t ip)
 				      .to = ip,
 				      .kind = fast->aborting ? BRANCH_TX_ABORT : BRANCH_INTERRUPT};
 	fast->in_event = fast->aborting = false;
+	take_event_time(fast);
 	use_next_mode(fast);
 	return go_to(fast, ip);
 }
@@ -673,6 +679,7 @@ static bool on_fup(struct fast *fast, uint64_t ip)
 	fast->in_event = use != FUP_POSITION;
 	fast->aborting = use == FUP_TX_ABORT;
 	fast->event_ip = ip;
+	fast->event_tsc = fast->timing.has_tsc ? fast->timing.tsc : 0;
 	if (use == FUP_ASYNC)
 		return true; /* its time is that of the TIP */
 	take_event_time(fast);
@@ -1180,7 +1187,7 @@ int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branche
 	const struct piece *piece = &pieces->items[index];
 	struct fast fast = {
 		.pieces = pieces,
-		.functions = &pieces->config->functions,
+		.finder = {.functions = &pieces->config->functions},
 		.out = branches,
 		.out_first = branches->cnt,
 		.at = pieces_bytes(pieces, index),

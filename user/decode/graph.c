@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "decode/code_insn.h"
 
 enum {
@@ -69,6 +70,7 @@ static bool has_room(struct graph *graph)
 	graph->steps = graph->steps ? graph->steps : map(graph->node_max * sizeof(struct node_step));
 	if (!graph->nodes || !graph->steps)
 		return false;
+	prefer_huge_pages(graph->nodes, graph->node_max * sizeof(struct node));
 	buckets = map(bucket_bytes(graph));
 	atomic_store_explicit(&graph->buckets, buckets, memory_order_release);
 	return buckets;
@@ -78,25 +80,27 @@ static bool has_room(struct graph *graph)
 
 struct draft {
 	struct graph *graph;
-	const struct decoder_functions *functions;
-	size_t image;
+	struct function_finder *finder;
 	struct node node;
 	struct known_branch known[KNOWN_MAX];
-	uint64_t at;			  /* where the code is followed */
-	uint64_t began;			  /* where the last branch led */
-	struct decoder_function function; /* the last that was asked for */
+	uint64_t at;	/* where the code is followed */
+	uint64_t began; /* where the last branch led */
 };
 
-/* Where the function begins that ip is in; 0: every branch counts. */
+uint64_t function_find(struct function_finder *finder, uint64_t ip)
+{
+	struct decoder_function *recent = &finder->recent[(ip >> 6 ^ ip >> 14) % ARRAY_SIZE(finder->recent)];
+
+	if (!finder->functions->at)
+		return 0;
+	if (ip - recent->start >= recent->end - recent->start)
+		*recent = finder->functions->at(finder->functions->ctx, finder->image, ip);
+	return ip - recent->start < recent->end - recent->start ? recent->start : 0;
+}
+
 static uint64_t function_at(struct draft *draft, uint64_t ip)
 {
-	struct decoder_function *function = &draft->function;
-
-	if (!draft->functions->at)
-		return 0;
-	if (ip < function->start || ip >= function->end)
-		*function = draft->functions->at(draft->functions->ctx, draft->image, ip);
-	return ip >= function->start && ip < function->end ? function->start : 0;
+	return function_find(draft->finder, ip);
 }
 
 static bool leaves(struct draft *draft, uint64_t from, uint64_t to)
@@ -260,8 +264,7 @@ static struct node *insert(struct graph *graph, struct draft *draft)
 	return node;
 }
 
-struct node *graph_make(struct graph *graph, uint64_t ip, const struct decoder_functions *functions,
-			size_t image)
+struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder *finder)
 {
 	struct node *node = graph_find(graph, ip);
 	struct draft draft;
@@ -269,11 +272,9 @@ struct node *graph_make(struct graph *graph, uint64_t ip, const struct decoder_f
 	if (node)
 		return node;
 	draft.graph = graph;
-	draft.functions = functions;
-	draft.image = image;
+	draft.finder = finder;
 	draft.node = (struct node){.ip = ip, .graph = graph};
 	draft.at = draft.began = ip;
-	draft.function = (struct decoder_function){0};
 	follow(&draft);
 	draft.node.first_function = function_at(&draft, ip);
 	if (!crosses(&draft, draft.began, draft.node.from))

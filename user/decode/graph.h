@@ -99,9 +99,18 @@ struct graph {
 void graph_init(struct graph *graph, const uint8_t *bytes, size_t size, uint64_t addr, bool is_64);
 void graph_release(struct graph *graph);
 
-/* The node that begins at ip, which is in the section, made if need be; functions are those of that image. NULL: no memory, or no room for so many. */
-struct node *graph_make(struct graph *graph, uint64_t ip, const struct decoder_functions *functions,
-			size_t image);
+/* The functions of one image, those asked for lately at hand. */
+struct function_finder {
+	const struct decoder_functions *functions;
+	size_t image;
+	struct decoder_function recent[64];
+};
+
+/* Where the function begins that ip is in; 0: every branch counts. */
+uint64_t function_find(struct function_finder *finder, uint64_t ip);
+
+/* The node that begins at ip, which is in the section, made if need be. NULL: no memory, or no room for so many. */
+struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder *finder);
 
 static inline uint32_t node_index(const struct node *node)
 {
