@@ -5,23 +5,9 @@
 #pragma once
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
-enum { HUGE_PAGE = 2 << 20 };
-
-/* Large memory that is about to be filled: in huge pages it costs a fraction of the page faults. */
-static inline void prefer_huge_pages(void *memory, size_t size)
-{
-	uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-	uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(HUGE_PAGE - 1);
-
-	if (memory && end > begin)
-		madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-}
 
 /* Makes room for `want` items of `size` bytes in *items (doubling). 0, or -ENOMEM with the array unchanged. */
 static inline int array_reserve(void *items_ptr, size_t *cap, size_t want, size_t size)
@@ -38,8 +24,6 @@ static inline int array_reserve(void *items_ptr, size_t *cap, size_t want, size_
 	moved = reallocarray(*items, grown, size);
 	if (!moved)
 		return -ENOMEM;
-	if (grown >= HUGE_PAGE / size)
-		prefer_huge_pages(moved, grown * size);
 	*items = moved;
 	*cap = grown;
 	return 0;

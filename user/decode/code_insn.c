@@ -286,6 +286,9 @@ static void decode_branch(struct code_insn *insn, const struct branch_insn *bran
 	const uint8_t *opcode = opcode_of(cursor);
 	bool is_conditional = branch->kind == BRANCH_COND;
 
+	/* Virtual machines and system management: decoders do not agree on them. */
+	if (opcode[0] == 0x0f && (opcode[1] == 0x01 || opcode[1] == 0xaa))
+		return;
 	/* In 32-bit mode, 16-bit displacements and addresses. */
 	if ((cursor->has_66 || cursor->has_67) && !cursor->is_64)
 		return;

@@ -78,32 +78,27 @@ static bool begin_piece(struct run *run, size_t i)
 	return begins;
 }
 
-static int hand_out(struct run *run, size_t i, struct branch_list *list)
+/* Others wait for it, whether it failed or not. */
+static int take_turn(struct run *run, size_t i, int err)
 {
 	const struct decoder_pieces *out = run->out;
-	size_t version = run->pieces.items[i].version;
 	bool failed;
 
-	if (!out->in_order)
-		return out->piece(out->ctx, i, version, list);
+	if (!out->in_turn)
+		return err;
 	pthread_mutex_lock(&run->lock);
 	while (run->next != i && !run->failed)
 		pthread_cond_wait(&run->turn, &run->lock);
 	failed = run->failed;
 	pthread_mutex_unlock(&run->lock);
-	return failed ? 0 : out->piece(out->ctx, i, version, list);
-}
-
-/* Others wait for it. */
-static void end_piece(struct run *run, size_t i, int err)
-{
-	if (!run->out->in_order)
-		return;
+	if (!err && !failed)
+		err = out->in_turn(out->ctx, i);
 	pthread_mutex_lock(&run->lock);
 	run->next = i + 1;
 	run->failed |= err;
 	pthread_cond_broadcast(&run->turn);
 	pthread_mutex_unlock(&run->lock);
+	return err;
 }
 
 static int decode_piece(void *ctx, size_t i)
@@ -123,8 +118,8 @@ static int decode_piece(void *ctx, size_t i)
 		err = blocks_decode(pieces, i, &list);
 	decoder_cache_count(pieces->config->cache, pieces->items[i].end - pieces->items[i].begin, why);
 	if (!err)
-		err = hand_out(run, i, &list);
-	end_piece(run, i, err);
+		err = run->out->piece(run->out->ctx, i, pieces->items[i].version, &list);
+	err = take_turn(run, i, err);
 	give_room(run, &list);
 	tell_progress(run, &run->pieces.items[i]);
 	return err;
@@ -141,6 +136,8 @@ static int no_piece(const struct decoder_pieces *out)
 		err = ARRAY_PUSH(list.items, list.cnt, list.cap, nothing);
 	if (!err)
 		err = out->piece(out->ctx, 0, 0, &list);
+	if (!err && out->in_turn)
+		err = out->in_turn(out->ctx, 0);
 	branch_list_release(&list);
 	return err;
 }

@@ -90,8 +90,9 @@ int decoder_run(const struct decoder_config *config, const uint8_t *bytes, size_
 		struct branch_list *branches);
 
 /*
- * The same without keeping all branches at once: `piece` gets those of each of the stream's `cnt` pieces, from several threads and in any order unless it asks
- * for that, and may take the list (leave it empty); `begin` is called once before. Put together in the order of their indices, the pieces are what decoder_run() gives, but for times
+ * The same without keeping all branches at once: `piece` gets those of each of the stream's `cnt` pieces, from several threads and in any order, and may
+ * take the list (leave it empty); `begin` is called once before. `in_turn`, which may be NULL, is called for each piece after that, one at a time and in the order
+ * of their indices; no more than one piece a thread waits for its turn. Put together in that order, the pieces are what decoder_run() gives, but for times
  * that run back a little from one to the next. Non-zero returns end it and are returned.
  *
  * `version` is in force at the piece's beginning; a branch with BRANCH_TRACE_START has the one from there on as its `detail`.
@@ -99,8 +100,8 @@ int decoder_run(const struct decoder_config *config, const uint8_t *bytes, size_
 struct decoder_pieces {
 	int (*begin)(void *ctx, size_t cnt);
 	int (*piece)(void *ctx, size_t index, size_t version, struct branch_list *branches);
+	int (*in_turn)(void *ctx, size_t index);
 	void *ctx;
-	bool in_order; /* pieces come one at a time, in the order of their indices; no more than one a thread is kept waiting */
 };
 int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes, size_t size,
 		       const struct decoder_pieces *pieces);

@@ -70,7 +70,6 @@ static bool has_room(struct graph *graph)
 	graph->steps = graph->steps ? graph->steps : map(graph->node_max * sizeof(struct node_step));
 	if (!graph->nodes || !graph->steps)
 		return false;
-	prefer_huge_pages(graph->nodes, graph->node_max * sizeof(struct node));
 	buckets = map(bucket_bytes(graph));
 	atomic_store_explicit(&graph->buckets, buckets, memory_order_release);
 	return buckets;

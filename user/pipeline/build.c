@@ -143,9 +143,31 @@ static int thread_get(struct build *build, const struct schedule_turn *turn, str
 	return thread_build_new(ret_thread, build, turn);
 }
 
+/* The turn comes behind what its thread did before; a gap with nothing before it says nothing. */
+static int join(struct build *build, struct turn_build *turn)
+{
+	struct thread_build *thread = turn->thread;
+	const struct branch between = {.tsc = turn->key.value, .kind = BRANCH_GAP, .gap = GAP_SNAPSHOT};
+	struct stacks_piece *gap;
+	int err = 0;
+
+	if (turn->is_gap && thread->snapshot != build->snapshot_nth)
+		return 0;
+	if (thread->snapshot && thread->snapshot != build->snapshot_nth) {
+		err = stacks_piece_new(&gap, &thread->config, &between, 1);
+		if (!err)
+			err = stacks_append(thread->stacks, gap);
+	}
+	thread->snapshot = build->snapshot_nth;
+	if (!err)
+		err = stacks_append(thread->stacks, TAKE_PTR(turn->piece));
+	return err;
+}
+
 /* ---- one AUX trace ---- */
 
 struct trace_build {
+	struct build *build;
 	struct schedule schedule;
 	struct thread_build **threads; /* of each version */
 	struct turn_list *pieces;
@@ -186,6 +208,19 @@ static int build_piece(void *ctx, size_t index, size_t version, struct branch_li
 	struct piece_build piece = {trace, &trace->pieces[index]};
 
 	return turns_cut(&trace->schedule, version, branches, build_turn, &piece);
+}
+
+/* A thread's own ring: what comes next of it needs no comparison with other traces. */
+static int join_piece(void *ctx, size_t index)
+{
+	struct trace_build *trace = ctx;
+	struct turn_list *turns = &trace->pieces[index];
+	int err = 0;
+
+	for (size_t i = 0; i < turns->cnt && !err; i++)
+		err = join(trace->build, &turns->items[i]);
+	turn_list_release(turns);
+	return err;
 }
 
 static int find_threads(struct build *build, struct trace_build *trace)
@@ -266,8 +301,11 @@ static int add_overwritten(struct build *build, const struct trace_build *trace,
 
 static int build_trace(struct build *build, const struct aux_trace *aux)
 {
-	struct trace_build trace = {0};
-	const struct decoder_pieces out = {.begin = begin_pieces, .piece = build_piece, .ctx = &trace};
+	struct trace_build trace = {.build = build};
+	const struct decoder_pieces out = {.begin = begin_pieces,
+					   .piece = build_piece,
+					   .in_turn = aux->cpu < 0 ? join_piece : NULL,
+					   .ctx = &trace};
 	int err = schedule_make(&trace.schedule, build->decoded->history, aux);
 
 	if (!err)
@@ -297,27 +335,6 @@ static int build_trace(struct build *build, const struct aux_trace *aux)
 }
 
 /* ---- one snapshot ---- */
-
-/* The turn comes behind what its thread did before; a gap with nothing before it says nothing. */
-static int join(struct build *build, struct turn_build *turn)
-{
-	struct thread_build *thread = turn->thread;
-	const struct branch between = {.tsc = turn->key.value, .kind = BRANCH_GAP, .gap = GAP_SNAPSHOT};
-	struct stacks_piece *gap;
-	int err = 0;
-
-	if (turn->is_gap && thread->snapshot != build->snapshot_nth)
-		return 0;
-	if (thread->snapshot && thread->snapshot != build->snapshot_nth) {
-		err = stacks_piece_new(&gap, &thread->config, &between, 1);
-		if (!err)
-			err = stacks_append(thread->stacks, gap);
-	}
-	thread->snapshot = build->snapshot_nth;
-	if (!err)
-		err = stacks_append(thread->stacks, TAKE_PTR(turn->piece));
-	return err;
-}
 
 static int join_turns(struct build *build)
 {

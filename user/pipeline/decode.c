@@ -31,6 +31,11 @@ struct tracer {
 	struct schedule schedule;
 	const struct snapshot *snapshot;
 	const struct decode_visitor *visitor;
+	struct piece_branches {
+		struct branch_list list;
+		size_t version;
+	} * pieces;
+	size_t cnt;
 	int (*fn)(void *ctx, size_t version, struct branch *branches, size_t cnt);
 	uint64_t tsc, first_tsc;
 };
@@ -51,19 +56,41 @@ static void tracer_release(struct tracer *tracer)
 	history_free(tracer->history);
 }
 
-static int begin_pieces(void *ctx, size_t cnt)
+static void forget_pieces(struct tracer *tracer)
 {
-	(void)ctx;
-	(void)cnt;
-	return 0;
+	for (size_t i = 0; i < tracer->cnt; i++)
+		branch_list_release(&tracer->pieces[i].list);
+	free(tracer->pieces);
+	tracer->pieces = NULL;
+	tracer->cnt = 0;
 }
 
-static int visit_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
+static int begin_pieces(void *ctx, size_t cnt)
 {
 	struct tracer *tracer = ctx;
 
-	(void)index;
-	return turns_cut(&tracer->schedule, version, branches, tracer->fn, tracer);
+	tracer->pieces = calloc(cnt + 1, sizeof(*tracer->pieces));
+	tracer->cnt = cnt;
+	return tracer->pieces ? 0 : -ENOMEM;
+}
+
+static int take_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
+{
+	struct tracer *tracer = ctx;
+
+	tracer->pieces[index] = (struct piece_branches){*branches, version};
+	*branches = (struct branch_list){0};
+	return 0;
+}
+
+static int visit_piece(void *ctx, size_t index)
+{
+	struct tracer *tracer = ctx;
+	struct piece_branches *piece = &tracer->pieces[index];
+	int err = turns_cut(&tracer->schedule, piece->version, &piece->list, tracer->fn, tracer);
+
+	branch_list_release(&piece->list);
+	return err;
 }
 
 static int visit_turn(void *ctx, size_t version, struct branch *branches, size_t cnt)
@@ -104,7 +131,7 @@ static int trace_branches(struct tracer *tracer, const struct decode_config *con
 			  int (*fn)(void *ctx, size_t version, struct branch *branches, size_t cnt))
 {
 	const struct decoder_pieces out = {
-		.begin = begin_pieces, .piece = visit_piece, .ctx = tracer, .in_order = true};
+		.begin = begin_pieces, .piece = take_piece, .in_turn = visit_piece, .ctx = tracer};
 	const struct aux_trace *aux = &tracer->snapshot->aux[index];
 	struct decoder_config decoder;
 	int err = schedule_make(&tracer->schedule, tracer->history, aux);
@@ -115,6 +142,7 @@ static int trace_branches(struct tracer *tracer, const struct decode_config *con
 	tracer->tsc = 0;
 	tracer->fn = fn;
 	err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
+	forget_pieces(tracer);
 	schedule_release(&tracer->schedule);
 	return err == FOUND ? 0 : err;
 }

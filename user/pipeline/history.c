@@ -304,7 +304,8 @@ static int fill_versions(struct history *history, const struct snapshot *snapsho
 	size_t cnt = image_version_cnt(process->image);
 
 	process->versions = calloc(cnt + 1, sizeof(*process->versions));
-	if (!process->versions)
+	process->recent = calloc(HISTORY_RECENT, sizeof(*process->recent));
+	if (!process->versions || !process->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		int err = add_image(history, process, i);
@@ -392,6 +393,7 @@ void history_free(struct history *history)
 	for (size_t i = 0; i < history->process_cnt; i++) {
 		struct history_process *process = &history->processes[i];
 
+		free((void *)process->recent);
 		free(process->versions);
 		free(process->execs);
 		free(process->detours);

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/cleanup.h"
@@ -23,7 +24,10 @@ struct history_process {
 	size_t detour_cnt, detour_cap;
 	uint64_t *execs; /* TSCs of its execs, in order */
 	size_t exec_cnt, exec_cap;
+	_Atomic(const struct symbol *) *recent; /* HISTORY_RECENT symbols of the last version, by address */
 };
+
+enum { HISTORY_RECENT = 4096 };
 
 struct history_thread {
 	int32_t tid;

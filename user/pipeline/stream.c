@@ -19,6 +19,23 @@ static size_t version_at(const struct history_process *process, uint64_t tsc)
 	return low - 1;
 }
 
+/* Most of what is asked for is of the last version, and was asked for before. */
+static const struct symbol *process_symbol_at(const struct history_process *process, size_t version,
+					      uint64_t ip)
+{
+	_Atomic(const struct symbol *) *recent = &process->recent[(ip >> 4 ^ ip >> 16) % HISTORY_RECENT];
+	const struct symbol *symbol = NULL;
+
+	if (version + 1 == process->version_cnt)
+		symbol = atomic_load_explicit(recent, memory_order_acquire);
+	if (symbol && ip >= symbol->start && ip < symbol->end)
+		return symbol;
+	symbol = image_symbol_at(process->image, version, ip);
+	if (symbol && version + 1 == process->version_cnt)
+		atomic_store_explicit(recent, symbol, memory_order_release);
+	return symbol;
+}
+
 const struct symbol *stream_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 {
 	const struct stream *stream = ctx;
@@ -30,7 +47,7 @@ const struct symbol *stream_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 	}
 	if (!stream->process)
 		return &stream_nowhere;
-	symbol = image_symbol_at(stream->process->image, version_at(stream->process, tsc), ip);
+	symbol = process_symbol_at(stream->process, version_at(stream->process, tsc), ip);
 	return symbol ? symbol : &stream_nowhere;
 }
 

@@ -229,12 +229,19 @@ static int begin_pieces(void *ctx, size_t cnt)
 	return 0;
 }
 
-static int take_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
+static int ignore_piece(void *ctx, size_t index, size_t version, struct branch_list *branches)
+{
+	(void)ctx;
+	(void)index;
+	(void)version;
+	(void)branches;
+	return 0;
+}
+
+static int take_piece(void *ctx, size_t index)
 {
 	struct taken *taken = ctx;
 
-	(void)version;
-	(void)branches;
 	if (index != taken->next)
 		taken->in_order = false;
 	return taken->next++ == 40 ? -EIO : 0;
@@ -252,7 +259,7 @@ static void test_in_order(void **state)
 {
 	struct taken taken = {.in_order = true};
 	const struct decoder_pieces pieces = {
-		.begin = begin_pieces, .piece = take_piece, .ctx = &taken, .in_order = true};
+		.begin = begin_pieces, .piece = ignore_piece, .in_turn = take_piece, .ctx = &taken};
 	struct trace_params params = encoder_default_params();
 	struct decoder_config config = {.params = &params, .threads = 4};
 	struct encoder encoder;
