@@ -1162,6 +1162,8 @@ static bool walk_tail(struct fast *fast)
 
 	if (fast->in_event || fast->fup_use != FUP_ASYNC || fast->next_has_mode || fast->mode_while_off)
 		return decline(fast, "an event that is cut off");
+	if (node == &fast->nowhere)
+		return decline(fast, "code that is not known");
 	for (int i = 0; node && i < GO_ON_MAX; i++) {
 		uint64_t start = node->ip;
 
