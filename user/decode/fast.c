@@ -48,6 +48,7 @@ struct fast {
 	struct timing timing;
 	uint64_t tsc;	     /* of the last packet that control flow took */
 	uint64_t before_tsc; /* of the one before, where the last branch was the only one of its packet */
+	uint64_t later_tsc;  /* of the last event: it counts from the next branch on */
 	uint64_t last_ip;
 
 	struct node *node;   /* nothing of it is handed out yet; NULL: tracing is off */
@@ -108,6 +109,14 @@ static void take_event_time(struct fast *fast)
 	if (fast->has_moved && fast->loose && fast->loose == fast->out->cnt)
 		fast->out->items[fast->loose - 1].tsc = fast->tsc;
 	fast->has_moved = false;
+}
+
+/* Code goes on behind an event. */
+static void move_on(struct fast *fast)
+{
+	if (fast->later_tsc > fast->tsc)
+		fast->tsc = fast->before_tsc = fast->later_tsc;
+	fast->later_tsc = 0;
 }
 
 /* ---- branches out ---- */
@@ -429,6 +438,7 @@ static inline bool on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt)
 		return decline(fast, "an empty TNT packet");
 	if (fast->node->end == NODE_STUCK)
 		return decline(fast, "code that is not known");
+	move_on(fast);
 	if (__builtin_expect(fast->all, 0))
 		return take_bits_all(fast, bits, cnt);
 	return take_bits(fast, bits, cnt, false);
@@ -483,6 +493,8 @@ static bool advance(struct fast *fast, const struct sought *sought)
 {
 	struct node *node = fast->node;
 
+	if (node && (sought->is_it || sought->ip != node->ip))
+		move_on(fast);
 	for (int i = 0; node && i < GO_ON_MAX; i++) {
 		uint64_t start = node->ip, ip;
 
@@ -516,6 +528,7 @@ static bool reach_end(struct fast *fast)
 
 	if (!node)
 		return decline(fast, "a branch while tracing is off");
+	move_on(fast);
 	node = pass_go_on(fast, node, fast->all);
 	if (!node)
 		return false;
@@ -566,7 +579,7 @@ static bool on_branch_tip(struct fast *fast, uint64_t ip)
 static bool reach_event(struct fast *fast)
 {
 	/* Where no block was handed out since the last event, the FUP's time is all that libipt shows. */
-	if (fast->has_moved)
+	if (fast->has_moved || (!fast->aborting && fast->node->ip != fast->event_ip))
 		take_event_time(fast);
 	else if (fast->event_tsc > fast->tsc)
 		fast->tsc = fast->before_tsc = fast->event_tsc;
@@ -582,7 +595,7 @@ static bool on_event_tip(struct fast *fast, uint64_t ip)
 				      .to = ip,
 				      .kind = fast->aborting ? BRANCH_TX_ABORT : BRANCH_INTERRUPT};
 	fast->in_event = fast->aborting = false;
-	take_event_time(fast);
+	fast->later_tsc = fast->timing.has_tsc ? fast->timing.tsc : 0;
 	use_next_mode(fast);
 	return go_to(fast, ip);
 }
@@ -643,6 +656,7 @@ static bool on_pgd_to(struct fast *fast, uint64_t ip)
 	if (!node)
 		return decline(fast, "tracing ends while it is off");
 	take_event_time(fast);
+	move_on(fast);
 	for (int i = 0; i < GO_ON_MAX; i++) {
 		uint64_t start = node->ip;
 
@@ -701,7 +715,7 @@ static bool on_overflow(struct fast *fast, bool has_ip, uint64_t ip)
 	fast->node = NULL;
 	if (!has_ip)
 		return true;
-	take_event_time(fast);
+	fast->later_tsc = fast->timing.has_tsc ? fast->timing.tsc : 0;
 	return go_to(fast, ip);
 }
 
@@ -1164,6 +1178,7 @@ static bool walk_tail(struct fast *fast)
 		return decline(fast, "an event that is cut off");
 	if (node == &fast->nowhere)
 		return decline(fast, "code that is not known");
+	move_on(fast);
 	for (int i = 0; node && i < GO_ON_MAX; i++) {
 		uint64_t start = node->ip;
 
