@@ -27,4 +27,19 @@ while read -r name; do
 		skip "$name: perf" 'perf is not installed (package linux-perf)'
 	fi
 done <"$tmp/names"
+
+# shows NAME TEXT...: in this order, as moments of the timeline.
+shows() {
+	name=$1
+	shift
+	printf '%s\n' "$@" >"$tmp/shown"
+	"$trailcam" dump --slices "$tmp/$name" | awk -F'\t' '$3 == -1 { print $4 }' | diff "$tmp/shown" -
+}
+check 'ptwrite: its value is on the timeline' shows ptwrite '[ptwrite: 0x12345678]'
+check 'ptwrite with an address, too' shows ptwrite-at '[ptwrite: 0x12345678]'
+check 'power events, too' shows power '[power entry: C1.0]' '[stopped]' '[power exit: C1, deepest C1]' '[frequency: 12 x bus clock]'
+events_are_no_gaps() {
+	"$trailcam" decode -o "$tmp/trace.tsv" "$tmp/power" 2>"$tmp/err" && ! grep gap "$tmp/err"
+}
+check 'which are no gaps' events_are_no_gaps
 finish

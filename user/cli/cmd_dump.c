@@ -3,7 +3,7 @@
  * dump: each hand-off of the way as stable text, one per line.
  *
  *	--packets	OFFSET PACKET, after a line "# thread PID TID bytes SIZE from OFFSET" for each stream
- *	--branches	TIME_NS TID KIND[+start|+end|:GAP] FROM TO FROM_NAME TO_NAME, tab-separated
+ *	--branches	TIME_NS TID KIND[+start|+end|:GAP|:EVENT] FROM TO FROM_NAME TO_NAME, tab-separated; an event's TO is its payload
  *	--instructions	TID IP, as the step log; "TID gap REASON" where some are missing
  *	--slices	START_NS END_NS DEPTH NAME PID TID, tab-separated; depth -1: an instant
  *	--hits		a block for each hit: its registers, its stack
@@ -110,9 +110,12 @@ static int print_branch(void *ctx, int32_t tid, const struct branch *branch, uin
 			const struct symbol *from, const struct symbol *to)
 {
 	(void)ctx;
+	const char *what = branch->kind == BRANCH_GAP	  ? branch_gap_to_str(branch->gap)
+			   : branch->kind == BRANCH_EVENT ? branch_event_to_str(branch->gap)
+							  : "";
+
 	printf("%" PRIu64 "\t%d\t%s%s%s%s%s\t%" PRIx64 "\t%" PRIx64, time_ns, tid,
-	       branch_kind_to_str(branch->kind), branch->kind == BRANCH_GAP ? ":" : "",
-	       branch->kind == BRANCH_GAP ? branch_gap_to_str(branch->gap) : "",
+	       branch_kind_to_str(branch->kind), *what ? ":" : "", what,
 	       branch->flags & BRANCH_TRACE_START ? "+start" : "",
 	       branch->flags & BRANCH_TRACE_END ? "+end" : "", branch->from, branch->to);
 	print_place('\t', branch->from, from);

@@ -85,13 +85,20 @@ static void lead_to(struct walker *walker, uint64_t to)
 			      .from_len = last->len});
 }
 
-static void update_time(struct walker *walker)
+static uint64_t time_of(const struct walker *walker)
 {
 	uint32_t lost_mtc, lost_cyc;
 	uint64_t tsc;
 
 	/* Without a TSC so far, the time is relative to nothing. */
-	if (pt_blk_time(walker->decoder, &tsc, &lost_mtc, &lost_cyc) >= 0 && tsc > walker->tsc)
+	return pt_blk_time(walker->decoder, &tsc, &lost_mtc, &lost_cyc) < 0 ? 0 : tsc;
+}
+
+static void update_time(struct walker *walker)
+{
+	uint64_t tsc = time_of(walker);
+
+	if (tsc > walker->tsc)
 		walker->tsc = tsc;
 }
 
@@ -133,6 +140,50 @@ static void on_async_disabled(struct walker *walker, uint64_t at)
 		     .tsc = walker->tsc, .from = at, .kind = BRANCH_INTERRUPT, .flags = BRANCH_TRACE_END});
 }
 
+static void emit_event(struct walker *walker, enum branch_event event, uint64_t ip, uint64_t payload)
+{
+	emit(walker, &(struct branch){.tsc = walker->tsc,
+				      .from = ip,
+				      .to = payload,
+				      .kind = BRANCH_EVENT,
+				      .gap = (uint8_t)event});
+}
+
+/* What is no control flow. */
+static void on_other_event(struct walker *walker, const struct pt_event *event)
+{
+	uint64_t payload;
+
+	switch (event->type) {
+	case ptev_ptwrite:
+		emit_event(walker, EVENT_PTWRITE, event->ip_suppressed ? 0 : event->variant.ptwrite.ip,
+			   event->variant.ptwrite.payload);
+		break;
+	case ptev_pwre:
+		payload = event->variant.pwre.state << 4 | event->variant.pwre.sub_state;
+		emit_event(walker, EVENT_POWER_ENTRY, 0, payload);
+		break;
+	case ptev_pwrx:
+		payload = event->variant.pwrx.last << 4 | event->variant.pwrx.deepest |
+			  event->variant.pwrx.interrupt << 8 | event->variant.pwrx.store << 9 |
+			  event->variant.pwrx.autonomous << 10;
+		emit_event(walker, EVENT_POWER_EXIT, 0, payload);
+		break;
+	case ptev_exstop:
+		emit_event(walker, EVENT_STOPPED, event->ip_suppressed ? 0 : event->variant.exstop.ip, 0);
+		break;
+	case ptev_mwait:
+		payload = event->variant.mwait.hints | (uint64_t)event->variant.mwait.ext << 32;
+		emit_event(walker, EVENT_MWAIT, event->ip_suppressed ? 0 : event->variant.mwait.ip, payload);
+		break;
+	case ptev_cbr:
+		emit_event(walker, EVENT_FREQUENCY, 0, event->variant.cbr.ratio);
+		break;
+	default:
+		break; /* paging, modes, virtual machines, maintenance */
+	}
+}
+
 static void on_event(struct walker *walker, const struct pt_event *event)
 {
 	if (event->has_tsc && event->tsc > walker->tsc)
@@ -166,7 +217,8 @@ static void on_event(struct walker *walker, const struct pt_event *event)
 		walker->aborting = event->variant.tsx.aborted; /* the branch to the handler follows */
 		break;
 	default:
-		break; /* paging, modes, power, PTWRITE: no control flow */
+		on_other_event(walker, event);
+		break;
 	}
 	walk_restart(&walker->walk);
 }
@@ -175,11 +227,16 @@ static void on_event(struct walker *walker, const struct pt_event *event)
 static int drain_events(struct walker *walker, int status)
 {
 	while (status >= 0 && (status & pts_event_pending)) {
+		uint64_t tsc = time_of(walker);
 		struct pt_event event;
 
 		status = pt_blk_event(walker->decoder, &event, sizeof(event));
-		if (status >= 0)
-			on_event(walker, &event);
+		if (status < 0)
+			break;
+		/* Some events have no time of their own; that of the decoder is the event's as long as it waits. */
+		if (!event.has_tsc && tsc > walker->tsc)
+			walker->tsc = tsc;
+		on_event(walker, &event);
 	}
 	return status;
 }

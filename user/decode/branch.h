@@ -18,7 +18,8 @@ enum branch_kind {
 	BRANCH_SYSRET,	  /* sysret, sysexit, iret */
 	BRANCH_INTERRUPT, /* asynchronous: interrupt, signal, fault */
 	BRANCH_TX_ABORT,
-	BRANCH_GAP, /* branches are missing here: gap says why; from/to where known, else 0 */
+	BRANCH_EVENT, /* no branch: something that the trace tells besides. gap says what (enum branch_event), to is its payload, from where it was, else 0 */
+	BRANCH_GAP,   /* branches are missing here: gap says why; from/to where known, else 0 */
 	BRANCH_KIND_CNT,
 };
 
@@ -35,6 +36,16 @@ enum branch_gap {
 	GAP_BAD_TRACE, /* packets and code disagree, or packets are damaged; `detail` is the decoder's error code */
 	GAP_SNAPSHOT, /* one snapshot ends here, the next begins */
 	GAP_CNT,
+};
+
+enum branch_event {
+	EVENT_PTWRITE,	   /* the program wrote `to` into the trace */
+	EVENT_POWER_ENTRY, /* C-state and sub C-state, 4 bits each */
+	EVENT_POWER_EXIT, /* C-state at the time and deepest one, 4 bits each; bits 8 to 10: by an interrupt, a store, the hardware */
+	EVENT_STOPPED,	 /* the processor's clock stopped */
+	EVENT_MWAIT,	 /* hints, and extensions from bit 32 on */
+	EVENT_FREQUENCY, /* the ratio of core and bus clock */
+	EVENT_CNT,
 };
 
 /*
@@ -66,3 +77,9 @@ void branch_list_release(struct branch_list *list);
 /* "call", "return", ...; "gap" for BRANCH_GAP. */
 const char *branch_kind_to_str(enum branch_kind kind);
 const char *branch_gap_to_str(enum branch_gap gap);
+
+/* "ptwrite", "power entry", ... */
+const char *branch_event_to_str(enum branch_event event);
+
+/* What happened, for people: "[ptwrite: 0x2a]". The caller's to free; NULL: out of memory. */
+char *branch_event_text(const struct branch *branch);

@@ -75,6 +75,8 @@ struct fast {
 	} targets[TARGETS];
 
 	enum fup_use fup_use;
+	enum branch_event event; /* that FUP_POSITION is the address of; EVENT_CNT: none */
+	uint64_t event_payload;
 	bool in_event; /* between the FUP and the TIP of an asynchronous event at event_ip */
 	bool aborting; /* it is the end of a transaction */
 	uint64_t event_ip, event_tsc;
@@ -156,6 +158,25 @@ static void emit_end(struct fast *fast, const struct node *node, uint64_t to)
 				      .kind = node->kind,
 				      .flags = node->flags,
 				      .from_len = node->from_len};
+}
+
+/* Of no branch. It stands before a branch that waits to be seen leading somewhere, as libipt has it. */
+static void emit_event(struct fast *fast, enum branch_event event, uint64_t ip, uint64_t payload)
+{
+	struct branch_list *out = fast->out;
+	bool is_first = out->cnt == fast->out_first, swaps = fast->loose && fast->loose == out->cnt;
+
+	*emit(fast) = (struct branch){
+		.tsc = fast->tsc, .from = ip, .to = payload, .kind = BRANCH_EVENT, .gap = (uint8_t)event};
+	if (swaps && !fast->no_memory) {
+		struct branch last = out->items[out->cnt - 1];
+
+		out->items[out->cnt - 1] = out->items[out->cnt - 2];
+		out->items[out->cnt - 2] = last;
+		fast->loose = out->cnt;
+	}
+	if (is_first)
+		fast->out_first = out->cnt;
 }
 
 static void push_return(struct fast *fast, const struct known_branch *site)
@@ -456,6 +477,7 @@ static const uint8_t *code_at(const struct node *node, uint64_t ip, size_t *ret_
 struct sought {
 	bool (*is_it)(const uint8_t *bytes, size_t size); /* NULL: ip */
 	uint64_t ip;
+	uint64_t *ret_ip; /* where the instruction is; may be NULL */
 };
 
 /* In straight code from `start` to `last`, the first bytes of instructions; *ret_ip is the place, or behind the instruction. */
@@ -481,6 +503,8 @@ static bool find_in_run(const struct node *node, uint64_t start, uint64_t last, 
 			return false;
 		start += insn.len;
 		if (sought->is_it && sought->is_it(bytes, size)) {
+			if (sought->ret_ip)
+				*sought->ret_ip = start - insn.len;
 			*ret_ip = start;
 			return true;
 		}
@@ -697,7 +721,11 @@ static bool on_fup(struct fast *fast, uint64_t ip)
 	if (use == FUP_ASYNC)
 		return true; /* its time is that of the TIP */
 	take_event_time(fast);
-	return advance_to(fast, ip);
+	if (!advance_to(fast, ip))
+		return false;
+	if (use == FUP_POSITION && fast->event != EVENT_CNT)
+		emit_event(fast, fast->event, ip, fast->event_payload);
+	return true;
 }
 
 /* ---- overflow ---- */
@@ -837,6 +865,7 @@ static bool on_mode(struct fast *fast, bool in_header)
 		if (fast->in_event || fast->fup_use != FUP_ASYNC)
 			return decline(fast, "a transaction within an event");
 		fast->fup_use = mode & 2 ? FUP_TX_ABORT : FUP_POSITION;
+		fast->event = EVENT_CNT;
 		return true;
 	default:
 		return decline(fast, "a MODE packet that is not known");
@@ -885,8 +914,10 @@ static bool on_cbr(struct fast *fast, bool in_header)
 	fast->at += 4;
 	if (!timing_cbr(&fast->timing, fast->at[-2], in_header))
 		return decline(fast, "a CBR packet that makes no sense");
-	if (!in_header)
-		take_event_time(fast);
+	if (in_header)
+		return true;
+	take_event_time(fast);
+	emit_event(fast, EVENT_FREQUENCY, 0, fast->at[-2]);
 	return true;
 }
 
@@ -902,8 +933,34 @@ static bool pass_event(struct fast *fast, size_t size)
 	return true;
 }
 
+static bool on_power_entry(struct fast *fast)
+{
+	if (!pass_event(fast, 4))
+		return false;
+	emit_event(fast, EVENT_POWER_ENTRY, 0, fast->at[-1]);
+	return true;
+}
+
+static bool on_power_exit(struct fast *fast)
+{
+	if (!pass_event(fast, 7))
+		return false;
+	/* Wake reasons: bit 0, an interrupt; bit 2, a store; bit 3, the hardware. */
+	emit_event(fast, EVENT_POWER_EXIT, 0,
+		   fast->at[-5] | (fast->at[-4] & 1) << 8 | (fast->at[-4] & 0xc) << 7);
+	return true;
+}
+
+static bool on_stopped(struct fast *fast)
+{
+	if (!pass_event(fast, 2))
+		return false;
+	emit_event(fast, EVENT_STOPPED, 0, 0);
+	return true;
+}
+
 /* The FUP behind it says where. */
-static bool pass_before_fup(struct fast *fast, size_t size)
+static bool pass_before_fup(struct fast *fast, size_t size, enum branch_event event)
 {
 	if (!has_bytes(fast, size))
 		return false;
@@ -911,6 +968,10 @@ static bool pass_before_fup(struct fast *fast, size_t size)
 	if (fast->in_event || fast->fup_use != FUP_ASYNC || !fast->node)
 		return decline(fast, "an event that is out of place");
 	fast->fup_use = FUP_POSITION;
+	fast->event = event;
+	fast->event_payload = 0;
+	if (size > 2)
+		fast->event_payload = little_endian(fast->at - (size - 2), (unsigned int)size - 2);
 	return true;
 }
 
@@ -918,18 +979,23 @@ static bool on_ptwrite(struct fast *fast)
 {
 	uint8_t opcode = fast->at[1];
 	size_t size = 2 + (opcode & 0x20 ? 8 : 4);
+	uint64_t payload, ip;
 
 	if (opcode & 0x40)
 		return decline(fast, "a PTW packet that cannot be read");
 	if (opcode & 0x80)
-		return pass_before_fup(fast, size);
+		return pass_before_fup(fast, size, EVENT_PTWRITE);
 	if (!has_bytes(fast, size))
 		return false;
 	fast->at += size;
 	if (!fast->node || fast->in_event || fast->fup_use != FUP_ASYNC)
 		return decline(fast, "a PTW packet that is out of place");
+	payload = little_endian(fast->at - (size - 2), (unsigned int)size - 2);
 	take_event_time(fast);
-	return advance(fast, &(struct sought){.is_it = code_insn_is_ptwrite});
+	if (!advance(fast, &(struct sought){.is_it = code_insn_is_ptwrite, .ret_ip = &ip}))
+		return false;
+	emit_event(fast, EVENT_PTWRITE, ip, payload);
+	return true;
 }
 
 static bool on_pip(struct fast *fast, bool in_header)
@@ -1051,15 +1117,15 @@ static bool on_extended(struct fast *fast, bool in_header)
 	case 0x83: /* TraceStop */
 		return fast->node ? decline(fast, "tracing stops while it is on") : pass_event(fast, 2);
 	case 0x22: /* PWRE */
-		return pass_event(fast, 4);
+		return on_power_entry(fast);
 	case 0xa2: /* PWRX */
-		return pass_event(fast, 7);
+		return on_power_exit(fast);
 	case 0x62: /* EXSTOP */
-		return pass_event(fast, 2);
+		return on_stopped(fast);
 	case 0xe2: /* EXSTOP with a FUP */
-		return pass_before_fup(fast, 2);
+		return pass_before_fup(fast, 2, EVENT_STOPPED);
 	case 0xc2: /* MWAIT */
-		return pass_before_fup(fast, 10);
+		return pass_before_fup(fast, 10, EVENT_MWAIT);
 	case 0xc3: /* MNT */
 		if (!has_bytes(fast, 11))
 			return false;

@@ -110,7 +110,9 @@ static int visit_turn(void *ctx, size_t version, struct branch *branches, size_t
 		err = tracer->visitor->branch(
 			tracer->visitor->ctx, turn->tid, &branch, stream_time_ns(&stream, branch.tsc),
 			branch.from ? stream_symbol_at(&stream, branch.from, branch.tsc) : NULL,
-			branch.to ? stream_symbol_at(&stream, branch.to, branch.tsc) : NULL);
+			branch.to && branch.kind != BRANCH_EVENT
+				? stream_symbol_at(&stream, branch.to, branch.tsc)
+				: NULL);
 	}
 	return err;
 }
@@ -295,6 +297,7 @@ size_t decoded_gap_cnt(const struct decoded *decoded)
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < decoded->timeline->thread_cnt; i++)
-		cnt += decoded->timeline->threads[i].instant_cnt;
+		for (size_t j = 0; j < decoded->timeline->threads[i].instant_cnt; j++)
+			cnt += !decoded->timeline->threads[i].instants[j].is_event;
 	return cnt;
 }

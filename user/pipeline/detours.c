@@ -38,7 +38,9 @@ static void hide(struct hider *hider, const struct branch *branch)
 	bool to = history_is_detour(hider->process, branch->to);
 	bool from = history_is_detour(hider->process, branch->from);
 
-	if (branch->kind == BRANCH_GAP) {
+	if (branch->kind == BRANCH_EVENT) {
+		hider->branches[hider->kept++] = *branch;
+	} else if (branch->kind == BRANCH_GAP) {
 		hider->inside = false;
 		hider->branches[hider->kept++] = *branch;
 	} else if (!hider->inside && to) {

@@ -294,11 +294,30 @@ static void see_behind(struct builder *builder, const struct branch *branch)
 	see_block(builder, branch->to, branch->to, branch->tsc);
 }
 
+/* It changes no stack, but must be noted in its place. */
+static int keep_event(struct builder *builder, const struct branch *branch)
+{
+	struct stacks_piece *piece = builder->piece;
+	struct step_run run = {
+		.step = {.branch = *branch,
+			 .moment = moments_reserve(&piece->moments),
+			 .space = builder->space},
+		.slice_cnt = piece->segment.slice_cnt,
+		.frame_cnt = piece->segment.frame_cnt,
+	};
+
+	builder->base = top_symbol(builder);
+	builder->floor = piece->segment.frame_cnt;
+	return ARRAY_PUSH(piece->runs, piece->run_cnt, piece->run_cap, run);
+}
+
 static int add(struct builder *builder, const struct branch *branch)
 {
 	int err;
 
 	moments_see(&builder->piece->moments, branch->tsc);
+	if (branch->kind == BRANCH_EVENT)
+		return keep_event(builder, branch);
 	if (branch->flags & BRANCH_TRACE_START)
 		/* The kernel may have changed what is mapped. */
 		for (size_t i = 0; i < LOOKUPS; i++)

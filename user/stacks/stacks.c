@@ -198,15 +198,20 @@ void stacks_pause(struct stacks *stacks, enum pause why, uint64_t moment)
 	segment_init(&stacks->segment, moment);
 }
 
-void stacks_note(struct stacks *stacks, uint64_t moment, char *text)
+static void add_instant(struct stacks *stacks, uint64_t moment, char *text, bool is_event)
 {
 	struct timeline_thread *thread = stacks->thread;
-	struct instant instant = {.time_ns = moment, .text = text};
+	struct instant instant = {.time_ns = moment, .text = text, .is_event = is_event};
 
 	if (!text || ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant)) {
 		free(text);
 		stacks->no_memory = true;
 	}
+}
+
+void stacks_note(struct stacks *stacks, uint64_t moment, char *text)
+{
+	add_instant(stacks, moment, text, false);
 }
 
 /* ---- pieces ---- */
@@ -226,6 +231,10 @@ static char *gap_text(const struct stacks_config *config, const struct branch *b
 
 static void apply(struct stacks *stacks, const struct step *step)
 {
+	if (step->branch.kind == BRANCH_EVENT) {
+		add_instant(stacks, step->moment, branch_event_text(&step->branch), true);
+		return;
+	}
 	if (step->branch.kind != BRANCH_GAP) {
 		rules_apply(stacks, step);
 		return;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,10 +45,11 @@ struct slice {
 /* The name a slice is shown under: its symbol's, or "[syscall]" and the like. */
 const char *slice_name(const struct slice *slice);
 
-/* A moment on a thread: a gap in its trace. */
+/* A moment on a thread: a gap in its trace, or something else that the trace tells. */
 struct instant {
 	uint64_t time_ns;
-	char *text; /* "[gap: overflow]" */
+	char *text;    /* "[gap: overflow]", "[ptwrite: 0x2a]" */
+	bool is_event; /* no gap */
 };
 
 struct timeline_thread {

@@ -3,7 +3,6 @@
  * Packets and code of any content, given to both decoders: what the fast one vouches for, libipt must give, too, with the same times. The input is CODE_BYTES of code, a
  * byte for the processor, and packets, which stand behind a PSB+ that begins at the code.
  */
-#include <intel-pt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "decode/blocks.h"
 #include "decode/fast.h"
 
-enum { CODE_BYTES = 256, BASE = 0x400000, HEADER_BYTES = 64 };
+enum { CODE_BYTES = 256, BASE = 0x400000, HEADER_BYTES = 64, MODE_AT = 35 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -57,14 +56,6 @@ static void print(const char *name, const struct branch_list *list)
 	}
 }
 
-/* libipt fails where the same code was run in 32- and in 64-bit mode: its cache of blocks does not tell them apart. */
-static bool failed_itself(const struct branch_list *theirs)
-{
-	const struct branch *last = theirs->cnt ? &theirs->items[theirs->cnt - 1] : NULL;
-
-	return last && last->kind == BRANCH_GAP && last->detail == pte_internal;
-}
-
 static void compare(const struct decoder_config *config, size_t size)
 {
 	struct branch_list ours = {0}, theirs = {0};
@@ -72,10 +63,8 @@ static void compare(const struct decoder_config *config, size_t size)
 	if (!decode(config, size, true, &ours)) {
 		if (decode(config, size, false, &theirs))
 			abort();
-		if (failed_itself(&theirs))
-			;
-		else if (ours.cnt != theirs.cnt ||
-			 (ours.cnt && memcmp(ours.items, theirs.items, ours.cnt * sizeof(struct branch)))) {
+		if (ours.cnt != theirs.cnt ||
+		    (ours.cnt && memcmp(ours.items, theirs.items, ours.cnt * sizeof(struct branch)))) {
 			print("fast", &ours);
 			print("reference", &theirs);
 			abort();
@@ -107,6 +96,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		fd = memfd_create("code", MFD_CLOEXEC);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	}
+	/* All in 64-bit or all in 32-bit mode: libipt's cache of blocks does not tell code apart that is run in both. */
+	for (size_t i = CODE_BYTES + 1; i + 1 < size; i++)
+		if (bytes[i] == 0x99 && !(bytes[i + 1] & 0xe0) &&
+		    (bytes[i + 1] & 3) != (bytes[CODE_BYTES] & 0x80 ? 2 : 1))
+			return 0;
 	if (fd < 0 || pwrite(fd, bytes, CODE_BYTES, 0) != CODE_BYTES)
 		abort();
 	/* Frequencies, and a processor with errata of its timing packets or one without. */
@@ -115,6 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	params.family = bytes[CODE_BYTES] & 0x20 ? 6 : 0;
 	params.model = bytes[CODE_BYTES] & 0x40 ? 0x5e : 0x3d;
 	memcpy(stream, header, sizeof(header));
+	if (bytes[CODE_BYTES] & 0x80)
+		stream[MODE_AT + 1] = 0x02;
 	memcpy(stream + sizeof(header), bytes + CODE_BYTES + 1, size - CODE_BYTES - 1);
 	fail_reset();
 	compare(&config, sizeof(header) + size - CODE_BYTES - 1);
