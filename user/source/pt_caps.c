@@ -58,6 +58,7 @@ int pt_caps_read(struct pt_caps *ret_caps, const char *dir)
 		.type = read_number(dir, "type", 10),
 		.psb_cyc = read_number(dir, "caps/psb_cyc", 16),
 		.mtc = read_number(dir, "caps/mtc", 16),
+		.ptwrite = read_number(dir, "caps/ptwrite", 16),
 		.mtc_periods = read_number(dir, "caps/mtc_periods", 16),
 		.cycle_thresholds = read_number(dir, "caps/cycle_thresholds", 16),
 		.psb_periods = read_number(dir, "caps/psb_periods", 16),
@@ -214,6 +215,8 @@ int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, s
 		*ret_config |= TRACE_CONFIG_CYC | cyc_thresh << TRACE_CONFIG_CYC_SHIFT;
 	if (noretcomp)
 		*ret_config |= TRACE_CONFIG_NORETCOMP;
+	if (caps->ptwrite)
+		*ret_config |= TRACE_CONFIG_PTW | TRACE_CONFIG_FUP_ON_PTW;
 	return 0;
 }
 

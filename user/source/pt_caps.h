@@ -17,6 +17,7 @@ struct pt_caps {
 	uint32_t type;		   /* perf_event_attr.type */
 	bool psb_cyc;		   /* cycle-accurate mode, and a choice of PSB periods */
 	bool mtc;		   /* timing packets of the crystal clock */
+	bool ptwrite;		   /* values that the program writes into the trace */
 	uint32_t mtc_periods;	   /* bit N: mtc_period=N can be had; the same for the next two */
 	uint32_t cycle_thresholds; /* ... cyc_thresh=N */
 	uint32_t psb_periods;	   /* ... psb_period=N */

@@ -22,17 +22,19 @@ struct trace_params {
 };
 
 /* Bits of trace_params.config (arch/x86/include/asm/intel_pt.h, /sys/bus/event_source/devices/intel_pt/format). */
-#define TRACE_CONFIG_PT	       (1ull << 0)
-#define TRACE_CONFIG_CYC       (1ull << 1)
-#define TRACE_CONFIG_MTC       (1ull << 9)
-#define TRACE_CONFIG_TSC       (1ull << 10)
-#define TRACE_CONFIG_NORETCOMP (1ull << 11)
-#define TRACE_CONFIG_BRANCH    (1ull << 13)
-#define TRACE_CONFIG_MTC_SHIFT 14
-#define TRACE_CONFIG_MTC_MASK  0x3c000ull
-#define TRACE_CONFIG_CYC_SHIFT 19
-#define TRACE_CONFIG_PSB_SHIFT 24
-#define TRACE_CONFIG_PSB_MASK  0xf000000ull
+#define TRACE_CONFIG_PT		(1ull << 0)
+#define TRACE_CONFIG_CYC	(1ull << 1)
+#define TRACE_CONFIG_FUP_ON_PTW (1ull << 5)
+#define TRACE_CONFIG_MTC	(1ull << 9)
+#define TRACE_CONFIG_TSC	(1ull << 10)
+#define TRACE_CONFIG_NORETCOMP	(1ull << 11)
+#define TRACE_CONFIG_PTW	(1ull << 12)
+#define TRACE_CONFIG_BRANCH	(1ull << 13)
+#define TRACE_CONFIG_MTC_SHIFT	14
+#define TRACE_CONFIG_MTC_MASK	0x3c000ull
+#define TRACE_CONFIG_CYC_SHIFT	19
+#define TRACE_CONFIG_PSB_SHIFT	24
+#define TRACE_CONFIG_PSB_MASK	0xf000000ull
 
 /*
  * TSC to nanoseconds of the recording's clock, as perf_event_mmap_page defines it:

@@ -96,6 +96,8 @@ static void test_config(void **state)
 	assert_int_equal(config(&caps, "high"), 0x3002e01 | 1 << 1 | 1 << 19);
 	assert_int_equal(config(&caps, "custom:cyc=0,mtc_period=6,psb_period=0"), 0x2601 | 6 << 14);
 	assert_int_equal(config(&caps, "custom:mtc=0,cyc_thresh=4"), 0x3002401 | 1 << 1 | 4 << 19);
+	caps.ptwrite = true;
+	assert_int_equal(config(&caps, "low"), 0x300e601 | 1 << 12 | 1 << 5);
 }
 
 /* A processor of the first generation has neither cycles nor a choice of periods. */
