@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Following the graph. Most of the time goes into take_plain().
+ */
+#include "decode/fast_internal.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+bool fast_decline(struct fast *fast, const char *why)
+{
+	fast->why = why;
+	return false;
+}
+
+void fast_take_time(struct fast *fast)
+{
+	if (fast->timing.has_tsc && fast->timing.tsc > fast->tsc)
+		fast->tsc = fast->timing.tsc;
+}
+
+/*
+ * An event comes next. libipt looks at it as soon as it has taken the last branch, and then has the event's time for that, too: so has the
+ * fast decoder, for the two must agree.
+ */
+void fast_take_event_time(struct fast *fast)
+{
+	fast->tsc = fast->before_tsc;
+	fast_take_time(fast);
+	fast->before_tsc = fast->tsc;
+	if (fast->has_moved && fast->loose && fast->loose == fast->out->cnt)
+		fast->out->items[fast->loose - 1].tsc = fast->tsc;
+	fast->has_moved = false;
+}
+
+/* Code goes on behind an event. */
+void fast_move_on(struct fast *fast)
+{
+	if (fast->later_tsc > fast->tsc)
+		fast->tsc = fast->before_tsc = fast->later_tsc;
+	fast->later_tsc = 0;
+}
+
+/* ---- branches out ---- */
+
+struct branch *fast_emit(struct fast *fast)
+{
+	struct branch_list *out = fast->out;
+
+	if (out->cnt == out->cap) {
+		size_t cnt = out->cap ? out->cap * 2 : BRANCHES_FIRST;
+
+		if (array_reserve(&out->items, &out->cap, cnt, sizeof(*out->items))) {
+			static _Thread_local struct branch nowhere;
+
+			fast->no_memory = true;
+			return &nowhere;
+		}
+	}
+	return &out->items[out->cnt++];
+}
+
+static void emit_known(struct fast *fast, const struct known_branch *known)
+{
+	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
+				      .from = known->from,
+				      .to = known->to,
+				      .kind = known->kind,
+				      .flags = known->flags,
+				      .from_len = known->from_len};
+}
+
+void fast_emit_end(struct fast *fast, const struct node *node, uint64_t to)
+{
+	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
+				      .from = node->from,
+				      .to = to,
+				      .kind = node->kind,
+				      .flags = node->flags,
+				      .from_len = node->from_len};
+}
+
+/* Of no branch. It stands before a branch that waits to be seen leading somewhere, as libipt has it. */
+void fast_emit_event(struct fast *fast, enum branch_event event, uint64_t ip, uint64_t payload)
+{
+	struct branch_list *out = fast->out;
+	bool is_first = out->cnt == fast->out_first, swaps = fast->loose && fast->loose == out->cnt;
+
+	*fast_emit(fast) = (struct branch){
+		.tsc = fast->tsc, .from = ip, .to = payload, .kind = BRANCH_EVENT, .gap = (uint8_t)event};
+	if (swaps && !fast->no_memory) {
+		struct branch last = out->items[out->cnt - 1];
+
+		out->items[out->cnt - 1] = out->items[out->cnt - 2];
+		out->items[out->cnt - 2] = last;
+		fast->loose = out->cnt;
+	}
+	if (is_first)
+		fast->out_first = out->cnt;
+}
+
+void fast_push_return(struct fast *fast, const struct known_branch *site)
+{
+	fast->top = (fast->top + 1) % RETURN_STACK;
+	fast->stack[fast->top].ip = site->from + site->from_len;
+	fast->stack[fast->top].site = site;
+	if (fast->depth < RETURN_STACK)
+		fast->depth++;
+}
+
+void fast_pass_known(struct fast *fast, const struct known_branch *known, bool all)
+{
+	if (all || known->kept)
+		emit_known(fast, known);
+	if (known->pushes)
+		fast_push_return(fast, known);
+}
+
+/* All that the node holds but its end. */
+void fast_pass_all_known(struct fast *fast, const struct node *node, bool all)
+{
+	if (!(all ? node->known_cnt : node->kept_cnt))
+		return;
+	for (size_t i = 0; i < node->known_cnt; i++)
+		fast_pass_known(fast, &node->known[i], all);
+}
+
+/* From the first branch behind a gap on, those inside functions say nothing new; the piece's last ones say when it ends. */
+void fast_choose_branches(struct fast *fast)
+{
+	fast->all = !fast->finder.functions->at || fast->is_ending || fast->out->cnt == fast->out_first;
+}
+
+/* ---- nodes ---- */
+
+static struct node *look_up(struct fast *fast, uint64_t ip)
+{
+	struct cached_section *section = code_section_at(fast->images, ip);
+	struct node *node;
+
+	if (!section) {
+		fast_decline(fast, "code that is not known");
+		return NULL;
+	}
+	node = graph_make(&section->graphs[fast->is_64], ip, &fast->finder);
+	if (!node) {
+		fast->no_memory = true;
+		fast_decline(fast, "no memory");
+	}
+	return node;
+}
+
+struct node *fast_node_at(struct fast *fast, uint64_t ip)
+{
+	size_t slot = (ip ^ ip >> 9) % TARGETS;
+
+	if (fast->targets[slot].ip != ip || !fast->targets[slot].node) {
+		fast->targets[slot].node = look_up(fast, ip);
+		fast->targets[slot].ip = ip;
+	}
+	return fast->targets[slot].node;
+}
+
+/* The node at ip, which the other remembers. */
+static struct node *resolve(struct fast *fast, const struct node *node, unsigned int way, uint64_t ip)
+{
+	struct node *next = fast_node_at(fast, ip);
+
+	if (next)
+		node_lead(node, way, next);
+	return next;
+}
+
+static inline struct node *follow(struct fast *fast, struct node *node, unsigned int way, uint64_t ip)
+{
+	struct node *next = node_next(node, way);
+
+	return __builtin_expect(!!next, 1) ? next : resolve(fast, node, way, ip);
+}
+
+/* The same where it need not be known. */
+struct node *fast_place_at(struct fast *fast, uint64_t ip)
+{
+	if (code_section_at(fast->images, ip))
+		return fast_node_at(fast, ip);
+	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
+	return &fast->nowhere;
+}
+
+bool fast_go_to(struct fast *fast, uint64_t ip)
+{
+	fast->node = fast_place_at(fast, ip);
+	fast->loose = 0;
+	return fast->node;
+}
+
+/* Passes over ends that take no packet. */
+struct node *fast_pass_go_on(struct fast *fast, struct node *node, bool all)
+{
+	for (int i = 0; node->end == NODE_GO_ON; i++) {
+		if (i == GO_ON_MAX) {
+			fast_decline(fast, "a long way without packets");
+			return NULL;
+		}
+		fast_pass_all_known(fast, node, all);
+		node = fast_node_at(fast, node->to);
+		if (!node)
+			return NULL;
+	}
+	return node;
+}
+
+static void forget_targets(struct fast *fast)
+{
+	memset(fast->targets, 0, sizeof(fast->targets));
+	for (size_t i = 0; i < RETURN_STACK; i++)
+		fast->stack[i].site = NULL;
+}
+
+bool fast_use_version(struct fast *fast, size_t version)
+{
+	const struct code_image_set *images = code_images(&fast->pieces->code, version);
+
+	fast->version = version;
+	if (images == fast->images)
+		return true;
+	fast->images = images;
+	fast->finder.image = (size_t)(images - fast->pieces->code.sets);
+	memset(fast->finder.recent, 0, sizeof(fast->finder.recent));
+	forget_targets(fast);
+	return !images->overlap || fast_decline(fast, "sections of code that overlap");
+}
+
+void fast_use_next_mode(struct fast *fast)
+{
+	if (!fast->next_has_mode)
+		return;
+	fast->next_has_mode = false;
+	fast->has_mode = true;
+	if (fast->is_64 != fast->next_is_64)
+		forget_targets(fast);
+	fast->is_64 = fast->next_is_64;
+}
+
+/* ---- TNT ---- */
+
+static struct node *take_return(struct fast *fast, struct node *node, bool taken)
+{
+	const struct known_branch *site;
+	struct node *next;
+	uint64_t ip;
+
+	if (!taken || !fast->depth) {
+		fast_decline(fast, "a return without its call");
+		return NULL;
+	}
+	ip = fast->stack[fast->top].ip;
+	site = fast->stack[fast->top].site;
+	fast->top = (fast->top - 1) % RETURN_STACK;
+	fast->depth--;
+	fast_emit_end(fast, node, ip);
+	next = site ? atomic_load_explicit(&site->back, memory_order_acquire) : NULL;
+	if (next)
+		return next;
+	next = fast_node_at(fast, ip);
+	if (next && site && graph_covers(next->graph, site->from))
+		atomic_store_explicit(&((struct known_branch *)site)->back, next, memory_order_release);
+	return next;
+}
+
+static bool go_on_with_all(struct fast *fast, struct node *node, uint64_t bits, unsigned int cnt);
+
+/* As far as conditional jumps lead through plain nodes: most of the way. Leaves *cnt bits. */
+static inline struct node *take_plain(struct node *node, uint64_t *bits, unsigned int *cnt)
+{
+	const uint8_t *steps = (const uint8_t *)node->graph->steps;
+	uint32_t at = node_step_to(node);
+	uint64_t left = *bits;
+	unsigned int left_cnt = *cnt;
+
+	while (at & 1) {
+		const struct node_step *step = (const struct node_step *)(steps + at - 1);
+		uint32_t next = atomic_load_explicit(&step->next[left >> 63], memory_order_acquire);
+
+		if (!next)
+			break;
+		at = next;
+		left <<= 1;
+		if (!--left_cnt)
+			break;
+	}
+	*bits = left;
+	*cnt = left_cnt;
+	return &node->graph->nodes[at / sizeof(struct node_step)];
+}
+
+/* `bits`, the first one highest. */
+static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, uint64_t bits,
+							    unsigned int cnt, bool all)
+{
+	struct node *node = fast->node, *next;
+	bool led = false, is_first = true;
+
+	if (node->end == NODE_GO_ON && !(node = fast_pass_go_on(fast, node, all)))
+		return false;
+	fast_pass_all_known(fast, node, all);
+	fast->before_tsc = fast->tsc;
+	fast_take_time(fast);
+	if (cnt > 1)
+		fast->before_tsc = fast->tsc;
+	for (;; is_first = false) {
+		unsigned int taken;
+
+		if (!all) {
+			struct node *after = take_plain(node, &bits, &cnt);
+
+			is_first &= after == node;
+			node = after;
+			led = false;
+			if (!cnt)
+				break;
+		}
+		if (!is_first) {
+			if (node->end == NODE_GO_ON && !(node = fast_pass_go_on(fast, node, all)))
+				return false;
+			fast_pass_all_known(fast, node, all);
+		}
+		taken = bits >> 63;
+		if (node->end == NODE_COND) {
+			next = follow(fast, node, taken, taken ? node->to : node->from + node->from_len);
+			led = taken &&
+			      (all ? node->to != node->from + node->from_len : node->kept & NODE_KEPT_TAKEN);
+			if (led)
+				fast_emit_end(fast, node, node->to);
+			else if (!all && __builtin_expect(node->kept & NODE_CROSSES, 0) && !taken && next)
+				return go_on_with_all(fast, next, bits << 1, cnt - 1);
+		} else if (node->end == NODE_RETURN) {
+			next = take_return(fast, node, taken);
+			led = true;
+		} else {
+			return fast_decline(fast, "a TNT packet for no branch");
+		}
+		if (!next)
+			return false;
+		node = next;
+		bits <<= 1;
+		if (!--cnt)
+			break;
+	}
+	fast->node = node;
+	fast->loose = led ? fast->out->cnt : 0;
+	fast->has_moved = true;
+	return true;
+}
+
+static __attribute__((noinline)) bool take_bits_all(struct fast *fast, uint64_t bits, unsigned int cnt)
+{
+	bool ok = take_bits(fast, bits, cnt, true);
+
+	fast_choose_branches(fast);
+	return ok;
+}
+
+/* The next branch says which function this is. */
+static bool go_on_with_all(struct fast *fast, struct node *node, uint64_t bits, unsigned int cnt)
+{
+	fast->node = node;
+	fast->loose = 0;
+	fast->all = true;
+	fast->out_first = fast->out->cnt;
+	return !cnt || take_bits_all(fast, bits, cnt);
+}
+
+bool fast_on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt)
+{
+	if (!fast->node || fast->in_event || fast->next_has_mode || fast->fup_use != FUP_ASYNC)
+		return fast_decline(fast, "a TNT packet that is out of place");
+	if (!cnt)
+		return fast_decline(fast, "an empty TNT packet");
+	if (fast->node->end == NODE_STUCK)
+		return fast_decline(fast, "code that is not known");
+	fast_move_on(fast);
+	if (__builtin_expect(fast->all, 0))
+		return take_bits_all(fast, bits, cnt);
+	return take_bits(fast, bits, cnt, false);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the fast decoder share:
+ *
+ *	fast_packets.c	reads packets, from a PSB to the end of its piece
+ *	fast_events.c	what those mean that are no TNT
+ *	fast_flow.c	where the code is: branches out, nodes, TNT bits
+ *	fast.c		one piece, and how it ends
+ *
+ * Functions that return bool return false where the piece is declined, or memory is short.
+ */
+#pragma once
+
+#include "decode/fast.h"
+#include "decode/graph.h"
+#include "decode/timing.h"
+
+enum {
+	RETURN_STACK = 64,
+	TARGETS = 256,	/* a power of two */
+	GO_ON_MAX = 64, /* nodes without a packet on end */
+	BRANCHES_FIRST = 1024,
+	ENDING_BYTES = 64,
+};
+
+/* What the next FUP is for. */
+enum fup_use {
+	FUP_ASYNC,    /* it begins an asynchronous event */
+	FUP_POSITION, /* another packet's address */
+	FUP_TX_ABORT,
+};
+
+struct fast {
+	const struct pieces *pieces;
+	struct function_finder finder;
+	struct branch_list *out;
+	size_t out_first;
+	const uint8_t *at, *end; /* packets */
+	struct timing timing;
+	uint64_t tsc;	     /* of the last packet that control flow took */
+	uint64_t before_tsc; /* of the one before, where the last branch was the only one of its packet */
+	uint64_t later_tsc;  /* of the last event: it counts from the next branch on */
+	uint64_t last_ip;
+
+	struct node *node;   /* nothing of it is handed out yet; NULL: tracing is off */
+	struct node nowhere; /* stands for code that is not known: an event may end it before it is needed */
+	const struct code_image_set *images;
+	size_t version;
+	bool is_64, has_mode;
+	bool next_is_64, next_has_mode; /* from the next TIP on */
+	bool mode_while_off;		/* a TIP.PGE has to come */
+	bool all;			/* hand out every branch */
+	bool is_ending;
+	bool has_moved; /* since the last event */
+	size_t loose; /* one more than the index of the last branch, where no packet has shown yet what it led to */
+
+	struct {
+		uint64_t ip;
+		const struct known_branch *site; /* NULL: of another image */
+	} stack[RETURN_STACK];
+	unsigned int top, depth;
+
+	struct {
+		uint64_t ip;
+		struct node *node;
+	} targets[TARGETS];
+
+	enum fup_use fup_use;
+	enum branch_event event; /* that FUP_POSITION is the address of; EVENT_CNT: none */
+	uint64_t event_payload;
+	bool in_event; /* between the FUP and the TIP of an asynchronous event at event_ip */
+	bool aborting; /* it is the end of a transaction */
+	uint64_t event_ip, event_tsc;
+
+	bool has_limit;
+	uint64_t limit_ip;
+	bool no_memory;
+	const char *why;
+};
+
+/* What is looked for on the way: an address, or an instruction. */
+struct sought {
+	bool (*is_it)(const uint8_t *bytes, size_t size); /* NULL: ip */
+	uint64_t ip;
+	uint64_t *ret_ip; /* where the instruction is; may be NULL */
+};
+
+/* ---- fast_flow.c ---- */
+
+/* The reference decoder takes over. Always false. */
+bool fast_decline(struct fast *fast, const char *why);
+/* What the timing packets say so far is the time. */
+void fast_take_time(struct fast *fast);
+void fast_take_event_time(struct fast *fast);
+void fast_move_on(struct fast *fast);
+/* Room for one more branch; never NULL. */
+struct branch *fast_emit(struct fast *fast);
+void fast_emit_end(struct fast *fast, const struct node *node, uint64_t to);
+void fast_emit_event(struct fast *fast, enum branch_event event, uint64_t ip, uint64_t payload);
+void fast_push_return(struct fast *fast, const struct known_branch *site);
+void fast_pass_known(struct fast *fast, const struct known_branch *known, bool all);
+void fast_pass_all_known(struct fast *fast, const struct node *node, bool all);
+void fast_choose_branches(struct fast *fast);
+struct node *fast_node_at(struct fast *fast, uint64_t ip);
+struct node *fast_place_at(struct fast *fast, uint64_t ip);
+bool fast_go_to(struct fast *fast, uint64_t ip);
+struct node *fast_pass_go_on(struct fast *fast, struct node *node, bool all);
+/* Another image; false: it cannot be used. */
+bool fast_use_version(struct fast *fast, size_t version);
+void fast_use_next_mode(struct fast *fast);
+bool fast_on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt);
+
+/* ---- fast_events.c ---- */
+
+bool fast_advance(struct fast *fast, const struct sought *sought);
+bool fast_on_branch_tip(struct fast *fast, uint64_t ip);
+bool fast_on_event_tip(struct fast *fast, uint64_t ip);
+bool fast_on_pge(struct fast *fast, uint64_t ip);
+bool fast_end_of_trace(struct fast *fast, uint64_t from, uint8_t kind, uint8_t from_len);
+bool fast_reach_event(struct fast *fast);
+bool fast_on_pgd(struct fast *fast);
+bool fast_on_pgd_to(struct fast *fast, uint64_t ip);
+bool fast_on_fup(struct fast *fast, uint64_t ip);
+bool fast_on_overflow(struct fast *fast, bool has_ip, uint64_t ip);
+
+/* ---- fast_packets.c ---- */
+
+bool fast_read_header(struct fast *fast);
+bool fast_read_all_packets(struct fast *fast);
