@@ -46,15 +46,15 @@ static bool walk_tail(struct fast *fast)
 			fast_pass_known(fast, &node->known[j], fast->all);
 			start = node->known[j].to;
 		}
-		if (node->end != NODE_GO_ON && (is_limit(fast, start, node->from) || node->end != NODE_STUCK))
-			return true;
 		if (node->end == NODE_STUCK)
 			break;
+		if (node->end != NODE_GO_ON)
+			return true;
 		if (start < node->to && is_limit(fast, start, node->to - 1))
 			return true;
 		node = fast_node_at(fast, node->to);
 	}
-	return !fast->node || fast_decline(fast, "a loop without packets");
+	return !fast->node || fast_decline(fast, "code that leads nowhere");
 }
 
 int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branches, const char **ret_why)
