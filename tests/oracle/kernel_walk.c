@@ -272,7 +272,8 @@ static void replace_trace(struct walk *walk, const struct trace_params *params)
 	struct aux_trace *aux;
 
 	for (size_t i = 0; i < snapshot->aux_cnt; i++)
-		free(snapshot->aux[i].bytes);
+		if (!snapshot->aux[i].is_borrowed)
+			free(snapshot->aux[i].bytes);
 	snapshot->aux_cnt = 0;
 	snapshot->params = *params;
 	snapshot->hit_cnt = 0;

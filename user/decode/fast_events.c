@@ -14,7 +14,6 @@ static const uint8_t *code_at(const struct node *node, uint64_t ip, size_t *ret_
 	return node->graph->bytes + (ip - node->graph->addr);
 }
 
-
 /* In straight code from `start` to `last`, the first bytes of instructions; *ret_ip is the place, or behind the instruction. */
 static bool find_in_run(const struct node *node, uint64_t start, uint64_t last, const struct sought *sought,
 			uint64_t *ret_ip)
@@ -48,9 +47,19 @@ static bool find_in_run(const struct node *node, uint64_t start, uint64_t last, 
 }
 
 /* Goes on to what is looked for; the node is the one from there on. */
+/* The node from there on. `waits`: the branch that leads there is the last one, and nothing shows yet that it did. */
+static bool stop_at(struct fast *fast, uint64_t ip, bool waits)
+{
+	if (!fast_go_to(fast, ip))
+		return false;
+	fast->loose = waits ? fast->out->cnt : 0;
+	return true;
+}
+
 bool fast_advance(struct fast *fast, const struct sought *sought)
 {
 	struct node *node = fast->node;
+	bool waits = fast->loose && fast->loose == fast->out->cnt;
 
 	if (node && (sought->is_it || sought->ip != node->ip))
 		fast_move_on(fast);
@@ -58,14 +67,17 @@ bool fast_advance(struct fast *fast, const struct sought *sought)
 		uint64_t start = node->ip, ip;
 
 		for (size_t j = 0; j < node->known_cnt; j++) {
-			if (find_in_run(node, start, node->known[j].from, sought, &ip))
-				return fast_go_to(fast, ip);
-			fast_pass_known(fast, &node->known[j], fast->all);
-			start = node->known[j].to;
+			const struct known_branch *known = &node->known[j];
+
+			if (find_in_run(node, start, known->from, sought, &ip))
+				return stop_at(fast, ip, waits && ip == start);
+			fast_pass_known(fast, known, fast->all);
+			waits = fast->all || known->kept;
+			start = known->to;
 		}
 		if (node->end != NODE_GO_ON || start != node->to)
 			if (find_in_run(node, start, node->from, sought, &ip))
-				return fast_go_to(fast, ip);
+				return stop_at(fast, ip, waits && ip == start);
 		if (node->end != NODE_GO_ON)
 			break;
 		node = fast_node_at(fast, node->to);
@@ -150,9 +162,9 @@ bool fast_on_event_tip(struct fast *fast, uint64_t ip)
 	if (!fast_reach_event(fast))
 		return false;
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
-				      .from = fast->event_ip,
-				      .to = ip,
-				      .kind = fast->aborting ? BRANCH_TX_ABORT : BRANCH_INTERRUPT};
+					   .from = fast->event_ip,
+					   .to = ip,
+					   .kind = fast->aborting ? BRANCH_TX_ABORT : BRANCH_INTERRUPT};
 	fast->in_event = fast->aborting = false;
 	fast->later_tsc = fast->timing.has_tsc ? fast->timing.tsc : 0;
 	fast_use_next_mode(fast);
@@ -170,10 +182,10 @@ bool fast_on_pge(struct fast *fast, uint64_t ip)
 	if (!fast_use_version(fast, code_version_at(&fast->pieces->code, fast->tsc)))
 		return false;
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
-				      .to = ip,
-				      .kind = BRANCH_NONE,
-				      .flags = BRANCH_TRACE_START,
-				      .detail = (int32_t)fast->version};
+					   .to = ip,
+					   .kind = BRANCH_NONE,
+					   .flags = BRANCH_TRACE_START,
+					   .detail = (int32_t)fast->version};
 	fast->loose = 0;
 	return fast_go_to(fast, ip);
 }
@@ -181,10 +193,10 @@ bool fast_on_pge(struct fast *fast, uint64_t ip)
 bool fast_end_of_trace(struct fast *fast, uint64_t from, uint8_t kind, uint8_t from_len)
 {
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
-				      .from = from,
-				      .kind = kind,
-				      .from_len = from_len,
-				      .flags = BRANCH_TRACE_END};
+					   .from = from,
+					   .kind = kind,
+					   .from_len = from_len,
+					   .flags = BRANCH_TRACE_END};
 	fast->node = NULL;
 	fast->in_event = fast->aborting = false;
 	fast->loose = 0;

@@ -64,21 +64,21 @@ struct branch *fast_emit(struct fast *fast)
 static void emit_known(struct fast *fast, const struct known_branch *known)
 {
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
-				      .from = known->from,
-				      .to = known->to,
-				      .kind = known->kind,
-				      .flags = known->flags,
-				      .from_len = known->from_len};
+					   .from = known->from,
+					   .to = known->to,
+					   .kind = known->kind,
+					   .flags = known->flags,
+					   .from_len = known->from_len};
 }
 
 void fast_emit_end(struct fast *fast, const struct node *node, uint64_t to)
 {
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
-				      .from = node->from,
-				      .to = to,
-				      .kind = node->kind,
-				      .flags = node->flags,
-				      .from_len = node->from_len};
+					   .from = node->from,
+					   .to = to,
+					   .kind = node->kind,
+					   .flags = node->flags,
+					   .from_len = node->from_len};
 }
 
 /* Of no branch. It stands before a branch that waits to be seen leading somewhere, as libipt has it. */

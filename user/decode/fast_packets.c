@@ -206,7 +206,7 @@ static bool on_power_exit(struct fast *fast)
 		return false;
 	/* Wake reasons: bit 0, an interrupt; bit 2, a store; bit 3, the hardware. */
 	fast_emit_event(fast, EVENT_POWER_EXIT, 0,
-		   fast->at[-5] | (fast->at[-4] & 1) << 8 | (fast->at[-4] & 0xc) << 7);
+			fast->at[-5] | (fast->at[-4] & 1) << 8 | (fast->at[-4] & 0xc) << 7);
 	return true;
 }
 

@@ -120,7 +120,7 @@ enum { PERF_ONLY_MARK = 0x7c };
 /* Writes the file. `directory` is the recording's final path, where code copies will be. 0, or a negative errno without a sentence. */
 int perf_data_write(const struct snapshot *snapshot, FILE *file, const char *directory);
 
-/* Parses the `size` bytes of a file; errors as recording_load(), without the file's name. */
+/* Parses the `size` bytes of a file; errors as recording_load(), without the file's name. AUX traces are copied, unless they stand in snapshot->file. */
 int perf_data_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
 
 /* Our own feature section: what perf has no place for. *ret_bytes is the caller's to free. */

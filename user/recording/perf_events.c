@@ -245,13 +245,34 @@ static bool seen_before(const struct perf_events *events, const struct perf_auxt
 	return false;
 }
 
+/* What stands in the file stays there. */
+static bool is_in_file(const struct snapshot *snapshot, const uint8_t *bytes)
+{
+	const uint8_t *file = snapshot->file;
+
+	return file && bytes >= file && bytes < file + snapshot->file_size;
+}
+
+/* Its bytes become its own, with room for `more`. */
+static int own_bytes(struct aux_trace *aux, size_t more)
+{
+	uint8_t *grown = realloc(aux->is_borrowed ? NULL : aux->bytes, aux->size + more + 1);
+
+	if (!grown)
+		return -ENOMEM;
+	if (aux->is_borrowed && aux->size)
+		memcpy(grown, aux->bytes, aux->size);
+	aux->bytes = grown;
+	aux->is_borrowed = false;
+	return 0;
+}
+
 /* An AUXTRACE record, and the bytes behind it; *ret_size is the length of both. */
 static int read_aux(struct perf_events *events, const uint8_t *record, size_t size, size_t left,
 		    size_t *ret_size)
 {
 	struct perf_auxtrace head;
 	struct aux_trace *aux;
-	uint8_t *grown;
 
 	if (size < sizeof(head))
 		return fail(-EBADMSG, "an AUXTRACE record is damaged");
@@ -270,11 +291,14 @@ static int read_aux(struct perf_events *events, const uint8_t *record, size_t si
 					  .continues = seen_before(events, &head),
 					  .ref_tsc = head.reference};
 	}
-	grown = realloc(aux->bytes, aux->size + head.bytes + 1);
-	if (!grown)
-		return -ENOMEM;
-	aux->bytes = grown;
-	memcpy(aux->bytes + aux->size, record + size, head.bytes);
+	if (!aux->bytes && is_in_file(events->snapshot, record)) {
+		aux->bytes = (uint8_t *)record + size;
+		aux->is_borrowed = true;
+	} else {
+		if (own_bytes(aux, head.bytes))
+			return -ENOMEM;
+		memcpy(aux->bytes + aux->size, record + size, head.bytes);
+	}
 	aux->size += head.bytes;
 	*ret_size = size + head.bytes;
 	return 0;

@@ -255,7 +255,6 @@ static int load_file(struct snapshot *snapshot, const char *data)
 	CLEANUP(closep) int fd = open(data, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	void *bytes;
-	int err;
 
 	if (fd < 0 || fstat(fd, &st))
 		return fail_errno(-errno, "cannot open %s", data);
@@ -264,9 +263,9 @@ static int load_file(struct snapshot *snapshot, const char *data)
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return fail_errno(-errno, "cannot map it");
-	err = perf_data_read(snapshot, bytes, (size_t)st.st_size);
-	munmap(bytes, (size_t)st.st_size);
-	return err;
+	snapshot->file = bytes;
+	snapshot->file_size = (size_t)st.st_size;
+	return perf_data_read(snapshot, bytes, (size_t)st.st_size);
 }
 
 static int name_copies(struct snapshot *snapshot, const char *dir)

@@ -24,7 +24,7 @@ void snapshot_free(struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
 		if (snapshot->aux[i].is_mapped)
 			munmap(snapshot->aux[i].bytes, snapshot->aux[i].size);
-		else
+		else if (!snapshot->aux[i].is_borrowed)
 			free(snapshot->aux[i].bytes);
 	}
 	for (size_t i = 0; i < snapshot->trigger_cnt; i++)
@@ -34,6 +34,8 @@ void snapshot_free(struct snapshot *snapshot)
 		free(snapshot->copies[i].bytes);
 		free(snapshot->copies[i].path);
 	}
+	if (snapshot->file)
+		munmap(snapshot->file, snapshot->file_size);
 	free(snapshot->source);
 	free(snapshot->stopped_by);
 	free(snapshot->command);

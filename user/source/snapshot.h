@@ -22,7 +22,8 @@ struct aux_trace {
 	uint8_t *bytes;
 	size_t size;
 	bool continues; /* the ring's trace before this one, of the same snapshot; what was between them is lost */
-	bool is_mapped; /* bytes is a mapping, not allocated */
+	bool is_mapped;	  /* bytes is a mapping, not allocated */
+	bool is_borrowed; /* bytes stands in snapshot.file, and must not be written to */
 };
 
 /*
@@ -69,6 +70,8 @@ struct named_build_id {
 
 struct snapshot {
 	struct trace_params params;
+	void *file; /* the mapping of the recording that it was loaded from, as long as something stands in it; else NULL */
+	size_t file_size;
 	struct trace_clock clock;
 	char *source;	  /* "step" or "intel_pt" */
 	char *stopped_by; /* what keeps the trace from being overwritten after a hit; "" where there is none */
