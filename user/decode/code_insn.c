@@ -91,7 +91,8 @@ static const uint8_t two_byte[256] = {
 struct cursor {
 	const uint8_t *bytes;
 	size_t size, at;
-	bool is_64, has_66, has_67, has_rep, has_lock, rex_w, has_rex;
+	bool is_64, has_66, has_67, has_lock, rex_w, has_rex;
+	uint8_t repeat; /* f2 or f3, the last of them */
 };
 
 /* ModRM, SIB and displacement with 32- or 64-bit addresses. 0: too few bytes */
@@ -172,7 +173,8 @@ static void skip_prefixes(struct cursor *cursor)
 			return;
 		cursor->has_66 |= !!(prefix & OPERAND_SIZE);
 		cursor->has_67 |= !!(prefix & ADDRESS_SIZE);
-		cursor->has_rep |= !!(prefix & REPEAT);
+		if (prefix & REPEAT)
+			cursor->repeat = byte;
 		cursor->has_lock |= !!(prefix & LOCK);
 		/* It counts only right before the opcode. */
 		cursor->has_rex = prefix == REX;
@@ -193,7 +195,7 @@ static bool skip_mapped(struct cursor *cursor, unsigned int map)
 		/* Control and debug registers, whatever mod says; SSE4a's extrq and insertq. */
 		if ((opcode & 0xfc) == 0x20 && cursor->at < cursor->size && cursor->bytes[cursor->at] < 0xc0)
 			return false;
-		if ((opcode & 0xfe) == 0x78 && (cursor->has_66 || cursor->has_rep))
+		if ((opcode & 0xfe) == 0x78 && (cursor->has_66 || cursor->repeat))
 			return false;
 		return skip_operands(cursor, two_byte[opcode]);
 	case 3:
@@ -213,8 +215,8 @@ static bool skip_vex(struct cursor *cursor, unsigned int payload)
 	unsigned int map = 1;
 	bool is_evex = payload == 3;
 
-	if (cursor->size - cursor->at < 2 + payload || cursor->has_66 || cursor->has_rep ||
-	    cursor->has_lock || cursor->has_rex)
+	if (cursor->size - cursor->at < 2 + payload || cursor->has_66 || cursor->repeat || cursor->has_lock ||
+	    cursor->has_rex)
 		return false;
 	if (payload > 1)
 		map = cursor->bytes[cursor->at + 1] & (is_evex ? 7 : 0x1f);
@@ -328,8 +330,8 @@ bool code_insn_is_ptwrite(const uint8_t *bytes, size_t size)
 
 	skip_prefixes(&cursor);
 	opcode = opcode_of(&cursor);
-	return cursor.at + 3 <= cursor.size && cursor.has_rep && opcode[0] == 0x0f && opcode[1] == 0xae &&
-	       (opcode[2] & 0x38) == 0x20;
+	return cursor.at + 3 <= cursor.size && cursor.repeat == 0xf3 && !cursor.has_66 && !cursor.has_lock &&
+	       opcode[0] == 0x0f && opcode[1] == 0xae && (opcode[2] & 0x38) == 0x20;
 }
 
 /* 0f 22 /3 */
