@@ -20,7 +20,7 @@ enum {
 	TARGETS = 256,	/* a power of two */
 	GO_ON_MAX = 64, /* nodes without a packet on end */
 	BRANCHES_FIRST = 1024,
-	ENDING_BYTES = 64,
+	ENDING_BYTES = 32,
 };
 
 /* What the next FUP is for. */
