@@ -144,10 +144,8 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 		return NULL;
 	}
 	node = graph_make(&section->graphs[fast->is_64], ip, &fast->finder);
-	if (!node) {
-		fast->no_memory = true;
-		fast_decline(fast, "no memory");
-	}
+	if (!node)
+		fast_decline(fast, "no room for the graph of the code");
 	return node;
 }
 

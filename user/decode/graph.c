@@ -11,7 +11,7 @@
 enum {
 	KNOWN_MAX = 64, /* direct branches in one node; more go on in the next */
 	BYTES_A_BUCKET = 8,
-	BYTES_A_NODE = 2, /* at least, on average */
+	BYTES_A_NODE = 4, /* at least, on average */
 };
 
 void graph_init(struct graph *graph, const uint8_t *bytes, size_t size, uint64_t addr, bool is_64)
