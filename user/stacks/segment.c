@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
@@ -121,26 +122,55 @@ void segment_close(struct segment *segment, uint64_t moment)
 	segment_pop_to(segment, 0, moment);
 }
 
-static void append(const struct segment *segment, struct timeline_thread *thread, struct slice slice)
+static struct slice settled(const struct segment *segment, struct slice slice)
 {
 	slice.depth = (uint32_t)((int32_t)slice.depth - segment->outer - 1);
-	thread->slices[thread->slice_cnt++] = slice;
+	return slice;
 }
 
-int segment_write(const struct segment *segment, struct timeline_thread *thread)
+/* Those inferred, outermost first, which come before all others. */
+static void put_inferred(const struct segment *segment, struct slice *slices)
+{
+	for (size_t i = 0; i < segment->inferred_cnt; i++) {
+		struct slice slice = segment->inferred[segment->inferred_cnt - 1 - i];
+
+		slice.ip = 0;
+		slices[i] = settled(segment, slice);
+	}
+}
+
+/* The thread has none yet: the segment's become its own. There may be a hundred million. */
+static int hand_over(struct segment *segment, struct timeline_thread *thread)
+{
+	size_t before = segment->inferred_cnt;
+
+	if (array_reserve(&segment->slices, &segment->slice_cap, before + segment->slice_cnt,
+			  sizeof(struct slice)))
+		return -ENOMEM;
+	if (before && segment->slice_cnt)
+		memmove(segment->slices + before, segment->slices, segment->slice_cnt * sizeof(struct slice));
+	put_inferred(segment, segment->slices);
+	for (size_t i = 0; i < segment->slice_cnt && segment->outer != -1; i++)
+		segment->slices[before + i] = settled(segment, segment->slices[before + i]);
+	timeline_thread_replace(thread, segment->slices, before + segment->slice_cnt, segment->slice_cap);
+	segment->slices = NULL;
+	segment->slice_cnt = segment->slice_cap = 0;
+	return 0;
+}
+
+int segment_write(struct segment *segment, struct timeline_thread *thread)
 {
 	size_t cnt = thread->slice_cnt + segment->inferred_cnt + segment->slice_cnt;
 
-	if (segment->no_memory ||
-	    array_reserve(&thread->slices, &thread->slice_cap, cnt, sizeof(struct slice)))
+	if (segment->no_memory)
 		return -ENOMEM;
-	for (size_t i = segment->inferred_cnt; i-- > 0;) {
-		struct slice slice = segment->inferred[i];
-
-		slice.ip = 0;
-		append(segment, thread, slice);
-	}
+	if (!thread->slice_cnt && cnt)
+		return hand_over(segment, thread);
+	if (array_reserve(&thread->slices, &thread->slice_cap, cnt, sizeof(struct slice)))
+		return -ENOMEM;
+	put_inferred(segment, thread->slices + thread->slice_cnt);
+	thread->slice_cnt += segment->inferred_cnt;
 	for (size_t i = 0; i < segment->slice_cnt; i++)
-		append(segment, thread, segment->slices[i]);
+		thread->slices[thread->slice_cnt++] = settled(segment, segment->slices[i]);
 	return 0;
 }

@@ -76,5 +76,5 @@ static inline struct slice *segment_slice(struct segment *segment, const struct 
 /* Closes everything: what is open now stays open beyond the end. A pause that nothing came after tells nothing and goes. */
 void segment_close(struct segment *segment, uint64_t moment);
 
-/* Appends the slices, in order and with final depths (times are still moments), to the thread. 0 or -ENOMEM. */
-int segment_write(const struct segment *segment, struct timeline_thread *thread);
+/* Appends the slices, in order and with final depths (times are still moments), to the thread; the segment may lose them. 0 or -ENOMEM. */
+int segment_write(struct segment *segment, struct timeline_thread *thread);
