@@ -7,7 +7,6 @@
 #include "sinks/output.h"
 
 #include <fcntl.h>
-#include <isa-l/igzip_lib.h>
 #include <libgen.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,15 +15,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-
-enum { BUFFER_BYTES = 1 << 16, GZIP_LEVEL = 1 };
-
-/* igzip: several times as fast as zlib at its fastest, and not much larger. */
-struct gzip {
-	struct isal_zstream stream;
-	uint8_t work[ISAL_DEF_LVL1_DEFAULT];
-	uint8_t out[BUFFER_BYTES];
-};
+#include "sinks/gzip.h"
+#include "sinks/write_all.h"
 
 struct output {
 	char *path;
@@ -35,12 +27,15 @@ struct output {
 	int err;	   /* sticks */
 	uint64_t total;
 	size_t used;
-	uint8_t buffer[BUFFER_BYTES];
+	uint8_t *buffer; /* GZIP_BUFFER bytes; gzip's, or its own */
 };
 
 static void output_free(struct output *output)
 {
-	free(output->gzip);
+	if (output->gzip)
+		gzip_free(output->gzip);
+	else
+		free(output->buffer);
 	closep(&output->fd);
 	free(output->path);
 	free(output->temporary);
@@ -92,19 +87,15 @@ static bool is_gzip(const char *path)
 	return len > 3 && !strcmp(path + len - 3, ".gz");
 }
 
-static int begin_gzip(struct output *output)
+static int begin_buffer(struct output *output)
 {
-	struct gzip *gzip = malloc(sizeof(*gzip));
+	int err = 0;
 
-	if (!gzip)
-		return -ENOMEM;
-	isal_deflate_init(&gzip->stream);
-	gzip->stream.gzip_flag = IGZIP_GZIP;
-	gzip->stream.level = GZIP_LEVEL;
-	gzip->stream.level_buf = gzip->work;
-	gzip->stream.level_buf_size = sizeof(gzip->work);
-	output->gzip = gzip;
-	return 0;
+	if (is_gzip(output->path))
+		err = gzip_new(&output->gzip, output->fd);
+	if (!err)
+		output->buffer = output->gzip ? gzip_buffer(output->gzip) : malloc(GZIP_BUFFER);
+	return err || !output->buffer ? -ENOMEM : 0;
 }
 
 int output_open(struct output **ret_output, const char *path)
@@ -117,8 +108,8 @@ int output_open(struct output **ret_output, const char *path)
 	output->fd = -1;
 	output->path = strdup(path);
 	err = output->path ? open_fd(output) : -ENOMEM;
-	if (!err && is_gzip(path))
-		err = begin_gzip(output);
+	if (!err)
+		err = begin_buffer(output);
 	if (err) {
 		output_free(output);
 		return fail_errno(err, "cannot write %s", path);
@@ -127,48 +118,17 @@ int output_open(struct output **ret_output, const char *path)
 	return 0;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t size)
-{
-	while (size) {
-		ssize_t written = write(fd, bytes, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		bytes += written;
-		size -= (size_t)written;
-	}
-	return 0;
-}
-
-static int compress_all(struct output *output, bool is_last)
-{
-	struct gzip *gzip = output->gzip;
-	struct isal_zstream *stream = &gzip->stream;
-	int err = 0;
-
-	stream->next_in = output->buffer;
-	stream->avail_in = (uint32_t)output->used;
-	stream->end_of_stream = is_last;
-	do {
-		stream->next_out = gzip->out;
-		stream->avail_out = sizeof(gzip->out);
-		if (isal_deflate(stream) != COMP_OK)
-			return -EIO;
-		err = write_all(output->fd, gzip->out, sizeof(gzip->out) - stream->avail_out);
-	} while (!err && !stream->avail_out);
-	return err;
-}
-
 static void flush(struct output *output, bool is_last)
 {
-	if (output->err)
-		;
-	else if (!output->gzip)
-		output->err = write_all(output->fd, output->buffer, output->used);
-	else
-		output->err = compress_all(output, is_last);
+	int err;
+
+	if (output->gzip) {
+		err = gzip_push(output->gzip, output->used, is_last);
+		output->buffer = gzip_buffer(output->gzip);
+	} else {
+		err = output->err ? 0 : write_all(output->fd, output->buffer, output->used);
+	}
+	output->err = output->err ? output->err : err;
 	output->used = 0;
 }
 
@@ -178,14 +138,14 @@ void output_write(struct output *output, const void *bytes, size_t size)
 
 	output->total += size;
 	while (size) {
-		size_t room = BUFFER_BYTES - output->used;
+		size_t room = GZIP_BUFFER - output->used;
 		size_t part = size < room ? size : room;
 
 		memcpy(output->buffer + output->used, from, part);
 		output->used += part;
 		from += part;
 		size -= part;
-		if (output->used == BUFFER_BYTES)
+		if (output->used == GZIP_BUFFER)
 			flush(output, false);
 	}
 }
