@@ -209,6 +209,20 @@ static bool skip_mapped(struct cursor *cursor, unsigned int map)
 	}
 }
 
+/* Opcodes of map 1 that there are with VEX (but for 77) or EVEX. */
+static bool is_vex_opcode(uint8_t opcode)
+{
+	static const struct {
+		uint8_t first, last;
+	} ranges[] = {{0x10, 0x17}, {0x28, 0x2f}, {0x41, 0x4b}, {0x50, 0x76}, {0x7c, 0x7f}, {0x90, 0x93},
+		      {0x98, 0x99}, {0xae, 0xae}, {0xc2, 0xc2}, {0xc4, 0xc6}, {0xd0, 0xfe}};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (opcode >= ranges[i].first && opcode <= ranges[i].last)
+			return true;
+	return false;
+}
+
 /* `payload` bytes behind c5, c4 or 62. */
 static bool skip_vex(struct cursor *cursor, unsigned int payload)
 {
@@ -223,8 +237,7 @@ static bool skip_vex(struct cursor *cursor, unsigned int payload)
 	cursor->at += 1 + payload;
 	if (!is_evex && map > 3)
 		return false;
-	/* Opcodes of map 1 without ModRM have no VEX form but vzeroupper and vzeroall, and no EVEX form. */
-	if (map == 1 && !(two_byte[cursor->bytes[cursor->at]] & M) &&
+	if (map == 1 && !is_vex_opcode(cursor->bytes[cursor->at]) &&
 	    (is_evex || cursor->bytes[cursor->at] != 0x77))
 		return false;
 	return skip_mapped(cursor, map);

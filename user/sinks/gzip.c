@@ -59,7 +59,8 @@ static void *work(void *arg)
 		}
 		pthread_mutex_unlock(&gzip->lock);
 		err = gzip->err ? 0
-				: compress_buffer(gzip, gzip->buffers[!gzip->filling], gzip->size, gzip->is_last);
+				: compress_buffer(gzip, gzip->buffers[!gzip->filling], gzip->size,
+						  gzip->is_last);
 		pthread_mutex_lock(&gzip->lock);
 		gzip->err = gzip->err ? gzip->err : err;
 		gzip->is_full = false;
