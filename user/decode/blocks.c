@@ -248,11 +248,13 @@ static void keep_end(struct walker *walker, const struct pt_block *block)
 	size_t size = 0;
 	const uint8_t *bytes = code_bytes(walker->hold.code, block->isid, block->end_ip, &size);
 
+	bool is_64 = block->mode == ptem_64bit;
+
 	walker->last = (struct code_insn){0};
 	if (block->truncated)
-		code_insn_decode(&walker->last, block->raw, block->size, true);
+		code_insn_decode(&walker->last, block->raw, block->size, is_64);
 	else if (bytes)
-		code_insn_decode(&walker->last, bytes, size, true);
+		code_insn_decode(&walker->last, bytes, size, is_64);
 	walker->has_last = true;
 	walker->last_ip = block->end_ip;
 	walker->last_tsc = walker->tsc;
