@@ -247,7 +247,6 @@ static void keep_end(struct walker *walker, const struct pt_block *block)
 {
 	size_t size = 0;
 	const uint8_t *bytes = code_bytes(walker->hold.code, block->isid, block->end_ip, &size);
-
 	bool is_64 = block->mode == ptem_64bit;
 
 	walker->last = (struct code_insn){0};
