@@ -154,6 +154,7 @@ bool fast_reach_event(struct fast *fast)
 		fast_take_event_time(fast);
 	else if (fast->event_tsc > fast->tsc)
 		fast->tsc = fast->before_tsc = fast->event_tsc;
+	fast->later_tsc = 0;
 	return fast->aborting || advance_to(fast, fast->event_ip);
 }
 

@@ -26,6 +26,7 @@ void fast_take_time(struct fast *fast)
  */
 void fast_take_event_time(struct fast *fast)
 {
+	fast->later_tsc = 0;
 	fast->tsc = fast->before_tsc;
 	fast_take_time(fast);
 	fast->before_tsc = fast->tsc;
