@@ -99,7 +99,6 @@ static bool reach_end(struct fast *fast)
 
 	if (!node)
 		return fast_decline(fast, "a branch while tracing is off");
-	fast_move_on(fast);
 	node = fast_pass_go_on(fast, node, fast->all);
 	if (!node)
 		return false;
@@ -118,12 +117,12 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 {
 	struct node *node, *next;
 
+	fast_move_on(fast);
 	if (!reach_end(fast))
 		return false;
 	node = fast->node;
 	if (node->end != NODE_INDIRECT && node->end != NODE_RETURN && node->end != NODE_FAR)
 		return fast_decline(fast, "a TIP packet for no branch");
-	fast->before_tsc = fast->tsc;
 	fast_take_time(fast);
 	fast_use_next_mode(fast);
 	next = node_next(node, 1);

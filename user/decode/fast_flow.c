@@ -35,11 +35,16 @@ void fast_take_event_time(struct fast *fast)
 	fast->has_moved = false;
 }
 
-/* Code goes on behind an event. */
 void fast_move_on(struct fast *fast)
 {
-	if (fast->later_tsc > fast->tsc)
-		fast->tsc = fast->before_tsc = fast->later_tsc;
+	bool hands_out = fast->node && fast->node->known_cnt;
+
+	if (fast->later_tsc > fast->tsc) {
+		fast->before_tsc = hands_out ? fast->later_tsc : fast->tsc;
+		fast->tsc = fast->later_tsc;
+	} else {
+		fast->before_tsc = fast->tsc;
+	}
 	fast->later_tsc = 0;
 }
 
@@ -304,7 +309,6 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 	if (node->end == NODE_GO_ON && !(node = fast_pass_go_on(fast, node, all)))
 		return false;
 	fast_pass_all_known(fast, node, all);
-	fast->before_tsc = fast->tsc;
 	fast_take_time(fast);
 	if (cnt > 1)
 		fast->before_tsc = fast->tsc;

@@ -92,6 +92,7 @@ bool fast_decline(struct fast *fast, const char *why);
 /* What the timing packets say so far is the time. */
 void fast_take_time(struct fast *fast);
 void fast_take_event_time(struct fast *fast);
+/* Code goes on behind an event, whose time libipt shows only with a block that it hands out before the next packet. */
 void fast_move_on(struct fast *fast);
 /* Room for one more branch; never NULL. */
 struct branch *fast_emit(struct fast *fast);
