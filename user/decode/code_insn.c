@@ -234,6 +234,9 @@ static bool skip_vex(struct cursor *cursor, unsigned int payload)
 		return false;
 	if (payload > 1)
 		map = cursor->bytes[cursor->at + 1] & (is_evex ? 7 : 0x1f);
+	/* What is reserved in EVEX. */
+	if (is_evex && (cursor->bytes[cursor->at + 1] & 0x08 || !(cursor->bytes[cursor->at + 2] & 0x04)))
+		return false;
 	cursor->at += 1 + payload;
 	if (!is_evex && map > 3)
 		return false;
