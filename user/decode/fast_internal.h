@@ -72,6 +72,7 @@ struct fast {
 	bool aborting; /* it is the end of a transaction */
 	uint64_t event_ip, event_tsc;
 
+	bool odd_overflows; /* errata SKD010, APL11, APL12: the packet that ends one may be missing */
 	bool has_limit;
 	uint64_t limit_ip;
 	bool no_memory;

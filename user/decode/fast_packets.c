@@ -340,6 +340,8 @@ static bool on_ovf(struct fast *fast)
 		if (!ok)
 			return false;
 	}
+	if (fast->odd_overflows)
+		return fast_decline(fast, "an overflow of a processor with errata");
 	/* The FUP belongs to the event, and the time in between; libipt notices as it hands out a block. */
 	if (was_on && has_ip && has_moved)
 		fast_take_event_time(fast);
