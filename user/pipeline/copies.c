@@ -8,22 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/write_all.h"
 
 enum { SHARED }; /* index of the file that holds all that need none for themselves */
-
-static int write_copy(int fd, const struct code_copy *copy)
-{
-	size_t done = 0;
-
-	while (done < copy->size) {
-		ssize_t written = write(fd, copy->bytes + done, copy->size - done);
-
-		if (written < 0)
-			return fail_errno(-errno, "cannot keep a copy of the target's code");
-		done += (size_t)written;
-	}
-	return 0;
-}
 
 static int memory_file(void)
 {
@@ -35,6 +22,7 @@ static int memory_file(void)
 static int keep(struct copies *copies, struct code_copy *copy)
 {
 	int *fd = &copies->fds[code_copy_is_file(copy) ? copies->cnt++ : SHARED];
+	int err;
 
 	if (*fd < 0)
 		*fd = memory_file();
@@ -45,7 +33,8 @@ static int keep(struct copies *copies, struct code_copy *copy)
 		copy->path = NULL;
 		return -ENOMEM;
 	}
-	return write_copy(*fd, copy);
+	err = write_all(*fd, copy->bytes, copy->size);
+	return err ? fail_errno(err, "cannot keep a copy of the target's code") : 0;
 }
 
 int copies_init(struct copies *copies, struct snapshot *snapshot)

@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/write_all.h"
 #include "recording/perf_data.h"
 #include "source/kernel_code.h"
 
@@ -123,21 +124,13 @@ static int write_copy(int dir_fd, const struct code_copy *copy)
 {
 	CLEANUP(freep) char *name = code_copy_path(copy, ".");
 	CLEANUP(closep) int fd = -1;
-	size_t done = 0;
 
 	if (!name)
 		return -ENOMEM;
 	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
-	while (done < copy->size) {
-		ssize_t written = write(fd, copy->bytes + done, copy->size - done);
-
-		if (written < 0)
-			return -errno;
-		done += (size_t)written;
-	}
-	return 0;
+	return write_all(fd, copy->bytes, copy->size);
 }
 
 static int write_data(int dir_fd, const struct snapshot *snapshot, const char *final_path)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "sinks/write_all.h"
+#include "base/write_all.h"
 
 enum { LEVEL = 1, OUT_BYTES = 1 << 16 };
 

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/write_all.h"
 #include "sinks/gzip.h"
-#include "sinks/write_all.h"
 
 struct output {
 	char *path;
