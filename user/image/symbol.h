@@ -32,6 +32,12 @@ struct symbol {
 	bool is_part;	    /* the compiler moved it out of its function: "f.cold" */
 };
 
+/* Without a name and an extent, a symbol may stand for any piece of code. */
+static inline bool symbol_is_function(const struct symbol *symbol)
+{
+	return symbol->named || symbol->end > symbol->start;
+}
+
 /* Whether it is the name of a part that the compiler moved out of a function. */
 bool symbol_is_part(const char *name);
 

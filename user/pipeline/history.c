@@ -340,7 +340,7 @@ struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip
 		symbol = image_symbol_at(history->kernel, 0, ip);
 	else if (owner->process && !history_is_detour(owner->process, ip))
 		symbol = image_symbol_at(owner->process->image, owner->version, ip);
-	if (!symbol || symbol->role == SYMBOL_OCAML || !(symbol->named || symbol->end > symbol->start))
+	if (!symbol || symbol->role == SYMBOL_OCAML || !symbol_is_function(symbol))
 		return (struct decoder_function){0};
 	return (struct decoder_function){symbol->start, symbol->end};
 }

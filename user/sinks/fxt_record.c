@@ -169,6 +169,12 @@ static uint16_t string_slot(struct fxt *fxt)
 	}
 }
 
+static void string_pin(const struct fxt *fxt, struct string_slot *string)
+{
+	string->used = true;
+	string->pinned_by = fxt->event;
+}
+
 static void write_padded(struct fxt *fxt, const void *bytes, size_t size)
 {
 	static const uint8_t zeros[8];
@@ -189,8 +195,7 @@ static uint16_t string_index(struct fxt *fxt, const char *text)
 	if (!*text)
 		return 0;
 	if (index) {
-		fxt->strings[index].used = true;
-		fxt->strings[index].pinned_by = fxt->event;
+		string_pin(fxt, &fxt->strings[index]);
 		return index;
 	}
 	clean = clean_text(text);
@@ -204,11 +209,9 @@ static uint16_t string_index(struct fxt *fxt, const char *text)
 		return index;
 	}
 	index = string_slot(fxt);
-	fxt->strings[index] = (struct string_slot){.text = clean,
-						   .hash = hash,
-						   .next = fxt->buckets[hash % BUCKETS],
-						   .used = true,
-						   .pinned_by = fxt->event};
+	fxt->strings[index] =
+		(struct string_slot){.text = clean, .hash = hash, .next = fxt->buckets[hash % BUCKETS]};
+	string_pin(fxt, &fxt->strings[index]);
 	fxt->buckets[hash % BUCKETS] = index;
 	len = strlen(clean);
 	header = RECORD_STRING | (1 + (len + 7) / 8) << 4 | (uint64_t)index << 16 | (uint64_t)len << 32;
@@ -224,8 +227,7 @@ static uint16_t lasting_string_index(struct fxt *fxt, const char *text)
 	struct string_slot *string = &fxt->strings[*slot];
 
 	if (*slot && string->at == text) {
-		string->used = true;
-		string->pinned_by = fxt->event;
+		string_pin(fxt, string);
 		return *slot;
 	}
 	*slot = string_index(fxt, text);

@@ -202,25 +202,34 @@ static bool do_here(struct builder *builder, const struct branch *branch)
 
 /* ---- the rest ---- */
 
-static int keep_step(struct builder *builder, const struct branch *branch)
+/* The frames up to here are handed over with the step. */
+static int push_run(struct builder *builder, const struct step *step)
 {
 	struct stacks_piece *piece = builder->piece;
 	struct step_run run = {
-		.step = {.branch = *branch,
-			 .from = symbol_at(builder, branch, branch->from),
-			 .to = symbol_at(builder, branch, branch->to),
-			 .moment = branch->kind == BRANCH_GAP ? moments_barrier(&piece->moments)
-							      : moments_reserve(&piece->moments),
-			 .space = space_at(builder, branch->tsc)},
+		.step = *step,
 		.slice_cnt = piece->segment.slice_cnt,
 		.frame_cnt = piece->segment.frame_cnt,
 	};
 
-	builder->base = run.step.to;
+	builder->floor = run.frame_cnt;
+	return ARRAY_PUSH(piece->runs, piece->run_cnt, piece->run_cap, run);
+}
+
+static int keep_step(struct builder *builder, const struct branch *branch)
+{
+	struct stacks_piece *piece = builder->piece;
+	struct step step = {.branch = *branch,
+			    .from = symbol_at(builder, branch, branch->from),
+			    .to = symbol_at(builder, branch, branch->to),
+			    .moment = branch->kind == BRANCH_GAP ? moments_barrier(&piece->moments)
+								 : moments_reserve(&piece->moments),
+			    .space = space_at(builder, branch->tsc)};
+
+	builder->base = step.to;
 	if (branch->kind == BRANCH_GAP || branch->kind == BRANCH_NONE || branch->flags & BRANCH_TRACE_END)
 		builder->base = NULL; /* what is on top need not be the function that code goes on in */
-	builder->floor = piece->segment.frame_cnt;
-	return ARRAY_PUSH(piece->runs, piece->run_cnt, piece->run_cap, run);
+	return push_run(builder, &step);
 }
 
 /* ---- inlined calls ---- */
@@ -297,18 +306,12 @@ static void see_behind(struct builder *builder, const struct branch *branch)
 /* It changes no stack, but must be noted in its place. */
 static int keep_event(struct builder *builder, const struct branch *branch)
 {
-	struct stacks_piece *piece = builder->piece;
-	struct step_run run = {
-		.step = {.branch = *branch,
-			 .moment = moments_reserve(&piece->moments),
-			 .space = builder->space},
-		.slice_cnt = piece->segment.slice_cnt,
-		.frame_cnt = piece->segment.frame_cnt,
-	};
+	struct step step = {.branch = *branch,
+			    .moment = moments_reserve(&builder->piece->moments),
+			    .space = builder->space};
 
 	builder->base = top_symbol(builder);
-	builder->floor = piece->segment.frame_cnt;
-	return ARRAY_PUSH(piece->runs, piece->run_cnt, piece->run_cap, run);
+	return push_run(builder, &step);
 }
 
 static int add(struct builder *builder, const struct branch *branch)

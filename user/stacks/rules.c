@@ -386,7 +386,7 @@ static void resume_at(struct stacks *stacks, const struct step *step, uint64_t r
 		segment_pop_to(segment, interrupted, step->moment);
 	if (interrupted)
 		settle(stacks, step);
-	else if (!unwind(stacks, step) && (is_function(step->to) || !segment_top(segment)))
+	else if (!unwind(stacks, step) && (symbol_is_function(step->to) || !segment_top(segment)))
 		settle(stacks, step);
 }
 

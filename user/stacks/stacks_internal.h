@@ -78,16 +78,10 @@ struct stacks {
 /* A function, or the part of it that the compiler moved away. */
 bool same_function(const struct symbol *a, const struct symbol *b);
 
-/* Without a name and an extent, a symbol may stand for any piece of code. */
-static inline bool is_function(const struct symbol *symbol)
-{
-	return symbol->named || symbol->end > symbol->start;
-}
-
 /* ip is the first byte of the function. */
 static inline bool begins(const struct symbol *symbol, uint64_t ip)
 {
-	return ip == symbol->start && is_function(symbol);
+	return ip == symbol->start && symbol_is_function(symbol);
 }
 
 /* Whether a jump inside the function may be a raise. */
