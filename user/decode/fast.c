@@ -32,7 +32,7 @@ static bool walk_tail(struct fast *fast)
 {
 	const struct node *node = fast->node;
 
-	if (fast->in_event || fast->fup_use != FUP_ASYNC || fast->next_has_mode || fast->mode_while_off)
+	if (fast_is_in_event(fast) || fast->next_has_mode || fast->mode_while_off)
 		return fast_decline(fast, "an event that is cut off");
 	if (node == &fast->nowhere)
 		return fast_decline(fast, "code that is not known");

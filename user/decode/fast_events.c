@@ -46,7 +46,6 @@ static bool find_in_run(const struct node *node, uint64_t start, uint64_t last, 
 	return false;
 }
 
-/* Goes on to what is looked for; the node is the one from there on. */
 /* The node from there on. `waits`: the branch that leads there is the last one, and nothing shows yet that it did. */
 static bool stop_at(struct fast *fast, uint64_t ip, bool waits)
 {
@@ -56,10 +55,11 @@ static bool stop_at(struct fast *fast, uint64_t ip, bool waits)
 	return true;
 }
 
+/* Goes on to what is looked for; the node is the one from there on. */
 bool fast_advance(struct fast *fast, const struct sought *sought)
 {
 	struct node *node = fast->node;
-	bool waits = fast->loose && fast->loose == fast->out->cnt;
+	bool waits = fast_is_loose(fast);
 
 	if (node && (sought->is_it || sought->ip != node->ip))
 		fast_move_on(fast);
@@ -166,7 +166,7 @@ bool fast_on_event_tip(struct fast *fast, uint64_t ip)
 					   .to = ip,
 					   .kind = fast->aborting ? BRANCH_TX_ABORT : BRANCH_INTERRUPT};
 	fast->in_event = fast->aborting = false;
-	fast->later_tsc = fast->timing.has_tsc ? fast->timing.tsc : 0;
+	fast->later_tsc = fast_time(fast);
 	fast_use_next_mode(fast);
 	return fast_go_to(fast, ip);
 }
@@ -264,7 +264,7 @@ bool fast_on_fup(struct fast *fast, uint64_t ip)
 	fast->in_event = use != FUP_POSITION;
 	fast->aborting = use == FUP_TX_ABORT;
 	fast->event_ip = ip;
-	fast->event_tsc = fast->timing.has_tsc ? fast->timing.tsc : 0;
+	fast->event_tsc = fast_time(fast);
 	if (use == FUP_ASYNC)
 		return true; /* its time is that of the TIP */
 	fast_take_event_time(fast);
@@ -280,7 +280,7 @@ bool fast_on_fup(struct fast *fast, uint64_t ip)
 bool fast_on_overflow(struct fast *fast, bool has_ip, uint64_t ip)
 {
 	/* What the last branch led to is not known any more. */
-	if (fast->loose && fast->loose == fast->out->cnt)
+	if (fast_is_loose(fast))
 		fast->out->cnt--;
 	fast->loose = 0;
 	*fast_emit(fast) = (struct branch){
@@ -290,6 +290,6 @@ bool fast_on_overflow(struct fast *fast, bool has_ip, uint64_t ip)
 	fast->node = NULL;
 	if (!has_ip)
 		return true;
-	fast->later_tsc = fast->timing.has_tsc ? fast->timing.tsc : 0;
+	fast->later_tsc = fast_time(fast);
 	return fast_go_to(fast, ip);
 }

@@ -16,8 +16,10 @@ bool fast_decline(struct fast *fast, const char *why)
 
 void fast_take_time(struct fast *fast)
 {
-	if (fast->timing.has_tsc && fast->timing.tsc > fast->tsc)
-		fast->tsc = fast->timing.tsc;
+	uint64_t tsc = fast_time(fast);
+
+	if (tsc > fast->tsc)
+		fast->tsc = tsc;
 }
 
 /*
@@ -30,7 +32,7 @@ void fast_take_event_time(struct fast *fast)
 	fast->tsc = fast->before_tsc;
 	fast_take_time(fast);
 	fast->before_tsc = fast->tsc;
-	if (fast->has_moved && fast->loose && fast->loose == fast->out->cnt)
+	if (fast->has_moved && fast_is_loose(fast))
 		fast->out->items[fast->loose - 1].tsc = fast->tsc;
 	fast->has_moved = false;
 }
@@ -73,7 +75,6 @@ static void emit_known(struct fast *fast, const struct known_branch *known)
 					   .from = known->from,
 					   .to = known->to,
 					   .kind = known->kind,
-					   .flags = known->flags,
 					   .from_len = known->from_len};
 }
 
@@ -91,7 +92,7 @@ void fast_emit_end(struct fast *fast, const struct node *node, uint64_t to)
 void fast_emit_event(struct fast *fast, enum branch_event event, uint64_t ip, uint64_t payload)
 {
 	struct branch_list *out = fast->out;
-	bool is_first = out->cnt == fast->out_first, swaps = fast->loose && fast->loose == out->cnt;
+	bool is_first = out->cnt == fast->out_first, swaps = fast_is_loose(fast);
 
 	*fast_emit(fast) = (struct branch){
 		.tsc = fast->tsc, .from = ip, .to = payload, .kind = BRANCH_EVENT, .gap = (uint8_t)event};
@@ -155,15 +156,23 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 	return node;
 }
 
+/* Where the node at ip is remembered. */
+static struct target *target_slot(struct fast *fast, uint64_t ip)
+{
+	struct target *target = &fast->targets[(ip ^ ip >> 9) % TARGETS];
+
+	if (target->ip != ip)
+		*target = (struct target){.ip = ip};
+	return target;
+}
+
 struct node *fast_node_at(struct fast *fast, uint64_t ip)
 {
-	size_t slot = (ip ^ ip >> 9) % TARGETS;
+	struct target *target = target_slot(fast, ip);
 
-	if (fast->targets[slot].ip != ip || !fast->targets[slot].node) {
-		fast->targets[slot].node = look_up(fast, ip);
-		fast->targets[slot].ip = ip;
-	}
-	return fast->targets[slot].node;
+	if (!target->node)
+		target->node = look_up(fast, ip);
+	return target->node;
 }
 
 /* The node at ip, which the other remembers. */
@@ -186,7 +195,7 @@ static inline struct node *follow(struct fast *fast, struct node *node, unsigned
 /* The same where it need not be known. */
 struct node *fast_place_at(struct fast *fast, uint64_t ip)
 {
-	if (code_section_at(fast->images, ip))
+	if (target_slot(fast, ip)->node || code_section_at(fast->images, ip))
 		return fast_node_at(fast, ip);
 	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
 	return &fast->nowhere;
@@ -377,7 +386,7 @@ static bool go_on_with_all(struct fast *fast, struct node *node, uint64_t bits, 
 
 bool fast_on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt)
 {
-	if (!fast->node || fast->in_event || fast->next_has_mode || fast->fup_use != FUP_ASYNC)
+	if (!fast->node || fast_is_in_event(fast) || fast->next_has_mode)
 		return fast_decline(fast, "a TNT packet that is out of place");
 	if (!cnt)
 		return fast_decline(fast, "an empty TNT packet");

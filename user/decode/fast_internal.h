@@ -30,6 +30,12 @@ enum fup_use {
 	FUP_TX_ABORT,
 };
 
+/* A node looked up lately. NULL: none */
+struct target {
+	uint64_t ip;
+	struct node *node;
+};
+
 struct fast {
 	const struct pieces *pieces;
 	struct function_finder finder;
@@ -60,10 +66,7 @@ struct fast {
 	} stack[RETURN_STACK];
 	unsigned int top, depth;
 
-	struct {
-		uint64_t ip;
-		struct node *node;
-	} targets[TARGETS];
+	struct target targets[TARGETS];
 
 	enum fup_use fup_use;
 	enum branch_event event; /* that FUP_POSITION is the address of; EVENT_CNT: none */
@@ -85,6 +88,24 @@ struct sought {
 	uint64_t ip;
 	uint64_t *ret_ip; /* where the instruction is; may be NULL */
 };
+
+/* What the timing packets say so far; 0: nothing. */
+static inline uint64_t fast_time(const struct fast *fast)
+{
+	return fast->timing.has_tsc ? fast->timing.tsc : 0;
+}
+
+/* Nothing shows yet what the last branch led to. */
+static inline bool fast_is_loose(const struct fast *fast)
+{
+	return fast->loose && fast->loose == fast->out->cnt;
+}
+
+/* An event has begun: packets that complete it have to come. */
+static inline bool fast_is_in_event(const struct fast *fast)
+{
+	return fast->in_event || fast->fup_use != FUP_ASYNC;
+}
 
 /* ---- fast_flow.c ---- */
 

@@ -121,7 +121,7 @@ static bool on_mode(struct fast *fast, bool in_header)
 	case 1: /* MODE.TSX: in a transaction, aborted */
 		if (in_header || !fast->node)
 			return true;
-		if (fast->in_event || fast->fup_use != FUP_ASYNC)
+		if (fast_is_in_event(fast))
 			return fast_decline(fast, "a transaction within an event");
 		fast->fup_use = mode & 2 ? FUP_TX_ABORT : FUP_POSITION;
 		fast->event = EVENT_CNT;
@@ -186,7 +186,7 @@ static bool pass_event(struct fast *fast, size_t size)
 	if (!has_bytes(fast, size))
 		return false;
 	fast->at += size;
-	if (fast->in_event || fast->fup_use != FUP_ASYNC)
+	if (fast_is_in_event(fast))
 		return fast_decline(fast, "an event within an event");
 	fast_take_event_time(fast);
 	return true;
@@ -224,7 +224,7 @@ static bool pass_before_fup(struct fast *fast, size_t size, enum branch_event ev
 	if (!has_bytes(fast, size))
 		return false;
 	fast->at += size;
-	if (fast->in_event || fast->fup_use != FUP_ASYNC || !fast->node)
+	if (!fast->node || fast_is_in_event(fast))
 		return fast_decline(fast, "an event that is out of place");
 	fast->fup_use = FUP_POSITION;
 	fast->event = event;
@@ -247,7 +247,7 @@ static bool on_ptwrite(struct fast *fast)
 	if (!has_bytes(fast, size))
 		return false;
 	fast->at += size;
-	if (!fast->node || fast->in_event || fast->fup_use != FUP_ASYNC)
+	if (!fast->node || fast_is_in_event(fast))
 		return fast_decline(fast, "a PTW packet that is out of place");
 	payload = little_endian(fast->at - (size - 2), (unsigned int)size - 2);
 	fast_take_event_time(fast);
@@ -264,7 +264,7 @@ static bool on_pip(struct fast *fast, bool in_header)
 	fast->at += 8;
 	if (in_header || !fast->node)
 		return true;
-	if (fast->in_event || fast->fup_use != FUP_ASYNC)
+	if (fast_is_in_event(fast))
 		return fast_decline(fast, "another address space within an event");
 	fast_take_event_time(fast);
 	return fast_advance(fast, &(struct sought){.is_it = code_insn_is_mov_cr3});
@@ -309,7 +309,9 @@ static bool on_ovf(struct fast *fast)
 	bool has_ip = false, has_fup = false, was_on, has_moved = fast->has_moved;
 	uint64_t ip = 0;
 
-	if (fast->in_event || fast->fup_use != FUP_ASYNC)
+	if (fast->odd_overflows)
+		return fast_decline(fast, "an overflow of a processor with errata");
+	if (fast_is_in_event(fast))
 		return fast_decline(fast, "an overflow within an event");
 	was_on = fast->node;
 	fast_take_event_time(fast);
@@ -340,8 +342,6 @@ static bool on_ovf(struct fast *fast)
 		if (!ok)
 			return false;
 	}
-	if (fast->odd_overflows)
-		return fast_decline(fast, "an overflow of a processor with errata");
 	/* The FUP belongs to the event, and the time in between; libipt notices as it hands out a block. */
 	if (was_on && has_ip && has_moved)
 		fast_take_event_time(fast);

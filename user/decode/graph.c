@@ -9,8 +9,7 @@
 #include "decode/code_insn.h"
 
 enum {
-	KNOWN_MAX = 64, /* direct branches in one node; more go on in the next */
-	BYTES_A_BUCKET = 8,
+	KNOWN_MAX = 64,	  /* direct branches in one node; more go on in the next */
 	BYTES_A_NODE = 4, /* at least, on average */
 };
 
@@ -86,8 +85,10 @@ struct draft {
 	uint64_t began; /* where the last branch led */
 };
 
-uint64_t function_find(struct function_finder *finder, uint64_t ip)
+/* Where the function begins that ip is in; 0: every branch counts. */
+static uint64_t function_at(struct draft *draft, uint64_t ip)
 {
+	struct function_finder *finder = draft->finder;
 	struct decoder_function *recent = &finder->recent[(ip >> 6 ^ ip >> 14) % ARRAY_SIZE(finder->recent)];
 
 	if (!finder->functions->at)
@@ -95,11 +96,6 @@ uint64_t function_find(struct function_finder *finder, uint64_t ip)
 	if (ip - recent->start >= recent->end - recent->start)
 		*recent = finder->functions->at(finder->functions->ctx, finder->image, ip);
 	return ip - recent->start < recent->end - recent->start ? recent->start : 0;
-}
-
-static uint64_t function_at(struct draft *draft, uint64_t ip)
-{
-	return function_find(draft->finder, ip);
 }
 
 static bool leaves(struct draft *draft, uint64_t from, uint64_t to)

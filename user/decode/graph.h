@@ -43,7 +43,7 @@ struct graph;
 /* A call or jump that takes no packet. */
 struct known_branch {
 	uint64_t from, to;
-	uint8_t kind, flags, from_len; /* as in struct branch */
+	uint8_t kind, from_len;	     /* as in struct branch */
 	bool kept;		     /* it leaves its function, or shows that code ran on into the next one */
 	bool pushes;		     /* a call that a return comes back from */
 	_Atomic(struct node *) back; /* where it comes back to; NULL: not known yet */
@@ -106,9 +106,6 @@ struct function_finder {
 	struct decoder_function recent[64];
 };
 
-/* Where the function begins that ip is in; 0: every branch counts. */
-uint64_t function_find(struct function_finder *finder, uint64_t ip);
-
 /* The node that begins at ip, which is in the section, made if need be. NULL: no memory, or no room for so many. */
 struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder *finder);
 
@@ -148,9 +145,11 @@ static inline bool graph_covers(const struct graph *graph, uint64_t ip)
 	return ip - graph->addr < graph->size;
 }
 
+enum { BYTES_A_BUCKET = 8 };
+
 static inline size_t graph_bucket(const struct graph *graph, uint64_t ip)
 {
-	return ((ip - graph->addr) >> 3) & graph->bucket_mask;
+	return (ip - graph->addr) / BYTES_A_BUCKET & graph->bucket_mask;
 }
 
 /* The same for one that is there, or NULL. */
