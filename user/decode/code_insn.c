@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "decode/branch.h"
-#include "decode/branch_insn.h"
 
 enum follows {
 	NO = 0,
@@ -282,6 +281,63 @@ static bool skip_opcode(struct cursor *cursor)
 	return skip_operands(cursor, one_byte[opcode]);
 }
 
+/* ---- branches ---- */
+
+static enum branch_kind kind_of_0f(uint8_t opcode, uint8_t modrm)
+{
+	if ((opcode & 0xf0) == 0x80) /* jcc rel32 */
+		return BRANCH_COND;
+	switch (opcode) {
+	case 0x05: /* syscall */
+	case 0x34: /* sysenter */
+		return BRANCH_SYSCALL;
+	case 0x07: /* sysret */
+	case 0x35: /* sysexit */
+	case 0xaa: /* rsm */
+		return BRANCH_SYSRET;
+	case 0x01: /* vmcall; vmlaunch, vmresume */
+		if (modrm == 0xc1)
+			return BRANCH_SYSCALL;
+		return modrm == 0xc2 || modrm == 0xc3 ? BRANCH_SYSRET : BRANCH_NONE;
+	default:
+		return BRANCH_NONE;
+	}
+}
+
+static enum branch_kind kind_of(const uint8_t *opcode, size_t size)
+{
+	uint8_t first = opcode[0], second = size > 1 ? opcode[1] : 0;
+
+	if ((first & 0xf0) == 0x70 || (first & 0xfc) == 0xe0) /* jcc rel8; loop, jrcxz */
+		return BRANCH_COND;
+	switch (first) {
+	case 0x0f:
+		return kind_of_0f(second, size > 2 ? opcode[2] : 0);
+	case 0xff:			     /* group 5 */
+		if ((second & 0x30) == 0x10) /* /2, /3: near, far call */
+			return BRANCH_CALL;
+		return (second & 0x30) == 0x20 ? BRANCH_JUMP : BRANCH_NONE; /* /4, /5 */
+	case 0xe8:
+		return BRANCH_CALL;
+	case 0xe9:
+	case 0xeb:
+		return BRANCH_JUMP;
+	case 0xc2: /* ret imm16 */
+	case 0xca:
+	case 0xc3:
+	case 0xcb:
+		return BRANCH_RETURN;
+	case 0xcf: /* iret */
+		return BRANCH_SYSRET;
+	case 0xcd: /* int n */
+	case 0xcc: /* int3, int1 */
+	case 0xf1:
+		return BRANCH_SYSCALL;
+	default:
+		return BRANCH_NONE;
+	}
+}
+
 static int32_t read_rel(const uint8_t *end, bool is_byte)
 {
 	int32_t rel;
@@ -292,60 +348,63 @@ static int32_t read_rel(const uint8_t *end, bool is_byte)
 	return rel;
 }
 
-/* The opcode proper, behind prefixes. */
-static const uint8_t *opcode_of(const struct cursor *cursor)
+/* Where it goes. */
+static void describe_branch(struct code_insn *insn, const uint8_t *bytes, const uint8_t *opcode)
 {
-	return cursor->bytes + cursor->at;
+	bool is_conditional = insn->kind == BRANCH_COND;
+
+	insn->direct = opcode[0] == 0xe8 || opcode[0] == 0xe9 || opcode[0] == 0xeb;
+	insn->is_near = insn->direct || (opcode[0] & 0xfe) == 0xc2 ||
+			(opcode[0] == 0xff && ((opcode[1] & 0x38) == 0x10 || (opcode[1] & 0x38) == 0x20));
+	/* Virtual machines and system management. */
+	insn->is_odd |= opcode[0] == 0x0f && (opcode[1] == 0x01 || opcode[1] == 0xaa);
+	if (!insn->is_odd && (insn->direct || is_conditional))
+		insn->rel = read_rel(bytes + insn->len,
+				     opcode[0] == 0xeb || (is_conditional && opcode[0] != 0x0f));
 }
 
-static void decode_branch(struct code_insn *insn, const struct branch_insn *branch,
-			  const struct cursor *cursor)
-{
-	const uint8_t *opcode = opcode_of(cursor);
-	bool is_conditional = branch->kind == BRANCH_COND;
+/* ---- what callers ask ---- */
 
-	/* Virtual machines and system management: decoders do not agree on them. */
-	if (opcode[0] == 0x0f && (opcode[1] == 0x01 || opcode[1] == 0xaa))
-		return;
-	/* In 32-bit mode, 16-bit displacements and addresses. */
-	if ((cursor->has_66 || cursor->has_67) && !cursor->is_64)
-		return;
-	insn->len = (uint8_t)(cursor->at + branch->len);
-	insn->kind = branch->kind;
-	insn->direct = branch->direct;
-	insn->is_near = branch->direct || (opcode[0] & 0xfe) == 0xc2 ||
-			(opcode[0] == 0xff && ((opcode[1] & 0x38) == 0x10 || (opcode[1] & 0x38) == 0x20));
-	if (branch->direct || is_conditional)
-		insn->rel = read_rel(cursor->bytes + insn->len,
-				     opcode[0] == 0xeb || (is_conditional && opcode[0] != 0x0f));
+/* At the opcode, behind all prefixes. */
+static struct cursor cursor_at_opcode(const uint8_t *bytes, size_t size, bool is_64)
+{
+	struct cursor cursor = {
+		.bytes = bytes, .size = size < CODE_INSN_MAX ? size : CODE_INSN_MAX, .is_64 = is_64};
+
+	skip_prefixes(&cursor);
+	return cursor;
 }
 
 void code_insn_decode(struct code_insn *ret_insn, const uint8_t *bytes, size_t size, bool is_64)
 {
-	struct cursor cursor = {
-		.bytes = bytes, .size = size < CODE_INSN_MAX ? size : CODE_INSN_MAX, .is_64 = is_64};
-	struct branch_insn branch;
+	struct cursor cursor = cursor_at_opcode(bytes, size, is_64);
+	const uint8_t *opcode = bytes + cursor.at;
+	struct code_insn insn = {0};
 
-	*ret_insn = (struct code_insn){0};
-	skip_prefixes(&cursor);
-	branch = branch_insn_decode(opcode_of(&cursor), cursor.size - cursor.at);
-	if (branch.kind != BRANCH_NONE) {
-		decode_branch(ret_insn, &branch, &cursor);
+	*ret_insn = insn;
+	if (cursor.at == cursor.size)
 		return;
+	insn.kind = kind_of(opcode, cursor.size - cursor.at);
+	if (insn.kind != BRANCH_NONE) {
+		/* In 32-bit mode, 16-bit displacements and addresses. */
+		insn.is_odd = !is_64 && (cursor.has_66 || cursor.has_67);
+		/* In 64-bit mode, it does not shorten displacements (SDM vol. 2, Jcc, CALL, JMP). */
+		cursor.has_66 &= !is_64;
 	}
-	if (skip_opcode(&cursor) && cursor.at <= cursor.size)
-		ret_insn->len = (uint8_t)cursor.at;
+	if (!skip_opcode(&cursor) || cursor.at > cursor.size)
+		return;
+	insn.len = (uint8_t)cursor.at;
+	if (insn.kind != BRANCH_NONE)
+		describe_branch(&insn, bytes, opcode);
+	*ret_insn = insn;
 }
 
 /* f3 0f ae /4 */
 bool code_insn_is_ptwrite(const uint8_t *bytes, size_t size)
 {
-	struct cursor cursor = {
-		.bytes = bytes, .size = size < CODE_INSN_MAX ? size : CODE_INSN_MAX, .is_64 = true};
-	const uint8_t *opcode;
+	struct cursor cursor = cursor_at_opcode(bytes, size, true);
+	const uint8_t *opcode = bytes + cursor.at;
 
-	skip_prefixes(&cursor);
-	opcode = opcode_of(&cursor);
 	return cursor.at + 3 <= cursor.size && cursor.repeat == 0xf3 && !cursor.has_66 && !cursor.has_lock &&
 	       opcode[0] == 0x0f && opcode[1] == 0xae && (opcode[2] & 0x38) == 0x20;
 }
@@ -353,12 +412,9 @@ bool code_insn_is_ptwrite(const uint8_t *bytes, size_t size)
 /* 0f 22 /3 */
 bool code_insn_is_mov_cr3(const uint8_t *bytes, size_t size)
 {
-	struct cursor cursor = {
-		.bytes = bytes, .size = size < CODE_INSN_MAX ? size : CODE_INSN_MAX, .is_64 = true};
-	const uint8_t *opcode;
+	struct cursor cursor = cursor_at_opcode(bytes, size, true);
+	const uint8_t *opcode = bytes + cursor.at;
 
-	skip_prefixes(&cursor);
-	opcode = opcode_of(&cursor);
 	return cursor.at + 3 <= cursor.size && opcode[0] == 0x0f && opcode[1] == 0x22 &&
 	       (opcode[2] & 0x38) == 0x18;
 }

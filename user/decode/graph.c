@@ -199,7 +199,7 @@ static void follow(struct draft *draft)
 		}
 		code_insn_decode(&insn, graph->bytes + offset, graph->size - offset, graph->is_64);
 		behind = draft->at + insn.len;
-		if (!insn.len) {
+		if (!insn.len || insn.is_odd) {
 			stop(draft, NODE_STUCK, draft->at);
 			return;
 		}
