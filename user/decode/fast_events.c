@@ -117,7 +117,10 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 {
 	struct node *node, *next;
 
-	fast_move_on(fast);
+	if (fast->next_has_mode)
+		fast_take_event_time(fast);
+	else
+		fast_move_on(fast);
 	if (!reach_end(fast))
 		return false;
 	node = fast->node;
