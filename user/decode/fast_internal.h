@@ -76,6 +76,7 @@ struct fast {
 	uint64_t event_ip, event_tsc;
 
 	bool odd_overflows; /* errata SKD010, APL11, APL12: the packet that ends one may be missing */
+	bool odd_cycles;    /* erratum SKD007 */
 	bool has_limit;
 	uint64_t limit_ip;
 	bool no_memory;

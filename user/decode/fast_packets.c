@@ -96,6 +96,9 @@ static bool on_cyc(struct fast *fast)
 		shift += 7;
 		more = *at++ & 1;
 	}
+	/* Erratum SKD007: the 02 f3 behind the first byte is an OVF. */
+	if (fast->odd_cycles && (value & ~31ull) == 32 && at - fast->at == 2 && at < fast->end && *at == 0xf3)
+		return fast_decline(fast, "an overflow of a processor with errata");
 	fast->at = at;
 	return timing_cyc(&fast->timing, value) || fast_decline(fast, "a CYC packet that makes no sense");
 }
