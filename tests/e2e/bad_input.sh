@@ -63,6 +63,7 @@ check 'nothing ran' test ! -e "$o"
 check 'no recording given' refused 2 'no recording given' decode
 check 'no such recording' one_line 1 "$tmp/nothing" decode "$tmp/nothing" -o "$o"
 check 'not a recording' one_line 1 'README.md' decode README.md -o "$o"
+check 'no such amount of memory' refused 2 "'lots' is not a size" decode --memory=lots "$tmp/nothing"
 check 'no such decoder' refused 2 "there is no decoder 'best'" decode --decoder=best "$tmp/nothing"
 check 'dump: say what to show' refused 2 'say what to show' dump "$tmp/nothing"
 check 'dump: one view at a time' refused 2 'one view at a time' dump --slices --hits "$tmp/nothing"

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/spill.h"
 #include "sinks/sink.h"
 
 struct decode_options {
@@ -14,7 +15,7 @@ struct decode_options {
 	const char *output;
 };
 
-enum { OPT_THREADS = 256, OPT_SYMFS, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES, OPT_DECODER };
+enum { OPT_THREADS = 256, OPT_SYMFS, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES, OPT_DECODER, OPT_MEMORY };
 
 static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output)",
@@ -32,6 +33,10 @@ static const struct argp_option options[] = {
 	 "Show calls that the compiler inlined, too, as the debug information tells them (slow)", 1},
 	{"from", OPT_FROM, "FUNCTION", 0, "Keep only the time from calls of FUNCTION ...", 1},
 	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 1},
+	{"memory", OPT_MEMORY, "SIZE", 0,
+	 "Keep so much of a long trace's timeline in memory (default: 256m), and the rest in a file in "
+	 "$TMPDIR or /var/tmp",
+	 1},
 	{"verbose", 'v', NULL, 0, "Say what is being done", 2},
 	{0},
 };
@@ -71,6 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct decode_options *decode = state->input;
 	uint64_t threads;
+	size_t memory;
 
 	switch (key) {
 	case 'o':
@@ -84,6 +90,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_DECODER:
 		if (parse_decoder(arg, &decode->config.decoder))
 			argp_error(state, "%s", fail_message(-EINVAL));
+		return 0;
+	case OPT_MEMORY:
+		if (parse_size(arg, &memory))
+			argp_error(state, "%s", fail_message(-EINVAL));
+		spill_set_memory(memory);
 		return 0;
 	case OPT_SYMFS:
 		decode->config.symfs = arg;

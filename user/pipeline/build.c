@@ -166,12 +166,16 @@ static int join(struct build *build, struct turn_build *turn)
 
 /* ---- one AUX trace ---- */
 
+enum { LET_GO_EVERY = 16 << 20 };
+
 struct trace_build {
 	struct build *build;
 	struct schedule schedule;
 	struct thread_build **threads; /* of each version */
 	struct turn_list *pieces;
 	size_t cnt;
+	const struct aux_trace *aux;
+	size_t let_go; /* when so many of its bytes were done */
 };
 
 static int begin_pieces(void *ctx, size_t cnt)
@@ -221,6 +225,20 @@ static int join_piece(void *ctx, size_t index)
 		err = join(trace->build, &turns->items[i]);
 	turn_list_release(turns);
 	return err;
+}
+
+/* What was read is not read again, and what is read just now comes back. */
+static void pass(void *ctx, size_t done, size_t size)
+{
+	struct trace_build *trace = ctx;
+	const struct decode_config *config = trace->build->config;
+
+	if (config->progress)
+		config->progress(config->progress_ctx, done, size);
+	if (done - trace->let_go < LET_GO_EVERY)
+		return;
+	aux_trace_let_go(trace->aux);
+	trace->let_go = done;
 }
 
 static int find_threads(struct build *build, struct trace_build *trace)
@@ -301,7 +319,7 @@ static int add_overwritten(struct build *build, const struct trace_build *trace,
 
 static int build_trace(struct build *build, const struct aux_trace *aux)
 {
-	struct trace_build trace = {.build = build};
+	struct trace_build trace = {.build = build, .aux = aux};
 	const struct decoder_pieces out = {.begin = begin_pieces,
 					   .piece = build_piece,
 					   .in_turn = aux->cpu < 0 ? join_piece : NULL,
@@ -314,6 +332,8 @@ static int build_trace(struct build *build, const struct aux_trace *aux)
 		struct decoder_config decoder = turns_decoder(build->snapshot, build->decoded->history,
 							      &trace.schedule, build->config, build->cache);
 
+		decoder.progress = pass;
+		decoder.progress_ctx = &trace;
 		/* Inlined calls begin and end anywhere. */
 		if (!build->config->inlines)
 			decoder.functions =
@@ -453,5 +473,7 @@ int build_threads(struct decoded *decoded, const struct snapshot *snapshot,
 	for (size_t i = 0; i < build.cnt; i++)
 		thread_build_free(build.threads[i]);
 	free(build.threads);
-	return err == -ENOMEM ? fail(err, "no memory for the calls of the trace") : err;
+	return err == -ENOMEM
+		       ? fail(err, "no memory for the calls of the trace, or no room in $TMPDIR (/var/tmp)")
+		       : err;
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 
 static const struct timeline_thread *thread_of(const struct timeline *timeline, int32_t tid)
 {
@@ -62,7 +63,7 @@ struct slice_indices {
 static void slice_indices_release(struct slice_indices *indices)
 {
 	for (size_t i = 0; i < indices->cnt; i++)
-		free(indices->items[i].items);
+		spill_free(indices->items[i].items);
 	free(indices->items);
 }
 
@@ -80,10 +81,11 @@ static int fill_index(struct slice_index *index)
 	for (size_t i = 0; i < index->thread->slice_cnt && !err; i++) {
 		const struct slice *slice = &index->thread->slices[i];
 
+		SPILL_PASS(index->thread->slices, i);
 		if (!belongs(index, slice))
 			continue;
 		latest = slice->end_ns > latest ? slice->end_ns : latest;
-		err = ARRAY_PUSH(index->items, index->cnt, index->cap,
+		err = SPILL_PUSH(index->items, index->cnt, index->cap,
 				 ((struct indexed_slice){slice, latest}));
 	}
 	return err;

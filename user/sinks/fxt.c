@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/spill.h"
 #include "sinks/fxt_record.h"
 #include "sinks/sink.h"
 
@@ -94,6 +95,7 @@ static int write_thread(struct writer *writer, const struct timeline_thread *thr
 	for (size_t i = 0; i < thread->slice_cnt && !err; i++) {
 		const struct slice *slice = &thread->slices[i];
 
+		SPILL_PASS(thread->slices, i);
 		if (slice->depth >= DEPTH_MAX) {
 			writer->too_deep++;
 			continue;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/array.h"
 
@@ -15,6 +16,16 @@ int snapshot_new(struct snapshot **ret_snapshot)
 		return -ENOMEM;
 	*ret_snapshot = snapshot;
 	return 0;
+}
+
+void aux_trace_let_go(const struct aux_trace *aux)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = ((uintptr_t)aux->bytes + page - 1) & -page,
+		  end = ((uintptr_t)aux->bytes + aux->size) & -page;
+
+	if (aux->is_borrowed && end > begin)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 void snapshot_free(struct snapshot *snapshot)

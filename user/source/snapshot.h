@@ -95,6 +95,9 @@ struct snapshot {
 int snapshot_new(struct snapshot **ret_snapshot);
 void snapshot_free(struct snapshot *snapshot);
 
+/* What the trace has in a file need not be in memory for now. */
+void aux_trace_let_go(const struct aux_trace *aux);
+
 /* Appends an empty aux_trace or code_copy, or NULL when out of memory. The pointer is good until the next append. */
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot);
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot);

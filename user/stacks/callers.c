@@ -15,6 +15,7 @@
 #include <errno.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 #include "stacks/stacks_internal.h"
 
 enum {
@@ -49,6 +50,7 @@ static size_t find_nearest(const struct segment *segment, const struct moments *
 		const struct slice *slice = &segment->slices[i];
 		uint64_t far;
 
+		SPILL_PASS(segment->slices, i);
 		if (!slice->symbol || !same_function(slice->symbol, symbol))
 			continue;
 		far = distance(moments, slice, tsc);

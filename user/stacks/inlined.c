@@ -16,10 +16,11 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 
 void inlined_release(struct inlined *inlined)
 {
-	free(inlined->items);
+	spill_free(inlined->items);
 	*inlined = (struct inlined){0};
 }
 
@@ -32,13 +33,13 @@ void inlined_see(struct inlined *inlined, const struct inline_chain *chain, uint
 	/* Nothing changed, and no slice began or ended in between. */
 	if (last && last->chain == chain && last->function == function && last->moment + 1 == moment)
 		return;
-	if (ARRAY_PUSH(inlined->items, inlined->cnt, inlined->cap, event))
+	if (SPILL_PUSH(inlined->items, inlined->cnt, inlined->cap, event))
 		inlined->no_memory = true;
 }
 
 int inlined_append(struct inlined *inlined, const struct inlined *later, uint64_t offset)
 {
-	if (array_reserve(&inlined->items, &inlined->cap, inlined->cnt + later->cnt, sizeof(*inlined->items)))
+	if (spill_reserve(&inlined->items, &inlined->cap, inlined->cnt + later->cnt, sizeof(*inlined->items)))
 		return -ENOMEM;
 	for (size_t i = 0; i < later->cnt; i++) {
 		inlined->items[inlined->cnt] = later->items[i];
@@ -71,7 +72,7 @@ static int begin(struct merge *merge, struct slice slice)
 				  .inlined = slice.flags & SLICE_INLINED};
 
 	slice.depth = (uint32_t)merge->open_cnt;
-	return ARRAY_PUSH(merge->out, merge->cnt, merge->cap, slice) ||
+	return SPILL_PUSH(merge->out, merge->cnt, merge->cap, slice) ||
 			       ARRAY_PUSH(merge->open, merge->open_cnt, merge->open_cap, open)
 		       ? -ENOMEM
 		       : 0;
@@ -150,7 +151,7 @@ int inlined_insert(const struct inlined *inlined, struct timeline_thread *thread
 	end_before(&merge, UINT64_MAX);
 	free(merge.open);
 	if (err) {
-		free(merge.out);
+		spill_free(merge.out);
 		return err;
 	}
 	timeline_thread_replace(thread, merge.out, merge.cnt, merge.cap);

@@ -5,10 +5,14 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/spill.h"
+
+enum { LET_GO_EVERY = 1 << 18 };
+#include "base/spill.h"
 
 void moments_release(struct moments *moments)
 {
-	free(moments->stamps);
+	spill_free(moments->stamps);
 	*moments = (struct moments){0};
 }
 
@@ -18,7 +22,7 @@ static uint64_t add_stamp(struct moments *moments, bool barrier)
 
 	moments->next += moments->cnt ? 1 : 0;
 	stamp.first = moments->next;
-	if (ARRAY_PUSH(moments->stamps, moments->cnt, moments->cap, stamp))
+	if (SPILL_PUSH(moments->stamps, moments->cnt, moments->cap, stamp))
 		moments->no_memory = true;
 	return moments->next;
 }
@@ -51,7 +55,7 @@ int moments_append(struct moments *moments, const struct moments *later, uint64_
 {
 	uint64_t offset = moments->cnt ? moments->next + 1 : moments->next, floor = moments->tsc;
 
-	if (array_reserve(&moments->stamps, &moments->cap, moments->cnt + later->cnt + 1,
+	if (spill_reserve(&moments->stamps, &moments->cap, moments->cnt + later->cnt + 1,
 			  sizeof(*moments->stamps)))
 		return -ENOMEM;
 	*ret_offset = offset;
@@ -115,10 +119,10 @@ static bool is_used(const uint8_t *uses, uint64_t from, uint64_t to)
 	return false;
 }
 
-int moments_to_ns(const struct moments *moments, const uint8_t *uses,
-		  uint64_t (*time_ns)(void *ctx, uint64_t tsc), void *ctx, uint64_t **ret_ns)
+int moments_to_ns(const struct moments *moments, uint8_t *uses, uint64_t (*time_ns)(void *ctx, uint64_t tsc),
+		  void *ctx, uint64_t **ret_ns)
 {
-	uint64_t *ns = calloc(moments->next + 2, sizeof(*ns));
+	uint64_t *ns = spill_calloc(moments->next + 2, sizeof(*ns));
 	uint64_t end = moments->next + 1, until = moments->tsc;
 
 	if (!ns)
@@ -130,6 +134,11 @@ int moments_to_ns(const struct moments *moments, const uint8_t *uses,
 		if (is_used(uses, stamp->first, end))
 			until = stamp->tsc;
 		end = stamp->first;
+		if (!(i % LET_GO_EVERY)) {
+			spill_let_go(uses, end, SIZE_MAX);
+			spill_let_go(ns, end * sizeof(*ns), SIZE_MAX);
+			spill_let_go(moments->stamps, i * sizeof(*stamp), SIZE_MAX);
+		}
 	}
 	*ret_ns = ns;
 	return 0;

@@ -69,5 +69,5 @@ enum moment_use {
 };
 
 /* An array of the nanoseconds of every moment, the caller's to free; never NULL on success. 0 or -ENOMEM. */
-int moments_to_ns(const struct moments *moments, const uint8_t *uses,
-		  uint64_t (*time_ns)(void *ctx, uint64_t tsc), void *ctx, uint64_t **ret_ns);
+int moments_to_ns(const struct moments *moments, uint8_t *uses, uint64_t (*time_ns)(void *ctx, uint64_t tsc),
+		  void *ctx, uint64_t **ret_ns);

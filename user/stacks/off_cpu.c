@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 
 static bool is_pause(const struct slice *slice)
 {
@@ -20,7 +21,8 @@ int off_cpu_add(struct timeline_thread *thread, const struct off_cpu *times, siz
 	for (size_t i = 0; i < thread->slice_cnt && !err; i++) {
 		const struct slice *slice = &thread->slices[i];
 
-		err = ARRAY_PUSH(slices, slice_cnt, cap, *slice);
+		SPILL_PASS(thread->slices, i);
+		err = SPILL_PUSH(slices, slice_cnt, cap, *slice);
 		if (!is_pause(slice))
 			continue;
 		while (next < cnt && times[next].end_ns <= slice->start_ns)
@@ -34,11 +36,11 @@ int off_cpu_add(struct timeline_thread *thread, const struct off_cpu *times, siz
 
 			off.start_ns = off.start_ns > slice->start_ns ? off.start_ns : slice->start_ns;
 			off.end_ns = off.end_ns < slice->end_ns ? off.end_ns : slice->end_ns;
-			err = ARRAY_PUSH(slices, slice_cnt, cap, off);
+			err = SPILL_PUSH(slices, slice_cnt, cap, off);
 		}
 	}
 	if (err)
-		free(slices);
+		spill_free(slices);
 	else
 		timeline_thread_replace(thread, slices, slice_cnt, cap);
 	return err;

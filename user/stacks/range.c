@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 
 struct range {
 	size_t thread;	   /* index */
@@ -87,7 +88,7 @@ static int keep(struct cut *cut, struct slice slice, const struct range *range)
 		slice.end_ns = range->end_ns;
 		slice.flags |= SLICE_OPEN_END;
 	}
-	return ARRAY_PUSH(cut->slices, cut->cnt, cut->cap, slice);
+	return SPILL_PUSH(cut->slices, cut->cnt, cut->cap, slice);
 }
 
 /* Of the range's own thread: what slice `first` lies in, then all that begin before `end`. */
@@ -158,7 +159,7 @@ static int cut_thread(struct timeline *timeline, size_t index, const struct rang
 		done_ns = range.end_ns > done_ns ? range.end_ns : done_ns;
 	}
 	if (err) {
-		free(cut.slices);
+		spill_free(cut.slices);
 		return err;
 	}
 	timeline_thread_replace(thread, cut.slices, cut.cnt, cut.cap);

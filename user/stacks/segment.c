@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/spill.h"
+
+enum { LET_GO_EVERY = 1 << 18 };
 
 void segment_init(struct segment *segment, uint64_t start)
 {
@@ -14,7 +17,7 @@ void segment_init(struct segment *segment, uint64_t start)
 
 void segment_release(struct segment *segment)
 {
-	free(segment->slices);
+	spill_free(segment->slices);
 	free(segment->inferred);
 	free(segment->frames);
 	*segment = (struct segment){0};
@@ -48,7 +51,7 @@ struct frame *segment_push(struct segment *segment, enum slice_kind kind, const 
 			      .depth = (uint32_t)depth,
 			      .kind = (uint8_t)kind};
 
-	if (ARRAY_PUSH(segment->slices, segment->slice_cnt, segment->slice_cap, slice)) {
+	if (SPILL_PUSH(segment->slices, segment->slice_cnt, segment->slice_cap, slice)) {
 		segment->no_memory = true;
 		return NULL;
 	}
@@ -144,14 +147,15 @@ static int hand_over(struct segment *segment, struct timeline_thread *thread)
 {
 	size_t before = segment->inferred_cnt;
 
-	if (array_reserve(&segment->slices, &segment->slice_cap, before + segment->slice_cnt,
+	if (spill_reserve(&segment->slices, &segment->slice_cap, before + segment->slice_cnt,
 			  sizeof(struct slice)))
 		return -ENOMEM;
-	if (before && segment->slice_cnt)
-		memmove(segment->slices + before, segment->slices, segment->slice_cnt * sizeof(struct slice));
+	for (size_t i = segment->slice_cnt; i-- > 0 && (before || segment->outer != -1);) {
+		segment->slices[before + i] = settled(segment, segment->slices[i]);
+		if (!(i % LET_GO_EVERY))
+			spill_let_go(segment->slices, (before + i) * sizeof(struct slice), SIZE_MAX);
+	}
 	put_inferred(segment, segment->slices);
-	for (size_t i = 0; i < segment->slice_cnt && segment->outer != -1; i++)
-		segment->slices[before + i] = settled(segment, segment->slices[before + i]);
 	timeline_thread_replace(thread, segment->slices, before + segment->slice_cnt, segment->slice_cap);
 	segment->slices = NULL;
 	segment->slice_cnt = segment->slice_cap = 0;
@@ -166,11 +170,13 @@ int segment_write(struct segment *segment, struct timeline_thread *thread)
 		return -ENOMEM;
 	if (!thread->slice_cnt && cnt)
 		return hand_over(segment, thread);
-	if (array_reserve(&thread->slices, &thread->slice_cap, cnt, sizeof(struct slice)))
+	if (spill_reserve(&thread->slices, &thread->slice_cap, cnt, sizeof(struct slice)))
 		return -ENOMEM;
 	put_inferred(segment, thread->slices + thread->slice_cnt);
 	thread->slice_cnt += segment->inferred_cnt;
-	for (size_t i = 0; i < segment->slice_cnt; i++)
+	for (size_t i = 0; i < segment->slice_cnt; i++) {
 		thread->slices[thread->slice_cnt++] = settled(segment, segment->slices[i]);
+		SPILL_PASS(segment->slices, i);
+	}
 	return 0;
 }

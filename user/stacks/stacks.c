@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 #include "stacks/callers.h"
 #include "stacks/stacks_internal.h"
 #include "stacks/stitch.h"
@@ -254,7 +255,7 @@ static int lay(struct stacks *stacks, const struct segment *piece, size_t from, 
 
 	if (from == to)
 		return 0;
-	if (array_reserve(&segment->slices, &segment->slice_cap, before + to - from, sizeof(struct slice)) ||
+	if (spill_reserve(&segment->slices, &segment->slice_cap, before + to - from, sizeof(struct slice)) ||
 	    array_reserve(&segment->frames, &segment->frame_cap, segment->frame_cnt + open_to - open_from,
 			  sizeof(struct frame)))
 		return -ENOMEM;
@@ -335,13 +336,15 @@ void stacks_free(struct stacks *stacks)
 /* What the thread's moments are for. */
 static uint8_t *find_uses(const struct timeline_thread *thread, const struct moments *moments)
 {
-	uint8_t *uses = calloc(moments->next + 2, 1);
+	uint8_t *uses = spill_calloc(moments->next + 2, 1);
 
 	for (size_t i = 0; uses && i < thread->slice_cnt; i++) {
 		const struct slice *slice = &thread->slices[i];
 
 		uses[slice->start_ns] |= slice->flags & SLICE_INFERRED_START ? 0 : MOMENT_USED | MOMENT_TAKES;
 		uses[slice->end_ns] |= MOMENT_USED;
+		SPILL_PASS(thread->slices, i);
+		SPILL_PASS_TO(uses, i, slice->start_ns);
 	}
 	for (size_t i = 0; uses && i < thread->instant_cnt; i++)
 		uses[thread->instants[i].time_ns] |= MOMENT_USED;
@@ -355,16 +358,18 @@ int thread_to_ns(struct timeline_thread *thread, const struct moments *moments,
 	uint64_t *ns;
 	int err = uses ? moments_to_ns(moments, uses, config->time_ns, config->ctx, &ns) : -ENOMEM;
 
-	free(uses);
+	spill_free(uses);
 	if (err)
 		return err;
 	for (size_t i = 0; i < thread->slice_cnt; i++) {
+		SPILL_PASS(thread->slices, i);
+		SPILL_PASS_TO(ns, i, thread->slices[i].start_ns);
 		thread->slices[i].start_ns = ns[thread->slices[i].start_ns];
 		thread->slices[i].end_ns = ns[thread->slices[i].end_ns];
 	}
 	for (size_t i = 0; i < thread->instant_cnt; i++)
 		thread->instants[i].time_ns = ns[thread->instants[i].time_ns];
-	free(ns);
+	spill_free(ns);
 	return 0;
 }
 

@@ -34,6 +34,7 @@
 #include <errno.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 #include "stacks/stacks_internal.h"
 
 enum { COMPARISONS_MAX = 1 << 20 };
@@ -147,7 +148,7 @@ static int move_slices(struct segment *chain, const struct segment *segment, siz
 {
 	size_t cnt = chain->slice_cnt + inner + segment->slice_cnt;
 
-	if (array_reserve(&chain->slices, &chain->slice_cap, cnt, sizeof(struct slice)))
+	if (spill_reserve(&chain->slices, &chain->slice_cap, cnt, sizeof(struct slice)))
 		return -ENOMEM;
 	for (size_t i = inner; i-- > 0;) {
 		struct slice slice = deeper(segment->inferred[i], by);
@@ -155,8 +156,10 @@ static int move_slices(struct segment *chain, const struct segment *segment, siz
 		slice.ip = 0;
 		chain->slices[chain->slice_cnt++] = slice;
 	}
-	for (size_t i = 0; i < segment->slice_cnt; i++)
+	for (size_t i = 0; i < segment->slice_cnt; i++) {
 		chain->slices[chain->slice_cnt++] = deeper(segment->slices[i], by);
+		SPILL_PASS(segment->slices, i);
+	}
 	return 0;
 }
 

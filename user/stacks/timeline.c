@@ -5,10 +5,11 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 
 void timeline_thread_replace(struct timeline_thread *thread, struct slice *slices, size_t cnt, size_t cap)
 {
-	free(thread->slices);
+	spill_free(thread->slices);
 	thread->slices = slices;
 	thread->slice_cnt = cnt;
 	thread->slice_cap = cap;
@@ -29,7 +30,7 @@ void timeline_thread_release(struct timeline_thread *thread)
 	for (size_t i = 0; i < thread->instant_cnt; i++)
 		free(thread->instants[i].text);
 	free(thread->instants);
-	free(thread->slices);
+	spill_free(thread->slices);
 	free(thread->name);
 }
 

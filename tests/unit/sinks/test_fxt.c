@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 #include "sinks/sink.h"
 
 /* ---- reader ---- */
@@ -197,7 +198,7 @@ static void add_slice(struct timeline_thread *thread, const struct symbol *symbo
 {
 	struct slice slice = {.start_ns = start, .end_ns = end, .symbol = symbol, .depth = depth};
 
-	assert_int_equal(ARRAY_PUSH(thread->slices, thread->slice_cnt, thread->slice_cap, slice), 0);
+	assert_int_equal(SPILL_PUSH(thread->slices, thread->slice_cnt, thread->slice_cap, slice), 0);
 }
 
 static struct symbol make_symbol(const char *name)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/spill.h"
 #include "stacks/moments.h"
 
 static uint64_t twice(void *ctx, uint64_t tsc)
@@ -42,7 +43,7 @@ static void test_sharing(void **state)
 	assert_int_equal(ns[begins[1]], 133);
 	assert_int_equal(ns[begins[2]], 166);
 	assert_int_equal(ns[end], 200);
-	free(ns);
+	spill_free(ns);
 	moments_release(&moments);
 }
 
@@ -64,7 +65,7 @@ static void test_barrier(void **state)
 	assert_int_equal(ns[barrier], 100);
 	assert_int_equal(ns[begins[1]], 100);
 	assert_int_equal(ns[end], 120);
-	free(ns);
+	spill_free(ns);
 	moments_release(&moments);
 }
 
@@ -95,7 +96,7 @@ static void test_append(void **state)
 	assert_int_equal(ns[begins[1]], 120);
 	assert_int_equal(ns[begins[2]], 140);
 	assert_int_equal(ns[end], 160);
-	free(ns);
+	spill_free(ns);
 	moments_release(&moments);
 	moments_release(&later);
 }

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 #include "stacks/off_cpu.h"
 
 static struct timeline_thread make(const struct slice *slices, size_t cnt)
 {
 	struct timeline_thread thread = {
-		.slices = malloc(cnt * sizeof(*slices)), .slice_cnt = cnt, .slice_cap = cnt};
+		.slices = spill_calloc(cnt, sizeof(*slices)), .slice_cnt = cnt, .slice_cap = cnt};
 
 	assert_non_null(thread.slices);
 	memcpy(thread.slices, slices, cnt * sizeof(*slices));

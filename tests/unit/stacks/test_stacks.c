@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 #include "stacks/stacks.h"
 
 enum { FUNCTION_BYTES = 256, FUNCTIONS = 26, BASE = 0x1000 };
@@ -457,6 +458,62 @@ static void test_nonsense(void **state)
 	}
 }
 
+/* ---- long ones ---- */
+
+enum { LONG = 300000, DEEP = 50 };
+
+/* Calls and returns at random, from a stack of which nothing is known at first, with a gap now and then. */
+static void long_walk(struct branch_list *branches)
+{
+	uint64_t stack[DEEP], state = 88172645463325252ull, at = BASE;
+	size_t depth = DEEP / 2;
+
+	for (size_t i = 0; i < DEEP; i++)
+		stack[i] = BASE + i % FUNCTIONS * FUNCTION_BYTES + 9;
+	for (size_t i = 0; i < LONG; i++) {
+		uint64_t function = at - at % FUNCTION_BYTES;
+		struct branch branch = {
+			.kind = BRANCH_CALL, .from = function, .from_len = 5, .tsc = i / 3 * 100};
+
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		if (!(state % 50000)) {
+			branch = (struct branch){.kind = BRANCH_GAP, .gap = GAP_OVERFLOW, .tsc = branch.tsc};
+		} else if (depth && (depth == DEEP || state >> 20 & 1)) {
+			branch.kind = BRANCH_RETURN;
+			at = stack[--depth];
+		} else {
+			stack[depth++] = function + 5;
+			at = BASE + (state >> 30) % FUNCTIONS * FUNCTION_BYTES;
+		}
+		branch.to = branch.kind == BRANCH_GAP ? 0 : at;
+		assert_ok(ARRAY_PUSH(branches->items, branches->cnt, branches->cap, branch));
+	}
+}
+
+static void test_in_file(void **state)
+{
+	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
+	struct timeline_thread in_memory = {0}, in_file = {0};
+	struct branch_list branches = {0};
+
+	(void)state;
+	long_walk(&branches);
+	assert_ok(stacks_build(&config, &branches, &in_memory));
+	spill_set_memory(0);
+	assert_ok(stacks_build(&config, &branches, &in_file));
+	spill_set_memory(SPILL_MEMORY);
+	assert_true(in_memory.slice_cnt > LONG / 3);
+	assert_true(in_memory.instant_cnt > 1);
+	assert_int_equal(in_file.slice_cnt, in_memory.slice_cnt);
+	assert_memory_equal(in_file.slices, in_memory.slices,
+			    in_memory.slice_cnt * sizeof(*in_memory.slices));
+	timeline_thread_release(&in_memory);
+	timeline_thread_release(&in_file);
+	branch_list_release(&branches);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_random_programs),
 		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_in_file),
 	};
 
 	symbols_init();

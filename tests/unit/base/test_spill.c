@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "assertions.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/spill.h"
+
+enum { ITEMS = 3000000, MEMORY = 1 << 20 };
+
+static size_t files_mapped(void)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	char line[512];
+	size_t cnt = 0;
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		cnt += strstr(line, "(deleted)") != NULL;
+	fclose(file);
+	return cnt;
+}
+
+/* Pages */
+static size_t resident(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	size_t cnt;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*u %zu", &cnt), 1);
+	fclose(file);
+	return cnt;
+}
+
+static void fill(uint64_t **items, size_t *cnt, size_t *cap)
+{
+	for (uint64_t i = 0; i < ITEMS; i++)
+		assert_int_equal(SPILL_PUSH(*items, *cnt, *cap, i * i), 0);
+}
+
+static void check(const uint64_t *items)
+{
+	for (uint64_t i = 0; i < ITEMS; i++)
+		if (items[i] != i * i)
+			fail_msg("item %lu is %lu", i, items[i]);
+}
+
+static void test_stays_in_memory(void **state)
+{
+	uint64_t *items = NULL;
+	size_t cnt = 0, cap = 0;
+
+	(void)state;
+	fill(&items, &cnt, &cap);
+	assert_int_equal(files_mapped(), 0);
+	check(items);
+	spill_let_go(items, 0, SIZE_MAX);
+	check(items);
+	spill_free(items);
+}
+
+static void test_goes_to_file(void **state)
+{
+	uint64_t *items = NULL, *more = NULL;
+	size_t cnt = 0, cap = 0, before;
+
+	(void)state;
+	spill_set_memory(MEMORY);
+	fill(&items, &cnt, &cap);
+	assert_int_equal(files_mapped(), 1);
+	check(items);
+	/* What a file holds comes back when it is looked at. */
+	before = resident();
+	spill_let_go(items, 0, SIZE_MAX);
+	assert_true(resident() + ITEMS * sizeof(*items) / 4096 / 2 < before);
+	check(items);
+	for (size_t i = 0; i < cnt; i++)
+		SPILL_PASS(items, i);
+	check(items);
+	/* The memory that it had is free for another one now. */
+	assert_int_equal(spill_reserve(&more, &(size_t){0}, MEMORY / 2 / sizeof(*more), sizeof(*more)), 0);
+	assert_int_equal(files_mapped(), 1);
+	spill_free(more);
+	spill_free(items);
+	assert_int_equal(files_mapped(), 0);
+	spill_set_memory(SPILL_MEMORY);
+}
+
+static void test_zeros(void **state)
+{
+	(void)state;
+	for (size_t memory = 0; memory <= SPILL_MEMORY; memory += SPILL_MEMORY) {
+		uint64_t *items, sum = 0;
+
+		spill_set_memory(memory);
+		items = spill_calloc(ITEMS, sizeof(*items));
+		assert_non_null(items);
+		assert_int_equal(files_mapped(), !memory);
+		for (size_t i = 0; i < ITEMS; i++)
+			sum |= items[i];
+		assert_int_equal(sum, 0);
+		spill_free(items);
+	}
+}
+
+/* Without a directory for it, it stays in memory; where the directory is full, it is an error. */
+static void test_without_room(void **state)
+{
+	const struct rlimit small = {16 << 20, RLIM_INFINITY};
+	struct rlimit limit;
+	uint64_t *items = NULL;
+	size_t cnt = 0, cap = 0;
+
+	(void)state;
+	spill_set_memory(MEMORY);
+	setenv("TMPDIR", "/nonexistent", 1);
+	fill(&items, &cnt, &cap);
+	assert_int_equal(files_mapped(), 0);
+	check(items);
+	spill_free(items);
+	unsetenv("TMPDIR");
+
+	items = NULL;
+	cnt = cap = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	fill(&items, &cnt, &cap);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(spill_reserve(&items, &cap, 10 * ITEMS, sizeof(*items)), -ENOMEM);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	check(items);
+	spill_free(items);
+	assert_int_equal(spill_reserve(&(void *){NULL}, &(size_t){0}, SIZE_MAX / 16, 64), -ENOMEM);
+	spill_set_memory(SPILL_MEMORY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stays_in_memory),
+		cmocka_unit_test(test_goes_to_file),
+		cmocka_unit_test(test_zeros),
+		cmocka_unit_test(test_without_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Each array stands behind a header that says where it lies. In a file, room is allocated before it is touched, so that a full disk is an error, not a signal. */
+#include "base/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/log.h"
+
+enum { LARGE = 1 << 20, STEP = 64 << 20 };
+
+struct header {
+	size_t bytes; /* with the header */
+	int fd;	      /* -1: it lies in memory */
+	char pad[64 - sizeof(size_t) - sizeof(int)];
+};
+
+_Static_assert(sizeof(struct header) == 64, "items are as aligned as a cache line");
+
+static atomic_size_t memory = SPILL_MEMORY;
+static atomic_size_t in_memory; /* of large arrays */
+
+void spill_set_memory(size_t bytes)
+{
+	memory = bytes;
+}
+
+static struct header *header_of(void *items)
+{
+	return items ? (struct header *)items - 1 : NULL;
+}
+
+static size_t counted(size_t bytes)
+{
+	return bytes >= LARGE ? bytes : 0;
+}
+
+/* ---- files ---- */
+
+static const char *directory(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/var/tmp";
+}
+
+/* Not all file systems have files without names. */
+static int file_open(const char *dir)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0 && snprintf(path, sizeof(path), "%s/trailcam-XXXXXX", dir) < (int)sizeof(path)) {
+		fd = mkostemp(path, O_CLOEXEC);
+		if (fd >= 0)
+			unlink(path);
+	}
+	return fd;
+}
+
+/* What is in memory moves to a file. NULL: it cannot. */
+static struct header *to_file(struct header *old, size_t old_bytes, size_t bytes)
+{
+	struct header *header = MAP_FAILED;
+	int fd = file_open(directory());
+
+	if (fd >= 0 && !posix_fallocate(fd, 0, (off_t)bytes))
+		header = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (header == MAP_FAILED) {
+		log_debug("no file of %zu bytes in %s: it stays in memory", bytes, directory());
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	log_debug("a long array of the timeline goes on in a file in %s", directory());
+	if (old)
+		memcpy(header, old, old_bytes);
+	header->bytes = bytes;
+	header->fd = fd;
+	free(old);
+	in_memory -= counted(old_bytes);
+	return header;
+}
+
+static struct header *grow_file(struct header *old, size_t bytes)
+{
+	struct header *header;
+	size_t old_bytes = old->bytes;
+
+	if (posix_fallocate(old->fd, 0, (off_t)bytes))
+		return NULL;
+	header = mremap(old, old_bytes, bytes, MREMAP_MAYMOVE);
+	if (header == MAP_FAILED)
+		return NULL;
+	header->bytes = bytes;
+	/* What came long before will hardly be needed soon. */
+	spill_let_go(header + 1, 0, old_bytes > STEP ? old_bytes - STEP : 0);
+	return header;
+}
+
+/* ---- arrays ---- */
+
+static struct header *grow_memory(struct header *old, size_t old_bytes, size_t bytes)
+{
+	struct header *header = realloc(old, bytes);
+
+	if (!header)
+		return NULL;
+	header->bytes = bytes;
+	header->fd = -1;
+	in_memory += counted(bytes) - counted(old_bytes);
+	return header;
+}
+
+static struct header *resize(struct header *old, size_t bytes)
+{
+	size_t old_bytes = old ? old->bytes : 0;
+	struct header *header = NULL;
+
+	if (old && old->fd >= 0)
+		return grow_file(old, bytes);
+	if (bytes >= LARGE && in_memory + bytes - counted(old_bytes) > memory)
+		header = to_file(old, old_bytes, bytes);
+	return header ? header : grow_memory(old, old_bytes, bytes);
+}
+
+/* Files grow by steps, memory doubles. */
+static size_t cap_for(const struct header *header, size_t cap, size_t want, size_t size)
+{
+	size_t grown = cap ? cap : 16;
+
+	if (header && header->fd >= 0)
+		return want + STEP / size;
+	while (grown < want)
+		if (__builtin_mul_overflow(grown, (size_t)2, &grown))
+			return SIZE_MAX;
+	return grown;
+}
+
+int spill_reserve(void *items_ptr, size_t *cap, size_t want, size_t size)
+{
+	void **items = items_ptr;
+	struct header *header = header_of(*items);
+	size_t grown, bytes;
+
+	if (want <= *cap)
+		return 0;
+	grown = cap_for(header, *cap, want, size);
+	if (__builtin_mul_overflow(grown, size, &bytes) || bytes > SIZE_MAX / 2)
+		return -ENOMEM;
+	header = resize(header, sizeof(*header) + bytes);
+	if (!header)
+		return -ENOMEM;
+	*items = header + 1;
+	*cap = grown;
+	return 0;
+}
+
+void *spill_calloc(size_t cnt, size_t size)
+{
+	void *items = NULL;
+	size_t cap = 0;
+
+	if (spill_reserve(&items, &cap, cnt + 1, size))
+		return NULL;
+	if (header_of(items)->fd < 0)
+		memset(items, 0, cap * size);
+	return items;
+}
+
+void spill_free(void *items)
+{
+	struct header *header = header_of(items);
+	int fd = header ? header->fd : -1;
+
+	if (!header)
+		return;
+	if (fd < 0) {
+		in_memory -= counted(header->bytes);
+		free(header);
+		return;
+	}
+	munmap(header, header->bytes);
+	close(fd);
+}
+
+void spill_let_go(void *items, size_t from, size_t to)
+{
+	struct header *header = header_of(items);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!header || header->fd < 0)
+		return;
+	from = (from + sizeof(*header) + page - 1) / page * page;
+	to = to < header->bytes - sizeof(*header) ? (to + sizeof(*header)) / page * page : header->bytes;
+	if (to > from)
+		madvise((char *)header + from, to - from, MADV_DONTNEED);
+}
