@@ -29,10 +29,10 @@ void spill_free(void *items);
 void spill_let_go(void *items, size_t from, size_t to);
 
 /* For loops over something: now and then, what lies before index `before` of the array. */
-#define SPILL_PASS_TO(items, i, before)                                                    \
-	do {                                                                               \
-		if (!((i) & ((1u << 18) - 1)))                                             \
-			spill_let_go((void *)(items), 0, (before) * sizeof(*(items)));     \
+#define SPILL_PASS_TO(items, i, before)                                                \
+	do {                                                                           \
+		if (!((i) & ((1u << 18) - 1)))                                         \
+			spill_let_go((void *)(items), 0, (before) * sizeof(*(items))); \
 	} while (0)
 
 #define SPILL_PASS(items, i) SPILL_PASS_TO(items, i, i)

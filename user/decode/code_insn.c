@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "decode/branch.h"
 
 enum follows {
@@ -208,18 +209,30 @@ static bool skip_mapped(struct cursor *cursor, unsigned int map)
 	}
 }
 
-/* Opcodes of map 1 that there are with VEX (but for 77) or EVEX. */
-static bool is_vex_opcode(uint8_t opcode)
-{
-	static const struct {
-		uint8_t first, last;
-	} ranges[] = {{0x10, 0x17}, {0x28, 0x2f}, {0x41, 0x4b}, {0x50, 0x76}, {0x7c, 0x7f}, {0x90, 0x93},
-		      {0x98, 0x99}, {0xae, 0xae}, {0xc2, 0xc2}, {0xc4, 0xc6}, {0xd0, 0xfe}};
+struct opcodes {
+	uint8_t first, last;
+};
 
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+static bool is_among(const struct opcodes *ranges, size_t cnt, uint8_t opcode)
+{
+	for (size_t i = 0; i < cnt; i++)
 		if (opcode >= ranges[i].first && opcode <= ranges[i].last)
 			return true;
 	return false;
+}
+
+/* Opcodes of map 1 that there are with VEX (but for 77) or EVEX, and of map 5. */
+static bool is_vex_opcode(unsigned int map, uint8_t opcode)
+{
+	static const struct opcodes in_1[] = {{0x10, 0x17}, {0x28, 0x2f}, {0x41, 0x4b}, {0x50, 0x76},
+					      {0x7c, 0x7f}, {0x90, 0x93}, {0x98, 0x99}, {0xae, 0xae},
+					      {0xc2, 0xc2}, {0xc4, 0xc6}, {0xd0, 0xfe}};
+	static const struct opcodes in_5[] = {{0x10, 0x11}, {0x1d, 0x1d}, {0x2a, 0x2a}, {0x2c, 0x2f},
+					      {0x51, 0x51}, {0x58, 0x5f}, {0x6e, 0x6e}, {0x78, 0x7e}};
+
+	if (map == 1)
+		return is_among(in_1, ARRAY_SIZE(in_1), opcode);
+	return map != 5 || is_among(in_5, ARRAY_SIZE(in_5), opcode);
 }
 
 /* `payload` bytes behind c5, c4 or 62. */
@@ -239,8 +252,7 @@ static bool skip_vex(struct cursor *cursor, unsigned int payload)
 	cursor->at += 1 + payload;
 	if (!is_evex && map > 3)
 		return false;
-	if (map == 1 && !is_vex_opcode(cursor->bytes[cursor->at]) &&
-	    (is_evex || cursor->bytes[cursor->at] != 0x77))
+	if (!is_vex_opcode(map, cursor->bytes[cursor->at]) && (is_evex || cursor->bytes[cursor->at] != 0x77))
 		return false;
 	return skip_mapped(cursor, map);
 }

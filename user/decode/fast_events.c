@@ -117,10 +117,12 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 {
 	struct node *node, *next;
 
-	if (fast->next_has_mode)
-		fast_take_event_time(fast);
-	else
+	if (!fast->next_has_mode)
 		fast_move_on(fast);
+	else if (fast_time(fast) < fast->mode_tsc)
+		return fast_decline(fast, "a branch to another mode while the time runs back");
+	else
+		fast_take_event_time(fast);
 	if (!reach_end(fast))
 		return false;
 	node = fast->node;

@@ -53,6 +53,7 @@ struct fast {
 	const struct code_image_set *images;
 	size_t version;
 	bool is_64, has_mode;
+	uint64_t mode_tsc;		/* of the packet that told the next mode */
 	bool next_is_64, next_has_mode; /* from the next TIP on */
 	bool mode_while_off;		/* a TIP.PGE has to come */
 	bool all;			/* hand out every branch */

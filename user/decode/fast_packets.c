@@ -118,6 +118,7 @@ static bool on_mode(struct fast *fast, bool in_header)
 		if (in_header && fast->has_mode && fast->is_64 != (mode & 1))
 			return fast_decline(fast, "a PSB+ with two modes");
 		fast->next_has_mode = true;
+		fast->mode_tsc = fast_time(fast);
 		fast->mode_while_off = !in_header && !fast->node;
 		fast->next_is_64 = mode & 1;
 		if (in_header || !fast->node)
