@@ -14,13 +14,15 @@ static uint64_t twice(void *ctx, uint64_t tsc)
 
 static uint64_t *to_ns(const struct moments *moments, const uint64_t *begins, size_t cnt, uint64_t end)
 {
-	uint8_t uses[64] = {0};
+	uint8_t *uses = spill_calloc(64, 1);
 	uint64_t *ns;
 
+	assert_non_null(uses);
 	for (size_t i = 0; i < cnt; i++)
 		uses[begins[i]] = MOMENT_USED | MOMENT_TAKES;
 	uses[end] |= MOMENT_USED;
 	assert_ok(moments_to_ns(moments, uses, twice, NULL, &ns));
+	spill_free(uses);
 	return ns;
 }
 
