@@ -88,6 +88,7 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c
 $(call module_objs,trigger): | $(SKELETONS)
 
 include tests/tests.mk
+include docs/package/package.mk
 
 ##@ Housekeeping
 deps: ## install the Debian packages that are missing

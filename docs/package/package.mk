@@ -1,0 +1,22 @@
+# What a machine gets: install and uninstall, and the packages made of what install puts into DESTDIR.
+
+VERSION := $(shell sed -n 's/^\#define VERSION "\(.*\)"/\1/p' user/cli/main.c)
+# Where zsh looks for a program's own completions; Debian's packages have another place.
+ZSH_COMPLETIONS ?= share/zsh/site-functions
+
+# FILE:PLACE below PREFIX
+INSTALLED = $(BUILD)/trailcam:bin/trailcam docs/trailcam.1:share/man/man1/trailcam.1 user/trailcam.h:include/trailcam.h \
+	$(foreach f,LICENSE README.md $(wildcard docs/*.md docs/*.svg),$(f):share/doc/trailcam/$(f))
+
+##@ Install
+install: all ## the program, its manual and its header, below PREFIX (/usr/local) in DESTDIR
+	$(Q)for pair in $(INSTALLED); do \
+		case $$pair in *:bin/*) mode=755 ;; *) mode=644 ;; esac; \
+		install -D -m $$mode "$${pair%%:*}" "$(DESTDIR)$(PREFIX)/$${pair#*:}" || exit 1; \
+	done
+
+uninstall: ## remove what install put there
+	$(Q)for pair in $(INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$${pair#*:}" || exit 1; done
+	$(Q)for dir in share/doc/trailcam/docs share/doc/trailcam; do [ ! -d "$(DESTDIR)$(PREFIX)/$$dir" ] || \
+		rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/$$dir"; done
+.PHONY: install uninstall
