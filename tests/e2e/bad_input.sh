@@ -29,6 +29,10 @@ one_line() {
 o="$tmp/x.fxt.gz"
 check 'no command' refused 2 'trailcam run -t'
 check 'an unknown command lists those there are' one_line 2 'run, attach, probes, decode, doctor, dump' frobnicate
+check 'a mistyped command' one_line 2 "did you mean 'decode'?" decdoe
+check 'a mistyped option' one_line 125 '--trigerr; did you mean --trigger?' run --trigerr=main -- true
+check 'an option that is like none' refused 2 "unrecognized option '--colour'" decode --colour
+check 'an abbreviation of several' refused 125 'ambiguous' run --step main -- true
 check 'no program' refused 125 'no program to run' run
 check 'no such program' one_line 127 "no program 'no-such-program' in \$PATH" run -- no-such-program
 check 'no such path' one_line 127 "no program './no/such'" run -- ./no/such
@@ -49,6 +53,19 @@ if [ ! -e /sys/bus/event_source/devices/intel_pt ]; then
 	check 'no Intel PT here: what to use instead' one_line 125 '--source step' run --source intel_pt -o "$o" -- true
 fi
 check 'nothing was written' test ! -e "$o"
+
+# --- magic-trace's flags
+check 'its -trigger is no trigger named rigger' one_line 125 "-trigger is magic-trace's spelling: use --trigger=SYM or -t SYM" \
+	run -trigger main -- "$exits" mark
+check 'its -pid' one_line 2 'use --pid=PID or -p PID' attach -pid 1
+check 'its -working-directory' one_line 2 '--keep-recording=DIR' decode -o "$o" -working-directory "$tmp"
+check 'a value that looks like one is a value' one_line 125 "'-trigger'" run -t -trigger -o "$o" -- "$exits" mark
+program_has_flags() {
+	status_is 0 "$trailcam" run --source none -o "$tmp/t.tsv" -- echo -trigger main >"$tmp/out" 2>/dev/null && says "$tmp/out" '-trigger main' &&
+		status_is 0 "$trailcam" run --source none -o "$tmp/t.tsv" echo -output >"$tmp/out" 2>/dev/null && says "$tmp/out" '-output'
+}
+check "the program's own flags are its own" program_has_flags
+rm -f "$tmp/t.tsv"
 
 # --- triggers
 check 'no such symbol: near matches' one_line 125 'marker' run -t markr -o "$o" -- "$exits" mark

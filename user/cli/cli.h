@@ -26,6 +26,12 @@ int cmd_probes(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 
+/*
+ * argp_parse(), but flags that are spelled as magic-trace spells them, and long options that are nearly right, are answered with what would be right;
+ * as with argp's own errors the program ends with argp_err_exit_status.
+ */
+void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
+
 /* Says the sentence of a failure on stderr and returns `status`. */
 int report(int err, int status);
 

@@ -140,7 +140,7 @@ int cmd_attach(int argc, char **argv)
 
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam attach";
-	argp_parse(&argp, argc, argv, 0, NULL, &attach);
+	options_parse(&argp, argc, argv, 0, &attach);
 	attach.options.capture.pids = attach.targets.pids;
 	attach.options.capture.pid_cnt = attach.targets.cnt;
 	err = capture_options_check(&attach.options);

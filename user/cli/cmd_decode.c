@@ -154,7 +154,7 @@ int cmd_decode(int argc, char **argv)
 
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam decode";
-	argp_parse(&argp, argc, argv, 0, NULL, &decode);
+	options_parse(&argp, argc, argv, 0, &decode);
 	if (!sink_find(decode.output))
 		return report(-EINVAL, STATUS_USAGE);
 	watch_interrupt();

@@ -95,7 +95,7 @@ int cmd_doctor(int argc, char **argv)
 
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam doctor";
-	argp_parse(&argp, argc, argv, 0, NULL, &table);
+	options_parse(&argp, argc, argv, 0, &table);
 	if (table.json)
 		putchar('[');
 	err = doctor_run(print, &table, &works);

@@ -286,7 +286,7 @@ int cmd_dump(int argc, char **argv)
 			.name = views[i].option, .key = OPT_VIEW + (int)i, .doc = views[i].doc};
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam dump";
-	argp_parse(&argp, argc, argv, 0, NULL, &dump);
+	options_parse(&argp, argc, argv, 0, &dump);
 	err = dump.view->dump(dump.recording);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = fail_errno(-errno, "cannot write to standard output");

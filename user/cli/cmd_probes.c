@@ -71,7 +71,7 @@ int cmd_probes(int argc, char **argv)
 
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam probes";
-	argp_parse(&argp, argc, argv, 0, NULL, &probes);
+	options_parse(&argp, argc, argv, 0, &probes);
 	find_file(probes.file, &path);
 	err = path ? trigger_list(path, probes.pattern, print_place, &cnt) : -ENOMEM;
 	if (!err && (fflush(stdout) || ferror(stdout)))

@@ -102,7 +102,7 @@ int cmd_run(int argc, char **argv)
 
 	argp_err_exit_status = STATUS_RUN_FAILED;
 	argv[0] = (char *)"trailcam run";
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
+	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &run);
 	capture->argv = run.program;
 	err = program_find(run.program[0], &path);
 	if (err)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/edit_distance.h"
 #include "cli/cli.h"
 
 #define VERSION "0.1"
@@ -39,11 +40,31 @@ static void print_help(FILE *file)
 		fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].summary);
 }
 
+static const char *similar_command(const char *name)
+{
+	const char *best = NULL;
+	size_t best_distance = 1 + strlen(name) / 3;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		size_t distance = edit_distance(name, commands[i].name);
+
+		if (distance > best_distance || (best && distance == best_distance))
+			continue;
+		best = commands[i].name;
+		best_distance = distance;
+	}
+	return best;
+}
+
 static int unknown_command(const char *name)
 {
+	const char *similar = similar_command(name);
+
 	fprintf(stderr, "trailcam: there is no command '%s'; the commands are", name);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
+	if (similar)
+		fprintf(stderr, "; did you mean '%s'?", similar);
 	fputs(" (trailcam --help shows examples)\n", stderr);
 	return STATUS_USAGE;
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* argp, with a look at the words before: at what it would misread, and at what it would refuse without a hint. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/magic_trace.h"
+#include "cli/option_table.h"
+
+static void refuse_misspelled(const struct argp *argp, const char *word, const struct option_word *read)
+{
+	const char *ours = magic_trace_ours(word);
+	const struct argp_option *similar;
+
+	if (ours) {
+		log_say("%s is magic-trace's spelling: %s", word, ours);
+		exit(argp_err_exit_status);
+	}
+	if (read->option || strncmp(word, "--", 2))
+		return;
+	similar = option_table_similar(argp, word);
+	if (!similar)
+		return;
+	log_say("there is no option %.*s; did you mean --%s?", (int)strcspn(word, "="), word, similar->name);
+	exit(argp_err_exit_status);
+}
+
+void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		struct option_word read = option_word_read(argp, argv[i]);
+
+		if (argv[i][0] == '-' && argv[i][1])
+			refuse_misspelled(argp, argv[i], &read);
+		else if (flags & ARGP_IN_ORDER)
+			break; /* a program, and all that follows is its own */
+		if (read.takes_next)
+			i++;
+	}
+	argp_parse(argp, argc, argv, flags, NULL, input);
+}
