@@ -12,7 +12,9 @@ make_it() {
 
 installs() {
 	make_it install DESTDIR="$tmp/dest" PREFIX=/opt/trailcam || return 1
-	for file in bin/trailcam share/man/man1/trailcam.1 include/trailcam.h share/doc/trailcam/README.md share/doc/trailcam/LICENSE; do
+	for file in bin/trailcam share/man/man1/trailcam.1 include/trailcam.h \
+		share/bash-completion/completions/trailcam share/zsh/site-functions/_trailcam share/fish/vendor_completions.d/trailcam.fish \
+		share/doc/trailcam/README.md share/doc/trailcam/LICENSE; do
 		[ -s "$tmp/dest/opt/trailcam/$file" ] || {
 			echo "$file is missing"
 			return 1
@@ -24,7 +26,7 @@ check 'make install: the program, its manual and its header' installs
 
 uninstalls() {
 	: >"$tmp/dest/opt/trailcam/bin/other" && make_it uninstall DESTDIR="$tmp/dest" PREFIX=/opt/trailcam &&
-		[ "$(find "$tmp/dest" -type f)" = "$tmp/dest/opt/trailcam/bin/other" ] && [ -z "$(find "$tmp/dest" -name 'trailcam*' -mindepth 3)" ]
+		[ "$(find "$tmp/dest" -type f)" = "$tmp/dest/opt/trailcam/bin/other" ] && [ -z "$(find "$tmp/dest" -mindepth 3 -name '*trailcam*')" ]
 }
 check 'make uninstall: removes that, and nothing else' uninstalls
 finish

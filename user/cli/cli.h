@@ -28,7 +28,7 @@ int cmd_dump(int argc, char **argv);
 
 /*
  * argp_parse(), but flags that are spelled as magic-trace spells them, and long options that are nearly right, are answered with what would be right;
- * as with argp's own errors the program ends with argp_err_exit_status.
+ * as with argp's own errors the program ends with argp_err_exit_status. A shell that asks what could be typed (cli/complete.h) is answered here, too.
  */
 void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
 

@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output)",
 	 1},
 	{"threads", OPT_THREADS, "N", 0, "Decode on N threads (default: one for each processor)", 1},
-	{"decoder", OPT_DECODER, "NAME", 0,
+	{"decoder", OPT_DECODER, "fast|reference", 0,
 	 "\"fast\" (default): trailcam's own, and libipt where that declines (-v tells); \"reference\": "
 	 "libipt's "
 	 "block decoder",

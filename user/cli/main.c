@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/edit_distance.h"
 #include "cli/cli.h"
+#include "cli/complete.h"
 
 #define VERSION "0.1"
 
@@ -69,6 +72,26 @@ static int unknown_command(const char *name)
 	return STATUS_USAGE;
 }
 
+/* argv: trailcam __complete CURSOR trailcam COMMAND WORD...; see cli/complete.h. */
+static int complete(int argc, char **argv)
+{
+	bool is_command = argc > 4 && atoi(argv[2]) == 1;
+
+	for (size_t i = 0; argc > 4 && i < ARRAY_SIZE(commands); i++) {
+		const struct command *command = &commands[i];
+
+		if (is_command) {
+			if (!strncmp(command->name, argv[4], strlen(argv[4])))
+				printf("%s\t%s\n", command->name, command->summary);
+		} else if (!strcmp(command->name, argv[4])) {
+			argv[4] = argv[2];
+			argv[3] = argv[1];
+			return command->run(argc - 2, argv + 2);
+		}
+	}
+	return STATUS_OK;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -85,6 +108,8 @@ int main(int argc, char **argv)
 		puts("trailcam " VERSION);
 		return STATUS_OK;
 	}
+	if (!strcmp(name, COMPLETE_WORD))
+		return complete(argc, argv);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(name, commands[i].name))
 			continue;

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/complete.h"
 #include "cli/magic_trace.h"
 #include "cli/option_table.h"
 
@@ -28,6 +29,10 @@ static void refuse_misspelled(const struct argp *argp, const char *word, const s
 
 void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)
 {
+	if (argc > 1 && !strcmp(argv[1], COMPLETE_WORD)) {
+		complete_options(argp, argc, argv, flags);
+		exit(STATUS_OK);
+	}
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
 		struct option_word read = option_word_read(argp, argv[i]);
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/process_list.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "pipeline/command_line.h"
+#include "source/attach_check.h"
+
+void process_list_release(struct process_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		free(list->lines[i]);
+	free(list->lines);
+}
+
+/* What cannot be attached to is not offered. */
+static int add_line(struct process_list *list, pid_t pid)
+{
+	char *line;
+
+	if (pid == getpid() || attach_check(pid))
+		return 0;
+	if (command_line_of_pids(&pid, 1, &line))
+		return -ENOMEM;
+	if (!ARRAY_PUSH(list->lines, list->cnt, list->cap, line))
+		return 0;
+	free(line);
+	return -ENOMEM;
+}
+
+int process_list_read(struct process_list *list)
+{
+	DIR *proc = opendir("/proc");
+	int err = 0;
+
+	if (!proc)
+		return fail_errno(-errno, "cannot list the processes in /proc");
+	for (struct dirent *entry; !err && (entry = readdir(proc));)
+		if (atoi(entry->d_name) > 0)
+			err = add_line(list, (pid_t)atoi(entry->d_name));
+	closedir(proc);
+	return err;
+}
