@@ -21,4 +21,8 @@ uninstall: ## remove what install put there
 	$(Q)for pair in $(INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$${pair#*:}" || exit 1; done
 	$(Q)for dir in share/doc/trailcam/docs share/doc/trailcam; do [ ! -d "$(DESTDIR)$(PREFIX)/$$dir" ] || \
 		rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/$$dir"; done
-.PHONY: install uninstall
+
+deb: all ## a Debian package, in build/
+	$(Q)tests/lint/deps.sh dpkg-dev
+	$(Q)docs/package/deb.sh $(BUILD) $(VERSION)
+.PHONY: install uninstall deb

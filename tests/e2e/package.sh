@@ -29,4 +29,97 @@ uninstalls() {
 		[ "$(find "$tmp/dest" -type f)" = "$tmp/dest/opt/trailcam/bin/other" ] && [ -z "$(find "$tmp/dest" -mindepth 3 -name '*trailcam*')" ]
 }
 check 'make uninstall: removes that, and nothing else' uninstalls
+
+# --- make deb
+
+# What the packages named need besides, and they.
+packages_with_needs() {
+	wanted=$* known=
+	while [ -n "$wanted" ]; do
+		known=$(echo "$known" "$wanted" | xargs -n1 | sort -u | xargs)
+		# shellcheck disable=SC2086
+		needs=$(dpkg-query -W -f '${Pre-Depends}, ${Depends}\n' $wanted | tr ',' '\n' | sed 's/|.*//; s/(.*//; s/:any//; s/ //g' | sort -u)
+		wanted=
+		for package in $needs; do
+			case " $known " in *" $package "*) ;; *) wanted="$wanted $package" ;; esac
+		done
+	done
+	echo "$known"
+}
+
+# make_root DIR PACKAGE...: a root file system with nothing but the libraries of these packages and of those they need.
+make_root() {
+	root=$1
+	shift
+	mkdir -p "$root/usr/lib" "$root/usr/lib64" "$root/usr/bin" "$root/tmp" "$root/proc" "$root/dev" && ln -s usr/lib usr/lib64 usr/bin "$root" &&
+		mknod -m 666 "$root/dev/null" c 1 3 && cp "$programs/wordcount" "$root/usr/bin" || return 1
+	for package in $(packages_with_needs "$@"); do
+		for file in $(dpkg -L "$package" | grep '^\(/usr\)\?/lib.*\.so' | grep -v '/gconv/'); do
+			[ ! -f "$file" ] || cp -L "$file" "$root/$file" 2>/dev/null || { mkdir -p "$root/${file%/*}" && cp -L "$file" "$root/$file"; } || return 1
+		done
+	done
+}
+
+# runs_in ROOT PROGRAM: the trailcam of that root runs in it.
+runs_in() {
+	in_root="unshare --mount --pid --fork --mount-proc=$1/proc chroot $1"
+	$in_root "$2" --version | grep -q '^trailcam [0-9]' || return 1
+	$in_root "$2" run --source step -o /tmp/end.fxt.gz -- /bin/wordcount >"$tmp/out" 2>"$tmp/err" && says "$tmp/out" 'different words' &&
+		says "$tmp/err" 'wrote /tmp/end.fxt.gz' && gzip -t "$1/tmp/end.fxt.gz"
+}
+
+# The main job: a trigger.
+hits_in() {
+	$in_root "$2" doctor >"$tmp/out" 2>"$tmp/err" && says "$tmp/out" 'main job works here' &&
+		$in_root "$2" run --source step -t table_grow -o /tmp/hit.fxt.gz -- /bin/wordcount >"$tmp/out" 2>"$tmp/err" &&
+		says "$tmp/err" 'hit table_grow' && gzip -t "$1/tmp/hit.fxt.gz" || {
+		cat "$tmp/out" "$tmp/err"
+		return 1
+	}
+}
+
+check_in() {
+	check "$1: runs, and writes a trace" runs_in "$2" "$3"
+	if bpf_missing; then
+		skip "$1: a trigger" "$bpf_reason"
+	else
+		check "$1: a trigger" hits_in "$2" "$3"
+	fi
+}
+
+files_of() {
+	(cd "$1" && find . -path ./var/lib/dpkg -prune -o -path ./proc -prune -o -path ./tmp -prune -o -print | sort)
+}
+
+# dpkg sees what this machine has, and with that judges the dependencies; the files are those of the dependencies only.
+installs_deb() {
+	deb=$(make_it deb) || return 1
+	depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/,//g')
+	# shellcheck disable=SC2086
+	make_root "$tmp/root" $depends || return 1
+	mkdir -p "$tmp/root/var/lib/dpkg/info" "$tmp/root/var/lib/dpkg/updates" "$tmp/root/var/lib/dpkg/triggers"
+	cp /var/lib/dpkg/status /var/lib/dpkg/arch "$tmp/root/var/lib/dpkg/" 2>/dev/null
+	files_of "$tmp/root" >"$tmp/before"
+	dpkg --root="$tmp/root" --install "$deb" && [ -x "$tmp/root/usr/bin/trailcam" ]
+}
+
+removes_deb() {
+	dpkg --root="$tmp/root" --purge trailcam && files_of "$tmp/root" | diff "$tmp/before" -
+}
+
+if [ "$(id -u)" != 0 ]; then
+	skip 'the Debian package, installed' 'it takes root'
+elif ! command -v dpkg-shlibdeps >/dev/null; then
+	skip 'the Debian package' 'there is no dpkg-shlibdeps'
+else
+	check 'make deb: a package that dpkg installs' installs_deb
+	check_in 'the Debian package' "$tmp/root" /usr/bin/trailcam
+	check 'the Debian package, removed: nothing is left' removes_deb
+fi
+
+if command -v lintian >/dev/null; then
+	check 'lintian has no complaint' lintian --allow-root --fail-on warning --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$deb"
+else
+	skip 'lintian' 'it is not installed'
+fi
 finish
