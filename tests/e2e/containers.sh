@@ -31,15 +31,17 @@ hits_by() {
 	}
 }
 
+# env: setpriv itself keeps capabilities until it execs.
 by_setcap() {
 	cp "$trailcam" "$tmp/bin/capable" && recipe setcap | sed "s,bin/trailcam,bin/capable,; s,^$tmp/bin/capable,setpriv --reuid 65534 \
---regid 65534 --clear-groups $tmp/bin/capable,; s,exits mark,exits mark," >"$tmp/recipe" &&
+--regid 65534 --clear-groups env $tmp/bin/capable,; s,exits mark,exits mark," >"$tmp/recipe" &&
 		(cd "$tmp/work" && status_is 5 sh -e "$tmp/recipe" >"$tmp/out" 2>"$tmp/err" </dev/null) && says "$tmp/err" 'hit marker' || {
 		cat "$tmp/recipe" "$tmp/err"
 		return 1
 	}
 }
 check 'setcap: a plain user' by_setcap
+check 'setcap: doctor agrees' setpriv --reuid 65534 --regid 65534 --clear-groups env "$tmp/bin/capable" doctor
 
 check 'mount, pid, net, ipc and uts namespaces' hits_by unshare
 

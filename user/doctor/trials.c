@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "doctor/doctor.h"
+#include "source/launch.h"
 #include "source/pt_caps.h"
 #include "source/step.h"
 #include "trigger/condition.h"
@@ -68,7 +69,7 @@ static int step_child(pid_t pid, uint64_t *ret_cnt)
 static void try_stepping(struct finding *finding)
 {
 	uint64_t cnt = 0;
-	pid_t pid = fork();
+	pid_t pid = fork_traceable();
 	int err;
 
 	if (!pid)

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,18 @@ child(int go_fd, int err_fd, const char *path, char *const argv[], const sigset_
 	_exit(EXEC_FAILED);
 }
 
+pid_t fork_traceable(void)
+{
+	int dumpable = prctl(PR_GET_DUMPABLE);
+	pid_t pid;
+
+	prctl(PR_SET_DUMPABLE, 1);
+	pid = fork();
+	if (pid && !dumpable)
+		prctl(PR_SET_DUMPABLE, 0);
+	return pid;
+}
+
 int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[])
 {
 	int go[2], err[2];
@@ -48,7 +61,7 @@ int launch_prepare(struct launch *ret_launch, const char *path, char *const argv
 	/* Our signal handlers must not run in the child; exec resets them. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	pid = fork();
+	pid = fork_traceable();
 	if (!pid) {
 		close(go[1]);
 		close(err[0]);

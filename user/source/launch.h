@@ -12,6 +12,11 @@ struct launch {
 	int err_fd; /* the child's errno where its exec failed */
 };
 
+/*
+ * fork(2), of a child that a plain user may trace: a program with file capabilities is not dumpable, and until it execs its child would be none either.
+ */
+pid_t fork_traceable(void);
+
 /* Forks. `path` is what is executed (a path, not searched for), argv as execv(3). 0 or -errno with a sentence. */
 int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[]);
 
