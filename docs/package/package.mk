@@ -25,4 +25,19 @@ uninstall: ## remove what install put there
 deb: all ## a Debian package, in build/
 	$(Q)tests/lint/deps.sh dpkg-dev
 	$(Q)docs/package/deb.sh $(BUILD) $(VERSION)
-.PHONY: install uninstall deb
+
+# For machines without these libraries: linked statically where Debian has them so, else put beside the program.
+SHARED_ONLY := -lipt -lisal -lZydis
+STATIC_LIBS := $(filter-out $(SHARED_ONLY) -lpthread,$(LDLIBS)) -lbz2
+$(BUILD)/package/trailcam: $(BUILD)/trailcam
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BUILD)/user/cli/main.o -Wl,--start-group $(LIBS) -Wl,--end-group \
+		-Wl,--export-dynamic-symbol=doctor_target -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib/trailcam' $(LDFLAGS) \
+		-Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic $(SHARED_ONLY) -lpthread
+
+tarball: all ## an archive that needs nothing but a libc
+	$(Q)tests/lint/deps.sh libbz2-dev
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/package/trailcam
+	$(Q)docs/package/tarball.sh $(BUILD) $(VERSION) $(BUILD)/package/trailcam "$(STATIC_LIBS)"
+.PHONY: install uninstall deb tarball

@@ -93,7 +93,7 @@ files_of() {
 
 # dpkg sees what this machine has, and with that judges the dependencies; the files are those of the dependencies only.
 installs_deb() {
-	deb=$(make_it deb) || return 1
+	deb=$(make_it deb | tail -1)
 	depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/,//g')
 	# shellcheck disable=SC2086
 	make_root "$tmp/root" $depends || return 1
@@ -115,6 +115,58 @@ else
 	check 'make deb: a package that dpkg installs' installs_deb
 	check_in 'the Debian package' "$tmp/root" /usr/bin/trailcam
 	check 'the Debian package, removed: nothing is left' removes_deb
+fi
+
+# --- make tarball
+
+needed_by() {
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# In a root that has a libc and nothing else; README.md says which libc that may be.
+unpacks() {
+	make_it tarball | tail -1 >"$tmp/said" && make_root "$tmp/bare" libc6 && mkdir "$tmp/bare/opt" &&
+		tar -C "$tmp/bare/opt" --strip-components=1 -xzf "$(sed 's/: needs.*//' "$tmp/said")" &&
+		says README.md "The archive needs $(sed 's/.*: needs //' "$tmp/said")"
+}
+
+links_to_libc_only() {
+	for file in "$tmp/bare/opt/bin/trailcam" "$tmp/bare/opt/lib/trailcam"/*; do
+		for lib in $(needed_by "$file"); do
+			case $lib in
+			libc.so.6 | libm.so.6 | libpthread.so.0) ;;
+			*) [ -e "$tmp/bare/opt/lib/trailcam/$lib" ] || {
+				echo "${file##*/} needs $lib"
+				return 1
+			} ;;
+			esac
+		done
+	done
+}
+
+# As README.md says, as a plain user.
+capable() {
+	mkdir -p "$tmp/bare/etc/ld.so.conf.d" && echo 'include /etc/ld.so.conf.d/*.conf' >"$tmp/bare/etc/ld.so.conf" &&
+		echo /opt/lib/trailcam >"$tmp/bare/etc/ld.so.conf.d/trailcam.conf" && ldconfig -r "$tmp/bare" &&
+		setcap cap_bpf,cap_perfmon=ep "$tmp/bare/opt/bin/trailcam" && chmod 755 "$tmp" "$tmp/bare" && chmod 1777 "$tmp/bare/tmp" &&
+		unshare --mount --pid --fork --mount-proc="$tmp/bare/proc" chroot --userspec=65534:65534 "$tmp/bare" /opt/bin/trailcam run --source step \
+		-t table_grow -o /tmp/capable.fxt.gz -- /bin/wordcount >"$tmp/out" 2>"$tmp/err" && says "$tmp/err" 'hit table_grow' || {
+		cat "$tmp/err"
+		return 1
+	}
+}
+
+if [ "$(id -u)" != 0 ]; then
+	skip 'the archive, unpacked' 'it takes root'
+else
+	check 'make tarball: says which libc it needs, and that is documented' unpacks
+	check 'the archive: needs a libc and what is in it' links_to_libc_only
+	check_in 'the archive' "$tmp/bare" /opt/bin/trailcam
+	if bpf_missing; then
+		skip 'the archive, with file capabilities' "$bpf_reason"
+	else
+		check 'the archive, with file capabilities' capable
+	fi
 fi
 
 if command -v lintian >/dev/null; then
