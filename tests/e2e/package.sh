@@ -169,6 +169,41 @@ else
 	fi
 fi
 
+# --- an image, as docs/containers.md says; its base is the root with a libc, so that nothing is downloaded
+
+podman_flags="--ulimit nofile=1024:1024 --ulimit nproc=4096:4096 --network=none --log-driver=none"
+export CONTAINERS_CONF="$tmp/containers.conf"
+printf '[engine]\ncgroup_manager="cgroupfs"\nevents_logger="file"\n' >"$CONTAINERS_CONF"
+base=localhost/trailcam-test-base image=localhost/trailcam-test
+
+# image_recipe NAME: its line, with what this test's machines need besides.
+image_recipe() {
+	awk -v name="$1" '$0 == "<!-- recipe: " name " -->" { on = 1 } on && /^    / { print; exit }' docs/containers.md |
+		sed "s,localhost/trailcam,$image,; s,build/,$BUILD/,; s,podman build,podman --runtime runc build --build-arg BASE=$base,
+			s,podman run,podman --runtime runc run $podman_flags,; s,marker -- /bin/server mark,table_grow -- /bin/wordcount,; s/sudo //"
+}
+
+runs_in_image() {
+	image_recipe image >"$tmp/recipe" && sh -e "$tmp/recipe" >"$tmp/out" 2>&1 && image_recipe image-run >"$tmp/recipe" &&
+		sh -e "$tmp/recipe" >"$tmp/out" 2>"$tmp/err" </dev/null && says "$tmp/out" 'different words' && says "$tmp/err" 'hit table_grow' || {
+		cat "$tmp/recipe" "$tmp/out" "$tmp/err"
+		return 1
+	}
+}
+
+if ! command -v podman >/dev/null; then
+	skip 'the image' 'podman is not installed'
+elif bpf_missing; then
+	skip 'the image' "$bpf_reason"
+elif ! tar -C "$tmp/bare" --exclude=./opt --exclude='./proc/*' --exclude='./tmp/*' --exclude=./etc -c . | podman import - $base >"$tmp/podman.err" 2>&1 ||
+	# shellcheck disable=SC2086
+	! podman --runtime runc run --rm $podman_flags $base /bin/wordcount </dev/null >"$tmp/podman.err" 2>&1; then
+	skip 'the image' "podman runs no container here: $(tail -1 "$tmp/podman.err")"
+else
+	check 'the image: is built, and a trigger is hit in it' runs_in_image
+fi
+command -v podman >/dev/null && podman rmi -f $image $base >/dev/null 2>&1
+
 if command -v lintian >/dev/null; then
 	check 'lintian has no complaint' lintian --allow-root --fail-on warning --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$deb"
 else
