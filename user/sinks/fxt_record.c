@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sinks/utf8.h"
 
 enum { BUCKETS = 1 << 16, ADDRESSES = 1 << 14, PINNED_MAX = 2 + 2 * FXT_ARGS_MAX };
 
@@ -86,52 +87,6 @@ static uint32_t hash_text(const char *text, size_t len)
 	return hash;
 }
 
-/* Length of the UTF-8 character at `text`, 0 where it is none (overlong forms and surrogates included). */
-static size_t utf8_len(const unsigned char *text)
-{
-	static const struct {
-		unsigned char mask, lead, len;
-		uint32_t least;
-	} forms[] = {
-		{0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		uint32_t code = text[0] & (unsigned char)~forms[i].mask;
-
-		if ((text[0] & forms[i].mask) != forms[i].lead)
-			continue;
-		for (size_t j = 1; j < forms[i].len; j++) {
-			if ((text[j] & 0xc0) != 0x80)
-				return 0;
-			code = code << 6 | (text[j] & 0x3f);
-		}
-		if (code < forms[i].least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-			return 0;
-		return forms[i].len;
-	}
-	return 0;
-}
-
-/* A copy that is valid UTF-8 and short enough for a record; bad bytes become U+FFFD. */
-static char *clean_text(const char *text)
-{
-	size_t len = strnlen(text, FXT_STRING_MAX), used = 0;
-	char *clean = malloc(3 * len + 1);
-
-	for (const unsigned char *at = (const unsigned char *)text; clean && *at;) {
-		size_t step = utf8_len(at), add = step ? step : 3;
-
-		if (used + add > FXT_STRING_MAX)
-			break;
-		memcpy(clean + used, step ? (const char *)at : "\xef\xbf\xbd", add);
-		used += add;
-		at += step ? step : 1;
-	}
-	if (clean)
-		clean[used] = '\0';
-	return clean;
-}
-
 static uint16_t string_find(const struct fxt *fxt, const char *text, uint32_t hash)
 {
 	uint16_t index = fxt->buckets[hash % BUCKETS];
@@ -198,7 +153,7 @@ static uint16_t string_index(struct fxt *fxt, const char *text)
 		string_pin(fxt, &fxt->strings[index]);
 		return index;
 	}
-	clean = clean_text(text);
+	clean = utf8_clean(text, FXT_STRING_MAX);
 	if (!clean) {
 		fxt->no_memory = true;
 		return 0;

@@ -153,9 +153,17 @@ void output_write(struct output *output, const void *bytes, size_t size)
 void output_printf(struct output *output, const char *fmt, ...)
 {
 	CLEANUP(freep) char *text = NULL;
+	char line[256];
 	va_list ap;
 	int len;
 
+	va_start(ap, fmt);
+	len = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if ((size_t)len < sizeof(line)) {
+		output_write(output, line, (size_t)len);
+		return;
+	}
 	va_start(ap, fmt);
 	len = vasprintf(&text, fmt, ap);
 	va_end(ap);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sinks/shown.h"
 #include "sinks/sink.h"
 
 struct row {
@@ -29,28 +30,11 @@ static int compare_rows(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Nothing in a name may look like the end of a field. */
-static void write_name(struct output *output, const char *name)
-{
-	for (const char *at = name; *at; at++) {
-		unsigned char c = (unsigned char)*at;
-
-		if (c == '\t')
-			output_write(output, "\\t", 2);
-		else if (c == '\n')
-			output_write(output, "\\n", 2);
-		else if (c < ' ' || c == 0x7f)
-			output_printf(output, "\\x%02x", c);
-		else
-			output_write(output, at, 1);
-	}
-}
-
 static void write_row(struct output *output, const struct row *row, const struct timeline_thread *thread)
 {
 	output_printf(output, "%" PRIu64 "\t%" PRIu64 "\t%" PRId64 "\t", row->start_ns, row->end_ns,
 		      row->depth);
-	write_name(output, row->name);
+	write_on_line(output, row->name);
 	output_printf(output, "%s\t%d\t%d\n", row->suffix, thread->pid, thread->tid);
 }
 

@@ -3,16 +3,9 @@
  * What the FXT sink writes, read back by a reader of its own below, written from the format's description and sharing nothing with the
  * writer: tables of strings and threads as a viewer keeps them, slices put together from begin and end.
  */
-#include "assertions.h"
-
-#include <stdlib.h>
-#include <unistd.h>
+#include "timelines.h"
 
 #include <zlib.h>
-
-#include "base/array.h"
-#include "base/spill.h"
-#include "sinks/sink.h"
 
 /* ---- reader ---- */
 
@@ -177,40 +170,6 @@ static void reader_free(struct reader *reader)
 
 /* ---- timelines ---- */
 
-static struct timeline *make_timeline(size_t thread_cnt)
-{
-	struct timeline *timeline;
-
-	assert_int_equal(timeline_new(&timeline), 0);
-	timeline->command = strdup("prog");
-	timeline->threads = calloc(thread_cnt, sizeof(*timeline->threads));
-	timeline->thread_cnt = thread_cnt;
-	for (size_t i = 0; i < thread_cnt; i++) {
-		timeline->threads[i].pid = 100;
-		timeline->threads[i].tid = 100 + (int32_t)i;
-		timeline->threads[i].name = strdup("thread");
-	}
-	return timeline;
-}
-
-static void add_slice(struct timeline_thread *thread, const struct symbol *symbol, uint64_t start,
-		      uint64_t end, uint32_t depth)
-{
-	struct slice slice = {.start_ns = start, .end_ns = end, .symbol = symbol, .depth = depth};
-
-	assert_int_equal(SPILL_PUSH(thread->slices, thread->slice_cnt, thread->slice_cap, slice), 0);
-}
-
-static struct symbol make_symbol(const char *name)
-{
-	return (struct symbol){.name = name,
-			       .object = "/bin/prog",
-			       .start = 0x1000,
-			       .end = 0x2000,
-			       .file = "prog.c",
-			       .line = 7};
-}
-
 static struct reader *write_and_read(const struct timeline *timeline, const char *suffix)
 {
 	char path[64];
@@ -357,17 +316,10 @@ static void test_hits(void **state)
 {
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(1);
-	struct timeline_hit hit = {.time_ns = 5, .symbol = &f, .stack_cnt = 1};
 	struct reader *reader;
 
 	(void)state;
-	hit.hit = (struct hit){.pid = 100, .tid = 100, .comm = "sixteen bytes!!!"};
-	hit.stack_ips = calloc(1, sizeof(*hit.stack_ips));
-	hit.stack_symbols = calloc(1, sizeof(struct symbol *));
-	timeline->triggers = calloc(1, sizeof(char *));
-	timeline->triggers[0] = strdup("my trigger");
-	timeline->trigger_cnt = 1;
-	assert_int_equal(ARRAY_PUSH(timeline->hits, timeline->hit_cnt, timeline->hit_cap, hit), 0);
+	add_hit(timeline, 100, 5, &f);
 	add_slice(&timeline->threads[0], &f, 0, 10, 0);
 	reader = write_and_read(timeline, ".fxt");
 	assert_int_equal(reader->slice_cnt, 2);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sinks/shown.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static const struct {
+	const char *name;
+	enum hit_reg reg;
+} registers[] = {
+	{"rip", HIT_RIP}, {"rdi", HIT_RDI}, {"rsi", HIT_RSI},	    {"rdx", HIT_RDX}, {"rcx", HIT_RCX},
+	{"r8", HIT_R8},	  {"r9", HIT_R9},   {"rax", HIT_RAX},	    {"rbx", HIT_RBX}, {"rbp", HIT_RBP},
+	{"rsp", HIT_RSP}, {"r10", HIT_R10}, {"r11", HIT_R11},	    {"r12", HIT_R12}, {"r13", HIT_R13},
+	{"r14", HIT_R14}, {"r15", HIT_R15}, {"eflags", HIT_EFLAGS}, {"cs", HIT_CS},   {"ss", HIT_SS},
+};
+
+static struct shown_arg number_arg(const char *name, uint64_t value)
+{
+	return (struct shown_arg){.name = name, .type = SHOWN_INT, .number = (int64_t)value};
+}
+
+static struct shown_arg pointer_arg(const char *name, uint64_t value)
+{
+	return (struct shown_arg){.name = name, .type = SHOWN_POINTER, .number = (int64_t)value};
+}
+
+static struct shown_arg string_arg(const char *name, const char *text)
+{
+	return (struct shown_arg){.name = name, .type = SHOWN_STRING, .text = text};
+}
+
+size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
+		  const struct slice *slice)
+{
+	const struct symbol *symbol = slice->symbol;
+	size_t cnt = 0;
+
+	if (symbol) {
+		args[cnt++] = pointer_arg("address", slice->ip ? slice->ip : symbol->start);
+		args[cnt++] = string_arg("symbol", symbol->name);
+		args[cnt++] = string_arg("object", symbol->object);
+	}
+	if (symbol && symbol->file) {
+		args[cnt++] = string_arg("file", symbol->file);
+		args[cnt++] = number_arg("line", symbol->line);
+	}
+	if (slice->flags & SLICE_INFERRED_START)
+		args[cnt++] = string_arg("inferred_start_time", "true");
+	if (slice->goroutine)
+		args[cnt++] = number_arg("goroutine", timeline->goroutines[slice->goroutine - 1]);
+	if (slice->flags & SLICE_INLINED)
+		args[cnt++] = string_arg("inlined", "true");
+	if (slice->flags & SLICE_OPEN_END)
+		args[cnt++] = string_arg("open_at_end", "true");
+	return cnt;
+}
+
+size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *placed)
+{
+	static const char *const names[HIT_ARG_CNT] = {"arg0", "arg1", "arg2", "arg3", "arg4", "arg5"};
+	const struct hit *hit = &placed->hit;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < HIT_ARG_CNT; i++)
+		args[cnt++] = pointer_arg(names[i], hit->args[i]);
+	if (hit->begin_ns != hit->time_ns)
+		args[cnt++] = number_arg("elapsed_ns", hit->time_ns - hit->begin_ns);
+	if (hit->goroutine)
+		args[cnt++] = number_arg("goroutine", hit->goroutine);
+	if (hit->stopped_ns)
+		args[cnt++] = number_arg("trace_stopped_after_ns", hit->stopped_ns - hit->time_ns);
+	return cnt;
+}
+
+void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct timeline_hit *placed,
+		    char *comm)
+{
+	const struct hit *hit = &placed->hit;
+
+	_Static_assert(HIT_STATE_ARGS == 7 + ARRAY_SIZE(registers), "all of them");
+	memcpy(comm, hit->comm, HIT_COMM_BYTES);
+	comm[HIT_COMM_BYTES] = '\0';
+	*args++ = string_arg("symbol", placed->symbol ? placed->symbol->name : "?");
+	*args++ = number_arg("monotonic_ns", hit->time_ns);
+	*args++ = number_arg("pid", hit->pid);
+	*args++ = number_arg("tid", hit->tid);
+	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
+		*args++ = pointer_arg(registers[i].name, hit->regs[registers[i].reg]);
+	*args++ = number_arg("cpu", hit->cpu);
+	*args++ = (struct shown_arg){.name = "comm", .type = SHOWN_TEXT, .text = comm};
+	*args++ = pointer_arg("return_address", hit->return_address);
+}
+
+char *hit_stack_text(const struct timeline_hit *hit)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	for (size_t i = 0; i < hit->stack_cnt; i++)
+		fprintf(file, "%s#%zu 0x%" PRIx64 " %s", i ? "\n" : "", i, hit->stack_ips[i],
+			hit->stack_symbols[i] ? hit->stack_symbols[i]->name : "?");
+	if (fclose(file)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+const char *hit_name(const struct timeline *timeline, const struct timeline_hit *hit)
+{
+	return hit->hit.trigger < timeline->trigger_cnt ? timeline->triggers[hit->hit.trigger]
+							: "[unknown trigger]";
+}
+
+uint64_t shown_id(int32_t id)
+{
+	return id > 0 ? (uint64_t)id : (1u << 30) + 1ull + (uint32_t)id;
+}
+
+struct process_name process_name(const struct timeline *timeline, int32_t pid)
+{
+	struct process_name name;
+
+	snprintf(name.text, sizeof(name.text), "%.4000s [pid=%d]", timeline->command, pid);
+	return name;
+}
+
+static void write_control(struct output *output, char c)
+{
+	if (c == '\t')
+		output_write(output, "\\t", 2);
+	else if (c == '\n')
+		output_write(output, "\\n", 2);
+	else
+		output_printf(output, "\\x%02x", (unsigned char)c);
+}
+
+void write_on_line(struct output *output, const char *text)
+{
+	while (*text) {
+		size_t plain = 0;
+
+		while ((unsigned char)text[plain] >= ' ' && text[plain] != 0x7f)
+			plain++;
+		output_write(output, text, plain);
+		text += plain;
+		if (*text)
+			write_control(output, *text++);
+	}
+}
