@@ -13,7 +13,7 @@ FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
 FUZZ_SECONDS ?= 60
 ORACLES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c))
 # What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
-TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils \
+TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils libyajl-dev \
 	qemu-system-x86 busybox-static gcc-12 zsh fish dpkg-dev
 
 define unit_rule
@@ -21,7 +21,7 @@ $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(below_$(1)),$(BUIL
 	$$(say) TEST $$@
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(ALL_CFLAGS) -Werror=unused-function -Itests -o $$@ $$< $$(filter %.o,$$^) -Wl,--start-group \
-		$$(filter %.a,$$^) -Wl,--end-group $$(LDFLAGS) $$(LDLIBS) -lcmocka
+		$$(filter %.a,$$^) -Wl,--end-group $$(LDFLAGS) $$(LDLIBS) -lcmocka -lyajl
 endef
 $(foreach m,$(MODULES),$(eval $(call unit_rule,$(m))))
 

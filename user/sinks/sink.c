@@ -2,18 +2,36 @@
 #include "sinks/sink.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 
-static const struct sink *const sinks[] = {&sink_fxt, &sink_slices};
+static const struct sink *const sinks[] = {&sink_fxt,  &sink_json, &sink_folded,
+					   &sink_tree, &sink_csv,  &sink_slices};
 
 static bool ends_in(const char *path, size_t len, const char *suffix)
 {
 	size_t suffix_len = strlen(suffix);
 
 	return len > suffix_len && !strncmp(path + len - suffix_len, suffix, suffix_len);
+}
+
+/* ".fxt, .json or .tsv" */
+static struct list {
+	char text[256];
+} suffixes(void)
+{
+	struct list list = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++) {
+		const char *separator = !i ? "" : i + 1 < ARRAY_SIZE(sinks) ? ", " : " or ";
+		size_t len = strlen(list.text);
+
+		snprintf(list.text + len, sizeof(list.text) - len, "%s%s", separator, sinks[i]->suffix);
+	}
+	return list;
 }
 
 const struct sink *sink_find(const char *path)
@@ -27,8 +45,7 @@ const struct sink *sink_find(const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
 		if (ends_in(path, len, sinks[i]->suffix))
 			return sinks[i];
-	fail(-EINVAL,
-	     "no format is known for '%s': its name must end in .fxt or .tsv, or in one of them and .gz",
-	     path);
+	fail(-EINVAL, "no format is known for '%s': its name must end in %s, or in one of them and .gz", path,
+	     suffixes().text);
 	return NULL;
 }

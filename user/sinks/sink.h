@@ -17,6 +17,10 @@ struct sink {
 };
 
 extern const struct sink sink_fxt;
+extern const struct sink sink_json;   /* Chrome's trace events */
+extern const struct sink sink_folded; /* no hits, no gaps: only how long each stack took; no counters */
+extern const struct sink sink_tree;   /* no counters */
+extern const struct sink sink_csv;    /* no registers and stacks of hits, no counters */
 extern const struct sink sink_slices; /* the tab-separated text of `dump --slices` */
 
 /* The sink for an output file's name ("x.fxt", "x.fxt.gz"), or NULL with a sentence that lists what is known. */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The timeline as comma-separated values (RFC 4180), a line for each slice as it begins, for spreadsheets and data frames. Instants and hits are lines
+ * with nothing in depth and, but for where a hit was, in the columns of places.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "sinks/shown.h"
+#include "sinks/sink.h"
+#include "sinks/walk.h"
+
+struct writer {
+	const struct timeline *timeline;
+	struct output *output;
+	const struct timeline_thread *thread;
+};
+
+static void write_quoted(struct output *output, const char *text)
+{
+	output_write(output, "\"", 1);
+	for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
+		output_write(output, text, (size_t)(quote + 1 - text));
+		output_write(output, "\"", 1);
+	}
+	output_write(output, text, strlen(text));
+	output_write(output, "\"", 1);
+}
+
+static void write_field(struct output *output, const char *text)
+{
+	if (text[strcspn(text, ",\"\r\n")])
+		write_quoted(output, text);
+	else
+		output_write(output, text, strlen(text));
+}
+
+static void begin_line(struct writer *writer)
+{
+	output_printf(writer->output, "%d,%d,", writer->thread->pid, writer->thread->tid);
+	write_field(writer->output, writer->thread->name);
+}
+
+static void write_place(struct output *output, const struct symbol *symbol)
+{
+	output_write(output, ",", 1);
+	write_field(output, symbol ? symbol->object : "");
+	output_write(output, ",", 1);
+	write_field(output, symbol && symbol->file ? symbol->file : "");
+	if (symbol && symbol->file)
+		output_printf(output, ",%" PRIu32 ",", symbol->line);
+	else
+		output_write(output, ",,", 2);
+}
+
+static void write_flags(struct output *output, uint8_t flags)
+{
+	static const struct {
+		uint8_t flag;
+		const char *name;
+	} names[] = {
+		{SLICE_INFERRED_START, "inferred"}, {SLICE_OPEN_END, "open"}, {SLICE_INLINED, "inlined"}};
+	const char *separator = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (flags & names[i].flag) {
+			output_printf(output, "%s%s", separator, names[i].name);
+			separator = " ";
+		}
+}
+
+static void begin_thread(void *ctx, const struct timeline_thread *thread)
+{
+	((struct writer *)ctx)->thread = thread;
+}
+
+static void write_slice(void *ctx, const struct slice *slice)
+{
+	static const char *const kinds[] = {
+		[SLICE_CALL] = "call",	     [SLICE_SYSCALL] = "syscall", [SLICE_UNTRACED] = "untraced",
+		[SLICE_OFF_CPU] = "off-cpu", [SLICE_UNKNOWN] = "unknown",
+	};
+	struct writer *writer = ctx;
+
+	_Static_assert(ARRAY_SIZE(kinds) == SLICE_KIND_CNT, "a name for each kind");
+	begin_line(writer);
+	output_printf(writer->output, ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%s,", slice->depth,
+		      slice->start_ns, slice->end_ns - slice->start_ns, kinds[slice->kind]);
+	write_field(writer->output, slice_name(slice));
+	write_place(writer->output, slice->symbol);
+	write_flags(writer->output, slice->flags);
+	output_write(writer->output, "\r\n", 2);
+}
+
+static void write_moment(struct writer *writer, uint64_t time_ns, const char *kind, const char *name,
+			 const struct symbol *symbol)
+{
+	begin_line(writer);
+	output_printf(writer->output, ",,%" PRIu64 ",0,%s,", time_ns, kind);
+	write_field(writer->output, name);
+	write_place(writer->output, symbol);
+	output_write(writer->output, "\r\n", 2);
+}
+
+static void write_instant(void *ctx, const struct instant *instant)
+{
+	write_moment(ctx, instant->time_ns, instant->is_event ? "event" : "gap", instant->text, NULL);
+}
+
+static void write_hit(void *ctx, const struct timeline_hit *hit)
+{
+	struct writer *writer = ctx;
+
+	write_moment(writer, hit->time_ns, "hit", hit_name(writer->timeline, hit), hit->symbol);
+}
+
+static int write_csv(const struct timeline *timeline, struct output *output)
+{
+	static const struct walk_ops ops = {
+		.thread = begin_thread, .begin = write_slice, .instant = write_instant, .hit = write_hit};
+	struct writer writer = {.timeline = timeline, .output = output};
+
+	output_printf(output,
+		      "pid,tid,thread,depth,start_ns,duration_ns,kind,name,object,file,line,flags\r\n");
+	return walk_timeline(timeline, &ops, &writer);
+}
+
+const struct sink sink_csv = {
+	.name = "csv",
+	.suffix = ".csv",
+	.how_to_open = "open it in a spreadsheet, or read it into a data frame",
+	.write = write_csv,
+};

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+#include "sinks/output.h"
+
+/* A JSON string (RFC 8259) with its quotes; bytes that are no UTF-8 become U+FFFD. */
+void json_string(struct output *output, const char *text);
