@@ -14,7 +14,6 @@
 #include "cli/cli.h"
 #include "cli/pick_trigger.h"
 #include "recording/recording.h"
-#include "sinks/sink.h"
 
 enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
 
@@ -37,7 +36,6 @@ enum {
 };
 
 static const struct argp_option table[] = {
-	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz)", 21},
 	{"keep-recording", OPT_KEEP, "DIR", 0, "Keep what was recorded, for trailcam decode and perf script",
 	 22},
 	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
@@ -174,9 +172,6 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 static void parse_switch(struct capture_options *options, int key, char *arg)
 {
 	switch (key) {
-	case 'o':
-		options->output = arg;
-		break;
 	case 'v':
 		log_set_verbose(true);
 		break;
@@ -212,8 +207,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->trigger;
+		state->child_inputs[1] = &options->outputs;
 		return 0;
-	case 'o':
 	case 'v':
 	case OPT_KEEP:
 	case OPT_FOLLOW_FORKS:
@@ -246,7 +241,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{.argp = &trigger_argp}, {0}};
+static const struct argp_child children[] = {{.argp = &trigger_argp}, {.argp = &outputs_argp}, {0}};
 
 const struct argp capture_argp = {.options = table, .parser = parse, .children = children};
 
@@ -285,17 +280,27 @@ static void limit_to_disk(struct capture_options *options, const char *dir)
 		options->capture.max_bytes = room;
 }
 
+/* Whether there can be a file of that name. */
+static int check_path(struct capture_options *options, const char *path)
+{
+	CLEANUP(freep) char *copy = strdup(path);
+	const char *dir = copy ? dirname(copy) : NULL;
+
+	if (!dir)
+		return -ENOMEM;
+	if (strcmp(path, "-") && access(path, W_OK) && (errno != ENOENT || access(dir, W_OK)))
+		return fail_errno(-errno, "cannot write %s", path);
+	limit_to_disk(options, dir);
+	return 0;
+}
+
 int capture_options_check(struct capture_options *options)
 {
-	CLEANUP(freep) char *copy = strdup(options->output);
+	int err = outputs_check(&options->outputs);
 
-	if (!copy)
-		return -ENOMEM;
-	if (!sink_find(options->output))
-		return -EINVAL;
-	if (strcmp(options->output, "-") && access(options->output, W_OK) &&
-	    (errno != ENOENT || access(dirname(copy), W_OK)))
-		return fail_errno(-errno, "cannot write %s", options->output);
-	limit_to_disk(options, dirname(copy));
+	for (size_t i = 0; i < options->outputs.cnt && !err; i++)
+		err = check_path(options, options->outputs.paths[i]);
+	if (err)
+		return err;
 	return options->recording ? recording_check_target(options->recording) : 0;
 }

@@ -4,20 +4,21 @@
 
 #include <argp.h>
 
+#include "cli/outputs.h"
 #include "cli/trigger_options.h"
 #include "pipeline/capture.h"
 
 struct capture_options {
 	struct capture_config capture;
 	struct trigger_options trigger;
-	const char *output;
+	struct outputs outputs;
 	const char *recording;	/* NULL: not kept */
 	const char *filters[4]; /* what capture.filters points to */
 };
 
-#define CAPTURE_OPTIONS_DEFAULT                                              \
-	{                                                                    \
-		.output = "trace.fxt.gz", .capture = {.max_bytes = 1 << 30}, \
+#define CAPTURE_OPTIONS_DEFAULT                    \
+	{                                          \
+		.capture = {.max_bytes = 1 << 30}, \
 	}
 
 /* Its input is a struct capture_options, set to the defaults. When the options end, capture.triggers and capture.until are filled, too. */

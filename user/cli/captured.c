@@ -56,5 +56,5 @@ int save_and_decode(const struct capture_options *options, struct snapshot *snap
 		err = copies_init(&copies, snapshot);
 	if (!err)
 		err = decode_snapshot(&decoded, snapshot, &config);
-	return err ? err : write_trace(decoded, options->output);
+	return err ? err : outputs_write(&options->outputs, decoded);
 }

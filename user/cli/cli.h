@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/decode.h"
-
 /* Exit statuses, as documented in trailcam(1). `run` has those of env(1), so that they stand apart from the program's own. */
 enum exit_status {
 	STATUS_OK = 0,
@@ -46,6 +44,3 @@ int parse_duration(const char *option, const char *text, uint64_t *ret_ns);
 
 /* Shows progress on stderr if that is a terminal: for decode_config. */
 void show_progress(void *ctx, size_t done_bytes, size_t total_bytes);
-
-/* Writes the timeline to `path` in the format that its suffix names, and says so in one line. 0 or -errno with a sentence. */
-int write_trace(const struct decoded *decoded, const char *path);

@@ -7,37 +7,35 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/spill.h"
-#include "sinks/sink.h"
+#include "cli/outputs.h"
 
 struct decode_options {
 	struct decode_config config;
 	const char *recording;
-	const char *output;
+	struct outputs outputs;
 };
 
 enum { OPT_THREADS = 256, OPT_SYMFS, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES, OPT_DECODER, OPT_MEMORY };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "FILE", 0, "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output)",
-	 1},
-	{"threads", OPT_THREADS, "N", 0, "Decode on N threads (default: one for each processor)", 1},
+	{"threads", OPT_THREADS, "N", 0, "Decode on N threads (default: one for each processor)", 22},
 	{"decoder", OPT_DECODER, "fast|reference", 0,
 	 "\"fast\" (default): trailcam's own, and libipt where that declines (-v tells); \"reference\": "
 	 "libipt's "
 	 "block decoder",
-	 1},
+	 22},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for the programs and libraries that were traced under DIR first",
-	 1},
-	{"no-lines", OPT_NO_LINES, NULL, 0, "Do not look up source files and lines", 1},
+	 22},
+	{"no-lines", OPT_NO_LINES, NULL, 0, "Do not look up source files and lines", 22},
 	{"inlines", OPT_INLINES, NULL, 0,
-	 "Show calls that the compiler inlined, too, as the debug information tells them (slow)", 1},
-	{"from", OPT_FROM, "FUNCTION", 0, "Keep only the time from calls of FUNCTION ...", 1},
-	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 1},
+	 "Show calls that the compiler inlined, too, as the debug information tells them (slow)", 22},
+	{"from", OPT_FROM, "FUNCTION", 0, "Keep only the time from calls of FUNCTION ...", 22},
+	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 22},
 	{"memory", OPT_MEMORY, "SIZE", 0,
 	 "Keep so much of a long trace's timeline in memory (default: 256m), and the rest in a file in "
 	 "$TMPDIR or /var/tmp",
-	 1},
-	{"verbose", 'v', NULL, 0, "Say what is being done", 2},
+	 22},
+	{"verbose", 'v', NULL, 0, "Say what is being done", 23},
 	{0},
 };
 
@@ -79,8 +77,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	size_t memory;
 
 	switch (key) {
-	case 'o':
-		decode->output = arg;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &decode->outputs;
 		return 0;
 	case OPT_THREADS:
 		if (parse_count("--threads", arg, &threads))
@@ -131,12 +129,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{.argp = &outputs_argp}, {0}};
+
 static const struct argp argp = {
+	.children = children,
 	.options = options,
 	.parser = parse,
 	.args_doc = "RECORDING",
 	.doc = "  trailcam decode rec -o trace.fxt.gz\n"
-	       "  trailcam decode --from parse --to reply rec\n\n"
+	       "  trailcam decode --from parse --to reply rec\n"
+	       "  trailcam decode rec -o - --format tree | less\n\n"
 	       "Write the trace of a recording, or of the text that perf script made of one. Needs neither "
 	       "the "
 	       "program running nor any privilege.\v"
@@ -147,7 +149,6 @@ static const struct argp argp = {
 int cmd_decode(int argc, char **argv)
 {
 	struct decode_options decode = {
-		.output = "trace.fxt.gz",
 		.config = {.source_lines = true, .progress = show_progress, .is_cancelled = is_interrupted}};
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err;
@@ -155,14 +156,15 @@ int cmd_decode(int argc, char **argv)
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam decode";
 	options_parse(&argp, argc, argv, 0, &decode);
-	if (!sink_find(decode.output))
-		return report(-EINVAL, STATUS_USAGE);
+	err = outputs_check(&decode.outputs);
+	if (err)
+		return report(err, STATUS_USAGE);
 	watch_interrupt();
 	err = decode_file(&decoded, decode.recording, &decode.config);
 	if (!err && interrupted)
 		log_say("interrupted: the trace ends with what was decoded so far");
 	if (!err)
-		err = write_trace(decoded, decode.output);
+		err = outputs_write(&decode.outputs, decoded);
 	if (err)
 		return report(err, STATUS_FAILED);
 	return interrupted ? STATUS_INTERRUPTED : STATUS_OK;

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "decode/decoder.h"
+#include "pipeline/decode.h"
 #include "recording/recording.h"
 #include "sinks/sink.h"
 #include "source/sideband.h"

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "sinks/sink.h"
 
 #define PROGRESS_SECONDS 0.1 /* between two looks at it */
 
@@ -109,31 +108,4 @@ void show_progress(void *ctx, size_t done_bytes, size_t total_bytes)
 		len = snprintf(line, sizeof(line), "\r\033[K");
 	written = write(STDERR_FILENO, line, (size_t)len);
 	(void)written;
-}
-
-int write_trace(const struct decoded *decoded, const char *path)
-{
-	const struct sink *sink = sink_find(path);
-	const struct timeline *timeline = decoded_timeline(decoded);
-	CLEANUP(output_abortp) struct output *output = NULL;
-	size_t gaps = decoded_gap_cnt(decoded);
-	char gap_text[48] = "";
-	int err;
-
-	if (!sink)
-		return -EINVAL;
-	err = output_open(&output, path);
-	if (!err)
-		err = sink->write(timeline, output);
-	if (err)
-		return err;
-	err = output_close(TAKE_PTR(output));
-	if (err)
-		return err;
-	if (gaps)
-		snprintf(gap_text, sizeof(gap_text), ", %zu gap%s", gaps, gaps == 1 ? "" : "s");
-	log_say("wrote %s: %zu calls in %zu thread%s, %zu hit%s%s; %s", path, decoded_slice_cnt(decoded),
-		timeline->thread_cnt, timeline->thread_cnt == 1 ? "" : "s", timeline->hit_cnt,
-		timeline->hit_cnt == 1 ? "" : "s", gap_text, sink->how_to_open);
-	return 0;
 }

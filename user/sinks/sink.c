@@ -18,34 +18,67 @@ static bool ends_in(const char *path, size_t len, const char *suffix)
 	return len > suffix_len && !strncmp(path + len - suffix_len, suffix, suffix_len);
 }
 
-/* ".fxt, .json or .tsv" */
-static struct list {
-	char text[256];
-} suffixes(void)
+static void add_to_list(struct sink_list *list, size_t i, const char *text)
 {
-	struct list list = {0};
+	const char *separator = !i ? "" : i + 1 < ARRAY_SIZE(sinks) ? ", " : " or ";
+	size_t len = strlen(list->text);
 
-	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++) {
-		const char *separator = !i ? "" : i + 1 < ARRAY_SIZE(sinks) ? ", " : " or ";
-		size_t len = strlen(list.text);
+	snprintf(list->text + len, sizeof(list->text) - len, "%s%s", separator, text);
+}
 
-		snprintf(list.text + len, sizeof(list.text) - len, "%s%s", separator, sinks[i]->suffix);
-	}
+struct sink_list sink_names(void)
+{
+	struct sink_list list = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
+		add_to_list(&list, i, sinks[i]->name);
 	return list;
 }
 
-const struct sink *sink_find(const char *path)
+struct sink_list sink_suffixes(void)
+{
+	struct sink_list list = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
+		add_to_list(&list, i, sinks[i]->suffix);
+	return list;
+}
+
+static const struct sink *find_by_suffix(const char *path)
 {
 	size_t len = strlen(path);
 
-	if (!strcmp(path, "-") || !strncmp(path, "/dev/", 5))
-		return &sink_fxt;
 	if (ends_in(path, len, ".gz"))
 		len -= 3;
 	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
 		if (ends_in(path, len, sinks[i]->suffix))
 			return sinks[i];
-	fail(-EINVAL, "no format is known for '%s': its name must end in %s, or in one of them and .gz", path,
-	     suffixes().text);
+	return NULL;
+}
+
+static const struct sink *find_by_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
+		if (!strcmp(name, sinks[i]->name))
+			return sinks[i];
+	fail(-EINVAL, "there is no format '%s': use %s", name, sink_names().text);
+	return NULL;
+}
+
+const struct sink *sink_find(const char *path, const char *format)
+{
+	const struct sink *by_name = format ? find_by_name(format) : NULL, *by_suffix = find_by_suffix(path);
+
+	if (format && !by_name)
+		return NULL;
+	if (by_suffix || by_name)
+		return by_suffix ? by_suffix : by_name;
+	if (!strcmp(path, "-") || !strncmp(path, "/dev/", 5))
+		return &sink_fxt;
+	fail(-EINVAL,
+	     "no format is known for '%s': its name must end in %s, or in one of them and .gz, or --format "
+	     "must "
+	     "name one",
+	     path, sink_suffixes().text);
 	return NULL;
 }

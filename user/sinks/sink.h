@@ -23,5 +23,13 @@ extern const struct sink sink_tree;   /* no counters */
 extern const struct sink sink_csv;    /* no registers and stacks of hits, no counters */
 extern const struct sink sink_slices; /* the tab-separated text of `dump --slices` */
 
-/* The sink for an output file's name ("x.fxt", "x.fxt.gz"), or NULL with a sentence that lists what is known. */
-const struct sink *sink_find(const char *path);
+/*
+ * The sink for an output file's name ("x.fxt", "x.fxt.gz"); where its suffix names none, that of the name `format` (NULL: none, and FXT for "-" and
+ * devices). NULL with a sentence that lists what is known.
+ */
+const struct sink *sink_find(const char *path, const char *format);
+
+/* What is known, for people: "fxt, json or slices"; ".fxt, .json or .tsv". */
+struct sink_list {
+	char text[256];
+} sink_names(void), sink_suffixes(void);

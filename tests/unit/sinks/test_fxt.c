@@ -334,12 +334,19 @@ static void test_hits(void **state)
 static void test_find(void **state)
 {
 	(void)state;
-	assert_ptr_equal(sink_find("x.fxt"), &sink_fxt);
-	assert_ptr_equal(sink_find("dir.tsv/x.fxt.gz"), &sink_fxt);
-	assert_ptr_equal(sink_find("x.tsv"), &sink_slices);
-	assert_null(sink_find("x.mp3"));
+	assert_ptr_equal(sink_find("x.fxt", NULL), &sink_fxt);
+	assert_ptr_equal(sink_find("dir.tsv/x.fxt.gz", NULL), &sink_fxt);
+	assert_ptr_equal(sink_find("x.tsv", NULL), &sink_slices);
+	assert_null(sink_find("x.mp3", NULL));
 	assert_non_null(strstr(fail_message(-EINVAL), ".fxt"));
-	assert_null(sink_find(".fxt"));
+	assert_null(sink_find(".fxt", NULL));
+	assert_ptr_equal(sink_find("-", NULL), &sink_fxt);
+	assert_ptr_equal(sink_find("-", "tree"), &sink_tree);
+	assert_ptr_equal(sink_find("trace.gz", "tree"), &sink_tree);
+	assert_ptr_equal(sink_find("x.tsv", "tree"), &sink_slices);
+	assert_null(sink_find("x.tsv", "mp3"));
+	assert_non_null(strstr(fail_message(-EINVAL), "'mp3'"));
+	assert_non_null(strstr(fail_message(-EINVAL), "tree"));
 }
 
 int main(void)

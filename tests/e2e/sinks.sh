@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# All formats of one recording, at once: they tell the same.
+. tests/e2e/lib.sh
+
+"$trailcam" run --source step --keep-recording "$tmp/rec" -o "$tmp/run.fxt" -o "$tmp/run.tsv" -- "$programs/torture" >/dev/null 2>"$tmp/run.err"
+check 'run writes both of two files' test -s "$tmp/run.fxt" -a -s "$tmp/run.tsv"
+check 'and says so for each' says "$tmp/run.err" "wrote $tmp/run.tsv: "
+
+formats='fxt json folded txt csv tsv'
+all_at_once() {
+	files=
+	for format in $formats; do files="$files -o $tmp/all.$format"; done
+	# shellcheck disable=SC2086
+	"$trailcam" decode $files -o "$tmp/all.json.gz" "$tmp/rec" 2>"$tmp/err" || {
+		cat "$tmp/err"
+		return 1
+	}
+	[ "$(grep -c "wrote $tmp/all\..*: $(calls) calls in " "$tmp/err")" -eq $(($(echo "$formats" | wc -w) + 1)) ]
+}
+calls() {
+	grep -v '^#' "$tmp/all.tsv" | awk -F '\t' '$3 >= 0 { cnt++ } END { print cnt }'
+}
+check "$formats, json.gz: all written, with as many calls" all_at_once
+
+# TID START_NS END_NS DEPTH NAME of each slice, sorted.
+from_tsv() {
+	awk -F '\t' '!/^#/ && $3 >= 0 { sub(/ \[inferred start time\]$/, "", $4); print $6, $1, $2, $3, $4 }' "$tmp/all.tsv" | sort
+}
+from_csv() {
+	python3 -c 'import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+	if row["depth"]:
+		print(row["tid"], row["start_ns"], int(row["start_ns"]) + int(row["duration_ns"]), row["depth"], row["name"])' "$tmp/all.csv" |
+		sort
+}
+from_json() {
+	python3 -c 'import decimal, json, sys
+open_slices = {}
+for event in json.load(open(sys.argv[1]), parse_float=decimal.Decimal)["traceEvents"]:
+	slices = open_slices.setdefault(event["tid"], [])
+	if event["ph"] == "B":
+		slices.append((int(event["ts"] * 1000), event["name"]))
+	elif event["ph"] == "E":
+		start, name = slices.pop()
+		print(event["tid"], start, int(event["ts"] * 1000), len(slices), name)' "$tmp/all.json" | sort
+}
+from_txt() {
+	python3 -c 'import re, sys
+for line in open(sys.argv[1]):
+	call = re.match(r" *(\d+)\.(\d{9}) +(\d+) +(\d+)\.(\d{3})  ( *)(?:\{(\d+)\} )?(.*)", line)
+	if call:
+		seconds, ns, tid, us, ns_of_us, indent, depth, text = call.groups()
+		start = int(seconds + ns)
+		text = re.sub(r"( \[(inlined|inferred start time|open at end)\])+$", "", text)
+		name = re.sub(r" \([/[].*\)$", "", text)
+		print(tid, start, start + int(us + ns_of_us), depth or len(indent) // 2, name)' "$tmp/all.txt" | sort
+}
+same() {
+	from_tsv >"$tmp/wanted"
+	"from_$1" >"$tmp/got"
+	[ -s "$tmp/wanted" ] && diff "$tmp/wanted" "$tmp/got"
+}
+for format in csv json txt; do
+	check "$format: the slices of .tsv" same $format
+done
+
+# Time by itself is what is left of a call when those in it are taken away: together, the outermost calls.
+folded_sum() {
+	wanted=$(awk -F '\t' '$3 == 0 { sum += $2 - $1 } END { printf "%d", sum }' "$tmp/all.tsv")
+	[ "$(awk '{ sum += $NF } END { printf "%d", sum }' "$tmp/all.folded")" = "$wanted" ] && [ "$wanted" -gt 0 ] || {
+		echo "not $wanted"
+		return 1
+	}
+}
+check 'folded: all times together are those of the outermost calls' folded_sum
+
+check 'json.gz is json' sh -c "gzip -dc '$tmp/all.json.gz' | cmp - '$tmp/all.json'"
+to_stdout() {
+	"$trailcam" decode -o - --format tree "$tmp/rec" 2>/dev/null | cmp - "$tmp/all.txt"
+}
+check '--format for standard output' to_stdout
+format_of_unnamed() {
+	"$trailcam" decode -o "$tmp/odd" -o "$tmp/odd.gz" --format csv "$tmp/rec" 2>/dev/null &&
+		cmp "$tmp/odd" "$tmp/all.csv" && gzip -dc "$tmp/odd.gz" | cmp - "$tmp/all.csv"
+}
+check '--format where the suffix says nothing' format_of_unnamed
+
+one_fails() {
+	status_is 1 "$trailcam" decode -o "$tmp/no/1.fxt" -o "$tmp/yes.tsv" -o "$tmp/no/2.json" "$tmp/rec" 2>"$tmp/err" &&
+		cmp "$tmp/yes.tsv" "$tmp/all.tsv" && says "$tmp/err" "cannot write $tmp/no/1.fxt: No such" &&
+		says "$tmp/err" "cannot write $tmp/no/2.json: No such"
+}
+check 'where one cannot be written, the others are' one_fails
+refused() {
+	text=$1
+	shift
+	status_is 2 "$trailcam" decode "$@" "$tmp/rec" 2>"$tmp/err" && says "$tmp/err" "$text"
+}
+check 'an unknown format lists those there are' refused 'json, folded, tree' -o - --format mp3
+check 'an unknown suffix lists those there are' refused '.json, .folded, .txt' -o x.mp3
+check 'twice the same file' refused 'is given twice' -o x.txt -o x.txt
+check '--format without a file' refused 'give one with -o' --format tree
+check 'too many files' refused 'no more than 16' $(seq -f '-o%g.txt' 17)
+
+if command -v trace_processor >/dev/null; then
+	in_perfetto() {
+		for format in fxt json; do
+			echo 'select count(*) from slice' | trace_processor -q /dev/stdin "$tmp/all.$format" | grep -q "^$(calls)$" || return 1
+		done
+	}
+	check 'as many slices in Perfetto' in_perfetto
+else
+	skip 'as many slices in Perfetto' 'no trace_processor in $PATH'
+fi
+finish

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/outputs.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "sinks/sink.h"
+
+enum { OPT_FORMAT = 2048 };
+
+static const struct argp_option table[] = {
+	{"output", 'o', "FILE", 0,
+	 "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output) in the format that its "
+	 "suffix "
+	 "names; may be given several times",
+	 21},
+	{"format", OPT_FORMAT, "NAME", 0, NULL, 21},
+	{0},
+};
+
+static char *help(int key, const char *text, void *input)
+{
+	char *made;
+
+	(void)input;
+	if (key != OPT_FORMAT)
+		return (char *)text;
+	return asprintf(&made,
+			"Write it in this format where FILE's suffix names none: %s (suffixes: %s, each "
+			"followed by .gz to be compressed)",
+			sink_names().text, sink_suffixes().text) < 0
+		       ? NULL
+		       : made;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct outputs *outputs = state->input;
+
+	switch (key) {
+	case 'o':
+		if (outputs->cnt == OUTPUTS_MAX)
+			argp_error(state, "-o: no more than %d files at once", OUTPUTS_MAX);
+		outputs->paths[outputs->cnt++] = arg;
+		return 0;
+	case OPT_FORMAT:
+		outputs->format = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp outputs_argp = {.options = table, .parser = parse, .help_filter = help};
+
+int outputs_check(struct outputs *outputs)
+{
+	if (outputs->format && !outputs->cnt)
+		return fail(-EINVAL, "--format is for files whose suffix names no format: give one with -o");
+	if (!outputs->cnt)
+		outputs->paths[outputs->cnt++] = "trace.fxt.gz";
+	for (size_t i = 0; i < outputs->cnt; i++) {
+		outputs->sinks[i] = sink_find(outputs->paths[i], outputs->format);
+		if (!outputs->sinks[i])
+			return -EINVAL;
+		for (size_t j = 0; j < i; j++)
+			if (!strcmp(outputs->paths[i], outputs->paths[j]))
+				return fail(-EINVAL, "-o %s is given twice", outputs->paths[i]);
+	}
+	return 0;
+}
+
+static int write_one(const struct decoded *decoded, const struct sink *sink, const char *path)
+{
+	const struct timeline *timeline = decoded_timeline(decoded);
+	CLEANUP(output_abortp) struct output *output = NULL;
+	size_t gaps = decoded_gap_cnt(decoded);
+	char gap_text[48] = "";
+	int err;
+
+	err = output_open(&output, path);
+	if (!err)
+		err = sink->write(timeline, output);
+	if (err)
+		return err;
+	err = output_close(TAKE_PTR(output));
+	if (err)
+		return err;
+	if (gaps)
+		snprintf(gap_text, sizeof(gap_text), ", %zu gap%s", gaps, gaps == 1 ? "" : "s");
+	log_say("wrote %s: %zu calls in %zu thread%s, %zu hit%s%s; %s", path, decoded_slice_cnt(decoded),
+		timeline->thread_cnt, timeline->thread_cnt == 1 ? "" : "s", timeline->hit_cnt,
+		timeline->hit_cnt == 1 ? "" : "s", gap_text, sink->how_to_open);
+	return 0;
+}
+
+int outputs_write(const struct outputs *outputs, const struct decoded *decoded)
+{
+	CLEANUP(freep) char *sentence = NULL;
+	int failed = 0;
+
+	for (size_t i = 0; i < outputs->cnt; i++) {
+		int err;
+
+		fail_reset();
+		err = write_one(decoded, outputs->sinks[i], outputs->paths[i]);
+		if (err && failed)
+			report(err, STATUS_FAILED);
+		if (!err || failed)
+			continue;
+		failed = err;
+		sentence = strdup(fail_message(err));
+	}
+	return failed ? fail(failed, "%s", sentence ? sentence : strerror(-failed)) : 0;
+}

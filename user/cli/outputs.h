@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* -o and --format: the files that a trace is written to, as a child of the argp of each command that writes some. */
+#pragma once
+
+#include <argp.h>
+
+#include "pipeline/decode.h"
+
+struct sink;
+
+enum { OUTPUTS_MAX = 16 };
+
+struct outputs {
+	const char *paths[OUTPUTS_MAX];
+	const struct sink *sinks[OUTPUTS_MAX]; /* outputs_check() finds them */
+	size_t cnt;
+	const char *format; /* NULL: suffixes only */
+};
+
+/* Its input is a struct outputs, all 0. */
+extern const struct argp outputs_argp;
+
+/* Finds the format of each; without any -o it is trace.fxt.gz. 0, or -EINVAL with a sentence. */
+int outputs_check(struct outputs *outputs);
+
+/*
+ * Writes the timeline to each, and says so in a line for each. One that fails does not keep the others from being written. 0, or -errno with the
+ * sentence of the first that failed; those of others are said.
+ */
+int outputs_write(const struct outputs *outputs, const struct decoded *decoded);
