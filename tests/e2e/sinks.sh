@@ -7,7 +7,7 @@
 check 'run writes both of two files' test -s "$tmp/run.fxt" -a -s "$tmp/run.tsv"
 check 'and says so for each' says "$tmp/run.err" "wrote $tmp/run.tsv: "
 
-formats='fxt json folded txt csv tsv'
+formats='fxt pftrace speedscope.json json folded txt csv tsv'
 all_at_once() {
 	files=
 	for format in $formats; do files="$files -o $tmp/all.$format"; done
@@ -61,7 +61,21 @@ same() {
 	"from_$1" >"$tmp/got"
 	[ -s "$tmp/wanted" ] && diff "$tmp/wanted" "$tmp/got"
 }
-for format in csv json txt; do
+from_speedscope() {
+	python3 -c 'import json, re, sys
+trace = json.load(open(sys.argv[1]))
+for profile in trace["profiles"]:
+	tid, calls = re.search(r"tid=(\d+)", profile["name"]).group(1), []
+	for event in profile["events"]:
+		if event["type"] == "O":
+			calls.append(event)
+		else:
+			call = calls.pop()
+			assert call["frame"] == event["frame"]
+			print(tid, call["at"], event["at"], len(calls), trace["shared"]["frames"][call["frame"]]["name"])' "$tmp/all.speedscope.json" |
+		sort
+}
+for format in csv json speedscope txt; do
 	check "$format: the slices of .tsv" same $format
 done
 
@@ -97,19 +111,28 @@ refused() {
 	shift
 	status_is 2 "$trailcam" decode "$@" "$tmp/rec" 2>"$tmp/err" && says "$tmp/err" "$text"
 }
-check 'an unknown format lists those there are' refused 'json, folded, tree' -o - --format mp3
+check 'an unknown format lists those there are' refused 'json, folded, tree, csv' -o - --format mp3
 check 'an unknown suffix lists those there are' refused '.json, .folded, .txt' -o x.mp3
 check 'twice the same file' refused 'is given twice' -o x.txt -o x.txt
 check '--format without a file' refused 'give one with -o' --format tree
 check 'too many files' refused 'no more than 16' $(seq -f '-o%g.txt' 17)
 
+# query FORMAT SQL: its one number.
+query() {
+	echo "$2" >"$tmp/query.sql"
+	trace_processor -q "$tmp/query.sql" "$tmp/all.$1" | tail -1
+}
+in_perfetto() {
+	for format in fxt pftrace json; do
+		[ "$(query $format "select count(*) from slice where name != 'trace begins'")" = "$(calls)" ] &&
+			[ "$(query $format "select count(*) from stats where value != 0 and severity != 'info'")" = 0 ] || {
+			echo "not $format"
+			return 1
+		}
+	done
+}
 if command -v trace_processor >/dev/null; then
-	in_perfetto() {
-		for format in fxt json; do
-			echo 'select count(*) from slice' | trace_processor -q /dev/stdin "$tmp/all.$format" | grep -q "^$(calls)$" || return 1
-		done
-	}
-	check 'as many slices in Perfetto' in_perfetto
+	check 'as many slices in Perfetto, and no complaint' in_perfetto
 else
 	skip 'as many slices in Perfetto' 'no trace_processor in $PATH'
 fi

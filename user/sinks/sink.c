@@ -8,8 +8,11 @@
 #include "base/array.h"
 #include "base/error.h"
 
-static const struct sink *const sinks[] = {&sink_fxt,  &sink_json, &sink_folded,
-					   &sink_tree, &sink_csv,  &sink_slices};
+/* A suffix that ends in another one stands before that. */
+static const struct sink *const sinks[] = {
+	&sink_fxt,    &sink_pftrace, &sink_speedscope, &sink_json,
+	&sink_folded, &sink_tree,    &sink_csv,	       &sink_slices,
+};
 
 static bool ends_in(const char *path, size_t len, const char *suffix)
 {

@@ -17,11 +17,13 @@ struct sink {
 };
 
 extern const struct sink sink_fxt;
-extern const struct sink sink_json;   /* Chrome's trace events */
-extern const struct sink sink_folded; /* no hits, no gaps: only how long each stack took; no counters */
-extern const struct sink sink_tree;   /* no counters */
-extern const struct sink sink_csv;    /* no registers and stacks of hits, no counters */
-extern const struct sink sink_slices; /* the tab-separated text of `dump --slices` */
+extern const struct sink sink_pftrace;	  /* Perfetto's protobuf */
+extern const struct sink sink_speedscope; /* no hits, no gaps, no counters; no objects */
+extern const struct sink sink_json;	  /* Chrome's trace events */
+extern const struct sink sink_folded;	  /* no hits, no gaps: only how long each stack took; no counters */
+extern const struct sink sink_tree;	  /* no counters */
+extern const struct sink sink_csv;	  /* no registers and stacks of hits, no counters */
+extern const struct sink sink_slices;	  /* the tab-separated text of `dump --slices` */
 
 /*
  * The sink for an output file's name ("x.fxt", "x.fxt.gz"); where its suffix names none, that of the name `format` (NULL: none, and FXT for "-" and

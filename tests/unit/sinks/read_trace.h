@@ -23,6 +23,7 @@ struct read_trace {
 	struct read_moment *moments;
 	size_t moment_cnt, moment_cap;
 	size_t thread_cnt, counter_cnt;
+	uint64_t realtime_ns;	    /* of time 0, where the format tells */
 	size_t open[600], open_cnt; /* of the thread at hand: their slices */
 	uint64_t open_tid;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The same timelines through every format that has slices: each is read back, and must give what was put in. (FXT: test_fxt.c) */
 #include "read_json.h"
+#include "read_pftrace.h"
 #include "read_text.h"
 
 static const struct format {
@@ -8,11 +9,13 @@ static const struct format {
 	struct read_trace *(*read)(char *bytes, size_t size);
 	uint32_t depth_max; /* 0: none */
 	bool has_utf8;	    /* bytes that are none become U+FFFD */
-	bool has_moments, has_places;
+	bool has_moments, has_objects, has_threads, has_counters;
 } formats[] = {
-	{&sink_csv, read_csv, 0, false, true, true},
-	{&sink_tree, read_tree, 0, false, true, true},
-	{&sink_json, read_chrome, 512, true, true, true},
+	{&sink_csv, read_csv, 0, false, true, true, false, false},
+	{&sink_tree, read_tree, 0, false, true, true, true, false},
+	{&sink_json, read_chrome, 512, true, true, true, true, true},
+	{&sink_pftrace, read_pftrace, 512, true, true, true, true, true},
+	{&sink_speedscope, read_speedscope, 512, true, false, false, true, false},
 };
 
 static struct read_trace *write_and_read(const struct format *format, const struct timeline *timeline)
@@ -33,9 +36,10 @@ static void expect_slice(const struct format *format, const struct read_slice *r
 	assert_int_equal(read->start, slice->start_ns);
 	assert_int_equal(read->end, slice->end_ns);
 	assert_int_equal(read->depth, slice->depth);
-	if (!slice->symbol || !format->has_places)
+	if (!slice->symbol)
 		return;
-	assert_string_equal(read->object, slice->symbol->object);
+	if (format->has_objects)
+		assert_string_equal(read->object, slice->symbol->object);
 	assert_string_equal(read->file, slice->symbol->file);
 	assert_int_equal(read->line, slice->symbol->line);
 }
@@ -68,6 +72,8 @@ static void expect_everywhere(struct timeline *timeline)
 
 		print_message("# %s\n", formats[i].sink->name);
 		expect_slices(&formats[i], trace, timeline);
+		if (formats[i].has_threads)
+			assert_int_equal(trace->thread_cnt, timeline->thread_cnt);
 		read_trace_free(trace);
 	}
 	timeline_free(timeline);
@@ -277,11 +283,38 @@ static void test_hit_at_the_edge(void **state)
 	timeline_free(timeline);
 }
 
+/* Threads without a number get one each; the wall clock is told. */
+static void test_idle_threads_and_clock(void **state)
+{
+	const uint64_t now = 1700000000123456789;
+	struct symbol f = make_symbol("f");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		struct timeline *timeline = make_timeline(2);
+		struct read_trace *trace;
+
+		timeline->base_realtime_ns = now;
+		timeline->threads[0].tid = 0;
+		timeline->threads[1].tid = -2;
+		add_slice(&timeline->threads[0], &f, 0, 10, 0);
+		add_slice(&timeline->threads[1], &f, 5, 20, 0);
+		trace = write_and_read(&formats[i], timeline);
+		assert_int_equal(trace->slice_cnt, 2);
+		assert_int_not_equal(trace->slices[0].tid, trace->slices[1].tid);
+		if (formats[i].has_counters) {
+			assert_int_not_equal(trace->slices[0].tid, 0);
+			assert_int_equal(trace->realtime_ns, now);
+		}
+		read_trace_free(trace);
+		timeline_free(timeline);
+	}
+}
+
 static void test_counters(void **state)
 {
 	struct timeline *timeline = make_timeline(1);
 	struct counter counter = {.name = strdup("frequency"), .pid = 100, .tid = 100};
-	struct read_trace *trace;
 
 	(void)state;
 	for (uint64_t time = 0; time < 3; time++) {
@@ -291,9 +324,12 @@ static void test_counters(void **state)
 	}
 	assert_int_equal(
 		ARRAY_PUSH(timeline->counters, timeline->counter_cnt, timeline->counter_cap, counter), 0);
-	trace = write_and_read(&formats[2], timeline);
-	assert_int_equal(trace->counter_cnt, 3);
-	read_trace_free(trace);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		struct read_trace *trace = write_and_read(&formats[i], timeline);
+
+		assert_int_equal(trace->counter_cnt, formats[i].has_counters ? 3 : 0);
+		read_trace_free(trace);
+	}
 	timeline_free(timeline);
 }
 
@@ -333,12 +369,19 @@ static void test_folded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nesting),		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_many_names),	cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_many_threads),	cmocka_unit_test(test_long),
-		cmocka_unit_test(test_strange_strings), cmocka_unit_test(test_controls),
-		cmocka_unit_test(test_moments),		cmocka_unit_test(test_hit_at_the_edge),
-		cmocka_unit_test(test_counters),	cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_nesting),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_strange_strings),
+		cmocka_unit_test(test_controls),
+		cmocka_unit_test(test_moments),
+		cmocka_unit_test(test_hit_at_the_edge),
+		cmocka_unit_test(test_idle_threads_and_clock),
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
