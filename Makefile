@@ -75,6 +75,9 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# The viewer's page is in the program.
+$(BUILD)/user/sinks/html.o: $(wildcard user/sinks/viewer/*)
+
 # BPF: one object for every kernel; the skeleton embeds it in the program.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) vmlinux/x86_64/vmlinux.h
 	$(say) BPF $<

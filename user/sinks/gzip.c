@@ -6,12 +6,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/write_all.h"
-
 enum { LEVEL = 1, OUT_BYTES = 1 << 16 };
 
 struct gzip {
-	int fd;
+	int (*write)(void *ctx, const uint8_t *bytes, size_t size);
+	void *ctx;
 	struct isal_zstream stream;
 	uint8_t work[ISAL_DEF_LVL1_DEFAULT];
 	uint8_t out[OUT_BYTES];
@@ -40,7 +39,7 @@ static int compress_buffer(struct gzip *gzip, uint8_t *bytes, size_t size, bool 
 		stream->avail_out = OUT_BYTES;
 		if (isal_deflate(stream) != COMP_OK)
 			return -EIO;
-		err = write_all(gzip->fd, gzip->out, OUT_BYTES - stream->avail_out);
+		err = gzip->write(gzip->ctx, gzip->out, OUT_BYTES - stream->avail_out);
 	} while (!err && !stream->avail_out);
 	return err;
 }
@@ -70,13 +69,14 @@ static void *work(void *arg)
 	return NULL;
 }
 
-int gzip_new(struct gzip **ret_gzip, int fd)
+int gzip_new(struct gzip **ret_gzip, int (*write)(void *ctx, const uint8_t *bytes, size_t size), void *ctx)
 {
 	struct gzip *gzip = malloc(sizeof(*gzip));
 
 	if (!gzip)
 		return -ENOMEM;
-	gzip->fd = fd;
+	gzip->write = write;
+	gzip->ctx = ctx;
 	gzip->filling = 0;
 	gzip->is_full = gzip->is_last = gzip->stops = false;
 	gzip->err = 0;

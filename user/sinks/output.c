@@ -87,12 +87,19 @@ static bool is_gzip(const char *path)
 	return len > 3 && !strcmp(path + len - 3, ".gz");
 }
 
+static int write_compressed(void *ctx, const uint8_t *bytes, size_t size)
+{
+	const struct output *output = ctx;
+
+	return write_all(output->fd, bytes, size);
+}
+
 static int begin_buffer(struct output *output)
 {
 	int err = 0;
 
 	if (is_gzip(output->path))
-		err = gzip_new(&output->gzip, output->fd);
+		err = gzip_new(&output->gzip, write_compressed, output);
 	if (!err)
 		output->buffer = output->gzip ? gzip_buffer(output->gzip) : malloc(GZIP_BUFFER);
 	return err || !output->buffer ? -ENOMEM : 0;

@@ -17,6 +17,7 @@ struct sink {
 };
 
 extern const struct sink sink_fxt;
+extern const struct sink sink_html;	  /* a page that shows itself (sinks/html.h) */
 extern const struct sink sink_pftrace;	  /* Perfetto's protobuf */
 extern const struct sink sink_speedscope; /* no hits, no gaps, no counters; no objects */
 extern const struct sink sink_json;	  /* Chrome's trace events */

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The drawing, and what is where in it. */
+
+/* ---- text ---- */
+
+function unitOf(ns) {
+	const size = Math.abs(ns);
+
+	return size < 1e3 ? ['ns', 1] : size < 1e6 ? ['µs', 1e3] : size < 1e9 ? ['ms', 1e6] : ['s', 1e9];
+}
+
+function timeText(ns) {
+	const [unit, scale] = unitOf(ns);
+
+	return `${(ns / scale).toFixed(scale === 1 ? 0 : 3)} ${unit}`;
+}
+
+/* To the nanosecond. */
+function exactText(ns) {
+	const [unit, scale] = unitOf(ns);
+
+	return `${(ns / scale).toFixed(Math.log10(scale))} ${unit}`;
+}
+
+const countText = (cnt, what) => `${cnt.toLocaleString('en')} ${what}${cnt === 1 ? '' : 's'}`;
+
+/* An element; strings among the children are text. */
+function el(tag, properties, ...children) {
+	const element = Object.assign(document.createElement(tag), properties);
+
+	element.append(...children.filter(child => child !== null && child !== undefined));
+	return element;
+}
+
+const byId = id => document.getElementById(id);
+
+const ROW = 18, HEAD = 24, RULER = 26, FONT = '11px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const SPAN_MIN = 10; /* ns */
+
+/* Colours by name: stable from trace to trace. */
+function hash(text) {
+	let hash = 0x811c9dc5;
+
+	for (let i = 0; i < text.length; i++)
+		hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+	return (hash ^ hash >>> 15) >>> 0;
+}
+
+function palette(functions, dark) {
+	return functions.map(name => {
+		const bits = hash(name), lift = (bits >>> 12) % 5 * .012;
+
+		return dark ? `oklch(${.40 + lift} .075 ${bits % 360})` : `oklch(${.85 + lift} .07 ${bits % 360})`;
+	});
+}
+
+/* Stripes and dots, for time that is no call. */
+function pattern(context, back, line, slant) {
+	const tile = el('canvas', {width: 8, height: 8}), draw = tile.getContext('2d');
+
+	draw.fillStyle = back;
+	draw.fillRect(0, 0, 8, 8);
+	draw.strokeStyle = draw.fillStyle = line;
+	draw.beginPath();
+	for (const at of slant ? [-8, 0, 8] : []) {
+		draw.moveTo(at, slant > 0 ? 8 : 0);
+		draw.lineTo(at + 8, slant > 0 ? 0 : 8);
+	}
+	draw.stroke();
+	if (!slant)
+		draw.fillRect(3, 3, 2, 2);
+	return context.createPattern(tile, 'repeat');
+}
+
+class Chart {
+	constructor(trace) {
+		this.trace = trace;
+		this.canvas = byId('timeline');
+		this.context = this.canvas.getContext('2d');
+		this.overview = byId('overview');
+		this.from = trace.begin;
+		this.to = trace.end;
+		this.scroll = 0;
+		this.hit = trace.hits[0];
+		this.selected = null; /* {track, slice} */
+		this.range = null;    /* {from, to, track} */
+		this.matches = null;  /* by thread: rows of slices that are sought */
+		this.frameMs = 0;
+		this.setTheme();
+		this.layout();
+		new ResizeObserver(() => this.resize()).observe(this.canvas);
+		this.resize();
+	}
+
+	setTheme() {
+		const style = getComputedStyle(document.documentElement);
+		const dark = document.documentElement.dataset.theme === 'dark';
+
+		this.ink = {};
+		for (const name of ['back', 'raised', 'line', 'text', 'dim', 'accent', 'match', 'link', 'veil'])
+			this.ink[name] = style.getPropertyValue('--' + name);
+		this.ink.merged = dark ? '#4d5563' : '#c6ccd5';
+		this.colours = palette(this.trace.functions, dark);
+		const [back, line] = dark ? ['#2b313b', '#657184'] : ['#e6e9ee', '#98a1af'];
+		this.patterns = [pattern(this.context, back, line, 1), pattern(this.context, back, line, -1),
+			pattern(this.context, back, line, 0), back];
+	}
+
+	resize() {
+		for (const canvas of [this.canvas, this.overview]) {
+			canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
+			canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+		}
+		this.width = this.canvas.clientWidth;
+		this.height = this.canvas.clientHeight;
+		this.skyline = null;
+		this.draw();
+	}
+
+	layout() {
+		let top = 0;
+
+		for (const track of this.trace.threads) {
+			track.top = top;
+			track.height = HEAD + (track.collapsed ? 0 : track.depths * ROW + 8);
+			top += track.height;
+		}
+		this.total = top;
+	}
+
+	get span() {
+		return this.to - this.from;
+	}
+
+	x(time) {
+		return (time - this.from) / this.span * this.width;
+	}
+
+	timeAt(x) {
+		return this.from + x / this.width * this.span;
+	}
+
+	rowY(track, depth) {
+		return RULER + track.top + HEAD + depth * ROW - this.scroll;
+	}
+
+	/* Any of these may go beyond the trace: it is kept in sight. */
+	show(from, to) {
+		const {begin, end} = this.trace;
+		const span = Math.min(Math.max(to - from, SPAN_MIN), (end - begin) * 1.2 + SPAN_MIN);
+		const middle = Math.min(Math.max((from + to) / 2, begin), end);
+
+		this.from = middle - span / 2;
+		this.to = middle + span / 2;
+		this.invalidate();
+	}
+
+	zoom(factor, x = this.width / 2) {
+		const at = this.timeAt(x), span = Math.max(this.span * factor, SPAN_MIN);
+
+		this.show(at - x / this.width * span, at + (1 - x / this.width) * span);
+	}
+
+	pan(part) {
+		this.show(this.from + part * this.span, this.to + part * this.span);
+	}
+
+	scrollTo(y) {
+		this.scroll = Math.max(0, Math.min(y, this.total + 20 - (this.height - RULER)));
+		this.invalidate();
+	}
+
+	showWhole() {
+		const margin = (this.trace.end - this.trace.begin) * .02;
+
+		this.show(this.trace.begin - margin, this.trace.end + margin);
+	}
+
+	/* Moves only as far as is needed to see it. */
+	reveal(track, slice) {
+		const start = track.start[slice], end = track.end(slice), room = this.height - RULER;
+		const y = track.top + HEAD + track.depth[slice] * ROW;
+
+		if (track.collapsed) {
+			track.collapsed = false;
+			this.layout();
+		}
+		if (end < this.from || start > this.to || (end - start) / this.span * this.width < 2) {
+			const span = Math.max(Math.min(this.span, (end - start) * 40), (end - start) * 3, SPAN_MIN);
+
+			this.show((start + end - span) / 2, (start + end + span) / 2);
+		}
+		if (y < this.scroll || y + ROW > this.scroll + room)
+			this.scrollTo(y - room / 2);
+		this.invalidate();
+	}
+
+	/* The calls that led up to the hit, and a bit of what follows. */
+	showHit(hit) {
+		const {track, slice} = hit;
+		const first = track ? Math.max(track.firstFrom(hit.time) - 40, 0) : 0;
+		const before = track && track.cnt ? Math.max(hit.time - track.start[first], 100) : this.span * .75;
+		const depth = slice >= 0 ? track.depth[slice] : 0;
+
+		const after = Math.min(before * .35, this.trace.end - hit.time + before * .12);
+
+		this.hit = hit;
+		this.show(hit.time - before * 1.05, hit.time + after);
+		if (track)
+			this.scrollTo(Math.max(track.top, track.top + HEAD + depth * ROW - (this.height - RULER) * .7));
+	}
+
+	invalidate() {
+		this.frame ??= requestAnimationFrame(() => {
+			this.frame = null;
+			this.draw();
+		});
+	}
+
+	/* ---- drawing ---- */
+
+	wipe(canvas) {
+		const context = canvas.getContext('2d');
+
+		context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+		context.fillStyle = this.ink.back;
+		context.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+		context.font = FONT;
+		context.textBaseline = 'middle';
+		return context;
+	}
+
+	draw() {
+		const began = performance.now();
+
+		this.wipe(this.canvas);
+		this.charWidth = this.context.measureText('0').width;
+		for (const track of this.trace.threads)
+			if (track.top + track.height > this.scroll && track.top < this.scroll + this.height)
+				this.drawTrack(track);
+		this.drawHits();
+		this.drawRange();
+		this.drawRuler();
+		this.drawScroll();
+		this.drawOverview();
+		this.frameMs = performance.now() - began;
+	}
+
+	drawTrack(track) {
+		const {context, ink} = this, first = Math.max(0, Math.floor((this.scroll - track.top - HEAD) / ROW));
+		const matches = this.matches?.get(track);
+		const last = track.collapsed ? 0 : Math.min(track.depths, first + Math.ceil(this.height / ROW) + 1);
+
+		context.globalAlpha = matches ? .4 : 1;
+		for (let depth = first; depth < last; depth++)
+			this.drawRow(track, depth, track.rows[depth], null);
+		context.globalAlpha = 1;
+		for (let depth = first; matches && depth < last; depth++)
+			this.drawRow(track, depth, matches[depth] || [], ink.match);
+		this.drawSelected(track);
+		this.drawHead(track);
+		this.drawInstants(track);
+	}
+
+	drawHead(track) {
+		const {context, ink} = this;
+		const y = RULER + track.top - this.scroll;
+		const text = `${track.collapsed ? '▸' : '▾'} ${track.name}`;
+
+		context.fillStyle = ink.raised;
+		context.fillRect(0, y, this.width, HEAD - 2);
+		context.fillStyle = ink.line;
+		context.fillRect(0, y, this.width, 1);
+		context.fillStyle = ink.text;
+		context.fillText(text, 8, y + HEAD / 2);
+		context.fillStyle = ink.dim;
+		context.fillText(`pid ${track.pid}  tid ${track.tid}  ${countText(track.cnt, 'call')}`,
+			8 + (text.length + 2) * this.charWidth, y + HEAD / 2);
+	}
+
+	/* The slices of a row that can be seen: each that is a pixel wide or more by itself, runs of narrower ones as one box (slice -1). */
+	boxes(track, row, box) {
+		const {start, duration} = track, scale = this.width / this.span;
+		let k = search(0, row.length, at => track.end(row[at]) >= this.from);
+
+		while (k < row.length && start[row[k]] <= this.to) {
+			const x = (start[row[k]] - this.from) * scale, width = duration[row[k]] * scale;
+			let right = Math.floor(x) + 1, next = k + 1;
+
+			if (width >= 1) {
+				box(x, width, row[k++]);
+				continue;
+			}
+			for (;;) {
+				const limit = this.from + right / scale;
+
+				/* Only the last that begins in this pixel can be a wide one. */
+				next = this.skip(start, row, next, limit);
+				if (next > k + 1 && duration[row[next - 1]] * scale >= 1) {
+					next--;
+					break;
+				}
+				if (next >= row.length || duration[row[next]] * scale >= 1 ||
+				    (start[row[next]] - this.from) * scale > right + 1 || right > this.width)
+					break;
+				right = Math.floor((start[row[next]] - this.from) * scale) + 1;
+				next++;
+			}
+			box(Math.floor(x), right - Math.floor(x), next - k === 1 ? row[k] : -1);
+			k = next;
+		}
+	}
+
+	/* The first in row from k on that begins at `time` or later; most often it is near. */
+	skip(start, row, k, time) {
+		let step = 1;
+
+		while (k + step < row.length && start[row[k + step]] < time)
+			step *= 2;
+		return search(k, Math.min(k + step, row.length), at => start[row[at]] >= time);
+	}
+
+	drawRow(track, depth, row, colour) {
+		const {context} = this, y = this.rowY(track, depth);
+
+		this.boxes(track, row, (x, width, i) => {
+			const left = Math.max(x, -2), right = Math.min(x + width, this.width + 2);
+
+			context.fillStyle = colour && i < 0 ? colour : this.fill(track, i);
+			context.fillRect(left, y, right - left > 3 ? right - left - 1 : right - left, ROW - 1);
+			if (colour && i >= 0) {
+				context.fillStyle = colour;
+				context.fillRect(left, y + ROW - 4, Math.max(right - left - 1, 1), 3);
+			}
+			if (i >= 0 && right - left > 3 * this.charWidth)
+				this.drawLabel(track, i, left, right, y);
+		});
+	}
+
+	fill(track, i) {
+		if (i < 0)
+			return this.ink.merged;
+		return this.patterns[track.symbol[i]] || this.colours[this.trace.functionAt(track, i)];
+	}
+
+	drawLabel(track, i, left, right, y) {
+		const {context} = this, flags = track.flags[i];
+		const name = `${flags & INFERRED_START ? '◂' : ''}${flags & INLINED ? '·' : ''}${this.trace.name(track, i)}`;
+		const from = Math.max(left, 0) + 4, room = Math.floor((Math.min(right, this.width) - from - 3) / this.charWidth);
+
+		if (room < 2)
+			return;
+		context.fillStyle = track.symbol[i] < NOT_CALLS.length ? this.ink.dim : this.ink.text;
+		context.fillText(name.length <= room ? name : name.slice(0, room - 1) + '…', from, y + ROW / 2);
+		if (flags & OPEN_END && right - from > (name.length + 2) * this.charWidth && right <= this.width)
+			context.fillText('▸', right - 9, y + ROW / 2);
+	}
+
+	drawSelected(track) {
+		const {context, selected} = this;
+
+		if (track.collapsed || selected?.track !== track)
+			return;
+		const left = Math.max(this.x(track.start[selected.slice]), -4);
+		const right = Math.min(this.x(track.end(selected.slice)), this.width + 4);
+
+		context.strokeStyle = this.ink.text;
+		context.lineWidth = 2;
+		context.strokeRect(left, this.rowY(track, track.depth[selected.slice]), Math.max(right - left - 1, 2), ROW - 1);
+		context.lineWidth = 1;
+	}
+
+	/* Gaps reach over the whole thread, other instants stand at its head. */
+	drawInstants(track) {
+		const {context, ink} = this, top = RULER + track.top - this.scroll;
+		const first = search(0, track.instants.length, i => track.instants[i][0] >= this.from);
+		let before = -Infinity;
+
+		for (let i = first; i < track.instants.length && track.instants[i][0] <= this.to; i++) {
+			const [time, , isEvent] = track.instants[i], x = this.x(time);
+
+			if (x - before < 1)
+				continue;
+			before = x;
+			context.fillStyle = isEvent ? ink.link : ink.accent;
+			if (!isEvent)
+				context.fillRect(x - .5, top + HEAD - 2, 1, track.height - HEAD);
+			context.beginPath();
+			context.moveTo(x - 4, top + HEAD - 10);
+			context.lineTo(x + 4, top + HEAD - 10);
+			context.lineTo(x, top + HEAD - 2);
+			context.fill();
+		}
+	}
+
+	drawHits() {
+		const {context, ink, trace} = this;
+		let before = -Infinity;
+
+		for (const hit of trace.hits) {
+			const x = this.x(hit.time);
+
+			if (x < -1 || x > this.width || x - before < 1)
+				continue;
+			before = x;
+			context.fillStyle = ink.accent;
+			context.fillRect(x - .75, RULER, hit === this.hit ? 1.5 : 1, this.height);
+			if (hit.slice < 0 || hit.track.collapsed)
+				continue;
+			const y = this.rowY(hit.track, hit.track.depth[hit.slice]) + ROW / 2 - .5;
+
+			context.beginPath();
+			for (const [dx, dy] of [[0, -6], [6, 0], [0, 6], [-6, 0]])
+				context.lineTo(x + dx, y + dy);
+			context.closePath();
+			context.fill();
+			context.strokeStyle = ink.back;
+			context.stroke();
+		}
+	}
+
+	drawRange() {
+		const {context, ink, range} = this;
+
+		if (!range)
+			return;
+		const left = this.x(range.from), right = this.x(range.to);
+
+		context.fillStyle = ink.veil;
+		context.fillRect(left, 0, right - left, this.height);
+		context.fillStyle = ink.link;
+		context.fillRect(left, RULER, 1, this.height);
+		context.fillRect(right, RULER, 1, this.height);
+	}
+
+	/* Times are told from the hit on, where there is one. */
+	drawRuler() {
+		const {context, ink} = this, origin = this.hit ? this.hit.time : 0;
+		const rough = this.span / this.width * 120, power = 10 ** Math.floor(Math.log10(rough));
+		const step = Math.max(power * [1, 2, 5, 10].find(times => power * times >= rough), 1);
+		const [unit, scale] = unitOf(Math.max(Math.abs(this.from - origin), Math.abs(this.to - origin)));
+		const digits = Math.max(0, Math.ceil(Math.log10(scale / step) - 1e-9));
+
+		context.fillStyle = ink.raised;
+		context.fillRect(0, 0, this.width, RULER);
+		context.fillStyle = ink.line;
+		context.fillRect(0, RULER - 1, this.width, 1);
+		for (let n = Math.ceil((this.from - origin) / step); origin + n * step <= this.to; n++) {
+			const x = this.x(origin + n * step);
+			const text = `${n > 0 && this.hit ? '+' : n < 0 ? '−' : ''}${(Math.abs(n * step) / scale).toFixed(digits)} ${unit}`;
+
+			context.fillStyle = ink.line;
+			context.fillRect(x, RULER - 9, 1, 8);
+			context.fillStyle = ink.dim;
+			context.fillText(n || !this.hit ? text : '', x + 4, RULER / 2);
+		}
+		this.drawFlags();
+		if (this.range)
+			this.drawSpan();
+	}
+
+	/* Over the others, the one that is shown. */
+	drawFlags() {
+		const {context, ink, trace, hit} = this;
+
+		context.fillStyle = ink.accent;
+		for (const {time} of trace.hits)
+			if (time >= this.from && time <= this.to)
+				context.fillRect(this.x(time) - .75, 4, 6, RULER - 9);
+		if (!hit || hit.time < this.from || hit.time > this.to)
+			return;
+		const x = this.x(hit.time), text = ` ${hit.trigger} `, width = text.length * this.charWidth;
+		const left = x + width > this.width ? x - width + .75 : x - .75;
+
+		context.fillRect(left, 4, width, RULER - 9);
+		context.fillRect(x - .75, 4, 1.5, RULER - 4);
+		context.fillStyle = ink.back;
+		context.fillText(text, left, RULER / 2);
+	}
+
+	drawSpan() {
+		const {context, ink, range} = this, text = ` ${timeText(range.to - range.from)} `;
+		const width = text.length * this.charWidth;
+		const left = (Math.max(this.x(range.from), 0) + Math.min(this.x(range.to), this.width) - width) / 2;
+
+		context.fillStyle = ink.link;
+		context.fillRect(left, 4, width, RULER - 9);
+		context.fillStyle = ink.back;
+		context.fillText(text, left, RULER / 2);
+	}
+
+	drawScroll() {
+		const room = this.height - RULER;
+
+		if (this.total <= room)
+			return;
+		this.context.fillStyle = this.ink.dim;
+		this.context.globalAlpha = .5;
+		this.context.fillRect(this.width - 6, RULER + this.scroll / this.total * room, 4, Math.max(room / this.total * room, 12));
+		this.context.globalAlpha = 1;
+	}
+
+	/* ---- the overview: how deep each thread is at each pixel of the whole trace ---- */
+
+	overviewX(time) {
+		return (time - this.trace.begin) / (this.trace.end - this.trace.begin) * this.overviewWidth;
+	}
+
+	deepest(track, columns) {
+		const deepest = new Uint32Array(columns);
+		const column = time => Math.min(columns - 1, Math.floor(this.overviewX(time)));
+
+		for (let i = 0; i < track.cnt; i++)
+			for (let at = column(track.start[i]); at <= column(track.end(i)); at++)
+				deepest[at] = Math.max(deepest[at], track.depth[i] + 1);
+		return deepest;
+	}
+
+	drawSkyline() {
+		const {width, height} = this.overview, columns = this.overview.clientWidth;
+		const lanes = Math.min(this.trace.threads.length, 8), lane = (this.overview.clientHeight - 6) / lanes;
+		const sheet = el('canvas', {width, height}), context = sheet.getContext('2d');
+
+		context.scale(devicePixelRatio, devicePixelRatio);
+		context.fillStyle = this.ink.dim;
+		context.globalAlpha = .6;
+		this.trace.threads.forEach((track, nth) => {
+			const bottom = 4 + (Math.floor(nth * lanes / this.trace.threads.length) + 1) * lane - 1;
+			const deepest = this.deepest(track, columns);
+
+			for (let at = 0; at < columns; at++) {
+				const tall = Math.sqrt(deepest[at] / (track.depths || 1)) * (lane - 2);
+
+				context.fillRect(at, bottom - tall, 1, tall);
+			}
+		});
+		this.skyline = sheet;
+	}
+
+	drawOverview() {
+		const {ink} = this, context = this.wipe(this.overview), height = this.overview.clientHeight;
+
+		this.overviewWidth = this.overview.clientWidth;
+		if (!this.skyline)
+			this.drawSkyline();
+		context.drawImage(this.skyline, 0, 0, this.overviewWidth, height);
+		for (const hit of this.trace.hits) {
+			context.fillStyle = ink.accent;
+			context.fillRect(this.overviewX(hit.time) - 1, 0, 2, height);
+		}
+		const left = this.overviewX(this.from), width = Math.max(this.overviewX(this.to) - left, 3);
+
+		context.fillStyle = ink.veil;
+		context.fillRect(left, 0, width, height);
+		context.strokeStyle = ink.link;
+		context.strokeRect(left + .5, .5, width - 1, height - 1);
+	}
+
+	/* ---- what is where ---- */
+
+	trackAt(y) {
+		const at = y - RULER + this.scroll;
+
+		return y < RULER ? undefined : this.trace.threads.find(track => at >= track.top && at < track.top + track.height);
+	}
+
+	/* The index of the nearest hit, or -1 where none is near. */
+	hitAt(x) {
+		const distances = this.trace.hits.map(({time}) => Math.abs(this.x(time) + 2 - x));
+		const nearest = Math.min(...distances);
+
+		return nearest < 6 ? distances.indexOf(nearest) : -1;
+	}
+
+	/* The slice, instant or head of a thread there, or null; a slice also where it is up to three pixels away. */
+	at(x, y) {
+		const track = this.trackAt(y), time = this.timeAt(x), near = 3 / this.width * this.span;
+
+		if (!track)
+			return null;
+		if (y < this.rowY(track, 0)) {
+			const instant = track.instants.findIndex(([at]) => Math.abs(at - time) <= near * 1.5);
+
+			return instant >= 0 ? {track, instant} : {track, head: true};
+		}
+		const row = track.rows[Math.floor((y - this.rowY(track, 0)) / ROW)] || [];
+		const k = search(0, row.length, at => track.end(row[at]) >= time);
+		const distance = i => i === undefined ? Infinity : Math.max(track.start[i] - time, time - track.end(i), 0);
+		const slice = distance(row[k - 1]) < distance(row[k]) ? row[k - 1] : row[k];
+
+		return distance(slice) <= near ? {track, slice} : null;
+	}
+}

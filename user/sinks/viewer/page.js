@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The panel beside the timeline, search, mouse and keys. Names come from the traced program and may be anything: they become text, never
+ * markup.
+ */
+
+class Page {
+	constructor(trace) {
+		this.trace = trace;
+		this.chart = new Chart(trace);
+		this.pointer = null; /* where it is over the timeline */
+		this.sort = {by: 'self', down: true};
+		this.match = null;
+		byId('command').textContent = byId('command').title = trace.command;
+		document.title = `${trace.hits[0]?.trigger ?? trace.command} – trailcam`;
+		this.listen();
+		this.listenKeys();
+		this.listenSearch();
+		byId('hits').hidden = !trace.hits.length;
+		if (trace.hits.length)
+			this.toHit(0);
+		else
+			this.chart.showWhole(), this.showAbout();
+	}
+
+	/* ---- the panel ---- */
+
+	panel(...children) {
+		byId('panel').replaceChildren(...children.filter(child => child));
+		byId('panel').scrollTop = 0;
+	}
+
+	title(name, kind) {
+		return el('h2', {}, kind ? el('span', {className: 'kind'}, `${kind} `) : null, name);
+	}
+
+	list(pairs, className = '') {
+		return el('dl', {className}, ...pairs.filter(pair => pair && pair[1] !== '')
+			.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, String(value))]));
+	}
+
+	/* A line of a call stack; with a slice it leads there. */
+	frame(text, below, place) {
+		return el('li', place ? {className: 'go', onclick: () => this.select(place)} : {}, text, below ? el('small', {}, below) : null);
+	}
+
+	source(symbol) {
+		const [, object, file, line] = this.trace.symbols[symbol];
+
+		return file ? `${file}${line ? `:${line}` : ''}` : object;
+	}
+
+	showAbout() {
+		const {trace} = this;
+
+		this.panel(this.title(trace.command, 'trace of'), this.list([
+			['stopped by', trace.stopped_by], ['source', trace.source], ['began', new Date(trace.realtime_ms).toISOString()],
+			['duration', timeText(trace.end - trace.begin)], ['threads', trace.threads.length],
+			['calls', trace.threads.reduce((cnt, track) => cnt + track.cnt, 0).toLocaleString('en')]]));
+	}
+
+	toHit(nth) {
+		const hit = this.trace.hits[nth];
+
+		if (!hit)
+			return;
+		byId('which').textContent = `hit ${nth + 1} of ${this.trace.hits.length}`;
+		byId('earlier').disabled = !nth;
+		byId('later').disabled = nth + 1 >= this.trace.hits.length;
+		this.nth = nth;
+		this.chart.selected = hit.slice >= 0 ? {track: hit.track, slice: hit.slice} : null;
+		this.chart.showHit(hit);
+		this.showHit(hit);
+	}
+
+	showHit(hit) {
+		const hex = value => `0x${value}`, seconds = hit.time / 1e9;
+		const decimal = value => BigInt.asIntN(64, BigInt(hex(value)));
+
+		this.panel(this.title(hit.symbol === null ? hit.trigger : this.trace.symbols[hit.symbol][0], 'hit'),
+			hit.symbol === null ? null : el('p', {}, this.source(hit.symbol)),
+			this.list([['trigger', hit.trigger], ['time', `${seconds.toFixed(9)} s`],
+				['took', hit.elapsed ? exactText(hit.elapsed) : ''],
+				['thread', `${hit.comm}, pid ${hit.pid}, tid ${hit.tid}`], ['processor', hit.cpu],
+				['goroutine', hit.goroutine === '0' ? '' : hit.goroutine],
+				['trace stopped', hit.stopped_after ? `${exactText(hit.stopped_after)} after it` : '']]),
+			el('h3', {}, 'Arguments'),
+			this.list(hit.args.map((value, i) => [`arg${i}`, `${hex(value)}${value.length > 1 ? ` = ${decimal(value)}` : ''}`])),
+			el('h3', {}, 'Recorded stack'), this.hitStack(hit),
+			el('h3', {}, 'Registers'),
+			this.list(REGISTERS_SHOWN.map(name => [name, hex(hit.regs[REGISTERS.indexOf(name)])]), 'registers'));
+	}
+
+	/* Frames lead to the slices of their functions that are open at the hit. */
+	hitStack(hit) {
+		const open = hit.slice >= 0 ? [hit.slice, ...hit.track.callers(hit.slice)] : [];
+
+		return el('ol', {}, ...hit.stack.map(([ip, symbol, offset]) => {
+			if (symbol === null)
+				return this.frame('[unknown]', `0x${ip}`, null);
+			const slice = open.find(i => hit.track.symbol[i] === symbol);
+
+			return this.frame(this.trace.symbols[symbol][0] + offset, `0x${ip}  ${this.source(symbol)}`,
+				slice === undefined ? null : {track: hit.track, slice});
+		}));
+	}
+
+	select(place) {
+		this.chart.selected = place;
+		this.chart.reveal(place.track, place.slice);
+		this.showSlice(place);
+	}
+
+	showSlice({track, slice}) {
+		const {trace} = this, symbol = track.symbol[slice], [name, object, file, , address] = trace.symbols[symbol];
+		const isCall = symbol >= NOT_CALLS.length, flags = track.flags[slice], hit = this.chart.hit;
+		const before = hit ? hit.time - track.start[slice] : 0;
+		const has = (flag, text) => flags & flag ? el('span', {className: 'flag'}, text) : null;
+
+		this.panel(this.title(name),
+			has(INFERRED_START, 'began before the trace'), has(OPEN_END, 'goes on behind the trace'), has(INLINED, 'inlined'),
+			this.list([['file', file ? this.source(symbol) : ''], ['object', object],
+				['address', isCall ? `0x${address}` : ''], ['start', `${(track.start[slice] / 1e9).toFixed(9)} s`],
+				hit && [before < 0 ? 'behind hit' : 'before hit', exactText(Math.abs(before))],
+				['duration', exactText(track.duration[slice])], ['self', exactText(track.self[slice])],
+				['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['depth', track.depth[slice]]]),
+			el('div', {className: 'row'},
+				el('button', {onclick: () => this.sameFunction(false), title: '['}, '‹ previous call'),
+				el('button', {onclick: () => this.sameFunction(true), title: ']'}, 'next call ›'),
+				el('button', {onclick: () => this.fit(), title: 'f'}, 'Fit')),
+			el('h3', {}, 'Callers'),
+			el('ol', {}, ...track.callers(slice).map(caller =>
+				this.frame(trace.name(track, caller), this.source(track.symbol[caller]), {track, slice: caller}))));
+	}
+
+	showInstant({track, instant}) {
+		const [time, text, isEvent] = track.instants[instant];
+
+		this.panel(this.title(text, isEvent ? 'instant' : 'gap'), this.list([['time', `${(time / 1e9).toFixed(9)} s`],
+			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`]]));
+	}
+
+	/* The functions of a range, of one thread or all. */
+	showRange(range) {
+		const {threads} = this.trace;
+		const options = [el('option', {value: -1}, 'all threads'), ...threads.map((track, i) =>
+			el('option', {value: i, selected: track === range.track}, `${track.name}, pid ${track.pid}, tid ${track.tid}`))];
+		const choose = el('select', {onchange: () => this.showRange({...range, track: threads[choose.value]})}, ...options);
+		const rows = this.trace.statistics(range.track ? [range.track] : threads, range.from, range.to);
+
+		this.chart.range = range;
+		this.chart.invalidate();
+		this.rows = rows;
+		this.panel(this.title(timeText(range.to - range.from), 'range of'),
+			this.list([['from', `${(range.from / 1e9).toFixed(9)} s`], ['to', `${(range.to / 1e9).toFixed(9)} s`],
+				['functions', rows.length.toLocaleString('en')]]), choose, this.table(rows));
+	}
+
+	table(rows) {
+		const SHOWN = 1000, {by, down} = this.sort, value = row => by === 'name' ? this.trace.functions[row.id] : row[by];
+		const sum = rows.reduce((total, row) => total + row.self, 0) || 1;
+		const head = ['name', 'calls', 'total', 'self'].map(key => el('th', {onclick: () => {
+			this.sort = {by: key, down: key === by ? !down : key !== 'name'};
+			table.replaceWith(this.table(rows));
+		}}, `${key === 'name' ? 'function' : key}${key === by ? down ? ' ▾' : ' ▴' : ''}`));
+
+		rows.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b)) * (down ? -1 : 1));
+		const table = el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows.slice(0, SHOWN).map(row => {
+			const name = this.trace.functions[row.id], cell = el('td', {title: name}, name);
+
+			cell.style.setProperty('--share', `${row.self / sum * 100}%`);
+			return el('tr', {className: 'go', onclick: () => this.setSearch(name)}, cell, el('td', {}, row.calls.toLocaleString('en')),
+				el('td', {title: exactText(row.total)}, timeText(row.total)), el('td', {title: exactText(row.self)}, timeText(row.self)));
+		})));
+		return table;
+	}
+
+	/* ---- going about ---- */
+
+	sameFunction(forward) {
+		const {selected} = this.chart;
+
+		if (!selected)
+			return;
+		const found = this.trace.seek({[this.trace.functionAt(selected.track, selected.slice)]: true}, selected, forward);
+
+		this.select({track: found.track, slice: found.slice});
+	}
+
+	fit() {
+		const {selected} = this.chart;
+
+		if (!selected)
+			return;
+		const {track, slice} = selected, margin = Math.max(track.duration[slice] * .05, SPAN_MIN / 2);
+
+		this.chart.show(track.start[slice] - margin, track.end(slice) + margin);
+	}
+
+	/* To the caller, the first call in it, or the neighbour in the row. */
+	walk(where) {
+		const {selected} = this.chart;
+
+		if (!selected)
+			return;
+		const {track, slice} = selected, row = track.rows[track.depth[slice]];
+		const below = slice + 1 < track.cnt && track.parent[slice + 1] === slice ? slice + 1 : -1;
+		const beside = row[row.indexOf(slice) + (where === 'left' ? -1 : 1)] ?? -1;
+		const next = where === 'up' ? track.parent[slice] : where === 'down' ? below : beside;
+
+		if (next >= 0)
+			this.select({track, slice: next});
+	}
+
+	clear() {
+		byId('search').blur();
+		this.setSearch('');
+		this.chart.range = this.chart.selected = null;
+		this.chart.invalidate();
+		if (this.chart.hit)
+			this.showHit(this.chart.hit);
+		else
+			this.showAbout();
+	}
+
+	setTheme(theme) {
+		document.documentElement.dataset.theme = theme;
+		this.chart.setTheme();
+		this.chart.resize();
+	}
+
+	/* ---- search ---- */
+
+	listenSearch() {
+		const input = byId('search');
+
+		input.oninput = () => this.search();
+		input.onkeydown = event => {
+			if (event.key === 'Enter')
+				this.toMatch(!event.shiftKey);
+			else if (event.key === 'Escape')
+				this.clear(), this.chart.canvas.focus();
+			event.stopPropagation();
+		};
+	}
+
+	setSearch(text) {
+		if (byId('search').value === text)
+			return;
+		byId('search').value = text;
+		this.search();
+	}
+
+	search() {
+		const text = byId('search').value.toLowerCase(), {trace, chart} = this;
+
+		this.match = text ? trace.functions.map(name => name.toLowerCase().includes(text)) : null;
+		chart.matches = this.match && new Map(trace.threads.map(track =>
+			[track, track.rowsOf(i => this.match[trace.functionAt(track, i)])]));
+		this.matchCnt = 0;
+		for (const rows of chart.matches?.values() ?? [])
+			for (const row of rows)
+				this.matchCnt += row.length;
+		byId('count').value = text ? countText(this.matchCnt, 'call') : '';
+		chart.invalidate();
+	}
+
+	toMatch(forward) {
+		const found = this.match && this.trace.seek(this.match, this.chart.selected, forward);
+
+		if (!found)
+			return;
+		byId('count').value = `${found.nth.toLocaleString('en')} of ${found.cnt.toLocaleString('en')}`;
+		this.select({track: found.track, slice: found.slice});
+	}
+
+	/* ---- mouse ---- */
+
+	listen() {
+		const {chart} = this, {canvas} = chart, {overview} = chart;
+
+		canvas.onwheel = event => this.onWheel(event);
+		canvas.onpointerdown = event => this.onDown(event);
+		canvas.onpointermove = event => this.onMove(event);
+		canvas.onpointerup = event => this.onUp(event);
+		canvas.onpointercancel = () => this.drag = null;
+		canvas.onpointerleave = () => {
+			this.pointer = null;
+			byId('tip').hidden = true;
+		};
+		overview.onpointerdown = event => {
+			overview.setPointerCapture(event.pointerId);
+			this.centre(event);
+		};
+		overview.onpointermove = event => {
+			if (event.buttons & 1)
+				this.centre(event);
+		};
+		byId('earlier').onclick = () => this.toHit(this.nth - 1);
+		byId('later').onclick = () => this.toHit(this.nth + 1);
+		byId('which').onclick = () => this.toHit(this.nth);
+		byId('all').onclick = () => chart.showWhole();
+		byId('theme').onclick = () => this.toggleTheme();
+		byId('keys').onclick = () => this.toggleHelp();
+		const dark = matchMedia('(prefers-color-scheme: dark)');
+
+		dark.onchange = () => this.setTheme(dark.matches ? 'dark' : 'light');
+	}
+
+	/* A click on the whole trace moves what is shown there. */
+	centre(event) {
+		const {begin, end} = this.trace, {chart} = this;
+		const time = begin + event.offsetX / chart.overview.clientWidth * (end - begin);
+
+		chart.show(time - chart.span / 2, time + chart.span / 2);
+	}
+
+	onWheel(event) {
+		const unit = event.deltaMode ? 20 : 1, across = event.deltaX * unit, along = event.deltaY * unit;
+
+		event.preventDefault();
+		if (event.shiftKey)
+			this.chart.scrollTo(this.chart.scroll + (along || across));
+		else if (Math.abs(across) > Math.abs(along))
+			this.chart.pan(across / this.chart.width);
+		else
+			this.chart.zoom(Math.exp(along * .002), event.offsetX);
+	}
+
+	onDown(event) {
+		const {chart} = this;
+
+		if (event.button)
+			return;
+		chart.canvas.focus();
+		chart.canvas.setPointerCapture(event.pointerId);
+		this.drag = {x: event.offsetX, y: event.offsetY, from: chart.from, to: chart.to, scroll: chart.scroll, moved: false,
+			measures: event.shiftKey || event.offsetY < RULER, track: chart.trackAt(event.offsetY)};
+	}
+
+	onMove(event) {
+		const {chart, drag} = this, {offsetX: x, offsetY: y} = event;
+
+		this.pointer = {x, y};
+		if (!drag)
+			return this.tip(event);
+		drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 3;
+		byId('tip').hidden = true;
+		if (!drag.moved)
+			return;
+		if (drag.measures) {
+			const times = [drag.x, x].map(at => Math.round(chart.timeAt(at))).sort((a, b) => a - b);
+
+			chart.range = {from: times[0], to: times[1], track: drag.track};
+			chart.invalidate();
+		} else {
+			const moved = (drag.x - x) / chart.width * (drag.to - drag.from);
+
+			chart.show(drag.from + moved, drag.to + moved);
+			chart.scrollTo(drag.scroll + drag.y - y);
+		}
+	}
+
+	onUp(event) {
+		const {chart, drag} = this;
+
+		this.drag = null;
+		if (drag?.moved && drag.measures)
+			this.showRange(chart.range);
+		else if (drag && !drag.moved)
+			this.click(event);
+	}
+
+	click(event) {
+		const {chart} = this, at = chart.at(event.offsetX, event.offsetY);
+
+		if (event.offsetY < RULER) {
+			this.toHit(chart.hitAt(event.offsetX));
+		} else if (at?.head) {
+			at.track.collapsed = !at.track.collapsed;
+			chart.layout();
+			chart.scrollTo(chart.scroll);
+		} else if (at?.instant !== undefined) {
+			this.showInstant(at);
+		} else if (at) {
+			chart.selected = at;
+			this.showSlice(at);
+		} else {
+			chart.selected = chart.range = null;
+		}
+		chart.invalidate();
+	}
+
+	tip(event) {
+		const {chart, trace} = this, at = chart.at(event.offsetX, event.offsetY), tip = byId('tip');
+
+		tip.hidden = !at || Boolean(at.head);
+		if (tip.hidden)
+			return;
+		tip.textContent = at.instant !== undefined ? at.track.instants[at.instant][1] :
+			`${trace.name(at.track, at.slice)}\n${timeText(at.track.duration[at.slice])}`;
+		tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
+		tip.style.top = `${Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8)}px`;
+	}
+
+	/* ---- keys ---- */
+
+	toggleTheme() {
+		this.setTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
+	}
+
+	toggleHelp() {
+		const help = byId('help');
+
+		if (help.open)
+			return help.close();
+		const arrows = {ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→'};
+		const rows = [...this.keys.filter(([, , text]) => text), ['wheel', null, 'zoom at the pointer; with Shift: scroll'],
+			['drag', null, 'move'], ['Shift drag', null, 'measure, and see the functions of that time (or drag on the ruler)'],
+			['click', null, 'a call, an instant, a hit on the ruler; a thread’s name folds it']];
+
+		help.replaceChildren(el('h2', {}, 'Keys and mouse'), el('dl', {}, ...rows.flatMap(([names, , text]) =>
+			[el('dt', {}, ...names.split(' ').flatMap(name => [el('kbd', {}, arrows[name] || name), ' '])), el('dd', {}, text)])));
+		help.onclick = () => help.close();
+		help.showModal();
+	}
+
+	listenKeys() {
+		const {chart} = this, page = () => chart.height * .8;
+
+		/* Names as in KeyboardEvent.key, what is done, and what help says. */
+		this.keys = [
+			['w s', name => chart.zoom(name === 'w' ? 1 / 1.4 : 1.4, this.pointer?.x), 'zoom in and out, at the pointer'],
+			['a d', name => chart.pan(name === 'a' ? -.15 : .15), 'move left and right'],
+			['PageUp PageDown', name => chart.scrollTo(chart.scroll + (name === 'PageUp' ? -page() : page())), 'scroll'],
+			['h', () => this.toHit(this.nth), 'to the hit'],
+			[', .', name => this.toHit(this.nth + (name === ',' ? -1 : 1)), 'previous and next hit'],
+			['p n', name => this.toHit(this.nth + (name === 'p' ? -1 : 1)), ''],
+			['[ ]', name => this.sameFunction(name === ']'), 'previous and next call of the same function'],
+			['ArrowUp ArrowDown ArrowLeft ArrowRight', name => this.walk(name.slice(5).toLowerCase()),
+				'caller, first call in it, neighbours'],
+			['f', () => this.fit(), 'fit the call that is selected'],
+			['0', () => chart.showWhole(), 'the whole trace'],
+			['/', () => byId('search').select(), 'search functions; Enter: next call, Shift-Enter: previous'],
+			['Enter', (name, event) => this.toMatch(!event.shiftKey), ''],
+			['t', () => this.toggleTheme(), 'light or dark'],
+			['?', () => this.toggleHelp(), 'this help'],
+			['Escape', () => this.clear(), 'clear search and selection'],
+		];
+		document.addEventListener('keydown', event => {
+			const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+			const key = this.keys.find(([names]) => names.split(' ').includes(name));
+
+			if (!key || event.ctrlKey || event.altKey || event.metaKey || (byId('help').open && name !== '?') ||
+			    (name === 'Enter' && event.target.tagName === 'BUTTON') || event.target.tagName === 'SELECT')
+				return;
+			event.preventDefault();
+			key[1](name, event);
+		});
+	}
+}
+
+async function start() {
+	const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+
+	document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+	try {
+		const data = byId('data'), trace = new Trace(await inflate(data.textContent.trim()));
+
+		data.remove();
+		window.trailcam = new Page(trace); /* for whoever looks inside: tests, and the browser's console */
+		byId('wait').remove();
+		document.documentElement.dataset.ready = 'true';
+	} catch (error) {
+		byId('wait').textContent = `The trace in this page cannot be shown (${error.message}). It needs a browser of 2023 or later.`;
+		throw error;
+	}
+}
+
+start();
