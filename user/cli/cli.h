@@ -23,6 +23,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_view(int argc, char **argv);
 
 /*
  * argp_parse(), but flags that are spelled as magic-trace spells them, and long options that are nearly right, are answered with what would be right;

@@ -19,6 +19,7 @@ static const struct command {
 	{"attach", cmd_attach, "the same for programs that run already"},
 	{"probes", cmd_probes, "list what can be a trigger in a program or library"},
 	{"decode", cmd_decode, "write the trace of a recording"},
+	{"view", cmd_view, "show a recording in the browser"},
 	{"doctor", cmd_doctor, "what works on this machine, and what would change the rest"},
 	{"dump", cmd_dump, "show what is in a recording: packets, branches, slices, hits"},
 };
@@ -35,6 +36,7 @@ static void print_help(FILE *file)
 	      "  trailcam run -t main --keep-recording rec -- ls       keep what was recorded ...\n"
 	      "  trailcam decode rec -o again.fxt.gz                   ... and decode it later, without "
 	      "privileges\n"
+	      "  trailcam view rec                                     ... look at it in the browser ...\n"
 	      "  trailcam dump --slices rec                            ... or read it as text\n"
 	      "\n"
 	      "Commands (trailcam COMMAND --help says more):\n",
