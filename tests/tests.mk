@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 60
 ORACLES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c))
 # What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
 TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils libyajl-dev \
-	qemu-system-x86 busybox-static gcc-12 zsh fish dpkg-dev
+	qemu-system-x86 busybox-static gcc-12 zsh fish dpkg-dev chromium
 
 define unit_rule
 $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(below_$(1)),$(BUILD)/lib/$(m).a) $(TEST_TOOLS)

@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Uses a page of `trailcam view` as a person would, in a headless browser, and compares what it shows with what dump says.
+
+    view.py recording PAGE SLICES HITS      of `dump --slices` and `dump --hits`
+    view.py alone PAGE HITS                 hits without calls
+    view.py strange PAGE                    names that are markup (tests/e2e/view.sh makes it)
+    view.py long PAGE CALLS                 loads and redraws so many calls
+"""
+import sys
+from collections import defaultdict
+
+from browser import Browser
+
+SHIFT = 8
+failed = 0
+
+
+def check(name, ok, *detail):
+    global failed
+    print(f"{'ok' if ok else 'not ok'} - page: {name}")
+    if not ok:
+        failed += 1
+        print("#", *detail)
+
+
+class Slice:
+    def __init__(self, line):
+        start, end, depth, name, self.pid, self.tid = line.rstrip("\n").split("\t")
+        self.start, self.end, self.depth = int(start), int(end), int(depth)
+        self.name = name.removesuffix(" [inferred start time]")
+
+
+def read_slices(path):
+    with open(path) as file:
+        slices = [Slice(line) for line in file if not line.startswith("#")]
+    return [one for one in slices if one.depth >= 0]
+
+
+def read_hits(path):
+    hits = []
+    with open(path) as file:
+        for line in file:
+            key, value = line.split(maxsplit=1)
+            if key == "hit":
+                hits.append({"frames": []})
+            elif key.startswith("#"):
+                hits[-1]["frames"].append(value.split(maxsplit=1)[1].strip().rsplit("+0x", 1)[0])
+            else:
+                hits[-1][key] = value.strip()
+    return hits
+
+
+def statistics(slices, begin, end):
+    """Calls, total and self time of each function in [begin, end), the slow way: each moment belongs to the slices around it."""
+    calls, total, alone = defaultdict(int), defaultdict(int), defaultdict(int)
+    inside = [one for one in slices if one.start < end and (one.end > begin or one.start >= begin)]
+    threads = defaultdict(list)
+    for one in inside:
+        threads[one.pid, one.tid].append(one)
+        calls[one.name] += 1
+    for thread in threads.values():
+        spans = defaultdict(list)
+        for one in thread:
+            spans[one.name].append((max(one.start, begin), min(one.end, end)))
+        for name, pieces in spans.items():
+            reached = begin
+            for start, stop in sorted(pieces):
+                total[name] += max(0, stop - max(start, reached))
+                reached = max(reached, stop)
+        edges = sorted({at for one in thread for at in (max(one.start, begin), min(one.end, end))})
+        innermost = dict()
+        for one in sorted(thread, key=lambda one: one.depth):
+            for at in edges[bisect(edges, max(one.start, begin)):bisect(edges, min(one.end, end))]:
+                innermost[at] = one.name
+        for at, after in zip(edges, edges[1:]):
+            if at in innermost:
+                alone[innermost[at]] += after - at
+    return {name: (calls[name], total[name], alone[name]) for name in calls}
+
+
+def bisect(edges, value):
+    import bisect as by
+    return by.bisect_left(edges, value)
+
+
+class Page:
+    def __init__(self, browser):
+        self.browser = browser
+        self.left, self.top = self.value("(r => [r.left, r.top])(document.getElementById('timeline').getBoundingClientRect())")
+
+    def value(self, expression):
+        return self.browser.value(f"(() => {{ const page = trailcam, {{chart, trace}} = page; return {expression}; }})()")
+
+    @property
+    def view(self):
+        return self.value("[chart.from, chart.to]")
+
+    @property
+    def span(self):
+        begin, end = self.view
+        return end - begin
+
+    @property
+    def panel(self):
+        return self.browser.value("document.getElementById('panel').innerText")
+
+    def selected(self):
+        return self.value("chart.selected && {name: trace.name(chart.selected.track, chart.selected.slice), "
+                          "start: chart.selected.track.start[chart.selected.slice], "
+                          "end: chart.selected.track.end(chart.selected.slice), depth: chart.selected.track.depth[chart.selected.slice]}")
+
+    def key(self, key, **more):
+        self.browser.key(key, **more)
+
+    def where(self, thread, index):
+        """Where the middle of a slice is on the screen."""
+        x, y = self.value(f"(t => [(Math.max(chart.x(t.start[{index}]), 0) + Math.min(chart.x(t.end({index})), chart.width)) / 2, "
+                          f"chart.rowY(t, t.depth[{index}]) + 9])(trace.threads[{thread}])")
+        return self.left + x, self.top + y
+
+
+def close_to(a, b):
+    return abs(a - b) <= 1e-6 * max(abs(a), abs(b), 1)
+
+
+# ---- a recording with hits ----
+
+def opens_at_hit(page, hit):
+    time, (begin, end) = int(hit["time_ns"]), page.view
+    check("opens with the hit in sight", begin < time < end, begin, time, end)
+    panel = page.panel
+    missing = [name for name in ("rip", "rsp", "rdi", "r15", "eflags") if f"0x{hit[name]}" not in panel]
+    check("the panel has the hit's registers", not missing, missing, panel)
+    missing = [f"arg{i}" for i in range(6) if f"0x{hit[f'arg{i}']}" not in panel]
+    check("the panel has the hit's arguments", not missing, missing, panel)
+    at = [panel.find(name) for name in hit["frames"]]
+    check("the panel has the recorded stack", -1 not in at, hit["frames"], panel)
+    check("the call that was hit is selected", page.selected()["name"] == hit["frames"][0], page.selected())
+
+
+def keys_move(page):
+    before, (begin, _) = page.span, page.view
+    page.key("w")
+    check("w zooms in", page.span < before * .9, before, page.span)
+    page.key("s")
+    check("s zooms out again", close_to(page.span, before), before, page.span)
+    begin, end = page.view
+    page.key("a")
+    check("a moves left", page.view[0] < begin and close_to(page.span, end - begin), page.view)
+    page.key("d")
+    check("d moves back", close_to(page.view[0], begin), page.view)
+
+
+def mouse_moves(page):
+    x, y = 350, 200
+    at, before = page.value(f"chart.timeAt({x})"), page.span
+    page.browser.wheel(page.left + x, page.top + y, -200)
+    check("the wheel zooms in", page.span < before * .9, before, page.span)
+    check("what is under the pointer stays there", abs(page.value(f"chart.x({at})") - x) < 1, page.view)
+    at = page.value(f"chart.timeAt({x})")
+    page.browser.drag(page.left + x, page.top + y, page.left + x + 150, page.top + y)
+    check("dragging moves", abs(page.value(f"chart.x({at})") - x - 150) < 1, page.view)
+    page.key("h")
+
+
+def searches(page, slices, text):
+    wanted = sorted((one for one in slices if text in one.name.lower()), key=lambda one: one.start)
+    page.key("Escape")
+    page.key("/")
+    page.browser.type(text)
+    count = page.browser.value("document.getElementById('count').value")
+    check("search counts", count == f"{len(wanted):,} calls", count, len(wanted))
+    shown = page.value("[...chart.matches.values()].flat().reduce((cnt, row) => cnt + row.length, 0)")
+    check("search highlights all of them", shown == len(wanted), shown)
+    found = []
+    for _ in range(3):
+        page.key("Enter")
+        found.append(page.selected()["start"])
+    check("Enter goes from one to the next", found == [one.start for one in wanted[:3]], found)
+    page.key("Enter", modifiers=SHIFT)
+    check("Shift-Enter goes back", page.selected()["start"] == wanted[1].start, page.selected())
+    count = page.browser.value("document.getElementById('count').value")
+    check("which of them is told", count == f"2 of {len(wanted):,}", count)
+    begin, end = page.view
+    check("the match is in sight", begin <= wanted[1].start <= end, page.view)
+    page.key("Escape")
+
+
+def clicks(page, slices):
+    index = page.value("(hit => hit.track.parent[hit.slice])(trace.hits[0])")
+    page.key("h")
+    page.browser.click(*page.where(0, index))
+    got, panel = page.selected(), page.panel
+    same = [one for one in slices if one.start == got["start"] and one.depth == got["depth"]]
+    check("a click selects the call there", page.value("chart.selected.slice") == index, got)
+    check("it is a call of the recording", [(one.name, one.end) for one in same] == [(got["name"], got["end"])], got)
+    callers = [one.name for one in slices if one.depth < got["depth"] and one.start <= got["start"] and one.end >= got["end"]]
+    missing = [name for name in [got["name"], "duration", "self", *callers] if name not in panel]
+    check("the panel tells of it, and its callers", callers and not missing, missing, panel)
+    calls = [one.start for one in slices if one.name == got["name"]]
+    nth = calls.index(got["start"])
+    page.key("]")
+    check("] goes to the next call of the function", page.selected()["start"] == calls[(nth + 1) % len(calls)], page.selected())
+    page.key("[")
+    page.key("[")
+    check("[ goes to the one before", page.selected()["start"] == calls[nth - 1], page.selected())
+    page.key("ArrowUp")
+    check("up goes to the caller", page.selected()["depth"] == got["depth"] - 1, page.selected())
+
+
+def measures(page, slices):
+    for zoom, name in ("h", "near the hit"), ("0", "in the whole trace"):
+        page.key(zoom)
+        page.browser.drag(page.left + 120, page.top + 60, page.left + 610, page.top + 60, modifiers=SHIFT)
+        begin, end = page.value("[chart.range.from, chart.range.to]")
+        expected = statistics(slices, begin, end)
+        got = {row["name"]: (row["calls"], row["total"], row["self"]) for row in
+               page.value("page.rows.map(row => ({name: trace.functions[row.id], calls: row.calls, total: row.total, self: row.self}))")}
+        wrong = [(key, got.get(key), expected.get(key)) for key in {*got, *expected} if got.get(key) != expected.get(key)]
+        check(f"functions of a range by time, {name}", len(got) > 5 and not wrong, wrong[:5])
+    selves = page.value("page.rows.map(row => row.self)")
+    check("sorted by their own time", selves == sorted(selves, reverse=True), selves[:9])
+    page.browser.value("document.querySelectorAll('#panel th')[1].click()")
+    calls = page.browser.value("[...document.querySelectorAll('#panel td:nth-child(2)')].map(td => +td.textContent.replaceAll(',', ''))")
+    check("a click on a column sorts by it", calls == sorted(calls, reverse=True) and len(calls) > 5, calls[:9])
+    page.key("Escape")
+
+
+def hit_to_hit(page, hits):
+    shown = []
+    for key in "h", ".", "n", ",", "p":
+        page.key(key)
+        number = page.browser.value("document.getElementById('which').textContent")
+        time, (begin, end) = int(hits[int(number.split()[1]) - 1]["time_ns"]), page.view
+        shown.append((number.split()[1], begin < time < end, f"{time / 1e9:.9f}" in page.panel))
+    check("from hit to hit and back", shown == [(number, True, True) for number in "12321"], shown)
+    while page.view[1] < int(hits[2]["time_ns"]):
+        page.key("s")
+    page.browser.click(page.left + page.value("chart.x(trace.hits[2].time)") + 2, page.top + 12)
+    check("a click on a hit's flag goes there", page.value("page.nth") == 2, page.value("page.nth"))
+    page.key("p")
+    page.key("p")
+
+
+def themes(page):
+    pixel = "(d => d[0] + d[1] + d[2])(chart.context.getImageData(chart.canvas.width - 2, chart.canvas.height - 2, 1, 1).data)"
+    page.browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    page.browser.settle()
+    dark = page.value(pixel)
+    page.key("t")
+    light = page.value(pixel)
+    check("dark where the system is, and light by a key", dark < 150 < 600 < light, dark, light)
+
+
+def helps(page):
+    page.key("?")
+    text = page.browser.value("document.getElementById('help').open && document.getElementById('help').innerText")
+    check("? shows the keys", text and "zoom in and out" in text and "previous and next hit" in text, text)
+    page.key("?")
+    check("? hides them", not page.browser.value("document.getElementById('help').open"))
+
+
+def folds(page):
+    height = page.value("chart.total")
+    page.browser.click(page.left + 60, page.top + page.value("trace.threads[0].top - chart.scroll") + 26 + 10)
+    check("a thread folds", page.value("chart.total") < height, height)
+    page.browser.click(page.left + 60, page.top + page.value("trace.threads[0].top - chart.scroll") + 26 + 10)
+    check("and unfolds", page.value("chart.total") == height, height)
+
+
+# Whatever the zoom, each pixel of a row where something begins is painted.
+NOTHING_DROPPED = """(() => {
+	const missing = [];
+	for (const track of trace.threads)
+		track.rows.forEach((row, depth) => {
+			const painted = new Uint8Array(chart.width + 2);
+			chart.boxes(track, row, (x, width) => painted.fill(1, Math.max(Math.floor(x), 0), Math.max(Math.ceil(x + width), 0)));
+			for (const i of row) {
+				const x = Math.floor(chart.x(track.start[i]));
+				if (x >= 0 && x < chart.width && !painted[x])
+					missing.push([depth, x, i]);
+			}
+		});
+	return missing;
+})()"""
+
+
+def drops_nothing(page):
+    page.key("0")
+    for _ in range(6):
+        missing = page.value(NOTHING_DROPPED)
+        check("nothing is dropped where it is narrow", not missing, len(missing), missing[:5])
+        for _ in range(5):
+            page.key("w")
+
+
+def recording(browser, slices_path, hits_path):
+    page, slices, hits = Page(browser), read_slices(slices_path), read_hits(hits_path)
+    opens_at_hit(page, hits[0])
+    keys_move(page)
+    mouse_moves(page)
+    searches(page, slices, "table")
+    clicks(page, slices)
+    measures(page, slices)
+    hit_to_hit(page, hits)
+    helps(page)
+    folds(page)
+    drops_nothing(page)
+    themes(page)
+
+
+# ---- other pages ----
+
+def alone(browser, hits_path):
+    page, hit = Page(browser), read_hits(hits_path)[0]
+    for key in "w", "f", "]", "0", "Escape", "h":
+        page.key(key)
+    begin, end = page.view
+    check("a hit without calls is in sight", begin <= int(hit["time_ns"]) <= end, page.view)
+    check("and told", all(f"0x{hit[name]}" in page.panel for name in ("rip", "rdi")), page.panel)
+
+
+def strange(browser):
+    page = Page(browser)
+    name = page.value("trace.functions.find(name => name.includes('script'))")
+    check("markup is a name like any other", name == '<img src=x onerror="window.bad=1"></script><!-- \ufffd&amp;', name)
+    page.browser.click(*page.where(0, page.value("trace.threads[0].symbol.findIndex(s => trace.symbols[s][0].includes('script'))")))
+    check("the panel shows it", name in page.panel, page.panel)
+    browser.mouse("mouseMoved", *page.where(0, 1))
+    page.key("/")
+    browser.type("<img")
+    page.key("Enter")
+    page.browser.drag(page.left + 100, page.top + 60, page.left + 800, page.top + 60, modifiers=SHIFT)
+    check("the table shows it", name in page.panel, page.panel)
+    made = browser.value("document.querySelectorAll('img').length + (window.bad || 0)")
+    check("it does nothing", made == 0, made)
+    x, y = page.value("(t => [chart.x(t.instants[0][0]), chart.rowY(t, 0) - 6])(trace.threads[0])")
+    page.browser.click(page.left + x, page.top + y)
+    check("a gap tells its reason", "Lost <b>trace</b> data" in page.panel, page.panel)
+
+
+def long(browser, cnt):
+    page = Page(browser)
+    got = page.value("trace.threads.reduce((cnt, track) => cnt + track.cnt, 0)")
+    check(f"{int(cnt):,} calls are there", got == int(cnt), got)
+    times = []
+    for _ in range(8):
+        page.value("chart.draw()")
+        times.append(round(page.value("chart.frameMs"), 1))
+        page.key("w")
+    print("# drawing, ms:", *times)
+    page.key("0")
+    missing = page.value(NOTHING_DROPPED)
+    check("nothing is dropped where it is narrow", not missing, len(missing), missing[:5])
+    page.key("/")
+    browser.type("leaf")
+    page.key("Enter")
+    check("search in it", page.selected()["name"].startswith("leaf"), page.selected())
+
+
+def main():
+    kind, path, *rest = sys.argv[1:]
+    browser = Browser()
+    try:
+        browser.open("file://" + path)
+        {"recording": recording, "alone": alone, "strange": strange, "long": long}[kind](browser, *rest)
+        complaints = browser.complaints()
+        check("no error, and no request to anywhere", not complaints, *complaints)
+    finally:
+        browser.close()
+    sys.exit(bool(failed))
+
+
+main()
