@@ -112,4 +112,14 @@ else
 	skip 'disk full' 'no tmpfs can be mounted here'
 fi
 check '/dev/full' one_line 1 'No space left' decode "$tmp/rec" -o /dev/full
+
+# --- docs/troubleshooting.md: messages are quoted as the program has them, "..." standing for what it fills in
+quotes_messages() {
+	strings -n 4 "$trailcam" >"$tmp/strings"
+	sed -n 's/^| \(`.*`[^|]*\) | .*/\1/p' docs/troubleshooting.md | grep -o '`[^`]*`' | tr -d '`' | sed 's/\.\.\./\n/g' |
+		sed 's/^ *//; s/ *$//' | grep '....' >"$tmp/quotes"
+	[ "$(wc -l <"$tmp/quotes")" -gt 50 ] || return 1
+	while read -r quote; do says "$tmp/strings" "$quote" >/dev/null || { echo "no message has '$quote'"; return 1; }; done <"$tmp/quotes"
+}
+check 'docs/troubleshooting.md quotes what the program says' quotes_messages
 finish
