@@ -100,7 +100,8 @@ static const struct argp argp = {
 	       "function "
 	       "call that led up to it. Ctrl-C ends the recording where it is. The processes run on "
 	       "afterwards.\v"
-	       "The exit status is 0 where a trace was written, 1 on a failure, and 2 on wrong usage.",
+	       "Exit status: 0: a trace was written; 1: none was: a failure, or the crash that was waited "
+	       "for did not come; 2: wrong usage.",
 };
 
 static int attach_to(void *ctx)
