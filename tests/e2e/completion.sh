@@ -22,6 +22,11 @@ check 'choices, as --help has them' offers 3 'auto intel_pt none step' run --sou
 check 'choices behind "="' offers 2 '--source=step' run --source=st -- true
 check 'choices behind "=", as bash has it' offers 4 '--source=step' run --source = st
 check 'choices with more behind them' offers 2 '--timer-resolution=custom:' run --timer-resolution=c
+check 'formats' offers 3 'folded fxt' decode --format f
+meanings() {
+	"$trailcam" __complete 2 trailcam decode -- >"$tmp/out" && ! grep -q '(null)' "$tmp/out"
+}
+check 'every option, with a meaning or without' meanings
 check 'functions of the program behind the cursor' offers 3 'table_add table_find table_grow' run -t table_ -- "$wordcount"
 check 'functions, glued to the option' offers 2 '-ttable_add' run -ttable_a "$wordcount"
 check 'functions of a library' offers 6 'libc.so.6:calloc' run -v -t libc.so.6 : callo -- "$wordcount"

@@ -18,6 +18,7 @@
 #include "cli/process_list.h"
 #include "image/elf_file.h"
 #include "pipeline/program.h"
+#include "sinks/sink.h"
 #include "trigger/list.h"
 #include "trigger/trigger.h"
 
@@ -142,6 +143,17 @@ static void offer_signals(struct completion *c)
 	}
 }
 
+/* "fxt, json or slices" */
+static void offer_formats(struct completion *c)
+{
+	struct sink_list names = sink_names();
+	char *rest = names.text;
+
+	for (char *name; (name = strsep(&rest, ", "));)
+		if (*name && strcmp(name, "or") != 0)
+			offer(c, name, strlen(name), "");
+}
+
 static void offer_programs(struct completion *c)
 {
 	(void)c;
@@ -157,7 +169,7 @@ static void offer_values(struct completion *c, const char *arg)
 	} kinds[] = {
 		{"PLACE", offer_symbols},    {"SYMBOL", offer_symbols}, {"FUNCTION", offer_symbols},
 		{"PATTERN", offer_symbols},  {"PID", offer_processes},	{"SIGNAL", offer_signals},
-		{"PROGRAM", offer_programs},
+		{"PROGRAM", offer_programs}, {"FORMAT", offer_formats},
 	};
 	size_t len;
 
@@ -182,7 +194,7 @@ static void offer_options(const struct completion *c)
 		char name[64];
 
 		offer(c, name, (size_t)snprintf(name, sizeof(name), "--%s", options[i]->name),
-		      options[i]->doc);
+		      options[i]->doc ? options[i]->doc : "");
 	}
 }
 

@@ -17,7 +17,7 @@ static const struct argp_option table[] = {
 	 "suffix "
 	 "names; may be given several times",
 	 21},
-	{"format", OPT_FORMAT, "NAME", 0, NULL, 21},
+	{"format", OPT_FORMAT, "FORMAT", 0, NULL, 21},
 	{0},
 };
 
