@@ -493,7 +493,8 @@ static int read_all(struct reading *reading, const char *path)
 		return fail(err, "no memory for the calls of %s", path);
 	end_all(reading);
 	if (reading->no_begin)
-		log_warn("%s: ends of calls that it does not begin, left out: %" PRIu64, path, reading->no_begin);
+		log_warn("%s: ends of calls that it does not begin, left out: %" PRIu64, path,
+			 reading->no_begin);
 	if (reading->others)
 		log_warn("%s: events of kinds that no call is made of, left out: %" PRIu64, path,
 			 reading->others);
