@@ -12,17 +12,22 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/spill.h"
-#include "sinks/fxt_layout.h"
 #include "sinks/fxt_record.h"
 #include "sinks/sink.h"
 
-enum { DEPTH_MAX = 512 };
+enum { DEPTH_MAX = 512, HITS_PID = 1 << 30, HITS_TID = HITS_PID };
 
 struct writer {
 	struct fxt *fxt;
 	const struct timeline *timeline;
 	uint64_t too_deep; /* slices left out */
 };
+
+/* A reader drops tid 0, and shows all of them as one thread. */
+static uint64_t shown_id(int32_t id)
+{
+	return id > 0 ? (uint64_t)id : (uint64_t)HITS_PID + 1 + (uint32_t)id;
+}
 
 /* ---- slices ---- */
 
@@ -32,7 +37,7 @@ static void begin_slice(struct writer *writer, const struct timeline_thread *thr
 	const struct symbol *symbol = slice->symbol;
 	struct fxt *fxt = writer->fxt;
 
-	fxt_event_begin(fxt, FXT_BEGIN, fxt_shown_id(thread->pid), fxt_shown_id(thread->tid), slice->start_ns,
+	fxt_event_begin(fxt, FXT_BEGIN, shown_id(thread->pid), shown_id(thread->tid), slice->start_ns,
 			slice_name(slice));
 	if (symbol) {
 		fxt_arg_pointer(fxt, "address", slice->ip ? slice->ip : symbol->start);
@@ -56,8 +61,8 @@ static void begin_slice(struct writer *writer, const struct timeline_thread *thr
 
 static void end_slice(struct writer *writer, const struct timeline_thread *thread, const struct slice *slice)
 {
-	fxt_event_begin(writer->fxt, FXT_END, fxt_shown_id(thread->pid), fxt_shown_id(thread->tid),
-			slice->end_ns, NULL);
+	fxt_event_begin(writer->fxt, FXT_END, shown_id(thread->pid), shown_id(thread->tid), slice->end_ns,
+			NULL);
 	fxt_event_end(writer->fxt);
 }
 
@@ -76,7 +81,7 @@ static void end_slices(struct writer *writer, const struct timeline_thread *thre
 static void write_instant(struct writer *writer, const struct timeline_thread *thread,
 			  const struct instant *instant)
 {
-	fxt_event_begin(writer->fxt, FXT_INSTANT, fxt_shown_id(thread->pid), fxt_shown_id(thread->tid),
+	fxt_event_begin(writer->fxt, FXT_INSTANT, shown_id(thread->pid), shown_id(thread->tid),
 			instant->time_ns, instant->text);
 	fxt_event_end(writer->fxt);
 }
@@ -120,17 +125,19 @@ static void name_threads(struct writer *writer)
 
 		if (thread->pid != named) {
 			snprintf(name, sizeof(name), "%.4000s [pid=%d]", timeline->command, thread->pid);
-			fxt_name_process(writer->fxt, fxt_shown_id(thread->pid), name);
+			fxt_name_process(writer->fxt, shown_id(thread->pid), name);
 			named = thread->pid;
 		}
-		fxt_name_thread(writer->fxt, fxt_shown_id(thread->pid), fxt_shown_id(thread->tid),
-				thread->name);
+		fxt_name_thread(writer->fxt, shown_id(thread->pid), shown_id(thread->tid), thread->name);
 	}
 }
 
 /* ---- hits ---- */
 
-const struct fxt_register fxt_registers[FXT_REGISTERS] = {
+static const struct {
+	const char *name;
+	enum hit_reg reg;
+} registers[] = {
 	{"rip", HIT_RIP}, {"rdi", HIT_RDI}, {"rsi", HIT_RSI},	    {"rdx", HIT_RDX}, {"rcx", HIT_RCX},
 	{"r8", HIT_R8},	  {"r9", HIT_R9},   {"rax", HIT_RAX},	    {"rbx", HIT_RBX}, {"rbp", HIT_RBP},
 	{"rsp", HIT_RSP}, {"r10", HIT_R10}, {"r11", HIT_R11},	    {"r12", HIT_R12}, {"r13", HIT_R13},
@@ -160,7 +167,7 @@ static char *stack_text(const struct timeline_hit *placed)
 static void write_registers(struct fxt *fxt, const struct hit *hit, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		fxt_arg_pointer(fxt, fxt_registers[i].name, hit->regs[fxt_registers[i].reg]);
+		fxt_arg_pointer(fxt, registers[i].name, hit->regs[registers[i].reg]);
 }
 
 static const char *trigger_name(const struct timeline *timeline, const struct hit *hit)
@@ -180,7 +187,7 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 	if (!stack)
 		return -ENOMEM;
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
-	fxt_event_begin(fxt, FXT_BEGIN, FXT_HITS_PID, FXT_HITS_TID, placed->time_ns, name);
+	fxt_event_begin(fxt, FXT_BEGIN, HITS_PID, HITS_TID, placed->time_ns, name);
 	fxt_arg_string(fxt, "stack", stack);
 	fxt_arg_string(fxt, "symbol", placed->symbol ? placed->symbol->name : "?");
 	fxt_arg_int(fxt, "monotonic_ns", (int64_t)hit->time_ns);
@@ -188,13 +195,13 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 	fxt_arg_int(fxt, "tid", hit->tid);
 	write_registers(fxt, hit, 0, REGISTERS_AT_BEGIN);
 	fxt_event_end(fxt);
-	fxt_event_begin(fxt, FXT_END, FXT_HITS_PID, FXT_HITS_TID, placed->time_ns, NULL);
+	fxt_event_begin(fxt, FXT_END, HITS_PID, HITS_TID, placed->time_ns, NULL);
 	fxt_arg_int(fxt, "cpu", hit->cpu);
 	fxt_arg_string(fxt, "comm", comm);
 	fxt_arg_pointer(fxt, "return_address", hit->return_address);
-	write_registers(fxt, hit, REGISTERS_AT_BEGIN, FXT_REGISTERS);
+	write_registers(fxt, hit, REGISTERS_AT_BEGIN, ARRAY_SIZE(registers));
 	fxt_event_end(fxt);
-	fxt_event_begin(fxt, FXT_INSTANT, fxt_shown_id((int32_t)hit->pid), fxt_shown_id((int32_t)hit->tid),
+	fxt_event_begin(fxt, FXT_INSTANT, shown_id((int32_t)hit->pid), shown_id((int32_t)hit->tid),
 			placed->time_ns, name);
 	for (size_t i = 0; i < HIT_ARG_CNT; i++)
 		fxt_arg_pointer(fxt, arg_names[i], hit->args[i]);
@@ -220,8 +227,8 @@ static int write_hits(struct writer *writer)
 static void write_counter(struct writer *writer, const struct counter *counter)
 {
 	for (size_t i = 0; i < counter->point_cnt; i++) {
-		fxt_event_begin(writer->fxt, FXT_COUNTER, fxt_shown_id(counter->pid),
-				fxt_shown_id(counter->tid), counter->points[i].time_ns, counter->name);
+		fxt_event_begin(writer->fxt, FXT_COUNTER, shown_id(counter->pid), shown_id(counter->tid),
+				counter->points[i].time_ns, counter->name);
 		fxt_arg_int(writer->fxt, "value", (int64_t)counter->points[i].value);
 		fxt_counter_end(writer->fxt, (uint64_t)(uint32_t)counter->tid);
 	}
@@ -233,9 +240,9 @@ static void write_about(struct writer *writer)
 	const struct timeline *timeline = writer->timeline;
 	struct fxt *fxt = writer->fxt;
 
-	fxt_name_process(fxt, FXT_HITS_PID, "hits");
-	fxt_name_thread(fxt, FXT_HITS_PID, FXT_HITS_TID, "hits");
-	fxt_event_begin(fxt, FXT_INSTANT, FXT_HITS_PID, FXT_HITS_TID, 0, "trace begins");
+	fxt_name_process(fxt, HITS_PID, "hits");
+	fxt_name_thread(fxt, HITS_PID, HITS_TID, "hits");
+	fxt_event_begin(fxt, FXT_INSTANT, HITS_PID, HITS_TID, 0, "trace begins");
 	fxt_arg_string(fxt, "command", timeline->command);
 	fxt_arg_string(fxt, "source", timeline->source ? timeline->source : "");
 	fxt_arg_string(fxt, "stopped_by", timeline->stopped_by ? timeline->stopped_by : "");

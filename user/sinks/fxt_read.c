@@ -15,8 +15,10 @@
 #include "base/hash_index.h"
 #include "base/log.h"
 #include "base/spill.h"
-#include "sinks/fxt_layout.h"
 #include "sinks/fxt_stream.h"
+
+/* The hits' track, as sinks/fxt.c has it. */
+enum { HITS_PID = 1 << 30, HITS_TID = HITS_PID };
 
 static const char inferred_suffix[] = " [inferred start time]"; /* magic-trace's */
 
@@ -41,6 +43,12 @@ struct reading {
 bool fxt_is(const char *path)
 {
 	return fxt_stream_is(path);
+}
+
+/* Ids that are not above 0 are written as others above those of the hits. */
+static int32_t id_of(uint64_t shown)
+{
+	return (int32_t)(uint32_t)(shown > HITS_PID ? shown - HITS_PID - 1 : shown);
 }
 
 static const struct fxt_read_arg *find_arg(const struct fxt_read_event *event, const char *name)
@@ -70,7 +78,7 @@ static const char *text_of(const struct fxt_read_event *event, const char *name,
 static int thread_of(struct reading *reading, uint64_t shown_pid, uint64_t shown_tid, size_t *ret_index)
 {
 	struct timeline *timeline = reading->timeline;
-	struct timeline_thread fresh = {.pid = fxt_id_of(shown_pid), .tid = fxt_id_of(shown_tid)};
+	struct timeline_thread fresh = {.pid = id_of(shown_pid), .tid = id_of(shown_tid)};
 	uint64_t hash = hash_number(hash_number(0, (uint32_t)fresh.pid), (uint32_t)fresh.tid);
 	int err;
 
@@ -109,7 +117,7 @@ static int name_thread(struct reading *reading, const struct fxt_read_event *eve
 	size_t index;
 	int err;
 
-	if (event->pid == FXT_HITS_PID)
+	if (event->pid == HITS_PID)
 		return 0;
 	err = thread_of(reading, event->pid, event->tid, &index);
 	return err ? err : replace_text(&reading->timeline->threads[index].name, event->name);
@@ -264,11 +272,9 @@ static void fill_hit(struct hit *hit, const struct fxt_read_event *event)
 			continue;
 		memcpy(field, &arg->value, hit_fields[i].is_short ? sizeof(uint32_t) : sizeof(uint64_t));
 	}
-	for (size_t i = 0; i < FXT_REGISTERS; i++) {
-		__u64 *reg = &hit->regs[fxt_registers[i].reg];
-
-		*reg = number(event, fxt_registers[i].name, *reg);
-	}
+	for (unsigned int i = 0; i < HIT_REG_CNT; i++)
+		if (hit_reg_name(i))
+			hit->regs[i] = number(event, hit_reg_name(i), hit->regs[i]);
 }
 
 static int add_frame(struct reading *reading, struct timeline_hit *placed, const char *line, size_t len)
@@ -412,7 +418,7 @@ static int read_hits_track(struct reading *reading, const struct fxt_read_event 
 static int add_point(struct reading *reading, const struct fxt_read_event *event)
 {
 	struct timeline *timeline = reading->timeline;
-	struct counter *counter, fresh = {.pid = fxt_id_of(event->pid), .tid = fxt_id_of(event->tid)};
+	struct counter *counter, fresh = {.pid = id_of(event->pid), .tid = id_of(event->tid)};
 	struct counter_point point = {.time_ns = event->time_ns, .value = number(event, "value", 0)};
 	size_t i = timeline->counter_cnt;
 
@@ -470,7 +476,7 @@ static int read_event(struct reading *reading, const struct fxt_read_event *even
 		break;
 	}
 	reading->event_cnt++;
-	if (event->pid == FXT_HITS_PID && event->tid == FXT_HITS_TID)
+	if (event->pid == HITS_PID && event->tid == HITS_TID)
 		return read_hits_track(reading, event);
 	if (event->type == FXT_READ_COUNTER)
 		return add_point(reading, event);

@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/spill.h"
-#include "sinks/fxt_layout.h"
 #include "sinks/fxt_read.h"
 #include "sinks/sink.h"
 
