@@ -25,6 +25,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 
 /* Says the sentence of a failure on stderr and returns `status`. */
 int report(int err, int status);

@@ -43,28 +43,31 @@ static void reverse(struct lead_up *lead_up)
 	}
 }
 
-/* Backwards from the last: what is less deep than all after it called them. Beyond those wanted, only such are looked for. */
+/*
+ * Backwards from the last: what is less deep than all after it called them, and is open if it had not ended. Beyond the slices wanted, only the callers of the
+ * first of them are looked for.
+ */
 int lead_up_find(struct lead_up *ret_lead_up, const struct timeline_thread *thread, uint64_t time_ns,
 		 const char *function, size_t wanted)
 {
 	struct lead_up found = {0};
 	size_t end = find_end(thread, time_ns, function);
-	uint32_t innermost = UINT32_MAX; /* depth of what calls the slices passed so far */
-	uint32_t outermost = UINT32_MAX;
+	uint32_t innermost = UINT32_MAX; /* depth of the least deep slice so far */
+	uint32_t caller = UINT32_MAX;	 /* callers of the one before are less deep */
 	int err = 0;
 
-	for (size_t i = end; i-- > 0 && !err && (end - i <= wanted || outermost);) {
+	for (size_t i = end; i-- > 0 && !err && (end - i <= wanted || caller);) {
 		const struct slice *slice = &thread->slices[i];
 		struct lead_up_call call = {.slice = slice};
 		bool is_outer = end - i > wanted;
 
+		if (is_outer && slice->depth >= caller)
+			continue;
+		caller = slice->depth;
 		if (slice->depth < innermost) {
 			innermost = slice->depth;
 			call.is_open = slice->end_ns >= time_ns;
 		}
-		if (is_outer && slice->depth >= outermost)
-			continue;
-		outermost = slice->depth < outermost ? slice->depth : outermost;
 		err = ARRAY_PUSH(found.calls, found.cnt, found.cap, call);
 		found.outer_cnt += is_outer;
 	}

@@ -51,6 +51,8 @@ static void test_calls(void **state)
 	check(20, "g", 2, 2, 4, (int[]){100, 103, 105, 106});
 	check(20, "nowhere", 1, 3, 4, (int[]){100, 103, 105, 107});
 	check(45, "g", 100, 0, 9, (int[]){100, 1, 2, 103, 4, 105, 6, 7, 108});
+	check(8, NULL, 2, 2, 4, (int[]){100, 1, 2, 103});
+	check(9, NULL, 2, 2, 4, (int[]){100, 1, 2, 103});
 	check(9, NULL, 1, 1, 2, (int[]){100, 103});
 	check(4, NULL, 2, 1, 3, (int[]){100, 101, 102});
 	check(200, NULL, 1, 3, 4, (int[]){0, 3, 5, 8});
