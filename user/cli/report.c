@@ -26,6 +26,7 @@ static void widen(struct report_trace *trace, uint64_t from_ns, uint64_t to_ns)
 
 static void measure(struct report_trace *trace, const struct timeline_thread *thread)
 {
+	trace->threads++;
 	trace->calls += thread->slice_cnt;
 	for (size_t i = 0; i < thread->slice_cnt; i++) {
 		SPILL_PASS(thread->slices, i);

@@ -78,7 +78,7 @@ static void about(const struct text *text, const struct report_trace *trace)
 	printf("%-11s%s\n", "length", duration_text(trace->last_ns - trace->first_ns).text);
 	printf("%-11s%zu calls, %zu gap%s, %zu hit%s, %zu thread%s\n", "holds", trace->calls, trace->gaps,
 	       trace->gaps == 1 ? "" : "s", timeline->hit_cnt, timeline->hit_cnt == 1 ? "" : "s",
-	       timeline->thread_cnt, timeline->thread_cnt == 1 ? "" : "s");
+	       trace->threads, trace->threads == 1 ? "" : "s");
 }
 
 static size_t gap_cnt(const struct timeline_thread *thread)
@@ -94,7 +94,7 @@ static void threads(const struct text *text)
 {
 	const struct timeline *timeline = text->report->traces[0].timeline;
 
-	if (timeline->thread_cnt < 2)
+	if (text->report->traces[0].threads < 2)
 		return;
 	heading(text, "Threads");
 	printf("%10s %10s %12s %8s  name\n", "process", "thread", "calls", "gaps");
@@ -254,16 +254,23 @@ static void functions(const struct text *text, const char *title, const size_t *
 
 static void where_time_went(const struct text *text)
 {
+	static const struct {
+		enum slice_kind kind;
+		const char *what;
+	} pauses[] = {
+		{SLICE_SYSCALL, "of it in system calls"},
+		{SLICE_UNTRACED, "of it untraced"},
+		{SLICE_OFF_CPU, "within these two off the processor"},
+	};
 	const struct report *report = text->report;
 
 	heading(text, "Where the time went");
-	printf("%s in calls%s; of it %s in system calls, %s untraced; within these two %s off the processor\n",
+	printf("%14s  in calls%s\n",
 	       duration_text(report->profile->paths[PROFILE_ROOT].sides[0].total_ns).text,
-	       report->traces[0].timeline->thread_cnt > 1 && !report->options->thread ? " of all threads"
-										      : "",
-	       duration_text(report_kind_ns(report, SLICE_SYSCALL)).text,
-	       duration_text(report_kind_ns(report, SLICE_UNTRACED)).text,
-	       duration_text(report_kind_ns(report, SLICE_OFF_CPU)).text);
+	       report->traces[0].threads > 1 ? " of all threads" : "");
+	for (size_t i = 0; i < ARRAY_SIZE(pauses); i++)
+		printf("%14s  %s\n", duration_text(report_kind_ns(report, pauses[i].kind)).text,
+		       pauses[i].what);
 }
 
 /* ---- two traces ---- */
