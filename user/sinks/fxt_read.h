@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A timeline out of an FXT file that our sink wrote, with all that it wrote there; or out of another's (magic-trace's), with the calls, instants and counters.
+ * A timeline out of an FXT file that our sink wrote, with all that it wrote there; or out of another's, with the calls, instants and counters, and of magic-trace's the hits.
  * What the file does not tell is 0 or "": where functions begin and end.
  */
 #pragma once

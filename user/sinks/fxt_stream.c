@@ -35,7 +35,7 @@ enum {
 	ARG_KOID = 8,
 	ARG_BOOL = 9
 };
-enum { OBJECT_PROCESS = 1, OBJECT_THREAD = 2 };
+enum { OBJECT_THREAD = 2 };
 
 static const uint64_t magic = 0x0016547846040010ull;
 
@@ -54,6 +54,7 @@ struct fxt_stream {
 	uint64_t passed;  /* bytes before the buffer */
 	size_t at, cnt;	  /* words read, words there are */
 	bool ended;
+	const char *damage; /* why it ended, NULL: it does so by itself */
 	bool no_memory;
 	uint64_t words[BUFFER_WORDS];
 };
@@ -106,12 +107,10 @@ void fxt_stream_close(struct fxt_stream *stream)
 
 /* ---- bytes ---- */
 
-static void damaged(struct fxt_stream *stream, const char *what)
+static void end(struct fxt_stream *stream, const char *damage)
 {
-	log_warn("%s: %s at byte %" PRIu64 ": the trace ends there", stream->path, what,
-		 stream->passed + stream->at * sizeof(uint64_t));
 	stream->ended = true;
-	stream->cnt = stream->at;
+	stream->damage = stream->damage ? stream->damage : damage;
 }
 
 /* Why gzread() gave less than asked for. */
@@ -129,7 +128,6 @@ static const char *short_reason(gzFile file, size_t rest)
 static void fill(struct fxt_stream *stream)
 {
 	size_t kept = stream->cnt - stream->at, wanted;
-	const char *reason;
 	int got;
 
 	memmove(stream->words, stream->words + stream->at, kept * sizeof(uint64_t));
@@ -138,12 +136,8 @@ static void fill(struct fxt_stream *stream)
 	wanted = (BUFFER_WORDS - kept) * sizeof(uint64_t);
 	got = gzread(stream->file, stream->words + kept, (unsigned int)wanted);
 	stream->cnt = kept + (got > 0 ? (size_t)got / sizeof(uint64_t) : 0);
-	if (got == (int)wanted)
-		return;
-	stream->ended = true;
-	reason = short_reason(stream->file, got > 0 ? (size_t)got % sizeof(uint64_t) : 0);
-	if (reason)
-		log_warn("%s: %s: the trace ends there", stream->path, reason);
+	if (got != (int)wanted)
+		end(stream, short_reason(stream->file, got > 0 ? (size_t)got % sizeof(uint64_t) : 0));
 }
 
 static bool has(struct fxt_stream *stream, size_t cnt)
@@ -260,7 +254,8 @@ static void read_event(struct fxt_stream *stream, struct cursor cursor, struct f
 {
 	uint64_t header = take(&cursor), type = bits(header, 16, 19), thread = bits(header, 24, 31);
 
-	*event = (struct fxt_read_event){.type = type > FXT_END ? FXT_READ_OTHER : (enum fxt_read_type)type};
+	*event = (struct fxt_read_event){.type = type < FXT_READ_OTHER ? (enum fxt_read_type)type
+								       : FXT_READ_OTHER};
 	event->time_ns = to_ns(stream, take(&cursor));
 	if (thread) {
 		event->pid = stream->threads[thread].pid;
@@ -273,24 +268,24 @@ static void read_event(struct fxt_stream *stream, struct cursor cursor, struct f
 	take_string(stream, &cursor, bits(header, 32, 47));
 	event->name = take_string(stream, &cursor, bits(header, 48, 63));
 	take_args(stream, &cursor, bits(header, 20, 23), event);
+	if (type == FXT_READ_COMPLETE)
+		event->end_ns = to_ns(stream, take(&cursor));
 }
 
-/* The name of a process or thread; false: of something else. */
+/* The name of a thread; false: of something else. */
 static bool read_object(struct fxt_stream *stream, struct cursor cursor, struct fxt_read_event *event)
 {
-	uint64_t header = take(&cursor), id = take(&cursor), type = bits(header, 16, 23);
+	uint64_t header = take(&cursor);
 
-	*event = (struct fxt_read_event){.type = type == OBJECT_THREAD ? FXT_READ_THREAD : FXT_READ_PROCESS};
+	if (bits(header, 16, 23) != OBJECT_THREAD)
+		return false;
+	*event = (struct fxt_read_event){.type = FXT_READ_THREAD, .tid = take(&cursor)};
 	event->name = take_string(stream, &cursor, bits(header, 24, 39));
 	take_args(stream, &cursor, bits(header, 40, 43), event);
-	event->pid = event->tid = id;
-	if (type == OBJECT_THREAD) {
-		event->pid = 0;
-		for (size_t i = 0; i < event->arg_cnt; i++)
-			if (!strcmp(event->args[i].name, "process"))
-				event->pid = event->args[i].value;
-	}
-	return type == OBJECT_THREAD || type == OBJECT_PROCESS;
+	for (size_t i = 0; i < event->arg_cnt; i++)
+		if (!strcmp(event->args[i].name, "process"))
+			event->pid = event->args[i].value;
+	return true;
 }
 
 static void define_string(struct fxt_stream *stream, struct cursor cursor)
@@ -337,6 +332,21 @@ static bool read_record(struct fxt_stream *stream, struct cursor cursor, struct 
 	}
 }
 
+/* Once. */
+static void warn(struct fxt_stream *stream)
+{
+	if (stream->damage)
+		log_warn("%s: %s: the trace ends there, after %" PRIu64 " bytes", stream->path,
+			 stream->damage, stream->passed + stream->at * sizeof(uint64_t));
+	if (stream->unknown)
+		log_warn("%s: references to names or threads that it does not define: %" PRIu64, stream->path,
+			 stream->unknown);
+	stream->damage = NULL;
+	stream->unknown = 0;
+	stream->ended = true;
+	stream->cnt = stream->at;
+}
+
 int fxt_stream_next(struct fxt_stream *stream, struct fxt_read_event *event)
 {
 	while (has(stream, 1) && !stream->no_memory) {
@@ -350,7 +360,7 @@ int fxt_stream_next(struct fxt_stream *stream, struct fxt_read_event *event)
 			continue;
 		}
 		if (!size || !has(stream, size)) {
-			damaged(stream, size ? "a record is cut off" : "a record has no size");
+			end(stream, size ? "a record is cut off" : "a record has no size");
 			break;
 		}
 		cursor.at = stream->words + stream->at;
@@ -360,9 +370,7 @@ int fxt_stream_next(struct fxt_stream *stream, struct fxt_read_event *event)
 		if (is_event)
 			return 1;
 	}
-	if (stream->unknown)
-		log_warn("%s: references to names or threads that it does not define: %" PRIu64, stream->path,
-			 stream->unknown);
-	stream->unknown = 0;
+	if (!stream->no_memory)
+		warn(stream);
 	return stream->no_memory ? -ENOMEM : 0;
 }

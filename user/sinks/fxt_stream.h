@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The events of an FXT file (sinks/fxt_record.h), whoever wrote it, with strings and threads in place of references: plain, or gzip of any number of
- * members. What the timeline has no use for is passed over: categories, flows, blobs, logs, scheduling.
+ * members. What the timeline has no use for is passed over: names of processes, categories, flows, blobs, logs, scheduling.
  */
 #pragma once
 
@@ -21,11 +21,11 @@ struct fxt_read_event {
 		FXT_READ_COUNTER = FXT_COUNTER,
 		FXT_READ_BEGIN = FXT_BEGIN,
 		FXT_READ_END = FXT_END,
+		FXT_READ_COMPLETE, /* from time_ns to end_ns */
 		FXT_READ_OTHER,
-		FXT_READ_PROCESS, /* `pid` has that name */
-		FXT_READ_THREAD,  /* `tid`, and `pid` where it is told, else 0 */
+		FXT_READ_THREAD, /* its name; `pid` is 0 where it is not told */
 	} type;
-	uint64_t pid, tid, time_ns;
+	uint64_t pid, tid, time_ns, end_ns;
 	const char *name; /* "" where there is none; like all texts, of the stream's names */
 	struct fxt_read_arg args[FXT_ARGS_MAX];
 	size_t arg_cnt;

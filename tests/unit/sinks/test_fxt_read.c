@@ -75,7 +75,7 @@ static void release(struct trace *trace)
 
 /* ---- files made by hand ---- */
 
-enum { INSTANT = 0, BEGIN = 2, END = 3, COMPLETE = 4 };
+enum { INSTANT = 0, BEGIN = 2, END = 3, COMPLETE = 4, FLOW = 8 };
 enum { F = 1, G = 2, PAUSE = 3, GAP = 4, NOWHERE = 99 };
 
 static void put(struct words *words, uint64_t word)
@@ -174,11 +174,99 @@ static void test_unbalanced(void **state)
 	put_event(&words, BEGIN, 1, G, 50);
 	trace = read_words(&words);
 	assert_int_equal(trace.timeline->threads[0].slice_cnt, 3);
-	assert_slice(&trace, 0, "f", 10, 50, 0);
-	assert_slice(&trace, 1, "g", 10, 10, 1);
+	assert_slice(&trace, 0, "g", 8, 9, 0);
+	assert_slice(&trace, 1, "f", 10, 50, 0);
 	assert_slice(&trace, 2, "g", 50, 50, 1);
-	assert_int_equal(trace.timeline->threads[0].slices[0].flags, SLICE_OPEN_END);
-	assert_int_equal(trace.timeline->threads[0].slices[1].flags, 0);
+	assert_int_equal(trace.timeline->threads[0].slices[0].flags, 0);
+	assert_int_equal(trace.timeline->threads[0].slices[1].flags, SLICE_OPEN_END);
+	release(&trace);
+}
+
+static void put_complete(struct words *words, uint64_t name, uint64_t ticks, uint64_t end)
+{
+	put(words, 4 | 3 << 4 | COMPLETE << 16 | 1 << 24 | name << 48);
+	put(words, ticks);
+	put(words, end);
+}
+
+/* As magic-trace writes: what began before the trace is known at its end only, and comes last, at time 0. */
+static void test_late_beginnings(void **state)
+{
+	struct words words = begin_file();
+	struct trace trace;
+
+	(void)state;
+	put_event(&words, BEGIN, 1, G, 20);
+	put_event(&words, END, 1, 0, 30);
+	put_event(&words, END, 1, 0, 40); /* f's */
+	put_complete(&words, GAP, 10, 10);
+	put_event(&words, BEGIN, 1, F, 0);
+	trace = read_words(&words);
+	assert_int_equal(trace.timeline->threads[0].slice_cnt, 2);
+	assert_slice(&trace, 0, "f", 0, 40, 0);
+	assert_slice(&trace, 1, "g", 20, 30, 1);
+	assert_int_equal(trace.timeline->threads[0].instant_cnt, 1);
+	assert_false(trace.timeline->threads[0].instants[0].is_event);
+	release(&trace);
+}
+
+/* Calls that are written with their end. What does not fit into them is cut. */
+static void test_complete(void **state)
+{
+	struct words words = begin_file();
+	struct trace trace;
+
+	(void)state;
+	put_complete(&words, F, 0, 100);
+	put_complete(&words, G, 10, 20);
+	put_complete(&words, G, 20, 130);
+	put_event(&words, BEGIN, 1, G, 100);
+	put_event(&words, BEGIN, 1, G, 110);
+	put_event(&words, END, 1, 0, 120);
+	put_event(&words, END, 1, 0, 140);
+	trace = read_words(&words);
+	assert_int_equal(trace.timeline->threads[0].slice_cnt, 5);
+	assert_slice(&trace, 0, "f", 0, 100, 0);
+	assert_slice(&trace, 1, "g", 10, 20, 1);
+	assert_slice(&trace, 2, "g", 20, 100, 1);
+	assert_slice(&trace, 3, "g", 100, 140, 0);
+	assert_slice(&trace, 4, "g", 110, 120, 1);
+	release(&trace);
+	words = begin_file();
+	put_complete(&words, F, 0, 100);
+	put_event(&words, BEGIN, 1, G, 50);
+	put_event(&words, BEGIN, 1, G, 120);
+	put_event(&words, END, 1, 0, 130);
+	trace = read_words(&words);
+	assert_slice(&trace, 0, "f", 0, 100, 0);
+	assert_slice(&trace, 1, "g", 50, 100, 1);
+	assert_slice(&trace, 2, "g", 100, 100, 2);
+	assert_int_equal(trace.timeline->threads[0].slices[1].flags, SLICE_OPEN_END);
+	release(&trace);
+}
+
+static void test_other_hits(void **state)
+{
+	struct words words = begin_file();
+	struct trace trace;
+
+	(void)state;
+	put_string(&words, 10, "hit main");
+	put_string(&words, 11, "ip");
+	put_string(&words, 12, "tid");
+	put(&words, 4 | 6 << 4 | COMPLETE << 16 | 2 << 20 | 1 << 24 | 10ull << 48);
+	put(&words, 70);
+	put(&words, 7 | 2 << 4 | 11 << 16);
+	put(&words, 0x401000);
+	put(&words, 1 | 1 << 4 | 12 << 16 | 4711ull << 32);
+	put(&words, 75);
+	trace = read_words(&words);
+	assert_int_equal(trace.timeline->hit_cnt, 1);
+	assert_int_equal(trace.timeline->hits[0].time_ns, 75);
+	assert_int_equal(trace.timeline->hits[0].hit.tid, 4711);
+	assert_int_equal(trace.timeline->hits[0].hit.regs[HIT_RIP], 0x401000);
+	assert_string_equal(trace.timeline->triggers[0], "main");
+	assert_int_equal(trace.timeline->thread_cnt, 0);
 	release(&trace);
 }
 
@@ -191,7 +279,7 @@ static void test_references(void **state)
 	(void)state;
 	put_event(&words, BEGIN, 1, NOWHERE, 1);
 	put_event(&words, END, 1, 0, 2);
-	put_event(&words, COMPLETE, 1, F, 3);
+	put_event(&words, FLOW, 1, F, 3);
 	put(&words, 4 | 4 << 4 | BEGIN << 16 | 15 << 20 | 1 << 24 | (uint64_t)F << 48);
 	put(&words, 4);
 	put(&words, 6 | 0 << 4 | NOWHERE << 16);
@@ -443,10 +531,11 @@ static void test_gzip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foreign),	   cmocka_unit_test(test_unbalanced),
-		cmocka_unit_test(test_references), cmocka_unit_test(test_other_forms),
-		cmocka_unit_test(test_damaged),	   cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_gzip),
+		cmocka_unit_test(test_foreign),		cmocka_unit_test(test_unbalanced),
+		cmocka_unit_test(test_late_beginnings), cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_other_hits),	cmocka_unit_test(test_references),
+		cmocka_unit_test(test_other_forms),	cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_round_trip),	cmocka_unit_test(test_gzip),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
