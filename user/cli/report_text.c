@@ -76,9 +76,9 @@ static void about(const struct text *text, const struct report_trace *trace)
 	about_line(text, "stopped by", timeline->stopped_by);
 	when_line(text, timeline);
 	printf("%-11s%s\n", "length", duration_text(trace->last_ns - trace->first_ns).text);
-	printf("%-11s%zu calls, %zu gap%s, %zu hit%s, %zu thread%s\n", "holds", trace->calls, trace->gaps,
-	       trace->gaps == 1 ? "" : "s", timeline->hit_cnt, timeline->hit_cnt == 1 ? "" : "s",
-	       trace->threads, trace->threads == 1 ? "" : "s");
+	printf("%-11s%zu call%s, %zu gap%s, %zu hit%s, %zu thread%s\n", "holds", trace->calls,
+	       trace->calls == 1 ? "" : "s", trace->gaps, trace->gaps == 1 ? "" : "s", timeline->hit_cnt,
+	       timeline->hit_cnt == 1 ? "" : "s", trace->threads, trace->threads == 1 ? "" : "s");
 }
 
 static size_t gap_cnt(const struct timeline_thread *thread)

@@ -156,8 +156,8 @@ bool fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event)
 
 bool fxt_is_other_hit(const struct fxt_read_event *event)
 {
-	return event->type == FXT_READ_COMPLETE && !strncmp(event->name, "hit ", 4) &&
-	       fxt_arg(event, "ip") && fxt_arg(event, "tid");
+	return event->type == FXT_READ_COMPLETE && !strncmp(event->name, "hit ", 4) && fxt_arg(event, "ip") &&
+	       fxt_arg(event, "tid");
 }
 
 int fxt_add_other_hit(struct reading *reading, const struct fxt_read_event *event)
