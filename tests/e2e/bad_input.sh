@@ -28,7 +28,7 @@ one_line() {
 
 o="$tmp/x.fxt.gz"
 check 'no command' refused 2 'trailcam run -t'
-check 'an unknown command lists those there are' one_line 2 'run, attach, probes, decode, doctor, dump' frobnicate
+check 'an unknown command lists those there are' one_line 2 'run, attach, probes, decode, report, doctor, dump' frobnicate
 check 'no program' refused 125 'no program to run' run
 check 'no such program' one_line 127 "no program 'no-such-program' in \$PATH" run -- no-such-program
 check 'no such path' one_line 127 "no program './no/such'" run -- ./no/such
