@@ -25,7 +25,7 @@ comma := ,
 SANFLAGS := $(if $(SAN)$(FUZZ),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -I. -Iuser -I$(BUILD) -MMD -MP
-LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lZydis -lcap -liberty -lpthread
+LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lZydis -lcap -liberty -lpthread
 
 # Rows of the layering (user/README.md), highest first: a module links what stands after it, never before.
 MODULES := cli doctor pipeline recording sinks stacks trigger decode image source base
@@ -111,7 +111,7 @@ help: ## this list
 .PHONY: deps format clean help
 
 PACKAGES := gcc make clang llvm bpftool libbpf-dev libipt-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libzstd-dev libzydis-dev libisal-dev \
-	libiberty-dev libcap-dev libcmocka-dev linux-perf clang-format
+	libiberty-dev libcap-dev libyajl-dev libcmocka-dev linux-perf clang-format
 C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
 -include $(USER_OBJS:.o=.d)

@@ -28,7 +28,7 @@ one_line() {
 
 o="$tmp/x.fxt.gz"
 check 'no command' refused 2 'trailcam run -t'
-check 'an unknown command lists those there are' one_line 2 'run, attach, probes, decode, view, doctor, dump' frobnicate
+check 'an unknown command lists those there are' one_line 2 'run, attach, probes, decode, report, view, doctor, dump' frobnicate
 check 'a mistyped command' one_line 2 "did you mean 'decode'?" decdoe
 check 'a mistyped option' one_line 125 '--trigerr; did you mean --trigger?' run --trigerr=main -- true
 check 'an option that is like none' refused 2 "unrecognized option '--colour'" decode --colour

@@ -10,6 +10,9 @@ perf_data)
 	cp "$2.rec/data" "$2/recording"
 	head -c 60000 "$corpus/perf-data/intel_pt-4.14.perf.data" >"$2/perf" 2>/dev/null
 	;;
+fxt)
+	build/fuzz/trailcam run --source step --snapshot-size 4k -o "$2/trace.fxt" -- build/fuzz/tests/programs/exits >/dev/null 2>&1
+	;;
 perf_script)
 	for text in "$corpus"/perf-script/*.perf; do
 		head -40 "$text" >"$2/$(basename "$text")"

@@ -23,6 +23,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 
 /*

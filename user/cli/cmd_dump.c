@@ -170,13 +170,6 @@ static int dump_slices(const char *path)
 	return err ? err : output_close(TAKE_PTR(output));
 }
 
-static const char *const reg_names[HIT_REG_CNT] = {
-	[HIT_R15] = "r15", [HIT_R14] = "r14", [HIT_R13] = "r13",       [HIT_R12] = "r12", [HIT_RBP] = "rbp",
-	[HIT_RBX] = "rbx", [HIT_R11] = "r11", [HIT_R10] = "r10",       [HIT_R9] = "r9",	  [HIT_R8] = "r8",
-	[HIT_RAX] = "rax", [HIT_RCX] = "rcx", [HIT_RDX] = "rdx",       [HIT_RSI] = "rsi", [HIT_RDI] = "rdi",
-	[HIT_RIP] = "rip", [HIT_CS] = "cs",   [HIT_EFLAGS] = "eflags", [HIT_RSP] = "rsp", [HIT_SS] = "ss",
-};
-
 static void print_hit(const struct timeline *timeline, size_t i)
 {
 	const struct timeline_hit *placed = &timeline->hits[i];
@@ -197,8 +190,8 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
 		printf("  arg%zu %llx\n", arg, (unsigned long long)hit->args[arg]);
 	for (size_t reg = 0; reg < HIT_REG_CNT; reg++)
-		if (reg_names[reg])
-			printf("  %s %llx\n", reg_names[reg], (unsigned long long)hit->regs[reg]);
+		if (hit_reg_name(reg))
+			printf("  %s %llx\n", hit_reg_name(reg), (unsigned long long)hit->regs[reg]);
 	for (size_t frame = 0; frame < placed->stack_cnt; frame++) {
 		printf("  #%zu %" PRIx64, frame, placed->stack_ips[frame]);
 		print_place(' ', placed->stack_ips[frame], placed->stack_symbols[frame]);

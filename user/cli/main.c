@@ -19,6 +19,7 @@ static const struct command {
 	{"attach", cmd_attach, "the same for programs that run already"},
 	{"probes", cmd_probes, "list what can be a trigger in a program or library"},
 	{"decode", cmd_decode, "write the trace of a recording"},
+	{"report", cmd_report, "say what is in a trace or a recording: hits, calls before them, functions"},
 	{"view", cmd_view, "show a recording in the browser"},
 	{"doctor", cmd_doctor, "what works on this machine, and what would change the rest"},
 	{"dump", cmd_dump, "show what is in a recording: packets, branches, slices, hits"},
@@ -38,6 +39,7 @@ static void print_help(FILE *file)
 	      "privileges\n"
 	      "  trailcam view rec                                     ... look at it in the browser ...\n"
 	      "  trailcam dump --slices rec                            ... or read it as text\n"
+	      "  trailcam report all.fxt.gz                            what is in a trace, in the terminal\n"
 	      "\n"
 	      "Commands (trailcam COMMAND --help says more):\n",
 	      file);

@@ -18,6 +18,7 @@
 #include "pipeline/stream.h"
 #include "pipeline/turns.h"
 #include "recording/recording.h"
+#include "sinks/fxt_read.h"
 #include "stacks/range.h"
 
 /* ---- the single steps ---- */
@@ -248,13 +249,27 @@ static int keep_between(struct decoded *decoded, const struct decode_config *con
 	return 0;
 }
 
+/* A trace that was written before: nothing is left to decode. */
+static int decode_trace(struct decoded **ret_decoded, const char *path)
+{
+	CLEANUP(decoded_freep) struct decoded *decoded = calloc(1, sizeof(*decoded));
+	int err = decoded ? fxt_read(&decoded->timeline, &decoded->names, path)
+			  : fail(-ENOMEM, "no memory to read %s", path);
+
+	if (!err)
+		*ret_decoded = TAKE_PTR(decoded);
+	return err;
+}
+
 int decode_file(struct decoded **ret_decoded, const char *path, const struct decode_config *config)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err;
 
-	if (perf_script_is(path)) {
+	if (fxt_is(path)) {
+		err = decode_trace(&decoded, path);
+	} else if (perf_script_is(path)) {
 		err = decode_script(&decoded, path);
 	} else {
 		err = recording_load(&snapshot, path);
@@ -275,6 +290,7 @@ void decoded_free(struct decoded *decoded)
 	timeline_free(decoded->timeline);
 	history_free(decoded->history);
 	perf_script_free(decoded->script);
+	fxt_names_free(decoded->names);
 	free(decoded);
 }
 

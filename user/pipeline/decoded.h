@@ -4,11 +4,13 @@
 #include "pipeline/decode.h"
 #include "pipeline/history.h"
 #include "recording/perf_script.h"
+#include "sinks/fxt_names.h"
 
-/* The timeline, and what its symbols belong to: one of the two. */
+/* The timeline, and what its symbols belong to: one of the three. */
 struct decoded {
 	struct history *history;
 	struct perf_script *script;
+	struct fxt_names *names;
 	struct timeline *timeline;
 };
 

@@ -72,6 +72,19 @@ const char *slice_name(const struct slice *slice)
 	return slice->symbol ? slice->symbol->name : names[slice->kind];
 }
 
+const char *hit_reg_name(enum hit_reg reg)
+{
+	static const char *const names[HIT_REG_CNT] = {
+		[HIT_R15] = "r15", [HIT_R14] = "r14",	    [HIT_R13] = "r13", [HIT_R12] = "r12",
+		[HIT_RBP] = "rbp", [HIT_RBX] = "rbx",	    [HIT_R11] = "r11", [HIT_R10] = "r10",
+		[HIT_R9] = "r9",   [HIT_R8] = "r8",	    [HIT_RAX] = "rax", [HIT_RCX] = "rcx",
+		[HIT_RDX] = "rdx", [HIT_RSI] = "rsi",	    [HIT_RDI] = "rdi", [HIT_RIP] = "rip",
+		[HIT_CS] = "cs",   [HIT_EFLAGS] = "eflags", [HIT_RSP] = "rsp", [HIT_SS] = "ss",
+	};
+
+	return names[reg];
+}
+
 /*
  * Walks the slices in order with the ends of those open: each must begin inside the one a level further out, which must be the
  * last of its depth.

@@ -81,6 +81,9 @@ struct timeline_hit {
 	size_t stack_cnt;
 };
 
+/* "rdi"; NULL where hit.regs holds nothing. */
+const char *hit_reg_name(enum hit_reg reg);
+
 struct timeline {
 	uint64_t base_ns;	   /* time 0 on the recording's clock */
 	uint64_t base_realtime_ns; /* time 0 as wall-clock time, ns since the epoch */

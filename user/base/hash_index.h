@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds items of an array by a hash of what they are called. The array is the owner's; this holds hashes and indices.
+ *
+ *	for (size_t at = 0, i; (i = hash_index_next(&index, hash, &at)) != HASH_INDEX_END;)
+ *		if (!strcmp(items[i].name, name))
+ *			return &items[i];
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_INDEX_END SIZE_MAX
+
+/* All zero at the beginning. */
+struct hash_index {
+	struct hash_index_slot {
+		uint64_t hash;
+		size_t item; /* one more than its index; 0: free */
+	} * slots;
+	size_t cnt, cap;
+};
+
+/* The next item of that hash, HASH_INDEX_END after the last. *at is 0 at the beginning, and this function's. */
+size_t hash_index_next(const struct hash_index *index, uint64_t hash, size_t *at);
+
+/* 0, or -ENOMEM and nothing was added. */
+int hash_index_add(struct hash_index *index, uint64_t hash, size_t item);
+
+void hash_index_release(struct hash_index *index);
+
+/* Hashes to begin from 0 or another hash. */
+uint64_t hash_text(uint64_t hash, const char *text);
+uint64_t hash_number(uint64_t hash, uint64_t number);

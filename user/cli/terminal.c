@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/terminal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+static const char ellipsis[] = "...";
+
+enum { TEXT_LEAST = 20 }; /* columns for a text at least, where the line must go on on the next */
+
+struct terminal terminal_of_stdout(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *kind = getenv("TERM");
+	struct terminal terminal = {0};
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO))
+		return terminal;
+	terminal.has_colours = !(no_color && *no_color) && kind && *kind && strcmp(kind, "dumb") != 0;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		terminal.columns = size.ws_col;
+	return terminal;
+}
+
+/* Of UTF-8, all bytes but the first of a character continue it. */
+static bool is_continued(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* How many bytes of the text are that many columns; *ret_all: all of it. */
+static size_t fitting(const char *text, size_t columns, bool *ret_all)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; text[i]; i++) {
+		if (!is_continued(text[i]) && !columns--) {
+			*ret_all = false;
+			return bytes;
+		}
+		bytes = i + 1;
+	}
+	*ret_all = true;
+	return bytes;
+}
+
+static void put_clean(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		putchar((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i]);
+}
+
+void terminal_text(const struct terminal *terminal, enum colour colour, size_t used, const char *text)
+{
+	static const char *const codes[] = {
+		[COLOUR_NONE] = "",	   [COLOUR_BOLD] = "\033[1m",	[COLOUR_DIM] = "\033[2m",
+		[COLOUR_RED] = "\033[31m", [COLOUR_GREEN] = "\033[32m", [COLOUR_CYAN] = "\033[36m",
+	};
+	size_t room = terminal->columns > used ? terminal->columns - used : 0, bytes = strlen(text);
+	bool is_coloured = terminal->has_colours && colour != COLOUR_NONE, all = true;
+
+	room = room < TEXT_LEAST ? TEXT_LEAST : room;
+	if (terminal->columns)
+		bytes = fitting(text, room, &all);
+	if (!all)
+		bytes = fitting(text, room - strlen(ellipsis), &all);
+	if (is_coloured)
+		fputs(codes[colour], stdout);
+	put_clean(text, bytes);
+	if (text[bytes])
+		fputs(ellipsis, stdout);
+	if (is_coloured)
+		fputs("\033[0m", stdout);
+}
+
+struct duration_text duration_text(uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+	struct duration_text text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (ns < units[i].ns)
+			continue;
+		snprintf(text.text, sizeof(text.text), "%" PRIu64 ".%03" PRIu64 " %s", ns / units[i].ns,
+			 ns % units[i].ns * 1000 / units[i].ns, units[i].name);
+		return text;
+	}
+	snprintf(text.text, sizeof(text.text), "%" PRIu64 " ns", ns);
+	return text;
+}
+
+struct duration_text difference_text(int64_t ns)
+{
+	struct duration_text size = duration_text(ns < 0 ? -(uint64_t)ns : (uint64_t)ns), text;
+
+	snprintf(text.text, sizeof(text.text), "%s%.30s", ns < 0 ? "-" : ns ? "+" : "", size.text);
+	return text;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What standard output can show. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_DIM, COLOUR_RED, COLOUR_GREEN, COLOUR_CYAN };
+
+struct terminal {
+	bool has_colours; /* on a terminal that is not dumb, unless NO_COLOR (https://no-color.org) is set */
+	size_t columns;	  /* 0: lines may be as long as they like */
+};
+
+struct terminal terminal_of_stdout(void);
+
+/* The text, of which control characters become "?", at the end of a line that has `used` columns: cut to end with "..." where it does not fit. */
+void terminal_text(const struct terminal *terminal, enum colour colour, size_t used, const char *text);
+
+/* "1.234 ms". */
+struct duration_text {
+	char text[32];
+};
+struct duration_text duration_text(uint64_t ns);
+
+/* The same with a sign; "0 ns" has none. */
+struct duration_text difference_text(int64_t ns);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stacks/lead_up.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* How many slices began up to that time. */
+static size_t began_until(const struct timeline_thread *thread, uint64_t time_ns)
+{
+	size_t low = 0, high = thread->slice_cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (thread->slices[mid].start_ns <= time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* One more than the index of the last call that led up to it. */
+static size_t find_end(const struct timeline_thread *thread, uint64_t time_ns, const char *function)
+{
+	size_t end = began_until(thread, time_ns);
+
+	for (size_t i = end; function && i > 0 && thread->slices[i - 1].start_ns == time_ns; i--)
+		if (!strcmp(slice_name(&thread->slices[i - 1]), function))
+			return i;
+	return end;
+}
+
+static void reverse(struct lead_up *lead_up)
+{
+	for (size_t i = 0; i < lead_up->cnt / 2; i++) {
+		struct lead_up_call call = lead_up->calls[i];
+
+		lead_up->calls[i] = lead_up->calls[lead_up->cnt - 1 - i];
+		lead_up->calls[lead_up->cnt - 1 - i] = call;
+	}
+}
+
+/*
+ * Backwards from the last: what is less deep than all after it called them, and is open if it had not ended. Beyond the slices wanted, only the callers of the
+ * first of them are looked for.
+ */
+int lead_up_find(struct lead_up *ret_lead_up, const struct timeline_thread *thread, uint64_t time_ns,
+		 const char *function, size_t wanted)
+{
+	struct lead_up found = {0};
+	size_t end = find_end(thread, time_ns, function);
+	uint32_t innermost = UINT32_MAX; /* depth of the least deep slice so far */
+	uint32_t caller = UINT32_MAX;	 /* callers of the one before are less deep */
+	int err = 0;
+
+	for (size_t i = end; i-- > 0 && !err && (end - i <= wanted || caller);) {
+		const struct slice *slice = &thread->slices[i];
+		struct lead_up_call call = {.slice = slice};
+		bool is_outer = end - i > wanted;
+
+		if (is_outer && slice->depth >= caller)
+			continue;
+		caller = slice->depth;
+		if (slice->depth < innermost) {
+			innermost = slice->depth;
+			call.is_open = slice->end_ns >= time_ns;
+		}
+		err = ARRAY_PUSH(found.calls, found.cnt, found.cap, call);
+		found.outer_cnt += is_outer;
+	}
+	if (err) {
+		lead_up_release(&found);
+		return err;
+	}
+	reverse(&found);
+	*ret_lead_up = found;
+	return 0;
+}
+
+void lead_up_release(struct lead_up *lead_up)
+{
+	free(lead_up->calls);
+}
