@@ -12,16 +12,16 @@ all_at_once() {
 	files=
 	for format in $formats; do files="$files -o $tmp/all.$format"; done
 	# shellcheck disable=SC2086
-	"$trailcam" decode $files -o "$tmp/all.json.gz" "$tmp/rec" 2>"$tmp/err" || {
+	"$trailcam" decode $files -o "$tmp/all.json.gz" -o "$tmp/all.fxt.zst" "$tmp/rec" 2>"$tmp/err" || {
 		cat "$tmp/err"
 		return 1
 	}
-	[ "$(grep -c "wrote $tmp/all\..*: $(calls) calls in " "$tmp/err")" -eq $(($(echo "$formats" | wc -w) + 1)) ]
+	[ "$(grep -c "wrote $tmp/all\..*: $(calls) calls in " "$tmp/err")" -eq $(($(echo "$formats" | wc -w) + 2)) ]
 }
 calls() {
 	grep -v '^#' "$tmp/all.tsv" | awk -F '\t' '$3 >= 0 { cnt++ } END { print cnt }'
 }
-check "$formats, json.gz: all written, with as many calls" all_at_once
+check "$formats, json.gz, fxt.zst: all written, with as many calls" all_at_once
 
 # TID START_NS END_NS DEPTH NAME of each slice, sorted.
 from_tsv() {
@@ -90,6 +90,11 @@ folded_sum() {
 check 'folded: all times together are those of the outermost calls' folded_sum
 
 check 'json.gz is json' sh -c "gzip -dc '$tmp/all.json.gz' | cmp - '$tmp/all.json'"
+if command -v zstd >/dev/null; then
+	check 'fxt.zst is fxt' sh -c "zstd -dc '$tmp/all.fxt.zst' | cmp - '$tmp/all.fxt'"
+else
+	skip 'fxt.zst is fxt' 'no zstd in $PATH'
+fi
 to_stdout() {
 	"$trailcam" decode -o - --format tree "$tmp/rec" 2>/dev/null | cmp - "$tmp/all.txt"
 }

@@ -48,7 +48,7 @@ only 'intel-pt\.h' decode
 only 'bpf/' trigger
 only 'libelf|gelf|elfutils|dwarf' image
 only 'zlib' sinks
-only 'zstd' recording
+only 'zstd' recording sinks
 only 'sys/ptrace' source
 only 'argp' cli
 

@@ -30,7 +30,7 @@ static char *help(int key, const char *text, void *input)
 		return (char *)text;
 	return asprintf(&made,
 			"Write it in this format where FILE's suffix names none: %s (suffixes: %s, each "
-			"followed by .gz to be compressed)",
+			"followed by .gz or .zst to be compressed)",
 			sink_names().text, sink_suffixes().text) < 0
 		       ? NULL
 		       : made;

@@ -17,14 +17,16 @@
 #include "base/error.h"
 #include "base/write_all.h"
 #include "sinks/gzip.h"
+#include "sinks/zstd_file.h"
 
 struct output {
 	char *path;
 	char *temporary; /* NULL: written in place */
 	int fd;
 	bool unnamed;	   /* `temporary` does not exist yet */
-	struct gzip *gzip; /* NULL: plain */
-	int err;	   /* sticks */
+	struct gzip *gzip; /* these two: NULL if it is none */
+	struct zstd_file *zstd;
+	int err; /* sticks */
 	uint64_t total;
 	size_t used;
 	uint8_t *buffer; /* GZIP_BUFFER bytes; gzip's, or its own */
@@ -36,6 +38,7 @@ static void output_free(struct output *output)
 		gzip_free(output->gzip);
 	else
 		free(output->buffer);
+	zstd_file_free(output->zstd);
 	closep(&output->fd);
 	free(output->path);
 	free(output->temporary);
@@ -80,11 +83,11 @@ static int open_fd(struct output *output)
 	return output->fd < 0 ? -errno : 0;
 }
 
-static bool is_gzip(const char *path)
+static bool ends_in(const char *path, const char *suffix)
 {
-	size_t len = strlen(path);
+	size_t len = strlen(path), suffix_len = strlen(suffix);
 
-	return len > 3 && !strcmp(path + len - 3, ".gz");
+	return len > suffix_len && !strcmp(path + len - suffix_len, suffix);
 }
 
 static int write_compressed(void *ctx, const uint8_t *bytes, size_t size)
@@ -98,8 +101,10 @@ static int begin_buffer(struct output *output)
 {
 	int err = 0;
 
-	if (is_gzip(output->path))
+	if (ends_in(output->path, ".gz"))
 		err = gzip_new(&output->gzip, write_compressed, output);
+	else if (ends_in(output->path, ".zst"))
+		err = zstd_file_new(&output->zstd, output->fd);
 	if (!err)
 		output->buffer = output->gzip ? gzip_buffer(output->gzip) : malloc(GZIP_BUFFER);
 	return err || !output->buffer ? -ENOMEM : 0;
@@ -125,6 +130,13 @@ int output_open(struct output **ret_output, const char *path)
 	return 0;
 }
 
+static int write_part(struct output *output, bool is_last)
+{
+	if (output->zstd)
+		return zstd_file_push(output->zstd, output->buffer, output->used, is_last);
+	return write_all(output->fd, output->buffer, output->used);
+}
+
 static void flush(struct output *output, bool is_last)
 {
 	int err;
@@ -133,7 +145,7 @@ static void flush(struct output *output, bool is_last)
 		err = gzip_push(output->gzip, output->used, is_last);
 		output->buffer = gzip_buffer(output->gzip);
 	} else {
-		err = output->err ? 0 : write_all(output->fd, output->buffer, output->used);
+		err = output->err ? 0 : write_part(output, is_last);
 	}
 	output->err = output->err ? output->err : err;
 	output->used = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a sink's bytes go: a file, gzip-compressed when its name ends in ".gz", or standard output for "-".
+ * Where a sink's bytes go: a file, compressed when its name ends in ".gz" or ".zst", or standard output for "-".
  * A file appears under its name only when output_close() succeeds (written beside it, then renamed), so a good
  * file is never replaced by half a one.
  */

@@ -52,7 +52,9 @@ static const struct sink *find_by_suffix(const char *path)
 	size_t len = strlen(path);
 
 	if (ends_in(path, len, ".gz"))
-		len -= 3;
+		len -= strlen(".gz");
+	else if (ends_in(path, len, ".zst"))
+		len -= strlen(".zst");
 	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
 		if (ends_in(path, len, sinks[i]->suffix))
 			return sinks[i];
@@ -79,7 +81,8 @@ const struct sink *sink_find(const char *path, const char *format)
 	if (!strcmp(path, "-") || !strncmp(path, "/dev/", 5))
 		return &sink_fxt;
 	fail(-EINVAL,
-	     "no format is known for '%s': its name must end in %s, or in one of them and .gz, or --format "
+	     "no format is known for '%s': its name must end in %s, or in one of them and .gz or .zst, or "
+	     "--format "
 	     "must "
 	     "name one",
 	     path, sink_suffixes().text);

@@ -10,7 +10,7 @@
 
 struct sink {
 	const char *name;	 /* "fxt": what --format takes */
-	const char *suffix;	 /* ".fxt": what -o is recognised by, before ".gz" */
+	const char *suffix;	 /* ".fxt": what -o is recognised by, before ".gz" or ".zst" */
 	const char *how_to_open; /* "open it in https://ui.perfetto.dev" */
 	/* Writes the whole timeline; 0 or a negative errno with a sentence. What was left out is told by log_warn(). */
 	int (*write)(const struct timeline *timeline, struct output *output);
