@@ -13,7 +13,7 @@ FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
 FUZZ_SECONDS ?= 60
 ORACLES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c))
 # What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
-TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils libyajl-dev \
+TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils zstd \
 	qemu-system-x86 busybox-static gcc-12 zsh fish dpkg-dev chromium
 
 define unit_rule

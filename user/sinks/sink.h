@@ -24,7 +24,7 @@ extern const struct sink sink_json;	  /* Chrome's trace events */
 extern const struct sink sink_folded;	  /* no hits, no gaps: only how long each stack took; no counters */
 extern const struct sink sink_tree;	  /* no counters */
 extern const struct sink sink_csv;	  /* no registers and stacks of hits, no counters */
-extern const struct sink sink_slices;	  /* the tab-separated text of `dump --slices` */
+extern const struct sink sink_slices; /* the tab-separated text of `dump --slices`; no hits, no counters */
 
 /*
  * The sink for an output file's name ("x.fxt", "x.fxt.gz"); where its suffix names none, that of the name `format` (NULL: none, and FXT for "-" and
