@@ -108,7 +108,8 @@ static int choose_hits(struct report *report)
 int report_lead_up(const struct report *report, const struct timeline_hit *hit, struct lead_up *ret_lead_up)
 {
 	const struct timeline *timeline = report->traces[0].timeline;
-	const char *function = hit->symbol ? hit->symbol->name : NULL;
+	bool at_entry = hit->symbol && hit->hit.begin_ns == hit->hit.time_ns;
+	const char *function = at_entry ? hit->symbol->name : NULL;
 
 	*ret_lead_up = (struct lead_up){0};
 	for (size_t i = 0; i < timeline->thread_cnt; i++)

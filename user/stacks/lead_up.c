@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stacks/lead_up.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,14 +23,24 @@ static size_t began_until(const struct timeline_thread *thread, uint64_t time_ns
 	return low;
 }
 
-/* One more than the index of the last call that led up to it. */
+/*
+ * One more than the index of the last call that led up to it: of those that were open or just began, the innermost of the function. What began since then
+ * did so after the moment, by a clock that is a little late.
+ */
 static size_t find_end(const struct timeline_thread *thread, uint64_t time_ns, const char *function)
 {
 	size_t end = began_until(thread, time_ns);
+	uint32_t innermost = UINT32_MAX;
 
-	for (size_t i = end; function && i > 0 && thread->slices[i - 1].start_ns == time_ns; i--)
-		if (!strcmp(slice_name(&thread->slices[i - 1]), function))
+	for (size_t i = end; function && innermost && i > 0; i--) {
+		const struct slice *slice = &thread->slices[i - 1];
+		bool is_open = slice->depth < innermost && slice->end_ns >= time_ns;
+
+		if ((is_open || slice->start_ns == time_ns) && !strcmp(slice_name(slice), function))
 			return i;
+		if (slice->depth < innermost)
+			innermost = slice->depth;
+	}
 	return end;
 }
 

@@ -5,7 +5,7 @@
 
 #include "stacks/lead_up.h"
 
-static const struct symbol f = {.name = "f"}, g = {.name = "g"};
+static const struct symbol f = {.name = "f"}, g = {.name = "g"}, h = {.name = "h"};
 
 /*
  *	0 |------------------------------------|
@@ -21,7 +21,7 @@ static struct slice slices[] = {
 	{.start_ns = 3, .end_ns = 5, .symbol = &f, .depth = 2},
 	{.start_ns = 8, .end_ns = 99, .symbol = &f, .depth = 1},
 	{.start_ns = 10, .end_ns = 12, .symbol = &f, .depth = 2},
-	{.start_ns = 13, .end_ns = 80, .symbol = &f, .depth = 2},
+	{.start_ns = 13, .end_ns = 80, .symbol = &h, .depth = 2},
 	{.start_ns = 20, .end_ns = 20, .symbol = &g, .depth = 3},
 	{.start_ns = 20, .end_ns = 30, .symbol = &f, .depth = 3},
 	{.start_ns = 40, .end_ns = 50, .symbol = &f, .depth = 3},
@@ -50,6 +50,8 @@ static void test_calls(void **state)
 	check(20, NULL, 3, 2, 5, (int[]){100, 103, 105, 6, 107});
 	check(20, "g", 2, 2, 4, (int[]){100, 103, 105, 106});
 	check(20, "nowhere", 1, 3, 4, (int[]){100, 103, 105, 107});
+	check(45, "h", 2, 2, 4, (int[]){100, 103, 4, 105}); /* not what it called since */
+	check(81, "h", 1, 3, 4, (int[]){100, 103, 5, 8});
 	check(45, "g", 100, 0, 9, (int[]){100, 1, 2, 103, 4, 105, 6, 7, 108});
 	check(8, NULL, 2, 2, 4, (int[]){100, 1, 2, 103});
 	check(9, NULL, 2, 2, 4, (int[]){100, 1, 2, 103});
