@@ -22,7 +22,7 @@ check 'choices, as --help has them' offers 3 'auto intel_pt none step' run --sou
 check 'choices behind "="' offers 2 '--source=step' run --source=st -- true
 check 'choices behind "=", as bash has it' offers 4 '--source=step' run --source = st
 check 'choices with more behind them' offers 2 '--timer-resolution=custom:' run --timer-resolution=c
-check 'formats' offers 3 'folded fxt' decode --format f
+check 'formats' offers 3 'folded folded-total fxt' decode --format f
 meanings() {
 	"$trailcam" __complete 2 trailcam decode -- >"$tmp/out" && ! grep -q '(null)' "$tmp/out"
 }

@@ -7,7 +7,7 @@
 check 'run writes both of two files' test -s "$tmp/run.fxt" -a -s "$tmp/run.tsv"
 check 'and says so for each' says "$tmp/run.err" "wrote $tmp/run.tsv: "
 
-formats='fxt pftrace speedscope.json json folded txt csv tsv'
+formats='fxt html pftrace speedscope.json json folded txt csv tsv'
 all_at_once() {
 	files=
 	for format in $formats; do files="$files -o $tmp/all.$format"; done
@@ -128,8 +128,8 @@ refused() {
 	shift
 	status_is 2 "$trailcam" decode "$@" "$tmp/rec" 2>"$tmp/err" && says "$tmp/err" "$text"
 }
-check 'an unknown format lists those there are' refused 'json, folded, tree, csv' -o - --format mp3
-check 'an unknown suffix lists those there are' refused '.json, .folded, .txt' -o x.mp3
+check 'an unknown format lists those there are' refused 'json, folded, folded-total, tree, csv' -o - --format mp3
+check 'an unknown suffix lists those there are' refused '.json, .folded, .total, .txt' -o x.mp3
 check 'twice the same file' refused 'is given twice' -o x.txt -o x.txt
 check '--format without a file' refused 'give one with -o' --format tree
 check 'too many files' refused 'no more than 16' $(seq -f '-o%g.txt' 17)

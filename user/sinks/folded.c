@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The timeline as folded stacks, "thread;main;f NANOSECONDS" for each stack that took time by itself, sorted: what flamegraph.pl, speedscope and inferno
- * read. Threads of one name are one. Memory is by the number of stacks that differ. Moments (hits, gaps) and the order of calls are not in it.
+ * read; or for each stack with what it called, which adds up to more than there was, but is what to compare by. Threads of one name are one. Memory is by the number of stacks that differ. Moments (hits, gaps) and the order of calls are not in it.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -152,7 +152,14 @@ static int write_stacks(struct output *output, const struct names *stacks)
 	}
 }
 
-static int write_folded(const struct timeline *timeline, struct output *output)
+/* Callers have lower numbers than what they call. */
+static void add_to_callers(struct names *stacks)
+{
+	for (size_t i = stacks->cnt; i-- > 1;)
+		stacks->items[stacks->items[i].parent].value += stacks->items[i].value;
+}
+
+static int write_weighted(const struct timeline *timeline, struct output *output, bool by_total)
 {
 	/* Of a deep recursion each level is a stack, and a line: beyond what viewers show they would only add up. */
 	static const struct walk_ops ops = {.depth_max = WALK_VIEWER_DEPTH,
@@ -162,11 +169,30 @@ static int write_folded(const struct timeline *timeline, struct output *output)
 	struct folder folder = {0};
 	int err = walk_timeline(timeline, &ops, &folder);
 
+	if (!err && by_total)
+		add_to_callers(&folder.stacks);
 	if (!err)
 		err = folder.no_memory ? -ENOMEM : write_stacks(output, &folder.stacks);
 	names_release(&folder.stacks);
 	return err;
 }
+
+static int write_folded(const struct timeline *timeline, struct output *output)
+{
+	return write_weighted(timeline, output, false);
+}
+
+static int write_total(const struct timeline *timeline, struct output *output)
+{
+	return write_weighted(timeline, output, true);
+}
+
+const struct sink sink_folded_total = {
+	.name = "folded-total",
+	.suffix = ".total",
+	.how_to_open = "sort it by its numbers",
+	.write = write_total,
+};
 
 const struct sink sink_folded = {
 	.name = "folded",

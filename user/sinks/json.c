@@ -99,7 +99,10 @@ static void end_slice(void *ctx, const struct slice *slice)
 {
 	struct writer *writer = ctx;
 
+	/* Perfetto needs no name here; speedscope ends nothing without. */
 	begin_event(writer, 'E', slice->end_ns);
+	output_printf(writer->output, ",\"name\":");
+	json_string(writer->output, slice_name(slice));
 	output_printf(writer->output, "}");
 }
 

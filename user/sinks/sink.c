@@ -10,8 +10,8 @@
 
 /* A suffix that ends in another one stands before that. */
 static const struct sink *const sinks[] = {
-	&sink_fxt,    &sink_html, &sink_pftrace, &sink_speedscope, &sink_json,
-	&sink_folded, &sink_tree, &sink_csv,	 &sink_slices,
+	&sink_fxt,    &sink_html,	  &sink_pftrace, &sink_speedscope, &sink_json,
+	&sink_folded, &sink_folded_total, &sink_tree,	 &sink_csv,	   &sink_slices,
 };
 
 static bool ends_in(const char *path, size_t len, const char *suffix)

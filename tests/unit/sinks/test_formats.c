@@ -352,6 +352,10 @@ static void test_folded(void **state)
 	text = written(&sink_folded, timeline, NULL);
 	assert_string_equal(text, "thread;[off-cpu] 100\nthread;f 1075\nthread;f;g 14\nthread;f;g;f 1\n");
 	free(text);
+	text = written(&sink_folded_total, timeline, NULL);
+	assert_string_equal(
+		text, "thread 1190\nthread;[off-cpu] 100\nthread;f 1090\nthread;f;g 15\nthread;f;g;f 1\n");
+	free(text);
 	timeline_free(timeline);
 	timeline = make_timeline(1);
 	text = written(&sink_folded, timeline, NULL);
