@@ -218,6 +218,16 @@ static int decode_to(const char *file, const char *path, char **ret_keys)
 	return err ? err : hit_keys(decoded_timeline(decoded), ret_keys);
 }
 
+/* Of a trace that is served as it is. What can be shown but not read here is shown from its beginning. */
+static int keys_of(const char *file, char **ret_keys)
+{
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
+
+	if (!ends_in(file, ".fxt") && !ends_in(file, ".fxt.gz"))
+		return 0;
+	return decode(&decoded, file) ? 0 : hit_keys(decoded_timeline(decoded), ret_keys);
+}
+
 /* The last part of a path as the end of a URL. */
 static char *url_name(const char *path)
 {
@@ -254,7 +264,9 @@ static int view_perfetto(const struct view_options *view)
 	int err = access(view->file, R_OK) ? fail_errno(-errno, "cannot read %s", view->file)
 					   : serve_listen(&listen_fd);
 
-	if (!err && !as_it_is)
+	if (!err && as_it_is)
+		err = keys_of(view->file, &keys);
+	else if (!err)
 		err = temporary_path(view->file, ".fxt.gz", &temporary);
 	if (!err && !as_it_is)
 		err = decode_to(view->file, temporary, &keys);
@@ -313,9 +325,10 @@ static const struct argp argp = {
 	.args_doc = "FILE",
 	.doc = "  trailcam view rec\n"
 	       "  trailcam view --perfetto trace.fxt.gz\n\n"
-	       "Show a recording, opened at the hit: as a page that needs no network, in $BROWSER, or with "
+	       "Show a recording or a trace (.fxt, .fxt.gz), opened at the hit: as a page that needs no "
+	       "network, in $BROWSER, or with "
 	       "xdg-open "
-	       "where there is a display. --perfetto also takes traces.\v"
+	       "where there is a display. --perfetto also takes .pftrace and .json.\v"
 	       "Exit status: 0: written, or fetched by the viewer; 1: not a recording, damaged, or it cannot "
 	       "be "
 	       "written or served; 2: wrong usage; 130: interrupted.",
