@@ -2,61 +2,155 @@
 /* Readers of the formats that are JSON, on yajl's parser. */
 #pragma once
 
-#include <yajl/yajl_tree.h>
+#include <yajl/yajl_parse.h>
 
 #include "read_trace.h"
 
-static inline yajl_val json_get(yajl_val object, const char *name)
-{
-	const char *path[] = {name, NULL};
+/* A value: text of a string or a number, or what an array or object has in it. (yajl's own tree takes quadratic time for long arrays.) */
+struct json {
+	char *key; /* in an object */
+	enum { JSON_STRING, JSON_NUMBER, JSON_LIST } type;
+	char *text;
+	struct json *items;
+	size_t cnt, cap;
+};
 
-	return yajl_tree_get(object, path, yajl_t_any);
+struct json_builder {
+	struct json open[16]; /* what is being built, outermost first: [0] gets the whole */
+	size_t depth;
+	char *key;
+};
+
+static inline int json_put(struct json_builder *builder, struct json value)
+{
+	struct json *into = &builder->open[builder->depth];
+
+	assert_int_equal(ARRAY_PUSH(into->items, into->cnt, into->cap, value), 0);
+	return 1;
 }
 
-static inline const char *json_text(yajl_val object, const char *name)
+static inline struct json json_make(struct json_builder *builder, int type, const char *text, size_t len)
 {
-	return YAJL_GET_STRING(json_get(object, name));
+	struct json value = {.key = builder->key, .text = text ? strndup(text, len) : NULL};
+
+	value.type = type;
+	builder->key = NULL;
+	return value;
 }
 
-static inline uint64_t json_number(yajl_val object, const char *name)
+static inline int json_on_number(void *ctx, const char *text, size_t len)
 {
-	yajl_val value = json_get(object, name);
+	return json_put(ctx, json_make(ctx, JSON_NUMBER, text, len));
+}
 
-	assert_true(YAJL_IS_INTEGER(value));
-	return (uint64_t)YAJL_GET_INTEGER(value);
+static inline int json_on_string(void *ctx, const unsigned char *text, size_t len)
+{
+	return json_put(ctx, json_make(ctx, JSON_STRING, (const char *)text, len));
+}
+
+static inline int json_on_key(void *ctx, const unsigned char *text, size_t len)
+{
+	((struct json_builder *)ctx)->key = strndup((const char *)text, len);
+	return 1;
+}
+
+static inline int json_on_begin(void *ctx)
+{
+	struct json_builder *builder = ctx;
+	struct json list = json_make(builder, JSON_LIST, NULL, 0);
+
+	assert_true(++builder->depth < ARRAY_SIZE(builder->open));
+	builder->open[builder->depth] = list;
+	return 1;
+}
+
+static inline int json_on_end(void *ctx)
+{
+	struct json_builder *builder = ctx;
+	struct json list = builder->open[builder->depth--];
+
+	return json_put(builder, list);
+}
+
+/* A list of one, the text's value. */
+static inline struct json json_parse(const char *text, size_t size)
+{
+	static yajl_callbacks callbacks = {.yajl_number = json_on_number,
+					   .yajl_string = json_on_string,
+					   .yajl_map_key = json_on_key,
+					   .yajl_start_map = json_on_begin,
+					   .yajl_start_array = json_on_begin,
+					   .yajl_end_map = json_on_end,
+					   .yajl_end_array = json_on_end};
+	struct json_builder builder = {.open = {{.type = JSON_LIST}}};
+	yajl_handle handle = yajl_alloc(&callbacks, NULL, &builder);
+
+	assert_int_equal(yajl_parse(handle, (const unsigned char *)text, size), yajl_status_ok);
+	assert_int_equal(yajl_complete_parse(handle), yajl_status_ok);
+	yajl_free(handle);
+	assert_int_equal(builder.open[0].cnt, 1);
+	return builder.open[0];
+}
+
+static inline void json_free(struct json *value)
+{
+	for (size_t i = 0; i < value->cnt; i++)
+		json_free(&value->items[i]);
+	free(value->items);
+	free(value->key);
+	free(value->text);
+}
+
+static inline const struct json *json_get(const struct json *object, const char *name)
+{
+	for (size_t i = 0; object && i < object->cnt; i++)
+		if (object->items[i].key && !strcmp(object->items[i].key, name))
+			return &object->items[i];
+	return NULL;
+}
+
+static inline const char *json_text(const struct json *object, const char *name)
+{
+	const struct json *value = json_get(object, name);
+
+	return value && value->type == JSON_STRING ? value->text : NULL;
+}
+
+static inline const char *json_digits(const struct json *object, const char *name)
+{
+	const struct json *value = json_get(object, name);
+
+	assert_true(value && value->type == JSON_NUMBER);
+	return value->text;
+}
+
+static inline uint64_t json_number(const struct json *object, const char *name)
+{
+	char *end;
+	uint64_t number = strtoull(json_digits(object, name), &end, 10);
+
+	assert_int_equal(*end, '\0');
+	return number;
 }
 
 /* From its digits: a double would round it. */
-static inline uint64_t json_microseconds(yajl_val object, const char *name)
+static inline uint64_t json_microseconds(const struct json *object, const char *name)
 {
-	yajl_val value = json_get(object, name);
 	char *end;
-	uint64_t us;
+	uint64_t us = strtoull(json_digits(object, name), &end, 10);
 
-	assert_true(YAJL_IS_NUMBER(value));
-	us = strtoull(YAJL_GET_NUMBER(value), &end, 10);
 	assert_int_equal(*end, '.');
 	assert_int_equal(strlen(end), 4);
 	return us * 1000 + strtoull(end + 1, NULL, 10);
 }
 
-static inline yajl_val json_parse(const char *text)
-{
-	char error[256];
-	yajl_val root = yajl_tree_parse(text, error, sizeof(error));
-
-	if (!root)
-		fail_msg("%s", error);
-	return root;
-}
-
 /* ---- Chrome ---- */
 
-static inline void chrome_event(struct read_trace *trace, yajl_val event)
+static inline void chrome_event(struct read_trace *trace, const struct json *event)
 {
 	uint64_t tid = json_number(event, "tid");
 	const char *type = json_text(event, "ph");
-	yajl_val args = json_get(event, "args");
+	const struct json *args = json_get(event, "args");
 
 	assert_non_null(type);
 	if (*type == 'M') {
@@ -92,28 +186,29 @@ static inline void chrome_event(struct read_trace *trace, yajl_val event)
 static inline struct read_trace *read_chrome(char *text, size_t size)
 {
 	struct read_trace *trace = calloc(1, sizeof(*trace));
-	yajl_val root = json_parse(text), events = json_get(root, "traceEvents");
+	struct json root = json_parse(text, size);
+	const struct json *events = json_get(root.items, "traceEvents");
 
-	(void)size;
-	trace->realtime_ns = json_number(json_get(root, "otherData"), "realtime_ns");
-	assert_true(YAJL_IS_ARRAY(events));
-	for (size_t i = 0; i < events->u.array.len; i++)
-		chrome_event(trace, events->u.array.values[i]);
+	trace->realtime_ns = json_number(json_get(root.items, "otherData"), "realtime_ns");
+	assert_non_null(events);
+	for (size_t i = 0; i < events->cnt; i++)
+		chrome_event(trace, &events->items[i]);
 	assert_int_equal(trace->open_cnt, 0);
-	yajl_tree_free(root);
+	json_free(&root);
 	return trace;
 }
 
 /* ---- speedscope ---- */
 
-static inline void speedscope_event(struct read_trace *trace, uint64_t tid, yajl_val event, yajl_val frames)
+static inline void speedscope_event(struct read_trace *trace, uint64_t tid, const struct json *event,
+				    const struct json *frames)
 {
 	uint64_t number = json_number(event, "frame"), time = json_number(event, "at");
 	const char *type = json_text(event, "type");
-	yajl_val frame;
+	const struct json *frame;
 
-	assert_true(number < frames->u.array.len);
-	frame = frames->u.array.values[number];
+	assert_true(number < frames->cnt);
+	frame = &frames->items[number];
 	if (*type == 'O') {
 		struct read_slice *slice = read_begin(trace, tid, time, json_text(frame, "name"));
 
@@ -126,16 +221,17 @@ static inline void speedscope_event(struct read_trace *trace, uint64_t tid, yajl
 }
 
 /* As strict as speedscope is. */
-static inline void speedscope_profile(struct read_trace *trace, yajl_val profile, yajl_val frames)
+static inline void speedscope_profile(struct read_trace *trace, const struct json *profile,
+				      const struct json *frames)
 {
-	yajl_val events = json_get(profile, "events");
+	const struct json *events = json_get(profile, "events");
 	const char *tid = strstr(json_text(profile, "name"), " [tid=");
 	uint64_t at = json_number(profile, "startValue");
 
 	assert_string_equal(json_text(profile, "type"), "evented");
 	assert_non_null(tid);
-	for (size_t i = 0; i < events->u.array.len; i++) {
-		yajl_val event = events->u.array.values[i];
+	for (size_t i = 0; i < events->cnt; i++) {
+		const struct json *event = &events->items[i];
 
 		assert_true(json_number(event, "at") >= at);
 		at = json_number(event, "at");
@@ -149,14 +245,15 @@ static inline void speedscope_profile(struct read_trace *trace, yajl_val profile
 static inline struct read_trace *read_speedscope(char *text, size_t size)
 {
 	struct read_trace *trace = calloc(1, sizeof(*trace));
-	yajl_val root = json_parse(text), profiles = json_get(root, "profiles"),
-		 frames = json_get(json_get(root, "shared"), "frames");
+	struct json root = json_parse(text, size);
+	const struct json *profiles = json_get(root.items, "profiles"),
+			  *frames = json_get(json_get(root.items, "shared"), "frames");
 
-	(void)size;
-	assert_string_equal(json_text(root, "$schema"), "https://www.speedscope.app/file-format-schema.json");
-	assert_true(YAJL_IS_ARRAY(profiles) && YAJL_IS_ARRAY(frames));
-	for (size_t i = 0; i < profiles->u.array.len; i++)
-		speedscope_profile(trace, profiles->u.array.values[i], frames);
-	yajl_tree_free(root);
+	assert_string_equal(json_text(root.items, "$schema"),
+			    "https://www.speedscope.app/file-format-schema.json");
+	assert_true(profiles && frames);
+	for (size_t i = 0; i < profiles->cnt; i++)
+		speedscope_profile(trace, &profiles->items[i], frames);
+	json_free(&root);
 	return trace;
 }
