@@ -16,19 +16,25 @@ static const struct {
 	{"r14", HIT_R14}, {"r15", HIT_R15}, {"eflags", HIT_EFLAGS}, {"cs", HIT_CS},   {"ss", HIT_SS},
 };
 
-static struct shown_arg number_arg(const char *name, uint64_t value)
+static void put_number(struct shown_arg *arg, const char *name, uint64_t value)
 {
-	return (struct shown_arg){.name = name, .type = SHOWN_INT, .number = (int64_t)value};
+	arg->name = name;
+	arg->type = SHOWN_INT;
+	arg->number = (int64_t)value;
 }
 
-static struct shown_arg pointer_arg(const char *name, uint64_t value)
+static void put_pointer(struct shown_arg *arg, const char *name, uint64_t value)
 {
-	return (struct shown_arg){.name = name, .type = SHOWN_POINTER, .number = (int64_t)value};
+	arg->name = name;
+	arg->type = SHOWN_POINTER;
+	arg->number = (int64_t)value;
 }
 
-static struct shown_arg string_arg(const char *name, const char *text)
+static void put_string(struct shown_arg *arg, const char *name, const char *text)
 {
-	return (struct shown_arg){.name = name, .type = SHOWN_STRING, .text = text};
+	arg->name = name;
+	arg->type = SHOWN_STRING;
+	arg->text = text;
 }
 
 size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
@@ -38,22 +44,22 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 	size_t cnt = 0;
 
 	if (symbol) {
-		args[cnt++] = pointer_arg("address", slice->ip ? slice->ip : symbol->start);
-		args[cnt++] = string_arg("symbol", symbol->name);
-		args[cnt++] = string_arg("object", symbol->object);
+		put_pointer(&args[cnt++], "address", slice->ip ? slice->ip : symbol->start);
+		put_string(&args[cnt++], "symbol", symbol->name);
+		put_string(&args[cnt++], "object", symbol->object);
 	}
 	if (symbol && symbol->file) {
-		args[cnt++] = string_arg("file", symbol->file);
-		args[cnt++] = number_arg("line", symbol->line);
+		put_string(&args[cnt++], "file", symbol->file);
+		put_number(&args[cnt++], "line", symbol->line);
 	}
 	if (slice->flags & SLICE_INFERRED_START)
-		args[cnt++] = string_arg("inferred_start_time", "true");
+		put_string(&args[cnt++], "inferred_start_time", "true");
 	if (slice->goroutine)
-		args[cnt++] = number_arg("goroutine", timeline->goroutines[slice->goroutine - 1]);
+		put_number(&args[cnt++], "goroutine", timeline->goroutines[slice->goroutine - 1]);
 	if (slice->flags & SLICE_INLINED)
-		args[cnt++] = string_arg("inlined", "true");
+		put_string(&args[cnt++], "inlined", "true");
 	if (slice->flags & SLICE_OPEN_END)
-		args[cnt++] = string_arg("open_at_end", "true");
+		put_string(&args[cnt++], "open_at_end", "true");
 	return cnt;
 }
 
@@ -64,13 +70,13 @@ size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const stru
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < HIT_ARG_CNT; i++)
-		args[cnt++] = pointer_arg(names[i], hit->args[i]);
+		put_pointer(&args[cnt++], names[i], hit->args[i]);
 	if (hit->begin_ns != hit->time_ns)
-		args[cnt++] = number_arg("elapsed_ns", hit->time_ns - hit->begin_ns);
+		put_number(&args[cnt++], "elapsed_ns", hit->time_ns - hit->begin_ns);
 	if (hit->goroutine)
-		args[cnt++] = number_arg("goroutine", hit->goroutine);
+		put_number(&args[cnt++], "goroutine", hit->goroutine);
 	if (hit->stopped_ns)
-		args[cnt++] = number_arg("trace_stopped_after_ns", hit->stopped_ns - hit->time_ns);
+		put_number(&args[cnt++], "trace_stopped_after_ns", hit->stopped_ns - hit->time_ns);
 	return cnt;
 }
 
@@ -82,15 +88,15 @@ void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct t
 	_Static_assert(HIT_STATE_ARGS == 7 + ARRAY_SIZE(registers), "all of them");
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
 	comm[HIT_COMM_BYTES] = '\0';
-	*args++ = string_arg("symbol", placed->symbol ? placed->symbol->name : "?");
-	*args++ = number_arg("monotonic_ns", hit->time_ns);
-	*args++ = number_arg("pid", hit->pid);
-	*args++ = number_arg("tid", hit->tid);
+	put_string(args++, "symbol", placed->symbol ? placed->symbol->name : "?");
+	put_number(args++, "monotonic_ns", hit->time_ns);
+	put_number(args++, "pid", hit->pid);
+	put_number(args++, "tid", hit->tid);
 	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		*args++ = pointer_arg(registers[i].name, hit->regs[registers[i].reg]);
-	*args++ = number_arg("cpu", hit->cpu);
+		put_pointer(args++, registers[i].name, hit->regs[registers[i].reg]);
+	put_number(args++, "cpu", hit->cpu);
 	*args++ = (struct shown_arg){.name = "comm", .type = SHOWN_TEXT, .text = comm};
-	*args++ = pointer_arg("return_address", hit->return_address);
+	put_pointer(args++, "return_address", hit->return_address);
 }
 
 char *hit_stack_text(const struct timeline_hit *hit)

@@ -12,8 +12,10 @@ enum shown_type { SHOWN_INT, SHOWN_POINTER, SHOWN_STRING, SHOWN_TEXT };
 struct shown_arg {
 	const char *name;
 	enum shown_type type;
-	int64_t number;	  /* SHOWN_POINTER: its bits */
-	const char *text; /* SHOWN_STRING: lasts as long as the timeline; SHOWN_TEXT: for now */
+	union {
+		int64_t number;	  /* SHOWN_POINTER: its bits */
+		const char *text; /* SHOWN_STRING: lasts as long as the timeline; SHOWN_TEXT: for now */
+	};
 };
 
 enum { SLICE_ARGS_MAX = 9, HIT_CALL_ARGS_MAX = 9, HIT_STATE_ARGS = 27 };

@@ -91,8 +91,8 @@ static bool hit_is_due(const struct walk *walk, uint64_t before_ns, const struct
 /* ---- one thread ---- */
 
 /* Instants and hits that come before the next begin or end. */
-static void tell_moments(struct walk *walk, uint64_t instants_before_ns, uint64_t hits_before_ns,
-			 const struct slice *ending)
+static void tell_some(struct walk *walk, uint64_t instants_before_ns, uint64_t hits_before_ns,
+		      const struct slice *ending)
 {
 	const struct timeline_thread *thread = walk->thread;
 
@@ -112,6 +112,14 @@ static void tell_moments(struct walk *walk, uint64_t instants_before_ns, uint64_
 			return;
 		}
 	}
+}
+
+/* Most threads have none, or none left. */
+static void tell_moments(struct walk *walk, uint64_t instants_before_ns, uint64_t hits_before_ns,
+			 const struct slice *ending)
+{
+	if (walk->instant < walk->thread->instant_cnt || walk->hit < walk->hit_end)
+		tell_some(walk, instants_before_ns, hits_before_ns, ending);
 }
 
 static void end_slices(struct walk *walk, size_t keep)
