@@ -148,6 +148,25 @@ in_perfetto() {
 		}
 	done
 }
+# What speedscope says to its console while it reads the file.
+in_speedscope() {
+	for format in speedscope.json json folded; do
+		printf "speedscope.loadFileFromBase64('%s','%s')" "all.$format" "$(base64 -w0 "$tmp/all.$format")" >"$tmp/profile.js"
+		chromium --headless=new --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --user-data-dir="$tmp/browser" \
+			--allow-file-access-from-files --enable-logging=stderr --virtual-time-budget=8000 --dump-dom \
+			"file://$speedscope/index.html#localProfilePath=$tmp/profile.js" 2>&1 | grep CONSOLE >"$tmp/console"
+		if grep -E 'Tried to end|still open|[Ee]rror' "$tmp/console" || ! grep 'import: ' "$tmp/console"; then
+			echo "not $format"
+			return 1
+		fi
+	done
+}
+speedscope=$(npm root -g 2>/dev/null)/speedscope/dist/release
+if [ -e "$speedscope/index.html" ] && command -v chromium >/dev/null; then
+	check 'speedscope reads its own format, JSON and folded stacks without a complaint' in_speedscope
+else
+	skip 'speedscope reads what is for it' 'it is not installed (npm install -g speedscope), or chromium is not'
+fi
 if command -v trace_processor >/dev/null; then
 	check 'as many slices in Perfetto, and no complaint' in_perfetto
 else

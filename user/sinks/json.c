@@ -78,13 +78,12 @@ static void begin_thread(void *ctx, const struct timeline_thread *thread)
 	write_name(writer, "thread_name", thread->name);
 }
 
-static void begin_slice(void *ctx, const struct slice *slice)
+static void write_slice_event(struct writer *writer, char type, uint64_t time_ns, const struct slice *slice)
 {
-	struct writer *writer = ctx;
 	struct shown_arg args[SLICE_ARGS_MAX];
 	size_t cnt = slice_args(args, writer->timeline, slice);
 
-	begin_event(writer, 'B', slice->start_ns);
+	begin_event(writer, type, time_ns);
 	output_printf(writer->output, ",\"name\":");
 	json_string(writer->output, slice_name(slice));
 	if (cnt) {
@@ -95,15 +94,15 @@ static void begin_slice(void *ctx, const struct slice *slice)
 	output_printf(writer->output, "}");
 }
 
+static void begin_slice(void *ctx, const struct slice *slice)
+{
+	write_slice_event(ctx, 'B', slice->start_ns, slice);
+}
+
+/* Perfetto needs no name and no arguments here; speedscope ends a slice only by an event that is otherwise the same. */
 static void end_slice(void *ctx, const struct slice *slice)
 {
-	struct writer *writer = ctx;
-
-	/* Perfetto needs no name here; speedscope ends nothing without. */
-	begin_event(writer, 'E', slice->end_ns);
-	output_printf(writer->output, ",\"name\":");
-	json_string(writer->output, slice_name(slice));
-	output_printf(writer->output, "}");
+	write_slice_event(ctx, 'E', slice->end_ns, slice);
 }
 
 static void begin_instant(struct writer *writer, uint64_t time_ns, const char *category, const char *name)
