@@ -11,8 +11,6 @@
 #include "sinks/sink.h"
 #include "sinks/walk.h"
 
-enum { HITS_PID = 1 << 30, HITS_TID = HITS_PID };
-
 struct writer {
 	struct fxt *fxt;
 	const struct timeline *timeline;
@@ -109,11 +107,11 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 	if (!stack)
 		return -ENOMEM;
 	hit_state_args(state, placed, comm);
-	fxt_event_begin(fxt, FXT_BEGIN, HITS_PID, HITS_TID, placed->time_ns, name);
+	fxt_event_begin(fxt, FXT_BEGIN, SHOWN_HITS, SHOWN_HITS, placed->time_ns, name);
 	fxt_arg_string(fxt, "stack", stack);
 	write_args(fxt, state, AT_BEGIN);
 	fxt_event_end(fxt);
-	fxt_event_begin(fxt, FXT_END, HITS_PID, HITS_TID, placed->time_ns, NULL);
+	fxt_event_begin(fxt, FXT_END, SHOWN_HITS, SHOWN_HITS, placed->time_ns, NULL);
 	write_args(fxt, state + AT_BEGIN, HIT_STATE_ARGS - AT_BEGIN);
 	fxt_event_end(fxt);
 	fxt_event_begin(fxt, FXT_INSTANT, shown_id((int32_t)hit->pid), shown_id((int32_t)hit->tid),
@@ -148,9 +146,9 @@ static void write_about(struct writer *writer)
 	const struct timeline *timeline = writer->timeline;
 	struct fxt *fxt = writer->fxt;
 
-	fxt_name_process(fxt, HITS_PID, "hits");
-	fxt_name_thread(fxt, HITS_PID, HITS_TID, "hits");
-	fxt_event_begin(fxt, FXT_INSTANT, HITS_PID, HITS_TID, 0, "trace begins");
+	fxt_name_process(fxt, SHOWN_HITS, "hits");
+	fxt_name_thread(fxt, SHOWN_HITS, SHOWN_HITS, "hits");
+	fxt_event_begin(fxt, FXT_INSTANT, SHOWN_HITS, SHOWN_HITS, 0, "trace begins");
 	fxt_arg_string(fxt, "command", timeline->command);
 	fxt_arg_string(fxt, "source", timeline->source ? timeline->source : "");
 	fxt_arg_string(fxt, "stopped_by", timeline->stopped_by ? timeline->stopped_by : "");

@@ -24,7 +24,7 @@ bool fxt_is(const char *path)
 /* Ids that are not above 0 are written as others above those of the hits. */
 int32_t fxt_id_of(uint64_t shown)
 {
-	return (int32_t)(uint32_t)(shown > HITS_PID ? shown - HITS_PID - 1 : shown);
+	return (int32_t)(uint32_t)(shown > SHOWN_HITS ? shown - SHOWN_HITS - 1 : shown);
 }
 
 const struct fxt_read_arg *fxt_arg(const struct fxt_read_event *event, const char *name)
@@ -127,7 +127,7 @@ static int read_event(struct reading *reading, const struct fxt_read_event *even
 		break;
 	}
 	reading->event_cnt++;
-	if (event->pid == HITS_PID && event->tid == HITS_TID)
+	if (event->pid == SHOWN_HITS && event->tid == SHOWN_HITS)
 		return read_hits_track(reading, event);
 	if (event->type == FXT_READ_COUNTER)
 		return add_point(reading, event);

@@ -41,7 +41,7 @@ int fxt_name_of_thread(struct reading *reading, const struct fxt_read_event *eve
 	size_t index;
 	int err;
 
-	if (event->pid == HITS_PID)
+	if (event->pid == SHOWN_HITS)
 		return 0;
 	err = thread_of(reading, event->pid, event->tid, &index);
 	return err ? err : fxt_replace_text(&reading->timeline->threads[index].name, event->name);

@@ -5,6 +5,7 @@
 #include "base/hash_index.h"
 #include "base/sort.h"
 #include "sinks/fxt_stream.h"
+#include "sinks/shown.h"
 #include "stacks/timeline.h"
 
 /* What happened on a thread. */
@@ -30,9 +31,7 @@ struct track {
 	size_t mark_cnt, mark_cap;
 };
 
-/* The hits' track, as sinks/fxt.c has it. */
-enum { HITS_PID = 1 << 30, HITS_TID = HITS_PID };
-
+/* What reading says of a trace whose records are not in order: it takes another reading. */
 enum { NOT_IN_ORDER = 1 };
 
 struct reading {

@@ -6,14 +6,9 @@
 
 #include "base/array.h"
 
-static const struct {
-	const char *name;
-	enum hit_reg reg;
-} registers[] = {
-	{"rip", HIT_RIP}, {"rdi", HIT_RDI}, {"rsi", HIT_RSI},	    {"rdx", HIT_RDX}, {"rcx", HIT_RCX},
-	{"r8", HIT_R8},	  {"r9", HIT_R9},   {"rax", HIT_RAX},	    {"rbx", HIT_RBX}, {"rbp", HIT_RBP},
-	{"rsp", HIT_RSP}, {"r10", HIT_R10}, {"r11", HIT_R11},	    {"r12", HIT_R12}, {"r13", HIT_R13},
-	{"r14", HIT_R14}, {"r15", HIT_R15}, {"eflags", HIT_EFLAGS}, {"cs", HIT_CS},   {"ss", HIT_SS},
+static const enum hit_reg registers[] = {
+	HIT_RIP, HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8,  HIT_R9,  HIT_RAX,	   HIT_RBX, HIT_RBP,
+	HIT_RSP, HIT_R10, HIT_R11, HIT_R12, HIT_R13, HIT_R14, HIT_R15, HIT_EFLAGS, HIT_CS,  HIT_SS,
 };
 
 static void put_number(struct shown_arg *arg, const char *name, uint64_t value)
@@ -93,7 +88,7 @@ void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct t
 	put_number(args++, "pid", hit->pid);
 	put_number(args++, "tid", hit->tid);
 	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		put_pointer(args++, registers[i].name, hit->regs[registers[i].reg]);
+		put_pointer(args++, hit_reg_name(registers[i]), hit->regs[registers[i]]);
 	put_number(args++, "cpu", hit->cpu);
 	*args++ = (struct shown_arg){.name = "comm", .type = SHOWN_TEXT, .text = comm};
 	put_pointer(args++, "return_address", hit->return_address);
@@ -125,7 +120,7 @@ const char *hit_name(const struct timeline *timeline, const struct timeline_hit 
 
 uint64_t shown_id(int32_t id)
 {
-	return id > 0 ? (uint64_t)id : (1u << 30) + 1ull + (uint32_t)id;
+	return id > 0 ? (uint64_t)id : SHOWN_HITS + 1ull + (uint32_t)id;
 }
 
 struct process_name process_name(const struct timeline *timeline, int32_t pid)

@@ -36,6 +36,9 @@ char *hit_stack_text(const struct timeline_hit *hit);
 /* The trigger's name. */
 const char *hit_name(const struct timeline *timeline, const struct timeline_hit *hit);
 
+/* The process and the thread that hits are shown on, where they have a track of their own. */
+enum { SHOWN_HITS = 1 << 30 };
+
 /* Viewers drop thread 0, and show all of them (the idle ones of processors) as one: an id of its own for each. */
 uint64_t shown_id(int32_t id);
 
