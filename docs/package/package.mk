@@ -28,7 +28,7 @@ deb: all ## a Debian package, in build/
 
 # For machines without these libraries: linked statically where Debian has them so, else put beside the program.
 SHARED_ONLY := -lipt -lisal -lZydis
-STATIC_LIBS := $(filter-out $(SHARED_ONLY) -lpthread,$(LDLIBS)) -lbz2
+STATIC_LIBS := $(patsubst -lyajl,-lyajl_s,$(filter-out $(SHARED_ONLY) -lpthread,$(LDLIBS))) -lbz2
 $(BUILD)/package/trailcam: $(BUILD)/trailcam
 	$(say) LINK $@
 	@mkdir -p $(@D)
