@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/sort.h"
+#include "base/spill.h"
 #include "pipeline/detours.h"
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
@@ -50,8 +51,9 @@ struct build {
 	struct decoder_cache *cache;
 	struct thread_build **threads;
 	size_t cnt, cap;
-	struct turn_list turns; /* of the snapshot at hand */
-	size_t snapshot_nth;	/* counted from 1 */
+	struct turn_list turns;	   /* of the snapshot at hand */
+	struct stacks_store store; /* of these turns */
+	size_t snapshot_nth;	   /* counted from 1 */
 };
 
 static void turn_list_release(struct turn_list *list)
@@ -166,7 +168,7 @@ static int join(struct build *build, struct turn_build *turn)
 
 /* ---- one AUX trace ---- */
 
-enum { LET_GO_EVERY = 16 << 20 };
+enum { LET_GO_EVERY = 16 << 20, LET_GO_TURNS = 4096 };
 
 struct trace_build {
 	struct build *build;
@@ -239,6 +241,18 @@ static void pass(void *ctx, size_t done, size_t size)
 		return;
 	aux_trace_let_go(trace->aux);
 	trace->let_go = done;
+}
+
+/* A processor's ring: others may have what the thread did before. */
+static int store_piece(void *ctx, size_t index)
+{
+	struct trace_build *trace = ctx;
+	struct turn_list *turns = &trace->pieces[index];
+	int err = 0;
+
+	for (size_t i = 0; i < turns->cnt && !err; i++)
+		err = stacks_piece_put(turns->items[i].piece, &trace->build->store);
+	return err;
 }
 
 static int find_threads(struct build *build, struct trace_build *trace)
@@ -322,7 +336,7 @@ static int build_trace(struct build *build, const struct aux_trace *aux)
 	struct trace_build trace = {.build = build, .aux = aux};
 	const struct decoder_pieces out = {.begin = begin_pieces,
 					   .piece = build_piece,
-					   .in_turn = aux->cpu < 0 ? join_piece : NULL,
+					   .in_turn = aux->cpu < 0 ? join_piece : store_piece,
 					   .ctx = &trace};
 	int err = schedule_make(&trace.schedule, build->decoded->history, aux);
 
@@ -363,9 +377,13 @@ static int join_turns(struct build *build)
 
 	if (turns->cnt)
 		qsort(turns->items, turns->cnt, sizeof(*turns->items), sort_by_key);
-	for (size_t i = 0; i < turns->cnt && !err; i++)
+	for (size_t i = 0; i < turns->cnt && !err; i++) {
 		err = join(build, &turns->items[i]);
+		if (!(i % LET_GO_TURNS))
+			spill_let_go(build->store.bytes, 0, SIZE_MAX);
+	}
 	turn_list_release(turns);
+	stacks_store_release(&build->store);
 	return err;
 }
 
@@ -470,6 +488,7 @@ int build_threads(struct decoded *decoded, const struct snapshot *snapshot,
 	if (!err)
 		tell_tally(cache);
 	turn_list_release(&build.turns);
+	stacks_store_release(&build.store);
 	for (size_t i = 0; i < build.cnt; i++)
 		thread_build_free(build.threads[i]);
 	free(build.threads);

@@ -358,6 +358,7 @@ void stacks_piece_free(struct stacks_piece *piece)
 {
 	if (!piece)
 		return;
+	piece_forget_stored(piece);
 	segment_release(&piece->segment);
 	moments_release(&piece->moments);
 	inlined_release(&piece->inlined);

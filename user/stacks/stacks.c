@@ -281,7 +281,10 @@ int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
 {
 	uint64_t offset;
 	bool first = !stacks->moments.begun;
-	int err = moments_append(&stacks->moments, &piece->moments, &offset);
+	int err;
+
+	piece_unpack(piece);
+	err = moments_append(&stacks->moments, &piece->moments, &offset);
 
 	if (!err)
 		err = inlined_append(&stacks->inlined, &piece->inlined, offset);

@@ -49,6 +49,17 @@ int stacks_piece_new(struct stacks_piece **ret_piece, const struct stacks_config
 		     const struct branch *branches, size_t cnt);
 void stacks_piece_free(struct stacks_piece *piece);
 
+/* Where pieces wait that cannot be appended yet, outside memory if there are many (base/spill.h). All 0 at first; it must outlive the pieces. */
+struct stacks_store {
+	uint8_t *bytes;
+	size_t cnt, cap;
+};
+
+/* What the piece holds goes there. 0, or -ENOMEM with the piece unchanged. */
+int stacks_piece_put(struct stacks_piece *piece, struct stacks_store *store);
+
+void stacks_store_release(struct stacks_store *store);
+
 struct stacks;
 
 /* For one thread; config and thread (pid, tid and name already set) must outlive it. 0 or -ENOMEM. */

@@ -3,6 +3,7 @@
  * What the files of the call-stack engine share. The way of a branch:
  *
  *	piece.c		drops what changes no stack, does what needs no more than the piece's own frames, keeps the rest as steps
+ *	piece_store.c	where pieces wait whose turn comes later
  *	rules.c		what each step does to the stack
  *	stacks.c	joins pieces, begins and ends segments
  *	stitch.c	whether a segment goes on with the stack of the one before
@@ -39,9 +40,16 @@ struct stacks_piece {
 	struct moments moments;
 	struct step_run *runs;
 	size_t run_cnt, run_cap;
-	struct segment segment; /* slices and open frames of all runs, one after the other */
-	struct inlined inlined; /* where control was in inlined calls */
+	struct segment segment;	    /* slices and open frames of all runs, one after the other */
+	struct inlined inlined;	    /* where control was in inlined calls */
+	struct stacks_store *store; /* it waits there (piece_store.c); NULL: it has its own memory */
 };
+
+/* What waits in a store can be looked at, as long as nothing else is put there. */
+void piece_unpack(struct stacks_piece *piece);
+
+/* It has nothing there any more. */
+void piece_forget_stored(struct stacks_piece *piece);
 
 /* Why a segment ended: what the next one may have to do with it. */
 enum pause {

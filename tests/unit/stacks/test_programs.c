@@ -270,24 +270,32 @@ static void generate(struct truth *truth, uint64_t run)
 
 static struct timeline *build(const struct branch *branches, size_t cnt, const size_t *cuts, size_t cut_cnt)
 {
+	struct stacks_piece **pieces = calloc(cut_cnt + 1, sizeof(*pieces));
+	struct stacks_store store = {0};
 	struct timeline *timeline;
 	struct stacks *stacks;
 	size_t from = 0;
 
+	assert_non_null(pieces);
 	assert_ok(timeline_new(&timeline));
 	timeline->threads = calloc(1, sizeof(*timeline->threads));
 	timeline->thread_cnt = 1;
 	assert_ok(stacks_new(&stacks, &config, timeline->threads));
+	/* Some wait for all to be there, some do not. */
 	for (size_t i = 0; i <= cut_cnt; i++) {
 		size_t to = i < cut_cnt ? cuts[i] : cnt;
-		struct stacks_piece *piece;
 
-		assert_ok(stacks_piece_new(&piece, &config, branches + from, to - from));
-		assert_ok(stacks_append(stacks, piece));
+		assert_ok(stacks_piece_new(&pieces[i], &config, branches + from, to - from));
+		if (i % 3)
+			assert_ok(stacks_piece_put(pieces[i], &store));
 		from = to;
 	}
+	for (size_t i = 0; i <= cut_cnt; i++)
+		assert_ok(stacks_append(stacks, pieces[i]));
 	assert_ok(stacks_finish(stacks));
 	stacks_free(stacks);
+	stacks_store_release(&store);
+	free(pieces);
 	if (!timeline_is_valid(timeline))
 		fail_msg("the timeline is not valid");
 	return timeline;
