@@ -34,7 +34,8 @@ struct image {
 	struct jit_symbols jit;
 };
 
-static const struct symbol nowhere = {.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX};
+static const struct symbol nowhere = {
+	.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX, .is_divided = true};
 
 int image_new(struct image **ret_image, struct image_objects *objects)
 {

@@ -233,6 +233,7 @@ static void find_extent(const struct place *place, size_t index, struct symbol *
 	symbol->end = range->end + place->bias;
 	if (range->symbol && range->symbol->size)
 		symbol->end = range->symbol->addr + range->symbol->size + place->bias;
+	symbol->is_divided = symbol->end > range->end + place->bias;
 }
 
 static struct place_symbol *make_symbol(struct place *place, size_t index)

@@ -30,12 +30,19 @@ struct symbol {
 	bool named;	    /* false: the name is made up from object and offset */
 	uint8_t role;	    /* enum symbol_role */
 	bool is_part;	    /* the compiler moved it out of its function: "f.cold" */
+	bool is_divided; /* some of [start, end) belongs to other symbols: those inside it, or all that are known */
 };
 
 /* Without a name and an extent, a symbol may stand for any piece of code. */
 static inline bool symbol_is_function(const struct symbol *symbol)
 {
 	return symbol->named || symbol->end > symbol->start;
+}
+
+/* Whether ip is the symbol's for certain; else whoever knows all symbols must be asked. */
+static inline bool symbol_owns(const struct symbol *symbol, uint64_t ip)
+{
+	return !symbol->is_divided && ip >= symbol->start && ip < symbol->end;
 }
 
 /* Whether it is the name of a part that the compiler moved out of a function. */

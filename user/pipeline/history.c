@@ -329,7 +329,7 @@ bool history_is_detour(const struct history_process *process, uint64_t ip)
 	return false;
 }
 
-/* Not where a jump may be a raise or leads into a detour, nor where a symbol stands for more than a function. */
+/* Not where a jump may be a raise or leads into a detour, nor where a symbol stands for more than a function or has others inside. */
 struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip)
 {
 	const struct history *history = ctx;
@@ -340,7 +340,7 @@ struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip
 		symbol = image_symbol_at(history->kernel, 0, ip);
 	else if (owner->process && !history_is_detour(owner->process, ip))
 		symbol = image_symbol_at(owner->process->image, owner->version, ip);
-	if (!symbol || symbol->role == SYMBOL_OCAML || !symbol_is_function(symbol))
+	if (!symbol || symbol->role == SYMBOL_OCAML || symbol->is_divided || !symbol_is_function(symbol))
 		return (struct decoder_function){0};
 	return (struct decoder_function){symbol->start, symbol->end};
 }

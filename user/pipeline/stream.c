@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pipeline/stream.h"
 
-const struct symbol stream_nowhere = {.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX};
+const struct symbol stream_nowhere = {
+	.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX, .is_divided = true};
 
 /* The version of the image in force at that TSC. */
 static size_t version_at(const struct history_process *process, uint64_t tsc)
@@ -28,7 +29,7 @@ static const struct symbol *process_symbol_at(const struct history_process *proc
 
 	if (version + 1 == process->version_cnt)
 		symbol = atomic_load_explicit(recent, memory_order_acquire);
-	if (symbol && ip >= symbol->start && ip < symbol->end)
+	if (symbol && symbol_owns(symbol, ip))
 		return symbol;
 	symbol = image_symbol_at(process->image, version, ip);
 	if (symbol && version + 1 == process->version_cnt)

@@ -35,7 +35,7 @@ static const struct symbol *symbol_at(struct builder *builder, const struct bran
 
 	if (!ip)
 		return NULL;
-	if (!*slot || ip < (*slot)->start || ip >= (*slot)->end)
+	if (!*slot || !symbol_owns(*slot, ip))
 		*slot = builder->config->symbol_at(builder->config->ctx, ip, branch->tsc);
 	return *slot;
 }
@@ -57,7 +57,7 @@ static const struct symbol *top_symbol(struct builder *builder)
 
 static bool covers(const struct symbol *symbol, uint64_t ip)
 {
-	return symbol && ip >= symbol->start && ip < symbol->end;
+	return symbol && symbol_owns(symbol, ip);
 }
 
 static uint64_t space_at(const struct builder *builder, uint64_t tsc)

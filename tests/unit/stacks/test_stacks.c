@@ -458,6 +458,40 @@ static void test_nonsense(void **state)
 	}
 }
 
+/* ---- code without a symbol ---- */
+
+enum { UNKNOWN_SHIFT = 40 }; /* what is remembered by address has both in one place */
+
+static const struct symbol unknown = {.name = "unknown", .object = "", .end = UINT64_MAX, .is_divided = true};
+
+static const struct symbol *known_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+{
+	return ip >> UNKNOWN_SHIFT ? &unknown : symbol_at(ctx, ip, tsc);
+}
+
+/* What stands for all code that is not known does not stand for what is. */
+static void test_unknown(void **state)
+{
+	const struct stacks_config config = {.symbol_at = known_symbol_at, .time_ns = time_ns};
+	const uint64_t b = BASE + FUNCTION_BYTES, nowhere = b + (1ull << UNKNOWN_SHIFT);
+	struct branch items[] = {
+		{.kind = BRANCH_CALL, .from = BASE, .from_len = 5, .to = nowhere, .tsc = 10},
+		{.kind = BRANCH_RETURN, .from = nowhere, .from_len = 1, .to = BASE + 5, .tsc = 20},
+		{.kind = BRANCH_CALL, .from = BASE, .from_len = 5, .to = b, .tsc = 30},
+		{.kind = BRANCH_RETURN, .from = b, .from_len = 1, .to = BASE + 5, .tsc = 40},
+	};
+	const struct branch_list branches = {.items = items, .cnt = ARRAY_SIZE(items)};
+	struct timeline_thread thread = {0};
+
+	(void)state;
+	assert_ok(stacks_build(&config, &branches, &thread));
+	assert_int_equal(thread.slice_cnt, 3);
+	assert_ptr_equal(thread.slices[0].symbol, &symbols[0]);
+	assert_ptr_equal(thread.slices[1].symbol, &unknown);
+	assert_ptr_equal(thread.slices[2].symbol, &symbols[1]);
+	timeline_thread_release(&thread);
+}
+
 /* ---- long ones ---- */
 
 enum { LONG = 300000, DEEP = 50 };
@@ -533,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_random_programs),
 		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_in_file),
 	};
 
