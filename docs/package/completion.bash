@@ -2,11 +2,11 @@
 # bash completion for trailcam, which knows itself what can stand where.
 _trailcam()
 {
-	local IFS=$'\n' word=${COMP_LINE:0:COMP_POINT} kept= i
+	local word=${COMP_LINE:0:COMP_POINT} kept= i
 	word=${word##*[[:space:]]}
-	COMPREPLY=($("$1" __complete "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null | cut -f1))
+	mapfile -t COMPREPLY < <("$1" __complete "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null | cut -f1)
 	if [[ ${COMPREPLY[0]-} == :program ]]; then
-		COMPREPLY=($(compgen -c -- "$word"))
+		mapfile -t COMPREPLY < <(compgen -c -- "$word")
 		return
 	fi
 	# Up to here bash has the word already: it takes "=" and ":" for the ends of words.

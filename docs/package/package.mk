@@ -8,7 +8,7 @@ ZSH_COMPLETIONS ?= share/zsh/site-functions
 INSTALLED = $(BUILD)/trailcam:bin/trailcam docs/trailcam.1:share/man/man1/trailcam.1 user/trailcam.h:include/trailcam.h \
 	docs/package/completion.bash:share/bash-completion/completions/trailcam docs/package/completion.zsh:$(ZSH_COMPLETIONS)/_trailcam \
 	docs/package/completion.fish:share/fish/vendor_completions.d/trailcam.fish \
-	$(foreach f,LICENSE README.md $(wildcard docs/*.md docs/*.svg),$(f):share/doc/trailcam/$(f))
+	$(foreach f,LICENSE README.md $(wildcard docs/*.md docs/*.svg docs/*.png),$(f):share/doc/trailcam/$(f))
 
 ##@ Install
 install: all ## the program, its manual, header and completions, below PREFIX (/usr/local)

@@ -125,18 +125,27 @@ fetch() {
 import http.client, sys
 method, name, status, path = sys.argv[1:]
 connection = http.client.HTTPConnection("127.0.0.1", 9001)
-connection.request(method, "/" + name, headers={"Origin": "https://ui.perfetto.dev"})
+connection.request(method, name, headers={"Origin": "https://ui.perfetto.dev"})
 answer = connection.getresponse()
 body = answer.read()
 assert answer.status == int(status), answer.status
 assert answer.headers["Access-Control-Allow-Origin"] == "https://ui.perfetto.dev", answer.headers
 assert bool(body) == (method == "GET" and status == "200"), body
-open(path, "wb").write(body)' "$@"
+open(path, "wb").write(body)' "$1" "/$(sed -n 's,.*127.0.0.1:9001/\([0-9a-f]\{16\}\)/.*,\1,p' "$tmp/link")/$2" "$3" "$4"
+}
+
+# A page that gave itself the name of this machine asks for it.
+elsewhere() {
+	python3 -c '
+import http.client
+connection = http.client.HTTPConnection("127.0.0.1", 9001)
+connection.request("GET", "/rec.fxt.gz", headers={"Host": "evil.example:9001"})
+assert connection.getresponse().status == 403'
 }
 
 recording_is_served() {
 	serve "$tmp/rec" || return 1
-	fetch OPTIONS rec.fxt.gz 204 /dev/null && fetch HEAD rec.fxt.gz 200 /dev/null && fetch GET other 404 /dev/null &&
+	fetch OPTIONS rec.fxt.gz 204 /dev/null && fetch HEAD rec.fxt.gz 200 /dev/null && fetch GET other 404 /dev/null && fetch GET ../rec.fxt.gz 404 /dev/null && elsewhere &&
 		fetch GET ../rec/data 404 /dev/null && fetch POST rec.fxt.gz 405 /dev/null && fetch GET rec.fxt.gz 200 "$tmp/fetched.gz" || return 1
 	status_is 0 wait $server && "$trailcam" decode "$tmp/rec" -o "$tmp/again.fxt" 2>/dev/null &&
 		gzip -dc "$tmp/fetched.gz" | cmp - "$tmp/again.fxt" &&

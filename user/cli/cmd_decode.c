@@ -157,6 +157,8 @@ int cmd_decode(int argc, char **argv)
 	argv[0] = (char *)"trailcam decode";
 	options_parse(&argp, argc, argv, 0, &decode);
 	err = outputs_check(&decode.outputs);
+	if (!err)
+		err = outputs_check_input(&decode.outputs, decode.recording);
 	if (err)
 		return report(err, STATUS_USAGE);
 	watch_interrupt();

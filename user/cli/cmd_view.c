@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
@@ -150,10 +151,10 @@ static int view_page(const struct view_options *view)
 	if (err)
 		return view_status(err);
 	address = realpath(page.paths[0], NULL);
-	if (address)
+	if (address && !is_interrupted())
 		open_browser(address);
 	free(TAKE_PTR(temporary)); /* the file stays: it is what was asked for */
-	return STATUS_OK;
+	return is_interrupted() ? STATUS_INTERRUPTED : STATUS_OK;
 }
 
 /* ---- Perfetto ---- */
@@ -241,10 +242,15 @@ static char *url_name(const char *path)
 
 static int serve_trace(int listen_fd, const char *path, const char *keys, bool *ret_interrupted)
 {
-	CLEANUP(freep) char *name = url_name(path);
+	CLEANUP(freep) char *last = url_name(path);
+	CLEANUP(freep) char *name = NULL;
 	CLEANUP(freep) char *link = NULL;
+	uint64_t secret; /* nobody else may fetch it */
 
-	if (!name || asprintf(&link, SERVE_VIEWER "/#!/?url=" SERVE_ORIGIN "/%s%s", name, keys) < 0)
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+		return fail_errno(-errno, "no random number for the link");
+	if (!last || asprintf(&name, "%016" PRIx64 "/%s", secret, last) < 0 ||
+	    asprintf(&link, SERVE_VIEWER "/#!/?url=" SERVE_ORIGIN "/%s%s", name, keys) < 0)
 		return -ENOMEM;
 	puts(link);
 	fflush(stdout);

@@ -2,6 +2,7 @@
 #include "cli/outputs.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -70,6 +71,20 @@ int outputs_check(struct outputs *outputs)
 			if (!strcmp(outputs->paths[i], outputs->paths[j]))
 				return fail(-EINVAL, "-o %s is given twice", outputs->paths[i]);
 	}
+	return 0;
+}
+
+int outputs_check_input(const struct outputs *outputs, const char *input)
+{
+	struct stat in, out;
+
+	if (stat(input, &in) || !S_ISREG(in.st_mode))
+		return 0;
+	for (size_t i = 0; i < outputs->cnt; i++)
+		if (!stat(outputs->paths[i], &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+			return fail(-EINVAL,
+				    "%s is what is read, and would be replaced: give another file with -o",
+				    outputs->paths[i]);
 	return 0;
 }
 

@@ -23,6 +23,9 @@ extern const struct argp outputs_argp;
 /* Finds the format of each; without any -o it is trace.fxt.gz. 0, or -EINVAL with a sentence. */
 int outputs_check(struct outputs *outputs);
 
+/* Whether what is read would be replaced by what is written: -EINVAL with a sentence, else 0. */
+int outputs_check_input(const struct outputs *outputs, const char *input);
+
 /*
  * Writes the timeline to each, and says so in a line for each. One that fails does not keep the others from being written. 0, or -errno with the
  * sentence of the first that failed; those of others are said.

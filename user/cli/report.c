@@ -52,8 +52,14 @@ static int load(struct report *report, const char *path)
 	for (size_t i = 0; i < trace->timeline->thread_cnt; i++)
 		if (report_has_thread(report, trace->timeline->threads[i].tid))
 			measure(trace, &trace->timeline->threads[i]);
-	for (size_t i = 0; i < trace->timeline->hit_cnt; i++)
-		widen(trace, trace->timeline->hits[i].time_ns, trace->timeline->hits[i].time_ns);
+	for (size_t i = 0; i < trace->timeline->hit_cnt; i++) {
+		const struct timeline_hit *hit = &trace->timeline->hits[i];
+
+		if (!report_has_thread(report, (int32_t)hit->hit.tid))
+			continue;
+		trace->hits++;
+		widen(trace, hit->time_ns, hit->time_ns);
+	}
 	if (trace->first_ns > trace->last_ns)
 		trace->first_ns = trace->last_ns;
 	return 0;

@@ -18,7 +18,7 @@ struct report_trace {
 	const char *path;
 	struct decoded *decoded;
 	const struct timeline *timeline;
-	size_t threads, calls, gaps; /* of the threads asked for */
+	size_t threads, calls, gaps, hits; /* of the threads asked for */
 	uint64_t first_ns, last_ns;
 };
 

@@ -10,19 +10,14 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/report.h"
+#include "sinks/utf8.h"
 #include "stacks/profile_diff.h"
 
 static void put_text(yajl_gen gen, const char *text)
 {
-	size_t len = strlen(text);
-	CLEANUP(freep) char *ascii = NULL;
+	CLEANUP(freep) char *clean = utf8_clean(text, 3 * strlen(text));
 
-	if (yajl_gen_string(gen, (const unsigned char *)text, len) != yajl_gen_invalid_string)
-		return;
-	ascii = strdup(text);
-	for (char *at = ascii; at && *at; at++)
-		*at = (unsigned char)*at < 0x80 ? *at : '?';
-	yajl_gen_string(gen, (const unsigned char *)(ascii ? ascii : ""), ascii ? len : 0);
+	yajl_gen_string(gen, (const unsigned char *)(clean ? clean : ""), clean ? strlen(clean) : 0);
 }
 
 static void put_number(yajl_gen gen, uint64_t number)
@@ -128,7 +123,7 @@ static void put_trace(yajl_gen gen, const struct report *report, size_t side)
 	key_number(gen, "last_ns", trace->last_ns);
 	key_number(gen, "calls", trace->calls);
 	key_number(gen, "gaps", trace->gaps);
-	key_number(gen, "hits", timeline->hit_cnt);
+	key_number(gen, "hits", trace->hits);
 	key_number(gen, "total_ns", whole->total_ns);
 	put_threads(gen, report, timeline);
 	yajl_gen_map_close(gen);

@@ -10,7 +10,7 @@
 #include "cli/report.h"
 #include "stacks/profile_diff.h"
 
-enum { OUTER_SHOWN = 8, INDENT = 2 };
+enum { OUTER_SHOWN = 8, INDENT = 2, INDENTED_MAX = 100 };
 
 struct text {
 	const struct report *report;
@@ -77,8 +77,8 @@ static void about(const struct text *text, const struct report_trace *trace)
 	when_line(text, timeline);
 	printf("%-11s%s\n", "length", duration_text(trace->last_ns - trace->first_ns).text);
 	printf("%-11s%zu call%s, %zu gap%s, %zu hit%s, %zu thread%s\n", "holds", trace->calls,
-	       trace->calls == 1 ? "" : "s", trace->gaps, trace->gaps == 1 ? "" : "s", timeline->hit_cnt,
-	       timeline->hit_cnt == 1 ? "" : "s", trace->threads, trace->threads == 1 ? "" : "s");
+	       trace->calls == 1 ? "" : "s", trace->gaps, trace->gaps == 1 ? "" : "s", trace->hits,
+	       trace->hits == 1 ? "" : "s", trace->threads, trace->threads == 1 ? "" : "s");
 }
 
 static size_t gap_cnt(const struct timeline_thread *thread)
@@ -122,10 +122,14 @@ static void hit_registers(const struct hit *hit)
 		       (uint64_t)hit->regs[shown[i]], i % 3 == 2 || i + 1 == ARRAY_SIZE(shown) ? "\n" : "");
 }
 
-static void hit_facts(const struct hit *hit)
+static void hit_facts(const struct text *text, const struct hit *hit)
 {
-	printf("  thread %u of process %u (%.*s), on processor %u\n", hit->tid, hit->pid, HIT_COMM_BYTES,
-	       hit->comm, hit->cpu);
+	char comm[HIT_COMM_BYTES + 1] = "";
+
+	memcpy(comm, hit->comm, HIT_COMM_BYTES);
+	printf("  thread %u of process %u (", hit->tid, hit->pid);
+	terminal_text(&text->terminal, COLOUR_NONE, 0, comm);
+	printf("), on processor %u\n", hit->cpu);
 	if (hit->begin_ns != hit->time_ns)
 		printf("  elapsed since it began: %s\n", duration_text(hit->time_ns - hit->begin_ns).text);
 	if (hit->goroutine)
@@ -150,6 +154,22 @@ static void hit_stack(const struct text *text, const struct timeline_hit *placed
 			  placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
 }
 
+/* Deeper ones stand where these do. */
+static int indent(uint32_t depth)
+{
+	return (int)((depth < INDENTED_MAX ? depth : INDENTED_MAX) * INDENT);
+}
+
+static uint32_t least_depth(const struct lead_up *lead_up, size_t from)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (size_t i = from; i < lead_up->cnt; i++)
+		if (lead_up->calls[i].slice->depth < least)
+			least = lead_up->calls[i].slice->depth;
+	return least;
+}
+
 static void lead_up_line(const struct text *text, const struct lead_up_call *call, uint64_t time_ns,
 			 uint32_t depth)
 {
@@ -157,7 +177,7 @@ static void lead_up_line(const struct text *text, const struct lead_up_call *cal
 	uint64_t end_ns = call->is_open && slice->end_ns > time_ns ? time_ns : slice->end_ns;
 	int used = printf("  %14s %14s%c %*s", duration_text(time_ns - slice->start_ns).text,
 			  duration_text(end_ns - slice->start_ns).text, call->is_open ? '+' : ' ',
-			  (int)((slice->depth - depth) * INDENT), "");
+			  indent(slice->depth - depth), "");
 	CLEANUP(freep) char *name = NULL;
 
 	if (slice->flags & SLICE_INFERRED_START &&
@@ -170,6 +190,7 @@ static void lead_up_line(const struct text *text, const struct lead_up_call *cal
 static int hit_calls(const struct text *text, const struct timeline_hit *placed)
 {
 	struct lead_up lead_up;
+	uint32_t outermost;
 	size_t first = 0;
 	int err = report_lead_up(text->report, placed, &lead_up);
 
@@ -186,8 +207,9 @@ static int hit_calls(const struct text *text, const struct timeline_hit *placed)
 	printf("  %14s %14s\n", "before it", "took");
 	if (first)
 		printf("  %32s... %zu callers further out\n", "", first);
+	outermost = least_depth(&lead_up, first);
 	for (size_t i = first; i < lead_up.cnt; i++)
-		lead_up_line(text, &lead_up.calls[i], placed->time_ns, lead_up.calls[first].slice->depth);
+		lead_up_line(text, &lead_up.calls[i], placed->time_ns, outermost);
 	lead_up_release(&lead_up);
 	return 0;
 }
@@ -208,7 +230,7 @@ static int hits(const struct text *text)
 			  printf("Hit %zu of %zu at %s: ", report->hits[i] + 1, timeline->hit_cnt,
 				 duration_text(placed->time_ns).text),
 			  report_trigger(timeline, placed));
-		hit_facts(&placed->hit);
+		hit_facts(text, &placed->hit);
 		hit_stack(text, placed);
 		err = hit_calls(text, placed);
 	}
@@ -303,7 +325,7 @@ static void path_line(const struct text *text, const struct profile_path *path)
 	printf("%*s", (int)(15 - strlen(shown.text)), "");
 	terminal_text(&text->terminal, difference > 0 ? COLOUR_RED : COLOUR_GREEN, 0, shown.text);
 	used += printf(" %14s %9" PRIu64 " %14s %9" PRIu64 "  %*s", duration_text(a->total_ns).text, a->calls,
-		       duration_text(b->total_ns).text, b->calls, (int)((path->depth - 1) * INDENT), "");
+		       duration_text(b->total_ns).text, b->calls, indent(path->depth - 1), "");
 	if ((!a->calls || !b->calls) &&
 	    asprintf(&name, "%s  (only in %c)", function->name, a->calls ? 'A' : 'B') < 0)
 		name = NULL;

@@ -114,7 +114,10 @@ static bool answer(int fd, const struct served *served)
 		return false;
 	sscanf(request, "%7s %16383s", method, target);
 	snprintf(wanted, sizeof(wanted), "/%s", served->name);
-	if (!strcmp(method, "OPTIONS")) {
+	if (!strcasestr(request, "\r\nHost: " SERVE_HOST "\r\n")) {
+		/* Another name for this machine: a page elsewhere tries to read what is here. */
+		send_head(fd, "403 Forbidden", 0);
+	} else if (!strcmp(method, "OPTIONS")) {
 		send_head(fd, "204 No Content", 0);
 	} else if (strcmp(method, "GET") && strcmp(method, "HEAD")) {
 		send_head(fd, "405 Method Not Allowed", 0);

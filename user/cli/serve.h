@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 #define SERVE_VIEWER "https://ui.perfetto.dev"
-#define SERVE_ORIGIN "http://127.0.0.1:9001"
+#define SERVE_HOST   "127.0.0.1:9001"
+#define SERVE_ORIGIN "http://" SERVE_HOST
 
 /* A socket that listens at SERVE_ORIGIN. -errno with a sentence: the port is in use. */
 int serve_listen(int *ret_fd);

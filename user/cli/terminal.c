@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "sinks/utf8.h"
 
 static const char ellipsis[] = "...";
 
@@ -50,10 +51,23 @@ static size_t fitting(const char *text, size_t columns, bool *ret_all)
 	return bytes;
 }
 
+/* C0, DEL, and C1 as UTF-8 has them. */
+static bool is_control(const char *text)
+{
+	unsigned char first = (unsigned char)text[0];
+
+	return first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
+}
+
 static void put_clean(const char *text, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i++)
-		putchar((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i]);
+	for (size_t i = 0, len; i < bytes; i += len ? len : 1) {
+		len = utf8_len(text + i);
+		if (len && !is_control(text + i))
+			fwrite(text + i, 1, len, stdout);
+		else
+			putchar('?');
+	}
 }
 
 void terminal_text(const struct terminal *terminal, enum colour colour, size_t used, const char *text)

@@ -246,6 +246,18 @@ static void end_calls(struct reading *reading, size_t index)
 	}
 }
 
+/* magic-trace says only which thread was hit. */
+static void find_processes(struct timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->hit_cnt; i++) {
+		struct hit *hit = &timeline->hits[i].hit;
+
+		for (size_t j = 0; j < timeline->thread_cnt && !hit->pid; j++)
+			if (timeline->threads[j].tid == (int32_t)hit->tid)
+				hit->pid = (uint32_t)timeline->threads[j].pid;
+	}
+}
+
 int fxt_finish_threads(struct reading *reading)
 {
 	int err = 0;
@@ -254,6 +266,7 @@ int fxt_finish_threads(struct reading *reading)
 		err = apply_marks(reading, i);
 		end_calls(reading, i);
 	}
+	find_processes(reading->timeline);
 	return err;
 }
 

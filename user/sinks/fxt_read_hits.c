@@ -142,11 +142,15 @@ void fxt_end_hit(struct reading *reading, const struct fxt_read_event *event)
 
 bool fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event)
 {
+	struct timeline_hit *placed;
 	struct hit *hit;
 
 	if (!reading->timeline->hit_cnt || !fxt_arg(event, "arg0"))
 		return false;
-	hit = &reading->timeline->hits[reading->timeline->hit_cnt - 1].hit;
+	placed = &reading->timeline->hits[reading->timeline->hit_cnt - 1];
+	hit = &placed->hit;
+	if (placed->time_ns != event->time_ns || hit->tid != (uint32_t)event->tid)
+		return false;
 	fill_hit(hit, event);
 	hit->begin_ns = hit->time_ns - fxt_number(event, "elapsed_ns", 0);
 	if (fxt_arg(event, "trace_stopped_after_ns"))

@@ -321,7 +321,7 @@ static void put_left_out(struct data *data, uint64_t time_ns, size_t left_out, s
 static void put_instants(struct data *data, const struct timeline_thread *thread, const struct part *part)
 {
 	size_t before = part->from - part->open_cnt, behind = thread->slice_cnt - part->to, cnt = 0, i = 0;
-	uint64_t from_ns = before ? thread->slices[part->from].start_ns : 0;
+	uint64_t from_ns = before && part->from < thread->slice_cnt ? thread->slices[part->from].start_ns : 0;
 	uint64_t to_ns = behind ? thread->slices[part->to].start_ns : UINT64_MAX;
 
 	while (i < thread->instant_cnt && thread->instants[i].time_ns < from_ns)

@@ -40,7 +40,7 @@ pid_t fork_traceable(void)
 
 	prctl(PR_SET_DUMPABLE, 1);
 	pid = fork();
-	if (pid && !dumpable)
+	if (pid && dumpable != 1)
 		prctl(PR_SET_DUMPABLE, 0);
 	return pid;
 }

@@ -4,6 +4,8 @@
  * markup.
  */
 
+const CALLERS_SHOWN = 1000;
+
 class Page {
 	constructor(trace) {
 		this.trace = trace;
@@ -129,7 +131,7 @@ class Page {
 				el('button', {onclick: () => this.sameFunction(true), title: ']'}, 'next call ›'),
 				el('button', {onclick: () => this.fit(), title: 'f'}, 'Fit')),
 			el('h3', {}, 'Callers'),
-			el('ol', {}, ...track.callers(slice).map(caller =>
+			el('ol', {}, ...track.callers(slice).slice(0, CALLERS_SHOWN).map(caller =>
 				this.frame(trace.name(track, caller), this.source(track.symbol[caller]), {track, slice: caller}))));
 	}
 
