@@ -58,7 +58,7 @@ struct hit {
 	__u64 args[HIT_ARG_CNT]; /* integer arguments: rdi, rsi, rdx, rcx, r8, r9 when the call began */
 	__u64 stopped_ns; /* HIT_STOP: from when on the trace that led here could no longer be overwritten; user space fills it in */
 	__u64 goroutine; /* its number, where a Go program was hit and it is known, else 0; user space fills it in */
-	__u64 return_address; /* the word at the top of the stack; 0 where it could not be read */
+	__u64 return_address; /* the word at the top of the stack, 0 where it could not be read; of a return: rip */
 	__u64 regs[HIT_REG_CNT];
 	__u64 stack
 		[HIT_STACK_MAX]; /* user call stack by frame pointers, innermost first; [0] is the probed ip */

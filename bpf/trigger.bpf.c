@@ -132,6 +132,8 @@ static __always_inline void fill_call(struct hit *hit, const struct returning *r
 	for (int i = 0; i < HIT_ARG_CNT; i++)
 		hit->args[i] = returning ? returning->args[i] : hit->regs[arg_regs[i]];
 	hit->begin_ns = returning ? returning->begin_ns : hit->time_ns;
+	if (returning) /* what was on the stack is gone; it is where it returned to */
+		hit->return_address = hit->regs[HIT_RIP];
 	if (hit->action & HIT_MARK && hit->args[0] && hit->args[0] < hit->time_ns)
 		hit->begin_ns = hit->args[0];
 }

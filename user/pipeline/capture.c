@@ -15,6 +15,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/error.h"
@@ -158,6 +159,11 @@ static int finish(struct capture *capture, bool exited)
 	int err = capture->pt ? pt_describe(capture->pt, capture->snapshot)
 			      : step_describe(capture->step, capture->snapshot);
 
+	if (!err && capture->config->source == CAPTURE_NONE) {
+		free(capture->snapshot->source);
+		capture->snapshot->source = strdup("none");
+		err = capture->snapshot->source ? 0 : -ENOMEM;
+	}
 	if (!err && capture->pt)
 		err = step_look_at_maps(capture->step);
 	if (!err)

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "sinks/shown.h"
 #include "sinks/sink.h"
+#include "sinks/utf8.h"
 #include "sinks/walk.h"
 
 struct writer {
@@ -30,6 +31,9 @@ static void write_quoted(struct output *output, const char *text)
 
 static void write_field(struct output *output, const char *text)
 {
+	CLEANUP(freep) char *clean = utf8_is_clean(text) ? NULL : utf8_clean(text, 3 * strlen(text));
+
+	text = clean ? clean : text;
 	if (text[strcspn(text, ",\"\r\n")])
 		write_quoted(output, text);
 	else

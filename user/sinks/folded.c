@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "sinks/names.h"
 #include "sinks/sink.h"
+#include "sinks/utf8.h"
 #include "sinks/walk.h"
 
 struct folder {
@@ -72,6 +73,9 @@ static void end_slice(void *ctx, const struct slice *slice)
 /* Nothing in a name may look like the end of a frame or of the line. */
 static void write_frame(struct output *output, const char *name)
 {
+	CLEANUP(freep) char *clean = utf8_is_clean(name) ? NULL : utf8_clean(name, 3 * strlen(name));
+
+	name = clean ? clean : name;
 	for (size_t plain; *name; name += plain + !!name[plain]) {
 		plain = strcspn(name, ";\r\n");
 		output_write(output, name, plain);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sinks/shown.h"
+#include "sinks/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -143,6 +144,9 @@ static void write_control(struct output *output, char c)
 
 void write_on_line(struct output *output, const char *text)
 {
+	CLEANUP(freep) char *clean = utf8_is_clean(text) ? NULL : utf8_clean(text, 3 * strlen(text));
+
+	text = clean ? clean : text;
 	while (*text) {
 		size_t plain = 0;
 

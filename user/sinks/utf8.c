@@ -51,3 +51,14 @@ char *utf8_clean(const char *text, size_t max)
 		clean[used] = '\0';
 	return clean;
 }
+
+bool utf8_is_clean(const char *text)
+{
+	size_t len = 1;
+
+	while (*text && len) {
+		len = utf8_len(text);
+		text += len;
+	}
+	return !*text;
+}
