@@ -176,12 +176,11 @@ static uint64_t shown_from(const struct timeline *timeline, const struct timelin
 {
 	for (size_t i = 0; i < timeline->thread_cnt; i++) {
 		const struct timeline_thread *thread = &timeline->threads[i];
-		size_t at = 0;
+		size_t at;
 
 		if (thread->pid != (int32_t)hit->hit.pid || thread->tid != (int32_t)hit->hit.tid)
 			continue;
-		while (at < thread->slice_cnt && thread->slices[at].start_ns < hit->time_ns)
-			at++;
+		at = timeline_thread_begun(thread, hit->time_ns);
 		if (at)
 			return thread->slices[at > CALLS_SHOWN ? at - CALLS_SHOWN : 0].start_ns;
 	}

@@ -33,10 +33,9 @@ static void measure(struct report_trace *trace, const struct timeline_thread *th
 		if (!thread->slices[i].depth)
 			widen(trace, thread->slices[i].start_ns, thread->slices[i].end_ns);
 	}
-	for (size_t i = 0; i < thread->instant_cnt; i++) {
-		trace->gaps += !thread->instants[i].is_event;
+	trace->gaps += timeline_thread_gaps(thread);
+	for (size_t i = 0; i < thread->instant_cnt; i++)
 		widen(trace, thread->instants[i].time_ns, thread->instants[i].time_ns);
-	}
 }
 
 static int load(struct report *report, const char *path)
@@ -80,12 +79,6 @@ static int check_thread(const struct report *report)
 }
 
 /* ---- hits ---- */
-
-const char *report_trigger(const struct timeline *timeline, const struct timeline_hit *hit)
-{
-	return hit->hit.trigger < timeline->trigger_cnt ? timeline->triggers[hit->hit.trigger]
-							: "[unknown trigger]";
-}
 
 /* The first ones and the last ones, half of what is wanted each. */
 static int choose_hits(struct report *report)

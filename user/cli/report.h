@@ -44,8 +44,6 @@ bool report_has_thread(const struct report *report, int32_t tid);
 /* The calls before a hit, none where its thread is not traced. 0 or -ENOMEM. */
 int report_lead_up(const struct report *report, const struct timeline_hit *hit, struct lead_up *ret_lead_up);
 
-const char *report_trigger(const struct timeline *timeline, const struct timeline_hit *hit);
-
 /* Time within such slices. */
 uint64_t report_kind_ns(const struct report *report, enum slice_kind kind);
 

@@ -72,17 +72,6 @@ static void key_array(yajl_gen gen, const char *key)
 	yajl_gen_array_open(gen);
 }
 
-static const char *kind_name(enum slice_kind kind)
-{
-	static const char *const names[] = {
-		[SLICE_CALL] = "call",	     [SLICE_SYSCALL] = "syscall", [SLICE_UNTRACED] = "untraced",
-		[SLICE_OFF_CPU] = "off-cpu", [SLICE_UNKNOWN] = "unknown",
-	};
-
-	_Static_assert(ARRAY_SIZE(names) == SLICE_KIND_CNT, "a name for each kind");
-	return names[kind];
-}
-
 /* ---- what was traced ---- */
 
 static void put_threads(yajl_gen gen, const struct report *report, const struct timeline *timeline)
@@ -90,18 +79,15 @@ static void put_threads(yajl_gen gen, const struct report *report, const struct 
 	key_array(gen, "threads");
 	for (size_t i = 0; i < timeline->thread_cnt; i++) {
 		const struct timeline_thread *thread = &timeline->threads[i];
-		size_t gaps = 0;
 
 		if (!report_has_thread(report, thread->tid))
 			continue;
-		for (size_t j = 0; j < thread->instant_cnt; j++)
-			gaps += !thread->instants[j].is_event;
 		yajl_gen_map_open(gen);
 		key_integer(gen, "pid", thread->pid);
 		key_integer(gen, "tid", thread->tid);
 		key_text(gen, "name", thread->name);
 		key_number(gen, "calls", thread->slice_cnt);
-		key_number(gen, "gaps", gaps);
+		key_number(gen, "gaps", timeline_thread_gaps(thread));
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -174,7 +160,7 @@ static int put_calls(yajl_gen gen, const struct report *report, const struct tim
 
 		yajl_gen_map_open(gen);
 		key_text(gen, "name", slice_name(slice));
-		key_text(gen, "kind", kind_name(slice->kind));
+		key_text(gen, "kind", slice_kind_name(slice->kind));
 		key_number(gen, "depth", slice->depth);
 		key_number(gen, "start_ns", slice->start_ns);
 		key_number(gen, "end_ns", slice->end_ns);
@@ -199,7 +185,7 @@ static int put_hit(yajl_gen gen, const struct report *report, size_t index)
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
 	yajl_gen_map_open(gen);
 	key_number(gen, "number", index + 1);
-	key_text(gen, "trigger", report_trigger(timeline, placed));
+	key_text(gen, "trigger", timeline_trigger(timeline, &placed->hit));
 	key_number(gen, "time_ns", placed->time_ns);
 	key_number(gen, "monotonic_ns", hit->time_ns);
 	key_number(gen, "pid", hit->pid);
@@ -246,7 +232,7 @@ static void put_functions(yajl_gen gen, const char *key, const struct report *re
 		yajl_gen_map_open(gen);
 		key_text(gen, "name", function->name);
 		key_text(gen, "object", function->object);
-		key_text(gen, "kind", kind_name(function->kind));
+		key_text(gen, "kind", slice_kind_name(function->kind));
 		put_sum(gen, &function->sides[0]);
 		yajl_gen_map_close(gen);
 	}
@@ -275,7 +261,7 @@ static void put_diff(yajl_gen gen, const struct report *report)
 
 		yajl_gen_map_open(gen);
 		key_text(gen, "name", function->name);
-		key_text(gen, "kind", kind_name(function->kind));
+		key_text(gen, "kind", slice_kind_name(function->kind));
 		key_number(gen, "depth", path->depth - 1);
 		key_integer(gen, "difference_ns", profile_difference(path));
 		key_map(gen, "trace");

@@ -81,15 +81,6 @@ static void about(const struct text *text, const struct report_trace *trace)
 	       trace->hits == 1 ? "" : "s", trace->threads, trace->threads == 1 ? "" : "s");
 }
 
-static size_t gap_cnt(const struct timeline_thread *thread)
-{
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < thread->instant_cnt; i++)
-		cnt += !thread->instants[i].is_event;
-	return cnt;
-}
-
 static void threads(const struct text *text)
 {
 	const struct timeline *timeline = text->report->traces[0].timeline;
@@ -104,7 +95,7 @@ static void threads(const struct text *text)
 		if (report_has_thread(text->report, thread->tid))
 			name_line(text, COLOUR_NONE,
 				  printf("%10d %10d %12zu %8zu  ", thread->pid, thread->tid,
-					 thread->slice_cnt, gap_cnt(thread)),
+					 thread->slice_cnt, timeline_thread_gaps(thread)),
 				  thread->name);
 	}
 }
@@ -229,7 +220,7 @@ static int hits(const struct text *text)
 		name_line(text, COLOUR_RED,
 			  printf("Hit %zu of %zu at %s: ", report->hits[i] + 1, timeline->hit_cnt,
 				 duration_text(placed->time_ns).text),
-			  report_trigger(timeline, placed));
+			  timeline_trigger(timeline, &placed->hit));
 		hit_facts(text, &placed->hit);
 		hit_stack(text, placed);
 		err = hit_calls(text, placed);

@@ -313,7 +313,6 @@ size_t decoded_gap_cnt(const struct decoded *decoded)
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < decoded->timeline->thread_cnt; i++)
-		for (size_t j = 0; j < decoded->timeline->threads[i].instant_cnt; j++)
-			cnt += !decoded->timeline->threads[i].instants[j].is_event;
+		cnt += timeline_thread_gaps(&decoded->timeline->threads[i]);
 	return cnt;
 }

@@ -81,16 +81,11 @@ static void begin_thread(void *ctx, const struct timeline_thread *thread)
 
 static void write_slice(void *ctx, const struct slice *slice)
 {
-	static const char *const kinds[] = {
-		[SLICE_CALL] = "call",	     [SLICE_SYSCALL] = "syscall", [SLICE_UNTRACED] = "untraced",
-		[SLICE_OFF_CPU] = "off-cpu", [SLICE_UNKNOWN] = "unknown",
-	};
 	struct writer *writer = ctx;
 
-	_Static_assert(ARRAY_SIZE(kinds) == SLICE_KIND_CNT, "a name for each kind");
 	begin_line(writer);
 	output_printf(writer->output, ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%s,", slice->depth,
-		      slice->start_ns, slice->end_ns - slice->start_ns, kinds[slice->kind]);
+		      slice->start_ns, slice->end_ns - slice->start_ns, slice_kind_name(slice->kind));
 	write_field(writer->output, slice_name(slice));
 	write_place(writer->output, slice->symbol);
 	write_flags(writer->output, slice->flags);
@@ -116,7 +111,7 @@ static void write_hit(void *ctx, const struct timeline_hit *hit)
 {
 	struct writer *writer = ctx;
 
-	write_moment(writer, hit->time_ns, "hit", hit_name(writer->timeline, hit), hit->symbol);
+	write_moment(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, &hit->hit), hit->symbol);
 }
 
 static int write_csv(const struct timeline *timeline, struct output *output)

@@ -179,27 +179,12 @@ static size_t thread_share(const struct timeline *timeline, size_t max)
 	return low - 1;
 }
 
-/* The first slice that begins at `time_ns` or later. */
-static size_t slice_at(const struct timeline_thread *thread, uint64_t time_ns)
-{
-	size_t low = 0, high = thread->slice_cnt;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (thread->slices[middle].start_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Three quarters of the share lie before the first hit, the rest behind it. */
 static void choose_range(const struct timeline *timeline, const struct timeline_thread *thread, size_t share,
 			 struct part *part)
 {
-	size_t middle = timeline->hit_cnt ? slice_at(thread, timeline->hits[0].time_ns) : thread->slice_cnt;
+	size_t middle = timeline->hit_cnt ? timeline_thread_begun(thread, timeline->hits[0].time_ns)
+					  : thread->slice_cnt;
 
 	part->from = 0;
 	part->to = thread->slice_cnt;
@@ -384,7 +369,6 @@ static void put_hit_stack(struct data *data, const struct timeline_hit *placed)
 
 static void put_hit(struct data *data, const struct timeline_hit *placed)
 {
-	const struct timeline *timeline = data->timeline;
 	const struct hit *hit = &placed->hit;
 	char comm[HIT_COMM_BYTES + 1] = "";
 
@@ -392,9 +376,7 @@ static void put_hit(struct data *data, const struct timeline_hit *placed)
 	put_text(data, "{\"time\":%" PRIu64 ",\"pid\":%u,\"tid\":%u,\"cpu\":%u,\"symbol\":", placed->time_ns,
 		 hit->pid, hit->tid, hit->cpu);
 	put_symbol_number(data, placed->symbol);
-	put_member(data, "trigger",
-		   hit->trigger < timeline->trigger_cnt ? timeline->triggers[hit->trigger]
-							: "[unknown trigger]");
+	put_member(data, "trigger", timeline_trigger(data->timeline, hit));
 	put_member(data, "comm", comm);
 	put_text(data, ",\"elapsed\":%llu,\"goroutine\":\"%llu\",\"stopped_after\":%llu",
 		 (unsigned long long)(hit->time_ns - hit->begin_ns), (unsigned long long)hit->goroutine,

@@ -133,7 +133,7 @@ static void write_hit(void *ctx, const struct timeline_hit *hit)
 		return;
 	}
 	hit_state_args(state, hit, comm);
-	begin_instant(writer, hit->time_ns, "hit", hit_name(writer->timeline, hit));
+	begin_instant(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, &hit->hit));
 	output_printf(writer->output, ",\"args\":{");
 	write_args(writer->output, call, call_cnt);
 	output_printf(writer->output, ",");

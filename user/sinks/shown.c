@@ -113,12 +113,6 @@ char *hit_stack_text(const struct timeline_hit *hit)
 	return text;
 }
 
-const char *hit_name(const struct timeline *timeline, const struct timeline_hit *hit)
-{
-	return hit->hit.trigger < timeline->trigger_cnt ? timeline->triggers[hit->hit.trigger]
-							: "[unknown trigger]";
-}
-
 uint64_t shown_id(int32_t id)
 {
 	return id > 0 ? (uint64_t)id : SHOWN_HITS + 1ull + (uint32_t)id;

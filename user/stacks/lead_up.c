@@ -7,29 +7,13 @@
 
 #include "base/array.h"
 
-/* How many slices began up to that time. */
-static size_t began_until(const struct timeline_thread *thread, uint64_t time_ns)
-{
-	size_t low = 0, high = thread->slice_cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (thread->slices[mid].start_ns <= time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /*
  * One more than the index of the last call that led up to it: of those that were open or just began, the innermost of the function. What began since then
  * did so after the moment, by a clock that is a little late.
  */
 static size_t find_end(const struct timeline_thread *thread, uint64_t time_ns, const char *function)
 {
-	size_t end = began_until(thread, time_ns);
+	size_t end = time_ns == UINT64_MAX ? thread->slice_cnt : timeline_thread_begun(thread, time_ns + 1);
 	uint32_t innermost = UINT32_MAX;
 
 	for (size_t i = end; function && innermost && i > 0; i--) {

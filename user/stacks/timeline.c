@@ -72,6 +72,46 @@ const char *slice_name(const struct slice *slice)
 	return slice->symbol ? slice->symbol->name : names[slice->kind];
 }
 
+const char *slice_kind_name(enum slice_kind kind)
+{
+	static const char *const names[] = {
+		[SLICE_CALL] = "call",	     [SLICE_SYSCALL] = "syscall", [SLICE_UNTRACED] = "untraced",
+		[SLICE_OFF_CPU] = "off-cpu", [SLICE_UNKNOWN] = "unknown",
+	};
+
+	_Static_assert(ARRAY_SIZE(names) == SLICE_KIND_CNT, "a name for each kind");
+	return names[kind];
+}
+
+const char *timeline_trigger(const struct timeline *timeline, const struct hit *hit)
+{
+	return hit->trigger < timeline->trigger_cnt ? timeline->triggers[hit->trigger] : "[unknown trigger]";
+}
+
+size_t timeline_thread_gaps(const struct timeline_thread *thread)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < thread->instant_cnt; i++)
+		cnt += !thread->instants[i].is_event;
+	return cnt;
+}
+
+size_t timeline_thread_begun(const struct timeline_thread *thread, uint64_t time_ns)
+{
+	size_t low = 0, high = thread->slice_cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (thread->slices[mid].start_ns < time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 const char *hit_reg_name(enum hit_reg reg)
 {
 	static const char *const names[HIT_REG_CNT] = {

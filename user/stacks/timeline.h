@@ -45,6 +45,9 @@ struct slice {
 /* The name a slice is shown under: its symbol's, or "[syscall]" and the like. */
 const char *slice_name(const struct slice *slice);
 
+/* Its kind as a word, for formats that have a field for it: "call", "off-cpu". */
+const char *slice_kind_name(enum slice_kind kind);
+
 /* A moment on a thread: a gap in its trace, or something else that the trace tells. */
 struct instant {
 	uint64_t time_ns;
@@ -101,7 +104,16 @@ struct timeline {
 	size_t trigger_cnt;
 };
 
+/* The name of the hit's trigger. */
+const char *timeline_trigger(const struct timeline *timeline, const struct hit *hit);
+
 void timeline_thread_release(struct timeline_thread *thread);
+
+/* How many of its instants are gaps. */
+size_t timeline_thread_gaps(const struct timeline_thread *thread);
+
+/* How many of its slices began before that time. */
+size_t timeline_thread_begun(const struct timeline_thread *thread, uint64_t time_ns);
 
 /* These slices in place of those it has; takes them over. */
 void timeline_thread_replace(struct timeline_thread *thread, struct slice *slices, size_t cnt, size_t cap);
