@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "cli/outputs.h"
 #include "cli/serve.h"
 #include "sinks/sink.h"
@@ -29,20 +30,6 @@ struct view_options {
 };
 
 /* ---- files and browsers ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool ends_in(const char *path, const char *suffix)
-{
-	size_t len = strlen(path), suffix_len = strlen(suffix);
-
-	return len > suffix_len && !strcmp(path + len - suffix_len, suffix);
-}
 
 /* FILE's name and `suffix`, in a new directory. The caller frees it. -errno with a sentence. */
 static int temporary_path(const char *file, const char *suffix, char **ret_path)
@@ -58,7 +45,7 @@ static int temporary_path(const char *file, const char *suffix, char **ret_path)
 		return -ENOMEM;
 	if (!mkdtemp(dir))
 		return fail_errno(-errno, "cannot make the directory %s", dir);
-	return asprintf(ret_path, "%s/%s%s", dir, base_name(name), suffix) < 0 ? -ENOMEM : 0;
+	return asprintf(ret_path, "%s/%s%s", dir, path_name(name), suffix) < 0 ? -ENOMEM : 0;
 }
 
 /* The file of temporary_path(), if it is there, and its directory. */
@@ -166,7 +153,7 @@ static bool is_trace(const char *file)
 					       ".fxt.gz", ".pftrace.gz", ".json.gz"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
-		if (ends_in(file, suffixes[i]))
+		if (path_ends_in(file, strlen(file), suffixes[i]))
 			return true;
 	return false;
 }
@@ -223,7 +210,7 @@ static int keys_of(const char *file, char **ret_keys)
 {
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 
-	if (!ends_in(file, ".fxt") && !ends_in(file, ".fxt.gz"))
+	if (!path_ends_in(file, strlen(file), ".fxt") && !path_ends_in(file, strlen(file), ".fxt.gz"))
 		return 0;
 	return decode(&decoded, file) ? 0 : hit_keys(decoded_timeline(decoded), ret_keys);
 }
@@ -231,7 +218,7 @@ static int keys_of(const char *file, char **ret_keys)
 /* The last part of a path as the end of a URL. */
 static char *url_name(const char *path)
 {
-	char *name = strdup(base_name(path));
+	char *name = strdup(path_name(path));
 
 	for (char *at = name; at && *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
@@ -312,7 +299,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (view->output && view->perfetto)
 			argp_error(state,
 				   "--output is for the page, and --perfetto writes none: give one of them");
-		if (view->output && !ends_in(view->output, sink_html.suffix))
+		if (view->output && !path_ends_in(view->output, strlen(view->output), sink_html.suffix))
 			argp_error(state, "--output: '%s' is no name for a page: it must end in .html",
 				   view->output);
 		return 0;

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "cli/report.h"
 #include "stacks/profile_diff.h"
 
@@ -34,13 +35,6 @@ static void name_line(const struct text *text, enum colour colour, int used, con
 static enum colour colour_of(enum slice_kind kind)
 {
 	return kind == SLICE_CALL ? COLOUR_NONE : COLOUR_CYAN;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* ---- what was traced ---- */
@@ -246,7 +240,7 @@ static void function_line(const struct text *text, const struct profile_function
 			  percent(sum->total_ns, whole), sum->calls);
 	CLEANUP(freep) char *name = NULL;
 
-	if (*function->object && asprintf(&name, "%s  (%s)", function->name, base_name(function->object)) < 0)
+	if (*function->object && asprintf(&name, "%s  (%s)", function->name, path_name(function->object)) < 0)
 		name = NULL;
 	name_line(text, colour_of(function->kind), used, name ? name : function->name);
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/write_all.h"
 #include "sinks/gzip.h"
 #include "sinks/zstd_file.h"
@@ -47,10 +48,9 @@ static void output_free(struct output *output)
 
 static int temporary_name(const char *path, char **ret_temporary)
 {
-	const char *slash = strrchr(path, '/');
-	int dir_len = slash ? (int)(slash - path + 1) : 0;
+	const char *name = path_name(path);
 
-	if (asprintf(ret_temporary, "%.*s.%s.%d", dir_len, path, path + dir_len, (int)getpid()) < 0)
+	if (asprintf(ret_temporary, "%.*s.%s.%d", (int)(name - path), path, name, (int)getpid()) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -83,13 +83,6 @@ static int open_fd(struct output *output)
 	return output->fd < 0 ? -errno : 0;
 }
 
-static bool ends_in(const char *path, const char *suffix)
-{
-	size_t len = strlen(path), suffix_len = strlen(suffix);
-
-	return len > suffix_len && !strcmp(path + len - suffix_len, suffix);
-}
-
 static int write_compressed(void *ctx, const uint8_t *bytes, size_t size)
 {
 	const struct output *output = ctx;
@@ -101,9 +94,9 @@ static int begin_buffer(struct output *output)
 {
 	int err = 0;
 
-	if (ends_in(output->path, ".gz"))
+	if (path_ends_in(output->path, strlen(output->path), ".gz"))
 		err = gzip_new(&output->gzip, write_compressed, output);
-	else if (ends_in(output->path, ".zst"))
+	else if (path_ends_in(output->path, strlen(output->path), ".zst"))
 		err = zstd_file_new(&output->zstd, output->fd);
 	if (!err)
 		output->buffer = output->gzip ? gzip_buffer(output->gzip) : malloc(GZIP_BUFFER);

@@ -7,19 +7,13 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 
 /* A suffix that ends in another one stands before that. */
 static const struct sink *const sinks[] = {
 	&sink_fxt,    &sink_html,	  &sink_pftrace, &sink_speedscope, &sink_json,
 	&sink_folded, &sink_folded_total, &sink_tree,	 &sink_csv,	   &sink_slices,
 };
-
-static bool ends_in(const char *path, size_t len, const char *suffix)
-{
-	size_t suffix_len = strlen(suffix);
-
-	return len > suffix_len && !strncmp(path + len - suffix_len, suffix, suffix_len);
-}
 
 static void add_to_list(struct sink_list *list, size_t i, const char *text)
 {
@@ -51,12 +45,12 @@ static const struct sink *find_by_suffix(const char *path)
 {
 	size_t len = strlen(path);
 
-	if (ends_in(path, len, ".gz"))
+	if (path_ends_in(path, len, ".gz"))
 		len -= strlen(".gz");
-	else if (ends_in(path, len, ".zst"))
+	else if (path_ends_in(path, len, ".zst"))
 		len -= strlen(".zst");
 	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
-		if (ends_in(path, len, sinks[i]->suffix))
+		if (path_ends_in(path, len, sinks[i]->suffix))
 			return sinks[i];
 	return NULL;
 }

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "trigger/condition.h"
 #include "trigger/matches.h"
 #include "trigger/not_found.h"
@@ -144,23 +145,16 @@ static int resolve_by_search(struct trigger *trigger, const struct trigger_spec 
 	return err || found ? err : resolve_in_libraries(trigger, spec, exe);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* A path has a slash; a name without one is the executable's, a library's, or a file's right here. */
 int trigger_find_file(const char *name, const char *exe, char **ret_path)
 {
-	if (!strchr(name, '/') && strcmp(name, base_name(exe))) {
+	if (!strchr(name, '/') && strcmp(name, path_name(exe))) {
 		int err = elf_library_find(exe, name, ret_path);
 
 		if (!err || err == -ENOMEM || access(name, F_OK))
 			return err;
 	}
-	*ret_path = strdup(strchr(name, '/') || strcmp(name, base_name(exe)) ? name : exe);
+	*ret_path = strdup(strchr(name, '/') || strcmp(name, path_name(exe)) ? name : exe);
 	return *ret_path ? 0 : -ENOMEM;
 }
 
