@@ -28,7 +28,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -I. -Iuser -
 LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lZydis -lcap -liberty -lpthread
 
 # Rows of the layering (user/README.md), highest first: a module links what stands after it, never before.
-MODULES := cli doctor pipeline recording sinks stacks trigger decode image source base
+MODULES := cli doctor pipeline memtrace recording sinks stacks trigger decode image source base
 module_srcs = $(sort $(wildcard user/$(1)/*.c))
 module_objs = $(patsubst %.c,$(BUILD)/%.o,$(call module_srcs,$(1)))
 LIBS := $(foreach m,$(MODULES),$(BUILD)/lib/$(m).a)
@@ -36,8 +36,9 @@ USER_OBJS := $(foreach m,$(MODULES),$(call module_objs,$(m)))
 
 # The modules that a module's unit tests may link: itself and the rows below it.
 below_cli := $(MODULES)
-below_doctor := doctor pipeline recording sinks stacks trigger decode image source base
-below_pipeline := pipeline recording sinks stacks trigger decode image source base
+below_doctor := doctor pipeline memtrace recording sinks stacks trigger decode image source base
+below_pipeline := pipeline memtrace recording sinks stacks trigger decode image source base
+below_memtrace := memtrace recording sinks stacks trigger decode image source base
 below_recording := recording stacks trigger decode image source base
 below_sinks := sinks stacks trigger decode image source base
 below_stacks := stacks trigger decode image source base
@@ -90,7 +91,7 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
 
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
-$(call module_objs,trigger): | $(SKELETONS)
+$(call module_objs,trigger) $(call module_objs,memtrace): | $(SKELETONS)
 
 include tests/tests.mk
 include docs/package/package.mk

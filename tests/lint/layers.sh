@@ -16,8 +16,9 @@ row() {
 	trigger | decode) echo 2 ;;
 	stacks) echo 3 ;;
 	recording | sinks) echo 4 ;;
-	pipeline | doctor) echo 5 ;;
-	cli) echo 6 ;;
+	memtrace) echo 5 ;;
+	pipeline | doctor) echo 6 ;;
+	cli) echo 7 ;;
 	*) echo 99 ;;
 	esac
 }
@@ -45,7 +46,7 @@ only() {
 	done
 }
 only 'intel-pt\.h' decode
-only 'bpf/' trigger
+only 'bpf/' trigger memtrace
 only 'libelf|gelf|elfutils|dwarf' image
 only 'zlib' sinks
 only 'zstd' recording sinks

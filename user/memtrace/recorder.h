@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Samples the allocations of running programs: probes on allocation functions, a BPF program that decides and records. Like triggers, the probes belong to
+ * file descriptors: whatever ends this process removes them.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "bpf/alloc.h"
+
+struct alloc_recorder;
+
+struct alloc_recorder_config {
+	pid_t pid;		 /* the process to watch; it need not have exec'd yet */
+	const char *exe;	 /* its program: a path */
+	const char *allocator;	 /* --allocator: a name of the table, or a library's path; NULL: what the program has */
+	uint64_t interval_bytes; /* the mean distance of samples; 1: every byte, each allocation is recorded */
+	uint32_t stack_bytes;	 /* so much of the stack is copied with each sample, for unwinding; 0: none */
+	uint32_t live_max;	 /* sampled allocations that can be alive together; more are recorded, but their ends are not */
+};
+
+/* One record. `stack` is of a sample, and good until the function returns. */
+struct alloc_stack {
+	const uint64_t *regs; /* as enum hit_reg names them, where the allocation was asked for or returned; NULL: none */
+	const uint8_t *bytes; /* the stack from rsp on */
+	size_t size;
+	const uint64_t *ips; /* by frame pointers, innermost first */
+	size_t ip_cnt;
+};
+
+/* -ENOENT with a sentence: no allocation function was found; -EPERM, -ENOTSUP as trigger_set_attach(). */
+int alloc_recorder_new(struct alloc_recorder **ret_recorder, const struct alloc_recorder_config *config);
+
+/* For poll(2): readable now and then, when much waits. */
+int alloc_recorder_fd(const struct alloc_recorder *recorder);
+
+/* Hands what waits to fn, oldest first. How many, or fn's first non-zero return. */
+int alloc_recorder_read(struct alloc_recorder *recorder,
+			int (*fn)(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack), void *ctx);
+
+struct alloc_recorder_counts {
+	uint64_t calls, bytes; /* of allocation functions: all, sampled or not */
+	uint64_t lost;	       /* records that the ring had no room for */
+	uint64_t forgotten;    /* samples whose end will not be seen: more than live_max were alive */
+};
+
+struct alloc_recorder_counts alloc_recorder_counts(const struct alloc_recorder *recorder);
+
+/* "malloc", "operator new(unsigned long)": what alloc.function says. NULL: there is no such one. */
+const char *alloc_recorder_function(const struct alloc_recorder *recorder, uint32_t function);
+
+/* Removes the probes; what was recorded can still be read. */
+void alloc_recorder_detach(struct alloc_recorder *recorder);
+void alloc_recorder_free(struct alloc_recorder *recorder);
+
+DEFINE_CLEANUP(struct alloc_recorder *, alloc_recorder_free)
