@@ -88,6 +88,14 @@ const char *timeline_trigger(const struct timeline *timeline, const struct hit *
 	return hit->trigger < timeline->trigger_cnt ? timeline->triggers[hit->trigger] : "[unknown trigger]";
 }
 
+struct timeline_thread *timeline_thread_of(const struct timeline *timeline, int32_t tid)
+{
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		if (timeline->threads[i].tid == tid)
+			return &timeline->threads[i];
+	return NULL;
+}
+
 size_t timeline_thread_gaps(const struct timeline_thread *thread)
 {
 	size_t cnt = 0;

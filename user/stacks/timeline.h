@@ -107,6 +107,9 @@ struct timeline {
 /* The name of the hit's trigger. */
 const char *timeline_trigger(const struct timeline *timeline, const struct hit *hit);
 
+/* The thread of that number, or NULL. */
+struct timeline_thread *timeline_thread_of(const struct timeline *timeline, int32_t tid);
+
 void timeline_thread_release(struct timeline_thread *thread);
 
 /* How many of its instants are gaps. */
