@@ -11,13 +11,13 @@
 enum { MEMTRACE_VERSION = 3, MEMTRACE_DOMAIN_MAX = 0xffff };
 
 struct memtrace_info {
-	uint64_t version;     /* of the file that it was read from: 1 to 3 */
-	uint64_t start_us;    /* when the trace began, since the epoch */
-	double sample_rate;   /* the probability with which a word is sampled */
-	uint8_t word_bits;    /* 64 */
-	uint64_t pid;	      /* of the program */
-	uint16_t domain;      /* the one that wrote the beginning */
-	char *executable;     /* each is text, never NULL, and the owner's of the struct */
+	uint64_t version;   /* of the file that it was read from: 1 to 3 */
+	uint64_t start_us;  /* when the trace began, since the epoch */
+	double sample_rate; /* the probability with which a word is sampled */
+	uint8_t word_bits;  /* 64 */
+	uint64_t pid;	    /* of the program */
+	uint16_t domain;    /* the one that wrote the beginning */
+	char *executable;   /* each is text, never NULL, and the owner's of the struct */
 	char *host;
 	char *runtime_params; /* the OCaml runtime's, or anything else worth knowing */
 	char *context;	      /* free text; "" in version 1 */

@@ -14,17 +14,21 @@
 struct alloc_recorder;
 
 struct alloc_recorder_config {
-	pid_t pid;		 /* the process to watch; it need not have exec'd yet */
-	const char *exe;	 /* its program: a path */
-	const char *allocator;	 /* --allocator: a name of the table, or a library's path; NULL: what the program has */
-	uint64_t interval_bytes; /* the mean distance of samples; 1: every byte, each allocation is recorded */
-	uint32_t stack_bytes;	 /* so much of the stack is copied with each sample, for unwinding; 0: none */
-	uint32_t live_max;	 /* sampled allocations that can be alive together; more are recorded, but their ends are not */
+	pid_t pid;	 /* the process to watch; it need not have exec'd yet */
+	const char *exe; /* its program: a path */
+	const char *
+		allocator; /* --allocator: a name of the table, or a library's path; NULL: what the program has */
+	uint64_t
+		interval_bytes; /* the mean distance of samples; 1: every byte, each allocation is recorded */
+	uint32_t stack_bytes;	/* so much of the stack is copied with each sample, for unwinding; 0: none */
+	uint32_t
+		live_max; /* sampled allocations that can be alive together; more are recorded, but their ends are not */
 };
 
 /* One record. `stack` is of a sample, and good until the function returns. */
 struct alloc_stack {
-	const uint64_t *regs; /* as enum hit_reg names them, where the allocation was asked for or returned; NULL: none */
+	const uint64_t *
+		regs; /* as enum hit_reg names them, where the allocation was asked for or returned; NULL: none */
 	const uint8_t *bytes; /* the stack from rsp on */
 	size_t size;
 	const uint64_t *ips; /* by frame pointers, innermost first */
@@ -39,7 +43,8 @@ int alloc_recorder_fd(const struct alloc_recorder *recorder);
 
 /* Hands what waits to fn, oldest first. How many, or fn's first non-zero return. */
 int alloc_recorder_read(struct alloc_recorder *recorder,
-			int (*fn)(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack), void *ctx);
+			int (*fn)(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack),
+			void *ctx);
 
 struct alloc_recorder_counts {
 	uint64_t calls, bytes; /* of allocation functions: all, sampled or not */

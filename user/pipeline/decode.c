@@ -14,6 +14,7 @@
 #include "pipeline/build.h"
 #include "pipeline/decoded.h"
 #include "pipeline/history.h"
+#include "pipeline/place_allocs.h"
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
 #include "pipeline/turns.h"
@@ -228,6 +229,8 @@ int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapsho
 		err = describe(decoded->timeline, snapshot);
 	if (!err)
 		err = place_hits(decoded->timeline, snapshot, hit_symbol, decoded);
+	if (!err)
+		err = place_allocs(decoded->timeline, snapshot);
 	if (err)
 		return err;
 	if (config->source_lines)

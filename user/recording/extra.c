@@ -13,7 +13,8 @@
 #include "base/error.h"
 #include "recording/perf_data.h"
 
-enum { EXTRA_VERSION = 5 };
+/* Version 5 ends before the allocations. */
+enum { EXTRA_VERSION = 6, EXTRA_VERSION_NO_ALLOCS = 5 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
@@ -33,6 +34,18 @@ static void put_string(FILE *file, const char *text)
 {
 	put_u32(file, (uint32_t)strlen(text));
 	fwrite(text, 1, strlen(text), file);
+}
+
+static void put_allocs(const struct snapshot *snapshot, FILE *file)
+{
+	put_u32(file, ALLOC_VERSION);
+	put_u64(file, snapshot->alloc_interval);
+	put_u32(file, (uint32_t)snapshot->alloc_function_cnt);
+	for (size_t i = 0; i < snapshot->alloc_function_cnt; i++)
+		put_string(file, snapshot->alloc_functions[i]);
+	put_u32(file, (uint32_t)snapshot->alloc_cnt);
+	if (snapshot->alloc_cnt)
+		fwrite(snapshot->allocs, sizeof(struct alloc), snapshot->alloc_cnt, file);
 }
 
 static void put_fields(const struct snapshot *snapshot, FILE *file)
@@ -77,6 +90,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 		put_u64(file, snapshot->copies[i].from_ns);
 		put_string(file, snapshot->copies[i].name);
 	}
+	put_allocs(snapshot, file);
 }
 
 int extra_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size)
@@ -227,6 +241,42 @@ static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
 	}
 }
 
+static void take_alloc_functions(struct cursor *cursor, struct snapshot *snapshot)
+{
+	uint32_t cnt = take_u32(cursor);
+
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		char *name = take_string(cursor);
+
+		if (name && ARRAY_PUSH(snapshot->alloc_functions, snapshot->alloc_function_cnt,
+				       snapshot->alloc_function_cap, name)) {
+			free(name);
+			cursor->bad = true;
+		}
+	}
+}
+
+static void take_allocs(struct cursor *cursor, struct snapshot *snapshot)
+{
+	uint32_t version = take_u32(cursor), cnt;
+
+	if (version != ALLOC_VERSION)
+		cursor->bad = true;
+	snapshot->alloc_interval = take_u64(cursor);
+	take_alloc_functions(cursor, snapshot);
+	cnt = take_u32(cursor);
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		const uint8_t *bytes = take(cursor, sizeof(struct alloc));
+		struct alloc alloc;
+
+		if (!bytes)
+			return;
+		memcpy(&alloc, bytes, sizeof(alloc));
+		if (ARRAY_PUSH(snapshot->allocs, snapshot->alloc_cnt, snapshot->alloc_cap, alloc))
+			cursor->bad = true;
+	}
+}
+
 int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
 	struct cursor cursor = {.bytes = bytes, .size = size};
@@ -235,7 +285,7 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 
 	if (!head || memcmp(head, magic, sizeof(magic)))
 		return fail(-EBADMSG, "its trailcam section is damaged");
-	if (version != EXTRA_VERSION)
+	if (version != EXTRA_VERSION && version != EXTRA_VERSION_NO_ALLOCS)
 		return fail(-ENOTSUP, "it was written by another version of trailcam (layout %u, not %d)",
 			    version, EXTRA_VERSION);
 	snapshot->source = take_string(&cursor);
@@ -251,5 +301,7 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 	take_triggers(&cursor, snapshot);
 	take_hits(&cursor, snapshot);
 	take_copies(&cursor, snapshot);
+	if (version >= EXTRA_VERSION)
+		take_allocs(&cursor, snapshot);
 	return cursor.bad ? fail(-EBADMSG, "its trailcam section is damaged") : 0;
 }

@@ -40,6 +40,8 @@ void snapshot_free(struct snapshot *snapshot)
 	}
 	for (size_t i = 0; i < snapshot->trigger_cnt; i++)
 		free(snapshot->triggers[i]);
+	for (size_t i = 0; i < snapshot->alloc_function_cnt; i++)
+		free(snapshot->alloc_functions[i]);
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
 		free(snapshot->copies[i].name);
 		free(snapshot->copies[i].bytes);
@@ -54,6 +56,8 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->sideband);
 	free(snapshot->hits);
 	free(snapshot->triggers);
+	free(snapshot->alloc_functions);
+	free(snapshot->allocs);
 	free(snapshot->copies);
 	for (size_t i = 0; i < snapshot->build_id_cnt; i++)
 		free(snapshot->build_ids[i].name);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "bpf/alloc.h"
 #include "bpf/hit.h"
 #include "source/trace_params.h"
 
@@ -86,6 +87,12 @@ struct snapshot {
 	size_t hit_cnt, hit_cap;
 	char **triggers; /* trigger names; hit.trigger is an index */
 	size_t trigger_cnt, trigger_cap;
+	/* Sampled allocations and their ends, in the order in which they were recorded. */
+	uint64_t alloc_interval; /* the mean distance of samples, in bytes */
+	char **alloc_functions;	 /* names; alloc.function is an index */
+	size_t alloc_function_cnt, alloc_function_cap;
+	struct alloc *allocs;
+	size_t alloc_cnt, alloc_cap;
 	struct code_copy *copies;
 	size_t copy_cnt, copy_cap;
 	struct named_build_id *build_ids;

@@ -77,6 +77,15 @@ static struct snapshot *make_snapshot(void)
 	snapshot->hits = malloc(sizeof(hit));
 	snapshot->hits[0] = hit;
 	snapshot->hit_cnt = snapshot->hit_cap = 1;
+	snapshot->alloc_interval = 4096;
+	snapshot->alloc_functions = calloc(1, sizeof(char *));
+	snapshot->alloc_functions[0] = strdup("malloc");
+	snapshot->alloc_function_cnt = snapshot->alloc_function_cap = 1;
+	snapshot->allocs = calloc(2, sizeof(struct alloc));
+	snapshot->allocs[0] =
+		(struct alloc){.time_ns = 5, .address = 0x1000, .size = 77, .samples = 1, .tid = 12};
+	snapshot->allocs[1] = (struct alloc){.time_ns = 6, .address = 0x1000, .kind = ALLOC_FREED, .tid = 13};
+	snapshot->alloc_cnt = snapshot->alloc_cap = 2;
 	for (int i = 0; i < 2; i++) {
 		struct code_copy *copy = snapshot_add_copy(snapshot);
 
@@ -115,6 +124,12 @@ static void assert_same(const struct snapshot *a, const struct snapshot *b)
 	assert_memory_equal(a->sideband, b->sideband, a->sideband_size);
 	assert_int_equal(a->hit_cnt, b->hit_cnt);
 	assert_memory_equal(a->hits, b->hits, a->hit_cnt * sizeof(struct hit));
+	assert_int_equal(a->alloc_interval, b->alloc_interval);
+	assert_int_equal(a->alloc_function_cnt, b->alloc_function_cnt);
+	for (size_t i = 0; i < a->alloc_function_cnt; i++)
+		assert_string_equal(a->alloc_functions[i], b->alloc_functions[i]);
+	assert_int_equal(a->alloc_cnt, b->alloc_cnt);
+	assert_memory_equal(a->allocs, b->allocs, a->alloc_cnt * sizeof(struct alloc));
 	assert_int_equal(a->trigger_cnt, b->trigger_cnt);
 	for (size_t i = 0; i < a->trigger_cnt; i++)
 		assert_string_equal(a->triggers[i], b->triggers[i]);
