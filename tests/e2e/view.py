@@ -339,6 +339,10 @@ def strange(browser):
     x, y = page.value("(t => [chart.x(t.instants[0][0]), chart.rowY(t, 0) - 6])(trace.threads[0])")
     page.browser.click(page.left + x, page.top + y)
     check("a gap tells its reason", "Lost <b>trace</b> data" in page.panel, page.panel)
+    x, y = page.value("(c => [chart.x((c.points[0][0] + c.points[1][0]) / 2), 26 + c.top + c.height - chart.scroll - 12])(trace.counters[0])")
+    browser.mouse("mouseMoved", page.left + x, page.top + y)
+    tip = browser.value("!document.getElementById('tip').hidden && document.getElementById('tip').textContent")
+    check("a counter tells its value", tip and tip.startswith("cycl<b>es: 1,000"), tip)
 
 
 def long(browser, cnt):

@@ -71,6 +71,8 @@ strange_names() {
 	name='<img src=x onerror="window.bad=1"></script><!-- \377&amp;'
 	printf ' 7/7 1.000000100: 1 branches:u: call 1000 main+0x0 (/x) => 2000 %b+0x0 (/x)\n' "$name"
 	printf ' 7/7 1.000000900: 1 branches:u: return 2005 %b+0x5 (/x) => 1005 main+0x5 (/x)\n' "$name"
+	printf ' 7/7 1.000000200: 1000 cycl<b>es:u: 2000 %b+0x0 (/x)\n' "$name"
+	printf ' 7/7 1.000000800: 500 cycl<b>es:u: 2002 %b+0x2 (/x)\n' "$name"
 	echo ' instruction trace error type 1 time 1.000000950 cpu 0 pid 7 tid 7 ip 0x1005 code 8: Lost <b>trace</b> data'
 	printf ' 7/7 1.000001000: 1 branches:u: call 1010 main+0x10 (/x) => 3000 last+0x0 (/x)\n'
 	printf ' 7/7 1.000001100: 1 branches:u: return 3005 last+0x5 (/x) => 1015 main+0x15 (/x)\n'

@@ -73,8 +73,7 @@ static int add_instant(struct placing *placing, const struct alloc *alloc, uint6
 	int err;
 
 	/* What comes before the thread's trace has no place in it. */
-	if (!thread || !thread->slice_cnt ||
-	    time_ns + CLOCKS_DIFFER_NS < thread->slices[0].start_ns)
+	if (!thread || !thread->slice_cnt || time_ns + CLOCKS_DIFFER_NS < thread->slices[0].start_ns)
 		return 0;
 	err = moment_of(placing, thread, alloc, time_ns, &instant.time_ns);
 	if (err)
@@ -163,9 +162,9 @@ static int add_counter(struct timeline *timeline, uint32_t pid, struct counter *
 
 	counter->name = strdup(name);
 	counter->pid = counter->tid = (int32_t)pid;
-	err = counter->name ? ARRAY_PUSH(timeline->counters, timeline->counter_cnt, timeline->counter_cap,
-					 *counter)
-			    : -ENOMEM;
+	err = counter->name
+		      ? ARRAY_PUSH(timeline->counters, timeline->counter_cnt, timeline->counter_cap, *counter)
+		      : -ENOMEM;
 	if (!err)
 		*counter = (struct counter){0};
 	return err;

@@ -7,6 +7,7 @@
  *	threads: {pid, tid, name, slices: how many, instants: [time, text, whether it is no gap]}
  *	hits: {trigger, symbol, time, ...}; stack: [address, symbol, offset in it]; registers in the order of enum hit_reg; addresses and registers are
  *		strings, in hexadecimal
+ *	counters: {pid, name, points: [time, value], in the order of time}
  *
  * A name may be any bytes; what is no UTF-8 in it is the page's to replace.
  */
@@ -389,6 +390,17 @@ static void put_hit(struct data *data, const struct timeline_hit *placed)
 	put(data, '}');
 }
 
+static void put_counter(struct data *data, const struct counter *counter)
+{
+	put_text(data, "{\"pid\":%d", counter->pid);
+	put_member(data, "name", counter->name);
+	put_text(data, ",\"points\":[");
+	for (size_t i = 0; i < counter->point_cnt; i++)
+		put_text(data, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", counter->points[i].time_ns,
+			 counter->points[i].value);
+	put_text(data, "]}");
+}
+
 static void put_json(struct data *data)
 {
 	const struct timeline *timeline = data->timeline;
@@ -404,6 +416,12 @@ static void put_json(struct data *data)
 		if (i)
 			put(data, ',');
 		put_hit(data, &timeline->hits[i]);
+	}
+	put_text(data, "],\"counters\":[");
+	for (size_t i = 0; i < timeline->counter_cnt; i++) {
+		if (i)
+			put(data, ',');
+		put_counter(data, &timeline->counters[i]);
 	}
 	put_text(data, "]}");
 	put(data, 0);

@@ -20,7 +20,8 @@ static void add_slice(struct world *world, const struct symbol *symbol, uint64_t
 {
 	struct slice slice = {.symbol = symbol, .start_ns = start, .end_ns = end, .depth = depth};
 
-	assert_ok(SPILL_PUSH(world->thread->slices, world->thread->slice_cnt, world->thread->slice_cap, slice));
+	assert_ok(
+		SPILL_PUSH(world->thread->slices, world->thread->slice_cnt, world->thread->slice_cap, slice));
 }
 
 /* At a time of the timeline. */
@@ -118,7 +119,8 @@ static void test_instants_are_in_order(void **state)
 	struct world *world = *state;
 	struct instant gap = {.time_ns = 50 * MS, .text = strdup("[gap: overflow]")};
 
-	assert_ok(ARRAY_PUSH(world->thread->instants, world->thread->instant_cnt, world->thread->instant_cap, gap));
+	assert_ok(ARRAY_PUSH(world->thread->instants, world->thread->instant_cnt, world->thread->instant_cap,
+			     gap));
 	add_alloc(world, 40 * MS, 64, ALLOC_FREED);
 	assert_ok(place_allocs(world->timeline, world->snapshot));
 	assert_int_equal(world->thread->instant_cnt, 2);

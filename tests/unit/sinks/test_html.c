@@ -242,12 +242,32 @@ static void test_shares(void **state)
 	timeline_free(timeline);
 }
 
+static void test_counters(void **state)
+{
+	struct timeline *timeline = make_timeline(1);
+	struct counter_point points[] = {{5, 0}, {70, UINT64_MAX}};
+	struct reader reader;
+
+	(void)state;
+	timeline->counters = calloc(1, sizeof(*timeline->counters));
+	timeline->counter_cnt = 1;
+	timeline->counters[0] = (struct counter){.name = strdup("\"x\""), .pid = 7, .point_cnt = 2};
+	timeline->counters[0].points = malloc(sizeof(points));
+	memcpy(timeline->counters[0].points, points, sizeof(points));
+	reader = read_page(timeline, 100);
+	assert_json(&reader, "\"counters\":[{\"pid\":7,\"name\":\"\\u0022x\\u0022\",\"points\":[[5,0],[70,"
+			     "18446744073709551615]]}]}");
+	reader_release(&reader);
+	timeline_free(timeline);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

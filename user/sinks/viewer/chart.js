@@ -34,7 +34,7 @@ function el(tag, properties, ...children) {
 
 const byId = id => document.getElementById(id);
 
-const ROW = 18, HEAD = 24, RULER = 26, FONT = '11px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const ROW = 18, HEAD = 24, RULER = 26, GRAPH = 48, FONT = '11px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const SPAN_MIN = 10; /* ns */
 
 /* Colours by name: stable from trace to trace. */
@@ -124,6 +124,11 @@ class Chart {
 			track.top = top;
 			track.height = HEAD + (track.collapsed ? 0 : track.depths * ROW + 8);
 			top += track.height;
+		}
+		for (const counter of this.trace.counters) {
+			counter.top = top;
+			counter.height = HEAD + GRAPH + 8;
+			top += counter.height;
 		}
 		this.total = top;
 	}
@@ -238,6 +243,9 @@ class Chart {
 		for (const track of this.trace.threads)
 			if (track.top + track.height > this.scroll && track.top < this.scroll + this.height)
 				this.drawTrack(track);
+		for (const counter of this.trace.counters)
+			if (counter.top + counter.height > this.scroll && counter.top < this.scroll + this.height)
+				this.drawCounter(counter);
 		this.drawHits();
 		this.drawRange();
 		this.drawRuler();
@@ -263,9 +271,12 @@ class Chart {
 	}
 
 	drawHead(track) {
-		const {context, ink} = this;
-		const y = RULER + track.top - this.scroll;
-		const text = `${track.collapsed ? '▸' : '▾'} ${track.name}`;
+		this.drawTitle(track, `${track.collapsed ? '▸' : '▾'} ${track.name}`,
+			`pid ${track.pid}  tid ${track.tid}  ${countText(track.cnt, 'call')}`);
+	}
+
+	drawTitle({top}, text, more) {
+		const {context, ink} = this, y = RULER + top - this.scroll;
 
 		context.fillStyle = ink.raised;
 		context.fillRect(0, y, this.width, HEAD - 2);
@@ -274,8 +285,30 @@ class Chart {
 		context.fillStyle = ink.text;
 		context.fillText(text, 8, y + HEAD / 2);
 		context.fillStyle = ink.dim;
-		context.fillText(`pid ${track.pid}  tid ${track.tid}  ${countText(track.cnt, 'call')}`,
-			8 + (text.length + 2) * this.charWidth, y + HEAD / 2);
+		context.fillText(more, 8 + (text.length + 2) * this.charWidth, y + HEAD / 2);
+	}
+
+	/* A value holds until the next; of points that fall on one pixel the highest is seen. */
+	drawCounter(counter) {
+		const {context, ink} = this, {points, max} = counter, bottom = RULER + counter.top + HEAD + GRAPH - this.scroll;
+		const first = Math.max(search(0, points.length, i => points[i][0] > this.from) - 1, 0);
+
+		context.fillStyle = ink.link;
+		for (let i = first; i < points.length && points[i][0] <= this.to;) {
+			const x = Math.max(Math.floor(this.x(points[i][0])), 0);
+			let value = points[i++][1];
+
+			while (i < points.length && this.x(points[i][0]) < x + 1)
+				value = Math.max(value, points[i++][1]);
+			const right = i < points.length ? Math.min(Math.floor(this.x(points[i][0])), this.width) : this.width;
+			const tall = value / (max || 1) * (GRAPH - 4);
+
+			context.globalAlpha = .35;
+			context.fillRect(x, bottom - tall, Math.max(right - x, 1), tall);
+			context.globalAlpha = 1;
+			context.fillRect(x, bottom - tall - 1, Math.max(right - x, 1), 1);
+		}
+		this.drawTitle(counter, counter.name, `pid ${counter.pid}  up to ${max.toLocaleString('en')}`);
 	}
 
 	/* The slices of a row that can be seen: each that is a pixel wide or more by itself, runs of narrower ones as one box (slice -1). */
@@ -562,6 +595,15 @@ class Chart {
 		const at = y - RULER + this.scroll;
 
 		return y < RULER ? undefined : this.trace.threads.find(track => at >= track.top && at < track.top + track.height);
+	}
+
+	/* The counter there and its last point so far, or null. */
+	counterAt(x, y) {
+		const at = y - RULER + this.scroll, time = this.timeAt(x);
+		const counter = y < RULER ? undefined : this.trace.counters.find(({top, height}) => at >= top && at < top + height);
+		const point = counter ? search(0, counter.points.length, i => counter.points[i][0] > time) - 1 : -1;
+
+		return point >= 0 ? {counter, point} : null;
 	}
 
 	/* The index of the nearest hit, or -1 where none is near. */

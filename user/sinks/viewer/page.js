@@ -393,14 +393,27 @@ class Page {
 		chart.invalidate();
 	}
 
-	tip(event) {
-		const {chart, trace} = this, at = chart.at(event.offsetX, event.offsetY), tip = byId('tip');
+	tipText(x, y) {
+		const {chart, trace} = this, at = chart.at(x, y), value = at ? null : chart.counterAt(x, y);
 
-		tip.hidden = !at || Boolean(at.head);
+		if (value) {
+			const [time, number] = value.counter.points[value.point];
+
+			return `${value.counter.name}: ${number.toLocaleString('en')}\nsince ${timeText(time)}`;
+		}
+		if (!at || at.head)
+			return '';
+		return at.instant !== undefined ? at.track.instants[at.instant][1] :
+			`${trace.name(at.track, at.slice)}\n${timeText(at.track.duration[at.slice])}`;
+	}
+
+	tip(event) {
+		const text = this.tipText(event.offsetX, event.offsetY), tip = byId('tip');
+
+		tip.hidden = !text;
 		if (tip.hidden)
 			return;
-		tip.textContent = at.instant !== undefined ? at.track.instants[at.instant][1] :
-			`${trace.name(at.track, at.slice)}\n${timeText(at.track.duration[at.slice])}`;
+		tip.textContent = text;
 		tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
 		tip.style.top = `${Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8)}px`;
 	}

@@ -163,6 +163,11 @@ class Trace {
 			this.placeHit(hit);
 			this.cover(hit.time, hit.time);
 		}
+		for (const counter of this.counters) {
+			counter.max = counter.points.reduce((max, [, value]) => Math.max(max, value), 0);
+			for (const [time] of counter.points)
+				this.cover(time, time);
+		}
 		if (!(this.end > this.begin))
 			[this.begin, this.end] = [Math.min(this.begin, 0), Math.max(this.end, 0) + 1000];
 	}
