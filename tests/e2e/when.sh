@@ -134,6 +134,19 @@ when_return() {
 }
 check '--when: the return value, with the arguments it was called with' when_return
 
+# The call that returned is over, and its caller is not; so it is in a trace that is read again.
+return_is_over() {
+	for trace in "$tmp/rec" "$tmp/t.fxt.gz"; do
+		"$trailcam" report "$trace" >"$tmp/report" || return 1
+		grep -qE '^ +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s\+ +main$' "$tmp/report" &&
+			[ "$(grep -E '[mu]?s\+? +work$' "$tmp/report" | tail -1 | grep -c 's+ ')" = 0 ] || return 1
+	done
+}
+from='--source step'
+run_rules 0 -t work --when 'ret == -1 && arg0 > 4' >/dev/null
+from=
+check 'a hit at a return: the call is over' return_is_over
+
 unreadable() {
 	run_rules 0 -t work --when '*(int *)arg0 == 1' && says "$tmp/err" 'could not be judged' &&
 		says "$tmp/err" 'no hit, the program ended'

@@ -76,6 +76,28 @@ static void mark_goroutine(struct timeline *timeline, const struct timeline_thre
 	while (i < thread->slice_cnt && thread->slices[i].depth);
 }
 
+/*
+ * A decoder tells the time of a branch late rather than early: a return that was hit may seem to come behind its hit. The call of the trigger's function
+ * that `caller` seems to be in the middle of is then the one that returned, and the marker stands behind it.
+ */
+static uint64_t behind_return(const struct timeline *timeline, const struct timeline_thread *thread,
+			      const struct slice *caller, const struct hit *hit, uint64_t time_ns)
+{
+	size_t i = timeline_thread_begun(thread, time_ns);
+
+	while (i-- && &thread->slices[i] > caller) {
+		const struct slice *slice = &thread->slices[i];
+
+		if (slice->depth != caller->depth + 1)
+			continue;
+		if (slice->end_ns > time_ns && slice->symbol && !(slice->flags & SLICE_OPEN_END) &&
+		    strstr(timeline_trigger(timeline, hit), slice->symbol->name))
+			return slice->end_ns;
+		break;
+	}
+	return time_ns;
+}
+
 static int place(struct timeline *timeline, const struct snapshot *snapshot, struct slice_indices *indices,
 		 const struct hit *hit,
 		 const struct symbol *(*symbol_at)(void *, int32_t, uint64_t, uint64_t), void *ctx)
@@ -102,6 +124,8 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 	if (err)
 		return err;
 	placed->time_ns = interruption ? interruption->start_ns : slice_moved_into(slice, placed->time_ns);
+	if (slice && hit_is_return(hit) && !interruption)
+		placed->time_ns = behind_return(timeline, thread, slice, hit, placed->time_ns);
 	mark_goroutine(timeline, thread, slice, hit->goroutine);
 	err = fill_stack(placed);
 	if (err)

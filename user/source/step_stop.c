@@ -10,9 +10,12 @@
  * An int3 of the target looks like a step and is told by its opcode; its SIGTRAP is then delivered. Our own uprobes are
  * invisible: the kernel handles their int3 and reports one step for the instruction underneath.
  */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 
 #include "source/step_hide.h"
 #include "source/step_internal.h"
@@ -122,12 +125,39 @@ static bool in_detour(struct step *step, const struct step_thread *thread, uint6
 	return map && uprobe_page_is(map->mapping.name);
 }
 
-/* In the middle of one, the probed nop has been executed. */
+/*
+ * Where a return led, from what the stop behind it shows: past the detour, or in it behind the system call that tells the kernel, which has put the address
+ * behind two registers on the stack (arch/x86/kernel/uprobes.c, uretprobe_trampoline). 0: it does not show.
+ */
+static uint64_t returned_to(struct step *step, const struct step_thread *thread)
+{
+	struct user_regs_struct regs;
+	uint64_t ip = step_ip(thread);
+	const struct map *map;
+
+	if (!in_detour(step, thread, ip))
+		return ip;
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs))
+		return 0;
+	errno = 0;
+	ip = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)(regs.rsp + 2 * sizeof(uint64_t)), NULL);
+	map = errno ? NULL : maps_find(code_store_maps(thread->process->code), ip);
+	return map && !uprobe_page_is(map->mapping.name) ? ip : 0;
+}
+
+/* In the middle of one, what was probed has been executed. */
 void step_end_detour(struct step *step, struct step_thread *thread)
 {
-	if (thread->detour && thread->encoder.enabled && thread->insn.kind == INSN_OTHER)
-		step_thread_retire(thread, thread->process->code, step_now(step),
-				   thread->insn.ip + thread->insn.len);
+	uint64_t to = 0;
+
+	if (!thread->detour || !thread->encoder.enabled)
+		return;
+	if (thread->insn.kind == INSN_OTHER)
+		to = thread->insn.ip + thread->insn.len;
+	else if (thread->insn.kind == INSN_RETURN)
+		to = returned_to(step, thread);
+	if (to)
+		step_thread_retire(thread, thread->process->code, thread->detour_tsc, to);
 }
 
 int step_on_trap(struct step *step, struct step_thread *thread)
@@ -157,13 +187,16 @@ int step_on_trap(struct step *step, struct step_thread *thread)
 		return 0;
 	}
 	if (in_detour(step, thread, ip)) {
+		if (!thread->detour)
+			thread->detour_tsc = step_now(step);
 		thread->detour = true;
 		return 0;
 	}
 	if (thread->insn.kind == INSN_PUSHF)
 		step_hide_trap_flag(thread);
 	if (!thread->detour || ip != thread->insn.ip)
-		step_thread_retire(thread, thread->process->code, step_now(step), ip);
+		step_thread_retire(thread, thread->process->code,
+				   thread->detour ? thread->detour_tsc : step_now(step), ip);
 	thread->detour = false;
 	return 0;
 }

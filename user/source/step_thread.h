@@ -21,10 +21,11 @@ struct step_thread {
 	long syscall;	/* number of the system call it is in; -1: none */
 	bool in_kernel; /* insn was a system call that has not come back */
 	bool unsure;	/* went on from a stop that tells nothing: the next stop says where from */
-	bool detour; /* in code that a uprobe of ours put there: insn is the probed one, and counts as executed when it is left */
-	bool fresh;  /* has not executed anything since its clone or exec */
-	bool held;   /* in a ptrace stop */
-	bool paused; /* held for a snapshot before insn: its trace goes on there */
+	bool detour; /* in code that a uprobe of ours put there: insn is the probed one, and counts as executed when it is left ... */
+	uint64_t detour_tsc; /* ... at the time when it began, before what the uprobe does */
+	bool fresh;	     /* has not executed anything since its clone or exec */
+	bool held;	     /* in a ptrace stop */
+	bool paused;	     /* held for a snapshot before insn: its trace goes on there */
 	bool dead;
 	bool let_go;	   /* detached from */
 	bool group_stop;   /* stopped by job control */

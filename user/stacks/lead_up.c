@@ -61,7 +61,7 @@ int lead_up_find(struct lead_up *ret_lead_up, const struct timeline_thread *thre
 		caller = slice->depth;
 		if (slice->depth < innermost) {
 			innermost = slice->depth;
-			call.is_open = slice->end_ns >= time_ns;
+			call.is_open = slice->end_ns >= time_ns || slice->flags & SLICE_OPEN_END;
 		}
 		err = ARRAY_PUSH(found.calls, found.cnt, found.cap, call);
 		found.outer_cnt += is_outer;

@@ -84,6 +84,12 @@ struct timeline_hit {
 	size_t stack_cnt;
 };
 
+/* Whether it was recorded when a call returned: it then stands where that led. */
+static inline bool hit_is_return(const struct hit *hit)
+{
+	return hit->return_address && hit->return_address == hit->regs[HIT_RIP];
+}
+
 /* "rdi"; NULL where hit.regs holds nothing. */
 const char *hit_reg_name(enum hit_reg reg);
 

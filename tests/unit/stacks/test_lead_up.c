@@ -16,7 +16,7 @@ static const struct symbol f = {.name = "f"}, g = {.name = "g"}, h = {.name = "h
  *			      20, where g and what follows it begin
  */
 static struct slice slices[] = {
-	{.start_ns = 0, .end_ns = 100, .symbol = &f, .depth = 0},
+	{.start_ns = 0, .end_ns = 100, .symbol = &f, .depth = 0, .flags = SLICE_OPEN_END},
 	{.start_ns = 2, .end_ns = 8, .symbol = &g, .depth = 1},
 	{.start_ns = 3, .end_ns = 5, .symbol = &f, .depth = 2},
 	{.start_ns = 8, .end_ns = 99, .symbol = &f, .depth = 1},
@@ -57,7 +57,9 @@ static void test_calls(void **state)
 	check(9, NULL, 2, 2, 4, (int[]){100, 1, 2, 103});
 	check(9, NULL, 1, 1, 2, (int[]){100, 103});
 	check(4, NULL, 2, 1, 3, (int[]){100, 101, 102});
-	check(200, NULL, 1, 3, 4, (int[]){0, 3, 5, 8});
+	check(99, NULL, 1, 3, 4, (int[]){100, 103, 5, 8});
+	check(100, NULL, 1, 3, 4, (int[]){100, 3, 5, 8});
+	check(200, NULL, 1, 3, 4, (int[]){100, 3, 5, 8}); /* behind the trace */
 }
 
 static void test_nothing(void **state)
