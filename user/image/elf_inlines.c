@@ -173,6 +173,17 @@ static int emit(struct elf_inlines *inlines, const struct instance *const *open,
 	return 0;
 }
 
+/* Compilers let an inlined call end behind the one that it is in, too. */
+static void close_ended(const struct instance **open, size_t *cnt, uint64_t at)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *cnt; i++)
+		if (open[i]->end > at)
+			open[kept++] = open[i];
+	*cnt = kept;
+}
+
 /* Runs up to `to`. */
 static int advance(struct elf_inlines *inlines, const struct instance **open, size_t *cnt, uint64_t *at,
 		   uint64_t to)
@@ -186,8 +197,7 @@ static int advance(struct elf_inlines *inlines, const struct instance **open, si
 			end = open[i]->end < end ? open[i]->end : end;
 		err = emit(inlines, open, *cnt, *at, end);
 		*at = end;
-		while (*cnt && open[*cnt - 1]->end <= *at)
-			--*cnt;
+		close_ended(open, cnt, *at);
 	}
 	return err;
 }
