@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "source/code_store.h"
@@ -155,21 +155,15 @@ size_t pt_filter_max(const struct pt *pt)
 static void tie_clocks(struct trace_clock *clock)
 {
 	uint64_t best = UINT64_MAX;
-	struct timespec wall;
-
 	for (int i = 0; i < CLOCK_TRIES; i++) {
-		struct timespec now;
-		uint64_t begin = __rdtsc(), end;
+		uint64_t begin = __rdtsc(), now = clock_ns(CLOCK_MONOTONIC), end = __rdtsc();
 
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		end = __rdtsc();
 		if (end - begin >= best)
 			continue;
 		best = end - begin;
 		clock->trace_ns = trace_clock_ns(clock, begin + best / 2);
-		clock->monotonic_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-		clock_gettime(CLOCK_REALTIME, &wall);
-		clock->realtime_ns = (uint64_t)wall.tv_sec * 1000000000ull + (uint64_t)wall.tv_nsec;
+		clock->monotonic_ns = now;
+		clock->realtime_ns = clock_ns(CLOCK_REALTIME);
 	}
 }
 

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "source/jit_files.h"
 #include "source/step_hide.h"
@@ -29,11 +30,8 @@ enum { PATIENCE_MS = 200 };
 
 uint64_t step_now(struct step *step)
 {
-	struct timespec ts;
-	uint64_t ns;
+	uint64_t ns = clock_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	ns = (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 	step->tsc = ns > step->tsc ? ns : step->tsc + 1;
 	return step->tsc;
 }
@@ -343,13 +341,10 @@ int step_copy_code(struct step *step, struct snapshot *snapshot)
 
 int step_describe(struct step *step, struct snapshot *snapshot)
 {
-	struct timespec wall;
-
 	snapshot->params = step->params;
 	snapshot->clock = encoder_default_clock();
-	clock_gettime(CLOCK_REALTIME, &wall);
 	snapshot->clock.monotonic_ns = snapshot->clock.trace_ns = step_now(step);
-	snapshot->clock.realtime_ns = (uint64_t)wall.tv_sec * 1000000000ull + (uint64_t)wall.tv_nsec;
+	snapshot->clock.realtime_ns = clock_ns(CLOCK_REALTIME);
 	snapshot->source = strdup("step");
 	return snapshot->source ? code_store_add_own_vdso(snapshot) : -ENOMEM;
 }
