@@ -11,8 +11,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "sinks/names.h"
+#include "sinks/shown.h"
 #include "sinks/sink.h"
-#include "sinks/utf8.h"
 #include "sinks/walk.h"
 
 struct folder {
@@ -70,25 +70,11 @@ static void end_slice(void *ctx, const struct slice *slice)
 
 /* ---- output ---- */
 
-/* Nothing in a name may look like the end of a frame or of the line. */
-static void write_frame(struct output *output, const char *name)
-{
-	CLEANUP(freep) char *clean = utf8_is_clean(name) ? NULL : utf8_clean(name, 3 * strlen(name));
-
-	name = clean ? clean : name;
-	for (size_t plain; *name; name += plain + !!name[plain]) {
-		plain = strcspn(name, ";\r\n");
-		output_write(output, name, plain);
-		if (name[plain])
-			output_write(output, name[plain] == ';' ? ":" : " ", 1);
-	}
-}
-
 static void write_line(struct output *output, const struct names *stacks, const uint32_t *path, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
 		output_write(output, ";", i ? 1 : 0);
-		write_frame(output, stacks->items[path[i]].text);
+		write_folded_name(output, stacks->items[path[i]].text);
 	}
 	output_printf(output, " %" PRIu64 "\n", stacks->items[path[cnt - 1]].value);
 }

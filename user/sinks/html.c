@@ -5,12 +5,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "sinks/embed.h"
 #include "sinks/sink.h"
-
-/* A file as text in the program. The Makefile makes this object depend on it. */
-#define EMBED(name, path)                                                                        \
-	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" path "\"\n.byte 0\n.popsection"); \
-	extern const char name[]
 
 EMBED(viewer_html, "user/sinks/viewer/viewer.html");
 EMBED(viewer_css, "user/sinks/viewer/viewer.css");

@@ -6,9 +6,9 @@
 
 #include "sinks/utf8.h"
 
-static bool is_plain(char c)
+static bool is_plain(char c, bool in_html)
 {
-	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && !(in_html && c == '<');
 }
 
 static void write_character(struct output *output, const char *at, size_t len)
@@ -17,19 +17,19 @@ static void write_character(struct output *output, const char *at, size_t len)
 		output_write(output, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
 	else if (*at == '"' || *at == '\\')
 		output_printf(output, "\\%c", *at);
-	else if ((unsigned char)*at < ' ')
+	else if ((unsigned char)*at < ' ' || *at == '<')
 		output_printf(output, "\\u%04x", (unsigned char)*at);
 	else
 		output_write(output, at, len);
 }
 
-void json_string(struct output *output, const char *text)
+static void write_string(struct output *output, const char *text, bool in_html)
 {
 	output_write(output, "\"", 1);
 	while (*text) {
 		size_t plain = 0, len;
 
-		while (is_plain(text[plain]))
+		while (is_plain(text[plain], in_html))
 			plain++;
 		output_write(output, text, plain);
 		text += plain;
@@ -40,4 +40,14 @@ void json_string(struct output *output, const char *text)
 		text += len ? len : 1;
 	}
 	output_write(output, "\"", 1);
+}
+
+void json_string(struct output *output, const char *text)
+{
+	write_string(output, text, false);
+}
+
+void json_string_in_html(struct output *output, const char *text)
+{
+	write_string(output, text, true);
 }

@@ -152,3 +152,16 @@ void write_on_line(struct output *output, const char *text)
 			write_control(output, *text++);
 	}
 }
+
+void write_folded_name(struct output *output, const char *name)
+{
+	CLEANUP(freep) char *clean = utf8_is_clean(name) ? NULL : utf8_clean(name, 3 * strlen(name));
+
+	name = clean ? clean : name;
+	for (size_t plain; *name; name += plain + !!name[plain]) {
+		plain = strcspn(name, ";\r\n");
+		output_write(output, name, plain);
+		if (name[plain])
+			output_write(output, name[plain] == ';' ? ":" : " ", 1);
+	}
+}

@@ -46,3 +46,6 @@ struct process_name {
 
 /* `text` so that it stays on its line: tabs, newlines and other control characters as in C. */
 void write_on_line(struct output *output, const char *text);
+
+/* A function's name in a folded stack, UTF-8, so that nothing in it looks like the end of a frame or of the line. */
+void write_folded_name(struct output *output, const char *name);

@@ -120,15 +120,15 @@ class Chart {
 	layout() {
 		let top = 0;
 
-		for (const track of this.trace.threads) {
-			track.top = top;
-			track.height = HEAD + (track.collapsed ? 0 : track.depths * ROW + 8);
-			top += track.height;
-		}
 		for (const counter of this.trace.counters) {
 			counter.top = top;
 			counter.height = HEAD + GRAPH + 8;
 			top += counter.height;
+		}
+		for (const track of this.trace.threads) {
+			track.top = top;
+			track.height = HEAD + (track.collapsed ? 0 : track.depths * ROW + 8);
+			top += track.height;
 		}
 		this.total = top;
 	}
