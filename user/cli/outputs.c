@@ -88,31 +88,23 @@ int outputs_check_input(const struct outputs *outputs, const char *input)
 	return 0;
 }
 
-static int write_one(const struct decoded *decoded, const struct sink *sink, const char *path)
+static int write_one(const struct timeline *timeline, const char *holds, const struct sink *sink,
+		     const char *path)
 {
-	const struct timeline *timeline = decoded_timeline(decoded);
 	CLEANUP(output_abortp) struct output *output = NULL;
-	size_t gaps = decoded_gap_cnt(decoded);
-	char gap_text[48] = "";
-	int err;
+	int err = output_open(&output, path);
 
-	err = output_open(&output, path);
 	if (!err)
 		err = sink->write(timeline, output);
 	if (err)
 		return err;
 	err = output_close(TAKE_PTR(output));
-	if (err)
-		return err;
-	if (gaps)
-		snprintf(gap_text, sizeof(gap_text), ", %zu gap%s", gaps, gaps == 1 ? "" : "s");
-	log_say("wrote %s: %zu calls in %zu thread%s, %zu hit%s%s; %s", path, decoded_slice_cnt(decoded),
-		timeline->thread_cnt, timeline->thread_cnt == 1 ? "" : "s", timeline->hit_cnt,
-		timeline->hit_cnt == 1 ? "" : "s", gap_text, sink->how_to_open);
-	return 0;
+	if (!err)
+		log_say("wrote %s: %s; %s", path, holds, sink->how_to_open);
+	return err;
 }
 
-int outputs_write(const struct outputs *outputs, const struct decoded *decoded)
+int outputs_write_timeline(const struct outputs *outputs, const struct timeline *timeline, const char *holds)
 {
 	CLEANUP(freep) char *sentence = NULL;
 	int failed = 0;
@@ -121,7 +113,7 @@ int outputs_write(const struct outputs *outputs, const struct decoded *decoded)
 		int err;
 
 		fail_reset();
-		err = write_one(decoded, outputs->sinks[i], outputs->paths[i]);
+		err = write_one(timeline, holds, outputs->sinks[i], outputs->paths[i]);
 		if (err && failed)
 			report(err, STATUS_FAILED);
 		if (!err || failed)
@@ -130,4 +122,18 @@ int outputs_write(const struct outputs *outputs, const struct decoded *decoded)
 		sentence = strdup(fail_message(err));
 	}
 	return failed ? fail(failed, "%s", sentence ? sentence : strerror(-failed)) : 0;
+}
+
+int outputs_write(const struct outputs *outputs, const struct decoded *decoded)
+{
+	const struct timeline *timeline = decoded_timeline(decoded);
+	size_t gaps = decoded_gap_cnt(decoded);
+	char holds[160], gap_text[48] = "";
+
+	if (gaps)
+		snprintf(gap_text, sizeof(gap_text), ", %zu gap%s", gaps, gaps == 1 ? "" : "s");
+	snprintf(holds, sizeof(holds), "%zu calls in %zu thread%s, %zu hit%s%s", decoded_slice_cnt(decoded),
+		 timeline->thread_cnt, timeline->thread_cnt == 1 ? "" : "s", timeline->hit_cnt,
+		 timeline->hit_cnt == 1 ? "" : "s", gap_text);
+	return outputs_write_timeline(outputs, timeline, holds);
 }

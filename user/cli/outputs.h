@@ -31,3 +31,6 @@ int outputs_check_input(const struct outputs *outputs, const char *input);
  * sentence of the first that failed; those of others are said.
  */
 int outputs_write(const struct outputs *outputs, const struct decoded *decoded);
+
+/* The same of a timeline of whatever origin; `holds` says in that line what is in it. */
+int outputs_write_timeline(const struct outputs *outputs, const struct timeline *timeline, const char *holds);

@@ -1,93 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The keys are listed in trailcam(1). Addresses and registers are text, since readers of JSON keep 53 bits of a number. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <yajl/yajl_gen.h>
-
 #include "base/array.h"
 #include "base/error.h"
+#include "cli/json.h"
 #include "cli/report.h"
-#include "sinks/utf8.h"
 #include "stacks/profile_diff.h"
-
-static void put_text(yajl_gen gen, const char *text)
-{
-	CLEANUP(freep) char *clean = utf8_clean(text, 3 * strlen(text));
-
-	yajl_gen_string(gen, (const unsigned char *)(clean ? clean : ""), clean ? strlen(clean) : 0);
-}
-
-static void put_number(yajl_gen gen, uint64_t number)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%" PRIu64, number);
-
-	yajl_gen_number(gen, digits, (size_t)len);
-}
-
-static void key_text(yajl_gen gen, const char *key, const char *text)
-{
-	put_text(gen, key);
-	put_text(gen, text ? text : "");
-}
-
-static void key_number(yajl_gen gen, const char *key, uint64_t number)
-{
-	put_text(gen, key);
-	put_number(gen, number);
-}
-
-static void key_integer(yajl_gen gen, const char *key, int64_t number)
-{
-	put_text(gen, key);
-	yajl_gen_integer(gen, number);
-}
-
-static void key_bool(yajl_gen gen, const char *key, bool is_so)
-{
-	put_text(gen, key);
-	yajl_gen_bool(gen, is_so);
-}
-
-static void key_hex(yajl_gen gen, const char *key, uint64_t number)
-{
-	char digits[24];
-
-	snprintf(digits, sizeof(digits), "0x%" PRIx64, number);
-	key_text(gen, key, digits);
-}
-
-static void key_map(yajl_gen gen, const char *key)
-{
-	put_text(gen, key);
-	yajl_gen_map_open(gen);
-}
-
-static void key_array(yajl_gen gen, const char *key)
-{
-	put_text(gen, key);
-	yajl_gen_array_open(gen);
-}
 
 /* ---- what was traced ---- */
 
 static void put_threads(yajl_gen gen, const struct report *report, const struct timeline *timeline)
 {
-	key_array(gen, "threads");
+	json_key_array(gen, "threads");
 	for (size_t i = 0; i < timeline->thread_cnt; i++) {
 		const struct timeline_thread *thread = &timeline->threads[i];
 
 		if (!report_has_thread(report, thread->tid))
 			continue;
 		yajl_gen_map_open(gen);
-		key_integer(gen, "pid", thread->pid);
-		key_integer(gen, "tid", thread->tid);
-		key_text(gen, "name", thread->name);
-		key_number(gen, "calls", thread->slice_cnt);
-		key_number(gen, "gaps", timeline_thread_gaps(thread));
+		json_key_integer(gen, "pid", thread->pid);
+		json_key_integer(gen, "tid", thread->tid);
+		json_key_text(gen, "name", thread->name);
+		json_key_number(gen, "calls", thread->slice_cnt);
+		json_key_number(gen, "gaps", timeline_thread_gaps(thread));
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -99,18 +37,18 @@ static void put_trace(yajl_gen gen, const struct report *report, size_t side)
 	const struct timeline *timeline = trace->timeline;
 	const struct profile_sum *whole = &report->profile->paths[PROFILE_ROOT].sides[side];
 
-	key_map(gen, side ? "other" : "trace");
-	key_text(gen, "path", trace->path);
-	key_text(gen, "command", timeline->command);
-	key_text(gen, "source", timeline->source);
-	key_text(gen, "stopped_by", timeline->stopped_by);
-	key_number(gen, "realtime_ns", timeline->base_realtime_ns);
-	key_number(gen, "first_ns", trace->first_ns);
-	key_number(gen, "last_ns", trace->last_ns);
-	key_number(gen, "calls", trace->calls);
-	key_number(gen, "gaps", trace->gaps);
-	key_number(gen, "hits", trace->hits);
-	key_number(gen, "total_ns", whole->total_ns);
+	json_key_map(gen, side ? "other" : "trace");
+	json_key_text(gen, "path", trace->path);
+	json_key_text(gen, "command", timeline->command);
+	json_key_text(gen, "source", timeline->source);
+	json_key_text(gen, "stopped_by", timeline->stopped_by);
+	json_key_number(gen, "realtime_ns", timeline->base_realtime_ns);
+	json_key_number(gen, "first_ns", trace->first_ns);
+	json_key_number(gen, "last_ns", trace->last_ns);
+	json_key_number(gen, "calls", trace->calls);
+	json_key_number(gen, "gaps", trace->gaps);
+	json_key_number(gen, "hits", trace->hits);
+	json_key_number(gen, "total_ns", whole->total_ns);
 	put_threads(gen, report, timeline);
 	yajl_gen_map_close(gen);
 }
@@ -121,27 +59,27 @@ static void put_state(yajl_gen gen, const struct hit *hit)
 {
 	char name[8];
 
-	key_map(gen, "args");
+	json_key_map(gen, "args");
 	for (size_t i = 0; i < HIT_ARG_CNT; i++) {
 		snprintf(name, sizeof(name), "arg%zu", i);
-		key_hex(gen, name, hit->args[i]);
+		json_key_hex(gen, name, hit->args[i]);
 	}
 	yajl_gen_map_close(gen);
-	key_map(gen, "registers");
+	json_key_map(gen, "registers");
 	for (unsigned int i = 0; i < HIT_REG_CNT; i++)
 		if (hit_reg_name(i))
-			key_hex(gen, hit_reg_name(i), hit->regs[i]);
+			json_key_hex(gen, hit_reg_name(i), hit->regs[i]);
 	yajl_gen_map_close(gen);
-	key_hex(gen, "return_address", hit->return_address);
+	json_key_hex(gen, "return_address", hit->return_address);
 }
 
 static void put_stack(yajl_gen gen, const struct timeline_hit *placed)
 {
-	key_array(gen, "stack");
+	json_key_array(gen, "stack");
 	for (size_t i = 0; i < placed->stack_cnt; i++) {
 		yajl_gen_map_open(gen);
-		key_hex(gen, "ip", placed->stack_ips[i]);
-		key_text(gen, "name", placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
+		json_key_hex(gen, "ip", placed->stack_ips[i]);
+		json_key_text(gen, "name", placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -154,19 +92,19 @@ static int put_calls(yajl_gen gen, const struct report *report, const struct tim
 
 	if (err)
 		return err;
-	key_array(gen, "calls_before");
+	json_key_array(gen, "calls_before");
 	for (size_t i = 0; i < lead_up.cnt; i++) {
 		const struct slice *slice = lead_up.calls[i].slice;
 
 		yajl_gen_map_open(gen);
-		key_text(gen, "name", slice_name(slice));
-		key_text(gen, "kind", slice_kind_name(slice->kind));
-		key_number(gen, "depth", slice->depth);
-		key_number(gen, "start_ns", slice->start_ns);
-		key_number(gen, "end_ns", slice->end_ns);
-		key_bool(gen, "open", lead_up.calls[i].is_open);
-		key_bool(gen, "outer", i < lead_up.outer_cnt);
-		key_bool(gen, "inferred_start", slice->flags & SLICE_INFERRED_START);
+		json_key_text(gen, "name", slice_name(slice));
+		json_key_text(gen, "kind", slice_kind_name(slice->kind));
+		json_key_number(gen, "depth", slice->depth);
+		json_key_number(gen, "start_ns", slice->start_ns);
+		json_key_number(gen, "end_ns", slice->end_ns);
+		json_key_bool(gen, "open", lead_up.calls[i].is_open);
+		json_key_bool(gen, "outer", i < lead_up.outer_cnt);
+		json_key_bool(gen, "inferred_start", slice->flags & SLICE_INFERRED_START);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -184,17 +122,17 @@ static int put_hit(yajl_gen gen, const struct report *report, size_t index)
 
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
 	yajl_gen_map_open(gen);
-	key_number(gen, "number", index + 1);
-	key_text(gen, "trigger", timeline_trigger(timeline, &placed->hit));
-	key_number(gen, "time_ns", placed->time_ns);
-	key_number(gen, "monotonic_ns", hit->time_ns);
-	key_number(gen, "pid", hit->pid);
-	key_number(gen, "tid", hit->tid);
-	key_text(gen, "comm", comm);
-	key_number(gen, "cpu", hit->cpu);
-	key_number(gen, "elapsed_ns", hit->time_ns - hit->begin_ns);
-	key_number(gen, "goroutine", hit->goroutine);
-	key_number(gen, "trace_stopped_after_ns", hit->stopped_ns ? hit->stopped_ns - hit->time_ns : 0);
+	json_key_number(gen, "number", index + 1);
+	json_key_text(gen, "trigger", timeline_trigger(timeline, &placed->hit));
+	json_key_number(gen, "time_ns", placed->time_ns);
+	json_key_number(gen, "monotonic_ns", hit->time_ns);
+	json_key_number(gen, "pid", hit->pid);
+	json_key_number(gen, "tid", hit->tid);
+	json_key_text(gen, "comm", comm);
+	json_key_number(gen, "cpu", hit->cpu);
+	json_key_number(gen, "elapsed_ns", hit->time_ns - hit->begin_ns);
+	json_key_number(gen, "goroutine", hit->goroutine);
+	json_key_number(gen, "trace_stopped_after_ns", hit->stopped_ns ? hit->stopped_ns - hit->time_ns : 0);
 	put_state(gen, hit);
 	put_stack(gen, placed);
 	err = put_calls(gen, report, placed);
@@ -206,11 +144,11 @@ static int put_hits(yajl_gen gen, const struct report *report)
 {
 	int err = 0;
 
-	key_array(gen, "hits");
+	json_key_array(gen, "hits");
 	for (size_t i = 0; i < report->hit_cnt && !err; i++)
 		err = put_hit(gen, report, report->hits[i]);
 	yajl_gen_array_close(gen);
-	key_number(gen, "hits_left_out", report->hit_total - report->hit_cnt);
+	json_key_number(gen, "hits_left_out", report->hit_total - report->hit_cnt);
 	return err;
 }
 
@@ -218,21 +156,21 @@ static int put_hits(yajl_gen gen, const struct report *report)
 
 static void put_sum(yajl_gen gen, const struct profile_sum *sum)
 {
-	key_number(gen, "calls", sum->calls);
-	key_number(gen, "self_ns", sum->self_ns);
-	key_number(gen, "total_ns", sum->total_ns);
+	json_key_number(gen, "calls", sum->calls);
+	json_key_number(gen, "self_ns", sum->self_ns);
+	json_key_number(gen, "total_ns", sum->total_ns);
 }
 
 static void put_functions(yajl_gen gen, const char *key, const struct report *report, const size_t *order)
 {
-	key_array(gen, key);
+	json_key_array(gen, key);
 	for (size_t i = 0; i < report->function_cnt; i++) {
 		const struct profile_function *function = &report->profile->functions[order[i]];
 
 		yajl_gen_map_open(gen);
-		key_text(gen, "name", function->name);
-		key_text(gen, "object", function->object);
-		key_text(gen, "kind", slice_kind_name(function->kind));
+		json_key_text(gen, "name", function->name);
+		json_key_text(gen, "object", function->object);
+		json_key_text(gen, "kind", slice_kind_name(function->kind));
 		put_sum(gen, &function->sides[0]);
 		yajl_gen_map_close(gen);
 	}
@@ -241,56 +179,48 @@ static void put_functions(yajl_gen gen, const char *key, const struct report *re
 
 static void put_time(yajl_gen gen, const struct report *report)
 {
-	key_number(gen, "syscall_ns", report_kind_ns(report, SLICE_SYSCALL));
-	key_number(gen, "untraced_ns", report_kind_ns(report, SLICE_UNTRACED));
-	key_number(gen, "off_cpu_ns", report_kind_ns(report, SLICE_OFF_CPU));
+	json_key_number(gen, "syscall_ns", report_kind_ns(report, SLICE_SYSCALL));
+	json_key_number(gen, "untraced_ns", report_kind_ns(report, SLICE_UNTRACED));
+	json_key_number(gen, "off_cpu_ns", report_kind_ns(report, SLICE_OFF_CPU));
 	put_functions(gen, "functions_by_self", report, report->by_self);
 	put_functions(gen, "functions_by_total", report, report->by_total);
-	key_number(gen, "functions_left_out", report->profile->function_cnt - report->function_cnt);
+	json_key_number(gen, "functions_left_out", report->profile->function_cnt - report->function_cnt);
 }
 
 static void put_diff(yajl_gen gen, const struct report *report)
 {
 	const struct profile *profile = report->profile;
 
-	key_integer(gen, "difference_ns", profile_difference(&profile->paths[PROFILE_ROOT]));
-	key_array(gen, "diff");
+	json_key_integer(gen, "difference_ns", profile_difference(&profile->paths[PROFILE_ROOT]));
+	json_key_array(gen, "diff");
 	for (size_t i = 0; i < report->diff_cnt; i++) {
 		const struct profile_path *path = &profile->paths[report->diff[i]];
 		const struct profile_function *function = &profile->functions[path->function];
 
 		yajl_gen_map_open(gen);
-		key_text(gen, "name", function->name);
-		key_text(gen, "kind", slice_kind_name(function->kind));
-		key_number(gen, "depth", path->depth - 1);
-		key_integer(gen, "difference_ns", profile_difference(path));
-		key_map(gen, "trace");
+		json_key_text(gen, "name", function->name);
+		json_key_text(gen, "kind", slice_kind_name(function->kind));
+		json_key_number(gen, "depth", path->depth - 1);
+		json_key_integer(gen, "difference_ns", profile_difference(path));
+		json_key_map(gen, "trace");
 		put_sum(gen, &path->sides[0]);
 		yajl_gen_map_close(gen);
-		key_map(gen, "other");
+		json_key_map(gen, "other");
 		put_sum(gen, &path->sides[1]);
 		yajl_gen_map_close(gen);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
-	key_number(gen, "diff_left_out", report->diff_left_out);
-}
-
-static void print(void *ctx, const char *text, size_t len)
-{
-	fwrite(text, 1, len, ctx);
+	json_key_number(gen, "diff_left_out", report->diff_left_out);
 }
 
 int report_json(const struct report *report)
 {
-	yajl_gen gen = yajl_gen_alloc(NULL);
+	yajl_gen gen = json_to_stdout();
 	int err = 0;
 
 	if (!gen)
 		return fail(-ENOMEM, "no memory for JSON");
-	yajl_gen_config(gen, yajl_gen_beautify, 1);
-	yajl_gen_config(gen, yajl_gen_validate_utf8, 1);
-	yajl_gen_config(gen, yajl_gen_print_callback, print, stdout);
 	yajl_gen_map_open(gen);
 	put_trace(gen, report, 0);
 	if (report->trace_cnt > 1) {

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -47,17 +46,11 @@ static void about_line(const struct text *text, const char *what, const char *wo
 
 static void when_line(const struct text *text, const struct timeline *timeline)
 {
-	time_t seconds = (time_t)(timeline->base_realtime_ns / 1000000000);
-	char date[64], zone[16], words[160];
-	struct tm tm;
+	struct when_text when = when_text(timeline->base_realtime_ns);
 
-	if (!timeline->base_realtime_ns || !localtime_r(&seconds, &tm))
-		return;
-	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
-	strftime(zone, sizeof(zone), "%z", &tm);
-	snprintf(words, sizeof(words), "%s.%09" PRIu64 " %s (time 0 of the trace)", date,
-		 timeline->base_realtime_ns % 1000000000, zone);
-	about_line(text, "when", words);
+	if (*when.text)
+		name_line(text, COLOUR_NONE, printf("%-11s", "when"),
+			  strcat(when.text, " (time 0 of the trace)"));
 }
 
 static void about(const struct text *text, const struct report_trace *trace)
@@ -225,11 +218,6 @@ static int hits(const struct text *text)
 }
 
 /* ---- functions ---- */
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 static void function_line(const struct text *text, const struct profile_function *function)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -117,5 +118,37 @@ struct duration_text difference_text(int64_t ns)
 	struct duration_text size = duration_text(ns < 0 ? -(uint64_t)ns : (uint64_t)ns), text;
 
 	snprintf(text.text, sizeof(text.text), "%s%.30s", ns < 0 ? "-" : ns ? "+" : "", size.text);
+	return text;
+}
+
+struct bytes_text bytes_text(uint64_t bytes)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	struct bytes_text text;
+	double value = (double)bytes / 1024;
+	size_t i = 0;
+
+	if (bytes < 1024) {
+		snprintf(text.text, sizeof(text.text), "%" PRIu64 " B", bytes);
+		return text;
+	}
+	for (; value >= 1024 && i + 1 < ARRAY_SIZE(units); i++)
+		value /= 1024;
+	snprintf(text.text, sizeof(text.text), "%.1f %s", value, units[i]);
+	return text;
+}
+
+struct when_text when_text(uint64_t realtime_ns)
+{
+	time_t seconds = (time_t)(realtime_ns / 1000000000);
+	struct when_text text = {0};
+	char date[64], zone[16];
+	struct tm tm;
+
+	if (!realtime_ns || !localtime_r(&seconds, &tm))
+		return text;
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+	strftime(zone, sizeof(zone), "%z", &tm);
+	snprintf(text.text, sizeof(text.text), "%s.%09" PRIu64 " %s", date, realtime_ns % 1000000000, zone);
 	return text;
 }

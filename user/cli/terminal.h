@@ -26,3 +26,21 @@ struct duration_text duration_text(uint64_t ns);
 
 /* The same with a sign; "0 ns" has none. */
 struct duration_text difference_text(int64_t ns);
+
+/* "1.2 MiB"; bytes as they are. */
+struct bytes_text {
+	char text[32];
+};
+struct bytes_text bytes_text(uint64_t bytes);
+
+/* 0 of nothing. */
+static inline double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* A time since the epoch on this machine's clock: "2026-11-21 10:22:33.123456789 +0100". "" where it cannot be told. */
+struct when_text {
+	char text[160];
+};
+struct when_text when_text(uint64_t realtime_ns);
