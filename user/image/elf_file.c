@@ -119,6 +119,7 @@ void elf_file_close(struct elf_file *file)
 {
 	if (!file)
 		return;
+	elf_cfi_release(file);
 	elf_source_release(file);
 	if (file->debug)
 		elf_end(file->debug);
@@ -142,6 +143,20 @@ void elf_file_close(struct elf_file *file)
 const char *elf_file_path(const struct elf_file *file)
 {
 	return file->path;
+}
+
+int elf_file_is_static(const struct elf_file *file)
+{
+	size_t cnt = 0;
+
+	elf_getphdrnum(file->elf, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		GElf_Phdr segment;
+
+		if (gelf_getphdr(file->elf, (int)i, &segment) && segment.p_type == PT_INTERP)
+			return 0;
+	}
+	return 1;
 }
 
 int elf_file_is_go(const struct elf_file *file)

@@ -111,6 +111,12 @@ static inline void elf_usdt_list_release(struct elf_usdt_list *list)
 /* Appends all of them. 0 or -ENOMEM. */
 int elf_file_usdts(const struct elf_file *file, struct elf_usdt_list *list);
 
+/* The address of a variable, where a symbol table has it; else -ENOENT. */
+int elf_file_find_data(const struct elf_file *file, const char *name, uint64_t *ret_addr);
+
+/* Whether it is a program without a dynamic loader. */
+int elf_file_is_static(const struct elf_file *file);
+
 /* Whether it was made by the Go compiler, whose stacks move. */
 int elf_file_is_go(const struct elf_file *file);
 

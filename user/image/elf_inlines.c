@@ -67,6 +67,22 @@ static char *function_name(Dwarf_Die *die)
 	return demangled ? demangled : strdup(name ? name : "[inlined]");
 }
 
+static void find_call(struct symbol *symbol, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word file, line;
+	Dwarf_Files *files;
+	Dwarf_Die unit;
+	size_t cnt;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) ||
+	    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) ||
+	    !dwarf_diecu(die, &unit, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &cnt) || file >= cnt)
+		return;
+	symbol->call_file = dwarf_filesrc(files, file, NULL, NULL);
+	symbol->call_line = (uint32_t)line;
+}
+
 static struct symbol *make_symbol(const struct elf_file *file, struct elf_inlines *inlines, Dwarf_Die *die)
 {
 	struct symbol *symbol = calloc(1, sizeof(*symbol));
@@ -84,6 +100,7 @@ static struct symbol *make_symbol(const struct elf_file *file, struct elf_inline
 		if (symbol->file && !dwarf_decl_line(&origin, &line))
 			symbol->line = (uint32_t)line;
 	}
+	find_call(symbol, die);
 	if (!symbol->name || ARRAY_PUSH(inlines->symbols, inlines->symbol_cnt, inlines->symbol_cap, symbol)) {
 		free((char *)symbol->name);
 		free(symbol);

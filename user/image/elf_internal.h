@@ -12,6 +12,7 @@
 
 struct elf_unit;    /* elf_source.c */
 struct elf_inlines; /* elf_inlines.c */
+struct elf_cfi;	    /* elf_cfi.c */
 
 struct elf_handler_list {
 	struct elf_handler *items;
@@ -50,6 +51,7 @@ struct elf_file {
 	size_t unit_cnt, unit_cap;
 	struct elf_inlines **inlines; /* of the units that were asked for */
 	size_t inlines_cnt, inlines_cap;
+	struct elf_cfi *cfi; /* call frame information, opened once */
 };
 
 /* The section of that name, or NULL. */
@@ -126,3 +128,6 @@ bool elf_unit_at(struct elf_file *file, uint64_t addr, Dwarf_Off *ret_unit);
 
 /* Frees what elf_file_inlines_at() made. */
 void elf_inlines_release(struct elf_file *file);
+
+/* Frees what elf_file_cfi_at() made. */
+void elf_cfi_release(struct elf_file *file);

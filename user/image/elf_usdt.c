@@ -56,3 +56,46 @@ int elf_file_usdts(const struct elf_file *file, struct elf_usdt_list *list)
 				       base.sh_addr);
 	return err;
 }
+
+/* ---- what their arguments name ---- */
+
+static bool is_data(Elf *elf, const GElf_Shdr *header, const GElf_Sym *sym, const char *name)
+{
+	const char *its_name;
+
+	if (sym->st_shndx == SHN_UNDEF || GELF_ST_TYPE(sym->st_info) == STT_TLS)
+		return false;
+	its_name = elf_strptr(elf, header->sh_link, sym->st_name);
+	return its_name && !strcmp(its_name, name);
+}
+
+static int find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
+			 uint64_t *ret_addr)
+{
+	Elf_Data *symbols = elf_getdata(section, NULL);
+	size_t cnt = symbols ? symbols->d_size / sizeof(Elf64_Sym) : 0;
+
+	for (size_t i = 1; i < cnt && i < INT32_MAX; i++) {
+		GElf_Sym sym;
+
+		if (!gelf_getsym(symbols, (int)i, &sym) || !is_data(elf, header, &sym, name))
+			continue;
+		*ret_addr = sym.st_value;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int elf_file_find_data(const struct elf_file *file, const char *name, uint64_t *ret_addr)
+{
+	int err = -ENOENT;
+
+	for (Elf_Scn *section = NULL; err && (section = elf_nextscn(file->elf, section));) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(section, &header) &&
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+			err = find_in_table(file->elf, section, &header, name, ret_addr);
+	}
+	return err;
+}

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "image/cfi.h"
 #include "image/place.h"
 #include "image/section_list.h"
 
@@ -269,6 +270,14 @@ const struct inline_chain *image_inlines_at(struct image *image, size_t version,
 	size_t i = section_list_find(list, ip);
 
 	return i < list->cnt ? place_inlines_at(list->places[i], image->objects, ip, ret_end) : NULL;
+}
+
+bool image_cfi_at(struct image *image, size_t version, uint64_t ip, struct cfi_row *ret_row)
+{
+	const struct section_list *list = &image->versions[version].list;
+	size_t i = section_list_find(list, ip);
+
+	return i < list->cnt && place_cfi_at(list->places[i], image->objects, ip, ret_row);
 }
 
 void image_symbol_source(const struct symbol *symbol)

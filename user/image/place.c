@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "image/cfi.h"
 #include "image/elf_handlers.h"
 #include "image/elf_range.h"
 #include "image/object.h"
@@ -318,6 +319,24 @@ const struct inline_chain *place_inlines_at(struct place *place, struct image_ob
 	if (chain)
 		*ret_end = chain->end + place->bias;
 	return chain;
+}
+
+bool place_cfi_at(struct place *place, struct image_objects *objects, uint64_t ip, struct cfi_row *ret_row)
+{
+	const struct cfi_row *row = NULL;
+	struct elf_file *elf;
+	bool known;
+
+	if (place_open(place, objects) || !place->object)
+		return false;
+	elf = object_lock(place->object);
+	if (elf)
+		row = elf_file_cfi_at(elf, ip - place->bias);
+	known = row && row->is_known;
+	if (known)
+		*ret_row = *row;
+	object_unlock(place->object);
+	return known;
 }
 
 /* ---- source lines ---- */

@@ -13,6 +13,7 @@
 #include "image/image.h"
 #include "image/symbol.h"
 
+struct cfi_row;
 struct image_objects;
 struct place;
 
@@ -53,6 +54,9 @@ const struct inline_chain *place_inlines_at(struct place *place, struct image_ob
 /* image_catches() for a handler in the place. */
 enum landing place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
 			   uint64_t handler);
+
+/* image_cfi_at() in the place. */
+bool place_cfi_at(struct place *place, struct image_objects *objects, uint64_t ip, struct cfi_row *ret_row);
 
 /* Looks for the source line of a symbol that a place gave out, once. Thread-safe. */
 void place_find_source(const struct symbol *symbol);

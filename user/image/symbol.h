@@ -20,11 +20,13 @@ enum symbol_role {
 struct symbol {
 	const char
 		*name; /* demangled; "OBJECT+0x1200" (start of the unnamed range) where no symbol is known */
-	const char *object; /* path of the file, "[vdso]", "//anon" */
-	uint64_t start;	    /* address of the first byte in the target ... */
-	uint64_t end;	    /* ... and past the last one; == start where the extent is unknown */
-	const char *file;   /* declaring source file, or NULL where unknown */
-	uint32_t line;	    /* 0 where unknown */
+	const char *object;    /* path of the file, "[vdso]", "//anon" */
+	uint64_t start;	       /* address of the first byte in the target ... */
+	uint64_t end;	       /* ... and past the last one; == start where the extent is unknown */
+	const char *file;      /* declaring source file, or NULL where unknown */
+	uint32_t line;	       /* 0 where unknown */
+	const char *call_file; /* of an inlined call: where it stands, or NULL */
+	uint32_t call_line;
 	bool has_place;	    /* image_symbol_source() can look for file and line ... */
 	bool source_sought; /* ... and has done so */
 	bool named;	    /* false: the name is made up from object and offset */

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A frame is the registers as they were in a function; a step makes of it the caller's:
+ *
+ *	stack copy	| locals | saved rbp | return address | caller's frame ...
+ *			^ rsp				      ^ CFA: the caller's rsp
+ *
+ * A caller is looked up by the byte before its return address: a call of a function that never returns may be the last
+ * instruction of its function.
+ */
+#include "image/unwind.h"
+
+#include <dwarf.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "bpf/hit.h"
+#include "image/cfi.h"
+#include "image/image.h"
+
+enum { EXPRESSION_DEPTH = 16 };
+
+struct unwind {
+	struct image *image;
+	size_t version;
+	const uint8_t *stack;
+	uint64_t start, size; /* where `stack` stood */
+	uint64_t regs[CFI_REG_CNT];
+	bool is_exact; /* regs[CFI_RETURN] is an instruction that is executed next, else a return address */
+};
+
+static const uint8_t hit_regs[CFI_REG_CNT] = {
+	HIT_RAX, HIT_RDX, HIT_RCX, HIT_RBX, HIT_RSI, HIT_RDI, HIT_RBP, HIT_RSP, HIT_R8,
+	HIT_R9,	 HIT_R10, HIT_R11, HIT_R12, HIT_R13, HIT_R14, HIT_R15, HIT_RIP,
+};
+
+static bool load(const struct unwind *unwind, uint64_t addr, uint64_t *ret_word)
+{
+	uint64_t at = addr - unwind->start;
+
+	if (unwind->size < sizeof(*ret_word) || at > unwind->size - sizeof(*ret_word))
+		return false;
+	memcpy(ret_word, unwind->stack + at, sizeof(*ret_word));
+	return true;
+}
+
+/* ---- expressions: those of PLTs, of signal frames, and of assembly that realigns its stack ---- */
+
+struct operands {
+	uint64_t items[EXPRESSION_DEPTH];
+	size_t cnt;
+};
+
+static bool push(struct operands *operands, uint64_t number)
+{
+	if (operands->cnt == EXPRESSION_DEPTH)
+		return false;
+	operands->items[operands->cnt++] = number;
+	return true;
+}
+
+static bool push_register(const struct unwind *unwind, struct operands *operands, uint64_t reg,
+			  uint64_t offset)
+{
+	return reg < CFI_REG_CNT && push(operands, unwind->regs[reg] + offset);
+}
+
+static bool apply_two(struct operands *operands, uint8_t atom)
+{
+	uint64_t right, *left;
+
+	if (operands->cnt < 2)
+		return false;
+	right = operands->items[--operands->cnt];
+	left = &operands->items[operands->cnt - 1];
+	switch (atom) {
+	case DW_OP_plus:
+		*left += right;
+		return true;
+	case DW_OP_minus:
+		*left -= right;
+		return true;
+	case DW_OP_and:
+		*left &= right;
+		return true;
+	case DW_OP_shl:
+		*left = right < 64 ? *left << right : 0;
+		return true;
+	case DW_OP_ge:
+		*left = (int64_t)*left >= (int64_t)right;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool apply(const struct unwind *unwind, struct operands *operands, const Dwarf_Op *op, uint64_t cfa)
+{
+	uint64_t *top = operands->cnt ? &operands->items[operands->cnt - 1] : NULL;
+
+	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
+		return push(operands, op->atom - DW_OP_lit0);
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+		return push_register(unwind, operands, op->atom - DW_OP_breg0, op->number);
+	if (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts)
+		return push(operands, op->number);
+	switch (op->atom) {
+	case DW_OP_bregx:
+		return push_register(unwind, operands, op->number, op->number2);
+	case DW_OP_call_frame_cfa:
+		return push(operands, cfa);
+	case DW_OP_plus_uconst:
+		if (top)
+			*top += op->number;
+		return top;
+	case DW_OP_deref:
+		return top && load(unwind, *top, top);
+	default:
+		return apply_two(operands, op->atom);
+	}
+}
+
+static bool evaluate(const struct unwind *unwind, const struct cfi_expression *expression, uint64_t cfa,
+		     uint64_t *ret_value)
+{
+	struct operands operands = {0};
+
+	for (size_t i = 0; i < expression->cnt && expression->ops[i].atom != DW_OP_stack_value; i++)
+		if (!apply(unwind, &operands, &expression->ops[i], cfa))
+			return false;
+	if (!operands.cnt)
+		return false;
+	*ret_value = operands.items[operands.cnt - 1];
+	return true;
+}
+
+/* ---- frames ---- */
+
+static bool find_value(const struct unwind *unwind, const struct cfi_rule *rule, uint64_t cfa,
+		       uint64_t *value)
+{
+	switch (rule->how) {
+	case CFI_SAME:
+		return true;
+	case CFI_SAVED:
+		return load(unwind, cfa + (uint64_t)(int64_t)rule->offset, value);
+	case CFI_CFA:
+		*value = cfa + (uint64_t)(int64_t)rule->offset;
+		return true;
+	case CFI_REGISTER:
+		*value = unwind->regs[rule->reg] + (uint64_t)(int64_t)rule->offset;
+		return true;
+	case CFI_SAVED_BY:
+		return evaluate(unwind, rule->expression, cfa, value) && load(unwind, *value, value);
+	case CFI_VALUE_BY:
+		return evaluate(unwind, rule->expression, cfa, value);
+	default:
+		return false;
+	}
+}
+
+/* Only a signal handler's stack may be another one; all else lies above what it called. */
+static bool step_by_row(struct unwind *unwind, const struct cfi_row *row)
+{
+	uint64_t regs[CFI_REG_CNT], cfa;
+
+	if (!find_value(unwind, &row->cfa, 0, &cfa))
+		return false;
+	memcpy(regs, unwind->regs, sizeof(regs));
+	for (int reg = 0; reg < CFI_REG_CNT; reg++)
+		if (!find_value(unwind, &row->regs[reg], cfa, &regs[reg]) &&
+		    (reg == CFI_RETURN || reg == CFI_RSP))
+			return false;
+	if (!row->is_signal && regs[CFI_RSP] <= unwind->regs[CFI_RSP])
+		return false;
+	memcpy(unwind->regs, regs, sizeof(regs));
+	unwind->is_exact = row->is_signal;
+	return true;
+}
+
+static bool step_by_frame_pointer(struct unwind *unwind)
+{
+	uint64_t frame = unwind->regs[CFI_RBP], caller_frame, caller;
+
+	if (frame % 8 || frame < unwind->regs[CFI_RSP] || !load(unwind, frame, &caller_frame) ||
+	    !load(unwind, frame + 8, &caller))
+		return false;
+	unwind->regs[CFI_RSP] = frame + 16;
+	unwind->regs[CFI_RBP] = caller_frame;
+	unwind->regs[CFI_RETURN] = caller;
+	unwind->is_exact = false;
+	return true;
+}
+
+static uint64_t looked_up(const struct unwind *unwind)
+{
+	return unwind->regs[CFI_RETURN] - !unwind->is_exact;
+}
+
+/* What is found is a caller if there is code. */
+static bool step(struct unwind *unwind)
+{
+	struct cfi_row row;
+	bool stepped = image_cfi_at(unwind->image, unwind->version, looked_up(unwind), &row)
+			       ? step_by_row(unwind, &row)
+			       : step_by_frame_pointer(unwind);
+
+	return stepped && image_section_at(unwind->image, unwind->version, looked_up(unwind));
+}
+
+size_t unwind_stack(struct image *image, size_t version, const uint64_t *regs, const uint8_t *stack,
+		    size_t stack_size, uint64_t *ret_ips, size_t cap)
+{
+	struct unwind unwind = {.image = image,
+				.version = version,
+				.stack = stack,
+				.start = regs[HIT_RSP],
+				.size = stack_size,
+				.is_exact = true};
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < CFI_REG_CNT; i++)
+		unwind.regs[i] = regs[hit_regs[i]];
+	if (cap)
+		ret_ips[cnt++] = regs[HIT_RIP];
+	while (cnt < cap && step(&unwind))
+		ret_ips[cnt++] = looked_up(&unwind) + 1;
+	return cnt;
+}
