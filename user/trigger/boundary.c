@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the kernel emulates instead of single-stepping a copy: arch/x86/kernel/uprobes.c, branch_xol_ops and push_xol_ops (push of a register, jumps,
- * direct calls, nop). A single step costs some twenty times as much.
- */
 #include "trigger/boundary.h"
 
 #include <stdbool.h>
@@ -12,6 +8,7 @@
 
 #include "base/error.h"
 #include "image/elf_range.h"
+#include "trigger/site.h"
 
 enum { INSN_MAX = 15, ENDBR64_BYTES = 4 };
 
@@ -71,21 +68,6 @@ int boundary_check(struct elf_file *file, uint64_t addr)
 		    (unsigned long long)at);
 }
 
-static bool is_emulated(const ZydisDecodedInstruction *insn)
-{
-	uint8_t opcode = insn->opcode;
-
-	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
-		return false;
-	if (insn->opcode_map == ZYDIS_OPCODE_MAP_0F)
-		return (opcode & 0xf0) == 0x80; /* jcc rel32 */
-	if (insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT)
-		return false;
-	/* push r64, nop, jcc rel8, call, jmp */
-	return (opcode & 0xf8) == 0x50 || (opcode == 0x90 && insn->length == 1) || (opcode & 0xf0) == 0x70 ||
-	       opcode == 0xe8 || opcode == 0xe9 || opcode == 0xeb;
-}
-
 uint64_t boundary_best_entry(struct elf_file *file, uint64_t addr)
 {
 	static const uint8_t endbr64[ENDBR64_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -94,7 +76,7 @@ uint64_t boundary_best_entry(struct elf_file *file, uint64_t addr)
 
 	if (code_at(file, addr, code) < ENDBR64_BYTES || memcmp(code, endbr64, sizeof(endbr64)) ||
 	    !elf_file_is_code(file, addr + ENDBR64_BYTES) || !decode(file, addr + ENDBR64_BYTES, &next) ||
-	    !is_emulated(&next))
+	    !site_is_emulated(&next))
 		return addr;
 	return addr + ENDBR64_BYTES;
 }

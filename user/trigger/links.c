@@ -19,12 +19,12 @@ enum { KERNEL_ENOTSUPP = 524 };
 
 /* ---- the plan ---- */
 
-static struct probe_group *find_group(struct links *links, const char *path, int prog_fd, bool at_return)
+static struct probe_group *find_group(struct links *links, const char *path, int prog_fd, enum uprobe_at at)
 {
 	for (size_t i = 0; i < links->group_cnt; i++) {
 		struct probe_group *group = &links->groups[i];
 
-		if (group->prog_fd == prog_fd && group->at_return == at_return && !strcmp(group->path, path))
+		if (group->prog_fd == prog_fd && group->at == at && !strcmp(group->path, path))
 			return group;
 	}
 	return NULL;
@@ -48,14 +48,13 @@ static int grow(struct probe_group *group)
 	return 0;
 }
 
-static int plan_probe(struct links *links, const struct probe *probe, uint64_t cookie, int prog_fd,
-		      bool at_return)
+int links_plan_probe(struct links *links, const struct probe *probe, uint64_t cookie, int prog_fd,
+		     enum uprobe_at at)
 {
-	struct probe_group *group = find_group(links, probe->path, prog_fd, at_return);
+	struct probe_group *group = find_group(links, probe->path, prog_fd, at);
 
 	if (!group) {
-		struct probe_group empty = {probe->path, probe->symbol, prog_fd, at_return, NULL,
-					    NULL,	 NULL,		0,	 0};
+		struct probe_group empty = {probe->path, probe->symbol, prog_fd, at, NULL, NULL, NULL, 0, 0};
 
 		if (ARRAY_PUSH(links->groups, links->group_cnt, links->group_cap, empty))
 			return -ENOMEM;
@@ -78,7 +77,8 @@ static int plan_role(struct links *links, const struct programs *programs, const
 	int fd = programs_fd(programs, i, role), err = 0;
 
 	for (size_t j = 0; j < trigger->probe_cnt && !err; j++)
-		err = plan_probe(links, &trigger->probes[j], cookie, fd, role == PROGRAM_CALL_END);
+		err = links_plan_probe(links, &trigger->probes[j], cookie, fd,
+				       role == PROGRAM_CALL_END ? UPROBE_RETURN : UPROBE_ENTRY);
 	return err;
 }
 
@@ -132,7 +132,7 @@ int links_attach_multi(struct links *links, pid_t pid)
 			.ref_ctr_offsets = group->ref_ctr_offsets,
 			.cnt = group->cnt,
 			.pid = pid,
-			.at_return = group->at_return,
+			.at = group->at,
 		};
 		int fd, err;
 
@@ -157,7 +157,7 @@ static int attach_perf(struct links *links, const struct probe_group *group, siz
 		.cookie = group->cookies[i],
 		.ref_ctr_offset = group->ref_ctr_offsets[i],
 		.pid = pid,
-		.at_return = group->at_return,
+		.at_return = group->at == UPROBE_RETURN,
 	};
 	int err;
 

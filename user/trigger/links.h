@@ -8,13 +8,14 @@
 
 #include "trigger/programs.h"
 #include "trigger/trigger.h"
+#include "trigger/uprobe_multi.h"
 
 /* Probes of one file that run one program. Borrows strings from the triggers. */
 struct probe_group {
 	const char *path;
 	const char *symbol; /* of the first probe: for messages */
 	int prog_fd;
-	bool at_return; /* they fire when the function returns */
+	enum uprobe_at at;
 	uint64_t *offsets, *cookies, *ref_ctr_offsets;
 	size_t cnt, cap;
 };
@@ -26,6 +27,10 @@ struct links {
 	size_t fd_cnt, fd_cap;
 };
 
+/* Adds a probe that runs a program. The probe's strings are borrowed. 0 or -ENOMEM. */
+int links_plan_probe(struct links *links, const struct probe *probe, uint64_t cookie, int prog_fd,
+		     enum uprobe_at at);
+
 /*
  * Groups the probes of all triggers. The beginning of a call is probed before its return, so that no return is seen alone. 0 or
  * -ENOMEM; `links` (all zero before) is to be released in either case.
@@ -34,7 +39,7 @@ int links_plan(struct links *links, const struct programs *programs, const struc
 	       size_t trigger_cnt);
 
 /*
- * Attach every planned probe for process pid; 0: for all processes. -ENOTSUP: the kernel refuses an instruction; -EPERM: a capability is
+ * Attach every planned probe (perf: none of UPROBE_SESSION) for process pid; 0: for all processes. -ENOTSUP: the kernel refuses an instruction; -EPERM: a capability is
  * missing; -ESRCH: no such process; others of the system calls; each with a sentence. What was attached before the failure stays
  * until release.
  */

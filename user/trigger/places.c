@@ -167,20 +167,10 @@ static int add_line(struct trigger *trigger, struct elf_file *file, const struct
 
 static int add_usdt(struct trigger *trigger, struct elf_file *file, const struct elf_usdt *usdt)
 {
-	char name[512];
 	struct probe probe;
-	int err;
+	int err = probe_init_usdt(&probe, file, usdt);
 
-	snprintf(name, sizeof(name), "usdt:%s:%s", usdt->provider, usdt->name);
-	err = probe_init(&probe, file, usdt->addr, name);
-	if (err)
-		return err;
-	if (usdt->semaphore && elf_file_offset(file, usdt->semaphore, &probe.ref_ctr_offset)) {
-		probe_release(&probe);
-		return fail(-ENOEXEC, "%s in %s has its semaphore outside of the file", name,
-			    elf_file_path(file));
-	}
-	return keep_probe(trigger, &probe);
+	return err ? err : keep_probe(trigger, &probe);
 }
 
 static int add_usdts(struct trigger *trigger, struct elf_file *file, const char *provider, const char *name,

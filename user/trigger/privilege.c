@@ -92,7 +92,7 @@ int privilege_fail_bpf(void)
 	if ((bpf && perfmon) || in_user_namespace())
 		return fail_confined("bpf(2)");
 	return fail(-EPERM,
-		    "a trigger needs the capabilities CAP_BPF and CAP_PERFMON, and %s missing: run "
+		    "a probe needs the capabilities CAP_BPF and CAP_PERFMON, and %s missing: run "
 		    "'sudo setcap cap_bpf,cap_perfmon=ep %s', or trailcam itself with sudo",
 		    missing, own_path(path, sizeof(path)));
 }

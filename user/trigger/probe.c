@@ -125,6 +125,25 @@ int probe_init_function(struct probe *ret_probe, struct elf_file *file, const st
 	return probe_init(ret_probe, file, boundary_best_entry(file, symbol->addr), symbol->name);
 }
 
+int probe_init_usdt(struct probe *ret_probe, struct elf_file *file, const struct elf_usdt *usdt)
+{
+	char name[512];
+	struct probe probe;
+	int err;
+
+	snprintf(name, sizeof(name), "usdt:%s:%s", usdt->provider, usdt->name);
+	err = probe_init(&probe, file, usdt->addr, name);
+	if (err)
+		return err;
+	if (usdt->semaphore && elf_file_offset(file, usdt->semaphore, &probe.ref_ctr_offset)) {
+		probe_release(&probe);
+		return fail(-ENOEXEC, "%s in %s has its semaphore outside of the file", name,
+			    elf_file_path(file));
+	}
+	*ret_probe = probe;
+	return 0;
+}
+
 void probe_release(struct probe *probe)
 {
 	free(probe->path);

@@ -13,6 +13,9 @@ int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, co
 
 /* The same for a function, whose first instruction may be better left alone (boundary_best_entry()). */
 int probe_init_function(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol);
+
+/* The same for a USDT probe, with its semaphore. */
+int probe_init_usdt(struct probe *ret_probe, struct elf_file *file, const struct elf_usdt *usdt);
 void probe_release(struct probe *probe);
 
 /* What keeps the kernel from probing the instruction that `code` begins with, as the end of a sentence; NULL where nothing does. */

@@ -30,8 +30,31 @@ DEFINE_CLEANUP(struct trigger_bpf *, trigger_bpf__destroy)
 
 /* ---- the programs as they are ---- */
 
-/* Our pid namespace; {0, 0} for the initial one, whose inode number is fixed (linux/proc_ns.h, PROC_PID_INIT_INO). */
-static struct pid_namespace own_pid_namespace(void)
+/* libbpf writes to stderr unless told otherwise. */
+static int __attribute__((format(printf, 2, 0)))
+log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	CLEANUP(freep) char *text = NULL;
+	int len;
+
+	/* Every map and relocation: nothing a user could want to know. */
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	len = vasprintf(&text, fmt, ap);
+	if (len < 0)
+		return 0;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		log_debug("%s", line);
+	return len;
+}
+
+void programs_quiet_libbpf(void)
+{
+	libbpf_set_print(log_libbpf);
+}
+
+/* The initial one's inode number is fixed (linux/proc_ns.h, PROC_PID_INIT_INO). */
+struct pid_namespace programs_pid_namespace(void)
 {
 	enum { PROC_PID_INIT_INO = 0xeffffffc - (1ll << 32) };
 	struct stat st;
@@ -75,7 +98,7 @@ static void choose(struct trigger_bpf *bpf, const struct trigger_config *config)
 static int load(struct programs *programs, const struct trigger_config *config, enum trigger_link link)
 {
 	CLEANUP(trigger_bpf__destroyp) struct trigger_bpf *bpf = trigger_bpf__open();
-	struct pid_namespace ns = own_pid_namespace();
+	struct pid_namespace ns = programs_pid_namespace();
 	struct bpf_program *program;
 	int err;
 
@@ -164,7 +187,7 @@ static int load_conditional(struct programs *programs, const struct trigger *tri
 	bool at_return = trigger_at_return(trigger);
 	const struct bpf_program *program =
 		at_return ? programs->bpf->progs.call_end : programs->bpf->progs.trigger_hit;
-	struct pid_namespace ns = own_pid_namespace();
+	struct pid_namespace ns = programs_pid_namespace();
 	CLEANUP(freep) struct bpf_insn *condition = NULL;
 	CLEANUP(freep) struct bpf_insn *insns = NULL;
 	size_t condition_cnt, cnt;

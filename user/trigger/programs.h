@@ -2,6 +2,7 @@
 /* The BPF programs of a set of triggers, loaded: the ones of bpf/trigger.bpf.c, and a copy with its condition for each trigger that has one. */
 #pragma once
 
+#include "trigger/condition.h"
 #include "trigger/trigger.h"
 
 struct trigger_bpf;
@@ -23,3 +24,9 @@ void programs_release(struct programs *programs);
 
 /* The program that trigger `trigger` needs in a role. */
 int programs_fd(const struct programs *programs, size_t trigger, enum program_role role);
+
+/* Our pid namespace; {0, 0} for the initial one. */
+struct pid_namespace programs_pid_namespace(void);
+
+/* libbpf writes to stderr unless told otherwise: from here on it is heard with -v only. */
+void programs_quiet_libbpf(void);

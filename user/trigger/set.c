@@ -4,9 +4,7 @@
  * loaded, so the second rung loads it again. The BPF objects are small and live as long as the set; only the links decide
  * whether there are breakpoints.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <bpf/libbpf.h>
 
@@ -26,21 +24,6 @@ struct trigger_set {
 	struct links links;
 	enum trigger_link link; /* the rung in use: not AUTO */
 };
-
-/* libbpf writes to stderr unless told otherwise. */
-static int __attribute__((format(printf, 2, 0)))
-log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	char line[1024];
-	int len = vsnprintf(line, sizeof(line), fmt, ap);
-
-	/* Every map and relocation: nothing a user could want to know. */
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	if (len > 0)
-		log_debug("%.*s", (int)strcspn(line, "\n"), line);
-	return len;
-}
 
 /* ---- loading ---- */
 
@@ -110,7 +93,7 @@ int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config
 
 	if (!set)
 		return -ENOMEM;
-	libbpf_set_print(log_libbpf);
+	programs_quiet_libbpf();
 	err = attach(set, config);
 	if (err)
 		return err;

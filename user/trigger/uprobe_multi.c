@@ -27,12 +27,12 @@ static int create(struct link_create *attr)
 }
 
 /* Asks for a link that cannot be, since "/" is not a regular file: what the kernel complains about tells what it knows. */
-static int probe_kernel(int prog_fd, pid_t pid)
+static int probe_kernel(int prog_fd, uint32_t attach_type, pid_t pid)
 {
 	const uint64_t offset = 1;
 	struct link_create attr = {
 		.prog_fd = (uint32_t)prog_fd,
-		.attach_type = UPROBE_MULTI_ATTACH_TYPE,
+		.attach_type = attach_type,
 		.path = (uintptr_t) "/",
 		.offsets = (uintptr_t)&offset,
 		.cnt = 1,
@@ -47,12 +47,19 @@ static int probe_kernel(int prog_fd, pid_t pid)
 
 const char *uprobe_multi_obstacle(int prog_fd)
 {
-	if (probe_kernel(prog_fd, 0) != -EBADF)
+	if (probe_kernel(prog_fd, UPROBE_MULTI_ATTACH_TYPE, 0) != -EBADF)
 		return "the kernel has no uprobe_multi links (they came with Linux 6.6)";
 	/* Where a negative pid is not refused, pid still means one thread instead of a process. */
-	if (probe_kernel(prog_fd, -1) != -EINVAL)
+	if (probe_kernel(prog_fd, UPROBE_MULTI_ATTACH_TYPE, -1) != -EINVAL)
 		return "this kernel's uprobe_multi links watch one thread instead of a process (mended in "
 		       "Linux 6.10)";
+	return NULL;
+}
+
+const char *uprobe_session_obstacle(int prog_fd)
+{
+	if (probe_kernel(prog_fd, UPROBE_SESSION_ATTACH_TYPE, 0) != -EBADF)
+		return "the kernel has no uprobe_session links (they came with Linux 6.13)";
 	return NULL;
 }
 
@@ -61,13 +68,14 @@ int uprobe_multi_open(int *ret_fd, const struct uprobe_multi *multi)
 	enum { UPROBE_MULTI_RETURN = 1 }; /* BPF_F_UPROBE_MULTI_RETURN */
 	struct link_create attr = {
 		.prog_fd = (uint32_t)multi->prog_fd,
-		.attach_type = UPROBE_MULTI_ATTACH_TYPE,
+		.attach_type =
+			multi->at == UPROBE_SESSION ? UPROBE_SESSION_ATTACH_TYPE : UPROBE_MULTI_ATTACH_TYPE,
 		.path = (uintptr_t)multi->path,
 		.offsets = (uintptr_t)multi->offsets,
 		.cookies = (uintptr_t)multi->cookies,
 		.ref_ctr_offsets = (uintptr_t)multi->ref_ctr_offsets,
 		.cnt = (uint32_t)multi->cnt,
-		.uflags = multi->at_return ? UPROBE_MULTI_RETURN : 0,
+		.uflags = multi->at == UPROBE_RETURN ? UPROBE_MULTI_RETURN : 0,
 		.pid = (uint32_t)multi->pid,
 	};
 	int fd = create(&attr);

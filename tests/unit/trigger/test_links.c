@@ -28,7 +28,7 @@ static void test_plan(void **state)
 	assert_int_equal(links.group_cnt, 4);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(links.groups[i].prog_fd, i < 2 ? 10 : 11);
-		assert_false(links.groups[i].at_return);
+		assert_int_equal(links.groups[i].at, UPROBE_ENTRY);
 		assert_int_equal(links.groups[i].cnt, 1);
 		assert_int_equal(links.groups[i].cookies[0],
 				 i < 2 ? (uint64_t)HIT_STOP << 32 : (uint64_t)HIT_START << 32 | 1);
