@@ -54,7 +54,7 @@ below_base := base
 .SUFFIXES:
 
 ##@ Build
-all: $(BUILD)/trailcam ## the program, build/trailcam (default)
+all: $(BUILD)/trailcam $(BUILD)/libtrailcam-alloc.so ## the program, build/trailcam (default), and its library
 .PHONY: all
 
 # The function that doctor probes keeps its name where the program is stripped.
@@ -76,8 +76,20 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# The viewer's page is in the program.
+# For other programs to load: nothing of the modules is in it, no sanitizer, and its frames have frame pointers for who follows those.
+PRELOAD_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard user/preload/*.c))
+$(BUILD)/user/preload/%.o: user/preload/%.c
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -Iuser -MMD -MP -c -o $@ $<
+
+$(BUILD)/libtrailcam-alloc.so: $(PRELOAD_OBJS)
+	$(say) LINK $@
+	$(Q)$(CC) -shared -o $@ $^ $(LDFLAGS)
+
+# The viewer's page is in the program, and the flame graph's.
 $(BUILD)/user/sinks/html.o: $(wildcard user/sinks/viewer/*)
+$(BUILD)/user/memtrace/flamegraph.o: user/memtrace/flamegraph.html
 
 # BPF: one object for every kernel; the skeleton embeds it in the program.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) vmlinux/x86_64/vmlinux.h
@@ -115,4 +127,4 @@ PACKAGES := gcc make clang llvm bpftool libbpf-dev libipt-dev libelf-dev libdw-d
 	libiberty-dev libcap-dev libyajl-dev libcmocka-dev linux-perf clang-format
 C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
--include $(USER_OBJS:.o=.d)
+-include $(USER_OBJS:.o=.d) $(PRELOAD_OBJS:.o=.d)

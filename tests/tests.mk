@@ -14,7 +14,8 @@ FUZZ_SECONDS ?= 60
 ORACLES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c))
 # What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
 TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils zstd \
-	qemu-system-x86 busybox-static gcc-12 zsh fish dpkg-dev chromium
+	qemu-system-x86 busybox-static gcc-12 zsh fish dpkg-dev chromium \
+	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 sqlite3
 
 define unit_rule
 $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(below_$(1)),$(BUILD)/lib/$(m).a) $(TEST_TOOLS)
@@ -24,6 +25,13 @@ $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(below_$(1)),$(BUIL
 		$$(filter %.a,$$^) -Wl,--end-group $$(LDFLAGS) $$(LDLIBS) -lcmocka -lyajl
 endef
 $(foreach m,$(MODULES),$(eval $(call unit_rule,$(m))))
+
+# The wrapper of the allocator without its probes, which the test stands for; as in the library, without sanitizers.
+$(BUILD)/tests/unit/preload/%: tests/unit/preload/%.c user/base/error.c $(filter-out %/probes.o,$(PRELOAD_OBJS))
+	$(say) TEST $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Werror=unused-function -fno-builtin -MMD -MP -Itests -Iuser -o $@ \
+		$(filter %.c %.o,$^) -lcmocka -lm -lpthread
 
 # The programs that tests trace are built the same way whatever the variant: nothing of ours is linked in.
 PROGRAM_CFLAGS := -O1 -g -Wall -Wextra -fno-omit-frame-pointer
@@ -73,12 +81,15 @@ demo: ## set up, build, and record the bundled example
 
 bench: ## rates and sizes, side by side in one run
 	$(Q)tests/lint/deps.sh $(PACKAGES) valgrind linux-perf python3
-	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey decoders) \
+	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey decoders allocations recording memtrace) \
 		$(BUILD)/tests/programs/wordcount
 	$(Q)tests/bench/decoding.sh $(BUILD) -p
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
 	$(Q)$(BUILD)/tests/bench/trigger
 	$(Q)$(BUILD)/tests/bench/snapshots $(BUILD)/trailcam
+	$(Q)$(BUILD)/tests/bench/allocations $(BUILD)/libtrailcam-alloc.so
+	$(Q)$(BUILD)/tests/bench/recording $(BUILD)/trailcam
+	$(Q)$(BUILD)/tests/bench/memtrace
 
 $(BUILD)/tests/fuzz/replay/%: tests/fuzz/targets/%.c $(if $(FUZZ),,tests/fuzz/replay.c) $(LIBS)
 	$(say) FUZZ $@

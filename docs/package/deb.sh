@@ -12,7 +12,8 @@ export SOURCE_DATE_EPOCH
 
 rm -rf "$work" && mkdir -p "$root/DEBIAN" "$work/debian"
 make -s --no-print-directory install BUILD="$build" DESTDIR="$root" PREFIX=/usr ZSH_COMPLETIONS=share/zsh/vendor-completions
-strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root/usr/bin/trailcam"
+strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root/usr/bin/trailcam" \
+	"$root/usr/lib/trailcam/libtrailcam-alloc.so"
 gzip -9n "$root/usr/share/man/man1/trailcam.1"
 mv "$doc/LICENSE" "$doc/copyright"
 maintainer="${DEBFULLNAME:-the trailcam authors} <${DEBEMAIL:-trailcam@localhost}>"
@@ -26,7 +27,7 @@ EOF2
 
 # dpkg-shlibdeps asks for the source package that there is not.
 printf 'Source: trailcam\n\nPackage: trailcam\nArchitecture: any\n' >"$work/debian/control"
-depends=$(cd "$work" && dpkg-shlibdeps -O trailcam/usr/bin/trailcam | sed 's/^shlibs:Depends=//')
+depends=$(cd "$work" && dpkg-shlibdeps -O trailcam/usr/bin/trailcam trailcam/usr/lib/trailcam/*.so | sed 's/^shlibs:Depends=//')
 cat >"$root/DEBIAN/control" <<-EOF2
 	Package: trailcam
 	Version: $version

@@ -5,13 +5,13 @@ VERSION := $(shell sed -n 's/^\#define VERSION "\(.*\)"/\1/p' user/cli/main.c)
 ZSH_COMPLETIONS ?= share/zsh/site-functions
 
 # FILE:PLACE below PREFIX
-INSTALLED = $(BUILD)/trailcam:bin/trailcam docs/trailcam.1:share/man/man1/trailcam.1 user/trailcam.h:include/trailcam.h \
+INSTALLED = $(BUILD)/trailcam:bin/trailcam $(BUILD)/libtrailcam-alloc.so:lib/trailcam/libtrailcam-alloc.so docs/trailcam.1:share/man/man1/trailcam.1 user/trailcam.h:include/trailcam.h \
 	docs/package/completion.bash:share/bash-completion/completions/trailcam docs/package/completion.zsh:$(ZSH_COMPLETIONS)/_trailcam \
 	docs/package/completion.fish:share/fish/vendor_completions.d/trailcam.fish \
 	$(foreach f,LICENSE README.md $(wildcard docs/*.md docs/*.svg docs/*.png),$(f):share/doc/trailcam/$(f))
 
 ##@ Install
-install: all ## the program, its manual, header and completions, below PREFIX (/usr/local)
+install: all ## the program, its library, manual, header and completions, below PREFIX (/usr/local)
 	$(Q)for pair in $(INSTALLED); do \
 		case $$pair in *:bin/*) mode=755 ;; *) mode=644 ;; esac; \
 		install -D -m $$mode "$${pair%%:*}" "$(DESTDIR)$(PREFIX)/$${pair#*:}" || exit 1; \
@@ -19,7 +19,7 @@ install: all ## the program, its manual, header and completions, below PREFIX (/
 
 uninstall: ## remove what install put there
 	$(Q)for pair in $(INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$${pair#*:}" || exit 1; done
-	$(Q)for dir in share/doc/trailcam/docs share/doc/trailcam; do [ ! -d "$(DESTDIR)$(PREFIX)/$$dir" ] || \
+	$(Q)for dir in share/doc/trailcam/docs share/doc/trailcam lib/trailcam; do [ ! -d "$(DESTDIR)$(PREFIX)/$$dir" ] || \
 		rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/$$dir"; done
 
 deb: all ## a Debian package, in build/

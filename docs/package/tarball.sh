@@ -18,12 +18,14 @@ for file in $(ldd "$program" | sed -n 's/.*=> \(.*\) (.*/\1/p'); do
 	*) install -m 644 "$file" "$lib" ;;
 	esac
 done
-strip --strip-unneeded "$root/bin/trailcam"
+strip --strip-unneeded "$root/bin/trailcam" "$lib/libtrailcam-alloc.so"
 
-# Whose code this is.
+# Whose code this is, other than ours.
 mkdir "$root/share/doc/trailcam/licences"
 {
-	for file in "$lib"/*; do realpath "$(ldconfig -p | sed -n "s,.*${file##*/} .*x86-64.*=> ,,p" | head -1)"; done
+	for file in "$lib"/*; do
+		[ "$file" = "$lib/libtrailcam-alloc.so" ] || realpath "$(ldconfig -p | sed -n "s,.*${file##*/} .*x86-64.*=> ,,p" | head -1)"
+	done
 	for flag in $static_libs; do realpath "$(gcc -print-file-name="lib${flag#-l}.a")"; done
 } | xargs dpkg -S | cut -d : -f 1 | sort -u | while read -r package; do
 	cp -L "/usr/share/doc/$package/copyright" "$root/share/doc/trailcam/licences/$package"

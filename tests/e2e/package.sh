@@ -12,7 +12,7 @@ make_it() {
 
 installs() {
 	make_it install DESTDIR="$tmp/dest" PREFIX=/opt/trailcam || return 1
-	for file in bin/trailcam share/man/man1/trailcam.1 include/trailcam.h \
+	for file in bin/trailcam lib/trailcam/libtrailcam-alloc.so share/man/man1/trailcam.1 include/trailcam.h \
 		share/bash-completion/completions/trailcam share/zsh/site-functions/_trailcam share/fish/vendor_completions.d/trailcam.fish \
 		share/doc/trailcam/README.md share/doc/trailcam/LICENSE; do
 		[ -s "$tmp/dest/opt/trailcam/$file" ] || {

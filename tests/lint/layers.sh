@@ -11,7 +11,7 @@ complain() {
 
 row() {
 	case $1 in
-	base) echo 0 ;;
+	base | preload) echo 0 ;;
 	image | source) echo 1 ;;
 	trigger | decode) echo 2 ;;
 	stacks) echo 3 ;;
