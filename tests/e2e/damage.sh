@@ -12,7 +12,7 @@ check 'both decoders, damaged 1,000 times' "$BUILD/tests/oracle/decoders" -d 100
 
 # --- what fuzzing has found: each target goes through its inputs
 
-for target in perf_data perf_script jit_symbols kcore decoders fxt; do
+for target in perf_data perf_script jit_symbols kcore decoders fxt memtrace; do
 	check "inputs for $target" "$BUILD/tests/fuzz/replay/$target" "tests/fuzz/corpus/$target"/*
 done
 finish

@@ -18,5 +18,8 @@ perf_script)
 		head -40 "$text" >"$2/$(basename "$text")"
 	done
 	;;
+memtrace)
+	head -c 60000 "$corpus/memtrace/ocamlopt.ctf" >"$2/ocamlopt" 2>/dev/null
+	;;
 esac
 exit 0

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads memtrace's CTF, versions 1 to 3. The format is that of memtrace's src/trace.ml and its codecs; every check that it makes is made here, and a few more
- * where it would hang or overrun.
+ * where it would hang or overrun. Packets may be of any size (memtrace reads up to 32 KiB); numbers have all of their 64 bits (memtrace: 63).
+ *
+ * Memory is in proportion to what the trace tells of codes, and beside that bounded whatever it says: 160 KiB for each of at most 4096 domains, and 64 Mi frames of their last call
+ * stacks. A file is mapped; of standard input, everything is read when it is opened.
  */
 #pragma once
 
@@ -36,8 +39,8 @@ const struct memtrace_info *memtrace_reader_info(const struct memtrace_reader *r
 int memtrace_reader_next(struct memtrace_reader *reader, struct memtrace_event *ret_event);
 
 /*
- * What the code stands for, as far as the trace has told up to now; strings live as long as the reader. How many there are: 0 where it is known to be unknown. -ENOENT
- * with a sentence: the trace says nothing about it.
+ * What the code stands for, as far as the trace has told up to now; the locations and their strings live as long as the reader. How many there are: 0 where it is known to
+ * be unknown. -ENOENT with a sentence: the trace says nothing about it.
  */
 int memtrace_reader_locations(struct memtrace_reader *reader, uint64_t code,
 			      const struct memtrace_location **ret_locations);

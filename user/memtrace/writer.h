@@ -23,17 +23,21 @@ struct memtrace_writer_config {
 	void *ctx;
 };
 
-/* -EINVAL with a sentence: a sample rate that is none (0 < rate <= 1), a word size other than 32 or 64 bits. -ENOMEM. */
+/*
+ * -EINVAL with a sentence: a sample rate that is none (0 < rate <= 1), a word size other than 32 or 64 bits, texts that are too long for a packet (together 32 KB). -ENOMEM.
+ */
 int memtrace_writer_new(struct memtrace_writer **ret_writer, const struct memtrace_writer_config *config);
 
 /*
  * Appends the event. Of an allocation, the id is given by the writer, *ret_id if that is not NULL; promotions and collections name one that was given. Its common_prefix is
- * found out here, and that of the event is not looked at. A time before the domain's last one becomes that one. -EINVAL with a sentence: a code that is 0. -ENOMEM; what
- * locate() returned.
+ * found out here, and that of the event is not looked at. A time before the domain's last one becomes that one. -EINVAL with a sentence: a code that is 0; a promotion of
+ * what comes later. -ENOMEM; what locate() returned. After a failure, every later call returns the same.
  */
 int memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_event *event, uint64_t *ret_id);
 
-/* Writes out what waits: after it, a trace that is cut off here has all events so far. 0 or as above. */
+/*
+ * Writes out what waits: after it, a trace that is cut off here has all events so far. A trace ends with it. Each time, there is a packet, if only an empty one. 0 or as above.
+ */
 int memtrace_writer_flush(struct memtrace_writer *writer);
 
 /* Does not flush. */

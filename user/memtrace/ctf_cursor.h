@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers and texts of memtrace's CTF: little-endian, without alignment. What would be taken from beyond the end is 0 and sets `overrun`, so that an event is checked
+ * once, when all of it was read.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct ctf_cursor {
+	const uint8_t *at, *end;
+	bool overrun;
+};
+
+static inline bool ctf_has(struct ctf_cursor *cursor, size_t size)
+{
+	if ((size_t)(cursor->end - cursor->at) >= size)
+		return true;
+	cursor->at = cursor->end;
+	cursor->overrun = true;
+	return false;
+}
+
+#define CTF_GET(name, type)                                        \
+	static inline type name(struct ctf_cursor *cursor)         \
+	{                                                          \
+		type value = 0;                                    \
+                                                                   \
+		if (ctf_has(cursor, sizeof(value))) {              \
+			memcpy(&value, cursor->at, sizeof(value)); \
+			cursor->at += sizeof(value);               \
+		}                                                  \
+		return value;                                      \
+	}
+
+CTF_GET(ctf_get_u8, uint8_t)
+CTF_GET(ctf_get_u16, uint16_t)
+CTF_GET(ctf_get_u32, uint32_t)
+CTF_GET(ctf_get_u64, uint64_t)
+
+/* A first byte of up to 252 is the number; the others say how many bytes of it follow. */
+enum { CTF_VINT_U16 = 253, CTF_VINT_I32, CTF_VINT_I64 };
+
+static inline int64_t ctf_get_vint(struct ctf_cursor *cursor)
+{
+	uint8_t first = ctf_get_u8(cursor);
+
+	switch (first) {
+	case CTF_VINT_U16:
+		return ctf_get_u16(cursor);
+	case CTF_VINT_I32:
+		return (int32_t)ctf_get_u32(cursor);
+	case CTF_VINT_I64:
+		return (int64_t)ctf_get_u64(cursor);
+	default:
+		return first;
+	}
+}
+
+/* The text lies where it was read. */
+static inline const char *ctf_get_text(struct ctf_cursor *cursor)
+{
+	const uint8_t *nul = memchr(cursor->at, 0, (size_t)(cursor->end - cursor->at));
+	const char *text = (const char *)cursor->at;
+
+	if (!nul) {
+		cursor->at = cursor->end;
+		cursor->overrun = true;
+		return "";
+	}
+	cursor->at = nul + 1;
+	return text;
+}
+
+/* These write to where there is room, and return what is behind. */
+#define CTF_PUT(name, type)                                  \
+	static inline uint8_t *name(uint8_t *at, type value) \
+	{                                                    \
+		memcpy(at, &value, sizeof(value));           \
+		return at + sizeof(value);                   \
+	}
+
+CTF_PUT(ctf_put_u8, uint8_t)
+CTF_PUT(ctf_put_u16, uint16_t)
+CTF_PUT(ctf_put_u32, uint32_t)
+CTF_PUT(ctf_put_u64, uint64_t)
+
+static inline uint8_t *ctf_put_vint(uint8_t *at, int64_t value)
+{
+	if (value >= 0 && value < CTF_VINT_U16)
+		return ctf_put_u8(at, (uint8_t)value);
+	if (value >= 0 && value <= UINT16_MAX)
+		return ctf_put_u16(ctf_put_u8(at, CTF_VINT_U16), (uint16_t)value);
+	if (value >= INT32_MIN && value <= INT32_MAX)
+		return ctf_put_u32(ctf_put_u8(at, CTF_VINT_I32), (uint32_t)value);
+	return ctf_put_u64(ctf_put_u8(at, CTF_VINT_I64), (uint64_t)value);
+}
+
+static inline uint8_t *ctf_put_text(uint8_t *at, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	memcpy(at, text, size);
+	return at + size;
+}
