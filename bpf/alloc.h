@@ -19,7 +19,7 @@ struct alloc {
 	__u64 began_ns; /* of ALLOC_FREED: when it was allocated; else time_ns */
 	__u32 pid, tid; /* in the pid namespace of the recording trailcam */
 	__u32 kind;	/* enum alloc_kind */
-	__u32 function; /* which of the probed functions, an index */
+	__u32 function; /* of ALLOC_SAMPLED: which of the probed functions, an index */
 };
 
 _Static_assert(sizeof(struct alloc) == 56,

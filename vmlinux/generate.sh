@@ -17,7 +17,7 @@ struct bpf_pidns_info
 enum bpf_map_type
 BPF_RB_FORCE_WAKEUP
 BPF_F_USER_STACK
-BPF_ANY BPF_RB_AVAIL_DATA bool
+BPF_ANY BPF_RB_AVAIL_DATA BPF_F_NO_PREALLOC BPF_LOCAL_STORAGE_GET_F_CREATE bool
 __u8 __s8 __u16 __s16 __u32 __s32 __u64 __s64
 __be16 __be32 __wsum
 '
