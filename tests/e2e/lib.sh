@@ -59,6 +59,18 @@ wait_for() {
 	return 1
 }
 
+# wait_until_runs PID NAME: until the process has executed that program, and has its C library.
+wait_until_runs() {
+	for _ in $(seq 200); do
+		case $(readlink "/proc/$1/exe") in
+		*/"$2") grep -qs 'libc\.so' "/proc/$1/maps" && return ;;
+		esac
+		sleep 0.05
+	done
+	echo "process $1 does not run $2"
+	return 1
+}
+
 # status_is WANTED COMMAND...: the command's exit status.
 status_is() {
 	wanted=$1

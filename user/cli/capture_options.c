@@ -17,6 +17,9 @@
 
 enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
 
+/* The default of --memtrace. */
+#define ALLOC_INTERVAL "64k"
+
 enum {
 	OPT_SOURCE = 256,
 	OPT_TIMER_RESOLUTION,
@@ -33,6 +36,7 @@ enum {
 	OPT_STEP_LOG,
 	OPT_STEP_OVERFLOW,
 	OPT_LINK,
+	OPT_MEMTRACE,
 };
 
 static const struct argp_option table[] = {
@@ -45,6 +49,10 @@ static const struct argp_option table[] = {
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "With --multi-snapshot and --full-execution: end once SIZE of trace is there (default: 1G, or the "
 	 "free disk space)",
+	 22},
+	{"memtrace", OPT_MEMTRACE, "INTERVAL", OPTION_ARG_OPTIONAL,
+	 "Show allocations, too, where they were made and freed: a sample, one for each INTERVAL bytes "
+	 "(default: 64k; 1: all of them)",
 	 22},
 	{"source", OPT_SOURCE, "auto|intel_pt|step|none", 0,
 	 "Where branches come from: the processor's Intel PT, single-stepping, or nowhere: hits only, at "
@@ -77,25 +85,10 @@ static const struct argp_option table[] = {
 	{0},
 };
 
-static int choose(const char *option, const char *text, const char *const names[], size_t cnt,
-		  int *ret_choice)
-{
-	char list[128] = "";
-
-	for (size_t i = 0; i < cnt; i++) {
-		if (!strcmp(text, names[i])) {
-			*ret_choice = (int)i;
-			return 0;
-		}
-		strcat(strcat(list, i ? ", " : ""), names[i]);
-	}
-	return fail(-EINVAL, "%s: '%s' is none of %s", option, text, list);
-}
-
 static int parse_source(const char *text, enum capture_source *ret_source)
 {
 	static const char *const names[] = {"auto", "intel_pt", "step", "none"};
-	int choice = 0, err = choose("--source", text, names, ARRAY_SIZE(names), &choice);
+	int choice = 0, err = parse_choice("--source", text, names, ARRAY_SIZE(names), &choice);
 
 	if (!err)
 		*ret_source = (enum capture_source)choice;
@@ -105,7 +98,7 @@ static int parse_source(const char *text, enum capture_source *ret_source)
 static int parse_link(const char *text, enum trigger_link *ret_link)
 {
 	static const char *const names[] = {"auto", "uprobe_multi", "perf_uprobe"};
-	int choice = 0, err = choose("--attach-via", text, names, ARRAY_SIZE(names), &choice);
+	int choice = 0, err = parse_choice("--attach-via", text, names, ARRAY_SIZE(names), &choice);
 
 	if (!err)
 		*ret_link = (enum trigger_link)choice;
@@ -162,6 +155,9 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 		return parse_kernel(options, arg);
 	case OPT_LINK:
 		return parse_link(arg, &options->capture.link);
+	case OPT_MEMTRACE:
+		return parse_alloc_interval("--memtrace", arg ? arg : ALLOC_INTERVAL,
+					    &options->capture.alloc_interval);
 	case OPT_STEP_OVERFLOW:
 		return parse_count("--step-overflow", arg, &options->capture.step_overflow);
 	default:
@@ -226,6 +222,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_FILTER:
 	case OPT_KERNEL:
 	case OPT_LINK:
+	case OPT_MEMTRACE:
 	case OPT_STEP_OVERFLOW:
 		err = parse_value(options, key, arg);
 		if (err)

@@ -25,6 +25,7 @@ int cmd_decode(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_view(int argc, char **argv);
+int cmd_memtrace(int argc, char **argv);
 
 /*
  * argp_parse(), but flags that are spelled as magic-trace spells them, and long options that are nearly right, are answered with what would be right;
@@ -38,11 +39,18 @@ int report(int err, int status);
 /* "64k", "4M", "1G" or plain bytes. 0, or -EINVAL with a sentence. */
 int parse_size(const char *text, size_t *ret_size);
 
+/* The mean distance of sampled allocations, as a size: 1, or from 64 bytes to 1G. 0, or -EINVAL with a sentence that names the option. */
+int parse_alloc_interval(const char *option, const char *text, uint64_t *ret_bytes);
+
 /* A whole number from 0 on. 0, or -EINVAL with a sentence that names the option. */
 int parse_count(const char *option, const char *text, uint64_t *ret_cnt);
 
 /* "5ms", "1.5s", "10us", "300ns": above 0. 0, or -EINVAL with a sentence that names the option. */
 int parse_duration(const char *option, const char *text, uint64_t *ret_ns);
+
+/* The index of the one of `names` that the text is. 0, or -EINVAL with a sentence that names the option, and all of them. */
+int parse_choice(const char *option, const char *text, const char *const names[], size_t cnt,
+		 int *ret_choice);
 
 /* Shows progress on stderr if that is a terminal: for decode_config. */
 void show_progress(void *ctx, size_t done_bytes, size_t total_bytes);

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "bpf/alloc_probe.h"
 
 #define PROGRESS_SECONDS 0.1 /* between two looks at it */
 
@@ -71,6 +72,35 @@ int parse_size(const char *text, size_t *ret_size)
 		return fail(-EINVAL, "'%s' is not a size: give bytes, or a number with k, M or G", text);
 	*ret_size = (size_t)size << shift;
 	return 0;
+}
+
+int parse_alloc_interval(const char *option, const char *text, uint64_t *ret_bytes)
+{
+	enum { INTERVAL_MIN = 64 };
+	size_t bytes;
+	int err = parse_size(text, &bytes);
+
+	if (err)
+		return fail_prefix(err, "%s", option);
+	if (bytes != 1 && (bytes < INTERVAL_MIN || bytes > ALLOC_INTERVAL_MAX))
+		return fail(-EINVAL, "%s: give 1 (every allocation), or a size from %d bytes to 1G", option,
+			    INTERVAL_MIN);
+	*ret_bytes = bytes;
+	return 0;
+}
+
+int parse_choice(const char *option, const char *text, const char *const names[], size_t cnt, int *ret_choice)
+{
+	char list[128] = "";
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (!strcmp(text, names[i])) {
+			*ret_choice = (int)i;
+			return 0;
+		}
+		strcat(strcat(list, i ? ", " : ""), names[i]);
+	}
+	return fail(-EINVAL, "%s: '%s' is none of %s", option, text, list);
 }
 
 static double seconds(void)

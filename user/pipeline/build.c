@@ -399,8 +399,36 @@ static uint64_t first_ns(const struct build *build)
 			first = tsc;
 	if (first != UINT64_MAX)
 		return trace_clock_ns(&snapshot->clock, first);
-	return snapshot->hit_cnt ? trace_clock_from_monotonic(&snapshot->clock, snapshot->hits[0].time_ns)
-				 : snapshot->clock.trace_ns;
+	if (snapshot->hit_cnt)
+		first = snapshot->hits[0].time_ns;
+	for (size_t i = 0; i < snapshot->alloc_cnt; i++)
+		if (snapshot->allocs[i].time_ns < first)
+			first = snapshot->allocs[i].time_ns;
+	return first != UINT64_MAX ? trace_clock_from_monotonic(&snapshot->clock, first)
+				   : snapshot->clock.trace_ns;
+}
+
+/* Where no calls are traced, threads are there for what they allocate. */
+static int add_allocating(struct build *build)
+{
+	struct timeline *timeline = build->decoded->timeline;
+
+	for (size_t i = 0; i < build->snapshot->alloc_cnt; i++) {
+		const struct alloc *alloc = &build->snapshot->allocs[i];
+		const struct history_thread *known =
+			history_thread(build->decoded->history, (int32_t)alloc->tid);
+		struct timeline_thread thread = {.pid = (int32_t)alloc->pid, .tid = (int32_t)alloc->tid};
+
+		if (timeline_thread_of(timeline, thread.tid))
+			continue;
+		thread.name = strdup(known ? known->name : "?");
+		if (!thread.name ||
+		    ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap, thread)) {
+			free(thread.name);
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 /* From each switch away from the thread to the next one to it. */
@@ -449,7 +477,7 @@ static int finish(struct build *build)
 		if (!err)
 			thread->thread = (struct timeline_thread){0};
 	}
-	return err;
+	return err || timeline->thread_cnt ? err : add_allocating(build);
 }
 
 static void tell_tally(struct decoder_cache *cache)

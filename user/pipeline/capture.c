@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "pipeline/binaries.h"
@@ -49,6 +50,7 @@ static int abandon(struct capture *capture, int err)
 {
 	if (capture->set)
 		trigger_set_detach(capture->set);
+	capture_release_allocs(capture);
 	if (!capture->config->path) {
 		step_detach(capture->step);
 		return err;
@@ -72,7 +74,7 @@ static bool is_paused(const struct capture *capture, const struct hit *hit)
 static void mark_stopped(struct capture *capture)
 {
 	struct snapshot *snapshot = capture->snapshot;
-	uint64_t ns = capture->stopped_ns ? capture->stopped_ns : capture_monotonic_ns();
+	uint64_t ns = capture->stopped_ns ? capture->stopped_ns : clock_ns(CLOCK_MONOTONIC);
 
 	for (size_t i = snapshot->hit_cnt; i-- && !snapshot->hits[i].stopped_ns;) {
 		struct hit *hit = &snapshot->hits[i];
@@ -173,6 +175,7 @@ static int finish(struct capture *capture, bool exited)
 	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */
 	trigger_set_free(capture->set);
 	capture->set = NULL;
+	capture_end_allocs(capture);
 	step_detach(capture->step);
 	if (exited) {
 		capture->target_gone = true;
@@ -265,6 +268,7 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	trigger_set_free(capture->set);
+	capture_release_allocs(capture);
 	pt_free(capture->pt);
 	step_free(capture->step);
 	launch_release(&capture->launch);

@@ -48,11 +48,12 @@ struct capture_config {
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
 	struct capture_until until;
-	const char *step_from;	/* a spec, or NULL: stepping starts with the program */
-	const char *step_log;	/* file for the instruction log, or NULL */
-	uint64_t step_overflow; /* see step_config.overflow_every */
-	size_t ring_size;	/* bytes per AUX ring; 0: the default */
-	size_t max_bytes;	/* no further snapshot once they hold more than this */
+	const char *step_from;	 /* a spec, or NULL: stepping starts with the program */
+	const char *step_log;	 /* file for the instruction log, or NULL */
+	uint64_t step_overflow;	 /* see step_config.overflow_every */
+	size_t ring_size;	 /* bytes per AUX ring; 0: the default */
+	uint64_t alloc_interval; /* allocations are sampled, too, one for so many bytes; 0: no */
+	size_t max_bytes;	 /* no further snapshot once they hold more than this */
 	enum capture_source source;
 	struct pt_timing timing;    /* for the intel_pt source */
 	const char *const *filters; /* for it, too: only these functions are traced (specs); none: all */

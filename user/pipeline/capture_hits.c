@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "pipeline/capture_internal.h"
@@ -20,14 +20,6 @@
 uint64_t capture_stop_at(const struct capture_until *until)
 {
 	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
-}
-
-uint64_t capture_monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
 /* ---- hits ---- */
@@ -66,6 +58,7 @@ bool capture_stop_wanted(void *ctx)
 	uint64_t before = capture->hit_cnt;
 
 	capture_take_hits(capture);
+	capture_take_allocs_sometimes(capture);
 	/* Where it was hit may be in a library that came late. */
 	if (capture->hit_cnt != before && !step_started(capture->step) && step_look_at_maps(capture->step))
 		log_debug("%s", fail_message(-ESRCH));
@@ -125,7 +118,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 	}
 	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
 		return;
-	event.time_ns = event.begin_ns = capture_monotonic_ns();
+	event.time_ns = event.begin_ns = clock_ns(CLOCK_MONOTONIC);
 	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
 	add_event(capture, name, &event);
 }

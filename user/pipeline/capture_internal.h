@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it waits for. */
+/* The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it waits for, capture_allocs.c of allocations. */
 #pragma once
 
+#include "memtrace/recorder.h"
 #include "pipeline/capture.h"
 #include "pipeline/filters.h"
 #include "pipeline/probe_map.h"
 #include "source/launch.h"
 #include "source/pt.h"
 #include "source/step.h"
+
+/* The sampled allocations of one process. */
+struct alloc_source {
+	struct capture *capture;
+	struct alloc_recorder *recorder;
+	uint32_t first_function; /* its functions among the snapshot's */
+};
 
 struct capture {
 	const struct capture_config *config;
@@ -16,6 +24,9 @@ struct capture {
 	struct goid *goids;	 /* of the triggers */
 	struct trigger_set *set; /* NULL without triggers */
 	bool watching;		 /* the probes are in all processes, and the set is told which are targets */
+	struct alloc_source *alloc_sources;
+	size_t alloc_source_cnt, alloc_source_cap;
+	unsigned int alloc_turn;
 	struct launch launch;
 	struct step *step;	/* holds the targets; the source of bytes unless `pt` is */
 	struct pt *pt;		/* NULL: another source */
@@ -41,8 +52,6 @@ struct capture {
 /* See trigger_config.stop_at. */
 uint64_t capture_stop_at(const struct capture_until *until);
 
-uint64_t capture_monotonic_ns(void);
-
 /* Reads the hits that wait into the snapshot. */
 void capture_take_hits(struct capture *capture);
 
@@ -51,6 +60,23 @@ bool capture_stop_wanted(void *ctx);
 bool capture_start_wanted(void *ctx);
 void capture_signalled(void *ctx, int signal, const struct hit *hit);
 void capture_ended(void *ctx, pid_t pid, int wait_status);
+
+/* ---- capture_allocs.c ---- */
+
+/* Attaches the recorders, if allocations are to be sampled. Errors as alloc_recorder_new(). */
+int capture_record_allocs(struct capture *capture);
+
+/* As probe_map_unpatch(), for their probes. */
+void capture_unpatch_allocs(const struct capture *capture, const struct sideband_mapping *mapping,
+			    uint64_t addr, uint8_t *bytes, size_t size);
+
+/* Reads what waits into the snapshot; the second one only now and then, for loops. */
+void capture_take_allocs(struct capture *capture);
+void capture_take_allocs_sometimes(struct capture *capture);
+
+/* Removes the probes, takes the rest, and says what was lost. */
+void capture_end_allocs(struct capture *capture);
+void capture_release_allocs(struct capture *capture);
 
 /* ---- capture_setup.c ---- */
 

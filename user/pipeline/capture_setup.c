@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "pipeline/capture_internal.h"
@@ -50,6 +51,7 @@ static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t 
 	const struct capture *capture = ctx;
 
 	probe_map_unpatch(&capture->probes, mapping, addr, bytes, size);
+	capture_unpatch_allocs(capture, mapping, addr, bytes, size);
 }
 
 /* ---- set-up ---- */
@@ -121,23 +123,29 @@ bool capture_is_free_running(const struct capture *capture)
 	return capture->pt || capture->config->source == CAPTURE_NONE;
 }
 
+/* What fills has to be fetched in time. */
+static int idle_ms(const struct capture *capture)
+{
+	if (capture->pt && capture->config->full)
+		return DRAIN_FULL_MS;
+	return capture->pt || capture->alloc_source_cnt ? DRAIN_MS : -1;
+}
+
 /* The targets run at full speed, and the hit has to be heard of. What led to it must not be overwritten. */
 static void idle(void *ctx)
 {
 	struct capture *capture = ctx;
 	const struct snapshot *snapshot = capture->snapshot;
 
-	idle_wait(capture->set, capture->config->until.spin,
-		  !capture->pt		  ? -1
-		  : capture->config->full ? DRAIN_FULL_MS
-					  : DRAIN_MS);
+	idle_wait(capture->set, capture->config->until.spin, idle_ms(capture));
+	capture_take_allocs(capture);
 	if (!capture->pt)
 		return;
 	capture_take_hits(capture);
 	if ((capture->hit || interrupt_pending()) && !capture->stopped_ns) {
 		if (pt_stop(capture->pt, capture->hit ? (int)snapshot->hits[snapshot->hit_cnt - 1].cpu : -1))
 			log_warn("%s", fail_message(-EIO));
-		capture->stopped_ns = capture_monotonic_ns();
+		capture->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	if (pt_drain(capture->pt))
 		log_warn("%s", fail_message(-EIO));
@@ -454,6 +462,8 @@ int capture_set_up(struct capture *capture)
 		err = tell_stopped_by(capture);
 	if (!err)
 		err = attach_probes(capture);
+	if (!err)
+		err = capture_record_allocs(capture);
 	if (!err)
 		err = for_targets(capture, verify_probes);
 	/* A program's trace is started by its exec. */

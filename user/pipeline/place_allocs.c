@@ -10,13 +10,17 @@
 #include "base/sort.h"
 #include "pipeline/slice_index.h"
 
-/* Clocks differ by less: a call that is farther away is another one, and the right one is not in the trace. */
-enum { CLOCKS_DIFFER_NS = 1000000 };
+/*
+ * Clocks differ by less: a call that is farther away is another one, and the right one is not in the trace. With single-stepping the way from the call's end to the
+ * record takes longer, but nothing else happens then.
+ */
+enum { CLOCKS_DIFFER_NS = 1000000, WAY_TAKES_NS = 20000000 };
 
 struct placing {
 	struct timeline *timeline;
 	const struct snapshot *snapshot;
 	struct slice_indices indices;
+	const struct timeline_thread *last_thread; /* of the last instant */
 	struct process_counters {
 		uint32_t pid;
 		struct counter allocated, alive;
@@ -36,18 +40,27 @@ static const char *function_name(const struct placing *placing, const struct all
 
 static char *text_of(const struct placing *placing, const struct alloc *alloc)
 {
-	const char *name = function_name(placing, alloc);
 	char *text;
 	int len;
 
 	if (alloc->kind == ALLOC_FREED)
-		len = asprintf(&text, "[%s: %llu bytes at 0x%llx, allocated %.3f ms before]", name,
+		len = asprintf(&text, "[freed: %llu bytes at 0x%llx, allocated %.3f ms before]",
 			       (unsigned long long)alloc->size, (unsigned long long)alloc->address,
 			       (double)(alloc->time_ns - alloc->began_ns) / 1e6);
 	else
-		len = asprintf(&text, "[%s: %llu bytes at 0x%llx]", name, (unsigned long long)alloc->size,
-			       (unsigned long long)alloc->address);
+		len = asprintf(&text, "[%s: %llu bytes at 0x%llx]", function_name(placing, alloc),
+			       (unsigned long long)alloc->size, (unsigned long long)alloc->address);
 	return len < 0 ? NULL : text;
+}
+
+static bool is_its_call(const struct timeline_thread *thread, const struct slice *slice, uint64_t time_ns)
+{
+	uint64_t distance_ns = slice_distance(slice, time_ns);
+	size_t begun = timeline_thread_begun(thread, time_ns);
+
+	return distance_ns < CLOCKS_DIFFER_NS ||
+	       (distance_ns < WAY_TAKES_NS && begun && slice->end_ns < time_ns &&
+		thread->slices[begun - 1].start_ns <= slice->end_ns);
 }
 
 /* The moment within the call of the function, where there is one so near that it must be that. */
@@ -55,14 +68,15 @@ static int moment_of(struct placing *placing, const struct timeline_thread *thre
 		     uint64_t time_ns, uint64_t *ret_moment)
 {
 	const struct slice_wanted wanted = {.thread = thread, .name = function_name(placing, alloc)};
-	const struct slice *slice;
-	int err = slice_indices_nearest(&placing->indices, &wanted, time_ns, &slice);
+	const struct slice *slice = NULL;
+	int err = alloc->kind == ALLOC_SAMPLED
+			  ? slice_indices_nearest(&placing->indices, &wanted, time_ns, &slice)
+			  : 0;
 
 	if (err)
 		return err;
-	*ret_moment = slice && slice_distance(slice, time_ns) < CLOCKS_DIFFER_NS
-			      ? slice_moved_into(slice, time_ns)
-			      : time_ns;
+	*ret_moment =
+		slice && is_its_call(thread, slice, time_ns) ? slice_moved_into(slice, time_ns) : time_ns;
 	return 0;
 }
 
@@ -73,11 +87,16 @@ static int add_instant(struct placing *placing, const struct alloc *alloc, uint6
 	int err;
 
 	/* What comes before the thread's trace has no place in it. */
-	if (!thread || !thread->slice_cnt || time_ns + CLOCKS_DIFFER_NS < thread->slices[0].start_ns)
+	if (!thread || (thread->slice_cnt && time_ns + CLOCKS_DIFFER_NS < thread->slices[0].start_ns))
 		return 0;
 	err = moment_of(placing, thread, alloc, time_ns, &instant.time_ns);
 	if (err)
 		return err;
+	/* What realloc() gave back comes before what it gave. */
+	if (thread == placing->last_thread &&
+	    instant.time_ns < thread->instants[thread->instant_cnt - 1].time_ns)
+		thread->instants[thread->instant_cnt - 1].time_ns = instant.time_ns;
+	placing->last_thread = thread;
 	instant.text = text_of(placing, alloc);
 	err = instant.text ? ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant)
 			   : -ENOMEM;
@@ -172,10 +191,10 @@ static int add_counter(struct timeline *timeline, uint32_t pid, struct counter *
 
 static int add_counters(struct timeline *timeline, struct process_counters *process)
 {
-	int err = add_counter(timeline, process->pid, &process->alive, "bytes alive (estimate)");
+	int err = add_counter(timeline, process->pid, &process->alive, "live bytes (estimate)");
 
 	return err ? err
-		   : add_counter(timeline, process->pid, &process->allocated, "bytes allocated (estimate)");
+		   : add_counter(timeline, process->pid, &process->allocated, "allocated bytes (estimate)");
 }
 
 static void counter_release(struct counter *counter)

@@ -67,7 +67,7 @@ int probe_map_verify(const struct probe_map *map, pid_t pid, const struct sideba
 	return 0;
 }
 
-static void unpatch(const struct probe *probe, uint8_t *code, size_t size)
+static void unpatch_code(const struct probe *probe, uint8_t *code, size_t size)
 {
 	static const uint8_t nop5[NOP5_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
@@ -77,16 +77,20 @@ static void unpatch(const struct probe *probe, uint8_t *code, size_t size)
 		memcpy(code, nop5, size < sizeof(nop5) ? size : sizeof(nop5));
 }
 
+void probe_unpatch(const struct probe *probe, const struct sideband_mapping *mapping, uint64_t addr,
+		   uint8_t *bytes, size_t size)
+{
+	uint64_t at;
+
+	if (probe_addr(probe, mapping, &at) && at - addr < size)
+		unpatch_code(probe, bytes + (at - addr), size - (at - addr));
+}
+
 void probe_map_unpatch(const struct probe_map *map, const struct sideband_mapping *mapping, uint64_t addr,
 		       uint8_t *bytes, size_t size)
 {
 	for (size_t i = 0; i < map->trigger_cnt; i++) {
-		for (size_t j = 0; j < map->triggers[i].probe_cnt; j++) {
-			const struct probe *probe = &map->triggers[i].probes[j];
-			uint64_t at;
-
-			if (probe_addr(probe, mapping, &at) && at - addr < size)
-				unpatch(probe, bytes + (at - addr), size - (at - addr));
-		}
+		for (size_t j = 0; j < map->triggers[i].probe_cnt; j++)
+			probe_unpatch(&map->triggers[i].probes[j], mapping, addr, bytes, size);
 	}
 }

@@ -28,15 +28,16 @@ static void add_slice(struct world *world, const struct symbol *symbol, uint64_t
 static void add_alloc(struct world *world, int64_t time_ns, uint64_t size, enum alloc_kind kind)
 {
 	struct snapshot *snapshot = world->snapshot;
-	struct alloc alloc = {.time_ns = (uint64_t)(BASE_NS + time_ns),
-			      .began_ns = (uint64_t)(BASE_NS + time_ns - 1500000),
-			      .address = 0x1000,
-			      .size = size,
-			      .samples = 2,
-			      .pid = PID,
-			      .tid = TID,
-			      .kind = kind,
-			      .function = kind == ALLOC_FREED};
+	struct alloc alloc = {
+		.time_ns = (uint64_t)(BASE_NS + time_ns),
+		.began_ns = (uint64_t)(BASE_NS + time_ns - 1500000),
+		.address = 0x1000,
+		.size = size,
+		.samples = 2,
+		.pid = PID,
+		.tid = TID,
+		.kind = kind,
+	};
 
 	assert_ok(ARRAY_PUSH(snapshot->allocs, snapshot->alloc_cnt, snapshot->alloc_cap, alloc));
 }
@@ -106,12 +107,26 @@ static void test_allocation_stands_in_its_call(void **state)
 
 	add_alloc(world, 21 * MS + 4000, 64, ALLOC_SAMPLED); /* when the first call has just returned */
 	add_alloc(world, 30 * MS + 500, 64, ALLOC_SAMPLED);  /* within the second */
+	add_alloc(world, 35 * MS, 64, ALLOC_SAMPLED);	     /* nothing else has happened since its end */
 	add_alloc(world, 60 * MS, 64, ALLOC_SAMPLED);	     /* of a call that the trace does not have */
 	assert_ok(place_allocs(world->timeline, world->snapshot));
-	assert_int_equal(world->thread->instant_cnt, 3);
+	assert_int_equal(world->thread->instant_cnt, 4);
 	assert_instant(world, 0, 21 * MS, "[malloc: 64 bytes at 0x1000]");
 	assert_instant(world, 1, 30 * MS + 500, "[malloc: 64 bytes at 0x1000]");
-	assert_instant(world, 2, 60 * MS, "[malloc: 64 bytes at 0x1000]");
+	assert_instant(world, 2, 31 * MS, "[malloc: 64 bytes at 0x1000]");
+	assert_instant(world, 3, 60 * MS, "[malloc: 64 bytes at 0x1000]");
+}
+
+static void test_reallocation_frees_first(void **state)
+{
+	struct world *world = *state;
+
+	add_alloc(world, 21 * MS + 3000, 32, ALLOC_FREED);
+	add_alloc(world, 21 * MS + 4000, 64, ALLOC_SAMPLED);
+	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_int_equal(world->thread->instant_cnt, 2);
+	assert_instant(world, 0, 21 * MS, "[freed: 32 bytes at 0x1000, allocated 1.500 ms before]");
+	assert_instant(world, 1, 21 * MS, "[malloc: 64 bytes at 0x1000]");
 }
 
 static void test_instants_are_in_order(void **state)
@@ -124,7 +139,7 @@ static void test_instants_are_in_order(void **state)
 	add_alloc(world, 40 * MS, 64, ALLOC_FREED);
 	assert_ok(place_allocs(world->timeline, world->snapshot));
 	assert_int_equal(world->thread->instant_cnt, 2);
-	assert_instant(world, 0, 40 * MS, "[free: 64 bytes at 0x1000, allocated 1.500 ms before]");
+	assert_instant(world, 0, 40 * MS, "[freed: 64 bytes at 0x1000, allocated 1.500 ms before]");
 	assert_string_equal(world->thread->instants[1].text, "[gap: overflow]");
 	assert_false(world->thread->instants[1].is_event);
 }
@@ -140,12 +155,12 @@ static void test_what_came_before_only_counts(void **state)
 	add_alloc(world, 40 * MS, 64, ALLOC_FREED);
 	assert_ok(place_allocs(world->timeline, world->snapshot));
 	assert_int_equal(world->thread->instant_cnt, 1);
-	alive = counter(world, "bytes alive (estimate)");
+	alive = counter(world, "live bytes (estimate)");
 	assert_int_equal(alive->point_cnt, 3);
 	assert_point(alive, 0, 0, 4 * 4096);
 	assert_point(alive, 1, 5 * MS, 6 * 4096);
 	assert_point(alive, 2, 40 * MS, 4 * 4096);
-	allocated = counter(world, "bytes allocated (estimate)");
+	allocated = counter(world, "allocated bytes (estimate)");
 	assert_int_equal(allocated->point_cnt, 2);
 	assert_point(allocated, 0, 0, 0);
 	assert_point(allocated, 1, 5 * MS, 2 * 4096);
@@ -188,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_allocation_stands_in_its_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_reallocation_frees_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_instants_are_in_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_came_before_only_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_each_process_counts_for_itself, set_up, tear_down),
