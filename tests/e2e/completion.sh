@@ -37,6 +37,11 @@ check 'programs' offers 4 ':program' run -v -- ''
 check "the program's own words are file names" offers 4 '' run -- ls --
 check 'file names' offers 2 '' decode ''
 check 'no such program: nothing' offers 3 '' run -t ma -- ./no/such/program
+check 'commands of a command' offers 2 'dump' memtrace du
+check 'their options' offers 3 '--max-lifetime --max-size' memtrace stats --max
+check 'their choices' offers 4 'function line path' memtrace hotspots --by ''
+check 'their choices behind "="' offers 3 '--source=major --source=minor' memtrace dump --source=m -- app.ctf
+check 'nothing of a command that is none' offers 3 '' memtrace frobnicate --m
 check 'no such command: nothing' offers 2 '' frobnicate ''
 check 'a cursor that is nowhere: nothing' offers 17 '' run ls
 

@@ -11,8 +11,10 @@ lists_commands() {
 }
 check 'trailcam --help has all commands' lists_commands
 
+# $1 is a command, or two words: "memtrace dump"
 begins_with_examples() {
-	status_is 0 "$trailcam" "$1" --help >"$tmp/out" && sed -n '2,4p' "$tmp/out" | grep -q "^  trailcam $1" && grep -qi 'exit status' "$tmp/out"
+	# shellcheck disable=SC2086
+	status_is 0 "$trailcam" $1 --help >"$tmp/out" && sed -n '2,4p' "$tmp/out" | grep -q "^  trailcam $1" && grep -qi 'exit status' "$tmp/out"
 }
 
 is_in_manual() {
@@ -20,7 +22,8 @@ is_in_manual() {
 		echo "the manual does not have $1"
 		return 1
 	}
-	for option in $("$trailcam" __complete 2 trailcam "$1" -- | cut -f1 | grep -vE '^--(help|usage)$'); do
+	# shellcheck disable=SC2086
+	for option in $("$trailcam" __complete "$(($(echo "$1" | wc -w) + 1))" trailcam $1 -- | cut -f1 | grep -vE '^--(help|usage)$'); do
 		says "$tmp/manual" "$option" >/dev/null || {
 			echo "the manual does not have $option"
 			return 1
@@ -28,10 +31,14 @@ is_in_manual() {
 	done
 }
 
-for command in $commands; do
+{
+	echo "$commands"
+	"$trailcam" __complete 2 trailcam memtrace '' | cut -f1 | sed 's/^/memtrace /'
+} >"$tmp/commands"
+while read -r command; do
 	check "$command --help begins with examples, and ends with the exit status" begins_with_examples "$command"
 	check "$command and its options are in the manual" is_in_manual "$command"
-done
+done <"$tmp/commands"
 
 # --- exit statuses; bad_input.sh and run.sh have more of those of run
 o=$tmp/x.fxt
@@ -63,6 +70,10 @@ check 'decode: not a recording' exits_with 1 decode "$tmp" -o "$o"
 check 'decode: wrong usage' exits_with 2 decode -o "$o"
 check 'dump: not a recording' exits_with 1 dump --slices "$tmp"
 check 'dump: wrong usage' exits_with 2 dump
+check 'memtrace: not a trace' exits_with 1 memtrace stats "$programs/wordcount"
+check 'memtrace: no command' exits_with 2 memtrace
+check 'memtrace: no such command' exits_with 2 memtrace frobnicate
+check 'memtrace: wrong usage' exits_with 2 memtrace stats
 check 'no command' exits_with 2
 check 'no such command' exits_with 2 frobnicate
 finish
