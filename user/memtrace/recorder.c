@@ -27,7 +27,7 @@
 enum {
 	RING_BYTES = 16 << 20,
 	RING_BYTES_DENSE = 64 << 20,
-	DENSE = 64 << 10, /* intervals below it */
+	DENSE = 512 << 10, /* intervals below it */
 	READ_MAX = 1 << 16,
 };
 
