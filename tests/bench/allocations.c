@@ -8,17 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "figures.h"
 
 enum { RUNS = 7, PAIRS = 5000000, HELD = 100000 };
 
 static double now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+	return (double)clock_ns(CLOCK_MONOTONIC);
 }
 
 /* At once given back, from the allocator's nearest memory. */
@@ -70,21 +68,14 @@ static void run_child(const char *library, double *ret_figures)
 	wait(NULL);
 }
 
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void report(const char *what, double figures[RUNS][2], int which)
 {
-	double sorted[RUNS];
+	double sorted[RUNS], middle;
 
 	for (int i = 0; i < RUNS; i++)
 		sorted[i] = figures[i][which];
-	qsort(sorted, RUNS, sizeof(*sorted), compare);
-	printf("  %-52s %10.1f ns  (%.1f to %.1f)\n", what, sorted[RUNS / 2], sorted[0], sorted[RUNS - 1]);
+	middle = median_of(sorted, RUNS);
+	printf("  %-52s %10.1f ns  (%.1f to %.1f)\n", what, middle, sorted[0], sorted[RUNS - 1]);
 }
 
 int main(int argc, char **argv)

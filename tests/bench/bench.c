@@ -11,11 +11,10 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "decode/decoder.h"
+#include "figures.h"
 #include "pipeline/copies.h"
 #include "pipeline/decode.h"
 #include "pipeline/stream.h"
@@ -29,31 +28,16 @@ enum { RUNS = 5 };
 
 static double seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static void die(const char *what, int err)
-{
-	fprintf(stderr, "bench: %s: %s\n", what, fail_message(err));
-	exit(1);
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
+	return clock_seconds(CLOCK_MONOTONIC);
 }
 
 /* Prints the median of the runs, and their spread. */
 static double report(const char *what, double *rates, const char *unit)
 {
-	qsort(rates, RUNS, sizeof(*rates), compare);
-	printf("  %-52s %10.3g %s  (%.3g to %.3g)\n", what, rates[RUNS / 2], unit, rates[0], rates[RUNS - 1]);
-	return rates[RUNS / 2];
+	double middle = median_of(rates, RUNS);
+
+	printf("  %-52s %10.3g %s  (%.3g to %.3g)\n", what, middle, unit, rates[0], rates[RUNS - 1]);
+	return middle;
 }
 
 static void silence(int *ret_saved)

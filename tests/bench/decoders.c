@@ -13,13 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/parallel.h"
 #include "decode/code.h"
 #include "decode/setup.h"
+#include "figures.h"
 #include "pipeline/decode.h"
 #include "pipeline/history.h"
 #include "pipeline/turns.h"
@@ -32,25 +31,9 @@ static unsigned long runs = 5;
 static bool with_perf;
 static const char *only = "", *history;
 
-static void die(const char *what, int err)
-{
-	fprintf(stderr, "bench: %s: %s\n", what, fail_message(err));
-	exit(1);
-}
-
 static double now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
+	return clock_seconds(CLOCK_MONOTONIC);
 }
 
 /* ---- one recording ---- */
@@ -337,7 +320,7 @@ static void report(const struct subject *subject, struct series *series)
 	double megabytes = (double)subject->aux->size / 1e6, libipt, fast;
 
 	for (size_t i = 0; i < MEASURES; i++)
-		qsort(series[i].times, series[i].cnt, sizeof(double), compare);
+		qsort(series[i].times, series[i].cnt, sizeof(double), compare_figures);
 	libipt = median(&series[LIBIPT_COLD]);
 	fast = median(&series[FAST_COLD]);
 	printf("%s: %.1f MB\n", subject->path, megabytes);

@@ -10,10 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "figures.h"
 #include "memtrace/reader.h"
 #include "memtrace/writer.h"
 
@@ -22,16 +21,7 @@ enum { RUNS = 5, EVENTS = 6000000, DEPTH = 70, CODES = 4000, YOUNG = 1 << 16 };
 /* Of the processor: what else runs does not count. */
 static double seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static void die(const char *what, int err)
-{
-	fprintf(stderr, "bench: %s: %s\n", what, fail_message(err));
-	exit(1);
+	return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* ---- the trace ---- */
@@ -252,25 +242,17 @@ static const struct {
 	{"reading and writing", copy, "4.2"},
 };
 
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void measure(struct trace *trace, size_t nth)
 {
-	double took[RUNS], median;
+	double took[RUNS], middle;
 
 	for (size_t i = 0; i < RUNS; i++)
 		took[i] = measures[nth].run(trace);
-	qsort(took, RUNS, sizeof(*took), compare);
-	median = took[RUNS / 2];
-	printf("  %-30s %8.4f (%.4f to %.4f) %8.0f", measures[nth].name, median, took[0], took[RUNS - 1],
-	       (double)trace->size / median / 1e6);
+	middle = median_of(took, RUNS);
+	printf("  %-30s %8.4f (%.4f to %.4f) %8.0f", measures[nth].name, middle, took[0], took[RUNS - 1],
+	       (double)trace->size / middle / 1e6);
 	if (nth)
-		printf(" %12.1f %12s", (double)trace->event_cnt / median / 1e6, measures[nth].memtrace);
+		printf(" %12.1f %12s", (double)trace->event_cnt / middle / 1e6, measures[nth].memtrace);
 	putchar('\n');
 }
 

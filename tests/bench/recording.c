@@ -13,14 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/path.h"
+#include "figures.h"
 #include "image/elf_file.h"
 #include "memtrace/recorder.h"
 #include "trigger/uprobe_multi.h"
@@ -35,25 +34,9 @@ struct shared {
 
 static struct shared *shared;
 
-static void die(const char *what, int err)
-{
-	fprintf(stderr, "bench: %s: %s\n", what, fail_message(err));
-	exit(1);
-}
-
 static double now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
+	return (double)clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- a pair ---- */
@@ -234,15 +217,14 @@ static void pairs(void)
 
 	printf("malloc(64) and free(), ns a pair: median of %d (best)\n", ROUNDS);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		double ns[ROUNDS];
+		double ns[ROUNDS], middle;
 
 		for (size_t j = 0; j < ROUNDS; j++)
 			ns[j] = rows[i].run(rows[i].pairs);
-		qsort(ns, ROUNDS, sizeof(*ns), compare);
+		middle = median_of(ns, ROUNDS);
 		if (!i)
-			first = ns[ROUNDS / 2];
-		printf("  %-56s %9.1f (%.1f)  x%.0f\n", rows[i].name, ns[ROUNDS / 2], ns[0],
-		       ns[ROUNDS / 2] / first);
+			first = middle;
+		printf("  %-56s %9.1f (%.1f)  x%.0f\n", rows[i].name, middle, ns[0], middle / first);
 	}
 }
 
@@ -272,8 +254,7 @@ static double median_seconds(char *const argv[])
 
 	for (size_t i = 0; i < RUNS; i++)
 		seconds[i] = run_seconds(argv);
-	qsort(seconds, RUNS, sizeof(*seconds), compare);
-	return seconds[RUNS / 2];
+	return median_of(seconds, RUNS);
 }
 
 /* argv after the words of trailcam, if there are some. */

@@ -17,15 +17,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/error.h"
+#include "figures.h"
 #include "recording/recording.h"
 #include "source/proc_status.h"
-
-static void die(const char *what, int err)
-{
-	fprintf(stderr, "bench: %s: %s\n", what, fail_message(err));
-	exit(1);
-}
 
 /* ---- the program ---- */
 

@@ -18,12 +18,11 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
-#include "base/error.h"
+#include "figures.h"
 #include "trigger/condition.h"
 #include "trigger/trigger.h"
 #include "trigger/uprobe_multi.h"
@@ -40,18 +39,9 @@ struct shared {
 
 static struct shared *shared;
 
-static void die(const char *what, int err)
-{
-	fprintf(stderr, "bench: %s: %s\n", what, fail_message(err));
-	exit(1);
-}
-
 static uint64_t now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static void pin_to(int cpu)
@@ -61,19 +51,6 @@ static void pin_to(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	sched_setaffinity(0, sizeof(set), &set);
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static double median(double *values, size_t cnt)
-{
-	qsort(values, cnt, sizeof(*values), compare);
-	return cnt ? values[cnt / 2] : 0;
 }
 
 /* ---- the program ---- */
@@ -144,7 +121,7 @@ static void note(size_t *cnt)
 
 static struct result result_of(size_t latency_cnt)
 {
-	return (struct result){median(shared->cost_ns, CALLS), median(latencies, latency_cnt)};
+	return (struct result){median_of(shared->cost_ns, CALLS), median_of(latencies, latency_cnt)};
 }
 
 static struct result bare(void)
@@ -375,8 +352,8 @@ static struct result report(const char *name, const struct result *rounds)
 		cost[i] = rounds[i].cost_ns;
 		latency[i] = rounds[i].latency_ns;
 	}
-	median(cost, ROUNDS);
-	median(latency, ROUNDS);
+	median_of(cost, ROUNDS);
+	median_of(latency, ROUNDS);
 	printf("  %-48s %8.0f (%.0f to %.0f)", name, cost[ROUNDS / 2], cost[0], cost[ROUNDS - 1]);
 	if (latency[ROUNDS / 2] > 0)
 		printf("   %8.0f (%.0f to %.0f)", latency[ROUNDS / 2], latency[0], latency[ROUNDS - 1]);
