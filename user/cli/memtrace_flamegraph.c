@@ -33,13 +33,7 @@ static const struct argp_option options[] = {
 
 static bool ends_in(const char *path, const char *suffix)
 {
-	size_t len = strlen(path);
-
-	if (path_ends_in(path, len, ".gz"))
-		len -= strlen(".gz");
-	else if (path_ends_in(path, len, ".zst"))
-		len -= strlen(".zst");
-	return path_ends_in(path, len, suffix);
+	return path_ends_in(path, output_plain_len(path), suffix);
 }
 
 static void check(struct argp_state *state, struct flamegraph *flamegraph)

@@ -31,9 +31,9 @@ static void write_quoted(struct output *output, const char *text)
 
 static void write_field(struct output *output, const char *text)
 {
-	CLEANUP(freep) char *clean = utf8_is_clean(text) ? NULL : utf8_clean(text, 3 * strlen(text));
+	CLEANUP(freep) char *copy = NULL;
 
-	text = clean ? clean : text;
+	text = utf8_cleaned(text, &copy);
 	if (text[strcspn(text, ",\"\r\n")])
 		write_quoted(output, text);
 	else

@@ -33,6 +33,8 @@ struct output {
 	uint8_t *buffer; /* GZIP_BUFFER bytes; gzip's, or its own */
 };
 
+static const char gz[] = ".gz", zst[] = ".zst";
+
 static void output_free(struct output *output)
 {
 	if (output->gzip)
@@ -90,13 +92,23 @@ static int write_compressed(void *ctx, const uint8_t *bytes, size_t size)
 	return write_all(output->fd, bytes, size);
 }
 
+size_t output_plain_len(const char *path)
+{
+	size_t len = strlen(path);
+
+	if (path_ends_in(path, len, gz))
+		return len - strlen(gz);
+	return path_ends_in(path, len, zst) ? len - strlen(zst) : len;
+}
+
 static int begin_buffer(struct output *output)
 {
+	const char *suffix = output->path + output_plain_len(output->path);
 	int err = 0;
 
-	if (path_ends_in(output->path, strlen(output->path), ".gz"))
+	if (!strcmp(suffix, gz))
 		err = gzip_new(&output->gzip, write_compressed, output);
-	else if (path_ends_in(output->path, strlen(output->path), ".zst"))
+	else if (!strcmp(suffix, zst))
 		err = zstd_file_new(&output->zstd, output->fd);
 	if (!err)
 		output->buffer = output->gzip ? gzip_buffer(output->gzip) : malloc(GZIP_BUFFER);

@@ -13,6 +13,9 @@
 
 struct output;
 
+/* How much of the path is left without the ".gz" or ".zst" that says how the file is compressed. */
+size_t output_plain_len(const char *path);
+
 /* -errno with a sentence that names the path. */
 int output_open(struct output **ret_output, const char *path);
 

@@ -138,9 +138,9 @@ static void write_control(struct output *output, char c)
 
 void write_on_line(struct output *output, const char *text)
 {
-	CLEANUP(freep) char *clean = utf8_is_clean(text) ? NULL : utf8_clean(text, 3 * strlen(text));
+	CLEANUP(freep) char *copy = NULL;
 
-	text = clean ? clean : text;
+	text = utf8_cleaned(text, &copy);
 	while (*text) {
 		size_t plain = 0;
 
@@ -155,9 +155,9 @@ void write_on_line(struct output *output, const char *text)
 
 void write_folded_name(struct output *output, const char *name)
 {
-	CLEANUP(freep) char *clean = utf8_is_clean(name) ? NULL : utf8_clean(name, 3 * strlen(name));
+	CLEANUP(freep) char *copy = NULL;
 
-	name = clean ? clean : name;
+	name = utf8_cleaned(name, &copy);
 	for (size_t plain; *name; name += plain + !!name[plain]) {
 		plain = strcspn(name, ";\r\n");
 		output_write(output, name, plain);

@@ -43,12 +43,8 @@ struct sink_list sink_suffixes(void)
 
 static const struct sink *find_by_suffix(const char *path)
 {
-	size_t len = strlen(path);
+	size_t len = output_plain_len(path);
 
-	if (path_ends_in(path, len, ".gz"))
-		len -= strlen(".gz");
-	else if (path_ends_in(path, len, ".zst"))
-		len -= strlen(".zst");
 	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
 		if (path_ends_in(path, len, sinks[i]->suffix))
 			return sinks[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sinks/utf8.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ char *utf8_clean(const char *text, size_t max)
 	return clean;
 }
 
-bool utf8_is_clean(const char *text)
+static bool is_clean(const char *text)
 {
 	size_t len = 1;
 
@@ -61,4 +62,10 @@ bool utf8_is_clean(const char *text)
 		text += len;
 	}
 	return !*text;
+}
+
+const char *utf8_cleaned(const char *text, char **ret_copy)
+{
+	*ret_copy = is_clean(text) ? NULL : utf8_clean(text, 3 * strlen(text));
+	return *ret_copy ? *ret_copy : text;
 }
