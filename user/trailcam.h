@@ -42,8 +42,9 @@ static inline void trailcam_snapshot(uint64_t start, uint64_t value)
 }
 
 /*
- * One copy in a program however many files include this (a COMDAT group). It begins with a five-byte nop, which Linux 6.18 probes
- * without a trap. The note describes the same place as the USDT probe trailcam:snapshot, for programs without symbols
+ * One copy in a program however many files include this (a COMDAT group). It begins with a nop of one byte, which every kernel emulates.
+ * Linux 6.18 replaces a probed nop of five bytes by a call, and children that are forked die of that. The note describes the same place
+ * as the USDT probe trailcam:snapshot, for programs without symbols
  * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
  */
 __asm__(".pushsection .text.trailcam_snapshot_indicator, \"axG\", @progbits, trailcam_snapshot_indicator, "
@@ -51,7 +52,7 @@ __asm__(".pushsection .text.trailcam_snapshot_indicator, \"axG\", @progbits, tra
 	".weak trailcam_snapshot_indicator\n"
 	".type trailcam_snapshot_indicator, @function\n"
 	"trailcam_snapshot_indicator:\n"
-	"	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+	"	nop\n"
 	"	ret\n"
 	".size trailcam_snapshot_indicator, . - trailcam_snapshot_indicator\n"
 	".pushsection .note.stapsdt, \"?\", \"note\"\n"

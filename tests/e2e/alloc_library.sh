@@ -75,6 +75,11 @@ agrees() {
 	[ -n "$totals" ] && says "$tmp/err" "$totals"
 }
 
+children_live() {
+	record --sampler preload --interval 1 -- "$programs/forks" && says "$tmp/out" '0 of 200 children died'
+}
+check 'children of a program that is sampled live' children_live
+
 # Where make install puts it.
 is_found() {
 	mkdir -p "$tmp/prefix/bin" "$tmp/prefix/lib/trailcam" && cp "$trailcam" "$tmp/prefix/bin" && cp "$library" "$tmp/prefix/lib/trailcam" &&

@@ -55,4 +55,16 @@ no_detour() {
 	! grep -E 'uprobes|untraced' "$tmp/slices"
 }
 check 'the probe itself does not show in the trace' no_detour
+
+# children_live TRIGGER WHAT: those of a program with a probe do what they would have done, and are seen.
+children_live() {
+	"$trailcam" run --source none --follow-forks --max-hits 10000 -t "$1" -o "$tmp/t.csv" -- \
+		"$programs/forks" "$2" >"$tmp/out" 2>"$tmp/err"
+	says "$tmp/out" '0 of 200 children died' && says "$tmp/err" 'only 8000 hits'
+}
+check 'children of a program with marks live' children_live . marks
+check 'children of a program with a probed nop of five bytes live' children_live five_byte_nop nop
+strip -o "$tmp/stripped" "$programs/forks" && programs_kept=$programs && programs=$tmp && mv "$tmp/stripped" "$tmp/forks"
+check 'marks of a stripped program' children_live . marks
+programs=$programs_kept
 finish

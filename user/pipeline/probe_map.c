@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
-enum { INT3 = 0xcc, CALL_REL32 = 0xe8, NOP5_BYTES = 5 };
+enum { INT3 = 0xcc };
 
 static bool same_file(const struct probe *probe, const struct sideband_mapping *mapping)
 {
@@ -40,16 +40,16 @@ static bool probe_addr(const struct probe *probe, const struct sideband_mapping 
 static int verify(const struct probe *probe, pid_t pid, uint64_t addr)
 {
 	CLEANUP(closep) int fd = -1;
-	uint8_t code[NOP5_BYTES];
 	char path[64];
+	uint8_t code;
 	ssize_t size;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? -1 : pread(fd, code, sizeof(code), (off_t)addr);
+	size = fd < 0 ? -1 : pread(fd, &code, sizeof(code), (off_t)addr);
 	if (size <= 0)
 		return 0; /* the process is gone: nothing to verify */
-	return probe_verify(probe, code, (size_t)size);
+	return probe_verify(probe, &code, (size_t)size);
 }
 
 int probe_map_verify(const struct probe_map *map, pid_t pid, const struct sideband_mapping *mapping)
@@ -67,23 +67,13 @@ int probe_map_verify(const struct probe_map *map, pid_t pid, const struct sideba
 	return 0;
 }
 
-static void unpatch_code(const struct probe *probe, uint8_t *code, size_t size)
-{
-	static const uint8_t nop5[NOP5_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-
-	if (code[0] == INT3)
-		code[0] = probe->original[0];
-	else if (code[0] == CALL_REL32 && !memcmp(probe->original, nop5, sizeof(nop5)))
-		memcpy(code, nop5, size < sizeof(nop5) ? size : sizeof(nop5));
-}
-
 void probe_unpatch(const struct probe *probe, const struct sideband_mapping *mapping, uint64_t addr,
 		   uint8_t *bytes, size_t size)
 {
 	uint64_t at;
 
-	if (probe_addr(probe, mapping, &at) && at - addr < size)
-		unpatch_code(probe, bytes + (at - addr), size - (at - addr));
+	if (probe_addr(probe, mapping, &at) && at - addr < size && bytes[at - addr] == INT3)
+		bytes[at - addr] = probe->original[0];
 }
 
 void probe_map_unpatch(const struct probe_map *map, const struct sideband_mapping *mapping, uint64_t addr,

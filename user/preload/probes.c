@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The notes by which tools find the probes (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation). A probe is a five-byte nop, as in
+ * The notes by which tools find the probes (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation). A probe is a nop of one byte, as in
  * user/trailcam.h.
  */
 #include "preload/probes.h"
@@ -14,7 +14,7 @@ volatile uint16_t otel_memory_free_semaphore __attribute__((section(".probes")))
 		".hidden " #function "\n"                                      \
 		".type " #function ", @function\n" #function ":\n"             \
 		"	.cfi_startproc\n"                                            \
-		"990:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"                    \
+		"990:	nop\n"                                                   \
 		"	ret\n"                                                       \
 		"	.cfi_endproc\n"                                              \
 		".size " #function ", . - " #function "\n"                     \

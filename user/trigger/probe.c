@@ -7,17 +7,18 @@
  */
 #include "trigger/probe.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include <Zydis/Zydis.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "trigger/boundary.h"
+#include "trigger/site.h"
 
-enum { INT3 = 0xcc, CALL_REL32 = 0xe8, PREFIX_OPERAND_SIZE = 0x66 };
-
-static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+enum { INT3 = 0xcc, PREFIX_OPERAND_SIZE = 0x66 };
 
 static bool has_prefix(const ZydisDecodedInstruction *insn, uint8_t prefix)
 {
@@ -81,6 +82,16 @@ const char *probe_obstacle(const uint8_t *code, size_t size)
 	return NULL;
 }
 
+/* Since when the kernel replaces a probed five-byte nop. */
+static bool kernel_calls_nop5(void)
+{
+	struct utsname host;
+	unsigned major, minor;
+
+	return uname(&host) || sscanf(host.release, "%u.%u", &major, &minor) != 2 || major > 6 ||
+	       (major == 6 && minor >= 18);
+}
+
 /* Where the file really lies, as it will stand in /proc/PID/maps; below /proc a link is followed by the kernel only. */
 static char *canonical_path(const char *path)
 {
@@ -102,7 +113,14 @@ int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, co
 	const char *obstacle;
 	size_t size;
 
-	if (elf_file_offset(file, addr, &probe.file_offset))
+	if (site_off_nop5(file, addr, &probe.addr) && kernel_calls_nop5())
+		return fail(-ENOTSUP,
+			    "no probe can be put on %s in %s: there is a five-byte nop, of which this kernel "
+			    "makes a "
+			    "call that kills forked children, and the code jumps to what is behind it; name "
+			    "another place",
+			    name, elf_file_path(file));
+	if (elf_file_offset(file, probe.addr, &probe.file_offset))
 		return fail(-ENOEXEC, "%s has no code for %s: is it a separate debug file?",
 			    elf_file_path(file), name);
 	size = elf_file_read(file, probe.file_offset, probe.original, sizeof(probe.original));
@@ -151,12 +169,9 @@ void probe_release(struct probe *probe)
 	*probe = (struct probe){0};
 }
 
-/* A five-byte nop becomes a call into the kernel's trampoline after the first hit. */
 int probe_verify(const struct probe *probe, const uint8_t *code, size_t size)
 {
 	if (size && code[0] == INT3)
-		return 0;
-	if (size && code[0] == CALL_REL32 && !memcmp(probe->original, nop5, sizeof(nop5)))
 		return 0;
 	return fail(-ENOTSUP,
 		    "the kernel has put no breakpoint on %s in %s: it cannot probe the instruction there "

@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "base/array.h"
+#include "image/elf_range.h"
 
 enum { PREFIX_INSNS = 12 }; /* that long a way from the beginning is looked at */
 
@@ -150,6 +151,45 @@ uint64_t site_cheapest(struct elf_file *file, const struct elf_symbol *function)
 		passed.to += insn.code.length;
 	}
 	return function->addr;
+}
+
+/* insn_is_nop() of the kernel, whatever the prefixes. */
+static bool is_nop5(const ZydisDecodedInstruction *insn)
+{
+	return insn->length == 5 && insn->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	       ((insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn->opcode == 0x90) ||
+		(insn->opcode_map == ZYDIS_OPCODE_MAP_0F && insn->opcode == 0x1f));
+}
+
+/* The function around addr, or what lies between two that are known. */
+static bool find_function(struct elf_file *file, uint64_t addr, struct elf_symbol *ret_function)
+{
+	size_t cnt;
+	const struct elf_range *ranges = elf_file_ranges(file, &cnt);
+	const struct elf_range *range = elf_range_find(ranges, cnt, addr);
+
+	if (!range)
+		return false;
+	ret_function->addr = range->symbol ? range->symbol->addr : range->start;
+	ret_function->size = range->end - ret_function->addr;
+	if (range->symbol && range->symbol->size > ret_function->size)
+		ret_function->size = range->symbol->size;
+	return true;
+}
+
+int site_off_nop5(struct elf_file *file, uint64_t addr, uint64_t *ret_addr)
+{
+	struct elf_symbol function = {0};
+	struct span passed = {addr, addr};
+	struct insn insn;
+
+	while (decode(file, passed.to, &insn) && is_nop5(&insn.code))
+		passed.to += insn.code.length;
+	if (passed.to != addr && (!find_function(file, addr, &function) ||
+				  site_each_target(file, &function, is_in_span, &passed) > 0))
+		return -ENOTSUP;
+	*ret_addr = passed.to;
+	return 0;
 }
 
 bool site_leads_to(struct elf_file *file, uint64_t addr, uint64_t *ret_target)

@@ -18,6 +18,13 @@ bool site_is_emulated(const ZydisDecodedInstruction *insn);
  */
 uint64_t site_cheapest(struct elf_file *file, const struct elf_symbol *function);
 
+/*
+ * Where a probe that is wanted at addr does no harm: at addr itself, unless a nop of five bytes is there. Linux 6.18 makes of a probed one a call of [uprobes-trampoline],
+ * and a child that is forked inherits the call without that mapping: it dies of SIGSEGV. Then the instruction behind it, where registers and memory are the same.
+ * -ENOTSUP without a sentence: the function jumps there, so it is not as good a place.
+ */
+int site_off_nop5(struct elf_file *file, uint64_t addr, uint64_t *ret_addr);
+
 /* Whether the function at addr does nothing but jump on to another one, perhaps after it has changed registers. */
 bool site_leads_to(struct elf_file *file, uint64_t addr, uint64_t *ret_target);
 

@@ -28,7 +28,14 @@ static const char source[] =
 	"function sixteen\n test %rdi, %rdi\n .byte 0x66\n je 1f\n1: ret\n finish sixteen\n"
 	"function indirect\n test %rdi, %rdi\n jmp *%rax\n finish indirect\n"
 	"function hands_on\n mov %rdi, %rsi\n mov $1, %edi\n jmp pushes\n finish hands_on\n"
-	"function calls\n push %rbx\n call pushes\n call tests\n pop %rbx\n jmp endbr\n finish calls\n";
+	"function calls\n push %rbx\n call pushes\n call tests\n pop %rbx\n jmp endbr\n finish calls\n"
+	".macro nop5\n .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n .endm\n"
+	"function short_nop\n nopl (%rax)\n ret\n finish short_nop\n"
+	"function five\n nop5\n ret\n finish five\n"
+	"function five_twice\n nop5\n .byte 0x66, 0x66, 0x66, 0x66, 0x90\n push %rbp\n pop %rbp\n ret\n"
+	"finish five_twice\n"
+	"function skipped\n nop5\n je 1f\n nop\n1: ret\n finish skipped\n"
+	"function come_to\n nop5\n1: dec %edi\n jne 1b\n ret\n finish come_to\n";
 
 static struct elf_file *file;
 
@@ -78,6 +85,26 @@ static void test_cheapest(void **state)
 		if (site_cheapest(file, symbol) != symbol->addr + places[i].offset)
 			fail_msg("%s: +%llu", places[i].name,
 				 (unsigned long long)(site_cheapest(file, symbol) - symbol->addr));
+	}
+}
+
+static void test_off_nop5(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t offset;
+		int err;
+	} places[] = {
+		{"short_nop", 0, 0}, {"five", 5, 0},	       {"five_twice", 10, 0},
+		{"skipped", 5, 0},   {"come_to", 0, -ENOTSUP},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		uint64_t addr = function(places[i].name)->addr, place = addr;
+
+		assert_int_equal(site_off_nop5(file, addr, &place), places[i].err);
+		assert_int_equal(place, addr + places[i].offset);
 	}
 }
 
@@ -131,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cheapest),
+		cmocka_unit_test(test_off_nop5),
 		cmocka_unit_test(test_leads_to),
 		cmocka_unit_test(test_targets),
 	};
