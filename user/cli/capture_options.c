@@ -6,7 +6,6 @@
 #include <libgen.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -14,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/pick_trigger.h"
 #include "recording/recording.h"
+#include "sinks/output.h"
 
 enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
 
@@ -277,18 +277,29 @@ static void limit_to_disk(struct capture_options *options, const char *dir)
 		options->capture.max_bytes = room;
 }
 
-/* Whether there can be a file of that name. */
+/* The program and the targets' executables. */
+static int check_programs(const struct capture_config *capture, const char *path)
+{
+	char exe[32];
+	int err = capture->path ? output_check_input(path, capture->path, "run") : 0;
+
+	for (size_t i = 0; i < capture->pid_cnt && !err; i++) {
+		snprintf(exe, sizeof(exe), "/proc/%d/exe", capture->pids[i]);
+		err = output_check_input(path, exe, "run");
+	}
+	return err;
+}
+
 static int check_path(struct capture_options *options, const char *path)
 {
 	CLEANUP(freep) char *copy = strdup(path);
-	const char *dir = copy ? dirname(copy) : NULL;
+	int err = copy ? output_check(path) : -ENOMEM;
 
-	if (!dir)
-		return -ENOMEM;
-	if (strcmp(path, "-") && access(path, W_OK) && (errno != ENOENT || access(dir, W_OK)))
-		return fail_errno(-errno, "cannot write %s", path);
-	limit_to_disk(options, dir);
-	return 0;
+	if (!err)
+		err = check_programs(&options->capture, path);
+	if (!err)
+		limit_to_disk(options, dirname(copy));
+	return err;
 }
 
 int capture_options_check(struct capture_options *options)
@@ -297,7 +308,9 @@ int capture_options_check(struct capture_options *options)
 
 	for (size_t i = 0; i < options->outputs.cnt && !err; i++)
 		err = check_path(options, options->outputs.paths[i]);
-	if (err)
-		return err;
-	return options->recording ? recording_check_target(options->recording) : 0;
+	if (!err && options->capture.step_log)
+		err = check_path(options, options->capture.step_log);
+	if (!err && options->recording)
+		err = recording_check_target(options->recording);
+	return err;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/reading.h"
 #include "cli/cli.h"
 #include "cli/memtrace.h"
 #include "cli/outputs.h"
@@ -31,6 +32,8 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const char default_path[] = "flamegraph.html";
+
 static bool ends_in(const char *path, const char *suffix)
 {
 	return path_ends_in(path, output_plain_len(path), suffix);
@@ -53,6 +56,16 @@ static void check(struct argp_state *state, struct flamegraph *flamegraph)
 		argp_error(state, "--samples is for folded stacks (-o FILE.folded): the page shows both");
 	if (flamegraph->input.path && outputs_check_input(&outputs, flamegraph->input.path))
 		argp_error(state, "%s", fail_message(-EINVAL));
+}
+
+static int check_default(const struct flamegraph *flamegraph)
+{
+	static const char mark[] = "<title>trailcam";
+
+	return flamegraph->path == default_path
+		       ? outputs_check_default(default_path,
+					       reading_has(default_path, mark, strlen(mark), 4096))
+		       : 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -129,13 +142,15 @@ static int write_graph(const struct flamegraph *flamegraph, const struct memtrac
 int memtrace_flamegraph(int argc, char **argv)
 {
 	CLEANUP(memtrace_freep) struct memtrace *trace = NULL;
-	struct flamegraph flamegraph = {.path = "flamegraph.html"};
+	struct flamegraph flamegraph = {.path = default_path};
 	int err;
 
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam memtrace flamegraph";
 	options_parse(&argp, argc, argv, 0, &flamegraph);
-	err = memtrace_load(&trace, flamegraph.input.path, &flamegraph.input.filter);
+	err = check_default(&flamegraph);
+	if (!err)
+		err = memtrace_load(&trace, flamegraph.input.path, &flamegraph.input.filter);
 	if (err)
 		return report(err, STATUS_FAILED);
 	return memtrace_end(trace, write_graph(&flamegraph, trace));

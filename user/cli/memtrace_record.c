@@ -18,7 +18,9 @@
 #include "cli/cli.h"
 #include "cli/front.h"
 #include "cli/memtrace.h"
+#include "cli/outputs.h"
 #include "memtrace/preload.h"
+#include "memtrace/reader.h"
 #include "memtrace/recording.h"
 #include "pipeline/command_line.h"
 #include "pipeline/interrupt.h"
@@ -291,9 +293,11 @@ static int finish(const struct record_options *options, const struct alloc_recor
 
 static int choose_output(struct record_options *options, const char *program)
 {
-	if (!options->output && asprintf(&options->output, "%s.ctf", path_name(program)) < 0)
+	if (options->output)
+		return output_check_input(options->output, program, "run");
+	if (asprintf(&options->output, "%s.ctf", path_name(program)) < 0)
 		return -ENOMEM;
-	return 0;
+	return outputs_check_default(options->output, memtrace_reader_is(options->output));
 }
 
 /* ---- a process ---- */

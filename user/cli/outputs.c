@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "recording/recording.h"
+#include "sinks/fxt_read.h"
 #include "sinks/sink.h"
 
 enum { OPT_FORMAT = 2048 };
@@ -57,12 +59,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp outputs_argp = {.options = table, .parser = parse, .help_filter = help};
 
+int outputs_check_default(const char *path, bool is_ours)
+{
+	struct stat st;
+
+	if (is_ours || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	return fail(-EEXIST, "%s is there already and is no trace: give the name of another file with -o",
+		    path);
+}
+
 int outputs_check(struct outputs *outputs)
 {
+	static const char default_path[] = "trace.fxt.gz";
+	int err = 0;
+
 	if (outputs->format && !outputs->cnt)
 		return fail(-EINVAL, "--format is for files whose suffix names no format: give one with -o");
-	if (!outputs->cnt)
-		outputs->paths[outputs->cnt++] = "trace.fxt.gz";
+	if (!outputs->cnt) {
+		outputs->paths[outputs->cnt++] = default_path;
+		err = outputs_check_default(default_path, fxt_is(default_path));
+	}
+	if (err)
+		return err;
 	for (size_t i = 0; i < outputs->cnt; i++) {
 		outputs->sinks[i] = sink_find(outputs->paths[i], outputs->format);
 		if (!outputs->sinks[i])
@@ -74,18 +93,27 @@ int outputs_check(struct outputs *outputs)
 	return 0;
 }
 
-int outputs_check_input(const struct outputs *outputs, const char *input)
+int output_check_input(const char *output, const char *input, const char *verb)
 {
 	struct stat in, out;
 
-	if (stat(input, &in) || !S_ISREG(in.st_mode))
+	if (stat(input, &in) || !S_ISREG(in.st_mode) || stat(output, &out) || in.st_dev != out.st_dev ||
+	    in.st_ino != out.st_ino)
 		return 0;
-	for (size_t i = 0; i < outputs->cnt; i++)
-		if (!stat(outputs->paths[i], &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-			return fail(-EINVAL,
-				    "%s is what is read, and would be replaced: give another file with -o",
-				    outputs->paths[i]);
-	return 0;
+	return fail(-EINVAL, "%s is what is %s, and would be replaced: give another file", output, verb);
+}
+
+int outputs_check_input(const struct outputs *outputs, const char *input)
+{
+	CLEANUP(freep) char *data = NULL;
+	int err = asprintf(&data, "%s/" RECORDING_DATA, input) < 0 ? -ENOMEM : 0;
+
+	for (size_t i = 0; i < outputs->cnt && !err; i++) {
+		err = output_check_input(outputs->paths[i], input, "read");
+		if (!err)
+			err = output_check_input(outputs->paths[i], data, "read");
+	}
+	return err;
 }
 
 static int write_one(const struct timeline *timeline, const char *holds, const struct sink *sink,

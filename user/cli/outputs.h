@@ -20,10 +20,18 @@ struct outputs {
 /* Its input is a struct outputs, all 0. */
 extern const struct argp outputs_argp;
 
-/* Finds the format of each; without any -o it is trace.fxt.gz. 0, or -EINVAL with a sentence. */
+/*
+ * Finds the format of each; without any -o it is trace.fxt.gz. 0, or with a sentence: -EINVAL; -EEXIST as outputs_check_default().
+ */
 int outputs_check(struct outputs *outputs);
 
-/* Whether what is read would be replaced by what is written: -EINVAL with a sentence, else 0. */
+/* A file that the user did not name is replaced only if it is empty or one of ours: -EEXIST with a sentence if it is not, else 0. */
+int outputs_check_default(const char *path, bool is_ours);
+
+/* Whether the file `input` would be replaced by `output`: -EINVAL with a sentence ("is what is VERB"), else 0. */
+int output_check_input(const char *output, const char *input, const char *verb);
+
+/* The same of all outputs and what is read, a file or a recording's directory. */
 int outputs_check_input(const struct outputs *outputs, const char *input);
 
 /*

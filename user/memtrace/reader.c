@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/reading.h"
 #include "memtrace/reader_internal.h"
 
 /* ---- damage ---- */
@@ -137,6 +138,13 @@ static int read_first_event(struct memtrace_reader *reader)
 	reader->info.start_us = (uint64_t)reader->packet.time_begin;
 	reader->info.domain = reader->packet.domain;
 	return read_info(reader, at);
+}
+
+bool memtrace_reader_is(const char *path)
+{
+	const uint32_t magic = CTF_MAGIC;
+
+	return reading_has(path, &magic, sizeof(magic), sizeof(magic));
 }
 
 static int read_first(struct memtrace_reader *reader)

@@ -19,6 +19,9 @@ struct memtrace_reader_config {
 	bool skip_frames; /* call stacks are not decoded: events have none, and what depends on them is not checked */
 };
 
+/* Whether the file begins as a trace does. */
+bool memtrace_reader_is(const char *path);
+
 /*
  * Opens a trace ("-": standard input) and reads how it was made. -errno of open(2) and read(2); -EBADMSG: not a trace, or one of a version that is not known, or
  * damaged right at its beginning. Each with a sentence that names the path.

@@ -277,14 +277,20 @@ static void take_allocs(struct cursor *cursor, struct snapshot *snapshot)
 	}
 }
 
+bool extra_is(const uint8_t *bytes, size_t size)
+{
+	return size >= sizeof(magic) && !memcmp(bytes, magic, sizeof(magic));
+}
+
 int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
 	struct cursor cursor = {.bytes = bytes, .size = size};
-	const uint8_t *head = take(&cursor, sizeof(magic));
-	uint32_t version = take_u32(&cursor);
+	uint32_t version;
 
-	if (!head || memcmp(head, magic, sizeof(magic)))
+	if (!extra_is(bytes, size))
 		return fail(-EBADMSG, "its trailcam section is damaged");
+	take(&cursor, sizeof(magic));
+	version = take_u32(&cursor);
 	if (version != EXTRA_VERSION && version != EXTRA_VERSION_NO_ALLOCS)
 		return fail(-ENOTSUP, "it was written by another version of trailcam (layout %u, not %d)",
 			    version, EXTRA_VERSION);

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "source/snapshot.h"
@@ -120,9 +121,13 @@ enum { PERF_ONLY_MARK = 0x7c };
 /* Writes the file. `directory` is the recording's final path, where code copies will be. 0, or a negative errno without a sentence. */
 int perf_data_write(const struct snapshot *snapshot, FILE *file, const char *directory);
 
+/* Whether the file is a perf.data that perf_data_write() wrote: it has our own section. */
+bool perf_data_is_ours(int fd);
+
 /* Parses the `size` bytes of a file; errors as recording_load(), without the file's name. AUX traces are copied, unless they stand in snapshot->file. */
 int perf_data_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
 
 /* Our own feature section: what perf has no place for. *ret_bytes is the caller's to free. */
 int extra_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size);
+bool extra_is(const uint8_t *bytes, size_t size);
 int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -105,6 +106,30 @@ static int read_features(struct reader *reader, bool *ret_is_ours)
 			return err;
 	}
 	return 0;
+}
+
+static bool read_at(int fd, uint64_t offset, void *bytes, size_t size)
+{
+	return offset <= INT64_MAX && pread(fd, bytes, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* The table's entries stand in the order of the features' bits, and ours is the only one of its word. */
+bool perf_data_is_ours(int fd)
+{
+	const unsigned int word = PERF_FEATURE_TRAILCAM / 64, bit = PERF_FEATURE_TRAILCAM % 64;
+	struct perf_header header;
+	struct perf_section section;
+	uint64_t table;
+	uint8_t head[8];
+
+	if (!read_at(fd, 0, &header, sizeof(header)) || memcmp(header.magic, "PERFILE2", 8) ||
+	    header.size != sizeof(header) || header.features[word] != 1ull << bit)
+		return false;
+	table = header.data.offset + header.data.size;
+	for (unsigned int i = 0; i < word; i++)
+		table += (uint64_t)__builtin_popcountll(header.features[i]) * sizeof(section);
+	return read_at(fd, table, &section, sizeof(section)) &&
+	       read_at(fd, section.offset, head, sizeof(head)) && extra_is(head, sizeof(head));
 }
 
 /* What our own recordings tell, perf's do not. */

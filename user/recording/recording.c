@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Saving: everything is written into a directory under a temporary name beside the target, which takes the target's name in one rename
- * when it is complete. An older recording is moved aside first and removed last.
+ * when it is complete. An older recording (recording/takeover.h) is moved aside first and removed last.
  */
 #include "recording/recording.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,54 +17,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/write_all.h"
 #include "recording/perf_data.h"
+#include "recording/takeover.h"
 #include "source/kernel_code.h"
-
-#define KERNEL_DIR "kcore_dir" /* as perf record --kcore names it */
-
-static bool is_ours(const char *name)
-{
-	return !strcmp(name, "data") || !strcmp(name, KERNEL_DIR) || !strncmp(name, "code.", 5);
-}
-
-/* Whether a directory holds nothing but a recording's files (or nothing at all). */
-static bool holds_only_a_recording(const char *path)
-{
-	DIR *dir = opendir(path);
-	bool only = dir;
-
-	for (struct dirent *entry; only && (entry = readdir(dir));)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && !is_ours(entry->d_name))
-			only = false;
-	if (dir)
-		closedir(dir);
-	return only;
-}
-
-static void remove_kernel_dir(int parent_fd)
-{
-	int fd = openat(parent_fd, KERNEL_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0)
-		kernel_code_remove(fd);
-	closep(&fd);
-	unlinkat(parent_fd, KERNEL_DIR, AT_REMOVEDIR);
-}
-
-static void remove_recording(const char *path)
-{
-	DIR *dir = opendir(path);
-
-	if (!dir)
-		return;
-	remove_kernel_dir(dirfd(dir));
-	for (struct dirent *entry; (entry = readdir(dir));)
-		if (is_ours(entry->d_name))
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
-	rmdir(path);
-}
 
 /* The directory that will hold the recording, and its name there, without trailing slashes. */
 static int split_path(const char *path, char **ret_parent, char **ret_name)
@@ -92,7 +47,8 @@ int recording_check_target(const char *path)
 {
 	CLEANUP(freep) char *parent = NULL;
 	CLEANUP(freep) char *name = NULL;
-	struct stat st;
+	CLEANUP(freep) char *plain = NULL; /* without trailing slashes, which would follow a link */
+	struct statx st;
 	int err = split_path(path, &parent, &name);
 
 	if (err)
@@ -101,12 +57,16 @@ int recording_check_target(const char *path)
 		return fail(-EINVAL, "'%s' is no name for a recording: give that of a new directory", path);
 	if (access(parent, W_OK))
 		return fail_errno(-errno, "cannot make the recording %s", path);
-	if (lstat(path, &st))
+	if (asprintf(&plain, "%s/%s", parent, name) < 0)
+		return -ENOMEM;
+	if (statx(AT_FDCWD, plain, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &st))
 		return errno == ENOENT ? 0 : fail_errno(-errno, "cannot make the recording %s", path);
-	if (!S_ISDIR(st.st_mode) || !holds_only_a_recording(path))
+	if (!S_ISDIR(st.stx_mode) || !takeover_is_safe(plain))
 		return fail(-EEXIST,
 			    "%s is there already and is not a recording: give the name of a new directory",
 			    path);
+	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+		return fail(-EBUSY, "%s is a mount point: give the name of a new directory in it", path);
 	return 0;
 }
 
@@ -135,7 +95,7 @@ static int write_copy(int dir_fd, const struct code_copy *copy)
 
 static int write_data(int dir_fd, const struct snapshot *snapshot, const char *final_path)
 {
-	int fd = openat(dir_fd, "data", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = openat(dir_fd, RECORDING_DATA, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
 	int err;
 
@@ -151,9 +111,9 @@ static int write_kernel(int dir_fd, const struct snapshot *snapshot)
 {
 	CLEANUP(closep) int fd = -1;
 
-	if (mkdirat(dir_fd, KERNEL_DIR, 0777))
+	if (mkdirat(dir_fd, RECORDING_KERNEL_DIR, 0777))
 		return -errno;
-	fd = openat(dir_fd, KERNEL_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(dir_fd, RECORDING_KERNEL_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : kernel_code_write(snapshot, fd);
 }
 
@@ -189,7 +149,8 @@ static int publish(const char *temporary, const char *path)
 		rename(old, path);
 		return err;
 	}
-	remove_recording(old);
+	if (!takeover_is_safe(old) || !takeover_remove(old))
+		log_warn("files came into the older recording meanwhile; it is kept as %s", old);
 	return 0;
 }
 
@@ -218,7 +179,7 @@ int recording_save(const struct snapshot *snapshot, const char *path)
 	if (!err)
 		err = publish(temporary, final_path);
 	if (err) {
-		remove_recording(temporary);
+		takeover_remove(temporary);
 		return fail_errno(err, "cannot make the recording %s", path);
 	}
 	return 0;
@@ -236,7 +197,7 @@ static int find_data(const char *path, char **ret_data, char **ret_dir)
 		return fail_errno(-errno, "cannot read the recording %s", path);
 	if (S_ISDIR(st.st_mode)) {
 		*ret_dir = strdup(path);
-		return asprintf(ret_data, "%s/data", path) < 0 || !*ret_dir ? -ENOMEM : 0;
+		return asprintf(ret_data, "%s/" RECORDING_DATA, path) < 0 || !*ret_dir ? -ENOMEM : 0;
 	}
 	*ret_data = strdup(path);
 	*ret_dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -277,7 +238,8 @@ static int load_kernel(struct snapshot *snapshot, const char *dir)
 {
 	CLEANUP(freep) char *path = NULL;
 
-	return asprintf(&path, "%s/" KERNEL_DIR, dir) < 0 ? -ENOMEM : kernel_code_read(snapshot, path);
+	return asprintf(&path, "%s/" RECORDING_KERNEL_DIR, dir) < 0 ? -ENOMEM
+								    : kernel_code_read(snapshot, path);
 }
 
 int recording_load(struct snapshot **ret_snapshot, const char *path)

@@ -13,10 +13,14 @@
 
 #include "source/snapshot.h"
 
+#define RECORDING_DATA	     "data"
+#define RECORDING_KERNEL_DIR "kcore_dir" /* as perf record --kcore names it */
+
 /*
  * Writes `snapshot` to the directory `path`. It is made under a temporary name beside it and renamed at the end: a killed
  * or failed save leaves nothing under `path`. -EEXIST with a sentence where `path` is there already (an empty
- * directory or an older recording of ours is replaced); -ENOSPC and the like with a sentence.
+ * directory or an older recording of ours, recording/takeover.h, is replaced); -EBUSY where it is a mount point; -ENOSPC and the like with
+ * a sentence.
  */
 int recording_save(const struct snapshot *snapshot, const char *path);
 

@@ -2,12 +2,13 @@
 /*
  * A regular file is written without a name (O_TMPFILE), so that a killed process leaves nothing behind, and gets a temporary name only to be
  * renamed over the old one. Where the file system cannot do that, it is written under the temporary name. Devices and pipes
- * are written as they are.
+ * are written as they are. Standard output is, too, by whatever name: had its file been replaced, what the program writes there would be lost.
  */
 #include "sinks/output.h"
 
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -71,17 +72,52 @@ static int open_regular(struct output *output)
 	return output->fd < 0 ? -errno : 0;
 }
 
+/* The standard stream that is this file already; -1: none. */
+static int standard_fd(const struct stat *st)
+{
+	struct stat standard;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (S_ISREG(st->st_mode) && !fstat(fd, &standard) && standard.st_dev == st->st_dev &&
+		    standard.st_ino == st->st_ino)
+			return fd;
+	return -1;
+}
+
+/* The kernel follows the link, and decides whether this user may; then the file is replaced where it is. */
+static int open_linked(struct output *output)
+{
+	CLEANUP(closep) int fd = open(output->path, O_WRONLY | O_CLOEXEC);
+	char fd_path[64], path[PATH_MAX];
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
+	len = readlink(fd_path, path, sizeof(path) - 1);
+	if (len < 0)
+		return -errno;
+	free(output->path);
+	output->path = strndup(path, (size_t)len);
+	return output->path ? open_regular(output) : -ENOMEM;
+}
+
 static int open_fd(struct output *output)
 {
-	struct stat st;
+	struct stat st, link;
+	int standard;
 
 	if (!strcmp(output->path, "-")) {
 		output->fd = dup(STDOUT_FILENO);
 		return output->fd < 0 ? -errno : 0;
 	}
-	if (stat(output->path, &st) || S_ISREG(st.st_mode))
+	if (stat(output->path, &st))
 		return open_regular(output);
-	output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
+	standard = standard_fd(&st);
+	if (standard < 0 && S_ISREG(st.st_mode))
+		return !lstat(output->path, &link) && S_ISLNK(link.st_mode) ? open_linked(output)
+									    : open_regular(output);
+	output->fd = standard < 0 ? open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : dup(standard);
 	return output->fd < 0 ? -errno : 0;
 }
 
@@ -115,11 +151,37 @@ static int begin_buffer(struct output *output)
 	return err || !output->buffer ? -ENOMEM : 0;
 }
 
+int output_check(const char *path)
+{
+	CLEANUP(freep) char *copy = strdup(path);
+	struct stat st;
+
+	if (!copy)
+		return -ENOMEM;
+	if (!strcmp(path, "-"))
+		return 0;
+	if (stat(path, &st)) {
+		if (errno == ENOENT && !lstat(path, &st))
+			return fail(-ENOENT, "cannot write %s: it is a link to a file that is not there",
+				    path);
+		return errno == ENOENT && !access(dirname(copy), W_OK)
+			       ? 0
+			       : fail_errno(-errno, "cannot write %s", path);
+	}
+	if (S_ISDIR(st.st_mode))
+		return fail(-EISDIR, "cannot write %s: it is a directory; give the name of a file", path);
+	if (S_ISBLK(st.st_mode))
+		return fail(-ENOTBLK, "cannot write %s: it is a block device; give the name of a file", path);
+	return access(path, W_OK) ? fail_errno(-errno, "cannot write %s", path) : 0;
+}
+
 int output_open(struct output **ret_output, const char *path)
 {
-	struct output *output = calloc(1, sizeof(*output));
-	int err;
+	int err = output_check(path);
+	struct output *output = err ? NULL : calloc(1, sizeof(*output));
 
+	if (err)
+		return err;
 	if (!output)
 		return -ENOMEM;
 	output->fd = -1;

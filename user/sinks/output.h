@@ -16,7 +16,14 @@ struct output;
 /* How much of the path is left without the ".gz" or ".zst" that says how the file is compressed. */
 size_t output_plain_len(const char *path);
 
-/* -errno with a sentence that names the path. */
+/*
+ * Whether there can be a file of that name: to be asked before anything is recorded. A plain file will be replaced, a link is followed to one, and
+ * pipes and character devices are written as they are. 0, or with a sentence: -EISDIR; -ENOTBLK for a block device, whose content would be lost;
+ * -ENOENT and -EACCES as open(2) has them.
+ */
+int output_check(const char *path);
+
+/* Errors as output_check(). */
 int output_open(struct output **ret_output, const char *path);
 
 /* Buffered. A failure (disk full) sticks: later writes are ignored and output_close() reports it. */

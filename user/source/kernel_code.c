@@ -459,6 +459,15 @@ int kernel_code_write(const struct snapshot *snapshot, int dir_fd)
 	return err;
 }
 
+bool kernel_code_is_file(const char *name)
+{
+	bool is_one = !strcmp(name, core_file);
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		is_one |= !strcmp(name, texts[i].file);
+	return is_one;
+}
+
 void kernel_code_remove(int dir_fd)
 {
 	unlinkat(dir_fd, core_file, 0);

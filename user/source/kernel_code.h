@@ -25,6 +25,9 @@ int kernel_code_read(struct snapshot *snapshot, const char *dir);
 /* Writes these files into the directory, if the snapshot has kernel code. 0, -ENOMEM, or the error of open(2) and the like without a sentence. */
 int kernel_code_write(const struct snapshot *snapshot, int dir_fd);
 
+/* Whether a file of such a directory is named so. */
+bool kernel_code_is_file(const char *name);
+
 /* Removes these files from the directory, where they are. */
 void kernel_code_remove(int dir_fd);
 
