@@ -53,6 +53,11 @@ only 'zstd' recording sinks
 only 'sys/ptrace' source
 only 'argp' cli
 
+# qsort(3) must not be given the NULL of an array without items.
+for file in $(grep -lE '\<qsort\(' user/*/*.[ch] | grep -v '^user/base/sort\.h$'); do
+	complain "$file: sort_array() (base/sort.h) in place of qsort()"
+done
+
 # Each header compiles alone.
 for header in user/*/*.h bpf/*.h; do
 	echo "#include \"$header\"" | gcc -fsyntax-only -xc -std=gnu11 -D_GNU_SOURCE -I. -Iuser -Wall -Wextra - ||

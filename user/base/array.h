@@ -9,14 +9,17 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Makes room for `want` items of `size` bytes in *items (doubling). 0, or -ENOMEM with the array unchanged. */
+/*
+ * Makes room for `want` items of `size` bytes in *items (doubling); *items is then no longer NULL, also where `want` is 0.
+ * 0, or -ENOMEM with the array unchanged.
+ */
 static inline int array_reserve(void *items_ptr, size_t *cap, size_t want, size_t size)
 {
 	void **items = items_ptr;
 	size_t grown = *cap ? *cap : 16;
 	void *moved;
 
-	if (want <= *cap)
+	if (want <= *cap && *items)
 		return 0;
 	while (grown < want)
 		if (__builtin_mul_overflow(grown, (size_t)2, &grown))

@@ -153,7 +153,7 @@ int spill_reserve(void *items_ptr, size_t *cap, size_t want, size_t size)
 	struct header *header = header_of(*items);
 	size_t grown, bytes;
 
-	if (want <= *cap)
+	if (want <= *cap && *items)
 		return 0;
 	grown = cap_for(header, *cap, want, size);
 	if (__builtin_mul_overflow(grown, size, &bytes) || bytes > SIZE_MAX / 2)

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "base/spill.h"
 #include "stacks/profile_diff.h"
 
@@ -152,7 +153,7 @@ static size_t *rank(const struct report *report, bool by_total)
 				     : (struct ranked){sum->self_ns, sum->total_ns, i};
 	}
 	if (ranked && order) {
-		qsort(ranked, profile->function_cnt, sizeof(*ranked), compare);
+		sort_array(ranked, profile->function_cnt, sizeof(*ranked), compare);
 		for (size_t i = 0; i < report->function_cnt; i++)
 			order[i] = ranked[i].function;
 	}

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/sort.h"
 #include "decode/status.h"
 
 /* sections[isid] = section */
@@ -69,7 +70,7 @@ static int sort_sections(struct code_image_set *set)
 	if (!bytes)
 		return 0;
 	memcpy(set->by_addr, set->sections, bytes);
-	qsort(set->by_addr, set->section_cnt, sizeof(*set->by_addr), compare_addr);
+	sort_array(set->by_addr, set->section_cnt, sizeof(*set->by_addr), compare_addr);
 	for (size_t i = 1; i < set->section_cnt; i++)
 		if (set->by_addr[i]->addr - set->by_addr[i - 1]->addr < set->by_addr[i - 1]->size)
 			set->overlap = true;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "image/elf_internal.h"
 
 struct frame_header {
@@ -59,7 +60,7 @@ int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *
 		memcpy(&function, table + sizeof(header) + i * 8ul, sizeof(function));
 		addrs[i] = segment.p_vaddr + (uint64_t)(int64_t)function;
 	}
-	qsort(addrs, header.count, sizeof(*addrs), elf_compare_addrs);
+	sort_array(addrs, header.count, sizeof(*addrs), elf_compare_addrs);
 	*ret_addrs = addrs;
 	*ret_cnt = header.count;
 	return 0;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "image/elf_internal.h"
 
 static int compare(const void *left, const void *right)
@@ -78,7 +79,7 @@ static int index_handlers(struct elf_file *file)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->cnt; i++)
 		file->landings[i] = list->items[i].handler;
-	qsort(file->landings, list->cnt, sizeof(*file->landings), elf_compare_addrs);
+	sort_array(file->landings, list->cnt, sizeof(*file->landings), elf_compare_addrs);
 	return 0;
 }
 
@@ -90,8 +91,7 @@ static void read_handlers(struct elf_file *file)
 		free(nested.items);
 		return;
 	}
-	if (nested.cnt)
-		qsort(nested.items, nested.cnt, sizeof(*nested.items), compare);
+	sort_array(nested.items, nested.cnt, sizeof(*nested.items), compare);
 	if (flatten(&nested, &file->handlers) || index_handlers(file))
 		file->handlers.cnt = 0;
 	free(nested.items);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "image/elf_internal.h"
 
 enum { NESTING_MAX = 64 };
@@ -226,8 +227,7 @@ static int cut_runs(struct elf_inlines *inlines)
 	size_t cnt = 0;
 	int err = 0;
 
-	if (inlines->instance_cnt)
-		qsort(inlines->instances, inlines->instance_cnt, sizeof(*inlines->instances), compare);
+	sort_array(inlines->instances, inlines->instance_cnt, sizeof(*inlines->instances), compare);
 	for (size_t i = 0; i < inlines->instance_cnt && !err; i++) {
 		const struct instance *instance = &inlines->instances[i];
 

@@ -111,7 +111,7 @@ int elf_library_is_usable(const char *path);
  */
 char *elf_cache_find(const char *name);
 
-/* For qsort(3) and bsearch(3) of addresses. */
+/* For sort_array() and bsearch(3) of addresses. */
 static inline int elf_compare_addrs(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;

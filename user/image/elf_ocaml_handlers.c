@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "image/elf_internal.h"
 
 enum {
@@ -55,7 +56,7 @@ static int pair_traps(struct trap *traps, size_t cnt, struct elf_handler_list *l
 	uint64_t *open = calloc(cnt + 1, sizeof(*open));
 	int err = open ? 0 : -ENOMEM;
 
-	qsort(traps, cnt, sizeof(*traps), compare_traps);
+	sort_array(traps, cnt, sizeof(*traps), compare_traps);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		struct elf_handler handler = {.end = traps[i].addr, .handler = traps[i].addr};
 

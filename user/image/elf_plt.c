@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "image/elf_internal.h"
 
 struct slot {
@@ -104,8 +105,7 @@ static int read_slots(const struct elf_file *file, struct slot_list *slots)
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
 			err = add_slots(file, section, &header, slots);
 	}
-	if (slots->cnt)
-		qsort(slots->items, slots->cnt, sizeof(*slots->items), compare_slots);
+	sort_array(slots->items, slots->cnt, sizeof(*slots->items), compare_slots);
 	return err;
 }
 
@@ -156,7 +156,8 @@ static int add_entries(struct elf_file *file, const GElf_Shdr *header, const Elf
 		if (!len)
 			continue;
 		key.addr = header->sh_addr + at + len + (uint64_t)(int64_t)displacement;
-		slot = bsearch(&key, slots->items, slots->cnt, sizeof(key), compare_slots);
+		slot = slots->cnt ? bsearch(&key, slots->items, slots->cnt, sizeof(key), compare_slots)
+				  : NULL;
 		if (slot &&
 		    add_entry(file, header->sh_addr + at, left < entry_size ? left : entry_size, slot->name))
 			return -ENOMEM;

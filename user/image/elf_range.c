@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "image/elf_internal.h"
 
 struct span {
@@ -37,8 +38,7 @@ static int compare_spans(const void *a, const void *b)
 
 static void spans_sort(struct span_list *list)
 {
-	if (list->cnt)
-		qsort(list->items, list->cnt, sizeof(*list->items), compare_spans);
+	sort_array(list->items, list->cnt, sizeof(*list->items), compare_spans);
 }
 
 static uint64_t saturating_add(uint64_t a, uint64_t b)

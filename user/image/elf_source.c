@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "image/elf_internal.h"
 
 /* A unit has several of these. */
@@ -42,8 +43,7 @@ static void list_units(struct elf_file *file)
 	for (Dwarf_CU *unit = NULL; !dwarf_get_units(file->dwarf, unit, &unit, NULL, NULL, &die, NULL);)
 		if (add_unit(file, &die))
 			break;
-	if (file->unit_cnt)
-		qsort(file->units, file->unit_cnt, sizeof(*file->units), compare_units);
+	sort_array(file->units, file->unit_cnt, sizeof(*file->units), compare_units);
 }
 
 void elf_dwarf_open(struct elf_file *file)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "image/elf_internal.h"
 
 enum { VERSION_HIDDEN = 0x8000, VERSION_CNT = 0x8000 };
@@ -237,7 +238,7 @@ static void sort_symbols(struct elf_file *file)
 
 	if (!file->symbol_cnt)
 		return;
-	qsort(file->symbols, file->symbol_cnt, sizeof(*file->symbols), compare_symbols);
+	sort_array(file->symbols, file->symbol_cnt, sizeof(*file->symbols), compare_symbols);
 	for (size_t i = 1; i < file->symbol_cnt; i++)
 		if (!is_duplicate(&file->symbols[kept], &file->symbols[i]))
 			file->symbols[++kept] = file->symbols[i];

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/sort.h"
 
 enum {
 	JITDUMP_MAGIC = 0x4a695444, /* "JiTD" */
@@ -131,8 +132,7 @@ int jit_symbols_read_kernel(struct jit_symbols *symbols, const char *path)
 {
 	int err = each_line(symbols, path, add_kernel_line);
 
-	if (symbols->cnt)
-		qsort(symbols->items, symbols->cnt, sizeof(*symbols->items), compare_starts);
+	sort_array(symbols->items, symbols->cnt, sizeof(*symbols->items), compare_starts);
 	set_ends(symbols);
 	return err;
 }

@@ -23,7 +23,7 @@ int memtrace_hot_frames(const struct memtrace_tree *tree, size_t top, bool by_to
 	for (size_t i = 0; i < tree->frame_cnt; i++)
 		if (rank(&tree->frames[i], by_total))
 			keys[cnt++] = (struct sort_key){~rank(&tree->frames[i], by_total), i};
-	qsort(keys, cnt, sizeof(*keys), sort_by_key);
+	sort_array(keys, cnt, sizeof(*keys), sort_by_key);
 	*ret_cnt = cnt < top ? cnt : top;
 	*ret_left_out = cnt - *ret_cnt;
 	for (size_t i = 0; i < *ret_cnt; i++)
@@ -71,7 +71,7 @@ static int choose(struct chosen *chosen, const struct memtrace_tree *tree, size_
 		if (tree->paths[i].total.allocated &&
 		    (!tree->paths[i].parent || !only_callee(tree, tree->paths[i].parent)))
 			chosen->keys[chosen->cnt++] = (struct sort_key){~tree->paths[i].total.allocated, i};
-	qsort(chosen->keys, chosen->cnt, sizeof(*chosen->keys), sort_by_key);
+	sort_array(chosen->keys, chosen->cnt, sizeof(*chosen->keys), sort_by_key);
 	/* A caller has more than what it calls, or as much and the lower number: it is among them, too. */
 	for (size_t i = 0; i < chosen->cnt && i < top; i++)
 		chosen->is_shown[chosen->keys[i].nth] = true;

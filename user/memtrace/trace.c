@@ -285,7 +285,7 @@ uint32_t *memtrace_in_time(const struct memtrace *trace)
 		return NULL;
 	for (size_t i = 0; i < trace->entry_cnt; i++)
 		keys[i] = (struct sort_key){trace->entries[i].time_us, i};
-	qsort(keys, trace->entry_cnt, sizeof(*keys), sort_by_key);
+	sort_array(keys, trace->entry_cnt, sizeof(*keys), sort_by_key);
 	for (size_t i = 0; i < trace->entry_cnt; i++)
 		order[i] = (uint32_t)keys[i].nth;
 	return order;

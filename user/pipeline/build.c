@@ -375,8 +375,7 @@ static int join_turns(struct build *build)
 	struct turn_list *turns = &build->turns;
 	int err = 0;
 
-	if (turns->cnt)
-		qsort(turns->items, turns->cnt, sizeof(*turns->items), sort_by_key);
+	sort_array(turns->items, turns->cnt, sizeof(*turns->items), sort_by_key);
 	for (size_t i = 0; i < turns->cnt && !err; i++) {
 		err = join(build, &turns->items[i]);
 		if (!(i % LET_GO_TURNS))

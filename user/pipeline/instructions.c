@@ -76,8 +76,7 @@ static int list_ring(struct listing *listing, const struct snapshot *snapshot, c
 /* Shows the turns, unless there was an error, and forgets them. */
 static int show(struct listing *listing, const struct decode_visitor *visitor, int err)
 {
-	if (listing->cnt)
-		qsort(listing->turns, listing->cnt, sizeof(*listing->turns), sort_by_key);
+	sort_array(listing->turns, listing->cnt, sizeof(*listing->turns), sort_by_key);
 	for (size_t i = 0; i < listing->cnt; i++) {
 		const struct turn *turn = &listing->turns[i];
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 
 struct image_section late_code_section(const struct code_copy *copy)
 {
@@ -93,8 +94,7 @@ int late_code_read(struct late_code *late, const struct snapshot *snapshot)
 		else if (copy->from_ns)
 			err = add(late, copy->from_ns, copy->pid, late_code_section(copy));
 	}
-	if (late->cnt)
-		qsort(late->items, late->cnt, sizeof(*late->items), sort_by_key);
+	sort_array(late->items, late->cnt, sizeof(*late->items), sort_by_key);
 	return err;
 }
 

@@ -119,7 +119,7 @@ static int sort_instants(struct timeline_thread *thread)
 		return -ENOMEM;
 	for (size_t i = 0; i < thread->instant_cnt; i++)
 		sorted[i] = (struct sorted_instant){{thread->instants[i].time_ns, i}, thread->instants[i]};
-	qsort(sorted, thread->instant_cnt, sizeof(*sorted), sort_by_key);
+	sort_array(sorted, thread->instant_cnt, sizeof(*sorted), sort_by_key);
 	for (size_t i = 0; i < thread->instant_cnt; i++)
 		thread->instants[i] = sorted[i].instant;
 	free(sorted);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "base/spill.h"
 #include "sinks/fxt_read_internal.h"
 
@@ -218,8 +219,7 @@ static int apply_marks(struct reading *reading, size_t index)
 	struct track *track = &reading->tracks[index];
 	int err = 0;
 
-	if (track->mark_cnt)
-		qsort(track->marks, track->mark_cnt, sizeof(*track->marks), sort_by_key);
+	sort_array(track->marks, track->mark_cnt, sizeof(*track->marks), sort_by_key);
 	for (size_t i = 0; i < track->mark_cnt && !err; i++) {
 		SPILL_PASS(track->marks, i);
 		err = track->marks[i].type == FXT_READ_INSTANT

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "sinks/shown.h"
 #include "sinks/sink.h"
 
@@ -61,7 +62,7 @@ static int write_thread(struct output *output, const struct timeline_thread *thr
 		rows[thread->slice_cnt + i] = (struct row){
 			instant->time_ns, instant->time_ns, -1, instant->text, "", thread->slice_cnt + i};
 	}
-	qsort(rows, cnt, sizeof(*rows), compare_rows);
+	sort_array(rows, cnt, sizeof(*rows), compare_rows);
 	for (size_t i = 0; i < cnt; i++)
 		write_row(output, &rows[i], thread);
 	free(rows);
@@ -88,7 +89,7 @@ static int slices_write(const struct timeline *timeline, struct output *output)
 		return -ENOMEM;
 	for (size_t i = 0; i < timeline->thread_cnt; i++)
 		threads[i] = &timeline->threads[i];
-	qsort(threads, timeline->thread_cnt, sizeof(struct timeline_thread *), compare_threads);
+	sort_array(threads, timeline->thread_cnt, sizeof(struct timeline_thread *), compare_threads);
 	output_printf(output, "# start_ns\tend_ns\tdepth\tname\tpid\ttid\n");
 	for (size_t i = 0; i < timeline->thread_cnt && !err; i++)
 		err = write_thread(output, threads[i]);

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/sort.h"
 #include "base/spill.h"
 
 struct walk {
@@ -57,7 +58,7 @@ static int sort_hits(struct walk *walk)
 	walk->hit_cnt = timeline->hit_cnt;
 	for (size_t i = 0; i < walk->hit_cnt; i++)
 		walk->hits[i] = &timeline->hits[i];
-	qsort(walk->hits, walk->hit_cnt, sizeof(*walk->hits), compare_hits);
+	sort_array(walk->hits, walk->hit_cnt, sizeof(*walk->hits), compare_hits);
 	return 0;
 }
 

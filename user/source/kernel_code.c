@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/sort.h"
 
 enum { PAGE = 4096, BEHIND_LAST = 4 * PAGE, GROUP_GAP = 16 * PAGE, SEGMENTS_MAX = 4096 };
 
@@ -196,8 +197,7 @@ static int find_ranges(struct survey *survey, struct range_list *list)
 	struct range text = {page_down(survey->text_begin), page_up(survey->text_end)};
 	int err = text.begin < text.end ? ARRAY_PUSH(list->items, list->cnt, list->cap, text) : 0;
 
-	if (survey->cnt)
-		qsort(survey->addrs, survey->cnt, sizeof(*survey->addrs), compare_addrs);
+	sort_array(survey->addrs, survey->cnt, sizeof(*survey->addrs), compare_addrs);
 	for (size_t i = 0; i < survey->cnt && !err; i++) {
 		struct range *last = list->cnt ? &list->items[list->cnt - 1] : NULL;
 		uint64_t begin = page_down(survey->addrs[i]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "source/sideband.h"
 
 static bool is_switch(uint32_t type)
@@ -79,7 +80,7 @@ int record_list_take(struct record_list *records, struct snapshot *snapshot)
 		size += records->items[i].bytes->size;
 	if (array_reserve(&snapshot->sideband, &snapshot->sideband_cap, size, 1))
 		return -ENOMEM;
-	qsort(records->items, records->cnt, sizeof(*records->items), sort_by_key);
+	sort_array(records->items, records->cnt, sizeof(*records->items), sort_by_key);
 	for (size_t i = 0; i < records->cnt; i++) {
 		const struct perf_event_header *record = records->items[i].bytes;
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 struct node {
 	bool is_shown;
 	size_t first_child, next_sibling; /* PROFILE_ROOT: none */
@@ -42,7 +44,7 @@ static struct ranked *rank(const struct profile *profile)
 		ranked[i - 1].difference = difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
 	}
 	if (ranked)
-		qsort(ranked, profile->path_cnt - 1, sizeof(*ranked), compare);
+		sort_array(ranked, profile->path_cnt - 1, sizeof(*ranked), compare);
 	return ranked;
 }
 

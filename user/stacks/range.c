@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "base/spill.h"
 
 struct range {
@@ -173,7 +174,7 @@ int timeline_keep_between(struct timeline *timeline, const char *from, const cha
 	int err = find_ranges(timeline, from, to, &list), cnt = (int)list.cnt;
 
 	if (!err && list.cnt) {
-		qsort(list.items, list.cnt, sizeof(*list.items), compare);
+		sort_array(list.items, list.cnt, sizeof(*list.items), compare);
 		for (size_t i = 0; i < timeline->thread_cnt && !err; i++)
 			err = cut_thread(timeline, i, &list);
 	}

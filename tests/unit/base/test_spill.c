@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/array.h"
+#include "base/sort.h"
 #include "base/spill.h"
 
 enum { ITEMS = 3000000, MEMORY = 1 << 20 };
@@ -60,6 +62,22 @@ static void test_stays_in_memory(void **state)
 	spill_let_go(items, 0, SIZE_MAX);
 	check(items);
 	spill_free(items);
+}
+
+/* What is added to NULL, or handed to qsort(3), is undefined even where nothing is there. */
+static void test_room_for_none(void **state)
+{
+	uint64_t *items = NULL, *more = NULL;
+	size_t cap = 0, more_cap = 0;
+
+	(void)state;
+	assert_int_equal(spill_reserve(&items, &cap, 0, sizeof(*items)), 0);
+	assert_non_null(items);
+	spill_free(items);
+	assert_int_equal(array_reserve(&more, &more_cap, 0, sizeof(*more)), 0);
+	assert_non_null(more);
+	free(more);
+	sort_array(NULL, 0, sizeof(struct sort_key), sort_by_key);
 }
 
 static void test_goes_to_file(void **state)
@@ -140,9 +158,8 @@ static void test_without_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stays_in_memory),
-		cmocka_unit_test(test_goes_to_file),
-		cmocka_unit_test(test_zeros),
+		cmocka_unit_test(test_stays_in_memory), cmocka_unit_test(test_room_for_none),
+		cmocka_unit_test(test_goes_to_file),	cmocka_unit_test(test_zeros),
 		cmocka_unit_test(test_without_room),
 	};
 
