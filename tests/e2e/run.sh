@@ -76,6 +76,30 @@ ctrl_c() {
 }
 check 'SIGINT to the group: snapshot, the program ends as it likes' ctrl_c
 
+# Its threads die of the signal while they are let go; each must be taken in, or the program never ends.
+threads_end() {
+	for round in 1 2 3 4 5 6; do
+		rm -f "$tmp/busy"
+		"$trailcam" run --source step --step-from work -o "$tmp/b.tsv" -- \
+			"$programs/busy" "$tmp/busy" 4 2>"$tmp/err" &
+		pid=$!
+		for _ in $(seq 200); do
+			[ -s "$tmp/busy" ] && break
+			sleep 0.05
+		done
+		sleep 0.$((2 + round))
+		kill -s TERM $pid
+		for _ in $(seq 600); do
+			kill -0 $pid 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -0 $pid 2>/dev/null && kill -9 $pid && echo "round $round: it does not end" && return 1
+		wait $pid
+		[ $? -eq 143 ] && says "$tmp/err" "wrote $tmp/b.tsv" || return 1
+	done
+}
+check 'SIGTERM while four threads are stepped: all of them end' threads_end
+
 # --- kill -9 of the tracer: the program goes on, unstepped, and ends as if nothing had been
 
 killed() {

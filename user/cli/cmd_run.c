@@ -11,10 +11,12 @@
 #include "cli/front.h"
 #include "pipeline/interrupt.h"
 #include "pipeline/program.h"
+#include "source/launch.h"
 
 struct run_options {
 	struct capture_options options;
 	char **program;
+	struct launch_signals signals;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -100,6 +102,8 @@ int cmd_run(int argc, char **argv)
 	CLEANUP(freep) char *path = NULL;
 	int err;
 
+	launch_note_signals(&run.signals);
+	capture->signals = &run.signals;
 	argp_err_exit_status = STATUS_RUN_FAILED;
 	argv[0] = (char *)"trailcam run";
 	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &run);

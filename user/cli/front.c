@@ -53,6 +53,8 @@ int front_run(int (*work)(void *ctx), void *ctx)
 	sigset_t all, before;
 	int status;
 
+	/* Who ignores it cannot wait for children. */
+	signal(SIGCHLD, SIG_DFL);
 	/* No signal is lost between the fork and the handlers that it is for. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);

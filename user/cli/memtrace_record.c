@@ -49,7 +49,8 @@ enum {
 struct record_options {
 	struct alloc_recorder_config recorder;
 	char **program; /* NULL: recorder.pid */
-	bool preload;	/* --sampler preload */
+	struct launch_signals signals;
+	bool preload; /* --sampler preload */
 	char *output;
 	uint64_t duration_ns; /* 0: until it ends */
 };
@@ -357,7 +358,7 @@ static int prepare(struct record_options *options, struct launch *launch, struct
 	int err = preload(options, &library);
 
 	if (!err)
-		err = launch_prepare(launch, options->recorder.exe, options->program);
+		err = launch_prepare(launch, options->recorder.exe, options->program, &options->signals);
 	options->recorder.pid = launch->pid;
 	if (!err)
 		err = command_line_of_argv(options->program, &line);
@@ -412,6 +413,7 @@ int memtrace_record(int argc, char **argv)
 	};
 	int err;
 
+	launch_note_signals(&options.signals);
 	argp_err_exit_status = STATUS_RUN_FAILED;
 	argv[0] = (char *)"trailcam memtrace record";
 	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &options);

@@ -16,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -57,9 +56,7 @@ static int abandon(struct capture *capture, int err)
 	}
 	kill(capture->launch.pid, SIGKILL);
 	step_detach(capture->step);
-	if (!capture->target_gone)
-		waitpid(capture->launch.pid, NULL, __WALL);
-	capture->target_gone = true;
+	capture_wait(capture);
 	return err;
 }
 
@@ -252,11 +249,8 @@ uint64_t capture_snapshot_cnt(const struct capture *capture)
 
 int capture_wait(struct capture *capture)
 {
-	while (!capture->target_gone) {
-		pid_t pid = waitpid(capture->launch.pid, &capture->wait_status, __WALL);
-
-		if (pid < 0 && errno == EINTR)
-			continue;
+	if (!capture->target_gone) {
+		capture->wait_status = step_wait_end(capture->step);
 		capture->target_gone = true;
 		interrupt_target_gone();
 	}

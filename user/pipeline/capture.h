@@ -35,10 +35,13 @@ struct capture_until {
 	uint64_t max_hits;     /* which hit is the last; 0: 1, or with multi_snapshot 100 */
 };
 
+struct launch_signals;
+
 struct capture_config {
 	const char *path; /* of the program to run (program_find()), with argv; NULL: ... */
 	char *const *argv;
-	const pid_t *pids; /* ... to attach to these */
+	const struct launch_signals *signals; /* what it is started with; NULL: as they are */
+	const pid_t *pids;		      /* ... to attach to these */
 	size_t pid_cnt;
 	bool follow_forks;   /* children are targets, too */
 	bool full;	     /* the intel_pt source keeps everything, not only what comes before the end */

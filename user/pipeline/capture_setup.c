@@ -306,7 +306,8 @@ static int trace_target(struct capture *capture, pid_t pid)
 
 static int start_program(struct capture *capture)
 {
-	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv);
+	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv,
+				 capture->config->signals);
 
 	if (!err)
 		err = step_launch(capture->step, capture->launch.pid);

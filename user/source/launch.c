@@ -17,8 +17,28 @@
 
 enum { EXEC_FAILED = 127 };
 
-static void __attribute__((noreturn))
-child(int go_fd, int err_fd, const char *path, char *const argv[], const sigset_t *mask)
+void launch_note_signals(struct launch_signals *ret_signals)
+{
+	sigprocmask(SIG_SETMASK, NULL, &ret_signals->blocked);
+	sigemptyset(&ret_signals->ignored);
+	for (int i = 1; i < NSIG; i++) {
+		struct sigaction action;
+
+		if (!sigaction(i, NULL, &action) && action.sa_handler == SIG_IGN)
+			sigaddset(&ret_signals->ignored, i);
+	}
+	signal(SIGCHLD, SIG_DFL);
+}
+
+static void restore_signals(const struct launch_signals *signals)
+{
+	for (int i = 1; i < NSIG; i++)
+		signal(i, sigismember(&signals->ignored, i) ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &signals->blocked, NULL);
+}
+
+static void __attribute__((noreturn)) child(int go_fd, int err_fd, const char *path, char *const argv[],
+					    const struct launch_signals *signals, const sigset_t *mask)
 {
 	char word;
 	int err;
@@ -26,6 +46,8 @@ child(int go_fd, int err_fd, const char *path, char *const argv[], const sigset_
 	if (read(go_fd, &word, 1) != 1)
 		_exit(EXEC_FAILED);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (signals)
+		restore_signals(signals);
 	execv(path, argv);
 	err = errno;
 	if (write(err_fd, &err, sizeof(err)) < 0)
@@ -45,7 +67,8 @@ pid_t fork_traceable(void)
 	return pid;
 }
 
-int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[])
+int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[],
+		   const struct launch_signals *signals)
 {
 	int go[2], err[2];
 	sigset_t all, before;
@@ -65,7 +88,7 @@ int launch_prepare(struct launch *ret_launch, const char *path, char *const argv
 	if (!pid) {
 		close(go[1]);
 		close(err[0]);
-		child(go[0], err[1], path, argv, &before);
+		child(go[0], err[1], path, argv, signals, &before);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(go[0]);

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
+
+/* The signals that this process was started with blocked, and those with none but SIG_IGN for a handler: a program that it starts has the same. */
+struct launch_signals {
+	sigset_t blocked, ignored;
+};
+
+/* To be called before any signal is touched. SIGCHLD gets its default action: who ignores it cannot wait for children. */
+void launch_note_signals(struct launch_signals *ret_signals);
 
 /*
  * A program about to run: the process exists and waits just before its exec, so that it can be prepared (probes, tracing).
@@ -17,8 +26,12 @@ struct launch {
  */
 pid_t fork_traceable(void);
 
-/* Forks. `path` is what is executed (a path, not searched for), argv as execv(3). 0 or -errno with a sentence. */
-int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[]);
+/*
+ * Forks. `path` is what is executed (a path, not searched for), argv as execv(3). All that a program inherits is as this process has it, but for
+ * `signals`; NULL: for them, too. 0 or -errno with a sentence.
+ */
+int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[],
+		   const struct launch_signals *signals);
 
 /* Lets the child exec; does not wait for it. */
 void launch_go(struct launch *launch);

@@ -33,6 +33,13 @@ int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size)
 	return ferror(file) ? -ESRCH : -ENOENT;
 }
 
+bool proc_has_ended(pid_t tid)
+{
+	char state[16];
+
+	return proc_status_text(tid, "State", state, sizeof(state)) || state[0] == 'Z' || state[0] == 'X';
+}
+
 int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number)
 {
 	char text[64];

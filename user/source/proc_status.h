@@ -2,6 +2,7 @@
 /* Fields of /proc/PID/status, as proc(5) names them ("Tgid", "TracerPid"); a thread's id does as well. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -11,3 +12,6 @@ int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size);
 
 /* The field's first number in the given base (signal sets are of base 16). Errors as above. */
 int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number);
+
+/* Whether the process or thread is a zombie, or gone. */
+bool proc_has_ended(pid_t tid);

@@ -93,6 +93,12 @@ int step_copy_code(struct step *step, struct snapshot *snapshot);
 /* Lets the held targets go on at full speed, untraced; a signal that was about to be delivered is. */
 void step_detach(struct step *step);
 
+/*
+ * After step_detach(): waits for the launched program to end, and takes in whatever is ours and ends before: its wait status (waitpid(2)). All children of
+ * this process are taken for the program's.
+ */
+int step_wait_end(const struct step *step);
+
 /* The wait status (waitpid(2)) of the first target after its end. */
 int step_wait_status(const struct step *step);
 

@@ -23,13 +23,6 @@ static bool is_ours(pid_t tid)
 	return !proc_status_number(tid, "TracerPid", 10, &tracer) && (pid_t)tracer == getpid();
 }
 
-static bool has_ended(pid_t tid)
-{
-	char state[16];
-
-	return proc_status_text(tid, "State", state, sizeof(state)) || state[0] == 'Z' || state[0] == 'X';
-}
-
 /* 1: new and seized; 0: known, or gone. */
 static int seize_thread(struct step *step, struct step_process *process, pid_t tid)
 {
@@ -39,7 +32,7 @@ static int seize_thread(struct step *step, struct step_process *process, pid_t t
 	if (step_find(step, tid) || is_ours(tid))
 		return 0;
 	err = step_seize(step, tid);
-	if (err == -ESRCH || (err == -EPERM && has_ended(tid)))
+	if (err == -ESRCH || (err == -EPERM && proc_has_ended(tid)))
 		return 0;
 	if (err)
 		return attach_refused(process->pid, err);

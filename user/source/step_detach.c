@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Letting go takes each thread in a stop that is not our own step's: its SIGTRAP, with nobody left to take it, would kill. Children go before their
- * parents: one that waits for its vfork cannot be stopped until the child has gone on.
+ * parents: one that waits for its vfork cannot be stopped until the child has gone on. A thread that was killed is not let go but taken in: until each
+ * traced one is, its process has no end that anybody could wait for.
  */
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
 
+#include "source/proc_status.h"
 #include "source/step_hide.h"
 #include "source/step_internal.h"
 
@@ -41,6 +44,27 @@ static void on_last_stop(struct step *step, struct step_thread *thread, int stat
 		step_undo_eintr(thread);
 }
 
+/*
+ * Its next stop, or its end. False: there is none to come. A leader that ends before its process's other threads stays a zombie without an end for as long
+ * as these live.
+ */
+static bool wait_for(const struct step_thread *thread, int *ret_status)
+{
+	const bool leads = thread->tid == thread->process->pid;
+	const struct timespec moment = {.tv_nsec = 1000000};
+	pid_t pid;
+
+	for (;;) {
+		pid = waitpid(thread->tid, ret_status, __WALL | (leads ? WNOHANG : 0));
+		if (pid > 0)
+			return true;
+		if ((pid < 0 && errno != EINTR) || (!pid && proc_has_ended(thread->tid)))
+			return false;
+		if (!pid)
+			nanosleep(&moment, NULL);
+	}
+}
+
 /* Runs it up to a stop with no signal of ours behind it; mostly it has to run nothing for that. */
 static void bring_to_stop(struct step *step, struct step_thread *thread)
 {
@@ -52,13 +76,26 @@ static void bring_to_stop(struct step *step, struct step_thread *thread)
 		if (thread->held)
 			ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)thread->held_signal);
 		thread->held = false;
-		if (waitpid(thread->tid, &status, __WALL) < 0) {
-			if (errno == EINTR)
-				continue;
+		if (!wait_for(thread, &status))
 			return;
-		}
 		if (WIFSTOPPED(status))
 			on_last_stop(step, thread, status);
+		else
+			step_on_end(step, thread, status);
+	}
+}
+
+static void let_go(struct step *step, struct step_thread *thread)
+{
+	int status;
+
+	thread->let_go = true;
+	if (!ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->held_signal))
+		return;
+	/* It was killed in its stop. */
+	while (!thread->dead && wait_for(thread, &status)) {
+		if (WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
 		else
 			step_on_end(step, thread, status);
 	}
@@ -74,8 +111,31 @@ void step_detach(struct step *step)
 		bring_to_stop(step, thread);
 		step_block_trap_again(thread);
 		if (!thread->dead)
-			ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->held_signal);
-		thread->let_go = true;
+			let_go(step, thread);
 	}
 	pin_release(&step->pin);
+}
+
+int step_wait_end(const struct step *step)
+{
+	struct step_process *first = step->processes[0];
+
+	while (!first->exited) {
+		int status = 0;
+		pid_t tid = waitpid(-1, &status, __WALL);
+
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			break;
+		if (WIFSTOPPED(status)) {
+			ptrace(PTRACE_DETACH, tid, NULL, NULL);
+			continue;
+		}
+		if (tid != first->pid)
+			continue;
+		first->exited = true;
+		first->wait_status = status;
+	}
+	return first->wait_status;
 }
