@@ -3,8 +3,10 @@
  * Names become probes, the source takes hold of the targets, probes are attached, and the breakpoints verified in the targets' memory as it is mapped.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -108,13 +110,29 @@ static int resolve_triggers(struct capture *capture)
 	return err;
 }
 
+/* A new file, that only its owner may read, in place of an old one, whose readers could be others. */
+static int create_log(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return open(path, O_WRONLY | O_CLOEXEC);
+	if (unlink(path) && errno != ENOENT)
+		return -1;
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
 static int open_step_log(struct capture *capture)
 {
-	if (!capture->config->step_log)
+	const char *path = capture->config->step_log;
+	CLEANUP(closep) int fd = path ? create_log(path) : -1;
+
+	if (!path)
 		return 0;
-	capture->step_log = fopen(capture->config->step_log, "we");
+	capture->step_log = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!capture->step_log)
-		return fail_errno(-errno, "cannot write the step log %s", capture->config->step_log);
+		return fail_errno(-errno, "cannot write the step log %s", path);
+	fd = -1;
 	return 0;
 }
 

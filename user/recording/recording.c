@@ -87,7 +87,7 @@ static int write_copy(int dir_fd, const struct code_copy *copy)
 
 	if (!name)
 		return -ENOMEM;
-	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	return write_all(fd, copy->bytes, copy->size);
@@ -111,7 +111,7 @@ static int write_kernel(int dir_fd, const struct snapshot *snapshot)
 {
 	CLEANUP(closep) int fd = -1;
 
-	if (mkdirat(dir_fd, RECORDING_KERNEL_DIR, 0777))
+	if (mkdirat(dir_fd, RECORDING_KERNEL_DIR, 0700))
 		return -errno;
 	fd = openat(dir_fd, RECORDING_KERNEL_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : kernel_code_write(snapshot, fd);
@@ -173,7 +173,7 @@ int recording_save(const struct snapshot *snapshot, const char *path)
 	if (asprintf(&temporary, "%s/.%s.%d", real, name, (int)getpid()) < 0 ||
 	    asprintf(&final_path, "%s/%s", real, name) < 0)
 		return -ENOMEM;
-	if (mkdir(temporary, 0777))
+	if (mkdir(temporary, 0700))
 		return fail_errno(-errno, "cannot make the recording %s", path);
 	err = write_files(temporary, snapshot, final_path);
 	if (!err)

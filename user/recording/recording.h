@@ -17,7 +17,7 @@
 #define RECORDING_KERNEL_DIR "kcore_dir" /* as perf record --kcore names it */
 
 /*
- * Writes `snapshot` to the directory `path`. It is made under a temporary name beside it and renamed at the end: a killed
+ * Writes `snapshot` to the directory `path`, which only its owner may enter. It is made under a temporary name beside it and renamed at the end: a killed
  * or failed save leaves nothing under `path`. -EEXIST with a sentence where `path` is there already (an empty
  * directory or an older recording of ours, recording/takeover.h, is replaced); -EBUSY where it is a mount point; -ENOSPC and the like with
  * a sentence.

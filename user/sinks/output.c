@@ -34,6 +34,9 @@ struct output {
 	uint8_t *buffer; /* GZIP_BUFFER bytes; gzip's, or its own */
 };
 
+/* A trace holds arguments and memory of a process that others may not read. */
+enum { OUTPUT_MODE = 0600 };
+
 static const char gz[] = ".gz", zst[] = ".zst";
 
 static void output_free(struct output *output)
@@ -65,10 +68,10 @@ static int open_regular(struct output *output)
 
 	if (err)
 		return err;
-	output->fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	output->fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, OUTPUT_MODE);
 	output->unnamed = output->fd >= 0;
 	if (output->fd < 0)
-		output->fd = open(output->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+		output->fd = open(output->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, OUTPUT_MODE);
 	return output->fd < 0 ? -errno : 0;
 }
 

@@ -2,7 +2,8 @@
 /*
  * Where a sink's bytes go: a file, compressed when its name ends in ".gz" or ".zst", or standard output for "-".
  * A file appears under its name only when output_close() succeeds (written beside it, then renamed), so a good
- * file is never replaced by half a one.
+ * file is never replaced by half a one. Only its owner may read it, whatever the umask and the old file's mode: a trace holds what a process keeps
+ * from others.
  */
 #pragma once
 
