@@ -7,7 +7,8 @@
 
 #include <linux/types.h>
 
-enum { HIT_VERSION = 3, HIT_STACK_MAX = 64, HIT_COMM_BYTES = 16, HIT_ARG_CNT = 6 };
+/* As many arguments as a USDT probe has at most (sys/sdt.h). */
+enum { HIT_VERSION = 4, HIT_STACK_MAX = 64, HIT_COMM_BYTES = 16, HIT_ARG_CNT = 12 };
 
 /* Index into hit.regs: the order of struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), which is user ABI. */
 enum hit_reg {
@@ -51,11 +52,14 @@ struct hit {
 	__u32 cpu;
 	__u32 pid; /* thread group id; both in the pid namespace of the recording trailcam, 0 for a process outside of it */
 	__u32 tid;
-	__u32 trigger;	 /* which trigger: index into the snapshot's trigger names */
-	__u32 action;	 /* enum hit_action */
-	__u32 stack_cnt; /* entries of `stack` */
-	__u64 begin_ns;	 /* when the call that returns here, or what a mark is about, began; else time_ns */
-	__u64 args[HIT_ARG_CNT]; /* integer arguments: rdi, rsi, rdx, rcx, r8, r9 when the call began */
+	__u32 trigger;	  /* which trigger: index into the snapshot's trigger names */
+	__u32 action;	  /* enum hit_action */
+	__u32 stack_cnt;  /* entries of `stack` */
+	__u64 begin_ns;	  /* when the call that returns here, or what a mark is about, began; else time_ns */
+	__u32 args_known; /* bit N: args[N] is an argument; the others are 0 */
+	__u32 unused;
+	__u64 args
+		[HIT_ARG_CNT]; /* when the call began: as the ABI or the note of a USDT probe says (trigger/arg_layout.h) */
 	__u64 stopped_ns; /* HIT_STOP: from when on the trace that led here could no longer be overwritten; user space fills it in */
 	__u64 goroutine; /* its number, where a Go program was hit and it is known, else 0; user space fills it in */
 	__u64 return_address; /* the word at the top of the stack, 0 where it could not be read; of a return: rip */
@@ -66,5 +70,5 @@ struct hit {
 };
 
 _Static_assert(sizeof(struct hit) ==
-		       64 + 8 * HIT_ARG_CNT + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
+		       72 + 8 * HIT_ARG_CNT + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
 	       "struct hit is shared with BPF and stored in recordings: no padding");

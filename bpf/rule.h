@@ -21,9 +21,14 @@ struct rule {
 	__u64 without_call; /* HIT_RETURN: returns of calls whose beginning was not seen, or was forgotten (CALLS_MAX) */
 };
 
-/* What a condition may ask of a call that returns; the stub in trigger.bpf.c gets a pointer to it, NULL at a call's beginning. */
-struct returning {
-	__u64 begin_ns;
-	__u64 end_ns;
+/* What is known of a firing beside its registers; the stub in trigger.bpf.c gets a pointer to it. */
+struct firing {
+	__u64 begin_ns; /* of the call that returns */
+	__u64 end_ns;	/* of the call that returns; 0 at its beginning */
 	__u64 args[HIT_ARG_CNT];
+	__u32 args_known; /* as in struct hit */
+	__u32 layout;	  /* which of the trigger's argument layouts (trigger/arg_layout.h) the probe has */
 };
+
+/* A probe's cookie: the trigger, the probe's argument layout, the action (enum hit_action). */
+enum { COOKIE_LAYOUT_SHIFT = 8, COOKIE_ACTION_SHIFT = 32, LAYOUT_MAX = 1 << 20 };

@@ -7,10 +7,11 @@
  *	call_begin	at a function's beginning, for triggers that judge a call by its end: remembers the call ...
  *	call_end	... and judges it when it returns
  *
- * The probe's cookie says whose hit it is: the trigger's index in the low half, the action in the high half.
+ * The probe's cookie says whose hit it is (bpf/rule.h).
  *
- * The user's condition is compiled to BPF instructions (user/trigger/condition.h), which take the place of condition()'s body: a copy of
- * the program is loaded for each trigger that has one. So condition() must stay the only function that is really called.
+ * The user's condition, and where arguments are that do not follow C's convention, is compiled to BPF instructions (user/trigger/condition.h), which
+ * take the place of judge()'s body: a copy of the program is loaded for each trigger that has some. So judge() must stay the only function that is
+ * really called.
  */
 #include "vmlinux.h"
 
@@ -35,6 +36,7 @@ struct call_key {
 struct call {
 	__u64 begin_ns;
 	__u64 args[HIT_ARG_CNT];
+	__u32 args_known, unused;
 };
 
 /* Calls that never return (longjmp, exit) are the ones forgotten first. */
@@ -65,12 +67,12 @@ __u64 stop_at;	/* which HIT_STOP hit, counted from 1, ends the recording; 0: eac
 __u64 stop_cnt; /* HIT_STOP hits so far, with stop_at */
 __u64 lost;	/* hits that `hits` had no room for */
 
-static __noinline int condition(struct pt_regs *regs, struct returning *returning)
+static __noinline int judge(struct pt_regs *regs, struct firing *firing)
 {
 	int holds = 1;
 
 	/* The compiler must believe that the arguments matter and the result is not known. */
-	asm volatile("" : "+r"(holds) : "r"(regs), "r"(returning));
+	asm volatile("" : "+r"(holds) : "r"(regs), "r"(firing) : "memory");
 	return holds;
 }
 
@@ -109,30 +111,41 @@ static __always_inline bool is_due(struct rule *rule, __u64 now)
 	return 0;
 }
 
-static __always_inline bool passes(struct rule *rule, struct pt_regs *regs, struct returning *returning,
+static __always_inline bool passes(struct rule *rule, struct pt_regs *regs, struct firing *firing,
 				   __u64 *ret_now)
 {
-	int holds = condition(regs, returning);
+	int holds = judge(regs, firing);
 
 	if (holds < 0)
 		__sync_fetch_and_add(&rule->unreadable, 1);
 	if (holds <= 0 || __sync_fetch_and_add(&rule->passed, 1) < rule->skip)
 		return 0;
-	*ret_now = returning ? returning->end_ns : bpf_ktime_get_ns();
+	*ret_now = firing->end_ns ?: bpf_ktime_get_ns();
 	return is_due(rule, *ret_now);
 }
 
 /* ---- the record ---- */
 
-static __always_inline void fill_call(struct hit *hit, const struct returning *returning)
+/* As C's calling convention says; judge() knows better where there is another one. */
+static __always_inline void c_args(const struct pt_regs *regs, struct firing *firing)
 {
-	static const enum hit_reg arg_regs[HIT_ARG_CNT] = {HIT_RDI, HIT_RSI, HIT_RDX,
-							   HIT_RCX, HIT_R8,  HIT_R9};
+	__u64 *args = firing->args;
 
-	for (int i = 0; i < HIT_ARG_CNT; i++)
-		hit->args[i] = returning ? returning->args[i] : hit->regs[arg_regs[i]];
-	hit->begin_ns = returning ? returning->begin_ns : hit->time_ns;
-	if (returning) /* what was on the stack is gone; it is where it returned to */
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->cx;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+	firing->args_known = 0x3f;
+}
+
+static __always_inline void fill_call(struct hit *hit, const struct firing *firing)
+{
+	__builtin_memcpy(hit->args, firing->args, sizeof(hit->args));
+	hit->args_known = firing->args_known;
+	hit->begin_ns = firing->end_ns ? firing->begin_ns : hit->time_ns;
+	if (firing->end_ns) /* what was on the stack is gone; it is where it returned to */
 		hit->return_address = hit->regs[HIT_RIP];
 	if (hit->action & HIT_MARK && hit->args[0] && hit->args[0] < hit->time_ns)
 		hit->begin_ns = hit->args[0];
@@ -186,9 +199,9 @@ static __always_inline __u64 wakeup(__u32 action)
 	return action & HIT_STOP || many ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct returning *returning, __u64 now)
+static __always_inline void record(struct pt_regs *regs, __u64 cookie, const struct firing *firing, __u64 now)
 {
-	__u32 asked = cookie >> 32, action = asked;
+	__u32 asked = cookie >> COOKIE_ACTION_SHIFT, action = asked;
 	struct hit *hit;
 
 	if (!settle(&action))
@@ -204,8 +217,8 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct re
 	/* The one bridge from a uprobe_multi program to perf events: bpf_trace_printk is a tracepoint, and it fires here and now. */
 	if (action & HIT_STOP && pause)
 		bpf_printk("trailcam: hit");
-	fill(hit, regs, (__u32)cookie, action, now);
-	fill_call(hit, returning);
+	fill(hit, regs, cookie % RULE_MAX, action, now);
+	fill_call(hit, firing);
 	bpf_ringbuf_submit(hit, wakeup(action));
 	/* Not where the hit is lost: nobody would let the thread go on. */
 	if (action & HIT_START || (action & HIT_STOP && freeze))
@@ -218,9 +231,13 @@ SEC("uprobe")
 int trigger_hit(struct pt_regs *regs)
 {
 	__u64 now, cookie = bpf_get_attach_cookie(regs);
+	struct firing firing = {.layout = (__u32)cookie >> COOKIE_LAYOUT_SHIFT};
 
-	if (is_target() && passes(&rules[(__u32)cookie % RULE_MAX], regs, NULL, &now))
-		record(regs, cookie, NULL, now);
+	if (!is_target())
+		return 0;
+	c_args(regs, &firing);
+	if (passes(&rules[cookie % RULE_MAX], regs, &firing, &now))
+		record(regs, cookie, &firing, now);
 	return 0;
 }
 
@@ -228,12 +245,15 @@ SEC("uprobe")
 int call_begin(struct pt_regs *regs)
 {
 	struct call_key key = {bpf_get_current_pid_tgid(), regs->sp, bpf_get_attach_cookie(regs)};
-	struct call call = {
-		.args = {regs->di, regs->si, regs->dx, regs->cx, regs->r8, regs->r9},
-	};
+	struct firing firing = {.layout = (__u32)key.cookie >> COOKIE_LAYOUT_SHIFT};
+	struct call call = {};
 
 	if (!is_target())
 		return 0;
+	c_args(regs, &firing);
+	judge(regs, &firing);
+	__builtin_memcpy(call.args, firing.args, sizeof(call.args));
+	call.args_known = firing.args_known;
 	call.begin_ns = bpf_ktime_get_ns();
 	bpf_map_update_elem(&calls, &key, &call, BPF_ANY);
 	return 0;
@@ -244,8 +264,8 @@ int call_end(struct pt_regs *regs)
 {
 	__u64 now, cookie = bpf_get_attach_cookie(regs);
 	struct call_key key = {bpf_get_current_pid_tgid(), regs->sp - sizeof(__u64), cookie};
-	struct rule *rule = &rules[(__u32)cookie % RULE_MAX];
-	struct returning returning = {.end_ns = bpf_ktime_get_ns()};
+	struct rule *rule = &rules[cookie % RULE_MAX];
+	struct firing firing = {.end_ns = bpf_ktime_get_ns()};
 	struct call *call;
 
 	if (!is_target())
@@ -255,12 +275,12 @@ int call_end(struct pt_regs *regs)
 		__sync_fetch_and_add(&rule->without_call, 1);
 		return 0;
 	}
-	returning.begin_ns = call->begin_ns;
-	__builtin_memcpy(returning.args, call->args, sizeof(returning.args));
+	firing.begin_ns = call->begin_ns;
+	__builtin_memcpy(firing.args, call->args, sizeof(firing.args));
+	firing.args_known = call->args_known;
 	bpf_map_delete_elem(&calls, &key);
-	if (returning.end_ns - returning.begin_ns >= rule->slower_than_ns &&
-	    passes(rule, regs, &returning, &now))
-		record(regs, cookie, &returning, now);
+	if (firing.end_ns - firing.begin_ns >= rule->slower_than_ns && passes(rule, regs, &firing, &now))
+		record(regs, cookie, &firing, now);
 	return 0;
 }
 

@@ -188,7 +188,8 @@ static void print_hit(const struct timeline *timeline, size_t i)
 		printf("  trace_stopped_after_ns %llu\n",
 		       (unsigned long long)(hit->stopped_ns - hit->time_ns));
 	for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
-		printf("  arg%zu %llx\n", arg, (unsigned long long)hit->args[arg]);
+		if (hit->args_known & 1u << arg)
+			printf("  arg%zu %llx\n", arg, (unsigned long long)hit->args[arg]);
 	for (size_t reg = 0; reg < HIT_REG_CNT; reg++)
 		if (hit_reg_name(reg))
 			printf("  %s %llx\n", hit_reg_name(reg), (unsigned long long)hit->regs[reg]);

@@ -61,6 +61,8 @@ static void put_state(yajl_gen gen, const struct hit *hit)
 
 	json_key_map(gen, "args");
 	for (size_t i = 0; i < HIT_ARG_CNT; i++) {
+		if (!(hit->args_known & 1u << i))
+			continue;
 		snprintf(name, sizeof(name), "arg%zu", i);
 		json_key_hex(gen, name, hit->args[i]);
 	}

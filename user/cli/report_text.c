@@ -100,6 +100,23 @@ static void hit_registers(const struct hit *hit)
 		       (uint64_t)hit->regs[shown[i]], i % 3 == 2 || i + 1 == ARRAY_SIZE(shown) ? "\n" : "");
 }
 
+static void hit_arguments(const struct hit *hit)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < HIT_ARG_CNT; i++) {
+		if (!(hit->args_known & 1u << i))
+			continue;
+		if (!cnt)
+			printf("  arguments\n");
+		printf("%sarg%-3zu %#-18" PRIx64 "%s", cnt % 3 ? " " : "    ", i, (uint64_t)hit->args[i],
+		       cnt % 3 == 2 ? "\n" : "");
+		cnt++;
+	}
+	if (cnt % 3)
+		printf("\n");
+}
+
 static void hit_facts(const struct text *text, const struct hit *hit)
 {
 	char comm[HIT_COMM_BYTES + 1] = "";
@@ -115,10 +132,7 @@ static void hit_facts(const struct text *text, const struct hit *hit)
 	if (hit->stopped_ns)
 		printf("  the trace was stopped after %s\n",
 		       duration_text(hit->stopped_ns - hit->time_ns).text);
-	printf("  arguments\n");
-	for (size_t i = 0; i < HIT_ARG_CNT; i++)
-		printf("%sarg%zu   %#-18" PRIx64 "%s", i % 3 ? " " : "    ", i, (uint64_t)hit->args[i],
-		       i % 3 == 2 ? "\n" : "");
+	hit_arguments(hit);
 	printf("  registers\n");
 	hit_registers(hit);
 	printf("    return address %#" PRIx64 "\n", (uint64_t)hit->return_address);

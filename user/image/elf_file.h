@@ -120,6 +120,12 @@ int elf_file_is_static(const struct elf_file *file);
 /* Whether it was made by the Go compiler, whose stacks move. */
 int elf_file_is_go(const struct elf_file *file);
 
+/* Whether there is a function that the Go compiler or Go's assembler made: in a Go program, and not C's. */
+int elf_file_is_go_code(struct elf_file *file, uint64_t addr);
+
+/* Whether functions of this Go program pass arguments in registers: since Go 1.17. */
+int elf_file_go_passes_in_registers(struct elf_file *file);
+
 /* The offset of a goroutine's number in its runtime.g. 0; -ENOENT: not Go, or no debug information. Slow. */
 int elf_file_go_goid(struct elf_file *file, uint64_t *ret_offset);
 

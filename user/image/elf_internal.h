@@ -51,7 +51,10 @@ struct elf_file {
 	size_t unit_cnt, unit_cap;
 	struct elf_inlines **inlines; /* of the units that were asked for */
 	size_t inlines_cnt, inlines_cap;
-	struct elf_cfi *cfi; /* call frame information, opened once */
+	/* Of Go, looked for once. */
+	bool go_sought, go_registers;
+	uint64_t go_start, go_end; /* its code */
+	struct elf_cfi *cfi;	   /* call frame information, opened once */
 };
 
 /* The section of that name, or NULL. */

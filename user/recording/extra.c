@@ -118,6 +118,7 @@ struct cursor {
 	const uint8_t *bytes;
 	size_t size, at;
 	bool bad;
+	uint32_t other_hits; /* their layout, where it is not ours; else 0 */
 };
 
 static const uint8_t *take(struct cursor *cursor, size_t size)
@@ -207,8 +208,10 @@ static void take_hits(struct cursor *cursor, struct snapshot *snapshot)
 {
 	uint32_t version = take_u32(cursor), cnt = take_u32(cursor);
 
-	if (version != HIT_VERSION)
+	if (version != HIT_VERSION) {
+		cursor->other_hits = version;
 		cursor->bad = true;
+	}
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
 		const uint8_t *bytes = take(cursor, sizeof(struct hit));
 		struct hit hit;
@@ -309,5 +312,11 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 	take_copies(&cursor, snapshot);
 	if (version >= EXTRA_VERSION)
 		take_allocs(&cursor, snapshot);
+	if (cursor.other_hits)
+		return fail(-ENOTSUP,
+			    "it was written by another version of trailcam (hits of layout %u, not %d): "
+			    "decode it "
+			    "with that one",
+			    cursor.other_hits, HIT_VERSION);
 	return cursor.bad ? fail(-EBADMSG, "its trailcam section is damaged") : 0;
 }

@@ -18,15 +18,7 @@ static const struct hit_field {
 	{"cpu", offsetof(struct hit, cpu), true},
 	{"return_address", offsetof(struct hit, return_address), false},
 	{"goroutine", offsetof(struct hit, goroutine), false},
-	{"arg0", offsetof(struct hit, args[0]), false},
-	{"arg1", offsetof(struct hit, args[1]), false},
-	{"arg2", offsetof(struct hit, args[2]), false},
-	{"arg3", offsetof(struct hit, args[3]), false},
-	{"arg4", offsetof(struct hit, args[4]), false},
-	{"arg5", offsetof(struct hit, args[5]), false},
 };
-
-_Static_assert(HIT_ARG_CNT == 6, "each argument has a name");
 
 /* Of the three events that a hit is, each has some of its fields. */
 static void fill_hit(struct hit *hit, const struct fxt_read_event *event)
@@ -38,6 +30,15 @@ static void fill_hit(struct hit *hit, const struct fxt_read_event *event)
 		if (!arg)
 			continue;
 		memcpy(field, &arg->value, hit_fields[i].is_short ? sizeof(uint32_t) : sizeof(uint64_t));
+	}
+	for (unsigned int i = 0; i < HIT_ARG_CNT; i++) {
+		const struct fxt_read_arg *arg;
+		char name[8];
+
+		snprintf(name, sizeof(name), "arg%u", i);
+		arg = fxt_arg(event, name);
+		hit->args[i] = arg ? arg->value : hit->args[i];
+		hit->args_known |= arg ? 1u << i : 0;
 	}
 	for (unsigned int i = 0; i < HIT_REG_CNT; i++)
 		if (hit_reg_name(i))
@@ -145,11 +146,12 @@ bool fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event)
 	struct timeline_hit *placed;
 	struct hit *hit;
 
-	if (!reading->timeline->hit_cnt || !fxt_arg(event, "arg0"))
+	if (!reading->timeline->hit_cnt)
 		return false;
 	placed = &reading->timeline->hits[reading->timeline->hit_cnt - 1];
 	hit = &placed->hit;
-	if (placed->time_ns != event->time_ns || hit->tid != (uint32_t)event->tid)
+	if (strcmp(event->name, timeline_trigger(reading->timeline, hit)) ||
+	    placed->time_ns != event->time_ns || hit->tid != (uint32_t)event->tid)
 		return false;
 	fill_hit(hit, event);
 	hit->begin_ns = hit->time_ns - fxt_number(event, "elapsed_ns", 0);

@@ -343,6 +343,16 @@ static void put_hex(struct data *data, const char *name, const __u64 *values, si
 	put(data, ']');
 }
 
+/* null: it is no argument. */
+static void put_args(struct data *data, const struct hit *hit)
+{
+	put_text(data, ",\"args\":[");
+	for (size_t i = 0; hit->args_known >> i; i++)
+		put_text(data, hit->args_known & 1u << i ? "%s\"%llx\"" : "%snull", i ? "," : "",
+			 (unsigned long long)hit->args[i]);
+	put(data, ']');
+}
+
 static void put_symbol_number(struct data *data, const struct symbol *symbol)
 {
 	if (symbol)
@@ -384,7 +394,7 @@ static void put_hit(struct data *data, const struct timeline_hit *placed)
 		 (unsigned long long)(hit->stopped_ns ? hit->stopped_ns - hit->time_ns : 0));
 	put_text(data, ",\"monotonic_ns\":\"%llu\",\"return_address\":\"%llx\"",
 		 (unsigned long long)hit->time_ns, (unsigned long long)hit->return_address);
-	put_hex(data, "args", hit->args, HIT_ARG_CNT);
+	put_args(data, hit);
 	put_hex(data, "regs", hit->regs, HIT_REG_CNT);
 	put_hit_stack(data, placed);
 	put(data, '}');

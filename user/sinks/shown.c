@@ -61,12 +61,14 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 
 size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *placed)
 {
-	static const char *const names[HIT_ARG_CNT] = {"arg0", "arg1", "arg2", "arg3", "arg4", "arg5"};
+	static const char *const names[HIT_ARG_CNT] = {"arg0", "arg1", "arg2", "arg3", "arg4",	"arg5",
+						       "arg6", "arg7", "arg8", "arg9", "arg10", "arg11"};
 	const struct hit *hit = &placed->hit;
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < HIT_ARG_CNT; i++)
-		put_pointer(&args[cnt++], names[i], hit->args[i]);
+		if (hit->args_known & 1u << i)
+			put_pointer(&args[cnt++], names[i], hit->args[i]);
 	if (hit->begin_ns != hit->time_ns)
 		put_number(&args[cnt++], "elapsed_ns", hit->time_ns - hit->begin_ns);
 	if (hit->goroutine)

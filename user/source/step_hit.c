@@ -32,7 +32,6 @@ static void walk_stack(const struct step_thread *thread, struct hit *hit)
 
 void step_describe_thread(struct step *step, const struct step_thread *thread, struct hit *ret_hit)
 {
-	static const enum hit_reg args[HIT_ARG_CNT] = {HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8, HIT_R9};
 	struct hit hit = {.time_ns = step_now(step),
 			  .pid = (uint32_t)thread->process->pid,
 			  .tid = (uint32_t)thread->tid};
@@ -42,8 +41,6 @@ void step_describe_thread(struct step *step, const struct step_thread *thread, s
 	hit.begin_ns = hit.time_ns;
 	ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs);
 	memcpy(hit.regs, &regs, sizeof(hit.regs)); /* begins like struct pt_regs */
-	for (size_t i = 0; i < HIT_ARG_CNT; i++)
-		hit.args[i] = hit.regs[args[i]];
 	errno = 0;
 	hit.return_address = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)hit.regs[HIT_RSP], NULL);
 	if (errno)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "trigger/boundary.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include <Zydis/Zydis.h>
@@ -29,8 +28,8 @@ static bool decode(const struct elf_file *file, uint64_t addr, ZydisDecodedInstr
 	       !ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, code, size, ret_insn));
 }
 
-/* The beginning of the function, which may be divided by others inside of it. */
-static bool find_start(struct elf_file *file, uint64_t addr, uint64_t *ret_start)
+/* It may be divided by others inside of it. */
+bool boundary_function_start(struct elf_file *file, uint64_t addr, uint64_t *ret_start)
 {
 	size_t cnt;
 	const struct elf_range *ranges = elf_file_ranges(file, &cnt);
@@ -46,7 +45,7 @@ int boundary_check(struct elf_file *file, uint64_t addr)
 {
 	uint64_t at, before = 0;
 
-	if (!elf_file_is_code(file, addr) || !find_start(file, addr, &at))
+	if (!elf_file_is_code(file, addr) || !boundary_function_start(file, addr, &at))
 		return fail(-ENOENT, "there is no code at 0x%llx in %s", (unsigned long long)addr,
 			    elf_file_path(file));
 	while (at < addr) {

@@ -9,7 +9,7 @@
  * Operators and their precedence are C's: || && | ^ & == != < <= > >= << >> + - * / % ! ~ - * (load) (TYPE) [].
  * Values are 64-bit and signed, unless a cast or the size of what is loaded says otherwise; / and % are unsigned. Words:
  *
- *	arg0 ... arg5		integer arguments; with ret or elapsed: as they were when the call began
+ *	arg0 ... arg11		integer arguments, where the probe has them (trigger/arg_layout.h); with ret or elapsed: as they were when the call began
  *	rax ... r15 rip rsp eflags	registers (%rax and $rax are the same); eax ... r15d are their low halves, signed
  *	ret elapsed		the call's return value and duration: the condition is then judged when the call returns
  *	pid tid cpu cgroup	of the thread; cgroup == "PATH" holds in that cgroup and below
@@ -27,6 +27,7 @@
 
 #include "base/cleanup.h"
 
+struct arg_layout;
 struct bpf_insn;
 struct condition;
 
@@ -39,6 +40,9 @@ void condition_free(struct condition *condition);
 /* Whether it asks for `ret` or `elapsed`, which are known only when the call returns. */
 bool condition_asks_return(const struct condition *condition);
 
+/* Bit N: it asks for argN. */
+uint32_t condition_asks_args(const struct condition *condition);
+
 /* Whether it reads the program's memory: the BPF program must then be allowed to sleep (BPF_F_SLEEPABLE). */
 bool condition_reads_memory(const struct condition *condition);
 
@@ -47,12 +51,20 @@ struct pid_namespace {
 	uint64_t dev, ino;
 };
 
+/* What a copy of a BPF program is to do in judge(). */
+struct condition_code {
+	const struct condition *condition; /* NULL: it always holds */
+	const struct arg_layout *const
+		*layouts; /* arguments are read as firing.layout says; ARGS_C: they have been */
+	size_t layout_cnt;
+	bool args_may_miss;
+	const struct pid_namespace *ns;
+};
+
 /*
- * The body of condition() in bpf/trigger.bpf.c: r1 is struct pt_regs *, r2 is struct returning * (used only with at_return). Gives 1 where the
- * condition holds, 0 where not, -1 where memory that it asks for cannot be read. *ret_insns is the caller's to free.
- * -EINVAL: too deeply nested; -ENOMEM.
+ * The body of judge() in bpf/trigger.bpf.c: r1 is struct pt_regs *, r2 is struct firing *. Gives 1 where the condition holds, 0 where not, -1 where
+ * memory or an argument that it asks for is not there. *ret_insns is the caller's to free. -EINVAL: too deeply nested; -ENOMEM.
  */
-int condition_emit(const struct condition *condition, bool at_return, const struct pid_namespace *ns,
-		   struct bpf_insn **ret_insns, size_t *ret_cnt);
+int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_insns, size_t *ret_cnt);
 
 DEFINE_CLEANUP(struct condition *, condition_free)

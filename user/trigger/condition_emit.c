@@ -4,7 +4,8 @@
  * of nesting. (Instruction set: Documentation/bpf/standardization/instruction-set.rst, helper numbers: linux/bpf.h.)
  *
  *	r6	struct pt_regs *
- *	r7	struct returning *, with at_return
+ *	r7	struct firing *
+ *	r8	struct firing.args_known, while arguments are read
  *	r10-8 ... r10-192	slots
  *	r10-256 ... r10-193	a string
  */
@@ -16,6 +17,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "bpf/rule.h"
+#include "trigger/arg_layout.h"
 #include "trigger/condition.h"
 #include "trigger/condition_tree.h"
 
@@ -24,7 +26,7 @@ enum { SLOT_MAX = 24, STRING_AT = -256 };
 struct code {
 	struct bpf_insn *insns;
 	size_t cnt, cap;
-	bool at_return;
+	bool args_may_miss;
 	const struct pid_namespace *ns;
 	bool failed; /* out of memory, or slots */
 	bool too_deep;
@@ -148,20 +150,28 @@ static void fail_if_negative(struct code *code)
 
 static void emit(struct code *code, const struct node *node, int slot);
 
+static int arg_at(uint64_t arg)
+{
+	return (int)(offsetof(struct firing, args) + 8 * arg);
+}
+
 static void emit_arg(struct code *code, uint64_t arg)
 {
-	static const enum hit_reg regs[HIT_ARG_CNT] = {HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8, HIT_R9};
+	if (code->args_may_miss) {
+		size_t known;
 
-	if (code->at_return)
-		load(code, 8, BPF_REG_0, BPF_REG_7, (int)(offsetof(struct returning, args) + 8 * arg));
-	else
-		load(code, 8, BPF_REG_0, BPF_REG_6, 8 * regs[arg]);
+		load(code, 4, BPF_REG_0, BPF_REG_7, offsetof(struct firing, args_known));
+		known = jump(code, BPF_JSET, BPF_REG_0, 1 << arg);
+		exit_with(code, -1);
+		land(code, known);
+	}
+	load(code, 8, BPF_REG_0, BPF_REG_7, arg_at(arg));
 }
 
 static void emit_elapsed(struct code *code)
 {
-	load(code, 8, BPF_REG_0, BPF_REG_7, offsetof(struct returning, end_ns));
-	load(code, 8, BPF_REG_1, BPF_REG_7, offsetof(struct returning, begin_ns));
+	load(code, 8, BPF_REG_0, BPF_REG_7, offsetof(struct firing, end_ns));
+	load(code, 8, BPF_REG_1, BPF_REG_7, offsetof(struct firing, begin_ns));
 	put(code, BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
 }
 
@@ -413,19 +423,98 @@ static void emit(struct code *code, const struct node *node, int slot)
 	}
 }
 
-int condition_emit(const struct condition *condition, bool at_return, const struct pid_namespace *ns,
-		   struct bpf_insn **ret_insns, size_t *ret_cnt)
+/* ---- where arguments are ---- */
+
+static void add_register(struct code *code, uint8_t reg, uint8_t scale)
 {
-	struct code code = {.at_return = at_return, .ns = ns};
+	if (reg >= HIT_REG_CNT)
+		return;
+	load(code, 8, BPF_REG_1, BPF_REG_6, 8 * reg);
+	put(code, BPF_ALU64 | BPF_MUL | BPF_K, BPF_REG_1, 0, 0, scale);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+}
+
+/* Into r0. What cannot be read is passed by: *ret_missing jumps there. */
+static bool read_memory_arg(struct code *code, const struct usdt_arg *arg, uint8_t size, size_t *ret_missing)
+{
+	int at = slot_at(code, 0);
+
+	load_constant(code, BPF_REG_0, (uint64_t)arg->offset);
+	add_register(code, arg->base, 1);
+	add_register(code, arg->index, arg->scale);
+	copy_from_user(code, at, size);
+	*ret_missing = jump(code, BPF_JNE, BPF_REG_0, 0);
+	load(code, size, BPF_REG_0, BPF_REG_10, at);
+	return true;
+}
+
+static void read_arg(struct code *code, const struct usdt_arg *arg, unsigned int nth)
+{
+	uint8_t size = (uint8_t)(arg->size < 0 ? -arg->size : arg->size);
+	bool may_miss = false;
+	size_t missing;
+
+	if (arg->kind == USDT_ARG_NONE)
+		return;
+	if (arg->kind == USDT_ARG_CONSTANT)
+		load_constant(code, BPF_REG_0, usdt_arg_cut((uint64_t)arg->offset, arg->size));
+	else if (arg->kind == USDT_ARG_REGISTER)
+		load(code, 8, BPF_REG_0, BPF_REG_6, 8 * arg->base);
+	else
+		may_miss = read_memory_arg(code, arg, size, &missing);
+	if (arg->kind != USDT_ARG_CONSTANT)
+		narrow(code, (struct value_type){.size = size, .is_signed = arg->size < 0});
+	put(code, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_7, BPF_REG_0, arg_at(nth), 0);
+	put(code, BPF_ALU64 | BPF_OR | BPF_K, BPF_REG_8, 0, 0, 1 << nth);
+	if (may_miss)
+		land(code, missing);
+}
+
+/* All that C's convention gave is forgotten. */
+static void read_args(struct code *code, const struct arg_layout *layout)
+{
+	move_imm(code, BPF_REG_8, 0);
+	for (unsigned int i = 0; i < HIT_ARG_CNT; i++) {
+		put(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, arg_at(i), 0);
+		read_arg(code, &layout->args[i], i);
+	}
+	put(code, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_8, offsetof(struct firing, args_known), 0);
+}
+
+/* Each layout's code is passed by where the probe has another one. */
+static void read_layouts(struct code *code, const struct condition_code *wanted)
+{
+	for (size_t i = 0; i < wanted->layout_cnt; i++) {
+		size_t other;
+
+		if (wanted->layouts[i]->convention == ARGS_C)
+			continue;
+		load(code, 4, BPF_REG_0, BPF_REG_7, offsetof(struct firing, layout));
+		other = jump(code, BPF_JNE, BPF_REG_0, (int32_t)i);
+		read_args(code, wanted->layouts[i]);
+		land(code, other);
+	}
+}
+
+int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_insns, size_t *ret_cnt)
+{
+	struct code code = {.ns = wanted->ns, .args_may_miss = wanted->args_may_miss};
 
 	move(&code, BPF_REG_6, BPF_REG_1);
 	move(&code, BPF_REG_7, BPF_REG_2);
-	emit(&code, condition->root, 0);
-	boolean(&code, jump(&code, BPF_JNE, BPF_REG_0, 0));
-	put(&code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	read_layouts(&code, wanted);
+	if (wanted->condition) {
+		emit(&code, wanted->condition->root, 0);
+		boolean(&code, jump(&code, BPF_JNE, BPF_REG_0, 0));
+		put(&code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	} else {
+		exit_with(&code, 1);
+	}
 	if (code.failed || code.too_deep || code.cnt > INT16_MAX) {
 		free(code.insns);
-		return code.failed ? -ENOMEM : fail(-EINVAL, "this condition is too large: make it simpler");
+		return code.failed ? -ENOMEM
+				   : fail(-EINVAL, "this condition is too large, or the probe has too many "
+						   "places: make it simpler");
 	}
 	*ret_insns = code.insns;
 	*ret_cnt = code.cnt;

@@ -170,11 +170,12 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 	int err;
 
 	if (!word_find(token.begin, token.len, &word))
-		return lexer_fail(&parser->lexer, token.begin,
-				  "'%.*s' is unknown: arg0 to arg5, a register, ret, elapsed, pid, tid, cpu, "
-				  "cgroup, comm, "
-				  "str(...) or a number belongs here",
-				  (int)token.len, token.begin);
+		return lexer_fail(
+			&parser->lexer, token.begin,
+			"'%.*s' is unknown: arg0 to arg11, a register, ret, elapsed, pid, tid, cpu, "
+			"cgroup, comm, "
+			"str(...) or a number belongs here",
+			(int)token.len, token.begin);
 	err = lexer_next(&parser->lexer);
 	if (err)
 		return err;
@@ -188,6 +189,8 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 	if (err)
 		return err;
 	(*ret_node)->number = word.number;
+	if (word.kind == NODE_ARG)
+		parser->condition->asks_args |= 1u << word.number;
 	if (word.kind == NODE_RET || word.kind == NODE_ELAPSED)
 		parser->condition->asks_return = true;
 	return 0;
@@ -519,6 +522,11 @@ void condition_free(struct condition *condition)
 bool condition_asks_return(const struct condition *condition)
 {
 	return condition->asks_return;
+}
+
+uint32_t condition_asks_args(const struct condition *condition)
+{
+	return condition->asks_args;
 }
 
 bool condition_reads_memory(const struct condition *condition)

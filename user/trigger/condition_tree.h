@@ -73,6 +73,7 @@ struct node {
 
 struct condition {
 	struct node *root;
+	uint32_t asks_args; /* bit N: argN */
 	bool asks_return;
 	bool reads_memory;
 };

@@ -2,6 +2,7 @@
 /* Registers have two names each: all of it, and its low half. */
 #include "trigger/condition_words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -35,6 +36,21 @@ static bool find_register(const char *name, size_t len, struct word *ret_word)
 	return false;
 }
 
+/* "arg0" to "arg11" */
+static bool find_arg(const char *name, size_t len, struct word *ret_word)
+{
+	for (uint64_t i = 0; i < HIT_ARG_CNT; i++) {
+		char arg[8];
+
+		snprintf(arg, sizeof(arg), "arg%d", (int)i);
+		if (!is(name, len, arg))
+			continue;
+		*ret_word = (struct word){NODE_ARG, i, {.size = 8, .is_signed = true}};
+		return true;
+	}
+	return false;
+}
+
 bool word_find(const char *name, size_t len, struct word *ret_word)
 {
 	static const struct {
@@ -51,12 +67,7 @@ bool word_find(const char *name, size_t len, struct word *ret_word)
 		*ret_word = (struct word){words[i].kind, 0, {.size = 8, .is_signed = true}};
 		return true;
 	}
-	if (len == 4 && !strncmp(name, "arg", 3) && name[3] >= '0' && name[3] < '0' + HIT_ARG_CNT) {
-		*ret_word =
-			(struct word){NODE_ARG, (uint64_t)(name[3] - '0'), {.size = 8, .is_signed = true}};
-		return true;
-	}
-	return find_register(name, len, ret_word);
+	return find_arg(name, len, ret_word) || find_register(name, len, ret_word);
 }
 
 /* ---- types ---- */

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "bpf/rule.h"
 #include "trigger/perf_uprobe.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
@@ -73,12 +74,16 @@ static int plan_role(struct links *links, const struct programs *programs, const
 		     size_t i, enum program_role role)
 {
 	uint32_t action = trigger->action | (role == PROGRAM_HIT ? 0 : HIT_RETURN);
-	uint64_t cookie = i | (uint64_t)action << 32; /* bpf/trigger.bpf.c */
 	int fd = programs_fd(programs, i, role), err = 0;
 
-	for (size_t j = 0; j < trigger->probe_cnt && !err; j++)
-		err = links_plan_probe(links, &trigger->probes[j], cookie, fd,
+	for (size_t j = 0; j < trigger->probe_cnt && !err; j++) {
+		const struct probe *probe = &trigger->probes[j];
+		uint64_t layout = programs_layout(programs, i, probe);
+		uint64_t cookie = i | layout << COOKIE_LAYOUT_SHIFT | (uint64_t)action << COOKIE_ACTION_SHIFT;
+
+		err = links_plan_probe(links, probe, cookie, fd,
 				       role == PROGRAM_CALL_END ? UPROBE_RETURN : UPROBE_ENTRY);
+	}
 	return err;
 }
 

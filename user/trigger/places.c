@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "trigger/arg_layout.h"
 #include "trigger/boundary.h"
 #include "trigger/matches.h"
 #include "trigger/probe.h"
@@ -85,6 +86,22 @@ static int select_one(struct matches *matches, struct elf_file *file, const stru
 	return 0;
 }
 
+/* Some places have the registers of the function's beginning. */
+static int add_within(struct trigger *trigger, struct elf_file *file, const struct elf_symbol *symbol,
+		      uint64_t addr, const char *name)
+{
+	struct elf_symbol function = {.name = symbol ? symbol->name : ""};
+	struct probe probe;
+	int err = probe_init(&probe, file, addr, name);
+
+	if (err)
+		return err;
+	if (boundary_function_start(file, addr, &function.addr) &&
+	    (addr == function.addr || addr == boundary_best_entry(file, function.addr)))
+		probe.layout = arg_layout_of_function(file, &function);
+	return keep_probe(trigger, &probe);
+}
+
 static int add_function(struct trigger *trigger, struct elf_file *file, const struct elf_symbol *symbol,
 			uint64_t offset)
 {
@@ -104,8 +121,7 @@ static int add_function(struct trigger *trigger, struct elf_file *file, const st
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%s+0x%llx", symbol->name, (unsigned long long)offset);
-	err = probe_init(&probe, file, symbol->addr + offset, name);
-	return err ? err : keep_probe(trigger, &probe);
+	return add_within(trigger, file, symbol, symbol->addr + offset, name);
 }
 
 static int add_functions(struct trigger *trigger, struct elf_file *file, const struct trigger_spec *spec,
@@ -138,7 +154,6 @@ static int add_address(struct trigger *trigger, struct elf_file *file, uint64_t 
 {
 	const struct elf_symbol *symbol = elf_file_symbol_at(file, addr);
 	char name[1024];
-	struct probe probe;
 	int err = boundary_check(file, addr);
 
 	if (err)
@@ -150,8 +165,7 @@ static int add_address(struct trigger *trigger, struct elf_file *file, uint64_t 
 			 (unsigned long long)(addr - symbol->addr));
 	else
 		snprintf(name, sizeof(name), "0x%llx", (unsigned long long)addr);
-	err = probe_init(&probe, file, addr, name);
-	return err ? err : keep_probe(trigger, &probe);
+	return add_within(trigger, file, symbol, addr, name);
 }
 
 static int add_line(struct trigger *trigger, struct elf_file *file, const struct trigger_spec *spec)

@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "trigger/arg_layout.h"
 #include "trigger/boundary.h"
 #include "trigger/site.h"
 
@@ -109,7 +110,7 @@ static char *display_name(const char *name)
 
 int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, const char *name)
 {
-	struct probe probe = {.addr = addr};
+	struct probe probe = {.addr = addr, .layout = arg_layout_within()};
 	const char *obstacle;
 	size_t size;
 
@@ -140,7 +141,24 @@ int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, co
 
 int probe_init_function(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol)
 {
-	return probe_init(ret_probe, file, boundary_best_entry(file, symbol->addr), symbol->name);
+	int err = probe_init(ret_probe, file, boundary_best_entry(file, symbol->addr), symbol->name);
+
+	if (!err)
+		ret_probe->layout = arg_layout_of_function(file, symbol);
+	return err;
+}
+
+static int add_usdt_layout(struct probe *probe, struct elf_file *file, const struct elf_usdt *usdt)
+{
+	struct arg_layout *layout = calloc(1, sizeof(*layout));
+	int err = layout ? arg_layout_of_usdt(layout, file, usdt) : -ENOMEM;
+
+	if (err) {
+		free(layout);
+		return err;
+	}
+	probe->layout = probe->own_layout = layout;
+	return 0;
 }
 
 int probe_init_usdt(struct probe *ret_probe, struct elf_file *file, const struct elf_usdt *usdt)
@@ -158,12 +176,18 @@ int probe_init_usdt(struct probe *ret_probe, struct elf_file *file, const struct
 		return fail(-ENOEXEC, "%s in %s has its semaphore outside of the file", name,
 			    elf_file_path(file));
 	}
+	err = add_usdt_layout(&probe, file, usdt);
+	if (err) {
+		probe_release(&probe);
+		return err;
+	}
 	*ret_probe = probe;
 	return 0;
 }
 
 void probe_release(struct probe *probe)
 {
+	free(probe->own_layout);
 	free(probe->path);
 	free(probe->symbol);
 	*probe = (struct probe){0};

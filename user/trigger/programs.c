@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A condition takes the place of the function condition() in the loaded program: that one is the last function of the program's
+ * The code of a condition takes the place of the function judge() in the loaded program: that one is the last function of the program's
  * instructions and the only one called, so that it can be cut off and replaced without any jump to be mended.
  */
 #include "trigger/programs.h"
@@ -16,10 +16,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "bpf/rule.h"
 #include "bpf/trigger.skel.h"
+#include "trigger/arg_layout.h"
 #include "trigger/condition.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
@@ -134,7 +136,57 @@ static void write_rules(struct programs *programs, const struct trigger_config *
 	}
 }
 
-/* ---- copies with a condition ---- */
+/* ---- where arguments are ---- */
+
+static bool is_same_layout(const struct arg_layout *a, const struct arg_layout *b)
+{
+	return a == b || (a->convention == b->convention && !memcmp(a->args, b->args, sizeof(a->args)));
+}
+
+static size_t find_layout(const struct trigger_programs *own, const struct arg_layout *layout)
+{
+	size_t i = 0;
+
+	while (i < own->layout_cnt && !is_same_layout(own->layouts[i], layout))
+		i++;
+	return i;
+}
+
+static int add_layouts(struct trigger_programs *own, const struct trigger *trigger)
+{
+	for (size_t i = 0; i < trigger->probe_cnt; i++) {
+		const struct arg_layout *layout = trigger->probes[i].layout;
+
+		if (find_layout(own, layout) == own->layout_cnt &&
+		    ARRAY_PUSH(own->layouts, own->layout_cnt, own->layout_cap, layout))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool any_layout(const struct trigger_programs *own)
+{
+	for (size_t i = 0; i < own->layout_cnt; i++)
+		if (own->layouts[i]->convention != ARGS_C)
+			return true;
+	return false;
+}
+
+static bool layouts_read_memory(const struct trigger_programs *own)
+{
+	for (size_t i = 0; i < own->layout_cnt; i++)
+		for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
+			if (own->layouts[i]->args[arg].kind == USDT_ARG_MEMORY)
+				return true;
+	return false;
+}
+
+uint32_t programs_layout(const struct programs *programs, size_t trigger, const struct probe *probe)
+{
+	return (uint32_t)find_layout(&programs->own[trigger], probe->layout);
+}
+
+/* ---- copies ---- */
 
 /* Where the called function begins; `cnt` where there is none. */
 static size_t find_callee(const struct bpf_insn *insns, size_t cnt)
@@ -181,68 +233,104 @@ static int load_insns(const struct bpf_insn *insns, size_t cnt, enum trigger_lin
 	return fd;
 }
 
-static int load_conditional(struct programs *programs, const struct trigger *trigger, enum trigger_link link,
-			    int *ret_fd)
+static const struct bpf_program *program_of(const struct trigger_bpf *bpf, enum program_role role)
 {
-	bool at_return = trigger_at_return(trigger);
-	const struct bpf_program *program =
-		at_return ? programs->bpf->progs.call_end : programs->bpf->progs.trigger_hit;
+	return role == PROGRAM_HIT	    ? bpf->progs.trigger_hit
+	       : role == PROGRAM_CALL_BEGIN ? bpf->progs.call_begin
+					    : bpf->progs.call_end;
+}
+
+/* Arguments are read when a call begins; the condition is judged when all is known that it asks for. */
+static int load_copy(struct programs *programs, const struct trigger *trigger, enum trigger_link link,
+		     enum program_role role, struct trigger_programs *own)
+{
 	struct pid_namespace ns = programs_pid_namespace();
-	CLEANUP(freep) struct bpf_insn *condition = NULL;
+	struct condition_code wanted = {
+		.condition = role == PROGRAM_CALL_BEGIN ? NULL : trigger->rule.condition,
+		.layouts = own->layouts,
+		.layout_cnt = role == PROGRAM_CALL_END ? 0 : own->layout_cnt,
+		.args_may_miss = any_layout(own),
+		.ns = &ns,
+	};
+	bool may_sleep = (wanted.condition && condition_reads_memory(wanted.condition)) ||
+			 (wanted.layout_cnt && layouts_read_memory(own));
+	CLEANUP(freep) struct bpf_insn *code = NULL;
 	CLEANUP(freep) struct bpf_insn *insns = NULL;
-	size_t condition_cnt, cnt;
-	int fd, err = condition_emit(trigger->rule.condition, at_return, &ns, &condition, &condition_cnt);
+	size_t code_cnt, cnt;
+	int fd, err = condition_emit(&wanted, &code, &code_cnt);
 
 	if (!err)
-		err = join(program, condition, condition_cnt, &insns, &cnt);
+		err = join(program_of(programs->bpf, role), code, code_cnt, &insns, &cnt);
 	if (err)
 		return err;
-	fd = load_insns(insns, cnt, link, condition_reads_memory(trigger->rule.condition));
+	fd = load_insns(insns, cnt, link, may_sleep);
 	if (fd < 0)
 		return fail_errno(fd, "the kernel does not accept the condition of %s (-v shows why)",
 				  trigger->name);
-	*ret_fd = fd;
+	own->copies[role] = fd;
+	return 0;
+}
+
+static int load_copies(struct programs *programs, const struct trigger *trigger, enum trigger_link link,
+		       struct trigger_programs *own)
+{
+	bool elsewhere, condition = trigger->rule.condition;
+	int err = add_layouts(own, trigger);
+
+	if (err)
+		return err;
+	elsewhere = any_layout(own);
+	if (!trigger_at_return(trigger))
+		return condition || elsewhere ? load_copy(programs, trigger, link, PROGRAM_HIT, own) : 0;
+	if (elsewhere)
+		err = load_copy(programs, trigger, link, PROGRAM_CALL_BEGIN, own);
+	return err || !condition ? err : load_copy(programs, trigger, link, PROGRAM_CALL_END, own);
+}
+
+/* ---- all of them ---- */
+
+static int make_room(struct programs *programs, size_t trigger_cnt)
+{
+	programs->own = calloc(trigger_cnt + 1, sizeof(*programs->own));
+	if (!programs->own)
+		return -ENOMEM;
+	programs->trigger_cnt = trigger_cnt;
+	for (size_t i = 0; i < trigger_cnt; i++)
+		for (enum program_role role = 0; role < PROGRAM_ROLE_CNT; role++)
+			programs->own[i].copies[role] = -1;
 	return 0;
 }
 
 int programs_load(struct programs *programs, const struct trigger_config *config, enum trigger_link link)
 {
-	int err;
+	int err = make_room(programs, config->trigger_cnt);
 
-	programs->conditional = calloc(config->trigger_cnt + 1, sizeof(*programs->conditional));
-	if (!programs->conditional)
-		return -ENOMEM;
-	programs->trigger_cnt = config->trigger_cnt;
-	for (size_t i = 0; i < config->trigger_cnt; i++)
-		programs->conditional[i] = -1;
-	err = load(programs, config, link);
+	if (!err)
+		err = load(programs, config, link);
 	if (err)
 		return err;
 	write_rules(programs, config);
 	for (size_t i = 0; i < config->trigger_cnt && !err; i++)
-		if (config->triggers[i].rule.condition)
-			err = load_conditional(programs, &config->triggers[i], link,
-					       &programs->conditional[i]);
+		err = load_copies(programs, &config->triggers[i], link, &programs->own[i]);
 	return err;
 }
 
 void programs_release(struct programs *programs)
 {
-	for (size_t i = 0; i < programs->trigger_cnt; i++)
-		if (programs->conditional[i] >= 0)
-			close(programs->conditional[i]);
-	free(programs->conditional);
+	for (size_t i = 0; i < programs->trigger_cnt; i++) {
+		for (enum program_role role = 0; role < PROGRAM_ROLE_CNT; role++)
+			if (programs->own[i].copies[role] >= 0)
+				close(programs->own[i].copies[role]);
+		free(programs->own[i].layouts);
+	}
+	free(programs->own);
 	trigger_bpf__destroy(programs->bpf);
 	*programs = (struct programs){0};
 }
 
 int programs_fd(const struct programs *programs, size_t trigger, enum program_role role)
 {
-	const struct trigger_bpf *bpf = programs->bpf;
+	int copy = programs->own[trigger].copies[role];
 
-	if (role == PROGRAM_CALL_BEGIN)
-		return bpf_program__fd(bpf->progs.call_begin);
-	if (programs->conditional[trigger] >= 0)
-		return programs->conditional[trigger];
-	return bpf_program__fd(role == PROGRAM_HIT ? bpf->progs.trigger_hit : bpf->progs.call_end);
+	return copy >= 0 ? copy : bpf_program__fd(program_of(programs->bpf, role));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The BPF programs of a set of triggers, loaded: the ones of bpf/trigger.bpf.c, and a copy with its condition for each trigger that has one. */
+/* The BPF programs of a set of triggers, loaded: the ones of bpf/trigger.bpf.c, and copies for triggers that have a condition, or arguments elsewhere than C has them. */
 #pragma once
 
 #include "trigger/condition.h"
@@ -7,11 +7,18 @@
 
 struct trigger_bpf;
 
-enum program_role { PROGRAM_HIT, PROGRAM_CALL_BEGIN, PROGRAM_CALL_END };
+enum program_role { PROGRAM_HIT, PROGRAM_CALL_BEGIN, PROGRAM_CALL_END, PROGRAM_ROLE_CNT };
+
+/* What a trigger has of its own. */
+struct trigger_programs {
+	int copies[PROGRAM_ROLE_CNT];	   /* or -1: the program as it is will do */
+	const struct arg_layout **layouts; /* those that its probes have, each once */
+	size_t layout_cnt, layout_cap;
+};
 
 struct programs {
 	struct trigger_bpf *bpf; /* NULL: nothing loaded */
-	int *conditional;	 /* per trigger: its own copy of the program that judges, or -1 */
+	struct trigger_programs *own;
 	size_t trigger_cnt;
 };
 
@@ -24,6 +31,9 @@ void programs_release(struct programs *programs);
 
 /* The program that trigger `trigger` needs in a role. */
 int programs_fd(const struct programs *programs, size_t trigger, enum program_role role);
+
+/* Which of the trigger's argument layouts the probe has: for its cookie (bpf/rule.h). */
+uint32_t programs_layout(const struct programs *programs, size_t trigger, const struct probe *probe);
 
 /* Our pid namespace; {0, 0} for the initial one. */
 struct pid_namespace programs_pid_namespace(void);

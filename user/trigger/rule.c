@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "image/elf_file.h"
+#include "trigger/arg_layout.h"
 #include "trigger/condition.h"
 #include "trigger/trigger.h"
 
@@ -28,19 +29,35 @@ static int check_not_go(const struct probe *probe)
 		    probe->symbol, probe->path);
 }
 
+/* Where some of its places have them all, the others are no hits. */
+static int check_args(const struct trigger *trigger)
+{
+	uint32_t asked = trigger->rule.condition ? condition_asks_args(trigger->rule.condition) : 0;
+	uint32_t missing;
+
+	for (size_t i = 0; i < trigger->probe_cnt; i++)
+		if (!(asked & ~trigger->probes[i].layout->known))
+			return 0;
+	if (!asked || !trigger->probe_cnt)
+		return 0;
+	missing = asked & ~trigger->probes[0].layout->known;
+	return arg_layout_fail(&trigger->probes[0], (unsigned int)__builtin_ctz(missing));
+}
+
 int trigger_check_rule(const struct trigger *trigger)
 {
-	int err = 0;
+	int err = check_args(trigger);
 
 	for (size_t i = 0; i < trigger->probe_cnt && !err && trigger_at_return(trigger); i++) {
 		const struct probe *probe = &trigger->probes[i];
 
-		if (strchr(probe->symbol, '+'))
+		if (probe->layout->convention == ARGS_USDT || probe->layout->convention == ARGS_WITHIN)
 			return fail(-EINVAL,
 				    "--slower-than, ret and elapsed judge a call when it returns, but %s is "
-				    "in the middle of a "
-				    "function: name the function itself",
-				    probe->symbol);
+				    "%s: name a function",
+				    probe->symbol,
+				    probe->layout->convention == ARGS_USDT ? "a place that no call begins at"
+									   : "in the middle of a function");
 		/* Those of one file stand together. */
 		if (!i || strcmp(probe->path, trigger->probes[i - 1].path))
 			err = check_not_go(probe);

@@ -17,13 +17,16 @@
 struct probe {
 	char *path; /* the file that is probed */
 	uint64_t file_offset;
-	uint64_t addr;	      /* the same as a virtual address of the file */
-	char *symbol;	      /* for messages: "compress_block", "puts+0x4" */
-	uint8_t original[16]; /* the code bytes in the file: what a breakpoint hides */
+	uint64_t addr;			 /* the same as a virtual address of the file */
+	char *symbol;			 /* for messages: "compress_block", "puts+0x4" */
+	const struct arg_layout *layout; /* where its arguments are (trigger/arg_layout.h) ... */
+	struct arg_layout *own_layout;	 /* ... of a USDT probe: owned; else NULL */
+	uint8_t original[16];		 /* the code bytes in the file: what a breakpoint hides */
 	uint64_t
 		ref_ctr_offset; /* of a USDT probe's semaphore, which the kernel counts up while the probe is there; 0: none */
 };
 
+struct arg_layout;
 struct condition;
 
 /* Which of a trigger's firings are hits. All 0: each of them. */
@@ -47,8 +50,8 @@ struct trigger {
 /* Whether it is judged when the call returns: every probe is then at a function's beginning, and a second one at its return. */
 bool trigger_at_return(const struct trigger *trigger);
 
-/* Whether the trigger's probes can do what its rule asks for. 0, or -EINVAL with a sentence: not a place where a call begins, or a
- * Go program's, which return probes crash. */
+/* Whether the trigger's probes can do what its rule asks for. 0, or -EINVAL with a sentence: not a place where a call begins; a
+ * Go program's, which return probes crash; an argument that none of them has. */
 int trigger_check_rule(const struct trigger *trigger);
 
 /*

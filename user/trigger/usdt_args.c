@@ -179,8 +179,8 @@ static int parse_arg(struct parser *parser, struct usdt_arg *ret_arg)
 	return err;
 }
 
-int usdt_args_parse(const struct elf_usdt *usdt, const struct elf_file *file, struct usdt_arg *ret_args,
-		    size_t cap, size_t *ret_cnt)
+static int parse_args(const struct elf_usdt *usdt, const struct elf_file *file, bool known_only,
+		      struct usdt_arg *ret_args, size_t cap, size_t *ret_cnt)
 {
 	struct parser parser = {usdt, file, usdt->args};
 	size_t cnt = 0;
@@ -193,10 +193,24 @@ int usdt_args_parse(const struct elf_usdt *usdt, const struct elf_file *file, st
 			break;
 		if (cnt < cap)
 			err = parse_arg(&parser, &ret_args[cnt]);
-		if (err)
+		if (err && (!known_only || err == -ENOMEM))
 			return err;
 		parser.at += strcspn(parser.at, " ");
 	}
 	*ret_cnt = cnt;
 	return 0;
+}
+
+int usdt_args_parse(const struct elf_usdt *usdt, const struct elf_file *file, struct usdt_arg *ret_args,
+		    size_t cap, size_t *ret_cnt)
+{
+	return parse_args(usdt, file, false, ret_args, cap, ret_cnt);
+}
+
+int usdt_args_parse_known(const struct elf_usdt *usdt, const struct elf_file *file, struct usdt_arg *ret_args,
+			  size_t cap)
+{
+	size_t cnt;
+
+	return parse_args(usdt, file, true, ret_args, cap, &cnt);
 }

@@ -16,3 +16,7 @@
  */
 int usdt_args_parse(const struct elf_usdt *usdt, const struct elf_file *file, struct usdt_arg *ret_args,
 		    size_t cap, size_t *ret_cnt);
+
+/* The same, but such arguments become USDT_ARG_NONE. 0 or -ENOMEM. */
+int usdt_args_parse_known(const struct elf_usdt *usdt, const struct elf_file *file, struct usdt_arg *ret_args,
+			  size_t cap);

@@ -203,6 +203,31 @@ static void write_file(const char *path, const void *bytes, size_t size)
 	fclose(file);
 }
 
+/* A recording whose hits have another layout is refused by what it is, not as a damaged one. */
+static void test_other_hits(void **state)
+{
+	static const char last_trigger[] = "second";
+	struct snapshot *snapshot = make_snapshot(), *loaded;
+	char bytes[1 << 14], *at;
+	size_t size;
+	FILE *file;
+
+	(void)state;
+	assert_ok(recording_save(snapshot, in_dir("hits")));
+	snapshot_free(snapshot);
+	file = fopen(in_dir("hits/data"), "re");
+	assert_non_null(file);
+	size = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	assert_in_range(size, 1, sizeof(bytes) - 1);
+	at = memmem(bytes, size, last_trigger, strlen(last_trigger));
+	assert_non_null(at);
+	assert_int_equal(at[strlen(last_trigger)], HIT_VERSION);
+	at[strlen(last_trigger)]--;
+	write_file(in_dir("hits/data"), bytes, size);
+	assert_err(recording_load(&loaded, in_dir("hits")), -ENOTSUP, "hits of layout");
+}
+
 static void test_refusals(void **state)
 {
 	struct snapshot *loaded;
@@ -299,8 +324,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_replaces_a_recording_only),
-		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_perfs_own),
-		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_other_hits), cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_perfs_own),  cmocka_unit_test(test_every_cut),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

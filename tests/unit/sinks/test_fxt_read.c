@@ -386,8 +386,9 @@ static void add_hits(struct timeline *timeline)
 		memcpy(hit->comm, "sixteen bytes!!!", HIT_COMM_BYTES);
 		for (size_t reg = 0; reg < HIT_REG_CNT; reg++)
 			hit->regs[reg] = reg == HIT_ORIG_RAX ? 0 : 1000 * i + reg;
+		hit->args_known = i ? (1u << HIT_ARG_CNT) - 1 : 5;
 		for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
-			hit->args[arg] = UINT64_MAX - arg;
+			hit->args[arg] = hit->args_known & 1u << arg ? UINT64_MAX - arg : 0;
 		placed.stack_ips = calloc(2, sizeof(*placed.stack_ips));
 		placed.stack_symbols = calloc(2, sizeof(struct symbol *));
 		placed.stack_ips[0] = 0x1000;

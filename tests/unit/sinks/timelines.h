@@ -47,7 +47,8 @@ static inline void add_hit(struct timeline *timeline, uint32_t tid, uint64_t tim
 {
 	struct timeline_hit hit = {.time_ns = time, .symbol = symbol, .stack_cnt = 1};
 
-	hit.hit = (struct hit){.pid = 100, .tid = tid, .args = {0xabc}, .comm = "sixteen bytes!!!"};
+	hit.hit = (struct hit){
+		.pid = 100, .tid = tid, .args_known = 0x3f, .args = {0xabc}, .comm = "sixteen bytes!!!"};
 	hit.hit.regs[HIT_SS] = 0x2b;
 	hit.stack_ips = calloc(1, sizeof(*hit.stack_ips));
 	hit.stack_symbols = calloc(1, sizeof(struct symbol *));

@@ -295,7 +295,7 @@ static void test_refused(void **state)
 	char deep[1024] = "", long_text[5000];
 
 	(void)state;
-	refuse("arg7 == 3", "arg7", "'arg7' is unknown");
+	refuse("arg12 == 3", "arg12", "'arg12' is unknown");
 	refuse("arg0 > 4096 && argv == 3", "argv", "'argv' is unknown");
 	refuse("arg0 >", "", "a value is missing");
 	refuse("arg0 = 3", "= 3", "write '=='");
@@ -340,7 +340,8 @@ static void test_too_deep_for_bpf(void **state)
 	for (int i = 0; i < 30; i++)
 		strcat(text, ")");
 	assert_ok(condition_parse(&condition, text));
-	assert_err(condition_emit(condition, false, &ns, &insns, &cnt), -EINVAL, "too large");
+	assert_err(condition_emit(&(struct condition_code){.condition = condition, .ns = &ns}, &insns, &cnt),
+		   -EINVAL, "too large");
 	condition_free(condition);
 }
 

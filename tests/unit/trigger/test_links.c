@@ -20,8 +20,8 @@ static void test_plan(void **state)
 		{.action = HIT_START, .probes = second, .probe_cnt = ARRAY_SIZE(second)},
 	};
 	struct links links = {0};
-	int conditional[] = {10, 11};
-	struct programs programs = {.conditional = conditional, .trigger_cnt = 2};
+	struct trigger_programs own[] = {{.copies = {[PROGRAM_HIT] = 10}}, {.copies = {[PROGRAM_HIT] = 11}}};
+	struct programs programs = {.own = own, .trigger_cnt = 2};
 
 	(void)state;
 	assert_ok(links_plan(&links, &programs, triggers, ARRAY_SIZE(triggers)));
@@ -36,7 +36,7 @@ static void test_plan(void **state)
 	links_release(&links);
 
 	/* Of one program, those of a file go together. */
-	conditional[1] = 10;
+	own[1].copies[PROGRAM_HIT] = 10;
 	assert_ok(links_plan(&links, &programs, triggers, ARRAY_SIZE(triggers)));
 	assert_int_equal(links.group_cnt, 2);
 	assert_string_equal(links.groups[0].path, "/exe");

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "tests/unit/trigger/fixture.h"
+#include "trigger/arg_layout.h"
 
 enum { CODE_BYTES = 16 };
 
@@ -104,7 +105,8 @@ static void test_kernel_agrees(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct probe probe = {.path = (char *)"cases",
 				      .symbol = (char *)cases[i].text,
-				      .file_offset = i * CODE_BYTES};
+				      .file_offset = i * CODE_BYTES,
+				      .layout = arg_layout_within()};
 		struct trigger trigger = {.name = (char *)cases[i].text, .probes = &probe, .probe_cnt = 1};
 		struct trigger_config config = {.triggers = &trigger, .trigger_cnt = 1, .pid = getpid()};
 		struct trigger_set *set = NULL;

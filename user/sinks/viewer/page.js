@@ -87,7 +87,7 @@ class Page {
 				['goroutine', hit.goroutine === '0' ? '' : hit.goroutine],
 				['trace stopped', hit.stopped_after ? `${exactText(hit.stopped_after)} after it` : '']]),
 			el('h3', {}, 'Arguments'),
-			this.list(hit.args.map((value, i) => [`arg${i}`, `${hex(value)}${value.length > 1 ? ` = ${decimal(value)}` : ''}`])),
+			this.list(hit.args.map((value, i) => value && [`arg${i}`, `${hex(value)}${value.length > 1 ? ` = ${decimal(value)}` : ''}`]).filter(Boolean)),
 			el('h3', {}, 'Recorded stack'), this.hitStack(hit),
 			el('h3', {}, 'Registers'),
 			this.list(REGISTERS_SHOWN.map(name => [name, hex(hit.regs[REGISTERS.indexOf(name)])]), 'registers'));

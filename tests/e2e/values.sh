@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The values of a hit: arguments where the probed place has them, by the notes of USDT probes and by Go's convention.
+. tests/e2e/lib.sh
+values=$programs/values
+
+reason=
+[ "$(id -u)" -eq 0 ] || reason='not root'
+[ -z "$reason" ] || {
+	skip 'values of hits' "$reason"
+	finish
+}
+
+# hits STATUS TRIGGER OPTION... -- PROGRAM: runs it, and leaves the hits in $tmp/hits.
+hits() {
+	wanted=$1
+	shift
+	rm -rf "$tmp/rec"
+	"$trailcam" run --source none --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -t "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	got=$?
+	[ "$got" -eq "$wanted" ] || {
+		echo "exit status $got, not $wanted"
+		cat "$tmp/err"
+		return 1
+	}
+	[ "$wanted" -ne 0 ] || "$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
+}
+
+# args VALUE...: all arguments of all hits, by name.
+args() {
+	awk '$1 ~ /^arg/ { printf "%s%s=%s", sep, $1, $2; sep = " " } END { print "" }' "$tmp/hits" >"$tmp/args"
+	echo "$*" | diff - "$tmp/args"
+}
+
+# --- USDT probes
+
+usdt() {
+	hits 0 usdt:values:kinds --skip 1 -- "$values" &&
+		grep -v arg9 "$tmp/hits" >"$tmp/rest" && mv "$tmp/rest" "$tmp/hits" &&
+		args arg0=fffffffffffffff7 arg1=fffffffffffffff9 arg2=fffffffffffffc16 arg3=1122334455667788 arg4=fa arg6=8001 arg7=2 \
+			arg8=11f71fb04cb
+}
+check 'USDT: constants, registers and memory, as wide as the note says' usdt
+
+usdt_when() {
+	hits 0 usdt:values:kinds --when 'arg0 == -9 && arg1 == -7 && arg2 == -1002 && arg4 == 250 && arg7 == 2 && *arg9 == arg3' -- "$values" &&
+		grep -q '^  arg7 2$' "$tmp/hits" || return 1
+	hits 0 usdt:values:kinds --when 'arg7 == 4' -- "$values" && says "$tmp/err" 'no hit'
+}
+check 'USDT: --when is about its arguments' usdt_when
+
+usdt_places() {
+	hits 0 usdt:values:twice --max-hits 4 -- "$values" && args arg0=65 arg0=c9 arg0=66 arg0=ca || return 1
+	hits 0 usdt:values:twice --when 'arg0 == 202' -- "$values" && args arg0=ca
+}
+check 'USDT: each place of a probe has its argument elsewhere' usdt_places
+
+usdt_missing() {
+	hits 125 usdt:values:twice --when 'arg1 == 0' -- "$values" && says "$tmp/err" 'usdt:values:twice has no arg1' || return 1
+	hits 125 usdt:values:kinds --when 'arg5 > 0' -- "$values" && says "$tmp/err" 'no arg5 that is an integer' || return 1
+	hits 125 usdt:values:twice --slower-than 1ms -- "$values" && says "$tmp/err" 'name a function'
+}
+check 'USDT: what a probe does not have is refused' usdt_missing
+
+usdt_everywhere() {
+	hits 0 usdt:values:twice --max-hits 2 -- "$values" && "$trailcam" report --json "$tmp/rec" >"$tmp/json" &&
+		python3 - "$tmp/json" <<-END || return 1
+			import json, sys
+			hits = json.load(open(sys.argv[1]))["hits"]
+			assert [hit["args"] for hit in hits] == [{"arg0": "0x65"}, {"arg0": "0xc9"}], hits
+		END
+	"$trailcam" report "$tmp/rec" >"$tmp/text" && says "$tmp/text" 'arg0   0x65' && ! grep -q arg1 "$tmp/text" || return 1
+	"$trailcam" decode "$tmp/rec" -o "$tmp/again.fxt" 2>"$tmp/err" && "$trailcam" dump --hits "$tmp/again.fxt" >"$tmp/hits" && args arg0=65 arg0=c9 ||
+		return 1
+	"$trailcam" decode "$tmp/rec" -o "$tmp/t.html" 2>"$tmp/err"
+}
+check 'USDT: report, JSON and a trace that is read again say the same' usdt_everywhere
+
+# --- functions
+
+# An instruction of take() behind its first.
+offset=$(objdump -d --disassemble=take "$values" | awk -F: '/^ .*:/ { sub(/^ */, "", $1); print $1; if (++n == 3) exit }' | tr '\n' ' ' |
+	{ read -r a _ c; echo $((0x$c - 0x$a)); })
+within() {
+	hits 125 "take+$offset" --when 'arg2 == -2' -- "$values" && says "$tmp/err" "not a function's beginning" || return 1
+	hits 0 "take+$offset" --when '(int)rdx == -2 || rsp != 0' -- "$values" && args
+}
+check 'within a function registers are known, not arguments' within
+
+# --- Go
+
+go_builds() {
+	mkdir "$tmp/go" && cp tests/programs/src/values.go "$tmp/go" &&
+		(cd "$tmp/go" && GOCACHE=$tmp/go/cache GOFLAGS=-mod=mod CGO_ENABLED=1 go build -o values values.go)
+}
+
+go_args() {
+	hits 0 main.take --when 'arg0 == -2 && arg2 == 7 && str(arg1) == "query 2*" && arg4 == 3 && (u8)arg6 == 97' -- "$tmp/go/values" &&
+		grep -q '^  arg0 fffffffffffffffe$' "$tmp/hits" && grep -q '^  arg2 7$' "$tmp/hits" && grep -q '^  arg8 ' "$tmp/hits"
+}
+
+go_c_args() {
+	hits 0 c_take --when 'arg0 == 102 && arg1 == 77' -- "$tmp/go/values" && grep -q '^  arg1 4d$' "$tmp/hits" && ! grep -q '^  arg6 ' "$tmp/hits"
+}
+
+go_stack_args() {
+	# The magic number of Go 1.2 to 1.15.
+	cp "$tmp/go/values" "$tmp/go/old" &&
+		at=$(objdump -h "$tmp/go/old" | awk '$2 ~ /gopclntab$/ { print $6 }') &&
+		printf '\373' | dd of="$tmp/go/old" bs=1 seek=$((0x$at)) conv=notrunc 2>/dev/null || return 1
+	hits 125 main.take --when 'arg0 == -2' -- "$tmp/go/old" && says "$tmp/err" 'Go passes its arguments on the stack' || return 1
+	hits 125 internal/cpu.cpuid.abi0 --when 'arg0 == 0' -- "$tmp/go/values" && says "$tmp/err" 'Go passes its arguments on the stack'
+}
+
+if command -v go >/dev/null && go_builds; then
+	check 'Go: arguments are in the registers that Go has for them' go_args
+	check 'Go: functions of C in it have those of C' go_c_args
+	check 'Go: arguments on the stack are refused' go_stack_args
+else
+	skip 'arguments of Go functions' 'golang-go is not installed'
+fi
+
+finish
