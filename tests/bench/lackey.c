@@ -81,7 +81,7 @@ static void add_mapping(struct walk *walk, const struct mapping *wanted)
 	if (fd < 0 || fstat(fd, &st) || stat(mapping.name, &st))
 		return;
 	record.ino = st.st_ino;
-	mapping.bytes = mmap(NULL, mapping.size, PROT_READ, MAP_PRIVATE, fd, (off_t)mapping.file_offset);
+	mapping.bytes = mmap(NULL, mapping.size, PROT_READ, MAP_SHARED, fd, (off_t)mapping.file_offset);
 	close(fd);
 	if (mapping.bytes == MAP_FAILED)
 		return;

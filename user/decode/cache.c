@@ -66,7 +66,7 @@ struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache
 	return cache->iscache;
 }
 
-/* mmap(2) wants offsets on page borders: the mapping may begin before the section. */
+/* mmap(2) wants offsets on page borders: the mapping may begin before the section. It is shared, for the kernel writes uprobes into private ones. */
 static int section_map(const struct code_section *wanted, struct cached_section *section)
 {
 	uint64_t slack = wanted->file_offset % sysconf(_SC_PAGESIZE);
@@ -82,7 +82,7 @@ static int section_map(const struct code_section *wanted, struct cached_section 
 	if (section->size > wanted->size)
 		section->size = wanted->size;
 	section->map_size = section->size + slack;
-	map = mmap(NULL, section->map_size, PROT_READ, MAP_PRIVATE, fd, wanted->file_offset - slack);
+	map = mmap(NULL, section->map_size, PROT_READ, MAP_SHARED, fd, wanted->file_offset - slack);
 	if (map == MAP_FAILED)
 		return fail_errno(-errno, "%s", wanted->path);
 	section->map = map;

@@ -17,7 +17,7 @@
 static Elf *open_debug(const char *path, int *ret_fd)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf *elf = fd < 0 ? NULL : elf_map(fd);
 
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64) {
 		*ret_fd = fd;

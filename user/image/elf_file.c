@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -83,6 +85,24 @@ static void read_build_id(struct elf_file *file)
 	}
 }
 
+/*
+ * The kernel writes a uprobe, whoever's, into every private mapping of its file, which libelf's is. A shared one takes its place. Where the file cannot be mapped
+ * libelf has read it, to no page's border.
+ */
+Elf *elf_map(int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	size_t size = 0;
+	char *base = elf && elf_kind(elf) == ELF_K_ELF ? elf_rawfile(elf, &size) : NULL;
+	void *shared = base && !((uintptr_t)base % (uintptr_t)sysconf(_SC_PAGESIZE))
+			       ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0)
+			       : MAP_FAILED;
+
+	if (shared != MAP_FAILED)
+		mremap(shared, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, base);
+	return elf;
+}
+
 int elf_file_open(struct elf_file **ret_file, const char *path)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = calloc(1, sizeof(*file));
@@ -104,7 +124,7 @@ int elf_file_open(struct elf_file **ret_file, const char *path)
 	if (err)
 		return err;
 	elf_version(EV_CURRENT);
-	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+	file->elf = elf_map(file->fd);
 	if (!file->elf)
 		return fail(-ENOEXEC, "%s is a damaged ELF file: %s", path, elf_errmsg(-1));
 	err = read_loads(file);

@@ -57,6 +57,9 @@ struct elf_file {
 	struct elf_cfi *cfi;	   /* call frame information, opened once */
 };
 
+/* Opens the ELF file `fd`, which stays the caller's and open, in memory that no uprobe changes. NULL: elf_errmsg() says why. */
+Elf *elf_map(int fd);
+
 /* The section of that name, or NULL. */
 Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
 

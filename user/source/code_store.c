@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "source/uprobe_page.h"
 
-enum { PAGE = 4096, INSN_MAX = 15, CACHE_SLOTS = 1 << 16, PAST_MAX = 4096 };
+enum { PAGE = 4096, INSN_MAX = 15, NOP5_BYTES = 5, CACHE_SLOTS = 1 << 16, PAST_MAX = 4096 };
 
 struct page {
 	uint64_t addr;
@@ -143,6 +143,73 @@ static void compare_to_past(struct code_store *store, struct page *page, const c
 	}
 }
 
+/* ---- what breakpoints hide ---- */
+
+/* How much of the file that is mapped at addr was read; 0: it cannot be. */
+static size_t read_file(const struct code_store *store, const struct sideband_mapping *mapping, uint64_t addr,
+			uint8_t *bytes, size_t size)
+{
+	CLEANUP(closep) int fd = open(mapping->name, O_RDONLY | O_CLOEXEC);
+	char link[96];
+	ssize_t got;
+
+	if (fd < 0) { /* it has been deleted since */
+		snprintf(link, sizeof(link), "/proc/%d/map_files/%lx-%lx", store->pid, mapping->addr,
+			 mapping->addr + mapping->size);
+		fd = open(link, O_RDONLY | O_CLOEXEC);
+	}
+	got = fd < 0 ? 0 : pread(fd, bytes, size, (off_t)(addr - mapping->addr + mapping->file_offset));
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Whether the call at `code`, which stands at addr, leads into code of a uprobe's, which the kernel maps without a word. */
+static bool calls_uprobe(const struct code_store *store, uint64_t addr, const uint8_t *code)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	const struct map *map;
+	int32_t distance;
+
+	memcpy(&distance, code + 1, sizeof(distance));
+	addr += NOP5_BYTES + (uint64_t)(int64_t)distance;
+	map = maps_find(&store->maps, addr);
+	if (!map && !maps_read(&maps, store->pid))
+		map = maps_find(&maps, addr);
+	return map && uprobe_page_is(map->mapping.name);
+}
+
+/* How many bytes at `code`, where the file has `file`, a uprobe has changed: an int3, or what has become of a probed five-byte nop. */
+static size_t uprobe_size(const struct code_store *store, uint64_t addr, const uint8_t *code,
+			  const uint8_t *file, size_t size)
+{
+	static const uint8_t nop5[NOP5_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	enum { INT3 = 0xcc, CALL_REL32 = 0xe8 };
+
+	if (*code == *file)
+		return 0;
+	if (size >= NOP5_BYTES && !memcmp(file, nop5, NOP5_BYTES) &&
+	    (*code == INT3 || (*code == CALL_REL32 && calls_uprobe(store, addr, code))))
+		return NOP5_BYTES;
+	return *code == INT3;
+}
+
+/*
+ * Uprobes, whoever's, stand in mappings of files that the process cannot write: what they hide is in the file. An int3 that the program itself has put there looks
+ * the same, and is known when it is executed: code_store_found_break().
+ */
+static void hide_uprobes(const struct code_store *store, const struct map *map, uint64_t addr, uint8_t *bytes,
+			 size_t size)
+{
+	uint8_t file[PAGE];
+	size_t known =
+		map->mapping.ino && !map->writable ? read_file(store, &map->mapping, addr, file, size) : 0;
+
+	for (size_t at = 0; at < known; at++) {
+		size_t hidden = uprobe_size(store, addr + at, bytes + at, file + at, known - at);
+
+		memcpy(bytes + at, file + at, hidden);
+	}
+}
+
 /* ---- pages ---- */
 
 /* Index of the first page at or after addr. */
@@ -165,6 +232,7 @@ static int page_capture(struct code_store *store, struct page *page, const struc
 {
 	if (pread(store->mem_fd, page->bytes, PAGE, (off_t)page->addr) != PAGE)
 		return uprobe_page_fill(map->mapping.name, page->bytes, PAGE) ? 0 : -EFAULT;
+	hide_uprobes(store, map, page->addr, page->bytes, PAGE);
 	if (store->config.unpatch)
 		store->config.unpatch(store->config.ctx, &map->mapping, page->addr, page->bytes, PAGE);
 	return 0;
@@ -295,6 +363,18 @@ struct insn code_store_insn(struct code_store *store, uint64_t ip, uint64_t now)
 	}
 	*cached = insn_classify(ip, bytes, code_at(store, ip, now, bytes));
 	return *cached;
+}
+
+void code_store_found_break(struct code_store *store, uint64_t ip, uint64_t now)
+{
+	enum { INT3 = 0xcc };
+	struct page *page = page_get(store, ip, now);
+	struct insn *cached = &store->cache[(ip ^ ip >> 16) % CACHE_SLOTS];
+
+	if (page)
+		page->bytes[ip & (PAGE - 1)] = INT3;
+	if (cached->ip == ip)
+		*cached = (struct insn){0};
 }
 
 /* Whether the page is backed by the same bytes of the same file as before; anonymous memory is its own backing. */

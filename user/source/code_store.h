@@ -36,6 +36,9 @@ const struct maps *code_store_maps(const struct code_store *store);
 /* The instruction at ip, now; INSN_UNKNOWN where it cannot be read. Code that the process can write is read anew each time. Times are nanoseconds. */
 struct insn code_store_insn(struct code_store *store, uint64_t ip, uint64_t now);
 
+/* What stands at ip has turned out to be a breakpoint of the program's own, where its file has something else: no uprobe, as it seemed. */
+void code_store_found_break(struct code_store *store, uint64_t ip, uint64_t now);
+
 /* How often code that was executed has been found to be other code: a decoder must be told of each change. */
 uint64_t code_store_change_cnt(const struct code_store *store);
 

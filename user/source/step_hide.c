@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -92,15 +94,46 @@ void step_mask_changed(struct step_thread *thread, long syscall_nr)
 	step_unblock_trap(thread);
 }
 
-/* The kernel itself sends SIGSTOP to nobody but for a BPF program. */
-static bool is_own(int signal, int code)
+/* The number of its process in its own namespace, which is what it sends signals as. */
+static pid_t pid_in_namespace(pid_t pid)
 {
-	return (signal == SIGTRAP && code > 0) || (signal == SIGSTOP && code == SI_KERNEL);
+	char pids[128];
+	const char *last;
+
+	if (proc_status_text(pid, "NStgid", pids, sizeof(pids)))
+		return pid;
+	last = strrchr(pids, '\t');
+	return atoi(last ? last + 1 : pids);
+}
+
+/*
+ * A step over a uprobe ends in a SIGTRAP that the kernel sends as if the thread had sent it to itself by kill(2) (arch/x86/kernel/uprobes.c), which it cannot
+ * have done but in a system call.
+ */
+static bool is_step_over_uprobe(const struct step_thread *thread, const siginfo_t *info)
+{
+	return info->si_code == SI_USER && !thread->in_kernel &&
+	       info->si_pid == pid_in_namespace(thread->tid);
+}
+
+/* The kernel itself sends SIGSTOP to nobody but for a BPF program; where it only tells the tracer something, the code is a signal's number. */
+static bool is_own(const struct step_thread *thread, const siginfo_t *info)
+{
+	if (info->si_signo == SIGSTOP)
+		return info->si_code == SI_KERNEL;
+	if (info->si_signo != SIGTRAP)
+		return false;
+	return info->si_code == TRAP_TRACE || info->si_code == SIGTRAP ||
+	       (info->si_code == TRAP_BRKPT && thread->insn.kind != INSN_BREAK) ||
+	       is_step_over_uprobe(thread, info);
 }
 
 bool step_is_own_signal(const struct step_thread *thread, int signal)
 {
-	return is_own(signal, step_siginfo_code(thread));
+	siginfo_t info = {0};
+
+	return !ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info) && info.si_signo == signal &&
+	       is_own(thread, &info);
 }
 
 bool step_own_signal_is_queued(const struct step_thread *thread)
@@ -110,7 +143,7 @@ bool step_own_signal_is_queued(const struct step_thread *thread)
 	long cnt = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &args, queued);
 
 	for (long i = 0; i < cnt; i++)
-		if (is_own(queued[i].si_signo, queued[i].si_code))
+		if (is_own(thread, &queued[i]))
 			return true;
 	return false;
 }

@@ -7,8 +7,8 @@
  *			its handler's first instruction (siginfo then says SIGTRAP by the kernel's ptrace_notify()), or one step
  *			further on because it was ignored: until then the thread is `unsure`
  *
- * An int3 of the target looks like a step and is told by its opcode; its SIGTRAP is then delivered. Our own uprobes are
- * invisible: the kernel handles their int3 and reports one step for the instruction underneath.
+ * An int3 of the target looks like a step and is told by what the kernel says of its SIGTRAP, which is then delivered. Uprobes, ours or somebody
+ * else's, are invisible: the kernel handles their int3 and reports one step for the instruction underneath.
  */
 #include <errno.h>
 #include <signal.h>
@@ -41,28 +41,6 @@ static bool stands_still_by_nature(const struct insn *insn)
 	return insn->kind != INSN_OTHER && insn->kind != INSN_REP && insn->kind != INSN_PUSHF;
 }
 
-/* The stop after a signal was delivered, or after any stop in which the thread may have been inside the kernel. */
-static void step_from_unsure(struct step *step, struct step_thread *thread, uint64_t ip)
-{
-	uint64_t tsc = step_now(step);
-	bool handler = thread->held_signal && step_siginfo_code(thread) == SIGTRAP;
-
-	thread->held_signal = 0;
-	if (handler)
-		step_unblock_trap(thread);
-	if (!handler && ip != thread->insn.ip) {
-		/* The signal was ignored, and the instruction it came before has been executed. */
-		step_thread_enter(thread, thread->process->code, tsc, thread->insn.ip);
-		step_thread_leave(thread, tsc);
-		if (!thread->in_kernel) {
-			step_thread_retire(thread, thread->process->code, step_now(step), ip);
-			return;
-		}
-		tsc = step_now(step);
-	}
-	step_thread_enter(thread, thread->process->code, tsc, ip);
-}
-
 void step_tell_signal(struct step *step, const struct step_thread *thread, int signal)
 {
 	struct hit hit;
@@ -87,6 +65,59 @@ void step_on_signal(struct step *step, struct step_thread *thread, int signal)
 	thread->syscall = -1;
 	thread->unsure = true;
 	thread->held_signal = signal;
+}
+
+/*
+ * Whether the SIGTRAP is that of an int3 or int1 which the program executed. The code tells (arch/x86/kernel/traps.c): SI_KERNEL of an int3, TRAP_BRKPT of
+ * an int1; steps have others.
+ */
+static bool is_own_break(const struct step_thread *thread, uint64_t ip)
+{
+	int code;
+
+	if (thread->insn.kind != INSN_BREAK && ip != thread->insn.ip + 1)
+		return false;
+	code = step_siginfo_code(thread);
+	return code == SI_KERNEL || (thread->insn.kind == INSN_BREAK && code == TRAP_BRKPT);
+}
+
+/* The program has executed an int3 of its own, which may have been taken for a uprobe until now. */
+static void on_break(struct step *step, struct step_thread *thread)
+{
+	struct code_store *code = thread->process->code;
+
+	if (thread->insn.kind != INSN_BREAK) {
+		code_store_found_break(code, thread->insn.ip, step_now(step));
+		thread->insn = code_store_insn(code, thread->insn.ip, step_now(step));
+		step_thread_leave(thread, step_now(step));
+	}
+	step_on_signal(step, thread, SIGTRAP);
+}
+
+/* The stop after a signal was delivered, or after any stop in which the thread may have been inside the kernel. */
+static void step_from_unsure(struct step *step, struct step_thread *thread, uint64_t ip)
+{
+	uint64_t tsc = step_now(step);
+	bool handler = thread->held_signal && step_siginfo_code(thread) == SIGTRAP;
+
+	thread->held_signal = 0;
+	if (handler)
+		step_unblock_trap(thread);
+	if (!handler && ip != thread->insn.ip) {
+		/* The signal was ignored, and the instruction it came before has been executed. */
+		step_thread_enter(thread, thread->process->code, tsc, thread->insn.ip);
+		step_thread_leave(thread, tsc);
+		if (is_own_break(thread, ip)) {
+			on_break(step, thread);
+			return;
+		}
+		if (!thread->in_kernel) {
+			step_thread_retire(thread, thread->process->code, step_now(step), ip);
+			return;
+		}
+		tsc = step_now(step);
+	}
+	step_thread_enter(thread, thread->process->code, tsc, ip);
 }
 
 static int back_from_kernel(struct step *step, struct step_thread *thread, uint64_t ip)
@@ -174,8 +205,13 @@ int step_on_trap(struct step *step, struct step_thread *thread)
 		return 0;
 	}
 	thread->fresh = false;
+	if (is_own_break(thread, ip)) {
+		on_break(step, thread);
+		return 0;
+	}
 	if (thread->in_kernel && thread->insn.kind == INSN_BREAK) {
-		step_on_signal(step, thread, SIGTRAP);
+		/* A uprobe over an instruction that cannot be known, for its file cannot be read. */
+		step_thread_enter(thread, thread->process->code, step_now(step), ip);
 		return 0;
 	}
 	if (thread->in_kernel)
