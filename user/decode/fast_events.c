@@ -275,6 +275,8 @@ bool fast_on_fup(struct fast *fast, uint64_t ip)
 	fast_take_event_time(fast);
 	if (!advance_to(fast, ip))
 		return false;
+	if (use == FUP_TX_ABORT)
+		fast->loose = 0; /* the address shows what the last branch led to */
 	if (use == FUP_POSITION && fast->event != EVENT_CNT)
 		fast_emit_event(fast, fast->event, ip, fast->event_payload);
 	return true;
