@@ -13,6 +13,13 @@
  *	400020	jmp *%rax
  *	400030	ptwrite %eax
  *	400034	jmp *%rax
+ *	400040	call 400050
+ *	400045	syscall
+ *	400050	syscall
+ *	400052	ret
+ *	400060	call 400070
+ *	400065	syscall
+ *	400070	jmp *%rax
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +42,13 @@ static const uint8_t code[0x1000] = {
 	[0x20] = 0xff, 0xe0,		    /* jmp * */
 	[0x30] = 0xf3, 0x0f, 0xae, 0xe0,    /* ptwrite */
 	[0x34] = 0xff, 0xe0,		    /* jmp * */
+	[0x40] = 0xe8, 0x0b, 0,	   0,	 0, /* call */
+	[0x45] = 0x0f, 0x05,		    /* syscall */
+	[0x50] = 0x0f, 0x05,		    /* syscall */
+	[0x52] = 0xc3,			    /* ret */
+	[0x60] = 0xe8, 0x0b, 0,	   0,	 0, /* call */
+	[0x65] = 0x0f, 0x05,		    /* syscall */
+	[0x70] = 0xff, 0xe0,		    /* jmp * */
 };
 
 /* ---- packets: a letter each, with the last byte of an address where they have one ---- */
@@ -44,6 +58,11 @@ static const uint8_t code[0x1000] = {
 #define TIP(low)	IP(0x6d, low)
 #define FUP(low)	IP(0x7d, low)
 #define PGD_AT(low)	IP(0x61, low)
+#define UNKNOWN(low)	0x6d, low, 0x00, 0x70, 0, 0, 0 /* a TIP to where no code is known */
+#define KERNEL(low)	0x6d, low, 0x00, 0x00, 0x81, 0xff, 0xff
+#define PSB		2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82
+#define PSBEND		2, 0x23
+#define MODE_64		0x99, 0x01
 #define PGD		0x01
 #define OVF		0x02, 0xf3
 #define TRACE_STOP	0x02, 0x83
@@ -64,12 +83,17 @@ static const uint8_t code[0x1000] = {
 static const struct sequence {
 	const char *name;
 	const char *expected; /* the last two digits of each instruction's address */
-	uint8_t bytes[120];
+	uint8_t bytes[160];
 	size_t size;
+	const char *filter; /* in the file; NULL: none */
 } sequences[] = {
-#define SEQUENCE(name, expected, ...)                                           \
-	{                                                                       \
-		name, expected, {__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}) \
+#define SEQUENCE(name, expected, ...)                                                 \
+	{                                                                             \
+		name, expected, {__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}), NULL \
+	}
+#define FILTERED(name, filter, expected, ...)                                           \
+	{                                                                               \
+		name, expected, {__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}), filter \
 	}
 	SEQUENCE("plain", "00 10 05 07", PGE(0x00), TIP(0x05), NOT_TAKEN, PGD),
 	/* ... an interruption before an instruction, and going on there */
@@ -81,8 +105,15 @@ static const struct sequence {
 	SEQUENCE("slot", "00 10 05 30 07", PGE(0x00), TIP(0x05), NOT_TAKEN, FUP(0x07), PGD, PGE(0x30),
 		 FUP(0x34), PGD, PGE(0x07), PGD),
 	/* ... ranges: tracing ends with the branch out of them, and is stopped by one */
-	SEQUENCE("filtered", "00 10 05 07", PGE(0x00), PGD_AT(0x10), PGE(0x10), TIP(0x05), NOT_TAKEN, PGD),
-	SEQUENCE("stopped", "00", PGE(0x00), PGD_AT(0x10), TRACE_STOP),
+	FILTERED("filtered", "filter 0x0/0x10@code", "00 05 07", PGE(0x00), PGD_AT(0x10), PGE(0x05),
+		 NOT_TAKEN, PGD),
+	FILTERED("stopped", "stop 0x10/0x1@code", "00", PGE(0x00), PGD_AT(0x10), TRACE_STOP),
+	/* ... the same where the processor does not say where a direct branch leads */
+	FILTERED("filtered-quietly", "filter 0x0/0x10@code", "00 05 07 09", PGE(0x00), PGD, PGE(0x05),
+		 NOT_TAKEN, PGD, PGE(0x09), PGD),
+	FILTERED("filtered-condition", "filter 0x5/0x8@code", "05 05 07", PGE(0x05), PGD, PGE(0x05),
+		 NOT_TAKEN, PGD),
+	FILTERED("stopped-quietly", "stop 0x10/0x1@code", "00", PGE(0x00), PGD, TRACE_STOP),
 	/* ... overflows: while tracing, ... */
 	SEQUENCE("overflow", "00 10 05 07", PGE(0x00), TIP(0x05), OVF, FUP(0x05), NOT_TAKEN, PGD),
 	/* ... tracing before and not behind, ... */
@@ -102,6 +133,28 @@ static const struct sequence {
 	SEQUENCE("power", "00 10 05 07 09", PGE(0x00), TIP(0x05), NOT_TAKEN, PGD, PWRE, EXSTOP, PWRX, CBR,
 		 PGE(0x09), FUP(0x20), PGD),
 	SEQUENCE("paging", "00 10 05 07", PIP, PGE(0x00), TIP(0x05), PIP, NOT_TAKEN, PGD),
+	/* ... a PSB+ that says already where tracing is to begin (erratum BDM70) */
+	SEQUENCE("begun-by-psb", "00 10 05 07 09", PGE(0x00), TIP(0x05), NOT_TAKEN, PGD, PSB, MODE_64,
+		 FUP(0x09), PSBEND, PGE(0x09), FUP(0x20), PGD),
+	/* ... a trace that ends in the middle: nothing shows what came next */
+	SEQUENCE("no-end", "00 10", PGE(0x00), TIP(0x05)),
+	/* ... code that is not known, up to the next address that is; ... */
+	SEQUENCE("lost", "20 09 20 05 07", PGE(0x20), UNKNOWN(0), TAKEN, NOT_TAKEN, UNKNOWN(8), TAKEN,
+		 TIP(0x09), TIP(0x05), NOT_TAKEN, PGD),
+	SEQUENCE("lost-twice", "20 09 20 05 07", PGE(0x20), UNKNOWN(0), TAKEN, TIP(0x09), UNKNOWN(4), TAKEN,
+		 TIP(0x05), NOT_TAKEN, PGD),
+	/* ... where tracing ends and begins in between, ... */
+	SEQUENCE("lost-off", "20 00 10 05 07", PGE(0x20), UNKNOWN(0), TAKEN, PGD, PGE(0x00), TIP(0x05),
+		 NOT_TAKEN, PGD),
+	/* ... an interrupt comes back, ... */
+	SEQUENCE("lost-interrupted", "20 05 07", PGE(0x20), UNKNOWN(0), TAKEN, FUP(0x09), TIP(0x05),
+		 NOT_TAKEN, PGD),
+	/* ... a kernel: behind it a return leads to the call before it, ... */
+	SEQUENCE("lost-kernel", "40 50 52 45", PGE(0x40), KERNEL(0), TAKEN, KERNEL(8), NOT_TAKEN, TIP(0x52),
+		 TAKEN, PGD),
+	/* ... and one that it does not lead back from: a return then leads nobody knows where. */
+	SEQUENCE("lost-return", "60 70 09 20 05 07", PGE(0x60), UNKNOWN(0), TAKEN, TIP(0x09), TIP(0x10),
+		 TAKEN, TIP(0x05), NOT_TAKEN, PGD),
 };
 
 /* ---- files ---- */
@@ -171,6 +224,10 @@ static void write_recording(const char *dir, const struct sequence *sequence)
 	snapshot->source = strdup("intel_pt");
 	snapshot->stopped_by = strdup("");
 	snapshot->command = strdup(sequence->name);
+	if (sequence->filter &&
+	    asprintf(&snapshot->filter, "%.*s%s", (int)(strchr(sequence->filter, '@') + 1 - sequence->filter),
+		     sequence->filter, code_path) < 0)
+		die(-ENOMEM, path);
 	err = sideband_add_comm(snapshot, PID, PID, 1, sequence->name, 1);
 	if (!err)
 		err = sideband_add_mmap(

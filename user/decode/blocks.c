@@ -10,7 +10,7 @@
  *
  * The time of a branch is what libipt says when it has read the branch's packet, which is right after the block that it ends.
  *
- * A piece ends where the next one begins (pieces_limit()), or at the first error: what follows, up to the next PSB, cannot be
+ * A piece ends where the next one begins (pieces_limit()), with its last packet where none does, or at the first error: what follows, up to the next PSB, cannot be
  * trusted, and is a gap.
  */
 #include "decode/blocks.h"
@@ -36,6 +36,8 @@ struct walker {
 	struct code_insn last;
 	uint64_t tsc;
 	bool aborting; /* a transaction */
+	const struct code_image_set *images;
+	size_t left; /* one more than the index of the first direct branch out of what is traced, since trace was taken */
 	bool no_memory;
 };
 
@@ -44,6 +46,7 @@ static int use_version(struct walker *walker, size_t version)
 {
 	int changed = code_hold(&walker->hold, version);
 
+	walker->images = code_images(walker->hold.code, version);
 	if (changed > 0)
 		pt_blk_set_image(walker->decoder, walker->hold.image);
 	return changed < 0 ? changed : 0;
@@ -83,6 +86,10 @@ static void lead_to(struct walker *walker, uint64_t to)
 			      .kind = last->kind,
 			      .flags = last->kind == BRANCH_JUMP && !last->direct ? BRANCH_INDIRECT : 0,
 			      .from_len = last->len});
+	if (!last->direct)
+		walker->left = 0;
+	else if (!walker->left && code_is_left_out(walker->images, to))
+		walker->left = walker->branches->cnt;
 }
 
 static uint64_t time_of(const struct walker *walker)
@@ -110,6 +117,7 @@ static void on_enabled(struct walker *walker, uint64_t ip)
 	size_t version = code_version_at(walker->hold.code, walker->tsc);
 
 	walker->has_last = false;
+	walker->left = 0;
 	if (use_version(walker, version))
 		walker->no_memory = true;
 	emit(walker, &(struct branch){.tsc = walker->tsc,
@@ -119,11 +127,23 @@ static void on_enabled(struct walker *walker, uint64_t ip)
 				      .detail = (int32_t)version});
 }
 
-static void on_disabled(struct walker *walker)
+static void on_disabled(struct walker *walker, bool has_ip)
 {
 	const struct code_insn *last = &walker->last;
+	struct branch last_branch;
 	bool known = walker->has_last;
 
+	/* libipt has walked on to where tracing could end without filters. */
+	if (!has_ip && walker->left && !walker->no_memory) {
+		last_branch = walker->branches->items[walker->left - 1];
+		walker->branches->cnt = walker->left - 1;
+		last_branch.to = 0;
+		last_branch.flags = BRANCH_TRACE_END;
+		last_branch.tsc = walker->tsc;
+		emit(walker, &last_branch);
+		walker->has_last = false;
+		return;
+	}
 	emit(walker, &(struct branch){.tsc = walker->tsc,
 				      .from = known ? walker->last_ip : 0,
 				      .kind = known ? last->kind : BRANCH_NONE,
@@ -195,7 +215,7 @@ static void on_event(struct walker *walker, const struct pt_event *event)
 		on_enabled(walker, event->variant.enabled.ip);
 		break;
 	case ptev_disabled:
-		on_disabled(walker);
+		on_disabled(walker, !event->ip_suppressed);
 		break;
 	case ptev_async_disabled:
 		on_async_disabled(walker, event->variant.async_disabled.at);
@@ -261,7 +281,7 @@ static void keep_end(struct walker *walker, const struct pt_block *block)
 
 static bool reaches_limit(const struct walker *walker, const struct pt_block *block)
 {
-	return walker->has_limit && walker->limit_ip >= block->ip && walker->limit_ip <= block->end_ip;
+	return walker->limit_ip >= block->ip && walker->limit_ip <= block->end_ip;
 }
 
 /* One block; `in_tail`: there are no packets any more. False: the piece ends here. */
@@ -270,10 +290,10 @@ static bool on_block(struct walker *walker, const struct pt_block *block, bool i
 	if (walker->has_last && !walker->last.direct)
 		walk_restart(&walker->walk);
 	lead_to(walker, block->ip);
-	if (in_tail && reaches_limit(walker, block))
+	if (in_tail && (!walker->has_limit || reaches_limit(walker, block)))
 		return false;
 	if (!walk_step(&walker->walk, block->ip)) {
-		/* A loop that no packet ends: at the end of the trace it is where the program is; elsewhere the two disagree. */
+		/* A loop that no packet ends. */
 		if (!in_tail)
 			emit_gap(walker, GAP_BAD_TRACE, block->ip, 0, pte_internal);
 		return false;
@@ -314,7 +334,7 @@ static int walk_piece(struct walker *walker)
 		status = pt_blk_next(walker->decoder, &block, sizeof(block));
 		if (block.ninsn && !on_block(walker, &block, in_tail))
 			return 0;
-		ip = block.ninsn ? block.end_ip : block.ip;
+		ip = block.ninsn ? block.end_ip + walker->last.len : block.ip;
 		if (status < 0)
 			return on_error(walker, status, ip);
 	}

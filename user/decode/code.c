@@ -98,6 +98,7 @@ static int code_add_images(struct code *code)
 	for (size_t i = 0; i < config->version_cnt && !err; i++) {
 		size_t image = config->versions[i].image;
 
+		code->sets[image].image = &config->images[image];
 		if (!added[image])
 			err = code_add_image(code, &code->sets[image], &config->images[image]);
 		added[image] = true;
@@ -160,6 +161,22 @@ static size_t image_of(const struct code *code, size_t version)
 const struct code_image_set *code_images(const struct code *code, size_t version)
 {
 	return &code->sets[image_of(code, version)];
+}
+
+bool code_is_left_out(const struct code_image_set *set, uint64_t ip)
+{
+	bool has_traced = false, is_traced = false;
+
+	for (size_t i = 0; set->image && i < set->image->range_cnt; i++) {
+		const struct code_range *range = &set->image->ranges[i];
+		bool is_here = ip >= range->begin && ip < range->end;
+
+		if (range->stops && is_here)
+			return true;
+		has_traced |= !range->stops;
+		is_traced |= !range->stops && is_here;
+	}
+	return has_traced && !is_traced;
 }
 
 struct cached_section *code_section_at(const struct code_image_set *set, uint64_t ip)

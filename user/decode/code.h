@@ -16,6 +16,7 @@
 struct pt_image;
 
 struct code_image_set {
+	const struct code_image *image;
 	struct cached_section **sections; /* those that could be read */
 	size_t section_cnt, section_cap;
 	struct cached_section **by_addr; /* the same, sorted */
@@ -41,6 +42,9 @@ size_t code_version_at(const struct code *code, uint64_t tsc);
 
 /* The image of a version. */
 const struct code_image_set *code_images(const struct code *code, size_t version);
+
+/* Whether filters end the trace there. */
+bool code_is_left_out(const struct code_image_set *set, uint64_t ip);
 
 /* The section of the image that covers ip, or NULL. */
 struct cached_section *code_section_at(const struct code_image_set *set, uint64_t ip);

@@ -20,10 +20,18 @@ struct code_section {
 	uint64_t file_offset, size, addr;
 };
 
-/* What stands in an address space. */
+/* Code that an address filter is about: the trace is of such code only, or `stops` where it comes there. */
+struct code_range {
+	uint64_t begin, end;
+	bool stops;
+};
+
+/* What stands in an address space. Without ranges all of it is traced. */
 struct code_image {
 	const struct code_section *sections;
 	size_t section_cnt;
+	const struct code_range *ranges;
+	size_t range_cnt;
 };
 
 /* Code in force from `start_tsc` on, until the next version's start: another image of the process, or another process's turn on the processor. */

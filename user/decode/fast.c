@@ -27,15 +27,22 @@ static bool is_limit(const struct fast *fast, uint64_t start, uint64_t last)
 	return fast->has_limit && fast->limit_ip >= start && fast->limit_ip <= last;
 }
 
-/* Behind the last packet, as far as the code tells by itself, or the next piece begins. */
+/*
+ * Behind the last packet, as far as the code tells by itself, to where the next piece begins. Where none begins while tracing is on, nothing shows that code went
+ * any further.
+ */
 static bool walk_tail(struct fast *fast)
 {
 	const struct node *node = fast->node;
 
+	if (fast->is_lost)
+		return true;
 	if (fast_is_in_event(fast) || fast->next_has_mode || fast->mode_while_off)
-		return fast_decline(fast, "an event that is cut off");
+		return fast->has_lost || fast_decline(fast, "an event that is cut off");
 	if (node == &fast->nowhere)
-		return fast_decline(fast, "code that is not known");
+		return fast_end_lost(fast);
+	if (!fast->has_limit)
+		return true;
 	fast_move_on(fast);
 	for (int i = 0; node && i < GO_ON_MAX; i++) {
 		uint64_t start = node->ip;
@@ -54,7 +61,7 @@ static bool walk_tail(struct fast *fast)
 			return true;
 		node = fast_node_at(fast, node->to);
 	}
-	return !fast->node || fast_decline(fast, "code that leads nowhere");
+	return !fast->node || fast->has_lost || fast_decline(fast, "code that leads nowhere");
 }
 
 int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branches, const char **ret_why)

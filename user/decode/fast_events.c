@@ -82,7 +82,7 @@ bool fast_advance(struct fast *fast, const struct sought *sought)
 			break;
 		node = fast_node_at(fast, node->to);
 	}
-	return !fast->why && fast_decline(fast, "an event that is not on the way");
+	return !fast->why && fast_decline_end(fast, node, "an event that is not on the way");
 }
 
 static bool advance_to(struct fast *fast, uint64_t ip)
@@ -117,6 +117,8 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 {
 	struct node *node, *next;
 
+	if (fast->is_lost)
+		return fast_find(fast, ip);
 	if (!fast->next_has_mode)
 		fast_move_on(fast);
 	else if (fast_time(fast) < fast->mode_tsc)
@@ -127,7 +129,7 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 		return false;
 	node = fast->node;
 	if (node->end != NODE_INDIRECT && node->end != NODE_RETURN && node->end != NODE_FAR)
-		return fast_decline(fast, "a TIP packet for no branch");
+		return fast_decline_end(fast, node, "a TIP packet for no branch");
 	fast_take_time(fast);
 	fast_use_next_mode(fast);
 	next = node_next(node, 1);
@@ -139,6 +141,8 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 	}
 	if (node->call.pushes)
 		fast_push_return(fast, &node->call);
+	if (node->end == NODE_FAR)
+		fast_note_entry(fast, node->from + node->from_len, ip);
 	fast->loose = 0;
 	if (fast->all || !is_inside(node, next)) {
 		fast_emit_end(fast, node, ip);
@@ -170,16 +174,31 @@ bool fast_on_event_tip(struct fast *fast, uint64_t ip)
 					   .from = fast->event_ip,
 					   .to = ip,
 					   .kind = fast->aborting ? BRANCH_TX_ABORT : BRANCH_INTERRUPT};
+	if (!fast->aborting)
+		fast_note_entry(fast, fast->event_ip, ip);
 	fast->in_event = fast->aborting = false;
 	fast->later_tsc = fast_time(fast);
 	fast_use_next_mode(fast);
 	return fast_go_to(fast, ip);
 }
 
+/*
+ * Some processors put the address that tracing will begin at into a PSB+ right before it does (errata BDM70, SKD024, SKL021, KBL021; others not known to libipt,
+ * too). Nothing but PSB+ stands between the two, which means nothing else: where tracing is on, it has to end before it begins.
+ */
+static bool is_begun_by_psb(const struct fast *fast)
+{
+	return fast->header_ip && fast->node->ip == fast->header_ip && fast->out->cnt == fast->out_first;
+}
+
 bool fast_on_pge(struct fast *fast, uint64_t ip)
 {
-	if (fast->node || fast->in_event)
+	if (fast->in_event || (fast->node && !is_begun_by_psb(fast)))
 		return fast_decline(fast, "tracing begins while it is on");
+	if (fast->is_lost)
+		fast->depth = 0;
+	fast->is_lost = false;
+	fast_use_next_mode(fast);
 	if (!fast->has_mode)
 		return fast_decline(fast, "code of a mode that is not known");
 	fast->mode_while_off = false;
@@ -209,18 +228,45 @@ bool fast_end_of_trace(struct fast *fast, uint64_t from, uint8_t kind, uint8_t f
 	return true;
 }
 
-/* Without an address: at a branch that leaves the privilege level. */
+/* The first branch out of what is traced; some processors do not tell where a direct one leads then. */
+static bool leave_ranges(struct fast *fast)
+{
+	const struct node *node = fast->node;
+
+	fast_move_on(fast);
+	for (int i = 0; node && i < GO_ON_MAX; i++) {
+		for (size_t j = 0; j < node->known_cnt; j++) {
+			const struct known_branch *known = &node->known[j];
+
+			if (code_is_left_out(fast->images, known->to))
+				return fast_end_of_trace(fast, known->from, known->kind, known->from_len);
+			fast_pass_known(fast, known, fast->all);
+		}
+		if (node->end != NODE_GO_ON)
+			break;
+		node = fast_node_at(fast, node->to);
+	}
+	if (!node)
+		return false;
+	if (node->end == NODE_COND ? !code_is_left_out(fast->images, node->to) : node->end > NODE_FAR)
+		return fast_decline_end(fast, node, "tracing ends at no branch");
+	return fast_end_of_trace(fast, node->from, node->kind, node->from_len);
+}
+
+/* Without an address: at a branch that leaves the privilege level, or what is traced. */
 bool fast_on_pgd(struct fast *fast)
 {
 	const struct node *node;
 	size_t size;
 
 	fast_take_event_time(fast);
+	if (fast->node && fast->images->image && fast->images->image->range_cnt)
+		return leave_ranges(fast);
 	if (!reach_end(fast))
 		return false;
 	node = fast->node;
 	if (node->end != NODE_FAR || *code_at(node, node->from, &size) == 0xff)
-		return fast_decline(fast, "tracing ends at no far branch");
+		return fast_decline_end(fast, node, "tracing ends at no far branch");
 	return fast_end_of_trace(fast, node->from, node->kind, node->from_len);
 }
 
@@ -255,7 +301,7 @@ bool fast_on_pgd_to(struct fast *fast, uint64_t ip)
 			return false;
 	}
 	if (node->end == NODE_COND ? node->to != ip : node->end > NODE_FAR)
-		return fast_decline(fast, "tracing ends at no branch");
+		return fast_decline_end(fast, node, "tracing ends at no branch");
 	return fast_end_of_trace(fast, node->from, node->kind, node->from_len);
 }
 
@@ -264,6 +310,8 @@ bool fast_on_fup(struct fast *fast, uint64_t ip)
 	enum fup_use use = fast->fup_use;
 
 	fast->fup_use = FUP_ASYNC;
+	if (fast->is_lost && (!fast_find(fast, ip) || fast->is_lost))
+		return fast->is_lost;
 	if (!fast->node || fast->in_event || fast->next_has_mode)
 		return fast_decline(fast, "a FUP packet that belongs to nothing");
 	fast->in_event = use != FUP_POSITION;
@@ -295,6 +343,8 @@ bool fast_on_overflow(struct fast *fast, bool has_ip, uint64_t ip)
 	fast->out_first = fast->out->cnt;
 	fast->all = true;
 	fast->node = NULL;
+	fast->header_ip = 0;
+	fast->is_lost = false;
 	if (!has_ip)
 		return true;
 	fast->later_tsc = fast_time(fast);

@@ -14,6 +14,15 @@ bool fast_decline(struct fast *fast, const char *why)
 	return false;
 }
 
+bool fast_decline_end(struct fast *fast, const struct node *node, const char *why)
+{
+	if (node == &fast->nowhere) {
+		fast->misses_code = true;
+		fast->missing_ip = node->ip;
+	}
+	return fast_decline(fast, why);
+}
+
 void fast_take_time(struct fast *fast)
 {
 	uint64_t tsc = fast_time(fast);
@@ -147,6 +156,8 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 	struct node *node;
 
 	if (!section) {
+		fast->misses_code = true;
+		fast->missing_ip = ip;
 		fast_decline(fast, "code that is not known");
 		return NULL;
 	}
@@ -386,12 +397,14 @@ static bool go_on_with_all(struct fast *fast, struct node *node, uint64_t bits, 
 
 bool fast_on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt)
 {
+	if (__builtin_expect(fast->is_lost, 0))
+		return true;
 	if (!fast->node || fast_is_in_event(fast) || fast->next_has_mode)
 		return fast_decline(fast, "a TNT packet that is out of place");
 	if (!cnt)
 		return fast_decline(fast, "an empty TNT packet");
 	if (fast->node->end == NODE_STUCK)
-		return fast_decline(fast, "code that is not known");
+		return fast_decline_end(fast, fast->node, "code that is not known");
 	fast_move_on(fast);
 	if (__builtin_expect(fast->all, 0))
 		return take_bits_all(fast, bits, cnt);

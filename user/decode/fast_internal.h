@@ -5,6 +5,7 @@
  *	fast_packets.c	reads packets, from a PSB to the end of its piece
  *	fast_events.c	what those mean that are no TNT
  *	fast_flow.c	where the code is: branches out, nodes, TNT bits
+ *	fast_lost.c	going on behind code that is not known
  *	fast.c		one piece, and how it ends
  *
  * Functions that return bool return false where the piece is declined, or memory is short.
@@ -58,7 +59,18 @@ struct fast {
 	bool mode_while_off;		/* a TIP.PGE has to come */
 	bool all;			/* hand out every branch */
 	bool is_ending;
-	bool has_moved; /* since the last event */
+	bool has_moved;	    /* since the last event */
+	uint64_t header_ip; /* where the PSB+ says that code goes on; 0: nowhere, or behind an event */
+
+	/* Behind code that is not known */
+	bool is_lost; /* up to the next packet that gives an address */
+	bool has_lost; /* from here on nothing is left to the reference decoder, which loses all up to the next PSB */
+	bool misses_code;    /* that is why the packet at hand does not fit: */
+	uint64_t missing_ip; /* no code is known here */
+	uint64_t entry_ip,
+		resume_ip;    /* where the kernel was entered last, and should go back to; 0: not known */
+	uint64_t keeps_until; /* the stack of returns holds if code goes on there */
+	size_t lost_version;
 	size_t loose; /* one more than the index of the last branch, where no packet has shown yet what it led to */
 
 	struct {
@@ -113,6 +125,8 @@ static inline bool fast_is_in_event(const struct fast *fast)
 
 /* The reference decoder takes over. Always false. */
 bool fast_decline(struct fast *fast, const char *why);
+/* The same for a packet that the node's end does not fit: of code that is not known, that is why. */
+bool fast_decline_end(struct fast *fast, const struct node *node, const char *why);
 /* What the timing packets say so far is the time. */
 void fast_take_time(struct fast *fast);
 void fast_take_event_time(struct fast *fast);
@@ -147,6 +161,20 @@ bool fast_on_pgd(struct fast *fast);
 bool fast_on_pgd_to(struct fast *fast, uint64_t ip);
 bool fast_on_fup(struct fast *fast, uint64_t ip);
 bool fast_on_overflow(struct fast *fast, bool has_ip, uint64_t ip);
+
+/* ---- fast_lost.c ---- */
+
+/*
+ * The packet at `packet` does not fit, and `cnt` branches were there before it. True: reading goes on, from there or behind it, behind a gap; false: the
+ * piece is declined.
+ */
+bool fast_lose(struct fast *fast, const uint8_t *packet, size_t cnt);
+/* Lost, a packet gives an address: code goes on there, if it is known. False: no memory, or code that cannot be used. */
+bool fast_find(struct fast *fast, uint64_t ip);
+/* A branch or an event leads from one privilege level to the other: where it comes back to. */
+void fast_note_entry(struct fast *fast, uint64_t resume_ip, uint64_t to);
+/* The piece ends in code that is not known. */
+bool fast_end_lost(struct fast *fast);
 
 /* ---- fast_packets.c ---- */
 

@@ -75,6 +75,11 @@ static bool on_ip_packet(struct fast *fast, uint8_t opcode)
 		return fast_on_pge(fast, ip);
 	if (fast->next_has_mode)
 		return fast_decline(fast, "tracing ends in place of a branch to another mode");
+	if (fast->is_lost) {
+		fast->is_lost = false; /* nothing is traced any more, so nothing more is lost */
+		fast->depth = 0;
+		return true;
+	}
 	if (fast->in_event)
 		return fast_reach_event(fast) && fast_end_of_trace(fast, fast->event_ip, BRANCH_INTERRUPT, 0);
 	return has_ip ? fast_on_pgd_to(fast, ip) : fast_on_pgd(fast);
@@ -119,13 +124,13 @@ static bool on_mode(struct fast *fast, bool in_header)
 			return fast_decline(fast, "a PSB+ with two modes");
 		fast->next_has_mode = true;
 		fast->mode_tsc = fast_time(fast);
-		fast->mode_while_off = !in_header && !fast->node;
+		fast->mode_while_off = !in_header && !fast->node && !fast->is_lost;
 		fast->next_is_64 = mode & 1;
 		if (in_header || !fast->node)
 			fast_use_next_mode(fast);
 		return true;
 	case 1: /* MODE.TSX: in a transaction, aborted */
-		if (in_header || !fast->node)
+		if (in_header || (!fast->node && !fast->is_lost))
 			return true;
 		if (fast_is_in_event(fast))
 			return fast_decline(fast, "a transaction within an event");
@@ -194,6 +199,7 @@ static bool pass_event(struct fast *fast, size_t size)
 	fast->at += size;
 	if (fast_is_in_event(fast))
 		return fast_decline(fast, "an event within an event");
+	fast->header_ip = 0;
 	fast_take_event_time(fast);
 	return true;
 }
@@ -230,8 +236,9 @@ static bool pass_before_fup(struct fast *fast, size_t size, enum branch_event ev
 	if (!has_bytes(fast, size))
 		return false;
 	fast->at += size;
-	if (!fast->node || fast_is_in_event(fast))
+	if ((!fast->node && !fast->is_lost) || fast_is_in_event(fast))
 		return fast_decline(fast, "an event that is out of place");
+	fast->header_ip = 0;
 	fast->fup_use = FUP_POSITION;
 	fast->event = event;
 	fast->event_payload = 0;
@@ -244,7 +251,7 @@ static bool on_ptwrite(struct fast *fast)
 {
 	uint8_t opcode = fast->at[1];
 	size_t size = 2 + (opcode & 0x20 ? 8 : 4);
-	uint64_t payload, ip;
+	uint64_t payload, ip = 0;
 
 	if (opcode & 0x40)
 		return fast_decline(fast, "a PTW packet that cannot be read");
@@ -253,11 +260,12 @@ static bool on_ptwrite(struct fast *fast)
 	if (!has_bytes(fast, size))
 		return false;
 	fast->at += size;
-	if (!fast->node || fast_is_in_event(fast))
+	if ((!fast->node && !fast->is_lost) || fast_is_in_event(fast))
 		return fast_decline(fast, "a PTW packet that is out of place");
+	fast->header_ip = 0;
 	payload = little_endian(fast->at - (size - 2), (unsigned int)size - 2);
 	fast_take_event_time(fast);
-	if (!fast_advance(fast, &(struct sought){.is_it = code_insn_is_ptwrite, .ret_ip = &ip}))
+	if (fast->node && !fast_advance(fast, &(struct sought){.is_it = code_insn_is_ptwrite, .ret_ip = &ip}))
 		return false;
 	fast_emit_event(fast, EVENT_PTWRITE, ip, payload);
 	return true;
@@ -426,6 +434,7 @@ bool fast_read_header(struct fast *fast)
 				fast_take_event_time(fast);
 				if (has_ip && !fast->has_mode)
 					return fast_decline(fast, "code of a mode that is not known");
+				fast->header_ip = ip;
 				return !has_ip || fast_go_to(fast, ip);
 			}
 			ok = on_extended(fast, true);
@@ -450,7 +459,9 @@ bool fast_read_header(struct fast *fast)
 static bool read_packets(struct fast *fast, const uint8_t *end)
 {
 	while (fast->at < end) {
-		uint8_t byte = *fast->at;
+		const uint8_t *packet = fast->at;
+		size_t cnt = fast->out->cnt;
+		uint8_t byte = *packet;
 		bool ok = true;
 
 		if (!(byte & 1)) {
@@ -480,7 +491,7 @@ static bool read_packets(struct fast *fast, const uint8_t *end)
 				ok = fast_decline(fast, "a packet that is not known");
 			}
 		}
-		if (!ok)
+		if (__builtin_expect(!ok, 0) && !fast_lose(fast, packet, cnt))
 			return false;
 	}
 	return true;

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libipt's instruction decoder over the same pieces: one thread, every instruction, nothing cached. */
+/*
+ * libipt's instruction decoder over the same pieces: one thread, every instruction, nothing cached. At an error it gives up until the next PSB; so where the fast decoder
+ * goes on (decode/fast_lost.c), or knows of address filters, its branches tell the instructions: between two of them code runs straight on.
+ */
 #include <intel-pt.h>
 
 #include "base/error.h"
+#include "decode/code_insn.h"
+#include "decode/fast.h"
 #include "decode/pieces.h"
 #include "decode/status.h"
 #include "decode/walk.h"
@@ -14,6 +19,7 @@ struct lister {
 	uint64_t limit_ip;
 	bool has_limit;
 	struct walk walk;
+	uint64_t at; /* between branches: the next instruction; 0: not known */
 	int (*fn)(void *ctx, size_t version, uint64_t ip, enum branch_gap gap);
 	void *ctx;
 };
@@ -82,7 +88,8 @@ static int list_piece(struct lister *lister)
 		in_tail = status & pts_eos;
 		status = pt_insn_next(lister->decoder, &insn, sizeof(insn));
 		if (status >= 0 || (insn.iclass != ptic_error && insn.size)) {
-			if (in_tail && lister->has_limit && insn.ip == lister->limit_ip)
+			/* Without a limit nothing shows that what follows was executed. */
+			if (in_tail && (!lister->has_limit || insn.ip == lister->limit_ip))
 				return 0;
 			stop = lister->fn(lister->ctx, lister->version, insn.ip, GAP_NONE);
 			if (stop)
@@ -97,14 +104,114 @@ static int list_piece(struct lister *lister)
 	}
 }
 
-static int decode_piece(struct pieces *pieces, size_t index, struct lister *lister)
+/* ---- between branches ---- */
+
+/* The length of the instruction at ip, which leads to the next one, or 0. */
+static uint8_t plain_length(const struct lister *lister, uint64_t ip, bool is_64)
+{
+	const struct cached_section *section =
+		code_section_at(code_images(lister->hold.code, lister->version), ip);
+	struct code_insn insn;
+
+	if (!section)
+		return 0;
+	code_insn_decode(&insn, section->bytes + (ip - section->addr), section->size - (ip - section->addr),
+			 is_64);
+	return insn.kind == BRANCH_NONE || insn.kind == BRANCH_COND ? insn.len : 0;
+}
+
+static bool leads_to(const struct lister *lister, uint64_t ip, bool is_64)
+{
+	uint64_t at = lister->at;
+
+	while (at < ip) {
+		uint8_t len = plain_length(lister, at, is_64);
+
+		if (!len)
+			return false;
+		at += len;
+	}
+	return at == ip;
+}
+
+/* Those before ip, if straight code leads there. */
+static int list_to(struct lister *lister, uint64_t ip)
+{
+	bool is_64 = leads_to(lister, ip, true);
+	int stop = 0;
+
+	if (!lister->at)
+		return 0;
+	if (!is_64 && !leads_to(lister, ip, false))
+		return lister->fn(lister->ctx, lister->version, 0, GAP_BAD_TRACE);
+	while (lister->at != ip && !stop) {
+		uint64_t at = lister->at;
+
+		lister->at += plain_length(lister, at, is_64);
+		stop = lister->fn(lister->ctx, lister->version, at, GAP_NONE);
+	}
+	return stop;
+}
+
+static int list_branch(struct lister *lister, const struct branch *branch)
+{
+	bool ran = branch->kind != BRANCH_GAP && branch->kind != BRANCH_INTERRUPT &&
+		   branch->kind != BRANCH_TX_ABORT;
+	int stop = 0;
+
+	if (branch->kind == BRANCH_EVENT)
+		return 0;
+	if (branch->from)
+		stop = list_to(lister, branch->from);
+	if (branch->from && ran && !stop)
+		stop = lister->fn(lister->ctx, lister->version, branch->from, GAP_NONE);
+	if (branch->kind == BRANCH_GAP && !stop)
+		stop = lister->fn(lister->ctx, lister->version, 0, branch->gap);
+	if (branch->flags & BRANCH_TRACE_START)
+		lister->version = (size_t)branch->detail;
+	lister->at = branch->to;
+	return stop;
+}
+
+static bool has_loss(const struct branch_list *branches)
+{
+	for (size_t i = 0; i < branches->cnt; i++)
+		if (branches->items[i].kind == BRANCH_GAP && branches->items[i].gap != GAP_OVERFLOW)
+			return true;
+	return false;
+}
+
+/* Where tracing ends without an address libipt walks on to the next system call. */
+static bool has_filters(const struct pieces *pieces)
+{
+	for (size_t i = 0; i < pieces->config->image_cnt; i++)
+		if (pieces->config->images[i].range_cnt)
+			return true;
+	return false;
+}
+
+static int list_branches(struct pieces *pieces, size_t index, const struct branch_list *branches,
+			 struct lister *lister)
+{
+	const struct piece *piece = &pieces->items[index];
+	int stop = 0;
+
+	lister->version = piece->version;
+	lister->at = piece->header.has_ip ? piece->header.ip : 0;
+	for (size_t i = 0; i < branches->cnt && !stop; i++)
+		stop = list_branch(lister, &branches->items[i]);
+	return stop || !lister->has_limit ? stop : list_to(lister, lister->limit_ip);
+}
+
+/* ---- all pieces ---- */
+
+static int list_with_libipt(struct pieces *pieces, size_t index, struct lister *lister)
 {
 	struct pt_config config;
 	int err;
 
 	pieces_setup(pieces, index, &config);
 	lister->walk = (struct walk){0};
-	lister->has_limit = pieces_limit(pieces, index, &lister->limit_ip);
 	lister->decoder = pt_insn_alloc_decoder(&config);
 	if (!lister->decoder)
 		return status_fail(-pte_nomem, "an instruction decoder");
@@ -116,13 +223,31 @@ static int decode_piece(struct pieces *pieces, size_t index, struct lister *list
 	return err;
 }
 
+static int decode_piece(struct pieces *pieces, size_t index, struct lister *lister)
+{
+	struct branch_list branches = {0};
+	const char *why;
+	int err = fast_decode(pieces, index, &branches, &why);
+
+	lister->has_limit = pieces_limit(pieces, index, &lister->limit_ip);
+	if (!err && (has_loss(&branches) || has_filters(pieces)))
+		err = list_branches(pieces, index, &branches, lister);
+	else if (err >= 0)
+		err = list_with_libipt(pieces, index, lister);
+	branch_list_release(&branches);
+	return err;
+}
+
 int decoder_instructions(const struct decoder_config *config, const uint8_t *bytes, size_t size,
 			 int (*fn)(void *ctx, size_t version, uint64_t ip, enum branch_gap gap), void *ctx)
 {
+	struct decoder_config all = *config;
 	struct pieces pieces;
 	struct lister lister = {.hold = {.code = &pieces.code}, .fn = fn, .ctx = ctx};
-	int err = pieces_init(&pieces, config, bytes, size);
+	int err;
 
+	all.functions = (struct decoder_functions){0};
+	err = pieces_init(&pieces, &all, bytes, size);
 	if (err)
 		return err;
 	for (size_t i = 0; i < pieces.cnt && !err; i++)

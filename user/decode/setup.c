@@ -2,7 +2,8 @@
 /*
  * What libipt must know of the processor. Without the crystal clock ratio and the MTC frequency it drops MTC packets,
  * without the nominal frequency it drops CYC packets until it has calibrated itself over two MTCs. A processor that
- * libipt does not know is one without errata: newer than the library, most likely.
+ * libipt does not know is one without errata: newer than the library, most likely. But for BDM70, a PSB+ that tells an address before tracing begins, which newer ones
+ * have, too: that reads like nothing else, so it is expected of all.
  */
 #include "decode/setup.h"
 
@@ -26,6 +27,7 @@ void setup_config(struct pt_config *ret_config, const struct trace_params *param
 		if (pt_cpu_errata(&config.errata, &config.cpu) < 0)
 			config.errata = (struct pt_errata){0};
 	}
+	config.errata.bdm70 = 1;
 	config.cpuid_0x15_eax = params->tsc_ctc_ratio_d;
 	config.cpuid_0x15_ebx = params->tsc_ctc_ratio_n;
 	config.mtc_freq = (params->config & TRACE_CONFIG_MTC_MASK) >> TRACE_CONFIG_MTC_SHIFT;

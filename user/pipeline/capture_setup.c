@@ -279,7 +279,10 @@ static int set_filters(struct capture *capture)
 			   capture->filters.cnt, max);
 	if (!err)
 		err = add_stops(capture);
-	return err || !capture->filters.cnt ? err : pt_set_filter(capture->pt, capture->filters.text);
+	if (err || !capture->filters.cnt)
+		return err;
+	capture->snapshot->filter = strdup(capture->filters.text);
+	return capture->snapshot->filter ? pt_set_filter(capture->pt, capture->filters.text) : -ENOMEM;
 }
 
 static int born(void *ctx, pid_t pid, pid_t tid)

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "image/elf_file.h"
 
@@ -61,4 +63,51 @@ int filters_add_stops(struct filters *filters, const struct trigger *trigger)
 	for (size_t i = 0; i < trigger->probe_cnt && !err; i++)
 		err = add(filters, "stop", trigger->probes[i].file_offset, 1, trigger->probes[i].path);
 	return err;
+}
+
+/* ---- reading ---- */
+
+static bool take_action(const char **text, bool *ret_stops)
+{
+	static const struct {
+		const char *name;
+		bool stops;
+	} actions[] = {{"filter ", false}, {"start ", false}, {"stop ", true}, {"tracestop ", true}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+		size_t len = strlen(actions[i].name);
+
+		if (strncmp(*text, actions[i].name, len))
+			continue;
+		*text += len;
+		*ret_stops = actions[i].stops;
+		return true;
+	}
+	return false;
+}
+
+bool filters_next(const char **text, struct address_filter *ret_filter)
+{
+	struct address_filter filter = {.size = 1};
+	const char *at = *text + strspn(*text, " ,");
+	char *end;
+
+	if (!take_action(&at, &filter.stops))
+		return false;
+	filter.offset = strtoull(at, &end, 0);
+	if (end == at)
+		return false;
+	at = end;
+	if (*at == '/') {
+		filter.size = strtoull(at + 1, &end, 0);
+		at = end;
+	}
+	if (*at == '@') {
+		filter.file = at + 1;
+		filter.file_len = strcspn(at + 1, ",");
+		at += 1 + filter.file_len;
+	}
+	*text = at;
+	*ret_filter = filter;
+	return true;
 }

@@ -4,6 +4,8 @@
  * sets from a text (kernel/events/core.c, perf_event_parse_addr_filter()):
  *
  *	filter 0xOFFSET/0xSIZE@FILE,stop 0xOFFSET/0xSIZE@FILE
+ *
+ * perf leaves it in its recordings, too (tools/perf/util/auxtrace.c), where "tracestop" also stops, and spaces separate as well.
  */
 #pragma once
 
@@ -22,3 +24,14 @@ int filters_add_functions(struct filters *filters, const struct trigger *trigger
 
 /* Stops at the probes. 0 or -ENOMEM. */
 int filters_add_stops(struct filters *filters, const struct trigger *trigger);
+
+/* One filter of such a text. */
+struct address_filter {
+	uint64_t offset, size; /* in the file; without a file, addresses */
+	const char *file;      /* not 0-terminated; NULL: none, it is of the kernel */
+	size_t file_len;
+	bool stops; /* the trace stops here; else it is of what is here only */
+};
+
+/* The next filter of *text, which moves behind it. False: there is none any more, or what follows cannot be read. */
+bool filters_next(const char **text, struct address_filter *ret_filter);

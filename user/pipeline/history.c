@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "pipeline/filters.h"
 #include "pipeline/late_code.h"
 #include "source/sideband.h"
 #include "source/uprobe_page.h"
@@ -275,8 +276,48 @@ static size_t take_sections(struct code_section *sections, const struct image_se
 	return used;
 }
 
+static int add_range(struct code_image *image, const struct address_filter *filter, uint64_t begin)
+{
+	size_t cnt = image->range_cnt;
+	struct code_range *ranges =
+		reallocarray((struct code_range *)image->ranges, cnt + 1, sizeof(*ranges));
+
+	if (!ranges)
+		return -ENOMEM;
+	ranges[cnt] = (struct code_range){begin, begin + filter->size, filter->stops};
+	image->ranges = ranges;
+	image->range_cnt++;
+	return 0;
+}
+
+static bool is_of(const struct image_section *section, const struct address_filter *filter)
+{
+	return section->object && strlen(section->object) == filter->file_len &&
+	       !memcmp(section->object, filter->file, filter->file_len) &&
+	       filter->offset - section->file_offset < section->size;
+}
+
+/* Where the filters are in this image. One of a file that is not mapped leaves the others as they are. */
+static int take_ranges(struct code_image *image, const char *text, const struct image_section *sections,
+		       size_t cnt)
+{
+	struct address_filter filter;
+	int err = 0;
+
+	while (text && !err && filters_next(&text, &filter)) {
+		if (!filter.file)
+			err = add_range(image, &filter, filter.offset);
+		for (size_t i = 0; filter.file && i < cnt && !err; i++)
+			if (is_of(&sections[i], &filter))
+				err = add_range(image, &filter,
+						sections[i].addr + (filter.offset - sections[i].file_offset));
+	}
+	return err;
+}
+
 /* A version of a process's image, NULL for none, and the kernel's. */
-static int add_image(struct history *history, const struct history_process *process, size_t version)
+static int add_image(struct history *history, const struct snapshot *snapshot,
+		     const struct history_process *process, size_t version)
 {
 	const struct image *image = process ? process->image : NULL;
 	struct code_image added = {0};
@@ -290,8 +331,10 @@ static int add_image(struct history *history, const struct history_process *proc
 	added.sections = sections;
 	added.section_cnt = take_sections(sections, from, cnt);
 	added.section_cnt += take_sections(sections + added.section_cnt, kernel, kernel_cnt);
-	if (ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, added)) {
+	if (take_ranges(&added, snapshot->filter, from, cnt) ||
+	    ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, added)) {
 		free(sections);
+		free((void *)added.ranges);
 		return -ENOMEM;
 	}
 	return ARRAY_PUSH(history->owners, history->owner_cnt, history->owner_cap,
@@ -308,7 +351,7 @@ static int fill_versions(struct history *history, const struct snapshot *snapsho
 	if (!process->versions || !process->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		int err = add_image(history, process, i);
+		int err = add_image(history, snapshot, process, i);
 
 		if (err)
 			return err;
@@ -375,7 +418,7 @@ int history_new(struct history **ret_history, const struct snapshot *snapshot, c
 		return err;
 	err = read_kernel(history, snapshot);
 	if (!err)
-		err = add_image(history, NULL, 0);
+		err = add_image(history, snapshot, NULL, 0);
 	for (size_t i = 0; i < history->process_cnt && !err; i++)
 		err = fill_versions(history, snapshot, &history->processes[i]);
 	for (size_t i = 0; i < late.jit_cnt && !err; i++)
@@ -401,8 +444,10 @@ void history_free(struct history *history)
 	}
 	for (size_t i = 0; i < history->thread_cnt; i++)
 		free(history->threads[i].name);
-	for (size_t i = 0; i < history->image_cnt; i++)
+	for (size_t i = 0; i < history->image_cnt; i++) {
 		free((void *)history->images[i].sections);
+		free((void *)history->images[i].ranges);
+	}
 	free(history->images);
 	free(history->owners);
 	free(history->switches);

@@ -73,7 +73,7 @@ enum perf_intel_pt_info {
 	INFO_TSC_CTC_D,
 	INFO_CYC_BIT,
 	INFO_MAX_NONTURBO_RATIO,
-	INFO_FILTER_LENGTH,
+	INFO_FILTER_LENGTH, /* of the text of address filters behind the words, filled up with at least one 0 */
 	INFO_CNT,
 };
 

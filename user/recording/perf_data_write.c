@@ -49,10 +49,13 @@ static void write_info(FILE *file, const struct snapshot *snapshot)
 {
 	const struct trace_params *params = &snapshot->params;
 	const struct trace_clock *clock = &snapshot->clock;
+	static const uint8_t fill[8];
+	size_t filter_size = snapshot->filter ? strlen(snapshot->filter) : 0;
+	size_t padding = filter_size ? 8 - filter_size % 8 : 0;
 	bool per_cpu = snapshot->aux_cnt && snapshot->aux[0].cpu >= 0;
 	struct perf_auxtrace_info info = {
 		.type = PERF_USER_AUXTRACE_INFO,
-		.size = sizeof(info),
+		.size = (uint16_t)(sizeof(info) + filter_size + padding),
 		.auxtrace_type = PERF_AUXTRACE_INTEL_PT,
 		.words =
 			{
@@ -72,10 +75,13 @@ static void write_info(FILE *file, const struct snapshot *snapshot)
 				[INFO_TSC_CTC_D] = params->tsc_ctc_ratio_d,
 				[INFO_CYC_BIT] = TRACE_CONFIG_CYC,
 				[INFO_MAX_NONTURBO_RATIO] = params->max_nonturbo_ratio,
+				[INFO_FILTER_LENGTH] = filter_size,
 			},
 	};
 
 	fwrite(&info, sizeof(info), 1, file);
+	fwrite(snapshot->filter, 1, filter_size, file);
+	fwrite(fill, 1, padding, file);
 }
 
 static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t mapped_ns,

@@ -211,6 +211,15 @@ static int read_info(struct perf_events *events, const uint8_t *record, size_t s
 	if (!clock_is_sane(&snapshot->clock))
 		return fail(-EBADMSG, "its clock is damaged");
 	events->in_snapshots = info.words[INFO_SNAPSHOT_MODE];
+	if (info.words[INFO_FILTER_LENGTH]) {
+		if (size < sizeof(info) || info.words[INFO_FILTER_LENGTH] > size - sizeof(info))
+			return fail(-EBADMSG, "its address filters are cut off");
+		free(snapshot->filter);
+		snapshot->filter =
+			strndup((const char *)record + sizeof(info), info.words[INFO_FILTER_LENGTH]);
+		if (!snapshot->filter)
+			return -ENOMEM;
+	}
 	events->has_info = true;
 	return 0;
 }

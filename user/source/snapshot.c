@@ -51,6 +51,7 @@ void snapshot_free(struct snapshot *snapshot)
 		munmap(snapshot->file, snapshot->file_size);
 	free(snapshot->source);
 	free(snapshot->stopped_by);
+	free(snapshot->filter);
 	free(snapshot->command);
 	free(snapshot->aux);
 	free(snapshot->sideband);

@@ -76,6 +76,7 @@ struct snapshot {
 	struct trace_clock clock;
 	char *source;	  /* "step" or "intel_pt" */
 	char *stopped_by; /* what keeps the trace from being overwritten after a hit; "" where there is none */
+	char *filter;	  /* which code was traced, as the kernel took it (pipeline/filters.h); NULL: all */
 	char *command;	  /* the target's command line, for people; never NULL in a saved snapshot */
 	struct aux_trace *aux;
 	size_t aux_cnt, aux_cap;

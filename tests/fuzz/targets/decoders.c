@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "decode/blocks.h"
 #include "decode/fast.h"
+#include "tests/same_branches.h"
 
 enum { CODE_BYTES = 256, BASE = 0x400000, HEADER_BYTES = 64, MODE_AT = 35 };
 
@@ -63,8 +64,7 @@ static void compare(const struct decoder_config *config, size_t size)
 	if (!decode(config, size, true, &ours)) {
 		if (decode(config, size, false, &theirs))
 			abort();
-		if (ours.cnt != theirs.cnt ||
-		    (ours.cnt && memcmp(ours.items, theirs.items, ours.cnt * sizeof(struct branch)))) {
+		if (first_difference(&ours, &theirs) != SIZE_MAX) {
 			print("fast", &ours);
 			print("reference", &theirs);
 			abort();
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		.tsc_ctc_ratio_d = 1,
 	};
 	const struct code_section section = {.path = path, .size = CODE_BYTES, .addr = BASE};
-	const struct code_image image = {&section, 1};
+	const struct code_image image = {.sections = &section, .section_cnt = 1};
 	const struct code_version version = {0, 0};
 	const struct decoder_config config = {
 		.params = &params, .images = &image, .image_cnt = 1, .versions = &version, .version_cnt = 1};
