@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/on_line.h"
+
 enum { MESSAGE_BYTES = 2048 };
 
 static _Thread_local char message[MESSAGE_BYTES];
@@ -19,7 +21,7 @@ static void __attribute__((format(printf, 1, 0))) record(const char *fmt, va_lis
 	char text[MESSAGE_BYTES];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	memcpy(message, text, sizeof(message));
+	on_line_copy(message, sizeof(message), text);
 }
 
 int fail(int err, const char *fmt, ...)
@@ -45,16 +47,32 @@ int fail_errno(int err, const char *fmt, ...)
 	return err;
 }
 
+int fail_line(int err, const char *fmt, ...)
+{
+	char text[MESSAGE_BYTES];
+	size_t len = strlen(message);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (len + 1 < sizeof(message)) {
+		message[len++] = '\n';
+		on_line_copy(message + len, sizeof(message) - len, text);
+	}
+	return err;
+}
+
 int fail_prefix(int err, const char *fmt, ...)
 {
-	char whole[MESSAGE_BYTES];
+	char whole[MESSAGE_BYTES], text[MESSAGE_BYTES];
 	va_list ap;
 	size_t len;
 
 	va_start(ap, fmt);
-	vsnprintf(whole, sizeof(whole), fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	len = strlen(whole);
+	len = on_line_copy(whole, sizeof(whole), text);
 	snprintf(whole + len, sizeof(whole) - len, ": %s", fail_message(err));
 	memcpy(message, whole, sizeof(message));
 	return err;

@@ -2,6 +2,7 @@
 /*
  * How a failure travels: a function returns 0 or a negative errno, and the sentence that explains it waits in
  * a per-thread slot until the command line prints it, once. Nothing below the command line writes to stderr.
+ * Names in a sentence may be any bytes: it is recorded as one line that changes no terminal (base/on_line.h).
  *
  *	if (!symbol)
  *		return fail(-ENOENT, "no symbol '%s' in %s", name, path);
@@ -15,6 +16,9 @@ int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same with ": strerror(-err)" appended: for a failed system call. */
 int fail_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Puts a further line behind the recorded sentence. */
+int fail_line(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "PREFIX: " before the sentence recorded on this thread and returns `err`. */
 int fail_prefix(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

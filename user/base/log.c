@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/on_line.h"
+
+enum { LINE_BYTES = 4096 };
+
 static bool verbose;
 
 void log_set_verbose(bool on)
@@ -13,18 +18,30 @@ void log_set_verbose(bool on)
 	verbose = on;
 }
 
-static void __attribute__((format(printf, 2, 0))) say(const char *kind, const char *fmt, va_list ap)
+static void write_line(char *line, size_t len)
 {
-	char line[4096];
-	int len = snprintf(line, sizeof(line), "trailcam: %s", kind);
 	ssize_t written;
 
-	len += vsnprintf(line + len, sizeof(line) - (size_t)len - 1, fmt, ap);
-	if (len > (int)sizeof(line) - 2)
-		len = sizeof(line) - 2;
-	line[len++] = '\n';
-	written = write(STDERR_FILENO, line, (size_t)len);
+	line[len] = '\n';
+	written = write(STDERR_FILENO, line, len + 1);
 	(void)written; /* a closed stderr is the user's choice */
+}
+
+static void __attribute__((format(printf, 2, 0))) say(const char *kind, const char *fmt, va_list ap)
+{
+	char line[LINE_BYTES], text[LINE_BYTES];
+	size_t len = (size_t)snprintf(line, sizeof(line), "trailcam: %s", kind);
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	len += on_line_copy(line + len, sizeof(line) - len - 1, text);
+	write_line(line, len);
+}
+
+void log_fail(int err)
+{
+	char line[LINE_BYTES];
+
+	write_line(line, (size_t)snprintf(line, sizeof(line) - 1, "trailcam: %s", fail_message(err)));
 }
 
 #define DEFINE_LOG(name, kind, condition) \

@@ -33,6 +33,9 @@ int cmd_memtrace(int argc, char **argv);
  */
 void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
 
+/* argp_error(3) for a sentence with words of the user's in it: they may be names of files, and those any bytes (base/on_line.h). */
+void usage_error(const struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Says the sentence of a failure on stderr and returns `status`. */
 int report(int err, int status);
 

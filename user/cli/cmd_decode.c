@@ -114,7 +114,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (decode->recording)
-			argp_error(state, "one recording at a time, please: '%s' is one too many", arg);
+			usage_error(state, "one recording at a time, please: '%s' is one too many", arg);
 		decode->recording = arg;
 		return 0;
 	case ARGP_KEY_END:

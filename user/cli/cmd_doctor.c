@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/on_line.h"
 #include "doctor/doctor.h"
 
 struct table {
@@ -24,7 +25,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		table->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "doctor takes no arguments: '%s' is one too many", arg);
+		usage_error(state, "doctor takes no arguments: '%s' is one too many", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -66,10 +67,13 @@ static int print(void *ctx, const struct finding *finding)
 	if (table->json) {
 		print_json(finding, state, !table->cnt);
 	} else {
-		printf("%-6s %-26s %s\n", finding->state == FINDING_NOTE ? "" : state, finding->name,
-		       finding->detail);
-		if (finding->remedy[0])
-			printf("%-6s %-26s -> %s\n", "", "", finding->remedy);
+		printf("%-6s %-26s ", finding->state == FINDING_NOTE ? "" : state, finding->name);
+		on_line_put(finding->detail, stdout);
+		if (finding->remedy[0]) {
+			printf("\n%-6s %-26s -> ", "", "");
+			on_line_put(finding->remedy, stdout);
+		}
+		putchar('\n');
 	}
 	table->cnt++;
 	return 0;

@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/on_line.h"
 #include "decode/decoder.h"
 #include "pipeline/decode.h"
 #include "recording/recording.h"
@@ -51,18 +52,24 @@ static int dump_packets(const char *path)
 
 /* ---- sideband ---- */
 
+static void print_name_line(const char *name)
+{
+	on_line_put(name, stdout);
+	putchar('\n');
+}
+
 static void print_record(const struct sideband_record *record)
 {
 	printf("%" PRIu64 " cpu %d ", record->time_ns, record->cpu);
 	switch (record->type) {
 	case PERF_RECORD_MMAP2:
-		printf("mmap %d %d %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", record->pid, record->tid,
-		       record->mapping.addr, record->mapping.size, record->mapping.file_offset,
-		       record->mapping.name);
+		printf("mmap %d %d %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " ", record->pid, record->tid,
+		       record->mapping.addr, record->mapping.size, record->mapping.file_offset);
+		print_name_line(record->mapping.name);
 		break;
 	case PERF_RECORD_COMM:
-		printf("%s %d %d %s\n", record->exec ? "exec" : "comm", record->pid, record->tid,
-		       record->name);
+		printf("%s %d %d ", record->exec ? "exec" : "comm", record->pid, record->tid);
+		print_name_line(record->name);
 		break;
 	case PERF_RECORD_FORK:
 		printf("fork %d %d from %d %d\n", record->pid, record->tid, record->parent_pid,
@@ -99,12 +106,9 @@ static int dump_sideband(const char *path)
 static void print_place(char separator, uint64_t ip, const struct symbol *symbol)
 {
 	putchar(separator);
-	if (!symbol)
-		putchar('-');
-	else if (symbol->named && ip >= symbol->start)
-		printf("%s+0x%" PRIx64, symbol->name, ip - symbol->start);
-	else
-		fputs(symbol->name, stdout);
+	on_line_put(symbol ? symbol->name : "-", stdout);
+	if (symbol && symbol->named && ip >= symbol->start)
+		printf("+0x%" PRIx64, ip - symbol->start);
 }
 
 static int print_branch(void *ctx, int32_t tid, const struct branch *branch, uint64_t time_ns,
@@ -174,12 +178,16 @@ static void print_hit(const struct timeline *timeline, size_t i)
 {
 	const struct timeline_hit *placed = &timeline->hits[i];
 	const struct hit *hit = &placed->hit;
+	char comm[HIT_COMM_BYTES + 1];
 
-	printf("hit %zu\n  trigger %s\n  time_ns %" PRIu64 "\n  monotonic_ns %llu\n", i,
-	       hit->trigger < timeline->trigger_cnt ? timeline->triggers[hit->trigger] : "?", placed->time_ns,
+	snprintf(comm, sizeof(comm), "%.*s", HIT_COMM_BYTES, hit->comm);
+	printf("hit %zu\n  trigger ", i);
+	print_name_line(hit->trigger < timeline->trigger_cnt ? timeline->triggers[hit->trigger] : "?");
+	printf("  time_ns %" PRIu64 "\n  monotonic_ns %llu\n", placed->time_ns,
 	       (unsigned long long)hit->time_ns);
-	printf("  pid %u\n  tid %u\n  cpu %u\n  comm %.*s\n  return_address %llx\n", hit->pid, hit->tid,
-	       hit->cpu, HIT_COMM_BYTES, hit->comm, (unsigned long long)hit->return_address);
+	printf("  pid %u\n  tid %u\n  cpu %u\n  comm ", hit->pid, hit->tid, hit->cpu);
+	print_name_line(comm);
+	printf("  return_address %llx\n", (unsigned long long)hit->return_address);
 	if (hit->begin_ns != hit->time_ns)
 		printf("  elapsed_ns %llu\n", (unsigned long long)(hit->time_ns - hit->begin_ns));
 	if (hit->goroutine)
@@ -246,7 +254,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_ARG:
 		if (dump->recording)
-			argp_error(state, "one recording at a time, please: '%s' is one too many", arg);
+			usage_error(state, "one recording at a time, please: '%s' is one too many", arg);
 		dump->recording = arg;
 		return 0;
 	case ARGP_KEY_END:

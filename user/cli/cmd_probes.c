@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/on_line.h"
 #include "pipeline/program.h"
 #include "trigger/list.h"
 
@@ -20,7 +21,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 1)
-			argp_error(state, "one file and one pattern, please: '%s' is one too many", arg);
+			usage_error(state, "one file and one pattern, please: '%s' is one too many", arg);
 		*(state->arg_num ? &probes->pattern : &probes->file) = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -35,10 +36,14 @@ static int print_place(void *ctx, const struct trigger_place *place)
 {
 	size_t *cnt = ctx;
 
-	printf("0x%012" PRIx64 "\t%s\t%s\t", place->addr, place->kind, place->name);
+	printf("0x%012" PRIx64 "\t%s\t", place->addr, place->kind);
+	on_line_put(place->name, stdout);
+	putchar('\t');
+	on_line_put(place->source ? place->source : "", stdout);
 	if (place->source)
-		printf("%s:%" PRIu32, place->source, place->line);
-	puts(place->args ? place->args : "");
+		printf(":%" PRIu32, place->line);
+	on_line_put(place->args ? place->args : "", stdout);
+	putchar('\n');
 	++*cnt;
 	return ferror(stdout) ? -EIO : 0;
 }

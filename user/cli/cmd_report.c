@@ -53,7 +53,7 @@ static int32_t thread_option(struct argp_state *state, const char *arg)
 	size_t tid = count_option(state, "--thread", arg);
 
 	if (!tid || tid > INT32_MAX)
-		argp_error(state, "--thread: %s is not the number of a thread", arg);
+		usage_error(state, "--thread: %s is not the number of a thread", arg);
 	return (int32_t)tid;
 }
 
@@ -118,8 +118,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (report->path)
-			argp_error(state, "one at a time, please: '%s' is one too many (--diff compares two)",
-				   arg);
+			usage_error(state,
+				    "one at a time, please: '%s' is one too many (--diff compares two)", arg);
 		report->path = arg;
 		return 0;
 	case ARGP_KEY_END:

@@ -292,7 +292,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (view->file)
-			argp_error(state, "one file at a time, please: '%s' is one too many", arg);
+			usage_error(state, "one file at a time, please: '%s' is one too many", arg);
 		view->file = arg;
 		return 0;
 	case ARGP_KEY_END:
@@ -300,8 +300,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state,
 				   "--output is for the page, and --perfetto writes none: give one of them");
 		if (view->output && !path_ends_in(view->output, strlen(view->output), sink_html.suffix))
-			argp_error(state, "--output: '%s' is no name for a page: it must end in .html",
-				   view->output);
+			usage_error(state, "--output: '%s' is no name for a page: it must end in .html",
+				    view->output);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no recording given (trailcam run --keep-recording DIR makes one)");

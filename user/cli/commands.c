@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/edit_distance.h"
+#include "base/on_line.h"
 #include "cli/cli.h"
 #include "cli/complete.h"
 
@@ -47,7 +48,9 @@ static int unknown_command(const struct commands *commands, const char *name)
 {
 	const char *similar = similar_command(commands, name);
 
-	fprintf(stderr, "%s: there is no command '%s'; the commands are", commands->of, name);
+	fprintf(stderr, "%s: there is no command '", commands->of);
+	on_line_put(name, stderr);
+	fprintf(stderr, "'; the commands are");
 	for (size_t i = 0; i < commands->cnt; i++)
 		fprintf(stderr, "%s %s", i ? "," : "", commands->items[i].name);
 	if (similar)

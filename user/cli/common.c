@@ -16,7 +16,7 @@
 
 int report(int err, int status)
 {
-	log_say("%s", fail_message(err));
+	log_fail(err);
 	return status;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/on_line.h"
 #include "cli/option_table.h"
 #include "cli/process_list.h"
 #include "image/elf_file.h"
@@ -42,6 +43,9 @@ static void offer(const struct completion *c, const char *text, size_t len, cons
 {
 	const char *typed = c->word + c->head_len;
 
+	/* What would be no line of its own, or would change the terminal, is not offered. */
+	if (on_line_plain(text) < len || meaning[on_line_plain(meaning)])
+		return;
 	if (!strncmp(text, typed, strlen(typed)) && len >= strlen(typed))
 		printf("%.*s%.*s\t%s\n", (int)c->head_len, c->word, (int)len, text, meaning);
 }

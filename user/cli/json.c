@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "sinks/utf8.h"
+#include "base/utf8.h"
 
 static void print(void *ctx, const char *text, size_t len)
 {

@@ -247,7 +247,7 @@ static enum by by_option(struct argp_state *state, const char *arg)
 	for (enum by by = 0; by < BY_CNT; by++)
 		if (!strcmp(arg, by_names[by]))
 			return by;
-	argp_error(state, "--by: there is no '%s': use function, line or path", arg);
+	usage_error(state, "--by: there is no '%s': use function, line or path", arg);
 	return BY_FUNCTION;
 }
 

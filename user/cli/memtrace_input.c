@@ -77,7 +77,7 @@ static unsigned int source_option(struct argp_state *state, const char *arg)
 	for (enum memtrace_source source = 0; source < MEMTRACE_SOURCE_CNT; source++)
 		if (!strcmp(arg, memtrace_source_name(source)))
 			return 1u << source;
-	argp_error(state, "--source: there is no '%s': use minor, major or external", arg);
+	usage_error(state, "--source: there is no '%s': use minor, major or external", arg);
 	return 0;
 }
 
@@ -138,7 +138,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (input->path)
-			argp_error(state, "one trace at a time, please: '%s' is one too many", arg);
+			usage_error(state, "one trace at a time, please: '%s' is one too many", arg);
 		input->path = arg;
 		return 0;
 	case ARGP_KEY_END:

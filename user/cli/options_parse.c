@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* argp, with a look at the words before: at what it would misread, and at what it would refuse without a hint. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/on_line.h"
 #include "cli/cli.h"
 #include "cli/complete.h"
 #include "cli/magic_trace.h"
@@ -25,6 +27,18 @@ static void refuse_misspelled(const struct argp *argp, const char *word, const s
 		return;
 	log_say("there is no option %.*s; did you mean --%s?", (int)strcspn(word, "="), word, similar->name);
 	exit(argp_err_exit_status);
+}
+
+void usage_error(const struct argp_state *state, const char *fmt, ...)
+{
+	char text[1024], shown[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	on_line_copy(shown, sizeof(shown), text);
+	argp_error(state, "%s", shown);
 }
 
 void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/on_line.h"
 
 enum { SHOWN_MAX = 20 };
 
@@ -28,8 +29,11 @@ static int write_lines(char *const *lines, size_t cnt)
 	int fd = memfd_create("lines", 0);
 	CLEANUP(fclosep) FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
 
-	for (size_t i = 0; file && i < cnt; i++)
-		fprintf(file, "%zu\t%s\n", i, lines[i]);
+	for (size_t i = 0; file && i < cnt; i++) {
+		fprintf(file, "%zu\t", i);
+		on_line_put(lines[i], file);
+		fputc('\n', file);
+	}
 	if (file && !fflush(file))
 		return fd;
 	if (fd >= 0)
@@ -77,7 +81,9 @@ static size_t show(FILE *terminal, char *const *lines, size_t cnt, const char *p
 			continue;
 		if (found < SHOWN_MAX) {
 			shown[found] = i;
-			fprintf(terminal, "%3zu  %s\n", found + 1, lines[i]);
+			fprintf(terminal, "%3zu  ", found + 1);
+			on_line_put(lines[i], terminal);
+			fputc('\n', terminal);
 		}
 		found++;
 	}

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "sinks/utf8.h"
+#include "base/cleanup.h"
+#include "base/on_line.h"
 
 static const char ellipsis[] = "...";
 
@@ -52,34 +53,18 @@ static size_t fitting(const char *text, size_t columns, bool *ret_all)
 	return bytes;
 }
 
-/* C0, DEL, and C1 as UTF-8 has them. */
-static bool is_control(const char *text)
-{
-	unsigned char first = (unsigned char)text[0];
-
-	return first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
-}
-
-static void put_clean(const char *text, size_t bytes)
-{
-	for (size_t i = 0, len; i < bytes; i += len ? len : 1) {
-		len = utf8_len(text + i);
-		if (len && !is_control(text + i))
-			fwrite(text + i, 1, len, stdout);
-		else
-			putchar('?');
-	}
-}
-
 void terminal_text(const struct terminal *terminal, enum colour colour, size_t used, const char *text)
 {
 	static const char *const codes[] = {
 		[COLOUR_NONE] = "",	   [COLOUR_BOLD] = "\033[1m",	[COLOUR_DIM] = "\033[2m",
 		[COLOUR_RED] = "\033[31m", [COLOUR_GREEN] = "\033[32m", [COLOUR_CYAN] = "\033[36m",
 	};
-	size_t room = terminal->columns > used ? terminal->columns - used : 0, bytes = strlen(text);
+	CLEANUP(freep) char *shown = on_line_dup(text);
+	size_t room = terminal->columns > used ? terminal->columns - used : 0, bytes;
 	bool is_coloured = terminal->has_colours && colour != COLOUR_NONE, all = true;
 
+	text = shown ? shown : "";
+	bytes = strlen(text);
 	room = room < TEXT_LEAST ? TEXT_LEAST : room;
 	if (terminal->columns)
 		bytes = fitting(text, room, &all);
@@ -87,7 +72,7 @@ void terminal_text(const struct terminal *terminal, enum colour colour, size_t u
 		bytes = fitting(text, room - strlen(ellipsis), &all);
 	if (is_coloured)
 		fputs(codes[colour], stdout);
-	put_clean(text, bytes);
+	fwrite(text, 1, bytes, stdout);
 	if (text[bytes])
 		fputs(ellipsis, stdout);
 	if (is_coloured)

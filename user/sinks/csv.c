@@ -4,12 +4,12 @@
  * with nothing in depth and, but for where a hit was, in the columns of places.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "sinks/shown.h"
 #include "sinks/sink.h"
-#include "sinks/utf8.h"
 #include "sinks/walk.h"
 
 struct writer {
@@ -18,26 +18,24 @@ struct writer {
 	const struct timeline_thread *thread;
 };
 
-static void write_quoted(struct output *output, const char *text)
+/* What a spreadsheet would compute gets an apostrophe, by which it knows a text. */
+static bool is_formula(const char *text)
 {
-	output_write(output, "\"", 1);
-	for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
-		output_write(output, text, (size_t)(quote + 1 - text));
-		output_write(output, "\"", 1);
-	}
-	output_write(output, text, strlen(text));
-	output_write(output, "\"", 1);
+	return *text && strchr("=+-@\t\r", *text);
 }
 
 static void write_field(struct output *output, const char *text)
 {
-	CLEANUP(freep) char *copy = NULL;
+	bool is_quoted = text[strcspn(text, ",\"")];
 
-	text = utf8_cleaned(text, &copy);
-	if (text[strcspn(text, ",\"\r\n")])
-		write_quoted(output, text);
-	else
-		output_write(output, text, strlen(text));
+	output_write(output, "\"", is_quoted);
+	output_write(output, "'", is_formula(text));
+	for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
+		write_part_on_line(output, text, (size_t)(quote - text));
+		output_write(output, "\"\"", 2);
+	}
+	write_on_line(output, text);
+	output_write(output, "\"", is_quoted);
 }
 
 static void begin_line(struct writer *writer)

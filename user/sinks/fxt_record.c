@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "sinks/utf8.h"
+#include "base/utf8.h"
 
 enum { BUCKETS = 1 << 16, ADDRESSES = 1 << 14, PINNED_MAX = 2 + 2 * FXT_ARGS_MAX };
 

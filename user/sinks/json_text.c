@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "sinks/utf8.h"
+#include "base/utf8.h"
 
 static bool is_plain(char c, bool in_html)
 {

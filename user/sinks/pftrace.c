@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "sinks/names.h"
 #include "sinks/proto.h"
 #include "sinks/shown.h"
 #include "sinks/sink.h"
-#include "sinks/utf8.h"
 #include "sinks/walk.h"
 
 enum { TRACE_PACKET = 1 };

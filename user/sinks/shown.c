@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sinks/shown.h"
-#include "sinks/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/on_line.h"
 
 static const enum hit_reg registers[] = {
 	HIT_RIP, HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8,  HIT_R9,  HIT_RAX,	   HIT_RBX, HIT_RBP,
@@ -128,42 +128,33 @@ struct process_name process_name(const struct timeline *timeline, int32_t pid)
 	return name;
 }
 
-static void write_control(struct output *output, char c)
+void write_part_on_line(struct output *output, const char *text, size_t len)
 {
-	if (c == '\t')
-		output_write(output, "\\t", 2);
-	else if (c == '\n')
-		output_write(output, "\\n", 2);
-	else
-		output_printf(output, "\\x%02x", (unsigned char)c);
+	for (const char *end = text + len; text < end;) {
+		char escape[ON_LINE_ESCAPE];
+		size_t plain = on_line_plain(text);
+
+		plain = plain < (size_t)(end - text) ? plain : (size_t)(end - text);
+		output_write(output, text, plain);
+		text += plain;
+		if (text == end)
+			return;
+		text += on_line_escape(text, escape);
+		output_write(output, escape, strlen(escape));
+	}
 }
 
 void write_on_line(struct output *output, const char *text)
 {
-	CLEANUP(freep) char *copy = NULL;
-
-	text = utf8_cleaned(text, &copy);
-	while (*text) {
-		size_t plain = 0;
-
-		while ((unsigned char)text[plain] >= ' ' && text[plain] != 0x7f)
-			plain++;
-		output_write(output, text, plain);
-		text += plain;
-		if (*text)
-			write_control(output, *text++);
-	}
+	write_part_on_line(output, text, strlen(text));
 }
 
 void write_folded_name(struct output *output, const char *name)
 {
-	CLEANUP(freep) char *copy = NULL;
-
-	name = utf8_cleaned(name, &copy);
-	for (size_t plain; *name; name += plain + !!name[plain]) {
-		plain = strcspn(name, ";\r\n");
-		output_write(output, name, plain);
-		if (name[plain])
-			output_write(output, name[plain] == ';' ? ":" : " ", 1);
+	for (size_t part; *name; name += part + !!name[part]) {
+		part = strcspn(name, ";\r\n");
+		write_part_on_line(output, name, part);
+		if (name[part])
+			output_write(output, name[part] == ';' ? ":" : " ", 1);
 	}
 }

@@ -44,8 +44,11 @@ struct process_name {
 	char text[4096];
 } process_name(const struct timeline *timeline, int32_t pid);
 
-/* `text` so that it stays on its line: tabs, newlines and other control characters as in C. */
+/* `text` so that it stays on its line (base/on_line.h). */
 void write_on_line(struct output *output, const char *text);
 
-/* A function's name in a folded stack, UTF-8, so that nothing in it looks like the end of a frame or of the line. */
+/* The first `len` bytes of `text`, which end between characters. */
+void write_part_on_line(struct output *output, const char *text, size_t len);
+
+/* The same for a function's name in a folded stack, where nothing in it may look like the end of a frame either. */
 void write_folded_name(struct output *output, const char *name);

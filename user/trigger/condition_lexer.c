@@ -20,7 +20,9 @@ int lexer_fail(const struct lexer *lexer, const char *place, const char *fmt, ..
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
-	return fail(-EINVAL, "%s\n  %s\n  %*s^", sentence, lexer->text, (int)(place - lexer->text), "");
+	fail(-EINVAL, "%s", sentence);
+	fail_line(-EINVAL, "  %s", lexer->text);
+	return fail_line(-EINVAL, "  %*s^", (int)(place - lexer->text), "");
 }
 
 static bool is_name_char(char c)

@@ -185,7 +185,9 @@ static void test_strange_strings(void **state)
 		trace = write_and_read(&formats[i], timeline);
 		assert_string_equal(trace->slices[0].name, huge);
 		assert_string_equal(trace->slices[1].name,
-				    "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\xe2\x82\xac\\");
+				    formats[i].sink == &sink_csv || formats[i].sink == &sink_tree
+					    ? "a\\xff\\xc0\\x80z\xe2\x82\xac\\"
+					    : "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\xe2\x82\xac\\");
 		read_trace_free(trace);
 		timeline_free(timeline);
 	}
@@ -210,10 +212,10 @@ static void test_controls(void **state)
 	assert_non_null(strstr(text, "\"a\\u000ab\\u000d,\\\"\\u0001\\u0009;c\""));
 	free(text);
 	text = written(&sink_csv, timeline, NULL);
-	assert_non_null(strstr(text, ",\"a\nb\r,\"\"\x01\t;c\","));
+	assert_non_null(strstr(text, ",\"a\\nb\\x0d,\"\"\\x01\\t;c\","));
 	free(text);
 	text = written(&sink_folded, timeline, NULL);
-	assert_string_equal(text, "my:thread;a b ,\"\x01\t:c 9\n");
+	assert_string_equal(text, "my:thread;a b ,\"\\x01\\t:c 9\n");
 	free(text);
 	timeline_free(timeline);
 }

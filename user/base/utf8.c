@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sinks/utf8.h"
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <stdint.h>
