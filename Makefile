@@ -24,7 +24,12 @@ CFLAGS ?= -O2 -g
 comma := ,
 SANFLAGS := $(if $(SAN)$(FUZZ),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link)
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -I. -Iuser -I$(BUILD) -MMD -MP
+# The program may be given capabilities, and its library is loaded into others' programs (tests/lint/hardening.sh).
+FORTIFY := $(if $(SANFLAGS),,$(if $(filter -O0,$(CFLAGS)),,$(if $(filter -O%,$(CFLAGS)),$(shell \
+	$(CC) -O2 -D_FORTIFY_SOURCE=3 -Werror -E -include stdlib.h -xc /dev/null >/dev/null 2>&1 && echo 3 || echo 2))))
+HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection $(if $(FORTIFY),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY))
+HARDEN_LINK := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fPIE $(HARDEN) -I. -Iuser -I$(BUILD) -MMD -MP
 LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lZydis -lcap -liberty -lpthread
 
 # Rows of the layering (user/README.md), highest first: a module links what stands after it, never before.
@@ -61,7 +66,7 @@ all: $(BUILD)/trailcam $(BUILD)/libtrailcam-alloc.so ## the program, build/trail
 $(BUILD)/trailcam: $(LIBS)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BUILD)/user/cli/main.o -Wl,--start-group $(LIBS) -Wl,--end-group \
-		-Wl,--export-dynamic-symbol=doctor_target $(LDFLAGS) $(LDLIBS)
+		-pie $(HARDEN_LINK) -Wl,--export-dynamic-symbol=doctor_target $(LDFLAGS) $(LDLIBS)
 
 define module_rule
 $(BUILD)/lib/$(1).a: $(call module_objs,$(1))
@@ -71,21 +76,29 @@ $(BUILD)/lib/$(1).a: $(call module_objs,$(1))
 endef
 $(foreach m,$(MODULES),$(eval $(call module_rule,$(m))))
 
-$(BUILD)/%.o: %.c
+# What was built with other flags is built again, but for warnings.
+BUILT_WITH = $(CC) $(CFLAGS) $(SANFLAGS) $(HARDEN) $(HARDEN_LINK) $(LDFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(BUILT_WITH)' | cmp -s - $@ || echo '$(BUILT_WITH)' >$@
+FORCE:
+.PHONY: FORCE
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # For other programs to load: nothing of the modules is in it, no sanitizer, and its frames have frame pointers for who follows those.
 PRELOAD_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard user/preload/*.c))
-$(BUILD)/user/preload/%.o: user/preload/%.c
+$(BUILD)/user/preload/%.o: user/preload/%.c $(BUILD)/flags
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -Iuser -MMD -MP -c -o $@ $<
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(HARDEN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -Iuser -MMD -MP -c -o $@ $<
 
 $(BUILD)/libtrailcam-alloc.so: $(PRELOAD_OBJS)
 	$(say) LINK $@
-	$(Q)$(CC) -shared -o $@ $^ $(LDFLAGS)
+	$(Q)$(CC) -shared $(HARDEN_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS)
 
 # The viewer's page is in the program, and the flame graph's.
 $(BUILD)/user/sinks/html.o: $(wildcard user/sinks/viewer/*)

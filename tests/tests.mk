@@ -27,7 +27,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call unit_rule,$(m))))
 
 # The wrapper of the allocator without its probes, which the test stands for; as in the library, without sanitizers.
-$(BUILD)/tests/unit/preload/%: tests/unit/preload/%.c user/base/error.c $(filter-out %/probes.o,$(PRELOAD_OBJS))
+$(BUILD)/tests/unit/preload/%: tests/unit/preload/%.c $(addprefix user/base/,error.c on_line.c utf8.c) $(filter-out %/probes.o,$(PRELOAD_OBJS))
 	$(say) TEST $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Werror=unused-function -fno-builtin -MMD -MP -Itests -Iuser -o $@ \
@@ -70,8 +70,9 @@ damage: all $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(ORACLE
 unit: $(UNIT_TESTS) $(TEST_PROGRAMS) ## the unit tests only
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS)
 
-lint: ## layering, formatting, headers, shell
+lint: all ## layering, formatting, headers, how the program is built
 	$(Q)tests/lint/layers.sh
+	$(Q)tests/lint/hardening.sh $(BUILD)/trailcam $(BUILD)/libtrailcam-alloc.so
 	$(Q)clang-format --dry-run --Werror $(C_FILES)
 
 demo: ## set up, build, and record the bundled example

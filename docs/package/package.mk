@@ -33,7 +33,7 @@ $(BUILD)/package/trailcam: $(BUILD)/trailcam
 	$(say) LINK $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BUILD)/user/cli/main.o -Wl,--start-group $(LIBS) -Wl,--end-group \
-		-Wl,--export-dynamic-symbol=doctor_target -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib/trailcam' $(LDFLAGS) \
+		-pie $(HARDEN_LINK) -Wl,--export-dynamic-symbol=doctor_target -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib/trailcam' $(LDFLAGS) \
 		-Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic $(SHARED_ONLY) -lpthread
 
 tarball: all ## an archive that needs nothing but a libc

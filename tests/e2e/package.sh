@@ -103,6 +103,10 @@ installs_deb() {
 	dpkg --root="$tmp/root" --install "$deb" && [ -x "$tmp/root/usr/bin/trailcam" ]
 }
 
+check_hardened() {
+	check "$1: hardened as the build is" tests/lint/hardening.sh "$2/bin/trailcam" "$2/lib/trailcam/libtrailcam-alloc.so"
+}
+
 removes_deb() {
 	dpkg --root="$tmp/root" --purge trailcam && files_of "$tmp/root" | diff "$tmp/before" -
 }
@@ -114,6 +118,7 @@ elif ! command -v dpkg-shlibdeps >/dev/null; then
 else
 	check 'make deb: a package that dpkg installs' installs_deb
 	check_in 'the Debian package' "$tmp/root" /usr/bin/trailcam
+	check_hardened 'the Debian package' "$tmp/root/usr"
 	check 'the Debian package, removed: nothing is left' removes_deb
 fi
 
@@ -162,6 +167,7 @@ else
 	check 'make tarball: says which libc it needs, and that is documented' unpacks
 	check 'the archive: needs a libc and what is in it' links_to_libc_only
 	check_in 'the archive' "$tmp/bare" /opt/bin/trailcam
+	check_hardened 'the archive' "$tmp/bare/opt"
 	if bpf_missing; then
 		skip 'the archive, with file capabilities' "$bpf_reason"
 	else
