@@ -253,13 +253,13 @@ union cookie {
 	struct alloc_role role;
 };
 
-/* All are read, since the compiler makes of a choice between them one read at a computed place, which the verifier refuses. */
-static __always_inline __u64 arg(const struct pt_regs *regs, __u8 nth)
+/* The verifier takes no computed place in the registers; a read from the kernel's memory can have one. */
+static __always_inline __u64 arg(const struct pt_regs *regs, __u8 reg)
 {
-	const volatile struct pt_regs *args = regs;
-	__u64 first = args->di, second = args->si, third = args->dx, fourth = args->cx;
+	__u64 value = 0;
 
-	return nth == 0 ? first : nth == 1 ? second : nth == 2 ? third : fourth;
+	bpf_probe_read_kernel(&value, sizeof(value), (const void *)regs + reg * WORD);
+	return value;
 }
 
 /* False: no memory is that large, and the call will fail. */
@@ -286,7 +286,8 @@ static __always_inline bool is_mapping(struct pt_regs *regs, const struct alloc_
 	      here = regs->ip; /* at the probe: bpf_get_func_ip() tells it only from Linux 6.6 on */
 	const volatile struct alloc_range *range;
 
-	if (role->call == ALLOC_CALL_MAP && (arg(regs, 2) == PROT_NONE || !(arg(regs, 3) & MAP_ANONYMOUS)))
+	if (role->call == ALLOC_CALL_MAP &&
+	    (arg(regs, role->prot_arg) == PROT_NONE || !(arg(regs, role->flags_arg) & MAP_ANONYMOUS)))
 		return 0;
 	if (!role->range || role->range > ALLOC_RANGES_MAX)
 		return 1;

@@ -25,17 +25,19 @@ enum alloc_call {
 
 enum { ALLOC_USDT_MAX = 64, ALLOC_USDT_ARGS = 3 };
 
-enum { ALLOC_NO_ARG = 0xff };
+enum { ALLOC_NO_ARG = HIT_ORIG_RAX };
 
-/* One probed function; travels as the probe's cookie. Arguments count from 0 on. */
+/* One probed function; travels as the probe's cookie. Arguments are the registers (enum hit_reg, below 16) that hold them at the probe. */
 struct alloc_role {
-	__u16 function;	  /* its index */
-	__u8 call;	  /* enum alloc_call */
-	__u8 size_arg;	  /* bytes ... */
-	__u8 count_arg;	  /* ... times this one, or ALLOC_NO_ARG */
-	__u8 pointer_arg; /* or ALLOC_NO_ARG */
-	__u8 nests;	  /* it may call other probed functions, which do not count then */
-	__u8 range; /* calls from here do not count: one more than an index of alloc_ranges; 0: all count */
+	__u16 function;	      /* its index */
+	__u8 call;	      /* enum alloc_call */
+	__u8 size_arg : 4;    /* bytes ... */
+	__u8 count_arg : 4;   /* ... times this one, or ALLOC_NO_ARG */
+	__u8 pointer_arg : 4; /* or ALLOC_NO_ARG */
+	__u8 range : 3; /* calls from here do not count: one more than an index of alloc_ranges; 0: all count */
+	__u8 nests : 1;			  /* it may call other probed functions, which do not count then */
+	__u8 prot_arg : 4, flags_arg : 4; /* of ALLOC_CALL_MAP */
+	__u16 pushed; /* so many bytes the stack pointer is lower at the probe than at the function's beginning */
 };
 
 _Static_assert(sizeof(struct alloc_role) == sizeof(__u64), "it is a cookie");
@@ -45,7 +47,7 @@ struct alloc_range {
 	__u64 before, behind;
 };
 
-enum { ALLOC_RANGES_MAX = 4 };
+enum { ALLOC_RANGES_MAX = 4 }; /* role.range holds 7 */
 
 enum {
 	ALLOC_IPS_MAX = 127,

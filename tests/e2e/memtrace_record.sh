@@ -76,6 +76,44 @@ check 'statically linked' statically_linked
 
 check 'behind an exec' all_seen ' (each_way|each_resize|glibc_ways)@' -- sh -c "exec $programs/allocs"
 
+# An allocator of which the kernel emulates no instruction.
+cat >"$tmp/stepped.s" <<-'END'
+	.section .note.GNU-stack
+	.text
+	.globl malloc, free
+	.type malloc, @function
+	.type free, @function
+	malloc: mov next(%rip), %rax
+	lea 15(%rax, %rdi), %rdx
+	and $-16, %rdx
+	mov %rdx, next(%rip)
+	ret
+	.size malloc, . - malloc
+	free: ret
+	.size free, . - free
+	.data
+	next: .quad heap
+	.local heap
+	.comm heap, 65536, 16
+END
+cat >"$tmp/uses.c" <<-'END'
+	#include <stdlib.h>
+	int main(void) { for (int i = 1; i <= 100; i++) free(malloc(i)); return 0; }
+END
+gcc -fno-builtin -no-pie -o "$tmp/uses" "$tmp/uses.c" "$tmp/stepped.s"
+warns() {
+	record -- "$tmp/uses" 2>"$tmp/err" && says "$tmp/err" '100 allocations of 5050 bytes were asked for' &&
+		grep -q 'warning: each call of malloc, free takes [0-9.]* us longer.*single-step.*--sampler preload' "$tmp/err"
+}
+check 'what is dear is said' warns
+does_not_warn() {
+	record "$@" 2>"$tmp/err" >/dev/null && ! grep warning "$tmp/err"
+}
+check 'glibc is not dear' does_not_warn -- "$programs/wordcount"
+for allocator in jemalloc.so.2 tcmalloc_minimal.so.4 mimalloc.so.2.0; do
+	[ ! -e "$libraries/lib$allocator" ] || check "$allocator is not dear" preloaded "$libraries/lib$allocator" does_not_warn -- "$programs/wordcount"
+done
+
 # ---- real programs ----
 
 gcc -O2 -shared -fPIC -o "$tmp/count.so" tests/programs/src/count_allocs.c

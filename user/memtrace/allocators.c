@@ -49,9 +49,9 @@
 		.call = ALLOC_CALL_RESIZE_IN_PLACE, .size_arg = (size), .count_arg = ALLOC_NO_ARG, \
 		.pointer_arg = (old)                                                               \
 	}
-#define FREE                                                       \
-	{                                                          \
-		.call = ALLOC_CALL_FREE, .count_arg = ALLOC_NO_ARG \
+#define FREE                                                                                 \
+	{                                                                                    \
+		.call = ALLOC_CALL_FREE, .size_arg = ALLOC_NO_ARG, .count_arg = ALLOC_NO_ARG \
 	}
 
 struct row {
@@ -150,6 +150,22 @@ static const struct row particular[] = {
 	{"mi_heap_malloc_aligned", NEW(1)},
 	{"mi_heap_zalloc_aligned", NEW(1)},
 };
+
+/* What programs call all the time: the cost of others hardly matters. */
+static bool is_frequent(const char *name)
+{
+	static const char *const names[] = {"malloc", "calloc", "realloc", "free",    "_Znwm",
+					    "_Znam",  "_ZdlPv", "_ZdaPv",  "_ZdlPvm", "_ZdaPvm"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		size_t len = strlen(prefixes[i]);
+
+		for (size_t j = 0; j < ARRAY_SIZE(names); j++)
+			if (!strncmp(name, prefixes[i], len) && !strcmp(name + len, names[j]))
+				return true;
+	}
+	return false;
+}
 
 /* ---- in one file ---- */
 
@@ -276,15 +292,47 @@ static bool is_left_to_others(const struct candidate *candidate)
 	       (candidate->role.nests && !strncmp(candidate->symbol->name, "_Zn", 3));
 }
 
+/* Bit n: the BPF program reads the nth argument. */
+static uint32_t args_of(const struct alloc_role *role)
+{
+	const uint8_t numbers[] = {role->size_arg, role->count_arg, role->pointer_arg};
+	uint32_t wanted = role->call == ALLOC_CALL_MAP ? 1u << role->prot_arg | 1u << role->flags_arg : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (numbers[i] != ALLOC_NO_ARG)
+			wanted |= 1u << numbers[i];
+	return wanted;
+}
+
+static uint8_t place_of(uint8_t number, const struct site *site)
+{
+	return number < SITE_ARG_CNT ? site->args[number] : ALLOC_NO_ARG;
+}
+
+/* From the numbers of arguments, as the table has them, to where they are. */
+static void place_args(struct alloc_role *role, const struct site *site)
+{
+	role->size_arg = place_of(role->size_arg, site) & 0xf;
+	role->count_arg = place_of(role->count_arg, site) & 0xf;
+	role->pointer_arg = place_of(role->pointer_arg, site) & 0xf;
+	role->prot_arg = place_of(role->prot_arg, site) & 0xf;
+	role->flags_arg = place_of(role->flags_arg, site) & 0xf;
+	role->pushed = (uint16_t)site->pushed;
+}
+
 static int add_function(struct alloc_functions *functions, struct elf_file *file,
 			const struct candidate *candidate)
 {
 	const struct elf_symbol *symbol = candidate->symbol;
 	struct alloc_function function = {.role = candidate->role};
-	int err = probe_init(&function.probe, file, site_cheapest(file, symbol), symbol->name);
+	struct site site = site_cheapest(file, symbol, args_of(&candidate->role),
+					 candidate->role.call != ALLOC_CALL_FREE);
+	int err = probe_init(&function.probe, file, site.addr, symbol->name);
 
 	if (err)
 		return err;
+	place_args(&function.role, &site);
+	function.is_dear = !site.is_emulated && is_frequent(symbol->name);
 	function.role.function = (uint16_t)functions->cnt;
 	function.name = elf_demangle(symbol->name);
 	if (!function.name)
@@ -562,6 +610,8 @@ static int take_mappings(struct search *search, struct elf_file *file)
 		{"mmap",
 		 {.call = ALLOC_CALL_MAP,
 		  .size_arg = 1,
+		  .prot_arg = 2,
+		  .flags_arg = 3,
 		  .count_arg = ALLOC_NO_ARG,
 		  .pointer_arg = ALLOC_NO_ARG}},
 		{"mremap",

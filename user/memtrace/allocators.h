@@ -15,6 +15,7 @@ struct alloc_function {
 	char *name; /* demangled */
 	struct probe probe;
 	struct alloc_role role;
+	bool is_dear; /* the kernel single-steps at the probe, and programs call it all the time */
 	struct usdt_arg args[ALLOC_USDT_ARGS]; /* of a USDT probe */
 };
 

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "memtrace/allocators.h"
+#include "memtrace/probe_cost.h"
 #include "trigger/links.h"
 #include "trigger/privilege.h"
 #include "trigger/programs.h"
@@ -29,6 +30,7 @@ enum {
 	RING_BYTES_DENSE = 64 << 20,
 	DENSE = 512 << 10, /* intervals below it */
 	READ_MAX = 1 << 16,
+	STEPPED_NAMES = 4, /* in a warning */
 };
 
 struct alloc_recorder {
@@ -250,6 +252,42 @@ static int attach(struct alloc_recorder *recorder, const struct alloc_recorder_c
 	}
 }
 
+/* "free, calloc and 3 others" */
+static void list_stepped(const struct alloc_functions *functions, size_t cnt, char *text, size_t size)
+{
+	size_t len = 0, named = 0;
+
+	for (size_t i = 0; i < functions->cnt && named < STEPPED_NAMES && len < size; i++) {
+		if (!functions->items[i].is_dear)
+			continue;
+		len += (size_t)snprintf(text + len, size - len, "%s%s", named ? ", " : "",
+					functions->items[i].name);
+		named++;
+	}
+	if (cnt > named && len < size)
+		snprintf(text + len, size - len, " and %zu other%s", cnt - named, cnt - named > 1 ? "s" : "");
+}
+
+/* What single steps cost differs much between machines, so it is measured. */
+static void warn_of_stepped(const struct alloc_recorder *recorder)
+{
+	const struct alloc_functions *functions = &recorder->functions;
+	struct probe_cost cost;
+	char names[1024];
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < functions->cnt; i++)
+		cnt += functions->items[i].is_dear;
+	if (!cnt || probe_cost_measure(&cost, bpf_program__fd(recorder->bpf->progs.alloc_free),
+				       recorder->link == ALLOC_LINK_PERF))
+		return;
+	list_stepped(functions, cnt, names, sizeof(names));
+	log_warn("each call of %s takes %.1f us longer, measured on this machine, not %.1f: the kernel must "
+		 "single-step what is probed there. A program that is started with --sampler preload pays "
+		 "nanoseconds",
+		 names, cost.stepped_ns / 1e3, cost.emulated_ns / 1e3);
+}
+
 /* One in the program itself cannot be told from its callers. */
 static void find_teller(struct alloc_recorder *recorder, const char *exe)
 {
@@ -284,6 +322,7 @@ int alloc_recorder_new(struct alloc_recorder **ret_recorder, const struct alloc_
 		log_debug("probing %s at %s+0x%llx", recorder->functions.items[i].name,
 			  recorder->functions.items[i].probe.path,
 			  (unsigned long long)recorder->functions.items[i].probe.file_offset);
+	warn_of_stepped(recorder);
 	find_teller(recorder, config->exe);
 	*ret_recorder = TAKE_PTR(recorder);
 	return 0;

@@ -3,20 +3,23 @@
  * What the kernel emulates instead of single-stepping a copy: arch/x86/kernel/uprobes.c, branch_xol_ops and push_xol_ops (push of a register, jumps,
  * direct calls, nop). A single step costs some twenty times as much. So where a function begins like this
  *
- *	free:	test %rdi,%rdi		single-stepped
- *		je   ...		emulated
+ *	free:	mov  %rdi,%rax		single-stepped
+ *		sub  $24,%rsp		single-stepped
+ *		cmp  0x1b0(%rax),%rcx	single-stepped
+ *		jne  ...		emulated
  *
- * the second instruction is the better place: what comes before it changes neither arguments nor the stack. That place must not be one that the function
- * comes back to (a loop), or one call would be seen several times.
+ * the jump is the better place: what comes before it leaves the argument where it was, and how far the stack pointer has gone is known. That place must not be one that
+ * the function comes back to (a loop), or one call would be seen several times.
  */
 #include "trigger/site.h"
 
 #include <errno.h>
 
 #include "base/array.h"
+#include "bpf/hit.h"
 #include "image/elf_range.h"
 
-enum { PREFIX_INSNS = 12 }; /* that long a way from the beginning is looked at */
+enum { PREFIX_INSNS = 64, PUSHED_MAX = 1 << 14, WORD = 8 }; /* that far from the beginning is looked at */
 
 struct insn {
 	ZydisDecodedInstruction code;
@@ -71,34 +74,99 @@ static bool leaves(const ZydisDecodedInstruction *insn)
 	}
 }
 
-static bool is_argument(ZydisRegister reg)
-{
-	static const ZydisRegister kept[] = {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX,
-					     ZYDIS_REGISTER_RCX, ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,
-					     ZYDIS_REGISTER_RSP};
+/* What is known of a call somewhere in the function. */
+struct call {
+	uint32_t pushed;
+	uint32_t holders[SITE_ARG_CNT]; /* the registers that hold an argument: bits of enum hit_reg */
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-		if (kept[i] == reg)
-			return true;
-	return false;
+static const uint8_t args[SITE_ARG_CNT] = {HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8, HIT_R9};
+
+/* As a bit; 0: no general register. */
+static uint32_t register_bit(ZydisRegister reg)
+{
+	static const uint8_t regs[] = {HIT_RAX, HIT_RCX, HIT_RDX, HIT_RBX, HIT_RSP, HIT_RBP,
+				       HIT_RSI, HIT_RDI, HIT_R8,  HIT_R9,  HIT_R10, HIT_R11,
+				       HIT_R12, HIT_R13, HIT_R14, HIT_R15};
+	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+
+	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
+		return 0;
+	return 1u << regs[whole - ZYDIS_REGISTER_RAX];
 }
 
-/* Whether it writes to a register of an argument, the stack pointer, or where that points. */
-static bool changes_call(const struct insn *insn)
+static uint32_t written_registers(const struct insn *insn)
 {
-	for (size_t i = 0; i < insn->code.operand_count; i++) {
-		const ZydisDecodedOperand *operand = &insn->operands[i];
+	uint32_t written = 0;
 
-		if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-			continue;
-		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.base == ZYDIS_REGISTER_RSP)
-			return true;
-		if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		    is_argument(
-			    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand->reg.value)))
-			return true;
+	for (size_t i = 0; i < insn->code.operand_count; i++)
+		if (insn->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			written |= register_bit(insn->operands[i].reg.value);
+	return written;
+}
+
+/* mov between whole registers: where it takes the value from, and where to. */
+static bool copies(const struct insn *insn, uint32_t *ret_from, uint32_t *ret_to)
+{
+	if (insn->code.mnemonic != ZYDIS_MNEMONIC_MOV || insn->code.operand_width != 64 ||
+	    insn->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    insn->operands[1].type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return false;
+	*ret_from = register_bit(insn->operands[1].reg.value);
+	*ret_to = register_bit(insn->operands[0].reg.value);
+	return true;
+}
+
+static void follow_registers(struct call *call, const struct insn *insn)
+{
+	uint32_t written = written_registers(insn), from = 0, to = 0;
+
+	copies(insn, &from, &to);
+	for (size_t i = 0; i < SITE_ARG_CNT; i++)
+		call->holders[i] = (call->holders[i] & ~written) | (call->holders[i] & from ? to : 0);
+}
+
+/* How much lower the stack pointer is behind it; false: there is no telling. */
+static bool pushes(const struct insn *insn, int64_t *ret_bytes)
+{
+	const ZydisDecodedOperand *to = &insn->operands[0], *by = &insn->operands[1];
+
+	switch (insn->code.mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+		*ret_bytes = WORD;
+		return !(insn->code.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE);
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_ADD:
+		*ret_bytes = insn->code.mnemonic == ZYDIS_MNEMONIC_SUB ? by->imm.value.s : -by->imm.value.s;
+		return to->reg.value == ZYDIS_REGISTER_RSP && by->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	case ZYDIS_MNEMONIC_LEA:
+		*ret_bytes = -by->mem.disp.value;
+		return to->reg.value == ZYDIS_REGISTER_RSP && by->mem.base == ZYDIS_REGISTER_RSP &&
+		       by->mem.index == ZYDIS_REGISTER_NONE;
+	default:
+		return false;
 	}
-	return false;
+}
+
+/* Whether what is behind it can stand for the beginning of the call, too. */
+static bool follow(struct call *call, const struct insn *insn, uint32_t wanted, bool keeps_stack)
+{
+	int64_t bytes;
+
+	if (leaves(&insn->code))
+		return false;
+	follow_registers(call, insn);
+	for (size_t i = 0; i < SITE_ARG_CNT; i++)
+		if (wanted >> i & 1 && !call->holders[i])
+			return false;
+	if (!(written_registers(insn) & 1u << HIT_RSP))
+		return true;
+	if (keeps_stack || !pushes(insn, &bytes) || bytes < -(int64_t)call->pushed ||
+	    bytes > PUSHED_MAX - (int64_t)call->pushed)
+		return false;
+	call->pushed += (uint32_t)bytes;
+	return true;
 }
 
 static bool direct_target(const struct insn *insn, uint64_t addr, uint64_t *ret_target)
@@ -137,20 +205,39 @@ static int is_in_span(void *ctx, uint64_t target)
 	return target > span->after && target <= span->to;
 }
 
-uint64_t site_cheapest(struct elf_file *file, const struct elf_symbol *function)
+static struct site site_of(const struct call *call, uint64_t addr, bool is_emulated)
+{
+	struct site site = {.addr = addr, .pushed = call->pushed, .is_emulated = is_emulated};
+
+	for (size_t i = 0; i < SITE_ARG_CNT; i++) {
+		uint32_t own = call->holders[i] & 1u << args[i], any = own ? own : call->holders[i];
+
+		site.args[i] = any ? (uint8_t)__builtin_ctz(any) : args[i];
+	}
+	return site;
+}
+
+struct site site_cheapest(struct elf_file *file, const struct elf_symbol *function, uint32_t wanted,
+			  bool keeps_stack)
 {
 	struct span passed = {function->addr, function->addr};
+	struct call call = {0};
+	struct site beginning;
 	struct insn insn;
 
+	for (size_t i = 0; i < SITE_ARG_CNT; i++)
+		call.holders[i] = 1u << args[i];
+	beginning = site_of(&call, function->addr, false);
 	for (int i = 0; i < PREFIX_INSNS && decode(file, passed.to, &insn); i++) {
 		if (site_is_emulated(&insn.code))
-			return site_each_target(file, function, is_in_span, &passed) ? function->addr
-										     : passed.to;
-		if (leaves(&insn.code) || changes_call(&insn))
+			return site_each_target(file, function, is_in_span, &passed)
+				       ? beginning
+				       : site_of(&call, passed.to, true);
+		if (!follow(&call, &insn, wanted, keeps_stack))
 			break;
 		passed.to += insn.code.length;
 	}
-	return function->addr;
+	return beginning;
 }
 
 /* insn_is_nop() of the kernel, whatever the prefixes. */

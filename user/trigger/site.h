@@ -12,11 +12,24 @@
 /* Whether the kernel emulates the instruction. A probe on any other costs a single step of a copy of it. */
 bool site_is_emulated(const ZydisDecodedInstruction *insn);
 
+enum { SITE_ARG_CNT = 6, SITE_ALL_ARGS = (1 << SITE_ARG_CNT) - 1 };
+
+/* A place for a probe that stands for a function's beginning. */
+struct site {
+	uint64_t addr;
+	uint32_t pushed; /* so many bytes the stack pointer is lower there */
+	bool is_emulated;
+	uint8_t args
+		[SITE_ARG_CNT]; /* the registers that the arguments are in (enum hit_reg), of those that were asked for */
+};
+
 /*
- * The first place in the function that is as good as its beginning and has an instruction that the kernel emulates: the registers of arguments, the stack
- * pointer and what it points to are the same, and whoever comes there comes from the beginning. The beginning itself where there is no such place.
+ * The first place in the function that can stand for its beginning and has an instruction that the kernel emulates: the arguments `args` (bit n: the nth one by the C
+ * convention) are still in a register, how far the stack pointer has gone is known, and whoever comes there comes from the beginning. With `keeps_stack` the
+ * stack pointer must be where it was: a return probe takes what it points to for the return address. The beginning itself where there is no such place.
  */
-uint64_t site_cheapest(struct elf_file *file, const struct elf_symbol *function);
+struct site site_cheapest(struct elf_file *file, const struct elf_symbol *function, uint32_t args,
+			  bool keeps_stack);
 
 /*
  * Where a probe that is wanted at addr does no harm: at addr itself, unless a nop of five bytes is there. Linux 6.18 makes of a probed one a call of [uprobes-trampoline],

@@ -49,15 +49,15 @@ static void test_file(void **state)
 	for (size_t i = 0; i < functions.cnt; i++)
 		assert_int_equal(functions.items[i].role.function, i);
 	assert_int_equal(find(&functions, "malloc")->role.call, ALLOC_CALL_NEW);
-	assert_int_equal(find(&functions, "malloc")->role.size_arg, 0);
+	assert_int_equal(find(&functions, "malloc")->role.size_arg, HIT_RDI);
 	assert_false(find(&functions, "malloc")->role.nests);
-	assert_int_equal(find(&functions, "calloc")->role.count_arg, 0);
-	assert_int_equal(find(&functions, "calloc")->role.size_arg, 1);
+	assert_int_equal(find(&functions, "calloc")->role.count_arg, HIT_RDI);
+	assert_int_equal(find(&functions, "calloc")->role.size_arg, HIT_RSI);
 	assert_true(find(&functions, "calloc")->role.nests);
 	assert_int_equal(find(&functions, "realloc")->role.call, ALLOC_CALL_RESIZE);
 	assert_true(find(&functions, "realloc")->role.nests);
 	assert_int_equal(find(&functions, "posix_memalign")->role.call, ALLOC_CALL_NEW_AT);
-	assert_int_equal(find(&functions, "posix_memalign")->role.size_arg, 2);
+	assert_int_equal(find(&functions, "posix_memalign")->role.size_arg, HIT_RDX);
 	assert_int_equal(find(&functions, "free")->role.call, ALLOC_CALL_FREE);
 	/* what only hands on, what may throw, what is static */
 	assert_null(find(&functions, "je_malloc"));

@@ -2,6 +2,7 @@
 /* Where a probe goes in functions that begin in many ways, and where they lead. */
 #include "trigger/site.h"
 
+#include "bpf/hit.h"
 #include "fixture.h"
 
 static const char source[] =
@@ -22,7 +23,13 @@ static const char source[] =
 	"function argument\n mov %rsi, %rdi\n push %rbp\n pop %rbp\n ret\n finish argument\n"
 	"function low_half\n xor %edx, %edx\n je 1f\n1: ret\n finish low_half\n"
 	"function stack\n sub $24, %rsp\n je 1f\n1: add $24, %rsp\n ret\n finish stack\n"
-	"function on_stack\n movq $0, -8(%rsp)\n je 1f\n1: ret\n finish on_stack\n"
+	"function frame\n lea -0x120(%rsp), %rsp\n add $8, %rsp\n je 1f\n1: add $0x118, %rsp\n ret\n finish "
+	"frame\n"
+	"function aligned\n and $-32, %rsp\n je 1f\n1: ret\n finish aligned\n"
+	"function moves\n mov %rdi, %rsi\n mov (%rax), %rdi\n je 1f\n1: ret\n finish moves\n"
+	"function moves_twice\n mov %rdi, %rax\n mov %rax, %r12\n xor %edi, %edi\n je 1f\n1: ret\n finish "
+	"moves_twice\n"
+	"function moves_half\n mov %edi, %esi\n xor %edi, %edi\n je 1f\n1: ret\n finish moves_half\n"
 	"function loop\n mov %rdi, %rax\n1: test %rax, %rax\n je 2f\n dec %rax\n jmp 1b\n2: ret\n finish "
 	"loop\n"
 	"function sixteen\n test %rdi, %rdi\n .byte 0x66\n je 1f\n1: ret\n finish sixteen\n"
@@ -61,31 +68,67 @@ static const struct elf_symbol *function(const char *name)
 	return symbol;
 }
 
+enum { FIRST = 1, SECOND = 2 };
+
 static void test_cheapest(void **state)
 {
 	static const struct {
 		const char *name;
-		uint64_t offset;
+		uint32_t args;
+		bool keeps_stack;
+		uint32_t offset, pushed;
+		bool is_emulated;
 	} places[] = {
-		{"pushes", 0}, /* emulated as it is */
-		{"tests", 3},  /* the jump */
-		{"endbr", 4},  /* the push */
-		{"scratch", 14}, /* mov, lea and cmp leave the arguments alone; it jumps to its own beginning, as a call would */
-		{"argument", 0}, /* the first argument is another one behind mov */
-		{"low_half", 0}, /* the upper half of a register changes, too */
-		{"stack", 0},	 {"on_stack", 0}, {"loop", 0}, /* the jump is come to again */
-		{"indirect", 0},			       /* single-stepped anyway */
-		{"sixteen", 0},
+		{"pushes", SITE_ALL_ARGS, true, 0, 0, true}, /* as it is */
+		{"tests", SITE_ALL_ARGS, true, 3, 0, true},  /* the jump */
+		{"endbr", SITE_ALL_ARGS, true, 4, 0, true},  /* the push */
+		/* mov, lea and cmp leave the arguments alone; it jumps to its own beginning, as a call would */
+		{"scratch", SITE_ALL_ARGS, true, 14, 0, true},
+		/* the first argument is another one behind mov, but not the second */
+		{"argument", SITE_ALL_ARGS, true, 0, 0, false},
+		{"argument", FIRST, true, 0, 0, false},
+		{"argument", SECOND, true, 3, 0, true},
+		{"low_half", SITE_ALL_ARGS, true, 0, 0, false}, /* the upper half changes, too */
+		{"moves", FIRST, true, 6, 0, true},
+		{"moves", FIRST | SECOND, true, 0, 0, false},
+		{"moves_twice", FIRST, true, 8, 0, true},
+		{"moves_half", FIRST, true, 0, 0, false},
+		{"stack", SITE_ALL_ARGS, true, 0, 0, false},
+		{"stack", SITE_ALL_ARGS, false, 4, 24, true},
+		{"frame", SITE_ALL_ARGS, false, 12, 0x118, true},
+		{"aligned", SITE_ALL_ARGS, false, 0, 0, false}, /* by how much is not known */
+		{"loop", SITE_ALL_ARGS, false, 0, 0, false},	/* the jump is come to again */
+		{"indirect", SITE_ALL_ARGS, false, 0, 0, false},
+		{"sixteen", SITE_ALL_ARGS, false, 0, 0, false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const struct elf_symbol *symbol = function(places[i].name);
+		struct site site = site_cheapest(file, symbol, places[i].args, places[i].keeps_stack);
 
-		if (site_cheapest(file, symbol) != symbol->addr + places[i].offset)
-			fail_msg("%s: +%llu", places[i].name,
-				 (unsigned long long)(site_cheapest(file, symbol) - symbol->addr));
+		if (site.addr != symbol->addr + places[i].offset || site.pushed != places[i].pushed ||
+		    site.is_emulated != places[i].is_emulated)
+			fail_msg("%s: +%llu, %u bytes lower", places[i].name,
+				 (unsigned long long)(site.addr - symbol->addr), site.pushed);
 	}
+}
+
+/* Where arguments are at the place. */
+static void test_args(void **state)
+{
+	struct site site;
+
+	(void)state;
+	site = site_cheapest(file, function("tests"), FIRST | SECOND, true);
+	assert_int_equal(site.args[0], HIT_RDI);
+	assert_int_equal(site.args[1], HIT_RSI);
+	site = site_cheapest(file, function("moves"), FIRST, true);
+	assert_int_equal(site.args[0], HIT_RSI);
+	site = site_cheapest(file, function("moves_twice"), FIRST, true);
+	assert_int_equal(site.args[0], HIT_R12);
+	site = site_cheapest(file, function("moves_half"), FIRST, true);
+	assert_int_equal(site.args[0], HIT_RDI);
 }
 
 static void test_off_nop5(void **state)
@@ -157,9 +200,8 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cheapest),
-		cmocka_unit_test(test_off_nop5),
-		cmocka_unit_test(test_leads_to),
+		cmocka_unit_test(test_cheapest), cmocka_unit_test(test_args),
+		cmocka_unit_test(test_off_nop5), cmocka_unit_test(test_leads_to),
 		cmocka_unit_test(test_targets),
 	};
 
