@@ -62,13 +62,21 @@ struct hit {
 		[HIT_ARG_CNT]; /* when the call began: as the ABI or the note of a USDT probe says (trigger/arg_layout.h) */
 	__u64 stopped_ns; /* HIT_STOP: from when on the trace that led here could no longer be overwritten; user space fills it in */
 	__u64 goroutine; /* its number, where a Go program was hit and it is known, else 0; user space fills it in */
-	__u64 return_address; /* the word at the top of the stack, 0 where it could not be read; of a return: rip */
+	__u64 return_address; /* of the function at rip, 0 where it is not known; of a return: rip */
 	__u64 regs[HIT_REG_CNT];
 	__u64 stack
-		[HIT_STACK_MAX]; /* user call stack by frame pointers, innermost first; [0] is the probed ip */
+		[HIT_STACK_MAX]; /* user call stack, innermost first: [0] is the probed ip, the others are return addresses */
 	char comm[HIT_COMM_BYTES];
 };
 
 _Static_assert(sizeof(struct hit) ==
 		       72 + 8 * HIT_ARG_CNT + 8 * HIT_REG_CNT + 8 * HIT_STACK_MAX + HIT_COMM_BYTES,
 	       "struct hit is shared with BPF and stored in recordings: no padding");
+
+/* How a hit comes from the BPF program: its stack is that by frame pointers, its return_address the word at the top of the stack, whatever that is. */
+struct hit_record {
+	struct hit hit;
+	__u32 copy_bytes; /* of `copy`: less than was asked for near the end of the stack */
+	__u32 layout;	  /* struct firing's (bpf/rule.h) */
+	__u8 copy[];	  /* what stood at regs[HIT_RSP] and above */
+};

@@ -8,6 +8,9 @@
 
 enum { RULE_MAX = 64, CALLS_MAX = 16384, TARGETS_MAX = 8192 };
 
+/* Of the copy of the stack in a hit: a multiple of this; read piece by piece where not all of it is there. */
+enum { HIT_COPY_STEP = 512 };
+
 /* Of one trigger. A firing must pass everything, in this order; the program counts where it was turned away. */
 struct rule {
 	__u64 slower_than_ns; /* HIT_RETURN: the call took at least this long */

@@ -19,7 +19,7 @@
 
 #include "bpf/rule.h"
 
-enum { SIGSTOP = 19, HITS_BYTES = 1 << 20 /* some 1200 hits */ };
+enum { SIGSTOP = 19, HITS_BYTES = 1 << 20 /* user space asks for more where stacks are copied */ };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -58,8 +58,10 @@ struct {
 const volatile bool only_targets; /* the links watch all processes */
 const volatile bool
 	pause; /* that hit also says so to a tracepoint, with which a perf event waits that pauses the trace */
-const volatile bool freeze;  /* the process is stopped by the hit that ends the recording */
-const volatile __u64 ns_dev; /* our pid namespace, as stat(2) names it; 0: the initial one */
+const volatile __u32 copy_bytes; /* so much of the stack is copied with each hit */
+const volatile __u32 wake_bytes; /* user space is woken when so much waits */
+const volatile bool freeze;	 /* the process is stopped by the hit that ends the recording */
+const volatile __u64 ns_dev;	 /* our pid namespace, as stat(2) names it; 0: the initial one */
 const volatile __u64 ns_ino;
 
 struct rule rules[RULE_MAX];
@@ -172,6 +174,23 @@ static __always_inline void fill(struct hit *hit, struct pt_regs *regs, __u32 tr
 	bpf_get_current_comm(hit->comm, sizeof(hit->comm));
 }
 
+static __always_inline void copy_stack(struct hit_record *record)
+{
+	const __u8 *sp = (const __u8 *)record->hit.regs[HIT_RSP];
+	__u32 size = copy_bytes;
+
+	record->copy_bytes = 0;
+	if (!bpf_probe_read_user(record->copy, size, sp)) {
+		record->copy_bytes = size;
+		return;
+	}
+	for (__u32 at = 0; at + HIT_COPY_STEP <= size; at += HIT_COPY_STEP) {
+		if (bpf_probe_read_user(record->copy + at, HIT_COPY_STEP, sp + at))
+			break;
+		record->copy_bytes = at + HIT_COPY_STEP;
+	}
+}
+
 /* With stop_at, hits before the one that ends the recording are only noted, and those after it are none of the recording's: 0. */
 static __always_inline bool settle(__u32 *action)
 {
@@ -194,7 +213,7 @@ static __always_inline bool settle(__u32 *action)
 /* A wakeup costs the target microseconds. One kind of hit is waited for; others are read when there are many. */
 static __always_inline __u64 wakeup(__u32 action)
 {
-	bool many = bpf_ringbuf_query(&hits, BPF_RB_AVAIL_DATA) > HITS_BYTES / 4;
+	bool many = bpf_ringbuf_query(&hits, BPF_RB_AVAIL_DATA) > wake_bytes;
 
 	return action & HIT_STOP || many ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
@@ -202,11 +221,11 @@ static __always_inline __u64 wakeup(__u32 action)
 static __always_inline void record(struct pt_regs *regs, __u64 cookie, const struct firing *firing, __u64 now)
 {
 	__u32 asked = cookie >> COOKIE_ACTION_SHIFT, action = asked;
-	struct hit *hit;
+	struct hit_record *hit;
 
 	if (!settle(&action))
 		return;
-	hit = bpf_ringbuf_reserve(&hits, sizeof(*hit), 0);
+	hit = bpf_ringbuf_reserve(&hits, sizeof(*hit) + copy_bytes, 0);
 	if (!hit) {
 		__sync_fetch_and_add(&lost, 1);
 		/* It does not count: another one must end the recording. */
@@ -217,8 +236,10 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, const str
 	/* The one bridge from a uprobe_multi program to perf events: bpf_trace_printk is a tracepoint, and it fires here and now. */
 	if (action & HIT_STOP && pause)
 		bpf_printk("trailcam: hit");
-	fill(hit, regs, cookie % RULE_MAX, action, now);
-	fill_call(hit, firing);
+	fill(&hit->hit, regs, cookie % RULE_MAX, action, now);
+	fill_call(&hit->hit, firing);
+	hit->layout = firing->layout;
+	copy_stack(hit);
 	bpf_ringbuf_submit(hit, wakeup(action));
 	/* Not where the hit is lost: nobody would let the thread go on. */
 	if (action & HIT_START || (action & HIT_STOP && freeze))

@@ -87,6 +87,56 @@ within() {
 }
 check 'within a function registers are known, not arguments' within
 
+# --- call stacks
+
+frameless=$tmp/frameless
+gcc -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -o "$frameless" tests/programs/src/frameless.c || exit 1
+at=0x$(nm "$frameless" | awk '$3 == "leaf" { print $1 }')
+cp "$frameless" "$frameless-stripped" && strip "$frameless-stripped"
+
+# stack_is NAME...: the functions of the one hit's stack that are not of the C library.
+stack_is() {
+	awk '$1 ~ /^#/ { sub(/[.+].*/, "", $3); print $3 }' "$tmp/hits" | grep -v 'msort\|qsort\|libc' | tr '\n' ' ' >"$tmp/stack"
+	[ "$* " = "$(cat "$tmp/stack")" ] || {
+		cat "$tmp/hits"
+		return 1
+	}
+}
+
+stack() {
+	hits 0 leaf -- "$frameless" && stack_is leaf middle recurse recurse recurse compare main _start
+}
+check 'the stack of code without frame pointers, down to the beginning' stack
+
+stack_stripped() {
+	hits 0 leaf -- "$frameless" && grep -c '#' "$tmp/hits" >"$tmp/frames" &&
+		hits 0 "$frameless-stripped:$at" -- "$frameless-stripped" && grep -c '#' "$tmp/hits" | diff - "$tmp/frames" &&
+		! grep 'unknown\|#[0-9]* [0-9a-f]\{1,8\} ' "$tmp/hits"
+}
+check 'the same, of a program without symbols' stack_stripped
+
+stack_within() {
+	hits 0 usdt:values:twice --max-hits 2 -- "$values" &&
+		awk '$1 == "return_address" { wanted = $2 } $1 == "#1" && $2 == wanted && $3 ~ /^main\+/ { n++ } END { exit n != 2 }' "$tmp/hits"
+}
+check 'within a function, too, the return address is that of the caller' stack_within
+
+stack_crash() {
+	rm -rf "$tmp/rec"
+	"$trailcam" run --source none --on-signal SEGV --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$frameless" crash >"$tmp/out" 2>"$tmp/err"
+	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits" && stack_is leaf middle recurse recurse recurse compare main _start
+}
+check 'the stack of a crash' stack_crash
+
+# The trace begins at the hit of --step-from, in the middle of the program: what it returns to is known by the stacks of its hits.
+roots() {
+	rm -rf "$tmp/rec"
+	"$trailcam" run --source step --step-from compare -t leaf --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$frameless" >"$tmp/out" 2>"$tmp/err" &&
+		"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices" && ! grep unknown "$tmp/slices" && says "$tmp/slices" _start &&
+		awk '$4 == "main" && $3 == 0 { exit 1 }' "$tmp/slices"
+}
+check 'nothing is invented above the outermost function' roots
+
 # --- Go
 
 go_builds() {

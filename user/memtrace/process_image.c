@@ -21,9 +21,10 @@ struct process_image {
 };
 
 /* A path where the file can be read, NULL for what is none. */
-static int map(struct process_image *process, uint64_t time_ns, const struct sideband_mapping *mapping)
+int process_image_map(struct image *image, pid_t pid, uint64_t time_ns,
+		      const struct sideband_mapping *mapping)
 {
-	CLEANUP(freep) char *reachable = maps_reachable_name(process->pid, mapping);
+	CLEANUP(freep) char *reachable = maps_reachable_name(pid, mapping);
 	const char *path = reachable ? reachable : mapping->name;
 	struct image_section section = {
 		.addr = mapping->addr,
@@ -33,9 +34,14 @@ static int map(struct process_image *process, uint64_t time_ns, const struct sid
 		.object = mapping->name,
 	};
 
+	return image_map(image, time_ns, &section);
+}
+
+static int map(struct process_image *process, uint64_t time_ns, const struct sideband_mapping *mapping)
+{
 	if (time_ns > process->last_ns)
 		process->last_ns = time_ns;
-	return image_map(process->image, process->last_ns, &section);
+	return process_image_map(process->image, process->pid, process->last_ns, mapping);
 }
 
 static int replay(struct process_image *process, const struct sideband_record *record)

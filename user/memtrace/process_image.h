@@ -23,6 +23,11 @@ int process_image_update(struct process_image *process);
 /* The version in force at time_ns of CLOCK_MONOTONIC, with all that was mapped until then. 0 or -ENOMEM. */
 int process_image_at(struct process_image *process, uint64_t time_ns, size_t *ret_version);
 
+/* Adds a mapping of the process to its image; as image_map(). */
+struct sideband_mapping;
+int process_image_map(struct image *image, pid_t pid, uint64_t time_ns,
+		      const struct sideband_mapping *mapping);
+
 /* As object_get(): the objects of the image. */
 struct image_objects *process_image_objects(const struct process_image *process);
 

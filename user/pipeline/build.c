@@ -91,8 +91,7 @@ static int learn_stacks(struct thread_build *thread, const struct snapshot *snap
 			continue;
 		known->tsc = trace_clock_tsc(&snapshot->clock,
 					     trace_clock_from_monotonic(&snapshot->clock, hit->time_ns));
-		ips = hit_stack(hit, stream_symbol_at(&thread->stream, hit->regs[HIT_RIP], known->tsc),
-				&known->cnt);
+		ips = hit_stack(hit, &known->cnt);
 		if (!ips)
 			return -ENOMEM;
 		known->ips = ips;

@@ -271,6 +271,7 @@ void capture_free(struct capture *capture)
 	free(capture->triggers);
 	filters_release(&capture->filters);
 	free(capture->goids);
+	hit_stacks_free(capture->stacks);
 	snapshot_free(capture->snapshot);
 	fclosep(&capture->step_log);
 	free(capture);

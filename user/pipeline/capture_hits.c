@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
@@ -24,15 +25,10 @@ uint64_t capture_stop_at(const struct capture_until *until)
 
 /* ---- hits ---- */
 
-static int take_hit(void *ctx, const struct hit *hit)
+static int add_hit(struct capture *capture, const struct hit *hit)
 {
-	struct capture *capture = ctx;
 	struct hit taken = *hit;
 
-	if (hit->action & HIT_START) {
-		capture->start_hit = true;
-		return 0;
-	}
 	capture->hit_cnt++;
 	if (hit->action & HIT_STOP)
 		capture->hit = true;
@@ -45,23 +41,42 @@ static int take_hit(void *ctx, const struct hit *hit)
 			  taken);
 }
 
+static int take_hit(void *ctx, const struct hit *hit)
+{
+	const struct hit_record *record = (const struct hit_record *)hit;
+	struct capture *capture = ctx;
+	struct hit taken = *hit;
+
+	if (hit->action & HIT_START) {
+		capture->start_hit = true;
+		return 0;
+	}
+	hit_stacks_find(capture->stacks, &taken, record->copy, record->copy_bytes,
+			trigger_set_is_entry(capture->set, record));
+	return add_hit(capture, &taken);
+}
+
+/* Where it was hit may be in a library that came late. */
+static void look_at_maps(struct capture *capture)
+{
+	if (!step_started(capture->step) && step_look_at_maps(capture->step))
+		log_debug("%s", fail_message(-ESRCH));
+}
+
 void capture_take_hits(struct capture *capture)
 {
-	if (capture->set && trigger_set_pending(capture->set))
-		trigger_set_read(capture->set, take_hit, capture);
+	if (!capture->set || !trigger_set_pending(capture->set))
+		return;
+	look_at_maps(capture);
+	trigger_set_read(capture->set, take_hit, capture);
 }
 
 bool capture_stop_wanted(void *ctx)
 {
 	struct capture *capture = ctx;
 
-	uint64_t before = capture->hit_cnt;
-
 	capture_take_hits(capture);
 	capture_take_allocs_sometimes(capture);
-	/* Where it was hit may be in a library that came late. */
-	if (capture->hit_cnt != before && !step_started(capture->step) && step_look_at_maps(capture->step))
-		log_debug("%s", fail_message(-ESRCH));
 	return capture->hit || capture->out_of_room || interrupt_pending();
 }
 
@@ -86,17 +101,37 @@ static int add_event(struct capture *capture, const char *name, struct hit *hit)
 		}
 	}
 	hit->action = max && nth != max ? HIT_RECORD : HIT_STOP;
-	return take_hit(capture, hit);
+	return add_hit(capture, hit);
+}
+
+/* What is left of the stack may be less: it is read page by page. */
+static size_t copy_stack(const struct hit *hit, uint8_t copy[static HIT_STACKS_BYTES])
+{
+	enum { PAGE = 4096, PARTS = HIT_STACKS_BYTES / PAGE + 1 };
+	struct iovec ours = {.iov_base = copy, .iov_len = HIT_STACKS_BYTES}, theirs[PARTS];
+	uint64_t at = hit->regs[HIT_RSP], end = at + HIT_STACKS_BYTES;
+	size_t cnt = 0;
+	ssize_t size;
+
+	for (uint64_t next; at < end && cnt < PARTS; at = next) {
+		next = (at / PAGE + 1) * PAGE < end ? (at / PAGE + 1) * PAGE : end;
+		theirs[cnt++] = (struct iovec){.iov_base = (void *)at, .iov_len = next - at};
+	}
+	size = process_vm_readv((pid_t)hit->tid, &ours, 1, theirs, cnt, 0);
+	return size < 0 ? 0 : (size_t)size;
 }
 
 void capture_signalled(void *ctx, int signal, const struct hit *hit)
 {
+	uint8_t copy[HIT_STACKS_BYTES];
 	struct capture *capture = ctx;
 	struct hit event = *hit;
 	char name[32];
 
 	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(signal));
 	capture_take_hits(capture);
+	look_at_maps(capture);
+	hit_stacks_find(capture->stacks, &event, copy, copy_stack(hit, copy), false);
 	add_event(capture, name, &event);
 }
 

@@ -5,6 +5,7 @@
 #include "memtrace/recorder.h"
 #include "pipeline/capture.h"
 #include "pipeline/filters.h"
+#include "pipeline/hit_stacks.h"
 #include "pipeline/probe_map.h"
 #include "source/launch.h"
 #include "source/pt.h"
@@ -21,6 +22,7 @@ struct capture {
 	const struct capture_config *config;
 	struct trigger *triggers; /* the user's, then that of step_from */
 	size_t trigger_cnt;
+	struct hit_stacks *stacks;
 	struct goid *goids;	 /* of the triggers */
 	struct trigger_set *set; /* NULL without triggers */
 	bool watching;		 /* the probes are in all processes, and the set is told which are targets */

@@ -36,9 +36,12 @@ static int adopted(void *ctx, pid_t pid)
 static int mapped(void *ctx, pid_t pid, const struct sideband_mapping *mapping)
 {
 	struct capture *capture = ctx;
-	/* Before the probes are attached there is nothing to verify. */
-	int err = !capture->set ? 0 : probe_map_verify(&capture->probes, pid, mapping);
+	int err = hit_stacks_map(capture->stacks, pid, mapping);
 
+	if (err)
+		return err;
+	/* Before the probes are attached there is nothing to verify. */
+	err = !capture->set ? 0 : probe_map_verify(&capture->probes, pid, mapping);
 	if (err && step_instruction_cnt(capture->step)) {
 		/* A library that came late: the program has run, and is not stopped for that. */
 		log_warn("%s", fail_message(err));
@@ -398,6 +401,8 @@ static int attach_probes(struct capture *capture)
 		.trigger_cnt = capture->trigger_cnt,
 		.pid = only_target(capture),
 		.link = capture->config->link,
+		.stack_bytes = capture_stop_at(&capture->config->until) > 1 ? HIT_STACKS_BYTES_MANY
+									    : HIT_STACKS_BYTES,
 		.freeze = capture->config->until.freeze && capture_is_free_running(capture),
 		.pause = capture->pt && pt_pauses(capture->pt),
 		.stop_at = capture_stop_at(&capture->config->until),
@@ -472,6 +477,8 @@ int capture_set_up(struct capture *capture)
 		err = describe(capture);
 	if (!err)
 		err = open_step_log(capture);
+	if (!err)
+		err = hit_stacks_new(&capture->stacks);
 	if (!err)
 		err = open_source(capture);
 	if (!err)

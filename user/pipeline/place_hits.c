@@ -21,28 +21,22 @@
 
 /* ---- hits ---- */
 
-uint64_t *hit_stack(const struct hit *hit, const struct symbol *symbol, size_t *ret_cnt)
+/* One that has ended has no stack. */
+uint64_t *hit_stack(const struct hit *hit, size_t *ret_cnt)
 {
-	uint64_t ip = hit->regs[HIT_RIP];
-	size_t stack_cnt = hit->stack_cnt < HIT_STACK_MAX ? hit->stack_cnt : HIT_STACK_MAX;
-	size_t from = stack_cnt && hit->stack[0] == ip ? 1 : 0, cnt = 0;
-	bool at_entry = symbol && symbol->start == ip && hit->return_address;
-	uint64_t *ips = calloc(stack_cnt + 2, sizeof(*ips));
+	uint64_t *ips = calloc(hit->stack_cnt + 1, sizeof(*ips));
 
 	if (!ips)
 		return NULL;
-	ips[cnt++] = ip;
-	if (at_entry && (from >= stack_cnt || hit->stack[from] != hit->return_address))
-		ips[cnt++] = hit->return_address;
-	for (size_t i = from; i < stack_cnt; i++)
-		ips[cnt++] = hit->stack[i];
-	*ret_cnt = cnt;
+	ips[0] = hit->regs[HIT_RIP];
+	memcpy(ips, hit->stack, hit->stack_cnt * sizeof(*ips));
+	*ret_cnt = hit->stack_cnt ? hit->stack_cnt : 1;
 	return ips;
 }
 
 static int fill_stack(struct timeline_hit *placed)
 {
-	placed->stack_ips = hit_stack(&placed->hit, placed->symbol, &placed->stack_cnt);
+	placed->stack_ips = hit_stack(&placed->hit, &placed->stack_cnt);
 	if (!placed->stack_ips)
 		return -ENOMEM;
 	placed->stack_symbols = calloc(placed->stack_cnt + 1, sizeof(*placed->stack_symbols));

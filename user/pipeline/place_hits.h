@@ -4,12 +4,8 @@
 #include "source/snapshot.h"
 #include "stacks/timeline.h"
 
-/*
- * The addresses of a hit's stack, innermost first: the probed instruction, the return address where the probe is on the function's first instruction (frame
- * pointers then lead past the caller, whose frame the callee has not linked yet), and what the frame pointers gave. `symbol` is the
- * probed function or NULL. The array is the caller's to free; NULL: out of memory.
- */
-uint64_t *hit_stack(const struct hit *hit, const struct symbol *symbol, size_t *ret_cnt);
+/* The addresses of a hit's stack, innermost first, at least that of the probed instruction. The array is the caller's to free; NULL: out of memory. */
+uint64_t *hit_stack(const struct hit *hit, size_t *ret_cnt);
 
 /*
  * Puts the snapshot's hits on the timeline (timeline->hits): their time on its clock, the probed function, the call stack.

@@ -78,7 +78,7 @@ struct timeline_hit {
 	struct hit hit;
 	uint64_t time_ns; /* on the timeline, moved into the slice of the probed call where clocks disagree */
 	const struct symbol *symbol; /* the probed function, NULL where unknown */
-	/* The call stack, innermost first: probed ip, return address, then frame pointers; parallel arrays. */
+	/* The call stack, innermost first: the probed ip, return addresses; parallel arrays. */
 	uint64_t *stack_ips;
 	const struct symbol **stack_symbols; /* entries NULL where unknown */
 	size_t stack_cnt;

@@ -97,6 +97,17 @@ static void choose(struct trigger_bpf *bpf, const struct trigger_config *config)
 		bpf_map__set_max_entries(bpf->maps.targets, 1);
 }
 
+/* Room for some thousand hits. */
+static void size_ring(struct trigger_bpf *bpf, const struct trigger_config *config)
+{
+	enum { PLAIN = 1 << 20, WITH_COPIES = 32 << 20, WAKE_AT = 4 };
+	uint32_t bytes = config->stack_bytes ? WITH_COPIES : PLAIN;
+
+	bpf_map__set_max_entries(bpf->maps.hits, bytes);
+	bpf->rodata->wake_bytes = bytes / WAKE_AT;
+	bpf->rodata->copy_bytes = config->stack_bytes;
+}
+
 static int load(struct programs *programs, const struct trigger_config *config, enum trigger_link link)
 {
 	CLEANUP(trigger_bpf__destroyp) struct trigger_bpf *bpf = trigger_bpf__open();
@@ -113,6 +124,7 @@ static int load(struct programs *programs, const struct trigger_config *config, 
 	bpf->rodata->ns_dev = ns.dev;
 	bpf->rodata->ns_ino = ns.ino;
 	bpf->bss->stop_at = config->stop_at;
+	size_ring(bpf, config);
 	if (link == TRIGGER_LINK_UPROBE_MULTI)
 		bpf_object__for_each_program(program, bpf->obj) bpf_program__set_expected_attach_type(
 			program, (enum bpf_attach_type)UPROBE_MULTI_ATTACH_TYPE);
@@ -184,6 +196,13 @@ static bool layouts_read_memory(const struct trigger_programs *own)
 uint32_t programs_layout(const struct programs *programs, size_t trigger, const struct probe *probe)
 {
 	return (uint32_t)find_layout(&programs->own[trigger], probe->layout);
+}
+
+bool programs_is_entry(const struct programs *programs, size_t trigger, uint32_t layout)
+{
+	const struct trigger_programs *own = &programs->own[trigger];
+
+	return layout < own->layout_cnt && own->layouts[layout]->convention <= ARGS_GO_STACK;
 }
 
 /* ---- copies ---- */

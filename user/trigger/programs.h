@@ -35,6 +35,9 @@ int programs_fd(const struct programs *programs, size_t trigger, enum program_ro
 /* Which of the trigger's argument layouts the probe has: for its cookie (bpf/rule.h). */
 uint32_t programs_layout(const struct programs *programs, size_t trigger, const struct probe *probe);
 
+/* Whether probes of that layout are at the beginning of a function. */
+bool programs_is_entry(const struct programs *programs, size_t trigger, uint32_t layout);
+
 /* Our pid namespace; {0, 0} for the initial one. */
 struct pid_namespace programs_pid_namespace(void);
 

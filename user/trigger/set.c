@@ -151,6 +151,12 @@ int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct 
 	return hit_ring_read(&set->ring, fn, ctx);
 }
 
+bool trigger_set_is_entry(const struct trigger_set *set, const struct hit_record *record)
+{
+	return !(record->hit.action & HIT_RETURN) &&
+	       programs_is_entry(&set->programs, record->hit.trigger, record->layout);
+}
+
 uint64_t trigger_set_lost(const struct trigger_set *set)
 {
 	return __atomic_load_n(&set->programs.bpf->bss->lost, __ATOMIC_RELAXED);

@@ -75,7 +75,9 @@ struct trigger_config {
 	enum trigger_link { TRIGGER_LINK_AUTO, TRIGGER_LINK_UPROBE_MULTI, TRIGGER_LINK_PERF_UPROBE } link;
 	uint64_t
 		stop_at; /* which HIT_STOP hit, counted from 1, keeps that action: others only record; 0: all do */
-	bool pause;	 /* HIT_STOP fires the tracepoint bpf_trace:bpf_trace_printk first of all */
+	uint32_t
+		stack_bytes; /* so much of the stack is copied with each hit: 0, or a multiple of HIT_COPY_STEP (bpf/rule.h) */
+	bool pause;  /* HIT_STOP fires the tracepoint bpf_trace:bpf_trace_printk first of all */
 	bool freeze; /* HIT_STOP stops the process (SIGSTOP) before its next instruction */
 };
 
@@ -103,8 +105,11 @@ int trigger_set_fd(const struct trigger_set *set);
 /* True if a hit waits to be read; two loads from memory, no system call. */
 bool trigger_set_pending(const struct trigger_set *set);
 
-/* Hands every waiting hit to fn, in the order they were recorded. Returns how many, or fn's first non-zero return. */
+/* Hands every waiting hit to fn, in the order they were recorded; each is the head of a struct hit_record. Returns how many, or fn's first non-zero return. */
 int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+
+/* Whether the hit is at the beginning of a function: its return address is at the top of the stack. */
+bool trigger_set_is_entry(const struct trigger_set *set, const struct hit_record *record);
 
 /* Hits the BPF ring buffer had no room for. */
 uint64_t trigger_set_lost(const struct trigger_set *set);
