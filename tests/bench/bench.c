@@ -66,7 +66,7 @@ static double bare_steps(const char *path)
 	struct pin pin;
 	uint64_t cnt = 0;
 	double start;
-	int status, err = launch_prepare(&launch, path, argv, NULL);
+	int status, err = launch_prepare(&launch, &(struct launch_program){.path = path, .argv = argv});
 
 	if (err)
 		die("launch", err);
@@ -100,7 +100,7 @@ static double our_steps(const char *path, struct snapshot **ret_snapshot)
 	struct launch launch;
 	enum step_end end;
 	double start, rate;
-	int err = launch_prepare(&launch, path, argv, NULL);
+	int err = launch_prepare(&launch, &(struct launch_program){.path = path, .argv = argv});
 
 	if (!err)
 		err = step_new(&step, &config);

@@ -16,19 +16,19 @@ modes() {
 
 # Every format, onto what others could read, with the umask that takes nothing away.
 outputs_are_private() {
-	mkdir "$tmp/out" || return 1
+	mkdir "$tmp/written" || return 1
 	(
 		umask 0
 		set --
 		for name in t.fxt t.fxt.gz t.pftrace t.json t.speedscope.json t.folded t.txt t.csv t.tsv t.html t.txt.zst; do
-			echo old >"$tmp/out/$name" && set -- "$@" -o "$tmp/out/$name"
+			echo old >"$tmp/written/$name" && set -- "$@" -o "$tmp/written/$name"
 		done
-		echo old >"$tmp/out/log"
-		"$trailcam" run --source step --step-log "$tmp/out/log" --keep-recording "$tmp/rec" "$@" -- "$programs/exits" none
-		"$trailcam" decode -o "$tmp/out/decoded.txt" "$tmp/rec" && "$trailcam" view -o "$tmp/out/view.html" "$tmp/rec"
+		echo old >"$tmp/written/log"
+		"$trailcam" run --source step --step-log "$tmp/written/log" --keep-recording "$tmp/rec" "$@" -- "$programs/exits" none
+		"$trailcam" decode -o "$tmp/written/decoded.txt" "$tmp/rec" && "$trailcam" view -o "$tmp/written/view.html" "$tmp/rec"
 	) >/dev/null 2>"$tmp/err"
-	modes 600 "$tmp"/out/* && modes 600 "$tmp"/rec/* && modes 700 "$tmp/rec" && [ -s "$tmp/out/log" ] &&
-		[ "$(find "$tmp/out" -type f | wc -l)" -eq 14 ]
+	modes 600 "$tmp"/written/* && modes 600 "$tmp"/rec/* && modes 700 "$tmp/rec" && [ -s "$tmp/written/log" ] &&
+		[ "$(find "$tmp/written" -type f | wc -l)" -eq 14 ]
 }
 check 'outputs, recordings and step logs: for their owner only' outputs_are_private
 
@@ -115,5 +115,135 @@ else
 fi
 check 'messages about it' messages
 check 'symbols like that, and cells of spreadsheets' strange_symbols
+
+# --- capabilities of the file: everything else is as its user has it
+
+# A plain user; the shell between gives up what setpriv had.
+as_user() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups env "$@"
+}
+
+# What a program gets from who starts it.
+cat >"$tmp/heir.c" <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+int main(void)
+{
+	char line[256];
+	FILE *file = fopen("/proc/self/status", "r");
+	void *kept = malloc(10000);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, "Cap", 3) || !strncmp(line, "Uid", 3) || !strncmp(line, "Gid", 3) || !strncmp(line, "Sig", 3) || !strncmp(line, "Groups", 6))
+			fputs(line, stdout);
+	for (char **variable = environ; *variable; variable++)
+		puts(*variable);
+	printf("euid %d\n", (int)geteuid());
+	free(kept);
+	return 0;
+}
+EOF
+
+inherits_the_same() {
+	set -- env -i PATH="$PATH" TMPDIR="$tmp/user" LD_LIBRARY_PATH="$tmp/user" LOCPATH=/nonexistent GCONV_PATH=/nonexistent MALLOC_TRACE=x HOME=/ EMPTY= "$@"
+	as_user "$@" "$tmp/heir" | sort >"$tmp/native"
+	for how in 'run --source none -t main' 'run --source step --step-from main' 'run --source step -t main' 'memtrace record'; do
+		# shellcheck disable=SC2086
+		as_user "$@" "$tmp/capable" $how -o "$tmp/user/x.txt" -- "$tmp/heir" >"$tmp/out" 2>"$tmp/err" || {
+			cat "$tmp/err"
+			return 1
+		}
+		sort "$tmp/out" | diff "$tmp/native" - || {
+			echo "by $how"
+			return 1
+		}
+	done
+}
+
+# A program of root's, with its setuid bit, by somebody else: it runs, as theirs.
+setuid_is_dropped() {
+	cp "$tmp/heir" "$tmp/setuid" && chmod 4755 "$tmp/setuid" && [ "$(as_user "$tmp/setuid" | grep -c 'euid 0')" = 1 ] || return 1
+	for how in 'run --source none -t main' 'run --source step' 'memtrace record'; do
+		# shellcheck disable=SC2086
+		as_user "$tmp/capable" $how -o "$tmp/user/x.txt" -- "$tmp/setuid" >"$tmp/out" 2>"$tmp/err" || {
+			cat "$tmp/err"
+			return 1
+		}
+		says "$tmp/out" 'euid 65534' || return 1
+		says "$tmp/err" 'runs without the rights that its file gives it' || return 1
+	done
+}
+
+# Through a shell: memtrace records what comes of the process, too.
+setuid_is_dropped_later() {
+	as_user "$tmp/capable" memtrace record -o "$tmp/user/x.txt" -- /bin/sh -c "exec $tmp/setuid" >"$tmp/out" 2>"$tmp/err" && says "$tmp/out" 'euid 65534'
+}
+
+# Of a root process there is nothing to be had, whatever the file's capabilities.
+others_are_refused() {
+	"$programs/exits" wait >/dev/null 2>&1 <"$tmp/fifo" &
+	other=$!
+	exec 9<>"$tmp/fifo"
+	for how in attach 'attach -t main' 'memtrace record'; do
+		# shellcheck disable=SC2086
+		as_user timeout 20 "$1" $how -p $other -o "$tmp/user/x.txt" >/dev/null 2>"$tmp/err"
+		[ $? -eq 1 ] && says "$tmp/err" 'is not yours to trace' || return 1
+	done
+	exec 9>&-
+	kill $other
+}
+
+# The file's rights are for probes: with those to read and write everything in it, too, no more can be read or written.
+files_are_the_users() {
+	mkdir -m 700 "$tmp/root" && cp "$programs/wordcount" "$tmp/root/" && echo kept >"$tmp/root/file" && ln -s "$tmp/root/file" "$tmp/user/link" &&
+		cp "$tmp/m.ctf" "$tmp/root/" || return 1
+	as_user "$tmp/mighty" run -o "$tmp/root/x.fxt" -- "$programs/wordcount" >/dev/null 2>"$tmp/err" && return 1
+	as_user "$tmp/mighty" run --source step --step-log "$tmp/root/file" -o "$tmp/user/y.fxt" -- /bin/true >/dev/null 2>"$tmp/err" && return 1
+	as_user "$tmp/mighty" run --source step --step-log "$tmp/user/link" -o "$tmp/user/link" -- /bin/true >/dev/null 2>"$tmp/err"
+	[ "$(cat "$tmp/root/file")" = kept ] || return 1
+	as_user "$tmp/mighty" probes "$tmp/root/wordcount" >/dev/null 2>"$tmp/err" && return 1
+	as_user "$tmp/mighty" memtrace stats "$tmp/root/m.ctf" >/dev/null 2>"$tmp/err" && return 1
+	as_user "$tmp/mighty" run --source none -t main -o "$tmp/user/z.fxt" -- "$tmp/heir" >/dev/null 2>"$tmp/err" || {
+		cat "$tmp/err"
+		return 1
+	}
+	grep -rlq kept "$tmp/root/file" && [ "$(find "$tmp/root" -type f | wc -l)" -eq 3 ]
+}
+
+ambient_stays_here() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +bpf,+perfmon,+net_raw --ambient-caps +bpf,+perfmon,+net_raw "$trailcam" "$@" \
+		-o "$tmp/user/amb.txt" -- "$tmp/heir" >"$tmp/out" 2>"$tmp/err" && says "$tmp/out" 'CapAmb:	0000000000002000' && says "$tmp/out" 'CapEff:	0000000000002000' || {
+		cat "$tmp/err" "$tmp/out"
+		return 1
+	}
+}
+
+setuid_is_refused() {
+	cp "$trailcam" "$tmp/setuid-trailcam" && chmod 4755 "$tmp/setuid-trailcam" && as_user "$tmp/setuid-trailcam" --version >"$tmp/out" 2>&1
+	[ $? -eq 125 ] && says "$tmp/out" 'not made to be setuid'
+}
+
+if [ "$(id -u)" != 0 ] || bpf_missing; then
+	skip 'with file capabilities' 'it takes root and BPF'
+else
+	chmod 755 "$tmp" && mkdir -m 777 "$tmp/user" && gcc -O0 -o "$tmp/heir" "$tmp/heir.c" && cp "$trailcam" "$tmp/capable" && cp "$trailcam" "$tmp/mighty" &&
+		setcap cap_bpf,cap_perfmon=ep "$tmp/capable" &&
+		setcap cap_bpf,cap_perfmon,cap_dac_override,cap_dac_read_search,cap_sys_ptrace,cap_chown,cap_fowner,cap_sys_admin=ep "$tmp/mighty"
+	if as_user "$tmp/capable" --version >/dev/null 2>&1; then
+		check 'file capabilities: the target has the rights and the environment of its user' inherits_the_same
+		check 'file capabilities: a setuid program is recorded without its rights' setuid_is_dropped
+		check 'file capabilities: and one that is executed later' setuid_is_dropped_later
+		check 'file capabilities: no other user can be attached to' others_are_refused "$tmp/capable"
+		check 'file capabilities: nor with CAP_SYS_PTRACE among them' others_are_refused "$tmp/mighty"
+		check 'file capabilities: files are opened with the rights of the user' files_are_the_users
+		check 'ambient capabilities: those for probes stay here' ambient_stays_here run --source none -t main
+		check 'ambient capabilities: allocations' ambient_stays_here memtrace record
+		check 'a setuid trailcam is refused' setuid_is_refused
+	else
+		skip 'with file capabilities' 'files have none here'
+	fi
+fi
 
 finish

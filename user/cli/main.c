@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/rights.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/complete.h"
@@ -49,6 +50,10 @@ static void print_help(FILE *file)
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+	int err = rights_limit();
+
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
 
 	if (!strcmp(name, "--version")) {
 		puts("trailcam " VERSION);

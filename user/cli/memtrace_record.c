@@ -355,10 +355,14 @@ static int prepare(struct record_options *options, struct launch *launch, struct
 		   struct alloc_recording **recording)
 {
 	CLEANUP(freep) char *line = NULL, *library = NULL;
+	const struct launch_program program = {.path = options->recorder.exe,
+					       .argv = options->program,
+					       .signals = &options->signals,
+					       .is_untraced = true};
 	int err = preload(options, &library);
 
 	if (!err)
-		err = launch_prepare(launch, options->recorder.exe, options->program, &options->signals);
+		err = launch_prepare(launch, &program);
 	options->recorder.pid = launch->pid;
 	if (!err)
 		err = command_line_of_argv(options->program, &line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Capabilities in effect, and what each is for. CAP_SYS_ADMIN contains CAP_BPF and CAP_PERFMON. */
+/* Capabilities that are there to be used, and what each is for. CAP_SYS_ADMIN contains CAP_BPF and CAP_PERFMON. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/capability.h>
@@ -14,7 +14,7 @@ static bool has(cap_value_t which)
 
 	if (!caps)
 		return false;
-	cap_get_flag(caps, which, CAP_EFFECTIVE, &value);
+	cap_get_flag(caps, which, CAP_PERMITTED, &value);
 	cap_free(caps);
 	return value == CAP_SET;
 }
@@ -44,7 +44,8 @@ static void check_perfmon(struct finding *finding)
 
 static void check_ptrace(struct finding *finding)
 {
-	judge(finding, CAP_SYS_PTRACE, "cap_sys_ptrace", "attaching to other users' processes");
+	judge(finding, CAP_SYS_PTRACE, "cap_sys_ptrace",
+	      "attaching where kernel.yama.ptrace_scope is above 0; root's: to other users' processes, too");
 }
 
 static void check_admin(struct finding *finding)

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/rights.h"
 #include "image/elf_internal.h"
 
 #define DEFAULT_DIRECTORIES "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib"
@@ -158,7 +159,7 @@ static char *find_library(const char *name, const struct needs *needs, const str
 			path = try_path(exe->rpath, exe->origin, name);
 	}
 	if (!path)
-		path = try_path(getenv("LD_LIBRARY_PATH"), exe->origin, name);
+		path = try_path(rights_getenv("LD_LIBRARY_PATH"), exe->origin, name);
 	if (!path)
 		path = try_path(needs->runpath, needs->origin, name);
 	if (!path)

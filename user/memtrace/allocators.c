@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/rights.h"
 #include "source/maps.h"
 #include "trigger/matches.h"
 #include "trigger/probe.h"
@@ -465,7 +466,7 @@ static int search_program(struct search *search, const char *exe)
 
 static int search_preloaded(struct search *search, const char *exe)
 {
-	const char *preload = getenv("LD_PRELOAD");
+	const char *preload = rights_getenv("LD_PRELOAD");
 	CLEANUP(freep) char *names = strdup(preload ? preload : "");
 	char *rest = names;
 	int found = 0;

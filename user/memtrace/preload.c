@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/rights.h"
 #include "image/elf_file.h"
+#include "source/launch.h"
 
 #define LIBRARY "libtrailcam-alloc.so"
 
@@ -37,18 +37,6 @@ static int find_library(char **ret_path)
 	return fail(-ENOENT, LIBRARY " is neither in %s nor in %s%s", program, program, places[1]);
 }
 
-/* The dynamic loader takes nothing from the environment then. */
-static bool is_secure(const char *exe)
-{
-	struct stat st;
-
-	if (stat(exe, &st))
-		return false;
-	return (st.st_mode & S_ISUID && st.st_uid != getuid()) ||
-	       (st.st_mode & S_ISGID && st.st_gid != getgid()) ||
-	       (getuid() && getxattr(exe, "security.capability", NULL, 0) > 0);
-}
-
 static int check_program(const char *exe)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -58,7 +46,8 @@ static int check_program(const char *exe)
 		return err;
 	if (elf_file_is_static(file))
 		return fail(-ENOTSUP, "%s is linked statically, and loads no library", exe);
-	if (is_secure(exe))
+	/* The dynamic loader takes nothing from the environment then. */
+	if (launch_gains_rights(exe))
 		return fail(
 			-ENOTSUP,
 			"%s is run with privileges that its user does not have, and loads no library of ours",
@@ -69,7 +58,7 @@ static int check_program(const char *exe)
 /* Before those that are preloaded already: an allocator may be among them. */
 static int set_environment(const char *library, uint64_t interval_bytes)
 {
-	const char *others = getenv("LD_PRELOAD");
+	const char *others = rights_getenv("LD_PRELOAD");
 	CLEANUP(freep) char *list = NULL;
 	char interval[24];
 

@@ -330,8 +330,10 @@ static int trace_target(struct capture *capture, pid_t pid)
 
 static int start_program(struct capture *capture)
 {
-	int err = launch_prepare(&capture->launch, capture->config->path, capture->config->argv,
-				 capture->config->signals);
+	const struct launch_program program = {.path = capture->config->path,
+					       .argv = capture->config->argv,
+					       .signals = capture->config->signals};
+	int err = launch_prepare(&capture->launch, &program);
 
 	if (!err)
 		err = step_launch(capture->step, capture->launch.pid);

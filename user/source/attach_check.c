@@ -8,11 +8,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/reading.h"
+#include "base/rights.h"
 #include "source/proc_status.h"
 
 enum { CAP_SYS_PTRACE_BIT = 19, NAME_BYTES = 64 };
@@ -79,6 +81,43 @@ static int check_machine(pid_t pid, const char *name)
 		    pid, name);
 }
 
+static bool has_ids(pid_t pid, const char *field, unsigned int id)
+{
+	char text[NAME_BYTES];
+	unsigned int ids[3];
+
+	if (proc_status_text(pid, field, text, sizeof(text)) ||
+	    sscanf(text, "%u %u %u", &ids[0], &ids[1], &ids[2]) != 3)
+		return false;
+	return ids[0] == id && ids[1] == id && ids[2] == id;
+}
+
+/* The files of a process that may not be looked into belong to root. */
+static bool is_dumpable(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return !stat(path, &st) && st.st_uid == getuid();
+}
+
+/* Whoever started this process could not do more than the kernel's first rules allow: it has capabilities only for us. */
+static int check_is_callers(pid_t pid, const char *name)
+{
+	uint64_t caps;
+
+	if (!rights_are_gained() ||
+	    (has_ids(pid, "Uid", getuid()) && has_ids(pid, "Gid", getgid()) && is_dumpable(pid) &&
+	     !proc_status_number(pid, "CapPrm", 16, &caps) && !caps))
+		return 0;
+	return fail(
+		-EPERM,
+		"process %d (%s) is not yours to trace: it belongs to another user or has privileges, and "
+		"the capabilities of trailcam's file are for your own processes; run trailcam as root",
+		pid, name);
+}
+
 int attach_check(pid_t pid)
 {
 	char name[NAME_BYTES];
@@ -89,7 +128,9 @@ int attach_check(pid_t pid)
 	name_of(pid, name);
 	if (pid == getpid() || pid == getppid())
 		return fail(-EINVAL, "process %d is trailcam itself", pid);
-	err = check_is_program(pid, name);
+	err = check_is_callers(pid, name);
+	if (!err)
+		err = check_is_program(pid, name);
 	if (!err)
 		err = check_is_free(pid, name);
 	return err ? err : check_machine(pid, name);
@@ -118,9 +159,8 @@ int attach_refused(pid_t pid, int err)
 		return fail(err, "kernel.yama.ptrace_scope=3 forbids tracing until the next boot");
 	if (!may_trace_all() && uid != getuid())
 		return fail(err,
-			    "process %d (%s) belongs to user %s: attaching to it needs CAP_SYS_PTRACE (run "
-			    "as root, or setcap "
-			    "cap_sys_ptrace+ep on trailcam)",
+			    "process %d (%s) belongs to user %s: attaching to it needs CAP_SYS_PTRACE: "
+			    "run trailcam as root",
 			    pid, name, user ? user->pw_name : "unknown");
 	if (!may_trace_all() && scope)
 		return fail(err,

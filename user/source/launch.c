@@ -6,14 +6,19 @@
 #include "source/launch.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/rights.h"
 
 enum { EXEC_FAILED = 127 };
 
@@ -37,8 +42,31 @@ static void restore_signals(const struct launch_signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->blocked, NULL);
 }
 
-static void __attribute__((noreturn)) child(int go_fd, int err_fd, const char *path, char *const argv[],
-					    const struct launch_signals *signals, const sigset_t *mask)
+bool launch_gains_rights(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	return (st.st_mode & S_ISUID && st.st_uid != getuid()) ||
+	       (st.st_mode & S_ISGID && st.st_gid != getgid()) ||
+	       (getuid() && getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+/*
+ * What this process needs for its probes is not the program's: neither what its file gave it, which an exec takes away, nor what came by the ambient set.
+ * A file that gives more than the caller has (setuid) does not, for a program that the caller records.
+ */
+static void lay_down_rights(bool no_new_rights)
+{
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER, CAP_BPF, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER, CAP_PERFMON, 0, 0);
+	if (no_new_rights && getuid())
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static void __attribute__((noreturn)) child(int go_fd, int err_fd, const struct launch_program *program,
+					    char *const environment[], const sigset_t *mask)
 {
 	char word;
 	int err;
@@ -46,9 +74,10 @@ static void __attribute__((noreturn)) child(int go_fd, int err_fd, const char *p
 	if (read(go_fd, &word, 1) != 1)
 		_exit(EXEC_FAILED);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	if (signals)
-		restore_signals(signals);
-	execv(path, argv);
+	if (program->signals)
+		restore_signals(program->signals);
+	lay_down_rights(program->is_untraced);
+	execve(program->path, program->argv, environment);
 	err = errno;
 	if (write(err_fd, &err, sizeof(err)) < 0)
 		_exit(EXEC_FAILED);
@@ -67,13 +96,21 @@ pid_t fork_traceable(void)
 	return pid;
 }
 
-int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[],
-		   const struct launch_signals *signals)
+int launch_prepare(struct launch *ret_launch, const struct launch_program *program)
 {
+	CLEANUP(freep) char **environment = rights_environ();
+	const char *path = program->path;
 	int go[2], err[2];
 	sigset_t all, before;
 	pid_t pid;
 
+	if (!environment)
+		return -ENOMEM;
+	if (getuid() && launch_gains_rights(path))
+		log_warn("%s runs without the rights that its file gives it (setuid, capabilities): only "
+			 "root may record "
+			 "those",
+			 path);
 	if (pipe2(go, O_CLOEXEC))
 		return fail_errno(-errno, "cannot start %s", path);
 	if (pipe2(err, O_CLOEXEC)) {
@@ -88,7 +125,7 @@ int launch_prepare(struct launch *ret_launch, const char *path, char *const argv
 	if (!pid) {
 		close(go[1]);
 		close(err[0]);
-		child(go[0], err[1], path, argv, signals, &before);
+		child(go[0], err[1], program, environment, &before);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(go[0]);

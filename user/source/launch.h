@@ -2,6 +2,7 @@
 #pragma once
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The signals that this process was started with blocked, and those with none but SIG_IGN for a handler: a program that it starts has the same. */
@@ -26,12 +27,26 @@ struct launch {
  */
 pid_t fork_traceable(void);
 
+/* What is executed. */
+struct launch_program {
+	const char *path;		      /* not searched for */
+	char *const *argv;		      /* as execv(3) */
+	const struct launch_signals *signals; /* NULL: as this process has them */
+	/*
+	 * No tracer will be there when it executes. For a tracer without CAP_SYS_PTRACE the kernel passes over what a file gives
+	 * (setuid, capabilities); for others who record the program, PR_SET_NO_NEW_PRIVS does. Root may record everything.
+	 */
+	bool is_untraced;
+};
+
+/* Whether the program's file gives it rights that this process's user does not have (setuid, setgid, capabilities). */
+bool launch_gains_rights(const char *path);
+
 /*
- * Forks. `path` is what is executed (a path, not searched for), argv as execv(3). All that a program inherits is as this process has it, but for
- * `signals`; NULL: for them, too. 0 or -errno with a sentence.
+ * Forks. All that a program inherits is as the caller of this process gave it (base/rights.h), but for CAP_BPF and CAP_PERFMON
+ * in the ambient set. 0 or -errno with a sentence.
  */
-int launch_prepare(struct launch *ret_launch, const char *path, char *const argv[],
-		   const struct launch_signals *signals);
+int launch_prepare(struct launch *ret_launch, const struct launch_program *program);
 
 /* Lets the child exec; does not wait for it. */
 void launch_go(struct launch *launch);

@@ -22,6 +22,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/rights.h"
 #include "source/jit_files.h"
 #include "source/step_hide.h"
 #include "source/step_internal.h"
@@ -85,7 +86,12 @@ int step_seize(const struct step *step, pid_t tid)
 	long options = PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
 		       (step->config.idle ? PTRACE_O_TRACEEXIT : 0);
 
-	return ptrace(PTRACE_SEIZE, tid, NULL, options) ? -errno : 0;
+	int err;
+
+	rights_raise_ptrace();
+	err = ptrace(PTRACE_SEIZE, tid, NULL, options) ? -errno : 0;
+	rights_lower_ptrace();
+	return err;
 }
 
 /* ---- the run ---- */

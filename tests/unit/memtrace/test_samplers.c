@@ -149,7 +149,7 @@ static int record(struct alloc_recorder_config config, const char *sampled_every
 		setenv("LD_PRELOAD", library, 1);
 		setenv("TRAILCAM_ALLOC_INTERVAL", sampled_every, 1);
 	}
-	assert_ok(launch_prepare(&launch, config.exe, argv, NULL));
+	assert_ok(launch_prepare(&launch, &(struct launch_program){.path = config.exe, .argv = argv}));
 	err = record_child(config, &launch);
 	unsetenv("LD_PRELOAD");
 	unsetenv("TRAILCAM_ALLOC_INTERVAL");
