@@ -23,12 +23,29 @@
 /* The kernel's records of the intel_pt source are fetched at least that often. */
 enum { DRAIN_MS = 20, DRAIN_FULL_MS = 1, RING_SIZE_DEFAULT = 4 << 20 };
 
+/* The one process whose probes hit; 0: there may be several. */
+static pid_t only_target(const struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+
+	if (config->follow_forks || config->pid_cnt > 1)
+		return 0;
+	return config->path ? capture->launch.pid : config->pids[0];
+}
+
 /* A child has become a target. */
 static int adopted(void *ctx, pid_t pid)
 {
 	struct capture *capture = ctx;
 
 	return capture->watching ? trigger_set_watch(capture->set, pid) : 0;
+}
+
+static int replaced(void *ctx, pid_t pid)
+{
+	struct capture *capture = ctx;
+
+	return capture->set && pid == only_target(capture) ? trigger_set_follow(capture->set) : 0;
 }
 
 /* ---- probes in the target's memory ---- */
@@ -312,6 +329,7 @@ static int open_source(struct capture *capture)
 		.stop_wanted = capture_stop_wanted,
 		.mapped = mapped,
 		.adopted = adopted,
+		.replaced = replaced,
 		.born = born,
 		.ended = capture_ended,
 		.ctx = capture,
@@ -376,16 +394,6 @@ static int verify_probes(struct capture *capture, pid_t pid)
 	for (size_t i = 0; i < maps.cnt && !err; i++)
 		err = probe_map_verify(&capture->probes, pid, &maps.items[i].mapping);
 	return err;
-}
-
-/* The one process whose probes hit; 0: there may be several. */
-static pid_t only_target(const struct capture *capture)
-{
-	const struct capture_config *config = capture->config;
-
-	if (config->follow_forks || config->pid_cnt > 1)
-		return 0;
-	return config->path ? capture->launch.pid : config->pids[0];
 }
 
 static int watch_targets(struct capture *capture)

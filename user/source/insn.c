@@ -2,8 +2,6 @@
 /* Zydis knows the instruction set; this maps its categories to what Intel PT does about each (SDM vol. 3, "COFI"). */
 #include "source/insn.h"
 
-#include <stdbool.h>
-
 #include <Zydis/Zydis.h>
 
 static enum insn_kind kind_of_call(const ZydisDecodedInstruction *zydis, const ZydisDecodedOperand *operand)
@@ -72,6 +70,20 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zydis, const ZydisD
 	}
 }
 
+static bool loads_flags(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFQ:
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
 struct insn insn_classify(uint64_t ip, const uint8_t *bytes, size_t size)
 {
 	struct insn insn = {.ip = ip, .kind = INSN_UNKNOWN};
@@ -84,6 +96,7 @@ struct insn insn_classify(uint64_t ip, const uint8_t *bytes, size_t size)
 		return insn;
 	insn.len = zydis.length;
 	insn.kind = kind_of(&zydis, &operands[0]);
+	insn.loads_flags = loads_flags(zydis.mnemonic);
 	if (insn.kind == INSN_COND || insn.kind == INSN_JUMP || insn.kind == INSN_CALL)
 		insn.target = ip + insn.len + (uint64_t)operands[0].imm.value.s;
 	return insn;

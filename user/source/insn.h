@@ -2,6 +2,7 @@
 /* What a branch trace needs to know of one instruction: its length and how it can change the control flow. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +28,8 @@ struct insn {
 	uint64_t ip;
 	uint64_t target; /* of a direct jump, call or conditional jump */
 	uint8_t kind;
-	uint8_t len; /* 0 for INSN_UNKNOWN */
+	uint8_t len;	  /* 0 for INSN_UNKNOWN */
+	bool loads_flags; /* popf, iret: with the trap flag among them */
 };
 
 /* Looks at the instruction at ip, of which `size` bytes (up to 15) are at hand; never fails (INSN_UNKNOWN). */

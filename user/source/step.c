@@ -83,8 +83,8 @@ int step_add_thread(struct step *step, struct step_process *process, pid_t tid,
 /* Where nothing is stepped, a process's end is the last chance to see what it had mapped. */
 int step_seize(const struct step *step, pid_t tid)
 {
-	long options = PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-		       (step->config.idle ? PTRACE_O_TRACEEXIT : 0);
+	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+		       PTRACE_O_TRACEVFORK | (step->config.idle ? PTRACE_O_TRACEEXIT : 0);
 
 	int err;
 
@@ -96,15 +96,45 @@ int step_seize(const struct step *step, pid_t tid)
 
 /* ---- the run ---- */
 
-static void resume(struct step *step, struct step_thread *thread, int signal)
+/*
+ * Only a resumption that is no step makes the kernel forget what it believes of the trap flag. The next stop is an interrupt's, before any instruction is executed;
+ * the signal's handler has been entered then.
+ */
+static enum __ptrace_request settle(struct step_thread *thread)
 {
-	enum __ptrace_request request = step->started ? PTRACE_SINGLESTEP : PTRACE_CONT;
+	step_take_back_trap_flag(thread);
+	thread->tf_forgotten = false;
+	thread->settling = true;
+	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	return PTRACE_CONT;
+}
 
-	if (step->started && thread->encoder.enabled) {
+/* System calls are not stepped, so that they and what they create know nothing of it: neither of the trap flag, nor of SIGTRAP unblocked. */
+static enum __ptrace_request step_over(struct step *step, struct step_thread *thread)
+{
+	if (thread->encoder.enabled) {
 		if (thread->insn.kind == INSN_SYSCALL)
 			thread->syscall = (long)step_register(thread, offsetof(struct user_regs_struct, rax));
 		step_thread_leave(thread, step_now(step));
 	}
+	if (thread->in_kernel && thread->insn.kind == INSN_SYSCALL) {
+		step_block_trap_again(thread);
+		return PTRACE_SYSCALL;
+	}
+	thread->tf_forgotten = thread->insn.loads_flags;
+	return PTRACE_SINGLESTEP;
+}
+
+static void resume(struct step *step, struct step_thread *thread, int signal)
+{
+	enum __ptrace_request request = !step->started ? PTRACE_CONT
+					: thread->tf_forgotten && !thread->traps_itself
+						? settle(thread)
+						: step_over(step, thread);
+
+	/* The handler's frame holds the mask. */
+	if (signal && step_is_caught(thread, signal))
+		step_block_trap_again(thread);
 	thread->held = false;
 	/* ESRCH: killed in the meantime; its exit will be reported. */
 	ptrace(request, thread->tid, NULL, (void *)(long)signal);

@@ -43,6 +43,11 @@ struct step_config {
 	bool (*stop_wanted)(void *ctx);
 	/* New executable mappings, before any code of theirs runs under the stepper. A negative return ends the run with that error. */
 	int (*mapped)(void *ctx, pid_t pid, const struct sideband_mapping *mapping);
+	/*
+	 * A thread that is not the first of its process has executed a program and taken the first one's place; nothing of that has run, or been mapped() yet. Or NULL. A
+	 * negative return ends the run with that error.
+	 */
+	int (*replaced)(void *ctx, pid_t pid);
 	/* A child has become a target, and has not run yet; or NULL. A negative return ends the run with that error. */
 	int (*adopted)(void *ctx, pid_t pid);
 	/* A thread of a target, or a child that is one, has been born and has not run yet; or NULL. A negative return ends the run with that error. */

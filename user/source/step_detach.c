@@ -32,7 +32,7 @@ static void let_created_go(struct step *step, const struct step_thread *parent)
 /* A stop on the way to being let go: what the thread stops for is kept for it, unless it is our own step. */
 static void on_last_stop(struct step *step, struct step_thread *thread, int status)
 {
-	int signal = status >> 16 ? 0 : WSTOPSIG(status);
+	int signal = status >> 16 || WSTOPSIG(status) == STEP_SYSCALL_STOP ? 0 : WSTOPSIG(status);
 
 	if (is_creation(status))
 		let_created_go(step, thread);
@@ -65,6 +65,12 @@ static bool wait_for(const struct step_thread *thread, int *ret_status)
 	}
 }
 
+static void take_back_trap_flag(struct step_thread *thread)
+{
+	if (thread->tf_forgotten && !thread->traps_itself)
+		step_take_back_trap_flag(thread);
+}
+
 /* Runs it up to a stop with no signal of ours behind it; mostly it has to run nothing for that. */
 static void bring_to_stop(struct step *step, struct step_thread *thread)
 {
@@ -73,8 +79,10 @@ static void bring_to_stop(struct step *step, struct step_thread *thread)
 	while (!thread->dead && (!thread->held || step_own_signal_is_queued(thread))) {
 		int status;
 
-		if (thread->held)
+		if (thread->held) {
+			take_back_trap_flag(thread);
 			ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)thread->held_signal);
+		}
 		thread->held = false;
 		if (!wait_for(thread, &status))
 			return;
@@ -109,6 +117,7 @@ void step_detach(struct step *step)
 		if (thread->dead || thread->let_go)
 			continue;
 		bring_to_stop(step, thread);
+		take_back_trap_flag(thread);
 		step_block_trap_again(thread);
 		if (!thread->dead)
 			let_go(step, thread);

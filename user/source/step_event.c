@@ -168,8 +168,12 @@ static struct step_thread *survivor_of_exec(struct step *step, struct step_threa
 static int on_exec(struct step *step, struct step_thread *leader)
 {
 	struct step_thread *thread = survivor_of_exec(step, leader);
-	int err;
+	int err = thread != leader && step->config.replaced
+			  ? step->config.replaced(step->config.ctx, thread->process->pid)
+			  : 0;
 
+	if (err)
+		return err;
 	thread->process->runs_itself = true;
 	if (thread->encoder.enabled) /* cannot be, unless the system call was not seen as one */
 		step_thread_interrupt(thread, step_now(step));
@@ -203,6 +207,8 @@ static int on_event_stop(struct step *step, struct step_thread *thread, int sign
 	bool continued = thread->group_stop;
 	int err = 0;
 
+	if (thread->settling)
+		step_on_settled(step, thread);
 	if (!thread->announced)
 		err = on_birth(step, thread);
 	thread->announced = true;
@@ -257,6 +263,8 @@ static int on_stop(struct step *step, struct step_thread *thread, int status)
 {
 	switch (status >> 16) {
 	case 0:
+		if (WSTOPSIG(status) == STEP_SYSCALL_STOP)
+			return step_on_syscall_stop(step, thread);
 		return on_signal_stop(step, thread, WSTOPSIG(status));
 	case PTRACE_EVENT_EXEC:
 		return on_exec(step, thread);

@@ -45,11 +45,41 @@ void step_hide_trap_flag(const struct step_thread *thread)
 		ptrace(PTRACE_POKEDATA, thread->tid, (void *)sp, (void *)(flags & ~(long)EFLAGS_TF));
 }
 
+bool step_has_trap_flag(const struct step_thread *thread)
+{
+	return step_register(thread, offsetof(struct user_regs_struct, eflags)) & EFLAGS_TF;
+}
+
+void step_take_back_trap_flag(const struct step_thread *thread)
+{
+	uint64_t flags = step_register(thread, offsetof(struct user_regs_struct, eflags));
+
+	if (!errno && flags & EFLAGS_TF)
+		ptrace(PTRACE_POKEUSER, thread->tid, offsetof(struct user_regs_struct, eflags),
+		       (void *)(flags & ~(uint64_t)EFLAGS_TF));
+}
+
+/*
+ * A call that waits with another mask leaves that in force for the signal that ended it, which is about to be delivered; the one to come back to is kept beside it
+ * (rt_sigtimedwait(2) and its kin). Setting a mask then would lose it.
+ */
+static bool mask_is_passing(const struct step_thread *thread, uint64_t mask)
+{
+	uint64_t now;
+
+	long result = step_syscall_result(thread);
+
+	return (result == -EINTR || step_is_restarted(result)) &&
+	       !proc_status_number(thread->tid, "SigBlk", 16, &now) && now != mask;
+}
+
 void step_unblock_trap(struct step_thread *thread)
 {
 	uint64_t mask;
 
-	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) || !(mask & TRAP_MASK))
+	thread->trap_blocked = false;
+	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) || !(mask & TRAP_MASK) ||
+	    mask_is_passing(thread, mask))
 		return;
 	thread->trap_blocked = true;
 	mask &= ~TRAP_MASK;
@@ -60,38 +90,30 @@ void step_block_trap_again(const struct step_thread *thread)
 {
 	uint64_t mask;
 
-	if (!thread->trap_blocked || ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask))
+	if (!thread->trap_blocked || ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) ||
+	    mask & TRAP_MASK)
 		return;
 	mask |= TRAP_MASK;
 	ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
 }
 
-/* The mask that rt_sigprocmask(..., old, ...) has just told: as the target knows it. */
-static void show_trap_blocked(const struct step_thread *thread)
+bool step_is_caught(const struct step_thread *thread, int signal)
 {
-	uint64_t old = step_register(thread, offsetof(struct user_regs_struct, rdx));
-	long mask;
+	uint64_t caught = 0;
 
-	if (!old)
-		return;
-	errno = 0;
-	mask = ptrace(PTRACE_PEEKDATA, thread->tid, (void *)old, NULL);
-	if (!errno)
-		ptrace(PTRACE_POKEDATA, thread->tid, (void *)old, (void *)(mask | (long)TRAP_MASK));
+	return !proc_status_number(thread->tid, "SigCgt", 16, &caught) && caught >> (signal - 1) & 1;
 }
 
-void step_mask_changed(struct step_thread *thread, long syscall_nr)
+long step_syscall_result(const struct step_thread *thread)
 {
-	uint64_t how = step_register(thread, offsetof(struct user_regs_struct, rdi));
-	uint64_t set = step_register(thread, offsetof(struct user_regs_struct, rsi));
-	long bits = set ? ptrace(PTRACE_PEEKDATA, thread->tid, (void *)set, NULL) : 0;
+	return (long)step_register(thread, offsetof(struct user_regs_struct, rax));
+}
 
-	if (syscall_nr == SYS_rt_sigprocmask && thread->trap_blocked)
-		show_trap_blocked(thread);
-	if (syscall_nr == SYS_rt_sigreturn || how == SIG_SETMASK ||
-	    (how == SIG_UNBLOCK && (uint64_t)bits & TRAP_MASK))
-		thread->trap_blocked = false;
-	step_unblock_trap(thread);
+bool step_is_restarted(long result)
+{
+	enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
+
+	return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
 /* The number of its process in its own namespace, which is what it sends signals as. */

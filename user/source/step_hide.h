@@ -18,15 +18,30 @@ int step_siginfo_code(const struct step_thread *thread);
 /* pushf has just shown the trap flag to the target: puts it right on its stack. */
 void step_hide_trap_flag(const struct step_thread *thread);
 
+/* Whether the trap flag is set that the kernel takes for the target's own. */
+bool step_has_trap_flag(const struct step_thread *thread);
+
 /*
- * The kernel forces a step's SIGTRAP on the target: where that is blocked, it unblocks it and resets its handler for good. So SIGTRAP is never
- * left blocked while the target is stepped; what the target wanted is remembered for when it is let go.
+ * Where an instruction that loads flags is stepped, the kernel takes the trap flag for the target's own from then on (arch/x86/kernel/step.c): it would be in the
+ * frames of its signals, in its children, and in itself when it is let go. Clears it.
+ */
+void step_take_back_trap_flag(const struct step_thread *thread);
+
+/*
+ * The kernel forces a step's SIGTRAP on the target: where that is blocked, it unblocks it and resets its handler for good. So SIGTRAP is not
+ * left blocked while an instruction is stepped. It is again, where the target wants it, for system calls, for handlers, and when it is let go.
  */
 void step_unblock_trap(struct step_thread *thread);
 void step_block_trap_again(const struct step_thread *thread);
 
-/* The target has just changed its signal mask by rt_sigprocmask(how, set, ...) or rt_sigreturn(). */
-void step_mask_changed(struct step_thread *thread, long syscall_nr);
+/* Whether the target has a handler for the signal. */
+bool step_is_caught(const struct step_thread *thread, int signal);
+
+/* What the system call that has just ended returns. */
+long step_syscall_result(const struct step_thread *thread);
+
+/* Whether the kernel is to make the call again that returns this, or has a signal to deliver first (include/linux/errno.h). */
+bool step_is_restarted(long result);
 
 /* Whether the signal that it stopped for is none of the target's: a step's SIGTRAP, or the SIGSTOP with which a probe stops a thread. */
 bool step_is_own_signal(const struct step_thread *thread, int signal);

@@ -2,9 +2,14 @@
 /* What the files of the step source (step*.c) share. Nobody else includes it. */
 #pragma once
 
+#include <signal.h>
+
 #include "source/pin.h"
 #include "source/step.h"
 #include "source/step_thread.h"
+
+/* What a stop before or behind a system call looks like, in place of a signal (PTRACE_O_TRACESYSGOOD). */
+enum { STEP_SYSCALL_STOP = SIGTRAP | 0x80 };
 
 /* A traced process: its code, and what became of it. */
 struct step_process {
@@ -73,6 +78,12 @@ void step_let_newborn_go(struct step *step, pid_t tid, pid_t parent);
 
 /* A stop by SIGTRAP: one step is done, mostly. 0, or -errno with a sentence. */
 int step_on_trap(struct step *step, struct step_thread *thread);
+
+/* Before or behind a system call, which is not stepped. 0, or -errno with a sentence. */
+int step_on_syscall_stop(struct step *step, struct step_thread *thread);
+
+/* Where a thread stands now that the kernel knows again whose its trap flag is. */
+void step_on_settled(struct step *step, struct step_thread *thread);
 
 /* Tells of a signal that is about to be delivered, if it is wanted. */
 void step_tell_signal(struct step *step, const struct step_thread *thread, int signal);

@@ -60,6 +60,8 @@ void step_on_signal(struct step *step, struct step_thread *thread, int signal)
 		step_thread_retire(thread, thread->process->code, step_now(step), ip);
 	step_thread_interrupt(thread, step_now(step));
 	thread->insn = code_store_insn(thread->process->code, ip, step_now(step));
+	if (thread->in_kernel)
+		step_unblock_trap(thread);
 	thread->detour = false;
 	thread->in_kernel = false;
 	thread->syscall = -1;
@@ -101,8 +103,10 @@ static void step_from_unsure(struct step *step, struct step_thread *thread, uint
 	bool handler = thread->held_signal && step_siginfo_code(thread) == SIGTRAP;
 
 	thread->held_signal = 0;
-	if (handler)
+	if (handler) {
+		thread->traps_itself = false; /* the kernel has cleared the flag for the handler */
 		step_unblock_trap(thread);
+	}
 	if (!handler && ip != thread->insn.ip) {
 		/* The signal was ignored, and the instruction it came before has been executed. */
 		step_thread_enter(thread, thread->process->code, tsc, thread->insn.ip);
@@ -126,8 +130,9 @@ static int back_from_kernel(struct step *step, struct step_thread *thread, uint6
 	int err = changes_maps(syscall_nr) ? step_read_maps(step, thread->process, thread->tid, false) : 0;
 
 	thread->syscall = -1;
-	if (syscall_nr == SYS_rt_sigprocmask || syscall_nr == SYS_rt_sigreturn)
-		step_mask_changed(thread, syscall_nr);
+	step_unblock_trap(thread);
+	if (syscall_nr == SYS_rt_sigreturn)
+		thread->traps_itself = step_has_trap_flag(thread);
 	if (syscall_nr == SYS_prctl)
 		step_announce_comm(step, thread, false);
 	if (err)
@@ -138,6 +143,19 @@ static int back_from_kernel(struct step *step, struct step_thread *thread, uint6
 	else
 		step_thread_enter(thread, thread->process->code, step_now(step), ip);
 	return 0;
+}
+
+int step_on_syscall_stop(struct step *step, struct step_thread *thread)
+{
+	enum {
+		SYSCALL_EXIT = 2
+	}; /* PTRACE_EVENTMSG_SYSCALL_EXIT of linux/ptrace.h, which does not go with sys/ptrace.h */
+	unsigned long which = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &which);
+	if (!thread->in_kernel || which != SYSCALL_EXIT || step_is_restarted(step_syscall_result(thread)))
+		return 0;
+	return back_from_kernel(step, thread, step_ip(thread));
 }
 
 /*
@@ -191,7 +209,8 @@ void step_end_detour(struct step *step, struct step_thread *thread)
 		step_thread_retire(thread, thread->process->code, thread->detour_tsc, to);
 }
 
-int step_on_trap(struct step *step, struct step_thread *thread)
+/* One step is done, mostly. */
+static int on_step(struct step *step, struct step_thread *thread)
 {
 	uint64_t ip = step_ip(thread);
 
@@ -228,11 +247,35 @@ int step_on_trap(struct step *step, struct step_thread *thread)
 		thread->detour = true;
 		return 0;
 	}
-	if (thread->insn.kind == INSN_PUSHF)
+	if (thread->insn.kind == INSN_PUSHF && !thread->traps_itself)
 		step_hide_trap_flag(thread);
+	if (thread->insn.loads_flags)
+		thread->traps_itself = step_has_trap_flag(thread);
 	if (!thread->detour || ip != thread->insn.ip)
 		step_thread_retire(thread, thread->process->code,
 				   thread->detour ? thread->detour_tsc : step_now(step), ip);
 	thread->detour = false;
 	return 0;
+}
+
+int step_on_trap(struct step *step, struct step_thread *thread)
+{
+	bool traps_itself = thread->traps_itself && thread->encoder.enabled && !thread->fresh;
+	int err = on_step(step, thread);
+
+	/* Without us the step would have ended in a SIGTRAP just the same. */
+	if (!err && traps_itself && thread->encoder.enabled)
+		step_on_signal(step, thread, SIGTRAP);
+	return err;
+}
+
+void step_on_settled(struct step *step, struct step_thread *thread)
+{
+	thread->settling = false;
+	if (!thread->unsure)
+		return;
+	/* It is in the handler of the signal, or where it was, if the signal was ignored. */
+	thread->held_signal = 0;
+	step_unblock_trap(thread);
+	step_thread_enter(thread, thread->process->code, step_now(step), step_ip(thread));
 }

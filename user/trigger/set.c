@@ -23,6 +23,7 @@ struct trigger_set {
 	struct hit_ring ring;
 	struct links links;
 	enum trigger_link link; /* the rung in use: not AUTO */
+	pid_t pid;
 };
 
 /* ---- loading ---- */
@@ -94,11 +95,21 @@ int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config
 	if (!set)
 		return -ENOMEM;
 	programs_quiet_libbpf();
+	set->pid = config->pid;
 	err = attach(set, config);
 	if (err)
 		return err;
 	*ret_set = TAKE_PTR(set);
 	return 0;
+}
+
+int trigger_set_follow(struct trigger_set *set)
+{
+	if (!set->pid)
+		return 0;
+	links_detach(&set->links);
+	return set->link == TRIGGER_LINK_PERF_UPROBE ? links_attach_perf(&set->links, set->pid)
+						     : links_attach_multi(&set->links, set->pid);
 }
 
 void trigger_set_detach(struct trigger_set *set)

@@ -95,6 +95,12 @@ int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config
 int trigger_set_watch(struct trigger_set *set, pid_t pid);
 int trigger_set_unwatch(struct trigger_set *set, pid_t pid);
 
+/*
+ * With config.pid: a thread of the process that is not its first has executed a program and taken the first one's place, which the kernel has tied the probes to
+ * (kernel/trace/bpf_trace.c, uprobe_multi_link_filter()): attaches them again. Errors as trigger_set_attach().
+ */
+int trigger_set_follow(struct trigger_set *set);
+
 /* Removes the breakpoints; hits already recorded can still be read. */
 void trigger_set_detach(struct trigger_set *set);
 void trigger_set_free(struct trigger_set *set);

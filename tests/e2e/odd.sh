@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What programs seldom do: each says the same, and ends as without us, whatever traces it.
+. tests/e2e/lib.sh
+odd=$programs/odd
+check "the program is there" test -x "$odd"
+
+# same WHAT OPTION...
+same() {
+	what=$1
+	shift
+	"$odd" "$what" >"$tmp/free"
+	free=$?
+	timeout 60 "$trailcam" run -o "$tmp/t.tsv" "$@" -- "$odd" "$what" >"$tmp/traced" 2>"$tmp/err"
+	status=$?
+	[ $status -eq $free ] && diff "$tmp/free" "$tmp/traced" || {
+		echo "exit status $status, not $free"
+		cat "$tmp/err"
+		return 1
+	}
+}
+
+for what in flags trapflag suspended exec; do
+	check "$what: stepped" same $what --source step
+	check "$what: stepped, with its children" same $what --source step --follow-forks
+done
+check 'exec: without branches' same exec --source none
+
+# let_go: at any moment, from a program that loads flags.
+let_go() {
+	for _ in 1 2 3; do
+		: >"$tmp/loop"
+		"$odd" loop >"$tmp/loop" &
+		target=$!
+		wait_for "$tmp/loop" ready || return 1
+		# What a script starts in the background ignores SIGINT otherwise.
+		env --default-signal=INT timeout -s INT 1 "$trailcam" attach --source step -o "$tmp/t.tsv" -p $target 2>"$tmp/err"
+		wait $target || return 1
+		says "$tmp/loop" 'end' || return 1
+	done
+}
+check 'a program that loads flags is let go at any moment' let_go
+
+if bpf_missing; then
+	skip 'a probe where another thread executes a program' "$bpf_reason"
+else
+	for link in uprobe_multi perf_uprobe; do
+		check "exec: a probe that $link has put into the new program hits" same exec --source none -t write --attach-via $link
+		check 'it has' says "$tmp/err" 'hit write'
+	done
+fi
+finish
