@@ -6,6 +6,7 @@
  *	alloc_session	entry and return in one (Linux 6.13): the return of a call that is not wanted is not even probed
  *	alloc_begin	the same for kernels without it:
  *	alloc_end	every return is probed
+ *	alloc_exit	at return instructions of functions that an exception may pass, which no return probe must stand behind; they begin with alloc_begin
  *	alloc_free	at the entry of what frees
  *	alloc_usdt	where an allocator that samples for itself tells of it; nothing is decided here then
  *
@@ -53,6 +54,7 @@ struct thread {
 	__u64 sp; /* at its entry; 0: there is none */
 	__u64 cookie, size, samples;
 	__u64 pointer;
+	__u64 caller;	 /* its return address, where it may end by an exception */
 	struct live old; /* what was alive at `pointer`; began_ns 0: nothing */
 	__u32 started, wanted;
 };
@@ -210,23 +212,30 @@ static __always_inline void copy_stack(struct alloc_sample *sample, __u64 sp)
 	}
 }
 
-static __always_inline void fill_stack(struct alloc_sample *sample, struct pt_regs *regs)
+/* `caller`: where the function will return to, if it has not yet. */
+static __always_inline void fill_stack(struct alloc_sample *sample, struct pt_regs *regs, __u64 caller)
 {
 	long bytes;
 
 	sample->ip_cnt = 0;
 	sample->stack_bytes = 0;
 	bpf_probe_read_kernel(sample->regs, sizeof(sample->regs), regs);
+	if (caller) {
+		sample->regs[HIT_RIP] = caller;
+		sample->regs[HIT_RSP] += WORD;
+	}
 	if (!by_frame_pointers) {
 		copy_stack(sample, sample->regs[HIT_RSP]);
 		return;
 	}
 	bytes = bpf_get_stack(regs, sample->tail, tail_bytes, BPF_F_USER_STACK);
 	sample->ip_cnt = bytes > 0 ? (__u32)bytes / WORD : 0;
+	if (caller)
+		*(__u64 *)sample->tail = caller;
 }
 
-static __always_inline void record_begin(struct pt_regs *regs, __u32 function, __u64 address, __u64 size,
-					 __u64 samples)
+static __always_inline void record_begin(struct pt_regs *regs, __u64 caller, __u32 function, __u64 address,
+					 __u64 size, __u64 samples)
 {
 	struct live begun = {bpf_ktime_get_ns(), size, samples};
 	struct alloc_sample *sample = bpf_ringbuf_reserve(&records, sizeof(*sample) + tail_bytes, 0);
@@ -240,7 +249,7 @@ static __always_inline void record_begin(struct pt_regs *regs, __u32 function, _
 	}
 	fill(&sample->alloc, ALLOC_SAMPLED, address, &begun, begun.began_ns);
 	sample->alloc.function = function;
-	fill_stack(sample, regs);
+	fill_stack(sample, regs, caller);
 	if (bpf_map_update_elem(&live, &address, &begun, BPF_ANY))
 		__sync_fetch_and_add(&forgotten, 1);
 	bpf_ringbuf_submit(sample, wakeup());
@@ -320,6 +329,31 @@ static __always_inline bool take_live(__u64 address, struct live *ret_taken)
 	return !bpf_map_delete_elem(&live, &address);
 }
 
+/* Whether a call at that place on the stack is a part of the one whose return will be seen. */
+static __always_inline bool is_inside(const struct thread *thread, __u64 number, __u64 sp)
+{
+	union cookie at_work = {thread->cookie};
+	__u64 caller = 0;
+
+	if (!thread->sp || sp > thread->sp)
+		return 0;
+	if (!at_work.role.exits)
+		return 1;
+	/* The same function again, in the same place: it threw. Others may have been jumped to. */
+	if (sp == thread->sp)
+		return thread->cookie != number;
+	bpf_probe_read_user(&caller, sizeof(caller), (void *)thread->sp);
+	return caller == thread->caller;
+}
+
+/* A call that never returned: longjmp(3), an exception. What it was to end is still there. */
+static __always_inline void forget_call(struct thread *thread)
+{
+	if (thread->sp && thread->old.began_ns)
+		bpf_map_update_elem(&live, &thread->pointer, &thread->old, BPF_NOEXIST);
+	thread->sp = 0;
+}
+
 /* The return of a call is worth seeing: it has sampling points, it may end an allocation that had, or others that it calls must not count. */
 static __always_inline bool begin(struct pt_regs *regs, __u64 number)
 {
@@ -327,11 +361,11 @@ static __always_inline bool begin(struct pt_regs *regs, __u64 number)
 	const struct alloc_role *role = &cookie.role;
 	struct thread *thread =
 		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	__u64 size;
+	__u64 size, sp = regs->sp + role->pushed;
 
-	if (!thread || (thread->sp && regs->sp <= thread->sp))
+	if (!thread || is_inside(thread, number, sp))
 		return 0;
-	thread->sp = 0; /* a call that never returned: longjmp(3) */
+	forget_call(thread);
 	if (!asked_size(regs, role, &size))
 		return 0;
 	if ((role->call == ALLOC_CALL_MAP || role->call == ALLOC_CALL_REMAP) && !is_mapping(regs, role))
@@ -346,8 +380,10 @@ static __always_inline bool begin(struct pt_regs *regs, __u64 number)
 		thread->old.began_ns = 0;
 	if (!thread->wanted && !thread->old.began_ns && !role->nests)
 		return 0;
+	if (role->exits)
+		bpf_probe_read_user(&thread->caller, sizeof(thread->caller), (void *)sp);
 	thread->cookie = number;
-	thread->sp = regs->sp;
+	thread->sp = sp;
 	return 1;
 }
 
@@ -371,16 +407,13 @@ static __always_inline __u64 given(const struct pt_regs *regs, const struct thre
 	}
 }
 
-static __always_inline void end(struct pt_regs *regs, __u64 number)
+/* `caller`: as fill_stack() takes it. */
+static __always_inline void end(struct pt_regs *regs, struct thread *thread, __u64 caller)
 {
-	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	union cookie cookie = {number};
-	__u64 address;
+	union cookie cookie = {thread->cookie};
+	__u64 address = given(regs, thread, cookie.role.call);
 
-	if (!thread || thread->sp + WORD != regs->sp || thread->cookie != number)
-		return;
 	thread->sp = 0;
-	address = given(regs, thread, cookie.role.call);
 	if (thread->old.began_ns) {
 		if (!address && thread->size) {
 			bpf_map_update_elem(&live, &thread->pointer, &thread->old, BPF_NOEXIST);
@@ -389,7 +422,15 @@ static __always_inline void end(struct pt_regs *regs, __u64 number)
 		record_end(thread->pointer, &thread->old);
 	}
 	if (address && thread->wanted)
-		record_begin(regs, (__u16)thread->cookie, address, thread->size, thread->samples);
+		record_begin(regs, caller, cookie.role.function, address, thread->size, thread->samples);
+}
+
+static __always_inline void end_at_return(struct pt_regs *regs, __u64 number)
+{
+	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+
+	if (thread && thread->sp && thread->sp + WORD == regs->sp && thread->cookie == number)
+		end(regs, thread, 0);
 }
 
 /* ---- an allocator's own probes ---- */
@@ -413,7 +454,7 @@ static __always_inline void told_alloc(struct pt_regs *regs, __u32 function, con
 		record_end(args[0], &old);
 	samples = samples_of(args[2]);
 	if (samples || interval == 1)
-		record_begin(regs, function, args[0], args[1], samples);
+		record_begin(regs, 0, function, args[0], args[1], samples);
 }
 
 static __always_inline void told_free(__u64 address)
@@ -442,7 +483,7 @@ int alloc_session(struct pt_regs *regs)
 
 	if (regs->ip == bpf_get_func_ip(regs))
 		return !begin(regs, cookie);
-	end(regs, cookie);
+	end_at_return(regs, cookie);
 	return 0;
 }
 
@@ -456,7 +497,22 @@ int alloc_begin(struct pt_regs *regs)
 SEC("uretprobe")
 int alloc_end(struct pt_regs *regs)
 {
-	end(regs, bpf_get_attach_cookie(regs));
+	end_at_return(regs, bpf_get_attach_cookie(regs));
+	return 0;
+}
+
+/* Any function may have been jumped to by one whose call is at work: the place on the stack tells. */
+SEC("uprobe")
+int alloc_exit(struct pt_regs *regs)
+{
+	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	union cookie at_work;
+
+	if (!thread || !thread->sp || thread->sp != regs->sp)
+		return 0;
+	at_work.number = thread->cookie;
+	if (at_work.role.exits)
+		end(regs, thread, thread->caller);
 	return 0;
 }
 

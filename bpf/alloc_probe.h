@@ -37,7 +37,8 @@ struct alloc_role {
 	__u8 range : 3; /* calls from here do not count: one more than an index of alloc_ranges; 0: all count */
 	__u8 nests : 1;			  /* it may call other probed functions, which do not count then */
 	__u8 prot_arg : 4, flags_arg : 4; /* of ALLOC_CALL_MAP */
-	__u16 pushed; /* so many bytes the stack pointer is lower at the probe than at the function's beginning */
+	__u16 pushed : 15; /* so many bytes the stack pointer is lower at the probe than at the function's beginning */
+	__u16 exits : 1; /* its end is seen at return instructions; it may also end by an exception, unseen */
 };
 
 _Static_assert(sizeof(struct alloc_role) == sizeof(__u64), "it is a cookie");

@@ -22,6 +22,8 @@
 #include "figures.h"
 #include "image/elf_file.h"
 #include "memtrace/recorder.h"
+#include "trigger/exits.h"
+#include "trigger/site.h"
 #include "trigger/uprobe_multi.h"
 
 enum { ROUNDS = 5, RUNS = 5, PROGRAM_ARGS_MAX = 16 };
@@ -150,6 +152,46 @@ static double first_instructions(long pairs)
 	return shared->pair_ns;
 }
 
+/* As operator new is probed: where the kernel emulates, and on the return instructions. */
+static double return_instructions(long pairs)
+{
+	enum { EXITS_MAX = 64 };
+	const uint64_t zero[EXITS_MAX + 2] = {0};
+	CLEANUP(freep) char *libc = NULL;
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	CLEANUP(exits_release) struct exits exits = {0};
+	const struct elf_symbol *symbol;
+	uint64_t offsets[EXITS_MAX + 2];
+	struct uprobe_multi multi = {.offsets = offsets, .cookies = zero, .ref_ctr_offsets = zero, .cnt = 2};
+	int link, err = elf_library_find("/proc/self/exe", "libc.so.6", &libc);
+
+	if (!err)
+		err = elf_file_open(&file, libc);
+	for (size_t i = 0; i < 2 && !err; i++)
+		err = elf_file_find(file, i ? "free" : "malloc", &symbol, 1)
+			      ? elf_file_offset(file, site_cheapest(file, symbol, 1, true).addr, &offsets[i])
+			      : -ENOENT;
+	if (!err && elf_file_find(file, "malloc", &symbol, 1))
+		err = exits_find(file, symbol->addr, &exits);
+	for (size_t i = 0; i < exits.cnt && i < EXITS_MAX && !err; i++)
+		if (exits.items[i].kind == EXIT_RETURN)
+			err = elf_file_offset(file, exits.items[i].addr, &offsets[multi.cnt++]);
+	multi.path = libc;
+	multi.prog_fd = empty_program();
+	multi.pid = start_child(pairs);
+	if (!err)
+		err = uprobe_multi_open(&link, &multi);
+	if (err)
+		die("uprobes", err);
+	shared->go = 1;
+	while (!shared->done)
+		usleep(1000);
+	close(link);
+	close(multi.prog_fd);
+	end_child(multi.pid);
+	return shared->pair_ns;
+}
+
 static int ignore(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack)
 {
 	(void)alloc;
@@ -209,6 +251,7 @@ static void pairs(void)
 	} rows[] = {
 		{"not recorded", bare, 5000000},
 		{"an empty program on each first instruction and return", first_instructions, 20000},
+		{"an empty program on emulated ones and return instructions", return_instructions, 20000},
 		{"memtrace record, interval 512k", sampled, 300000},
 		{"memtrace record, interval 8k", sampled_densely, 300000},
 		{"memtrace record, every allocation, frame pointers", everything, 200000},
@@ -224,7 +267,7 @@ static void pairs(void)
 		middle = median_of(ns, ROUNDS);
 		if (!i)
 			first = middle;
-		printf("  %-56s %9.1f (%.1f)  x%.0f\n", rows[i].name, middle, ns[0], middle / first);
+		printf("  %-60s %9.1f (%.1f)  x%.0f\n", rows[i].name, middle, ns[0], middle / first);
 	}
 }
 

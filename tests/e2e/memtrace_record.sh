@@ -53,20 +53,29 @@ preloaded() {
 	return $status
 }
 
+# The C++ library itself has none, so not all of it shows.
+by_frame_pointers() {
+	record --interval 1 --call-graph fp -- "$programs/news" "$@" >/dev/null 2>"$tmp/err"
+	[ "$(events_of "$cc_functions" | head -4 | tr '\n' ' ')" = 'alloc 2 collect alloc 3 collect ' ]
+}
+
 for allocator in jemalloc.so.2 tcmalloc_minimal.so.4 mimalloc.so.2.0; do
 	library=$libraries/lib$allocator
 	[ -e "$library" ] || {
 		skip "lib$allocator" 'not installed'
 		continue
 	}
-	# jemalloc has no pvalloc() of its own, and frees what glibc's gave.
+	# jemalloc has no pvalloc() of its own, and frees what glibc's gave; mimalloc aborts where operator new is refused.
 	case $allocator in
-	jemalloc*) what=posix ;;
-	*) what=all ;;
+	jemalloc*) what=posix news= ;;
+	mimalloc*) what=all news=accepted ;;
+	*) what=all news= ;;
 	esac
 	check "$allocator: C" preloaded "$library" all_seen "$c_functions" -- "$programs/allocs" $what
 	check "$allocator: failures" preloaded "$library" all_seen "$c_functions" -- "$programs/allocs" failures
-	check "$allocator: C++" preloaded "$library" all_seen "$cc_functions" -- "$programs/news" accepted
+	check "$allocator: C++" preloaded "$library" all_seen "$cc_functions" -- "$programs/news" $news
+	check "$allocator: C++, without sessions" preloaded "$library" all_seen "$cc_functions" --attach-via uprobe_multi -- "$programs/news" $news
+	check "$allocator: C++, frame pointers" preloaded "$library" by_frame_pointers $news
 done
 
 statically_linked() {
@@ -254,6 +263,7 @@ attached() {
 }
 check 'a process that runs' attached --duration 0.3s
 interrupted() {
+	: >"$tmp/err"
 	"$trailcam" memtrace record -v -p $target -o "$tmp/t.ctf" 2>"$tmp/err" &
 	wait_for "$tmp/err" 'attached'
 	kill $!
@@ -261,6 +271,7 @@ interrupted() {
 }
 check 'until it is told to end' interrupted
 until_it_ends() {
+	: >"$tmp/err"
 	"$trailcam" memtrace record -v -p $target -o "$tmp/t.ctf" 2>"$tmp/err" &
 	wait_for "$tmp/err" 'attached'
 	kill $target

@@ -65,11 +65,9 @@ __attribute__((noinline)) static void containers()
 	say("collect\n");
 }
 
-// What is too large is refused by an exception, whatever is recorded.
-__attribute__((noinline)) static void refused()
+// What is too large is refused by an exception, whatever is recorded: what no machine could have, and what this one has not.
+__attribute__((noinline)) static void refused(volatile size_t too_much)
 {
-	volatile size_t too_much = static_cast<size_t>(-1) / 2;
-
 	try {
 		kept = ::operator new(too_much);
 		_exit(1);
@@ -77,11 +75,24 @@ __attribute__((noinline)) static void refused()
 	}
 }
 
+// Further down the stack than the call that was refused.
+__attribute__((noinline)) static void deeper()
+{
+	char room[4096];
+
+	memset(room, 1, sizeof(room));
+	each_new();
+	__asm__ volatile("" ::"r"(room) : "memory");
+}
+
 int main(int argc, char **)
 {
 	each_new();
 	containers();
-	if (argc == 1)
-		refused();
+	for (int i = 0; i < 3 && argc == 1; i++) {
+		refused(static_cast<size_t>(-1) / 2);
+		refused((static_cast<size_t>(1) << 47) - (1 << 20)); // all addresses that a process has
+		deeper();
+	}
 	return 0;
 }

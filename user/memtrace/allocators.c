@@ -13,8 +13,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/path.h"
 #include "base/rights.h"
+#include "memtrace/alloc_exits.h"
 #include "source/maps.h"
 #include "trigger/matches.h"
 #include "trigger/probe.h"
@@ -286,7 +288,7 @@ static void relate(struct found *found, struct elf_file *file)
 	}
 }
 
-/* operator new ends by an exception, too, which finds no way through a return that is probed: what it calls is counted instead. */
+/* An operator new that calls malloc() is cheaper to see there. */
 static bool is_left_to_others(const struct candidate *candidate)
 {
 	return candidate->is_wrapper ||
@@ -318,7 +320,7 @@ static void place_args(struct alloc_role *role, const struct site *site)
 	role->pointer_arg = place_of(role->pointer_arg, site) & 0xf;
 	role->prot_arg = place_of(role->prot_arg, site) & 0xf;
 	role->flags_arg = place_of(role->flags_arg, site) & 0xf;
-	role->pushed = (uint16_t)site->pushed;
+	role->pushed = site->pushed & 0x7fff;
 }
 
 static int add_function(struct alloc_functions *functions, struct elf_file *file,
@@ -326,14 +328,23 @@ static int add_function(struct alloc_functions *functions, struct elf_file *file
 {
 	const struct elf_symbol *symbol = candidate->symbol;
 	struct alloc_function function = {.role = candidate->role};
+	bool exits = alloc_exits_throws(symbol->name);
 	struct site site = site_cheapest(file, symbol, args_of(&candidate->role),
-					 candidate->role.call != ALLOC_CALL_FREE);
-	int err = probe_init(&function.probe, file, site.addr, symbol->name);
+					 candidate->role.call != ALLOC_CALL_FREE && !exits);
+	int err = exits ? alloc_exits_add(functions, file, symbol->addr) : 0;
+
+	if (err == -ENOTSUP) {
+		log_warn("allocations by %s are not seen: %s", symbol->name, fail_message(err));
+		return 0;
+	}
+	if (!err)
+		err = probe_init(&function.probe, file, site.addr, symbol->name);
 
 	if (err)
 		return err;
 	place_args(&function.role, &site);
-	function.is_dear = !site.is_emulated && is_frequent(symbol->name);
+	function.role.exits = exits;
+	function.is_dear = (!site.is_emulated || exits) && is_frequent(symbol->name);
 	function.role.function = (uint16_t)functions->cnt;
 	function.name = elf_demangle(symbol->name);
 	if (!function.name)
@@ -367,6 +378,9 @@ void alloc_functions_release(struct alloc_functions *functions)
 		probe_release(&functions->items[i].probe);
 		free(functions->items[i].name);
 	}
+	for (size_t i = 0; i < functions->exit_cnt; i++)
+		probe_release(&functions->exits[i]);
+	free(functions->exits);
 	free(functions->items);
 	*functions = (struct alloc_functions){0};
 }

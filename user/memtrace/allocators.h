@@ -24,6 +24,8 @@ struct alloc_functions {
 	size_t range_cnt;
 	struct alloc_function *items; /* role.function is the index */
 	size_t cnt, cap;
+	struct probe *exits; /* return instructions, of the functions with role.exits */
+	size_t exit_cnt, exit_cap;
 };
 
 /*

@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "memtrace/alloc_exits.h"
 #include "memtrace/allocators.h"
 #include "memtrace/probe_cost.h"
 #include "trigger/links.h"
@@ -97,7 +98,6 @@ static void choose_programs(struct alloc_bpf *bpf, enum alloc_link link)
 	struct bpf_program *program;
 
 	bpf_program__set_autoload(bpf->progs.alloc_session, session);
-	bpf_program__set_autoload(bpf->progs.alloc_begin, !session);
 	bpf_program__set_autoload(bpf->progs.alloc_end, !session);
 	if (link == ALLOC_LINK_PERF)
 		return;
@@ -189,6 +189,8 @@ static int plan_function(struct alloc_recorder *recorder, const struct alloc_fun
 			       : 0;
 	if (call == ALLOC_CALL_FREE)
 		return begin ? 0 : plan(recorder, function, bpf->progs.alloc_free, UPROBE_ENTRY);
+	if (function->role.exits)
+		return begin ? plan(recorder, function, bpf->progs.alloc_begin, UPROBE_ENTRY) : 0;
 	if (recorder->link == ALLOC_LINK_SESSION)
 		return begin ? plan(recorder, function, bpf->progs.alloc_session, UPROBE_SESSION) : 0;
 	return begin ? plan(recorder, function, bpf->progs.alloc_begin, UPROBE_ENTRY)
@@ -201,6 +203,9 @@ static int plan_functions(struct alloc_recorder *recorder)
 	const struct alloc_functions *functions = &recorder->functions;
 	int err = 0;
 
+	for (size_t i = 0; i < functions->exit_cnt && !err; i++)
+		err = links_plan_probe(&recorder->links, &functions->exits[i], 0,
+				       bpf_program__fd(recorder->bpf->progs.alloc_exit), UPROBE_ENTRY);
 	for (size_t i = 0; i < functions->cnt && !err; i++)
 		err = plan_function(recorder, &functions->items[i], false);
 	for (size_t i = 0; i < functions->cnt && !err; i++)
@@ -220,6 +225,54 @@ static const char *obstacle_of(const struct alloc_recorder *recorder)
 	return obstacle;
 }
 
+/* "free, calloc and 3 others" */
+static void list_stepped(const struct alloc_functions *functions, size_t cnt, char *text, size_t size)
+{
+	size_t len = 0, named = 0;
+
+	for (size_t i = 0; i < functions->cnt && named < STEPPED_NAMES && len < size; i++) {
+		if (!functions->items[i].is_dear)
+			continue;
+		len += (size_t)snprintf(text + len, size - len, "%s%s", named ? ", " : "",
+					functions->items[i].name);
+		named++;
+	}
+	if (cnt > named && len < size)
+		snprintf(text + len, size - len, " and %zu other%s", cnt - named, cnt - named > 1 ? "s" : "");
+}
+
+/* What is probed for operator new costs only programs that call it. */
+static size_t count_dear(struct alloc_functions *functions, const char *exe)
+{
+	bool exits_are_called = functions->exit_cnt && alloc_exits_are_called(exe);
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < functions->cnt; i++) {
+		struct alloc_function *function = &functions->items[i];
+
+		function->is_dear = function->is_dear && (!function->role.exits || exits_are_called);
+		cnt += function->is_dear;
+	}
+	return cnt;
+}
+
+/* What single steps cost differs much between machines, so it is measured. */
+static void warn_of_stepped(struct alloc_recorder *recorder, const char *exe)
+{
+	size_t cnt = count_dear(&recorder->functions, exe);
+	struct probe_cost cost;
+	char names[1024];
+
+	if (!cnt || probe_cost_measure(&cost, bpf_program__fd(recorder->bpf->progs.alloc_free),
+				       recorder->link == ALLOC_LINK_PERF))
+		return;
+	list_stepped(&recorder->functions, cnt, names, sizeof(names));
+	log_warn("each call of %s takes %.1f us longer, measured on this machine, not %.1f: the kernel "
+		 "single-steps what is probed there. A program that is started with --sampler preload pays "
+		 "nanoseconds",
+		 names, cost.stepped_ns / 1e3, cost.emulated_ns / 1e3);
+}
+
 static int attach_by(struct alloc_recorder *recorder, const struct alloc_recorder_config *config,
 		     enum alloc_link link, const char **ret_obstacle)
 {
@@ -233,6 +286,7 @@ static int attach_by(struct alloc_recorder *recorder, const struct alloc_recorde
 	err = plan_functions(recorder);
 	if (err)
 		return err;
+	warn_of_stepped(recorder, config->exe);
 	return link == ALLOC_LINK_PERF ? links_attach_perf(&recorder->links, config->pid)
 				       : links_attach_multi(&recorder->links, config->pid);
 }
@@ -250,42 +304,6 @@ static int attach(struct alloc_recorder *recorder, const struct alloc_recorder_c
 		log_debug("%s", obstacle);
 		unload(recorder);
 	}
-}
-
-/* "free, calloc and 3 others" */
-static void list_stepped(const struct alloc_functions *functions, size_t cnt, char *text, size_t size)
-{
-	size_t len = 0, named = 0;
-
-	for (size_t i = 0; i < functions->cnt && named < STEPPED_NAMES && len < size; i++) {
-		if (!functions->items[i].is_dear)
-			continue;
-		len += (size_t)snprintf(text + len, size - len, "%s%s", named ? ", " : "",
-					functions->items[i].name);
-		named++;
-	}
-	if (cnt > named && len < size)
-		snprintf(text + len, size - len, " and %zu other%s", cnt - named, cnt - named > 1 ? "s" : "");
-}
-
-/* What single steps cost differs much between machines, so it is measured. */
-static void warn_of_stepped(const struct alloc_recorder *recorder)
-{
-	const struct alloc_functions *functions = &recorder->functions;
-	struct probe_cost cost;
-	char names[1024];
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < functions->cnt; i++)
-		cnt += functions->items[i].is_dear;
-	if (!cnt || probe_cost_measure(&cost, bpf_program__fd(recorder->bpf->progs.alloc_free),
-				       recorder->link == ALLOC_LINK_PERF))
-		return;
-	list_stepped(functions, cnt, names, sizeof(names));
-	log_warn("each call of %s takes %.1f us longer, measured on this machine, not %.1f: the kernel must "
-		 "single-step what is probed there. A program that is started with --sampler preload pays "
-		 "nanoseconds",
-		 names, cost.stepped_ns / 1e3, cost.emulated_ns / 1e3);
 }
 
 /* One in the program itself cannot be told from its callers. */
@@ -322,7 +340,6 @@ int alloc_recorder_new(struct alloc_recorder **ret_recorder, const struct alloc_
 		log_debug("probing %s at %s+0x%llx", recorder->functions.items[i].name,
 			  recorder->functions.items[i].probe.path,
 			  (unsigned long long)recorder->functions.items[i].probe.file_offset);
-	warn_of_stepped(recorder);
 	find_teller(recorder, config->exe);
 	*ret_recorder = TAKE_PTR(recorder);
 	return 0;
