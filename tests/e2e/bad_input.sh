@@ -61,8 +61,8 @@ check 'its -pid' one_line 2 'use --pid=PID or -p PID' attach -pid 1
 check 'its -working-directory' one_line 2 '--keep-recording=DIR' decode -o "$o" -working-directory "$tmp"
 check 'a value that looks like one is a value' one_line 125 "'-trigger'" run -t -trigger -o "$o" -- "$exits" mark
 program_has_flags() {
-	status_is 0 "$trailcam" run --source none -o "$tmp/t.tsv" -- echo -trigger main >"$tmp/out" 2>/dev/null && says "$tmp/out" '-trigger main' &&
-		status_is 0 "$trailcam" run --source none -o "$tmp/t.tsv" echo -output >"$tmp/out" 2>/dev/null && says "$tmp/out" '-output'
+	status_is 0 "$trailcam" run --source none --on-signal USR2 -o "$tmp/t.tsv" -- echo -trigger main >"$tmp/out" 2>/dev/null && says "$tmp/out" '-trigger main' &&
+		status_is 0 "$trailcam" run --source none --on-signal USR2 -o "$tmp/t.tsv" echo -output >"$tmp/out" 2>/dev/null && says "$tmp/out" '-output'
 }
 check "the program's own flags are its own" program_has_flags
 rm -f "$tmp/t.tsv"

@@ -50,13 +50,13 @@ exits_with() {
 		return 1
 	}
 }
-check 'run: the program'\''s own' exits_with 1 run --source none -o "$o" -- false
+check 'run: the program'\''s own' exits_with 1 run --source none --on-signal USR2 -o "$o" -- false
 check 'run: trailcam failed' exits_with 125 run --source step -o "$tmp/none/x.fxt" -- true
 check 'run: wrong usage' exits_with 125 run
 check 'run: cannot be executed' exits_with 126 run -o "$o" -- "$tmp"
 check 'run: not found' exits_with 127 run -o "$o" -- "$tmp/none"
 killed_with_it() {
-	sh -c '"$0" run --source none -o "$1" -- sh -c "kill -TERM \$\$"' "$trailcam" "$o" 2>/dev/null
+	sh -c '"$0" run --source none --on-signal USR2 -o "$1" -- sh -c "kill -TERM \$\$"' "$trailcam" "$o" 2>/dev/null
 	[ $? -eq 143 ]
 }
 check 'run: the program'\''s signal' killed_with_it

@@ -45,7 +45,7 @@ if bpf_missing; then
 	skip 'with probes' "$bpf_reason"
 	finish
 fi
-check 'run --source none' same run --source none -o "$tmp/t.tsv"
+check 'run --source none' same run --source none --on-signal USR2 -o "$tmp/t.tsv"
 check 'run --source none, with a trigger' same run --source none -t main -o "$tmp/t.tsv"
 check 'run --memtrace' same run --source none --memtrace=4k -o "$tmp/t.tsv"
 check 'run -t, stepped' same run --source step --step-from main -t putchar --follow-forks -o "$tmp/t.tsv"
@@ -62,6 +62,6 @@ while not seen:
     signal.pause()
 print("child seen")' >"$tmp/out" 2>"$tmp/err" && says "$tmp/out" 'child seen'
 }
-check 'SIGCHLD reaches the program' waits run --source none -o "$tmp/t.tsv"
+check 'SIGCHLD reaches the program' waits run --source none --on-signal USR2 -o "$tmp/t.tsv"
 check 'and under memtrace record' waits memtrace record -o "$tmp/t.ctf"
 finish

@@ -170,4 +170,68 @@ else
 	skip 'arguments of Go functions' 'golang-go is not installed'
 fi
 
+# --- which function, and how often
+
+which_function() {
+	hits 0 '[t]ake' --max-hits 1 -- "$values" && says "$tmp/err" 'hit [t]ake' || return 1
+	hits 0 '[ft][ai][kr]*' --max-hits 2 -- "$values" && says "$tmp/err" "2 hits, the last of take ('[ft][ai][kr]*')"
+}
+check 'of a pattern, the function that was hit is named' which_function
+
+cat >"$tmp/cosine.c" <<'END'
+#include <math.h>
+#include <stdio.h>
+int main(int argc, char **argv) { (void)argv; printf("%f\n", cos(argc)); return 0; }
+END
+# An implementation is called by the program; the resolver by the dynamic loader. Without debug symbols nothing names implementations.
+ifunc() {
+	gcc -fno-builtin -o "$tmp/cosine" "$tmp/cosine.c" -lm || return 1
+	if ! "$trailcam" probes libm.so.6 __cos_sse2 >/dev/null 2>&1; then
+		hits 125 cos -- "$tmp/cosine" && says "$tmp/err" 'indirect function (IFUNC)'
+		return
+	fi
+	hits 0 cos -- "$tmp/cosine" && grep -q '^  #1 .* main+' "$tmp/hits" && ! grep '_dl_' "$tmp/hits" || return 1
+	hits 0 'libm.so.6:__cos_*' -- "$tmp/cosine" && grep -q '^  #1 .* main+' "$tmp/hits"
+}
+check 'an indirect function means its implementations, and not what chooses one' ifunc
+
+# Each snapshot cuts the call that it comes in.
+call_counts() {
+	rm -rf "$tmp/rec"
+	"$trailcam" run --source step --step-from main --multi-snapshot -t take --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$values" 2 \
+		>"$tmp/out" 2>"$tmp/err" && "$trailcam" report --json --top 1000 "$tmp/rec" >"$tmp/json" && python3 - "$tmp/json" <<-END
+		import json, sys
+		report = json.load(open(sys.argv[1]))
+		calls = {f["name"]: f["calls"] for f in report["functions_by_self"]}
+		assert calls["take"] == 2 and calls["main"] == 1, calls
+	END
+}
+check '--multi-snapshot: calls are counted once' call_counts
+
+# --- bad input
+
+closed_stdout() {
+	(exec "$trailcam" run --source none -t take -o - -- "$values" >&- 2>"$tmp/err")
+	[ $? -eq 125 ] && says "$tmp/err" 'standard output is closed' && ! grep wrote "$tmp/err" || return 1
+	# Nothing else gets what is meant for it.
+	(exec "$trailcam" run --source none -t "$values:take" -o "$tmp/t.tsv" -- sh -c 'echo lost; exec "$0"' "$values" >&- 2>"$tmp/err")
+	says "$tmp/err" 'wrote' && ! grep lost "$tmp/t.tsv"
+}
+check 'a closed standard output is no file to write to' closed_stdout
+
+few_descriptors() {
+	for limit in 8 9 10 11 12 13 14; do
+		prlimit --nofile=$limit "$trailcam" run --source none -t take -o "$tmp/t.fxt" -- "$values" >"$tmp/out" 2>"$tmp/err"
+		[ $? -eq 125 ] && grep -q "no file descriptors are left .* may have $limit; raise\|Too many open files" "$tmp/err" &&
+			! grep 'BPF program' "$tmp/err" || return 1
+	done
+}
+check 'no file descriptors: that is said' few_descriptors
+
+no_hits() {
+	"$trailcam" run --source none -o "$tmp/none.fxt" -- "$values" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 125 ] && says "$tmp/err" 'say what is to be one' && [ ! -e "$tmp/none.fxt" ] && [ ! -s "$tmp/out" ]
+}
+check '--source none without a trigger would record nothing' no_hits
+
 finish

@@ -304,8 +304,14 @@ static int check_path(struct capture_options *options, const char *path)
 
 int capture_options_check(struct capture_options *options)
 {
+	const struct capture_config *capture = &options->capture;
 	int err = outputs_check(&options->outputs);
 
+	if (!err && capture->source == CAPTURE_NONE && !capture->trigger_cnt && !capture->until.signals &&
+	    !capture->until.any_status && !capture->alloc_interval)
+		err = fail(-EINVAL,
+			   "--source none records hits and nothing else: say what is to be one, with -t, "
+			   "--on-signal or --on-exit");
 	for (size_t i = 0; i < options->outputs.cnt && !err; i++)
 		err = check_path(options, options->outputs.paths[i]);
 	if (!err && options->capture.step_log)

@@ -33,8 +33,9 @@ int capture_options_check(struct capture_options *options);
 /*
  * Says how the recording ended. `targets`: what is traced, "the program"; wait_status: of its end, where that ended the recording.
  */
-void say_capture_end(const struct capture_options *options, const struct snapshot *snapshot,
-		     enum capture_end end, const char *targets, int wait_status);
+void say_capture_end(const struct capture_options *options, const struct capture *capture,
+		     const struct snapshot *snapshot, enum capture_end end, const char *targets,
+		     int wait_status);
 
 /* The user asked for what leads up to a crash, and there was none: the trace of the last one is not overwritten. */
 bool capture_is_unwanted(const struct capture_options *options, enum capture_end end);

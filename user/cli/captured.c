@@ -16,8 +16,38 @@ bool capture_is_unwanted(const struct capture_options *options, enum capture_end
 	       (until->signals || until->any_status);
 }
 
-void say_capture_end(const struct capture_options *options, const struct snapshot *snapshot,
-		     enum capture_end end, const char *targets, int wait_status)
+/* A pattern does not say which of its functions it was. */
+static void say_hits(const struct capture *capture, const struct snapshot *snapshot)
+{
+	const struct hit *last = &snapshot->hits[snapshot->hit_cnt - 1];
+	const char *trigger = snapshot->triggers[last->trigger],
+		   *function = capture_hit_function(capture, last);
+	char of[512] = "";
+
+	if (function)
+		snprintf(of, sizeof(of), " ('%s')", trigger);
+	if (snapshot->hit_cnt == 1)
+		log_say("hit %s%s", function ? function : trigger, of);
+	else
+		log_say("%zu hits, the last of %s%s", snapshot->hit_cnt, function ? function : trigger, of);
+}
+
+static void say_exit(const struct capture_options *options, const char *hits, const char *targets,
+		     int wait_status)
+{
+	const char *comma = options->capture.trigger_cnt ? ", " : "";
+	const char *how = WIFSIGNALED(wait_status) ? "signal" : "exit status";
+	int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+
+	if (options->capture.source == CAPTURE_NONE)
+		log_say("%s%s%s ended (%s %d)", hits, comma, targets, how, number);
+	else
+		log_say("%s%s%s ended (%s %d): the trace shows its end", hits, comma, targets, how, number);
+}
+
+void say_capture_end(const struct capture_options *options, const struct capture *capture,
+		     const struct snapshot *snapshot, enum capture_end end, const char *targets,
+		     int wait_status)
 {
 	char hits[48] = "";
 
@@ -26,21 +56,14 @@ void say_capture_end(const struct capture_options *options, const struct snapsho
 			 snapshot->hit_cnt);
 	switch (end) {
 	case CAPTURE_HIT:
-		if (snapshot->hit_cnt == 1)
-			log_say("hit %s", snapshot->triggers[snapshot->hits[0].trigger]);
-		else
-			log_say("%zu hits, the last of %s", snapshot->hit_cnt,
-				snapshot->triggers[snapshot->hits[snapshot->hit_cnt - 1].trigger]);
+		say_hits(capture, snapshot);
 		break;
 	case CAPTURE_INTERRUPTED:
 		log_say("interrupted%s%s: the trace ends here", options->capture.trigger_cnt ? ", " : "",
 			hits);
 		break;
 	case CAPTURE_EXITED:
-		log_say("%s%s%s ended (%s %d): the trace shows its end", hits,
-			options->capture.trigger_cnt ? ", " : "", targets,
-			WIFSIGNALED(wait_status) ? "signal" : "exit status",
-			WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
+		say_exit(options, hits, targets, wait_status);
 		break;
 	}
 }

@@ -125,7 +125,7 @@ static int attach_to(void *ctx)
 		log_say("no hit: nothing is written");
 		return STATUS_FAILED;
 	}
-	say_capture_end(options, snapshot, end,
+	say_capture_end(options, capture, snapshot, end,
 			options->capture.pid_cnt > 1 ? "the last target" : "the target",
 			end == CAPTURE_EXITED ? capture_wait(capture) : 0);
 	if (options->capture.until.multi_snapshot)

@@ -84,7 +84,7 @@ static int run_program(void *ctx)
 		log_say("no hit: nothing is written");
 		return end_as(capture_wait(capture));
 	}
-	say_capture_end(options, snapshot, end, "the program",
+	say_capture_end(options, capture, snapshot, end, "the program",
 			end == CAPTURE_EXITED ? capture_wait(capture) : 0);
 	if (options->capture.until.multi_snapshot)
 		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/rights.h"
@@ -47,6 +49,17 @@ static void print_help(FILE *file)
 	commands_print(&commands, file);
 }
 
+/*
+ * A standard stream that is closed would be the first file that is opened, and get what is meant for the stream. So it is opened, in the direction that it is not
+ * used in: reading and writing fail as they should, and programs that are started get it closed as it was.
+ */
+static void occupy_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -54,6 +67,8 @@ int main(int argc, char **argv)
 
 	if (err)
 		return report(err, STATUS_RUN_FAILED);
+
+	occupy_standard_streams();
 
 	if (!strcmp(name, "--version")) {
 		puts("trailcam " VERSION);

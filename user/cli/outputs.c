@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/outputs.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -69,6 +71,13 @@ int outputs_check_default(const char *path, bool is_ours)
 		    path);
 }
 
+static bool is_stdout_open(void)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 int outputs_check(struct outputs *outputs)
 {
 	static const char default_path[] = "trace.fxt.gz";
@@ -86,6 +95,8 @@ int outputs_check(struct outputs *outputs)
 		outputs->sinks[i] = sink_find(outputs->paths[i], outputs->format);
 		if (!outputs->sinks[i])
 			return -EINVAL;
+		if (!strcmp(outputs->paths[i], "-") && !is_stdout_open())
+			return fail(-EBADF, "-o -: standard output is closed, so the trace would be lost");
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(outputs->paths[i], outputs->paths[j]))
 				return fail(-EINVAL, "-o %s is given twice", outputs->paths[i]);

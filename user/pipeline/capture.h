@@ -86,6 +86,9 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
 		bool *ret_exec_failed);
 
+/* Which of its trigger's functions a hit is of; NULL: the trigger stands for one only, or it is not known. Good as long as the capture. */
+const char *capture_hit_function(const struct capture *capture, const struct hit *hit);
+
 /* How many snapshots were taken; they are parts of the one that capture_run() gives, with a gap between (GAP_SNAPSHOT). */
 uint64_t capture_snapshot_cnt(const struct capture *capture);
 

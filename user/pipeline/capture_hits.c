@@ -63,6 +63,20 @@ static void look_at_maps(struct capture *capture)
 		log_debug("%s", fail_message(-ESRCH));
 }
 
+const char *capture_hit_function(const struct capture *capture, const struct hit *hit)
+{
+	const struct trigger *trigger = &capture->triggers[hit->trigger];
+	uint64_t offset;
+
+	if (hit->trigger >= capture->trigger_cnt || trigger->probe_cnt < 2 ||
+	    !hit_stacks_offset(capture->stacks, hit, &offset))
+		return NULL;
+	for (size_t i = 0; i < trigger->probe_cnt; i++)
+		if (trigger->probes[i].file_offset == offset)
+			return trigger->probes[i].symbol;
+	return NULL;
+}
+
 void capture_take_hits(struct capture *capture)
 {
 	if (!capture->set || !trigger_set_pending(capture->set))

@@ -81,6 +81,18 @@ int hit_stacks_map(struct hit_stacks *stacks, pid_t pid, const struct sideband_m
 	return err ? err : process_image_map(image, pid, ++stacks->change, mapping);
 }
 
+bool hit_stacks_offset(const struct hit_stacks *stacks, const struct hit *hit, uint64_t *ret_offset)
+{
+	struct image *image = find(stacks, (pid_t)hit->pid);
+	uint64_t ip = hit->regs[HIT_RIP];
+	const struct image_section *section =
+		image ? image_section_at(image, image_version_cnt(image) - 1, ip) : NULL;
+
+	if (section)
+		*ret_offset = ip - section->addr + section->file_offset;
+	return section;
+}
+
 /* ---- one stack ---- */
 
 struct finding {

@@ -29,4 +29,7 @@ int hit_stacks_map(struct hit_stacks *stacks, pid_t pid, const struct sideband_m
 void hit_stacks_find(struct hit_stacks *stacks, struct hit *hit, const uint8_t *copy, size_t size,
 		     bool is_entry);
 
+/* Where in its file the instruction is that was hit; false: not known. */
+bool hit_stacks_offset(const struct hit_stacks *stacks, const struct hit *hit, uint64_t *ret_offset);
+
 DEFINE_CLEANUP(struct hit_stacks *, hit_stacks_free)

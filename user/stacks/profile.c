@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One pass over a thread's slices with those open at hand: when a slice ends, its time counts for its function and its path, and is no longer its caller's own.
+ *
+ * A gap that takes no time, as between two snapshots, cuts the calls that are open there in two: the second part counts as time, not as another call.
  */
 #include "stacks/profile.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +33,17 @@ struct open_slice {
 	const struct slice *slice;
 	size_t path;
 	uint64_t called_ns; /* in what it called */
+	bool is_rest;	    /* of a call that was counted before */
 };
 
 struct open_slices {
 	struct open_slice *items;
 	size_t cnt, cap;
+	/* Functions of the slices that ended at `ended_ns`, the last end so far; each may go on once. */
+	size_t *ended;
+	size_t ended_cnt, ended_cap;
+	uint64_t ended_ns;
+	size_t rest_cnt;
 };
 
 int profile_new(struct profile **ret_profile, bool by_object)
@@ -142,16 +151,39 @@ static int path_of(struct profiler *profiler, size_t parent, size_t function, si
 
 /* ---- slices ---- */
 
-static void add_to(struct profile_sum *sum, uint64_t self_ns, uint64_t total_ns)
+static void add_to(struct profile_sum *sum, bool is_rest, uint64_t self_ns, uint64_t total_ns)
 {
-	sum->calls++;
+	sum->calls += !is_rest;
 	sum->self_ns += self_ns;
 	sum->total_ns += total_ns;
 }
 
-static void close_slices(struct profiler *profiler, size_t side, struct open_slices *open, size_t keep)
+static int note_end(struct open_slices *open, const struct slice *slice, size_t function)
+{
+	if (slice->end_ns != open->ended_ns)
+		open->ended_cnt = 0;
+	open->ended_ns = slice->end_ns;
+	return ARRAY_PUSH(open->ended, open->ended_cnt, open->ended_cap, function);
+}
+
+static bool take_rest(struct open_slices *open, const struct slice *slice, size_t function)
+{
+	if (!(slice->flags & SLICE_INFERRED_START) || slice->start_ns != open->ended_ns)
+		return false;
+	for (size_t i = 0; i < open->ended_cnt; i++) {
+		if (open->ended[i] != function)
+			continue;
+		open->ended[i] = open->ended[--open->ended_cnt];
+		open->rest_cnt++;
+		return true;
+	}
+	return false;
+}
+
+static int close_slices(struct profiler *profiler, size_t side, struct open_slices *open, size_t keep)
 {
 	struct profile *profile = &profiler->profile;
+	int err = 0;
 
 	while (open->cnt > keep) {
 		struct open_slice *last = &open->items[--open->cnt];
@@ -160,13 +192,17 @@ static void close_slices(struct profiler *profiler, size_t side, struct open_sli
 		struct profile_path *path = &profile->paths[last->path];
 		bool is_outer = --profiler->active[path->function] == 0;
 
-		add_to(&path->sides[side], self_ns, total_ns);
-		add_to(&profile->functions[path->function].sides[side], self_ns, is_outer ? total_ns : 0);
+		add_to(&path->sides[side], last->is_rest, self_ns, total_ns);
+		add_to(&profile->functions[path->function].sides[side], last->is_rest, self_ns,
+		       is_outer ? total_ns : 0);
+		if (!err)
+			err = note_end(open, last->slice, path->function);
 		if (open->cnt)
 			open->items[open->cnt - 1].called_ns += total_ns;
 		else
 			profile->paths[PROFILE_ROOT].sides[side].total_ns += total_ns;
 	}
+	return err;
 }
 
 static int open_slice(struct profiler *profiler, struct open_slices *open, const struct slice *slice)
@@ -177,6 +213,8 @@ static int open_slice(struct profiler *profiler, struct open_slices *open, const
 
 	if (!err)
 		err = path_of(profiler, parent, function, &fresh.path);
+	if (!err)
+		fresh.is_rest = take_rest(open, slice, function);
 	if (!err)
 		err = ARRAY_PUSH(open->items, open->cnt, open->cap, fresh);
 	if (!err)
@@ -192,11 +230,14 @@ int profile_add(struct profile *profile, size_t side, const struct timeline_thre
 
 	for (size_t i = 0; i < thread->slice_cnt && !err; i++) {
 		SPILL_PASS(thread->slices, i);
-		close_slices(profiler, side, &open, thread->slices[i].depth);
-		err = open_slice(profiler, &open, &thread->slices[i]);
+		err = close_slices(profiler, side, &open, thread->slices[i].depth);
+		if (!err)
+			err = open_slice(profiler, &open, &thread->slices[i]);
 	}
-	close_slices(profiler, side, &open, 0);
-	profile->paths[PROFILE_ROOT].sides[side].calls += thread->slice_cnt;
+	if (!err)
+		err = close_slices(profiler, side, &open, 0);
+	profile->paths[PROFILE_ROOT].sides[side].calls += thread->slice_cnt - open.rest_cnt;
 	free(open.items);
+	free(open.ended);
 	return err;
 }

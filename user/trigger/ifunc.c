@@ -57,8 +57,9 @@ size_t ifunc_implementations(struct elf_file *file, const struct elf_symbol *ifu
 
 	/* They are sorted by address: names for the same one are neighbours. */
 	for (size_t i = 0; i < cnt; i++) {
+		/* The resolver itself may have a name, too: __cos_ifunc. */
 		if (symbols[i].type != STT_FUNC || symbols[i].is_plt || symbols[i].addr == last_addr ||
-		    !implements(symbols[i].name, ifunc->name))
+		    symbols[i].addr == ifunc->addr || !implements(symbols[i].name, ifunc->name))
 			continue;
 		if (found < cap)
 			ret_symbols[found] = &symbols[i];

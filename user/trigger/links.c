@@ -108,6 +108,8 @@ int links_plan(struct links *links, const struct programs *programs, const struc
 static int fail_attach(int err, const struct probe_group *group, pid_t pid)
 {
 	switch (err) {
+	case -EMFILE:
+		return privilege_fail_descriptors();
 	case -KERNEL_ENOTSUPP:
 	case -EOPNOTSUPP:
 	case -ENOEXEC:

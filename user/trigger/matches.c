@@ -30,11 +30,24 @@ int matches_find(struct matches *matches, struct elf_file *file, const char *nam
 	return 0;
 }
 
+/* Of an indirect function: it runs once, before the program does. */
+static bool is_resolver(const struct elf_symbol *symbols, size_t cnt, size_t i)
+{
+	uint64_t addr = symbols[i].addr;
+
+	while (i && symbols[i - 1].addr == addr)
+		i--;
+	for (; i < cnt && symbols[i].addr == addr; i++)
+		if (symbols[i].type == STT_GNU_IFUNC)
+			return true;
+	return false;
+}
+
 static bool is_matched(const struct elf_symbol *symbol, const char *pattern)
 {
 	CLEANUP(freep) char *bare = NULL;
 
-	if (symbol->is_plt || symbol->type == STT_GNU_IFUNC || !symbol->is_default)
+	if (symbol->is_plt || !symbol->is_default)
 		return false;
 	if (!fnmatch(pattern, symbol->name, 0))
 		return true;
@@ -51,7 +64,7 @@ int matches_find_glob(struct matches *matches, struct elf_file *file, const char
 	/* They are sorted by address: names for the same one are neighbours. */
 	for (size_t i = 0; i < cnt && !err; i++) {
 		if ((matches->cnt && matches->symbols[matches->cnt - 1]->addr == symbols[i].addr) ||
-		    !is_matched(&symbols[i], pattern))
+		    !is_matched(&symbols[i], pattern) || is_resolver(symbols, cnt, i))
 			continue;
 		err = ARRAY_PUSH(matches->symbols, matches->cnt, matches->cap, &symbols[i]);
 	}

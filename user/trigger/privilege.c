@@ -6,11 +6,14 @@
  */
 #include "trigger/privilege.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -104,4 +107,26 @@ int privilege_fail_perf_uprobe(void)
 	return fail(
 		-EPERM,
 		"perf uprobes need the capability CAP_SYS_ADMIN, which is missing: run trailcam with sudo");
+}
+
+/* libbpf loads maps and programs together, and lets go of those that there were descriptors for; then it may say EINVAL. */
+bool privilege_is_descriptors(int err)
+{
+	enum { BPF_OBJECT_TAKES = 16 };
+	CLEANUP(closep) int fd = err == -EMFILE ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct rlimit limit = {0};
+
+	return fd < 0 ||
+	       (!getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + BPF_OBJECT_TAKES > limit.rlim_cur);
+}
+
+int privilege_fail_descriptors(void)
+{
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return fail(
+		-EMFILE,
+		"no file descriptors are left for probes: this process may have %llu; raise that (ulimit -n)",
+		(unsigned long long)limit.rlim_cur);
 }

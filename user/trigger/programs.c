@@ -70,6 +70,8 @@ static int fail_load(int err, const struct trigger_bpf *bpf)
 {
 	if (err == -EPERM)
 		return privilege_fail_bpf();
+	if (privilege_is_descriptors(err))
+		return privilege_fail_descriptors();
 	if (err == -ENOMEM)
 		return fail(err, "no memory for the BPF ring buffer of %u KiB",
 			    bpf_map__max_entries(bpf->maps.hits) / 1024);
@@ -283,6 +285,8 @@ static int load_copy(struct programs *programs, const struct trigger *trigger, e
 	if (err)
 		return err;
 	fd = load_insns(insns, cnt, link, may_sleep);
+	if (fd < 0 && privilege_is_descriptors(fd))
+		return privilege_fail_descriptors();
 	if (fd < 0)
 		return fail_errno(fd, "the kernel does not accept the condition of %s (-v shows why)",
 				  trigger->name);
