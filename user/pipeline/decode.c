@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "pipeline/build.h"
+#include "pipeline/decode_samples.h"
 #include "pipeline/decoded.h"
 #include "pipeline/history.h"
 #include "pipeline/place_allocs.h"
@@ -190,7 +191,9 @@ static int describe(struct timeline *timeline, const struct snapshot *snapshot)
 {
 	const struct trace_clock *clock = &snapshot->clock;
 
-	timeline->base_realtime_ns = clock->realtime_ns + (timeline->base_ns - clock->trace_ns);
+	/* perf does not tell it. */
+	if (clock->realtime_ns)
+		timeline->base_realtime_ns = clock->realtime_ns + (timeline->base_ns - clock->trace_ns);
 	timeline->command = strdup(snapshot->command);
 	timeline->source = strdup(snapshot->source ? snapshot->source : "");
 	timeline->stopped_by = strdup(snapshot->stopped_by ? snapshot->stopped_by : "");
@@ -224,7 +227,8 @@ int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapsho
 	if (!err)
 		err = history_new(&decoded->history, snapshot, config->symfs);
 	if (!err)
-		err = build_threads(decoded, snapshot, config);
+		err = snapshot->sample_cnt ? build_samples(decoded, snapshot)
+					   : build_threads(decoded, snapshot, config);
 	if (!err)
 		err = describe(decoded->timeline, snapshot);
 	if (!err)

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "pipeline/counts.h"
 #include "pipeline/decoded.h"
 #include "stacks/sampled.h"
 
@@ -52,45 +53,23 @@ static int build_thread(struct timeline *timeline, struct perf_script *script,
 	return stacks_build(&config, &from->branches, thread);
 }
 
-static int counter_get(struct timeline *timeline, const struct perf_script *script,
-		       const struct perf_script_count *count, struct counter **ret_counter)
-{
-	struct counter fresh = {.pid = count->pid, .tid = count->tid};
-	int err;
-
-	for (size_t i = 0; i < timeline->counter_cnt; i++) {
-		*ret_counter = &timeline->counters[i];
-		if ((*ret_counter)->tid == count->tid &&
-		    !strcmp((*ret_counter)->name, script->names[count->name]))
-			return 0;
-	}
-	fresh.name = strdup(script->names[count->name]);
-	err = fresh.name ? ARRAY_PUSH(timeline->counters, timeline->counter_cnt, timeline->counter_cap, fresh)
-			 : -ENOMEM;
-	if (err)
-		free(fresh.name);
-	*ret_counter = err ? NULL : &timeline->counters[timeline->counter_cnt - 1];
-	return err;
-}
-
 static int add_counts(struct timeline *timeline, const struct perf_script *script)
 {
-	for (size_t i = 0; i < script->count_cnt; i++) {
-		const struct perf_script_count *count = &script->counts[i];
-		struct counter_point point = {.time_ns = count->time_ns - script->first_ns,
-					      .value = count->period};
-		struct counter *counter;
-		int err = counter_get(timeline, script, count, &counter);
+	int err = 0;
 
-		if (err)
-			return err;
-		if (counter->point_cnt && strncmp(counter->name, "CPU frequency", 13) != 0)
-			point.value += counter->points[counter->point_cnt - 1].value;
-		err = ARRAY_PUSH(counter->points, counter->point_cnt, counter->point_cap, point);
-		if (err)
-			return err;
+	for (size_t i = 0; i < script->count_cnt && !err; i++) {
+		const struct perf_script_count *from = &script->counts[i];
+		const char *name = script->names[from->name];
+		const struct count count = {.name = name,
+					    .pid = from->pid,
+					    .tid = from->tid,
+					    .time_ns = from->time_ns - script->first_ns,
+					    .value = from->period,
+					    .is_level = !strncmp(name, "CPU frequency", 13)};
+
+		err = counts_add(timeline, &count);
 	}
-	return 0;
+	return err;
 }
 
 static int build(struct decoded *decoded, const char *path)

@@ -135,7 +135,8 @@ bool perf_data_is_ours(int fd)
 /* What our own recordings tell, perf's do not. */
 static int fill_in(struct snapshot *snapshot)
 {
-	snapshot->source = strdup("intel_pt");
+	if (!snapshot->source)
+		snapshot->source = strdup("intel_pt");
 	snapshot->stopped_by = strdup("");
 	if (!snapshot->command)
 		snapshot->command = strdup("");

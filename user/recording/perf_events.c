@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "recording/perf_data.h"
 #include "recording/perf_features.h"
+#include "recording/perf_sample.h"
 #include "source/sideband.h"
 
 enum { KERNEL_TYPES = 64, UNPACK_CHUNK = 1 << 16, UNPACKED_MAX = 1 << 24, FILL = 8 };
@@ -59,6 +60,21 @@ static const struct perf_event_attr *attr_of(const struct perf_events *events, c
 		if (events->ids[i].id == id)
 			return &events->attrs[events->ids[i].attr];
 	return &events->attrs[0]; /* perf's own, about the time before it began */
+}
+
+/* A sample has its id elsewhere. */
+static size_t sampled_event(const struct perf_events *events, const uint8_t *record, size_t size)
+{
+	size_t at = perf_sample_id_at(&events->attrs[0]);
+	uint64_t id;
+
+	if (!at || at + sizeof(id) > size)
+		return 0;
+	memcpy(&id, record + at, sizeof(id));
+	for (size_t i = 0; i < events->id_cnt; i++)
+		if (events->ids[i].id == id)
+			return events->ids[i].attr;
+	return 0;
 }
 
 /* ---- sideband ---- */
@@ -224,6 +240,51 @@ static int read_info(struct perf_events *events, const uint8_t *record, size_t s
 	return 0;
 }
 
+/* What stands in the file stays there. */
+static bool is_in_file(const struct snapshot *snapshot, const uint8_t *bytes)
+{
+	const uint8_t *file = snapshot->file;
+
+	return file && bytes >= file && bytes < file + snapshot->file_size;
+}
+
+static uint8_t *memcpy_new(const uint8_t *bytes, size_t size)
+{
+	uint8_t *copy = malloc(size + 1);
+
+	return copy ? memcpy(copy, bytes, size) : NULL;
+}
+
+/* Of no use beside a trace. */
+static int add_sample(struct perf_events *events, const uint8_t *record, size_t size)
+{
+	struct snapshot *snapshot = events->snapshot;
+	struct stack_sample sample;
+	size_t event;
+	int err;
+
+	if (events->has_info || !events->attr_cnt)
+		return 0;
+	event = sampled_event(events, record, size);
+	err = perf_sample_read(&sample, &events->attrs[event], record, size);
+	if (err || sample.tid < 0)
+		return err;
+	sample.event = (uint32_t)event;
+	if (sample.stack && !is_in_file(snapshot, sample.stack)) {
+		sample.stack = memcpy_new(sample.stack, sample.stack_size);
+		sample.is_stack_owned = true;
+		err = sample.stack ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample);
+	if (err) {
+		free(sample.ips);
+		if (sample.is_stack_owned)
+			free((void *)sample.stack);
+	}
+	return err;
+}
+
 /* The trace that the buffer goes on with: that of the same ring, if nothing is missing between them but what fills up to 8 bytes. */
 static struct aux_trace *find_aux(const struct perf_events *events, const struct perf_auxtrace *head)
 {
@@ -252,14 +313,6 @@ static bool seen_before(const struct perf_events *events, const struct perf_auxt
 		if (snapshot->aux[i].cpu == (int32_t)head->cpu && snapshot->aux[i].tid == (int32_t)head->tid)
 			return true;
 	return false;
-}
-
-/* What stands in the file stays there. */
-static bool is_in_file(const struct snapshot *snapshot, const uint8_t *bytes)
-{
-	const uint8_t *file = snapshot->file;
-
-	return file && bytes >= file && bytes < file + snapshot->file_size;
 }
 
 /* Its bytes become its own, with room for `more`. */
@@ -358,8 +411,8 @@ static int read_compressed(struct perf_events *events, const uint8_t *bytes, siz
 			return fail(-EBADMSG, "a compressed record of it is damaged");
 		if (header.size > events->unpacked_size - at)
 			break;
-		if (header.type != PERF_RECORD_SAMPLE)
-			err = add_sideband(events, record, &header);
+		err = header.type == PERF_RECORD_SAMPLE ? add_sample(events, record, header.size)
+							: add_sideband(events, record, &header);
 		at += header.size;
 	}
 	if (events->unpacked_size)
@@ -423,7 +476,7 @@ static int read_record(struct perf_events *events, const uint8_t *record, size_t
 		return size > header.size - 16u ? fail(-EBADMSG, "a compressed part of it is damaged")
 						: read_compressed(events, record + 16, size);
 	case PERF_RECORD_SAMPLE:
-		return 0; /* has no trailer */
+		return add_sample(events, record, header.size);
 	default:
 		return header.type < KERNEL_TYPES ? add_sideband(events, record, &header) : 0;
 	}
@@ -444,12 +497,47 @@ int perf_events_read(struct perf_events *events, const uint8_t *bytes, size_t si
 	return 0;
 }
 
-int perf_events_finish(struct perf_events *events)
+/* The file names its events in order, unless a pipe ended before it could. */
+static int name_events(struct perf_events *events)
 {
 	struct snapshot *snapshot = events->snapshot;
 
+	for (size_t i = snapshot->sample_event_cnt; i < events->attr_cnt; i++) {
+		char *name = perf_event_name(&events->attrs[i]);
+
+		if (!name || ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt,
+					snapshot->sample_event_cap, name)) {
+			free(name);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* Times are nanoseconds already. */
+static int finish_samples(struct perf_events *events)
+{
+	struct snapshot *snapshot = events->snapshot;
+
+	if (!snapshot->sample_cnt)
+		return fail(-ENOTSUP, "it has no Intel PT in it, and no samples");
+	snapshot->clock = (struct trace_clock){.mult = 1};
+	snapshot->source = strdup("perf's samples");
+	return snapshot->source ? name_events(events) : -ENOMEM;
+}
+
+int perf_events_finish(struct perf_events *events)
+{
+	struct snapshot *snapshot = events->snapshot;
+	int err = 0;
+
 	if (!events->has_info)
-		return fail(-ENOTSUP, "it has no Intel PT in it");
+		err = finish_samples(events);
+	else if (snapshot->other_cpu)
+		err = fail(-ENOTSUP, "it was recorded on a processor of another vendor (%.30s)",
+			   snapshot->other_cpu);
+	if (err)
+		return err;
 	for (size_t i = 0; i < events->attr_cnt; i++)
 		if (events->attrs[i].type == snapshot->params.pmu_type)
 			snapshot->params.config = events->attrs[i].config;

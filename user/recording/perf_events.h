@@ -38,7 +38,10 @@ int perf_events_add_attr(struct perf_events *events, const uint8_t *attr, size_t
 /* Records one behind the other, with the AUX bytes that belong to them. 0; -EBADMSG or -ENOTSUP with a sentence; -ENOMEM. */
 int perf_events_read(struct perf_events *events, const uint8_t *bytes, size_t size);
 
-/* After the last: fills snapshot->sideband and the trace parameters. -ENOTSUP with a sentence: there was no Intel PT. */
+/*
+ * After the last: fills snapshot->sideband and the trace parameters, or names what was sampled where there is no trace. -ENOTSUP with a sentence: there is neither, or
+ * the trace is of another vendor's processor.
+ */
 int perf_events_finish(struct perf_events *events);
 
 void perf_events_release(struct perf_events *events);

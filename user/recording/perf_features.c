@@ -54,8 +54,11 @@ static int read_cpuid(struct snapshot *snapshot, const uint8_t *bytes, size_t si
 
 	if (!cpuid)
 		return damaged("processor's name");
-	if (strncmp(cpuid, "GenuineIntel,", 13) != 0)
-		return fail(-ENOTSUP, "it was recorded on a processor of another vendor (%.30s)", cpuid);
+	if (strncmp(cpuid, "GenuineIntel,", 13) != 0) {
+		free(snapshot->other_cpu);
+		snapshot->other_cpu = strdup(cpuid);
+		return snapshot->other_cpu ? 0 : -ENOMEM;
+	}
 	if (sscanf(cpuid + 13, "%u,%u,%u", &family, &model, &stepping) != 3)
 		return damaged("processor's name");
 	snapshot->params.family = (uint16_t)family;
@@ -115,6 +118,38 @@ static int read_build_ids(struct snapshot *snapshot, const uint8_t *bytes, size_
 	return 0;
 }
 
+/* Of each event: its attributes, and its name with the ids behind it. */
+static int read_event_names(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+{
+	uint32_t cnt, attr_size, id_cnt;
+	size_t at = 8;
+
+	if (size < at)
+		return damaged("list of events");
+	memcpy(&cnt, bytes, 4);
+	memcpy(&attr_size, bytes + 4, 4);
+	for (uint32_t i = 0; i < cnt; i++) {
+		const char *text;
+		char *name;
+
+		if (attr_size > size - at || size - at - attr_size < 4)
+			return damaged("list of events");
+		memcpy(&id_cnt, bytes + at + attr_size, 4);
+		at += attr_size + 4;
+		text = take_string(bytes, size, &at);
+		if (!text || id_cnt > (size - at) / 8)
+			return damaged("list of events");
+		at += 8 * (size_t)id_cnt;
+		name = strndup(text, strcspn(text, "/:"));
+		if (!name || ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt,
+					snapshot->sample_event_cap, name)) {
+			free(name);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 int perf_feature_read(struct snapshot *snapshot, uint64_t feature, const uint8_t *bytes, size_t size)
 {
 	switch (feature) {
@@ -124,6 +159,8 @@ int perf_feature_read(struct snapshot *snapshot, uint64_t feature, const uint8_t
 		return read_arch(bytes, size);
 	case PERF_FEATURE_CPUID:
 		return read_cpuid(snapshot, bytes, size);
+	case PERF_FEATURE_EVENT_DESC:
+		return read_event_names(snapshot, bytes, size);
 	case PERF_FEATURE_CMDLINE:
 		return read_command_line(snapshot, bytes, size);
 	case PERF_FEATURE_TRAILCAM:

@@ -8,7 +8,6 @@
 #include "source/snapshot.h"
 
 /*
- * One feature's section; those of no interest are passed over. 0; -EBADMSG with a sentence; -ENOTSUP with a sentence: another architecture, or
- * another vendor's processor; -ENOMEM.
+ * One feature's section; those of no interest are passed over. 0; -EBADMSG with a sentence; -ENOTSUP with a sentence: another architecture; -ENOMEM.
  */
 int perf_feature_read(struct snapshot *snapshot, uint64_t feature, const uint8_t *bytes, size_t size);

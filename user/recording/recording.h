@@ -26,7 +26,7 @@ int recording_save(const struct snapshot *snapshot, const char *path);
 
 /*
  * Reads a recording: the directory, or a perf.data file. 0, or with a sentence that names the file: -ENOENT; -EBADMSG (not a
- * recording, damaged, cut off); -ENOTSUP (no Intel PT in it, a newer layout, another byte order).
+ * recording, damaged, cut off); -ENOTSUP (neither Intel PT nor samples in it, a newer layout, another byte order).
  */
 int recording_load(struct snapshot **ret_snapshot, const char *path);
 

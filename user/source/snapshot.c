@@ -47,12 +47,22 @@ void snapshot_free(struct snapshot *snapshot)
 		free(snapshot->copies[i].bytes);
 		free(snapshot->copies[i].path);
 	}
+	for (size_t i = 0; i < snapshot->sample_cnt; i++) {
+		free(snapshot->samples[i].ips);
+		if (snapshot->samples[i].is_stack_owned)
+			free((void *)snapshot->samples[i].stack);
+	}
+	for (size_t i = 0; i < snapshot->sample_event_cnt; i++)
+		free(snapshot->sample_events[i]);
 	if (snapshot->file)
 		munmap(snapshot->file, snapshot->file_size);
 	free(snapshot->source);
 	free(snapshot->stopped_by);
 	free(snapshot->filter);
 	free(snapshot->command);
+	free(snapshot->samples);
+	free(snapshot->sample_events);
+	free(snapshot->other_cpu);
 	free(snapshot->aux);
 	free(snapshot->sideband);
 	free(snapshot->hits);

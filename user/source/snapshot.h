@@ -69,6 +69,19 @@ struct named_build_id {
 	struct build_id id;
 };
 
+/* A sample of perf's, with the call stack where it came with one: the kernel's part, or all of it, and a copy of the user's stack to be unwound. */
+struct stack_sample {
+	uint64_t time_ns, period;
+	int32_t pid, tid;
+	uint32_t event; /* index into snapshot.sample_events */
+	uint32_t ip_cnt;
+	uint64_t *ips; /* innermost first: where it ran, then return addresses */
+	uint64_t regs[HIT_REG_CNT];
+	const uint8_t *stack; /* from regs[HIT_RSP] on; NULL: none */
+	size_t stack_size;
+	bool is_stack_owned; /* else it stands in snapshot.file */
+};
+
 struct snapshot {
 	struct trace_params params;
 	void *file; /* the mapping of the recording that it was loaded from, as long as something stands in it; else NULL */
@@ -94,6 +107,12 @@ struct snapshot {
 	size_t alloc_function_cnt, alloc_function_cap;
 	struct alloc *allocs;
 	size_t alloc_cnt, alloc_cap;
+	/* What perf sampled where no branches were traced, in the order of the file, and the names of its events. */
+	struct stack_sample *samples;
+	size_t sample_cnt, sample_cap;
+	char **sample_events;
+	size_t sample_event_cnt, sample_event_cap;
+	char *other_cpu; /* the name of a processor that is not Intel's; NULL: it is, or is not known */
 	struct code_copy *copies;
 	size_t copy_cnt, copy_cap;
 	struct named_build_id *build_ids;

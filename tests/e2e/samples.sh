@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# perf.data with samples in it and no trace, as perf records on any processor: stacks are those that perf script shows of the same file.
+. tests/e2e/lib.sh
+
+if ! perf record -q -e cpu-clock:u -o "$tmp/probe" true >"$tmp/perf.err" 2>&1; then
+	skip 'samples of perf record' "perf records none here: $(tail -1 "$tmp/perf.err")"
+	finish
+fi
+
+# Calls that last, with and without frame pointers, in a program whose names are its own.
+cat >"$tmp/burn.c" <<'EOF'
+volatile unsigned long sink;
+__attribute__((noinline)) void leaf_one(int n) { for (int i = 0; i < n; i++) sink += (unsigned long)i * 3; }
+__attribute__((noinline)) void leaf_two(int n) { for (int i = 0; i < n; i++) sink ^= (unsigned long)i * 7; }
+__attribute__((noinline)) void middle(int depth, int n)
+{
+	if (depth) {
+		middle(depth - 1, n);
+	} else {
+		leaf_one(n);
+		leaf_two(n);
+	}
+	sink++;
+}
+int main(void)
+{
+	for (int i = 0; i < 60; i++)
+		middle(i % 5, 1000000);
+	for (int i = 0; i < 300; i++)
+		((volatile char *)__builtin_malloc(1 << 20))[i * 4096] = 1;
+	return 0;
+}
+EOF
+
+# stacks FILE OUTPUT: the program's own functions (of the C library's names there are several), and how long each stack took.
+stacks() {
+	"$trailcam" decode -o "$tmp/x.folded" "$1" 2>"$tmp/err" && sed -nE 's/^.*;main([; ])/main\1/p' "$tmp/x.folded" | grep -v malloc | sort >"$2"
+}
+
+# same_as_perf RECORD-OPTIONS SCRIPT-OPTIONS COMPILER-FLAGS NAME
+same_as_perf() {
+	# shellcheck disable=SC2086
+	gcc $3 -g -o "$tmp/burn" "$tmp/burn.c" && perf record -q $1 -o "$tmp/$4.data" "$tmp/burn" >"$tmp/perf.err" 2>&1 || {
+		cat "$tmp/perf.err"
+		return 1
+	}
+	perf script $2 --ns -F pid,tid,time,event,period,ip,sym,symoff,dso -i "$tmp/$4.data" >"$tmp/text" 2>"$tmp/perf.err"
+	stacks "$tmp/$4.data" "$tmp/ours" && stacks "$tmp/text" "$tmp/theirs" && [ "$(wc -l <"$tmp/ours")" -ge 8 ] && diff "$tmp/theirs" "$tmp/ours"
+}
+check 'frame pointers, by the kernel' same_as_perf '-e cpu-clock:u -g' '' '-O1 -fno-omit-frame-pointer' fp
+check 'copies of the stack, unwound' same_as_perf '-e cpu-clock:u --call-graph dwarf,2048' '--no-inline' '-O2 -fomit-frame-pointer' dwarf
+check 'compressed' same_as_perf '-z -e cpu-clock:u --call-graph dwarf,2048' '--no-inline' '-O2 -fomit-frame-pointer' packed
+
+through_a_pipe() {
+	perf record -q -e cpu-clock:u --call-graph dwarf,2048 -o - "$tmp/burn" >"$tmp/pipe.data" 2>"$tmp/perf.err"
+	stacks "$tmp/pipe.data" "$tmp/ours" && grep -q 'middle;leaf_two' "$tmp/ours"
+}
+check 'written to a pipe' through_a_pipe
+
+# The kernel's part is one frame where its names are not in the file; what is counted rises.
+with_kernel_and_counts() {
+	perf record -q -e cpu-clock,page-faults -g -o "$tmp/kernel.data" "$tmp/burn" >"$tmp/perf.err" 2>&1
+	"$trailcam" decode -o "$tmp/k.folded" -o "$tmp/k.json" "$tmp/kernel.data" 2>"$tmp/err" && grep -q ';\[kernel\] ' "$tmp/k.folded" && ! grep -q '\[kernel\];\[kernel\]' "$tmp/k.folded" &&
+		perf script -F event,period -i "$tmp/kernel.data" 2>/dev/null | awk '/page-faults/ { sum += $1 } END { print sum }' >"$tmp/theirs" && python3 -c '
+import json, sys
+trace = json.load(open(sys.argv[1]))
+trace = trace["traceEvents"] if isinstance(trace, dict) else trace
+print(max(int(next(iter(e["args"].values()))) for e in trace if e["ph"] == "C" and "page-faults" in e["name"]))' "$tmp/k.json" >"$tmp/ours" && diff "$tmp/theirs" "$tmp/ours"
+}
+check 'the kernel, and page faults' with_kernel_and_counts
+
+# Without call stacks, where it was.
+without_stacks() {
+	perf record -q -e cpu-clock:u -o "$tmp/plain.data" "$tmp/burn" >"$tmp/perf.err" 2>&1
+	"$trailcam" decode -o "$tmp/p.folded" "$tmp/plain.data" 2>"$tmp/err" && grep -qE '^[^;]*;leaf_one [0-9]+$' "$tmp/p.folded" && ! grep -q ';.*;' "$tmp/p.folded"
+}
+check 'without call stacks' without_stacks
+
+all_commands() {
+	"$trailcam" report "$tmp/dwarf.data" >"$tmp/report" && says "$tmp/report" 'leaf_one' && says "$tmp/report" "perf's samples" && ! grep -q 1970 "$tmp/report" &&
+		"$trailcam" view -o "$tmp/page.html" "$tmp/dwarf.data" && "$trailcam" decode --from main --to main -o "$tmp/x.txt" "$tmp/dwarf.data" 2>"$tmp/err"
+	"$trailcam" dump --slices "$tmp/dwarf.data" | grep -q 'leaf_two' && "$trailcam" dump --sideband "$tmp/dwarf.data" | grep -q 'exec .* burn'
+}
+check 'report, view and dump read it, too' all_commands
+
+# Samples of nothing, and of a file that ends too early.
+refused() {
+	head -c $(($(stat -c %s "$tmp/dwarf.data") / 2)) "$tmp/dwarf.data" >"$tmp/cut.data"
+	status_is 1 "$trailcam" decode -o "$tmp/x.txt" "$tmp/cut.data" 2>"$tmp/err" && says "$tmp/err" 'cut off'
+}
+check 'a file that is cut off' refused
+
+finish

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which fields there are says sample_type; they stand in a fixed order, which is not that of its bits. Everything is checked against the record's size. What stands
+ * behind the copy of the stack is of no interest here.
+ */
+#include "recording/perf_sample.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+
+enum { IPS_MAX = 1 << 15, ABI_64 = 2 };
+
+struct cursor {
+	const uint8_t *at, *end;
+	bool is_short; /* sticks */
+};
+
+static const uint8_t *take(struct cursor *cursor, uint64_t size)
+{
+	const uint8_t *at = cursor->at;
+
+	if (cursor->is_short || size > (size_t)(cursor->end - at)) {
+		cursor->is_short = true;
+		return NULL;
+	}
+	cursor->at += size;
+	return at;
+}
+
+static uint64_t take_u64(struct cursor *cursor)
+{
+	const uint8_t *at = take(cursor, 8);
+	uint64_t value = 0;
+
+	if (at)
+		memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* `cnt` items of `size` bytes each. */
+static const uint8_t *take_items(struct cursor *cursor, uint64_t cnt, size_t size)
+{
+	uint64_t bytes;
+
+	if (__builtin_mul_overflow(cnt, size, &bytes))
+		bytes = UINT64_MAX;
+	return take(cursor, bytes);
+}
+
+static size_t size_of(uint64_t fields)
+{
+	return 8 * (size_t)__builtin_popcountll(fields);
+}
+
+size_t perf_sample_id_at(const struct perf_event_attr *attr)
+{
+	const uint64_t before = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+
+	if (attr->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return sizeof(struct perf_event_header);
+	if (attr->sample_type & PERF_SAMPLE_ID)
+		return sizeof(struct perf_event_header) + size_of(attr->sample_type & before);
+	return 0;
+}
+
+/* ---- the fields ---- */
+
+static void read_fixed(struct cursor *cursor, const struct perf_event_attr *attr, struct stack_sample *sample,
+		       uint64_t *ret_ip)
+{
+	uint64_t fields = attr->sample_type;
+	const uint8_t *ids;
+
+	take(cursor, size_of(fields & PERF_SAMPLE_IDENTIFIER));
+	*ret_ip = fields & PERF_SAMPLE_IP ? take_u64(cursor) : 0;
+	ids = fields & PERF_SAMPLE_TID ? take(cursor, 8) : NULL;
+	if (ids) {
+		memcpy(&sample->pid, ids, 4);
+		memcpy(&sample->tid, ids + 4, 4);
+	}
+	if (fields & PERF_SAMPLE_TIME)
+		sample->time_ns = take_u64(cursor);
+	else
+		sample->tid = -1;
+	take(cursor,
+	     size_of(fields & (PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)));
+	sample->period = fields & PERF_SAMPLE_PERIOD ? take_u64(cursor) : attr->sample_period;
+}
+
+static void pass_counts(struct cursor *cursor, uint64_t format)
+{
+	uint64_t each = size_of(format & (PERF_FORMAT_ID | 1u << 4 /* PERF_FORMAT_LOST */)) + 8;
+	uint64_t cnt = format & PERF_FORMAT_GROUP ? take_u64(cursor) : 1;
+
+	take(cursor, size_of(format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)));
+	take_items(cursor, cnt, each);
+}
+
+/* Without the marks between the kernel's part and the user's. There, frame pointers that were none give what cannot be an address of the user's. */
+static int read_chain(struct cursor *cursor, struct stack_sample *sample)
+{
+	uint64_t cnt = take_u64(cursor);
+	const uint8_t *ips = take_items(cursor, cnt, 8);
+	bool is_user = false;
+
+	if (!ips || !cnt)
+		return 0;
+	sample->ips = calloc(cnt, sizeof(*sample->ips));
+	if (!sample->ips)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < cnt && sample->ip_cnt < IPS_MAX; i++) {
+		uint64_t ip;
+
+		memcpy(&ip, ips + 8 * i, sizeof(ip));
+		if (ip >= PERF_CONTEXT_MAX)
+			is_user = ip == PERF_CONTEXT_USER;
+		else if (!is_user || !(ip >> 63))
+			sample->ips[sample->ip_cnt++] = ip;
+	}
+	return 0;
+}
+
+/* Without a call stack, where it was is all of it. */
+static int put_ip(struct stack_sample *sample, uint64_t ip)
+{
+	free(sample->ips);
+	sample->ips = malloc(sizeof(*sample->ips));
+	if (!sample->ips)
+		return -ENOMEM;
+	sample->ips[0] = ip;
+	sample->ip_cnt = ip != 0;
+	return 0;
+}
+
+static void pass_raw_and_branches(struct cursor *cursor, const struct perf_event_attr *attr)
+{
+	const uint8_t *size_at = attr->sample_type & PERF_SAMPLE_RAW ? take(cursor, 4) : NULL;
+	uint32_t raw;
+
+	if (size_at) {
+		memcpy(&raw, size_at, sizeof(raw));
+		take(cursor, raw);
+	}
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK) {
+		uint64_t cnt = take_u64(cursor);
+
+		take(cursor, attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX ? 8 : 0);
+		take_items(cursor, cnt, sizeof(struct perf_branch_entry));
+	}
+}
+
+/* In the order of arch/x86/include/uapi/asm/perf_regs.h; segments are of no interest. */
+static void put_register(uint64_t regs[static HIT_REG_CNT], unsigned int bit, uint64_t value)
+{
+	static const enum hit_reg names[] = {HIT_RAX, HIT_RBX, HIT_RCX, HIT_RDX,    HIT_RSI, HIT_RDI,
+					     HIT_RBP, HIT_RSP, HIT_RIP, HIT_EFLAGS, HIT_CS,  HIT_SS};
+	static const enum hit_reg numbered[] = {HIT_R8,	 HIT_R9,  HIT_R10, HIT_R11,
+						HIT_R12, HIT_R13, HIT_R14, HIT_R15};
+	enum { R8 = 16 };
+
+	if (bit < ARRAY_SIZE(names))
+		regs[names[bit]] = value;
+	else if (bit >= R8 && bit < R8 + ARRAY_SIZE(numbered))
+		regs[numbered[bit - R8]] = value;
+}
+
+static bool read_registers(struct cursor *cursor, const struct perf_event_attr *attr,
+			   struct stack_sample *sample)
+{
+	uint64_t abi = take_u64(cursor);
+
+	for (unsigned int bit = 0; abi && bit < 64; bit++)
+		if (attr->sample_regs_user >> bit & 1)
+			put_register(sample->regs, bit, take_u64(cursor));
+	return abi == ABI_64;
+}
+
+static void read_stack(struct cursor *cursor, struct stack_sample *sample, bool is_usable)
+{
+	uint64_t size = take_u64(cursor), filled;
+	const uint8_t *bytes = take(cursor, size);
+
+	if (!size || !bytes)
+		return;
+	filled = take_u64(cursor);
+	if (cursor->is_short || !is_usable)
+		return;
+	sample->stack = bytes;
+	sample->stack_size = filled < size ? filled : size;
+}
+
+int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_attr *attr,
+		     const uint8_t *record, size_t size)
+{
+	struct cursor cursor = {record + sizeof(struct perf_event_header), record + size, false};
+	struct stack_sample sample = {.tid = -1};
+	bool has_registers = false;
+	uint64_t ip;
+	int err = 0;
+
+	read_fixed(&cursor, attr, &sample, &ip);
+	if (attr->sample_type & PERF_SAMPLE_READ)
+		pass_counts(&cursor, attr->read_format);
+	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
+		err = read_chain(&cursor, &sample);
+	pass_raw_and_branches(&cursor, attr);
+	if (attr->sample_type & PERF_SAMPLE_REGS_USER)
+		has_registers = read_registers(&cursor, attr, &sample);
+	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+		read_stack(&cursor, &sample, has_registers);
+	if (!err && !sample.ip_cnt && !sample.stack)
+		err = put_ip(&sample, ip);
+	if (!err && cursor.is_short)
+		err = fail(-EBADMSG, "a sample of it is cut off");
+	if (err) {
+		free(sample.ips);
+		return err;
+	}
+	*ret_sample = sample;
+	return 0;
+}
+
+/* ---- names ---- */
+
+char *perf_event_name(const struct perf_event_attr *attr)
+{
+	static const char *const hardware[] = {"cycles",
+					       "instructions",
+					       "cache-references",
+					       "cache-misses",
+					       "branches",
+					       "branch-misses",
+					       "bus-cycles",
+					       "stalled-cycles-frontend",
+					       "stalled-cycles-backend",
+					       "ref-cycles"};
+	static const char *const software[] = {
+		"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+		"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+		"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches"};
+	char *name;
+
+	if (attr->type == PERF_TYPE_HARDWARE && (uint32_t)attr->config < ARRAY_SIZE(hardware))
+		return strdup(hardware[(uint32_t)attr->config]);
+	if (attr->type == PERF_TYPE_SOFTWARE && attr->config < ARRAY_SIZE(software))
+		return strdup(software[attr->config]);
+	return asprintf(&name, "event %u %#llx", attr->type, (unsigned long long)attr->config) < 0 ? NULL
+												   : name;
+}
