@@ -101,7 +101,7 @@ static int add_stack(const struct samples *samples, struct thread *thread, const
 	uint64_t user[FRAMES_MAX];
 	size_t user_cnt = unwind(samples, sample, user), cnt = 0;
 	uint64_t *ips = calloc(sample->ip_cnt + user_cnt + 1, sizeof(*ips));
-	struct known_stack stack = {.tsc = sample->time_ns, .ips = ips};
+	struct known_stack stack = {.tsc = sample->time_ns - samples->snapshot->clock.zero, .ips = ips};
 
 	if (!ips)
 		return -ENOMEM;
@@ -180,7 +180,6 @@ static int add_all(struct samples *samples)
 	for (size_t i = 0; i < snapshot->sample_cnt; i++)
 		keys[i] = (struct sort_key){snapshot->samples[i].time_ns, i};
 	sort_array(keys, snapshot->sample_cnt, sizeof(*keys), sort_by_key);
-	samples->base_ns = keys[0].value;
 	for (size_t i = 0; i < snapshot->sample_cnt && !err; i++)
 		err = add_sample(samples, &snapshot->samples[keys[i].nth]);
 	return err;
@@ -223,7 +222,8 @@ static int build_thread(const struct samples *samples, const struct thread *from
 
 int build_samples(struct decoded *decoded, const struct snapshot *snapshot)
 {
-	CLEANUP(samples_release) struct samples samples = {.decoded = decoded, .snapshot = snapshot};
+	CLEANUP(samples_release)
+	struct samples samples = {.decoded = decoded, .snapshot = snapshot, .base_ns = snapshot->clock.zero};
 	int err = add_all(&samples);
 
 	decoded->timeline->base_ns = samples.base_ns;

@@ -267,9 +267,13 @@ static int add_sample(struct perf_events *events, const uint8_t *record, size_t 
 		return 0;
 	event = sampled_event(events, record, size);
 	err = perf_sample_read(&sample, &events->attrs[event], record, size);
-	if (err || sample.tid < 0)
+	if (err)
 		return err;
 	sample.event = (uint32_t)event;
+	if (sample.tid < 0 || sample.time_ns > INT64_MAX) {
+		free(sample.ips);
+		return sample.tid < 0 ? 0 : fail(-EBADMSG, "the time of a sample is damaged");
+	}
 	if (sample.stack && !is_in_file(snapshot, sample.stack)) {
 		sample.stack = memcpy_new(sample.stack, sample.stack_size);
 		sample.is_stack_owned = true;
@@ -514,14 +518,17 @@ static int name_events(struct perf_events *events)
 	return 0;
 }
 
-/* Times are nanoseconds already. */
+/* Times are nanoseconds already, and may be those of any clock. */
 static int finish_samples(struct perf_events *events)
 {
 	struct snapshot *snapshot = events->snapshot;
 
 	if (!snapshot->sample_cnt)
 		return fail(-ENOTSUP, "it has no Intel PT in it, and no samples");
-	snapshot->clock = (struct trace_clock){.mult = 1};
+	snapshot->clock = (struct trace_clock){.mult = 1, .zero = UINT64_MAX};
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		if (snapshot->samples[i].time_ns < snapshot->clock.zero)
+			snapshot->clock.zero = snapshot->samples[i].time_ns;
 	snapshot->source = strdup("perf's samples");
 	return snapshot->source ? name_events(events) : -ENOMEM;
 }
