@@ -303,7 +303,8 @@ static bool on_block(struct walker *walker, const struct pt_block *block, bool i
 	return true;
 }
 
-static int on_error(struct walker *walker, int status, uint64_t ip)
+/* `in_tail`: there were no packets any more. */
+static int on_error(struct walker *walker, int status, uint64_t ip, bool in_tail)
 {
 	enum branch_gap gap = status_gap(status);
 
@@ -311,8 +312,11 @@ static int on_error(struct walker *walker, int status, uint64_t ip)
 		return 0;
 	if (gap == GAP_NONE)
 		return status_fail(status, "decoding");
-	if (gap == GAP_NO_CODE)
-		lead_to(walker, ip); /* the branch that led to code that is not known */
+	in_tail &= !walker->has_limit;
+	if (gap == GAP_NO_CODE || in_tail)
+		lead_to(walker, ip); /* the branch that led there, if not further */
+	if (gap != GAP_NO_CODE && in_tail)
+		return 0;
 	emit_gap(walker, gap, gap == GAP_NO_CODE ? ip : 0, 0, status_detail(status));
 	return 0;
 }
@@ -329,14 +333,14 @@ static int walk_piece(struct walker *walker)
 
 		status = drain_events(walker, status);
 		if (status < 0)
-			return on_error(walker, status, ip);
+			return on_error(walker, status, ip, false);
 		in_tail = status & pts_eos;
 		status = pt_blk_next(walker->decoder, &block, sizeof(block));
 		if (block.ninsn && !on_block(walker, &block, in_tail))
 			return 0;
 		ip = block.ninsn ? block.end_ip + walker->last.len : block.ip;
 		if (status < 0)
-			return on_error(walker, status, ip);
+			return on_error(walker, status, ip, in_tail);
 	}
 }
 

@@ -82,6 +82,7 @@ bool fast_advance(struct fast *fast, const struct sought *sought)
 			break;
 		node = fast_node_at(fast, node->to);
 	}
+	fast->misses_code = false; /* what is looked for may lie behind it, or nowhere */
 	return !fast->why && fast_decline_end(fast, node, "an event that is not on the way");
 }
 

@@ -186,10 +186,10 @@ struct node *fast_node_at(struct fast *fast, uint64_t ip)
 	return target->node;
 }
 
-/* The node at ip, which the other remembers. */
+/* The node at ip, which the other remembers, or `nowhere`. */
 static struct node *resolve(struct fast *fast, const struct node *node, unsigned int way, uint64_t ip)
 {
-	struct node *next = fast_node_at(fast, ip);
+	struct node *next = fast_place_at(fast, ip);
 
 	if (next)
 		node_lead(node, way, next);
@@ -287,8 +287,8 @@ static struct node *take_return(struct fast *fast, struct node *node, bool taken
 	next = site ? atomic_load_explicit(&site->back, memory_order_acquire) : NULL;
 	if (next)
 		return next;
-	next = fast_node_at(fast, ip);
-	if (next && site && graph_covers(next->graph, site->from))
+	next = fast_place_at(fast, ip);
+	if (next && next->graph && site && graph_covers(next->graph, site->from))
 		atomic_store_explicit(&((struct known_branch *)site)->back, next, memory_order_release);
 	return next;
 }
@@ -362,7 +362,7 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 			next = take_return(fast, node, taken);
 			led = true;
 		} else {
-			return fast_decline(fast, "a TNT packet for no branch");
+			return fast_decline_end(fast, node, "a TNT packet for no branch");
 		}
 		if (!next)
 			return false;
@@ -370,6 +370,8 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 		bits <<= 1;
 		if (!--cnt)
 			break;
+		if (__builtin_expect(node == &fast->nowhere, 0))
+			return fast_decline_end(fast, node, "code that is not known");
 	}
 	fast->node = node;
 	fast->loose = led ? fast->out->cnt : 0;

@@ -92,7 +92,7 @@ struct fast {
 	bool odd_cycles;    /* erratum SKD007 */
 	bool has_limit;
 	uint64_t limit_ip;
-	bool no_memory;
+	bool no_memory, is_damaged;
 	const char *why;
 };
 

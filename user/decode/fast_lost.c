@@ -60,10 +60,10 @@ bool fast_lose(struct fast *fast, const uint8_t *packet, size_t cnt)
 {
 	bool misses = fast->misses_code;
 
-	if (fast->no_memory || (!misses && !fast->has_lost))
+	if (fast->no_memory || fast->is_damaged || (!misses && !fast->has_lost))
 		return false;
 	if (fast->is_lost && fast->at == packet)
-		return false; /* not even a packet: the trace is damaged */
+		return false;
 	if (!fast->is_lost) {
 		/* What code was passed on the way to something that is not there did not run. */
 		if (!misses)

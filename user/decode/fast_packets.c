@@ -16,9 +16,16 @@ static uint64_t little_endian(const uint8_t *bytes, unsigned int cnt)
 	return cnt == 8 ? value : value & ((1ull << 8 * cnt) - 1);
 }
 
+/* What makes no sense as a packet is not lost, but left to the reference decoder with all of the piece. */
+static bool is_damaged(struct fast *fast, const char *why)
+{
+	fast->is_damaged = true;
+	return fast_decline(fast, why);
+}
+
 static bool has_bytes(struct fast *fast, size_t size)
 {
-	return (size_t)(fast->end - fast->at) >= size || fast_decline(fast, "a packet that is cut off");
+	return (size_t)(fast->end - fast->at) >= size || is_damaged(fast, "a packet that is cut off");
 }
 
 /* The packet's bytes, and its address. *ret_has_ip is false where it is suppressed. */
@@ -29,7 +36,7 @@ static bool read_ip(struct fast *fast, bool *ret_has_ip, uint64_t *ret_ip)
 	uint64_t value, mask;
 
 	if (size == 0xff)
-		return fast_decline(fast, "an address that cannot be read");
+		return is_damaged(fast, "an address that cannot be read");
 	if (!has_bytes(fast, 1 + size))
 		return false;
 	value = little_endian(fast->at + 1, size);
@@ -53,7 +60,9 @@ static bool on_tip(struct fast *fast)
 
 	if (!read_ip(fast, &has_ip, &ip))
 		return false;
-	if (!has_ip || fast->fup_use != FUP_ASYNC)
+	if (!has_ip)
+		return is_damaged(fast, "a packet without its address");
+	if (fast->fup_use != FUP_ASYNC)
 		return fast_decline(fast, "a TIP packet that is out of place");
 	return fast->in_event ? fast_on_event_tip(fast, ip) : fast_on_branch_tip(fast, ip);
 }
@@ -66,7 +75,7 @@ static bool on_ip_packet(struct fast *fast, uint8_t opcode)
 	if (!read_ip(fast, &has_ip, &ip))
 		return false;
 	if (opcode != 0x01 && !has_ip)
-		return fast_decline(fast, "a packet without its address");
+		return is_damaged(fast, "a packet without its address");
 	if (opcode == 0x1d)
 		return fast_on_fup(fast, ip);
 	if (fast->fup_use != FUP_ASYNC)
@@ -94,9 +103,9 @@ static bool on_cyc(struct fast *fast)
 
 	while (more) {
 		if (at == fast->end)
-			return fast_decline(fast, "a packet that is cut off");
+			return is_damaged(fast, "a packet that is cut off");
 		if (shift > 54)
-			return fast_decline(fast, "a CYC packet that is too long");
+			return is_damaged(fast, "a CYC packet that is too long");
 		value |= (uint64_t)(*at >> 1) << shift;
 		shift += 7;
 		more = *at++ & 1;
@@ -105,7 +114,7 @@ static bool on_cyc(struct fast *fast)
 	if (fast->odd_cycles && (value & ~31ull) == 32 && at - fast->at == 2 && at < fast->end && *at == 0xf3)
 		return fast_decline(fast, "an overflow of a processor with errata");
 	fast->at = at;
-	return timing_cyc(&fast->timing, value) || fast_decline(fast, "a CYC packet that makes no sense");
+	return timing_cyc(&fast->timing, value) || is_damaged(fast, "a CYC packet that makes no sense");
 }
 
 static bool on_mode(struct fast *fast, bool in_header)
@@ -119,7 +128,7 @@ static bool on_mode(struct fast *fast, bool in_header)
 	switch (mode >> 5) {
 	case 0: /* MODE.Exec: CS.L, CS.D */
 		if ((mode & 3) != 1 && (mode & 3) != 2)
-			return fast_decline(fast, "16-bit code");
+			return is_damaged(fast, "16-bit code");
 		if (in_header && fast->has_mode && fast->is_64 != (mode & 1))
 			return fast_decline(fast, "a PSB+ with two modes");
 		fast->next_has_mode = true;
@@ -138,7 +147,7 @@ static bool on_mode(struct fast *fast, bool in_header)
 		fast->event = EVENT_CNT;
 		return true;
 	default:
-		return fast_decline(fast, "a MODE packet that is not known");
+		return is_damaged(fast, "a MODE packet that is not known");
 	}
 }
 
@@ -157,11 +166,11 @@ static bool on_19(struct fast *fast, bool in_header)
 			return false;
 		fast->at += 2;
 		return timing_mtc(&fast->timing, fast->at[-1]) ||
-		       fast_decline(fast, "an MTC packet that makes no sense");
+		       is_damaged(fast, "an MTC packet that makes no sense");
 	case 0x99:
 		return on_mode(fast, in_header);
 	default:
-		return fast_decline(fast, "a packet that is not known");
+		return is_damaged(fast, "a packet that is not known");
 	}
 }
 
@@ -174,7 +183,7 @@ static bool on_tma(struct fast *fast)
 	return (!fast->at[-3] && !(fast->at[-1] & 0xfe) &&
 		timing_tma(&fast->timing, (uint32_t)little_endian(fast->at - 5, 2),
 			   (uint32_t)little_endian(fast->at - 2, 2))) ||
-	       fast_decline(fast, "a TMA packet that makes no sense");
+	       is_damaged(fast, "a TMA packet that makes no sense");
 }
 
 static bool on_cbr(struct fast *fast, bool in_header)
@@ -183,7 +192,7 @@ static bool on_cbr(struct fast *fast, bool in_header)
 		return false;
 	fast->at += 4;
 	if (!timing_cbr(&fast->timing, fast->at[-2], in_header))
-		return fast_decline(fast, "a CBR packet that makes no sense");
+		return is_damaged(fast, "a CBR packet that makes no sense");
 	if (in_header)
 		return true;
 	fast_take_event_time(fast);
@@ -254,7 +263,7 @@ static bool on_ptwrite(struct fast *fast)
 	uint64_t payload, ip = 0;
 
 	if (opcode & 0x40)
-		return fast_decline(fast, "a PTW packet that cannot be read");
+		return is_damaged(fast, "a PTW packet that cannot be read");
 	if (opcode & 0x80)
 		return pass_before_fup(fast, size, EVENT_PTWRITE);
 	if (!has_bytes(fast, size))
@@ -294,7 +303,7 @@ static bool on_tnt64(struct fast *fast)
 	payload = little_endian(fast->at + 2, 6);
 	fast->at += 8;
 	if (payload < 2)
-		return fast_decline(fast, "an empty TNT packet");
+		return is_damaged(fast, "an empty TNT packet");
 	cnt = 63 - (unsigned int)__builtin_clzll(payload);
 	return fast_on_tnt(fast, payload << (64 - cnt), cnt);
 }
@@ -405,11 +414,11 @@ static bool on_extended(struct fast *fast, bool in_header)
 		if (!has_bytes(fast, 11))
 			return false;
 		return fast->at[2] == 0x88 ? pass_event(fast, 11)
-					   : fast_decline(fast, "a packet that is not known");
+					   : is_damaged(fast, "a packet that is not known");
 	default:
 		if ((fast->at[1] & 0x1f) == 0x12)
 			return on_ptwrite(fast);
-		return fast_decline(fast, "a packet that is not known");
+		return is_damaged(fast, "a packet that is not known");
 	}
 }
 
@@ -488,7 +497,7 @@ static bool read_packets(struct fast *fast, const uint8_t *end)
 				ok = on_19(fast, false);
 				break;
 			default:
-				ok = fast_decline(fast, "a packet that is not known");
+				ok = is_damaged(fast, "a packet that is not known");
 			}
 		}
 		if (__builtin_expect(!ok, 0) && !fast_lose(fast, packet, cnt))

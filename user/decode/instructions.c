@@ -100,7 +100,7 @@ static int list_piece(struct lister *lister)
 				return 0;
 		}
 		if (status < 0)
-			return on_error(lister, status);
+			return in_tail && !lister->has_limit ? 0 : on_error(lister, status);
 	}
 }
 
