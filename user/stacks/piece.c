@@ -100,7 +100,7 @@ static bool call_here(struct builder *builder, const struct branch *branch)
 	if (return_address == branch->to)
 		return true;
 	symbol = symbol_at(builder, branch, branch->to);
-	if (symbol->role == SYMBOL_SETJMP)
+	if (symbol->role == SYMBOL_SETJMP || calls_inside(symbol, branch))
 		return false;
 	frame = push(builder, SLICE_CALL, symbol, branch->to);
 	if (frame) {

@@ -2,10 +2,12 @@
 /*
  * What each branch does to the call stack.
  *
- *	call		the callee is pushed, with the address its return leads to. A call to the next instruction (get-pc) is none.
+ *	call		the callee is pushed, with the address its return leads to. A call to the next instruction (get-pc) is none. One into the middle of
+ *			its own function is none either: that is how inline retpolines put an address on the stack; the frame remembers it.
  *	return		to the frame, from the top outwards, whose return address it is: all frames up to it end. With no frame left: into a caller
  *			that has been there since the segment began (inferred). No such frame: the unwinding rule; to the first byte of a function:
- *			a jump (retpolines); else control has moved to another stack.
+ *			a jump (retpolines), or a call, if the frame remembers an address from a call into its own middle (inline retpolines); inside the
+ *			function on top, whose own return leads elsewhere: a jump (push, ret); else control has moved to another stack.
  *	jump		inside a function: nothing. To another: the unwinding rule, if the jump is indirect; else the top ends and the other goes
  *			on in its place (tail call, PLT stub, a part of the function that the compiler moved away).
  *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends tracing ends its frame first.
@@ -207,6 +209,21 @@ static bool leaves_for_other_stack(const struct frame *top, const struct step *s
 
 /* ---- calls, returns, jumps ---- */
 
+bool calls_inside(const struct symbol *symbol, const struct branch *branch)
+{
+	return branch->from_len && symbol_owns(symbol, branch->to) && symbol_owns(symbol, branch->from) &&
+	       symbol->named && !begins(symbol, branch->to);
+}
+
+static void remember_local(struct frame *frame, uint64_t return_address)
+{
+	if (frame->local_cnt == LOCAL_CALLS_MAX) {
+		memmove(frame->local, frame->local + 1, (LOCAL_CALLS_MAX - 1) * sizeof(*frame->local));
+		frame->local_cnt--;
+	}
+	frame->local[frame->local_cnt++] = return_address;
+}
+
 static void on_call(struct stacks *stacks, const struct step *step)
 {
 	const struct branch *branch = &step->branch;
@@ -216,6 +233,11 @@ static void on_call(struct stacks *stacks, const struct step *step)
 	settle_from(stacks, step);
 	if (return_address == branch->to)
 		return;
+	frame = segment_top(&stacks->segment);
+	if (frame && is_same(step, frame) && calls_inside(step->to, branch)) {
+		remember_local(frame, return_address);
+		return;
+	}
 	if (step->to->role == SYMBOL_SETJMP && segment_top(&stacks->segment))
 		segment_top(&stacks->segment)->setjmp = return_address;
 	frame = push(stacks, SLICE_CALL, step->to, step);
@@ -253,18 +275,53 @@ static bool leaves_last_frame(const struct stacks *stacks, const struct step *st
 	       !(segment->frame_cnt && segment->frames[0].kernel_entry);
 }
 
+/* A return that takes an address which a call into the function's own middle has left on the stack; true: it was no more than that. */
+static bool return_from_local(struct stacks *stacks, const struct step *step)
+{
+	struct frame *top = segment_top(&stacks->segment), *frame;
+	uint64_t return_address;
+
+	if (!top || !top->local_cnt || find_callee(&stacks->segment, step->branch.to) != SIZE_MAX)
+		return false;
+	top->local_cnt--;
+	if (top->local[top->local_cnt] == step->branch.to)
+		return true;
+	/* Another address was put in its place: what is below is where the function that it leads to returns to. */
+	if (!top->local_cnt || !enters(step))
+		return is_same(step, top) && !enters(step);
+	return_address = top->local[--top->local_cnt];
+	frame = push(stacks, SLICE_CALL, step->to, step);
+	if (frame)
+		frame->return_address = return_address;
+	return true;
+}
+
+/* The function on top returns elsewhere, as is known: an address was put on the stack to jump there. */
+static bool jumps_inside(const struct stacks *stacks, const struct step *step)
+{
+	const struct segment *segment = &stacks->segment;
+	const struct frame *top = segment->frame_cnt ? &segment->frames[segment->frame_cnt - 1] : NULL;
+
+	return top && top->return_address && is_same(step, top) && !enters(step) &&
+	       top->setjmp != step->branch.to && landing(stacks, 0, step) != LANDING_YES;
+}
+
 static void on_return(struct stacks *stacks, const struct step *step)
 {
 	struct segment *segment = &stacks->segment;
 	size_t callee;
 
 	settle_from(stacks, step);
+	if (return_from_local(stacks, step))
+		return;
 	callee = find_callee(segment, step->branch.to);
 	if (leaves_for_other_stack(segment_top(segment), step)) {
 		switch_stack(stacks, step);
 	} else if (callee != SIZE_MAX) {
 		segment_pop_to(segment, callee, step->moment);
 		settle(stacks, step);
+	} else if (jumps_inside(stacks, step)) {
+		return;
 	} else if (leaves_last_frame(stacks, step)) {
 		segment_pop(segment, step->moment);
 		segment_infer(segment, step->to, step->branch.to);
@@ -401,7 +458,11 @@ static void on_kernel_exit(struct stacks *stacks, const struct step *step)
 	if (entry < segment->frame_cnt && segment->frames[entry].kernel_entry)
 		resume = segment->frames[entry].resume;
 	segment_pop_to(segment, entry, step->moment);
-	resume_at(stacks, step, resume);
+	/* Into a function that the kernel was entered from before anything was seen: at its first byte, it did not begin just now. */
+	if (!resume && !segment_top(segment))
+		segment_infer(segment, step->to, step->branch.to);
+	else
+		resume_at(stacks, step, resume);
 }
 
 static void on_trace_end(struct stacks *stacks, const struct step *step)
@@ -424,6 +485,16 @@ static void on_trace_end(struct stacks *stacks, const struct step *step)
 		frame->return_address = frame->resume;
 }
 
+/* The kernel, in which a gap began, goes back to exactly where it was entered from. */
+static bool ends_kernel_gap(const struct stacks *stacks, const struct step *step)
+{
+	const struct segment *chain = &stacks->chain;
+	const struct frame *last = chain->frame_cnt ? &chain->frames[chain->frame_cnt - 1] : NULL;
+
+	return !stacks->segment.frame_cnt && stacks->has_chain && stacks->pause == PAUSE_GAP && last &&
+	       last->kernel_entry && last->resume == step->branch.to;
+}
+
 static void on_trace_start(struct stacks *stacks, const struct step *step)
 {
 	const struct frame *top = segment_top(&stacks->segment);
@@ -440,7 +511,10 @@ static void on_trace_start(struct stacks *stacks, const struct step *step)
 		resume = top->resume;
 		segment_pop(&stacks->segment, step->moment);
 	}
-	resume_at(stacks, step, resume);
+	if (!top && ends_kernel_gap(stacks, step))
+		segment_infer(&stacks->segment, step->to, step->branch.to);
+	else
+		resume_at(stacks, step, resume);
 }
 
 void rules_apply(struct stacks *stacks, const struct step *step)

@@ -11,7 +11,7 @@
  *
  * At the end the outermost becomes 0, and the inferred frames go in front.
  *
- * In memory: 40 bytes a slice, 24 bytes and a few bits a time stamp, 72 bytes an open frame; nothing for a branch that changes no stack.
+ * In memory: 40 bytes a slice, 24 bytes and a few bits a time stamp, 88 bytes an open frame; nothing for a branch that changes no stack.
  */
 #pragma once
 
@@ -20,17 +20,22 @@
 
 #include "stacks/timeline.h"
 
+/* An inline retpoline makes two. */
+enum { LOCAL_CALLS_MAX = 2 };
+
 struct frame {
 	const struct symbol *symbol; /* NULL for pseudo frames */
 	uint64_t return_address;     /* where its return leads to; 0: unknown */
 	uint64_t call_from;	     /* the call instruction, where its length is unknown */
 	uint64_t resume; /* where the code under it goes on: pseudo frames, signal handlers, kernel entries */
 	uint64_t setjmp; /* it called setjmp, which returns to here */
-	size_t slice;	 /* index into segment.slices, or of segment.inferred (see is_inferred) */
+	uint64_t local[LOCAL_CALLS_MAX]; /* where its calls into its own middle return to, innermost last */
+	size_t slice; /* index into segment.slices, or of segment.inferred (see is_inferred) */
 	int32_t depth;
 	uint8_t kind;	   /* enum slice_kind */
 	bool kernel_entry; /* entered from user mode, or from interrupted kernel code */
 	bool is_inferred;
+	uint8_t local_cnt;
 };
 
 struct segment {

@@ -95,6 +95,9 @@ static inline bool begins(const struct symbol *symbol, uint64_t ip)
 /* Whether a jump inside the function may be a raise. */
 bool may_raise(const struct branch *branch, const struct symbol *symbol);
 
+/* The call leads into the middle of the function that it stands in. */
+bool calls_inside(const struct symbol *symbol, const struct branch *branch);
+
 /* Where code goes on after a branch out of the trace or into the kernel, if nothing else happens. */
 uint64_t resume_after(const struct branch *branch);
 

@@ -83,7 +83,10 @@ static bool is_better(const struct joint *a, const struct joint *b)
 /* The frame kept innermost waited for a call that returns to where the segment begins. */
 static bool waited_there(const struct frame *old, size_t old_cnt, size_t keep, const struct segment *segment)
 {
-	return keep < old_cnt && returns_to(&old[keep], segment->inferred[0].ip);
+	uint64_t ip = segment->inferred[0].ip;
+
+	return keep < old_cnt &&
+	       (returns_to(&old[keep], ip) || (old[keep].kernel_entry && old[keep].resume == ip));
 }
 
 /* No other frame is of the same function as the one kept innermost. */

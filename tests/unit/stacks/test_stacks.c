@@ -242,6 +242,52 @@ static void test_kernel(void **state)
 		    "a!\n  b\n    k\n      l\n        i\n  d!\n");
 }
 
+/* Whether b was called or interrupted at its first byte nobody saw; what runs behind it is k's caller's, not new. */
+static void test_kernel_not_entered(void **state)
+{
+	(void)state;
+	assert_tree("call k+4 l+0 @1\nret l+9 k+9 @2\nkexit k+20 b+0 @3\ncall b+4 c+0 @4\nret c+9 b+9 @5\n",
+		    "b?!\n  k?\n    l\n  c\n");
+}
+
+/* The kernel is not known: behind it b goes on, which it interrupted at its first byte. */
+static void test_kernel_gap(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nkentry b+0 k+0 @3\ngap - - @4\nstart - b+0 @9\n"
+		    "call b+4 c+0 @10\nret c+9 b+9 @11\nret b+20 a+9 @12\ncall a+20 d+0 @13\n",
+		    "a!\n  b\n    k!\n    c\n  d!\n");
+}
+
+/* a calls b, and b c, each by calls into their own middle, and returns to addresses put on the stack. */
+static void test_retpolines(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\n"
+		    "call a+40 a+20 @2\n" /* where b is to return to */
+		    "call a+20 a+30 @3\n" /* overwritten with b's address */
+		    "ret a+34 b+0 @4\n"
+		    "call b+4 d+0 @5\nret d+9 b+9 @6\n"
+		    "ret b+20 a+45 @7\n"
+		    "call a+60 a+80 @8\n" /* a jump: nothing is below */
+		    "ret a+84 c+0 @9\n"
+		    "call c+4 d+0 @10\nret d+9 c+9 @11\n",
+		    "a\n  b\n    d\nc!\n  d\n");
+	/* a subroutine of a's own */
+	assert_tree("start - a+0 @1\ncall a+4 a+50 @2\ncall a+54 d+0 @3\nret d+9 a+59 @4\nret a+70 a+9 "
+		    "@5\ncall a+20 e+0 @6\n",
+		    "a!\n  d\n  e!\n");
+}
+
+/* b puts an address of its own on the stack and returns to it. */
+static void test_push_and_return(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nret b+20 b+60 @3\ncall b+64 c+0 @4\nret c+9 b+69 "
+		    "@5\nret b+80 a+9 @6\n",
+		    "a!\n  b\n    c\n");
+}
+
 static void test_gap(void **state)
 {
 	struct timeline *timeline;
@@ -563,6 +609,10 @@ int main(void)
 		cmocka_unit_test(test_final_interrupt),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_kernel_not_entered),
+		cmocka_unit_test(test_kernel_gap),
+		cmocka_unit_test(test_retpolines),
+		cmocka_unit_test(test_push_and_return),
 		cmocka_unit_test(test_times_are_shared),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_random_programs),
