@@ -35,6 +35,17 @@ static char *gap_text(void *ctx, const struct branch *gap)
 	return asprintf(&text, "[decode error: %s]", script->messages[gap->detail]) < 0 ? NULL : text;
 }
 
+/* When something of the thread was counted last. */
+static uint64_t last_count(const struct perf_script *script, int32_t tid)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < script->count_cnt; i++)
+		if (script->counts[i].tid == tid && script->counts[i].time_ns > last)
+			last = script->counts[i].time_ns;
+	return last;
+}
+
 static int build_thread(struct timeline *timeline, struct perf_script *script,
 			const struct perf_script_thread *from)
 {
@@ -49,7 +60,8 @@ static int build_thread(struct timeline *timeline, struct perf_script *script,
 		return err;
 	thread = &timeline->threads[timeline->thread_cnt - 1];
 	if (from->sample_cnt)
-		return sampled_build(&config, from->samples, from->sample_cnt, thread);
+		return sampled_build(&config, from->samples, from->sample_cnt, last_count(script, from->tid),
+				     thread);
 	return stacks_build(&config, &from->branches, thread);
 }
 

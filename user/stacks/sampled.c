@@ -30,7 +30,7 @@ static void take(struct segment *segment, struct moments *moments, const struct 
 }
 
 int sampled_build(const struct stacks_config *config, const struct known_stack *samples, size_t cnt,
-		  struct timeline_thread *thread)
+		  uint64_t until, struct timeline_thread *thread)
 {
 	const struct known_stack nothing = {0};
 	struct moments moments = {0};
@@ -41,6 +41,8 @@ int sampled_build(const struct stacks_config *config, const struct known_stack *
 	for (size_t i = 0; i < cnt; i++)
 		take(&segment, &moments, config, &samples[i],
 		     common(i ? &samples[i - 1] : &nothing, &samples[i]));
+	if (cnt)
+		moments_see(&moments, until);
 	segment_close(&segment, cnt ? moments_now(&moments) : 0);
 	err = moments.no_memory ? -ENOMEM : segment_write(&segment, thread);
 	if (!err)

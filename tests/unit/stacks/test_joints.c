@@ -296,6 +296,18 @@ static void test_known_callers(void **state)
 
 /* ---- samples ---- */
 
+static struct timeline *sample(const struct known_stack *samples, size_t cnt, uint64_t until)
+{
+	struct timeline *timeline;
+
+	assert_ok(timeline_new(&timeline));
+	timeline->threads = calloc(1, sizeof(*timeline->threads));
+	timeline->thread_cnt = 1;
+	assert_ok(sampled_build(&config, samples, cnt, until, timeline->threads));
+	assert_true(timeline_is_valid(timeline));
+	return timeline;
+}
+
 static void test_samples(void **state)
 {
 	const uint64_t first[] = {place('c', 4), place('b', 4), place('a', 4)};
@@ -304,15 +316,13 @@ static void test_samples(void **state)
 	const struct known_stack samples[] = {{.tsc = 10, .ips = first, .cnt = 3},
 					      {.tsc = 40, .ips = second, .cnt = 3},
 					      {.tsc = 60, .ips = third, .cnt = 2}};
-	struct timeline *timeline;
 
 	(void)state;
-	assert_ok(timeline_new(&timeline));
-	timeline->threads = calloc(1, sizeof(*timeline->threads));
-	timeline->thread_cnt = 1;
-	assert_ok(sampled_build(&config, samples, ARRAY_SIZE(samples), timeline->threads));
-	assert_true(timeline_is_valid(timeline));
-	assert_timeline(timeline, "a! 10-60\n  b 20-60\n    c 30-40\n    d 40-60\n  b! 60-60\n");
+	assert_timeline(sample(samples, ARRAY_SIZE(samples), 0),
+			"a! 10-60\n  b 20-60\n    c 30-40\n    d 40-60\n  b! 60-60\n");
+	/* Something else of the thread was seen after the last one. */
+	assert_timeline(sample(samples, ARRAY_SIZE(samples), 90),
+			"a! 10-90\n  b 20-60\n    c 30-40\n    d 40-60\n  b! 60-90\n");
 }
 
 /* ---- ranges ---- */
