@@ -80,10 +80,14 @@ bool fast_advance(struct fast *fast, const struct sought *sought)
 				return stop_at(fast, ip, waits && ip == start);
 		if (node->end != NODE_GO_ON)
 			break;
-		node = fast_node_at(fast, node->to);
+		node = fast_place_at(fast, node->to);
 	}
-	fast->misses_code = false; /* what is looked for may lie behind it, or nowhere */
-	return !fast->why && fast_decline_end(fast, node, "an event that is not on the way");
+	if (!fast->why)
+		fast_decline_end(fast, node, "an event that is not on the way");
+	/* Of a transaction that is aborted, the last branch may not have happened (erratum BDM64). */
+	if (fast->aborting)
+		fast->misses_code = false;
+	return false;
 }
 
 static bool advance_to(struct fast *fast, uint64_t ip)

@@ -368,7 +368,7 @@ static void test_missing_code(void **state)
 	assert_string_equal(text, "none+start 0 1000\ncall 1000 1010\ngap:no code 1010 0\n"
 				  "call 1000 1010\ngap:no code 1010 0\n"
 				  "none+start 0 1009\njump 1009 1020\ngap:no code 1020 0\n"
-				  "none+start 0 1009\njump 1009 1020\ngap:no code 1020 0\n");
+				  "none+start 0 1009\njump 1009 1020\ninterrupt+end 1020 0\n");
 	branch_list_release(&branches);
 	/* nothing is there */
 	decode_with(DECODER_FAST, &trace, trace.encoder.ring.head, 0, 1, NULL, &branches);
