@@ -257,7 +257,7 @@ int capture_options_pick(struct capture_options *options)
 
 		if (!pick_is_wanted(request->spec))
 			continue;
-		err = pick_trigger(request->spec, capture->path ? capture->path : exe, &spec);
+		err = pick_trigger(request->spec, capture->path ? capture->binary : exe, &spec);
 		if (!err)
 			request->spec = spec;
 	}

@@ -47,9 +47,9 @@ static const struct argp argp = {
 	.children = children,
 	.parser = parse,
 	.args_doc = "[--] PROGRAM [ARG...]",
-	.doc = "  trailcam run -t compress_block -- gzip -c file > file.gz\n"
+	.doc = "  trailcam run -t main -- ls\n"
 	       "  trailcam run -t libc.so.6:malloc -o malloc.fxt.gz -- ls\n"
-	       "  trailcam run --step-from main -t write -- ./server\n\n"
+	       "  trailcam run --step-from main -t libc.so.6:write -- ls\n\n"
 	       "Run PROGRAM, wait for the first call of the trigger's function, and write every function "
 	       "call that led up to "
 	       "it. Without a hit the trace shows what came before the program's end, or before Ctrl-C.\v"
@@ -99,7 +99,7 @@ int cmd_run(int argc, char **argv)
 {
 	struct run_options run = {.options = CAPTURE_OPTIONS_DEFAULT};
 	struct capture_config *capture = &run.options.capture;
-	CLEANUP(freep) char *path = NULL;
+	CLEANUP(freep) char *path = NULL, *binary = NULL;
 	int err;
 
 	launch_note_signals(&run.signals);
@@ -110,8 +110,12 @@ int cmd_run(int argc, char **argv)
 	capture->argv = run.program;
 	err = program_find(run.program[0], &path);
 	if (err)
-		return report(err, err == -ENOTSUP ? STATUS_RUN_FAILED : status_of(err));
+		return report(err, status_of(err));
 	capture->path = path;
+	err = program_binary(path, &binary);
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
+	capture->binary = binary;
 	err = capture_options_check(&run.options);
 	if (!err)
 		err = capture_options_pick(&run.options);

@@ -81,15 +81,17 @@ static int offer_place(void *ctx, const struct trigger_place *place)
 
 static char *find_exe(const struct completion *c)
 {
-	char *path = NULL;
+	char *path = NULL, *binary = NULL;
 
 	if (c->pids)
 		return asprintf(&path, "/proc/%d/exe", atoi(c->pids)) < 0 ? NULL : path;
 	if (!c->file)
 		return NULL;
-	if (program_find(c->file, &path) && elf_library_find("/proc/self/exe", c->file, &path))
-		return strdup(c->file);
-	return path;
+	if (program_find(c->file, &path))
+		return elf_library_find("/proc/self/exe", c->file, &path) ? strdup(c->file) : path;
+	if (!program_binary(path, &binary))
+		free(path);
+	return binary ? binary : path;
 }
 
 /* SYM, or FILE:SYM where there is such a file. */

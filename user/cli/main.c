@@ -33,11 +33,10 @@ static void print_help(FILE *file)
 {
 	fputs("trailcam: what exactly did the program do before this happened?\n"
 	      "\n"
-	      "  trailcam run -t compress_block -- gzip -c file        what led up to the first "
-	      "compress_block()?\n"
+	      "  trailcam run -t main -- ls                            what ran before main()?\n"
 	      "  trailcam run -t libc.so.6:malloc -- ls                a function in a library\n"
 	      "  trailcam attach -p 4711 -t handle_request             a process that runs already\n"
-	      "  trailcam run -o all.fxt.gz -- ls                      no trigger: the end of the program\n"
+	      "  trailcam run --step-from main -o all.fxt.gz -- ls     no trigger: up to the program's end\n"
 	      "  trailcam run -t main --keep-recording rec -- ls       keep what was recorded ...\n"
 	      "  trailcam decode rec -o again.fxt.gz                   ... and decode it later, without "
 	      "privileges\n"

@@ -48,7 +48,8 @@ enum {
 
 struct record_options {
 	struct alloc_recorder_config recorder;
-	char **program; /* NULL: recorder.pid */
+	char **program;	  /* NULL: recorder.pid */
+	const char *path; /* what it executes */
 	struct launch_signals signals;
 	bool preload; /* --sampler preload */
 	char *output;
@@ -355,7 +356,7 @@ static int prepare(struct record_options *options, struct launch *launch, struct
 		   struct alloc_recording **recording)
 {
 	CLEANUP(freep) char *line = NULL, *library = NULL;
-	const struct launch_program program = {.path = options->recorder.exe,
+	const struct launch_program program = {.path = options->path,
 					       .argv = options->program,
 					       .signals = &options->signals,
 					       .is_untraced = true};
@@ -367,7 +368,7 @@ static int prepare(struct record_options *options, struct launch *launch, struct
 	if (!err)
 		err = command_line_of_argv(options->program, &line);
 	if (!err)
-		err = choose_output(options, options->recorder.exe);
+		err = choose_output(options, options->path);
 	if (!err)
 		err = output_open(output, options->output);
 	return err ? err : alloc_recording_new(recording, &options->recorder, line, *output);
@@ -380,7 +381,7 @@ static int run_prepared(struct record_options *options, struct launch *launch, s
 
 	interrupt_watch(launch->pid);
 	launch_go(launch);
-	err = launch_error(launch, options->recorder.exe);
+	err = launch_error(launch, options->path);
 	if (err) {
 		waitpid(launch->pid, NULL, 0);
 		return report(err, status_of(err));
@@ -398,12 +399,16 @@ static int run(struct record_options *options)
 	CLEANUP(alloc_recording_freep) struct alloc_recording *recording = NULL;
 	CLEANUP(output_abortp) struct output *output = NULL;
 	CLEANUP(launch_release) struct launch launch = {.go_fd = -1, .err_fd = -1};
-	CLEANUP(freep) char *path = NULL;
+	CLEANUP(freep) char *path = NULL, *binary = NULL;
 	int err = program_find(options->program[0], &path);
 
 	if (err)
-		return report(err, err == -ENOTSUP ? STATUS_RUN_FAILED : status_of(err));
-	options->recorder.exe = path;
+		return report(err, status_of(err));
+	err = program_binary(path, &binary);
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
+	options->path = path;
+	options->recorder.exe = binary;
 	err = prepare(options, &launch, &output, &recording);
 	if (err)
 		return report(err, STATUS_RUN_FAILED);

@@ -2,7 +2,7 @@
 /*
  * Where the symbols and lines of a stripped file are: a debug file named after its build-id, or the one that
  * .gnu_debuglink names, with the right checksum, beside it, in .debug/ or under /usr/lib/debug (gdb's manual,
- * "Separate Debug Files").
+ * "Separate Debug Files"), or what debuginfod has fetched.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,18 +30,36 @@ static Elf *open_debug(const char *path, int *ret_fd)
 	return NULL;
 }
 
-static Elf *by_build_id(const struct elf_file *file, int *ret_fd)
+static Elf *by_build_id(const char *hex, int *ret_fd)
 {
 	char path[256];
-	int len;
 
-	if (file->build_id_size < 2)
-		return NULL;
-	len = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", file->build_id[0]);
-	for (size_t i = 1; i < file->build_id_size; i++)
-		len += snprintf(path + len, sizeof(path) - (size_t)len, "%02x", file->build_id[i]);
-	snprintf(path + len, sizeof(path) - (size_t)len, ".debug");
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
 	return open_debug(path, ret_fd);
+}
+
+/* What debuginfod-find(1) has fetched: debuginfod-client-config(7). */
+static Elf *by_debuginfod(const char *hex, int *ret_fd)
+{
+	static const struct {
+		const char *variable, *below;
+	} places[] = {{"DEBUGINFOD_CACHE_PATH", ""},
+		      {"XDG_CACHE_HOME", "/debuginfod_client"},
+		      {"HOME", "/.cache/debuginfod_client"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const char *dir = secure_getenv(places[i].variable);
+		char path[PATH_MAX];
+		Elf *elf;
+
+		if (!dir || !*dir)
+			continue;
+		snprintf(path, sizeof(path), "%s%s/%s/debuginfo", dir, places[i].below, hex);
+		elf = open_debug(path, ret_fd);
+		if (elf)
+			return elf;
+	}
+	return NULL;
 }
 
 /* The CRC-32 of gzip, as .gnu_debuglink uses it; four bits at a time. */
@@ -131,12 +149,19 @@ static Elf *by_debuglink(const struct elf_file *file, int *ret_fd)
 
 Elf *elf_debug_file(struct elf_file *file)
 {
+	char hex[2 * sizeof(file->build_id) + 1];
+
 	if (file->debug_sought)
 		return file->debug;
 	file->debug_sought = true;
-	file->debug = by_build_id(file, &file->debug_fd);
+	for (size_t i = 0; i < file->build_id_size; i++)
+		sprintf(hex + 2 * i, "%02x", file->build_id[i]);
+	if (file->build_id_size > 1)
+		file->debug = by_build_id(hex, &file->debug_fd);
 	if (!file->debug)
 		file->debug = by_debuglink(file, &file->debug_fd);
+	if (!file->debug && file->build_id_size > 1)
+		file->debug = by_debuginfod(hex, &file->debug_fd);
 	if (!file->debug)
 		file->debug = elf_minidebug_open(file, &file->minidebug);
 	return file->debug;

@@ -2,7 +2,7 @@
 /*
  * One ELF file: its functions, and the conversion between virtual addresses and file offsets. Functions come
  * from .symtab, .dynsym, the separate debug file (build-id, .gnu_debuglink) and, for calls through the PLT,
- * are made up as "puts@plt".
+ * are made up as "puts@plt". A stripped program has its main, too.
  */
 #pragma once
 
@@ -24,6 +24,7 @@ struct elf_symbol {
 	uint8_t bind;	     /* STB_GLOBAL, STB_WEAK, STB_LOCAL */
 	uint8_t is_default;  /* the version a bare name means (@@), or the symbol has none */
 	uint8_t is_plt;	     /* made up from a PLT entry */
+	uint8_t is_guess;    /* no table has it: main of a stripped program, by its start-up code */
 };
 
 /*

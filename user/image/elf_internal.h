@@ -75,6 +75,9 @@ char *elf_keep_name(struct elf_file *file, char *text);
 /* Adds made-up symbols for the PLT; file->symbols must be sorted, and is not any more. 0 or -ENOMEM. */
 int elf_plt_add(struct elf_file *file);
 
+/* Adds the symbol "main" where no symbol table has it and the start-up code tells where it is. 0 or -ENOMEM. */
+int elf_main_add(struct elf_file *file);
+
 /* Fills file->ranges from the sorted file->symbols. 0 or -ENOMEM. */
 int elf_ranges_build(struct elf_file *file);
 

@@ -38,7 +38,8 @@ struct capture_until {
 struct launch_signals;
 
 struct capture_config {
-	const char *path; /* of the program to run (program_find()), with argv; NULL: ... */
+	const char *path;   /* of the program to run (program_find()), with argv; NULL: ... */
+	const char *binary; /* what that executes (program_binary()), where symbols are looked up */
 	char *const *argv;
 	const struct launch_signals *signals; /* what it is started with; NULL: as they are */
 	const pid_t *pids;		      /* ... to attach to these */

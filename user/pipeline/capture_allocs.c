@@ -72,7 +72,7 @@ static int add_source(struct capture *capture, pid_t pid)
 	const struct alloc_recorder_config config = {
 		.pid = pid,
 		.is_running = !capture->config->path,
-		.exe = capture->config->path ? capture->config->path : exe,
+		.exe = capture->config->path ? capture->config->binary : exe,
 		.interval_bytes = capture->config->alloc_interval,
 		.live_max = ALLOCS_MAX / 2,
 		.link = link_of(capture->config->link),

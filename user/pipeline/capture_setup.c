@@ -92,7 +92,7 @@ static int resolve_trigger(struct capture *capture, const struct trigger_request
 	struct trigger *trigger = &capture->triggers[capture->trigger_cnt];
 	const struct capture_config *config = capture->config;
 	int err = config->path
-			  ? trigger_resolve(trigger, request->spec, config->path, action)
+			  ? trigger_resolve(trigger, request->spec, config->binary, action)
 			  : target_resolve(trigger, request->spec, config->pids, config->pid_cnt, action);
 
 	if (err)
@@ -258,7 +258,7 @@ static int resolve_filter(struct capture *capture, const char *spec)
 {
 	const struct capture_config *config = capture->config;
 	struct trigger trigger = {0};
-	int err = config->path ? trigger_resolve(&trigger, spec, config->path, 0)
+	int err = config->path ? trigger_resolve(&trigger, spec, config->binary, 0)
 			       : target_resolve(&trigger, spec, config->pids, config->pid_cnt, 0);
 
 	if (err)

@@ -3,6 +3,8 @@
 #include "pipeline/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,9 @@
 #include "base/error.h"
 #include "image/elf_file.h"
 
+/* As the kernel reads it (fs/binfmt_script.c), and how far it follows scripts of scripts. */
+enum { SHEBANG_MAX = 256, SHEBANG_DEPTH = 5 };
+
 static int check_runnable(const char *path)
 {
 	struct stat st;
@@ -22,15 +27,6 @@ static int check_runnable(const char *path)
 	if (S_ISDIR(st.st_mode) || access(path, X_OK))
 		return -EACCES;
 	return 0;
-}
-
-/* Scripts run through their interpreter; an ELF file of another machine cannot be traced. */
-static int check_machine(const char *path)
-{
-	CLEANUP(elf_file_closep) struct elf_file *elf = NULL;
-	int err = elf_file_open(&elf, path);
-
-	return err == -ENOTSUP ? err : 0;
 }
 
 static int search_path(const char *name, char **ret_path)
@@ -55,6 +51,73 @@ static int search_path(const char *name, char **ret_path)
 	return err;
 }
 
+/* ---- scripts ---- */
+
+/* The first line without its "#!"; false: the file is no script. */
+static bool read_shebang(const char *path, char *line, size_t size)
+{
+	CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t len = fd < 0 ? 0 : read(fd, line, size - 1);
+
+	if (len < 2 || memcmp(line, "#!", 2))
+		return false;
+	line[len] = 0;
+	line[strcspn(line, "\n")] = 0;
+	memmove(line, line + 2, strlen(line + 2) + 1);
+	return true;
+}
+
+/* "/usr/bin/env [-S] [NAME=VALUE] python3 ..." runs python3. */
+static const char *after_env(const char *interpreter, char *rest)
+{
+	const char *name = strrchr(interpreter, '/');
+	char *word;
+
+	if (strcmp(name ? name + 1 : interpreter, "env") != 0)
+		return interpreter;
+	while ((word = strsep(&rest, " \t")))
+		if (*word && *word != '-' && !strchr(word, '='))
+			return word;
+	return interpreter;
+}
+
+static int find_interpreter(char *line, char **ret_path)
+{
+	char *rest = line + strspn(line, " \t"), *interpreter = strsep(&rest, " \t");
+	const char *program = after_env(interpreter, rest);
+
+	if (strchr(program, '/') || program == interpreter)
+		return (*ret_path = strdup(program)) ? 0 : -ENOMEM;
+	return search_path(program, ret_path);
+}
+
+int program_binary(const char *path, char **ret_binary)
+{
+	CLEANUP(freep) char *binary = strdup(path);
+	CLEANUP(elf_file_closep) struct elf_file *elf = NULL;
+	char line[SHEBANG_MAX];
+	int err;
+
+	for (int depth = 0; binary && depth < SHEBANG_DEPTH && read_shebang(binary, line, sizeof(line));
+	     depth++) {
+		char *next = NULL;
+
+		err = find_interpreter(line, &next);
+		if (err)
+			return fail_errno(err, "cannot find the interpreter of the script %s", binary);
+		free(binary);
+		binary = next;
+	}
+	if (!binary)
+		return -ENOMEM;
+	/* What cannot be executed tells so itself; a file of another machine cannot be traced. */
+	err = elf_file_open(&elf, binary);
+	if (err == -ENOTSUP || err == -ENOMEM)
+		return err;
+	*ret_binary = TAKE_PTR(binary);
+	return 0;
+}
+
 int program_find(const char *name, char **ret_path)
 {
 	CLEANUP(freep) char *path = NULL;
@@ -70,9 +133,6 @@ int program_find(const char *name, char **ret_path)
 		return fail(err, "no program '%s'%s", name, strchr(name, '/') ? "" : " in $PATH");
 	if (err)
 		return fail_errno(err, "cannot run %s", name);
-	err = check_machine(path);
-	if (err)
-		return err;
 	*ret_path = TAKE_PTR(path);
 	return 0;
 }

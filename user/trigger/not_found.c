@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "image/elf_file.h"
+#include "trigger/debug_package.h"
 
 enum { OFFERED_MAX = 5 };
 
@@ -63,21 +64,6 @@ static int offer_library(void *ctx, const char *path)
 	return offer->cnt == OFFERED_MAX;
 }
 
-/* What the symbol table of the file itself suffers from, as the end of a sentence. */
-static const char *describe_symbols(struct elf_file *file)
-{
-	size_t cnt, functions = 0, local = 0;
-	const struct elf_symbol *symbols = elf_file_symbols(file, &cnt);
-
-	for (size_t i = 0; i < cnt; i++) {
-		functions += !symbols[i].is_plt;
-		local += !symbols[i].is_plt && symbols[i].bind == STB_LOCAL;
-	}
-	if (!functions)
-		return " (it has no function symbols at all: stripped)";
-	return local ? "" : " (it is stripped: only functions that it exports have names)";
-}
-
 static void append(char *text, size_t size, const char *a, const char *b)
 {
 	size_t len = strlen(text);
@@ -85,15 +71,43 @@ static void append(char *text, size_t size, const char *a, const char *b)
 	snprintf(text + len, size - len, "%s%s", a, b);
 }
 
+static bool is_stripped(struct elf_file *file)
+{
+	size_t cnt;
+	const struct elf_symbol *symbols = elf_file_symbols(file, &cnt);
+
+	for (size_t i = 0; i < cnt; i++)
+		if (!symbols[i].is_plt && symbols[i].bind == STB_LOCAL)
+			return false;
+	return true;
+}
+
+/* Where the symbols of a stripped file can be had, as a sentence. */
+static void describe_remedy(struct elf_file *file, char *text, size_t size)
+{
+	CLEANUP(freep) char *package = debug_package_find(elf_file_path(file), DEBUG_PACKAGE_LISTS);
+	size_t build_id_size;
+
+	if (package)
+		append(text, size, ". Its symbols are in the package ", package);
+	if (elf_file_build_id(file, &build_id_size)) {
+		append(text, size, package ? "; or fetch them: " : ". Its symbols may be fetched: ",
+		       "debuginfod-find debuginfo ");
+		append(text, size, elf_file_path(file), "");
+	}
+	if (!*text)
+		append(text, size, ". Its symbols are in the file it was stripped from", "");
+}
+
 int not_found_fail(const char *symbol, const char *path, bool libraries)
 {
 	CLEANUP(offer_release) struct offer offer = {.symbol = symbol};
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
-	const char *stripped = "";
-	char similar[1024] = "";
+	char similar[1024] = "", remedy[1024] = "";
 
 	if (!elf_file_open(&file, path)) {
-		stripped = describe_symbols(file);
+		if (is_stripped(file))
+			describe_remedy(file, remedy, sizeof(remedy));
 		offer_similar(&offer, file);
 	}
 	if (libraries)
@@ -102,6 +116,7 @@ int not_found_fail(const char *symbol, const char *path, bool libraries)
 		append(similar, sizeof(similar), i ? ", " : "; did you mean ", offer.names[i]);
 	if (offer.cnt)
 		append(similar, sizeof(similar), "?", "");
-	return fail(-ENOENT, "no function '%s' in %s%s%s%s", symbol, path, stripped,
-		    libraries ? " or the libraries it needs" : "", similar);
+	return fail(-ENOENT, "no function '%s' in %s%s%s%s%s", symbol, path,
+		    *remedy ? " (stripped: only exported functions and main have names)" : "",
+		    libraries ? " or the libraries it needs" : "", similar, remedy);
 }

@@ -150,7 +150,8 @@ static void stripped_functions_have_ranges(void **state)
 	ranges = elf_file_ranges(stripped, &cnt);
 	main_range = elf_range_find(ranges, cnt, fixture_find(named, "main")->addr);
 	add_range = elf_range_find(ranges, cnt, fixture_find(named, "add")->addr);
-	assert_null(main_range->symbol);
+	assert_null(add_range->symbol);
+	assert_string_equal(main_range->symbol->name, "main");
 	assert_int_equal(main_range->start, fixture_find(named, "main")->addr);
 	assert_int_equal(add_range->start, fixture_find(named, "add")->addr);
 	assert_int_equal(add_range->end, main_range->start);

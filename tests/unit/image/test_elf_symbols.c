@@ -186,8 +186,8 @@ static void sections_are_not_needed_to_open(void **state)
 	assert_int_equal(fwrite(&header, sizeof(header), 1, out), 1);
 	fclose(out);
 	file = fixture_open("nosections");
-	elf_file_symbols(file, &cnt);
-	assert_int_equal(cnt, 0);
+	assert_string_equal(elf_file_symbols(file, &cnt)->name, "main"); /* by the start-up code */
+	assert_int_equal(cnt, 1);
 	assert_null(elf_file_symbol_at(file, 0x1000));
 }
 
