@@ -162,6 +162,18 @@ trace_is_served() {
 }
 check 'a trace is served as it is' trace_is_served
 
+# More than a browser opens, and none of them asks for anything.
+idle_connections() {
+	serve "$tmp/t.fxt" || return 1
+	python3 -c '
+import socket, subprocess, sys, time
+connections = [socket.create_connection(("127.0.0.1", 9001)) for _ in range(40)]
+time.sleep(1)
+children = subprocess.run(["pgrep", "-c", "-P", sys.argv[1]], capture_output=True, text=True).stdout
+assert 0 < int(children) <= 16, children' $server && fetch GET t.fxt 200 "$tmp/fetched" && status_is 0 wait $server
+}
+check 'idle connections: few processes, and the trace is served' idle_connections
+
 port_in_use() {
 	serve "$tmp/t.fxt" || return 1
 	refused 1 "--perfetto $tmp/t.fxt" 'port 9001 of 127.0.0.1' || return 1

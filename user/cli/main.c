@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/complete.h"
+#include "cli/own_stack.h"
 
 #define VERSION "0.1"
 
@@ -46,6 +47,7 @@ static void print_help(FILE *file)
 	      "\n",
 	      file);
 	commands_print(&commands, file);
+	fputs("\ntrailcam version says which version this is.\n", file);
 }
 
 /*
@@ -59,17 +61,11 @@ static void occupy_standard_streams(void)
 			return;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
-	int err = rights_limit();
 
-	if (err)
-		return report(err, STATUS_RUN_FAILED);
-
-	occupy_standard_streams();
-
-	if (!strcmp(name, "--version")) {
+	if (!strcmp(name, "version") || !strcmp(name, "--version")) {
 		puts("trailcam " VERSION);
 		return STATUS_OK;
 	}
@@ -78,4 +74,14 @@ int main(int argc, char **argv)
 		return argc > 4 ? commands_complete(&commands, atoi(argv[2]) - 1, argc - 4, argv + 4)
 				: STATUS_OK;
 	return commands_run(&commands, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	int err = rights_limit();
+
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
+	occupy_standard_streams();
+	return own_stack_run(run, argc, argv);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each connection is a process of its own, since browsers open some that they never use. The one that gave out the file tells so by an eventfd.
+ * Each connection is a process of its own, since browsers open some that they never use. The one that gave out the file tells so by an eventfd. One that
+ * does not ask in time is ended, and there are never more than a few.
  */
 #include "cli/serve.h"
 
@@ -16,12 +17,14 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/write_all.h"
 
-enum { PORT = 9001, REQUEST_MAX = 16384, TIMEOUT_SECONDS = 60 };
+enum { PORT = 9001, REQUEST_MAX = 16384, TIMEOUT_SECONDS = 60, REQUEST_SECONDS = 10, CONNECTIONS_MAX = 16 };
 
 struct served {
 	int file;
@@ -112,6 +115,7 @@ static bool answer(int fd, const struct served *served)
 
 	if (fstat(served->file, &st) || !read_request(fd, request))
 		return false;
+	alarm(0);
 	sscanf(request, "%7s %16383s", method, target);
 	snprintf(wanted, sizeof(wanted), "/%s", served->name);
 	if (!strcasestr(request, "\r\nHost: " SERVE_HOST "\r\n")) {
@@ -139,6 +143,7 @@ static void __attribute__((noreturn)) serve_connection(int fd, const struct serv
 	sigemptyset(&none);
 	signal(SIGPIPE, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	alarm(REQUEST_SECONDS); /* for the request as a whole, however it dribbles in */
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	_exit(answer(fd, served) ? eventfd_write(served->done_fd, 1) : 0);
@@ -146,17 +151,29 @@ static void __attribute__((noreturn)) serve_connection(int fd, const struct serv
 
 /* ---- the loop ---- */
 
-static int accept_one(int listen_fd, const struct served *served)
+/* A place for one more connection; NULL: so many are open that another is closed at once. */
+static pid_t *free_place(pid_t *connections)
+{
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (!connections[i] || waitpid(connections[i], NULL, WNOHANG))
+			return &connections[i];
+	return NULL;
+}
+
+static int accept_one(int listen_fd, const struct served *served, pid_t *connections)
 {
 	CLEANUP(closep) int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	pid_t pid;
+	pid_t *place = fd < 0 ? NULL : free_place(connections);
 
-	if (fd < 0)
+	if (!place)
 		return 0;
-	pid = fork();
-	if (!pid)
+	*place = fork();
+	if (!*place)
 		serve_connection(fd, served);
-	return pid < 0 ? fail_errno(-errno, "cannot serve the trace") : 0;
+	if (*place > 0)
+		return 0;
+	*place = 0;
+	return fail_errno(-errno, "cannot serve the trace");
 }
 
 static int open_signals(int *ret_fd)
@@ -175,13 +192,13 @@ int serve_once(int listen_fd, const char *path, const char *name, bool *ret_inte
 	CLEANUP(closep) int file = open(path, O_RDONLY | O_CLOEXEC);
 	CLEANUP(closep) int done_fd = eventfd(0, EFD_CLOEXEC);
 	CLEANUP(closep) int signals = -1;
+	pid_t connections[CONNECTIONS_MAX] = {0};
 	const struct served served = {.file = file, .name = name, .done_fd = done_fd};
 	int err = 0;
 
 	if (file < 0)
 		return fail_errno(-errno, "cannot read %s", path);
 	err = open_signals(&signals);
-	signal(SIGCHLD, SIG_IGN);
 	while (!err) {
 		struct pollfd fds[] = {{.fd = listen_fd, .events = POLLIN},
 				       {.fd = signals, .events = POLLIN},
@@ -192,7 +209,7 @@ int serve_once(int listen_fd, const char *path, const char *name, bool *ret_inte
 		*ret_interrupted = fds[1].revents;
 		if (fds[1].revents || fds[2].revents)
 			return 0;
-		err = accept_one(listen_fd, &served);
+		err = accept_one(listen_fd, &served, connections);
 	}
 	return err;
 }

@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/plain_file.h"
 #include "decode/decoder.h"
 #include "decode/status.h"
 
@@ -70,7 +71,7 @@ struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache
 static int section_map(const struct code_section *wanted, struct cached_section *section)
 {
 	uint64_t slack = wanted->file_offset % sysconf(_SC_PAGESIZE);
-	CLEANUP(closep) int fd = open(wanted->path, O_RDONLY | O_CLOEXEC);
+	CLEANUP(closep) int fd = plain_file_open(wanted->path);
 	struct stat st;
 	void *map;
 

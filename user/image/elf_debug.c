@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/plain_file.h"
 #include "image/elf_internal.h"
 
 static Elf *open_debug(const char *path, int *ret_fd)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = plain_file_open(path);
 	Elf *elf = fd < 0 ? NULL : elf_map(fd);
 
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64) {

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/plain_file.h"
 #include "image/cfi.h"
 #include "image/place.h"
 #include "image/section_list.h"
@@ -290,7 +291,7 @@ size_t image_read(struct image *image, size_t version, uint64_t addr, void *byte
 {
 	const struct image_section *section = image_section_at(image, version, addr);
 	CLEANUP(closep)
-	int fd = section && section->path ? open(section->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd = section && section->path ? plain_file_open(section->path) : -1;
 	uint64_t at = section ? addr - section->addr : 0;
 	ssize_t got;
 

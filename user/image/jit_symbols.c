@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/plain_file.h"
 #include "base/sort.h"
 
 enum {
@@ -56,7 +57,7 @@ static int add(struct jit_symbols *symbols, struct jit_function function, const 
 static int each_line(struct jit_symbols *symbols, const char *path,
 		     int (*fn)(struct jit_symbols *symbols, const char *line))
 {
-	CLEANUP(fclosep) FILE *file = fopen(path, "re");
+	CLEANUP(fclosep) FILE *file = plain_file_stream(path);
 	CLEANUP(freep) char *line = NULL;
 	size_t cap = 0;
 	int err = 0;
@@ -241,7 +242,7 @@ static int read_records(struct jit_symbols *symbols, const uint8_t *bytes, size_
 
 int jit_symbols_read_dump(struct jit_symbols *symbols, const char *path)
 {
-	CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(closep) int fd = plain_file_open(path);
 	struct stat st;
 	void *bytes;
 	int err;

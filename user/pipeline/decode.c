@@ -15,6 +15,7 @@
 #include "pipeline/decode_samples.h"
 #include "pipeline/decoded.h"
 #include "pipeline/history.h"
+#include "pipeline/input.h"
 #include "pipeline/place_allocs.h"
 #include "pipeline/place_hits.h"
 #include "pipeline/stream.h"
@@ -268,7 +269,7 @@ static int decode_trace(struct decoded **ret_decoded, const char *path)
 	return err;
 }
 
-int decode_file(struct decoded **ret_decoded, const char *path, const struct decode_config *config)
+static int decode_path(struct decoded **ret_decoded, const char *path, const struct decode_config *config)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
@@ -288,6 +289,17 @@ int decode_file(struct decoded **ret_decoded, const char *path, const struct dec
 	if (!err)
 		*ret_decoded = TAKE_PTR(decoded);
 	return err;
+}
+
+int decode_file(struct decoded **ret_decoded, const char *path, const struct decode_config *config)
+{
+	CLEANUP(input_release) struct input input = {.fd = -1};
+	int err = input_open(&input, path, config->is_cancelled);
+
+	if (err)
+		return err;
+	err = decode_path(ret_decoded, input.path, config);
+	return err ? input_fail(&input, path, err) : 0;
 }
 
 void decoded_free(struct decoded *decoded)

@@ -30,7 +30,9 @@ struct decoded;
 int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapshot,
 		    const struct decode_config *config);
 
-/* The same for a file: a recording (recording/recording.h), the text of perf script (recording/perf_script.h), or a trace (sinks/fxt_read.h). */
+/*
+ * The same for a file: a recording (recording/recording.h), the text of perf script (recording/perf_script.h), or a trace (sinks/fxt_read.h). "-" is standard input.
+ */
 int decode_file(struct decoded **ret_decoded, const char *path, const struct decode_config *config);
 
 void decoded_free(struct decoded *decoded);

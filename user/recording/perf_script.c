@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/plain_file.h"
 #include "recording/perf_script_line.h"
 
 enum { HASH_MULTIPLIER = 0x9e3779b1, ODD_LINES_MAX = 10 };
@@ -336,7 +337,7 @@ static int add_line(struct perf_script *script, struct script_line *header, cons
 
 bool perf_script_is(const char *path)
 {
-	CLEANUP(fclosep) FILE *file = fopen(path, "re");
+	CLEANUP(fclosep) FILE *file = plain_file_stream(path);
 	CLEANUP(freep) char *text = NULL;
 	struct script_line line = {0};
 	size_t cap = 0;
@@ -394,7 +395,7 @@ static int read_lines(struct perf_script *script, FILE *file, const char *path)
 int perf_script_load(struct perf_script **ret_script, const char *path)
 {
 	CLEANUP(perf_script_freep) struct perf_script *script = calloc(1, sizeof(*script));
-	CLEANUP(fclosep) FILE *file = fopen(path, "re");
+	CLEANUP(fclosep) FILE *file = plain_file_stream(path);
 	int err;
 
 	if (!file)

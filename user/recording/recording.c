@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/plain_file.h"
 #include "base/write_all.h"
 #include "recording/perf_data.h"
 #include "recording/takeover.h"
@@ -206,14 +207,16 @@ static int find_data(const char *path, char **ret_data, char **ret_dir)
 
 static int load_file(struct snapshot *snapshot, const char *data)
 {
-	CLEANUP(closep) int fd = open(data, O_RDONLY | O_CLOEXEC);
+	CLEANUP(closep) int fd = plain_file_open(data);
 	struct stat st;
 	void *bytes;
 
+	if (fd == -EINVAL)
+		return fail(-EBADMSG, "it is not a regular file");
 	if (fd < 0 || fstat(fd, &st))
 		return fail_errno(-errno, "cannot open %s", data);
-	if (!S_ISREG(st.st_mode) || !st.st_size)
-		return fail(-EBADMSG, S_ISREG(st.st_mode) ? "it is empty" : "it is not a regular file");
+	if (!st.st_size)
+		return fail(-EBADMSG, "it is empty");
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return fail_errno(-errno, "cannot map it");

@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/plain_file.h"
 #include "source/uprobe_page.h"
 
 enum { PAGE = 4096, INSN_MAX = 15, NOP5_BYTES = 5, CACHE_SLOTS = 1 << 16, PAST_MAX = 4096 };
@@ -149,14 +150,14 @@ static void compare_to_past(struct code_store *store, struct page *page, const c
 static size_t read_file(const struct code_store *store, const struct sideband_mapping *mapping, uint64_t addr,
 			uint8_t *bytes, size_t size)
 {
-	CLEANUP(closep) int fd = open(mapping->name, O_RDONLY | O_CLOEXEC);
+	CLEANUP(closep) int fd = plain_file_open(mapping->name);
 	char link[96];
 	ssize_t got;
 
 	if (fd < 0) { /* it has been deleted since */
 		snprintf(link, sizeof(link), "/proc/%d/map_files/%lx-%lx", store->pid, mapping->addr,
 			 mapping->addr + mapping->size);
-		fd = open(link, O_RDONLY | O_CLOEXEC);
+		fd = plain_file_open(link);
 	}
 	got = fd < 0 ? 0 : pread(fd, bytes, size, (off_t)(addr - mapping->addr + mapping->file_offset));
 	return got > 0 ? (size_t)got : 0;
@@ -396,7 +397,7 @@ static bool same_as_file(const struct page *page, const struct sideband_mapping 
 
 	if (!mapping->ino)
 		return false;
-	fd = open(mapping->name, O_RDONLY | O_CLOEXEC);
+	fd = plain_file_open(mapping->name);
 	if (fd < 0 || pread(fd, bytes, PAGE, (off_t)(page->addr - mapping->addr + mapping->file_offset)) < 0)
 		return false;
 	return !memcmp(bytes, page->bytes, PAGE);

@@ -45,6 +45,19 @@ static bool read_all(int fd, uint8_t *bytes, size_t size)
 	return true;
 }
 
+/* Anybody may put such a file into /tmp: it is believed only if it is the process's own user's, or root's. */
+static bool is_trusted(const struct stat *st, int32_t pid)
+{
+	unsigned int real, effective;
+	char ids[128];
+
+	if (!st->st_uid)
+		return true;
+	return !proc_status_text(pid, "Uid", ids, sizeof(ids)) &&
+	       sscanf(ids, "%u %u", &real, &effective) == 2 &&
+	       (st->st_uid == real || st->st_uid == effective);
+}
+
 /* 1: copied; 0: there is none. */
 static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, const char *name,
 		     uint64_t addr)
@@ -55,7 +68,7 @@ static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, c
 	size_t size;
 	uint8_t *bytes;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0 || !is_trusted(&st, pid))
 		return 0;
 	size = st.st_size < FILE_BYTES_MAX ? (size_t)st.st_size : FILE_BYTES_MAX;
 	bytes = malloc(size);

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/plain_file.h"
 #include "base/sort.h"
 
 enum { PAGE = 4096, BEHIND_LAST = 4 * PAGE, GROUP_GAP = 16 * PAGE, SEGMENTS_MAX = 4096 };
@@ -97,7 +98,7 @@ static int read_segments(struct core *core, const char *path)
 
 static int core_open(struct core *core, const char *path)
 {
-	*core = (struct core){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+	*core = (struct core){.fd = plain_file_open(path)};
 	if (core->fd < 0)
 		return -errno;
 	return read_segments(core, path);
