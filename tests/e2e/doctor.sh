@@ -35,10 +35,17 @@ usage() {
 }
 check 'wrong usage' usage
 
+# Without Intel PT there is only the slow way, and the last line says so.
+by_stepping_only() {
+	"$trailcam" doctor >"$tmp/out"
+	if grep -q '^works  Intel PT' "$tmp/out"; then ! tail -1 "$tmp/out" | grep -q stepping; else tail -1 "$tmp/out" | grep -q 'by single-stepping only'; fi
+}
+
 if bpf_missing; then
 	skip 'what works' "$bpf_reason"
 	finish
 fi
+check 'single-stepping only, where that is so' by_stepping_only
 works() {
 	"$trailcam" doctor >"$tmp/out" && grep -q '^works  trigger ' "$tmp/out" && says "$tmp/out" 'main job works here' &&
 		! grep -q trailcam /proc/mounts && [ -z "$(pgrep -P $$ -f 'trailcam doctor')" ]

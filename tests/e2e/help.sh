@@ -76,4 +76,29 @@ check 'memtrace: no such command' exits_with 2 memtrace frobnicate
 check 'memtrace: wrong usage' exits_with 2 memtrace stats
 check 'no command' exits_with 2
 check 'no such command' exits_with 2 frobnicate
+# --- the manual as it is read
+renders() {
+	groff -man -Tutf8 -ww docs/trailcam.1 >"$tmp/rendered" 2>"$tmp/warnings" && [ ! -s "$tmp/warnings" ] || {
+		cat "$tmp/warnings"
+		return 1
+	}
+	! grep -nE '(^|[ .,(])\.[BIR]{1,2} ' "$tmp/rendered"
+}
+# In one section no option is described twice (that of memtrace has several commands).
+describes_once() {
+	awk '/^\.SH/ { section = $0 } /^\.TP/ { tag = 1; next } tag && section !~ /EXAMPLES|memtrace/ && /\\-\\-/ {
+		option = $0; sub(/.*\\-\\-/, "", option); sub(/[^a-z\\-].*/, "", option)
+		if (seen[section, option]++) { print section ": " option; bad = 1 }
+	} { tag = 0 } END { exit bad }' docs/trailcam.1
+}
+if command -v groff >/dev/null; then
+	check 'the manual has no macro in its text, and no warning' renders
+else
+	skip 'the manual as it is read' 'groff is not installed'
+fi
+check 'the manual describes each option once' describes_once
+one_figure() {
+	! grep -nE 'some (ten|fifty) thousand times|factor of some ten thousand' README.md docs/*.md docs/trailcam.1
+}
+check 'how slow stepping is: one figure' one_figure
 finish

@@ -11,6 +11,7 @@
 
 struct table {
 	bool json;
+	bool has_pt; /* the processor can trace */
 	size_t cnt;
 };
 
@@ -64,6 +65,7 @@ static int print(void *ctx, const struct finding *finding)
 	struct table *table = ctx;
 	const char *state = states[finding->state];
 
+	table->has_pt |= !strcmp(finding->name, DOCTOR_INTEL_PT) && finding->state == FINDING_WORKS;
 	if (table->json) {
 		print_json(finding, state, !table->cnt);
 	} else {
@@ -106,8 +108,12 @@ int cmd_doctor(int argc, char **argv)
 	if (table.json)
 		puts("\n]");
 	else
-		puts(works ? "\ntrailcam's main job works here: trailcam run -t FUNCTION -- PROGRAM"
-			   : "\ntrailcam's main job does not work here: see what fails above");
+		printf("\ntrailcam's main job %s\n",
+		       !works ? "does not work here: see what fails above"
+		       : table.has_pt
+			       ? "works here: trailcam run -t FUNCTION -- PROGRAM"
+			       : "works here by single-stepping only, some 50,000 times slower than at "
+				 "full speed: trailcam run -t FUNCTION -- PROGRAM");
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = fail_errno(-errno, "cannot write to standard output");
 	return err ? report(err, STATUS_FAILED) : works ? STATUS_OK : STATUS_FAILED;

@@ -10,6 +10,8 @@ enum finding_state {
 	FINDING_NOTE,  /* neither good nor bad */
 };
 
+#define DOCTOR_INTEL_PT "Intel PT" /* the name of the check that is about the processor's own trace */
+
 struct finding {
 	const char *name;
 	enum finding_state state;

@@ -201,7 +201,7 @@ static void try_intel_pt(struct finding *finding)
 		return;
 	}
 	close(fd);
-	set(finding, FINDING_NOTE, "Intel PT can be opened: --source intel_pt, which auto takes, too");
+	set(finding, FINDING_WORKS, "Intel PT can be opened: --source intel_pt, which auto takes, too");
 }
 
 static void try_perf_events(struct finding *finding)
@@ -233,6 +233,6 @@ const struct doctor_check doctor_trials[] = {
 	{"single-stepping", DOCTOR_MAIN, try_stepping},	 {"trigger", DOCTOR_MAIN, try_any},
 	{"uprobe_multi link", DOCTOR_OTHER, try_multi},	 {"perf uprobe", DOCTOR_OTHER, try_perf},
 	{"trigger at return", DOCTOR_OTHER, try_return}, {"condition on memory", DOCTOR_OTHER, try_memory},
-	{"perf events", DOCTOR_OTHER, try_perf_events},	 {"Intel PT", DOCTOR_OTHER, try_intel_pt},
+	{"perf events", DOCTOR_OTHER, try_perf_events},	 {DOCTOR_INTEL_PT, DOCTOR_OTHER, try_intel_pt},
 	{"AUX pause", DOCTOR_OTHER, try_aux_pause},	 {0},
 };
