@@ -26,7 +26,7 @@ struct thread {
 	int32_t pid, tid;
 	struct known_stack *stacks;
 	size_t cnt, cap;
-	uint64_t last_tsc; /* of all that was seen of it */
+	uint64_t last_ns; /* of all that was seen of it */
 };
 
 struct samples {
@@ -165,7 +165,7 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 
 	if (err)
 		return err;
-	thread->last_tsc = trace_clock_tsc(&samples->snapshot->clock, sample->time_ns);
+	thread->last_ns = sample->time_ns;
 	if (is_time(event) && (sample->ip_cnt || sample->stack))
 		return add_stack(samples, thread, sample);
 	return counts_add(samples->decoded->timeline, &count);
@@ -219,7 +219,7 @@ static int build_thread(const struct samples *samples, const struct thread *from
 		free(fresh.name);
 		return err;
 	}
-	return sampled_build(&config, from->stacks, from->cnt, from->last_tsc,
+	return sampled_build(&config, from->stacks, from->cnt, from->last_ns,
 			     &timeline->threads[timeline->thread_cnt - 1]);
 }
 
