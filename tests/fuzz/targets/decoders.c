@@ -62,8 +62,12 @@ static void compare(const struct decoder_config *config, size_t size)
 	struct branch_list ours = {0}, theirs = {0};
 
 	if (!decode(config, size, true, &ours)) {
-		if (decode(config, size, false, &theirs))
+		int err = decode(config, size, false, &theirs);
+
+		if (err) {
+			fprintf(stderr, "reference: %s\n", fail_message(err));
 			abort();
+		}
 		if (first_difference(&ours, &theirs) != SIZE_MAX) {
 			print("fast", &ours);
 			print("reference", &theirs);
