@@ -62,7 +62,7 @@ END
  128 B 40.0 % 128 B 40.0 % 2 128 B 128 B hété (file3.ml)
  128 B 40.0 % 128 B 40.0 % 2 128 B 128 B [unknown]
  64 B 20.0 % 64 B 20.0 % 1 0 B 64 B </script><b>&amp; (file1.ml)
- 0 B 0.0 % 64 B 20.0 % 1 0 B 64 B a;b?c (file2.ml)
+ 0 B 0.0 % 64 B 20.0 % 1 0 B 64 B a;b\nc (file2.ml)
 END
 	}
 	strange_folded() {

@@ -102,12 +102,20 @@ static bool is_dumpable(pid_t pid)
 	return !stat(path, &st) && st.st_uid == getuid();
 }
 
+/* A child that has not executed anything is as this process is. */
+static bool is_child(pid_t pid)
+{
+	uint64_t parent;
+
+	return !proc_status_number(pid, "PPid", 10, &parent) && (pid_t)parent == getpid();
+}
+
 /* Whoever started this process could not do more than the kernel's first rules allow: it has capabilities only for us. */
 static int check_is_callers(pid_t pid, const char *name)
 {
 	uint64_t caps;
 
-	if (!rights_are_gained() ||
+	if (!rights_are_gained() || is_child(pid) ||
 	    (has_ids(pid, "Uid", getuid()) && has_ids(pid, "Gid", getgid()) && is_dumpable(pid) &&
 	     !proc_status_number(pid, "CapPrm", 16, &caps) && !caps))
 		return 0;
