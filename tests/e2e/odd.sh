@@ -20,11 +20,20 @@ same() {
 	}
 }
 
-for what in flags trapflag suspended exec; do
+for what in flags trapflag suspended clock exec; do
 	check "$what: stepped" same $what --source step
 	check "$what: stepped, with its children" same $what --source step --follow-forks
 done
-check 'exec: without branches' same exec --source none
+
+# Its loop, begun anew whenever the timer ticks, is not stepped; the calls of it are complete.
+clock_is_left_out() {
+	same clock --source step --step-log "$tmp/clock.log" --keep-recording "$tmp/clock" || return 1
+	"$trailcam" dump --instructions "$tmp/clock" | cut -d' ' -f1,2 >"$tmp/clock.insn"
+	cut -d' ' -f1,2 "$tmp/clock.log" | diff - "$tmp/clock.insn" | head -5 | grep . && return 1
+	[ "$(cut -f4 "$tmp/t.tsv" | grep -c '^\[untraced')" -ge 601 ] && ! grep -F '[gap' "$tmp/t.tsv" &&
+		[ "$(cut -f4 "$tmp/t.tsv" | grep -c '^odd_clock$')" -eq 1 ]
+}
+check 'the clock is read without being stepped' clock_is_left_out
 
 # let_go: at any moment, from a program that loads flags.
 let_go() {

@@ -7,6 +7,7 @@
  *	blocked		blocks SIGTRAP around system calls that show it, and sends it to itself
  *	ignored		ignores SIGTRAP
  *	suspended	waits for a signal with all others blocked
+ *	clock		reads the clock again and again
  *	exec		another thread than the first one executes a program
  */
 #define _GNU_SOURCE
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -171,6 +173,23 @@ static void odd_suspended(void)
 	}
 }
 
+static void odd_clock(void)
+{
+	struct timespec last = {0}, now = {0};
+	struct timeval time = {0};
+	int back = 0, failed = 0;
+
+	for (int i = 0; i < 300; i++) {
+		failed += clock_gettime(CLOCK_MONOTONIC, &now) + gettimeofday(&time, NULL);
+		back += now.tv_sec < last.tv_sec || (now.tv_sec == last.tv_sec && now.tv_nsec < last.tv_nsec);
+		last = now;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	printf("failed %d, back %d, two clocks apart %d\n", failed, back,
+	       labs(now.tv_sec - time.tv_sec) > 60);
+	printf("no clock %d\n", clock_gettime(99, &now));
+}
+
 static void *wait_for_ever(void *arg)
 {
 	for (;;)
@@ -203,7 +222,7 @@ int main(int argc, char **argv)
 	} odds[] = {
 		{"flags", odd_flags},	  {"loop", odd_loop},	    {"trapflag", odd_trapflag},
 		{"blocked", odd_blocked}, {"ignored", odd_ignored}, {"suspended", odd_suspended},
-		{"exec", odd_exec},
+		{"clock", odd_clock},	  {"exec", odd_exec},
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);

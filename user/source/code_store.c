@@ -97,6 +97,11 @@ const struct maps *code_store_maps(const struct code_store *store)
 	return &store->maps;
 }
 
+uint64_t code_store_own_vdso(const struct code_store *store)
+{
+	return store->own_vdso;
+}
+
 uint64_t code_store_change_cnt(const struct code_store *store)
 {
 	return store->change_cnt;

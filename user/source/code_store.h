@@ -39,6 +39,9 @@ struct insn code_store_insn(struct code_store *store, uint64_t ip, uint64_t now)
 /* What stands at ip has turned out to be a breakpoint of the program's own, where its file has something else: no uprobe, as it seemed. */
 void code_store_found_break(struct code_store *store, uint64_t ip, uint64_t now);
 
+/* Where the process has its vDSO; 0 where it is another one than ours. */
+uint64_t code_store_own_vdso(const struct code_store *store);
+
 /* How often code that was executed has been found to be other code: a decoder must be told of each change. */
 uint64_t code_store_change_cnt(const struct code_store *store);
 

@@ -6,6 +6,7 @@
  *	step_event.c	stops and ends, who is new		step_stop.c	what one step or signal means
  *	step_hide.c	what a target must not notice		step_hit.c	hits that no probe makes
  *	step_thread.c	one thread's PT stream (no ptrace)	step_detach.c	letting go
+ *	step_vdso.c	what is not stepped
  */
 #include "source/step.h"
 
@@ -113,6 +114,7 @@ static enum __ptrace_request settle(struct step_thread *thread)
 static enum __ptrace_request step_over(struct step *step, struct step_thread *thread)
 {
 	if (thread->encoder.enabled) {
+		step_over_vdso(step, thread);
 		if (thread->insn.kind == INSN_SYSCALL)
 			thread->syscall = (long)step_register(thread, offsetof(struct user_regs_struct, rax));
 		step_thread_leave(thread, step_now(step));
@@ -242,6 +244,7 @@ int step_new(struct step **ret_step, const struct step_config *config)
 	step->config = *config;
 	step->params = encoder_default_params();
 	pin_init(&step->pin);
+	step_vdso_init(&step->vdso);
 	err = snapshot_new(&step->sideband);
 	if (err)
 		return err;

@@ -20,6 +20,11 @@ struct step_process {
 	int wait_status;
 };
 
+/* The functions that read the clock: their distance from where the vDSO begins, or 0. */
+struct step_vdso {
+	uint64_t clock_gettime, gettimeofday;
+};
+
 struct step {
 	struct step_config config;
 	struct trace_params params;
@@ -31,6 +36,7 @@ struct step {
 	size_t last; /* index of the thread that stopped last: most likely the next one, too */
 	uint64_t past_instruction_cnt; /* of threads that were forgotten */
 	struct snapshot *sideband;     /* collects the sideband */
+	struct step_vdso vdso;
 	bool started;
 	uint64_t tsc; /* the last one told: time never runs back */
 };
@@ -93,6 +99,13 @@ void step_on_signal(struct step *step, struct step_thread *thread, int signal);
 
 /* The trace ends here, and may go on later: leaves code of a uprobe's. */
 void step_end_detour(struct step *step, struct step_thread *thread);
+
+/* ---- step_vdso.c ---- */
+
+void step_vdso_init(struct step_vdso *ret_vdso);
+
+/* Where the thread is about to read the clock in the vDSO: has done so for it, and it stands behind the call. */
+bool step_over_vdso(struct step *step, struct step_thread *thread);
 
 /* ---- step_hit.c ---- */
 

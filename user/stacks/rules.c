@@ -421,6 +421,14 @@ static size_t find_interrupted(const struct segment *segment, uint64_t to)
 	return 0;
 }
 
+/* One past the frame to which a call has returned during the pause, or 0. */
+static size_t find_returned(const struct segment *segment, uint64_t to)
+{
+	size_t callee = find_callee(segment, to);
+
+	return callee == SIZE_MAX ? 0 : callee;
+}
+
 /* Code goes on at step->to after a pause that began where `resume` would be next; 0: unknown. */
 static void resume_at(struct stacks *stacks, const struct step *step, uint64_t resume)
 {
@@ -439,6 +447,8 @@ static void resume_at(struct stacks *stacks, const struct step *step, uint64_t r
 		return;
 	}
 	interrupted = find_interrupted(segment, to);
+	if (!interrupted)
+		interrupted = find_returned(segment, to);
 	if (interrupted)
 		segment_pop_to(segment, interrupted, step->moment);
 	if (interrupted)
