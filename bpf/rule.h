@@ -16,6 +16,7 @@ struct rule {
 	__u64 slower_than_ns; /* HIT_RETURN: the call took at least this long */
 	__u64 skip;	      /* so many firings that passed the condition are let go first */
 	__u64 every_ns;	      /* at most one hit in this time; 0: no limit */
+	__u64 held;	      /* not 0: no firing counts for now; user space changes it at any time */
 	/* written by the program */
 	__u64 passed;	  /* firings for which the condition held */
 	__u64 next_ns;	  /* `every_ns`: no hit before this time */

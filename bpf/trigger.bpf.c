@@ -116,7 +116,11 @@ static __always_inline bool is_due(struct rule *rule, __u64 now)
 static __always_inline bool passes(struct rule *rule, struct pt_regs *regs, struct firing *firing,
 				   __u64 *ret_now)
 {
-	int holds = judge(regs, firing);
+	int holds;
+
+	if (*(volatile __u64 *)&rule->held)
+		return 0;
+	holds = judge(regs, firing);
 
 	if (holds < 0)
 		__sync_fetch_and_add(&rule->unreadable, 1);

@@ -42,7 +42,7 @@ start() {
 # trace NAME: what it does from there on until it ends.
 trace() {
 	# What a script starts in the background ignores SIGINT otherwise.
-	env --default-signal=INT timeout -s INT 120 "$trailcam" attach -v --source step --follow-forks --snapshot-size 64M \
+	env --default-signal=INT timeout -s INT 120 "$trailcam" attach -v --source step --max-stall none --follow-forks --snapshot-size 64M \
 		--step-log "$tmp/$1.log" --keep-recording "$tmp/$1" -o "$tmp/$1.fxt.gz" -p $target 2>"$tmp/$1.err" 3>&- &
 	tracer=$!
 	wait_for "$tmp/$1.err" 'debug: attached' && echo >&3

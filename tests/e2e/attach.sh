@@ -28,7 +28,7 @@ say() {
 attach() {
 	: >"$tmp/err" # what the last one said is not what is waited for
 	# What a script starts in the background ignores SIGINT otherwise.
-	env --default-signal=INT "$trailcam" attach -v -o "$tmp/t.tsv" "$@" >"$tmp/err" 2>&1 &
+	env --default-signal=INT "$trailcam" attach -v --source step --max-stall none -o "$tmp/t.tsv" "$@" >"$tmp/err" 2>&1 &
 	tracer=$!
 	ours="$ours $tracer"
 	wait_for "$tmp/err" 'debug: attached'
@@ -220,7 +220,7 @@ check 'a thread' not_a_process
 
 traced_already() {
 	attach -p $target || return 1
-	status_is 1 "$trailcam" attach -p $target -o "$tmp/r.tsv" 2>"$tmp/second" && says "$tmp/second" "is already traced by process" &&
+	status_is 1 "$trailcam" attach --source step -p $target -o "$tmp/r.tsv" 2>"$tmp/second" && says "$tmp/second" "is already traced by process" &&
 		says "$tmp/second" '(trailcam)' || return 1
 	kill -INT $tracer
 	ends_with 0 $tracer && is_free $target
@@ -230,7 +230,7 @@ check 'traced already: by whom' traced_already
 other_user() {
 	mkdir -p "$tmp/open" && chmod 755 "$tmp" && chmod 777 "$tmp/open" && cp "$trailcam" "$tmp/open/"
 	status_is 1 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all "$tmp/open/trailcam" \
-		attach -p $target -o "$tmp/open/r.tsv" 2>"$tmp/err" && says "$tmp/err" 'belongs to user root: attaching to it needs CAP_SYS_PTRACE'
+		attach --source step -p $target -o "$tmp/open/r.tsv" 2>"$tmp/err" && says "$tmp/err" 'belongs to user root: attaching to it needs CAP_SYS_PTRACE'
 }
 if [ "$(id -u)" -eq 0 ]; then
 	check "another user's process" other_user
@@ -244,7 +244,7 @@ say t quit
 dies_meanwhile() {
 	for round in 1 2 4 6 8; do
 		start d || return 1
-		"$trailcam" attach -p $target -o "$tmp/t.tsv" >"$tmp/err" 2>&1 &
+		"$trailcam" attach --source step -p $target -o "$tmp/t.tsv" >"$tmp/err" 2>&1 &
 		tracer=$!
 		sleep 0.0$round
 		kill -9 $target

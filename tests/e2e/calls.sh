@@ -196,7 +196,7 @@ node() {
 	tries=0
 	until grep -q warm "$tmp/out" || [ $((tries += 1)) -gt 120 ]; do sleep 0.5; done
 	rm -rf "$tmp/rec"
-	timeout -s INT 5 "$trailcam" attach --source step -p "$pid" --step-log "$tmp/log" --keep-recording "$tmp/rec" -o "$tmp/t.fxt" 2>"$tmp/err"
+	timeout -s INT 5 "$trailcam" attach --source step --max-stall none -p "$pid" --step-log "$tmp/log" --keep-recording "$tmp/rec" -o "$tmp/t.fxt" 2>"$tmp/err"
 	kill "$pid"
 	rm -f "/tmp/perf-$pid.map"
 	"$trailcam" decode "$tmp/rec" -o "$tmp/node.tsv" 2>>"$tmp/err" || {

@@ -102,7 +102,7 @@ attached() {
 	"$programs/allocs" forever &
 	pid=$!
 	wait_until_runs $pid allocs || return 1
-	"$trailcam" attach -p $pid --source step --memtrace=1 -t mix --max-hits 2 --keep-recording "$tmp/rec" -o "$tmp/t.fxt.gz" 2>"$tmp/err"
+	"$trailcam" attach -p $pid --source step --max-stall none --memtrace=1 -t mix --max-hits 2 --keep-recording "$tmp/rec" -o "$tmp/t.fxt.gz" 2>"$tmp/err"
 	status=$?
 	kill -0 $pid && kill $pid
 	[ $status -eq 0 ] && "$trailcam" dump --slices "$tmp/rec" >"$tmp/slices" && grep -q '\[malloc: [0-9]* bytes at 0x' "$tmp/slices"

@@ -32,7 +32,8 @@ enum {
 	OPT_KEEP,
 	OPT_MAX_SIZE,
 	OPT_FOLLOW_FORKS,
-	OPT_STEP_FROM,
+	OPT_DURATION,
+	OPT_MAX_STALL,
 	OPT_STEP_LOG,
 	OPT_STEP_OVERFLOW,
 	OPT_LINK,
@@ -73,7 +74,10 @@ static const struct argp_option table[] = {
 	{"cpu-wide", OPT_CPU_WIDE, NULL, 0, "intel_pt: trace whatever runs on any processor", 24},
 	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
 	 "Trace the children that are forked, too, and what they exec", 24},
-	{"step-from", OPT_STEP_FROM, "SYMBOL", 0, "step: run at full speed up to the first call of SYMBOL",
+	{"duration", OPT_DURATION, "TIME", 0, "End the recording after TIME: 10s", 22},
+	{"max-stall", OPT_MAX_STALL, "TIME|none", 0,
+	 "step: end the recording once the targets have been held or stepped for TIME altogether (default: "
+	 "200ms with attach, none with run)",
 	 25},
 	{"step-log", OPT_STEP_LOG, "FILE", 0, "step: write each instruction's thread and address to FILE",
 	 26},
@@ -158,6 +162,13 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 	case OPT_MEMTRACE:
 		return parse_alloc_interval("--memtrace", arg ? arg : ALLOC_INTERVAL,
 					    &options->capture.alloc_interval);
+	case OPT_DURATION:
+		return parse_duration("--duration", arg, &options->capture.duration_ns);
+	case OPT_MAX_STALL:
+		options->capture.max_stall_ns = 0;
+		return strcmp(arg, "none")
+			       ? parse_duration("--max-stall", arg, &options->capture.max_stall_ns)
+			       : 0;
 	case OPT_STEP_OVERFLOW:
 		return parse_count("--step-overflow", arg, &options->capture.step_overflow);
 	default:
@@ -186,9 +197,6 @@ static void parse_switch(struct capture_options *options, int key, char *arg)
 	case OPT_FULL:
 		options->capture.full = true;
 		break;
-	case OPT_STEP_FROM:
-		options->capture.step_from = arg;
-		break;
 	default:
 		options->capture.step_log = arg;
 		break;
@@ -211,7 +219,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PER_THREAD:
 	case OPT_CPU_WIDE:
 	case OPT_FULL:
-	case OPT_STEP_FROM:
 	case OPT_STEP_LOG:
 		parse_switch(options, key, arg);
 		return 0;
@@ -223,6 +230,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_KERNEL:
 	case OPT_LINK:
 	case OPT_MEMTRACE:
+	case OPT_DURATION:
+	case OPT_MAX_STALL:
 	case OPT_STEP_OVERFLOW:
 		err = parse_value(options, key, arg);
 		if (err)
@@ -232,6 +241,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->capture.triggers = options->trigger.requests;
 		options->capture.trigger_cnt = options->trigger.cnt;
 		options->capture.until = options->trigger.until;
+		options->capture.start = options->trigger.start;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -62,6 +62,15 @@ void say_capture_end(const struct capture_options *options, const struct capture
 		log_say("interrupted%s%s: the trace ends here", options->capture.trigger_cnt ? ", " : "",
 			hits);
 		break;
+	case CAPTURE_TIMED_OUT:
+		log_say("the time is up (--duration)%s%s: the trace ends here", hits[0] ? ", " : "", hits);
+		break;
+	case CAPTURE_STALLED:
+		log_say("%s was held for %.4g ms (--max-stall)%s%s: the trace ends here, and it runs on at "
+			"full "
+			"speed",
+			targets, (double)options->capture.max_stall_ns / 1e6, hits[0] ? ", " : "", hits);
+		break;
 	case CAPTURE_EXITED:
 		say_exit(options, hits, targets, wait_status);
 		break;

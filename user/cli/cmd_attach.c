@@ -17,6 +17,9 @@ struct attach_options {
 	struct targets targets;
 };
 
+/* --max-stall: what people hardly notice, and a step of 10,000 instructions at least. */
+enum { MAX_STALL_NS = 200000000 };
+
 enum { OPT_COMM = 1024, OPT_CGROUP, OPT_CONTAINER };
 
 static const struct argp_option table[] = {
@@ -139,6 +142,7 @@ int cmd_attach(int argc, char **argv)
 	struct attach_options attach = {.options = CAPTURE_OPTIONS_DEFAULT};
 	int err, status;
 
+	attach.options.capture.max_stall_ns = MAX_STALL_NS;
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam attach";
 	options_parse(&argp, argc, argv, 0, &attach);

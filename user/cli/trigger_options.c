@@ -23,6 +23,7 @@ enum {
 	OPT_MULTI_SNAPSHOT,
 	OPT_FREEZE,
 	OPT_SPIN,
+	OPT_STEP_FROM,
 };
 
 static const struct argp_option options[] = {
@@ -46,6 +47,10 @@ static const struct argp_option options[] = {
 	 "Take a snapshot at each hit, up to --max-hits (default: 100), and go on", 9},
 	{"freeze", OPT_FREEZE, NULL, 0, "The hit stops the program (SIGSTOP) until the snapshot is taken",
 	 10},
+	{"step-from", OPT_STEP_FROM, "PLACE", 0,
+	 "step: run at full speed up to PLACE, before each snapshot; conditions that follow (--when, "
+	 "--slower-than, --skip, --every) are its own",
+	 25},
 	{"spin", OPT_SPIN, NULL, 0, "Wait for hits in a busy loop: quicker, and costs a processor", 11},
 	{0},
 };
@@ -53,6 +58,8 @@ static const struct argp_option options[] = {
 /* The trigger that a rule is for. */
 static struct trigger_request *request_of(struct trigger_options *trigger)
 {
+	if (trigger->at_start)
+		return &trigger->start;
 	return trigger->cnt ? &trigger->requests[trigger->cnt - 1] : &trigger->for_all;
 }
 
@@ -61,6 +68,7 @@ static int add_trigger(struct trigger_options *trigger, const char *spec)
 	/* One is left for --step-from. */
 	if (trigger->cnt == TRIGGER_MAX - 1)
 		return fail(-EINVAL, "too many triggers: at most %d", TRIGGER_MAX - 1);
+	trigger->at_start = false;
 	trigger->requests[trigger->cnt++] = (struct trigger_request){.spec = spec};
 	return 0;
 }
@@ -210,11 +218,15 @@ static int check(struct trigger_options *trigger)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct trigger_options *trigger = state->input;
-	int err;
+	int err = 0;
 
 	switch (key) {
 	case 't':
 		err = add_trigger(trigger, arg);
+		break;
+	case OPT_STEP_FROM:
+		trigger->at_start = true;
+		trigger->start = (struct trigger_request){.spec = arg};
 		break;
 	case OPT_WHEN:
 	case OPT_SLOWER_THAN:

@@ -12,6 +12,8 @@
 struct trigger_options {
 	struct trigger_request requests[TRIGGER_MAX];
 	size_t cnt;
+	struct trigger_request start;	/* that of --step-from, with its rules ... */
+	bool at_start;			/* ... which those that are parsed belong to */
 	struct trigger_request for_all; /* rules before the first trigger */
 	struct capture_until until;
 };

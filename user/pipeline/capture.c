@@ -113,8 +113,8 @@ static int take_snapshot(struct capture *capture, bool *ret_more)
 	for (size_t i = first; i < snapshot->aux_cnt; i++)
 		capture->aux_bytes += snapshot->aux[i].size;
 	capture->snapshot_cnt++;
-	*ret_more =
-		until->multi_snapshot && capture->hit && !interrupt_pending() && capture->snapshot_cnt < max;
+	*ret_more = until->multi_snapshot && capture->hit && !interrupt_pending() &&
+		    !capture_is_over(capture) && capture->snapshot_cnt < max;
 	if (*ret_more && snapshot_bytes(capture) > capture->config->max_bytes) {
 		log_warn("%llu snapshots have filled the room of %zu KiB there is for them (--max-size): the "
 			 "recording "
@@ -123,6 +123,17 @@ static int take_snapshot(struct capture *capture, bool *ret_more)
 		*ret_more = false;
 	}
 	return 0;
+}
+
+/* The start point is armed again; until it is reached the targets run at full speed. */
+static void wait_for_start(struct capture *capture)
+{
+	if (!capture->config->start.spec)
+		return;
+	trigger_set_hold(capture->set, true);
+	capture_take_hits(capture);
+	capture->hit = capture->start_hit = false;
+	step_rest(capture->step);
 }
 
 /* Runs the program from snapshot to snapshot. */
@@ -145,6 +156,7 @@ static int run(struct capture *capture, enum step_end *ret_end)
 			capture->hit = false;
 			capture->hit_before = true;
 			capture->stopped_ns = 0;
+			wait_for_start(capture);
 			err = capture->pt ? pt_start(capture->pt) : 0;
 			if (err)
 				return err;
@@ -158,7 +170,7 @@ static int finish(struct capture *capture, bool exited)
 	int err = capture->pt ? pt_describe(capture->pt, capture->snapshot)
 			      : step_describe(capture->step, capture->snapshot);
 
-	if (!err && capture->config->source == CAPTURE_NONE) {
+	if (!err && capture->source == CAPTURE_NONE) {
 		free(capture->snapshot->source);
 		capture->snapshot->source = strdup("none");
 		err = capture->snapshot->source ? 0 : -ENOMEM;
@@ -215,7 +227,9 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	interrupt_watch(capture->launch.pid);
 	if (capture->config->path)
 		launch_go(&capture->launch);
+	capture_begin_limits(capture);
 	err = run(capture, &end);
+	capture_end_limits();
 	if (err)
 		return abandon(capture, err);
 	err = end == STEP_EXITED && capture->config->path
@@ -229,14 +243,16 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	err = finish(capture, end == STEP_EXITED);
 	if (err)
 		return err;
-	if (capture->config->step_from && !step_started(capture->step))
+	if (capture->config->start.spec && !capture->was_started)
 		log_warn("the start point %s was never reached: nothing was traced",
-			 capture->config->step_from);
+			 capture->config->start.spec);
 	if (!capture->pt)
 		log_debug("%llu instructions stepped",
 			  (unsigned long long)step_instruction_cnt(capture->step));
 	*ret_end = capture->hit || capture->hit_before ? CAPTURE_HIT
 		   : end == STEP_EXITED		       ? CAPTURE_EXITED
+		   : capture->stalled		       ? CAPTURE_STALLED
+		   : capture->timed_out		       ? CAPTURE_TIMED_OUT
 						       : CAPTURE_INTERRUPTED;
 	*ret_snapshot = TAKE_PTR(capture->snapshot);
 	return 0;

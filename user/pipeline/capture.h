@@ -35,6 +35,14 @@ struct capture_until {
 	uint64_t max_hits;     /* which hit is the last; 0: 1, or with multi_snapshot 100 */
 };
 
+/* How far a recording has come. */
+struct capture_progress {
+	uint64_t elapsed_ns;
+	uint64_t instructions; /* that were stepped; 0 with other sources */
+	uint64_t hits;	       /* of triggers, so far */
+	bool waits_for_start; /* the start point has not been reached, or not again since the last snapshot */
+};
+
 struct launch_signals;
 
 struct capture_config {
@@ -52,23 +60,30 @@ struct capture_config {
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
 	struct capture_until until;
-	const char *step_from;	 /* a spec, or NULL: stepping starts with the program */
-	const char *step_log;	 /* file for the instruction log, or NULL */
-	uint64_t step_overflow;	 /* see step_config.overflow_every */
-	size_t ring_size;	 /* bytes per AUX ring; 0: the default */
-	uint64_t alloc_interval; /* allocations are sampled, too, one for so many bytes; 0: no */
-	size_t max_bytes;	 /* no further snapshot once they hold more than this */
+	struct trigger_request start; /* where stepping starts; spec NULL: with the program, or at once */
+	const char *step_log;	      /* file for the instruction log, or NULL */
+	uint64_t step_overflow;	      /* see step_config.overflow_every */
+	size_t ring_size;	      /* bytes per AUX ring; 0: the default */
+	uint64_t alloc_interval;      /* allocations are sampled, too, one for so many bytes; 0: no */
+	uint64_t duration_ns;	      /* the recording ends after this time; 0: it has no limit */
+	uint64_t max_stall_ns; /* it ends when the targets were held or stepped for so long; 0: no limit */
+	size_t max_bytes;      /* no further snapshot once they hold more than this */
 	enum capture_source source;
 	struct pt_timing timing;    /* for the intel_pt source */
 	const char *const *filters; /* for it, too: only these functions are traced (specs); none: all */
 	size_t filter_cnt;
 	enum trigger_link link;
+	/* Called some ten times a second while the recording lasts; or NULL. */
+	void (*progress)(void *ctx, const struct capture_progress *progress);
+	void *progress_ctx;
 };
 
 enum capture_end {
 	CAPTURE_HIT,
 	CAPTURE_EXITED,	     /* the program, or the last target, ended without a hit */
 	CAPTURE_INTERRUPTED, /* Ctrl-C */
+	CAPTURE_TIMED_OUT,   /* config.duration_ns */
+	CAPTURE_STALLED,     /* config.max_stall_ns */
 };
 
 struct capture;

@@ -91,7 +91,7 @@ bool capture_stop_wanted(void *ctx)
 
 	capture_take_hits(capture);
 	capture_take_allocs_sometimes(capture);
-	return capture->hit || capture->out_of_room || interrupt_pending();
+	return capture_is_over(capture) || capture->hit || capture->out_of_room || interrupt_pending();
 }
 
 /* ---- triggers that are no probes ---- */

@@ -20,7 +20,8 @@ struct alloc_source {
 
 struct capture {
 	const struct capture_config *config;
-	struct trigger *triggers; /* the user's, then that of step_from */
+	enum capture_source source; /* that was chosen: not AUTO */
+	struct trigger *triggers;   /* the user's, then that of step_from */
 	size_t trigger_cnt;
 	struct hit_stacks *stacks;
 	struct goid *goids;	 /* of the triggers */
@@ -39,7 +40,11 @@ struct capture {
 	FILE *step_log;
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;
-	bool hit; /* to be followed by a snapshot */
+	uint64_t began_ns,
+		told_ns; /* CLOCK_MONOTONIC: the recording began; config->progress() was called last */
+	bool timed_out, stalled;
+	bool was_started; /* the start point was reached */
+	bool hit;	  /* to be followed by a snapshot */
 	uint64_t hit_cnt;
 	uint64_t snapshot_cnt;
 	uint64_t aux_bytes; /* in the snapshots */
@@ -80,10 +85,27 @@ void capture_take_allocs_sometimes(struct capture *capture);
 void capture_end_allocs(struct capture *capture);
 void capture_release_allocs(struct capture *capture);
 
-/* ---- capture_setup.c ---- */
+/* ---- capture_source.c ---- */
 
 /* Whether the targets run at full speed, and are only watched. */
 bool capture_is_free_running(const struct capture *capture);
+
+/* Chooses the source, says so where the user did not, and refuses options that it does not have. 0, or -errno with a sentence. */
+int capture_choose_source(struct capture *capture);
+
+/* ---- capture_limits.c ---- */
+
+/* The recording begins or has ended: time is to be looked at now and then, or no more. */
+void capture_begin_limits(struct capture *capture);
+void capture_end_limits(void);
+
+/* Whether a limit of time is reached; tells of the progress. */
+bool capture_is_over(struct capture *capture);
+
+/* Milliseconds that may be slept until the next look at it; -1: for ever. */
+int capture_patience_ms(const struct capture *capture);
+
+/* ---- capture_setup.c ---- */
 
 /* Resolves the triggers, opens the source, starts or takes hold of the targets, attaches the probes. 0, or -errno with a sentence. */
 int capture_set_up(struct capture *capture);

@@ -112,7 +112,7 @@ static int resolve_trigger(struct capture *capture, const struct trigger_request
 static int resolve_triggers(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
-	size_t cnt = config->trigger_cnt + (config->step_from ? 1 : 0);
+	size_t cnt = config->trigger_cnt + (config->start.spec ? 1 : 0);
 	int err = 0;
 
 	capture->triggers = calloc(cnt + 1, sizeof(*capture->triggers));
@@ -120,11 +120,8 @@ static int resolve_triggers(struct capture *capture)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->trigger_cnt && !err; i++)
 		err = resolve_trigger(capture, &config->triggers[i], HIT_STOP);
-	if (!err && config->step_from) {
-		struct trigger_request start = {.spec = config->step_from};
-
-		err = resolve_trigger(capture, &start, HIT_START);
-	}
+	if (!err && config->start.spec)
+		err = resolve_trigger(capture, &config->start, HIT_START);
 	capture->probes =
 		(struct probe_map){.triggers = capture->triggers, .trigger_cnt = capture->trigger_cnt};
 	return err;
@@ -156,17 +153,12 @@ static int open_step_log(struct capture *capture)
 	return 0;
 }
 
-bool capture_is_free_running(const struct capture *capture)
-{
-	return capture->pt || capture->config->source == CAPTURE_NONE;
-}
-
 /* What fills has to be fetched in time. */
 static int idle_ms(const struct capture *capture)
 {
 	if (capture->pt && capture->config->full)
 		return DRAIN_FULL_MS;
-	return capture->pt || capture->alloc_source_cnt ? DRAIN_MS : -1;
+	return capture->pt || capture->alloc_source_cnt ? DRAIN_MS : capture_patience_ms(capture);
 }
 
 /* The targets run at full speed, and the hit has to be heard of. What led to it must not be overwritten. */
@@ -193,65 +185,6 @@ static void idle(void *ctx)
 			 "recording ends here",
 			 capture->config->max_bytes >> 10);
 	}
-}
-
-static int open_pt(struct capture *capture)
-{
-	const struct capture_config *config = capture->config;
-	struct pt_config pt = {
-		.sysfs = PT_SYSFS,
-		.timing = config->timing,
-		.ring_size = config->ring_size,
-		.follow_forks = config->follow_forks,
-		.scope = config->scope,
-		.per_thread = config->per_thread,
-		.full = config->full,
-		/* Between snapshots the trace must go on. */
-		.pause = !config->until.multi_snapshot && config->trigger_cnt,
-	};
-
-	if (config->source != CAPTURE_INTEL_PT && (config->source != CAPTURE_AUTO || !pt_is_here(PT_SYSFS)))
-		return 0;
-	if (config->step_from || config->step_log || config->step_overflow)
-		return fail(-EINVAL,
-			    "--step-from, --step-log and --step-overflow belong to --source step; the source "
-			    "here is intel_pt");
-	return pt_new(&capture->pt, &pt);
-}
-
-/* Another source has nothing of what they ask for. */
-static int refuse_pt_options(const struct capture_config *config)
-{
-	if (config->full)
-		return fail(-EINVAL, "--full-execution belongs to --source intel_pt; the step source's rings "
-				     "hold what --snapshot-size says");
-	if (config->cpu_wide)
-		return fail(-EINVAL, "--cpu-wide belongs to --source intel_pt");
-	if (config->scope != PT_USER)
-		return fail(-EINVAL,
-			    "--kernel belongs to --source intel_pt: single-stepping sees user code only");
-	if (config->per_thread)
-		return fail(-EINVAL,
-			    "--per-thread belongs to --source intel_pt; the step source always has a "
-			    "ring for each thread");
-	return config->filter_cnt ? fail(-EINVAL, "--filter belongs to --source intel_pt") : 0;
-}
-
-static int check_pt_options(const struct capture_config *config)
-{
-	if (config->full && config->until.multi_snapshot)
-		return fail(-EINVAL,
-			    "--full-execution and --multi-snapshot exclude each other: there is one trace");
-	if (config->cpu_wide && config->per_thread)
-		return fail(-EINVAL, "--per-thread and --cpu-wide exclude each other");
-	if (config->cpu_wide && config->filter_cnt)
-		return fail(-EINVAL, "--filter and --cpu-wide exclude each other: the kernel sets filters "
-				     "for targets only");
-	if (config->scope != PT_USER && config->filter_cnt)
-		return fail(-EINVAL,
-			    "--filter and --kernel exclude each other: functions of the kernel are not "
-			    "among those that a filter can name");
-	return 0;
 }
 
 static int resolve_filter(struct capture *capture, const char *spec)
@@ -305,6 +238,16 @@ static int set_filters(struct capture *capture)
 	return capture->snapshot->filter ? pt_set_filter(capture->pt, capture->filters.text) : -ENOMEM;
 }
 
+/* What comes before is no part of the trace. */
+static void started(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	capture->was_started = true;
+	if (capture->set)
+		trigger_set_hold(capture->set, false);
+}
+
 static int born(void *ctx, pid_t pid, pid_t tid)
 {
 	struct capture *capture = ctx;
@@ -320,12 +263,13 @@ static int open_source(struct capture *capture)
 		.signalled = capture_signalled,
 		.ring_size = capture->config->ring_size ? capture->config->ring_size : RING_SIZE_DEFAULT,
 		.follow_forks = capture->config->follow_forks,
-		.wait_for_start = capture->config->step_from || free_running,
+		.wait_for_start = capture->config->start.spec || free_running,
 		.idle = free_running ? idle : NULL,
 		.overflow_every = capture->config->step_overflow,
 		.log = capture->step_log,
 		.code = {.unpatch = unpatch, .ctx = capture},
 		.start_wanted = capture_start_wanted,
+		.started = started,
 		.stop_wanted = capture_stop_wanted,
 		.mapped = mapped,
 		.adopted = adopted,
@@ -416,6 +360,7 @@ static int attach_probes(struct capture *capture)
 		.freeze = capture->config->until.freeze && capture_is_free_running(capture),
 		.pause = capture->pt && pt_pauses(capture->pt),
 		.stop_at = capture_stop_at(&capture->config->until),
+		.hold = !capture_is_free_running(capture),
 	};
 	int err;
 
@@ -472,13 +417,11 @@ int capture_set_up(struct capture *capture)
 	const struct capture_config *config = capture->config;
 	int err;
 
-	err = open_pt(capture);
+	err = for_targets(capture, check_target);
 	if (!err)
-		err = capture->pt ? check_pt_options(config) : refuse_pt_options(config);
+		err = capture_choose_source(capture);
 	if (!err && capture_is_free_running(capture))
 		idle_prepare();
-	if (!err)
-		err = for_targets(capture, check_target);
 	if (!err)
 		err = resolve_triggers(capture);
 	if (!err)

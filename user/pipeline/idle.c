@@ -59,6 +59,7 @@ void idle_wait(struct trigger_set *set, bool spin, int timeout_ms)
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	sigdelset(&mask, SIGCHLD);
 	while (!interrupt_pending() && !child_waits() && !(set && trigger_set_pending(set)))
-		if (ppoll(&pollfd, set ? 1 : 0, timeout_ms < 0 ? NULL : &timeout, &mask) >= 0)
+		if (ppoll(&pollfd, set ? 1 : 0, timeout_ms < 0 ? NULL : &timeout, &mask) >= 0 ||
+		    timeout_ms >= 0)
 			return;
 }

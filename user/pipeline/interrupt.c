@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -12,6 +13,8 @@
 static volatile sig_atomic_t pending;
 static volatile sig_atomic_t orphaned;
 static volatile pid_t passed_on_to;
+static timer_t ticker;
+static bool has_ticker;
 
 /* Until somebody asks, there is one a second: the first may come just before a wait that it was to end. */
 static void remind(void)
@@ -32,6 +35,26 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	remind();
 	if (info->si_code <= 0 && passed_on_to > 0)
 		kill(passed_on_to, signal);
+}
+
+/* Needs no reminder: it comes again. */
+static void on_tick(int signal)
+{
+	(void)signal;
+}
+
+void interrupt_waits(uint64_t ns)
+{
+	struct sigaction action = {.sa_handler = on_tick};
+	struct itimerspec every = {.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + 1};
+
+	every.it_value = every.it_interval;
+	sigaction(event.sigev_signo, &action, NULL);
+	if (has_ticker || !timer_create(CLOCK_MONOTONIC, &event, &ticker)) {
+		has_ticker = true;
+		timer_settime(ticker, 0, &every, NULL);
+	}
 }
 
 static void watch_alarm(void)

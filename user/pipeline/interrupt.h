@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -12,6 +13,9 @@ void interrupt_watch(pid_t target);
 
 /* The signal that came, or 0. */
 int interrupt_pending(void);
+
+/* From here on each wait is interrupted (EINTR) once in `ns` nanoseconds, for the clock to be looked at; 0: no more. */
+void interrupt_waits(uint64_t ns);
 
 /* The target is gone: nothing is passed on any more. */
 void interrupt_target_gone(void);

@@ -71,6 +71,8 @@ void pin_init(struct pin *pin)
 			   -1, 0);
 
 	*pin = (struct pin){.cpu = -1, .guard_fd = -1, .table = table == MAP_FAILED ? NULL : table};
+	if (pin->table)
+		guard_start(pin);
 }
 
 /* The processor that we are on, if the target may be there, too; else one that both may use. */
@@ -103,7 +105,7 @@ static int begin(struct pin *pin, const cpu_set_t *allowed)
 	if (!pin->table || sched_getaffinity(0, sizeof(pin->own), &pin->own))
 		return -1;
 	cpu = choose_cpu(pin, allowed);
-	if (cpu < 0 || guard_start(pin))
+	if (cpu < 0 || pin->guard_fd < 0)
 		return -1;
 	pin->cpu = cpu;
 	return pin_to(0, cpu);
@@ -167,13 +169,22 @@ void pin_forget(struct pin *pin, pid_t tid)
 	}
 }
 
+void pin_rest(struct pin *pin)
+{
+	if (pin->cpu < 0)
+		return;
+	restore_all(pin->table);
+	pin->table->cnt = 0;
+	pin->cpu = -1;
+	sched_setaffinity(0, sizeof(pin->own), &pin->own);
+}
+
 void pin_release(struct pin *pin)
 {
 	ssize_t written;
 
-	if (pin->cpu >= 0) {
-		restore_all(pin->table);
-		sched_setaffinity(0, sizeof(pin->own), &pin->own);
+	pin_rest(pin);
+	if (pin->guard_fd >= 0) {
 		written = write(pin->guard_fd, "d", 1);
 		(void)written; /* a guard that is gone already has nothing to do */
 		close(pin->guard_fd);

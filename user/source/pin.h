@@ -19,7 +19,10 @@ struct pin {
 	int guard_fd;
 };
 
-/* Nothing is pinned yet. To be released even if it fails to get what it needs. */
+/*
+ * Nothing is pinned yet. To be released even if it fails to get what it needs. It must come before whatever is to end with the descriptors that hold it, such as
+ * probes: the watching process has copies of those that are open by then.
+ */
 void pin_init(struct pin *pin);
 
 /* Pins the thread `tid`, with the first of them also the calling thread. */
@@ -34,5 +37,8 @@ void pin_let_go(const struct pin *pin, pid_t tid, pid_t from);
 /* It has ended. */
 void pin_forget(struct pin *pin, pid_t tid);
 
-/* All threads get theirs back. */
+/* All threads get theirs back, the calling one, too; more may be pinned later. */
+void pin_rest(struct pin *pin);
+
+/* The same, for good. */
 void pin_release(struct pin *pin);

@@ -25,10 +25,11 @@
 #include "base/error.h"
 #include "base/rights.h"
 #include "source/jit_files.h"
+#include "source/proc_status.h"
 #include "source/step_hide.h"
 #include "source/step_internal.h"
 
-enum { PATIENCE_MS = 200 };
+enum { PATIENCE_MS = 200, GATHER_MS = 50 };
 
 uint64_t step_now(struct step *step)
 {
@@ -138,6 +139,7 @@ static void resume(struct step *step, struct step_thread *thread, int signal)
 	if (signal && step_is_caught(thread, signal))
 		step_block_trap_again(thread);
 	thread->held = false;
+	thread->stepped = step->started;
 	/* ESRCH: killed in the meantime; its exit will be reported. */
 	ptrace(request, thread->tid, NULL, (void *)(long)signal);
 }
@@ -211,8 +213,85 @@ static void resume_all(struct step *step)
 			go_on(step, step->threads[i]);
 }
 
+/* ---- the start ---- */
+
+/* A thread that runs, or will in a moment: sleepers are asked to stop, and wake up for it, but those deep in the kernel do not. */
+static bool is_on_its_way(const struct step_thread *thread)
+{
+	char state[16];
+
+	return !thread->dead && !thread->held && !thread->group_stop &&
+	       !proc_status_text(thread->tid, "State", state, sizeof(state)) && state[0] != 'D' &&
+	       state[0] != 'Z';
+}
+
+static bool event_comes(void)
+{
+	const struct timespec moment = {.tv_nsec = 100000};
+	siginfo_t info = {0};
+
+	for (int i = 0; i < GATHER_MS * 10; i++) {
+		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) || info.si_pid)
+			return true;
+		nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
+int step_start(struct step *step)
+{
+	step->started = true;
+	step->counted_ns = clock_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < step->thread_cnt; i++) {
+		struct step_thread *thread = step->threads[i];
+
+		if (thread->dead)
+			continue;
+		pin_add(&step->pin, thread->tid);
+		if (!thread->held)
+			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	}
+	for (size_t i = 0; i < step->thread_cnt; i++)
+		while (is_on_its_way(step->threads[i]) && event_comes()) {
+			struct step_thread *thread;
+			int err = step_next_event(step, &thread);
+
+			if (err)
+				return err;
+		}
+	if (step->config.started)
+		step->config.started(step->config.ctx);
+	return 0;
+}
+
+void step_rest(struct step *step)
+{
+	step->started = false;
+	for (size_t i = 0; i < step->thread_cnt; i++) {
+		struct step_thread *thread = step->threads[i];
+
+		if (thread->held && !thread->dead) {
+			if (thread->tf_forgotten && !thread->traps_itself)
+				step_take_back_trap_flag(thread);
+			step_block_trap_again(thread);
+		}
+		thread->paused = thread->in_kernel = thread->unsure = thread->detour = thread->fresh = false;
+		thread->tf_forgotten = thread->settling = false;
+		thread->syscall = -1;
+	}
+	pin_rest(&step->pin);
+}
+
+/* ---- from stop to stop ---- */
+
 int step_run(struct step *step, enum step_end *ret_end)
 {
+	bool begin = step->seized && !step->config.wait_for_start;
+	int start_err = begin ? step_start(step) : 0;
+
+	step->seized = false;
+	if (start_err)
+		return start_err;
 	resume_all(step);
 	while (!all_exited(step)) {
 		struct step_thread *thread;
@@ -267,8 +346,6 @@ int step_launch(struct step *step, pid_t pid)
 	if (err)
 		return err;
 	thread->announced = true;
-	if (!step->config.idle)
-		pin_add(&step->pin, pid);
 	return 0;
 }
 
@@ -400,6 +477,11 @@ uint64_t step_instruction_cnt(const struct step *step)
 	for (size_t i = 0; i < step->thread_cnt; i++)
 		cnt += step->threads[i]->instruction_cnt;
 	return cnt;
+}
+
+uint64_t step_stalled_ns(const struct step *step)
+{
+	return step->stalled_ns;
 }
 
 bool step_started(const struct step *step)

@@ -19,9 +19,9 @@
 struct step;
 
 struct step_config {
-	size_t ring_size;    /* of each thread: a power of two, a page at least */
-	bool follow_forks;   /* children are targets, too */
-	bool wait_for_start; /* the targets run at full speed until start_wanted() */
+	size_t ring_size;  /* of each thread: a power of two, a page at least */
+	bool follow_forks; /* children are targets, too */
+	bool wait_for_start; /* the targets run at full speed until start_wanted(), and again after step_rest() */
 	uint64_t
 		overflow_every; /* test aid: an overflow after every so many instructions, which loses some; 0: none */
 	FILE *log; /* one line "TID IP SP" (SP: behind it; decimal, hexadecimal) for each instruction retired; or NULL */
@@ -33,6 +33,8 @@ struct step_config {
 	void (*idle)(void *ctx);
 	/* A thread has stopped by a SIGSTOP before the start: is that where stepping is to begin? */
 	bool (*start_wanted)(void *ctx);
+	/* All threads are held, but for those that sleep in the kernel, and stepping begins; or NULL. */
+	void (*started)(void *ctx);
 	/*
 	 * A signal of the set `signals` (bit N - 1: signal N) is about to be delivered to a thread; `hit` says where that stands (its trigger and
 	 * action are 0). What it decides shows in stop_wanted().
@@ -83,6 +85,12 @@ int step_run(struct step *step, enum step_end *ret_end);
  */
 int step_snapshot(struct step *step, struct snapshot *snapshot);
 
+/* After step_snapshot(), with wait_for_start: step_run() lets the targets run at full speed up to the next start. */
+void step_rest(struct step *step);
+
+/* For how long the targets have been held or stepped so far, in nanoseconds: time in which some thread of theirs could have run at full speed. */
+uint64_t step_stalled_ns(const struct step *step);
+
 /* Before the start nothing tells of new mappings: looks for them now. 0 or -errno with a sentence. */
 int step_look_at_maps(struct step *step);
 
@@ -110,7 +118,7 @@ int step_wait_status(const struct step *step);
 /* Instructions retired under the stepper, all threads. */
 uint64_t step_instruction_cnt(const struct step *step);
 
-/* Whether stepping ever began (see wait_for_start). */
+/* Whether stepping has begun (see wait_for_start). */
 bool step_started(const struct step *step);
 
 void step_free(struct step *step); /* detaches first if need be */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A running process is taken hold of thread by thread. Those that are not seized yet may create more, so its list is read until it tells nothing
- * new; what a seized thread creates is held from the beginning. Each is interrupted as soon as it is seized and will not execute another instruction
- * of its own: its stop is waited for in step_run(), together with all others, for a thread in the depths of the kernel may take its time.
+ * new; what a seized thread creates is held from the beginning. None is stopped by that: probes are attached while they run, which may take long.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,10 +39,6 @@ static int seize_thread(struct step *step, struct step_process *process, pid_t t
 	if (err)
 		return err;
 	thread->announced = true;
-	if (!step->config.idle) {
-		pin_add(&step->pin, tid);
-		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-	}
 	step_announce_comm(step, thread, false);
 	return 1;
 }
@@ -87,7 +82,6 @@ int step_attach(struct step *step, pid_t pid)
 	} while (cnt);
 	if (!total)
 		return fail(-ESRCH, "process %d has ended just now", pid);
-	if (!step->config.wait_for_start)
-		step->started = true;
+	step->seized = true;
 	return step_read_maps(step, process, pid, true);
 }

@@ -14,6 +14,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "source/proc_status.h"
 #include "source/sideband.h"
@@ -35,19 +36,15 @@ void step_begin_here(struct step *step, struct step_thread *thread, bool in_user
 	thread->unsure = true;
 }
 
-/* A target has reached the start point in `thread`: all other threads are stopped, to be stepped too. */
+/* A target has reached the start point in `thread`. */
 static int start_here(struct step *step, struct step_thread *thread)
 {
 	int err = step_read_maps(step, thread->process, thread->tid, false);
 
 	if (err)
 		return err;
-	step->started = true;
 	step_begin_here(step, thread, true);
-	for (size_t i = 0; i < step->thread_cnt; i++)
-		if (step->threads[i] != thread && !step->threads[i]->dead)
-			ptrace(PTRACE_INTERRUPT, step->threads[i]->tid, NULL, NULL);
-	return 0;
+	return step_start(step);
 }
 
 /* ---- what is new ---- */
@@ -181,14 +178,13 @@ static int on_exec(struct step *step, struct step_thread *leader)
 	err = step_read_maps(step, thread->process, thread->tid, true);
 	if (err)
 		return err;
-	if (!step->config.wait_for_start)
-		step->started = true;
-	if (step->started)
-		step_begin_here(step, thread, true);
 	thread->announced = true;
-	thread->fresh = true;
 	thread->syscall = -1;
-	return 0;
+	if (!step->started && step->config.wait_for_start)
+		return 0;
+	step_begin_here(step, thread, true);
+	thread->fresh = true;
+	return step->started ? 0 : step_start(step);
 }
 
 /* Stopped by job control: stays so until SIGCONT, which is reported as another event stop. */
@@ -243,8 +239,12 @@ static int on_signal_stop(struct step *step, struct step_thread *thread, int sig
 	if (signal == SIGSTOP && thread->process->runs_itself && step->config.start_wanted &&
 	    step->config.start_wanted(step->config.ctx))
 		return start_here(step, thread);
-	/* One that a hit sent is not for the thread to know. */
-	thread->held_signal = signal == SIGSTOP && step_is_own_signal(thread, signal) ? 0 : signal;
+	/* One that a hit sent is not for the thread to know, nor that of a system call's end which began while it was stepped. */
+	thread->held_signal =
+		(signal == SIGSTOP || thread->stepped) && step_is_own_signal(thread, signal) ? 0 : signal;
+	if (thread->stepped)
+		step_block_trap_again(thread);
+	thread->stepped = false;
 	step_tell_signal(step, thread, signal);
 	return 0;
 }
@@ -264,7 +264,7 @@ static int on_stop(struct step *step, struct step_thread *thread, int status)
 	switch (status >> 16) {
 	case 0:
 		if (WSTOPSIG(status) == STEP_SYSCALL_STOP)
-			return step_on_syscall_stop(step, thread);
+			return step->started ? step_on_syscall_stop(step, thread) : 0;
 		return on_signal_stop(step, thread, WSTOPSIG(status));
 	case PTRACE_EVENT_EXEC:
 		return on_exec(step, thread);
@@ -323,6 +323,28 @@ static int on_stranger(struct step *step, pid_t tid, struct step_thread **ret_th
 	return 0;
 }
 
+static bool any_stepping(const struct step *step)
+{
+	for (size_t i = 0; i < step->thread_cnt; i++) {
+		const struct step_thread *thread = step->threads[i];
+
+		if (!thread->dead && !thread->held && thread->encoder.enabled)
+			return true;
+	}
+	return false;
+}
+
+/* Up to now. What took long was a step only if one was under way; else all slept. */
+static void count_stall(struct step *step)
+{
+	enum { LONG_NS = 1000000 };
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), passed = now - step->counted_ns;
+
+	if (step->started && (passed < LONG_NS || any_stepping(step)))
+		step->stalled_ns += passed;
+	step->counted_ns = now;
+}
+
 int step_next_event(struct step *step, struct step_thread **ret_thread)
 {
 	bool idle = !step->started && step->config.idle;
@@ -334,6 +356,7 @@ int step_next_event(struct step *step, struct step_thread **ret_thread)
 	if (idle)
 		step->config.idle(step->config.ctx);
 	tid = waitpid(-1, &status, __WALL | (idle ? WNOHANG : 0));
+	count_stall(step);
 	if (!tid)
 		return 0;
 	if (tid < 0)

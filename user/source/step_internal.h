@@ -38,7 +38,10 @@ struct step {
 	struct snapshot *sideband;     /* collects the sideband */
 	struct step_vdso vdso;
 	bool started;
-	uint64_t tsc; /* the last one told: time never runs back */
+	bool seized; /* step_attach() has taken hold of threads, which run until the first step_run() */
+	uint64_t stalled_ns; /* see step_stalled_ns() ... */
+	uint64_t counted_ns; /* ... which is complete up to this time (CLOCK_MONOTONIC) */
+	uint64_t tsc;	     /* the last one told: time never runs back */
 };
 
 /* Nanoseconds of CLOCK_MONOTONIC, each time more than before. */
@@ -51,6 +54,9 @@ int step_add_thread(struct step *step, struct step_process *process, pid_t tid,
 
 /* How ptrace takes hold of threads: what they create is held, too. -errno of ptrace(2). */
 int step_seize(const struct step *step, pid_t tid);
+
+/* Stepping begins: stops all threads, and returns when none runs any more. 0, or -errno with a sentence. */
+int step_start(struct step *step);
 
 /* ---- step_process.c ---- */
 

@@ -25,6 +25,7 @@ struct step_thread {
 	uint64_t detour_tsc; /* ... at the time when it began, before what the uprobe does */
 	bool fresh;	     /* has not executed anything since its clone or exec */
 	bool held;	     /* in a ptrace stop */
+	bool stepped;	     /* went on by a single step: a SIGTRAP of that may come */
 	bool paused;	     /* held for a snapshot before insn: its trace goes on there */
 	bool dead;
 	bool let_go;	   /* detached from */

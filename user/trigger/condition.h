@@ -43,6 +43,9 @@ bool condition_asks_return(const struct condition *condition);
 /* Bit N: it asks for argN. */
 uint32_t condition_asks_args(const struct condition *condition);
 
+/* Whether it asks for `elapsed`. */
+bool condition_asks_elapsed(const struct condition *condition);
+
 /* Whether it reads the program's memory: the BPF program must then be allowed to sleep (BPF_F_SLEEPABLE). */
 bool condition_reads_memory(const struct condition *condition);
 

@@ -193,6 +193,8 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 		parser->condition->asks_args |= 1u << word.number;
 	if (word.kind == NODE_RET || word.kind == NODE_ELAPSED)
 		parser->condition->asks_return = true;
+	if (word.kind == NODE_ELAPSED)
+		parser->condition->asks_elapsed = true;
 	return 0;
 }
 
@@ -517,6 +519,11 @@ void condition_free(struct condition *condition)
 		return;
 	node_free(condition->root);
 	free(condition);
+}
+
+bool condition_asks_elapsed(const struct condition *condition)
+{
+	return condition->asks_elapsed;
 }
 
 bool condition_asks_return(const struct condition *condition)

@@ -74,7 +74,7 @@ struct node {
 struct condition {
 	struct node *root;
 	uint32_t asks_args; /* bit N: argN */
-	bool asks_return;
+	bool asks_return, asks_elapsed;
 	bool reads_memory;
 };
 

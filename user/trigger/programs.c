@@ -146,6 +146,7 @@ static void write_rules(struct programs *programs, const struct trigger_config *
 			.slower_than_ns = rule->slower_than_ns,
 			.skip = rule->skip,
 			.every_ns = rule->every_ns,
+			.held = config->hold && config->triggers[i].action & HIT_STOP,
 		};
 	}
 }

@@ -24,6 +24,8 @@ struct trigger_set {
 	struct links links;
 	enum trigger_link link; /* the rung in use: not AUTO */
 	pid_t pid;
+	const struct trigger *triggers;
+	size_t trigger_cnt;
 };
 
 /* ---- loading ---- */
@@ -96,6 +98,8 @@ int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config
 		return -ENOMEM;
 	programs_quiet_libbpf();
 	set->pid = config->pid;
+	set->triggers = config->triggers;
+	set->trigger_cnt = config->trigger_cnt;
 	err = attach(set, config);
 	if (err)
 		return err;
@@ -110,6 +114,13 @@ int trigger_set_follow(struct trigger_set *set)
 	links_detach(&set->links);
 	return set->link == TRIGGER_LINK_PERF_UPROBE ? links_attach_perf(&set->links, set->pid)
 						     : links_attach_multi(&set->links, set->pid);
+}
+
+void trigger_set_hold(struct trigger_set *set, bool hold)
+{
+	for (size_t i = 0; i < set->trigger_cnt; i++)
+		if (set->triggers[i].action & HIT_STOP)
+			__atomic_store_n(&set->programs.bpf->bss->rules[i].held, hold, __ATOMIC_RELEASE);
 }
 
 void trigger_set_detach(struct trigger_set *set)

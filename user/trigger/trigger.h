@@ -77,6 +77,7 @@ struct trigger_config {
 		stop_at; /* which HIT_STOP hit, counted from 1, keeps that action: others only record; 0: all do */
 	uint32_t
 		stack_bytes; /* so much of the stack is copied with each hit: 0, or a multiple of HIT_COPY_STEP (bpf/rule.h) */
+	bool hold;   /* as if trigger_set_hold() had been called before the first firing */
 	bool pause;  /* HIT_STOP fires the tracepoint bpf_trace:bpf_trace_printk first of all */
 	bool freeze; /* HIT_STOP stops the process (SIGSTOP) before its next instruction */
 };
@@ -100,6 +101,9 @@ int trigger_set_unwatch(struct trigger_set *set, pid_t pid);
  * (kernel/trace/bpf_trace.c, uprobe_multi_link_filter()): attaches them again. Errors as trigger_set_attach().
  */
 int trigger_set_follow(struct trigger_set *set);
+
+/* No firing of triggers with HIT_STOP counts from here on, until it is called with false. */
+void trigger_set_hold(struct trigger_set *set, bool hold);
 
 /* Removes the breakpoints; hits already recorded can still be read. */
 void trigger_set_detach(struct trigger_set *set);

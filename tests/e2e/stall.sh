@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What slows a target is said beforehand, bounded, and ends by itself.
+. tests/e2e/lib.sh
+ours=
+trap 'for pid in $ours; do kill -9 $pid; done 2>/dev/null; wait; rm -rf "$tmp"' EXIT
+
+# start: a program of four threads that never stop working; $target
+start() {
+	rm -f "$tmp/busy"
+	"$programs/busy" "$tmp/busy" 4 &
+	target=$!
+	ours="$ours $target"
+	for _ in $(seq 200); do
+		[ -s "$tmp/busy" ] && return
+		sleep 0.05
+	done
+	return 1
+}
+
+attach() {
+	timeout 100 "$trailcam" attach -v -p "$target" -o "$tmp/t.tsv" "$@" 2>"$tmp/err"
+}
+
+# Nothing of us is left, and all threads work.
+runs_on() {
+	! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$' && ! grep -hq '^State:	[tT]' "/proc/$target"/task/*/status || return 1
+	before=$(od -An -v -t u8 -w8 -N 32 "$tmp/busy")
+	for _ in $(seq 200); do
+		sleep 0.05
+		[ "$(od -An -v -t u8 -w8 -N 32 "$tmp/busy" | paste - - - - | awk -v before="$(echo "$before" | paste - - - -)" \
+			'{ split(before, b); print ($1 > b[1] && $2 > b[2] && $3 > b[3] && $4 > b[4]) }')" = 1 ] && return
+	done
+	echo 'it does not run on'
+	return 1
+}
+
+start
+no_pt=yes
+grep -qs . /sys/bus/event_source/devices/intel_pt/type && no_pt=
+
+nothing_to_record() {
+	status_is 1 attach && says "$tmp/err" 'name a trigger with -t; or give --source step' && says "$tmp/err" 'slower' && runs_on
+}
+asks_for_step() {
+	status_is 1 attach --step-from work && says "$tmp/err" 'which attach never chooses by itself' && runs_on
+}
+if [ -n "$no_pt" ]; then
+	check 'attach without a source and a trigger is refused' nothing_to_record
+	check 'attach does not step because an option belongs to it' asks_for_step
+else
+	skip 'attach without Intel PT' 'here is one'
+fi
+
+budget() {
+	status_is 0 attach --source step && says "$tmp/err" 'warning: single-stepping: the target executes one instruction at a time' &&
+		says "$tmp/err" 'for 200 ms at most (--max-stall)' && says "$tmp/err" 'the target was held for 200 ms (--max-stall): the trace ends here' &&
+		runs_on && says "$tmp/t.tsv" work
+}
+check 'attach --source step: it is said, and ends by itself' budget
+
+time_is_up() {
+	status_is 0 attach --source step --max-stall none --duration 0.3s && says "$tmp/err" 'the time is up (--duration): the trace ends here' &&
+		runs_on && says "$tmp/t.tsv" work
+}
+check '--duration, stepped' time_is_up
+
+asleep() {
+	sleep 100 &
+	target=$!
+	ours="$ours $target"
+	wait_until_runs $target sleep && status_is 0 attach --source step --max-stall 100ms --duration 1s && says "$tmp/err" 'the time is up' &&
+		kill $target
+}
+check 'what sleeps is not held' asleep
+start
+
+if bpf_missing; then
+	skip 'with triggers' "$bpf_reason"
+	finish
+fi
+
+only_hits() {
+	status_is 0 attach -t rarely && says "$tmp/err" 'no Intel PT here: only hits are recorded, at full speed (--source none); with --source step' &&
+		says "$tmp/err" 'hit rarely' && runs_on
+}
+timed() {
+	status_is 0 "$trailcam" run -t handle_request --every 1ms -o "$tmp/t.tsv" -- "$programs/requests" <"$tmp/requests" >"$tmp/out" 2>"$tmp/err" &&
+		says "$tmp/err" 'only hits are recorded, at full speed (--source none), since --every judges time'
+}
+seq 10 >"$tmp/requests"
+if [ -n "$no_pt" ]; then
+	check 'attach chooses hits only, and says so' only_hits
+	check 'run chooses hits only where time is judged' timed
+fi
+
+refused() {
+	status_is 125 "$trailcam" run --source step -o "$tmp/t.tsv" -t handle_request "$@" -- "$programs/requests" <"$tmp/requests" 2>"$tmp/err" &&
+		says "$tmp/err" "$1 judges time, and what is single-stepped is always slow"
+}
+check '--slower-than is refused with step' refused --slower-than 1ms
+check '--every is refused with step' refused --every 1ms
+
+none_ends() {
+	status_is 0 attach --source none -t rarely --when 'arg0 == 3' --duration 0.3s && says "$tmp/err" 'the time is up (--duration), no hit' && runs_on
+}
+check '--duration, hits only' none_ends
+
+# Each of the snapshots begins with a call of rarely() that the condition holds for, and ends with work(); what comes before is not stepped and no hit.
+from_start() {
+	status_is 0 attach --source step --step-from rarely --when 'arg0 % 512 == 0' -t work --multi-snapshot --max-hits 3 --max-stall 60s \
+		--keep-recording "$tmp/rec" && says "$tmp/err" '3 hits, the last of work' && says "$tmp/err" '3 snapshots' && runs_on || return 1
+	"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices" && [ "$(grep -c 'rarely' "$tmp/slices")" -ge 3 ] &&
+		stepped=$(sed -n 's/.* \([0-9]*\) instructions stepped/\1/p' "$tmp/err") && [ "$stepped" -lt 100000 ]
+}
+check '--step-from with a condition, armed again for each snapshot' from_start
+
+before_start() {
+	status_is 0 attach --source step --step-from rarely -t work --max-stall 60s --keep-recording "$tmp/rec" && says "$tmp/err" 'hit work' && runs_on &&
+		"$trailcam" dump --slices "$tmp/rec" | grep -q rarely
+}
+check 'a trigger before the start point does not count' before_start
+
+affinity() {
+	"$trailcam" attach -v -p "$target" --source step --step-from nobody -t work -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
+	"$trailcam" attach -v -p "$target" --source step --step-from rarely --when 'arg0 == 3' -t work -o "$tmp/t.tsv" --duration 100s 2>"$tmp/err" &
+	tracer=$!
+	wait_for "$tmp/err" 'debug: attached' || return 1
+	allowed=$(grep -h Cpus_allowed_list "/proc/$target"/task/*/status | sort -u)
+	kill -TERM $tracer
+	wait $tracer
+	[ "$allowed" = "$(grep -h Cpus_allowed_list /proc/$$/status)" ] && says "$tmp/err" 'the start point rarely was never reached' && runs_on
+}
+check 'before a start point the threads may run on all processors' affinity
+finish
