@@ -41,7 +41,7 @@ enum hit_action {
 	HIT_RECORD = 0,	     /* note it, the recording goes on */
 	HIT_STOP = 1u << 0,  /* ends the recording: user space is woken */
 	HIT_START = 1u << 1, /* the thread is stopped (SIGSTOP) where it is, for a source that starts here */
-	/* recorded when the call returned: `begin_ns` and `args` are those of its beginning */
+	/* at a return instruction: `begin_ns` and `args` are those of the call's beginning, the registers and the stack what its caller has next */
 	HIT_RETURN = 1u << 2,
 	/* arg0 may be when something began, in ns (user/trailcam.h): if it can be, it is `begin_ns` */
 	HIT_MARK = 1u << 3,
@@ -52,10 +52,10 @@ struct hit {
 	__u32 cpu;
 	__u32 pid; /* thread group id; both in the pid namespace of the recording trailcam, 0 for a process outside of it */
 	__u32 tid;
-	__u32 trigger;	  /* which trigger: index into the snapshot's trigger names */
-	__u32 action;	  /* enum hit_action */
-	__u32 stack_cnt;  /* entries of `stack` */
-	__u64 begin_ns;	  /* when the call that returns here, or what a mark is about, began; else time_ns */
+	__u32 trigger;	 /* which trigger: index into the snapshot's trigger names */
+	__u32 action;	 /* enum hit_action */
+	__u32 stack_cnt; /* entries of `stack` */
+	__u64 begin_ns; /* when the call that ends here, what a mark is about, or the way between two places began; else time_ns */
 	__u32 args_known; /* bit N: args[N] is an argument; the others are 0 */
 	__u32 unused;
 	__u64 args

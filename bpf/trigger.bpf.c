@@ -4,8 +4,8 @@
  * actions that cannot wait for user space are carried out here: waking it for a hit that ends the recording, and stopping the thread.
  *
  *	trigger_hit	at the probed instruction
- *	call_begin	at a function's beginning, for triggers that judge a call by its end: remembers the call ...
- *	call_end	... and judges it when it returns
+ *	call_begin	at a function's beginning, or the first of two places, for triggers that judge a call by its end: remembers it ...
+ *	call_end	... and judges it at the function's return instructions, or the second place (bpf/call.bpf.h)
  *
  * The probe's cookie says whose hit it is (bpf/rule.h).
  *
@@ -19,33 +19,14 @@
 
 #include "bpf/rule.h"
 
+#include "bpf/call.bpf.h"
+
 enum { SIGSTOP = 19, HITS_BYTES = 1 << 20 /* user space asks for more where stacks are copied */ };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, HITS_BYTES);
 } hits SEC(".maps");
-
-/* A call in progress. The stack pointer tells recursive calls apart, and is the same at the end of a call but for the return address. */
-struct call_key {
-	__u64 id; /* bpf_get_current_pid_tgid() */
-	__u64 sp;
-	__u64 cookie;
-};
-
-struct call {
-	__u64 begin_ns;
-	__u64 args[HIT_ARG_CNT];
-	__u32 args_known, unused;
-};
-
-/* Calls that never return (longjmp, exit) are the ones forgotten first. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, CALLS_MAX);
-	__type(key, struct call_key);
-	__type(value, struct call);
-} calls SEC(".maps");
 
 /* Thread groups whose firings count, where `only_targets` is set. */
 struct {
@@ -151,8 +132,8 @@ static __always_inline void fill_call(struct hit *hit, const struct firing *firi
 	__builtin_memcpy(hit->args, firing->args, sizeof(hit->args));
 	hit->args_known = firing->args_known;
 	hit->begin_ns = firing->end_ns ? firing->begin_ns : hit->time_ns;
-	if (firing->end_ns) /* what was on the stack is gone; it is where it returned to */
-		hit->return_address = hit->regs[HIT_RIP];
+	if (hit->action & HIT_RETURN)
+		step_over_return(hit);
 	if (hit->action & HIT_MARK && hit->args[0] && hit->args[0] < hit->time_ns)
 		hit->begin_ns = hit->args[0];
 }
@@ -224,7 +205,7 @@ static __always_inline __u64 wakeup(__u32 action)
 
 static __always_inline void record(struct pt_regs *regs, __u64 cookie, const struct firing *firing, __u64 now)
 {
-	__u32 asked = cookie >> COOKIE_ACTION_SHIFT, action = asked;
+	__u32 asked = (cookie >> COOKIE_ACTION_SHIFT) % COOKIE_ACTION_MAX, action = asked;
 	struct hit_record *hit;
 
 	if (!settle(&action))
@@ -269,11 +250,12 @@ int trigger_hit(struct pt_regs *regs)
 SEC("uprobe")
 int call_begin(struct pt_regs *regs)
 {
-	struct call_key key = {bpf_get_current_pid_tgid(), regs->sp, bpf_get_attach_cookie(regs)};
-	struct firing firing = {.layout = (__u32)key.cookie >> COOKIE_LAYOUT_SHIFT};
-	struct call call = {};
+	__u64 cookie = bpf_get_attach_cookie(regs), place = cookie >> COOKIE_PLACE_SHIFT;
+	struct firing firing = {.layout = (__u32)cookie >> COOKIE_LAYOUT_SHIFT};
+	struct call_key key = call_key(regs, cookie);
+	struct call call = {.jumps = !!(place & PLACE_JUMP)};
 
-	if (!is_target())
+	if (!is_target() || call_goes_on(&key, place))
 		return 0;
 	c_args(regs, &firing);
 	judge(regs, &firing);
@@ -284,27 +266,15 @@ int call_begin(struct pt_regs *regs)
 	return 0;
 }
 
-SEC("uretprobe")
+SEC("uprobe")
 int call_end(struct pt_regs *regs)
 {
 	__u64 now, cookie = bpf_get_attach_cookie(regs);
-	struct call_key key = {bpf_get_current_pid_tgid(), regs->sp - sizeof(__u64), cookie};
 	struct rule *rule = &rules[cookie % RULE_MAX];
 	struct firing firing = {.end_ns = bpf_ktime_get_ns()};
-	struct call *call;
 
-	if (!is_target())
-		return 0;
-	call = bpf_map_lookup_elem(&calls, &key);
-	if (!call) {
-		__sync_fetch_and_add(&rule->without_call, 1);
-		return 0;
-	}
-	firing.begin_ns = call->begin_ns;
-	__builtin_memcpy(firing.args, call->args, sizeof(firing.args));
-	firing.args_known = call->args_known;
-	bpf_map_delete_elem(&calls, &key);
-	if (firing.end_ns - firing.begin_ns >= rule->slower_than_ns && passes(rule, regs, &firing, &now))
+	if (is_target() && call_ends(regs, cookie, rule, &firing) &&
+	    firing.end_ns - firing.begin_ns >= rule->slower_than_ns && passes(rule, regs, &firing, &now))
 		record(regs, cookie, &firing, now);
 	return 0;
 }

@@ -34,15 +34,6 @@ picks_without_terminal() {
 }
 check 'picking needs a terminal' picks_without_terminal
 
-go_return() {
-	"$trailcam" run --source none -t main --slower-than 1ms -- runc --version >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 125 ] && says "$tmp/err" 'crashes Go programs'
-}
-if command -v runc >/dev/null; then
-	check 'the return of a Go function' go_return
-else
-	skip 'the return of a Go function' 'runc, a Go program, is not installed'
-fi
 middle_return() {
 	"$trailcam" run --source none -t parse_head+1 --slower-than 1ms -- "$places" >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 125 ] && says "$tmp/err" 'in the middle of a function'

@@ -115,6 +115,8 @@ static int try_trigger(enum trigger_link link, const char *when, uint64_t slower
 		err = condition_parse(&trigger.rule.condition, when);
 	trigger.rule.slower_than_ns = slower_than_ns;
 	if (!err)
+		err = trigger_apply_rule(&trigger);
+	if (!err)
 		err = trigger_set_attach(&set, &config);
 	if (!err) {
 		doctor_target((long)(uintptr_t) "text");

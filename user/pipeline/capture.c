@@ -211,6 +211,15 @@ static void report_counts(const struct capture *capture)
 			log_warn("%llu times the condition of %s could not be judged: it reads memory that "
 				 "is not there",
 				 (unsigned long long)counts.unreadable, capture->triggers[i].name);
+		if (counts.without_result)
+			log_warn("%llu calls of %s ended in a jump to a function elsewhere: what they "
+				 "returned "
+				 "is not known, so that the condition was not judged",
+				 (unsigned long long)counts.without_result, capture->triggers[i].name);
+		if (counts.without_call)
+			log_say("%llu calls of %s began before they were watched: how long they took is not "
+				"known",
+				(unsigned long long)counts.without_call, capture->triggers[i].name);
 		if (counts.limited)
 			log_say("%llu hits of %s were left out: they came within --every of another",
 				(unsigned long long)counts.limited, capture->triggers[i].name);

@@ -106,7 +106,7 @@ static int resolve_trigger(struct capture *capture, const struct trigger_request
 	if (is_mark(trigger))
 		trigger->action |= HIT_MARK;
 	err = request->when ? condition_parse(&trigger->rule.condition, request->when) : 0;
-	return err ? err : trigger_check_rule(trigger);
+	return err ? err : trigger_apply_rule(trigger);
 }
 
 static int resolve_triggers(struct capture *capture)

@@ -40,6 +40,9 @@ void condition_free(struct condition *condition);
 /* Whether it asks for `ret` or `elapsed`, which are known only when the call returns. */
 bool condition_asks_return(const struct condition *condition);
 
+/* Whether it asks for `ret`. */
+bool condition_asks_result(const struct condition *condition);
+
 /* Bit N: it asks for argN. */
 uint32_t condition_asks_args(const struct condition *condition);
 

@@ -195,6 +195,8 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 		parser->condition->asks_return = true;
 	if (word.kind == NODE_ELAPSED)
 		parser->condition->asks_elapsed = true;
+	if (word.kind == NODE_RET)
+		parser->condition->asks_result = true;
 	return 0;
 }
 
@@ -529,6 +531,11 @@ bool condition_asks_elapsed(const struct condition *condition)
 bool condition_asks_return(const struct condition *condition)
 {
 	return condition->asks_return;
+}
+
+bool condition_asks_result(const struct condition *condition)
+{
+	return condition->asks_result;
 }
 
 uint32_t condition_asks_args(const struct condition *condition)

@@ -75,6 +75,7 @@ struct condition {
 	struct node *root;
 	uint32_t asks_args; /* bit N: argN */
 	bool asks_return, asks_elapsed;
+	bool asks_result; /* `ret` itself */
 	bool reads_memory;
 };
 

@@ -70,20 +70,33 @@ int links_plan_probe(struct links *links, const struct probe *probe, uint64_t co
 	return 0;
 }
 
-static int plan_role(struct links *links, const struct programs *programs, const struct trigger *trigger,
-		     size_t i, enum program_role role)
+/* Each probe has a program by what is done there. A return instruction alone gives hits at returns: a jump does not show where it leads. */
+static int plan_probe(struct links *links, const struct programs *programs, const struct trigger *trigger,
+		      size_t i, const struct probe *probe)
 {
-	uint32_t action = trigger->action | (role == PROGRAM_HIT ? 0 : HIT_RETURN);
-	int fd = programs_fd(programs, i, role), err = 0;
+	static const enum program_role roles[] = {
+		[PROBE_HIT] = PROGRAM_HIT,
+		[PROBE_CALL_BEGIN] = PROGRAM_CALL_BEGIN,
+		[PROBE_CALL_END] = PROGRAM_CALL_END,
+	};
+	bool returns = probe->at == PROBE_CALL_END && !(probe->place & (PLACE_JUMP | PLACE_SPAN));
+	uint64_t action = trigger->action | (returns ? HIT_RETURN : 0);
+	uint64_t layout = programs_layout(programs, i, probe);
+	uint64_t cookie = i | layout << COOKIE_LAYOUT_SHIFT | action << COOKIE_ACTION_SHIFT |
+			  (uint64_t)probe->place << COOKIE_PLACE_SHIFT;
 
-	for (size_t j = 0; j < trigger->probe_cnt && !err; j++) {
-		const struct probe *probe = &trigger->probes[j];
-		uint64_t layout = programs_layout(programs, i, probe);
-		uint64_t cookie = i | layout << COOKIE_LAYOUT_SHIFT | (uint64_t)action << COOKIE_ACTION_SHIFT;
+	return links_plan_probe(links, probe, cookie, programs_fd(programs, i, roles[probe->at]),
+				UPROBE_ENTRY);
+}
 
-		err = links_plan_probe(links, probe, cookie, fd,
-				       role == PROGRAM_CALL_END ? UPROBE_RETURN : UPROBE_ENTRY);
-	}
+static int plan_all(struct links *links, const struct programs *programs, const struct trigger *trigger,
+		    size_t i, bool ends)
+{
+	int err = 0;
+
+	for (size_t j = 0; j < trigger->probe_cnt && !err; j++)
+		if ((trigger->probes[j].at == PROBE_CALL_END) == ends)
+			err = plan_probe(links, programs, trigger, i, &trigger->probes[j]);
 	return err;
 }
 
@@ -93,12 +106,9 @@ int links_plan(struct links *links, const struct programs *programs, const struc
 	int err = 0;
 
 	for (size_t i = 0; i < trigger_cnt && !err; i++) {
-		bool at_return = trigger_at_return(&triggers[i]);
-
-		err = plan_role(links, programs, &triggers[i], i,
-				at_return ? PROGRAM_CALL_BEGIN : PROGRAM_HIT);
-		if (!err && at_return)
-			err = plan_role(links, programs, &triggers[i], i, PROGRAM_CALL_END);
+		err = plan_all(links, programs, &triggers[i], i, false);
+		if (!err)
+			err = plan_all(links, programs, &triggers[i], i, true);
 	}
 	return err;
 }

@@ -147,6 +147,7 @@ static void write_rules(struct programs *programs, const struct trigger_config *
 			.skip = rule->skip,
 			.every_ns = rule->every_ns,
 			.held = config->hold && config->triggers[i].action & HIT_STOP,
+			.asks_result = rule->condition && condition_asks_result(rule->condition),
 		};
 	}
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a rule asks of the probes it is for. */
-#include <string.h>
-
 #include "base/error.h"
-#include "image/elf_file.h"
 #include "trigger/arg_layout.h"
+#include "trigger/call_probes.h"
 #include "trigger/condition.h"
 #include "trigger/trigger.h"
 
@@ -13,20 +11,6 @@ bool trigger_at_return(const struct trigger *trigger)
 	const struct trigger_rule *rule = &trigger->rule;
 
 	return rule->slower_than_ns || (rule->condition && condition_asks_return(rule->condition));
-}
-
-/* A return probe replaces the return address on the stack. Go's runtime walks and moves stacks, and dies of one it does not know. */
-static int check_not_go(const struct probe *probe)
-{
-	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
-	int err = elf_file_open(&file, probe->path);
-
-	if (err || !elf_file_is_go(file))
-		return err;
-	return fail(-EINVAL,
-		    "--slower-than, ret and elapsed put a probe on the return of %s, which crashes Go "
-		    "programs such as %s",
-		    probe->symbol, probe->path);
 }
 
 /* Where some of its places have them all, the others are no hits. */
@@ -44,11 +28,9 @@ static int check_args(const struct trigger *trigger)
 	return arg_layout_fail(&trigger->probes[0], (unsigned int)__builtin_ctz(missing));
 }
 
-int trigger_check_rule(const struct trigger *trigger)
+static int check_beginnings(const struct trigger *trigger)
 {
-	int err = check_args(trigger);
-
-	for (size_t i = 0; i < trigger->probe_cnt && !err && trigger_at_return(trigger); i++) {
+	for (size_t i = 0; i < trigger->probe_cnt; i++) {
 		const struct probe *probe = &trigger->probes[i];
 
 		if (probe->layout->convention == ARGS_USDT || probe->layout->convention == ARGS_WITHIN)
@@ -58,9 +40,16 @@ int trigger_check_rule(const struct trigger *trigger)
 				    probe->symbol,
 				    probe->layout->convention == ARGS_USDT ? "a place that no call begins at"
 									   : "in the middle of a function");
-		/* Those of one file stand together. */
-		if (!i || strcmp(probe->path, trigger->probes[i - 1].path))
-			err = check_not_go(probe);
 	}
-	return err;
+	return 0;
+}
+
+int trigger_apply_rule(struct trigger *trigger)
+{
+	int err = check_args(trigger);
+
+	if (err || !trigger_at_return(trigger))
+		return err;
+	err = check_beginnings(trigger);
+	return err ? err : call_probes_add(trigger);
 }

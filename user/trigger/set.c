@@ -188,7 +188,8 @@ struct trigger_counts trigger_set_counts(const struct trigger_set *set, size_t t
 {
 	const volatile struct rule *rule = &set->programs.bpf->bss->rules[trigger];
 
-	return (struct trigger_counts){rule->passed, rule->limited, rule->unreadable, rule->without_call};
+	return (struct trigger_counts){rule->passed, rule->limited, rule->unreadable, rule->without_call,
+				       rule->without_result};
 }
 
 const char *trigger_set_link_name(const struct trigger_set *set)

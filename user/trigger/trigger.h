@@ -24,6 +24,8 @@ struct probe {
 	uint8_t original[16];		 /* the code bytes in the file: what a breakpoint hides */
 	uint64_t
 		ref_ctr_offset; /* of a USDT probe's semaphore, which the kernel counts up while the probe is there; 0: none */
+	enum probe_at { PROBE_HIT, PROBE_CALL_BEGIN, PROBE_CALL_END } at; /* what is done there */
+	uint32_t place;							  /* PLACE_* (bpf/rule.h) */
 };
 
 struct arg_layout;
@@ -47,12 +49,14 @@ struct trigger {
 	struct trigger_rule rule;
 };
 
-/* Whether it is judged when the call returns: every probe is then at a function's beginning, and a second one at its return. */
+/* Whether it is judged when a call ends. */
 bool trigger_at_return(const struct trigger *trigger);
 
-/* Whether the trigger's probes can do what its rule asks for. 0, or -EINVAL with a sentence: not a place where a call begins; a
- * Go program's, which return probes crash; an argument that none of them has. */
-int trigger_check_rule(const struct trigger *trigger);
+/*
+ * Makes the trigger's probes what its rule asks for: to be called once, when the rule is complete. 0, or -EINVAL with a sentence: not a place where a call begins;
+ * an argument that none of them has; else as call_probes_add().
+ */
+int trigger_apply_rule(struct trigger *trigger);
 
 /*
  * Resolves `spec` ("SYMBOL" in the executable `exe` or, failing that, the libraries it needs; "FILE:SYMBOL" with a path
@@ -126,11 +130,12 @@ uint64_t trigger_set_lost(const struct trigger_set *set);
 
 /* What became of one trigger's firings so far. */
 struct trigger_counts {
-	uint64_t passed;     /* for which the condition held (all, where there is none) */
-	uint64_t limited;    /* turned away by rule.every_ns */
-	uint64_t unreadable; /* whose condition reads memory that could not be read */
+	uint64_t passed;       /* for which the condition held (all, where there is none) */
+	uint64_t limited;      /* turned away by rule.every_ns */
+	uint64_t unreadable;   /* whose condition reads memory that could not be read */
+	uint64_t without_call; /* ends of calls that began before the probe was there, or are too long ago */
 	uint64_t
-		without_call; /* returns of calls that began before the probe was there, or are too long ago */
+		without_result; /* of calls that ended in a jump to where nothing is probed, where the condition asks for `ret` */
 };
 
 struct trigger_counts trigger_set_counts(const struct trigger_set *set, size_t trigger);

@@ -65,6 +65,7 @@ static int judge(const char *text, struct hit *ret_hit, struct trigger_counts *r
 
 	assert_ok(trigger_resolve(&trigger, "condition_target", "/proc/self/exe", HIT_RECORD));
 	assert_ok(condition_parse(&trigger.rule.condition, text));
+	assert_ok(trigger_apply_rule(&trigger));
 	cnt = judge_rule(&trigger, ret_hit, ret_counts);
 	trigger_release(&trigger);
 	return cnt;
@@ -357,6 +358,7 @@ static void test_rules(void **state)
 	set_args(1, 2, 3, 4, 5, 6);
 	assert_ok(trigger_resolve(&trigger, "condition_target", "/proc/self/exe", HIT_RECORD));
 	trigger.rule.slower_than_ns = 100000000000ull;
+	assert_ok(trigger_apply_rule(&trigger));
 	assert_int_equal(judge_rule(&trigger, &hit, &counts), 0);
 	assert_int_equal(counts.without_call, 0);
 	trigger.rule.slower_than_ns = 1;

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Triggers that judge calls by their end: the program must not notice, and each call must be seen from its beginning to its end, however it ends.
+. tests/e2e/lib.sh
+ends=$programs/ends
+if bpf_missing; then
+	skip 'calls judged by their end' "$bpf_reason"
+	finish
+fi
+"$ends" >"$tmp/native"
+
+# run_ends OPTION...: the program prints what it prints without probes, and ends with its status; keeps the recording in $tmp/rec.
+run_ends() {
+	rm -rf "$tmp/rec"
+	status_is 7 "$trailcam" run --source none --keep-recording "$tmp/rec" -o "$tmp/t.fxt.gz" "$@" -- "$ends" >"$tmp/out" 2>"$tmp/err" ||
+		{ cat "$tmp/err"; return 1; }
+	diff "$tmp/native" "$tmp/out" || return 1
+	[ ! -e "$tmp/rec" ] || "$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
+}
+
+# hits_are FIELD VALUE...: that field of each hit.
+hits_are() {
+	wanted_field=$1
+	shift
+	awk -v field="$wanted_field" '$1 == field { printf "%s%s", sep, $2; sep = " " } END { print "" }' "$tmp/hits" >"$tmp/got"
+	echo "$*" | diff - "$tmp/got"
+}
+
+exceptions() {
+	run_ends -t throws --slower-than 1s && says "$tmp/err" 'no hit' && ! grep -q warning "$tmp/err" || return 1
+	run_ends -t throws --when 'ret > 100' && says "$tmp/err" 'no hit' || return 1
+	run_ends -t throws --when 'ret > 0' --max-hits 6 && hits_are arg0 1 2 4 5 7 8 && hits_are rax 2 3 5 6 8 9
+}
+check 'an exception passes through the function' exceptions
+
+exceptions_stepped() {
+	rm -rf "$tmp/rec"
+	status_is 7 "$trailcam" run --source step --step-from throws --max-hits 2 -t throws --when 'ret > 2' --keep-recording "$tmp/rec" -o "$tmp/t.fxt.gz" -- \
+		"$ends" >"$tmp/out" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	diff "$tmp/native" "$tmp/out" && "$trailcam" dump --hits "$tmp/rec" >"$tmp/hits" && hits_are rax 3 5
+}
+check '... single-stepped, too' exceptions_stepped
+
+long_jumps() {
+	run_ends -t jumps --when 'ret < 100' --max-hits 5 && hits_are arg0 0 2 4 6 8 && hits_are rax 0 2 4 6 8
+}
+check 'longjmp leaves the function' long_jumps
+
+recursion() {
+	run_ends -t recurse --when 'ret == arg0 && elapsed > 0' --max-hits 21 && says "$tmp/err" '21 hits' || return 1
+	[ "$(awk '$1 == "arg0"' "$tmp/hits" | sort -u | wc -l)" -eq 21 ]
+}
+check 'recursion, with the stack pointer moved by the function' recursion
+
+# at_caller: the hit stands where the call returned to, and the caller is what has the registers.
+at_caller() {
+	grep -q "^  #0 [0-9a-f]* $1" "$tmp/hits" && awk '
+		$1 == "rip" { rip = $2 }
+		$1 == "return_address" { at = $2 }
+		END { exit rip != at }' "$tmp/hits" && awk '$1 == "elapsed_ns" { exit $2 < 30000000 }' "$tmp/hits"
+}
+
+tail_calls() {
+	run_ends -t tail --slower-than 25ms --max-hits 2 && hits_are arg0 1e 1e && hits_are rax 20 20 && at_caller '.*\(main\|try_tails\)' || return 1
+	run_ends -t tail_if --when '(int)ret == -1' --max-hits 2 && hits_are arg0 ffffffff 0 || return 1
+	run_ends -t tail_if --when 'ret == arg0 + 1 && arg0 > 0' --max-hits 2 && hits_are arg0 1 2
+}
+check 'a call lasts until the function that it jumps to returns' tail_calls
+
+thunks() {
+	run_ends -t thunk --slower-than 25ms && hits_are arg0 1e && hits_are rax 20 && at_caller '.*\(main\|try_tails\)'
+}
+check 'a function that only jumps' thunks
+
+several_tails() {
+	run_ends -t 'tail*' --slower-than 25ms --max-hits 2 && hits_are arg0 1e 1e
+}
+check 'functions of a pattern that jump to each other' several_tails
+
+pointers() {
+	run_ends -t tail_by_pointer --when 'elapsed >= 0' --max-hits 4 && says "$tmp/err" 'tail_by_pointer (to where a pointer says)' &&
+		hits_are arg0 0 0 0 0 || return 1
+	run_ends -t tail_by_pointer --when 'ret == 1' && says "$tmp/err" '4 calls of tail_by_pointer ended in a jump'
+}
+check 'a jump by a pointer ends the call, and is said to' pointers
+
+loops() {
+	run_ends -t loops --slower-than 29ms && hits_are arg0 1e && awk '$1 == "elapsed_ns" { exit $2 < 29000000 }' "$tmp/hits"
+}
+check 'a function that goes back to its beginning is called once' loops
+
+alternate_stacks() {
+	run_ends -t in_handler --when 'ret == 11' --max-hits 10 && hits_are arg0 a a a a a a a a a a || return 1
+	run_ends -t interrupted --when 'ret == 11 && arg0 == 10' --max-hits 5 && says "$tmp/err" '5 hits'
+}
+check 'signal handlers on a stack of their own' alternate_stacks
+
+threads() {
+	run_ends -t threaded --slower-than 35ms && hits_are arg0 2 || return 1
+	run_ends -t threaded --when 'ret == arg0' --max-hits 12 && says "$tmp/err" '12 hits'
+}
+check 'threads, one of which ends within the call' threads
+
+refused() {
+	"$trailcam" run --source none -o "$tmp/no.fxt" "$@" -- "$ends" >/dev/null 2>"$tmp/err"
+	[ $? -eq 125 ]
+}
+
+never() {
+	refused -t never --slower-than 1ms && says "$tmp/err" 'never does: it has no return instruction'
+}
+check 'a function that never returns is refused' never
+
+go_program() {
+	command -v go >/dev/null && cp tests/programs/src/deep.go "$tmp" &&
+		(cd "$tmp" && GOCACHE=$tmp/cache GOFLAGS=-mod=mod go build -o deep deep.go) && "$tmp/deep" >"$tmp/native"
+}
+
+go_calls() {
+	"$trailcam" run --source none --keep-recording "$tmp/go" -o "$tmp/t.fxt.gz" "$@" -- "$tmp/deep" >"$tmp/out" 2>"$tmp/err" &&
+		diff "$tmp/native" "$tmp/out" && "$trailcam" dump --hits "$tmp/go" >"$tmp/hits"
+}
+
+goroutines() {
+	go_calls -t main.outer --slower-than 25ms && hits_are arg0 104 || return 1
+	rm -rf "$tmp/go"
+	# Each goroutine's stack has moved; none of the calls is lost.
+	go_calls -t main.outer --when 'ret > 0 || arg0 == 0' --max-hits 20 && says "$tmp/err" '20 hits' && ! grep -q 'began before' "$tmp/err"
+}
+if go_program; then
+	check 'Go: goroutines whose stacks move' goroutines
+else
+	skip 'Go: goroutines whose stacks move' 'go is not installed'
+fi
+finish
