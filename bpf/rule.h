@@ -47,7 +47,9 @@ enum {
 
 /* What a probe's place is to the calls of a trigger that judges them by their end. */
 enum {
-	PLACE_OTHER = 1u << 0, /* in a function whose calls it does not judge, but those that go on there */
+	PLACE_OTHER =
+		1u
+		<< 0, /* in a function whose calls it does not judge, but those that go on there; the second of two places */
 	PLACE_JUMP =
 		1u
 		<< 1, /* a jump: the call goes on in another function that is probed, too; a beginning: the same instruction jumps */

@@ -111,6 +111,25 @@ never() {
 }
 check 'a function that never returns is refused' never
 
+# --- between two places
+
+two_places() {
+	run_ends --from query_start --to query_done --slower-than 35ms && hits_are arg0 c && hits_are rdi 66 && hits_are trigger query_start..query_done &&
+		awk '$1 == "elapsed_ns" { exit $2 < 35000000 }' "$tmp/hits" || return 1
+	# A second place without the first is none, each thread has its own, and the arguments are those of the first place.
+	run_ends --to query_done --from query_start --max-hits 10 && says "$tmp/err" '10 hits' || return 1
+	run_ends --from query_start --to query_done --when 'elapsed > 1us && arg0 == 13' && hits_are arg0 d && hits_are rdi 67
+}
+check '--from and --to: the way between two places' two_places
+
+places_refused() {
+	refused --from query_start && says "$tmp/err" 'the other one of them is missing' || return 1
+	refused --from query_start --from query_done && says "$tmp/err" 'one of each' || return 1
+	refused --from query_start --to query_done --when 'ret == 1' && says "$tmp/err" 'ret is what a call returns' || return 1
+	refused --from query_start --to query_gone && says "$tmp/err" "no function 'query_gone'"
+}
+check '--from and --to: what makes no sense is refused' places_refused
+
 go_program() {
 	command -v go >/dev/null && cp tests/programs/src/deep.go "$tmp" &&
 		(cd "$tmp" && GOCACHE=$tmp/cache GOFLAGS=-mod=mod go build -o deep deep.go) && "$tmp/deep" >"$tmp/native"
@@ -127,7 +146,13 @@ goroutines() {
 	# Each goroutine's stack has moved; none of the calls is lost.
 	go_calls -t main.outer --when 'ret > 0 || arg0 == 0' --max-hits 20 && says "$tmp/err" '20 hits' && ! grep -q 'began before' "$tmp/err"
 }
+go_places() {
+	rm -rf "$tmp/go"
+	go_calls --from main.outer --to main.deep --when 'arg0 == 260' --slower-than 25ms && hits_are arg0 104
+}
 if go_program; then
+	check 'Go: --from and --to follow the goroutine' go_places
+	rm -rf "$tmp/go"
 	check 'Go: goroutines whose stacks move' goroutines
 else
 	skip 'Go: goroutines whose stacks move' 'go is not installed'

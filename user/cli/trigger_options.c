@@ -15,6 +15,8 @@
 enum {
 	OPT_WHEN = 512,
 	OPT_SLOWER_THAN,
+	OPT_FROM,
+	OPT_TO,
 	OPT_SKIP,
 	OPT_EVERY,
 	OPT_MAX_HITS,
@@ -36,6 +38,11 @@ static const struct argp_option options[] = {
 	{"when", OPT_WHEN, "CONDITION", 0, "... only where CONDITION holds: 'arg0 > 4096 && ret < 0'", 2},
 	{"slower-than", OPT_SLOWER_THAN, "TIME", 0, "... only for calls that take at least TIME: 5ms, 10us",
 	 3},
+	{"from", OPT_FROM, "PLACE", 0,
+	 "With --to: take it when a thread (Go: a goroutine) that came by this PLACE comes to that one; "
+	 "--slower-than is then the time between them",
+	 3},
+	{"to", OPT_TO, "PLACE", 0, "The second of two places, where the hit is", 3},
 	{"skip", OPT_SKIP, "N", 0, "... but not for the first N such calls", 4},
 	{"every", OPT_EVERY, "TIME", 0, "... and at most once in TIME", 5},
 	{"on-signal", OPT_ON_SIGNAL, "SIGNAL,...", 0,
@@ -71,6 +78,24 @@ static int add_trigger(struct trigger_options *trigger, const char *spec)
 	trigger->at_start = false;
 	trigger->requests[trigger->cnt++] = (struct trigger_request){.spec = spec};
 	return 0;
+}
+
+/* The two may come in either order. */
+static int add_place(struct trigger_options *trigger, int key, const char *spec)
+{
+	const char **place = key == OPT_FROM ? &trigger->from : &trigger->to;
+	int err;
+
+	if (*place)
+		return fail(-EINVAL, "--from and --to belong together: one of each");
+	*place = spec;
+	if (!trigger->from || !trigger->to)
+		return 0;
+	err = add_trigger(trigger, trigger->to);
+	if (!err)
+		trigger->requests[trigger->cnt - 1].from = trigger->from;
+	trigger->from = trigger->to = NULL;
+	return err;
 }
 
 static int check_condition(const char *text)
@@ -202,6 +227,8 @@ static int check(struct trigger_options *trigger)
 	const struct capture_until *until = &trigger->until;
 	bool any = trigger->cnt || until->signals || until->any_status;
 
+	if (trigger->from || trigger->to)
+		return fail(-EINVAL, "--from and --to belong together: the other one of them is missing");
 	if (!trigger->cnt && (rule->when || rule->slower_than_ns || rule->skip || rule->every_ns))
 		return fail(
 			-EINVAL,
@@ -227,6 +254,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_STEP_FROM:
 		trigger->at_start = true;
 		trigger->start = (struct trigger_request){.spec = arg};
+		break;
+	case OPT_FROM:
+	case OPT_TO:
+		err = add_place(trigger, key, arg);
 		break;
 	case OPT_WHEN:
 	case OPT_SLOWER_THAN:

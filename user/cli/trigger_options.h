@@ -15,6 +15,7 @@ struct trigger_options {
 	struct trigger_request start;	/* that of --step-from, with its rules ... */
 	bool at_start;			/* ... which those that are parsed belong to */
 	struct trigger_request for_all; /* rules before the first trigger */
+	const char *from, *to;		/* of two places, while the other one is not there yet */
 	struct capture_until until;
 };
 

@@ -87,13 +87,30 @@ static bool is_mark(const struct trigger *trigger)
 	return false;
 }
 
+static int resolve_place(const struct capture *capture, const char *spec, uint32_t action,
+			 struct trigger *ret_trigger)
+{
+	const struct capture_config *config = capture->config;
+
+	return config->path ? trigger_resolve(ret_trigger, spec, config->binary, action)
+			    : target_resolve(ret_trigger, spec, config->pids, config->pid_cnt, action);
+}
+
+static int resolve_from(const struct capture *capture, const char *spec, struct trigger *trigger)
+{
+	struct trigger from = {0};
+	int err = resolve_place(capture, spec, 0, &from);
+
+	if (!err)
+		err = trigger_set_from(trigger, &from);
+	trigger_release(&from);
+	return err;
+}
+
 static int resolve_trigger(struct capture *capture, const struct trigger_request *request, uint32_t action)
 {
 	struct trigger *trigger = &capture->triggers[capture->trigger_cnt];
-	const struct capture_config *config = capture->config;
-	int err = config->path
-			  ? trigger_resolve(trigger, request->spec, config->binary, action)
-			  : target_resolve(trigger, request->spec, config->pids, config->pid_cnt, action);
+	int err = resolve_place(capture, request->spec, action, trigger);
 
 	if (err)
 		return err;
@@ -105,7 +122,9 @@ static int resolve_trigger(struct capture *capture, const struct trigger_request
 	};
 	if (is_mark(trigger))
 		trigger->action |= HIT_MARK;
-	err = request->when ? condition_parse(&trigger->rule.condition, request->when) : 0;
+	err = request->from ? resolve_from(capture, request->from, trigger) : 0;
+	if (!err && request->when)
+		err = condition_parse(&trigger->rule.condition, request->when);
 	return err ? err : trigger_apply_rule(trigger);
 }
 

@@ -37,6 +37,7 @@ struct trigger_rule {
 	uint64_t slower_than_ns; /* calls that took at least this long, judged when they return; 0: at once */
 	uint64_t skip;		 /* so many are let go first */
 	uint64_t every_ns;	 /* at most one in this time; 0: no limit */
+	bool is_span;		 /* the way between two places is judged: trigger_set_from() */
 };
 
 enum { TRIGGER_MAX = 64 };
@@ -69,6 +70,12 @@ void trigger_release(struct trigger *trigger);
 
 /* What FILE means in a spec: *ret_path, the caller's to free. -ENOENT with a sentence. */
 int trigger_find_file(const char *name, const char *exe, char **ret_path);
+
+/*
+ * The trigger becomes the way from the places of `from`, whose probes it takes, to its own: a hit is at its own, and its begin_ns and args are those of the thread's (of Go
+ * programs: the goroutine's) last firing of the other. What it takes is in rule.slower_than_ns. To be called before trigger_apply_rule(). 0 or -ENOMEM.
+ */
+int trigger_set_from(struct trigger *trigger, struct trigger *from);
 
 struct trigger_set; /* attached triggers */
 
