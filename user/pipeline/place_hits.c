@@ -8,6 +8,8 @@
  *	            |----------------------|
  *	      x ->  X					the hit as recorded, as shown
  *
+ * Stepped instructions have the time when the tracer saw them, which is late where the processor is busy: a hit between two calls belongs to the second one.
+ *
  * Where the trace shows the breakpoint itself, as an interruption at the probed instruction, the marker stands at its beginning.
  */
 #include "pipeline/place_hits.h"
@@ -109,7 +111,11 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 	placed->time_ns = trace_ns > timeline->base_ns ? trace_ns - timeline->base_ns : 0;
 	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit->regs[HIT_RIP], trace_ns);
 	err = slice_indices_nearest(indices,
-				    &(struct slice_wanted){.thread = thread, .symbol = placed->symbol},
+				    &(struct slice_wanted){.thread = thread,
+							   .symbol = placed->symbol,
+							   .is_later = !hit_is_return(hit) &&
+								       snapshot->source &&
+								       !strcmp(snapshot->source, "step")},
 				    placed->time_ns, &slice);
 	if (!err)
 		err = slice_indices_nearest(

@@ -107,7 +107,7 @@ static size_t first_after(const struct slice_index *index, uint64_t time_ns)
 }
 
 /* The slice that is nearest; of equally near ones the last, which is the innermost. NULL: there is none. */
-static const struct slice *nearest(const struct slice_index *index, uint64_t time_ns)
+static const struct slice *nearest(const struct slice_index *index, uint64_t time_ns, bool is_later)
 {
 	size_t after = first_after(index, time_ns), i = after;
 	const struct slice *best = NULL;
@@ -120,6 +120,8 @@ static const struct slice *nearest(const struct slice_index *index, uint64_t tim
 		if (best && item->latest_end < time_ns &&
 		    time_ns - item->latest_end >= slice_distance(best, time_ns))
 			break;
+		if (best && is_later && slice_distance(item->slice, time_ns))
+			continue;
 		if (!best || slice_distance(item->slice, time_ns) < slice_distance(best, time_ns))
 			best = item->slice;
 	}
@@ -137,7 +139,7 @@ int slice_indices_nearest(struct slice_indices *indices, const struct slice_want
 		return 0;
 	err = index_of(indices, wanted, &index);
 	if (!err)
-		*ret_slice = nearest(index, time_ns);
+		*ret_slice = nearest(index, time_ns, wanted->is_later);
 	return err;
 }
 

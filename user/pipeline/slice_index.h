@@ -13,6 +13,7 @@ struct slice_wanted {
 	const struct symbol *symbol;
 	const char *name; /* the same pointer for the same name */
 	uint64_t ip;
+	bool is_later; /* none that has ended where another is still to begin */
 };
 
 struct slice_index;
