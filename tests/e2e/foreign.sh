@@ -119,4 +119,16 @@ attached() {
 	[ $? -eq $status ] && diff "$tmp/free.out" "$tmp/server.out"
 }
 check 'attached to a program while probes come and go: it does what it would' attached
+
+# On what every process calls, as an agent on a host has it.
+beside_malloc() {
+	ln -sf "$(ldd "$programs/wordcount" | sed -n 's/.*libc\.so.* => \([^ ]*\).*/\1/p')" "$tmp/libc" && probe libc malloc || return 1
+	same_as_alone "$tmp/wordcount" && tests/e2e/mark.sh >"$tmp/mark"
+	status=$?
+	unprobe
+	[ $status -eq 0 ] || cat "$tmp/mark"
+	return $status
+}
+record alone "$tmp/wordcount"
+check "beside a probe on libc's malloc: a stepped program, and tests of marks" beside_malloc
 finish
