@@ -121,6 +121,9 @@ static const struct sequence {
 	/* ... and not tracing at all. */
 	SEQUENCE("overflow-off", "00 10 05 07 09", PGE(0x00), TIP(0x05), NOT_TAKEN, PGD, OVF, PGE(0x09),
 		 FUP(0x20), PGD),
+	/* ... while tracing, as a FUP says by mistake (erratum APL12), and it is off, as the next PSB+ says, ... */
+	SEQUENCE("overflow-mistaken", "00 10 09", PGE(0x00), TIP(0x05), OVF, FUP(0x05), PSB, MODE_64, PSBEND,
+		 PGE(0x09), FUP(0x20), PGD),
 	/* ... transactions: one that commits, and one that aborts to where it may */
 	SEQUENCE("commit", "00 10 05 07", PGE(0x00), TSX_BEGIN, FUP(0x10), TIP(0x05), TSX_COMMIT, FUP(0x05),
 		 NOT_TAKEN, PGD),

@@ -430,3 +430,13 @@ bool code_insn_is_mov_cr3(const uint8_t *bytes, size_t size)
 	return cursor.at + 3 <= cursor.size && opcode[0] == 0x0f && opcode[1] == 0x22 &&
 	       (opcode[2] & 0x38) == 0x18;
 }
+
+/* 0f 01 c2, 0f 01 c3 */
+bool code_insn_is_vm_entry(const uint8_t *bytes, size_t size)
+{
+	struct cursor cursor = cursor_at_opcode(bytes, size, true);
+	const uint8_t *opcode = bytes + cursor.at;
+
+	return cursor.at + 3 <= cursor.size && opcode[0] == 0x0f && opcode[1] == 0x01 &&
+	       (opcode[2] & 0xfe) == 0xc2;
+}

@@ -28,3 +28,6 @@ void code_insn_decode(struct code_insn *ret_insn, const uint8_t *bytes, size_t s
 /* Instructions that trace packets stand for. */
 bool code_insn_is_ptwrite(const uint8_t *bytes, size_t size);
 bool code_insn_is_mov_cr3(const uint8_t *bytes, size_t size);
+
+/* vmlaunch, vmresume */
+bool code_insn_is_vm_entry(const uint8_t *bytes, size_t size);

@@ -101,6 +101,19 @@ static int take_turn(struct run *run, size_t i, int err)
 	return err;
 }
 
+/*
+ * A FUP behind an overflow says that tracing goes on; but where the next PSB+ says that it does not, it was written in error (erratum APL12). Who looks at one piece at a
+ * time cannot see that.
+ */
+static void correct_overflow(const struct pieces *pieces, size_t i, struct branch_list *list)
+{
+	struct branch *last = list->cnt ? &list->items[list->cnt - 1] : NULL;
+
+	if (last && last->kind == BRANCH_GAP && last->gap == GAP_OVERFLOW && i + 1 < pieces->cnt &&
+	    !pieces->items[i + 1].header.has_ip)
+		last->to = 0;
+}
+
 static int decode_piece(void *ctx, size_t i)
 {
 	struct run *run = ctx;
@@ -116,6 +129,7 @@ static int decode_piece(void *ctx, size_t i)
 		err = fast_decode(pieces, i, &list, &why);
 	if (err > 0)
 		err = blocks_decode(pieces, i, &list);
+	correct_overflow(pieces, i, &list);
 	decoder_cache_count(pieces->config->cache, pieces->items[i].end - pieces->items[i].begin, why);
 	if (!err)
 		err = run->out->piece(run->out->ctx, i, pieces->items[i].version, &list);

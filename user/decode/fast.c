@@ -85,6 +85,7 @@ int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branche
 	timing_init(&fast.timing, &config);
 	fast.odd_overflows = config.errata.skd010 || config.errata.apl11 || config.errata.apl12;
 	fast.odd_cycles = config.errata.skd007;
+	fast.odd_vm_entries = config.errata.skd022;
 	fast.has_limit = pieces_limit(pieces, index, &fast.limit_ip);
 	if (fast_use_version(&fast, piece->version) && fast_read_header(&fast) &&
 	    fast_read_all_packets(&fast) && walk_tail(&fast) && !fast.no_memory)

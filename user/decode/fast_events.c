@@ -160,7 +160,7 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 }
 
 /* The instruction that an asynchronous event came at. */
-bool fast_reach_event(struct fast *fast)
+static bool reach_event(struct fast *fast)
 {
 	/* Where no block was handed out since the last event, the FUP's time is all that libipt shows. */
 	if (fast->has_moved || (!fast->aborting && fast->node->ip != fast->event_ip))
@@ -173,7 +173,7 @@ bool fast_reach_event(struct fast *fast)
 
 bool fast_on_event_tip(struct fast *fast, uint64_t ip)
 {
-	if (!fast_reach_event(fast))
+	if (!reach_event(fast))
 		return false;
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
 					   .from = fast->event_ip,
@@ -256,6 +256,17 @@ static bool leave_ranges(struct fast *fast)
 	if (node->end == NODE_COND ? !code_is_left_out(fast->images, node->to) : node->end > NODE_FAR)
 		return fast_decline_end(fast, node, "tracing ends at no branch");
 	return fast_end_of_trace(fast, node->from, node->kind, node->from_len);
+}
+
+/* In an asynchronous event. */
+bool fast_on_event_pgd(struct fast *fast)
+{
+	const struct cached_section *section = code_section_at(fast->images, fast->event_ip);
+	uint64_t at = section ? fast->event_ip - section->addr : 0;
+
+	if (fast->odd_vm_entries && section && code_insn_is_vm_entry(section->bytes + at, section->size - at))
+		return fast_decline(fast, "a virtual machine's entry on a processor with errata");
+	return reach_event(fast) && fast_end_of_trace(fast, fast->event_ip, BRANCH_INTERRUPT, 0);
 }
 
 /* Without an address: at a branch that leaves the privilege level, or what is traced. */

@@ -88,8 +88,9 @@ struct fast {
 	bool aborting; /* it is the end of a transaction */
 	uint64_t event_ip, event_tsc;
 
-	bool odd_overflows; /* errata SKD010, APL11, APL12: the packet that ends one may be missing */
-	bool odd_cycles;    /* erratum SKD007 */
+	bool odd_overflows;  /* errata SKD010, APL11, APL12: the packet that ends one may be missing */
+	bool odd_cycles;     /* erratum SKD007 */
+	bool odd_vm_entries; /* erratum SKD022: one that ends tracing looks like an event before it */
 	bool has_limit;
 	uint64_t limit_ip;
 	bool no_memory, is_damaged;
@@ -156,7 +157,7 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip);
 bool fast_on_event_tip(struct fast *fast, uint64_t ip);
 bool fast_on_pge(struct fast *fast, uint64_t ip);
 bool fast_end_of_trace(struct fast *fast, uint64_t from, uint8_t kind, uint8_t from_len);
-bool fast_reach_event(struct fast *fast);
+bool fast_on_event_pgd(struct fast *fast);
 bool fast_on_pgd(struct fast *fast);
 bool fast_on_pgd_to(struct fast *fast, uint64_t ip);
 bool fast_on_fup(struct fast *fast, uint64_t ip);

@@ -90,7 +90,7 @@ static bool on_ip_packet(struct fast *fast, uint8_t opcode)
 		return true;
 	}
 	if (fast->in_event)
-		return fast_reach_event(fast) && fast_end_of_trace(fast, fast->event_ip, BRANCH_INTERRUPT, 0);
+		return fast_on_event_pgd(fast);
 	return has_ip ? fast_on_pgd_to(fast, ip) : fast_on_pgd(fast);
 }
 
