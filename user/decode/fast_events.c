@@ -187,23 +187,13 @@ bool fast_on_event_tip(struct fast *fast, uint64_t ip)
 	return fast_go_to(fast, ip);
 }
 
-/*
- * Some processors put the address that tracing will begin at into a PSB+ right before it does (errata BDM70, SKD024, SKL021, KBL021; others not known to libipt,
- * too). Nothing but PSB+ stands between the two, which means nothing else: where tracing is on, it has to end before it begins.
- */
-static bool is_begun_by_psb(const struct fast *fast)
-{
-	return fast->header_ip && fast->node->ip == fast->header_ip && fast->out->cnt == fast->out_first;
-}
-
 bool fast_on_pge(struct fast *fast, uint64_t ip)
 {
-	if (fast->in_event || (fast->node && !is_begun_by_psb(fast)))
+	if (fast->node || fast->in_event)
 		return fast_decline(fast, "tracing begins while it is on");
 	if (fast->is_lost)
 		fast->depth = 0;
 	fast->is_lost = false;
-	fast_use_next_mode(fast);
 	if (!fast->has_mode)
 		return fast_decline(fast, "code of a mode that is not known");
 	fast->mode_while_off = false;
@@ -359,7 +349,6 @@ bool fast_on_overflow(struct fast *fast, bool has_ip, uint64_t ip)
 	fast->out_first = fast->out->cnt;
 	fast->all = true;
 	fast->node = NULL;
-	fast->header_ip = 0;
 	fast->is_lost = false;
 	if (!has_ip)
 		return true;

@@ -59,8 +59,7 @@ struct fast {
 	bool mode_while_off;		/* a TIP.PGE has to come */
 	bool all;			/* hand out every branch */
 	bool is_ending;
-	bool has_moved;	    /* since the last event */
-	uint64_t header_ip; /* where the PSB+ says that code goes on; 0: nowhere, or behind an event */
+	bool has_moved; /* since the last event */
 
 	/* Behind code that is not known */
 	bool is_lost; /* up to the next packet that gives an address */

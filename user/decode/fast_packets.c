@@ -208,7 +208,6 @@ static bool pass_event(struct fast *fast, size_t size)
 	fast->at += size;
 	if (fast_is_in_event(fast))
 		return fast_decline(fast, "an event within an event");
-	fast->header_ip = 0;
 	fast_take_event_time(fast);
 	return true;
 }
@@ -247,7 +246,6 @@ static bool pass_before_fup(struct fast *fast, size_t size, enum branch_event ev
 	fast->at += size;
 	if ((!fast->node && !fast->is_lost) || fast_is_in_event(fast))
 		return fast_decline(fast, "an event that is out of place");
-	fast->header_ip = 0;
 	fast->fup_use = FUP_POSITION;
 	fast->event = event;
 	fast->event_payload = 0;
@@ -271,7 +269,6 @@ static bool on_ptwrite(struct fast *fast)
 	fast->at += size;
 	if ((!fast->node && !fast->is_lost) || fast_is_in_event(fast))
 		return fast_decline(fast, "a PTW packet that is out of place");
-	fast->header_ip = 0;
 	payload = little_endian(fast->at - (size - 2), (unsigned int)size - 2);
 	fast_take_event_time(fast);
 	if (fast->node && !fast_advance(fast, &(struct sought){.is_it = code_insn_is_ptwrite, .ret_ip = &ip}))
@@ -443,8 +440,8 @@ bool fast_read_header(struct fast *fast)
 				fast_take_event_time(fast);
 				if (has_ip && !fast->has_mode)
 					return fast_decline(fast, "code of a mode that is not known");
-				fast->header_ip = ip;
-				return !has_ip || fast_go_to(fast, ip);
+				return !has_ip || psb_begins_tracing(fast->at, fast->end) ||
+				       fast_go_to(fast, ip);
 			}
 			ok = on_extended(fast, true);
 		} else if ((byte & 3) == 3) {

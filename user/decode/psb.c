@@ -90,3 +90,53 @@ void psb_header_read(struct pt_packet_decoder *packets, uint64_t offset, struct 
 	}
 	*ret_header = header;
 }
+
+/* The size of a packet that says nothing of where code is; 0: it is another. */
+static size_t skippable(const uint8_t *at, const uint8_t *end)
+{
+	size_t size = 1;
+
+	if ((*at & 3) == 3) { /* CYC */
+		bool more = *at & 4;
+
+		for (; more && at + size < end; size++)
+			more = at[size] & 1;
+		return size;
+	}
+	switch (*at) {
+	case 0x00: /* PAD */
+		return 1;
+	case 0x19: /* TSC */
+		return 8;
+	case 0x59: /* MTC */
+	case 0x99: /* MODE */
+		return 2;
+	}
+	switch (*at == 0x02 && end - at > 1 ? at[1] : 0) {
+	case 0x03: /* CBR */
+		return 4;
+	case 0x73: /* TMA */
+	case 0xc8: /* VMCS */
+		return 7;
+	case 0x43: /* PIP */
+		return 8;
+	case 0xc3: /* MNT */
+		return 11;
+	default:
+		return 0;
+	}
+}
+
+bool psb_begins_tracing(const uint8_t *at, const uint8_t *end)
+{
+	while (at < end) {
+		size_t size = skippable(at, end);
+
+		if (!size)
+			return (*at & 0x1f) == 0x11;
+		if ((size_t)(end - at) < size)
+			return false;
+		at += size;
+	}
+	return false;
+}

@@ -25,3 +25,9 @@ struct pt_packet_ip;
 
 /* The address that an IP packet means: `last_ip` is the one of the IP packet before it, 0 after a PSB. */
 uint64_t psb_packet_ip(const struct pt_packet_ip *packet, uint64_t last_ip);
+
+/*
+ * Whether tracing begins behind the PSB+ that ends at `at`. Some processors put the address that it will begin at into the PSB+ (errata BDM70, SKD024, SKL021, KBL021; others that
+ * libipt does not know, too). A TIP.PGE that comes before anything has happened there means nothing else: where tracing is on, it has to end before it begins.
+ */
+bool psb_begins_tracing(const uint8_t *at, const uint8_t *end);
