@@ -365,6 +365,35 @@ else
 	skip 'a program in another file system tree' 'mount namespaces are not allowed here'
 fi
 
+too_many() {
+	start p || return 1
+	timeout 60 "$trailcam" attach --source none -p $target --attach-via perf_uprobe -t 'libc.so.6:*' -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
+	says "$tmp/err" 'too many for perf uprobes' && is_free $target || return 1
+	say p work quit
+	ends_with 9 $target
+}
+check 'more perf uprobes than can be set in reasonable time are refused' too_many
+
+# Processes of that name come and go all the time; what is left is attached to.
+members_end() {
+	cp "$programs/server" "$tmp/short-lived" && start m "$tmp/short-lived" || return 1
+	while [ -e "$tmp/short-lived" ]; do "$tmp/short-lived" </dev/null >/dev/null 2>&1; done &
+	churn=$!
+	ours="$ours $churn"
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		status_is 0 timeout 60 "$trailcam" attach -v --source none --comm short-lived -t handle --duration 0.1s -o "$tmp/t.tsv" 2>"$tmp/err" || {
+			cat "$tmp/err"
+			return 1
+		}
+	done
+	rm "$tmp/short-lived"
+	wait $churn
+	is_free $target || return 1
+	say m work quit
+	ends_with 9 $target
+}
+check '--comm: those that end meanwhile are left out' members_end
+
 run_children() {
 	status_is 0 "$trailcam" run --follow-forks -t "$programs/exits:marker" --keep-recording "$tmp/rec" -o "$tmp/t.tsv" -- sh -c "$programs/exits mark; true" \
 		>/dev/null 2>"$tmp/err" && says "$tmp/err" "hit $programs/exits:marker" || return 1

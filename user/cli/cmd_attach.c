@@ -74,6 +74,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CONTAINER:
 	case ARGP_KEY_ARG:
 		err = add_targets(&attach->targets, key, arg);
+		if (key == OPT_COMM || key == OPT_CGROUP || key == OPT_CONTAINER)
+			attach->options.capture.skip_ended = true;
 		if (err == -EINVAL)
 			argp_error(state, "%s", fail_message(err));
 		else if (err)

@@ -53,6 +53,7 @@ struct capture_config {
 	const struct launch_signals *signals; /* what it is started with; NULL: as they are */
 	const pid_t *pids;		      /* ... to attach to these */
 	size_t pid_cnt;
+	bool skip_ended;     /* those that have ended by now are left out, unless all have */
 	bool follow_forks;   /* children are targets, too */
 	bool full;	     /* the intel_pt source keeps everything, not only what comes before the end */
 	bool per_thread;     /* the intel_pt source has a ring for each thread */

@@ -18,6 +18,7 @@
 #include "pipeline/interrupt.h"
 #include "pipeline/target_resolve.h"
 #include "source/attach_check.h"
+#include "source/proc_status.h"
 #include "trigger/condition.h"
 
 /* The kernel's records of the intel_pt source are fetched at least that often. */
@@ -282,6 +283,7 @@ static int open_source(struct capture *capture)
 		.signalled = capture_signalled,
 		.ring_size = capture->config->ring_size ? capture->config->ring_size : RING_SIZE_DEFAULT,
 		.follow_forks = capture->config->follow_forks,
+		.hits_stop = capture->config->until.freeze || capture->config->start.spec,
 		.wait_for_start = capture->config->start.spec || free_running,
 		.idle = free_running ? idle : NULL,
 		.overflow_every = capture->config->step_overflow,
@@ -323,11 +325,21 @@ static int start_program(struct capture *capture)
 
 static int for_targets(struct capture *capture, int (*fn)(struct capture *capture, pid_t pid))
 {
-	int err = 0;
+	const struct capture_config *config = capture->config;
+	int err = 0, skipped = 0;
+	size_t left = 0;
 
-	for (size_t i = 0; i < capture->config->pid_cnt && !err; i++)
-		err = fn(capture, capture->config->pids[i]);
-	return err;
+	for (size_t i = 0; i < config->pid_cnt && !err; i++) {
+		err = fn(capture, config->pids[i]);
+		if (!err || !config->skip_ended || !proc_has_ended(config->pids[i])) {
+			left++;
+			continue;
+		}
+		log_debug("left out: %s", fail_message(err));
+		skipped = err;
+		err = 0;
+	}
+	return err ? err : left ? 0 : skipped;
 }
 
 static int check_target(struct capture *capture, pid_t pid)

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "source/attach_check.h"
 #include "source/maps.h"
+#include "source/proc_status.h"
 #include "trigger/spec.h"
 
 /* The executable by a name that leads us there. */
@@ -149,7 +150,7 @@ int target_resolve(struct trigger *ret_trigger, const char *spec, const pid_t *p
 
 		if (!err)
 			err = take_probes(&trigger, &one);
-		if (err && err != -ENOENT)
+		if (err && err != -ENOENT && !proc_has_ended(pids[i]))
 			return err;
 		if (err)
 			missing = err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Who had which affinity stands in memory that is shared with the guard, a process that blocks on a pipe. A byte means that all was put back in
- * good order; end-of-file without it that the tracer was killed, and the guard does it.
+ * good order; end-of-file without it that the tracer was killed, and the guard does it. It also lets those go on that a hit has stopped by then.
  */
 #include "source/pin.h"
 
@@ -11,11 +11,16 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { TASKS_MAX = 4096 };
+#include "source/proc_status.h"
+
+enum { TASKS_MAX = 4096, PROCESSES_MAX = 1024 };
 
 struct pin_table {
+	size_t process_cnt;
+	pid_t processes[PROCESSES_MAX];
 	size_t cnt;
 	struct {
 		pid_t tid;
@@ -23,10 +28,31 @@ struct pin_table {
 	} tasks[TASKS_MAX];
 };
 
+static bool is_stopped(pid_t pid)
+{
+	char state[16];
+
+	return !proc_status_text(pid, "State", state, sizeof(state)) && state[0] == 'T';
+}
+
 static void restore_all(const struct pin_table *table)
 {
 	for (size_t i = 0; i < table->cnt; i++)
 		sched_setaffinity(table->tasks[i].tid, sizeof(cpu_set_t), &table->tasks[i].before);
+}
+
+/* A hit's SIGSTOP stops its process when the tracer that was to take it is gone, or a moment later. */
+static void continue_all(const struct pin_table *table)
+{
+	enum { ROUNDS = 100 };
+	const struct timespec moment = {.tv_nsec = 20000000};
+
+	for (int round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < table->process_cnt; i++)
+			if (is_stopped(table->processes[i]))
+				kill(table->processes[i], SIGCONT);
+		nanosleep(&moment, NULL);
+	}
 }
 
 static void __attribute__((noreturn)) guard(const struct pin_table *table, int fd)
@@ -40,8 +66,11 @@ static void __attribute__((noreturn)) guard(const struct pin_table *table, int f
 	for (int other = 0; other < 1024; other++)
 		if (other != fd)
 			close(other);
-	if (read(fd, &word, 1) != 1)
+	if (read(fd, &word, 1) != 1) {
 		restore_all(table);
+		if (table->process_cnt)
+			continue_all(table);
+	}
 	_exit(0);
 }
 
@@ -73,6 +102,15 @@ void pin_init(struct pin *pin)
 	*pin = (struct pin){.cpu = -1, .guard_fd = -1, .table = table == MAP_FAILED ? NULL : table};
 	if (pin->table)
 		guard_start(pin);
+}
+
+void pin_guard_process(struct pin *pin, pid_t pid)
+{
+	struct pin_table *table = pin->table;
+
+	/* Who stopped it wants it stopped. */
+	if (table && table->process_cnt < PROCESSES_MAX && !is_stopped(pid))
+		table->processes[table->process_cnt++] = pid;
 }
 
 /* The processor that we are on, if the target may be there, too; else one that both may use. */

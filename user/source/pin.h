@@ -25,6 +25,9 @@ struct pin {
  */
 void pin_init(struct pin *pin);
 
+/* If this process is killed, the watching one sends SIGCONT to `pid` where a hit has stopped that. */
+void pin_guard_process(struct pin *pin, pid_t pid);
+
 /* Pins the thread `tid`, with the first of them also the calling thread. */
 void pin_add(struct pin *pin, pid_t tid);
 

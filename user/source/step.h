@@ -21,6 +21,7 @@ struct step;
 struct step_config {
 	size_t ring_size;  /* of each thread: a power of two, a page at least */
 	bool follow_forks; /* children are targets, too */
+	bool hits_stop;	   /* probes of the caller's stop threads (SIGSTOP) */
 	bool wait_for_start; /* the targets run at full speed until start_wanted(), and again after step_rest() */
 	uint64_t
 		overflow_every; /* test aid: an overflow after every so many instructions, which loses some; 0: none */

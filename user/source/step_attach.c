@@ -76,10 +76,12 @@ int step_attach(struct step *step, pid_t pid)
 	process->runs_itself = true;
 	do {
 		cnt = seize_threads(step, process);
+		process->exited = cnt < 0;
 		if (cnt < 0)
 			return cnt;
 		total += cnt;
 	} while (cnt);
+	process->exited = !total;
 	if (!total)
 		return fail(-ESRCH, "process %d has ended just now", pid);
 	step->seized = true;

@@ -107,6 +107,8 @@ int step_add_process(struct step *step, pid_t pid, struct step_process **ret_pro
 	if (err)
 		return err;
 	process->pid = pid;
+	if (step->config.hits_stop)
+		pin_guard_process(&step->pin, pid);
 	*ret_process = TAKE_PTR(process);
 	return 0;
 }

@@ -189,8 +189,29 @@ static int attach_perf(struct links *links, const struct probe_group *group, siz
 	return 0;
 }
 
+/* The kernel waits for all processors with each of them, when it comes and when it goes, and nothing can end that. */
+static int check_perf_probe_cnt(const struct links *links)
+{
+	enum { PERF_PROBES_MAX = 256 };
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < links->group_cnt; i++)
+		cnt += links->groups[i].cnt;
+	return cnt <= PERF_PROBES_MAX
+		       ? 0
+		       : fail(-E2BIG,
+			      "%zu probes are too many for perf uprobes, which are set one by one, some ten "
+			      "a second: at "
+			      "most %d; name fewer functions, or use --attach-via uprobe_multi",
+			      cnt, PERF_PROBES_MAX);
+}
+
 int links_attach_perf(struct links *links, pid_t pid)
 {
+	int too_many = check_perf_probe_cnt(links);
+
+	if (too_many)
+		return too_many;
 	for (size_t i = 0; i < links->group_cnt; i++) {
 		for (size_t j = 0; j < links->groups[i].cnt; j++) {
 			int err = attach_perf(links, &links->groups[i], j, pid);

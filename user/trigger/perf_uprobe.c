@@ -34,10 +34,12 @@ int perf_uprobe_open(int *ret_event, int *ret_link, const struct perf_uprobe *pr
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event = {.bpf_cookie = probe->cookie});
 	CLEANUP(closep) int event = -1;
-	int type = reading_number("/sys/bus/event_source/devices/uprobe/type", -1), link;
+	int type, link;
 
+	errno = 0;
+	type = reading_number("/sys/bus/event_source/devices/uprobe/type", -1);
 	if (type < 0)
-		return -ENODEV;
+		return errno == EMFILE || errno == ENFILE ? -errno : -ENODEV;
 	event = open_event(probe, (uint32_t)type);
 	if (event < 0)
 		return event;
