@@ -25,7 +25,7 @@ attach_to() {
 # An attached target has to do something: its handle() is called while the example waits.
 run_example() {
 	case $1 in
-	*' -p '*) (for _ in 1 2 3 4 5 6; do sleep 1; echo work >&3; done) & ;;
+	*'attach -p '*) (for _ in 1 2 3 4 5 6; do sleep 1; echo work >&3; done) & ;;
 	esac
 	timeout -s TERM 120 bash -c "$1" >out 2>err || {
 		echo "exit status $?"
@@ -38,6 +38,7 @@ run_example() {
 export BROWSER=true TMPDIR=$tmp
 {
 	trailcam --help | sed -n 's/^  \(trailcam .*\)/\1/p' | sed 's/   .*//'
+	trailcam probes --help | sed -n 's/^  \(trailcam .*\)/\1/p'
 	trailcam run --help | sed -n 's/^  \(trailcam .*\)/\1/p'
 	sed -n '/^.SH EXAMPLES/,/^.SH "trailcam run"/s/^\.B \(trailcam .*\)/\1/p' docs/trailcam.1 | sed 's/\\-/-/g'
 	sed -n 's/^    \$ \(trailcam .*\)/\1/p' README.md

@@ -62,7 +62,7 @@ same_stack() {
 	(
 		ulimit -s 128
 		"$trailcam" decode "$tmp/rec" -o "$tmp/small.fxt" 2>/dev/null
-		"$trailcam" run --source none -o "$tmp/small.tsv" -- bash -c 'ulimit -s' 2>/dev/null
+		"$trailcam" run --source none --on-exit 0 -o "$tmp/small.tsv" -- bash -c 'ulimit -s' 2>/dev/null
 		"$trailcam" run --source step --step-from main -t table_grow -o "$tmp/grow.fxt" -- "$programs/wordcount" 2>&1
 	) >"$tmp/limit"
 	cmp "$tmp/t.fxt" "$tmp/small.fxt" && [ "$(head -1 "$tmp/limit")" = 128 ] && says "$tmp/limit" 'hit table_grow'

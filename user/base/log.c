@@ -8,20 +8,27 @@
 
 #include "base/error.h"
 #include "base/on_line.h"
+#include "base/progress.h"
 
 enum { LINE_BYTES = 4096 };
 
-static bool verbose;
+static bool verbose, quiet;
 
 void log_set_verbose(bool on)
 {
 	verbose = on;
 }
 
+void log_set_quiet(bool on)
+{
+	quiet = on;
+}
+
 static void write_line(char *line, size_t len)
 {
 	ssize_t written;
 
+	progress_clear();
 	line[len] = '\n';
 	written = write(STDERR_FILENO, line, len + 1);
 	(void)written; /* a closed stderr is the user's choice */
@@ -58,4 +65,4 @@ void log_fail(int err)
 
 DEFINE_LOG(log_debug, "debug: ", verbose)
 DEFINE_LOG(log_warn, "warning: ", true)
-DEFINE_LOG(log_say, "", true)
+DEFINE_LOG(log_say, "", !quiet)

@@ -10,6 +10,9 @@
 /* -v: debug lines are shown. Off at start. */
 void log_set_verbose(bool on);
 
+/* -q: log_say() says nothing. Off at start. */
+void log_set_quiet(bool on);
+
 /* Shown with -v, as "trailcam: debug: ...". */
 void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -19,5 +22,5 @@ void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The sentence of the last failure (base/error.h), as "trailcam: ...", on as many lines as it has. */
 void log_fail(int err);
 
-/* Always shown, as "trailcam: ...": the command's own remarks. */
+/* Shown without -q, as "trailcam: ...": the command's own remarks. */
 void log_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -10,8 +10,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "cli/cli.h"
 #include "cli/pick_trigger.h"
+#include "cli/talk.h"
 #include "recording/recording.h"
 #include "sinks/output.h"
 
@@ -30,6 +32,7 @@ enum {
 	OPT_FULL,
 	OPT_SNAPSHOT_SIZE,
 	OPT_KEEP,
+	OPT_JSON,
 	OPT_MAX_SIZE,
 	OPT_FOLLOW_FORKS,
 	OPT_DURATION,
@@ -42,6 +45,9 @@ enum {
 
 static const struct argp_option table[] = {
 	{"keep-recording", OPT_KEEP, "DIR", 0, "Keep what was recorded, for trailcam decode and perf script",
+	 22},
+	{"json", OPT_JSON, "FILE", 0,
+	 "Write how the recording ended, and what was written, to FILE, as JSON (\"-\": standard output)",
 	 22},
 	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
 	 "Trace bytes kept for each thread (intel_pt: each processor), a power of two (default: 4M, or what "
@@ -85,7 +91,6 @@ static const struct argp_option table[] = {
 	 "step: lose packets every N instructions, as an overflowing processor does", 27},
 	{"attach-via", OPT_LINK, "auto|uprobe_multi|perf_uprobe", 0,
 	 "How probes are attached (default: auto)", 28},
-	{"verbose", 'v', NULL, 0, "Say what is being done", 29},
 	{0},
 };
 
@@ -179,11 +184,11 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 static void parse_switch(struct capture_options *options, int key, char *arg)
 {
 	switch (key) {
-	case 'v':
-		log_set_verbose(true);
-		break;
 	case OPT_KEEP:
 		options->recording = arg;
+		break;
+	case OPT_JSON:
+		options->result = arg;
 		break;
 	case OPT_FOLLOW_FORKS:
 		options->capture.follow_forks = true;
@@ -213,7 +218,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->trigger;
 		state->child_inputs[1] = &options->outputs;
 		return 0;
-	case 'v':
+	case OPT_JSON:
 	case OPT_KEEP:
 	case OPT_FOLLOW_FORKS:
 	case OPT_PER_THREAD:
@@ -248,7 +253,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{.argp = &trigger_argp}, {.argp = &outputs_argp}, {0}};
+static const struct argp_child children[] = {
+	{.argp = &trigger_argp}, {.argp = &outputs_argp}, {.argp = &talk_argp}, {0}};
 
 const struct argp capture_argp = {.options = table, .parser = parse, .children = children};
 
@@ -312,10 +318,36 @@ static int check_path(struct capture_options *options, const char *path)
 	return err;
 }
 
+static void tell_progress(void *ctx, const struct capture_progress *progress)
+{
+	const struct capture_options *options = ctx;
+	char steps[PROGRESS_NUMBER_BYTES], hits[PROGRESS_NUMBER_BYTES];
+	bool any =
+		options->trigger.cnt || options->trigger.until.signals || options->trigger.until.any_status;
+
+	if (!progress_is_due())
+		return;
+	progress_number(progress->instructions, steps);
+	progress_number(progress->hits, hits);
+	progress_tell("%s%s%.0f s%s%s%s", progress->instructions ? steps : "",
+		      progress->instructions ? " instructions, " : "", (double)progress->elapsed_ns / 1e9,
+		      progress->waits_for_start ? "; start point not reached"
+		      : progress->hits		? "; hits: "
+		      : any			? "; hit not reached"
+						: "",
+		      progress->hits && !progress->waits_for_start ? hits : "",
+		      options->capture.path ? "" : "; Ctrl-C ends it");
+}
+
 int capture_options_check(struct capture_options *options)
 {
 	const struct capture_config *capture = &options->capture;
 	int err = outputs_check(&options->outputs);
+
+	if (progress_is_shown()) {
+		options->capture.progress = tell_progress;
+		options->capture.progress_ctx = options;
+	}
 
 	if (!err && capture->source == CAPTURE_NONE && !capture->trigger_cnt && !capture->until.signals &&
 	    !capture->until.any_status && !capture->alloc_interval)
@@ -324,6 +356,8 @@ int capture_options_check(struct capture_options *options)
 			   "--on-signal or --on-exit");
 	for (size_t i = 0; i < options->outputs.cnt && !err; i++)
 		err = check_path(options, options->outputs.paths[i]);
+	if (!err && options->result)
+		err = check_path(options, options->result);
 	if (!err && options->capture.step_log)
 		err = check_path(options, options->capture.step_log);
 	if (!err && options->recording)

@@ -13,6 +13,7 @@ struct capture_options {
 	struct trigger_options trigger;
 	struct outputs outputs;
 	const char *recording;	/* NULL: not kept */
+	const char *result;	/* --json: a file for how it ended, or NULL */
 	const char *filters[4]; /* what capture.filters points to */
 };
 
@@ -40,5 +41,6 @@ void say_capture_end(const struct capture_options *options, const struct capture
 /* The user asked for what leads up to a crash, and there was none: the trace of the last one is not overwritten. */
 bool capture_is_unwanted(const struct capture_options *options, enum capture_end end);
 
-/* Keeps the recording, if that is wanted, and writes the trace. 0, or -errno with a sentence. */
-int save_and_decode(const struct capture_options *options, struct snapshot *snapshot);
+/* Keeps the recording, if that is wanted, and writes the trace, and the result, if --json asks for it. 0, or -errno with a sentence. */
+int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
+		    const struct capture *capture, enum capture_end end);

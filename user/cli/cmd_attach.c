@@ -135,7 +135,7 @@ static int attach_to(void *ctx)
 			end == CAPTURE_EXITED ? capture_wait(capture) : 0);
 	if (options->capture.until.multi_snapshot)
 		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
-	err = save_and_decode(options, snapshot);
+	err = save_and_decode(options, snapshot, capture, end);
 	return err ? report(err, STATUS_FAILED) : STATUS_OK;
 }
 

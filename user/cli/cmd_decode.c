@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/cli.h"
+#include "cli/talk.h"
 
 #include <signal.h>
 #include <string.h>
@@ -35,7 +36,6 @@ static const struct argp_option options[] = {
 	 "Keep so much of a long trace's timeline in memory (default: 256m), and the rest in a file in "
 	 "$TMPDIR or /var/tmp",
 	 22},
-	{"verbose", 'v', NULL, 0, "Say what is being done", 23},
 	{0},
 };
 
@@ -109,9 +109,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_TO:
 		decode->config.to = arg;
 		return 0;
-	case 'v':
-		log_set_verbose(true);
-		return 0;
 	case ARGP_KEY_ARG:
 		if (decode->recording)
 			usage_error(state, "one recording at a time, please: '%s' is one too many", arg);
@@ -129,7 +126,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{.argp = &outputs_argp}, {0}};
+static const struct argp_child children[] = {{.argp = &outputs_argp}, {.argp = &talk_argp}, {0}};
 
 static const struct argp argp = {
 	.children = children,

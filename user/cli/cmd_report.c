@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/cli.h"
+#include "cli/talk.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +36,6 @@ static const struct argp_option options[] = {
 	 "Keep so much of a long timeline in memory (default: 256m), and the rest in a file in "
 	 "$TMPDIR or /var/tmp",
 	 1},
-	{"verbose", 'v', NULL, 0, "Say what is being done", 2},
 	{0},
 };
 
@@ -113,9 +113,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_MEMORY:
 		memory_option(state, arg);
 		return 0;
-	case 'v':
-		log_set_verbose(true);
-		return 0;
 	case ARGP_KEY_ARG:
 		if (report->path)
 			usage_error(state,
@@ -130,7 +127,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{.argp = &talk_argp}, {0}};
+
 static const struct argp argp = {
+	.children = children,
 	.options = options,
 	.parser = parse,
 	.args_doc = "TRACE|RECORDING",

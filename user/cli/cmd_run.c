@@ -88,7 +88,7 @@ static int run_program(void *ctx)
 			end == CAPTURE_EXITED ? capture_wait(capture) : 0);
 	if (options->capture.until.multi_snapshot)
 		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
-	err = save_and_decode(options, snapshot);
+	err = save_and_decode(options, snapshot, capture, end);
 	if (err)
 		report(err, STATUS_RUN_FAILED);
 	status = capture_wait(capture);

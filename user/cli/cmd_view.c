@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "cli/outputs.h"
 #include "cli/serve.h"
+#include "cli/talk.h"
 #include "sinks/sink.h"
 
 enum { OPT_PERFETTO = 256, CALLS_SHOWN = 40 };
@@ -311,7 +312,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{.argp = &talk_argp}, {0}};
+
 static const struct argp argp = {
+	.children = children,
 	.options = options,
 	.parser = parse,
 	.args_doc = "FILE",

@@ -4,15 +4,12 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "bpf/alloc_probe.h"
-
-#define PROGRESS_SECONDS 0.1 /* between two looks at it */
 
 int report(int err, int status)
 {
@@ -103,39 +100,19 @@ int parse_choice(const char *option, const char *text, const char *const names[]
 	return fail(-EINVAL, "%s: '%s' is none of %s", option, text, list);
 }
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 void show_progress(void *ctx, size_t done_bytes, size_t total_bytes)
 {
-	static double began, told;
-	static size_t before;
-	double now = seconds(), rate;
-	char line[96];
-	int len;
-	ssize_t written;
+	double took, rate;
 
 	(void)ctx;
-	if (!isatty(STDERR_FILENO) || !total_bytes)
+	if (done_bytes >= total_bytes) {
+		progress_end();
 		return;
-	if (done_bytes <= before || !began)
-		began = now; /* another trace */
-	before = done_bytes;
-	if (done_bytes < total_bytes && now - told < PROGRESS_SECONDS)
+	}
+	if (!progress_is_due())
 		return;
-	told = now;
-	rate = now > began ? (double)done_bytes / (now - began) : 0;
-	len = snprintf(line, sizeof(line), "\r\033[Kdecoding: %zu %%", done_bytes * 100 / total_bytes);
-	if (rate > 0)
-		len += snprintf(line + len, sizeof(line) - (size_t)len, ", %.1f MB/s, %.0f s left",
-				rate / 1e6, (double)(total_bytes - done_bytes) / rate);
-	if (done_bytes >= total_bytes)
-		len = snprintf(line, sizeof(line), "\r\033[K");
-	written = write(STDERR_FILENO, line, (size_t)len);
-	(void)written;
+	took = progress_seconds();
+	rate = took > 0 ? (double)done_bytes / took : 0;
+	progress_tell("decoding: %zu %%, %.1f MB/s, %.0f s left", done_bytes * 100 / total_bytes, rate / 1e6,
+		      rate > 0 ? (double)(total_bytes - done_bytes) / rate : 0);
 }

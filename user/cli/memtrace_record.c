@@ -14,11 +14,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/progress.h"
 #include "bpf/alloc_probe.h"
 #include "cli/cli.h"
 #include "cli/front.h"
 #include "cli/memtrace.h"
 #include "cli/outputs.h"
+#include "cli/talk.h"
 #include "memtrace/preload.h"
 #include "memtrace/reader.h"
 #include "memtrace/recording.h"
@@ -82,7 +84,6 @@ static const struct argp_option table[] = {
 	{"duration", OPT_DURATION, "TIME", 0, "Stop after this time: 10s", 1},
 	{"attach-via", OPT_LINK, "auto|uprobe_session|uprobe_multi|perf_uprobe", 0,
 	 "How probes are attached (default: auto)", 2},
-	{"verbose", 'v', NULL, 0, "Say what is being done", 2},
 	{0},
 };
 
@@ -164,9 +165,6 @@ static int parse_option(struct record_options *options, int key, char *arg)
 	case 'o':
 		options->output = arg;
 		return 0;
-	case 'v':
-		log_set_verbose(true);
-		return 0;
 	case OPT_INTERVAL:
 		return parse_alloc_interval("--interval", arg, &recorder->interval_bytes);
 	case OPT_CALL_GRAPH:
@@ -220,7 +218,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{.argp = &talk_argp}, {0}};
+
 static const struct argp argp = {
+	.children = children,
 	.options = table,
 	.parser = parse,
 	.args_doc = "-- PROGRAM [ARG...]\n-p PID",
@@ -242,6 +243,14 @@ static bool is_over(const struct record_options *options, uint64_t start_ns)
 	       (options->duration_ns && clock_ns(CLOCK_MONOTONIC) - start_ns >= options->duration_ns);
 }
 
+static void tell_progress(const struct alloc_recording *recording)
+{
+	char samples[PROGRESS_NUMBER_BYTES];
+
+	progress_tell("%s samples, %.0f s; Ctrl-C ends it",
+		      progress_number(alloc_recording_counts(recording).allocs, samples), progress_seconds());
+}
+
 /* Until the process ends or the user has enough. */
 static int follow(const struct record_options *options, struct alloc_recording *recording)
 {
@@ -256,7 +265,10 @@ static int follow(const struct record_options *options, struct alloc_recording *
 	while (cnt >= 0 && !wait[0].revents && !is_over(options, start_ns)) {
 		poll(wait, ARRAY_SIZE(wait), cnt ? 0 : POLL_MS);
 		cnt = alloc_recording_take(recording);
+		if (progress_is_due())
+			tell_progress(recording);
 	}
+	progress_end();
 	return cnt < 0 ? cnt : alloc_recording_finish(recording);
 }
 

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "cli/cli.h"
 #include "recording/recording.h"
 #include "sinks/fxt_read.h"
@@ -133,6 +134,8 @@ static int write_one(const struct timeline *timeline, const char *holds, const s
 	CLEANUP(output_abortp) struct output *output = NULL;
 	int err = output_open(&output, path);
 
+	if (progress_is_due())
+		progress_tell("writing %s", path);
 	if (!err)
 		err = sink->write(timeline, output);
 	if (err)
