@@ -22,8 +22,11 @@ same() {
 
 for what in flags trapflag suspended clock exec; do
 	check "$what: stepped" same $what --source step
+done
+for what in flags traceme attach; do
 	check "$what: stepped, with its children" same $what --source step --follow-forks
 done
+check 'a child that the program traces is let go, which is told' says "$tmp/err" 'is traced by the program itself'
 
 # Its loop, begun anew whenever the timer ticks, is not stepped; the calls of it are complete.
 clock_is_left_out() {
@@ -56,6 +59,7 @@ else
 	for link in uprobe_multi perf_uprobe; do
 		check "exec: a probe that $link has put into the new program hits" same exec --source none -t write --attach-via $link
 		check 'it has' says "$tmp/err" 'hit write'
+		check 'traceme: at full speed, with its children' same traceme --source none --follow-forks -t getsid --attach-via $link
 	done
 fi
 finish

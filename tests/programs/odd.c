@@ -8,6 +8,8 @@
  *	ignored		ignores SIGTRAP
  *	suspended	waits for a signal with all others blocked
  *	clock		reads the clock again and again
+ *	traceme		traces a child that asks for it
+ *	attach		traces a child that does not
  *	exec		another thread than the first one executes a program
  */
 #define _GNU_SOURCE
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -190,6 +193,44 @@ static void odd_clock(void)
 	printf("no clock %d\n", clock_gettime(99, &now));
 }
 
+static void trace_child(int asks)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (!pid) {
+		if (asks)
+			ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		_exit(4);
+	}
+	waitpid(pid, &status, WUNTRACED);
+	printf("stopped %d", WSTOPSIG(status));
+	if (!asks) {
+		printf(", attached %ld", ptrace(PTRACE_ATTACH, pid, NULL, NULL));
+		kill(pid, SIGCONT);
+		waitpid(pid, &status, 0);
+	}
+	for (int i = 0; i < 5; i++) {
+		ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL);
+		waitpid(pid, &status, 0);
+		printf(" %d", WIFSTOPPED(status) && (!asks || WSTOPSIG(status) == SIGTRAP));
+	}
+	ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	waitpid(pid, &status, 0);
+	printf(", ended %x\n", (unsigned int)status);
+}
+
+static void odd_traceme(void)
+{
+	trace_child(1);
+}
+
+static void odd_attach(void)
+{
+	trace_child(0);
+}
+
 static void *wait_for_ever(void *arg)
 {
 	for (;;)
@@ -222,7 +263,8 @@ int main(int argc, char **argv)
 	} odds[] = {
 		{"flags", odd_flags},	  {"loop", odd_loop},	    {"trapflag", odd_trapflag},
 		{"blocked", odd_blocked}, {"ignored", odd_ignored}, {"suspended", odd_suspended},
-		{"clock", odd_clock},	  {"exec", odd_exec},
+		{"clock", odd_clock},	  {"traceme", odd_traceme}, {"attach", odd_attach},
+		{"exec", odd_exec},
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);

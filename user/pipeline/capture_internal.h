@@ -26,6 +26,7 @@ struct capture {
 	struct hit_stacks *stacks;
 	struct goid *goids;	 /* of the triggers */
 	struct trigger_set *set; /* NULL without triggers */
+	bool released;		 /* it has been told of a child that was let go */
 	bool watching;		 /* the probes are in all processes, and the set is told which are targets */
 	struct alloc_source *alloc_sources;
 	size_t alloc_source_cnt, alloc_source_cap;

@@ -49,6 +49,19 @@ static int replaced(void *ctx, pid_t pid)
 	return capture->set && pid == only_target(capture) ? trigger_set_follow(capture->set) : 0;
 }
 
+static void released(void *ctx, pid_t pid)
+{
+	struct capture *capture = ctx;
+
+	if (!capture->released)
+		log_say("process %d is traced by the program itself: it runs on without trailcam, as do "
+			"others of that kind",
+			(int)pid);
+	capture->released = true;
+	if (capture->watching)
+		trigger_set_unwatch(capture->set, pid);
+}
+
 /* ---- probes in the target's memory ---- */
 
 static int mapped(void *ctx, pid_t pid, const struct sideband_mapping *mapping)
@@ -295,6 +308,7 @@ static int open_source(struct capture *capture)
 		.mapped = mapped,
 		.adopted = adopted,
 		.replaced = replaced,
+		.released = released,
 		.born = born,
 		.ended = capture_ended,
 		.ctx = capture,

@@ -130,7 +130,7 @@ static enum __ptrace_request step_over(struct step *step, struct step_thread *th
 
 static void resume(struct step *step, struct step_thread *thread, int signal)
 {
-	enum __ptrace_request request = !step->started ? PTRACE_CONT
+	enum __ptrace_request request = !step->started ? thread->watched_calls ? PTRACE_SYSCALL : PTRACE_CONT
 					: thread->tf_forgotten && !thread->traps_itself
 						? settle(thread)
 						: step_over(step, thread);

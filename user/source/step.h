@@ -55,6 +55,8 @@ struct step_config {
 	int (*adopted)(void *ctx, pid_t pid);
 	/* A thread of a target, or a child that is one, has been born and has not run yet; or NULL. A negative return ends the run with that error. */
 	int (*born)(void *ctx, pid_t pid, pid_t tid);
+	/* A child has been let go, for the targets themselves trace it from now on (ptrace(2)); or NULL. */
+	void (*released)(void *ctx, pid_t pid);
 	/* A target has ended, with this wait status (waitpid(2)); or NULL. What it decides shows in stop_wanted(). */
 	void (*ended)(void *ctx, pid_t pid, int wait_status);
 	void *ctx;

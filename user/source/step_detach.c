@@ -109,12 +109,13 @@ static void let_go(struct step *step, struct step_thread *thread)
 	}
 }
 
-void step_detach(struct step *step)
+/* The threads of one process, or all (NULL). */
+static void let_threads_go(struct step *step, const struct step_process *process)
 {
 	for (size_t i = step->thread_cnt; i--;) {
 		struct step_thread *thread = step->threads[i];
 
-		if (thread->dead || thread->let_go)
+		if (thread->dead || thread->let_go || (process && thread->process != process))
 			continue;
 		bring_to_stop(step, thread);
 		take_back_trap_flag(thread);
@@ -122,7 +123,35 @@ void step_detach(struct step *step)
 		if (!thread->dead)
 			let_go(step, thread);
 	}
+}
+
+void step_detach(struct step *step)
+{
+	let_threads_go(step, NULL);
 	pin_release(&step->pin);
+}
+
+int step_let_process_go(struct step *step, struct step_process *process)
+{
+	int err = step->started ? 0 : code_store_keep_private(process->code, step_now(step));
+
+	let_threads_go(step, process);
+	for (size_t i = 0; i < step->thread_cnt; i++) {
+		struct step_thread *thread = step->threads[i];
+
+		if (thread->process != process || thread->dead)
+			continue;
+		if (step->started)
+			step_thread_interrupt(thread, step_now(step));
+		pin_let_go(&step->pin, thread->tid, thread->tid);
+		pin_forget(&step->pin, thread->tid);
+		thread->dead = true;
+	}
+	process->exited = true;
+	code_store_end(process->code);
+	if (step->config.released)
+		step->config.released(step->config.ctx, process->pid);
+	return err;
 }
 
 int step_wait_end(const struct step *step)

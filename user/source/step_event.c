@@ -21,6 +21,9 @@
 #include "source/step_hide.h"
 #include "source/step_internal.h"
 
+/* A child asks to be traced by its parent soon after it is born, and before it executes a program. Each call stops twice. */
+enum { WATCHED_CALLS = 2 * 64 };
+
 /* ---- the start ---- */
 
 void step_begin_here(struct step *step, struct step_thread *thread, bool in_user_mode)
@@ -124,6 +127,8 @@ static int on_birth(struct step *step, struct step_thread *thread)
 	if (!is_process)
 		sideband_add_task(step->sideband, PERF_RECORD_FORK, process->pid, thread->tid, process->pid,
 				  process->pid, step_now(step));
+	if (is_process)
+		thread->watched_calls = WATCHED_CALLS;
 	step_announce_comm(step, thread, false);
 	err = is_process ? step_read_maps(step, process, thread->tid, true) : 0;
 	if (!err && step->config.born)
@@ -172,6 +177,7 @@ static int on_exec(struct step *step, struct step_thread *leader)
 	if (err)
 		return err;
 	thread->process->runs_itself = true;
+	thread->watched_calls = 0;
 	if (thread->encoder.enabled) /* cannot be, unless the system call was not seen as one */
 		step_thread_interrupt(thread, step_now(step));
 	step_announce_comm(step, thread, true);
@@ -264,7 +270,7 @@ static int on_stop(struct step *step, struct step_thread *thread, int status)
 	switch (status >> 16) {
 	case 0:
 		if (WSTOPSIG(status) == STEP_SYSCALL_STOP)
-			return step->started ? step_on_syscall_stop(step, thread) : 0;
+			return step_on_syscall_stop(step, thread);
 		return on_signal_stop(step, thread, WSTOPSIG(status));
 	case PTRACE_EVENT_EXEC:
 		return on_exec(step, thread);

@@ -106,6 +106,11 @@ void step_on_signal(struct step *step, struct step_thread *thread, int signal);
 /* The trace ends here, and may go on later: leaves code of a uprobe's. */
 void step_end_detour(struct step *step, struct step_thread *thread);
 
+/* ---- step_detach.c ---- */
+
+/* The process goes on untraced, as if it had ended. 0 or -ENOMEM. */
+int step_let_process_go(struct step *step, struct step_process *process);
+
 /* ---- step_vdso.c ---- */
 
 void step_vdso_init(struct step_vdso *ret_vdso);

@@ -145,15 +145,37 @@ static int back_from_kernel(struct step *step, struct step_thread *thread, uint6
 	return 0;
 }
 
+/* The child that a target is about to trace: there can be only one tracer. Or NULL. */
+static struct step_process *traced_by_target(struct step *step, const struct step_thread *thread)
+{
+	const struct step_thread *other = NULL;
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || regs.orig_rax != SYS_ptrace)
+		return NULL;
+	if (regs.rdi == PTRACE_TRACEME)
+		other = thread;
+	else if (regs.rdi == PTRACE_ATTACH || regs.rdi == PTRACE_SEIZE)
+		other = step_find(step, (pid_t)regs.rsi);
+	return other && other->process != step->processes[0] ? other->process : NULL;
+}
+
 int step_on_syscall_stop(struct step *step, struct step_thread *thread)
 {
+	struct step_process *process;
 	enum {
 		SYSCALL_EXIT = 2
 	}; /* PTRACE_EVENTMSG_SYSCALL_EXIT of linux/ptrace.h, which does not go with sys/ptrace.h */
 	unsigned long which = 0;
 
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &which);
-	if (!thread->in_kernel || which != SYSCALL_EXIT || step_is_restarted(step_syscall_result(thread)))
+	if (thread->watched_calls)
+		thread->watched_calls--;
+	process = which == SYSCALL_EXIT ? NULL : traced_by_target(step, thread);
+	if (process)
+		return step_let_process_go(step, process);
+	if (!step->started || !thread->in_kernel || which != SYSCALL_EXIT ||
+	    step_is_restarted(step_syscall_result(thread)))
 		return 0;
 	return back_from_kernel(step, thread, step_ip(thread));
 }

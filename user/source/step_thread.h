@@ -34,8 +34,10 @@ struct step_thread {
 	bool trap_blocked; /* the target has SIGTRAP blocked, as far as it knows */
 	bool traps_itself; /* the target has set the trap flag: each of its steps ends in a SIGTRAP for it */
 	bool tf_forgotten; /* the kernel no longer knows whose the trap flag is: step_take_back_trap_flag() */
-	bool settling;	   /* on its way to a stop in which it knows again */
-	int held_signal;   /* to be delivered when it goes on */
+	unsigned int
+		watched_calls; /* before the start: stops at system calls that are still to come, in which it may ask to be traced by its parent */
+	bool settling;	       /* on its way to a stop in which it knows again */
+	int held_signal;       /* to be delivered when it goes on */
 	uint64_t instruction_cnt;
 	uint64_t overflow_every,
 		overflow_next;	/* test aid: instructions between overflows, and when the next is due */
