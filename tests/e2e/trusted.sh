@@ -136,7 +136,7 @@ int main(void)
 	FILE *file = fopen("/proc/self/status", "r");
 	void *kept = malloc(10000);
 	while (fgets(line, sizeof(line), file))
-		if (!strncmp(line, "Cap", 3) || !strncmp(line, "Uid", 3) || !strncmp(line, "Gid", 3) || !strncmp(line, "Sig", 3) || !strncmp(line, "Groups", 6))
+		if (!strncmp(line, "Cap", 3) || !strncmp(line, "Uid", 3) || !strncmp(line, "Gid", 3) || (!strncmp(line, "Sig", 3) && line[3] != 'Q') || !strncmp(line, "Groups", 6))
 			fputs(line, stdout);
 	for (char **variable = environ; *variable; variable++)
 		puts(*variable);
