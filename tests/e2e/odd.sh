@@ -20,7 +20,7 @@ same() {
 	}
 }
 
-for what in flags trapflag suspended clock exec; do
+for what in flags trapflag ignored blocked suspended clock exec; do
 	check "$what: stepped" same $what --source step
 done
 for what in flags traceme attach; do

@@ -135,6 +135,8 @@ static void resume(struct step *step, struct step_thread *thread, int signal)
 						? settle(thread)
 						: step_over(step, thread);
 
+	if (signal == SIGTRAP && thread->process->trap_ignored && step_siginfo_code(thread) <= 0)
+		signal = 0; /* somebody has sent it */
 	/* The handler's frame holds the mask. */
 	if (signal && step_is_caught(thread, signal))
 		step_block_trap_again(thread);

@@ -30,6 +30,7 @@ void step_begin_here(struct step *step, struct step_thread *thread, bool in_user
 {
 	uint64_t ip = step_ip(thread);
 
+	thread->process->trap_ignored |= step_is_ignored(thread, SIGTRAP);
 	step_unblock_trap(thread);
 	if (in_user_mode) {
 		step_thread_enter(thread, thread->process->code, step_now(step), ip);
@@ -70,11 +71,13 @@ void step_let_newborn_go(struct step *step, pid_t tid, pid_t parent)
 
 static int adopt_process(struct step *step, pid_t pid, pid_t parent, struct step_process **ret_process)
 {
+	const struct step_process *former = step_find_process(step, parent);
 	int err = step_add_process(step, pid, ret_process);
 
 	if (err)
 		return err;
 	(*ret_process)->runs_itself = true;
+	(*ret_process)->trap_ignored = former && former->trap_ignored;
 	sideband_add_task(step->sideband, PERF_RECORD_FORK, pid, pid, parent, parent, step_now(step));
 	return step->config.adopted ? step->config.adopted(step->config.ctx, pid) : 0;
 }

@@ -97,11 +97,42 @@ void step_block_trap_again(const struct step_thread *thread)
 	ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
 }
 
+static bool is_in_set(const struct step_thread *thread, const char *set, int signal)
+{
+	uint64_t mask = 0;
+
+	return !proc_status_number(thread->tid, set, 16, &mask) && mask >> (signal - 1) & 1;
+}
+
 bool step_is_caught(const struct step_thread *thread, int signal)
 {
-	uint64_t caught = 0;
+	return is_in_set(thread, "SigCgt", signal);
+}
 
-	return !proc_status_number(thread->tid, "SigCgt", 16, &caught) && caught >> (signal - 1) & 1;
+bool step_trap_is_pending(const struct step_thread *thread)
+{
+	return is_in_set(thread, "SigBlk", SIGTRAP) &&
+	       (is_in_set(thread, "SigPnd", SIGTRAP) || is_in_set(thread, "ShdPnd", SIGTRAP));
+}
+
+bool step_is_ignored(const struct step_thread *thread, int signal)
+{
+	return is_in_set(thread, "SigIgn", signal);
+}
+
+/* An action begins with its handler. */
+void step_trap_action_changed(const struct step_thread *thread, bool *ignored)
+{
+	uint64_t action = step_register(thread, offsetof(struct user_regs_struct, rsi));
+	uint64_t old = step_register(thread, offsetof(struct user_regs_struct, rdx));
+
+	if (step_register(thread, offsetof(struct user_regs_struct, rdi)) != SIGTRAP ||
+	    step_syscall_result(thread))
+		return;
+	if (old && *ignored)
+		ptrace(PTRACE_POKEDATA, thread->tid, (void *)old, (void *)SIG_IGN);
+	if (action)
+		*ignored = ptrace(PTRACE_PEEKDATA, thread->tid, (void *)action, NULL) == (long)SIG_IGN;
 }
 
 long step_syscall_result(const struct step_thread *thread)

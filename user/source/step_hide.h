@@ -34,6 +34,15 @@ void step_take_back_trap_flag(const struct step_thread *thread);
 void step_unblock_trap(struct step_thread *thread);
 void step_block_trap_again(const struct step_thread *thread);
 
+/* Whether a SIGTRAP waits for the target to unblock it. */
+bool step_trap_is_pending(const struct step_thread *thread);
+
+/* Whether the kernel knows the signal as ignored. */
+bool step_is_ignored(const struct step_thread *thread, int signal);
+
+/* rt_sigaction(SIGTRAP, ...) has just succeeded: *ignored is what the target believes of SIGTRAP, which it is shown as what was before. */
+void step_trap_action_changed(const struct step_thread *thread, bool *ignored);
+
 /* Whether the target has a handler for the signal. */
 bool step_is_caught(const struct step_thread *thread, int signal);
 

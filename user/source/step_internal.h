@@ -15,7 +15,8 @@ enum { STEP_SYSCALL_STOP = SIGTRAP | 0x80 };
 struct step_process {
 	pid_t pid;
 	struct code_store *code;
-	bool runs_itself; /* what it executes is the target's: false for a launched child until its exec */
+	bool trap_ignored; /* it ignores SIGTRAP, as far as it knows: the first step has reset that */
+	bool runs_itself;  /* what it executes is the target's: false for a launched child until its exec */
 	bool exited;
 	int wait_status;
 };
