@@ -78,5 +78,8 @@ struct hit_record {
 	struct hit hit;
 	__u32 copy_bytes; /* of `copy`: less than was asked for near the end of the stack */
 	__u32 layout;	  /* struct firing's (bpf/rule.h) */
-	__u8 copy[];	  /* what stood at regs[HIT_RSP] and above */
+	__u32 value_bytes;
+	__u32 unused;
+	__u8 tail
+		[]; /* the values to be printed (trigger/prints.h); then the copy: what stood at regs[HIT_RSP] and above */
 };

@@ -39,10 +39,11 @@ struct {
 const volatile bool only_targets; /* the links watch all processes */
 const volatile bool
 	pause; /* that hit also says so to a tracepoint, with which a perf event waits that pauses the trace */
-const volatile __u32 copy_bytes; /* so much of the stack is copied with each hit */
-const volatile __u32 wake_bytes; /* user space is woken when so much waits */
-const volatile bool freeze;	 /* the process is stopped by the hit that ends the recording */
-const volatile __u64 ns_dev;	 /* our pid namespace, as stat(2) names it; 0: the initial one */
+const volatile __u32 value_bytes; /* room for values to be printed in each hit */
+const volatile __u32 copy_bytes;  /* so much of the stack is copied with each hit */
+const volatile __u32 wake_bytes;  /* user space is woken when so much waits */
+const volatile bool freeze;	  /* the process is stopped by the hit that ends the recording */
+const volatile __u64 ns_dev;	  /* our pid namespace, as stat(2) names it; 0: the initial one */
 const volatile __u64 ns_ino;
 
 struct rule rules[RULE_MAX];
@@ -50,12 +51,13 @@ __u64 stop_at;	/* which HIT_STOP hit, counted from 1, ends the recording; 0: eac
 __u64 stop_cnt; /* HIT_STOP hits so far, with stop_at */
 __u64 lost;	/* hits that `hits` had no room for */
 
-static __noinline int judge(struct pt_regs *regs, struct firing *firing)
+/* With `values`: does not judge, but evaluates what is to be printed. */
+static __noinline int judge(struct pt_regs *regs, struct firing *firing, __u8 *values)
 {
 	int holds = 1;
 
 	/* The compiler must believe that the arguments matter and the result is not known. */
-	asm volatile("" : "+r"(holds) : "r"(regs), "r"(firing) : "memory");
+	asm volatile("" : "+r"(holds) : "r"(regs), "r"(firing), "r"(values) : "memory");
 	return holds;
 }
 
@@ -101,7 +103,7 @@ static __always_inline bool passes(struct rule *rule, struct pt_regs *regs, stru
 
 	if (*(volatile __u64 *)&rule->held)
 		return 0;
-	holds = judge(regs, firing);
+	holds = judge(regs, firing, NULL);
 
 	if (holds < 0)
 		__sync_fetch_and_add(&rule->unreadable, 1);
@@ -165,12 +167,12 @@ static __always_inline void copy_stack(struct hit_record *record)
 	__u32 size = copy_bytes;
 
 	record->copy_bytes = 0;
-	if (!bpf_probe_read_user(record->copy, size, sp)) {
+	if (!bpf_probe_read_user(record->tail + value_bytes, size, sp)) {
 		record->copy_bytes = size;
 		return;
 	}
 	for (__u32 at = 0; at + HIT_COPY_STEP <= size; at += HIT_COPY_STEP) {
-		if (bpf_probe_read_user(record->copy + at, HIT_COPY_STEP, sp + at))
+		if (bpf_probe_read_user(record->tail + value_bytes + at, HIT_COPY_STEP, sp + at))
 			break;
 		record->copy_bytes = at + HIT_COPY_STEP;
 	}
@@ -203,14 +205,14 @@ static __always_inline __u64 wakeup(__u32 action)
 	return action & HIT_STOP || many ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void record(struct pt_regs *regs, __u64 cookie, const struct firing *firing, __u64 now)
+static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct firing *firing, __u64 now)
 {
 	__u32 asked = (cookie >> COOKIE_ACTION_SHIFT) % COOKIE_ACTION_MAX, action = asked;
 	struct hit_record *hit;
 
 	if (!settle(&action))
 		return;
-	hit = bpf_ringbuf_reserve(&hits, sizeof(*hit) + copy_bytes, 0);
+	hit = bpf_ringbuf_reserve(&hits, sizeof(*hit) + value_bytes + copy_bytes, 0);
 	if (!hit) {
 		__sync_fetch_and_add(&lost, 1);
 		/* It does not count: another one must end the recording. */
@@ -225,6 +227,10 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, const str
 	fill_call(&hit->hit, firing);
 	hit->layout = firing->layout;
 	copy_stack(hit);
+	hit->value_bytes = value_bytes;
+	hit->unused = 0;
+	if (value_bytes)
+		judge(regs, firing, hit->tail);
 	bpf_ringbuf_submit(hit, wakeup(action));
 	/* Not where the hit is lost: nobody would let the thread go on. */
 	if (action & HIT_START || (action & HIT_STOP && freeze))
@@ -258,7 +264,7 @@ int call_begin(struct pt_regs *regs)
 	if (!is_target() || call_goes_on(&key, place))
 		return 0;
 	c_args(regs, &firing);
-	judge(regs, &firing);
+	judge(regs, &firing, NULL);
 	__builtin_memcpy(call.args, firing.args, sizeof(call.args));
 	call.args_known = firing.args_known;
 	call.begin_ns = bpf_ktime_get_ns();

@@ -153,6 +153,11 @@ go_c_args() {
 	hits 0 c_take --when 'arg0 == 102 && arg1 == 77' -- "$tmp/go/values" && grep -q '^  arg1 4d$' "$tmp/hits" && ! grep -q '^  arg6 ' "$tmp/hits"
 }
 
+go_prints() {
+	hits 0 main.take --skip 1 --print 'arg0, str(arg1, 7), arg2' -- "$tmp/go/values" &&
+		grep -q '^  value arg0 = -2$' "$tmp/hits" && grep -q '^  value str(arg1, 7) = query 2' "$tmp/hits" && grep -q '^  value arg2 = 7$' "$tmp/hits"
+}
+
 go_stack_args() {
 	# The magic number of Go 1.2 to 1.15.
 	cp "$tmp/go/values" "$tmp/go/old" &&
@@ -165,10 +170,78 @@ go_stack_args() {
 if command -v go >/dev/null && go_builds; then
 	check 'Go: arguments are in the registers that Go has for them' go_args
 	check 'Go: functions of C in it have those of C' go_c_args
+	check 'Go: --print' go_prints
 	check 'Go: arguments on the stack are refused' go_stack_args
 else
 	skip 'arguments of Go functions' 'golang-go is not installed'
 fi
+
+# --- --print
+
+# values_are LINE...: what was printed of all hits.
+values_are() {
+	sed -n 's/^  value //p' "$tmp/hits" >"$tmp/values"
+	printf '%s\n' "$@" | diff - "$tmp/values"
+}
+
+prints() {
+	hits 0 take --max-hits 2 --print 'str(arg1), str(arg1, 5),*(u32 *)(arg0 + 4), (int)arg2, arg4, (u64)arg4,str(*(char **)(arg0 + 8))' -- "$values" &&
+		values_are 'str(arg1) = query 1\n\t"end"' 'str(arg1, 5) = query...' '*(u32 *)(arg0 + 4) = 4096' '(int)arg2 = -1' 'arg4 = -255' \
+			'(u64)arg4 = 18446744073709551361' 'str(*(char **)(arg0 + 8)) = a buffer' \
+			'str(arg1) = [unreadable]' 'str(arg1, 5) = [unreadable]' '*(u32 *)(arg0 + 4) = 4096' '(int)arg2 = -2' 'arg4 = -254' \
+			'(u64)arg4 = 18446744073709551362' 'str(*(char **)(arg0 + 8)) = a buffer'
+}
+check '--print: numbers and texts, and what cannot be read' prints
+
+prints_when() {
+	hits 0 take --when 'str(arg1) == "query 3*"' --print 'str(arg1, 7), (int)arg2' -- "$values" &&
+		values_are 'str(arg1, 7) = query 3...' '(int)arg2 = -3' || return 1
+	hits 0 take --skip 1 --print 'ret, elapsed > 0, (int)arg2' -- "$values" && values_are 'ret = -3992' 'elapsed > 0 = 1' '(int)arg2 = -2'
+}
+check '--print: of the hits that --when chose, and of returns' prints_when
+
+prints_usdt() {
+	hits 0 usdt:values:kinds -t usdt:values:twice --print 'arg0' --max-hits 4 -- "$values" && values_are 'arg0 = 101' 'arg0 = 201' || return 1
+	hits 0 usdt:values:kinds --print '(s16)arg6, arg7, *arg9 == arg3' --skip 2 -- "$values" &&
+		values_are '(s16)arg6 = -32767' 'arg7 = 3' '*arg9 == arg3 = 1'
+}
+check '--print: arguments of USDT probes, each trigger its own' prints_usdt
+
+prints_stepped() {
+	rm -rf "$tmp/rec"
+	"$trailcam" run --source step --step-from take -t take --print 'str(arg1)' --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$values" >"$tmp/out" 2>"$tmp/err" &&
+		"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits" && grep -q '^  value str(arg1) = query [12]\|unreadable' "$tmp/hits"
+}
+check '--print: where the program is stepped' prints_stepped
+
+prints_everywhere() {
+	rm -rf "$tmp/rec"
+	"$trailcam" run --source none --keep-recording "$tmp/rec" -t take --print 'str(arg1), arg4' -o "$tmp/p.fxt" -o "$tmp/p.json" -o "$tmp/p.csv" \
+		-o "$tmp/p.html" -o "$tmp/p.pftrace" -- "$values" >"$tmp/out" 2>"$tmp/err" && "$trailcam" report --json "$tmp/rec" >"$tmp/json" &&
+		python3 - "$tmp/json" "$tmp/p.json" <<-'END' || return 1
+			import json, sys
+			report, trace = (json.load(open(path)) for path in sys.argv[1:3])
+			text = 'query 1\n\t"end"'
+			assert report["hits"][0]["values"] == {"str(arg1)": text, "arg4": "-255"}, report["hits"][0]["values"]
+			events = trace["traceEvents"] if isinstance(trace, dict) else trace
+			args = [e for e in events if e.get("cat") == "hit"][0]["args"]
+			assert args["str(arg1)"] == text and args["= arg4"] == "-255" and args["arg4"] == "0xffffffffffffff01", args
+		END
+	says "$tmp/p.csv" '"str(arg1)=query 1\n\t""end"" arg4=-255"' && grep -q 'str(arg1)' "$tmp/p.pftrace" || return 1
+	"$trailcam" report "$tmp/rec" >"$tmp/text" && says "$tmp/text" '    str(arg1) = query 1\n\t"end"' &&
+		"$trailcam" dump --hits "$tmp/p.fxt" >"$tmp/hits" && values_are 'str(arg1) = query 1\n\t"end"' 'arg4 = -255'
+}
+check '--print: in every output, and in a trace that is read again' prints_everywhere
+
+prints_refused() {
+	hits 125 take --print 'arg0, arg1->len' -- "$values" && says "$tmp/err" '--print' || return 1
+	hits 125 take --print 'arg0 arg1' -- "$values" && says "$tmp/err" 'a comma between values' || return 1
+	hits 125 take --print 'str(arg1, 5000)' -- "$values" && says "$tmp/err" 'a number from 1 to 1024' || return 1
+	hits 125 take --print 'arg7' -- "$values" && says "$tmp/err" 'arg7 is not known of take' || return 1
+	"$trailcam" run --print arg0 -o "$tmp/t.fxt" -- "$values" 2>"$tmp/err"
+	[ $? -eq 125 ] && says "$tmp/err" 'name one with -t'
+}
+check '--print: what makes no sense is refused' prints_refused
 
 # --- which function, and how often
 
@@ -198,7 +271,9 @@ check 'an indirect function means its implementations, and not what chooses one'
 # Each snapshot cuts the call that it comes in.
 call_counts() {
 	rm -rf "$tmp/rec"
-	"$trailcam" run --source step --step-from main --multi-snapshot -t take --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$values" 2 \
+	# Without a start point, which would be waited for again behind each snapshot, and without a dynamic loader, which would be stepped, too.
+	gcc -O1 -static -o "$tmp/values-static" tests/programs/values.c &&
+		"$trailcam" run --source step --multi-snapshot -t take --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$tmp/values-static" 2 \
 		>"$tmp/out" 2>"$tmp/err" && "$trailcam" report --json --top 1000 "$tmp/rec" >"$tmp/json" && python3 - "$tmp/json" <<-END
 		import json, sys
 		report = json.load(open(sys.argv[1]))

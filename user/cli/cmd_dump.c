@@ -19,6 +19,7 @@
 #include "decode/decoder.h"
 #include "pipeline/decode.h"
 #include "recording/recording.h"
+#include "sinks/shown.h"
 #include "sinks/sink.h"
 #include "source/sideband.h"
 
@@ -198,6 +199,14 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
 		if (hit->args_known & 1u << arg)
 			printf("  arg%zu %llx\n", arg, (unsigned long long)hit->args[arg]);
+	for (size_t value = 0; value < placed->value_cnt; value++) {
+		printf("  value ");
+		on_line_put(placed->values[value].name, stdout);
+		printf(" = ");
+		on_line_put(placed->values[value].text ? placed->values[value].text : SHOWN_UNREADABLE,
+			    stdout);
+		putchar('\n');
+	}
 	for (size_t reg = 0; reg < HIT_REG_CNT; reg++)
 		if (hit_reg_name(reg))
 			printf("  %s %llx\n", hit_reg_name(reg), (unsigned long long)hit->regs[reg]);

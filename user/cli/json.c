@@ -41,6 +41,12 @@ void json_number(yajl_gen gen, uint64_t number)
 	yajl_gen_number(gen, digits, (size_t)len);
 }
 
+void json_key_null(yajl_gen gen, const char *key)
+{
+	json_text(gen, key);
+	yajl_gen_null(gen);
+}
+
 void json_key_text(yajl_gen gen, const char *key, const char *text)
 {
 	json_text(gen, key);

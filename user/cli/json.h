@@ -14,6 +14,7 @@ yajl_gen json_to_stdout(void);
 void json_text(yajl_gen gen, const char *text);
 void json_number(yajl_gen gen, uint64_t number);
 void json_key_text(yajl_gen gen, const char *key, const char *text);
+void json_key_null(yajl_gen gen, const char *key);
 void json_key_number(yajl_gen gen, const char *key, uint64_t number);
 void json_key_integer(yajl_gen gen, const char *key, int64_t number);
 void json_key_bool(yajl_gen gen, const char *key, bool is_so);

@@ -75,6 +75,18 @@ static void put_state(yajl_gen gen, const struct hit *hit)
 	json_key_hex(gen, "return_address", hit->return_address);
 }
 
+static void put_values(yajl_gen gen, const struct timeline_hit *placed)
+{
+	json_key_map(gen, "values");
+	for (size_t i = 0; i < placed->value_cnt; i++) {
+		if (placed->values[i].text)
+			json_key_text(gen, placed->values[i].name, placed->values[i].text);
+		else
+			json_key_null(gen, placed->values[i].name);
+	}
+	yajl_gen_map_close(gen);
+}
+
 static void put_stack(yajl_gen gen, const struct timeline_hit *placed)
 {
 	json_key_array(gen, "stack");
@@ -136,6 +148,7 @@ static int put_hit(yajl_gen gen, const struct report *report, size_t index)
 	json_key_number(gen, "goroutine", hit->goroutine);
 	json_key_number(gen, "trace_stopped_after_ns", hit->stopped_ns ? hit->stopped_ns - hit->time_ns : 0);
 	put_state(gen, hit);
+	put_values(gen, placed);
 	put_stack(gen, placed);
 	err = put_calls(gen, report, placed);
 	yajl_gen_map_close(gen);

@@ -138,6 +138,19 @@ static void hit_facts(const struct text *text, const struct hit *hit)
 	printf("    return address %#" PRIx64 "\n", (uint64_t)hit->return_address);
 }
 
+static void hit_values(const struct text *text, const struct timeline_hit *placed)
+{
+	if (placed->value_cnt)
+		printf("  values\n");
+	for (size_t i = 0; i < placed->value_cnt; i++) {
+		const struct timeline_value *value = &placed->values[i];
+
+		printf("    ");
+		terminal_text(&text->terminal, COLOUR_NONE, 0, value->name);
+		name_line(text, COLOUR_BOLD, printf(" = "), value->text ? value->text : "cannot be read");
+	}
+}
+
 static void hit_stack(const struct text *text, const struct timeline_hit *placed)
 {
 	printf("  call stack, as recorded with the hit\n");
@@ -223,6 +236,7 @@ static int hits(const struct text *text)
 				 duration_text(placed->time_ns).text),
 			  timeline_trigger(timeline, &placed->hit));
 		hit_facts(text, &placed->hit);
+		hit_values(text, placed);
 		hit_stack(text, placed);
 		err = hit_calls(text, placed);
 	}

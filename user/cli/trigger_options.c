@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "trigger/condition.h"
+#include "trigger/prints.h"
 
 enum {
 	OPT_WHEN = 512,
@@ -19,6 +20,7 @@ enum {
 	OPT_TO,
 	OPT_SKIP,
 	OPT_EVERY,
+	OPT_PRINT,
 	OPT_MAX_HITS,
 	OPT_ON_SIGNAL,
 	OPT_ON_EXIT,
@@ -45,6 +47,8 @@ static const struct argp_option options[] = {
 	{"to", OPT_TO, "PLACE", 0, "The second of two places, where the hit is", 3},
 	{"skip", OPT_SKIP, "N", 0, "... but not for the first N such calls", 4},
 	{"every", OPT_EVERY, "TIME", 0, "... and at most once in TIME", 5},
+	{"print", OPT_PRINT, "VALUES", 0,
+	 "... and record these values with each hit: 'arg0, str(arg1), *(int *)(arg2 + 8)'", 5},
 	{"on-signal", OPT_ON_SIGNAL, "SIGNAL,...", 0,
 	 "Take it when one of these signals is about to be delivered", 6},
 	{"on-exit", OPT_ON_EXIT, "STATUS,...", 0,
@@ -104,6 +108,14 @@ static int check_condition(const char *text)
 	int err = condition_parse(&condition, text);
 
 	return err ? fail_prefix(err, "--when") : 0;
+}
+
+static int check_prints(const char *text)
+{
+	CLEANUP(prints_freep) struct prints *prints = NULL;
+	int err = prints_parse(&prints, text);
+
+	return err ? fail_prefix(err, "--print") : 0;
 }
 
 static int signal_number(const char *name)
@@ -169,6 +181,9 @@ static int parse_rule(struct trigger_options *trigger, int key, char *arg)
 	case OPT_WHEN:
 		request->when = arg;
 		return check_condition(arg);
+	case OPT_PRINT:
+		request->print = arg;
+		return check_prints(arg);
 	case OPT_SLOWER_THAN:
 		return parse_duration("--slower-than", arg, &request->slower_than_ns);
 	case OPT_SKIP:
@@ -213,6 +228,7 @@ static void apply_to_all(struct trigger_options *trigger)
 		struct trigger_request *request = &trigger->requests[i];
 
 		request->when = request->when ? request->when : rule->when;
+		request->print = request->print ? request->print : rule->print;
 		request->slower_than_ns =
 			request->slower_than_ns ? request->slower_than_ns : rule->slower_than_ns;
 		request->skip = request->skip ? request->skip : rule->skip;
@@ -229,10 +245,10 @@ static int check(struct trigger_options *trigger)
 
 	if (trigger->from || trigger->to)
 		return fail(-EINVAL, "--from and --to belong together: the other one of them is missing");
-	if (!trigger->cnt && (rule->when || rule->slower_than_ns || rule->skip || rule->every_ns))
-		return fail(
-			-EINVAL,
-			"--when, --slower-than, --skip and --every are about a trigger: name one with -t");
+	if (!trigger->cnt &&
+	    (rule->when || rule->print || rule->slower_than_ns || rule->skip || rule->every_ns))
+		return fail(-EINVAL, "--when, --slower-than, --skip, --every and --print are about a "
+				     "trigger: name one with -t");
 	if (!any && (until->max_hits || until->multi_snapshot || until->freeze || until->spin))
 		return fail(-EINVAL,
 			    "--max-hits, --multi-snapshot, --freeze and --spin are about hits: name a "
@@ -260,6 +276,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		err = add_place(trigger, key, arg);
 		break;
 	case OPT_WHEN:
+	case OPT_PRINT:
 	case OPT_SLOWER_THAN:
 	case OPT_SKIP:
 	case OPT_EVERY:

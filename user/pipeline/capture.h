@@ -19,9 +19,10 @@ enum capture_source { CAPTURE_AUTO, CAPTURE_INTEL_PT, CAPTURE_STEP, CAPTURE_NONE
 
 /* A trigger as the user asks for it; the rules are those of struct trigger_rule. */
 struct trigger_request {
-	const char *spec; /* as trigger_resolve() takes it */
-	const char *from; /* the same, of the first of two places; NULL: there is one */
-	const char *when; /* as condition_parse() takes it, or NULL */
+	const char *spec;  /* as trigger_resolve() takes it */
+	const char *from;  /* the same, of the first of two places; NULL: there is one */
+	const char *when;  /* as condition_parse() takes it, or NULL */
+	const char *print; /* as prints_parse() takes it, or NULL */
 	uint64_t slower_than_ns, skip, every_ns;
 };
 

@@ -16,6 +16,7 @@
 #include "pipeline/capture_internal.h"
 #include "pipeline/goroutine.h"
 #include "pipeline/interrupt.h"
+#include "trigger/prints.h"
 
 /* See trigger_config.stop_at. */
 uint64_t capture_stop_at(const struct capture_until *until)
@@ -41,19 +42,44 @@ static int add_hit(struct capture *capture, const struct hit *hit)
 			  taken);
 }
 
+/* Names of the triggers' values stand one behind the other. */
+static int add_values(struct capture *capture, const struct hit_record *record)
+{
+	const struct prints *prints = capture->triggers[record->hit.trigger].rule.prints;
+	struct snapshot *snapshot = capture->snapshot;
+	uint32_t name = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < record->hit.trigger; i++)
+		name += capture->triggers[i].rule.prints
+				? (uint32_t)prints_cnt(capture->triggers[i].rule.prints)
+				: 0;
+	for (size_t i = 0; prints && i < prints_cnt(prints) && !err; i++) {
+		char *text;
+
+		err = prints_value(prints, i, record->tail, &text);
+		if (!err)
+			err = snapshot_add_value(snapshot, (uint32_t)snapshot->hit_cnt - 1,
+						 name + (uint32_t)i, text);
+	}
+	return err;
+}
+
 static int take_hit(void *ctx, const struct hit *hit)
 {
 	const struct hit_record *record = (const struct hit_record *)hit;
 	struct capture *capture = ctx;
 	struct hit taken = *hit;
+	int err;
 
 	if (hit->action & HIT_START) {
 		capture->start_hit = true;
 		return 0;
 	}
-	hit_stacks_find(capture->stacks, &taken, record->copy, record->copy_bytes,
+	hit_stacks_find(capture->stacks, &taken, record->tail + record->value_bytes, record->copy_bytes,
 			trigger_set_is_entry(capture->set, record));
-	return add_hit(capture, &taken);
+	err = add_hit(capture, &taken);
+	return err ? err : add_values(capture, record);
 }
 
 /* Where it was hit may be in a library that came late. */

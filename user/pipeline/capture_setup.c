@@ -20,6 +20,7 @@
 #include "source/attach_check.h"
 #include "source/proc_status.h"
 #include "trigger/condition.h"
+#include "trigger/prints.h"
 
 /* The kernel's records of the intel_pt source are fetched at least that often. */
 enum { DRAIN_MS = 20, DRAIN_FULL_MS = 1, RING_SIZE_DEFAULT = 4 << 20 };
@@ -139,6 +140,8 @@ static int resolve_trigger(struct capture *capture, const struct trigger_request
 	err = request->from ? resolve_from(capture, request->from, trigger) : 0;
 	if (!err && request->when)
 		err = condition_parse(&trigger->rule.condition, request->when);
+	if (!err && request->print)
+		err = prints_parse(&trigger->rule.prints, request->print);
 	return err ? err : trigger_apply_rule(trigger);
 }
 
@@ -242,8 +245,9 @@ static int add_stops(struct capture *capture)
 	const struct trigger_rule *rule = &trigger->rule;
 
 	if (pt_pauses(capture->pt) || config->cpu_wide || capture->trigger_cnt != 1 ||
-	    capture_stop_at(&config->until) != 1 || rule->condition || rule->slower_than_ns || rule->skip ||
-	    rule->every_ns || capture->filters.cnt + trigger->probe_cnt > pt_filter_max(capture->pt))
+	    capture_stop_at(&config->until) != 1 || rule->condition || rule->prints || rule->slower_than_ns ||
+	    rule->skip || rule->every_ns ||
+	    capture->filters.cnt + trigger->probe_cnt > pt_filter_max(capture->pt))
 		return 0;
 	capture->trace_stops = true;
 	return filters_add_stops(&capture->filters, trigger);
@@ -440,6 +444,19 @@ static int tell_stopped_by(struct capture *capture)
 	return capture->snapshot->stopped_by ? 0 : -ENOMEM;
 }
 
+static int describe_values(struct capture *capture)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < capture->trigger_cnt; i++) {
+		const struct prints *prints = capture->triggers[i].rule.prints;
+
+		for (size_t j = 0; prints && j < prints_cnt(prints) && !err; j++)
+			err = snapshot_add_value_name(capture->snapshot, prints_name(prints, j));
+	}
+	return err;
+}
+
 /* Trigger names and the command line: what people want to read in the trace. */
 static int describe(struct capture *capture)
 {
@@ -453,6 +470,8 @@ static int describe(struct capture *capture)
 		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
 			return -ENOMEM;
 	}
+	if (describe_values(capture))
+		return -ENOMEM;
 	return config->path ? command_line_of_argv(config->argv, &snapshot->command)
 			    : command_line_of_pids(config->pids, config->pid_cnt, &snapshot->command);
 }

@@ -137,6 +137,22 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 	return err;
 }
 
+/* Hits stand on the timeline as in the snapshot. */
+static int place_values(struct timeline *timeline, const struct snapshot *snapshot)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < snapshot->value_cnt && !err; i++) {
+		const struct hit_value *value = &snapshot->values[i];
+		const char *name = timeline_value_name(timeline, snapshot->value_names[value->name]);
+		char *text = value->text ? strdup(value->text) : NULL;
+
+		err = value->text && !text ? -ENOMEM
+					   : timeline_hit_add_value(&timeline->hits[value->hit], name, text);
+	}
+	return err;
+}
+
 int place_hits(struct timeline *timeline, const struct snapshot *snapshot,
 	       const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns),
 	       void *ctx)
@@ -147,5 +163,5 @@ int place_hits(struct timeline *timeline, const struct snapshot *snapshot,
 	for (size_t i = 0; i < snapshot->hit_cnt && !err; i++)
 		err = place(timeline, snapshot, &indices, &snapshot->hits[i], symbol_at, ctx);
 	slice_indices_release(&indices);
-	return err;
+	return err ? err : place_values(timeline, snapshot);
 }

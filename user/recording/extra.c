@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "recording/perf_data.h"
 
-/* Version 5 ends before the allocations. */
-enum { EXTRA_VERSION = 6, EXTRA_VERSION_NO_ALLOCS = 5 };
+/* Version 5 ends before the allocations, 6 before the values of hits. */
+enum { EXTRA_VERSION = 7, EXTRA_VERSION_NO_VALUES = 6, EXTRA_VERSION_NO_ALLOCS = 5 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
@@ -46,6 +46,23 @@ static void put_allocs(const struct snapshot *snapshot, FILE *file)
 	put_u32(file, (uint32_t)snapshot->alloc_cnt);
 	if (snapshot->alloc_cnt)
 		fwrite(snapshot->allocs, sizeof(struct alloc), snapshot->alloc_cnt, file);
+}
+
+static void put_values(const struct snapshot *snapshot, FILE *file)
+{
+	put_u32(file, (uint32_t)snapshot->value_name_cnt);
+	for (size_t i = 0; i < snapshot->value_name_cnt; i++)
+		put_string(file, snapshot->value_names[i]);
+	put_u32(file, (uint32_t)snapshot->value_cnt);
+	for (size_t i = 0; i < snapshot->value_cnt; i++) {
+		const struct hit_value *value = &snapshot->values[i];
+
+		put_u32(file, value->hit);
+		put_u32(file, value->name);
+		put_u32(file, value->text != NULL);
+		if (value->text)
+			put_string(file, value->text);
+	}
 }
 
 static void put_fields(const struct snapshot *snapshot, FILE *file)
@@ -91,6 +108,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 		put_string(file, snapshot->copies[i].name);
 	}
 	put_allocs(snapshot, file);
+	put_values(snapshot, file);
 }
 
 int extra_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size)
@@ -285,6 +303,27 @@ bool extra_is(const uint8_t *bytes, size_t size)
 	return size >= sizeof(magic) && !memcmp(bytes, magic, sizeof(magic));
 }
 
+static void take_values(struct cursor *cursor, struct snapshot *snapshot)
+{
+	uint32_t cnt = take_u32(cursor);
+
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		CLEANUP(freep) char *name = take_string(cursor);
+
+		if (name && snapshot_add_value_name(snapshot, name))
+			cursor->bad = true;
+	}
+	cnt = take_u32(cursor);
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		uint32_t hit = take_u32(cursor), name = take_u32(cursor);
+		char *text = take_u32(cursor) ? take_string(cursor) : NULL;
+
+		if (snapshot_add_value(snapshot, hit, name, text) || hit >= snapshot->hit_cnt ||
+		    name >= snapshot->value_name_cnt)
+			cursor->bad = true;
+	}
+}
+
 int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
 	struct cursor cursor = {.bytes = bytes, .size = size};
@@ -294,7 +333,7 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 		return fail(-EBADMSG, "its trailcam section is damaged");
 	take(&cursor, sizeof(magic));
 	version = take_u32(&cursor);
-	if (version != EXTRA_VERSION && version != EXTRA_VERSION_NO_ALLOCS)
+	if (version < EXTRA_VERSION_NO_ALLOCS || version > EXTRA_VERSION)
 		return fail(-ENOTSUP, "it was written by another version of trailcam (layout %u, not %d)",
 			    version, EXTRA_VERSION);
 	snapshot->source = take_string(&cursor);
@@ -310,8 +349,10 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 	take_triggers(&cursor, snapshot);
 	take_hits(&cursor, snapshot);
 	take_copies(&cursor, snapshot);
-	if (version >= EXTRA_VERSION)
+	if (version >= EXTRA_VERSION_NO_VALUES)
 		take_allocs(&cursor, snapshot);
+	if (version >= EXTRA_VERSION)
+		take_values(&cursor, snapshot);
 	if (cursor.other_hits)
 		return fail(-ENOTSUP,
 			    "it was written by another version of trailcam (hits of layout %u, not %d): "

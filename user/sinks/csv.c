@@ -5,6 +5,8 @@
  */
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -90,26 +92,46 @@ static void write_slice(void *ctx, const struct slice *slice)
 	output_write(writer->output, "\r\n", 2);
 }
 
-static void write_moment(struct writer *writer, uint64_t time_ns, const char *kind, const char *name,
+static void begin_moment(struct writer *writer, uint64_t time_ns, const char *kind, const char *name,
 			 const struct symbol *symbol)
 {
 	begin_line(writer);
 	output_printf(writer->output, ",,%" PRIu64 ",0,%s,", time_ns, kind);
 	write_field(writer->output, name);
 	write_place(writer->output, symbol);
-	output_write(writer->output, "\r\n", 2);
 }
 
 static void write_instant(void *ctx, const struct instant *instant)
 {
-	write_moment(ctx, instant->time_ns, instant->is_event ? "event" : "gap", instant->text, NULL);
+	begin_moment(ctx, instant->time_ns, instant->is_event ? "event" : "gap", instant->text, NULL);
+	output_write(((struct writer *)ctx)->output, "\r\n", 2);
+}
+
+/* "arg0=1 str(arg1)=text", in the column of flags. */
+static char *values_text(const struct timeline_hit *hit)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	for (size_t i = 0; file && i < hit->value_cnt; i++)
+		fprintf(file, "%s%s=%s", i ? " " : "", hit->values[i].name,
+			hit->values[i].text ? hit->values[i].text : SHOWN_UNREADABLE);
+	if (file && !fclose(file))
+		return text;
+	free(text);
+	return NULL;
 }
 
 static void write_hit(void *ctx, const struct timeline_hit *hit)
 {
 	struct writer *writer = ctx;
 
-	write_moment(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, &hit->hit), hit->symbol);
+	CLEANUP(freep) char *values = values_text(hit);
+
+	begin_moment(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, &hit->hit), hit->symbol);
+	write_field(writer->output, values ? values : "");
+	output_write(writer->output, "\r\n", 2);
 }
 
 static int write_csv(const struct timeline *timeline, struct output *output)

@@ -102,6 +102,7 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 	struct shown_arg state[HIT_STATE_ARGS], call[HIT_CALL_ARGS_MAX];
 	const struct hit *hit = &placed->hit;
 	struct fxt *fxt = writer->fxt;
+	size_t cnt;
 	char comm[HIT_COMM_BYTES + 1];
 
 	if (!stack)
@@ -114,10 +115,13 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 	fxt_event_begin(fxt, FXT_END, SHOWN_HITS, SHOWN_HITS, placed->time_ns, NULL);
 	write_args(fxt, state + AT_BEGIN, HIT_STATE_ARGS - AT_BEGIN);
 	fxt_event_end(fxt);
-	fxt_event_begin(fxt, FXT_INSTANT, shown_id((int32_t)hit->pid), shown_id((int32_t)hit->tid),
-			placed->time_ns, name);
-	write_args(fxt, call, hit_call_args(call, placed));
-	fxt_event_end(fxt);
+	cnt = hit_call_args(call, placed);
+	for (size_t at = 0; !at || at < cnt; at += FXT_ARGS_MAX) {
+		fxt_event_begin(fxt, FXT_INSTANT, shown_id((int32_t)hit->pid), shown_id((int32_t)hit->tid),
+				placed->time_ns, name);
+		write_args(fxt, call + at, cnt - at < FXT_ARGS_MAX ? cnt - at : FXT_ARGS_MAX);
+		fxt_event_end(fxt);
+	}
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "sinks/fxt_read_internal.h"
+#include "sinks/shown.h"
 
 static const struct hit_field {
 	const char *name;
@@ -141,6 +142,26 @@ void fxt_end_hit(struct reading *reading, const struct fxt_read_event *event)
 	memcpy(hit->comm, comm, strnlen(comm, HIT_COMM_BYTES));
 }
 
+/* All that is text. */
+static int read_values(struct reading *reading, struct timeline_hit *placed,
+		       const struct fxt_read_event *event)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < event->arg_cnt && !err; i++) {
+		const struct fxt_read_arg *arg = &event->args[i];
+		const char *name = arg->name;
+		bool is_known = arg->text && strcmp(arg->text, SHOWN_UNREADABLE) != 0;
+		char *text = is_known ? strdup(arg->text) : NULL;
+
+		if (!arg->text)
+			continue;
+		name = timeline_value_name(reading->timeline, strncmp(name, "= ", 2) ? name : name + 2);
+		err = is_known && !text ? -ENOMEM : timeline_hit_add_value(placed, name, text);
+	}
+	return err;
+}
+
 bool fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event)
 {
 	struct timeline_hit *placed;
@@ -154,10 +175,11 @@ bool fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event)
 	    placed->time_ns != event->time_ns || hit->tid != (uint32_t)event->tid)
 		return false;
 	fill_hit(hit, event);
-	hit->begin_ns = hit->time_ns - fxt_number(event, "elapsed_ns", 0);
+	if (fxt_arg(event, "elapsed_ns"))
+		hit->begin_ns = hit->time_ns - fxt_number(event, "elapsed_ns", 0);
 	if (fxt_arg(event, "trace_stopped_after_ns"))
 		hit->stopped_ns = hit->time_ns + fxt_number(event, "trace_stopped_after_ns", 0);
-	return true;
+	return !read_values(reading, placed, event);
 }
 
 bool fxt_is_other_hit(const struct fxt_read_event *event)

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/spill.h"
 #include "sinks/html.h"
+#include "sinks/shown.h"
 
 enum { NOT_CALLS = SLICE_KIND_CNT - 1, TABLE_BEGIN = 1 << 10 };
 
@@ -353,6 +354,20 @@ static void put_args(struct data *data, const struct hit *hit)
 	put(data, ']');
 }
 
+static void put_values(struct data *data, const struct timeline_hit *placed)
+{
+	put_text(data, ",\"values\":[");
+	for (size_t i = 0; i < placed->value_cnt; i++) {
+		const struct timeline_value *value = &placed->values[i];
+
+		put_text(data, "%s{\"nth\":%zu", i ? "," : "", i);
+		put_member(data, "name", value->name);
+		put_member(data, "text", value->text ? value->text : SHOWN_UNREADABLE);
+		put(data, '}');
+	}
+	put(data, ']');
+}
+
 static void put_symbol_number(struct data *data, const struct symbol *symbol)
 {
 	if (symbol)
@@ -395,6 +410,7 @@ static void put_hit(struct data *data, const struct timeline_hit *placed)
 	put_text(data, ",\"monotonic_ns\":\"%llu\",\"return_address\":\"%llx\"",
 		 (unsigned long long)hit->time_ns, (unsigned long long)hit->return_address);
 	put_args(data, hit);
+	put_values(data, placed);
 	put_hex(data, "regs", hit->regs, HIT_REG_CNT);
 	put_hit_stack(data, placed);
 	put(data, '}');

@@ -23,7 +23,8 @@ struct writer {
 
 static void write_arg(struct output *output, const struct shown_arg *arg)
 {
-	output_printf(output, "\"%s\":", arg->name);
+	json_string(output, arg->name);
+	output_write(output, ":", 1);
 	if (arg->type == SHOWN_POINTER)
 		output_printf(output, "\"0x%" PRIx64 "\"", (uint64_t)arg->number);
 	else if (arg->type == SHOWN_INT)
@@ -135,9 +136,9 @@ static void write_hit(void *ctx, const struct timeline_hit *hit)
 	hit_state_args(state, hit, comm);
 	begin_instant(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, &hit->hit));
 	output_printf(writer->output, ",\"args\":{");
-	write_args(writer->output, call, call_cnt);
-	output_printf(writer->output, ",");
 	write_args(writer->output, state, HIT_STATE_ARGS);
+	output_write(writer->output, ",", call_cnt ? 1 : 0);
+	write_args(writer->output, call, call_cnt);
 	output_printf(writer->output, ",\"stack\":");
 	json_string(writer->output, stack);
 	output_printf(writer->output, "}}");

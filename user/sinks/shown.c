@@ -59,6 +59,16 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 	return cnt;
 }
 
+/* A plain word is the name of something else already: "= arg0". */
+static void put_value(struct shown_arg *arg, const struct timeline_value *value)
+{
+	bool is_word = !value->name[strspn(value->name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+
+	arg->name = value->name - (is_word ? 2 : 0);
+	arg->type = SHOWN_TEXT;
+	arg->text = value->text ? value->text : SHOWN_UNREADABLE;
+}
+
 size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *placed)
 {
 	static const char *const names[HIT_ARG_CNT] = {"arg0", "arg1", "arg2", "arg3", "arg4",	"arg5",
@@ -75,6 +85,8 @@ size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const stru
 		put_number(&args[cnt++], "goroutine", hit->goroutine);
 	if (hit->stopped_ns)
 		put_number(&args[cnt++], "trace_stopped_after_ns", hit->stopped_ns - hit->time_ns);
+	for (size_t i = 0; i < placed->value_cnt && cnt < HIT_CALL_ARGS_MAX; i++)
+		put_value(&args[cnt++], &placed->values[i]);
 	return cnt;
 }
 

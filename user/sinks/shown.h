@@ -18,14 +18,17 @@ struct shown_arg {
 	};
 };
 
-enum { SLICE_ARGS_MAX = 9, HIT_CALL_ARGS_MAX = 15, HIT_STATE_ARGS = 27 };
+enum { SLICE_ARGS_MAX = 9, HIT_CALL_ARGS_MAX = 32, HIT_STATE_ARGS = 27 };
 
 /* Where it is, what is special about it. Returns how many. */
 size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
 		  const struct slice *slice);
 
-/* Of a hit: the arguments of the call, and times. Returns how many. */
+/* Of a hit: the arguments of the call, times, and what was to be printed. Returns how many. */
 size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *hit);
+
+/* What stands for a value that could not be read. */
+#define SHOWN_UNREADABLE "[unreadable]"
 
 /* Of a hit: its thread, and all registers. `comm` has room for HIT_COMM_BYTES + 1 and lasts as long as the arguments. */
 void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct timeline_hit *hit, char *comm);

@@ -109,7 +109,9 @@ static void write_instant(void *ctx, const struct instant *instant)
 static void write_args(struct output *output, const struct shown_arg *args, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
-		output_printf(output, " %s=", args[i].name);
+		output_write(output, " ", 1);
+		write_on_line(output, args[i].name);
+		output_write(output, "=", 1);
 		if (args[i].type == SHOWN_POINTER)
 			output_printf(output, "0x%" PRIx64, (uint64_t)args[i].number);
 		else if (args[i].type == SHOWN_INT)

@@ -66,6 +66,12 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->aux);
 	free(snapshot->sideband);
 	free(snapshot->hits);
+	for (size_t i = 0; i < snapshot->value_cnt; i++)
+		free(snapshot->values[i].text);
+	for (size_t i = 0; i < snapshot->value_name_cnt; i++)
+		free(snapshot->value_names[i]);
+	free(snapshot->values);
+	free(snapshot->value_names);
 	free(snapshot->triggers);
 	free(snapshot->alloc_functions);
 	free(snapshot->allocs);
@@ -74,6 +80,28 @@ void snapshot_free(struct snapshot *snapshot)
 		free(snapshot->build_ids[i].name);
 	free(snapshot->build_ids);
 	free(snapshot);
+}
+
+int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, char *text)
+{
+	struct hit_value value = {hit, name, text};
+	int err = ARRAY_PUSH(snapshot->values, snapshot->value_cnt, snapshot->value_cap, value);
+
+	if (err)
+		free(text);
+	return err;
+}
+
+int snapshot_add_value_name(struct snapshot *snapshot, const char *name)
+{
+	char *copy = strdup(name);
+	int err = copy ? ARRAY_PUSH(snapshot->value_names, snapshot->value_name_cnt, snapshot->value_name_cap,
+				    copy)
+		       : -ENOMEM;
+
+	if (err)
+		free(copy);
+	return err;
 }
 
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot)

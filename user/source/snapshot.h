@@ -82,6 +82,12 @@ struct stack_sample {
 	bool is_stack_owned; /* else it stands in snapshot.file */
 };
 
+/* One value. */
+struct hit_value {
+	uint32_t hit, name; /* indices */
+	char *text;	    /* NULL: it could not be read */
+};
+
 struct snapshot {
 	struct trace_params params;
 	void *file; /* the mapping of the recording that it was loaded from, as long as something stands in it; else NULL */
@@ -101,6 +107,11 @@ struct snapshot {
 	size_t hit_cnt, hit_cap;
 	char **triggers; /* trigger names; hit.trigger is an index */
 	size_t trigger_cnt, trigger_cap;
+	/* What was to be printed of hits, in their order. */
+	struct hit_value *values;
+	size_t value_cnt, value_cap;
+	char **value_names;
+	size_t value_name_cnt, value_name_cap;
 	/* Sampled allocations and their ends, in the order in which they were recorded. */
 	uint64_t alloc_interval; /* the mean distance of samples, in bytes */
 	char **alloc_functions;	 /* names; alloc.function is an index */
@@ -128,6 +139,10 @@ void aux_trace_let_go(const struct aux_trace *aux);
 /* Appends an empty aux_trace or code_copy, or NULL when out of memory. The pointer is good until the next append. */
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot);
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
+
+/* Adds a value and takes over its text, or frees it; adds the name of values. 0 or -ENOMEM. */
+int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, char *text);
+int snapshot_add_value_name(struct snapshot *snapshot, const char *name);
 
 /* 0 or -ENOMEM; a name that is there keeps its first. */
 int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const struct build_id *id);

@@ -2,7 +2,9 @@
 #include "stacks/timeline.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/spill.h"
@@ -34,6 +36,37 @@ void timeline_thread_release(struct timeline_thread *thread)
 	free(thread->name);
 }
 
+enum { BEFORE_NAME = 2 }; /* "= " */
+
+const char *timeline_value_name(struct timeline *timeline, const char *name)
+{
+	char *copy;
+
+	for (size_t i = 0; i < timeline->value_name_cnt; i++)
+		if (!strcmp(timeline->value_names[i] + BEFORE_NAME, name))
+			return timeline->value_names[i] + BEFORE_NAME;
+	if (asprintf(&copy, "= %s", name) < 0)
+		return NULL;
+	if (!ARRAY_PUSH(timeline->value_names, timeline->value_name_cnt, timeline->value_name_cap, copy))
+		return copy + BEFORE_NAME;
+	free(copy);
+	return NULL;
+}
+
+int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text)
+{
+	struct timeline_value *values =
+		name ? reallocarray(hit->values, hit->value_cnt + 1, sizeof(*values)) : NULL;
+
+	if (!values) {
+		free(text);
+		return -ENOMEM;
+	}
+	hit->values = values;
+	values[hit->value_cnt++] = (struct timeline_value){name, text};
+	return 0;
+}
+
 void timeline_free(struct timeline *timeline)
 {
 	if (!timeline)
@@ -43,6 +76,9 @@ void timeline_free(struct timeline *timeline)
 	for (size_t i = 0; i < timeline->hit_cnt; i++) {
 		free(timeline->hits[i].stack_ips);
 		free(timeline->hits[i].stack_symbols);
+		for (size_t j = 0; j < timeline->hits[i].value_cnt; j++)
+			free(timeline->hits[i].values[j].text);
+		free(timeline->hits[i].values);
 	}
 	for (size_t i = 0; i < timeline->counter_cnt; i++) {
 		free(timeline->counters[i].name);
@@ -52,6 +88,9 @@ void timeline_free(struct timeline *timeline)
 	free(timeline->goroutines);
 	for (size_t i = 0; i < timeline->trigger_cnt; i++)
 		free(timeline->triggers[i]);
+	for (size_t i = 0; i < timeline->value_name_cnt; i++)
+		free(timeline->value_names[i]);
+	free(timeline->value_names);
 	free(timeline->threads);
 	free(timeline->hits);
 	free(timeline->triggers);

@@ -74,6 +74,12 @@ struct counter {
 	size_t point_cnt, point_cap;
 };
 
+/* What was to be printed of a hit. */
+struct timeline_value {
+	const char *name; /* the timeline's, "= " stands before it: see timeline_value_name() */
+	char *text;	  /* NULL: it could not be read */
+};
+
 struct timeline_hit {
 	struct hit hit;
 	uint64_t time_ns; /* on the timeline, moved into the slice of the probed call where clocks disagree */
@@ -82,6 +88,8 @@ struct timeline_hit {
 	uint64_t *stack_ips;
 	const struct symbol **stack_symbols; /* entries NULL where unknown */
 	size_t stack_cnt;
+	struct timeline_value *values;
+	size_t value_cnt;
 };
 
 /* Whether it was recorded when a call returned: it then stands where that led. */
@@ -108,7 +116,15 @@ struct timeline {
 	size_t goroutine_cnt, goroutine_cap;
 	char **triggers; /* names; hit.trigger is an index */
 	size_t trigger_cnt;
+	char **value_names; /* of values of hits: "= NAME" */
+	size_t value_name_cnt, value_name_cap;
 };
+
+/* The name of values for hits of this timeline, which it keeps; NULL: no memory. */
+const char *timeline_value_name(struct timeline *timeline, const char *name);
+
+/* Adds a value with such a name, and takes over its text, or frees it. 0 or -ENOMEM. */
+int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text);
 
 /* The name of the hit's trigger. */
 const char *timeline_trigger(const struct timeline *timeline, const struct hit *hit);

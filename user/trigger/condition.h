@@ -30,6 +30,7 @@
 struct arg_layout;
 struct bpf_insn;
 struct condition;
+struct prints;
 
 /*
  * -EINVAL: the text is not an expression of this kind; the sentence ends in two more lines that show the place. -ENOENT: no such cgroup.
@@ -59,6 +60,7 @@ struct pid_namespace {
 
 /* What a copy of a BPF program is to do in judge(). */
 struct condition_code {
+	const struct prints *prints;	   /* NULL: none */
 	const struct condition *condition; /* NULL: it always holds */
 	const struct arg_layout *const
 		*layouts; /* arguments are read as firing.layout says; ARGS_C: they have been */
@@ -68,7 +70,7 @@ struct condition_code {
 };
 
 /*
- * The body of judge() in bpf/trigger.bpf.c: r1 is struct pt_regs *, r2 is struct firing *. Gives 1 where the condition holds, 0 where not, -1 where
+ * The body of judge() in bpf/trigger.bpf.c: r1 is struct pt_regs *, r2 is struct firing *, r3 is NULL or where the values to be printed go. Gives 1 where the condition holds, 0 where not, -1 where
  * memory or an argument that it asks for is not there. *ret_insns is the caller's to free. -EINVAL: too deeply nested; -ENOMEM.
  */
 int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_insns, size_t *ret_cnt);

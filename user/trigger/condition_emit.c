@@ -6,6 +6,7 @@
  *	r6	struct pt_regs *
  *	r7	struct firing *
  *	r8	struct firing.args_known, while arguments are read
+ *	r9	where values to be printed go
  *	r10-8 ... r10-192	slots
  *	r10-256 ... r10-193	a string
  */
@@ -28,6 +29,10 @@ struct code {
 	size_t cnt, cap;
 	bool args_may_miss;
 	const struct pid_namespace *ns;
+	/* Of a value to be printed: jumps to where it is unreadable. */
+	bool is_value;
+	size_t *misses;
+	size_t miss_cnt, miss_cap;
 	bool failed; /* out of memory, or slots */
 	bool too_deep;
 };
@@ -137,12 +142,21 @@ static int slot_at(struct code *code, int slot)
 	return -8 * (slot + 1);
 }
 
-/* A helper's negative result: the condition cannot be judged. */
+/* Of a condition: it cannot be judged. Of a value: it is not written. */
+static void give_up(struct code *code)
+{
+	if (!code->is_value)
+		exit_with(code, -1);
+	else if (ARRAY_PUSH(code->misses, code->miss_cnt, code->miss_cap, jump(code, BPF_JA, 0, 0)))
+		code->failed = true;
+}
+
+/* A helper's negative result. */
 static void fail_if_negative(struct code *code)
 {
 	size_t fine = jump(code, BPF_JSGE, BPF_REG_0, 0);
 
-	exit_with(code, -1);
+	give_up(code);
 	land(code, fine);
 }
 
@@ -162,7 +176,7 @@ static void emit_arg(struct code *code, uint64_t arg)
 
 		load(code, 4, BPF_REG_0, BPF_REG_7, offsetof(struct firing, args_known));
 		known = jump(code, BPF_JSET, BPF_REG_0, 1 << arg);
-		exit_with(code, -1);
+		give_up(code);
 		land(code, known);
 	}
 	load(code, 8, BPF_REG_0, BPF_REG_7, arg_at(arg));
@@ -496,12 +510,71 @@ static void read_layouts(struct code *code, const struct condition_code *wanted)
 	}
 }
 
+/* ---- values to be printed ---- */
+
+static void write_value(struct code *code, uint32_t offset)
+{
+	put(code, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_9, BPF_REG_0, (int)offset, 0);
+}
+
+/* As emit_text_is(): the beginning and the farthest byte of the text are brought in before. */
+static void print_text(struct code *code, const struct print_item *item)
+{
+	int at = slot_at(code, 0);
+
+	store(code, at, BPF_REG_0);
+	copy_from_user(code, STRING_AT, 1);
+	load(code, 8, BPF_REG_0, BPF_REG_10, at);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, (int32_t)item->max);
+	copy_from_user(code, STRING_AT, 1);
+	load(code, 8, BPF_REG_3, BPF_REG_10, at);
+	move(code, BPF_REG_1, BPF_REG_9);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_1, 0, 0, (int32_t)item->offset + 8);
+	move_imm(code, BPF_REG_2, (int32_t)item->max + 2);
+	call(code, BPF_FUNC_probe_read_user_str);
+	write_value(code, item->offset);
+}
+
+static void print_number(struct code *code, const struct print_item *item)
+{
+	write_value(code, item->offset + 8);
+	move_imm(code, BPF_REG_0, 1);
+	write_value(code, item->offset);
+}
+
+static void print_values(struct code *code, const struct prints *prints)
+{
+	code->is_value = true;
+	for (size_t i = 0; i < prints->cnt; i++) {
+		const struct print_item *item = &prints->items[i];
+
+		put(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_9, 0, (int)item->offset, 0);
+		emit(code, item->root, 0);
+		if (item->is_text)
+			print_text(code, item);
+		else
+			print_number(code, item);
+		while (code->miss_cnt)
+			land(code, code->misses[--code->miss_cnt]);
+	}
+	code->is_value = false;
+	exit_with(code, 0);
+}
+
 int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_insns, size_t *ret_cnt)
 {
 	struct code code = {.ns = wanted->ns, .args_may_miss = wanted->args_may_miss};
 
 	move(&code, BPF_REG_6, BPF_REG_1);
 	move(&code, BPF_REG_7, BPF_REG_2);
+	if (wanted->prints) {
+		size_t judges;
+
+		move(&code, BPF_REG_9, BPF_REG_3);
+		judges = jump(&code, BPF_JEQ, BPF_REG_9, 0);
+		print_values(&code, wanted->prints);
+		land(&code, judges);
+	}
 	read_layouts(&code, wanted);
 	if (wanted->condition) {
 		emit(&code, wanted->condition->root, 0);
@@ -510,6 +583,7 @@ int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_in
 	} else {
 		exit_with(&code, 1);
 	}
+	free(code.misses);
 	if (code.failed || code.too_deep || code.cnt > INT16_MAX) {
 		free(code.insns);
 		return code.failed ? -ENOMEM

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "bpf/hit.h"
+#include "trigger/prints.h"
 
 enum { CONDITION_STRING_MAX = 62 };
 
@@ -77,6 +78,21 @@ struct condition {
 	bool asks_return, asks_elapsed;
 	bool asks_result; /* `ret` itself */
 	bool reads_memory;
+};
+
+struct print_item {
+	char *name;
+	struct node *root; /* of a text: its address */
+	bool is_text;
+	uint32_t max;	 /* of a text: bytes */
+	uint32_t offset; /* where its value is */
+};
+
+struct prints {
+	struct print_item items[PRINTS_MAX];
+	size_t cnt;
+	uint32_t bytes;
+	struct condition asked; /* by all of them; without a root */
 };
 
 void node_free(struct node *node);

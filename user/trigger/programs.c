@@ -23,6 +23,7 @@
 #include "bpf/trigger.skel.h"
 #include "trigger/arg_layout.h"
 #include "trigger/condition.h"
+#include "trigger/prints.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
 
@@ -99,15 +100,29 @@ static void choose(struct trigger_bpf *bpf, const struct trigger_config *config)
 		bpf_map__set_max_entries(bpf->maps.targets, 1);
 }
 
+static uint32_t value_bytes(const struct trigger_config *config)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < config->trigger_cnt; i++) {
+		const struct prints *prints = config->triggers[i].rule.prints;
+
+		if (prints && prints_bytes(prints) > most)
+			most = prints_bytes(prints);
+	}
+	return most;
+}
+
 /* Room for some thousand hits. */
 static void size_ring(struct trigger_bpf *bpf, const struct trigger_config *config)
 {
 	enum { PLAIN = 1 << 20, WITH_COPIES = 32 << 20, WAKE_AT = 4 };
-	uint32_t bytes = config->stack_bytes ? WITH_COPIES : PLAIN;
+	uint32_t bytes = config->stack_bytes || value_bytes(config) ? WITH_COPIES : PLAIN;
 
 	bpf_map__set_max_entries(bpf->maps.hits, bytes);
 	bpf->rodata->wake_bytes = bytes / WAKE_AT;
 	bpf->rodata->copy_bytes = config->stack_bytes;
+	bpf->rodata->value_bytes = value_bytes(config);
 }
 
 static int load(struct programs *programs, const struct trigger_config *config, enum trigger_link link)
@@ -147,7 +162,8 @@ static void write_rules(struct programs *programs, const struct trigger_config *
 			.skip = rule->skip,
 			.every_ns = rule->every_ns,
 			.held = config->hold && config->triggers[i].action & HIT_STOP,
-			.asks_result = rule->condition && condition_asks_result(rule->condition),
+			.asks_result = (rule->condition && condition_asks_result(rule->condition)) ||
+				       (rule->prints && prints_ask_result(rule->prints)),
 		};
 	}
 }
@@ -270,12 +286,14 @@ static int load_copy(struct programs *programs, const struct trigger *trigger, e
 	struct pid_namespace ns = programs_pid_namespace();
 	struct condition_code wanted = {
 		.condition = role == PROGRAM_CALL_BEGIN ? NULL : trigger->rule.condition,
+		.prints = role == PROGRAM_CALL_BEGIN ? NULL : trigger->rule.prints,
 		.layouts = own->layouts,
 		.layout_cnt = role == PROGRAM_CALL_END ? 0 : own->layout_cnt,
 		.args_may_miss = any_layout(own),
 		.ns = &ns,
 	};
 	bool may_sleep = (wanted.condition && condition_reads_memory(wanted.condition)) ||
+			 (wanted.prints && prints_read_memory(wanted.prints)) ||
 			 (wanted.layout_cnt && layouts_read_memory(own));
 	CLEANUP(freep) struct bpf_insn *code = NULL;
 	CLEANUP(freep) struct bpf_insn *insns = NULL;
@@ -299,7 +317,7 @@ static int load_copy(struct programs *programs, const struct trigger *trigger, e
 static int load_copies(struct programs *programs, const struct trigger *trigger, enum trigger_link link,
 		       struct trigger_programs *own)
 {
-	bool elsewhere, condition = trigger->rule.condition;
+	bool elsewhere, condition = trigger->rule.condition || trigger->rule.prints;
 	int err = add_layouts(own, trigger);
 
 	if (err)

@@ -19,6 +19,7 @@
 #include "trigger/matches.h"
 #include "trigger/not_found.h"
 #include "trigger/places.h"
+#include "trigger/prints.h"
 #include "trigger/probe.h"
 #include "trigger/spec.h"
 #include "trigger/trigger.h"
@@ -199,5 +200,6 @@ void trigger_release(struct trigger *trigger)
 	free(trigger->probes);
 	free(trigger->name);
 	condition_free(trigger->rule.condition);
+	prints_free(trigger->rule.prints);
 	*trigger = (struct trigger){0};
 }

@@ -10,6 +10,7 @@
 #include "trigger/arg_layout.h"
 #include "trigger/call_probes.h"
 #include "trigger/condition.h"
+#include "trigger/prints.h"
 #include "trigger/trigger.h"
 
 bool trigger_at_return(const struct trigger *trigger)
@@ -17,13 +18,16 @@ bool trigger_at_return(const struct trigger *trigger)
 	const struct trigger_rule *rule = &trigger->rule;
 
 	return rule->is_span || rule->slower_than_ns ||
-	       (rule->condition && condition_asks_return(rule->condition));
+	       (rule->condition && condition_asks_return(rule->condition)) ||
+	       (rule->prints && prints_ask_return(rule->prints));
 }
 
 /* Where some of its places have them all, the others are no hits. */
 static int check_args(const struct trigger *trigger)
 {
-	uint32_t asked = trigger->rule.condition ? condition_asks_args(trigger->rule.condition) : 0;
+	const struct trigger_rule *rule = &trigger->rule;
+	uint32_t asked = (rule->condition ? condition_asks_args(rule->condition) : 0) |
+			 (rule->prints ? prints_ask_args(rule->prints) : 0);
 	const struct probe *first = NULL;
 	uint32_t missing;
 
@@ -111,7 +115,8 @@ static int apply_span(struct trigger *trigger)
 
 	if (err)
 		return err;
-	if (trigger->rule.condition && condition_asks_result(trigger->rule.condition))
+	if ((trigger->rule.condition && condition_asks_result(trigger->rule.condition)) ||
+	    (trigger->rule.prints && prints_ask_result(trigger->rule.prints)))
 		return fail(
 			-EINVAL,
 			"ret is what a call returns, and there is none between --from and --to: elapsed is "

@@ -30,10 +30,12 @@ struct probe {
 
 struct arg_layout;
 struct condition;
+struct prints;
 
 /* Which of a trigger's firings are hits. All 0: each of them. */
 struct trigger_rule {
 	struct condition *condition; /* trigger/condition.h; owned by the trigger; NULL: always */
+	struct prints *prints;	     /* trigger/prints.h; owned by the trigger; NULL: none */
 	uint64_t slower_than_ns; /* calls that took at least this long, judged when they return; 0: at once */
 	uint64_t skip;		 /* so many are let go first */
 	uint64_t every_ns;	 /* at most one in this time; 0: no limit */

@@ -77,6 +77,9 @@ static struct snapshot *make_snapshot(void)
 	snapshot->hits = malloc(sizeof(hit));
 	snapshot->hits[0] = hit;
 	snapshot->hit_cnt = snapshot->hit_cap = 1;
+	assert_ok(snapshot_add_value_name(snapshot, "str(arg1)"));
+	assert_ok(snapshot_add_value(snapshot, 0, 0, strdup("a text")));
+	assert_ok(snapshot_add_value(snapshot, 0, 0, NULL));
 	snapshot->alloc_interval = 4096;
 	snapshot->alloc_functions = calloc(1, sizeof(char *));
 	snapshot->alloc_functions[0] = strdup("malloc");
@@ -130,6 +133,11 @@ static void assert_same(const struct snapshot *a, const struct snapshot *b)
 		assert_string_equal(a->alloc_functions[i], b->alloc_functions[i]);
 	assert_int_equal(a->alloc_cnt, b->alloc_cnt);
 	assert_memory_equal(a->allocs, b->allocs, a->alloc_cnt * sizeof(struct alloc));
+	assert_int_equal(b->value_name_cnt, 1);
+	assert_string_equal(b->value_names[0], "str(arg1)");
+	assert_int_equal(b->value_cnt, 2);
+	assert_string_equal(b->values[0].text, "a text");
+	assert_null(b->values[1].text);
 	assert_int_equal(a->trigger_cnt, b->trigger_cnt);
 	for (size_t i = 0; i < a->trigger_cnt; i++)
 		assert_string_equal(a->triggers[i], b->triggers[i]);

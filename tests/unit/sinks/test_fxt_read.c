@@ -389,6 +389,10 @@ static void add_hits(struct timeline *timeline)
 		hit->args_known = i ? (1u << HIT_ARG_CNT) - 1 : 5;
 		for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
 			hit->args[arg] = hit->args_known & 1u << arg ? UINT64_MAX - arg : 0;
+		for (int value = 0; value < 3; value++)
+			assert_ok(timeline_hit_add_value(
+				&placed, timeline_value_name(timeline, value ? "str(arg1)" : "arg0"),
+				value == 2 ? NULL : strdup("text")));
 		placed.stack_ips = calloc(2, sizeof(*placed.stack_ips));
 		placed.stack_symbols = calloc(2, sizeof(struct symbol *));
 		placed.stack_ips[0] = 0x1000;
@@ -454,6 +458,11 @@ static void assert_same_hit(const struct timeline_hit *a, const struct timeline_
 	assert_string_equal(a->stack_symbols[0]->name, b->stack_symbols[0]->name);
 	assert_null(b->stack_symbols[1]);
 	assert_int_equal(!a->symbol, !b->symbol);
+	assert_int_equal(a->value_cnt, b->value_cnt);
+	for (size_t i = 0; i < a->value_cnt; i++) {
+		assert_string_equal(a->values[i].name, b->values[i].name);
+		assert_int_equal(!a->values[i].text, !b->values[i].text);
+	}
 }
 
 static void test_round_trip(void **state)

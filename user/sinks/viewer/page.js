@@ -88,6 +88,7 @@ class Page {
 				['trace stopped', hit.stopped_after ? `${exactText(hit.stopped_after)} after it` : '']]),
 			el('h3', {}, 'Arguments'),
 			this.list(hit.args.map((value, i) => value && [`arg${i}`, `${hex(value)}${value.length > 1 ? ` = ${decimal(value)}` : ''}`]).filter(Boolean)),
+			...(hit.values.length ? [el('h3', {}, 'Values'), this.list(hit.values.map(value => [value.name, value.text]))] : []),
 			el('h3', {}, 'Recorded stack'), this.hitStack(hit),
 			el('h3', {}, 'Registers'),
 			this.list(REGISTERS_SHOWN.map(name => [name, hex(hit.regs[REGISTERS.indexOf(name)])]), 'registers'));
