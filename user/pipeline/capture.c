@@ -179,6 +179,12 @@ static int finish(struct capture *capture, bool exited)
 		err = step_look_at_maps(capture->step);
 	if (!err)
 		err = step_copy_code(capture->step, capture->snapshot);
+	/* Held threads are not to wait for the probes to go, which takes the kernel a while; those that run might still be stopped by one. */
+	if (!capture_is_free_running(capture) && !capture->alloc_source_cnt) {
+		if (capture->set)
+			trigger_set_silence(capture->set);
+		step_detach(capture->step);
+	}
 	if (!err)
 		err = binaries_note_build_ids(capture->snapshot);
 	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */

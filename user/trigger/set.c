@@ -123,6 +123,12 @@ void trigger_set_hold(struct trigger_set *set, bool hold)
 			__atomic_store_n(&set->programs.bpf->bss->rules[i].held, hold, __ATOMIC_RELEASE);
 }
 
+void trigger_set_silence(struct trigger_set *set)
+{
+	for (size_t i = 0; i < set->trigger_cnt; i++)
+		__atomic_store_n(&set->programs.bpf->bss->rules[i].held, 1, __ATOMIC_RELEASE);
+}
+
 void trigger_set_detach(struct trigger_set *set)
 {
 	links_detach(&set->links);

@@ -118,6 +118,9 @@ int trigger_set_follow(struct trigger_set *set);
 /* No firing of triggers with HIT_STOP counts from here on, until it is called with false. */
 void trigger_set_hold(struct trigger_set *set, bool hold);
 
+/* No firing of any trigger counts or stops a thread from here on: the probes can be removed later. */
+void trigger_set_silence(struct trigger_set *set);
+
 /* Removes the breakpoints; hits already recorded can still be read. */
 void trigger_set_detach(struct trigger_set *set);
 void trigger_set_free(struct trigger_set *set);
