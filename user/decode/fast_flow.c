@@ -399,10 +399,8 @@ static bool go_on_with_all(struct fast *fast, struct node *node, uint64_t bits, 
 
 bool fast_on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt)
 {
-	if (__builtin_expect(fast->is_lost, 0))
-		return true;
 	if (!fast->node || fast_is_in_event(fast) || fast->next_has_mode)
-		return fast_decline(fast, "a TNT packet that is out of place");
+		return fast->is_lost || fast_decline(fast, "a TNT packet that is out of place");
 	if (!cnt)
 		return fast_decline(fast, "an empty TNT packet");
 	if (fast->node->end == NODE_STUCK)
