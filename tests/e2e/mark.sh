@@ -47,7 +47,7 @@ check 'a mark shows since when, and its value' marked
 
 no_detour() {
 	rm -rf "$tmp/rec"
-	"$trailcam" run --step-from main -t trailcam_snapshot_indicator --multi-snapshot --step-log "$tmp/log" \
+	"$trailcam" run --source step -t trailcam_snapshot_indicator --multi-snapshot --step-log "$tmp/log" \
 		--keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$programs/marks" >"$tmp/out" 2>"$tmp/err" || return 1
 	cut -d' ' -f1,2 "$tmp/log" >"$tmp/truth"
 	"$trailcam" dump --instructions "$tmp/rec" | grep -v gap | diff "$tmp/truth" - >"$tmp/diff" || return 1
