@@ -44,6 +44,7 @@ struct capture {
 	uint64_t began_ns,
 		told_ns; /* CLOCK_MONOTONIC: the recording began; config->progress() was called last */
 	bool timed_out, stalled;
+	bool warned;	  /* that stepping is slow */
 	bool was_started; /* the start point was reached */
 	bool hit;	  /* to be followed by a snapshot */
 	uint64_t hit_cnt;
@@ -91,8 +92,11 @@ void capture_release_allocs(struct capture *capture);
 /* Whether the targets run at full speed, and are only watched. */
 bool capture_is_free_running(const struct capture *capture);
 
-/* Chooses the source, says so where the user did not, and refuses options that it does not have. 0, or -errno with a sentence. */
+/* Chooses the source and refuses options that it does not have. 0, or -errno with a sentence. */
 int capture_choose_source(struct capture *capture);
+
+/* Says what stepping does to the targets, where it is chosen: once, before they are stepped, and after all that may be refused. */
+void capture_warn_of_stepping(struct capture *capture);
 
 /* ---- capture_limits.c ---- */
 

@@ -43,11 +43,12 @@ static int adopted(void *ctx, pid_t pid)
 	return capture->watching ? trigger_set_watch(capture->set, pid) : 0;
 }
 
-static int replaced(void *ctx, pid_t pid)
+static int executed(void *ctx, pid_t pid, bool replaced)
 {
 	struct capture *capture = ctx;
 
-	return capture->set && pid == only_target(capture) ? trigger_set_follow(capture->set) : 0;
+	capture_warn_of_stepping(capture);
+	return replaced && capture->set && pid == only_target(capture) ? trigger_set_follow(capture->set) : 0;
 }
 
 static void released(void *ctx, pid_t pid)
@@ -311,7 +312,7 @@ static int open_source(struct capture *capture)
 		.stop_wanted = capture_stop_wanted,
 		.mapped = mapped,
 		.adopted = adopted,
-		.replaced = replaced,
+		.executed = executed,
 		.released = released,
 		.born = born,
 		.ended = capture_ended,
@@ -371,6 +372,12 @@ static int seize_target(struct capture *capture, pid_t pid)
 	int err = step_attach(capture->step, pid);
 
 	return err ? err : trace_target(capture, pid);
+}
+
+static int seize_targets(struct capture *capture)
+{
+	capture_warn_of_stepping(capture);
+	return for_targets(capture, seize_target);
 }
 
 static int watch_target(struct capture *capture, pid_t pid)
@@ -499,7 +506,7 @@ int capture_set_up(struct capture *capture)
 	if (!err)
 		err = open_source(capture);
 	if (!err)
-		err = config->path ? start_program(capture) : for_targets(capture, seize_target);
+		err = config->path ? start_program(capture) : seize_targets(capture);
 	if (!err && config->cpu_wide)
 		err = pt_add_all(capture->pt);
 	if (!err)

@@ -145,10 +145,14 @@ static int choose(const struct capture_config *config, enum capture_source *ret_
 	return 0;
 }
 
-static void warn_of_stepping(const struct capture_config *config)
+void capture_warn_of_stepping(struct capture *capture)
 {
+	const struct capture_config *config = capture->config;
 	char limit[64] = "";
 
+	if (capture->source != CAPTURE_STEP || capture->warned)
+		return;
+	capture->warned = true;
 	if (config->max_stall_ns)
 		snprintf(limit, sizeof(limit), ", for %.4g ms at most (--max-stall)",
 			 (double)config->max_stall_ns / 1e6);
@@ -162,14 +166,11 @@ static int check_step_options(const struct capture_config *config)
 {
 	const char *timed = timed_rule(config);
 
-	if (timed)
-		return fail(-EINVAL,
+	return timed ? fail(-EINVAL,
 			    "%s judges time, and what is single-stepped is always slow: use --source none, "
-			    "or give "
-			    "it for the start point, behind --step-from",
-			    timed);
-	warn_of_stepping(config);
-	return 0;
+			    "or give it for the start point, behind --step-from",
+			    timed)
+		     : 0;
 }
 
 int capture_choose_source(struct capture *capture)

@@ -47,10 +47,10 @@ struct step_config {
 	/* New executable mappings, before any code of theirs runs under the stepper. A negative return ends the run with that error. */
 	int (*mapped)(void *ctx, pid_t pid, const struct sideband_mapping *mapping);
 	/*
-	 * A thread that is not the first of its process has executed a program and taken the first one's place; nothing of that has run, or been mapped() yet. Or NULL. A
-	 * negative return ends the run with that error.
+	 * A program has been executed; nothing of it has run, or been mapped() yet. `replaced`: by a thread that is not the first of its process, and has taken
+	 * the first one's place. Or NULL. A negative return ends the run with that error.
 	 */
-	int (*replaced)(void *ctx, pid_t pid);
+	int (*executed)(void *ctx, pid_t pid, bool replaced);
 	/* A child has become a target, and has not run yet; or NULL. A negative return ends the run with that error. */
 	int (*adopted)(void *ctx, pid_t pid);
 	/* A thread of a target, or a child that is one, has been born and has not run yet; or NULL. A negative return ends the run with that error. */

@@ -173,8 +173,8 @@ static struct step_thread *survivor_of_exec(struct step *step, struct step_threa
 static int on_exec(struct step *step, struct step_thread *leader)
 {
 	struct step_thread *thread = survivor_of_exec(step, leader);
-	int err = thread != leader && step->config.replaced
-			  ? step->config.replaced(step->config.ctx, thread->process->pid)
+	int err = step->config.executed
+			  ? step->config.executed(step->config.ctx, thread->process->pid, thread != leader)
 			  : 0;
 
 	if (err)
