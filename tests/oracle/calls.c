@@ -291,6 +291,17 @@ static void show(const struct call_list *calls, size_t from, const char *whose)
 		       calls->items[i].line);
 }
 
+/* The vDSO's function that slice i calls is not stepped: of that call the log has nothing. */
+static bool is_clock(const struct timeline_thread *thread, size_t i)
+{
+	const struct slice *slice = &thread->slices[i];
+	const char *name = slice_name(slice);
+
+	return i + 1 < thread->slice_cnt && slice[1].kind == SLICE_UNTRACED &&
+	       slice[1].depth == slice->depth + 1 &&
+	       (strstr(name, "clock_gettime") || strstr(name, "gettimeofday"));
+}
+
 /* Our calls in order, with their callers; only those whose beginning was seen, where callers are compared. */
 static void list_calls(const struct timeline_thread *thread, bool callers, struct call_list *list)
 {
@@ -307,7 +318,8 @@ static void list_calls(const struct timeline_thread *thread, bool callers, struc
 		if (array_reserve(&open, &cap, slice->depth + 1ul, sizeof(*open)))
 			abort();
 		open[slice->depth] = call.name;
-		if (slice->kind == SLICE_CALL && !(callers && slice->flags & SLICE_INFERRED_START) &&
+		if (slice->kind == SLICE_CALL && !is_clock(thread, i) &&
+		    !(callers && slice->flags & SLICE_INFERRED_START) &&
 		    ARRAY_PUSH(list->items, list->cnt, list->cap, call))
 			abort();
 	}
