@@ -234,7 +234,7 @@ prints_everywhere() {
 check '--print: in every output, and in a trace that is read again' prints_everywhere
 
 prints_refused() {
-	hits 125 take --print 'arg0, arg1->len' -- "$values" && says "$tmp/err" '--print' || return 1
+	hits 125 take --print 'arg0, pid->len' -- "$values" && says "$tmp/err" '--print' || return 1
 	hits 125 take --print 'arg0 arg1' -- "$values" && says "$tmp/err" 'a comma between values' || return 1
 	hits 125 take --print 'str(arg1, 5000)' -- "$values" && says "$tmp/err" 'a number from 1 to 1024' || return 1
 	hits 125 take --print 'arg7' -- "$values" && says "$tmp/err" 'arg7 is not known of take' || return 1
@@ -242,6 +242,30 @@ prints_refused() {
 	[ $? -eq 125 ] && says "$tmp/err" 'name one with -t'
 }
 check '--print: what makes no sense is refused' prints_refused
+
+# --- fields of what arguments point to
+
+fields() {
+	hits 0 take --when 'arg0->len == 4096 && arg0->owner->of.level < 0 && str(arg0->name) == "a buf*" && (int)arg2 == -2' \
+		--print 'arg0->used, str(arg0->name), str(arg0->owner->name), arg0->owner->of.rank, arg0->owner->name[1], ret' -- "$values" &&
+		values_are 'arg0->used = 7' 'str(arg0->name) = a buffer' 'str(arg0->owner->name) = nobody' 'arg0->owner->of.rank = 9' \
+			'arg0->owner->name[1] = 111' 'ret = -3992' || return 1
+	hits 0 take --when 'arg0->len != 4096' -- "$values" && says "$tmp/err" 'no hit'
+}
+check 'fields by their names, in --when and --print, at the beginning and the return' fields
+
+fields_refused() {
+	hits 125 take --print 'arg0->lenght' -- "$values" && says "$tmp/err" "struct buffer has no field 'lenght' that can be read: it has used, len, name" ||
+		return 1
+	hits 125 take --when 'arg1->len > 0' -- "$values" && says "$tmp/err" 'arg1 is of the type char *, no pointer to a struct' || return 1
+	hits 125 take --when 'arg0->owner->bits > 0' -- "$values" && says "$tmp/err" 'bit field' || return 1
+	hits 125 usdt:values:kinds --when 'arg9->len > 0' -- "$values" && says "$tmp/err" 'a USDT probe' || return 1
+	at=$(objdump -d --disassemble=take "$values" | awk '/\tret/ { sub(":", "", $1); print "0x" $1; exit }')
+	hits 125 "$values:$at" --when 'arg0->len > 0' -- "$values" && says "$tmp/err" "not a function's beginning" || return 1
+	hits 125 '[tf][ai][kr]*' --when 'arg0->len > 0' -- "$values" && says "$tmp/err" 'of the type long' || return 1
+	objcopy --strip-debug "$values" "$tmp/bare" && hits 125 take --print 'arg0->len' -- "$tmp/bare" && says "$tmp/err" 'compile with -g'
+}
+check 'fields: what is not known is refused' fields_refused
 
 # --- which function, and how often
 

@@ -19,9 +19,18 @@
 			 "994: .balign 4\n"                             \
 			 ".popsection\n" ::__VA_ARGS__)
 
+struct owner {
+	char name[8];
+	struct {
+		int16_t level, rank;
+	} of;
+	unsigned int bits : 3;
+};
+
 struct buffer {
 	uint32_t used, len;
 	const char *name;
+	const struct owner *owner;
 };
 
 int64_t shared_number = 0x1122334455667788;
@@ -63,7 +72,8 @@ take(const struct buffer *buffer, const char *text, int number, char letter, uns
 
 int main(int argc, char **argv)
 {
-	struct buffer buffer = {7, 4096, "a buffer"};
+	struct owner owner = {"nobody", {-3, 9}, 1};
+	struct buffer buffer = {7, 4096, "a buffer", &owner};
 	int rounds = argc > 1 ? atoi(argv[1]) : 3;
 	long sum = 0;
 

@@ -139,10 +139,8 @@ static int resolve_trigger(struct capture *capture, const struct trigger_request
 	if (is_mark(trigger))
 		trigger->action |= HIT_MARK;
 	err = request->from ? resolve_from(capture, request->from, trigger) : 0;
-	if (!err && request->when)
-		err = condition_parse(&trigger->rule.condition, request->when);
-	if (!err && request->print)
-		err = prints_parse(&trigger->rule.prints, request->print);
+	if (!err)
+		err = trigger_parse_rule(trigger, request->when, request->print);
 	return err ? err : trigger_apply_rule(trigger);
 }
 

@@ -9,6 +9,7 @@
  * Operators and their precedence are C's: || && | ^ & == != < <= > >= << >> + - * / % ! ~ - * (load) (TYPE) [].
  * Values are 64-bit and signed, unless a cast or the size of what is loaded says otherwise; / and % are unsigned. Words:
  *
+ *	arg0->conn->fd		what an argument points to, where the debug information tells its type: -> . and names of fields
  *	arg0 ... arg11		integer arguments, where the probe has them (trigger/arg_layout.h); with ret or elapsed: as they were when the call began
  *	rax ... r15 rip rsp eflags	registers (%rax and $rax are the same); eax ... r15d are their low halves, signed
  *	ret elapsed		the call's return value and duration: the condition is then judged when the call returns
@@ -29,6 +30,7 @@
 
 struct arg_layout;
 struct bpf_insn;
+struct field_lookup;
 struct condition;
 struct prints;
 
@@ -36,6 +38,10 @@ struct prints;
  * -EINVAL: the text is not an expression of this kind; the sentence ends in two more lines that show the place. -ENOENT: no such cgroup.
  */
 int condition_parse(struct condition **ret_condition, const char *text);
+
+/* The same with the fields of arguments looked up (trigger/condition_fields.h), errors of which are errors here. Without, they are taken for numbers, to check the text only. */
+int condition_parse_with(struct condition **ret_condition, const char *text,
+			 const struct field_lookup *fields);
 void condition_free(struct condition *condition);
 
 /* Whether it asks for `ret` or `elapsed`, which are known only when the call returns. */

@@ -112,10 +112,10 @@ static int read_name(struct lexer *lexer)
 
 static int read_punctuation(struct lexer *lexer)
 {
-	static const char *const pairs[] = {"||", "&&", "==", "!=", "<=", ">=", "<<", ">>"};
+	static const char *const pairs[] = {"||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "->"};
 	size_t len = 1;
 
-	if (!strchr("|&^=!<>+-*/%$~()[],", *lexer->at))
+	if (!strchr("|&^=!<>+-*/%$~()[],.", *lexer->at))
 		return lexer_fail(lexer, lexer->at, "'%c' does not belong in a condition", *lexer->at);
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
 		if (!strncmp(lexer->at, pairs[i], 2))

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "trigger/cgroup.h"
 #include "trigger/condition.h"
+#include "trigger/condition_fields.h"
 #include "trigger/condition_lexer.h"
 #include "trigger/condition_tree.h"
 #include "trigger/condition_words.h"
@@ -17,21 +18,11 @@ enum { NESTING_MAX = 64, TEXT_MAX = 4096 };
 struct parser {
 	struct lexer lexer;
 	struct condition *condition;
+	const struct field_lookup *fields;
 	unsigned int nesting;
 };
 
-DEFINE_CLEANUP(struct node *, node_free)
-
 static const struct value_type type_long = {.size = 8, .is_signed = true};
-
-void node_free(struct node *node)
-{
-	if (!node)
-		return;
-	node_free(node->left);
-	node_free(node->right);
-	free(node);
-}
 
 /* ---- small things ---- */
 
@@ -50,31 +41,6 @@ static int expect(struct parser *parser, const char *text)
 	if (is_punctuation(parser, text))
 		return lexer_next(&parser->lexer);
 	return lexer_fail(&parser->lexer, token->begin, "'%s' is missing here", text);
-}
-
-static int add_node(struct node **ret_node, enum node_kind kind, struct value_type type)
-{
-	struct node *node = calloc(1, sizeof(*node));
-
-	if (!node)
-		return -ENOMEM;
-	node->kind = kind;
-	node->type = type;
-	*ret_node = node;
-	return 0;
-}
-
-/* Wraps *node, which becomes its left child. */
-static int wrap_node(struct node **node, enum node_kind kind, struct value_type type)
-{
-	struct node *outer;
-	int err = add_node(&outer, kind, type);
-
-	if (err)
-		return err;
-	outer->left = *node;
-	*node = outer;
-	return 0;
 }
 
 static int parse_expression(struct parser *parser, int level, struct node **ret_node);
@@ -115,19 +81,19 @@ static int parse_string_comparison(struct parser *parser, struct node **node)
 		return lexer_fail(&parser->lexer, parser->lexer.token.begin,
 				  "a string in double quotes belongs here");
 	err = take_string(parser, *node);
-	return err || !differs ? err : wrap_node(node, NODE_NOT, type_long);
+	return err || !differs ? err : node_wrap(node, NODE_NOT, type_long);
 }
 
 static int parse_comm(struct parser *parser, struct node **node)
 {
-	int err = add_node(node, NODE_COMM_IS, type_long);
+	int err = node_add(node, NODE_COMM_IS, type_long);
 
 	return err ? err : parse_string_comparison(parser, node);
 }
 
 static int parse_str(struct parser *parser, struct node **node)
 {
-	int err = add_node(node, NODE_TEXT_IS, type_long);
+	int err = node_add(node, NODE_TEXT_IS, type_long);
 
 	parser->condition->reads_memory = true;
 	if (!err)
@@ -144,7 +110,7 @@ static int parse_cgroup(struct parser *parser, struct node **node)
 {
 	const struct lexer before = parser->lexer;
 	bool differs = is_punctuation(parser, "!=");
-	int err = add_node(node, NODE_CGROUP, type_long);
+	int err = node_add(node, NODE_CGROUP, type_long);
 
 	if (err || (!differs && !is_punctuation(parser, "==")))
 		return err;
@@ -159,10 +125,22 @@ static int parse_cgroup(struct parser *parser, struct node **node)
 	if (err)
 		return lexer_fail(&parser->lexer, parser->lexer.token.begin, "%s", fail_message(err));
 	err = lexer_next(&parser->lexer);
-	return err || !differs ? err : wrap_node(node, NODE_NOT, type_long);
+	return err || !differs ? err : node_wrap(node, NODE_NOT, type_long);
 }
 
 /* ---- values ---- */
+
+/* "arg0", and what is behind it in "arg0->conn->fd" */
+static int parse_argument(struct parser *parser, const char *place, struct node **node)
+{
+	unsigned int nth = (unsigned int)(*node)->number;
+
+	parser->condition->asks_args |= 1u << nth;
+	if (!is_punctuation(parser, "->") && !is_punctuation(parser, "."))
+		return 0;
+	parser->condition->reads_memory = true;
+	return condition_field(&parser->lexer, place, parser->fields, node);
+}
 
 static int parse_word(struct parser *parser, struct node **ret_node)
 {
@@ -186,12 +164,12 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 		return parse_str(parser, ret_node);
 	if (word.kind == NODE_CGROUP)
 		return parse_cgroup(parser, ret_node);
-	err = add_node(ret_node, word.kind, word.type);
+	err = node_add(ret_node, word.kind, word.type);
 	if (err)
 		return err;
 	(*ret_node)->number = word.number;
 	if (word.kind == NODE_ARG)
-		parser->condition->asks_args |= 1u << word.number;
+		return parse_argument(parser, token.begin, ret_node);
 	if (word.kind == NODE_RET || word.kind == NODE_ELAPSED)
 		parser->condition->asks_return = true;
 	if (word.kind == NODE_ELAPSED)
@@ -203,7 +181,7 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 
 static int parse_number(struct parser *parser, struct node **ret_node)
 {
-	int err = add_node(ret_node, NODE_NUMBER, type_long);
+	int err = node_add(ret_node, NODE_NUMBER, type_long);
 
 	if (err)
 		return err;
@@ -255,29 +233,29 @@ static struct value_type pointee(struct value_type type)
 	return type;
 }
 
+/* What lies behind a pointer to something else than a number is not known. */
+static int check_pointee(const struct parser *parser, struct value_type type)
+{
+	if (type.depth != 1 || type.size)
+		return 0;
+	return lexer_fail(&parser->lexer, parser->lexer.token.begin,
+			  "the pointer before this leads to no number: name a field with ->, or say what is "
+			  "there: (int *)arg0->field");
+}
+
 static int add_load(struct parser *parser, struct node **node)
 {
+	int err = check_pointee(parser, (*node)->type);
+
+	if (err)
+		return err;
 	parser->condition->reads_memory = true;
-	return wrap_node(node, NODE_LOAD, pointee((*node)->type));
+	return node_wrap(node, NODE_LOAD, pointee((*node)->type));
 }
 
 static uint64_t step_of(struct value_type type)
 {
 	return !type.depth ? 1 : type.depth > 1 ? 8 : type.size;
-}
-
-static int add_binary(struct node **left, enum binary_op op, struct node *right, struct value_type type)
-{
-	int err = wrap_node(left, NODE_BINARY, type);
-
-	if (err) {
-		node_free(right);
-		return err;
-	}
-	(*left)->op = op;
-	(*left)->is_signed = true;
-	(*left)->right = right;
-	return 0;
 }
 
 /* C's pointer arithmetic: an integer added to a pointer counts what it points to. */
@@ -288,11 +266,11 @@ static int scale(struct node **node, uint64_t factor)
 
 	if (factor == 1)
 		return 0;
-	err = add_node(&number, NODE_NUMBER, type_long);
+	err = node_add(&number, NODE_NUMBER, type_long);
 	if (err)
 		return err;
 	number->number = factor;
-	return add_binary(node, OP_MUL, number, type_long);
+	return node_add_binary(node, OP_MUL, number, type_long);
 }
 
 static int parse_postfix(struct parser *parser, struct node **ret_node)
@@ -311,7 +289,7 @@ static int parse_postfix(struct parser *parser, struct node **ret_node)
 		if (!err)
 			err = scale(&index, type.depth ? step_of(type) : 8);
 		if (!err)
-			err = add_binary(ret_node, OP_ADD, TAKE_PTR(index), type);
+			err = node_add_binary(ret_node, OP_ADD, TAKE_PTR(index), type);
 		if (!err)
 			err = add_load(parser, ret_node);
 	}
@@ -362,7 +340,7 @@ static int parse_cast_or_postfix(struct parser *parser, struct node **ret_node)
 	err = parse_type(parser, &type);
 	if (!err)
 		err = parse_unary(parser, ret_node);
-	return err ? err : wrap_node(ret_node, NODE_CAST, type);
+	return err ? err : node_wrap(ret_node, NODE_CAST, type);
 }
 
 static int parse_operator(struct parser *parser, enum node_kind kind, struct node **ret_node)
@@ -373,7 +351,7 @@ static int parse_operator(struct parser *parser, enum node_kind kind, struct nod
 		err = parse_unary(parser, ret_node);
 	if (err)
 		return err;
-	return kind == NODE_LOAD ? add_load(parser, ret_node) : wrap_node(ret_node, kind, type_long);
+	return kind == NODE_LOAD ? add_load(parser, ret_node) : node_wrap(ret_node, kind, type_long);
 }
 
 static int parse_unary(struct parser *parser, struct node **ret_node)
@@ -449,7 +427,7 @@ static int join(struct node **left, size_t i, struct node *right)
 		node_free(right);
 		return err;
 	}
-	err = add_binary(left, op, right, type);
+	err = node_add_binary(left, op, right, type);
 	if (!err) {
 		(*left)->kind = operators[i].kind;
 		(*left)->is_signed = is_signed;
@@ -481,7 +459,10 @@ static int parse_expression(struct parser *parser, int level, struct node **ret_
 			return lexer_fail(&parser->lexer, parser->lexer.token.begin,
 					  "comparisons cannot be chained: join two of them with &&");
 		compared = compares;
-		err = lexer_next(&parser->lexer);
+		if (operators[i].op == OP_ADD || operators[i].op == OP_SUB)
+			err = check_pointee(parser, left->type);
+		if (!err)
+			err = lexer_next(&parser->lexer);
 		if (!err)
 			err = parse_expression(parser, operators[i].level + 1, &right);
 		if (!err)
@@ -494,8 +475,14 @@ static int parse_expression(struct parser *parser, int level, struct node **ret_
 
 int condition_parse(struct condition **ret_condition, const char *text)
 {
+	return condition_parse_with(ret_condition, text, NULL);
+}
+
+int condition_parse_with(struct condition **ret_condition, const char *text,
+			 const struct field_lookup *fields)
+{
 	CLEANUP(condition_freep) struct condition *condition = calloc(1, sizeof(*condition));
-	struct parser parser = {.condition = condition};
+	struct parser parser = {.condition = condition, .fields = fields};
 	const struct token *token = &parser.lexer.token;
 	int err;
 
@@ -507,6 +494,9 @@ int condition_parse(struct condition **ret_condition, const char *text)
 	err = lexer_begin(&parser.lexer, text);
 	if (!err)
 		err = parse_expression(&parser, 0, &condition->root);
+	if (!err && (is_punctuation(&parser, "->") || is_punctuation(&parser, ".")))
+		err = lexer_fail(&parser.lexer, token->begin,
+				 "fields are known of arguments only: argN->FIELD");
 	if (!err && token->kind != TOKEN_END)
 		err = lexer_fail(&parser.lexer, token->begin,
 				 "an operator (&& or ||, for instance) is missing before this");
@@ -638,8 +628,13 @@ static int parse_item(struct parser *parser, struct prints *prints)
 
 int prints_parse(struct prints **ret_prints, const char *text)
 {
+	return prints_parse_with(ret_prints, text, NULL);
+}
+
+int prints_parse_with(struct prints **ret_prints, const char *text, const struct field_lookup *fields)
+{
 	CLEANUP(prints_freep) struct prints *prints = calloc(1, sizeof(*prints));
-	struct parser parser = {.condition = prints ? &prints->asked : NULL};
+	struct parser parser = {.condition = prints ? &prints->asked : NULL, .fields = fields};
 	int err;
 
 	if (!prints)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "bpf/hit.h"
 #include "trigger/prints.h"
 
@@ -13,7 +14,7 @@ enum { CONDITION_STRING_MAX = 62 };
 
 /* What a value is: an integer of `size` bytes, or (`depth` > 0) a pointer to one, that many times over. */
 struct value_type {
-	uint8_t size; /* 1, 2, 4, 8 */
+	uint8_t size; /* 1, 2, 4, 8; 0: a pointer to something else, a struct for instance */
 	bool is_signed;
 	uint8_t depth;
 };
@@ -96,3 +97,14 @@ struct prints {
 };
 
 void node_free(struct node *node);
+
+/* 0 or -ENOMEM, as all of these. */
+int node_add(struct node **ret_node, enum node_kind kind, struct value_type type);
+
+/* Wraps *node, which becomes its left child. */
+int node_wrap(struct node **node, enum node_kind kind, struct value_type type);
+
+/* *left becomes the signed operation on it and `right`, which is taken over, on an error too. */
+int node_add_binary(struct node **left, enum binary_op op, struct node *right, struct value_type type);
+
+DEFINE_CLEANUP(struct node *, node_free)

@@ -16,10 +16,14 @@
 
 enum { PRINTS_MAX = 16, PRINT_TEXT = 128, PRINT_TEXT_MAX = 1024 };
 
+struct field_lookup;
 struct prints;
 
 /* -EINVAL as condition_parse(); also: more than PRINTS_MAX. */
 int prints_parse(struct prints **ret_prints, const char *text);
+
+/* As condition_parse_with(). */
+int prints_parse_with(struct prints **ret_prints, const char *text, const struct field_lookup *fields);
 void prints_free(struct prints *prints);
 
 size_t prints_cnt(const struct prints *prints);

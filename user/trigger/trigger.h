@@ -56,6 +56,12 @@ struct trigger {
 bool trigger_at_return(const struct trigger *trigger);
 
 /*
+ * Parses the rule's condition and prints (each may be NULL), with the fields of the arguments that the trigger's functions have. 0; -EINVAL as condition_parse_with(), also
+ * where a field lies elsewhere in one of the functions than in another.
+ */
+int trigger_parse_rule(struct trigger *trigger, const char *condition, const char *prints);
+
+/*
  * Makes the trigger's probes what its rule asks for: to be called once, when the rule is complete. 0, or -EINVAL with a sentence: not a place where a call begins;
  * an argument that none of them has; else as call_probes_add().
  */
