@@ -130,6 +130,68 @@ places_refused() {
 }
 check '--from and --to: what makes no sense is refused' places_refused
 
+# --- somebody else's return probes, which Linux turns against whoever has a breakpoint at the same place
+
+# watch_returns FILE SYMBOL return|session PID: until unwatch.
+watch_returns() {
+	rm -f "$tmp/watch.in"
+	mkfifo "$tmp/watch.in"
+	"$programs/foreign_probe" "$@" <>"$tmp/watch.in" >"$tmp/watch.out" 2>&1 &
+	watcher=$!
+	wait_for "$tmp/watch.out" ready
+}
+
+unwatch() {
+	{ kill $watcher && wait $watcher; } 2>/dev/null
+	true
+}
+
+# for_another KIND: in a copy of the program, which nobody else runs.
+for_another() {
+	watch_returns "$tmp/ends" throws "$1" $$ || return 1
+	ends=$tmp/ends
+	second=$(objdump -d --no-show-raw-insn --disassemble=throws "$ends" |
+		awk '/>:$/ { first = $1 } /^ +[0-9a-f]+:\t/ && ++n == 2 { sub(":", "", $1); print first, $1 }')
+	second=$((0x${second#* } - 0x${second% *}))
+	refused -t throws
+	status=$?
+	cp "$tmp/err" "$tmp/refused"
+	refused -t throws --attach-via perf_uprobe
+	perf_status=$?
+	run_ends -t "throws+$second" --max-hits 1 && run_ends -t recurse --max-hits 1
+	free_status=$?
+	unwatch
+	says "$tmp/refused" "of process $watcher watches returns of throws" && says "$tmp/refused" "for process $$: " || return 1
+	[ "$status $perf_status $free_status" = '0 0 0' ] && run_ends -t throws --max-hits 1
+}
+
+# for_itself KIND [PID]: its returns are watched already, so a probe changes nothing.
+for_itself() {
+	rm -f "$tmp/in"
+	mkfifo "$tmp/in"
+	"$tmp/server" <>"$tmp/in" >"$tmp/server.out" 2>&1 &
+	target=$!
+	wait_for "$tmp/server.out" ready && watch_returns "$tmp/server" handle "$1" "${2:-$target}" || return 1
+	"$trailcam" attach -v --source none -t handle -o "$tmp/s.fxt.gz" -p $target 2>"$tmp/err" &
+	tracer=$!
+	wait_for "$tmp/err" 'debug: attached' && echo work >"$tmp/in" && wait $tracer
+	status=$?
+	echo quit >"$tmp/in"
+	wait $target
+	unwatch
+	[ $status -eq 0 ] && says "$tmp/err" '1 hit'
+}
+
+cp "$programs/ends" "$programs/server" "$tmp"
+if "$programs/foreign_probe" "$tmp/ends" throws session $$ </dev/null >"$tmp/try" 2>&1; then
+	check 'beside a return link for another process a probe is refused' for_another return
+	check '... and beside a session' for_another session
+	check '... not beside one for the same process' for_itself session
+	check '... nor beside one for all processes' for_itself return 0
+else
+	skip 'return links of others' "$(cat "$tmp/try")"
+fi
+
 go_program() {
 	command -v go >/dev/null && cp tests/programs/src/deep.go "$tmp" &&
 		(cd "$tmp" && GOCACHE=$tmp/cache GOFLAGS=-mod=mod go build -o deep deep.go) && "$tmp/deep" >"$tmp/native"

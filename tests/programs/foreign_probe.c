@@ -2,9 +2,12 @@
 /*
  * Somebody else's uprobe, as any eBPF agent has them: on SYMBOL (or SYMBOL+BYTES) of FILE, in every process, until standard input ends. "ready" says that it is there.
  *	foreign_probe FILE SYMBOL[+BYTES]
+ * Or one that watches returns, for one process (0: for all), as a BPF link of the kind uprobe_multi or uprobe_session:
+ *	foreign_probe FILE SYMBOL[+BYTES] return|session PID
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,9 +58,51 @@ static uint32_t uprobe_type(void)
 	return type;
 }
 
+/* A BPF program that does nothing, linked. As in union bpf_attr of Linux 6.6. Stays until the process ends. */
+static int link_returns(const char *file, uint64_t offset, int is_session, uint32_t pid)
+{
+	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+					   {.code = BPF_JMP | BPF_EXIT}};
+	union bpf_attr program = {.prog_type = BPF_PROG_TYPE_KPROBE,
+				  .insn_cnt = 2,
+				  .insns = (uintptr_t)nothing,
+				  .license = (uintptr_t) "GPL"};
+	struct {
+		uint32_t prog_fd, target_fd, attach_type, flags;
+		uint64_t path, offsets, ref_ctr_offsets, cookies;
+		uint32_t cnt, uflags, pid, path_fd;
+	} link = {.attach_type = is_session ? 57 : 48,
+		  .path = (uintptr_t)file,
+		  .offsets = (uintptr_t)&offset,
+		  .cnt = 1,
+		  .uflags = !is_session,
+		  .pid = pid};
+	long fd;
+
+	program.expected_attach_type = link.attach_type;
+	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &program, sizeof(program));
+	link.prog_fd = (uint32_t)fd;
+	if (fd >= 0)
+		fd = syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof(link));
+	if (fd < 0)
+		perror("bpf");
+	return fd < 0;
+}
+
+static int probe_all(struct perf_event_attr *attr)
+{
+	for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+		if (syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC) < 0) {
+			perror("perf_event_open");
+			return 1;
+		}
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	int fd = argc == 3 ? open(argv[1], O_RDONLY) : -1;
+	int fd = argc == 3 || argc == 5 ? open(argv[1], O_RDONLY) : -1;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = uprobe_type(), .config1 = (uintptr_t)argv[1]};
 	struct stat st;
@@ -72,12 +117,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s has no such symbol\n", argv[1]);
 		return 1;
 	}
-	for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
-		if (syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC) < 0) {
-			perror("perf_event_open");
-			return 1;
-		}
-	}
+	if (argc == 5 ? link_returns(argv[1], attr.config2, !strcmp(argv[3], "session"),
+				     (uint32_t)strtoul(argv[4], NULL, 0))
+		      : probe_all(&attr))
+		return 1;
 	puts("ready");
 	fflush(stdout);
 	return read(0, &word, 1) < 0;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "bpf/rule.h"
 #include "bpf/trigger.skel.h"
+#include "trigger/foreign_links.h"
 #include "trigger/hit_ring.h"
 #include "trigger/links.h"
 #include "trigger/programs.h"
@@ -97,6 +98,9 @@ int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config
 	if (!set)
 		return -ENOMEM;
 	programs_quiet_libbpf();
+	err = foreign_links_check(config);
+	if (err)
+		return err;
 	set->pid = config->pid;
 	set->triggers = config->triggers;
 	set->trigger_cnt = config->trigger_cnt;

@@ -104,7 +104,7 @@ struct trigger_config {
 /*
  * Loads the BPF program and attaches every probe. AUTO: a uprobe_multi link (kernel 6.6, CAP_BPF + CAP_PERFMON), else perf's uprobe PMU
  * (CAP_SYS_ADMIN), with the reason told by log_warn(). -EPERM with a sentence that names the missing capability and how to grant
- * it; -ENOTSUP: the kernel refuses the instruction, or lacks what is needed.
+ * it; -ENOTSUP: the kernel refuses the instruction, or lacks what is needed; -EBUSY: foreign_links_check().
  */
 int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config *config);
 
