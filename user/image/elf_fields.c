@@ -116,6 +116,47 @@ static int registers_of(Dwarf_Die *type)
 	return elf_type_classify(type, &field) && !field.is_array ? 1 : -1;
 }
 
+/* The compiled function's own entry for a parameter of the function as it was written. */
+static bool find_compiled(struct search *search, Dwarf_Die *parameter, Dwarf_Die *ret_compiled)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die die, origin;
+	int more = dwarf_child(&search->die, &die);
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		if (!dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin))
+			origin = die;
+		if (dwarf_dieoffset(&origin) != dwarf_dieoffset(parameter))
+			continue;
+		*ret_compiled = die;
+		return true;
+	}
+	return false;
+}
+
+/* Compilers that drop parameters of static functions (LLVM before 17) do not all say so, but where those that are left begin. */
+static bool is_elsewhere(struct search *search, Dwarf_Die *parameter)
+{
+	static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */
+	Dwarf_Attribute attribute;
+	Dwarf_Die compiled, unit;
+	Dwarf_Addr entry;
+	Dwarf_Op *op;
+	size_t cnt;
+
+	if (search->nth >= sizeof(registers) || !dwarf_diecu(&search->die, &unit, NULL, NULL) ||
+	    dwarf_srclang(&unit) == DW_LANG_Go)
+		return false;
+	if (!find_compiled(search, parameter, &compiled) ||
+	    !dwarf_attr(&compiled, DW_AT_location, &attribute))
+		return true; /* dropped itself, perhaps */
+	if (dwarf_entrypc(&search->die, &entry) ||
+	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || cnt != 1)
+		return false;
+	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 &&
+	       op->atom - DW_OP_reg0 != registers[search->nth];
+}
+
 static int find_argument(struct search *search, Dwarf_Die *ret_type)
 {
 	Dwarf_Attribute attribute;
@@ -140,7 +181,9 @@ static int find_argument(struct search *search, Dwarf_Die *ret_type)
 		if (taken < 0)
 			return fail_untold(search, "a struct or the like is passed by value there or before");
 		if (taken && at == search->nth)
-			return 0;
+			return is_elsewhere(search, &parameter)
+				       ? fail_untold(search, "the compiler has changed its parameters")
+				       : 0;
 		at += (unsigned int)taken;
 	}
 	return fail(-ENOENT, "%s has no arg%u by its debug information", search->function, search->nth);

@@ -122,6 +122,24 @@ static void test_cpp(void **state)
 	assert_err(find(file, send, 0, "->nothing", &field), -ENOENT, "it has b, fd, fd, to");
 }
 
+/* What is dropped by the compiler moves the others up. */
+static void test_dropped_parameters(void **state)
+{
+	static const char source[] =
+		"struct s { int a, b; };\n"
+		"static __attribute__((noinline)) int drop(struct s *unused, struct s *x, struct s *y)\n"
+		"{ __asm__ volatile(\"\"); return x->a + y->b; }\n"
+		"int main(int n, char **v) { struct s s = {n, 2}; return drop(0, &s, (struct s *)v); }\n";
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	struct elf_field field;
+
+	(void)state;
+	fixture_build("drop.c", source, "clang -g -O2 -o drop drop.c");
+	file = fixture_open("drop");
+	for (unsigned int nth = 0; nth < 2; nth++)
+		assert_err(find(file, "drop", nth, "->a", &field), -EINVAL, "changed its parameters");
+}
+
 static void test_no_debug_information(void **state)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -138,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_c),
 		cmocka_unit_test(test_cpp),
+		cmocka_unit_test(test_dropped_parameters),
 		cmocka_unit_test(test_no_debug_information),
 	};
 
