@@ -134,7 +134,7 @@ static bool find_compiled(struct search *search, Dwarf_Die *parameter, Dwarf_Die
 	return false;
 }
 
-/* Compilers that drop parameters of static functions (LLVM before 17) do not all say so, but where those that are left begin. */
+/* Compilers that drop parameters of static functions (clang 14, for instance) do not all say so, but where those that are left begin. */
 static bool is_elsewhere(struct search *search, Dwarf_Die *parameter)
 {
 	static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */
