@@ -109,6 +109,8 @@ static uint64_t rows_end(const struct elf_file *file, uint64_t addr, uint64_t li
 			break;
 		addr = end;
 	}
+	if (cfi)
+		dwarf_cfi_end(cfi);
 	return addr;
 }
 

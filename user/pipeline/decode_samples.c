@@ -26,7 +26,7 @@ struct thread {
 	int32_t pid, tid;
 	struct known_stack *stacks;
 	size_t cnt, cap;
-	uint64_t last_ns; /* of all that was seen of it */
+	uint64_t last_tsc; /* of all that was seen of it; of the stacks' clock */
 };
 
 struct samples {
@@ -97,12 +97,17 @@ static bool is_nowhere(const struct samples *samples, const struct stack_sample 
 	       !image_section_at(process->image, image_version_at(process->image, sample->time_ns), ip - 1);
 }
 
+static uint64_t stack_tsc(const struct samples *samples, const struct stack_sample *sample)
+{
+	return sample->time_ns - samples->snapshot->clock.zero;
+}
+
 static int add_stack(const struct samples *samples, struct thread *thread, const struct stack_sample *sample)
 {
 	uint64_t user[FRAMES_MAX];
 	size_t user_cnt = unwind(samples, sample, user), cnt = 0;
 	uint64_t *ips = calloc(sample->ip_cnt + user_cnt + 1, sizeof(*ips));
-	struct known_stack stack = {.tsc = sample->time_ns - samples->snapshot->clock.zero, .ips = ips};
+	struct known_stack stack = {.tsc = stack_tsc(samples, sample), .ips = ips};
 
 	if (!ips)
 		return -ENOMEM;
@@ -165,7 +170,7 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 
 	if (err)
 		return err;
-	thread->last_ns = sample->time_ns;
+	thread->last_tsc = stack_tsc(samples, sample);
 	if (is_time(event) && (sample->ip_cnt || sample->stack))
 		return add_stack(samples, thread, sample);
 	return counts_add(samples->decoded->timeline, &count);
@@ -219,7 +224,7 @@ static int build_thread(const struct samples *samples, const struct thread *from
 		free(fresh.name);
 		return err;
 	}
-	return sampled_build(&config, from->stacks, from->cnt, from->last_ns,
+	return sampled_build(&config, from->stacks, from->cnt, from->last_tsc,
 			     &timeline->threads[timeline->thread_cnt - 1]);
 }
 

@@ -80,7 +80,8 @@ static void write_info(FILE *file, const struct snapshot *snapshot)
 	};
 
 	fwrite(&info, sizeof(info), 1, file);
-	fwrite(snapshot->filter, 1, filter_size, file);
+	if (filter_size)
+		fwrite(snapshot->filter, 1, filter_size, file);
 	fwrite(fill, 1, padding, file);
 }
 
