@@ -48,6 +48,15 @@ static inline bool gives_up(const struct branch_list *ours, const struct branch_
 	return i + 1 == lost || (i + 2 == lost && theirs->items[theirs->cnt - 1].gap == GAP_BAD_TRACE);
 }
 
+/* Damaged packets have filled libipt's queue of events: it gives up (pte_nomem), and ours, which has no such queue, need not. */
+static inline bool is_full(const struct branch_list *theirs, size_t i)
+{
+	enum { PTE_NOMEM = 9 };
+
+	return i + 1 == theirs->cnt && theirs->items[i].kind == BRANCH_GAP &&
+	       theirs->items[i].detail == PTE_NOMEM;
+}
+
 /*
  * A PSB+ may say where tracing is to begin (erratum BDM70). libipt passes over that address, perf does not, and the next one may be told in 2 bytes that replace its last ones.
  */
@@ -68,7 +77,7 @@ static inline size_t first_difference(const struct branch_list *ours, const stru
 	for (size_t i = 0; i < cnt; i++) {
 		bool is_near = lost && i + 2 >= lost;
 
-		if (lost && gives_up(ours, theirs, i, lost))
+		if (is_full(theirs, i) || (lost && gives_up(ours, theirs, i, lost)))
 			return SIZE_MAX;
 		if (i >= theirs->cnt || !is_same_branch(ours->items[i], &theirs->items[i], is_near))
 			return is_begun_by_psb(ours, theirs, i) ? SIZE_MAX : i;

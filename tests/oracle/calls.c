@@ -222,6 +222,19 @@ static void go_to(struct oracle *oracle, struct thread *thread, const struct sym
 	push(oracle, thread, symbol, UINT64_MAX);
 }
 
+static bool is_clock(const char *name)
+{
+	return strstr(name, "clock_gettime") || strstr(name, "gettimeofday");
+}
+
+/* A jump to the vDSO's clock, which is not stepped, and of which the log has nothing: control is back in the caller. */
+static bool is_back_from_clock(const struct oracle *oracle, const struct thread *thread,
+			       const struct symbol *symbol, uint64_t ip)
+{
+	return thread->depth > 1 && ip != symbol->start && is_clock(symbol_at(oracle, thread->ip)->name) &&
+	       !is_other(symbol, thread->stack[thread->depth - 2].symbol);
+}
+
 /* Control is at `ip`; the instruction there leaves the stack pointer at sp_behind. */
 static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, uint64_t sp_behind)
 {
@@ -244,6 +257,10 @@ static void execute(struct oracle *oracle, struct thread *thread, uint64_t ip, u
 	}
 	if (jumped)
 		pop_above(thread, sp);
+	if (jumped && is_back_from_clock(oracle, thread, symbol, ip)) {
+		thread->depth--;
+		return;
+	}
 	if (oracle->callers && jumped && thread->sp_before && thread->depth == 1 &&
 	    sp >= thread->sp_before + 8 && is_other(symbol, thread->stack[0].symbol)) {
 		thread->stack[0].symbol = symbol; /* back in a caller that was not seen */
@@ -291,15 +308,13 @@ static void show(const struct call_list *calls, size_t from, const char *whose)
 		       calls->items[i].line);
 }
 
-/* The vDSO's function that slice i calls is not stepped: of that call the log has nothing. */
-static bool is_clock(const struct timeline_thread *thread, size_t i)
+/* The vDSO's function of this slice is not stepped: of that call the log has nothing. */
+static bool is_not_stepped(const struct timeline_thread *thread, size_t i)
 {
 	const struct slice *slice = &thread->slices[i];
-	const char *name = slice_name(slice);
 
 	return i + 1 < thread->slice_cnt && slice[1].kind == SLICE_UNTRACED &&
-	       slice[1].depth == slice->depth + 1 &&
-	       (strstr(name, "clock_gettime") || strstr(name, "gettimeofday"));
+	       slice[1].depth == slice->depth + 1 && is_clock(slice_name(slice));
 }
 
 /* Our calls in order, with their callers; only those whose beginning was seen, where callers are compared. */
@@ -318,7 +333,7 @@ static void list_calls(const struct timeline_thread *thread, bool callers, struc
 		if (array_reserve(&open, &cap, slice->depth + 1ul, sizeof(*open)))
 			abort();
 		open[slice->depth] = call.name;
-		if (slice->kind == SLICE_CALL && !is_clock(thread, i) &&
+		if (slice->kind == SLICE_CALL && !is_not_stepped(thread, i) &&
 		    !(callers && slice->flags & SLICE_INFERRED_START) &&
 		    ARRAY_PUSH(list->items, list->cnt, list->cap, call))
 			abort();

@@ -155,6 +155,11 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 	struct cached_section *section = code_section_at(fast->images, ip);
 	struct node *node;
 
+	if (!fast->is_64 && ip > UINT32_MAX) {
+		fast->is_damaged = true;
+		fast_decline(fast, "32-bit code beyond its addresses");
+		return NULL;
+	}
 	if (!section) {
 		fast->misses_code = true;
 		fast->missing_ip = ip;
