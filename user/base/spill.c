@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "base/temporary.h"
 
 enum { LARGE = 1 << 20, STEP = 64 << 20 };
 
@@ -46,43 +45,21 @@ static size_t counted(size_t bytes)
 
 /* ---- files ---- */
 
-static const char *directory(void)
-{
-	const char *dir = getenv("TMPDIR");
-
-	return dir && *dir ? dir : "/var/tmp";
-}
-
-/* Not all file systems have files without names. */
-static int file_open(const char *dir)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0 && snprintf(path, sizeof(path), "%s/trailcam-XXXXXX", dir) < (int)sizeof(path)) {
-		fd = mkostemp(path, O_CLOEXEC);
-		if (fd >= 0)
-			unlink(path);
-	}
-	return fd;
-}
-
 /* What is in memory moves to a file. NULL: it cannot. */
 static struct header *to_file(struct header *old, size_t old_bytes, size_t bytes)
 {
 	struct header *header = MAP_FAILED;
-	int fd = file_open(directory());
+	int fd = temporary_open();
 
 	if (fd >= 0 && !posix_fallocate(fd, 0, (off_t)bytes))
 		header = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (header == MAP_FAILED) {
-		log_debug("no file of %zu bytes in %s: it stays in memory", bytes, directory());
+		log_debug("no file of %zu bytes in %s: it stays in memory", bytes, temporary_directory());
 		if (fd >= 0)
 			close(fd);
 		return NULL;
 	}
-	log_debug("a long array of the timeline goes on in a file in %s", directory());
+	log_debug("a long array of the timeline goes on in a file in %s", temporary_directory());
 	if (old)
 		memcpy(header, old, old_bytes);
 	header->bytes = bytes;

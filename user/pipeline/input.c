@@ -12,16 +12,10 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "base/write_all.h"
 
 enum { BLOCK = 1 << 16, PATIENCE_MS = 100 };
-
-static int open_copy(void)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	return open(tmp && *tmp ? tmp : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
 
 static int copy(int from, int to, bool (*is_cancelled)(void))
 {
@@ -64,7 +58,7 @@ int input_open(struct input *ret_input, const char *name, bool (*is_cancelled)(v
 	from = is_standard ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (from < 0)
 		return fail_errno(-errno, "cannot read %s", is_standard ? "standard input" : name);
-	input.fd = open_copy();
+	input.fd = temporary_open();
 	if (input.fd < 0)
 		return fail_errno(-errno, "no temporary file for a copy of %s",
 				  is_standard ? "standard input" : name);

@@ -19,18 +19,6 @@
 
 enum { FILE_BYTES_MAX = 256 << 20 };
 
-/* The number that the process has in its innermost namespace. */
-static int32_t inner_pid(int32_t pid)
-{
-	char numbers[256];
-	const char *last;
-
-	if (proc_status_text(pid, "NSpid", numbers, sizeof(numbers)))
-		return pid;
-	last = strrchr(numbers, '\t');
-	return (int32_t)strtol(last ? last : numbers, NULL, 10);
-}
-
 static bool read_all(int fd, uint8_t *bytes, size_t size)
 {
 	size_t done = 0;
@@ -115,7 +103,7 @@ int jit_files_copy(struct snapshot *snapshot, int32_t pid)
 	size_t pos = 0;
 	int found;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner_pid(pid));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", proc_inner_pid(pid));
 	found = copy_theirs(snapshot, pid, path, JIT_PERF_MAP, 0);
 	if (found < 0)
 		return found;

@@ -52,3 +52,14 @@ int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_num
 	*ret_number = strtoull(text, NULL, base);
 	return 0;
 }
+
+pid_t proc_inner_pid(pid_t tid)
+{
+	char numbers[256];
+	const char *last;
+
+	if (proc_status_text(tid, "NStgid", numbers, sizeof(numbers)))
+		return tid;
+	last = strrchr(numbers, '\t');
+	return (pid_t)strtol(last ? last : numbers, NULL, 10);
+}

@@ -15,3 +15,6 @@ int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_num
 
 /* Whether the process or thread is a zombie, or gone. */
 bool proc_has_ended(pid_t tid);
+
+/* The number that the thread's process has in its innermost namespace; `tid` itself where that is not known. */
+pid_t proc_inner_pid(pid_t tid);

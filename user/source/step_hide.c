@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -147,26 +146,13 @@ bool step_is_restarted(long result)
 	return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
-/* The number of its process in its own namespace, which is what it sends signals as. */
-static pid_t pid_in_namespace(pid_t pid)
-{
-	char pids[128];
-	const char *last;
-
-	if (proc_status_text(pid, "NStgid", pids, sizeof(pids)))
-		return pid;
-	last = strrchr(pids, '\t');
-	return atoi(last ? last + 1 : pids);
-}
-
 /*
  * A step over a uprobe ends in a SIGTRAP that the kernel sends as if the thread had sent it to itself by kill(2) (arch/x86/kernel/uprobes.c), which it cannot
  * have done but in a system call.
  */
 static bool is_step_over_uprobe(const struct step_thread *thread, const siginfo_t *info)
 {
-	return info->si_code == SI_USER && !thread->in_kernel &&
-	       info->si_pid == pid_in_namespace(thread->tid);
+	return info->si_code == SI_USER && !thread->in_kernel && info->si_pid == proc_inner_pid(thread->tid);
 }
 
 /* The kernel itself sends SIGSTOP to nobody but for a BPF program; where it only tells the tracer something, the code is a signal's number. */
