@@ -12,13 +12,14 @@ complain() {
 row() {
 	case $1 in
 	base | preload) echo 0 ;;
-	image | source) echo 1 ;;
-	trigger | decode) echo 2 ;;
-	stacks) echo 3 ;;
-	recording | sinks) echo 4 ;;
-	memtrace) echo 5 ;;
-	pipeline | doctor) echo 6 ;;
-	cli) echo 7 ;;
+	model) echo 1 ;;
+	image | source) echo 2 ;;
+	trigger | decode) echo 3 ;;
+	stacks) echo 4 ;;
+	recording | sinks) echo 5 ;;
+	memtrace) echo 6 ;;
+	pipeline | doctor) echo 7 ;;
+	cli) echo 8 ;;
 	*) echo 99 ;;
 	esac
 }

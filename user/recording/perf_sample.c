@@ -75,7 +75,7 @@ static void read_fixed(struct cursor *cursor, const struct perf_event_attr *attr
 		       uint64_t *ret_ip)
 {
 	uint64_t fields = attr->sample_type;
-	const uint8_t *ids;
+	const uint8_t *ids, *cpu;
 
 	take(cursor, size_of(fields & PERF_SAMPLE_IDENTIFIER));
 	*ret_ip = fields & PERF_SAMPLE_IP ? take_u64(cursor) : 0;
@@ -88,8 +88,10 @@ static void read_fixed(struct cursor *cursor, const struct perf_event_attr *attr
 		sample->time_ns = take_u64(cursor);
 	else
 		sample->tid = -1;
-	take(cursor,
-	     size_of(fields & (PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)));
+	take(cursor, size_of(fields & (PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)));
+	cpu = fields & PERF_SAMPLE_CPU ? take(cursor, 8) : NULL;
+	if (cpu)
+		memcpy(&sample->cpu, cpu, sizeof(sample->cpu));
 	sample->period = fields & PERF_SAMPLE_PERIOD ? take_u64(cursor) : attr->sample_period;
 }
 
@@ -199,7 +201,7 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 		     const uint8_t *record, size_t size)
 {
 	struct cursor cursor = {record + sizeof(struct perf_event_header), record + size, false};
-	struct stack_sample sample = {.tid = -1};
+	struct stack_sample sample = {.tid = -1, .cpu = -1, .call.nr = SAMPLE_NO_SYSCALL};
 	bool has_registers = false;
 	uint64_t ip;
 	int err = 0;
@@ -212,6 +214,7 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 	pass_raw_and_branches(&cursor, attr);
 	if (attr->sample_type & PERF_SAMPLE_REGS_USER)
 		has_registers = read_registers(&cursor, attr, &sample);
+	sample.flags = has_registers ? SAMPLE_HAS_REGS : 0;
 	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
 		read_stack(&cursor, &sample, has_registers);
 	if (!err && !sample.ip_cnt && !sample.stack)

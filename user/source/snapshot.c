@@ -49,6 +49,7 @@ void snapshot_free(struct snapshot *snapshot)
 	}
 	for (size_t i = 0; i < snapshot->sample_cnt; i++) {
 		free(snapshot->samples[i].ips);
+		free(snapshot->samples[i].call.about);
 		if (snapshot->samples[i].is_stack_owned)
 			free((void *)snapshot->samples[i].stack);
 	}

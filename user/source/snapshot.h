@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "bpf/alloc.h"
 #include "bpf/hit.h"
+#include "model/sample.h"
 #include "source/trace_params.h"
 
 /* One AUX ring, oldest byte first. cpu is -1 for a ring that belongs to one thread; tid is -1 for a CPU's ring. */
@@ -69,19 +70,6 @@ struct named_build_id {
 	struct build_id id;
 };
 
-/* A sample of perf's, with the call stack where it came with one: the kernel's part, or all of it, and a copy of the user's stack to be unwound. */
-struct stack_sample {
-	uint64_t time_ns, period;
-	int32_t pid, tid;
-	uint32_t event; /* index into snapshot.sample_events */
-	uint32_t ip_cnt;
-	uint64_t *ips; /* innermost first: where it ran, then return addresses */
-	uint64_t regs[HIT_REG_CNT];
-	const uint8_t *stack; /* from regs[HIT_RSP] on; NULL: none */
-	size_t stack_size;
-	bool is_stack_owned; /* else it stands in snapshot.file */
-};
-
 /* One value. */
 struct hit_value {
 	uint32_t hit, name; /* indices */
@@ -118,7 +106,10 @@ struct snapshot {
 	size_t alloc_function_cnt, alloc_function_cap;
 	struct alloc *allocs;
 	size_t alloc_cnt, alloc_cap;
-	/* What perf sampled where no branches were traced, in the order of the file, and the names of its events. */
+	/*
+	 * What was sampled where no branches were traced, in the order of the file, and the names of its
+	 * events. Owned with them: ips, call.about, and the stack where it says so.
+	 */
 	struct stack_sample *samples;
 	size_t sample_cnt, sample_cap;
 	char **sample_events;
