@@ -55,8 +55,7 @@ struct sample_call {
 	int32_t nr;		       /* x86-64's number, SAMPLE_NO_SYSCALL: none, or not known */
 	int64_t result;		       /* SYSCALL_END: as the kernel returns it, -errno on failure */
 	uint64_t args[SAMPLE_ARG_CNT]; /* as given; not of SYSCALL_END */
-	const char *
-		about; /* what the file descriptor in args[0] is: "socket 127.0.0.1:6379"; NULL: not known; owned */
+	char *about;		       /* what the file descriptor in args[0] is; NULL: not known; owned */
 };
 
 struct stack_sample {
