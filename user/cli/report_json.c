@@ -119,6 +119,7 @@ static int put_calls(yajl_gen gen, const struct report *report, const struct tim
 		json_key_bool(gen, "open", lead_up.calls[i].is_open);
 		json_key_bool(gen, "outer", i < lead_up.outer_cnt);
 		json_key_bool(gen, "inferred_start", slice->flags & SLICE_INFERRED_START);
+		json_key_text(gen, "known", slice_certainty(slice));
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -197,6 +198,7 @@ static void put_time(yajl_gen gen, const struct report *report)
 	json_key_number(gen, "syscall_ns", report_kind_ns(report, SLICE_SYSCALL));
 	json_key_number(gen, "untraced_ns", report_kind_ns(report, SLICE_UNTRACED));
 	json_key_number(gen, "off_cpu_ns", report_kind_ns(report, SLICE_OFF_CPU));
+	json_key_number(gen, "run_queue_ns", report_kind_ns(report, SLICE_RUN_QUEUE));
 	put_functions(gen, "functions_by_self", report, report->by_self);
 	put_functions(gen, "functions_by_total", report, report->by_total);
 	json_key_number(gen, "functions_left_out", report->profile->function_cnt - report->function_cnt);

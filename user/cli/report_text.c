@@ -283,7 +283,8 @@ static void where_time_went(const struct text *text)
 	} pauses[] = {
 		{SLICE_SYSCALL, "of it in system calls"},
 		{SLICE_UNTRACED, "of it untraced"},
-		{SLICE_OFF_CPU, "within these two off the processor"},
+		{SLICE_OFF_CPU, "off the processor, waiting"},
+		{SLICE_RUN_QUEUE, "ready to run, without a processor"},
 	};
 	const struct report *report = text->report;
 

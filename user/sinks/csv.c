@@ -64,7 +64,11 @@ static void write_flags(struct output *output, uint8_t flags)
 		uint8_t flag;
 		const char *name;
 	} names[] = {
-		{SLICE_INFERRED_START, "inferred"}, {SLICE_OPEN_END, "open"}, {SLICE_INLINED, "inlined"}};
+		{SLICE_INFERRED_START, "inferred"},
+		{SLICE_OPEN_END, "open"},
+		{SLICE_INLINED, "inlined"},
+		{SLICE_SAMPLED, "sampled"},
+	};
 	const char *separator = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)

@@ -46,7 +46,8 @@ static void begin_slice(void *ctx, const struct slice *slice)
 	const struct writer *writer = ctx;
 	struct shown_arg args[SLICE_ARGS_MAX];
 
-	fxt_event_begin(writer->fxt, FXT_BEGIN, writer->pid, writer->tid, slice->start_ns, slice_name(slice));
+	fxt_event_begin(writer->fxt, FXT_BEGIN, writer->pid, writer->tid, slice->start_ns,
+			slice_title(slice));
 	write_args(writer->fxt, args, slice_args(args, writer->timeline, slice));
 	fxt_event_end(writer->fxt);
 }

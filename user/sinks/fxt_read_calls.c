@@ -67,6 +67,41 @@ static int goroutine_of(struct timeline *timeline, const struct fxt_read_event *
 	return err;
 }
 
+static char *copy_of(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+/* A pause of which more is known says so in its arguments, and its title says more than its name. */
+static int detail_of(struct reading *reading, const struct fxt_read_event *event, struct slice *slice)
+{
+	const char *about = fxt_text(event, "about", NULL), *woken_by = fxt_text(event, "woken_by", NULL);
+	struct slice_detail detail = {
+		.name = fxt_text(event, "counted_as", event->name),
+		.title = strcmp(detail.name, event->name) ? strdup(event->name) : NULL,
+		.about = copy_of(about),
+		.woken_by = copy_of(woken_by),
+		.result = (int64_t)fxt_number(event, "result", 0),
+		.has_result = fxt_arg(event, "result"),
+	};
+
+	slice->flags |= SLICE_DETAILED;
+	return timeline_add_detail(reading->timeline, &detail, &slice->detail);
+}
+
+static bool has_detail(const struct fxt_read_event *event, struct slice *slice)
+{
+	const char *kind = fxt_text(event, "kind", NULL);
+
+	if (!kind || !fxt_arg(event, "counted_as"))
+		return false;
+	for (slice->kind = SLICE_SYSCALL; slice->kind < SLICE_KIND_CNT; slice->kind++)
+		if (!strcmp(slice_kind_name(slice->kind), kind))
+			return true;
+	slice->kind = SLICE_CALL;
+	return false;
+}
+
 /* "[syscall]" and the like stand for themselves, unless the file says where that function is. */
 static bool is_pause(const struct fxt_read_event *event, struct slice *slice)
 {
@@ -103,8 +138,11 @@ static int make_slice(struct reading *reading, const struct fxt_read_event *even
 	*slice = (struct slice){.end_ns = event->type == FXT_READ_COMPLETE ? event->end_ns : 0};
 	slice->flags = (uint8_t)((fxt_arg(event, "inferred_start_time") ? SLICE_INFERRED_START : 0) |
 				 (fxt_arg(event, "inlined") ? SLICE_INLINED : 0) |
-				 (fxt_arg(event, "open_at_end") ? SLICE_OPEN_END : 0));
-	if (!is_pause(event, slice)) {
+				 (fxt_arg(event, "open_at_end") ? SLICE_OPEN_END : 0) |
+				 (fxt_arg(event, "sampled") ? SLICE_SAMPLED : 0));
+	if (has_detail(event, slice)) {
+		err = detail_of(reading, event, slice);
+	} else if (!is_pause(event, slice)) {
 		slice->ip = fxt_number(event, "address", 0);
 		err = symbol_of(reading, event, slice);
 	}

@@ -3,7 +3,7 @@
  * The data of the page (html.h). Its JSON:
  *
  *	command, source, stopped_by: strings; realtime_ms: time 0 since the epoch
- *	symbols: [name, object, file or null, line, address]; the first four are the slices that are no calls, in the order of their kinds
+ *	symbols: [name, object, file or null, line, address]; the first five are the slices that are no calls, in the order of their kinds
  *	threads: {pid, tid, name, slices: how many, instants: [time, text, whether it is no gap]}
  *	hits: {trigger, symbol, time, ...}; stack: [address, symbol, offset in it]; registers in the order of enum hit_reg; addresses and registers are
  *		strings, in hexadecimal
@@ -470,7 +470,7 @@ static uint64_t cell(const struct data *data, enum column column, const struct s
 	case COLUMN_SYMBOL:
 		return slice_number(&data->numbers, slice);
 	default:
-		return slice->flags;
+		return slice->flags & (SLICE_DETAILED - 1u);
 	}
 }
 

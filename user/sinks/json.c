@@ -86,7 +86,7 @@ static void write_slice_event(struct writer *writer, char type, uint64_t time_ns
 
 	begin_event(writer, type, time_ns);
 	output_printf(writer->output, ",\"name\":");
-	json_string(writer->output, slice_name(slice));
+	json_string(writer->output, slice_title(slice));
 	if (cnt) {
 		output_printf(writer->output, ",\"args\":{");
 		write_args(writer->output, args, cnt);

@@ -202,7 +202,7 @@ static void begin_slice(void *ctx, const struct slice *slice)
 	struct writer *writer = ctx;
 	struct shown_arg args[SLICE_ARGS_MAX];
 
-	begin_event(writer, TYPE_BEGIN, NULL, slice_name(slice));
+	begin_event(writer, TYPE_BEGIN, NULL, slice_title(slice));
 	add_args(writer, args, slice_args(args, writer->timeline, slice));
 	end_event(writer, slice->start_ns);
 }

@@ -33,11 +33,30 @@ static void put_string(struct shown_arg *arg, const char *name, const char *text
 	arg->text = text;
 }
 
+/* Its kind and its name tell a reader what the title alone does not. */
+static size_t put_detail(struct shown_arg *args, const struct slice *slice)
+{
+	const struct slice_detail *detail = slice_detail(slice);
+	size_t cnt = 0;
+
+	if (!detail)
+		return 0;
+	put_string(&args[cnt++], "kind", slice_kind_name(slice->kind));
+	put_string(&args[cnt++], "counted_as", detail->name);
+	if (detail->about)
+		put_string(&args[cnt++], "about", detail->about);
+	if (detail->woken_by)
+		put_string(&args[cnt++], "woken_by", detail->woken_by);
+	if (detail->has_result)
+		put_number(&args[cnt++], "result", (uint64_t)detail->result);
+	return cnt;
+}
+
 size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
 		  const struct slice *slice)
 {
 	const struct symbol *symbol = slice->symbol;
-	size_t cnt = 0;
+	size_t cnt = put_detail(args, slice);
 
 	if (symbol) {
 		put_pointer(&args[cnt++], "address", slice->ip ? slice->ip : symbol->start);
@@ -56,6 +75,8 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 		put_string(&args[cnt++], "inlined", "true");
 	if (slice->flags & SLICE_OPEN_END)
 		put_string(&args[cnt++], "open_at_end", "true");
+	if (slice->flags & SLICE_SAMPLED)
+		put_string(&args[cnt++], "sampled", "true");
 	return cnt;
 }
 

@@ -18,7 +18,7 @@ struct shown_arg {
 	};
 };
 
-enum { SLICE_ARGS_MAX = 9, HIT_CALL_ARGS_MAX = 32, HIT_STATE_ARGS = 27 };
+enum { SLICE_ARGS_MAX = 12, HIT_CALL_ARGS_MAX = 32, HIT_STATE_ARGS = 27 };
 
 /* Where it is, what is special about it. Returns how many. */
 size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,

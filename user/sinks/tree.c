@@ -75,12 +75,13 @@ static void begin_slice(void *ctx, const struct slice *slice)
 	begin_line(writer, slice->start_ns);
 	output_printf(writer->output, "%9" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 	indent(writer);
-	write_on_line(writer->output, slice_name(slice));
+	write_on_line(writer->output, slice_title(slice));
 	if (slice->symbol)
 		write_place(writer->output, slice->symbol);
-	output_printf(writer->output, "%s%s%s\n", slice->flags & SLICE_INLINED ? " [inlined]" : "",
+	output_printf(writer->output, "%s%s%s%s\n", slice->flags & SLICE_INLINED ? " [inlined]" : "",
 		      slice->flags & SLICE_INFERRED_START ? " [inferred start time]" : "",
-		      slice->flags & SLICE_OPEN_END ? " [open at end]" : "");
+		      slice->flags & SLICE_OPEN_END ? " [open at end]" : "",
+		      slice->flags & SLICE_SAMPLED ? " [sampled]" : "");
 	writer->depth = slice->depth + 1;
 }
 

@@ -67,10 +67,39 @@ int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *tex
 	return 0;
 }
 
+static void detail_free(struct slice_detail *detail)
+{
+	free(detail->title);
+	free(detail->about);
+	free(detail->woken_by);
+	free(detail);
+}
+
+int timeline_add_detail(struct timeline *timeline, const struct slice_detail *detail,
+			const struct slice_detail **ret_detail)
+{
+	struct slice_detail taken = *detail, *copy = malloc(sizeof(*copy));
+
+	if (!copy || ARRAY_PUSH(timeline->details, timeline->detail_cnt, timeline->detail_cap, copy)) {
+		free(copy);
+		free(taken.title);
+		free(taken.about);
+		free(taken.woken_by);
+		return -ENOMEM;
+	}
+	*copy = taken;
+	*ret_detail = copy;
+	return 0;
+}
+
 void timeline_free(struct timeline *timeline)
 {
 	if (!timeline)
 		return;
+	for (size_t i = 0; i < timeline->detail_cnt; i++)
+		detail_free(timeline->details[i]);
+	free(timeline->details);
+	free(timeline->flows);
 	for (size_t i = 0; i < timeline->thread_cnt; i++)
 		timeline_thread_release(&timeline->threads[i]);
 	for (size_t i = 0; i < timeline->hit_cnt; i++) {
@@ -103,19 +132,37 @@ void timeline_free(struct timeline *timeline)
 const char *slice_name(const struct slice *slice)
 {
 	static const char *const names[] = {
-		[SLICE_CALL] = "[unknown]",    [SLICE_SYSCALL] = "[syscall]", [SLICE_UNTRACED] = "[untraced]",
-		[SLICE_OFF_CPU] = "[off-cpu]", [SLICE_UNKNOWN] = "[unknown]",
+		[SLICE_CALL] = "[unknown]",	 [SLICE_SYSCALL] = "[syscall]",
+		[SLICE_UNTRACED] = "[untraced]", [SLICE_OFF_CPU] = "[off-cpu]",
+		[SLICE_UNKNOWN] = "[unknown]",	 [SLICE_RUN_QUEUE] = "[run-queue]",
 	};
+	const struct slice_detail *detail = slice_detail(slice);
 
 	_Static_assert(ARRAY_SIZE(names) == SLICE_KIND_CNT, "a name for each kind");
+	if (detail)
+		return detail->name;
 	return slice->symbol ? slice->symbol->name : names[slice->kind];
+}
+
+const char *slice_title(const struct slice *slice)
+{
+	const struct slice_detail *detail = slice_detail(slice);
+
+	return detail && detail->title ? detail->title : slice_name(slice);
+}
+
+const char *slice_certainty(const struct slice *slice)
+{
+	if (slice->flags & SLICE_SAMPLED)
+		return "sampled";
+	return slice->flags & SLICE_INFERRED_START ? "inferred" : "exact";
 }
 
 const char *slice_kind_name(enum slice_kind kind)
 {
 	static const char *const names[] = {
 		[SLICE_CALL] = "call",	     [SLICE_SYSCALL] = "syscall", [SLICE_UNTRACED] = "untraced",
-		[SLICE_OFF_CPU] = "off-cpu", [SLICE_UNKNOWN] = "unknown",
+		[SLICE_OFF_CPU] = "off-cpu", [SLICE_UNKNOWN] = "unknown", [SLICE_RUN_QUEUE] = "run-queue",
 	};
 
 	_Static_assert(ARRAY_SIZE(names) == SLICE_KIND_CNT, "a name for each kind");

@@ -402,6 +402,40 @@ static void add_hits(struct timeline *timeline)
 	}
 }
 
+/* A pause of which everything is known, behind all others. */
+static void add_wait(struct timeline *timeline, struct timeline_thread *thread)
+{
+	const struct slice_detail detail = {.name = "[off-cpu] futex",
+					    .title =
+						    strdup("[off-cpu] futex, woken by worker-3 after 2.1 ms"),
+					    .about = strdup("futex 0x55d0c0"),
+					    .woken_by = strdup("worker-3 (tid 4711)"),
+					    .result = -11,
+					    .has_result = true};
+	struct slice slice = {.start_ns = 8,
+			      .end_ns = 19,
+			      .depth = 1,
+			      .kind = SLICE_OFF_CPU,
+			      .flags = SLICE_DETAILED | SLICE_SAMPLED};
+
+	assert_ok(timeline_add_detail(timeline, &detail, &slice.detail));
+	add_slice(thread, slice);
+}
+
+static void assert_same_detail(const struct slice *theirs, const struct slice *ours)
+{
+	const struct slice_detail *a = slice_detail(theirs), *b = slice_detail(ours);
+
+	assert_string_equal(slice_name(theirs), slice_name(ours));
+	assert_string_equal(slice_title(theirs), slice_title(ours));
+	if (!b)
+		return;
+	assert_string_equal(a->about, b->about);
+	assert_string_equal(a->woken_by, b->woken_by);
+	assert_int_equal(a->result, b->result);
+	assert_int_equal(a->has_result, b->has_result);
+}
+
 static struct timeline *make_timeline(void)
 {
 	struct counter counter = {.name = strdup("cycles"), .pid = 100, .tid = 101};
@@ -425,9 +459,11 @@ static struct timeline *make_timeline(void)
 	timeline->goroutine_cnt = 1;
 	add_slice(thread,
 		  (struct slice){.end_ns = 20, .symbol = &f, .flags = SLICE_INFERRED_START | SLICE_OPEN_END});
-	add_slice(thread, (struct slice){5, 5, &g, 0x2010, 1, SLICE_CALL, SLICE_INLINED, 1});
+	add_slice(thread,
+		  (struct slice){5, 5, &g, {0x2010}, 1, SLICE_CALL, SLICE_INLINED | SLICE_SAMPLED, 1});
 	for (uint8_t kind = SLICE_SYSCALL; kind < SLICE_KIND_CNT; kind++)
 		add_slice(thread, (struct slice){.start_ns = 5, .end_ns = 6, .depth = kind, .kind = kind});
+	add_wait(timeline, thread);
 	thread->instants = calloc(2, sizeof(*thread->instants));
 	thread->instants[0] = (struct instant){4, strdup("[gap: overflow]"), false};
 	thread->instants[1] = (struct instant){7, strdup("[ptwrite: 0x2a]"), true};
@@ -486,6 +522,7 @@ static void test_round_trip(void **state)
 	for (size_t i = 0; i < ours->slice_cnt; i++) {
 		assert_int_equal(theirs->slices[i].kind, ours->slices[i].kind);
 		assert_int_equal(theirs->slices[i].flags, ours->slices[i].flags);
+		assert_same_detail(&theirs->slices[i], &ours->slices[i]);
 	}
 	assert_string_equal(theirs->slices[0].symbol->file, "f.c");
 	assert_int_equal(theirs->slices[0].symbol->line, 3);

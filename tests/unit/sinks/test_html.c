@@ -165,7 +165,7 @@ static void test_slices(void **state)
 		{.start_ns = 300, .end_ns = 400, .kind = SLICE_OFF_CPU, .depth = 2},
 		{.start_ns = 1ull << 40, .end_ns = 1ull << 41, .symbol = &g, .flags = SLICE_OPEN_END},
 	};
-	const uint64_t symbols[] = {4, 5, 4, 2, 5};
+	const uint64_t symbols[] = {5, 6, 5, 2, 6};
 	struct timeline *timeline = make_timeline(2);
 	struct read_slice slices[SLICES_MAX];
 	struct reader reader;

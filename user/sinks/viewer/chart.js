@@ -103,7 +103,7 @@ class Chart {
 		this.colours = palette(this.trace.functions, dark);
 		const [back, line] = dark ? ['#2b313b', '#657184'] : ['#e6e9ee', '#98a1af'];
 		this.patterns = [pattern(this.context, back, line, 1), pattern(this.context, back, line, -1),
-			pattern(this.context, back, line, 0), back];
+			pattern(this.context, back, line, 0), back, pattern(this.context, back, line, 1)];
 	}
 
 	resize() {
@@ -378,7 +378,7 @@ class Chart {
 
 	drawLabel(track, i, left, right, y) {
 		const {context} = this, flags = track.flags[i];
-		const name = `${flags & INFERRED_START ? '◂' : ''}${flags & INLINED ? '·' : ''}${this.trace.name(track, i)}`;
+		const name = `${flags & INFERRED_START ? '◂' : ''}${flags & SAMPLED ? '~' : ''}${flags & INLINED ? '·' : ''}${this.trace.name(track, i)}`;
 		const from = Math.max(left, 0) + 4, room = Math.floor((Math.min(right, this.width) - from - 3) / this.charWidth);
 
 		if (room < 2)

@@ -121,7 +121,7 @@ class Page {
 		const has = (flag, text) => flags & flag ? el('span', {className: 'flag'}, text) : null;
 
 		this.panel(this.title(name),
-			has(INFERRED_START, 'began before the trace'), has(OPEN_END, 'goes on behind the trace'), has(INLINED, 'inlined'),
+			has(INFERRED_START, 'began before the trace'), has(OPEN_END, 'goes on behind the trace'), has(INLINED, 'inlined'), has(SAMPLED, 'sampled'),
 			this.list([['file', file ? this.source(symbol) : ''], ['object', object],
 				['address', isCall ? `0x${address}` : ''], ['start', `${(track.start[slice] / 1e9).toFixed(9)} s`],
 				hit && [before < 0 ? 'behind hit' : 'before hit', exactText(Math.abs(before))],

@@ -6,8 +6,8 @@
  * do not overlap, so rows[depth] lists them in order of start and of end alike, and what is visible is found by binary search.
  */
 
-const NOT_CALLS = ['syscall', 'untraced', 'off-cpu', 'unknown']; /* the first symbols */
-const INFERRED_START = 1, OPEN_END = 2, INLINED = 4; /* enum slice_flags */
+const NOT_CALLS = ['syscall', 'untraced', 'off-cpu', 'unknown', 'run-queue']; /* the first symbols */
+const INFERRED_START = 1, OPEN_END = 2, INLINED = 4, SAMPLED = 8; /* enum slice_flags */
 /* enum hit_reg */
 const REGISTERS = ['r15', 'r14', 'r13', 'r12', 'rbp', 'rbx', 'r11', 'r10', 'r9', 'r8', 'rax', 'rcx', 'rdx', 'rsi', 'rdi', '',
 	'rip', 'cs', 'eflags', 'rsp', 'ss'];
