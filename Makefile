@@ -32,26 +32,17 @@ HARDEN_LINK := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fPIE $(HARDEN) -I. -Iuser -I$(BUILD) -MMD -MP
 LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lZydis -lcap -liberty -lpthread
 
-# Rows of the layering (user/README.md), highest first: a module links what stands after it, never before.
-MODULES := cli doctor pipeline memtrace recording sinks stacks trigger decode image source base
+# The modules, highest row first, and which each may link: user/README.md has the table of layers.
+LAYERS := $(shell awk -F '[|`]' '/^\| [0-9]+ \| `/ { print $$2 + 0 ":" $$4 }' user/README.md | sort -t: -k1,1nr)
+MODULES := $(foreach layer,$(LAYERS),$(lastword $(subst :, ,$(layer))))
 module_srcs = $(sort $(wildcard user/$(1)/*.c))
 module_objs = $(patsubst %.c,$(BUILD)/%.o,$(call module_srcs,$(1)))
 LIBS := $(foreach m,$(MODULES),$(BUILD)/lib/$(m).a)
 USER_OBJS := $(foreach m,$(MODULES),$(call module_objs,$(m)))
 
-# The modules that a module's unit tests may link: itself and the rows below it.
-below_cli := $(MODULES)
-below_doctor := doctor pipeline memtrace recording sinks stacks trigger decode image source base
-below_pipeline := pipeline memtrace recording sinks stacks trigger decode image source base
-below_memtrace := memtrace recording sinks stacks trigger decode image source base
-below_recording := recording stacks trigger decode image source base
-below_sinks := sinks stacks trigger decode image source base
-below_stacks := stacks trigger decode image source base
-below_trigger := trigger image source base
-below_decode := decode image source base
-below_image := image base
-below_source := source base
-below_base := base
+# The modules that a module's unit tests may link: itself and those behind it.
+BELOW := $(shell printf '%s\n' $(MODULES) | tac | awk '{ below = $$1 "," below; print $$1 "=" below }')
+below = $(subst $(comma), ,$(patsubst $(1)=%,%,$(filter $(1)=%,$(BELOW))))
 
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -101,8 +92,8 @@ $(BUILD)/libtrailcam-alloc.so: $(PRELOAD_OBJS)
 	$(Q)$(CC) -shared $(HARDEN_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS)
 
 # The viewer's page is in the program, and the flame graph's.
-$(BUILD)/user/sinks/html.o: $(wildcard user/sinks/viewer/*)
-$(BUILD)/user/memtrace/flamegraph.o: user/memtrace/flamegraph.html
+$(BUILD)/user/output/html.o: $(wildcard user/output/viewer/*)
+$(BUILD)/user/heap/flamegraph.o: user/heap/flamegraph.html
 
 # BPF: one object for every kernel; the skeleton embeds it in the program.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) vmlinux/x86_64/vmlinux.h
@@ -116,7 +107,7 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
 
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
-$(call module_objs,trigger) $(call module_objs,memtrace): | $(SKELETONS)
+$(call module_objs,trigger) $(call module_objs,source/alloc): | $(SKELETONS)
 
 include tests/tests.mk
 include docs/package/package.mk

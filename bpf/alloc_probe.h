@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What bpf/alloc.bpf.c and user/memtrace/ tell each other beside the records: what a probed function does, and how a sample lies in the ring. */
+/* What bpf/alloc.bpf.c and user/source/alloc/ tell each other beside the records: what a probed function does, and how a sample lies in the ring. */
 #pragma once
 
 #include <linux/types.h>

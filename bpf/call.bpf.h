@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls in progress of probed functions. A probe at a function's beginning remembers the call; one at its return instructions (user/trigger/exits.h) finds it
+ * The calls in progress of probed functions. A probe at a function's beginning remembers the call; one at its return instructions (user/probe/exits.h) finds it
  * again by the address of the stack at which the return address is: no two calls of a process that are in progress have the same, whatever threads, signals
  * and coroutines do. A call that never comes back (an exception, longjmp, the thread's end) leaves its entry behind, and the next call at that
  * place of the stack takes it over.

@@ -59,7 +59,7 @@ struct hit {
 	__u32 args_known; /* bit N: args[N] is an argument; the others are 0 */
 	__u32 unused;
 	__u64 args
-		[HIT_ARG_CNT]; /* when the call began: as the ABI or the note of a USDT probe says (trigger/arg_layout.h) */
+		[HIT_ARG_CNT]; /* when the call began: as the ABI or the note of a USDT probe says (probe/arg_layout.h) */
 	__u64 stopped_ns; /* HIT_STOP: from when on the trace that led here could no longer be overwritten; user space fills it in */
 	__u64 goroutine; /* its number, where a Go program was hit and it is known, else 0; user space fills it in */
 	__u64 return_address; /* of the function at rip, 0 where it is not known; of a return: rip */
@@ -81,5 +81,5 @@ struct hit_record {
 	__u32 value_bytes;
 	__u32 unused;
 	__u8 tail
-		[]; /* the values to be printed (trigger/prints.h); then the copy: what stood at regs[HIT_RSP] and above */
+		[]; /* the values to be printed (condition/prints.h); then the copy: what stood at regs[HIT_RSP] and above */
 };

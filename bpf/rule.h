@@ -33,7 +33,7 @@ struct firing {
 	__u64 end_ns;	/* of the call that returns; 0 at its beginning */
 	__u64 args[HIT_ARG_CNT];
 	__u32 args_known; /* as in struct hit */
-	__u32 layout;	  /* which of the trigger's argument layouts (trigger/arg_layout.h) the probe has */
+	__u32 layout;	  /* which of the trigger's argument layouts (probe/arg_layout.h) the probe has */
 };
 
 /* A probe's cookie: the trigger, the probe's argument layout, the action (enum hit_action), what the place is to a call (PLACE_*). */

@@ -9,7 +9,7 @@
  *
  * The probe's cookie says whose hit it is (bpf/rule.h).
  *
- * The user's condition, and where arguments are that do not follow C's convention, is compiled to BPF instructions (user/trigger/condition.h), which
+ * The user's condition, and where arguments are that do not follow C's convention, is compiled to BPF instructions (user/condition/condition.h), which
  * take the place of judge()'s body: a copy of the program is loaded for each trigger that has some. So judge() must stay the only function that is
  * really called.
  */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "decode/branch.h"
+#include "model/branch.h"
 
 /* One more than the index of the gap where the fast decoder went on, or 0. */
 static inline size_t where_lost(const struct branch_list *ours)

@@ -1,7 +1,7 @@
 # Tests: unit tests mirror user/ path for path. tests/unit/MODULE/test_X.c is one program and links MODULE and the
 # rows below it; helpers for tests only stand in tests/tools/. tests/e2e/ runs the whole program.
 
-UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c))
+UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRCS))
 E2E_TESTS := $(filter-out %/lib.sh,$(sort $(wildcard tests/e2e/*.sh)))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tests/tools/*.c))
@@ -18,7 +18,7 @@ TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc p
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 sqlite3
 
 define unit_rule
-$(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(below_$(1)),$(BUILD)/lib/$(m).a) $(TEST_TOOLS)
+$(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(call below,$(1)),$(BUILD)/lib/$(m).a) $(TEST_TOOLS)
 	$$(say) TEST $$@
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(ALL_CFLAGS) -Werror=unused-function -Itests -o $$@ $$< $$(filter %.o,$$^) -Wl,--start-group \

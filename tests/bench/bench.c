@@ -15,14 +15,14 @@
 
 #include "decode/decoder.h"
 #include "figures.h"
-#include "pipeline/copies.h"
-#include "pipeline/decode.h"
-#include "pipeline/stream.h"
-#include "pipeline/turns.h"
-#include "sinks/sink.h"
-#include "source/launch.h"
-#include "source/pin.h"
-#include "source/step.h"
+#include "output/sink.h"
+#include "process/launch.h"
+#include "process/pin.h"
+#include "rebuild/copies.h"
+#include "rebuild/decode.h"
+#include "rebuild/stream.h"
+#include "rebuild/turns.h"
+#include "source/step/step.h"
 
 enum { RUNS = 5 };
 

@@ -19,11 +19,11 @@
 #include "decode/code.h"
 #include "decode/setup.h"
 #include "figures.h"
-#include "pipeline/decode.h"
-#include "pipeline/history.h"
-#include "pipeline/turns.h"
+#include "output/sink.h"
+#include "rebuild/decode.h"
+#include "rebuild/history.h"
+#include "rebuild/turns.h"
 #include "recording/recording.h"
-#include "sinks/sink.h"
 
 enum { RUNS_MAX = 50 };
 

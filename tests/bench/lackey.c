@@ -20,10 +20,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "model/sideband.h"
 #include "recording/recording.h"
 #include "source/encoder.h"
 #include "source/insn.h"
-#include "source/sideband.h"
 
 enum {
 	RING = 256 << 20,

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ctf/reader.h"
+#include "ctf/writer.h"
 #include "figures.h"
-#include "memtrace/reader.h"
-#include "memtrace/writer.h"
 
 enum { RUNS = 5, EVENTS = 6000000, DEPTH = 70, CODES = 4000, YOUNG = 1 << 16 };
 

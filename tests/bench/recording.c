@@ -19,11 +19,11 @@
 
 #include "base/array.h"
 #include "base/path.h"
+#include "elf/elf_file.h"
 #include "figures.h"
-#include "image/elf_file.h"
-#include "memtrace/recorder.h"
-#include "trigger/exits.h"
-#include "trigger/site.h"
+#include "probe/exits.h"
+#include "probe/site.h"
+#include "source/alloc/recorder.h"
 #include "trigger/uprobe_multi.h"
 
 enum { ROUNDS = 5, RUNS = 5, PROGRAM_ARGS_MAX = 16 };

@@ -18,8 +18,8 @@
 
 #include "base/array.h"
 #include "figures.h"
+#include "process/proc_status.h"
 #include "recording/recording.h"
-#include "source/proc_status.h"
 
 /* ---- the program ---- */
 

@@ -22,9 +22,9 @@
 
 #include <bpf/bpf.h>
 
+#include "capture/hit_stacks.h"
+#include "condition/condition.h"
 #include "figures.h"
-#include "pipeline/hit_stacks.h"
-#include "trigger/condition.h"
 #include "trigger/trigger.h"
 #include "trigger/uprobe_multi.h"
 

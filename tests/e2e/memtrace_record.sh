@@ -126,7 +126,7 @@ done
 # ---- real programs ----
 
 gcc -O2 -shared -fPIC -o "$tmp/count.so" tests/programs/src/count_allocs.c
-gcc -I. -Iuser -D_GNU_SOURCE -E -o "$tmp/source.i" user/image/elf_symbols.c
+gcc -I. -Iuser -D_GNU_SOURCE -E -o "$tmp/source.i" user/elf/elf_symbols.c
 
 # The library's count and trailcam's are the same; the trace's estimate lies within five standard deviations, which are sqrt(bytes * interval).
 counted() {

@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "pipeline/decode.h"
+#include "output/sink.h"
+#include "rebuild/decode.h"
 #include "recording/recording.h"
-#include "sinks/sink.h"
 
 static uint64_t state;
 

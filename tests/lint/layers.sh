@@ -10,27 +10,17 @@ complain() {
 }
 
 row() {
-	case $1 in
-	base | preload) echo 0 ;;
-	model) echo 1 ;;
-	image | source) echo 2 ;;
-	trigger | decode) echo 3 ;;
-	stacks) echo 4 ;;
-	recording | sinks) echo 5 ;;
-	memtrace) echo 6 ;;
-	pipeline | doctor) echo 7 ;;
-	cli) echo 8 ;;
-	*) echo 99 ;;
-	esac
+	awk -F '[|`]' -v module="$1" '/^\| [0-9]+ \| `/ && $4 == module { print $2 + 0; found = 1 } END { if (!found) print 99 }' user/README.md
 }
 
-for file in user/*/*.[ch]; do
-	module=$(basename "$(dirname "$file")")
-	for included in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file" | sort -u); do
-		[ "$included" = "$module" ] && continue
-		[ "$included" = bpf ] && continue
-		[ "$(row "$included")" -lt "$(row "$module")" ] ||
-			complain "$file: $module must not include $included (user/README.md)"
+files=$(find user -name '*.[ch]' ! -path 'user/preload/*')
+for directory in $(dirname $files | sort -u); do
+	module=${directory#user/}
+	own=$(row "$module")
+	[ "$own" = 99 ] && [ "$module" != user ] && complain "$directory: not in the table of user/README.md"
+	for included in $(sed -n 's/^#include "\([a-z_/]*\)\/[^/]*".*/\1/p' "$directory"/*.[ch] | sort -u); do
+		[ "$included" = "$module" ] || [ "$included" = bpf ] || [ "$(row "$included")" -lt "$own" ] ||
+			complain "$directory must not include $included/ (user/README.md): $(grep -l "^#include \"$included/[^/]*\"" "$directory"/*.[ch])"
 	done
 done
 
@@ -38,8 +28,8 @@ done
 only() {
 	pattern=$1
 	shift
-	for file in $(grep -lE "^#include <($pattern)" user/*/*.[ch]); do
-		module=$(basename "$(dirname "$file")")
+	for file in $(grep -lE "^#include <($pattern)" $files); do
+		module=$(dirname "${file#user/}")
 		case " $* " in
 		*" $module "*) ;;
 		*) complain "$file: only $* may include <$pattern>" ;;
@@ -47,20 +37,20 @@ only() {
 	done
 }
 only 'intel-pt\.h' decode
-only 'bpf/' trigger memtrace
-only 'libelf|gelf|elfutils|dwarf' image
-only 'zlib' sinks
-only 'zstd' recording sinks
-only 'sys/ptrace' source
-only 'argp' cli
+only 'bpf/' trigger source/alloc
+only 'libelf|gelf|elfutils|dwarf' elf image
+only 'zlib' output input
+only 'zstd' recording output
+only 'sys/ptrace' process source/step
+only 'argp' cli cli/capture cli/show cli/memtrace
 
 # qsort(3) must not be given the NULL of an array without items.
-for file in $(grep -lE '\<qsort\(' user/*/*.[ch] | grep -v '^user/base/sort\.h$'); do
+for file in $(grep -lE '\<qsort\(' $files | grep -v '^user/base/sort\.h$'); do
 	complain "$file: sort_array() (base/sort.h) in place of qsort()"
 done
 
 # Each header compiles alone, but for those of BPF programs, which need the kernel's types.
-for header in user/*/*.h $(find bpf -name '*.h' ! -name '*.bpf.h'); do
+for header in $(find user -name '*.h') $(find bpf -name '*.h' ! -name '*.bpf.h'); do
 	echo "#include \"$header\"" | gcc -fsyntax-only -xc -std=gnu11 -D_GNU_SOURCE -I. -Iuser -Wall -Wextra - ||
 		complain "$header does not compile alone"
 done

@@ -31,10 +31,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "decode/decoder.h"
-#include "pipeline/decode.h"
-#include "pipeline/history.h"
-#include "pipeline/stream.h"
-#include "pipeline/turns.h"
+#include "rebuild/decode.h"
+#include "rebuild/history.h"
+#include "rebuild/stream.h"
+#include "rebuild/turns.h"
 #include "recording/recording.h"
 
 enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, STACK_BYTES_MAX = 64 << 20, CONTEXT = 5 };

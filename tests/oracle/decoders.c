@@ -16,9 +16,9 @@
 #include "base/error.h"
 #include "decode/blocks.h"
 #include "decode/fast.h"
-#include "pipeline/decode.h"
-#include "pipeline/history.h"
-#include "pipeline/turns.h"
+#include "rebuild/decode.h"
+#include "rebuild/history.h"
+#include "rebuild/turns.h"
 #include "recording/recording.h"
 #include "tests/same_branches.h"
 

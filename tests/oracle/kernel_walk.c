@@ -13,10 +13,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "model/sideband.h"
 #include "recording/recording.h"
 #include "source/encoder.h"
 #include "source/insn.h"
-#include "source/sideband.h"
 
 enum { INSTRUCTIONS = 200000, STACK_MAX = 1000, LENGTH_MAX = 400, RING = 1 << 22 };
 

@@ -27,9 +27,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "model/sideband.h"
 #include "recording/recording.h"
 #include "source/encoder.h"
-#include "source/sideband.h"
 
 enum { BASE = 0x400000, PID = 7, TSC = 1000000 };
 

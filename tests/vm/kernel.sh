@@ -64,7 +64,7 @@ done
 rm -rf "$dir/kmod"
 mkdir -p "$dir/kmod/intel" "$dir/kmod/source"
 cp -r tests/vm/kmod/* "$dir/kmod"
-cp user/source/encoder.[ch] user/source/aux_ring.h user/source/trace_params.h "$dir/kmod/source"
+cp user/source/encoder.[ch] user/source/aux_ring.h user/model/trace_params.h "$dir/kmod/source"
 cp "$root/driver/pt.c" "$root/driver/pt.h" "$dir/kmod/intel"
 # The headers name each other by where they would be installed.
 sed -i "s,^include /usr/src,include $root/usr/src," "$root/usr/src/$headers/Makefile"

@@ -17,10 +17,10 @@
 #include "base/on_line.h"
 #include "cli/option_table.h"
 #include "cli/process_list.h"
-#include "image/elf_file.h"
-#include "pipeline/program.h"
-#include "sinks/sink.h"
-#include "trigger/list.h"
+#include "elf/elf_file.h"
+#include "output/sink.h"
+#include "probe/list.h"
+#include "process/program.h"
 #include "trigger/trigger.h"
 
 struct completion {

@@ -10,8 +10,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "capture/interrupt.h"
 #include "cli/cli.h"
-#include "pipeline/interrupt.h"
 
 static volatile pid_t worker;
 

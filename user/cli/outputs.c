@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/cli.h"
+#include "input/fxt_read.h"
+#include "output/sink.h"
 #include "recording/recording.h"
-#include "sinks/fxt_read.h"
-#include "sinks/sink.h"
 
 enum { OPT_FORMAT = 2048 };
 

@@ -4,7 +4,7 @@
 
 #include <argp.h>
 
-#include "pipeline/decode.h"
+#include "rebuild/decode.h"
 
 struct sink;
 

@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "pipeline/command_line.h"
-#include "source/attach_check.h"
+#include "process/attach_check.h"
+#include "process/command_line.h"
 
 void process_list_release(struct process_list *list)
 {

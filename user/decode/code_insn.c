@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "decode/branch.h"
+#include "model/branch.h"
 
 enum follows {
 	NO = 0,

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "decode/branch.h"
-#include "source/snapshot.h"
+#include "model/branch.h"
+#include "model/snapshot.h"
 
 /* Code that may be executed: the bytes at `addr` are those of the file from `file_offset` on. */
 struct code_section {

@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "decode/branch.h"
 #include "decode/decoder.h"
+#include "model/branch.h"
 
 enum node_end {
 	NODE_COND,     /* a conditional jump: a TNT bit */

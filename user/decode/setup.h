@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "source/snapshot.h"
+#include "model/snapshot.h"
 
 struct pt_config;
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "decode/branch.h"
+#include "model/branch.h"
 
 /* The errno for a status that is no matter of the trace, with the sentence "WHAT: libipt's words". `status` < 0. */
 int status_fail(int status, const char *what);

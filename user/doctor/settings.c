@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/reading.h"
 #include "doctor/doctor.h"
-#include "source/proc_status.h"
+#include "process/proc_status.h"
 
 static void say(struct finding *finding, enum finding_state state, const char *detail)
 {

@@ -17,11 +17,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "condition/condition.h"
 #include "doctor/doctor.h"
-#include "source/launch.h"
-#include "source/pt_caps.h"
-#include "source/step.h"
-#include "trigger/condition.h"
+#include "process/launch.h"
+#include "source/pt/pt_caps.h"
+#include "source/step/step.h"
 #include "trigger/trigger.h"
 
 static void __attribute__((format(printf, 3, 4)))

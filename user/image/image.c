@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/plain_file.h"
-#include "image/cfi.h"
+#include "elf/cfi.h"
 #include "image/place.h"
 #include "image/section_list.h"
 

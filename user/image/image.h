@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image/inlines.h"
+#include "elf/inlines.h"
+#include "elf/landing.h"
 #include "image/jit_symbols.h"
-#include "image/landing.h"
-#include "image/symbol.h"
+#include "model/symbol.h"
 
 /*
  * A run of code bytes in the target: `size` bytes at `addr` are those of the file `path` from `file_offset`

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image/symbol.h"
+#include "model/symbol.h"
 
 struct jit_function {
 	struct symbol symbol;

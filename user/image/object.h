@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "image/elf_file.h"
+#include "elf/elf_file.h"
 #include "image/image.h"
 
 struct object;

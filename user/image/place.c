@@ -19,9 +19,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "image/cfi.h"
-#include "image/elf_handlers.h"
-#include "image/elf_range.h"
+#include "elf/cfi.h"
+#include "elf/elf_handlers.h"
+#include "elf/elf_range.h"
 #include "image/object.h"
 
 /* A symbol, and what it needs to find its source. */

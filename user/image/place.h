@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "image/image.h"
-#include "image/symbol.h"
+#include "model/symbol.h"
 
 struct cfi_row;
 struct image_objects;

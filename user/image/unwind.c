@@ -16,7 +16,7 @@
 
 #include "base/array.h"
 #include "bpf/hit.h"
-#include "image/cfi.h"
+#include "elf/cfi.h"
 #include "image/image.h"
 
 enum { EXPRESSION_DEPTH = 16 };

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "source/snapshot.h"
+#include "model/snapshot.h"
 
 struct perf_section {
 	uint64_t offset, size;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "model/sideband.h"
 #include "recording/perf_data.h"
-#include "source/sideband.h"
 
 struct file_attr {
 	struct perf_event_attr attr;

@@ -13,10 +13,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "model/sideband.h"
 #include "recording/perf_data.h"
 #include "recording/perf_features.h"
 #include "recording/perf_sample.h"
-#include "source/sideband.h"
 
 enum { KERNEL_TYPES = 64, UNPACK_CHUNK = 1 << 16, UNPACKED_MAX = 1 << 24, FILL = 8 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The stream of records in a perf.data file, whoever wrote it: perf record in any of its modes, or we. Records of sideband get the one trailer that
- * source/sideband.h describes, whatever their event's was, and time order; AUX buffers that follow each other become one trace.
+ * model/sideband.h describes, whatever their event's was, and time order; AUX buffers that follow each other become one trace.
  */
 #pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
-#include "source/record_list.h"
-#include "source/snapshot.h"
+#include "model/record_list.h"
+#include "model/snapshot.h"
 
 struct ZSTD_DCtx_s;
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "source/snapshot.h"
+#include "model/snapshot.h"
 
 /*
  * One feature's section; those of no interest are passed over. 0; -EBADMSG with a sentence; -ENOTSUP with a sentence: another architecture; -ENOMEM.

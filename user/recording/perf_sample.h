@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
-#include "source/snapshot.h"
+#include "model/snapshot.h"
 
 /* Where the event's id stands in a sample of such attributes: its offset. 0: nowhere. */
 size_t perf_sample_id_at(const struct perf_event_attr *attr);

@@ -22,7 +22,7 @@
 #include "base/write_all.h"
 #include "recording/perf_data.h"
 #include "recording/takeover.h"
-#include "source/kernel_code.h"
+#include "source/pt/kernel_code.h"
 
 /* The directory that will hold the recording, and its name there, without trailing slashes. */
 static int split_path(const char *path, char **ret_parent, char **ret_name)

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "source/snapshot.h"
+#include "model/snapshot.h"
 
 #define RECORDING_DATA	     "data"
 #define RECORDING_KERNEL_DIR "kcore_dir" /* as perf record --kcore names it */

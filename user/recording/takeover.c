@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "recording/perf_data.h"
 #include "recording/recording.h"
-#include "source/kernel_code.h"
+#include "source/pt/kernel_code.h"
 
 /* code.PID.ADDR.NS, as code_copy_path() writes it. */
 static bool is_code_copy(const char *name)

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plain_file.h"
-#include "source/uprobe_page.h"
+#include "process/uprobe_page.h"
 
 enum { PAGE = 4096, INSN_MAX = 15, NOP5_BYTES = 5, CACHE_SLOTS = 1 << 16, PAST_MAX = 4096 };
 

@@ -7,9 +7,9 @@
 
 #include <sys/types.h>
 
+#include "model/snapshot.h"
+#include "process/maps.h"
 #include "source/insn.h"
-#include "source/maps.h"
-#include "source/snapshot.h"
 
 struct code_store;
 

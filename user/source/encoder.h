@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/trace_params.h"
 #include "source/aux_ring.h"
-#include "source/trace_params.h"
 
 enum { ENCODER_RETURN_STACK = 64 };
 

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "source/proc_status.h"
-#include "source/sideband.h"
+#include "model/sideband.h"
+#include "process/proc_status.h"
 
 enum { FILE_BYTES_MAX = 256 << 20 };
 

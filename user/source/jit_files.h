@@ -2,7 +2,7 @@
 /* The files in which JIT compilers tell the names of their code. */
 #pragma once
 
-#include "source/snapshot.h"
+#include "model/snapshot.h"
 
 /*
  * Appends to snapshot->copies what the process's compilers wrote, where they did: /tmp/perf-PID.map as JIT_PERF_MAP

@@ -11,10 +11,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "model/record_list.h"
+#include "model/sideband.h"
 #include "source/pt_event.h"
 #include "source/pt_ring.h"
-#include "source/record_list.h"
-#include "source/sideband.h"
 
 enum { DATA_SIZE = 64 << 10 };
 

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
-#include "source/snapshot.h"
+#include "model/snapshot.h"
 
 struct mapping_events;
 

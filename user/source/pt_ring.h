@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "model/trace_params.h"
 #include "source/pt_event.h"
-#include "source/trace_params.h"
 
 enum { PT_WINDOW_BYTES = 256 };
 

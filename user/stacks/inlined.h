@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "image/inlines.h"
-#include "stacks/timeline.h"
+#include "elf/inlines.h"
+#include "model/timeline.h"
 
 struct inlined_event {
 	uint64_t moment;

@@ -2,7 +2,7 @@
 /* When a thread did not run. Its own trace shows only that it was not in user mode. */
 #pragma once
 
-#include "stacks/timeline.h"
+#include "model/timeline.h"
 
 struct off_cpu {
 	uint64_t start_ns, end_ns; /* on the timeline; end_ns UINT64_MAX: it did not run again */

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stacks/timeline.h"
+#include "model/timeline.h"
 
 /* An inline retpoline makes two. */
 enum { LOCAL_CALLS_MAX = 2 };

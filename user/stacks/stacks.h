@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
-#include "decode/branch.h"
-#include "image/inlines.h"
-#include "image/landing.h"
-#include "stacks/timeline.h"
+#include "elf/inlines.h"
+#include "elf/landing.h"
+#include "model/branch.h"
+#include "model/timeline.h"
 
 /* A call stack recorded while the thread ran. */
 struct known_stack {

@@ -19,11 +19,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "bpf/rule.h"
-#include "image/elf_file.h"
-#include "trigger/arg_layout.h"
-#include "trigger/boundary.h"
-#include "trigger/exits.h"
-#include "trigger/probe.h"
+#include "elf/elf_file.h"
+#include "probe/arg_layout.h"
+#include "probe/boundary.h"
+#include "probe/exits.h"
+#include "probe/probe.h"
 
 enum { FOLLOWED_MAX = 32 };
 

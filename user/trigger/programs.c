@@ -21,9 +21,9 @@
 #include "base/log.h"
 #include "bpf/rule.h"
 #include "bpf/trigger.skel.h"
-#include "trigger/arg_layout.h"
-#include "trigger/condition.h"
-#include "trigger/prints.h"
+#include "condition/condition.h"
+#include "condition/prints.h"
+#include "probe/arg_layout.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
 

@@ -2,7 +2,7 @@
 /* The BPF programs of a set of triggers, loaded: the ones of bpf/trigger.bpf.c, and copies for triggers that have a condition, or arguments elsewhere than C has them. */
 #pragma once
 
-#include "trigger/condition.h"
+#include "condition/condition.h"
 #include "trigger/trigger.h"
 
 struct trigger_bpf;

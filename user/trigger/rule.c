@@ -6,11 +6,11 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "bpf/rule.h"
-#include "image/elf_file.h"
-#include "trigger/arg_layout.h"
+#include "condition/condition.h"
+#include "condition/prints.h"
+#include "elf/elf_file.h"
+#include "probe/arg_layout.h"
 #include "trigger/call_probes.h"
-#include "trigger/condition.h"
-#include "trigger/prints.h"
 #include "trigger/trigger.h"
 
 bool trigger_at_return(const struct trigger *trigger)

@@ -12,54 +12,10 @@
 
 #include "base/cleanup.h"
 #include "bpf/hit.h"
-
-/* One uprobe: a place in a file. */
-struct probe {
-	char *path; /* the file that is probed */
-	uint64_t file_offset;
-	uint64_t addr;			 /* the same as a virtual address of the file */
-	char *symbol;			 /* for messages: "compress_block", "puts+0x4" */
-	const struct arg_layout *layout; /* where its arguments are (trigger/arg_layout.h) ... */
-	struct arg_layout *own_layout;	 /* ... of a USDT probe: owned; else NULL */
-	uint8_t original[16];		 /* the code bytes in the file: what a breakpoint hides */
-	uint64_t
-		ref_ctr_offset; /* of a USDT probe's semaphore, which the kernel counts up while the probe is there; 0: none */
-	enum probe_at { PROBE_HIT, PROBE_CALL_BEGIN, PROBE_CALL_END } at; /* what is done there */
-	uint32_t place;							  /* PLACE_* (bpf/rule.h) */
-};
-
-struct arg_layout;
-struct condition;
-struct prints;
-
-/* Which of a trigger's firings are hits. All 0: each of them. */
-struct trigger_rule {
-	struct condition *condition; /* trigger/condition.h; owned by the trigger; NULL: always */
-	struct prints *prints;	     /* trigger/prints.h; owned by the trigger; NULL: none */
-	uint64_t slower_than_ns; /* calls that took at least this long, judged when they return; 0: at once */
-	uint64_t skip;		 /* so many are let go first */
-	uint64_t every_ns;	 /* at most one in this time; 0: no limit */
-	bool is_span;		 /* the way between two places is judged: trigger_set_from() */
-};
-
-enum { TRIGGER_MAX = 64 };
-
-struct trigger {
-	char *name;	 /* as the user spelled it */
-	uint32_t action; /* enum hit_action */
-	struct probe *probes;
-	size_t probe_cnt, probe_cap;
-	struct trigger_rule rule;
-};
+#include "model/trigger.h"
 
 /* Whether it is judged when a call ends. */
 bool trigger_at_return(const struct trigger *trigger);
-
-/*
- * Parses the rule's condition and prints (each may be NULL), with the fields of the arguments that the trigger's functions have. 0; -EINVAL as condition_parse_with(), also
- * where a field lies elsewhere in one of the functions than in another.
- */
-int trigger_parse_rule(struct trigger *trigger, const char *condition, const char *prints);
 
 /*
  * Makes the trigger's probes what its rule asks for: to be called once, when the rule is complete. 0, or -EINVAL with a sentence: not a place where a call begins;
@@ -160,11 +116,5 @@ struct trigger_counts trigger_set_counts(const struct trigger_set *set, size_t t
 
 /* "uprobe_multi" or "perf_uprobe". */
 const char *trigger_set_link_name(const struct trigger_set *set);
-
-/*
- * Whether the breakpoint of `probe` is really in place: code[0] is the byte the target has in memory at the probe. 0, or
- * -ENOTSUP with a sentence: the kernel accepted the probe but cannot put a breakpoint on this instruction.
- */
-int probe_verify(const struct probe *probe, const uint8_t *code, size_t size);
 
 DEFINE_CLEANUP(struct trigger_set *, trigger_set_free)

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "sinks/fxt_read.h"
-#include "sinks/sink.h"
+#include "input/fxt_read.h"
+#include "output/sink.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "pipeline/history.h"
-#include "source/kernel_code.h"
+#include "rebuild/history.h"
+#include "source/pt/kernel_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "memtrace/reader.h"
-#include "memtrace/writer.h"
+#include "ctf/reader.h"
+#include "ctf/writer.h"
 
 enum { NEVER_CUT = 409 }; /* frames of a call stack that always fit */
 

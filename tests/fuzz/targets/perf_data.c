@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "pipeline/decode.h"
+#include "model/timeline.h"
+#include "rebuild/decode.h"
 #include "recording/perf_data.h"
-#include "stacks/timeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

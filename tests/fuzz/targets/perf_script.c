@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "pipeline/decode.h"
-#include "recording/perf_script.h"
+#include "input/perf_script.h"
+#include "rebuild/decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

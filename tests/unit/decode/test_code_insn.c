@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/branch.h"
 #include "decode/code_insn.h"
+#include "model/branch.h"
 
 struct text {
 	const uint8_t *bytes;

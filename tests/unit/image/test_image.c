@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 
 #include "base/parallel.h"
-#include "fixture.h"
+#include "unit/elf/fixture.h"
 
 enum { TEXT = 0x10000, PAGE = 0x1000 };
 

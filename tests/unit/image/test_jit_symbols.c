@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fixture.h"
+#include "unit/elf/fixture.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 
 #include "base/array.h"
 #include "bpf/hit.h"
-#include "fixture.h"
 #include "image/image.h"
+#include "unit/elf/fixture.h"
 
 enum { IP_MAX = 256, STACK_MAX = 256 << 10, JIT_RETURN = 6 };
 

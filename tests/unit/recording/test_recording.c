@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/sideband.h"
 #include "recording/recording.h"
-#include "source/sideband.h"
 
 static char dir[] = "/tmp/trailcam-recording-XXXXXX";
 

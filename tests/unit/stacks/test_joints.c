@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "stacks/range.h"
 #include "stacks/sampled.h"
 #include "stacks/stacks.h"
+#include "timeline/range.h"
 
 enum { FUNCTION_BYTES = 256, FUNCTIONS = 26, BASE = 0x1000 };
 

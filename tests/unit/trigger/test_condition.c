@@ -3,7 +3,7 @@
  * Conditions are judged by the kernel, on calls of a function of this very program; what is expected comes from the compiler, which is given
  * the same text as C. Where probes are not permitted these tests are skipped; the messages are tested everywhere.
  */
-#include "trigger/condition.h"
+#include "condition/condition.h"
 
 #include <linux/bpf.h>
 #include <sys/prctl.h>
@@ -12,7 +12,7 @@
 
 #include "assertions.h"
 #include "base/array.h"
-#include "trigger/cgroup.h"
+#include "process/cgroup.h"
 #include "trigger/trigger.h"
 
 typedef uint8_t u8;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "trigger/probe.h"
+#include "probe/probe.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 
 #include "base/array.h"
-#include "tests/unit/trigger/fixture.h"
-#include "trigger/arg_layout.h"
+#include "probe/arg_layout.h"
+#include "trigger/trigger.h"
+#include "unit/probe/fixture.h"
 
 enum { CODE_BYTES = 16 };
 

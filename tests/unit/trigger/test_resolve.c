@@ -2,8 +2,8 @@
 #include <elf.h>
 
 #include "base/array.h"
-#include "tests/unit/trigger/fixture.h"
 #include "trigger/trigger.h"
+#include "unit/probe/fixture.h"
 
 /* ---- programs ---- */
 

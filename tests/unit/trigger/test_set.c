@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "tests/unit/trigger/fixture.h"
 #include "trigger/trigger.h"
+#include "unit/probe/fixture.h"
 
 /* ---- the program ---- */
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The text; that the values are right is tests/e2e/values.sh's to tell. */
+#include "condition/condition_fields.h"
+
+#include <stdio.h>
+
+#include "assertions.h"
+#include "condition/condition.h"
+
+/* Notes what was asked for. "->s" is a pointer to a struct. */
+static int find(void *ctx, unsigned int nth, const char *path, struct elf_field *ret_field)
+{
+	sprintf(ctx, "%u%s", nth, path);
+	if (!strcmp(path, "->none"))
+		return fail(-ENOENT, "no such field");
+	*ret_field = (struct elf_field){.offsets = {8, 16},
+					.cnt = 2,
+					.size = !strcmp(path, "->s") ? 0 : 4,
+					.depth = !strcmp(path, "->s")};
+	return 0;
+}
+
+static int parse(const char *text, char *asked)
+{
+	const struct field_lookup lookup = {.find = find, .ctx = asked};
+	CLEANUP(condition_freep) struct condition *condition = NULL;
+	int err = condition_parse_with(&condition, text, &lookup);
+
+	if (!err) {
+		assert_true(condition_reads_memory(condition));
+		assert_int_equal(condition_asks_args(condition), 1u << (*asked - '0'));
+	}
+	return err;
+}
+
+static void test_paths(void **state)
+{
+	char asked[64] = "";
+
+	(void)state;
+	assert_ok(parse("arg1 -> conn->fd . x > 3", asked));
+	assert_string_equal(asked, "1->conn->fd.x");
+	assert_ok(parse("-arg0->a", asked));
+	assert_ok(parse("str(arg2->name) == \"x\"", asked));
+	assert_string_equal(asked, "2->name");
+	assert_ok(parse("*(int *)arg0->s == 1", asked));
+	assert_ok(parse("arg0->s != 0", asked));
+}
+
+static void test_refused(void **state)
+{
+	char asked[64] = "";
+
+	(void)state;
+	assert_err(parse("arg0->none", asked), -EINVAL, "no such field");
+	assert_err(parse("arg0->3", asked), -EINVAL, "the name of a field belongs here");
+	assert_err(parse("pid->x", asked), -EINVAL, "argN->FIELD");
+	assert_err(parse("arg0->s + 1", asked), -EINVAL, "leads to no number");
+	assert_err(parse("*arg0->s", asked), -EINVAL, "leads to no number");
+	assert_err(parse("arg0->s[1]", asked), -EINVAL, "leads to no number");
+}
+
+static void test_unknown_functions(void **state)
+{
+	struct condition *condition;
+
+	(void)state;
+	assert_ok(condition_parse(&condition, "arg0->conn->fd > 3"));
+	condition_free(condition);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_unknown_functions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel's part is tests/e2e/values.sh's. */
+#include "condition/prints.h"
+
+#include "assertions.h"
+
+static struct prints *parse(const char *text)
+{
+	struct prints *prints;
+
+	assert_ok(prints_parse(&prints, text));
+	return prints;
+}
+
+static void test_names(void **state)
+{
+	struct prints *prints = parse(" str(arg1) ,*(int *)(arg0 + 8),str(arg2, 5),  ret[1] ");
+
+	(void)state;
+	assert_int_equal(prints_cnt(prints), 4);
+	assert_string_equal(prints_name(prints, 0), "str(arg1)");
+	assert_string_equal(prints_name(prints, 1), "*(int *)(arg0 + 8)");
+	assert_string_equal(prints_name(prints, 2), "str(arg2, 5)");
+	assert_string_equal(prints_name(prints, 3), "ret[1]");
+	assert_true(prints_ask_return(prints));
+	assert_true(prints_read_memory(prints));
+	assert_int_equal(prints_ask_args(prints), 7);
+	assert_int_equal(prints_bytes(prints) % 8, 0);
+	prints_free(prints);
+	prints = parse("str(arg11) == \"x\"");
+	assert_int_equal(prints_cnt(prints), 1);
+	assert_int_equal(prints_bytes(prints), 16);
+	prints_free(prints);
+}
+
+/* `state` and eight bytes of the one value of `text`. */
+static void shows(const char *text, int64_t state, const char *bytes, const char *expected)
+{
+	struct prints *prints = parse(text);
+	char buffer[64] = "", *shown;
+
+	assert_in_range(prints_bytes(prints), 16, sizeof(buffer));
+	memcpy(buffer, &state, sizeof(state));
+	memcpy(buffer + sizeof(state), bytes, 8);
+	assert_ok(prints_value(prints, 0, (const uint8_t *)buffer, &shown));
+	if (expected)
+		assert_string_equal(shown, expected);
+	else
+		assert_null(shown);
+	free(shown);
+	prints_free(prints);
+}
+
+static void test_values(void **state)
+{
+	(void)state;
+	shows("arg0", 1, "\xfe\xff\xff\xff\xff\xff\xff\xff", "-2");
+	shows("(u64)arg0", 1, "\xfe\xff\xff\xff\xff\xff\xff\xff", "18446744073709551614");
+	shows("(char *)arg0", 1, "\x10\x20\0\0\0\0\0\0", "0x2010");
+	shows("arg0", 0, "12345678", NULL);
+	shows("str(arg0, 5)", 4, "abc\0....", "abc");
+	shows("str(arg0, 5)", 1, "\0.......", "");
+	shows("str(arg0, 5)", 6, "abcde\0..", "abcde");
+	shows("str(arg0, 5)", 7, "abcdef\0.", "abcde...");
+	shows("str(arg0, 5)", -14, "abcdef\0.", NULL);
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *text, *sentence;
+	} cases[] = {
+		{"", "a value is missing"},
+		{"arg0,", "a value is missing"},
+		{"arg0 arg1", "a comma between values"},
+		{"str(arg0", "')' is missing"},
+		{"str(arg0, 0)", "a number from 1 to 1024"},
+		{"str(arg0, arg1)", "a number from 1 to 1024"},
+		{"comm", "a text can only be compared"},
+		{"0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6", "at most 16 values"},
+	};
+	struct prints *prints;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_err(prints_parse(&prints, cases[i].text), -EINVAL, cases[i].sentence);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

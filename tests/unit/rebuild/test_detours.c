@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "assertions.h"
+
+#include "base/array.h"
+#include "rebuild/detours.h"
+
+enum { SLOTS = 0x7000, TRAMPOLINE = 0x9000 };
+
+static struct history_range ranges[] = {{SLOTS, SLOTS + 0x1000}, {TRAMPOLINE, TRAMPOLINE + 0x1000}};
+static struct history_process process = {.detours = ranges, .detour_cnt = ARRAY_SIZE(ranges)};
+
+#define START(ip)                                                            \
+	{                                                                    \
+		.to = (ip), .kind = BRANCH_NONE, .flags = BRANCH_TRACE_START \
+	}
+#define INTERRUPT(ip)                                                             \
+	{                                                                         \
+		.from = (ip), .kind = BRANCH_INTERRUPT, .flags = BRANCH_TRACE_END \
+	}
+#define SYSCALL(ip)                                                             \
+	{                                                                       \
+		.from = (ip), .kind = BRANCH_SYSCALL, .flags = BRANCH_TRACE_END \
+	}
+#define CALL(at, target)                                          \
+	{                                                         \
+		.from = (at), .to = (target), .kind = BRANCH_CALL \
+	}
+#define RETURN(at, target)                                          \
+	{                                                           \
+		.from = (at), .to = (target), .kind = BRANCH_RETURN \
+	}
+
+static void check(struct branch *branches, size_t cnt, const struct branch *expected, size_t expected_cnt)
+{
+	assert_int_equal(detours_hide(&process, branches, cnt), expected_cnt);
+	for (size_t i = 0; i < expected_cnt; i++)
+		assert_memory_equal(&branches[i], &expected[i], sizeof(*branches));
+}
+
+static void test_slot(void **state)
+{
+	struct branch branches[] = {CALL(0x100, 0x200),	     INTERRUPT(0x200), START(SLOTS + 0x80),
+				    INTERRUPT(SLOTS + 0x84), START(0x204),     RETURN(0x210, 0x105)};
+	const struct branch expected[] = {CALL(0x100, 0x200), INTERRUPT(0x200), START(0x204),
+					  RETURN(0x210, 0x105)};
+
+	(void)state;
+	check(branches, ARRAY_SIZE(branches), expected, ARRAY_SIZE(expected));
+}
+
+/* It was interrupted on the way. */
+static void test_slot_twice(void **state)
+{
+	struct branch branches[] = {INTERRUPT(0x200), START(SLOTS),	    INTERRUPT(SLOTS),
+				    START(SLOTS),     INTERRUPT(SLOTS + 4), START(0x204)};
+	const struct branch expected[] = {INTERRUPT(0x200), START(0x204)};
+
+	(void)state;
+	check(branches, ARRAY_SIZE(branches), expected, ARRAY_SIZE(expected));
+}
+
+static void test_probed_return(void **state)
+{
+	struct branch branches[] = {RETURN(0x210, TRAMPOLINE), SYSCALL(TRAMPOLINE + 11), START(0x105),
+				    CALL(0x110, 0x300)};
+	const struct branch expected[] = {RETURN(0x210, 0x105), CALL(0x110, 0x300)};
+
+	(void)state;
+	check(branches, ARRAY_SIZE(branches), expected, ARRAY_SIZE(expected));
+}
+
+static void test_probed_nop(void **state)
+{
+	struct branch branches[] = {
+		CALL(0x100, 0x200),	CALL(0x200, TRAMPOLINE),	SYSCALL(TRAMPOLINE + 11),
+		START(TRAMPOLINE + 13), RETURN(TRAMPOLINE + 17, 0x205), RETURN(0x210, 0x105)};
+	const struct branch expected[] = {CALL(0x100, 0x200), RETURN(0x210, 0x105)};
+
+	(void)state;
+	check(branches, ARRAY_SIZE(branches), expected, ARRAY_SIZE(expected));
+}
+
+/* A piece may begin or end on the way, and a gap ends it. */
+static void test_cut(void **state)
+{
+	struct branch end[] = {INTERRUPT(SLOTS + 4), START(0x204), RETURN(0x210, 0x105)};
+	const struct branch expected_end[] = {START(0x204), RETURN(0x210, 0x105)};
+	struct branch begin[] = {INTERRUPT(0x200), START(SLOTS)};
+	const struct branch expected_begin[] = {INTERRUPT(0x200)};
+	struct branch gap[] = {INTERRUPT(0x200), START(SLOTS), {.kind = BRANCH_GAP}, CALL(0x100, 0x200)};
+	const struct branch expected_gap[] = {INTERRUPT(0x200), {.kind = BRANCH_GAP}, CALL(0x100, 0x200)};
+
+	(void)state;
+	check(end, ARRAY_SIZE(end), expected_end, ARRAY_SIZE(expected_end));
+	check(begin, ARRAY_SIZE(begin), expected_begin, ARRAY_SIZE(expected_begin));
+	check(gap, ARRAY_SIZE(gap), expected_gap, ARRAY_SIZE(expected_gap));
+	assert_int_equal(detours_hide(NULL, gap, 3), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slot),	      cmocka_unit_test(test_slot_twice),
+		cmocka_unit_test(test_probed_return), cmocka_unit_test(test_probed_nop),
+		cmocka_unit_test(test_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The order matters. The program's process is made first, so that probes can be attached for it alone, and seized by the source
+ * before it execs, so that nothing of it runs untraced or unprobed:
+ *
+ *	resolve names -> fork -> seize -> attach probes -> exec -> verify breakpoints -> run -> hit -> hold -> snapshot
+ *	-> remove probes -> let go
+ *
+ * Whatever fails before exec takes the waiting child with it; after the snapshot the program is none of our business but
+ * for its exit status. Targets that run already are seized first, too, which stops them, so that no hit comes before the trace does:
+ *
+ *	resolve names -> seize -> attach probes -> verify breakpoints -> run -> ...
+ */
+#include "capture/capture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "capture/capture_internal.h"
+#include "capture/interrupt.h"
+#include "image/binaries.h"
+
+enum { SNAPSHOTS_DEFAULT = 100 };
+
+int capture_new(struct capture **ret_capture, const struct capture_config *config)
+{
+	CLEANUP(capture_freep) struct capture *capture = calloc(1, sizeof(*capture));
+	int err;
+
+	if (!capture)
+		return -ENOMEM;
+	capture->config = config;
+	capture->launch = (struct launch){.go_fd = -1, .err_fd = -1};
+	err = capture_set_up(capture);
+	if (err)
+		return err;
+	*ret_capture = TAKE_PTR(capture);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+/* The program could not be run, or a probe cannot work: nothing of it has run yet, so nothing is lost by ending it. Others go on. */
+static int abandon(struct capture *capture, int err)
+{
+	if (capture->set)
+		trigger_set_detach(capture->set);
+	capture_release_allocs(capture);
+	if (!capture->config->path) {
+		step_detach(capture->step);
+		return err;
+	}
+	kill(capture->launch.pid, SIGKILL);
+	step_detach(capture->step);
+	capture_wait(capture);
+	return err;
+}
+
+/* The hit itself, or the processor, ended the trace, so that not one instruction came after it. Hits by signals and exits cannot. */
+static bool is_paused(const struct capture *capture, const struct hit *hit)
+{
+	return capture->pt && (pt_pauses(capture->pt) || capture->trace_stops) &&
+	       hit->trigger < capture->trigger_cnt;
+}
+
+/* Nothing is overwritten any more: says so in the hits that this is for. */
+static void mark_stopped(struct capture *capture)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	uint64_t ns = capture->stopped_ns ? capture->stopped_ns : clock_ns(CLOCK_MONOTONIC);
+
+	for (size_t i = snapshot->hit_cnt; i-- && !snapshot->hits[i].stopped_ns;) {
+		struct hit *hit = &snapshot->hits[i];
+
+		if (!(hit->action & HIT_STOP))
+			continue;
+		hit->stopped_ns = is_paused(capture, hit) ? hit->time_ns : ns;
+		log_debug("hit %s: the trace was stopped by %s, %llu ns after it",
+			  snapshot->triggers[hit->trigger], snapshot->stopped_by,
+			  (unsigned long long)(hit->stopped_ns - hit->time_ns));
+	}
+}
+
+/* What is held in memory, and written in the end: short traces are the least of it. */
+static uint64_t snapshot_bytes(const struct capture *capture)
+{
+	const struct snapshot *snapshot = capture->snapshot;
+
+	return capture->aux_bytes + snapshot->aux_cnt * sizeof(*snapshot->aux) +
+	       snapshot->hit_cnt * sizeof(*snapshot->hits) + snapshot->sideband_size;
+}
+
+/* One more snapshot; *ret_more: the recording goes on. */
+static int take_snapshot(struct capture *capture, bool *ret_more)
+{
+	const struct capture_until *until = &capture->config->until;
+	struct snapshot *snapshot = capture->snapshot;
+	size_t first = snapshot->aux_cnt;
+	uint64_t max = until->max_hits ? until->max_hits : SNAPSHOTS_DEFAULT;
+	int err;
+
+	err = capture->pt && !capture->stopped_ns ? pt_stop(capture->pt, -1) : 0;
+	mark_stopped(capture);
+	if (!err)
+		err = capture->pt ? pt_snapshot(capture->pt, snapshot)
+				  : step_snapshot(capture->step, snapshot);
+	if (err)
+		return err;
+	for (size_t i = first; i < snapshot->aux_cnt; i++)
+		capture->aux_bytes += snapshot->aux[i].size;
+	capture->snapshot_cnt++;
+	*ret_more = until->multi_snapshot && capture->hit && !interrupt_pending() &&
+		    !capture_is_over(capture) && capture->snapshot_cnt < max;
+	if (*ret_more && snapshot_bytes(capture) > capture->config->max_bytes) {
+		log_warn("%llu snapshots have filled the room of %zu KiB there is for them (--max-size): the "
+			 "recording "
+			 "ends here",
+			 (unsigned long long)capture->snapshot_cnt, capture->config->max_bytes >> 10);
+		*ret_more = false;
+	}
+	return 0;
+}
+
+/* The start point is armed again; until it is reached the targets run at full speed. */
+static void wait_for_start(struct capture *capture)
+{
+	if (!capture->config->start.spec)
+		return;
+	trigger_set_hold(capture->set, true);
+	capture_take_hits(capture);
+	capture->hit = capture->start_hit = false;
+	step_rest(capture->step);
+}
+
+/* Runs the program from snapshot to snapshot. */
+static int run(struct capture *capture, enum step_end *ret_end)
+{
+	bool more = true;
+
+	while (more) {
+		int err = step_run(capture->step, ret_end);
+
+		if (err)
+			return err;
+		capture_take_hits(capture);
+		if (*ret_end == STEP_EXITED)
+			return take_snapshot(capture, &more);
+		err = take_snapshot(capture, &more);
+		if (err)
+			return err;
+		if (more) {
+			capture->hit = false;
+			capture->hit_before = true;
+			capture->stopped_ns = 0;
+			wait_for_start(capture);
+			err = capture->pt ? pt_start(capture->pt) : 0;
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static int finish(struct capture *capture, bool exited)
+{
+	int err = capture->pt ? pt_describe(capture->pt, capture->snapshot)
+			      : step_describe(capture->step, capture->snapshot);
+
+	if (!err && capture->source == CAPTURE_NONE) {
+		free(capture->snapshot->source);
+		capture->snapshot->source = strdup("none");
+		err = capture->snapshot->source ? 0 : -ENOMEM;
+	}
+	if (!err && capture->pt)
+		err = step_look_at_maps(capture->step);
+	if (!err)
+		err = step_copy_code(capture->step, capture->snapshot);
+	/* Held threads are not to wait for the probes to go, which takes the kernel a while; those that run might still be stopped by one. */
+	if (!capture_is_free_running(capture) && !capture->alloc_source_cnt) {
+		if (capture->set)
+			trigger_set_silence(capture->set);
+		step_detach(capture->step);
+	}
+	if (!err)
+		err = binaries_note_build_ids(capture->snapshot);
+	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */
+	trigger_set_free(capture->set);
+	capture->set = NULL;
+	capture_end_allocs(capture);
+	step_detach(capture->step);
+	if (exited) {
+		capture->target_gone = true;
+		capture->wait_status = step_wait_status(capture->step);
+		interrupt_target_gone();
+	}
+	if (capture->step_log && (fflush(capture->step_log) || ferror(capture->step_log)))
+		return fail_errno(-errno, "cannot write the step log %s", capture->config->step_log);
+	return err;
+}
+
+/* What a user would otherwise wonder about. */
+static void report_counts(const struct capture *capture)
+{
+	uint64_t lost = capture->set ? trigger_set_lost(capture->set) : 0;
+
+	if (lost)
+		log_warn("%llu hits were lost: they came faster than they could be read",
+			 (unsigned long long)lost);
+	for (size_t i = 0; capture->set && i < capture->trigger_cnt; i++) {
+		struct trigger_counts counts = trigger_set_counts(capture->set, i);
+
+		if (counts.unreadable)
+			log_warn("%llu times the condition of %s could not be judged: it reads memory that "
+				 "is not there",
+				 (unsigned long long)counts.unreadable, capture->triggers[i].name);
+		if (counts.without_result)
+			log_warn("%llu calls of %s ended in a jump to a function elsewhere: what they "
+				 "returned "
+				 "is not known, so that the condition was not judged",
+				 (unsigned long long)counts.without_result, capture->triggers[i].name);
+		if (counts.without_call)
+			log_say("%llu calls of %s began before they were watched: how long they took is not "
+				"known",
+				(unsigned long long)counts.without_call, capture->triggers[i].name);
+		if (counts.limited)
+			log_say("%llu hits of %s were left out: they came within --every of another",
+				(unsigned long long)counts.limited, capture->triggers[i].name);
+	}
+}
+
+int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
+		bool *ret_exec_failed)
+{
+	enum step_end end;
+	int err;
+
+	*ret_exec_failed = false;
+	interrupt_watch(capture->launch.pid);
+	if (capture->config->path)
+		launch_go(&capture->launch);
+	capture_begin_limits(capture);
+	err = run(capture, &end);
+	capture_end_limits();
+	if (err)
+		return abandon(capture, err);
+	err = end == STEP_EXITED && capture->config->path
+		      ? launch_error(&capture->launch, capture->config->path)
+		      : 0;
+	if (err) {
+		*ret_exec_failed = true;
+		return abandon(capture, err);
+	}
+	report_counts(capture);
+	err = finish(capture, end == STEP_EXITED);
+	if (err)
+		return err;
+	if (capture->config->start.spec && !capture->was_started)
+		log_warn("the start point %s was never reached: nothing was traced",
+			 capture->config->start.spec);
+	if (!capture->pt)
+		log_debug("%llu instructions stepped",
+			  (unsigned long long)step_instruction_cnt(capture->step));
+	*ret_end = capture->hit || capture->hit_before ? CAPTURE_HIT
+		   : end == STEP_EXITED		       ? CAPTURE_EXITED
+		   : capture->stalled		       ? CAPTURE_STALLED
+		   : capture->timed_out		       ? CAPTURE_TIMED_OUT
+						       : CAPTURE_INTERRUPTED;
+	*ret_snapshot = TAKE_PTR(capture->snapshot);
+	return 0;
+}
+
+uint64_t capture_snapshot_cnt(const struct capture *capture)
+{
+	return capture->snapshot_cnt;
+}
+
+int capture_wait(struct capture *capture)
+{
+	if (!capture->target_gone) {
+		capture->wait_status = step_wait_end(capture->step);
+		capture->target_gone = true;
+		interrupt_target_gone();
+	}
+	return capture->wait_status;
+}
+
+void capture_free(struct capture *capture)
+{
+	if (!capture)
+		return;
+	trigger_set_free(capture->set);
+	capture_release_allocs(capture);
+	pt_free(capture->pt);
+	step_free(capture->step);
+	launch_release(&capture->launch);
+	for (size_t i = 0; i < capture->trigger_cnt; i++)
+		trigger_release(&capture->triggers[i]);
+	free(capture->triggers);
+	filters_release(&capture->filters);
+	free(capture->goids);
+	hit_stacks_free(capture->stacks);
+	snapshot_free(capture->snapshot);
+	fclosep(&capture->step_log);
+	free(capture);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Capture: runs a program, or attaches to running ones, with probes in place and a source writing the trace, up to the hit, and takes the snapshot.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "model/snapshot.h"
+#include "source/pt/pt.h"
+#include "source/pt/pt_caps.h"
+#include "trigger/trigger.h"
+
+enum capture_source { CAPTURE_AUTO, CAPTURE_INTEL_PT, CAPTURE_STEP, CAPTURE_NONE };
+
+/* A trigger as the user asks for it; the rules are those of struct trigger_rule. */
+struct trigger_request {
+	const char *spec;  /* as trigger_resolve() takes it */
+	const char *from;  /* the same, of the first of two places; NULL: there is one */
+	const char *when;  /* as condition_parse() takes it, or NULL */
+	const char *print; /* as prints_parse() takes it, or NULL */
+	uint64_t slower_than_ns, skip, every_ns;
+};
+
+/* What else ends the recording, and how. All 0: the first hit does. */
+struct capture_until {
+	uint64_t signals;      /* bit N - 1: when signal N is about to be delivered */
+	uint8_t statuses[256]; /* 1: when the program exits with this status */
+	bool any_status;       /* there is a 1 among them */
+	bool multi_snapshot;   /* a hit is followed by a snapshot, and the recording goes on */
+	bool freeze;	       /* the hit itself stops the thread */
+	bool spin;	       /* hits are waited for in a busy loop */
+	uint64_t max_hits;     /* which hit is the last; 0: 1, or with multi_snapshot 100 */
+};
+
+/* How far a recording has come. */
+struct capture_progress {
+	uint64_t elapsed_ns;
+	uint64_t instructions; /* that were stepped; 0 with other sources */
+	uint64_t hits;	       /* of triggers, so far */
+	bool waits_for_start; /* the start point has not been reached, or not again since the last snapshot */
+};
+
+struct launch_signals;
+
+struct capture_config {
+	const char *path;   /* of the program to run (program_find()), with argv; NULL: ... */
+	const char *binary; /* what that executes (program_binary()), where symbols are looked up */
+	char *const *argv;
+	const struct launch_signals *signals; /* what it is started with; NULL: as they are */
+	const pid_t *pids;		      /* ... to attach to these */
+	size_t pid_cnt;
+	bool skip_ended;     /* those that have ended by now are left out, unless all have */
+	bool follow_forks;   /* children are targets, too */
+	bool full;	     /* the intel_pt source keeps everything, not only what comes before the end */
+	bool per_thread;     /* the intel_pt source has a ring for each thread */
+	enum pt_scope scope; /* the intel_pt source traces the kernel, too, or only it */
+	bool cpu_wide;	     /* the intel_pt source traces whatever runs, not only the targets */
+	const struct trigger_request *triggers;
+	size_t trigger_cnt; /* below TRIGGER_MAX */
+	struct capture_until until;
+	struct trigger_request start; /* where stepping starts; spec NULL: with the program, or at once */
+	const char *step_log;	      /* file for the instruction log, or NULL */
+	uint64_t step_overflow;	      /* see step_config.overflow_every */
+	size_t ring_size;	      /* bytes per AUX ring; 0: the default */
+	uint64_t alloc_interval;      /* allocations are sampled, too, one for so many bytes; 0: no */
+	uint64_t duration_ns;	      /* the recording ends after this time; 0: it has no limit */
+	uint64_t max_stall_ns; /* it ends when the targets were held or stepped for so long; 0: no limit */
+	size_t max_bytes;      /* no further snapshot once they hold more than this */
+	enum capture_source source;
+	struct pt_timing timing;    /* for the intel_pt source */
+	const char *const *filters; /* for it, too: only these functions are traced (specs); none: all */
+	size_t filter_cnt;
+	enum trigger_link link;
+	/* Called some ten times a second while the recording lasts; or NULL. */
+	void (*progress)(void *ctx, const struct capture_progress *progress);
+	void *progress_ctx;
+};
+
+enum capture_end {
+	CAPTURE_HIT,
+	CAPTURE_EXITED,	     /* the program, or the last target, ended without a hit */
+	CAPTURE_INTERRUPTED, /* Ctrl-C */
+	CAPTURE_TIMED_OUT,   /* config.duration_ns */
+	CAPTURE_STALLED,     /* config.max_stall_ns */
+};
+
+struct capture;
+
+/*
+ * Resolves the triggers, starts the program (which has run nothing yet) or takes hold of the running targets, and attaches the probes. Errors as
+ * trigger_resolve(), step_attach() and trigger_set_attach(); -ENOTSUP: the source is not available here. On an error nothing is left running that
+ * was not before, and nothing held.
+ */
+int capture_new(struct capture **ret_capture, const struct capture_config *config);
+
+/*
+ * Runs the targets until the end of the recording and takes the snapshot; after that they run on, untraced and without
+ * probes. -errno with a sentence; where the program could not be run (-ENOENT, -EACCES, -ENOEXEC) *ret_exec_failed is true.
+ */
+int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
+		bool *ret_exec_failed);
+
+/* Which of its trigger's functions a hit is of; NULL: the trigger stands for one only, or it is not known. Good as long as the capture. */
+const char *capture_hit_function(const struct capture *capture, const struct hit *hit);
+
+/* How many snapshots were taken; they are parts of the one that capture_run() gives, with a gap between (GAP_SNAPSHOT). */
+uint64_t capture_snapshot_cnt(const struct capture *capture);
+
+/* Waits for the program to end; its wait status (waitpid(2)). Not for targets that were attached to. */
+int capture_wait(struct capture *capture);
+
+void capture_free(struct capture *capture);
+
+DEFINE_CLEANUP(struct capture *, capture_free)

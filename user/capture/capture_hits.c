@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hits come from BPF, and from what the source sees itself: signals and exits, which are triggers without probes. Their names stand behind those of the
+ * probes' triggers.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "capture/capture_internal.h"
+#include "capture/goroutine.h"
+#include "capture/interrupt.h"
+#include "condition/prints.h"
+
+/* See trigger_config.stop_at. */
+uint64_t capture_stop_at(const struct capture_until *until)
+{
+	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
+}
+
+/* ---- hits ---- */
+
+static int add_hit(struct capture *capture, const struct hit *hit)
+{
+	struct hit taken = *hit;
+
+	capture->hit_cnt++;
+	if (hit->action & HIT_STOP)
+		capture->hit = true;
+	if (!capture->goids)
+		capture->goids = calloc(capture->trigger_cnt + 1, sizeof(*capture->goids));
+	if (capture->goids && hit->trigger < capture->trigger_cnt)
+		taken.goroutine =
+			goroutine_of(&capture->goids[hit->trigger], &capture->triggers[hit->trigger], hit);
+	return ARRAY_PUSH(capture->snapshot->hits, capture->snapshot->hit_cnt, capture->snapshot->hit_cap,
+			  taken);
+}
+
+/* Names of the triggers' values stand one behind the other. */
+static int add_values(struct capture *capture, const struct hit_record *record)
+{
+	const struct prints *prints = capture->triggers[record->hit.trigger].rule.prints;
+	struct snapshot *snapshot = capture->snapshot;
+	uint32_t name = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < record->hit.trigger; i++)
+		name += capture->triggers[i].rule.prints
+				? (uint32_t)prints_cnt(capture->triggers[i].rule.prints)
+				: 0;
+	for (size_t i = 0; prints && i < prints_cnt(prints) && !err; i++) {
+		char *text;
+
+		err = prints_value(prints, i, record->tail, &text);
+		if (!err)
+			err = snapshot_add_value(snapshot, (uint32_t)snapshot->hit_cnt - 1,
+						 name + (uint32_t)i, text);
+	}
+	return err;
+}
+
+static int take_hit(void *ctx, const struct hit *hit)
+{
+	const struct hit_record *record = (const struct hit_record *)hit;
+	struct capture *capture = ctx;
+	struct hit taken = *hit;
+	int err;
+
+	if (hit->action & HIT_START) {
+		capture->start_hit = true;
+		return 0;
+	}
+	hit_stacks_find(capture->stacks, &taken, record->tail + record->value_bytes, record->copy_bytes,
+			trigger_set_is_entry(capture->set, record));
+	err = add_hit(capture, &taken);
+	return err ? err : add_values(capture, record);
+}
+
+/* Where it was hit may be in a library that came late. */
+static void look_at_maps(struct capture *capture)
+{
+	if (!step_started(capture->step) && step_look_at_maps(capture->step))
+		log_debug("%s", fail_message(-ESRCH));
+}
+
+const char *capture_hit_function(const struct capture *capture, const struct hit *hit)
+{
+	const struct trigger *trigger = &capture->triggers[hit->trigger];
+	uint64_t offset;
+
+	if (hit->trigger >= capture->trigger_cnt || trigger->probe_cnt < 2 ||
+	    !hit_stacks_offset(capture->stacks, hit, &offset))
+		return NULL;
+	for (size_t i = 0; i < trigger->probe_cnt; i++)
+		if (trigger->probes[i].file_offset == offset)
+			return trigger->probes[i].symbol;
+	return NULL;
+}
+
+void capture_take_hits(struct capture *capture)
+{
+	if (!capture->set || !trigger_set_pending(capture->set))
+		return;
+	look_at_maps(capture);
+	trigger_set_read(capture->set, take_hit, capture);
+}
+
+bool capture_stop_wanted(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	capture_take_hits(capture);
+	capture_take_allocs_sometimes(capture);
+	return capture_is_over(capture) || capture->hit || capture->out_of_room || interrupt_pending();
+}
+
+/* ---- triggers that are no probes ---- */
+
+/* Such a hit's trigger is a name of its own, behind those of the probes. */
+static int add_event(struct capture *capture, const char *name, struct hit *hit)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	uint64_t nth = capture->hit_cnt + 1, max = capture_stop_at(&capture->config->until);
+	char *copy;
+
+	for (hit->trigger = 0; hit->trigger < snapshot->trigger_cnt; hit->trigger++)
+		if (hit->trigger >= capture->trigger_cnt && !strcmp(snapshot->triggers[hit->trigger], name))
+			break;
+	if (hit->trigger == snapshot->trigger_cnt) {
+		copy = strdup(name);
+		if (!copy ||
+		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, copy)) {
+			free(copy);
+			return -ENOMEM;
+		}
+	}
+	hit->action = max && nth != max ? HIT_RECORD : HIT_STOP;
+	return add_hit(capture, hit);
+}
+
+/* What is left of the stack may be less: it is read page by page. */
+static size_t copy_stack(const struct hit *hit, uint8_t copy[static HIT_STACKS_BYTES])
+{
+	enum { PAGE = 4096, PARTS = HIT_STACKS_BYTES / PAGE + 1 };
+	struct iovec ours = {.iov_base = copy, .iov_len = HIT_STACKS_BYTES}, theirs[PARTS];
+	uint64_t at = hit->regs[HIT_RSP], end = at + HIT_STACKS_BYTES;
+	size_t cnt = 0;
+	ssize_t size;
+
+	for (uint64_t next; at < end && cnt < PARTS; at = next) {
+		next = (at / PAGE + 1) * PAGE < end ? (at / PAGE + 1) * PAGE : end;
+		theirs[cnt++] = (struct iovec){.iov_base = (void *)at, .iov_len = next - at};
+	}
+	size = process_vm_readv((pid_t)hit->tid, &ours, 1, theirs, cnt, 0);
+	return size < 0 ? 0 : (size_t)size;
+}
+
+void capture_signalled(void *ctx, int signal, const struct hit *hit)
+{
+	uint8_t copy[HIT_STACKS_BYTES];
+	struct capture *capture = ctx;
+	struct hit event = *hit;
+	char name[32];
+
+	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(signal));
+	capture_take_hits(capture);
+	look_at_maps(capture);
+	hit_stacks_find(capture->stacks, &event, copy, copy_stack(hit, copy), false);
+	add_event(capture, name, &event);
+}
+
+/* A target's end as a trigger. It is gone, so the hit has no registers. */
+void capture_ended(void *ctx, pid_t pid, int wait_status)
+{
+	struct capture *capture = ctx;
+	struct hit event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
+	char name[32];
+
+	capture_take_hits(capture);
+	if (capture->watching)
+		trigger_set_unwatch(capture->set, pid);
+	if (pid == capture->launch.pid) {
+		/* Its children may go on for long. */
+		capture->target_gone = true;
+		capture->wait_status = wait_status;
+		interrupt_target_gone();
+	}
+	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
+		return;
+	event.time_ns = event.begin_ns = clock_ns(CLOCK_MONOTONIC);
+	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
+	add_event(capture, name, &event);
+}
+
+bool capture_start_wanted(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	capture_take_hits(capture);
+	return capture->start_hit;
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names become probes, the source takes hold of the targets, probes are attached, and the breakpoints verified in the targets' memory as it is mapped.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "capture/capture_internal.h"
+#include "capture/idle.h"
+#include "capture/interrupt.h"
+#include "capture/target_resolve.h"
+#include "condition/condition.h"
+#include "condition/condition_fields.h"
+#include "condition/prints.h"
+#include "process/attach_check.h"
+#include "process/command_line.h"
+#include "process/proc_status.h"
+
+/* The kernel's records of the intel_pt source are fetched at least that often. */
+enum { DRAIN_MS = 20, DRAIN_FULL_MS = 1, RING_SIZE_DEFAULT = 4 << 20 };
+
+/* The one process whose probes hit; 0: there may be several. */
+static pid_t only_target(const struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+
+	if (config->follow_forks || config->pid_cnt > 1)
+		return 0;
+	return config->path ? capture->launch.pid : config->pids[0];
+}
+
+/* A child has become a target. */
+static int adopted(void *ctx, pid_t pid)
+{
+	struct capture *capture = ctx;
+
+	return capture->watching ? trigger_set_watch(capture->set, pid) : 0;
+}
+
+static int executed(void *ctx, pid_t pid, bool replaced)
+{
+	struct capture *capture = ctx;
+
+	capture_warn_of_stepping(capture);
+	return replaced && capture->set && pid == only_target(capture) ? trigger_set_follow(capture->set) : 0;
+}
+
+static void released(void *ctx, pid_t pid)
+{
+	struct capture *capture = ctx;
+
+	if (!capture->released)
+		log_say("process %d is traced by the program itself: it runs on without trailcam, as do "
+			"others of that kind",
+			(int)pid);
+	capture->released = true;
+	if (capture->watching)
+		trigger_set_unwatch(capture->set, pid);
+}
+
+/* ---- probes in the target's memory ---- */
+
+static int mapped(void *ctx, pid_t pid, const struct sideband_mapping *mapping)
+{
+	struct capture *capture = ctx;
+	int err = hit_stacks_map(capture->stacks, pid, mapping);
+
+	if (err)
+		return err;
+	/* Before the probes are attached there is nothing to verify. */
+	err = !capture->set ? 0 : probe_map_verify(&capture->probes, pid, mapping);
+	if (err && step_instruction_cnt(capture->step)) {
+		/* A library that came late: the program has run, and is not stopped for that. */
+		log_warn("%s", fail_message(err));
+		return 0;
+	}
+	return err;
+}
+
+static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
+		    size_t size)
+{
+	const struct capture *capture = ctx;
+
+	probe_map_unpatch(&capture->probes, mapping, addr, bytes, size);
+	capture_unpatch_allocs(capture, mapping, addr, bytes, size);
+}
+
+/* ---- set-up ---- */
+
+/* Programs that include trailcam.h say when what they mark began. */
+static bool is_mark(const struct trigger *trigger)
+{
+	for (size_t i = 0; i < trigger->probe_cnt; i++)
+		if (!strcmp(trigger->probes[i].symbol, "trailcam_snapshot_indicator"))
+			return true;
+	return false;
+}
+
+static int resolve_place(const struct capture *capture, const char *spec, uint32_t action,
+			 struct trigger *ret_trigger)
+{
+	const struct capture_config *config = capture->config;
+
+	return config->path ? trigger_resolve(ret_trigger, spec, config->binary, action)
+			    : target_resolve(ret_trigger, spec, config->pids, config->pid_cnt, action);
+}
+
+static int resolve_from(const struct capture *capture, const char *spec, struct trigger *trigger)
+{
+	struct trigger from = {0};
+	int err = resolve_place(capture, spec, 0, &from);
+
+	if (!err)
+		err = trigger_set_from(trigger, &from);
+	trigger_release(&from);
+	return err;
+}
+
+static int resolve_trigger(struct capture *capture, const struct trigger_request *request, uint32_t action)
+{
+	struct trigger *trigger = &capture->triggers[capture->trigger_cnt];
+	int err = resolve_place(capture, request->spec, action, trigger);
+
+	if (err)
+		return err;
+	capture->trigger_cnt++;
+	trigger->rule = (struct trigger_rule){
+		.slower_than_ns = request->slower_than_ns,
+		.skip = request->skip,
+		.every_ns = request->every_ns,
+	};
+	if (is_mark(trigger))
+		trigger->action |= HIT_MARK;
+	err = request->from ? resolve_from(capture, request->from, trigger) : 0;
+	if (!err)
+		err = condition_parse_rule(trigger, request->when, request->print);
+	return err ? err : trigger_apply_rule(trigger);
+}
+
+static int resolve_triggers(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	size_t cnt = config->trigger_cnt + (config->start.spec ? 1 : 0);
+	int err = 0;
+
+	capture->triggers = calloc(cnt + 1, sizeof(*capture->triggers));
+	if (!capture->triggers)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->trigger_cnt && !err; i++)
+		err = resolve_trigger(capture, &config->triggers[i], HIT_STOP);
+	if (!err && config->start.spec)
+		err = resolve_trigger(capture, &config->start, HIT_START);
+	capture->probes =
+		(struct probe_map){.triggers = capture->triggers, .trigger_cnt = capture->trigger_cnt};
+	return err;
+}
+
+/* A new file, that only its owner may read, in place of an old one, whose readers could be others. */
+static int create_log(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return open(path, O_WRONLY | O_CLOEXEC);
+	if (unlink(path) && errno != ENOENT)
+		return -1;
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+static int open_step_log(struct capture *capture)
+{
+	const char *path = capture->config->step_log;
+	CLEANUP(closep) int fd = path ? create_log(path) : -1;
+
+	if (!path)
+		return 0;
+	capture->step_log = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!capture->step_log)
+		return fail_errno(-errno, "cannot write the step log %s", path);
+	fd = -1;
+	return 0;
+}
+
+/* What fills has to be fetched in time. */
+static int idle_ms(const struct capture *capture)
+{
+	if (capture->pt && capture->config->full)
+		return DRAIN_FULL_MS;
+	return capture->pt || capture->alloc_source_cnt ? DRAIN_MS : capture_patience_ms(capture);
+}
+
+/* The targets run at full speed, and the hit has to be heard of. What led to it must not be overwritten. */
+static void idle(void *ctx)
+{
+	struct capture *capture = ctx;
+	const struct snapshot *snapshot = capture->snapshot;
+
+	idle_wait(capture->set, capture->config->until.spin, idle_ms(capture));
+	capture_take_allocs(capture);
+	if (!capture->pt)
+		return;
+	capture_take_hits(capture);
+	if ((capture->hit || interrupt_pending()) && !capture->stopped_ns) {
+		if (pt_stop(capture->pt, capture->hit ? (int)snapshot->hits[snapshot->hit_cnt - 1].cpu : -1))
+			log_warn("%s", fail_message(-EIO));
+		capture->stopped_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	if (pt_drain(capture->pt))
+		log_warn("%s", fail_message(-EIO));
+	if (!capture->out_of_room && pt_streamed(capture->pt) > capture->config->max_bytes) {
+		capture->out_of_room = true;
+		log_warn("the trace has filled the room of %zu KiB there is for it (--max-size): the "
+			 "recording ends here",
+			 capture->config->max_bytes >> 10);
+	}
+}
+
+static int resolve_filter(struct capture *capture, const char *spec)
+{
+	const struct capture_config *config = capture->config;
+	struct trigger trigger = {0};
+	int err = config->path ? trigger_resolve(&trigger, spec, config->binary, 0)
+			       : target_resolve(&trigger, spec, config->pids, config->pid_cnt, 0);
+
+	if (err)
+		return err;
+	err = filters_add_functions(&capture->filters, &trigger);
+	trigger_release(&trigger);
+	return err;
+}
+
+/* Where hits cannot pause the trace, the processor itself can stop it, at a trigger that is a hit whenever it is reached. */
+static int add_stops(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	const struct trigger *trigger = &capture->triggers[0];
+	const struct trigger_rule *rule = &trigger->rule;
+
+	if (pt_pauses(capture->pt) || config->cpu_wide || capture->trigger_cnt != 1 ||
+	    capture_stop_at(&config->until) != 1 || rule->condition || rule->prints || rule->slower_than_ns ||
+	    rule->skip || rule->every_ns ||
+	    capture->filters.cnt + trigger->probe_cnt > pt_filter_max(capture->pt))
+		return 0;
+	capture->trace_stops = true;
+	return filters_add_stops(&capture->filters, trigger);
+}
+
+/* After the events are there. */
+static int set_filters(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	size_t max = capture->pt ? pt_filter_max(capture->pt) : 0;
+	int err = 0;
+
+	if (!capture->pt)
+		return 0;
+	for (size_t i = 0; i < config->filter_cnt && !err; i++)
+		err = resolve_filter(capture, config->filters[i]);
+	if (!err && capture->filters.cnt > max)
+		err = fail(-ENOTSUP, "--filter: these are %zu functions, and this processor can filter %zu",
+			   capture->filters.cnt, max);
+	if (!err)
+		err = add_stops(capture);
+	if (err || !capture->filters.cnt)
+		return err;
+	capture->snapshot->filter = strdup(capture->filters.text);
+	return capture->snapshot->filter ? pt_set_filter(capture->pt, capture->filters.text) : -ENOMEM;
+}
+
+/* What comes before is no part of the trace. */
+static void started(void *ctx)
+{
+	struct capture *capture = ctx;
+
+	capture->was_started = true;
+	if (capture->set)
+		trigger_set_hold(capture->set, false);
+}
+
+static int born(void *ctx, pid_t pid, pid_t tid)
+{
+	struct capture *capture = ctx;
+
+	return capture->pt && !capture->config->cpu_wide ? pt_born(capture->pt, pid, tid) : 0;
+}
+
+static int open_source(struct capture *capture)
+{
+	bool free_running = capture_is_free_running(capture);
+	struct step_config config = {
+		.signals = capture->config->until.signals,
+		.signalled = capture_signalled,
+		.ring_size = capture->config->ring_size ? capture->config->ring_size : RING_SIZE_DEFAULT,
+		.follow_forks = capture->config->follow_forks,
+		.hits_stop = capture->config->until.freeze || capture->config->start.spec,
+		.wait_for_start = capture->config->start.spec || free_running,
+		.idle = free_running ? idle : NULL,
+		.overflow_every = capture->config->step_overflow,
+		.log = capture->step_log,
+		.code = {.unpatch = unpatch, .ctx = capture},
+		.start_wanted = capture_start_wanted,
+		.started = started,
+		.stop_wanted = capture_stop_wanted,
+		.mapped = mapped,
+		.adopted = adopted,
+		.executed = executed,
+		.released = released,
+		.born = born,
+		.ended = capture_ended,
+		.ctx = capture,
+	};
+
+	return step_new(&capture->step, &config);
+}
+
+/* A program that was not started yet is traced from its exec on. */
+static int trace_target(struct capture *capture, pid_t pid)
+{
+	if (!capture->pt || capture->config->cpu_wide)
+		return 0;
+	return pt_add(capture->pt, pid, capture->config->path);
+}
+
+static int start_program(struct capture *capture)
+{
+	const struct launch_program program = {.path = capture->config->path,
+					       .argv = capture->config->argv,
+					       .signals = capture->config->signals};
+	int err = launch_prepare(&capture->launch, &program);
+
+	if (!err)
+		err = step_launch(capture->step, capture->launch.pid);
+	return err ? err : trace_target(capture, capture->launch.pid);
+}
+
+static int for_targets(struct capture *capture, int (*fn)(struct capture *capture, pid_t pid))
+{
+	const struct capture_config *config = capture->config;
+	int err = 0, skipped = 0;
+	size_t left = 0;
+
+	for (size_t i = 0; i < config->pid_cnt && !err; i++) {
+		err = fn(capture, config->pids[i]);
+		if (!err || !config->skip_ended || !proc_has_ended(config->pids[i])) {
+			left++;
+			continue;
+		}
+		log_debug("left out: %s", fail_message(err));
+		skipped = err;
+		err = 0;
+	}
+	return err ? err : left ? 0 : skipped;
+}
+
+static int check_target(struct capture *capture, pid_t pid)
+{
+	(void)capture;
+	return attach_check(pid);
+}
+
+static int seize_target(struct capture *capture, pid_t pid)
+{
+	int err = step_attach(capture->step, pid);
+
+	return err ? err : trace_target(capture, pid);
+}
+
+static int seize_targets(struct capture *capture)
+{
+	capture_warn_of_stepping(capture);
+	return for_targets(capture, seize_target);
+}
+
+static int watch_target(struct capture *capture, pid_t pid)
+{
+	return trigger_set_watch(capture->set, pid);
+}
+
+/* What was mapped before the probes were there. */
+static int verify_probes(struct capture *capture, pid_t pid)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	int err = maps_read(&maps, pid);
+
+	for (size_t i = 0; i < maps.cnt && !err; i++)
+		err = probe_map_verify(&capture->probes, pid, &maps.items[i].mapping);
+	return err;
+}
+
+static int watch_targets(struct capture *capture)
+{
+	int err = capture->config->path ? watch_target(capture, capture->launch.pid) : 0;
+
+	capture->watching = true;
+	return err ? err : for_targets(capture, watch_target);
+}
+
+static int attach_probes(struct capture *capture)
+{
+	struct trigger_config config = {
+		.triggers = capture->triggers,
+		.trigger_cnt = capture->trigger_cnt,
+		.pid = only_target(capture),
+		.link = capture->config->link,
+		.stack_bytes = capture_stop_at(&capture->config->until) > 1 ? HIT_STACKS_BYTES_MANY
+									    : HIT_STACKS_BYTES,
+		.freeze = capture->config->until.freeze && capture_is_free_running(capture),
+		.pause = capture->pt && pt_pauses(capture->pt),
+		.stop_at = capture_stop_at(&capture->config->until),
+		.hold = !capture_is_free_running(capture),
+	};
+	int err;
+
+	if (!capture->trigger_cnt)
+		return 0;
+	err = trigger_set_attach(&capture->set, &config);
+	if (err)
+		return err;
+	log_debug("probes attached through %s", trigger_set_link_name(capture->set));
+	return config.pid ? 0 : watch_targets(capture);
+}
+
+/* A thread that is single-stepped stops behind the probed instruction anyway. */
+static const char *stopped_by(const struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+
+	if (!capture_is_free_running(capture))
+		return "single-stepping";
+	if (capture->pt && pt_pauses(capture->pt) && capture->trigger_cnt)
+		return "AUX pause in the hit itself";
+	if (capture->trace_stops)
+		return "TraceStop at the probed instruction";
+	if (config->until.freeze)
+		return "SIGSTOP from BPF (--freeze)";
+	return config->until.spin ? "a spinning reader (--spin)" : "a reader that was woken";
+}
+
+static int tell_stopped_by(struct capture *capture)
+{
+	capture->snapshot->stopped_by = strdup(stopped_by(capture));
+	return capture->snapshot->stopped_by ? 0 : -ENOMEM;
+}
+
+static int describe_values(struct capture *capture)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < capture->trigger_cnt; i++) {
+		const struct prints *prints = capture->triggers[i].rule.prints;
+
+		for (size_t j = 0; prints && j < prints_cnt(prints) && !err; j++)
+			err = snapshot_add_value_name(capture->snapshot, prints_name(prints, j));
+	}
+	return err;
+}
+
+/* Trigger names and the command line: what people want to read in the trace. */
+static int describe(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	struct snapshot *snapshot = capture->snapshot;
+
+	for (size_t i = 0; i < capture->trigger_cnt; i++) {
+		char *name = strdup(capture->triggers[i].name);
+
+		if (!name ||
+		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
+			return -ENOMEM;
+	}
+	if (describe_values(capture))
+		return -ENOMEM;
+	return config->path ? command_line_of_argv(config->argv, &snapshot->command)
+			    : command_line_of_pids(config->pids, config->pid_cnt, &snapshot->command);
+}
+
+int capture_set_up(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	int err;
+
+	err = for_targets(capture, check_target);
+	if (!err)
+		err = capture_choose_source(capture);
+	if (!err && capture_is_free_running(capture))
+		idle_prepare();
+	if (!err)
+		err = resolve_triggers(capture);
+	if (!err)
+		err = snapshot_new(&capture->snapshot);
+	if (!err)
+		err = describe(capture);
+	if (!err)
+		err = open_step_log(capture);
+	if (!err)
+		err = hit_stacks_new(&capture->stacks);
+	if (!err)
+		err = open_source(capture);
+	if (!err)
+		err = config->path ? start_program(capture) : seize_targets(capture);
+	if (!err && config->cpu_wide)
+		err = pt_add_all(capture->pt);
+	if (!err)
+		err = set_filters(capture);
+	if (!err)
+		err = tell_stopped_by(capture);
+	if (!err)
+		err = attach_probes(capture);
+	if (!err)
+		err = capture_record_allocs(capture);
+	if (!err)
+		err = for_targets(capture, verify_probes);
+	/* A program's trace is started by its exec. */
+	return err || !capture->pt || (config->path && !config->cpu_wide) ? err : pt_start(capture->pt);
+}

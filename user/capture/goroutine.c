@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Functions of the older ABI, and of C, have anything in r14. A runtime.g begins with the bounds of its stack: what r14 points to is one if the
+ * stack pointer lies between them. Its number is the goroutine's as long as it lives, so that it may be read some time after the hit.
+ */
+#include "capture/goroutine.h"
+
+#include <sys/uio.h>
+
+#include "base/error.h"
+#include "elf/elf_file.h"
+
+static bool peek(uint32_t pid, uint64_t addr, void *bytes, size_t size)
+{
+	struct iovec ours = {.iov_base = bytes, .iov_len = size};
+	struct iovec theirs = {.iov_base = (void *)(uintptr_t)addr, .iov_len = size};
+
+	return process_vm_readv((pid_t)pid, &ours, 1, &theirs, 1, 0) == (ssize_t)size;
+}
+
+static void find_offset(struct goid *goid, const struct trigger *trigger)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+
+	goid->sought = true;
+	if (trigger->probe_cnt && !elf_file_open(&file, trigger->probes[0].path))
+		goid->known = !elf_file_go_goid(file, &goid->offset);
+}
+
+uint64_t goroutine_of(struct goid *goid, const struct trigger *trigger, const struct hit *hit)
+{
+	uint64_t g = hit->regs[HIT_R14], sp = hit->regs[HIT_RSP], bounds[2], number;
+
+	if (!goid->sought)
+		find_offset(goid, trigger);
+	if (!goid->known || !peek(hit->pid, g, bounds, sizeof(bounds)) || sp < bounds[0] || sp > bounds[1] ||
+	    !peek(hit->pid, g + goid->offset, &number, sizeof(number)))
+		return 0;
+	return number;
+}

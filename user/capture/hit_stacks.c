@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Call frame information tells callers of code without frame pointers, too, and where the outermost one is. Frame pointers, which the kernel followed at the hit, are
+ * there for what it does not reach:
+ *
+ *	frames by call frame information	a b c d			the copy of the stack ends here
+ *	frames by frame pointers		a b . d e f g		goes on from where both are
+ *
+ * In code without frame pointers these lead anywhere: only what is code is a frame. This is done at once and not when the trace is decoded, since a copy of the
+ * stack is large, and holds data of the program that are nobody's business.
+ */
+#include "capture/hit_stacks.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "image/image.h"
+#include "image/unwind.h"
+#include "source/process_image.h"
+
+struct hit_stacks {
+	struct image_objects *objects;
+	struct process {
+		pid_t pid;
+		struct image *image;
+	} * processes;
+	size_t cnt, cap;
+	uint64_t change; /* counts mappings: the time of an image */
+};
+
+int hit_stacks_new(struct hit_stacks **ret_stacks)
+{
+	CLEANUP(hit_stacks_freep) struct hit_stacks *stacks = calloc(1, sizeof(*stacks));
+	int err = stacks ? image_objects_new(&stacks->objects) : -ENOMEM;
+
+	if (!err)
+		*ret_stacks = TAKE_PTR(stacks);
+	return err;
+}
+
+void hit_stacks_free(struct hit_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	for (size_t i = 0; i < stacks->cnt; i++)
+		image_free(stacks->processes[i].image);
+	free(stacks->processes);
+	if (stacks->objects)
+		image_objects_free(stacks->objects);
+	free(stacks);
+}
+
+static struct image *find(const struct hit_stacks *stacks, pid_t pid)
+{
+	for (size_t i = 0; i < stacks->cnt; i++)
+		if (stacks->processes[i].pid == pid)
+			return stacks->processes[i].image;
+	return NULL;
+}
+
+static int add(struct hit_stacks *stacks, pid_t pid, struct image **ret_image)
+{
+	struct process process = {.pid = pid};
+	int err = image_new(&process.image, stacks->objects);
+
+	if (err)
+		return err;
+	err = ARRAY_PUSH(stacks->processes, stacks->cnt, stacks->cap, process);
+	if (err)
+		image_free(process.image);
+	else
+		*ret_image = process.image;
+	return err;
+}
+
+int hit_stacks_map(struct hit_stacks *stacks, pid_t pid, const struct sideband_mapping *mapping)
+{
+	struct image *image = find(stacks, pid);
+	int err = image ? 0 : add(stacks, pid, &image);
+
+	return err ? err : process_image_map(image, pid, ++stacks->change, mapping);
+}
+
+bool hit_stacks_offset(const struct hit_stacks *stacks, const struct hit *hit, uint64_t *ret_offset)
+{
+	struct image *image = find(stacks, (pid_t)hit->pid);
+	uint64_t ip = hit->regs[HIT_RIP];
+	const struct image_section *section =
+		image ? image_section_at(image, image_version_cnt(image) - 1, ip) : NULL;
+
+	if (section)
+		*ret_offset = ip - section->addr + section->file_offset;
+	return section;
+}
+
+/* ---- one stack ---- */
+
+struct finding {
+	struct image *image;
+	size_t version;
+	const struct hit *hit;
+	const uint8_t *copy;
+	size_t size;
+};
+
+/* A return address is behind its call. */
+static bool is_code(const struct finding *finding, uint64_t return_address)
+{
+	return return_address && image_section_at(finding->image, finding->version, return_address - 1);
+}
+
+/* Nothing was pushed yet: as in the caller, once the function has returned. */
+static size_t unwind_entry(const struct finding *finding, uint64_t *ret_ips)
+{
+	uint64_t regs[HIT_REG_CNT];
+	size_t cnt;
+
+	memcpy(regs, finding->hit->regs, sizeof(regs));
+	ret_ips[0] = regs[HIT_RIP];
+	if (!is_code(finding, finding->hit->return_address))
+		return 1;
+	regs[HIT_RIP] = finding->hit->return_address - 1;
+	regs[HIT_RSP] += sizeof(uint64_t);
+	cnt = unwind_stack(finding->image, finding->version, regs, finding->copy + sizeof(uint64_t),
+			   finding->size - sizeof(uint64_t), ret_ips + 1, HIT_STACK_MAX - 1);
+	ret_ips[1] = finding->hit->return_address;
+	return cnt + 1;
+}
+
+static size_t unwind(const struct finding *finding, bool is_entry, uint64_t *ret_ips)
+{
+	if (is_entry && finding->size >= sizeof(uint64_t))
+		return unwind_entry(finding, ret_ips);
+	return unwind_stack(finding->image, finding->version, (const uint64_t *)finding->hit->regs,
+			    finding->copy, finding->size, ret_ips, HIT_STACK_MAX);
+}
+
+/* What frame pointers add to the outermost frame, where they came by it. */
+static size_t go_on(const struct finding *finding, uint64_t *ips, size_t cnt)
+{
+	const struct hit *hit = finding->hit;
+	size_t at = 0;
+
+	while (at < hit->stack_cnt && hit->stack[at] != ips[cnt - 1])
+		at++;
+	while (++at < hit->stack_cnt && cnt < HIT_STACK_MAX && is_code(finding, hit->stack[at]))
+		ips[cnt++] = hit->stack[at];
+	return cnt;
+}
+
+void hit_stacks_find(struct hit_stacks *stacks, struct hit *hit, const uint8_t *copy, size_t size,
+		     bool is_entry)
+{
+	struct finding finding = {
+		.image = find(stacks, (pid_t)hit->pid), .hit = hit, .copy = copy, .size = size};
+	uint64_t ips[HIT_STACK_MAX] = {hit->regs[HIT_RIP]};
+	size_t cnt = 1;
+
+	if (finding.image) {
+		finding.version = image_version_cnt(finding.image) - 1;
+		cnt = unwind(&finding, is_entry, ips);
+		cnt = go_on(&finding, ips, cnt);
+	} else if (is_entry && hit->return_address) {
+		ips[cnt++] = hit->return_address;
+	}
+	memcpy(hit->stack, ips, sizeof(ips));
+	hit->stack_cnt = (uint32_t)cnt;
+	if (!(hit->action & HIT_RETURN))
+		hit->return_address = cnt > 1 ? ips[1] : 0;
+}

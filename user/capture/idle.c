@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A stop of the target is a SIGCHLD, which is let through only inside ppoll(2): one that came before makes it return at once, so that
+ * none is slept over. A spinning reader looks at the ring's memory, and asks for stops only now and then, since that is a system call.
+ */
+#include "capture/idle.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/wait.h>
+
+#include "capture/interrupt.h"
+
+enum { SPINS = 2000 };
+
+static void on_child(int signal)
+{
+	(void)signal;
+}
+
+void idle_prepare(void)
+{
+	struct sigaction action = {.sa_handler = on_child};
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigaction(SIGCHLD, &action, NULL);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+}
+
+static bool child_waits(void)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) || info.si_pid;
+}
+
+static void spin_for(struct trigger_set *set)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (trigger_set_pending(set))
+			return;
+		__builtin_ia32_pause();
+	}
+}
+
+void idle_wait(struct trigger_set *set, bool spin, int timeout_ms)
+{
+	struct pollfd pollfd = {.fd = set ? trigger_set_fd(set) : -1, .events = POLLIN};
+	struct timespec timeout = {.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L};
+	sigset_t mask;
+
+	if (set && spin) {
+		spin_for(set);
+		return;
+	}
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	sigdelset(&mask, SIGCHLD);
+	while (!interrupt_pending() && !child_waits() && !(set && trigger_set_pending(set)))
+		if (ppoll(&pollfd, set ? 1 : 0, timeout_ms < 0 ? NULL : &timeout, &mask) >= 0 ||
+		    timeout_ms >= 0)
+			return;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The one place with state of the whole process: a signal handler has no other. */
+#include "capture/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+static volatile sig_atomic_t pending;
+static volatile sig_atomic_t orphaned;
+static volatile pid_t passed_on_to;
+static timer_t ticker;
+static bool has_ticker;
+
+/* Until somebody asks, there is one a second: the first may come just before a wait that it was to end. */
+static void remind(void)
+{
+	alarm(1);
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	remind();
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	pending = signal;
+	remind();
+	if (info->si_code <= 0 && passed_on_to > 0)
+		kill(passed_on_to, signal);
+}
+
+/* Needs no reminder: it comes again. */
+static void on_tick(int signal)
+{
+	(void)signal;
+}
+
+void interrupt_waits(uint64_t ns)
+{
+	struct sigaction action = {.sa_handler = on_tick};
+	struct itimerspec every = {.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + 1};
+
+	every.it_value = every.it_interval;
+	sigaction(event.sigev_signo, &action, NULL);
+	if (has_ticker || !timer_create(CLOCK_MONOTONIC, &event, &ticker)) {
+		has_ticker = true;
+		timer_settime(ticker, 0, &every, NULL);
+	}
+}
+
+static void watch_alarm(void)
+{
+	struct sigaction action = {.sa_handler = on_alarm};
+
+	sigaction(SIGALRM, &action, NULL);
+}
+
+void interrupt_watch(pid_t target)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+
+	watch_alarm();
+	passed_on_to = target;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		struct sigaction before;
+
+		/* nohup and background jobs ignore some of them: so do we, and so does the target. */
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+int interrupt_pending(void)
+{
+	if (pending)
+		alarm(0);
+	return pending;
+}
+
+void interrupt_target_gone(void)
+{
+	passed_on_to = 0;
+}
+
+static void on_parent_death(int signal)
+{
+	pending = signal;
+	orphaned = 1;
+	remind();
+}
+
+void interrupt_watch_parent(void)
+{
+	struct sigaction action = {.sa_handler = on_parent_death};
+
+	watch_alarm();
+	sigaction(SIGRTMIN, &action, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGRTMIN);
+}
+
+bool interrupt_orphaned(void)
+{
+	return orphaned;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program that is about to run tells by its headers which libraries it will need; one that runs has them mapped, and more that it has loaded itself
+ * since. In another file system tree (a container) only the mappings tell: our own libraries of the same name are other files.
+ *
+ *	the executable and what it needs, where its tree is ours; else the executable
+ *	every file that is mapped, in the order of addresses
+ */
+#include "capture/target_resolve.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "probe/spec.h"
+#include "process/attach_check.h"
+#include "process/maps.h"
+#include "process/proc_status.h"
+
+/* The executable by a name that leads us there. */
+static int find_exe(pid_t pid, const struct maps *maps, char **ret_path)
+{
+	struct stat st = {0};
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	stat(link, &st);
+	for (size_t i = 0; i < maps->cnt; i++) {
+		const struct sideband_mapping *mapping = &maps->items[i].mapping;
+
+		if (mapping->ino && mapping->ino == st.st_ino && mapping->name[0] == '/') {
+			*ret_path = strdup(mapping->name);
+			return *ret_path ? 0 : -ENOMEM;
+		}
+	}
+	*ret_path = strdup(link);
+	return *ret_path ? 0 : -ENOMEM;
+}
+
+static int resolve_in_file(struct trigger *ret_trigger, const char *file, const char *place, uint32_t action)
+{
+	CLEANUP(freep) char *spec = NULL;
+
+	if (asprintf(&spec, "%s:%s", file, place) < 0)
+		return -ENOMEM;
+	return trigger_resolve(ret_trigger, spec, file, action);
+}
+
+/* "libc", "libc.so.6", or the end of a path: is the mapped file meant by it? */
+static bool is_meant(const char *path, const char *file)
+{
+	const char *base = strrchr(path, '/') + 1;
+	size_t path_len = strlen(path), len = strlen(file);
+
+	if (file[0] == '/')
+		return len <= path_len && !strcmp(path + path_len - len, file);
+	return !strncmp(base, file, len) && (!base[len] || base[len] == '.' || base[len] == '-');
+}
+
+static int resolve_in_maps(struct trigger *ret_trigger, const struct trigger_spec *spec,
+			   const struct maps *maps, uint32_t action)
+{
+	for (size_t i = 0; i < maps->cnt; i++) {
+		const char *path = maps->items[i].mapping.name;
+		int err;
+
+		if (path[0] != '/' || path[1] == '/' || (spec->file && !is_meant(path, spec->file)))
+			continue;
+		err = resolve_in_file(ret_trigger, path, spec->place, action);
+		if (!err || err == -ENOMEM)
+			return err;
+	}
+	return -ENOENT;
+}
+
+static int read_maps(struct maps *ret_maps, pid_t pid)
+{
+	int err = maps_read(ret_maps, pid);
+
+	return err == -EACCES || err == -EPERM ? attach_refused(pid, -EPERM) : err;
+}
+
+static int resolve_in_process(struct trigger *ret_trigger, const char *text, pid_t pid, uint32_t action)
+{
+	CLEANUP(trigger_spec_release) struct trigger_spec spec = {0};
+	CLEANUP(maps_release) struct maps maps = {0};
+	CLEANUP(freep) char *exe = NULL;
+	bool same_tree = maps_shares_tree(pid);
+	int err = trigger_spec_parse(&spec, text);
+
+	if (!err)
+		err = read_maps(&maps, pid);
+	if (!err)
+		err = find_exe(pid, &maps, &exe);
+	if (err)
+		return err;
+	err = same_tree	  ? trigger_resolve(ret_trigger, text, exe, action)
+	      : spec.file ? -ENOENT
+			  : resolve_in_file(ret_trigger, exe, spec.place, action);
+	if (err != -ENOENT)
+		return err;
+	err = resolve_in_maps(ret_trigger, &spec, &maps, action);
+	/* Once more, for its sentence. */
+	return err == -ENOENT ? trigger_resolve(ret_trigger, text, exe, action) : err;
+}
+
+static bool same_place(const struct probe *a, const struct probe *b)
+{
+	struct stat x, y;
+
+	return a->file_offset == b->file_offset && !stat(a->path, &x) && !stat(b->path, &y) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool has_probe(const struct trigger *trigger, const struct probe *probe)
+{
+	for (size_t i = 0; i < trigger->probe_cnt; i++)
+		if (same_place(&trigger->probes[i], probe))
+			return true;
+	return false;
+}
+
+/* Moves over the probes of places that are new. */
+static int take_probes(struct trigger *trigger, struct trigger *from)
+{
+	size_t left = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < from->probe_cnt; i++) {
+		if (!err && !has_probe(trigger, &from->probes[i]))
+			err = ARRAY_PUSH(trigger->probes, trigger->probe_cnt, trigger->probe_cap,
+					 from->probes[i]);
+		else
+			from->probes[left++] = from->probes[i];
+	}
+	from->probe_cnt = left;
+	return err;
+}
+
+int target_resolve(struct trigger *ret_trigger, const char *spec, const pid_t *pids, size_t pid_cnt,
+		   uint32_t action)
+{
+	CLEANUP(trigger_release) struct trigger trigger = {.action = action};
+	int missing = 0;
+
+	for (size_t i = 0; i < pid_cnt; i++) {
+		CLEANUP(trigger_release) struct trigger one = {0};
+		int err = resolve_in_process(&one, spec, pids[i], action);
+
+		if (!err)
+			err = take_probes(&trigger, &one);
+		if (err && err != -ENOENT && !proc_has_ended(pids[i]))
+			return err;
+		if (err)
+			missing = err;
+	}
+	if (!trigger.probe_cnt)
+		return missing;
+	trigger.name = strdup(spec);
+	if (!trigger.name)
+		return -ENOMEM;
+	*ret_trigger = trigger;
+	trigger = (struct trigger){0};
+	return 0;
+}

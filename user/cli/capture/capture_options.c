@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values are checked here, so that a mistake is found before anything is touched. */
+#include "cli/capture/capture_options.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "cli/capture/pick_trigger.h"
+#include "cli/cli.h"
+#include "cli/talk.h"
+#include "output/output.h"
+#include "recording/recording.h"
+
+enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
+
+/* The default of --memtrace. */
+#define ALLOC_INTERVAL "64k"
+
+enum {
+	OPT_SOURCE = 256,
+	OPT_TIMER_RESOLUTION,
+	OPT_FILTER,
+	OPT_KERNEL,
+	OPT_PER_THREAD,
+	OPT_CPU_WIDE,
+	OPT_FULL,
+	OPT_SNAPSHOT_SIZE,
+	OPT_KEEP,
+	OPT_JSON,
+	OPT_MAX_SIZE,
+	OPT_FOLLOW_FORKS,
+	OPT_DURATION,
+	OPT_MAX_STALL,
+	OPT_STEP_LOG,
+	OPT_STEP_OVERFLOW,
+	OPT_LINK,
+	OPT_MEMTRACE,
+};
+
+static const struct argp_option table[] = {
+	{"keep-recording", OPT_KEEP, "DIR", 0, "Keep what was recorded, for trailcam decode and perf script",
+	 22},
+	{"json", OPT_JSON, "FILE", 0,
+	 "Write how the recording ended, and what was written, to FILE, as JSON (\"-\": standard output)",
+	 22},
+	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
+	 "Trace bytes kept for each thread (intel_pt: each processor), a power of two (default: 4M, or what "
+	 "this user may lock in memory)",
+	 23},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
+	 "With --multi-snapshot and --full-execution: end once SIZE of trace is there (default: 1G, or the "
+	 "free disk space)",
+	 22},
+	{"memtrace", OPT_MEMTRACE, "INTERVAL", OPTION_ARG_OPTIONAL,
+	 "Show allocations, too, where they were made and freed: a sample, one for each INTERVAL bytes "
+	 "(default: 64k; 1: all of them)",
+	 22},
+	{"source", OPT_SOURCE, "auto|intel_pt|step|none", 0,
+	 "Where branches come from: the processor's Intel PT, single-stepping, or nowhere: hits only, at "
+	 "full speed (default: auto)",
+	 24},
+	{"timer-resolution", OPT_TIMER_RESOLUTION, "low|normal|high|custom:...", 0,
+	 "intel_pt: how exactly branches are timed (default: normal)", 24},
+	{"filter", OPT_FILTER, "FUNCTION", 0,
+	 "intel_pt: trace only FUNCTION's own code; may be given as often as the processor has address "
+	 "ranges",
+	 24},
+	{"full-execution", OPT_FULL, NULL, 0,
+	 "intel_pt: keep everything from the start on, up to --max-size, not only what came last", 24},
+	{"kernel", OPT_KERNEL, "only", OPTION_ARG_OPTIONAL,
+	 "intel_pt: trace the kernel, too, or only it; needs CAP_PERFMON and CAP_SYSLOG, or root", 24},
+	{"per-thread", OPT_PER_THREAD, NULL, 0, "intel_pt: a ring for each thread, not for each processor",
+	 24},
+	{"cpu-wide", OPT_CPU_WIDE, NULL, 0, "intel_pt: trace whatever runs on any processor", 24},
+	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
+	 "Trace the children that are forked, too, and what they exec", 24},
+	{"duration", OPT_DURATION, "TIME", 0, "End the recording after TIME: 10s", 22},
+	{"max-stall", OPT_MAX_STALL, "TIME|none", 0,
+	 "step: end the recording once the targets have been held or stepped for TIME altogether (default: "
+	 "200ms with attach, none with run)",
+	 25},
+	{"step-log", OPT_STEP_LOG, "FILE", 0, "step: write each instruction's thread and address to FILE",
+	 26},
+	{"step-overflow", OPT_STEP_OVERFLOW, "N", 0,
+	 "step: lose packets every N instructions, as an overflowing processor does", 27},
+	{"attach-via", OPT_LINK, "auto|uprobe_multi|perf_uprobe", 0,
+	 "How probes are attached (default: auto)", 28},
+	{0},
+};
+
+static int parse_source(const char *text, enum capture_source *ret_source)
+{
+	static const char *const names[] = {"auto", "intel_pt", "step", "none"};
+	int choice = 0, err = parse_choice("--source", text, names, ARRAY_SIZE(names), &choice);
+
+	if (!err)
+		*ret_source = (enum capture_source)choice;
+	return err;
+}
+
+static int parse_link(const char *text, enum trigger_link *ret_link)
+{
+	static const char *const names[] = {"auto", "uprobe_multi", "perf_uprobe"};
+	int choice = 0, err = parse_choice("--attach-via", text, names, ARRAY_SIZE(names), &choice);
+
+	if (!err)
+		*ret_link = (enum trigger_link)choice;
+	return err;
+}
+
+static int parse_ring_size(const char *text, size_t *ret_size)
+{
+	size_t size;
+	int err = parse_size(text, &size);
+
+	if (err)
+		return err;
+	if (size < RING_SIZE_MIN || size > RING_SIZE_MAX || (size & (size - 1)))
+		return fail(-EINVAL, "--snapshot-size: '%s' is not a power of two from 4k to 1G", text);
+	*ret_size = size;
+	return 0;
+}
+
+static int add_filter(struct capture_options *options, const char *spec)
+{
+	struct capture_config *capture = &options->capture;
+
+	if (capture->filter_cnt == ARRAY_SIZE(options->filters))
+		return fail(-EINVAL, "--filter: no processor has more than %zu address ranges",
+			    ARRAY_SIZE(options->filters));
+	options->filters[capture->filter_cnt++] = spec;
+	capture->filters = options->filters;
+	return 0;
+}
+
+static int parse_kernel(struct capture_options *options, const char *text)
+{
+	if (text && strcmp(text, "only"))
+		return fail(-EINVAL, "--kernel: '%s' is not 'only'; --kernel alone adds the kernel", text);
+	options->capture.scope = text ? PT_KERNEL : PT_BOTH;
+	return 0;
+}
+
+static int parse_value(struct capture_options *options, int key, char *arg)
+{
+	switch (key) {
+	case OPT_SNAPSHOT_SIZE:
+		return parse_ring_size(arg, &options->capture.ring_size);
+	case OPT_MAX_SIZE:
+		return parse_size(arg, &options->capture.max_bytes);
+	case OPT_SOURCE:
+		return parse_source(arg, &options->capture.source);
+	case OPT_TIMER_RESOLUTION:
+		return pt_timing_parse(&options->capture.timing, arg);
+	case OPT_FILTER:
+		return add_filter(options, arg);
+	case OPT_KERNEL:
+		return parse_kernel(options, arg);
+	case OPT_LINK:
+		return parse_link(arg, &options->capture.link);
+	case OPT_MEMTRACE:
+		return parse_alloc_interval("--memtrace", arg ? arg : ALLOC_INTERVAL,
+					    &options->capture.alloc_interval);
+	case OPT_DURATION:
+		return parse_duration("--duration", arg, &options->capture.duration_ns);
+	case OPT_MAX_STALL:
+		options->capture.max_stall_ns = 0;
+		return strcmp(arg, "none")
+			       ? parse_duration("--max-stall", arg, &options->capture.max_stall_ns)
+			       : 0;
+	case OPT_STEP_OVERFLOW:
+		return parse_count("--step-overflow", arg, &options->capture.step_overflow);
+	default:
+		return 0;
+	}
+}
+
+static void parse_switch(struct capture_options *options, int key, char *arg)
+{
+	switch (key) {
+	case OPT_KEEP:
+		options->recording = arg;
+		break;
+	case OPT_JSON:
+		options->result = arg;
+		break;
+	case OPT_FOLLOW_FORKS:
+		options->capture.follow_forks = true;
+		break;
+	case OPT_PER_THREAD:
+		options->capture.per_thread = true;
+		break;
+	case OPT_CPU_WIDE:
+		options->capture.cpu_wide = true;
+		break;
+	case OPT_FULL:
+		options->capture.full = true;
+		break;
+	default:
+		options->capture.step_log = arg;
+		break;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct capture_options *options = state->input;
+	int err;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trigger;
+		state->child_inputs[1] = &options->outputs;
+		return 0;
+	case OPT_JSON:
+	case OPT_KEEP:
+	case OPT_FOLLOW_FORKS:
+	case OPT_PER_THREAD:
+	case OPT_CPU_WIDE:
+	case OPT_FULL:
+	case OPT_STEP_LOG:
+		parse_switch(options, key, arg);
+		return 0;
+	case OPT_SNAPSHOT_SIZE:
+	case OPT_MAX_SIZE:
+	case OPT_SOURCE:
+	case OPT_TIMER_RESOLUTION:
+	case OPT_FILTER:
+	case OPT_KERNEL:
+	case OPT_LINK:
+	case OPT_MEMTRACE:
+	case OPT_DURATION:
+	case OPT_MAX_STALL:
+	case OPT_STEP_OVERFLOW:
+		err = parse_value(options, key, arg);
+		if (err)
+			argp_error(state, "%s", fail_message(err));
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		options->capture.triggers = options->trigger.requests;
+		options->capture.trigger_cnt = options->trigger.cnt;
+		options->capture.until = options->trigger.until;
+		options->capture.start = options->trigger.start;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{.argp = &trigger_argp}, {.argp = &outputs_argp}, {.argp = &talk_argp}, {0}};
+
+const struct argp capture_argp = {.options = table, .parser = parse, .children = children};
+
+/* What is picked is kept until the end. */
+int capture_options_pick(struct capture_options *options)
+{
+	const struct capture_config *capture = &options->capture;
+	char exe[64];
+	int err = 0;
+
+	if (!capture->path)
+		snprintf(exe, sizeof(exe), "/proc/%d/exe", capture->pids[0]);
+	for (size_t i = 0; i < options->trigger.cnt && !err; i++) {
+		struct trigger_request *request = &options->trigger.requests[i];
+		char *spec;
+
+		if (!pick_is_wanted(request->spec))
+			continue;
+		err = pick_trigger(request->spec, capture->path ? capture->binary : exe, &spec);
+		if (!err)
+			request->spec = spec;
+	}
+	return err;
+}
+
+/* A trace is a few times smaller than its packets; where they would not fit, it might not either. */
+static void limit_to_disk(struct capture_options *options, const char *dir)
+{
+	struct statvfs fs;
+	uint64_t room;
+
+	if (statvfs(dir, &fs))
+		return;
+	room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (room < options->capture.max_bytes)
+		options->capture.max_bytes = room;
+}
+
+/* The program and the targets' executables. */
+static int check_programs(const struct capture_config *capture, const char *path)
+{
+	char exe[32];
+	int err = capture->path ? output_check_input(path, capture->path, "run") : 0;
+
+	for (size_t i = 0; i < capture->pid_cnt && !err; i++) {
+		snprintf(exe, sizeof(exe), "/proc/%d/exe", capture->pids[i]);
+		err = output_check_input(path, exe, "run");
+	}
+	return err;
+}
+
+static int check_path(struct capture_options *options, const char *path)
+{
+	CLEANUP(freep) char *copy = strdup(path);
+	int err = copy ? output_check(path) : -ENOMEM;
+
+	if (!err)
+		err = check_programs(&options->capture, path);
+	if (!err)
+		limit_to_disk(options, dirname(copy));
+	return err;
+}
+
+static void tell_progress(void *ctx, const struct capture_progress *progress)
+{
+	const struct capture_options *options = ctx;
+	char steps[PROGRESS_NUMBER_BYTES], hits[PROGRESS_NUMBER_BYTES];
+	bool any =
+		options->trigger.cnt || options->trigger.until.signals || options->trigger.until.any_status;
+
+	if (!progress_is_due())
+		return;
+	progress_number(progress->instructions, steps);
+	progress_number(progress->hits, hits);
+	progress_tell("%s%s%.0f s%s%s%s", progress->instructions ? steps : "",
+		      progress->instructions ? " instructions, " : "", (double)progress->elapsed_ns / 1e9,
+		      progress->waits_for_start ? "; start point not reached"
+		      : progress->hits		? "; hits: "
+		      : any			? "; hit not reached"
+						: "",
+		      progress->hits && !progress->waits_for_start ? hits : "",
+		      options->capture.path ? "" : "; Ctrl-C ends it");
+}
+
+int capture_options_check(struct capture_options *options)
+{
+	const struct capture_config *capture = &options->capture;
+	int err = outputs_check(&options->outputs);
+
+	if (progress_is_shown()) {
+		options->capture.progress = tell_progress;
+		options->capture.progress_ctx = options;
+	}
+
+	if (!err && capture->source == CAPTURE_NONE && !capture->trigger_cnt && !capture->until.signals &&
+	    !capture->until.any_status && !capture->alloc_interval)
+		err = fail(-EINVAL,
+			   "--source none records hits and nothing else: say what is to be one, with -t, "
+			   "--on-signal or --on-exit");
+	for (size_t i = 0; i < options->outputs.cnt && !err; i++)
+		err = check_path(options, options->outputs.paths[i]);
+	if (!err && options->result)
+		err = check_path(options, options->result);
+	if (!err && options->capture.step_log)
+		err = check_path(options, options->capture.step_log);
+	if (!err && options->recording)
+		err = recording_check_target(options->recording);
+	return err;
+}

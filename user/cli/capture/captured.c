@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the snapshot to the trace, with a line on how it came about. */
+#include <sys/wait.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "cli/capture/capture_options.h"
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "output/output.h"
+#include "rebuild/copies.h"
+#include "recording/recording.h"
+
+bool capture_is_unwanted(const struct capture_options *options, enum capture_end end)
+{
+	const struct capture_until *until = &options->capture.until;
+
+	return end == CAPTURE_EXITED && !options->capture.trigger_cnt &&
+	       (until->signals || until->any_status);
+}
+
+/* A pattern does not say which of its functions it was. */
+static void say_hits(const struct capture *capture, const struct snapshot *snapshot)
+{
+	const struct hit *last = &snapshot->hits[snapshot->hit_cnt - 1];
+	const char *trigger = snapshot->triggers[last->trigger],
+		   *function = capture_hit_function(capture, last);
+	char of[512] = "";
+
+	if (function)
+		snprintf(of, sizeof(of), " ('%s')", trigger);
+	if (snapshot->hit_cnt == 1)
+		log_say("hit %s%s", function ? function : trigger, of);
+	else
+		log_say("%zu hits, the last of %s%s", snapshot->hit_cnt, function ? function : trigger, of);
+}
+
+static void say_exit(const struct capture_options *options, const char *hits, const char *targets,
+		     int wait_status)
+{
+	const char *comma = options->capture.trigger_cnt ? ", " : "";
+	const char *how = WIFSIGNALED(wait_status) ? "signal" : "exit status";
+	int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+
+	if (options->capture.source == CAPTURE_NONE)
+		log_say("%s%s%s ended (%s %d)", hits, comma, targets, how, number);
+	else
+		log_say("%s%s%s ended (%s %d): the trace shows its end", hits, comma, targets, how, number);
+}
+
+void say_capture_end(const struct capture_options *options, const struct capture *capture,
+		     const struct snapshot *snapshot, enum capture_end end, const char *targets,
+		     int wait_status)
+{
+	char hits[48] = "";
+
+	if (options->capture.trigger_cnt)
+		snprintf(hits, sizeof(hits), snapshot->hit_cnt ? "only %zu hits" : "no hit",
+			 snapshot->hit_cnt);
+	progress_end();
+	switch (end) {
+	case CAPTURE_HIT:
+		say_hits(capture, snapshot);
+		break;
+	case CAPTURE_INTERRUPTED:
+		log_say("interrupted%s%s: the trace ends here", options->capture.trigger_cnt ? ", " : "",
+			hits);
+		break;
+	case CAPTURE_TIMED_OUT:
+		log_say("the time is up (--duration)%s%s: the trace ends here", hits[0] ? ", " : "", hits);
+		break;
+	case CAPTURE_STALLED:
+		log_say("%s was held for %.4g ms (--max-stall)%s%s: the trace ends here, and it runs on at "
+			"full "
+			"speed",
+			targets, (double)options->capture.max_stall_ns / 1e6, hits[0] ? ", " : "", hits);
+		break;
+	case CAPTURE_EXITED:
+		say_exit(options, hits, targets, wait_status);
+		break;
+	}
+}
+
+static void print_result(const struct capture_options *options, const struct snapshot *snapshot,
+			 const struct capture *capture, enum capture_end end, const struct decoded *decoded,
+			 yajl_gen gen)
+{
+	static const char *const ends[] = {[CAPTURE_HIT] = "hit",
+					   [CAPTURE_EXITED] = "exited",
+					   [CAPTURE_INTERRUPTED] = "interrupted",
+					   [CAPTURE_TIMED_OUT] = "duration",
+					   [CAPTURE_STALLED] = "stall"};
+	const struct timeline *timeline = decoded_timeline(decoded);
+
+	yajl_gen_map_open(gen);
+	json_key_text(gen, "end", ends[end]);
+	json_key_text(gen, "command", snapshot->command);
+	json_key_text(gen, "source", snapshot->source);
+	json_key_number(gen, "hits", snapshot->hit_cnt);
+	if (snapshot->hit_cnt)
+		json_key_text(gen, "trigger",
+			      snapshot->triggers[snapshot->hits[snapshot->hit_cnt - 1].trigger]);
+	json_key_number(gen, "snapshots", capture_snapshot_cnt(capture));
+	json_key_number(gen, "threads", timeline->thread_cnt);
+	json_key_number(gen, "calls", decoded_slice_cnt(decoded));
+	json_key_number(gen, "gaps", decoded_gap_cnt(decoded));
+	if (options->recording)
+		json_key_text(gen, "recording", options->recording);
+	json_text(gen, "files");
+	yajl_gen_array_open(gen);
+	for (size_t i = 0; i < options->outputs.cnt; i++)
+		json_text(gen, options->outputs.paths[i]);
+	yajl_gen_array_close(gen);
+	yajl_gen_map_close(gen);
+}
+
+static void print_to_output(void *ctx, const char *text, size_t len)
+{
+	output_write(ctx, text, len);
+}
+
+static int write_result(const struct capture_options *options, const struct snapshot *snapshot,
+			const struct capture *capture, enum capture_end end, const struct decoded *decoded)
+{
+	CLEANUP(output_abortp) struct output *output = NULL;
+	yajl_gen gen = yajl_gen_alloc(NULL);
+	int err = gen ? output_open(&output, options->result) : -ENOMEM;
+
+	if (!err) {
+		yajl_gen_config(gen, yajl_gen_beautify, 1);
+		yajl_gen_config(gen, yajl_gen_print_callback, print_to_output, output);
+		print_result(options, snapshot, capture, end, decoded, gen);
+		err = output_close(TAKE_PTR(output));
+	}
+	if (gen)
+		yajl_gen_free(gen);
+	return err;
+}
+
+int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
+		    const struct capture *capture, enum capture_end end)
+{
+	struct decode_config config = {.source_lines = true, .progress = show_progress};
+	CLEANUP(copies_release) struct copies copies = {0};
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
+	int err = options->recording ? recording_save(snapshot, options->recording) : 0;
+
+	if (!err)
+		err = copies_init(&copies, snapshot);
+	if (!err)
+		err = decode_snapshot(&decoded, snapshot, &config);
+	if (!err)
+		err = outputs_write(&options->outputs, decoded);
+	return err || !options->result ? err : write_result(options, snapshot, capture, end, decoded);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* attach: as run, for processes that run already. They are none of ours: nothing is passed on to them, and what they exit with is not our status. */
+#include <signal.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "capture/interrupt.h"
+#include "capture/targets.h"
+#include "cli/capture/capture_options.h"
+#include "cli/capture/pick_process.h"
+#include "cli/cli.h"
+#include "cli/front.h"
+
+struct attach_options {
+	struct capture_options options;
+	struct targets targets;
+};
+
+/* --max-stall: what people hardly notice, and a step of 10,000 instructions at least. */
+enum { MAX_STALL_NS = 200000000 };
+
+enum { OPT_COMM = 1024, OPT_CGROUP, OPT_CONTAINER };
+
+static const struct argp_option table[] = {
+	{"pid", 'p', "PID[,PID...]", 0, "Attach to these processes; ? picks one at the terminal", 0},
+	{"comm", OPT_COMM, "NAME", 0, "Attach to all processes of this name", 0},
+	{"cgroup", OPT_CGROUP, "PATH", 0, "Attach to all processes of a control group", 0},
+	{"container", OPT_CONTAINER, "ID", 0,
+	 "Attach to all processes of a container; the beginning of its id will do", 0},
+	{0},
+};
+
+static int add_pids(struct targets *targets, const char *text)
+{
+	CLEANUP(freep) char *number = NULL;
+	pid_t pid;
+	int err;
+
+	if (strcmp(text, "?"))
+		return targets_add_list(targets, text);
+	err = pick_process(&pid);
+	if (err)
+		return err;
+	return asprintf(&number, "%d", pid) < 0 ? -ENOMEM : targets_add_list(targets, number);
+}
+
+static int add_targets(struct targets *targets, int key, const char *arg)
+{
+	switch (key) {
+	case OPT_COMM:
+		return targets_add_named(targets, arg);
+	case OPT_CGROUP:
+		return targets_add_cgroup(targets, arg);
+	case OPT_CONTAINER:
+		return targets_add_container(targets, arg);
+	default:
+		return add_pids(targets, arg);
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct attach_options *attach = state->input;
+	int err;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &attach->options;
+		return 0;
+	case 'p':
+	case OPT_COMM:
+	case OPT_CGROUP:
+	case OPT_CONTAINER:
+	case ARGP_KEY_ARG:
+		err = add_targets(&attach->targets, key, arg);
+		if (key == OPT_COMM || key == OPT_CGROUP || key == OPT_CONTAINER)
+			attach->options.capture.skip_ended = true;
+		if (err == -EINVAL)
+			argp_error(state, "%s", fail_message(err));
+		else if (err)
+			exit(report(err, STATUS_FAILED));
+		return 0;
+	case ARGP_KEY_END:
+		if (!attach->targets.cnt)
+			argp_error(state, "no process to attach to: give -p PID, --comm NAME, --cgroup PATH, "
+					  "--container ID, or ?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{.argp = &capture_argp}, {0}};
+
+static const struct argp argp = {
+	.children = children,
+	.options = table,
+	.parser = parse,
+	.args_doc = "[PID[,PID...]|?]",
+	.doc = "  trailcam attach -p 4711 -t handle_request\n"
+	       "  trailcam attach --comm nginx --follow-forks -t ngx_http_process_request\n"
+	       "  trailcam attach ?\n\n"
+	       "Trace running processes, wait for the first call of the trigger's function, and write every "
+	       "function "
+	       "call that led up to it. Ctrl-C ends the recording where it is. The processes run on "
+	       "afterwards.\v"
+	       "Exit status: 0: a trace was written; 1: none was: a failure, or the crash that was waited "
+	       "for did not come; 2: wrong usage.",
+};
+
+static int attach_to(void *ctx)
+{
+	const struct capture_options *options = ctx;
+	CLEANUP(capture_freep) struct capture *capture = NULL;
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	enum capture_end end;
+	bool exec_failed;
+	int err = capture_new(&capture, &options->capture);
+
+	if (!err) {
+		log_debug("attached");
+		err = capture_run(capture, &snapshot, &end, &exec_failed);
+	}
+	if (err)
+		return report(err, STATUS_FAILED);
+	if (interrupt_orphaned())
+		return STATUS_FAILED;
+	if (capture_is_unwanted(options, end)) {
+		log_say("no hit: nothing is written");
+		return STATUS_FAILED;
+	}
+	say_capture_end(options, capture, snapshot, end,
+			options->capture.pid_cnt > 1 ? "the last target" : "the target",
+			end == CAPTURE_EXITED ? capture_wait(capture) : 0);
+	if (options->capture.until.multi_snapshot)
+		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
+	err = save_and_decode(options, snapshot, capture, end);
+	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+}
+
+int cmd_attach(int argc, char **argv)
+{
+	struct attach_options attach = {.options = CAPTURE_OPTIONS_DEFAULT};
+	int err, status;
+
+	attach.options.capture.max_stall_ns = MAX_STALL_NS;
+	argp_err_exit_status = STATUS_USAGE;
+	argv[0] = (char *)"trailcam attach";
+	options_parse(&argp, argc, argv, 0, &attach);
+	attach.options.capture.pids = attach.targets.pids;
+	attach.options.capture.pid_cnt = attach.targets.cnt;
+	err = capture_options_check(&attach.options);
+	if (!err)
+		err = capture_options_pick(&attach.options);
+	status = err ? report(err, STATUS_FAILED) : front_run(attach_to, &attach.options);
+	targets_release(&attach.targets);
+	return status;
+}

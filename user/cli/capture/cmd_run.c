@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run: capture and decode in one go. The program has the terminal, its exit status becomes ours, and a signal that kills it kills us;
+ * what we have to say goes to stderr.
+ */
+#include "cli/cli.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "capture/interrupt.h"
+#include "cli/capture/capture_options.h"
+#include "cli/front.h"
+#include "process/launch.h"
+#include "process/program.h"
+
+struct run_options {
+	struct capture_options options;
+	char **program;
+	struct launch_signals signals;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct run_options *run = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &run->options;
+		return 0;
+	case ARGP_KEY_ARG:
+		/* The first word that is no option is the program; all that follows is its own. */
+		run->program = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no program to run: trailcam run [OPTION...] -- PROGRAM [ARG...]");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{.argp = &capture_argp}, {0}};
+
+static const struct argp argp = {
+	.children = children,
+	.parser = parse,
+	.args_doc = "[--] PROGRAM [ARG...]",
+	.doc = "  trailcam run -t main -- ls\n"
+	       "  trailcam run -t libc.so.6:malloc -o malloc.fxt.gz -- ls\n"
+	       "  trailcam run --step-from main -t libc.so.6:write -- ls\n\n"
+	       "Run PROGRAM, wait for the first call of the trigger's function, and write every function "
+	       "call that led up to "
+	       "it. Without a hit the trace shows what came before the program's end, or before Ctrl-C.\v"
+	       "The exit status is PROGRAM's own. 125: trailcam itself failed; 126: PROGRAM cannot be "
+	       "executed; 127: it was not "
+	       "found.",
+};
+
+static int status_of(int err)
+{
+	return err == -ENOENT ? STATUS_RUN_NOT_FOUND : STATUS_RUN_CANNOT_EXECUTE;
+}
+
+static int run_program(void *ctx)
+{
+	const struct capture_options *options = ctx;
+	CLEANUP(capture_freep) struct capture *capture = NULL;
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	enum capture_end end;
+	bool exec_failed;
+	int err, status;
+
+	err = capture_new(&capture, &options->capture);
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
+	err = capture_run(capture, &snapshot, &end, &exec_failed);
+	if (err)
+		return report(err, exec_failed ? status_of(err) : STATUS_RUN_FAILED);
+	if (interrupt_orphaned())
+		return STATUS_RUN_FAILED;
+	if (capture_is_unwanted(options, end)) {
+		log_say("no hit: nothing is written");
+		return end_as(capture_wait(capture));
+	}
+	say_capture_end(options, capture, snapshot, end, "the program",
+			end == CAPTURE_EXITED ? capture_wait(capture) : 0);
+	if (options->capture.until.multi_snapshot)
+		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
+	err = save_and_decode(options, snapshot, capture, end);
+	if (err)
+		report(err, STATUS_RUN_FAILED);
+	status = capture_wait(capture);
+	return err ? STATUS_RUN_FAILED : end_as(status);
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct run_options run = {.options = CAPTURE_OPTIONS_DEFAULT};
+	struct capture_config *capture = &run.options.capture;
+	CLEANUP(freep) char *path = NULL, *binary = NULL;
+	int err;
+
+	launch_note_signals(&run.signals);
+	capture->signals = &run.signals;
+	argp_err_exit_status = STATUS_RUN_FAILED;
+	argv[0] = (char *)"trailcam run";
+	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &run);
+	capture->argv = run.program;
+	err = program_find(run.program[0], &path);
+	if (err)
+		return report(err, status_of(err));
+	capture->path = path;
+	err = program_binary(path, &binary);
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
+	capture->binary = binary;
+	err = capture_options_check(&run.options);
+	if (!err)
+		err = capture_options_pick(&run.options);
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
+	return front_run(run_program, &run.options);
+}

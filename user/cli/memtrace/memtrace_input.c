@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/memtrace/memtrace.h"
+
+enum {
+	OPT_AFTER = 3072,
+	OPT_BEFORE,
+	OPT_MIN_SIZE,
+	OPT_MAX_SIZE,
+	OPT_MIN_LIFETIME,
+	OPT_MAX_LIFETIME,
+	OPT_FUNCTION,
+	OPT_ALLOCATED_IN,
+	OPT_SOURCE,
+	OPT_LIVE,
+	OPT_PEAK,
+};
+
+static const struct argp_option table[] = {
+	{"after", OPT_AFTER, "TIME", 0, "are made this long after the trace began, or later (1.5s, 200ms)",
+	 31},
+	{"before", OPT_BEFORE, "TIME", 0, "are made earlier than this", 31},
+	{"min-size", OPT_MIN_SIZE, "SIZE", 0, "are of so many bytes or more (4k, 1M)", 31},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0, "are of so many bytes at most", 31},
+	{"min-lifetime", OPT_MIN_LIFETIME, "TIME", 0, "live this long or longer, or to the end", 31},
+	{"max-lifetime", OPT_MAX_LIFETIME, "TIME", 0, "live this long at most", 31},
+	{"function", OPT_FUNCTION, "GLOB", 0,
+	 "have a function of this name, or one that matches, in their call stack", 31},
+	{"allocated-in", OPT_ALLOCATED_IN, "GLOB", 0, "are made by such a function itself", 31},
+	{"source", OPT_SOURCE, "minor|major|external", 0,
+	 "are made there: in OCaml's heaps, or outside of them; may be given several times", 31},
+	{"live", OPT_LIVE, NULL, 0, "are never collected within the trace", 31},
+	{"peak", OPT_PEAK, NULL, 0, "are alive, of all those that the others select, when the most is", 31},
+	{0},
+};
+
+const char *memtrace_source_name(enum memtrace_source source)
+{
+	static const char *const names[] = {
+		[MEMTRACE_MINOR] = "minor",
+		[MEMTRACE_MAJOR] = "major",
+		[MEMTRACE_EXTERNAL] = "external",
+	};
+
+	_Static_assert(ARRAY_SIZE(names) == MEMTRACE_SOURCE_CNT, "a name for each source");
+	return names[source];
+}
+
+/* Part of a microsecond is a whole one, so that no limit becomes none. */
+static uint64_t time_option(struct argp_state *state, const char *option, const char *arg)
+{
+	uint64_t ns = 0;
+
+	if (parse_duration(option, arg, &ns))
+		argp_error(state, "%s", fail_message(-EINVAL));
+	return (ns + 999) / 1000;
+}
+
+static uint64_t size_option(struct argp_state *state, const char *option, const char *arg)
+{
+	size_t size = 0;
+
+	if (parse_size(arg, &size))
+		argp_error(state, "%s: %s", option, fail_message(-EINVAL));
+	return size;
+}
+
+static unsigned int source_option(struct argp_state *state, const char *arg)
+{
+	for (enum memtrace_source source = 0; source < MEMTRACE_SOURCE_CNT; source++)
+		if (!strcmp(arg, memtrace_source_name(source)))
+			return 1u << source;
+	usage_error(state, "--source: there is no '%s': use minor, major or external", arg);
+	return 0;
+}
+
+static void check(struct argp_state *state, const struct memtrace_filter *filter)
+{
+	if (filter->before_us && filter->after_us >= filter->before_us)
+		argp_error(state, "--after is not before --before: no allocation is in between");
+	if (filter->max_bytes && filter->min_bytes > filter->max_bytes)
+		argp_error(state, "--min-size is above --max-size: no allocation is both");
+	if (filter->max_lifetime_us && filter->min_lifetime_us > filter->max_lifetime_us)
+		argp_error(state, "--min-lifetime is above --max-lifetime: no allocation has both");
+	if (filter->live && filter->max_lifetime_us)
+		argp_error(
+			state,
+			"--live and --max-lifetime: what is never collected has no end; give one of the two");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct memtrace_input *input = state->input;
+	struct memtrace_filter *filter = &input->filter;
+
+	switch (key) {
+	case OPT_AFTER:
+		filter->after_us = time_option(state, "--after", arg);
+		return 0;
+	case OPT_BEFORE:
+		filter->before_us = time_option(state, "--before", arg);
+		return 0;
+	case OPT_MIN_SIZE:
+		filter->min_bytes = size_option(state, "--min-size", arg);
+		return 0;
+	case OPT_MAX_SIZE:
+		filter->max_bytes = size_option(state, "--max-size", arg);
+		if (!filter->max_bytes)
+			argp_error(state, "--max-size: give at least 1");
+		return 0;
+	case OPT_MIN_LIFETIME:
+		filter->min_lifetime_us = time_option(state, "--min-lifetime", arg);
+		return 0;
+	case OPT_MAX_LIFETIME:
+		filter->max_lifetime_us = time_option(state, "--max-lifetime", arg);
+		return 0;
+	case OPT_FUNCTION:
+		filter->function = arg;
+		return 0;
+	case OPT_ALLOCATED_IN:
+		filter->allocated_in = arg;
+		return 0;
+	case OPT_SOURCE:
+		filter->sources |= source_option(state, arg);
+		return 0;
+	case OPT_LIVE:
+		filter->live = true;
+		return 0;
+	case OPT_PEAK:
+		filter->peak = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (input->path)
+			usage_error(state, "one trace at a time, please: '%s' is one too many", arg);
+		input->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!input->path)
+			argp_error(state, "no trace given (a file that memtrace wrote, usually .ctf)");
+		check(state, filter);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp memtrace_input_argp = {.options = table, .parser = parse};
+
+int memtrace_end(const struct memtrace *trace, int err)
+{
+	struct memtrace_reader_counts counts = memtrace_reader_counts(trace->reader);
+
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = fail_errno(-errno, "cannot write to standard output");
+	if (err == -ENOMEM)
+		err = fail(err, "no memory for so many allocations");
+	if (err)
+		return report(err, STATUS_FAILED);
+	if (counts.foreign_packets)
+		log_say("%" PRIu64 " packet%s of another process %s left out", counts.foreign_packets,
+			counts.foreign_packets == 1 ? "" : "s", counts.foreign_packets == 1 ? "was" : "were");
+	if (counts.truncated)
+		log_say("the last packet of the trace is cut off, and was left out");
+	if (!trace->damage)
+		return STATUS_OK;
+	log_say("%s; this is what came before", trace->damage);
+	return STATUS_FAILED;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * memtrace record: the allocations of a program that is started, or of a process that runs. Nobody is stopped: a program that is started has the terminal and its
+ * exit status becomes ours, as with run; a process is left as it was found.
+ */
+#include <poll.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/progress.h"
+#include "bpf/alloc_probe.h"
+#include "capture/interrupt.h"
+#include "cli/cli.h"
+#include "cli/front.h"
+#include "cli/memtrace/memtrace.h"
+#include "cli/outputs.h"
+#include "cli/talk.h"
+#include "ctf/reader.h"
+#include "heap/recording.h"
+#include "process/attach_check.h"
+#include "process/command_line.h"
+#include "process/launch.h"
+#include "process/program.h"
+#include "source/alloc/preload.h"
+
+enum {
+	INTERVAL = 512 << 10,
+	STACK_BYTES = 32 << 10,
+	LIVE_MAX = 1 << 20,
+	POLL_MS = 20, /* records are taken at least that often */
+};
+
+enum {
+	OPT_INTERVAL = 1024,
+	OPT_ALLOCATOR,
+	OPT_CALL_GRAPH,
+	OPT_LIVE_MAX,
+	OPT_DURATION,
+	OPT_LINK,
+	OPT_SAMPLER,
+	OPT_MMAP,
+};
+
+struct record_options {
+	struct alloc_recorder_config recorder;
+	char **program;	  /* NULL: recorder.pid */
+	const char *path; /* what it executes */
+	struct launch_signals signals;
+	bool preload; /* --sampler preload */
+	char *output;
+	uint64_t duration_ns; /* 0: until it ends */
+};
+
+static const struct argp_option table[] = {
+	{"pid", 'p', "PID", 0, "Record a process that runs, until it ends or Ctrl-C", 0},
+	{"output", 'o', "FILE", 0, "Write to FILE (default: the program's name and .ctf)", 0},
+	{"interval", OPT_INTERVAL, "SIZE", 0,
+	 "Mean distance of samples in allocated bytes (default: 512k); 1: record every allocation", 1},
+	{"call-graph", OPT_CALL_GRAPH, "dwarf[,SIZE]|fp", 0,
+	 "How call stacks are found: from SIZE bytes of the stack (default: dwarf,32k), or by frame pointers",
+	 1},
+	{"allocator", OPT_ALLOCATOR, "NAME|LIBRARY", 0,
+	 "Whose functions are probed: jemalloc, tcmalloc, mimalloc, or a file's (default: those that the "
+	 "program calls)",
+	 1},
+	{"sampler", OPT_SAMPLER, "auto|uprobes|usdt|preload", 0,
+	 "Who samples: probes on every call of the allocator, at about a microsecond each; the allocator, if "
+	 "it "
+	 "has the USDT probes otel_memory:alloc and otel_memory:free; a library that is preloaded and has "
+	 "them, at "
+	 "nanoseconds (default: auto: usdt where that library is loaded, else uprobes)",
+	 1},
+	{"live-max", OPT_LIVE_MAX, "N", 0,
+	 "Follow so many sampled allocations to their end at once (default: 1048576)", 1},
+	{"mmap", OPT_MMAP, NULL, 0,
+	 "Memory that the program maps for itself (mmap, mremap: arenas) is an allocation, too", 1},
+	{"duration", OPT_DURATION, "TIME", 0, "Stop after this time: 10s", 1},
+	{"attach-via", OPT_LINK, "auto|uprobe_session|uprobe_multi|perf_uprobe", 0,
+	 "How probes are attached (default: auto)", 2},
+	{0},
+};
+
+/* ---- options ---- */
+
+static int parse_call_graph(const char *text, uint32_t *ret_stack_bytes)
+{
+	size_t bytes = STACK_BYTES;
+	int err = 0;
+
+	if (!strcmp(text, "fp")) {
+		*ret_stack_bytes = 0;
+		return 0;
+	}
+	if (!strncmp(text, "dwarf,", 6))
+		err = parse_size(text + 6, &bytes);
+	else if (strcmp(text, "dwarf"))
+		return fail(-EINVAL, "--call-graph: '%s' is none of dwarf, dwarf,SIZE, fp", text);
+	if (err || !bytes || bytes > ALLOC_STACK_MAX || bytes % ALLOC_STACK_STEP)
+		return fail(-EINVAL, "--call-graph: the size of a stack is a multiple of %d bytes, up to %dk",
+			    ALLOC_STACK_STEP, ALLOC_STACK_MAX >> 10);
+	*ret_stack_bytes = (uint32_t)bytes;
+	return 0;
+}
+
+static int parse_link(const char *text, enum alloc_link *ret_link)
+{
+	static const char *const names[] = {"auto", "uprobe_session", "uprobe_multi", "perf_uprobe"};
+	int choice = 0, err = parse_choice("--attach-via", text, names, ARRAY_SIZE(names), &choice);
+
+	if (!err)
+		*ret_link = (enum alloc_link)choice;
+	return err;
+}
+
+static int parse_sampler(const char *text, struct record_options *options)
+{
+	static const char *const names[] = {"auto", "uprobes", "usdt", "preload"};
+	static const enum alloc_sampler samplers[] = {ALLOC_SAMPLER_AUTO, ALLOC_SAMPLER_UPROBES,
+						      ALLOC_SAMPLER_USDT, ALLOC_SAMPLER_USDT};
+	int choice = 0, err = parse_choice("--sampler", text, names, ARRAY_SIZE(names), &choice);
+
+	options->recorder.sampler = samplers[choice];
+	options->preload = !strcmp(names[choice], "preload");
+	return err;
+}
+
+static int parse_pid(const char *text, pid_t *ret_pid)
+{
+	uint64_t pid;
+	int err = parse_count("--pid", text, &pid);
+
+	if (!err && (!pid || pid > INT32_MAX))
+		err = fail(-EINVAL, "--pid: %s is no process", text);
+	if (!err)
+		*ret_pid = (pid_t)pid;
+	return err;
+}
+
+static int parse_live_max(const char *text, uint32_t *ret_max)
+{
+	uint64_t max;
+	int err = parse_count("--live-max", text, &max);
+
+	if (!err && (!max || max > 1 << 28))
+		err = fail(-EINVAL, "--live-max: give a number from 1 to %d", 1 << 28);
+	if (!err)
+		*ret_max = (uint32_t)max;
+	return err;
+}
+
+static int parse_option(struct record_options *options, int key, char *arg)
+{
+	struct alloc_recorder_config *recorder = &options->recorder;
+
+	switch (key) {
+	case 'p':
+		return parse_pid(arg, &recorder->pid);
+	case 'o':
+		options->output = arg;
+		return 0;
+	case OPT_INTERVAL:
+		return parse_alloc_interval("--interval", arg, &recorder->interval_bytes);
+	case OPT_CALL_GRAPH:
+		return parse_call_graph(arg, &recorder->stack_bytes);
+	case OPT_ALLOCATOR:
+		recorder->allocator = arg;
+		return 0;
+	case OPT_SAMPLER:
+		return parse_sampler(arg, options);
+	case OPT_MMAP:
+		recorder->mappings = true;
+		return 0;
+	case OPT_LIVE_MAX:
+		return parse_live_max(arg, &recorder->live_max);
+	case OPT_DURATION:
+		return parse_duration("--duration", arg, &options->duration_ns);
+	case OPT_LINK:
+		return parse_link(arg, &recorder->link);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct record_options *options = state->input;
+	int err;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		/* The first word that is no option is the program; all that follows is its own. */
+		options->program = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->program == !options->recorder.pid)
+			argp_error(state, "give either a program to run, behind --, or -p PID");
+		if (options->preload && options->recorder.pid)
+			argp_error(state,
+				   "--sampler preload takes a program to run: nothing can be preloaded into "
+				   "one that runs");
+		if (options->preload && options->recorder.allocator)
+			argp_error(state,
+				   "--sampler preload stands before any allocator: leave out --allocator");
+		return 0;
+	default:
+		err = parse_option(options, key, arg);
+		if (err && err != ARGP_ERR_UNKNOWN)
+			argp_error(state, "%s", fail_message(err));
+		return err;
+	}
+}
+
+static const struct argp_child children[] = {{.argp = &talk_argp}, {0}};
+
+static const struct argp argp = {
+	.children = children,
+	.options = table,
+	.parser = parse,
+	.args_doc = "-- PROGRAM [ARG...]\n-p PID",
+	.doc = "  trailcam memtrace record -- ./server\n"
+	       "  trailcam memtrace record --interval 64k -o parse.ctf -- ./parse big.xml\n"
+	       "  trailcam memtrace record -p 4711 --duration 30s\n\n"
+	       "Sample what a program allocates: where, how much, and until when it lives. The trace is one "
+	       "of memtrace, for the other commands of 'trailcam memtrace' and for OCaml's viewer.\v"
+	       "The exit status is PROGRAM's own; 125: trailcam itself failed or was used wrongly; 126: "
+	       "PROGRAM cannot be executed; 127: it was not found. With -p: 0: a trace was written; 1: none "
+	       "was.",
+};
+
+/* ---- recording ---- */
+
+static bool is_over(const struct record_options *options, uint64_t start_ns)
+{
+	return interrupt_pending() ||
+	       (options->duration_ns && clock_ns(CLOCK_MONOTONIC) - start_ns >= options->duration_ns);
+}
+
+static void tell_progress(const struct alloc_recording *recording)
+{
+	char samples[PROGRESS_NUMBER_BYTES];
+
+	progress_tell("%s samples, %.0f s; Ctrl-C ends it",
+		      progress_number(alloc_recording_counts(recording).allocs, samples), progress_seconds());
+}
+
+/* Until the process ends or the user has enough. */
+static int follow(const struct record_options *options, struct alloc_recording *recording)
+{
+	CLEANUP(closep) int pidfd = (int)syscall(SYS_pidfd_open, options->recorder.pid, 0);
+	struct pollfd wait[] = {{.fd = pidfd, .events = POLLIN},
+				{.fd = alloc_recording_fd(recording), .events = POLLIN}};
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+	int cnt = 0;
+
+	if (pidfd < 0)
+		return fail_errno(-errno, "cannot wait for process %d", options->recorder.pid);
+	while (cnt >= 0 && !wait[0].revents && !is_over(options, start_ns)) {
+		poll(wait, ARRAY_SIZE(wait), cnt ? 0 : POLL_MS);
+		cnt = alloc_recording_take(recording);
+		if (progress_is_due())
+			tell_progress(recording);
+	}
+	progress_end();
+	return cnt < 0 ? cnt : alloc_recording_finish(recording);
+}
+
+static void say_counts(const struct record_options *options, const struct alloc_recording *recording)
+{
+	struct alloc_recording_counts counts = alloc_recording_counts(recording);
+
+	if (counts.recorder.is_estimated)
+		log_say("%llu samples stand for %llu bytes; %llu of them are in %s, and the ends of %llu",
+			(unsigned long long)counts.recorder.calls, (unsigned long long)counts.recorder.bytes,
+			(unsigned long long)counts.allocs, options->output, (unsigned long long)counts.ends);
+	else
+		log_say("%llu allocations of %llu bytes were asked for; %llu of them are in %s, and the ends "
+			"of %llu",
+			(unsigned long long)counts.recorder.calls, (unsigned long long)counts.recorder.bytes,
+			(unsigned long long)counts.allocs, options->output, (unsigned long long)counts.ends);
+	if (counts.recorder.lost)
+		log_say("%llu records were lost: they came faster than they could be written, and their "
+			"samples are [lost records] in the trace; a larger --interval, or --call-graph fp, "
+			"helps",
+			(unsigned long long)counts.recorder.lost);
+	if (counts.recorder.forgotten)
+		log_say("the ends of %llu sampled allocations were not followed (--live-max)",
+			(unsigned long long)counts.recorder.forgotten);
+}
+
+static int finish(const struct record_options *options, const struct alloc_recording *recording,
+		  struct output **output, int err)
+{
+	if (!err)
+		err = output_close(TAKE_PTR(*output));
+	if (!err)
+		say_counts(options, recording);
+	return err;
+}
+
+static int choose_output(struct record_options *options, const char *program)
+{
+	if (options->output)
+		return output_check_input(options->output, program, "run");
+	if (asprintf(&options->output, "%s.ctf", path_name(program)) < 0)
+		return -ENOMEM;
+	return outputs_check_default(options->output, memtrace_reader_is(options->output));
+}
+
+/* ---- a process ---- */
+
+static int attach(struct record_options *options)
+{
+	CLEANUP(alloc_recording_freep) struct alloc_recording *recording = NULL;
+	CLEANUP(output_abortp) struct output *output = NULL;
+	CLEANUP(freep) char *line = NULL;
+	pid_t pid = options->recorder.pid;
+	char exe[64], path[4096] = "";
+	int err = attach_check(pid);
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
+	options->recorder.exe = exe;
+	options->recorder.is_running = true;
+	if (!err)
+		err = command_line_of_pids(&pid, 1, &line);
+	if (!err && readlink(exe, path, sizeof(path) - 1) < 0)
+		err = fail_errno(-errno, "cannot read %s", exe);
+	if (!err)
+		err = choose_output(options, path);
+	if (!err)
+		err = output_open(&output, options->output);
+	if (!err)
+		err = alloc_recording_new(&recording, &options->recorder, line, output);
+	if (err)
+		return err;
+	interrupt_watch(0);
+	log_debug("attached");
+	return finish(options, recording, &output, follow(options, recording));
+}
+
+/* ---- a program ---- */
+
+static int status_of(int err)
+{
+	return err == -ENOENT ? STATUS_RUN_NOT_FOUND : STATUS_RUN_CANNOT_EXECUTE;
+}
+
+/* What is loaded there samples with the interval that is recorded. */
+static int preload(struct record_options *options, char **ret_library)
+{
+	int err = options->preload ? alloc_preload(options->recorder.exe, options->recorder.interval_bytes,
+						   ret_library)
+				   : 0;
+
+	if (!err && options->preload)
+		options->recorder.allocator = *ret_library;
+	return err ? fail_prefix(err, "--sampler preload") : 0;
+}
+
+static int prepare(struct record_options *options, struct launch *launch, struct output **output,
+		   struct alloc_recording **recording)
+{
+	CLEANUP(freep) char *line = NULL, *library = NULL;
+	const struct launch_program program = {.path = options->path,
+					       .argv = options->program,
+					       .signals = &options->signals,
+					       .is_untraced = true};
+	int err = preload(options, &library);
+
+	if (!err)
+		err = launch_prepare(launch, &program);
+	options->recorder.pid = launch->pid;
+	if (!err)
+		err = command_line_of_argv(options->program, &line);
+	if (!err)
+		err = choose_output(options, options->path);
+	if (!err)
+		err = output_open(output, options->output);
+	return err ? err : alloc_recording_new(recording, &options->recorder, line, *output);
+}
+
+static int run_prepared(struct record_options *options, struct launch *launch, struct output **output,
+			struct alloc_recording *recording)
+{
+	int err, wait_status = 0;
+
+	interrupt_watch(launch->pid);
+	launch_go(launch);
+	err = launch_error(launch, options->path);
+	if (err) {
+		waitpid(launch->pid, NULL, 0);
+		return report(err, status_of(err));
+	}
+	err = finish(options, recording, output, follow(options, recording));
+	if (err)
+		report(err, STATUS_RUN_FAILED);
+	while (waitpid(launch->pid, &wait_status, 0) < 0 && errno == EINTR)
+		;
+	return err ? STATUS_RUN_FAILED : end_as(wait_status);
+}
+
+static int run(struct record_options *options)
+{
+	CLEANUP(alloc_recording_freep) struct alloc_recording *recording = NULL;
+	CLEANUP(output_abortp) struct output *output = NULL;
+	CLEANUP(launch_release) struct launch launch = {.go_fd = -1, .err_fd = -1};
+	CLEANUP(freep) char *path = NULL, *binary = NULL;
+	int err = program_find(options->program[0], &path);
+
+	if (err)
+		return report(err, status_of(err));
+	err = program_binary(path, &binary);
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
+	options->path = path;
+	options->recorder.exe = binary;
+	err = prepare(options, &launch, &output, &recording);
+	if (err)
+		return report(err, STATUS_RUN_FAILED);
+	return run_prepared(options, &launch, &output, recording);
+}
+
+int memtrace_record(int argc, char **argv)
+{
+	struct record_options options = {
+		.recorder = {.interval_bytes = INTERVAL, .stack_bytes = STACK_BYTES, .live_max = LIVE_MAX},
+	};
+	int err;
+
+	launch_note_signals(&options.signals);
+	argp_err_exit_status = STATUS_RUN_FAILED;
+	argv[0] = (char *)"trailcam memtrace record";
+	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &options);
+	if (options.program)
+		return run(&options);
+	err = attach(&options);
+	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/show/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/sort.h"
+#include "base/spill.h"
+#include "timeline/profile_diff.h"
+
+enum { LEAST_SHARE = 1000 }; /* differences of less than this part of the whole are not shown */
+
+bool report_has_thread(const struct report *report, int32_t tid)
+{
+	return !report->options->thread || report->options->thread == tid;
+}
+
+/* ---- the trace as a whole ---- */
+
+static void widen(struct report_trace *trace, uint64_t from_ns, uint64_t to_ns)
+{
+	trace->first_ns = from_ns < trace->first_ns ? from_ns : trace->first_ns;
+	trace->last_ns = to_ns > trace->last_ns ? to_ns : trace->last_ns;
+}
+
+static void measure(struct report_trace *trace, const struct timeline_thread *thread)
+{
+	trace->threads++;
+	trace->calls += thread->slice_cnt;
+	for (size_t i = 0; i < thread->slice_cnt; i++) {
+		SPILL_PASS(thread->slices, i);
+		if (!thread->slices[i].depth)
+			widen(trace, thread->slices[i].start_ns, thread->slices[i].end_ns);
+	}
+	trace->gaps += timeline_thread_gaps(thread);
+	for (size_t i = 0; i < thread->instant_cnt; i++)
+		widen(trace, thread->instants[i].time_ns, thread->instants[i].time_ns);
+}
+
+static int load(struct report *report, const char *path)
+{
+	struct report_trace *trace = &report->traces[report->trace_cnt++];
+	int err = decode_file(&trace->decoded, path, &report->options->decode);
+
+	if (err)
+		return err;
+	trace->path = path;
+	trace->timeline = decoded_timeline(trace->decoded);
+	trace->first_ns = UINT64_MAX;
+	for (size_t i = 0; i < trace->timeline->thread_cnt; i++)
+		if (report_has_thread(report, trace->timeline->threads[i].tid))
+			measure(trace, &trace->timeline->threads[i]);
+	for (size_t i = 0; i < trace->timeline->hit_cnt; i++) {
+		const struct timeline_hit *hit = &trace->timeline->hits[i];
+
+		if (!report_has_thread(report, (int32_t)hit->hit.tid))
+			continue;
+		trace->hits++;
+		widen(trace, hit->time_ns, hit->time_ns);
+	}
+	if (trace->first_ns > trace->last_ns)
+		trace->first_ns = trace->last_ns;
+	return 0;
+}
+
+static int check_thread(const struct report *report)
+{
+	const struct timeline *timeline = report->traces[0].timeline;
+
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		if (report_has_thread(report, timeline->threads[i].tid))
+			return 0;
+	if (!report->options->thread)
+		return 0;
+	return fail(-ENOENT, "%s: there is no thread %d in it%s", report->options->path,
+		    report->options->thread,
+		    timeline->thread_cnt ? "; without --thread the report lists them" : "");
+}
+
+/* ---- hits ---- */
+
+/* The first ones and the last ones, half of what is wanted each. */
+static int choose_hits(struct report *report)
+{
+	const struct timeline *timeline = report->traces[0].timeline;
+	size_t wanted = report->options->hits, kept = 0, first;
+
+	report->hits = calloc(timeline->hit_cnt + 1, sizeof(*report->hits));
+	if (!report->hits)
+		return -ENOMEM;
+	for (size_t i = 0; i < timeline->hit_cnt; i++)
+		if (report_has_thread(report, (int32_t)timeline->hits[i].hit.tid))
+			report->hits[report->hit_total++] = i;
+	if (report->hit_total <= wanted) {
+		report->hit_cnt = report->hit_total;
+		return 0;
+	}
+	first = wanted - wanted / 2;
+	for (size_t i = 0; i < report->hit_total; i++)
+		if (i < first || i >= report->hit_total - wanted / 2)
+			report->hits[kept++] = report->hits[i];
+	report->hit_cnt = kept;
+	return 0;
+}
+
+int report_lead_up(const struct report *report, const struct timeline_hit *hit, struct lead_up *ret_lead_up)
+{
+	const struct timeline *timeline = report->traces[0].timeline;
+	bool at_entry = hit->symbol && hit->hit.begin_ns == hit->hit.time_ns;
+	const char *function = at_entry ? hit->symbol->name : NULL;
+	/* What ends when a call returned that was hit is over. */
+	uint64_t moment_ns = hit->time_ns + (hit_is_return(&hit->hit) ? 1 : 0);
+
+	*ret_lead_up = (struct lead_up){0};
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		if (timeline->threads[i].tid == (int32_t)hit->hit.tid)
+			return lead_up_find(ret_lead_up, &timeline->threads[i], moment_ns, function,
+					    report->options->calls);
+	return 0;
+}
+
+/* ---- functions ---- */
+
+struct ranked {
+	uint64_t ns, then_ns;
+	size_t function;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->then_ns != b->then_ns)
+		return a->then_ns > b->then_ns ? -1 : 1;
+	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* The first function_cnt of the functions by self or by total time. NULL: no memory. */
+static size_t *rank(const struct report *report, bool by_total)
+{
+	const struct profile *profile = report->profile;
+	struct ranked *ranked = calloc(profile->function_cnt + 1, sizeof(*ranked));
+	size_t *order = calloc(report->function_cnt + 1, sizeof(*order));
+
+	for (size_t i = 0; ranked && i < profile->function_cnt; i++) {
+		const struct profile_sum *sum = &profile->functions[i].sides[0];
+
+		ranked[i] = by_total ? (struct ranked){sum->total_ns, sum->self_ns, i}
+				     : (struct ranked){sum->self_ns, sum->total_ns, i};
+	}
+	if (ranked && order) {
+		sort_array(ranked, profile->function_cnt, sizeof(*ranked), compare);
+		for (size_t i = 0; i < report->function_cnt; i++)
+			order[i] = ranked[i].function;
+	}
+	if (!ranked)
+		freep(&order);
+	free(ranked);
+	return ranked ? order : NULL;
+}
+
+uint64_t report_kind_ns(const struct report *report, enum slice_kind kind)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < report->profile->function_cnt; i++)
+		if (report->profile->functions[i].kind == kind)
+			ns += report->profile->functions[i].sides[0].total_ns;
+	return ns;
+}
+
+/* ---- the whole ---- */
+
+static int count_time(struct report *report)
+{
+	int err = profile_new(&report->profile, report->trace_cnt == 1);
+
+	for (size_t side = 0; side < report->trace_cnt; side++) {
+		const struct timeline *timeline = report->traces[side].timeline;
+
+		for (size_t i = 0; i < timeline->thread_cnt && !err; i++)
+			if (report_has_thread(report, timeline->threads[i].tid))
+				err = profile_add(report->profile, side, &timeline->threads[i]);
+	}
+	return err;
+}
+
+static int describe_one(struct report *report)
+{
+	size_t top = report->options->top, cnt = report->profile->function_cnt;
+
+	report->function_cnt = cnt < top ? cnt : top;
+	report->by_self = rank(report, false);
+	report->by_total = rank(report, true);
+	return report->by_self && report->by_total ? choose_hits(report) : -ENOMEM;
+}
+
+static int compare_two(struct report *report)
+{
+	const struct profile_sum *sides = report->profile->paths[PROFILE_ROOT].sides;
+	uint64_t whole = sides[0].total_ns > sides[1].total_ns ? sides[0].total_ns : sides[1].total_ns;
+
+	return profile_diff(report->profile, report->options->top, whole / LEAST_SHARE, &report->diff,
+			    &report->diff_cnt, &report->diff_left_out);
+}
+
+int report_make(struct report *report, const struct report_options *options)
+{
+	int err;
+
+	*report = (struct report){.options = options};
+	err = load(report, options->path);
+	if (!err)
+		err = check_thread(report);
+	if (!err && options->other)
+		err = load(report, options->other);
+	if (err)
+		return err;
+	err = count_time(report);
+	if (!err)
+		err = options->other ? compare_two(report) : describe_one(report);
+	return err ? fail(err, "no memory to report on %s", options->path) : 0;
+}
+
+void report_release(struct report *report)
+{
+	profile_free(report->profile);
+	for (size_t i = 0; i < PROFILE_SIDES; i++)
+		decoded_free(report->traces[i].decoded);
+	free(report->hits);
+	free(report->by_self);
+	free(report->by_total);
+	free(report->diff);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The keys are listed in trailcam(1). Addresses and registers are text, since readers of JSON keep 53 bits of a number. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/json.h"
+#include "cli/show/report.h"
+#include "timeline/profile_diff.h"
+
+/* ---- what was traced ---- */
+
+static void put_threads(yajl_gen gen, const struct report *report, const struct timeline *timeline)
+{
+	json_key_array(gen, "threads");
+	for (size_t i = 0; i < timeline->thread_cnt; i++) {
+		const struct timeline_thread *thread = &timeline->threads[i];
+
+		if (!report_has_thread(report, thread->tid))
+			continue;
+		yajl_gen_map_open(gen);
+		json_key_integer(gen, "pid", thread->pid);
+		json_key_integer(gen, "tid", thread->tid);
+		json_key_text(gen, "name", thread->name);
+		json_key_number(gen, "calls", thread->slice_cnt);
+		json_key_number(gen, "gaps", timeline_thread_gaps(thread));
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
+static void put_trace(yajl_gen gen, const struct report *report, size_t side)
+{
+	const struct report_trace *trace = &report->traces[side];
+	const struct timeline *timeline = trace->timeline;
+	const struct profile_sum *whole = &report->profile->paths[PROFILE_ROOT].sides[side];
+
+	json_key_map(gen, side ? "other" : "trace");
+	json_key_text(gen, "path", trace->path);
+	json_key_text(gen, "command", timeline->command);
+	json_key_text(gen, "source", timeline->source);
+	json_key_text(gen, "stopped_by", timeline->stopped_by);
+	json_key_number(gen, "realtime_ns", timeline->base_realtime_ns);
+	json_key_number(gen, "first_ns", trace->first_ns);
+	json_key_number(gen, "last_ns", trace->last_ns);
+	json_key_number(gen, "calls", trace->calls);
+	json_key_number(gen, "gaps", trace->gaps);
+	json_key_number(gen, "hits", trace->hits);
+	json_key_number(gen, "total_ns", whole->total_ns);
+	put_threads(gen, report, timeline);
+	yajl_gen_map_close(gen);
+}
+
+/* ---- hits ---- */
+
+static void put_state(yajl_gen gen, const struct hit *hit)
+{
+	char name[8];
+
+	json_key_map(gen, "args");
+	for (size_t i = 0; i < HIT_ARG_CNT; i++) {
+		if (!(hit->args_known & 1u << i))
+			continue;
+		snprintf(name, sizeof(name), "arg%zu", i);
+		json_key_hex(gen, name, hit->args[i]);
+	}
+	yajl_gen_map_close(gen);
+	json_key_map(gen, "registers");
+	for (unsigned int i = 0; i < HIT_REG_CNT; i++)
+		if (hit_reg_name(i))
+			json_key_hex(gen, hit_reg_name(i), hit->regs[i]);
+	yajl_gen_map_close(gen);
+	json_key_hex(gen, "return_address", hit->return_address);
+}
+
+static void put_values(yajl_gen gen, const struct timeline_hit *placed)
+{
+	json_key_map(gen, "values");
+	for (size_t i = 0; i < placed->value_cnt; i++) {
+		if (placed->values[i].text)
+			json_key_text(gen, placed->values[i].name, placed->values[i].text);
+		else
+			json_key_null(gen, placed->values[i].name);
+	}
+	yajl_gen_map_close(gen);
+}
+
+static void put_stack(yajl_gen gen, const struct timeline_hit *placed)
+{
+	json_key_array(gen, "stack");
+	for (size_t i = 0; i < placed->stack_cnt; i++) {
+		yajl_gen_map_open(gen);
+		json_key_hex(gen, "ip", placed->stack_ips[i]);
+		json_key_text(gen, "name", placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
+static int put_calls(yajl_gen gen, const struct report *report, const struct timeline_hit *placed)
+{
+	struct lead_up lead_up;
+	int err = report_lead_up(report, placed, &lead_up);
+
+	if (err)
+		return err;
+	json_key_array(gen, "calls_before");
+	for (size_t i = 0; i < lead_up.cnt; i++) {
+		const struct slice *slice = lead_up.calls[i].slice;
+
+		yajl_gen_map_open(gen);
+		json_key_text(gen, "name", slice_name(slice));
+		json_key_text(gen, "kind", slice_kind_name(slice->kind));
+		json_key_number(gen, "depth", slice->depth);
+		json_key_number(gen, "start_ns", slice->start_ns);
+		json_key_number(gen, "end_ns", slice->end_ns);
+		json_key_bool(gen, "open", lead_up.calls[i].is_open);
+		json_key_bool(gen, "outer", i < lead_up.outer_cnt);
+		json_key_bool(gen, "inferred_start", slice->flags & SLICE_INFERRED_START);
+		json_key_text(gen, "known", slice_certainty(slice));
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	lead_up_release(&lead_up);
+	return 0;
+}
+
+static int put_hit(yajl_gen gen, const struct report *report, size_t index)
+{
+	const struct timeline *timeline = report->traces[0].timeline;
+	const struct timeline_hit *placed = &timeline->hits[index];
+	const struct hit *hit = &placed->hit;
+	char comm[HIT_COMM_BYTES + 1] = "";
+	int err;
+
+	memcpy(comm, hit->comm, HIT_COMM_BYTES);
+	yajl_gen_map_open(gen);
+	json_key_number(gen, "number", index + 1);
+	json_key_text(gen, "trigger", timeline_trigger(timeline, &placed->hit));
+	json_key_number(gen, "time_ns", placed->time_ns);
+	json_key_number(gen, "monotonic_ns", hit->time_ns);
+	json_key_number(gen, "pid", hit->pid);
+	json_key_number(gen, "tid", hit->tid);
+	json_key_text(gen, "comm", comm);
+	json_key_number(gen, "cpu", hit->cpu);
+	json_key_number(gen, "elapsed_ns", hit->time_ns - hit->begin_ns);
+	json_key_number(gen, "goroutine", hit->goroutine);
+	json_key_number(gen, "trace_stopped_after_ns", hit->stopped_ns ? hit->stopped_ns - hit->time_ns : 0);
+	put_state(gen, hit);
+	put_values(gen, placed);
+	put_stack(gen, placed);
+	err = put_calls(gen, report, placed);
+	yajl_gen_map_close(gen);
+	return err;
+}
+
+static int put_hits(yajl_gen gen, const struct report *report)
+{
+	int err = 0;
+
+	json_key_array(gen, "hits");
+	for (size_t i = 0; i < report->hit_cnt && !err; i++)
+		err = put_hit(gen, report, report->hits[i]);
+	yajl_gen_array_close(gen);
+	json_key_number(gen, "hits_left_out", report->hit_total - report->hit_cnt);
+	return err;
+}
+
+/* ---- time ---- */
+
+static void put_sum(yajl_gen gen, const struct profile_sum *sum)
+{
+	json_key_number(gen, "calls", sum->calls);
+	json_key_number(gen, "self_ns", sum->self_ns);
+	json_key_number(gen, "total_ns", sum->total_ns);
+}
+
+static void put_functions(yajl_gen gen, const char *key, const struct report *report, const size_t *order)
+{
+	json_key_array(gen, key);
+	for (size_t i = 0; i < report->function_cnt; i++) {
+		const struct profile_function *function = &report->profile->functions[order[i]];
+
+		yajl_gen_map_open(gen);
+		json_key_text(gen, "name", function->name);
+		json_key_text(gen, "object", function->object);
+		json_key_text(gen, "kind", slice_kind_name(function->kind));
+		put_sum(gen, &function->sides[0]);
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
+static void put_time(yajl_gen gen, const struct report *report)
+{
+	json_key_number(gen, "syscall_ns", report_kind_ns(report, SLICE_SYSCALL));
+	json_key_number(gen, "untraced_ns", report_kind_ns(report, SLICE_UNTRACED));
+	json_key_number(gen, "off_cpu_ns", report_kind_ns(report, SLICE_OFF_CPU));
+	json_key_number(gen, "run_queue_ns", report_kind_ns(report, SLICE_RUN_QUEUE));
+	put_functions(gen, "functions_by_self", report, report->by_self);
+	put_functions(gen, "functions_by_total", report, report->by_total);
+	json_key_number(gen, "functions_left_out", report->profile->function_cnt - report->function_cnt);
+}
+
+static void put_diff(yajl_gen gen, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+
+	json_key_integer(gen, "difference_ns", profile_difference(&profile->paths[PROFILE_ROOT]));
+	json_key_array(gen, "diff");
+	for (size_t i = 0; i < report->diff_cnt; i++) {
+		const struct profile_path *path = &profile->paths[report->diff[i]];
+		const struct profile_function *function = &profile->functions[path->function];
+
+		yajl_gen_map_open(gen);
+		json_key_text(gen, "name", function->name);
+		json_key_text(gen, "kind", slice_kind_name(function->kind));
+		json_key_number(gen, "depth", path->depth - 1);
+		json_key_integer(gen, "difference_ns", profile_difference(path));
+		json_key_map(gen, "trace");
+		put_sum(gen, &path->sides[0]);
+		yajl_gen_map_close(gen);
+		json_key_map(gen, "other");
+		put_sum(gen, &path->sides[1]);
+		yajl_gen_map_close(gen);
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	json_key_number(gen, "diff_left_out", report->diff_left_out);
+}
+
+int report_json(const struct report *report)
+{
+	yajl_gen gen = json_to_stdout();
+	int err = 0;
+
+	if (!gen)
+		return fail(-ENOMEM, "no memory for JSON");
+	yajl_gen_map_open(gen);
+	put_trace(gen, report, 0);
+	if (report->trace_cnt > 1) {
+		put_trace(gen, report, 1);
+		put_diff(gen, report);
+	} else {
+		err = put_hits(gen, report);
+		put_time(gen, report);
+	}
+	yajl_gen_map_close(gen);
+	yajl_gen_free(gen);
+	return err ? fail(err, "no memory for the calls before the hits") : 0;
+}

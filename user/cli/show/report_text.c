@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "cli/show/report.h"
+#include "timeline/profile_diff.h"
+
+enum { OUTER_SHOWN = 8, INDENT = 2, INDENTED_MAX = 100 };
+
+struct text {
+	const struct report *report;
+	struct terminal terminal;
+};
+
+static void heading(const struct text *text, const char *words)
+{
+	putchar('\n');
+	terminal_text(&text->terminal, COLOUR_BOLD, 0, words);
+	putchar('\n');
+}
+
+/* A line that ends with a name: `used` columns are printed already. */
+static void name_line(const struct text *text, enum colour colour, int used, const char *name)
+{
+	terminal_text(&text->terminal, colour, used > 0 ? (size_t)used : 0, name);
+	putchar('\n');
+}
+
+static enum colour colour_of(enum slice_kind kind)
+{
+	return kind == SLICE_CALL ? COLOUR_NONE : COLOUR_CYAN;
+}
+
+/* ---- what was traced ---- */
+
+static void about_line(const struct text *text, const char *what, const char *words)
+{
+	if (words && *words)
+		name_line(text, COLOUR_NONE, printf("%-11s", what), words);
+}
+
+static void when_line(const struct text *text, const struct timeline *timeline)
+{
+	struct when_text when = when_text(timeline->base_realtime_ns);
+
+	if (*when.text)
+		name_line(text, COLOUR_NONE, printf("%-11s", "when"),
+			  strcat(when.text, " (time 0 of the trace)"));
+}
+
+static void about(const struct text *text, const struct report_trace *trace)
+{
+	const struct timeline *timeline = trace->timeline;
+
+	about_line(text, "trace", trace->path);
+	about_line(text, "command", timeline->command);
+	about_line(text, "source", timeline->source);
+	about_line(text, "stopped by", timeline->stopped_by);
+	when_line(text, timeline);
+	printf("%-11s%s\n", "length", duration_text(trace->last_ns - trace->first_ns).text);
+	printf("%-11s%zu call%s, %zu gap%s, %zu hit%s, %zu thread%s\n", "holds", trace->calls,
+	       trace->calls == 1 ? "" : "s", trace->gaps, trace->gaps == 1 ? "" : "s", trace->hits,
+	       trace->hits == 1 ? "" : "s", trace->threads, trace->threads == 1 ? "" : "s");
+}
+
+static void threads(const struct text *text)
+{
+	const struct timeline *timeline = text->report->traces[0].timeline;
+
+	if (text->report->traces[0].threads < 2)
+		return;
+	heading(text, "Threads");
+	printf("%10s %10s %12s %8s  name\n", "process", "thread", "calls", "gaps");
+	for (size_t i = 0; i < timeline->thread_cnt; i++) {
+		const struct timeline_thread *thread = &timeline->threads[i];
+
+		if (report_has_thread(text->report, thread->tid))
+			name_line(text, COLOUR_NONE,
+				  printf("%10d %10d %12zu %8zu  ", thread->pid, thread->tid,
+					 thread->slice_cnt, timeline_thread_gaps(thread)),
+				  thread->name);
+	}
+}
+
+/* ---- hits ---- */
+
+static void hit_registers(const struct hit *hit)
+{
+	static const enum hit_reg shown[] = {HIT_RIP, HIT_RSP, HIT_RBP, HIT_RAX,    HIT_RBX, HIT_RCX, HIT_RDX,
+					     HIT_RSI, HIT_RDI, HIT_R8,	HIT_R9,	    HIT_R10, HIT_R11, HIT_R12,
+					     HIT_R13, HIT_R14, HIT_R15, HIT_EFLAGS, HIT_CS,  HIT_SS};
+
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
+		printf("%s%-6s %#-18" PRIx64 "%s", i % 3 ? " " : "    ", hit_reg_name(shown[i]),
+		       (uint64_t)hit->regs[shown[i]], i % 3 == 2 || i + 1 == ARRAY_SIZE(shown) ? "\n" : "");
+}
+
+static void hit_arguments(const struct hit *hit)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < HIT_ARG_CNT; i++) {
+		if (!(hit->args_known & 1u << i))
+			continue;
+		if (!cnt)
+			printf("  arguments\n");
+		printf("%sarg%-3zu %#-18" PRIx64 "%s", cnt % 3 ? " " : "    ", i, (uint64_t)hit->args[i],
+		       cnt % 3 == 2 ? "\n" : "");
+		cnt++;
+	}
+	if (cnt % 3)
+		printf("\n");
+}
+
+static void hit_facts(const struct text *text, const struct hit *hit)
+{
+	char comm[HIT_COMM_BYTES + 1] = "";
+
+	memcpy(comm, hit->comm, HIT_COMM_BYTES);
+	printf("  thread %u of process %u (", hit->tid, hit->pid);
+	terminal_text(&text->terminal, COLOUR_NONE, 0, comm);
+	printf("), on processor %u\n", hit->cpu);
+	if (hit->begin_ns != hit->time_ns)
+		printf("  elapsed since it began: %s\n", duration_text(hit->time_ns - hit->begin_ns).text);
+	if (hit->goroutine)
+		printf("  goroutine %" PRIu64 "\n", (uint64_t)hit->goroutine);
+	if (hit->stopped_ns)
+		printf("  the trace was stopped after %s\n",
+		       duration_text(hit->stopped_ns - hit->time_ns).text);
+	hit_arguments(hit);
+	printf("  registers\n");
+	hit_registers(hit);
+	printf("    return address %#" PRIx64 "\n", (uint64_t)hit->return_address);
+}
+
+static void hit_values(const struct text *text, const struct timeline_hit *placed)
+{
+	if (placed->value_cnt)
+		printf("  values\n");
+	for (size_t i = 0; i < placed->value_cnt; i++) {
+		const struct timeline_value *value = &placed->values[i];
+
+		printf("    ");
+		terminal_text(&text->terminal, COLOUR_NONE, 0, value->name);
+		name_line(text, COLOUR_BOLD, printf(" = "), value->text ? value->text : "cannot be read");
+	}
+}
+
+static void hit_stack(const struct text *text, const struct timeline_hit *placed)
+{
+	printf("  call stack, as recorded with the hit\n");
+	for (size_t i = 0; i < placed->stack_cnt; i++)
+		name_line(text, COLOUR_NONE, printf("    #%-3zu %#-18" PRIx64 " ", i, placed->stack_ips[i]),
+			  placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
+}
+
+/* Deeper ones stand where these do. */
+static int indent(uint32_t depth)
+{
+	return (int)((depth < INDENTED_MAX ? depth : INDENTED_MAX) * INDENT);
+}
+
+static uint32_t least_depth(const struct lead_up *lead_up, size_t from)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (size_t i = from; i < lead_up->cnt; i++)
+		if (lead_up->calls[i].slice->depth < least)
+			least = lead_up->calls[i].slice->depth;
+	return least;
+}
+
+static void lead_up_line(const struct text *text, const struct lead_up_call *call, uint64_t time_ns,
+			 uint32_t depth)
+{
+	const struct slice *slice = call->slice;
+	uint64_t end_ns = call->is_open && slice->end_ns > time_ns ? time_ns : slice->end_ns;
+	int used = printf("  %14s %14s%c %*s", duration_text(time_ns - slice->start_ns).text,
+			  duration_text(end_ns - slice->start_ns).text, call->is_open ? '+' : ' ',
+			  indent(slice->depth - depth), "");
+	CLEANUP(freep) char *name = NULL;
+
+	if (slice->flags & SLICE_INFERRED_START &&
+	    asprintf(&name, "%s [inferred start time]", slice_name(slice)) < 0)
+		name = NULL;
+	name_line(text, call->is_open ? COLOUR_BOLD : colour_of(slice->kind), used,
+		  name ? name : slice_name(slice));
+}
+
+static int hit_calls(const struct text *text, const struct timeline_hit *placed)
+{
+	struct lead_up lead_up;
+	uint32_t outermost;
+	size_t first = 0;
+	int err = report_lead_up(text->report, placed, &lead_up);
+
+	if (err)
+		return err;
+	if (!lead_up.cnt) {
+		printf("  no calls of its thread before it are in the trace\n");
+		return 0;
+	}
+	if (lead_up.outer_cnt > OUTER_SHOWN)
+		first = lead_up.outer_cnt - OUTER_SHOWN;
+	printf("  the last %zu call%s before it, and what they were called from; +: still open\n",
+	       lead_up.cnt - lead_up.outer_cnt, lead_up.cnt - lead_up.outer_cnt == 1 ? "" : "s");
+	printf("  %14s %14s\n", "before it", "took");
+	if (first)
+		printf("  %32s... %zu callers further out\n", "", first);
+	outermost = least_depth(&lead_up, first);
+	for (size_t i = first; i < lead_up.cnt; i++)
+		lead_up_line(text, &lead_up.calls[i], placed->time_ns, outermost);
+	lead_up_release(&lead_up);
+	return 0;
+}
+
+static int hits(const struct text *text)
+{
+	const struct report *report = text->report;
+	const struct timeline *timeline = report->traces[0].timeline;
+	int err = 0;
+
+	for (size_t i = 0; i < report->hit_cnt && !err; i++) {
+		const struct timeline_hit *placed = &timeline->hits[report->hits[i]];
+
+		if (report->hit_cnt < report->hit_total && i == report->hit_cnt - report->hit_cnt / 2)
+			printf("\n... %zu hits in between (--hits)\n", report->hit_total - report->hit_cnt);
+		printf("\n");
+		name_line(text, COLOUR_RED,
+			  printf("Hit %zu of %zu at %s: ", report->hits[i] + 1, timeline->hit_cnt,
+				 duration_text(placed->time_ns).text),
+			  timeline_trigger(timeline, &placed->hit));
+		hit_facts(text, &placed->hit);
+		hit_values(text, placed);
+		hit_stack(text, placed);
+		err = hit_calls(text, placed);
+	}
+	if (report->hit_total && !report->hit_cnt)
+		printf("\n%zu hits are not shown (--hits)\n", report->hit_total);
+	return err;
+}
+
+/* ---- functions ---- */
+
+static void function_line(const struct text *text, const struct profile_function *function)
+{
+	uint64_t whole = text->report->profile->paths[PROFILE_ROOT].sides[0].total_ns;
+	const struct profile_sum *sum = &function->sides[0];
+	int used = printf("%14s %5.1f %% %14s %5.1f %% %10" PRIu64 "  ", duration_text(sum->self_ns).text,
+			  percent(sum->self_ns, whole), duration_text(sum->total_ns).text,
+			  percent(sum->total_ns, whole), sum->calls);
+	CLEANUP(freep) char *name = NULL;
+
+	if (*function->object && asprintf(&name, "%s  (%s)", function->name, path_name(function->object)) < 0)
+		name = NULL;
+	name_line(text, colour_of(function->kind), used, name ? name : function->name);
+}
+
+static void functions(const struct text *text, const char *title, const size_t *order)
+{
+	const struct report *report = text->report;
+
+	if (!report->function_cnt)
+		return;
+	heading(text, title);
+	printf("%14s %7s %14s %7s %10s  function\n", "self", "", "total", "", "calls");
+	for (size_t i = 0; i < report->function_cnt; i++)
+		function_line(text, &report->profile->functions[order[i]]);
+	if (report->function_cnt < report->profile->function_cnt)
+		printf("... %zu more (--top)\n", report->profile->function_cnt - report->function_cnt);
+}
+
+static void where_time_went(const struct text *text)
+{
+	static const struct {
+		enum slice_kind kind;
+		const char *what;
+	} pauses[] = {
+		{SLICE_SYSCALL, "of it in system calls"},
+		{SLICE_UNTRACED, "of it untraced"},
+		{SLICE_OFF_CPU, "off the processor, waiting"},
+		{SLICE_RUN_QUEUE, "ready to run, without a processor"},
+	};
+	const struct report *report = text->report;
+
+	heading(text, "Where the time went");
+	printf("%14s  in calls%s\n",
+	       duration_text(report->profile->paths[PROFILE_ROOT].sides[0].total_ns).text,
+	       report->traces[0].threads > 1 ? " of all threads" : "");
+	for (size_t i = 0; i < ARRAY_SIZE(pauses); i++)
+		printf("%14s  %s\n", duration_text(report_kind_ns(report, pauses[i].kind)).text,
+		       pauses[i].what);
+}
+
+/* ---- two traces ---- */
+
+static void verdict(const struct text *text)
+{
+	const struct report *report = text->report;
+	const struct profile_path *root = &report->profile->paths[PROFILE_ROOT];
+	uint64_t a = root->sides[0].total_ns, b = root->sides[1].total_ns;
+
+	heading(text, "Difference");
+	if (a == b)
+		printf("A and B took the same time in calls: %s.\n", duration_text(a).text);
+	else
+		printf("A took %s %s than B in calls: %s, B %s (%+.1f %%).\n",
+		       duration_text(a > b ? a - b : b - a).text, a > b ? "longer" : "shorter",
+		       duration_text(a).text, duration_text(b).text, percent(a, b) - (b ? 100 : 0));
+	printf("A made %" PRIu64 " calls, B %" PRIu64 ".\n", root->sides[0].calls, root->sides[1].calls);
+}
+
+static void path_line(const struct text *text, const struct profile_path *path)
+{
+	const struct profile_function *function = &text->report->profile->functions[path->function];
+	const struct profile_sum *a = &path->sides[0], *b = &path->sides[1];
+	int64_t difference = profile_difference(path);
+	struct duration_text shown = difference_text(difference);
+	CLEANUP(freep) char *name = NULL;
+	int used = 15;
+
+	printf("%*s", (int)(15 - strlen(shown.text)), "");
+	terminal_text(&text->terminal, difference > 0 ? COLOUR_RED : COLOUR_GREEN, 0, shown.text);
+	used += printf(" %14s %9" PRIu64 " %14s %9" PRIu64 "  %*s", duration_text(a->total_ns).text, a->calls,
+		       duration_text(b->total_ns).text, b->calls, indent(path->depth - 1), "");
+	if ((!a->calls || !b->calls) &&
+	    asprintf(&name, "%s  (only in %c)", function->name, a->calls ? 'A' : 'B') < 0)
+		name = NULL;
+	name_line(text, colour_of(function->kind), used, name ? name : function->name);
+}
+
+static void differences(const struct text *text)
+{
+	const struct report *report = text->report;
+
+	if (report->diff_cnt) {
+		printf("\n%15s %14s %9s %14s %9s  call path\n", "A - B", "A: total", "calls", "B: total",
+		       "calls");
+		for (size_t i = 0; i < report->diff_cnt; i++)
+			path_line(text, &report->profile->paths[report->diff[i]]);
+	}
+	if (report->diff_left_out)
+		printf("... %zu call paths that differ less (--top)\n", report->diff_left_out);
+}
+
+static void compare_two(const struct text *text)
+{
+	terminal_text(&text->terminal, COLOUR_BOLD, 0, "A");
+	putchar('\n');
+	about(text, &text->report->traces[0]);
+	heading(text, "B");
+	about(text, &text->report->traces[1]);
+	verdict(text);
+	differences(text);
+}
+
+int report_text(const struct report *report)
+{
+	const struct text text = {report, terminal_of_stdout()};
+	int err;
+
+	if (report->trace_cnt > 1) {
+		compare_two(&text);
+		return 0;
+	}
+	about(&text, &report->traces[0]);
+	threads(&text);
+	err = hits(&text);
+	if (err)
+		return fail(err, "no memory for the calls before the hits");
+	where_time_went(&text);
+	functions(&text, "Functions by self time", report->by_self);
+	functions(&text, "Functions by total time", report->by_total);
+	return 0;
+}

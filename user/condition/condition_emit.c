@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A tree walk that leaves each value in r0. What must survive the walk of another subtree waits in a stack slot; one slot per level
+ * of nesting. (Instruction set: Documentation/bpf/standardization/instruction-set.rst, helper numbers: linux/bpf.h.)
+ *
+ *	r6	struct pt_regs *
+ *	r7	struct firing *
+ *	r8	struct firing.args_known, while arguments are read
+ *	r9	where values to be printed go
+ *	r10-8 ... r10-192	slots
+ *	r10-256 ... r10-193	a string
+ */
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "bpf/rule.h"
+#include "condition/condition.h"
+#include "condition/condition_tree.h"
+#include "probe/arg_layout.h"
+
+enum { SLOT_MAX = 24, STRING_AT = -256 };
+
+struct code {
+	struct bpf_insn *insns;
+	size_t cnt, cap;
+	bool args_may_miss;
+	const struct pid_namespace *ns;
+	/* Of a value to be printed: jumps to where it is unreadable. */
+	bool is_value;
+	size_t *misses;
+	size_t miss_cnt, miss_cap;
+	bool failed; /* out of memory, or slots */
+	bool too_deep;
+};
+
+/* ---- instructions ---- */
+
+static void put(struct code *code, uint8_t opcode, uint8_t dst, uint8_t src, int off, int32_t imm)
+{
+	struct bpf_insn insn = {
+		.code = opcode, .dst_reg = dst & 15, .src_reg = src & 15, .off = (int16_t)off, .imm = imm};
+
+	if (ARRAY_PUSH(code->insns, code->cnt, code->cap, insn))
+		code->failed = true;
+}
+
+static void move(struct code *code, uint8_t dst, uint8_t src)
+{
+	put(code, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
+}
+
+static void move_imm(struct code *code, uint8_t dst, int32_t imm)
+{
+	put(code, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, imm);
+}
+
+static void load_constant(struct code *code, uint8_t dst, uint64_t value)
+{
+	if ((uint64_t)(int64_t)(int32_t)value == value) {
+		move_imm(code, dst, (int32_t)value);
+		return;
+	}
+	put(code, BPF_LD | BPF_DW | BPF_IMM, dst, 0, 0, (int32_t)value);
+	put(code, 0, 0, 0, 0, (int32_t)(value >> 32));
+}
+
+static void load(struct code *code, uint8_t size, uint8_t dst, uint8_t src, int off)
+{
+	uint8_t width = size == 1 ? BPF_B : size == 2 ? BPF_H : size == 4 ? BPF_W : BPF_DW;
+
+	put(code, BPF_LDX | BPF_MEM | width, dst, src, off, 0);
+}
+
+static void store(struct code *code, int off, uint8_t src)
+{
+	put(code, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_10, src, off, 0);
+}
+
+static void address_of(struct code *code, uint8_t dst, int off)
+{
+	move(code, dst, BPF_REG_10);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, off);
+}
+
+static void call(struct code *code, int32_t helper)
+{
+	put(code, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
+}
+
+static void exit_with(struct code *code, int32_t value)
+{
+	move_imm(code, BPF_REG_0, value);
+	put(code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+/* A jump whose target comes later. */
+static size_t jump(struct code *code, uint8_t op, uint8_t dst, int32_t imm)
+{
+	put(code, BPF_JMP | op | BPF_K, dst, 0, 0, imm);
+	return code->cnt - 1;
+}
+
+static void land(struct code *code, size_t from)
+{
+	if (!code->failed)
+		code->insns[from].off = (int16_t)(code->cnt - from - 1);
+}
+
+/* r0 becomes 1 or 0 as `holds` says of the jump instruction just put: taken or not. */
+static void boolean(struct code *code, size_t taken)
+{
+	size_t over;
+
+	move_imm(code, BPF_REG_0, 0);
+	over = jump(code, BPF_JA, 0, 0);
+	land(code, taken);
+	move_imm(code, BPF_REG_0, 1);
+	land(code, over);
+}
+
+/* Sign or zero extends the low bytes of r0. */
+static void narrow(struct code *code, struct value_type type)
+{
+	int32_t bits = 64 - 8 * type.size;
+
+	if (!bits || type.depth)
+		return;
+	put(code, BPF_ALU64 | BPF_LSH | BPF_K, BPF_REG_0, 0, 0, bits);
+	put(code, BPF_ALU64 | (type.is_signed ? BPF_ARSH : BPF_RSH) | BPF_K, BPF_REG_0, 0, 0, bits);
+}
+
+static int slot_at(struct code *code, int slot)
+{
+	if (slot >= SLOT_MAX) {
+		code->too_deep = true;
+		slot = SLOT_MAX - 1;
+	}
+	return -8 * (slot + 1);
+}
+
+/* Of a condition: it cannot be judged. Of a value: it is not written. */
+static void give_up(struct code *code)
+{
+	if (!code->is_value)
+		exit_with(code, -1);
+	else if (ARRAY_PUSH(code->misses, code->miss_cnt, code->miss_cap, jump(code, BPF_JA, 0, 0)))
+		code->failed = true;
+}
+
+/* A helper's negative result. */
+static void fail_if_negative(struct code *code)
+{
+	size_t fine = jump(code, BPF_JSGE, BPF_REG_0, 0);
+
+	give_up(code);
+	land(code, fine);
+}
+
+/* ---- values ---- */
+
+static void emit(struct code *code, const struct node *node, int slot);
+
+static int arg_at(uint64_t arg)
+{
+	return (int)(offsetof(struct firing, args) + 8 * arg);
+}
+
+static void emit_arg(struct code *code, uint64_t arg)
+{
+	if (code->args_may_miss) {
+		size_t known;
+
+		load(code, 4, BPF_REG_0, BPF_REG_7, offsetof(struct firing, args_known));
+		known = jump(code, BPF_JSET, BPF_REG_0, 1 << arg);
+		give_up(code);
+		land(code, known);
+	}
+	load(code, 8, BPF_REG_0, BPF_REG_7, arg_at(arg));
+}
+
+static void emit_elapsed(struct code *code)
+{
+	load(code, 8, BPF_REG_0, BPF_REG_7, offsetof(struct firing, end_ns));
+	load(code, 8, BPF_REG_1, BPF_REG_7, offsetof(struct firing, begin_ns));
+	put(code, BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+}
+
+/* struct bpf_pidns_info { u32 pid (the thread's), tgid; } */
+static void emit_id(struct code *code, bool tid)
+{
+	if (!code->ns->ino) {
+		call(code, BPF_FUNC_get_current_pid_tgid);
+		put(code, BPF_ALU64 | (tid ? BPF_LSH : BPF_RSH) | BPF_K, BPF_REG_0, 0, 0, 32);
+		if (tid)
+			put(code, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
+		return;
+	}
+	load_constant(code, BPF_REG_1, code->ns->dev);
+	load_constant(code, BPF_REG_2, code->ns->ino);
+	address_of(code, BPF_REG_3, STRING_AT);
+	move_imm(code, BPF_REG_4, sizeof(struct bpf_pidns_info));
+	call(code, BPF_FUNC_get_ns_current_pid_tgid);
+	/* Of another namespace: it has no number here, which is 0. The helper clears the buffer. */
+	load(code, 4, BPF_REG_0, BPF_REG_10,
+	     STRING_AT + (int)(tid ? offsetof(struct bpf_pidns_info, pid)
+				   : offsetof(struct bpf_pidns_info, tgid)));
+}
+
+static void emit_in_cgroup(struct code *code, const struct node *node)
+{
+	move_imm(code, BPF_REG_1, node->level);
+	call(code, BPF_FUNC_get_current_ancestor_cgroup_id);
+	load_constant(code, BPF_REG_1, node->number);
+	put(code, BPF_JMP | BPF_JEQ | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+	boolean(code, code->cnt - 1);
+}
+
+/* ---- strings ---- */
+
+/* Whether the bytes in the string buffer are those of the text; with its end, unless it is a prefix. */
+static void compare_text(struct code *code, const struct node *node)
+{
+	size_t size = strlen(node->text) + !node->is_prefix;
+	size_t differs[8], cnt = 0, over;
+
+	for (size_t at = 0; at < size; at += 8) {
+		uint64_t word = 0, mask = 0;
+		size_t part = size - at < 8 ? size - at : 8;
+
+		memcpy(&word, node->text + at, part);
+		memset(&mask, 0xff, part);
+		load(code, 8, BPF_REG_0, BPF_REG_10, STRING_AT + (int)at);
+		load_constant(code, BPF_REG_1, mask);
+		put(code, BPF_ALU64 | BPF_AND | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+		load_constant(code, BPF_REG_1, word);
+		put(code, BPF_JMP | BPF_JNE | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+		differs[cnt++] = code->cnt - 1;
+	}
+	move_imm(code, BPF_REG_0, 1);
+	if (!cnt)
+		return; /* "*": instructions that nothing leads to are refused */
+	over = jump(code, BPF_JA, 0, 0);
+	for (size_t i = 0; i < cnt; i++)
+		land(code, differs[i]);
+	move_imm(code, BPF_REG_0, 0);
+	land(code, over);
+}
+
+static void emit_comm_is(struct code *code, const struct node *node)
+{
+	address_of(code, BPF_REG_1, STRING_AT);
+	move_imm(code, BPF_REG_2, HIT_COMM_BYTES);
+	call(code, BPF_FUNC_get_current_comm);
+	compare_text(code, node);
+}
+
+/* Copies memory of the program to the stack, bringing it in if it is not there. The address is in r0. Leaves 0 or a negative errno there. */
+static void copy_from_user(struct code *code, int at, int32_t size)
+{
+	move(code, BPF_REG_3, BPF_REG_0);
+	address_of(code, BPF_REG_1, at);
+	move_imm(code, BPF_REG_2, size);
+	call(code, BPF_FUNC_copy_from_user);
+}
+
+/*
+ * How long the text is, is not known, so it cannot be copied as other memory is; the helper for strings does not bring memory in. So its first
+ * byte and the last one that matters are touched before. One byte more than is compared is copied: the helper ends it with a 0.
+ */
+static void emit_text_is(struct code *code, const struct node *node, int slot)
+{
+	int32_t len = (int32_t)strlen(node->text);
+	size_t size = ((size_t)len + 2 + 7) & ~7ull;
+	int at = slot_at(code, slot);
+
+	emit(code, node->left, slot);
+	store(code, at, BPF_REG_0);
+	copy_from_user(code, STRING_AT, 1);
+	load(code, 8, BPF_REG_0, BPF_REG_10, at);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, len);
+	copy_from_user(code, STRING_AT, 1);
+	/* Words are compared: their unused bytes must have been written. */
+	move_imm(code, BPF_REG_0, 0);
+	for (size_t word = 0; word < size; word += 8)
+		store(code, STRING_AT + (int)word, BPF_REG_0);
+	load(code, 8, BPF_REG_3, BPF_REG_10, at);
+	address_of(code, BPF_REG_1, STRING_AT);
+	move_imm(code, BPF_REG_2, len + 2);
+	call(code, BPF_FUNC_probe_read_user_str);
+	fail_if_negative(code);
+	compare_text(code, node);
+}
+
+/* ---- operators ---- */
+
+static void emit_load(struct code *code, const struct node *node, int slot)
+{
+	int at = slot_at(code, slot);
+	uint8_t size = node->type.depth ? 8 : node->type.size;
+
+	emit(code, node->left, slot);
+	copy_from_user(code, at, size);
+	fail_if_negative(code);
+	load(code, size, BPF_REG_0, BPF_REG_10, at);
+	if (node->type.is_signed)
+		narrow(code, node->type);
+}
+
+static void emit_not(struct code *code, const struct node *node, int slot)
+{
+	emit(code, node->left, slot);
+	boolean(code, jump(code, BPF_JEQ, BPF_REG_0, 0));
+}
+
+/* The second operand is not looked at where the first decides: it may guard a load. */
+static void emit_and_or(struct code *code, const struct node *node, int slot)
+{
+	size_t decided;
+
+	emit(code, node->left, slot);
+	decided = jump(code, node->kind == NODE_AND ? BPF_JEQ : BPF_JNE, BPF_REG_0, 0);
+	emit(code, node->right, slot);
+	land(code, decided);
+	boolean(code, jump(code, BPF_JNE, BPF_REG_0, 0));
+}
+
+static bool is_comparison(enum binary_op op)
+{
+	return op >= OP_EQ && op <= OP_GE;
+}
+
+/* The first operand is in r0, the second in r1. */
+static void emit_op(struct code *code, enum binary_op op, bool is_signed)
+{
+	static const uint8_t arithmetic[] = {
+		[OP_BITOR] = BPF_OR, [OP_BITXOR] = BPF_XOR, [OP_BITAND] = BPF_AND, [OP_SHL] = BPF_LSH,
+		[OP_SHR] = BPF_RSH,  [OP_ADD] = BPF_ADD,    [OP_SUB] = BPF_SUB,	   [OP_MUL] = BPF_MUL,
+		[OP_DIV] = BPF_DIV,  [OP_MOD] = BPF_MOD,
+	};
+	static const uint8_t jumps[][2] = {
+		[OP_EQ] = {BPF_JEQ, BPF_JEQ},  [OP_NE] = {BPF_JNE, BPF_JNE},  [OP_LT] = {BPF_JLT, BPF_JSLT},
+		[OP_LE] = {BPF_JLE, BPF_JSLE}, [OP_GT] = {BPF_JGT, BPF_JSGT}, [OP_GE] = {BPF_JGE, BPF_JSGE},
+	};
+
+	if (is_comparison(op)) {
+		put(code, BPF_JMP | jumps[op][is_signed] | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+		boolean(code, code->cnt - 1);
+		return;
+	}
+	if (op == OP_SHL || op == OP_SHR)
+		put(code, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_1, 0, 0, 63);
+	put(code, BPF_ALU64 | (op == OP_SHR && is_signed ? BPF_ARSH : arithmetic[op]) | BPF_X, BPF_REG_0,
+	    BPF_REG_1, 0, 0);
+}
+
+static void emit_binary(struct code *code, const struct node *node, int slot)
+{
+	emit(code, node->left, slot);
+	if (node->right->kind == NODE_NUMBER) {
+		load_constant(code, BPF_REG_1, node->right->number);
+	} else {
+		store(code, slot_at(code, slot), BPF_REG_0);
+		emit(code, node->right, slot + 1);
+		move(code, BPF_REG_1, BPF_REG_0);
+		load(code, 8, BPF_REG_0, BPF_REG_10, slot_at(code, slot));
+	}
+	emit_op(code, node->op, node->is_signed);
+}
+
+static void emit(struct code *code, const struct node *node, int slot)
+{
+	switch (node->kind) {
+	case NODE_NUMBER:
+		load_constant(code, BPF_REG_0, node->number);
+		break;
+	case NODE_REGISTER:
+		load(code, 8, BPF_REG_0, BPF_REG_6, (int)(8 * node->number));
+		narrow(code, node->type);
+		break;
+	case NODE_ARG:
+		emit_arg(code, node->number);
+		break;
+	case NODE_RET:
+		load(code, 8, BPF_REG_0, BPF_REG_6, 8 * HIT_RAX);
+		break;
+	case NODE_ELAPSED:
+		emit_elapsed(code);
+		break;
+	case NODE_PID:
+	case NODE_TID:
+		emit_id(code, node->kind == NODE_TID);
+		break;
+	case NODE_CPU:
+		call(code, BPF_FUNC_get_smp_processor_id);
+		break;
+	case NODE_CGROUP:
+		call(code, BPF_FUNC_get_current_cgroup_id);
+		break;
+	case NODE_IN_CGROUP:
+		emit_in_cgroup(code, node);
+		break;
+	case NODE_COMM_IS:
+		emit_comm_is(code, node);
+		break;
+	case NODE_TEXT_IS:
+		emit_text_is(code, node, slot);
+		break;
+	case NODE_CAST:
+		emit(code, node->left, slot);
+		narrow(code, node->type);
+		break;
+	case NODE_LOAD:
+		emit_load(code, node, slot);
+		break;
+	case NODE_NEGATE:
+		emit(code, node->left, slot);
+		put(code, BPF_ALU64 | BPF_NEG, BPF_REG_0, 0, 0, 0);
+		break;
+	case NODE_COMPLEMENT:
+		emit(code, node->left, slot);
+		put(code, BPF_ALU64 | BPF_XOR | BPF_K, BPF_REG_0, 0, 0, -1);
+		break;
+	case NODE_NOT:
+		emit_not(code, node, slot);
+		break;
+	case NODE_AND:
+	case NODE_OR:
+		emit_and_or(code, node, slot);
+		break;
+	case NODE_BINARY:
+		emit_binary(code, node, slot);
+		break;
+	}
+}
+
+/* ---- where arguments are ---- */
+
+static void add_register(struct code *code, uint8_t reg, uint8_t scale)
+{
+	if (reg >= HIT_REG_CNT)
+		return;
+	load(code, 8, BPF_REG_1, BPF_REG_6, 8 * reg);
+	put(code, BPF_ALU64 | BPF_MUL | BPF_K, BPF_REG_1, 0, 0, scale);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
+}
+
+/* Into r0. What cannot be read is passed by: *ret_missing jumps there. */
+static bool read_memory_arg(struct code *code, const struct usdt_arg *arg, uint8_t size, size_t *ret_missing)
+{
+	int at = slot_at(code, 0);
+
+	load_constant(code, BPF_REG_0, (uint64_t)arg->offset);
+	add_register(code, arg->base, 1);
+	add_register(code, arg->index, arg->scale);
+	copy_from_user(code, at, size);
+	*ret_missing = jump(code, BPF_JNE, BPF_REG_0, 0);
+	load(code, size, BPF_REG_0, BPF_REG_10, at);
+	return true;
+}
+
+static void read_arg(struct code *code, const struct usdt_arg *arg, unsigned int nth)
+{
+	uint8_t size = (uint8_t)(arg->size < 0 ? -arg->size : arg->size);
+	bool may_miss = false;
+	size_t missing;
+
+	if (arg->kind == USDT_ARG_NONE)
+		return;
+	if (arg->kind == USDT_ARG_CONSTANT)
+		load_constant(code, BPF_REG_0, usdt_arg_cut((uint64_t)arg->offset, arg->size));
+	else if (arg->kind == USDT_ARG_REGISTER)
+		load(code, 8, BPF_REG_0, BPF_REG_6, 8 * arg->base);
+	else
+		may_miss = read_memory_arg(code, arg, size, &missing);
+	if (arg->kind != USDT_ARG_CONSTANT)
+		narrow(code, (struct value_type){.size = size, .is_signed = arg->size < 0});
+	put(code, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_7, BPF_REG_0, arg_at(nth), 0);
+	put(code, BPF_ALU64 | BPF_OR | BPF_K, BPF_REG_8, 0, 0, 1 << nth);
+	if (may_miss)
+		land(code, missing);
+}
+
+/* All that C's convention gave is forgotten. */
+static void read_args(struct code *code, const struct arg_layout *layout)
+{
+	move_imm(code, BPF_REG_8, 0);
+	for (unsigned int i = 0; i < HIT_ARG_CNT; i++) {
+		put(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, arg_at(i), 0);
+		read_arg(code, &layout->args[i], i);
+	}
+	put(code, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_8, offsetof(struct firing, args_known), 0);
+}
+
+/* Each layout's code is passed by where the probe has another one. */
+static void read_layouts(struct code *code, const struct condition_code *wanted)
+{
+	for (size_t i = 0; i < wanted->layout_cnt; i++) {
+		size_t other;
+
+		if (wanted->layouts[i]->convention == ARGS_C)
+			continue;
+		load(code, 4, BPF_REG_0, BPF_REG_7, offsetof(struct firing, layout));
+		other = jump(code, BPF_JNE, BPF_REG_0, (int32_t)i);
+		read_args(code, wanted->layouts[i]);
+		land(code, other);
+	}
+}
+
+/* ---- values to be printed ---- */
+
+static void write_value(struct code *code, uint32_t offset)
+{
+	put(code, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_9, BPF_REG_0, (int)offset, 0);
+}
+
+/* As emit_text_is(): the beginning and the farthest byte of the text are brought in before. */
+static void print_text(struct code *code, const struct print_item *item)
+{
+	int at = slot_at(code, 0);
+
+	store(code, at, BPF_REG_0);
+	copy_from_user(code, STRING_AT, 1);
+	load(code, 8, BPF_REG_0, BPF_REG_10, at);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, (int32_t)item->max);
+	copy_from_user(code, STRING_AT, 1);
+	load(code, 8, BPF_REG_3, BPF_REG_10, at);
+	move(code, BPF_REG_1, BPF_REG_9);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_1, 0, 0, (int32_t)item->offset + 8);
+	move_imm(code, BPF_REG_2, (int32_t)item->max + 2);
+	call(code, BPF_FUNC_probe_read_user_str);
+	write_value(code, item->offset);
+}
+
+static void print_number(struct code *code, const struct print_item *item)
+{
+	write_value(code, item->offset + 8);
+	move_imm(code, BPF_REG_0, 1);
+	write_value(code, item->offset);
+}
+
+static void print_values(struct code *code, const struct prints *prints)
+{
+	code->is_value = true;
+	for (size_t i = 0; i < prints->cnt; i++) {
+		const struct print_item *item = &prints->items[i];
+
+		put(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_9, 0, (int)item->offset, 0);
+		emit(code, item->root, 0);
+		if (item->is_text)
+			print_text(code, item);
+		else
+			print_number(code, item);
+		while (code->miss_cnt)
+			land(code, code->misses[--code->miss_cnt]);
+	}
+	code->is_value = false;
+	exit_with(code, 0);
+}
+
+int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_insns, size_t *ret_cnt)
+{
+	struct code code = {.ns = wanted->ns, .args_may_miss = wanted->args_may_miss};
+
+	move(&code, BPF_REG_6, BPF_REG_1);
+	move(&code, BPF_REG_7, BPF_REG_2);
+	if (wanted->prints) {
+		size_t judges;
+
+		move(&code, BPF_REG_9, BPF_REG_3);
+		judges = jump(&code, BPF_JEQ, BPF_REG_9, 0);
+		print_values(&code, wanted->prints);
+		land(&code, judges);
+	}
+	read_layouts(&code, wanted);
+	if (wanted->condition) {
+		emit(&code, wanted->condition->root, 0);
+		boolean(&code, jump(&code, BPF_JNE, BPF_REG_0, 0));
+		put(&code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	} else {
+		exit_with(&code, 1);
+	}
+	free(code.misses);
+	if (code.failed || code.too_deep || code.cnt > INT16_MAX) {
+		free(code.insns);
+		return code.failed ? -ENOMEM
+				   : fail(-EINVAL, "this condition is too large, or the probe has too many "
+						   "places: make it simpler");
+	}
+	*ret_insns = code.insns;
+	*ret_cnt = code.cnt;
+	return 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * With several functions the field has to be at the same place in all of them: one condition is judged for all. What calls end with need not be looked at: arguments
+ * are those of the call's beginning.
+ */
+#include "condition/condition_fields.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "condition/condition.h"
+#include "condition/prints.h"
+#include "elf/elf_file.h"
+#include "model/trigger.h"
+#include "probe/arg_layout.h"
+
+enum { PATH_BYTES = 512 };
+
+/* ---- in the text ---- */
+
+static bool is_step(const struct token *token)
+{
+	return token->kind == TOKEN_PUNCTUATION && ((token->len == 2 && !strncmp(token->begin, "->", 2)) ||
+						    (token->len == 1 && *token->begin == '.'));
+}
+
+static int append(const struct lexer *lexer, char *path)
+{
+	size_t len = strlen(path);
+
+	if (len + lexer->token.len >= PATH_BYTES)
+		return lexer_fail(lexer, lexer->token.begin, "this is too long: at most %d bytes",
+				  PATH_BYTES - 1);
+	memcpy(path + len, lexer->token.begin, lexer->token.len);
+	path[len + lexer->token.len] = '\0';
+	return 0;
+}
+
+/* "->conn->fd", without spaces */
+static int read_path(struct lexer *lexer, char *path)
+{
+	int err = 0;
+
+	*path = '\0';
+	while (!err && is_step(&lexer->token)) {
+		err = append(lexer, path);
+		if (!err)
+			err = lexer_next(lexer);
+		if (!err && lexer->token.kind != TOKEN_NAME)
+			err = lexer_fail(lexer, lexer->token.begin, "the name of a field belongs here");
+		if (!err)
+			err = append(lexer, path);
+		if (!err)
+			err = lexer_next(lexer);
+	}
+	return err;
+}
+
+/* ---- in the tree ---- */
+
+static int add_offset(struct node **node, uint64_t offset, struct value_type type)
+{
+	struct node *number;
+	int err = node_add(&number, NODE_NUMBER, type);
+
+	if (err)
+		return err;
+	number->number = offset;
+	return node_add_binary(node, OP_ADD, number, type);
+}
+
+static int add_loads(struct node **node, const struct elf_field *field)
+{
+	static const struct value_type word = {.size = 8, .is_signed = true};
+	struct value_type type = {.size = field->size, .is_signed = field->is_signed, .depth = field->depth};
+	int err = add_offset(node, field->offsets[0], word);
+
+	for (size_t i = 1; i < field->cnt && !err; i++) {
+		err = node_wrap(node, NODE_LOAD, word);
+		if (!err)
+			err = add_offset(node, field->offsets[i], word);
+	}
+	if (err)
+		return err;
+	/* The cast changes nothing but the type. */
+	return node_wrap(node, field->is_array ? NODE_CAST : NODE_LOAD, type);
+}
+
+int condition_field(struct lexer *lexer, const char *place, const struct field_lookup *lookup,
+		    struct node **node)
+{
+	struct elf_field field = {.cnt = 1, .size = 8};
+	unsigned int nth = (unsigned int)(*node)->number;
+	char path[PATH_BYTES];
+	int err = read_path(lexer, path);
+
+	if (err)
+		return err;
+	err = lookup ? lookup->find(lookup->ctx, nth, path, &field) : 0;
+	if (err == -ENOMEM)
+		return err;
+	return err ? lexer_fail(lexer, place, "%s", fail_message(err)) : add_loads(node, &field);
+}
+
+/* ---- in the trigger's functions ---- */
+
+struct functions {
+	const struct trigger *trigger;
+	struct elf_file *file; /* the one that was asked last */
+};
+
+/* Its parameters are not those of the source. */
+static bool is_changed_copy(const char *name)
+{
+	return strstr(name, ".isra.") || strstr(name, ".constprop.") || strstr(name, ".part.");
+}
+
+static int find_in(struct functions *functions, const struct probe *probe, unsigned int nth, const char *path,
+		   struct elf_field *ret_field)
+{
+	const struct elf_symbol *symbol;
+	int err = 0;
+
+	if (probe->layout->convention == ARGS_USDT)
+		return fail(-EINVAL,
+			    "the type of arg%u is not known: %s is a USDT probe, whose note says sizes only; "
+			    "write "
+			    "*(int *)(arg%u + 8), for instance",
+			    nth, probe->symbol, nth);
+	if (!(probe->layout->known >> nth & 1))
+		return arg_layout_fail(probe, nth);
+	if (!functions->file || strcmp(elf_file_path(functions->file), probe->path) != 0) {
+		elf_file_close(functions->file);
+		functions->file = NULL;
+		err = elf_file_open(&functions->file, probe->path);
+	}
+	if (err)
+		return err;
+	symbol = elf_file_symbol_at(functions->file, probe->addr);
+	if (symbol && is_changed_copy(symbol->name))
+		return fail(-EINVAL,
+			    "the compiler has changed the parameters of %s, so arg%u may be another one: "
+			    "write *(int "
+			    "*)(arg%u + 8), for instance",
+			    symbol->name, nth, nth);
+	return elf_file_find_field(functions->file, probe->addr, probe->symbol, nth, path, ret_field);
+}
+
+static bool is_same(const struct elf_field *a, const struct elf_field *b)
+{
+	return a->cnt == b->cnt && !memcmp(a->offsets, b->offsets, sizeof(a->offsets)) &&
+	       a->size == b->size && a->is_signed == b->is_signed && a->depth == b->depth &&
+	       a->is_array == b->is_array;
+}
+
+static int find_in_all(void *ctx, unsigned int nth, const char *path, struct elf_field *ret_field)
+{
+	struct functions *functions = ctx;
+	const struct probe *first = NULL;
+
+	for (size_t i = 0; i < functions->trigger->probe_cnt; i++) {
+		const struct probe *probe = &functions->trigger->probes[i];
+		struct elf_field field;
+		int err = probe->at == PROBE_CALL_END ? 0 : find_in(functions, probe, nth, path, &field);
+
+		if (err)
+			return err;
+		if (probe->at == PROBE_CALL_END)
+			continue;
+		if (first && !is_same(&field, ret_field))
+			return fail(-EINVAL, "arg%u%s lies elsewhere in %s than in %s: name one function",
+				    nth, path, probe->symbol, first->symbol);
+		first = probe;
+		*ret_field = field;
+	}
+	return 0;
+}
+
+int condition_parse_rule(struct trigger *trigger, const char *condition, const char *prints)
+{
+	struct functions functions = {.trigger = trigger};
+	struct field_lookup lookup = {.find = find_in_all, .ctx = &functions};
+	int err = condition ? condition_parse_with(&trigger->rule.condition, condition, &lookup) : 0;
+
+	if (!err && prints)
+		err = prints_parse_with(&trigger->rule.prints, prints, &lookup);
+	elf_file_close(functions.file);
+	return err;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A node owns its children. */
+#include "condition/condition_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void node_free(struct node *node)
+{
+	if (!node)
+		return;
+	node_free(node->left);
+	node_free(node->right);
+	free(node);
+}
+
+int node_add(struct node **ret_node, enum node_kind kind, struct value_type type)
+{
+	struct node *node = calloc(1, sizeof(*node));
+
+	if (!node)
+		return -ENOMEM;
+	node->kind = kind;
+	node->type = type;
+	*ret_node = node;
+	return 0;
+}
+
+int node_wrap(struct node **node, enum node_kind kind, struct value_type type)
+{
+	struct node *outer;
+	int err = node_add(&outer, kind, type);
+
+	if (err)
+		return err;
+	outer->left = *node;
+	*node = outer;
+	return 0;
+}
+
+int node_add_binary(struct node **left, enum binary_op op, struct node *right, struct value_type type)
+{
+	int err = node_wrap(left, NODE_BINARY, type);
+
+	if (err) {
+		node_free(right);
+		return err;
+	}
+	(*left)->op = op;
+	(*left)->is_signed = true;
+	(*left)->right = right;
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A parsed condition: what the parser makes and the code generator reads. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "bpf/hit.h"
+#include "condition/prints.h"
+
+enum { CONDITION_STRING_MAX = 62 };
+
+/* What a value is: an integer of `size` bytes, or (`depth` > 0) a pointer to one, that many times over. */
+struct value_type {
+	uint8_t size; /* 1, 2, 4, 8; 0: a pointer to something else, a struct for instance */
+	bool is_signed;
+	uint8_t depth;
+};
+
+enum node_kind {
+	NODE_NUMBER,
+	NODE_REGISTER, /* number: enum hit_reg; type: how much of it */
+	NODE_ARG,      /* number: which */
+	NODE_RET,
+	NODE_ELAPSED,
+	NODE_PID,
+	NODE_TID,
+	NODE_CPU,
+	NODE_CGROUP,
+	NODE_IN_CGROUP, /* number: its id, level: how deep it is */
+	NODE_COMM_IS,	/* text */
+	NODE_TEXT_IS,	/* text at left */
+	NODE_CAST,	/* left, to type */
+	NODE_LOAD,	/* type at left */
+	NODE_NEGATE,
+	NODE_COMPLEMENT,
+	NODE_NOT,
+	NODE_AND,
+	NODE_OR,
+	NODE_BINARY, /* op */
+};
+
+enum binary_op {
+	OP_BITOR,
+	OP_BITXOR,
+	OP_BITAND,
+	OP_EQ,
+	OP_NE,
+	OP_LT,
+	OP_LE,
+	OP_GT,
+	OP_GE,
+	OP_SHL,
+	OP_SHR,
+	OP_ADD,
+	OP_SUB,
+	OP_MUL,
+	OP_DIV,
+	OP_MOD,
+};
+
+struct node {
+	enum node_kind kind;
+	enum binary_op op;
+	bool is_signed; /* of op: how its operands count */
+	struct value_type type;
+	uint64_t number;
+	int level;
+	char text[CONDITION_STRING_MAX + 1];
+	bool is_prefix; /* of text: it ended in '*' */
+	struct node *left, *right;
+};
+
+struct condition {
+	struct node *root;
+	uint32_t asks_args; /* bit N: argN */
+	bool asks_return, asks_elapsed;
+	bool asks_result; /* `ret` itself */
+	bool reads_memory;
+};
+
+struct print_item {
+	char *name;
+	struct node *root; /* of a text: its address */
+	bool is_text;
+	uint32_t max;	 /* of a text: bytes */
+	uint32_t offset; /* where its value is */
+};
+
+struct prints {
+	struct print_item items[PRINTS_MAX];
+	size_t cnt;
+	uint32_t bytes;
+	struct condition asked; /* by all of them; without a root */
+};
+
+void node_free(struct node *node);
+
+/* 0 or -ENOMEM, as all of these. */
+int node_add(struct node **ret_node, enum node_kind kind, struct value_type type);
+
+/* Wraps *node, which becomes its left child. */
+int node_wrap(struct node **node, enum node_kind kind, struct value_type type);
+
+/* *left becomes the signed operation on it and `right`, which is taken over, on an error too. */
+int node_add_binary(struct node **left, enum binary_op op, struct node *right, struct value_type type);
+
+DEFINE_CLEANUP(struct node *, node_free)

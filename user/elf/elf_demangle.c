@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Demangling by libiberty, which tells C++ and Rust apart itself; OCaml it does not know. It is asked for
+ * names only that look mangled, since most do not.
+ */
+#include <libiberty/demangle.h>
+
+#include "elf/elf_internal.h"
+
+static char *demangle(const char *name, int options)
+{
+	if (name[0] == 'c')
+		return elf_ocaml_demangle(name);
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+		return NULL;
+	return cplus_demangle(name, DMGL_AUTO | DMGL_ANSI | options);
+}
+
+char *elf_demangle(const char *name)
+{
+	return demangle(name, DMGL_PARAMS);
+}
+
+char *elf_demangle_bare(const char *name)
+{
+	return demangle(name, 0);
+}

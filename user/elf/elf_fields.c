@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The nth integer argument is not always the nth parameter: floating-point parameters are elsewhere, a large result takes the first register for its address, and a struct
+ * that is passed by value may take none, one or two (System V ABI, 3.2.3). What cannot be told is refused.
+ */
+#include "elf/elf_fields.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "elf/elf_internal.h"
+#include "elf/elf_types.h"
+
+enum { NESTING_MAX = 32 };
+
+struct search {
+	const char *function;
+	unsigned int nth;
+	Dwarf_Die die; /* the function */
+};
+
+/* ---- the function ---- */
+
+static bool find_function(Dwarf_Die *parent, uint64_t addr, unsigned int nesting, Dwarf_Die *ret_function)
+{
+	Dwarf_Die die;
+	int more = nesting < NESTING_MAX ? dwarf_child(parent, &die) : 1;
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			if (dwarf_haspc(&die, addr) == 1) {
+				*ret_function = die;
+				return true;
+			}
+			/* fall through */
+		case DW_TAG_namespace:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_lexical_block:
+			if (find_function(&die, addr, nesting + 1, ret_function))
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
+static int fail_no_debug(const struct search *search)
+{
+	return fail(-ENOENT,
+		    "there is no debug information for %s, so the fields of arg%u are not known: compile "
+		    "with -g, or "
+		    "install the debug file; or write *(int *)(arg%u + 8), for instance",
+		    search->function, search->nth, search->nth);
+}
+
+/* ---- the argument ---- */
+
+static int fail_untold(const struct search *search, const char *why)
+{
+	return fail(-EINVAL,
+		    "it is not known which parameter of %s arg%u is, for %s: write *(int *)(arg%u + 8), for "
+		    "instance",
+		    search->function, search->nth, why, search->nth);
+}
+
+static bool is_c(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	int language = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
+
+	return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 ||
+	       language == DW_LANG_C11;
+}
+
+static Dwarf_Word convention_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word convention = 0;
+
+	dwarf_formudata(dwarf_attr_integrate(die, DW_AT_calling_convention, &attribute), &convention);
+	return convention;
+}
+
+/* Whether the first register holds where the result is to go. */
+static int check_result(struct search *search, unsigned int *ret_taken)
+{
+	enum { IN_REGISTERS = 16, BY_REFERENCE = 4, BY_VALUE = 5 };
+	Dwarf_Word size, convention;
+	Dwarf_Die type;
+
+	*ret_taken = 0;
+	if (!elf_type_of(&search->die, &type) || !elf_type_is_aggregate(&type))
+		return 0;
+	convention = convention_of(&type);
+	if (!elf_type_complete(&type) || dwarf_aggregate_size(&type, &size) ||
+	    (!is_c(&search->die) && convention != BY_REFERENCE && convention != BY_VALUE))
+		return fail_untold(search, "it returns a struct");
+	*ret_taken = size > IN_REGISTERS || convention == BY_REFERENCE;
+	return 0;
+}
+
+/* How many registers for integers the parameter takes; negative: there is no telling. */
+static int registers_of(Dwarf_Die *type)
+{
+	struct elf_field field = {0};
+
+	if (elf_type_is_float(type))
+		return 0;
+	return elf_type_classify(type, &field) && !field.is_array ? 1 : -1;
+}
+
+/* The compiled function's own entry for a parameter of the function as it was written. */
+static bool find_compiled(struct search *search, Dwarf_Die *parameter, Dwarf_Die *ret_compiled)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die die, origin;
+	int more = dwarf_child(&search->die, &die);
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		if (!dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin))
+			origin = die;
+		if (dwarf_dieoffset(&origin) != dwarf_dieoffset(parameter))
+			continue;
+		*ret_compiled = die;
+		return true;
+	}
+	return false;
+}
+
+/* Compilers that drop parameters of static functions (clang 14, for instance) do not all say so, but where those that are left begin. */
+static bool is_elsewhere(struct search *search, Dwarf_Die *parameter)
+{
+	static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */
+	Dwarf_Attribute attribute;
+	Dwarf_Die compiled, unit;
+	Dwarf_Addr entry;
+	Dwarf_Op *op;
+	size_t cnt;
+
+	if (search->nth >= sizeof(registers) || !dwarf_diecu(&search->die, &unit, NULL, NULL) ||
+	    dwarf_srclang(&unit) == DW_LANG_Go)
+		return false;
+	if (!find_compiled(search, parameter, &compiled) ||
+	    !dwarf_attr(&compiled, DW_AT_location, &attribute))
+		return true; /* dropped itself, perhaps */
+	if (dwarf_entrypc(&search->die, &entry) ||
+	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || cnt != 1)
+		return false;
+	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 &&
+	       op->atom - DW_OP_reg0 != registers[search->nth];
+}
+
+static int find_argument(struct search *search, Dwarf_Die *ret_type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die function, parameter;
+	unsigned int at;
+	int more, taken, err = check_result(search, &at);
+
+	if (err)
+		return err;
+	/* The function as it was written has all parameters, as it was compiled perhaps not. */
+	if (!dwarf_formref_die(dwarf_attr(&search->die, DW_AT_abstract_origin, &attribute), &function))
+		function = search->die;
+	if (convention_of(&search->die) == DW_CC_nocall)
+		return fail_untold(search, "the compiler has changed its parameters");
+	for (more = dwarf_child(&function, &parameter); !more;
+	     more = dwarf_siblingof(&parameter, &parameter)) {
+		if (dwarf_tag(&parameter) != DW_TAG_formal_parameter)
+			continue;
+		if (!elf_type_of(&parameter, ret_type))
+			return fail_untold(search, "the debug information is not complete");
+		taken = registers_of(ret_type);
+		if (taken < 0)
+			return fail_untold(search, "a struct or the like is passed by value there or before");
+		if (taken && at == search->nth)
+			return is_elsewhere(search, &parameter)
+				       ? fail_untold(search, "the compiler has changed its parameters")
+				       : 0;
+		at += (unsigned int)taken;
+	}
+	return fail(-ENOENT, "%s has no arg%u by its debug information", search->function, search->nth);
+}
+
+/* ---- fields ---- */
+
+/* Adds the offset of the member, or base class. */
+static bool add_offset(Dwarf_Die *member, uint64_t *offset)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+	Dwarf_Op *op;
+	size_t cnt;
+
+	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
+		return !dwarf_hasattr(member, DW_AT_external) && !dwarf_hasattr(member, DW_AT_declaration);
+	if (dwarf_formudata(&attribute, &value)) {
+		/* DWARF 2 */
+		if (dwarf_getlocation(&attribute, &op, &cnt) || cnt != 1 || op->atom != DW_OP_plus_uconst)
+			return false;
+		value = op->number;
+	}
+	*offset += value;
+	return true;
+}
+
+/* Whether its own members count as those of what it is in. */
+static bool is_transparent(Dwarf_Die *member)
+{
+	return dwarf_tag(member) == DW_TAG_inheritance ||
+	       (dwarf_tag(member) == DW_TAG_member && !dwarf_diename(member));
+}
+
+static bool find_own(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die *ret_member, uint64_t *offset)
+{
+	Dwarf_Die die;
+	int more = dwarf_child(type, &die);
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		const char *own = dwarf_tag(&die) == DW_TAG_member ? dwarf_diename(&die) : NULL;
+
+		if (own && strlen(own) == len && !strncmp(own, name, len) && add_offset(&die, offset)) {
+			*ret_member = die;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Its own hide those of base classes. */
+static bool find_member(Dwarf_Die *type, const char *name, size_t len, unsigned int nesting,
+			Dwarf_Die *ret_member, uint64_t *offset)
+{
+	Dwarf_Die inner, die;
+	int more = nesting < NESTING_MAX ? dwarf_child(type, &die) : 1;
+
+	if (find_own(type, name, len, ret_member, offset))
+		return true;
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		uint64_t at = *offset;
+
+		if (!is_transparent(&die) || !elf_type_of(&die, &inner) || !elf_type_complete(&inner) ||
+		    !add_offset(&die, &at) || !find_member(&inner, name, len, nesting + 1, ret_member, &at))
+			continue;
+		*offset = at;
+		return true;
+	}
+	return false;
+}
+
+static void list_members(Dwarf_Die *type, unsigned int nesting, char *text, size_t size)
+{
+	Dwarf_Die inner, die;
+	int more = nesting < NESTING_MAX ? dwarf_child(type, &die) : 1;
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		size_t len = strlen(text);
+
+		if (is_transparent(&die) && elf_type_of(&die, &inner) && elf_type_complete(&inner))
+			list_members(&inner, nesting + 1, text, size);
+		else if (dwarf_tag(&die) == DW_TAG_member && len < size / 2)
+			snprintf(text + len, size - len, "%s%s", len ? ", " : "", dwarf_diename(&die));
+		else if (dwarf_tag(&die) == DW_TAG_member && text[len - 1] != '.')
+			snprintf(text + len, size - len, ", ...");
+	}
+}
+
+static int fail_no_member(Dwarf_Die *type, const char *name, size_t len)
+{
+	char text[400] = "", type_name[128];
+
+	list_members(type, 0, text, sizeof(text));
+	elf_type_name(type, type_name, sizeof(type_name));
+	return fail(-ENOENT, "%s has no field '%.*s' that can be read: it has %s", type_name, (int)len, name,
+		    *text ? text : "none");
+}
+
+static int fail_kind(Dwarf_Die *type, const char *name, size_t len)
+{
+	char type_name[128];
+
+	elf_type_name(type, type_name, sizeof(type_name));
+	return fail(-EINVAL,
+		    "'%.*s' is of the type %s: only integers, pointers and arrays of them can be read%s",
+		    (int)len, name, type_name,
+		    elf_type_is_aggregate(type) ? "; name a field of it with '.'" : "");
+}
+
+/* What the path has come to. */
+struct walk {
+	Dwarf_Die type; /* of the value there */
+	const char *name;
+	size_t len;
+	struct elf_field *field;
+};
+
+/* The struct that the next name is in: behind a pointer, or right here. */
+static int enter(struct walk *walk, bool is_arrow, bool is_argument)
+{
+	bool is_pointer = elf_type_is_pointer(&walk->type);
+	bool is_reference = is_pointer && dwarf_tag(&walk->type) != DW_TAG_pointer_type;
+	char type_name[128];
+	Dwarf_Die to = walk->type;
+
+	elf_type_name(&walk->type, type_name, sizeof(type_name));
+	if ((is_pointer && !elf_type_of(&walk->type, &to)) || !elf_type_is_aggregate(&to))
+		return fail(-EINVAL, "%.*s is of the type %s, no %sstruct", (int)walk->len, walk->name,
+			    type_name, is_argument || is_pointer ? "pointer to a " : "");
+	if (!is_reference && is_arrow != is_pointer)
+		return fail(-EINVAL, "%.*s is of the type %s: write '%s' behind it", (int)walk->len,
+			    walk->name, type_name, is_pointer ? "->" : ".");
+	if (!elf_type_complete(&to))
+		return fail(-ENOENT,
+			    "the debug information only declares %s, and nothing in this file defines it "
+			    "once: write "
+			    "*(int *)(ADDRESS + 8), for instance",
+			    type_name);
+	if (is_pointer && walk->field->cnt == ELF_FIELD_LOADS_MAX)
+		return fail(-EINVAL, "at most %d pointers can be followed", ELF_FIELD_LOADS_MAX);
+	walk->field->cnt += is_pointer;
+	walk->type = to;
+	return 0;
+}
+
+static int take_member(struct walk *walk, const char *name, size_t len)
+{
+	uint64_t *offset = &walk->field->offsets[walk->field->cnt - 1];
+	Dwarf_Die member;
+
+	if (!find_member(&walk->type, name, len, 0, &member, offset))
+		return fail_no_member(&walk->type, name, len);
+	if (dwarf_hasattr(&member, DW_AT_bit_size))
+		return fail(-EINVAL, "'%.*s' is a bit field, which cannot be read by its name", (int)len,
+			    name);
+	if (!elf_type_of(&member, &walk->type))
+		return fail(-ENOENT, "the debug information does not say what '%.*s' is", (int)len, name);
+	walk->name = name;
+	walk->len = len;
+	return 0;
+}
+
+static int follow(struct walk *walk, const char *path)
+{
+	int err = 0;
+
+	for (bool is_first = true; *path && !err; is_first = false) {
+		bool is_arrow = *path == '-';
+		size_t len;
+
+		path += is_arrow ? 2 : 1;
+		len = strcspn(path, "-.");
+		err = enter(walk, is_arrow, is_first);
+		if (!err)
+			err = take_member(walk, path, len);
+		path += len;
+	}
+	return err || elf_type_classify(&walk->type, walk->field)
+		       ? err
+		       : fail_kind(&walk->type, walk->name, walk->len);
+}
+
+int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
+			const char *path, struct elf_field *ret_field)
+{
+	struct search search = {.function = function, .nth = nth};
+	struct elf_field field = {0};
+	char name[16];
+	struct walk walk = {.name = name, .field = &field};
+	Dwarf_Off unit;
+	Dwarf_Die die;
+	int err;
+
+	walk.len = (size_t)snprintf(name, sizeof(name), "arg%u", nth);
+	if (!elf_unit_at(file, addr, &unit) || !dwarf_offdie(file->dwarf, unit, &die) ||
+	    !find_function(&die, addr, 0, &search.die))
+		return fail_no_debug(&search);
+	err = find_argument(&search, &walk.type);
+	if (!err)
+		err = follow(&walk, path);
+	if (!err)
+		*ret_field = field;
+	return err;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files behind elf_file.h share. */
+#pragma once
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <stdbool.h>
+
+#include "elf/elf_file.h"
+#include "elf/elf_handlers.h"
+#include "elf/elf_range.h"
+
+struct elf_unit;    /* elf_source.c */
+struct elf_inlines; /* elf_inlines.c */
+struct elf_cfi;	    /* elf_cfi.c */
+
+struct elf_handler_list {
+	struct elf_handler *items;
+	size_t cnt, cap;
+};
+
+struct elf_file {
+	char *path;
+	int fd;
+	Elf *elf;
+	GElf_Phdr *loads; /* PT_LOADs */
+	size_t load_cnt, load_cap;
+	uint8_t build_id[64];
+	size_t build_id_size;
+	/* The separate debug file, looked for once. */
+	bool debug_sought;
+	int debug_fd;
+	Elf *debug;
+	uint8_t *minidebug; /* what `debug` is read from, where it is in the file itself */
+	/* All functions, read once. */
+	bool symbols_read;
+	struct elf_symbol *symbols;
+	size_t symbol_cnt, symbol_cap;
+	char **names; /* made up, or cut out: "puts@plt" */
+	size_t name_cnt, name_cap;
+	struct elf_range *ranges;
+	size_t range_cnt, range_cap;
+	/* Exception handlers, read once. */
+	bool handlers_read;
+	struct elf_handler_list handlers;
+	uint64_t *landings; /* where they are, sorted */
+	/* Debug information, opened once. */
+	bool dwarf_sought;
+	Dwarf *dwarf;
+	struct elf_unit *units;
+	size_t unit_cnt, unit_cap;
+	struct elf_inlines **inlines; /* of the units that were asked for */
+	size_t inlines_cnt, inlines_cap;
+	/* Of Go, looked for once. */
+	bool go_sought, go_registers;
+	uint64_t go_start, go_end; /* its code */
+	struct elf_cfi *cfi;	   /* call frame information, opened once */
+};
+
+/* Opens the ELF file `fd`, which stays the caller's and open, in memory that no uprobe changes. NULL: elf_errmsg() says why. */
+Elf *elf_map(int fd);
+
+/* The section of that name, or NULL. */
+Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
+
+/* The executable PT_LOAD that covers addr, or NULL. */
+const GElf_Phdr *elf_code_segment(const struct elf_file *file, uint64_t addr);
+
+/* Fills file->symbols and ranges, once; what is damaged is left out. */
+void elf_symbols_read(struct elf_file *file);
+
+/* Puts a string into the file's keeping. NULL where `text` is NULL, or out of memory (text is freed). */
+char *elf_keep_name(struct elf_file *file, char *text);
+
+/* Adds made-up symbols for the PLT; file->symbols must be sorted, and is not any more. 0 or -ENOMEM. */
+int elf_plt_add(struct elf_file *file);
+
+/* Adds the symbol "main" where no symbol table has it and the start-up code tells where it is. 0 or -ENOMEM. */
+int elf_main_add(struct elf_file *file);
+
+/* Fills file->ranges from the sorted file->symbols. 0 or -ENOMEM. */
+int elf_ranges_build(struct elf_file *file);
+
+/*
+ * Where functions begin according to the stack unwinding tables: sorted addresses; the caller's to free. 0 or
+ * -ENOMEM.
+ */
+int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *ret_cnt);
+
+/* The separate debug file, or NULL; opened at the first call. */
+Elf *elf_debug_file(struct elf_file *file);
+
+/* The symbols of a stripped file that it holds itself, compressed, or NULL. *ret_bytes, the caller's to free, must outlive it. */
+Elf *elf_minidebug_open(const struct elf_file *file, uint8_t **ret_bytes);
+
+/* "Stdlib.List.map", or NULL where it is no OCaml name; the caller's to free. */
+char *elf_ocaml_demangle(const char *name);
+
+/* Opens file->dwarf, once; it stays NULL where there is no debug information. */
+void elf_dwarf_open(struct elf_file *file);
+
+/* Closes what elf_file_source() opened. */
+void elf_source_release(struct elf_file *file);
+
+/* Demangled without parameters, or NULL where `name` is not mangled; the caller's to free. */
+char *elf_demangle_bare(const char *name);
+
+/*
+ * Whether a file of that name is the library `name`: "libc.so.6" is its whole name, "libc" stands for libc.so
+ * and libc.so.N.
+ */
+bool elf_library_is_called(const char *base, const char *name);
+
+/* 1 for a file that can be opened with elf_file_open(), else 0. */
+int elf_library_is_usable(const char *path);
+
+/*
+ * The path that /etc/ld.so.cache has for a library, if it is usable; NULL where there is none. The caller's
+ * to free.
+ */
+char *elf_cache_find(const char *name);
+
+/* For sort_array() and bsearch(3) of addresses. */
+static inline int elf_compare_addrs(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Append handlers of calls: by the unwinding tables; by OCaml's note, or its code. They may be nested. 0 or -ENOMEM. */
+int elf_lsda_handlers(const struct elf_file *file, struct elf_handler_list *list);
+int elf_ocaml_handlers(const struct elf_file *file, struct elf_handler_list *list);
+
+/* The unit of debug information that an address belongs to. */
+bool elf_unit_at(struct elf_file *file, uint64_t addr, Dwarf_Off *ret_unit);
+
+/* Frees what elf_file_inlines_at() made. */
+void elf_inlines_release(struct elf_file *file);
+
+/* Frees what elf_file_cfi_at() made. */
+void elf_cfi_release(struct elf_file *file);

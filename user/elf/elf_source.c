@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Source lines, from DWARF. Compilers need not index which unit an address belongs to (.debug_aranges is
+ * gcc's habit, not clang's), so that the units are listed here, once, with the addresses each says are its
+ * own.
+ */
+#include <errno.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "elf/elf_internal.h"
+
+/* A unit has several of these. */
+struct elf_unit {
+	uint64_t start, end;
+	Dwarf_Off die;
+};
+
+static int compare_units(const void *a, const void *b)
+{
+	uint64_t x = ((const struct elf_unit *)a)->start, y = ((const struct elf_unit *)b)->start;
+
+	return (x > y) - (x < y);
+}
+
+static int add_unit(struct elf_file *file, Dwarf_Die *die)
+{
+	Dwarf_Addr base, start, end;
+
+	for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
+		struct elf_unit unit = {start, end, dwarf_dieoffset(die)};
+
+		if (start < end && ARRAY_PUSH(file->units, file->unit_cnt, file->unit_cap, unit))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void list_units(struct elf_file *file)
+{
+	Dwarf_Die die;
+
+	for (Dwarf_CU *unit = NULL; !dwarf_get_units(file->dwarf, unit, &unit, NULL, NULL, &die, NULL);)
+		if (add_unit(file, &die))
+			break;
+	sort_array(file->units, file->unit_cnt, sizeof(*file->units), compare_units);
+}
+
+void elf_dwarf_open(struct elf_file *file)
+{
+	GElf_Shdr header;
+
+	if (file->dwarf_sought)
+		return;
+	file->dwarf_sought = true;
+	if (elf_section(file->elf, ".debug_info", &header))
+		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	else if (elf_debug_file(file))
+		file->dwarf = dwarf_begin_elf(file->debug, DWARF_C_READ, NULL);
+	if (file->dwarf)
+		list_units(file);
+}
+
+static const struct elf_unit *find_unit(const struct elf_file *file, uint64_t addr)
+{
+	size_t low = 0, high = file->unit_cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (file->units[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && addr < file->units[low - 1].end ? &file->units[low - 1] : NULL;
+}
+
+bool elf_unit_at(struct elf_file *file, uint64_t addr, Dwarf_Off *ret_unit)
+{
+	const struct elf_unit *unit;
+
+	elf_dwarf_open(file);
+	unit = find_unit(file, addr);
+	if (unit)
+		*ret_unit = unit->die;
+	return unit != NULL;
+}
+
+int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path, uint32_t *ret_line)
+{
+	const struct elf_unit *unit;
+	const char *path;
+	Dwarf_Line *line;
+	Dwarf_Die die;
+	int number;
+
+	elf_dwarf_open(file);
+	unit = find_unit(file, addr);
+	if (!unit || !dwarf_offdie(file->dwarf, unit->die, &die))
+		return -ENOENT;
+	line = dwarf_getsrc_die(&die, addr);
+	path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	if (!path || dwarf_lineno(line, &number) || number <= 0)
+		return -ENOENT;
+	*ret_path = path;
+	*ret_line = (uint32_t)number;
+	return 0;
+}
+
+void elf_source_release(struct elf_file *file)
+{
+	elf_inlines_release(file);
+	if (file->dwarf)
+		dwarf_end(file->dwarf);
+	free(file->units);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+int snapshot_new(struct snapshot **ret_snapshot)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+	if (!snapshot)
+		return -ENOMEM;
+	*ret_snapshot = snapshot;
+	return 0;
+}
+
+void aux_trace_let_go(const struct aux_trace *aux)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = ((uintptr_t)aux->bytes + page - 1) & -page,
+		  end = ((uintptr_t)aux->bytes + aux->size) & -page;
+
+	if (aux->is_borrowed && end > begin)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	for (size_t i = 0; i < snapshot->aux_cnt; i++) {
+		if (snapshot->aux[i].is_mapped)
+			munmap(snapshot->aux[i].bytes, snapshot->aux[i].size);
+		else if (!snapshot->aux[i].is_borrowed)
+			free(snapshot->aux[i].bytes);
+	}
+	for (size_t i = 0; i < snapshot->trigger_cnt; i++)
+		free(snapshot->triggers[i]);
+	for (size_t i = 0; i < snapshot->alloc_function_cnt; i++)
+		free(snapshot->alloc_functions[i]);
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		free(snapshot->copies[i].name);
+		free(snapshot->copies[i].bytes);
+		free(snapshot->copies[i].path);
+	}
+	for (size_t i = 0; i < snapshot->sample_cnt; i++) {
+		free(snapshot->samples[i].ips);
+		free(snapshot->samples[i].call.about);
+		if (snapshot->samples[i].is_stack_owned)
+			free((void *)snapshot->samples[i].stack);
+	}
+	for (size_t i = 0; i < snapshot->sample_event_cnt; i++)
+		free(snapshot->sample_events[i]);
+	if (snapshot->file)
+		munmap(snapshot->file, snapshot->file_size);
+	free(snapshot->source);
+	free(snapshot->stopped_by);
+	free(snapshot->filter);
+	free(snapshot->command);
+	free(snapshot->samples);
+	free(snapshot->sample_events);
+	free(snapshot->other_cpu);
+	free(snapshot->aux);
+	free(snapshot->sideband);
+	free(snapshot->hits);
+	for (size_t i = 0; i < snapshot->value_cnt; i++)
+		free(snapshot->values[i].text);
+	for (size_t i = 0; i < snapshot->value_name_cnt; i++)
+		free(snapshot->value_names[i]);
+	free(snapshot->values);
+	free(snapshot->value_names);
+	free(snapshot->triggers);
+	free(snapshot->alloc_functions);
+	free(snapshot->allocs);
+	free(snapshot->copies);
+	for (size_t i = 0; i < snapshot->build_id_cnt; i++)
+		free(snapshot->build_ids[i].name);
+	free(snapshot->build_ids);
+	free(snapshot);
+}
+
+int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, char *text)
+{
+	struct hit_value value = {hit, name, text};
+	int err = ARRAY_PUSH(snapshot->values, snapshot->value_cnt, snapshot->value_cap, value);
+
+	if (err)
+		free(text);
+	return err;
+}
+
+int snapshot_add_value_name(struct snapshot *snapshot, const char *name)
+{
+	char *copy = strdup(name);
+	int err = copy ? ARRAY_PUSH(snapshot->value_names, snapshot->value_name_cnt, snapshot->value_name_cap,
+				    copy)
+		       : -ENOMEM;
+
+	if (err)
+		free(copy);
+	return err;
+}
+
+struct aux_trace *snapshot_add_aux(struct snapshot *snapshot)
+{
+	struct aux_trace empty = {.cpu = -1};
+
+	if (ARRAY_PUSH(snapshot->aux, snapshot->aux_cnt, snapshot->aux_cap, empty))
+		return NULL;
+	return &snapshot->aux[snapshot->aux_cnt - 1];
+}
+
+bool code_copy_is_file(const struct code_copy *copy)
+{
+	return !strcmp(copy->name, "[vdso]") || !strcmp(copy->name, JIT_PERF_MAP) ||
+	       !strcmp(copy->name, JIT_DUMP) || !strcmp(copy->name, KERNEL_NAMES) ||
+	       !strcmp(copy->name, KERNEL_MODULES);
+}
+
+bool code_copy_is_kernel(const struct code_copy *copy)
+{
+	return copy->pid == -1 && (!strcmp(copy->name, KERNEL_CODE) || !strcmp(copy->name, KERNEL_NAMES) ||
+				   !strcmp(copy->name, KERNEL_MODULES));
+}
+
+struct code_copy *snapshot_add_copy(struct snapshot *snapshot)
+{
+	struct code_copy empty = {0};
+
+	if (ARRAY_PUSH(snapshot->copies, snapshot->copy_cnt, snapshot->copy_cap, empty))
+		return NULL;
+	return &snapshot->copies[snapshot->copy_cnt - 1];
+}
+
+int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const struct build_id *id)
+{
+	struct named_build_id named = {.id = *id};
+
+	if (snapshot_build_id(snapshot, name))
+		return 0;
+	named.name = strdup(name);
+	if (!named.name ||
+	    ARRAY_PUSH(snapshot->build_ids, snapshot->build_id_cnt, snapshot->build_id_cap, named)) {
+		free(named.name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+const struct build_id *snapshot_build_id(const struct snapshot *snapshot, const char *name)
+{
+	for (size_t i = 0; i < snapshot->build_id_cnt; i++)
+		if (!strcmp(snapshot->build_ids[i].name, name))
+			return &snapshot->build_ids[i].id;
+	return NULL;
+}

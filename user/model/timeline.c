@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/spill.h"
+
+void timeline_thread_replace(struct timeline_thread *thread, struct slice *slices, size_t cnt, size_t cap)
+{
+	spill_free(thread->slices);
+	thread->slices = slices;
+	thread->slice_cnt = cnt;
+	thread->slice_cap = cap;
+}
+
+int timeline_new(struct timeline **ret_timeline)
+{
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+
+	if (!timeline)
+		return -ENOMEM;
+	*ret_timeline = timeline;
+	return 0;
+}
+
+void timeline_thread_release(struct timeline_thread *thread)
+{
+	for (size_t i = 0; i < thread->instant_cnt; i++)
+		free(thread->instants[i].text);
+	free(thread->instants);
+	spill_free(thread->slices);
+	free(thread->name);
+}
+
+enum { BEFORE_NAME = 2 }; /* "= " */
+
+const char *timeline_value_name(struct timeline *timeline, const char *name)
+{
+	char *copy;
+
+	for (size_t i = 0; i < timeline->value_name_cnt; i++)
+		if (!strcmp(timeline->value_names[i] + BEFORE_NAME, name))
+			return timeline->value_names[i] + BEFORE_NAME;
+	if (asprintf(&copy, "= %s", name) < 0)
+		return NULL;
+	if (!ARRAY_PUSH(timeline->value_names, timeline->value_name_cnt, timeline->value_name_cap, copy))
+		return copy + BEFORE_NAME;
+	free(copy);
+	return NULL;
+}
+
+int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text)
+{
+	struct timeline_value *values =
+		name ? reallocarray(hit->values, hit->value_cnt + 1, sizeof(*values)) : NULL;
+
+	if (!values) {
+		free(text);
+		return -ENOMEM;
+	}
+	hit->values = values;
+	values[hit->value_cnt++] = (struct timeline_value){name, text};
+	return 0;
+}
+
+static void detail_free(struct slice_detail *detail)
+{
+	free(detail->title);
+	free(detail->about);
+	free(detail->woken_by);
+	free(detail);
+}
+
+int timeline_add_detail(struct timeline *timeline, const struct slice_detail *detail,
+			const struct slice_detail **ret_detail)
+{
+	struct slice_detail taken = *detail, *copy = malloc(sizeof(*copy));
+
+	if (!copy || ARRAY_PUSH(timeline->details, timeline->detail_cnt, timeline->detail_cap, copy)) {
+		free(copy);
+		free(taken.title);
+		free(taken.about);
+		free(taken.woken_by);
+		return -ENOMEM;
+	}
+	*copy = taken;
+	*ret_detail = copy;
+	return 0;
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	if (!timeline)
+		return;
+	for (size_t i = 0; i < timeline->detail_cnt; i++)
+		detail_free(timeline->details[i]);
+	free(timeline->details);
+	free(timeline->flows);
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		timeline_thread_release(&timeline->threads[i]);
+	for (size_t i = 0; i < timeline->hit_cnt; i++) {
+		free(timeline->hits[i].stack_ips);
+		free(timeline->hits[i].stack_symbols);
+		for (size_t j = 0; j < timeline->hits[i].value_cnt; j++)
+			free(timeline->hits[i].values[j].text);
+		free(timeline->hits[i].values);
+	}
+	for (size_t i = 0; i < timeline->counter_cnt; i++) {
+		free(timeline->counters[i].name);
+		free(timeline->counters[i].points);
+	}
+	free(timeline->counters);
+	free(timeline->goroutines);
+	for (size_t i = 0; i < timeline->trigger_cnt; i++)
+		free(timeline->triggers[i]);
+	for (size_t i = 0; i < timeline->value_name_cnt; i++)
+		free(timeline->value_names[i]);
+	free(timeline->value_names);
+	free(timeline->threads);
+	free(timeline->hits);
+	free(timeline->triggers);
+	free(timeline->command);
+	free(timeline->source);
+	free(timeline->stopped_by);
+	free(timeline);
+}
+
+const char *slice_name(const struct slice *slice)
+{
+	static const char *const names[] = {
+		[SLICE_CALL] = "[unknown]",	 [SLICE_SYSCALL] = "[syscall]",
+		[SLICE_UNTRACED] = "[untraced]", [SLICE_OFF_CPU] = "[off-cpu]",
+		[SLICE_UNKNOWN] = "[unknown]",	 [SLICE_RUN_QUEUE] = "[run-queue]",
+	};
+	const struct slice_detail *detail = slice_detail(slice);
+
+	_Static_assert(ARRAY_SIZE(names) == SLICE_KIND_CNT, "a name for each kind");
+	if (detail)
+		return detail->name;
+	return slice->symbol ? slice->symbol->name : names[slice->kind];
+}
+
+const char *slice_title(const struct slice *slice)
+{
+	const struct slice_detail *detail = slice_detail(slice);
+
+	return detail && detail->title ? detail->title : slice_name(slice);
+}
+
+const char *slice_certainty(const struct slice *slice)
+{
+	if (slice->flags & SLICE_SAMPLED)
+		return "sampled";
+	return slice->flags & SLICE_INFERRED_START ? "inferred" : "exact";
+}
+
+const char *slice_kind_name(enum slice_kind kind)
+{
+	static const char *const names[] = {
+		[SLICE_CALL] = "call",	     [SLICE_SYSCALL] = "syscall", [SLICE_UNTRACED] = "untraced",
+		[SLICE_OFF_CPU] = "off-cpu", [SLICE_UNKNOWN] = "unknown", [SLICE_RUN_QUEUE] = "run-queue",
+	};
+
+	_Static_assert(ARRAY_SIZE(names) == SLICE_KIND_CNT, "a name for each kind");
+	return names[kind];
+}
+
+const char *timeline_trigger(const struct timeline *timeline, const struct hit *hit)
+{
+	return hit->trigger < timeline->trigger_cnt ? timeline->triggers[hit->trigger] : "[unknown trigger]";
+}
+
+struct timeline_thread *timeline_thread_of(const struct timeline *timeline, int32_t tid)
+{
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		if (timeline->threads[i].tid == tid)
+			return &timeline->threads[i];
+	return NULL;
+}
+
+size_t timeline_thread_gaps(const struct timeline_thread *thread)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < thread->instant_cnt; i++)
+		cnt += !thread->instants[i].is_event;
+	return cnt;
+}
+
+size_t timeline_thread_begun(const struct timeline_thread *thread, uint64_t time_ns)
+{
+	size_t low = 0, high = thread->slice_cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (thread->slices[mid].start_ns < time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const char *hit_reg_name(enum hit_reg reg)
+{
+	static const char *const names[HIT_REG_CNT] = {
+		[HIT_R15] = "r15", [HIT_R14] = "r14",	    [HIT_R13] = "r13", [HIT_R12] = "r12",
+		[HIT_RBP] = "rbp", [HIT_RBX] = "rbx",	    [HIT_R11] = "r11", [HIT_R10] = "r10",
+		[HIT_R9] = "r9",   [HIT_R8] = "r8",	    [HIT_RAX] = "rax", [HIT_RCX] = "rcx",
+		[HIT_RDX] = "rdx", [HIT_RSI] = "rsi",	    [HIT_RDI] = "rdi", [HIT_RIP] = "rip",
+		[HIT_CS] = "cs",   [HIT_EFLAGS] = "eflags", [HIT_RSP] = "rsp", [HIT_SS] = "ss",
+	};
+
+	return names[reg];
+}
+
+/*
+ * Walks the slices in order with the ends of those open: each must begin inside the one a level further out, which must be the
+ * last of its depth.
+ */
+static int thread_is_valid(const struct timeline_thread *thread)
+{
+	size_t cap = 0, open = 0;
+	uint64_t *ends = NULL;
+	int valid = 1;
+
+	for (size_t i = 0; i < thread->slice_cnt && valid; i++) {
+		const struct slice *slice = &thread->slices[i], *before = i ? slice - 1 : NULL;
+
+		valid = slice->end_ns >= slice->start_ns && slice->depth <= open &&
+			slice->kind < SLICE_KIND_CNT;
+		if (before && (slice->start_ns < before->start_ns ||
+			       (slice->start_ns == before->start_ns && slice->depth < before->depth &&
+				before->end_ns > slice->start_ns)))
+			valid = 0;
+		if (valid && slice->depth &&
+		    (slice->end_ns > ends[slice->depth - 1] || slice->start_ns > ends[slice->depth - 1]))
+			valid = 0;
+		if (valid && slice->depth < open && ends[slice->depth] > slice->start_ns)
+			valid = 0;
+		if (!valid || array_reserve(&ends, &cap, slice->depth + 1, sizeof(*ends)))
+			break;
+		ends[slice->depth] = slice->end_ns;
+		open = slice->depth + 1;
+	}
+	free(ends);
+	return valid;
+}
+
+int timeline_is_valid(const struct timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		if (!thread_is_valid(&timeline->threads[i]))
+			return 0;
+	return 1;
+}

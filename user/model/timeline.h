@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The timeline: what a viewer shows. The call-stack engine makes it, sinks write it. Times are nanoseconds since
+ * timeline.base_ns. Plain data.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/hit.h"
+#include "model/symbol.h"
+
+enum slice_kind {
+	SLICE_CALL,
+	SLICE_SYSCALL,	 /* "[syscall]": inside the kernel, which is not traced */
+	SLICE_UNTRACED,	 /* "[untraced]": interrupted or switched off */
+	SLICE_OFF_CPU,	 /* "[off-cpu]": within one of these two, while another thread ran */
+	SLICE_UNKNOWN,	 /* "[unknown]": a frame must have been there, nothing tells which */
+	SLICE_RUN_QUEUE, /* "[run-queue]": it could have run, but had no processor */
+	SLICE_KIND_CNT,
+};
+
+enum slice_flags {
+	SLICE_INFERRED_START = 1u << 0, /* was open before the trace begins: starts earlier than start_ns */
+	SLICE_INLINED = 1u << 2,  /* a call that the compiler inlined; its symbol stands for this one call */
+	SLICE_OPEN_END = 1u << 1, /* was still open where the trace ends: ends later than end_ns */
+	SLICE_SAMPLED =
+		1u << 3, /* known from samples: each edge lies up to a period from where it is drawn */
+	SLICE_DETAILED = 1u << 4, /* `detail` stands in place of `ip` */
+};
+
+/* What is known of a pause beside its time. Strings but the name are its own. */
+struct slice_detail {
+	const char *name; /* "[off-cpu] futex": what it is counted under; lasts as long as the timeline */
+	char *title;	  /* "[off-cpu] futex, woken by worker-3 after 2.1 ms"; NULL: the name */
+	char *about;	  /* what the system call was for: "futex 0x55d0c0"; NULL: not known */
+	char *woken_by;	  /* "worker-3 (tid 4711)"; NULL: not known */
+	int64_t result;	  /* of a system call, as the kernel returns it */
+	bool has_result;
+};
+
+/*
+ * Slices of a thread stand in the order in which they began, a caller before what it calls, and nest: a slice of depth n > 0 lies within
+ * the last one of depth n - 1 before it. Times may be equal, so the order says more than they do. end_ns >= start_ns.
+ * Depth 0 is the outermost frame.
+ */
+struct slice {
+	uint64_t start_ns, end_ns;
+	const struct symbol *symbol; /* NULL unless SLICE_CALL */
+	union {
+		uint64_t ip; /* where the function was entered; where a pause came; 0 where inferred */
+		const struct slice_detail *detail; /* SLICE_DETAILED, which calls are not; the timeline's */
+	};
+	uint32_t depth;
+	uint8_t kind;
+	uint8_t flags;
+	uint16_t goroutine; /* where it is known: one more than its index in timeline.goroutines; else 0 */
+};
+
+/* What is known of it, or NULL. */
+static inline const struct slice_detail *slice_detail(const struct slice *slice)
+{
+	return slice->flags & SLICE_DETAILED ? slice->detail : NULL;
+}
+
+/* The name a slice is counted under: its symbol's, its detail's, or "[syscall]" and the like. */
+const char *slice_name(const struct slice *slice);
+
+/* The name a slice is shown under where each stands by itself: the same, or more than that. */
+const char *slice_title(const struct slice *slice);
+
+/* How its times are known: "exact", "inferred" or "sampled". */
+const char *slice_certainty(const struct slice *slice);
+
+/* Its kind as a word, for formats that have a field for it: "call", "off-cpu". */
+const char *slice_kind_name(enum slice_kind kind);
+
+/* A moment on a thread: a gap in its trace, or something else that the trace tells. */
+struct instant {
+	uint64_t time_ns;
+	char *text;    /* "[gap: overflow]", "[ptwrite: 0x2a]" */
+	bool is_event; /* no gap */
+};
+
+struct timeline_thread {
+	int32_t pid, tid;
+	char *name; /* the thread's comm */
+	struct slice *slices;
+	size_t slice_cnt, slice_cap;
+	struct instant *instants;
+	size_t instant_cnt, instant_cap;
+};
+
+/* A value over time: events counted, a frequency. */
+struct counter {
+	char *name;
+	int32_t pid, tid;
+	struct counter_point {
+		uint64_t time_ns, value;
+	} * points;
+	size_t point_cnt, point_cap;
+};
+
+/* One thread let another run: an arrow from the one to the other. Both are the timeline's. */
+struct flow {
+	uint64_t from_ns, to_ns; /* when it woke the other, and when that ran */
+	int32_t from_pid, from_tid, to_pid, to_tid;
+};
+
+/* What was to be printed of a hit. */
+struct timeline_value {
+	const char *name; /* the timeline's, "= " stands before it: see timeline_value_name() */
+	char *text;	  /* NULL: it could not be read */
+};
+
+struct timeline_hit {
+	struct hit hit;
+	uint64_t time_ns; /* on the timeline, moved into the slice of the probed call where clocks disagree */
+	const struct symbol *symbol; /* the probed function, NULL where unknown */
+	/* The call stack, innermost first: the probed ip, return addresses; parallel arrays. */
+	uint64_t *stack_ips;
+	const struct symbol **stack_symbols; /* entries NULL where unknown */
+	size_t stack_cnt;
+	struct timeline_value *values;
+	size_t value_cnt;
+};
+
+/* Whether it was recorded when a call returned: it then stands where that led. */
+static inline bool hit_is_return(const struct hit *hit)
+{
+	return hit->return_address && hit->return_address == hit->regs[HIT_RIP];
+}
+
+/* "rdi"; NULL where hit.regs holds nothing. */
+const char *hit_reg_name(enum hit_reg reg);
+
+struct timeline {
+	uint64_t base_ns;	   /* time 0 on the recording's clock */
+	uint64_t base_realtime_ns; /* time 0 as wall-clock time, ns since the epoch */
+	char *command;		   /* the target's command line */
+	char *source, *stopped_by; /* as in the snapshot */
+	struct timeline_thread *threads;
+	size_t thread_cnt, thread_cap;
+	struct timeline_hit *hits;
+	size_t hit_cnt, hit_cap;
+	struct counter *counters;
+	size_t counter_cnt, counter_cap;
+	struct flow *flows; /* in the order of from_ns */
+	size_t flow_cnt, flow_cap;
+	struct slice_detail **details; /* of slices of its threads */
+	size_t detail_cnt, detail_cap;
+	uint64_t period_ns;   /* from one sample of a running thread to the next; 0: no slice is sampled */
+	uint64_t *goroutines; /* their numbers */
+	size_t goroutine_cnt, goroutine_cap;
+	char **triggers; /* names; hit.trigger is an index */
+	size_t trigger_cnt;
+	char **value_names; /* of values of hits: "= NAME" */
+	size_t value_name_cnt, value_name_cap;
+};
+
+/* The name of values for hits of this timeline, which it keeps; NULL: no memory. */
+const char *timeline_value_name(struct timeline *timeline, const char *name);
+
+/* Adds a value with such a name, and takes over its text, or frees it. 0 or -ENOMEM. */
+int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text);
+
+/* A copy of it that the timeline keeps, for slices; takes over its strings, or frees them. 0 or -ENOMEM. */
+int timeline_add_detail(struct timeline *timeline, const struct slice_detail *detail,
+			const struct slice_detail **ret_detail);
+
+/* The name of the hit's trigger. */
+const char *timeline_trigger(const struct timeline *timeline, const struct hit *hit);
+
+/* The thread of that number, or NULL. */
+struct timeline_thread *timeline_thread_of(const struct timeline *timeline, int32_t tid);
+
+void timeline_thread_release(struct timeline_thread *thread);
+
+/* How many of its instants are gaps. */
+size_t timeline_thread_gaps(const struct timeline_thread *thread);
+
+/* How many of its slices began before that time. */
+size_t timeline_thread_begun(const struct timeline_thread *thread, uint64_t time_ns);
+
+/* These slices in place of those it has; takes them over. */
+void timeline_thread_replace(struct timeline_thread *thread, struct slice *slices, size_t cnt, size_t cap);
+
+int timeline_new(struct timeline **ret_timeline);
+void timeline_free(struct timeline *timeline);
+
+/* Asserts order, nesting and bounds as stated above: for tests and debug builds. */
+int timeline_is_valid(const struct timeline *timeline);

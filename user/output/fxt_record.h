@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * FXT (Fuchsia trace format) records: https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format. A record is built in memory as
+ * 64-bit words and written whole, so that a cut file ends at a record. Limits of the format and of its readers (Perfetto): 32767 strings
+ * and 255 threads in tables whose entries may be replaced, 4095 words a record, 15 arguments, 32000 bytes a string.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "output/output.h"
+
+enum {
+	FXT_STRINGS = 32767,
+	FXT_THREADS = 255,
+	FXT_ARGS_MAX = 15,
+	FXT_RECORD_WORDS = 4095,
+	FXT_STRING_MAX = 32000
+};
+
+enum fxt_event { FXT_INSTANT = 0, FXT_COUNTER = 1, FXT_BEGIN = 2, FXT_END = 3 };
+
+struct fxt;
+
+int fxt_new(struct fxt **ret_fxt, struct output *output);
+void fxt_free(struct fxt *fxt);
+
+/* Magic word and clock (1 tick = 1 ns). */
+void fxt_header(struct fxt *fxt);
+
+/* Names for the viewer. */
+void fxt_name_process(struct fxt *fxt, uint64_t pid, const char *name);
+void fxt_name_thread(struct fxt *fxt, uint64_t pid, uint64_t tid, const char *name);
+
+/*
+ * An event: begin, up to FXT_ARGS_MAX arguments (more are dropped), end. Nothing else in between. `name` may be NULL for FXT_END. Names of events and
+ * arguments, and the value of fxt_arg_lasting(), must stay where they are, unchanged, until fxt_free().
+ */
+void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_t tid, uint64_t time_ns,
+		     const char *name);
+void fxt_arg_pointer(struct fxt *fxt, const char *name, uint64_t value);
+void fxt_arg_int(struct fxt *fxt, const char *name, int64_t value);
+void fxt_arg_string(struct fxt *fxt, const char *name, const char *value);
+void fxt_arg_lasting(struct fxt *fxt, const char *name, const char *value);
+void fxt_event_end(struct fxt *fxt);
+
+/* The end of a FXT_COUNTER, whose arguments are its values; `id` tells counters of one name apart. */
+void fxt_counter_end(struct fxt *fxt, uint64_t id);
+
+/* -ENOMEM if that happened on the way, else 0. */
+int fxt_error(const struct fxt *fxt);
+
+DEFINE_CLEANUP(struct fxt *, fxt_free)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "output/shown.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/on_line.h"
+
+static const enum hit_reg registers[] = {
+	HIT_RIP, HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8,  HIT_R9,  HIT_RAX,	   HIT_RBX, HIT_RBP,
+	HIT_RSP, HIT_R10, HIT_R11, HIT_R12, HIT_R13, HIT_R14, HIT_R15, HIT_EFLAGS, HIT_CS,  HIT_SS,
+};
+
+static void put_number(struct shown_arg *arg, const char *name, uint64_t value)
+{
+	arg->name = name;
+	arg->type = SHOWN_INT;
+	arg->number = (int64_t)value;
+}
+
+static void put_pointer(struct shown_arg *arg, const char *name, uint64_t value)
+{
+	arg->name = name;
+	arg->type = SHOWN_POINTER;
+	arg->number = (int64_t)value;
+}
+
+static void put_string(struct shown_arg *arg, const char *name, const char *text)
+{
+	arg->name = name;
+	arg->type = SHOWN_STRING;
+	arg->text = text;
+}
+
+/* Its kind and its name tell a reader what the title alone does not. */
+static size_t put_detail(struct shown_arg *args, const struct slice *slice)
+{
+	const struct slice_detail *detail = slice_detail(slice);
+	size_t cnt = 0;
+
+	if (!detail)
+		return 0;
+	put_string(&args[cnt++], "kind", slice_kind_name(slice->kind));
+	put_string(&args[cnt++], "counted_as", detail->name);
+	if (detail->about)
+		put_string(&args[cnt++], "about", detail->about);
+	if (detail->woken_by)
+		put_string(&args[cnt++], "woken_by", detail->woken_by);
+	if (detail->has_result)
+		put_number(&args[cnt++], "result", (uint64_t)detail->result);
+	return cnt;
+}
+
+size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
+		  const struct slice *slice)
+{
+	const struct symbol *symbol = slice->symbol;
+	size_t cnt = put_detail(args, slice);
+
+	if (symbol) {
+		put_pointer(&args[cnt++], "address", slice->ip ? slice->ip : symbol->start);
+		put_string(&args[cnt++], "symbol", symbol->name);
+		put_string(&args[cnt++], "object", symbol->object);
+	}
+	if (symbol && symbol->file) {
+		put_string(&args[cnt++], "file", symbol->file);
+		put_number(&args[cnt++], "line", symbol->line);
+	}
+	if (slice->flags & SLICE_INFERRED_START)
+		put_string(&args[cnt++], "inferred_start_time", "true");
+	if (slice->goroutine)
+		put_number(&args[cnt++], "goroutine", timeline->goroutines[slice->goroutine - 1]);
+	if (slice->flags & SLICE_INLINED)
+		put_string(&args[cnt++], "inlined", "true");
+	if (slice->flags & SLICE_OPEN_END)
+		put_string(&args[cnt++], "open_at_end", "true");
+	if (slice->flags & SLICE_SAMPLED)
+		put_string(&args[cnt++], "sampled", "true");
+	return cnt;
+}
+
+/* A plain word is the name of something else already: "= arg0". */
+static void put_value(struct shown_arg *arg, const struct timeline_value *value)
+{
+	bool is_word = !value->name[strspn(value->name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+
+	arg->name = value->name - (is_word ? 2 : 0);
+	arg->type = SHOWN_TEXT;
+	arg->text = value->text ? value->text : SHOWN_UNREADABLE;
+}
+
+size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *placed)
+{
+	static const char *const names[HIT_ARG_CNT] = {"arg0", "arg1", "arg2", "arg3", "arg4",	"arg5",
+						       "arg6", "arg7", "arg8", "arg9", "arg10", "arg11"};
+	const struct hit *hit = &placed->hit;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < HIT_ARG_CNT; i++)
+		if (hit->args_known & 1u << i)
+			put_pointer(&args[cnt++], names[i], hit->args[i]);
+	if (hit->begin_ns != hit->time_ns)
+		put_number(&args[cnt++], "elapsed_ns", hit->time_ns - hit->begin_ns);
+	if (hit->goroutine)
+		put_number(&args[cnt++], "goroutine", hit->goroutine);
+	if (hit->stopped_ns)
+		put_number(&args[cnt++], "trace_stopped_after_ns", hit->stopped_ns - hit->time_ns);
+	for (size_t i = 0; i < placed->value_cnt && cnt < HIT_CALL_ARGS_MAX; i++)
+		put_value(&args[cnt++], &placed->values[i]);
+	return cnt;
+}
+
+void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct timeline_hit *placed,
+		    char *comm)
+{
+	const struct hit *hit = &placed->hit;
+
+	_Static_assert(HIT_STATE_ARGS == 7 + ARRAY_SIZE(registers), "all of them");
+	memcpy(comm, hit->comm, HIT_COMM_BYTES);
+	comm[HIT_COMM_BYTES] = '\0';
+	put_string(args++, "symbol", placed->symbol ? placed->symbol->name : "?");
+	put_number(args++, "monotonic_ns", hit->time_ns);
+	put_number(args++, "pid", hit->pid);
+	put_number(args++, "tid", hit->tid);
+	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
+		put_pointer(args++, hit_reg_name(registers[i]), hit->regs[registers[i]]);
+	put_number(args++, "cpu", hit->cpu);
+	*args++ = (struct shown_arg){.name = "comm", .type = SHOWN_TEXT, .text = comm};
+	put_pointer(args++, "return_address", hit->return_address);
+}
+
+char *hit_stack_text(const struct timeline_hit *hit)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	for (size_t i = 0; i < hit->stack_cnt; i++)
+		fprintf(file, "%s#%zu 0x%" PRIx64 " %s", i ? "\n" : "", i, hit->stack_ips[i],
+			hit->stack_symbols[i] ? hit->stack_symbols[i]->name : "?");
+	if (fclose(file)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+uint64_t shown_id(int32_t id)
+{
+	return id > 0 ? (uint64_t)id : SHOWN_HITS + 1ull + (uint32_t)id;
+}
+
+struct process_name process_name(const struct timeline *timeline, int32_t pid)
+{
+	struct process_name name;
+
+	snprintf(name.text, sizeof(name.text), "%.4000s [pid=%d]", timeline->command, pid);
+	return name;
+}
+
+void write_part_on_line(struct output *output, const char *text, size_t len)
+{
+	for (const char *end = text + len; text < end;) {
+		char escape[ON_LINE_ESCAPE];
+		size_t plain = on_line_plain(text);
+
+		plain = plain < (size_t)(end - text) ? plain : (size_t)(end - text);
+		output_write(output, text, plain);
+		text += plain;
+		if (text == end)
+			return;
+		text += on_line_escape(text, escape);
+		output_write(output, escape, strlen(escape));
+	}
+}
+
+void write_on_line(struct output *output, const char *text)
+{
+	write_part_on_line(output, text, strlen(text));
+}
+
+void write_folded_name(struct output *output, const char *name)
+{
+	for (size_t part; *name; name += part + !!name[part]) {
+		part = strcspn(name, ";\r\n");
+		write_part_on_line(output, name, part);
+		if (name[part])
+			output_write(output, name[part] == ';' ? ":" : " ", 1);
+	}
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data: Trace as read from the page (output/html.h), Track one thread of it.
+ *
+ * A thread's slices are columns (typed arrays), in the order in which they began, a caller before what it calls. Those of one depth
+ * do not overlap, so rows[depth] lists them in order of start and of end alike, and what is visible is found by binary search.
+ */
+
+const NOT_CALLS = ['syscall', 'untraced', 'off-cpu', 'unknown', 'run-queue']; /* the first symbols */
+const INFERRED_START = 1, OPEN_END = 2, INLINED = 4, SAMPLED = 8; /* enum slice_flags */
+/* enum hit_reg */
+const REGISTERS = ['r15', 'r14', 'r13', 'r12', 'rbp', 'rbx', 'r11', 'r10', 'r9', 'r8', 'rax', 'rcx', 'rdx', 'rsi', 'rdi', '',
+	'rip', 'cs', 'eflags', 'rsp', 'ss'];
+const REGISTERS_SHOWN = ['rip', 'rsp', 'rbp', 'eflags', 'rax', 'rbx', 'rcx', 'rdx', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11',
+	'r12', 'r13', 'r14', 'r15', 'cs', 'ss'];
+
+async function inflate(base64) {
+	const CHUNK = 1 << 20; /* a multiple of 4 */
+	const gunzip = new DecompressionStream('gzip');
+	const inflated = new Response(gunzip.readable).arrayBuffer();
+	const writer = gunzip.writable.getWriter();
+
+	for (let at = 0; at < base64.length; at += CHUNK)
+		await writer.write(Uint8Array.from(atob(base64.slice(at, at + CHUNK)), c => c.charCodeAt(0)));
+	await writer.close();
+	return new Uint8Array(await inflated);
+}
+
+class Reader {
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.at = 0;
+	}
+
+	json() {
+		const end = this.bytes.indexOf(0, this.at);
+		const text = new TextDecoder().decode(this.bytes.subarray(this.at, end));
+
+		this.at = end + 1;
+		return JSON.parse(text);
+	}
+
+	/* LEB128, up to 2^53. */
+	number() {
+		let byte = this.bytes[this.at++], value = byte & 127;
+
+		for (let scale = 128; byte > 127; scale *= 128) {
+			byte = this.bytes[this.at++];
+			value += (byte & 127) * scale;
+		}
+		return value;
+	}
+
+	column(array, value) {
+		for (let i = 0; i < array.length; i++)
+			array[i] = value(this.number(), i);
+		return array;
+	}
+}
+
+class Track {
+	constructor(info, reader) {
+		const cnt = info.slices;
+		let start = 0, depth = -1;
+
+		Object.assign(this, info, {cnt, collapsed: false, depths: 0});
+		this.start = reader.column(new Float64Array(cnt), delta => start += delta);
+		this.duration = reader.column(new Float64Array(cnt), duration => duration);
+		this.depth = reader.column(new Uint32Array(cnt), less => depth += 1 - less);
+		this.symbol = reader.column(new Uint32Array(cnt), number => number);
+		this.flags = reader.column(new Uint8Array(cnt), flags => flags);
+		this.parent = new Int32Array(cnt);
+		this.self = this.duration.slice();
+		this.link();
+		this.rows = this.rowsOf(() => true);
+		this.depths = this.rows.length;
+	}
+
+	/* Who called whom, and what is left of each duration without its calls. */
+	link() {
+		const open = [];
+
+		for (let i = 0; i < this.cnt; i++) {
+			const depth = this.depth[i], parent = depth ? open[depth - 1] : -1;
+
+			open[depth] = i;
+			this.parent[i] = parent;
+			if (parent >= 0)
+				this.self[parent] -= this.duration[i];
+		}
+	}
+
+	/* For each depth, those slices that are wanted. */
+	rowsOf(wanted) {
+		const cnts = [], rows = [];
+
+		for (let i = 0; i < this.cnt; i++)
+			if (wanted(i))
+				cnts[this.depth[i]] = (cnts[this.depth[i]] || 0) + 1;
+		for (let depth = 0; depth < cnts.length; depth++)
+			rows.push(new Uint32Array(cnts[depth] || 0));
+		cnts.fill(0);
+		for (let i = 0; i < this.cnt; i++)
+			if (wanted(i))
+				rows[this.depth[i]][cnts[this.depth[i]]++] = i;
+		return rows;
+	}
+
+	end(i) {
+		return this.start[i] + this.duration[i];
+	}
+
+	/* The first slice that begins at `time` or later. */
+	firstFrom(time) {
+		return search(0, this.cnt, i => this.start[i] >= time);
+	}
+
+	/* The slices open at `time`, innermost first. */
+	openAt(time) {
+		const open = [];
+		const last = search(0, this.cnt, i => this.start[i] > time) - 1;
+
+		for (let i = last; i >= 0; i = this.parent[i])
+			if (this.end(i) >= time)
+				open.push(i);
+		return open;
+	}
+
+	callers(i) {
+		const callers = [];
+
+		for (i = this.parent[i]; i >= 0; i = this.parent[i])
+			callers.push(i);
+		return callers;
+	}
+}
+
+/* The first of [from, to) for which `is` is true, where it is true of all behind it; else `to`. */
+function search(from, to, is) {
+	while (from < to) {
+		const middle = (from + to) >>> 1;
+
+		if (is(middle))
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return from;
+}
+
+class Trace {
+	constructor(bytes) {
+		const reader = new Reader(bytes);
+
+		Object.assign(this, reader.json());
+		this.numberFunctions();
+		this.threads = this.threads.map(info => new Track(info, reader));
+		this.begin = Infinity;
+		this.end = -Infinity;
+		for (const track of this.threads)
+			this.extend(track);
+		for (const hit of this.hits) {
+			this.placeHit(hit);
+			this.cover(hit.time, hit.time);
+		}
+		for (const counter of this.counters) {
+			counter.max = counter.points.reduce((max, [, value]) => Math.max(max, value), 0);
+			for (const [time] of counter.points)
+				this.cover(time, time);
+		}
+		if (!(this.end > this.begin))
+			[this.begin, this.end] = [Math.min(this.begin, 0), Math.max(this.end, 0) + 1000];
+	}
+
+	/* Symbols of one name are one function. */
+	numberFunctions() {
+		const numbers = new Map();
+
+		this.functionOf = Uint32Array.from(this.symbols, ([name]) => {
+			if (!numbers.has(name))
+				numbers.set(name, numbers.size);
+			return numbers.get(name);
+		});
+		this.functions = [...numbers.keys()];
+	}
+
+	cover(from, to) {
+		this.begin = Math.min(this.begin, from);
+		this.end = Math.max(this.end, to);
+	}
+
+	extend(track) {
+		for (const i of track.rows[0] || [])
+			this.cover(track.start[i], track.end(i));
+		for (const [time] of track.instants)
+			this.cover(time, time);
+	}
+
+	placeHit(hit) {
+		const track = this.threads.find(t => t.pid === hit.pid && t.tid === hit.tid);
+		const open = track ? track.openAt(hit.time) : [];
+
+		hit.track = track;
+		hit.slice = open.find(i => track.symbol[i] === hit.symbol) ?? open[0] ?? -1;
+	}
+
+	name(track, i) {
+		return this.symbols[track.symbol[i]][0];
+	}
+
+	functionAt(track, i) {
+		return this.functionOf[track.symbol[i]];
+	}
+
+	/*
+	 * What each function took in [from, to) of some threads: calls, total (once where it calls itself) and self, as far as they are within.
+	 */
+	statistics(tracks, from, to) {
+		const rows = new Map();
+		const row = id => rows.get(id) || rows.set(id, {id, calls: 0, total: 0, self: 0, open: 0}).get(id);
+
+		for (const track of tracks) {
+			const open = [], first = track.firstFrom(from);
+			const add = i => {
+				const time = Math.min(track.end(i), to) - Math.max(track.start[i], from);
+				const entry = row(this.functionAt(track, i));
+
+				while (open.length && open[open.length - 1].depth >= track.depth[i])
+					open.pop().entry.open--;
+				entry.calls++;
+				entry.self += time;
+				if (open.length)
+					open[open.length - 1].entry.self -= time;
+				if (!entry.open++)
+					entry.total += time;
+				open.push({entry, depth: track.depth[i]});
+			};
+
+			if (first)
+				track.callers(first - 1).reverse().concat(first - 1)
+					.filter(i => track.end(i) > from).forEach(add);
+			for (let i = first; i < track.cnt && track.start[i] < to; i++)
+				add(i);
+			for (const {entry} of open)
+				entry.open--;
+		}
+		return [...rows.values()];
+	}
+
+	/*
+	 * The next (or previous) wanted slice from a place {track, slice} on, in the order of time, around the end; with how many there are
+	 * and the how manieth it is. null: none.
+	 */
+	seek(wanted, from, forward) {
+		const order = (t, i, u, j) => this.threads[t].start[i] - this.threads[u].start[j] || t - u || i - j;
+		const here = from && [this.threads.indexOf(from.track), from.slice];
+		let first = null, last = null, before = null, behind = null, cnt = 0, cntBefore = 0, at = 0;
+
+		this.threads.forEach((track, t) => {
+			for (let i = 0; i < track.cnt; i++) {
+				const side = wanted[this.functionAt(track, i)] ? here ? order(t, i, ...here) : 1 : NaN;
+
+				if (side !== side)
+					continue;
+				cnt++;
+				first = first && order(...first, t, i) < 0 ? first : [t, i];
+				last = last && order(...last, t, i) > 0 ? last : [t, i];
+				if (side < 0) {
+					cntBefore++;
+					before = before && order(...before, t, i) > 0 ? before : [t, i];
+				} else if (side > 0) {
+					behind = behind && order(...behind, t, i) < 0 ? behind : [t, i];
+				} else {
+					at = 1;
+				}
+			}
+		});
+		if (!cnt)
+			return null;
+		const [t, slice] = forward ? behind || first : before || last;
+		const nth = forward ? behind ? cntBefore + at + 1 : 1 : before ? cntBefore : cnt;
+
+		return {track: this.threads[t], slice, cnt, nth};
+	}
+}

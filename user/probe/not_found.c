@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * "No such function" has two remedies: another spelling, or symbols for the file. Names that come near are offered from the file itself
+ * first, then from its libraries in the order they are searched, until there are enough.
+ *
+ * That a file is stripped shows by what is missing: the compiler's own start-up code puts local functions into every
+ * .symtab, and .dynsym has none.
+ */
+#include "probe/not_found.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "elf/elf_file.h"
+#include "probe/debug_package.h"
+
+enum { OFFERED_MAX = 5 };
+
+struct offer {
+	const char *symbol;
+	char *names[OFFERED_MAX]; /* demangled; owned */
+	size_t cnt;
+};
+
+static void offer_release(struct offer *offer)
+{
+	for (size_t i = 0; i < offer->cnt; i++)
+		free(offer->names[i]);
+}
+
+static void offer_add(struct offer *offer, const char *name)
+{
+	char *demangled = elf_demangle(name);
+	char *shown = demangled ? demangled : strdup(name);
+
+	for (size_t i = 0; i < offer->cnt && shown; i++) {
+		if (!strcmp(offer->names[i], shown)) {
+			free(shown);
+			shown = NULL;
+		}
+	}
+	if (shown)
+		offer->names[offer->cnt++] = shown;
+}
+
+static void offer_similar(struct offer *offer, struct elf_file *file)
+{
+	const char *names[OFFERED_MAX];
+	size_t cnt = elf_file_similar(file, offer->symbol, names, OFFERED_MAX);
+
+	for (size_t i = 0; i < cnt && offer->cnt < OFFERED_MAX; i++)
+		offer_add(offer, names[i]);
+}
+
+static int offer_library(void *ctx, const char *path)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	struct offer *offer = ctx;
+
+	if (offer->cnt < OFFERED_MAX && !elf_file_open(&file, path))
+		offer_similar(offer, file);
+	return offer->cnt == OFFERED_MAX;
+}
+
+static void append(char *text, size_t size, const char *a, const char *b)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, size - len, "%s%s", a, b);
+}
+
+static bool is_stripped(struct elf_file *file)
+{
+	size_t cnt;
+	const struct elf_symbol *symbols = elf_file_symbols(file, &cnt);
+
+	for (size_t i = 0; i < cnt; i++)
+		if (!symbols[i].is_plt && symbols[i].bind == STB_LOCAL)
+			return false;
+	return true;
+}
+
+/* Where the symbols of a stripped file can be had, as a sentence. */
+static void describe_remedy(struct elf_file *file, char *text, size_t size)
+{
+	CLEANUP(freep) char *package = debug_package_find(elf_file_path(file), DEBUG_PACKAGE_LISTS);
+	size_t build_id_size;
+
+	if (package)
+		append(text, size, ". Its symbols are in the package ", package);
+	if (elf_file_build_id(file, &build_id_size)) {
+		append(text, size, package ? "; or fetch them: " : ". Its symbols may be fetched: ",
+		       "debuginfod-find debuginfo ");
+		append(text, size, elf_file_path(file), "");
+	}
+	if (!*text)
+		append(text, size, ". Its symbols are in the file it was stripped from", "");
+}
+
+int not_found_fail(const char *symbol, const char *path, bool libraries)
+{
+	CLEANUP(offer_release) struct offer offer = {.symbol = symbol};
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	char similar[1024] = "", remedy[1024] = "";
+
+	if (!elf_file_open(&file, path)) {
+		if (is_stripped(file))
+			describe_remedy(file, remedy, sizeof(remedy));
+		offer_similar(&offer, file);
+	}
+	if (libraries)
+		elf_library_each(path, offer_library, &offer);
+	for (size_t i = 0; i < offer.cnt; i++)
+		append(similar, sizeof(similar), i ? ", " : "; did you mean ", offer.names[i]);
+	if (offer.cnt)
+		append(similar, sizeof(similar), "?", "");
+	return fail(-ENOENT, "no function '%s' in %s%s%s%s%s", symbol, path,
+		    *remedy ? " (stripped: only exported functions and main have names)" : "",
+		    libraries ? " or the libraries it needs" : "", similar, remedy);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Format: proc(5), "/proc/[pid]/maps". Only mappings that can be executed are kept. The names there are those that the process knows its files by;
+ * where it lives in another file system tree (a container), or the file has been deleted or replaced since, they lead us nowhere, or to another
+ * file, and give way to a path that does lead there as long as the process lives.
+ */
+#include "process/maps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+
+/* 1: an executable mapping; 0: another line; -ENOMEM. */
+static int parse_line(struct map *ret_map, char *line)
+{
+	struct map map = {0};
+	uint64_t end;
+	char perms[5];
+	int name_at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &map.mapping.addr,
+		   &end, perms, &map.mapping.file_offset, &map.mapping.maj, &map.mapping.min,
+		   &map.mapping.ino, &name_at) < 7 ||
+	    perms[2] != 'x')
+		return 0;
+	line[strcspn(line, "\n")] = '\0';
+	map.mapping.size = end - map.mapping.addr;
+	map.mapping.name = strdup(line[name_at] ? line + name_at : "//anon");
+	map.writable = perms[1] == 'w';
+	if (!map.mapping.name)
+		return -ENOMEM;
+	*ret_map = map;
+	return 1;
+}
+
+/* ---- files of another tree ---- */
+
+/* The inode number is enough: on overlayfs the device is not the one that stat(2) gives. */
+static bool leads_there(const char *path, const struct sideband_mapping *mapping)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_ino == mapping->ino;
+}
+
+static bool same_place(pid_t pid, const char *what)
+{
+	char theirs[64], ours[64];
+	struct stat a, b;
+
+	snprintf(theirs, sizeof(theirs), "/proc/%d/%s", pid, what);
+	snprintf(ours, sizeof(ours), "/proc/self/%s", what);
+	return stat(theirs, &a) || stat(ours, &b) || (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+bool maps_shares_tree(pid_t pid)
+{
+	return same_place(pid, "ns/mnt") && same_place(pid, "root");
+}
+
+/* The path through the process itself; NULL where there is none, or out of memory. */
+static char *path_through_process(pid_t pid, const struct sideband_mapping *mapping)
+{
+	CLEANUP(freep) char *path = NULL;
+
+	if (asprintf(&path, "/proc/%d/root%s", pid, mapping->name) < 0)
+		return NULL;
+	if (leads_there(path, mapping))
+		return TAKE_PTR(path);
+	snprintf(path, strlen(path) + 1, "/proc/%d/exe", pid);
+	return leads_there(path, mapping) ? TAKE_PTR(path) : NULL;
+}
+
+static bool is_deleted(const char *name)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(name);
+
+	return len >= strlen(mark) && !strcmp(name + len - strlen(mark), mark);
+}
+
+static char *reachable_name(pid_t pid, const struct sideband_mapping *mapping, bool same_tree)
+{
+	if (!mapping->ino || mapping->name[0] != '/' || (same_tree && !is_deleted(mapping->name)))
+		return NULL;
+	return path_through_process(pid, mapping);
+}
+
+char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping)
+{
+	return reachable_name(pid, mapping, maps_shares_tree(pid));
+}
+
+static void make_reachable(struct maps *maps, pid_t pid)
+{
+	bool same_tree = maps_shares_tree(pid);
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		struct sideband_mapping *mapping = &maps->items[i].mapping;
+		char *path = reachable_name(pid, mapping, same_tree);
+
+		if (!path)
+			continue;
+		free((char *)mapping->name);
+		mapping->name = path;
+	}
+}
+
+int maps_read(struct maps *ret_maps, pid_t pid)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	CLEANUP(fclosep) FILE *file = NULL;
+	CLEANUP(freep) char *line = NULL;
+	size_t line_cap = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return fail_errno(-errno, "cannot read %s", path);
+	while (getline(&line, &line_cap, file) > 0) {
+		struct map map;
+		int err = parse_line(&map, line);
+
+		if (err > 0) {
+			err = ARRAY_PUSH(maps.items, maps.cnt, maps.cap, map);
+			if (err)
+				free((char *)map.mapping.name);
+		}
+		if (err < 0)
+			return err;
+	}
+	make_reachable(&maps, pid);
+	*ret_maps = maps;
+	maps = (struct maps){0};
+	return 0;
+}
+
+void maps_release(struct maps *maps)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		free((char *)maps->items[i].mapping.name);
+	free(maps->items);
+	*maps = (struct maps){0};
+}
+
+const struct map *maps_find(const struct maps *maps, uint64_t addr)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		if (addr - maps->items[i].mapping.addr < maps->items[i].mapping.size)
+			return &maps->items[i];
+	return NULL;
+}
+
+bool maps_has(const struct maps *maps, const struct map *map)
+{
+	const struct map *same = maps_find(maps, map->mapping.addr);
+
+	return same && same->mapping.addr == map->mapping.addr && same->mapping.size == map->mapping.size &&
+	       same->mapping.file_offset == map->mapping.file_offset &&
+	       same->mapping.ino == map->mapping.ino && same->mapping.maj == map->mapping.maj &&
+	       same->mapping.min == map->mapping.min && !strcmp(same->mapping.name, map->mapping.name);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One "Field:\tvalue" a line. */
+#include "process/proc_status.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size)
+{
+	CLEANUP(fclosep) FILE *file = NULL;
+	CLEANUP(freep) char *line = NULL;
+	size_t len = strlen(field), line_cap = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -ESRCH;
+	while (getline(&line, &line_cap, file) > 0) {
+		const char *value = line + len + 1;
+
+		if (strncmp(line, field, len) || line[len] != ':')
+			continue;
+		value += strspn(value, " \t");
+		snprintf(ret_text, size, "%.*s", (int)strcspn(value, "\n"), value);
+		return 0;
+	}
+	return ferror(file) ? -ESRCH : -ENOENT;
+}
+
+bool proc_has_ended(pid_t tid)
+{
+	char state[16];
+
+	return proc_status_text(tid, "State", state, sizeof(state)) || state[0] == 'Z' || state[0] == 'X';
+}
+
+int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number)
+{
+	char text[64];
+	int err = proc_status_text(pid, field, text, sizeof(text));
+
+	if (err)
+		return err;
+	if (!isxdigit((unsigned char)text[0]))
+		return -ENOENT;
+	*ret_number = strtoull(text, NULL, base);
+	return 0;
+}
+
+pid_t proc_inner_pid(pid_t tid)
+{
+	char numbers[256];
+	const char *last;
+
+	if (proc_status_text(tid, "NStgid", numbers, sizeof(numbers)))
+		return tid;
+	last = strrchr(numbers, '\t');
+	return (pid_t)strtol(last ? last : numbers, NULL, 10);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What perf counted: a counter of the timeline for each event and thread. */
+#pragma once
+
+#include "model/timeline.h"
+
+struct count {
+	const char *name; /* of the event; copied */
+	int32_t pid, tid;
+	uint64_t time_ns; /* on the timeline */
+	uint64_t value;
+	bool is_level; /* the value itself; else how much the counter rises */
+};
+
+/* 0 or -ENOMEM. Those of a counter must come in time order. */
+int counts_add(struct timeline *timeline, const struct count *count);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The text has its symbols with it, and its times are nanoseconds already. A thread has branches or sampled stacks; what was counted besides becomes
+ * counters that rise by the period with each line.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "rebuild/counts.h"
+#include "rebuild/decoded.h"
+#include "stacks/sampled.h"
+
+static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+{
+	(void)tsc;
+	return perf_script_symbol_at(ctx, ip);
+}
+
+static uint64_t time_ns(void *ctx, uint64_t tsc)
+{
+	const struct perf_script *script = ctx;
+
+	return tsc > script->first_ns ? tsc - script->first_ns : 0;
+}
+
+static char *gap_text(void *ctx, const struct branch *gap)
+{
+	const struct perf_script *script = ctx;
+	char *text;
+
+	return asprintf(&text, "[decode error: %s]", script->messages[gap->detail]) < 0 ? NULL : text;
+}
+
+/* When something of the thread was counted last. */
+static uint64_t last_count(const struct perf_script *script, int32_t tid)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < script->count_cnt; i++)
+		if (script->counts[i].tid == tid && script->counts[i].time_ns > last)
+			last = script->counts[i].time_ns;
+	return last;
+}
+
+static int build_thread(struct timeline *timeline, struct perf_script *script,
+			const struct perf_script_thread *from)
+{
+	const struct stacks_config config = {
+		.symbol_at = symbol_at, .time_ns = time_ns, .gap_text = gap_text, .ctx = script};
+	struct timeline_thread *thread, fresh = {.pid = from->pid, .tid = from->tid};
+	int err = asprintf(&fresh.name, "%d", from->tid) < 0 ? -ENOMEM : 0;
+
+	if (!err)
+		err = ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap, fresh);
+	if (err)
+		return err;
+	thread = &timeline->threads[timeline->thread_cnt - 1];
+	if (from->sample_cnt)
+		return sampled_build(&config, from->samples, from->sample_cnt, last_count(script, from->tid),
+				     thread);
+	return stacks_build(&config, &from->branches, thread);
+}
+
+static int add_counts(struct timeline *timeline, const struct perf_script *script)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < script->count_cnt && !err; i++) {
+		const struct perf_script_count *from = &script->counts[i];
+		const char *name = script->names[from->name];
+		const struct count count = {.name = name,
+					    .pid = from->pid,
+					    .tid = from->tid,
+					    .time_ns = from->time_ns - script->first_ns,
+					    .value = from->period,
+					    .is_level = !strncmp(name, "CPU frequency", 13)};
+
+		err = counts_add(timeline, &count);
+	}
+	return err;
+}
+
+static int build(struct decoded *decoded, const char *path)
+{
+	struct perf_script *script = decoded->script;
+	struct timeline *timeline = decoded->timeline;
+	int err = 0;
+
+	timeline->base_ns = script->first_ns;
+	timeline->command = strdup(path);
+	timeline->source = strdup("perf script");
+	timeline->stopped_by = strdup("");
+	timeline->triggers = calloc(1, sizeof(*timeline->triggers));
+	if (!timeline->command || !timeline->source || !timeline->stopped_by || !timeline->triggers)
+		err = -ENOMEM;
+	for (size_t i = 0; i < script->thread_cnt && !err; i++)
+		err = build_thread(timeline, script, &script->threads[i]);
+	return err ? err : add_counts(timeline, script);
+}
+
+int decode_script(struct decoded **ret_decoded, const char *path)
+{
+	CLEANUP(decoded_freep) struct decoded *decoded = calloc(1, sizeof(*decoded));
+	int err = decoded ? timeline_new(&decoded->timeline) : -ENOMEM;
+
+	if (!err)
+		err = perf_script_load(&decoded->script, path);
+	if (err == -EBADMSG || (err && err != -ENOMEM))
+		return err;
+	if (!err)
+		err = build(decoded, path);
+	if (err)
+		return fail(err, "no memory for the calls of %s", path);
+	*ret_decoded = TAKE_PTR(decoded);
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the sideband of a snapshot tells: for each process its image over time, for each thread its name, for each processor who ran there.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "decode/decoder.h"
+#include "image/binaries.h"
+#include "image/image.h"
+#include "model/snapshot.h"
+
+struct history_process {
+	int32_t pid;
+	struct image *image;
+	struct code_version *versions; /* of `image`; indices into history.images */
+	size_t version_cnt;
+	struct history_range {
+		uint64_t begin, end;
+	} * detours; /* code that the kernel put there for uprobes (process/uprobe_page.h) */
+	size_t detour_cnt, detour_cap;
+	uint64_t *execs; /* TSCs of its execs, in order */
+	size_t exec_cnt, exec_cap;
+	_Atomic(const struct symbol *) *recent; /* HISTORY_RECENT symbols of the last version, by address */
+};
+
+enum { HISTORY_RECENT = 4096 };
+
+struct history_thread {
+	int32_t tid;
+	int32_t pid;
+	char *name; /* the last comm */
+};
+
+/* From then on the thread runs on that processor, or no longer. */
+struct history_switch {
+	uint64_t tsc;
+	int32_t cpu, pid, tid;
+	bool out;
+};
+
+/* Whose code an image of the decoder's is: a version of `process`'s image; NULL: nobody's. */
+struct history_owner {
+	const struct history_process *process;
+	size_t version;
+};
+
+enum { HISTORY_NO_IMAGE = 0 };
+
+struct history {
+	struct binaries *binaries;
+	struct image *kernel; /* the same for all processes */
+	struct image_objects *objects;
+	struct history_process *processes;
+	size_t process_cnt, process_cap;
+	struct history_thread *threads;
+	size_t thread_cnt, thread_cap;
+	/* For the decoder: one without code, then all versions of all processes; sections are this struct's own. */
+	struct code_image *images;
+	size_t image_cnt, image_cap;
+	struct history_owner *owners; /* of each of them */
+	size_t owner_cnt, owner_cap;
+	struct history_switch *switches; /* in time order */
+	size_t switch_cnt, switch_cap;
+};
+
+/* `symfs` as binaries_new() takes it. 0; -EBADMSG with a sentence where the sideband is damaged; -ENOMEM. */
+int history_new(struct history **ret_history, const struct snapshot *snapshot, const char *symfs);
+void history_free(struct history *history);
+
+/* NULL where the sideband knows nothing of it. */
+struct history_process *history_process(struct history *history, int32_t pid);
+const struct history_thread *history_thread(const struct history *history, int32_t tid);
+
+/* For struct decoder_functions, with the history as ctx: jumps inside these change no call stack. */
+struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip);
+
+/* Code that the kernel put into the process for a uprobe. */
+bool history_is_detour(const struct history_process *process, uint64_t ip);
+
+DEFINE_CLEANUP(struct history *, history_free)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds the slice that something belongs to which another clock timed: of a thread's slices of one kind, the one that is nearest in time. What is looked for
+ * is many, the kinds are few: the slices of each are gathered once.
+ */
+#pragma once
+
+#include "model/timeline.h"
+
+/* Slices of this function, or, where that is NULL, of functions of this name, or else interruptions at this ip. */
+struct slice_wanted {
+	const struct timeline_thread *thread; /* NULL: no slice is found */
+	const struct symbol *symbol;
+	const char *name; /* the same pointer for the same name */
+	uint64_t ip;
+	bool is_later; /* none that has ended where another is still to begin */
+};
+
+struct slice_index;
+
+/* All 0 at first. Good as long as the timeline's slices are not changed. */
+struct slice_indices {
+	struct slice_index *items;
+	size_t cnt, cap;
+};
+
+/* Of equally near slices the last, which is the innermost. NULL: there is none. 0 or -ENOMEM. */
+int slice_indices_nearest(struct slice_indices *indices, const struct slice_wanted *wanted, uint64_t time_ns,
+			  const struct slice **ret_slice);
+void slice_indices_release(struct slice_indices *indices);
+
+/* How far the time is from the slice; 0: it lies within. */
+uint64_t slice_distance(const struct slice *slice, uint64_t time_ns);
+
+/* The time, or what is nearest to it within the slice; `slice` may be NULL. */
+uint64_t slice_moved_into(const struct slice *slice, uint64_t time_ns);

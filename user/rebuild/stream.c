@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rebuild/stream.h"
+
+const struct symbol stream_nowhere = {
+	.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX, .is_divided = true};
+
+/* The version of the image in force at that TSC. */
+static size_t version_at(const struct history_process *process, uint64_t tsc)
+{
+	size_t low = 1, high = process->version_cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (process->versions[mid].start_tsc <= tsc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low - 1;
+}
+
+/* Most of what is asked for is of the last version, and was asked for before. */
+static const struct symbol *process_symbol_at(const struct history_process *process, size_t version,
+					      uint64_t ip)
+{
+	_Atomic(const struct symbol *) *recent = &process->recent[(ip >> 4 ^ ip >> 16) % HISTORY_RECENT];
+	const struct symbol *symbol = NULL;
+
+	if (version + 1 == process->version_cnt)
+		symbol = atomic_load_explicit(recent, memory_order_acquire);
+	if (symbol && symbol_owns(symbol, ip))
+		return symbol;
+	symbol = image_symbol_at(process->image, version, ip);
+	if (symbol && version + 1 == process->version_cnt)
+		atomic_store_explicit(recent, symbol, memory_order_release);
+	return symbol;
+}
+
+const struct symbol *stream_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+	const struct symbol *symbol;
+
+	if (ip >> 63 && stream->kernel) {
+		symbol = image_symbol_at(stream->kernel, 0, ip);
+		return symbol ? symbol : &stream_nowhere;
+	}
+	if (!stream->process)
+		return &stream_nowhere;
+	symbol = process_symbol_at(stream->process, version_at(stream->process, tsc), ip);
+	return symbol ? symbol : &stream_nowhere;
+}
+
+uint64_t stream_time_ns(void *ctx, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+	/* Times before the clock's beginning are negative. */
+	int64_t ns = (int64_t)(trace_clock_ns(&stream->snapshot->clock, tsc) - stream->base_ns);
+
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* How many execs have been. */
+uint64_t stream_space_at(void *ctx, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+	size_t cnt = 0;
+
+	while (stream->process && cnt < stream->process->exec_cnt && stream->process->execs[cnt] <= tsc)
+		cnt++;
+	return cnt;
+}
+
+enum landing stream_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc)
+{
+	const struct stream *stream = ctx;
+
+	if (!stream->process)
+		return LANDING_UNKNOWN;
+	return image_catches(stream->process->image, version_at(stream->process, tsc), call_ip, handler);
+}
+
+const struct inline_chain *stream_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end)
+{
+	const struct stream *stream = ctx;
+
+	if (!stream->process)
+		return NULL;
+	return image_inlines_at(stream->process->image, version_at(stream->process, tsc), ip, ret_end);
+}

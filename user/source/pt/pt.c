@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Beginning and end, and what is known beside the trace: the clock, and what was before.
+ *
+ *	pt_events.c	events and their memory		pt_take.c	what was written there
+ *	pt_event.c	the system calls		pt_past.c	what the kernel would have told
+ *	pt_caps.c	what this processor can		pt_limits.c	what this user may
+ */
+#include "source/pt/pt.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "source/code_store.h"
+#include "source/pt/kernel_code.h"
+#include "source/pt/pt_internal.h"
+#include "source/pt/pt_limits.h"
+#include "source/pt/pt_past.h"
+
+/* What a ring holds happened since the newest of so many context switches, or who ran then is not known. */
+enum { SWITCHES_MAX = 1 << 18 };
+
+enum { RING_SIZE_DEFAULT = 4 << 20, RING_SIZE_MIN = 64 << 10, CLOCK_TRIES = 32 };
+
+static int explain(const struct pt *pt, int err)
+{
+	return pt_explain(err, pt->config.ring_size, (int)pt->area_cnt, pt->config.scope != PT_USER);
+}
+
+/* ---- the moment of attaching ---- */
+
+/* Into pt->clock. */
+static int read_clock(struct pt *pt)
+{
+	int err = pt->clock.mult ? 0 : -ENODEV;
+
+	/* The last that was read stands for rings that are gone. */
+	for (size_t i = 0; i < pt->area_cnt; i++)
+		if (pt->areas[i].owner >= 0 && !pt_ring_clock(&pt->areas[i].map, &pt->clock)) {
+			err = 0;
+			break;
+		}
+	return err ? fail(-ENOTSUP,
+			  "the kernel does not tell how the TSC relates to its clock (an unstable TSC): the "
+			  "times of a trace of this processor cannot be understood; use --source step")
+		   : 0;
+}
+
+static uint64_t now_ns(struct pt *pt)
+{
+	return read_clock(pt) ? 0 : trace_clock_ns(&pt->clock, __rdtsc());
+}
+
+static int add_threads(struct pt *pt, pid_t pid)
+{
+	CLEANUP(freep) char *path = NULL;
+	struct dirent *entry;
+	DIR *dir;
+	int err = 0;
+
+	if (asprintf(&path, "/proc/%d/task", pid) < 0)
+		return -ENOMEM;
+	dir = opendir(path);
+	if (!dir)
+		return -ESRCH;
+	while (!err && (entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (!tid)
+			continue;
+		err = pt_events_add(pt, pid, tid, false);
+		if (err == -ESRCH) /* it has just ended */
+			err = 0;
+		else if (!err)
+			err = pt_past_name(&pt->records, pid, tid, now_ns(pt));
+	}
+	closedir(dir);
+	return err;
+}
+
+int pt_add(struct pt *pt, pid_t pid, bool at_exec)
+{
+	int err = at_exec ? pt_events_add(pt, pid, pid, true) : add_threads(pt, pid);
+
+	if (err)
+		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);
+	err = read_clock(pt);
+	return err || at_exec ? err : pt_past_tell(&pt->records, pid, now_ns(pt));
+}
+
+/* Processes that end meanwhile, or that may not be looked into, are passed over. */
+static int tell_past_of_all(struct pt *pt)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	while (err != -ENOMEM && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		err = pid ? pt_past_tell(&pt->records, pid, now_ns(pt)) : 0;
+	}
+	closedir(dir);
+	return err == -ENOMEM ? err : 0;
+}
+
+int pt_add_all(struct pt *pt)
+{
+	int err = pt_events_add(pt, -1, -1, false);
+
+	if (err)
+		return explain(pt, err);
+	err = read_clock(pt);
+	return err ? err : tell_past_of_all(pt);
+}
+
+int pt_born(struct pt *pt, pid_t pid, pid_t tid)
+{
+	size_t first;
+	int err;
+
+	if (!pt->config.per_thread)
+		return 0;
+	err = pt_events_add(pt, pid, tid, false);
+	if (err)
+		return err == -ESRCH ? 0 : explain(pt, err);
+	for (first = pt->fd_cnt; first && pt->fds[first - 1].area_tid == tid; first--)
+		;
+	err = pt_events_filter(pt, first);
+	return err || pt->stopped ? err : pt_events_enable(pt, first);
+}
+
+bool pt_pauses(const struct pt *pt)
+{
+	return pt->printk_id >= 0;
+}
+
+size_t pt_filter_max(const struct pt *pt)
+{
+	return pt->caps.address_ranges;
+}
+
+/* The two clocks and the TSC at one moment: the closest of some tries. */
+static void tie_clocks(struct trace_clock *clock)
+{
+	uint64_t best = UINT64_MAX;
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		uint64_t begin = __rdtsc(), now = clock_ns(CLOCK_MONOTONIC), end = __rdtsc();
+
+		if (end - begin >= best)
+			continue;
+		best = end - begin;
+		clock->trace_ns = trace_clock_ns(clock, begin + best / 2);
+		clock->monotonic_ns = now;
+		clock->realtime_ns = clock_ns(CLOCK_REALTIME);
+	}
+}
+
+int pt_describe(struct pt *pt, struct snapshot *snapshot)
+{
+	int err = read_clock(pt);
+
+	if (err)
+		return err;
+	snapshot->clock = pt->clock;
+	snapshot->params = pt_caps_params(&pt->caps, pt->pt_config);
+	tie_clocks(&snapshot->clock);
+	snapshot->source = strdup("intel_pt");
+	if (!snapshot->source || code_store_add_own_vdso(snapshot))
+		return -ENOMEM;
+	if (pt->config.scope == PT_USER)
+		return 0;
+	err = kernel_code_copy(snapshot, KERNEL_PROC);
+	if (err && err != -ENOMEM) {
+		log_warn("%s: its functions are missing in the trace", fail_message(err));
+		err = 0;
+	}
+	return err;
+}
+
+/* ---- life ---- */
+
+/* Two files for each thread on each processor soon are more than the usual 1024. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+int pt_new(struct pt **ret_pt, const struct pt_config *config)
+{
+	CLEANUP(pt_freep) struct pt *pt = calloc(1, sizeof(*pt));
+	long cnt = sysconf(_SC_NPROCESSORS_CONF);
+	int err;
+
+	if (!pt)
+		return -ENOMEM;
+	pt->config = *config;
+	if (!config->ring_size)
+		pt->config.ring_size = pt_ring_size(config->per_thread ? 1 : (int)cnt, DATA_SIZE,
+						    RING_SIZE_DEFAULT, RING_SIZE_MIN);
+	pt->records.switch_max = SWITCHES_MAX;
+	err = pt_caps_read(&pt->caps, config->sysfs);
+	if (!err)
+		err = pt_caps_config(&pt->caps, &config->timing, pt->config.ring_size, &pt->pt_config);
+	if (err)
+		return err;
+	for (int cpu = 0; cpu < (config->per_thread ? 0 : cnt) && !err; cpu++)
+		err = ARRAY_PUSH(pt->areas, pt->area_cnt, pt->area_cap,
+				 ((struct pt_area){.cpu = cpu, .pid = -1, .tid = -1, .owner = -1}));
+	if (err)
+		return err;
+	allow_files();
+	pt->printk_id = config->pause ? pt_event_printk_id() : -ENOTSUP;
+	*ret_pt = TAKE_PTR(pt);
+	return 0;
+}
+
+void pt_free(struct pt *pt)
+{
+	if (!pt)
+		return;
+	pt_events_release(pt);
+	record_list_release(&pt->records);
+	free(pt->filter);
+	free(pt);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the target must not notice of being stepped. All of it is about threads in a ptrace stop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/step/step_thread.h"
+
+/* A member of struct user_regs_struct, by its offset. */
+uint64_t step_register(const struct step_thread *thread, size_t offset);
+uint64_t step_ip(const struct step_thread *thread);
+
+/* si_code of the signal that it stopped for; 0 where there is none. */
+int step_siginfo_code(const struct step_thread *thread);
+
+/* pushf has just shown the trap flag to the target: puts it right on its stack. */
+void step_hide_trap_flag(const struct step_thread *thread);
+
+/* Whether the trap flag is set that the kernel takes for the target's own. */
+bool step_has_trap_flag(const struct step_thread *thread);
+
+/*
+ * Where an instruction that loads flags is stepped, the kernel takes the trap flag for the target's own from then on (arch/x86/kernel/step.c): it would be in the
+ * frames of its signals, in its children, and in itself when it is let go. Clears it.
+ */
+void step_take_back_trap_flag(const struct step_thread *thread);
+
+/*
+ * The kernel forces a step's SIGTRAP on the target: where that is blocked, it unblocks it and resets its handler for good. So SIGTRAP is not
+ * left blocked while an instruction is stepped. It is again, where the target wants it, for system calls, for handlers, and when it is let go.
+ */
+void step_unblock_trap(struct step_thread *thread);
+void step_block_trap_again(const struct step_thread *thread);
+
+/* Whether a SIGTRAP waits for the target to unblock it. */
+bool step_trap_is_pending(const struct step_thread *thread);
+
+/* Whether the kernel knows the signal as ignored. */
+bool step_is_ignored(const struct step_thread *thread, int signal);
+
+/* rt_sigaction(SIGTRAP, ...) has just succeeded: *ignored is what the target believes of SIGTRAP, which it is shown as what was before. */
+void step_trap_action_changed(const struct step_thread *thread, bool *ignored);
+
+/* Whether the target has a handler for the signal. */
+bool step_is_caught(const struct step_thread *thread, int signal);
+
+/* What the system call that has just ended returns. */
+long step_syscall_result(const struct step_thread *thread);
+
+/* Whether the kernel is to make the call again that returns this, or has a signal to deliver first (include/linux/errno.h). */
+bool step_is_restarted(long result);
+
+/* Whether the signal that it stopped for is none of the target's: a step's SIGTRAP, or the SIGSTOP with which a probe stops a thread. */
+bool step_is_own_signal(const struct step_thread *thread, int signal);
+
+/* Such a signal is queued, but not reported yet: without a tracer it would kill, or stop for good. */
+bool step_own_signal_is_queued(const struct step_thread *thread);
+
+/*
+ * Stopping a thread by PTRACE_INTERRUPT makes some system calls fail with EINTR although no signal came (signal(7), "Interruption of system
+ * calls and library functions by stop signals"). Such a call is made again.
+ */
+void step_undo_eintr(const struct step_thread *thread);
