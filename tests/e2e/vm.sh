@@ -193,7 +193,7 @@ check 'refused: the kernel to an ordinary user' refusal kernel 125 'the kernel d
 check 'an ordinary user is allowed what fits' refusal allowed 0 'wrote /tmp/nobody.fxt'
 check 'refused: more filters than there are' refusal filters 125 'these are 3 functions, and this processor can filter 2'
 check 'refused: a period that there is not' refusal resolution 125 'no mtc_period=4; it has: 3 6 9'
-check 'the room for a whole execution' refusal room 0 'has filled the room of 16 KiB'
+check 'the room for a whole execution' refusal room 0 'has reached --max-size (16 KiB)'
 check 'refused: somebody else traces' refusal busy 125 'Intel PT is in use'
 check 'perl: every instruction' exact perl 1000000
 check 'perl: no gap' no_gap perl

@@ -208,7 +208,7 @@ multi_all() {
 check '--multi-snapshot: no instruction is lost' multi_all
 
 multi_room() {
-	run_rules 0 -t work --multi-snapshot --max-size 64 && says "$tmp/err" '1 snapshots have filled the room'
+	run_rules 0 -t work --multi-snapshot --max-size 64 && says "$tmp/err" '1 snapshots have reached --max-size'
 }
 check '--multi-snapshot: ends where the room for it ends' multi_room
 

@@ -116,9 +116,7 @@ static int take_snapshot(struct capture *capture, bool *ret_more)
 	*ret_more = until->multi_snapshot && capture->hit && !interrupt_pending() &&
 		    !capture_is_over(capture) && capture->snapshot_cnt < max;
 	if (*ret_more && snapshot_bytes(capture) > capture->config->max_bytes) {
-		log_warn("%llu snapshots have filled the room of %zu KiB there is for them (--max-size): the "
-			 "recording "
-			 "ends here",
+		log_warn("%llu snapshots have reached --max-size (%zu KiB): the recording ends here",
 			 (unsigned long long)capture->snapshot_cnt, capture->config->max_bytes >> 10);
 		*ret_more = false;
 	}

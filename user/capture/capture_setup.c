@@ -217,8 +217,7 @@ static void idle(void *ctx)
 		log_warn("%s", fail_message(-EIO));
 	if (!capture->out_of_room && pt_streamed(capture->pt) > capture->config->max_bytes) {
 		capture->out_of_room = true;
-		log_warn("the trace has filled the room of %zu KiB there is for it (--max-size): the "
-			 "recording ends here",
+		log_warn("the trace has reached --max-size (%zu KiB): the recording ends here",
 			 capture->config->max_bytes >> 10);
 	}
 }

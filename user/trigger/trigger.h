@@ -93,7 +93,7 @@ int trigger_set_fd(const struct trigger_set *set);
 /* True if a hit waits to be read; two loads from memory, no system call. */
 bool trigger_set_pending(const struct trigger_set *set);
 
-/* Hands every waiting hit to fn, in the order they were recorded; each is the head of a struct hit_record. Returns how many, or fn's first non-zero return. */
+/* Delivers every pending hit to fn, in the order they were recorded; each is the head of a struct hit_record. Returns how many, or fn's first non-zero return. */
 int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
 
 /* Whether the hit is at the beginning of a function: its return address is at the top of the stack. */

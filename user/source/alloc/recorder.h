@@ -53,10 +53,10 @@ struct alloc_stack {
  */
 int alloc_recorder_new(struct alloc_recorder **ret_recorder, const struct alloc_recorder_config *config);
 
-/* For poll(2): readable now and then, when much waits. */
+/* For poll(2): readable when many records are pending. */
 int alloc_recorder_fd(const struct alloc_recorder *recorder);
 
-/* Hands what waits (if much does, not all) to fn, oldest first. How many, or fn's first non-zero return. */
+/* Delivers up to READ_MAX pending records to fn, oldest first. Returns how many, or fn's first non-zero return. */
 int alloc_recorder_read(struct alloc_recorder *recorder,
 			int (*fn)(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack),
 			void *ctx);
