@@ -1,7 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs tests, given as programs (cmocka) and scripts (tests/e2e/lib.sh), shows what fails and what is skipped, and counts.
-# Usage: tests/run.sh TEST...		V=1: show everything; JOBS=2: so many at a time (what each shows stays together)
+# Runs tests, given as programs (cmocka) and scripts (tests/e2e/lib.sh), several at a time and in the order given. Shows
+# what fails, what is skipped and why, counts, and names what took longest. What one test prints stays together.
+# Usage: tests/run.sh TEST...
+#	JOBS=1		how many tests at a time (default: one more than there are processors, since most tests often wait)
+#	ALONE='T...'	these run after the others, one at a time
+#	LIMIT=600	a test that prints nothing for so many seconds is killed
+#	V=1		show everything
 set -u
 
 # cmocka names what it skips or fails twice.
@@ -9,7 +14,13 @@ count() {
 	grep "$1" "$out" | sort -u | wc -l
 }
 
-# show TEST: what became of it, from $out and $status; adds "PASSED FAILED SKIPPED" to the counts.
+# Hundredths of a second since the machine began.
+clock() {
+	read -r now _ </proc/uptime
+	echo "${now%.*}${now#*.}"
+}
+
+# show TEST: what became of it, from $out, $status and $took; adds "PASSED FAILED SKIPPED TOOK TEST" to the counts.
 show() {
 	ok=$(($(count '^\[       OK \]') + $(count '^ok - ')))
 	bad=$(($(count '^\[  FAILED  \] test_.*[^)]$') + $(count '^not ok - ')))
@@ -17,10 +28,11 @@ show() {
 	# A test that dies, hangs or runs nothing has failed, whatever it printed.
 	if [ $status -ne 0 ] && [ $bad -eq 0 ]; then bad=1; fi
 	if [ $((ok + bad + skip)) -eq 0 ]; then bad=1; fi
-	echo "$ok $bad $skip" >>"$RUN_DIR/counts"
-	printf '  %-44s %3d passed' "${1#build/}" "$ok"
+	echo "$ok $bad $skip $took ${1#"$BUILD"/}" >>"$RUN_DIR/counts"
+	printf '  %-44s %3d passed' "${1#"$BUILD"/}" "$ok"
 	[ $skip -eq 0 ] || printf ', %d skipped' "$skip"
 	[ $bad -eq 0 ] || printf ', %d FAILED (status %d)' "$bad" "$status"
+	[ "$took" -lt 1000 ] || printf ', %d s' $((took / 100))
 	printf '\n'
 	grep -E '^skip - |^skipped: ' "$out" | sed 's/^/      /'
 	if [ -n "${V:-}" ]; then
@@ -30,25 +42,76 @@ show() {
 	fi
 }
 
+# Kills the test once it stands still: on a busy machine it may be slow, so what counts is that its output grows.
+watch() {
+	quiet=0 before=
+	while [ $quiet -lt "${LIMIT:-600}" ]; do
+		sleep 5
+		size=$(stat -c %s "$out")
+		if [ "$size" = "$before" ]; then quiet=$((quiet + 5)); else quiet=0; fi
+		before=$size
+	done
+	echo "not ok - killed: it printed nothing for $quiet s" >>"$out"
+	env kill -s KILL -- "-$1"
+}
+
 # Called by itself, for one test.
 if [ -n "${RUN_DIR:-}" ]; then
 	out=$RUN_DIR/$$.out
-	(unset RUN_DIR && exec timeout 600 "$1") >"$out" 2>&1 </dev/null
+	began=$(clock)
+	CHECK_TIMES=$out.times setsid env -u RUN_DIR "$1" >"$out" 2>&1 </dev/null &
+	test=$!
+	watch $test >/dev/null 2>&1 &
+	watcher=$!
+	trap 'env kill -s KILL -- -$test; kill $watcher; exit 130' INT TERM HUP
+	wait $test
 	status=$?
+	{ kill $watcher && wait $watcher; } 2>/dev/null
+	took=$(($(clock) - began))
 	show "$1" >"$out.shown"
 	flock "$RUN_DIR" cat "$out.shown"
 	exit 0
 fi
 
+# run HOW_MANY_AT_A_TIME TEST...
+run() {
+	jobs=$1
+	shift
+	[ $# -eq 0 ] || printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" "$0"
+}
+
+# slowest WHAT: of the lines "HUNDREDTHS NAME", those that took longest.
+slowest() {
+	sort -rn | head -n 8 | awk -v what="$1" '
+		NR == 1 { print what ":" }
+		{ took = $1; sub(/^[0-9]+ /, ""); printf "  %7.1f s  %s\n", took / 100, $0 }'
+}
+
+BUILD=${BUILD:-build}
 RUN_DIR=$(mktemp -d)
-export RUN_DIR
+export BUILD RUN_DIR
 trap 'rm -rf "$RUN_DIR"' EXIT
+trap 'exit 130' INT TERM HUP
 : >"$RUN_DIR/counts"
-[ $# -eq 0 ] || printf '%s\0' "$@" | xargs -0 -n 1 -P "${JOBS:-1}" "$0"
-awk -v tests=$# '
+began=$(clock)
+alone=
+tests=$#
+for test; do
+	shift
+	case " ${ALONE:-} " in
+	*" $test "*) alone="$alone $test" ;;
+	*) set -- "$@" "$test" ;;
+	esac
+done
+run "${JOBS:-$(($(nproc) + 1))}" "$@"
+# shellcheck disable=SC2086 # a list of words
+run 1 $alone
+awk '{ print $4, $5 }' "$RUN_DIR/counts" | slowest 'slowest tests'
+cat "$RUN_DIR"/*.times 2>/dev/null | slowest 'slowest checks'
+awk -v tests=$tests -v took=$(($(clock) - began)) '
 	{ passed += $1; failed += $2; skipped += $3 }
 	END {
 		failed += tests - NR
-		print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"
+		printf "%d passed, %d failed, %d skipped in %d s\n", passed, failed, skipped, took / 100
 		exit failed != 0
 	}' "$RUN_DIR/counts"

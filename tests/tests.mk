@@ -3,7 +3,9 @@
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRCS))
-E2E_TESTS := $(filter-out %/lib.sh,$(sort $(wildcard tests/e2e/*.sh)))
+# Those that take longest begin first, so that no processor is idle at the end.
+E2E_FIRST := $(patsubst %,tests/e2e/%.sh,vm memtrace_record calls run attach damage)
+E2E_TESTS := $(E2E_FIRST) $(filter-out %/lib.sh $(E2E_FIRST),$(sort $(wildcard tests/e2e/*.sh)))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tests/tools/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S))
@@ -57,7 +59,7 @@ test: ## everything that can be tested here, after installing what is missing
 	$(Q)$(MAKE) --no-print-directory run-tests
 
 run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(ORACLES)
-	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS) $(E2E_TESTS)
+	$(Q)BUILD=$(BUILD) tests/run.sh $(E2E_TESTS) $(UNIT_TESTS)
 
 test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)

@@ -9,11 +9,26 @@ tmp=$(mktemp -d)
 trap '[ -n "${KEEP:-}" ] || rm -rf "$tmp"' EXIT
 failures=0
 
+# took NAME: what it took since the last one, in hundredths of a second, for tests/run.sh.
+took() {
+	read -r now _ </proc/uptime
+	now=${now%.*}${now#*.}
+	[ -z "${last_took:-}" ] || echo "$((now - last_took)) ${0#tests/e2e/}: $1" >>"${CHECK_TIMES:-/dev/null}"
+	last_took=$now
+}
+took beginning
+
 # check NAME COMMAND...: passes if the command succeeds.
 check() {
 	check_name=$1
 	shift
 	if "$@" >"$tmp/check.out" 2>&1; then
+		check_status=ok
+	else
+		check_status=
+	fi
+	took "$check_name"
+	if [ -n "$check_status" ]; then
 		echo "ok - $check_name"
 	else
 		echo "not ok - $check_name"
