@@ -107,7 +107,7 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
 
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
-$(call module_objs,trigger) $(call module_objs,source/alloc): | $(SKELETONS)
+$(call module_objs,trigger) $(call module_objs,source/alloc) $(call module_objs,source/samples): | $(SKELETONS)
 
 include tests/tests.mk
 include docs/package/package.mk

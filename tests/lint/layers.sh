@@ -37,7 +37,7 @@ only() {
 	done
 }
 only 'intel-pt\.h' decode
-only 'bpf/' trigger source/alloc
+only 'bpf/' trigger source/alloc source/samples
 only 'libelf|gelf|elfutils|dwarf' elf image
 only 'zlib' output input
 only 'zstd' recording output

@@ -31,11 +31,12 @@ enum sample_kind {
 };
 
 enum sample_flag {
-	SAMPLE_HAS_REGS = 1u << 0,  /* `regs` are the user's where it left user code */
-	SAMPLE_IS_CUT = 1u << 1,    /* the stack goes on beyond `stack`, or beyond the last of `ips` */
-	SAMPLE_PREEMPTED = 1u << 2, /* SWITCH_OUT: it could have run on; else it waits */
-	SAMPLE_FROM_IRQ =
-		1u << 3, /* WAKE_UP: an interrupt or the kernel did it; who ran then had no part in it */
+	SAMPLE_HAS_REGS = 1u << 0,     /* `regs` are the user's where it left user code */
+	SAMPLE_IS_CUT = 1u << 1,       /* the stack goes on beyond `stack`, or beyond the last of `ips` */
+	SAMPLE_PREEMPTED = 1u << 2,    /* SWITCH_OUT: it could have run on; else it waits */
+	SAMPLE_FROM_IRQ = 1u << 3,     /* WAKE_UP: an interrupt did it, and not who ran then */
+	SAMPLE_LOST_TICKS = 1u << 4,   /* LOST: only EVENTs are; all else is known */
+	SAMPLE_LOST_MOMENTS = 1u << 5, /* LOST: all but EVENTs are, and those are known */
 };
 
 /* Why a thread does not run: bits of the kernel's task state (include/linux/sched.h, TASK_*). */

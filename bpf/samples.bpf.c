@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The samples source in the kernel: at a tick of the clock, and at switches, wake-ups, system calls and page faults of
+ * the targets' threads, a record goes into this processor's ring (bpf/samples.h). Nothing is unwound here.
+ *
+ * A program can be interrupted by another one on its processor. So room in a ring is taken in one step, and no more than may be needed; when the record
+ * is done, what it did not need is given back, unless another record has followed by then. Copies of stacks use memory that the processor has only once:
+ * who finds it in use goes without a copy.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/samples.h"
+
+enum { MMAPABLE = 1 << 10 /* BPF_F_MMAPABLE */, SIZE_AT_LOAD = 1 };
+
+/* The fields of the kernel's own types that are read here; where they are is found when the programs are loaded. */
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid, tgid;
+	struct mm_struct *mm;
+} __attribute__((preserve_access_index));
+
+/* linux/bpf_perf_event.h */
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period, addr;
+};
+
+/* ---- maps: those whose size is 1 get theirs when they are loaded ---- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MMAPABLE);
+	__uint(max_entries, SIZE_AT_LOAD); /* processors */
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, 2 * SAMPLES_RECORD_MAX); /* it gets its size when it is loaded, too */
+} ticks SEC(".maps"), moments SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MMAPABLE);
+	__uint(max_entries, SIZE_AT_LOAD); /* rings of processors */
+	__type(key, __u32);
+	__type(value, struct samples_head);
+} heads SEC(".maps");
+
+struct slot {
+	__u32 tid, nth;
+	__u64 low, high; /* the addresses whose bytes are here, each chunk at its place */
+	__u64 last_ns;
+	__u8 bytes[SAMPLES_STACK_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SIZE_AT_LOAD); /* SAMPLES_SLOTS for each ring */
+	__type(key, __u32);
+	__type(value, struct slot);
+} slots SEC(".maps");
+
+struct copy {
+	__u8 bytes[SAMPLES_STACK_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SIZE_AT_LOAD); /* one for each ring */
+	__type(key, __u32);
+	__type(value, struct copy);
+} copies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SAMPLES_TARGETS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u8);
+} targets SEC(".maps");
+
+const volatile __u64 ring_bytes[SAMPLES_RING_CNT] = {SAMPLES_RECORD_MAX, SAMPLES_RECORD_MAX};
+const volatile __u64 secret;
+const volatile __u32 stack_bytes;     /* of a copy, a multiple of SAMPLES_CHUNK; 0: none */
+const volatile __u64 switch_every_ns; /* stacks at switches of a thread, at most one in this time */
+const volatile bool kernel_stacks;
+
+bool recording;
+
+/* ---- records ---- */
+
+/* Room that was taken in a ring. */
+struct place {
+	struct samples_head *head;
+	__u64 at;
+	__u32 room;
+};
+
+static __always_inline bool is_target(__u32 pid)
+{
+	return bpf_map_lookup_elem(&targets, &pid) != NULL;
+}
+
+/* Room for `room` bytes in a ring; NULL: never. */
+static __always_inline void *reserve(enum samples_ring ring, __u32 room, struct place *ret_place)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nth = cpu * SAMPLES_RING_CNT + ring;
+	struct samples_head *head = bpf_map_lookup_elem(&heads, &nth);
+	__u8 *bytes = ring == SAMPLES_TICKS ? bpf_map_lookup_elem(&ticks, &cpu)
+					    : bpf_map_lookup_elem(&moments, &cpu);
+	__u64 size = ring_bytes[ring], at, offset;
+
+	if (!head || !bytes || !size)
+		return NULL;
+	at = __sync_fetch_and_add(&head->head, room);
+	offset = at % size;
+	if (offset > size - SAMPLES_ALIGN)
+		return NULL;
+	ret_place->head = head;
+	ret_place->at = at;
+	ret_place->room = room;
+	return bytes + offset;
+}
+
+/* The record is there from now on; `size` bytes of it were needed. */
+static __always_inline void commit(const struct place *place, struct samples_record *record, __u32 size)
+{
+	__u64 after = place->at + place->room;
+
+	size = (size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1u);
+	if (__sync_val_compare_and_swap(&place->head->head, after, place->at + size) != after)
+		size = place->room;
+	record->size = size;
+	asm volatile("" ::: "memory");
+	*(volatile __u64 *)&record->mark = place->at ^ secret;
+}
+
+static __always_inline void fill(struct samples_record *record, enum samples_kind kind, __u32 pid, __u32 tid,
+				 __u64 now)
+{
+	record->mark = 0;
+	asm volatile("" ::: "memory");
+	record->time_ns = now;
+	record->kind = kind;
+	record->flags = 0;
+	record->pid = pid;
+	record->tid = tid;
+}
+
+/* ---- stacks ---- */
+
+static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from)
+{
+	to[SAMPLES_RIP] = from->ip;
+	to[SAMPLES_RSP] = from->sp;
+	to[SAMPLES_RBP] = from->bp;
+	to[SAMPLES_RBX] = from->bx;
+	to[SAMPLES_R12] = from->r12;
+	to[SAMPLES_R13] = from->r13;
+	to[SAMPLES_R14] = from->r14;
+	to[SAMPLES_R15] = from->r15;
+	to[SAMPLES_RAX] = from->ax;
+	to[SAMPLES_RCX] = from->cx;
+	to[SAMPLES_RDX] = from->dx;
+	to[SAMPLES_RSI] = from->si;
+	to[SAMPLES_RDI] = from->di;
+	to[SAMPLES_R8] = from->r8;
+	to[SAMPLES_R9] = from->r9;
+	to[SAMPLES_R10] = from->r10;
+	to[SAMPLES_R11] = from->r11;
+}
+
+/*
+ * Fails as a whole where it reaches beyond the stack's end: then by halves, down to a chunk. The bytes that were
+ * copied. A program's first thread has its arguments and its environment there, from `limit` on.
+ */
+static __always_inline __u32 copy_stack(struct copy *copy, __u64 from, __u64 limit)
+{
+	__u32 want = stack_bytes, at = 0;
+
+	if (limit > from && limit - from < want)
+		want = (__u32)(limit - from + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1u);
+	if (want > SAMPLES_STACK_MAX || !want)
+		return 0;
+	if (!bpf_probe_read_user(copy->bytes, want, (void *)from))
+		return want;
+	for (__u32 step = SAMPLES_STACK_MAX / 2; step >= SAMPLES_CHUNK; step /= 2) {
+		if (at + step > want || at > SAMPLES_STACK_MAX - step)
+			continue;
+		if (!bpf_probe_read_user(copy->bytes + at, step, (void *)(from + at)))
+			at += step;
+	}
+	return at;
+}
+
+/* Which chunks are not as they were. */
+struct diff {
+	struct slot *slot;
+	struct copy *copy;
+	struct samples_full *full;
+	__u64 from; /* address of the copy's first byte */
+	bool is_key;
+	__u32 fresh_cnt;
+};
+
+static long diff_chunk(__u32 nth, void *ctx)
+{
+	struct diff *diff = ctx;
+	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK;
+	__u32 fresh_cnt = diff->fresh_cnt;
+	__u64 *now, *then, *out;
+
+	if (nth >= SAMPLES_CHUNK_MAX || fresh_cnt >= SAMPLES_CHUNK_MAX)
+		return 1;
+	now = (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK];
+	then = (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)];
+	if (!diff->is_key && address >= diff->slot->low && address < diff->slot->high &&
+	    !((now[0] ^ then[0]) | (now[1] ^ then[1]) | (now[2] ^ then[2]) | (now[3] ^ then[3]) |
+	      (now[4] ^ then[4]) | (now[5] ^ then[5]) | (now[6] ^ then[6]) | (now[7] ^ then[7])))
+		return 0;
+	out = (__u64 *)&diff->full->chunks[fresh_cnt * SAMPLES_CHUNK];
+	for (int i = 0; i < SAMPLES_CHUNK / 8; i++)
+		then[i] = out[i] = now[i];
+	diff->full->fresh[nth / 64] |= 1ull << nth % 64;
+	diff->fresh_cnt = fresh_cnt + 1;
+	return 0;
+}
+
+static __always_inline void put_stack(struct samples_full *full, enum samples_ring ring, __u64 limit)
+{
+	__u32 place = bpf_get_smp_processor_id() * SAMPLES_RING_CNT + ring,
+	      nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS, bytes;
+	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
+	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
+	struct diff diff = {.slot = slot, .copy = copy, .full = full};
+
+	full->chunk_cnt = full->fresh_cnt = full->kernel_cnt = 0;
+	full->slot = full->record.tid % SAMPLES_SLOTS;
+	__builtin_memset(full->fresh, 0, sizeof(full->fresh));
+	if (!slot || !copy)
+		return;
+	diff.from = full->regs[SAMPLES_RSP] & ~(SAMPLES_CHUNK - 1ull);
+	bytes = copy_stack(copy, diff.from, limit);
+	diff.is_key = slot->tid != full->record.tid || slot->nth + 1 >= SAMPLES_KEY_EVERY;
+	full->chunk_cnt = bytes / SAMPLES_CHUNK;
+	if (bytes == stack_bytes)
+		full->record.flags |= SAMPLES_CUT;
+	bpf_loop(full->chunk_cnt, diff_chunk, &diff, 0);
+	slot->tid = full->record.tid;
+	slot->nth = diff.is_key ? 0 : slot->nth + 1;
+	slot->low = diff.from;
+	slot->high = diff.from + bytes;
+	full->nth = slot->nth;
+	full->fresh_cnt = diff.fresh_cnt;
+}
+
+static __always_inline __u64 stack_limit(const struct task_struct *task)
+{
+	return task->pid == task->tgid && task->mm ? task->mm->start_stack : 0;
+}
+
+/* The registers and the copy, in a record that is begun; the bytes that it needs. */
+static __always_inline __u32 put_full(struct samples_full *full, enum samples_ring ring,
+				      const struct pt_regs *user, const struct task_struct *task)
+{
+	full->record.flags |= SAMPLES_WITH_STACK;
+	copy_registers(full->regs, user);
+	put_stack(full, ring, stack_limit(task));
+	if (full->fresh_cnt > SAMPLES_CHUNK_MAX)
+		full->fresh_cnt = SAMPLES_CHUNK_MAX;
+	return sizeof(*full) + full->fresh_cnt * SAMPLES_CHUNK;
+}
+
+/* Behind it, the kernel's stack. */
+static __always_inline __u32 put_kernel(struct samples_full *full, void *ctx)
+{
+	__u32 fresh = full->fresh_cnt;
+	long bytes;
+
+	if (fresh > SAMPLES_CHUNK_MAX)
+		return 0;
+	bytes = bpf_get_stack(ctx, full->chunks + fresh * SAMPLES_CHUNK, 8 * SAMPLES_KERNEL_MAX, 0);
+	if (bytes < 0)
+		return 0;
+	full->kernel_cnt = bytes / 8;
+	return bytes;
+}
+
+enum { ROOM = SAMPLES_RECORD_MAX & ~(SAMPLES_ALIGN - 1) };
+
+/* ---- ticks ---- */
+
+static __always_inline int tick(struct bpf_perf_event_data *ctx, __u32 event)
+{
+	__u64 id = bpf_get_current_pid_tgid(), now;
+	struct samples_full *full;
+	struct task_struct *task;
+	struct place place;
+	bool in_user = ctx->regs.cs & 3;
+	__u32 size;
+
+	if (!recording || !is_target(id >> 32))
+		return 0;
+	now = bpf_ktime_get_ns();
+	full = reserve(SAMPLES_TICKS, ROOM, &place);
+	if (!full)
+		return 0;
+	fill(&full->record, SAMPLES_TICK, id >> 32, (__u32)id, now);
+	full->record.tick.period = ctx->sample_period;
+	full->record.tick.event = event;
+	full->record.tick.kernel_ip = in_user ? 0 : ctx->regs.ip;
+	task = bpf_get_current_task_btf();
+	if (in_user) {
+		size = put_full(full, SAMPLES_TICKS, &ctx->regs, task);
+	} else {
+		size = put_full(full, SAMPLES_TICKS, (struct pt_regs *)bpf_task_pt_regs(task), task);
+		if (kernel_stacks)
+			size += put_kernel(full, ctx);
+	}
+	commit(&place, &full->record, size);
+	return 0;
+}
+
+SEC("perf_event")
+int on_tick(struct bpf_perf_event_data *ctx)
+{
+	return tick(ctx, 0);
+}
+
+/* ---- switches ---- */
+
+/* The system call a thread is in: -1: none. */
+static __always_inline __s32 syscall_of(const struct pt_regs *user)
+{
+	return (__s32)user->orig_ax;
+}
+
+static __always_inline void put_wait(struct samples_record *record, const struct pt_regs *user, bool preempt,
+				     __u32 state)
+{
+	record->flags = preempt ? SAMPLES_PREEMPT : 0;
+	record->out.ip = user->ip;
+	record->out.args[0] = user->di;
+	record->out.args[1] = user->si;
+	record->out.nr = syscall_of(user);
+	record->out.state = state;
+}
+
+/* A stack for each switch would cost as much as the switch: one now and then shows where the thread waits. */
+static __always_inline bool wants_stack(__u32 tid, __u64 now)
+{
+	__u32 place = bpf_get_smp_processor_id() * SAMPLES_RING_CNT + SAMPLES_MOMENTS,
+	      nth = place * SAMPLES_SLOTS + tid % SAMPLES_SLOTS;
+	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
+
+	if (!stack_bytes || !slot || (slot->tid == tid && now - slot->last_ns < switch_every_ns))
+		return 0;
+	slot->last_ns = now;
+	return 1;
+}
+
+static __always_inline void switch_out(void *ctx, bool preempt, struct task_struct *task, __u32 state)
+{
+	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u64 now = bpf_ktime_get_ns();
+	bool with_stack = !preempt && wants_stack(task->pid, now);
+	struct samples_record *record;
+	struct samples_full *full;
+	struct place place;
+	__u32 size;
+
+	if (!with_stack) {
+		record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
+		if (!record)
+			return;
+		fill(record, SAMPLES_OUT, task->tgid, task->pid, now);
+		put_wait(record, user, preempt, state);
+		commit(&place, record, sizeof(*record));
+		return;
+	}
+	full = reserve(SAMPLES_MOMENTS, ROOM, &place);
+	if (!full)
+		return;
+	fill(&full->record, SAMPLES_OUT, task->tgid, task->pid, now);
+	put_wait(&full->record, user, preempt, state);
+	size = put_full(full, SAMPLES_MOMENTS, user, task);
+	if (kernel_stacks)
+		size += put_kernel(full, ctx);
+	commit(&place, &full->record, size);
+}
+
+static __always_inline void small(enum samples_kind kind, __u32 pid, __u32 tid)
+{
+	struct samples_record *record;
+	struct place place;
+
+	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
+	if (!record)
+		return;
+	fill(record, kind, pid, tid, bpf_ktime_get_ns());
+	commit(&place, record, sizeof(*record));
+}
+
+/* (bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state) */
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+
+	if (!recording)
+		return 0;
+	if (is_target(prev->tgid))
+		switch_out(ctx, ctx[0], prev, ctx[3]);
+	if (is_target(next->tgid))
+		small(SAMPLES_IN, next->tgid, next->pid);
+	return 0;
+}
+
+/* A thread wakes another one in a system call, so where it ran user code it was an interrupt that did. */
+static __always_inline bool is_interrupted(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return !task->pid || (task->mm && syscall_of((struct pt_regs *)bpf_task_pt_regs(task)) < 0);
+}
+
+/* (struct task_struct *woken) */
+SEC("tp_btf/sched_waking")
+int on_waking(__u64 *ctx)
+{
+	struct task_struct *woken = (void *)ctx[0];
+	__u64 id = bpf_get_current_pid_tgid();
+	struct samples_record *record;
+	struct place place;
+
+	if (!recording || !is_target(woken->tgid))
+		return 0;
+	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
+	if (!record)
+		return 0;
+	fill(record, SAMPLES_WAKE, woken->tgid, woken->pid, bpf_ktime_get_ns());
+	record->flags = is_interrupted() ? SAMPLES_IRQ : 0;
+	record->waker.pid = id >> 32;
+	record->waker.tid = (__u32)id;
+	commit(&place, record, sizeof(*record));
+	return 0;
+}
+
+/* ---- system calls and page faults ---- */
+
+/* (struct pt_regs *regs, long nr) */
+SEC("tp_btf/sys_enter")
+int on_enter(__u64 *ctx)
+{
+	struct pt_regs *user = (void *)ctx[0];
+	__u64 id = bpf_get_current_pid_tgid();
+	struct samples_record *record;
+	struct place place;
+
+	if (!recording || !is_target(id >> 32))
+		return 0;
+	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
+	if (!record)
+		return 0;
+	fill(record, SAMPLES_ENTER, id >> 32, (__u32)id, bpf_ktime_get_ns());
+	record->enter.nr = (__s32)ctx[1];
+	record->enter.args[0] = user->di;
+	record->enter.args[1] = user->si;
+	record->enter.args[2] = user->dx;
+	commit(&place, record, sizeof(*record));
+	return 0;
+}
+
+/* (struct pt_regs *regs, long result) */
+SEC("tp_btf/sys_exit")
+int on_leave(__u64 *ctx)
+{
+	struct pt_regs *user = (void *)ctx[0];
+	__u64 id = bpf_get_current_pid_tgid();
+	struct samples_record *record;
+	struct place place;
+
+	if (!recording || !is_target(id >> 32))
+		return 0;
+	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
+	if (!record)
+		return 0;
+	fill(record, SAMPLES_LEAVE, id >> 32, (__u32)id, bpf_ktime_get_ns());
+	record->leave.result = (__s64)ctx[1];
+	record->leave.nr = syscall_of(user);
+	commit(&place, record, sizeof(*record));
+	return 0;
+}
+
+/* (unsigned long address, struct pt_regs *regs, unsigned long error_code) */
+SEC("tp_btf/page_fault_user")
+int on_fault(__u64 *ctx)
+{
+	struct pt_regs *user = (void *)ctx[1];
+	__u64 id = bpf_get_current_pid_tgid();
+	struct samples_record *record;
+	struct place place;
+
+	if (!recording || !is_target(id >> 32))
+		return 0;
+	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
+	if (!record)
+		return 0;
+	fill(record, SAMPLES_FAULT, id >> 32, (__u32)id, bpf_ktime_get_ns());
+	record->fault.address = ctx[0];
+	record->fault.ip = user->ip;
+	commit(&place, record, sizeof(*record));
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

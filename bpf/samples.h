@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rings of the samples source, as its BPF programs (bpf/samples.bpf.c) fill them and user/source/samples/ring.c
+ * reads them. Each processor has two, so that many switches do not push out the samples:
+ *
+ *	SAMPLES_TICKS	samples of a clock or a counter, with the stack
+ *	SAMPLES_MOMENTS	switches, wake-ups, system calls, page faults
+ *
+ * A ring is `bytes` long, with room behind it for the end of a record that begins near its end. Records stand
+ * one behind the other at multiples of SAMPLES_ALIGN of an endless position; position P is at byte P % bytes. A
+ * record's `mark` is its position combined with a secret number, and is written last. So a reader finds where a
+ * record begins by looking at every multiple of SAMPLES_ALIGN, and what was overwritten or not finished has no mark.
+ *
+ * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. A record holds those that differ from
+ * the last copy of the same thread in the same ring; `fresh` says which. Every SAMPLES_KEY_EVERY-th record holds all.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+enum samples_ring { SAMPLES_TICKS, SAMPLES_MOMENTS, SAMPLES_RING_CNT };
+
+enum {
+	SAMPLES_ALIGN = 64,
+	SAMPLES_CHUNK = 64,
+	SAMPLES_STACK_MAX = 1 << 15, /* bytes of a copy */
+	SAMPLES_CHUNK_MAX = SAMPLES_STACK_MAX / SAMPLES_CHUNK,
+	SAMPLES_FRESH_WORDS = SAMPLES_CHUNK_MAX / 64,
+	SAMPLES_SLOTS = 8, /* threads of a ring whose last copy is kept */
+	SAMPLES_KEY_EVERY = 64,
+	SAMPLES_KERNEL_MAX = 16, /* frames */
+	SAMPLES_TARGETS_MAX = 1 << 14,
+	SAMPLES_ARGS = 3, /* of a system call */
+};
+
+enum samples_kind {
+	SAMPLES_NONE, /* not a record yet */
+	SAMPLES_TICK,
+	SAMPLES_OUT,
+	SAMPLES_IN,
+	SAMPLES_WAKE,
+	SAMPLES_ENTER,
+	SAMPLES_LEAVE,
+	SAMPLES_FAULT,
+};
+
+enum samples_flag {
+	SAMPLES_WITH_STACK = 1u << 0, /* struct samples_full */
+	SAMPLES_CUT = 1u << 1,	      /* the stack goes on, or could not be copied now */
+	SAMPLES_PREEMPT = 1u << 2,    /* SAMPLES_OUT */
+	SAMPLES_IRQ = 1u << 3,	      /* SAMPLES_WAKE */
+};
+
+struct samples_record {
+	__u64 mark;    /* its position ^ samples_secret; 0: not finished */
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u32 size;    /* a multiple of SAMPLES_ALIGN */
+	__u16 kind, flags;
+	__u32 pid, tid; /* of the initial pid namespace */
+	union {
+		struct {
+			__u64 period, kernel_ip; /* 0: it ran user code */
+			__u32 event;
+		} tick;
+		/* SAMPLES_OUT, without a stack also SAMPLES_FAULT: why it waits */
+		struct {
+			__u64 ip; /* the user's */
+			__u64 args[2];
+			__s32 nr; /* system call; -1: none */
+			__u32 state;
+		} out;
+		struct {
+			__u32 pid, tid;
+		} waker;
+		struct {
+			__u64 args[SAMPLES_ARGS];
+			__s32 nr;
+		} enter;
+		struct {
+			__s64 result;
+			__s32 nr;
+		} leave;
+		struct {
+			__u64 address, ip;
+		} fault;
+	};
+};
+
+_Static_assert(sizeof(struct samples_record) == 64, "shared between BPF and user space");
+
+/* The user's registers, as far as calls can be unwound by them, in the order of enum samples_reg. */
+enum samples_reg {
+	SAMPLES_RIP,
+	SAMPLES_RSP,
+	SAMPLES_RBP,
+	SAMPLES_RBX,
+	SAMPLES_R12,
+	SAMPLES_R13,
+	SAMPLES_R14,
+	SAMPLES_R15,
+	SAMPLES_RAX,
+	SAMPLES_RCX,
+	SAMPLES_RDX,
+	SAMPLES_RSI,
+	SAMPLES_RDI,
+	SAMPLES_R8,
+	SAMPLES_R9,
+	SAMPLES_R10,
+	SAMPLES_R11,
+	SAMPLES_REG_CNT,
+};
+
+/* With SAMPLES_WITH_STACK. Behind the fresh chunks stand the `kernel_cnt` addresses of the kernel's stack. */
+struct samples_full {
+	struct samples_record record;
+	__u64 regs[SAMPLES_REG_CNT];
+	__u16 chunk_cnt; /* of the copy, from regs[SAMPLES_RSP] rounded down on */
+	__u16 fresh_cnt;
+	__u16 kernel_cnt;
+	__u8 slot;
+	__u8 nth; /* 0: all chunks are fresh; else the one after nth - 1 of this slot */
+	__u64 fresh[SAMPLES_FRESH_WORDS]; /* bit N: chunk N */
+	__u64 unused[6];
+	__u8 chunks[];
+};
+
+_Static_assert(sizeof(struct samples_full) == 320, "shared between BPF and user space");
+
+enum {
+	SAMPLES_RECORD_MAX =
+		sizeof(struct samples_full) + SAMPLES_STACK_MAX + 8 * SAMPLES_KERNEL_MAX + SAMPLES_ALIGN,
+};
+
+/* One ring's counts. */
+struct samples_head {
+	__u64 head; /* the position of the next record */
+	__u64 lost; /* records that could not be written */
+	__u64 busy; /* a copy of a stack is under way */
+	__u64 unused[5];
+};
+
+_Static_assert(sizeof(struct samples_head) == 64, "shared between BPF and user space");

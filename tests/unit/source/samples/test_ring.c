@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rings in ordinary memory, written as bpf/samples.bpf.c does it. */
+#include "source/samples/ring.h"
+
+#include <stdlib.h>
+
+#include "assertions.h"
+#include "base/array.h"
+
+enum { BYTES = 3 * SAMPLES_RECORD_MAX, SECRET = 0x5ec7e7, SP = 0x7ffe0000 };
+
+struct fake {
+	struct samples_head head;
+	struct samples_reader reader;
+	uint8_t bytes[BYTES + SAMPLES_RECORD_MAX] __attribute__((aligned(64)));
+	struct stack_sample seen[4096];
+	size_t cnt;
+};
+
+static int setup(void **state)
+{
+	struct fake *fake = aligned_alloc(64, sizeof(*fake));
+
+	assert_non_null(fake);
+	memset(fake, 0, sizeof(*fake));
+	fake->reader = (struct samples_reader){.cpu = 3, .secret = SECRET, .bytes = BYTES};
+	*state = fake;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fake *fake = *state;
+
+	for (size_t i = 0; i < fake->cnt; i++) {
+		free(fake->seen[i].ips);
+		free((void *)fake->seen[i].stack);
+	}
+	samples_reader_release(&fake->reader);
+	free(fake);
+	return 0;
+}
+
+static int add(void *ctx, const struct stack_sample *sample)
+{
+	struct fake *fake = ctx;
+
+	assert_true(fake->cnt < ARRAY_SIZE(fake->seen));
+	fake->seen[fake->cnt++] = *sample;
+	return 0;
+}
+
+static void read_ring(struct fake *fake)
+{
+	assert_ok(samples_reader_read(&fake->reader, fake->bytes, &fake->head, add, fake));
+}
+
+/* Room for a record that is not finished. */
+static struct samples_record *begin(struct fake *fake, uint64_t time_ns, uint32_t size)
+{
+	struct samples_record *record = (struct samples_record *)(fake->bytes + fake->head.head % BYTES);
+
+	memset(record, 0, size);
+	record->time_ns = time_ns;
+	record->size = size;
+	record->kind = SAMPLES_IN;
+	record->pid = record->tid = 7;
+	record->mark = 0;
+	fake->head.head += size;
+	return record;
+}
+
+static void end(struct samples_record *record, uint64_t position)
+{
+	record->mark = position ^ SECRET;
+}
+
+static void put_small(struct fake *fake, uint64_t time_ns)
+{
+	uint64_t position = fake->head.head;
+
+	end(begin(fake, time_ns, sizeof(struct samples_record)), position);
+}
+
+/* A tick with a stack of `chunk_cnt` chunks, of which those in `fresh` are there, filled with `byte`. */
+static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t chunk_cnt, uint64_t fresh,
+		      uint8_t byte)
+{
+	uint64_t position = fake->head.head;
+	uint16_t fresh_cnt = (uint16_t)__builtin_popcountll(fresh);
+	struct samples_full *full = (struct samples_full *)begin(
+		fake, time_ns, (uint32_t)(sizeof(*full) + (size_t)fresh_cnt * SAMPLES_CHUNK));
+
+	full->record.kind = SAMPLES_TICK;
+	full->record.flags = SAMPLES_WITH_STACK;
+	full->record.tick.period = 1000;
+	full->regs[SAMPLES_RIP] = 0x401000;
+	full->regs[SAMPLES_RSP] = SP + 8;
+	full->regs[SAMPLES_R11] = 11;
+	full->chunk_cnt = chunk_cnt;
+	full->fresh_cnt = fresh_cnt;
+	full->fresh[0] = fresh;
+	full->nth = nth;
+	memset(full->chunks, byte, (size_t)fresh_cnt * SAMPLES_CHUNK);
+	end(&full->record, position);
+}
+
+/* ---- */
+
+static void test_order_and_kinds(void **state)
+{
+	struct fake *fake = *state;
+	uint64_t position = fake->head.head;
+	struct samples_record *record = begin(fake, 10, sizeof(*record));
+
+	record->kind = SAMPLES_OUT;
+	record->out.nr = 202;
+	record->out.args[0] = 0x1234;
+	record->out.state = SAMPLE_INTERRUPTIBLE | 0x400;
+	record->out.ip = 0x40beef;
+	end(record, position);
+	position = fake->head.head;
+	record = begin(fake, 20, sizeof(*record));
+	record->kind = SAMPLES_WAKE;
+	record->waker.tid = 99;
+	record->flags = SAMPLES_IRQ;
+	end(record, position);
+	put_small(fake, 30);
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 3);
+	assert_int_equal(fake->seen[0].kind, SAMPLE_SWITCH_OUT);
+	assert_int_equal(fake->seen[0].call.nr, 202);
+	assert_int_equal(fake->seen[0].call.args[0], 0x1234);
+	assert_int_equal(fake->seen[0].state, SAMPLE_INTERRUPTIBLE);
+	assert_int_equal(fake->seen[0].ips[0], 0x40beef);
+	assert_int_equal(fake->seen[0].cpu, 3);
+	assert_int_equal(fake->seen[1].kind, SAMPLE_WAKE_UP);
+	assert_int_equal(fake->seen[1].waker_tid, 99);
+	assert_int_equal(fake->seen[1].flags, SAMPLE_FROM_IRQ);
+	assert_int_equal(fake->seen[2].kind, SAMPLE_SWITCH_IN);
+	assert_int_equal(fake->seen[2].time_ns, 30);
+	/* Once only. */
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 3);
+	put_small(fake, 40);
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 4);
+}
+
+static void test_stack_of_fresh_chunks(void **state)
+{
+	struct fake *fake = *state;
+	const uint8_t *stack;
+
+	put_stack(fake, 1, 0, 3, 7, 'a');
+	put_stack(fake, 2, 1, 3, 2, 'b');
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 2);
+	assert_int_equal(fake->seen[1].regs[HIT_RSP], SP + 8);
+	assert_int_equal(fake->seen[1].regs[HIT_R11], 11);
+	assert_true(fake->seen[1].flags & SAMPLE_HAS_REGS);
+	/* The copy begins at the chunk that the stack pointer is in, the sample's at the pointer. */
+	assert_int_equal(fake->seen[1].stack_size, 3 * SAMPLES_CHUNK - 8);
+	stack = fake->seen[1].stack;
+	for (size_t i = 0; i < fake->seen[1].stack_size; i++)
+		assert_int_equal(stack[i], (i + 8) / SAMPLES_CHUNK == 1 ? 'b' : 'a');
+	assert_int_equal(fake->seen[0].stack[SAMPLES_CHUNK], 'a');
+}
+
+static void test_unfinished_record(void **state)
+{
+	struct fake *fake = *state;
+	struct samples_record *torn;
+	uint64_t position;
+
+	put_stack(fake, 1, 0, 3, 7, 'a');
+	position = fake->head.head;
+	torn = begin(fake, 2, 5 * SAMPLES_ALIGN);
+	put_stack(fake, 3, 2, 3, 2, 'c');
+	put_stack(fake, 4, 0, 3, 7, 'd');
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 4);
+	assert_int_equal(fake->seen[1].kind, SAMPLE_LOST);
+	assert_int_equal(fake->seen[1].since_ns, 1);
+	assert_int_equal(fake->seen[1].time_ns, 3);
+	assert_int_equal(fake->seen[1].flags, SAMPLE_LOST_TICKS);
+	/* Its stack builds on one that is not there. */
+	assert_null(fake->seen[2].stack);
+	assert_true(fake->seen[2].flags & SAMPLE_IS_CUT);
+	assert_int_equal(fake->seen[3].stack[0], 'd');
+	/* It is not told later. */
+	end(torn, position);
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 4);
+}
+
+/* What is not finished at the end is told when it is. */
+static void test_unfinished_at_the_end(void **state)
+{
+	struct fake *fake = *state;
+	struct samples_record *torn;
+	uint64_t position;
+
+	put_small(fake, 1);
+	position = fake->head.head;
+	torn = begin(fake, 2, sizeof(*torn));
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 1);
+	end(torn, position);
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 2);
+	assert_int_equal(fake->seen[1].time_ns, 2);
+}
+
+static void test_overwritten(void **state)
+{
+	struct fake *fake = *state;
+	size_t first;
+
+	put_small(fake, 1);
+	read_ring(fake);
+	for (uint64_t time = 2; fake->head.head < 5 * BYTES / 2; time++)
+		put_stack(fake, time, 0, 60, (1ull << 60) - 1, (uint8_t)time);
+	read_ring(fake);
+	assert_int_equal(fake->seen[1].kind, SAMPLE_LOST);
+	assert_int_equal(fake->seen[1].since_ns, 1);
+	assert_int_equal(fake->seen[1].time_ns, fake->seen[2].time_ns);
+	first = fake->seen[2].time_ns;
+	/* A ring's worth of records, but for the one that was cut. */
+	assert_in_range(fake->cnt - 2, BYTES / 4160 - 1, BYTES / 4160);
+	for (size_t i = 2; i < fake->cnt; i++) {
+		assert_int_equal(fake->seen[i].time_ns, first + i - 2);
+		assert_int_equal(fake->seen[i].stack[0], (uint8_t)fake->seen[i].time_ns);
+		assert_int_equal(fake->seen[i].stack[3800], (uint8_t)fake->seen[i].time_ns);
+	}
+}
+
+/* Records with impossible counts, under a mark that is right. */
+static void test_damaged(void **state)
+{
+	struct fake *fake = *state;
+	struct samples_full *full = (struct samples_full *)fake->bytes;
+
+	for (int damage = 0; damage < 5; damage++) {
+		full = (struct samples_full *)(fake->bytes + fake->head.head % BYTES);
+		put_stack(fake, 1, 0, 2, 3, 'x');
+		switch (damage) {
+		case 0:
+			full->record.size = UINT32_MAX & ~63u;
+			break;
+		case 1:
+			full->record.size = 63;
+			break;
+		case 2:
+			full->fresh_cnt = 400;
+			break;
+		case 3:
+			full->kernel_cnt = UINT16_MAX;
+			break;
+		default:
+			full->slot = UINT8_MAX;
+		}
+	}
+	put_small(fake, 2);
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 2);
+	assert_int_equal(fake->seen[0].kind, SAMPLE_LOST);
+	assert_int_equal(fake->seen[1].kind, SAMPLE_SWITCH_IN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_order_and_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stack_of_fresh_chunks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unfinished_record, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unfinished_at_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_overwritten, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ring is copied first, word by word in the order of addresses: a record's mark is written last and stands
+ * first, so what has its mark in the copy was complete when it was copied. Then the head is looked at again:
+ * what it has passed by a whole ring may have been overwritten in the meantime.
+ *
+ * A stack's bytes are those of its record's fresh chunks; the others stand in what the last record of the same slot
+ * left. A record in between that is missing breaks that off, until the next one that has all of them.
+ */
+#include "source/samples/ring.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+struct samples_slot {
+	uint32_t tid;
+	int nth; /* of the record that it was left by; -1: none */
+	uint64_t low, high;
+	uint8_t bytes[SAMPLES_STACK_MAX];
+};
+
+/* A read that is under way. */
+struct reading {
+	struct samples_reader *reader;
+	const uint8_t *copy;
+	uint64_t low, high; /* positions that may be looked at */
+	int (*add)(void *ctx, const struct stack_sample *sample);
+	void *ctx;
+};
+
+/* ---- records ---- */
+
+static bool is_full(const struct samples_record *record)
+{
+	return record->flags & SAMPLES_WITH_STACK;
+}
+
+static bool is_sane(const struct samples_record *record)
+{
+	const struct samples_full *full = (const struct samples_full *)record;
+
+	if (record->size < sizeof(*record) || record->size % SAMPLES_ALIGN ||
+	    record->size > SAMPLES_RECORD_MAX)
+		return false;
+	if (!is_full(record))
+		return true;
+	return record->size >= sizeof(*full) && full->chunk_cnt <= SAMPLES_CHUNK_MAX &&
+	       full->fresh_cnt <= full->chunk_cnt && full->kernel_cnt <= SAMPLES_KERNEL_MAX &&
+	       full->slot < SAMPLES_SLOTS &&
+	       record->size >=
+		       sizeof(*full) + (size_t)full->fresh_cnt * SAMPLES_CHUNK + 8u * full->kernel_cnt;
+}
+
+/* The record that begins there; NULL: none does. */
+static const struct samples_record *record_at(const struct reading *reading, uint64_t position)
+{
+	const struct samples_reader *reader = reading->reader;
+	const struct samples_record *record =
+		(const struct samples_record *)(reading->copy + position % reader->bytes);
+
+	if (record->mark != (position ^ reader->secret) || !is_sane(record) ||
+	    record->size > reading->high - position)
+		return NULL;
+	return record;
+}
+
+/* ---- stacks ---- */
+
+static int slots_new(struct samples_reader *reader)
+{
+	reader->slots = calloc(SAMPLES_SLOTS, sizeof(*reader->slots));
+	if (!reader->slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < SAMPLES_SLOTS; i++)
+		reader->slots[i].nth = -1;
+	return 0;
+}
+
+static bool goes_on(const struct samples_slot *slot, const struct samples_full *full)
+{
+	return slot->nth >= 0 && slot->tid == full->record.tid && slot->nth + 1 == full->nth;
+}
+
+/* Brings the slot's bytes up to date. False: some of them are not known. */
+static bool update_slot(struct samples_slot *slot, const struct samples_full *full)
+{
+	uint64_t from = full->regs[SAMPLES_RSP] & ~(SAMPLES_CHUNK - 1ull);
+	size_t used = 0;
+
+	if (full->nth && !goes_on(slot, full)) {
+		slot->nth = -1;
+		return false;
+	}
+	for (size_t i = 0; i < full->chunk_cnt; i++) {
+		uint64_t at = from + i * SAMPLES_CHUNK;
+		bool is_fresh = full->fresh[i / 64] >> i % 64 & 1;
+
+		if (is_fresh ? used == full->fresh_cnt : !full->nth || at < slot->low || at >= slot->high) {
+			slot->nth = -1;
+			return false;
+		}
+		if (is_fresh)
+			memcpy(slot->bytes + at % SAMPLES_STACK_MAX, full->chunks + used++ * SAMPLES_CHUNK,
+			       SAMPLES_CHUNK);
+	}
+	slot->tid = full->record.tid;
+	slot->nth = full->nth;
+	slot->low = from;
+	slot->high = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
+	return true;
+}
+
+static int copy_stack(struct stack_sample *sample, const struct samples_slot *slot, uint64_t sp)
+{
+	size_t size = slot->high > sp ? slot->high - sp : 0;
+	uint8_t *stack;
+
+	if (!size)
+		return 0;
+	stack = malloc(size);
+	if (!stack)
+		return -ENOMEM;
+	for (size_t done = 0; done < size;) {
+		size_t at = (sp + done) % SAMPLES_STACK_MAX, piece = SAMPLES_STACK_MAX - at;
+
+		if (piece > size - done)
+			piece = size - done;
+		memcpy(stack + done, slot->bytes + at, piece);
+		done += piece;
+	}
+	sample->stack = stack;
+	sample->stack_size = size;
+	sample->is_stack_owned = true;
+	return 0;
+}
+
+static void put_registers(struct stack_sample *sample, const struct samples_full *full)
+{
+	static const enum hit_reg names[SAMPLES_REG_CNT] = {
+		[SAMPLES_RIP] = HIT_RIP, [SAMPLES_RSP] = HIT_RSP, [SAMPLES_RBP] = HIT_RBP,
+		[SAMPLES_RBX] = HIT_RBX, [SAMPLES_R12] = HIT_R12, [SAMPLES_R13] = HIT_R13,
+		[SAMPLES_R14] = HIT_R14, [SAMPLES_R15] = HIT_R15, [SAMPLES_RAX] = HIT_RAX,
+		[SAMPLES_RCX] = HIT_RCX, [SAMPLES_RDX] = HIT_RDX, [SAMPLES_RSI] = HIT_RSI,
+		[SAMPLES_RDI] = HIT_RDI, [SAMPLES_R8] = HIT_R8,	  [SAMPLES_R9] = HIT_R9,
+		[SAMPLES_R10] = HIT_R10, [SAMPLES_R11] = HIT_R11,
+	};
+
+	for (size_t i = 0; i < SAMPLES_REG_CNT; i++)
+		sample->regs[names[i]] = full->regs[i];
+	sample->flags |= SAMPLE_HAS_REGS;
+}
+
+static int put_ips(struct stack_sample *sample, const uint8_t *ips, size_t cnt)
+{
+	if (!cnt)
+		return 0;
+	sample->ips = calloc(cnt, sizeof(*sample->ips));
+	if (!sample->ips)
+		return -ENOMEM;
+	memcpy(sample->ips, ips, cnt * sizeof(*sample->ips));
+	sample->ip_cnt = (uint32_t)cnt;
+	return 0;
+}
+
+static int put_full(struct samples_reader *reader, struct stack_sample *sample,
+		    const struct samples_full *full)
+{
+	struct samples_slot *slot = &reader->slots[full->slot];
+	bool is_known = update_slot(slot, full);
+	int err;
+
+	put_registers(sample, full);
+	if (full->record.flags & SAMPLES_CUT || !is_known)
+		sample->flags |= SAMPLE_IS_CUT;
+	err = put_ips(sample, full->chunks + (size_t)full->fresh_cnt * SAMPLES_CHUNK, full->kernel_cnt);
+	if (!err && is_known)
+		err = copy_stack(sample, slot, full->regs[SAMPLES_RSP]);
+	return err;
+}
+
+/* ---- samples ---- */
+
+static void put_out(struct stack_sample *sample, const struct samples_record *record)
+{
+	sample->kind = SAMPLE_SWITCH_OUT;
+	if (record->flags & SAMPLES_PREEMPT)
+		sample->flags |= SAMPLE_PREEMPTED;
+	else
+		sample->state = record->out.state & SAMPLE_STATE_MASK;
+	sample->call.nr = record->out.nr < 0 ? SAMPLE_NO_SYSCALL : record->out.nr;
+	memcpy(sample->call.args, record->out.args, sizeof(record->out.args));
+}
+
+static void put_kind(struct stack_sample *sample, const struct samples_record *record)
+{
+	switch (record->kind) {
+	case SAMPLES_TICK:
+		sample->period = record->tick.period;
+		sample->event = record->tick.event;
+		break;
+	case SAMPLES_OUT:
+		put_out(sample, record);
+		break;
+	case SAMPLES_IN:
+		sample->kind = SAMPLE_SWITCH_IN;
+		break;
+	case SAMPLES_WAKE:
+		sample->kind = SAMPLE_WAKE_UP;
+		sample->waker_pid = (int32_t)record->waker.pid;
+		sample->waker_tid = (int32_t)record->waker.tid;
+		sample->flags |= record->flags & SAMPLES_IRQ ? SAMPLE_FROM_IRQ : 0;
+		break;
+	case SAMPLES_ENTER:
+		sample->kind = SAMPLE_SYSCALL_BEGIN;
+		sample->call.nr = record->enter.nr;
+		memcpy(sample->call.args, record->enter.args, sizeof(record->enter.args));
+		break;
+	case SAMPLES_LEAVE:
+		sample->kind = SAMPLE_SYSCALL_END;
+		sample->call.nr = record->leave.nr;
+		sample->call.result = record->leave.result;
+		break;
+	case SAMPLES_FAULT:
+		sample->kind = SAMPLE_PAGE_FAULT;
+		sample->address = record->fault.address;
+		break;
+	}
+}
+
+/* The address where it stopped running, of a switch or page fault without more. */
+static uint64_t only_ip(const struct samples_record *record)
+{
+	return is_full(record)		       ? 0
+	       : record->kind == SAMPLES_OUT   ? record->out.ip
+	       : record->kind == SAMPLES_FAULT ? record->fault.ip
+					       : 0;
+}
+
+static int put_record(struct reading *reading, const struct samples_record *record)
+{
+	struct samples_reader *reader = reading->reader;
+	struct stack_sample sample = {.time_ns = record->time_ns,
+				      .pid = (int32_t)record->pid,
+				      .tid = (int32_t)record->tid,
+				      .cpu = reader->cpu,
+				      .kind = SAMPLE_EVENT,
+				      .call.nr = SAMPLE_NO_SYSCALL};
+	uint64_t ip = only_ip(record);
+	int err;
+
+	put_kind(&sample, record);
+	err = is_full(record) ? put_full(reader, &sample, (const struct samples_full *)record)
+	      : ip	      ? put_ips(&sample, (const uint8_t *)&ip, 1)
+			      : 0;
+	if (!err && !sample.ip_cnt && record->kind == SAMPLES_TICK && record->tick.kernel_ip)
+		err = put_ips(&sample, (const uint8_t *)&record->tick.kernel_ip, 1);
+	if (!err)
+		return reading->add(reading->ctx, &sample);
+	free(sample.ips);
+	free((void *)sample.stack);
+	return err;
+}
+
+/* From the last record until `now_ns`; at first from before anything is known. */
+static int put_lost(struct reading *reading, uint64_t now_ns)
+{
+	const struct samples_reader *reader = reading->reader;
+	const struct stack_sample lost = {.time_ns = now_ns,
+					  .since_ns = reader->last_ns,
+					  .cpu = reader->cpu,
+					  .kind = SAMPLE_LOST,
+					  .flags = reader->ring == SAMPLES_MOMENTS ? SAMPLE_LOST_MOMENTS
+										   : SAMPLE_LOST_TICKS,
+					  .call.nr = SAMPLE_NO_SYSCALL};
+
+	return reading->add(reading->ctx, &lost);
+}
+
+/* ---- all of it ---- */
+
+/* Whole words in order, so that what was written last is read first. */
+static void copy_ordered(uint8_t *to, const volatile uint8_t *from, size_t size)
+{
+	const volatile uint64_t *words = (const volatile uint64_t *)from;
+	uint64_t *out = (uint64_t *)to;
+
+	for (size_t i = 0; i < size / sizeof(*words); i++)
+		out[i] = words[i];
+}
+
+/* What stands at the positions from `from` to `to`, each at its place. */
+static void copy_ring(uint8_t *copy, const volatile uint8_t *bytes, size_t size, uint64_t from, uint64_t to)
+{
+	size_t first = from % size, last = to % size;
+
+	if (to - from >= size)
+		first = last = 0;
+	if (first < last) {
+		copy_ordered(copy + first, bytes + first, last - first);
+		return;
+	}
+	copy_ordered(copy + first, bytes + first, size + SAMPLES_RECORD_MAX - first);
+	copy_ordered(copy, bytes, last);
+}
+
+/* What is found between where the last read ended and `high`. */
+static int read_records(struct reading *reading)
+{
+	struct samples_reader *reader = reading->reader;
+	uint64_t position = reader->next;
+	bool is_lost = position < reading->low;
+	int err = 0;
+
+	if (is_lost)
+		position = reading->low;
+	while (position < reading->high && !err) {
+		const struct samples_record *record = record_at(reading, position);
+
+		if (!record) {
+			is_lost = true;
+			position += SAMPLES_ALIGN;
+			continue;
+		}
+		if (is_lost)
+			err = put_lost(reading, record->time_ns);
+		if (!err)
+			err = put_record(reading, record);
+		is_lost = false;
+		position += record->size;
+		reader->next = position;
+		reader->last_ns = record->time_ns;
+	}
+	return err;
+}
+
+int samples_reader_read(struct samples_reader *reader, const volatile uint8_t *bytes,
+			const volatile struct samples_head *head,
+			int (*add)(void *ctx, const struct stack_sample *sample), void *ctx)
+{
+	size_t size = reader->bytes + SAMPLES_RECORD_MAX;
+	CLEANUP(freep) uint8_t *copy = NULL;
+	struct reading reading = {.reader = reader, .high = head->head, .add = add, .ctx = ctx};
+	uint64_t after;
+
+	if (reading.high == reader->next)
+		return 0;
+	if (!reader->slots && slots_new(reader))
+		return -ENOMEM;
+	copy = aligned_alloc(SAMPLES_ALIGN, (size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull));
+	if (!copy)
+		return -ENOMEM;
+	copy_ring(copy, bytes, reader->bytes, reader->next, reading.high);
+	after = head->head;
+	reading.copy = copy;
+	reading.low = after > reader->bytes ? after - reader->bytes : 0;
+	return read_records(&reading);
+}
+
+void samples_reader_release(struct samples_reader *reader)
+{
+	free(reader->slots);
+	reader->slots = NULL;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Of the room that there is each processor has the same part, and of that the samples three quarters: they reach back
+ * as far as asked for, whatever the threads do besides.
+ */
+#include "source/samples/samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/sort.h"
+#include "bpf/samples.skel.h"
+#include "source/samples/ring.h"
+#include "source/samples/ticks.h"
+#include "trigger/privilege.h"
+#include "trigger/programs.h"
+
+enum { NS_PER_S = 1000000000, TICKS_PART = 3, MOMENTS_PART = 1, PARTS = TICKS_PART + MOMENTS_PART };
+
+/* A map of the programs, seen from here. */
+struct mapped {
+	uint8_t *bytes;
+	size_t size, each; /* of an entry */
+};
+
+struct samples {
+	struct samples_config config;
+	struct samples_bpf *bpf;
+	struct samples_ticks ticks;
+	struct bpf_link **links;
+	size_t link_cnt, link_cap;
+	uint32_t cpu_cnt;
+	struct mapped rings[SAMPLES_RING_CNT], heads;
+	struct samples_reader *readers; /* SAMPLES_RING_CNT for each processor */
+};
+
+/* ---- loading ---- */
+
+static size_t ring_bytes(const struct samples *samples, enum samples_ring ring)
+{
+	static const unsigned int parts[SAMPLES_RING_CNT] = {
+		[SAMPLES_TICKS] = TICKS_PART, [SAMPLES_MOMENTS] = MOMENTS_PART};
+	size_t bytes = samples->config.ring_bytes / samples->cpu_cnt / PARTS * parts[ring];
+
+	if (bytes < SAMPLES_RECORD_MAX)
+		bytes = SAMPLES_RECORD_MAX;
+	return bytes & ~(SAMPLES_ALIGN - 1ull);
+}
+
+static int set_up(struct samples *samples)
+{
+	const struct samples_config *config = &samples->config;
+	struct samples_bpf *bpf = samples->bpf;
+	uint64_t secret;
+
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+		return fail_errno(-errno, "the kernel gives no random numbers");
+	for (enum samples_ring ring = 0; ring < SAMPLES_RING_CNT; ring++)
+		bpf->rodata->ring_bytes[ring] = ring_bytes(samples, ring);
+	bpf->rodata->secret = secret;
+	bpf->rodata->stack_bytes = (uint32_t)config->stack_bytes;
+	bpf->rodata->switch_every_ns = NS_PER_S / config->frequency;
+	bpf->rodata->kernel_stacks = true;
+	bpf_map__set_max_entries(bpf->maps.ticks, samples->cpu_cnt);
+	bpf_map__set_max_entries(bpf->maps.moments, samples->cpu_cnt);
+	bpf_map__set_value_size(bpf->maps.ticks,
+				(uint32_t)ring_bytes(samples, SAMPLES_TICKS) + SAMPLES_RECORD_MAX);
+	bpf_map__set_value_size(bpf->maps.moments,
+				(uint32_t)ring_bytes(samples, SAMPLES_MOMENTS) + SAMPLES_RECORD_MAX);
+	bpf_map__set_max_entries(bpf->maps.heads, SAMPLES_RING_CNT * samples->cpu_cnt);
+	bpf_map__set_max_entries(bpf->maps.copies, SAMPLES_RING_CNT * samples->cpu_cnt);
+	bpf_map__set_max_entries(bpf->maps.slots, SAMPLES_SLOTS * SAMPLES_RING_CNT * samples->cpu_cnt);
+	bpf_program__set_autoload(bpf->progs.on_enter, config->syscalls);
+	bpf_program__set_autoload(bpf->progs.on_leave, config->syscalls);
+	bpf_program__set_autoload(bpf->progs.on_fault, config->page_faults);
+	return 0;
+}
+
+static int load(struct samples *samples)
+{
+	int err;
+
+	programs_quiet_libbpf();
+	samples->bpf = samples_bpf__open();
+	if (!samples->bpf)
+		return fail_errno(-errno, "cannot open the BPF programs");
+	err = set_up(samples);
+	if (err)
+		return err;
+	err = samples_bpf__load(samples->bpf);
+	if (err == -EPERM)
+		return privilege_fail_bpf();
+	if (err == -ENOMEM)
+		return fail(err, "no memory for rings of %zu KiB (--snapshot-size)",
+			    samples->config.ring_bytes >> 10);
+	return err ? fail_errno(err, "the kernel does not accept the BPF programs (-v shows why)") : 0;
+}
+
+static int map_one(struct mapped *mapped, const struct bpf_map *map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), each = (bpf_map__value_size(map) + 7u) & ~7ull;
+	size_t size = (each * bpf_map__max_entries(map) + page - 1) & ~(page - 1);
+	void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (bytes == MAP_FAILED)
+		return fail_errno(-errno, "cannot map rings of %zu KiB", size >> 10);
+	*mapped = (struct mapped){bytes, size, each};
+	return 0;
+}
+
+static int map_rings(struct samples *samples)
+{
+	const struct samples_bpf *bpf = samples->bpf;
+	int err = map_one(&samples->rings[SAMPLES_TICKS], bpf->maps.ticks);
+
+	if (!err)
+		err = map_one(&samples->rings[SAMPLES_MOMENTS], bpf->maps.moments);
+	if (!err)
+		err = map_one(&samples->heads, bpf->maps.heads);
+	samples->readers = calloc(SAMPLES_RING_CNT * samples->cpu_cnt, sizeof(*samples->readers));
+	if (!samples->readers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
+		samples->readers[i] =
+			(struct samples_reader){.cpu = (int32_t)(i / SAMPLES_RING_CNT),
+						.ring = i % SAMPLES_RING_CNT,
+						.secret = bpf->rodata->secret,
+						.bytes = ring_bytes(samples, i % SAMPLES_RING_CNT)};
+	return err;
+}
+
+/* ---- attaching ---- */
+
+static int add_link(struct samples *samples, struct bpf_link *link, const char *what)
+{
+	int err = -errno;
+
+	if (!link)
+		return fail_errno(err, "cannot attach to %s", what);
+	if (!ARRAY_PUSH(samples->links, samples->link_cnt, samples->link_cap, link))
+		return 0;
+	bpf_link__destroy(link);
+	return -ENOMEM;
+}
+
+static int attach(struct samples *samples)
+{
+	struct bpf_program *program;
+	int err = samples_ticks_open(&samples->ticks, samples->config.frequency);
+
+	bpf_object__for_each_program(program, samples->bpf->obj)
+	{
+		if (err || !bpf_program__autoload(program) || program == samples->bpf->progs.on_tick)
+			continue;
+		err = add_link(samples, bpf_program__attach(program), bpf_program__section_name(program));
+	}
+	for (size_t i = 0; i < samples->ticks.cnt && !err; i++) {
+		/* The link closes what it was given. */
+		int fd = dup(samples->ticks.fds[i]);
+
+		err = fd < 0 ? fail_errno(-errno, "no file descriptor is left")
+			     : add_link(samples,
+					bpf_program__attach_perf_event(samples->bpf->progs.on_tick, fd),
+					samples->ticks.event);
+	}
+	return err;
+}
+
+static void fill_in(struct samples_config *config)
+{
+	if (!config->frequency)
+		config->frequency = SAMPLES_FREQUENCY_DEFAULT;
+	if (!config->ring_bytes)
+		config->ring_bytes = SAMPLES_RING_DEFAULT;
+	if (!config->stack_bytes)
+		config->stack_bytes = SAMPLES_STACK_DEFAULT;
+	if (config->stack_bytes > SAMPLES_STACK_MAX)
+		config->stack_bytes = SAMPLES_STACK_MAX;
+	config->stack_bytes = (config->stack_bytes + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1ull);
+}
+
+int samples_new(struct samples **ret_samples, const struct samples_config *config)
+{
+	CLEANUP(samples_freep) struct samples *samples = calloc(1, sizeof(*samples));
+	int err;
+
+	if (!samples)
+		return -ENOMEM;
+	if (programs_pid_namespace().ino)
+		return fail(-ENOTSUP, "the samples source knows processes by their numbers outside of "
+				      "containers: run trailcam there");
+	samples->config = *config;
+	fill_in(&samples->config);
+	samples->cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	err = load(samples);
+	if (!err)
+		err = map_rings(samples);
+	if (!err)
+		err = attach(samples);
+	if (!err)
+		*ret_samples = TAKE_PTR(samples);
+	return err;
+}
+
+void samples_free(struct samples *samples)
+{
+	if (!samples)
+		return;
+	for (size_t i = 0; i < samples->link_cnt; i++)
+		bpf_link__destroy(samples->links[i]);
+	free(samples->links);
+	samples_ticks_release(&samples->ticks);
+	for (size_t i = 0; samples->readers && i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
+		samples_reader_release(&samples->readers[i]);
+	free(samples->readers);
+	for (enum samples_ring ring = 0; ring < SAMPLES_RING_CNT; ring++)
+		if (samples->rings[ring].bytes)
+			munmap(samples->rings[ring].bytes, samples->rings[ring].size);
+	if (samples->heads.bytes)
+		munmap(samples->heads.bytes, samples->heads.size);
+	samples_bpf__destroy(samples->bpf);
+	free(samples);
+}
+
+/* ---- recording ---- */
+
+int samples_add(struct samples *samples, pid_t pid)
+{
+	const uint32_t key = (uint32_t)pid;
+	const uint8_t value = 1;
+
+	if (!bpf_map_update_elem(bpf_map__fd(samples->bpf->maps.targets), &key, &value, BPF_ANY))
+		return 0;
+	return errno == E2BIG ? fail(-E2BIG, "these are more than %d processes", SAMPLES_TARGETS_MAX)
+			      : fail_errno(-errno, "cannot record process %d", (int)pid);
+}
+
+void samples_drop(struct samples *samples, pid_t pid)
+{
+	const uint32_t key = (uint32_t)pid;
+
+	bpf_map_delete_elem(bpf_map__fd(samples->bpf->maps.targets), &key);
+}
+
+int samples_start(struct samples *samples)
+{
+	samples->bpf->bss->recording = true;
+	return samples_ticks_enable(&samples->ticks);
+}
+
+void samples_stop(struct samples *samples)
+{
+	samples->bpf->bss->recording = false;
+	samples_ticks_disable(&samples->ticks);
+}
+
+/* ---- taking ---- */
+
+static int add_sample(void *ctx, const struct stack_sample *sample)
+{
+	struct snapshot *snapshot = ctx;
+
+	if (!ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, *sample))
+		return 0;
+	free(sample->ips);
+	if (sample->is_stack_owned)
+		free((void *)sample->stack);
+	return -ENOMEM;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct stack_sample *one = a, *other = b;
+
+	return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
+}
+
+static int name_event(const struct samples *samples, struct snapshot *snapshot)
+{
+	char *name;
+
+	if (snapshot->sample_event_cnt)
+		return 0;
+	name = strdup(samples->ticks.event);
+	if (name && !ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt,
+				snapshot->sample_event_cap, name))
+		return 0;
+	free(name);
+	return -ENOMEM;
+}
+
+int samples_take(struct samples *samples, struct snapshot *snapshot)
+{
+	const volatile struct samples_head *heads =
+		(const volatile struct samples_head *)samples->heads.bytes;
+	size_t first = snapshot->sample_cnt;
+	int err = name_event(samples, snapshot);
+
+	for (size_t i = 0; i < SAMPLES_RING_CNT * samples->cpu_cnt && !err; i++) {
+		struct samples_reader *reader = &samples->readers[i];
+		const struct mapped *ring = &samples->rings[reader->ring];
+
+		err = samples_reader_read(reader, ring->bytes + (size_t)reader->cpu * ring->each, &heads[i],
+					  add_sample, snapshot);
+	}
+	if (snapshot->sample_cnt > first)
+		sort_array(snapshot->samples + first, snapshot->sample_cnt - first,
+			   sizeof(*snapshot->samples), by_time);
+	return err;
+}
+
+const char *samples_event(const struct samples *samples)
+{
+	return samples->ticks.event;
+}
+
+uint64_t samples_lost(const struct samples *samples)
+{
+	const struct samples_head *heads = (const struct samples_head *)samples->heads.bytes;
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
+		lost += heads[i].lost;
+	return lost;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The samples source: stacks of the targets' threads by the clock, and when they stop running, run again, are
+ * woken, call the kernel or touch memory that is not there. It goes into rings that are overwritten all the time
+ * (bpf/samples.h); nothing is read before somebody asks. The targets are never stopped.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "model/snapshot.h"
+
+enum {
+	SAMPLES_FREQUENCY_DEFAULT = 1000, /* Hz */
+	SAMPLES_RING_DEFAULT = 64 << 20,  /* bytes, of all processors */
+	SAMPLES_STACK_DEFAULT = 16 << 10, /* bytes of a stack's copy */
+};
+
+struct samples_config {
+	uint32_t frequency; /* Hz; 0: SAMPLES_FREQUENCY_DEFAULT */
+	size_t ring_bytes;  /* 0: SAMPLES_RING_DEFAULT */
+	size_t stack_bytes; /* rounded up; at most 32 KiB; 0: SAMPLES_STACK_DEFAULT */
+	bool syscalls;	    /* each system call's begin and end, too; they cost each process of the machine */
+	bool page_faults;
+};
+
+struct samples;
+
+/*
+ * Loads the programs and opens the events; nothing is recorded yet. -EPERM with a sentence that names what is
+ * missing; -EINVAL with one: no such frequency here; -ENOTSUP with one; -ENOMEM.
+ */
+int samples_new(struct samples **ret_samples, const struct samples_config *config);
+void samples_free(struct samples *samples);
+
+/* The threads of that process are recorded from now on, or no more. 0, or -errno with a sentence. */
+int samples_add(struct samples *samples, pid_t pid);
+void samples_drop(struct samples *samples, pid_t pid);
+
+/* Recording begins, or stops: what is in the rings stays. */
+int samples_start(struct samples *samples);
+void samples_stop(struct samples *samples);
+
+/*
+ * Appends what is in the rings and was not taken before to snapshot->samples, in the order of time, and the name of
+ * its event. The recording goes on meanwhile, unless it was stopped. 0, or -errno with a sentence.
+ */
+int samples_take(struct samples *samples, struct snapshot *snapshot);
+
+/* "cycles" or "cpu-clock". */
+const char *samples_event(const struct samples *samples);
+
+/* Records that could not be written. */
+uint64_t samples_lost(const struct samples *samples);
+
+DEFINE_CLEANUP(struct samples *, samples_free)

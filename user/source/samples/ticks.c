@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events of threads would have to be set up and torn down at every switch, which costs a timer's programming each
+ * time (in a virtual machine a microsecond and more), and one is needed for each thread. Those of processors cost nothing between two
+ * ticks, and the program passes over who is no target.
+ */
+#include "source/samples/ticks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/reading.h"
+#include "source/pt_event.h"
+
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+} events[] = {
+	{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+	{"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+};
+
+enum { EVENT_CNT = sizeof(events) / sizeof(events[0]), FREQUENCY_LIMIT = 100000 };
+
+static int fail_open(int err, uint32_t frequency)
+{
+	int max = reading_number("/proc/sys/kernel/perf_event_max_sample_rate", FREQUENCY_LIMIT);
+
+	if (err == -EINVAL && frequency > (uint32_t)max)
+		return fail(err,
+			    "--frequency: %u samples a second are more than this machine allows, which are "
+			    "%d (sysctl kernel.perf_event_max_sample_rate)",
+			    frequency, max);
+	if (err == -EACCES || err == -EPERM)
+		return fail(-EPERM, "sampling every processor needs CAP_PERFMON (or "
+				    "sysctl kernel.perf_event_paranoid=-1)");
+	if (err == -EMFILE)
+		return fail(err, "no file descriptors are left for an event on each processor (ulimit -n)");
+	return fail_errno(err, "the kernel refuses a clock that samples");
+}
+
+static int open_one(uint32_t frequency, size_t event, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = events[event].type,
+		.config = events[event].config,
+		.freq = 1,
+		.sample_freq = frequency,
+		.disabled = 1,
+		.exclude_hv = 1,
+		.exclude_idle = 1,
+	};
+
+	return pt_event_open(&attr, -1, cpu, -1);
+}
+
+/* -ENODEV: the processor is offline. */
+static int open_all(struct samples_ticks *ticks, uint32_t frequency, size_t event)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	ticks->fds = calloc((size_t)cpus, sizeof(*ticks->fds));
+	if (!ticks->fds)
+		return -ENOMEM;
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		int fd = open_one(frequency, event, cpu);
+
+		if (fd == -ENODEV)
+			continue;
+		if (fd < 0)
+			return fd;
+		ticks->fds[ticks->cnt++] = fd;
+	}
+	ticks->event = events[event].name;
+	return 0;
+}
+
+int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency)
+{
+	int err = 0;
+
+	for (size_t event = 0; event < EVENT_CNT; event++) {
+		struct samples_ticks ticks = {0};
+
+		err = open_all(&ticks, frequency, event);
+		if (!err) {
+			*ret_ticks = ticks;
+			return 0;
+		}
+		samples_ticks_release(&ticks);
+		if (err != -ENOENT && err != -EOPNOTSUPP)
+			break;
+	}
+	return fail_open(err, frequency);
+}
+
+void samples_ticks_release(struct samples_ticks *ticks)
+{
+	for (size_t i = 0; i < ticks->cnt; i++)
+		close(ticks->fds[i]);
+	free(ticks->fds);
+	*ticks = (struct samples_ticks){0};
+}
+
+int samples_ticks_enable(const struct samples_ticks *ticks)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < ticks->cnt && !err; i++)
+		err = pt_event_enable(ticks->fds[i]);
+	return err ? fail_errno(err, "cannot start the clock that samples") : 0;
+}
+
+void samples_ticks_disable(const struct samples_ticks *ticks)
+{
+	for (size_t i = 0; i < ticks->cnt; i++)
+		pt_event_disable(ticks->fds[i]);
+}
