@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One attribute describes the PT event; sideband hangs off it, too. perf wants: the AUXTRACE feature, or it refuses addresses; an index
+ * One attribute describes the PT event; sideband hangs off it, too. Where there are samples instead, each kind of them has one (perf_data_samples.c). perf wants: the AUXTRACE feature, or it refuses addresses; an index
  * entry with the AUXTRACE record's own size; an id for the attribute; a reference that is not 0.
  */
 #include <errno.h>
@@ -8,24 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "model/sideband.h"
 #include "recording/perf_data.h"
+#include "recording/perf_sample.h"
 
 struct file_attr {
 	struct perf_event_attr attr;
 	struct perf_section ids;
 };
 
-static void write_attr(FILE *file, const struct snapshot *snapshot)
+/* Sideband hangs off an event of its own where there is no trace. */
+static void write_attr(FILE *file, const struct snapshot *snapshot, uint64_t ids_at)
 {
-	uint64_t id = SIDEBAND_EVENT_ID;
+	bool has_samples = snapshot->sample_cnt;
 	struct file_attr attr = {
 		.attr =
 			{
-				.type = snapshot->params.pmu_type,
+				.type = has_samples ? PERF_TYPE_SOFTWARE : snapshot->params.pmu_type,
 				.size = sizeof(attr.attr),
-				.config = snapshot->params.config,
+				.config = has_samples ? PERF_COUNT_SW_DUMMY : snapshot->params.config,
 				.sample_period = 1,
 				.sample_type = SIDEBAND_SAMPLE_TYPE,
 				.sample_id_all = 1,
@@ -38,11 +41,24 @@ static void write_attr(FILE *file, const struct snapshot *snapshot)
 				.task = 1,
 				.context_switch = 1,
 			},
-		.ids = {sizeof(struct perf_header), sizeof(id)},
+		.ids = {ids_at, sizeof(uint64_t)},
 	};
 
-	fwrite(&id, sizeof(id), 1, file);
 	fwrite(&attr, sizeof(attr), 1, file);
+	for (size_t i = 0; i < perf_samples_event_cnt(snapshot); i++) {
+		perf_samples_attr(snapshot, i, &attr.attr);
+		attr.ids.offset += sizeof(uint64_t);
+		fwrite(&attr, sizeof(attr), 1, file);
+	}
+}
+
+/* Their ids, then they. */
+static void write_attrs(FILE *file, const struct snapshot *snapshot)
+{
+	for (uint64_t id = SIDEBAND_EVENT_ID; id <= SIDEBAND_EVENT_ID + perf_samples_event_cnt(snapshot);
+	     id++)
+		fwrite(&id, sizeof(id), 1, file);
+	write_attr(file, snapshot, sizeof(struct perf_header));
 }
 
 static void write_info(FILE *file, const struct snapshot *snapshot)
@@ -212,57 +228,151 @@ static void write_build_ids(FILE *file, const struct snapshot *snapshot)
 	}
 }
 
-/* Feature table, then the sections in the order of their bits. */
-static int write_features(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+/* tools/perf/util/header.c, do_write_string() */
+static void write_string(FILE *file, const char *text)
 {
-	CLEANUP(freep) uint8_t *extra = NULL;
-	uint64_t cnt = snapshot->aux_cnt, table_at = (uint64_t)ftello(file);
-	struct perf_section table[3] = {0};
-	size_t extra_size;
-	int err = extra_write(snapshot, &extra, &extra_size);
+	enum { ALIGN = 64 };
+	static const char fill[ALIGN];
+	size_t len = strlen(text);
+	uint32_t padded = (uint32_t)((len + ALIGN) & ~(ALIGN - 1ull));
 
-	if (err)
-		return err;
-	fwrite(table, sizeof(table), 1, file);
-	table[0].offset = (uint64_t)ftello(file);
+	fwrite(&padded, sizeof(padded), 1, file);
+	fwrite(text, 1, len, file);
+	fwrite(fill, 1, padded - len, file);
+}
+
+/* What the events are called; nothing where there is a trace. */
+static int write_event_names(FILE *file, const struct snapshot *snapshot)
+{
+	size_t event_cnt = perf_samples_event_cnt(snapshot);
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
+	const uint32_t head[2] = {(uint32_t)event_cnt + 1, sizeof(attr)}, id_cnt = 1;
+
+	fwrite(head, sizeof(head), 1, file);
+	for (uint64_t i = 0; i <= event_cnt; i++) {
+		const uint64_t id = SIDEBAND_EVENT_ID + i;
+
+		if (i)
+			perf_samples_attr(snapshot, i - 1, &attr);
+		fwrite(&attr, sizeof(attr), 1, file);
+		fwrite(&id_cnt, sizeof(id_cnt), 1, file);
+		write_string(file, i ? perf_samples_event_name(snapshot, i - 1) : "dummy");
+		fwrite(&id, sizeof(id), 1, file);
+	}
+	return 0;
+}
+
+static int write_feature_build_ids(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+{
+	(void)index;
 	write_build_ids(file, snapshot);
-	table[1].offset = (uint64_t)ftello(file);
-	table[0].size = table[1].offset - table[0].offset;
-	table[1].size = sizeof(cnt) + cnt * 16;
-	table[2] = (struct perf_section){table[1].offset + table[1].size, extra_size};
-	if (fseeko(file, (off_t)table_at, SEEK_SET))
-		return -errno;
-	fwrite(table, sizeof(table), 1, file);
-	if (fseeko(file, (off_t)table[1].offset, SEEK_SET))
-		return -errno;
+	return 0;
+}
+
+static int write_feature_events(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+{
+	(void)index;
+	return write_event_names(file, snapshot);
+}
+
+static int write_feature_aux(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+{
+	uint64_t cnt = snapshot->aux_cnt;
+
 	fwrite(&cnt, sizeof(cnt), 1, file);
 	fwrite(index, 16, cnt, file);
-	fwrite(extra, 1, extra_size, file);
 	return 0;
+}
+
+static int write_feature_own(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+{
+	CLEANUP(freep) uint8_t *extra = NULL;
+	size_t size;
+	int err = extra_write(snapshot, &extra, &size);
+
+	(void)index;
+	if (!err)
+		fwrite(extra, 1, size, file);
+	return err;
+}
+
+/* The sections behind the data, in the order of their bits. */
+static const struct feature {
+	enum perf_feature bit;
+	int (*write)(FILE *file, const struct snapshot *snapshot, const uint64_t *index);
+	bool of_trace, of_samples; /* where there is one or the other */
+} features[] = {
+	{PERF_FEATURE_BUILD_ID, write_feature_build_ids, true, true},
+	{PERF_FEATURE_EVENT_DESC, write_feature_events, false, true},
+	{PERF_FEATURE_AUXTRACE, write_feature_aux, true, false},
+	{PERF_FEATURE_TRAILCAM, write_feature_own, true, true},
+};
+
+static bool has_feature(const struct snapshot *snapshot, const struct feature *feature)
+{
+	return snapshot->sample_cnt ? feature->of_samples : feature->of_trace;
+}
+
+/* A table of them, then they. */
+static int write_features(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+{
+	struct perf_section table[ARRAY_SIZE(features)] = {0};
+	uint64_t table_at = (uint64_t)ftello(file);
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
+		cnt += has_feature(snapshot, &features[i]);
+	fwrite(table, sizeof(table[0]), cnt, file);
+	cnt = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
+		uint64_t at = (uint64_t)ftello(file);
+		int err;
+
+		if (!has_feature(snapshot, &features[i]))
+			continue;
+		err = features[i].write(file, snapshot, index);
+		if (err)
+			return err;
+		table[cnt++] = (struct perf_section){at, (uint64_t)ftello(file) - at};
+	}
+	if (fseeko(file, (off_t)table_at, SEEK_SET))
+		return -errno;
+	fwrite(table, sizeof(table[0]), cnt, file);
+	return 0;
+}
+
+static void set_features(struct perf_header *header, const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
+		if (has_feature(snapshot, &features[i]))
+			header->features[features[i].bit / 64] |= 1ull << features[i].bit % 64;
 }
 
 static int write_all(FILE *file, const struct snapshot *snapshot, const char *directory, uint64_t *index)
 {
+	size_t attr_cnt = 1 + perf_samples_event_cnt(snapshot);
 	struct perf_header header = {
 		.magic = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'},
 		.size = sizeof(header),
 		.attr_size = sizeof(struct file_attr),
-		.attrs = {sizeof(header) + sizeof(uint64_t), sizeof(struct file_attr)},
-		.data = {sizeof(header) + sizeof(uint64_t) + sizeof(struct file_attr), 0},
-		.features = {1ull << PERF_FEATURE_BUILD_ID | 1ull << PERF_FEATURE_AUXTRACE, 0, 0,
-			     1ull << (PERF_FEATURE_TRAILCAM - 192)},
+		.attrs = {sizeof(header) + attr_cnt * sizeof(uint64_t), attr_cnt * sizeof(struct file_attr)},
 	};
 	int err;
 
+	header.data.offset = header.attrs.offset + header.attrs.size;
+	set_features(&header, snapshot);
 	fwrite(&header, sizeof(header), 1, file);
-	write_attr(file, snapshot);
-	write_info(file, snapshot);
+	write_attrs(file, snapshot);
+	if (!snapshot->sample_cnt)
+		write_info(file, snapshot);
 	write_kernel_mapping(file, snapshot);
 	fwrite(snapshot->sideband, 1, snapshot->sideband_size, file);
 	err = write_copy_mappings(file, snapshot, directory);
 	if (err)
 		return err;
 	write_aux(file, snapshot, index);
+	perf_samples_write(snapshot, file);
 	header.data.size = (uint64_t)ftello(file) - header.data.offset;
 	err = write_features(file, snapshot, index);
 	if (err)

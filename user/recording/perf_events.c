@@ -525,11 +525,14 @@ static int finish_samples(struct perf_events *events)
 
 	if (!snapshot->sample_cnt)
 		return fail(-ENOTSUP, "it has no Intel PT in it, and no samples");
-	snapshot->clock = (struct trace_clock){.mult = 1, .zero = UINT64_MAX};
+	snapshot->clock.mult = 1;
+	snapshot->clock.zero = UINT64_MAX;
 	for (size_t i = 0; i < snapshot->sample_cnt; i++)
 		if (snapshot->samples[i].time_ns < snapshot->clock.zero)
 			snapshot->clock.zero = snapshot->samples[i].time_ns;
-	snapshot->source = strdup("perf's samples");
+	/* Our own recordings tell it. */
+	if (!snapshot->source)
+		snapshot->source = strdup("perf's samples");
 	return snapshot->source ? name_events(events) : -ENOMEM;
 }
 

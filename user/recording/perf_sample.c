@@ -140,15 +140,42 @@ static int put_ip(struct stack_sample *sample, uint64_t ip)
 	return 0;
 }
 
-static void pass_raw_and_branches(struct cursor *cursor, const struct perf_event_attr *attr)
+/* What our own recordings add. */
+static void take_more(struct stack_sample *sample, const uint8_t *raw)
 {
-	const uint8_t *size_at = attr->sample_type & PERF_SAMPLE_RAW ? take(cursor, 4) : NULL;
-	uint32_t raw;
+	struct perf_sample_more more;
 
-	if (size_at) {
-		memcpy(&raw, size_at, sizeof(raw));
-		take(cursor, raw);
-	}
+	memcpy(&more, raw, sizeof(more));
+	if (more.magic != PERF_SAMPLE_MORE_MAGIC || more.kind >= SAMPLE_KIND_CNT)
+		return;
+	sample->kind = more.kind;
+	sample->flags = more.flags & ~(uint32_t)SAMPLE_HAS_REGS;
+	sample->state = more.state;
+	sample->call.nr = more.nr;
+	sample->call.result = more.result;
+	memcpy(sample->call.args, more.args, sizeof(more.args));
+	sample->waker_pid = more.waker_pid;
+	sample->waker_tid = more.waker_tid;
+	sample->address = more.address;
+	sample->since_ns = more.since_ns;
+	sample->lost_cnt = more.lost_cnt;
+}
+
+static void read_raw(struct cursor *cursor, struct stack_sample *sample)
+{
+	const uint8_t *size_at = take(cursor, 4), *bytes;
+	uint32_t size;
+
+	if (!size_at)
+		return;
+	memcpy(&size, size_at, sizeof(size));
+	bytes = take(cursor, size);
+	if (bytes && size == sizeof(struct perf_sample_more) - sizeof(size))
+		take_more(sample, size_at);
+}
+
+static void pass_branches(struct cursor *cursor, const struct perf_event_attr *attr)
+{
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK) {
 		uint64_t cnt = take_u64(cursor);
 
@@ -211,10 +238,12 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 		pass_counts(&cursor, attr->read_format);
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
 		err = read_chain(&cursor, &sample);
-	pass_raw_and_branches(&cursor, attr);
+	if (attr->sample_type & PERF_SAMPLE_RAW)
+		read_raw(&cursor, &sample);
+	pass_branches(&cursor, attr);
 	if (attr->sample_type & PERF_SAMPLE_REGS_USER)
 		has_registers = read_registers(&cursor, attr, &sample);
-	sample.flags = has_registers ? SAMPLE_HAS_REGS : 0;
+	sample.flags |= has_registers ? SAMPLE_HAS_REGS : 0;
 	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
 		read_stack(&cursor, &sample, has_registers);
 	if (!err && !sample.ip_cnt && !sample.stack)

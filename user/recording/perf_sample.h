@@ -4,6 +4,7 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "model/snapshot.h"
 
@@ -16,6 +17,31 @@ size_t perf_sample_id_at(const struct perf_event_attr *attr);
  */
 int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_attr *attr,
 		     const uint8_t *record, size_t size);
+
+/* The raw bytes of a sample in our own recordings: what perf has no field for (model/sample.h). */
+struct perf_sample_more {
+	uint32_t size; /* of what follows */
+	uint32_t kind, flags, state;
+	uint64_t magic;
+	uint64_t args[SAMPLE_ARG_CNT];
+	int64_t result;
+	uint64_t address, since_ns, lost_cnt;
+	int32_t nr, waker_pid, waker_tid, unused;
+};
+
+_Static_assert(sizeof(struct perf_sample_more) == 120, "it is part of the recording, and a multiple of 8");
+
+#define PERF_SAMPLE_MORE_MAGIC 0x656c706d61736374ull /* "tcsample" */
+
+enum { PERF_STACK_BYTES = 1 << 15 /* that a sample has at most: a record is less than 64 KiB */ };
+
+/* The events of samples, as attributes of perf.data: those that tick, then the moments. 0: there are no samples. */
+size_t perf_samples_event_cnt(const struct snapshot *snapshot);
+const char *perf_samples_event_name(const struct snapshot *snapshot, size_t event);
+void perf_samples_attr(const struct snapshot *snapshot, size_t event, struct perf_event_attr *ret_attr);
+
+/* Their records. Event N has the id SIDEBAND_EVENT_ID + 1 + N. */
+void perf_samples_write(const struct snapshot *snapshot, FILE *file);
 
 /* The name of an event where the file gives none: "cpu-clock", "cycles", "raw 0x1b0". The caller's. NULL: no memory. */
 char *perf_event_name(const struct perf_event_attr *attr);

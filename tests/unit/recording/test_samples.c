@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Samples, saved and loaded again. That perf reads them is tests/e2e/samples.sh's. */
+#include "assertions.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "model/sideband.h"
+#include "recording/recording.h"
+
+enum { STACK = 203, KERNEL = -65536 };
+
+static struct stack_sample *add(struct snapshot *snapshot, enum sample_kind kind)
+{
+	const struct stack_sample sample = {.kind = kind,
+					    .time_ns = 1000 + snapshot->sample_cnt,
+					    .pid = 11,
+					    .tid = 12,
+					    .cpu = 1,
+					    .call.nr = SAMPLE_NO_SYSCALL};
+
+	assert_ok(ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample));
+	return &snapshot->samples[snapshot->sample_cnt - 1];
+}
+
+static void put_stack(struct stack_sample *sample, unsigned char seed)
+{
+	uint8_t *stack = malloc(STACK);
+
+	assert_non_null(stack);
+	for (size_t i = 0; i < STACK; i++)
+		stack[i] = (uint8_t)(seed + i * 3);
+	for (size_t i = 0; i < HIT_REG_CNT; i++)
+		sample->regs[i] = 100 + i;
+	/* They say nothing of calls, and are not kept. */
+	sample->regs[HIT_CS] = sample->regs[HIT_SS] = sample->regs[HIT_EFLAGS] = sample->regs[HIT_ORIG_RAX] =
+		0;
+	sample->flags |= SAMPLE_HAS_REGS;
+	sample->stack = stack;
+	sample->stack_size = STACK;
+	sample->is_stack_owned = true;
+}
+
+static void put_ips(struct stack_sample *sample, uint64_t first, uint64_t second)
+{
+	sample->ips = calloc(2, sizeof(*sample->ips));
+	assert_non_null(sample->ips);
+	sample->ips[0] = first;
+	sample->ips[1] = second;
+	sample->ip_cnt = second ? 2 : 1;
+}
+
+static struct snapshot *make(void)
+{
+	struct snapshot *snapshot;
+	struct stack_sample *sample;
+	char *name = strdup("cpu-clock");
+
+	assert_ok(snapshot_new(&snapshot));
+	snapshot->clock = (struct trace_clock){
+		.mult = 1, .zero = 1000, .monotonic_ns = 5, .trace_ns = 5, .realtime_ns = 7};
+	snapshot->source = strdup("samples");
+	snapshot->command = strdup("prog");
+	assert_ok(ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt, snapshot->sample_event_cap,
+			     name));
+	assert_ok(sideband_add_comm(snapshot, 11, 11, 1000, "prog", 1));
+	sample = add(snapshot, SAMPLE_EVENT);
+	sample->period = 1000000;
+	put_stack(sample, 5);
+	sample = add(snapshot, SAMPLE_EVENT);
+	sample->flags = SAMPLE_IS_CUT;
+	put_stack(sample, 9);
+	put_ips(sample, (uint64_t)KERNEL, (uint64_t)KERNEL + 64);
+	sample = add(snapshot, SAMPLE_SWITCH_OUT);
+	sample->state = SAMPLE_UNINTERRUPTIBLE;
+	sample->call.nr = 202;
+	sample->call.args[0] = 0xf00;
+	put_ips(sample, 0x401000, 0);
+	sample = add(snapshot, SAMPLE_WAKE_UP);
+	sample->waker_pid = 21;
+	sample->waker_tid = 22;
+	add(snapshot, SAMPLE_SWITCH_IN);
+	add(snapshot, SAMPLE_SYSCALL_BEGIN)->call.args[5] = 6;
+	add(snapshot, SAMPLE_SYSCALL_END)->call.result = -11;
+	add(snapshot, SAMPLE_PAGE_FAULT)->address = 0x7f0000;
+	sample = add(snapshot, SAMPLE_LOST);
+	sample->since_ns = 900;
+	sample->lost_cnt = 4;
+	return snapshot;
+}
+
+static void assert_same(const struct stack_sample *a, const struct stack_sample *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->time_ns, b->time_ns);
+	assert_int_equal(a->period, b->period);
+	assert_int_equal(a->pid, b->pid);
+	assert_int_equal(a->tid, b->tid);
+	assert_int_equal(a->cpu, b->cpu);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->state, b->state);
+	assert_int_equal(a->ip_cnt, b->ip_cnt);
+	if (a->ip_cnt)
+		assert_memory_equal(a->ips, b->ips, a->ip_cnt * sizeof(*a->ips));
+	assert_memory_equal(a->regs, b->regs, sizeof(a->regs));
+	assert_int_equal(a->stack_size, b->stack_size);
+	if (a->stack_size)
+		assert_memory_equal(a->stack, b->stack, a->stack_size);
+	assert_int_equal(a->call.nr, b->call.nr);
+	assert_int_equal(a->call.result, b->call.result);
+	assert_memory_equal(a->call.args, b->call.args, sizeof(a->call.args));
+	assert_int_equal(a->waker_pid, b->waker_pid);
+	assert_int_equal(a->waker_tid, b->waker_tid);
+	assert_int_equal(a->address, b->address);
+	assert_int_equal(a->since_ns, b->since_ns);
+	assert_int_equal(a->lost_cnt, b->lost_cnt);
+}
+
+static void test_round_trip(void **state)
+{
+	char dir[] = "/tmp/trailcam-samples-XXXXXX", path[64];
+	struct snapshot *snapshot = make(), *loaded = NULL;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/recording", dir);
+	assert_ok(recording_save(snapshot, path));
+	assert_ok(recording_load(&loaded, path));
+	assert_string_equal(loaded->source, "samples");
+	assert_memory_equal(&loaded->clock, &snapshot->clock, sizeof(loaded->clock));
+	assert_int_equal(loaded->sample_cnt, snapshot->sample_cnt);
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		assert_same(&snapshot->samples[i], &loaded->samples[i]);
+	assert_string_equal(loaded->sample_events[loaded->samples[0].event], "cpu-clock");
+	assert_string_equal(loaded->sample_events[loaded->samples[2].event], "switch-out");
+	snapshot_free(snapshot);
+	snapshot_free(loaded);
+	snprintf(path, sizeof(path), "rm -r %s", dir);
+	assert_int_equal(system(path), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Samples as perf writes them: an event for what ticks, and one for each kind of moment besides, of the type that perf
+ * has for what BPF programs tell ("bpf-output"). Each has the kernel's part of the call stack, the user's registers and the copy of
+ * the user's stack, from which `perf script` and `perf report` unwind, and as raw bytes what perf has no field for.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "model/sideband.h"
+#include "recording/perf_data.h"
+#include "recording/perf_sample.h"
+
+#define SAMPLE_FIELDS                                                                          \
+	(SIDEBAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | \
+	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+/* arch/x86/include/uapi/asm/perf_regs.h: the sixteen registers and the instruction pointer, in the order of bits. */
+static const struct {
+	unsigned int bit;
+	enum hit_reg reg;
+} registers[] = {
+	{0, HIT_RAX},  {1, HIT_RBX},  {2, HIT_RCX},  {3, HIT_RDX},  {4, HIT_RSI},  {5, HIT_RDI},
+	{6, HIT_RBP},  {7, HIT_RSP},  {8, HIT_RIP},  {16, HIT_R8},  {17, HIT_R9},  {18, HIT_R10},
+	{19, HIT_R11}, {20, HIT_R12}, {21, HIT_R13}, {22, HIT_R14}, {23, HIT_R15},
+};
+
+static const char *const moments[] = {
+	[SAMPLE_SWITCH_OUT] = "switch-out",
+	[SAMPLE_SWITCH_IN] = "switch-in",
+	[SAMPLE_WAKE_UP] = "wake-up",
+	[SAMPLE_SYSCALL_BEGIN] = "syscall-begin",
+	[SAMPLE_SYSCALL_END] = "syscall-end",
+	[SAMPLE_PAGE_FAULT] = "page-fault",
+	[SAMPLE_LOST] = "lost",
+};
+
+_Static_assert(ARRAY_SIZE(moments) == SAMPLE_KIND_CNT, "a name for each kind");
+
+/* ---- events ---- */
+
+size_t perf_samples_event_cnt(const struct snapshot *snapshot)
+{
+	return snapshot->sample_cnt ? snapshot->sample_event_cnt + SAMPLE_KIND_CNT - 1 : 0;
+}
+
+const char *perf_samples_event_name(const struct snapshot *snapshot, size_t event)
+{
+	return event < snapshot->sample_event_cnt ? snapshot->sample_events[event]
+						  : moments[event - snapshot->sample_event_cnt + 1];
+}
+
+static size_t event_of(const struct snapshot *snapshot, const struct stack_sample *sample)
+{
+	return sample->kind == SAMPLE_EVENT ? sample->event
+					    : snapshot->sample_event_cnt + (size_t)sample->kind - 1;
+}
+
+/* Perf knows the type of what its own events count; all else is called what it is. */
+static void set_type(struct perf_event_attr *attr, const char *name)
+{
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_BPF_OUTPUT;
+	if (!strcmp(name, "cpu-clock"))
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+	if (strcmp(name, "cycles") != 0)
+		return;
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->config = PERF_COUNT_HW_CPU_CYCLES;
+}
+
+void perf_samples_attr(const struct snapshot *snapshot, size_t event, struct perf_event_attr *ret_attr)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.sample_type = SAMPLE_FIELDS,
+		.sample_period = 1,
+		.sample_id_all = 1,
+		.exclude_hv = 1,
+		.exclude_callchain_user = 1,
+		.sample_stack_user = PERF_STACK_BYTES,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
+		attr.sample_regs_user |= 1ull << registers[i].bit;
+	set_type(&attr, perf_samples_event_name(snapshot, event));
+	*ret_attr = attr;
+}
+
+/* ---- records ---- */
+
+static void put_u64(FILE *file, uint64_t value)
+{
+	fwrite(&value, sizeof(value), 1, file);
+}
+
+static bool is_of_kernel(uint64_t ip)
+{
+	return ip >> 63;
+}
+
+/* The kernel's part, then the user's; a mark before each. */
+static size_t chain_words(const struct stack_sample *sample)
+{
+	bool has_kernel = sample->ip_cnt && is_of_kernel(sample->ips[0]);
+	bool has_user = sample->ip_cnt && !is_of_kernel(sample->ips[sample->ip_cnt - 1]);
+
+	return sample->ip_cnt + has_kernel + has_user;
+}
+
+static void put_chain(FILE *file, const struct stack_sample *sample)
+{
+	put_u64(file, chain_words(sample));
+	for (uint32_t i = 0; i < sample->ip_cnt; i++) {
+		bool kernel = is_of_kernel(sample->ips[i]);
+
+		if (!i || kernel != is_of_kernel(sample->ips[i - 1]))
+			put_u64(file, kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
+		put_u64(file, sample->ips[i]);
+	}
+}
+
+static void put_raw(FILE *file, const struct stack_sample *sample)
+{
+	const struct perf_sample_more more = {
+		.size = sizeof(more) - sizeof(more.size),
+		.magic = PERF_SAMPLE_MORE_MAGIC,
+		.kind = sample->kind,
+		.flags = sample->flags,
+		.state = sample->state,
+		.nr = sample->call.nr,
+		.result = sample->call.result,
+		.waker_pid = sample->waker_pid,
+		.waker_tid = sample->waker_tid,
+		.address = sample->address,
+		.since_ns = sample->since_ns,
+		.lost_cnt = sample->lost_cnt,
+		.args = {sample->call.args[0], sample->call.args[1], sample->call.args[2],
+			 sample->call.args[3], sample->call.args[4], sample->call.args[5]},
+	};
+
+	fwrite(&more, sizeof(more), 1, file);
+}
+
+static bool has_registers(const struct stack_sample *sample)
+{
+	return sample->flags & SAMPLE_HAS_REGS;
+}
+
+static void put_registers(FILE *file, const struct stack_sample *sample)
+{
+	put_u64(file, has_registers(sample) ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
+	for (size_t i = 0; has_registers(sample) && i < ARRAY_SIZE(registers); i++)
+		put_u64(file, sample->regs[registers[i].reg]);
+}
+
+/* Filled up to a multiple of 8; how much of it is the stack's stands behind it. */
+static size_t stack_room(const struct stack_sample *sample)
+{
+	size_t size = sample->stack_size < PERF_STACK_BYTES ? sample->stack_size : PERF_STACK_BYTES;
+
+	return sample->stack ? (size + 7) & ~7ull : 0;
+}
+
+static void put_stack(FILE *file, const struct stack_sample *sample)
+{
+	size_t room = stack_room(sample);
+	size_t size = sample->stack_size < room ? sample->stack_size : room;
+
+	put_u64(file, room);
+	if (!room)
+		return;
+	fwrite(sample->stack, 1, size, file);
+	fwrite((uint8_t[8]){0}, 1, room - size, file);
+	put_u64(file, size);
+}
+
+static uint64_t where(const struct stack_sample *sample)
+{
+	return sample->ip_cnt ? sample->ips[0] : sample->regs[HIT_RIP];
+}
+
+static size_t record_bytes(const struct stack_sample *sample)
+{
+	size_t words = 1 /* header */ + 6 /* the fields up to the period */ + 1 + chain_words(sample) + 1 +
+		       (has_registers(sample) ? ARRAY_SIZE(registers) : 0) + 1;
+	size_t room = stack_room(sample);
+
+	return 8 * words + sizeof(struct perf_sample_more) + room + (room ? 8 : 0);
+}
+
+void perf_samples_write(const struct snapshot *snapshot, FILE *file)
+{
+	for (size_t i = 0; i < snapshot->sample_cnt; i++) {
+		const struct stack_sample *sample = &snapshot->samples[i];
+		struct perf_event_header header = {
+			.type = PERF_RECORD_SAMPLE,
+			.misc = is_of_kernel(where(sample)) ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+			.size = (uint16_t)record_bytes(sample),
+		};
+
+		fwrite(&header, sizeof(header), 1, file);
+		put_u64(file, SIDEBAND_EVENT_ID + 1 + event_of(snapshot, sample));
+		put_u64(file, where(sample));
+		put_u64(file, (uint32_t)sample->pid | (uint64_t)(uint32_t)sample->tid << 32);
+		put_u64(file, sample->time_ns);
+		put_u64(file, (uint32_t)sample->cpu);
+		put_u64(file, sample->period);
+		put_chain(file, sample);
+		put_raw(file, sample);
+		put_registers(file, sample);
+		put_stack(file, sample);
+	}
+}
