@@ -18,10 +18,10 @@
 #include "output/sink.h"
 #include "process/launch.h"
 #include "process/pin.h"
-#include "rebuild/copies.h"
+#include "rebuild/code_files.h"
 #include "rebuild/decode.h"
-#include "rebuild/stream.h"
-#include "rebuild/turns.h"
+#include "rebuild/resolver.h"
+#include "rebuild/traces.h"
 #include "source/step/step.h"
 
 enum { RUNS = 5 };
@@ -357,7 +357,7 @@ static void bench_writing(struct snapshot *snapshot)
 int main(int argc, char **argv)
 {
 	struct snapshot *snapshot;
-	struct copies copies;
+	struct code_files copies;
 	int err;
 
 	if (argc != 2) {
@@ -365,13 +365,13 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	bench_stepping(argv[1], &snapshot);
-	err = copies_init(&copies, snapshot);
+	err = code_files_open(&copies, snapshot);
 	if (err)
 		die("copies", err);
 	bench_decoding(snapshot);
 	bench_stacks(snapshot);
 	bench_writing(snapshot);
-	copies_release(&copies);
+	code_files_close(&copies);
 	snapshot_free(snapshot);
 	return 0;
 }

@@ -22,7 +22,7 @@
 #include "output/sink.h"
 #include "rebuild/decode.h"
 #include "rebuild/history.h"
-#include "rebuild/turns.h"
+#include "rebuild/traces.h"
 #include "recording/recording.h"
 
 enum { RUNS_MAX = 50 };

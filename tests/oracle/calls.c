@@ -33,8 +33,8 @@
 #include "decode/decoder.h"
 #include "rebuild/decode.h"
 #include "rebuild/history.h"
-#include "rebuild/stream.h"
-#include "rebuild/turns.h"
+#include "rebuild/resolver.h"
+#include "rebuild/traces.h"
 #include "recording/recording.h"
 
 enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, STACK_BYTES_MAX = 64 << 20, CONTEXT = 5 };

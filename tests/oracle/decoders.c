@@ -18,7 +18,7 @@
 #include "decode/fast.h"
 #include "rebuild/decode.h"
 #include "rebuild/history.h"
-#include "rebuild/turns.h"
+#include "rebuild/traces.h"
 #include "recording/recording.h"
 #include "tests/same_branches.h"
 

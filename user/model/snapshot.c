@@ -76,6 +76,7 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->triggers);
 	free(snapshot->alloc_functions);
 	free(snapshot->allocs);
+	free(snapshot->calls);
 	free(snapshot->copies);
 	for (size_t i = 0; i < snapshot->build_id_cnt; i++)
 		free(snapshot->build_ids[i].name);

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "bpf/alloc.h"
 #include "bpf/hit.h"
+#include "model/call.h"
 #include "model/sample.h"
 #include "model/trace_params.h"
 
@@ -106,6 +107,9 @@ struct snapshot {
 	size_t alloc_function_cnt, alloc_function_cap;
 	struct alloc *allocs;
 	size_t alloc_cnt, alloc_cap;
+	/* Begins and ends of calls, in the order in which they were recorded, which need not be that of time. */
+	struct call *calls;
+	size_t call_cnt, call_cap;
 	/*
 	 * What was sampled where no branches were traced, in the order of the file, and the names of its
 	 * events. Owned with them: ips, call.about, and the stack where it says so.

@@ -135,7 +135,7 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 	if (!err)
 		err = image_map(process->image, record->time_ns, &section);
 	if (!err && uprobe_page_is(mapping->name))
-		err = ARRAY_PUSH(process->detours, process->detour_cnt, process->detour_cap,
+		err = ARRAY_PUSH(process->uprobes, process->uprobe_cnt, process->uprobe_cap,
 				 ((struct history_range){mapping->addr, mapping->addr + mapping->size}));
 	if (!err)
 		err = lay_copies(snapshot, process->image, record->pid, mapping, record->time_ns);
@@ -364,15 +364,15 @@ static int fill_versions(struct history *history, const struct snapshot *snapsho
 	return 0;
 }
 
-bool history_is_detour(const struct history_process *process, uint64_t ip)
+bool history_is_uprobe_code(const struct history_process *process, uint64_t ip)
 {
-	for (size_t i = 0; i < process->detour_cnt; i++)
-		if (ip >= process->detours[i].begin && ip < process->detours[i].end)
+	for (size_t i = 0; i < process->uprobe_cnt; i++)
+		if (ip >= process->uprobes[i].begin && ip < process->uprobes[i].end)
 			return true;
 	return false;
 }
 
-/* Not where a jump may be a raise or leads into a detour, nor where a symbol stands for more than a function or has others inside. */
+/* Not where a jump may be a raise or leads into code for uprobes, nor where a symbol stands for more than a function or has others inside. */
 struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip)
 {
 	const struct history *history = ctx;
@@ -381,7 +381,7 @@ struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip
 
 	if (ip >> 63)
 		symbol = image_symbol_at(history->kernel, 0, ip);
-	else if (owner->process && !history_is_detour(owner->process, ip))
+	else if (owner->process && !history_is_uprobe_code(owner->process, ip))
 		symbol = image_symbol_at(owner->process->image, owner->version, ip);
 	if (!symbol || symbol->role == SYMBOL_OCAML || symbol->is_divided || !symbol_is_function(symbol))
 		return (struct decoder_function){0};
@@ -439,7 +439,7 @@ void history_free(struct history *history)
 		free((void *)process->recent);
 		free(process->versions);
 		free(process->execs);
-		free(process->detours);
+		free(process->uprobes);
 		image_free(process->image);
 	}
 	for (size_t i = 0; i < history->thread_cnt; i++)

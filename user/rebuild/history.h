@@ -20,8 +20,8 @@ struct history_process {
 	size_t version_cnt;
 	struct history_range {
 		uint64_t begin, end;
-	} * detours; /* code that the kernel put there for uprobes (process/uprobe_page.h) */
-	size_t detour_cnt, detour_cap;
+	} * uprobes; /* code that the kernel put there for uprobes (process/uprobe_page.h) */
+	size_t uprobe_cnt, uprobe_cap;
 	uint64_t *execs; /* TSCs of its execs, in order */
 	size_t exec_cnt, exec_cap;
 	_Atomic(const struct symbol *) *recent; /* HISTORY_RECENT symbols of the last version, by address */
@@ -79,6 +79,6 @@ const struct history_thread *history_thread(const struct history *history, int32
 struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip);
 
 /* Code that the kernel put into the process for a uprobe. */
-bool history_is_detour(const struct history_process *process, uint64_t ip);
+bool history_is_uprobe_code(const struct history_process *process, uint64_t ip);
 
 DEFINE_CLEANUP(struct history *, history_free)

@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is to be decoded, by a name that can be opened more than once: a file or directory as it is; standard input and pipes by a copy. */
+/*
+ * Inputs: what can become a timeline. One row each in inputs.c. An input knows its files, and makes of one the threads with their calls, mostly by batches
+ * (batch.h), the rest of the timeline, and what the timeline's symbols belong to.
+ */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/cleanup.h"
+#include "rebuild/decode.h"
 
 struct input {
-	char *path; /* to be opened */
-	int fd;	    /* of the copy, which has no name; -1: `path` is what was named */
+	const char *name;
+	bool (*is)(const char *path); /* whether the file looks like one; NULL: any may be */
+	/* `decoded` is empty. 0, or -errno with a sentence that names the file; what is there by then is released with `decoded`. */
+	int (*read)(struct decoded *decoded, const char *path, const struct decode_config *config);
 };
 
-/*
- * "-" is standard input. While a pipe has nothing to read, is_cancelled (may be NULL) is asked now and then. 0, or with a sentence: -errno of reading or of
- * writing the copy (in $TMPDIR or /var/tmp); -ECANCELED.
- */
-int input_open(struct input *ret_input, const char *name, bool (*is_cancelled)(void));
+extern const struct input input_fxt;	   /* a trace that was written before */
+extern const struct input input_script;	   /* the text of perf script */
+extern const struct input input_recording; /* PT recordings, perf.data with samples, calls */
 
-/* The failure `err` with the name that the user gave in place of the copy's. Returns err. */
-int input_fail(const struct input *input, const char *name, int err);
+/* Never NULL. */
+const struct input *input_find(const char *path);
 
-static inline void input_release(struct input *input)
-{
-	free(input->path);
-	closep(&input->fd);
-}
+/* A part of a recording: what one kind of source left in it. */
+struct part {
+	bool (*has)(const struct snapshot *snapshot);
+	/* Adds its threads to decoded->timeline; the first part sets timeline.base_ns. decoded->history is there. 0, or -errno with a sentence. */
+	int (*build)(struct decoded *decoded, const struct snapshot *snapshot,
+		     const struct decode_config *config);
+};
+
+extern const struct part part_samples; /* sampled stacks, counted events */
+extern const struct part part_traces;  /* Intel PT's packets */
+extern const struct part part_calls;   /* begins and ends of calls */

@@ -294,8 +294,8 @@ static void see_before(struct builder *builder, const struct branch *branch)
 	see_block(builder, builder->at && builder->at <= from ? builder->at : from, from, branch->tsc);
 }
 
-/* And where it is behind it. */
-static void see_behind(struct builder *builder, const struct branch *branch)
+/* And where it is after it. */
+static void see_after(struct builder *builder, const struct branch *branch)
 {
 	if (!builder->config->inlines_at)
 		return;
@@ -327,7 +327,7 @@ static int add(struct builder *builder, const struct branch *branch)
 			builder->lookups[i] = NULL;
 	see_before(builder, branch);
 	err = do_here(builder, branch) ? 0 : keep_step(builder, branch);
-	see_behind(builder, branch);
+	see_after(builder, branch);
 	return err;
 }
 

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "output/output.h"
-#include "rebuild/copies.h"
+#include "rebuild/code_files.h"
 #include "recording/recording.h"
 
 bool capture_is_unwanted(const struct capture_options *options, enum capture_end end)
@@ -142,12 +142,12 @@ int save_and_decode(const struct capture_options *options, struct snapshot *snap
 		    const struct capture *capture, enum capture_end end)
 {
 	struct decode_config config = {.source_lines = true, .progress = show_progress};
-	CLEANUP(copies_release) struct copies copies = {0};
+	CLEANUP(code_files_close) struct code_files copies = {0};
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err = options->recording ? recording_save(snapshot, options->recording) : 0;
 
 	if (!err)
-		err = copies_init(&copies, snapshot);
+		err = code_files_open(&copies, snapshot);
 	if (!err)
 		err = decode_snapshot(&decoded, snapshot, &config);
 	if (!err)

@@ -15,4 +15,4 @@
  *	return -> TRAMPOLINE; syscall+end; start r				-> return -> r
  *	call -> TRAMPOLINE; syscall+end; start TRAMPOLINE; return -> f+5	-> nothing
  */
-size_t detours_hide(const struct history_process *process, struct branch *branches, size_t cnt);
+size_t uprobe_code_hide(const struct history_process *process, struct branch *branches, size_t cnt);

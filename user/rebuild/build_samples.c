@@ -4,8 +4,6 @@
  * the image of that time. Return addresses stand behind their calls, perhaps in the next function: they are looked up one byte before. perf's buffers are one for each
  * processor, so the samples are brought into the order of time first.
  */
-#include "rebuild/decode_samples.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +11,11 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "image/unwind.h"
+#include "rebuild/batch.h"
 #include "rebuild/counts.h"
-#include "rebuild/stream.h"
-#include "stacks/sampled.h"
+#include "rebuild/decoded.h"
+#include "rebuild/input.h"
+#include "rebuild/resolver.h"
 
 enum { FRAMES_MAX = 1024 };
 
@@ -196,46 +196,45 @@ static int add_all(struct samples *samples)
 
 static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 {
-	return ip == KERNEL_IP ? &kernel : stream_symbol_at(ctx, ip, tsc);
+	return ip == KERNEL_IP ? &kernel : resolver_symbol_at(ctx, ip, tsc);
 }
 
 static int build_thread(const struct samples *samples, const struct thread *from)
 {
 	struct history *history = samples->decoded->history;
-	struct timeline *timeline = samples->decoded->timeline;
 	const struct history_thread *known = history_thread(history, from->tid);
-	struct stream stream = {.snapshot = samples->snapshot,
-				.process = history_process(history, from->pid),
-				.kernel = history->kernel,
-				.base_ns = samples->base_ns};
+	struct resolver resolver = {.snapshot = samples->snapshot,
+				    .process = history_process(history, from->pid),
+				    .kernel = history->kernel,
+				    .base_ns = samples->base_ns};
 	const struct stacks_config config = {
-		.symbol_at = symbol_at, .time_ns = stream_time_ns, .ctx = &stream};
-	struct timeline_thread fresh = {.pid = from->pid, .tid = from->tid};
-	int err = 0;
-
-	if (known)
-		fresh.name = strdup(known->name);
-	else if (asprintf(&fresh.name, "%d", from->tid) < 0)
-		fresh.name = NULL;
-	if (!fresh.name)
-		return -ENOMEM;
-	err = ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap, fresh);
-	if (err) {
-		free(fresh.name);
-		return err;
-	}
-	return sampled_build(&config, from->stacks, from->cnt, from->last_tsc,
-			     &timeline->threads[timeline->thread_cnt - 1]);
+		.symbol_at = symbol_at, .time_ns = resolver_time_ns, .ctx = &resolver};
+	return batch_add(samples->decoded->timeline,
+			 &(struct batch){.pid = from->pid,
+					 .tid = from->tid,
+					 .name = known ? known->name : NULL,
+					 .resolver = config,
+					 .kind = BATCH_STACKS,
+					 .stacks = {from->stacks, from->cnt, from->last_tsc}});
 }
 
-int build_samples(struct decoded *decoded, const struct snapshot *snapshot)
+static int build_samples(struct decoded *decoded, const struct snapshot *snapshot,
+			 const struct decode_config *config)
 {
 	CLEANUP(samples_release)
 	struct samples samples = {.decoded = decoded, .snapshot = snapshot, .base_ns = snapshot->clock.zero};
 	int err = add_all(&samples);
 
+	(void)config;
 	decoded->timeline->base_ns = samples.base_ns;
 	for (size_t i = 0; i < samples.thread_cnt && !err; i++)
 		err = build_thread(&samples, &samples.threads[i]);
 	return err;
 }
+
+static bool has_samples(const struct snapshot *snapshot)
+{
+	return snapshot->sample_cnt;
+}
+
+const struct part part_samples = {has_samples, build_samples};

@@ -2,12 +2,12 @@
 #include "assertions.h"
 
 #include "base/array.h"
-#include "rebuild/detours.h"
+#include "rebuild/uprobe_code.h"
 
 enum { SLOTS = 0x7000, TRAMPOLINE = 0x9000 };
 
 static struct history_range ranges[] = {{SLOTS, SLOTS + 0x1000}, {TRAMPOLINE, TRAMPOLINE + 0x1000}};
-static struct history_process process = {.detours = ranges, .detour_cnt = ARRAY_SIZE(ranges)};
+static struct history_process process = {.uprobes = ranges, .uprobe_cnt = ARRAY_SIZE(ranges)};
 
 #define START(ip)                                                            \
 	{                                                                    \
@@ -32,7 +32,7 @@ static struct history_process process = {.detours = ranges, .detour_cnt = ARRAY_
 
 static void check(struct branch *branches, size_t cnt, const struct branch *expected, size_t expected_cnt)
 {
-	assert_int_equal(detours_hide(&process, branches, cnt), expected_cnt);
+	assert_int_equal(uprobe_code_hide(&process, branches, cnt), expected_cnt);
 	for (size_t i = 0; i < expected_cnt; i++)
 		assert_memory_equal(&branches[i], &expected[i], sizeof(*branches));
 }
@@ -94,7 +94,7 @@ static void test_cut(void **state)
 	check(end, ARRAY_SIZE(end), expected_end, ARRAY_SIZE(expected_end));
 	check(begin, ARRAY_SIZE(begin), expected_begin, ARRAY_SIZE(expected_begin));
 	check(gap, ARRAY_SIZE(gap), expected_gap, ARRAY_SIZE(expected_gap));
-	assert_int_equal(detours_hide(NULL, gap, 3), 3);
+	assert_int_equal(uprobe_code_hide(NULL, gap, 3), 3);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * Recordings are mapped and traces are read twice (what are they, then what is in them), which a pipe cannot do. A pipe is opened without waiting for its
  * writer, so that an interrupt is heard before there is one.
  */
-#include "rebuild/input.h"
+#include "rebuild/input_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,10 +41,10 @@ static int copy(int from, int to, bool (*is_cancelled)(void))
 	return fail_errno(err, "cannot read it, or copy it to $TMPDIR");
 }
 
-int input_open(struct input *ret_input, const char *name, bool (*is_cancelled)(void))
+int input_file_open(struct input_file *ret_input, const char *name, bool (*is_cancelled)(void))
 {
 	bool is_standard = !strcmp(name, "-");
-	CLEANUP(input_release) struct input input = {.path = strdup(name), .fd = -1};
+	CLEANUP(input_file_release) struct input_file input = {.path = strdup(name), .fd = -1};
 	CLEANUP(closep) int from = -1;
 	struct stat st;
 	int err;
@@ -52,7 +52,7 @@ int input_open(struct input *ret_input, const char *name, bool (*is_cancelled)(v
 	if (!input.path)
 		return -ENOMEM;
 	if (!is_standard && (stat(name, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
-		*ret_input = (struct input){.path = TAKE_PTR(input.path), .fd = -1};
+		*ret_input = (struct input_file){.path = TAKE_PTR(input.path), .fd = -1};
 		return 0;
 	}
 	from = is_standard ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -70,11 +70,11 @@ int input_open(struct input *ret_input, const char *name, bool (*is_cancelled)(v
 		input.path = NULL;
 	if (!input.path)
 		return -ENOMEM;
-	*ret_input = (struct input){.path = TAKE_PTR(input.path), .fd = TAKE_FD(input.fd)};
+	*ret_input = (struct input_file){.path = TAKE_PTR(input.path), .fd = TAKE_FD(input.fd)};
 	return 0;
 }
 
-int input_fail(const struct input *input, const char *name, int err)
+int input_file_fail(const struct input_file *input, const char *name, int err)
 {
 	CLEANUP(freep) char *sentence = strdup(fail_message(err));
 	const char *at = sentence && input->fd >= 0 ? strstr(sentence, input->path) : NULL;

@@ -5,8 +5,6 @@
  * from processor to processor. Several snapshots are joined with a gap between them. When all is joined, the first moment of any is known, and
  * becomes time 0.
  */
-#include "rebuild/build.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +13,17 @@
 #include "base/log.h"
 #include "base/sort.h"
 #include "base/spill.h"
-#include "rebuild/detours.h"
+#include "rebuild/decoded.h"
+#include "rebuild/input.h"
 #include "rebuild/place_hits.h"
-#include "rebuild/stream.h"
-#include "rebuild/turns.h"
+#include "rebuild/resolver.h"
+#include "rebuild/traces.h"
+#include "rebuild/uprobe_code.h"
 #include "stacks/off_cpu.h"
 
 /* What one thread of the timeline is made from. Others point into it: it does not move. */
 struct thread_build {
-	struct stream stream;
+	struct resolver resolver;
 	struct stacks_config config;
 	struct timeline_thread thread;
 	struct stacks *stacks;
@@ -48,7 +48,6 @@ struct build {
 	struct decoded *decoded;
 	const struct snapshot *snapshot;
 	const struct decode_config *config;
-	struct decoder_cache *cache;
 	struct thread_build **threads;
 	size_t cnt, cap;
 	struct turn_list turns;	   /* of the snapshot at hand */
@@ -110,16 +109,16 @@ static int thread_build_new(struct thread_build **ret_thread, struct build *buil
 
 	if (!thread)
 		return -ENOMEM;
-	thread->stream = (struct stream){.snapshot = build->snapshot,
-					 .process = turn->process,
-					 .kernel = build->decoded->history->kernel};
+	thread->resolver = (struct resolver){.snapshot = build->snapshot,
+					     .process = turn->process,
+					     .kernel = build->decoded->history->kernel};
 	thread->config =
-		(struct stacks_config){.symbol_at = stream_symbol_at,
-				       .time_ns = stream_time_ns,
-				       .space_at = stream_space_at,
-				       .landing = stream_landing,
-				       .inlines_at = build->config->inlines ? stream_inlines_at : NULL,
-				       .ctx = &thread->stream};
+		(struct stacks_config){.symbol_at = resolver_symbol_at,
+				       .time_ns = resolver_time_ns,
+				       .space_at = resolver_space_at,
+				       .landing = resolver_landing,
+				       .inlines_at = build->config->inlines ? resolver_inlines_at : NULL,
+				       .ctx = &thread->resolver};
 	thread->thread = (struct timeline_thread){
 		.pid = turn->pid, .tid = turn->tid, .name = strdup(known ? known->name : "?")};
 	err = thread->thread.name ? learn_stacks(thread, build->snapshot) : -ENOMEM;
@@ -171,7 +170,7 @@ enum { LET_GO_EVERY = 16 << 20, LET_GO_TURNS = 4096 };
 
 struct trace_build {
 	struct build *build;
-	struct schedule schedule;
+	const struct schedule *schedule;
 	struct thread_build **threads; /* of each version */
 	struct turn_list *pieces;
 	size_t cnt;
@@ -197,7 +196,7 @@ static int build_turn(void *ctx, size_t version, struct branch *branches, size_t
 {
 	struct piece_build *piece = ctx;
 	struct turn_build turn = {.key = {branches[0].tsc, 0}, .thread = piece->trace->threads[version]};
-	size_t kept = detours_hide(turn.thread->stream.process, branches, cnt);
+	size_t kept = uprobe_code_hide(turn.thread->resolver.process, branches, cnt);
 	int err = kept ? stacks_piece_new(&turn.piece, &turn.thread->config, branches, kept) : 0;
 
 	if (!err && kept && ARRAY_PUSH(piece->turns->items, piece->turns->cnt, piece->turns->cap, turn)) {
@@ -212,7 +211,7 @@ static int build_piece(void *ctx, size_t index, size_t version, struct branch_li
 	struct trace_build *trace = ctx;
 	struct piece_build piece = {trace, &trace->pieces[index]};
 
-	return turns_cut(&trace->schedule, version, branches, build_turn, &piece);
+	return traces_cut(trace->schedule, version, branches, build_turn, &piece);
 }
 
 /* A thread's own ring: what comes next of it needs no comparison with other traces. */
@@ -256,7 +255,7 @@ static int store_piece(void *ctx, size_t index)
 
 static int find_threads(struct build *build, struct trace_build *trace)
 {
-	const struct schedule *schedule = &trace->schedule;
+	const struct schedule *schedule = trace->schedule;
 	int err = 0;
 
 	trace->threads = calloc(schedule->cnt + 1, sizeof(struct thread_build *));
@@ -309,7 +308,7 @@ static int add_gap(struct build *build, struct thread_build *thread, uint64_t ts
  */
 static int add_overwritten(struct build *build, const struct trace_build *trace, const struct aux_trace *aux)
 {
-	const struct schedule *schedule = &trace->schedule;
+	const struct schedule *schedule = trace->schedule;
 	const struct code_version *versions = schedule->versions;
 	/* The part before this one is the last that was handed over. */
 	uint64_t from =
@@ -330,29 +329,26 @@ static int add_overwritten(struct build *build, const struct trace_build *trace,
 	return err;
 }
 
-static int build_trace(struct build *build, const struct aux_trace *aux)
+static int build_trace(void *ctx, struct trace_run *run)
 {
-	struct trace_build trace = {.build = build, .aux = aux};
+	struct build *build = ctx;
+	const struct aux_trace *aux = run->aux;
+	struct trace_build trace = {.build = build, .aux = aux, .schedule = run->schedule};
 	const struct decoder_pieces out = {.begin = begin_pieces,
 					   .piece = build_piece,
 					   .in_turn = aux->cpu < 0 ? join_piece : store_piece,
 					   .ctx = &trace};
-	int err = schedule_make(&trace.schedule, build->decoded->history, aux);
+	int err = find_threads(build, &trace);
 
+	build->snapshot_nth = run->snapshot + 1;
+	run->decoder.progress = pass;
+	run->decoder.progress_ctx = &trace;
+	/* Inlined calls begin and end anywhere. */
+	if (!build->config->inlines)
+		run->decoder.functions =
+			(struct decoder_functions){history_function_at, build->decoded->history};
 	if (!err)
-		err = find_threads(build, &trace);
-	if (!err) {
-		struct decoder_config decoder = turns_decoder(build->snapshot, build->decoded->history,
-							      &trace.schedule, build->config, build->cache);
-
-		decoder.progress = pass;
-		decoder.progress_ctx = &trace;
-		/* Inlined calls begin and end anywhere. */
-		if (!build->config->inlines)
-			decoder.functions =
-				(struct decoder_functions){history_function_at, build->decoded->history};
-		err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
-	}
+		err = decoder_run_pieces(&run->decoder, aux->bytes, aux->size, &out);
 	if (!err)
 		err = add_overwritten(build, &trace, aux);
 	if (!err) {
@@ -363,14 +359,14 @@ static int build_trace(struct build *build, const struct aux_trace *aux)
 	}
 	free(trace.pieces);
 	free(trace.threads);
-	schedule_release(&trace.schedule);
 	return err;
 }
 
 /* ---- one snapshot ---- */
 
-static int join_turns(struct build *build)
+static int join_turns(void *ctx)
 {
+	struct build *build = ctx;
 	struct turn_list *turns = &build->turns;
 	int err = 0;
 
@@ -395,8 +391,12 @@ static uint64_t first_ns(const struct build *build)
 	for (size_t i = 0; i < build->cnt; i++)
 		if (stacks_first_tsc(build->threads[i]->stacks, &tsc) && tsc < first)
 			first = tsc;
+	first = first == UINT64_MAX ? first : trace_clock_ns(&snapshot->clock, first);
+	for (size_t i = 0; i < snapshot->call_cnt; i++)
+		if (snapshot->calls[i].time_ns < first)
+			first = snapshot->calls[i].time_ns;
 	if (first != UINT64_MAX)
-		return trace_clock_ns(&snapshot->clock, first);
+		return first;
 	if (snapshot->hit_cnt)
 		first = snapshot->hits[0].time_ns;
 	for (size_t i = 0; i < snapshot->alloc_cnt; i++)
@@ -442,7 +442,7 @@ static int add_off_cpu(struct thread_build *thread, const struct history *histor
 
 		if (event->tid != thread->thread.tid)
 			continue;
-		ns = stream_time_ns(&thread->stream, event->tsc);
+		ns = resolver_time_ns(&thread->resolver, event->tsc);
 		if (cnt && times[cnt - 1].end_ns == UINT64_MAX)
 			times[cnt - 1].end_ns = ns;
 		if (event->out)
@@ -465,7 +465,7 @@ static int finish(struct build *build)
 
 		if (!thread->snapshot)
 			continue; /* it ran, but nothing of it was traced */
-		thread->stream.base_ns = timeline->base_ns;
+		thread->resolver.base_ns = timeline->base_ns;
 		err = stacks_finish(thread->stacks);
 		if (!err)
 			err = add_off_cpu(thread, build->decoded->history);
@@ -475,44 +475,18 @@ static int finish(struct build *build)
 		if (!err)
 			thread->thread = (struct timeline_thread){0};
 	}
-	return err || timeline->thread_cnt ? err : add_allocating(build);
+	return err || timeline->thread_cnt || build->snapshot->call_cnt ? err : add_allocating(build);
 }
 
-static void tell_tally(struct decoder_cache *cache)
+static int build_traces(struct decoded *decoded, const struct snapshot *snapshot,
+			const struct decode_config *config)
 {
-	struct decoder_tally tally;
+	static const struct trace_ops ops = {.trace = build_trace, .snapshot_end = join_turns};
+	struct build build = {.decoded = decoded, .snapshot = snapshot, .config = config};
+	int err = traces_each(snapshot, decoded->history, config, &ops, &build);
 
-	decoder_cache_tally(cache, &tally);
-	log_debug("decoded %zu bytes in %zu pieces", tally.bytes, tally.pieces);
-	if (tally.declined_pieces)
-		log_debug("the fast decoder declined %zu pieces of %zu bytes, the first because of %s",
-			  tally.declined_pieces, tally.declined_bytes, tally.why);
-}
-
-int build_threads(struct decoded *decoded, const struct snapshot *snapshot,
-		  const struct decode_config *config)
-{
-	CLEANUP(decoder_cache_freep) struct decoder_cache *cache = NULL;
-	struct build build = {.decoded = decoded, .snapshot = snapshot, .config = config, .snapshot_nth = 1};
-	size_t first = 0;
-	int err = decoder_cache_new(&cache);
-
-	build.cache = cache;
-	for (size_t i = 0; i < snapshot->aux_cnt && !err; i++) {
-		if (turns_next_snapshot(snapshot, first, i)) {
-			err = join_turns(&build);
-			build.snapshot_nth++;
-			first = i;
-		}
-		if (!err)
-			err = build_trace(&build, &snapshot->aux[i]);
-	}
-	if (!err)
-		err = join_turns(&build);
 	if (!err)
 		err = finish(&build);
-	if (!err)
-		tell_tally(cache);
 	turn_list_release(&build.turns);
 	stacks_store_release(&build.store);
 	for (size_t i = 0; i < build.cnt; i++)
@@ -522,3 +496,11 @@ int build_threads(struct decoded *decoded, const struct snapshot *snapshot,
 		       ? fail(err, "no memory for the calls of the trace, or no room in $TMPDIR (/var/tmp)")
 		       : err;
 }
+
+/* A recording of hits and allocations alone has an empty one. */
+static bool has_traces(const struct snapshot *snapshot)
+{
+	return !snapshot->sample_cnt;
+}
+
+const struct part part_traces = {has_traces, build_traces};

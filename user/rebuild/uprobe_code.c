@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rebuild/detours.h"
+#include "rebuild/uprobe_code.h"
 
 #include <stdbool.h>
 
@@ -35,8 +35,8 @@ static void go_out(struct hider *hider, const struct branch *branch)
 
 static void hide(struct hider *hider, const struct branch *branch)
 {
-	bool to = history_is_detour(hider->process, branch->to);
-	bool from = history_is_detour(hider->process, branch->from);
+	bool to = history_is_uprobe_code(hider->process, branch->to);
+	bool from = history_is_uprobe_code(hider->process, branch->from);
 
 	if (branch->kind == BRANCH_EVENT) {
 		hider->branches[hider->kept++] = *branch;
@@ -53,11 +53,11 @@ static void hide(struct hider *hider, const struct branch *branch)
 	/* else it is within, or the end of one that began in another piece */
 }
 
-size_t detours_hide(const struct history_process *process, struct branch *branches, size_t cnt)
+size_t uprobe_code_hide(const struct history_process *process, struct branch *branches, size_t cnt)
 {
 	struct hider hider = {.process = process, .branches = branches};
 
-	if (!process || !process->detour_cnt)
+	if (!process || !process->uprobe_cnt)
 		return cnt;
 	for (size_t i = 0; i < cnt; i++) {
 		const struct branch branch = branches[i];

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
+#include "input/perf_script.h"
+#include "rebuild/batch.h"
 #include "rebuild/counts.h"
 #include "rebuild/decoded.h"
-#include "stacks/sampled.h"
+#include "rebuild/input.h"
 
 static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 {
@@ -49,20 +50,21 @@ static uint64_t last_count(const struct perf_script *script, int32_t tid)
 static int build_thread(struct timeline *timeline, struct perf_script *script,
 			const struct perf_script_thread *from)
 {
-	const struct stacks_config config = {
-		.symbol_at = symbol_at, .time_ns = time_ns, .gap_text = gap_text, .ctx = script};
-	struct timeline_thread *thread, fresh = {.pid = from->pid, .tid = from->tid};
-	int err = asprintf(&fresh.name, "%d", from->tid) < 0 ? -ENOMEM : 0;
+	struct batch batch = {
+		.pid = from->pid,
+		.tid = from->tid,
+		.resolver = {.symbol_at = symbol_at, .time_ns = time_ns, .gap_text = gap_text, .ctx = script},
+		.kind = BATCH_BRANCHES,
+		.branches = &from->branches,
+	};
 
-	if (!err)
-		err = ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap, fresh);
-	if (err)
-		return err;
-	thread = &timeline->threads[timeline->thread_cnt - 1];
-	if (from->sample_cnt)
-		return sampled_build(&config, from->samples, from->sample_cnt, last_count(script, from->tid),
-				     thread);
-	return stacks_build(&config, &from->branches, thread);
+	if (from->sample_cnt) {
+		batch.kind = BATCH_STACKS;
+		batch.stacks.items = from->samples;
+		batch.stacks.cnt = from->sample_cnt;
+		batch.stacks.until = last_count(script, from->tid);
+	}
+	return batch_add(timeline, &batch);
 }
 
 static int add_counts(struct timeline *timeline, const struct perf_script *script)
@@ -84,10 +86,8 @@ static int add_counts(struct timeline *timeline, const struct perf_script *scrip
 	return err;
 }
 
-static int build(struct decoded *decoded, const char *path)
+static int build(struct timeline *timeline, struct perf_script *script, const char *path)
 {
-	struct perf_script *script = decoded->script;
-	struct timeline *timeline = decoded->timeline;
 	int err = 0;
 
 	timeline->base_ns = script->first_ns;
@@ -102,19 +102,23 @@ static int build(struct decoded *decoded, const char *path)
 	return err ? err : add_counts(timeline, script);
 }
 
-int decode_script(struct decoded **ret_decoded, const char *path)
+static void free_script(void *script)
 {
-	CLEANUP(decoded_freep) struct decoded *decoded = calloc(1, sizeof(*decoded));
-	int err = decoded ? timeline_new(&decoded->timeline) : -ENOMEM;
-
-	if (!err)
-		err = perf_script_load(&decoded->script, path);
-	if (err == -EBADMSG || (err && err != -ENOMEM))
-		return err;
-	if (!err)
-		err = build(decoded, path);
-	if (err)
-		return fail(err, "no memory for the calls of %s", path);
-	*ret_decoded = TAKE_PTR(decoded);
-	return 0;
+	perf_script_free(script);
 }
+
+static int read_script(struct decoded *decoded, const char *path, const struct decode_config *config)
+{
+	struct perf_script *script;
+	int err = perf_script_load(&script, path);
+
+	(void)config;
+	if (err)
+		return err == -ENOMEM ? fail(err, "no memory for the calls of %s", path) : err;
+	decoded->symbols = script;
+	decoded->free_symbols = free_script;
+	err = build(decoded->timeline, script, path);
+	return err ? fail(err, "no memory for the calls of %s", path) : 0;
+}
+
+const struct input input_script = {.name = "perf script", .is = perf_script_is, .read = read_script};

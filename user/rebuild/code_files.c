@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rebuild/copies.h"
+#include "rebuild/code_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int memory_file(void)
 	return fd < 0 ? fail_errno(-errno, "cannot keep a copy of the target's code") : fd;
 }
 
-static int keep(struct copies *copies, struct code_copy *copy)
+static int keep(struct code_files *copies, struct code_copy *copy)
 {
 	int *fd = &copies->fds[code_copy_is_file(copy) ? copies->cnt++ : SHARED];
 	int err;
@@ -37,11 +37,11 @@ static int keep(struct copies *copies, struct code_copy *copy)
 	return err ? fail_errno(err, "cannot keep a copy of the target's code") : 0;
 }
 
-int copies_init(struct copies *copies, struct snapshot *snapshot)
+int code_files_open(struct code_files *copies, struct snapshot *snapshot)
 {
 	int err = 0;
 
-	*copies = (struct copies){.fds = malloc((snapshot->copy_cnt + 1) * sizeof(int))};
+	*copies = (struct code_files){.fds = malloc((snapshot->copy_cnt + 1) * sizeof(int))};
 	if (!copies->fds)
 		return -ENOMEM;
 	for (size_t i = 0; i <= snapshot->copy_cnt; i++)
@@ -53,10 +53,10 @@ int copies_init(struct copies *copies, struct snapshot *snapshot)
 	return err;
 }
 
-void copies_release(struct copies *copies)
+void code_files_close(struct code_files *copies)
 {
 	for (size_t i = 0; i < copies->cnt; i++)
 		closep(&copies->fds[i]);
 	free(copies->fds);
-	*copies = (struct copies){0};
+	*copies = (struct code_files){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rebuild/stream.h"
+#include "rebuild/resolver.h"
 
-const struct symbol stream_nowhere = {
+const struct symbol resolver_nowhere = {
 	.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX, .is_divided = true};
 
 /* The version of the image in force at that TSC. */
@@ -37,55 +37,55 @@ static const struct symbol *process_symbol_at(const struct history_process *proc
 	return symbol;
 }
 
-const struct symbol *stream_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+const struct symbol *resolver_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 {
-	const struct stream *stream = ctx;
+	const struct resolver *resolver = ctx;
 	const struct symbol *symbol;
 
-	if (ip >> 63 && stream->kernel) {
-		symbol = image_symbol_at(stream->kernel, 0, ip);
-		return symbol ? symbol : &stream_nowhere;
+	if (ip >> 63 && resolver->kernel) {
+		symbol = image_symbol_at(resolver->kernel, 0, ip);
+		return symbol ? symbol : &resolver_nowhere;
 	}
-	if (!stream->process)
-		return &stream_nowhere;
-	symbol = process_symbol_at(stream->process, version_at(stream->process, tsc), ip);
-	return symbol ? symbol : &stream_nowhere;
+	if (!resolver->process)
+		return &resolver_nowhere;
+	symbol = process_symbol_at(resolver->process, version_at(resolver->process, tsc), ip);
+	return symbol ? symbol : &resolver_nowhere;
 }
 
-uint64_t stream_time_ns(void *ctx, uint64_t tsc)
+uint64_t resolver_time_ns(void *ctx, uint64_t tsc)
 {
-	const struct stream *stream = ctx;
+	const struct resolver *resolver = ctx;
 	/* Times before the clock's beginning are negative. */
-	int64_t ns = (int64_t)(trace_clock_ns(&stream->snapshot->clock, tsc) - stream->base_ns);
+	int64_t ns = (int64_t)(trace_clock_ns(&resolver->snapshot->clock, tsc) - resolver->base_ns);
 
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
 /* How many execs have been. */
-uint64_t stream_space_at(void *ctx, uint64_t tsc)
+uint64_t resolver_space_at(void *ctx, uint64_t tsc)
 {
-	const struct stream *stream = ctx;
+	const struct resolver *resolver = ctx;
 	size_t cnt = 0;
 
-	while (stream->process && cnt < stream->process->exec_cnt && stream->process->execs[cnt] <= tsc)
+	while (resolver->process && cnt < resolver->process->exec_cnt && resolver->process->execs[cnt] <= tsc)
 		cnt++;
 	return cnt;
 }
 
-enum landing stream_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc)
+enum landing resolver_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc)
 {
-	const struct stream *stream = ctx;
+	const struct resolver *resolver = ctx;
 
-	if (!stream->process)
+	if (!resolver->process)
 		return LANDING_UNKNOWN;
-	return image_catches(stream->process->image, version_at(stream->process, tsc), call_ip, handler);
+	return image_catches(resolver->process->image, version_at(resolver->process, tsc), call_ip, handler);
 }
 
-const struct inline_chain *stream_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end)
+const struct inline_chain *resolver_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end)
 {
-	const struct stream *stream = ctx;
+	const struct resolver *resolver = ctx;
 
-	if (!stream->process)
+	if (!resolver->process)
 		return NULL;
-	return image_inlines_at(stream->process->image, version_at(stream->process, tsc), ip, ret_end);
+	return image_inlines_at(resolver->process->image, version_at(resolver->process, tsc), ip, ret_end);
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A call: the begin or the end of one, as sources deliver them that see chosen functions rather than branches. Plain data.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum call_edge { CALL_BEGIN, CALL_END, CALL_EDGE_CNT };
+
+struct call {
+	uint64_t time_ns; /* of the recording's clock */
+	uint64_t ip;	  /* in the function that is called, or was */
+	int32_t pid, tid;
+	uint32_t edge; /* enum call_edge */
+	uint32_t zero;
+};
+
+_Static_assert(sizeof(struct call) == 32, "recordings hold it as it is");
+
+enum { CALL_VERSION = 1 };

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What understanding one thread's branches asks of its process: callbacks for stacks/. All are thread-safe. */
+#pragma once
+
+#include "rebuild/decode.h"
+#include "rebuild/history.h"
+#include "stacks/stacks.h"
+
+struct resolver {
+	const struct snapshot *snapshot;
+	struct history_process *process; /* NULL: no code known */
+	struct image *kernel;
+	uint64_t base_ns; /* time 0 of the timeline */
+};
+
+/* What stands for a function where no code is known. */
+extern const struct symbol resolver_nowhere;
+
+/* As struct stacks_config has them; ctx is the resolver. */
+const struct symbol *resolver_symbol_at(void *ctx, uint64_t ip, uint64_t tsc);
+uint64_t resolver_time_ns(void *ctx, uint64_t tsc);
+uint64_t resolver_space_at(void *ctx, uint64_t tsc);
+enum landing resolver_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc);
+const struct inline_chain *resolver_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);
