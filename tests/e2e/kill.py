@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""kill.py TRAILCAM BUSY DIR ROUNDS: SIGKILL of trailcam's processes at random moments. The target must live, run, and have its own code."""
+"""kill.py TRAILCAM BUSY DIR ROUNDS [WORD]: SIGKILL of trailcam's processes at random moments, of commands with WORD only. The target must live, run, and
+have its own code."""
+import ctypes
 import glob
 import os
 import random
@@ -12,14 +14,23 @@ import time
 
 trailcam, busy, folder, rounds = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 THREADS = 2
+STEP = ['--source', 'step', '--max-stall', '60s']
+# What ends in `--` starts the target, the others attach to it.
 COMMANDS = [
     ['attach', '--source', 'none', '-t', 'rarely', '--when', 'arg0 == 3'],
     ['attach', '--source', 'none', '-t', 'rarely', '--multi-snapshot', '--freeze'],
-    ['attach', '--source', 'step', '--step-from', 'rarely', '--when', 'arg0 == 3'],
+    ['attach', *STEP, '--step-from', 'rarely', '--when', 'arg0 == 3'],
+    ['attach', *STEP],
+    ['attach', *STEP, '--step-from', 'rarely', '-t', 'malloc', '--multi-snapshot'],
     ['attach', '--source', 'none', '--memtrace=4k'],
     ['memtrace', 'record'],
+    ['run', '--source', 'step', '--'],
+    ['run', '--source', 'step', '--follow-forks', '--step-from', 'rarely', '--'],
+    ['run', '--source', 'none', '-t', 'rarely', '--when', 'arg0 == 3', '--'],
+    ['memtrace', 'record', '--'],
 ]
-VICTIMS = ['worker', 'front', 'both', 'tree']
+VICTIMS = ['worker', 'front', 'both', 'tree', 'interrupted worker']
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def children(pid):
@@ -29,15 +40,26 @@ def children(pid):
         return []
 
 
-def kill(pid):
+def is_busy(pid):
     try:
-        os.kill(pid, signal.SIGKILL)
+        return os.readlink(f'/proc/{pid}/exe') == busy
+    except OSError:
+        return False
+
+
+def kill(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
     except OSError:
         pass
 
 
 def counters(path):
     return struct.unpack(f'{THREADS}Q', open(path, 'rb').read(8 * THREADS))
+
+
+def is_counting(path):
+    return os.path.exists(path) and os.path.getsize(path) >= 8 * THREADS and min(counters(path)) > 0
 
 
 def until(condition, seconds=20):
@@ -51,61 +73,129 @@ def until(condition, seconds=20):
 
 def is_free(pid):
     for path in glob.glob(f'/proc/{pid}/task/*/status'):
-        status = open(path).read()
+        try:
+            status = open(path).read()
+        except OSError:
+            continue
         if status.split('State:\t')[1][0] in 'tT' or 'TracerPid:\t0\n' not in status:
             return False
     return True
 
 
-def text_is_own(pid, path):
-    """Of the program itself: libraries may have probes of somebody else's."""
+def changed_code(pid):
+    """Where code differs from its file: (path, offset)."""
+    changed = set()
     for line in open(f'/proc/{pid}/maps'):
         word = line.split()
-        if len(word) < 6 or 'x' not in word[1] or word[5] != path:
+        if len(word) < 6 or 'x' not in word[1] or not word[5].startswith('/'):
             continue
         begin, end = (int(x, 16) for x in word[0].split('-'))
-        with open(f'/proc/{pid}/mem', 'rb') as memory, open(path, 'rb') as file:
+        offset = int(word[2], 16)
+        with open(f'/proc/{pid}/mem', 'rb') as memory, open(word[5], 'rb') as file:
             memory.seek(begin)
-            file.seek(int(word[2], 16))
+            file.seek(offset)
             code = file.read(end - begin)
-            return memory.read(end - begin)[:len(code)] == code
-    return False
+            found = memory.read(end - begin)[:len(code)]
+            if code != found:
+                changed |= {(word[5], offset + i) for i in range(len(code)) if code[i] != found[i]}
+    return changed
+
+
+def text_is_own(pid):
+    """But for the probes of others, which are in our own libraries as well."""
+    try:
+        return changed_code(pid) <= changed_code('self')
+    except OSError:
+        return False
+
+
+def start_target(counts):
+    target = subprocess.Popen([busy, counts, str(THREADS)])
+    until(lambda: is_counting(counts))
+    return target.pid
+
+
+def adopted_target(why, passed_on):
+    """What the command had started has become a child of ours. None: it had not begun to run, or has died of the signal that was passed on to it."""
+    def ends(pid):
+        """Or is the one that is sought."""
+        try:
+            status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return True
+        if status[0] and os.WIFSIGNALED(status[1]) and os.WTERMSIG(status[1]) not in (signal.SIGKILL, passed_on):
+            why.append(f'died of signal {os.WTERMSIG(status[1])}')
+        return status[0] != 0 or is_busy(pid)
+
+    for pid in children(os.getpid()):
+        if not until(lambda pid=pid: ends(pid)):
+            why.append(f'process {pid} stays')
+    return next((pid for pid in children(os.getpid()) if is_busy(pid)), None)
+
+
+def victims_of(victim, ours):
+    below = children(ours)
+    return {'worker': below or [ours], 'interrupted worker': below or [ours], 'front': [ours], 'both': [ours] + below,
+            'tree': [ours] + below + [p for c in below for p in children(c) if not is_busy(p)]}[victim]
+
+
+def strike(victim, ours):
+    if victim == 'interrupted worker':
+        for pid in victims_of(victim, ours):
+            kill(pid, signal.SIGINT)
+        time.sleep(random.uniform(0, 0.02))
+    for pid in victims_of(victim, ours):
+        kill(pid)
 
 
 def one(number, command, victim):
-    counts = f'{folder}/counts{number}'
-    target = subprocess.Popen([busy, counts, str(THREADS)])
-    until(lambda: os.path.exists(counts) and os.path.getsize(counts) >= 8 * THREADS and min(counters(counts)) > 0)
-    ours = subprocess.Popen([trailcam] + command + ['-o', f'{folder}/out', '-p', str(target.pid)],
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(random.uniform(0, 0.8))
-    below = children(ours.pid)
-    for pid in {'worker': below or [ours.pid], 'front': [ours.pid], 'both': [ours.pid] + below,
-                'tree': [ours.pid] + below + [p for c in below for p in children(c)]}[victim]:
-        kill(pid)
-    ours.wait()
     why = []
-    if not until(lambda: is_free(target.pid)):
-        why.append('stopped or traced')
-    before = counters(counts)
-    if target.poll() is not None:
-        why.append(f'died: {target.returncode}')
-    elif not until(lambda: all(a > b for a, b in zip(counters(counts), before))):
-        why.append('does not run')
-    elif not until(lambda: text_is_own(target.pid, busy)):
-        why.append('probes left')
-    target.kill()
-    target.wait()
-    os.unlink(counts)
+    counts = f'{folder}/counts{number}'
+    launches = command[-1] == '--'
+    target = None if launches else start_target(counts)
+    ours = subprocess.Popen([trailcam, *(word for word in command if word != '--'), '-o', f'{folder}/out.{"ctf" if command[0] == "memtrace" else "fxt"}'] +
+                            (['--', busy, counts, str(THREADS)] if launches else ['-p', str(target)]),
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(random.uniform(0, 0.8 if not launches else 2))
+    if ours.poll() is not None:
+        why.append(f'ended by itself: {ours.returncode}')
+    strike(victim, ours.pid)
+    ours.wait()
+    if launches:
+        target = adopted_target(why, signal.SIGINT if victim == 'interrupted worker' else None)
+    if target:
+        why += look_at(target, counts)
+    if os.path.exists(counts):
+        os.unlink(counts)
     return why
 
 
+def look_at(target, counts):
+    why = []
+    if not until(lambda: is_free(target)):
+        why.append('stopped or traced')
+    until(lambda: is_counting(counts))
+    before = counters(counts) if os.path.exists(counts) else ()
+    pid, status = os.waitpid(target, os.WNOHANG)
+    if pid:
+        return why + [f'died: {status}']
+    if not before or not until(lambda: all(a > b for a, b in zip(counters(counts), before))):
+        why.append('does not run')
+    elif not until(lambda: text_is_own(target)):
+        why.append('probes left')
+    kill(target)
+    os.waitpid(target, 0)
+    return why
+
+
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+chosen = [command for command in COMMANDS if len(sys.argv) < 6 or sys.argv[5] in ' '.join(command)]
 failures = 0
 for number in range(rounds):
-    command, victim = COMMANDS[number % len(COMMANDS)], VICTIMS[number // len(COMMANDS) % len(VICTIMS)]
+    command, victim = chosen[number % len(chosen)], VICTIMS[number // len(chosen) % len(VICTIMS)]
     why = one(number, command, victim)
     if why:
         failures += 1
-        print(f'round {number}: {" ".join(command)}, {victim} killed: {", ".join(why)}')
+        print(f'round {number}: {" ".join(command)}, {victim} killed: {", ".join(why)}', flush=True)
 print(f'{failures} of {rounds} rounds did harm')
 sys.exit(failures > 0)

@@ -109,7 +109,7 @@ killed() {
 		wait_for_ready "$tmp/k.out" || return 1
 		sleep 0.0$round
 		kill -9 $pid
-		for _ in $(seq 100); do
+		for _ in $(seq 1200); do
 			grep -q sum "$tmp/k.out" && break
 			sleep 0.1
 		done

@@ -2,7 +2,7 @@
 /*
  * What programs seldom do, and a tracer must not change: `odd WHAT` prints what it saw, which is the same in each run.
  *	flags		loads flags, then forks and vforks
- *	loop		loads flags for two seconds
+ *	loop		ignores SIGTRAP, loads flags for some seconds, and shows whether it still ignores it
  *	trapflag	sets the trap flag itself
  *	blocked		blocks SIGTRAP around system calls that show it, and sends it to itself
  *	ignored		ignores SIGTRAP
@@ -51,15 +51,6 @@ static void odd_flags(void)
 		printf("fork %x\n", (unsigned int)child(0));
 		load_flags();
 		printf("vfork %x\n", (unsigned int)child(1));
-	}
-}
-
-static void odd_loop(void)
-{
-	puts("ready");
-	for (time_t end = time(NULL) + 3; time(NULL) < end;) {
-		load_flags();
-		usleep(100);
 	}
 }
 
@@ -117,6 +108,19 @@ static void show_status(const char *field)
 		fclose(file);
 }
 
+static void odd_loop(void)
+{
+	signal(SIGTRAP, SIG_IGN);
+	puts("ready");
+	for (time_t end = time(NULL) + 3; time(NULL) < end;) {
+		load_flags();
+		usleep(100);
+	}
+	raise(SIGTRAP);
+	show_status("SigIgn");
+	show_status("SigCgt");
+}
+
 static void odd_blocked(void)
 {
 	sigset_t set, pending;
@@ -138,6 +142,22 @@ static void odd_blocked(void)
 	printf("blocked %d, traps %d\n", is_blocked(SIGTRAP), traps);
 }
 
+/* What a child has that runs freely, and what a program that it executes. */
+static void show_in_children(const char *field)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		show_status(field);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	pid = vfork();
+	if (!pid)
+		execl("/bin/grep", "grep", field, "/proc/self/status", (char *)NULL);
+	waitpid(pid, NULL, 0);
+}
+
 static void odd_ignored(void)
 {
 	struct sigaction old;
@@ -146,9 +166,14 @@ static void odd_ignored(void)
 	raise(SIGTRAP);
 	sigaction(SIGTRAP, NULL, &old);
 	printf("ignored %d\n", old.sa_handler == SIG_IGN);
+	show_in_children("SigIgn");
+	show_in_children("SigCgt");
 	catch_traps();
 	raise(SIGTRAP);
-	printf("traps %d\n", traps);
+	sigaction(SIGTRAP, NULL, &old);
+	printf("traps %d, of the handler %d\n", traps,
+	       old.sa_sigaction == on_trap && (old.sa_flags & SA_SIGINFO));
+	show_in_children("SigCgt");
 }
 
 static volatile int alarms;

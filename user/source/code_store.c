@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plain_file.h"
+#include "process/shield.h"
 #include "process/uprobe_page.h"
 
 enum { PAGE = 4096, INSN_MAX = 15, NOP5_BYTES = 5, CACHE_SLOTS = 1 << 16, PAST_MAX = 4096 };
@@ -485,6 +486,7 @@ static int keep_vdso(struct code_store *store)
 			return -ENOMEM;
 		}
 		if (pread(store->mem_fd, copy.bytes, copy.size, (off_t)copy.addr) == (ssize_t)copy.size) {
+			shield_hide(copy.bytes, copy.size);
 			if (!is_own_vdso(&copy)) {
 				store->vdsos[store->vdso_cnt++] = copy;
 				continue;

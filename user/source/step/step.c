@@ -6,7 +6,7 @@
  *	step_event.c	stops and ends, who is new		step_stop.c	what one step or signal means
  *	step_hide.c	what a target must not notice		step_hit.c	hits that no probe makes
  *	step_thread.c	one thread's PT stream (no ptrace)	step_detach.c	letting go
- *	step_vdso.c	what is not stepped
+ *	step_vdso.c	what is not stepped			step_shield.c	what lets targets outlive us
  */
 #include "source/step/step.h"
 
@@ -135,8 +135,13 @@ static void resume(struct step *step, struct step_thread *thread, int signal)
 						? settle(thread)
 						: step_over(step, thread);
 
-	if (signal == SIGTRAP && thread->process->trap_ignored && step_siginfo_code(thread) <= 0)
+	if (signal == SIGTRAP && thread->process->shield.action.handler == (uint64_t)SIG_IGN &&
+	    step_siginfo_code(thread) <= 0)
 		signal = 0; /* somebody has sent it */
+	if (signal == SIGTRAP)
+		step_shield_give_way(step, thread);
+	if (!signal && request == PTRACE_SINGLESTEP)
+		step_shield_raise(step, thread);
 	/* The handler's frame holds the mask. */
 	if (signal && step_is_caught(thread, signal))
 		step_block_trap_again(thread);
@@ -269,9 +274,14 @@ int step_start(struct step *step)
 void step_rest(struct step *step)
 {
 	step->started = false;
+	for (size_t i = 0; i < step->process_cnt; i++)
+		step_shield_lower(step, step->processes[i]);
 	for (size_t i = 0; i < step->thread_cnt; i++) {
 		struct step_thread *thread = step->threads[i];
 
+		/* What sleeps in the middle of a step is to go on without it. */
+		if (!thread->held && !thread->dead && !thread->group_stop)
+			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 		if (thread->held && !thread->dead) {
 			if (thread->tf_forgotten && !thread->traps_itself)
 				step_take_back_trap_flag(thread);

@@ -71,8 +71,7 @@ static void take_back_trap_flag(struct step_thread *thread)
 		step_take_back_trap_flag(thread);
 }
 
-/* Runs it up to a stop with no signal of ours behind it; mostly it has to run nothing for that. */
-static void bring_to_stop(struct step *step, struct step_thread *thread)
+void step_bring_to_stop(struct step *step, struct step_thread *thread)
 {
 	if (!thread->held && ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
 		return;
@@ -109,25 +108,30 @@ static void let_go(struct step *step, struct step_thread *thread)
 	}
 }
 
-/* The threads of one process, or all (NULL). */
-static void let_threads_go(struct step *step, const struct step_process *process)
+static void let_threads_go(struct step *step, struct step_process *process)
 {
 	for (size_t i = step->thread_cnt; i--;) {
 		struct step_thread *thread = step->threads[i];
 
-		if (thread->dead || thread->let_go || (process && thread->process != process))
+		if (thread->dead || thread->let_go || thread->process != process)
 			continue;
-		bring_to_stop(step, thread);
+		step_bring_to_stop(step, thread);
 		take_back_trap_flag(thread);
 		step_block_trap_again(thread);
-		if (!thread->dead)
+	}
+	step_shield_lower(step, process);
+	for (size_t i = step->thread_cnt; i--;) {
+		struct step_thread *thread = step->threads[i];
+
+		if (!thread->dead && !thread->let_go && thread->process == process)
 			let_go(step, thread);
 	}
 }
 
 void step_detach(struct step *step)
 {
-	let_threads_go(step, NULL);
+	for (size_t i = step->process_cnt; i--;)
+		let_threads_go(step, step->processes[i]);
 	pin_release(&step->pin);
 }
 

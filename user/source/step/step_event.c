@@ -30,7 +30,8 @@ void step_begin_here(struct step *step, struct step_thread *thread, bool in_user
 {
 	uint64_t ip = step_ip(thread);
 
-	thread->process->trap_ignored |= step_is_ignored(thread, SIGTRAP);
+	if (step_is_ignored(thread, SIGTRAP))
+		thread->process->shield.action = (struct trap_action){.handler = (uint64_t)SIG_IGN};
 	step_unblock_trap(thread);
 	if (in_user_mode) {
 		step_thread_enter(thread, thread->process->code, step_now(step), ip);
@@ -56,6 +57,7 @@ static int start_here(struct step *step, struct step_thread *thread)
 /* tid is in its first stop. */
 static void let_go(struct step *step, pid_t tid, pid_t parent)
 {
+	step_shield_lower_in_child(step, tid, parent);
 	pin_let_go(&step->pin, tid, parent);
 	ptrace(PTRACE_DETACH, tid, NULL, NULL);
 }
@@ -77,7 +79,8 @@ static int adopt_process(struct step *step, pid_t pid, pid_t parent, struct step
 	if (err)
 		return err;
 	(*ret_process)->runs_itself = true;
-	(*ret_process)->trap_ignored = former && former->trap_ignored;
+	if (former)
+		step_shield_inherit(&(*ret_process)->shield, pid, &former->shield);
 	sideband_add_task(step->sideband, PERF_RECORD_FORK, pid, pid, parent, parent, step_now(step));
 	return step->config.adopted ? step->config.adopted(step->config.ctx, pid) : 0;
 }
@@ -179,6 +182,7 @@ static int on_exec(struct step *step, struct step_thread *leader)
 
 	if (err)
 		return err;
+	step_shield_on_exec(&thread->process->shield);
 	thread->process->runs_itself = true;
 	thread->watched_calls = 0;
 	if (thread->encoder.enabled) /* cannot be, unless the system call was not seen as one */

@@ -9,6 +9,7 @@
 #include <sys/user.h>
 
 #include "base/array.h"
+#include "process/inject.h"
 #include "process/proc_status.h"
 
 enum { EFLAGS_TF = 0x100, SYSCALL_LENGTH = 2 };
@@ -58,17 +59,14 @@ void step_take_back_trap_flag(const struct step_thread *thread)
 		       (void *)(flags & ~(uint64_t)EFLAGS_TF));
 }
 
-/*
- * A call that waits with another mask leaves that in force for the signal that ended it, which is about to be delivered; the one to come back to is kept beside it
- * (rt_sigtimedwait(2) and its kin). Setting a mask then would lose it.
- */
-static bool mask_is_passing(const struct step_thread *thread, uint64_t mask)
+bool step_mask_is_passing(const struct step_thread *thread)
 {
-	uint64_t now;
-
 	long result = step_syscall_result(thread);
+	uint64_t mask, now;
 
-	return (result == -EINTR || step_is_restarted(result)) &&
+	/* ptrace shows the mask to come back to, which is kept beside the one in force. */
+	return (result == -EINTR || call_is_restarted(result)) &&
+	       !ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) &&
 	       !proc_status_number(thread->tid, "SigBlk", 16, &now) && now != mask;
 }
 
@@ -78,7 +76,7 @@ void step_unblock_trap(struct step_thread *thread)
 
 	thread->trap_blocked = false;
 	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) || !(mask & TRAP_MASK) ||
-	    mask_is_passing(thread, mask))
+	    step_mask_is_passing(thread))
 		return;
 	thread->trap_blocked = true;
 	mask &= ~TRAP_MASK;
@@ -119,31 +117,9 @@ bool step_is_ignored(const struct step_thread *thread, int signal)
 	return is_in_set(thread, "SigIgn", signal);
 }
 
-/* An action begins with its handler. */
-void step_trap_action_changed(const struct step_thread *thread, bool *ignored)
-{
-	uint64_t action = step_register(thread, offsetof(struct user_regs_struct, rsi));
-	uint64_t old = step_register(thread, offsetof(struct user_regs_struct, rdx));
-
-	if (step_register(thread, offsetof(struct user_regs_struct, rdi)) != SIGTRAP ||
-	    step_syscall_result(thread))
-		return;
-	if (old && *ignored)
-		ptrace(PTRACE_POKEDATA, thread->tid, (void *)old, (void *)SIG_IGN);
-	if (action)
-		*ignored = ptrace(PTRACE_PEEKDATA, thread->tid, (void *)action, NULL) == (long)SIG_IGN;
-}
-
 long step_syscall_result(const struct step_thread *thread)
 {
 	return (long)step_register(thread, offsetof(struct user_regs_struct, rax));
-}
-
-bool step_is_restarted(long result)
-{
-	enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
-
-	return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
 /*

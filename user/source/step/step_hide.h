@@ -40,17 +40,17 @@ bool step_trap_is_pending(const struct step_thread *thread);
 /* Whether the kernel knows the signal as ignored. */
 bool step_is_ignored(const struct step_thread *thread, int signal);
 
-/* rt_sigaction(SIGTRAP, ...) has just succeeded: *ignored is what the target believes of SIGTRAP, which it is shown as what was before. */
-void step_trap_action_changed(const struct step_thread *thread, bool *ignored);
+/*
+ * Whether the thread is in a call that waits with another mask, or has just come back from it: that is in force for the signal that ended it, which is about to be
+ * delivered, and setting a mask would lose it (rt_sigtimedwait(2) and its kin).
+ */
+bool step_mask_is_passing(const struct step_thread *thread);
 
 /* Whether the target has a handler for the signal. */
 bool step_is_caught(const struct step_thread *thread, int signal);
 
 /* What the system call that has just ended returns. */
 long step_syscall_result(const struct step_thread *thread);
-
-/* Whether the kernel is to make the call again that returns this, or has a signal to deliver first (include/linux/errno.h). */
-bool step_is_restarted(long result);
 
 /* Whether the signal that it stopped for is none of the target's: a step's SIGTRAP, or the SIGSTOP with which a probe stops a thread. */
 bool step_is_own_signal(const struct step_thread *thread, int signal);

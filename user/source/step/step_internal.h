@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "process/pin.h"
+#include "process/shield.h"
 #include "source/step/step.h"
 #include "source/step/step_thread.h"
 
@@ -15,8 +16,8 @@ enum { STEP_SYSCALL_STOP = SIGTRAP | 0x80 };
 struct step_process {
 	pid_t pid;
 	struct code_store *code;
-	bool trap_ignored; /* it ignores SIGTRAP, as far as it knows: the first step has reset that */
-	bool runs_itself;  /* what it executes is the target's: false for a launched child until its exec */
+	struct shield shield;
+	bool runs_itself; /* what it executes is the target's: false for a launched child until its exec */
 	bool exited;
 	int wait_status;
 };
@@ -109,8 +110,32 @@ void step_end_detour(struct step *step, struct step_thread *thread);
 
 /* ---- step_detach.c ---- */
 
+/* Runs it up to a stop with no signal of ours behind it; mostly it has to run nothing for that. */
+void step_bring_to_stop(struct step *step, struct step_thread *thread);
+
 /* The process goes on untraced, as if it had ended. 0 or -ENOMEM. */
 int step_let_process_go(struct step *step, struct step_process *process);
+
+/* ---- step_shield.c ---- */
+
+/* The thread is about to make a step: its process gets a shield, if it has none yet and this is a moment for it. */
+void step_shield_raise(struct step *step, struct step_thread *thread);
+
+/* No thread of the process is in the middle of a step any more. */
+void step_shield_lower(struct step *step, struct step_process *process);
+
+/* The thread is in its first stop, and a child by fork of one in `parent`: it is to run without us. */
+void step_shield_lower_in_child(const struct step *step, pid_t tid, pid_t parent);
+
+/* A SIGTRAP of the program's own is about to be delivered to the thread. */
+void step_shield_give_way(struct step *step, struct step_thread *thread);
+
+/* The thread has just returned from rt_sigaction(2). */
+void step_shield_action_changed(struct step_thread *thread);
+
+/* Of a program that has just been executed, or a process that has been forked from `former`. */
+void step_shield_on_exec(struct shield *shield);
+void step_shield_inherit(struct shield *shield, pid_t tid, const struct shield *former);
 
 /* ---- step_vdso.c ---- */
 

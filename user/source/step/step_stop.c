@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 
+#include "process/inject.h"
 #include "process/uprobe_page.h"
 #include "source/step/step_hide.h"
 #include "source/step/step_internal.h"
@@ -132,7 +133,7 @@ static int back_from_kernel(struct step *step, struct step_thread *thread, uint6
 	thread->syscall = -1;
 	step_unblock_trap(thread);
 	if (syscall_nr == SYS_rt_sigaction)
-		step_trap_action_changed(thread, &thread->process->trap_ignored);
+		step_shield_action_changed(thread);
 	if (syscall_nr == SYS_rt_sigreturn)
 		thread->traps_itself = step_has_trap_flag(thread);
 	if (syscall_nr == SYS_prctl)
@@ -177,7 +178,7 @@ int step_on_syscall_stop(struct step *step, struct step_thread *thread)
 	if (process)
 		return step_let_process_go(step, process);
 	if (!step->started || !thread->in_kernel || which != SYSCALL_EXIT ||
-	    step_is_restarted(step_syscall_result(thread)))
+	    call_is_restarted(step_syscall_result(thread)))
 		return 0;
 	/* A step would deliver what the target has blocked: it goes on at full speed up to its next system call. */
 	if (thread->trap_blocked && step_trap_is_pending(thread))

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All happens between two event stops (PTRACE_EVENT_STOP), which are where the kernel looks for signals: there it makes a call anew that it has interrupted,
+ * from the registers that it then finds. Every signal is blocked meanwhile, so that none is delivered; SIGSTOP, which cannot be blocked, is sent again.
+ *
+ *	event stop -> registers of the call -> its entry -> its exit -> event stop -> own registers
+ *
+ * The call's instruction is followed by code that sets mask and registers and jumps back to where the thread was. It runs only if nobody is left
+ * to do the same by ptrace.
+ *
+ * Single-stepping over the call was rejected: the kernel forces the step's SIGTRAP on the thread, and resets its action where that ignores it.
+ */
+#include "process/inject.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process/proc_status.h"
+
+/* The results are of include/linux/errno.h. */
+enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
+enum { EFLAGS_TF = 0x100, SYSCALL_LENGTH = 2, SYSCALL_STOP = SIGTRAP | 0x80, USER_CODE_64 = 0x33 };
+
+bool call_is_restarted(long result)
+{
+	return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
+}
+
+/* ---- the code ---- */
+
+struct code {
+	uint8_t bytes[INJECTION_BYTES];
+	size_t size;
+};
+
+static void put(struct code *code, const void *bytes, size_t size)
+{
+	memcpy(code->bytes + code->size, bytes, size);
+	code->size += size;
+}
+
+#define PUT(code, ...) put(code, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+static void put_address(struct code *code, uint64_t value)
+{
+	put(code, &value, sizeof(value));
+}
+
+/* Where the thread was, if the kernel does not get to make an interrupted call again. */
+static struct user_regs_struct before_call(const struct user_regs_struct *regs)
+{
+	struct user_regs_struct before = *regs;
+
+	if ((long)regs->orig_rax < 0 || !call_is_restarted((long)regs->rax))
+		return before;
+	before.rax = (long)regs->rax == -ERESTART_RESTARTBLOCK ? (unsigned long long)SYS_restart_syscall
+							       : regs->orig_rax;
+	before.rip -= SYSCALL_LENGTH;
+	return before;
+}
+
+/* None of these instructions changes flags or memory. */
+static void make_code(struct code *code, const struct injection *injection)
+{
+	const struct user_regs_struct regs = before_call(&injection->regs);
+
+	PUT(code, 0x0f, 0x05); /* syscall: the one that is wanted */
+	PUT(code, 0x48, 0xbe); /* mov $mask, %rsi */
+	put_address(code, injection->at + INJECTION_BYTES - sizeof(injection->mask));
+	PUT(code, 0xb8, SYS_rt_sigprocmask, 0, 0, 0);	  /* mov $SYS_rt_sigprocmask, %eax */
+	PUT(code, 0xbf, SIG_SETMASK, 0, 0, 0);		  /* mov $SIG_SETMASK, %edi */
+	PUT(code, 0xba, 0, 0, 0, 0);			  /* mov $0, %edx */
+	PUT(code, 0x41, 0xba, sizeof(uint64_t), 0, 0, 0); /* mov $8, %r10d */
+	PUT(code, 0x0f, 0x05);				  /* syscall */
+	PUT(code, 0x48, 0xb8);				  /* mov $own, %rax; and so on */
+	put_address(code, regs.rax);
+	PUT(code, 0x48, 0xb9);
+	put_address(code, regs.rcx);
+	PUT(code, 0x48, 0xba);
+	put_address(code, regs.rdx);
+	PUT(code, 0x48, 0xbe);
+	put_address(code, regs.rsi);
+	PUT(code, 0x48, 0xbf);
+	put_address(code, regs.rdi);
+	PUT(code, 0x49, 0xb8);
+	put_address(code, regs.r8);
+	PUT(code, 0x49, 0xb9);
+	put_address(code, regs.r9);
+	PUT(code, 0x49, 0xba);
+	put_address(code, regs.r10);
+	PUT(code, 0x49, 0xbb);
+	put_address(code, regs.r11);
+	PUT(code, 0xff, 0x25, 0, 0, 0, 0); /* jmp *0(%rip) */
+	put_address(code, regs.rip);
+	code->size = INJECTION_BYTES - sizeof(injection->mask);
+	put_address(code, injection->mask);
+}
+
+/* ---- the call ---- */
+
+/* Its next stop, or its end. A leader that ends before other threads of its process has no end that could be waited for. */
+static int next_stop(struct injection *injection)
+{
+	enum { QUICK = 1000 };
+	const struct timespec moment = {.tv_nsec = 100000};
+
+	for (int i = 0;; i++) {
+		pid_t tid = waitpid(injection->tid, &injection->status, __WALL | WNOHANG);
+
+		if (tid > 0)
+			break;
+		if ((tid < 0 && errno != EINTR) || (i > QUICK && proc_has_ended(injection->tid)))
+			return -ESRCH;
+		if (i > QUICK)
+			nanosleep(&moment, NULL);
+		else
+			sched_yield();
+	}
+	injection->ended = !WIFSTOPPED(injection->status);
+	return injection->ended ? -ESRCH : 0;
+}
+
+static void note_stop_signal(struct injection *injection)
+{
+	siginfo_t info = {0};
+
+	/* The kernel itself sends it for a probe of ours, which wants the thread in our hands. */
+	if (!ptrace(PTRACE_GETSIGINFO, injection->tid, NULL, &info) && info.si_code != SI_KERNEL)
+		injection->stop_sent = true;
+}
+
+/* Goes on to a system call's stop, or to an event stop. */
+static int go_to(struct injection *injection, bool call, int signal)
+{
+	for (;;) {
+		int err;
+
+		if (ptrace(call ? PTRACE_SYSCALL : PTRACE_CONT, injection->tid, NULL, (void *)(long)signal) &&
+		    errno != ESRCH)
+			return -errno;
+		err = next_stop(injection);
+		if (err)
+			return err;
+		signal = 0;
+		if (injection->status >> 16 == PTRACE_EVENT_STOP) {
+			injection->group_stop = WSTOPSIG(injection->status) != SIGTRAP;
+			if (!call)
+				return 0;
+		} else if (injection->status >> 16) {
+			continue;
+		} else if (WSTOPSIG(injection->status) == SYSCALL_STOP) {
+			if (call)
+				return 0;
+		} else if (WSTOPSIG(injection->status) == SIGSTOP) {
+			note_stop_signal(injection);
+		} else {
+			signal = WSTOPSIG(injection->status);
+		}
+	}
+}
+
+static int go_to_event_stop(struct injection *injection, int signal)
+{
+	ptrace(PTRACE_INTERRUPT, injection->tid, NULL, NULL);
+	return go_to(injection, false, signal);
+}
+
+/* Whether it is about to enter a system call. */
+static bool is_entering(pid_t tid)
+{
+	struct __ptrace_syscall_info info = {0};
+
+	return ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) > 0 &&
+	       info.op == PTRACE_SYSCALL_INFO_ENTRY;
+}
+
+/* The call is not made; the thread is before its instruction again. */
+static int step_back_from_call(struct injection *injection)
+{
+	struct user_regs_struct regs = injection->regs;
+	int err;
+
+	regs.orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETREGS, injection->tid, NULL, &regs);
+	err = go_to_event_stop(injection, 0);
+	injection->regs.rax = injection->regs.orig_rax;
+	injection->regs.orig_rax = (unsigned long long)-1;
+	injection->regs.rip -= SYSCALL_LENGTH;
+	return err;
+}
+
+int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int signal)
+{
+	struct code code = {0};
+	bool entering = is_entering(tid);
+	int err;
+
+	*injection = (struct injection){.tid = tid, .at = at};
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &injection->regs))
+		return -errno;
+	if (injection->regs.cs != USER_CODE_64)
+		return -ENOTSUP;
+	err = entering ? step_back_from_call(injection) : go_to_event_stop(injection, signal);
+	if (err)
+		return err;
+	if (!entering && ptrace(PTRACE_GETREGS, tid, NULL, &injection->regs))
+		return -errno;
+	if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(injection->mask), &injection->mask))
+		return -errno;
+	make_code(&code, injection);
+	return injection_write(tid, at, code.bytes, sizeof(code.bytes));
+}
+
+long injection_call(struct injection *injection, long number, const uint64_t args[static 6])
+{
+	const uint64_t all = ~(uint64_t)0;
+	struct user_regs_struct regs = injection->regs;
+	int err;
+
+	regs.orig_rax = (unsigned long long)-1;
+	regs.rax = (unsigned long long)number;
+	regs.rip = injection->at;
+	regs.eflags &= ~(unsigned long long)EFLAGS_TF;
+	regs.rdi = args[0];
+	regs.rsi = args[1];
+	regs.rdx = args[2];
+	regs.r10 = args[3];
+	regs.r8 = args[4];
+	regs.r9 = args[5];
+	if (ptrace(PTRACE_SETREGS, injection->tid, NULL, &regs))
+		return -errno;
+	/* The code that sets it back is certain to run from here on. */
+	ptrace(PTRACE_SETSIGMASK, injection->tid, (void *)sizeof(all), &all);
+	err = go_to(injection, true, 0);
+	if (!err) {
+		ptrace(PTRACE_INTERRUPT, injection->tid, NULL, NULL);
+		err = go_to(injection, false, 0);
+	}
+	if (err)
+		return err;
+	ptrace(PTRACE_GETREGS, injection->tid, NULL, &regs);
+	return (long)regs.rax;
+}
+
+void injection_end(const struct injection *injection)
+{
+	uint64_t pid;
+
+	if (injection->ended)
+		return;
+	ptrace(PTRACE_SETSIGMASK, injection->tid, (void *)sizeof(injection->mask), &injection->mask);
+	ptrace(PTRACE_SETREGS, injection->tid, NULL, &injection->regs);
+	if (injection->stop_sent && !proc_status_number(injection->tid, "Tgid", 10, &pid))
+		kill((pid_t)pid, SIGSTOP);
+	if (injection->group_stop)
+		ptrace(PTRACE_INTERRUPT, injection->tid, NULL, NULL);
+}
+
+int injection_write(pid_t tid, uint64_t to, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i += sizeof(long)) {
+		long word;
+
+		memcpy(&word, (const char *)bytes + i, sizeof(word));
+		if (ptrace(PTRACE_POKEDATA, tid, (void *)(to + i), (void *)word))
+			return -errno;
+	}
+	return 0;
+}
