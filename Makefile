@@ -36,7 +36,7 @@ LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lZydis -lcap -
 LAYERS := $(shell awk -F '[|`]' '/^\| [0-9]+ \| `/ { print $$2 + 0 ":" $$4 }' user/README.md | sort -t: -k1,1nr)
 MODULES := $(foreach layer,$(LAYERS),$(lastword $(subst :, ,$(layer))))
 module_srcs = $(sort $(wildcard user/$(1)/*.c))
-module_objs = $(patsubst %.c,$(BUILD)/%.o,$(call module_srcs,$(1)))
+module_objs = $(patsubst %.c,$(BUILD)/%.o,$(call module_srcs,$(1))) $(patsubst %.S,$(BUILD)/%.o,$(wildcard user/$(1)/*.S))
 LIBS := $(foreach m,$(MODULES),$(BUILD)/lib/$(m).a)
 USER_OBJS := $(foreach m,$(MODULES),$(call module_objs,$(m)))
 
@@ -91,6 +91,37 @@ $(BUILD)/libtrailcam-alloc.so: $(PRELOAD_OBJS)
 	$(say) LINK $@
 	$(Q)$(CC) -shared $(HARDEN_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS)
 
+# The runtime of translated programs: a flat file without libc, which the source has in it (user/translate/layout.h). Nothing of the build's
+# flags is for it: it has no stack protector, no vector registers, no variables.
+RUNTIME_OBJS := $(patsubst user/translate/%.c,$(BUILD)/user/translate/%.o,$(wildcard user/translate/*.c)) $(BUILD)/user/translate/code_insn.o \
+	$(BUILD)/user/translate/entry.o
+RUNTIME_CFLAGS := -std=gnu11 -O2 -g $(WARN) -ffreestanding -fPIE -fvisibility=hidden -mgeneral-regs-only -mno-red-zone -fno-stack-protector \
+	-fcf-protection=none -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns -fno-jump-tables -Iuser -MMD -MP
+$(BUILD)/user/translate/%.o: user/translate/%.c
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(RUNTIME_CFLAGS) -c -o $@ $<
+
+$(BUILD)/user/translate/code_insn.o: user/decode/code_insn.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(RUNTIME_CFLAGS) -c -o $@ $<
+
+$(BUILD)/user/translate/entry.o: user/translate/entry.S user/translate/layout.h
+	$(say) AS $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) -Iuser -c -o $@ $<
+
+$(BUILD)/user/translate/runtime.bin: user/translate/runtime.ld $(RUNTIME_OBJS)
+	$(say) LINK $@
+	$(Q)ld -T $< -o $(@:.bin=.elf) $(RUNTIME_OBJS)
+	$(Q)objcopy -O binary $(@:.bin=.elf) $@
+
+$(BUILD)/user/source/translate/runtime_file.o: user/source/translate/runtime_file.S $(BUILD)/user/translate/runtime.bin
+	$(say) AS $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) -Wa,-I$(BUILD) -c -o $@ $<
+
 # The viewer's page is in the program, and the flame graph's.
 $(BUILD)/user/output/html.o: $(wildcard user/output/viewer/*)
 $(BUILD)/user/heap/flamegraph.o: user/heap/flamegraph.html
@@ -131,4 +162,4 @@ PACKAGES := gcc make clang llvm bpftool libbpf-dev libipt-dev libelf-dev libdw-d
 	libiberty-dev libcap-dev libyajl-dev libcmocka-dev linux-perf clang-format
 C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
--include $(USER_OBJS:.o=.d) $(PRELOAD_OBJS:.o=.d)
+-include $(USER_OBJS:.o=.d) $(PRELOAD_OBJS:.o=.d) $(RUNTIME_OBJS:.o=.d)

@@ -93,6 +93,7 @@ struct cursor {
 	size_t size, at;
 	bool is_64, has_66, has_67, has_lock, rex_w, has_rex;
 	uint8_t repeat; /* f2 or f3, the last of them */
+	uint8_t modrm;	/* where it stands */
 };
 
 /* ModRM, SIB and displacement with 32- or 64-bit addresses. 0: too few bytes */
@@ -127,6 +128,7 @@ static bool skip_operands(struct cursor *cursor, unsigned int follows)
 	if (follows & M) {
 		size_t len = modrm_len(cursor);
 
+		cursor->modrm = (uint8_t)cursor->at;
 		/* 16-bit addresses have another ModRM. */
 		if (!len || (cursor->has_67 && !cursor->is_64))
 			return false;
@@ -406,6 +408,7 @@ void code_insn_decode(struct code_insn *ret_insn, const uint8_t *bytes, size_t s
 	if (!skip_opcode(&cursor) || cursor.at > cursor.size)
 		return;
 	insn.len = (uint8_t)cursor.at;
+	insn.modrm = cursor.modrm;
 	if (insn.kind != BRANCH_NONE)
 		describe_branch(&insn, bytes, opcode);
 	*ret_insn = insn;

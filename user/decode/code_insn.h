@@ -12,12 +12,13 @@
 enum { CODE_INSN_MAX = 15 };
 
 struct code_insn {
-	uint8_t len;  /* with prefixes; 0: not known */
-	uint8_t kind; /* enum branch_kind; BRANCH_NONE: control goes on behind it */
-	bool direct;  /* an unconditional jump or call to `rel`: it takes no trace */
-	bool is_odd;  /* a branch whose way only a full decoder knows: rel is not given */
-	bool is_near; /* a near call, jump or return: what a return stack holds */
-	int32_t rel;  /* of direct and conditional branches: from the end of the instruction */
+	uint8_t len;   /* with prefixes; 0: not known */
+	uint8_t kind;  /* enum branch_kind; BRANCH_NONE: control goes on behind it */
+	bool direct;   /* an unconditional jump or call to `rel`: it takes no trace */
+	bool is_odd;   /* a branch whose way only a full decoder knows: rel is not given */
+	bool is_near;  /* a near call, jump or return: what a return stack holds */
+	uint8_t modrm; /* where the ModRM byte stands; 0: there is none */
+	int32_t rel;   /* of direct and conditional branches: from the end of the instruction */
 };
 
 /*

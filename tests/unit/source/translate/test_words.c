@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Words of a ring give the packets that the encoder writes when it is told of the same branches one by one. */
+#include "assertions.h"
+
+#include <string.h>
+
+#include "source/translate/words.h"
+
+enum { RING = 65536 };
+
+/*
+ *	1000: two conditional jumps, the second one back to 1000; goes on at 1040
+ *	1040: system call, goes on at 1050
+ *	1050: indirect branch
+ */
+static const struct block blocks[] = {
+	{.guest = 0x1000,
+	 .guest_end = 0x1040,
+	 .next = 0x1040,
+	 .first_site = 0,
+	 .site_cnt = 3,
+	 .cond_cnt = 2,
+	 .end = BLOCK_GOES_ON},
+	{.guest = 0x1040,
+	 .guest_end = 0x1050,
+	 .next = 0x1050,
+	 .first_site = 3,
+	 .site_cnt = 1,
+	 .end = BLOCK_SYSCALL},
+	{.guest = 0x1050, .guest_end = 0x1060, .first_site = 4, .end = BLOCK_INDIRECT},
+};
+static const struct site sites[] = {
+	{.from = 0x1010, .to = 0x1050, .conds_before = 0},
+	{.from = 0x1020, .to = 0x1000, .conds_before = 1},
+	{.to = 0x1040, .conds_before = 2},
+	{.to = 0x1050, .block = 1},
+};
+static const struct tsc_clock tsc_clock = {.tsc = 5000, .ns = 1000000, .ns_per_tick = 1};
+
+struct fixture {
+	struct trace_params params;
+	struct arena *arena;
+	int slot;
+	struct encoder ours, expected;
+};
+
+static void fixture_init(struct fixture *fixture)
+{
+	struct shared *all;
+
+	*fixture = (struct fixture){.params = encoder_default_params()};
+	assert_ok(arena_new(&fixture->arena));
+	fixture->slot = arena_take_slot(fixture->arena, 1, 1);
+	assert_int_equal(fixture->slot, 0);
+	memcpy(fixture->arena->bytes + ARENA_BLOCKS, blocks, sizeof(blocks));
+	memcpy(fixture->arena->bytes + ARENA_SITES, sites, sizeof(sites));
+	all = (struct shared *)fixture->arena->bytes;
+	all->block_cnt = 3;
+	all->site_cnt = 4;
+	assert_ok(encoder_init(&fixture->ours, &fixture->params, RING));
+	assert_ok(encoder_init(&fixture->expected, &fixture->params, RING));
+}
+
+static void word(const struct fixture *fixture, uint32_t value)
+{
+	struct context *context = arena_context(fixture->arena, fixture->slot);
+
+	memcpy((uint8_t *)context + SLOT_RING_END + context->pos, &value, sizeof(value));
+	context->pos += 4;
+	if (context->pos)
+		return;
+	context->pos = -RING_SIZE;
+	context->lapped = 1;
+}
+
+/* What the ring holds is what `expected` was told; releases all. */
+static void check(struct fixture *fixture)
+{
+	assert_ok(words_encode(fixture->arena, fixture->slot, &tsc_clock, &fixture->ours));
+	encoder_flush(&fixture->ours);
+	encoder_flush(&fixture->expected);
+	assert_int_equal(fixture->ours.ring.head, fixture->expected.ring.head);
+	assert_memory_equal(fixture->ours.ring.bytes, fixture->expected.ring.bytes, fixture->ours.ring.head);
+	encoder_release(&fixture->ours);
+	encoder_release(&fixture->expected);
+	arena_free(fixture->arena);
+}
+
+static void taken_and_passed(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	word(&fixture, 1);
+	word(&fixture, 0);
+	word(&fixture, BLOCK_WORD | 0);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	encoder_indirect(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	check(&fixture);
+}
+
+static void system_call_behind_a_block(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 70, RING_BEFORE);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 90, RING_AFTER);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t + 70, false);
+	encoder_conditional(&fixture.expected, t + 70, false);
+	encoder_disable(&fixture.expected, t + 70);
+	encoder_enable(&fixture.expected, t + 90, 0x1050);
+	encoder_boundary(&fixture.expected, t + 90, 0x1050);
+	check(&fixture);
+}
+
+/* A handler is entered before the second jump, and left to another place. */
+static void interrupted(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, 0x1020, RING_STOP);
+	arena_append(fixture.arena, fixture.slot, 0x1050, RING_GO);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_disable_async(&fixture.expected, t, 0x1020);
+	encoder_enable(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	check(&fixture);
+}
+
+/* The oldest words are gone; what is left begins in the middle of a time. */
+static void overwritten(void **state)
+{
+	enum { WORDS = RING_SIZE / 4 };
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	for (int i = 0; i < WORDS - 2; i++)
+		word(&fixture, i < 100 ? 0x77777777 : 1);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc, RING_BEFORE);
+	for (int i = 0; i < WORDS - 3; i++)
+		arena_append(fixture.arena, fixture.slot, tsc_clock.tsc, RING_AFTER);
+	word(&fixture, 1);
+	word(&fixture, 1);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	check(&fixture);
+}
+
+static void all_slots_taken(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_init(&fixture);
+	for (int i = 1; i < SLOTS_MAX; i++)
+		assert_int_equal(arena_take_slot(fixture.arena, 1, 1 + i), i);
+	assert_int_equal(arena_take_slot(fixture.arena, 1, 999), -1);
+	arena_leave_slot(fixture.arena, 7);
+	assert_int_equal(arena_take_slot(fixture.arena, 1, 999), 7);
+	check(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(taken_and_passed), cmocka_unit_test(system_call_behind_a_block),
+		cmocka_unit_test(interrupted),	    cmocka_unit_test(overwritten),
+		cmocka_unit_test(all_slots_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

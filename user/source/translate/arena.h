@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The memory that a translated program and we share (translate/layout.h), seen from here. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "translate/layout.h"
+
+enum { ARENA_SIZE = ARENA_SLOTS + SLOTS_MAX * SLOT_SIZE };
+
+struct arena {
+	int fd;
+	uint8_t *bytes;
+	uint32_t
+		*by_guest; /* numbers of blocks (+ 1) by guest address, open addressing; NULL: not made yet */
+	size_t by_guest_size;
+	uint32_t *by_host; /* numbers of blocks in order of host address */
+	uint32_t by_guest_cnt, by_host_cnt;
+};
+
+/* With the runtime in it, and no slot taken. 0, or -errno with a sentence. */
+int arena_new(struct arena **ret_arena);
+void arena_free(struct arena *arena);
+
+DEFINE_CLEANUP(struct arena *, arena_free)
+
+/* A slot for a thread, ready to run; its number, or -1: there are no more. */
+int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid);
+void arena_leave_slot(struct arena *arena, int slot);
+
+struct context *arena_context(const struct arena *arena, int slot);
+const struct shared *arena_shared(const struct arena *arena);
+const struct runtime_header *arena_header(const struct arena *arena);
+const struct block *arena_block(const struct arena *arena, uint32_t number);
+const struct site *arena_site(const struct arena *arena, uint32_t number);
+
+/* Appends to the ring of a slot whose thread stands still: RING_STOP or RING_GO. */
+void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag);
+
+/* The block that begins at the guest address, or NULL. */
+const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t generation);
+
+/* Whether the address lies in memory of the runtime's, cache or arena. */
+bool arena_is_ours(const struct arena *arena, uint64_t addr);
+
+/*
+ * Whose instruction the host address belongs to. False: nobody's (it lies in a stub, or in the runtime). *ret_exact: it is that instruction's first.
+ */
+bool arena_guest(struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ *	words	... [site 7] [low] [high] [RING_BEFORE] [low] [high] [RING_AFTER] [block 12] ...
+ *
+ * What two words mean that are no numbers is known from the third: so the ring is split into entries from its end, then they are told in their order. The first
+ * one says where control was; what came before it, of the branch before, was overwritten.
+ */
+#include "source/translate/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+#define ADDRESS 0xffffffffffffull
+
+struct entry {
+	uint32_t word;
+	uint64_t value;
+};
+
+struct entries {
+	struct entry *items;
+	size_t cnt, cap;
+};
+
+static void entries_release(struct entries *entries)
+{
+	free(entries->items);
+}
+
+/* Reads a ring backwards. */
+struct reader {
+	const uint8_t *end; /* of the ring */
+	int64_t at;	    /* behind the next word */
+	size_t left;	    /* words */
+};
+
+static uint32_t previous(struct reader *reader)
+{
+	uint32_t word;
+
+	if (reader->at == -RING_SIZE)
+		reader->at = 0;
+	reader->at -= (int64_t)sizeof(word);
+	reader->left--;
+	memcpy(&word, reader->end + reader->at, sizeof(word));
+	return word;
+}
+
+/* Newest first. */
+static int split(const struct context *context, struct entries *entries)
+{
+	struct reader reader = {
+		.end = (const uint8_t *)context + SLOT_RING_END,
+		.at = context->pos,
+		.left = (size_t)(context->lapped ? RING_SIZE : context->pos + RING_SIZE) / sizeof(uint32_t),
+	};
+
+	while (reader.left) {
+		struct entry entry = {.word = previous(&reader)};
+		int err;
+
+		if (entry.word >= RING_TAG) {
+			if (reader.left < 2)
+				break;
+			entry.value = (uint64_t)previous(&reader) << 32;
+			entry.value |= previous(&reader);
+		}
+		err = ARRAY_PUSH(entries->items, entries->cnt, entries->cap, entry);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+struct walk {
+	struct arena *arena;
+	struct encoder *encoder;
+	const struct tsc_clock *clock;
+	uint64_t ns;
+	uint64_t ip;		   /* where control was at the last word ... */
+	const struct block *block; /* ... the block there, once it is looked for ... */
+	uint32_t conds;		   /* ... and how many conditional jumps of it were passed */
+	uint32_t generation;	   /* of that block, as far as is known */
+	uint64_t next;		   /* where a system call goes on */
+};
+
+/* Control is at the beginning of the block. */
+static void enter(struct walk *walk, const struct block *block)
+{
+	walk->block = block;
+	walk->conds = 0;
+}
+
+static void pass(struct walk *walk, uint32_t conds)
+{
+	for (; walk->conds < conds; walk->conds++)
+		encoder_conditional(walk->encoder, walk->ns, false);
+}
+
+/* To the end of the block, and beyond it where no word would tell. False: that is not known. */
+static bool go_on(struct walk *walk)
+{
+	if (!walk->block || walk->block->end != BLOCK_GOES_ON)
+		return false;
+	pass(walk, walk->block->cond_cnt);
+	enter(walk, arena_block_at(walk->arena, walk->block->next, walk->generation));
+	return walk->block;
+}
+
+/* The next word tells of the generation. */
+static void look(struct walk *walk, uint32_t generation)
+{
+	walk->generation = generation;
+	enter(walk, arena_block_at(walk->arena, walk->ip, generation));
+}
+
+/* The ring and the blocks do not fit together. */
+static void lose(struct walk *walk, uint64_t ip)
+{
+	encoder_overflow(walk->encoder, walk->ns, ip);
+}
+
+/* Which block stands there is asked only with the next word, which may know of another generation. */
+static void arrive(struct walk *walk, uint64_t ip)
+{
+	enter(walk, NULL);
+	walk->ip = ip;
+	if (walk->encoder->enabled)
+		encoder_boundary(walk->encoder, walk->ns, ip);
+}
+
+static void on_site(struct walk *walk, const struct site *site)
+{
+	const struct block *block = arena_block(walk->arena, site->block);
+
+	if (!walk->encoder->enabled) {
+		encoder_enable(walk->encoder, walk->ns, site->to);
+		arrive(walk, site->to);
+		return;
+	}
+	look(walk, block->generation);
+	while (walk->block && walk->block->guest != block->guest)
+		if (!go_on(walk))
+			break;
+	if (!walk->block || walk->block->guest != block->guest) {
+		lose(walk, site->to);
+		arrive(walk, site->to);
+		return;
+	}
+	pass(walk, site->conds_before);
+	if (site->conds_before < block->cond_cnt)
+		encoder_conditional(walk->encoder, walk->ns, true);
+	arrive(walk, site->to);
+}
+
+/* To a block's end of that kind. */
+static bool find_end(struct walk *walk, enum block_end end)
+{
+	while (walk->block && walk->block->end != end)
+		if (!go_on(walk))
+			return false;
+	if (!walk->block)
+		return false;
+	pass(walk, walk->block->cond_cnt);
+	return true;
+}
+
+static void on_block(struct walk *walk, const struct block *block)
+{
+	look(walk, block->generation);
+	if (!walk->encoder->enabled)
+		encoder_enable(walk->encoder, walk->ns, block->guest);
+	else if (find_end(walk, BLOCK_INDIRECT))
+		encoder_indirect(walk->encoder, walk->ns, block->guest);
+	else
+		lose(walk, block->guest);
+	arrive(walk, block->guest);
+}
+
+static void set_time(struct walk *walk, uint64_t tsc)
+{
+	double ticks = (double)(int64_t)(tsc - walk->clock->tsc);
+	uint64_t ns = walk->clock->ns + (uint64_t)(int64_t)(ticks * walk->clock->ns_per_tick);
+
+	walk->ns = ns > walk->ns ? ns : walk->ns;
+}
+
+static void before_syscall(struct walk *walk)
+{
+	if (!walk->encoder->enabled)
+		return;
+	look(walk, walk->generation);
+	if (!find_end(walk, BLOCK_SYSCALL)) {
+		lose(walk, 0);
+		walk->next = 0;
+		return;
+	}
+	walk->next = walk->block->next;
+	encoder_disable(walk->encoder, walk->ns);
+}
+
+static void go(struct walk *walk, uint64_t ip)
+{
+	walk->next = 0;
+	if (walk->encoder->enabled)
+		return;
+	encoder_enable(walk->encoder, walk->ns, ip);
+	arrive(walk, ip);
+}
+
+static uint32_t conds_before(const struct walk *walk, const struct block *block, uint64_t ip)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; i < block->cond_cnt; i++)
+		cnt += arena_site(walk->arena, block->first_site + i)->from < ip;
+	return cnt;
+}
+
+static bool is_in(const struct block *block, uint64_t ip)
+{
+	return ip >= block->guest && ip < block->guest_end;
+}
+
+static bool is_behind_break(const struct block *block, uint64_t ip)
+{
+	return block->end == BLOCK_BREAK && ip == block->next;
+}
+
+static void stop(struct walk *walk, uint64_t ip)
+{
+	walk->next = 0;
+	if (!walk->encoder->enabled)
+		return;
+	look(walk, walk->generation);
+	while (walk->block && !is_in(walk->block, ip) && !is_behind_break(walk->block, ip))
+		if (!go_on(walk))
+			break;
+	if (walk->block && is_behind_break(walk->block, ip)) {
+		pass(walk, walk->block->cond_cnt);
+		encoder_disable(walk->encoder, walk->ns);
+		return;
+	}
+	if (walk->block && is_in(walk->block, ip))
+		pass(walk, conds_before(walk, walk->block, ip));
+	encoder_disable_async(walk->encoder, walk->ns, ip);
+}
+
+static void leave(struct walk *walk, uint64_t ip)
+{
+	if (!walk->encoder->enabled)
+		return;
+	look(walk, walk->generation);
+	if (find_end(walk, BLOCK_INDIRECT))
+		encoder_disable_at(walk->encoder, walk->ns, ip);
+	else
+		encoder_disable_async(walk->encoder, walk->ns, ip);
+}
+
+static void tell(struct walk *walk, const struct entry *entry)
+{
+	switch (entry->word) {
+	case RING_BEFORE:
+		set_time(walk, entry->value);
+		before_syscall(walk);
+		break;
+	case RING_AFTER:
+		set_time(walk, entry->value);
+		if (walk->next)
+			go(walk, walk->next);
+		break;
+	case RING_STOP:
+		stop(walk, entry->value);
+		break;
+	case RING_GO:
+		walk->generation = (uint32_t)(entry->value >> 48);
+		go(walk, entry->value & ADDRESS);
+		break;
+	case RING_LEAVE:
+		leave(walk, entry->value);
+		break;
+	default:
+		if (entry->word & BLOCK_WORD)
+			on_block(walk, arena_block(walk->arena, entry->word & ~(uint32_t)BLOCK_WORD));
+		else
+			on_site(walk, arena_site(walk->arena, entry->word));
+		break;
+	}
+}
+
+int words_encode(struct arena *arena, int slot, const struct tsc_clock *clock, struct encoder *encoder)
+{
+	CLEANUP(entries_release) struct entries entries = {0};
+	struct context *context = arena_context(arena, slot);
+	struct walk walk = {.arena = arena, .encoder = encoder, .clock = clock, .ns = clock->ns};
+	int err = split(context, &entries);
+
+	if (err)
+		return err;
+	for (size_t i = entries.cnt; i--;)
+		tell(&walk, &entries.items[i]);
+	context->pos = -RING_SIZE;
+	context->lapped = 0;
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The words of a ring (translate/layout.h) as Intel PT packets. A word says that one branch was taken; the blocks say which conditional jumps were passed on the
+ * way there.
+ */
+#pragma once
+
+#include "source/encoder.h"
+#include "source/translate/arena.h"
+
+/* TSC to nanoseconds of CLOCK_MONOTONIC, from two moments. */
+struct tsc_clock {
+	uint64_t tsc, ns;
+	double ns_per_tick;
+};
+
+/* Writes what the ring of the slot holds, whose thread stands still or is gone, and empties it. 0 or -ENOMEM. */
+int words_encode(struct arena *arena, int slot, const struct tsc_clock *clock, struct encoder *encoder);

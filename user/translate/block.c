@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One block of the program is copied into the cache, up to the first jump that is always taken: conditional jumps that are not taken cost nothing. Instructions
+ * stay as they are, but for addresses relative to rip.
+ *
+ *	guest			host
+ *	jcc T			jcc stub	...	stub: word, jmp T
+ *	jmp T, backward		word, jmp T
+ *	call T, backward	push the guest's return address, word, jmp T
+ *	jmp, call T, forward	the same without the word
+ *	ret, jmp r, call r	target to rcx, jmp gs:[targets + cx * 8]	...	entry of T: is it T? word, T
+ *	syscall			to the gate
+ */
+#include "decode/code_insn.h"
+#include "model/branch.h"
+#include "translate/emit.h"
+#include "translate/runtime.h"
+
+enum { INSNS_MAX = 48, STUBS_REACH = 110 };
+
+/* A block under construction. */
+struct builder {
+	struct emitter emitter;
+	struct block *block;
+	uint64_t region;    /* start of the region: what is not linked goes there */
+	uint64_t pc;	    /* guest address of the instruction at hand */
+	const uint8_t *raw; /* its bytes */
+	struct code_insn insn;
+	uint8_t opcode;		    /* offset of its opcode, behind prefixes */
+	uint8_t rex;		    /* 0: none */
+	uint8_t segment, is_narrow; /* prefixes: 64 or 65, or 0; 67 */
+	uint32_t stubs[INSNS_MAX];  /* sites of conditional jumps ... */
+	uint8_t *jumps[INSNS_MAX];  /* ... and the displacements that are to lead to their stubs */
+	unsigned int stub_cnt;
+	bool done;
+};
+
+static void read_prefixes(struct builder *builder)
+{
+	builder->rex = builder->segment = builder->is_narrow = 0;
+	for (unsigned int i = 0; i < builder->insn.len; i++) {
+		uint8_t byte = builder->raw[i];
+
+		builder->opcode = (uint8_t)i;
+		if ((byte & 0xf0) == 0x40) {
+			builder->rex = byte;
+			builder->opcode++;
+			return;
+		}
+		if (byte == 0x64 || byte == 0x65)
+			builder->segment = byte;
+		else if (byte == 0x67)
+			builder->is_narrow = 1;
+		else if (byte != 0x66 && byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26 &&
+			 byte != 0xf0 && byte != 0xf2 && byte != 0xf3)
+			return;
+	}
+}
+
+static uint64_t behind(const struct builder *builder)
+{
+	return builder->pc + builder->insn.len;
+}
+
+static uint64_t target_of(const struct builder *builder)
+{
+	return behind(builder) + (uint64_t)(int64_t)builder->insn.rel;
+}
+
+/* ---- sites ---- */
+
+/* NULL: there is no room for more. */
+static struct site *new_site(struct builder *builder, uint64_t from, uint64_t to)
+{
+	struct site *site = site_at(shared()->site_cnt++);
+
+	*site = (struct site){.from = from,
+			      .to = to,
+			      .block = (uint32_t)(builder->block - block_at(0)),
+			      .conds_before = builder->block->cond_cnt};
+	builder->block->site_cnt++;
+	return site;
+}
+
+void site_link(struct site *site, const struct block *block)
+{
+	int64_t away = (int64_t)(block->host - (site->jump + 4));
+
+	if (away == (int32_t)away)
+		__atomic_store_n((uint32_t *)site->jump, (uint32_t)(int32_t)away, __ATOMIC_RELEASE);
+}
+
+static void link_if_known(struct site *site)
+{
+	const struct block *block = cache_find(site->to);
+
+	if (block)
+		site_link(site, block);
+}
+
+/* The site's word and its jump; rcx has been saved. */
+static void emit_branch(struct builder *builder, struct site *site)
+{
+	struct emitter *emitter = &builder->emitter;
+	uint8_t *wrap = emit_word(emitter, (uint32_t)(site - site_at(0)));
+
+	emit_load(emitter, HOST_RCX, CTX_RCX);
+	site->jump = (uintptr_t)emit_jump(emitter, builder->region);
+	if (!emitter->wrap || wrap - emitter->wrap > STUBS_REACH) {
+		emitter->wrap = emitter->at;
+		emit_leave(emitter, CTX_WRAP);
+	}
+	*wrap = (uint8_t)(emitter->wrap - (wrap + 1));
+	link_if_known(site);
+}
+
+/* A jump that makes no word. */
+static void emit_on(struct builder *builder, struct site *site)
+{
+	struct emitter *emitter = &builder->emitter;
+	uint8_t *jump = emit_jump(emitter, 0);
+	uint32_t away = distance(jump, (uintptr_t)emitter->at);
+
+	__builtin_memcpy(jump, &away, sizeof(away));
+	site->jump = (uintptr_t)jump;
+	emit_save(emitter, HOST_RCX, CTX_RCX);
+	emit_8(emitter, 0xb9); /* mov ecx, */
+	emit_32(emitter, (uint32_t)(site - site_at(0)));
+	emit_leave(emitter, CTX_LINK_ON);
+	link_if_known(site);
+}
+
+static void end(struct builder *builder, enum block_end how, uint64_t next)
+{
+	builder->block->end = (uint16_t)how;
+	builder->block->next = next;
+	builder->done = true;
+}
+
+static void go_on(struct builder *builder, uint64_t to)
+{
+	end(builder, BLOCK_GOES_ON, to);
+	emit_on(builder, new_site(builder, 0, to));
+}
+
+/* ---- instructions ---- */
+
+static bool fits(int64_t value)
+{
+	return value == (int32_t)value;
+}
+
+/* A copy, at another address. */
+static enum give_back copy(struct builder *builder)
+{
+	struct emitter *emitter = &builder->emitter;
+	const struct code_insn *insn = &builder->insn;
+	const uint8_t *raw = builder->raw;
+	int32_t displacement;
+	int64_t moved;
+
+	if (!insn->modrm || (raw[insn->modrm] & 0xc7) != 5) {
+		emit_bytes(emitter, raw, insn->len);
+		return GIVE_NOTHING;
+	}
+	if (builder->is_narrow)
+		return GIVE_UNKNOWN;
+	__builtin_memcpy(&displacement, raw + insn->modrm + 1, sizeof(displacement));
+	moved = (int64_t)(behind(builder) + (uint64_t)(int64_t)displacement -
+			  ((uintptr_t)emitter->at + insn->len));
+	if (!fits(moved))
+		return GIVE_REACH;
+	emit_bytes(emitter, raw, insn->len);
+	displacement = (int32_t)moved;
+	__builtin_memcpy(emitter->at - insn->len + insn->modrm + 1, &displacement, sizeof(displacement));
+	return GIVE_NOTHING;
+}
+
+static enum give_back translate_cond(struct builder *builder)
+{
+	struct emitter *emitter = &builder->emitter;
+	uint8_t opcode = builder->raw[builder->opcode];
+	struct site *site = new_site(builder, builder->pc, target_of(builder));
+
+	if ((opcode & 0xfc) == 0xe0) {
+		/* loop, jrcxz: +2 over a jump over the jump to the stub */
+		if (builder->is_narrow)
+			emit_8(emitter, 0x67);
+		EMIT(emitter, opcode, 2, 0xeb, 5, 0xe9);
+	} else {
+		uint8_t condition = opcode == 0x0f ? builder->raw[builder->opcode + 1] : opcode;
+
+		EMIT(emitter, 0x0f, 0x80 | (condition & 0xf));
+	}
+	builder->stubs[builder->stub_cnt] = (uint32_t)(site - site_at(0));
+	builder->jumps[builder->stub_cnt++] = emitter->at;
+	emit_32(emitter, 0);
+	builder->block->cond_cnt++;
+	return GIVE_NOTHING;
+}
+
+static void emit_push(struct builder *builder, enum register_number reg)
+{
+	emit_constant(&builder->emitter, reg, behind(builder));
+	emit_8(&builder->emitter, 0x50 | (uint8_t)reg);
+}
+
+/* call, jmp */
+static enum give_back translate_direct(struct builder *builder)
+{
+	struct emitter *emitter = &builder->emitter;
+	bool is_call = builder->insn.kind == BRANCH_CALL;
+	uint64_t to = target_of(builder);
+
+	if (is_call || to <= builder->pc)
+		emit_save(emitter, HOST_RCX, CTX_RCX);
+	if (is_call)
+		emit_push(builder, HOST_RCX);
+	if (to <= builder->pc) {
+		end(builder, BLOCK_BRANCHES, 0);
+		emit_branch(builder, new_site(builder, builder->pc, to));
+		return GIVE_NOTHING;
+	}
+	if (is_call)
+		emit_load(emitter, HOST_RCX, CTX_RCX);
+	end(builder, BLOCK_GOES_ON, to);
+	emit_on(builder, new_site(builder, builder->pc, to));
+	return GIVE_NOTHING;
+}
+
+/* rcx and rax are saved, rcx is the target: to its entry. */
+static void emit_look_up(struct builder *builder)
+{
+	struct emitter *emitter = &builder->emitter;
+
+	EMIT(emitter, 0x0f, 0xb7, 0xc1);       /* movzx eax, cx */
+	EMIT(emitter, 0x65, 0xff, 0x24, 0xc5); /* jmp gs:[rax * 8 + SLOT_TARGETS] */
+	emit_32(emitter, SLOT_TARGETS);
+	end(builder, BLOCK_INDIRECT, 0);
+}
+
+static void emit_saves(struct builder *builder)
+{
+	emit_save(&builder->emitter, HOST_RCX, CTX_RCX);
+	emit_save(&builder->emitter, HOST_RAX, CTX_RAX);
+}
+
+static enum give_back translate_return(struct builder *builder)
+{
+	struct emitter *emitter = &builder->emitter;
+	const uint8_t *opcode = builder->raw + builder->opcode;
+
+	emit_saves(builder);
+	emit_8(emitter, 0x59); /* pop rcx */
+	if (*opcode == 0xc2) {
+		EMIT(emitter, 0x48, 0x8d, 0xa4, 0x24, opcode[1], opcode[2], 0,
+		     0); /* lea rsp, [rsp + imm16] */
+	}
+	emit_look_up(builder);
+	return GIVE_NOTHING;
+}
+
+/* call, jmp through a register or memory: mov rcx, what it has */
+static enum give_back translate_indirect(struct builder *builder)
+{
+	struct emitter *emitter = &builder->emitter;
+	const uint8_t *raw = builder->raw;
+	unsigned int modrm = builder->insn.modrm;
+	uint8_t rex = 0x48 | (builder->rex & 0x3);
+	bool is_relative = (raw[modrm] & 0xc7) == 5;
+
+	emit_saves(builder);
+	if (builder->segment)
+		emit_8(emitter, builder->segment);
+	if (builder->is_narrow)
+		emit_8(emitter, 0x67);
+	EMIT(emitter, rex, 0x8b, (raw[modrm] & 0xc7) | HOST_RCX << 3);
+	emit_bytes(emitter, raw + modrm + 1, builder->insn.len - modrm - 1);
+	if (is_relative) {
+		int32_t displacement;
+		int64_t moved;
+
+		__builtin_memcpy(&displacement, raw + modrm + 1, sizeof(displacement));
+		moved = (int64_t)(behind(builder) + (uint64_t)(int64_t)displacement - (uintptr_t)emitter->at);
+		if (!fits(moved) || builder->is_narrow)
+			return GIVE_REACH;
+		displacement = (int32_t)moved;
+		__builtin_memcpy(emitter->at - 4, &displacement, sizeof(displacement));
+	}
+	if (builder->insn.kind == BRANCH_CALL)
+		emit_push(builder, HOST_RAX);
+	emit_look_up(builder);
+	return GIVE_NOTHING;
+}
+
+/* Behind it the cache goes on as after a jump. */
+static enum give_back translate_syscall(struct builder *builder)
+{
+	struct emitter *emitter = &builder->emitter;
+	uint8_t *resume;
+	uint32_t away;
+
+	emit_constant(emitter, HOST_RCX, behind(builder));
+	EMIT(emitter, 0x4c, 0x8d, 0x1d); /* lea r11, [rip + ...] */
+	resume = emitter->at;
+	emit_32(emitter, 0);
+	emit_leave(emitter, CTX_GATE);
+	away = distance(resume, (uintptr_t)emitter->at);
+	__builtin_memcpy(resume, &away, sizeof(away));
+	end(builder, BLOCK_SYSCALL, behind(builder));
+	emit_on(builder, new_site(builder, 0, behind(builder)));
+	return GIVE_NOTHING;
+}
+
+/* The program's own: it raises a signal, as if it stood where it stands. */
+static enum give_back translate_break(struct builder *builder)
+{
+	emit_bytes(&builder->emitter, builder->raw, builder->insn.len);
+	end(builder, BLOCK_BREAK, behind(builder));
+	emit_on(builder, new_site(builder, 0, behind(builder)));
+	return GIVE_NOTHING;
+}
+
+/* What reads or writes gs, or jumps where copies cannot. */
+static bool is_foreign(const struct builder *builder)
+{
+	const uint8_t *opcode = builder->raw + builder->opcode;
+	uint8_t next = builder->opcode + 1u < builder->insn.len ? opcode[1] : 0;
+
+	if (builder->segment == 0x65)
+		return true;
+	if (opcode[0] == 0x8e && (next & 0x38) == 0x28) /* mov gs, */
+		return true;
+	if (opcode[0] == 0xc7 && next == 0xf8) /* xbegin */
+		return true;
+	if (opcode[0] != 0x0f || builder->insn.len < builder->opcode + 3u)
+		return opcode[0] == 0x0f && (next == 0xa9 || next == 0x05 || next == 0xa1); /* pop gs, fs */
+	if (next == 0xb5)								    /* lgs */
+		return true;
+	/* rdgsbase, wrgsbase */
+	return next == 0xae && builder->raw[0] == 0xf3 && (opcode[2] & 0xe8) == 0xc8;
+}
+
+static enum give_back translate_insn(struct builder *builder)
+{
+	const uint8_t *opcode = builder->raw + builder->opcode;
+	const struct code_insn *insn = &builder->insn;
+
+	if (insn->kind == BRANCH_SYSCALL) {
+		if (opcode[0] == 0x0f && opcode[1] == 0x05)
+			return translate_syscall(builder);
+		return opcode[0] == 0xcc || (opcode[0] == 0xcd && opcode[1] == 3) ? translate_break(builder)
+										  : GIVE_UNKNOWN;
+	}
+	if (insn->is_odd || is_foreign(builder))
+		return GIVE_UNKNOWN;
+	switch (insn->kind) {
+	case BRANCH_NONE:
+		return copy(builder);
+	case BRANCH_COND:
+		return translate_cond(builder);
+	case BRANCH_JUMP:
+	case BRANCH_CALL:
+		if (!insn->is_near)
+			return GIVE_UNKNOWN;
+		return insn->direct ? translate_direct(builder) : translate_indirect(builder);
+	case BRANCH_RETURN:
+		return insn->is_near ? translate_return(builder) : GIVE_UNKNOWN;
+	default:
+		return GIVE_UNKNOWN;
+	}
+}
+
+/* ---- blocks ---- */
+
+/* Code may end with its page. False: only from outside can be seen what stands there. */
+static bool read_insn(struct context *context, struct builder *builder)
+{
+	size_t room = 4096 - (builder->pc & 4095);
+
+	builder->raw = (const uint8_t *)builder->pc;
+	context->reading = builder->pc;
+	if (builder->raw[0] == 0xcc) {
+		context->reading = 0;
+		if (context->original_at != builder->pc)
+			return false;
+		builder->raw = context->original;
+		room = CODE_INSN_MAX;
+	}
+	code_insn_decode(&builder->insn, builder->raw, room < CODE_INSN_MAX ? room : CODE_INSN_MAX, true);
+	if (!builder->insn.len && room < CODE_INSN_MAX)
+		code_insn_decode(&builder->insn, builder->raw, CODE_INSN_MAX, true);
+	context->reading = 0;
+	return true;
+}
+
+/* Code of the cache in place of the instruction. Nothing is left of it where that fails. */
+static enum give_back add_insn(struct builder *builder)
+{
+	uint8_t *at = builder->emitter.at;
+	struct block *block = builder->block;
+	uint16_t sites = block->site_cnt;
+	enum give_back problem = builder->insn.len ? GIVE_NOTHING : GIVE_UNKNOWN;
+
+	if (!problem) {
+		read_prefixes(builder);
+		problem = translate_insn(builder);
+	}
+	if (problem) {
+		shared()->site_cnt -= block->site_cnt - sites;
+		block->site_cnt = sites;
+		builder->emitter.at = at;
+		return problem;
+	}
+	*length_at(shared()->length_cnt++) =
+		(struct length){builder->insn.len, (uint8_t)(builder->emitter.at - at)};
+	block->length_cnt++;
+	builder->pc = behind(builder);
+	return GIVE_NOTHING;
+}
+
+static void emit_stubs(struct builder *builder)
+{
+	for (unsigned int i = 0; i < builder->stub_cnt; i++) {
+		uint8_t *jump = builder->jumps[i];
+		uint32_t away = distance(jump, (uintptr_t)builder->emitter.at);
+
+		__builtin_memcpy(jump, &away, sizeof(away));
+		emit_save(&builder->emitter, HOST_RCX, CTX_RCX);
+		emit_branch(builder, site_at(builder->stubs[i]));
+	}
+}
+
+static enum give_back build(struct context *context, struct builder *builder)
+{
+	uint64_t first = builder->pc;
+
+	while (!builder->done) {
+		enum give_back problem;
+
+		if (builder->pc != first &&
+		    (builder->block->length_cnt == INSNS_MAX || cache_find(builder->pc))) {
+			go_on(builder, builder->pc);
+			break;
+		}
+		problem = read_insn(context, builder) ? add_insn(builder) : GIVE_BREAK;
+		if (problem && builder->pc == first)
+			return problem;
+		if (problem)
+			go_on(builder, builder->pc);
+	}
+	emit_stubs(builder);
+	return GIVE_NOTHING;
+}
+
+enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block)
+{
+	struct shared *all = shared();
+	struct region *region = cache_region(guest);
+	struct block *block = block_at(all->block_cnt);
+	struct builder builder = {.block = block, .pc = guest};
+	enum give_back problem;
+
+	if (!region || all->block_cnt == BLOCKS_MAX || all->site_cnt + INSNS_MAX >= SITES_MAX ||
+	    all->length_cnt + INSNS_MAX >= LENGTHS_MAX)
+		return GIVE_MEMORY;
+	*block = (struct block){.guest = guest,
+				.host = region->at,
+				.first_length = all->length_cnt,
+				.first_site = all->site_cnt,
+				.generation = all->generation};
+	context->going = guest;
+	builder.region = region->start;
+	builder.emitter.at = (uint8_t *)region->at;
+	problem = build(context, &builder);
+	if (problem)
+		return problem;
+	region->at = (uintptr_t)builder.emitter.at;
+	block->host_end = region->at;
+	block->guest_end = builder.pc;
+	all->block_cnt++;
+	cache_add(block, builder.pc);
+	*ret_block = block;
+	return GIVE_NOTHING;
+}
+
+/* Is it this block? rcx is the target, rcx and rax are saved. */
+bool block_make_entry(struct block *block)
+{
+	struct region *region = block->entry ? NULL : cache_region(block->host);
+	struct emitter emitter;
+	uint8_t *wrap;
+
+	if (!region)
+		return block->entry;
+	emitter = (struct emitter){.at = (uint8_t *)region->at};
+	block->entry = region->at;
+	emit_constant(&emitter, HOST_RAX, -block->guest);
+	EMIT(&emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
+	EMIT(&emitter, 0xe3, 8);
+	emit_leave(&emitter, CTX_MISS);
+	wrap = emit_word(&emitter, BLOCK_WORD | (uint32_t)(block - block_at(0)));
+	emit_load(&emitter, HOST_RCX, CTX_RCX);
+	emit_load(&emitter, HOST_RAX, CTX_RAX);
+	emit_jump(&emitter, block->host);
+	*wrap = (uint8_t)(emitter.at - (wrap + 1));
+	emit_leave(&emitter, CTX_WRAP_INDIRECT);
+	region->at = (uintptr_t)emitter.at;
+	return true;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Instructions into the code cache. None of those that the runtime adds changes a flag. (SDM vol. 2, chapter 2.) */
+#pragma once
+
+#include <stdint.h>
+
+#include "translate/layout.h"
+
+struct emitter {
+	uint8_t *at;
+	const uint8_t *wrap; /* the nearest jump to context.wrap behind; NULL: none */
+};
+
+static inline void emit_bytes(struct emitter *emitter, const uint8_t *bytes, unsigned int cnt)
+{
+	while (cnt--)
+		*emitter->at++ = *bytes++;
+}
+
+static inline void emit_8(struct emitter *emitter, uint8_t value)
+{
+	*emitter->at++ = value;
+}
+
+static inline void emit_32(struct emitter *emitter, uint32_t value)
+{
+	__builtin_memcpy(emitter->at, &value, sizeof(value));
+	emitter->at += sizeof(value);
+}
+
+static inline void emit_64(struct emitter *emitter, uint64_t value)
+{
+	__builtin_memcpy(emitter->at, &value, sizeof(value));
+	emitter->at += sizeof(value);
+}
+
+#define EMIT(emitter, ...)                                                 \
+	do {                                                               \
+		const uint8_t bytes_[] = {__VA_ARGS__};                    \
+		emit_bytes(emitter, bytes_, (unsigned int)sizeof(bytes_)); \
+	} while (0)
+
+/* A displacement of 32 bits at `at`, which is the end of its instruction, too. */
+static inline uint32_t distance(const uint8_t *at, uint64_t to)
+{
+	return (uint32_t)(to - ((uintptr_t)at + 4));
+}
+
+/* mov to and from gs:[field]; of the first eight registers */
+static inline void emit_save(struct emitter *emitter, enum register_number reg, uint32_t field)
+{
+	EMIT(emitter, 0x65, 0x48, 0x89, 0x04 | (uint8_t)(reg << 3), 0x25);
+	emit_32(emitter, field);
+}
+
+static inline void emit_load(struct emitter *emitter, enum register_number reg, uint32_t field)
+{
+	EMIT(emitter, 0x65, 0x48, 0x8b, 0x04 | (uint8_t)(reg << 3), 0x25);
+	emit_32(emitter, field);
+}
+
+/* mov reg, value; of the first eight registers */
+static inline void emit_constant(struct emitter *emitter, enum register_number reg, uint64_t value)
+{
+	EMIT(emitter, 0x48, 0xb8 | (uint8_t)reg);
+	emit_64(emitter, value);
+}
+
+/* jmp gs:[field] */
+static inline void emit_leave(struct emitter *emitter, uint32_t field)
+{
+	EMIT(emitter, 0x65, 0xff, 0x24, 0x25);
+	emit_32(emitter, field);
+}
+
+/*
+ * Appends `word` to the ring. rcx is in use, its value in context.rcx. Returns the displacement of a jrcxz, taken where that was the ring's last word: the
+ * caller sets it.
+ */
+static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word)
+{
+	emit_load(emitter, HOST_RCX, CTX_POS);
+	EMIT(emitter, 0x65, 0xc7, 0x81); /* mov dword gs:[rcx + SLOT_RING_END], word */
+	emit_32(emitter, SLOT_RING_END);
+	emit_32(emitter, word);
+	EMIT(emitter, 0x48, 0x8d, 0x49, 0x04); /* lea rcx, [rcx + 4] */
+	emit_save(emitter, HOST_RCX, CTX_POS);
+	EMIT(emitter, 0xe3, 0);
+	return emitter->at - 1;
+}
+
+/* jmp to; returns the displacement, which may be changed while others execute the jump. */
+static inline uint8_t *emit_jump(struct emitter *emitter, uint64_t to)
+{
+	while (((uintptr_t)emitter->at + 1) & 3)
+		emit_8(emitter, 0x90);
+	emit_8(emitter, 0xe9);
+	emit_32(emitter, distance(emitter->at, to));
+	return emitter->at - 4;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ways into the runtime and out of it. All that the program can see is kept: registers, flags, its stack below and above rsp. What is between the
+ * cache and the C code runs with the flags of the program: no instruction here may change them before they are saved.
+ */
+#include "translate/layout.h"
+
+	.section .text.entry, "ax"
+	.globl runtime_begin
+runtime_begin:
+	.quad start - runtime_begin
+	.quad link - runtime_begin
+	.quad link_on - runtime_begin
+	.quad miss - runtime_begin
+	.quad miss_first - runtime_begin
+	.quad wrap - runtime_begin
+	.quad wrap_indirect - runtime_begin
+	.quad gate - runtime_begin
+	.quad go_syscall - runtime_begin
+	.quad syscalled - runtime_begin
+	.quad sigreturned - runtime_begin
+	.quad report - runtime_begin
+	.quad trap - runtime_begin
+
+	.macro SAVE
+	mov %rax, %gs:CTX_REGS + 0
+	mov %rcx, %gs:CTX_REGS + 8
+	mov %rdx, %gs:CTX_REGS + 16
+	mov %rbx, %gs:CTX_REGS + 24
+	mov %rsp, %gs:CTX_REGS + 32
+	mov %rbp, %gs:CTX_REGS + 40
+	mov %rsi, %gs:CTX_REGS + 48
+	mov %rdi, %gs:CTX_REGS + 56
+	mov %r8, %gs:CTX_REGS + 64
+	mov %r9, %gs:CTX_REGS + 72
+	mov %r10, %gs:CTX_REGS + 80
+	mov %r11, %gs:CTX_REGS + 88
+	mov %r12, %gs:CTX_REGS + 96
+	mov %r13, %gs:CTX_REGS + 104
+	mov %r14, %gs:CTX_REGS + 112
+	mov %r15, %gs:CTX_REGS + 120
+	mov %gs:CTX_SELF, %rdi
+	lea SLOT_STACK_TOP(%rdi), %rsp
+	pushfq
+	popq %gs:CTX_FLAGS
+	cld
+	.endm
+
+start:
+	SAVE
+	mov $WHY_GO, %esi
+	jmp enter
+
+link:
+	SAVE
+	mov $WHY_LINK, %esi
+	jmp enter
+
+	/* rcx: number of the site */
+link_on:
+	mov %rcx, %gs:CTX_SITE
+	mov %gs:CTX_RCX, %rcx
+	SAVE
+	mov $WHY_LINK_ON, %esi
+	jmp enter
+
+	/* The target's slot holds another block: rax is the negative of its address, rcx the distance from there. */
+miss:
+	not %rax
+	lea 1(%rcx, %rax), %rcx
+	/* rcx: the target */
+miss_first:
+	mov %rcx, %gs:CTX_NEXT
+	mov %gs:CTX_RCX, %rcx
+	mov %gs:CTX_RAX, %rax
+	SAVE
+	mov $WHY_MISS, %esi
+	jmp enter
+
+wrap_indirect:
+	mov %gs:CTX_RAX, %rax
+wrap:
+	mov %gs:CTX_RCX, %rcx
+	SAVE
+	mov $WHY_WRAP, %esi
+	jmp enter
+
+sigreturned:
+	SAVE
+	mov $WHY_SIGRETURN, %esi
+	jmp enter
+
+special:
+	SAVE
+	mov $WHY_SYSCALL, %esi
+
+	/* rdi: the context, esi: why. Goes on in the cache, or wherever the C code says. */
+enter:
+	call runtime_enter
+	mov %rax, %gs:CTX_HOST
+	pushq %gs:CTX_FLAGS
+	popfq
+	mov %gs:CTX_REGS + 0, %rax
+	mov %gs:CTX_REGS + 8, %rcx
+	mov %gs:CTX_REGS + 16, %rdx
+	mov %gs:CTX_REGS + 24, %rbx
+	mov %gs:CTX_REGS + 32, %rsp
+	mov %gs:CTX_REGS + 40, %rbp
+	mov %gs:CTX_REGS + 48, %rsi
+	mov %gs:CTX_REGS + 56, %rdi
+	mov %gs:CTX_REGS + 64, %r8
+	mov %gs:CTX_REGS + 72, %r9
+	mov %gs:CTX_REGS + 80, %r10
+	mov %gs:CTX_REGS + 88, %r11
+	mov %gs:CTX_REGS + 96, %r12
+	mov %gs:CTX_REGS + 104, %r13
+	mov %gs:CTX_REGS + 112, %r14
+	mov %gs:CTX_REGS + 120, %r15
+	jmp *%gs:CTX_HOST
+
+	/* Appends a word at rcx, the ring's position. */
+	.macro APPEND word
+	movl \word, %gs:SLOT_RING_END(%rcx)
+	lea 4(%rcx), %rcx
+	jrcxz 1f
+	jmp 2f
+1:	mov $-RING_SIZE, %rcx
+	movq $1, %gs:CTX_LAPPED
+2:
+	.endm
+
+	.macro STAMP tag
+	mov %rax, %gs:CTX_RAX
+	mov %rdx, %gs:CTX_RDX
+	mov %gs:CTX_POS, %rcx
+	rdtsc
+	APPEND %eax
+	APPEND %edx
+	APPEND $\tag
+	mov %rcx, %gs:CTX_POS
+	mov %gs:CTX_RAX, %rax
+	mov %gs:CTX_RDX, %rdx
+	.endm
+
+	/*
+	 * A system call, which leaves rcx and r11 to us. rcx: the guest address behind it; r11: where the cache goes on. No comparison: the flags are the
+	 * program's.
+	 */
+gate:
+	mov %rcx, %gs:CTX_SYSCALL_NEXT
+	mov %r11, %gs:CTX_SYSCALL_RESUME
+	.irp number, 9, 10, 11, 15, 25, 158, 329, 334
+	lea -\number(%rax), %ecx
+	jrcxz 3f
+	.endr
+	jmp go_syscall
+3:	jmp special
+go_syscall:
+	STAMP RING_BEFORE
+	syscall
+syscalled:
+	STAMP RING_AFTER
+	mov %gs:CTX_SYSCALL_NEXT, %rcx
+	jmp *%gs:CTX_SYSCALL_RESUME
+
+report:
+	int3
+	jmp *%gs:CTX_REPORTED
+
+trap:
+	int3
+	jmp trap
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the runtime inside a translated program and trailcam outside share: one memfd, which both have mapped.
+ *
+ *	ARENA_BASE	struct shared
+ *	+ CODE		the runtime itself, which begins with struct runtime_header
+ *	+ PAGES		one bit for each page, by its number's low bits: something was translated from there
+ *	+ HASH		block numbers (+ 1; 0: none) by the hash of the guest address, open addressing
+ *	+ BLOCKS	struct block, by number
+ *	+ SITES		struct site, by number
+ *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
+ *	+ SLOTS		one slot for each thread: struct context, the runtime's stack, targets, ring
+ *
+ * "Guest" is the program's own address, "host" one in the code cache. gs base is the address of the thread's slot.
+ *
+ * The ring holds words of 32 bits. A word below RING_TAG is the number of a site (that branch was taken), or BLOCK_WORD + the number of a block
+ * (an indirect branch arrived there). All that is not recorded moves to higher addresses only, so that the way from one word to the next is unambiguous. A
+ * word from RING_TAG on says what the two words before it are: the ring is read from its newest word backwards.
+ *
+ * entry.S includes this file, too: only macros stand outside of __ASSEMBLER__.
+ */
+#pragma once
+
+#define ARENA_BASE    0x200000000000
+#define ARENA_CODE    0x10000
+#define ARENA_PAGES   0x80000
+#define ARENA_HASH    0x100000
+#define ARENA_BLOCKS  0x1000000
+#define ARENA_SITES   0x4000000
+#define ARENA_LENGTHS 0xc000000
+#define ARENA_SLOTS   0x10000000
+
+#define HASH_SIZE   (1 << 21) /* entries */
+#define PAGE_BITS   (1 << 20)
+#define BLOCKS_MAX  650000
+#define SITES_MAX   3900000
+#define LENGTHS_MAX 33000000
+#define SLOTS_MAX   64
+
+/* In a slot. */
+#define SLOT_STACK_TOP 0x11000
+#define SLOT_TARGETS \
+	0x80000 /* host addresses by the low 16 bits of the guest address of an indirect branch's target */
+#define SLOT_RING_END 0x1100000
+#define SLOT_SIZE     0x1100000
+#define RING_SIZE     0x1000000 /* bytes */
+#define TARGETS	      65536
+
+/* Offsets in struct context. */
+#define CTX_REGS	   0x00 /* rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15, as instructions number them */
+#define CTX_FLAGS	   0x80
+#define CTX_NEXT	   0x88
+#define CTX_HOST	   0x90
+#define CTX_POS		   0x98
+#define CTX_RCX		   0xa0
+#define CTX_RAX		   0xa8
+#define CTX_RDX		   0xb0
+#define CTX_SELF	   0xb8
+#define CTX_LINK	   0xc0
+#define CTX_LINK_ON	   0xc8
+#define CTX_MISS	   0xd0
+#define CTX_WRAP	   0xd8
+#define CTX_WRAP_INDIRECT  0xe0
+#define CTX_GATE	   0xe8
+#define CTX_SYSCALL_NEXT   0xf0
+#define CTX_SYSCALL_RESUME 0xf8
+#define CTX_SITE	   0x100
+#define CTX_LAPPED	   0x108
+#define CTX_REPORTED	   0x110
+
+#define RING_TAG    0x80000000
+#define RING_BEFORE 0x80000001 /* TSC, low and high half: a system call begins ... */
+#define RING_AFTER  0x80000002 /* ... or is over */
+#define RING_STOP   0x80000003 /* address, low and high half: interrupted before the instruction there */
+#define RING_GO	    0x80000004 /* address, the generation above bit 48: goes on there */
+#define RING_LEAVE \
+	0x80000005 /* address: an indirect branch leads there, and nothing is recorded from there on */
+#define BLOCK_WORD 0x40000000
+
+/* Why the runtime was entered. */
+#define WHY_GO	      0 /* at context.next, by no branch */
+#define WHY_LINK      1 /* by the site in the newest word of the ring, whose jump is not linked yet */
+#define WHY_LINK_ON   2 /* by context.site, which makes no word */
+#define WHY_MISS      3 /* by an indirect branch to context.next that the targets do not know */
+#define WHY_WRAP      4 /* the newest word of the ring was its last one */
+#define WHY_SYSCALL   5 /* before a system call that concerns the runtime */
+#define WHY_SIGRETURN 6 /* from a signal handler */
+
+#ifndef __ASSEMBLER__
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Offsets from the beginning of the runtime. */
+struct runtime_header {
+	uint64_t start; /* translates from context.next on, with the registers as they are */
+	uint64_t link, link_on, miss, miss_first, wrap, wrap_indirect,
+		gate;	      /* what contexts and targets are filled with */
+	uint64_t go_syscall;  /* makes the system call that has come to the gate */
+	uint64_t syscalled;   /* right behind the one instruction that makes system calls */
+	uint64_t sigreturned; /* where sigreturn leads to */
+	uint64_t report;      /* a breakpoint behind which the program goes on: there is new code */
+	uint64_t trap;	      /* a breakpoint: the runtime gives the program back */
+};
+
+enum register_number {
+	HOST_RAX,
+	HOST_RCX,
+	HOST_RDX,
+	HOST_RBX,
+	HOST_RSP,
+	HOST_RBP,
+	HOST_RSI,
+	HOST_RDI,
+	HOST_R8,
+	HOST_CNT = 16
+};
+
+/*
+ * Why the program is given back to native execution. GIVE_BREAK: there is a breakpoint, and only from outside it can be seen whose. Then context.original
+ * is set, and the runtime entered again.
+ */
+enum give_back {
+	GIVE_NOTHING,
+	GIVE_UNKNOWN,
+	GIVE_REACH,
+	GIVE_MEMORY,
+	GIVE_GS,
+	GIVE_JIT,
+	GIVE_UNMAPPED,
+	GIVE_BREAK,
+	GIVE_CNT
+};
+
+struct context {
+	uint64_t regs[HOST_CNT], flags;
+	uint64_t next;		/* guest address to go to */
+	uint64_t host;		/* where that is */
+	int64_t pos;		/* of the ring, in bytes before its end: -RING_SIZE ... -4 */
+	uint64_t rcx, rax, rdx; /* of the program while these registers are in use */
+	uint64_t self;
+	uint64_t link, link_on, miss, wrap, wrap_indirect, gate;
+	uint64_t syscall_next; /* guest address behind the system call */
+	uint64_t syscall_resume;
+	uint64_t site;
+	uint64_t lapped;      /* the ring has been full once */
+	uint64_t reported;    /* where the cache goes on behind the breakpoint of a report */
+	uint64_t returned;    /* where sigreturn goes to */
+	uint64_t why;	      /* enum give_back */
+	uint64_t going;	      /* guest address of the block that is being translated ... */
+	uint64_t reading;     /* ... and of the bytes that are being read; 0: none */
+	uint64_t entered;     /* why the runtime was entered last */
+	uint64_t original_at; /* where a breakpoint stands ... */
+	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
+	int32_t tid, pid;
+};
+
+enum { REGIONS_MAX = 32, REGION_SIZE = 64 << 20 };
+
+/* Memory of the code cache. */
+struct region {
+	uint64_t start, at, end;
+};
+
+struct shared {
+	uint64_t runtime; /* address */
+	uint32_t lock;
+	uint32_t region_cnt;
+	uint32_t block_cnt, site_cnt, length_cnt;
+	uint32_t generation; /* how often all blocks were dropped */
+	struct region regions[REGIONS_MAX];
+};
+
+enum block_end {
+	BLOCK_GOES_ON,	/* to `next`, without a word */
+	BLOCK_BRANCHES, /* by its last site, which makes a word */
+	BLOCK_INDIRECT, /* the target's block makes the word */
+	BLOCK_SYSCALL,	/* and then to `next` */
+	BLOCK_BREAK,	/* a breakpoint of the program's, before `next` */
+};
+
+struct block {
+	uint64_t guest, guest_end, next, host, host_end;
+	uint64_t entry; /* host address of the entry for indirect branches; 0: none yet */
+	uint32_t first_length, first_site;
+	uint16_t length_cnt,
+		site_cnt; /* sites in order of address; the conditional ones are all but those of the end */
+	uint16_t cond_cnt, end;
+	uint32_t generation;
+};
+
+struct site {
+	uint64_t from, to; /* guest */
+	uint64_t jump;	   /* host address of the jump's 32-bit displacement */
+	uint32_t block;
+	uint32_t conds_before; /* conditional jumps of the block before it */
+};
+
+struct length {
+	uint8_t guest, host;
+};
+
+_Static_assert(offsetof(struct context, flags) == CTX_FLAGS, "as entry.S has it");
+_Static_assert(offsetof(struct context, next) == CTX_NEXT, "as entry.S has it");
+_Static_assert(offsetof(struct context, host) == CTX_HOST, "as entry.S has it");
+_Static_assert(offsetof(struct context, pos) == CTX_POS, "as entry.S has it");
+_Static_assert(offsetof(struct context, rcx) == CTX_RCX, "as entry.S has it");
+_Static_assert(offsetof(struct context, rax) == CTX_RAX, "as entry.S has it");
+_Static_assert(offsetof(struct context, rdx) == CTX_RDX, "as entry.S has it");
+_Static_assert(offsetof(struct context, self) == CTX_SELF, "as entry.S has it");
+_Static_assert(offsetof(struct context, link) == CTX_LINK, "as entry.S has it");
+_Static_assert(offsetof(struct context, wrap) == CTX_WRAP, "as entry.S has it");
+_Static_assert(offsetof(struct context, gate) == CTX_GATE, "as entry.S has it");
+_Static_assert(offsetof(struct context, syscall_resume) == CTX_SYSCALL_RESUME, "as entry.S has it");
+_Static_assert(offsetof(struct context, site) == CTX_SITE, "as entry.S has it");
+_Static_assert(offsetof(struct context, lapped) == CTX_LAPPED, "as entry.S has it");
+_Static_assert(offsetof(struct context, reported) == CTX_REPORTED, "as entry.S has it");
+_Static_assert(sizeof(struct shared) <= 4096 && sizeof(struct context) <= 4096, "one page each");
+_Static_assert(BLOCKS_MAX * sizeof(struct block) <= ARENA_SITES - ARENA_BLOCKS, "the arena");
+_Static_assert(SITES_MAX * sizeof(struct site) <= ARENA_LENGTHS - ARENA_SITES, "the arena");
+_Static_assert(LENGTHS_MAX * sizeof(struct length) <= ARENA_SLOTS - ARENA_LENGTHS, "the arena");
+
+#endif
