@@ -49,7 +49,7 @@ static int abandon(struct capture *capture, int err)
 {
 	if (capture->set)
 		trigger_set_detach(capture->set);
-	capture_release_allocs(capture);
+	sources_close(&capture->sources);
 	if (!capture->config->path) {
 		step_detach(capture->step);
 		return err;
@@ -63,7 +63,7 @@ static int abandon(struct capture *capture, int err)
 /* The hit itself, or the processor, ended the trace, so that not one instruction came after it. Hits by signals and exits cannot. */
 static bool is_paused(const struct capture *capture, const struct hit *hit)
 {
-	return capture->pt && (pt_pauses(capture->pt) || capture->trace_stops) &&
+	return (sources_pause(&capture->sources) || capture->trace_stops) &&
 	       hit->trigger < capture->trigger_cnt;
 }
 
@@ -103,11 +103,12 @@ static int take_snapshot(struct capture *capture, bool *ret_more)
 	uint64_t max = until->max_hits ? until->max_hits : SNAPSHOTS_DEFAULT;
 	int err;
 
-	err = capture->pt && !capture->stopped_ns ? pt_stop(capture->pt, -1) : 0;
+	err = capture->stopped_ns ? 0 : sources_stop(&capture->sources, -1);
 	mark_stopped(capture);
 	if (!err)
-		err = capture->pt ? pt_snapshot(capture->pt, snapshot)
-				  : step_snapshot(capture->step, snapshot);
+		err = sources_take(&capture->sources, snapshot);
+	if (!err && !sources_can(&capture->sources, SOURCE_RECORDS))
+		err = step_snapshot(capture->step, snapshot);
 	if (err)
 		return err;
 	for (size_t i = first; i < snapshot->aux_cnt; i++)
@@ -155,7 +156,7 @@ static int run(struct capture *capture, enum step_end *ret_end)
 			capture->hit_before = true;
 			capture->stopped_ns = 0;
 			wait_for_start(capture);
-			err = capture->pt ? pt_start(capture->pt) : 0;
+			err = sources_start(&capture->sources);
 			if (err)
 				return err;
 		}
@@ -163,22 +164,30 @@ static int run(struct capture *capture, enum step_end *ret_end)
 	return 0;
 }
 
+static int describe(struct capture *capture)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	bool is_told = sources_can(&capture->sources, SOURCE_RECORDS);
+	int err = is_told ? 0 : step_describe(capture->step, snapshot);
+
+	if (!err)
+		err = sources_describe(&capture->sources, snapshot);
+	if (!err && !snapshot->source)
+		snapshot->source = strdup(sources_name(&capture->sources));
+	return err || snapshot->source ? err : -ENOMEM;
+}
+
 static int finish(struct capture *capture, bool exited)
 {
-	int err = capture->pt ? pt_describe(capture->pt, capture->snapshot)
-			      : step_describe(capture->step, capture->snapshot);
+	bool have_probes = sources_can(&capture->sources, SOURCE_PROBES);
+	int err = describe(capture);
 
-	if (!err && capture->source == CAPTURE_NONE) {
-		free(capture->snapshot->source);
-		capture->snapshot->source = strdup("none");
-		err = capture->snapshot->source ? 0 : -ENOMEM;
-	}
-	if (!err && capture->pt)
+	if (!err)
 		err = step_look_at_maps(capture->step);
 	if (!err)
 		err = step_copy_code(capture->step, capture->snapshot);
 	/* Held threads are not to wait for the probes to go, which takes the kernel a while; those that run might still be stopped by one. */
-	if (!capture_is_free_running(capture) && !capture->alloc_source_cnt) {
+	if (!capture_is_free_running(capture) && !have_probes) {
 		if (capture->set)
 			trigger_set_silence(capture->set);
 		step_detach(capture->step);
@@ -188,7 +197,6 @@ static int finish(struct capture *capture, bool exited)
 	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */
 	trigger_set_free(capture->set);
 	capture->set = NULL;
-	capture_end_allocs(capture);
 	step_detach(capture->step);
 	if (exited) {
 		capture->target_gone = true;
@@ -196,7 +204,7 @@ static int finish(struct capture *capture, bool exited)
 		interrupt_target_gone();
 	}
 	if (capture->step_log && (fflush(capture->step_log) || ferror(capture->step_log)))
-		return fail_errno(-errno, "cannot write the step log %s", capture->config->step_log);
+		return fail_errno(-errno, "cannot write the step log %s", capture->config->options.step_log);
 	return err;
 }
 
@@ -259,7 +267,7 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	if (capture->config->start.spec && !capture->was_started)
 		log_warn("the start point %s was never reached: nothing was traced",
 			 capture->config->start.spec);
-	if (!capture->pt)
+	if (!capture_is_free_running(capture))
 		log_debug("%llu instructions stepped",
 			  (unsigned long long)step_instruction_cnt(capture->step));
 	*ret_end = capture->hit || capture->hit_before ? CAPTURE_HIT
@@ -291,8 +299,7 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	trigger_set_free(capture->set);
-	capture_release_allocs(capture);
-	pt_free(capture->pt);
+	sources_close(&capture->sources);
 	step_free(capture->step);
 	launch_release(&capture->launch);
 	for (size_t i = 0; i < capture->trigger_cnt; i++)

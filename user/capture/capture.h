@@ -11,11 +11,8 @@
 
 #include "base/cleanup.h"
 #include "model/snapshot.h"
-#include "source/pt/pt.h"
-#include "source/pt/pt_caps.h"
+#include "source/source.h"
 #include "trigger/trigger.h"
-
-enum capture_source { CAPTURE_AUTO, CAPTURE_INTEL_PT, CAPTURE_STEP, CAPTURE_NONE };
 
 /* A trigger as the user asks for it; the rules are those of struct trigger_rule. */
 struct trigger_request {
@@ -54,32 +51,23 @@ struct capture_config {
 	const struct launch_signals *signals; /* what it is started with; NULL: as they are */
 	const pid_t *pids;		      /* ... to attach to these */
 	size_t pid_cnt;
-	bool skip_ended;     /* those that have ended by now are left out, unless all have */
-	bool follow_forks;   /* children are targets, too */
-	bool full;	     /* the intel_pt source keeps everything, not only what comes before the end */
-	bool per_thread;     /* the intel_pt source has a ring for each thread */
-	enum pt_scope scope; /* the intel_pt source traces the kernel, too, or only it */
-	bool cpu_wide;	     /* the intel_pt source traces whatever runs, not only the targets */
+	bool skip_ended;    /* those that have ended by now are left out, unless all have */
+	const char *source; /* the name of one (capture_source_name()); NULL: the best that may be had */
+	struct source_options options;
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
 	struct capture_until until;
 	struct trigger_request start; /* where stepping starts; spec NULL: with the program, or at once */
-	const char *step_log;	      /* file for the instruction log, or NULL */
-	uint64_t step_overflow;	      /* see step_config.overflow_every */
-	size_t ring_size;	      /* bytes per AUX ring; 0: the default */
-	uint64_t alloc_interval;      /* allocations are sampled, too, one for so many bytes; 0: no */
 	uint64_t duration_ns;	      /* the recording ends after this time; 0: it has no limit */
 	uint64_t max_stall_ns; /* it ends when the targets were held or stepped for so long; 0: no limit */
 	size_t max_bytes;      /* no further snapshot once they hold more than this */
-	enum capture_source source;
-	struct pt_timing timing;    /* for the intel_pt source */
-	const char *const *filters; /* for it, too: only these functions are traced (specs); none: all */
-	size_t filter_cnt;
-	enum trigger_link link;
 	/* Called some ten times a second while the recording lasts; or NULL. */
 	void (*progress)(void *ctx, const struct capture_progress *progress);
 	void *progress_ctx;
 };
+
+/* What --source may name, "auto" first: the i-th; NULL: there are no more. */
+const char *capture_source_name(size_t i);
 
 enum capture_end {
 	CAPTURE_HIT,

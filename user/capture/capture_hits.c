@@ -18,6 +18,9 @@
 #include "capture/interrupt.h"
 #include "condition/prints.h"
 
+/* Held targets stop often. */
+enum { DRAIN_EVERY = 256 };
+
 /* See trigger_config.stop_at. */
 uint64_t capture_stop_at(const struct capture_until *until)
 {
@@ -116,7 +119,8 @@ bool capture_stop_wanted(void *ctx)
 	struct capture *capture = ctx;
 
 	capture_take_hits(capture);
-	capture_take_allocs_sometimes(capture);
+	if (!capture_is_free_running(capture) && !(capture->drain_turn++ % DRAIN_EVERY))
+		capture_drain(capture);
 	return capture_is_over(capture) || capture->hit || capture->out_of_room || interrupt_pending();
 }
 

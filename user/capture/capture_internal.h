@@ -1,43 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it waits for, capture_allocs.c of allocations. */
+/* The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it waits for. */
 #pragma once
 
 #include "capture/capture.h"
 #include "capture/hit_stacks.h"
-#include "capture/probe_map.h"
+#include "capture/sources.h"
 #include "probe/address_filters.h"
+#include "probe/probe_map.h"
 #include "process/launch.h"
-#include "source/alloc/recorder.h"
-#include "source/pt/pt.h"
 #include "source/step/step.h"
-
-/* The sampled allocations of one process. */
-struct alloc_source {
-	struct capture *capture;
-	struct alloc_recorder *recorder;
-	uint32_t first_function; /* its functions among the snapshot's */
-};
 
 struct capture {
 	const struct capture_config *config;
-	enum capture_source source; /* that was chosen: not AUTO */
-	struct trigger *triggers;   /* the user's, then that of step_from */
+	struct source_list sources;
+	struct trigger *triggers; /* the user's, then that of step_from */
 	size_t trigger_cnt;
 	struct hit_stacks *stacks;
 	struct goid *goids;	 /* of the triggers */
 	struct trigger_set *set; /* NULL without triggers */
 	bool released;		 /* it has been told of a child that was let go */
 	bool watching;		 /* the probes are in all processes, and the set is told which are targets */
-	struct alloc_source *alloc_sources;
-	size_t alloc_source_cnt, alloc_source_cap;
-	unsigned int alloc_turn;
+	unsigned int drain_turn;
+	bool drain_failed; /* that was said */
 	struct launch launch;
-	struct step *step;	/* holds the targets; the source of bytes unless `pt` is */
-	struct pt *pt;		/* NULL: another source */
-	struct filters filters; /* for `pt` */
+	struct step *step;	/* holds the targets */
+	struct filters filters; /* of addresses: what is traced */
 	bool out_of_room;	/* config->max_bytes */
 	bool trace_stops;	/* one of them stops the trace at the trigger */
-	uint64_t stopped_ns;	/* when `pt` was stopped, CLOCK_MONOTONIC; 0: it runs */
+	uint64_t stopped_ns;	/* when the sources were stopped, CLOCK_MONOTONIC; 0: they run */
 	FILE *step_log;
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;
@@ -70,30 +60,16 @@ bool capture_start_wanted(void *ctx);
 void capture_signalled(void *ctx, int signal, const struct hit *hit);
 void capture_ended(void *ctx, pid_t pid, int wait_status);
 
-/* ---- capture_allocs.c ---- */
-
-/* Attaches the recorders, if allocations are to be sampled. Errors as alloc_recorder_new(). */
-int capture_record_allocs(struct capture *capture);
-
-/* As probe_map_unpatch(), for their probes. */
-void capture_unpatch_allocs(const struct capture *capture, const struct sideband_mapping *mapping,
-			    uint64_t addr, uint8_t *bytes, size_t size);
-
-/* Reads what waits into the snapshot; the second one only now and then, for loops. */
-void capture_take_allocs(struct capture *capture);
-void capture_take_allocs_sometimes(struct capture *capture);
-
-/* Removes the probes, takes the rest, and says what was lost. */
-void capture_end_allocs(struct capture *capture);
-void capture_release_allocs(struct capture *capture);
-
 /* ---- capture_source.c ---- */
 
 /* Whether the targets run at full speed, and are only watched. */
 bool capture_is_free_running(const struct capture *capture);
 
-/* Chooses the source and refuses options that it does not have. 0, or -errno with a sentence. */
-int capture_choose_source(struct capture *capture);
+/* Chooses the sources, refuses options that they do not have, and opens them. 0, or -errno with a sentence. */
+int capture_open_sources(struct capture *capture);
+
+/* Takes in what waits in the sources. Of failures the first one is said. */
+void capture_drain(struct capture *capture);
 
 /* Says what stepping does to the targets, where it is chosen: once, before they are stepped, and after all that may be refused. */
 void capture_warn_of_stepping(struct capture *capture);

@@ -23,15 +23,14 @@
 #include "process/command_line.h"
 #include "process/proc_status.h"
 
-/* The kernel's records of the intel_pt source are fetched at least that often. */
-enum { DRAIN_MS = 20, DRAIN_FULL_MS = 1, RING_SIZE_DEFAULT = 4 << 20 };
+enum { RING_SIZE_DEFAULT = 4 << 20 };
 
 /* The one process whose probes hit; 0: there may be several. */
 static pid_t only_target(const struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
 
-	if (config->follow_forks || config->pid_cnt > 1)
+	if (config->options.follow_forks || config->pid_cnt > 1)
 		return 0;
 	return config->path ? capture->launch.pid : config->pids[0];
 }
@@ -90,7 +89,7 @@ static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t 
 	const struct capture *capture = ctx;
 
 	probe_map_unpatch(&capture->probes, mapping, addr, bytes, size);
-	capture_unpatch_allocs(capture, mapping, addr, bytes, size);
+	sources_unpatch(&capture->sources, mapping, addr, bytes, size);
 }
 
 /* ---- set-up ---- */
@@ -177,7 +176,7 @@ static int create_log(const char *path)
 
 static int open_step_log(struct capture *capture)
 {
-	const char *path = capture->config->step_log;
+	const char *path = capture->config->options.step_log;
 	CLEANUP(closep) int fd = path ? create_log(path) : -1;
 
 	if (!path)
@@ -192,30 +191,36 @@ static int open_step_log(struct capture *capture)
 /* What fills has to be fetched in time. */
 static int idle_ms(const struct capture *capture)
 {
-	if (capture->pt && capture->config->full)
-		return DRAIN_FULL_MS;
-	return capture->pt || capture->alloc_source_cnt ? DRAIN_MS : capture_patience_ms(capture);
+	int ms = sources_drain_ms(&capture->sources);
+
+	return ms >= 0 ? ms : capture_patience_ms(capture);
+}
+
+/* At the first sign of the end. */
+static void stop_sources(struct capture *capture)
+{
+	const struct snapshot *snapshot = capture->snapshot;
+
+	if ((!capture->hit && !interrupt_pending()) || capture->stopped_ns)
+		return;
+	if (sources_stop(&capture->sources,
+			 capture->hit ? (int)snapshot->hits[snapshot->hit_cnt - 1].cpu : -1))
+		log_warn("%s", fail_message(-EIO));
+	capture->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The targets run at full speed, and the hit has to be heard of. What led to it must not be overwritten. */
 static void idle(void *ctx)
 {
 	struct capture *capture = ctx;
-	const struct snapshot *snapshot = capture->snapshot;
 
 	idle_wait(capture->set, capture->config->until.spin, idle_ms(capture));
-	capture_take_allocs(capture);
-	if (!capture->pt)
-		return;
-	capture_take_hits(capture);
-	if ((capture->hit || interrupt_pending()) && !capture->stopped_ns) {
-		if (pt_stop(capture->pt, capture->hit ? (int)snapshot->hits[snapshot->hit_cnt - 1].cpu : -1))
-			log_warn("%s", fail_message(-EIO));
-		capture->stopped_ns = clock_ns(CLOCK_MONOTONIC);
+	if (sources_can_stop(&capture->sources)) {
+		capture_take_hits(capture);
+		stop_sources(capture);
 	}
-	if (pt_drain(capture->pt))
-		log_warn("%s", fail_message(-EIO));
-	if (!capture->out_of_room && pt_streamed(capture->pt) > capture->config->max_bytes) {
+	capture_drain(capture);
+	if (!capture->out_of_room && sources_kept_bytes(&capture->sources) > capture->config->max_bytes) {
 		capture->out_of_room = true;
 		log_warn("the trace has reached --max-size (%zu KiB): the recording ends here",
 			 capture->config->max_bytes >> 10);
@@ -237,16 +242,16 @@ static int resolve_filter(struct capture *capture, const char *spec)
 }
 
 /* Where hits cannot pause the trace, the processor itself can stop it, at a trigger that is a hit whenever it is reached. */
-static int add_stops(struct capture *capture)
+static int add_stops(struct capture *capture, size_t max)
 {
 	const struct capture_config *config = capture->config;
 	const struct trigger *trigger = &capture->triggers[0];
 	const struct trigger_rule *rule = &trigger->rule;
 
-	if (pt_pauses(capture->pt) || config->cpu_wide || capture->trigger_cnt != 1 ||
-	    capture_stop_at(&config->until) != 1 || rule->condition || rule->prints || rule->slower_than_ns ||
-	    rule->skip || rule->every_ns ||
-	    capture->filters.cnt + trigger->probe_cnt > pt_filter_max(capture->pt))
+	if (!max || sources_pause(&capture->sources) || config->options.cpu_wide ||
+	    capture->trigger_cnt != 1 || capture_stop_at(&config->until) != 1 || rule->condition ||
+	    rule->prints || rule->slower_than_ns || rule->skip || rule->every_ns ||
+	    capture->filters.cnt + trigger->probe_cnt > max)
 		return 0;
 	capture->trace_stops = true;
 	return filters_add_stops(&capture->filters, trigger);
@@ -256,22 +261,21 @@ static int add_stops(struct capture *capture)
 static int set_filters(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
-	size_t max = capture->pt ? pt_filter_max(capture->pt) : 0;
+	size_t max = sources_filter_max(&capture->sources);
 	int err = 0;
 
-	if (!capture->pt)
-		return 0;
-	for (size_t i = 0; i < config->filter_cnt && !err; i++)
-		err = resolve_filter(capture, config->filters[i]);
+	for (size_t i = 0; i < config->options.filter_cnt && !err; i++)
+		err = resolve_filter(capture, config->options.filters[i]);
 	if (!err && capture->filters.cnt > max)
 		err = fail(-ENOTSUP, "--filter: these are %zu functions, and this processor can filter %zu",
 			   capture->filters.cnt, max);
 	if (!err)
-		err = add_stops(capture);
+		err = add_stops(capture, max);
 	if (err || !capture->filters.cnt)
 		return err;
 	capture->snapshot->filter = strdup(capture->filters.text);
-	return capture->snapshot->filter ? pt_set_filter(capture->pt, capture->filters.text) : -ENOMEM;
+	return capture->snapshot->filter ? sources_set_filter(&capture->sources, capture->filters.text)
+					 : -ENOMEM;
 }
 
 /* What comes before is no part of the trace. */
@@ -288,21 +292,22 @@ static int born(void *ctx, pid_t pid, pid_t tid)
 {
 	struct capture *capture = ctx;
 
-	return capture->pt && !capture->config->cpu_wide ? pt_born(capture->pt, pid, tid) : 0;
+	return sources_newborn(&capture->sources, pid, tid);
 }
 
-static int open_source(struct capture *capture)
+static int open_step(struct capture *capture)
 {
+	const struct source_options *options = &capture->config->options;
 	bool free_running = capture_is_free_running(capture);
 	struct step_config config = {
 		.signals = capture->config->until.signals,
 		.signalled = capture_signalled,
-		.ring_size = capture->config->ring_size ? capture->config->ring_size : RING_SIZE_DEFAULT,
-		.follow_forks = capture->config->follow_forks,
+		.ring_size = options->ring_size ? options->ring_size : RING_SIZE_DEFAULT,
+		.follow_forks = options->follow_forks,
 		.hits_stop = capture->config->until.freeze || capture->config->start.spec,
 		.wait_for_start = capture->config->start.spec || free_running,
 		.idle = free_running ? idle : NULL,
-		.overflow_every = capture->config->step_overflow,
+		.overflow_every = options->step_overflow,
 		.log = capture->step_log,
 		.code = {.unpatch = unpatch, .ctx = capture},
 		.start_wanted = capture_start_wanted,
@@ -320,14 +325,6 @@ static int open_source(struct capture *capture)
 	return step_new(&capture->step, &config);
 }
 
-/* A program that was not started yet is traced from its exec on. */
-static int trace_target(struct capture *capture, pid_t pid)
-{
-	if (!capture->pt || capture->config->cpu_wide)
-		return 0;
-	return pt_add(capture->pt, pid, capture->config->path);
-}
-
 static int start_program(struct capture *capture)
 {
 	const struct launch_program program = {.path = capture->config->path,
@@ -337,7 +334,7 @@ static int start_program(struct capture *capture)
 
 	if (!err)
 		err = step_launch(capture->step, capture->launch.pid);
-	return err ? err : trace_target(capture, capture->launch.pid);
+	return err ? err : sources_add(&capture->sources, capture->launch.pid, true);
 }
 
 static int for_targets(struct capture *capture, int (*fn)(struct capture *capture, pid_t pid))
@@ -369,7 +366,7 @@ static int seize_target(struct capture *capture, pid_t pid)
 {
 	int err = step_attach(capture->step, pid);
 
-	return err ? err : trace_target(capture, pid);
+	return err ? err : sources_add(&capture->sources, pid, false);
 }
 
 static int seize_targets(struct capture *capture)
@@ -408,11 +405,11 @@ static int attach_probes(struct capture *capture)
 		.triggers = capture->triggers,
 		.trigger_cnt = capture->trigger_cnt,
 		.pid = only_target(capture),
-		.link = capture->config->link,
+		.link = capture->config->options.link,
 		.stack_bytes = capture_stop_at(&capture->config->until) > 1 ? HIT_STACKS_BYTES_MANY
 									    : HIT_STACKS_BYTES,
 		.freeze = capture->config->until.freeze && capture_is_free_running(capture),
-		.pause = capture->pt && pt_pauses(capture->pt),
+		.pause = sources_pause(&capture->sources),
 		.stop_at = capture_stop_at(&capture->config->until),
 		.hold = !capture_is_free_running(capture),
 	};
@@ -434,7 +431,7 @@ static const char *stopped_by(const struct capture *capture)
 
 	if (!capture_is_free_running(capture))
 		return "single-stepping";
-	if (capture->pt && pt_pauses(capture->pt) && capture->trigger_cnt)
+	if (sources_pause(&capture->sources) && capture->trigger_cnt)
 		return "AUX pause in the hit itself";
 	if (capture->trace_stops)
 		return "TraceStop at the probed instruction";
@@ -488,7 +485,7 @@ int capture_set_up(struct capture *capture)
 
 	err = for_targets(capture, check_target);
 	if (!err)
-		err = capture_choose_source(capture);
+		err = capture_open_sources(capture);
 	if (!err && capture_is_free_running(capture))
 		idle_prepare();
 	if (!err)
@@ -502,11 +499,9 @@ int capture_set_up(struct capture *capture)
 	if (!err)
 		err = hit_stacks_new(&capture->stacks);
 	if (!err)
-		err = open_source(capture);
+		err = open_step(capture);
 	if (!err)
 		err = config->path ? start_program(capture) : seize_targets(capture);
-	if (!err && config->cpu_wide)
-		err = pt_add_all(capture->pt);
 	if (!err)
 		err = set_filters(capture);
 	if (!err)
@@ -514,9 +509,6 @@ int capture_set_up(struct capture *capture)
 	if (!err)
 		err = attach_probes(capture);
 	if (!err)
-		err = capture_record_allocs(capture);
-	if (!err)
 		err = for_targets(capture, verify_probes);
-	/* A program's trace is started by its exec. */
-	return err || !capture->pt || (config->path && !config->cpu_wide) ? err : pt_start(capture->pt);
+	return err ? err : sources_start(&capture->sources);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which source records. Single-stepping is chosen only for a program that we start, never for a process that somebody relies on; and never where time is judged:
+ * Which sources record. Single-stepping is chosen only for a program that we start, never for a process that somebody relies on; and never where time is judged:
  * what is stepped is always slow.
  */
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "capture/capture_internal.h"
@@ -13,70 +14,82 @@
 /* Measured: tests/bench/bench.c. */
 #define STEPPING "executes one instruction at a time, some 50,000 times slower than at full speed"
 
-bool capture_is_free_running(const struct capture *capture)
+/* An option that belongs to some sources: how a refusal begins, and what it says behind the source's name. */
+static const struct {
+	enum source_option option;
+	const char *belongs, *why;
+	bool names_source; /* `why` ends in what the source here is */
+} owned[] = {
+	{OPTION_STEPPING, "--step-from, --step-log and --step-overflow belong", "; the source here is ",
+	 true},
+	{OPTION_FULL, "--full-execution belongs", "; the step source's rings hold what --snapshot-size says",
+	 false},
+	{OPTION_CPU_WIDE, "--cpu-wide belongs", "", false},
+	{OPTION_KERNEL, "--kernel belongs", ": single-stepping sees user code only", false},
+	{OPTION_PER_THREAD, "--per-thread belongs", "; the step source always has a ring for each thread",
+	 false},
+	{OPTION_FILTER, "--filter belongs", "", false},
+};
+
+/* Beside the options of sources: --multi-snapshot. */
+enum { ASKS_MULTI = 1 << 30 };
+
+static const struct {
+	unsigned int both;
+	const char *text;
+} excluded[] = {
+	{OPTION_FULL | ASKS_MULTI,
+	 "--full-execution and --multi-snapshot exclude each other: there is one trace"},
+	{OPTION_CPU_WIDE | OPTION_PER_THREAD, "--per-thread and --cpu-wide exclude each other"},
+	{OPTION_CPU_WIDE | OPTION_FILTER,
+	 "--filter and --cpu-wide exclude each other: the kernel sets filters for targets only"},
+	{OPTION_KERNEL | OPTION_FILTER,
+	 "--filter and --kernel exclude each other: functions of the kernel are not among those that a "
+	 "filter can name"},
+};
+
+/* The options that were given. */
+static unsigned int asked(const struct capture_config *config)
 {
-	return capture->pt || capture->source == CAPTURE_NONE;
+	const struct source_options *options = &config->options;
+
+	return (config->start.spec || options->step_log || options->step_overflow ? OPTION_STEPPING : 0) |
+	       (options->full ? OPTION_FULL : 0) | (options->cpu_wide ? OPTION_CPU_WIDE : 0) |
+	       (options->scope != PT_USER ? OPTION_KERNEL : 0) |
+	       (options->per_thread ? OPTION_PER_THREAD : 0) | (options->filter_cnt ? OPTION_FILTER : 0) |
+	       (options->alloc_interval ? OPTION_ALLOCATIONS : 0) |
+	       (config->until.multi_snapshot ? ASKS_MULTI : 0);
 }
 
-static int open_pt(struct capture *capture)
+static const char *owner_of(enum source_option option)
 {
-	const struct capture_config *config = capture->config;
-	struct pt_config pt = {
-		.sysfs = PT_SYSFS,
-		.timing = config->timing,
-		.ring_size = config->ring_size,
-		.follow_forks = config->follow_forks,
-		.scope = config->scope,
-		.per_thread = config->per_thread,
-		.full = config->full,
-		/* Between snapshots the trace must go on. */
-		.pause = !config->until.multi_snapshot && config->trigger_cnt,
-	};
+	const struct source *source;
 
-	return pt_new(&capture->pt, &pt);
+	for (size_t i = 0; (source = source_at(i)); i++)
+		if (source->options & option)
+			return source->name;
+	return "none";
 }
 
-/* Another source has nothing of what they ask for. */
-static int refuse_pt_options(const struct capture_config *config)
+/* What no source of the recording has, and what no recording has. `chosen`: NULL: none. */
+static int refuse(const struct capture_config *config, const struct source *chosen)
 {
-	if (config->full)
-		return fail(-EINVAL, "--full-execution belongs to --source intel_pt; the step source's rings "
-				     "hold what --snapshot-size says");
-	if (config->cpu_wide)
-		return fail(-EINVAL, "--cpu-wide belongs to --source intel_pt");
-	if (config->scope != PT_USER)
-		return fail(-EINVAL,
-			    "--kernel belongs to --source intel_pt: single-stepping sees user code only");
-	if (config->per_thread)
-		return fail(-EINVAL,
-			    "--per-thread belongs to --source intel_pt; the step source always has a "
-			    "ring for each thread");
-	return config->filter_cnt ? fail(-EINVAL, "--filter belongs to --source intel_pt") : 0;
-}
+	unsigned int given = asked(config), others = given & ~(chosen ? chosen->options : 0);
 
-static int check_pt_options(const struct capture_config *config)
-{
-	if (config->full && config->until.multi_snapshot)
-		return fail(-EINVAL,
-			    "--full-execution and --multi-snapshot exclude each other: there is one trace");
-	if (config->cpu_wide && config->per_thread)
-		return fail(-EINVAL, "--per-thread and --cpu-wide exclude each other");
-	if (config->cpu_wide && config->filter_cnt)
-		return fail(-EINVAL, "--filter and --cpu-wide exclude each other: the kernel sets filters "
-				     "for targets only");
-	if (config->scope != PT_USER && config->filter_cnt)
-		return fail(-EINVAL,
-			    "--filter and --kernel exclude each other: functions of the kernel are not "
-			    "among those that a filter can name");
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
+		if (others & owned[i].option)
+			return fail(-EINVAL, "%s to --source %s%s%s", owned[i].belongs,
+				    owner_of(owned[i].option), owned[i].why,
+				    !owned[i].names_source ? ""
+				    : chosen		   ? chosen->name
+							   : "none");
+	for (size_t i = 0; i < ARRAY_SIZE(excluded); i++)
+		if ((given & excluded[i].both) == excluded[i].both)
+			return fail(-EINVAL, "%s", excluded[i].text);
 	return 0;
 }
 
 /* ---- which ---- */
-
-static bool asks_for_stepping(const struct capture_config *config)
-{
-	return config->start.spec || config->step_log || config->step_overflow;
-}
 
 /* What judges time: the option that does, or NULL. */
 static const char *timed_rule(const struct capture_config *config)
@@ -99,12 +112,13 @@ static const char *timed_rule(const struct capture_config *config)
 static bool records_anything(const struct capture_config *config)
 {
 	return config->trigger_cnt || config->until.signals || config->until.any_status ||
-	       config->alloc_interval;
+	       config->options.alloc_interval;
 }
 
-static int choose_for_attach(const struct capture_config *config, enum capture_source *ret_source)
+/* For processes that run, where no source may be chosen. */
+static int choose_none_for_attach(const struct capture_config *config)
 {
-	if (asks_for_stepping(config))
+	if (asked(config) & OPTION_STEPPING)
 		return fail(
 			-EINVAL,
 			"--step-from, --step-log and --step-overflow need --source step, which attach never "
@@ -116,32 +130,29 @@ static int choose_for_attach(const struct capture_config *config, enum capture_s
 	log_say("no Intel PT here: only hits are recorded, at full speed (--source none); with --source step "
 		"also "
 		"the calls that led to them, but the target " STEPPING);
-	*ret_source = CAPTURE_NONE;
 	return 0;
 }
 
-static enum capture_source choose_for_run(const struct capture_config *config)
+/* The first one that is here and may be chosen; NULL: none. Where time is judged, one that slows must be asked for by an option of its own. */
+static int choose_best(const struct capture_config *config, const struct source **ret_source)
 {
+	unsigned int automatic = config->path ? SOURCE_RUN_AUTO : SOURCE_ATTACH_AUTO, given = asked(config);
 	const char *timed = timed_rule(config);
+	const struct source *source;
 
-	if (!timed || asks_for_stepping(config))
-		return CAPTURE_STEP;
+	for (size_t i = 0; (source = source_at(i)); i++) {
+		if (!(source->can & automatic) || (source->is_here && !source->is_here()) ||
+		    (timed && source->can & SOURCE_SLOWS && !(given & source->options)))
+			continue;
+		*ret_source = source;
+		return 0;
+	}
+	*ret_source = NULL;
+	if (!config->path)
+		return choose_none_for_attach(config);
 	log_say("no Intel PT here: only hits are recorded, at full speed (--source none), since %s judges "
 		"time",
 		timed);
-	return CAPTURE_NONE;
-}
-
-static int choose(const struct capture_config *config, enum capture_source *ret_source)
-{
-	if (config->source != CAPTURE_AUTO)
-		*ret_source = config->source;
-	else if (pt_is_here(PT_SYSFS))
-		*ret_source = CAPTURE_INTEL_PT;
-	else if (!config->path)
-		return choose_for_attach(config, ret_source);
-	else
-		*ret_source = choose_for_run(config);
 	return 0;
 }
 
@@ -150,21 +161,20 @@ void capture_warn_of_stepping(struct capture *capture)
 	const struct capture_config *config = capture->config;
 	char limit[64] = "";
 
-	if (capture->source != CAPTURE_STEP || capture->warned)
+	if (!sources_can(&capture->sources, SOURCE_SLOWS) || capture->warned)
 		return;
 	capture->warned = true;
 	if (config->max_stall_ns)
 		snprintf(limit, sizeof(limit), ", for %.4g ms at most (--max-stall)",
 			 (double)config->max_stall_ns / 1e6);
-	log_warn("single-stepping%s: %s " STEPPING "%s%s",
-		 config->source == CAPTURE_AUTO ? ", for want of Intel PT" : "",
+	log_warn("single-stepping%s: %s " STEPPING "%s%s", config->source ? "" : ", for want of Intel PT",
 		 config->path ? "the program" : "the target",
 		 config->start.spec ? ", from the start point on" : "", limit);
 }
 
-static int check_step_options(const struct capture_config *config)
+static int check_time(const struct capture_config *config, const struct source *source)
 {
-	const char *timed = timed_rule(config);
+	const char *timed = source && source->can & SOURCE_SLOWS ? timed_rule(config) : NULL;
 
 	return timed ? fail(-EINVAL,
 			    "%s judges time, and what is single-stepped is always slow: use --source none, "
@@ -173,20 +183,58 @@ static int check_step_options(const struct capture_config *config)
 		     : 0;
 }
 
-int capture_choose_source(struct capture *capture)
+/* The chosen one, and those beside it that an option asks for. */
+static int open_all(struct capture *capture, const struct source *chosen)
 {
 	const struct capture_config *config = capture->config;
-	int err = choose(config, &capture->source);
+	const struct source_config source_config = {
+		.options = &config->options,
+		.binary = config->path ? config->binary : NULL,
+		/* Between snapshots the trace must go on. */
+		.pause = !config->until.multi_snapshot && config->trigger_cnt,
+	};
+	const struct source *source;
+	int err = chosen ? sources_open(&capture->sources, chosen, &source_config) : 0;
 
-	if (err)
-		return err;
-	if (capture->source != CAPTURE_STEP && asks_for_stepping(config))
-		return fail(-EINVAL,
-			    "--step-from, --step-log and --step-overflow belong to --source step; the source "
-			    "here is %s",
-			    capture->source == CAPTURE_NONE ? "none" : "intel_pt");
-	err = capture->source == CAPTURE_INTEL_PT ? check_pt_options(config) : refuse_pt_options(config);
-	if (!err && capture->source == CAPTURE_STEP)
-		err = check_step_options(config);
-	return err || capture->source != CAPTURE_INTEL_PT ? err : open_pt(capture);
+	for (size_t i = 0; (source = source_at(i)) && !err; i++)
+		if (source->can & SOURCE_IS_BESIDE && source->options & asked(config))
+			err = sources_open(&capture->sources, source, &source_config);
+	return err;
+}
+
+const char *capture_source_name(size_t i)
+{
+	const struct source *source;
+	size_t named = 1;
+
+	for (size_t j = 0; i && (source = source_at(j)); j++)
+		if (!(source->can & SOURCE_IS_BESIDE) && named++ == i)
+			return source->name;
+	return !i ? "auto" : i == named ? "none" : NULL;
+}
+
+bool capture_is_free_running(const struct capture *capture)
+{
+	return !sources_can(&capture->sources, SOURCE_HOLDS);
+}
+
+void capture_drain(struct capture *capture)
+{
+	if (!sources_drain(&capture->sources) || capture->drain_failed)
+		return;
+	capture->drain_failed = true;
+	log_warn("%s", fail_message(-EIO));
+}
+
+int capture_open_sources(struct capture *capture)
+{
+	const struct capture_config *config = capture->config;
+	const struct source *chosen = config->source ? source_find(config->source) : NULL;
+	int err = config->source ? 0 : choose_best(config, &chosen);
+
+	if (!err)
+		err = refuse(config, chosen);
+	if (!err)
+		err = check_time(config, chosen);
+	return err ? err : open_all(capture, chosen);
 }

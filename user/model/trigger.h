@@ -37,6 +37,9 @@ struct trigger_rule {
 
 enum { TRIGGER_MAX = 64 };
 
+/* How probes are attached. */
+enum trigger_link { TRIGGER_LINK_AUTO, TRIGGER_LINK_UPROBE_MULTI, TRIGGER_LINK_PERF_UPROBE };
+
 struct trigger {
 	char *name;	 /* as the user spelled it */
 	uint32_t action; /* enum hit_action */

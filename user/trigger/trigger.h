@@ -47,7 +47,7 @@ struct trigger_config {
 	const struct trigger *triggers; /* hit.trigger is an index into these; must outlive the set */
 	size_t trigger_cnt;		/* up to TRIGGER_MAX */
 	pid_t pid; /* the process to watch (it need not have exec'd yet); 0: those that trigger_set_watch() names */
-	enum trigger_link { TRIGGER_LINK_AUTO, TRIGGER_LINK_UPROBE_MULTI, TRIGGER_LINK_PERF_UPROBE } link;
+	enum trigger_link link;
 	uint64_t
 		stop_at; /* which HIT_STOP hit, counted from 1, keeps that action: others only record; 0: all do */
 	uint32_t

@@ -16,6 +16,7 @@
 #include "cli/talk.h"
 #include "output/output.h"
 #include "recording/recording.h"
+#include "source/pt/pt_caps.h"
 
 enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
 
@@ -94,13 +95,17 @@ static const struct argp_option table[] = {
 	{0},
 };
 
-static int parse_source(const char *text, enum capture_source *ret_source)
+static int parse_source(const char *text, const char **ret_source)
 {
-	static const char *const names[] = {"auto", "intel_pt", "step", "none"};
-	int choice = 0, err = parse_choice("--source", text, names, ARRAY_SIZE(names), &choice);
+	const char *names[16];
+	size_t cnt = 0;
+	int choice = 0, err;
 
+	while (cnt < ARRAY_SIZE(names) && (names[cnt] = capture_source_name(cnt)))
+		cnt++;
+	err = parse_choice("--source", text, names, cnt, &choice);
 	if (!err)
-		*ret_source = (enum capture_source)choice;
+		*ret_source = choice ? names[choice] : NULL;
 	return err;
 }
 
@@ -131,11 +136,11 @@ static int add_filter(struct capture_options *options, const char *spec)
 {
 	struct capture_config *capture = &options->capture;
 
-	if (capture->filter_cnt == ARRAY_SIZE(options->filters))
+	if (capture->options.filter_cnt == ARRAY_SIZE(options->filters))
 		return fail(-EINVAL, "--filter: no processor has more than %zu address ranges",
 			    ARRAY_SIZE(options->filters));
-	options->filters[capture->filter_cnt++] = spec;
-	capture->filters = options->filters;
+	options->filters[capture->options.filter_cnt++] = spec;
+	capture->options.filters = options->filters;
 	return 0;
 }
 
@@ -143,7 +148,7 @@ static int parse_kernel(struct capture_options *options, const char *text)
 {
 	if (text && strcmp(text, "only"))
 		return fail(-EINVAL, "--kernel: '%s' is not 'only'; --kernel alone adds the kernel", text);
-	options->capture.scope = text ? PT_KERNEL : PT_BOTH;
+	options->capture.options.scope = text ? PT_KERNEL : PT_BOTH;
 	return 0;
 }
 
@@ -151,22 +156,22 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 {
 	switch (key) {
 	case OPT_SNAPSHOT_SIZE:
-		return parse_ring_size(arg, &options->capture.ring_size);
+		return parse_ring_size(arg, &options->capture.options.ring_size);
 	case OPT_MAX_SIZE:
 		return parse_size(arg, &options->capture.max_bytes);
 	case OPT_SOURCE:
 		return parse_source(arg, &options->capture.source);
 	case OPT_TIMER_RESOLUTION:
-		return pt_timing_parse(&options->capture.timing, arg);
+		return pt_timing_parse(&options->capture.options.timing, arg);
 	case OPT_FILTER:
 		return add_filter(options, arg);
 	case OPT_KERNEL:
 		return parse_kernel(options, arg);
 	case OPT_LINK:
-		return parse_link(arg, &options->capture.link);
+		return parse_link(arg, &options->capture.options.link);
 	case OPT_MEMTRACE:
 		return parse_alloc_interval("--memtrace", arg ? arg : ALLOC_INTERVAL,
-					    &options->capture.alloc_interval);
+					    &options->capture.options.alloc_interval);
 	case OPT_DURATION:
 		return parse_duration("--duration", arg, &options->capture.duration_ns);
 	case OPT_MAX_STALL:
@@ -175,7 +180,7 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 			       ? parse_duration("--max-stall", arg, &options->capture.max_stall_ns)
 			       : 0;
 	case OPT_STEP_OVERFLOW:
-		return parse_count("--step-overflow", arg, &options->capture.step_overflow);
+		return parse_count("--step-overflow", arg, &options->capture.options.step_overflow);
 	default:
 		return 0;
 	}
@@ -191,19 +196,19 @@ static void parse_switch(struct capture_options *options, int key, char *arg)
 		options->result = arg;
 		break;
 	case OPT_FOLLOW_FORKS:
-		options->capture.follow_forks = true;
+		options->capture.options.follow_forks = true;
 		break;
 	case OPT_PER_THREAD:
-		options->capture.per_thread = true;
+		options->capture.options.per_thread = true;
 		break;
 	case OPT_CPU_WIDE:
-		options->capture.cpu_wide = true;
+		options->capture.options.cpu_wide = true;
 		break;
 	case OPT_FULL:
-		options->capture.full = true;
+		options->capture.options.full = true;
 		break;
 	default:
-		options->capture.step_log = arg;
+		options->capture.options.step_log = arg;
 		break;
 	}
 }
@@ -339,6 +344,11 @@ static void tell_progress(void *ctx, const struct capture_progress *progress)
 		      options->capture.path ? "" : "; Ctrl-C ends it");
 }
 
+static bool records_hits_only(const struct capture_config *capture)
+{
+	return capture->source && !strcmp(capture->source, "none");
+}
+
 int capture_options_check(struct capture_options *options)
 {
 	const struct capture_config *capture = &options->capture;
@@ -349,8 +359,8 @@ int capture_options_check(struct capture_options *options)
 		options->capture.progress_ctx = options;
 	}
 
-	if (!err && capture->source == CAPTURE_NONE && !capture->trigger_cnt && !capture->until.signals &&
-	    !capture->until.any_status && !capture->alloc_interval)
+	if (!err && records_hits_only(capture) && !capture->trigger_cnt && !capture->until.signals &&
+	    !capture->until.any_status && !capture->options.alloc_interval)
 		err = fail(-EINVAL,
 			   "--source none records hits and nothing else: say what is to be one, with -t, "
 			   "--on-signal or --on-exit");
@@ -358,8 +368,8 @@ int capture_options_check(struct capture_options *options)
 		err = check_path(options, options->outputs.paths[i]);
 	if (!err && options->result)
 		err = check_path(options, options->result);
-	if (!err && options->capture.step_log)
-		err = check_path(options, options->capture.step_log);
+	if (!err && options->capture.options.step_log)
+		err = check_path(options, options->capture.options.step_log);
 	if (!err && options->recording)
 		err = recording_check_target(options->recording);
 	return err;

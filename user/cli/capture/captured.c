@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From the snapshot to the trace, with a line on how it came about. */
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
@@ -43,7 +44,7 @@ static void say_exit(const struct capture_options *options, const char *hits, co
 	const char *how = WIFSIGNALED(wait_status) ? "signal" : "exit status";
 	int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 
-	if (options->capture.source == CAPTURE_NONE)
+	if (options->capture.source && !strcmp(options->capture.source, "none"))
 		log_say("%s%s%s ended (%s %d)", hits, comma, targets, how, number);
 	else
 		log_say("%s%s%s ended (%s %d): the trace shows its end", hits, comma, targets, how, number);

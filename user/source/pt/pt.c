@@ -5,6 +5,7 @@
  *	pt_events.c	events and their memory		pt_take.c	what was written there
  *	pt_event.c	the system calls		pt_past.c	what the kernel would have told
  *	pt_caps.c	what this processor can		pt_limits.c	what this user may
+ *	pt_source.c	the table
  */
 #include "source/pt/pt.h"
 
@@ -87,16 +88,6 @@ static int add_threads(struct pt *pt, pid_t pid)
 	return err;
 }
 
-int pt_add(struct pt *pt, pid_t pid, bool at_exec)
-{
-	int err = at_exec ? pt_events_add(pt, pid, pid, true) : add_threads(pt, pid);
-
-	if (err)
-		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);
-	err = read_clock(pt);
-	return err || at_exec ? err : pt_past_tell(&pt->records, pid, now_ns(pt));
-}
-
 /* Processes that end meanwhile, or that may not be looked into, are passed over. */
 static int tell_past_of_all(struct pt *pt)
 {
@@ -115,7 +106,7 @@ static int tell_past_of_all(struct pt *pt)
 	return err == -ENOMEM ? err : 0;
 }
 
-int pt_add_all(struct pt *pt)
+static int add_all(struct pt *pt)
 {
 	int err = pt_events_add(pt, -1, -1, false);
 
@@ -123,6 +114,20 @@ int pt_add_all(struct pt *pt)
 		return explain(pt, err);
 	err = read_clock(pt);
 	return err ? err : tell_past_of_all(pt);
+}
+
+int pt_add(struct pt *pt, pid_t pid, bool at_exec)
+{
+	int err;
+
+	if (pt->config.cpu_wide)
+		return pt->fd_cnt ? 0 : add_all(pt);
+	err = at_exec ? pt_events_add(pt, pid, pid, true) : add_threads(pt, pid);
+	if (err)
+		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);
+	pt->started_by_exec = at_exec;
+	err = read_clock(pt);
+	return err || at_exec ? err : pt_past_tell(&pt->records, pid, now_ns(pt));
 }
 
 int pt_born(struct pt *pt, pid_t pid, pid_t tid)

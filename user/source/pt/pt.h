@@ -22,12 +22,9 @@ struct pt_config {
 	struct pt_timing timing;
 	size_t ring_size; /* of each: a power of two, a page at least; 0: 4 MiB, or what this user may lock */
 	bool per_thread;  /* a ring for each thread, not for each processor */
-	bool follow_forks; /* children are targets, too */
-	enum pt_scope {
-		PT_USER,
-		PT_KERNEL,
-		PT_BOTH,
-	} scope; /* which code is traced */
+	bool cpu_wide;	  /* whatever runs on any processor is traced */
+	bool follow_forks;   /* children are targets, too */
+	enum pt_scope scope; /* which code is traced */
 	/* Everything from the start on is kept, in temporary files, as long as it can be read in time; what cannot is lost, and known to be. */
 	bool full;
 	/* A call of bpf_printk() in a traced thread ends its trace there, where the kernel can do that. */
@@ -39,7 +36,7 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config);
 
 /*
  * The process is a target from now on, with all threads it has, which must not run meanwhile. `at_exec`: it is a child that will exec, and is traced from
- * there; else it is traced from pt_start() on. -errno with a sentence (pt_explain()); -ESRCH: it is gone.
+ * there; else it is traced from pt_start() on. With cpu_wide the first call adds whatever runs. -errno with a sentence (pt_explain()); -ESRCH: it is gone.
  */
 int pt_add(struct pt *pt, pid_t pid, bool at_exec);
 
@@ -47,9 +44,6 @@ int pt_add(struct pt *pt, pid_t pid, bool at_exec);
  * A thread has been born to a target, or a child that is one, and has not run yet: with per_thread it is to be told of. -errno with a sentence.
  */
 int pt_born(struct pt *pt, pid_t pid, pid_t tid);
-
-/* Whatever runs on any processor is traced from pt_start() on. -errno with a sentence. */
-int pt_add_all(struct pt *pt);
 
 /* Whether the wish for a pause came true; valid after pt_add(). After a pause pt_start() does not make the trace go on. */
 bool pt_pauses(const struct pt *pt);

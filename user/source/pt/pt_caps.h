@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "model/trace_params.h"
+#include "source/source.h"
 
 #define PT_SYSFS "/sys/bus/event_source/devices/intel_pt"
 
@@ -30,18 +31,6 @@ bool pt_is_here(const char *dir);
 
 /* `dir` is PT_SYSFS. 0; -ENOTSUP with a sentence where this machine has no Intel PT. What an older kernel does not tell is 0. */
 int pt_caps_read(struct pt_caps *ret_caps, const char *dir);
-
-/*
- * How exactly branches are timed: the choices of magic-trace. Each field of `custom` is a value, or -1 for what the processor does best.
- */
-enum pt_resolution { PT_RESOLUTION_NORMAL, PT_RESOLUTION_LOW, PT_RESOLUTION_HIGH, PT_RESOLUTION_CUSTOM };
-
-struct pt_timing {
-	enum pt_resolution resolution;
-	struct {
-		int cyc, cyc_thresh, mtc, mtc_period, noretcomp, psb_period;
-	} custom;
-};
 
 /*
  * "low", "normal", "high", or "custom:" with a list such as cyc=1,cyc_thresh=2,mtc_period=3 (keys as in the kernel's format/ directory).

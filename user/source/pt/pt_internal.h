@@ -45,6 +45,7 @@ struct pt {
 	struct record_list records;
 	uint64_t lost;		  /* records */
 	bool stopped;		  /* by pt_stop() */
+	bool started_by_exec;	  /* of the target that was added */
 	char *filter;		  /* pt_set_filter(); or NULL */
 	struct trace_clock clock; /* mult 0: not read yet */
 	int printk_id;		  /* of the tracepoint that pauses; negative: nothing does */

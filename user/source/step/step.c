@@ -473,8 +473,7 @@ int step_describe(struct step *step, struct snapshot *snapshot)
 	snapshot->clock = encoder_default_clock();
 	snapshot->clock.monotonic_ns = snapshot->clock.trace_ns = step_now(step);
 	snapshot->clock.realtime_ns = clock_ns(CLOCK_REALTIME);
-	snapshot->source = strdup("step");
-	return snapshot->source ? code_store_add_own_vdso(snapshot) : -ENOMEM;
+	return code_store_add_own_vdso(snapshot);
 }
 
 int step_wait_status(const struct step *step)

@@ -3,7 +3,7 @@
  * A mapping is of a probed file when the inode number agrees and either the device or the path does: on overlayfs the device
  * in /proc/PID/maps is not the one that stat(2) gives.
  */
-#include "capture/probe_map.h"
+#include "probe/probe_map.h"
 #include "probe/probe.h"
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "model/sideband.h"
-#include "trigger/trigger.h"
+#include "model/trigger.h"
 
 struct probe_map {
 	const struct trigger *triggers;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/sources.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* Best first: the first one that is here is what --source auto chooses, if it may. */
+static const struct source *const sources[] = {
+	&source_intel_pt,
+	&source_step,
+	&source_alloc,
+};
+
+const struct source *source_at(size_t i)
+{
+	return i < ARRAY_SIZE(sources) ? sources[i] : NULL;
+}
+
+const struct source *source_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
+		if (!(sources[i]->can & SOURCE_IS_BESIDE) && !strcmp(sources[i]->name, name))
+			return sources[i];
+	return NULL;
+}
+
+int sources_open(struct source_list *list, const struct source *source, const struct source_config *config)
+{
+	void *self = NULL;
+	int err = list->cnt == SOURCES_MAX ? fail(-E2BIG, "there are more than %d sources", SOURCES_MAX) : 0;
+
+	if (!err && source->open)
+		err = source->open(&self, config);
+	if (err)
+		return err;
+	list->items[list->cnt].source = source;
+	list->items[list->cnt++].self = self;
+	return 0;
+}
+
+/* FN(SOURCE'S ARGUMENTS...) of each that has it, up to the first error: the value. */
+#define EACH(list, fn, ...)                                                                                 \
+	({                                                                                                  \
+		int _err = 0;                                                                               \
+		for (size_t _i = 0; _i < (list)->cnt && !_err; _i++)                                        \
+			if ((list)->items[_i].source->fn)                                                   \
+				_err = (list)->items[_i].source->fn((list)->items[_i].self, ##__VA_ARGS__); \
+		_err;                                                                                       \
+	})
+
+void sources_close(struct source_list *list)
+{
+	while (list->cnt--)
+		if (list->items[list->cnt].source->close)
+			list->items[list->cnt].source->close(list->items[list->cnt].self);
+	list->cnt = 0;
+}
+
+const char *sources_name(const struct source_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (!(list->items[i].source->can & SOURCE_IS_BESIDE))
+			return list->items[i].source->name;
+	return "none";
+}
+
+bool sources_can(const struct source_list *list, unsigned int traits)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->can & traits)
+			return true;
+	return false;
+}
+
+int sources_add(const struct source_list *list, pid_t pid, bool at_exec)
+{
+	return EACH(list, add, pid, at_exec);
+}
+
+int sources_newborn(const struct source_list *list, pid_t pid, pid_t tid)
+{
+	return EACH(list, newborn, pid, tid);
+}
+
+int sources_start(const struct source_list *list)
+{
+	return EACH(list, start);
+}
+
+int sources_take(const struct source_list *list, struct snapshot *snapshot)
+{
+	return EACH(list, take, snapshot);
+}
+
+int sources_describe(const struct source_list *list, struct snapshot *snapshot)
+{
+	return EACH(list, describe, snapshot);
+}
+
+void sources_unpatch(const struct source_list *list, const struct sideband_mapping *mapping, uint64_t addr,
+		     uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->unpatch)
+			list->items[i].source->unpatch(list->items[i].self, mapping, addr, bytes, size);
+}
+
+int sources_stop(const struct source_list *list, int cpu)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		int failed = list->items[i].source->stop
+				     ? list->items[i].source->stop(list->items[i].self, cpu)
+				     : 0;
+
+		err = failed ? failed : err;
+	}
+	return err;
+}
+
+int sources_drain(const struct source_list *list)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		int failed =
+			list->items[i].source->drain ? list->items[i].source->drain(list->items[i].self) : 0;
+
+		err = failed ? failed : err;
+	}
+	return err;
+}
+
+int sources_drain_ms(const struct source_list *list)
+{
+	int least = -1;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		int ms = list->items[i].source->drain_ms
+				 ? list->items[i].source->drain_ms(list->items[i].self)
+				 : -1;
+
+		if (ms >= 0 && (least < 0 || ms < least))
+			least = ms;
+	}
+	return least;
+}
+
+bool sources_can_stop(const struct source_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->stop)
+			return true;
+	return false;
+}
+
+bool sources_pause(const struct source_list *list)
+{
+	return EACH(list, pauses);
+}
+
+uint64_t sources_kept_bytes(const struct source_list *list)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->kept_bytes)
+			bytes += list->items[i].source->kept_bytes(list->items[i].self);
+	return bytes;
+}
+
+size_t sources_filter_max(const struct source_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->filter_max)
+			return list->items[i].source->filter_max(list->items[i].self);
+	return 0;
+}
+
+int sources_set_filter(const struct source_list *list, const char *filter)
+{
+	return EACH(list, set_filter, filter);
+}

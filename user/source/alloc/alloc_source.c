@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sampled allocations in the table of sources: a recorder for each target that there is in the beginning. The trace beside them does not go back for ever, and
+ * neither do they: the oldest give way.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "probe/probe.h"
+#include "probe/probe_map.h"
+#include "source/alloc/recorder.h"
+#include "source/source.h"
+
+enum { ALLOCS_MAX = 1 << 20, DRAIN_MS = 20 };
+
+struct recorded;
+
+/* One target. */
+struct target {
+	struct recorded *recorded;
+	pid_t pid;
+	struct alloc_recorder *recorder; /* NULL: not started */
+	uint32_t first_function;	 /* its functions among those of all */
+};
+
+/* Of all targets. */
+struct recorded {
+	struct source_options options;
+	const char *binary;
+	struct target *targets;
+	size_t target_cnt, target_cap;
+	struct alloc *allocs; /* in the order in which they were recorded */
+	size_t cnt, cap;
+};
+
+static void close_recorded(void *self)
+{
+	struct recorded *recorded = self;
+
+	for (size_t i = 0; i < recorded->target_cnt; i++)
+		alloc_recorder_free(recorded->targets[i].recorder);
+	free(recorded->targets);
+	free(recorded->allocs);
+	free(recorded);
+}
+
+static int open_recorded(void **ret_self, const struct source_config *config)
+{
+	struct recorded *recorded = calloc(1, sizeof(*recorded));
+
+	if (!recorded)
+		return -ENOMEM;
+	recorded->options = *config->options;
+	recorded->binary = config->binary;
+	*ret_self = recorded;
+	return 0;
+}
+
+static int add(void *self, pid_t pid, bool at_exec)
+{
+	struct recorded *recorded = self;
+	const struct target target = {.recorded = recorded, .pid = pid};
+
+	(void)at_exec;
+	return ARRAY_PUSH(recorded->targets, recorded->target_cnt, recorded->target_cap, target);
+}
+
+static enum alloc_link link_of(enum trigger_link link)
+{
+	return link == TRIGGER_LINK_UPROBE_MULTI  ? ALLOC_LINK_MULTI
+	       : link == TRIGGER_LINK_PERF_UPROBE ? ALLOC_LINK_PERF
+						  : ALLOC_LINK_AUTO;
+}
+
+static uint32_t function_cnt(const struct alloc_recorder *recorder)
+{
+	uint32_t cnt = 0;
+
+	while (alloc_recorder_function(recorder, cnt))
+		cnt++;
+	return cnt;
+}
+
+static int attach(const struct recorded *recorded, struct target *target)
+{
+	char exe[64];
+	const struct alloc_recorder_config config = {
+		.pid = target->pid,
+		.is_running = !recorded->binary,
+		.exe = recorded->binary ? recorded->binary : exe,
+		.interval_bytes = recorded->options.alloc_interval,
+		.live_max = ALLOCS_MAX / 2,
+		.link = link_of(recorded->options.link),
+	};
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", target->pid);
+	return alloc_recorder_new(&target->recorder, &config);
+}
+
+/* Between snapshots they stay. */
+static int start(void *self)
+{
+	struct recorded *recorded = self;
+	uint32_t function = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < recorded->target_cnt && !err; i++) {
+		struct target *target = &recorded->targets[i];
+
+		err = target->recorder ? 0 : attach(recorded, target);
+		target->first_function = function;
+		function += err ? 0 : function_cnt(target->recorder);
+	}
+	return err;
+}
+
+static int keep(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack)
+{
+	const struct target *target = ctx;
+	struct recorded *recorded = target->recorded;
+	struct alloc taken = *alloc;
+
+	(void)stack;
+	taken.function += target->first_function;
+	if (recorded->cnt == ALLOCS_MAX) {
+		recorded->cnt = ALLOCS_MAX / 2;
+		memmove(recorded->allocs, recorded->allocs + ALLOCS_MAX / 2,
+			ALLOCS_MAX / 2 * sizeof(*recorded->allocs));
+	}
+	return ARRAY_PUSH(recorded->allocs, recorded->cnt, recorded->cap, taken);
+}
+
+static int drain(void *self)
+{
+	struct recorded *recorded = self;
+	int cnt = 0;
+
+	for (size_t i = 0; i < recorded->target_cnt && cnt >= 0; i++)
+		if (recorded->targets[i].recorder)
+			cnt = alloc_recorder_read(recorded->targets[i].recorder, keep, &recorded->targets[i]);
+	return cnt < 0 ? fail_errno(cnt, "sampled allocations cannot be kept") : 0;
+}
+
+static int drain_ms(void *self)
+{
+	(void)self;
+	return DRAIN_MS;
+}
+
+static int add_functions(struct snapshot *snapshot, const struct alloc_recorder *recorder)
+{
+	const char *name;
+
+	for (uint32_t i = 0; (name = alloc_recorder_function(recorder, i)); i++) {
+		char *copy = strdup(name);
+
+		if (!copy || ARRAY_PUSH(snapshot->alloc_functions, snapshot->alloc_function_cnt,
+					snapshot->alloc_function_cap, copy)) {
+			free(copy);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void say_lost(const struct alloc_recorder *recorder)
+{
+	struct alloc_recorder_counts counts = alloc_recorder_counts(recorder);
+
+	if (counts.lost)
+		log_warn("%llu sampled allocations were lost: they came faster than they could be "
+			 "read; a larger --memtrace=INTERVAL samples fewer",
+			 (unsigned long long)counts.lost);
+}
+
+static int describe(void *self, struct snapshot *snapshot)
+{
+	struct recorded *recorded = self;
+	int err;
+
+	for (size_t i = 0; i < recorded->target_cnt; i++)
+		alloc_recorder_detach(recorded->targets[i].recorder);
+	err = drain(recorded);
+	for (size_t i = 0; i < recorded->target_cnt && !err; i++) {
+		say_lost(recorded->targets[i].recorder);
+		err = add_functions(snapshot, recorded->targets[i].recorder);
+	}
+	snapshot->alloc_interval = recorded->options.alloc_interval;
+	snapshot->allocs = TAKE_PTR(recorded->allocs);
+	snapshot->alloc_cnt = recorded->cnt;
+	snapshot->alloc_cap = recorded->cap;
+	recorded->cnt = recorded->cap = 0;
+	return err;
+}
+
+static void unpatch(void *self, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
+		    size_t size)
+{
+	const struct recorded *recorded = self;
+	const struct probe *probe;
+
+	for (size_t i = 0; i < recorded->target_cnt; i++)
+		for (uint32_t j = 0; recorded->targets[i].recorder &&
+				     (probe = alloc_recorder_probe(recorded->targets[i].recorder, j));
+		     j++)
+			probe_unpatch(probe, mapping, addr, bytes, size);
+}
+
+const struct source source_alloc = {
+	.name = "alloc",
+	.can = SOURCE_PROBES | SOURCE_IS_BESIDE,
+	.options = OPTION_ALLOCATIONS,
+	.open = open_recorded,
+	.add = add,
+	.start = start,
+	.drain = drain,
+	.drain_ms = drain_ms,
+	.describe = describe,
+	.unpatch = unpatch,
+	.close = close_recorded,
+};
