@@ -189,6 +189,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 	capture_take_hits(capture);
 	if (capture->watching)
 		trigger_set_unwatch(capture->set, pid);
+	sources_drop(&capture->sources, pid);
 	if (pid == capture->launch.pid) {
 		/* Its children may go on for long. */
 		capture->target_gone = true;

@@ -62,6 +62,7 @@ static void released(void *ctx, pid_t pid)
 	capture->released = true;
 	if (capture->watching)
 		trigger_set_unwatch(capture->set, pid);
+	sources_drop(&capture->sources, pid);
 }
 
 /* ---- probes in the target's memory ---- */

@@ -84,6 +84,13 @@ int sources_newborn(const struct source_list *list, pid_t pid, pid_t tid)
 	return EACH(list, newborn, pid, tid);
 }
 
+void sources_drop(const struct source_list *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->drop)
+			list->items[i].source->drop(list->items[i].self, pid);
+}
+
 int sources_start(const struct source_list *list)
 {
 	return EACH(list, start);

@@ -34,6 +34,7 @@ bool sources_can(const struct source_list *list, unsigned int traits);
 /* Each of these does what struct source says with all that have it, in their order, up to the first error. */
 int sources_add(const struct source_list *list, pid_t pid, bool at_exec);
 int sources_newborn(const struct source_list *list, pid_t pid, pid_t tid);
+void sources_drop(const struct source_list *list, pid_t pid);
 int sources_start(const struct source_list *list);
 int sources_take(const struct source_list *list, struct snapshot *snapshot);
 int sources_describe(const struct source_list *list, struct snapshot *snapshot);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A source records what the targets do: branches, calls, samples, allocations. It fills rings until a hit, and gives what they hold to a snapshot. A capture has a
- * list of sources that run side by side; with an empty list it records hits only. To add one: implement this table in a folder of source/, declare it below, and put
- * it into the list in capture/sources.c.
+ * A source records what the targets do: branches, calls, samples, allocations. It fills rings until a hit, and gives
+ * what they hold to a snapshot. A capture has a list of sources that run side by side; with an empty list it records
+ * hits only. To add one: implement this table in a folder of source/, declare it below, and put it into the list in
+ * capture/sources.c.
  *
- *	open -> add each target -> start -> drain now and then -> stop -> take -> (start -> ... -> take) -> describe -> close
+ *	open -> add each target -> start -> drain now and then -> stop -> take -> (start -> ... -> take)
+ *	-> describe -> close
  */
 #pragma once
 
@@ -17,7 +19,10 @@
 #include "model/snapshot.h"
 #include "model/trigger.h"
 
-/* How exactly branches are timed: the choices of magic-trace. Each field of `custom` is a value, or -1 for what the processor does best. */
+/*
+ * How exactly branches are timed: the choices of magic-trace. Each field of `custom` is a value, or -1 for what the
+ * processor does best.
+ */
 enum pt_resolution { PT_RESOLUTION_NORMAL, PT_RESOLUTION_LOW, PT_RESOLUTION_HIGH, PT_RESOLUTION_CUSTOM };
 
 struct pt_timing {
@@ -57,15 +62,19 @@ enum source_option {
 
 /* What a source can do, or needs. */
 enum source_trait {
-	SOURCE_HOLDS = 1 << 0, /* the targets are held, or run under its hands; else they run at full speed */
-	SOURCE_SLOWS = 1 << 1, /* so much that conditions on time mean nothing */
-	SOURCE_RECORDS =
-		1 << 2, /* take() gives the sideband, too, and describe() the clock; else the session does */
-	SOURCE_PROBES = 1 << 3, /* it has probes of its own in the targets until describe() */
-	SOURCE_IS_BESIDE =
-		1 << 4, /* --source does not name it: it runs beside, where one of its options is given */
-	SOURCE_RUN_AUTO = 1 << 5,    /* --source auto may choose it for a program that is started ... */
-	SOURCE_ATTACH_AUTO = 1 << 6, /* ... and for processes that run */
+	/* The targets are held, or run under its hands; else they run at full speed. */
+	SOURCE_HOLDS = 1 << 0,
+	/* So much that conditions on time mean nothing. */
+	SOURCE_SLOWS = 1 << 1,
+	/* take() gives the sideband, too, and describe() the clock; else the session does. */
+	SOURCE_RECORDS = 1 << 2,
+	/* It has probes of its own in the targets, until describe(). */
+	SOURCE_PROBES = 1 << 3,
+	/* --source does not name it: it runs beside, where one of its options is given. */
+	SOURCE_IS_BESIDE = 1 << 4,
+	/* --source auto may choose it for a program that is started, or for processes that run. */
+	SOURCE_RUN_AUTO = 1 << 5,
+	SOURCE_ATTACH_AUTO = 1 << 6,
 };
 
 /* What a capture says of itself. Good until close(). */
@@ -75,7 +84,10 @@ struct source_config {
 	bool pause;	    /* hits should pause the trace themselves, if that can be had */
 };
 
-/* Each function may be NULL where there is nothing to do. `self` is what open() made. They return 0, or -errno with a sentence. */
+/*
+ * Each function may be NULL where there is nothing to do. `self` is what open() made. They return 0, or -errno with a
+ * sentence.
+ */
 struct source {
 	const char *name;      /* "intel_pt": what --source takes, and a recording tells */
 	unsigned int can;      /* set of enum source_trait */
@@ -84,15 +96,21 @@ struct source {
 	int (*open)(void **ret_self, const struct source_config *config);
 
 	/*
-	 * The process is a target from now on, with all threads it has, which may run. `at_exec`: it is a child that will exec, and is recorded from there. pid -1: whatever
-	 * runs is a target (OPTION_CPU_WIDE). -ESRCH: it is gone.
+	 * The process is a target from now on, with all threads it has, which may run. `at_exec`: it is a child that
+	 * will exec, and is recorded from there. -ESRCH: it is gone.
 	 */
 	int (*add)(void *self, pid_t pid, bool at_exec);
 
-	/* A thread of a target, or a child that is one, has been born and has not run yet. */
+	/* A thread of a target, or a child that is one (tid is pid), has been born and has not run yet. */
 	int (*newborn)(void *self, pid_t pid, pid_t tid);
 
-	/* How many address filters there can be, and setting them (probe/address_filters.h): after add(), before start(). */
+	/* The process is no target any more: it has ended, or was let go. */
+	void (*drop)(void *self, pid_t pid);
+
+	/*
+	 * How many address filters there can be, and setting them (probe/address_filters.h): after add(), before
+	 * start().
+	 */
 	size_t (*filter_max)(void *self);
 	int (*set_filter)(void *self, const char *filter);
 
@@ -102,23 +120,25 @@ struct source {
 	/* Nothing is overwritten any more. `cpu` is the processor to begin with, or -1. */
 	int (*stop)(void *self, int cpu);
 
-	/* After add(): whether the wish for a pause came true. A hit then stops this source at once, and only where it is. */
+	/* After add(): whether the wish for a pause came true. A hit then stops this source at once, where it is. */
 	bool (*pauses)(void *self);
 
-	/* Takes in what waits; called every drain_ms() milliseconds at least. */
+	/* Takes in what waits; to be called every drain_ms() milliseconds at least. */
 	int (*drain)(void *self);
 	int (*drain_ms)(void *self);
 
-	/* Bytes that drain() has put aside so far; OPTION_FULL. */
+	/* With OPTION_FULL: bytes that drain() has put aside so far. */
 	uint64_t (*kept_bytes)(void *self);
 
 	/* After stop(): appends what was recorded since the last time. */
 	int (*take)(void *self, struct snapshot *snapshot);
 
-	/* After the last take(): fills in what the snapshot needs to be understood. Probes of its own are removed. */
+	/* After the last take(): fills in what the snapshot needs to be understood. Own probes are removed. */
 	int (*describe)(void *self, struct snapshot *snapshot);
 
-	/* `bytes` are `size` bytes of a target's code at addr, in `mapping`: puts back what probes of this source hide. */
+	/*
+	 * `bytes` are `size` bytes of a target's code at addr, in `mapping`: puts back what own probes hide there.
+	 */
 	void (*unpatch)(void *self, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
 			size_t size);
 
