@@ -467,19 +467,25 @@ int main(int argc, char **argv)
 	struct oracle oracle = {.callers = callers};
 	struct snapshot *snapshot;
 	struct decoded *decoded;
+	int err;
 
 	if (argc != 3 + (whole || callers))
 		return 2;
 	argv += whole || callers;
-	if (recording_load(&snapshot, argv[1]) || history_new(&oracle.history, snapshot, NULL) ||
-	    decode_snapshot(&decoded, snapshot, &(struct decode_config){0})) {
-		printf("%s\n", fail_message(-EINVAL));
+	err = recording_load(&snapshot, argv[1]);
+	if (!err)
+		err = history_new(&oracle.history, snapshot, NULL);
+	if (!err)
+		err = decode_snapshot(&decoded, snapshot, &(struct decode_config){0});
+	if (err) {
+		printf("%s\n", fail_message(err));
 		return 2;
 	}
 	oracle.pid = decoded_timeline(decoded)->thread_cnt ? decoded_timeline(decoded)->threads[0].pid
 							   : snapshot->aux[0].pid;
-	if (read_log(&oracle, argv[2])) {
-		printf("%s\n", fail_message(-EINVAL));
+	err = read_log(&oracle, argv[2]);
+	if (err) {
+		printf("%s\n", fail_message(err));
 		return 2;
 	}
 	if (!timeline_is_valid(decoded_timeline(decoded))) {

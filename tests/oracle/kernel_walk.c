@@ -42,7 +42,7 @@ struct walk {
 
 static void die(const char *what)
 {
-	fprintf(stderr, "kernel_walk: %s: %s\n", what, fail_message(-1));
+	fprintf(stderr, "kernel_walk: %s\n", what);
 	exit(1);
 }
 

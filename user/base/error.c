@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The error slot is thread-local, so that worker threads can fail without a lock; a worker pool copies the first
- * failure to the thread that waits for it (base/parallel.c).
+ * failure to the thread that waits for it (base/parallel.c). A sentence is kept with its error: one that comes later
+ * without a sentence is not explained by that of another.
  */
 #include "base/error.h"
 
@@ -14,14 +15,16 @@
 enum { MESSAGE_BYTES = 2048 };
 
 static _Thread_local char message[MESSAGE_BYTES];
+static _Thread_local int message_err; /* that it explains */
 
-static void __attribute__((format(printf, 1, 0))) record(const char *fmt, va_list ap)
+static void __attribute__((format(printf, 2, 0))) record(int err, const char *fmt, va_list ap)
 {
 	/* `fmt`'s arguments may point into the old message: format beside it, then replace. */
 	char text[MESSAGE_BYTES];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	on_line_copy(message, sizeof(message), text);
+	message_err = err;
 }
 
 int fail(int err, const char *fmt, ...)
@@ -29,7 +32,7 @@ int fail(int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	record(fmt, ap);
+	record(err, fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -40,7 +43,7 @@ int fail_errno(int err, const char *fmt, ...)
 	size_t len;
 
 	va_start(ap, fmt);
-	record(fmt, ap);
+	record(err, fmt, ap);
 	va_end(ap);
 	len = strlen(message);
 	snprintf(message + len, sizeof(message) - len, ": %s", strerror(-err));
@@ -75,12 +78,13 @@ int fail_prefix(int err, const char *fmt, ...)
 	len = on_line_copy(whole, sizeof(whole), text);
 	snprintf(whole + len, sizeof(whole) - len, ": %s", fail_message(err));
 	memcpy(message, whole, sizeof(message));
+	message_err = err;
 	return err;
 }
 
 const char *fail_message(int err)
 {
-	return message[0] ? message : strerror(err < 0 ? -err : err);
+	return message[0] && err == message_err ? message : strerror(err < 0 ? -err : err);
 }
 
 void fail_reset(void)

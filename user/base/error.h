@@ -23,7 +23,10 @@ int fail_line(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 /* Puts "PREFIX: " before the sentence recorded on this thread and returns `err`. */
 int fail_prefix(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The sentence of the last failure on this thread; strerror(-err) where none was recorded. Valid until the next fail. */
+/*
+ * The sentence of the last failure on this thread, if it was of this error; else strerror(-err). Valid until the next
+ * failure.
+ */
 const char *fail_message(int err);
 
 /* Forgets the recorded sentence: before a call whose own failure may come without one. */

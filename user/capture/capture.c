@@ -146,6 +146,8 @@ static int run(struct capture *capture, enum step_end *ret_end)
 		if (err)
 			return err;
 		capture_take_hits(capture);
+		if (capture->err)
+			return capture->err;
 		if (*ret_end == STEP_EXITED)
 			return take_snapshot(capture, &more);
 		err = take_snapshot(capture, &more);
@@ -301,6 +303,7 @@ void capture_free(struct capture *capture)
 	trigger_set_free(capture->set);
 	sources_close(&capture->sources);
 	step_free(capture->step);
+	idle_restore(&capture->signals);
 	launch_release(&capture->launch);
 	for (size_t i = 0; i < capture->trigger_cnt; i++)
 		trigger_release(&capture->triggers[i]);

@@ -54,6 +54,7 @@ struct capture_config {
 	bool skip_ended;    /* those that have ended by now are left out, unless all have */
 	const char *source; /* the name of one (capture_source_name()); NULL: the best that may be had */
 	struct source_options options;
+	const struct source *own_source; /* one more, that is in no table; or NULL */
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
 	struct capture_until until;

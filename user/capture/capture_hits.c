@@ -27,6 +27,13 @@ uint64_t capture_stop_at(const struct capture_until *until)
 	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
 }
 
+/* A hit that cannot be kept ends the recording with that error. */
+static void note(struct capture *capture, int err)
+{
+	if (err < 0 && !capture->err)
+		capture->err = err;
+}
+
 /* ---- hits ---- */
 
 static int add_hit(struct capture *capture, const struct hit *hit)
@@ -88,8 +95,10 @@ static int take_hit(void *ctx, const struct hit *hit)
 /* Where it was hit may be in a library that came late. */
 static void look_at_maps(struct capture *capture)
 {
-	if (!step_started(capture->step) && step_look_at_maps(capture->step))
-		log_debug("%s", fail_message(-ESRCH));
+	int err = step_started(capture->step) ? 0 : step_look_at_maps(capture->step);
+
+	if (err)
+		log_debug("%s", fail_message(err));
 }
 
 const char *capture_hit_function(const struct capture *capture, const struct hit *hit)
@@ -108,10 +117,10 @@ const char *capture_hit_function(const struct capture *capture, const struct hit
 
 void capture_take_hits(struct capture *capture)
 {
-	if (!capture->set || !trigger_set_pending(capture->set))
+	if (!capture->set || capture->err || !trigger_set_pending(capture->set))
 		return;
 	look_at_maps(capture);
-	trigger_set_read(capture->set, take_hit, capture);
+	note(capture, trigger_set_read(capture->set, take_hit, capture));
 }
 
 bool capture_stop_wanted(void *ctx)
@@ -121,7 +130,8 @@ bool capture_stop_wanted(void *ctx)
 	capture_take_hits(capture);
 	if (!capture_is_free_running(capture) && !(capture->drain_turn++ % DRAIN_EVERY))
 		capture_drain(capture);
-	return capture_is_over(capture) || capture->hit || capture->out_of_room || interrupt_pending();
+	return capture_is_over(capture) || capture->hit || capture->out_of_room || capture->err ||
+	       interrupt_pending();
 }
 
 /* ---- triggers that are no probes ---- */
@@ -176,7 +186,7 @@ void capture_signalled(void *ctx, int signal, const struct hit *hit)
 	capture_take_hits(capture);
 	look_at_maps(capture);
 	hit_stacks_find(capture->stacks, &event, copy, copy_stack(hit, copy), false);
-	add_event(capture, name, &event);
+	note(capture, add_event(capture, name, &event));
 }
 
 /* A target's end as a trigger. It is gone, so the hit has no registers. */
@@ -200,7 +210,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 		return;
 	event.time_ns = event.begin_ns = clock_ns(CLOCK_MONOTONIC);
 	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
-	add_event(capture, name, &event);
+	note(capture, add_event(capture, name, &event));
 }
 
 bool capture_start_wanted(void *ctx)

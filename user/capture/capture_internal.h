@@ -4,6 +4,7 @@
 
 #include "capture/capture.h"
 #include "capture/hit_stacks.h"
+#include "capture/idle.h"
 #include "capture/sources.h"
 #include "probe/address_filters.h"
 #include "probe/probe_map.h"
@@ -23,6 +24,7 @@ struct capture {
 	unsigned int drain_turn;
 	bool drain_failed; /* that was said */
 	struct launch launch;
+	struct idle_signals signals;
 	struct step *step;	/* holds the targets */
 	struct filters filters; /* of addresses: what is traced */
 	bool out_of_room;	/* config->max_bytes */
@@ -37,6 +39,7 @@ struct capture {
 	bool warned;	  /* that stepping is slow */
 	bool was_started; /* the start point was reached */
 	bool hit;	  /* to be followed by a snapshot */
+	int err;	  /* what could not be kept: the recording ends with it */
 	uint64_t hit_cnt;
 	uint64_t snapshot_cnt;
 	uint64_t aux_bytes; /* in the snapshots */

@@ -201,12 +201,14 @@ static int idle_ms(const struct capture *capture)
 static void stop_sources(struct capture *capture)
 {
 	const struct snapshot *snapshot = capture->snapshot;
+	int err;
 
 	if ((!capture->hit && !interrupt_pending()) || capture->stopped_ns)
 		return;
-	if (sources_stop(&capture->sources,
-			 capture->hit ? (int)snapshot->hits[snapshot->hit_cnt - 1].cpu : -1))
-		log_warn("%s", fail_message(-EIO));
+	err = sources_stop(&capture->sources,
+			   capture->hit ? (int)snapshot->hits[snapshot->hit_cnt - 1].cpu : -1);
+	if (err)
+		log_warn("%s", fail_message(err));
 	capture->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -488,7 +490,7 @@ int capture_set_up(struct capture *capture)
 	if (!err)
 		err = capture_open_sources(capture);
 	if (!err && capture_is_free_running(capture))
-		idle_prepare();
+		idle_prepare(&capture->signals);
 	if (!err)
 		err = resolve_triggers(capture);
 	if (!err)

@@ -199,6 +199,8 @@ static int open_all(struct capture *capture, const struct source *chosen)
 	for (size_t i = 0; (source = source_at(i)) && !err; i++)
 		if (source->can & SOURCE_IS_BESIDE && source->options & asked(config))
 			err = sources_open(&capture->sources, source, &source_config);
+	if (!err && config->own_source)
+		err = sources_open(&capture->sources, config->own_source, &source_config);
 	return err;
 }
 
@@ -220,10 +222,12 @@ bool capture_is_free_running(const struct capture *capture)
 
 void capture_drain(struct capture *capture)
 {
-	if (!sources_drain(&capture->sources) || capture->drain_failed)
+	int err = sources_drain(&capture->sources);
+
+	if (!err || capture->drain_failed)
 		return;
 	capture->drain_failed = true;
-	log_warn("%s", fail_message(-EIO));
+	log_warn("%s", fail_message(err));
 }
 
 int capture_open_sources(struct capture *capture)

@@ -19,15 +19,25 @@ static void on_child(int signal)
 	(void)signal;
 }
 
-void idle_prepare(void)
+void idle_prepare(struct idle_signals *ret_before)
 {
 	struct sigaction action = {.sa_handler = on_child};
 	sigset_t child;
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	sigaction(SIGCHLD, &action, NULL);
-	sigprocmask(SIG_BLOCK, &child, NULL);
+	sigaction(SIGCHLD, &action, &ret_before->action);
+	sigprocmask(SIG_BLOCK, &child, &ret_before->mask);
+	ret_before->is_known = true;
+}
+
+void idle_restore(struct idle_signals *before)
+{
+	if (!before->is_known)
+		return;
+	sigaction(SIGCHLD, &before->action, NULL);
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+	before->is_known = false;
 }
 
 static bool child_waits(void)

@@ -2,10 +2,20 @@
 /* Waiting while the target runs at full speed: for a hit, a change of the target's state, or a signal to us, whichever is first. */
 #pragma once
 
+#include <signal.h>
+
 #include "trigger/trigger.h"
 
-/* To be called once, before the target can change its state: from then on SIGCHLD is blocked but for idle_wait(). */
-void idle_prepare(void);
+/* What SIGCHLD was before. All 0: it is as it was. */
+struct idle_signals {
+	struct sigaction action;
+	sigset_t mask;
+	bool is_known;
+};
+
+/* To be called before the target can change its state: from then on SIGCHLD is blocked but for idle_wait(). */
+void idle_prepare(struct idle_signals *ret_before);
+void idle_restore(struct idle_signals *before);
 
 /*
  * Returns when one of these has happened, perhaps earlier. `set` may be NULL. `spin`: never sleeps, which is two orders of magnitude quicker and

@@ -88,14 +88,17 @@ int parse_alloc_interval(const char *option, const char *text, uint64_t *ret_byt
 
 int parse_choice(const char *option, const char *text, const char *const names[], size_t cnt, int *ret_choice)
 {
-	char list[128] = "";
+	char list[256] = "";
+	size_t len = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
 		if (!strcmp(text, names[i])) {
 			*ret_choice = (int)i;
 			return 0;
 		}
-		strcat(strcat(list, i ? ", " : ""), names[i]);
+		if (len < sizeof(list))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+						names[i]);
 	}
 	return fail(-EINVAL, "%s: '%s' is none of %s", option, text, list);
 }

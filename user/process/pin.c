@@ -63,9 +63,9 @@ static void __attribute__((noreturn)) guard(const struct pin_table *table, int f
 	setsid();
 	prctl(PR_SET_NAME, "trailcam-guard");
 	/* Nothing inherited is kept open: a pipe's reader would wait for us. */
-	for (int other = 0; other < 1024; other++)
-		if (other != fd)
-			close(other);
+	for (int other = 0; other < fd; other++)
+		close(other);
+	closefrom(fd + 1);
 	if (read(fd, &word, 1) != 1) {
 		restore_all(table);
 		if (table->process_cnt)

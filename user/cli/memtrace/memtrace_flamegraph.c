@@ -43,6 +43,7 @@ static void check(struct argp_state *state, struct flamegraph *flamegraph)
 {
 	const char *path = flamegraph->path;
 	const struct outputs outputs = {.paths = {path}, .cnt = 1};
+	int err;
 
 	flamegraph->is_page = ends_in(path, ".html");
 	if (!flamegraph->is_page && !ends_in(path, ".folded") && strcmp(path, "-") &&
@@ -54,8 +55,9 @@ static void check(struct argp_state *state, struct flamegraph *flamegraph)
 			   path);
 	if (flamegraph->is_page && flamegraph->samples)
 		argp_error(state, "--samples is for folded stacks (-o FILE.folded): the page shows both");
-	if (flamegraph->input.path && outputs_check_input(&outputs, flamegraph->input.path))
-		argp_error(state, "%s", fail_message(-EINVAL));
+	err = flamegraph->input.path ? outputs_check_input(&outputs, flamegraph->input.path) : 0;
+	if (err)
+		argp_error(state, "%s", fail_message(err));
 }
 
 static int check_default(const struct flamegraph *flamegraph)

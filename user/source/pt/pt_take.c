@@ -137,19 +137,31 @@ static int take_part(struct snapshot *snapshot, const struct pt_area *area, uint
 	return 0;
 }
 
+/* All of it, in one piece. */
+static int take_whole(struct snapshot *snapshot, const struct pt_area *area)
+{
+	struct aux_trace aux = {.size = area->bytes, .is_mapped = true};
+	int err;
+
+	aux.bytes = mmap(NULL, aux.size, PROT_READ, MAP_PRIVATE, fileno(area->stream), 0);
+	if (aux.bytes == MAP_FAILED)
+		return fail_errno(-errno, "cannot map the trace's temporary file (TMPDIR)");
+	err = add_aux(snapshot, area, &aux);
+	if (err)
+		munmap(aux.bytes, aux.size);
+	return err;
+}
+
 /* All of it, cut where something is missing. */
 static int take_stream(struct snapshot *snapshot, struct pt_area *area)
 {
-	struct aux_trace aux = {.size = area->bytes, .is_mapped = true};
 	uint64_t begin = 0;
 	int err = 0;
 
 	if (fflush(area->stream))
-		return -errno;
-	if (area->bytes && !area->loss_cnt) {
-		aux.bytes = mmap(NULL, aux.size, PROT_READ, MAP_PRIVATE, fileno(area->stream), 0);
-		return aux.bytes == MAP_FAILED ? -errno : add_aux(snapshot, area, &aux);
-	}
+		return fail_errno(-errno, "cannot write the trace to a temporary file (TMPDIR)");
+	if (area->bytes && !area->loss_cnt)
+		return take_whole(snapshot, area);
 	for (size_t i = 0; i <= area->loss_cnt && !err; i++) {
 		uint64_t end = i < area->loss_cnt ? area->losses[i] : area->bytes;
 

@@ -70,7 +70,8 @@ int step_add_thread(struct step *step, struct step_process *process, pid_t tid,
 	if (!err)
 		err = ARRAY_PUSH(step->threads, step->thread_cnt, step->thread_cap, thread);
 	if (err) {
-		free(thread);
+		if (thread)
+			thread_free(thread);
 		return err;
 	}
 	thread->process = process;
@@ -309,6 +310,8 @@ int step_run(struct step *step, enum step_end *ret_end)
 		struct step_thread *thread;
 		int err = step_next_event(step, &thread);
 
+		if (!err)
+			err = step->err;
 		if (err)
 			return err;
 		if (step->config.stop_wanted(step->config.ctx)) {

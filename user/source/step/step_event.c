@@ -81,7 +81,8 @@ static int adopt_process(struct step *step, pid_t pid, pid_t parent, struct step
 	(*ret_process)->runs_itself = true;
 	if (former)
 		step_shield_inherit(&(*ret_process)->shield, pid, &former->shield);
-	sideband_add_task(step->sideband, PERF_RECORD_FORK, pid, pid, parent, parent, step_now(step));
+	step_note(step, sideband_add_task(step->sideband, PERF_RECORD_FORK, pid, pid, parent, parent,
+					  step_now(step)));
 	return step->config.adopted ? step->config.adopted(step->config.ctx, pid) : 0;
 }
 
@@ -131,8 +132,8 @@ static int on_birth(struct step *step, struct step_thread *thread)
 	int err;
 
 	if (!is_process)
-		sideband_add_task(step->sideband, PERF_RECORD_FORK, process->pid, thread->tid, process->pid,
-				  process->pid, step_now(step));
+		step_note(step, sideband_add_task(step->sideband, PERF_RECORD_FORK, process->pid, thread->tid,
+						  process->pid, process->pid, step_now(step)));
 	if (is_process)
 		thread->watched_calls = WATCHED_CALLS;
 	step_announce_comm(step, thread, false);
@@ -308,8 +309,8 @@ void step_on_end(struct step *step, struct step_thread *thread, int status)
 
 	if (step->started) {
 		step_thread_interrupt(thread, step_now(step));
-		sideband_add_task(step->sideband, PERF_RECORD_EXIT, process->pid, thread->tid, process->pid,
-				  process->pid, step_now(step));
+		step_note(step, sideband_add_task(step->sideband, PERF_RECORD_EXIT, process->pid, thread->tid,
+						  process->pid, process->pid, step_now(step)));
 	}
 	thread->dead = true;
 	thread->held = false;

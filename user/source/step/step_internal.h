@@ -38,6 +38,7 @@ struct step {
 	size_t last; /* index of the thread that stopped last: most likely the next one, too */
 	uint64_t past_instruction_cnt; /* of threads that were forgotten */
 	struct snapshot *sideband;     /* collects the sideband */
+	int err;		       /* of the first record that could not be kept: the run ends with it */
 	struct step_vdso vdso;
 	bool started;
 	bool seized; /* step_attach() has taken hold of threads, which run until the first step_run() */
@@ -48,6 +49,12 @@ struct step {
 
 /* Nanoseconds of CLOCK_MONOTONIC, each time more than before. */
 uint64_t step_now(struct step *step);
+
+/* Takes note of a record that could not be kept, if `err` says so. */
+static inline void step_note(struct step *step, int err)
+{
+	step->err = step->err ? step->err : err;
+}
 
 /* The thread that lives under this id, or NULL. */
 struct step_thread *step_find(struct step *step, pid_t tid);

@@ -77,8 +77,10 @@ void step_announce_comm(struct step *step, const struct step_thread *thread, boo
 {
 	char comm[32] = "";
 
+	/* A thread that is gone has no name. */
 	proc_status_text(thread->tid, "Name", comm, sizeof(comm));
-	sideband_add_comm(step->sideband, thread->process->pid, thread->tid, step_now(step), comm, exec);
+	step_note(step, sideband_add_comm(step->sideband, thread->process->pid, thread->tid, step_now(step),
+					  comm, exec));
 }
 
 struct step_process *step_find_process(struct step *step, pid_t pid)
