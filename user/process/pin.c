@@ -74,19 +74,24 @@ static void __attribute__((noreturn)) guard(const struct pin_table *table, int f
 	_exit(0);
 }
 
+/* No child of ours: who kills all that are below a process is not to find it. */
 static int guard_start(struct pin *pin)
 {
 	int ends[2];
+	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -1;
-	pin->guard = fork();
-	if (!pin->guard) {
+	pid = fork();
+	if (!pid) {
+		if (fork())
+			_exit(0);
 		close(ends[1]);
 		guard(pin->table, ends[0]);
 	}
 	close(ends[0]);
-	if (pin->guard > 0) {
+	if (pid > 0) {
+		waitpid(pid, NULL, 0);
 		pin->guard_fd = ends[1];
 		return 0;
 	}
@@ -226,7 +231,6 @@ void pin_release(struct pin *pin)
 		written = write(pin->guard_fd, "d", 1);
 		(void)written; /* a guard that is gone already has nothing to do */
 		close(pin->guard_fd);
-		waitpid(pin->guard, NULL, 0);
 	}
 	if (pin->table)
 		munmap(pin->table, sizeof(*pin->table));

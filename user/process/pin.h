@@ -15,7 +15,6 @@ struct pin {
 	cpu_set_t own; /* the calling thread's affinity before */
 	int cpu;       /* that all are on; -1: none was chosen yet */
 	struct pin_table *table;
-	pid_t guard;
 	int guard_fd;
 };
 

@@ -3,6 +3,9 @@
  * A uprobe_multi link takes all probes of one file that run one program; a perf uprobe is one probe in one event. Perf events are not
  * inherited (attr.inherit): the kernel then reads the probed file's path again in the target's memory at each of its fork()s
  * and makes them fail. Threads are covered all the same, since breakpoints belong to the address space.
+ *
+ * Linux gives up taking a breakpoint out on behalf of a process that SIGKILL is waiting for ("failed to unregister, leaking uprobe"), and who executes
+ * that breakpoint then dies. So a process of its own (process/aside.h) attaches and detaches.
  */
 #include "trigger/links.h"
 
@@ -11,6 +14,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "bpf/rule.h"
+#include "process/aside.h"
 #include "trigger/perf_uprobe.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
@@ -137,8 +141,16 @@ static int fail_attach(int err, const struct probe_group *group, pid_t pid)
 	}
 }
 
-int links_attach_multi(struct links *links, pid_t pid)
+struct attachment {
+	struct links *links;
+	pid_t pid;
+};
+
+static int attach_multi(void *ctx)
 {
+	struct links *links = ((struct attachment *)ctx)->links;
+	pid_t pid = ((struct attachment *)ctx)->pid;
+
 	for (size_t i = 0; i < links->group_cnt; i++) {
 		const struct probe_group *group = &links->groups[i];
 		const struct uprobe_multi multi = {
@@ -163,6 +175,13 @@ int links_attach_multi(struct links *links, pid_t pid)
 		links->fds[links->fd_cnt++] = fd;
 	}
 	return 0;
+}
+
+int links_attach_multi(struct links *links, pid_t pid)
+{
+	struct attachment attachment = {links, pid};
+
+	return aside(attach_multi, &attachment);
 }
 
 static int attach_perf(struct links *links, const struct probe_group *group, size_t i, pid_t pid)
@@ -206,12 +225,11 @@ static int check_perf_probe_cnt(const struct links *links)
 			      cnt, PERF_PROBES_MAX);
 }
 
-int links_attach_perf(struct links *links, pid_t pid)
+static int attach_all_perf(void *ctx)
 {
-	int too_many = check_perf_probe_cnt(links);
+	struct links *links = ((struct attachment *)ctx)->links;
+	pid_t pid = ((struct attachment *)ctx)->pid;
 
-	if (too_many)
-		return too_many;
 	for (size_t i = 0; i < links->group_cnt; i++) {
 		for (size_t j = 0; j < links->groups[i].cnt; j++) {
 			int err = attach_perf(links, &links->groups[i], j, pid);
@@ -223,13 +241,30 @@ int links_attach_perf(struct links *links, pid_t pid)
 	return 0;
 }
 
+int links_attach_perf(struct links *links, pid_t pid)
+{
+	struct attachment attachment = {links, pid};
+	int too_many = check_perf_probe_cnt(links);
+
+	return too_many ? too_many : aside(attach_all_perf, &attachment);
+}
+
 /* ---- the end ---- */
 
 /* Returns first: a call whose return is no longer probed must not be remembered. */
-void links_detach(struct links *links)
+static int detach(void *ctx)
 {
+	struct links *links = ctx;
+
 	while (links->fd_cnt)
 		close(links->fds[--links->fd_cnt]);
+	return 0;
+}
+
+void links_detach(struct links *links)
+{
+	if (links->fd_cnt)
+		aside(detach, links);
 }
 
 void links_release(struct links *links)

@@ -275,6 +275,9 @@ int step_start(struct step *step)
 void step_rest(struct step *step)
 {
 	step->started = false;
+	for (size_t i = 0; i < step->thread_cnt; i++)
+		if (step->threads[i]->held && !step->threads[i]->dead)
+			step_bring_to_stop(step, step->threads[i]);
 	for (size_t i = 0; i < step->process_cnt; i++)
 		step_shield_lower(step, step->processes[i]);
 	for (size_t i = 0; i < step->thread_cnt; i++) {

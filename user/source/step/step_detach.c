@@ -71,9 +71,19 @@ static void take_back_trap_flag(struct step_thread *thread)
 		step_take_back_trap_flag(thread);
 }
 
+/* If we were killed, it would go on with that SIGTRAP. */
+static void leave_trap_stop(struct step_thread *thread)
+{
+	take_back_trap_flag(thread);
+	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	thread->held = ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)thread->held_signal);
+}
+
 void step_bring_to_stop(struct step *step, struct step_thread *thread)
 {
-	if (!thread->held && ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
+	if (thread->held && step_is_own_signal(thread, SIGTRAP))
+		leave_trap_stop(thread);
+	else if (!thread->held && ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
 		return;
 	while (!thread->dead && (!thread->held || step_own_signal_is_queued(thread))) {
 		int status;

@@ -117,7 +117,7 @@ void step_end_detour(struct step *step, struct step_thread *thread);
 
 /* ---- step_detach.c ---- */
 
-/* Runs it up to a stop with no signal of ours behind it; mostly it has to run nothing for that. */
+/* Takes it to a stop with no signal of ours in it or behind it, in which our death would do no harm; mostly it runs nothing for that. */
 void step_bring_to_stop(struct step *step, struct step_thread *thread);
 
 /* The process goes on untraced, as if it had ended. 0 or -ENOMEM. */
