@@ -28,6 +28,8 @@ struct unwind {
 	uint64_t start, size; /* where `stack` stood */
 	uint64_t regs[CFI_REG_CNT];
 	bool is_exact; /* regs[CFI_RETURN] is an instruction that is executed next, else a return address */
+	uint64_t cfa;  /* of the frame that the last step was to leave, even if it could not; 0: not known */
+	bool is_whole; /* ... which has no caller */
 };
 
 static const uint8_t hit_regs[CFI_REG_CNT] = {
@@ -165,8 +167,10 @@ static bool step_by_row(struct unwind *unwind, const struct cfi_row *row)
 {
 	uint64_t regs[CFI_REG_CNT], cfa;
 
+	unwind->is_whole = row->regs[CFI_RETURN].how == CFI_LOST;
 	if (!find_value(unwind, &row->cfa, 0, &cfa))
 		return false;
+	unwind->cfa = cfa;
 	memcpy(regs, unwind->regs, sizeof(regs));
 	for (int reg = 0; reg < CFI_REG_CNT; reg++)
 		if (!find_value(unwind, &row->regs[reg], cfa, &regs[reg]) &&
@@ -186,6 +190,8 @@ static bool step_by_frame_pointer(struct unwind *unwind)
 	if (frame % 8 || frame < unwind->regs[CFI_RSP] || !load(unwind, frame, &caller_frame) ||
 	    !load(unwind, frame + 8, &caller))
 		return false;
+	unwind->is_whole = !caller;
+	unwind->cfa = frame + 16;
 	unwind->regs[CFI_RSP] = frame + 16;
 	unwind->regs[CFI_RBP] = caller_frame;
 	unwind->regs[CFI_RETURN] = caller;
@@ -202,15 +208,18 @@ static uint64_t looked_up(const struct unwind *unwind)
 static bool step(struct unwind *unwind)
 {
 	struct cfi_row row;
-	bool stepped = image_cfi_at(unwind->image, unwind->version, looked_up(unwind), &row)
-			       ? step_by_row(unwind, &row)
-			       : step_by_frame_pointer(unwind);
+	bool stepped;
 
+	unwind->is_whole = false;
+	unwind->cfa = 0;
+	stepped = image_cfi_at(unwind->image, unwind->version, looked_up(unwind), &row)
+			  ? step_by_row(unwind, &row)
+			  : step_by_frame_pointer(unwind);
 	return stepped && image_section_at(unwind->image, unwind->version, looked_up(unwind));
 }
 
-size_t unwind_stack(struct image *image, size_t version, const uint64_t *regs, const uint8_t *stack,
-		    size_t stack_size, uint64_t *ret_ips, size_t cap)
+void unwind_frames(struct image *image, size_t version, const uint64_t *regs, const uint8_t *stack,
+		   size_t stack_size, struct unwound *unwound)
 {
 	struct unwind unwind = {.image = image,
 				.version = version,
@@ -218,13 +227,25 @@ size_t unwind_stack(struct image *image, size_t version, const uint64_t *regs, c
 				.start = regs[HIT_RSP],
 				.size = stack_size,
 				.is_exact = true};
-	size_t cnt = 0;
 
 	for (size_t i = 0; i < CFI_REG_CNT; i++)
 		unwind.regs[i] = regs[hit_regs[i]];
-	if (cap)
-		ret_ips[cnt++] = regs[HIT_RIP];
-	while (cnt < cap && step(&unwind))
-		ret_ips[cnt++] = looked_up(&unwind) + 1;
-	return cnt;
+	unwound->cnt = 0;
+	for (bool more = true; more && unwound->cnt < unwound->cap; unwound->cnt++) {
+		unwound->ips[unwound->cnt] = looked_up(&unwind) + !!unwound->cnt;
+		unwound->reached = unwind.regs[CFI_RSP];
+		more = step(&unwind);
+		if (unwound->cfas)
+			unwound->cfas[unwound->cnt] = unwind.cfa;
+	}
+	unwound->is_whole = unwind.is_whole;
+}
+
+size_t unwind_stack(struct image *image, size_t version, const uint64_t *regs, const uint8_t *stack,
+		    size_t stack_size, uint64_t *ret_ips, size_t cap)
+{
+	struct unwound unwound = {.ips = ret_ips, .cap = cap};
+
+	unwind_frames(image, version, regs, stack, stack_size, &unwound);
+	return unwound.cnt;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,3 +20,17 @@ struct image;
  */
 size_t unwind_stack(struct image *image, size_t version, const uint64_t *regs, const uint8_t *stack,
 		    size_t stack_size, uint64_t *ret_ips, size_t cap);
+
+/* What unwinding fills in: arrays of the caller's, with room for `cap`, innermost first. */
+struct unwound {
+	uint64_t *ips; /* as unwind_stack() gives them */
+	uint64_t *
+		cfas; /* of each the CFA, the stack pointer in its caller just before the call, which tells calls of one function apart; 0: not known. NULL: not wanted */
+	size_t cap, cnt;
+	uint64_t reached; /* the stack pointer in the outermost: what lies above was not looked at */
+	bool is_whole;	  /* the outermost has no caller: a thread's or the program's beginning */
+};
+
+/* The same with frames. Never fails. */
+void unwind_frames(struct image *image, size_t version, const uint64_t *regs, const uint8_t *stack,
+		   size_t stack_size, struct unwound *unwound);

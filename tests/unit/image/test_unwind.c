@@ -299,6 +299,28 @@ static void test_a_cut_copy_gives_the_inner_frames(void **state)
 	assert_int_equal(before, cnt);
 }
 
+/* Each frame lies above what it called, within the copy; a cut copy gives the same frames, and says that it is cut. */
+static void test_frames_have_their_places(void **state)
+{
+	uint64_t ips[IP_MAX], cfas[IP_MAX], cut_cfas[IP_MAX];
+	struct unwound whole = {.ips = ips, .cfas = cfas, .cap = IP_MAX};
+	struct unwound cut = {.ips = ips, .cfas = cut_cfas, .cap = IP_MAX};
+	size_t half;
+
+	((struct world *)*state)->chain(capture, 20);
+	unwind_frames(the_world->image, 0, moment.regs, moment.stack, moment.stack_size, &whole);
+	assert_true(whole.is_whole);
+	assert_true(whole.cnt > 20);
+	for (size_t i = 1; i + 1 < whole.cnt; i++)
+		assert_true(cfas[i] > cfas[i - 1]);
+	half = cfas[10] - moment.regs[HIT_RSP];
+	unwind_frames(the_world->image, 0, moment.regs, moment.stack, half, &cut);
+	assert_false(cut.is_whole);
+	assert_in_range(cut.cnt, 11, 13);
+	assert_memory_equal(cfas, cut_cfas, cut.cnt * sizeof(*cfas));
+	assert_true(cut.reached >= cfas[9] && cut.reached < cfas[13]);
+}
+
 static void test_no_more_is_given_than_there_is_room_for(void **state)
 {
 	uint64_t ips[4] = {0};
@@ -448,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_a_handlers_own_stack_ends_at_its_signal),
 		cmocka_unit_test(test_code_without_information_is_passed_by_its_frame_pointer),
 		cmocka_unit_test(test_a_cut_copy_gives_the_inner_frames),
+		cmocka_unit_test(test_frames_have_their_places),
 		cmocka_unit_test(test_no_more_is_given_than_there_is_room_for),
 		cmocka_unit_test(test_garbage_ends_somewhere),
 		cmocka_unit_test(test_callers_are_right_at_every_instruction),
