@@ -255,7 +255,9 @@ static bool is_one_of(struct script_text event, const char *const *names)
 /* A sample whose stack follows begins. */
 static int begin_sample(struct perf_script *script, const struct script_line *line)
 {
-	struct known_stack sample = {.tsc = line->time_ns};
+	static const char *const clocks[] = {"cpu-clock", "task-clock", NULL};
+	struct known_stack sample = {.tsc = line->time_ns,
+				     .period = is_one_of(line->event, clocks) ? line->period : 0};
 	struct perf_script_thread *thread;
 	int err = thread_get(script, line, &thread);
 

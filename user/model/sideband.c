@@ -199,6 +199,7 @@ static int parse_switch(const struct perf_event_header *header, const struct sid
 	ret_record->pid = (int32_t)trailer->pid;
 	ret_record->tid = (int32_t)trailer->tid;
 	ret_record->out = !!(header->misc & PERF_RECORD_MISC_SWITCH_OUT);
+	ret_record->preempted = ret_record->out && header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	return 0;
 }
 

@@ -45,7 +45,8 @@ struct sideband_record {
 	int32_t parent_pid, parent_tid; /* FORK */
 	uint64_t time_ns;
 	int exec;			 /* COMM: set by exec */
-	int out;			 /* SWITCH: the thread goes */
+	int out;			 /* SWITCH: the thread goes ... */
+	int preempted;			 /* ... though it could have run on */
 	const char *name;		 /* COMM */
 	struct sideband_mapping mapping; /* MMAP2 */
 };

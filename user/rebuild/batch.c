@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "stacks/sampled.h"
 
 static int build_branches(const struct batch *batch, struct timeline_thread *thread)
 {
@@ -17,7 +16,7 @@ static int build_branches(const struct batch *batch, struct timeline_thread *thr
 static int build_stacks(const struct batch *batch, struct timeline_thread *thread)
 {
 	return sampled_build(&batch->resolver, batch->stacks.items, batch->stacks.cnt, batch->stacks.until,
-			     thread);
+			     batch->stacks.period, thread);
 }
 
 static int build_calls(const struct batch *batch, struct timeline_thread *thread)

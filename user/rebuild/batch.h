@@ -7,6 +7,7 @@
 
 #include "model/timeline.h"
 #include "stacks/calls.h"
+#include "stacks/sampled.h"
 #include "stacks/stacks.h"
 
 enum batch_kind {
@@ -25,9 +26,10 @@ struct batch {
 	union {
 		const struct branch_list *branches;
 		struct {
-			const struct known_stack *items;
+			const struct sampled_item *items;
 			size_t cnt;
-			uint64_t until; /* the thread's last moment that is known */
+			uint64_t until;	 /* the thread's last moment that is known */
+			uint64_t period; /* from one to the next while it runs; 0: not known */
 		} stacks;
 		struct {
 			const struct call_edge_at *items;

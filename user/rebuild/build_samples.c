@@ -3,38 +3,41 @@
  * A sample's stack is what the kernel walked by frame pointers, or the kernel's part of it and a copy of the user's, which is unwound here by call frame information in
  * the image of that time. Return addresses stand behind their calls, perhaps in the next function: they are looked up one byte before. perf's buffers are one for each
  * processor, so the samples are brought into the order of time first.
+ *
+ * A hit is a sample, too, and a sharp one. Where perf recorded switches, they stand for those of the samples source.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash_index.h"
 #include "base/sort.h"
 #include "image/unwind.h"
 #include "rebuild/batch.h"
 #include "rebuild/counts.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
+#include "rebuild/place_hits.h"
 #include "rebuild/resolver.h"
+#include "rebuild/sample_items.h"
 
 enum { FRAMES_MAX = 1024 };
 
 /* All of the kernel where its names are not there, one frame. */
 #define KERNEL_IP (1ull << 63)
 
-struct thread {
-	int32_t pid, tid;
-	struct known_stack *stacks;
-	size_t cnt, cap;
-	uint64_t last_tsc; /* of all that was seen of it; of the stacks' clock */
-};
-
 struct samples {
 	struct decoded *decoded;
 	const struct snapshot *snapshot;
-	uint64_t base_ns;
-	struct thread *threads;
+	const struct decode_config *config;
+	struct sample_context context;
+	uint64_t first_ns, last_ns; /* of all that was recorded */
+	struct sample_items *threads;
 	size_t thread_cnt, thread_cap;
+	struct hash_index by_tid;
+	struct stack_sample *switches; /* made of perf's records */
+	size_t switch_cnt;
 };
 
 static const struct symbol kernel = {
@@ -42,12 +45,11 @@ static const struct symbol kernel = {
 
 static void samples_release(struct samples *samples)
 {
-	for (size_t i = 0; i < samples->thread_cnt; i++) {
-		for (size_t j = 0; j < samples->threads[i].cnt; j++)
-			free((uint64_t *)samples->threads[i].stacks[j].ips);
-		free(samples->threads[i].stacks);
-	}
+	for (size_t i = 0; i < samples->thread_cnt; i++)
+		sample_items_release(&samples->threads[i]);
 	free(samples->threads);
+	free(samples->switches);
+	hash_index_release(&samples->by_tid);
 }
 
 /* ---- stacks ---- */
@@ -77,17 +79,6 @@ static size_t add_ip(const struct samples *samples, uint64_t *ips, size_t cnt, u
 	return cnt + 1;
 }
 
-/* The user's part: where it ran, or where it called the kernel. */
-static size_t unwind(const struct samples *samples, const struct stack_sample *sample, uint64_t *ips)
-{
-	struct history_process *process = history_process(samples->decoded->history, sample->pid);
-
-	if (!process || !sample->stack)
-		return 0;
-	return unwind_stack(process->image, image_version_at(process->image, sample->time_ns), sample->regs,
-			    sample->stack, sample->stack_size, ips, FRAMES_MAX);
-}
-
 /* Outside of all that is mapped: a frame pointer that was none. Where it ran is told in any case. */
 static bool is_nowhere(const struct samples *samples, const struct stack_sample *sample, uint64_t ip)
 {
@@ -97,138 +88,399 @@ static bool is_nowhere(const struct samples *samples, const struct stack_sample 
 	       !image_section_at(process->image, image_version_at(process->image, sample->time_ns), ip - 1);
 }
 
-static uint64_t stack_tsc(const struct samples *samples, const struct stack_sample *sample)
+/* The user's part: where it ran, or where it called the kernel. */
+static void unwind(const struct samples *samples, const struct stack_sample *sample, struct unwound *unwound)
 {
-	return sample->time_ns - samples->snapshot->clock.zero;
+	struct history_process *process = history_process(samples->decoded->history, sample->pid);
+
+	if (process && sample->stack)
+		unwind_frames(process->image, image_version_at(process->image, sample->time_ns), sample->regs,
+			      sample->stack, sample->stack_size, unwound);
 }
 
-static int add_stack(const struct samples *samples, struct thread *thread, const struct stack_sample *sample)
+/* Up to `cap` frames, as the kernel walked them: all, or its own part only. Returns how many. */
+static size_t read_walked(const struct samples *samples, const struct stack_sample *sample, bool is_all,
+			  uint64_t *ips)
 {
-	uint64_t user[FRAMES_MAX];
-	size_t user_cnt = unwind(samples, sample, user), cnt = 0;
-	uint64_t *ips = calloc(sample->ip_cnt + user_cnt + 1, sizeof(*ips));
-	struct known_stack stack = {.tsc = stack_tsc(samples, sample), .ips = ips};
+	size_t cnt = 0;
 
-	if (!ips)
-		return -ENOMEM;
 	for (size_t i = 0; i < sample->ip_cnt; i++) {
 		uint64_t ip = sample->ips[i];
 
 		if (cnt && !is_of_kernel(ips[cnt - 1]) && is_nowhere(samples, sample, ip))
 			break;
-		if (!user_cnt || is_of_kernel(ip))
+		if (is_all || is_of_kernel(ip))
 			cnt = add_ip(samples, ips, cnt, ip);
 	}
-	for (size_t i = 0; i < user_cnt; i++)
-		cnt = add_ip(samples, ips, cnt, user[i]);
-	stack.cnt = cnt;
-	if (!ARRAY_PUSH(thread->stacks, thread->cnt, thread->cap, stack))
+	return cnt;
+}
+
+static int read_stack(const struct samples *samples, const struct stack_sample *sample,
+		      struct sample_stack *stack)
+{
+	uint64_t ips[FRAMES_MAX], cfas[FRAMES_MAX];
+	struct unwound user = {.ips = ips, .cfas = cfas, .cap = FRAMES_MAX};
+	size_t cap;
+
+	unwind(samples, sample, &user);
+	cap = sample->ip_cnt + user.cnt;
+	if (!cap)
 		return 0;
-	free(ips);
-	return -ENOMEM;
+	stack->ips = calloc(2 * cap, sizeof(*stack->ips));
+	if (!stack->ips)
+		return -ENOMEM;
+	stack->cfas = stack->ips + cap;
+	stack->cnt = read_walked(samples, sample, !user.cnt, stack->ips);
+	for (size_t i = 0; i < user.cnt; i++) {
+		stack->cfas[stack->cnt] = cfas[i];
+		stack->cnt = add_ip(samples, stack->ips, stack->cnt, ips[i]);
+	}
+	if (user.cnt)
+		stack->reached = user.is_whole ? 0 : user.reached;
+	else if (sample->flags & SAMPLE_IS_CUT)
+		stack->reached = 1;
+	return 0;
 }
 
-/* ---- events ---- */
+/* ---- threads ---- */
 
-static bool is_time(const char *event)
+static int thread_get(struct samples *samples, int32_t pid, int32_t tid, struct sample_items **ret_thread)
 {
-	static const char *const names[] = {"cycles", "cpu-cycles", "cpu-clock", "task-clock",
-					    "instructions"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(event, names[i]))
-			return true;
-	return false;
-}
-
-static int thread_get(struct samples *samples, const struct stack_sample *sample, struct thread **ret_thread)
-{
-	struct thread fresh = {.pid = sample->pid, .tid = sample->tid};
+	const struct history_thread *known = history_thread(samples->decoded->history, tid);
+	struct sample_items fresh = {.pid = pid, .tid = tid, .first_ns = samples->first_ns};
+	uint64_t hash = hash_number(hash_number(0, (uint32_t)pid), (uint32_t)tid);
 	int err;
 
-	for (size_t i = samples->thread_cnt; i-- > 0;) {
+	for (size_t at = 0, i; (i = hash_index_next(&samples->by_tid, hash, &at)) != HASH_INDEX_END;) {
 		*ret_thread = &samples->threads[i];
-		if ((*ret_thread)->tid == sample->tid && (*ret_thread)->pid == sample->pid)
+		if ((*ret_thread)->tid == tid && (*ret_thread)->pid == pid)
 			return 0;
 	}
+	if (known && known->born_ns > fresh.first_ns)
+		fresh.first_ns = known->born_ns;
 	err = ARRAY_PUSH(samples->threads, samples->thread_cnt, samples->thread_cap, fresh);
+	if (!err)
+		err = hash_index_add(&samples->by_tid, hash, samples->thread_cnt - 1);
 	*ret_thread = err ? NULL : &samples->threads[samples->thread_cnt - 1];
 	return err;
 }
 
-/* What stands for time that went by shows what ran; all else is counted. */
-static int add_sample(struct samples *samples, const struct stack_sample *sample)
+static const char *thread_name(void *ctx, int32_t tid)
 {
-	const char *event = samples->snapshot->sample_events[sample->event];
-	const struct count count = {.name = event,
+	const struct samples *samples = ctx;
+	const struct history_thread *known = history_thread(samples->decoded->history, tid);
+
+	return known ? known->name : NULL;
+}
+
+/* ---- samples ---- */
+
+static bool is_one_of(const char *event, const char *const *names)
+{
+	while (*names && strcmp(event, *names))
+		names++;
+	return *names;
+}
+
+/* What stands for time that went by shows what ran; all else is counted. */
+static bool is_time(const char *event)
+{
+	static const char *const names[] = {"cycles",	  "cpu-cycles",	  "cpu-clock",
+					    "task-clock", "instructions", NULL};
+
+	return is_one_of(event, names);
+}
+
+/* Its period is nanoseconds. */
+static bool is_clock(const char *event)
+{
+	static const char *const names[] = {"cpu-clock", "task-clock", NULL};
+
+	return is_one_of(event, names);
+}
+
+static int add_count(struct samples *samples, const struct stack_sample *sample)
+{
+	const struct count count = {.name = samples->snapshot->sample_events[sample->event],
 				    .pid = sample->pid,
 				    .tid = sample->tid,
-				    .time_ns = sample->time_ns - samples->base_ns,
+				    .time_ns = sample->time_ns - samples->context.base_ns,
 				    .value = sample->period};
-	struct thread *thread;
-	int err = thread_get(samples, sample, &thread);
 
+	return counts_add(samples->decoded->timeline, &count);
+}
+
+static int add_to(struct samples *samples, const struct stack_sample *sample, struct sample_items *thread)
+{
+	struct sample_stack stack = {0};
+	int err = read_stack(samples, sample, &stack);
+
+	return err ? err : sample_items_add(thread, &samples->context, sample, &stack);
+}
+
+/* Of all threads, or those that ran on the processor. */
+static int add_loss(struct samples *samples, const struct stack_sample *sample)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < samples->thread_cnt && !err; i++)
+		if (sample->cpu < 0 || samples->threads[i].cpu < 0 || samples->threads[i].cpu == sample->cpu)
+			err = add_to(samples, sample, &samples->threads[i]);
+	return err;
+}
+
+static int add_sample(struct samples *samples, const struct stack_sample *sample)
+{
+	const char *event =
+		sample->kind == SAMPLE_EVENT ? samples->snapshot->sample_events[sample->event] : NULL;
+	struct sample_items *thread;
+	int err;
+
+	if (sample->kind == SAMPLE_LOST && !sample->tid)
+		return add_loss(samples, sample);
+	err = thread_get(samples, sample->pid, sample->tid, &thread);
 	if (err)
 		return err;
-	thread->last_tsc = stack_tsc(samples, sample);
-	if (is_time(event) && (sample->ip_cnt || sample->stack))
-		return add_stack(samples, thread, sample);
-	return counts_add(samples->decoded->timeline, &count);
+	thread->cpu = sample->kind == SAMPLE_WAKE_UP ? thread->cpu : sample->cpu;
+	samples->context.is_clock = event && is_clock(event);
+	if (!event || (is_time(event) && (sample->ip_cnt || sample->stack)))
+		return add_to(samples, sample, thread);
+	thread->last_ns = sample->time_ns;
+	return add_count(samples, sample);
+}
+
+/* ---- switches that perf recorded ---- */
+
+static bool has_switches(const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		if (snapshot->samples[i].kind == SAMPLE_SWITCH_OUT)
+			return true;
+	return false;
+}
+
+static int make_switches(struct samples *samples)
+{
+	const struct history *history = samples->decoded->history;
+
+	if (has_switches(samples->snapshot))
+		return 0;
+	samples->switches = calloc(history->switch_cnt + 1, sizeof(*samples->switches));
+	if (!samples->switches)
+		return -ENOMEM;
+	for (size_t i = 0; i < history->switch_cnt; i++) {
+		const struct history_switch *from = &history->switches[i];
+
+		if (from->tid > 0 && from->pid > 0)
+			samples->switches[samples->switch_cnt++] = (struct stack_sample){
+				.time_ns = trace_clock_ns(&samples->snapshot->clock, from->tsc),
+				.pid = from->pid,
+				.tid = from->tid,
+				.cpu = from->cpu,
+				.kind = from->out ? SAMPLE_SWITCH_OUT : SAMPLE_SWITCH_IN,
+				.flags = from->preempted ? SAMPLE_PREEMPTED : 0,
+				.call.nr = SAMPLE_NO_SYSCALL};
+	}
+	return 0;
+}
+
+/* ---- hits ---- */
+
+static uint64_t hit_ns(const struct samples *samples, const struct hit *hit)
+{
+	return trace_clock_from_monotonic(&samples->snapshot->clock, hit->time_ns);
+}
+
+/* At a function's beginning nothing was pushed yet but the return address. */
+static int add_hit(struct samples *samples, const struct hit *hit)
+{
+	struct history_process *process = history_process(samples->decoded->history, (int32_t)hit->pid);
+	uint64_t time_ns = hit_ns(samples, hit), rip = hit->regs[HIT_RIP];
+	const struct symbol *symbol =
+		process ? image_symbol_at(process->image, image_version_at(process->image, time_ns), rip)
+			: NULL;
+	bool is_begin = symbol && symbol->start == rip && symbol->named;
+	struct sample_stack stack = {.reached = hit->regs[HIT_RSP]};
+	uint64_t *ips = hit_stack(hit, &stack.cnt);
+	struct sample_items *thread;
+	int err = ips ? thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, &thread) : -ENOMEM;
+
+	stack.ips = err ? NULL : calloc(2 * stack.cnt, sizeof(*ips));
+	if (stack.ips) {
+		for (size_t i = 0; i < stack.cnt; i++)
+			stack.ips[i] = ips[i] - !!i;
+		stack.cfas = stack.ips + stack.cnt;
+		stack.cfas[0] = is_begin ? hit->regs[HIT_RSP] + sizeof(uint64_t) : 0;
+	}
+	free(ips);
+	if (!stack.ips)
+		return err ? err : -ENOMEM;
+	return sample_items_hit(thread, &samples->context, time_ns, &stack, is_begin);
+}
+
+/* ---- all, in the order of time ---- */
+
+static uint64_t time_of(const struct samples *samples, size_t nth)
+{
+	const struct snapshot *snapshot = samples->snapshot;
+
+	if (nth < snapshot->sample_cnt)
+		return snapshot->samples[nth].time_ns;
+	nth -= snapshot->sample_cnt;
+	return nth < samples->switch_cnt ? samples->switches[nth].time_ns
+					 : hit_ns(samples, &snapshot->hits[nth - samples->switch_cnt]);
+}
+
+static int add_nth(struct samples *samples, size_t nth)
+{
+	const struct snapshot *snapshot = samples->snapshot;
+
+	if (nth < snapshot->sample_cnt)
+		return add_sample(samples, &snapshot->samples[nth]);
+	nth -= snapshot->sample_cnt;
+	return nth < samples->switch_cnt ? add_sample(samples, &samples->switches[nth])
+					 : add_hit(samples, &snapshot->hits[nth - samples->switch_cnt]);
 }
 
 static int add_all(struct samples *samples)
 {
 	const struct snapshot *snapshot = samples->snapshot;
-	CLEANUP(freep) struct sort_key *keys = calloc(snapshot->sample_cnt, sizeof(*keys));
+	size_t cnt = snapshot->sample_cnt + samples->switch_cnt + snapshot->hit_cnt;
+	CLEANUP(freep) struct sort_key *keys = calloc(cnt, sizeof(*keys));
 	int err = 0;
 
 	if (!keys)
 		return -ENOMEM;
-	for (size_t i = 0; i < snapshot->sample_cnt; i++)
-		keys[i] = (struct sort_key){snapshot->samples[i].time_ns, i};
-	sort_array(keys, snapshot->sample_cnt, sizeof(*keys), sort_by_key);
-	for (size_t i = 0; i < snapshot->sample_cnt && !err; i++)
-		err = add_sample(samples, &snapshot->samples[keys[i].nth]);
+	for (size_t i = 0; i < cnt; i++)
+		keys[i] = (struct sort_key){time_of(samples, i), i};
+	sort_array(keys, cnt, sizeof(*keys), sort_by_key);
+	samples->first_ns = samples->context.base_ns = keys[0].value;
+	samples->last_ns = keys[cnt - 1].value;
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = add_nth(samples, keys[i].nth);
 	return err;
 }
 
 /* ---- the timeline ---- */
 
-static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
+/* Samples have times, the rest of what decoding asks has ticks of the recording's clock. */
+struct clocked {
+	struct resolver resolver;
+	uint64_t time_ns, tsc; /* the last that was converted */
+};
+
+static uint64_t tsc_of(struct clocked *clocked, uint64_t time_ns)
 {
-	return ip == KERNEL_IP ? &kernel : resolver_symbol_at(ctx, ip, tsc);
+	if (clocked->time_ns != time_ns)
+		clocked->tsc = trace_clock_tsc(&clocked->resolver.snapshot->clock, time_ns);
+	clocked->time_ns = time_ns;
+	return clocked->tsc;
 }
 
-static int build_thread(const struct samples *samples, const struct thread *from)
+static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t time_ns)
+{
+	struct clocked *clocked = ctx;
+
+	return ip == KERNEL_IP ? &kernel
+			       : resolver_symbol_at(&clocked->resolver, ip, tsc_of(clocked, time_ns));
+}
+
+static const struct inline_chain *inlines_at(void *ctx, uint64_t ip, uint64_t time_ns, uint64_t *ret_end)
+{
+	struct clocked *clocked = ctx;
+
+	return is_of_kernel(ip)
+		       ? NULL
+		       : resolver_inlines_at(&clocked->resolver, ip, tsc_of(clocked, time_ns), ret_end);
+}
+
+static uint64_t since_base(void *ctx, uint64_t time_ns)
+{
+	const struct clocked *clocked = ctx;
+
+	return time_ns > clocked->resolver.base_ns ? time_ns - clocked->resolver.base_ns : 0;
+}
+
+static int build_thread(struct samples *samples, struct sample_items *from, uint64_t period)
 {
 	struct history *history = samples->decoded->history;
-	const struct history_thread *known = history_thread(history, from->tid);
-	struct resolver resolver = {.snapshot = samples->snapshot,
-				    .process = history_process(history, from->pid),
-				    .kernel = history->kernel,
-				    .base_ns = samples->base_ns};
-	const struct stacks_config config = {
-		.symbol_at = symbol_at, .time_ns = resolver_time_ns, .ctx = &resolver};
-	return batch_add(samples->decoded->timeline,
-			 &(struct batch){.pid = from->pid,
-					 .tid = from->tid,
-					 .name = known ? known->name : NULL,
-					 .resolver = config,
-					 .kind = BATCH_STACKS,
-					 .stacks = {from->stacks, from->cnt, from->last_tsc}});
+	struct timeline *timeline = samples->decoded->timeline;
+	struct clocked clocked = {.resolver = {.snapshot = samples->snapshot,
+					       .process = history_process(history, from->pid),
+					       .kernel = history->kernel,
+					       .base_ns = samples->context.base_ns}};
+	const struct stacks_config config = {.symbol_at = symbol_at,
+					     .time_ns = since_base,
+					     .inlines_at = samples->config->inlines ? inlines_at : NULL,
+					     .ctx = &clocked};
+	struct timeline_thread *thread;
+	int err = sample_items_finish(from, &samples->context, samples->last_ns);
+
+	if (!err)
+		err = batch_add(timeline,
+				&(struct batch){.pid = from->pid,
+						.tid = from->tid,
+						.name = thread_name(samples, from->tid),
+						.resolver = config,
+						.kind = BATCH_STACKS,
+						.stacks = {from->items, from->cnt, from->last_ns, period}});
+	if (err)
+		return err;
+	thread = &timeline->threads[timeline->thread_cnt - 1];
+	thread->instants = TAKE_PTR(from->instants);
+	thread->instant_cnt = from->instant_cnt;
+	thread->instant_cap = from->instant_cap;
+	from->instant_cnt = 0;
+	return 0;
+}
+
+/* That of the thread of which most is known. */
+static uint64_t find_period(const struct samples *samples)
+{
+	const struct sample_items *most = NULL;
+
+	for (size_t i = 0; i < samples->thread_cnt; i++)
+		if (!most || samples->threads[i].cnt > most->cnt)
+			most = &samples->threads[i];
+	return most ? sampled_period(most->items, most->cnt) : 0;
+}
+
+static int compare_flows(const void *left, const void *right)
+{
+	const struct flow *a = left, *b = right;
+
+	return a->from_ns < b->from_ns ? -1 : a->from_ns > b->from_ns;
+}
+
+/* An arrow has two ends. */
+static void finish_flows(struct timeline *timeline)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < timeline->flow_cnt; i++)
+		if (timeline_thread_of(timeline, timeline->flows[i].from_tid))
+			timeline->flows[kept++] = timeline->flows[i];
+	timeline->flow_cnt = kept;
+	sort_array(timeline->flows, kept, sizeof(*timeline->flows), compare_flows);
 }
 
 static int build_samples(struct decoded *decoded, const struct snapshot *snapshot,
 			 const struct decode_config *config)
 {
 	CLEANUP(samples_release)
-	struct samples samples = {.decoded = decoded, .snapshot = snapshot, .base_ns = snapshot->clock.zero};
-	int err = add_all(&samples);
+	struct samples samples = {.decoded = decoded, .snapshot = snapshot, .config = config};
+	int err;
 
-	(void)config;
-	decoded->timeline->base_ns = samples.base_ns;
+	samples.context = (struct sample_context){
+		.timeline = decoded->timeline, .thread_name = thread_name, .ctx = &samples};
+	err = make_switches(&samples);
+	if (!err)
+		err = add_all(&samples);
+	decoded->timeline->base_ns = samples.context.base_ns;
+	decoded->timeline->period_ns = find_period(&samples);
 	for (size_t i = 0; i < samples.thread_cnt && !err; i++)
-		err = build_thread(&samples, &samples.threads[i]);
+		err = build_thread(&samples, &samples.threads[i], decoded->timeline->period_ns);
+	finish_flows(decoded->timeline);
 	return err;
 }
 

@@ -60,6 +60,7 @@ static int name_thread(struct history *history, int32_t pid, int32_t tid, const 
 	for (size_t i = 0; i < history->thread_cnt; i++) {
 		if (history->threads[i].tid != tid)
 			continue;
+		fresh.born_ns = history->threads[i].born_ns;
 		free(history->threads[i].name);
 		history->threads[i] = fresh;
 		return 0;
@@ -155,6 +156,13 @@ static int replay_exec(struct history *history, const struct snapshot *snapshot,
 				trace_clock_tsc(&snapshot->clock, record->time_ns));
 }
 
+static void note_birth(struct history *history, int32_t tid, uint64_t time_ns)
+{
+	for (size_t i = 0; i < history->thread_cnt; i++)
+		if (history->threads[i].tid == tid)
+			history->threads[i].born_ns = time_ns;
+}
+
 /* A new thread has its creator's name, a new process also its mappings. */
 static int replay_fork(struct history *history, const struct sideband_record *record)
 {
@@ -164,6 +172,7 @@ static int replay_fork(struct history *history, const struct sideband_record *re
 	size_t cnt;
 	int err = creator ? name_thread(history, record->pid, record->tid, creator->name) : 0;
 
+	note_birth(history, record->tid, record->time_ns);
 	if (err || record->pid == record->parent_pid || history_process(history, record->pid) ||
 	    !history_process(history, record->parent_pid))
 		return err;
@@ -186,6 +195,7 @@ static int replay_switch(struct history *history, const struct snapshot *snapsho
 		.pid = record->pid,
 		.tid = record->tid,
 		.out = record->out,
+		.preempted = record->preempted,
 	};
 
 	return ARRAY_PUSH(history->switches, history->switch_cnt, history->switch_cap, event);

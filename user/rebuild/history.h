@@ -32,14 +32,15 @@ enum { HISTORY_RECENT = 4096 };
 struct history_thread {
 	int32_t tid;
 	int32_t pid;
-	char *name; /* the last comm */
+	char *name;	  /* the last comm */
+	uint64_t born_ns; /* on the recording's clock; 0: before it, or not known */
 };
 
 /* From then on the thread runs on that processor, or no longer. */
 struct history_switch {
 	uint64_t tsc;
 	int32_t cpu, pid, tid;
-	bool out;
+	bool out, preempted;
 };
 
 /* Whose code an image of the decoder's is: a version of `process`'s image; NULL: nobody's. */

@@ -47,9 +47,23 @@ static uint64_t last_count(const struct perf_script *script, int32_t tid)
 	return last;
 }
 
+static void read_stacks(const struct perf_script_thread *from, struct sampled_item *items)
+{
+	for (size_t i = 0; i < from->sample_cnt; i++) {
+		const struct known_stack *sample = &from->samples[i];
+
+		items[i] = (struct sampled_item){.start = sample->tsc,
+						 .end = sample->tsc,
+						 .period = sample->period,
+						 .ips = sample->ips,
+						 .cnt = sample->cnt};
+	}
+}
+
 static int build_thread(struct timeline *timeline, struct perf_script *script,
 			const struct perf_script_thread *from)
 {
+	CLEANUP(freep) struct sampled_item *items = calloc(from->sample_cnt + 1, sizeof(*items));
 	struct batch batch = {
 		.pid = from->pid,
 		.tid = from->tid,
@@ -58,11 +72,16 @@ static int build_thread(struct timeline *timeline, struct perf_script *script,
 		.branches = &from->branches,
 	};
 
+	if (!items)
+		return -ENOMEM;
 	if (from->sample_cnt) {
+		read_stacks(from, items);
 		batch.kind = BATCH_STACKS;
-		batch.stacks.items = from->samples;
+		batch.stacks.items = items;
 		batch.stacks.cnt = from->sample_cnt;
 		batch.stacks.until = last_count(script, from->tid);
+		batch.stacks.period = sampled_period(items, from->sample_cnt);
+		timeline->period_ns = batch.stacks.period;
 	}
 	return batch_add(timeline, &batch);
 }

@@ -1,53 +1,536 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two neighbouring stacks are laid over each other from the outermost call on:
+ *
+ *	before		now
+ *	main		main		goes on
+ *	  serve +10	  serve +50	goes on: same function, same frame; it has moved to its next call site
+ *	    read	    read	another call: serve made it from another place
+ *	      copy	      copy	... and so is all that is within it
+ *
+ * A call goes on if its function and its frame (CFA) agree, and its caller is still at the call. So a caller that has moved is not cut in two,
+ * recursion is told apart by frames, and a second call of the same function shows unless it comes from the same place. Where frame pointers gave
+ * no CFA, functions and call sites have to do.
+ *
+ * An edge between two ticks stands in the middle: nobody knows better, and it is off by half their distance at most. Time within a pause is no
+ * place for an edge, since the thread did not run: what differs behind it ended where the pause began.
+ *
+ * A stack may be cut: its outermost frames were not copied. It is laid where its frames fit; the callers above them go on. If the first stack
+ * was cut, its callers are inferred as soon as a whole one shows them.
+ */
 #include "stacks/sampled.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
+#include "base/sort.h"
+#include "base/spill.h"
 #include "stacks/stacks_internal.h"
 
-/* Frames that both have, from the outermost on. */
-static size_t common(const struct known_stack *a, const struct known_stack *b)
+/* A call of a stack, from the outermost on. */
+struct call {
+	const struct symbol *symbol;
+	uint64_t ip, cfa;
+	uint64_t site; /* where its caller called it; 0: not known, or it is inlined */
+	bool is_inlined;
+};
+
+struct calls {
+	struct call *items;
+	size_t cnt, cap;
+};
+
+struct sampler {
+	const struct stacks_config *config;
+	struct timeline_thread *thread;
+	uint64_t period;
+	struct segment segment; /* its frames are those of `open` */
+	struct calls open, now; /* what goes on, and the item's */
+	bool is_whole;		/* the outermost of `open` has no caller */
+	bool has_known;
+	uint64_t known; /* until then the open calls are known to be so */
+	/* Items since then whose stack is not known. */
+	const struct sampled_item *waiting;
+	size_t waiting_cnt;
+	bool no_memory;
+};
+
+/* How the item's stack fits the one before. */
+struct fit {
+	size_t outer; /* so many calls of `now` are callers of the first open one */
+	size_t kept;  /* so many open calls go on */
+	size_t fresh; /* the first call of `now` that is a new one */
+};
+
+/* ---- the item's stack ---- */
+
+static void add_call(struct sampler *sampler, const struct call *call)
+{
+	struct calls *now = &sampler->now;
+
+	if (ARRAY_PUSH(now->items, now->cnt, now->cap, *call))
+		sampler->no_memory = true;
+}
+
+static void add_inlined(struct sampler *sampler, const struct call *function, uint64_t time)
+{
+	const struct stacks_config *config = sampler->config;
+	uint64_t end;
+	const struct inline_chain *chain =
+		config->inlines_at ? config->inlines_at(config->ctx, function->ip, time, &end) : NULL;
+
+	for (size_t i = 0; chain && i < chain->cnt; i++) {
+		struct call call = {.symbol = chain->symbols[i],
+				    .ip = function->ip,
+				    .cfa = function->cfa,
+				    .is_inlined = true};
+
+		add_call(sampler, &call);
+	}
+}
+
+static void read_stack(struct sampler *sampler, const struct sampled_item *item)
+{
+	uint64_t site = 0;
+
+	sampler->now.cnt = 0;
+	for (size_t i = item->cnt; i-- > 0;) {
+		struct call call = {.ip = item->ips[i], .cfa = item->cfas ? item->cfas[i] : 0, .site = site};
+
+		call.symbol = sampler->config->symbol_at(sampler->config->ctx, call.ip, item->start);
+		add_call(sampler, &call);
+		add_inlined(sampler, &call, item->start);
+		site = call.ip;
+	}
+}
+
+/* ---- laid over the one before ---- */
+
+static bool agree(uint64_t a, uint64_t b)
+{
+	return a == b || !a || !b;
+}
+
+static bool goes_on(const struct call *open, const struct call *now)
+{
+	return open->is_inlined == now->is_inlined && same_function(open->symbol, now->symbol) &&
+	       agree(open->cfa, now->cfa) && agree(open->site, now->site);
+}
+
+/* How many calls go on from open[at] and now[from] on. */
+static size_t run_length(const struct sampler *sampler, size_t at, size_t from)
 {
 	size_t cnt = 0;
 
-	while (cnt < a->cnt && cnt < b->cnt && a->ips[a->cnt - 1 - cnt] == b->ips[b->cnt - 1 - cnt])
+	while (at + cnt < sampler->open.cnt && from + cnt < sampler->now.cnt &&
+	       goes_on(&sampler->open.items[at + cnt], &sampler->now.items[from + cnt]))
 		cnt++;
 	return cnt;
 }
 
-static void take(struct segment *segment, struct moments *moments, const struct stacks_config *config,
-		 const struct known_stack *sample, size_t kept)
+/* The open calls whose frames lie above all that was looked at. */
+static size_t above(const struct sampler *sampler, const struct sampled_item *item)
 {
-	moments_see(moments, sample->tsc);
-	segment_pop_to(segment, kept, moments_now(moments));
-	for (size_t i = kept; i < sample->cnt; i++) {
-		uint64_t ip = sample->ips[sample->cnt - 1 - i];
+	uint64_t outermost = sampler->now.items[0].cfa, limit = outermost ? outermost : item->reached;
+	size_t kept = 0;
 
-		segment_push(segment, SLICE_CALL, config->symbol_at(config->ctx, ip, sample->tsc), ip,
-			     moments_reserve(moments));
+	for (size_t i = 0; i < sampler->open.cnt; i++) {
+		uint64_t cfa = sampler->open.items[i].cfa;
+
+		if (cfa && cfa <= limit)
+			break;
+		if (cfa)
+			kept = i + 1;
+	}
+	/* The innermost of them is the place where the item's outermost frame stands. */
+	return kept && !outermost ? kept - 1 : kept;
+}
+
+static struct fit fit_cut(const struct sampler *sampler, const struct sampled_item *item)
+{
+	struct fit fit = {.kept = above(sampler, item)};
+	size_t longest = 0;
+
+	for (size_t at = 0; at < sampler->open.cnt; at++) {
+		size_t length = run_length(sampler, at, 0);
+
+		if (length <= longest)
+			continue;
+		longest = length;
+		fit = (struct fit){.kept = at + length, .fresh = length};
+	}
+	return fit;
+}
+
+static struct fit fit_whole(const struct sampler *sampler)
+{
+	struct fit fit = {0};
+
+	if (sampler->open.cnt && !sampler->is_whole)
+		while (fit.outer < sampler->now.cnt && !run_length(sampler, 0, fit.outer))
+			fit.outer++;
+	if (fit.outer == sampler->now.cnt)
+		fit.outer = 0;
+	fit.kept = run_length(sampler, 0, fit.outer);
+	fit.fresh = fit.outer + fit.kept;
+	return fit;
+}
+
+/* ---- slices ---- */
+
+static void push_slice(struct sampler *sampler, enum slice_kind kind, const struct call *call, uint64_t time,
+		       uint8_t flags)
+{
+	struct frame *frame =
+		segment_push(&sampler->segment, kind, call ? call->symbol : NULL, call ? call->ip : 0, time);
+
+	if (frame)
+		segment_slice(&sampler->segment, frame)->flags = flags;
+}
+
+static void end_calls(struct sampler *sampler, size_t keep, uint64_t time, uint8_t flags)
+{
+	struct segment *segment = &sampler->segment;
+
+	for (size_t i = keep; i < segment->frame_cnt; i++)
+		segment_slice(segment, &segment->frames[i])->flags |= flags;
+	segment_pop_to(segment, keep, time);
+	sampler->open.cnt = keep;
+}
+
+static void begin_call(struct sampler *sampler, const struct call *call, uint64_t time, uint8_t flags)
+{
+	struct calls *open = &sampler->open;
+
+	if (ARRAY_PUSH(open->items, open->cnt, open->cap, *call))
+		sampler->no_memory = true;
+	push_slice(sampler, SLICE_CALL, call, time,
+		   flags | SLICE_SAMPLED | (call->is_inlined ? SLICE_INLINED : 0));
+}
+
+static void put_unknown(struct sampler *sampler, uint64_t from, uint64_t to)
+{
+	push_slice(sampler, SLICE_UNKNOWN, NULL, from, SLICE_SAMPLED);
+	segment_pop(&sampler->segment, to);
+}
+
+/* Each has its end already when it begins. */
+static void pop_pauses(struct sampler *sampler, size_t keep)
+{
+	struct segment *segment = &sampler->segment;
+
+	while (segment->frame_cnt > keep)
+		segment_pop(segment, segment_slice(segment, segment_top(segment))->end_ns);
+}
+
+static void put_pauses(struct sampler *sampler, const struct sampled_item *item)
+{
+	struct segment *segment = &sampler->segment;
+
+	for (size_t i = 0; i < item->pause_cnt; i++) {
+		const struct sampled_pause *pause = &item->pauses[i];
+		struct slice *slice;
+
+		pop_pauses(sampler, sampler->open.cnt + pause->depth);
+		push_slice(sampler, pause->kind, NULL, pause->start,
+			   pause->flags | (pause->detail ? SLICE_DETAILED : 0));
+		if (segment->no_memory)
+			return;
+		slice = segment_slice(segment, segment_top(segment));
+		slice->end_ns = pause->end;
+		if (pause->detail)
+			slice->detail = pause->detail;
+	}
+	pop_pauses(sampler, sampler->open.cnt);
+}
+
+/* ---- between two stacks ---- */
+
+/* So long no running thread goes without a tick. */
+static bool is_hole(const struct sampler *sampler, uint64_t from, uint64_t to)
+{
+	return sampler->period && to > from && to - from > sampler->period + sampler->period / 2;
+}
+
+/* What was seen at `from` may be taken to be so for half a period more, unless something else is known. */
+static uint64_t known_end(const struct sampler *sampler, uint64_t from, uint64_t to)
+{
+	return is_hole(sampler, from, to) ? from + sampler->period / 2 : to;
+}
+
+static uint64_t known_begin(const struct sampler *sampler, uint64_t from, uint64_t to)
+{
+	return is_hole(sampler, from, to) ? to - sampler->period / 2 : from;
+}
+
+/* The items that waited, within the calls that go on; what ran between them is not known where it ran long. */
+static void put_waiting(struct sampler *sampler, uint64_t from, uint64_t to, bool has_next)
+{
+	for (size_t i = 0; i < sampler->waiting_cnt; i++) {
+		const struct sampled_item *item = &sampler->waiting[i];
+
+		if (is_hole(sampler, from, item->start))
+			put_unknown(sampler,
+				    i || !sampler->has_known ? from : known_end(sampler, from, item->start),
+				    item->start);
+		put_pauses(sampler, item);
+		from = item->end;
+	}
+	if (has_next && is_hole(sampler, from, to))
+		put_unknown(sampler,
+			    sampler->waiting_cnt || !sampler->has_known ? from : known_end(sampler, from, to),
+			    known_begin(sampler, from, to));
+}
+
+/* When calls that have ended by `time` did so, and those that are new then began. */
+static void find_edges(const struct sampler *sampler, uint64_t time, uint64_t *ret_end, uint64_t *ret_begin)
+{
+	size_t cnt = sampler->waiting_cnt;
+
+	time = time > sampler->known ? time : sampler->known;
+	if (!cnt && !is_hole(sampler, sampler->known, time)) {
+		*ret_end = *ret_begin = sampler->known + (time - sampler->known) / 2;
+		return;
+	}
+	*ret_end = known_end(sampler, sampler->known, cnt ? sampler->waiting[0].start : time);
+	*ret_begin = known_begin(sampler, cnt ? sampler->waiting[cnt - 1].end : sampler->known, time);
+}
+
+static void infer_callers(struct sampler *sampler, size_t cnt)
+{
+	struct calls *open = &sampler->open;
+
+	for (size_t i = cnt; i-- > 0;) {
+		const struct call *call = &sampler->now.items[i];
+
+		if (ARRAY_PUSH(open->items, open->cnt, open->cap, *call))
+			sampler->no_memory = true;
+		segment_infer(&sampler->segment, call->symbol, call->ip);
+		if (!sampler->segment.no_memory)
+			sampler->segment.inferred[sampler->segment.inferred_cnt - 1].flags |=
+				SLICE_SAMPLED | (call->is_inlined ? SLICE_INLINED : 0);
+	}
+	/* Those that were pushed last are the outermost now. */
+	if (cnt && !sampler->no_memory) {
+		memmove(open->items + cnt, open->items, (open->cnt - cnt) * sizeof(*open->items));
+		memcpy(open->items, sampler->now.items, cnt * sizeof(*open->items));
 	}
 }
 
-int sampled_build(const struct stacks_config *config, const struct known_stack *samples, size_t cnt,
-		  uint64_t until, struct timeline_thread *thread)
+static void begin_calls(struct sampler *sampler, const struct sampled_item *item, size_t fresh, uint64_t time,
+			uint8_t flags)
 {
-	const struct known_stack nothing = {0};
-	struct moments moments = {0};
-	struct segment segment;
+	for (size_t i = fresh; i < sampler->now.cnt; i++) {
+		bool begins_here = item->is_begin && i + 1 == sampler->now.cnt;
+
+		begin_call(sampler, &sampler->now.items[i], begins_here ? item->start : time,
+			   begins_here ? 0 : flags);
+	}
+}
+
+/* The first stack, or the first behind a loss. */
+static void see_first(struct sampler *sampler, const struct sampled_item *item)
+{
+	size_t cnt = sampler->waiting_cnt;
+	uint64_t begin = item->start;
+
+	if (cnt) {
+		put_waiting(sampler, sampler->waiting[0].start, item->start, true);
+		begin = known_begin(sampler, sampler->waiting[cnt - 1].end, item->start);
+	}
+	begin_calls(sampler, item, 0, begin, SLICE_INFERRED_START);
+	sampler->is_whole = !item->reached;
+}
+
+/* Where calls are that go on, as of now. */
+static void move_on(struct sampler *sampler, const struct fit *fit)
+{
+	for (size_t i = 0; i < fit->fresh; i++) {
+		struct call *open = &sampler->open.items[fit->kept - fit->fresh + i];
+		const struct call before = *open;
+
+		*open = sampler->now.items[i];
+		open->cfa = open->cfa ? open->cfa : before.cfa;
+		open->site = open->site ? open->site : before.site;
+	}
+}
+
+/* It waited meanwhile, nobody knows where. */
+static bool has_waited(const struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->waiting_cnt; i++)
+		for (size_t j = 0; j < sampler->waiting[i].pause_cnt; j++)
+			if (sampler->waiting[i].pauses[j].kind != SLICE_RUN_QUEUE)
+				return true;
+	return false;
+}
+
+/* The innermost calls of both stacks ran; what waited between was called by them, or they are two. */
+static void part_innermost(struct sampler *sampler, struct fit *fit)
+{
+	size_t cnt = sampler->now.cnt;
+
+	if (!fit->kept || fit->fresh != cnt || fit->kept != sampler->open.cnt ||
+	    sampler->open.items[fit->kept - 1].ip == sampler->now.items[cnt - 1].ip)
+		return;
+	do {
+		fit->kept--;
+		fit->fresh--;
+	} while (fit->fresh && sampler->now.items[fit->fresh].is_inlined);
+}
+
+static struct fit find_fit(struct sampler *sampler, const struct sampled_item *item)
+{
+	struct fit fit = item->reached ? fit_cut(sampler, item) : fit_whole(sampler);
+
+	infer_callers(sampler, fit.outer);
+	fit.kept += fit.outer;
+	if (has_waited(sampler))
+		part_innermost(sampler, &fit);
+	/* However much it looks like the one before. */
+	if (item->is_begin && fit.fresh == sampler->now.cnt && fit.fresh) {
+		fit.fresh--;
+		fit.kept--;
+	}
+	return fit;
+}
+
+static void see_next(struct sampler *sampler, const struct sampled_item *item)
+{
+	struct fit fit = find_fit(sampler, item);
+	uint64_t end, begin;
+	bool is_certain;
+
+	sampler->is_whole |= !item->reached;
+	find_edges(sampler, item->start, &end, &begin);
+	is_certain = end == begin;
+	end_calls(sampler, fit.kept, end, is_certain ? 0 : SLICE_OPEN_END);
+	put_waiting(sampler, sampler->known, item->start, true);
+	move_on(sampler, &fit);
+	begin_calls(sampler, item, fit.fresh, begin, is_certain ? 0 : SLICE_INFERRED_START);
+}
+
+static void see(struct sampler *sampler, const struct sampled_item *item)
+{
+	read_stack(sampler, item);
+	if (sampler->no_memory)
+		return;
+	if (sampler->has_known)
+		see_next(sampler, item);
+	else
+		see_first(sampler, item);
+	put_pauses(sampler, item);
+	sampler->has_known = true;
+	sampler->known = item->end;
+	sampler->waiting_cnt = 0;
+}
+
+/* ---- the whole ---- */
+
+static int write_out(struct sampler *sampler)
+{
+	struct timeline_thread *thread = sampler->thread;
+	const struct stacks_config *config = sampler->config;
+	size_t first = thread->slice_cnt;
+	int err = sampler->no_memory ? -ENOMEM : segment_write(&sampler->segment, thread);
+
+	for (size_t i = first; i < thread->slice_cnt && !err; i++) {
+		struct slice *slice = &thread->slices[i];
+
+		slice->start_ns = config->time_ns(config->ctx, slice->start_ns);
+		slice->end_ns = config->time_ns(config->ctx, slice->end_ns);
+		SPILL_PASS(thread->slices, i);
+	}
+	return err;
+}
+
+/* All that is open ends, where it is not known any more; what comes then has nothing to do with it. */
+static int end_segment(struct sampler *sampler, uint64_t until)
+{
+	size_t cnt = sampler->waiting_cnt;
+	uint64_t end = sampler->known;
 	int err;
 
-	segment_init(&segment, 0);
-	for (size_t i = 0; i < cnt; i++)
-		take(&segment, &moments, config, &samples[i],
-		     common(i ? &samples[i - 1] : &nothing, &samples[i]));
-	if (cnt)
-		moments_see(&moments, until);
-	segment_close(&segment, cnt ? moments_now(&moments) : 0);
-	err = moments.no_memory ? -ENOMEM : segment_write(&segment, thread);
-	if (!err)
-		err = thread_to_ns(thread, &moments, config);
-	segment_release(&segment);
-	moments_release(&moments);
+	if (sampler->has_known || cnt) {
+		put_waiting(sampler, sampler->has_known ? sampler->known : sampler->waiting[0].start, until,
+			    false);
+		end = cnt ? sampler->waiting[cnt - 1].end : end;
+		segment_close(&sampler->segment, until > end ? known_end(sampler, end, until) : end);
+	}
+	err = write_out(sampler);
+	segment_release(&sampler->segment);
+	sampler->open.cnt = sampler->waiting_cnt = 0;
+	sampler->has_known = false;
 	return err;
+}
+
+static int build(struct sampler *sampler, const struct sampled_item *items, size_t cnt, uint64_t until)
+{
+	int err = 0;
+
+	segment_init(&sampler->segment, cnt ? items[0].start : 0);
+	for (size_t i = 0; i < cnt && !err; i++) {
+		const struct sampled_item *item = &items[i];
+
+		if (item->is_lost) {
+			err = end_segment(sampler, item->start);
+			segment_init(&sampler->segment, item->end);
+		} else if (item->cnt) {
+			see(sampler, item);
+		} else {
+			sampler->waiting = sampler->waiting_cnt ? sampler->waiting : item;
+			sampler->waiting_cnt++;
+		}
+	}
+	return err ? err : end_segment(sampler, until);
+}
+
+int sampled_build(const struct stacks_config *config, const struct sampled_item *items, size_t cnt,
+		  uint64_t until, uint64_t period, struct timeline_thread *thread)
+{
+	struct sampler sampler = {.config = config, .thread = thread, .period = period};
+	int err = build(&sampler, items, cnt, until);
+
+	segment_release(&sampler.segment);
+	free(sampler.open.items);
+	free(sampler.now.items);
+	return err;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static uint64_t median(uint64_t *numbers, size_t cnt)
+{
+	sort_array(numbers, cnt, sizeof(*numbers), compare_numbers);
+	return cnt ? numbers[cnt / 2] : 0;
+}
+
+uint64_t sampled_period(const struct sampled_item *items, size_t cnt)
+{
+	CLEANUP(freep) uint64_t *numbers = calloc(cnt + 1, sizeof(*numbers));
+	uint64_t before = UINT64_MAX;
+	size_t told = 0;
+
+	if (!numbers)
+		return 0;
+	for (size_t i = 0; i < cnt; i++)
+		if (items[i].period)
+			numbers[told++] = items[i].period;
+	if (told)
+		return median(numbers, told);
+	for (size_t i = 0; i < cnt; i++) {
+		if (!items[i].cnt || items[i].start != items[i].end)
+			continue;
+		if (before < items[i].start)
+			numbers[told++] = items[i].start - before;
+		before = items[i].start;
+	}
+	return median(numbers, told);
 }

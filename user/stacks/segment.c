@@ -109,7 +109,10 @@ void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_
 		return;
 	}
 	segment->outer--;
-	push_frame(segment, &frame);
+	if (!push_frame(segment, &frame))
+		return;
+	memmove(segment->frames + 1, segment->frames, (segment->frame_cnt - 1) * sizeof(frame));
+	segment->frames[0] = frame;
 }
 
 void segment_close(struct segment *segment, uint64_t moment)

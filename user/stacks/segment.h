@@ -69,7 +69,7 @@ void segment_pop_to(struct segment *segment, size_t keep, uint64_t moment);
 /* The top ends, and another function goes on in its place: tail call. */
 void segment_replace(struct segment *segment, const struct symbol *symbol, uint64_t ip, uint64_t moment);
 
-/* With no frame open: this function, which now goes on at `ip`, must have been there since the beginning. */
+/* The caller of all that is open: this function, which goes on at `ip`, must have been there since the beginning. */
 void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_t ip);
 
 /* The slice of a frame of this segment. */

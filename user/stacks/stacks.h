@@ -18,6 +18,7 @@
 /* A call stack recorded while the thread ran. */
 struct known_stack {
 	uint64_t tsc;
+	uint64_t period;     /* how much time it stands for; 0: not known */
 	const uint64_t *ips; /* innermost first: where it ran, then return addresses */
 	size_t cnt;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What goes on behind a gap or a switch, ranges, sampled stacks, recorded callers, inlined calls: in the little language of test_stacks.c.
+ * What goes on behind a gap or a switch, ranges, recorded callers, inlined calls: in the little language of test_stacks.c.
  */
 #include "assertions.h"
 
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "stacks/sampled.h"
 #include "stacks/stacks.h"
 #include "timeline/range.h"
 
@@ -294,37 +293,6 @@ static void test_known_callers(void **state)
 	config.known_cnt = 0;
 }
 
-/* ---- samples ---- */
-
-static struct timeline *sample(const struct known_stack *samples, size_t cnt, uint64_t until)
-{
-	struct timeline *timeline;
-
-	assert_ok(timeline_new(&timeline));
-	timeline->threads = calloc(1, sizeof(*timeline->threads));
-	timeline->thread_cnt = 1;
-	assert_ok(sampled_build(&config, samples, cnt, until, timeline->threads));
-	assert_true(timeline_is_valid(timeline));
-	return timeline;
-}
-
-static void test_samples(void **state)
-{
-	const uint64_t first[] = {place('c', 4), place('b', 4), place('a', 4)};
-	const uint64_t second[] = {place('d', 4), place('b', 4), place('a', 4)};
-	const uint64_t third[] = {place('b', 8), place('a', 4)};
-	const struct known_stack samples[] = {{.tsc = 10, .ips = first, .cnt = 3},
-					      {.tsc = 40, .ips = second, .cnt = 3},
-					      {.tsc = 60, .ips = third, .cnt = 2}};
-
-	(void)state;
-	assert_timeline(sample(samples, ARRAY_SIZE(samples), 0),
-			"a! 10-60\n  b 20-60\n    c 30-40\n    d 40-60\n  b! 60-60\n");
-	/* Something else of the thread was seen after the last one. */
-	assert_timeline(sample(samples, ARRAY_SIZE(samples), 90),
-			"a! 10-90\n  b 20-60\n    c 30-40\n    d 40-60\n  b! 60-90\n");
-}
-
 /* ---- ranges ---- */
 
 static void test_ranges(void **state)
@@ -391,8 +359,8 @@ int main(void)
 		cmocka_unit_test(test_exceptions),    cmocka_unit_test(test_nested_interrupts),
 		cmocka_unit_test(test_filtered),      cmocka_unit_test(test_aborts),
 		cmocka_unit_test(test_coroutines),    cmocka_unit_test(test_go_stack_growth),
-		cmocka_unit_test(test_known_callers), cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_ranges),	      cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_known_callers), cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_inlined),
 	};
 
 	symbols_init();

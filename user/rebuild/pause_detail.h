@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is known of a system call or a wait, in words. */
+#pragma once
+
+#include "model/sample.h"
+#include "model/timeline.h"
+
+struct pause_about {
+	enum slice_kind kind;		  /* SLICE_SYSCALL or SLICE_OFF_CPU */
+	const struct sample_call *call;	  /* the one that it is or happens in; NULL: none known */
+	const struct stack_sample *left;  /* OFF_CPU: how it began; NULL: not known */
+	const struct stack_sample *woken; /* OFF_CPU: how it ended; NULL: not known */
+	const char *waker;		  /* the name of the thread that did it; NULL: not known */
+	const struct stack_sample *end;	  /* SYSCALL: its end; NULL: not known */
+	uint64_t length_ns;
+};
+
+/* Makes a detail that the timeline keeps. 0 or -ENOMEM. */
+int pause_detail(struct timeline *timeline, const struct pause_about *about,
+		 const struct slice_detail **ret_detail);
