@@ -71,6 +71,7 @@ static int read_about(struct reading *reading, const struct fxt_read_event *even
 		err = fxt_replace_text(&timeline->stopped_by, fxt_text(event, "stopped_by", ""));
 	timeline->base_ns = fxt_number(event, "clock_ns", 0);
 	timeline->base_realtime_ns = fxt_number(event, "realtime_ns", 0);
+	timeline->period_ns = fxt_number(event, "sample_period_ns", 0);
 	return err;
 }
 
@@ -113,6 +114,34 @@ static int add_point(struct reading *reading, const struct fxt_read_event *event
 	return ARRAY_PUSH(counter->points, counter->point_cnt, counter->point_cap, point);
 }
 
+/* ---- flows ---- */
+
+/* Ours have their end behind their beginning. Those of others are no wake-ups. */
+static int read_flow(struct reading *reading, const struct fxt_read_event *event)
+{
+	struct timeline *timeline = reading->timeline;
+	struct flow *flow = &reading->flow;
+	bool is_ours = !strcmp(event->name, SHOWN_FLOW);
+
+	if (is_ours && event->type == FXT_READ_FLOW_BEGIN) {
+		reading->others += reading->flow_id != 0;
+		reading->flow_id = event->end_ns;
+		flow->from_ns = event->time_ns;
+		flow->from_pid = fxt_id_of(event->pid);
+		flow->from_tid = fxt_id_of(event->tid);
+		return 0;
+	}
+	if (!is_ours || !reading->flow_id || reading->flow_id != event->end_ns) {
+		reading->others++;
+		return 0;
+	}
+	reading->flow_id = 0;
+	flow->to_ns = event->time_ns > flow->from_ns ? event->time_ns : flow->from_ns;
+	flow->to_pid = fxt_id_of(event->pid);
+	flow->to_tid = fxt_id_of(event->tid);
+	return ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap, *flow);
+}
+
 /* ---- the whole ---- */
 
 static int read_event(struct reading *reading, const struct fxt_read_event *event)
@@ -123,6 +152,9 @@ static int read_event(struct reading *reading, const struct fxt_read_event *even
 	case FXT_READ_OTHER:
 		reading->others++;
 		return 0;
+	case FXT_READ_FLOW_BEGIN:
+	case FXT_READ_FLOW_END:
+		return read_flow(reading, event);
 	default:
 		break;
 	}

@@ -43,6 +43,8 @@ struct reading {
 	size_t trigger_cap;
 	bool sorts;
 	uint64_t event_cnt;
+	struct flow flow; /* that has begun, if flow_id says so */
+	uint64_t flow_id;
 	uint64_t no_begin, others; /* left out */
 };
 

@@ -141,8 +141,19 @@ static void write_counter(struct writer *writer, const struct counter *counter)
 		fxt_event_begin(writer->fxt, FXT_COUNTER, shown_id(counter->pid), shown_id(counter->tid),
 				counter->points[i].time_ns, counter->name);
 		fxt_arg_int(writer->fxt, "value", (int64_t)counter->points[i].value);
-		fxt_counter_end(writer->fxt, (uint64_t)(uint32_t)counter->tid);
+		fxt_event_end_id(writer->fxt, (uint64_t)(uint32_t)counter->tid);
 	}
+}
+
+/* An arrow between the slices that are open then on the two threads. */
+static void write_flow(struct writer *writer, const struct flow *flow, uint64_t id)
+{
+	fxt_event_begin(writer->fxt, FXT_FLOW_BEGIN, shown_id(flow->from_pid), shown_id(flow->from_tid),
+			flow->from_ns, SHOWN_FLOW);
+	fxt_event_end_id(writer->fxt, id);
+	fxt_event_begin(writer->fxt, FXT_FLOW_END, shown_id(flow->to_pid), shown_id(flow->to_tid),
+			flow->to_ns, SHOWN_FLOW);
+	fxt_event_end_id(writer->fxt, id);
 }
 
 /* What the whole trace is: an instant at time 0 of the hits' track. */
@@ -159,6 +170,8 @@ static void write_about(struct writer *writer)
 	fxt_arg_string(fxt, "stopped_by", timeline->stopped_by ? timeline->stopped_by : "");
 	fxt_arg_int(fxt, "clock_ns", (int64_t)timeline->base_ns);
 	fxt_arg_int(fxt, "realtime_ns", (int64_t)timeline->base_realtime_ns);
+	if (timeline->period_ns)
+		fxt_arg_int(fxt, "sample_period_ns", (int64_t)timeline->period_ns);
 	fxt_event_end(fxt);
 }
 
@@ -177,6 +190,8 @@ static int write_fxt(const struct timeline *timeline, struct output *output)
 	err = walk_timeline(timeline, &walk_ops, &writer);
 	for (size_t i = 0; i < timeline->counter_cnt; i++)
 		write_counter(&writer, &timeline->counters[i]);
+	for (size_t i = 0; i < timeline->flow_cnt; i++)
+		write_flow(&writer, &timeline->flows[i], i + 1);
 	if (!err)
 		err = write_hits(&writer);
 	return err ? err : fxt_error(fxt);

@@ -313,7 +313,7 @@ void fxt_event_end(struct fxt *fxt)
 	record_end(fxt, 20);
 }
 
-void fxt_counter_end(struct fxt *fxt, uint64_t id)
+void fxt_event_end_id(struct fxt *fxt, uint64_t id)
 {
 	put(fxt, id);
 	record_end(fxt, 20);

@@ -20,7 +20,14 @@ enum {
 	FXT_STRING_MAX = 32000
 };
 
-enum fxt_event { FXT_INSTANT = 0, FXT_COUNTER = 1, FXT_BEGIN = 2, FXT_END = 3 };
+enum fxt_event {
+	FXT_INSTANT = 0,
+	FXT_COUNTER = 1,
+	FXT_BEGIN = 2,
+	FXT_END = 3,
+	FXT_FLOW_BEGIN = 8,
+	FXT_FLOW_END = 10
+};
 
 struct fxt;
 
@@ -46,8 +53,11 @@ void fxt_arg_string(struct fxt *fxt, const char *name, const char *value);
 void fxt_arg_lasting(struct fxt *fxt, const char *name, const char *value);
 void fxt_event_end(struct fxt *fxt);
 
-/* The end of a FXT_COUNTER, whose arguments are its values; `id` tells counters of one name apart. */
-void fxt_counter_end(struct fxt *fxt, uint64_t id);
+/*
+ * The end of an event that has a number: of FXT_COUNTER, whose arguments are its values, it tells counters of one name apart; FXT_FLOW_BEGIN and
+ * FXT_FLOW_END of one number belong together.
+ */
+void fxt_event_end_id(struct fxt *fxt, uint64_t id);
 
 /* -ENOMEM if that happened on the way, else 0. */
 int fxt_error(const struct fxt *fxt);

@@ -254,8 +254,10 @@ static void read_event(struct fxt_stream *stream, struct cursor cursor, struct f
 {
 	uint64_t header = take(&cursor), type = bits(header, 16, 19), thread = bits(header, 24, 31);
 
-	*event = (struct fxt_read_event){.type = type < FXT_READ_OTHER ? (enum fxt_read_type)type
-								       : FXT_READ_OTHER};
+	bool is_flow = type == FXT_FLOW_BEGIN || type == FXT_FLOW_END;
+
+	*event = (struct fxt_read_event){.type = type < FXT_READ_OTHER || is_flow ? (enum fxt_read_type)type
+										  : FXT_READ_OTHER};
 	event->time_ns = to_ns(stream, take(&cursor));
 	if (thread) {
 		event->pid = stream->threads[thread].pid;
@@ -270,6 +272,8 @@ static void read_event(struct fxt_stream *stream, struct cursor cursor, struct f
 	take_args(stream, &cursor, bits(header, 20, 23), event);
 	if (type == FXT_READ_COMPLETE)
 		event->end_ns = to_ns(stream, take(&cursor));
+	if (is_flow)
+		event->end_ns = take(&cursor);
 }
 
 /* The name of a thread; false: of something else. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The events of an FXT file (output/fxt_record.h), whoever wrote it, with strings and threads in place of references: plain, or gzip of any number of
- * members. What the timeline has no use for is passed over: names of processes, categories, flows, blobs, logs, scheduling.
+ * members. What the timeline has no use for is passed over: names of processes, categories, blobs, logs, scheduling.
  */
 #pragma once
 
@@ -23,6 +23,8 @@ struct fxt_read_event {
 		FXT_READ_END = FXT_END,
 		FXT_READ_COMPLETE, /* from time_ns to end_ns */
 		FXT_READ_OTHER,
+		FXT_READ_FLOW_BEGIN = FXT_FLOW_BEGIN, /* `end_ns` is its number */
+		FXT_READ_FLOW_END = FXT_FLOW_END,
 		FXT_READ_THREAD, /* its name; `pid` is 0 where it is not told */
 	} type;
 	uint64_t pid, tid, time_ns, end_ns;

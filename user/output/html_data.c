@@ -4,9 +4,11 @@
  *
  *	command, source, stopped_by: strings; realtime_ms: time 0 since the epoch
  *	symbols: [name, object, file or null, line, address]; the first five are the slices that are no calls, in the order of their kinds
- *	threads: {pid, tid, name, slices: how many, instants: [time, text, whether it is no gap]}
+ *	threads: {pid, tid, name, slices: how many, instants: [time, text, whether it is no gap],
+ *		details: [index of a slice that is no call, name, title or null, about, woken by, result or null]}
  *	hits: {trigger, symbol, time, ...}; stack: [address, symbol, offset in it]; registers in the order of enum hit_reg; addresses and registers are
  *		strings, in hexadecimal
+ *	flows: [thread, time, thread, time]: which wakes which; threads by index
  *	counters: {pid, name, points: [time, value], in the order of time}
  *
  * A name may be any bytes; what is no UTF-8 in it is the page's to replace.
@@ -320,6 +322,39 @@ static void put_instants(struct data *data, const struct timeline_thread *thread
 	put_left_out(data, to_ns, behind, &cnt);
 }
 
+static void put_detail(struct data *data, size_t index, const struct slice_detail *detail)
+{
+	put_text(data, "[%zu,", index);
+	put_string(data, detail->name);
+	put(data, ',');
+	if (detail->title)
+		put_string(data, detail->title);
+	else
+		put_text(data, "null");
+	put(data, ',');
+	put_string(data, detail->about ? detail->about : "");
+	put(data, ',');
+	put_string(data, detail->woken_by ? detail->woken_by : "");
+	if (detail->has_result)
+		put_text(data, ",\"%" PRId64 "\"]", detail->result);
+	else
+		put_text(data, ",null]");
+}
+
+static void put_details(struct data *data, const struct timeline_thread *thread, const struct part *part)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < part_slice_cnt(part); i++) {
+		const struct slice_detail *detail = slice_detail(part_slice(thread, part, i));
+
+		if (!detail)
+			continue;
+		put_text(data, "%s", cnt++ ? "," : "");
+		put_detail(data, i, detail);
+	}
+}
+
 static void put_threads(struct data *data)
 {
 	put_text(data, ",\"threads\":[");
@@ -331,6 +366,8 @@ static void put_threads(struct data *data)
 		put_member(data, "name", thread->name);
 		put_text(data, ",\"instants\":[");
 		put_instants(data, thread, &data->parts[i]);
+		put_text(data, "],\"details\":[");
+		put_details(data, thread, &data->parts[i]);
 		put_text(data, "]}");
 	}
 	put(data, ']');
@@ -427,6 +464,25 @@ static void put_counter(struct data *data, const struct counter *counter)
 	put_text(data, "]}");
 }
 
+static void put_flows(struct data *data)
+{
+	const struct timeline *timeline = data->timeline;
+	size_t cnt = 0;
+
+	put_text(data, ",\"flows\":[");
+	for (size_t i = 0; i < timeline->flow_cnt; i++) {
+		const struct flow *flow = &timeline->flows[i];
+		const struct timeline_thread *from = timeline_thread_of(timeline, flow->from_tid);
+		const struct timeline_thread *to = timeline_thread_of(timeline, flow->to_tid);
+
+		if (from && to)
+			put_text(data, "%s[%td,%" PRIu64 ",%td,%" PRIu64 "]", cnt++ ? "," : "",
+				 from - timeline->threads, flow->from_ns, to - timeline->threads,
+				 flow->to_ns);
+	}
+	put(data, ']');
+}
+
 static void put_json(struct data *data)
 {
 	const struct timeline *timeline = data->timeline;
@@ -437,6 +493,7 @@ static void put_json(struct data *data)
 	put_member(data, "stopped_by", timeline->stopped_by);
 	put_symbols(data);
 	put_threads(data);
+	put_flows(data);
 	put_text(data, ",\"hits\":[");
 	for (size_t i = 0; i < timeline->hit_cnt; i++) {
 		if (i)

@@ -165,6 +165,24 @@ static void write_counter(struct writer *writer, const struct counter *counter)
 	}
 }
 
+static void write_flow_end(struct writer *writer, char type, int32_t pid, int32_t tid, uint64_t time_ns,
+			   uint64_t id)
+{
+	writer->pid = shown_id(pid);
+	writer->tid = shown_id(tid);
+	begin_event(writer, type, time_ns);
+	output_printf(writer->output,
+		      ",\"id\":%" PRIu64 ",\"cat\":\"" SHOWN_FLOW "\",\"name\":\"" SHOWN_FLOW "\"%s}", id,
+		      type == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+/* An arrow between the slices that are open then on the two threads. */
+static void write_flow(struct writer *writer, const struct flow *flow, uint64_t id)
+{
+	write_flow_end(writer, 's', flow->from_pid, flow->from_tid, flow->from_ns, id);
+	write_flow_end(writer, 'f', flow->to_pid, flow->to_tid, flow->to_ns, id);
+}
+
 static void write_about(struct output *output, const struct timeline *timeline)
 {
 	output_printf(output, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"command\":");
@@ -186,6 +204,8 @@ static int write_json(const struct timeline *timeline, struct output *output)
 	err = walk_timeline(timeline, &walk_ops, &writer);
 	for (size_t i = 0; i < timeline->counter_cnt; i++)
 		write_counter(&writer, &timeline->counters[i]);
+	for (size_t i = 0; i < timeline->flow_cnt; i++)
+		write_flow(&writer, &timeline->flows[i], i + 1);
 	output_printf(output, "\n]}\n");
 	return err ? err : writer.err;
 }

@@ -55,6 +55,8 @@ enum {
 	EVENT_NAME = 10,
 	EVENT_TRACK = 11,
 	EVENT_COUNTER_VALUE = 30,
+	EVENT_FLOW = 47,
+	EVENT_FLOW_END = 48,
 };
 
 enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
@@ -270,6 +272,19 @@ static void write_counter(struct writer *writer, const struct counter *counter, 
 	}
 }
 
+/* An arrow from a moment on one thread to a moment on the other. */
+static void write_flow(struct writer *writer, const struct flow *flow, uint64_t id)
+{
+	writer->track = thread_track(flow->from_pid, flow->from_tid);
+	begin_event(writer, TYPE_INSTANT, SHOWN_FLOW, "[wakes]");
+	proto_fixed(&writer->event, EVENT_FLOW, id);
+	end_event(writer, flow->from_ns);
+	writer->track = thread_track(flow->to_pid, flow->to_tid);
+	begin_event(writer, TYPE_INSTANT, SHOWN_FLOW, "[woken]");
+	proto_fixed(&writer->event, EVENT_FLOW_END, id);
+	end_event(writer, flow->to_ns);
+}
+
 static void add_clock(struct writer *writer, uint64_t id, uint64_t timestamp)
 {
 	proto_number(&writer->inner, CLOCK_ID, id);
@@ -295,6 +310,8 @@ static int write_pftrace(const struct timeline *timeline, struct output *output)
 	err = walk_timeline(timeline, &walk_ops, &writer);
 	for (size_t i = 0; i < timeline->counter_cnt; i++)
 		write_counter(&writer, &timeline->counters[i], i + 1);
+	for (size_t i = 0; i < timeline->flow_cnt; i++)
+		write_flow(&writer, &timeline->flows[i], i + 1);
 	writer.no_memory |= writer.packet.no_memory || writer.inner.no_memory;
 	names_release(&writer.strings);
 	proto_release(&writer.packet);

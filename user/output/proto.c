@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 
-enum { WIRE_NUMBER = 0, WIRE_BYTES = 2, VARINT_MAX = 10 };
+enum { WIRE_NUMBER = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, VARINT_MAX = 10 };
 
 static bool reserve(struct proto *proto, size_t size)
 {
@@ -27,6 +27,15 @@ void proto_number(struct proto *proto, uint32_t field, uint64_t value)
 		return;
 	put_varint(proto, (uint64_t)field << 3 | WIRE_NUMBER);
 	put_varint(proto, value);
+}
+
+void proto_fixed(struct proto *proto, uint32_t field, uint64_t value)
+{
+	if (!reserve(proto, VARINT_MAX + sizeof(value)))
+		return;
+	put_varint(proto, (uint64_t)field << 3 | WIRE_FIXED);
+	memcpy(proto->bytes + proto->size, &value, sizeof(value));
+	proto->size += sizeof(value);
 }
 
 void proto_bytes(struct proto *proto, uint32_t field, const void *bytes, size_t size)

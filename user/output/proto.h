@@ -14,6 +14,8 @@ struct proto {
 };
 
 void proto_number(struct proto *proto, uint32_t field, uint64_t value);
+/* A number of 8 bytes (fixed64). */
+void proto_fixed(struct proto *proto, uint32_t field, uint64_t value);
 void proto_bytes(struct proto *proto, uint32_t field, const void *bytes, size_t size);
 void proto_text(struct proto *proto, uint32_t field, const char *text);
 

@@ -36,6 +36,9 @@ void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct t
 /* The call stack, a line for each frame; the caller's. NULL: no memory. */
 char *hit_stack_text(const struct timeline_hit *hit);
 
+/* What an arrow from who woke a thread to who was woken is called. */
+#define SHOWN_FLOW "wake-up"
+
 /* The process and the thread that hits are shown on, where they have a track of their own. */
 enum { SHOWN_HITS = 1 << 30 };
 

@@ -471,6 +471,11 @@ static struct timeline *make_timeline(void)
 	for (size_t i = 0; i < 2; i++)
 		assert_ok(ARRAY_PUSH(counter.points, counter.point_cnt, counter.point_cap, points[i]));
 	assert_ok(ARRAY_PUSH(timeline->counters, timeline->counter_cnt, timeline->counter_cap, counter));
+	assert_ok(ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap,
+			     ((struct flow){3, 9, 0, 0, 100, 101})));
+	assert_ok(ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap,
+			     ((struct flow){4, 4, 100, 101, 0, 0})));
+	timeline->period_ns = 1000000;
 	add_hits(timeline);
 	return timeline;
 }
@@ -537,6 +542,9 @@ static void test_round_trip(void **state)
 	assert_int_equal(trace.timeline->base_ns, timeline->base_ns);
 	assert_int_equal(trace.timeline->base_realtime_ns, timeline->base_realtime_ns);
 	assert_int_equal(trace.timeline->counters[0].points[1].value, UINT64_MAX);
+	assert_int_equal(trace.timeline->period_ns, 1000000);
+	assert_int_equal(trace.timeline->flow_cnt, 2);
+	assert_memory_equal(trace.timeline->flows, timeline->flows, 2 * sizeof(struct flow));
 	free(bytes);
 	free(again);
 	release(&trace);

@@ -35,6 +35,8 @@ static inline bool pf_next(struct pf_span *message, uint32_t *field, uint64_t *v
 		assert_true(numbers[1] <= (size_t)(message->end - message->at));
 		*bytes = (struct pf_span){message->at, message->at + numbers[1]};
 		message->at += numbers[1];
+	} else if ((numbers[0] & 7) == 1) {
+		message->at += 7; /* the first of its eight bytes is read */
 	} else {
 		assert_int_equal(numbers[0] & 7, 0);
 	}

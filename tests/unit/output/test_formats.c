@@ -100,6 +100,34 @@ static void test_nesting(void **state)
 	expect_everywhere(timeline);
 }
 
+/* An arrow has two ends, of one number. */
+static void test_flows(void **state)
+{
+	struct symbol f = make_symbol("f");
+	struct timeline *timeline = make_timeline(2);
+	struct read_trace *trace;
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		add_slice(&timeline->threads[i], &f, 0, 100, 0);
+	assert_ok(ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap,
+			     ((struct flow){10, 20, 100, 100, 100, 101})));
+	text = written(&sink_json, timeline, NULL);
+	assert_non_null(strstr(text, "{\"ph\":\"s\",\"pid\":100,\"tid\":100,\"ts\":0.010,\"id\":1,\"cat\":"
+				     "\"wake-up\",\"name\":\"wake-up\"},\n"
+				     "{\"ph\":\"f\",\"pid\":100,\"tid\":101,\"ts\":0.020,\"id\":1,\"cat\":"
+				     "\"wake-up\",\"name\":\"wake-up\",\"bp\":\"e\"}"));
+	free(text);
+	trace = write_and_read(&formats[3], timeline);
+	assert_int_equal(trace->moment_cnt, 2);
+	assert_string_equal(trace->moments[0].name, "[wakes]");
+	assert_string_equal(trace->moments[1].name, "[woken]");
+	assert_int_equal(trace->moments[1].time, 20);
+	read_trace_free(trace);
+	timeline_free(timeline);
+}
+
 static void test_empty(void **state)
 {
 	struct symbol f = make_symbol("f");
@@ -373,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nesting),
+		cmocka_unit_test(test_flows),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_deep),

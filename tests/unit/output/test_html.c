@@ -3,6 +3,7 @@
  * The data in the page, read back from what output/html.h says of it: out of the script element, base64, gzip, JSON (as text), columns.
  */
 #include "assertions.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -186,8 +187,43 @@ static void test_slices(void **state)
 	assert_json(&reader, "[\"[off-cpu]\",\"\",null,0,\"0\"]");
 	assert_json(&reader, "[\"f<\\u0022x\\u005cy\\u0022>\\u000a\",\"/bin/prog\",null,7,\"1000\"]");
 	assert_json(&reader, "[\"g\",\"/bin/prog\",\"g.c\",9,\"2000\"]");
-	assert_json(&reader, "{\"pid\":100,\"tid\":101,\"slices\":5,\"name\":\"thread\",\"instants\":[]}");
+	assert_json(
+		&reader,
+		"{\"pid\":100,\"tid\":101,\"slices\":5,\"name\":\"thread\",\"instants\":[],\"details\":[]}");
 	assert_null(strstr(reader.page, "f<"));
+	reader_release(&reader);
+	timeline_free(timeline);
+}
+
+/* What is known of a wait, and who ended it. */
+static void test_waits(void **state)
+{
+	const struct slice_detail detail = {.name = "[off-cpu] futex",
+					    .title = strdup("[off-cpu] futex, woken by worker after 2.1 ms"),
+					    .woken_by = strdup("worker (tid 101)"),
+					    .result = -11,
+					    .has_result = true};
+	struct slice slice = {
+		.start_ns = 5, .end_ns = 9, .kind = SLICE_OFF_CPU, .flags = SLICE_DETAILED | SLICE_SAMPLED};
+	struct timeline *timeline = make_timeline(2);
+	struct read_slice read;
+	struct reader reader;
+
+	(void)state;
+	assert_ok(timeline_add_detail(timeline, &detail, &slice.detail));
+	add_slice(&timeline->threads[0], slice);
+	assert_ok(ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap,
+			     ((struct flow){8, 9, 100, 101, 100, 100})));
+	assert_ok(ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap,
+			     ((struct flow){8, 9, 1, 1, 100, 100})));
+	reader = read_page(timeline, 100);
+	read_slices(&reader, &read, 1);
+	assert_int_equal(read.flags, SLICE_SAMPLED);
+	assert_int_equal(read.symbol, 2);
+	assert_json(&reader,
+		    "\"details\":[[0,\"[off-cpu] futex\",\"[off-cpu] futex, woken by worker after 2.1 "
+		    "ms\",\"\",\"worker (tid 101)\",\"-11\"]]");
+	assert_json(&reader, "\"flows\":[[1,8,0,9]]");
 	reader_release(&reader);
 	timeline_free(timeline);
 }
@@ -264,9 +300,8 @@ static void test_counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_slices),	 cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_too_many), cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_counters),
 	};
 

@@ -246,6 +246,7 @@ class Chart {
 		for (const counter of this.trace.counters)
 			if (counter.top + counter.height > this.scroll && counter.top < this.scroll + this.height)
 				this.drawCounter(counter);
+		this.drawFlows();
 		this.drawHits();
 		this.drawRange();
 		this.drawRuler();
@@ -422,6 +423,40 @@ class Chart {
 			context.moveTo(x - 4, top + HEAD - 10);
 			context.lineTo(x + 4, top + HEAD - 10);
 			context.lineTo(x, top + HEAD - 2);
+			context.fill();
+		}
+	}
+
+	/* Where a thread's arrow begins or ends at that time: at its innermost slice. */
+	flowY(track, time) {
+		const open = track.openAt(time);
+
+		return this.rowY(track, track.collapsed || !open.length ? 0 : track.depth[open[0]]) + ROW / 2;
+	}
+
+	/* Arrows from who woke a thread to when that ran, as far as they are in sight; of those that begin and end on the same pixels, one. */
+	drawFlows() {
+		const {context, ink, trace} = this, seen = new Set();
+		const first = search(0, trace.flows.length, i => trace.flows[i][1] >= this.from - this.span);
+
+		context.strokeStyle = context.fillStyle = ink.link;
+		for (let i = first; i < trace.flows.length && trace.flows[i][1] <= this.to; i++) {
+			const [from, fromTime, to, toTime] = trace.flows[i], left = this.x(fromTime), right = this.x(toTime);
+			const key = `${from} ${Math.round(left)} ${to} ${Math.round(right)}`;
+
+			if (right < 0 || seen.has(key))
+				continue;
+			seen.add(key);
+			const top = this.flowY(trace.threads[from], fromTime), bottom = this.flowY(trace.threads[to], toTime);
+			const bend = Math.max(Math.min((right - left) / 2, 40), 8);
+
+			context.beginPath();
+			context.moveTo(left, top);
+			context.bezierCurveTo(left + bend, top, right - bend, bottom, right, bottom);
+			context.stroke();
+			context.beginPath();
+			for (const [dx, dy] of [[0, 0], [-6, -3], [-6, 3]])
+				context.lineTo(right + dx, bottom + dy);
 			context.fill();
 		}
 	}

@@ -117,12 +117,14 @@ class Page {
 	showSlice({track, slice}) {
 		const {trace} = this, symbol = track.symbol[slice], [name, object, file, , address] = trace.symbols[symbol];
 		const isCall = symbol >= NOT_CALLS.length, flags = track.flags[slice], hit = this.chart.hit;
+		const detail = track.details.get(slice);
 		const before = hit ? hit.time - track.start[slice] : 0;
 		const has = (flag, text) => flags & flag ? el('span', {className: 'flag'}, text) : null;
 
-		this.panel(this.title(name),
+		this.panel(this.title(detail?.title ?? name),
 			has(INFERRED_START, 'began before the trace'), has(OPEN_END, 'goes on behind the trace'), has(INLINED, 'inlined'), has(SAMPLED, 'sampled'),
 			this.list([['file', file ? this.source(symbol) : ''], ['object', object],
+				...detail ? [['about', detail.about], ['woken by', detail.wokenBy], ['result', detail.result ?? '']] : [],
 				['address', isCall ? `0x${address}` : ''], ['start', `${(track.start[slice] / 1e9).toFixed(9)} s`],
 				hit && [before < 0 ? 'behind hit' : 'before hit', exactText(Math.abs(before))],
 				['duration', exactText(track.duration[slice])], ['self', exactText(track.self[slice])],

@@ -69,6 +69,8 @@ class Track {
 		this.depth = reader.column(new Uint32Array(cnt), less => depth += 1 - less);
 		this.symbol = reader.column(new Uint32Array(cnt), number => number);
 		this.flags = reader.column(new Uint8Array(cnt), flags => flags);
+		this.details = new Map(info.details.map(([slice, name, title, about, wokenBy, result]) =>
+			[slice, {name, title: title ?? name, about, wokenBy, result}]));
 		this.parent = new Int32Array(cnt);
 		this.self = this.duration.slice();
 		this.link();
@@ -153,8 +155,8 @@ class Trace {
 		const reader = new Reader(bytes);
 
 		Object.assign(this, reader.json());
-		this.numberFunctions();
 		this.threads = this.threads.map(info => new Track(info, reader));
+		this.numberFunctions();
 		this.begin = Infinity;
 		this.end = -Infinity;
 		for (const track of this.threads)
@@ -172,15 +174,19 @@ class Trace {
 			[this.begin, this.end] = [Math.min(this.begin, 0), Math.max(this.end, 0) + 1000];
 	}
 
-	/* Symbols of one name are one function. */
+	/* Symbols of one name are one function, and so are details. */
 	numberFunctions() {
 		const numbers = new Map();
-
-		this.functionOf = Uint32Array.from(this.symbols, ([name]) => {
+		const number = name => {
 			if (!numbers.has(name))
 				numbers.set(name, numbers.size);
 			return numbers.get(name);
-		});
+		};
+
+		this.functionOf = Uint32Array.from(this.symbols, ([name]) => number(name));
+		for (const {details} of this.threads)
+			for (const detail of details.values())
+				detail.functionNumber = number(detail.name);
 		this.functions = [...numbers.keys()];
 	}
 
@@ -205,11 +211,11 @@ class Trace {
 	}
 
 	name(track, i) {
-		return this.symbols[track.symbol[i]][0];
+		return track.details.get(i)?.title ?? this.symbols[track.symbol[i]][0];
 	}
 
 	functionAt(track, i) {
-		return this.functionOf[track.symbol[i]];
+		return track.details.get(i)?.functionNumber ?? this.functionOf[track.symbol[i]];
 	}
 
 	/*
