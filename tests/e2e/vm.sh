@@ -1,96 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The intel_pt source on the kernel's own driver, which drives a software processor in a virtual machine (tests/vm): what is decoded is judged by the
-# log of what that processor executed, and by perf.
-. tests/e2e/lib.sh
-
-vm=build/vm
-oracle=$PWD/$BUILD/tests/oracle/calls
-
-# What a test machine must have, or the reason why it is skipped.
-vm_missing() {
-	for command in qemu-system-x86_64 gcc-12 busybox; do
-		command -v $command >/dev/null || {
-			reason="$command is not installed"
-			return 0
-		}
-	done
-	reason=$(tests/vm/kernel.sh "$1" "$vm/$1" 2>&1) && return 1
-	[ -n "$reason" ] || reason="tests/vm/kernel.sh $1 fails"
-}
-
-# boot KERNEL: makes all captures there; leaves $out
-boot() {
-	out=$tmp/$1
-	tests/vm/boot.sh "$vm/$1" tests/vm/captures "$out" "$trailcam" "$programs/wordcount" "$programs/torture" "$programs/server" "$programs/jit" \
-		"$(command -v perl)" "$(command -v setpriv)" && [ ! -s "$out/dmesg" ] || {
-		tail -n 15 "$out/console" "$out/dmesg"
-		return 1
-	}
-}
-
-by_thread() {
-	sort -s -n -k1,1
-}
-
-# A probed instruction that is executed in the kernel's slots is known by its beginning and its end only.
-no_slots() {
-	grep -v ' 7fffffffe'
-}
-
-# The instructions decoded: all that were executed and not lost.
-exact() {
-	grep -v lost "$out/$1.log" | cut -d' ' -f1,2 | no_slots | by_thread >"$tmp/truth"
-	[ "$(wc -l <"$tmp/truth")" -gt "$2" ] || {
-		echo "only $(wc -l <"$tmp/truth") instructions"
-		cat "$out/$1.err"
-		return 1
-	}
-	"$trailcam" dump --instructions "$out/$1" | grep -v gap | no_slots | by_thread | cmp - "$tmp/truth"
-}
-
-# The last of them, more than MINIMUM.
-exact_end() {
-	cut -d' ' -f1,2 "$out/$1.log" >"$tmp/truth"
-	"$trailcam" dump --instructions "$out/$1" >"$tmp/decoded"
-	cnt=$(wc -l <"$tmp/decoded")
-	[ "$cnt" -gt "$2" ] && [ "$cnt" -lt "$(wc -l <"$tmp/truth")" ] && tail -n "$cnt" "$tmp/truth" | cmp - "$tmp/decoded"
-}
-
-perf_agrees() {
-	"$trailcam" dump --instructions "$out/$1" | grep -v gap | by_thread >"$tmp/decoded"
-	perf script -f -i "$out/$1" --itrace=i1i -F tid,ip --ns 2>"$tmp/perf.err" | awk '{ print $1, $2 }' | by_thread |
-		cmp - "$tmp/decoded" || {
-		cat "$tmp/perf.err"
-		return 1
-	}
-}
-
-gap_cnt() {
-	"$trailcam" dump --slices "$out/$1" | grep -c '\[gap'
-}
-
-no_gap() {
-	[ -s "$out/$1" ] && [ "$(gap_cnt "$1")" = 0 ]
-}
-
-# Every call is what the stack pointers of the log say.
-true_calls() {
-	no_slots <"$out/$1.log" >"$tmp/log" && "$oracle" "$out/$1" "$tmp/log"
-}
-
-# The trace ends where the probed instruction was hit last: behind it the thread may only have been let in and out again.
-ends_at_hit() {
-	ip=$("$trailcam" dump --hits "$out/$1" | awk '$1 == "rip" { print $2; exit }')
-	"$trailcam" dump --branches "$out/$1" | sort -s -n -k1,1 | awk -F'\t' -v ip="$ip" '
-		$3 == "interrupt+end" && $4 == ip { hit = 1; bad = ""; next }
-		$3 == "none+start" { at = $5; next }
-		$3 != "interrupt+end" || $4 != at { bad = bad $0 "\n" }
-		END { printf "%s", bad; exit bad != "" || !hit }'
-}
-
-# --- Linux 6.12
-
+# The intel_pt source in a virtual machine with Linux 6.12.
+. tests/vm/lib.sh
 if vm_missing 6.12; then
 	skip 'intel_pt in a virtual machine (Linux 6.12)' "$reason"
 	finish
@@ -144,10 +55,6 @@ several_programs() {
 }
 check 'wide: several programs' several_programs
 check 'kernel: every instruction of the program' exact kernel 100000
-kernel_walk() {
-	"$BUILD/tests/oracle/kernel_walk" "$1" "$tmp/walk" && "$trailcam" dump --instructions "$tmp/walk" | grep -v gap | cmp - "$tmp/walk.log" || return 1
-	[ "$(wc -l <"$tmp/walk.log")" -gt 100000 ] && "$trailcam" dump --slices "$tmp/walk" >"$tmp/walk.slices" && ! grep '\[gap' "$tmp/walk.slices"
-}
 check 'kernel: a way through its code' kernel_walk "$out/kernel"
 perf_walk() {
 	perf script -f -i "$tmp/walk" --itrace=i1i -F tid,ip --ns 2>"$tmp/perf.err" | awk '{ print $1, $2 }' | cmp - "$tmp/walk.log"
@@ -201,33 +108,4 @@ check 'many: three snapshots hold every instruction, and none twice' exact many 
 check 'many: every call' true_calls many
 check 'overflows: every instruction that was not lost' exact overflows 100000
 check 'overflows: perf decodes the same' perf_agrees overflows
-
-# --- what perf records there, on the same driver
-
-check 'perf: the virtual machine runs' env VM_CPU=Haswell,level=22 tests/vm/boot.sh "$vm/6.12" tests/vm/perf_records "$tmp/perf" "$trailcam" \
-	"$programs/wordcount" "$programs/torture" "$(command -v perf)"
-out=$tmp/perf
-for name in file thread snapshot compressed directory threads cyc pipe; do
-	check "perf: $name: every instruction" exact $name 100000
-	check "perf: $name: no gap" no_gap $name
-done
-check 'perf: file: every call' true_calls file
-check 'perf: directory: a way through the code of the kernel' kernel_walk "$out/directory"
-
-# --- Linux 6.1: no uprobe_multi, no AUX pause
-
-if vm_missing 6.1; then
-	skip 'intel_pt in a virtual machine (Linux 6.1)' "$reason"
-	finish
-fi
-check 'Linux 6.1: the virtual machine runs' boot 6.1
-check 'Linux 6.1: no AUX pause, but TraceStop' says "$out/hit.err" 'stopped by TraceStop at the probed instruction, 0 ns after it'
-check 'Linux 6.1: or neither' says "$out/paused.err" 'stopped by a reader that was woken'
-for name in whole hit paused frozen stepped several threads many attached; do
-	check "Linux 6.1: $name: every instruction" exact $name 30000
-	check "Linux 6.1: $name: no gap" no_gap $name
-done
-for name in whole hit several many; do
-	check "Linux 6.1: $name: every call" true_calls $name
-done
 finish

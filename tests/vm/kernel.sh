@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Makes DIR/vmlinuz, a Debian cloud kernel as it is, with DIR/modules, and DIR/soft_pt.ko, the software processor under that kernel's own intel_pt driver.
 # Everything comes from Debian's packages, is unpacked and never installed; of the kernel's source two files are kept.
-# Usage: tests/vm/kernel.sh 6.12|6.1 DIR
+# Usage: tests/vm/kernel.sh 6.12|6.1 DIR	exit status 1: something is not to be had here, 2: the module does not build
 set -eu
 series=$1 dir=$2
+mkdir -p "$dir"
+exec 8>"$dir/lock" # several tests may want the same
+flock 8
 case $series in
 6.1) image_meta=linux-image-cloud-amd64 ;;
 *) image_meta=linux-image-$series-cloud-amd64 ;;
@@ -19,7 +22,7 @@ die() {
 image=$(apt-cache depends "$image_meta" 2>/dev/null | sed -n 's/^ *Depends: //p' | head -1)
 [ -n "$image" ] || die "the package $image_meta is not to be had (apt-get update?)"
 release=${image#linux-image-}
-[ "$(cat "$dir/stamp" 2>/dev/null)" != "$release $(cat tests/vm/kmod/* tests/vm/kmod/include/* user/source/encoder.[ch] tests/vm/kernel.sh 2>/dev/null | md5sum)" ] || exit 0
+[ "$(cat "$dir/stamp" 2>/dev/null)" != "$release $(cat tests/vm/kmod/* tests/vm/kmod/include/* user/source/encoder.[ch] user/source/aux_ring.h user/model/trace_params.h tests/vm/kernel.sh 2>/dev/null | md5sum)" ] || exit 0
 
 headers=linux-headers-$release
 common=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(.*-common\)$/\1/p')
@@ -62,14 +65,17 @@ for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev vir
 done
 
 rm -rf "$dir/kmod"
-mkdir -p "$dir/kmod/intel" "$dir/kmod/source"
+mkdir -p "$dir/kmod/intel" "$dir/kmod/source" "$dir/kmod/model"
 cp -r tests/vm/kmod/* "$dir/kmod"
-cp user/source/encoder.[ch] user/source/aux_ring.h user/model/trace_params.h "$dir/kmod/source"
+cp user/source/encoder.[ch] user/source/aux_ring.h "$dir/kmod/source"
+cp user/model/trace_params.h "$dir/kmod/model"
 cp "$root/driver/pt.c" "$root/driver/pt.h" "$dir/kmod/intel"
 # The headers name each other by where they would be installed.
 sed -i "s,^include /usr/src,include $root/usr/src," "$root/usr/src/$headers/Makefile"
 PATH=$root/usr/bin:$PATH LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu \
-	make -s -C "$root/usr/src/$headers" M="$PWD/$dir/kmod" CC=gcc-12 modules >"$dir/build.log" 2>&1 ||
-	die "the module does not build for $release: $(grep -m1 -i error "$dir/build.log")"
+	make -s -C "$root/usr/src/$headers" M="$PWD/$dir/kmod" CC=gcc-12 modules >"$dir/build.log" 2>&1 || {
+	echo "the module does not build for $release: $(grep -m1 -i error "$dir/build.log")" >&2
+	exit 2
+}
 cp "$dir/kmod/soft_pt.ko" "$dir/soft_pt.ko"
-echo "$release $(cat tests/vm/kmod/* tests/vm/kmod/include/* user/source/encoder.[ch] tests/vm/kernel.sh 2>/dev/null | md5sum)" >"$dir/stamp"
+echo "$release $(cat tests/vm/kmod/* tests/vm/kmod/include/* user/source/encoder.[ch] user/source/aux_ring.h user/model/trace_params.h tests/vm/kernel.sh 2>/dev/null | md5sum)" >"$dir/stamp"
