@@ -55,11 +55,22 @@ watch() {
 	env kill -s KILL -- "-$1"
 }
 
+# run_one TEST: with these variables of the environment only. Every further one is read 35 times by each program's dynamic loader, instruction
+# by instruction where the program is stepped.
+run_one() {
+	test=$1
+	set -- "CHECK_TIMES=$out.times"
+	for name in PATH HOME USER LOGNAME TERM TMPDIR BUILD CORPUS KEEP KILL_ROUNDS VM_LIMIT http_proxy https_proxy no_proxy; do
+		eval "[ -z \"\${$name+x}\" ] || set -- \"\$@\" \"$name=\$$name\""
+	done
+	exec setsid env -i "$@" "$test"
+}
+
 # Called by itself, for one test.
 if [ -n "${RUN_DIR:-}" ]; then
 	out=$RUN_DIR/$$.out
 	began=$(clock)
-	CHECK_TIMES=$out.times setsid env -u RUN_DIR "$1" >"$out" 2>&1 </dev/null &
+	run_one "$1" >"$out" 2>&1 </dev/null &
 	test=$!
 	watch $test >/dev/null 2>&1 &
 	watcher=$!

@@ -42,7 +42,7 @@ start() {
 # trace NAME: what it does from there on until it ends.
 trace() {
 	# What a script starts in the background ignores SIGINT otherwise.
-	env --default-signal=INT timeout -s INT 120 "$trailcam" attach -v --source step --max-stall none --follow-forks --snapshot-size 64M \
+	env --default-signal=INT "$trailcam" attach -v --source step --max-stall none --follow-forks --snapshot-size 64M \
 		--step-log "$tmp/$1.log" --keep-recording "$tmp/$1" -o "$tmp/$1.fxt.gz" -p $target 2>"$tmp/$1.err" 3>&- &
 	tracer=$!
 	wait_for "$tmp/$1.err" 'debug: attached' && echo >&3
@@ -176,8 +176,8 @@ if bpf_missing; then
 	skip "programs of the distribution" "$bpf_reason"
 else
 	start=libc.so.6:__libc_start_main
-	agree ls 50000 --step-from $start -- /bin/ls -l /etc/apt
-	head -c 3000 Makefile >"$tmp/input"
+	agree ls 50000 --step-from $start -- /bin/ls /etc/apt
+	head -c 300 Makefile >"$tmp/input"
 	agree gzip 50000 --step-from $start -- /bin/gzip -c "$tmp/input"
 	printf "if\nelse\nwhile\nfor\nreturn\n" >"$tmp/keywords"
 	agree cxx 50000 --step-from $start -- /usr/bin/gperf "$tmp/keywords"

@@ -98,11 +98,7 @@ killed() {
 	say k work
 	wait_for "$tmp/k.out" work || return 1
 	kill -9 $tracer
-	for _ in $(seq 100); do
-		is_free $target >/dev/null && break
-		sleep 0.05
-	done
-	is_free $target || return 1
+	wait_until is_free $target || return 1
 	say k thread mask quit
 	ends_with 9 $target && says "$tmp/k.out" 'interrupted 0' && says "$tmp/k.out" "processors $(nproc)"
 }
@@ -198,15 +194,16 @@ kernel_thread() {
 }
 check 'a kernel thread' kernel_thread
 
+is_zombie() {
+	[ "$(state "$1")" = Z ]
+}
+
 zombie() {
 	# The shell becomes one that waits for nothing before its child ends.
 	sh -c 'sleep 0.5 & echo $!; exec sleep 100' >"$tmp/zombie" &
 	ours="$ours $!"
 	wait_for "$tmp/zombie" '' && pid=$(cat "$tmp/zombie") || return 1
-	for _ in $(seq 100); do
-		[ "$(state "$pid")" = Z ] && break
-		sleep 0.05
-	done
+	wait_until is_zombie "$pid" || return 1
 	refused 1 'is a zombie' -p "$pid"
 }
 check 'a zombie' zombie
@@ -367,7 +364,7 @@ fi
 
 too_many() {
 	start p || return 1
-	timeout 60 "$trailcam" attach --source none -p $target --attach-via perf_uprobe -t 'libc.so.6:*' -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
+	timeout 300 "$trailcam" attach --source none -p $target --attach-via perf_uprobe -t 'libc.so.6:*' -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
 	says "$tmp/err" 'too many for perf uprobes' && is_free $target || return 1
 	say p work quit
 	ends_with 9 $target
@@ -381,7 +378,7 @@ members_end() {
 	churn=$!
 	ours="$ours $churn"
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		status_is 0 timeout 60 "$trailcam" attach -v --source none --comm short-lived -t handle --duration 0.1s -o "$tmp/t.tsv" 2>"$tmp/err" || {
+		status_is 0 timeout 300 "$trailcam" attach -v --source none --comm short-lived -t handle --duration 0.1s -o "$tmp/t.tsv" 2>"$tmp/err" || {
 			cat "$tmp/err"
 			return 1
 		}

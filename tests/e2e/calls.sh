@@ -63,7 +63,7 @@ fi
 
 # The same recording decoded on one thread, on eight, and without cutting it at PSBs (by the oracle).
 cut_anywhere() {
-	record --step-log "$tmp/log" -- "$programs/throws" && "$trailcam" decode --threads 1 -o "$tmp/1.tsv" "$tmp/rec" 2>"$tmp/err" &&
+	record --step-log "$tmp/log" -- "$programs/throws-static" && "$trailcam" decode --threads 1 -o "$tmp/1.tsv" "$tmp/rec" 2>"$tmp/err" &&
 		"$trailcam" decode --threads 8 -o "$tmp/8.tsv" "$tmp/rec" 2>"$tmp/err" && cmp "$tmp/1.tsv" "$tmp/8.tsv" &&
 		"$oracle" --whole "$tmp/rec" "$tmp/log" >"$tmp/verdict" && says "$tmp/verdict" 'as a whole'
 }

@@ -117,12 +117,12 @@ into_runc() {
 	oci three '["/bin/server"]' || return 1
 	containers="$containers trial-three"
 	mkfifo "$tmp/in" && (runc run --bundle "$tmp/three" trial-three <>"$tmp/in" >"$tmp/out" 2>&1 &)
-	for _ in $(seq 100); do grep -qs ready "$tmp/out" && break; sleep 0.1; done
+	wait_for "$tmp/out" ready
 	recipe attach | sed "s,--container trial,-v --container trial-three -o t.tsv --keep-recording $tmp/three.rec," >"$tmp/recipe"
 	(cd "$tmp/work" && sh -e "$tmp/recipe" >"$tmp/err" 2>&1 && : >"$tmp/done") &
-	for _ in $(seq 100); do grep -qs 'debug: attached' "$tmp/err" && break; sleep 0.1; done
+	wait_for "$tmp/err" 'debug: attached'
 	echo work >"$tmp/in"
-	for _ in $(seq 200); do [ -e "$tmp/done" ] && break; sleep 0.1; done
+	wait_until test -e "$tmp/done"
 	echo quit >"$tmp/in"
 	[ -e "$tmp/done" ] && says "$tmp/err" 'hit handle' || {
 		cat "$tmp/err" "$tmp/out"

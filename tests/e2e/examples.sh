@@ -27,7 +27,7 @@ run_example() {
 	case $1 in
 	*'attach -p '*) (for _ in 1 2 3 4 5 6; do sleep 1; echo work >&3; done) & ;;
 	esac
-	timeout -s TERM 120 bash -c "$1" >out 2>err || {
+	timeout -s TERM 600 bash -c "$1" >out 2>err || {
 		echo "exit status $?"
 		tail -5 out err
 		return 1

@@ -93,7 +93,7 @@ attached() {
 	"$tmp/server" <>"$tmp/in" >"$tmp/server.out" 2>&1 &
 	target=$!
 	wait_for "$tmp/server.out" ready || return 1
-	env --default-signal=INT timeout -s INT 60 "$trailcam" attach -v --source step -o "$tmp/t.tsv" -p $target 2>"$tmp/err" &
+	env --default-signal=INT "$trailcam" attach -v --source step -o "$tmp/t.tsv" -p $target 2>"$tmp/err" &
 	tracer=$!
 	wait_for "$tmp/err" 'debug: attached' || return 1
 	for _ in 1 2 3; do

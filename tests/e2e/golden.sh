@@ -10,7 +10,7 @@ tree() {
 }
 
 record() {
-	"$trailcam" run --source step -o "$tmp/t.fxt" --keep-recording "$tmp/$1" -- "$programs/$1" >/dev/null 2>"$tmp/err" || {
+	"$trailcam" run --source step -o "$tmp/t.fxt" --keep-recording "$tmp/$1" -- "$programs/${2:-$1}" >/dev/null 2>"$tmp/err" || {
 		cat "$tmp/err"
 		return 1
 	}
@@ -23,7 +23,7 @@ check 'calls, recursion, tail call, call through a pointer, system call' calls_t
 
 # The part below total(), of the functions that the source names; a throw leaves the frames it unwinds.
 throws_tree() {
-	record throws || return 1
+	record throws throws-static || return 1
 	tree "$tmp/throws" >"$tmp/all.tree"
 	awk '/^ *shop::total$/ { base = match($0, /[^ ]/) - 1; on = 1; print substr($0, base + 1); next }
 		on { depth = match($0, /[^ ]/) - 1; if (depth <= base) exit; print substr($0, base + 1) }' "$tmp/all.tree" |

@@ -53,7 +53,7 @@ check 'memtrace record' same memtrace record -o "$tmp/t.ctf"
 
 # waits COMMAND...: a program that pauses until its child has ended
 waits() {
-	timeout 60 "$trailcam" "$@" -- "$python" -c '
+	timeout 600 "$trailcam" "$@" -- "$python" -c '
 import signal, subprocess
 seen = []
 signal.signal(signal.SIGCHLD, lambda *_: seen.append(1))

@@ -63,27 +63,34 @@ says() {
 	}
 }
 
+# wait_until COMMAND...: until it succeeds. Ten minutes are for what hangs, not for what is slow on a busy machine.
+wait_until() {
+	for _ in $(seq 12000); do
+		"$@" && return 0
+		sleep 0.05
+	done >/dev/null 2>&1
+	echo "waited in vain for: $*"
+	return 1
+}
+
 # wait_for FILE TEXT: until the file contains the text.
 wait_for() {
-	for _ in $(seq 200); do
-		grep -qsF -- "$2" "$1" && return 0
-		sleep 0.05
-	done
-	echo "'$2' did not come:"
-	cat "$1"
-	return 1
+	wait_until grep -sF -- "$2" "$1" || {
+		cat "$1"
+		return 1
+	}
+}
+
+runs() {
+	case $(readlink "/proc/$1/exe") in
+	*/"$2") grep -qs 'libc\.so' "/proc/$1/maps" ;;
+	*) return 1 ;;
+	esac
 }
 
 # wait_until_runs PID NAME: until the process has executed that program, and has its C library.
 wait_until_runs() {
-	for _ in $(seq 200); do
-		case $(readlink "/proc/$1/exe") in
-		*/"$2") grep -qs 'libc\.so' "/proc/$1/maps" && return ;;
-		esac
-		sleep 0.05
-	done
-	echo "process $1 does not run $2"
-	return 1
+	wait_until runs "$1" "$2"
 }
 
 # status_is WANTED COMMAND...: the command's exit status.

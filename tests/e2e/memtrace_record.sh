@@ -283,11 +283,8 @@ check 'no such process' status_is 1 record -p $target
 in_namespace() {
 	unshare --pid --fork --kill-child "$programs/allocs" forever >/dev/null &
 	outer=$!
-	for _ in $(seq 50); do
-		target=$(cat /proc/$outer/task/$outer/children) && [ -n "$target" ] && break
-		sleep 0.05
-	done
-	target=${target% }
+	wait_until grep -q . /proc/$outer/task/$outer/children
+	read -r target _ </proc/$outer/task/$outer/children
 	wait_until_runs "$target" allocs && attached --duration 0.3s
 	status=$?
 	kill -KILL $outer # unshare(1) takes no other signal

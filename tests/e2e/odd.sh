@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What programs seldom do: each says the same, and ends as without us, whatever traces it.
 . tests/e2e/lib.sh
-odd=$programs/odd
+odd=$programs/odd-static
 check "the program is there" test -x "$odd"
 
 # same WHAT OPTION...
@@ -11,7 +11,7 @@ same() {
 	shift
 	"$odd" "$what" >"$tmp/free"
 	free=$?
-	timeout 60 "$trailcam" run -o "$tmp/t.tsv" "$@" -- "$odd" "$what" >"$tmp/traced" 2>"$tmp/err"
+	timeout 600 "$trailcam" run -o "$tmp/t.tsv" "$@" -- "$odd" "$what" >"$tmp/traced" 2>"$tmp/err"
 	status=$?
 	[ $status -eq $free ] && diff "$tmp/free" "$tmp/traced" || {
 		echo "exit status $status, not $free"
@@ -55,6 +55,7 @@ let_go() {
 }
 check 'a program that loads flags and ignores SIGTRAP is let go at any moment' let_go
 
+odd=$programs/odd
 if bpf_missing; then
 	skip 'a probe where another thread executes a program' "$bpf_reason"
 else

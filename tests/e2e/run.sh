@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # trailcam run is transparent: input, output, exit status and signals are the program's own; nothing is left behind.
 . tests/e2e/lib.sh
-exits=$programs/exits
+exits=$programs/exits-static
 
 quiet_run() {
 	"$trailcam" run --source step -o "$tmp/t.fxt.gz" "$@" 2>"$tmp/err"
@@ -34,20 +34,11 @@ check 'a program with signals, faults, forks and threads behaves the same' same_
 
 # --- signals to us
 
-wait_for_ready() {
-	for _ in $(seq 100); do
-		grep -q ready "$1" && return 0
-		sleep 0.1
-	done
-	echo 'the program did not get ready'
-	return 1
-}
-
 interrupt() {
 	signal=$1
 	quiet_run -- "$exits" wait >"$tmp/out" &
 	pid=$!
-	wait_for_ready "$tmp/out" || return 1
+	wait_for "$tmp/out" ready || return 1
 	pkill -"$signal" -P $pid -x trailcam || kill -"$signal" $pid
 	wait $pid
 	got=$?
@@ -65,7 +56,7 @@ ctrl_c() {
 	setsid env --default-signal=INT "$trailcam" run --source step -o "$tmp/c.fxt.gz" -- "$exits" wait \
 		>"$tmp/c.out" 2>"$tmp/c.err" &
 	pid=$!
-	wait_for_ready "$tmp/c.out" || return 1
+	wait_for "$tmp/c.out" ready || return 1
 	env kill -s INT -- -$pid
 	wait $pid
 	got=$?
@@ -83,17 +74,9 @@ threads_end() {
 		"$trailcam" run --source step --step-from work -o "$tmp/b.tsv" -- \
 			"$programs/busy" "$tmp/busy" 4 2>"$tmp/err" &
 		pid=$!
-		for _ in $(seq 200); do
-			[ -s "$tmp/busy" ] && break
-			sleep 0.05
-		done
+		wait_until test -s "$tmp/busy" || return 1
 		sleep 0.$((2 + round))
 		kill -s TERM $pid
-		for _ in $(seq 600); do
-			kill -0 $pid 2>/dev/null || break
-			sleep 0.1
-		done
-		kill -0 $pid 2>/dev/null && kill -9 $pid && echo "round $round: it does not end" && return 1
 		wait $pid
 		[ $? -eq 143 ] && says "$tmp/err" "wrote $tmp/b.tsv" || return 1
 	done
@@ -106,13 +89,10 @@ killed() {
 	for round in 1 2 3 4 5; do
 		"$trailcam" run --source step -o "$tmp/k.fxt.gz" "$@" -- "$exits" spin 100000000 >"$tmp/k.out" 2>"$tmp/k.err" &
 		pid=$!
-		wait_for_ready "$tmp/k.out" || return 1
+		wait_for "$tmp/k.out" ready || return 1
 		sleep 0.0$round
 		kill -9 $pid
-		for _ in $(seq 1200); do
-			grep -q sum "$tmp/k.out" && break
-			sleep 0.1
-		done
+		wait_for "$tmp/k.out" sum || return 1
 		says "$tmp/k.out" 'sum 4999999950000000' && [ ! -e "$tmp/k.fxt.gz" ] && ! ls "$tmp"/.*k.fxt* 2>/dev/null || return 1
 	done
 }
@@ -169,14 +149,14 @@ thread_hit() {
 check 'a hit in another thread: its last instruction is the probed one' thread_hit
 
 library_hit() {
-	status_is 5 quiet_run -t libc.so.6:puts --keep-recording "$tmp/lib" -- "$exits" mark >/dev/null || return 1
+	status_is 5 quiet_run -t libc.so.6:puts --keep-recording "$tmp/lib" -- "$programs/exits" mark >/dev/null || return 1
 	"$trailcam" dump --hits "$tmp/lib" >"$tmp/hits"
 	grep -q '#0 [0-9a-f]* .*puts+0x0' "$tmp/hits" && grep -q '#1 [0-9a-f]* main+0x' "$tmp/hits"
 }
 check 'a function in a library' library_hit
 
 bare_library_hit() {
-	status_is 5 quiet_run -t puts -- "$exits" mark >/dev/null && says "$tmp/err" 'hit puts'
+	status_is 5 quiet_run -t puts -- "$programs/exits" mark >/dev/null && says "$tmp/err" 'hit puts'
 }
 check 'a bare name is found in the libraries' bare_library_hit
 
@@ -200,7 +180,7 @@ check '--follow-forks: a child outlives the program, whose exit status is ours' 
 step_from() {
 	status_is 5 quiet_run --step-from main -t marker --keep-recording "$tmp/from" -- "$exits" mark >/dev/null || return 1
 	"$trailcam" dump --slices "$tmp/from" >"$tmp/slices"
-	! grep -q '_dl_start' "$tmp/slices" && grep -q '	marker	' "$tmp/slices" && says "$tmp/err" 'hit marker'
+	! grep -q '_start$\|_dl_start' "$tmp/slices" && grep -q '	marker	' "$tmp/slices" && says "$tmp/err" 'hit marker'
 }
 check '--step-from: full speed up to there' step_from
 

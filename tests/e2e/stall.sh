@@ -11,28 +11,24 @@ start() {
 	"$programs/busy" "$tmp/busy" 4 &
 	target=$!
 	ours="$ours $target"
-	for _ in $(seq 200); do
-		[ -s "$tmp/busy" ] && return
-		sleep 0.05
-	done
-	return 1
+	wait_until test -s "$tmp/busy"
 }
 
 attach() {
-	timeout 100 "$trailcam" attach -v -p "$target" -o "$tmp/t.tsv" "$@" 2>"$tmp/err"
+	timeout 600 "$trailcam" attach -v -p "$target" -o "$tmp/t.tsv" "$@" 2>"$tmp/err"
+}
+
+# have_worked BEFORE: all threads, since their counters were these.
+have_worked() {
+	od -An -v -t u8 -w8 -N 32 "$tmp/busy" | paste - - - - | awk -v before="$(echo "$1" | paste - - - -)" \
+		'{ split(before, b); exit !($1 > b[1] && $2 > b[2] && $3 > b[3] && $4 > b[4]) }'
 }
 
 # Nothing of us is left, and all threads work.
 runs_on() {
 	! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$' && ! grep -hq '^State:	[tT]' "/proc/$target"/task/*/status || return 1
 	before=$(od -An -v -t u8 -w8 -N 32 "$tmp/busy")
-	for _ in $(seq 200); do
-		sleep 0.05
-		[ "$(od -An -v -t u8 -w8 -N 32 "$tmp/busy" | paste - - - - | awk -v before="$(echo "$before" | paste - - - -)" \
-			'{ split(before, b); print ($1 > b[1] && $2 > b[2] && $3 > b[3] && $4 > b[4]) }')" = 1 ] && return
-	done
-	echo 'it does not run on'
-	return 1
+	wait_until have_worked "$before"
 }
 
 start

@@ -54,7 +54,7 @@ fi
 into_a_pipe() {
 	mkfifo -m 644 "$tmp/fifo" && (cat "$tmp/fifo" >"$tmp/piped" &)
 	"$trailcam" run --source step --step-log "$tmp/fifo" -o /dev/null -- "$programs/exits" none >/dev/null 2>&1
-	[ -p "$tmp/fifo" ] && modes 644 "$tmp/fifo" && for _ in $(seq 50); do [ -s "$tmp/piped" ] && break; sleep 0.1; done && [ -s "$tmp/piped" ]
+	[ -p "$tmp/fifo" ] && modes 644 "$tmp/fifo" && wait_until test -s "$tmp/piped" && [ -s "$tmp/piped" ]
 }
 check 'a pipe stays one' into_a_pipe
 

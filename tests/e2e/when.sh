@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # When a firing is a hit: conditions, durations, counts, signals, exit statuses; one snapshot or several.
 . tests/e2e/lib.sh
-rules=$programs/rules
+cp "$programs/rules-static" "$tmp/rules" && rules=$tmp/rules
 
 # run_rules STATUS OPTION...: runs the program, which calls work(0) ... work(7), with arguments $args; keeps the recording in $tmp/rec.
 args=
