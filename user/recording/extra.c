@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Our own section: "TRAILCAM", a version, then fields in fixed order, little-endian; strings and arrays have their length in front as u32. The list of
- * code copies names files by pid and address; the bytes are in those.
+ * code copies names files by pid and address; the bytes are in those. At the end stand sections (sections.h).
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,9 +12,15 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "recording/perf_data.h"
+#include "recording/sections.h"
 
-/* Version 5 ends before the allocations, 6 before the values of hits. */
-enum { EXTRA_VERSION = 7, EXTRA_VERSION_NO_VALUES = 6, EXTRA_VERSION_NO_ALLOCS = 5 };
+/* Version 5 ends before the allocations, 6 before the values of hits, 7 before the sections. */
+enum {
+	EXTRA_VERSION = 8,
+	EXTRA_VERSION_NO_SECTIONS = 7,
+	EXTRA_VERSION_NO_VALUES = 6,
+	EXTRA_VERSION_NO_ALLOCS = 5
+};
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
@@ -109,6 +115,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 	}
 	put_allocs(snapshot, file);
 	put_values(snapshot, file);
+	sections_write(snapshot, file);
 }
 
 int extra_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size)
@@ -351,7 +358,7 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 	take_copies(&cursor, snapshot);
 	if (version >= EXTRA_VERSION_NO_VALUES)
 		take_allocs(&cursor, snapshot);
-	if (version >= EXTRA_VERSION)
+	if (version >= EXTRA_VERSION_NO_SECTIONS)
 		take_values(&cursor, snapshot);
 	if (cursor.other_hits)
 		return fail(-ENOTSUP,
@@ -359,5 +366,7 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 			    "decode it "
 			    "with that one",
 			    cursor.other_hits, HIT_VERSION);
-	return cursor.bad ? fail(-EBADMSG, "its trailcam section is damaged") : 0;
+	if (cursor.bad)
+		return fail(-EBADMSG, "its trailcam section is damaged");
+	return version >= EXTRA_VERSION ? sections_read(snapshot, bytes + cursor.at, size - cursor.at) : 0;
 }

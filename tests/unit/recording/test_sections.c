@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "assertions.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "recording/recording.h"
+
+static const struct call calls[] = {
+	{.time_ns = 1000, .ip = 0x401000, .pid = 1, .tid = 2},
+	{.time_ns = 2000, .ip = 0x401000, .pid = 1, .tid = 2, .edge = CALL_END},
+};
+
+/* The name of the section, and its version. */
+static const char header[] = "calls\0\0\0\0\0\0\0\0\0\0\0\1";
+
+static char dir[] = "/tmp/trailcam-sections-XXXXXX";
+static char path[64], data[80];
+
+static int save(void **state)
+{
+	struct snapshot *snapshot;
+
+	(void)state;
+	assert_ok(snapshot_new(&snapshot));
+	snapshot->source = strdup("toy");
+	snapshot->command = strdup("toy");
+	snapshot->clock.mult = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		assert_ok(ARRAY_PUSH(snapshot->calls, snapshot->call_cnt, snapshot->call_cap, calls[i]));
+	assert_ok(recording_save(snapshot, path));
+	snapshot_free(snapshot);
+	return 0;
+}
+
+/* Writes over what stands `at` bytes behind the header's beginning. */
+static void patch(size_t at, char byte)
+{
+	int fd = open(data, O_RDWR | O_CLOEXEC);
+	struct stat st;
+	char *bytes, *found;
+
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	bytes = malloc((size_t)st.st_size);
+	assert_int_equal(read(fd, bytes, (size_t)st.st_size), st.st_size);
+	found = memmem(bytes, (size_t)st.st_size, header, sizeof(header) - 1);
+	assert_non_null(found);
+	assert_int_equal(pwrite(fd, &byte, 1, found - bytes + (off_t)at), 1);
+	free(bytes);
+	close(fd);
+}
+
+static void test_calls_come_back(void **state)
+{
+	struct snapshot *loaded;
+
+	(void)state;
+	assert_ok(recording_load(&loaded, path));
+	assert_int_equal(loaded->call_cnt, ARRAY_SIZE(calls));
+	assert_memory_equal(loaded->calls, calls, sizeof(calls));
+	snapshot_free(loaded);
+}
+
+/* One that another trailcam made, of a source that is unknown here. */
+static void test_an_unknown_section_is_passed_over(void **state)
+{
+	struct snapshot *loaded;
+
+	(void)state;
+	patch(0, 'h');
+	assert_ok(recording_load(&loaded, path));
+	assert_int_equal(loaded->call_cnt, 0);
+	assert_string_equal(loaded->command, "toy");
+	snapshot_free(loaded);
+}
+
+static void test_another_version_is_named(void **state)
+{
+	struct snapshot *loaded;
+
+	(void)state;
+	patch(16, 2);
+	assert_err(recording_load(&loaded, path), -ENOTSUP,
+		   "by a newer trailcam (calls version 2; this one knows 1)");
+	assert_ok(recording_check_target(path));
+}
+
+/* A size beyond the end, calls that are cut. */
+static void test_damage(void **state)
+{
+	struct snapshot *loaded;
+
+	(void)state;
+	patch(24, 127);
+	assert_err(recording_load(&loaded, path), -EBADMSG, "damaged");
+	patch(24, 31);
+	assert_err(recording_load(&loaded, path), -EBADMSG, "damaged");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_calls_come_back, save),
+		cmocka_unit_test_setup(test_an_unknown_section_is_passed_over, save),
+		cmocka_unit_test_setup(test_another_version_is_named, save),
+		cmocka_unit_test_setup(test_damage, save),
+	};
+	int failed;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/rec", dir);
+	snprintf(data, sizeof(data), "%s/data", path);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(data);
+	rmdir(path);
+	rmdir(dir);
+	return failed;
+}
