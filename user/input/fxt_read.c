@@ -214,6 +214,8 @@ static void reading_release(struct reading *reading)
 {
 	for (size_t i = 0; i < reading->track_cnt; i++) {
 		free(reading->tracks[i].open);
+		for (size_t j = 0; j < reading->tracks[i].mark_cnt; j++)
+			free(reading->tracks[i].marks[j].args);
 		spill_free(reading->tracks[i].marks);
 	}
 	free(reading->tracks);

@@ -220,6 +220,24 @@ static bool is_gap(const char *text)
 	return !strncmp(text, "[gap", 4) || !strncmp(text, "[decode error", 13);
 }
 
+static int add_args(struct instant *instant, const struct mark *mark)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < mark->arg_cnt && !err; i++) {
+		const struct fxt_read_arg *from = &mark->args[i];
+		const struct instant_arg arg = {.name = from->name,
+						.type = from->text	   ? INSTANT_TEXT
+							: from->is_address ? INSTANT_ADDRESS
+									   : INSTANT_NUMBER,
+						.number = from->value,
+						.text = (char *)from->text};
+
+		err = instant_add_arg(instant, &arg);
+	}
+	return err;
+}
+
 static int apply_instant(struct reading *reading, size_t index, const struct mark *mark)
 {
 	struct timeline_thread *thread = &reading->timeline->threads[index];
@@ -228,11 +246,11 @@ static int apply_instant(struct reading *reading, size_t index, const struct mar
 
 	reading->tracks[index].instant_ns = instant.time_ns;
 	instant.text = strdup(mark->text);
-	if (!instant.text)
-		return -ENOMEM;
-	err = ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant);
+	err = instant.text ? add_args(&instant, mark) : -ENOMEM;
+	if (!err)
+		err = ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant);
 	if (err)
-		free(instant.text);
+		instant_release(&instant);
 	return err;
 }
 
@@ -250,6 +268,18 @@ static int take_mark(struct reading *reading, size_t index, struct mark *mark)
 	    mark->key.value < (is_instant ? track->instant_ns : track->call_ns))
 		return NOT_IN_ORDER;
 	return is_instant ? apply_instant(reading, index, mark) : apply_call(reading, index, mark);
+}
+
+static int copy_args(const struct fxt_read_event *event, struct mark *mark)
+{
+	if (mark->type != FXT_READ_INSTANT || !event->arg_cnt)
+		return 0;
+	mark->args = calloc(event->arg_cnt, sizeof(*mark->args));
+	if (!mark->args)
+		return -ENOMEM;
+	memcpy(mark->args, event->args, event->arg_cnt * sizeof(*mark->args));
+	mark->arg_cnt = event->arg_cnt;
+	return 0;
 }
 
 static int apply_marks(struct reading *reading, size_t index)
@@ -318,5 +348,11 @@ int fxt_read_thread_event(struct reading *reading, const struct fxt_read_event *
 		mark.type = FXT_READ_INSTANT;
 	if (!err && (mark.type == FXT_READ_BEGIN || mark.type == FXT_READ_COMPLETE))
 		err = make_slice(reading, event, &mark.slice);
-	return err ? err : take_mark(reading, index, &mark);
+	if (!err)
+		err = copy_args(event, &mark);
+	if (!err)
+		err = take_mark(reading, index, &mark);
+	if (err || !reading->sorts)
+		free(mark.args);
+	return err;
 }

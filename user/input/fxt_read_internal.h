@@ -12,8 +12,10 @@
 struct mark {
 	struct sort_key key;
 	enum fxt_read_type type;
-	struct slice slice; /* of a beginning */
-	const char *text;   /* of an instant */
+	struct slice slice;	   /* of a beginning */
+	const char *text;	   /* of an instant */
+	struct fxt_read_arg *args; /* of an instant; the mark's */
+	size_t arg_cnt;
 };
 
 struct open_call {

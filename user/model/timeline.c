@@ -27,10 +27,35 @@ int timeline_new(struct timeline **ret_timeline)
 	return 0;
 }
 
+void instant_release(struct instant *instant)
+{
+	for (size_t i = 0; i < instant->arg_cnt; i++)
+		free(instant->args[i].text);
+	free(instant->args);
+	free(instant->text);
+}
+
+int instant_add_arg(struct instant *instant, const struct instant_arg *arg)
+{
+	struct instant_arg copy = *arg;
+	struct instant_arg *args = instant->arg_cnt < INSTANT_ARGS_MAX
+					   ? reallocarray(instant->args, instant->arg_cnt + 1, sizeof(*args))
+					   : NULL;
+
+	if (!args)
+		return -ENOMEM;
+	instant->args = args;
+	copy.text = arg->type == INSTANT_TEXT ? strdup(arg->text) : NULL;
+	if (arg->type == INSTANT_TEXT && !copy.text)
+		return -ENOMEM;
+	args[instant->arg_cnt++] = copy;
+	return 0;
+}
+
 void timeline_thread_release(struct timeline_thread *thread)
 {
 	for (size_t i = 0; i < thread->instant_cnt; i++)
-		free(thread->instants[i].text);
+		instant_release(&thread->instants[i]);
 	free(thread->instants);
 	spill_free(thread->slices);
 	free(thread->name);

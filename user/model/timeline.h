@@ -77,12 +77,29 @@ const char *slice_certainty(const struct slice *slice);
 /* Its kind as a word, for formats that have a field for it: "call", "off-cpu". */
 const char *slice_kind_name(enum slice_kind kind);
 
+/* What an instant is about, for formats that have fields beside its text. */
+struct instant_arg {
+	const char *name; /* lasts as long as the timeline */
+	enum { INSTANT_NUMBER, INSTANT_ADDRESS, INSTANT_TEXT } type;
+	uint64_t number;
+	char *text; /* of INSTANT_TEXT; the instant's */
+};
+
+enum { INSTANT_ARGS_MAX = 15 };
+
 /* A moment on a thread: a gap in its trace, or something else that the trace tells. */
 struct instant {
 	uint64_t time_ns;
 	char *text;    /* "[gap: overflow]", "[ptwrite: 0x2a]" */
 	bool is_event; /* no gap */
+	struct instant_arg *args;
+	size_t arg_cnt;
 };
+
+void instant_release(struct instant *instant);
+
+/* A copy of it becomes the instant's. 0, or -ENOMEM, also where there are INSTANT_ARGS_MAX already. */
+int instant_add_arg(struct instant *instant, const struct instant_arg *arg);
 
 struct timeline_thread {
 	int32_t pid, tid;

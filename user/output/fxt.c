@@ -63,8 +63,10 @@ static void end_slice(void *ctx, const struct slice *slice)
 static void write_instant(void *ctx, const struct instant *instant)
 {
 	const struct writer *writer = ctx;
+	struct shown_arg args[INSTANT_ARGS_MAX];
 
 	fxt_event_begin(writer->fxt, FXT_INSTANT, writer->pid, writer->tid, instant->time_ns, instant->text);
+	write_args(writer->fxt, args, instant_args(args, instant));
 	fxt_event_end(writer->fxt);
 }
 

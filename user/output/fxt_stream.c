@@ -216,6 +216,7 @@ static void take_value(struct fxt_stream *stream, struct cursor *cursor, uint64_
 	case ARG_UINT64:
 	case ARG_POINTER:
 	case ARG_KOID:
+		arg->is_address = bits(header, 0, 3) == ARG_POINTER;
 		arg->value = take(cursor);
 		break;
 	case ARG_STRING:

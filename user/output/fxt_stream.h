@@ -13,6 +13,7 @@ struct fxt_read_arg {
 	const char *name;
 	const char *text; /* a string's, else NULL */
 	uint64_t value;	  /* a number's */
+	bool is_address;  /* it is a pointer */
 };
 
 struct fxt_read_event {

@@ -116,8 +116,15 @@ static void begin_instant(struct writer *writer, uint64_t time_ns, const char *c
 static void write_instant(void *ctx, const struct instant *instant)
 {
 	struct writer *writer = ctx;
+	struct shown_arg args[INSTANT_ARGS_MAX];
+	size_t cnt = instant_args(args, instant);
 
 	begin_instant(writer, instant->time_ns, instant->is_event ? "event" : "gap", instant->text);
+	if (cnt) {
+		output_printf(writer->output, ",\"args\":{");
+		write_args(writer->output, args, cnt);
+		output_printf(writer->output, "}");
+	}
 	output_printf(writer->output, "}");
 }
 

@@ -220,8 +220,10 @@ static void end_slice(void *ctx, const struct slice *slice)
 static void write_instant(void *ctx, const struct instant *instant)
 {
 	struct writer *writer = ctx;
+	struct shown_arg args[INSTANT_ARGS_MAX];
 
 	begin_event(writer, TYPE_INSTANT, instant->is_event ? "event" : "gap", instant->text);
+	add_args(writer, args, instant_args(args, instant));
 	end_event(writer, instant->time_ns);
 }
 

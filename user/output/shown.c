@@ -80,6 +80,22 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 	return cnt;
 }
 
+size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct instant *instant)
+{
+	for (size_t i = 0; i < instant->arg_cnt; i++) {
+		const struct instant_arg *arg = &instant->args[i];
+
+		if (arg->type == INSTANT_ADDRESS)
+			put_pointer(&args[i], arg->name, arg->number);
+		else if (arg->type == INSTANT_NUMBER)
+			put_number(&args[i], arg->name, arg->number);
+		else
+			args[i] =
+				(struct shown_arg){.name = arg->name, .type = SHOWN_TEXT, .text = arg->text};
+	}
+	return instant->arg_cnt;
+}
+
 /* A plain word is the name of something else already: "= arg0". */
 static void put_value(struct shown_arg *arg, const struct timeline_value *value)
 {

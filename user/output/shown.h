@@ -24,6 +24,9 @@ enum { SLICE_ARGS_MAX = 12, HIT_CALL_ARGS_MAX = 32, HIT_STATE_ARGS = 27 };
 size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
 		  const struct slice *slice);
 
+/* Of an instant. Returns how many. */
+size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct instant *instant);
+
 /* Of a hit: the arguments of the call, times, and what was to be printed. Returns how many. */
 size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *hit);
 

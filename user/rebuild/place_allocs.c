@@ -53,6 +53,26 @@ static char *text_of(const struct placing *placing, const struct alloc *alloc)
 	return len < 0 ? NULL : text;
 }
 
+/* What the text says, by itself. */
+static int add_args(const struct placing *placing, const struct alloc *alloc, struct instant *instant)
+{
+	const struct instant_arg size = {.name = "size", .type = INSTANT_NUMBER, .number = alloc->size},
+				 address = {.name = "address",
+					    .type = INSTANT_ADDRESS,
+					    .number = alloc->address},
+				 function = {.name = "function",
+					     .type = INSTANT_TEXT,
+					     .text = (char *)function_name(placing, alloc)},
+				 lived = {.name = "lifetime_ns",
+					  .type = INSTANT_NUMBER,
+					  .number = alloc->time_ns - alloc->began_ns};
+	int err = instant_add_arg(instant, &size);
+
+	if (!err)
+		err = instant_add_arg(instant, &address);
+	return err ? err : instant_add_arg(instant, alloc->kind == ALLOC_FREED ? &lived : &function);
+}
+
 static bool is_its_call(const struct timeline_thread *thread, const struct slice *slice, uint64_t time_ns)
 {
 	uint64_t distance_ns = slice_distance(slice, time_ns);
@@ -98,10 +118,11 @@ static int add_instant(struct placing *placing, const struct alloc *alloc, uint6
 		thread->instants[thread->instant_cnt - 1].time_ns = instant.time_ns;
 	placing->last_thread = thread;
 	instant.text = text_of(placing, alloc);
-	err = instant.text ? ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant)
-			   : -ENOMEM;
+	err = instant.text ? add_args(placing, alloc, &instant) : -ENOMEM;
+	if (!err)
+		err = ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant);
 	if (err)
-		free(instant.text);
+		instant_release(&instant);
 	return err;
 }
 

@@ -136,7 +136,7 @@ static void cut_instants(struct timeline_thread *thread, const struct range_list
 		if (is_inside(list, thread->instants[i].time_ns))
 			thread->instants[kept++] = thread->instants[i];
 		else
-			free(thread->instants[i].text);
+			instant_release(&thread->instants[i]);
 	}
 	thread->instant_cnt = kept;
 }

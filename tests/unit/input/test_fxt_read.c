@@ -440,6 +440,11 @@ static struct timeline *make_timeline(void)
 {
 	struct counter counter = {.name = strdup("cycles"), .pid = 100, .tid = 101};
 	struct counter_point points[] = {{5, 50}, {6, UINT64_MAX}};
+	static const struct instant_arg args[] = {
+		{.name = "size", .type = INSTANT_NUMBER, .number = 42},
+		{.name = "address", .type = INSTANT_ADDRESS, .number = 0xffff800000001000},
+		{.name = "function", .type = INSTANT_TEXT, .text = (char *)"malloc"},
+	};
 	struct timeline *timeline;
 	struct timeline_thread *thread;
 
@@ -465,8 +470,11 @@ static struct timeline *make_timeline(void)
 		add_slice(thread, (struct slice){.start_ns = 5, .end_ns = 6, .depth = kind, .kind = kind});
 	add_wait(timeline, thread);
 	thread->instants = calloc(2, sizeof(*thread->instants));
-	thread->instants[0] = (struct instant){4, strdup("[gap: overflow]"), false};
-	thread->instants[1] = (struct instant){7, strdup("[ptwrite: 0x2a]"), true};
+	thread->instants[0] = (struct instant){.time_ns = 4, .text = strdup("[gap: overflow]")};
+	thread->instants[1] =
+		(struct instant){.time_ns = 7, .text = strdup("[ptwrite: 0x2a]"), .is_event = true};
+	for (size_t i = 0; i < ARRAY_SIZE(args); i++)
+		assert_ok(instant_add_arg(&thread->instants[1], &args[i]));
 	thread->instant_cnt = 2;
 	for (size_t i = 0; i < 2; i++)
 		assert_ok(ARRAY_PUSH(counter.points, counter.point_cnt, counter.point_cap, points[i]));

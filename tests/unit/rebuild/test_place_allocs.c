@@ -85,6 +85,15 @@ static void assert_instant(const struct world *world, size_t index, uint64_t tim
 	assert_true(world->thread->instants[index].is_event);
 }
 
+static void assert_arg(const struct world *world, size_t index, size_t arg, const char *name, uint64_t number)
+{
+	const struct instant *instant = &world->thread->instants[index];
+
+	assert_true(arg < instant->arg_cnt);
+	assert_string_equal(instant->args[arg].name, name);
+	assert_int_equal(instant->args[arg].number, number);
+}
+
 static const struct counter *counter(const struct world *world, const char *name)
 {
 	for (size_t i = 0; i < world->timeline->counter_cnt; i++)
@@ -127,6 +136,12 @@ static void test_reallocation_frees_first(void **state)
 	assert_int_equal(world->thread->instant_cnt, 2);
 	assert_instant(world, 0, 21 * MS, "[freed: 32 bytes at 0x1000, allocated 1.500 ms before]");
 	assert_instant(world, 1, 21 * MS, "[malloc: 64 bytes at 0x1000]");
+	assert_arg(world, 0, 0, "size", 32);
+	assert_arg(world, 0, 2, "lifetime_ns", 1500000);
+	assert_arg(world, 1, 0, "size", 64);
+	assert_arg(world, 1, 1, "address", 0x1000);
+	assert_arg(world, 1, 2, "function", 0);
+	assert_string_equal(world->thread->instants[1].args[2].text, "malloc");
 }
 
 static void test_instants_are_in_order(void **state)
