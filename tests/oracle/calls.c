@@ -39,14 +39,14 @@
 
 enum { INSN_MAX = 15, SIGNAL_FRAME_MIN = 1000, STACK_BYTES_MAX = 64 << 20, CONTEXT = 5 };
 
-struct call {
+struct known_call {
 	uint32_t depth;
 	const char *name, *caller; /* NULL: unknown */
 	uint64_t line;		   /* of the log */
 };
 
 struct call_list {
-	struct call *items;
+	struct known_call *items;
 	size_t cnt, cap;
 };
 
@@ -123,10 +123,11 @@ static struct thread *thread_get(struct oracle *oracle, int tid)
 static void push(struct oracle *oracle, struct thread *thread, const struct symbol *symbol, uint64_t slot)
 {
 	struct live live = {.symbol = symbol, .slot = slot};
-	struct call call = {.depth = (uint32_t)thread->depth,
-			    .name = symbol->name,
-			    .caller = thread->depth ? thread->stack[thread->depth - 1].symbol->name : NULL,
-			    .line = oracle->line};
+	struct known_call call = {.depth = (uint32_t)thread->depth,
+				  .name = symbol->name,
+				  .caller = thread->depth ? thread->stack[thread->depth - 1].symbol->name
+							  : NULL,
+				  .line = oracle->line};
 
 	if (ARRAY_PUSH(thread->stack, thread->depth, thread->cap, live) ||
 	    ARRAY_PUSH(thread->calls.items, thread->calls.cnt, thread->calls.cap, call))
@@ -325,10 +326,10 @@ static void list_calls(const struct timeline_thread *thread, bool callers, struc
 
 	for (size_t i = 0; i < thread->slice_cnt; i++) {
 		const struct slice *slice = &thread->slices[i];
-		struct call call = {.depth = slice->depth,
-				    .name = slice_name(slice),
-				    .caller = slice->depth ? open[slice->depth - 1] : NULL,
-				    .line = slice->start_ns};
+		struct known_call call = {.depth = slice->depth,
+					  .name = slice_name(slice),
+					  .caller = slice->depth ? open[slice->depth - 1] : NULL,
+					  .line = slice->start_ns};
 
 		if (array_reserve(&open, &cap, slice->depth + 1ul, sizeof(*open)))
 			abort();
@@ -341,7 +342,7 @@ static void list_calls(const struct timeline_thread *thread, bool callers, struc
 	free(open);
 }
 
-static bool agree(const struct call *ours, const struct call *theirs, bool callers)
+static bool agree(const struct known_call *ours, const struct known_call *theirs, bool callers)
 {
 	if (!ours || !theirs || !same(ours->name, theirs->name))
 		return false;
