@@ -231,7 +231,7 @@ static void branches_of(struct history *history, const struct snapshot *snapshot
 	if (!err)
 		err = schedule_make(&schedule, history, &snapshot->aux[0]);
 	if (!err) {
-		decoder = turns_decoder(snapshot, history, &schedule, &config, cache);
+		decoder = traces_decoder(snapshot, history, &schedule, &config, cache);
 		err = decoder_run(&decoder, snapshot->aux[0].bytes, snapshot->aux[0].size, ret_branches);
 		decoder_cache_free(cache);
 		schedule_release(&schedule);
@@ -258,11 +258,11 @@ static size_t in_use(void)
 
 static void bench_stacks(const struct snapshot *snapshot)
 {
-	struct stream stream = {.snapshot = snapshot};
-	const struct stacks_config config = {.symbol_at = stream_symbol_at,
-					     .time_ns = stream_time_ns,
-					     .landing = stream_landing,
-					     .ctx = &stream};
+	struct resolver resolver = {.snapshot = snapshot};
+	const struct stacks_config config = {.symbol_at = resolver_symbol_at,
+					     .time_ns = resolver_time_ns,
+					     .landing = resolver_landing,
+					     .ctx = &resolver};
 	struct timeline_thread thread = {0};
 	struct branch_list branches = {0};
 	struct history *history;
@@ -273,7 +273,7 @@ static void bench_stacks(const struct snapshot *snapshot)
 
 	if (err)
 		die("history", err);
-	stream.process = history_process(history, snapshot->aux[0].pid);
+	resolver.process = history_process(history, snapshot->aux[0].pid);
 	branches_of(history, snapshot, &branches);
 	before = in_use();
 	err = stacks_new(&stacks, &config, &thread);

@@ -84,7 +84,7 @@ static void decode(struct subject *subject, enum decoder_kind kind, unsigned int
 
 	if (err)
 		die("schedule", err);
-	decoder = turns_decoder(subject->snapshot, subject->history, &schedule, &config, subject->cache);
+	decoder = traces_decoder(subject->snapshot, subject->history, &schedule, &config, subject->cache);
 	decoder.functions = (struct decoder_functions){history_function_at, subject->history};
 	subject->branches = 0;
 	err = decoder_run_pieces(&decoder, subject->aux->bytes, subject->aux->size, &pieces);
@@ -172,7 +172,7 @@ static void libipt(struct subject *subject)
 
 	if (err)
 		die("schedule", err);
-	decoder = turns_decoder(subject->snapshot, subject->history, &schedule, &config, subject->cache);
+	decoder = traces_decoder(subject->snapshot, subject->history, &schedule, &config, subject->cache);
 	err = code_init(&code, &decoder);
 	hold.code = &code;
 	if (!err)

@@ -410,14 +410,14 @@ static bool equal(const struct slice *a, const struct slice *b)
 static int build_whole(const struct oracle *oracle, const struct snapshot *snapshot,
 		       const struct aux_trace *aux, uint64_t base_ns, struct timeline_thread *thread)
 {
-	struct stream stream = {.snapshot = snapshot,
-				.process = history_process(oracle->history, aux->pid),
-				.base_ns = base_ns};
-	struct stacks_config config = {.symbol_at = stream_symbol_at,
-				       .time_ns = stream_time_ns,
-				       .space_at = stream_space_at,
-				       .landing = stream_landing,
-				       .ctx = &stream};
+	struct resolver resolver = {.snapshot = snapshot,
+				    .process = history_process(oracle->history, aux->pid),
+				    .base_ns = base_ns};
+	struct stacks_config config = {.symbol_at = resolver_symbol_at,
+				       .time_ns = resolver_time_ns,
+				       .space_at = resolver_space_at,
+				       .landing = resolver_landing,
+				       .ctx = &resolver};
 	struct decode_config decode = {.threads = 1};
 	struct branch_list branches = {0};
 	struct decoder_cache *cache;
@@ -429,7 +429,7 @@ static int build_whole(const struct oracle *oracle, const struct snapshot *snaps
 		err = schedule_make(&schedule, oracle->history, aux);
 	if (err)
 		return err;
-	decoder = turns_decoder(snapshot, oracle->history, &schedule, &decode, cache);
+	decoder = traces_decoder(snapshot, oracle->history, &schedule, &decode, cache);
 	err = decoder_run(&decoder, aux->bytes, aux->size, &branches);
 	if (!err)
 		err = stacks_build(&config, &branches, thread);

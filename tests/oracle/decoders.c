@@ -113,7 +113,7 @@ static void run(const struct snapshot *snapshot, struct history *history, const 
 		err = decoder_cache_new(&cache);
 	if (err)
 		die("schedule", err);
-	decoder = turns_decoder(snapshot, history, &schedule, &config, cache);
+	decoder = traces_decoder(snapshot, history, &schedule, &config, cache);
 	err = decoder_run_pieces(&decoder, aux->bytes, aux->size, &out);
 	if (err)
 		die("decode", err);
@@ -241,7 +241,7 @@ static bool same_pieces(const struct snapshot *snapshot, struct history *history
 	if (!err)
 		err = decoder_cache_new(&cache);
 	if (!err) {
-		decoder = turns_decoder(snapshot, history, &schedule, &config, cache);
+		decoder = traces_decoder(snapshot, history, &schedule, &config, cache);
 		err = pieces_init(&pieces, &decoder, aux->bytes, aux->size);
 	}
 	if (err)

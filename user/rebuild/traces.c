@@ -27,6 +27,25 @@ static bool begins_snapshot(const struct snapshot *snapshot, size_t first, size_
 	return false;
 }
 
+struct decoder_config traces_decoder(const struct snapshot *snapshot, const struct history *history,
+				     const struct schedule *schedule, const struct decode_config *config,
+				     struct decoder_cache *cache)
+{
+	return (struct decoder_config){
+		.params = &snapshot->params,
+		.cache = cache,
+		.images = history->images,
+		.image_cnt = history->image_cnt,
+		.versions = schedule->versions,
+		.version_cnt = schedule->cnt,
+		.kind = config->decoder,
+		.threads = config->threads,
+		.progress = config->progress,
+		.progress_ctx = config->progress_ctx,
+		.is_cancelled = config->is_cancelled,
+	};
+}
+
 static int run(struct trace_run *run, const struct snapshot *snapshot, struct history *history,
 	       const struct decode_config *config, struct decoder_cache *cache, const struct trace_ops *ops,
 	       void *ctx)
@@ -37,19 +56,7 @@ static int run(struct trace_run *run, const struct snapshot *snapshot, struct hi
 	if (err)
 		return err;
 	run->schedule = &schedule;
-	run->decoder = (struct decoder_config){
-		.params = &snapshot->params,
-		.cache = cache,
-		.images = history->images,
-		.image_cnt = history->image_cnt,
-		.versions = schedule.versions,
-		.version_cnt = schedule.cnt,
-		.kind = config->decoder,
-		.threads = config->threads,
-		.progress = config->progress,
-		.progress_ctx = config->progress_ctx,
-		.is_cancelled = config->is_cancelled,
-	};
+	run->decoder = traces_decoder(snapshot, history, &schedule, config, cache);
 	err = ops->trace(ctx, run);
 	schedule_release(&schedule);
 	return err;

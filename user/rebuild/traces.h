@@ -22,6 +22,11 @@ struct trace_ops {
 int traces_each(const struct snapshot *snapshot, struct history *history, const struct decode_config *config,
 		const struct trace_ops *ops, void *ctx);
 
+/* For one trace by itself: decoder_run_pieces() and the like. All arguments must outlive it. */
+struct decoder_config traces_decoder(const struct snapshot *snapshot, const struct history *history,
+				     const struct schedule *schedule, const struct decode_config *config,
+				     struct decoder_cache *cache);
+
 /*
  * Cuts a piece where one thread's turn ends and another's begins: calls fn with the branches of each, which it may change, and the version at their
  * beginning. Its non-zero return ends it and is returned.
