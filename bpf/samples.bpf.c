@@ -101,7 +101,9 @@ struct place {
 
 static __always_inline bool is_target(__u32 pid)
 {
-	return bpf_map_lookup_elem(&targets, &pid) != NULL;
+	const __u8 *target = bpf_map_lookup_elem(&targets, &pid);
+
+	return target && *target == SAMPLES_TARGET;
 }
 
 /* Room for `room` bytes in a ring; NULL: never. */
@@ -274,15 +276,15 @@ static __always_inline __u32 put_full(struct samples_full *full, enum samples_ri
 	return sizeof(*full) + full->fresh_cnt * SAMPLES_CHUNK;
 }
 
-/* Behind it, the kernel's stack. */
-static __always_inline __u32 put_kernel(struct samples_full *full, void *ctx)
+/* Behind it, the kernel's stack, but for its innermost frames. */
+static __always_inline __u32 put_kernel(struct samples_full *full, void *ctx, __u64 skipped)
 {
 	__u32 fresh = full->fresh_cnt;
 	long bytes;
 
 	if (fresh > SAMPLES_CHUNK_MAX)
 		return 0;
-	bytes = bpf_get_stack(ctx, full->chunks + fresh * SAMPLES_CHUNK, 8 * SAMPLES_KERNEL_MAX, 0);
+	bytes = bpf_get_stack(ctx, full->chunks + fresh * SAMPLES_CHUNK, 8 * SAMPLES_KERNEL_MAX, skipped);
 	if (bytes < 0)
 		return 0;
 	full->kernel_cnt = bytes / 8;
@@ -318,7 +320,7 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, __u32 event)
 	} else {
 		size = put_full(full, SAMPLES_TICKS, (struct pt_regs *)bpf_task_pt_regs(task), task);
 		if (kernel_stacks)
-			size += put_kernel(full, ctx);
+			size += put_kernel(full, ctx, 0);
 	}
 	commit(&place, &full->record, size);
 	return 0;
@@ -331,6 +333,9 @@ int on_tick(struct bpf_perf_event_data *ctx)
 }
 
 /* ---- switches ---- */
+
+/* This program, and what the kernel calls it by. */
+enum { OWN_FRAMES = 3 };
 
 /* The system call a thread is in: -1: none. */
 static __always_inline __s32 syscall_of(const struct pt_regs *user)
@@ -388,7 +393,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	put_wait(&full->record, user, preempt, state);
 	size = put_full(full, SAMPLES_MOMENTS, user, task);
 	if (kernel_stacks)
-		size += put_kernel(full, ctx);
+		size += put_kernel(full, ctx, OWN_FRAMES);
 	commit(&place, &full->record, size);
 }
 
@@ -446,6 +451,19 @@ int on_waking(__u64 *ctx)
 	record->waker.pid = id >> 32;
 	record->waker.tid = (__u32)id;
 	commit(&place, record, sizeof(*record));
+	return 0;
+}
+
+/* (struct task_struct *task, pid_t old_pid, struct linux_binprm *program) */
+SEC("tp_btf/sched_process_exec")
+int on_exec(__u64 *ctx)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__u8 *target = bpf_map_lookup_elem(&targets, &pid);
+
+	(void)ctx;
+	if (target && *target == SAMPLES_AT_EXEC)
+		*target = SAMPLES_TARGET;
 	return 0;
 }
 

@@ -33,6 +33,9 @@ enum {
 	SAMPLES_ARGS = 3, /* of a system call */
 };
 
+/* What a process is, in the map of targets. */
+enum samples_target { SAMPLES_TARGET = 1, SAMPLES_AT_EXEC /* once it has exec'd */ };
+
 enum samples_kind {
 	SAMPLES_NONE, /* not a record yet */
 	SAMPLES_TICK,

@@ -16,9 +16,9 @@ offers() {
 }
 
 check 'commands' offers 1 'decode doctor dump' d
-check 'options' offers 2 '--skip --slower-than --snapshot-size --source --spin --step-from --step-log --step-overflow' run --s
+check 'options' offers 2 '--skip --slower-than --snapshot-size --source --spin --step-from --step-log --step-overflow --syscalls' run --s
 check 'options of another command' offers 2 '--json' doctor --j
-check 'choices, as --help has them' offers 3 'auto intel_pt none step' run --source ''
+check 'choices, as --help has them' offers 3 'auto intel_pt none samples step' run --source ''
 check 'choices behind "="' offers 2 '--source=step' run --source=st -- true
 check 'choices behind "=", as bash has it' offers 4 '--source=step' run --source = st
 check 'choices with more behind them' offers 2 '--timer-resolution=custom:' run --timer-resolution=c
@@ -88,7 +88,7 @@ in_fish() {
 	# shellcheck disable=SC2016
 	HOME=$tmp fish -c 'source $argv[1]; complete -C "trailcam run --source s"; complete -C "trailcam decode LICEN"
 		complete -C "trailcam run $argv[2]"; complete -C "trailcam do"' "$scripts/completion.fish" "$wordcount" >"$tmp/out" 2>&1
-	[ "$(cut -f1 "$tmp/out" | paste -sd ' ')" = "step LICENSE $wordcount doctor" ]
+	[ "$(cut -f1 "$tmp/out" | paste -sd ' ')" = "samples step LICENSE $wordcount doctor" ]
 }
 
 for shell in zsh fish; do

@@ -29,6 +29,7 @@ static const struct {
 	{OPTION_PER_THREAD, "--per-thread belongs", "; the step source always has a ring for each thread",
 	 false},
 	{OPTION_FILTER, "--filter belongs", "", false},
+	{OPTION_SAMPLING, "--frequency, --last and --syscalls belong", "", false},
 };
 
 /* Beside the options of sources: --multi-snapshot. */
@@ -57,6 +58,7 @@ static unsigned int asked(const struct capture_config *config)
 	       (options->full ? OPTION_FULL : 0) | (options->cpu_wide ? OPTION_CPU_WIDE : 0) |
 	       (options->scope != PT_USER ? OPTION_KERNEL : 0) |
 	       (options->per_thread ? OPTION_PER_THREAD : 0) | (options->filter_cnt ? OPTION_FILTER : 0) |
+	       (options->frequency || options->last_ns || options->syscalls ? OPTION_SAMPLING : 0) |
 	       (options->alloc_interval ? OPTION_ALLOCATIONS : 0) |
 	       (config->until.multi_snapshot ? ASKS_MULTI : 0);
 }
@@ -145,6 +147,10 @@ static int choose_best(const struct capture_config *config, const struct source 
 		    (timed && source->can & SOURCE_SLOWS && !(given & source->options)))
 			continue;
 		*ret_source = source;
+		if (source == &source_samples)
+			log_say("no Intel PT here: stacks are sampled (--source samples); --source none "
+				"records "
+				"hits only, --source step every call, but the target then " STEPPING);
 		return 0;
 	}
 	*ret_source = NULL;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -101,21 +102,13 @@ static void write_info(FILE *file, const struct snapshot *snapshot)
 	fwrite(fill, 1, padding, file);
 }
 
-static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t mapped_ns,
-			      const char *directory)
+/* A mapping that our own loader passes over. */
+static int write_perf_only(FILE *file, int32_t pid, uint64_t time_ns, const struct sideband_mapping *mapping)
 {
-	uint64_t time_ns = copy->from_ns > mapped_ns ? copy->from_ns : mapped_ns;
-	struct sideband_mapping mapping = {.addr = copy->addr, .size = copy->size};
-	CLEANUP(freep) char *path = NULL;
 	struct snapshot only = {0};
 	struct sideband_trailer *trailer;
-	int err;
+	int err = sideband_add_mmap(&only, pid, pid, time_ns, mapping);
 
-	path = code_copy_path(copy, directory);
-	if (!path)
-		return -ENOMEM;
-	mapping.name = path;
-	err = sideband_add_mmap(&only, copy->pid, copy->pid, time_ns, &mapping);
 	if (err)
 		return err;
 	trailer = (struct sideband_trailer *)(only.sideband + only.sideband_size - sizeof(*trailer));
@@ -123,6 +116,18 @@ static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t
 	fwrite(only.sideband, 1, only.sideband_size, file);
 	free(only.sideband);
 	return 0;
+}
+
+static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t mapped_ns,
+			      const char *directory)
+{
+	CLEANUP(freep) char *path = code_copy_path(copy, directory);
+	const struct sideband_mapping mapping = {.addr = copy->addr, .size = copy->size, .name = path};
+
+	if (!path)
+		return -ENOMEM;
+	return write_perf_only(file, copy->pid, copy->from_ns > mapped_ns ? copy->from_ns : mapped_ns,
+			       &mapping);
 }
 
 static bool belongs_to(const struct code_copy *copy, const struct sideband_record *record)
@@ -148,6 +153,46 @@ static int write_copy_mappings(FILE *file, const struct snapshot *snapshot, cons
 			    belongs_to(&snapshot->copies[i], &record))
 				err = write_copy_mapping(file, &snapshot->copies[i], record.time_ns + 1,
 							 directory);
+	return err;
+}
+
+/*
+ * From copies of stacks perf unwinds through the tables of call frame information, which it reads where they are mapped:
+ * behind the code, at the same distance from their place in the file.
+ */
+static int write_tables_mapping(FILE *file, const struct sideband_record *record, uint64_t time_ns)
+{
+	struct sideband_mapping mapping = record->mapping;
+	struct stat st;
+
+	if (mapping.name[0] != '/' || stat(mapping.name, &st) ||
+	    (uint64_t)st.st_size <= mapping.file_offset + mapping.size)
+		return 0;
+	mapping.addr += mapping.size;
+	mapping.file_offset += mapping.size;
+	mapping.size = (uint64_t)st.st_size - mapping.file_offset;
+	return write_perf_only(file, record->pid, time_ns, &mapping);
+}
+
+/* Mappings that were noticed late, after samples of their code, are there for perf from the first sample on. */
+static int write_early_mappings(FILE *file, const struct snapshot *snapshot)
+{
+	uint64_t first_ns = UINT64_MAX;
+	struct sideband_record record;
+	size_t pos = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		if (snapshot->samples[i].time_ns < first_ns)
+			first_ns = snapshot->samples[i].time_ns;
+	while (snapshot->sample_cnt && !err && sideband_next(snapshot, &pos, &record) > 0) {
+		if (record.type != PERF_RECORD_MMAP2)
+			continue;
+		if (record.time_ns > first_ns)
+			err = write_perf_only(file, record.pid, first_ns, &record.mapping);
+		if (!err)
+			err = write_tables_mapping(file, &record, first_ns);
+	}
 	return err;
 }
 
@@ -369,6 +414,8 @@ static int write_all(FILE *file, const struct snapshot *snapshot, const char *di
 	write_kernel_mapping(file, snapshot);
 	fwrite(snapshot->sideband, 1, snapshot->sideband_size, file);
 	err = write_copy_mappings(file, snapshot, directory);
+	if (!err)
+		err = write_early_mappings(file, snapshot);
 	if (err)
 		return err;
 	write_aux(file, snapshot, index);

@@ -45,6 +45,9 @@ struct source_options {
 	size_t filter_cnt;
 	const char *step_log;	 /* file for the instruction log, or NULL */
 	uint64_t step_overflow;	 /* see step_config.overflow_every */
+	uint32_t frequency;	 /* samples a second; 0: the default */
+	uint64_t last_ns;	 /* how far back samples should reach; 0: the default */
+	bool syscalls;		 /* each system call beside samples, too */
 	uint64_t alloc_interval; /* allocations are sampled, one for so many bytes; 0: no */
 	enum trigger_link link;	 /* how probes are attached */
 };
@@ -58,6 +61,7 @@ enum source_option {
 	OPTION_PER_THREAD = 1 << 4,  /* --per-thread */
 	OPTION_FILTER = 1 << 5,	     /* --filter */
 	OPTION_ALLOCATIONS = 1 << 6, /* --memtrace */
+	OPTION_SAMPLING = 1 << 7,    /* --frequency, --last, --syscalls */
 };
 
 /* What a source can do, or needs. */
@@ -146,5 +150,6 @@ struct source {
 };
 
 extern const struct source source_intel_pt; /* every branch, by the processor */
+extern const struct source source_samples;  /* stacks by the clock, and where threads wait */
 extern const struct source source_step;	    /* every branch, by single-stepping */
 extern const struct source source_alloc;    /* sampled allocations */

@@ -34,6 +34,11 @@ static bool has_capability(cap_value_t which)
 	return value == CAP_SET || admin == CAP_SET;
 }
 
+bool privilege_has_bpf(void)
+{
+	return has_capability(CAP_BPF) && has_capability(CAP_PERFMON);
+}
+
 /* The initial namespace maps every id to itself. */
 static bool in_user_namespace(void)
 {

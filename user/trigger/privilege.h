@@ -7,6 +7,9 @@
 /* bpf(2) said EPERM. Returns -EPERM with the sentence. */
 int privilege_fail_bpf(void);
 
+/* Whether this process may load programs that look at others: CAP_BPF and CAP_PERFMON. */
+bool privilege_has_bpf(void);
+
 /* Whether something failed because no file descriptors are left, whatever it says. */
 bool privilege_is_descriptors(int err);
 

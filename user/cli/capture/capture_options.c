@@ -18,7 +18,7 @@
 #include "recording/recording.h"
 #include "source/pt/pt_caps.h"
 
-enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30 };
+enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30, FREQUENCY_MAX = 50000 };
 
 /* The default of --memtrace. */
 #define ALLOC_INTERVAL "64k"
@@ -42,6 +42,9 @@ enum {
 	OPT_STEP_OVERFLOW,
 	OPT_LINK,
 	OPT_MEMTRACE,
+	OPT_FREQUENCY,
+	OPT_LAST,
+	OPT_SYSCALLS,
 };
 
 static const struct argp_option table[] = {
@@ -62,9 +65,17 @@ static const struct argp_option table[] = {
 	 "Show allocations, too, where they were made and freed: a sample, one for each INTERVAL bytes "
 	 "(default: 64k; 1: all of them)",
 	 22},
-	{"source", OPT_SOURCE, "auto|intel_pt|step|none", 0,
-	 "Where branches come from: the processor's Intel PT, single-stepping, or nowhere: hits only, at "
-	 "full speed (default: auto)",
+	{"source", OPT_SOURCE, "auto|intel_pt|samples|step|none", 0,
+	 "Where calls come from: the processor's Intel PT, stacks sampled by the clock, single-stepping, or "
+	 "nowhere: hits only (default: auto)",
+	 24},
+	{"frequency", OPT_FREQUENCY, "HZ", 0,
+	 "samples: stacks of each running thread a second (default: 1000)", 24},
+	{"last", OPT_LAST, "TIME", 0,
+	 "samples: make room for so much of the past, with eight threads that are always busy (default: 10s)",
+	 24},
+	{"syscalls", OPT_SYSCALLS, NULL, 0,
+	 "samples: record each system call, too; this slows those of every process of the machine a little",
 	 24},
 	{"timer-resolution", OPT_TIMER_RESOLUTION, "low|normal|high|custom:...", 0,
 	 "intel_pt: how exactly branches are timed (default: normal)", 24},
@@ -132,6 +143,20 @@ static int parse_ring_size(const char *text, size_t *ret_size)
 	return 0;
 }
 
+static int parse_frequency(const char *text, uint32_t *ret_frequency)
+{
+	uint64_t frequency;
+	int err = parse_count("--frequency", text, &frequency);
+
+	if (err)
+		return err;
+	if (!frequency || frequency > FREQUENCY_MAX)
+		return fail(-EINVAL, "--frequency: '%s' is not from 1 to %d samples a second", text,
+			    FREQUENCY_MAX);
+	*ret_frequency = (uint32_t)frequency;
+	return 0;
+}
+
 static int add_filter(struct capture_options *options, const char *spec)
 {
 	struct capture_config *capture = &options->capture;
@@ -172,6 +197,10 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 	case OPT_MEMTRACE:
 		return parse_alloc_interval("--memtrace", arg ? arg : ALLOC_INTERVAL,
 					    &options->capture.options.alloc_interval);
+	case OPT_FREQUENCY:
+		return parse_frequency(arg, &options->capture.options.frequency);
+	case OPT_LAST:
+		return parse_duration("--last", arg, &options->capture.options.last_ns);
 	case OPT_DURATION:
 		return parse_duration("--duration", arg, &options->capture.duration_ns);
 	case OPT_MAX_STALL:
@@ -207,6 +236,9 @@ static void parse_switch(struct capture_options *options, int key, char *arg)
 	case OPT_FULL:
 		options->capture.options.full = true;
 		break;
+	case OPT_SYSCALLS:
+		options->capture.options.syscalls = true;
+		break;
 	default:
 		options->capture.options.step_log = arg;
 		break;
@@ -229,6 +261,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PER_THREAD:
 	case OPT_CPU_WIDE:
 	case OPT_FULL:
+	case OPT_SYSCALLS:
 	case OPT_STEP_LOG:
 		parse_switch(options, key, arg);
 		return 0;
@@ -240,6 +273,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_KERNEL:
 	case OPT_LINK:
 	case OPT_MEMTRACE:
+	case OPT_FREQUENCY:
+	case OPT_LAST:
 	case OPT_DURATION:
 	case OPT_MAX_STALL:
 	case OPT_STEP_OVERFLOW:

@@ -233,10 +233,10 @@ void samples_free(struct samples *samples)
 
 /* ---- recording ---- */
 
-int samples_add(struct samples *samples, pid_t pid)
+int samples_add(struct samples *samples, pid_t pid, bool at_exec)
 {
 	const uint32_t key = (uint32_t)pid;
-	const uint8_t value = 1;
+	const uint8_t value = at_exec ? SAMPLES_AT_EXEC : SAMPLES_TARGET;
 
 	if (!bpf_map_update_elem(bpf_map__fd(samples->bpf->maps.targets), &key, &value, BPF_ANY))
 		return 0;

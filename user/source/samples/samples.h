@@ -37,8 +37,11 @@ struct samples;
 int samples_new(struct samples **ret_samples, const struct samples_config *config);
 void samples_free(struct samples *samples);
 
-/* The threads of that process are recorded from now on, or no more. 0, or -errno with a sentence. */
-int samples_add(struct samples *samples, pid_t pid);
+/*
+ * The threads of that process are recorded from now on (`at_exec`: once it has exec'd), or no more. 0, or -errno with a
+ * sentence.
+ */
+int samples_add(struct samples *samples, pid_t pid, bool at_exec);
 void samples_drop(struct samples *samples, pid_t pid);
 
 /* Recording begins, or stops: what is in the rings stays. */

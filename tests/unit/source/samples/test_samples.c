@@ -95,7 +95,7 @@ static void test_ticks(void **state)
 
 	(void)state;
 	assert_ok(snapshot_new(&snapshot));
-	assert_ok(samples_add(samples, pid));
+	assert_ok(samples_add(samples, pid, false));
 	assert_ok(samples_start(samples));
 	take_until(samples, snapshot, SAMPLE_EVENT, ENOUGH);
 	samples_stop(samples);
@@ -132,7 +132,7 @@ static void test_switches(void **state)
 
 	(void)state;
 	assert_ok(snapshot_new(&snapshot));
-	assert_ok(samples_add(samples, pid));
+	assert_ok(samples_add(samples, pid, false));
 	assert_ok(samples_start(samples));
 	take_until(samples, snapshot, SAMPLE_SWITCH_OUT, ENOUGH);
 	take_until(samples, snapshot, SAMPLE_WAKE_UP, ENOUGH / 2);
@@ -165,7 +165,7 @@ static void test_system_calls(void **state)
 
 	(void)state;
 	assert_ok(snapshot_new(&snapshot));
-	assert_ok(samples_add(samples, pid));
+	assert_ok(samples_add(samples, pid, false));
 	assert_ok(samples_start(samples));
 	take_until(samples, snapshot, SAMPLE_SYSCALL_END, ENOUGH);
 	assert_sane(snapshot, pid);

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --source samples: stacks by the clock, and where threads wait, of programs that are known. That perf reads what is kept.
+. tests/e2e/lib.sh
+
+# Calls that last, without frame pointers, between waits that last, too; now and then a hit.
+cat >"$tmp/burn.c" <<'EOF2'
+#include <stdlib.h>
+#include <time.h>
+volatile unsigned long sink;
+__attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n; i++) sink += (unsigned long)i * 3; }
+__attribute__((noinline)) void middle(int depth, int n)
+{
+	if (depth)
+		middle(depth - 1, n);
+	else
+		leaf(n);
+	sink++;
+}
+__attribute__((noinline)) void rarely(int n) { sink += (unsigned long)n; }
+__attribute__((noinline)) void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 20000000}, 0); }
+int main(int argc, char **argv)
+{
+	for (int i = 0; argc < 2 || i < atoi(argv[1]); i++) {
+		middle(2, 30000000);
+		nap();
+		if (i % 5 == 4)
+			rarely(i);
+	}
+	return 0;
+}
+EOF2
+gcc -O1 -fno-optimize-sibling-calls -fomit-frame-pointer -o "$tmp/burn" "$tmp/burn.c" || exit 1
+
+refusals() {
+	one_line 125 'is not from 1 to' run --source samples --frequency 0 -o "$tmp/t.tsv" -- true &&
+		one_line 125 'belong to --source samples' run --source step --frequency 100 -o "$tmp/t.tsv" -- true
+}
+one_line() {
+	wanted=$1 text=$2
+	shift 2
+	status_is "$wanted" "$trailcam" "$@" 2>"$tmp/err" && says "$tmp/err" "$text"
+}
+check 'options that are refused' refusals
+
+if bpf_missing; then
+	skip 'samples' "$bpf_reason"
+	finish
+fi
+
+record() {
+	status_is 0 "$trailcam" run --source samples "$@" -o "$tmp/t.folded" -- "$tmp/burn" 10 2>"$tmp/err"
+}
+run_to_hit() {
+	record -t rarely --keep-recording "$tmp/recording" && says "$tmp/err" 'hit rarely' &&
+		says "$tmp/t.folded" 'main;middle;middle;middle;leaf' && says "$tmp/t.folded" 'main;nap'
+}
+check 'a program up to its hit' run_to_hit
+
+decoded_again() {
+	status_is 0 "$trailcam" decode -o "$tmp/again.folded" "$tmp/recording" && says "$tmp/again.folded" 'main;middle;middle;middle;leaf'
+}
+check 'what was kept is decoded' decoded_again
+
+perf_reads() {
+	perf script -i "$tmp/recording/data" -F comm,tid,time,event,ip,sym >"$tmp/script" 2>"$tmp/perf.err" || { cat "$tmp/perf.err"; return 1; }
+	says "$tmp/script" 'switch-out' && says "$tmp/script" 'wake-up' && says "$tmp/script" 'leaf' &&
+		perf report -i "$tmp/recording/data" --stdio >"$tmp/report" 2>"$tmp/perf.err" && says "$tmp/report" 'middle'
+}
+if command -v perf >"$tmp/which"; then
+	check 'perf script and perf report read it' perf_reads
+else
+	skip 'perf reads it' 'no perf here'
+fi
+rm -r "$tmp/recording"
+
+to_the_end() {
+	record --syscalls --frequency 500 && says "$tmp/t.folded" 'main;middle;middle;middle;leaf'
+}
+check 'without a trigger, to its end' to_the_end
+
+"$tmp/burn" >"$tmp/burn.out" 2>&1 &
+pid=$!
+trap 'kill $pid; [ -n "${KEEP:-}" ] || rm -rf "$tmp"' EXIT
+attached() {
+	status_is 0 "$trailcam" attach "$@" -t rarely -o "$tmp/t.folded" $pid 2>"$tmp/err" && says "$tmp/t.folded" 'main;middle;middle;middle;leaf' &&
+		kill -0 $pid
+}
+several() {
+	attached --source samples --multi-snapshot --max-hits 3 && says "$tmp/err" '3 hits' && says "$tmp/err" '3 snapshots'
+}
+check 'a process that runs' attached --source samples
+check 'one hit after the other' several
+if ! "$trailcam" run --source intel_pt -o "$tmp/t.tsv" -- true 2>"$tmp/err"; then
+	chosen() {
+		attached && says "$tmp/err" '--source samples'
+	}
+	check 'attach chooses samples, and says so' chosen
+fi
+finish
