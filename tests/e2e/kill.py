@@ -166,7 +166,17 @@ def one(number, command, victim):
         why += look_at(target, counts)
     if os.path.exists(counts):
         os.unlink(counts)
+    reap()
     return why, too_late
+
+
+def reap():
+    """Guards, whose parent we are."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
 
 
 def look_at(target, counts):

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A tracer, a process of its own, works on a child of its and then kills itself or lets the child go: that must count on. */
+#include "process/shield.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "assertions.h"
+#include "base/cleanup.h"
+#include "process/inject.h"
+#include "process/maps.h"
+#include "process/proc_status.h"
+
+#define TRAP_MASK (1ull << (SIGTRAP - 1))
+
+struct shared {
+	volatile uint64_t counter;
+	volatile pid_t target;
+	volatile bool refused; /* ptrace is */
+};
+
+static void __attribute__((noreturn)) count(struct shared *shared)
+{
+	const struct timespec moment = {.tv_nsec = 100000};
+
+	signal(SIGTRAP, SIG_IGN);
+	for (;;) {
+		shared->counter++;
+		if (shared->counter % 64 == 0)
+			nanosleep(&moment, NULL);
+	}
+}
+
+static uint64_t vdso_end(pid_t pid)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+
+	if (maps_read(&maps, pid))
+		return 0;
+	for (size_t i = 0; i < maps.cnt; i++)
+		if (!strcmp(maps.items[i].mapping.name, "[vdso]"))
+			return maps.items[i].mapping.addr + maps.items[i].mapping.size;
+	return 0;
+}
+
+/* ---- what tracers do ---- */
+
+static void makes_calls(pid_t target)
+{
+	const uint64_t none[6] = {0};
+	struct injection injection;
+
+	for (int i = 0; i < 50; i++) {
+		if (injection_begin(&injection, target, vdso_end(target) - INJECTION_BYTES, 0) ||
+		    injection_call(&injection, SYS_getpid, none) != target)
+			_exit(1);
+		injection_end(&injection);
+	}
+	ptrace(PTRACE_DETACH, target, NULL, NULL);
+	_exit(0);
+}
+
+static void dies_behind_call(pid_t target)
+{
+	const uint64_t none[6] = {0};
+	struct injection injection;
+
+	if (injection_begin(&injection, target, vdso_end(target) - INJECTION_BYTES, 0) ||
+	    injection_call(&injection, SYS_getpid, none) != target)
+		_exit(1);
+	raise(SIGKILL);
+}
+
+static void put_shield(struct shield *shield, pid_t target)
+{
+	struct shield_end end;
+
+	shield_raise(shield, target, vdso_end(target), &end);
+	if (!shield->at || end.ended)
+		_exit(1);
+}
+
+static void dies_stepping(pid_t target)
+{
+	struct shield shield = {0};
+
+	put_shield(&shield, target);
+	for (int i = 0; i < 100; i++) {
+		ptrace(PTRACE_SINGLESTEP, target, NULL, NULL);
+		waitpid(target, NULL, __WALL);
+	}
+	raise(SIGKILL);
+}
+
+static void lowers(pid_t target)
+{
+	struct shield shield = {0};
+	struct shield_end end;
+	uint64_t ignored;
+
+	put_shield(&shield, target);
+	if (proc_status_number(target, "SigIgn", 16, &ignored) || ignored & TRAP_MASK)
+		_exit(1);
+	shield_lower(&shield, target, 0, &end);
+	ptrace(PTRACE_DETACH, target, NULL, NULL);
+	_exit(0);
+}
+
+static void __attribute__((noreturn)) trace(struct shared *shared, void (*work)(pid_t target))
+{
+	pid_t target = fork();
+
+	if (!target)
+		count(shared);
+	shared->target = target;
+	while (!shared->counter)
+		usleep(1000);
+	if (ptrace(PTRACE_SEIZE, target, NULL, PTRACE_O_TRACESYSGOOD)) {
+		shared->refused = true;
+		_exit(0);
+	}
+	ptrace(PTRACE_INTERRUPT, target, NULL, NULL);
+	waitpid(target, NULL, __WALL);
+	work(target);
+	_exit(1);
+}
+
+/* Whether the target counts on; it gets 20 seconds. */
+static bool counts_on(const struct shared *shared)
+{
+	uint64_t before = shared->counter;
+
+	for (int i = 0; i < 2000 && shared->counter < before + 1000; i++)
+		usleep(10000);
+	return shared->counter >= before + 1000;
+}
+
+static void check(void (*work)(pid_t target), int wanted)
+{
+	struct shared *shared =
+		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t blocked = 1, ignored = 0;
+	bool lives, refused;
+	int status;
+	pid_t tracer;
+
+	assert_true(shared != MAP_FAILED);
+	tracer = fork();
+	if (!tracer)
+		trace(shared, work);
+	assert_int_equal(waitpid(tracer, &status, 0), tracer);
+	refused = shared->refused;
+	lives = counts_on(shared);
+	proc_status_number(shared->target, "SigBlk", 16, &blocked);
+	proc_status_number(shared->target, "SigIgn", 16, &ignored);
+	kill(shared->target, SIGKILL);
+	munmap(shared, sizeof(*shared));
+	if (refused)
+		skip();
+	assert_int_equal(status, wanted);
+	assert_true(lives);
+	assert_int_equal(blocked, 0);
+	if (work != dies_stepping)
+		assert_true(ignored & TRAP_MASK);
+}
+
+static void test_calls(void **state)
+{
+	(void)state;
+	check(makes_calls, 0);
+}
+
+static void test_death_behind_call(void **state)
+{
+	(void)state;
+	check(dies_behind_call, SIGKILL);
+}
+
+static void test_death_in_step(void **state)
+{
+	(void)state;
+	check(dies_stepping, SIGKILL);
+}
+
+static void test_lowered(void **state)
+{
+	(void)state;
+	check(lowers, 0);
+}
+
+/* A copy of a vDSO with what a shield has left is as without. */
+static void test_hidden(void **state)
+{
+	uint8_t vdso[8192] = {1};
+
+	(void)state;
+	vdso[sizeof(vdso) - 1] = 2;
+	shield_hide(vdso, sizeof(vdso));
+	assert_int_equal(vdso[0], 1);
+	assert_int_equal(vdso[sizeof(vdso) - 1], 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls),	      cmocka_unit_test(test_death_behind_call),
+		cmocka_unit_test(test_death_in_step), cmocka_unit_test(test_lowered),
+		cmocka_unit_test(test_hidden),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
