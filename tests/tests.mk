@@ -1,10 +1,12 @@
-# Tests: unit tests mirror user/ path for path. tests/unit/MODULE/test_X.c is one program and links MODULE and the
+# Tests: unit tests stand where what they test stands. tests/unit/MODULE/test_X.c is one program and links MODULE and the
 # rows below it; helpers for tests only stand in tests/tools/. tests/e2e/ runs the whole program.
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRCS))
 # Those that take longest begin first, so that no processor is idle at the end.
 E2E_FIRST := $(patsubst %,tests/e2e/%.sh,vm vm_6.1 vm_perf agree calls run examples attach odd foreign)
+# Those that run by themselves: returns.sh judges calls by how long they take. Everything else passes beside others, and beside strangers' probes.
+E2E_ALONE := tests/e2e/returns.sh
 E2E_TESTS := $(E2E_FIRST) $(filter-out %/lib.sh $(E2E_FIRST),$(sort $(wildcard tests/e2e/*.sh)))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tests/tools/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
@@ -72,7 +74,7 @@ test: ## everything that can be tested here, after installing what is missing
 	$(Q)$(MAKE) --no-print-directory run-tests
 
 run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(ORACLES)
-	$(Q)BUILD=$(BUILD) tests/run.sh $(E2E_TESTS) $(UNIT_TESTS)
+	$(Q)BUILD=$(BUILD) ALONE="$(E2E_ALONE)" tests/run.sh $(E2E_TESTS) $(UNIT_TESTS)
 
 test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)
