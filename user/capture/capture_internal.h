@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it waits for. */
+/* The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it waits for, capture_targets.c of its targets. */
 #pragma once
 
 #include "capture/capture.h"
@@ -76,6 +76,14 @@ void capture_drain(struct capture *capture);
 
 /* Says what stepping does to the targets, where it is chosen: once, before they are stepped, and after all that may be refused. */
 void capture_warn_of_stepping(struct capture *capture);
+
+/* ---- capture_targets.c ---- */
+
+/* The one process whose probes hit; 0: there may be several. */
+pid_t capture_only_target(const struct capture *capture);
+
+/* What is to hold the targets; there are none yet. 0, or -errno with a sentence. */
+int capture_open_session(struct capture *capture);
 
 /* ---- capture_limits.c ---- */
 

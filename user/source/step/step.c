@@ -7,6 +7,7 @@
  *	step_hide.c	what a target must not notice		step_hit.c	hits that no probe makes
  *	step_thread.c	one thread's PT stream (no ptrace)	step_detach.c	letting go
  *	step_vdso.c	what is not stepped			step_shield.c	what lets targets outlive us
+ *	step_take.c	what a snapshot gets
  */
 #include "source/step/step.h"
 
@@ -25,7 +26,6 @@
 #include "base/error.h"
 #include "base/rights.h"
 #include "process/proc_status.h"
-#include "source/jit_files.h"
 #include "source/step/step_hide.h"
 #include "source/step/step_internal.h"
 
@@ -55,7 +55,7 @@ struct step_thread *step_find(struct step *step, pid_t tid)
 	return NULL;
 }
 
-static void thread_free(struct step_thread *thread)
+void step_thread_free(struct step_thread *thread)
 {
 	encoder_release(&thread->encoder);
 	free(thread);
@@ -71,7 +71,7 @@ int step_add_thread(struct step *step, struct step_process *process, pid_t tid,
 		err = ARRAY_PUSH(step->threads, step->thread_cnt, step->thread_cap, thread);
 	if (err) {
 		if (thread)
-			thread_free(thread);
+			step_thread_free(thread);
 		return err;
 	}
 	thread->process = process;
@@ -246,9 +246,9 @@ static bool event_comes(void)
 	return false;
 }
 
-int step_start(struct step *step)
+void step_start(struct step *step)
 {
-	step->started = true;
+	step->started = step->gathers = true;
 	step->counted_ns = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < step->thread_cnt; i++) {
 		struct step_thread *thread = step->threads[i];
@@ -259,6 +259,12 @@ int step_start(struct step *step)
 		if (!thread->held)
 			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 	}
+}
+
+/* After step_start(): returns when no thread runs any more. */
+static int gather(struct step *step)
+{
+	step->gathers = false;
 	for (size_t i = 0; i < step->thread_cnt; i++)
 		while (is_on_its_way(step->threads[i]) && event_comes()) {
 			struct step_thread *thread;
@@ -300,21 +306,38 @@ void step_rest(struct step *step)
 
 /* ---- from stop to stop ---- */
 
+/* A target that reaches the start has all others held first. */
+static int next_event(struct step *step, struct step_thread **ret_thread)
+{
+	int err = step_next_event(step, ret_thread);
+	pid_t tid;
+
+	if (err || step->err)
+		return err ? err : step->err;
+	if (!step->gathers)
+		return 0;
+	tid = *ret_thread ? (*ret_thread)->tid : 0;
+	err = gather(step);
+	*ret_thread = step_find(step, tid);
+	return err;
+}
+
 int step_run(struct step *step, enum step_end *ret_end)
 {
-	bool begin = step->seized && !step->config.wait_for_start;
-	int start_err = begin ? step_start(step) : 0;
+	int err = 0;
 
+	if (step->seized && !step->config.wait_for_start) {
+		step_start(step);
+		err = gather(step);
+	}
 	step->seized = false;
-	if (start_err)
-		return start_err;
+	if (err)
+		return err;
 	resume_all(step);
 	while (!all_exited(step)) {
 		struct step_thread *thread;
-		int err = step_next_event(step, &thread);
 
-		if (!err)
-			err = step->err;
+		err = next_event(step, &thread);
 		if (err)
 			return err;
 		if (step->config.stop_wanted(step->config.ctx)) {
@@ -367,121 +390,6 @@ int step_launch(struct step *step, pid_t pid)
 	return 0;
 }
 
-static int add_aux(struct step *step, struct step_thread *thread, struct snapshot *snapshot)
-{
-	struct aux_trace *aux;
-	int err;
-
-	if (!aux_ring_held(&thread->encoder.ring))
-		return 0;
-	aux = snapshot_add_aux(snapshot);
-	if (!aux)
-		return -ENOMEM;
-	*aux = (struct aux_trace){.pid = thread->process->pid, .tid = thread->tid, .cpu = -1};
-	err = aux_ring_linearise(&thread->encoder.ring, &aux->bytes, &aux->size, &aux->offset);
-	if (err)
-		return err;
-	aux->ref_tsc = trace_first_tsc(aux->bytes, aux->size, step->tsc);
-	/* What comes next must be decodable without this. */
-	aux_ring_take(&thread->encoder.ring);
-	thread->encoder.psb_wanted = true;
-	return 0;
-}
-
-static int take_sideband(struct step *step, struct snapshot *snapshot)
-{
-	struct snapshot *from = step->sideband;
-	int err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
-				snapshot->sideband_size + from->sideband_size, 1);
-
-	if (err)
-		return err;
-	if (from->sideband_size)
-		memcpy(snapshot->sideband + snapshot->sideband_size, from->sideband, from->sideband_size);
-	snapshot->sideband_size += from->sideband_size;
-	from->sideband_size = 0;
-	return 0;
-}
-
-/* All of them that there was to tell has been told. */
-static void forget_dead(struct step *step)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < step->thread_cnt; i++) {
-		struct step_thread *thread = step->threads[i];
-
-		if (!thread->dead) {
-			step->threads[kept++] = thread;
-			continue;
-		}
-		step->past_instruction_cnt += thread->instruction_cnt;
-		thread_free(thread);
-	}
-	step->thread_cnt = kept;
-	step->last = 0;
-}
-
-int step_look_at_maps(struct step *step)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < step->process_cnt && !err && !step->started; i++)
-		if (!step->processes[i]->exited)
-			err = step_read_maps(step, step->processes[i], step->processes[i]->pid, false);
-	return err;
-}
-
-int step_snapshot(struct step *step, struct snapshot *snapshot)
-{
-	int maps_err = step_look_at_maps(step);
-
-	if (maps_err)
-		return maps_err;
-	for (size_t i = 0; i < step->thread_cnt; i++) {
-		struct step_thread *thread = step->threads[i];
-		int err;
-
-		if (!thread->dead && thread->encoder.enabled) {
-			step_end_detour(step, thread);
-			thread->paused = thread->held;
-			step_thread_interrupt(thread, step_now(step));
-		}
-		err = add_aux(step, thread, snapshot);
-		if (err)
-			return err;
-	}
-	forget_dead(step);
-	return take_sideband(step, snapshot);
-}
-
-int step_copy_code(struct step *step, struct snapshot *snapshot)
-{
-	for (size_t i = 0; i < step->process_cnt; i++) {
-		struct step_process *process = step->processes[i];
-		int err = step->started || process->exited
-				  ? 0
-				  : code_store_keep_private(process->code, step_now(step));
-
-		if (!err)
-			err = code_store_export(process->code, snapshot);
-		if (!err)
-			err = jit_files_copy(snapshot, process->pid);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-int step_describe(struct step *step, struct snapshot *snapshot)
-{
-	snapshot->params = step->params;
-	snapshot->clock = encoder_default_clock();
-	snapshot->clock.monotonic_ns = snapshot->clock.trace_ns = step_now(step);
-	snapshot->clock.realtime_ns = clock_ns(CLOCK_REALTIME);
-	return code_store_add_own_vdso(snapshot);
-}
-
 int step_wait_status(const struct step *step)
 {
 	return step->processes[0]->wait_status;
@@ -512,7 +420,7 @@ void step_free(struct step *step)
 		return;
 	step_detach(step);
 	for (size_t i = 0; i < step->thread_cnt; i++)
-		thread_free(step->threads[i]);
+		step_thread_free(step->threads[i]);
 	free(step->threads);
 	for (size_t i = 0; i < step->process_cnt; i++)
 		step_process_free(step->processes[i]);

@@ -49,7 +49,8 @@ static int start_here(struct step *step, struct step_thread *thread)
 	if (err)
 		return err;
 	step_begin_here(step, thread, true);
-	return step_start(step);
+	step_start(step);
+	return 0;
 }
 
 /* ---- what is new ---- */
@@ -198,7 +199,9 @@ static int on_exec(struct step *step, struct step_thread *leader)
 		return 0;
 	step_begin_here(step, thread, true);
 	thread->fresh = true;
-	return step->started ? 0 : step_start(step);
+	if (!step->started)
+		step_start(step);
+	return 0;
 }
 
 /* Stopped by job control: stays so until SIGCONT, which is reported as another event stop. */

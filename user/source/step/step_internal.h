@@ -41,7 +41,8 @@ struct step {
 	int err;		       /* of the first record that could not be kept: the run ends with it */
 	struct step_vdso vdso;
 	bool started;
-	bool seized; /* step_attach() has taken hold of threads, which run until the first step_run() */
+	bool gathers; /* it has started just now, and threads may still run */
+	bool seized;  /* step_attach() has taken hold of threads, which run until the first step_run() */
 	uint64_t stalled_ns; /* see step_stalled_ns() ... */
 	uint64_t counted_ns; /* ... which is complete up to this time (CLOCK_MONOTONIC) */
 	uint64_t tsc;	     /* the last one told: time never runs back */
@@ -60,12 +61,13 @@ static inline void step_note(struct step *step, int err)
 struct step_thread *step_find(struct step *step, pid_t tid);
 int step_add_thread(struct step *step, struct step_process *process, pid_t tid,
 		    struct step_thread **ret_thread);
+void step_thread_free(struct step_thread *thread);
 
 /* How ptrace takes hold of threads: what they create is held, too. -errno of ptrace(2). */
 int step_seize(const struct step *step, pid_t tid);
 
-/* Stepping begins: stops all threads, and returns when none runs any more. 0, or -errno with a sentence. */
-int step_start(struct step *step);
+/* Stepping begins: asks all threads to stop. The run goes on when none runs any more. */
+void step_start(struct step *step);
 
 /* ---- step_process.c ---- */
 
