@@ -30,7 +30,7 @@ FORTIFY := $(if $(SANFLAGS),,$(if $(filter -O0,$(CFLAGS)),,$(if $(filter -O%,$(C
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection $(if $(FORTIFY),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY))
 HARDEN_LINK := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fPIE $(HARDEN) -I. -Iuser -I$(BUILD) -MMD -MP
-LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lZydis -lcap -liberty -lpthread
+LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lZydis -lcap -liberty -lpthread -lm
 
 # The modules, highest row first, and which each may link: user/README.md has the table of layers.
 LAYERS := $(shell awk -F '[|`]' '/^\| [0-9]+ \| `/ { print $$2 + 0 ":" $$4 }' user/README.md | sort -t: -k1,1nr)

@@ -32,8 +32,9 @@ struct profiler {
 struct open_slice {
 	const struct slice *slice;
 	size_t path;
-	uint64_t called_ns; /* in what it called */
-	bool is_rest;	    /* of a call that was counted before */
+	uint64_t called_ns;  /* in what it called */
+	uint64_t sampled_ns; /* of that, what is known from samples */
+	bool is_rest;	     /* of a call that was counted before */
 };
 
 struct open_slices {
@@ -151,11 +152,26 @@ static int path_of(struct profiler *profiler, size_t parent, size_t function, si
 
 /* ---- slices ---- */
 
-static void add_to(struct profile_sum *sum, bool is_rest, uint64_t self_ns, uint64_t total_ns)
+static void add_to(struct profile_sum *sum, const struct profile_sum *more)
 {
-	sum->calls += !is_rest;
-	sum->self_ns += self_ns;
-	sum->total_ns += total_ns;
+	sum->calls += more->calls;
+	sum->self_ns += more->self_ns;
+	sum->total_ns += more->total_ns;
+	sum->sampled_self_ns += more->sampled_self_ns;
+	sum->sampled_total_ns += more->sampled_total_ns;
+}
+
+/* What the slice took; pauses are exact, and in holes there was no sample. */
+static struct profile_sum sum_of(const struct open_slice *open)
+{
+	const struct slice *slice = open->slice;
+	bool is_sampled = slice->flags & SLICE_SAMPLED && slice->kind == SLICE_CALL;
+	struct profile_sum sum = {.calls = !open->is_rest, .total_ns = slice->end_ns - slice->start_ns};
+
+	sum.self_ns = sum.total_ns - open->called_ns;
+	sum.sampled_self_ns = is_sampled ? sum.self_ns : 0;
+	sum.sampled_total_ns = sum.sampled_self_ns + open->sampled_ns;
+	return sum;
 }
 
 static int note_end(struct open_slices *open, const struct slice *slice, size_t function)
@@ -187,20 +203,23 @@ static int close_slices(struct profiler *profiler, size_t side, struct open_slic
 
 	while (open->cnt > keep) {
 		struct open_slice *last = &open->items[--open->cnt];
-		uint64_t total_ns = last->slice->end_ns - last->slice->start_ns;
-		uint64_t self_ns = total_ns - last->called_ns;
 		struct profile_path *path = &profile->paths[last->path];
-		bool is_outer = --profiler->active[path->function] == 0;
+		struct profile_sum *root = &profile->paths[PROFILE_ROOT].sides[side];
+		struct profile_sum sum = sum_of(last), own = sum;
 
-		add_to(&path->sides[side], last->is_rest, self_ns, total_ns);
-		add_to(&profile->functions[path->function].sides[side], last->is_rest, self_ns,
-		       is_outer ? total_ns : 0);
+		if (--profiler->active[path->function])
+			own.total_ns = own.sampled_total_ns = 0;
+		add_to(&path->sides[side], &sum);
+		add_to(&profile->functions[path->function].sides[side], &own);
 		if (!err)
 			err = note_end(open, last->slice, path->function);
-		if (open->cnt)
-			open->items[open->cnt - 1].called_ns += total_ns;
-		else
-			profile->paths[PROFILE_ROOT].sides[side].total_ns += total_ns;
+		if (open->cnt) {
+			open->items[open->cnt - 1].called_ns += sum.total_ns;
+			open->items[open->cnt - 1].sampled_ns += sum.sampled_total_ns;
+		} else {
+			root->total_ns += sum.total_ns;
+			root->sampled_total_ns += sum.sampled_total_ns;
+		}
 	}
 	return err;
 }

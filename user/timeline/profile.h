@@ -15,6 +15,8 @@ enum { PROFILE_SIDES = 2, PROFILE_ROOT = 0 };
 
 struct profile_sum {
 	uint64_t calls, self_ns, total_ns;
+	uint64_t sampled_self_ns,
+		sampled_total_ns; /* so much of these is known from samples, and uncertain */
 };
 
 /* A function, or a pause ("[syscall]" and the like), whose object is "". Texts are the timeline's. */

@@ -39,6 +39,7 @@ static struct slice random_slice(uint64_t now, uint32_t depth)
 		slice.symbol = &functions[random_below(FUNCTIONS)];
 	else
 		slice.kind = (uint8_t)(1 + random_below(SLICE_KIND_CNT - 1));
+	slice.flags = random_below(2) ? SLICE_SAMPLED : 0;
 	return slice;
 }
 
@@ -99,10 +100,27 @@ static bool is_within_itself(const struct timeline_thread *thread, size_t i,
 	return false;
 }
 
+static bool is_sampled(const struct slice *slice)
+{
+	return slice->flags & SLICE_SAMPLED && slice->kind == SLICE_CALL;
+}
+
+static bool is_in(const struct timeline_thread *thread, size_t j, size_t i)
+{
+	while (j != SIZE_MAX && j != i)
+		j = caller(thread, j);
+	return j == i;
+}
+
 static void add(struct profile_sum *sum, const struct timeline_thread *thread, size_t i, bool counts_total)
 {
 	sum->calls++;
 	sum->self_ns += self_ns(thread, i);
+	if (is_sampled(&thread->slices[i]))
+		sum->sampled_self_ns += self_ns(thread, i);
+	for (size_t j = i; counts_total && j < thread->slice_cnt; j++)
+		if (is_sampled(&thread->slices[j]) && is_in(thread, j, i))
+			sum->sampled_total_ns += self_ns(thread, j);
 	if (counts_total)
 		sum->total_ns += thread->slices[i].end_ns - thread->slices[i].start_ns;
 }
@@ -123,6 +141,8 @@ static void assert_sums(const struct profile_sum *got, const struct profile_sum 
 	assert_int_equal(got->calls, wanted->calls);
 	assert_int_equal(got->self_ns, wanted->self_ns);
 	assert_int_equal(got->total_ns, wanted->total_ns);
+	assert_int_equal(got->sampled_self_ns, wanted->sampled_self_ns);
+	assert_int_equal(got->sampled_total_ns, wanted->sampled_total_ns);
 }
 
 static void check_functions(const struct profile *profile, size_t side, const struct timeline_thread *thread,
@@ -198,10 +218,10 @@ static void test_threads(void **state)
 	assert_ok(profile_new(&profile, true));
 	assert_ok(profile_add(profile, 0, &thread));
 	assert_ok(profile_add(profile, 0, &thread));
-	assert_sums(&profile->functions[0].sides[0], &(struct profile_sum){4, 60, 60});
-	assert_sums(&profile->functions[1].sides[0], &(struct profile_sum){2, 10, 10});
-	assert_sums(&profile->paths[PROFILE_ROOT].sides[0], &(struct profile_sum){6, 0, 70});
-	assert_sums(&profile->paths[2].sides[0], &(struct profile_sum){2, 20, 20});
+	assert_sums(&profile->functions[0].sides[0], &(struct profile_sum){4, 60, 60, 0, 0});
+	assert_sums(&profile->functions[1].sides[0], &(struct profile_sum){2, 10, 10, 0, 0});
+	assert_sums(&profile->paths[PROFILE_ROOT].sides[0], &(struct profile_sum){6, 0, 70, 0, 0});
+	assert_sums(&profile->paths[2].sides[0], &(struct profile_sum){2, 20, 20, 0, 0});
 	assert_sums(&profile->paths[2].sides[1], &(struct profile_sum){0});
 	profile_free(profile);
 	timeline_thread_release(&thread);

@@ -173,6 +173,51 @@ uint64_t report_kind_ns(const struct report *report, enum slice_kind kind)
 	return ns;
 }
 
+/* ---- samples ---- */
+
+bool report_is_sampled(const struct report *report, size_t side)
+{
+	return report->profile->paths[PROFILE_ROOT].sides[side].sampled_total_ns;
+}
+
+/* What is exact of it, and what was seen of all that samples saw. */
+static struct interval interval_of(const struct report *report, uint64_t ns, uint64_t sampled_ns)
+{
+	uint64_t whole = report->profile->paths[PROFILE_ROOT].sides[0].sampled_total_ns;
+	struct interval interval =
+		estimate_interval(sampled_ns, whole, report->traces[0].timeline->period_ns);
+
+	if (!sampled_ns)
+		return (struct interval){ns, ns};
+	interval.low_ns += ns - sampled_ns;
+	interval.high_ns += ns - sampled_ns;
+	return interval;
+}
+
+struct interval report_self(const struct report *report, const struct profile_sum *sum)
+{
+	return interval_of(report, sum->self_ns, sum->sampled_self_ns);
+}
+
+struct interval report_total(const struct report *report, const struct profile_sum *sum)
+{
+	return interval_of(report, sum->total_ns, sum->sampled_total_ns);
+}
+
+static int find_waits(struct report *report)
+{
+	const struct timeline *timeline = report->traces[0].timeline;
+	size_t top = report->options->top;
+	int err = 0;
+
+	for (size_t i = 0; i < timeline->thread_cnt && !err; i++)
+		if (report_has_thread(report, timeline->threads[i].tid))
+			err = waits_add(&report->waits, &timeline->threads[i]);
+	waits_sort(&report->waits);
+	report->wait_cnt = report->waits.cnt < top ? report->waits.cnt : top;
+	return err;
+}
+
 /* ---- the whole ---- */
 
 static int count_time(struct report *report)
@@ -192,7 +237,10 @@ static int count_time(struct report *report)
 static int describe_one(struct report *report)
 {
 	size_t top = report->options->top, cnt = report->profile->function_cnt;
+	int err = find_waits(report);
 
+	if (err)
+		return err;
 	report->function_cnt = cnt < top ? cnt : top;
 	report->by_self = rank(report, false);
 	report->by_total = rank(report, true);
@@ -235,4 +283,5 @@ void report_release(struct report *report)
 	free(report->by_self);
 	free(report->by_total);
 	free(report->diff);
+	waits_release(&report->waits);
 }

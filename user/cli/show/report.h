@@ -4,8 +4,10 @@
 
 #include "cli/terminal.h"
 #include "rebuild/decode.h"
+#include "timeline/estimate.h"
 #include "timeline/lead_up.h"
 #include "timeline/profile.h"
+#include "timeline/waits.h"
 
 struct report_options {
 	const char *path, *other; /* other: NULL, or what to compare with */
@@ -30,6 +32,8 @@ struct report {
 	/* One trace: the hits to show, and how many there are of the threads asked for; functions by index. */
 	size_t *hits, hit_cnt, hit_total;
 	size_t *by_self, *by_total, function_cnt;
+	struct waits waits; /* the longest first */
+	size_t wait_cnt;    /* so many of them are to be shown */
 	/* Two traces: paths by index (timeline/profile_diff.h). */
 	size_t *diff, diff_cnt, diff_left_out;
 };
@@ -46,6 +50,13 @@ int report_lead_up(const struct report *report, const struct timeline_hit *hit, 
 
 /* Time within such slices. */
 uint64_t report_kind_ns(const struct report *report, enum slice_kind kind);
+
+/* Whether times of that trace come from samples. */
+bool report_is_sampled(const struct report *report, size_t side);
+
+/* How long a function of the first trace took by itself, and in all, as far as samples tell. */
+struct interval report_self(const struct report *report, const struct profile_sum *sum);
+struct interval report_total(const struct report *report, const struct profile_sum *sum);
 
 int report_text(const struct report *report);
 int report_json(const struct report *report);

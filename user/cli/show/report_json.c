@@ -49,6 +49,8 @@ static void put_trace(yajl_gen gen, const struct report *report, size_t side)
 	json_key_number(gen, "gaps", trace->gaps);
 	json_key_number(gen, "hits", trace->hits);
 	json_key_number(gen, "total_ns", whole->total_ns);
+	json_key_number(gen, "sampled_ns", whole->sampled_total_ns);
+	json_key_number(gen, "sample_period_ns", timeline->period_ns);
 	put_threads(gen, report, timeline);
 	yajl_gen_map_close(gen);
 }
@@ -177,6 +179,34 @@ static void put_sum(yajl_gen gen, const struct profile_sum *sum)
 	json_key_number(gen, "total_ns", sum->total_ns);
 }
 
+/* Within which limits the truth lies in 95 of 100 cases. */
+static void put_interval(yajl_gen gen, const char *key, struct interval interval)
+{
+	json_key_array(gen, key);
+	yajl_gen_integer(gen, (long long)interval.low_ns);
+	yajl_gen_integer(gen, (long long)interval.high_ns);
+	yajl_gen_array_close(gen);
+}
+
+static void put_waits(yajl_gen gen, const struct report *report)
+{
+	json_key_array(gen, "waits");
+	for (size_t i = 0; i < report->wait_cnt; i++) {
+		const struct wait *wait = &report->waits.items[i];
+
+		yajl_gen_map_open(gen);
+		json_key_text(gen, "name", wait->name);
+		json_key_text(gen, "function", wait->function);
+		json_key_text(gen, "woken_by", wait->woken_by);
+		json_key_number(gen, "times", wait->cnt);
+		json_key_number(gen, "total_ns", wait->total_ns);
+		json_key_number(gen, "longest_ns", wait->longest_ns);
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	json_key_number(gen, "waits_left_out", report->waits.cnt - report->wait_cnt);
+}
+
 static void put_functions(yajl_gen gen, const char *key, const struct report *report, const size_t *order)
 {
 	json_key_array(gen, key);
@@ -188,6 +218,10 @@ static void put_functions(yajl_gen gen, const char *key, const struct report *re
 		json_key_text(gen, "object", function->object);
 		json_key_text(gen, "kind", slice_kind_name(function->kind));
 		put_sum(gen, &function->sides[0]);
+		if (function->sides[0].sampled_total_ns) {
+			put_interval(gen, "self_within_ns", report_self(report, &function->sides[0]));
+			put_interval(gen, "total_within_ns", report_total(report, &function->sides[0]));
+		}
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -199,6 +233,7 @@ static void put_time(yajl_gen gen, const struct report *report)
 	json_key_number(gen, "untraced_ns", report_kind_ns(report, SLICE_UNTRACED));
 	json_key_number(gen, "off_cpu_ns", report_kind_ns(report, SLICE_OFF_CPU));
 	json_key_number(gen, "run_queue_ns", report_kind_ns(report, SLICE_RUN_QUEUE));
+	put_waits(gen, report);
 	put_functions(gen, "functions_by_self", report, report->by_self);
 	put_functions(gen, "functions_by_total", report, report->by_total);
 	json_key_number(gen, "functions_left_out", report->profile->function_cnt - report->function_cnt);

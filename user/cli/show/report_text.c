@@ -247,13 +247,25 @@ static int hits(const struct text *text)
 
 /* ---- functions ---- */
 
-static void function_line(const struct text *text, const struct profile_function *function)
+/* A time and its share; of a sampled one, within which limits the share lies. */
+static int share(const struct text *text, uint64_t ns, struct interval interval)
 {
 	uint64_t whole = text->report->profile->paths[PROFILE_ROOT].sides[0].total_ns;
+
+	if (!report_is_sampled(text->report, 0))
+		return printf("%14s %5.1f %% ", duration_text(ns).text, percent(ns, whole));
+	if (interval.low_ns == interval.high_ns)
+		return printf("%14s %11.1f %% ", duration_text(ns).text, percent(ns, whole));
+	return printf("%14s %5.1f-%-5.1f %% ", duration_text(ns).text, percent(interval.low_ns, whole),
+		      percent(interval.high_ns, whole));
+}
+
+static void function_line(const struct text *text, const struct profile_function *function)
+{
 	const struct profile_sum *sum = &function->sides[0];
-	int used = printf("%14s %5.1f %% %14s %5.1f %% %10" PRIu64 "  ", duration_text(sum->self_ns).text,
-			  percent(sum->self_ns, whole), duration_text(sum->total_ns).text,
-			  percent(sum->total_ns, whole), sum->calls);
+	int used = share(text, sum->self_ns, report_self(text->report, sum)) +
+		   share(text, sum->total_ns, report_total(text->report, sum)) +
+		   printf("%10" PRIu64 "  ", sum->calls);
 	CLEANUP(freep) char *name = NULL;
 
 	if (*function->object && asprintf(&name, "%s  (%s)", function->name, path_name(function->object)) < 0)
@@ -268,7 +280,10 @@ static void functions(const struct text *text, const char *title, const size_t *
 	if (!report->function_cnt)
 		return;
 	heading(text, title);
-	printf("%14s %7s %14s %7s %10s  function\n", "self", "", "total", "", "calls");
+	if (report_is_sampled(report, 0))
+		printf("%14s %13s %14s %13s %10s  function\n", "self", "", "total", "", "seen");
+	else
+		printf("%14s %7s %14s %7s %10s  function\n", "self", "", "total", "", "calls");
 	for (size_t i = 0; i < report->function_cnt; i++)
 		function_line(text, &report->profile->functions[order[i]]);
 	if (report->function_cnt < report->profile->function_cnt)
@@ -297,6 +312,45 @@ static void where_time_went(const struct text *text)
 		       pauses[i].what);
 }
 
+/* Times of samples are estimates; it must not look as if they were measured. */
+static void about_samples(const struct text *text)
+{
+	const struct report *report = text->report;
+
+	if (!report_is_sampled(report, 0))
+		return;
+	printf("\nCalls come from samples, one each %s: shares are between these limits in 95 of 100 cases.\n"
+	       "Shorter calls may not have been seen. System calls and waits are exact.\n",
+	       duration_text(report->traces[0].timeline->period_ns).text);
+}
+
+static void wait_line(const struct text *text, const struct wait *wait)
+{
+	CLEANUP(freep) char *words = NULL;
+	int used = wait->total_ns ? printf("%14s %14s %10" PRIu64 "  ", duration_text(wait->total_ns).text,
+					   duration_text(wait->longest_ns).text, wait->cnt)
+				  : printf("%14s %14s %10" PRIu64 "  ", "", "", wait->cnt);
+
+	if (asprintf(&words, "%s%s%s%s%s", wait->name, *wait->function ? " in " : "", wait->function,
+		     *wait->woken_by ? ", woken by " : "", wait->woken_by) < 0)
+		words = NULL;
+	name_line(text, COLOUR_CYAN, used, words ? words : wait->name);
+}
+
+static void waits(const struct text *text)
+{
+	const struct report *report = text->report;
+
+	if (!report->wait_cnt)
+		return;
+	heading(text, "What it waited for");
+	printf("%14s %14s %10s  wait\n", "total", "longest", "times");
+	for (size_t i = 0; i < report->wait_cnt; i++)
+		wait_line(text, &report->waits.items[i]);
+	if (report->wait_cnt < report->waits.cnt)
+		printf("... %zu more (--top)\n", report->waits.cnt - report->wait_cnt);
+}
+
 /* ---- two traces ---- */
 
 static void verdict(const struct text *text)
@@ -306,6 +360,13 @@ static void verdict(const struct text *text)
 	uint64_t a = root->sides[0].total_ns, b = root->sides[1].total_ns;
 
 	heading(text, "Difference");
+	if (report_is_sampled(report, 0) != report_is_sampled(report, 1))
+		printf("%c comes from samples, and %c is exact: times of %c are estimates, and it lacks "
+		       "short calls.\n",
+		       report_is_sampled(report, 0) ? 'A' : 'B', report_is_sampled(report, 0) ? 'B' : 'A',
+		       report_is_sampled(report, 0) ? 'A' : 'B');
+	else if (report_is_sampled(report, 0))
+		printf("Both come from samples: times are estimates, and both lack short calls.\n");
 	if (a == b)
 		printf("A and B took the same time in calls: %s.\n", duration_text(a).text);
 	else
@@ -374,6 +435,8 @@ int report_text(const struct report *report)
 	if (err)
 		return fail(err, "no memory for the calls before the hits");
 	where_time_went(&text);
+	waits(&text);
+	about_samples(&text);
 	functions(&text, "Functions by self time", report->by_self);
 	functions(&text, "Functions by total time", report->by_total);
 	return 0;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "assertions.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/spill.h"
+#include "timeline/waits.h"
+
+static const struct symbol serve = {.name = "serve"}, load = {.name = "load"};
+
+static void assert_wait(const struct wait *wait, const char *name, const char *function, const char *woken_by,
+			uint64_t cnt, uint64_t total_ns, uint64_t longest_ns)
+{
+	assert_string_equal(wait->name, name);
+	assert_string_equal(wait->function, function);
+	assert_string_equal(wait->woken_by, woken_by);
+	assert_int_equal(wait->cnt, cnt);
+	assert_int_equal(wait->total_ns, total_ns);
+	assert_int_equal(wait->longest_ns, longest_ns);
+}
+
+/* Equal waits are one, whichever thread they are of; a page fault belongs to the call that is open then. */
+static void test_sums(void **state)
+{
+	char holder[] = "holder (tid 7)";
+	const struct slice_detail lock = {.name = "[off-cpu] futex_wait", .woken_by = holder};
+	struct slice slices[] = {
+		{.start_ns = 0, .end_ns = 900, .symbol = &serve},
+		{.start_ns = 10, .end_ns = 300, .depth = 1, .kind = SLICE_SYSCALL},
+		{.start_ns = 20,
+		 .end_ns = 120,
+		 .depth = 2,
+		 .kind = SLICE_OFF_CPU,
+		 .flags = SLICE_DETAILED,
+		 .detail = &lock},
+		{.start_ns = 120, .end_ns = 125, .depth = 2, .kind = SLICE_RUN_QUEUE},
+		{.start_ns = 400, .end_ns = 500, .depth = 1, .symbol = &load},
+		{.start_ns = 600,
+		 .end_ns = 900,
+		 .depth = 1,
+		 .kind = SLICE_OFF_CPU,
+		 .flags = SLICE_DETAILED,
+		 .detail = &lock},
+	};
+	struct instant instants[] = {{.time_ns = 450, .text = (char *)"[page fault: 0x1000]"},
+				     {.time_ns = 460, .text = (char *)"[page fault: 0x2000]"},
+				     {.time_ns = 550, .text = (char *)"[page fault: 0x3000]"},
+				     {.time_ns = 560, .text = (char *)"[gap: overflow]"},
+				     {.time_ns = 5000, .text = (char *)"[page fault: 0x4000]"}};
+	struct timeline_thread thread = {.slices = slices,
+					 .slice_cnt = ARRAY_SIZE(slices),
+					 .instants = instants,
+					 .instant_cnt = ARRAY_SIZE(instants)};
+	struct waits waits = {0};
+
+	(void)state;
+	assert_ok(waits_add(&waits, &thread));
+	assert_ok(waits_add(&waits, &thread));
+	waits_sort(&waits);
+	assert_int_equal(waits.cnt, 5);
+	assert_wait(&waits.items[0], "[off-cpu] futex_wait", "serve", holder, 4, 800, 300);
+	assert_wait(&waits.items[1], "[run-queue]", "serve", "", 2, 10, 5);
+	assert_wait(&waits.items[2], "[page fault]", "load", "", 4, 0, 0);
+	assert_int_equal(waits.items[3].cnt, 2);
+	waits_release(&waits);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "timeline/waits.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "base/spill.h"
+
+static const char fault_prefix[] = "[page fault";
+
+/* How far a pass over a thread's slices has come: the calls that are open. */
+struct pass {
+	const struct timeline_thread *thread;
+	const struct slice **open;
+	size_t open_cnt, open_cap;
+	size_t instant;
+};
+
+static int wait_get(struct waits *waits, const struct wait *wanted, struct wait **ret_wait)
+{
+	uint64_t hash = hash_text(hash_text(hash_text(0, wanted->name), wanted->function), wanted->woken_by);
+	int err;
+
+	for (size_t at = 0, i; (i = hash_index_next(&waits->index, hash, &at)) != HASH_INDEX_END;) {
+		*ret_wait = &waits->items[i];
+		if (!strcmp((*ret_wait)->name, wanted->name) &&
+		    !strcmp((*ret_wait)->function, wanted->function) &&
+		    !strcmp((*ret_wait)->woken_by, wanted->woken_by))
+			return 0;
+	}
+	err = ARRAY_PUSH(waits->items, waits->cnt, waits->cap, *wanted);
+	if (!err)
+		err = hash_index_add(&waits->index, hash, waits->cnt - 1);
+	*ret_wait = err ? NULL : &waits->items[waits->cnt - 1];
+	return err;
+}
+
+static int add(struct waits *waits, const struct wait *wanted, uint64_t ns)
+{
+	struct wait *wait;
+	int err = wait_get(waits, wanted, &wait);
+
+	if (err)
+		return err;
+	wait->cnt++;
+	wait->total_ns += ns;
+	wait->longest_ns = ns > wait->longest_ns ? ns : wait->longest_ns;
+	return 0;
+}
+
+/* The innermost call that is open; NULL: none. */
+static const struct slice *innermost(const struct pass *pass, uint64_t time_ns)
+{
+	for (size_t i = pass->open_cnt; i-- > 0;)
+		if (pass->open[i]->kind == SLICE_CALL && pass->open[i]->end_ns >= time_ns)
+			return pass->open[i];
+	return NULL;
+}
+
+static const char *function_at(const struct pass *pass, uint64_t time_ns)
+{
+	const struct slice *call = innermost(pass, time_ns);
+
+	return call ? slice_name(call) : "";
+}
+
+/* Page faults until then. */
+static int add_faults(struct waits *waits, struct pass *pass, uint64_t until)
+{
+	const struct timeline_thread *thread = pass->thread;
+	int err = 0;
+
+	for (; pass->instant < thread->instant_cnt && !err; pass->instant++) {
+		const struct instant *instant = &thread->instants[pass->instant];
+		struct wait wait = {.name = "[page fault]", .woken_by = ""};
+
+		if (instant->time_ns >= until)
+			break;
+		wait.function = function_at(pass, instant->time_ns);
+		if (!strncmp(instant->text, fault_prefix, sizeof(fault_prefix) - 1))
+			err = add(waits, &wait, 0);
+	}
+	return err;
+}
+
+static int add_slice(struct waits *waits, struct pass *pass, const struct slice *slice)
+{
+	const struct slice_detail *detail = slice_detail(slice);
+	struct wait wait = {.name = slice_name(slice),
+			    .woken_by = detail && detail->woken_by ? detail->woken_by : ""};
+	int err = add_faults(waits, pass, slice->start_ns);
+
+	pass->open_cnt = slice->depth < pass->open_cnt ? slice->depth : pass->open_cnt;
+	wait.function = function_at(pass, slice->start_ns);
+	if (!err && (slice->kind == SLICE_OFF_CPU || slice->kind == SLICE_RUN_QUEUE))
+		err = add(waits, &wait, slice->end_ns - slice->start_ns);
+	return err ? err : ARRAY_PUSH(pass->open, pass->open_cnt, pass->open_cap, slice);
+}
+
+int waits_add(struct waits *waits, const struct timeline_thread *thread)
+{
+	struct pass pass = {.thread = thread};
+	int err = 0;
+
+	for (size_t i = 0; i < thread->slice_cnt && !err; i++) {
+		SPILL_PASS(thread->slices, i);
+		err = add_slice(waits, &pass, &thread->slices[i]);
+	}
+	if (!err)
+		err = add_faults(waits, &pass, UINT64_MAX);
+	free(pass.open);
+	return err;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct wait *a = left, *b = right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return a->cnt > b->cnt ? -1 : a->cnt < b->cnt;
+}
+
+void waits_sort(struct waits *waits)
+{
+	hash_index_release(&waits->index);
+	sort_array(waits->items, waits->cnt, sizeof(*waits->items), compare);
+}
+
+void waits_release(struct waits *waits)
+{
+	free(waits->items);
+	hash_index_release(&waits->index);
+	*waits = (struct waits){0};
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What threads waited for: their pauses and page faults, summed by what they are, who called and who ended them. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/hash_index.h"
+#include "model/timeline.h"
+
+struct wait {
+	const char *name;     /* "[off-cpu] futex_wait", "[run-queue]", "[page fault]" */
+	const char *function; /* that waited; "": not known */
+	const char *woken_by; /* who ended it; "": not known, or nobody did */
+	uint64_t cnt;
+	uint64_t total_ns, longest_ns; /* 0 of page faults, which are moments */
+};
+
+/* All 0 at first. */
+struct waits {
+	struct wait *items;
+	size_t cnt, cap;
+	struct hash_index index; /* of its items, until they are sorted */
+};
+
+/* Adds those of the thread. Texts are the timeline's. 0 or -ENOMEM. */
+int waits_add(struct waits *waits, const struct timeline_thread *thread);
+
+/* The longest in sum first, then the most. */
+void waits_sort(struct waits *waits);
+
+void waits_release(struct waits *waits);
