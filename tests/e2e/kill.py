@@ -152,6 +152,8 @@ def one(number, command, victim):
     why = []
     counts = f'{folder}/counts{number}'
     launches = command[-1] == '--'
+    # A program that was started gets the signal, too.
+    passed_on = signal.SIGINT if launches and victim == 'interrupted worker' else None
     target = None if launches else start_target(counts)
     ours = subprocess.Popen([trailcam, *(word for word in command if word != '--'), '-o', f'{folder}/out.{"ctf" if command[0] == "memtrace" else "fxt"}'] +
                             (['--', busy, counts, str(THREADS)] if launches else ['-p', str(target)]),
@@ -161,9 +163,9 @@ def one(number, command, victim):
     strike(victim, ours.pid)
     ours.wait()
     if launches:
-        target = adopted_target(why, signal.SIGINT if victim == 'interrupted worker' else None)
+        target = adopted_target(why, passed_on)
     if target:
-        why += look_at(target, counts)
+        why += look_at(target, counts, passed_on)
     if os.path.exists(counts):
         os.unlink(counts)
     reap()
@@ -179,7 +181,7 @@ def reap():
         pass
 
 
-def look_at(target, counts):
+def look_at(target, counts, passed_on):
     why = []
     if not until(lambda: is_free(target)):
         why.append('stopped or traced')
@@ -187,7 +189,7 @@ def look_at(target, counts):
     before = counters(counts) if os.path.exists(counts) else ()
     pid, status = os.waitpid(target, os.WNOHANG)
     if pid:
-        return why + [f'died: {status}']
+        return why + ([] if passed_on and os.WTERMSIG(status) == passed_on else [f'died: {status}'])
     if not before or not until(lambda: all(a > b for a, b in zip(counters(counts), before))):
         why.append('does not run')
     elif not until(lambda: text_is_own(target)):
