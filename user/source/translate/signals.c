@@ -5,7 +5,8 @@
  * caught once more, to go on in the runtime at the handler's first instruction.
  *
  *	at or in a copied instruction, faulting		its guest address
- *	behind the runtime's syscall instruction	the guest's address behind its own: so that it begins anew if the kernel wants it to
+ *	at the runtime's syscall instruction		that of the guest
+ *	behind it					the guest's address behind its own: so that it begins anew if the kernel wants it to
  *	elsewhere in the cache or the runtime		stepped until it is at one of these
  */
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include "process/proc_status.h"
 #include "source/translate/translate_internal.h"
 
-enum { STEPS_MAX = 5000000 };
+enum { STEPS_MAX = 5000000, FLAG_TRAP = 0x100 };
 
 static bool is_caught(pid_t tid, int signal)
 {
@@ -56,17 +57,32 @@ static void restore_spilled(const struct context *context, pid_t tid, struct use
 		regs->rax = context->rax;
 }
 
+/* A sigreturn that has not been made yet leads back to where it did. */
+static void take_back_sigreturn(const struct context *context, pid_t tid, const struct user_regs_struct *regs)
+{
+	enum { SIGRETURN = 15, UCONTEXT_RIP = 40 + 16 * 8 };
+
+	if (regs->rax == SIGRETURN)
+		ptrace(PTRACE_POKEDATA, tid, (void *)(regs->rsp + UCONTEXT_RIP), (void *)context->returned);
+}
+
 /* Whether the thread stands where the program does; its registers become the program's. `fault`: the signal, if its instruction raised it; else 0. */
 static bool settle(struct translate *translate, const struct translate_thread *thread, int fault,
 		   struct user_regs_struct *regs)
 {
 	struct arena *arena = translate->arena;
 	const struct context *context = arena_context(arena, thread->slot);
+	uint64_t syscalled = arena_shared(arena)->runtime + arena_header(arena)->syscalled;
 	uint64_t guest;
 	bool exact;
 
-	if (regs->rip == arena_shared(arena)->runtime + arena_header(arena)->syscalled) {
+	if (regs->rip == syscalled) {
 		regs->rip = regs->rcx = context->syscall_next;
+		return true;
+	}
+	if (regs->rip == syscalled - 2) {
+		take_back_sigreturn(context, thread->tid, regs);
+		regs->rip = context->syscall_next - 2;
 		return true;
 	}
 	/* Behind a breakpoint: int3, int 3 */
@@ -87,7 +103,15 @@ static bool settle(struct translate *translate, const struct translate_thread *t
 static int step_until_settled(struct translate *translate, const struct translate_thread *thread,
 			      struct user_regs_struct *regs)
 {
-	for (int i = 0; i < STEPS_MAX; i++) {
+	const uint64_t step_only = ~(1ull << (SIGTRAP - 1));
+	uint64_t mask;
+	int err = -EAGAIN;
+
+	/* No other signal comes in between. No system call is made on the way, so that the mask is still the program's. */
+	if (ptrace(PTRACE_GETSIGMASK, thread->tid, sizeof(mask), &mask) ||
+	    ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(mask), &step_only))
+		return -ESRCH;
+	for (int i = 0; i < STEPS_MAX && err == -EAGAIN; i++) {
 		int status;
 
 		if (ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) ||
@@ -95,19 +119,26 @@ static int step_until_settled(struct translate *translate, const struct translat
 		    ptrace(PTRACE_GETREGS, thread->tid, NULL, regs))
 			return -ESRCH;
 		if (settle(translate, thread, 0, regs))
-			return 0;
+			err = 0;
 	}
-	return -EAGAIN;
+	ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(mask), &mask);
+	/* Behind the runtime's popf the kernel takes the trap flag of the steps for the program's. */
+	regs->eflags &= ~(uint64_t)FLAG_TRAP;
+	return err;
 }
 
-/* The kernel makes the frame, and stops before the handler's first instruction: that is translated. */
+/*
+ * The kernel makes the frame, and the interrupt stops the thread before the handler's first instruction: that is translated. (A step would do that, too,
+ * but leaves its trap flag in the frame where the program stands before a popf.)
+ */
 static void enter_handler(struct translate *translate, const struct translate_thread *thread, int signal)
 {
 	struct context *context = arena_context(translate->arena, thread->slot);
 	struct user_regs_struct regs;
 	int status;
 
-	if (ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, (void *)(long)signal) ||
+	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	if (ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal) ||
 	    waitpid(thread->tid, &status, __WALL) != thread->tid || !WIFSTOPPED(status) ||
 	    ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs))
 		return;
