@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "rebuild/decoded.h"
 #include "rebuild/history.h"
 #include "rebuild/input.h"
@@ -71,6 +72,8 @@ static int build_parts(struct decoded *decoded, const struct snapshot *snapshot,
 {
 	int err = 0;
 
+	if (snapshot->sample_cnt && snapshot->aux_cnt)
+		log_warn("the recording has samples and branches: only the samples are shown");
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && !err; i++)
 		if (parts[i]->has(snapshot))
 			err = parts[i]->build(decoded, snapshot, config);
