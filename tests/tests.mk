@@ -99,7 +99,7 @@ demo: ## set up, build, and record the bundled example
 
 bench: ## rates and sizes, side by side in one run
 	$(Q)tests/lint/deps.sh $(PACKAGES) valgrind linux-perf python3
-	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey decoders allocations recording memtrace) \
+	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey decoders allocations recording memtrace sampling) \
 		$(BUILD)/tests/programs/wordcount
 	$(Q)tests/bench/decoding.sh $(BUILD) -p
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
@@ -110,6 +110,7 @@ bench: ## rates and sizes, side by side in one run
 	$(Q)$(BUILD)/tests/bench/memtrace
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/tests/oracle/translate_run
 	$(Q)tests/bench/translate.sh $(BUILD)
+	$(Q)$(BUILD)/tests/bench/sampling
 
 $(BUILD)/tests/fuzz/replay/%: tests/fuzz/targets/%.c $(if $(FUZZ),,tests/fuzz/replay.c) $(LIBS)
 	$(say) FUZZ $@
