@@ -91,4 +91,26 @@ refused() {
 }
 check 'a file that is cut off' refused
 
+# A program that knows its own calls: none is cut in two, and edges lie within a period of where they are.
+true_slices() {
+	python3 tests/e2e/samples_truth.py "$tmp/log" "$tmp/truth.json" >"$tmp/truth" 2>&1 || {
+		cat "$tmp/truth"
+		return 1
+	}
+}
+true_to_perf() {
+	perf record -q -k CLOCK_MONOTONIC --switch-events -e cpu-clock:u -F 2000 --call-graph dwarf,4096 -o "$tmp/truth.data" "$programs/logged" >"$tmp/log" 2>"$tmp/perf.err" &&
+		"$trailcam" decode -o "$tmp/truth.json" "$tmp/truth.data" 2>"$tmp/err" && true_slices
+}
+check 'calls that the program logged, by perf' true_to_perf
+
+true_to_source() {
+	"$trailcam" run --source samples --frequency 2000 -o "$tmp/truth.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" && true_slices
+}
+if bpf_missing; then
+	skip 'calls that the program logged, by the samples source' "$bpf_reason"
+else
+	check 'calls that the program logged, by the samples source' true_to_source
+fi
+
 finish

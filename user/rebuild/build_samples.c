@@ -123,6 +123,9 @@ static int read_stack(const struct samples *samples, const struct stack_sample *
 	size_t cap;
 
 	unwind(samples, sample, &user);
+	/* What the kernel walks there ends at the first function without a frame pointer. */
+	if (!user.cnt && sample->kind != SAMPLE_EVENT)
+		return 0;
 	cap = sample->ip_cnt + user.cnt;
 	if (!cap)
 		return 0;
@@ -278,7 +281,7 @@ static int make_switches(struct samples *samples)
 				.tid = from->tid,
 				.cpu = from->cpu,
 				.kind = from->out ? SAMPLE_SWITCH_OUT : SAMPLE_SWITCH_IN,
-				.flags = from->preempted ? SAMPLE_PREEMPTED : 0,
+				.state = from->preempted ? 0 : SAMPLE_INTERRUPTIBLE,
 				.call.nr = SAMPLE_NO_SYSCALL};
 	}
 	return 0;

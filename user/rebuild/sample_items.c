@@ -243,7 +243,7 @@ static int take_call_end(struct sample_items *items, const struct sample_context
 static int take_out(struct sample_items *items, const struct sample_context *context,
 		    const struct stack_sample *sample, const struct sample_stack *stack)
 {
-	bool is_ready = sample->flags & SAMPLE_PREEMPTED;
+	bool is_ready = sample->flags & SAMPLE_PREEMPTED || !sample->state;
 	int err = end_off(items, context, sample->time_ns, NULL);
 
 	if (!err && sample->state & SAMPLE_ENDED)

@@ -29,6 +29,7 @@ static struct stack_sample *add(struct story *story, uint64_t time, enum sample_
 	story->ip[story->cnt++] = ip;
 	*sample = (struct stack_sample){
 		.time_ns = time, .kind = kind, .pid = 5, .tid = 6, .call.nr = SAMPLE_NO_SYSCALL};
+	sample->state = kind == SAMPLE_SWITCH_OUT ? SAMPLE_INTERRUPTIBLE : 0;
 	return sample;
 }
 
@@ -149,7 +150,7 @@ static void test_waits_alone(void **state)
 	out->call.about = (char *)"socket 127.0.0.1:6379";
 	add(&story, 2500, SAMPLE_WAKE_UP, 0)->flags = SAMPLE_FROM_IRQ;
 	add(&story, 2600, SAMPLE_SWITCH_IN, 0);
-	add(&story, 3000, SAMPLE_SWITCH_OUT, 0x30)->flags = SAMPLE_PREEMPTED;
+	add(&story, 3000, SAMPLE_SWITCH_OUT, 0x30)->state = 0;
 	add(&story, 3500, SAMPLE_SWITCH_IN, 0);
 	add(&story, 4000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_UNINTERRUPTIBLE;
 	add(&story, 4100, SAMPLE_SWITCH_IN, 0);
