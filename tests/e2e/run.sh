@@ -196,7 +196,7 @@ check 'kill -9 with a probe in place: the program runs on to its end' killed_wit
 
 least_privilege() {
 	mkdir -p "$tmp/open" && chmod 777 "$tmp" "$tmp/open"
-	cp "$trailcam" "$exits" "$tmp/open/"
+	cp "$trailcam" "$tmp/open/" && cp "$exits" "$tmp/open/exits"
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon \
 		--bounding-set=-all,+bpf,+perfmon "$tmp/open/trailcam" run -t marker -o "$tmp/open/p.fxt.gz" -- "$tmp/open/exits" mark \
 		>/dev/null 2>"$tmp/open/err"
