@@ -23,7 +23,7 @@ row() {
 	echo "$name $native $ours" | awk '{ printf "%-10s %8.2f s %8.2f s %6.2f times\n", $1, $2, $3, $3 / $2 }'
 }
 
-cat "$1"/lib/*.a "$1/trailcam" | head -c 20000000 >"$tmp/input"
+cat "$1"/lib/*.a "$1/trailcam" | head -c 5000000 >"$tmp/input"
 cat >"$tmp/rows.sql" <<'SQL'
 create table t(a, b);
 with recursive c(x) as (select 1 union all select x + 1 from c where x < 300000) insert into t select x, x * 7919 % 10007 from c;
