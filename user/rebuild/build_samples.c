@@ -115,6 +115,17 @@ static size_t read_walked(const struct samples *samples, const struct stack_samp
 	return cnt;
 }
 
+/* Where it was in its own code. */
+static uint64_t leaf_of(const struct stack_sample *sample)
+{
+	if (sample->flags & SAMPLE_HAS_REGS)
+		return sample->regs[HIT_RIP];
+	for (size_t i = 0; i < sample->ip_cnt; i++)
+		if (!is_of_kernel(sample->ips[i]))
+			return sample->ips[i];
+	return 0;
+}
+
 static int read_stack(const struct samples *samples, const struct stack_sample *sample,
 		      struct sample_stack *stack)
 {
@@ -124,8 +135,10 @@ static int read_stack(const struct samples *samples, const struct stack_sample *
 
 	unwind(samples, sample, &user);
 	/* What the kernel walks there ends at the first function without a frame pointer. */
-	if (!user.cnt && sample->kind != SAMPLE_EVENT)
+	if (!user.cnt && sample->kind != SAMPLE_EVENT) {
+		stack->leaf = leaf_of(sample);
 		return 0;
+	}
 	cap = sample->ip_cnt + user.cnt;
 	if (!cap)
 		return 0;

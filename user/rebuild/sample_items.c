@@ -67,6 +67,8 @@ static void adopt_stack(struct sample_items *items, const struct sample_stack *s
 
 	while (from < stack->cnt && stack->ips[from] >> 63)
 		from++;
+	if (!last_item(items)->leaf)
+		last_item(items)->leaf = stack->leaf;
 	if (from < stack->cnt && !last_item(items)->cnt)
 		set_stack(last_item(items), stack, from);
 }

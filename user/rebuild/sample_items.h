@@ -23,6 +23,7 @@ struct sample_stack {
 	uint64_t *ips, *cfas;
 	size_t cnt;
 	uint64_t reached;
+	uint64_t leaf; /* with no stack: where it was; 0: not known */
 };
 
 /* All 0 at first, but pid, tid, cpu and first_ns. */

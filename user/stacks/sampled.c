@@ -357,28 +357,53 @@ static void move_on(struct sampler *sampler, const struct fit *fit)
 	}
 }
 
-/* It waited meanwhile, nobody knows where. */
-static bool has_waited(const struct sampler *sampler)
+static bool is_wait(const struct sampled_item *item)
 {
-	for (size_t i = 0; i < sampler->waiting_cnt; i++)
-		for (size_t j = 0; j < sampler->waiting[i].pause_cnt; j++)
-			if (sampler->waiting[i].pauses[j].kind != SLICE_RUN_QUEUE)
-				return true;
+	for (size_t i = 0; i < item->pause_cnt; i++)
+		if (item->pauses[i].kind != SLICE_RUN_QUEUE)
+			return true;
 	return false;
 }
 
-/* The innermost calls of both stacks ran; what waited between was called by them, or they are two. */
-static void part_innermost(struct sampler *sampler, struct fit *fit)
+/* The calls that end where both stacks do and run there: what waited between was called by them, or they are two. */
+static void part_innermost(const struct sampler *sampler, struct fit *fit)
 {
-	size_t cnt = sampler->now.cnt;
-
-	if (!fit->kept || fit->fresh != cnt || fit->kept != sampler->open.cnt ||
-	    sampler->open.items[fit->kept - 1].ip == sampler->now.items[cnt - 1].ip)
+	if (sampler->open.items[fit->kept - 1].ip == sampler->now.items[fit->fresh - 1].ip)
 		return;
 	do {
 		fit->kept--;
 		fit->fresh--;
 	} while (fit->fresh && sampler->now.items[fit->fresh].is_inlined);
+}
+
+/* It was in another function of a library: then none of the library's calls that are innermost now is the same one. */
+static void part_library(const struct sampler *sampler, struct fit *fit, const struct sampled_item *item)
+{
+	const struct call *open = sampler->open.items;
+	const struct symbol *leaf = sampler->config->symbol_at(sampler->config->ctx, item->leaf, item->start);
+
+	if (same_function(leaf, open[fit->kept - 1].symbol) || !leaf->object)
+		return;
+	while (fit->fresh && fit->kept && open[fit->kept - 1].symbol->object &&
+	       !strcmp(leaf->object, open[fit->kept - 1].symbol->object)) {
+		fit->kept--;
+		fit->fresh--;
+	}
+}
+
+/* Two equal stacks need not be the same calls, if the thread was elsewhere meanwhile. */
+static void part(const struct sampler *sampler, struct fit *fit)
+{
+	for (size_t i = 0; i < sampler->waiting_cnt; i++) {
+		const struct sampled_item *item = &sampler->waiting[i];
+
+		if (!fit->kept || fit->fresh != sampler->now.cnt || fit->kept != sampler->open.cnt)
+			return;
+		if (item->leaf && is_wait(item))
+			part_library(sampler, fit, item);
+		else if (is_wait(item))
+			part_innermost(sampler, fit);
+	}
 }
 
 static struct fit find_fit(struct sampler *sampler, const struct sampled_item *item)
@@ -387,8 +412,7 @@ static struct fit find_fit(struct sampler *sampler, const struct sampled_item *i
 
 	infer_callers(sampler, fit.outer);
 	fit.kept += fit.outer;
-	if (has_waited(sampler))
-		part_innermost(sampler, &fit);
+	part(sampler, &fit);
 	/* However much it looks like the one before. */
 	if (item->is_begin && fit.fresh == sampler->now.cnt && fit.fresh) {
 		fit.fresh--;

@@ -24,8 +24,9 @@ struct sampled_item {
 	const uint64_t *ips;
 	const uint64_t *cfas; /* of each (image/unwind.h); NULL, or 0 within: not known */
 	size_t cnt;
-	uint64_t
-		reached; /* where stack memory ends that was looked at; callers whose frames lie above are missing. 0: none is */
+	/* Where stack memory ends that was looked at: callers whose frames lie above are missing. 0: none is. */
+	uint64_t reached;
+	uint64_t leaf; /* with no stack: where the innermost call was; 0: not known */
 	bool is_lost;  /* what happened from start to end is not known: calls may have ended and begun */
 	bool is_begin; /* the innermost call began here */
 	const struct sampled_pause *pauses; /* in order, a pause before what lies in it */

@@ -549,6 +549,31 @@ static void test_waits_without_stacks(void **state)
 	assert_slices(&hand, 200, "a?! 100-200\n  b?! 100-200\n    c?! 100-200\n      [run-queue] 120-170\n");
 }
 
+/* Equal stacks in a library are not the same calls if it waited in another function of it meanwhile. */
+static void test_waits_elsewhere(void **state)
+{
+	const struct sampled_pause off = {.start = 120, .end = 170, .kind = SLICE_OFF_CPU};
+	struct by_hand hand = {0};
+
+	(void)state;
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		symbols[i].object = i < 2 ? "prog" : "lib";
+	add(&hand, 100, "a1 b1 c1 d0", 0);
+	*add(&hand, 120, "", 0) = (struct sampled_item){
+		.start = 120, .end = 170, .pauses = &off, .pause_cnt = 1, .leaf = place(4, 0)};
+	add(&hand, 200, "a1 b1 c1 d0", 0);
+	assert_slices(
+		&hand, 200,
+		"a?! 100-200\n  b?! 100-200\n    c?! 100-120\n      d?! 100-120\n    [off-cpu] 120-170\n"
+		"    c?! 170-200\n      d?! 170-200\n");
+	hand.items[1].leaf = place(3, 7);
+	assert_slices(&hand, 200,
+		      "a?! 100-200\n  b?! 100-200\n    c?! 100-200\n      d?! 100-200\n        [off-cpu] "
+		      "120-170\n");
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		symbols[i].object = NULL;
+}
+
 static void test_period(void **state)
 {
 	struct by_hand hand = {0};
@@ -571,7 +596,7 @@ int main(void)
 		cmocka_unit_test(test_losses),		cmocka_unit_test(test_hits_are_sharp),
 		cmocka_unit_test(test_cut_stacks),	cmocka_unit_test(test_cut_at_first),
 		cmocka_unit_test(test_pauses),		cmocka_unit_test(test_waits_without_stacks),
-		cmocka_unit_test(test_period),
+		cmocka_unit_test(test_waits_elsewhere), cmocka_unit_test(test_period),
 	};
 
 	static const char *const names[FUNCTIONS] = {"a", "b", "c", "d", "e", "f"};
