@@ -3,9 +3,10 @@
  * The samples source in the kernel: at a tick of the clock, and at switches, wake-ups, system calls and page faults of
  * the targets' threads, a record goes into this processor's ring (bpf/samples.h). Nothing is unwound here.
  *
- * A program can be interrupted by another one on its processor. So room in a ring is taken in one step, and no more than may be needed; when the record
- * is done, what it did not need is given back, unless another record has followed by then. Copies of stacks use memory that the processor has only once:
- * who finds it in use goes without a copy.
+ * A program can be interrupted by another one on its processor. So room in a ring is taken in one step, and no less
+ * than may be needed; when the record is done, what it did not need is given back, unless another record has followed
+ * by then. Each ring has memory of its own to copy stacks to, and of the programs that copy for one ring none can
+ * interrupt another: ticks do not interrupt ticks, and at a switch interrupts are off.
  */
 #include "vmlinux.h"
 

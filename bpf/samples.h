@@ -134,12 +134,10 @@ enum {
 		sizeof(struct samples_full) + SAMPLES_STACK_MAX + 8 * SAMPLES_KERNEL_MAX + SAMPLES_ALIGN,
 };
 
-/* One ring's counts. */
+/* One ring's, on a line of the cache of its own. */
 struct samples_head {
 	__u64 head; /* the position of the next record */
-	__u64 lost; /* records that could not be written */
-	__u64 busy; /* a copy of a stack is under way */
-	__u64 unused[5];
+	__u64 unused[7];
 };
 
 _Static_assert(sizeof(struct samples_head) == 64, "shared between BPF and user space");

@@ -25,7 +25,7 @@ struct samples_reader {
  * few. What was overwritten before it could be read, or was not finished, becomes a SAMPLE_LOST. `add` takes over
  * the sample's ips and stack, and returns 0 or an error, which ends it and is returned. -ENOMEM.
  *
- * `bytes` is the ring and `head` its counts, both mapped from the programs' maps.
+ * `bytes` is the ring and `head` where its head is, both mapped from the programs' maps.
  */
 int samples_reader_read(struct samples_reader *reader, const volatile uint8_t *bytes,
 			const volatile struct samples_head *head,

@@ -322,13 +322,3 @@ const char *samples_event(const struct samples *samples)
 {
 	return samples->ticks.event;
 }
-
-uint64_t samples_lost(const struct samples *samples)
-{
-	const struct samples_head *heads = (const struct samples_head *)samples->heads.bytes;
-	uint64_t lost = 0;
-
-	for (size_t i = 0; i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
-		lost += heads[i].lost;
-	return lost;
-}

@@ -62,7 +62,4 @@ int samples_take(struct samples *samples, struct snapshot *snapshot);
 /* "cycles" or "cpu-clock". */
 const char *samples_event(const struct samples *samples);
 
-/* Records that could not be written. */
-uint64_t samples_lost(const struct samples *samples);
-
 DEFINE_CLEANUP(struct samples *, samples_free)
