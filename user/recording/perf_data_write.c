@@ -412,7 +412,8 @@ static int write_all(FILE *file, const struct snapshot *snapshot, const char *di
 	if (!snapshot->sample_cnt)
 		write_info(file, snapshot);
 	write_kernel_mapping(file, snapshot);
-	fwrite(snapshot->sideband, 1, snapshot->sideband_size, file);
+	if (snapshot->sideband_size)
+		fwrite(snapshot->sideband, 1, snapshot->sideband_size, file);
 	err = write_copy_mappings(file, snapshot, directory);
 	if (!err)
 		err = write_early_mappings(file, snapshot);
