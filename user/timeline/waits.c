@@ -52,11 +52,18 @@ static int add(struct waits *waits, const struct wait *wanted, uint64_t ns)
 	return 0;
 }
 
-/* The innermost call that is open; NULL: none. */
+static bool is_of_program(const struct slice *slice)
+{
+	const struct symbol *symbol = slice->kind == SLICE_CALL ? slice->symbol : NULL;
+
+	return symbol && (!symbol->object || strcmp(symbol->object, "[kernel]"));
+}
+
+/* The innermost call of the program's own that is open; NULL: none. */
 static const struct slice *innermost(const struct pass *pass, uint64_t time_ns)
 {
 	for (size_t i = pass->open_cnt; i-- > 0;)
-		if (pass->open[i]->kind == SLICE_CALL && pass->open[i]->end_ns >= time_ns)
+		if (is_of_program(pass->open[i]) && pass->open[i]->end_ns >= time_ns)
 			return pass->open[i];
 	return NULL;
 }

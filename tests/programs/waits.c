@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Waits whose cause is known. waits lock|disk|fault: another thread holds a lock; each write goes to the disk; each page is touched for the first time. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ROUNDS = 30, HELD_US = 20000, FAULTS = 20000, PAGE = 4096 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t held;
+
+static void *holder(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_mutex_lock(&lock);
+		pthread_barrier_wait(&held);
+		usleep(HELD_US);
+		pthread_mutex_unlock(&lock);
+		pthread_barrier_wait(&held);
+	}
+	return NULL;
+}
+
+__attribute__((noinline)) static void wait_for_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void run_lock(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&held, NULL, 2);
+	pthread_create(&thread, NULL, holder, NULL);
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(&held);
+		wait_for_lock();
+		pthread_barrier_wait(&held);
+	}
+	pthread_join(thread, NULL);
+}
+
+__attribute__((noinline)) static void write_slowly(int fd)
+{
+	static const char block[PAGE];
+
+	if (write(fd, block, sizeof(block)) != sizeof(block) || fsync(fd))
+		abort();
+}
+
+static void run_disk(void)
+{
+	char path[] = "/var/tmp/trailcam-waits-XXXXXX";
+	int fd = mkstemp(path);
+
+	unlink(path);
+	for (int i = 0; i < ROUNDS; i++)
+		write_slowly(fd);
+	close(fd);
+}
+
+__attribute__((noinline)) static void touch_pages(volatile char *pages)
+{
+	for (size_t i = 0; i < FAULTS; i++)
+		pages[i * PAGE] = 1;
+}
+
+static void run_fault(void)
+{
+	char *pages =
+		mmap(NULL, (size_t)FAULTS * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(pages, (size_t)FAULTS * PAGE, MADV_NOHUGEPAGE);
+	touch_pages(pages);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(what, "lock"))
+		run_lock();
+	else if (!strcmp(what, "disk"))
+		run_disk();
+	else if (!strcmp(what, "fault"))
+		run_fault();
+	else
+		return 2;
+	return 0;
+}
