@@ -129,6 +129,6 @@ bool perf_data_is_ours(int fd);
 int perf_data_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
 
 /* Our own feature section: what perf has no place for. *ret_bytes is the caller's to free. */
-int extra_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size);
-bool extra_is(const uint8_t *bytes, size_t size);
-int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
+int trailcam_section_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size);
+bool trailcam_section_is(const uint8_t *bytes, size_t size);
+int trailcam_section_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);

@@ -129,7 +129,7 @@ bool perf_data_is_ours(int fd)
 	for (unsigned int i = 0; i < word; i++)
 		table += (uint64_t)__builtin_popcountll(header.features[i]) * sizeof(section);
 	return read_at(fd, table, &section, sizeof(section)) &&
-	       read_at(fd, section.offset, head, sizeof(head)) && extra_is(head, sizeof(head));
+	       read_at(fd, section.offset, head, sizeof(head)) && trailcam_section_is(head, sizeof(head));
 }
 
 /* What our own recordings tell, perf's do not. */

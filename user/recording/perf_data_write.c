@@ -332,13 +332,13 @@ static int write_feature_aux(FILE *file, const struct snapshot *snapshot, const 
 
 static int write_feature_own(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
 {
-	CLEANUP(freep) uint8_t *extra = NULL;
+	CLEANUP(freep) uint8_t *section = NULL;
 	size_t size;
-	int err = extra_write(snapshot, &extra, &size);
+	int err = trailcam_section_write(snapshot, &section, &size);
 
 	(void)index;
 	if (!err)
-		fwrite(extra, 1, size, file);
+		fwrite(section, 1, size, file);
 	return err;
 }
 

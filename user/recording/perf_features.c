@@ -164,7 +164,7 @@ int perf_feature_read(struct snapshot *snapshot, uint64_t feature, const uint8_t
 	case PERF_FEATURE_CMDLINE:
 		return read_command_line(snapshot, bytes, size);
 	case PERF_FEATURE_TRAILCAM:
-		return extra_read(snapshot, bytes, size);
+		return trailcam_section_read(snapshot, bytes, size);
 	default:
 		return 0;
 	}

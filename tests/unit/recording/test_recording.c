@@ -231,9 +231,12 @@ static void test_other_hits(void **state)
 	at = memmem(bytes, size, last_trigger, strlen(last_trigger));
 	assert_non_null(at);
 	assert_int_equal(at[strlen(last_trigger)], HIT_VERSION);
-	at[strlen(last_trigger)]--;
+	at[strlen(last_trigger)]++;
 	write_file(in_dir("hits/data"), bytes, size);
-	assert_err(recording_load(&loaded, in_dir("hits")), -ENOTSUP, "hits of layout");
+	assert_err(recording_load(&loaded, in_dir("hits")), -ENOTSUP, "by a newer trailcam (hits version");
+	at[strlen(last_trigger)] = 1;
+	write_file(in_dir("hits/data"), bytes, size);
+	assert_err(recording_load(&loaded, in_dir("hits")), -ENOTSUP, "by an older trailcam (hits version 1;");
 }
 
 static void test_refusals(void **state)

@@ -16,10 +16,10 @@
 
 /* Version 5 ends before the allocations, 6 before the values of hits, 7 before the sections. */
 enum {
-	EXTRA_VERSION = 8,
-	EXTRA_VERSION_NO_SECTIONS = 7,
-	EXTRA_VERSION_NO_VALUES = 6,
-	EXTRA_VERSION_NO_ALLOCS = 5
+	SECTION_VERSION = 8,
+	SECTION_VERSION_NO_SECTIONS = 7,
+	SECTION_VERSION_NO_VALUES = 6,
+	SECTION_VERSION_NO_ALLOCS = 5
 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
@@ -78,7 +78,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 	uint32_t copy_cnt = 0;
 
 	fwrite(magic, sizeof(magic), 1, file);
-	put_u32(file, EXTRA_VERSION);
+	put_u32(file, SECTION_VERSION);
 	put_string(file, snapshot->source ? snapshot->source : "");
 	put_string(file, snapshot->stopped_by ? snapshot->stopped_by : "");
 	put_string(file, snapshot->command ? snapshot->command : "");
@@ -118,7 +118,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 	sections_write(snapshot, file);
 }
 
-int extra_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size)
+int trailcam_section_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size)
 {
 	char *bytes = NULL;
 	size_t size = 0;
@@ -143,7 +143,8 @@ struct cursor {
 	const uint8_t *bytes;
 	size_t size, at;
 	bool bad;
-	uint32_t other_hits; /* their layout, where it is not ours; else 0 */
+	const char *misfit; /* what is of a version that is not read here; NULL: nothing */
+	uint32_t misfit_version, known_version;
 };
 
 static const uint8_t *take(struct cursor *cursor, size_t size)
@@ -189,6 +190,32 @@ static char *take_string(struct cursor *cursor)
 	return text;
 }
 
+/* The version of a part, from `oldest` to `newest`; others end the reading. */
+static uint32_t take_version(struct cursor *cursor, const char *part, uint32_t oldest, uint32_t newest)
+{
+	uint32_t version = take_u32(cursor);
+
+	if (cursor->bad || (version >= oldest && version <= newest))
+		return version;
+	cursor->misfit = part;
+	cursor->misfit_version = version;
+	cursor->known_version = version > newest ? newest : oldest;
+	cursor->bad = true;
+	return version;
+}
+
+static int fail_misfit(const struct cursor *cursor)
+{
+	if (cursor->misfit_version > cursor->known_version)
+		return fail(-ENOTSUP,
+			    "this recording was made by a newer trailcam (%s version %u; this one knows %u)",
+			    cursor->misfit, cursor->misfit_version, cursor->known_version);
+	return fail(
+		-ENOTSUP,
+		"this recording was made by an older trailcam (%s version %u; this one reads %u and later)",
+		cursor->misfit, cursor->misfit_version, cursor->known_version);
+}
+
 static void take_aux(struct cursor *cursor, struct snapshot *snapshot)
 {
 	uint32_t cnt = take_u32(cursor);
@@ -231,12 +258,10 @@ static bool hit_is_sane(const struct hit *hit, const struct snapshot *snapshot)
 
 static void take_hits(struct cursor *cursor, struct snapshot *snapshot)
 {
-	uint32_t version = take_u32(cursor), cnt = take_u32(cursor);
+	uint32_t cnt;
 
-	if (version != HIT_VERSION) {
-		cursor->other_hits = version;
-		cursor->bad = true;
-	}
+	take_version(cursor, "hits", HIT_VERSION, HIT_VERSION);
+	cnt = take_u32(cursor);
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
 		const uint8_t *bytes = take(cursor, sizeof(struct hit));
 		struct hit hit;
@@ -286,10 +311,9 @@ static void take_alloc_functions(struct cursor *cursor, struct snapshot *snapsho
 
 static void take_allocs(struct cursor *cursor, struct snapshot *snapshot)
 {
-	uint32_t version = take_u32(cursor), cnt;
+	uint32_t cnt;
 
-	if (version != ALLOC_VERSION)
-		cursor->bad = true;
+	take_version(cursor, "allocations", ALLOC_VERSION, ALLOC_VERSION);
 	snapshot->alloc_interval = take_u64(cursor);
 	take_alloc_functions(cursor, snapshot);
 	cnt = take_u32(cursor);
@@ -305,7 +329,7 @@ static void take_allocs(struct cursor *cursor, struct snapshot *snapshot)
 	}
 }
 
-bool extra_is(const uint8_t *bytes, size_t size)
+bool trailcam_section_is(const uint8_t *bytes, size_t size)
 {
 	return size >= sizeof(magic) && !memcmp(bytes, magic, sizeof(magic));
 }
@@ -331,18 +355,17 @@ static void take_values(struct cursor *cursor, struct snapshot *snapshot)
 	}
 }
 
-int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+int trailcam_section_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
 	struct cursor cursor = {.bytes = bytes, .size = size};
 	uint32_t version;
 
-	if (!extra_is(bytes, size))
+	if (!trailcam_section_is(bytes, size))
 		return fail(-EBADMSG, "its trailcam section is damaged");
 	take(&cursor, sizeof(magic));
-	version = take_u32(&cursor);
-	if (version < EXTRA_VERSION_NO_ALLOCS || version > EXTRA_VERSION)
-		return fail(-ENOTSUP, "it was written by another version of trailcam (layout %u, not %d)",
-			    version, EXTRA_VERSION);
+	version = take_version(&cursor, "layout", SECTION_VERSION_NO_ALLOCS, SECTION_VERSION);
+	if (cursor.misfit)
+		return fail_misfit(&cursor);
 	snapshot->source = take_string(&cursor);
 	snapshot->stopped_by = take_string(&cursor);
 	snapshot->command = take_string(&cursor);
@@ -356,17 +379,13 @@ int extra_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 	take_triggers(&cursor, snapshot);
 	take_hits(&cursor, snapshot);
 	take_copies(&cursor, snapshot);
-	if (version >= EXTRA_VERSION_NO_VALUES)
+	if (version >= SECTION_VERSION_NO_VALUES)
 		take_allocs(&cursor, snapshot);
-	if (version >= EXTRA_VERSION_NO_SECTIONS)
+	if (version >= SECTION_VERSION_NO_SECTIONS)
 		take_values(&cursor, snapshot);
-	if (cursor.other_hits)
-		return fail(-ENOTSUP,
-			    "it was written by another version of trailcam (hits of layout %u, not %d): "
-			    "decode it "
-			    "with that one",
-			    cursor.other_hits, HIT_VERSION);
+	if (cursor.misfit)
+		return fail_misfit(&cursor);
 	if (cursor.bad)
 		return fail(-EBADMSG, "its trailcam section is damaged");
-	return version >= EXTRA_VERSION ? sections_read(snapshot, bytes + cursor.at, size - cursor.at) : 0;
+	return version >= SECTION_VERSION ? sections_read(snapshot, bytes + cursor.at, size - cursor.at) : 0;
 }
