@@ -5,8 +5,8 @@
 #include <linux/types.h>
 
 #include "bpf/alloc.h"
-#include "bpf/hit.h"
 #include "bpf/usdt_arg.h"
+#include "user/arch/x86_64/registers.h"
 
 enum alloc_call {
 	ALLOC_CALL_NEW,	   /* returns memory */

@@ -139,12 +139,3 @@ static __always_inline bool call_ends(const struct pt_regs *regs, __u64 cookie, 
 	__sync_fetch_and_add(&rule->without_result, 1);
 	return 0;
 }
-
-/* A hit at a return instruction is shown where that leads: with the registers that the caller has next. */
-static __always_inline void step_over_return(struct hit *hit)
-{
-	hit->regs[HIT_RIP] = hit->return_address;
-	hit->regs[HIT_RSP] += sizeof(__u64);
-	if (hit->stack_cnt)
-		hit->stack[0] = hit->return_address;
-}

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/hit.h"
+#include "bpf/hit_action.h"
 
 enum { RULE_MAX = 64, CALLS_MAX = 16384, TARGETS_MAX = 8192 };
 

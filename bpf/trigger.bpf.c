@@ -17,6 +17,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/hit.h"
 #include "bpf/rule.h"
 
 #include "bpf/call.bpf.h"
@@ -129,53 +130,85 @@ static __always_inline void c_args(const struct pt_regs *regs, struct firing *fi
 	firing->args_known = 0x3f;
 }
 
-static __always_inline void fill_call(struct hit *hit, const struct firing *firing)
+static __always_inline void fill_call(struct hit_record *hit, const struct firing *firing)
 {
 	__builtin_memcpy(hit->args, firing->args, sizeof(hit->args));
 	hit->args_known = firing->args_known;
+	hit->layout = firing->layout;
 	hit->begin_ns = firing->end_ns ? firing->begin_ns : hit->time_ns;
-	if (hit->action & HIT_RETURN)
-		step_over_return(hit);
 	if (hit->action & HIT_MARK && hit->args[0] && hit->args[0] < hit->time_ns)
 		hit->begin_ns = hit->args[0];
 }
 
-static __always_inline void fill(struct hit *hit, struct pt_regs *regs, __u32 trigger, __u32 action,
+/* The ring's memory holds older hits: each field is written. */
+static __always_inline void fill(struct hit_record *hit, struct pt_regs *regs, __u32 trigger, __u32 action,
 				 __u64 now)
 {
 	__u64 id = own_id();
-	long bytes;
 
-	/* The ring's memory holds older hits, and all of the record may be saved. */
-	__builtin_memset(hit, 0, sizeof(*hit));
 	hit->time_ns = now;
 	hit->cpu = bpf_get_smp_processor_id();
 	hit->trigger = trigger;
 	hit->action = action;
 	hit->pid = id >> 32;
 	hit->tid = (__u32)id;
+	hit->value_bytes = value_bytes;
+	hit->copy_room = copy_bytes;
+	hit->unused = 0;
 	bpf_probe_read_kernel(hit->regs, sizeof(hit->regs), regs);
-	bpf_probe_read_user(&hit->return_address, sizeof(hit->return_address), (void *)hit->regs[HIT_RSP]);
-	bytes = bpf_get_stack(regs, hit->stack, sizeof(hit->stack), BPF_F_USER_STACK);
-	hit->stack_cnt = bytes > 0 ? bytes / sizeof(hit->stack[0]) : 0;
+	bpf_probe_read_user(&hit->top, sizeof(hit->top), (void *)hit->regs[HIT_RSP]);
 	bpf_get_current_comm(hit->comm, sizeof(hit->comm));
 }
 
-static __always_inline void copy_stack(struct hit_record *record)
+static __always_inline void copy_stack(struct hit_record *hit)
 {
-	const __u8 *sp = (const __u8 *)record->hit.regs[HIT_RSP];
+	const __u8 *sp = (const __u8 *)hit->regs[HIT_RSP];
 	__u32 size = copy_bytes;
 
-	record->copy_bytes = 0;
-	if (!bpf_probe_read_user(record->tail + value_bytes, size, sp)) {
-		record->copy_bytes = size;
+	hit->copy_bytes = 0;
+	if (!bpf_probe_read_user(hit->tail + value_bytes, size, sp)) {
+		hit->copy_bytes = size;
 		return;
 	}
 	for (__u32 at = 0; at + HIT_COPY_STEP <= size; at += HIT_COPY_STEP) {
-		if (bpf_probe_read_user(record->tail + value_bytes + at, HIT_COPY_STEP, sp + at))
+		if (bpf_probe_read_user(hit->tail + value_bytes + at, HIT_COPY_STEP, sp + at))
 			break;
-		record->copy_bytes = at + HIT_COPY_STEP;
+		hit->copy_bytes = at + HIT_COPY_STEP;
 	}
+}
+
+static __always_inline __u32 frame_cnt(long bytes)
+{
+	return bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
+}
+
+/*
+ * Room for a hit, with the return addresses in it; NULL: there is none. The assembly, which does nothing, keeps the compiler from making one call of the two:
+ * the kernel wants the size of each to be a constant.
+ */
+static __always_inline struct hit_record *make_room(struct pt_regs *regs)
+{
+	__u64 few[HIT_FRAMES_FEW];
+	long bytes = bpf_get_stack(regs, few, sizeof(few), BPF_F_USER_STACK);
+	__u32 fixed = sizeof(struct hit_record) + value_bytes + copy_bytes;
+	__u8 *frames;
+	struct hit_record *hit;
+
+	if (bytes < (long)sizeof(few)) {
+		hit = bpf_ringbuf_reserve(&hits, fixed + sizeof(few), 0);
+		asm volatile("%0 = %0" : "+r"(hit));
+		if (!hit)
+			return NULL;
+		__builtin_memcpy(hit->tail + value_bytes + copy_bytes, few, sizeof(few));
+	} else {
+		hit = bpf_ringbuf_reserve(&hits, fixed + HIT_STACK_MAX * sizeof(__u64), 0);
+		if (!hit)
+			return NULL;
+		frames = hit->tail + value_bytes + copy_bytes;
+		bytes = bpf_get_stack(regs, frames, HIT_STACK_MAX * sizeof(__u64), BPF_F_USER_STACK);
+	}
+	hit->frame_cnt = frame_cnt(bytes);
+	return hit;
 }
 
 /* With stop_at, hits before the one that ends the recording are only noted, and those after it are none of the recording's: 0. */
@@ -212,7 +245,7 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct fi
 
 	if (!settle(&action))
 		return;
-	hit = bpf_ringbuf_reserve(&hits, sizeof(*hit) + value_bytes + copy_bytes, 0);
+	hit = make_room(regs);
 	if (!hit) {
 		__sync_fetch_and_add(&lost, 1);
 		/* It does not count: another one must end the recording. */
@@ -223,12 +256,9 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct fi
 	/* The one bridge from a uprobe_multi program to perf events: bpf_trace_printk is a tracepoint, and it fires here and now. */
 	if (action & HIT_STOP && pause)
 		bpf_printk("trailcam: hit");
-	fill(&hit->hit, regs, cookie % RULE_MAX, action, now);
-	fill_call(&hit->hit, firing);
-	hit->layout = firing->layout;
+	fill(hit, regs, cookie % RULE_MAX, action, now);
+	fill_call(hit, firing);
 	copy_stack(hit);
-	hit->value_bytes = value_bytes;
-	hit->unused = 0;
 	if (value_bytes)
 		judge(regs, firing, hit->tail);
 	bpf_ringbuf_submit(hit, wakeup(action));

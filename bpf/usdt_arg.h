@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/hit.h"
+#include "user/arch/x86_64/registers.h"
 
 enum usdt_arg_kind {
 	USDT_ARG_NONE, /* there is no such argument: 0 */

@@ -138,7 +138,7 @@ static void look_at_recording(const char *path, struct cost *cost)
 
 	if (err)
 		die("recording", err);
-	cost->hits = snapshot->hit_cnt;
+	cost->hits = snapshot->hits->cnt;
 	for (size_t i = 0; i < snapshot->aux_cnt; i++)
 		cost->trace += (double)snapshot->aux[i].size;
 	snapshot_free(snapshot);

@@ -171,7 +171,7 @@ static struct result empty_probe(void)
 	return result;
 }
 
-static int ignore(void *ctx, const struct hit *hit)
+static int ignore(void *ctx, struct trigger_hit *hit)
 {
 	(void)hit;
 	++*(int *)ctx;

@@ -44,6 +44,10 @@ only 'zstd' recording output
 only 'sys/ptrace' process source/step
 only 'argp' cli cli/capture cli/show cli/memtrace
 
+for file in $(grep -l '^#include "bpf/hit\.h"' $files | grep -v '^user/trigger/'); do
+	complain "$file: bpf/hit.h is known to user/trigger alone; the others use model/hit.h"
+done
+
 # qsort(3) must not be given the NULL of an array without items.
 for file in $(grep -lE '\<qsort\(' $files | grep -v '^user/base/sort\.h$'); do
 	complain "$file: sort_array() (base/sort.h) in place of qsort()"

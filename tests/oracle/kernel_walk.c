@@ -276,7 +276,7 @@ static void replace_trace(struct walk *walk, const struct trace_params *params)
 			free(snapshot->aux[i].bytes);
 	snapshot->aux_cnt = 0;
 	snapshot->params = *params;
-	snapshot->hit_cnt = 0;
+	snapshot->hits->cnt = 0;
 	aux = snapshot_add_aux(snapshot);
 	*aux = (struct aux_trace){.pid = walk->pid, .tid = walk->pid, .cpu = -1};
 	if (aux_ring_linearise(&walk->encoder.ring, &aux->bytes, &aux->size, &aux->offset))

@@ -73,8 +73,8 @@ static void mark_stopped(struct capture *capture)
 	struct snapshot *snapshot = capture->snapshot;
 	uint64_t ns = capture->stopped_ns ? capture->stopped_ns : clock_ns(CLOCK_MONOTONIC);
 
-	for (size_t i = snapshot->hit_cnt; i-- && !snapshot->hits[i].stopped_ns;) {
-		struct hit *hit = &snapshot->hits[i];
+	for (size_t i = snapshot->hits->cnt; i-- && !snapshot->hits->hits[i]->stopped_ns;) {
+		struct hit *hit = snapshot->hits->hits[i];
 
 		if (!(hit->action & HIT_STOP))
 			continue;
@@ -91,7 +91,7 @@ static uint64_t snapshot_bytes(const struct capture *capture)
 	const struct snapshot *snapshot = capture->snapshot;
 
 	return capture->aux_bytes + snapshot->aux_cnt * sizeof(*snapshot->aux) +
-	       snapshot->hit_cnt * sizeof(*snapshot->hits) + snapshot->sideband_size;
+	       hit_list_bytes(snapshot->hits) + snapshot->sideband_size;
 }
 
 /* One more snapshot; *ret_more: the recording goes on. */

@@ -36,9 +36,9 @@ static void note(struct capture *capture, int err)
 
 /* ---- hits ---- */
 
-static int add_hit(struct capture *capture, const struct hit *hit)
+static int add_hit(struct capture *capture, struct caught_hit *caught)
 {
-	struct hit taken = *hit;
+	struct hit *hit = &caught->hit;
 
 	capture->hit_cnt++;
 	if (hit->action & HIT_STOP)
@@ -46,50 +46,47 @@ static int add_hit(struct capture *capture, const struct hit *hit)
 	if (!capture->goids)
 		capture->goids = calloc(capture->trigger_cnt + 1, sizeof(*capture->goids));
 	if (capture->goids && hit->trigger < capture->trigger_cnt)
-		taken.goroutine =
-			goroutine_of(&capture->goids[hit->trigger], &capture->triggers[hit->trigger], hit);
-	return ARRAY_PUSH(capture->snapshot->hits, capture->snapshot->hit_cnt, capture->snapshot->hit_cap,
-			  taken);
+		hit->goroutine =
+			goroutine_of(&capture->goids[hit->trigger], &capture->triggers[hit->trigger], caught);
+	return hit_list_add(capture->snapshot->hits, caught);
 }
 
 /* Names of the triggers' values stand one behind the other. */
-static int add_values(struct capture *capture, const struct hit_record *record)
+static int add_values(struct capture *capture, const struct trigger_hit *hit)
 {
-	const struct prints *prints = capture->triggers[record->hit.trigger].rule.prints;
+	uint32_t trigger = hit->caught.hit.trigger;
+	const struct prints *prints = capture->triggers[trigger].rule.prints;
 	struct snapshot *snapshot = capture->snapshot;
 	uint32_t name = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < record->hit.trigger; i++)
+	for (size_t i = 0; i < trigger; i++)
 		name += capture->triggers[i].rule.prints
 				? (uint32_t)prints_cnt(capture->triggers[i].rule.prints)
 				: 0;
 	for (size_t i = 0; prints && i < prints_cnt(prints) && !err; i++) {
 		char *text;
 
-		err = prints_value(prints, i, record->tail, &text);
+		err = prints_value(prints, i, hit->values, &text);
 		if (!err)
-			err = snapshot_add_value(snapshot, (uint32_t)snapshot->hit_cnt - 1,
+			err = snapshot_add_value(snapshot, (uint32_t)snapshot->hits->cnt - 1,
 						 name + (uint32_t)i, text);
 	}
 	return err;
 }
 
-static int take_hit(void *ctx, const struct hit *hit)
+static int take_hit(void *ctx, struct trigger_hit *hit)
 {
-	const struct hit_record *record = (const struct hit_record *)hit;
 	struct capture *capture = ctx;
-	struct hit taken = *hit;
 	int err;
 
-	if (hit->action & HIT_START) {
+	if (hit->caught.hit.action & HIT_START) {
 		capture->start_hit = true;
 		return 0;
 	}
-	hit_stacks_find(capture->stacks, &taken, record->tail + record->value_bytes, record->copy_bytes,
-			trigger_set_is_entry(capture->set, record));
-	err = add_hit(capture, &taken);
-	return err ? err : add_values(capture, record);
+	hit_stacks_find(capture->stacks, &hit->caught, hit->copy, hit->copy_size, hit->is_entry);
+	err = add_hit(capture, &hit->caught);
+	return err ? err : add_values(capture, hit);
 }
 
 /* Where it was hit may be in a library that came late. */
@@ -137,10 +134,11 @@ bool capture_stop_wanted(void *ctx)
 /* ---- triggers that are no probes ---- */
 
 /* Such a hit's trigger is a name of its own, behind those of the probes. */
-static int add_event(struct capture *capture, const char *name, struct hit *hit)
+static int add_event(struct capture *capture, const char *name, struct caught_hit *caught)
 {
 	struct snapshot *snapshot = capture->snapshot;
 	uint64_t nth = capture->hit_cnt + 1, max = capture_stop_at(&capture->config->until);
+	struct hit *hit = &caught->hit;
 	char *copy;
 
 	for (hit->trigger = 0; hit->trigger < snapshot->trigger_cnt; hit->trigger++)
@@ -155,11 +153,11 @@ static int add_event(struct capture *capture, const char *name, struct hit *hit)
 		}
 	}
 	hit->action = max && nth != max ? HIT_RECORD : HIT_STOP;
-	return add_hit(capture, hit);
+	return add_hit(capture, caught);
 }
 
 /* What is left of the stack may be less: it is read page by page. */
-static size_t copy_stack(const struct hit *hit, uint8_t copy[static HIT_STACKS_BYTES])
+static size_t copy_stack(const struct caught_hit *hit, uint8_t copy[static HIT_STACKS_BYTES])
 {
 	enum { PAGE = 4096, PARTS = HIT_STACKS_BYTES / PAGE + 1 };
 	struct iovec ours = {.iov_base = copy, .iov_len = HIT_STACKS_BYTES}, theirs[PARTS];
@@ -171,29 +169,28 @@ static size_t copy_stack(const struct hit *hit, uint8_t copy[static HIT_STACKS_B
 		next = (at / PAGE + 1) * PAGE < end ? (at / PAGE + 1) * PAGE : end;
 		theirs[cnt++] = (struct iovec){.iov_base = (void *)at, .iov_len = next - at};
 	}
-	size = process_vm_readv((pid_t)hit->tid, &ours, 1, theirs, cnt, 0);
+	size = process_vm_readv((pid_t)hit->hit.tid, &ours, 1, theirs, cnt, 0);
 	return size < 0 ? 0 : (size_t)size;
 }
 
-void capture_signalled(void *ctx, int signal, const struct hit *hit)
+void capture_signalled(void *ctx, int signal, struct caught_hit *hit)
 {
 	uint8_t copy[HIT_STACKS_BYTES];
 	struct capture *capture = ctx;
-	struct hit event = *hit;
 	char name[32];
 
 	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(signal));
 	capture_take_hits(capture);
 	look_at_maps(capture);
-	hit_stacks_find(capture->stacks, &event, copy, copy_stack(hit, copy), false);
-	note(capture, add_event(capture, name, &event));
+	hit_stacks_find(capture->stacks, hit, copy, copy_stack(hit, copy), false);
+	note(capture, add_event(capture, name, hit));
 }
 
 /* A target's end as a trigger. It is gone, so the hit has no registers. */
 void capture_ended(void *ctx, pid_t pid, int wait_status)
 {
 	struct capture *capture = ctx;
-	struct hit event = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
+	struct caught_hit event = {.hit = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .stack_cnt = 1}};
 	char name[32];
 
 	capture_take_hits(capture);
@@ -208,7 +205,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 	}
 	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
 		return;
-	event.time_ns = event.begin_ns = clock_ns(CLOCK_MONOTONIC);
+	event.hit.time_ns = event.hit.begin_ns = clock_ns(CLOCK_MONOTONIC);
 	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
 	note(capture, add_event(capture, name, &event));
 }

@@ -60,7 +60,7 @@ void capture_take_hits(struct capture *capture);
 /* For struct step_config; ctx is the capture. */
 bool capture_stop_wanted(void *ctx);
 bool capture_start_wanted(void *ctx);
-void capture_signalled(void *ctx, int signal, const struct hit *hit);
+void capture_signalled(void *ctx, int signal, struct caught_hit *hit);
 void capture_ended(void *ctx, pid_t pid, int wait_status);
 
 /* ---- capture_source.c ---- */

@@ -100,7 +100,7 @@ static void stop_sources(struct capture *capture)
 	if ((!capture->hit && !interrupt_pending()) || capture->stopped_ns)
 		return;
 	err = sources_stop(&capture->sources,
-			   capture->hit ? (int)snapshot->hits[snapshot->hit_cnt - 1].cpu : -1);
+			   capture->hit ? (int)snapshot->hits->hits[snapshot->hits->cnt - 1]->cpu : -1);
 	if (err)
 		log_warn("%s", fail_message(err));
 	capture->stopped_ns = clock_ns(CLOCK_MONOTONIC);

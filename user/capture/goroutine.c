@@ -27,14 +27,14 @@ static void find_offset(struct goid *goid, const struct trigger *trigger)
 		goid->known = !elf_file_go_goid(file, &goid->offset);
 }
 
-uint64_t goroutine_of(struct goid *goid, const struct trigger *trigger, const struct hit *hit)
+uint64_t goroutine_of(struct goid *goid, const struct trigger *trigger, const struct caught_hit *hit)
 {
 	uint64_t g = hit->regs[HIT_R14], sp = hit->regs[HIT_RSP], bounds[2], number;
 
 	if (!goid->sought)
 		find_offset(goid, trigger);
-	if (!goid->known || !peek(hit->pid, g, bounds, sizeof(bounds)) || sp < bounds[0] || sp > bounds[1] ||
-	    !peek(hit->pid, g + goid->offset, &number, sizeof(number)))
+	if (!goid->known || !peek(hit->hit.pid, g, bounds, sizeof(bounds)) || sp < bounds[0] ||
+	    sp > bounds[1] || !peek(hit->hit.pid, g + goid->offset, &number, sizeof(number)))
 		return 0;
 	return number;
 }

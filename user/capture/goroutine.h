@@ -15,4 +15,4 @@ struct goid {
  * The number of the goroutine that was hit, 0 where it is not known: not a Go program, without debug information, on a stack of the runtime's, or memory that may
  * not be read. Go's functions have the goroutine (runtime.g) in r14 (Go's internal ABI, since 1.17).
  */
-uint64_t goroutine_of(struct goid *goid, const struct trigger *trigger, const struct hit *hit);
+uint64_t goroutine_of(struct goid *goid, const struct trigger *trigger, const struct caught_hit *hit);

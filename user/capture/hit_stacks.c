@@ -84,7 +84,7 @@ int hit_stacks_map(struct hit_stacks *stacks, pid_t pid, const struct sideband_m
 bool hit_stacks_offset(const struct hit_stacks *stacks, const struct hit *hit, uint64_t *ret_offset)
 {
 	struct image *image = find(stacks, (pid_t)hit->pid);
-	uint64_t ip = hit->regs[HIT_RIP];
+	uint64_t ip = hit_reg(hit, HIT_RIP);
 	const struct image_section *section =
 		image ? image_section_at(image, image_version_cnt(image) - 1, ip) : NULL;
 
@@ -98,7 +98,7 @@ bool hit_stacks_offset(const struct hit_stacks *stacks, const struct hit *hit, u
 struct finding {
 	struct image *image;
 	size_t version;
-	const struct hit *hit;
+	const struct caught_hit *hit;
 	const uint8_t *copy;
 	size_t size;
 };
@@ -117,13 +117,13 @@ static size_t unwind_entry(const struct finding *finding, uint64_t *ret_ips)
 
 	memcpy(regs, finding->hit->regs, sizeof(regs));
 	ret_ips[0] = regs[HIT_RIP];
-	if (!is_code(finding, finding->hit->return_address))
+	if (!is_code(finding, finding->hit->hit.return_address))
 		return 1;
-	regs[HIT_RIP] = finding->hit->return_address - 1;
+	regs[HIT_RIP] = finding->hit->hit.return_address - 1;
 	regs[HIT_RSP] += sizeof(uint64_t);
 	cnt = unwind_stack(finding->image, finding->version, regs, finding->copy + sizeof(uint64_t),
 			   finding->size - sizeof(uint64_t), ret_ips + 1, HIT_STACK_MAX - 1);
-	ret_ips[1] = finding->hit->return_address;
+	ret_ips[1] = finding->hit->hit.return_address;
 	return cnt + 1;
 }
 
@@ -131,28 +131,28 @@ static size_t unwind(const struct finding *finding, bool is_entry, uint64_t *ret
 {
 	if (is_entry && finding->size >= sizeof(uint64_t))
 		return unwind_entry(finding, ret_ips);
-	return unwind_stack(finding->image, finding->version, (const uint64_t *)finding->hit->regs,
-			    finding->copy, finding->size, ret_ips, HIT_STACK_MAX);
+	return unwind_stack(finding->image, finding->version, finding->hit->regs, finding->copy,
+			    finding->size, ret_ips, HIT_STACK_MAX);
 }
 
 /* What frame pointers add to the outermost frame, where they came by it. */
 static size_t go_on(const struct finding *finding, uint64_t *ips, size_t cnt)
 {
-	const struct hit *hit = finding->hit;
+	const struct caught_hit *hit = finding->hit;
 	size_t at = 0;
 
-	while (at < hit->stack_cnt && hit->stack[at] != ips[cnt - 1])
+	while (at < hit->hit.stack_cnt && hit->stack[at] != ips[cnt - 1])
 		at++;
-	while (++at < hit->stack_cnt && cnt < HIT_STACK_MAX && is_code(finding, hit->stack[at]))
+	while (++at < hit->hit.stack_cnt && cnt < HIT_STACK_MAX && is_code(finding, hit->stack[at]))
 		ips[cnt++] = hit->stack[at];
 	return cnt;
 }
 
-void hit_stacks_find(struct hit_stacks *stacks, struct hit *hit, const uint8_t *copy, size_t size,
+void hit_stacks_find(struct hit_stacks *stacks, struct caught_hit *hit, const uint8_t *copy, size_t size,
 		     bool is_entry)
 {
 	struct finding finding = {
-		.image = find(stacks, (pid_t)hit->pid), .hit = hit, .copy = copy, .size = size};
+		.image = find(stacks, (pid_t)hit->hit.pid), .hit = hit, .copy = copy, .size = size};
 	uint64_t ips[HIT_STACK_MAX] = {hit->regs[HIT_RIP]};
 	size_t cnt = 1;
 
@@ -160,11 +160,11 @@ void hit_stacks_find(struct hit_stacks *stacks, struct hit *hit, const uint8_t *
 		finding.version = image_version_cnt(finding.image) - 1;
 		cnt = unwind(&finding, is_entry, ips);
 		cnt = go_on(&finding, ips, cnt);
-	} else if (is_entry && hit->return_address) {
-		ips[cnt++] = hit->return_address;
+	} else if (is_entry && hit->hit.return_address) {
+		ips[cnt++] = hit->hit.return_address;
 	}
-	memcpy(hit->stack, ips, sizeof(ips));
-	hit->stack_cnt = (uint32_t)cnt;
-	if (!(hit->action & HIT_RETURN))
-		hit->return_address = cnt > 1 ? ips[1] : 0;
+	memcpy(hit->stack, ips, cnt * sizeof(*ips));
+	hit->hit.stack_cnt = (uint16_t)cnt;
+	if (!(hit->hit.action & HIT_RETURN))
+		hit->hit.return_address = cnt > 1 ? ips[1] : 0;
 }

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
-#include "bpf/hit.h"
+#include "model/hit.h"
 
 /* So much of the stack is enough for nearly all programs, and, where hits are many, for most: a copy takes the program about 0.1 us per KiB. */
 enum { HIT_STACKS_BYTES = 16 << 10, HIT_STACKS_BYTES_MANY = 4 << 10 };
@@ -23,10 +23,10 @@ void hit_stacks_free(struct hit_stacks *stacks);
 int hit_stacks_map(struct hit_stacks *stacks, pid_t pid, const struct sideband_mapping *mapping);
 
 /*
- * Fills hit->stack, stack_cnt and return_address. hit->stack is the one by frame pointers before, `copy` what stood at regs[HIT_RSP] and above. At the
+ * Fills hit->stack, its count and the return address. hit->stack is the one by frame pointers before, `copy` what stood at regs[HIT_RSP] and above. At the
  * beginning of a function (is_entry) the return address is at the top of the stack.
  */
-void hit_stacks_find(struct hit_stacks *stacks, struct hit *hit, const uint8_t *copy, size_t size,
+void hit_stacks_find(struct hit_stacks *stacks, struct caught_hit *hit, const uint8_t *copy, size_t size,
 		     bool is_entry);
 
 /* Where in its file the instruction is that was hit; false: not known. */

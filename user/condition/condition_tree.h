@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "base/cleanup.h"
-#include "bpf/hit.h"
+#include "bpf/hit_action.h"
 #include "condition/prints.h"
 
 enum { CONDITION_STRING_MAX = 62 };

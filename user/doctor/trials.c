@@ -96,9 +96,9 @@ long __attribute__((noinline)) doctor_target(long a)
 	return a + 1;
 }
 
-static int count_hit(void *ctx, const struct hit *hit)
+static int count_hit(void *ctx, struct trigger_hit *hit)
 {
-	*(int *)ctx += hit->pid == (uint32_t)getpid();
+	*(int *)ctx += hit->caught.hit.pid == (uint32_t)getpid();
 	return 0;
 }
 

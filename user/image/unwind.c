@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
-#include "bpf/hit.h"
 #include "elf/cfi.h"
 #include "image/image.h"
 

@@ -80,8 +80,8 @@ static int read_hits_track(struct reading *reading, const struct fxt_read_event 
 	if (event->type == FXT_READ_BEGIN)
 		return fxt_begin_hit(reading, event);
 	if (event->type == FXT_READ_END)
-		fxt_end_hit(reading, event);
-	else if (event->type == FXT_READ_INSTANT)
+		return fxt_end_hit(reading, event);
+	if (event->type == FXT_READ_INSTANT)
 		return read_about(reading, event);
 	return 0;
 }
@@ -163,8 +163,8 @@ static int read_event(struct reading *reading, const struct fxt_read_event *even
 		return read_hits_track(reading, event);
 	if (event->type == FXT_READ_COUNTER)
 		return add_point(reading, event);
-	if (event->type == FXT_READ_INSTANT && fxt_mark_hit(reading, event))
-		return 0;
+	if (fxt_is_mark(reading, event))
+		return fxt_mark_hit(reading, event);
 	if (fxt_is_other_hit(event))
 		return fxt_add_other_hit(reading, event);
 	return fxt_read_thread_event(reading, event);

@@ -318,7 +318,7 @@ static void end_calls(struct reading *reading, size_t index)
 static void find_processes(struct timeline *timeline)
 {
 	for (size_t i = 0; i < timeline->hit_cnt; i++) {
-		struct hit *hit = &timeline->hits[i].hit;
+		struct hit *hit = timeline->hit_list->hits[i];
 
 		for (size_t j = 0; j < timeline->thread_cnt && !hit->pid; j++)
 			if (timeline->threads[j].tid == (int32_t)hit->tid)

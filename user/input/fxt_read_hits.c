@@ -22,8 +22,10 @@ static const struct hit_field {
 };
 
 /* Of the three events that a hit is, each has some of its fields. */
-static void fill_hit(struct hit *hit, const struct fxt_read_event *event)
+static void fill_hit(struct caught_hit *caught, const struct fxt_read_event *event)
 {
+	struct hit *hit = &caught->hit;
+
 	for (size_t i = 0; i < ARRAY_SIZE(hit_fields); i++) {
 		const struct fxt_read_arg *arg = fxt_arg(event, hit_fields[i].name);
 		char *field = (char *)hit + hit_fields[i].offset;
@@ -38,60 +40,64 @@ static void fill_hit(struct hit *hit, const struct fxt_read_event *event)
 
 		snprintf(name, sizeof(name), "arg%u", i);
 		arg = fxt_arg(event, name);
-		hit->args[i] = arg ? arg->value : hit->args[i];
-		hit->args_known |= arg ? 1u << i : 0;
+		caught->args[i] = arg ? arg->value : caught->args[i];
+		hit->args_known = (uint16_t)(hit->args_known | (arg ? 1u << i : 0));
 	}
 	for (unsigned int i = 0; i < HIT_REG_CNT; i++)
 		if (hit_reg_name(i))
-			hit->regs[i] = fxt_number(event, hit_reg_name(i), hit->regs[i]);
+			caught->regs[i] = fxt_number(event, hit_reg_name(i), caught->regs[i]);
 }
 
-static int add_frame(struct reading *reading, struct timeline_hit *placed, const char *line, size_t len)
+/* A stack as it is read. What is deeper than our own stacks is left out. */
+struct frames {
+	struct caught_hit *caught;
+	const struct symbol *symbols[HIT_STACK_MAX];
+};
+
+static int add_frame(struct reading *reading, struct frames *frames, const char *line, size_t len)
 {
 	struct symbol symbol = {.object = ""};
+	uint16_t *cnt = &frames->caught->hit.stack_cnt;
 	uint64_t ip;
 	int name, err;
 	CLEANUP(freep) char *copy = strndup(line, len);
 
 	if (!copy)
 		return -ENOMEM;
-	if (sscanf(copy, "#%*u 0x%" SCNx64 " %n", &ip, &name) != 1)
+	if (*cnt == HIT_STACK_MAX || sscanf(copy, "#%*u 0x%" SCNx64 " %n", &ip, &name) != 1)
 		return 0;
-	placed->stack_symbols[placed->stack_cnt] = NULL;
+	frames->symbols[*cnt] = NULL;
 	if (strcmp(copy + name, "?") != 0) {
 		err = fxt_names_text(reading->names, copy + name, len, &symbol.name);
 		if (!err)
-			err = fxt_names_symbol(reading->names, &symbol,
-					       &placed->stack_symbols[placed->stack_cnt]);
+			err = fxt_names_symbol(reading->names, &symbol, &frames->symbols[*cnt]);
 		if (err)
 			return err;
 	}
-	placed->stack_ips[placed->stack_cnt++] = ip;
+	frames->caught->stack[(*cnt)++] = ip;
 	return 0;
 }
 
 /* "#0 0x1234 f", a frame on each line. */
-static int fill_stack(struct reading *reading, struct timeline_hit *placed, const char *text)
+static int read_stack(struct reading *reading, struct caught_hit *caught, const char *text,
+		      const struct symbol *const **ret_symbols)
 {
-	size_t lines = 1;
+	struct frames frames = {.caught = caught};
 	int err = 0;
 
-	for (const char *at = text; (at = strchr(at, '\n')); at++)
-		lines++;
-	placed->stack_ips = calloc(lines, sizeof(*placed->stack_ips));
-	placed->stack_symbols = calloc(lines, sizeof(struct symbol *));
-	if (!placed->stack_ips || !placed->stack_symbols)
-		return -ENOMEM;
 	while (*text && !err) {
 		size_t len = strcspn(text, "\n");
 
-		err = add_frame(reading, placed, text, len);
+		err = add_frame(reading, &frames, text, len);
 		text += len + (text[len] == '\n');
 	}
-	return err;
+	if (err)
+		return err;
+	*ret_symbols = timeline_stack_symbols(reading->timeline, frames.symbols, caught->hit.stack_cnt);
+	return *ret_symbols ? 0 : -ENOMEM;
 }
 
-static int trigger_of(struct reading *reading, const char *name, __u32 *ret_trigger)
+static int trigger_of(struct reading *reading, const char *name, uint32_t *ret_trigger)
 {
 	struct timeline *timeline = reading->timeline;
 	char *copy;
@@ -111,35 +117,61 @@ static int trigger_of(struct reading *reading, const char *name, __u32 *ret_trig
 	return err;
 }
 
-int fxt_begin_hit(struct reading *reading, const struct fxt_read_event *event)
+static int add_hit(struct reading *reading, struct timeline_hit *placed, const struct caught_hit *caught)
 {
 	struct timeline *timeline = reading->timeline;
-	struct timeline_hit *placed, fresh = {.time_ns = event->time_ns};
-	struct symbol symbol = {.name = fxt_text(event, "symbol", "?"), .object = ""};
-	int err = trigger_of(reading, event->name, &fresh.hit.trigger);
+	int err = timeline->hit_list ? 0 : hit_list_new(&timeline->hit_list);
 
 	if (!err)
-		err = ARRAY_PUSH(timeline->hits, timeline->hit_cnt, timeline->hit_cap, fresh);
+		err = hit_list_add(timeline->hit_list, caught);
 	if (err)
 		return err;
-	placed = &timeline->hits[timeline->hit_cnt - 1];
-	fill_hit(&placed->hit, event);
-	placed->hit.begin_ns = placed->hit.time_ns;
-	if (strcmp(symbol.name, "?") != 0)
-		err = fxt_names_symbol(reading->names, &symbol, &placed->symbol);
-	return err ? err : fill_stack(reading, placed, fxt_text(event, "stack", ""));
+	placed->hit = timeline->hit_list->hits[timeline->hit_list->cnt - 1];
+	return ARRAY_PUSH(timeline->hits, timeline->hit_cnt, timeline->hit_cap, *placed);
 }
 
-void fxt_end_hit(struct reading *reading, const struct fxt_read_event *event)
+/* The hit that was read last, which further events tell more of. */
+static void last_hit(const struct reading *reading, struct caught_hit *ret_caught)
 {
-	struct hit *hit;
+	hit_unpack(reading->timeline->hits[reading->timeline->hit_cnt - 1].hit, ret_caught);
+}
+
+static int change_last_hit(struct reading *reading, const struct caught_hit *caught)
+{
+	struct hit_list *list = reading->timeline->hit_list;
+
+	return hit_list_change(list, list->hits[list->cnt - 1], caught);
+}
+
+int fxt_begin_hit(struct reading *reading, const struct fxt_read_event *event)
+{
+	struct timeline_hit placed = {.time_ns = event->time_ns};
+	struct symbol symbol = {.name = fxt_text(event, "symbol", "?"), .object = ""};
+	struct caught_hit caught = {0};
+	int err = trigger_of(reading, event->name, &caught.hit.trigger);
+
+	if (err)
+		return err;
+	fill_hit(&caught, event);
+	caught.hit.begin_ns = caught.hit.time_ns;
+	if (strcmp(symbol.name, "?") != 0)
+		err = fxt_names_symbol(reading->names, &symbol, &placed.symbol);
+	if (!err)
+		err = read_stack(reading, &caught, fxt_text(event, "stack", ""), &placed.stack_symbols);
+	return err ? err : add_hit(reading, &placed, &caught);
+}
+
+int fxt_end_hit(struct reading *reading, const struct fxt_read_event *event)
+{
 	const char *comm = fxt_text(event, "comm", "");
+	struct caught_hit caught;
 
 	if (!reading->timeline->hit_cnt)
-		return;
-	hit = &reading->timeline->hits[reading->timeline->hit_cnt - 1].hit;
-	fill_hit(hit, event);
-	memcpy(hit->comm, comm, strnlen(comm, HIT_COMM_BYTES));
+		return 0;
+	last_hit(reading, &caught);
+	fill_hit(&caught, event);
+	memcpy(caught.hit.comm, comm, strnlen(comm, HIT_COMM_BYTES));
+	return change_last_hit(reading, &caught);
 }
 
 /* All that is text. */
@@ -162,24 +194,33 @@ static int read_values(struct reading *reading, struct timeline_hit *placed,
 	return err;
 }
 
-bool fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event)
+bool fxt_is_mark(const struct reading *reading, const struct fxt_read_event *event)
 {
-	struct timeline_hit *placed;
-	struct hit *hit;
+	const struct timeline *timeline = reading->timeline;
+	const struct timeline_hit *last;
 
-	if (!reading->timeline->hit_cnt)
+	if (event->type != FXT_READ_INSTANT || !timeline->hit_cnt)
 		return false;
-	placed = &reading->timeline->hits[reading->timeline->hit_cnt - 1];
-	hit = &placed->hit;
-	if (strcmp(event->name, timeline_trigger(reading->timeline, hit)) ||
-	    placed->time_ns != event->time_ns || hit->tid != (uint32_t)event->tid)
-		return false;
-	fill_hit(hit, event);
+	last = &timeline->hits[timeline->hit_cnt - 1];
+	return !strcmp(event->name, timeline_trigger(timeline, last->hit)) &&
+	       last->time_ns == event->time_ns && last->hit->tid == (uint32_t)event->tid;
+}
+
+int fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event)
+{
+	struct caught_hit caught;
+	struct hit *hit = &caught.hit;
+	int err;
+
+	last_hit(reading, &caught);
+	fill_hit(&caught, event);
 	if (fxt_arg(event, "elapsed_ns"))
 		hit->begin_ns = hit->time_ns - fxt_number(event, "elapsed_ns", 0);
 	if (fxt_arg(event, "trace_stopped_after_ns"))
 		hit->stopped_ns = hit->time_ns + fxt_number(event, "trace_stopped_after_ns", 0);
-	return !read_values(reading, placed, event);
+	err = change_last_hit(reading, &caught);
+	return err ? err
+		   : read_values(reading, &reading->timeline->hits[reading->timeline->hit_cnt - 1], event);
 }
 
 bool fxt_is_other_hit(const struct fxt_read_event *event)
@@ -190,9 +231,9 @@ bool fxt_is_other_hit(const struct fxt_read_event *event)
 
 int fxt_add_other_hit(struct reading *reading, const struct fxt_read_event *event)
 {
-	struct timeline *timeline = reading->timeline;
-	struct timeline_hit fresh = {.time_ns = event->end_ns};
-	struct hit *hit = &fresh.hit;
+	struct timeline_hit placed = {.time_ns = event->end_ns};
+	struct caught_hit caught = {0};
+	struct hit *hit = &caught.hit;
 	int err = trigger_of(reading, event->name + 4, &hit->trigger);
 
 	if (err)
@@ -200,6 +241,6 @@ int fxt_add_other_hit(struct reading *reading, const struct fxt_read_event *even
 	hit->time_ns = fxt_number(event, "timestamp", 0);
 	hit->begin_ns = hit->time_ns - (event->end_ns > event->time_ns ? event->end_ns - event->time_ns : 0);
 	hit->tid = (uint32_t)fxt_number(event, "tid", 0);
-	hit->regs[HIT_RIP] = fxt_number(event, "ip", 0);
-	return ARRAY_PUSH(timeline->hits, timeline->hit_cnt, timeline->hit_cap, fresh);
+	caught.regs[HIT_RIP] = fxt_number(event, "ip", 0);
+	return add_hit(reading, &placed, &caught);
 }

@@ -67,10 +67,11 @@ int fxt_name_of_thread(struct reading *reading, const struct fxt_read_event *eve
 int fxt_read_thread_event(struct reading *reading, const struct fxt_read_event *event);
 int fxt_finish_threads(struct reading *reading);
 
-/* The three events that a hit is; the last is an instant on its thread, false: it is another one. */
+/* The three events that a hit is; the last is an instant on its thread, as fxt_is_mark() tells. */
 int fxt_begin_hit(struct reading *reading, const struct fxt_read_event *event);
-void fxt_end_hit(struct reading *reading, const struct fxt_read_event *event);
-bool fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event);
+int fxt_end_hit(struct reading *reading, const struct fxt_read_event *event);
+bool fxt_is_mark(const struct reading *reading, const struct fxt_read_event *event);
+int fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event);
 
 /* A hit as magic-trace writes it: a thread of their own has a call "hit SYMBOL", which ends at it. */
 bool fxt_is_other_hit(const struct fxt_read_event *event);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/hit.h"
+#include "arch/arch.h"
 
 enum sample_kind {
 	SAMPLE_EVENT, /* a counter came round: a tick of the clock, or so many of snapshot.sample_events[event] */

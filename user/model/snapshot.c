@@ -14,6 +14,10 @@ int snapshot_new(struct snapshot **ret_snapshot)
 
 	if (!snapshot)
 		return -ENOMEM;
+	if (hit_list_new(&snapshot->hits)) {
+		free(snapshot);
+		return -ENOMEM;
+	}
 	*ret_snapshot = snapshot;
 	return 0;
 }
@@ -66,7 +70,7 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->other_cpu);
 	free(snapshot->aux);
 	free(snapshot->sideband);
-	free(snapshot->hits);
+	hit_list_free(snapshot->hits);
 	for (size_t i = 0; i < snapshot->value_cnt; i++)
 		free(snapshot->values[i].text);
 	for (size_t i = 0; i < snapshot->value_name_cnt; i++)

@@ -12,8 +12,8 @@
 
 #include "base/cleanup.h"
 #include "bpf/alloc.h"
-#include "bpf/hit.h"
 #include "model/call.h"
+#include "model/hit.h"
 #include "model/sample.h"
 #include "model/trace_params.h"
 
@@ -92,9 +92,8 @@ struct snapshot {
 	 * in time order (model/sideband.h) */
 	uint8_t *sideband;
 	size_t sideband_size, sideband_cap;
-	struct hit *hits; /* in time order */
-	size_t hit_cnt, hit_cap;
-	char **triggers; /* trigger names; hit.trigger is an index */
+	struct hit_list *hits; /* in time order */
+	char **triggers;       /* trigger names; hit.trigger is an index */
 	size_t trigger_cnt, trigger_cap;
 	/* What was to be printed of hits, in their order. */
 	struct hit_value *values;

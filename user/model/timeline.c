@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/spill.h"
 
@@ -92,6 +93,16 @@ int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *tex
 	return 0;
 }
 
+const struct symbol *const *timeline_stack_symbols(struct timeline *timeline,
+						   const struct symbol *const *symbols, size_t cnt)
+{
+	_Static_assert(sizeof(*symbols) == sizeof(uint64_t), "a pointer is a word");
+	if (!timeline->stacks)
+		timeline->stacks = calloc(1, sizeof(*timeline->stacks));
+	return timeline->stacks ? (const void *)word_pool_keep(timeline->stacks, (const void *)symbols, cnt)
+				: NULL;
+}
+
 static void detail_free(struct slice_detail *detail)
 {
 	free(detail->title);
@@ -128,8 +139,6 @@ void timeline_free(struct timeline *timeline)
 	for (size_t i = 0; i < timeline->thread_cnt; i++)
 		timeline_thread_release(&timeline->threads[i]);
 	for (size_t i = 0; i < timeline->hit_cnt; i++) {
-		free(timeline->hits[i].stack_ips);
-		free(timeline->hits[i].stack_symbols);
 		for (size_t j = 0; j < timeline->hits[i].value_cnt; j++)
 			free(timeline->hits[i].values[j].text);
 		free(timeline->hits[i].values);
@@ -147,6 +156,10 @@ void timeline_free(struct timeline *timeline)
 	free(timeline->value_names);
 	free(timeline->threads);
 	free(timeline->hits);
+	hit_list_free(timeline->hit_list);
+	if (timeline->stacks)
+		word_pool_release(timeline->stacks);
+	free(timeline->stacks);
 	free(timeline->triggers);
 	free(timeline->command);
 	free(timeline->source);
@@ -229,19 +242,6 @@ size_t timeline_thread_begun(const struct timeline_thread *thread, uint64_t time
 			high = mid;
 	}
 	return low;
-}
-
-const char *hit_reg_name(enum hit_reg reg)
-{
-	static const char *const names[HIT_REG_CNT] = {
-		[HIT_R15] = "r15", [HIT_R14] = "r14",	    [HIT_R13] = "r13", [HIT_R12] = "r12",
-		[HIT_RBP] = "rbp", [HIT_RBX] = "rbx",	    [HIT_R11] = "r11", [HIT_R10] = "r10",
-		[HIT_R9] = "r9",   [HIT_R8] = "r8",	    [HIT_RAX] = "rax", [HIT_RCX] = "rcx",
-		[HIT_RDX] = "rdx", [HIT_RSI] = "rsi",	    [HIT_RDI] = "rdi", [HIT_RIP] = "rip",
-		[HIT_CS] = "cs",   [HIT_EFLAGS] = "eflags", [HIT_RSP] = "rsp", [HIT_SS] = "ss",
-	};
-
-	return names[reg];
 }
 
 /*

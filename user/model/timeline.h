@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/hit.h"
+#include "model/hit.h"
 #include "model/symbol.h"
 
 enum slice_kind {
@@ -133,25 +133,14 @@ struct timeline_value {
 };
 
 struct timeline_hit {
-	struct hit hit;
+	const struct hit *hit; /* of timeline.hit_list */
 	uint64_t time_ns; /* on the timeline, moved into the slice of the probed call where clocks disagree */
 	const struct symbol *symbol; /* the probed function, NULL where unknown */
-	/* The call stack, innermost first: the probed ip, return addresses; parallel arrays. */
-	uint64_t *stack_ips;
-	const struct symbol **stack_symbols; /* entries NULL where unknown */
-	size_t stack_cnt;
+	const struct symbol *const
+		*stack_symbols; /* of hit->stack, entries NULL where unknown; the timeline's */
 	struct timeline_value *values;
 	size_t value_cnt;
 };
-
-/* Whether it was recorded when a call returned: it then stands where that led. */
-static inline bool hit_is_return(const struct hit *hit)
-{
-	return hit->return_address && hit->return_address == hit->regs[HIT_RIP];
-}
-
-/* "rdi"; NULL where hit.regs holds nothing. */
-const char *hit_reg_name(enum hit_reg reg);
 
 struct timeline {
 	uint64_t base_ns;	   /* time 0 on the recording's clock */
@@ -162,6 +151,8 @@ struct timeline {
 	size_t thread_cnt, thread_cap;
 	struct timeline_hit *hits;
 	size_t hit_cnt, hit_cap;
+	struct hit_list *hit_list; /* theirs, one owner of which it is; NULL: none yet */
+	struct word_pool *stacks;  /* stack_symbols of hits */
 	struct counter *counters;
 	size_t counter_cnt, counter_cap;
 	struct flow *flows; /* in the order of from_ns */
@@ -182,6 +173,10 @@ const char *timeline_value_name(struct timeline *timeline, const char *name);
 
 /* Adds a value with such a name, and takes over its text, or frees it. 0 or -ENOMEM. */
 int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text);
+
+/* A copy of the symbols of a hit's stack that the timeline keeps, one for all hits that have the same. NULL: no memory. */
+const struct symbol *const *timeline_stack_symbols(struct timeline *timeline,
+						   const struct symbol *const *symbols, size_t cnt);
 
 /* A copy of it that the timeline keeps, for slices; takes over its strings, or frees them. 0 or -ENOMEM. */
 int timeline_add_detail(struct timeline *timeline, const struct slice_detail *detail,

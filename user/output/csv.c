@@ -133,7 +133,7 @@ static void write_hit(void *ctx, const struct timeline_hit *hit)
 
 	CLEANUP(freep) char *values = values_text(hit);
 
-	begin_moment(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, &hit->hit), hit->symbol);
+	begin_moment(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, hit->hit), hit->symbol);
 	write_field(writer->output, values ? values : "");
 	output_write(writer->output, "\r\n", 2);
 }

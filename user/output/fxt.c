@@ -101,9 +101,9 @@ static int write_hit(struct writer *writer, const struct timeline_hit *placed)
 {
 	enum { AT_BEGIN = FXT_ARGS_MAX - 1 }; /* beside the stack */
 	CLEANUP(freep) char *stack = hit_stack_text(placed);
-	const char *name = timeline_trigger(writer->timeline, &placed->hit);
+	const char *name = timeline_trigger(writer->timeline, placed->hit);
 	struct shown_arg state[HIT_STATE_ARGS], call[HIT_CALL_ARGS_MAX];
-	const struct hit *hit = &placed->hit;
+	const struct hit *hit = placed->hit;
 	struct fxt *fxt = writer->fxt;
 	size_t cnt;
 	char comm[HIT_COMM_BYTES + 1];

@@ -257,7 +257,7 @@ static int number_symbols(struct data *data)
 		const struct timeline_hit *hit = &timeline->hits[i];
 
 		err = number_symbol(&data->numbers, hit->symbol);
-		for (size_t j = 0; j < hit->stack_cnt && !err; j++)
+		for (size_t j = 0; j < hit->hit->stack_cnt && !err; j++)
 			err = number_symbol(&data->numbers, hit->stack_symbols[j]);
 	}
 	return err;
@@ -373,7 +373,7 @@ static void put_threads(struct data *data)
 	put(data, ']');
 }
 
-static void put_hex(struct data *data, const char *name, const __u64 *values, size_t cnt)
+static void put_hex(struct data *data, const char *name, const uint64_t *values, size_t cnt)
 {
 	put_text(data, ",\"%s\":[", name);
 	for (size_t i = 0; i < cnt; i++)
@@ -387,7 +387,7 @@ static void put_args(struct data *data, const struct hit *hit)
 	put_text(data, ",\"args\":[");
 	for (size_t i = 0; hit->args_known >> i; i++)
 		put_text(data, hit->args_known & 1u << i ? "%s\"%llx\"" : "%snull", i ? "," : "",
-			 (unsigned long long)hit->args[i]);
+			 (unsigned long long)hit_arg(hit, i));
 	put(data, ']');
 }
 
@@ -416,9 +416,9 @@ static void put_symbol_number(struct data *data, const struct symbol *symbol)
 static void put_hit_stack(struct data *data, const struct timeline_hit *placed)
 {
 	put_text(data, ",\"stack\":[");
-	for (size_t i = 0; i < placed->stack_cnt; i++) {
+	for (size_t i = 0; i < placed->hit->stack_cnt; i++) {
 		const struct symbol *symbol = placed->stack_symbols[i];
-		uint64_t ip = placed->stack_ips[i];
+		uint64_t ip = placed->hit->stack[i];
 
 		put_text(data, "%s[\"%" PRIx64 "\",", i ? "," : "", ip);
 		put_symbol_number(data, symbol);
@@ -432,8 +432,9 @@ static void put_hit_stack(struct data *data, const struct timeline_hit *placed)
 
 static void put_hit(struct data *data, const struct timeline_hit *placed)
 {
-	const struct hit *hit = &placed->hit;
+	const struct hit *hit = placed->hit;
 	char comm[HIT_COMM_BYTES + 1] = "";
+	struct caught_hit caught;
 
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
 	put_text(data, "{\"time\":%" PRIu64 ",\"pid\":%u,\"tid\":%u,\"cpu\":%u,\"symbol\":", placed->time_ns,
@@ -448,7 +449,8 @@ static void put_hit(struct data *data, const struct timeline_hit *placed)
 		 (unsigned long long)hit->time_ns, (unsigned long long)hit->return_address);
 	put_args(data, hit);
 	put_values(data, placed);
-	put_hex(data, "regs", hit->regs, HIT_REG_CNT);
+	hit_unpack(hit, &caught);
+	put_hex(data, "regs", caught.regs, HIT_REG_CNT);
 	put_hit_stack(data, placed);
 	put(data, '}');
 }

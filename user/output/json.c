@@ -141,7 +141,7 @@ static void write_hit(void *ctx, const struct timeline_hit *hit)
 		return;
 	}
 	hit_state_args(state, hit, comm);
-	begin_instant(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, &hit->hit));
+	begin_instant(writer, hit->time_ns, "hit", timeline_trigger(writer->timeline, hit->hit));
 	output_printf(writer->output, ",\"args\":{");
 	write_args(writer->output, state, HIT_STATE_ARGS);
 	output_write(writer->output, ",", call_cnt ? 1 : 0);

@@ -235,7 +235,7 @@ static void write_hit(void *ctx, const struct timeline_hit *hit)
 	char comm[HIT_COMM_BYTES + 1];
 
 	hit_state_args(state, hit, comm);
-	begin_event(writer, TYPE_INSTANT, "hit", timeline_trigger(writer->timeline, &hit->hit));
+	begin_event(writer, TYPE_INSTANT, "hit", timeline_trigger(writer->timeline, hit->hit));
 	add_args(writer, call, hit_call_args(call, hit));
 	add_args(writer, state, HIT_STATE_ARGS);
 	if (stack)

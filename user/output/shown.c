@@ -110,12 +110,12 @@ size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const stru
 {
 	static const char *const names[HIT_ARG_CNT] = {"arg0", "arg1", "arg2", "arg3", "arg4",	"arg5",
 						       "arg6", "arg7", "arg8", "arg9", "arg10", "arg11"};
-	const struct hit *hit = &placed->hit;
+	const struct hit *hit = placed->hit;
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < HIT_ARG_CNT; i++)
 		if (hit->args_known & 1u << i)
-			put_pointer(&args[cnt++], names[i], hit->args[i]);
+			put_pointer(&args[cnt++], names[i], hit_arg(hit, i));
 	if (hit->begin_ns != hit->time_ns)
 		put_number(&args[cnt++], "elapsed_ns", hit->time_ns - hit->begin_ns);
 	if (hit->goroutine)
@@ -130,7 +130,7 @@ size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const stru
 void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct timeline_hit *placed,
 		    char *comm)
 {
-	const struct hit *hit = &placed->hit;
+	const struct hit *hit = placed->hit;
 
 	_Static_assert(HIT_STATE_ARGS == 7 + ARRAY_SIZE(registers), "all of them");
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
@@ -140,7 +140,7 @@ void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct t
 	put_number(args++, "pid", hit->pid);
 	put_number(args++, "tid", hit->tid);
 	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		put_pointer(args++, hit_reg_name(registers[i]), hit->regs[registers[i]]);
+		put_pointer(args++, hit_reg_name(registers[i]), hit_reg(hit, registers[i]));
 	put_number(args++, "cpu", hit->cpu);
 	*args++ = (struct shown_arg){.name = "comm", .type = SHOWN_TEXT, .text = comm};
 	put_pointer(args++, "return_address", hit->return_address);
@@ -154,8 +154,8 @@ char *hit_stack_text(const struct timeline_hit *hit)
 
 	if (!file)
 		return NULL;
-	for (size_t i = 0; i < hit->stack_cnt; i++)
-		fprintf(file, "%s#%zu 0x%" PRIx64 " %s", i ? "\n" : "", i, hit->stack_ips[i],
+	for (size_t i = 0; i < hit->hit->stack_cnt; i++)
+		fprintf(file, "%s#%zu 0x%" PRIx64 " %s", i ? "\n" : "", i, hit->hit->stack[i],
 			hit->stack_symbols[i] ? hit->stack_symbols[i]->name : "?");
 	if (fclose(file)) {
 		free(text);

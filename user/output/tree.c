@@ -134,7 +134,7 @@ static void write_hit(void *ctx, const struct timeline_hit *hit)
 		return;
 	}
 	hit_state_args(state, hit, comm);
-	begin_moment(writer, hit->time_ns, "* hit ", timeline_trigger(writer->timeline, &hit->hit));
+	begin_moment(writer, hit->time_ns, "* hit ", timeline_trigger(writer->timeline, hit->hit));
 	write_args(writer->output, call, hit_call_args(call, hit));
 	write_args(writer->output, state, HIT_STATE_ARGS);
 	output_printf(writer->output, " stack=");

@@ -28,16 +28,16 @@ struct walk {
 
 static int compare_owner(const struct timeline_hit *hit, int32_t pid, int32_t tid)
 {
-	if ((int32_t)hit->hit.pid != pid)
-		return (int32_t)hit->hit.pid < pid ? -1 : 1;
-	return (int32_t)hit->hit.tid < tid ? -1 : (int32_t)hit->hit.tid > tid;
+	if ((int32_t)hit->hit->pid != pid)
+		return (int32_t)hit->hit->pid < pid ? -1 : 1;
+	return (int32_t)hit->hit->tid < tid ? -1 : (int32_t)hit->hit->tid > tid;
 }
 
 static int compare_hits(const void *left, const void *right)
 {
 	const struct timeline_hit *a = *(const struct timeline_hit *const *)left;
 	const struct timeline_hit *b = *(const struct timeline_hit *const *)right;
-	int order = compare_owner(a, (int32_t)b->hit.pid, (int32_t)b->hit.tid);
+	int order = compare_owner(a, (int32_t)b->hit->pid, (int32_t)b->hit->tid);
 
 	if (order)
 		return order;
@@ -191,7 +191,7 @@ static int walk_other_hits(struct walk *walk)
 	int err = 0;
 
 	for (size_t i = 0; i < walk->hit_cnt && !err;) {
-		const struct hit *hit = &walk->hits[i]->hit;
+		const struct hit *hit = walk->hits[i]->hit;
 		char comm[HIT_COMM_BYTES + 1] = "";
 		struct timeline_thread thread = {
 			.pid = (int32_t)hit->pid, .tid = (int32_t)hit->tid, .name = comm};

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "bpf/hit_action.h"
 #include "bpf/usdt_arg.h"
 #include "elf/elf_file.h"
 

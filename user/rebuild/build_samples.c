@@ -311,24 +311,22 @@ static uint64_t hit_ns(const struct samples *samples, const struct hit *hit)
 static int add_hit(struct samples *samples, const struct hit *hit)
 {
 	struct history_process *process = history_process(samples->decoded->history, (int32_t)hit->pid);
-	uint64_t time_ns = hit_ns(samples, hit), rip = hit->regs[HIT_RIP];
+	uint64_t time_ns = hit_ns(samples, hit), rip = hit_reg(hit, HIT_RIP);
 	const struct symbol *symbol =
 		process ? image_symbol_at(process->image, image_version_at(process->image, time_ns), rip)
 			: NULL;
 	bool is_begin = symbol && symbol->start == rip && symbol->named;
-	struct sample_stack stack = {.reached = hit->regs[HIT_RSP]};
-	uint64_t *ips = hit_stack(hit, &stack.cnt);
+	struct sample_stack stack = {.reached = hit_reg(hit, HIT_RSP), .cnt = hit->stack_cnt};
 	struct sample_items *thread;
-	int err = ips ? thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, &thread) : -ENOMEM;
+	int err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, &thread);
 
-	stack.ips = err ? NULL : calloc(2 * stack.cnt, sizeof(*ips));
+	stack.ips = err ? NULL : calloc(2 * stack.cnt, sizeof(*stack.ips));
 	if (stack.ips) {
 		for (size_t i = 0; i < stack.cnt; i++)
-			stack.ips[i] = ips[i] - !!i;
+			stack.ips[i] = hit->stack[i] - !!i;
 		stack.cfas = stack.ips + stack.cnt;
-		stack.cfas[0] = is_begin ? hit->regs[HIT_RSP] + sizeof(uint64_t) : 0;
+		stack.cfas[0] = is_begin ? stack.reached + sizeof(uint64_t) : 0;
 	}
-	free(ips);
 	if (!stack.ips)
 		return err ? err : -ENOMEM;
 	return sample_items_hit(thread, &samples->context, time_ns, &stack, is_begin);
@@ -344,7 +342,7 @@ static uint64_t time_of(const struct samples *samples, size_t nth)
 		return snapshot->samples[nth].time_ns;
 	nth -= snapshot->sample_cnt;
 	return nth < samples->switch_cnt ? samples->switches[nth].time_ns
-					 : hit_ns(samples, &snapshot->hits[nth - samples->switch_cnt]);
+					 : hit_ns(samples, snapshot->hits->hits[nth - samples->switch_cnt]);
 }
 
 static int add_nth(struct samples *samples, size_t nth)
@@ -355,13 +353,13 @@ static int add_nth(struct samples *samples, size_t nth)
 		return add_sample(samples, &snapshot->samples[nth]);
 	nth -= snapshot->sample_cnt;
 	return nth < samples->switch_cnt ? add_sample(samples, &samples->switches[nth])
-					 : add_hit(samples, &snapshot->hits[nth - samples->switch_cnt]);
+					 : add_hit(samples, snapshot->hits->hits[nth - samples->switch_cnt]);
 }
 
 static int add_all(struct samples *samples)
 {
 	const struct snapshot *snapshot = samples->snapshot;
-	size_t cnt = snapshot->sample_cnt + samples->switch_cnt + snapshot->hit_cnt;
+	size_t cnt = snapshot->sample_cnt + samples->switch_cnt + snapshot->hits->cnt;
 	CLEANUP(freep) struct sort_key *keys = calloc(cnt, sizeof(*keys));
 	int err = 0;
 

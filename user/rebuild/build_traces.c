@@ -67,8 +67,6 @@ static void turn_list_release(struct turn_list *list)
 
 static void thread_build_free(struct thread_build *thread)
 {
-	for (size_t i = 0; thread->known && i < thread->config.known_cnt; i++)
-		free((uint64_t *)thread->known[i].ips);
 	free(thread->known);
 	stacks_free(thread->stacks);
 	timeline_thread_release(&thread->thread);
@@ -78,22 +76,19 @@ static void thread_build_free(struct thread_build *thread)
 /* The stacks that the thread's hits recorded, by time. */
 static int learn_stacks(struct thread_build *thread, const struct snapshot *snapshot)
 {
-	thread->known = calloc(snapshot->hit_cnt + 1, sizeof(*thread->known));
+	thread->known = calloc(snapshot->hits->cnt + 1, sizeof(*thread->known));
 	if (!thread->known)
 		return -ENOMEM;
-	for (size_t i = 0; i < snapshot->hit_cnt; i++) {
-		const struct hit *hit = &snapshot->hits[i];
+	for (size_t i = 0; i < snapshot->hits->cnt; i++) {
+		const struct hit *hit = snapshot->hits->hits[i];
 		struct known_stack *known = &thread->known[thread->config.known_cnt];
-		uint64_t *ips;
 
-		if ((int32_t)hit->tid != thread->thread.tid)
+		if ((int32_t)hit->tid != thread->thread.tid || !hit->stack_cnt)
 			continue;
 		known->tsc = trace_clock_tsc(&snapshot->clock,
 					     trace_clock_from_monotonic(&snapshot->clock, hit->time_ns));
-		ips = hit_stack(hit, &known->cnt);
-		if (!ips)
-			return -ENOMEM;
-		known->ips = ips;
+		known->ips = hit->stack;
+		known->cnt = hit->stack_cnt;
 		thread->config.known_cnt++;
 	}
 	thread->config.known = thread->known;
@@ -397,8 +392,8 @@ static uint64_t first_ns(const struct build *build)
 			first = snapshot->calls[i].time_ns;
 	if (first != UINT64_MAX)
 		return first;
-	if (snapshot->hit_cnt)
-		first = snapshot->hits[0].time_ns;
+	if (snapshot->hits->cnt)
+		first = snapshot->hits->hits[0]->time_ns;
 	for (size_t i = 0; i < snapshot->alloc_cnt; i++)
 		if (snapshot->allocs[i].time_ns < first)
 			first = snapshot->allocs[i].time_ns;

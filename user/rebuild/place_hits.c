@@ -23,28 +23,6 @@
 
 /* ---- hits ---- */
 
-/* One that has ended has no stack. */
-uint64_t *hit_stack(const struct hit *hit, size_t *ret_cnt)
-{
-	uint64_t *ips = calloc(hit->stack_cnt + 1, sizeof(*ips));
-
-	if (!ips)
-		return NULL;
-	ips[0] = hit->regs[HIT_RIP];
-	memcpy(ips, hit->stack, hit->stack_cnt * sizeof(*ips));
-	*ret_cnt = hit->stack_cnt ? hit->stack_cnt : 1;
-	return ips;
-}
-
-static int fill_stack(struct timeline_hit *placed)
-{
-	placed->stack_ips = hit_stack(&placed->hit, &placed->stack_cnt);
-	if (!placed->stack_ips)
-		return -ENOMEM;
-	placed->stack_symbols = calloc(placed->stack_cnt + 1, sizeof(*placed->stack_symbols));
-	return placed->stack_symbols ? 0 : -ENOMEM;
-}
-
 static uint16_t goroutine_get(struct timeline *timeline, uint64_t number)
 {
 	for (size_t i = 0; i < timeline->goroutine_cnt; i++)
@@ -101,15 +79,16 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 	uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, hit->time_ns);
 	const struct timeline_thread *thread = timeline_thread_of(timeline, (int32_t)hit->tid);
 	const struct slice *slice, *interruption;
+	const struct symbol *symbols[HIT_STACK_MAX];
 	struct timeline_hit *placed;
 	int err = array_reserve(&timeline->hits, &timeline->hit_cap, timeline->hit_cnt + 1, sizeof(*placed));
 
 	if (err)
 		return err;
 	placed = &timeline->hits[timeline->hit_cnt++];
-	*placed = (struct timeline_hit){.hit = *hit};
+	*placed = (struct timeline_hit){.hit = hit};
 	placed->time_ns = trace_ns > timeline->base_ns ? trace_ns - timeline->base_ns : 0;
-	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit->regs[HIT_RIP], trace_ns);
+	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit_reg(hit, HIT_RIP), trace_ns);
 	err = slice_indices_nearest(indices,
 				    &(struct slice_wanted){.thread = thread,
 							   .symbol = placed->symbol,
@@ -119,7 +98,7 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 				    placed->time_ns, &slice);
 	if (!err)
 		err = slice_indices_nearest(
-			indices, &(struct slice_wanted){.thread = thread, .ip = hit->regs[HIT_RIP]},
+			indices, &(struct slice_wanted){.thread = thread, .ip = hit_reg(hit, HIT_RIP)},
 			placed->time_ns, &interruption);
 	if (err)
 		return err;
@@ -127,14 +106,11 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 	if (slice && hit_is_return(hit) && !interruption)
 		placed->time_ns = behind_return(timeline, thread, slice, hit, placed->time_ns);
 	mark_goroutine(timeline, thread, slice, hit->goroutine);
-	err = fill_stack(placed);
-	if (err)
-		return err;
-	for (size_t i = 0; i < placed->stack_cnt; i++)
+	for (size_t i = 0; i < hit->stack_cnt; i++)
 		/* A return address is past its call: the byte before it is still in the caller. */
-		placed->stack_symbols[i] =
-			symbol_at(ctx, (int32_t)hit->pid, placed->stack_ips[i] - (i ? 1 : 0), trace_ns);
-	return err;
+		symbols[i] = symbol_at(ctx, (int32_t)hit->pid, hit->stack[i] - (i ? 1 : 0), trace_ns);
+	placed->stack_symbols = timeline_stack_symbols(timeline, symbols, hit->stack_cnt);
+	return placed->stack_symbols ? 0 : -ENOMEM;
 }
 
 /* Hits stand on the timeline as in the snapshot. */
@@ -160,8 +136,9 @@ int place_hits(struct timeline *timeline, const struct snapshot *snapshot,
 	struct slice_indices indices = {0};
 	int err = 0;
 
-	for (size_t i = 0; i < snapshot->hit_cnt && !err; i++)
-		err = place(timeline, snapshot, &indices, &snapshot->hits[i], symbol_at, ctx);
+	timeline->hit_list = hit_list_share(snapshot->hits);
+	for (size_t i = 0; i < snapshot->hits->cnt && !err; i++)
+		err = place(timeline, snapshot, &indices, snapshot->hits->hits[i], symbol_at, ctx);
 	slice_indices_release(&indices);
 	return err ? err : place_values(timeline, snapshot);
 }

@@ -4,9 +4,6 @@
 #include "model/snapshot.h"
 #include "model/timeline.h"
 
-/* The addresses of a hit's stack, innermost first, at least that of the probed instruction. The array is the caller's to free; NULL: out of memory. */
-uint64_t *hit_stack(const struct hit *hit, size_t *ret_cnt);
-
 /*
  * Puts the snapshot's hits on the timeline (timeline->hits): their time on its clock, the probed function, the call stack.
  * symbol_at gives the function at an address of process pid at a moment of the trace's clock, or NULL. 0 or -ENOMEM.

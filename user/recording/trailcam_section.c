@@ -11,8 +11,15 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/packed.h"
 #include "recording/perf_data.h"
 #include "recording/sections.h"
+
+/*
+ * Of hits. Version 4 was what the BPF program wrote then, padded to 64 addresses of a stack; those before it are as old as the version 4 of the section,
+ * which is not read either.
+ */
+enum { HITS_VERSION = 5, HITS_VERSION_FIXED = 4 };
 
 /* Version 5 ends before the allocations, 6 before the values of hits, 7 before the sections. */
 enum {
@@ -71,6 +78,28 @@ static void put_values(const struct snapshot *snapshot, FILE *file)
 	}
 }
 
+static void put_hit(const struct hit *hit, FILE *file)
+{
+	const uint64_t times[] = {hit->time_ns, hit->begin_ns, hit->stopped_ns, hit->goroutine,
+				  hit->return_address};
+	const uint32_t facts[] = {hit->cpu,    hit->pid,	hit->tid,      hit->trigger,
+				  hit->action, hit->args_known, hit->stack_cnt};
+
+	fwrite(times, sizeof(times), 1, file);
+	fwrite(facts, sizeof(facts), 1, file);
+	fwrite(hit->comm, sizeof(hit->comm), 1, file);
+	fwrite(hit->state, 1, packed_size(hit->state, SIZE_MAX, HIT_STATE_CNT), file);
+	fwrite(hit->stack, sizeof(*hit->stack), hit->stack_cnt, file);
+}
+
+static void put_hits(const struct hit_list *hits, FILE *file)
+{
+	put_u32(file, HITS_VERSION);
+	put_u32(file, (uint32_t)hits->cnt);
+	for (size_t i = 0; i < hits->cnt; i++)
+		put_hit(hits->hits[i], file);
+}
+
 static void put_fields(const struct snapshot *snapshot, FILE *file)
 {
 	const struct trace_params *params = &snapshot->params;
@@ -97,10 +126,7 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 	put_u32(file, (uint32_t)snapshot->trigger_cnt);
 	for (size_t i = 0; i < snapshot->trigger_cnt; i++)
 		put_string(file, snapshot->triggers[i]);
-	put_u32(file, HIT_VERSION);
-	put_u32(file, (uint32_t)snapshot->hit_cnt);
-	if (snapshot->hit_cnt)
-		fwrite(snapshot->hits, sizeof(struct hit), snapshot->hit_cnt, file);
+	put_hits(snapshot->hits, file);
 	for (size_t i = 0; i < snapshot->copy_cnt; i++)
 		copy_cnt += !code_copy_is_kernel(&snapshot->copies[i]);
 	put_u32(file, copy_cnt);
@@ -251,26 +277,96 @@ static void take_triggers(struct cursor *cursor, struct snapshot *snapshot)
 	}
 }
 
-static bool hit_is_sane(const struct hit *hit, const struct snapshot *snapshot)
+/* As put_hit() wrote it. */
+static void take_hit(struct cursor *cursor, struct caught_hit *caught)
 {
-	return hit->stack_cnt <= HIT_STACK_MAX && hit->trigger < snapshot->trigger_cnt;
+	struct hit *hit = &caught->hit;
+	const uint8_t *comm, *state, *stack;
+	size_t size;
+	uint32_t stack_cnt;
+
+	hit->time_ns = take_u64(cursor);
+	hit->begin_ns = take_u64(cursor);
+	hit->stopped_ns = take_u64(cursor);
+	hit->goroutine = take_u64(cursor);
+	hit->return_address = take_u64(cursor);
+	hit->cpu = take_u32(cursor);
+	hit->pid = take_u32(cursor);
+	hit->tid = take_u32(cursor);
+	hit->trigger = take_u32(cursor);
+	hit->action = (uint16_t)take_u32(cursor);
+	hit->args_known = (uint16_t)take_u32(cursor);
+	stack_cnt = take_u32(cursor);
+	comm = take(cursor, sizeof(hit->comm));
+	size = comm ? packed_size(cursor->bytes + cursor->at, cursor->size - cursor->at, HIT_STATE_CNT) : 0;
+	state = take(cursor, size);
+	if (!size || stack_cnt > HIT_STACK_MAX)
+		cursor->bad = true;
+	stack = take(cursor, stack_cnt * sizeof(*caught->stack));
+	if (!stack)
+		return;
+	memcpy(hit->comm, comm, sizeof(hit->comm));
+	packed_get(state, caught->state, HIT_STATE_CNT);
+	memcpy(caught->stack, stack, stack_cnt * sizeof(*caught->stack));
+	hit->stack_cnt = (uint16_t)stack_cnt;
+}
+
+/* Of HITS_VERSION_FIXED. */
+struct fixed_hit {
+	uint64_t time_ns;
+	uint32_t cpu, pid, tid, trigger, action, stack_cnt;
+	uint64_t begin_ns;
+	uint32_t args_known, unused;
+	uint64_t args[12], stopped_ns, goroutine, return_address, regs[21], stack[64];
+	char comm[16];
+};
+
+static void take_fixed_hit(struct cursor *cursor, struct caught_hit *caught)
+{
+	const uint8_t *bytes = take(cursor, sizeof(struct fixed_hit));
+	struct fixed_hit fixed;
+
+	if (!bytes)
+		return;
+	memcpy(&fixed, bytes, sizeof(fixed));
+	if (fixed.stack_cnt > ARRAY_SIZE(fixed.stack)) {
+		cursor->bad = true;
+		return;
+	}
+	caught->hit = (struct hit){.time_ns = fixed.time_ns,
+				   .begin_ns = fixed.begin_ns,
+				   .stopped_ns = fixed.stopped_ns,
+				   .goroutine = fixed.goroutine,
+				   .return_address = fixed.return_address,
+				   .cpu = fixed.cpu,
+				   .pid = fixed.pid,
+				   .tid = fixed.tid,
+				   .trigger = fixed.trigger,
+				   .action = (uint16_t)fixed.action,
+				   .args_known = (uint16_t)fixed.args_known,
+				   .stack_cnt = (uint16_t)fixed.stack_cnt};
+	memcpy(caught->hit.comm, fixed.comm, sizeof(fixed.comm));
+	memcpy(caught->regs, fixed.regs, sizeof(fixed.regs));
+	memcpy(caught->args, fixed.args, sizeof(fixed.args));
+	memcpy(caught->stack, fixed.stack, sizeof(fixed.stack));
 }
 
 static void take_hits(struct cursor *cursor, struct snapshot *snapshot)
 {
-	uint32_t cnt;
+	uint32_t version = take_version(cursor, "hits", HITS_VERSION_FIXED, HITS_VERSION),
+		 cnt = take_u32(cursor);
+	struct caught_hit caught = {0};
 
-	take_version(cursor, "hits", HIT_VERSION, HIT_VERSION);
-	cnt = take_u32(cursor);
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
-		const uint8_t *bytes = take(cursor, sizeof(struct hit));
-		struct hit hit;
-
-		if (!bytes)
-			return;
-		memcpy(&hit, bytes, sizeof(hit));
-		if (!hit_is_sane(&hit, snapshot) ||
-		    ARRAY_PUSH(snapshot->hits, snapshot->hit_cnt, snapshot->hit_cap, hit))
+		if (version == HITS_VERSION)
+			take_hit(cursor, &caught);
+		else
+			take_fixed_hit(cursor, &caught);
+		/* Version 4: that of a program that ended. */
+		if (!caught.hit.stack_cnt)
+			caught.stack[caught.hit.stack_cnt++] = caught.regs[HIT_RIP];
+		if (cursor->bad || caught.hit.trigger >= snapshot->trigger_cnt ||
+		    hit_list_add(snapshot->hits, &caught))
 			cursor->bad = true;
 	}
 }
@@ -349,7 +445,7 @@ static void take_values(struct cursor *cursor, struct snapshot *snapshot)
 		uint32_t hit = take_u32(cursor), name = take_u32(cursor);
 		char *text = take_u32(cursor) ? take_string(cursor) : NULL;
 
-		if (snapshot_add_value(snapshot, hit, name, text) || hit >= snapshot->hit_cnt ||
+		if (snapshot_add_value(snapshot, hit, name, text) || hit >= snapshot->hits->cnt ||
 		    name >= snapshot->value_name_cnt)
 			cursor->bad = true;
 	}

@@ -66,7 +66,7 @@ static uint64_t record_bytes(uint32_t head)
 	return (BPF_RINGBUF_HDR_SZ + payload + 7) & ~7ull;
 }
 
-int hit_ring_read(struct hit_ring *ring, int (*fn)(void *ctx, const struct hit *hit), void *ctx)
+int hit_ring_read(struct hit_ring *ring, int (*fn)(void *ctx, const void *record), void *ctx)
 {
 	uint64_t position = __atomic_load_n(ring->consumer, __ATOMIC_RELAXED);
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
@@ -80,7 +80,7 @@ int hit_ring_read(struct hit_ring *ring, int (*fn)(void *ctx, const struct hit *
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			break;
 		if (!(head & BPF_RINGBUF_DISCARD_BIT)) {
-			err = fn(ctx, (const struct hit *)(record + BPF_RINGBUF_HDR_SZ));
+			err = fn(ctx, record + BPF_RINGBUF_HDR_SZ);
 			cnt++;
 		}
 		position += record_bytes(head);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The reading end of the BPF ring buffer that hits come through. */
+/* The reading end of the BPF ring buffer that hits come through, as records of whatever kind. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "bpf/hit.h"
 
 struct hit_ring {
 	uint64_t *consumer;	  /* page of our own position, which the kernel reads */
@@ -22,5 +20,5 @@ void hit_ring_release(struct hit_ring *ring);
 /* True if the kernel has put something in that was not read yet; two loads. */
 bool hit_ring_pending(const struct hit_ring *ring);
 
-/* Hands the hits that wait now to fn, oldest first; each counts as read when fn returns. How many, or fn's first non-zero return. */
-int hit_ring_read(struct hit_ring *ring, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+/* Hands the records that wait now to fn, oldest first; each counts as read when fn returns. How many, or fn's first non-zero return. */
+int hit_ring_read(struct hit_ring *ring, int (*fn)(void *ctx, const void *record), void *ctx);

@@ -13,6 +13,7 @@
 #include "bpf/rule.h"
 #include "bpf/trigger.skel.h"
 #include "trigger/foreign_links.h"
+#include "trigger/hit_record.h"
 #include "trigger/hit_ring.h"
 #include "trigger/links.h"
 #include "trigger/programs.h"
@@ -178,15 +179,29 @@ bool trigger_set_pending(const struct trigger_set *set)
 	return hit_ring_pending(&set->ring);
 }
 
-int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct hit *hit), void *ctx)
+struct hit_reader {
+	const struct trigger_set *set;
+	int (*fn)(void *ctx, struct trigger_hit *hit);
+	void *ctx;
+};
+
+static int read_record(void *ctx, const void *bytes)
 {
-	return hit_ring_read(&set->ring, fn, ctx);
+	const struct hit_reader *reader = ctx;
+	const struct hit_record *record = bytes;
+	struct trigger_hit hit;
+
+	hit_record_read(record, &hit);
+	hit.is_entry = !(record->action & HIT_RETURN) &&
+		       programs_is_entry(&reader->set->programs, record->trigger, record->layout);
+	return reader->fn(reader->ctx, &hit);
 }
 
-bool trigger_set_is_entry(const struct trigger_set *set, const struct hit_record *record)
+int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, struct trigger_hit *hit), void *ctx)
 {
-	return !(record->hit.action & HIT_RETURN) &&
-	       programs_is_entry(&set->programs, record->hit.trigger, record->layout);
+	struct hit_reader reader = {.set = set, .fn = fn, .ctx = ctx};
+
+	return hit_ring_read(&set->ring, read_record, &reader);
 }
 
 uint64_t trigger_set_lost(const struct trigger_set *set)

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
-#include "bpf/hit.h"
+#include "model/hit.h"
 #include "model/trigger.h"
 
 /* Whether it is judged when a call ends. */
@@ -93,11 +93,17 @@ int trigger_set_fd(const struct trigger_set *set);
 /* True if a hit waits to be read; two loads from memory, no system call. */
 bool trigger_set_pending(const struct trigger_set *set);
 
-/* Delivers every pending hit to fn, in the order they were recorded; each is the head of a struct hit_record. Returns how many, or fn's first non-zero return. */
-int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+/* A hit as the kernel delivers it. Its stack is that by frame pointers, its return_address the word at the top of the stack, whatever that is. */
+struct trigger_hit {
+	struct caught_hit caught;
+	const uint8_t *values; /* what is to be printed (condition/prints.h) */
+	const uint8_t *copy;   /* what stood at regs[HIT_RSP] and above */
+	size_t copy_size;
+	bool is_entry; /* at the beginning of a function: its return address is at the top of the stack */
+};
 
-/* Whether the hit is at the beginning of a function: its return address is at the top of the stack. */
-bool trigger_set_is_entry(const struct trigger_set *set, const struct hit_record *record);
+/* Delivers every pending hit to fn, in the order they were recorded; it is fn's until that returns. Returns how many, or fn's first non-zero return. */
+int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, struct trigger_hit *hit), void *ctx);
 
 /* Hits the BPF ring buffer had no room for. */
 uint64_t trigger_set_lost(const struct trigger_set *set);

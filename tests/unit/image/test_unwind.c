@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
-#include "bpf/hit.h"
 #include "image/image.h"
 #include "unit/elf/fixture.h"
 

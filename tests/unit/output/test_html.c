@@ -240,6 +240,9 @@ static void test_too_many(void **state)
 	timeline->hits = calloc(1, sizeof(*timeline->hits));
 	timeline->hit_cnt = 1;
 	timeline->hits[0].time_ns = 500;
+	assert_ok(hit_list_new(&timeline->hit_list));
+	assert_ok(hit_list_add(timeline->hit_list, &(struct caught_hit){0}));
+	timeline->hits[0].hit = timeline->hit_list->hits[0];
 	reader = read_page(timeline, 100);
 	assert_json(&reader, "\"slices\":101");
 	assert_json(&reader,

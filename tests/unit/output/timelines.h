@@ -45,13 +45,22 @@ static inline void add_gap(struct timeline_thread *thread, uint64_t time, const 
 static inline void add_hit(struct timeline *timeline, uint32_t tid, uint64_t time,
 			   const struct symbol *symbol)
 {
-	struct timeline_hit hit = {.time_ns = time, .symbol = symbol, .stack_cnt = 1};
+	static const struct symbol *const unknown[1];
+	struct timeline_hit hit = {.time_ns = time,
+				   .symbol = symbol,
+				   .stack_symbols = timeline_stack_symbols(timeline, unknown, 1)};
+	struct caught_hit caught = {.hit = {.pid = 100,
+					    .tid = tid,
+					    .args_known = 0x3f,
+					    .stack_cnt = 1,
+					    .comm = "sixteen bytes!!!"},
+				    .args = {0xabc},
+				    .regs[HIT_SS] = 0x2b};
 
-	hit.hit = (struct hit){
-		.pid = 100, .tid = tid, .args_known = 0x3f, .args = {0xabc}, .comm = "sixteen bytes!!!"};
-	hit.hit.regs[HIT_SS] = 0x2b;
-	hit.stack_ips = calloc(1, sizeof(*hit.stack_ips));
-	hit.stack_symbols = calloc(1, sizeof(struct symbol *));
+	if (!timeline->hit_list)
+		assert_int_equal(hit_list_new(&timeline->hit_list), 0);
+	assert_int_equal(hit_list_add(timeline->hit_list, &caught), 0);
+	hit.hit = timeline->hit_list->hits[timeline->hit_list->cnt - 1];
 	if (!timeline->triggers) {
 		timeline->triggers = calloc(1, sizeof(char *));
 		timeline->triggers[timeline->trigger_cnt++] = strdup("my trigger");

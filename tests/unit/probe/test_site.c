@@ -2,7 +2,7 @@
 /* Where a probe goes in functions that begin in many ways, and where they lead. */
 #include "probe/site.h"
 
-#include "bpf/hit.h"
+#include "arch/arch.h"
 #include "fixture.h"
 
 static const char source[] =

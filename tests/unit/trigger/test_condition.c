@@ -33,14 +33,14 @@ long __attribute__((noinline)) condition_target(long a, long b, long c, long d, 
 	return a * 2;
 }
 
-static int see(void *ctx, const struct hit *hit)
+static int see(void *ctx, struct trigger_hit *hit)
 {
-	*(struct hit *)ctx = *hit;
+	*(struct caught_hit *)ctx = hit->caught;
 	return 0;
 }
 
 /* Calls the function once under the rule; 1: a hit, in *ret_hit; 0: none. */
-static int judge_rule(struct trigger *trigger, struct hit *ret_hit, struct trigger_counts *ret_counts)
+static int judge_rule(struct trigger *trigger, struct caught_hit *ret_hit, struct trigger_counts *ret_counts)
 {
 	struct trigger_config config = {.triggers = trigger, .trigger_cnt = 1, .pid = getpid()};
 	struct trigger_set *set;
@@ -58,7 +58,7 @@ static int judge_rule(struct trigger *trigger, struct hit *ret_hit, struct trigg
 	return cnt;
 }
 
-static int judge(const char *text, struct hit *ret_hit, struct trigger_counts *ret_counts)
+static int judge(const char *text, struct caught_hit *ret_hit, struct trigger_counts *ret_counts)
 {
 	struct trigger trigger;
 	int cnt;
@@ -74,7 +74,7 @@ static int judge(const char *text, struct hit *ret_hit, struct trigger_counts *r
 static void check(const char *text, bool expected)
 {
 	struct trigger_counts counts;
-	struct hit hit;
+	struct caught_hit hit;
 	int cnt = judge(text, &hit, &counts);
 
 	if (cnt != expected)
@@ -203,7 +203,7 @@ static void test_memory(void **state)
 static void test_unreadable(void **state)
 {
 	struct trigger_counts counts;
-	struct hit hit;
+	struct caught_hit hit;
 
 	(void)state;
 	set_args(0, 1, 2, 3, 4, 5);
@@ -267,7 +267,7 @@ static void test_registers(void **state)
 static void test_return(void **state)
 {
 	struct trigger_counts counts;
-	struct hit hit;
+	struct caught_hit hit;
 
 	(void)state;
 	set_args(21, 1, 2, 3, 4, 5);
@@ -277,15 +277,15 @@ static void test_return(void **state)
 	check("elapsed < 100s && elapsed > 0", true);
 	check("elapsed > 100s", false);
 	assert_int_equal(judge("ret == 42", &hit, &counts), 1);
-	assert_int_equal(hit.action, HIT_RETURN);
+	assert_int_equal(hit.hit.action, HIT_RETURN);
 	assert_int_equal(hit.args[0], 21);
 	assert_int_equal(hit.args[5], 5);
 	assert_int_equal(hit.regs[HIT_RAX], 42);
-	assert_true(hit.begin_ns < hit.time_ns);
+	assert_true(hit.hit.begin_ns < hit.hit.time_ns);
 	assert_int_equal(judge("arg0 == 21", &hit, &counts), 1);
-	assert_int_equal(hit.action, HIT_RECORD);
+	assert_int_equal(hit.hit.action, HIT_RECORD);
 	assert_int_equal(hit.args[0], 21);
-	assert_true(hit.begin_ns == hit.time_ns);
+	assert_true(hit.hit.begin_ns == hit.hit.time_ns);
 }
 
 /* ---- what is refused ---- */
@@ -352,7 +352,7 @@ static void test_rules(void **state)
 {
 	struct trigger_counts counts;
 	struct trigger trigger;
-	struct hit hit;
+	struct caught_hit hit;
 
 	(void)state;
 	set_args(1, 2, 3, 4, 5, 6);

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "assertions.h"
+#include "bpf/hit.h"
 
-enum { PAGE = 4096, SIZE = PAGE, RECORD = BPF_RINGBUF_HDR_SZ + sizeof(struct hit) };
+enum { PAGE = 4096, SIZE = PAGE, RECORD = BPF_RINGBUF_HDR_SZ + sizeof(struct hit_record) };
 
 struct world {
 	struct hit_ring ring;
@@ -56,7 +57,7 @@ static void write_twice(struct world *world, uint64_t position, const void *byte
 /* Puts a record in as the kernel does; returns where. */
 static uint64_t produce(struct world *world, uint32_t trigger, uint32_t flags)
 {
-	struct hit hit = {.trigger = trigger};
+	struct hit_record hit = {.trigger = trigger};
 	uint32_t head[2] = {sizeof(hit) | flags};
 	uint64_t position = world->producer;
 
@@ -67,8 +68,9 @@ static uint64_t produce(struct world *world, uint32_t trigger, uint32_t flags)
 	return position;
 }
 
-static int see(void *ctx, const struct hit *hit)
+static int see(void *ctx, const void *record)
 {
+	const struct hit_record *hit = record;
 	struct world *world = ctx;
 
 	world->seen[world->seen_cnt++] = hit->trigger;
@@ -103,7 +105,7 @@ static void test_wrap(void **state)
 	struct world *world = *state;
 
 	assert_true(SIZE % RECORD);
-	for (uint32_t i = 0; i < 50; i++) {
+	for (uint32_t i = 0; i < 80; i++) {
 		produce(world, i, 0);
 		assert_int_equal(read_all(world), 1);
 		assert_int_equal(world->seen[0], i);
@@ -114,7 +116,7 @@ static void test_wrap(void **state)
 static void test_busy_and_discarded(void **state)
 {
 	struct world *world = *state;
-	uint32_t head = sizeof(struct hit);
+	uint32_t head = sizeof(struct hit_record);
 	uint64_t busy;
 
 	produce(world, 1, 0);

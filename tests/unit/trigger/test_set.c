@@ -216,16 +216,16 @@ static void detach(struct attached *attached)
 }
 
 struct hits {
-	struct hit hits[64];
+	struct caught_hit hits[64];
 	size_t cnt;
 };
 
-static int take(void *ctx, const struct hit *hit)
+static int take(void *ctx, struct trigger_hit *hit)
 {
 	struct hits *hits = ctx;
 
 	if (hits->cnt < ARRAY_SIZE(hits->hits))
-		hits->hits[hits->cnt] = *hit;
+		hits->hits[hits->cnt] = hit->caught;
 	hits->cnt++;
 	return 0;
 }
@@ -248,9 +248,9 @@ static enum trigger_link link_of(void **state)
 
 /* ---- what a hit holds ---- */
 
-static bool in_stack(const struct hit *hit, uint64_t addr)
+static bool in_stack(const struct caught_hit *hit, uint64_t addr)
 {
-	for (size_t i = 0; i < hit->stack_cnt; i++)
+	for (size_t i = 0; i < hit->hit.stack_cnt; i++)
 		if (hit->stack[i] == addr)
 			return true;
 	return false;
@@ -263,7 +263,7 @@ static void test_hit(void **state)
 		attach(target.pid, link_of(state), "other", HIT_RECORD, "probed", HIT_STOP);
 	struct answer answer = target_go(&target);
 	uint64_t before = now_ns(), after;
-	const struct hit *hit;
+	const struct caught_hit *hit;
 	struct hits hits;
 
 	assert_string_equal(trigger_set_link_name(attached.set),
@@ -276,22 +276,20 @@ static void test_hit(void **state)
 	hits = read_hits(attached.set);
 	assert_int_equal(hits.cnt, 1);
 	hit = &hits.hits[0];
-	assert_int_equal(hit->trigger, 1);
-	assert_int_equal(hit->action, HIT_STOP);
-	assert_int_equal(hit->pid, target.pid);
-	assert_int_equal(hit->tid, target.pid);
-	assert_true(hit->time_ns > before && hit->time_ns < after);
-	assert_true(hit->cpu < (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-	assert_string_equal(hit->comm, "target");
+	assert_int_equal(hit->hit.trigger, 1);
+	assert_int_equal(hit->hit.action, HIT_STOP);
+	assert_int_equal(hit->hit.pid, target.pid);
+	assert_int_equal(hit->hit.tid, target.pid);
+	assert_true(hit->hit.time_ns > before && hit->hit.time_ns < after);
+	assert_true(hit->hit.cpu < (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	assert_string_equal(hit->hit.comm, "target");
 	assert_int_equal(hit->regs[HIT_RIP], answer.probed);
 	assert_int_equal(hit->regs[HIT_RDI], 10);
 	assert_int_equal(hit->regs[HIT_RSI], 20);
-	assert_int_equal(hit->return_address, answer.from);
-	assert_true(hit->stack_cnt >= 2 && hit->stack_cnt <= HIT_STACK_MAX);
+	assert_int_equal(hit->hit.return_address, answer.from);
+	assert_true(hit->hit.stack_cnt >= 2 && hit->hit.stack_cnt <= HIT_STACK_MAX);
 	assert_int_equal(hit->stack[0], answer.probed);
 	assert_true(in_stack(hit, answer.from_caller));
-	for (size_t i = hit->stack_cnt; i < HIT_STACK_MAX; i++)
-		assert_int_equal(hit->stack[i], 0);
 	assert_int_equal(trigger_set_lost(attached.set), 0);
 	detach(&attached);
 	target_end(&target);
@@ -311,26 +309,26 @@ static void test_several(void **state)
 	ask(&target, 'g');
 	hits = read_hits(attached.set);
 	assert_int_equal(hits.cnt, 3);
-	assert_int_equal(hits.hits[0].trigger, 1);
-	assert_int_equal(hits.hits[0].action, HIT_STOP);
-	assert_int_equal(hits.hits[1].trigger, 0);
-	assert_int_equal(hits.hits[1].action, HIT_RECORD);
+	assert_int_equal(hits.hits[0].hit.trigger, 1);
+	assert_int_equal(hits.hits[0].hit.action, HIT_STOP);
+	assert_int_equal(hits.hits[1].hit.trigger, 0);
+	assert_int_equal(hits.hits[1].hit.action, HIT_RECORD);
 	assert_int_equal(hits.hits[1].regs[HIT_RDI], 30);
-	assert_int_equal(hits.hits[2].trigger, 1);
-	assert_true(hits.hits[0].time_ns < hits.hits[1].time_ns &&
-		    hits.hits[1].time_ns < hits.hits[2].time_ns);
+	assert_int_equal(hits.hits[2].hit.trigger, 1);
+	assert_true(hits.hits[0].hit.time_ns < hits.hits[1].hit.time_ns &&
+		    hits.hits[1].hit.time_ns < hits.hits[2].hit.time_ns);
 	detach(&attached);
 
 	attached = attach(target.pid, link_of(state), "probed", HIT_RECORD, "probed", HIT_STOP);
 	ask(&target, 'p');
 	hits = read_hits(attached.set);
 	assert_int_equal(hits.cnt, 2);
-	assert_int_equal(hits.hits[0].trigger + hits.hits[1].trigger, 1);
+	assert_int_equal(hits.hits[0].hit.trigger + hits.hits[1].hit.trigger, 1);
 	detach(&attached);
 	target_end(&target);
 }
 
-static int fail_at_second(void *ctx, const struct hit *hit)
+static int fail_at_second(void *ctx, struct trigger_hit *hit)
 {
 	int *cnt = ctx;
 
@@ -371,8 +369,8 @@ static void test_whose(void **state)
 	answer = ask(&target, 't');
 	hits = read_hits(attached.set);
 	assert_int_equal(hits.cnt, 1);
-	assert_int_equal(hits.hits[0].pid, target.pid);
-	assert_int_equal(hits.hits[0].tid, answer.tid);
+	assert_int_equal(hits.hits[0].hit.pid, target.pid);
+	assert_int_equal(hits.hits[0].hit.tid, answer.tid);
 	assert_int_not_equal(answer.tid, target.pid);
 	assert_int_equal(hits.hits[0].regs[HIT_RDI], 11);
 	detach(&attached);
@@ -428,11 +426,11 @@ static void test_start_stops(void **state)
 	assert_int_equal(WSTOPSIG(status), SIGSTOP);
 	hits = read_hits(attached.set);
 	assert_int_equal(hits.cnt, 1);
-	assert_int_equal(hits.hits[0].action, HIT_START);
+	assert_int_equal(hits.hits[0].hit.action, HIT_START);
 	assert_int_equal(poll(&pollfd, 1, 50), 0);
 	trigger_set_detach(attached.set);
 	assert_int_equal(kill(target.pid, SIGCONT), 0);
-	assert_int_equal(hear(&target).from, hits.hits[0].return_address);
+	assert_int_equal(hear(&target).from, hits.hits[0].hit.return_address);
 	detach(&attached);
 	target_end(&target);
 }

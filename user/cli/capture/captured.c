@@ -24,17 +24,17 @@ bool capture_is_unwanted(const struct capture_options *options, enum capture_end
 /* A pattern does not say which of its functions it was. */
 static void say_hits(const struct capture *capture, const struct snapshot *snapshot)
 {
-	const struct hit *last = &snapshot->hits[snapshot->hit_cnt - 1];
+	const struct hit *last = snapshot->hits->hits[snapshot->hits->cnt - 1];
 	const char *trigger = snapshot->triggers[last->trigger],
 		   *function = capture_hit_function(capture, last);
 	char of[512] = "";
 
 	if (function)
 		snprintf(of, sizeof(of), " ('%s')", trigger);
-	if (snapshot->hit_cnt == 1)
+	if (snapshot->hits->cnt == 1)
 		log_say("hit %s%s", function ? function : trigger, of);
 	else
-		log_say("%zu hits, the last of %s%s", snapshot->hit_cnt, function ? function : trigger, of);
+		log_say("%zu hits, the last of %s%s", snapshot->hits->cnt, function ? function : trigger, of);
 }
 
 static void say_exit(const struct capture_options *options, const char *hits, const char *targets,
@@ -57,8 +57,8 @@ void say_capture_end(const struct capture_options *options, const struct capture
 	char hits[48] = "";
 
 	if (options->capture.trigger_cnt)
-		snprintf(hits, sizeof(hits), snapshot->hit_cnt ? "only %zu hits" : "no hit",
-			 snapshot->hit_cnt);
+		snprintf(hits, sizeof(hits), snapshot->hits->cnt ? "only %zu hits" : "no hit",
+			 snapshot->hits->cnt);
 	progress_end();
 	switch (end) {
 	case CAPTURE_HIT:
@@ -98,10 +98,10 @@ static void print_result(const struct capture_options *options, const struct sna
 	json_key_text(gen, "end", ends[end]);
 	json_key_text(gen, "command", snapshot->command);
 	json_key_text(gen, "source", snapshot->source);
-	json_key_number(gen, "hits", snapshot->hit_cnt);
-	if (snapshot->hit_cnt)
+	json_key_number(gen, "hits", snapshot->hits->cnt);
+	if (snapshot->hits->cnt)
 		json_key_text(gen, "trigger",
-			      snapshot->triggers[snapshot->hits[snapshot->hit_cnt - 1].trigger]);
+			      snapshot->triggers[snapshot->hits->hits[snapshot->hits->cnt - 1]->trigger]);
 	json_key_number(gen, "snapshots", capture_snapshot_cnt(capture));
 	json_key_number(gen, "threads", timeline->thread_cnt);
 	json_key_number(gen, "calls", decoded_slice_cnt(decoded));

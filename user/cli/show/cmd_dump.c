@@ -178,7 +178,7 @@ static int dump_slices(const char *path)
 static void print_hit(const struct timeline *timeline, size_t i)
 {
 	const struct timeline_hit *placed = &timeline->hits[i];
-	const struct hit *hit = &placed->hit;
+	const struct hit *hit = placed->hit;
 	char comm[HIT_COMM_BYTES + 1];
 
 	snprintf(comm, sizeof(comm), "%.*s", HIT_COMM_BYTES, hit->comm);
@@ -198,7 +198,7 @@ static void print_hit(const struct timeline *timeline, size_t i)
 		       (unsigned long long)(hit->stopped_ns - hit->time_ns));
 	for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
 		if (hit->args_known & 1u << arg)
-			printf("  arg%zu %llx\n", arg, (unsigned long long)hit->args[arg]);
+			printf("  arg%zu %llx\n", arg, (unsigned long long)hit_arg(hit, arg));
 	for (size_t value = 0; value < placed->value_cnt; value++) {
 		printf("  value ");
 		on_line_put(placed->values[value].name, stdout);
@@ -209,10 +209,10 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	}
 	for (size_t reg = 0; reg < HIT_REG_CNT; reg++)
 		if (hit_reg_name(reg))
-			printf("  %s %llx\n", hit_reg_name(reg), (unsigned long long)hit->regs[reg]);
-	for (size_t frame = 0; frame < placed->stack_cnt; frame++) {
-		printf("  #%zu %" PRIx64, frame, placed->stack_ips[frame]);
-		print_place(' ', placed->stack_ips[frame], placed->stack_symbols[frame]);
+			printf("  %s %llx\n", hit_reg_name(reg), (unsigned long long)hit_reg(hit, reg));
+	for (size_t frame = 0; frame < placed->hit->stack_cnt; frame++) {
+		printf("  #%zu %" PRIx64, frame, placed->hit->stack[frame]);
+		print_place(' ', placed->hit->stack[frame], placed->stack_symbols[frame]);
 		putchar('\n');
 	}
 }

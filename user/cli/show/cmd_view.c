@@ -166,7 +166,7 @@ static uint64_t shown_from(const struct timeline *timeline, const struct timelin
 		const struct timeline_thread *thread = &timeline->threads[i];
 		size_t at;
 
-		if (thread->pid != (int32_t)hit->hit.pid || thread->tid != (int32_t)hit->hit.tid)
+		if (thread->pid != (int32_t)hit->hit->pid || thread->tid != (int32_t)hit->hit->tid)
 			continue;
 		at = timeline_thread_begun(thread, hit->time_ns);
 		if (at)

@@ -66,13 +66,13 @@ static void put_state(yajl_gen gen, const struct hit *hit)
 		if (!(hit->args_known & 1u << i))
 			continue;
 		snprintf(name, sizeof(name), "arg%zu", i);
-		json_key_hex(gen, name, hit->args[i]);
+		json_key_hex(gen, name, hit_arg(hit, i));
 	}
 	yajl_gen_map_close(gen);
 	json_key_map(gen, "registers");
 	for (unsigned int i = 0; i < HIT_REG_CNT; i++)
 		if (hit_reg_name(i))
-			json_key_hex(gen, hit_reg_name(i), hit->regs[i]);
+			json_key_hex(gen, hit_reg_name(i), hit_reg(hit, i));
 	yajl_gen_map_close(gen);
 	json_key_hex(gen, "return_address", hit->return_address);
 }
@@ -92,9 +92,9 @@ static void put_values(yajl_gen gen, const struct timeline_hit *placed)
 static void put_stack(yajl_gen gen, const struct timeline_hit *placed)
 {
 	json_key_array(gen, "stack");
-	for (size_t i = 0; i < placed->stack_cnt; i++) {
+	for (size_t i = 0; i < placed->hit->stack_cnt; i++) {
 		yajl_gen_map_open(gen);
-		json_key_hex(gen, "ip", placed->stack_ips[i]);
+		json_key_hex(gen, "ip", placed->hit->stack[i]);
 		json_key_text(gen, "name", placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
 		yajl_gen_map_close(gen);
 	}
@@ -133,14 +133,14 @@ static int put_hit(yajl_gen gen, const struct report *report, size_t index)
 {
 	const struct timeline *timeline = report->traces[0].timeline;
 	const struct timeline_hit *placed = &timeline->hits[index];
-	const struct hit *hit = &placed->hit;
+	const struct hit *hit = placed->hit;
 	char comm[HIT_COMM_BYTES + 1] = "";
 	int err;
 
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
 	yajl_gen_map_open(gen);
 	json_key_number(gen, "number", index + 1);
-	json_key_text(gen, "trigger", timeline_trigger(timeline, &placed->hit));
+	json_key_text(gen, "trigger", timeline_trigger(timeline, placed->hit));
 	json_key_number(gen, "time_ns", placed->time_ns);
 	json_key_number(gen, "monotonic_ns", hit->time_ns);
 	json_key_number(gen, "pid", hit->pid);

@@ -97,7 +97,8 @@ static void hit_registers(const struct hit *hit)
 
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
 		printf("%s%-6s %#-18" PRIx64 "%s", i % 3 ? " " : "    ", hit_reg_name(shown[i]),
-		       (uint64_t)hit->regs[shown[i]], i % 3 == 2 || i + 1 == ARRAY_SIZE(shown) ? "\n" : "");
+		       (uint64_t)hit_reg(hit, shown[i]),
+		       i % 3 == 2 || i + 1 == ARRAY_SIZE(shown) ? "\n" : "");
 }
 
 static void hit_arguments(const struct hit *hit)
@@ -109,7 +110,7 @@ static void hit_arguments(const struct hit *hit)
 			continue;
 		if (!cnt)
 			printf("  arguments\n");
-		printf("%sarg%-3zu %#-18" PRIx64 "%s", cnt % 3 ? " " : "    ", i, (uint64_t)hit->args[i],
+		printf("%sarg%-3zu %#-18" PRIx64 "%s", cnt % 3 ? " " : "    ", i, (uint64_t)hit_arg(hit, i),
 		       cnt % 3 == 2 ? "\n" : "");
 		cnt++;
 	}
@@ -154,8 +155,8 @@ static void hit_values(const struct text *text, const struct timeline_hit *place
 static void hit_stack(const struct text *text, const struct timeline_hit *placed)
 {
 	printf("  call stack, as recorded with the hit\n");
-	for (size_t i = 0; i < placed->stack_cnt; i++)
-		name_line(text, COLOUR_NONE, printf("    #%-3zu %#-18" PRIx64 " ", i, placed->stack_ips[i]),
+	for (size_t i = 0; i < placed->hit->stack_cnt; i++)
+		name_line(text, COLOUR_NONE, printf("    #%-3zu %#-18" PRIx64 " ", i, placed->hit->stack[i]),
 			  placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
 }
 
@@ -234,8 +235,8 @@ static int hits(const struct text *text)
 		name_line(text, COLOUR_RED,
 			  printf("Hit %zu of %zu at %s: ", report->hits[i] + 1, timeline->hit_cnt,
 				 duration_text(placed->time_ns).text),
-			  timeline_trigger(timeline, &placed->hit));
-		hit_facts(text, &placed->hit);
+			  timeline_trigger(timeline, placed->hit));
+		hit_facts(text, placed->hit);
 		hit_values(text, placed);
 		hit_stack(text, placed);
 		err = hit_calls(text, placed);

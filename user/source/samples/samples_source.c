@@ -110,9 +110,9 @@ static int describe(void *self, struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->sample_cnt; i++)
 		if (snapshot->samples[i].time_ns < first)
 			first = snapshot->samples[i].time_ns;
-	for (size_t i = 0; i < snapshot->hit_cnt; i++)
-		if (snapshot->hits[i].begin_ns < first)
-			first = snapshot->hits[i].begin_ns;
+	for (size_t i = 0; i < snapshot->hits->cnt; i++)
+		if (snapshot->hits->hits[i]->begin_ns < first)
+			first = snapshot->hits->hits[i]->begin_ns;
 	snapshot->clock.mult = 1;
 	snapshot->clock.shift = 0;
 	snapshot->clock.zero = first;

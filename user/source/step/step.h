@@ -41,7 +41,7 @@ struct step_config {
 	 * action are 0). What it decides shows in stop_wanted().
 	 */
 	uint64_t signals;
-	void (*signalled)(void *ctx, int signal, const struct hit *hit);
+	void (*signalled)(void *ctx, int signal, struct caught_hit *hit);
 	/* Asked after each step: is the recording to end here? The targets are held then. */
 	bool (*stop_wanted)(void *ctx);
 	/* New executable mappings, before any code of theirs runs under the stepper. A negative return ends the run with that error. */

@@ -156,4 +156,4 @@ bool step_over_vdso(struct step *step, struct step_thread *thread);
 /* ---- step_hit.c ---- */
 
 /* What a BPF program records at a probe (bpf/trigger.bpf.c), of a thread that is stopped. */
-void step_describe_thread(struct step *step, const struct step_thread *thread, struct hit *ret_hit);
+void step_describe_thread(struct step *step, const struct step_thread *thread, struct caught_hit *ret_hit);

@@ -44,7 +44,7 @@ static bool stands_still_by_nature(const struct insn *insn)
 
 void step_tell_signal(struct step *step, const struct step_thread *thread, int signal)
 {
-	struct hit hit;
+	struct caught_hit hit;
 
 	if (!(step->config.signals >> (signal - 1) & 1))
 		return;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Words without their leading zeros, as registers mostly have some: first the number of bytes of each, four bits a word
+ * (the first word's in the low bits), then the bytes, the lowest first.
+ *
+ *	0x1234, 0, 0x7f		02 01 | 34 12 | 7f
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PACKED_MAX(cnt) (((cnt) + 1) / 2 + (cnt) * sizeof(uint64_t))
+
+/* `to` has room for PACKED_MAX(cnt). Returns how many bytes it took. */
+size_t packed_put(uint8_t *to, const uint64_t *words, size_t cnt);
+
+/* The size of `cnt` words that begin here; 0: they are damaged, or end behind `room` bytes. */
+size_t packed_size(const uint8_t *from, size_t room, size_t cnt);
+
+void packed_get(const uint8_t *from, uint64_t *ret_words, size_t cnt);
+
+/* Word `nth` of `cnt`. */
+uint64_t packed_nth(const uint8_t *from, size_t cnt, size_t nth);
