@@ -24,7 +24,8 @@ CFLAGS ?= -O2 -g
 comma := ,
 SANFLAGS := $(if $(SAN)$(FUZZ),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link)
-# The program may be given capabilities, and its library is loaded into others' programs (tests/lint/hardening.sh).
+# The program may be given capabilities, and its library is loaded into others' programs
+# (tests/lint/hardening.sh).
 FORTIFY := $(if $(SANFLAGS),,$(if $(filter -O0,$(CFLAGS)),,$(if $(filter -O%,$(CFLAGS)),$(shell \
 	$(CC) -O2 -D_FORTIFY_SOURCE=3 -Werror -E -include stdlib.h -xc /dev/null >/dev/null 2>&1 && echo 3 || echo 2))))
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection $(if $(FORTIFY),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY))
@@ -80,7 +81,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# For other programs to load: nothing of the modules is in it, no sanitizer, and its frames have frame pointers for who follows those.
+# For other programs to load: nothing of the modules is in it, no sanitizer, and its frames have frame
+# pointers for who follows those.
 PRELOAD_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard user/preload/*.c))
 $(BUILD)/user/preload/%.o: user/preload/%.c $(BUILD)/flags
 	$(say) CC $<
@@ -91,8 +93,9 @@ $(BUILD)/libtrailcam-alloc.so: $(PRELOAD_OBJS)
 	$(say) LINK $@
 	$(Q)$(CC) -shared $(HARDEN_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS)
 
-# The runtime of translated programs: a flat file without libc, which the source has in it (user/translate/layout.h). Nothing of the build's
-# flags is for it: it has no stack protector, no vector registers, no variables.
+# The runtime of translated programs: a flat file without libc, which the source has in it
+# (user/translate/layout.h). Nothing of the build's flags is for it: it has no stack protector, no vector
+# registers, no variables.
 RUNTIME_OBJS := $(patsubst user/translate/%.c,$(BUILD)/user/translate/%.o,$(wildcard user/translate/*.c)) $(BUILD)/user/translate/code_insn.o \
 	$(BUILD)/user/translate/entry.o
 RUNTIME_CFLAGS := -std=gnu11 -O2 -g $(WARN) -ffreestanding -fPIE -fvisibility=hidden -mgeneral-regs-only -mno-red-zone -fno-stack-protector \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What runs at allocation functions: decides whether a sampling point falls into the allocation, and records it, with its stack, when it is done; and the end
- * of those that were recorded.
+ * What runs at allocation functions: decides whether a sampling point falls into the allocation, and records
+ * it, with its stack, when it is done; and the end of those that were recorded.
  *
  *	alloc_session	entry and return in one (Linux 6.13): the return of a call that is not wanted is not even probed
  *	alloc_begin	the same for kernels without it:
@@ -10,14 +10,17 @@
  *	alloc_free	at the entry of what frees
  *	alloc_usdt	where an allocator that samples for itself tells of it; nothing is decided here then
  *
- * Sampling points lie on the line of all bytes that a thread allocates, one behind the other, at distances that are exponentially distributed (a Poisson
- * process): the number of points in an allocation is on average its size divided by the mean distance, whatever the sizes and their order.
+ * Sampling points lie on the line of all bytes that a thread allocates, one behind the other, at distances
+ * that are exponentially distributed (a Poisson process): the number of points in an allocation is on average
+ * its size divided by the mean distance, whatever the sizes and their order.
  *
- * What is called by a function that is at work already (realloc calls malloc) is a part of it. So a function of which that is known asks for its return
- * whenever it is called, and until then the thread's other calls, which are further down the stack, do not count.
+ * What is called by a function that is at work already (realloc calls malloc) is a part of it. So a function
+ * of which that is known asks for its return whenever it is called, and until then the thread's other calls,
+ * which are further down the stack, do not count.
  *
- * An address names an allocation only until it is freed, and another thread can get it before the one that freed it is done. So what realloc() is given is
- * taken off the list of those alive before it begins, and put back if it fails.
+ * An address names an allocation only until it is freed, and another thread can get it before the one that
+ * freed it is done. So what realloc() is given is taken off the list of those alive before it begins, and put
+ * back if it fails.
  */
 #include "vmlinux.h"
 
@@ -84,7 +87,10 @@ __u64 lost, lost_samples, forgotten;
 
 /* ---- sampling ---- */
 
-/* The distance to the next point: -ln(u) * interval, for u in (0, 1], by way of the logarithm to base 2, a bit at a time. */
+/*
+ * The distance to the next point: -ln(u) * interval, for u in (0, 1], by way of the logarithm to base 2, a
+ * bit at a time.
+ */
 __noinline __u64 draw(void)
 {
 	__u64 u = (__u64)bpf_get_prandom_u32() + 1, log = 0;
@@ -108,7 +114,10 @@ __noinline __u64 draw(void)
 	return (((__u64)32 << LOG_BITS) - log) * interval_per_log >> LOG_BITS;
 }
 
-/* How many points are in so many 1/256 bytes behind one: after some, the mean number, rounded to one of its neighbours by chance. */
+/*
+ * How many points are in so many 1/256 bytes behind one: after some, the mean number, rounded to one of its
+ * neighbours by chance.
+ */
 static __always_inline __u64 points_behind(struct thread *thread, __u64 rest)
 {
 	__u64 points = 0, chance;
@@ -287,7 +296,10 @@ static __always_inline bool asked_size(const struct pt_regs *regs, const struct 
 	return !(size >> SIZE_MAX_BITS);
 }
 
-/* A mapping that holds a file, reserves addresses only, or is made by the allocator's own code, is no allocation. */
+/*
+ * A mapping that holds a file, reserves addresses only, or is made by the allocator's own code, is no
+ * allocation.
+ */
 static __always_inline bool is_mapping(struct pt_regs *regs, const struct alloc_role *role)
 {
 	enum { PROT_NONE = 0, MAP_ANONYMOUS = 0x20 };
@@ -354,7 +366,10 @@ static __always_inline void forget_call(struct thread *thread)
 	thread->sp = 0;
 }
 
-/* The return of a call is worth seeing: it has sampling points, it may end an allocation that had, or others that it calls must not count. */
+/*
+ * The return of a call is worth seeing: it has sampling points, it may end an allocation that had, or others
+ * that it calls must not count.
+ */
 static __always_inline bool begin(struct pt_regs *regs, __u64 number)
 {
 	union cookie cookie = {number};
@@ -435,7 +450,10 @@ static __always_inline void end_at_return(struct pt_regs *regs, __u64 number)
 
 /* ---- an allocator's own probes ---- */
 
-/* How many samples so many bytes are, rounded to one of its neighbours by chance: they may have been drawn with another interval than ours. */
+/*
+ * How many samples so many bytes are, rounded to one of its neighbours by chance: they may have been drawn
+ * with another interval than ours.
+ */
 static __always_inline __u64 samples_of(__u64 bytes)
 {
 	__u64 chance = ((bytes % interval) << 32) / interval;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A sampled allocation, or the end of one, as the BPF program records it and as recordings keep it: change it only together with ALLOC_VERSION. */
+/*
+ * A sampled allocation, or the end of one, as the BPF program records it and as recordings keep it: change it
+ * only together with ALLOC_VERSION.
+ */
 #pragma once
 
 #include <linux/types.h>
@@ -15,7 +18,8 @@ struct alloc {
 	__u64 time_ns; /* CLOCK_MONOTONIC: when the allocator returned, or was asked to free */
 	__u64 address; /* of the memory */
 	__u64 size;    /* bytes that were asked for */
-	__u64 samples; /* how many sampling points fell into it; each stands for the mean interval, in bytes */
+	/* how many sampling points fell into it; each stands for the mean interval, in bytes */
+	__u64 samples;
 	__u64 began_ns; /* of ALLOC_FREED: when it was allocated; else time_ns */
 	__u32 pid, tid; /* in the pid namespace of the recording trailcam */
 	__u32 kind;	/* enum alloc_kind */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What bpf/alloc.bpf.c and user/source/alloc/ tell each other beside the records: what a probed function does, and how a sample lies in the ring. */
+/*
+ * What bpf/alloc.bpf.c and user/source/alloc/ tell each other beside the records: what a probed function
+ * does, and how a sample lies in the ring.
+ */
 #pragma once
 
 #include <linux/types.h>
@@ -11,13 +14,19 @@
 enum alloc_call {
 	ALLOC_CALL_NEW,	   /* returns memory */
 	ALLOC_CALL_NEW_AT, /* stores its address where the pointer argument says, and returns 0 */
-	ALLOC_CALL_RESIZE, /* ends the memory of the pointer argument, and returns other; on failure does neither */
+	/* ends the memory of the pointer argument, and returns other; on failure does neither */
+	ALLOC_CALL_RESIZE,
 	ALLOC_CALL_RESIZE_IN_PLACE, /* returns the size that the memory of the pointer argument has now */
 	ALLOC_CALL_FREE,
-	/* mmap(2), mremap(2): as the two above, for memory that no file gives, and of which something can be read or written; they fail with a negative number */
+	/*
+	 * mmap(2), mremap(2): as the two above, for memory that no file gives, and of which something can be
+	 * read or written; they fail with a negative number
+	 */
 	ALLOC_CALL_MAP,
 	ALLOC_CALL_REMAP,
-	/* USDT probes of an allocator that samples for itself (OpenTelemetry's otel_memory:alloc and :free) */
+	/*
+	 * USDT probes of an allocator that samples for itself (OpenTelemetry's otel_memory:alloc and :free)
+	 */
 	ALLOC_USDT_ALLOC,     /* address, size, bytes that it stands for */
 	ALLOC_USDT_FREE,      /* address */
 	ALLOC_USDT_FORGOTTEN, /* address, of which nothing more will be told (preload/probes.h) */
@@ -27,17 +36,22 @@ enum { ALLOC_USDT_MAX = 64, ALLOC_USDT_ARGS = 3 };
 
 enum { ALLOC_NO_ARG = HIT_ORIG_RAX };
 
-/* One probed function; travels as the probe's cookie. Arguments are the registers (enum hit_reg, below 16) that hold them at the probe. */
+/*
+ * One probed function; travels as the probe's cookie. Arguments are the registers (enum hit_reg, below 16)
+ * that hold them at the probe.
+ */
 struct alloc_role {
 	__u16 function;	      /* its index */
 	__u8 call;	      /* enum alloc_call */
 	__u8 size_arg : 4;    /* bytes ... */
 	__u8 count_arg : 4;   /* ... times this one, or ALLOC_NO_ARG */
 	__u8 pointer_arg : 4; /* or ALLOC_NO_ARG */
-	__u8 range : 3; /* calls from here do not count: one more than an index of alloc_ranges; 0: all count */
+	/* calls from here do not count: one more than an index of alloc_ranges; 0: all count */
+	__u8 range : 3;
 	__u8 nests : 1;			  /* it may call other probed functions, which do not count then */
 	__u8 prot_arg : 4, flags_arg : 4; /* of ALLOC_CALL_MAP */
-	__u16 pushed : 15; /* so many bytes the stack pointer is lower at the probe than at the function's beginning */
+	/* so many bytes the stack pointer is lower at the probe than at the function's beginning */
+	__u16 pushed : 15;
 	__u16 exits : 1; /* its end is seen at return instructions; it may also end by an exception, unseen */
 };
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls in progress of probed functions. A probe at a function's beginning remembers the call; one at its return instructions (user/probe/exits.h) finds it
- * again by the address of the stack at which the return address is: no two calls of a process that are in progress have the same, whatever threads, signals
- * and coroutines do. A call that never comes back (an exception, longjmp, the thread's end) leaves its entry behind, and the next call at that
- * place of the stack takes it over.
+ * The calls in progress of probed functions. A probe at a function's beginning remembers the call; one at its
+ * return instructions (user/probe/exits.h) finds it again by the address of the stack at which the return
+ * address is: no two calls of a process that are in progress have the same, whatever threads, signals and
+ * coroutines do. A call that never comes back (an exception, longjmp, the thread's end) leaves its entry
+ * behind, and the next call at that place of the stack takes it over.
  *
  * Go moves stacks, all of it at once; so there it is the goroutine and the distance from its stack's end.
  *
- * A function may end in a jump to another one, which then returns to its caller ("tail call"). Where that one is probed, too, its beginning must not
- * be taken for that of a new call, or for proof that the old one is over: the jump says that the call goes on.
+ * A function may end in a jump to another one, which then returns to its caller ("tail call"). Where that one
+ * is probed, too, its beginning must not be taken for that of a new call, or for proof that the old one is
+ * over: the jump says that the call goes on.
  */
 #pragma once
 
@@ -33,7 +35,10 @@ struct {
 	__type(value, struct call);
 } calls SEC(".maps");
 
-/* Go keeps the goroutine (struct g, which begins with its stack's lowest address and end) in r14 (https://go.dev/s/regabi). */
+/*
+ * Go keeps the goroutine (struct g, which begins with its stack's lowest address and end) in r14
+ * (https://go.dev/s/regabi).
+ */
 static __always_inline bool goroutine_key(const struct pt_regs *regs, struct call_key *key)
 {
 	struct {
@@ -110,7 +115,10 @@ static __always_inline bool call_goes_on(const struct call_key *key, __u64 place
 	return place & PLACE_OTHER;
 }
 
-/* The call that ends here, filled into *firing and forgotten. False where there is none, or it goes on elsewhere. */
+/*
+ * The call that ends here, filled into *firing and forgotten. False where there is none, or it goes on
+ * elsewhere.
+ */
 static __always_inline bool call_ends(const struct pt_regs *regs, __u64 cookie, struct rule *rule,
 				      struct firing *firing)
 {

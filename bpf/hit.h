@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hit as the BPF program writes it into its ring: only user/trigger knows this form, and makes a struct caught_hit of it
- * (user/model/hit.h).
+ * A hit as the BPF program writes it into its ring: only user/trigger knows this form, and makes a struct
+ * caught_hit of it (user/model/hit.h).
  *
  *	struct hit_record | values to be printed | copy of the stack | return addresses by frame pointers
  *	                  | value_bytes          | copy_room         | HIT_FRAMES_FEW or HIT_STACK_MAX
  *
- * Most stacks are short. A record's size must be known before it is filled in, and cannot change then; so there are two.
+ * Most stacks are short. A record's size must be known before it is filled in, and cannot change then; so
+ * there are two.
  */
 #pragma once
 
@@ -31,7 +32,10 @@ struct hit_record {
 	__u32 frame_cnt; /* innermost first: [0] is the probed ip */
 	__u32 value_bytes;
 	__u32 copy_room;
-	__u32 copy_bytes; /* of the copy of what stood at regs[HIT_RSP] and above: less than its room near the end of the stack */
+	/*
+	 * of the copy of what stood at regs[HIT_RSP] and above: less than its room near the end of the stack
+	 */
+	__u32 copy_bytes;
 	__u32 unused;
 	__u64 regs[HIT_REG_CNT];
 	__u64 args[HIT_ARG_CNT];

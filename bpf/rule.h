@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What turns a firing probe into a hit: shared by the BPF program and user/trigger, which fills it in before attaching. */
+/*
+ * What turns a firing probe into a hit: shared by the BPF program and user/trigger, which fills it in before
+ * attaching.
+ */
 #pragma once
 
 #include <linux/types.h>
@@ -11,7 +14,9 @@ enum { RULE_MAX = 64, CALLS_MAX = 16384, TARGETS_MAX = 8192 };
 /* Of the copy of the stack in a hit: a multiple of this; read piece by piece where not all of it is there. */
 enum { HIT_COPY_STEP = 512 };
 
-/* Of one trigger. A firing must pass everything, in this order; the program counts where it was turned away. */
+/*
+ * Of one trigger. A firing must pass everything, in this order; the program counts where it was turned away.
+ */
 struct rule {
 	__u64 slower_than_ns; /* of a call, or from one place to another: it took at least this long */
 	__u64 skip;	      /* so many firings that passed the condition are let go first */
@@ -36,7 +41,10 @@ struct firing {
 	__u32 layout;	  /* which of the trigger's argument layouts (probe/arg_layout.h) the probe has */
 };
 
-/* A probe's cookie: the trigger, the probe's argument layout, the action (enum hit_action), what the place is to a call (PLACE_*). */
+/*
+ * A probe's cookie: the trigger, the probe's argument layout, the action (enum hit_action), what the place is
+ * to a call (PLACE_*).
+ */
 enum {
 	COOKIE_LAYOUT_SHIFT = 8,
 	COOKIE_ACTION_SHIFT = 32,

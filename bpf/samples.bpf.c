@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The samples source in the kernel: at a tick of the clock, and at switches, wake-ups, system calls and page faults of
- * the targets' threads, a record goes into this processor's ring (bpf/samples.h). Nothing is unwound here.
+ * The samples source in the kernel: at a tick of the clock, and at switches, wake-ups, system calls and page
+ * faults of the targets' threads, a record goes into this processor's ring (bpf/samples.h). Nothing is
+ * unwound here.
  *
- * A program can be interrupted by another one on its processor. So room in a ring is taken in one step, and no less
- * than may be needed; when the record is done, what it did not need is given back, unless another record has followed
- * by then. Each ring has memory of its own to copy stacks to, and of the programs that copy for one ring none can
- * interrupt another: ticks do not interrupt ticks, and at a switch interrupts are off.
+ * A program can be interrupted by another one on its processor. So room in a ring is taken in one step, and
+ * no less than may be needed; when the record is done, what it did not need is given back, unless another
+ * record has followed by then. Each ring has memory of its own to copy stacks to, and of the programs that
+ * copy for one ring none can interrupt another: ticks do not interrupt ticks, and at a switch interrupts are
+ * off.
  */
 #include "vmlinux.h"
 
@@ -16,7 +18,10 @@
 
 enum { MMAPABLE = 1 << 10 /* BPF_F_MMAPABLE */, SIZE_AT_LOAD = 1 };
 
-/* The fields of the kernel's own types that are read here; where they are is found when the programs are loaded. */
+/*
+ * The fields of the kernel's own types that are read here; where they are is found when the programs are
+ * loaded.
+ */
 struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
@@ -177,8 +182,8 @@ static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from
 }
 
 /*
- * Fails as a whole where it reaches beyond the stack's end: then by halves, down to a chunk. The bytes that were
- * copied. A program's first thread has its arguments and its environment there, from `limit` on.
+ * Fails as a whole where it reaches beyond the stack's end: then by halves, down to a chunk. The bytes that
+ * were copied. A program's first thread has its arguments and its environment there, from `limit` on.
  */
 static __always_inline __u32 copy_stack(struct copy *copy, __u64 from, __u64 limit)
 {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rings of the samples source, as its BPF programs (bpf/samples.bpf.c) fill them and user/source/samples/ring.c
- * reads them. Each processor has two, so that many switches do not push out the samples:
+ * The rings of the samples source, as its BPF programs (bpf/samples.bpf.c) fill them and
+ * user/source/samples/ring.c reads them. Each processor has two, so that many switches do not push out the
+ * samples:
  *
  *	SAMPLES_TICKS	samples of a clock or a counter, with the stack
  *	SAMPLES_MOMENTS	switches, wake-ups, system calls, page faults
  *
  * A ring is `bytes` long, with room behind it for the end of a record that begins near its end. Records stand
- * one behind the other at multiples of SAMPLES_ALIGN of an endless position; position P is at byte P % bytes. A
- * record's `mark` is its position combined with a secret number, and is written last. So a reader finds where a
- * record begins by looking at every multiple of SAMPLES_ALIGN, and what was overwritten or not finished has no mark.
+ * one behind the other at multiples of SAMPLES_ALIGN of an endless position; position P is at byte P % bytes.
+ * A record's `mark` is its position combined with a secret number, and is written last. So a reader finds
+ * where a record begins by looking at every multiple of SAMPLES_ALIGN, and what was overwritten or not
+ * finished has no mark.
  *
- * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. A record holds those that differ from
- * the last copy of the same thread in the same ring; `fresh` says which. Every SAMPLES_KEY_EVERY-th record holds all.
+ * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. A record holds those that differ
+ * from the last copy of the same thread in the same ring; `fresh` says which. Every SAMPLES_KEY_EVERY-th
+ * record holds all.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What runs at a probe: decide whether this firing is a hit, note where and with which registers, hand it over, and return. The
- * actions that cannot wait for user space are carried out here: waking it for a hit that ends the recording, and stopping the thread.
+ * What runs at a probe: decide whether this firing is a hit, note where and with which registers, hand it
+ * over, and return. The actions that cannot wait for user space are carried out here: waking it for a hit
+ * that ends the recording, and stopping the thread.
  *
  *	trigger_hit	at the probed instruction
  *	call_begin	at a function's beginning, or the first of two places, for triggers that judge a call by its end: remembers it ...
@@ -9,9 +10,9 @@
  *
  * The probe's cookie says whose hit it is (bpf/rule.h).
  *
- * The user's condition, and where arguments are that do not follow C's convention, is compiled to BPF instructions (user/condition/condition.h), which
- * take the place of judge()'s body: a copy of the program is loaded for each trigger that has some. So judge() must stay the only function that is
- * really called.
+ * The user's condition, and where arguments are that do not follow C's convention, is compiled to BPF
+ * instructions (user/condition/condition.h), which take the place of judge()'s body: a copy of the program is
+ * loaded for each trigger that has some. So judge() must stay the only function that is really called.
  */
 #include "vmlinux.h"
 
@@ -39,7 +40,8 @@ struct {
 
 const volatile bool only_targets; /* the links watch all processes */
 const volatile bool
-	pause; /* that hit also says so to a tracepoint, with which a perf event waits that pauses the trace */
+	/* that hit also says so to a tracepoint, with which a perf event waits that pauses the trace */
+	pause;
 const volatile __u32 value_bytes; /* room for values to be printed in each hit */
 const volatile __u32 copy_bytes;  /* so much of the stack is copied with each hit */
 const volatile __u32 wake_bytes;  /* user space is woken when so much waits */
@@ -183,8 +185,8 @@ static __always_inline __u32 frame_cnt(long bytes)
 }
 
 /*
- * Room for a hit, with the return addresses in it; NULL: there is none. The assembly, which does nothing, keeps the compiler from making one call of the two:
- * the kernel wants the size of each to be a constant.
+ * Room for a hit, with the return addresses in it; NULL: there is none. The assembly, which does nothing,
+ * keeps the compiler from making one call of the two: the kernel wants the size of each to be a constant.
  */
 static __always_inline struct hit_record *make_room(struct pt_regs *regs)
 {
@@ -211,7 +213,10 @@ static __always_inline struct hit_record *make_room(struct pt_regs *regs)
 	return hit;
 }
 
-/* With stop_at, hits before the one that ends the recording are only noted, and those after it are none of the recording's: 0. */
+/*
+ * With stop_at, hits before the one that ends the recording are only noted, and those after it are none of
+ * the recording's: 0.
+ */
 static __always_inline bool settle(__u32 *action)
 {
 	__u64 cnt;
@@ -230,7 +235,9 @@ static __always_inline bool settle(__u32 *action)
 	return 1;
 }
 
-/* A wakeup costs the target microseconds. One kind of hit is waited for; others are read when there are many. */
+/*
+ * A wakeup costs the target microseconds. One kind of hit is waited for; others are read when there are many.
+ */
 static __always_inline __u64 wakeup(__u32 action)
 {
 	bool many = bpf_ringbuf_query(&hits, BPF_RB_AVAIL_DATA) > wake_bytes;
@@ -253,7 +260,10 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct fi
 			__sync_fetch_and_add(&stop_cnt, -1);
 		return;
 	}
-	/* The one bridge from a uprobe_multi program to perf events: bpf_trace_printk is a tracepoint, and it fires here and now. */
+	/*
+	 * The one bridge from a uprobe_multi program to perf events: bpf_trace_printk is a tracepoint, and it
+	 * fires here and now.
+	 */
 	if (action & HIT_STOP && pause)
 		bpf_printk("trailcam: hit");
 	fill(hit, regs, cookie % RULE_MAX, action, now);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where an argument of a USDT probe is when the probe is hit: what its note says as text ("-4@-20(%rbp)"), for BPF programs. */
+/*
+ * Where an argument of a USDT probe is when the probe is hit: what its note says as text ("-4@-20(%rbp)"),
+ * for BPF programs.
+ */
 #pragma once
 
 #include <linux/types.h>
@@ -37,8 +40,8 @@ static inline __attribute__((always_inline)) __u64 usdt_arg_cut(__u64 value, __s
 }
 
 /*
- * The argument in 64 bits; 0 where it cannot be read. `regs` is as enum hit_reg names them. read() copies memory of the target and returns 0: of the form that
- * bpf_probe_read_user() has.
+ * The argument in 64 bits; 0 where it cannot be read. `regs` is as enum hit_reg names them. read() copies
+ * memory of the target and returns 0: of the form that bpf_probe_read_user() has.
  */
 static inline __attribute__((always_inline)) __u64
 usdt_arg_value(const struct usdt_arg *arg, const __u64 *regs,

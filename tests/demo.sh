@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# make demo: what led up to the moment the example's hash table had to grow? Needs root for the probe; asks sudo otherwise.
+# make demo: what led up to the moment the example's hash table had to grow? Needs root for the probe; asks
+# sudo otherwise.
 set -eu
 build=$1
 as_root=

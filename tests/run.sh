@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs tests, given as programs (cmocka) and scripts (tests/e2e/lib.sh), several at a time and in the order given. Shows
-# what fails, what is skipped and why, counts, and names what took longest. What one test prints stays together.
-# Usage: tests/run.sh TEST...
+# Runs tests, given as programs (cmocka) and scripts (tests/e2e/lib.sh), several at a time and in the order
+# given. Shows what fails, what is skipped and why, counts, and names what took longest. What one test prints
+# stays together. Usage: tests/run.sh TEST...
 #	JOBS=1		how many tests at a time (default: one more than there are processors, since most tests often wait)
 #	ALONE='T...'	these run after the others, one at a time
 #	LIMIT=600	a test that prints nothing for so many seconds is killed
@@ -20,7 +20,8 @@ clock() {
 	echo "${now%.*}${now#*.}"
 }
 
-# show TEST: what became of it, from $out, $status and $took; adds "PASSED FAILED SKIPPED TOOK TEST" to the counts.
+# show TEST: what became of it, from $out, $status and $took; adds "PASSED FAILED SKIPPED TOOK TEST" to the
+# counts.
 show() {
 	ok=$(($(count '^\[       OK \]') + $(count '^ok - ')))
 	bad=$(($(count '^\[  FAILED  \] test_.*[^)]$') + $(count '^not ok - ')))
@@ -42,7 +43,8 @@ show() {
 	fi
 }
 
-# Kills the test once it stands still: on a busy machine it may be slow, so what counts is that its output grows.
+# Kills the test once it stands still: on a busy machine it may be slow, so what counts is that its output
+# grows.
 watch() {
 	quiet=0 before=
 	while [ $quiet -lt "${LIMIT:-600}" ]; do
@@ -55,8 +57,8 @@ watch() {
 	env kill -s KILL -- "-$1"
 }
 
-# run_one TEST: with these variables of the environment only. Every further one is read 35 times by each program's dynamic loader, instruction
-# by instruction where the program is stepped.
+# run_one TEST: with these variables of the environment only. Every further one is read 35 times by each
+# program's dynamic loader, instruction by instruction where the program is stepped.
 run_one() {
 	test=$1
 	set -- "CHECK_TIMES=$out.times"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether both decoders give the same of one piece, which is what the fast one vouches for. Behind code that is not known it goes on at the next address, where libipt gives up
- * until the next PSB: up to there both must agree, and perf says whether the rest is right (tests/e2e/packets.sh).
+ * Whether both decoders give the same of one piece, which is what the fast one vouches for. Behind code that
+ * is not known it goes on at the next address, where libipt gives up until the next PSB: up to there both
+ * must agree, and perf says whether the rest is right (tests/e2e/packets.sh).
  */
 #pragma once
 
@@ -35,8 +36,8 @@ static inline bool is_same_branch(struct branch ours, const struct branch *their
 }
 
 /*
- * libipt looks ahead: it may find that packets make no sense before it comes to the code that is not known, and then forgets the last branch. Of what else the trace tells at
- * that code it says nothing.
+ * libipt looks ahead: it may find that packets make no sense before it comes to the code that is not known,
+ * and then forgets the last branch. Of what else the trace tells at that code it says nothing.
  */
 static inline bool gives_up(const struct branch_list *ours, const struct branch_list *theirs, size_t i,
 			    size_t lost)
@@ -48,7 +49,10 @@ static inline bool gives_up(const struct branch_list *ours, const struct branch_
 	return i + 1 == lost || (i + 2 == lost && theirs->items[theirs->cnt - 1].gap == GAP_BAD_TRACE);
 }
 
-/* Damaged packets have filled libipt's queue of events: it gives up (pte_nomem), and ours, which has no such queue, need not. */
+/*
+ * Damaged packets have filled libipt's queue of events: it gives up (pte_nomem), and ours, which has no such
+ * queue, need not.
+ */
 static inline bool is_full(const struct branch_list *theirs, size_t i)
 {
 	enum { PTE_NOMEM = 9 };
@@ -58,7 +62,8 @@ static inline bool is_full(const struct branch_list *theirs, size_t i)
 }
 
 /*
- * A PSB+ may say where tracing is to begin (erratum BDM70). libipt passes over that address, perf does not, and the next one may be told in 2 bytes that replace its last ones.
+ * A PSB+ may say where tracing is to begin (erratum BDM70). libipt passes over that address, perf does not,
+ * and the next one may be told in 2 bytes that replace its last ones.
  */
 static inline bool is_begun_by_psb(const struct branch_list *ours, const struct branch_list *theirs, size_t i)
 {

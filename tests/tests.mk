@@ -1,11 +1,13 @@
-# Tests: unit tests stand where what they test stands. tests/unit/MODULE/test_X.c is one program and links MODULE and the
-# rows below it; helpers for tests only stand in tests/tools/. tests/e2e/ runs the whole program.
+# Tests: unit tests stand where what they test stands. tests/unit/MODULE/test_X.c is one program and links
+# MODULE and the rows below it; helpers for tests only stand in tests/tools/. tests/e2e/ runs the whole
+# program.
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRCS))
 # Those that take longest begin first, so that no processor is idle at the end.
 E2E_FIRST := $(patsubst %,tests/e2e/%.sh,vm vm_6.1 vm_perf agree calls run examples attach odd foreign)
-# Those that run by themselves: returns.sh judges calls by how long they take. Everything else passes beside others, and beside strangers' probes.
+# Those that run by themselves: returns.sh judges calls by how long they take. Everything else passes beside
+# others, and beside strangers' probes.
 E2E_ALONE := tests/e2e/returns.sh
 E2E_TESTS := $(E2E_FIRST) $(filter-out %/lib.sh $(E2E_FIRST),$(sort $(wildcard tests/e2e/*.sh)))
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tests/tools/*.c))
@@ -17,7 +19,8 @@ FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/target
 FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
 FUZZ_SECONDS ?= 60
 ORACLES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c))
-# What the tests need beyond what the build does: programs of other languages to record, and the other decoder.
+# What the tests need beyond what the build does: programs of other languages to record, and the other
+# decoder.
 TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils zstd \
 	qemu-system-x86 busybox-static gcc-12 zsh fish dpkg-dev chromium \
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 sqlite3
@@ -31,7 +34,8 @@ $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(call below,$(1)),$
 endef
 $(foreach m,$(MODULES),$(eval $(call unit_rule,$(m))))
 
-# The wrapper of the allocator without its probes, which the test stands for; as in the library, without sanitizers.
+# The wrapper of the allocator without its probes, which the test stands for; as in the library, without
+# sanitizers.
 $(BUILD)/tests/unit/preload/%: tests/unit/preload/%.c $(addprefix user/base/,error.c on_line.c utf8.c) $(filter-out %/probes.o,$(PRELOAD_OBJS))
 	$(say) TEST $@
 	@mkdir -p $(@D)
@@ -50,8 +54,9 @@ $(BUILD)/tests/programs/%: tests/programs/%.cc
 	@mkdir -p $(@D)
 	$(Q)g++ $(PROGRAM_CFLAGS) -o $@ $<
 
-# The same without a dynamic loader, which takes three quarters of the time where a whole run is stepped. Of C++ only its own library
-# is inside: the unwinder of a wholly static program begins by sorting all of its tables.
+# The same without a dynamic loader, which takes three quarters of the time where a whole run is stepped. Of
+# C++ only its own library is inside: the unwinder of a wholly static program begins by sorting all of its
+# tables.
 $(BUILD)/tests/programs/%-static: tests/programs/%.c
 	$(say) PROGRAM $@
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For programs that know themselves when something went wrong: include this (C11 or C++11, x86-64, there is nothing to link), and run
- * them under `trailcam run -t . -- PROGRAM`.
+ * For programs that know themselves when something went wrong: include this (C11 or C++11, x86-64, there is
+ * nothing to link), and run them under `trailcam run -t . -- PROGRAM`.
  *
  *	uint64_t start = trailcam_mark_start();
  *	handle(request);
@@ -33,8 +33,8 @@ static inline uint64_t trailcam_mark_start(void)
 void trailcam_snapshot_indicator(uint64_t start, uint64_t value);
 
 /*
- * A hit, here and now. The trace shows it as lasting from `start` (trailcam_mark_start(); 0: it has no beginning) until now, with
- * `value`, which may be any number that helps.
+ * A hit, here and now. The trace shows it as lasting from `start` (trailcam_mark_start(); 0: it has no
+ * beginning) until now, with `value`, which may be any number that helps.
  */
 static inline void trailcam_snapshot(uint64_t start, uint64_t value)
 {
@@ -42,10 +42,10 @@ static inline void trailcam_snapshot(uint64_t start, uint64_t value)
 }
 
 /*
- * One copy in a program however many files include this (a COMDAT group). It begins with a nop of one byte, which every kernel emulates.
- * Linux 6.18 replaces a probed nop of five bytes by a call, and children that are forked die of that. The note describes the same place
- * as the USDT probe trailcam:snapshot, for programs without symbols
- * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
+ * One copy in a program however many files include this (a COMDAT group). It begins with a nop of one byte,
+ * which every kernel emulates. Linux 6.18 replaces a probed nop of five bytes by a call, and children that
+ * are forked die of that. The note describes the same place as the USDT probe trailcam:snapshot, for programs
+ * without symbols (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
  */
 __asm__(".pushsection .text.trailcam_snapshot_indicator, \"axG\", @progbits, trailcam_snapshot_indicator, "
 	"comdat\n"

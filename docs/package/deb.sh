@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# make deb: the Debian package of what `make install` installs, in BUILD. One binary package without maintainer scripts: all that a source package
-# would add to this is debhelper.
+# make deb: the Debian package of what `make install` installs, in BUILD. One binary package without
+# maintainer scripts: all that a source package would add to this is debhelper.
 set -eu
 build=$1 version=$2
 work=$build/package/deb

@@ -26,7 +26,8 @@ deb: all ## a Debian package, in build/
 	$(Q)tests/lint/deps.sh dpkg-dev
 	$(Q)docs/package/deb.sh $(BUILD) $(VERSION)
 
-# For machines without these libraries: linked statically where Debian has them so, else put beside the program.
+# For machines without these libraries: linked statically where Debian has them so, else put beside the
+# program.
 SHARED_ONLY := -lipt -lisal -lZydis
 STATIC_LIBS := $(patsubst -lyajl,-lyajl_s,$(filter-out $(SHARED_ONLY) -lpthread,$(LDLIBS))) -lbz2
 $(BUILD)/package/trailcam: $(BUILD)/trailcam

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# make tarball: PROGRAM, which has in it the libraries that Debian has for static linking, with the few others beside it, as an archive in BUILD. Says
-# which libc it needs.
+# make tarball: PROGRAM, which has in it the libraries that Debian has for static linking, with the few others
+# beside it, as an archive in BUILD. Says which libc it needs.
 set -eu
 build=$1 version=$2 program=$3 static_libs=$4
 name=trailcam-$version-x86_64

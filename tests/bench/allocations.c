@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: what an allocation costs a program with libtrailcam-alloc.so before its allocator, beside the same program without it. Nobody listens to the probes:
- * with a sample in some thousands of allocations, listening is not in these figures.
- * Usage: allocations LIBRARY
+ * make bench: what an allocation costs a program with libtrailcam-alloc.so before its allocator, beside the
+ * same program without it. Nobody listens to the probes: with a sample in some thousands of allocations,
+ * listening is not in these figures. Usage: allocations LIBRARY
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: how fast each stage of the way is, in one run on one machine. Stepping is compared with a bare PTRACE_SINGLESTEP loop (its lower
- * bound), decoding with libipt's packet scan of the same bytes, the FXT writer with writing the same number of bytes.
- * Usage: bench PROGRAM
+ * make bench: how fast each stage of the way is, in one run on one machine. Stepping is compared with a bare
+ * PTRACE_SINGLESTEP loop (its lower bound), decoding with libipt's packet scan of the same bytes, the FXT
+ * writer with writing the same number of bytes. Usage: bench PROGRAM
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -215,7 +215,9 @@ static void bench_decoding(struct snapshot *snapshot)
 	       rate_all / rate);
 }
 
-/* ---- call stacks: a hundred million branches of one thread, those of the recorded stream over and over ---- */
+/*
+ * ---- call stacks: a hundred million branches of one thread, those of the recorded stream over and over ----
+ */
 
 enum { BRANCHES = 100000000 };
 

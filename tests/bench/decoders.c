@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: decoding large traces (tests/bench/lackey.c), each decoder in turn on the same bytes, in one run: a scan of the packets (the lower bound), the fast
- * decoder cold and warm on one thread and on all, libipt's block decoder, perf script, and the whole way from the recording to a file. What counts are the
+ * make bench: decoding large traces (tests/bench/lackey.c), each decoder in turn on the same bytes, in one
+ * run: a scan of the packets (the lower bound), the fast decoder cold and warm on one thread and on all,
+ * libipt's block decoder, perf script, and the whole way from the recording to a file. What counts are the
  * ratios.
  *
  *	decoders [-r RUNS] [-p] [-m TEXT] [-h FILE] RECORDING...

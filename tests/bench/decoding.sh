@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The decoders on traces of a hundred million instructions: a compiler (conditional jumps, mostly), the same with CYC packets, and an interpreter
-# (indirect jumps). The traces are made once and kept, and the results are added to a history.
+# The decoders on traces of a hundred million instructions: a compiler (conditional jumps, mostly), the same
+# with CYC packets, and an interpreter (indirect jumps). The traces are made once and kept, and the results
+# are added to a history.
 # Usage: tests/bench/decoding.sh BUILD [OPTION...]	options of tests/bench/decoders.c
 set -eu
 build=$1

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Large traces of real programs, for benches: valgrind's tool lackey tells which blocks of code a program runs, six million instructions a second, and the
- * packet generator of the step source writes what a processor would have. One instruction takes two ticks.
+ * Large traces of real programs, for benches: valgrind's tool lackey tells which blocks of code a program
+ * runs, six million instructions a second, and the packet generator of the step source writes what a
+ * processor would have. One instruction takes two ticks.
  *
  *	lackey [-c] [-n INSTRUCTIONS] RECORDING PROGRAM ARG...		-c: with CYC packets
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: how fast allocation traces are read and written, beside adding up the same bytes. The trace is made here, in the likeness of one of a compiler of which every allocation was
- * recorded: frames by the dozen, most of them common with the last, in few bytes.
+ * make bench: how fast allocation traces are read and written, beside adding up the same bytes. The trace is
+ * made here, in the likeness of one of a compiler of which every allocation was recorded: frames by the
+ * dozen, most of them common with the last, in few bytes.
  * Usage: memtrace [TRACE]	(with TRACE: of that one; otherwise of one in $TMPDIR or /var/tmp)
  */
 #include <fcntl.h>
@@ -84,7 +85,10 @@ static void put(struct making *making, struct memtrace_event event, uint64_t *re
 		die("writing", err);
 }
 
-/* As with OCaml's heap: many allocations, and what was not needed any more is collected at once; few outlive that, and are collected much later. */
+/*
+ * As with OCaml's heap: many allocations, and what was not needed any more is collected at once; few outlive
+ * that, and are collected much later.
+ */
 static void put_events(struct making *making)
 {
 	for (size_t cnt = 0; cnt < EVENTS; cnt += 2 * YOUNG) {
@@ -230,7 +234,10 @@ static double copy(struct trace *trace)
 	return seconds() - begin;
 }
 
-/* Where the same was measured of memtrace itself: on a trace of 6.8 million events, 64.7 MB, of OCaml's compiler, on a machine like this, but in another run. */
+/*
+ * Where the same was measured of memtrace itself: on a trace of 6.8 million events, 64.7 MB, of OCaml's
+ * compiler, on a machine like this, but in another run.
+ */
 static const struct {
 	const char *name;
 	double (*run)(struct trace *trace);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: what `trailcam memtrace record` costs: a pair of malloc() and free() of 64 bytes, in a loop, on a processor of its own; then whole programs. Beside it an
- * empty BPF program where most tools put their probes: on the first instruction of malloc and free, and on malloc's return.
- * Usage: recording TRAILCAM
+ * make bench: what `trailcam memtrace record` costs: a pair of malloc() and free() of 64 bytes, in a loop, on
+ * a processor of its own; then whole programs. Beside it an empty BPF program where most tools put their
+ * probes: on the first instruction of malloc and free, and on malloc's return. Usage: recording TRAILCAM
  */
 #include <fcntl.h>
 #include <linux/bpf.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: what sampling costs the program that is sampled. The same work is done again and again, by turns alone, with the
- * samples source, and with `perf record` at the same frequency with copies of stacks; processor time is compared, so
- * that others on the machine matter little. Then two processes hand a byte to and fro, which is a switch each.
+ * make bench: what sampling costs the program that is sampled. The same work is done again and again, by
+ * turns alone, with the samples source, and with `perf record` at the same frequency with copies of stacks;
+ * processor time is compared, so that others on the machine matter little. Then two processes hand a byte to
+ * and fro, which is a switch each.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -132,7 +133,9 @@ static double run(void (*fn)(void), enum how how, unsigned int frequency)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* By turns, so that what else the machine does falls on all alike. The least: all that disturbs adds to it. */
+/*
+ * By turns, so that what else the machine does falls on all alike. The least: all that disturbs adds to it.
+ */
 static void compare(void (*fn)(void), unsigned int frequency, bool with_perf, double ret_seconds[HOW_CNT])
 {
 	double seconds[HOW_CNT][RUNS];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: what thousands of snapshots in one run take of memory and disk, beside what the user allowed them. The program that is recorded is this one
- * again: it calls a function, each call is a snapshot, and after the first and after the last it waits until somebody has looked at how large the process
- * is that records it. Calls and limits differ from row to row.
- * Usage: snapshots TRAILCAM
+ * make bench: what thousands of snapshots in one run take of memory and disk, beside what the user allowed
+ * them. The program that is recorded is this one again: it calls a function, each call is a snapshot, and
+ * after the first and after the last it waits until somebody has looked at how large the process is that
+ * records it. Calls and limits differ from row to row. Usage: snapshots TRAILCAM
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -62,7 +62,8 @@ enum { SNAPSHOT_BYTES = 4 << 10, MAX_SIZE_BYTES = 256 << 10 };
 struct run {
 	const char *name, *calls;
 	const char *options[8];
-	bool limited; /* may end before the last call: then the recorder is doing something else by that time */
+	/* may end before the last call: then the recorder is doing something else by that time */
+	bool limited;
 };
 
 /* In bytes. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: what a hit costs the program, and how soon user space knows of it, side by side with perf's hardware breakpoint used as
- * magic-trace uses it (a sample with registers, a wakeup for each). A child on one processor calls a function every 100 us and times each call; the
- * parent waits on another one. Medians of each round; the table shows the median round and the spread.
+ * make bench: what a hit costs the program, and how soon user space knows of it, side by side with perf's
+ * hardware breakpoint used as magic-trace uses it (a sample with registers, a wakeup for each). A child on
+ * one processor calls a function every 100 us and times each call; the parent waits on another one. Medians
+ * of each round; the table shows the median round and the spread.
  */
 #include <linux/bpf.h>
 #include <linux/hw_breakpoint.h>

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Three decoders agree on every instruction: the step log (what was executed), libipt and perf (what the packets say).
+# Three decoders agree on every instruction: the step log (what was executed), libipt and perf (what the
+# packets say).
 . tests/e2e/lib.sh
 sources=$PWD/tests/programs/src
 
@@ -28,7 +29,8 @@ truth() {
 	grep -v lost "$tmp/$1.log" | cut -d' ' -f1,2 | by_thread >"$tmp/$1.truth"
 }
 
-# start NAME PROGRAM...: up to where it says "ready" and waits for a line; $target. Its input ends with this script, whatever happens.
+# start NAME PROGRAM...: up to where it says "ready" and waits for a line; $target. Its input ends with this
+# script, whatever happens.
 start() {
 	name=$1
 	shift
@@ -56,7 +58,8 @@ end() {
 	wait $target
 }
 
-# attach NAME PROGRAM...: `record` for a program whose start takes millions of instructions, which are left out.
+# attach NAME PROGRAM...: `record` for a program whose start takes millions of instructions, which are left
+# out.
 attach() {
 	name=$1
 	start "$@" && trace "$name"

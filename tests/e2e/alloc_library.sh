@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# libtrailcam-alloc.so in programs that know nothing of it: they do what they did, and its probes tell of their allocations.
+# libtrailcam-alloc.so in programs that know nothing of it: they do what they did, and its probes tell of
+# their allocations.
 . tests/e2e/lib.sh
 
 library=$PWD/$BUILD/libtrailcam-alloc.so

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# trailcam attach: what runs already is traced from where it is, behaves as if nothing was, and runs on afterwards.
+# trailcam attach: what runs already is traced from where it is, behaves as if nothing was, and runs on
+# afterwards.
 . tests/e2e/lib.sh
 ours=
 trap 'for pid in $ours; do kill -9 $pid; done 2>/dev/null; wait; rmdir ${group:+"$group"/docker-* "$group"} 2>/dev/null; rm -rf "$tmp"' EXIT

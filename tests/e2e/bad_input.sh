@@ -113,7 +113,8 @@ else
 fi
 check '/dev/full' one_line 1 'No space left' decode "$tmp/rec" -o /dev/full
 
-# --- docs/troubleshooting.md: messages are quoted as the program has them, "..." standing for what it fills in
+# --- docs/troubleshooting.md: messages are quoted as the program has them, "..." standing for what it fills
+# in
 quotes_messages() {
 	strings -n 4 "$trailcam" >"$tmp/strings"
 	sed -n 's/^| \(`.*`[^|]*\) | .*/\1/p' docs/troubleshooting.md | grep -o '`[^`]*`' | tr -d '`' | sed 's/\.\.\./\n/g' |

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The traced program is replaced by another build before the recording is decoded: that is not decoded into nonsense, and the right file is found elsewhere.
+# The traced program is replaced by another build before the recording is decoded: that is not decoded into
+# nonsense, and the right file is found elsewhere.
 . tests/e2e/lib.sh
 
 decode() {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The call trees of real programs, in many languages, against what the stack pointer of each instruction says (tests/oracle/calls.c).
+# The call trees of real programs, in many languages, against what the stack pointer of each instruction says
+# (tests/oracle/calls.c).
 . tests/e2e/lib.sh
 sources=$PWD/tests/programs/src
 oracle=$PWD/$BUILD/tests/oracle/calls
@@ -87,7 +88,8 @@ overflows() {
 }
 check 'calls go on through overflows' overflows
 
-# What they are in is known from the source: whose turn it is, and what each of them has open then. The first turns, and the last.
+# What they are in is known from the source: whose turn it is, and what each of them has open then. The first
+# turns, and the last.
 coroutines() {
 	record --step-from main -- "$programs/coroutines" || return 1
 	tree | grep -E '^ *(main|resume|producer|produce|consumer|yield|puts|swapcontext)$' >"$tmp/tree" || return 1
@@ -160,8 +162,8 @@ goroutines() {
 		grep -q runtime.newstack "$tmp/slices" && ! grep -F '[gap' "$tmp/slices"
 }
 
-# The stack at the hit, by Go's frame pointers, and by the trace: the goroutine was switched away from in between, and panicked.
-# Without preemption, whose signal may come between the two.
+# The stack at the hit, by Go's frame pointers, and by the trace: the goroutine was switched away from in
+# between, and panicked. Without preemption, whose signal may come between the two.
 goroutine_hit() {
 	GODEBUG=asyncpreemptoff=1 GOMAXPROCS=1 record --step-from main.main -t main.square --skip 3 -- "$tmp/goroutines" || return 1
 	"$trailcam" dump --hits "$tmp/rec" | sed -n 's/^  #[0-9]* [0-9a-f]* \(.*\)+0x[0-9a-f]*$/\1/p' >"$tmp/hit"

@@ -45,7 +45,8 @@ check 'setcap: doctor agrees' setpriv --reuid 65534 --regid 65534 --clear-groups
 
 check 'mount, pid, net, ipc and uts namespaces' hits_by unshare
 
-# Process numbers are the namespace's own, and the hit is on the right thread: the probed instruction is its last one.
+# Process numbers are the namespace's own, and the hit is on the right thread: the probed instruction is its
+# last one.
 own_numbers() {
 	unshare --mount --pid --fork --mount-proc "$trailcam" run -t thread_main --keep-recording "$tmp/rec" -o "$tmp/t.tsv" -- \
 		"$programs/torture" probed >"$tmp/out" 2>"$tmp/err"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What --help, the manual and README.md show first works on a machine where every program is stripped: each line is run as it stands, in one scratch
-# directory. Of what a reader has to put in (a process, its function), a program of the tests has it.
+# What --help, the manual and README.md show first works on a machine where every program is stripped: each
+# line is run as it stands, in one scratch directory. Of what a reader has to put in (a process, its
+# function), a program of the tests has it.
 . tests/e2e/lib.sh
 if bpf_missing; then
 	skip 'the examples' "$bpf_reason"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Somebody else's uprobes: the traced program lives, and what is decoded while they are set is what was executed. They stand in a copy of a program, which
-# nobody else runs.
+# Somebody else's uprobes: the traced program lives, and what is decoded while they are set is what was
+# executed. They stand in a copy of a program, which nobody else runs.
 . tests/e2e/lib.sh
 cp "$programs/wordcount" "$programs/torture" "$programs/server" "$tmp" || exit 1
 probes=
@@ -47,7 +47,8 @@ if ! "$programs/foreign_probe" "$tmp/wordcount" main </dev/null >"$tmp/try" 2>&1
 	finish
 fi
 
-# record NAME PROGRAM...: leaves its status, its output, the recording, what was executed, and two decoders' word on it.
+# record NAME PROGRAM...: leaves its status, its output, the recording, what was executed, and two decoders'
+# word on it.
 record() {
 	name=$1
 	shift
@@ -73,8 +74,8 @@ decodes_alike() {
 }
 
 record alone "$tmp/wordcount"
-# Every instruction of a function with jumps, calls and returns, which the kernel emulates or executes elsewhere.
-# shellcheck disable=SC2046
+# Every instruction of a function with jumps, calls and returns, which the kernel emulates or executes
+# elsewhere. shellcheck disable=SC2046
 check 'a probe on each instruction of a function' probe wordcount $(sites wordcount table_find)
 check 'a stepped program does not notice them, and each instruction is decoded' same_as_alone "$tmp/wordcount"
 check 'calls are the same as without, and as decoded later without' decodes_alike

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What a program inherits (signals, limits, descriptors, priority, environment ...) is the same whether trailcam starts it or not.
+# What a program inherits (signals, limits, descriptors, priority, environment ...) is the same whether
+# trailcam starts it or not.
 . tests/e2e/lib.sh
 python=$(python3 -c 'import sys; print(sys.executable)')
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# SIGKILL of any process of trailcam's, at any moment: the target lives and runs, with no probe and no stop left. KILL_ROUNDS: how often (default: 22).
+# SIGKILL of any process of trailcam's, at any moment: the target lives and runs, with no probe and no stop
+# left. KILL_ROUNDS: how often (default: 22).
 . tests/e2e/lib.sh
 
 if bpf_missing; then

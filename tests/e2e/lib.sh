@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# For end-to-end tests: `. tests/e2e/lib.sh`, then check/skip. BUILD names the build to test. Each test works in a directory of its
-# own, $tmp, which goes away at the end unless KEEP is set.
+# For end-to-end tests: `. tests/e2e/lib.sh`, then check/skip. BUILD names the build to test. Each test works
+# in a directory of its own, $tmp, which goes away at the end unless KEEP is set.
 set -u
 BUILD=${BUILD:-build}
 trailcam=$PWD/$BUILD/trailcam
@@ -63,7 +63,8 @@ says() {
 	}
 }
 
-# wait_until COMMAND...: until it succeeds. Ten minutes are for what hangs, not for what is slow on a busy machine.
+# wait_until COMMAND...: until it succeeds. Ten minutes are for what hangs, not for what is slow on a busy
+# machine.
 wait_until() {
 	for _ in $(seq 12000); do
 		"$@" && return 0

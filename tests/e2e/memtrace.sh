@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Allocation traces: what the commands of `trailcam memtrace` say of a real one, beside memtrace's own tools and beside each other, and of strange and damaged ones.
+# Allocation traces: what the commands of `trailcam memtrace` say of a real one, beside memtrace's own tools
+# and beside each other, and of strange and damaged ones.
 . tests/e2e/lib.sh
 trace=${CORPUS:-../shared/corpus}/memtrace/ocamlopt.ctf
 python=$PWD/tests/e2e/memtrace.py
@@ -169,7 +170,8 @@ stats_text() {
 }
 check 'stats: the figures of the trace' stats_text
 
-# Of memtrace's hotspots; of the next one down, Tast_mapper.expr, that has what others made where the innermost place is not known.
+# Of memtrace's hotspots; of the next one down, Tast_mapper.expr, that has what others made where the
+# innermost place is not known.
 hotspots_text() {
 	memtrace hotspots "$trace" >"$tmp/text" && has "$tmp/text" '99.2 MiB 15.5 %' '29.0 MiB 4.5 % 29.0 MiB 4.5 % 76 0 B 0 B Btype.iter_type_expr.(fun) (typing/btype.ml)' '22.9 MiB 3.6 %' \
 		'16.8 MiB 2.6 %' '16.4 MiB 2.6 %' '16.0 MiB 2.5 %' '13.0 MiB 2.0 %' '12.2 MiB 1.9 %' '11.4 MiB 1.8 %' '9.5 MiB 1.5 %' &&

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# memtrace record: what programs say that they allocate, what a preloaded library counts, and what a trace holds.
+# memtrace record: what programs say that they allocate, what a preloaded library counts, and what a trace
+# holds.
 . tests/e2e/lib.sh
 
 libraries=/usr/lib/x86_64-linux-gnu
@@ -14,7 +15,8 @@ record() {
 	"$trailcam" memtrace record -o "$tmp/t.ctf" "$@"
 }
 
-# What the functions of a program have allocated, as the programs say it themselves. A function is named as in a stack: " each_way@".
+# What the functions of a program have allocated, as the programs say it themselves. A function is named as in
+# a stack: " each_way@".
 events_of() {
 	"$trailcam" memtrace dump "$tmp/t.ctf" >"$tmp/dump" &&
 		awk -v mine="$1" '
@@ -65,7 +67,8 @@ for allocator in jemalloc.so.2 tcmalloc_minimal.so.4 mimalloc.so.2.0; do
 		skip "lib$allocator" 'not installed'
 		continue
 	}
-	# jemalloc has no pvalloc() of its own, and frees what glibc's gave; mimalloc aborts where operator new is refused.
+	# jemalloc has no pvalloc() of its own, and frees what glibc's gave; mimalloc aborts where operator
+	# new is refused.
 	case $allocator in
 	jemalloc*) what=posix news= ;;
 	mimalloc*) what=all news=accepted ;;
@@ -128,7 +131,8 @@ done
 gcc -O2 -shared -fPIC -o "$tmp/count.so" tests/programs/src/count_allocs.c
 gcc -I. -Iuser -D_GNU_SOURCE -E -o "$tmp/source.i" user/elf/elf_symbols.c
 
-# The library's count and trailcam's are the same; the trace's estimate lies within five standard deviations, which are sqrt(bytes * interval).
+# The library's count and trailcam's are the same; the trace's estimate lies within five standard deviations,
+# which are sqrt(bytes * interval).
 counted() {
 	rm -f "$tmp/count"
 	COUNT_ALLOCS=$tmp/count LD_PRELOAD=$tmp/count.so record --interval 32k "$@" >/dev/null 2>"$tmp/err" ||

@@ -47,7 +47,8 @@ packages_with_needs() {
 	echo "$known"
 }
 
-# make_root DIR PACKAGE...: a root file system with nothing but the libraries of these packages and of those they need.
+# make_root DIR PACKAGE...: a root file system with nothing but the libraries of these packages and of those
+# they need.
 make_root() {
 	root=$1
 	shift
@@ -91,7 +92,8 @@ files_of() {
 	(cd "$1" && find . -path ./var/lib/dpkg -prune -o -path ./proc -prune -o -path ./tmp -prune -o -print | sort)
 }
 
-# dpkg sees what this machine has, and with that judges the dependencies; the files are those of the dependencies only.
+# dpkg sees what this machine has, and with that judges the dependencies; the files are those of the
+# dependencies only.
 installs_deb() {
 	deb=$(make_it deb | tail -1)
 	depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/,//g')

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Packet sequences written by hand (tests/oracle/packets.c): both decoders and perf give the instructions that they tell of.
+# Packet sequences written by hand (tests/oracle/packets.c): both decoders and perf give the instructions that
+# they tell of.
 . tests/e2e/lib.sh
 
 "$PWD/$BUILD/tests/oracle/packets" "$tmp" >"$tmp/names" || echo 'not ok - the sequences are written'
@@ -18,7 +19,8 @@ while read -r name; do
 	check "$name: its instructions" same "$name"
 	check "$name: the timeline" valid "$name"
 	case $name in
-	# It takes the interrupt for an indirect branch, and the return to be that of a call of which it knows nothing more.
+	# It takes the interrupt for an indirect branch, and the return to be that of a call of which it knows
+	# nothing more.
 	lost-interrupted | lost-return) continue ;;
 	# It shows where a conditional jump out of the filter leads, not the jump.
 	filtered-condition) continue ;;

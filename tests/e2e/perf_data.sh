@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A perf.data that perf recorded on real hardware, years ago: packets and sideband are what perf script -D says. Its programs are not here.
+# A perf.data that perf recorded on real hardware, years ago: packets and sideband are what perf script -D
+# says. Its programs are not here.
 . tests/e2e/lib.sh
 recording=${CORPUS:-../shared/corpus}/perf-data/intel_pt-4.14.perf.data
 

@@ -4,7 +4,8 @@
 . tests/e2e/lib.sh
 exits=$programs/exits
 
-# at_terminal COMMAND: what it says where stderr is a terminal, with a line for each time that the line was written.
+# at_terminal COMMAND: what it says where stderr is a terminal, with a line for each time that the line was
+# written.
 at_terminal() {
 	script -qec "$1" /dev/null </dev/null | tr '\r' '\n' >"$tmp/terminal"
 }

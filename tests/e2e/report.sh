@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# report says what the timeline's text (dump --slices, dump --hits) says, added up by other programs; traces that were written before are read back.
+# report says what the timeline's text (dump --slices, dump --hits) says, added up by other programs; traces
+# that were written before are read back.
 . tests/e2e/lib.sh
 unset NO_COLOR
 
@@ -36,7 +37,8 @@ check 'of a trace that is cut off, it says what is there' cut_off
 
 # --- numbers
 
-# As JSON says them, with functions of one name together, against the calls of the text put together by their depths.
+# As JSON says them, with functions of one name together, against the calls of the text put together by their
+# depths.
 cat >"$tmp/numbers.py" <<'PY'
 import collections, json, sys
 report, slices = json.load(open(sys.argv[1])), open(sys.argv[2])

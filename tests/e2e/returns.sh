@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Triggers that judge calls by their end: the program must not notice, and each call must be seen from its beginning to its end, however it ends.
+# Triggers that judge calls by their end: the program must not notice, and each call must be seen from its
+# beginning to its end, however it ends.
 . tests/e2e/lib.sh
 ends=$programs/ends
 if bpf_missing; then
@@ -9,7 +10,8 @@ if bpf_missing; then
 fi
 "$ends" >"$tmp/native"
 
-# run_ends OPTION...: the program prints what it prints without probes, and ends with its status; keeps the recording in $tmp/rec.
+# run_ends OPTION...: the program prints what it prints without probes, and ends with its status; keeps the
+# recording in $tmp/rec.
 run_ends() {
 	rm -rf "$tmp/rec"
 	status_is 7 "$trailcam" run --source none --keep-recording "$tmp/rec" -o "$tmp/t.fxt.gz" "$@" -- "$ends" >"$tmp/out" 2>"$tmp/err" ||
@@ -116,7 +118,8 @@ check 'a function that never returns is refused' never
 two_places() {
 	run_ends --from query_start --to query_done --slower-than 35ms && hits_are arg0 c && hits_are rdi 66 && hits_are trigger query_start..query_done &&
 		awk '$1 == "elapsed_ns" { exit $2 < 35000000 }' "$tmp/hits" || return 1
-	# A second place without the first is none, each thread has its own, and the arguments are those of the first place.
+	# A second place without the first is none, each thread has its own, and the arguments are those of
+	# the first place.
 	run_ends --to query_done --from query_start --max-hits 10 && says "$tmp/err" '10 hits' || return 1
 	run_ends --from query_start --to query_done --when 'elapsed > 1us && arg0 == 13' && hits_are arg0 d && hits_are rdi 67
 }

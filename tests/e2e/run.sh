@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# trailcam run is transparent: input, output, exit status and signals are the program's own; nothing is left behind.
+# trailcam run is transparent: input, output, exit status and signals are the program's own; nothing is left
+# behind.
 . tests/e2e/lib.sh
 exits=$programs/exits-static
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# perf.data with samples in it and no trace, as perf records on any processor: stacks are those that perf script shows of the same file.
+# perf.data with samples in it and no trace, as perf records on any processor: stacks are those that perf
+# script shows of the same file.
 . tests/e2e/lib.sh
 
 if ! perf record -q -e cpu-clock:u -o "$tmp/probe" true >"$tmp/perf.err" 2>&1; then
@@ -33,7 +34,8 @@ int main(void)
 }
 EOF
 
-# stacks FILE OUTPUT: the program's own functions (of the C library's names there are several), and how long each stack took.
+# stacks FILE OUTPUT: the program's own functions (of the C library's names there are several), and how long
+# each stack took.
 stacks() {
 	"$trailcam" decode -o "$tmp/x.folded" "$1" 2>"$tmp/err" && sed -nE 's/^.*;main([; ])/main\1/p' "$tmp/x.folded" | grep -v malloc | sort >"$2"
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# samples_truth.py LOG TRACE.json: what tests/programs/logged.c says of its calls, against the slices made of 2000 samples a second. No invocation
-# is cut in two, and what is not marked as inferred or open begins and ends within a period of the truth, on the same clock.
+# samples_truth.py LOG TRACE.json: what tests/programs/logged.c says of its calls, against the slices made of
+# 2000 samples a second. No invocation is cut in two, and what is not marked as inferred or open begins and
+# ends within a period of the truth, on the same clock.
 import json
 import sys
 

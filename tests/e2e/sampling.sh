@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --source samples: stacks by the clock, and where threads wait, of programs that are known. That perf reads what is kept.
+# --source samples: stacks by the clock, and where threads wait, of programs that are known. That perf reads
+# what is kept.
 . tests/e2e/lib.sh
 
 # Calls that last, without frame pointers, between waits that last, too; now and then a hit.

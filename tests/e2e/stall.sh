@@ -102,7 +102,8 @@ none_ends() {
 }
 check '--duration, hits only' none_ends
 
-# Each of the snapshots begins with a call of rarely() that the condition holds for, and ends with work(); what comes before is not stepped and no hit.
+# Each of the snapshots begins with a call of rarely() that the condition holds for, and ends with work();
+# what comes before is not stepped and no hit.
 from_start() {
 	status_is 0 attach --source step --step-from rarely --when 'arg0 % 512 == 0' -t work --multi-snapshot --max-hits 3 --max-stall 60s \
 		--keep-recording "$tmp/rec" && says "$tmp/err" '3 hits, the last of work' && says "$tmp/err" '3 snapshots' && runs_on || return 1

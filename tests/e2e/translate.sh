@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Translated programs do what they do natively, and every instruction is recorded: as the step log has it, with addresses that are the same each time.
+# Translated programs do what they do natively, and every instruction is recorded: as the step log has it,
+# with addresses that are the same each time.
 . tests/e2e/lib.sh
 translated=$PWD/$BUILD/tests/oracle/translate_run
-# The one system call that a translated program is refused (rseq) changes how it starts; its environment must be the same, too.
+# The one system call that a translated program is refused (rseq) changes how it starts; its environment must
+# be the same, too.
 GLIBC_TUNABLES=glibc.pthread.rseq=0
 export GLIBC_TUNABLES
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What a program that is given capabilities, or runs as root, must not give away: who may read what it writes. And what the names of others must not do:
-# colour a terminal, forge a line, or compute in a spreadsheet.
+# What a program that is given capabilities, or runs as root, must not give away: who may read what it writes.
+# And what the names of others must not do: colour a terminal, forge a line, or compute in a spreadsheet.
 . tests/e2e/lib.sh
 
 # modes WANTED FILE...: the permissions of each.
@@ -195,7 +195,8 @@ others_are_refused() {
 	kill $other
 }
 
-# The file's rights are for probes: with those to read and write everything in it, too, no more can be read or written.
+# The file's rights are for probes: with those to read and write everything in it, too, no more can be read or
+# written.
 files_are_the_users() {
 	mkdir -m 700 "$tmp/root" && cp "$programs/wordcount" "$tmp/root/" && echo kept >"$tmp/root/file" && ln -s "$tmp/root/file" "$tmp/user/link" &&
 		cp "$tmp/m.ctf" "$tmp/root/" || return 1

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The values of a hit: arguments where the probed place has them, by the notes of USDT probes and by Go's convention.
+# The values of a hit: arguments where the probed place has them, by the notes of USDT probes and by Go's
+# convention.
 . tests/e2e/lib.sh
 values=$programs/values
 
@@ -128,7 +129,8 @@ stack_crash() {
 }
 check 'the stack of a crash' stack_crash
 
-# The trace begins at the hit of --step-from, in the middle of the program: what it returns to is known by the stacks of its hits.
+# The trace begins at the hit of --step-from, in the middle of the program: what it returns to is known by the
+# stacks of its hits.
 roots() {
 	rm -rf "$tmp/rec"
 	"$trailcam" run --source step --step-from compare -t leaf --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$frameless" >"$tmp/out" 2>"$tmp/err" &&
@@ -280,7 +282,8 @@ cat >"$tmp/cosine.c" <<'END'
 #include <stdio.h>
 int main(int argc, char **argv) { (void)argv; printf("%f\n", cos(argc)); return 0; }
 END
-# An implementation is called by the program; the resolver by the dynamic loader. Without debug symbols nothing names implementations.
+# An implementation is called by the program; the resolver by the dynamic loader. Without debug symbols
+# nothing names implementations.
 ifunc() {
 	gcc -fno-builtin -o "$tmp/cosine" "$tmp/cosine.c" -lm || return 1
 	if ! "$trailcam" probes libm.so.6 __cos_sse2 >/dev/null 2>&1; then
@@ -295,7 +298,8 @@ check 'an indirect function means its implementations, and not what chooses one'
 # Each snapshot cuts the call that it comes in.
 call_counts() {
 	rm -rf "$tmp/rec"
-	# Without a start point, which would be waited for again behind each snapshot, and without a dynamic loader, which would be stepped, too.
+	# Without a start point, which would be waited for again behind each snapshot, and without a dynamic
+	# loader, which would be stepped, too.
 	gcc -O1 -static -o "$tmp/values-static" tests/programs/values.c &&
 		"$trailcam" run --source step --multi-snapshot -t take --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$tmp/values-static" 2 \
 		>"$tmp/out" 2>"$tmp/err" && "$trailcam" report --json --top 1000 "$tmp/rec" >"$tmp/json" && python3 - "$tmp/json" <<-END

@@ -121,7 +121,8 @@ serve() {
 	wait_for "$tmp/link" 'https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/'
 }
 
-# fetch METHOD NAME STATUS FILE: what the viewer would ask for, and the status it should get; a body goes to FILE.
+# fetch METHOD NAME STATUS FILE: what the viewer would ask for, and the status it should get; a body goes to
+# FILE.
 fetch() {
 	python3 -c '
 import http.client, sys

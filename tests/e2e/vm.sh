@@ -69,7 +69,8 @@ kernel_names() {
 check 'kernel: its functions by name' kernel_names
 check 'full: every instruction' exact full 1000000
 check 'full: no gap' no_gap full
-# Where the reader was too slow there is a gap. Behind the last packet before it a decoder walks on as far as it can, into what was not logged any more.
+# Where the reader was too slow there is a gap. Behind the last packet before it a decoder walks on as far as
+# it can, into what was not logged any more.
 lossy() {
 	losses=$(grep -c 'trace lost' "$out/losing.err")
 	gaps=$(gap_cnt losing)

@@ -4,7 +4,8 @@
 . tests/e2e/lib.sh
 cp "$programs/rules-static" "$tmp/rules" && rules=$tmp/rules
 
-# run_rules STATUS OPTION...: runs the program, which calls work(0) ... work(7), with arguments $args; keeps the recording in $tmp/rec.
+# run_rules STATUS OPTION...: runs the program, which calls work(0) ... work(7), with arguments $args; keeps
+# the recording in $tmp/rec.
 args=
 from=
 run_rules() {

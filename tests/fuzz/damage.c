@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Damages a recording at random, loads and decodes it all the way to FXT, many times over: it must end in a trace or in a sentence, never in a
- * crash or a hang. Meant for a build with sanitizers.
- * Usage: damage RECORDING ROUNDS [SEED]
+ * Damages a recording at random, loads and decodes it all the way to FXT, many times over: it must end in a
+ * trace or in a sentence, never in a crash or a hang. Meant for a build with sanitizers. Usage: damage
+ * RECORDING ROUNDS [SEED]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,10 @@ static void write_file(const char *path, const uint8_t *bytes, size_t size)
 	}
 }
 
-/* One in three is cut off; the others have up to 16 bits flipped or bytes replaced, half of them in the first 2 KiB. */
+/*
+ * One in three is cut off; the others have up to 16 bits flipped or bytes replaced, half of them in the first
+ * 2 KiB.
+ */
 static size_t damage(uint8_t *bytes, size_t size)
 {
 	uint64_t kind = next_random() % 3, cnt = 1 + next_random() % 16;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What is given capabilities, or loaded into other programs, is hardened: position-independent, its tables read-only and bound
-# before it runs, its stack not executable and guarded, string functions checked where sizes are known, no library path but $ORIGIN's.
-# Usage: tests/lint/hardening.sh FILE...
+# What is given capabilities, or loaded into other programs, is hardened: position-independent, its tables
+# read-only and bound before it runs, its stack not executable and guarded, string functions checked where
+# sizes are known, no library path but $ORIGIN's. Usage: tests/lint/hardening.sh FILE...
 set -u
 bad=0
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The layering of user/README.md: a module includes itself and earlier rows, and certain headers belong to one module only.
+# The layering of user/README.md: a module includes itself and earlier rows, and certain headers belong to one
+# module only.
 set -u
 bad=0
 

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls of a program, from its stack pointer alone: an oracle for the call-stack engine, which knows addresses and kinds of branches, and
- * no stack pointer.
+ * The calls of a program, from its stack pointer alone: an oracle for the call-stack engine, which knows
+ * addresses and kinds of branches, and no stack pointer.
  *
  *	calls [--whole|--callers] RECORDING STEPLOG
  *
- * A call writes its return address to the stack, and lasts as long as that slot does: until the stack pointer has gone above it when control goes elsewhere. So exceptions, longjmp and
- * whatever else takes frames away need no rule. What is known of an instruction is its address and the stack pointer behind it (the
- * step log):
+ * A call writes its return address to the stack, and lasts as long as that slot does: until the stack pointer
+ * has gone above it when control goes elsewhere. So exceptions, longjmp and whatever else takes frames away
+ * need no rule. What is known of an instruction is its address and the stack pointer behind it (the step
+ * log):
  *
  *	call		the stack pointer falls by 8, and control goes elsewhere than to the next 15 bytes (a push goes there)
  *	signal		control goes to the first byte of another function, and the stack pointer falls by more than 1000
  *	tail call	control is in another function than the topmost one's
  *
- * Go moves between stacks: mcall to the thread's own, gogo from there to a goroutine's, morestack to a larger copy. The oracle knows only gogo and morestack by name: the stack that is
- * gone to is the one which has a return address just below the new stack pointer. Since a goroutine's outermost frames may be unknown, --callers compares each call's name and
- * its caller's in place of the depth.
+ * Go moves between stacks: mcall to the thread's own, gogo from there to a goroutine's, morestack to a larger
+ * copy. The oracle knows only gogo and morestack by name: the stack that is gone to is the one which has a
+ * return address just below the new stack pointer. Since a goroutine's outermost frames may be unknown,
+ * --callers compares each call's name and its caller's in place of the depth.
  *
  * With --whole the timeline must also be what the branches give when they are not cut into pieces.
  *
- * Compared are, thread by thread, the slices in order: depth and function. Pauses ("[syscall]", "[untraced]") are passed over. Exit status 0: equal, and the
- * number of calls is printed; 1: the first difference is shown.
+ * Compared are, thread by thread, the slices in order: depth and function. Pauses ("[syscall]", "[untraced]")
+ * are passed over. Exit status 0: equal, and the number of calls is printed; 1: the first difference is
+ * shown.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -134,7 +137,10 @@ static void push(struct oracle *oracle, struct thread *thread, const struct symb
 		abort();
 }
 
-/* OCaml's runtime takes its own return address off the stack, and calls on: then two calls have one slot, and end one after the other. */
+/*
+ * OCaml's runtime takes its own return address off the stack, and calls on: then two calls have one slot, and
+ * end one after the other.
+ */
 static void pop_above(struct thread *thread, uint64_t sp)
 {
 	while (thread->depth > 1 && thread->stack[thread->depth - 1].slot < sp &&
@@ -228,7 +234,10 @@ static bool is_clock(const char *name)
 	return strstr(name, "clock_gettime") || strstr(name, "gettimeofday");
 }
 
-/* A jump to the vDSO's clock, which is not stepped, and of which the log has nothing: control is back in the caller. */
+/*
+ * A jump to the vDSO's clock, which is not stepped, and of which the log has nothing: control is back in the
+ * caller.
+ */
 static bool is_back_from_clock(const struct oracle *oracle, const struct thread *thread,
 			       const struct symbol *symbol, uint64_t ip)
 {
@@ -361,7 +370,10 @@ static int compare(const struct thread *thread, const struct timeline_thread *sl
 	int differ = 0;
 
 	list_calls(slices, callers, &ours);
-	/* The last instruction of a thread that was killed may be a call: the oracle would need one more to see where it led. */
+	/*
+	 * The last instruction of a thread that was killed may be a call: the oracle would need one more to
+	 * see where it led.
+	 */
 	if (ours.cnt == theirs.cnt + 1)
 		ours.cnt--;
 	for (size_t i = 0; i < ours.cnt || i < theirs.cnt; i++) {

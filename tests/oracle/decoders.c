@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both decoders on the same recordings: the branches of every AUX trace with their times, and the timelines, must be the same. With -d each trace is also
- * damaged at random ROUNDS times, so that what is wrong is found at the same places. Where the fast decoder went on behind code that is not known, there is more of it. -v tells what the fast decoder declined.
+ * Both decoders on the same recordings: the branches of every AUX trace with their times, and the timelines,
+ * must be the same. With -d each trace is also damaged at random ROUNDS times, so that what is wrong is found
+ * at the same places. Where the fast decoder went on behind code that is not known, there is more of it. -v
+ * tells what the fast decoder declined.
  *
  *	decoders [-v] [-d ROUNDS] [-s SEED] RECORDING...
  *
@@ -197,7 +199,10 @@ static bool is_damaged(const struct pieces *pieces, size_t i)
 	return false;
 }
 
-/* What the fast decoder vouches for. The reference has a cache of its own each time: what that holds makes a difference to damaged traces. */
+/*
+ * What the fast decoder vouches for. The reference has a cache of its own each time: what that holds makes a
+ * difference to damaged traces.
+ */
 static bool same_piece(const struct decoder_config *config, const struct aux_trace *aux,
 		       struct pieces *pieces, size_t i, const char *name)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * No software processor can trace the kernel it runs under. So the kernel's own code, as a recording has it, is walked here at random, and the packets of that way written: system calls
- * into it, conditions taken or not, indirect calls of any function, returns, and back.
+ * No software processor can trace the kernel it runs under. So the kernel's own code, as a recording has it,
+ * is walked here at random, and the packets of that way written: system calls into it, conditions taken or
+ * not, indirect calls of any function, returns, and back.
  *
  *	kernel_walk RECORDING NEW	RECORDING has kernel code; NEW gets the new trace, NEW.log its instructions
  */

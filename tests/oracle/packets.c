@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets that single-stepping does not produce, written by hand after the SDM (vol. 3, "Intel Processor Trace", "Packet Definitions"), each sequence as a
- * recording of its own with the instructions that it tells of: DIR/NAME and DIR/NAME.expected.
+ * Packets that single-stepping does not produce, written by hand after the SDM (vol. 3, "Intel Processor
+ * Trace", "Packet Definitions"), each sequence as a recording of its own with the instructions that it tells
+ * of: DIR/NAME and DIR/NAME.expected.
  *
  *	packets DIR
  *
@@ -121,7 +122,10 @@ static const struct sequence {
 	/* ... and not tracing at all. */
 	SEQUENCE("overflow-off", "00 10 05 07 09", PGE(0x00), TIP(0x05), NOT_TAKEN, PGD, OVF, PGE(0x09),
 		 FUP(0x20), PGD),
-	/* ... while tracing, as a FUP says by mistake (erratum APL12), and it is off, as the next PSB+ says, ... */
+	/*
+	 * ... while tracing, as a FUP says by mistake (erratum APL12), and it is off, as the next PSB+ says,
+	 * ...
+	 */
 	SEQUENCE("overflow-mistaken", "00 10 09", PGE(0x00), TIP(0x05), OVF, FUP(0x05), PSB, MODE_64, PSBEND,
 		 PGE(0x09), FUP(0x20), PGD),
 	/* ... transactions: one that commits, and one that aborts to where it may */

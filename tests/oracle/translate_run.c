@@ -4,7 +4,8 @@
  *
  *	translate_run [-o RECORDING] [-t] -- PROGRAM [ARGUMENT...]
  *
- * -t: says on its last line of standard error how many seconds of processor time the program and its children took.
+ * -t: says on its last line of standard error how many seconds of processor time the program and its children
+ * took.
  */
 #include <signal.h>
 #include <stdio.h>

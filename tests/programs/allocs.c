@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocates in every way that libc has, and says on standard output what a recording of all of it must hold: "alloc WORDS" and "collect" in order. Its argument is
+ * Allocates in every way that libc has, and says on standard output what a recording of all of it must hold:
+ * "alloc WORDS" and "collect" in order. Its argument is
  *
  *	all, posix	every function; but for those that are glibc's only
  *	failures	what allocates nothing

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * busy FILE [THREADS [forks]]: threads that never stop working, and show it in FILE's counters, which it maps: those of the threads, 8 bytes each; then how
- * many children were forked (by the main thread, with `forks`) and how many of them did not end as they should. It ends by a signal, or once FILE is gone.
+ * busy FILE [THREADS [forks]]: threads that never stop working, and show it in FILE's counters, which it
+ * maps: those of the threads, 8 bytes each; then how many children were forked (by the main thread, with
+ * `forks`) and how many of them did not end as they should. It ends by a signal, or once FILE is gone.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls that end in all the ways there are, for triggers that judge them by their end. What is printed must be the same with and without probes. */
+/*
+ * Calls that end in all the ways there are, for triggers that judge them by their end. What is printed must
+ * be the same with and without probes.
+ */
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>

@@ -40,7 +40,10 @@ int main(int argc, char **argv)
 		puts("after the mark");
 		return 5;
 	} else if (!strcmp(how, "wait")) {
-		/* Ends by the signal that comes, and says which. None can slip in between the test and the wait. */
+		/*
+		 * Ends by the signal that comes, and says which. None can slip in between the test and the
+		 * wait.
+		 */
 		sigset_t mask, before;
 
 		sigemptyset(&mask);

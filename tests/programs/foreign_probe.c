@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Somebody else's uprobe, as any eBPF agent has them: on SYMBOL (or SYMBOL+BYTES) of FILE, in every process, until standard input ends. "ready" says that it is there.
+ * Somebody else's uprobe, as any eBPF agent has them: on SYMBOL (or SYMBOL+BYTES) of FILE, in every process,
+ * until standard input ends. "ready" says that it is there.
  *	foreign_probe FILE SYMBOL[+BYTES]
- * Or one that watches returns, for one process (0: for all), as a BPF link of the kind uprobe_multi or uprobe_session:
+ * Or one that watches returns, for one process (0: for all), as a BPF link of the kind uprobe_multi or
+ * uprobe_session:
  *	foreign_probe FILE SYMBOL[+BYTES] return|session PID
  */
 #include <elf.h>
@@ -58,7 +60,9 @@ static uint32_t uprobe_type(void)
 	return type;
 }
 
-/* A BPF program that does nothing, linked. As in union bpf_attr of Linux 6.6. Stays until the process ends. */
+/*
+ * A BPF program that does nothing, linked. As in union bpf_attr of Linux 6.6. Stays until the process ends.
+ */
 static int link_returns(const char *file, uint64_t offset, int is_session, uint32_t pid)
 {
 	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Children do what their parent did before it forked them: `marks`, `nop` (a five-byte one, at the symbol five_byte_nop) or `mallocs`. Says how many died. */
+/*
+ * Children do what their parent did before it forked them: `marks`, `nop` (a five-byte one, at the symbol
+ * five_byte_nop) or `mallocs`. Says how many died.
+ */
 #include "user/trailcam.h"
 
 #include <stdio.h>

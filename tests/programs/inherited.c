@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Prints what a program inherits from who starts it, one line each: what differs between two ways of being started is what those did. */
+/*
+ * Prints what a program inherits from who starts it, one line each: what differs between two ways of being
+ * started is what those did.
+ */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sched.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes code while it runs, as a JIT compiler does: those bytes are in no file. Twice on the same page; in place of code that ran, there and in a page that was
- * unmapped in between; and an instruction changes itself. "jit once": only the first.
+ * Makes code while it runs, as a JIT compiler does: those bytes are in no file. Twice on the same page; in
+ * place of code that ran, there and in a page that was unmapped in between; and an instruction changes
+ * itself. "jit once": only the first.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that knows its calls: each function notes on CLOCK_MONOTONIC when it begins and when it ends. At the end it writes a line for each call:
- * name, begin, end, depth.
+ * A program that knows its calls: each function notes on CLOCK_MONOTONIC when it begins and when it ends. At
+ * the end it writes a line for each call: name, begin, end, depth.
  */
 #include <inttypes.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What programs seldom do, and a tracer must not change: `odd WHAT` prints what it saw, which is the same in each run.
+ * What programs seldom do, and a tracer must not change: `odd WHAT` prints what it saw, which is the same in
+ * each run.
  *	flags		loads flags, then forks and vforks
  *	loop		ignores SIGTRAP, loads flags for some seconds, and shows whether it still ignores it
  *	trapflag	sets the trap flag itself

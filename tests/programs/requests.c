@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Answers requests, one a line, from a cache: the tutorial's example. Nearly all are answered at once; one in some fifty takes a hundred
- * times as long, and nothing in what is asked or answered says why.
+ * Answers requests, one a line, from a cache: the tutorial's example. Nearly all are answered at once; one in
+ * some fifty takes a hundred times as long, and nothing in what is asked or answered says why.
  */
 #include <stdint.h>
 #include <stdio.h>

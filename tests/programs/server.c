@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waits for lines on its input and does what they say, in threads that sleep in all sorts of system calls: something to attach to. What it writes is
- * the same whether it is watched or not.
+ * Waits for lines on its input and does what they say, in threads that sleep in all sorts of system calls:
+ * something to attach to. What it writes is the same whether it is watched or not.
  *
  *	work		a call of handle() in the main thread		thread		one in a thread of its own
  *	fork		one in a child					exec		"echo" in a child of a child

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everything that makes single-stepping hard, in one program with a deterministic output: signals with and without a handler,
- * faults, int3 of its own, repeated string instructions, mov ss, pushf, longjmp, a return that does not match its call, deep recursion, restarted system calls,
- * SIGTRAP sent by itself, fork, vfork, threads.
+ * Everything that makes single-stepping hard, in one program with a deterministic output: signals with and
+ * without a handler, faults, int3 of its own, repeated string instructions, mov ss, pushf, longjmp, a return
+ * that does not match its call, deep recursion, restarted system calls, SIGTRAP sent by itself, fork, vfork,
+ * threads.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -50,7 +51,10 @@ static void test_signals(void)
 	printf("signals %d\n", (int)signals);
 }
 
-/* Linux restarts the two-byte form in its middle in any process that has a uprobe in it, ours or not: "probed" leaves it out. */
+/*
+ * Linux restarts the two-byte form in its middle in any process that has a uprobe in it, ours or not:
+ * "probed" leaves it out.
+ */
 static void test_traps(int probed)
 {
 	signal(SIGTRAP, on_trap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ways out of a function that are no return, through recursions in which only some of the calls catch: exceptions, rethrown ones, clean-ups, longjmp, out of a
- * signal's handler, too.
+ * Ways out of a function that are no return, through recursions in which only some of the calls catch:
+ * exceptions, rethrown ones, clean-ups, longjmp, out of a signal's handler, too.
  */
 #include <csetjmp>
 #include <csignal>

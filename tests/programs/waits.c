@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waits whose cause is known. waits lock|disk|fault: another thread holds a lock; each write goes to the disk; each page is touched for the first time. */
+/*
+ * Waits whose cause is known. waits lock|disk|fault: another thread holds a lock; each write goes to the
+ * disk; each page is touched for the first time.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bundled example: counts words in a hash table that grows when it is half full. What happens before it has to grow? Ask with
+ * The bundled example: counts words in a hash table that grows when it is half full. What happens before it
+ * has to grow? Ask with
  *	trailcam run -t table_grow -- wordcount
  */
 #include <ctype.h>

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Boots a kernel of kernel.sh in QEMU (no hardware virtualisation needed), runs a shell script there and brings back what it leaves in /out.
-# FILEs stand there under their absolute paths, so that what is recorded can be decoded here, with the libraries they need and a link in /bin.
+# Boots a kernel of kernel.sh in QEMU (no hardware virtualisation needed), runs a shell script there and
+# brings back what it leaves in /out. FILEs stand there under their absolute paths, so that what is recorded
+# can be decoded here, with the libraries they need and a link in /bin.
 # Usage: tests/vm/boot.sh DIR SCRIPT OUT FILE...	DIR as made by kernel.sh; the console is left in OUT/console
 #	VM_CAPTURES=NAME,NAME...	what the script is to make (default: all)
 #	VM_LIMIT=600	a machine that says nothing for so many seconds is ended
@@ -46,7 +47,8 @@ watch() {
 }
 
 # A guest that the host lets wait is neither stuck nor without a timer: its kernel does not judge that.
-# With a thread per processor, one that has been made to see new code may still run the old (QEMU 7.2), which ends kernels that patch themselves.
+# With a thread per processor, one that has been made to see new code may still run the old (QEMU 7.2), which
+# ends kernels that patch themselves.
 qemu-system-x86_64 -M pc -accel tcg,thread=single -smp "${VM_CPUS:-2}" -m 1536 \
 	-cpu "${VM_CPU:-max,la57=off,level=22}" -nodefaults -no-reboot -display none -serial "file:$out/console" \
 	-device virtio-serial-pci -chardev "file,id=out,path=$out/tar" -device virtserialport,chardev=out,name=out \

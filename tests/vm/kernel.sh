@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes DIR/vmlinuz, a Debian cloud kernel as it is, with DIR/modules, and DIR/soft_pt.ko, the software processor under that kernel's own intel_pt driver.
-# Everything comes from Debian's packages, is unpacked and never installed; of the kernel's source two files are kept.
+# Makes DIR/vmlinuz, a Debian cloud kernel as it is, with DIR/modules, and DIR/soft_pt.ko, the software
+# processor under that kernel's own intel_pt driver. Everything comes from Debian's packages, is unpacked and
+# never installed; of the kernel's source two files are kept.
 # Usage: tests/vm/kernel.sh 6.12|6.1 DIR	exit status 1: something is not to be had here, 2: the module does not build
 set -eu
 series=$1 dir=$2

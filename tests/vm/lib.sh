@@ -91,7 +91,8 @@ true_calls() {
 	no_slots <"$out/$1.log" >"$tmp/log" && "$oracle" "$out/$1" "$tmp/log"
 }
 
-# The trace ends where the probed instruction was hit last: behind it the thread may only have been let in and out again.
+# The trace ends where the probed instruction was hit last: behind it the thread may only have been let in and
+# out again.
 ends_at_hit() {
 	ip=$("$trailcam" dump --hits "$out/$1" | awk '$1 == "rip" { print $2; exit }')
 	"$trailcam" dump --branches "$out/$1" | sort -s -n -k1,1 | awk -F'\t' -v ip="$ip" '

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocation by itself costs malloc's head and rounding, and time to free. Blocks are of BLOCK bytes; what is larger
- * than one has a block of its own, behind the newest, so that the rest of that is not lost.
+ * An allocation by itself costs malloc's head and rounding, and time to free. Blocks are of BLOCK bytes; what
+ * is larger than one has a block of its own, behind the newest, so that the rest of that is not lost.
  */
 #include "base/arena.h"
 

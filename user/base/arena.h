@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory for many small things that live and die together: taken from large blocks, never given back one by one.
- * What was taken stays where it is. Words that are the same can be kept once.
+ * Memory for many small things that live and die together: taken from large blocks, never given back one by
+ * one. What was taken stays where it is. Words that are the same can be kept once.
  */
 #pragma once
 

@@ -10,8 +10,8 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * Makes room for `want` items of `size` bytes in *items (doubling); *items is then no longer NULL, also where `want` is 0.
- * 0, or -ENOMEM with the array unchanged.
+ * Makes room for `want` items of `size` bytes in *items (doubling); *items is then no longer NULL, also where
+ * `want` is 0. 0, or -ENOMEM with the array unchanged.
  */
 static inline int array_reserve(void *items_ptr, size_t *cap, size_t want, size_t size)
 {

@@ -24,8 +24,8 @@ int fail_line(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 int fail_prefix(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The sentence of the last failure on this thread, if it was of this error; else strerror(-err). Valid until the next
- * failure.
+ * The sentence of the last failure on this thread, if it was of this error; else strerror(-err). Valid until
+ * the next failure.
  */
 const char *fail_message(int err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds items of an array by a hash of what they are called. The array is the owner's; this holds hashes and indices.
+ * Finds items of an array by a hash of what they are called. The array is the owner's; this holds hashes and
+ * indices.
  *
  *	for (size_t at = 0, i; (i = hash_index_next(&index, hash, &at)) != HASH_INDEX_END;)
  *		if (!strcmp(items[i].name, name))
@@ -22,7 +23,9 @@ struct hash_index {
 	size_t cnt, cap;
 };
 
-/* The next item of that hash, HASH_INDEX_END after the last. *at is 0 at the beginning, and this function's. */
+/*
+ * The next item of that hash, HASH_INDEX_END after the last. *at is 0 at the beginning, and this function's.
+ */
 size_t hash_index_next(const struct hash_index *index, uint64_t hash, size_t *at);
 
 /* 0, or -ENOMEM and nothing was added. */

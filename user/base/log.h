@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the program says on stderr beside its result. Modules below the command line call log_debug() and
- * log_warn() only; failures go through base/error.h. Each is one line, whatever the names in it (base/on_line.h).
+ * log_warn() only; failures go through base/error.h. Each is one line, whatever the names in it
+ * (base/on_line.h).
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names come from programs, files and processes that others made, and may be any bytes. Shown in a line of text, none of them may end the line, colour the
- * terminal, or turn the order of what stands around it:
+ * Names come from programs, files and processes that others made, and may be any bytes. Shown in a line of
+ * text, none of them may end the line, colour the terminal, or turn the order of what stands around it:
  *
  *	\t \n		tab and newline
  *	\x1b		another control character (C0, DEL), or a byte that is no UTF-8
@@ -19,10 +19,15 @@ enum { ON_LINE_ESCAPE = 8 };
 /* How many bytes at the beginning of `text` may be shown as they are. */
 size_t on_line_plain(const char *text);
 
-/* What stands at `text`, which is not at its end and not plain, is shown as `escape`. Returns its length in bytes. */
+/*
+ * What stands at `text`, which is not at its end and not plain, is shown as `escape`. Returns its length in
+ * bytes.
+ */
 size_t on_line_escape(const char *text, char escape[static ON_LINE_ESCAPE]);
 
-/* `text` as it is shown, cut to `size` bytes with their NUL, and never within an escape. Returns its length. */
+/*
+ * `text` as it is shown, cut to `size` bytes with their NUL, and never within an escape. Returns its length.
+ */
 size_t on_line_copy(char *to, size_t size, const char *text);
 
 /* The same on the heap, whole; the caller's. NULL: no memory. */

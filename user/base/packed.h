@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words without their leading zeros, as registers mostly have some: first the number of bytes of each, four bits a word
- * (the first word's in the low bits), then the bytes, the lowest first.
+ * Words without their leading zeros, as registers mostly have some: first the number of bytes of each, four
+ * bits a word (the first word's in the low bits), then the bytes, the lowest first.
  *
  *	0x1234, 0, 0x7f		02 01 | 34 12 | 7f
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A loop over independent jobs. Threads take the next index from one counter, so that a long job does not hold
- * up the others; there is no queue. The calling thread works too.
+ * A loop over independent jobs. Threads take the next index from one counter, so that a long job does not
+ * hold up the others; there is no queue. The calling thread works too.
  */
 #include "base/parallel.h"
 

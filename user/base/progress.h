@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What takes longer than a second tells so on a terminal: one line of stderr, which is written over, and cleared by the next line of base/log.h or at the
- * end. Elsewhere, and after progress_set_quiet(), nothing is written.
+ * What takes longer than a second tells so on a terminal: one line of stderr, which is written over, and
+ * cleared by the next line of base/log.h or at the end. Elsewhere, and after progress_set_quiet(), nothing is
+ * written.
  *
  *	if (progress_is_due())
  *		progress_tell("%d of %d", done, all);

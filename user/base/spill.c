@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Each array stands behind a header that says where it lies. In a file, room is allocated before it is touched, so that a full disk is an error, not a signal. */
+/*
+ * Each array stands behind a header that says where it lies. In a file, room is allocated before it is
+ * touched, so that a full disk is an error, not a signal.
+ */
 #include "base/spill.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arrays that may outgrow memory. The large ones of a process share an amount of memory; what needs more lies in a file without a name in $TMPDIR (or
- * /var/tmp), which is mapped: to its users it is memory like any other, and the kernel writes it out when others need the room. Where no such file can be had,
- * it stays in memory.
+ * Arrays that may outgrow memory. The large ones of a process share an amount of memory; what needs more lies
+ * in a file without a name in $TMPDIR (or /var/tmp), which is mapped: to its users it is memory like any
+ * other, and the kernel writes it out when others need the room. Where no such file can be had, it stays in
+ * memory.
  *
  * Like arrays (base/array.h), but to be freed with spill_free().
  */
@@ -14,7 +15,10 @@
 
 enum { SPILL_MEMORY = 256 << 20 };
 
-/* How many bytes of memory all large arrays may take together; SPILL_MEMORY if not called. What there is already stays where it is. */
+/*
+ * How many bytes of memory all large arrays may take together; SPILL_MEMORY if not called. What there is
+ * already stays where it is.
+ */
 void spill_set_memory(size_t bytes);
 
 /* As array_reserve(). */

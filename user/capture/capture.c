@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The order matters. The program's process is made first, so that probes can be attached for it alone, and seized by the source
- * before it execs, so that nothing of it runs untraced or unprobed:
+ * The order matters. The program's process is made first, so that probes can be attached for it alone, and
+ * seized by the source before it execs, so that nothing of it runs untraced or unprobed:
  *
  *	resolve names -> fork -> seize -> attach probes -> exec -> verify breakpoints -> run -> hit -> hold -> snapshot
  *	-> remove probes -> let go
  *
- * Whatever fails before exec takes the waiting child with it; after the snapshot the program is none of our business but
- * for its exit status. Targets that run already are seized first, too, which stops them, so that no hit comes before the trace does:
+ * Whatever fails before exec takes the waiting child with it; after the snapshot the program is none of our
+ * business but for its exit status. Targets that run already are seized first, too, which stops them, so that
+ * no hit comes before the trace does:
  *
  *	resolve names -> seize -> attach probes -> verify breakpoints -> run -> ...
  */
@@ -44,7 +45,10 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 
 /* ---- the run ---- */
 
-/* The program could not be run, or a probe cannot work: nothing of it has run yet, so nothing is lost by ending it. Others go on. */
+/*
+ * The program could not be run, or a probe cannot work: nothing of it has run yet, so nothing is lost by
+ * ending it. Others go on.
+ */
 static int abandon(struct capture *capture, int err)
 {
 	if (capture->set)
@@ -60,7 +64,10 @@ static int abandon(struct capture *capture, int err)
 	return err;
 }
 
-/* The hit itself, or the processor, ended the trace, so that not one instruction came after it. Hits by signals and exits cannot. */
+/*
+ * The hit itself, or the processor, ended the trace, so that not one instruction came after it. Hits by
+ * signals and exits cannot.
+ */
 static bool is_paused(const struct capture *capture, const struct hit *hit)
 {
 	return (sources_pause(&capture->sources) || capture->trace_stops) &&
@@ -188,7 +195,10 @@ static int finish(struct capture *capture, bool exited)
 		err = step_look_at_maps(capture->step);
 	if (!err)
 		err = step_copy_code(capture->step, capture->snapshot);
-	/* Held threads are not to wait for the probes to go, which takes the kernel a while; those that run might still be stopped by one. */
+	/*
+	 * Held threads are not to wait for the probes to go, which takes the kernel a while; those that run
+	 * might still be stopped by one.
+	 */
 	if (!capture_is_free_running(capture) && !have_probes) {
 		if (capture->set)
 			trigger_set_silence(capture->set);
@@ -196,7 +206,9 @@ static int finish(struct capture *capture, bool exited)
 	}
 	if (!err)
 		err = binaries_note_build_ids(capture->snapshot);
-	/* Hits after the one that ended the recording are no part of it; there are none, the thread was held. */
+	/*
+	 * Hits after the one that ended the recording are no part of it; there are none, the thread was held.
+	 */
 	trigger_set_free(capture->set);
 	capture->set = NULL;
 	step_detach(capture->step);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Capture: runs a program, or attaches to running ones, with probes in place and a source writing the trace, up to the hit, and takes the snapshot.
+ * Capture: runs a program, or attaches to running ones, with probes in place and a source writing the trace,
+ * up to the hit, and takes the snapshot.
  */
 #pragma once
 
@@ -81,23 +82,30 @@ enum capture_end {
 struct capture;
 
 /*
- * Resolves the triggers, starts the program (which has run nothing yet) or takes hold of the running targets, and attaches the probes. Errors as
- * trigger_resolve(), step_attach() and trigger_set_attach(); -ENOTSUP: the source is not available here. On an error nothing is left running that
- * was not before, and nothing held.
+ * Resolves the triggers, starts the program (which has run nothing yet) or takes hold of the running targets,
+ * and attaches the probes. Errors as trigger_resolve(), step_attach() and trigger_set_attach(); -ENOTSUP: the
+ * source is not available here. On an error nothing is left running that was not before, and nothing held.
  */
 int capture_new(struct capture **ret_capture, const struct capture_config *config);
 
 /*
- * Runs the targets until the end of the recording and takes the snapshot; after that they run on, untraced and without
- * probes. -errno with a sentence; where the program could not be run (-ENOENT, -EACCES, -ENOEXEC) *ret_exec_failed is true.
+ * Runs the targets until the end of the recording and takes the snapshot; after that they run on, untraced
+ * and without probes. -errno with a sentence; where the program could not be run (-ENOENT, -EACCES, -ENOEXEC)
+ * *ret_exec_failed is true.
  */
 int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
 		bool *ret_exec_failed);
 
-/* Which of its trigger's functions a hit is of; NULL: the trigger stands for one only, or it is not known. Good as long as the capture. */
+/*
+ * Which of its trigger's functions a hit is of; NULL: the trigger stands for one only, or it is not known.
+ * Good as long as the capture.
+ */
 const char *capture_hit_function(const struct capture *capture, const struct hit *hit);
 
-/* How many snapshots were taken; they are parts of the one that capture_run() gives, with a gap between (GAP_SNAPSHOT). */
+/*
+ * How many snapshots were taken; they are parts of the one that capture_run() gives, with a gap between
+ * (GAP_SNAPSHOT).
+ */
 uint64_t capture_snapshot_cnt(const struct capture *capture);
 
 /* Waits for the program to end; its wait status (waitpid(2)). Not for targets that were attached to. */

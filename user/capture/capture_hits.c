@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hits come from BPF, and from what the source sees itself: signals and exits, which are triggers without probes. Their names stand behind those of the
- * probes' triggers.
+ * Hits come from BPF, and from what the source sees itself: signals and exits, which are triggers without
+ * probes. Their names stand behind those of the probes' triggers.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it waits for, capture_targets.c of its targets. */
+/*
+ * The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it
+ * waits for, capture_targets.c of its targets.
+ */
 #pragma once
 
 #include "capture/capture.h"
@@ -68,13 +71,18 @@ void capture_ended(void *ctx, pid_t pid, int wait_status);
 /* Whether the targets run at full speed, and are only watched. */
 bool capture_is_free_running(const struct capture *capture);
 
-/* Chooses the sources, refuses options that they do not have, and opens them. 0, or -errno with a sentence. */
+/*
+ * Chooses the sources, refuses options that they do not have, and opens them. 0, or -errno with a sentence.
+ */
 int capture_open_sources(struct capture *capture);
 
 /* Takes in what waits in the sources. Of failures the first one is said. */
 void capture_drain(struct capture *capture);
 
-/* Says what stepping does to the targets, where it is chosen: once, before they are stepped, and after all that may be refused. */
+/*
+ * Says what stepping does to the targets, where it is chosen: once, before they are stepped, and after all
+ * that may be refused.
+ */
 void capture_warn_of_stepping(struct capture *capture);
 
 /* ---- capture_targets.c ---- */
@@ -99,5 +107,8 @@ int capture_patience_ms(const struct capture *capture);
 
 /* ---- capture_setup.c ---- */
 
-/* Resolves the triggers, opens the source, starts or takes hold of the targets, attaches the probes. 0, or -errno with a sentence. */
+/*
+ * Resolves the triggers, opens the source, starts or takes hold of the targets, attaches the probes. 0, or
+ * -errno with a sentence.
+ */
 int capture_set_up(struct capture *capture);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Limits of time: how long the recording may last, and for how long the targets may be held by it. Whoever waits for the targets is woken now and then to look
- * at the clock.
+ * Limits of time: how long the recording may last, and for how long the targets may be held by it. Whoever
+ * waits for the targets is woken now and then to look at the clock.
  */
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names become probes, the source takes hold of the targets, probes are attached, and the breakpoints verified in the targets' memory as it is mapped.
+ * Names become probes, the source takes hold of the targets, probes are attached, and the breakpoints
+ * verified in the targets' memory as it is mapped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +132,10 @@ static int resolve_filter(struct capture *capture, const char *spec)
 	return err;
 }
 
-/* Where hits cannot pause the trace, the processor itself can stop it, at a trigger that is a hit whenever it is reached. */
+/*
+ * Where hits cannot pause the trace, the processor itself can stop it, at a trigger that is a hit whenever it
+ * is reached.
+ */
 static int add_stops(struct capture *capture, size_t max)
 {
 	const struct capture_config *config = capture->config;

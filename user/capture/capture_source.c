@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which sources record. Single-stepping is chosen only for a program that we start, never for a process that somebody relies on; and never where time is judged:
- * what is stepped is always slow.
+ * Which sources record. Single-stepping is chosen only for a program that we start, never for a process that
+ * somebody relies on; and never where time is judged: what is stepped is always slow.
  */
 #include <errno.h>
 
@@ -135,7 +135,10 @@ static int choose_none_for_attach(const struct capture_config *config)
 	return 0;
 }
 
-/* The first one that is here and may be chosen; NULL: none. Where time is judged, one that slows must be asked for by an option of its own. */
+/*
+ * The first one that is here and may be chosen; NULL: none. Where time is judged, one that slows must be
+ * asked for by an option of its own.
+ */
 static int choose_best(const struct capture_config *config, const struct source **ret_source)
 {
 	unsigned int automatic = config->path ? SOURCE_RUN_AUTO : SOURCE_ATTACH_AUTO, given = asked(config);

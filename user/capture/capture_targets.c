@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What becomes of the targets while they are held or watched: who holds them (source/step/step.h) tells it, and it goes on
- * to the probes, the stacks of hits and the sources.
+ * What becomes of the targets while they are held or watched: who holds them (source/step/step.h) tells it,
+ * and it goes on to the probes, the stacks of hits and the sources.
  */
 #include "base/clock.h"
 #include "base/error.h"

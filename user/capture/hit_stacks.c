@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Call frame information tells callers of code without frame pointers, too, and where the outermost one is. Frame pointers, which the kernel followed at the hit, are
- * there for what it does not reach:
+ * Call frame information tells callers of code without frame pointers, too, and where the outermost one is.
+ * Frame pointers, which the kernel followed at the hit, are there for what it does not reach:
  *
  *	frames by call frame information	a b c d			the copy of the stack ends here
  *	frames by frame pointers		a b . d e f g		goes on from where both are
  *
- * In code without frame pointers these lead anywhere: only what is code is a frame. This is done at once and not when the trace is decoded, since a copy of the
- * stack is large, and holds data of the program that are nobody's business.
+ * In code without frame pointers these lead anywhere: only what is code is a frame. This is done at once and
+ * not when the trace is decoded, since a copy of the stack is large, and holds data of the program that are
+ * nobody's business.
  */
 #include "capture/hit_stacks.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waiting while the target runs at full speed: for a hit, a change of the target's state, or a signal to us, whichever is first. */
+/*
+ * Waiting while the target runs at full speed: for a hit, a change of the target's state, or a signal to us,
+ * whichever is first.
+ */
 #pragma once
 
 #include <signal.h>
@@ -13,12 +16,14 @@ struct idle_signals {
 	bool is_known;
 };
 
-/* To be called before the target can change its state: from then on SIGCHLD is blocked but for idle_wait(). */
+/*
+ * To be called before the target can change its state: from then on SIGCHLD is blocked but for idle_wait().
+ */
 void idle_prepare(struct idle_signals *ret_before);
 void idle_restore(struct idle_signals *before);
 
 /*
- * Returns when one of these has happened, perhaps earlier. `set` may be NULL. `spin`: never sleeps, which is two orders of magnitude quicker and
- * costs a processor.
+ * Returns when one of these has happened, perhaps earlier. `set` may be NULL. `spin`: never sleeps, which is
+ * two orders of magnitude quicker and costs a processor.
  */
 void idle_wait(struct trigger_set *set, bool spin, int timeout_ms);

@@ -6,15 +6,18 @@
 #include <sys/types.h>
 
 /*
- * From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording instead of this program. Those that did not come from the
- * terminal (which sends them to the target, too) are passed on to `target`; 0: to nobody.
+ * From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording instead of this program. Those that did
+ * not come from the terminal (which sends them to the target, too) are passed on to `target`; 0: to nobody.
  */
 void interrupt_watch(pid_t target);
 
 /* The signal that came, or 0. */
 int interrupt_pending(void);
 
-/* From here on each wait is interrupted (EINTR) once in `ns` nanoseconds, for the clock to be looked at; 0: no more. */
+/*
+ * From here on each wait is interrupted (EINTR) once in `ns` nanoseconds, for the clock to be looked at; 0:
+ * no more.
+ */
 void interrupt_waits(uint64_t ns);
 
 /* The target is gone: nothing is passed on any more. */

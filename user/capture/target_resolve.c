@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that is about to run tells by its headers which libraries it will need; one that runs has them mapped, and more that it has loaded itself
- * since. In another file system tree (a container) only the mappings tell: our own libraries of the same name are other files.
+ * A program that is about to run tells by its headers which libraries it will need; one that runs has them
+ * mapped, and more that it has loaded itself since. In another file system tree (a container) only the
+ * mappings tell: our own libraries of the same name are other files.
  *
  *	the executable and what it needs, where its tree is ours; else the executable
  *	every file that is mapped, in the order of addresses

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All but a list of numbers is a walk over /proc, asking each process what it is called or which control groups it is in (cgroups(7),
- * "/proc/[pid]/cgroup": one "NUMBER:CONTROLLERS:PATH" a line). That needs no privilege, and no runtime to ask.
+ * All but a list of numbers is a walk over /proc, asking each process what it is called or which control
+ * groups it is in (cgroups(7), "/proc/[pid]/cgroup": one "NUMBER:CONTROLLERS:PATH" a line). That needs no
+ * privilege, and no runtime to ask.
  */
 #include "capture/targets.h"
 

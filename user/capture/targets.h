@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which processes are meant: from what the user said to process numbers. Trailcam itself is never among them. */
+/*
+ * Which processes are meant: from what the user said to process numbers. Trailcam itself is never among them.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -22,18 +24,23 @@ int targets_add_list(struct targets *targets, const char *text);
 int targets_add_named(struct targets *targets, const char *name);
 
 /*
- * All in a control group and those below it; a path from the root of the hierarchy ("/system.slice/ssh.service"), or below /sys/fs/cgroup. -ENOENT:
- * there is no such group; -ESRCH: no process is in it.
+ * All in a control group and those below it; a path from the root of the hierarchy
+ * ("/system.slice/ssh.service"), or below /sys/fs/cgroup. -ENOENT: there is no such group; -ESRCH: no process
+ * is in it.
  */
 int targets_add_cgroup(struct targets *targets, const char *path);
 
-/* All of one container, known by its id or the beginning of it. -ENOENT: there is none; -EINVAL: several begin so, or not an id. */
+/*
+ * All of one container, known by its id or the beginning of it. -ENOENT: there is none; -EINVAL: several
+ * begin so, or not an id.
+ */
 int targets_add_container(struct targets *targets, const char *id);
 
 enum { CONTAINER_ID_MAX = 128 };
 
 /*
- * The id of the container in a line of /proc/PID/cgroup, as runc, Docker, podman, containerd and CRI-O name their groups. False: the line names none.
+ * The id of the container in a line of /proc/PID/cgroup, as runc, Docker, podman, containerd and CRI-O name
+ * their groups. False: the line names none.
  *
  *	0::/system.slice/docker-<id>.scope		0::/docker/<id>
  *	0::/machine.slice/libpod-<id>.scope/container	0::/kubepods/burstable/pod<uid>/<id>

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exit statuses, as documented in trailcam(1). `run` has those of env(1), so that they stand apart from the program's own. */
+/*
+ * Exit statuses, as documented in trailcam(1). `run` has those of env(1), so that they stand apart from the
+ * program's own.
+ */
 enum exit_status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,
@@ -28,12 +31,16 @@ int cmd_view(int argc, char **argv);
 int cmd_memtrace(int argc, char **argv);
 
 /*
- * argp_parse(), but flags that are spelled as magic-trace spells them, and long options that are nearly right, are answered with what would be right;
- * as with argp's own errors the program ends with argp_err_exit_status. A shell that asks what could be typed (cli/complete.h) is answered here, too.
+ * argp_parse(), but flags that are spelled as magic-trace spells them, and long options that are nearly
+ * right, are answered with what would be right; as with argp's own errors the program ends with
+ * argp_err_exit_status. A shell that asks what could be typed (cli/complete.h) is answered here, too.
  */
 void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
 
-/* argp_error(3) for a sentence with words of the user's in it: they may be names of files, and those any bytes (base/on_line.h). */
+/*
+ * argp_error(3) for a sentence with words of the user's in it: they may be names of files, and those any
+ * bytes (base/on_line.h).
+ */
 void usage_error(const struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says the sentence of a failure on stderr and returns `status`. */
@@ -42,7 +49,10 @@ int report(int err, int status);
 /* "64k", "4M", "1G" or plain bytes. 0, or -EINVAL with a sentence. */
 int parse_size(const char *text, size_t *ret_size);
 
-/* The mean distance of sampled allocations, as a size: 1, or from 64 bytes to 1G. 0, or -EINVAL with a sentence that names the option. */
+/*
+ * The mean distance of sampled allocations, as a size: 1, or from 64 bytes to 1G. 0, or -EINVAL with a
+ * sentence that names the option.
+ */
 int parse_alloc_interval(const char *option, const char *text, uint64_t *ret_bytes);
 
 /* A whole number from 0 on. 0, or -EINVAL with a sentence that names the option. */
@@ -51,7 +61,10 @@ int parse_count(const char *option, const char *text, uint64_t *ret_cnt);
 /* "5ms", "1.5s", "10us", "300ns": above 0. 0, or -EINVAL with a sentence that names the option. */
 int parse_duration(const char *option, const char *text, uint64_t *ret_ns);
 
-/* The index of the one of `names` that the text is. 0, or -EINVAL with a sentence that names the option, and all of them. */
+/*
+ * The index of the one of `names` that the text is. 0, or -EINVAL with a sentence that names the option, and
+ * all of them.
+ */
 int parse_choice(const char *option, const char *text, const char *const names[], size_t cnt,
 		 int *ret_choice);
 

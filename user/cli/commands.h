@@ -20,12 +20,13 @@ struct commands {
 void commands_print(const struct commands *commands, FILE *file);
 
 /*
- * Runs the command that argv[1] names and returns its status. --help is answered; without a name, or with one that is none, what is meant or
- * what there is is said, and STATUS_USAGE returned.
+ * Runs the command that argv[1] names and returns its status. --help is answered; without a name, or with one
+ * that is none, what is meant or what there is is said, and STATUS_USAGE returned.
  */
 int commands_run(const struct commands *commands, int argc, char **argv);
 
 /*
- * What a shell can offer (cli/complete.h) where argv[0] is the command's name and the cursor on argv[cursor]. The two words before argv[0] are overwritten.
+ * What a shell can offer (cli/complete.h) where argv[0] is the command's name and the cursor on argv[cursor].
+ * The two words before argv[0] are overwritten.
  */
 int commands_complete(const struct commands *commands, int cursor, int argc, char **argv);

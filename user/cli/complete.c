@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nothing is written down for completion: which options there are and what their values are comes from argp's tables, as --help shows it. "auto|step" is
- * a choice, PLACE a symbol of the program that the other words name, PID a process.
+ * Nothing is written down for completion: which options there are and what their values are comes from argp's
+ * tables, as --help shows it. "auto|step" is a choice, PLACE a symbol of the program that the other words
+ * name, PID a process.
  */
 #include "cli/complete.h"
 
@@ -63,7 +64,9 @@ static void offer_choices(const struct completion *c, const char *choices)
 	}
 }
 
-/* Parameters are left out where the name can do without, and what a shell would have to quote is not offered. */
+/*
+ * Parameters are left out where the name can do without, and what a shell would have to quote is not offered.
+ */
 static int offer_place(void *ctx, const struct trigger_place *place)
 {
 	const struct completion *c = ctx;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Signals from the terminal reach the worker by themselves, being sent to the whole process group; others are passed on. */
+/*
+ * Signals from the terminal reach the worker by themselves, being sent to the whole process group; others are
+ * passed on.
+ */
 #include "cli/front.h"
 
 #include <signal.h>

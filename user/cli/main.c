@@ -51,8 +51,9 @@ static void print_help(FILE *file)
 }
 
 /*
- * A standard stream that is closed would be the first file that is opened, and get what is meant for the stream. So it is opened, in the direction that it is not
- * used in: reading and writing fail as they should, and programs that are started get it closed as it was.
+ * A standard stream that is closed would be the first file that is opened, and get what is meant for the
+ * stream. So it is opened, in the direction that it is not used in: reading and writing fail as they should,
+ * and programs that are started get it closed as it was.
  */
 static void occupy_standard_streams(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What argp knows about a command's options, for what argp does not do with it: to complete words, and to say which option was meant. */
+/*
+ * What argp knows about a command's options, for what argp does not do with it: to complete words, and to say
+ * which option was meant.
+ */
 #pragma once
 
 #include <argp.h>
@@ -20,5 +23,8 @@ struct option_word {
 /* What getopt_long(3) would take the word for. */
 struct option_word option_word_read(const struct argp *argp, const char *word);
 
-/* The long option whose name is most like that of "--word", if any is much alike. NULL: none is, or it abbreviates some. */
+/*
+ * The long option whose name is most like that of "--word", if any is much alike. NULL: none is, or it
+ * abbreviates some.
+ */
 const struct argp_option *option_table_similar(const struct argp *argp, const char *word);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* argp, with a look at the words before: at what it would misread, and at what it would refuse without a hint. */
+/*
+ * argp, with a look at the words before: at what it would misread, and at what it would refuse without a
+ * hint.
+ */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libdw recurses over debug information, and threads get stacks of the limit's size. Where the limit is small, everything runs in a thread; the first
- * thread only waits, with all signals blocked, so that they reach the other as they would have reached it.
+ * libdw recurses over debug information, and threads get stacks of the limit's size. Where the limit is
+ * small, everything runs in a thread; the first thread only waits, with all signals blocked, so that they
+ * reach the other as they would have reached it.
  */
 #include "cli/own_stack.h"
 

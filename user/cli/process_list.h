@@ -8,6 +8,8 @@ struct process_list {
 	size_t cnt, cap;
 };
 
-/* The processes that can be attached to, without this one; to be zero before. 0, or -errno with a sentence. */
+/*
+ * The processes that can be attached to, without this one; to be zero before. 0, or -errno with a sentence.
+ */
 int process_list_read(struct process_list *list);
 void process_list_release(struct process_list *list);

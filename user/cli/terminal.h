@@ -15,7 +15,10 @@ struct terminal {
 
 struct terminal terminal_of_stdout(void);
 
-/* The text, of which control characters become "?", at the end of a line that has `used` columns: cut to end with "..." where it does not fit. */
+/*
+ * The text, of which control characters become "?", at the end of a line that has `used` columns: cut to end
+ * with "..." where it does not fit.
+ */
 void terminal_text(const struct terminal *terminal, enum colour colour, size_t used, const char *text);
 
 /* "1.234 ms". */
@@ -39,7 +42,10 @@ static inline double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* A time since the epoch on this machine's clock: "2026-11-21 10:22:33.123456789 +0100". "" where it cannot be told. */
+/*
+ * A time since the epoch on this machine's clock: "2026-11-21 10:22:33.123456789 +0100". "" where it cannot
+ * be told.
+ */
 struct when_text {
 	char text[160];
 };

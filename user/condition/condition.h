@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conditions: a C-like expression over what a probe can see, compiled to BPF instructions that the kernel runs at the probe.
+ * Conditions: a C-like expression over what a probe can see, compiled to BPF instructions that the kernel
+ * runs at the probe.
  *
  *	arg0 > 4096 && *(int *)(arg1 + 8) == 3
  *	ret < 0 && elapsed > 5ms
  *	comm == "nginx" || str(arg0) == "GET *"
  *
- * Operators and their precedence are C's: || && | ^ & == != < <= > >= << >> + - * / % ! ~ - * (load) (TYPE) [].
- * Values are 64-bit and signed, unless a cast or the size of what is loaded says otherwise; / and % are unsigned. Words:
+ * Operators and their precedence are C's: || && | ^ & == != < <= > >= << >> + - * / % ! ~ - * (load) (TYPE)
+ * []. Values are 64-bit and signed, unless a cast or the size of what is loaded says otherwise; / and % are
+ * unsigned. Words:
  *
  *	arg0->conn->fd		what an argument points to, where the debug information tells its type: -> . and names of fields
  *	arg0 ... arg11		integer arguments, where the probe has them (probe/arg_layout.h); with ret or elapsed: as they were when the call began
@@ -35,11 +37,15 @@ struct condition;
 struct prints;
 
 /*
- * -EINVAL: the text is not an expression of this kind; the sentence ends in two more lines that show the place. -ENOENT: no such cgroup.
+ * -EINVAL: the text is not an expression of this kind; the sentence ends in two more lines that show the
+ * place. -ENOENT: no such cgroup.
  */
 int condition_parse(struct condition **ret_condition, const char *text);
 
-/* The same with the fields of arguments looked up (condition/condition_fields.h), errors of which are errors here. Without, they are taken for numbers, to check the text only. */
+/*
+ * The same with the fields of arguments looked up (condition/condition_fields.h), errors of which are errors
+ * here. Without, they are taken for numbers, to check the text only.
+ */
 int condition_parse_with(struct condition **ret_condition, const char *text,
 			 const struct field_lookup *fields);
 void condition_free(struct condition *condition);
@@ -76,8 +82,10 @@ struct condition_code {
 };
 
 /*
- * The body of judge() in bpf/trigger.bpf.c: r1 is struct pt_regs *, r2 is struct firing *, r3 is NULL or where the values to be printed go. Gives 1 where the condition holds, 0 where not, -1 where
- * memory or an argument that it asks for is not there. *ret_insns is the caller's to free. -EINVAL: too deeply nested; -ENOMEM.
+ * The body of judge() in bpf/trigger.bpf.c: r1 is struct pt_regs *, r2 is struct firing *, r3 is NULL or
+ * where the values to be printed go. Gives 1 where the condition holds, 0 where not, -1 where memory or an
+ * argument that it asks for is not there. *ret_insns is the caller's to free. -EINVAL: too deeply nested;
+ * -ENOMEM.
  */
 int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_insns, size_t *ret_cnt);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tree walk that leaves each value in r0. What must survive the walk of another subtree waits in a stack slot; one slot per level
- * of nesting. (Instruction set: Documentation/bpf/standardization/instruction-set.rst, helper numbers: linux/bpf.h.)
+ * A tree walk that leaves each value in r0. What must survive the walk of another subtree waits in a stack
+ * slot; one slot per level of nesting. (Instruction set:
+ * Documentation/bpf/standardization/instruction-set.rst, helper numbers: linux/bpf.h.)
  *
  *	r6	struct pt_regs *
  *	r7	struct firing *
@@ -258,7 +259,10 @@ static void emit_comm_is(struct code *code, const struct node *node)
 	compare_text(code, node);
 }
 
-/* Copies memory of the program to the stack, bringing it in if it is not there. The address is in r0. Leaves 0 or a negative errno there. */
+/*
+ * Copies memory of the program to the stack, bringing it in if it is not there. The address is in r0. Leaves
+ * 0 or a negative errno there.
+ */
 static void copy_from_user(struct code *code, int at, int32_t size)
 {
 	move(code, BPF_REG_3, BPF_REG_0);
@@ -268,8 +272,9 @@ static void copy_from_user(struct code *code, int at, int32_t size)
 }
 
 /*
- * How long the text is, is not known, so it cannot be copied as other memory is; the helper for strings does not bring memory in. So its first
- * byte and the last one that matters are touched before. One byte more than is compared is copied: the helper ends it with a 0.
+ * How long the text is, is not known, so it cannot be copied as other memory is; the helper for strings does
+ * not bring memory in. So its first byte and the last one that matters are touched before. One byte more than
+ * is compared is copied: the helper ends it with a 0.
  */
 static void emit_text_is(struct code *code, const struct node *node, int slot)
 {

@@ -8,21 +8,24 @@
 
 struct trigger;
 
-/* Fills *ret_field for argument `nth` and a path as elf_file_find_field() takes it. Negative with a sentence. */
+/*
+ * Fills *ret_field for argument `nth` and a path as elf_file_find_field() takes it. Negative with a sentence.
+ */
 struct field_lookup {
 	int (*find)(void *ctx, unsigned int nth, const char *path, struct elf_field *ret_field);
 	void *ctx;
 };
 
 /*
- * The token at hand is the first -> or . behind an argument, which begins at `place` and is *node: that becomes the value of the field. `lookup` NULL: some number. -EINVAL as
- * condition_parse(); -ENOMEM.
+ * The token at hand is the first -> or . behind an argument, which begins at `place` and is *node: that
+ * becomes the value of the field. `lookup` NULL: some number. -EINVAL as condition_parse(); -ENOMEM.
  */
 int condition_field(struct lexer *lexer, const char *place, const struct field_lookup *lookup,
 		    struct node **node);
 
 /*
- * Parses the rule's condition and prints (each may be NULL), with the fields of the arguments that the trigger's functions have. 0; -EINVAL as condition_parse_with(), also
- * where a field lies elsewhere in one of the functions than in another.
+ * Parses the rule's condition and prints (each may be NULL), with the fields of the arguments that the
+ * trigger's functions have. 0; -EINVAL as condition_parse_with(), also where a field lies elsewhere in one of
+ * the functions than in another.
  */
 int condition_parse_rule(struct trigger *trigger, const char *condition, const char *prints);

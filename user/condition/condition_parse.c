@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Precedence climbing over C's levels; a name or a parenthesis decides between value, cast and string comparison. */
+/*
+ * Precedence climbing over C's levels; a name or a parenthesis decides between value, cast and string
+ * comparison.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -443,7 +446,10 @@ static size_t operator_at(const struct parser *parser, int level)
 	return ARRAY_SIZE(operators);
 }
 
-/* Operators of at least this level. Comparisons do not chain: "1 < arg0 < 5" says something else than it seems to. */
+/*
+ * Operators of at least this level. Comparisons do not chain: "1 < arg0 < 5" says something else than it
+ * seems to.
+ */
 static int parse_expression(struct parser *parser, int level, struct node **ret_node)
 {
 	CLEANUP(node_freep) struct node *left = NULL;

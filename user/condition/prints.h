@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is printed of a hit: expressions as in conditions (condition/condition.h), with commas between them, evaluated by the kernel when the hit is recorded.
+ * What is printed of a hit: expressions as in conditions (condition/condition.h), with commas between them,
+ * evaluated by the kernel when the hit is recorded.
  *
  *	arg0, *(int *)(arg1 + 8), str(arg1), str(arg2, 200), ret, (char)arg3
  *
- * str(P) is the text at P, up to PRINT_TEXT bytes of it, str(P, MAX) up to MAX. Values are named by their text.
+ * str(P) is the text at P, up to PRINT_TEXT bytes of it, str(P, MAX) up to MAX. Values are named by their
+ * text.
  */
 #pragma once
 
@@ -39,8 +41,8 @@ uint32_t prints_ask_args(const struct prints *prints);
 uint32_t prints_bytes(const struct prints *prints);
 
 /*
- * The value in such bytes as text, the caller's: a number, 0xADDRESS of a pointer, a text as it is ("..." behind one that is longer). NULL in *ret_text: it
- * could not be read. 0 or -ENOMEM.
+ * The value in such bytes as text, the caller's: a number, 0xADDRESS of a pointer, a text as it is ("..."
+ * behind one that is longer). NULL in *ret_text: it could not be read. 0 or -ENOMEM.
  */
 int prints_value(const struct prints *prints, size_t nth, const uint8_t *bytes, char **ret_text);
 

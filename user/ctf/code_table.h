@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the trace has told about codes. A code is told again when writers have forgotten that they told it, and must stand for the same then. */
+/*
+ * What the trace has told about codes. A code is told again when writers have forgotten that they told it,
+ * and must stand for the same then.
+ */
 #pragma once
 
 #include "base/hash_index.h"

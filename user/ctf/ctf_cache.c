@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The choices here are the format's in so far as other writers make the same: where a code is put, and when a run of predictions ends. */
+/*
+ * The choices here are the format's in so far as other writers make the same: where a code is put, and when a
+ * run of predictions ends.
+ */
 #include "ctf/ctf_stack.h"
 
 enum { WORD_MAX = sizeof(uint16_t) + sizeof(uint64_t), BYTES = CTF_STACK_BYTES - WORD_MAX };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers and texts of memtrace's CTF: little-endian, without alignment. What would be taken from beyond the end is 0 and sets `overrun`, so that an event is checked
- * once, when all of it was read.
+ * Numbers and texts of memtrace's CTF: little-endian, without alignment. What would be taken from beyond the
+ * end is 0 and sets `overrun`, so that an event is checked once, when all of it was read.
  */
 #pragma once
 

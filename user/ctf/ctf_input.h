@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The bytes of a trace: a file that is mapped, or what can only be read, which lies in memory that may be spilled (base/spill.h). */
+/*
+ * The bytes of a trace: a file that is mapped, or what can only be read, which lies in memory that may be
+ * spilled (base/spill.h).
+ */
 #pragma once
 
 #include <stdbool.h>

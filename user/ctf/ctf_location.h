@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a code stands for, as an event: the code, how many locations there are, and each of them as 48 bits and the names that are not among the latest. */
+/*
+ * What a code stands for, as an event: the code, how many locations there are, and each of them as 48 bits
+ * and the names that are not among the latest.
+ */
 #pragma once
 
 #include "ctf/ctf_cursor.h"
@@ -22,8 +25,9 @@ int ctf_location_get(struct memtrace_location *location, struct ctf_cursor *curs
 enum { CTF_LOCATIONS_BYTES = 4096 };
 
 /*
- * Writes the code and what it stands for: at most CTF_LOCATIONS_BYTES, to where there is room. Returns what is behind; NULL: no memory. Numbers that do not fit become the
- * largest that do. `files` has copies of the texts, ctf_files_free() frees them.
+ * Writes the code and what it stands for: at most CTF_LOCATIONS_BYTES, to where there is room. Returns what
+ * is behind; NULL: no memory. Numbers that do not fit become the largest that do. `files` has copies of the
+ * texts, ctf_files_free() frees them.
  */
 uint8_t *ctf_locations_put(uint8_t *at, struct ctf_files *files, uint64_t code,
 			   const struct memtrace_location *locations, size_t cnt);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of files and functions are told once: each side keeps the last 31 files in the order of their last use, and with each of them the last 31 functions. A name that is
- * among them is its place, 0 being the latest; one that is not is 31 and the text, and pushes out the one at the end.
+ * Names of files and functions are told once: each side keeps the last 31 files in the order of their last
+ * use, and with each of them the last 31 functions. A name that is among them is its place, 0 being the
+ * latest; one that is not is 31 and the text, and pushes out the one at the end.
  *
- * A file that comes in takes over the functions' table of the one that it pushes out. The writer empties it; the reader must not: the writer of version 1 went on with it.
+ * A file that comes in takes over the functions' table of the one that it pushes out. The writer empties it;
+ * the reader must not: the writer of version 1 went on with it.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace is packets, one behind the other, and a packet is a header and events. The header says how large the packet is, which times and allocation ids its events
- * have, and lets the reader check one entry of the domain's cache of codes (ctf_stack.h) as it was when the packet was begun.
+ * A trace is packets, one behind the other, and a packet is a header and events. The header says how large
+ * the packet is, which times and allocation ids its events have, and lets the reader check one entry of the
+ * domain's cache of codes (ctf_stack.h) as it was when the packet was begun.
  */
 #pragma once
 

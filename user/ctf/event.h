@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an allocation trace holds, as plain data: the terms are those of OCaml's memtrace (https://github.com/janestreet/memtrace, trace.mli), whose file
- * format reader.h and writer.h speak. A trace is a sample: each word of an allocation is sampled by itself with the same probability.
+ * What an allocation trace holds, as plain data: the terms are those of OCaml's memtrace
+ * (https://github.com/janestreet/memtrace, trace.mli), whose file format reader.h and writer.h speak. A trace
+ * is a sample: each word of an allocation is sampled by itself with the same probability.
  */
 #pragma once
 
@@ -46,7 +47,10 @@ struct memtrace_event {
 	/* Its call stack: codes, the program's entry first, the place of the allocation last. */
 	const uint64_t *frames;
 	size_t frame_cnt;
-	/* So many of them, from the first on, are the domain's last allocation's, too. More than frame_cnt where that one's stack was too deep to be written. */
+	/*
+	 * So many of them, from the first on, are the domain's last allocation's, too. More than frame_cnt
+	 * where that one's stack was too deep to be written.
+	 */
 	size_t common_prefix;
 };
 

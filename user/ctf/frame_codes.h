@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses in a process become the codes of a trace: numbers from 1 on, one for each place in a file, wherever and whenever it is mapped. What a code stands for is looked
- * up when it is given out, while the process is there.
+ * Addresses in a process become the codes of a trace: numbers from 1 on, one for each place in a file,
+ * wherever and whenever it is mapped. What a code stands for is looked up when it is given out, while the
+ * process is there.
  */
 #pragma once
 
@@ -27,7 +28,8 @@ uint64_t frame_codes_get(struct frame_codes *table, size_t version, uint64_t ip)
 uint64_t frame_codes_make(struct frame_codes *table, const char *name);
 
 /*
- * Whether the function does nothing but allocate for its caller: malloc and operator new in their many forms, and what C++ and common libraries wrap them in.
+ * Whether the function does nothing but allocate for its caller: malloc and operator new in their many forms,
+ * and what C++ and common libraries wrap them in.
  */
 bool frame_codes_is_wrapper(const struct frame_codes *table, uint64_t code);
 bool frame_is_wrapper_name(const char *name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nothing is copied but call stacks: events are decoded where they lie, and names stay there. A packet is looked at when the one before it is used up; what a domain
- * remembers from packet to packet is made when its first packet comes.
+ * Nothing is copied but call stacks: events are decoded where they lie, and names stay there. A packet is
+ * looked at when the one before it is used up; what a domain remembers from packet to packet is made when its
+ * first packet comes.
  */
 #include "ctf/reader.h"
 

@@ -8,7 +8,9 @@
 #include "ctf/ctf_stack.h"
 #include "ctf/reader.h"
 
-/* What a trace may make memory be taken for; a few bytes of it can stand for much. Each domain takes 160 KiB. */
+/*
+ * What a trace may make memory be taken for; a few bytes of it can stand for much. Each domain takes 160 KiB.
+ */
 enum { READER_DOMAINS_MAX = 4096, READER_FRAMES_MAX = 1 << 26 };
 
 /* What a domain remembers from packet to packet. */

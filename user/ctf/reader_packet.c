@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Nothing that a header says is believed: how large its packet is and what its events have is looked at before it is used. */
+/*
+ * Nothing that a header says is believed: how large its packet is and what its events have is looked at
+ * before it is used.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

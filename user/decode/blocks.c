@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From blocks to branches. libipt hands out blocks that end in every call and jump; a branch leads from the end of one block to the
- * beginning of the next. So the end of the last block is kept until it is known what comes: the next block (a branch to it), an event (the branch that
- * ended tracing, or one to the place where an asynchronous event came in), or nothing.
+ * From blocks to branches. libipt hands out blocks that end in every call and jump; a branch leads from the
+ * end of one block to the beginning of the next. So the end of the last block is kept until it is known what
+ * comes: the next block (a branch to it), an event (the branch that ended tracing, or one to the place where
+ * an asynchronous event came in), or nothing.
  *
  *	block ... call f |  block f: ...			branch call -> f
  *	block ... syscall |  event: disabled			branch syscall, trace end
  *	block ... jne L |  event: async disabled at L		branch jne -> L, then interrupt, trace end
  *
- * The time of a branch is what libipt says when it has read the branch's packet, which is right after the block that it ends.
+ * The time of a branch is what libipt says when it has read the branch's packet, which is right after the
+ * block that it ends.
  *
- * A piece ends where the next one begins (pieces_limit()), with its last packet where none does, or at the first error: what follows, up to the next PSB, cannot be
- * trusted, and is a gap.
+ * A piece ends where the next one begins (pieces_limit()), with its last packet where none does, or at the
+ * first error: what follows, up to the next PSB, cannot be trusted, and is a gap.
  */
 #include "decode/blocks.h"
 
@@ -37,7 +39,8 @@ struct walker {
 	uint64_t tsc;
 	bool aborting; /* a transaction */
 	const struct code_image_set *images;
-	size_t left; /* one more than the index of the first direct branch out of what is traced, since trace was taken */
+	/* one more than the index of the first direct branch out of what is traced, since trace was taken */
+	size_t left;
 	bool no_memory;
 };
 
@@ -253,7 +256,10 @@ static int drain_events(struct walker *walker, int status)
 		status = pt_blk_event(walker->decoder, &event, sizeof(event));
 		if (status < 0)
 			break;
-		/* Some events have no time of their own; that of the decoder is the event's as long as it waits. */
+		/*
+		 * Some events have no time of their own; that of the decoder is the event's as long as it
+		 * waits.
+		 */
 		if (!event.has_tsc && tsc > walker->tsc)
 			walker->tsc = tsc;
 		on_event(walker, &event);

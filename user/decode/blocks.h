@@ -3,5 +3,8 @@
 
 #include "decode/pieces.h"
 
-/* Decodes one piece with libipt's block decoder and appends its branches. Thread-safe. 0, or -ENOMEM/-EINVAL with a sentence. */
+/*
+ * Decodes one piece with libipt's block decoder and appends its branches. Thread-safe. 0, or -ENOMEM/-EINVAL
+ * with a sentence.
+ */
 int blocks_decode(struct pieces *pieces, size_t index, struct branch_list *branches);

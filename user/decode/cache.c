@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One libipt section cache for all decodes: its sections carry the cache of decoded blocks, which makes decoding six
- * times faster than reading code by callback, and which only serves decoders that have the same flags (so the
- * instruction decoder, which does not use it, is the only other one). libipt maps the files for itself and gives
- * their bytes out one locked copy at a time; branch instructions are looked at for every block, hence a second
- * mapping here (of the same page cache), indexed by libipt's section number.
+ * One libipt section cache for all decodes: its sections carry the cache of decoded blocks, which makes
+ * decoding six times faster than reading code by callback, and which only serves decoders that have the same
+ * flags (so the instruction decoder, which does not use it, is the only other one). libipt maps the files for
+ * itself and gives their bytes out one locked copy at a time; branch instructions are looked at for every
+ * block, hence a second mapping here (of the same page cache), indexed by libipt's section number.
  */
 #include "decode/cache.h"
 
@@ -67,7 +67,10 @@ struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache
 	return cache->iscache;
 }
 
-/* mmap(2) wants offsets on page borders: the mapping may begin before the section. It is shared, for the kernel writes uprobes into private ones. */
+/*
+ * mmap(2) wants offsets on page borders: the mapping may begin before the section. It is shared, for the
+ * kernel writes uprobes into private ones.
+ */
 static int section_map(const struct code_section *wanted, struct cached_section *section)
 {
 	uint64_t slack = wanted->file_offset % sysconf(_SC_PAGESIZE);

@@ -25,8 +25,8 @@ struct cached_section {
 };
 
 /*
- * Maps a section, or finds it mapped already. Thread-safe. 0; -ENOMEM; another error where the file cannot be read or has
- * nothing at that offset: the code is unknown then. All with a sentence.
+ * Maps a section, or finds it mapped already. Thread-safe. 0; -ENOMEM; another error where the file cannot be
+ * read or has nothing at that offset: the code is unknown then. All with a sentence.
  */
 int decoder_cache_add(struct decoder_cache *cache, const struct code_section *section,
 		      struct cached_section **ret_section);

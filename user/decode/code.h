@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of one stream as one decode sees it: its images, each as a libipt image, which of them is in force when, and the raw bytes.
- * Thread-safe after code_init().
+ * The code of one stream as one decode sees it: its images, each as a libipt image, which of them is in force
+ * when, and the raw bytes. Thread-safe after code_init().
  */
 #pragma once
 
@@ -37,7 +37,10 @@ struct code {
 int code_init(struct code *code, const struct decoder_config *config);
 void code_release(struct code *code);
 
-/* The version in force at `tsc`: the last that begins at or before it, else the first; 0 also where there are none. */
+/*
+ * The version in force at `tsc`: the last that begins at or before it, else the first; 0 also where there are
+ * none.
+ */
 size_t code_version_at(const struct code *code, uint64_t tsc);
 
 /* The image of a version. */
@@ -56,7 +59,10 @@ struct code_hold {
 	size_t index;
 };
 
-/* Changes to the version's image. 1: it is another than before, and for the decoder to be told of; 0: it is the same; -ENOMEM. */
+/*
+ * Changes to the version's image. 1: it is another than before, and for the decoder to be told of; 0: it is
+ * the same; -ENOMEM.
+ */
 int code_hold(struct code_hold *hold, size_t version);
 void code_let_go(struct code_hold *hold);
 

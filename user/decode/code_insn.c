@@ -3,8 +3,8 @@
  *	prefixes* [REX] opcode [ModRM [SIB] [displacement]] [immediate]
  *	VEX (c5 or c4) or EVEX (62) payload in place of prefix and escape bytes
  *
- * One byte for each opcode says what follows it. Whatever is undefined, obsolete, or means different things to different processors has ODD:
- * length 0.
+ * One byte for each opcode says what follows it. Whatever is undefined, obsolete, or means different things
+ * to different processors has ODD: length 0.
  */
 #include "decode/code_insn.h"
 
@@ -28,7 +28,10 @@ enum follows {
 #define X4(x)  x, x, x, x
 #define X8(x)  X4(x), X4(x)
 #define X16(x) X8(x), X8(x)
-/* Arithmetic: register and memory, then with an immediate; the rest is push and pop of segments, prefixes, decimal adjust. */
+/*
+ * Arithmetic: register and memory, then with an immediate; the rest is push and pop of segments, prefixes,
+ * decimal adjust.
+ */
 #define ARITH  X4(M), I1, IZ, ODD, ODD
 
 static const uint8_t one_byte[256] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Instructions as a control-flow decoder sees them: how long, and where control goes. Written for following code that runs, millions of times
- * over; what no compiler emits is not known here, and left to a full decoder.
+ * Instructions as a control-flow decoder sees them: how long, and where control goes. Written for following
+ * code that runs, millions of times over; what no compiler emits is not known here, and left to a full
+ * decoder.
  */
 #pragma once
 
@@ -22,7 +23,8 @@ struct code_insn {
 };
 
 /*
- * The instruction at bytes[0], of which `size` bytes are known; in 64-bit mode or in 32-bit mode. (SDM vol. 2, chapter 2 and appendix A.)
+ * The instruction at bytes[0], of which `size` bytes are known; in 64-bit mode or in 32-bit mode. (SDM vol.
+ * 2, chapter 2 and appendix A.)
  */
 void code_insn_decode(struct code_insn *ret_insn, const uint8_t *bytes, size_t size, bool is_64);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pieces of a stream are decoded on all processors, each into a list of its own, and the lists are joined in order. A PSB resets all that a decoder
- * remembers (last ip, return compression), so a piece needs nothing from the one before it; the branch that leads from one piece into the next is
- * found by the earlier one (decode/blocks.c).
+ * The pieces of a stream are decoded on all processors, each into a list of its own, and the lists are joined
+ * in order. A PSB resets all that a decoder remembers (last ip, return compression), so a piece needs nothing
+ * from the one before it; the branch that leads from one piece into the next is found by the earlier one
+ * (decode/blocks.c).
  */
 #include "decode/decoder.h"
 
@@ -102,8 +103,8 @@ static int take_turn(struct run *run, size_t i, int err)
 }
 
 /*
- * A FUP behind an overflow says that tracing goes on; but where the next PSB+ says that it does not, it was written in error (erratum APL12). Who looks at one piece at a
- * time cannot see that.
+ * A FUP behind an overflow says that tracing goes on; but where the next PSB+ says that it does not, it was
+ * written in error (erratum APL12). Who looks at one piece at a time cannot see that.
  */
 static void correct_overflow(const struct pieces *pieces, size_t i, struct branch_list *list)
 {
@@ -223,7 +224,10 @@ static int join(const struct collected *collected, struct branch_list *branches)
 		for (size_t j = 0; j < collected->lists[i].cnt; j++) {
 			struct branch branch = collected->lists[i].items[j];
 
-			/* Each PSB restates the time; where it had been overestimated a little, it stands still. */
+			/*
+			 * Each PSB restates the time; where it had been overestimated a little, it stands
+			 * still.
+			 */
 			branch.tsc = tsc = branch.tsc > tsc ? branch.tsc : tsc;
 			branches->items[branches->cnt++] = branch;
 		}

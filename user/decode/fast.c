@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One pass over the packets, each acting on the node that the code is in. What a node holds of direct branches has happened when a packet for its end is
- * read; so it is handed out then, with the time of the packet before, and the end with the time of its own.
+ * One pass over the packets, each acting on the node that the code is in. What a node holds of direct
+ * branches has happened when a packet for its end is read; so it is handed out then, with the time of the
+ * packet before, and the end with the time of its own.
  *
  *	packet	at the node
  *	TNT	its conditional jump, or a return to where the call came from; one node on for each bit
@@ -10,8 +11,9 @@
  *	FUP	an instruction on the way to its end, at which something happens: TIP and TIP.PGD that follow say what
  *	OVF	nothing is known any more up to the FUP or TIP.PGE that follows
  *
- * Anything that does not fit (no code, damaged packets, a combination that is not known here) ends it: the piece is left to the reference
- * decoder. So both agree on errors, and what is here can assume that all is well.
+ * Anything that does not fit (no code, damaged packets, a combination that is not known here) ends it: the
+ * piece is left to the reference decoder. So both agree on errors, and what is here can assume that all is
+ * well.
  */
 #include "decode/fast_internal.h"
 
@@ -28,8 +30,8 @@ static bool is_limit(const struct fast *fast, uint64_t start, uint64_t last)
 }
 
 /*
- * Behind the last packet, as far as the code tells by itself, to where the next piece begins. Where none begins while tracing is on, nothing shows that code went
- * any further.
+ * Behind the last packet, as far as the code tells by itself, to where the next piece begins. Where none
+ * begins while tracing is on, nothing shows that code went any further.
  */
 static bool walk_tail(struct fast *fast)
 {

@@ -14,7 +14,10 @@ static const uint8_t *code_at(const struct node *node, uint64_t ip, size_t *ret_
 	return node->graph->bytes + (ip - node->graph->addr);
 }
 
-/* In straight code from `start` to `last`, the first bytes of instructions; *ret_ip is the place, or behind the instruction. */
+/*
+ * In straight code from `start` to `last`, the first bytes of instructions; *ret_ip is the place, or behind
+ * the instruction.
+ */
 static bool find_in_run(const struct node *node, uint64_t start, uint64_t last, const struct sought *sought,
 			uint64_t *ret_ip)
 {
@@ -46,7 +49,10 @@ static bool find_in_run(const struct node *node, uint64_t start, uint64_t last, 
 	return false;
 }
 
-/* The node from there on. `waits`: the branch that leads there is the last one, and nothing shows yet that it did. */
+/*
+ * The node from there on. `waits`: the branch that leads there is the last one, and nothing shows yet that it
+ * did.
+ */
 static bool stop_at(struct fast *fast, uint64_t ip, bool waits)
 {
 	if (!fast_go_to(fast, ip))

@@ -32,8 +32,8 @@ void fast_take_time(struct fast *fast)
 }
 
 /*
- * An event comes next. libipt looks at it as soon as it has taken the last branch, and then has the event's time for that, too: so has the
- * fast decoder, for the two must agree.
+ * An event comes next. libipt looks at it as soon as it has taken the last branch, and then has the event's
+ * time for that, too: so has the fast decoder, for the two must agree.
  */
 void fast_take_event_time(struct fast *fast)
 {
@@ -142,7 +142,10 @@ void fast_pass_all_known(struct fast *fast, const struct node *node, bool all)
 		fast_pass_known(fast, &node->known[i], all);
 }
 
-/* From the first branch behind a gap on, those inside functions say nothing new; the piece's last ones say when it ends. */
+/*
+ * From the first branch behind a gap on, those inside functions say nothing new; the piece's last ones say
+ * when it ends.
+ */
 void fast_choose_branches(struct fast *fast)
 {
 	fast->all = !fast->finder.functions->at || fast->is_ending || fast->out->cnt == fast->out_first;

@@ -63,14 +63,16 @@ struct fast {
 
 	/* Behind code that is not known */
 	bool is_lost; /* up to the next packet that gives an address */
-	bool has_lost; /* from here on nothing is left to the reference decoder, which loses all up to the next PSB */
+	/* from here on nothing is left to the reference decoder, which loses all up to the next PSB */
+	bool has_lost;
 	bool misses_code;    /* that is why the packet at hand does not fit: */
 	uint64_t missing_ip; /* no code is known here */
 	uint64_t entry_ip,
 		resume_ip;    /* where the kernel was entered last, and should go back to; 0: not known */
 	uint64_t keeps_until; /* the stack of returns holds if code goes on there */
 	size_t lost_version;
-	size_t loose; /* one more than the index of the last branch, where no packet has shown yet what it led to */
+	/* one more than the index of the last branch, where no packet has shown yet what it led to */
+	size_t loose;
 
 	struct {
 		uint64_t ip;
@@ -130,7 +132,10 @@ bool fast_decline_end(struct fast *fast, const struct node *node, const char *wh
 /* What the timing packets say so far is the time. */
 void fast_take_time(struct fast *fast);
 void fast_take_event_time(struct fast *fast);
-/* Code goes on behind an event, whose time libipt shows only with a block that it hands out before the next packet. */
+/*
+ * Code goes on behind an event, whose time libipt shows only with a block that it hands out before the next
+ * packet.
+ */
 void fast_move_on(struct fast *fast);
 /* Room for one more branch; never NULL. */
 struct branch *fast_emit(struct fast *fast);
@@ -165,11 +170,14 @@ bool fast_on_overflow(struct fast *fast, bool has_ip, uint64_t ip);
 /* ---- fast_lost.c ---- */
 
 /*
- * The packet at `packet` does not fit, and `cnt` branches were there before it. True: reading goes on, from there or behind it, behind a gap; false: the
- * piece is declined.
+ * The packet at `packet` does not fit, and `cnt` branches were there before it. True: reading goes on, from
+ * there or behind it, behind a gap; false: the piece is declined.
  */
 bool fast_lose(struct fast *fast, const uint8_t *packet, size_t cnt);
-/* Lost, a packet gives an address: code goes on there, if it is known. False: no memory, or code that cannot be used. */
+/*
+ * Lost, a packet gives an address: code goes on there, if it is known. False: no memory, or code that cannot
+ * be used.
+ */
 bool fast_find(struct fast *fast, uint64_t ip);
 /* A branch or an event leads from one privilege level to the other: where it comes back to. */
 void fast_note_entry(struct fast *fast, uint64_t resume_ip, uint64_t to);

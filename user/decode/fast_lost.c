@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Behind code that is not known nobody can tell what TNT bits mean, but the packets go on, and the next one with an address (TIP, FUP, TIP.PGE) says where code
- * is. What lies between is a gap:
+ * Behind code that is not known nobody can tell what TNT bits mean, but the packets go on, and the next one
+ * with an address (TIP, FUP, TIP.PGE) says where code is. What lies between is a gap:
  *
  *	TIP a	TNT ..	TIP u	TNT ....	TIP u+9	TNT .	TIP b	TNT ..
  *	known ------------->|  no code is known here	        |  known again
  *			   gap					start at b
  *
- * The stack of returns is worth nothing then: calls and returns that nobody saw moved the processor's own. It holds across a kernel that is not known, where code
- * goes on exactly where the kernel was entered from: there, calls and returns come in pairs. (A processor compresses a return only to where the top of its stack
+ * The stack of returns is worth nothing then: calls and returns that nobody saw moved the processor's own. It
+ * holds across a kernel that is not known, where code goes on exactly where the kernel was entered from:
+ * there, calls and returns come in pairs. (A processor compresses a return only to where the top of its stack
  * leads, so what the kernel has overwritten does no harm.)
  *
- * The reference decoder gives up until the next PSB. So what does not fit later in the piece (a return whose call is not known any more) is not declined, which would
- * lose what was found, but is lost itself up to the next address.
+ * The reference decoder gives up until the next PSB. So what does not fit later in the piece (a return whose
+ * call is not known any more) is not declined, which would lose what was found, but is lost itself up to the
+ * next address.
  */
 #include "decode/fast_internal.h"
 

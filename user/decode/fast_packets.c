@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets (SDM vol. 3, "Intel Processor Trace", "Packet Definitions"). What is reserved must be 0, or is left to the reference decoder. */
+/*
+ * Packets (SDM vol. 3, "Intel Processor Trace", "Packet Definitions"). What is reserved must be 0, or is left
+ * to the reference decoder.
+ */
 #include "decode/fast_internal.h"
 
 #include <string.h>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code as a graph, for following packets through it. A node runs from an address to the next instruction that takes a packet: straight code,
- * direct jumps and direct calls are folded into it. So one bit of trace is one step from node to node, and what stands in between is known beforehand:
+ * Code as a graph, for following packets through it. A node runs from an address to the next instruction that
+ * takes a packet: straight code, direct jumps and direct calls are folded into it. So one bit of trace is one
+ * step from node to node, and what stands in between is known beforehand:
  *
  *	f:	cmp; jmp 1f			node f:	jump f+2 -> 1f, call 1f+5 -> g, ends at g+4 with jne -> 2f
  *	1:	mov; call g			taken: node 2f, not taken: node g+6
  *	g:	test; jne 2f
  *
- * A graph belongs to a section of code, and so serves every image and every process that has it. It grows as it is used, from several threads: nodes
- * are published by an atomic store, and never changed or freed while the graph is there; only the pointers that say where a node led to
- * last are written later.
+ * A graph belongs to a section of code, and so serves every image and every process that has it. It grows as
+ * it is used, from several threads: nodes are published by an atomic store, and never changed or freed while
+ * the graph is there; only the pointers that say where a node led to last are written later.
  */
 #pragma once
 
@@ -50,9 +51,10 @@ struct known_branch {
 };
 
 /*
- * Where a node leads by TNT bit; of ends other than a conditional jump, [1] is the last target: the offset of a node's own step among the graph's, and 1 more where that
- * node is plain: it ends in a conditional jump, and nothing of it counts. 0: not known. That is all that most steps read, so that many
- * fit into the processor's caches, and what was read is the address of the next.
+ * Where a node leads by TNT bit; of ends other than a conditional jump, [1] is the last target: the offset of
+ * a node's own step among the graph's, and 1 more where that node is plain: it ends in a conditional jump,
+ * and nothing of it counts. 0: not known. That is all that most steps read, so that many fit into the
+ * processor's caches, and what was read is the address of the next.
  */
 struct node_step {
 	_Atomic(uint32_t) next[2];
@@ -106,7 +108,10 @@ struct function_finder {
 	struct decoder_function recent[64];
 };
 
-/* The node that begins at ip, which is in the section, made if need be. NULL: no memory, or no room for so many. */
+/*
+ * The node that begins at ip, which is in the section, made if need be. NULL: no memory, or no room for so
+ * many.
+ */
 struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder *finder);
 
 static inline uint32_t node_index(const struct node *node)

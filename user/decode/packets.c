@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets as text: mnemonic, then payload. ip packets show the form of compression and the bytes that stand in the packet; TNT its bits, oldest first.
+ * Packets as text: mnemonic, then payload. ip packets show the form of compression and the bytes that stand
+ * in the packet; TNT its bits, oldest first.
  */
 #include <intel-pt.h>
 #include <inttypes.h>

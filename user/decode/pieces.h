@@ -34,7 +34,8 @@ const uint8_t *pieces_bytes(const struct pieces *pieces, size_t index);
 void pieces_setup(const struct pieces *pieces, size_t index, struct pt_config *ret_config);
 
 /*
- * Where the piece must end: behind its last packet a decoder walks on as far as no packet is needed, into what the next piece
- * begins with. *ret_ip is the next piece's first instruction. False: there is no such limit.
+ * Where the piece must end: behind its last packet a decoder walks on as far as no packet is needed, into
+ * what the next piece begins with. *ret_ip is the next piece's first instruction. False: there is no such
+ * limit.
  */
 bool pieces_limit(const struct pieces *pieces, size_t index, uint64_t *ret_ip);

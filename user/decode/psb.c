@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A PSB is `02 82` eight times. The packets before it may end in the same bytes (a CYC 02 before a TNT 82), and then
- * the first match of the pattern is two bytes early:
+ * A PSB is `02 82` eight times. The packets before it may end in the same bytes (a CYC 02 before a TNT 82),
+ * and then the first match of the pattern is two bytes early:
  *
  *	... 02 82 | 02 82 02 82 02 82 02 82 02 82 02 82 02 82 02 82 | 19 ...
  *	    ^ first match ^ the PSB
  *
- * No packet that may follow a PSB begins with `02 82` but another PSB, so the last alignment in the run is the right
- * one (libipt's own search takes the first, which is why decoders are put on PSBs found here).
+ * No packet that may follow a PSB begins with `02 82` but another PSB, so the last alignment in the run is
+ * the right one (libipt's own search takes the first, which is why decoders are put on PSBs found here).
  */
 #include "decode/psb.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PSB packets, where decoding can begin, and what the packets up to their PSBEND say of that moment. The search
- * itself is decoder_find_psbs() in decode/decoder.h.
+ * PSB packets, where decoding can begin, and what the packets up to their PSBEND say of that moment. The
+ * search itself is decoder_find_psbs() in decode/decoder.h.
  */
 #pragma once
 
@@ -27,7 +27,9 @@ struct pt_packet_ip;
 uint64_t psb_packet_ip(const struct pt_packet_ip *packet, uint64_t last_ip);
 
 /*
- * Whether tracing begins behind the PSB+ that ends at `at`. Some processors put the address that it will begin at into the PSB+ (errata BDM70, SKD024, SKL021, KBL021; others that
- * libipt does not know, too). A TIP.PGE that comes before anything has happened there means nothing else: where tracing is on, it has to end before it begins.
+ * Whether tracing begins behind the PSB+ that ends at `at`. Some processors put the address that it will
+ * begin at into the PSB+ (errata BDM70, SKD024, SKL021, KBL021; others that libipt does not know, too). A
+ * TIP.PGE that comes before anything has happened there means nothing else: where tracing is on, it has to
+ * end before it begins.
  */
 bool psb_begins_tracing(const uint8_t *at, const uint8_t *end);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time from timing packets (SDM vol. 3, "Intel Processor Trace", Trace Packets and Data Types: TSC, TMA, MTC, CYC, CBR). TSC says the time; MTC counts a part of
- * the crystal clock, TMA says where that stood at the TSC; CYC counts core cycles, whose length comes from how many passed between two MTCs or TSCs, or
- * at first from the core-to-bus ratio and the nominal frequency.
+ * Time from timing packets (SDM vol. 3, "Intel Processor Trace", Trace Packets and Data Types: TSC, TMA, MTC,
+ * CYC, CBR). TSC says the time; MTC counts a part of the crystal clock, TMA says where that stood at the TSC;
+ * CYC counts core cycles, whose length comes from how many passed between two MTCs or TSCs, or at first from
+ * the core-to-bus ratio and the nominal frequency.
  *
  * The arithmetic is that of libipt's decoders, rounding included, so that both give the same times.
  */

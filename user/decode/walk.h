@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bound on decoding without trace. Between two branches that packets tell about, a decoder follows straight code,
- * direct jumps and direct calls, which depends on nothing but the address it starts from. So a walk that comes
- * back to an address goes round forever (`jmp .`, or packets that do not belong to this code) and can be stopped;
- * a waiting asynchronous event would have ended it on the first round. Walks that do not repeat are cut after
- * WALK_STEPS_MAX, which no compiler's code comes near.
+ * The bound on decoding without trace. Between two branches that packets tell about, a decoder follows
+ * straight code, direct jumps and direct calls, which depends on nothing but the address it starts from. So a
+ * walk that comes back to an address goes round forever (`jmp .`, or packets that do not belong to this code)
+ * and can be stopped; a waiting asynchronous event would have ended it on the first round. Walks that do not
+ * repeat are cut after WALK_STEPS_MAX, which no compiler's code comes near.
  *
- * With it the branches of a stream are bounded: at most WALK_STEPS_MAX for each branch that packets tell about.
+ * With it the branches of a stream are bounded: at most WALK_STEPS_MAX for each branch that packets tell
+ * about.
  */
 #pragma once
 
@@ -18,7 +19,8 @@ enum { WALK_STEPS_MAX = 4096 };
 /* All 0 at the start. */
 struct walk {
 	uint64_t
-		mark; /* an address the walk has been at (Brent's cycle search: the mark moves at powers of two) */
+		/* an address the walk has been at (Brent's cycle search: the mark moves at powers of two) */
+		mark;
 	uint32_t steps; /* blocks since the last trace */
 	uint32_t moves_at;
 };

@@ -21,7 +21,10 @@ struct finding {
 
 enum doctor_part { DOCTOR_MAIN, DOCTOR_OTHER };
 
-/* One check. Leaves nothing behind. The finding's name is set; the state is FINDING_NOTE and the texts are "". */
+/*
+ * One check. Leaves nothing behind. The finding's name is set; the state is FINDING_NOTE and the texts are
+ * "".
+ */
 struct doctor_check {
 	const char *name;
 	enum doctor_part part; /* MAIN: the main job, a trigger with some source, needs it */
@@ -34,6 +37,7 @@ extern const struct doctor_check doctor_settings[]; /* doctor/settings.c: what a
 extern const struct doctor_check doctor_rights[];   /* doctor/rights.c: capabilities */
 
 /*
- * Runs all checks and calls fn with each finding. *ret_works: the main job works here. Stops at fn's first non-zero return, which it returns.
+ * Runs all checks and calls fn with each finding. *ret_works: the main job works here. Stops at fn's first
+ * non-zero return, which it returns.
  */
 int doctor_run(int (*fn)(void *ctx, const struct finding *finding), void *ctx, int *ret_works);

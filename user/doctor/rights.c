@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Capabilities that are there to be used, and what each is for. CAP_SYS_ADMIN contains CAP_BPF and CAP_PERFMON. */
+/*
+ * Capabilities that are there to be used, and what each is for. CAP_SYS_ADMIN contains CAP_BPF and
+ * CAP_PERFMON.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/capability.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the administrator, the container or the kernel's configuration allows. Documentation/admin-guide/sysctl/kernel.rst, LSM/Yama.rst, kernel_lockdown(7). */
+/*
+ * What the administrator, the container or the kernel's configuration allows.
+ * Documentation/admin-guide/sysctl/kernel.rst, LSM/Yama.rst, kernel_lockdown(7).
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

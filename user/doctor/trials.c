@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each trial does the real thing on a small scale: probes are put on a function of this very program, and it is called; a child is stepped for a few
- * instructions.
+ * Each trial does the real thing on a small scale: probes are put on a function of this very program, and it
+ * is called; a child is stepped for a few instructions.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -102,7 +102,9 @@ static int count_hit(void *ctx, struct trigger_hit *hit)
 	return 0;
 }
 
-/* Calls the function under the trigger: how many hits of ours came. Negative: why the probe could not be put. */
+/*
+ * Calls the function under the trigger: how many hits of ours came. Negative: why the probe could not be put.
+ */
 static int try_trigger(enum trigger_link link, const char *when, uint64_t slower_than_ns)
 {
 	struct trigger trigger = {0};
@@ -219,7 +221,10 @@ static void try_perf_events(struct finding *finding)
 	snprintf(finding->remedy, sizeof(finding->remedy), "sysctl kernel.perf_event_paranoid=2");
 }
 
-/* The core refuses the bit on an event that has no AUX area with another error than a kernel that does not know it. */
+/*
+ * The core refuses the bit on an event that has no AUX area with another error than a kernel that does not
+ * know it.
+ */
 static void try_aux_pause(struct finding *finding)
 {
 	int fd = open_event(PERF_TYPE_SOFTWARE, AUX_START_PAUSED);

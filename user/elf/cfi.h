@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a frame's caller is found: one row of the table that is a file's call frame information (DWARF 5, section 6.4), in plain form. Most rows of most
- * programs say: the CFA is rsp or rbp plus so much, the return address and some registers are saved at so much below it.
+ * How a frame's caller is found: one row of the table that is a file's call frame information (DWARF 5,
+ * section 6.4), in plain form. Most rows of most programs say: the CFA is rsp or rbp plus so much, the return
+ * address and some registers are saved at so much below it.
  */
 #pragma once
 
@@ -10,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* DWARF's numbers of registers (System V ABI for AMD64, figure 3.36): rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, the return address. */
+/*
+ * DWARF's numbers of registers (System V ABI for AMD64, figure 3.36): rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
+ * r8 to r15, the return address.
+ */
 enum { CFI_RSP = 7, CFI_RBP = 6, CFI_RETURN = 16, CFI_REG_CNT };
 
 enum cfi_how {
@@ -44,10 +48,13 @@ struct elf_file;
 struct image;
 
 /*
- * The row for an address of the file (.eh_frame, else .debug_frame), good until the next call; NULL: out of memory. The first time at an address is slow, in
- * microseconds; later times are a look-up.
+ * The row for an address of the file (.eh_frame, else .debug_frame), good until the next call; NULL: out of
+ * memory. The first time at an address is slow, in microseconds; later times are a look-up.
  */
 const struct cfi_row *elf_file_cfi_at(struct elf_file *file, uint64_t addr);
 
-/* The same for an address of the target; false where nothing is known. Its expressions are good as long as the image's objects. Thread-safe. */
+/*
+ * The same for an address of the target; false where nothing is known. Its expressions are good as long as
+ * the image's objects. Thread-safe.
+ */
 bool image_cfi_at(struct image *image, size_t version, uint64_t ip, struct cfi_row *ret_row);

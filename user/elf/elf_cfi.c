@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libdw finds the row and tells of each register how it is found, as an expression. Doing so takes microseconds and call stacks are much alike, so that rows are kept
- * by address, and the usual expressions become plain rules:
+ * libdw finds the row and tells of each register how it is found, as an expression. Doing so takes
+ * microseconds and call stacks are much alike, so that rows are kept by address, and the usual expressions
+ * become plain rules:
  *
  *	call_frame_cfa, plus_uconst N			saved at CFA + N
  *	call_frame_cfa, plus_uconst N, stack_value	is CFA + N

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The nth integer argument is not always the nth parameter: floating-point parameters are elsewhere, a large result takes the first register for its address, and a struct
- * that is passed by value may take none, one or two (System V ABI, 3.2.3). What cannot be told is refused.
+ * The nth integer argument is not always the nth parameter: floating-point parameters are elsewhere, a large
+ * result takes the first register for its address, and a struct that is passed by value may take none, one or
+ * two (System V ABI, 3.2.3). What cannot be told is refused.
  */
 #include "elf/elf_fields.h"
 
@@ -134,7 +135,10 @@ static bool find_compiled(struct search *search, Dwarf_Die *parameter, Dwarf_Die
 	return false;
 }
 
-/* Compilers that drop parameters of static functions (clang 14, for instance) do not all say so, but where those that are left begin. */
+/*
+ * Compilers that drop parameters of static functions (clang 14, for instance) do not all say so, but where
+ * those that are left begin.
+ */
 static bool is_elsewhere(struct search *search, Dwarf_Die *parameter)
 {
 	static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */

@@ -86,8 +86,8 @@ static void read_build_id(struct elf_file *file)
 }
 
 /*
- * The kernel writes a uprobe, whoever's, into every private mapping of its file, which libelf's is. A shared one takes its place. Where the file cannot be mapped
- * libelf has read it, to no page's border.
+ * The kernel writes a uprobe, whoever's, into every private mapping of its file, which libelf's is. A shared
+ * one takes its place. Where the file cannot be mapped libelf has read it, to no page's border.
  */
 Elf *elf_map(int fd)
 {

@@ -45,8 +45,8 @@ const char *elf_file_path(const struct elf_file *file);
 const struct elf_symbol *elf_file_symbols(struct elf_file *file, size_t *ret_cnt);
 
 /*
- * The symbol that covers `addr` (size 0: up to the next symbol or the end of its section), or NULL. Of several,
- * the one that begins last; a label without type and size inside a function is none.
+ * The symbol that covers `addr` (size 0: up to the next symbol or the end of its section), or NULL. Of
+ * several, the one that begins last; a label without type and size inside a function is none.
  */
 const struct elf_symbol *elf_file_symbol_at(struct elf_file *file, uint64_t addr);
 
@@ -84,9 +84,9 @@ int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path,
 const struct inline_chain *elf_file_inlines_at(struct elf_file *file, uint64_t addr);
 
 /*
- * The addresses where the source line begins a statement, the first in each function that has it. `source` is a path or the end of one. The
- * array is the caller's to free. -ENOENT with a sentence: no debug information, no such source file, or no code for the line (which then
- * names the next that has some); -ENOMEM.
+ * The addresses where the source line begins a statement, the first in each function that has it. `source` is
+ * a path or the end of one. The array is the caller's to free. -ENOENT with a sentence: no debug information,
+ * no such source file, or no code for the line (which then names the next that has some); -ENOMEM.
  */
 int elf_file_find_line(struct elf_file *file, const char *source, uint32_t line, uint64_t **ret_addrs,
 		       size_t *ret_cnt);

@@ -85,8 +85,9 @@ int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *
 }
 
 /*
- * u32 length, u32 back to the CIE, then the function and its size. How these two are written the CIE says, but everybody writes the function as 32 bits
- * relative to themselves, and whether that is so here shows: it must give the function that the table has.
+ * u32 length, u32 back to the CIE, then the function and its size. How these two are written the CIE says,
+ * but everybody writes the function as 32 bits relative to themselves, and whether that is so here shows: it
+ * must give the function that the table has.
  */
 static bool read_size(const struct elf_file *file, uint64_t description, uint64_t function,
 		      uint32_t *ret_size)

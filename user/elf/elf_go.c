@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where Go keeps the number of a goroutine: in the member `goid` of runtime.g, at an offset that changes with Go's versions and that DWARF tells.
+ * Where Go keeps the number of a goroutine: in the member `goid` of runtime.g, at an offset that changes with
+ * Go's versions and that DWARF tells.
  *
- * Which code is Go's: what the linker has put between runtime.text and runtime.etext, since functions of C (cgo) stand behind. Where symbols are gone, all of it.
+ * Which code is Go's: what the linker has put between runtime.text and runtime.etext, since functions of C
+ * (cgo) stand behind. Where symbols are gone, all of it.
  *
- * How it passes arguments: the magic number of Go's line table changes with some versions (src/debug/gosym/pclntab.go); 1.16, which does not pass them in registers,
- * and 1.17, which does, have the same, and tell in .go.buildinfo which they are (src/debug/buildinfo).
+ * How it passes arguments: the magic number of Go's line table changes with some versions
+ * (src/debug/gosym/pclntab.go); 1.16, which does not pass them in registers, and 1.17, which does, have the
+ * same, and tell in .go.buildinfo which they are (src/debug/buildinfo).
  */
 #include <dwarf.h>
 #include <errno.h>

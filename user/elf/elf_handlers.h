@@ -14,8 +14,9 @@ struct elf_handler {
 };
 
 /*
- * All of them, sorted by start and disjoint: where one is inside another, the inner one counts. From the unwinding tables
- * (C++, Rust), and for OCaml from its note or the shape of its code (elf_ocaml_handlers.c). Read once; what is damaged is left out.
+ * All of them, sorted by start and disjoint: where one is inside another, the inner one counts. From the
+ * unwinding tables (C++, Rust), and for OCaml from its note or the shape of its code (elf_ocaml_handlers.c).
+ * Read once; what is damaged is left out.
  */
 const struct elf_handler *elf_file_handlers(struct elf_file *file, size_t *ret_cnt);
 

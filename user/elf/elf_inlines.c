@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inlined calls, from DWARF: a function's entry contains an entry for each call that was inlined into it, with the addresses that its code has come to
- * lie at (DWARF 5, 3.3.8). They nest. For each unit, once, they are cut into runs of addresses with one and the same chain of them; the
- * rest of the unit is one run without any between two others:
+ * Inlined calls, from DWARF: a function's entry contains an entry for each call that was inlined into it,
+ * with the addresses that its code has come to lie at (DWARF 5, 3.3.8). They nest. For each unit, once, they
+ * are cut into runs of addresses with one and the same chain of them; the rest of the unit is one run without
+ * any between two others:
  *
  *	main		|------------------------------|
  *	inlined f	     |-----------|   |--|

@@ -57,7 +57,10 @@ struct elf_file {
 	struct elf_cfi *cfi;	   /* call frame information, opened once */
 };
 
-/* Opens the ELF file `fd`, which stays the caller's and open, in memory that no uprobe changes. NULL: elf_errmsg() says why. */
+/*
+ * Opens the ELF file `fd`, which stays the caller's and open, in memory that no uprobe changes. NULL:
+ * elf_errmsg() says why.
+ */
 Elf *elf_map(int fd);
 
 /* The section of that name, or NULL. */
@@ -75,7 +78,9 @@ char *elf_keep_name(struct elf_file *file, char *text);
 /* Adds made-up symbols for the PLT; file->symbols must be sorted, and is not any more. 0 or -ENOMEM. */
 int elf_plt_add(struct elf_file *file);
 
-/* Adds the symbol "main" where no symbol table has it and the start-up code tells where it is. 0 or -ENOMEM. */
+/*
+ * Adds the symbol "main" where no symbol table has it and the start-up code tells where it is. 0 or -ENOMEM.
+ */
 int elf_main_add(struct elf_file *file);
 
 /* Fills file->ranges from the sorted file->symbols. 0 or -ENOMEM. */
@@ -90,7 +95,10 @@ int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *
 /* The separate debug file, or NULL; opened at the first call. */
 Elf *elf_debug_file(struct elf_file *file);
 
-/* The symbols of a stripped file that it holds itself, compressed, or NULL. *ret_bytes, the caller's to free, must outlive it. */
+/*
+ * The symbols of a stripped file that it holds itself, compressed, or NULL. *ret_bytes, the caller's to free,
+ * must outlive it.
+ */
 Elf *elf_minidebug_open(const struct elf_file *file, uint8_t **ret_bytes);
 
 /* "Stdlib.List.map", or NULL where it is no OCaml name; the caller's to free. */
@@ -128,7 +136,10 @@ static inline int elf_compare_addrs(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Append handlers of calls: by the unwinding tables; by OCaml's note, or its code. They may be nested. 0 or -ENOMEM. */
+/*
+ * Append handlers of calls: by the unwinding tables; by OCaml's note, or its code. They may be nested. 0 or
+ * -ENOMEM.
+ */
 int elf_lsda_handlers(const struct elf_file *file, struct elf_handler_list *list);
 int elf_ocaml_handlers(const struct elf_file *file, struct elf_handler_list *list);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a source line to its instructions: the rows of the line tables that say "a statement begins here". A line that was inlined or made from a
- * template is in several functions; of each the first such row counts.
+ * From a source line to its instructions: the rows of the line tables that say "a statement begins here". A
+ * line that was inlined or made from a template is in several functions; of each the first such row counts.
  */
 #include <errno.h>
 #include <stdlib.h>

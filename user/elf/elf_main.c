@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main of a stripped program: its start-up code hands main's address to __libc_start_main() in rdi (glibc, sysdeps/x86_64/start.S):
+ * main of a stripped program: its start-up code hands main's address to __libc_start_main() in rdi (glibc,
+ * sysdeps/x86_64/start.S):
  *
  *	_start:	[endbr64]  xor ebp,ebp  mov r9,rdx  pop rsi  mov rdx,rsp  and rsp,-16  push rax  push rsp
  *		[xor | mov | lea  r8, rcx]		without __libc_csu_init since glibc 2.34
@@ -92,8 +93,8 @@ static int next_function(const struct elf_file *file, uint64_t addr, uint64_t *r
 }
 
 /*
- * Static programs have no such table, but the information itself: its rows follow each other within a function, and between functions there is mostly
- * a gap of padding.
+ * Static programs have no such table, but the information itself: its rows follow each other within a
+ * function, and between functions there is mostly a gap of padding.
  */
 static uint64_t rows_end(const struct elf_file *file, uint64_t addr, uint64_t limit)
 {

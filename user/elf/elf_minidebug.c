@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MiniDebugInfo: the local functions of a stripped file, as an ELF file of its own, compressed with xz in the section .gnu_debugdata (gdb's manual,
- * "Debugging information in a special section").
+ * MiniDebugInfo: the local functions of a stripped file, as an ELF file of its own, compressed with xz in the
+ * section .gnu_debugdata (gdb's manual, "Debugging information in a special section").
  */
 #include <lzma.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * OCaml's native names (ocaml, asmcomp): "caml" and the module, "__" for each dot, "$" and two hexadecimal digits for what a linker does not like, and
- * a number that tells functions of one name apart: camlStdlib__List__map_456 is Stdlib.List.map.
+ * OCaml's native names (ocaml, asmcomp): "caml" and the module, "__" for each dot, "$" and two hexadecimal
+ * digits for what a linker does not like, and a number that tells functions of one name apart:
+ * camlStdlib__List__map_456 is Stdlib.List.map.
  */
 #include <ctype.h>
 #include <string.h>

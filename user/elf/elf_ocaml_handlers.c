@@ -11,13 +11,15 @@
  *			jmp  ...
  *	HANDLER		(entertrap)
  *
- * A raise takes the stack back to the last trap pushed and goes to its handler, without any call or return. BODY lies between the two, so the
- * calls of the run from pushtrap to HANDLER are those whose exceptions come down at HANDLER. The runtime's caml_start_program does the same with %r13. No
- * other compiler pushes in that way.
+ * A raise takes the stack back to the last trap pushed and goes to its handler, without any call or return.
+ * BODY lies between the two, so the calls of the run from pushtrap to HANDLER are those whose exceptions come
+ * down at HANDLER. The runtime's caml_start_program does the same with %r13. No other compiler pushes in that
+ * way.
  *
- * Jane Street's compiler writes the addresses down in a note, .note.ocaml_eh (owner "OCaml", type 1): u64 base, then three lists of u64 that end in 0:
- * entertraps, pushtraps, poptraps; `base` is what .stapsdt.base was when they were written. Traps nest: an entertrap is that of the last pushtrap before it which has
- * none yet.
+ * Jane Street's compiler writes the addresses down in a note, .note.ocaml_eh (owner "OCaml", type 1): u64
+ * base, then three lists of u64 that end in 0: entertraps, pushtraps, poptraps; `base` is what .stapsdt.base
+ * was when they were written. Traps nest: an entertrap is that of the last pushtrap before it which has none
+ * yet.
  */
 #include <errno.h>
 #include <string.h>

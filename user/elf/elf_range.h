@@ -24,7 +24,7 @@ const struct elf_range *elf_file_ranges(struct elf_file *file, size_t *ret_cnt);
 const struct elf_range *elf_range_find(const struct elf_range *ranges, size_t cnt, uint64_t addr);
 
 /*
- * The extent of the function around addr as the stack unwinding tables have it, in symbols' place or beside them: a function that the compiler has
- * divided has one for each part. 0, or -ENOENT.
+ * The extent of the function around addr as the stack unwinding tables have it, in symbols' place or beside
+ * them: a function that the compiler has divided has one for each part. 0, or -ENOENT.
  */
 int elf_frame_extent(const struct elf_file *file, uint64_t addr, uint64_t *ret_start, uint64_t *ret_end);

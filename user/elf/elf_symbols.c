@@ -187,7 +187,10 @@ static int add_tables(struct elf_file *file, Elf *elf)
 
 /* ---- order ---- */
 
-/* Libraries export the name that people know as an alias, often a weak one: write and __write, puts and _IO_puts. */
+/*
+ * Libraries export the name that people know as an alias, often a weak one: write and __write, puts and
+ * _IO_puts.
+ */
 static int order_to_show(const struct elf_symbol *a, const struct elf_symbol *b)
 {
 	int underscores = (int)strspn(a->name, "_") - (int)strspn(b->name, "_");

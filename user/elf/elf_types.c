@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A unit that only declares a struct is served by the unit that defines it; C lets two units define different ones by one name, which is noticed by their sizes. */
+/*
+ * A unit that only declares a struct is served by the unit that defines it; C lets two units define different
+ * ones by one name, which is noticed by their sizes.
+ */
 #include "elf/elf_types.h"
 
 #include <dwarf.h>

@@ -19,7 +19,8 @@ bool elf_type_is_pointer(Dwarf_Die *type);
 bool elf_type_is_float(Dwarf_Die *type);
 
 /*
- * Puts the definition in the place of a declaration. False: nothing defines it, or several units do, as structs of different sizes.
+ * Puts the definition in the place of a declaration. False: nothing defines it, or several units do, as
+ * structs of different sizes.
  */
 bool elf_type_complete(Dwarf_Die *type);
 

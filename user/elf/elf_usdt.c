@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Statically defined probes (USDT), described by notes of type 3 in .note.stapsdt
- * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation): three addresses, of the probe, of .stapsdt.base when the note was
- * written, and of the semaphore; then provider, name and arguments, each with a 0 behind it. Where the file was prelinked since, the section has
- * moved, and the addresses with it.
+ * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation): three addresses, of the probe, of
+ * .stapsdt.base when the note was written, and of the semaphore; then provider, name and arguments, each with
+ * a 0 behind it. Where the file was prelinked since, the section has moved, and the addresses with it.
  */
 #include <errno.h>
 #include <string.h>

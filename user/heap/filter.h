@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which allocations of a trace are of interest. What is filtered out is gone with its promotion and its end. */
+/*
+ * Which allocations of a trace are of interest. What is filtered out is gone with its promotion and its end.
+ */
 #pragma once
 
 #include <stdbool.h>

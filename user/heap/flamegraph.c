@@ -56,7 +56,10 @@ static void write_frames(const struct memtrace_tree *tree, struct output *output
 	}
 }
 
-/* In the order of the tree: depth, frame, allocations, and words: allocated, alive at the end, alive at the peak. All with what they call. */
+/*
+ * In the order of the tree: depth, frame, allocations, and words: allocated, alive at the end, alive at the
+ * peak. All with what they call.
+ */
 static void write_paths(const struct memtrace_tree *tree, struct output *output)
 {
 	uint64_t least = tree->paths[0].total.allocated / MEMTRACE_PAGE_LEAST;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where memory was allocated, as flame graphs: folded stacks for other tools, and a page that draws itself. */
+/*
+ * Where memory was allocated, as flame graphs: folded stacks for other tools, and a page that draws itself.
+ */
 #pragma once
 
 #include "heap/tree.h"
 #include "output/output.h"
 
-/* "main;f;g BYTES" for each path with allocations of its own, in order; with `samples`, how many words were sampled in place of bytes. 0 or -ENOMEM. */
+/*
+ * "main;f;g BYTES" for each path with allocations of its own, in order; with `samples`, how many words were
+ * sampled in place of bytes. 0 or -ENOMEM.
+ */
 int memtrace_write_folded(const struct memtrace *trace, const struct memtrace_tree *tree, bool samples,
 			  struct output *output);
 

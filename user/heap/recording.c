@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How an allocation becomes an event of memtrace: its source is "external", its length is in words, and the rate says how many words are sampled on average. Where all
- * is recorded, each word is a sample. Everything is in domain 0, in the order of the records; an allocation at an address where another one is still
- * alive ends that first, since its end was lost.
+ * How an allocation becomes an event of memtrace: its source is "external", its length is in words, and the
+ * rate says how many words are sampled on average. Where all is recorded, each word is a sample. Everything
+ * is in domain 0, in the order of the records; an allocation at an address where another one is still alive
+ * ends that first, since its end was lost.
  */
 #include "heap/recording.h"
 
@@ -79,7 +80,9 @@ static bool is_teller(const struct alloc_recording *recording, size_t version, u
 	return section && section->path && !strcmp(section->path, teller);
 }
 
-/* Fills recording->frames from the end on: the innermost frame, which comes first, is the event's last one. */
+/*
+ * Fills recording->frames from the end on: the innermost frame, which comes first, is the event's last one.
+ */
 static int find_frames(struct alloc_recording *recording, const struct alloc *alloc,
 		       const struct alloc_stack *stack, struct memtrace_event *event, bool *ret_by_allocator)
 {
@@ -261,8 +264,8 @@ static int put_lost_part(struct alloc_recording *recording, uint64_t code, uint6
 }
 
 /*
- * So that sums are right, and it shows: allocations for those of which the record was lost. They end at once, as most do, and one by one, since they were not alive
- * together.
+ * So that sums are right, and it shows: allocations for those of which the record was lost. They end at once,
+ * as most do, and one by one, since they were not alive together.
  */
 static int put_lost_samples(struct alloc_recording *recording, uint64_t samples, uint64_t now_ns)
 {

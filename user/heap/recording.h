@@ -11,7 +11,8 @@
 struct alloc_recording;
 
 /*
- * Probes the process, and begins a trace in `output`, which stays the caller's. `program` is what the trace is to call it. As alloc_recorder_new();
+ * Probes the process, and begins a trace in `output`, which stays the caller's. `program` is what the trace
+ * is to call it. As alloc_recorder_new();
  * -errno with a sentence where its mappings cannot be followed.
  */
 int alloc_recording_new(struct alloc_recording **ret_recording, const struct alloc_recorder_config *config,

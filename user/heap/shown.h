@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocation trace as a timeline, for the formats of output/: a thread for each domain, where the call stack of each sampled allocation stands from its time on to the
- * next one's (what neighbours have in common went on), and a moment for each allocation; and what is alive and what was allocated so far, as counters of estimated bytes.
+ * An allocation trace as a timeline, for the formats of output/: a thread for each domain, where the call
+ * stack of each sampled allocation stands from its time on to the next one's (what neighbours have in common
+ * went on), and a moment for each allocation; and what is alive and what was allocated so far, as counters of
+ * estimated bytes.
  */
 #pragma once
 

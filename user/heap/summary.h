@@ -6,7 +6,10 @@
 
 enum { MEMTRACE_CLASSES = 64 };
 
-/* Allocations by the power of two that a number of theirs is in: class 0 has 0 and 1, class n the numbers from 2^n on. */
+/*
+ * Allocations by the power of two that a number of theirs is in: class 0 has 0 and 1, class n the numbers
+ * from 2^n on.
+ */
 struct memtrace_histogram {
 	struct memtrace_class {
 		uint64_t allocations, nsamples;
@@ -24,7 +27,10 @@ struct memtrace_summary {
 	struct memtrace_peak peak;
 	struct memtrace_histogram sizes;     /* bytes of the allocation */
 	struct memtrace_histogram lifetimes; /* microseconds; of what ends */
-	/* What stacks are made of: codes, those with a place, places, and how many functions and files these are. */
+	/*
+	 * What stacks are made of: codes, those with a place, places, and how many functions and files these
+	 * are.
+	 */
 	uint64_t codes, known_codes, locations, functions, files;
 };
 

@@ -132,7 +132,10 @@ static uint32_t find_sample(const struct loader *loader, uint64_t id)
 	return MEMTRACE_NONE;
 }
 
-/* When all are known: another domain may have told of an end before the packet with the beginning was written. */
+/*
+ * When all are known: another domain may have told of an end before the packet with the beginning was
+ * written.
+ */
 static void find_ends(const struct loader *loader)
 {
 	struct memtrace *trace = loader->trace;

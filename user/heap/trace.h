@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A whole allocation trace in memory, for what needs to know how it ends: each sample with the end of its life, the events in the order of the file, and call stacks
- * as a tree, so that what two of them have in common is there once. Weights are counted in sampled words, which are exact; memtrace_bytes_of() makes bytes of them.
+ * A whole allocation trace in memory, for what needs to know how it ends: each sample with the end of its
+ * life, the events in the order of the file, and call stacks as a tree, so that what two of them have in
+ * common is there once. Weights are counted in sampled words, which are exact; memtrace_bytes_of() makes
+ * bytes of them.
  */
 #pragma once
 
@@ -54,12 +56,16 @@ struct memtrace {
 };
 
 /*
- * Reads the trace to its end, or up to where it is damaged, and keeps what the filter lets pass (NULL: all). -errno with a sentence, -ENOMEM.
+ * Reads the trace to its end, or up to where it is damaged, and keeps what the filter lets pass (NULL: all).
+ * -errno with a sentence, -ENOMEM.
  */
 int memtrace_load(struct memtrace **ret_trace, const char *path, const struct memtrace_filter *filter);
 void memtrace_free(struct memtrace *trace);
 
-/* Makes the trace one of the samples for which keep[i] is true, and of their events: where that is not all, those of samples that are not in the trace go, too. 0 or -ENOMEM. */
+/*
+ * Makes the trace one of the samples for which keep[i] is true, and of their events: where that is not all,
+ * those of samples that are not in the trace go, too. 0 or -ENOMEM.
+ */
 int memtrace_keep(struct memtrace *trace, const bool *keep);
 
 /* What is known of the places that a code stands for, outermost first: how many, 0 where nothing is. */

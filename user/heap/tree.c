@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Three steps: each of the trace's stacks becomes a path of places, made as they come; then the paths are put in order; then they get their weights. A place
- * within a call of itself is known by the order: it lies before the end of the path that had it first.
+ * Three steps: each of the trace's stacks becomes a path of places, made as they come; then the paths are put
+ * in order; then they get their weights. A place within a call of itself is known by the order: it lies
+ * before the end of the path that had it first.
  */
 #include "heap/tree.h"
 
@@ -124,7 +125,10 @@ static int compare_siblings(const void *left, const void *right, void *ctx)
 	return order ? order : f->line < g->line ? -1 : f->line > g->line;
 }
 
-/* Callees come after their callers in `sorted`, too: the last of a path's are put on the stack first, so that the first is next. */
+/*
+ * Callees come after their callers in `sorted`, too: the last of a path's are put on the stack first, so that
+ * the first is next.
+ */
 static void put_in_order(const struct memtrace_tree *tree, const uint32_t *sorted, const uint32_t *first,
 			 uint32_t *waiting, uint32_t *place)
 {

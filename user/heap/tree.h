@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where memory was allocated: by call path and by function, or by line. Codes whose place is not known are passed over; what has no place at all is at
- * "[unknown]". Weights are sampled words (memtrace_bytes_of()).
+ * Where memory was allocated: by call path and by function, or by line. Codes whose place is not known are
+ * passed over; what has no place at all is at "[unknown]". Weights are sampled words (memtrace_bytes_of()).
  */
 #pragma once
 
@@ -26,7 +26,10 @@ struct memtrace_frame {
 	struct memtrace_weight self, total;
 };
 
-/* A place called by a path of places. A path stands before those that go on from it, which end where `end` says; siblings are in the order of their names. */
+/*
+ * A place called by a path of places. A path stands before those that go on from it, which end where `end`
+ * says; siblings are in the order of their names.
+ */
 struct memtrace_path {
 	uint32_t parent, end; /* indices */
 	uint32_t depth;	      /* 0: the first one, which has everything as its total */

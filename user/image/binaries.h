@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the bytes of a mapped file are now. The recording knows files by name and, mostly, by build-id: another build under the same name would be decoded into
- * nonsense, and is not used.
+ * Where the bytes of a mapped file are now. The recording knows files by name and, mostly, by build-id:
+ * another build under the same name would be decoded into nonsense, and is not used.
  */
 #pragma once
 
@@ -15,8 +15,9 @@ int binaries_new(struct binaries **ret_binaries, const struct snapshot *snapshot
 void binaries_free(struct binaries *binaries);
 
 /*
- * A path to the file that was mapped under `name`: below symfs, else under that name, else in perf's (~/.debug) or debuginfod's cache
- * of build-ids. *ret_path is NULL where there is none, of which a file that is another build is warned of once. 0 or -ENOMEM.
+ * A path to the file that was mapped under `name`: below symfs, else under that name, else in perf's
+ * (~/.debug) or debuginfod's cache of build-ids. *ret_path is NULL where there is none, of which a file that
+ * is another build is warned of once. 0 or -ENOMEM.
  */
 int binaries_find(struct binaries *binaries, const char *name, const char **ret_path);
 

@@ -52,8 +52,9 @@ int image_overlay(struct image *image, const struct image_section *section);
 int image_overlay_at(struct image *image, uint64_t time_ns, const struct image_section *section);
 
 /*
- * Names of code that no file describes: what covers an address without a symbol gets them, in each version those of its time. Taken over (and left
- * empty), with times like the image's. To be called after the mappings. 0 or -ENOMEM.
+ * Names of code that no file describes: what covers an address without a symbol gets them, in each version
+ * those of its time. Taken over (and left empty), with times like the image's. To be called after the
+ * mappings. 0 or -ENOMEM.
  */
 int image_set_jit(struct image *image, struct jit_symbols *symbols);
 
@@ -96,14 +97,14 @@ void image_symbol_source(const struct symbol *symbol);
 size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size);
 
 /*
- * Whether an exception raised by the call at call_ip comes down at `handler`; call_ip 0: from any call. By the tables for
- * unwinding (C++, Rust) and OCaml's code. Thread-safe; slow the first time per object.
+ * Whether an exception raised by the call at call_ip comes down at `handler`; call_ip 0: from any call. By
+ * the tables for unwinding (C++, Rust) and OCaml's code. Thread-safe; slow the first time per object.
  */
 enum landing image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler);
 
 /*
- * The inlined calls at ip, or NULL where no debug information tells. The code up to *ret_end has the same. Thread-safe; slow the first
- * time per unit of debug information.
+ * The inlined calls at ip, or NULL where no debug information tells. The code up to *ret_end has the same.
+ * Thread-safe; slow the first time per unit of debug information.
  */
 const struct inline_chain *image_inlines_at(struct image *image, size_t version, uint64_t ip,
 					    uint64_t *ret_end);

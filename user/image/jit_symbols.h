@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Functions that no ELF file describes: those that a JIT compiler made, by what it wrote about them, and the kernel's. */
+/*
+ * Functions that no ELF file describes: those that a JIT compiler made, by what it wrote about them, and the
+ * kernel's.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -22,16 +25,17 @@ struct jit_symbols {
 void jit_symbols_release(struct jit_symbols *symbols);
 
 /*
- * Append the functions of a file; what is damaged is left out. perf-PID.map: a line "START SIZE NAME" each, in hexadecimal
- * (tools/perf/Documentation/jit-interface.txt). jitdump: records of code loaded and moved (jitdump-specification.txt). 0, -ENOMEM, or the error of open(2), without a
- * sentence.
+ * Append the functions of a file; what is damaged is left out. perf-PID.map: a line "START SIZE NAME" each,
+ * in hexadecimal (tools/perf/Documentation/jit-interface.txt). jitdump: records of code loaded and moved
+ * (jitdump-specification.txt). 0, -ENOMEM, or the error of open(2), without a sentence.
  */
 int jit_symbols_read_map(struct jit_symbols *symbols, const char *path);
 int jit_symbols_read_dump(struct jit_symbols *symbols, const char *path);
 
 /*
- * Appends the functions of a kallsyms (kernel/kallsyms.c, s_show()): a line "ADDR TYPE NAME" each, with "[MODULE]" behind it. Each ends where the next begins. 0, -ENOMEM, or the
- * error of open(2), without a sentence.
+ * Appends the functions of a kallsyms (kernel/kallsyms.c, s_show()): a line "ADDR TYPE NAME" each, with
+ * "[MODULE]" behind it. Each ends where the next begins. 0, -ENOMEM, or the error of open(2), without a
+ * sentence.
  */
 int jit_symbols_read_kernel(struct jit_symbols *symbols, const char *path);
 

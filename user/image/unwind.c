@@ -5,8 +5,8 @@
  *	stack copy	| locals | saved rbp | return address | caller's frame ...
  *			^ rsp				      ^ CFA: the caller's rsp
  *
- * A caller is looked up by the byte before its return address: a call of a function that never returns may be the last
- * instruction of its function.
+ * A caller is looked up by the byte before its return address: a call of a function that never returns may be
+ * the last instruction of its function.
  */
 #include "image/unwind.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads, their calls and moments. Calls nest, whatever the file says: one that is written with its end cuts what is within it. */
+/*
+ * Threads, their calls and moments. Calls nest, whatever the file says: one that is written with its end cuts
+ * what is within it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

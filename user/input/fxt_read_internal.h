@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the reader of FXT share: fxt_read.c, fxt_read_calls.c, fxt_read_hits.c. Functions return 0 or -ENOMEM. */
+/*
+ * What the parts of the reader of FXT share: fxt_read.c, fxt_read_calls.c, fxt_read_hits.c. Functions return
+ * 0 or -ENOMEM.
+ */
 #pragma once
 
 #include "base/hash_index.h"

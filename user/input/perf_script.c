@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses have one function each, as the text says it: they go into a hash table, so that the engine can ask for the function of an address as it asks an
- * image. How far a function reaches is not told (symbol.end == start).
+ * Addresses have one function each, as the text says it: they go into a hash table, so that the engine can
+ * ask for the function of an address as it asks an image. How far a function reaches is not told (symbol.end
+ * == start).
  */
 #include "input/perf_script.h"
 

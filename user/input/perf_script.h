@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text that `perf script` writes of a recording: branches of Intel PT, sampled call stacks, counted events. As magic-trace asks for it:
+ * The text that `perf script` writes of a recording: branches of Intel PT, sampled call stacks, counted
+ * events. As magic-trace asks for it:
  *
  *	perf script --ns --itrace=bep -F pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period
  *
@@ -47,8 +48,9 @@ struct perf_script {
 bool perf_script_is(const char *path);
 
 /*
- * 0; -errno of open(2) and read(2); -EBADMSG: no event in it, or more than a few lines that are none of perf script's. With a sentence that names the file.
- * A single line that is not understood (perf's format grows) is warned of, and is a gap in its thread.
+ * 0; -errno of open(2) and read(2); -EBADMSG: no event in it, or more than a few lines that are none of perf
+ * script's. With a sentence that names the file. A single line that is not understood (perf's format grows)
+ * is warned of, and is a gap in its thread.
  */
 int perf_script_load(struct perf_script **ret_script, const char *path);
 void perf_script_free(struct perf_script *script);

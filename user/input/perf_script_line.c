@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf pads its columns with blanks, and names may hold blanks, arrows and parentheses of their own, so each field is taken from the side where it
- * ends for sure:
+ * perf pads its columns with blanks, and names may hold blanks, arrows and parentheses of their own, so each
+ * field is taken from the side where it ends for sure:
  *
  *	PID/TID SEC.NSEC: PERIOD EVENT: FLAGS ADDR NAME+0xOFFSET (OBJECT) => ADDR NAME+0xOFFSET (OBJECT)
  *	<tab>ADDR NAME+0xOFFSET (OBJECT)
@@ -68,7 +68,10 @@ static void parse_symbol(const char *at, const char *end, struct script_place *p
 	struct script_text whole = trimmed(at, end);
 
 	if (whole.len && whole.at[whole.len - 1] == ')') {
-		/* Objects may have parentheses: "(deleted)". The first one after a blank that follows the offset. */
+		/*
+		 * Objects may have parentheses: "(deleted)". The first one after a blank that follows the
+		 * offset.
+		 */
 		for (open = whole.at; open < end; open++)
 			if (*open == '(' && (open == whole.at || open[-1] == ' ') &&
 			    (!strncmp(whole.at, "[unknown]", 9) ||

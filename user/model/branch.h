@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A branch: one control-flow event of one thread, as decoding hands it to the call-stack engine. Kinds are those of
- * perf's branch flags (tools/perf/util/event.h, PERF_IP_FLAG_*), so that other sources of branches fit too.
+ * A branch: one control-flow event of one thread, as decoding hands it to the call-stack engine. Kinds are
+ * those of perf's branch flags (tools/perf/util/event.h, PERF_IP_FLAG_*), so that other sources of branches
+ * fit too.
  */
 #pragma once
 
@@ -18,8 +19,12 @@ enum branch_kind {
 	BRANCH_SYSRET,	  /* sysret, sysexit, iret */
 	BRANCH_INTERRUPT, /* asynchronous: interrupt, signal, fault */
 	BRANCH_TX_ABORT,
-	BRANCH_EVENT, /* no branch: something that the trace tells besides. gap says what (enum branch_event), to is its payload, from where it was, else 0 */
-	BRANCH_GAP,   /* branches are missing here: gap says why; from/to where known, else 0 */
+	/*
+	 * no branch: something that the trace tells besides. gap says what (enum branch_event), to is its
+	 * payload, from where it was, else 0
+	 */
+	BRANCH_EVENT,
+	BRANCH_GAP, /* branches are missing here: gap says why; from/to where known, else 0 */
 	BRANCH_KIND_CNT,
 };
 
@@ -33,7 +38,8 @@ enum branch_gap {
 	GAP_NONE,
 	GAP_OVERFLOW, /* the processor (or ring) lost packets */
 	GAP_NO_CODE,  /* no code bytes known at `from` */
-	GAP_BAD_TRACE, /* packets and code disagree, or packets are damaged; `detail` is the decoder's error code */
+	/* packets and code disagree, or packets are damaged; `detail` is the decoder's error code */
+	GAP_BAD_TRACE,
 	GAP_SNAPSHOT, /* one snapshot ends here, the next begins */
 	GAP_CNT,
 };
@@ -41,7 +47,11 @@ enum branch_gap {
 enum branch_event {
 	EVENT_PTWRITE,	   /* the program wrote `to` into the trace */
 	EVENT_POWER_ENTRY, /* C-state and sub C-state, 4 bits each */
-	EVENT_POWER_EXIT, /* C-state at the time and deepest one, 4 bits each; bits 8 to 10: by an interrupt, a store, the hardware */
+	/*
+	 * C-state at the time and deepest one, 4 bits each; bits 8 to 10: by an interrupt, a store, the
+	 * hardware
+	 */
+	EVENT_POWER_EXIT,
 	EVENT_STOPPED,	 /* the processor's clock stopped */
 	EVENT_MWAIT,	 /* hints, and extensions from bit 32 on */
 	EVENT_FREQUENCY, /* the ratio of core and bus clock */
@@ -49,10 +59,10 @@ enum branch_event {
 };
 
 /*
- * A branch that starts or ends tracing has kind and flag together, as in perf: a syscall under user-only tracing
- * is {BRANCH_SYSCALL, BRANCH_TRACE_END, from = the syscall instruction}, its return {BRANCH_NONE,
- * BRANCH_TRACE_START, to = where user code goes on}. A signal is {BRANCH_INTERRUPT, BRANCH_TRACE_END, from = the
- * instruction that was not executed any more}.
+ * A branch that starts or ends tracing has kind and flag together, as in perf: a syscall under user-only
+ * tracing is {BRANCH_SYSCALL, BRANCH_TRACE_END, from = the syscall instruction}, its return {BRANCH_NONE,
+ * BRANCH_TRACE_START, to = where user code goes on}. A signal is {BRANCH_INTERRUPT, BRANCH_TRACE_END, from =
+ * the instruction that was not executed any more}.
  */
 struct branch {
 	uint64_t tsc;  /* time of the last timing packet before the branch; never runs back within a thread */
@@ -61,8 +71,10 @@ struct branch {
 	uint8_t kind;
 	uint8_t flags;
 	uint8_t gap;
-	uint8_t from_len; /* bytes of the branch instruction where known, else 0: from + from_len is a call's return address */
-	int32_t detail; /* of a gap: see there; with BRANCH_TRACE_START: the code version (decode/decoder.h) */
+	/* bytes of the branch instruction where known, else 0: from + from_len is a call's return address */
+	uint8_t from_len;
+	/* of a gap: see there; with BRANCH_TRACE_START: the code version (decode/decoder.h) */
+	int32_t detail;
 };
 
 _Static_assert(sizeof(struct branch) == 32, "branches are kept by the million");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A call: the begin or the end of one, as sources deliver them that see chosen functions rather than branches. Plain data.
+ * A call: the begin or the end of one, as sources deliver them that see chosen functions rather than
+ * branches. Plain data.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hit: one firing of a trigger. There may be a million of them, so what they hold is kept small: registers and
- * arguments without their leading zeros, each call stack once, however many hits have it.
+ * A hit: one firing of a trigger. There may be a million of them, so what they hold is kept small: registers
+ * and arguments without their leading zeros, each call stack once, however many hits have it.
  *
  *	struct caught_hit	one hit with all its numbers, for whoever fills it in
  *	struct hit		one of a list
@@ -21,15 +21,25 @@ enum { HIT_STATE_CNT = HIT_REG_CNT + HIT_ARG_CNT };
 struct hit {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint64_t
-		begin_ns; /* when the call that ends here, what a mark is about, or the way between two places began; else time_ns */
+		/*
+		 * when the call that ends here, what a mark is about, or the way between two places began;
+		 * else time_ns
+		 */
+		begin_ns;
 	uint64_t
-		stopped_ns; /* HIT_STOP: from when on the trace that led here could no longer be overwritten */
+		/* HIT_STOP: from when on the trace that led here could no longer be overwritten */
+		stopped_ns;
 	uint64_t goroutine; /* its number, where a Go program was hit and it is known, else 0 */
 	uint64_t
-		return_address; /* of the function at the hit's place, 0 where it is not known; of a return: that place */
+		/* of the function at the hit's place, 0 where it is not known; of a return: that place */
+		return_address;
 	uint32_t cpu;
 	uint32_t
-		pid; /* thread group id; both in the pid namespace of the recording trailcam, 0 for a process outside of it */
+		/*
+		 * thread group id; both in the pid namespace of the recording trailcam, 0 for a process
+		 * outside of it
+		 */
+		pid;
 	uint32_t tid;
 	uint32_t trigger;    /* index into the snapshot's trigger names */
 	uint16_t action;     /* enum hit_action */
@@ -37,9 +47,14 @@ struct hit {
 	uint16_t stack_cnt;  /* in a snapshot at least 1 */
 	char comm[HIT_COMM_BYTES];
 	const uint8_t *
-		state; /* the list's: registers and arguments, packed (base/packed.h); see hit_reg(), hit_arg() */
+		/* the list's: registers and arguments, packed (base/packed.h); see hit_reg(), hit_arg() */
+		state;
 	const uint64_t *
-		stack; /* the list's: the call stack, innermost first: [0] is the hit's place, the others are return addresses */
+		/*
+		 * the list's: the call stack, innermost first: [0] is the hit's place, the others are return
+		 * addresses
+		 */
+		stack;
 };
 
 struct caught_hit {

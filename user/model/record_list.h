@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of sideband as they come, from several processors, to be put in time order. Who ran when is told for every context switch: of these only the newest
- * can be kept, so that a recording of hours stays small.
+ * Records of sideband as they come, from several processors, to be put in time order. Who ran when is told
+ * for every context switch: of these only the newest can be kept, so that a recording of hours stays small.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ struct record_list {
 };
 
 /*
- * Takes a copy of a record that is of use, and passes over others. It ends in the trailer that model/sideband.h describes; the event's id in it becomes ours. 0
- * or -ENOMEM.
+ * Takes a copy of a record that is of use, and passes over others. It ends in the trailer that
+ * model/sideband.h describes; the event's id in it becomes ours. 0 or -ENOMEM.
  */
 int record_list_add(struct record_list *records, const struct perf_event_header *record);
 

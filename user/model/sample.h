@@ -15,7 +15,8 @@
 #include "arch/arch.h"
 
 enum sample_kind {
-	SAMPLE_EVENT, /* a counter came round: a tick of the clock, or so many of snapshot.sample_events[event] */
+	/* a counter came round: a tick of the clock, or so many of snapshot.sample_events[event] */
+	SAMPLE_EVENT,
 	SAMPLE_SWITCH_OUT,    /* the thread stopped running */
 	SAMPLE_SWITCH_IN,     /* ... and runs again */
 	SAMPLE_WAKE_UP,	      /* it was waiting, and may run from now on; the stack is its waker's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records are put together in a buffer, strings padded to 8 bytes, and appended whole. Reading trusts nothing: sizes are checked
- * against the buffer and strings must end within their record.
+ * Records are put together in a buffer, strings padded to 8 bytes, and appended whole. Reading trusts
+ * nothing: sizes are checked against the buffer and strings must end within their record.
  *
  *	header | body ... | name, zero padded | sample_id trailer
  */

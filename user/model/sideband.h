@@ -38,7 +38,10 @@ struct sideband_mapping {
 
 /* One record, taken apart. `name` and mapping.name point into the record's bytes. */
 struct sideband_record {
-	/* PERF_RECORD_MMAP2, _COMM, _FORK, _EXIT, _SWITCH (SWITCH_CPU_WIDE, too), _ITRACE_START; others are passed over by sideband_next() */
+	/*
+	 * PERF_RECORD_MMAP2, _COMM, _FORK, _EXIT, _SWITCH (SWITCH_CPU_WIDE, too), _ITRACE_START; others are
+	 * passed over by sideband_next()
+	 */
 	uint32_t type;
 	int32_t pid, tid;		/* SWITCH: who comes or goes */
 	int32_t cpu;			/* where it was noted */
@@ -61,7 +64,7 @@ int sideband_add_task(struct snapshot *snapshot, uint32_t type, int32_t pid, int
 		      int32_t parent_tid, uint64_t time_ns);
 
 /*
- * Iterates: starts with *pos = 0. 1: *ret_record is the next known record; 0: the end. -EBADMSG with a sentence
- * where a record is malformed (sizes, missing terminator): everything before it has been handed out.
+ * Iterates: starts with *pos = 0. 1: *ret_record is the next known record; 0: the end. -EBADMSG with a
+ * sentence where a record is malformed (sizes, missing terminator): everything before it has been handed out.
  */
 int sideband_next(const struct snapshot *snapshot, size_t *pos, struct sideband_record *ret_record);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot: one frozen, linear copy of every AUX ring, with the sideband, the clocks and the hits. It is the
- * hand-off from capture to decode: a source fills it, recording/ saves and loads it, the pipeline decodes it.
- * Plain data; everything it points to is its own.
+ * A snapshot: one frozen, linear copy of every AUX ring, with the sideband, the clocks and the hits. It is
+ * the hand-off from capture to decode: a source fills it, recording/ saves and loads it, the pipeline decodes
+ * it. Plain data; everything it points to is its own.
  */
 #pragma once
 
@@ -17,29 +17,35 @@
 #include "model/sample.h"
 #include "model/trace_params.h"
 
-/* One AUX ring, oldest byte first. cpu is -1 for a ring that belongs to one thread; tid is -1 for a CPU's ring. */
+/*
+ * One AUX ring, oldest byte first. cpu is -1 for a ring that belongs to one thread; tid is -1 for a CPU's
+ * ring.
+ */
 struct aux_trace {
 	int32_t pid, tid, cpu;
 	uint64_t offset;  /* of bytes[0] in the endless stream: what came before was overwritten */
 	uint64_t ref_tsc; /* a TSC near the first timing packet: never 0 (perf crashes on 0) */
 	uint8_t *bytes;
 	size_t size;
-	bool continues; /* the ring's trace before this one, of the same snapshot; what was between them is lost */
+	/* the ring's trace before this one, of the same snapshot; what was between them is lost */
+	bool continues;
 	bool is_mapped;	  /* bytes is a mapping, not allocated */
 	bool is_borrowed; /* bytes stands in snapshot.file, and must not be written to */
 };
 
 /*
- * Code bytes that files on disk do not give: the vDSO, JIT code, patched pages. In a snapshot that was loaded,
- * `path` names the file that holds them, from file_offset on; in one to be saved, `bytes` holds them and path is NULL.
+ * Code bytes that files on disk do not give: the vDSO, JIT code, patched pages. In a snapshot that was
+ * loaded, `path` names the file that holds them, from file_offset on; in one to be saved, `bytes` holds them
+ * and path is NULL.
  */
 struct code_copy {
 	int32_t pid;
 	uint64_t addr;
 	uint64_t size;
 	uint64_t
-		from_ns; /* since when they stood there, on the recording's clock; 0: since their mapping did */
-	char *name;	 /* what the mapping was called: "[vdso]", "//anon", or a file's path */
+		/* since when they stood there, on the recording's clock; 0: since their mapping did */
+		from_ns;
+	char *name; /* what the mapping was called: "[vdso]", "//anon", or a file's path */
 	uint8_t *bytes;
 	char *path;
 	uint64_t file_offset;
@@ -79,7 +85,10 @@ struct hit_value {
 
 struct snapshot {
 	struct trace_params params;
-	void *file; /* the mapping of the recording that it was loaded from, as long as something stands in it; else NULL */
+	/*
+	 * the mapping of the recording that it was loaded from, as long as something stands in it; else NULL
+	 */
+	void *file;
 	size_t file_size;
 	struct trace_clock clock;
 	char *source;	  /* "step" or "intel_pt" */
@@ -106,7 +115,9 @@ struct snapshot {
 	size_t alloc_function_cnt, alloc_function_cap;
 	struct alloc *allocs;
 	size_t alloc_cnt, alloc_cap;
-	/* Begins and ends of calls, in the order in which they were recorded, which need not be that of time. */
+	/*
+	 * Begins and ends of calls, in the order in which they were recorded, which need not be that of time.
+	 */
 	struct call *calls;
 	size_t call_cnt, call_cap;
 	/*
@@ -130,7 +141,10 @@ void snapshot_free(struct snapshot *snapshot);
 /* What the trace has in a file need not be in memory for now. */
 void aux_trace_let_go(const struct aux_trace *aux);
 
-/* Appends an empty aux_trace or code_copy, or NULL when out of memory. The pointer is good until the next append. */
+/*
+ * Appends an empty aux_trace or code_copy, or NULL when out of memory. The pointer is good until the next
+ * append.
+ */
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot);
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
 

@@ -32,7 +32,8 @@ struct symbol {
 	bool named;	    /* false: the name is made up from object and offset */
 	uint8_t role;	    /* enum symbol_role */
 	bool is_part;	    /* the compiler moved it out of its function: "f.cold" */
-	bool is_divided; /* some of [start, end) belongs to other symbols: those inside it, or all that are known */
+	/* some of [start, end) belongs to other symbols: those inside it, or all that are known */
+	bool is_divided;
 };
 
 /* Without a name and an extent, a symbol may stand for any piece of code. */

@@ -245,8 +245,8 @@ size_t timeline_thread_begun(const struct timeline_thread *thread, uint64_t time
 }
 
 /*
- * Walks the slices in order with the ends of those open: each must begin inside the one a level further out, which must be the
- * last of its depth.
+ * Walks the slices in order with the ends of those open: each must begin inside the one a level further out,
+ * which must be the last of its depth.
  */
 static int thread_is_valid(const struct timeline_thread *thread)
 {

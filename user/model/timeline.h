@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline: what a viewer shows. The call-stack engine makes it, sinks write it. Times are nanoseconds since
- * timeline.base_ns. Plain data.
+ * The timeline: what a viewer shows. The call-stack engine makes it, sinks write it. Times are nanoseconds
+ * since timeline.base_ns. Plain data.
  */
 #pragma once
 
@@ -42,9 +42,9 @@ struct slice_detail {
 };
 
 /*
- * Slices of a thread stand in the order in which they began, a caller before what it calls, and nest: a slice of depth n > 0 lies within
- * the last one of depth n - 1 before it. Times may be equal, so the order says more than they do. end_ns >= start_ns.
- * Depth 0 is the outermost frame.
+ * Slices of a thread stand in the order in which they began, a caller before what it calls, and nest: a slice
+ * of depth n > 0 lies within the last one of depth n - 1 before it. Times may be equal, so the order says
+ * more than they do. end_ns >= start_ns. Depth 0 is the outermost frame.
  */
 struct slice {
 	uint64_t start_ns, end_ns;
@@ -174,7 +174,10 @@ const char *timeline_value_name(struct timeline *timeline, const char *name);
 /* Adds a value with such a name, and takes over its text, or frees it. 0 or -ENOMEM. */
 int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text);
 
-/* A copy of the symbols of a hit's stack that the timeline keeps, one for all hits that have the same. NULL: no memory. */
+/*
+ * A copy of the symbols of a hit's stack that the timeline keeps, one for all hits that have the same. NULL:
+ * no memory.
+ */
 const struct symbol *const *timeline_stack_symbols(struct timeline *timeline,
 						   const struct symbol *const *symbols, size_t cnt);
 

@@ -21,7 +21,10 @@ struct trace_params {
 	uint32_t tsc_ctc_ratio_d;   /* CPUID 0x15 EAX */
 };
 
-/* Bits of trace_params.config (arch/x86/include/asm/intel_pt.h, /sys/bus/event_source/devices/intel_pt/format). */
+/*
+ * Bits of trace_params.config (arch/x86/include/asm/intel_pt.h,
+ * /sys/bus/event_source/devices/intel_pt/format).
+ */
 #define TRACE_CONFIG_PT		(1ull << 0)
 #define TRACE_CONFIG_CYC	(1ull << 1)
 #define TRACE_CONFIG_FUP_ON_PTW (1ull << 5)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the user asks to be told of, as data: probes, which of their firings are hits, and what a hit does. trigger/trigger.h makes and attaches them. */
+/*
+ * What the user asks to be told of, as data: probes, which of their firings are hits, and what a hit does.
+ * trigger/trigger.h makes and attaches them.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +23,10 @@ struct probe {
 	struct arg_layout *own_layout;	 /* ... of a USDT probe: owned; else NULL */
 	uint8_t original[16];		 /* the code bytes in the file: what a breakpoint hides */
 	uint64_t
-		ref_ctr_offset; /* of a USDT probe's semaphore, which the kernel counts up while the probe is there; 0: none */
+		/*
+		 * of a USDT probe's semaphore, which the kernel counts up while the probe is there; 0: none
+		 */
+		ref_ctr_offset;
 	enum probe_at { PROBE_HIT, PROBE_CALL_BEGIN, PROBE_CALL_END } at; /* what is done there */
 	uint32_t place;							  /* PLACE_* (bpf/rule.h) */
 };

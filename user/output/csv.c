@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline as comma-separated values (RFC 4180), a line for each slice as it begins, for spreadsheets and data frames. Instants and hits are lines
- * with nothing in depth and, but for where a hit was, in the columns of places.
+ * The timeline as comma-separated values (RFC 4180), a line for each slice as it begins, for spreadsheets and
+ * data frames. Instants and hits are lines with nothing in depth and, but for where a hit was, in the columns
+ * of places.
  */
 #include <inttypes.h>
 #include <stdbool.h>

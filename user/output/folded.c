@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline as folded stacks, "thread;main;f NANOSECONDS" for each stack that took time by itself, sorted: what flamegraph.pl, speedscope and inferno
- * read; or for each stack with what it called, which adds up to more than there was, but is what to compare by. Threads of one name are one. Memory is by the number of stacks that differ. Moments (hits, gaps) and the order of calls are not in it.
+ * The timeline as folded stacks, "thread;main;f NANOSECONDS" for each stack that took time by itself, sorted:
+ * what flamegraph.pl, speedscope and inferno read; or for each stack with what it called, which adds up to
+ * more than there was, but is what to compare by. Threads of one name are one. Memory is by the number of
+ * stacks that differ. Moments (hits, gaps) and the order of calls are not in it.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -89,7 +91,10 @@ static int compare_siblings(const void *left, const void *right, void *ctx)
 	return strcmp(a->text, b->text);
 }
 
-/* The numbers of all names, in order of their parents and then of their texts; names[cnt]: none. NULL: no memory. */
+/*
+ * The numbers of all names, in order of their parents and then of their texts; names[cnt]: none. NULL: no
+ * memory.
+ */
 static uint32_t *sort_siblings(const struct names *stacks)
 {
 	size_t cnt = stacks->cnt ? stacks->cnt - 1 : 0;
@@ -151,7 +156,10 @@ static void add_to_callers(struct names *stacks)
 
 static int write_weighted(const struct timeline *timeline, struct output *output, bool by_total)
 {
-	/* Of a deep recursion each level is a stack, and a line: beyond what viewers show they would only add up. */
+	/*
+	 * Of a deep recursion each level is a stack, and a line: beyond what viewers show they would only add
+	 * up.
+	 */
 	static const struct walk_ops ops = {.depth_max = WALK_VIEWER_DEPTH,
 					    .thread = begin_thread,
 					    .begin = begin_slice,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline as FXT. Readers take equal times in file order and drop a parent that is written after its child, hence begin and end events in true order.
- * Hits are slices on a track of their own; a begin event carries 15 arguments and its end the rest, which readers merge.
+ * The timeline as FXT. Readers take equal times in file order and drop a parent that is written after its
+ * child, hence begin and end events in true order. Hits are slices on a track of their own; a begin event
+ * carries 15 arguments and its end the rest, which readers merge.
  */
 #include <stdlib.h>
 

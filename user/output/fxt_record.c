@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Strings and threads are referred to by an index into tables of the reader's, which a string or thread record fills. When a table is full the
- * entry used longest ago is replaced: a reader resolves an index by what it last read for it. (A clock hand stands in for exact
- * ages: an entry used since the hand last passed is spared once.) Entries that the record at hand refers to are never replaced, since its
- * strings are all defined before it is written.
+ * Strings and threads are referred to by an index into tables of the reader's, which a string or thread
+ * record fills. When a table is full the entry used longest ago is replaced: a reader resolves an index by
+ * what it last read for it. (A clock hand stands in for exact ages: an entry used since the hand last passed
+ * is spared once.) Entries that the record at hand refers to are never replaced, since its strings are all
+ * defined before it is written.
  */
 #include "output/fxt_record.h"
 

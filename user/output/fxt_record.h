@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * FXT (Fuchsia trace format) records: https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format. A record is built in memory as
- * 64-bit words and written whole, so that a cut file ends at a record. Limits of the format and of its readers (Perfetto): 32767 strings
- * and 255 threads in tables whose entries may be replaced, 4095 words a record, 15 arguments, 32000 bytes a string.
+ * FXT (Fuchsia trace format) records: https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format. A
+ * record is built in memory as 64-bit words and written whole, so that a cut file ends at a record. Limits of
+ * the format and of its readers (Perfetto): 32767 strings and 255 threads in tables whose entries may be
+ * replaced, 4095 words a record, 15 arguments, 32000 bytes a string.
  */
 #pragma once
 
@@ -42,8 +43,9 @@ void fxt_name_process(struct fxt *fxt, uint64_t pid, const char *name);
 void fxt_name_thread(struct fxt *fxt, uint64_t pid, uint64_t tid, const char *name);
 
 /*
- * An event: begin, up to FXT_ARGS_MAX arguments (more are dropped), end. Nothing else in between. `name` may be NULL for FXT_END. Names of events and
- * arguments, and the value of fxt_arg_lasting(), must stay where they are, unchanged, until fxt_free().
+ * An event: begin, up to FXT_ARGS_MAX arguments (more are dropped), end. Nothing else in between. `name` may
+ * be NULL for FXT_END. Names of events and arguments, and the value of fxt_arg_lasting(), must stay where
+ * they are, unchanged, until fxt_free().
  */
 void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_t tid, uint64_t time_ns,
 		     const char *name);
@@ -54,8 +56,8 @@ void fxt_arg_lasting(struct fxt *fxt, const char *name, const char *value);
 void fxt_event_end(struct fxt *fxt);
 
 /*
- * The end of an event that has a number: of FXT_COUNTER, whose arguments are its values, it tells counters of one name apart; FXT_FLOW_BEGIN and
- * FXT_FLOW_END of one number belong together.
+ * The end of an event that has a number: of FXT_COUNTER, whose arguments are its values, it tells counters of
+ * one name apart; FXT_FLOW_BEGIN and FXT_FLOW_END of one number belong together.
  */
 void fxt_event_end_id(struct fxt *fxt, uint64_t id);
 

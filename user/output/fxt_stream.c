@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nothing that a record says is believed before it is looked at: its size, what lies within it, what it refers to. A record that makes no sense as a whole ends
- * the file, since nobody knows where the next one begins; a reference to nothing is an empty name, and is counted.
+ * Nothing that a record says is believed before it is looked at: its size, what lies within it, what it
+ * refers to. A record that makes no sense as a whole ends the file, since nobody knows where the next one
+ * begins; a reference to nothing is an empty name, and is counted.
  */
 #include "output/fxt_stream.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline as Chrome's trace events (JSON, "Trace Event Format"): begin and end events in true order, an event on each line. Times are microseconds
- * with three decimals, so that nanoseconds survive.
+ * The timeline as Chrome's trace events (JSON, "Trace Event Format"): begin and end events in true order, an
+ * event on each line. Times are microseconds with three decimals, so that nanoseconds survive.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -100,7 +100,10 @@ static void begin_slice(void *ctx, const struct slice *slice)
 	write_slice_event(ctx, 'B', slice->start_ns, slice);
 }
 
-/* Perfetto needs no name and no arguments here; speedscope ends a slice only by an event that is otherwise the same. */
+/*
+ * Perfetto needs no name and no arguments here; speedscope ends a slice only by an event that is otherwise
+ * the same.
+ */
 static void end_slice(void *ctx, const struct slice *slice)
 {
 	write_slice_event(ctx, 'E', slice->end_ns, slice);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Texts under numbers, each below another one or below none: a tree of names (a call is below its caller), or with one level the table of strings that
- * formats refer to. The texts stay their owner's and must last as long.
+ * Texts under numbers, each below another one or below none: a tree of names (a call is below its caller), or
+ * with one level the table of strings that formats refer to. The texts stay their owner's and must last as
+ * long.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A regular file is written without a name (O_TMPFILE), so that a killed process leaves nothing behind, and gets a temporary name only to be
- * renamed over the old one. Where the file system cannot do that, it is written under the temporary name. Devices and pipes
- * are written as they are. Standard output is, too, by whatever name: had its file been replaced, what the program writes there would be lost.
+ * A regular file is written without a name (O_TMPFILE), so that a killed process leaves nothing behind, and
+ * gets a temporary name only to be renamed over the old one. Where the file system cannot do that, it is
+ * written under the temporary name. Devices and pipes are written as they are. Standard output is, too, by
+ * whatever name: had its file been replaced, what the program writes there would be lost.
  */
 #include "output/output.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a sink's bytes go: a file, compressed when its name ends in ".gz" or ".zst", or standard output for "-".
- * A file appears under its name only when output_close() succeeds (written beside it, then renamed), so a good
- * file is never replaced by half a one. Only its owner may read it, whatever the umask and the old file's mode: a trace holds what a process keeps
- * from others.
+ * Where a sink's bytes go: a file, compressed when its name ends in ".gz" or ".zst", or standard output for
+ * "-". A file appears under its name only when output_close() succeeds (written beside it, then renamed), so
+ * a good file is never replaced by half a one. Only its owner may read it, whatever the umask and the old
+ * file's mode: a trace holds what a process keeps from others.
  */
 #pragma once
 
@@ -18,8 +18,9 @@ struct output;
 size_t output_plain_len(const char *path);
 
 /*
- * Whether there can be a file of that name: to be asked before anything is recorded. A plain file will be replaced, a link is followed to one, and
- * pipes and character devices are written as they are. 0, or with a sentence: -EISDIR; -ENOTBLK for a block device, whose content would be lost;
+ * Whether there can be a file of that name: to be asked before anything is recorded. A plain file will be
+ * replaced, a link is followed to one, and pipes and character devices are written as they are. 0, or with a
+ * sentence: -EISDIR; -ENOTBLK for a block device, whose content would be lost;
  * -ENOENT and -EACCES as open(2) has them.
  */
 int output_check(const char *path);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline as Perfetto's own trace, a sequence of TracePackets (https://perfetto.dev/docs/reference/trace-packet-proto): begin and end events in true
- * order on a track for each thread. Strings are written once and then told by number, of which there may be any number. Time 0 is the start; a snapshot of
- * clocks tells which wall-clock time that was.
+ * The timeline as Perfetto's own trace, a sequence of TracePackets
+ * (https://perfetto.dev/docs/reference/trace-packet-proto): begin and end events in true order on a track for
+ * each thread. Strings are written once and then told by number, of which there may be any number. Time 0 is
+ * the start; a snapshot of clocks tells which wall-clock time that was.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages of protocol buffers, built in memory: https://protobuf.dev/programming-guides/encoding/. A message in another is built first, then put in as bytes. */
+/*
+ * Messages of protocol buffers, built in memory: https://protobuf.dev/programming-guides/encoding/. A message
+ * in another is built first, then put in as bytes.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What sinks show of a timeline beside its times, the same in each. Names of arguments are string constants. */
+/*
+ * What sinks show of a timeline beside its times, the same in each. Names of arguments are string constants.
+ */
 #pragma once
 
 #include <stdint.h>
@@ -33,7 +35,10 @@ size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const stru
 /* What stands for a value that could not be read. */
 #define SHOWN_UNREADABLE "[unreadable]"
 
-/* Of a hit: its thread, and all registers. `comm` has room for HIT_COMM_BYTES + 1 and lasts as long as the arguments. */
+/*
+ * Of a hit: its thread, and all registers. `comm` has room for HIT_COMM_BYTES + 1 and lasts as long as the
+ * arguments.
+ */
 void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct timeline_hit *hit, char *comm);
 
 /* The call stack, a line for each frame; the caller's. NULL: no memory. */
@@ -45,7 +50,10 @@ char *hit_stack_text(const struct timeline_hit *hit);
 /* The process and the thread that hits are shown on, where they have a track of their own. */
 enum { SHOWN_HITS = 1 << 30 };
 
-/* Viewers drop thread 0, and show all of them (the idle ones of processors) as one: an id of its own for each. */
+/*
+ * Viewers drop thread 0, and show all of them (the idle ones of processors) as one: an id of its own for
+ * each.
+ */
 uint64_t shown_id(int32_t id);
 
 /* "COMMAND [pid=PID]", cut where it is very long. */
@@ -59,5 +67,8 @@ void write_on_line(struct output *output, const char *text);
 /* The first `len` bytes of `text`, which end between characters. */
 void write_part_on_line(struct output *output, const char *text, size_t len);
 
-/* The same for a function's name in a folded stack, where nothing in it may look like the end of a frame either. */
+/*
+ * The same for a function's name in a folded stack, where nothing in it may look like the end of a frame
+ * either.
+ */
 void write_folded_name(struct output *output, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sink writes a timeline in one format. Where the bytes go (file, compression, stdout) is struct output's business,
- * how they look is the sink's.
+ * A sink writes a timeline in one format. Where the bytes go (file, compression, stdout) is struct output's
+ * business, how they look is the sink's.
  */
 #pragma once
 
@@ -12,7 +12,10 @@ struct sink {
 	const char *name;	 /* "fxt": what --format takes */
 	const char *suffix;	 /* ".fxt": what -o is recognised by, before ".gz" or ".zst" */
 	const char *how_to_open; /* "open it in https://ui.perfetto.dev" */
-	/* Writes the whole timeline; 0 or a negative errno with a sentence. What was left out is told by log_warn(). */
+	/*
+	 * Writes the whole timeline; 0 or a negative errno with a sentence. What was left out is told by
+	 * log_warn().
+	 */
 	int (*write)(const struct timeline *timeline, struct output *output);
 };
 
@@ -28,8 +31,8 @@ extern const struct sink sink_csv;	    /* no registers and stacks of hits, no co
 extern const struct sink sink_slices; /* the tab-separated text of `dump --slices`; no hits, no counters */
 
 /*
- * The sink for an output file's name ("x.fxt", "x.fxt.gz"); where its suffix names none, that of the name `format` (NULL: none, and FXT for "-" and
- * devices). NULL with a sentence that lists what is known.
+ * The sink for an output file's name ("x.fxt", "x.fxt.gz"); where its suffix names none, that of the name
+ * `format` (NULL: none, and FXT for "-" and devices). NULL with a sentence that lists what is known.
  */
 const struct sink *sink_find(const char *path, const char *format);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline as text, one line a slice, for golden tests and scripts: start_ns, end_ns, depth, name, pid and tid between tabs, sorted by
- * thread, start and depth. An instant is a line of depth -1.
+ * The timeline as text, one line a slice, for golden tests and scripts: start_ns, end_ns, depth, name, pid
+ * and tid between tabs, sorted by thread, start and depth. An instant is a line of depth -1.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline for speedscope: an evented profile for each thread (https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources). It refuses a
- * file with a frame that is not closed, a close of another than the innermost, or a time that runs back. Frames are told by number; what they are is known
- * only at the end, and stands there.
+ * The timeline for speedscope: an evented profile for each thread
+ * (https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources). It refuses a file with a frame
+ * that is not closed, a close of another than the innermost, or a time that runs back. Frames are told by
+ * number; what they are is known only at the end, and stands there.
  */
 #include <errno.h>
 #include <inttypes.h>

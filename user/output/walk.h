@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A timeline as events in the order in which a viewer must read them: thread by thread, by time, and where times are equal, ends before begins and a
- * parent outside its children. What happened on a thread (a hit, a gap) comes inside the slices that were open then.
+ * A timeline as events in the order in which a viewer must read them: thread by thread, by time, and where
+ * times are equal, ends before begins and a parent outside its children. What happened on a thread (a hit, a
+ * gap) comes inside the slices that were open then.
  */
 #pragma once
 
@@ -11,8 +12,8 @@
 enum { WALK_VIEWER_DEPTH = 512 };
 
 /*
- * What to do with each; NULL: nothing. A sink keeps its own failures in ctx. Slices from depth_max on (0: no limit) are left out, begin and end, and
- * counted in a warning.
+ * What to do with each; NULL: nothing. A sink keeps its own failures in ctx. Slices from depth_max on (0: no
+ * limit) are left out, begin and end, and counted in a warning.
  */
 struct walk_ops {
 	uint32_t depth_max;

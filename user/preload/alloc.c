@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libtrailcam-alloc.so, for LD_PRELOAD: stands before the allocator that the program has, whichever it is, and tells of a sample of what is allocated and freed by
- * probes (probes.h). Where nothing is sampled, an allocation costs a subtraction and a free the load of a byte more than before.
+ * libtrailcam-alloc.so, for LD_PRELOAD: stands before the allocator that the program has, whichever it is,
+ * and tells of a sample of what is allocated and freed by probes (probes.h). Where nothing is sampled, an
+ * allocation costs a subtraction and a free the load of a byte more than before.
  *
- * Points are drawn by each thread for itself (draw.h), which is no different from all drawing from one: how far it is to the next does not depend on what was before.
- * TRAILCAM_ALLOC_INTERVAL is their mean distance in bytes (512k).
+ * Points are drawn by each thread for itself (draw.h), which is no different from all drawing from one: how
+ * far it is to the next does not depend on what was before. TRAILCAM_ALLOC_INTERVAL is their mean distance in
+ * bytes (512k).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -235,8 +237,8 @@ static void *move_early(void *address, size_t size)
 }
 
 /*
- * Wherever it succeeds, the old allocation ends and a new one begins. The end is told before: afterwards another thread may have the address. That is too
- * soon only where memory runs out.
+ * Wherever it succeeds, the old allocation ends and a new one begins. The end is told before: afterwards
+ * another thread may have the address. That is too soon only where memory runs out.
  */
 EXPORT void *realloc(void *address, size_t size)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The notes by which tools find the probes (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation). A probe is a nop of one byte, as in
+ * The notes by which tools find the probes
+ * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation). A probe is a nop of one byte, as in
  * user/trailcam.h.
  */
 #include "preload/probes.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The USDT probes of OpenTelemetry's contract for memory profiling (https://github.com/open-telemetry/opentelemetry-ebpf-profiler,
- * design-docs/00003-memory-profiling): provider otel_memory, for sampled allocations only. Each is a function that does nothing.
+ * The USDT probes of OpenTelemetry's contract for memory profiling
+ * (https://github.com/open-telemetry/opentelemetry-ebpf-profiler, design-docs/00003-memory-profiling):
+ * provider otel_memory, for sampled allocations only. Each is a function that does nothing.
  */
 #pragma once
 

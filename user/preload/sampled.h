@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sampled allocations that are alive: a set of addresses of fixed size, without locks, which each free() asks. It is in groups of a few slots, and a byte
- * for each group says how many of them are taken, so that nearly always the answer is one load from a small array:
+ * The sampled allocations that are alive: a set of addresses of fixed size, without locks, which each free()
+ * asks. It is in groups of a few slots, and a byte for each group says how many of them are taken, so that
+ * nearly always the answer is one load from a small array:
  *
  *	taken	| 0 | 1 | 0 | 2 | ...
  *	slots	| - - - | - p - | - - - | q - r | ...
  *
- * An address belongs to whoever allocated it until it is freed, so that nobody else adds or takes it meanwhile.
+ * An address belongs to whoever allocated it until it is freed, so that nobody else adds or takes it
+ * meanwhile.
  */
 #pragma once
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Address filters of the intel_pt source: which code is traced, and where the trace is to stop. The processor has few of them (two or four), which the kernel
- * sets from a text (kernel/events/core.c, perf_event_parse_addr_filter()):
+ * Address filters of the intel_pt source: which code is traced, and where the trace is to stop. The processor
+ * has few of them (two or four), which the kernel sets from a text (kernel/events/core.c,
+ * perf_event_parse_addr_filter()):
  *
  *	filter 0xOFFSET/0xSIZE@FILE,stop 0xOFFSET/0xSIZE@FILE
  *
- * perf leaves it in its recordings, too (tools/perf/util/auxtrace.c), where "tracestop" also stops, and spaces separate as well.
+ * perf leaves it in its recordings, too (tools/perf/util/auxtrace.c), where "tracestop" also stops, and
+ * spaces separate as well.
  */
 #pragma once
 
@@ -33,5 +35,8 @@ struct address_filter {
 	bool stops; /* the trace stops here; else it is of what is here only */
 };
 
-/* The next filter of *text, which moves behind it. False: there is none any more, or what follows cannot be read. */
+/*
+ * The next filter of *text, which moves behind it. False: there is none any more, or what follows cannot be
+ * read.
+ */
 bool filters_next(const char **text, struct address_filter *ret_filter);

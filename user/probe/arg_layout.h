@@ -32,7 +32,10 @@ const struct arg_layout *arg_layout_of_function(struct elf_file *file, const str
 /* The layout of a place that is no function's beginning. */
 const struct arg_layout *arg_layout_within(void);
 
-/* Fills *ret_layout with what the note says; arguments that are neither integers nor addresses are not known. 0 or -ENOMEM. */
+/*
+ * Fills *ret_layout with what the note says; arguments that are neither integers nor addresses are not known.
+ * 0 or -ENOMEM.
+ */
 int arg_layout_of_usdt(struct arg_layout *ret_layout, struct elf_file *file, const struct elf_usdt *usdt);
 
 /* Why the probe has no argument `nth`: -EINVAL with the sentence. */

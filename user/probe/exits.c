@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A breakpoint in the middle of an instruction, or in data, changes what the program does. So no byte counts as a return instruction because it looks like one: the code
- * is followed from the function's beginning, and from where exceptions land, along jumps and over calls.
+ * A breakpoint in the middle of an instruction, or in data, changes what the program does. So no byte counts
+ * as a return instruction because it looks like one: the code is followed from the function's beginning, and
+ * from where exceptions land, along jumps and over calls.
  *
  *	f:	test %edi,%edi			f.cold:	call error
  *		je   f.cold		-->		jmp  f+9
@@ -9,8 +10,9 @@
  *		...
  *		jmp  g			(exit: g returns to whoever called f)
  *
- * What stands beyond a table's jump (a switch) cannot be followed. In a function that has one, all of its bytes must be instructions one after the other,
- * none of which is jumped into the middle of: compilers write such functions, and put tables and constants elsewhere.
+ * What stands beyond a table's jump (a switch) cannot be followed. In a function that has one, all of its
+ * bytes must be instructions one after the other, none of which is jumped into the middle of: compilers write
+ * such functions, and put tables and constants elsewhere.
  */
 #include "probe/exits.h"
 
@@ -137,7 +139,10 @@ static int add_exit(struct flow *flow, struct exits *exits, struct exit exit)
 	return ARRAY_PUSH(exits->items, exits->cnt, exits->cap, exit);
 }
 
-/* x86 has its conditions in the low four bits of the opcode; EXIT_ALWAYS for jmp; -EINVAL: another kind of condition. */
+/*
+ * x86 has its conditions in the low four bits of the opcode; EXIT_ALWAYS for jmp; -EINVAL: another kind of
+ * condition.
+ */
 static int condition_of(const ZydisDecodedInstruction *insn)
 {
 	if (insn->meta.category == ZYDIS_CATEGORY_UNCOND_BR)
@@ -173,7 +178,10 @@ static bool direct_target(const struct flow_insn *insn, uint64_t addr, uint64_t 
 	       !ZYAN_FAILED(ZydisCalcAbsoluteAddress(&insn->code, &insn->operands[0], addr, ret_target));
 }
 
-/* Whether the code that an unnamed part begins with jumps back into the middle of what is known: another function would not. */
+/*
+ * Whether the code that an unnamed part begins with jumps back into the middle of what is known: another
+ * function would not.
+ */
 static bool jumps_back(struct flow *flow, uint64_t start, uint64_t end)
 {
 	struct part *part = &flow->parts[flow->part_cnt - 1];
@@ -192,7 +200,10 @@ static bool jumps_back(struct flow *flow, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* An unnamed piece of code that is jumped to at its beginning, with no frame on the stack: it may be a function, or a part of this one. */
+/*
+ * An unnamed piece of code that is jumped to at its beginning, with no frame on the stack: it may be a
+ * function, or a part of this one.
+ */
 static int leave_to_unnamed(struct flow *flow, uint64_t start, uint64_t end, bool *ret_is_part)
 {
 	int err = add_part(flow, start, end, false);
@@ -211,7 +222,10 @@ static bool is_end_of_part(const struct flow *flow, uint64_t addr)
 	return false;
 }
 
-/* A jump out of the parts that are known: to another part of the function (*ret_is_part), or to another function (not 0). */
+/*
+ * A jump out of the parts that are known: to another part of the function (*ret_is_part), or to another
+ * function (not 0).
+ */
 static int leave(struct flow *flow, uint64_t from, uint64_t to, uint64_t *ret_function, bool *ret_is_part)
 {
 	const struct elf_symbol *symbol = elf_file_symbol_at(flow->file, to);
@@ -224,7 +238,10 @@ static int leave(struct flow *flow, uint64_t from, uint64_t to, uint64_t *ret_fu
 		return 0;
 	}
 	if (!find_extent(flow, to, &start, &end)) {
-		/* Behind a call that does not come back, compilers jump to the end of the function: to nowhere. */
+		/*
+		 * Behind a call that does not come back, compilers jump to the end of the function: to
+		 * nowhere.
+		 */
 		if (is_end_of_part(flow, to))
 			return 0;
 		/* A label of code by hand is as good as a function, where nothing says how large it is. */
@@ -334,8 +351,8 @@ static int run_on(struct flow *flow, uint64_t addr, struct part **ret_part)
 }
 
 /*
- * Marks an instruction's bytes. False where another one that is executed, too, has some of them: one of the two is none. But glibc jumps over a lock prefix where
- * there is one thread only.
+ * Marks an instruction's bytes. False where another one that is executed, too, has some of them: one of the
+ * two is none. But glibc jumps over a lock prefix where there is one thread only.
  */
 static bool mark_reached(struct part *part, uint64_t addr, size_t length)
 {

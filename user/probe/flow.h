@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The code of a function as it is read for its exits: parts, each a run of addresses, and which bytes begin an instruction. */
+/*
+ * The code of a function as it is read for its exits: parts, each a run of addresses, and which bytes begin
+ * an instruction.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +24,11 @@ struct flow_insn {
 struct part {
 	uint64_t start, end;
 	uint64_t
-		swept; /* where reading one instruction after the other stops: at the end, or at what is no instruction */
+		/*
+		 * where reading one instruction after the other stops: at the end, or at what is no
+		 * instruction
+		 */
+		swept;
 	bool is_torn;	/* the code is not what reading one instruction after the other makes of it */
 	bool is_shared; /* it is another function's, whose middle this one goes on in */
 	uint8_t *code;

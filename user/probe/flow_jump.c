@@ -125,7 +125,10 @@ static enum jump_kind by_register(struct flow *flow, const struct part *part, ui
 			return by_memory(flow, part, addr, &insn.operands[1]);
 		return JUMP_TAIL;
 	default:
-		/* Pointers are mangled (xor, ror), chosen (cmov) or fetched from the stack; distances are added. */
+		/*
+		 * Pointers are mangled (xor, ror), chosen (cmov) or fetched from the stack; distances are
+		 * added.
+		 */
 		return JUMP_TAIL;
 	}
 }

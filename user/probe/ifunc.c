@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An STT_GNU_IFUNC symbol stands for a resolver: it runs once, when the program starts, and returns the function that every call then goes to. A
- * probe on the symbol itself would see that one call and none of the interesting ones. Which function it returned is known only
- * to the running program, but the candidates follow conventions, and probing all of them is right whichever it is:
+ * An STT_GNU_IFUNC symbol stands for a resolver: it runs once, when the program starts, and returns the
+ * function that every call then goes to. A probe on the symbol itself would see that one call and none of the
+ * interesting ones. Which function it returned is known only to the running program, but the candidates
+ * follow conventions, and probing all of them is right whichever it is:
  *
  *	glibc		memcpy	-> __memcpy_avx_unaligned_erms, __memcpy_sse2_unaligned, ...	(local: .symtab or debug file)
  *	target_clones	scale	-> scale.avx2, scale.default.1, ...	(but scale.resolver)

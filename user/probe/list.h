@@ -16,8 +16,9 @@ struct trigger_place {
 };
 
 /*
- * Calls fn for each function of the file, by address, then for each USDT probe, whose name matches the pattern (glob(7), or a part of the name; NULL:
- * all). Strings live until it returns. Stops at fn's first non-zero return, which it returns. Errors as elf_file_open().
+ * Calls fn for each function of the file, by address, then for each USDT probe, whose name matches the
+ * pattern (glob(7), or a part of the name; NULL: all). Strings live until it returns. Stops at fn's first
+ * non-zero return, which it returns. Errors as elf_file_open().
  */
 int trigger_list(const char *path, const char *pattern,
 		 int (*fn)(void *ctx, const struct trigger_place *place), void *ctx);

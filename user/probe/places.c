@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A name that several functions have is refused where they are different functions by the linker's rules, too: static ones of different source files.
- * Overloads, template instances and clones have linker names of their own, and the plain name means all of them.
+ * A name that several functions have is refused where they are different functions by the linker's rules,
+ * too: static ones of different source files. Overloads, template instances and clones have linker names of
+ * their own, and the plain name means all of them.
  */
 #include "probe/places.h"
 
@@ -202,7 +203,10 @@ static int add_usdts(struct trigger *trigger, struct elf_file *file, const char 
 	return err;
 }
 
-/* As a function where it has a name, and as a USDT probe where symbols are gone: two ways to the same place are one probe. */
+/*
+ * As a function where it has a name, and as a USDT probe where symbols are gone: two ways to the same place
+ * are one probe.
+ */
 static int add_marks(struct trigger *trigger, struct elf_file *file, bool *ret_found)
 {
 	static const char *const names[] = {"trailcam_snapshot_indicator", "magic_trace_stop_indicator"};

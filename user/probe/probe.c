@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel puts a breakpoint over the first byte of an instruction, and later executes that instruction elsewhere or emulates it. Some it
- * refuses (arch/x86/kernel/uprobes.c), but only when the file is mapped: a probe attached before the program starts is
- * accepted, and then never fires. So the same is asked here, before anything runs. Only what every kernel refuses is
- * refused here; whether the running one is stricter, probe_verify() sees.
+ * The kernel puts a breakpoint over the first byte of an instruction, and later executes that instruction
+ * elsewhere or emulates it. Some it refuses (arch/x86/kernel/uprobes.c), but only when the file is mapped: a
+ * probe attached before the program starts is accepted, and then never fires. So the same is asked here,
+ * before anything runs. Only what every kernel refuses is refused here; whether the running one is stricter,
+ * probe_verify() sees.
  */
 #include "probe/probe.h"
 
@@ -93,7 +94,10 @@ static bool kernel_calls_nop5(void)
 	       (major == 6 && minor >= 18);
 }
 
-/* Where the file really lies, as it will stand in /proc/PID/maps; below /proc a link is followed by the kernel only. */
+/*
+ * Where the file really lies, as it will stand in /proc/PID/maps; below /proc a link is followed by the
+ * kernel only.
+ */
 static char *canonical_path(const char *path)
 {
 	char *real = strncmp(path, "/proc/", 6) ? realpath(path, NULL) : NULL;

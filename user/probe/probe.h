@@ -6,8 +6,9 @@
 #include "model/trigger.h"
 
 /*
- * Fills *ret_probe (release with probe_release()) for the instruction at addr in `file`, which is called `name` in messages. -ENOTSUP with a
- * sentence where no uprobe can be put on it; -ENOEXEC: the file has no bytes there; -ENOMEM.
+ * Fills *ret_probe (release with probe_release()) for the instruction at addr in `file`, which is called
+ * `name` in messages. -ENOTSUP with a sentence where no uprobe can be put on it; -ENOEXEC: the file has no
+ * bytes there; -ENOMEM.
  */
 int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, const char *name);
 
@@ -18,11 +19,15 @@ int probe_init_function(struct probe *ret_probe, struct elf_file *file, const st
 int probe_init_usdt(struct probe *ret_probe, struct elf_file *file, const struct elf_usdt *usdt);
 void probe_release(struct probe *probe);
 
-/* What keeps the kernel from probing the instruction that `code` begins with, as the end of a sentence; NULL where nothing does. */
+/*
+ * What keeps the kernel from probing the instruction that `code` begins with, as the end of a sentence; NULL
+ * where nothing does.
+ */
 const char *probe_obstacle(const uint8_t *code, size_t size);
 
 /*
- * Whether the breakpoint of `probe` is really in place: code[0] is the byte the target has in memory at the probe. 0, or
+ * Whether the breakpoint of `probe` is really in place: code[0] is the byte the target has in memory at the
+ * probe. 0, or
  * -ENOTSUP with a sentence: the kernel accepted the probe but cannot put a breakpoint on this instruction.
  */
 int probe_verify(const struct probe *probe, const uint8_t *code, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A mapping is of a probed file when the inode number agrees and either the device or the path does: on overlayfs the device
- * in /proc/PID/maps is not the one that stat(2) gives.
+ * A mapping is of a probed file when the inode number agrees and either the device or the path does: on
+ * overlayfs the device in /proc/PID/maps is not the one that stat(2) gives.
  */
 #include "probe/probe_map.h"
 #include "probe/probe.h"

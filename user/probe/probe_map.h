@@ -13,15 +13,21 @@ struct probe_map {
 };
 
 /*
- * Every probe that lies in this new mapping of process pid must have its breakpoint there. 0, or -ENOTSUP with a sentence (see
- * probe_verify()).
+ * Every probe that lies in this new mapping of process pid must have its breakpoint there. 0, or -ENOTSUP
+ * with a sentence (see probe_verify()).
  */
 int probe_map_verify(const struct probe_map *map, pid_t pid, const struct sideband_mapping *mapping);
 
-/* Puts back the code under the breakpoint in `bytes`, a copy of the target's memory at addr within `mapping`, if the probe lies there. */
+/*
+ * Puts back the code under the breakpoint in `bytes`, a copy of the target's memory at addr within `mapping`,
+ * if the probe lies there.
+ */
 void probe_unpatch(const struct probe *probe, const struct sideband_mapping *mapping, uint64_t addr,
 		   uint8_t *bytes, size_t size);
 
-/* Puts back the code under the breakpoints in `bytes`, a copy of the target's memory at addr within `mapping`. */
+/*
+ * Puts back the code under the breakpoints in `bytes`, a copy of the target's memory at addr within
+ * `mapping`.
+ */
 void probe_map_unpatch(const struct probe_map *map, const struct sideband_mapping *mapping, uint64_t addr,
 		       uint8_t *bytes, size_t size);

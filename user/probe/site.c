@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel emulates instead of single-stepping a copy: arch/x86/kernel/uprobes.c, branch_xol_ops and push_xol_ops (push of a register, jumps,
- * direct calls, nop). A single step costs some twenty times as much. So where a function begins like this
+ * What the kernel emulates instead of single-stepping a copy: arch/x86/kernel/uprobes.c, branch_xol_ops and
+ * push_xol_ops (push of a register, jumps, direct calls, nop). A single step costs some twenty times as much.
+ * So where a function begins like this
  *
  *	free:	mov  %rdi,%rax		single-stepped
  *		sub  $24,%rsp		single-stepped
  *		cmp  0x1b0(%rax),%rcx	single-stepped
  *		jne  ...		emulated
  *
- * the jump is the better place: what comes before it leaves the argument where it was, and how far the stack pointer has gone is known. That place must not be one that
- * the function comes back to (a loop), or one call would be seen several times.
+ * the jump is the better place: what comes before it leaves the argument where it was, and how far the stack
+ * pointer has gone is known. That place must not be one that the function comes back to (a loop), or one call
+ * would be seen several times.
  */
 #include "probe/site.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a trigger is spelled: a place, after FILE: where it is not in the executable or one of its libraries. FILE is a path or a library's name.
+ * How a trigger is spelled: a place, after FILE: where it is not in the executable or one of its libraries.
+ * FILE is a path or a library's name.
  *
  *	SYM  SYM@VERSION  SYM+OFF  SYM#N	a function, by its name in the symbol table or demangled, with or without parameters
  *	'parse_*'				all functions that a pattern matches (* ? [])
@@ -26,9 +27,13 @@ struct trigger_spec {
 	uint64_t offset; /* SYMBOL: from its beginning; ADDRESS: the address */
 	uint32_t line;	 /* LINE */
 	uint32_t
-		selector; /* SYMBOL: which of several functions of that name, from 1 on; 0: there must be one */
+		/* SYMBOL: which of several functions of that name, from 1 on; 0: there must be one */
+		selector;
 };
 
-/* Fills *ret_spec (release with trigger_spec_release()). -EINVAL with a sentence where a part is empty or no number; -ENOMEM. */
+/*
+ * Fills *ret_spec (release with trigger_spec_release()). -EINVAL with a sentence where a part is empty or no
+ * number; -ENOMEM.
+ */
 int trigger_spec_parse(struct trigger_spec *ret_spec, const char *text);
 void trigger_spec_release(struct trigger_spec *spec);

@@ -96,7 +96,9 @@ static bool parse_size(struct parser *parser, int8_t *ret_size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* The symbol is where it is relative to the probe; its name goes up to "+4", "(%rip)" or the next argument. */
+/*
+ * The symbol is where it is relative to the probe; its name goes up to "+4", "(%rip)" or the next argument.
+ */
 static int parse_symbol(struct parser *parser, struct usdt_arg *arg)
 {
 	size_t len = strcspn(parser->at, "+-( ");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As vfork(2) does, but with the descriptors shared: they are closed when the last of the two processes ends, which is then one that nobody is killing.
+ * As vfork(2) does, but with the descriptors shared: they are closed when the last of the two processes ends,
+ * which is then one that nobody is killing.
  */
 #include "process/aside.h"
 

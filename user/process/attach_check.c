@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules are those of ptrace(2), "Ptrace access mode checking", and of the Yama module (Documentation/admin-guide/LSM/Yama.rst). */
+/*
+ * The rules are those of ptrace(2), "Ptrace access mode checking", and of the Yama module
+ * (Documentation/admin-guide/LSM/Yama.rst).
+ */
 #include "process/attach_check.h"
 
 #include <elf.h>
@@ -110,7 +113,10 @@ static bool is_child(pid_t pid)
 	return !proc_status_number(pid, "PPid", 10, &parent) && (pid_t)parent == getpid();
 }
 
-/* Whoever started this process could not do more than the kernel's first rules allow: it has capabilities only for us. */
+/*
+ * Whoever started this process could not do more than the kernel's first rules allow: it has capabilities
+ * only for us.
+ */
 static int check_is_callers(pid_t pid, const char *name)
 {
 	uint64_t caps;

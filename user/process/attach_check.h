@@ -5,10 +5,14 @@
 #include <sys/types.h>
 
 /*
- * 0, or with a sentence: -ESRCH: there is no such process; -EINVAL: a kernel thread, a zombie, trailcam itself; -EBUSY: it is traced already;
+ * 0, or with a sentence: -ESRCH: there is no such process; -EINVAL: a kernel thread, a zombie, trailcam
+ * itself; -EBUSY: it is traced already;
  * -ENOTSUP: a 32-bit program.
  */
 int attach_check(pid_t pid);
 
-/* The kernel's -EPERM explained: whose process it is and what is missing, or which setting forbids it. Returns err. */
+/*
+ * The kernel's -EPERM explained: whose process it is and what is missing, or which setting forbids it.
+ * Returns err.
+ */
 int attach_refused(pid_t pid, int err);

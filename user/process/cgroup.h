@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /*
- * The id of the cgroup at the path text[0..len), from the root of the hierarchy ("/system.slice/ssh.service"), and how many levels below
- * the root it is. -ENOENT: there is none, or no unified hierarchy is mounted, with a sentence.
+ * The id of the cgroup at the path text[0..len), from the root of the hierarchy
+ * ("/system.slice/ssh.service"), and how many levels below the root it is. -ENOENT: there is none, or no
+ * unified hierarchy is mounted, with a sentence.
  */
 int cgroup_find(const char *text, size_t len, uint64_t *ret_id, int *ret_level);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All happens between two event stops (PTRACE_EVENT_STOP), which are where the kernel looks for signals: there it makes a call anew that it has interrupted,
- * from the registers that it then finds. Every signal is blocked meanwhile, so that none is delivered; SIGSTOP, which cannot be blocked, is sent again.
+ * All happens between two event stops (PTRACE_EVENT_STOP), which are where the kernel looks for signals:
+ * there it makes a call anew that it has interrupted, from the registers that it then finds. Every signal is
+ * blocked meanwhile, so that none is delivered; SIGSTOP, which cannot be blocked, is sent again.
  *
  *	event stop -> registers of the call -> its entry -> its exit -> event stop -> own registers
  *
- * The call's instruction is followed by code that sets mask and registers and jumps back to where the thread was. It runs only if nobody is left
- * to do the same by ptrace.
+ * The call's instruction is followed by code that sets mask and registers and jumps back to where the thread
+ * was. It runs only if nobody is left to do the same by ptrace.
  *
- * Single-stepping over the call was rejected: the kernel forces the step's SIGTRAP on the thread, and resets its action where that ignores it.
+ * Single-stepping over the call was rejected: the kernel forces the step's SIGTRAP on the thread, and resets
+ * its action where that ignores it.
  */
 #include "process/inject.h"
 
@@ -105,7 +107,10 @@ static void make_code(struct code *code, const struct injection *injection)
 
 /* ---- the call ---- */
 
-/* Its next stop, or its end. A leader that ends before other threads of its process has no end that could be waited for. */
+/*
+ * Its next stop, or its end. A leader that ends before other threads of its process has no end that could be
+ * waited for.
+ */
 static int next_stop(struct injection *injection)
 {
 	enum { QUICK = 1000 };

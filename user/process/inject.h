@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls that a traced thread makes for us. It finds its registers, signal mask and signals afterwards as they were; a call that it sleeps in is
- * made again. If we are killed in between, it puts its registers and its mask back itself.
+ * System calls that a traced thread makes for us. It finds its registers, signal mask and signals afterwards
+ * as they were; a call that it sleeps in is made again. If we are killed in between, it puts its registers
+ * and its mask back itself.
  */
 #pragma once
 
@@ -25,8 +26,9 @@ struct injection {
 };
 
 /*
- * The thread is in a ptrace stop (PTRACE_SEIZE), and goes on from it with `signal` (0: none), as far as to the next instruction. `at`: executable memory of it that
- * holds nothing. 0; -ENOTSUP: it is no 64-bit program's, and in the stop that it was; -ESRCH: it has ended or cannot be stopped.
+ * The thread is in a ptrace stop (PTRACE_SEIZE), and goes on from it with `signal` (0: none), as far as to
+ * the next instruction. `at`: executable memory of it that holds nothing. 0; -ENOTSUP: it is no 64-bit
+ * program's, and in the stop that it was; -ESRCH: it has ended or cannot be stopped.
  */
 int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int signal);
 
@@ -36,8 +38,13 @@ long injection_call(struct injection *injection, long number, const uint64_t arg
 /* The thread is held in an event stop (PTRACE_EVENT_STOP), unless it has ended. */
 void injection_end(const struct injection *injection);
 
-/* Whether the kernel is to make the call again that returns this, or has a signal to deliver first (include/linux/errno.h). */
+/*
+ * Whether the kernel is to make the call again that returns this, or has a signal to deliver first
+ * (include/linux/errno.h).
+ */
 bool call_is_restarted(long result);
 
-/* Writes into memory of the thread, also where that is not writable. 0 or -errno. `size` is a multiple of 8. */
+/*
+ * Writes into memory of the thread, also where that is not writable. 0 or -errno. `size` is a multiple of 8.
+ */
 int injection_write(pid_t tid, uint64_t to, const void *bytes, size_t size);

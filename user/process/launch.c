@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two pipes, both closed by a successful exec: over one the child is told to go on, over the other it tells why its exec
- * failed. If this process dies, the child reads end-of-file and exits without having run anything.
+ * Two pipes, both closed by a successful exec: over one the child is told to go on, over the other it tells
+ * why its exec failed. If this process dies, the child reads end-of-file and exits without having run
+ * anything.
  */
 #include "process/launch.h"
 
@@ -54,8 +55,9 @@ bool launch_gains_rights(const char *path)
 }
 
 /*
- * What this process needs for its probes is not the program's: neither what its file gave it, which an exec takes away, nor what came by the ambient set.
- * A file that gives more than the caller has (setuid) does not, for a program that the caller records.
+ * What this process needs for its probes is not the program's: neither what its file gave it, which an exec
+ * takes away, nor what came by the ambient set. A file that gives more than the caller has (setuid) does not,
+ * for a program that the caller records.
  */
 static void lay_down_rights(bool no_new_rights)
 {

@@ -5,16 +5,23 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The signals that this process was started with blocked, and those with none but SIG_IGN for a handler: a program that it starts has the same. */
+/*
+ * The signals that this process was started with blocked, and those with none but SIG_IGN for a handler: a
+ * program that it starts has the same.
+ */
 struct launch_signals {
 	sigset_t blocked, ignored;
 };
 
-/* To be called before any signal is touched. SIGCHLD gets its default action: who ignores it cannot wait for children. */
+/*
+ * To be called before any signal is touched. SIGCHLD gets its default action: who ignores it cannot wait for
+ * children.
+ */
 void launch_note_signals(struct launch_signals *ret_signals);
 
 /*
- * A program about to run: the process exists and waits just before its exec, so that it can be prepared (probes, tracing).
+ * A program about to run: the process exists and waits just before its exec, so that it can be prepared
+ * (probes, tracing).
  */
 struct launch {
 	pid_t pid;
@@ -23,7 +30,8 @@ struct launch {
 };
 
 /*
- * fork(2), of a child that a plain user may trace: a program with file capabilities is not dumpable, and until it execs its child would be none either.
+ * fork(2), of a child that a plain user may trace: a program with file capabilities is not dumpable, and
+ * until it execs its child would be none either.
  */
 pid_t fork_traceable(void);
 
@@ -33,18 +41,22 @@ struct launch_program {
 	char *const *argv;		      /* as execv(3) */
 	const struct launch_signals *signals; /* NULL: as this process has them */
 	/*
-	 * No tracer will be there when it executes. For a tracer without CAP_SYS_PTRACE the kernel passes over what a file gives
-	 * (setuid, capabilities); for others who record the program, PR_SET_NO_NEW_PRIVS does. Root may record everything.
+	 * No tracer will be there when it executes. For a tracer without CAP_SYS_PTRACE the kernel passes
+	 * over what a file gives (setuid, capabilities); for others who record the program,
+	 * PR_SET_NO_NEW_PRIVS does. Root may record everything.
 	 */
 	bool is_untraced;
 };
 
-/* Whether the program's file gives it rights that this process's user does not have (setuid, setgid, capabilities). */
+/*
+ * Whether the program's file gives it rights that this process's user does not have (setuid, setgid,
+ * capabilities).
+ */
 bool launch_gains_rights(const char *path);
 
 /*
- * Forks. All that a program inherits is as the caller of this process gave it (base/rights.h), but for CAP_BPF and CAP_PERFMON
- * in the ambient set. 0 or -errno with a sentence.
+ * Forks. All that a program inherits is as the caller of this process gave it (base/rights.h), but for
+ * CAP_BPF and CAP_PERFMON in the ambient set. 0 or -errno with a sentence.
  */
 int launch_prepare(struct launch *ret_launch, const struct launch_program *program);
 
@@ -52,7 +64,8 @@ int launch_prepare(struct launch *ret_launch, const struct launch_program *progr
 void launch_go(struct launch *launch);
 
 /*
- * After launch_go(), once the child has exec'd or ended: 0, or the negative errno of its exec with a sentence that names the program.
+ * After launch_go(), once the child has exec'd or ended: 0, or the negative errno of its exec with a sentence
+ * that names the program.
  */
 int launch_error(struct launch *launch, const char *path);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Format: proc(5), "/proc/[pid]/maps". Only mappings that can be executed are kept. The names there are those that the process knows its files by;
- * where it lives in another file system tree (a container), or the file has been deleted or replaced since, they lead us nowhere, or to another
- * file, and give way to a path that does lead there as long as the process lives.
+ * Format: proc(5), "/proc/[pid]/maps". Only mappings that can be executed are kept. The names there are those
+ * that the process knows its files by; where it lives in another file system tree (a container), or the file
+ * has been deleted or replaced since, they lead us nowhere, or to another file, and give way to a path that
+ * does lead there as long as the process lives.
  */
 #include "process/maps.h"
 

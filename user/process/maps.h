@@ -16,14 +16,15 @@ struct maps {
 };
 
 /*
- * Reads /proc/PID/maps. A file that its name does not lead us to, because the process lives in another file system tree or the file was replaced, is
- * named /proc/PID/root/... or /proc/PID/exe. 0, or a negative errno with a sentence (the process is gone: -ENOENT, -ESRCH).
+ * Reads /proc/PID/maps. A file that its name does not lead us to, because the process lives in another file
+ * system tree or the file was replaced, is named /proc/PID/root/... or /proc/PID/exe. 0, or a negative errno
+ * with a sentence (the process is gone: -ENOENT, -ESRCH).
  */
 int maps_read(struct maps *ret_maps, pid_t pid);
 
 /*
- * Where the name of a mapping of the process does not lead us to its file: a name that does, as maps_read() gives it, the caller's to free. NULL: it does, or
- * nothing else would.
+ * Where the name of a mapping of the process does not lead us to its file: a name that does, as maps_read()
+ * gives it, the caller's to free. NULL: it does, or nothing else would.
  */
 char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping);
 

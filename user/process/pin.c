@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who had which affinity stands in memory that is shared with the guard, a process that blocks on a pipe. A byte means that all was put back in
- * good order; end-of-file without it that the tracer was killed, and the guard does it. It also lets those go on that a hit has stopped by then.
+ * Who had which affinity stands in memory that is shared with the guard, a process that blocks on a pipe. A
+ * byte means that all was put back in good order; end-of-file without it that the tracer was killed, and the
+ * guard does it. It also lets those go on that a hit has stopped by then.
  */
 #include "process/pin.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Puts tracer and targets on one processor: a step is then a switch between two tasks instead of two wake-ups across
- * processors, three times as fast. Each thread's own affinity is put back at the end, by a watching child process even if this one is
- * killed. All of it is best effort: where it fails, stepping is just slower.
+ * Puts tracer and targets on one processor: a step is then a switch between two tasks instead of two wake-ups
+ * across processors, three times as fast. Each thread's own affinity is put back at the end, by a watching
+ * child process even if this one is killed. All of it is best effort: where it fails, stepping is just
+ * slower.
  */
 #pragma once
 
@@ -19,8 +20,9 @@ struct pin {
 };
 
 /*
- * Nothing is pinned yet. To be released even if it fails to get what it needs. It must come before whatever is to end with the descriptors that hold it, such as
- * probes: the watching process has copies of those that are open by then.
+ * Nothing is pinned yet. To be released even if it fails to get what it needs. It must come before whatever
+ * is to end with the descriptors that hold it, such as probes: the watching process has copies of those that
+ * are open by then.
  */
 void pin_init(struct pin *pin);
 

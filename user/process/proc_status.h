@@ -7,7 +7,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The field's text, without leading blanks, cut to size. -ESRCH: no such process; -ENOENT: no such field. No sentence. */
+/*
+ * The field's text, without leading blanks, cut to size. -ESRCH: no such process; -ENOENT: no such field. No
+ * sentence.
+ */
 int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size);
 
 /* The field's first number in the given base (signal sets are of base 16). Errors as above. */
@@ -16,5 +19,7 @@ int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_num
 /* Whether the process or thread is a zombie, or gone. */
 bool proc_has_ended(pid_t tid);
 
-/* The number that the thread's process has in its innermost namespace; `tid` itself where that is not known. */
+/*
+ * The number that the thread's process has in its innermost namespace; `tid` itself where that is not known.
+ */
 pid_t proc_inner_pid(pid_t tid);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exit_ptrace() of the kernel does not do what PTRACE_DETACH does: a thread in the middle of a step takes its debug exception, one that is held goes on with the
- * SIGTRAP it was held for. A signal handler survives both; the kernel itself clears a forced trap flag for it (arch/x86/kernel/signal.c), the handler one
- * that the kernel takes for the program's. Handler and action lie in the padding behind the vDSO, which every process has mapped, and stay there:
+ * exit_ptrace() of the kernel does not do what PTRACE_DETACH does: a thread in the middle of a step takes its
+ * debug exception, one that is held goes on with the SIGTRAP it was held for. A signal handler survives both;
+ * the kernel itself clears a forced trap flag for it (arch/x86/kernel/signal.c), the handler one that the
+ * kernel takes for the program's. Handler and action lie in the padding behind the vDSO, which every process
+ * has mapped, and stay there:
  *
  *	end of the vDSO - 512   handler | sigreturn | action | code of an injected call | the same, of the guard
  *
- * What was rejected: a page of our own, which the program would find among its mappings; a guard that takes the threads over, which comes too late for
- * a thread that is held for its SIGTRAP; stopping the process by SIGSTOP while it is stepped, too late for the same reason.
+ * What was rejected: a page of our own, which the program would find among its mappings; a guard that takes
+ * the threads over, which comes too late for a thread that is held for its SIGTRAP; stopping the process by
+ * SIGSTOP while it is stepped, too late for the same reason.
  */
 #include "process/shield.h"
 
@@ -156,7 +159,10 @@ static int put_up(struct injection *injection, uint64_t at)
 	return err ? err : set_action(injection, at, &action);
 }
 
-/* What the kernel knows of the program's own action, which is that of the program as long as the shield is down. */
+/*
+ * What the kernel knows of the program's own action, which is that of the program as long as the shield is
+ * down.
+ */
 static int note_action(struct shield *shield, struct injection *injection, uint64_t at)
 {
 	const struct trap_action standard = {.handler = (uint64_t)SIG_DFL},
@@ -216,7 +222,10 @@ void shield_lower(struct shield *shield, pid_t tid, int signal, struct shield_en
 	*ret_end = (struct shield_end){injection.ended, injection.status};
 }
 
-/* Up to the stop of a SIGTRAP that it sends to the thread, which is in an event stop; `info` is to be of that. */
+/*
+ * Up to the stop of a SIGTRAP that it sends to the thread, which is in an event stop; `info` is to be of
+ * that.
+ */
 static void stop_for_trap(pid_t tid, siginfo_t *info, struct shield_end *ret_end)
 {
 	const uint64_t all_but_it = ~TRAP_MASK;

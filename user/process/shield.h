@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tracer that is killed leaves the trap flag set in what it steps, and the SIGTRAP that follows kills. The shield is an action for SIGTRAP that does
- * nothing but clear the flag: a process that has it lives. The program sees its own action in its place, except in /proc/PID/status (SigCgt).
+ * A tracer that is killed leaves the trap flag set in what it steps, and the SIGTRAP that follows kills. The
+ * shield is an action for SIGTRAP that does nothing but clear the flag: a process that has it lives. The
+ * program sees its own action in its place, except in /proc/PID/status (SigCgt).
  */
 #pragma once
 
@@ -16,10 +17,11 @@ struct trap_action {
 };
 
 struct shield {
-	uint64_t at;	 /* where its code is in the process's vDSO; 0: it is down */
-	bool impossible; /* there is no place for it, or a seccomp filter that may kill for its system calls */
-	bool known;	 /* `action` is what the program has set under our eyes */
-	bool orphan;	 /* the tracer that has put it up is dead */
+	uint64_t at; /* where its code is in the process's vDSO; 0: it is down */
+	/* there is no place for it, or a seccomp filter that may kill for its system calls */
+	bool impossible;
+	bool known;		   /* `action` is what the program has set under our eyes */
+	bool orphan;		   /* the tracer that has put it up is dead */
 	struct trap_action action; /* the program's */
 };
 
@@ -30,15 +32,19 @@ struct shield_end {
 };
 
 /*
- * The thread is in a ptrace stop, goes on from it without a signal, and is then held in an event stop. `vdso_end`: where its vDSO ends; 0: it has none.
+ * The thread is in a ptrace stop, goes on from it without a signal, and is then held in an event stop.
+ * `vdso_end`: where its vDSO ends; 0: it has none.
  */
 void shield_raise(struct shield *shield, pid_t tid, uint64_t vdso_end, struct shield_end *ret_end);
 
-/* The same, from a stop with the signal to be delivered (0: none): the kernel has the program's action again. */
+/*
+ * The same, from a stop with the signal to be delivered (0: none): the kernel has the program's action again.
+ */
 void shield_lower(struct shield *shield, pid_t tid, int signal, struct shield_end *ret_end);
 
 /*
- * The thread is in the stop of a SIGTRAP that is to be delivered. The same, and it is in such a stop again. `forced`: the signal kills a program that ignores it.
+ * The thread is in the stop of a SIGTRAP that is to be delivered. The same, and it is in such a stop again.
+ * `forced`: the signal kills a program that ignores it.
  */
 void shield_give_way(struct shield *shield, pid_t tid, bool forced, struct shield_end *ret_end);
 

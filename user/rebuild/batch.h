@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an input delivers of one thread, and the one way from there into a timeline. Only the traces of Intel PT, which are too long to be handed over at once,
- * go by pieces (build.c).
+ * What an input delivers of one thread, and the one way from there into a timeline. Only the traces of Intel
+ * PT, which are too long to be handed over at once, go by pieces (build.c).
  */
 #pragma once
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every branch of every trace, for looking at: a piece's branches wait until its turn comes. A pass before finds the first time of all, which becomes time 0. */
+/*
+ * Every branch of every trace, for looking at: a piece's branches wait until its turn comes. A pass before
+ * finds the first time of all, which becomes time 0.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

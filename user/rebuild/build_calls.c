@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls come by time, those of all threads together; a batch holds those of one. A thread whose branches are traced has them among its calls already. */
+/*
+ * Calls come by time, those of all threads together; a batch holds those of one. A thread whose branches are
+ * traced has them among its calls already.
+ */
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sample's stack is what the kernel walked by frame pointers, or the kernel's part of it and a copy of the user's, which is unwound here by call frame information in
- * the image of that time. Return addresses stand behind their calls, perhaps in the next function: they are looked up one byte before. perf's buffers are one for each
- * processor, so the samples are brought into the order of time first.
+ * A sample's stack is what the kernel walked by frame pointers, or the kernel's part of it and a copy of the
+ * user's, which is unwound here by call frame information in the image of that time. Return addresses stand
+ * behind their calls, perhaps in the next function: they are looked up one byte before. perf's buffers are
+ * one for each processor, so the samples are brought into the order of time first.
  *
- * A hit is a sample, too, and a sharp one. Where perf recorded switches, they stand for those of the samples source.
+ * A hit is a sample, too, and a sharp one. Where perf recorded switches, they stand for those of the samples
+ * source.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One AUX trace after the other. Its pieces are cut into the turns of threads, decoded and understood (stacks_piece_new()) on all processors; branches live
- * no longer than their piece. When all traces of a snapshot are through, the turns are joined thread by thread, in the order of their times, since a thread moves
- * from processor to processor. Several snapshots are joined with a gap between them. When all is joined, the first moment of any is known, and
- * becomes time 0.
+ * One AUX trace after the other. Its pieces are cut into the turns of threads, decoded and understood
+ * (stacks_piece_new()) on all processors; branches live no longer than their piece. When all traces of a
+ * snapshot are through, the turns are joined thread by thread, in the order of their times, since a thread
+ * moves from processor to processor. Several snapshots are joined with a gap between them. When all is
+ * joined, the first moment of any is known, and becomes time 0.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -298,8 +299,8 @@ static int add_gap(struct build *build, struct thread_build *thread, uint64_t ts
 }
 
 /*
- * What a processor's ring held of these turns was overwritten, or could not be read in time: for a thread that was seen before, something is
- * missing.
+ * What a processor's ring held of these turns was overwritten, or could not be read in time: for a thread
+ * that was seen before, something is missing.
  */
 static int add_overwritten(struct build *build, const struct trace_build *trace, const struct aux_trace *aux)
 {

@@ -4,8 +4,9 @@
 #include "model/snapshot.h"
 
 /*
- * Gives each code copy of a fresh snapshot, which holds its bytes in memory, a file that decoding can map: an unnamed one, so that nothing
- * is left anywhere however this process ends. `fds` are closed by code_files_close(); the snapshot must not be decoded after that.
+ * Gives each code copy of a fresh snapshot, which holds its bytes in memory, a file that decoding can map: an
+ * unnamed one, so that nothing is left anywhere however this process ends. `fds` are closed by
+ * code_files_close(); the snapshot must not be decoded after that.
  */
 struct code_files {
 	int *fds;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The whole way from a file or a snapshot to a timeline. Of a recording: the images of the processes from the sideband (history.c), the threads with their calls from
- * each part that the recording has, the hits (place_hits.c).
+ * The whole way from a file or a snapshot to a timeline. Of a recording: the images of the processes from the
+ * sideband (history.c), the threads with their calls from each part that the recording has, the hits
+ * (place_hits.c).
  */
 #include "rebuild/decode.h"
 

@@ -26,12 +26,15 @@ struct decode_config {
 /* A decoded snapshot: the timeline, and the images that its symbols belong to. */
 struct decoded;
 
-/* 0, or -errno with a sentence. Damaged or missing parts of the trace are gaps in the timeline, not errors. */
+/*
+ * 0, or -errno with a sentence. Damaged or missing parts of the trace are gaps in the timeline, not errors.
+ */
 int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapshot,
 		    const struct decode_config *config);
 
 /*
- * The same for a file: a recording (recording/recording.h), the text of perf script (input/perf_script.h), or a trace (input/fxt_read.h). "-" is standard input.
+ * The same for a file: a recording (recording/recording.h), the text of perf script (input/perf_script.h), or
+ * a trace (input/fxt_read.h). "-" is standard input.
  */
 int decode_file(struct decoded **ret_decoded, const char *path, const struct decode_config *config);
 
@@ -51,7 +54,10 @@ struct decode_visitor {
 	void *ctx;
 };
 
-/* Every branch of every AUX trace in order, with symbols (NULL for an address of 0). fn's non-zero return ends it. */
+/*
+ * Every branch of every AUX trace in order, with symbols (NULL for an address of 0). fn's non-zero return
+ * ends it.
+ */
 int decode_branches(const struct snapshot *snapshot, const struct decode_config *config,
 		    const struct decode_visitor *visitor);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The records are replayed in time order, and between them the code that came later than its mapping. A copy without a time belongs to every mapping of its
- * name that covers it. For the decoder each version of an image becomes a list of sections and the TSC it begins at. A child begins with its parent's mappings.
+ * The records are replayed in time order, and between them the code that came later than its mapping. A copy
+ * without a time belongs to every mapping of its name that covers it. For the decoder each version of an
+ * image becomes a list of sections and the TSC it begins at. A child begins with its parent's mappings.
  */
 #include "rebuild/history.h"
 
@@ -382,7 +383,10 @@ bool history_is_uprobe_code(const struct history_process *process, uint64_t ip)
 	return false;
 }
 
-/* Not where a jump may be a raise or leads into code for uprobes, nor where a symbol stands for more than a function or has others inside. */
+/*
+ * Not where a jump may be a raise or leads into code for uprobes, nor where a symbol stands for more than a
+ * function or has others inside.
+ */
 struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip)
 {
 	const struct history *history = ctx;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the sideband of a snapshot tells: for each process its image over time, for each thread its name, for each processor who ran there.
+ * What the sideband of a snapshot tells: for each process its image over time, for each thread its name, for
+ * each processor who ran there.
  */
 #pragma once
 
@@ -59,7 +60,10 @@ struct history {
 	size_t process_cnt, process_cap;
 	struct history_thread *threads;
 	size_t thread_cnt, thread_cap;
-	/* For the decoder: one without code, then all versions of all processes; sections are this struct's own. */
+	/*
+	 * For the decoder: one without code, then all versions of all processes; sections are this struct's
+	 * own.
+	 */
 	struct code_image *images;
 	size_t image_cnt, image_cap;
 	struct history_owner *owners; /* of each of them */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inputs: what can become a timeline. One row each in inputs.c. An input knows its files, and makes of one the threads with their calls, mostly by batches
- * (batch.h), the rest of the timeline, and what the timeline's symbols belong to.
+ * Inputs: what can become a timeline. One row each in inputs.c. An input knows its files, and makes of one
+ * the threads with their calls, mostly by batches (batch.h), the rest of the timeline, and what the
+ * timeline's symbols belong to.
  */
 #pragma once
 
@@ -10,7 +11,10 @@
 struct input {
 	const char *name;
 	bool (*is)(const char *path); /* whether the file looks like one; NULL: any may be */
-	/* `decoded` is empty. 0, or -errno with a sentence that names the file; what is there by then is released with `decoded`. */
+	/*
+	 * `decoded` is empty. 0, or -errno with a sentence that names the file; what is there by then is
+	 * released with `decoded`.
+	 */
 	int (*read)(struct decoded *decoded, const char *path, const struct decode_config *config);
 };
 
@@ -24,7 +28,10 @@ const struct input *input_find(const char *path);
 /* A part of a recording: what one kind of source left in it. */
 struct part {
 	bool (*has)(const struct snapshot *snapshot);
-	/* Adds its threads to decoded->timeline; the first part sets timeline.base_ns. decoded->history is there. 0, or -errno with a sentence. */
+	/*
+	 * Adds its threads to decoded->timeline; the first part sets timeline.base_ns. decoded->history is
+	 * there. 0, or -errno with a sentence.
+	 */
 	int (*build)(struct decoded *decoded, const struct snapshot *snapshot,
 		     const struct decode_config *config);
 };

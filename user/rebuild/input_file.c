@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recordings are mapped and traces are read twice (what are they, then what is in them), which a pipe cannot do. A pipe is opened without waiting for its
- * writer, so that an interrupt is heard before there is one.
+ * Recordings are mapped and traces are read twice (what are they, then what is in them), which a pipe cannot
+ * do. A pipe is opened without waiting for its writer, so that an interrupt is heard before there is one.
  */
 #include "rebuild/input_file.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is to be decoded, by a name that can be opened more than once: a file or directory as it is; standard input and pipes by a copy. */
+/*
+ * What is to be decoded, by a name that can be opened more than once: a file or directory as it is; standard
+ * input and pipes by a copy.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +15,8 @@ struct input_file {
 };
 
 /*
- * "-" is standard input. While a pipe has nothing to read, is_cancelled (may be NULL) is asked now and then. 0, or with a sentence: -errno of reading or of
- * writing the copy (in $TMPDIR or /var/tmp); -ECANCELED.
+ * "-" is standard input. While a pipe has nothing to read, is_cancelled (may be NULL) is asked now and then.
+ * 0, or with a sentence: -errno of reading or of writing the copy (in $TMPDIR or /var/tmp); -ECANCELED.
  */
 int input_file_open(struct input_file *ret_input, const char *name, bool (*is_cancelled)(void));
 

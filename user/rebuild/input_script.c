@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text has its symbols with it, and its times are nanoseconds already. A thread has branches or sampled stacks; what was counted besides becomes
- * counters that rise by the period with each line.
+ * The text has its symbols with it, and its times are nanoseconds already. A thread has branches or sampled
+ * stacks; what was counted besides becomes counters that rise by the period with each line.
  */
 #include <errno.h>
 #include <stdio.h>

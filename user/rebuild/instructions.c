@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each ring is listed for itself and kept, cut at its turns; then the turns of all rings are put in the order in which they began, so that the instructions of a
- * thread come in order wherever it ran.
+ * Each ring is listed for itself and kept, cut at its turns; then the turns of all rings are put in the order
+ * in which they began, so that the instructions of a thread come in order wherever it ran.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each change makes a version of the image, which costs: none is made where no decoder could tell, because nothing was traced yet, or because nothing was
- * known before of what is now there.
+ * Each change makes a version of the image, which costs: none is made where no decoder could tell, because
+ * nothing was traced yet, or because nothing was known before of what is now there.
  */
 #include "rebuild/late_code.h"
 
@@ -59,7 +59,10 @@ static int add_functions(struct late_code *late, const struct trace_clock *clock
 	return err;
 }
 
-/* What JIT compilers told of their code travels as copies that stand at no address. A file that is damaged is left out. */
+/*
+ * What JIT compilers told of their code travels as copies that stand at no address. A file that is damaged is
+ * left out.
+ */
 static int add_jit(struct late_code *late, const struct snapshot *snapshot, const struct code_copy *copy)
 {
 	struct late_jit *jit = jit_of(late, copy->pid);

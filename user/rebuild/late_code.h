@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code that came later than its mapping, in time order: copies of pages that were changed, and what a JIT compiler says that it made (jitdump). What is unknown of
- * the time between is left unknown.
+ * Code that came later than its mapping, in time order: copies of pages that were changed, and what a JIT
+ * compiler says that it made (jitdump). What is unknown of the time between is left unknown.
  */
 #pragma once
 
@@ -41,7 +41,8 @@ const struct late_section *late_code_next(struct late_code *late, uint64_t until
 int late_code_lay(const struct late_code *late, const struct late_section *next, struct image *image);
 
 /*
- * A mapping has appeared: puts in what a compiler made there before, which may write of code before it allows it to be executed. 0 or -ENOMEM.
+ * A mapping has appeared: puts in what a compiler made there before, which may write of code before it allows
+ * it to be executed. 0 or -ENOMEM.
  */
 int late_code_lay_again(const struct late_code *late, int32_t pid, const struct sideband_mapping *mapping,
 			struct image *image);

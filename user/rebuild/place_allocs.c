@@ -11,8 +11,8 @@
 #include "rebuild/slice_index.h"
 
 /*
- * Clocks differ by less: a call that is farther away is another one, and the right one is not in the trace. With single-stepping the way from the call's end to the
- * record takes longer, but nothing else happens then.
+ * Clocks differ by less: a call that is farther away is another one, and the right one is not in the trace.
+ * With single-stepping the way from the call's end to the record takes longer, but nothing else happens then.
  */
 enum { CLOCKS_DIFFER_NS = 1000000, WAY_TAKES_NS = 20000000 };
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hit's time comes from BPF, a slice's from the packets around it, which tell time less often than calls happen. So a hit near
- * its call may seem to lie outside. Its thread's slice of the probed function that is nearest in time is the one it belongs to, and the
- * marker is moved into it.
+ * A hit's time comes from BPF, a slice's from the packets around it, which tell time less often than calls
+ * happen. So a hit near its call may seem to lie outside. Its thread's slice of the probed function that is
+ * nearest in time is the one it belongs to, and the marker is moved into it.
  *
  *	            probed function's slice
  *	            |----------------------|
  *	      x ->  X					the hit as recorded, as shown
  *
- * Stepped instructions have the time when the tracer saw them, which is late where the processor is busy: a hit between two calls belongs to the second one.
+ * Stepped instructions have the time when the tracer saw them, which is late where the processor is busy: a
+ * hit between two calls belongs to the second one.
  *
- * Where the trace shows the breakpoint itself, as an interruption at the probed instruction, the marker stands at its beginning.
+ * Where the trace shows the breakpoint itself, as an interruption at the probed instruction, the marker
+ * stands at its beginning.
  */
 #include "rebuild/place_hits.h"
 
@@ -51,8 +53,9 @@ static void mark_goroutine(struct timeline *timeline, const struct timeline_thre
 }
 
 /*
- * A decoder tells the time of a branch late rather than early: a return that was hit may seem to come behind its hit. The call of the trigger's function
- * that `caller` seems to be in the middle of is then the one that returned, and the marker stands behind it.
+ * A decoder tells the time of a branch late rather than early: a return that was hit may seem to come behind
+ * its hit. The call of the trigger's function that `caller` seems to be in the middle of is then the one that
+ * returned, and the marker stands behind it.
  */
 static uint64_t behind_return(const struct timeline *timeline, const struct timeline_thread *thread,
 			      const struct slice *caller, const struct hit *hit, uint64_t time_ns)

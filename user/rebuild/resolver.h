@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What understanding one thread's branches asks of its process: callbacks for stacks/. All are thread-safe. */
+/*
+ * What understanding one thread's branches asks of its process: callbacks for stacks/. All are thread-safe.
+ */
 #pragma once
 
 #include "rebuild/decode.h"

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread runs its own code, or is in a span of time in which it does not: in a system call, or without a processor, or in the one within the
- * other. While a span lasts its calls stay as they are, so that any stack seen in it is the stack of all of it.
+ * A thread runs its own code, or is in a span of time in which it does not: in a system call, or without a
+ * processor, or in the one within the other. While a span lasts its calls stay as they are, so that any stack
+ * seen in it is the stack of all of it.
  *
  *	samples		tick	begin futex	out	wake-up	in	end	tick
  *	items		tick	span..............................	tick
  *	pauses			[syscall] futex....................
  *				        	[off-cpu]	[run-queue]
  *
- * The recording may begin or lose something anywhere: an end without a beginning began before the recording if nothing of the thread was seen yet, and
- * tells nothing otherwise; a beginning within what has not ended ends it.
+ * The recording may begin or lose something anywhere: an end without a beginning began before the recording
+ * if nothing of the thread was seen yet, and tells nothing otherwise; a beginning within what has not ended
+ * ends it.
  */
 #include "rebuild/sample_items.h"
 

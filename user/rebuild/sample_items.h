@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the samples of one thread say, put together: its ticks, and the times when it ran no code of its own, with why
- * and until when. From here on it is stacks/sampled.h's.
+ * What the samples of one thread say, put together: its ticks, and the times when it ran no code of its own,
+ * with why and until when. From here on it is stacks/sampled.h's.
  */
 #pragma once
 
@@ -18,7 +18,9 @@ struct sample_context {
 	void *ctx;
 };
 
-/* A stack as struct sampled_item has it. `ips` and `cfas` are one block of memory, which begins with `ips`. */
+/*
+ * A stack as struct sampled_item has it. `ips` and `cfas` are one block of memory, which begins with `ips`.
+ */
 struct sample_stack {
 	uint64_t *ips, *cfas;
 	size_t cnt;
@@ -35,7 +37,8 @@ struct sample_items {
 	uint64_t last_ns; /* when something was last seen of it */
 	int32_t pid, tid;
 	uint64_t
-		first_ns; /* when recording began, or the thread: what is so at its first sample was so since then */
+		/* when recording began, or the thread: what is so at its first sample was so since then */
+		first_ns;
 	int32_t cpu; /* where it ran last; -1: not known */
 	/* How far it is. */
 	struct sampled_pause *pauses; /* of all items */
@@ -48,8 +51,8 @@ struct sample_items {
 };
 
 /*
- * The next sample, in the order of time; it must last until the thread is finished. Takes over stack->ips, which are
- * NULL where it has none. 0 or -ENOMEM.
+ * The next sample, in the order of time; it must last until the thread is finished. Takes over stack->ips,
+ * which are NULL where it has none. 0 or -ENOMEM.
  */
 int sample_items_add(struct sample_items *items, const struct sample_context *context,
 		     const struct stack_sample *sample, const struct sample_stack *stack);
@@ -58,7 +61,10 @@ int sample_items_add(struct sample_items *items, const struct sample_context *co
 int sample_items_hit(struct sample_items *items, const struct sample_context *context, uint64_t time_ns,
 		     const struct sample_stack *stack, bool is_begin);
 
-/* Nothing more comes; what it waits for it still waits for at `until`, the last moment of the recording. 0 or -ENOMEM. */
+/*
+ * Nothing more comes; what it waits for it still waits for at `until`, the last moment of the recording. 0 or
+ * -ENOMEM.
+ */
 int sample_items_finish(struct sample_items *items, const struct sample_context *context, uint64_t until);
 
 void sample_items_release(struct sample_items *items);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A turn of a thread on a processor begins with the switch to it and lasts until the next; within it, its process's image may change.
+ * A turn of a thread on a processor begins with the switch to it and lasts until the next; within it, its
+ * process's image may change.
  *
  *	switches	A           B     A
  *	image of A	1      2                3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose bytes an AUX trace holds, over time: those of one thread, or on a processor's ring of whoever ran there. For the decoder it is a list of code
- * versions; each belongs to a turn of a thread.
+ * Whose bytes an AUX trace holds, over time: those of one thread, or on a processor's ring of whoever ran
+ * there. For the decoder it is a list of code versions; each belongs to a turn of a thread.
  */
 #pragma once
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds the slice that something belongs to which another clock timed: of a thread's slices of one kind, the one that is nearest in time. What is looked for
- * is many, the kinds are few: the slices of each are gathered once.
+ * Finds the slice that something belongs to which another clock timed: of a thread's slices of one kind, the
+ * one that is nearest in time. What is looked for is many, the kinds are few: the slices of each are gathered
+ * once.
  */
 #pragma once
 
 #include "model/timeline.h"
 
-/* Slices of this function, or, where that is NULL, of functions of this name, or else interruptions at this ip. */
+/*
+ * Slices of this function, or, where that is NULL, of functions of this name, or else interruptions at this
+ * ip.
+ */
 struct slice_wanted {
 	const struct timeline_thread *thread; /* NULL: no slice is found */
 	const struct symbol *symbol;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In the order of their numbers: arch/x86/entry/syscalls/syscall_64.tbl of Linux, and which kind of thing the first argument is. */
+/*
+ * In the order of their numbers: arch/x86/entry/syscalls/syscall_64.tbl of Linux, and which kind of thing the
+ * first argument is.
+ */
 #include "rebuild/syscalls.h"
 
 #include "base/array.h"

@@ -16,7 +16,10 @@ static void tell_tally(struct decoder_cache *cache)
 			  tally.declined_pieces, tally.declined_bytes, tally.why);
 }
 
-/* Whether the AUX trace `index` begins another snapshot than the one that began with `first`: its ring was there already. */
+/*
+ * Whether the AUX trace `index` begins another snapshot than the one that began with `first`: its ring was
+ * there already.
+ */
 static bool begins_snapshot(const struct snapshot *snapshot, size_t first, size_t index)
 {
 	const struct aux_trace *aux = &snapshot->aux[index];

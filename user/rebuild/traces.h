@@ -28,8 +28,8 @@ struct decoder_config traces_decoder(const struct snapshot *snapshot, const stru
 				     struct decoder_cache *cache);
 
 /*
- * Cuts a piece where one thread's turn ends and another's begins: calls fn with the branches of each, which it may change, and the version at their
- * beginning. Its non-zero return ends it and is returned.
+ * Cuts a piece where one thread's turn ends and another's begins: calls fn with the branches of each, which
+ * it may change, and the version at their beginning. Its non-zero return ends it and is returned.
  */
 int traces_cut(const struct schedule *schedule, size_t version, const struct branch_list *piece,
 	       int (*fn)(void *ctx, size_t version, struct branch *branches, size_t cnt), void *ctx);

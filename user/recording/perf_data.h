@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf.data as perf 4.x to 6.x write and read it (tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.h,
- * auxtrace.h, intel-pt.h):
+ * perf.data as perf 4.x to 6.x write and read it (tools/perf/Documentation/perf.data-file-format.txt,
+ * tools/perf/util/header.h, auxtrace.h, intel-pt.h):
  *
  *	header (104 bytes) | ids | attributes | data | feature table | feature sections
  *
@@ -74,7 +74,8 @@ enum perf_intel_pt_info {
 	INFO_TSC_CTC_D,
 	INFO_CYC_BIT,
 	INFO_MAX_NONTURBO_RATIO,
-	INFO_FILTER_LENGTH, /* of the text of address filters behind the words, filled up with at least one 0 */
+	/* of the text of address filters behind the words, filled up with at least one 0 */
+	INFO_FILTER_LENGTH,
 	INFO_CNT,
 };
 
@@ -114,18 +115,24 @@ enum { PERF_SWITCH_OF_TASKS = 2 };
 /* Bytes at the end of the AUX data that only fill it up to a multiple of 8 are PAD packets. */
 
 /*
- * In the trailer of a record that is there for perf only, the reserved word after `cpu`: a loader drops it. Such a mapping
- * leads perf to a code copy, by the path that the recording will have.
+ * In the trailer of a record that is there for perf only, the reserved word after `cpu`: a loader drops it.
+ * Such a mapping leads perf to a code copy, by the path that the recording will have.
  */
 enum { PERF_ONLY_MARK = 0x7c };
 
-/* Writes the file. `directory` is the recording's final path, where code copies will be. 0, or a negative errno without a sentence. */
+/*
+ * Writes the file. `directory` is the recording's final path, where code copies will be. 0, or a negative
+ * errno without a sentence.
+ */
 int perf_data_write(const struct snapshot *snapshot, FILE *file, const char *directory);
 
 /* Whether the file is a perf.data that perf_data_write() wrote: it has our own section. */
 bool perf_data_is_ours(int fd);
 
-/* Parses the `size` bytes of a file; errors as recording_load(), without the file's name. AUX traces are copied, unless they stand in snapshot->file. */
+/*
+ * Parses the `size` bytes of a file; errors as recording_load(), without the file's name. AUX traces are
+ * copied, unless they stand in snapshot->file.
+ */
 int perf_data_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
 
 /* Our own feature section: what perf has no place for. *ret_bytes is the caller's to free. */

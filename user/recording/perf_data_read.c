@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Everything is checked against the file's size before it is used; nothing is allocated that the file does not have. */
+/*
+ * Everything is checked against the file's size before it is used; nothing is allocated that the file does
+ * not have.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -80,7 +83,10 @@ static int read_attrs(struct reader *reader)
 	return 0;
 }
 
-/* The table behind the data has an entry for each bit that is set, in order. The AUX traces must be read before: our own section speaks of them. */
+/*
+ * The table behind the data has an entry for each bit that is set, in order. The AUX traces must be read
+ * before: our own section speaks of them.
+ */
 static int read_features(struct reader *reader, bool *ret_is_ours)
 {
 	const struct perf_header *header = &reader->header;

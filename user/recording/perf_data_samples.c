@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples as perf writes them: an event for what ticks, and one for each kind of moment besides, of the type that perf
- * has for what BPF programs tell ("bpf-output"). Each has the kernel's part of the call stack, the user's registers and the copy of
- * the user's stack, from which `perf script` and `perf report` unwind, and as raw bytes what perf has no field for.
+ * Samples as perf writes them: an event for what ticks, and one for each kind of moment besides, of the type
+ * that perf has for what BPF programs tell ("bpf-output"). Each has the kernel's part of the call stack, the
+ * user's registers and the copy of the user's stack, from which `perf script` and `perf report` unwind, and
+ * as raw bytes what perf has no field for.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +18,10 @@
 	(SIDEBAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | \
 	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-/* arch/x86/include/uapi/asm/perf_regs.h: the sixteen registers and the instruction pointer, in the order of bits. */
+/*
+ * arch/x86/include/uapi/asm/perf_regs.h: the sixteen registers and the instruction pointer, in the order of
+ * bits.
+ */
 static const struct {
 	unsigned int bit;
 	enum hit_reg reg;

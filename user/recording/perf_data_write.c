@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One attribute describes the PT event; sideband hangs off it, too. Where there are samples instead, each kind of them has one (perf_data_samples.c). perf wants: the AUXTRACE feature, or it refuses addresses; an index
- * entry with the AUXTRACE record's own size; an id for the attribute; a reference that is not 0.
+ * One attribute describes the PT event; sideband hangs off it, too. Where there are samples instead, each
+ * kind of them has one (perf_data_samples.c). perf wants: the AUXTRACE feature, or it refuses addresses; an
+ * index entry with the AUXTRACE record's own size; an id for the attribute; a reference that is not 0.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -138,8 +139,8 @@ static bool belongs_to(const struct code_copy *copy, const struct sideband_recor
 }
 
 /*
- * perf has a vDSO of its own; other copies are mapped over what they replace, for perf only, right after each mapping that
- * they belong to.
+ * perf has a vDSO of its own; other copies are mapped over what they replace, for perf only, right after each
+ * mapping that they belong to.
  */
 static int write_copy_mappings(FILE *file, const struct snapshot *snapshot, const char *directory)
 {
@@ -157,8 +158,8 @@ static int write_copy_mappings(FILE *file, const struct snapshot *snapshot, cons
 }
 
 /*
- * From copies of stacks perf unwinds through the tables of call frame information, which it reads where they are mapped:
- * behind the code, at the same distance from their place in the file.
+ * From copies of stacks perf unwinds through the tables of call frame information, which it reads where they
+ * are mapped: behind the code, at the same distance from their place in the file.
  */
 static int write_tables_mapping(FILE *file, const struct sideband_record *record, uint64_t time_ns)
 {
@@ -174,7 +175,9 @@ static int write_tables_mapping(FILE *file, const struct sideband_record *record
 	return write_perf_only(file, record->pid, time_ns, &mapping);
 }
 
-/* Mappings that were noticed late, after samples of their code, are there for perf from the first sample on. */
+/*
+ * Mappings that were noticed late, after samples of their code, are there for perf from the first sample on.
+ */
 static int write_early_mappings(FILE *file, const struct snapshot *snapshot)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -196,7 +199,10 @@ static int write_early_mappings(FILE *file, const struct snapshot *snapshot)
 	return err;
 }
 
-/* What perf wants to know before it looks into kcore_dir (tools/perf/util/synthetic-events.c, perf_event__synthesize_kernel_mmap()). */
+/*
+ * What perf wants to know before it looks into kcore_dir (tools/perf/util/synthetic-events.c,
+ * perf_event__synthesize_kernel_mmap()).
+ */
 static void write_kernel_mapping(FILE *file, const struct snapshot *snapshot)
 {
 	struct {

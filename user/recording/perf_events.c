@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everything is checked against what is there before it is used; nothing is allocated that the file does not have, but for what zstd unpacks, which is
- * bounded for each record. Types below 64 are the kernel's (linux/perf_event.h), others perf's own (tools/lib/perf/include/perf/event.h).
+ * Everything is checked against what is there before it is used; nothing is allocated that the file does not
+ * have, but for what zstd unpacks, which is bounded for each record. Types below 64 are the kernel's
+ * (linux/perf_event.h), others perf's own (tools/lib/perf/include/perf/event.h).
  */
 #include "recording/perf_events.h"
 
@@ -106,7 +107,10 @@ static bool read_trailer(const struct perf_event_attr *attr, const uint8_t *reco
 	return true;
 }
 
-/* linux/perf_event.h, PERF_RECORD_MMAP: what perf tells of processes that ran before, and kernels before 3.16. */
+/*
+ * linux/perf_event.h, PERF_RECORD_MMAP: what perf tells of processes that ran before, and kernels before
+ * 3.16.
+ */
 struct mmap_body {
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
@@ -195,7 +199,10 @@ static int add_sideband(struct perf_events *events, const uint8_t *record,
 
 /* ---- AUX ---- */
 
-/* A tick of the TSC takes between 2^-12 and 2^7 ns, and the clock began within a century: then times of 56 bits stay in their order. */
+/*
+ * A tick of the TSC takes between 2^-12 and 2^7 ns, and the clock began within a century: then times of 56
+ * bits stay in their order.
+ */
 static bool clock_is_sane(const struct trace_clock *clock)
 {
 	unsigned __int128 tick = (unsigned __int128)clock->mult << 12;
@@ -289,7 +296,10 @@ static int add_sample(struct perf_events *events, const uint8_t *record, size_t 
 	return err;
 }
 
-/* The trace that the buffer goes on with: that of the same ring, if nothing is missing between them but what fills up to 8 bytes. */
+/*
+ * The trace that the buffer goes on with: that of the same ring, if nothing is missing between them but what
+ * fills up to 8 bytes.
+ */
 static struct aux_trace *find_aux(const struct perf_events *events, const struct perf_auxtrace *head)
 {
 	struct snapshot *snapshot = events->snapshot;

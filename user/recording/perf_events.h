@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stream of records in a perf.data file, whoever wrote it: perf record in any of its modes, or we. Records of sideband get the one trailer that
- * model/sideband.h describes, whatever their event's was, and time order; AUX buffers that follow each other become one trace.
+ * The stream of records in a perf.data file, whoever wrote it: perf record in any of its modes, or we.
+ * Records of sideband get the one trailer that model/sideband.h describes, whatever their event's was, and
+ * time order; AUX buffers that follow each other become one trace.
  */
 #pragma once
 
@@ -31,16 +32,22 @@ struct perf_events {
 	bool in_snapshots; /* AUX buffers are snapshots, not one stream */
 };
 
-/* An event and its ids. 0; -EBADMSG with a sentence; -ENOMEM. `attr` has `size` bytes of another version's struct. */
+/*
+ * An event and its ids. 0; -EBADMSG with a sentence; -ENOMEM. `attr` has `size` bytes of another version's
+ * struct.
+ */
 int perf_events_add_attr(struct perf_events *events, const uint8_t *attr, size_t size, const uint8_t *ids,
 			 size_t id_cnt);
 
-/* Records one behind the other, with the AUX bytes that belong to them. 0; -EBADMSG or -ENOTSUP with a sentence; -ENOMEM. */
+/*
+ * Records one behind the other, with the AUX bytes that belong to them. 0; -EBADMSG or -ENOTSUP with a
+ * sentence; -ENOMEM.
+ */
 int perf_events_read(struct perf_events *events, const uint8_t *bytes, size_t size);
 
 /*
- * After the last: fills snapshot->sideband and the trace parameters, or names what was sampled where there is no trace. -ENOTSUP with a sentence: there is neither, or
- * the trace is of another vendor's processor.
+ * After the last: fills snapshot->sideband and the trace parameters, or names what was sampled where there is
+ * no trace. -ENOTSUP with a sentence: there is neither, or the trace is of another vendor's processor.
  */
 int perf_events_finish(struct perf_events *events);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The header's features: what perf notes about the machine and the files (tools/perf/util/header.h, "enum"; header.c, write_*()). */
+/*
+ * The header's features: what perf notes about the machine and the files (tools/perf/util/header.h, "enum";
+ * header.c, write_*()).
+ */
 #pragma once
 
 #include <stddef.h>
@@ -8,6 +11,7 @@
 #include "model/snapshot.h"
 
 /*
- * One feature's section; those of no interest are passed over. 0; -EBADMSG with a sentence; -ENOTSUP with a sentence: another architecture; -ENOMEM.
+ * One feature's section; those of no interest are passed over. 0; -EBADMSG with a sentence; -ENOTSUP with a
+ * sentence: another architecture; -ENOMEM.
  */
 int perf_feature_read(struct snapshot *snapshot, uint64_t feature, const uint8_t *bytes, size_t size);

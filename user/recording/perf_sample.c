@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which fields there are says sample_type; they stand in a fixed order, which is not that of its bits. Everything is checked against the record's size. What stands
- * behind the copy of the stack is of no interest here.
+ * Which fields there are says sample_type; they stand in a fixed order, which is not that of its bits.
+ * Everything is checked against the record's size. What stands behind the copy of the stack is of no interest
+ * here.
  */
 #include "recording/perf_sample.h"
 
@@ -104,7 +105,10 @@ static void pass_counts(struct cursor *cursor, uint64_t format)
 	take_items(cursor, cnt, each);
 }
 
-/* Without the marks between the kernel's part and the user's. There, frame pointers that were none give what cannot be an address of the user's. */
+/*
+ * Without the marks between the kernel's part and the user's. There, frame pointers that were none give what
+ * cannot be an address of the user's.
+ */
 static int read_chain(struct cursor *cursor, struct stack_sample *sample)
 {
 	uint64_t cnt = take_u64(cursor);

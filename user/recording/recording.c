@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Saving: everything is written into a directory under a temporary name beside the target, which takes the target's name in one rename
- * when it is complete. An older recording (recording/takeover.h) is moved aside first and removed last.
+ * Saving: everything is written into a directory under a temporary name beside the target, which takes the
+ * target's name in one rename when it is complete. An older recording (recording/takeover.h) is moved aside
+ * first and removed last.
  */
 #include "recording/recording.h"
 

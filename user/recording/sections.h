@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sections at the end of our own part of a recording, one for each kind of source that has something to say there. Each has its name, its version and its size
- * in front, so that another trailcam passes over what it does not know, and can say which version does not fit.
+ * The sections at the end of our own part of a recording, one for each kind of source that has something to
+ * say there. Each has its name, its version and its size in front, so that another trailcam passes over what
+ * it does not know, and can say which version does not fit.
  */
 #pragma once
 

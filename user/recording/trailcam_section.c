@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Our own section: "TRAILCAM", a version, then fields in fixed order, little-endian; strings and arrays have their length in front as u32. The list of
- * code copies names files by pid and address; the bytes are in those. At the end stand sections (sections.h).
+ * Our own section: "TRAILCAM", a version, then fields in fixed order, little-endian; strings and arrays have
+ * their length in front as u32. The list of code copies names files by pid and address; the bytes are in
+ * those. At the end stand sections (sections.h).
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -16,8 +17,8 @@
 #include "recording/sections.h"
 
 /*
- * Of hits. Version 4 was what the BPF program wrote then, padded to 64 addresses of a stack; those before it are as old as the version 4 of the section,
- * which is not read either.
+ * Of hits. Version 4 was what the BPF program wrote then, padded to 64 addresses of a stack; those before it
+ * are as old as the version 4 of the section, which is not read either.
  */
 enum { HITS_VERSION = 5, HITS_VERSION_FIXED = 4 };
 

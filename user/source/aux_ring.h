@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ring of trace bytes with the meaning of perf's AUX area in overwrite mode (linux/perf_event.h, "aux_head"): `head`
- * counts every byte ever written, the ring holds the last `size` of them.
+ * A ring of trace bytes with the meaning of perf's AUX area in overwrite mode (linux/perf_event.h,
+ * "aux_head"): `head` counts every byte ever written, the ring holds the last `size` of them.
  *
  *	head = 11, size = 8:	[ 8  9 10 | 3  4  5  6  7 ]	oldest byte is number 3, at head % size
  */
@@ -17,7 +17,10 @@ struct aux_ring {
 	uint64_t taken; /* what came before this byte belongs to an earlier snapshot */
 };
 
-/* `size` is a power of two and a multiple of the page size. 0 or -ENOMEM with a sentence. Pages cost memory once written. */
+/*
+ * `size` is a power of two and a multiple of the page size. 0 or -ENOMEM with a sentence. Pages cost memory
+ * once written.
+ */
 int aux_ring_init(struct aux_ring *ring, size_t size);
 void aux_ring_release(struct aux_ring *ring);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages are captured when first executed, through /proc/PID/mem, and compared with their file only when a snapshot is taken.
- * Instructions are classified once and kept in a direct-mapped cache. A page that the process may change behind our back
- * (anonymous: JIT code; or writable) is captured again whenever an instruction on it no longer reads the same. If something that
- * was executed has changed, both contents are kept, each with its time; so are pages that are unmapped. Of those PAST_MAX, and then the oldest are
+ * Pages are captured when first executed, through /proc/PID/mem, and compared with their file only when a
+ * snapshot is taken. Instructions are classified once and kept in a direct-mapped cache. A page that the
+ * process may change behind our back (anonymous: JIT code; or writable) is captured again whenever an
+ * instruction on it no longer reads the same. If something that was executed has changed, both contents are
+ * kept, each with its time; so are pages that are unmapped. Of those PAST_MAX, and then the oldest are
  * dropped: what ran there becomes a gap.
  */
 #include "source/code_store.h"
@@ -126,8 +127,8 @@ static int keep_past(struct code_store *store, struct page *page, const char *na
 }
 
 /*
- * A page that has just been captured may be as it was before its mapping went away, or was not executable for a while: then nothing has changed. Else it
- * counts from now on, if something else was there before.
+ * A page that has just been captured may be as it was before its mapping went away, or was not executable for
+ * a while: then nothing has changed. Else it counts from now on, if something else was there before.
  */
 static void compare_to_past(struct code_store *store, struct page *page, const char *name, uint64_t now)
 {
@@ -169,7 +170,10 @@ static size_t read_file(const struct code_store *store, const struct sideband_ma
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Whether the call at `code`, which stands at addr, leads into code of a uprobe's, which the kernel maps without a word. */
+/*
+ * Whether the call at `code`, which stands at addr, leads into code of a uprobe's, which the kernel maps
+ * without a word.
+ */
 static bool calls_uprobe(const struct code_store *store, uint64_t addr, const uint8_t *code)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
@@ -184,7 +188,10 @@ static bool calls_uprobe(const struct code_store *store, uint64_t addr, const ui
 	return map && uprobe_page_is(map->mapping.name);
 }
 
-/* How many bytes at `code`, where the file has `file`, a uprobe has changed: an int3, or what has become of a probed five-byte nop. */
+/*
+ * How many bytes at `code`, where the file has `file`, a uprobe has changed: an int3, or what has become of a
+ * probed five-byte nop.
+ */
 static size_t uprobe_size(const struct code_store *store, uint64_t addr, const uint8_t *code,
 			  const uint8_t *file, size_t size)
 {
@@ -200,8 +207,9 @@ static size_t uprobe_size(const struct code_store *store, uint64_t addr, const u
 }
 
 /*
- * Uprobes, whoever's, stand in mappings of files that the process cannot write: what they hide is in the file. An int3 that the program itself has put there looks
- * the same, and is known when it is executed: code_store_found_break().
+ * Uprobes, whoever's, stand in mappings of files that the process cannot write: what they hide is in the
+ * file. An int3 that the program itself has put there looks the same, and is known when it is executed:
+ * code_store_found_break().
  */
 static void hide_uprobes(const struct code_store *store, const struct map *map, uint64_t addr, uint8_t *bytes,
 			 size_t size)
@@ -321,7 +329,9 @@ static void change_page(struct code_store *store, struct page *page, const struc
 	keep_past(store, TAKE_PTR(before), map->mapping.name);
 }
 
-/* What the process has at ip now, and what our own breakpoints hide there; returns how many bytes are known. */
+/*
+ * What the process has at ip now, and what our own breakpoints hide there; returns how many bytes are known.
+ */
 static size_t memory_at(const struct code_store *store, uint64_t ip, uint8_t bytes[static INSN_MAX])
 {
 	const struct map *map = maps_find(&store->maps, ip);
@@ -384,7 +394,10 @@ void code_store_found_break(struct code_store *store, uint64_t ip, uint64_t now)
 		*cached = (struct insn){0};
 }
 
-/* Whether the page is backed by the same bytes of the same file as before; anonymous memory is its own backing. */
+/*
+ * Whether the page is backed by the same bytes of the same file as before; anonymous memory is its own
+ * backing.
+ */
 static bool page_unchanged(const struct page *page, const struct maps *before, const struct maps *now)
 {
 	const struct map *old = maps_find(before, page->addr), *new = maps_find(now, page->addr);
@@ -548,7 +561,10 @@ static bool is_private(uint64_t entry, bool has_file)
 	return there && !(has_file && of_file);
 }
 
-/* What has changed since the last look did so at an unknown time: the trace at hand ends now, so that the present content is the likelier one. */
+/*
+ * What has changed since the last look did so at an unknown time: the trace at hand ends now, so that the
+ * present content is the likelier one.
+ */
 static void look_at_page(struct code_store *store, uint64_t addr, uint64_t now)
 {
 	struct page *page = page_get(store, addr, now);

@@ -2,15 +2,18 @@
 /*
  * Rules that keep the stream exact for libipt and perf alike:
  *
- * - Buffered TNT bits go out before any packet that carries an ip, and before PSB and OVF. TIPs are never deferred.
- * - The first ip after a PSB or OVF is written in full: a PSB sets the last ip to 0, but perf keeps the one it had. A suppressed ip
- *   leaves it alone.
- * - A return is compressed to a taken TNT bit when its target is on top of the return stack. On a mismatch libipt keeps its
- *   stack and perf pops: ours is emptied, so that neither is asked again. It is also emptied at PSB and OVF, as in the processor.
- * - Timing: before each packet that tells of a branch stand the timing packets that bring the reader's clock to that
- *   branch: an MTC for the last crystal tick boundary passed, and CYC for the cycles since what was told before. Each
- *   MTC has its CYC in front, so that a reader that calibrates cycles against MTCs finds them consistent. The core runs at
- *   its nominal ratio: a cycle is a TSC tick. After a long pause (the 8-bit MTC would wrap) TSC and TMA say it all anew.
+ * - Buffered TNT bits go out before any packet that carries an ip, and before PSB and OVF. TIPs are never
+ *   deferred.
+ * - The first ip after a PSB or OVF is written in full: a PSB sets the last ip to 0, but perf keeps the one
+ *   it had. A suppressed ip leaves it alone.
+ * - A return is compressed to a taken TNT bit when its target is on top of the return stack. On a mismatch
+ *   libipt keeps its stack and perf pops: ours is emptied, so that neither is asked again. It is also emptied
+ *   at PSB and OVF, as in the processor.
+ * - Timing: before each packet that tells of a branch stand the timing packets that bring the reader's
+ *   clock to that branch: an MTC for the last crystal tick boundary passed, and CYC for the cycles since what
+ *   was told before. Each MTC has its CYC in front, so that a reader that calibrates cycles against MTCs
+ *   finds them consistent. The core runs at its nominal ratio: a cycle is a TSC tick. After a long pause (the
+ *   8-bit MTC would wrap) TSC and TMA say it all anew.
  *
  *	PSB+:	PSB  TSC  TMA  CBR  MODE.TSX  [MODE.Exec  FUP(next ip)]  PSBEND		[..]: while tracing
  */
@@ -143,7 +146,10 @@ static void put_timing(struct encoder *encoder, uint64_t tsc)
 
 /* ---- branches ---- */
 
-/* The packet tells the time of its newest bit. Oldest bit highest, below the stop bit: 0b0000_1abc with bit 0 zero. */
+/*
+ * The packet tells the time of its newest bit. Oldest bit highest, below the stop bit: 0b0000_1abc with bit 0
+ * zero.
+ */
 void encoder_flush(struct encoder *encoder)
 {
 	uint8_t packet;

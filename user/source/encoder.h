@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The packet generator of a software processor: told what a program does, it writes the Intel PT packets that a
- * processor would (SDM vol. 3, chapter "Intel Processor Trace", section "Trace Packets"), into an AUX ring.
+ * The packet generator of a software processor: told what a program does, it writes the Intel PT packets that
+ * a processor would (SDM vol. 3, chapter "Intel Processor Trace", section "Trace Packets"), into an AUX ring.
  *
- * The caller reports, in program order, every instruction that can change the control flow. Times are TSC values of
- * the software processor and never run back. An ip is always that of the next instruction to execute, unless said otherwise.
+ * The caller reports, in program order, every instruction that can change the control flow. Times are TSC
+ * values of the software processor and never run back. An ip is always that of the next instruction to
+ * execute, unless said otherwise.
  */
 #pragma once
 
@@ -50,7 +51,9 @@ void encoder_enable(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 void encoder_disable(struct encoder *encoder, uint64_t tsc);
 /* Tracing ends before the instruction at ip: signal, fault, the tracer stops. */
 void encoder_disable_async(struct encoder *encoder, uint64_t tsc, uint64_t ip);
-/* Tracing ends with the branch to ip, reported by nothing else: it is outside of the ranges that are traced. */
+/*
+ * Tracing ends with the branch to ip, reported by nothing else: it is outside of the ranges that are traced.
+ */
 void encoder_disable_at(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 
 void encoder_conditional(struct encoder *encoder, uint64_t tsc, bool taken);

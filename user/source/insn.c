@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Zydis knows the instruction set; this maps its categories to what Intel PT does about each (SDM vol. 3, "COFI"). */
+/*
+ * Zydis knows the instruction set; this maps its categories to what Intel PT does about each (SDM vol. 3,
+ * "COFI").
+ */
 #include "source/insn.h"
 
 #include <Zydis/Zydis.h>

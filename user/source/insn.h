@@ -32,5 +32,7 @@ struct insn {
 	bool loads_flags; /* popf, iret: with the trap flag among them */
 };
 
-/* Looks at the instruction at ip, of which `size` bytes (up to 15) are at hand; never fails (INSN_UNKNOWN). */
+/*
+ * Looks at the instruction at ip, of which `size` bytes (up to 15) are at hand; never fails (INSN_UNKNOWN).
+ */
 struct insn insn_classify(uint64_t ip, const uint8_t *bytes, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names in the files are those that the process knows itself and its files by: inside a container it has another number, and another /tmp.
+ * The names in the files are those that the process knows itself and its files by: inside a container it has
+ * another number, and another /tmp.
  */
 #include "source/jit_files.h"
 

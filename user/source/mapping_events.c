@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An event on each processor for all processes, since one that follows the threads of a process would be needed for each thread that there is already. Mappings and
- * execs are rare: what others do costs little.
+ * An event on each processor for all processes, since one that follows the threads of a process would be
+ * needed for each thread that there is already. Mappings and execs are rare: what others do costs little.
  */
 #include "source/mapping_events.h"
 

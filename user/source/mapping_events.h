@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's records of a process's executable mappings, as they come: for sources that are told of nothing else. Needs CAP_PERFMON. */
+/*
+ * The kernel's records of a process's executable mappings, as they come: for sources that are told of nothing
+ * else. Needs CAP_PERFMON.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +17,9 @@ struct mapping_events;
 int mapping_events_open(struct mapping_events **ret_events, pid_t pid);
 
 /*
- * Moves what has come, in time order, to the end of snapshot->sideband: PERF_RECORD_MMAP2 and _COMM of the process, with times of CLOCK_MONOTONIC. 0 or -ENOMEM.
- * *ret_lost: some was lost. To be called often: what others map takes room, too.
+ * Moves what has come, in time order, to the end of snapshot->sideband: PERF_RECORD_MMAP2 and _COMM of the
+ * process, with times of CLOCK_MONOTONIC. 0 or -ENOMEM. *ret_lost: some was lost. To be called often: what
+ * others map takes room, too.
  */
 int mapping_events_take(struct mapping_events *events, struct snapshot *snapshot, bool *ret_lost);
 

@@ -17,7 +17,10 @@ void process_image_free(struct process_image *process);
 
 struct image *process_image_get(const struct process_image *process);
 
-/* Takes what was mapped since. To be called now and then, though nothing be asked for: the kernel keeps only so much, of all processes. 0 or -ENOMEM. */
+/*
+ * Takes what was mapped since. To be called now and then, though nothing be asked for: the kernel keeps only
+ * so much, of all processes. 0 or -ENOMEM.
+ */
 int process_image_update(struct process_image *process);
 
 /* The version in force at time_ns of CLOCK_MONOTONIC, with all that was mapped until then. 0 or -ENOMEM. */

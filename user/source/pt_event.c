@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The AUX area is mapped without PROT_WRITE: that is what makes the kernel overwrite it (perf_mmap(), "aux_overwrite"). */
+/*
+ * The AUX area is mapped without PROT_WRITE: that is what makes the kernel overwrite it (perf_mmap(),
+ * "aux_overwrite").
+ */
 #include "source/pt_event.h"
 
 #include <errno.h>

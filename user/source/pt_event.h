@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's side of the intel_pt source: the system calls on perf events, and nothing else, so that a test can put others in their place
- * (perf_event_open(2); linux/perf_event.h; kernel/events/core.c for which error means what).
+ * The kernel's side of the intel_pt source: the system calls on perf events, and nothing else, so that a test
+ * can put others in their place (perf_event_open(2); linux/perf_event.h; kernel/events/core.c for which error
+ * means what).
  */
 #pragma once
 
@@ -18,12 +19,15 @@ int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 int pt_event_printk_id(void);
 
 /*
- * linux/perf_event.h since Linux 6.13, "aux_pause" in the union of aux_action, which headers before that reserve: each overflow of the event pauses the
- * trace of its group's leader.
+ * linux/perf_event.h since Linux 6.13, "aux_pause" in the union of aux_action, which headers before that
+ * reserve: each overflow of the event pauses the trace of its group's leader.
  */
 enum { PT_EVENT_AUX_PAUSE = 1 << 1 };
 
-/* The event's records go to the ring of `to`, which is on the same processor. 0 or -errno, without a sentence. */
+/*
+ * The event's records go to the ring of `to`, which is on the same processor. 0 or -errno, without a
+ * sentence.
+ */
 int pt_event_redirect(int fd, int to);
 
 /* 0 or -errno, without a sentence. */
@@ -33,8 +37,8 @@ int pt_event_enable(int fd);
 int pt_event_disable(int fd);
 
 /*
- * An event's memory: records, and the AUX area (NULL for none). The kernel overwrites the area from its beginning when it is full; or, where it is mapped
- * `to_be_read`, it stops there until aux_tail has moved on.
+ * An event's memory: records, and the AUX area (NULL for none). The kernel overwrites the area from its
+ * beginning when it is full; or, where it is mapped `to_be_read`, it stops there until aux_tail has moved on.
  */
 struct pt_event_map {
 	struct perf_event_mmap_page *page;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * aux_head is an offset into the area, and pages start as zeroes: an area that was never written round has only zeroes behind its head. The second time
- * that cannot tell any more; what stood right before the head then can: the writer comes there only after all the rest.
+ * aux_head is an offset into the area, and pages start as zeroes: an area that was never written round has
+ * only zeroes behind its head. The second time that cannot tell any more; what stood right before the head
+ * then can: the writer comes there only after all the rest.
  *
  *	taken at h:	[ d d d d h . . . ]		head now at n, d before h unchanged: new is h..n
  *			[ n n n n n d d d ]		all but what stands before n may be old, at most a window of it

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A source records what the targets do: branches, calls, samples, allocations. It fills rings until a hit, and gives
- * what they hold to a snapshot. A capture has a list of sources that run side by side; with an empty list it records
- * hits only. To add one: implement this table in a folder of source/, declare it below, and put it into the list in
- * capture/sources.c.
+ * A source records what the targets do: branches, calls, samples, allocations. It fills rings until a hit,
+ * and gives what they hold to a snapshot. A capture has a list of sources that run side by side; with an
+ * empty list it records hits only. To add one: implement this table in a folder of source/, declare it below,
+ * and put it into the list in capture/sources.c.
  *
  *	open -> add each target -> start -> drain now and then -> stop -> take -> (start -> ... -> take)
  *	-> describe -> close
@@ -20,8 +20,8 @@
 #include "model/trigger.h"
 
 /*
- * How exactly branches are timed: the choices of magic-trace. Each field of `custom` is a value, or -1 for what the
- * processor does best.
+ * How exactly branches are timed: the choices of magic-trace. Each field of `custom` is a value, or -1 for
+ * what the processor does best.
  */
 enum pt_resolution { PT_RESOLUTION_NORMAL, PT_RESOLUTION_LOW, PT_RESOLUTION_HIGH, PT_RESOLUTION_CUSTOM };
 
@@ -89,8 +89,8 @@ struct source_config {
 };
 
 /*
- * Each function may be NULL where there is nothing to do. `self` is what open() made. They return 0, or -errno with a
- * sentence.
+ * Each function may be NULL where there is nothing to do. `self` is what open() made. They return 0, or
+ * -errno with a sentence.
  */
 struct source {
 	const char *name;      /* "intel_pt": what --source takes, and a recording tells */
@@ -100,8 +100,8 @@ struct source {
 	int (*open)(void **ret_self, const struct source_config *config);
 
 	/*
-	 * The process is a target from now on, with all threads it has, which may run. `at_exec`: it is a child that
-	 * will exec, and is recorded from there. -ESRCH: it is gone.
+	 * The process is a target from now on, with all threads it has, which may run. `at_exec`: it is a
+	 * child that will exec, and is recorded from there. -ESRCH: it is gone.
 	 */
 	int (*add)(void *self, pid_t pid, bool at_exec);
 
@@ -112,8 +112,8 @@ struct source {
 	void (*drop)(void *self, pid_t pid);
 
 	/*
-	 * How many address filters there can be, and setting them (probe/address_filters.h): after add(), before
-	 * start().
+	 * How many address filters there can be, and setting them (probe/address_filters.h): after add(),
+	 * before start().
 	 */
 	size_t (*filter_max)(void *self);
 	int (*set_filter)(void *self, const char *filter);
@@ -124,7 +124,10 @@ struct source {
 	/* Nothing is overwritten any more. `cpu` is the processor to begin with, or -1. */
 	int (*stop)(void *self, int cpu);
 
-	/* After add(): whether the wish for a pause came true. A hit then stops this source at once, where it is. */
+	/*
+	 * After add(): whether the wish for a pause came true. A hit then stops this source at once, where it
+	 * is.
+	 */
 	bool (*pauses)(void *self);
 
 	/* Takes in what waits; to be called every drain_ms() milliseconds at least. */
@@ -137,11 +140,14 @@ struct source {
 	/* After stop(): appends what was recorded since the last time. */
 	int (*take)(void *self, struct snapshot *snapshot);
 
-	/* After the last take(): fills in what the snapshot needs to be understood. Own probes are removed. */
+	/*
+	 * After the last take(): fills in what the snapshot needs to be understood. Own probes are removed.
+	 */
 	int (*describe)(void *self, struct snapshot *snapshot);
 
 	/*
-	 * `bytes` are `size` bytes of a target's code at addr, in `mapping`: puts back what own probes hide there.
+	 * `bytes` are `size` bytes of a target's code at addr, in `mapping`: puts back what own probes hide
+	 * there.
 	 */
 	void (*unpatch)(void *self, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
 			size_t size);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hit records where the thread was and the return addresses on its stack. The calls that the trace has seen must be the innermost of them,
- * without exception; then the rest are the callers of the segment's outermost frame:
+ * A hit records where the thread was and the return addresses on its stack. The calls that the trace has seen
+ * must be the innermost of them, without exception; then the rest are the callers of the segment's outermost
+ * frame:
  *
  *	recorded	parse  read  serve  main  _start	(functions of the addresses, innermost first)
  *	in the trace	parse  read  serve			(the call of parse nearest in time, and what it is in)
  *	callers				     main  _start
  *
- * A stack walked by frame pointers may be wrong, where functions keep none: then it does not fit, and tells nothing. The last recorded stack that
- * fits is taken. Nearest in time, since the clocks of hits and packets differ a little.
+ * A stack walked by frame pointers may be wrong, where functions keep none: then it does not fit, and tells
+ * nothing. The last recorded stack that fits is taken. Nearest in time, since the clocks of hits and packets
+ * differ a little.
  */
 #include "stacks/callers.h"
 
@@ -39,7 +41,9 @@ static uint64_t distance(const struct moments *moments, const struct slice *slic
 	return tsc > end ? tsc - end : 0;
 }
 
-/* Index of the function's slice nearest to the time, the last of equally near ones; SIZE_MAX: there is none. */
+/*
+ * Index of the function's slice nearest to the time, the last of equally near ones; SIZE_MAX: there is none.
+ */
 static size_t find_nearest(const struct segment *segment, const struct moments *moments,
 			   const struct symbol *symbol, uint64_t tsc)
 {

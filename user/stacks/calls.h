@@ -12,8 +12,9 @@ struct call_edge_at {
 };
 
 /*
- * Builds a thread's slices from its calls, in the order of time. An end ends the innermost open call of its function, and what that has called. Where none is
- * open, the function was running before the first call, if nothing else is open; else the begin was lost, which becomes a gap. 0 or -ENOMEM.
+ * Builds a thread's slices from its calls, in the order of time. An end ends the innermost open call of its
+ * function, and what that has called. Where none is open, the function was running before the first call, if
+ * nothing else is open; else the begin was lost, which becomes a gap. 0 or -ENOMEM.
  */
 int calls_build(const struct stacks_config *config, const struct call_edge_at *calls, size_t cnt,
 		struct timeline_thread *thread);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An inlined call is neither a call nor a return: that one began or ended is seen by where control is. What was seen, and the slices of the real
- * calls, are gone through together, in order; the inlined calls lie between a function's slice and what is called from them:
+ * An inlined call is neither a call nor a return: that one began or ended is seen by where control is. What
+ * was seen, and the slices of the real calls, are gone through together, in order; the inlined calls lie
+ * between a function's slice and what is called from them:
  *
  *	calls		main |---------------|		seen	in f, in f and g, in f, in nothing
  *			         puts |--|

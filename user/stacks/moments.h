@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When things happened, before it can be said in nanoseconds. Packets tell the time less often than branches happen, so that many branches share a
- * time stamp; how they share the time up to the next one can only be said when all of them are known. Until then a time is a moment:
- * a number that grows by one with everything that may begin a slice, and with every new time stamp.
+ * When things happened, before it can be said in nanoseconds. Packets tell the time less often than branches
+ * happen, so that many branches share a time stamp; how they share the time up to the next one can only be
+ * said when all of them are known. Until then a time is a moment: a number that grows by one with everything
+ * that may begin a slice, and with every new time stamp.
  *
  *	stamp		tsc 100		    tsc 130
  *	happens		call f  ret  call g	ret
  *	moment		0	1    1		3		(2: all of stamp 100 is over)
  *	ns		100	115  115	130		(the 30 ns are shared by the two calls)
  *
- * A slice that begins takes an equal share of the time between its stamp and the next at which a slice begins or ends; what ends takes none. Both
- * integer: the k-th of n takes (time left) / (n - k). So magic-trace shares it, too.
+ * A slice that begins takes an equal share of the time between its stamp and the next at which a slice begins
+ * or ends; what ends takes none. Both integer: the k-th of n takes (time left) / (n - k). So magic-trace
+ * shares it, too.
  */
 #pragma once
 
@@ -68,6 +70,9 @@ enum moment_use {
 	MOMENT_TAKES = 1u << 1, /* a slice begins, and takes its share */
 };
 
-/* An array of the nanoseconds of every moment, the caller's to spill_free(); never NULL on success. 0 or -ENOMEM. */
+/*
+ * An array of the nanoseconds of every moment, the caller's to spill_free(); never NULL on success. 0 or
+ * -ENOMEM.
+ */
 int moments_to_ns(const struct moments *moments, uint8_t *uses, uint64_t (*time_ns)(void *ctx, uint64_t tsc),
 		  void *ctx, uint64_t **ret_ns);

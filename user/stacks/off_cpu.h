@@ -9,7 +9,7 @@ struct off_cpu {
 };
 
 /*
- * Adds a slice for each of `times` (in order, not overlapping), within the "[syscall]" or "[untraced]" that it falls into; where these are several, one in
- * each. 0 or -ENOMEM.
+ * Adds a slice for each of `times` (in order, not overlapping), within the "[syscall]" or "[untraced]" that
+ * it falls into; where these are several, one in each. 0 or -ENOMEM.
  */
 int off_cpu_add(struct timeline_thread *thread, const struct off_cpu *times, size_t cnt);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A piece of a thread's branches, built without knowing the stack that it begins with. Most branches need no more than the frames that the piece itself has
- * pushed: a call, the return from it, a system call, a jump inside the function on top. They are done here, on any thread. What
- * needs more (a return past the beginning, unwinding, signals) is kept as a step, for the one who knows the stack (stacks.c).
+ * A piece of a thread's branches, built without knowing the stack that it begins with. Most branches need no
+ * more than the frames that the piece itself has pushed: a call, the return from it, a system call, a jump
+ * inside the function on top. They are done here, on any thread. What needs more (a return past the
+ * beginning, unwinding, signals) is kept as a step, for the one who knows the stack (stacks.c).
  *
  *	branches	ret	call f	call g	ret	ret	jump h		call i
  *	here		step	push f	push g	pop	pop	step		push i
@@ -257,8 +258,8 @@ static bool same_calls(const struct inline_chain *a, const struct inline_chain *
 }
 
 /*
- * Control went from `at` straight to `to`. Compilers mix the instructions of a call they inlined with those around it: out of a call and back into it within one
- * block is taken for having been in it all the time.
+ * Control went from `at` straight to `to`. Compilers mix the instructions of a call they inlined with those
+ * around it: out of a call and back into it within one block is taken for having been in it all the time.
  */
 static void see_block(struct builder *builder, uint64_t at, uint64_t to, uint64_t tsc)
 {

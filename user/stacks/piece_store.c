@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The arrays of pieces that wait, one behind the other in a single array, which may outgrow memory. While a piece is in there, its pointers hold offsets.
+ * The arrays of pieces that wait, one behind the other in a single array, which may outgrow memory. While a
+ * piece is in there, its pointers hold offsets.
  */
 #include <string.h>
 

@@ -18,25 +18,29 @@
  *			code closes every entry since user code ran; one to kernel code those above the entry that interrupted it there.
  *	gap		the segment ends; stitch.c finds out what goes on behind it.
  *
- * The unwinding rule, for control that arrives in the middle of a function that is open further out. Of its frames, from the top outwards, it is
+ * The unwinding rule, for control that arrives in the middle of a function that is open further out. Of its
+ * frames, from the top outwards, it is
  *	- the one that called setjmp returning to there (longjmp);
  *	- the one whose current call has its landing pad or exception handler there, by the tables of the program (C++, Rust) or the shape of
  *	  its code (OCaml): exact in recursions, too. A frame whose call has its handler elsewhere cannot be it;
  *	- else the innermost one of that function.
- * An exception handler of which no frame is known ends the segment, as an error would: its frame lies below all that the segment knows, or was
- * never seen, and any place given to it would be an invented order of calls.
+ * An exception handler of which no frame is known ends the segment, as an error would: its frame lies below
+ * all that the segment knows, or was never seen, and any place given to it would be an invented order of
+ * calls.
  *
- * Moving to another stack (coroutines, goroutines): out of a function known to do that, and by returns that fit nothing else. The old stack is
- * put aside, and a segment begins without a gap.
+ * Moving to another stack (coroutines, goroutines): out of a function known to do that, and by returns that
+ * fit nothing else. The old stack is put aside, and a segment begins without a gap.
  *
- * Rejected: matching by stack depth alone, which one lost return derails for good; taking the top's place after each return
- * that does not match, which turns unwinding into stairs of calls that never happened.
+ * Rejected: matching by stack depth alone, which one lost return derails for good; taking the top's place
+ * after each return that does not match, which turns unwinding into stairs of calls that never happened.
  */
 #include <string.h>
 
 #include "stacks/stacks_internal.h"
 
-/* Length of the name without what compilers add to a part that they move out: "f.cold", "f() [clone .cold]". */
+/*
+ * Length of the name without what compilers add to a part that they move out: "f.cold", "f() [clone .cold]".
+ */
 static size_t stem(const char *name)
 {
 	const char *cold = strstr(name, ".cold");
@@ -77,7 +81,10 @@ static void replace(struct stacks *stacks, const struct step *step)
 	segment_replace(&stacks->segment, step->to, step->branch.to, step->moment);
 }
 
-/* Control is in step->to: with nothing open it has been there since the beginning; a top that is another function has ended. */
+/*
+ * Control is in step->to: with nothing open it has been there since the beginning; a top that is another
+ * function has ended.
+ */
 static void settle(struct stacks *stacks, const struct step *step)
 {
 	const struct frame *top = segment_top(&stacks->segment);
@@ -124,8 +131,8 @@ static enum landing frame_landing(const struct stacks *stacks, size_t i, const s
 }
 
 /*
- * One past the frame that step->to is in the middle of, or 0. What lies below a kernel entry is out of reach; what returns is
- * left.
+ * One past the frame that step->to is in the middle of, or 0. What lies below a kernel entry is out of reach;
+ * what returns is left.
  */
 static size_t find_unwound(const struct stacks *stacks, const struct step *step, bool is_handler)
 {
@@ -275,7 +282,10 @@ static bool leaves_last_frame(const struct stacks *stacks, const struct step *st
 	       !(segment->frame_cnt && segment->frames[0].kernel_entry);
 }
 
-/* A return that takes an address which a call into the function's own middle has left on the stack; true: it was no more than that. */
+/*
+ * A return that takes an address which a call into the function's own middle has left on the stack; true: it
+ * was no more than that.
+ */
 static bool return_from_local(struct stacks *stacks, const struct step *step)
 {
 	struct frame *top = segment_top(&stacks->segment), *frame;
@@ -286,7 +296,10 @@ static bool return_from_local(struct stacks *stacks, const struct step *step)
 	top->local_cnt--;
 	if (top->local[top->local_cnt] == step->branch.to)
 		return true;
-	/* Another address was put in its place: what is below is where the function that it leads to returns to. */
+	/*
+	 * Another address was put in its place: what is below is where the function that it leads to returns
+	 * to.
+	 */
 	if (!top->local_cnt || !enters(step))
 		return is_same(step, top) && !enters(step);
 	return_address = top->local[--top->local_cnt];
@@ -334,7 +347,10 @@ static void on_return(struct stacks *stacks, const struct step *step)
 	}
 }
 
-/* A jump whose target stands in the instruction leads to another part of the function, or to one called in its place. */
+/*
+ * A jump whose target stands in the instruction leads to another part of the function, or to one called in
+ * its place.
+ */
 static bool may_unwind(const struct branch *branch)
 {
 	if (branch->kind != BRANCH_JUMP)
@@ -394,7 +410,10 @@ static void on_kernel_entry(struct stacks *stacks, const struct step *step)
 	frame->resume = resume_after(branch);
 }
 
-/* Index of the entry that an exit to `to` belongs to, or 0 where none was seen: then all that is open is the kernel's. */
+/*
+ * Index of the entry that an exit to `to` belongs to, or 0 where none was seen: then all that is open is the
+ * kernel's.
+ */
 static size_t find_entry(const struct segment *segment, uint64_t to)
 {
 	size_t innermost = SIZE_MAX;
@@ -468,7 +487,10 @@ static void on_kernel_exit(struct stacks *stacks, const struct step *step)
 	if (entry < segment->frame_cnt && segment->frames[entry].kernel_entry)
 		resume = segment->frames[entry].resume;
 	segment_pop_to(segment, entry, step->moment);
-	/* Into a function that the kernel was entered from before anything was seen: at its first byte, it did not begin just now. */
+	/*
+	 * Into a function that the kernel was entered from before anything was seen: at its first byte, it
+	 * did not begin just now.
+	 */
 	if (!resume && !segment_top(segment))
 		segment_infer(segment, step->to, step->branch.to);
 	else

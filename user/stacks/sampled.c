@@ -8,15 +8,17 @@
  *	    read	    read	another call: serve made it from another place
  *	      copy	      copy	... and so is all that is within it
  *
- * A call goes on if its function and its frame (CFA) agree, and its caller is still at the call. So a caller that has moved is not cut in two,
- * recursion is told apart by frames, and a second call of the same function shows unless it comes from the same place. Where frame pointers gave
- * no CFA, functions and call sites have to do.
+ * A call goes on if its function and its frame (CFA) agree, and its caller is still at the call. So a caller
+ * that has moved is not cut in two, recursion is told apart by frames, and a second call of the same function
+ * shows unless it comes from the same place. Where frame pointers gave no CFA, functions and call sites have
+ * to do.
  *
- * An edge between two ticks stands in the middle: nobody knows better, and it is off by half their distance at most. Time within a pause is no
- * place for an edge, since the thread did not run: what differs behind it ended where the pause began.
+ * An edge between two ticks stands in the middle: nobody knows better, and it is off by half their distance
+ * at most. Time within a pause is no place for an edge, since the thread did not run: what differs behind it
+ * ended where the pause began.
  *
- * A stack may be cut: its outermost frames were not copied. It is laid where its frames fit; the callers above them go on. If the first stack
- * was cut, its callers are inferred as soon as a whole one shows them.
+ * A stack may be cut: its outermost frames were not copied. It is laid where its frames fit; the callers
+ * above them go on. If the first stack was cut, its callers are inferred as soon as a whole one shows them.
  */
 #include "stacks/sampled.h"
 
@@ -265,7 +267,9 @@ static uint64_t known_begin(const struct sampler *sampler, uint64_t from, uint64
 	return is_hole(sampler, from, to) ? to - sampler->period / 2 : from;
 }
 
-/* The items that waited, within the calls that go on; what ran between them is not known where it ran long. */
+/*
+ * The items that waited, within the calls that go on; what ran between them is not known where it ran long.
+ */
 static void put_waiting(struct sampler *sampler, uint64_t from, uint64_t to, bool has_next)
 {
 	for (size_t i = 0; i < sampler->waiting_cnt; i++) {
@@ -365,7 +369,10 @@ static bool is_wait(const struct sampled_item *item)
 	return false;
 }
 
-/* The calls that end where both stacks do and run there: what waited between was called by them, or they are two. */
+/*
+ * The calls that end where both stacks do and run there: what waited between was called by them, or they are
+ * two.
+ */
 static void part_innermost(const struct sampler *sampler, struct fit *fit)
 {
 	if (sampler->open.items[fit->kept - 1].ip == sampler->now.items[fit->fresh - 1].ip)
@@ -376,7 +383,10 @@ static void part_innermost(const struct sampler *sampler, struct fit *fit)
 	} while (fit->fresh && sampler->now.items[fit->fresh].is_inlined);
 }
 
-/* It was in another function of a library: then none of the library's calls that are innermost now is the same one. */
+/*
+ * It was in another function of a library: then none of the library's calls that are innermost now is the
+ * same one.
+ */
 static void part_library(const struct sampler *sampler, struct fit *fit, const struct sampled_item *item)
 {
 	const struct call *open = sampler->open.items;

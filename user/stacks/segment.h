@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A segment: the calls of one thread between two gaps, while they are being put together. It knows nothing of branches: frames are
- * pushed, popped, replaced and inferred. Times are moments (stacks/moments.h).
+ * A segment: the calls of one thread between two gaps, while they are being put together. It knows nothing of
+ * branches: frames are pushed, popped, replaced and inferred. Times are moments (stacks/moments.h).
  *
- * Depths are relative while it is built, since nobody knows yet how many callers will turn out to have been there before it began:
+ * Depths are relative while it is built, since nobody knows yet how many callers will turn out to have been
+ * there before it began:
  *
  *	depth	 0	. . . . f		first function seen, in the middle
  *		-1	. g . . . . .		f returned into g: g has been open since the beginning (inferred)
@@ -11,7 +12,8 @@
  *
  * At the end the outermost becomes 0, and the inferred frames go in front.
  *
- * In memory: 40 bytes a slice, 24 bytes and a few bits a time stamp, 88 bytes an open frame; nothing for a branch that changes no stack.
+ * In memory: 40 bytes a slice, 24 bytes and a few bits a time stamp, 88 bytes an open frame; nothing for a
+ * branch that changes no stack.
  */
 #pragma once
 
@@ -43,7 +45,8 @@ struct segment {
 	struct slice *slices;
 	size_t slice_cnt, slice_cap;
 	struct slice *
-		inferred; /* innermost first: in the order they were found; .ip: where they were returned into */
+		/* innermost first: in the order they were found; .ip: where they were returned into */
+		inferred;
 	size_t inferred_cnt, inferred_cap;
 	struct frame *frames; /* open now, outermost first */
 	size_t frame_cnt, frame_cap;
@@ -69,7 +72,10 @@ void segment_pop_to(struct segment *segment, size_t keep, uint64_t moment);
 /* The top ends, and another function goes on in its place: tail call. */
 void segment_replace(struct segment *segment, const struct symbol *symbol, uint64_t ip, uint64_t moment);
 
-/* The caller of all that is open: this function, which goes on at `ip`, must have been there since the beginning. */
+/*
+ * The caller of all that is open: this function, which goes on at `ip`, must have been there since the
+ * beginning.
+ */
 void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_t ip);
 
 /* The slice of a frame of this segment. */
@@ -78,8 +84,14 @@ static inline struct slice *segment_slice(struct segment *segment, const struct 
 	return frame->is_inferred ? &segment->inferred[frame->slice] : &segment->slices[frame->slice];
 }
 
-/* Closes everything: what is open now stays open beyond the end. A pause that nothing came after tells nothing and goes. */
+/*
+ * Closes everything: what is open now stays open beyond the end. A pause that nothing came after tells
+ * nothing and goes.
+ */
 void segment_close(struct segment *segment, uint64_t moment);
 
-/* Appends the slices, in order and with final depths (times are still moments), to the thread; the segment may lose them. 0 or -ENOMEM. */
+/*
+ * Appends the slices, in order and with final depths (times are still moments), to the thread; the segment
+ * may lose them. 0 or -ENOMEM.
+ */
 int segment_write(struct segment *segment, struct timeline_thread *thread);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pieces are joined by applying their steps to the thread's stack, in order; what a piece built between two steps lies on top of the frame that the
- * step left there, so that only its depths have to be raised:
+ * Pieces are joined by applying their steps to the thread's stack, in order; what a piece built between two
+ * steps lies on top of the frame that the step left there, so that only its depths have to be raised:
  *
  *	the stack	main  read  parse			(depths 0 1 2)
  *	the piece	step "return to read", slices e f	(depths 1 2)
  *	together	main  read  e  f			(depths 0 1 2 3)
  *
- * Segments that belong together (stitch.c) form a chain, and share their depths; a chain is written when it is known that
- * nothing more belongs to it.
+ * Segments that belong together (stitch.c) form a chain, and share their depths; a chain is written when it
+ * is known that nothing more belongs to it.
  */
 #include "stacks/stacks.h"
 
@@ -50,8 +50,8 @@ static void park(struct stacks *stacks)
 }
 
 /*
- * A chain that nothing went on with is kept until the next one ends, too: that may have returned by then to where the calls of the earlier one
- * were made. True: the two are one now.
+ * A chain that nothing went on with is kept until the next one ends, too: that may have returned by then to
+ * where the calls of the earlier one were made. True: the two are one now.
  */
 static bool join_earlier(struct stacks *stacks)
 {

@@ -2,8 +2,8 @@
 /*
  * From branches to call stacks. Pure: branches and callbacks in, slices out.
  *
- * The branches of one thread may be handed in whole or cut anywhere into pieces: pieces are built independently, in parallel, and joined in
- * order, and the timeline is the same wherever the cuts are.
+ * The branches of one thread may be handed in whole or cut anywhere into pieces: pieces are built
+ * independently, in parallel, and joined in order, and the timeline is the same wherever the cuts are.
  */
 #pragma once
 
@@ -24,17 +24,32 @@ struct known_stack {
 };
 
 struct stacks_config {
-	/* The function at ip, valid at that TSC: never NULL, equal functions give equal pointers, alive as long as the timeline. Thread-safe. */
+	/*
+	 * The function at ip, valid at that TSC: never NULL, equal functions give equal pointers, alive as
+	 * long as the timeline. Thread-safe.
+	 */
 	const struct symbol *(*symbol_at)(void *ctx, uint64_t ip, uint64_t tsc);
 	/* TSC to nanoseconds on the timeline (since timeline.base_ns); must not run back. */
 	uint64_t (*time_ns)(void *ctx, uint64_t tsc);
-	/* The address space at that TSC: another number after each exec, which ends every call. NULL: there is no exec. Thread-safe. */
+	/*
+	 * The address space at that TSC: another number after each exec, which ends every call. NULL: there
+	 * is no exec. Thread-safe.
+	 */
 	uint64_t (*space_at)(void *ctx, uint64_t tsc);
-	/* Where an exception raised by the call at call_ip lands: at `handler`? call_ip 0: is `handler` one of any call? NULL: nothing is known. */
+	/*
+	 * Where an exception raised by the call at call_ip lands: at `handler`? call_ip 0: is `handler` one
+	 * of any call? NULL: nothing is known.
+	 */
 	enum landing (*landing)(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc);
-	/* The inlined calls at ip, the same up to *ret_end; NULL: unknown. NULL callback: they are not shown. Thread-safe. */
+	/*
+	 * The inlined calls at ip, the same up to *ret_end; NULL: unknown. NULL callback: they are not shown.
+	 * Thread-safe.
+	 */
 	const struct inline_chain *(*inlines_at)(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);
-	/* What to call a gap; the caller's to free, NULL: out of memory. Where the callback is NULL: "[gap: overflow]" and the like. */
+	/*
+	 * What to call a gap; the caller's to free, NULL: out of memory. Where the callback is NULL: "[gap:
+	 * overflow]" and the like.
+	 */
 	char *(*gap_text)(void *ctx, const struct branch *gap);
 	/* Call stacks recorded, by time: they tell the callers that no return has shown. */
 	const struct known_stack *known;
@@ -50,7 +65,10 @@ int stacks_piece_new(struct stacks_piece **ret_piece, const struct stacks_config
 		     const struct branch *branches, size_t cnt);
 void stacks_piece_free(struct stacks_piece *piece);
 
-/* Where pieces wait that cannot be appended yet, outside memory if there are many (base/spill.h). All 0 at first; it must outlive the pieces. */
+/*
+ * Where pieces wait that cannot be appended yet, outside memory if there are many (base/spill.h). All 0 at
+ * first; it must outlive the pieces.
+ */
 struct stacks_store {
 	uint8_t *bytes;
 	size_t cnt, cap;

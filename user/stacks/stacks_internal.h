@@ -33,8 +33,8 @@ struct step_run {
 };
 
 /*
- * Between two steps a piece builds slices of its own, of depths from 1 on: the frame that the step leaves on top (the base) has 0. Frames still
- * open at the next step are handed over with it.
+ * Between two steps a piece builds slices of its own, of depths from 1 on: the frame that the step leaves on
+ * top (the base) has 0. Frames still open at the next step are handed over with it.
  */
 struct stacks_piece {
 	struct moments moments;
@@ -110,7 +110,10 @@ void rules_apply(struct stacks *stacks, const struct step *step);
 /* The segment ends here; the next begins. */
 void stacks_pause(struct stacks *stacks, enum pause why, uint64_t moment);
 
-/* If it is certain how the stack before the last gap goes on in the segment, the segment takes it in now: true. */
+/*
+ * If it is certain how the stack before the last gap goes on in the segment, the segment takes it in now:
+ * true.
+ */
 bool stacks_join_now(struct stacks *stacks);
 
 /* The text becomes the thread's. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stitching. Of the stack before a gap every open frame is known, with the address that its return leads to. Of the stack behind it those frames are
- * known that control has returned into since, with the address of each return:
+ * Stitching. Of the stack before a gap every open frame is known, with the address that its return leads to.
+ * Of the stack behind it those frames are known that control has returned into since, with the address of
+ * each return:
  *
  *	before	main  serve  read  parse		each frame's return address: -  m1  s7  r4
  *	behind	skip, returned to read at r4, returned to serve at s7, ...
@@ -9,25 +10,31 @@
  *	main  serve  read  parse
  *	      serve  read  skip			the two lie over each other so: read and serve are the same calls
  *
- * Frames kept ("main serve read") lasted through the gap; above them old ones ended in it ("parse") and new ones began ("skip"). The
- * innermost kept frame may have gone on in the gap, so only its function can be compared. A frame further out waited for a call of its own all the time: the
- * return into it must lead to where that call was made. So each pair beyond the first gives a return address that agrees (verified)
- * or rejects the joint.
+ * Frames kept ("main serve read") lasted through the gap; above them old ones ended in it ("parse") and new
+ * ones began ("skip"). The innermost kept frame may have gone on in the gap, so only its function can be
+ * compared. A frame further out waited for a call of its own all the time: the return into it must lead to
+ * where that call was made. So each pair beyond the first gives a return address that agrees (verified) or
+ * rejects the joint.
  *
- * Of several joints wins the one with the most return addresses verified, then with the fewest calls made in the gap, then with the most
- * frames kept. Accepted without one verified: that the function which runs behind the gap is one that was open before it, the top or one
- * further out (it was returned to); that the outermost frame known goes on below what was called in the gap, which says nothing about callers.
+ * Of several joints wins the one with the most return addresses verified, then with the fewest calls made in
+ * the gap, then with the most frames kept. Accepted without one verified: that the function which runs behind
+ * the gap is one that was open before it, the top or one further out (it was returned to); that the outermost
+ * frame known goes on below what was called in the gap, which says nothing about callers.
  *
- * Rejected: either, in a recursion (which of its frames it is, nobody knows; a wrong one would be calls that never happened); any other call
- * made in the gap below which nothing is verified (the frame under it may have been called by another since, and would be shown in a
- * place where it was not); joining where behind the gap a function begins of which no return is seen; matching names of a common outermost
- * part without return addresses. Where nothing is accepted, the old frames end at the gap, and those behind it begin there, marked inferred.
+ * Rejected: either, in a recursion (which of its frames it is, nobody knows; a wrong one would be calls that
+ * never happened); any other call made in the gap below which nothing is verified (the frame under it may
+ * have been called by another since, and would be shown in a place where it was not); joining where behind
+ * the gap a function begins of which no return is seen; matching names of a common outermost part without
+ * return addresses. Where nothing is accepted, the old frames end at the gap, and those behind it begin
+ * there, marked inferred.
  *
- * A switch to another stack is a gap in which nothing is called or lost: the innermost frame must be one that waited for the call that moved
- * away (its return address is where control arrives), or, with return addresses verified further out, one of that function (recovery
- * from a panic). The frame begins anew as a slice where it carries on, so that the time between belongs to whoever ran.
+ * A switch to another stack is a gap in which nothing is called or lost: the innermost frame must be one that
+ * waited for the call that moved away (its return address is where control arrives), or, with return
+ * addresses verified further out, one of that function (recovery from a panic). The frame begins anew as a
+ * slice where it carries on, so that the time between belongs to whoever ran.
  *
- * Verification costs frames times frames at worst (deep recursion); COMPARISONS_MAX bounds it, and what is best so far is taken.
+ * Verification costs frames times frames at worst (deep recursion); COMPARISONS_MAX bounds it, and what is
+ * best so far is taken.
  */
 #include "stacks/stitch.h"
 
@@ -46,7 +53,10 @@ static bool has_return(const struct frame *frame)
 	return frame->return_address || frame->call_from;
 }
 
-/* The inferred frames from `inner` on over the old frames from keep - 1 outwards: how many return addresses agree; false: they differ. */
+/*
+ * The inferred frames from `inner` on over the old frames from keep - 1 outwards: how many return addresses
+ * agree; false: they differ.
+ */
 static bool verify(const struct frame *old, size_t keep, const struct segment *segment, size_t inner,
 		   size_t *ret_verified, size_t *budget)
 {
@@ -166,7 +176,10 @@ static int move_slices(struct segment *chain, const struct segment *segment, siz
 	return 0;
 }
 
-/* The inferred frames from `inner` on are the chain's own, or turn out to be its callers. The last may still be open. */
+/*
+ * The inferred frames from `inner` on are the chain's own, or turn out to be its callers. The last may still
+ * be open.
+ */
 static int absorb(struct segment *chain, const struct segment *segment, size_t inner)
 {
 	const struct frame *bottom = segment->frame_cnt ? &segment->frames[0] : NULL;

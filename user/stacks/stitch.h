@@ -16,7 +16,8 @@ struct joint {
 };
 
 /*
- * Looks for a better joint than *best, and puts it there: true. `is_switch`: control moved at once, nothing was called in between.
+ * Looks for a better joint than *best, and puts it there: true. `is_switch`: control moved at once, nothing
+ * was called in between.
  */
 bool stitch_match(struct joint *best, const struct frame *old, size_t old_cnt, const struct segment *segment,
 		  bool is_switch);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * n samples of which k showed the function are n draws of a coin whose chance is its share of the time. So the interval is that of a binomial
- * proportion. A time is not measured by the edges of its slices: what ran unseen between two samples would not count.
+ * n samples of which k showed the function are n draws of a coin whose chance is its share of the time. So
+ * the interval is that of a binomial proportion. A time is not measured by the edges of its slices: what ran
+ * unseen between two samples would not count.
  */
 #include "timeline/estimate.h"
 

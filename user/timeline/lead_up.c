@@ -8,8 +8,8 @@
 #include "base/array.h"
 
 /*
- * One more than the index of the last call that led up to it: of those that were open or just began, the innermost of the function. What began since then
- * did so after the moment, by a clock that is a little late.
+ * One more than the index of the last call that led up to it: of those that were open or just began, the
+ * innermost of the function. What began since then did so after the moment, by a clock that is a little late.
  */
 static size_t find_end(const struct timeline_thread *thread, uint64_t time_ns, const char *function)
 {
@@ -39,8 +39,8 @@ static void reverse(struct lead_up *lead_up)
 }
 
 /*
- * Backwards from the last: what is less deep than all after it called them, and is open if it had not ended. Beyond the slices wanted, only the callers of the
- * first of them are looked for.
+ * Backwards from the last: what is less deep than all after it called them, and is open if it had not ended.
+ * Beyond the slices wanted, only the callers of the first of them are looked for.
  */
 int lead_up_find(struct lead_up *ret_lead_up, const struct timeline_thread *thread, uint64_t time_ns,
 		 const char *function, size_t wanted)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One pass over a thread's slices with those open at hand: when a slice ends, its time counts for its function and its path, and is no longer its caller's own.
+ * One pass over a thread's slices with those open at hand: when a slice ends, its time counts for its
+ * function and its path, and is no longer its caller's own.
  *
- * A gap that takes no time, as between two snapshots, cuts the calls that are open there in two: the second part counts as time, not as another call.
+ * A gap that takes no time, as between two snapshots, cuts the calls that are open there in two: the second
+ * part counts as time, not as another call.
  */
 #include "timeline/profile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the time of a timeline went: by function and by call path, for up to two timelines side by side. Memory grows with the number of different functions and
- * paths, not of calls.
+ * Where the time of a timeline went: by function and by call path, for up to two timelines side by side.
+ * Memory grows with the number of different functions and paths, not of calls.
  *
  *	self	the time of a call without that of what it called
  *	total	the whole time; of a function that is called within a call of itself, that of the outer call only
@@ -26,7 +26,10 @@ struct profile_function {
 	struct profile_sum sides[PROFILE_SIDES];
 };
 
-/* A function called by a path of functions. Paths stand after the one that they go on from; the first, PROFILE_ROOT, stands for the threads and has their time and all calls. */
+/*
+ * A function called by a path of functions. Paths stand after the one that they go on from; the first,
+ * PROFILE_ROOT, stands for the threads and has their time and all calls.
+ */
 struct profile_path {
 	size_t function; /* index */
 	size_t parent;	 /* index */
@@ -41,11 +44,15 @@ struct profile {
 	size_t path_cnt, path_cap;
 };
 
-/* Functions of one name are the same one: with `by_object`, only where their objects are, too. 0 or -ENOMEM. */
+/*
+ * Functions of one name are the same one: with `by_object`, only where their objects are, too. 0 or -ENOMEM.
+ */
 int profile_new(struct profile **ret_profile, bool by_object);
 void profile_free(struct profile *profile);
 
-/* Adds what the thread did to a side, 0 or 1. The thread's timeline has to outlive the profile. 0 or -ENOMEM. */
+/*
+ * Adds what the thread did to a side, 0 or 1. The thread's timeline has to outlive the profile. 0 or -ENOMEM.
+ */
 int profile_add(struct profile *profile, size_t side, const struct timeline_thread *thread);
 
 DEFINE_CLEANUP(struct profile *, profile_free)

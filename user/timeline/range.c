@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A range begins with a slice and ends before another one, of one thread. There it is exact, by the order of slices, where times are equal; the other threads
- * are cut by time. A slice that reaches over several ranges appears in each.
+ * A range begins with a slice and ends before another one, of one thread. There it is exact, by the order of
+ * slices, where times are equal; the other threads are cut by time. A slice that reaches over several ranges
+ * appears in each.
  *
  *	slices	|----------- a -----------|		a's part in the range, marked inferred and open
  *		  |from| |b|  |to|

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What threads waited for: their pauses and page faults, summed by what they are, who called and who ended them. */
+/*
+ * What threads waited for: their pauses and page faults, summed by what they are, who called and who ended
+ * them.
+ */
 #pragma once
 
 #include <stddef.h>

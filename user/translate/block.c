@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One block of the program is copied into the cache, up to the first jump that is always taken: conditional jumps that are not taken cost nothing. Instructions
- * stay as they are, but for addresses relative to rip.
+ * One block of the program is copied into the cache, up to the first jump that is always taken: conditional
+ * jumps that are not taken cost nothing. Instructions stay as they are, but for addresses relative to rip.
  *
  *	guest			host
  *	jcc T			jcc stub	...	stub: word, jmp T

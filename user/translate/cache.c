@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory for code, and which blocks there are. A program and its libraries lie further apart than a 32-bit displacement reaches, so that the cache has regions
- * near each of them: some hundred megabytes below the code, where neither the heap nor new mappings come so soon.
+ * Memory for code, and which blocks there are. A program and its libraries lie further apart than a 32-bit
+ * displacement reaches, so that the cache has regions near each of them: some hundred megabytes below the
+ * code, where neither the heap nor new mappings come so soon.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>

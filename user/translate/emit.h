@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Instructions into the code cache. None of those that the runtime adds changes a flag. (SDM vol. 2, chapter 2.) */
+/*
+ * Instructions into the code cache. None of those that the runtime adds changes a flag. (SDM vol. 2, chapter
+ * 2.)
+ */
 #pragma once
 
 #include <stdint.h>
@@ -74,8 +77,8 @@ static inline void emit_leave(struct emitter *emitter, uint32_t field)
 }
 
 /*
- * Appends `word` to the ring. rcx is in use, its value in context.rcx. Returns the displacement of a jrcxz, taken where that was the ring's last word: the
- * caller sets it.
+ * Appends `word` to the ring. rcx is in use, its value in context.rcx. Returns the displacement of a jrcxz,
+ * taken where that was the ring's last word: the caller sets it.
  */
 static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word)
 {

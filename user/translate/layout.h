@@ -11,11 +11,13 @@
  *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
  *	+ SLOTS		one slot for each thread: struct context, the runtime's stack, targets, ring
  *
- * "Guest" is the program's own address, "host" one in the code cache. gs base is the address of the thread's slot.
+ * "Guest" is the program's own address, "host" one in the code cache. gs base is the address of the thread's
+ * slot.
  *
- * The ring holds words of 32 bits. A word below RING_TAG is the number of a site (that branch was taken), or BLOCK_WORD + the number of a block
- * (an indirect branch arrived there). All that is not recorded moves to higher addresses only, so that the way from one word to the next is unambiguous. A
- * word from RING_TAG on says what the two words before it are: the ring is read from its newest word backwards.
+ * The ring holds words of 32 bits. A word below RING_TAG is the number of a site (that branch was taken), or
+ * BLOCK_WORD + the number of a block (an indirect branch arrived there). All that is not recorded moves to
+ * higher addresses only, so that the way from one word to the next is unambiguous. A word from RING_TAG on
+ * says what the two words before it are: the ring is read from its newest word backwards.
  *
  * entry.S includes this file, too: only macros stand outside of __ASSEMBLER__.
  */
@@ -117,8 +119,8 @@ enum register_number {
 };
 
 /*
- * Why the program is given back to native execution. GIVE_BREAK: there is a breakpoint, and only from outside it can be seen whose. Then context.original
- * is set, and the runtime entered again.
+ * Why the program is given back to native execution. GIVE_BREAK: there is a breakpoint, and only from outside
+ * it can be seen whose. Then context.original is set, and the runtime entered again.
  */
 enum give_back {
 	GIVE_NOTHING,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happens when a program leaves its translated code: the next block is found or translated, and the jump that led here is made to lead there. One
- * lock is for all: threads come here only for what is new.
+ * What happens when a program leaves its translated code: the next block is found or translated, and the jump
+ * that led here is made to lead there. One lock is for all: threads come here only for what is new.
  */
 #include "translate/runtime.h"
 
@@ -95,7 +95,10 @@ static void report(struct context *context, uint64_t prot)
 	context->syscall_resume = shared()->runtime + header()->report;
 }
 
-/* The frame that the kernel has built (arch/x86/include/asm/sigframe.h, struct rt_sigframe): where it leads back to becomes ours. */
+/*
+ * The frame that the kernel has built (arch/x86/include/asm/sigframe.h, struct rt_sigframe): where it leads
+ * back to becomes ours.
+ */
 static void note_sigreturn(struct context *context)
 {
 	enum { UCONTEXT_RIP = 40 + 16 * 8 };

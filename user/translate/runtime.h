@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the runtime share. There are no variables: all state is in the arena (translate/layout.h). */
+/*
+ * What the files of the runtime share. There are no variables: all state is in the arena
+ * (translate/layout.h).
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -45,7 +48,10 @@ struct block *cache_find(uint64_t guest);
 /* Makes a block known, and where its code came from: up to `end`. */
 void cache_add(struct block *block, uint64_t end);
 
-/* A region with room for a block, from which `guest` can be reached with 32-bit displacements. NULL: there is no memory. */
+/*
+ * A region with room for a block, from which `guest` can be reached with 32-bit displacements. NULL: there is
+ * no memory.
+ */
 struct region *cache_region(uint64_t guest);
 
 /* Whether anything was translated from there. */
@@ -56,7 +62,10 @@ void cache_drop(void);
 
 /* ---- block.c ---- */
 
-/* Translates the code at `guest`. *ret_block is known to the cache. 0, or why it cannot be done (enum give_back). */
+/*
+ * Translates the code at `guest`. *ret_block is known to the cache. 0, or why it cannot be done (enum
+ * give_back).
+ */
 enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block);
 
 /* Makes the block's entry for indirect branches, if there is none. False: there is no memory. */

@@ -5,8 +5,9 @@
  *	f:	...			g:	...
  *		jmp  g				ret		returns to who called f
  *
- * The call of f lasts until g returns, so g's returns are probed for f, too. So is g's beginning: when g is called by others at the same place of the stack, a call of f
- * that is remembered there must have been left by an exception. Where the jump's target is not known before it is executed, or is in another file, the
+ * The call of f lasts until g returns, so g's returns are probed for f, too. So is g's beginning: when g is
+ * called by others at the same place of the stack, a call of f that is remembered there must have been left
+ * by an exception. Where the jump's target is not known before it is executed, or is in another file, the
  * call counts as ended by the jump.
  */
 #include "trigger/call_probes.h"
@@ -210,7 +211,10 @@ static uint32_t place_of(struct plan *plan, size_t i, const struct exit *exit)
 	return place | PLACE_LEAVES;
 }
 
-/* The breakpoint of a function that begins with its jump out is there already: what sees the call begin says that it goes on. */
+/*
+ * The breakpoint of a function that begins with its jump out is there already: what sees the call begin says
+ * that it goes on.
+ */
 static bool begins_with(struct plan *plan, const struct ender *ender, const struct exit *exit)
 {
 	struct trigger *trigger = plan->trigger;
@@ -286,7 +290,10 @@ static void tell(const struct plan *plan)
 			 plan->trigger->name, plan->leaving, plan->leaving_cnt > 1 ? " and others" : "");
 }
 
-/* The probes from `first` to `end` are of one file. Functions that cannot be probed at their ends lose their probe, but for the last that is left. */
+/*
+ * The probes from `first` to `end` are of one file. Functions that cannot be probed at their ends lose their
+ * probe, but for the last that is left.
+ */
 static int add_for_file(struct trigger *trigger, size_t first, size_t *end, bool *ret_any)
 {
 	CLEANUP(plan_release) struct plan plan = {.trigger = trigger};

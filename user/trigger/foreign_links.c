@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Linux (6.18, kernel/events/uprobes.c, handler_chain()) exchanges the return address in each process that comes by a breakpoint of which anybody wants to see
- * the return; whether the process is the one that is meant is asked later. So a return link for process A does nothing to process B, until B gets a breakpoint
- * there from us. A link for all processes, or for the one that we watch, has done so already: what we do changes nothing.
+ * Linux (6.18, kernel/events/uprobes.c, handler_chain()) exchanges the return address in each process that
+ * comes by a breakpoint of which anybody wants to see the return; whether the process is the one that is
+ * meant is asked later. So a return link for process A does nothing to process B, until B gets a breakpoint
+ * there from us. A link for all processes, or for the one that we watch, has done so already: what we do
+ * changes nothing.
  *
- * What the kernel says of a link is written out here (struct bpf_link_info, Linux 6.8), since the headers that we build with are older.
+ * What the kernel says of a link is written out here (struct bpf_link_info, Linux 6.8), since the headers
+ * that we build with are older.
  */
 #include "trigger/foreign_links.h"
 
@@ -30,7 +33,8 @@ struct link_info {
 	uint32_t type, id, prog_id, padding;
 	uint64_t path, offsets, ref_ctr_offsets, cookies;
 	uint32_t path_size, cnt, flags;
-	int32_t pid; /* 0 or -1: for all processes, or for one that has ended or is in another PID namespace */
+	/* 0 or -1: for all processes, or for one that has ended or is in another PID namespace */
+	int32_t pid;
 };
 
 _Static_assert(sizeof(struct link_info) == 64, "as in the kernel's struct bpf_link_info");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The layout is the kernel's (kernel/bpf/ringbuf.c, user ABI). Positions only grow; a record that runs past the end of the data goes on
- * in its second mapping, so it is always in one piece:
+ * The layout is the kernel's (kernel/bpf/ringbuf.c, user ABI). Positions only grow; a record that runs past
+ * the end of the data goes on in its second mapping, so it is always in one piece:
  *
  *	map offset 0	| consumer position |	one page, writable
  *	page		| producer position |	one page
@@ -9,8 +9,8 @@
  *
  *	record at position & (size - 1):	| length and flags: u32 | u32 | payload | padding to 8 |
  *
- * libbpf's reader would do, but the version we build with cannot tell whether anything waits without a system call; between two
- * single steps of a thread there is no time for one.
+ * libbpf's reader would do, but the version we build with cannot tell whether anything waits without a system
+ * call; between two single steps of a thread there is no time for one.
  */
 #include "trigger/hit_ring.h"
 

@@ -20,5 +20,8 @@ void hit_ring_release(struct hit_ring *ring);
 /* True if the kernel has put something in that was not read yet; two loads. */
 bool hit_ring_pending(const struct hit_ring *ring);
 
-/* Hands the records that wait now to fn, oldest first; each counts as read when fn returns. How many, or fn's first non-zero return. */
+/*
+ * Hands the records that wait now to fn, oldest first; each counts as read when fn returns. How many, or fn's
+ * first non-zero return.
+ */
 int hit_ring_read(struct hit_ring *ring, int (*fn)(void *ctx, const void *record), void *ctx);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A uprobe_multi link takes all probes of one file that run one program; a perf uprobe is one probe in one event. Perf events are not
- * inherited (attr.inherit): the kernel then reads the probed file's path again in the target's memory at each of its fork()s
- * and makes them fail. Threads are covered all the same, since breakpoints belong to the address space.
+ * A uprobe_multi link takes all probes of one file that run one program; a perf uprobe is one probe in one
+ * event. Perf events are not inherited (attr.inherit): the kernel then reads the probed file's path again in
+ * the target's memory at each of its fork()s and makes them fail. Threads are covered all the same, since
+ * breakpoints belong to the address space.
  *
- * Linux gives up taking a breakpoint out on behalf of a process that SIGKILL is waiting for ("failed to unregister, leaking uprobe"), and who executes
- * that breakpoint then dies. So a process of its own (process/aside.h) attaches and detaches.
+ * Linux gives up taking a breakpoint out on behalf of a process that SIGKILL is waiting for ("failed to
+ * unregister, leaking uprobe"), and who executes that breakpoint then dies. So a process of its own
+ * (process/aside.h) attaches and detaches.
  */
 #include "trigger/links.h"
 
@@ -74,7 +76,10 @@ int links_plan_probe(struct links *links, const struct probe *probe, uint64_t co
 	return 0;
 }
 
-/* Each probe has a program by what is done there. A return instruction alone gives hits at returns: a jump does not show where it leads. */
+/*
+ * Each probe has a program by what is done there. A return instruction alone gives hits at returns: a jump
+ * does not show where it leads.
+ */
 static int plan_probe(struct links *links, const struct programs *programs, const struct trigger *trigger,
 		      size_t i, const struct probe *probe)
 {
@@ -208,7 +213,10 @@ static int attach_perf(struct links *links, const struct probe_group *group, siz
 	return 0;
 }
 
-/* The kernel waits for all processors with each of them, when it comes and when it goes, and nothing can end that. */
+/*
+ * The kernel waits for all processors with each of them, when it comes and when it goes, and nothing can end
+ * that.
+ */
 static int check_perf_probe_cnt(const struct links *links)
 {
 	enum { PERF_PROBES_MAX = 256 };

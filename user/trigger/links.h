@@ -32,16 +32,17 @@ int links_plan_probe(struct links *links, const struct probe *probe, uint64_t co
 		     enum uprobe_at at);
 
 /*
- * Groups the probes of all triggers. The beginning of a call is probed before its return, so that no return is seen alone. 0 or
+ * Groups the probes of all triggers. The beginning of a call is probed before its return, so that no return
+ * is seen alone. 0 or
  * -ENOMEM; `links` (all zero before) is to be released in either case.
  */
 int links_plan(struct links *links, const struct programs *programs, const struct trigger *triggers,
 	       size_t trigger_cnt);
 
 /*
- * Attach every planned probe (perf: none of UPROBE_SESSION) for process pid; 0: for all processes. -ENOTSUP: the kernel refuses an instruction; -EPERM: a capability is
- * missing; -ESRCH: no such process; others of the system calls; each with a sentence. What was attached before the failure stays
- * until release.
+ * Attach every planned probe (perf: none of UPROBE_SESSION) for process pid; 0: for all processes. -ENOTSUP:
+ * the kernel refuses an instruction; -EPERM: a capability is missing; -ESRCH: no such process; others of the
+ * system calls; each with a sentence. What was attached before the failure stays until release.
  */
 int links_attach_multi(struct links *links, pid_t pid);
 int links_attach_perf(struct links *links, pid_t pid);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Event attributes: kernel/events/core.c, perf_uprobe_event_init(); the bits are described in sysfs below the PMU's format/. */
+/*
+ * Event attributes: kernel/events/core.c, perf_uprobe_event_init(); the bits are described in sysfs below the
+ * PMU's format/.
+ */
 #include "trigger/perf_uprobe.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A uprobe as a perf event of the "uprobe" PMU, with a BPF program on it: what kernels before 6.6 have. Needs CAP_SYS_ADMIN. */
+/*
+ * A uprobe as a perf event of the "uprobe" PMU, with a BPF program on it: what kernels before 6.6 have. Needs
+ * CAP_SYS_ADMIN.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -14,5 +17,8 @@ struct perf_uprobe {
 	bool at_return;
 };
 
-/* *ret_event and *ret_link hold it in place. A negative errno of perf_event_open(2) or bpf(2); -ENODEV: there is no such PMU. */
+/*
+ * *ret_event and *ret_link hold it in place. A negative errno of perf_event_open(2) or bpf(2); -ENODEV: there
+ * is no such PMU.
+ */
 int perf_uprobe_open(int *ret_event, int *ret_link, const struct perf_uprobe *probe);

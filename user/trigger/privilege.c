@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * EPERM has several causes, and the kernel does not say which. They are asked after in the order in which one hides the others: in a user
- * namespace no capability counts; without the capabilities nothing else matters; with them, a seccomp filter is next.
- * kernel.unprivileged_bpf_disabled is not among them: probes need both capabilities whatever it says.
+ * EPERM has several causes, and the kernel does not say which. They are asked after in the order in which one
+ * hides the others: in a user namespace no capability counts; without the capabilities nothing else matters;
+ * with them, a seccomp filter is next. kernel.unprivileged_bpf_disabled is not among them: probes need both
+ * capabilities whatever it says.
  */
 #include "trigger/privilege.h"
 
@@ -114,7 +115,10 @@ int privilege_fail_perf_uprobe(void)
 		"perf uprobes need the capability CAP_SYS_ADMIN, which is missing: run trailcam with sudo");
 }
 
-/* libbpf loads maps and programs together, and lets go of those that there were descriptors for; then it may say EINVAL. */
+/*
+ * libbpf loads maps and programs together, and lets go of those that there were descriptors for; then it may
+ * say EINVAL.
+ */
 bool privilege_is_descriptors(int err)
 {
 	enum { BPF_OBJECT_TAKES = 16 };

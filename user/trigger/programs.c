@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of a condition takes the place of the function judge() in the loaded program: that one is the last function of the program's
- * instructions and the only one called, so that it can be cut off and replaced without any jump to be mended.
+ * The code of a condition takes the place of the function judge() in the loaded program: that one is the last
+ * function of the program's instructions and the only one called, so that it can be cut off and replaced
+ * without any jump to be mended.
  */
 #include "trigger/programs.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The BPF programs of a set of triggers, loaded: the ones of bpf/trigger.bpf.c, and copies for triggers that have a condition, or arguments elsewhere than C has them. */
+/*
+ * The BPF programs of a set of triggers, loaded: the ones of bpf/trigger.bpf.c, and copies for triggers that
+ * have a condition, or arguments elsewhere than C has them.
+ */
 #pragma once
 
 #include "condition/condition.h"
@@ -23,8 +26,9 @@ struct programs {
 };
 
 /*
- * Loads the programs for links of the kind `link` (not AUTO) and writes the rules. -EPERM with a sentence that names what is missing; -ENOMEM;
- * what the kernel says where it accepts no such program. `programs` (all 0 before) is to be released in either case.
+ * Loads the programs for links of the kind `link` (not AUTO) and writes the rules. -EPERM with a sentence
+ * that names what is missing; -ENOMEM; what the kernel says where it accepts no such program. `programs` (all
+ * 0 before) is to be released in either case.
  */
 int programs_load(struct programs *programs, const struct trigger_config *config, enum trigger_link link);
 void programs_release(struct programs *programs);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a spelling to probes. libbpf could look symbols up, but takes the first of several: an old version of memcpy that nobody calls, the entry of a
- * PLT. Here a name means every function that has it, in the file where the dynamic loader would find it:
+ * From a spelling to probes. libbpf could look symbols up, but takes the first of several: an old version of
+ * memcpy that nobody calls, the entry of a PLT. Here a name means every function that has it, in the file
+ * where the dynamic loader would find it:
  *
  *	FILE:PLACE	that file
  *	PLACE		the executable, or else the first of its libraries, breadth first, that exports it (or, if none does,
  *			the first that has it as a local function)
  *
- * A symbol that the executable only imports has no code there, so the library that defines it is found by the same rule.
+ * A symbol that the executable only imports has no code there, so the library that defines it is found by the
+ * same rule.
  */
 #include <elf.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attaching goes down a ladder: a uprobe_multi link, or else perf uprobes. The kernel fixes the kind of attachment when the program is
- * loaded, so the second rung loads it again. The BPF objects are small and live as long as the set; only the links decide
- * whether there are breakpoints.
+ * Attaching goes down a ladder: a uprobe_multi link, or else perf uprobes. The kernel fixes the kind of
+ * attachment when the program is loaded, so the second rung loads it again. The BPF objects are small and
+ * live as long as the set; only the links decide whether there are breakpoints.
  */
 #include <stdlib.h>
 
@@ -168,7 +168,10 @@ int trigger_set_unwatch(struct trigger_set *set, pid_t pid)
 
 /* ---- hits ---- */
 
-/* poll(2) on a ring buffer map is woken by HIT_STOP alone, but one that starts with other hits waiting returns at once. */
+/*
+ * poll(2) on a ring buffer map is woken by HIT_STOP alone, but one that starts with other hits waiting
+ * returns at once.
+ */
 int trigger_set_fd(const struct trigger_set *set)
 {
 	return bpf_map__fd(set->programs.bpf->maps.hits);

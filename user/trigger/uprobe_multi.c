@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bpf(BPF_LINK_CREATE) by hand: the libbpf and the kernel headers we build with are older than the kernel we may run on, so the part of
- * union bpf_attr that such a link uses is written out here. This way needs CAP_BPF and CAP_PERFMON only, where perf's uprobes
- * need CAP_SYS_ADMIN, and probes any number of functions in one call.
+ * bpf(BPF_LINK_CREATE) by hand: the libbpf and the kernel headers we build with are older than the kernel we
+ * may run on, so the part of union bpf_attr that such a link uses is written out here. This way needs CAP_BPF
+ * and CAP_PERFMON only, where perf's uprobes need CAP_SYS_ADMIN, and probes any number of functions in one
+ * call.
  */
 #include "trigger/uprobe_multi.h"
 
@@ -26,7 +27,10 @@ static int create(struct link_create *attr)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Asks for a link that cannot be, since "/" is not a regular file: what the kernel complains about tells what it knows. */
+/*
+ * Asks for a link that cannot be, since "/" is not a regular file: what the kernel complains about tells what
+ * it knows.
+ */
 static int probe_kernel(int prog_fd, uint32_t attach_type, pid_t pid)
 {
 	const uint64_t offset = 1;

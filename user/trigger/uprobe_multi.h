@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* BPF links of the kinds "uprobe_multi" (Linux 6.6) and "uprobe_session" (6.13): many probes of one file, for one process. */
+/*
+ * BPF links of the kinds "uprobe_multi" (Linux 6.6) and "uprobe_session" (6.13): many probes of one file, for
+ * one process.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -13,10 +16,16 @@ enum uprobe_at {
 	UPROBE_SESSION, /* at both; at the return only if the program said 0 at the entry */
 };
 
-/* The attach type that the program must be loaded with: BPF_TRACE_UPROBE_MULTI; for UPROBE_SESSION BPF_TRACE_UPROBE_SESSION. */
+/*
+ * The attach type that the program must be loaded with: BPF_TRACE_UPROBE_MULTI; for UPROBE_SESSION
+ * BPF_TRACE_UPROBE_SESSION.
+ */
 enum { UPROBE_MULTI_ATTACH_TYPE = 48, UPROBE_SESSION_ATTACH_TYPE = 57 };
 
-/* NULL where the kernel has such links, else the reason why they cannot be used. `prog_fd` is of a program loaded for them. */
+/*
+ * NULL where the kernel has such links, else the reason why they cannot be used. `prog_fd` is of a program
+ * loaded for them.
+ */
 const char *uprobe_multi_obstacle(int prog_fd);
 
 /* The same for sessions. */

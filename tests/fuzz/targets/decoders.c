@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets and code of any content, given to both decoders: what the fast one vouches for, libipt must give, too, with the same times. The input is CODE_BYTES of code, a
- * byte for the processor, and packets, which stand behind a PSB+ that begins at the code.
+ * Packets and code of any content, given to both decoders: what the fast one vouches for, libipt must give,
+ * too, with the same times. The input is CODE_BYTES of code, a byte for the processor, and packets, which
+ * stand behind a PSB+ that begins at the code.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		fd = memfd_create("code", MFD_CLOEXEC);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	}
-	/* All in 64-bit or all in 32-bit mode: libipt's cache of blocks does not tell code apart that is run in both. */
+	/*
+	 * All in 64-bit or all in 32-bit mode: libipt's cache of blocks does not tell code apart that is run
+	 * in both.
+	 */
 	for (size_t i = CODE_BYTES + 1; i + 1 < size; i++)
 		if (bytes[i] == 0x99 && !(bytes[i + 1] & 0xe0) &&
 		    (bytes[i + 1] & 3) != (bytes[CODE_BYTES] & 0x80 ? 2 : 1))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An allocation trace of any content: what is read of it can be written, and is the same when that is read. */
+/*
+ * An allocation trace of any content: what is read of it can be written, and is the same when that is read.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * To be preloaded: counts what a program, other than trailcam, asks glibc's allocator for. The file $COUNT_ALLOCS holds two 64-bit numbers, calls and bytes, which are right at any moment, also
- * when the program has ended in some other way than by exit(3).
+ * To be preloaded: counts what a program, other than trailcam, asks glibc's allocator for. The file
+ * $COUNT_ALLOCS holds two 64-bit numbers, calls and bytes, which are right at any moment, also when the
+ * program has ended in some other way than by exit(3).
  */
 #define _GNU_SOURCE
 #include <errno.h>

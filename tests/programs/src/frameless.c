@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* To be built without frame pointers, which are used for other things: calls to a depth, through a library that calls back, and a crash there if one is wanted. */
+/*
+ * To be built without frame pointers, which are used for other things: calls to a depth, through a library
+ * that calls back, and a crash there if one is wanted.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A source of its own, beside others, from the first call to the last; and what is refused because no source has it. */
+/*
+ * A source of its own, beside others, from the first call to the last; and what is refused because no source
+ * has it.
+ */
 #include "assertions.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What readers are given that no writer of today makes: older versions, damage, packets made by hand. What is sound before the damage is read. */
+/*
+ * What readers are given that no writer of today makes: older versions, damage, packets made by hand. What is
+ * sound before the damage is read.
+ */
 #include "traces.h"
 
 #include <errno.h>
@@ -204,7 +207,10 @@ static void test_common_with_what_was_cut_off(void **state)
 	free(bytes.items);
 }
 
-/* Collections may name what another domain has allocated since; a number need not be written in the shortest way. */
+/*
+ * Collections may name what another domain has allocated since; a number need not be written in the shortest
+ * way.
+ */
 static void test_odd_but_sound(void **state)
 {
 	static const uint8_t events[] = {

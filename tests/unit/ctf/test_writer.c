@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is written is read back, event by event, whatever the events are; and each limit of the format is reached. That the choices are those of memtrace's own writer is seen by
- * copying traces that it wrote (some of those in tests/fuzz/corpus/memtrace): each byte is the same.
+ * What is written is read back, event by event, whatever the events are; and each limit of the format is
+ * reached. That the choices are those of memtrace's own writer is seen by copying traces that it wrote (some
+ * of those in tests/fuzz/corpus/memtrace): each byte is the same.
  */
 #include "traces.h"
 
@@ -328,7 +329,9 @@ static int locate_same(void *ctx, uint64_t code, const struct memtrace_location 
 	return 1;
 }
 
-/* The format to the byte, computed by hand: two codes at one place, an allocation, its promotion and its end. */
+/*
+ * The format to the byte, computed by hand: two codes at one place, an allocation, its promotion and its end.
+ */
 static void test_bytes(void **state)
 {
 	enum { START = 123456 };
@@ -419,7 +422,10 @@ static void test_time_that_runs_back(void **state)
 
 enum { DEEP = 1500 };
 
-/* Stacks as deep as that, each put into a trace of its own behind one of `known` frames from 1 on; returns the events that are read. */
+/*
+ * Stacks as deep as that, each put into a trace of its own behind one of `known` frames from 1 on; returns
+ * the events that are read.
+ */
 static size_t frames_read(size_t known, uint64_t first, size_t cnt, struct memtrace_event *ret_next)
 {
 	static uint64_t frames[DEEP];
@@ -470,7 +476,10 @@ static void test_runs(void **state)
 	}
 }
 
-/* A stack of new codes is cut off after 409. The next one, which differs beyond, says how much it has in common, and is as much as is known. */
+/*
+ * A stack of new codes is cut off after 409. The next one, which differs beyond, says how much it has in
+ * common, and is as much as is known.
+ */
 static void test_cut_off(void **state)
 {
 	struct memtrace_event next;
@@ -484,7 +493,10 @@ static void test_cut_off(void **state)
 	assert_int_equal(next.frame_cnt, 409);
 }
 
-/* A stack of new codes, of known ones that stand alone or in threes, and of a long run. How many frames of it are read. */
+/*
+ * A stack of new codes, of known ones that stand alone or in threes, and of a long run. How many frames of it
+ * are read.
+ */
 static size_t frames_near_the_end(size_t alone, size_t threes)
 {
 	enum { NEW = 405, RUN_FRAMES = 600 };
@@ -540,8 +552,9 @@ static size_t frames_near_the_end(size_t alone, size_t threes)
 }
 
 /*
- * A new code takes 10 bytes, a known one 2, three 3, and so does a run of 256. A word is begun up to byte 4086, a run only where it ends by then if it was a word alone; but a run that
- * is too long for one word goes on with another, wherever that is.
+ * A new code takes 10 bytes, a known one 2, three 3, and so does a run of 256. A word is begun up to byte
+ * 4086, a run only where it ends by then if it was a word alone; but a run that is too long for one word goes
+ * on with another, wherever that is.
  */
 static void test_where_stacks_end(void **state)
 {
@@ -555,7 +568,10 @@ static void test_where_stacks_end(void **state)
 	assert_int_equal(frames_near_the_end(17, 1), 0);
 }
 
-/* The short form has a byte for the words: more new frames than that need the long one, however they are coded. */
+/*
+ * The short form has a byte for the words: more new frames than that need the long one, however they are
+ * coded.
+ */
 static void test_forms(void **state)
 {
 	struct {
@@ -719,7 +735,8 @@ static void location_packets(size_t *sizes, size_t *ret_first, size_t *ret_secon
 }
 
 /*
- * A packet takes another location while more than 4096 bytes are left. One of 4100 may not fit then, where memtrace's own writer overruns its buffer; here, another packet begins.
+ * A packet takes another location while more than 4096 bytes are left. One of 4100 may not fit then, where
+ * memtrace's own writer overruns its buffer; here, another packet begins.
  */
 static void test_location_packets(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every offset of this machine's C library, in the middle of instructions, too: what is known agrees with Zydis. */
+/*
+ * Every offset of this machine's C library, in the middle of instructions, too: what is known agrees with
+ * Zydis.
+ */
 #include "assertions.h"
 
 #include <Zydis/Zydis.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small program in machine code, its trace written by the step source's encoder, and the branches that must come out.
+ * A small program in machine code, its trace written by the step source's encoder, and the branches that must
+ * come out.
  *
  *	1000	call 1010
  *	1005	jne 1000
@@ -57,7 +58,10 @@ static void boundary(struct trace *trace, uint64_t ip)
 	encoder_boundary(&trace->encoder, trace->tsc, ip);
 }
 
-/* ROUNDS times through the loop, the system call, then round and round through the indirect jump. Returns the number of boundaries. */
+/*
+ * ROUNDS times through the loop, the system call, then round and round through the indirect jump. Returns the
+ * number of boundaries.
+ */
 static unsigned int run(struct trace *trace, unsigned int psb_at)
 {
 	*trace = (struct trace){.params = encoder_default_params(), .psb_at = psb_at, .tsc = 1000};
@@ -180,7 +184,10 @@ static struct decoder_function function_at(void *ctx, size_t image, uint64_t ip)
 	return (struct decoder_function){0};
 }
 
-/* Jumps inside f are left out: the loop's. Those from and to a place that is in no function are not, nor are the last ones. */
+/*
+ * Jumps inside f are left out: the loop's. Those from and to a place that is in no function are not, nor are
+ * the last ones.
+ */
 static void test_functions(void **state)
 {
 	const struct decoder_functions functions = {.at = function_at};
@@ -309,7 +316,9 @@ static void test_cut_anywhere(void **state)
 	}
 }
 
-/* A CYC that ends in 02 before a TNT 82 looks like the beginning of a PSB: the PSB is two bytes further on. */
+/*
+ * A CYC that ends in 02 before a TNT 82 looks like the beginning of a PSB: the PSB is two bytes further on.
+ */
 static void test_psb_alignment(void **state)
 {
 	uint8_t bytes[2 + 16 + 3] = {0};

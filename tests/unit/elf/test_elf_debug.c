@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The same program with its symbols and lines somewhere else: each way to find them, and that the wrong ones are not taken. */
+/*
+ * The same program with its symbols and lines somewhere else: each way to find them, and that the wrong ones
+ * are not taken.
+ */
 #include <sys/stat.h>
 
 #include "fixture.h"

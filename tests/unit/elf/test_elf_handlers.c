@@ -15,8 +15,8 @@ static void catches(struct elf_file *file, uint64_t call, uint64_t handler, enum
 }
 
 /*
- * The call-site table is written by hand: exceptions from `first` land at `pad`, those from `second` nowhere, those from `third` at `other`. Labels are functions, to
- * be found by name.
+ * The call-site table is written by hand: exceptions from `first` land at `pad`, those from `second` nowhere,
+ * those from `third` at `other`. Labels are functions, to be found by name.
  */
 static void by_unwinding_tables(void **state)
 {
@@ -47,7 +47,10 @@ static void by_unwinding_tables(void **state)
 	catches(file, addr_of(file, "third"), addr_of(file, "pad"), LANDING_NO);
 }
 
-/* Every landing pad that the C++ compiler says there is: between the calls of a function with a try and its end. */
+/*
+ * Every landing pad that the C++ compiler says there is: between the calls of a function with a try and its
+ * end.
+ */
 static void of_a_compiler(void **state)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;

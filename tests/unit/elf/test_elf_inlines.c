@@ -2,7 +2,10 @@
 #include "elf/inlines.h"
 #include "fixture.h"
 
-/* _start of 16 bytes; the first call inlined in it has 4 to 8, and the one inlined in that 6 to 12, as optimizing compilers leave them. */
+/*
+ * _start of 16 bytes; the first call inlined in it has 4 to 8, and the one inlined in that 6 to 12, as
+ * optimizing compilers leave them.
+ */
 static const char source[] = ".globl _start\n.type _start, @function\n_start: .fill 16, 1, 0x90\nend:\n"
 			     ".size _start, 16\n"
 			     ".section .debug_abbrev, \"\", @progbits\n"

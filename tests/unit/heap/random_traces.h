@@ -30,7 +30,9 @@ static inline unsigned int pick(struct made *made, unsigned int cnt)
 	return (made->seed >> 16) % cnt;
 }
 
-/* Of few functions, in two files, so that there is recursion; some codes stand for two, some are not known. */
+/*
+ * Of few functions, in two files, so that there is recursion; some codes stand for two, some are not known.
+ */
 static inline int place_of(void *ctx, uint64_t code, const struct memtrace_location **ret_locations)
 {
 	static const char *const functions[] = {"f", "g", "h", "operator[]", "k"};

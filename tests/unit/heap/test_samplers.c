@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Programs whose allocators sample for themselves: by libtrailcam-alloc.so, and by probes of their own. What is in their traces is what they did. */
+/*
+ * Programs whose allocators sample for themselves: by libtrailcam-alloc.so, and by probes of their own. What
+ * is in their traces is what they did.
+ */
 #include <libgen.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -265,8 +268,8 @@ static void test_without_it_functions_are_probed(void **state)
 }
 
 /*
- * The program's samples are of another interval than the recording's, from which they are drawn once more, or of which each is several. The estimate's variance is less than the
- * bytes times both intervals.
+ * The program's samples are of another interval than the recording's, from which they are drawn once more, or
+ * of which each is several. The estimate's variance is less than the bytes times both intervals.
  */
 static void expect_estimate(const char *sampled_every, uint64_t interval)
 {

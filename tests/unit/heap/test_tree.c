@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Trees and hotspots of random traces beside sums that are made sample by sample, of stacks written out as text. */
+/*
+ * Trees and hotspots of random traces beside sums that are made sample by sample, of stacks written out as
+ * text.
+ */
 #include "random_traces.h"
 
 #include "heap/hotspots.h"

@@ -299,7 +299,10 @@ static void test_a_cut_copy_gives_the_inner_frames(void **state)
 	assert_int_equal(before, cnt);
 }
 
-/* Each frame lies above what it called, within the copy; a cut copy gives the same frames, and says that it is cut. */
+/*
+ * Each frame lies above what it called, within the copy; a cut copy gives the same frames, and says that it
+ * is cut.
+ */
 static void test_frames_have_their_places(void **state)
 {
 	uint64_t ips[IP_MAX], cfas[IP_MAX], cut_cfas[IP_MAX];

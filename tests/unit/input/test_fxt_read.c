@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the sink writes is read back whole; other files, made word by word as the format's description says, are taken as far as they make sense. */
+/*
+ * What the sink writes is read back whole; other files, made word by word as the format's description says,
+ * are taken as far as they make sense.
+ */
 #include "assertions.h"
 
 #include <fcntl.h>
@@ -270,7 +273,10 @@ static void test_other_hits(void **state)
 	release(&trace);
 }
 
-/* Names and threads that the file does not define; kinds of event that calls are not made of; an argument without a size. */
+/*
+ * Names and threads that the file does not define; kinds of event that calls are not made of; an argument
+ * without a size.
+ */
 static void test_references(void **state)
 {
 	struct words words = begin_file();
@@ -292,7 +298,9 @@ static void test_references(void **state)
 	release(&trace);
 }
 
-/* Another clock; a thread and a name within the event; a record that is large, and one of a kind unheard of. */
+/*
+ * Another clock; a thread and a name within the event; a record that is large, and one of a kind unheard of.
+ */
 static void test_other_forms(void **state)
 {
 	struct words words = begin_file();

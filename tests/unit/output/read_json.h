@@ -6,7 +6,10 @@
 
 #include "read_trace.h"
 
-/* A value: text of a string or a number, or what an array or object has in it. (yajl's own tree takes quadratic time for long arrays.) */
+/*
+ * A value: text of a string or a number, or what an array or object has in it. (yajl's own tree takes
+ * quadratic time for long arrays.)
+ */
 struct json {
 	char *key; /* in an object */
 	enum { JSON_STRING, JSON_NUMBER, JSON_LIST } type;

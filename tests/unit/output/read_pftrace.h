@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A reader of Perfetto's protobuf, as trace_processor does it: by field numbers, with the strings that a sequence has told. */
+/*
+ * A reader of Perfetto's protobuf, as trace_processor does it: by field numbers, with the strings that a
+ * sequence has told.
+ */
 #pragma once
 
 #include "read_trace.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The same timelines through every format that has slices: each is read back, and must give what was put in. (FXT: test_fxt.c) */
+/*
+ * The same timelines through every format that has slices: each is read back, and must give what was put in.
+ * (FXT: test_fxt.c)
+ */
 #include "read_json.h"
 #include "read_pftrace.h"
 #include "read_text.h"
@@ -248,7 +251,10 @@ static void test_controls(void **state)
 	timeline_free(timeline);
 }
 
-/* Hits and gaps: on their threads, between the slices where they were; those of threads that have nothing else, too. */
+/*
+ * Hits and gaps: on their threads, between the slices where they were; those of threads that have nothing
+ * else, too.
+ */
 static void test_moments(void **state)
 {
 	struct symbol f = make_symbol("f");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the FXT sink writes, read back by a reader of its own below, written from the format's description and sharing nothing with the
- * writer: tables of strings and threads as a viewer keeps them, slices put together from begin and end.
+ * What the FXT sink writes, read back by a reader of its own below, written from the format's description and
+ * sharing nothing with the writer: tables of strings and threads as a viewer keeps them, slices put together
+ * from begin and end.
  */
 #include "timelines.h"
 
@@ -311,7 +312,9 @@ static void test_strange_strings(void **state)
 	free(huge);
 }
 
-/* The hit: a slice on its own track, with more arguments than one event holds, and an instant on its thread. */
+/*
+ * The hit: a slice on its own track, with more arguments than one event holds, and an instant on its thread.
+ */
 static void test_hits(void **state)
 {
 	struct symbol f = make_symbol("f");

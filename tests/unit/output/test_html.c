@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data in the page, read back from what output/html.h says of it: out of the script element, base64, gzip, JSON (as text), columns.
+ * The data in the page, read back from what output/html.h says of it: out of the script element, base64,
+ * gzip, JSON (as text), columns.
  */
 #include "assertions.h"
 #include "base/array.h"
@@ -228,7 +229,10 @@ static void test_waits(void **state)
 	timeline_free(timeline);
 }
 
-/* The hit is in the middle: three quarters of what is kept lie before it, and the call that is open there is kept, too. */
+/*
+ * The hit is in the middle: three quarters of what is kept lie before it, and the call that is open there is
+ * kept, too.
+ */
 static void test_too_many(void **state)
 {
 	struct timeline *timeline = make_timeline(1);

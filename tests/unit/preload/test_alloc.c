@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The allocator's wrapper is linked into this program, which stands for the probes and counts. Each scenario is a process of its own, with its own interval. */
+/*
+ * The allocator's wrapper is linked into this program, which stands for the probes and counts. Each scenario
+ * is a process of its own, with its own interval.
+ */
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>

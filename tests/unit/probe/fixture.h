@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A temporary directory that anyone may read, and small programs built in it by the compiler that is there. */
+/*
+ * A temporary directory that anyone may read, and small programs built in it by the compiler that is there.
+ */
 #pragma once
 
 #include <stdio.h>

@@ -75,7 +75,10 @@ static uint64_t addr_of(const char *name)
 	return symbol->addr;
 }
 
-/* The exits as text: '*' ADDRESS-OF-FUNCTION+OFFSET for returns, "->TARGET" for jumps, "?CONDITION" for conditional ones. */
+/*
+ * The exits as text: '*' ADDRESS-OF-FUNCTION+OFFSET for returns, "->TARGET" for jumps, "?CONDITION" for
+ * conditional ones.
+ */
 static void describe(struct elf_file *of, const char *name, char *text, size_t size)
 {
 	CLEANUP(exits_release) struct exits exits = {0};

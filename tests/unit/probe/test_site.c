@@ -82,7 +82,9 @@ static void test_cheapest(void **state)
 		{"pushes", SITE_ALL_ARGS, true, 0, 0, true}, /* as it is */
 		{"tests", SITE_ALL_ARGS, true, 3, 0, true},  /* the jump */
 		{"endbr", SITE_ALL_ARGS, true, 4, 0, true},  /* the push */
-		/* mov, lea and cmp leave the arguments alone; it jumps to its own beginning, as a call would */
+		/*
+		 * mov, lea and cmp leave the arguments alone; it jumps to its own beginning, as a call would
+		 */
 		{"scratch", SITE_ALL_ARGS, true, 14, 0, true},
 		/* the first argument is another one behind mov, but not the second */
 		{"argument", SITE_ALL_ARGS, true, 0, 0, false},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A tracer, a process of its own, works on a child of its and then kills itself or lets the child go: that must count on. */
+/*
+ * A tracer, a process of its own, works on a child of its and then kills itself or lets the child go: that
+ * must count on.
+ */
 #include "process/shield.h"
 
 #include <signal.h>

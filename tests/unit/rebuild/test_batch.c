@@ -109,7 +109,10 @@ static void test_an_end_alone_is_a_gap(void **state)
 	timeline_free(timeline);
 }
 
-/* In a snapshot the calls of all threads stand together, and those of another processor's buffer may come late. */
+/*
+ * In a snapshot the calls of all threads stand together, and those of another processor's buffer may come
+ * late.
+ */
 static void test_calls_of_a_snapshot(void **state)
 {
 	static const struct call calls[] = {

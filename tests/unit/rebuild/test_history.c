@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the kernel itself tells of a real process, by a dummy event as the intel_pt source has it on each processor. */
+/*
+ * What the kernel itself tells of a real process, by a dummy event as the intel_pt source has it on each
+ * processor.
+ */
 #include "rebuild/history.h"
 
 #include <string.h>

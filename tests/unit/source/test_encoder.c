@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the encoder writes, read back by libipt's packet decoder, an independent implementation of the packet formats. A test
- * states the packets as text, timing packets apart.
+ * What the encoder writes, read back by libipt's packet decoder, an independent implementation of the packet
+ * formats. A test states the packets as text, timing packets apart.
  */
 #include "assertions.h"
 
@@ -232,7 +232,10 @@ static void test_overflow(void **state)
 	encoder_release(&f.encoder);
 }
 
-/* The time that libipt tells after each of our branches is the time we said, whatever the pauses between them. */
+/*
+ * The time that libipt tells after each of our branches is the time we said, whatever the pauses between
+ * them.
+ */
 static void test_times(void **state)
 {
 	static const uint64_t pauses[] = {1,	  30,	    31, 32,    400,	 5000,	     102400,

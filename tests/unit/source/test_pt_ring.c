@@ -86,7 +86,10 @@ static void test_second_take(void **state)
 			write_until(fake, first);
 			assert_taken(fake, &taken, first < SIZE ? 0 : first - SIZE, first >= SIZE);
 			write_until(fake, first + more);
-			/* In the last window before it is all round it cannot be told: then old bytes stand in front. */
+			/*
+			 * In the last window before it is all round it cannot be told: then old bytes stand
+			 * in front.
+			 */
 			if (more <= SIZE - PT_WINDOW_BYTES || round)
 				assert_taken(fake, &taken, round ? first + more - SIZE : first, round);
 			free(fake);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What goes on behind a gap or a switch, ranges, recorded callers, inlined calls: in the little language of test_stacks.c.
+ * What goes on behind a gap or a switch, ranges, recorded callers, inlined calls: in the little language of
+ * test_stacks.c.
  */
 #include "assertions.h"
 
@@ -208,7 +209,10 @@ static void test_gaps_on_end(void **state)
 	assert_timeline(build("start a0\ncall a4 b0\ngap\ngap\nret b30 a9\n"), "a! 10-50\n  b 20-50\n");
 }
 
-/* A handler below all that is known ends the segment; one that the frames before a gap have does not, once a return has shown that they go on. */
+/*
+ * A handler below all that is known ends the segment; one that the frames before a gap have does not, once a
+ * return has shown that they go on.
+ */
 static void test_exceptions(void **state)
 {
 	(void)state;
@@ -258,7 +262,10 @@ static void test_aborts(void **state)
 static void test_coroutines(void **state)
 {
 	(void)state;
-	/* a resumes g, which yields in h; a goes on, resumes again: h goes on, and returns to g, which called it. */
+	/*
+	 * a resumes g, which yields in h; a goes on, resumes again: h goes on, and returns to g, which called
+	 * it.
+	 */
 	assert_timeline(build("start a0\ncall a4 s0\nret s9 g0\ncall g4 h0\ncall h4 s0\nret s9 a9\n"
 			      "call a14 s0\nret s9 h9\nret h12 g9\n"),
 			"a! 10-30\n  s! 20-30\n"

@@ -26,7 +26,10 @@ static uint64_t *to_ns(const struct moments *moments, const uint64_t *begins, si
 	return ns;
 }
 
-/* 100 ns among three, of which an integer part each; a stamp at which nothing happens does not end the sharing. */
+/*
+ * 100 ns among three, of which an integer part each; a stamp at which nothing happens does not end the
+ * sharing.
+ */
 static void test_sharing(void **state)
 {
 	struct moments moments = {0};

@@ -36,7 +36,10 @@ static void test_within_pauses(void **state)
 		{.start_ns = 50, .end_ns = 60, .depth = 1, .kind = SLICE_SYSCALL},
 		{.start_ns = 90, .end_ns = 100, .depth = 1, .kind = SLICE_UNTRACED, .flags = SLICE_OPEN_END},
 	};
-	/* Clocks disagree a little: the second begins before its pause; the third is in none. Two are in one. The last has no end. */
+	/*
+	 * Clocks disagree a little: the second begins before its pause; the third is in none. Two are in one.
+	 * The last has no end.
+	 */
 	const struct off_cpu times[] = {{12, 18}, {31, 35}, {45, 47}, {51, 53}, {55, 65}, {95, UINT64_MAX}};
 	struct timeline_thread thread = make(slices, ARRAY_SIZE(slices));
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random legal programs, whose calls are known: recursion, tail calls, exceptions, longjmp, system calls, signals. Three claims about each: the tree is the true
- * one; it does not depend on where the branches are cut into pieces; with some branches lost, control is always in the
- * function that it really was in, as far as any return shows it.
+ * Random legal programs, whose calls are known: recursion, tail calls, exceptions, longjmp, system calls,
+ * signals. Three claims about each: the tree is the true one; it does not depend on where the branches are
+ * cut into pieces; with some branches lost, control is always in the function that it really was in, as far
+ * as any return shows it.
  *
- * A function is 256 bytes. A call whose last byte is at an offset with bit 4 set has its exceptions handled, at offset 224 of the same function. Function
- * 'z' is setjmp.
+ * A function is 256 bytes. A call whose last byte is at an offset with bit 4 set has its exceptions handled,
+ * at offset 224 of the same function. Function 'z' is setjmp.
  */
 #include "assertions.h"
 
@@ -449,7 +450,10 @@ static void test_gaps_invent_nothing(void **state)
 		stitched += goes_on(timeline->threads);
 		timeline_free(timeline);
 	}
-	/* The gaps are short, but exceptions are many: a good part of the stacks is known to go on behind them. */
+	/*
+	 * The gaps are short, but exceptions are many: a good part of the stacks is known to go on behind
+	 * them.
+	 */
 	assert_in_range(stitched, RUNS / 3, RUNS);
 }
 

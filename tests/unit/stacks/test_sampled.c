@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs that know their own calls: a random one runs on a simulated stack and is sampled; the slices must be the calls that the samples saw. Then
- * single cases by hand.
+ * Programs that know their own calls: a random one runs on a simulated stack and is sampled; the slices must
+ * be the calls that the samples saw. Then single cases by hand.
  */
 #include "assertions.h"
 
@@ -370,7 +370,10 @@ struct by_hand {
 	size_t cnt;
 };
 
-/* "a1 b2 c0": a calls b from its place 1, b calls c from its place 2. The frame of depth d ends at 1000 - 10 * d; `shift` frames further out are cut off. */
+/*
+ * "a1 b2 c0": a calls b from its place 1, b calls c from its place 2. The frame of depth d ends at 1000 - 10
+ * * d; `shift` frames further out are cut off.
+ */
 static struct sampled_item *add(struct by_hand *hand, uint64_t time, const char *text, size_t shift)
 {
 	size_t cnt = (strlen(text) + 1) / 3, nth = hand->cnt++;
@@ -503,7 +506,10 @@ static void test_cut_at_first(void **state)
 		      "  f! 250-300\n");
 }
 
-/* Waits whose stack is not known are within what is the same before and behind them; a system call has waits of its own. */
+/*
+ * Waits whose stack is not known are within what is the same before and behind them; a system call has waits
+ * of its own.
+ */
 static void test_pauses(void **state)
 {
 	const struct sampled_pause off = {.start = 120, .end = 170, .kind = SLICE_OFF_CPU};
@@ -528,7 +534,10 @@ static void test_pauses(void **state)
 		"      [off-cpu] 310-350\n      [run-queue] 350-390\n");
 }
 
-/* Nobody knows what waited: it was not c itself, which runs before and behind, unless it stands at the same place. */
+/*
+ * Nobody knows what waited: it was not c itself, which runs before and behind, unless it stands at the same
+ * place.
+ */
 static void test_waits_without_stacks(void **state)
 {
 	struct sampled_pause off = {.start = 120, .end = 170, .kind = SLICE_OFF_CPU};

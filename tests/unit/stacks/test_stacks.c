@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Branches in, trees out, in a little language. A line is a branch: "KIND FROM TO @TSC", where a place is a letter for a function and an offset in
- * it ("b+0" is the first byte of b; call instructions are 5 bytes long). The expected tree has two blanks a level; "?" after a name: its
- * start is inferred; "!": it was open at the end.
+ * Branches in, trees out, in a little language. A line is a branch: "KIND FROM TO @TSC", where a place is a
+ * letter for a function and an offset in it ("b+0" is the first byte of b; call instructions are 5 bytes
+ * long). The expected tree has two blanks a level; "?" after a name: its start is inferred; "!": it was open
+ * at the end.
  */
 #include "assertions.h"
 
@@ -242,7 +243,10 @@ static void test_kernel(void **state)
 		    "a!\n  b\n    k\n      l\n        i\n  d!\n");
 }
 
-/* Whether b was called or interrupted at its first byte nobody saw; what runs behind it is k's caller's, not new. */
+/*
+ * Whether b was called or interrupted at its first byte nobody saw; what runs behind it is k's caller's, not
+ * new.
+ */
 static void test_kernel_not_entered(void **state)
 {
 	(void)state;

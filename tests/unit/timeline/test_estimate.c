@@ -5,7 +5,10 @@
 
 enum { MS = 1000000 };
 
-/* Wilson's interval of 0 of 10, 1 of 10, 50 of 100, 10 of 10: statsmodels, proportion_confint(k, n, method="wilson"). */
+/*
+ * Wilson's interval of 0 of 10, 1 of 10, 50 of 100, 10 of 10: statsmodels, proportion_confint(k, n,
+ * method="wilson").
+ */
 static void test_known_values(void **state)
 {
 	struct interval interval = estimate_interval(0, 10ull * MS, MS);
@@ -35,7 +38,10 @@ static void test_exact_times(void **state)
 	assert_int_equal(interval.high_ns, 0);
 }
 
-/* A function takes a share of the time and is sampled at random moments: how often the interval holds the truth. */
+/*
+ * A function takes a share of the time and is sampled at random moments: how often the interval holds the
+ * truth.
+ */
 static void test_as_often_as_it_says(void **state)
 {
 	static const uint64_t shares[] = {1, 5, 20, 50, 90};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conditions are judged by the kernel, on calls of a function of this very program; what is expected comes from the compiler, which is given
- * the same text as C. Where probes are not permitted these tests are skipped; the messages are tested everywhere.
+ * Conditions are judged by the kernel, on calls of a function of this very program; what is expected comes
+ * from the compiler, which is given the same text as C. Where probes are not permitted these tests are
+ * skipped; the messages are tested everywhere.
  */
 #include "condition/condition.h"
 

@@ -80,7 +80,10 @@ static bool nothing(void)
 	return true;
 }
 
-/* Runs `ask` in a child prepared by `prepare`; false where it cannot be prepared. The child's sentence goes to `text`. */
+/*
+ * Runs `ask` in a child prepared by `prepare`; false where it cannot be prepared. The child's sentence goes
+ * to `text`.
+ */
 static bool ask_as(bool (*prepare)(void), int (*ask)(void), char *text, size_t size)
 {
 	int fds[2], status;

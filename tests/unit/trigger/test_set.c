@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Real probes on a small program that does what it is told over a pipe, through both kinds of links. Where probes are not permitted
- * the tests are skipped.
+ * Real probes on a small program that does what it is told over a pipe, through both kinds of links. Where
+ * probes are not permitted the tests are skipped.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -295,7 +295,10 @@ static void test_hit(void **state)
 	target_end(&target);
 }
 
-/* Hits come in order, each with its trigger; a function may have two triggers, and probes be in several files. */
+/*
+ * Hits come in order, each with its trigger; a function may have two triggers, and probes be in several
+ * files.
+ */
 static void test_several(void **state)
 {
 	struct target target = target_fork();
@@ -380,7 +383,10 @@ static void test_whose(void **state)
 
 /* ---- actions ---- */
 
-/* Sleeps in poll(2) while the program calls the function 100 ms later. Returns whether it was woken well before the time was up. */
+/*
+ * Sleeps in poll(2) while the program calls the function 100 ms later. Returns whether it was woken well
+ * before the time was up.
+ */
 static bool woken(const struct target *target, struct trigger_set *set)
 {
 	struct pollfd pollfd = {.fd = trigger_set_fd(set), .events = POLLIN};

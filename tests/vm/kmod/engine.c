@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Follows user code instruction by instruction. A thread is entered just before it returns to user mode (task work), and left whenever the
- * kernel is seen to be entered: by a system call, a fault, an interrupt, a breakpoint, or at the latest by a context switch or a signal. In between,
- * each instruction ends in #DB, which tells what the one before did.
+ * Follows user code instruction by instruction. A thread is entered just before it returns to user mode (task
+ * work), and left whenever the kernel is seen to be entered: by a system call, a fault, an interrupt, a
+ * breakpoint, or at the latest by a context switch or a signal. In between, each instruction ends in #DB,
+ * which tells what the one before did.
  */
 #include <asm/tsc.h>
 #include <linux/kdebug.h>
@@ -217,7 +218,9 @@ static int on_debug(struct die_args *args)
 	if (!user_mode(regs) || !(*dr6 & DR_STEP))
 		return NOTIFY_DONE;
 	if (cpu->running != current) {
-		/* The last instruction before tracing ended; a step that somebody else wants is none of ours. */
+		/*
+		 * The last instruction before tracing ended; a step that somebody else wants is none of ours.
+		 */
 		if (in_uprobe() || test_thread_flag(TIF_SINGLESTEP))
 			return NOTIFY_DONE;
 		regs->flags &= ~X86_EFLAGS_TF;
@@ -270,8 +273,8 @@ static int on_die(struct notifier_block *block, unsigned long event, void *args)
 static struct notifier_block die_block = {.notifier_call = on_die, .priority = INT_MAX};
 
 /*
- * The kernel was entered by a system call if there is a number of one, and the instruction that makes it is behind us: it may be interrupted before its hook
- * sees it, and on its way back.
+ * The kernel was entered by a system call if there is a number of one, and the instruction that makes it is
+ * behind us: it may be interrupted before its hook sees it, and on its way back.
  */
 static void leave_if_running(void)
 {
@@ -297,7 +300,10 @@ static void on_entry(void *data)
 	leave_if_running();
 }
 
-/* A processor that traces whoever runs there goes on with the next one; else the driver turns it on by itself. */
+/*
+ * A processor that traces whoever runs there goes on with the next one; else the driver turns it on by
+ * itself.
+ */
 static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	leave_if_running();

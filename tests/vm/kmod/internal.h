@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A processor with Intel PT in software. The kernel's own driver writes its registers (registers.c) and gives it tables of
- * physical addresses, into which it writes packets (output.c); what it executes it learns by single-stepping user code with
- * EFLAGS.TF (engine.c). User mode and 64-bit code only.
+ * A processor with Intel PT in software. The kernel's own driver writes its registers (registers.c) and gives
+ * it tables of physical addresses, into which it writes packets (output.c); what it executes it learns by
+ * single-stepping user code with EFLAGS.TF (engine.c). User mode and 64-bit code only.
  */
 #pragma once
 

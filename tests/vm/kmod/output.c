@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Registers, and where packets go: SDM vol. 3, "Intel Processor Trace", sections "Trace Output" (tables of physical addresses,
- * single range) and "IA32_RTIT_* MSRs".
+ * Registers, and where packets go: SDM vol. 3, "Intel Processor Trace", sections "Trace Output" (tables of
+ * physical addresses, single range) and "IA32_RTIT_* MSRs".
  */
 #include <asm/msr-index.h>
 #include <asm/tsc.h>
@@ -228,8 +228,8 @@ void soft_pt_wrmsr(u32 msr, u64 value)
 }
 
 /*
- * Leaf 0x14 (Intel PT): cycle-accurate mode, ranges, MTC; tables with many entries and a single range; MTC every 2^3, 2^6 or 2^9 crystal
- * ticks, PSB every 2K to 64K. Leaf 0x15: a crystal of 1/64 of the TSC.
+ * Leaf 0x14 (Intel PT): cycle-accurate mode, ranges, MTC; tables with many entries and a single range; MTC
+ * every 2^3, 2^6 or 2^9 crystal ticks, PSB every 2K to 64K. Leaf 0x15: a crystal of 1/64 of the TSC.
  */
 void soft_pt_cpuid(u32 leaf, u32 sub, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands between the kernel's intel_pt driver (arch/x86/events/intel/pt.c, which includes "../perf_event.h" last) and the
- * processor: here it drives the software processor of soft_pt.c instead. Symbols that vmlinux exports get other names.
+ * What stands between the kernel's intel_pt driver (arch/x86/events/intel/pt.c, which includes
+ * "../perf_event.h" last) and the processor: here it drives the software processor of soft_pt.c instead.
+ * Symbols that vmlinux exports get other names.
  */
 #pragma once
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The registers of a stopped thread, in the order of struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), which is user ABI. Read by BPF programs, too. */
+/*
+ * The registers of a stopped thread, in the order of struct pt_regs (arch/x86/include/uapi/asm/ptrace.h),
+ * which is user ABI. Read by BPF programs, too.
+ */
 #pragma once
 
 enum hit_reg {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* attach: as run, for processes that run already. They are none of ours: nothing is passed on to them, and what they exit with is not our status. */
+/*
+ * attach: as run, for processes that run already. They are none of ours: nothing is passed on to them, and
+ * what they exit with is not our status.
+ */
 #include <signal.h>
 #include <string.h>
 

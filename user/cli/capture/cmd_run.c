@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run: capture and decode in one go. The program has the terminal, its exit status becomes ours, and a signal that kills it kills us;
- * what we have to say goes to stderr.
+ * run: capture and decode in one go. The program has the terminal, its exit status becomes ours, and a signal
+ * that kills it kills us; what we have to say goes to stderr.
  */
 #include "cli/cli.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The terminal is asked, not standard input, which is the program's. The plain filter takes a part of a line and shows what has it, numbered; a number
- * picks.
+ * The terminal is asked, not standard input, which is the program's. The plain filter takes a part of a line
+ * and shows what has it, numbered; a number picks.
  */
 #include "cli/capture/pick.h"
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 /*
- * Lets the user pick a process at the terminal. 0, or with a sentence: -ENOTTY: there is none; -ECANCELED: nothing was picked.
+ * Lets the user pick a process at the terminal. 0, or with a sentence: -ENOTTY: there is none; -ECANCELED:
+ * nothing was picked.
  */
 int pick_process(pid_t *ret_pid);

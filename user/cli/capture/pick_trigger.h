@@ -6,5 +6,8 @@
 /* Whether a trigger is spelled "?" or "FILE:?". */
 bool pick_is_wanted(const char *spec);
 
-/* Lets the user pick; *ret_spec, the caller's to free, is a trigger by name. Errors as pick() and trigger_list(). */
+/*
+ * Lets the user pick; *ret_spec, the caller's to free, is a trigger by name. Errors as pick() and
+ * trigger_list().
+ */
 int pick_trigger(const char *spec, const char *exe, char **ret_spec);

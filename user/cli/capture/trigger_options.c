@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values are checked here, so that a mistake is found before anything runs; what they mean for a program is capture's business. */
+/*
+ * Values are checked here, so that a mistake is found before anything runs; what they mean for a program is
+ * capture's business.
+ */
 #include "cli/capture/trigger_options.h"
 
 #include <ctype.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options that say when the recording ends: for the commands that capture, as a child of their argp. A rule (--when, --skip, ...) is for the
- * trigger named before it, or for all triggers where none was named yet.
+ * The options that say when the recording ends: for the commands that capture, as a child of their argp. A
+ * rule (--when, --skip, ...) is for the trigger named before it, or for all triggers where none was named
+ * yet.
  */
 #pragma once
 
@@ -19,5 +20,7 @@ struct trigger_options {
 	struct capture_until until;
 };
 
-/* Its input is a struct trigger_options; to be zero before. Applies the rules for all when the options end. */
+/*
+ * Its input is a struct trigger_options; to be zero before. Applies the rules for all when the options end.
+ */
 extern const struct argp trigger_argp;

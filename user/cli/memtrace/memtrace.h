@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the commands of `trailcam memtrace` share. Each is a file (memtrace_dump.c) and a row in cmd_memtrace.c's table. */
+/*
+ * What the commands of `trailcam memtrace` share. Each is a file (memtrace_dump.c) and a row in
+ * cmd_memtrace.c's table.
+ */
 #pragma once
 
 #include <argp.h>
@@ -26,8 +29,8 @@ extern const struct argp memtrace_input_argp;
 #define MEMTRACE_INPUT_HEADER "Only allocations that"
 
 /*
- * How a command ends that has said what is in the trace: with `err`, or where standard output or the trace itself is damaged, a sentence and STATUS_FAILED; what was passed
- * over is said, too.
+ * How a command ends that has said what is in the trace: with `err`, or where standard output or the trace
+ * itself is damaged, a sentence and STATUS_FAILED; what was passed over is said, too.
  */
 int memtrace_end(const struct memtrace *trace, int err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memtrace record: the allocations of a program that is started, or of a process that runs. Nobody is stopped: a program that is started has the terminal and its
- * exit status becomes ours, as with run; a process is left as it was found.
+ * memtrace record: the allocations of a program that is started, or of a process that runs. Nobody is
+ * stopped: a program that is started has the terminal and its exit status becomes ours, as with run; a
+ * process is left as it was found.
  */
 #include <poll.h>
 #include <string.h>

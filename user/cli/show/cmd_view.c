@@ -175,7 +175,10 @@ static uint64_t shown_from(const struct timeline *timeline, const struct timelin
 	return hit->time_ns;
 }
 
-/* "&visStart=...": the viewer shows these times, and selects the hit's slice, which has no length. Empty without a hit. */
+/*
+ * "&visStart=...": the viewer shows these times, and selects the hit's slice, which has no length. Empty
+ * without a hit.
+ */
 static int hit_keys(const struct timeline *timeline, char **ret_keys)
 {
 	const struct timeline_hit *hit = timeline->hits;

@@ -29,7 +29,9 @@ struct report {
 	struct report_trace traces[PROFILE_SIDES];
 	size_t trace_cnt;
 	struct profile *profile;
-	/* One trace: the hits to show, and how many there are of the threads asked for; functions by index. */
+	/*
+	 * One trace: the hits to show, and how many there are of the threads asked for; functions by index.
+	 */
 	size_t *hits, hit_cnt, hit_total;
 	size_t *by_self, *by_total, function_cnt;
 	struct waits waits; /* the longest first */
@@ -38,7 +40,10 @@ struct report {
 	size_t *diff, diff_cnt, diff_left_out;
 };
 
-/* 0, or -errno with a sentence. `options` must last as long as the report, which is to be released in either case. */
+/*
+ * 0, or -errno with a sentence. `options` must last as long as the report, which is to be released in either
+ * case.
+ */
 int report_make(struct report *report, const struct report_options *options);
 void report_release(struct report *report);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The keys are listed in trailcam(1). Addresses and registers are text, since readers of JSON keep 53 bits of a number. */
+/*
+ * The keys are listed in trailcam(1). Addresses and registers are text, since readers of JSON keep 53 bits of
+ * a number.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

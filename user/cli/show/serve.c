@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each connection is a process of its own, since browsers open some that they never use. The one that gave out the file tells so by an eventfd. One that
- * does not ask in time is ended, and there are never more than a few.
+ * Each connection is a process of its own, since browsers open some that they never use. The one that gave
+ * out the file tells so by an eventfd. One that does not ask in time is ended, and there are never more than
+ * a few.
  */
 #include "cli/show/serve.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One file for one fetch by the Perfetto viewer: of the addresses that are not https, its page may only load from SERVE_ORIGIN
- * (as Perfetto's tools/open_trace_in_ui does).
+ * One file for one fetch by the Perfetto viewer: of the addresses that are not https, its page may only load
+ * from SERVE_ORIGIN (as Perfetto's tools/open_trace_in_ui does).
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 int serve_listen(int *ret_fd);
 
 /*
- * Until the file `path` was fetched as SERVE_ORIGIN/NAME, or SIGINT or SIGTERM came, which the caller has blocked. `name` is the end of a URL.
- * 0, or -errno with a sentence.
+ * Until the file `path` was fetched as SERVE_ORIGIN/NAME, or SIGINT or SIGTERM came, which the caller has
+ * blocked. `name` is the end of a URL. 0, or -errno with a sentence.
  */
 int serve_once(int listen_fd, const char *path, const char *name, bool *ret_interrupted);

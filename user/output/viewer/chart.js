@@ -312,7 +312,10 @@ class Chart {
 		this.drawTitle(counter, counter.name, `pid ${counter.pid}  up to ${max.toLocaleString('en')}`);
 	}
 
-	/* The slices of a row that can be seen: each that is a pixel wide or more by itself, runs of narrower ones as one box (slice -1). */
+	/*
+	 * The slices of a row that can be seen: each that is a pixel wide or more by itself, runs of narrower
+	 * ones as one box (slice -1).
+	 */
 	boxes(track, row, box) {
 		const {start, duration} = track, scale = this.width / this.span;
 		let k = search(0, row.length, at => track.end(row[at]) >= this.from);
@@ -434,7 +437,10 @@ class Chart {
 		return this.rowY(track, track.collapsed || !open.length ? 0 : track.depth[open[0]]) + ROW / 2;
 	}
 
-	/* Arrows from who woke a thread to when that ran, as far as they are in sight; of those that begin and end on the same pixels, one. */
+	/*
+	 * Arrows from who woke a thread to when that ran, as far as they are in sight; of those that begin
+	 * and end on the same pixels, one.
+	 */
 	drawFlows() {
 		const {context, ink, trace} = this, seen = new Set();
 		const first = search(0, trace.flows.length, i => trace.flows[i][1] >= this.from - this.span);
@@ -649,7 +655,10 @@ class Chart {
 		return nearest < 6 ? distances.indexOf(nearest) : -1;
 	}
 
-	/* The slice, instant or head of a thread there, or null; a slice also where it is up to three pixels away. */
+	/*
+	 * The slice, instant or head of a thread there, or null; a slice also where it is up to three pixels
+	 * away.
+	 */
 	at(x, y) {
 		const track = this.trackAt(y), time = this.timeAt(x), near = 3 / this.width * this.span;
 

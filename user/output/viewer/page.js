@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The panel beside the timeline, search, mouse and keys. Names come from the traced program and may be anything: they become text, never
- * markup.
+ * The panel beside the timeline, search, mouse and keys. Names come from the traced program and may be
+ * anything: they become text, never markup.
  */
 
 const CALLERS_SHOWN = 1000;
@@ -486,7 +486,8 @@ async function start() {
 		const data = byId('data'), trace = new Trace(await inflate(data.textContent.trim()));
 
 		data.remove();
-		window.trailcam = new Page(trace); /* for whoever looks inside: tests, and the browser's console */
+		/* for whoever looks inside: tests, and the browser's console */
+		window.trailcam = new Page(trace);
 		byId('wait').remove();
 		document.documentElement.dataset.ready = 'true';
 	} catch (error) {

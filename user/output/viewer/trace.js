@@ -2,8 +2,9 @@
 /*
  * The data: Trace as read from the page (output/html.h), Track one thread of it.
  *
- * A thread's slices are columns (typed arrays), in the order in which they began, a caller before what it calls. Those of one depth
- * do not overlap, so rows[depth] lists them in order of start and of end alike, and what is visible is found by binary search.
+ * A thread's slices are columns (typed arrays), in the order in which they began, a caller before what it
+ * calls. Those of one depth do not overlap, so rows[depth] lists them in order of start and of end alike, and
+ * what is visible is found by binary search.
  */
 
 const NOT_CALLS = ['syscall', 'untraced', 'off-cpu', 'unknown', 'run-queue']; /* the first symbols */
@@ -219,7 +220,8 @@ class Trace {
 	}
 
 	/*
-	 * What each function took in [from, to) of some threads: calls, total (once where it calls itself) and self, as far as they are within.
+	 * What each function took in [from, to) of some threads: calls, total (once where it calls itself)
+	 * and self, as far as they are within.
 	 */
 	statistics(tracks, from, to) {
 		const rows = new Map();
@@ -254,8 +256,8 @@ class Trace {
 	}
 
 	/*
-	 * The next (or previous) wanted slice from a place {track, slice} on, in the order of time, around the end; with how many there are
-	 * and the how manieth it is. null: none.
+	 * The next (or previous) wanted slice from a place {track, slice} on, in the order of time, around
+	 * the end; with how many there are and the how manieth it is. null: none.
 	 */
 	seek(wanted, from, forward) {
 		const order = (t, i, u, j) => this.threads[t].start[i] - this.threads[u].start[j] || t - u || i - j;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A return probe replaces the return address on the stack, and an exception that comes there ends the program: nothing tells how to unwind from that address. So the
- * return of operator new is seen where it happens, at the return instructions:
+ * A return probe replaces the return address on the stack, and an exception that comes there ends the
+ * program: nothing tells how to unwind from that address. So the return of operator new is seen where it
+ * happens, at the return instructions:
  *
  *	_Znwm:	...			fallback:	...
  *		ja   fallback				ret	(probe)
  *		...
  *		ret	(probe)
  *
- * The price is a single step for each call. Functions of C cannot be passed by exceptions: their callers are compiled for that.
+ * The price is a single step for each call. Functions of C cannot be passed by exceptions: their callers are
+ * compiled for that.
  */
 #include "source/alloc/alloc_exits.h"
 
@@ -70,7 +72,10 @@ static int add_return(struct alloc_functions *functions, struct elf_file *file, 
 	return err;
 }
 
-/* A jump through the PLT goes to the file's own function of that name, unless somebody has put another before it: its returns are not seen then, and the call is forgotten. */
+/*
+ * A jump through the PLT goes to the file's own function of that name, unless somebody has put another before
+ * it: its returns are not seen then, and the call is forgotten.
+ */
 static bool find_target(struct elf_file *file, uint64_t target, uint64_t *ret_addr)
 {
 	const struct elf_symbol *symbol = target ? elf_file_symbol_at(file, target) : NULL;

@@ -6,14 +6,21 @@
 
 #include "source/alloc/allocators.h"
 
-/* Whether a C++ exception may end a call of the function with that linker name (std::bad_alloc, or what a new handler throws). */
+/*
+ * Whether a C++ exception may end a call of the function with that linker name (std::bad_alloc, or what a new
+ * handler throws).
+ */
 bool alloc_exits_throws(const char *name);
 
 /*
- * Appends probes on all return instructions by which calls of the function at addr come back, its own and those of functions that it jumps to. -ENOTSUP with a sentence:
- * they are not all known; what was appended before is harmless. Else as probe_init().
+ * Appends probes on all return instructions by which calls of the function at addr come back, its own and
+ * those of functions that it jumps to. -ENOTSUP with a sentence: they are not all known; what was appended
+ * before is harmless. Else as probe_init().
  */
 int alloc_exits_add(struct alloc_functions *functions, struct elf_file *file, uint64_t addr);
 
-/* Whether the program, or a library that it needs and that is no allocator itself, calls operator new of another file. */
+/*
+ * Whether the program, or a library that it needs and that is no allocator itself, calls operator new of
+ * another file.
+ */
 bool alloc_exits_are_called(const char *exe);

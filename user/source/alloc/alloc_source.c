@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sampled allocations in the table of sources: a recorder for each target that there is in the beginning. The trace beside them does not go back for ever, and
- * neither do they: the oldest give way.
+ * Sampled allocations in the table of sources: a recorder for each target that there is in the beginning. The
+ * trace beside them does not go back for ever, and neither do they: the oldest give way.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocators call each other's functions, and their own: calloc() may call malloc(), operator new nearly always does, mimalloc's malloc() jumps to mi_malloc(). What
- * is one allocation for the program must be counted once. Two things see to that:
+ * Allocators call each other's functions, and their own: calloc() may call malloc(), operator new nearly
+ * always does, mimalloc's malloc() jumps to mi_malloc(). What is one allocation for the program must be
+ * counted once. Two things see to that:
  *
  *	- names for the same address are one function, and a function that leads straight into another one of the table is left to that one;
  *	- one that somewhere calls another is marked: while it is at work, the BPF program passes over what it calls.

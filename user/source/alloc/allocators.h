@@ -29,22 +29,25 @@ struct alloc_functions {
 };
 
 /*
- * Appends the functions of the file; *ret_any: whether there are some. A function that does nothing but hand over to another of them is left out; one that may call
- * others is marked (role.nests). -ENOTSUP with a sentence: one that cannot be probed; -ENOMEM.
+ * Appends the functions of the file; *ret_any: whether there are some. A function that does nothing but hand
+ * over to another of them is left out; one that may call others is marked (role.nests). -ENOTSUP with a
+ * sentence: one that cannot be probed; -ENOMEM.
  */
 int alloc_functions_of_file(struct alloc_functions *functions, struct elf_file *file, bool *ret_any);
 
 /*
- * Appends the probes by which an allocator tells of what it samples, if the file has some; with `ours` only those of libtrailcam-alloc.so. As above, and what
- * usdt_args_parse() says.
+ * Appends the probes by which an allocator tells of what it samples, if the file has some; with `ours` only
+ * those of libtrailcam-alloc.so. As above, and what usdt_args_parse() says.
  */
 int alloc_usdts_of_file(struct alloc_functions *functions, struct elf_file *file, bool ours, bool *ret_any);
 
 /*
- * Appends those of a program. `allocator` is the name of one ("jemalloc", "tcmalloc", "mimalloc"), whose functions are sought in the program and its libraries, or a library
- * or a path; NULL: what the program calls when it calls malloc: its own, or that of the first library that has one, in the order in which the loader
- * would look ($LD_PRELOAD first); beside it allocators that the program has under names of their own. `pid`: of the running process; 0: it is to be started.
- * `sampler` says whether functions or USDT probes are wanted. -ENOENT with a sentence: there are none; else as alloc_functions_of_file().
+ * Appends those of a program. `allocator` is the name of one ("jemalloc", "tcmalloc", "mimalloc"), whose
+ * functions are sought in the program and its libraries, or a library or a path; NULL: what the program calls
+ * when it calls malloc: its own, or that of the first library that has one, in the order in which the loader
+ * would look ($LD_PRELOAD first); beside it allocators that the program has under names of their own. `pid`:
+ * of the running process; 0: it is to be started. `sampler` says whether functions or USDT probes are wanted.
+ * -ENOENT with a sentence: there are none; else as alloc_functions_of_file().
  */
 int alloc_functions_find(struct alloc_functions *functions, const char *exe, pid_t pid, const char *allocator,
 			 enum alloc_sampler sampler);
@@ -56,7 +59,8 @@ static inline bool alloc_functions_tell(const struct alloc_functions *functions)
 }
 
 /*
- * Appends mmap(), mremap() and munmap() of the program or its C library, whose own calls of them do not count. -ENOENT with a sentence: there are none.
+ * Appends mmap(), mremap() and munmap() of the program or its C library, whose own calls of them do not
+ * count. -ENOENT with a sentence: there are none.
  */
 int alloc_functions_find_mappings(struct alloc_functions *functions, const char *exe, pid_t pid);
 

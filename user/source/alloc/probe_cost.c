@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two functions that begin with one instruction of each kind, and a loop around them: the least of several rounds, since others use the processor, too. */
+/*
+ * Two functions that begin with one instruction of each kind, and a loop around them: the least of several
+ * rounds, since others use the processor, too.
+ */
 #include "source/alloc/probe_cost.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attaching goes down a ladder as triggers do (trigger/set.c), with one more rung on top: a session link, of which the program itself decides at the entry of a call
- * whether its return is probed. The kernel fixes the kind of attachment when a program is loaded, so each rung loads anew.
+ * Attaching goes down a ladder as triggers do (trigger/set.c), with one more rung on top: a session link, of
+ * which the program itself decides at the entry of a call whether its return is probed. The kernel fixes the
+ * kind of attachment when a program is loaded, so each rung loads anew.
  */
 #include "source/alloc/recorder.h"
 
@@ -197,7 +198,10 @@ static int plan_function(struct alloc_recorder *recorder, const struct alloc_fun
 		     : plan(recorder, function, bpf->progs.alloc_end, UPROBE_RETURN);
 }
 
-/* Ends first: in a process that runs, no call is seen whose return is not, and no allocation is recorded that is freed before that is probed. */
+/*
+ * Ends first: in a process that runs, no call is seen whose return is not, and no allocation is recorded that
+ * is freed before that is probed.
+ */
 static int plan_functions(struct alloc_recorder *recorder)
 {
 	const struct alloc_functions *functions = &recorder->functions;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples the allocations of running programs: probes on allocation functions, a BPF program that decides and records. Like triggers, the probes belong to
- * file descriptors: whatever ends this process removes them.
+ * Samples the allocations of running programs: probes on allocation functions, a BPF program that decides and
+ * records. Like triggers, the probes belong to file descriptors: whatever ends this process removes them.
  */
 #pragma once
 
@@ -21,17 +21,26 @@ struct alloc_recorder_config {
 	bool is_running; /* ... which has mapped its libraries; else it has not exec'd yet */
 	const char *exe; /* its program: a path */
 	const char *
-		allocator; /* --allocator: a name of the table, or a library's path; NULL: what the program has */
+		/* --allocator: a name of the table, or a library's path; NULL: what the program has */
+		allocator;
 	uint64_t
 		interval_bytes; /* the mean distance of samples; 1: every byte, each allocation is recorded */
 	uint32_t
-		stack_bytes; /* so much of the stack is copied with each sample, for unwinding; 0: it is walked by frame pointers */
+		/*
+		 * so much of the stack is copied with each sample, for unwinding; 0: it is walked by frame
+		 * pointers
+		 */
+		stack_bytes;
 	bool mappings; /* memory that the program maps for itself is an allocation, too */
 	uint32_t
-		live_max; /* sampled allocations that can be alive together; more are recorded, but their ends are not */
+		/*
+		 * sampled allocations that can be alive together; more are recorded, but their ends are not
+		 */
+		live_max;
 	/*
-	 * Who decides what is recorded: UPROBES: we, at every call; USDT: the allocator, which tells by the probes otel_memory:alloc and otel_memory:free; its samples
-	 * are rounded to those of interval_bytes. AUTO: it, where it is ours (preload/), else we.
+	 * Who decides what is recorded: UPROBES: we, at every call; USDT: the allocator, which tells by the
+	 * probes otel_memory:alloc and otel_memory:free; its samples are rounded to those of interval_bytes.
+	 * AUTO: it, where it is ours (preload/), else we.
 	 */
 	enum alloc_sampler { ALLOC_SAMPLER_AUTO, ALLOC_SAMPLER_UPROBES, ALLOC_SAMPLER_USDT } sampler;
 	enum alloc_link { ALLOC_LINK_AUTO, ALLOC_LINK_SESSION, ALLOC_LINK_MULTI, ALLOC_LINK_PERF } link;
@@ -40,7 +49,8 @@ struct alloc_recorder_config {
 /* One record. `stack` is of a sample, and good until the function returns. */
 struct alloc_stack {
 	const uint64_t *
-		regs; /* as enum hit_reg names them, where the allocation was asked for or returned; NULL: none */
+		/* as enum hit_reg names them, where the allocation was asked for or returned; NULL: none */
+		regs;
 	const uint8_t *bytes; /* the stack from rsp on */
 	size_t size;
 	const uint64_t *ips; /* by frame pointers, innermost first */
@@ -48,15 +58,19 @@ struct alloc_stack {
 };
 
 /*
- * Finds the functions and attaches the probes. AUTO: uprobe_session links (kernel 6.13), else uprobe_multi links (6.6), else perf's uprobes, with the reason told by
- * log_debug(). -ENOENT with a sentence: no allocation function was found; -EPERM, -ENOTSUP as trigger_set_attach().
+ * Finds the functions and attaches the probes. AUTO: uprobe_session links (kernel 6.13), else uprobe_multi
+ * links (6.6), else perf's uprobes, with the reason told by log_debug(). -ENOENT with a sentence: no
+ * allocation function was found; -EPERM, -ENOTSUP as trigger_set_attach().
  */
 int alloc_recorder_new(struct alloc_recorder **ret_recorder, const struct alloc_recorder_config *config);
 
 /* For poll(2): readable when many records are pending. */
 int alloc_recorder_fd(const struct alloc_recorder *recorder);
 
-/* Delivers up to READ_MAX pending records to fn, oldest first. Returns how many, or fn's first non-zero return. */
+/*
+ * Delivers up to READ_MAX pending records to fn, oldest first. Returns how many, or fn's first non-zero
+ * return.
+ */
 int alloc_recorder_read(struct alloc_recorder *recorder,
 			int (*fn)(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack),
 			void *ctx);
@@ -66,12 +80,17 @@ struct alloc_recorder_counts {
 	uint64_t lost;	       /* records that the ring had no room for ... */
 	uint64_t lost_samples; /* ... and the samples of those that were allocations */
 	uint64_t forgotten;    /* samples whose end will not be seen: more than live_max were alive */
-	bool is_estimated; /* `bytes` is what was sampled stands for, and `calls` is of those that were: nobody counts the others */
+	/*
+	 * `bytes` is what was sampled stands for, and `calls` is of those that were: nobody counts the others
+	 */
+	bool is_estimated;
 };
 
 struct alloc_recorder_counts alloc_recorder_counts(const struct alloc_recorder *recorder);
 
-/* Whether the sampled allocation that was made there at that time has not ended, as far as the kernel knows. */
+/*
+ * Whether the sampled allocation that was made there at that time has not ended, as far as the kernel knows.
+ */
 bool alloc_recorder_is_alive(const struct alloc_recorder *recorder, uint64_t address, uint64_t began_ns);
 
 /* "uprobe_session", "uprobe_multi" or "perf_uprobe". */
@@ -80,7 +99,10 @@ const char *alloc_recorder_link_name(const struct alloc_recorder *recorder);
 /* The file of the probed functions, the first one if there are several. */
 const char *alloc_recorder_allocator(const struct alloc_recorder *recorder);
 
-/* The library whose functions are the innermost of each stack, because it told of the allocation itself; NULL: there is no such one. */
+/*
+ * The library whose functions are the innermost of each stack, because it told of the allocation itself;
+ * NULL: there is no such one.
+ */
 const char *alloc_recorder_teller(const struct alloc_recorder *recorder);
 
 /* "malloc", "operator new(unsigned long)": what alloc.function says. NULL: there is no such one. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's code, as copies of pid -1 (model/snapshot.h): KERNEL_CODE at their addresses, and KERNEL_NAMES and KERNEL_MODULES, two text files. Bytes come from an ELF
- * core file, /proc/kcore or an extract of it as perf record --kcore makes it; names from /proc/kallsyms.
+ * The kernel's code, as copies of pid -1 (model/snapshot.h): KERNEL_CODE at their addresses, and KERNEL_NAMES
+ * and KERNEL_MODULES, two text files. Bytes come from an ELF core file, /proc/kcore or an extract of it as
+ * perf record --kcore makes it; names from /proc/kallsyms.
  */
 #pragma once
 
@@ -11,18 +12,22 @@
 #define KERNEL_PROC "/proc"
 
 /*
- * Appends what the kernel of this machine has now: its text, modules, BPF programs and trampolines. -EACCES with a sentence: it hides its addresses from this user;
+ * Appends what the kernel of this machine has now: its text, modules, BPF programs and trampolines. -EACCES
+ * with a sentence: it hides its addresses from this user;
  * -ENOENT with a sentence: it has no kcore; -EBADMSG; -ENOMEM.
  */
 int kernel_code_copy(struct snapshot *snapshot, const char *proc);
 
 /*
- * Appends the segments of the core file `dir`/kcore, and `dir`/kallsyms, as copies that stand in these files. 0 also where there are none; -EBADMSG with a sentence:
- * damaged; -ENOMEM.
+ * Appends the segments of the core file `dir`/kcore, and `dir`/kallsyms, as copies that stand in these files.
+ * 0 also where there are none; -EBADMSG with a sentence: damaged; -ENOMEM.
  */
 int kernel_code_read(struct snapshot *snapshot, const char *dir);
 
-/* Writes these files into the directory, if the snapshot has kernel code. 0, -ENOMEM, or the error of open(2) and the like without a sentence. */
+/*
+ * Writes these files into the directory, if the snapshot has kernel code. 0, -ENOMEM, or the error of open(2)
+ * and the like without a sentence.
+ */
 int kernel_code_write(const struct snapshot *snapshot, int dir_fd);
 
 /* Whether a file of such a directory is named so. */

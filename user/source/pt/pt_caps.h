@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What this processor's Intel PT can do, as the kernel says in /sys/bus/event_source/devices/intel_pt (arch/x86/events/intel/pt.c: type, caps/,
- * max_nonturbo_ratio, tsc_art_ratio; after CPUID leaf 0x14), and the configuration that follows from it.
+ * What this processor's Intel PT can do, as the kernel says in /sys/bus/event_source/devices/intel_pt
+ * (arch/x86/events/intel/pt.c: type, caps/, max_nonturbo_ratio, tsc_art_ratio; after CPUID leaf 0x14), and
+ * the configuration that follows from it.
  */
 #pragma once
 
@@ -29,18 +30,22 @@ struct pt_caps {
 
 bool pt_is_here(const char *dir);
 
-/* `dir` is PT_SYSFS. 0; -ENOTSUP with a sentence where this machine has no Intel PT. What an older kernel does not tell is 0. */
+/*
+ * `dir` is PT_SYSFS. 0; -ENOTSUP with a sentence where this machine has no Intel PT. What an older kernel
+ * does not tell is 0.
+ */
 int pt_caps_read(struct pt_caps *ret_caps, const char *dir);
 
 /*
- * "low", "normal", "high", or "custom:" with a list such as cyc=1,cyc_thresh=2,mtc_period=3 (keys as in the kernel's format/ directory).
+ * "low", "normal", "high", or "custom:" with a list such as cyc=1,cyc_thresh=2,mtc_period=3 (keys as in the
+ * kernel's format/ directory).
  * -EINVAL with a sentence.
  */
 int pt_timing_parse(struct pt_timing *ret_timing, const char *text);
 
 /*
- * perf_event_attr.config, for a ring of that size: several places to start decoding must be in it. What was asked for and is not to be had: -ENOTSUP with a sentence that says
- * what is.
+ * perf_event_attr.config, for a ring of that size: several places to start decoding must be in it. What was
+ * asked for and is not to be had: -ENOTSUP with a sentence that says what is.
  */
 int pt_caps_config(const struct pt_caps *caps, const struct pt_timing *timing, size_t ring_size,
 		   uint64_t *ret_config);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * On each processor the first event owns the memory, and all others write there (PERF_EVENT_IOC_SET_OUTPUT). An event that is inherited must be bound to
- * a processor (kernel/events/core.c, perf_mmap()), hence threads times processors. A thread with memory of its own has an event that follows it, and is not
- * inherited: who is born gets another (pt_born()). Records come from a second, dummy event, since the trace's own is off while it is not wanted.
+ * On each processor the first event owns the memory, and all others write there (PERF_EVENT_IOC_SET_OUTPUT).
+ * An event that is inherited must be bound to a processor (kernel/events/core.c, perf_mmap()), hence threads
+ * times processors. A thread with memory of its own has an event that follows it, and is not inherited: who
+ * is born gets another (pt_born()). Records come from a second, dummy event, since the trace's own is off
+ * while it is not wanted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +65,10 @@ static struct perf_event_attr record_attr(const struct pt *pt, bool inherit)
 	return attr;
 }
 
-/* In the group of a trace: what fires it pauses the trace, on this processor and at once (kernel/events/core.c, __perf_event_overflow()). */
+/*
+ * In the group of a trace: what fires it pauses the trace, on this processor and at once
+ * (kernel/events/core.c, __perf_event_overflow()).
+ */
 static struct perf_event_attr pause_attr(const struct pt *pt, bool inherit)
 {
 	return (struct perf_event_attr){
@@ -77,7 +82,10 @@ static struct perf_event_attr pause_attr(const struct pt *pt, bool inherit)
 	};
 }
 
-/* Kernels before 5.13 cannot tell threads from children: what the children do is recorded, and passed over later. */
+/*
+ * Kernels before 5.13 cannot tell threads from children: what the children do is recorded, and passed over
+ * later.
+ */
 static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	int fd = pt_event_open(attr, tid, cpu, -1);

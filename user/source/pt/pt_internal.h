@@ -54,16 +54,22 @@ struct pt {
 /* ---- pt_events.c ---- */
 
 /*
- * Events for a thread, on all processors or, with per_thread, in memory of its own; tid -1: for whoever runs. They are off, but for `at_exec`. -errno without a sentence
- * (pt_explain()); -ESRCH: it is gone.
+ * Events for a thread, on all processors or, with per_thread, in memory of its own; tid -1: for whoever runs.
+ * They are off, but for `at_exec`. -errno without a sentence (pt_explain()); -ESRCH: it is gone.
  */
 int pt_events_add(struct pt *pt, pid_t pid, pid_t tid, bool at_exec);
 
-/* Those from the first-th on: turns on their traces; gives them the filter, if there is one. -errno with a sentence. */
+/*
+ * Those from the first-th on: turns on their traces; gives them the filter, if there is one. -errno with a
+ * sentence.
+ */
 int pt_events_enable(const struct pt *pt, size_t first);
 int pt_events_filter(const struct pt *pt, size_t first);
 
-/* The memory of threads that have ended is given up, the longest dead first, while there is more than so much. What was streamed is kept. */
+/*
+ * The memory of threads that have ended is given up, the longest dead first, while there is more than so
+ * much. What was streamed is kept.
+ */
 void pt_events_give_up_ended(struct pt *pt, size_t max);
 
 void pt_events_release(struct pt *pt);

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /*
- * The largest AUX size, a power of two from `min` to `max`, with which so many processors' rings are not refused: kernel.perf_event_mlock_kb for each
- * processor, and RLIMIT_MEMLOCK; no limit with CAP_IPC_LOCK or kernel.perf_event_paranoid=-1 (kernel/events/core.c, perf_mmap()).
+ * The largest AUX size, a power of two from `min` to `max`, with which so many processors' rings are not
+ * refused: kernel.perf_event_mlock_kb for each processor, and RLIMIT_MEMLOCK; no limit with CAP_IPC_LOCK or
+ * kernel.perf_event_paranoid=-1 (kernel/events/core.c, perf_mmap()).
  */
 size_t pt_ring_size(int cpu_cnt, size_t data_size, size_t max, size_t min);
 

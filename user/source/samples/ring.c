@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ring is copied first, word by word in the order of addresses: a record's mark is written last and stands
- * first, so what has its mark in the copy was complete when it was copied. Then the head is looked at again:
- * what it has passed by a whole ring may have been overwritten in the meantime.
+ * The ring is copied first, word by word in the order of addresses: a record's mark is written last and
+ * stands first, so what has its mark in the copy was complete when it was copied. Then the head is looked at
+ * again: what it has passed by a whole ring may have been overwritten in the meantime.
  *
- * A stack's bytes are those of its record's fresh chunks; the others stand in what the last record of the same slot
- * left. A record in between that is missing breaks that off, until the next one that has all of them.
+ * A stack's bytes are those of its record's fresh chunks; the others stand in what the last record of the
+ * same slot left. A record in between that is missing breaks that off, until the next one that has all of
+ * them.
  */
 #include "source/samples/ring.h"
 

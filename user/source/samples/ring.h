@@ -21,9 +21,9 @@ struct samples_reader {
 };
 
 /*
- * Calls `add` for each sample that was not read before, in the order of the ring, which is that of time but for a
- * few. What was overwritten before it could be read, or was not finished, becomes a SAMPLE_LOST. `add` takes over
- * the sample's ips and stack, and returns 0 or an error, which ends it and is returned. -ENOMEM.
+ * Calls `add` for each sample that was not read before, in the order of the ring, which is that of time but
+ * for a few. What was overwritten before it could be read, or was not finished, becomes a SAMPLE_LOST. `add`
+ * takes over the sample's ips and stack, and returns 0 or an error, which ends it and is returned. -ENOMEM.
  *
  * `bytes` is the ring and `head` where its head is, both mapped from the programs' maps.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of the room that there is each processor has the same part, and of that the samples three quarters: they reach back
- * as far as asked for, whatever the threads do besides.
+ * Of the room that there is each processor has the same part, and of that the samples three quarters: they
+ * reach back as far as asked for, whatever the threads do besides.
  */
 #include "source/samples/samples.h"
 

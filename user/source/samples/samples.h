@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The samples source: stacks of the targets' threads by the clock, and when they stop running, run again, are
- * woken, call the kernel or touch memory that is not there. It goes into rings that are overwritten all the time
- * (bpf/samples.h); nothing is read before somebody asks. The targets are never stopped.
+ * woken, call the kernel or touch memory that is not there. It goes into rings that are overwritten all the
+ * time (bpf/samples.h); nothing is read before somebody asks. The targets are never stopped.
  */
 #pragma once
 
@@ -15,9 +15,10 @@
 #include "model/snapshot.h"
 
 /*
- * Of the stacks of busy programs a copy of 8 KiB held all as far as the outermost frame in Python, SQLite and Node, and 29 % in
- * Java; 16 KiB held 82 % there, 32 KiB 99 %. Since only what has changed since the thread's last sample goes into the ring, a
- * sample took some 350 bytes (Python's interpreter loop) to 1,600 (Node, Java), however long the copy.
+ * Of the stacks of busy programs a copy of 8 KiB held all as far as the outermost frame in Python, SQLite and
+ * Node, and 29 % in Java; 16 KiB held 82 % there, 32 KiB 99 %. Since only what has changed since the thread's
+ * last sample goes into the ring, a sample took some 350 bytes (Python's interpreter loop) to 1,600 (Node,
+ * Java), however long the copy.
  */
 enum {
 	SAMPLES_FREQUENCY_DEFAULT = 1000, /* Hz */
@@ -43,8 +44,8 @@ int samples_new(struct samples **ret_samples, const struct samples_config *confi
 void samples_free(struct samples *samples);
 
 /*
- * The threads of that process are recorded from now on (`at_exec`: once it has exec'd), or no more. 0, or -errno with a
- * sentence.
+ * The threads of that process are recorded from now on (`at_exec`: once it has exec'd), or no more. 0, or
+ * -errno with a sentence.
  */
 int samples_add(struct samples *samples, pid_t pid, bool at_exec);
 void samples_drop(struct samples *samples, pid_t pid);
@@ -54,8 +55,8 @@ int samples_start(struct samples *samples);
 void samples_stop(struct samples *samples);
 
 /*
- * Appends what is in the rings and was not taken before to snapshot->samples, in the order of time, and the name of
- * its event. The recording goes on meanwhile, unless it was stopped. 0, or -errno with a sentence.
+ * Appends what is in the rings and was not taken before to snapshot->samples, in the order of time, and the
+ * name of its event. The recording goes on meanwhile, unless it was stopped. 0, or -errno with a sentence.
  */
 int samples_take(struct samples *samples, struct snapshot *snapshot);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples in the table of sources. The session tells what is mapped where; here are only the rings, which reach back
- * for seconds. So between snapshots nothing has to stop, and only the last one freezes them.
+ * Samples in the table of sources. The session tells what is mapped where; here are only the rings, which
+ * reach back for seconds. So between snapshots nothing has to stop, and only the last one freezes them.
  */
 #include <errno.h>
 #include <stdlib.h>

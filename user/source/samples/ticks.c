@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events of threads would have to be set up and torn down at every switch, which costs a timer's programming each
- * time (in a virtual machine a microsecond and more), and one is needed for each thread. Those of processors cost nothing between two
- * ticks, and the program passes over who is no target.
+ * Events of threads would have to be set up and torn down at every switch, which costs a timer's programming
+ * each time (in a virtual machine a microsecond and more), and one is needed for each thread. Those of
+ * processors cost nothing between two ticks, and the program passes over who is no target.
  */
 #include "source/samples/ticks.h"
 

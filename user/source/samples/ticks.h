@@ -13,8 +13,8 @@ struct samples_ticks {
 };
 
 /*
- * Opens them, disabled. -EINVAL with a sentence: the kernel allows no such frequency; -EPERM, -EMFILE or what else
- * the kernel says, with a sentence. *ret_ticks is to be released.
+ * Opens them, disabled. -EINVAL with a sentence: the kernel allows no such frequency; -EPERM, -EMFILE or what
+ * else the kernel says, with a sentence. *ret_ticks is to be released.
  */
 int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency);
 void samples_ticks_release(struct samples_ticks *ticks);

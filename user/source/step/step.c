@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loop: a thread stops, step_event.c takes in what happened, and it goes on for one more instruction; until the recording is to end.
+ * The loop: a thread stops, step_event.c takes in what happened, and it goes on for one more instruction;
+ * until the recording is to end.
  *
  *	step_attach.c	taking hold of a running process	step_process.c	its mappings and names
  *	step_event.c	stops and ends, who is new		step_stop.c	what one step or signal means
@@ -100,8 +101,8 @@ int step_seize(const struct step *step, pid_t tid)
 /* ---- the run ---- */
 
 /*
- * Only a resumption that is no step makes the kernel forget what it believes of the trap flag. The next stop is an interrupt's, before any instruction is executed;
- * the signal's handler has been entered then.
+ * Only a resumption that is no step makes the kernel forget what it believes of the trap flag. The next stop
+ * is an interrupt's, before any instruction is executed; the signal's handler has been entered then.
  */
 static enum __ptrace_request settle(struct step_thread *thread)
 {
@@ -112,7 +113,10 @@ static enum __ptrace_request settle(struct step_thread *thread)
 	return PTRACE_CONT;
 }
 
-/* System calls are not stepped, so that they and what they create know nothing of it: neither of the trap flag, nor of SIGTRAP unblocked. */
+/*
+ * System calls are not stepped, so that they and what they create know nothing of it: neither of the trap
+ * flag, nor of SIGTRAP unblocked.
+ */
 static enum __ptrace_request step_over(struct step *step, struct step_thread *thread)
 {
 	if (thread->encoder.enabled) {
@@ -179,7 +183,9 @@ static void urge(const struct step_thread *thread)
 	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 }
 
-/* The recording ends: threads in the middle of a step finish it; those inside the kernel are silent anyway. */
+/*
+ * The recording ends: threads in the middle of a step finish it; those inside the kernel are silent anyway.
+ */
 static int hold_all(struct step *step)
 {
 	for (size_t i = 0; i < step->thread_cnt; i++) {
@@ -223,7 +229,10 @@ static void resume_all(struct step *step)
 
 /* ---- the start ---- */
 
-/* A thread that runs, or will in a moment: sleepers are asked to stop, and wake up for it, but those deep in the kernel do not. */
+/*
+ * A thread that runs, or will in a moment: sleepers are asked to stop, and wake up for it, but those deep in
+ * the kernel do not.
+ */
 static bool is_on_its_way(const struct step_thread *thread)
 {
 	char state[16];

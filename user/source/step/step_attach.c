@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A running process is taken hold of thread by thread. Those that are not seized yet may create more, so its list is read until it tells nothing
- * new; what a seized thread creates is held from the beginning. None is stopped by that: probes are attached while they run, which may take long.
+ * A running process is taken hold of thread by thread. Those that are not seized yet may create more, so its
+ * list is read until it tells nothing new; what a seized thread creates is held from the beginning. None is
+ * stopped by that: probes are attached while they run, which may take long.
  */
 #include <dirent.h>
 #include <errno.h>

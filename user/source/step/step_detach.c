@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Letting go takes each thread in a stop that is not our own step's: its SIGTRAP, with nobody left to take it, would kill. Children go before their
- * parents: one that waits for its vfork cannot be stopped until the child has gone on. A thread that was killed is not let go but taken in: until each
- * traced one is, its process has no end that anybody could wait for.
+ * Letting go takes each thread in a stop that is not our own step's: its SIGTRAP, with nobody left to take
+ * it, would kill. Children go before their parents: one that waits for its vfork cannot be stopped until the
+ * child has gone on. A thread that was killed is not let go but taken in: until each traced one is, its
+ * process has no end that anybody could wait for.
  */
 #include <errno.h>
 #include <signal.h>
@@ -45,8 +46,8 @@ static void on_last_stop(struct step *step, struct step_thread *thread, int stat
 }
 
 /*
- * Its next stop, or its end. False: there is none to come. A leader that ends before its process's other threads stays a zombie without an end for as long
- * as these live.
+ * Its next stop, or its end. False: there is none to come. A leader that ends before its process's other
+ * threads stays a zombie without an end for as long as these live.
  */
 static bool wait_for(const struct step_thread *thread, int *ret_status)
 {

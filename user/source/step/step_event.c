@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stops and ends as waitpid(2) tells them. Every stop is one of these, and the thread that it belongs to is `held` until it is made to go on:
+ * Stops and ends as waitpid(2) tells them. Every stop is one of these, and the thread that it belongs to is
+ * `held` until it is made to go on:
  *
  *	signal, trap	step_stop.c; before the start, a SIGSTOP may be a start point's
  *	event exec	a new address space; the thread stands at the loader's first instruction
@@ -21,7 +22,10 @@
 #include "source/step/step_hide.h"
 #include "source/step/step_internal.h"
 
-/* A child asks to be traced by its parent soon after it is born, and before it executes a program. Each call stops twice. */
+/*
+ * A child asks to be traced by its parent soon after it is born, and before it executes a program. Each call
+ * stops twice.
+ */
 enum { WATCHED_CALLS = 2 * 64 };
 
 /* ---- the start ---- */
@@ -256,7 +260,10 @@ static int on_signal_stop(struct step *step, struct step_thread *thread, int sig
 	if (signal == SIGSTOP && thread->process->runs_itself && step->config.start_wanted &&
 	    step->config.start_wanted(step->config.ctx))
 		return start_here(step, thread);
-	/* One that a hit sent is not for the thread to know, nor that of a system call's end which began while it was stepped. */
+	/*
+	 * One that a hit sent is not for the thread to know, nor that of a system call's end which began
+	 * while it was stepped.
+	 */
 	thread->held_signal =
 		(signal == SIGSTOP || thread->stepped) && step_is_own_signal(thread, signal) ? 0 : signal;
 	if (thread->stepped)

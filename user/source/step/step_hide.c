@@ -123,15 +123,18 @@ long step_syscall_result(const struct step_thread *thread)
 }
 
 /*
- * A step over a uprobe ends in a SIGTRAP that the kernel sends as if the thread had sent it to itself by kill(2) (arch/x86/kernel/uprobes.c), which it cannot
- * have done but in a system call.
+ * A step over a uprobe ends in a SIGTRAP that the kernel sends as if the thread had sent it to itself by
+ * kill(2) (arch/x86/kernel/uprobes.c), which it cannot have done but in a system call.
  */
 static bool is_step_over_uprobe(const struct step_thread *thread, const siginfo_t *info)
 {
 	return info->si_code == SI_USER && !thread->in_kernel && info->si_pid == proc_inner_pid(thread->tid);
 }
 
-/* The kernel itself sends SIGSTOP to nobody but for a BPF program; where it only tells the tracer something, the code is a signal's number. */
+/*
+ * The kernel itself sends SIGSTOP to nobody but for a BPF program; where it only tells the tracer something,
+ * the code is a signal's number.
+ */
 static bool is_own(const struct step_thread *thread, const siginfo_t *info)
 {
 	if (info->si_signo == SIGSTOP)

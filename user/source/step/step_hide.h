@@ -22,14 +22,16 @@ void step_hide_trap_flag(const struct step_thread *thread);
 bool step_has_trap_flag(const struct step_thread *thread);
 
 /*
- * Where an instruction that loads flags is stepped, the kernel takes the trap flag for the target's own from then on (arch/x86/kernel/step.c): it would be in the
- * frames of its signals, in its children, and in itself when it is let go. Clears it.
+ * Where an instruction that loads flags is stepped, the kernel takes the trap flag for the target's own from
+ * then on (arch/x86/kernel/step.c): it would be in the frames of its signals, in its children, and in itself
+ * when it is let go. Clears it.
  */
 void step_take_back_trap_flag(const struct step_thread *thread);
 
 /*
- * The kernel forces a step's SIGTRAP on the target: where that is blocked, it unblocks it and resets its handler for good. So SIGTRAP is not
- * left blocked while an instruction is stepped. It is again, where the target wants it, for system calls, for handlers, and when it is let go.
+ * The kernel forces a step's SIGTRAP on the target: where that is blocked, it unblocks it and resets its
+ * handler for good. So SIGTRAP is not left blocked while an instruction is stepped. It is again, where the
+ * target wants it, for system calls, for handlers, and when it is let go.
  */
 void step_unblock_trap(struct step_thread *thread);
 void step_block_trap_again(const struct step_thread *thread);
@@ -41,8 +43,9 @@ bool step_trap_is_pending(const struct step_thread *thread);
 bool step_is_ignored(const struct step_thread *thread, int signal);
 
 /*
- * Whether the thread is in a call that waits with another mask, or has just come back from it: that is in force for the signal that ended it, which is about to be
- * delivered, and setting a mask would lose it (rt_sigtimedwait(2) and its kin).
+ * Whether the thread is in a call that waits with another mask, or has just come back from it: that is in
+ * force for the signal that ended it, which is about to be delivered, and setting a mask would lose it
+ * (rt_sigtimedwait(2) and its kin).
  */
 bool step_mask_is_passing(const struct step_thread *thread);
 
@@ -52,14 +55,18 @@ bool step_is_caught(const struct step_thread *thread, int signal);
 /* What the system call that has just ended returns. */
 long step_syscall_result(const struct step_thread *thread);
 
-/* Whether the signal that it stopped for is none of the target's: a step's SIGTRAP, or the SIGSTOP with which a probe stops a thread. */
+/*
+ * Whether the signal that it stopped for is none of the target's: a step's SIGTRAP, or the SIGSTOP with which
+ * a probe stops a thread.
+ */
 bool step_is_own_signal(const struct step_thread *thread, int signal);
 
 /* Such a signal is queued, but not reported yet: without a tracer it would kill, or stop for good. */
 bool step_own_signal_is_queued(const struct step_thread *thread);
 
 /*
- * Stopping a thread by PTRACE_INTERRUPT makes some system calls fail with EINTR although no signal came (signal(7), "Interruption of system
- * calls and library functions by stop signals"). Such a call is made again.
+ * Stopping a thread by PTRACE_INTERRUPT makes some system calls fail with EINTR although no signal came
+ * (signal(7), "Interruption of system calls and library functions by stop signals"). Such a call is made
+ * again.
  */
 void step_undo_eintr(const struct step_thread *thread);

@@ -8,7 +8,10 @@
 #include "process/proc_status.h"
 #include "source/step/step_internal.h"
 
-/* Follows the frame pointers, each at [rbp] with the return address above it, as long as they lead up the stack. */
+/*
+ * Follows the frame pointers, each at [rbp] with the return address above it, as long as they lead up the
+ * stack.
+ */
 static void walk_stack(const struct step_thread *thread, struct caught_hit *hit)
 {
 	uint64_t frame = hit->regs[HIT_RBP];

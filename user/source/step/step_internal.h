@@ -76,8 +76,8 @@ int step_add_process(struct step *step, pid_t pid, struct step_process **ret_pro
 void step_process_free(struct step_process *process);
 
 /*
- * Reads the mappings; new ones go to the sideband, as of `tid`, and to config.mapped(). `exec`: all are new. 0 where the process is gone; else -errno with a
- * sentence.
+ * Reads the mappings; new ones go to the sideband, as of `tid`, and to config.mapped(). `exec`: all are new.
+ * 0 where the process is gone; else -errno with a sentence.
  */
 int step_read_maps(struct step *step, struct step_process *process, pid_t tid, bool exec);
 
@@ -86,12 +86,18 @@ void step_announce_comm(struct step *step, const struct step_thread *thread, boo
 
 /* ---- step_event.c ---- */
 
-/* Waits for the next stop or end and takes it in. *ret_thread stays held (NULL: none does). 0, or -errno with a sentence. */
+/*
+ * Waits for the next stop or end and takes it in. *ret_thread stays held (NULL: none does). 0, or -errno with
+ * a sentence.
+ */
 int step_next_event(struct step *step, struct step_thread **ret_thread);
 
 void step_on_end(struct step *step, struct step_thread *thread, int status);
 
-/* The thread is to be stepped from where it stands; in_user_mode: it is certain to execute the instruction there next. */
+/*
+ * The thread is to be stepped from where it stands; in_user_mode: it is certain to execute the instruction
+ * there next.
+ */
 void step_begin_here(struct step *step, struct step_thread *thread, bool in_user_mode);
 
 /* What has just been created by a thread, and is held by ptrace, goes its own way. */
@@ -119,7 +125,10 @@ void step_end_detour(struct step *step, struct step_thread *thread);
 
 /* ---- step_detach.c ---- */
 
-/* Takes it to a stop with no signal of ours in it or behind it, in which our death would do no harm; mostly it runs nothing for that. */
+/*
+ * Takes it to a stop with no signal of ours in it or behind it, in which our death would do no harm; mostly
+ * it runs nothing for that.
+ */
 void step_bring_to_stop(struct step *step, struct step_thread *thread);
 
 /* The process goes on untraced, as if it had ended. 0 or -ENOMEM. */
@@ -127,7 +136,10 @@ int step_let_process_go(struct step *step, struct step_process *process);
 
 /* ---- step_shield.c ---- */
 
-/* The thread is about to make a step: its process gets a shield, if it has none yet and this is a moment for it. */
+/*
+ * The thread is about to make a step: its process gets a shield, if it has none yet and this is a moment for
+ * it.
+ */
 void step_shield_raise(struct step *step, struct step_thread *thread);
 
 /* No thread of the process is in the middle of a step any more. */
@@ -150,7 +162,9 @@ void step_shield_inherit(struct shield *shield, pid_t tid, const struct shield *
 
 void step_vdso_init(struct step_vdso *ret_vdso);
 
-/* Where the thread is about to read the clock in the vDSO: has done so for it, and it stands behind the call. */
+/*
+ * Where the thread is about to read the clock in the vDSO: has done so for it, and it stands behind the call.
+ */
 bool step_over_vdso(struct step *step, struct step_thread *thread);
 
 /* ---- step_hit.c ---- */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a thread did between two stops follows from where it stands now and from the instruction that it was at:
+ * What a thread did between two stops follows from where it stands now and from the instruction that it was
+ * at:
  *
  *	SIGTRAP, step	the instruction is done (or the system call it was has returned)
  *	signal		the instruction was NOT executed; the signal is delivered when the thread goes on, and the next stop is either at
  *			its handler's first instruction (siginfo then says SIGTRAP by the kernel's ptrace_notify()), or one step
  *			further on because it was ignored: until then the thread is `unsure`
  *
- * An int3 of the target looks like a step and is told by what the kernel says of its SIGTRAP, which is then delivered. Uprobes, ours or somebody
- * else's, are invisible: the kernel handles their int3 and reports one step for the instruction underneath.
+ * An int3 of the target looks like a step and is told by what the kernel says of its SIGTRAP, which is then
+ * delivered. Uprobes, ours or somebody else's, are invisible: the kernel handles their int3 and reports one
+ * step for the instruction underneath.
  */
 #include <errno.h>
 #include <signal.h>
@@ -71,8 +73,8 @@ void step_on_signal(struct step *step, struct step_thread *thread, int signal)
 }
 
 /*
- * Whether the SIGTRAP is that of an int3 or int1 which the program executed. The code tells (arch/x86/kernel/traps.c): SI_KERNEL of an int3, TRAP_BRKPT of
- * an int1; steps have others.
+ * Whether the SIGTRAP is that of an int3 or int1 which the program executed. The code tells
+ * (arch/x86/kernel/traps.c): SI_KERNEL of an int3, TRAP_BRKPT of an int1; steps have others.
  */
 static bool is_own_break(const struct step_thread *thread, uint64_t ip)
 {
@@ -97,7 +99,10 @@ static void on_break(struct step *step, struct step_thread *thread)
 	step_on_signal(step, thread, SIGTRAP);
 }
 
-/* The stop after a signal was delivered, or after any stop in which the thread may have been inside the kernel. */
+/*
+ * The stop after a signal was delivered, or after any stop in which the thread may have been inside the
+ * kernel.
+ */
 static void step_from_unsure(struct step *step, struct step_thread *thread, uint64_t ip)
 {
 	uint64_t tsc = step_now(step);
@@ -180,15 +185,19 @@ int step_on_syscall_stop(struct step *step, struct step_thread *thread)
 	if (!step->started || !thread->in_kernel || which != SYSCALL_EXIT ||
 	    call_is_restarted(step_syscall_result(thread)))
 		return 0;
-	/* A step would deliver what the target has blocked: it goes on at full speed up to its next system call. */
+	/*
+	 * A step would deliver what the target has blocked: it goes on at full speed up to its next system
+	 * call.
+	 */
 	if (thread->trap_blocked && step_trap_is_pending(thread))
 		return 0;
 	return back_from_kernel(step, thread, step_ip(thread));
 }
 
 /*
- * A uprobe may lead a thread through code of its own: where a function returns with a probe on its return, or over a probed nop that the kernel
- * has turned into a call. It is no part of the program: the trace goes from the probed instruction to where the detour leads.
+ * A uprobe may lead a thread through code of its own: where a function returns with a probe on its return, or
+ * over a probed nop that the kernel has turned into a call. It is no part of the program: the trace goes from
+ * the probed instruction to where the detour leads.
  */
 static bool in_detour(struct step *step, const struct step_thread *thread, uint64_t ip)
 {
@@ -203,8 +212,9 @@ static bool in_detour(struct step *step, const struct step_thread *thread, uint6
 }
 
 /*
- * Where a return led, from what the stop behind it shows: past the detour, or in it behind the system call that tells the kernel, which has put the address
- * behind two registers on the stack (arch/x86/kernel/uprobes.c, uretprobe_trampoline). 0: it does not show.
+ * Where a return led, from what the stop behind it shows: past the detour, or in it behind the system call
+ * that tells the kernel, which has put the address behind two registers on the stack
+ * (arch/x86/kernel/uprobes.c, uretprobe_trampoline). 0: it does not show.
  */
 static uint64_t returned_to(struct step *step, const struct step_thread *thread)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which packets an instruction causes follows from its kind and from where control went. Where the two do not agree (a
- * restartable sequence was aborted, a transaction failed, the code was changed in between), the instruction is
- * followed by an asynchronous event, as an interrupt would be: FUP, TIP.PGD, and TIP.PGE at the new place.
+ * Which packets an instruction causes follows from its kind and from where control went. Where the two do not
+ * agree (a restartable sequence was aborted, a transaction failed, the code was changed in between), the
+ * instruction is followed by an asynchronous event, as an interrupt would be: FUP, TIP.PGD, and TIP.PGE at
+ * the new place.
  */
 #include "source/step/step_thread.h"
 
@@ -142,8 +143,8 @@ static bool makes_packet(const struct insn *insn)
 }
 
 /*
- * Begins and ends artificial overflows. One begins right behind a branch that made a packet: a decoder stops there, too,
- * so that it misses exactly the instructions that are lost.
+ * Begins and ends artificial overflows. One begins right behind a branch that made a packet: a decoder stops
+ * there, too, so that it misses exactly the instructions that are lost.
  */
 static void overflow(struct step_thread *thread, const struct insn *done, uint64_t tsc, uint64_t ip)
 {

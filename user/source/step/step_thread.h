@@ -21,7 +21,11 @@ struct step_thread {
 	long syscall;	/* number of the system call it is in; -1: none */
 	bool in_kernel; /* insn was a system call that has not come back */
 	bool unsure;	/* went on from a stop that tells nothing: the next stop says where from */
-	bool detour; /* in code that a uprobe of ours put there: insn is the probed one, and counts as executed when it is left ... */
+	/*
+	 * in code that a uprobe of ours put there: insn is the probed one, and counts as executed when it is
+	 * left ...
+	 */
+	bool detour;
 	uint64_t detour_tsc; /* ... at the time when it began, before what the uprobe does */
 	bool fresh;	     /* has not executed anything since its clone or exec */
 	bool held;	     /* in a ptrace stop */
@@ -35,9 +39,13 @@ struct step_thread {
 	bool traps_itself; /* the target has set the trap flag: each of its steps ends in a SIGTRAP for it */
 	bool tf_forgotten; /* the kernel no longer knows whose the trap flag is: step_take_back_trap_flag() */
 	unsigned int
-		watched_calls; /* before the start: stops at system calls that are still to come, in which it may ask to be traced by its parent */
-	bool settling;	       /* on its way to a stop in which it knows again */
-	int held_signal;       /* to be delivered when it goes on */
+		/*
+		 * before the start: stops at system calls that are still to come, in which it may ask to be
+		 * traced by its parent
+		 */
+		watched_calls;
+	bool settling;	 /* on its way to a stop in which it knows again */
+	int held_signal; /* to be delivered when it goes on */
 	uint64_t instruction_cnt;
 	uint64_t overflow_every,
 		overflow_next;	/* test aid: instructions between overflows, and when the next is due */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading the clock in the vDSO is a loop that begins anew whenever the kernel's timer has ticked meanwhile (lib/vdso/gettimeofday.c): stepped on a loaded machine it may
- * never end. So it is not stepped: what it would give is put where it would, and the thread goes on behind the call. In the trace it leaves user code where the
- * function begins, and comes back to where it was called from.
+ * Reading the clock in the vDSO is a loop that begins anew whenever the kernel's timer has ticked meanwhile
+ * (lib/vdso/gettimeofday.c): stepped on a loaded machine it may never end. So it is not stepped: what it
+ * would give is put where it would, and the thread goes on behind the call. In the trace it leaves user code
+ * where the function begins, and comes back to where it was called from.
  *
- * A breakpoint behind the call was rejected: it would outlive a tracer that is killed, and kill. So was the system call in its place: a seccomp filter may kill for it.
+ * A breakpoint behind the call was rejected: it would outlive a tracer that is killed, and kill. So was the
+ * system call in its place: a seccomp filter may kill for it.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -46,6 +46,7 @@ const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t
 bool arena_is_ours(const struct arena *arena, uint64_t addr);
 
 /*
- * Whose instruction the host address belongs to. False: nobody's (it lies in a stub, or in the runtime). *ret_exact: it is that instruction's first.
+ * Whose instruction the host address belongs to. False: nobody's (it lies in a stub, or in the runtime).
+ * *ret_exact: it is that instruction's first.
  */
 bool arena_guest(struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact);

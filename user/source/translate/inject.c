@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program maps the arena itself: it is made to do three system calls, with the instruction that its vDSO has for them. It opens the memfd by the
- * name that /proc has for ours. What is written below its stack pointer for that is put back.
+ * The program maps the arena itself: it is made to do three system calls, with the instruction that its vDSO
+ * has for them. It opens the memfd by the name that /proc has for ours. What is written below its stack
+ * pointer for that is put back.
  */
 #include "source/translate/inject.h"
 
@@ -68,7 +69,8 @@ static int find_insn(struct puppet *puppet)
 }
 
 /*
- * Until the instruction is done. The first step may end where it began: with the end of the exec, which has set a register (its own result).
+ * Until the instruction is done. The first step may end where it began: with the end of the exec, which has
+ * set a register (its own result).
  */
 static int step_over(const struct puppet *puppet, const struct user_regs_struct *regs,
 		     struct user_regs_struct *ret_regs)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel builds a handler's frame of the registers that a thread has. So a thread that is about to be sent into a handler is first brought to an
- * instruction of the program (most stand at one already, or in a system call), and given that instruction's own address. Behind the frame's making it is
- * caught once more, to go on in the runtime at the handler's first instruction.
+ * The kernel builds a handler's frame of the registers that a thread has. So a thread that is about to be
+ * sent into a handler is first brought to an instruction of the program (most stand at one already, or in a
+ * system call), and given that instruction's own address. Behind the frame's making it is caught once more,
+ * to go on in the runtime at the handler's first instruction.
  *
  *	at or in a copied instruction, faulting		its guest address
  *	at the runtime's syscall instruction		that of the guest
@@ -66,7 +67,10 @@ static void take_back_sigreturn(const struct context *context, pid_t tid, const 
 		ptrace(PTRACE_POKEDATA, tid, (void *)(regs->rsp + UCONTEXT_RIP), (void *)context->returned);
 }
 
-/* Whether the thread stands where the program does; its registers become the program's. `fault`: the signal, if its instruction raised it; else 0. */
+/*
+ * Whether the thread stands where the program does; its registers become the program's. `fault`: the signal,
+ * if its instruction raised it; else 0.
+ */
 static bool settle(struct translate *translate, const struct translate_thread *thread, int fault,
 		   struct user_regs_struct *regs)
 {
@@ -107,7 +111,10 @@ static int step_until_settled(struct translate *translate, const struct translat
 	uint64_t mask;
 	int err = -EAGAIN;
 
-	/* No other signal comes in between. No system call is made on the way, so that the mask is still the program's. */
+	/*
+	 * No other signal comes in between. No system call is made on the way, so that the mask is still the
+	 * program's.
+	 */
 	if (ptrace(PTRACE_GETSIGMASK, thread->tid, sizeof(mask), &mask) ||
 	    ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(mask), &step_only))
 		return -ESRCH;
@@ -128,8 +135,9 @@ static int step_until_settled(struct translate *translate, const struct translat
 }
 
 /*
- * The kernel makes the frame, and the interrupt stops the thread before the handler's first instruction: that is translated. (A step would do that, too,
- * but leaves its trap flag in the frame where the program stands before a popf.)
+ * The kernel makes the frame, and the interrupt stops the thread before the handler's first instruction: that
+ * is translated. (A step would do that, too, but leaves its trap flag in the frame where the program stands
+ * before a popf.)
  */
 static void enter_handler(struct translate *translate, const struct translate_thread *thread, int signal)
 {

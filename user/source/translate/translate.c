@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ptrace reports births, execs and signals before anything of them has run: the runtime needs no code for them. A thread is born in the runtime, behind the
- * one instruction that makes system calls; it only needs a context of its own.
+ * ptrace reports births, execs and signals before anything of them has run: the runtime needs no code for
+ * them. A thread is born in the runtime, behind the one instruction that makes system calls; it only needs a
+ * context of its own.
  */
 #include "source/translate/translate.h"
 

@@ -50,7 +50,7 @@ void translate_give_back(struct translate *translate, struct translate_thread *t
 /* ---- signals.c ---- */
 
 /*
- * A signal is about to be delivered to the thread, which is stopped for that. Sees to it that a handler finds the state of the program as it would be
- * natively, and lets the thread go on. 0, or -errno.
+ * A signal is about to be delivered to the thread, which is stopped for that. Sees to it that a handler finds
+ * the state of the program as it would be natively, and lets the thread go on. 0, or -errno.
  */
 int translate_deliver(struct translate *translate, struct translate_thread *thread, int signal);

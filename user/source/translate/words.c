@@ -2,8 +2,9 @@
 /*
  *	words	... [site 7] [low] [high] [RING_BEFORE] [low] [high] [RING_AFTER] [block 12] ...
  *
- * What two words mean that are no numbers is known from the third: so the ring is split into entries from its end, then they are told in their order. The first
- * one says where control was; what came before it, of the branch before, was overwritten.
+ * What two words mean that are no numbers is known from the third: so the ring is split into entries from its
+ * end, then they are told in their order. The first one says where control was; what came before it, of the
+ * branch before, was overwritten.
  */
 #include "source/translate/words.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words of a ring (translate/layout.h) as Intel PT packets. A word says that one branch was taken; the blocks say which conditional jumps were passed on the
- * way there.
+ * The words of a ring (translate/layout.h) as Intel PT packets. A word says that one branch was taken; the
+ * blocks say which conditional jumps were passed on the way there.
  */
 #pragma once
 
@@ -14,5 +14,7 @@ struct tsc_clock {
 	double ns_per_tick;
 };
 
-/* Writes what the ring of the slot holds, whose thread stands still or is gone, and empties it. 0 or -ENOMEM. */
+/*
+ * Writes what the ring of the slot holds, whose thread stands still or is gone, and empties it. 0 or -ENOMEM.
+ */
 int words_encode(struct arena *arena, int slot, const struct tsc_clock *clock, struct encoder *encoder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A child allocates, its parent records: every call with an interval of 1, and sums within five standard deviations with others. Where probes are not permitted, the tests
- * are skipped.
+ * A child allocates, its parent records: every call with an interval of 1, and sums within five standard
+ * deviations with others. Where probes are not permitted, the tests are skipped.
  */
 #include "source/alloc/recorder.h"
 
@@ -204,7 +204,10 @@ static void one_large(void)
 	}
 }
 
-/* The estimate of `bytes` by points at a mean distance, of which there are bytes/interval: a Poisson number, or one that varies less. */
+/*
+ * The estimate of `bytes` by points at a mean distance, of which there are bytes/interval: a Poisson number,
+ * or one that varies less.
+ */
 static void expect_sum(uint64_t bytes, uint64_t interval)
 {
 	double points = (double)bytes / (double)interval, off = (double)seen.samples - points;

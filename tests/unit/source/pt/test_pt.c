@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The source on a kernel that refuses one thing after the other: the system calls are this file's. What they really do is tested in virtual machines. */
+/*
+ * The source on a kernel that refuses one thing after the other: the system calls are this file's. What they
+ * really do is tested in virtual machines.
+ */
 #include "assertions.h"
 
 #include <stdlib.h>

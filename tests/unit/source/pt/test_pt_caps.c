@@ -84,7 +84,10 @@ static void test_read(void **state)
 	assert_err(pt_caps_read(&caps, "/nowhere"), -ENOTSUP, "no Intel PT");
 }
 
-/* The bits are those of the kernel's format files: cyc 1, mtc 9, tsc 10, noretcomp 11, branch 13, mtc_period 14-17, cyc_thresh 19-22, psb_period 24-27. */
+/*
+ * The bits are those of the kernel's format files: cyc 1, mtc 9, tsc 10, noretcomp 11, branch 13, mtc_period
+ * 14-17, cyc_thresh 19-22, psb_period 24-27.
+ */
 static void test_config(void **state)
 {
 	struct pt_caps caps = skylake();

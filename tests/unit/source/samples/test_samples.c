@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Children that do what they are known to do, recorded by the real programs. Where BPF is not permitted, the tests are skipped. */
+/*
+ * Children that do what they are known to do, recorded by the real programs. Where BPF is not permitted, the
+ * tests are skipped.
+ */
 #include "source/samples/samples.h"
 
 #include <signal.h>

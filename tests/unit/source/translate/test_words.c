@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words of a ring give the packets that the encoder writes when it is told of the same branches one by one. */
+/*
+ * Words of a ring give the packets that the encoder writes when it is told of the same branches one by one.
+ */
 #include "assertions.h"
 
 #include <string.h>
