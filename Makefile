@@ -99,7 +99,8 @@ $(BUILD)/libtrailcam-alloc.so: $(PRELOAD_OBJS)
 RUNTIME_OBJS := $(patsubst user/translate/%.c,$(BUILD)/user/translate/%.o,$(wildcard user/translate/*.c)) $(BUILD)/user/translate/code_insn.o \
 	$(BUILD)/user/translate/entry.o
 RUNTIME_CFLAGS := -std=gnu11 -O2 -g $(WARN) -ffreestanding -fPIE -fvisibility=hidden -mgeneral-regs-only -mno-red-zone -fno-stack-protector \
-	-fcf-protection=none -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns -fno-jump-tables -Iuser -MMD -MP
+	-fcf-protection=none -fno-asynchronous-unwind-tables -fno-jump-tables \
+	$(if $(filter clang%,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns) -Iuser -MMD -MP
 $(BUILD)/user/translate/%.o: user/translate/%.c
 	$(say) CC $<
 	@mkdir -p $(@D)
