@@ -13,7 +13,8 @@ for name in whole hit paused frozen stepped several threads many attached; do
 	check "Linux 6.1: $name: every instruction" exact $name 30000
 	check "Linux 6.1: $name: no gap" no_gap $name
 done
-for name in whole hit several many; do
+# Behind a hit, TraceStop holds only until the thread is switched out and in again: then calls are missing in between.
+for name in whole frozen several many; do
 	check "Linux 6.1: $name: every call" true_calls $name
 done
 finish
