@@ -179,7 +179,7 @@ if bpf_missing; then
 	skip "programs of the distribution" "$bpf_reason"
 else
 	start=libc.so.6:__libc_start_main
-	agree ls 50000 --step-from $start -- /bin/ls /etc/apt
+	agree ls 50000 --step-from $start -- /bin/ls -l /etc/apt
 	head -c 300 Makefile >"$tmp/input"
 	agree gzip 50000 --step-from $start -- /bin/gzip -c "$tmp/input"
 	printf "if\nelse\nwhile\nfor\nreturn\n" >"$tmp/keywords"
