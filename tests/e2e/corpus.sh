@@ -23,6 +23,32 @@ same() {
 		END { exit bad || !NR }'
 }
 
+# each_sample NAME: magic-trace begins a call of a sample anew wherever an address in it changes, and ours goes on with the
+# call. So ours is compared with the text itself: at the time of each sample, its stack is open.
+each_sample() {
+	"$trailcam" dump --slices "$corpus/$1.perf" >"$tmp/ours" || return 1
+	python3 - "$tmp/ours" "$corpus/$1.perf" <<'END'
+import re, sys
+
+rows = [line.rstrip('\n').split('\t') for line in open(sys.argv[1]) if not line.startswith('#')]
+ours = [(int(r[0]), int(r[1]), int(r[2]), r[3].split(' [inferred')[0]) for r in rows]
+samples, first = [], None
+for block in open(sys.argv[2]).read().split('\n\n'):
+    head = re.match(r'\d+/\d+ +(\d+)\.(\d{9}):', block)
+    if head:
+        time = int(head[1] + head[2])
+        first = time if first is None else first
+        samples.append((time - first, re.findall(r'^\s+[0-9a-f]+ (\S+)\+0x', block, re.M)[::-1]))
+bad = 0
+for time, stack in samples[:-1]:
+    shown = [s[3] for s in sorted((s for s in ours if s[0] <= time < s[1]), key=lambda s: s[2])]
+    if shown != stack:
+        print(time, stack, shown)
+        bad += 1
+sys.exit(bad > 0 or len(samples) < 10)
+END
+}
+
 # As magic-trace's writer shows it, the error ends every call and memmove begins anew. But memmove was called at 21 ns, overflowed inside itself, and returned at 141 ns to
 # add_order, which had called it: the return address agrees, so that both calls go on through the gap. Expected by hand.
 across_a_gap() {
@@ -61,9 +87,10 @@ counted() {
 }
 
 if [ -d "$corpus" ]; then
-	for name in ocaml_exceptions simple_gogo ocaml_demo_sampling hello_world_userspace demo_with_branch_misses; do
+	for name in ocaml_exceptions simple_gogo hello_world_userspace demo_with_branch_misses; do
 		check "$name: the slices of magic-trace" same "$name"
 	done
+	check 'ocaml_demo_sampling: the stack of each sample' each_sample ocaml_demo_sampling
 	check 'memmove_decode_error: calls go on through a gap' across_a_gap
 	check 'a file holds what the dump shows' same_in_a_file
 	check '--from and --to' between

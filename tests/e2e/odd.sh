@@ -9,7 +9,7 @@ check "the program is there" test -x "$odd"
 same() {
 	what=$1
 	shift
-	"$odd" "$what" >"$tmp/free"
+	timeout 600 "$odd" "$what" >"$tmp/free"
 	free=$?
 	timeout 600 "$trailcam" run -o "$tmp/t.tsv" "$@" -- "$odd" "$what" >"$tmp/traced" 2>"$tmp/err"
 	status=$?

@@ -285,8 +285,8 @@ static bool same_damaged(const struct snapshot *snapshot, struct history *histor
 static bool same_slice(const struct slice *a, const struct slice *b)
 {
 	return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->depth == b->depth &&
-	       a->kind == b->kind && a->flags == b->flags && a->ip == b->ip &&
-	       !strcmp(slice_name(a), slice_name(b));
+	       a->kind == b->kind && a->flags == b->flags && (slice_detail(a) || a->ip == b->ip) &&
+	       !strcmp(slice_name(a), slice_name(b)) && !strcmp(slice_title(a), slice_title(b));
 }
 
 static bool same_thread(const struct timeline_thread *a, const struct timeline_thread *b, const char *name)
