@@ -146,6 +146,7 @@ int main(void)
 }
 EOF
 
+# Only /proc shows the handler of SIGTRAP that a stepped target has (SIGNALS in the manual).
 inherits_the_same() {
 	set -- env -i PATH="$PATH" TMPDIR="$tmp/user" LD_LIBRARY_PATH="$tmp/user" LOCPATH=/nonexistent GCONV_PATH=/nonexistent MALLOC_TRACE=x HOME=/ EMPTY= "$@"
 	as_user "$@" "$tmp/heir" | sort >"$tmp/native"
@@ -155,7 +156,7 @@ inherits_the_same() {
 			cat "$tmp/err"
 			return 1
 		}
-		sort "$tmp/out" | diff "$tmp/native" - || {
+		sed 's/^\(SigCgt:.0*\)10$/\100/' "$tmp/out" | sort | diff "$tmp/native" - || {
 			echo "by $how"
 			return 1
 		}
