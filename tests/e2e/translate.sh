@@ -39,10 +39,5 @@ check 'the next program' same 3 "$programs/torture" exec
 check 'exceptions' same 0 "$programs/throws"
 check 'coroutines' same 0 "$programs/coroutines"
 check 'a program of the distribution' same 0 /bin/ls -l /etc/apt
-if [ -x /usr/bin/fzf ]; then
-	check 'a Go program, with its threads and signals' same 0 /usr/bin/fzf --version
-else
-	skip 'a Go program' 'fzf is not installed'
-fi
 check 'code made at run time goes on natively' sh -c "$translated -- $programs/jit 2>&1 | grep 'makes code at run time'"
 finish
