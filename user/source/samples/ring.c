@@ -188,7 +188,8 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 static void put_out(struct stack_sample *sample, const struct samples_record *record)
 {
 	sample->kind = SAMPLE_SWITCH_OUT;
-	if (record->flags & SAMPLES_PREEMPT)
+	/* The kernel calls it preemption only where the thread was in kernel code. */
+	if (record->flags & SAMPLES_PREEMPT || !record->out.state)
 		sample->flags |= SAMPLE_PREEMPTED;
 	else
 		sample->state = record->out.state & SAMPLE_STATE_MASK;
