@@ -20,9 +20,9 @@
 #include "decode/code.h"
 #include "decode/setup.h"
 #include "figures.h"
+#include "history/history.h"
 #include "output/sink.h"
 #include "rebuild/decode.h"
-#include "rebuild/history.h"
 #include "rebuild/traces.h"
 #include "recording/recording.h"
 

@@ -14,12 +14,12 @@
 #include "base/log.h"
 #include "base/sort.h"
 #include "base/spill.h"
+#include "history/uprobe_code.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
 #include "rebuild/place_hits.h"
 #include "rebuild/resolver.h"
 #include "rebuild/traces.h"
-#include "rebuild/uprobe_code.h"
 #include "stacks/off_cpu.h"
 
 /* What one thread of the timeline is made from. Others point into it: it does not move. */

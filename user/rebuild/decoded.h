@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #pragma once
 
+#include "history/history.h"
 #include "rebuild/decode.h"
-#include "rebuild/history.h"
 
 /* The timeline, and what its symbols belong to. */
 struct decoded {

@@ -4,8 +4,8 @@
  */
 #pragma once
 
+#include "history/history.h"
 #include "rebuild/decode.h"
-#include "rebuild/history.h"
 #include "stacks/stacks.h"
 
 struct resolver {

@@ -2,8 +2,8 @@
 /* Goes through the AUX traces of a snapshot: whose bytes each holds, and what it is to be decoded with. */
 #pragma once
 
+#include "history/schedule.h"
 #include "rebuild/decode.h"
-#include "rebuild/schedule.h"
 
 struct trace_run {
 	const struct aux_trace *aux;

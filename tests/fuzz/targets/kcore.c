@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "rebuild/history.h"
+#include "history/history.h"
 #include "source/pt/kernel_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "rebuild/history.h"
+#include "history/history.h"
 
 struct schedule_turn {
 	struct history_process *process; /* NULL: nothing is known of it */

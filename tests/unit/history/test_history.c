@@ -3,7 +3,7 @@
  * What the kernel itself tells of a real process, by a dummy event as the intel_pt source has it on each
  * processor.
  */
-#include "rebuild/history.h"
+#include "history/history.h"
 
 #include <string.h>
 #include <sys/wait.h>

@@ -4,7 +4,7 @@
  * without a time belongs to every mapping of its name that covers it. For the decoder each version of an
  * image becomes a list of sections and the TSC it begins at. A child begins with its parent's mappings.
  */
-#include "rebuild/history.h"
+#include "history/history.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "history/late_code.h"
 #include "model/sideband.h"
 #include "probe/address_filters.h"
 #include "process/uprobe_page.h"
-#include "rebuild/late_code.h"
 
 struct history_process *history_process(struct history *history, int32_t pid)
 {

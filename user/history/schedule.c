@@ -7,7 +7,7 @@
  *	image of A	1      2                3
  *	versions	A1     A2   B1    A2    A3
  */
-#include "rebuild/schedule.h"
+#include "history/schedule.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rebuild/uprobe_code.h"
+#include "history/uprobe_code.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
  * Each change makes a version of the image, which costs: none is made where no decoder could tell, because
  * nothing was traced yet, or because nothing was known before of what is now there.
  */
-#include "rebuild/late_code.h"
+#include "history/late_code.h"
 
 #include <stdlib.h>
 #include <string.h>

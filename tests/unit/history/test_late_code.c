@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rebuild/late_code.h"
+#include "history/late_code.h"
 
 #include <string.h>
 #include <sys/mman.h>

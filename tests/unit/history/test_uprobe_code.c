@@ -2,7 +2,7 @@
 #include "assertions.h"
 
 #include "base/array.h"
-#include "rebuild/uprobe_code.h"
+#include "history/uprobe_code.h"
 
 enum { SLOTS = 0x7000, TRAMPOLINE = 0x9000 };
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "history/history.h"
 #include "model/branch.h"
-#include "rebuild/history.h"
 
 /*
  * Takes the branches into, within and out of the kernel's code for uprobes off the list; `process` may be
