@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "heap/trace.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash_index.h"
+#include "base/progress.h"
 #include "base/sort.h"
 #include "base/spill.h"
 
@@ -156,12 +158,27 @@ static void find_ends(const struct loader *loader)
 	}
 }
 
+static void tell_progress(const struct memtrace_reader *reader)
+{
+	struct memtrace_reader_counts counts = memtrace_reader_counts(reader);
+
+	if (counts.size)
+		progress_tell("reading: %.0f %% of %" PRIu64 " MB",
+			      100.0 * (double)counts.bytes / (double)counts.size, counts.size >> 20);
+	else
+		progress_tell("reading: %" PRIu64 " MB", counts.bytes >> 20);
+}
+
 static int read_all(struct loader *loader)
 {
+	enum { TELL_EVERY = 1 << 10 };
 	struct memtrace_event event;
+	unsigned int cnt = 0;
 	int got, err = push_stack(loader->trace, (struct memtrace_stack){0});
 
 	while (!err && (got = memtrace_reader_next(loader->trace->reader, &event)) != 0) {
+		if (!(++cnt % TELL_EVERY) && progress_is_due())
+			tell_progress(loader->trace->reader);
 		if (got < 0 && got != -EBADMSG)
 			return got;
 		if (got < 0) {
@@ -171,6 +188,7 @@ static int read_all(struct loader *loader)
 		}
 		err = add_event(loader, &event);
 	}
+	progress_end();
 	if (!err)
 		find_ends(loader);
 	return err;

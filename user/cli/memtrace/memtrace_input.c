@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/memtrace/memtrace.h"
+#include "cli/talk.h"
 
 enum {
 	OPT_AFTER = 3072,
@@ -151,7 +152,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp memtrace_input_argp = {.options = table, .parser = parse};
+static const struct argp_child children[] = {{.argp = &talk_argp}, {0}};
+const struct argp memtrace_input_argp = {.options = table, .parser = parse, .children = children};
 
 int memtrace_end(const struct memtrace *trace, int err)
 {
