@@ -395,7 +395,7 @@ int sample_items_finish(struct sample_items *items, const struct sample_context 
 	if (items->call)
 		pauses[items->call - 1].flags |= SLICE_OPEN_END;
 	err = end_all(items, context, until);
-	for (size_t i = 0; i < items->cnt; i++) {
+	for (size_t i = 0; i < items->cnt && pauses; i++) {
 		items->items[i].pauses = pauses;
 		pauses += items->items[i].pause_cnt;
 	}
