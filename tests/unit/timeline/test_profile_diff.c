@@ -56,7 +56,7 @@ static void test_tree(void **state)
 
 static void test_same(void **state)
 {
-	struct profile_path same[] = {{0}, {.depth = 1, .sides = {{1, 2, 3, 0}, {9, 3, 3, 0}}}};
+	struct profile_path same[] = {{0}, {.depth = 1, .sides = {{1, 2, 3, 0, 0}, {9, 3, 3, 0, 0}}}};
 	const struct profile equal = {.paths = same, .path_cnt = 2};
 	size_t *got, cnt, left_out;
 

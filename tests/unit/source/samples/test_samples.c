@@ -50,7 +50,7 @@ static void end(pid_t pid)
 }
 
 /* Few bytes, whatever the build: samples are sought in them. */
-__attribute__((no_sanitize("address"), no_sanitize("undefined"))) static void spin(void)
+__attribute__((noinline, no_sanitize("address"), no_sanitize("undefined"))) static void spin(void)
 {
 	for (volatile unsigned long i = 0;; i++)
 		;
