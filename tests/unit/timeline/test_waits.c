@@ -48,13 +48,14 @@ static void test_sums(void **state)
 				     {.time_ns = 550, .text = (char *)"[page fault: 0x3000]"},
 				     {.time_ns = 560, .text = (char *)"[gap: overflow]"},
 				     {.time_ns = 5000, .text = (char *)"[page fault: 0x4000]"}};
-	struct timeline_thread thread = {.slices = slices,
-					 .slice_cnt = ARRAY_SIZE(slices),
-					 .instants = instants,
-					 .instant_cnt = ARRAY_SIZE(instants)};
+	struct timeline_thread thread = {0};
 	struct waits waits = {0};
 
 	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(slices); i++)
+		assert_ok(SPILL_PUSH(thread.slices, thread.slice_cnt, thread.slice_cap, slices[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(instants); i++)
+		assert_ok(SPILL_PUSH(thread.instants, thread.instant_cnt, thread.instant_cap, instants[i]));
 	assert_ok(waits_add(&waits, &thread));
 	assert_ok(waits_add(&waits, &thread));
 	waits_sort(&waits);
@@ -64,6 +65,8 @@ static void test_sums(void **state)
 	assert_wait(&waits.items[2], "[page fault]", "load", "", 4, 0, 0);
 	assert_int_equal(waits.items[3].cnt, 2);
 	waits_release(&waits);
+	spill_free(thread.slices);
+	spill_free(thread.instants);
 }
 
 int main(void)
