@@ -90,7 +90,7 @@ check 'without a trigger, to its end' to_the_end
 pid=$!
 trap 'kill $pid; [ -n "${KEEP:-}" ] || rm -rf "$tmp"' EXIT
 attached() {
-	status_is 0 "$trailcam" attach "$@" -t rarely -o "$tmp/t.folded" $pid 2>"$tmp/err" && says "$tmp/t.folded" 'main;middle;middle;middle;leaf' &&
+	status_is 0 "$trailcam" attach "$@" -t rarely --skip 5 -o "$tmp/t.folded" $pid 2>"$tmp/err" && says "$tmp/t.folded" 'main;middle;middle;middle;leaf' &&
 		kill -0 $pid
 }
 several() {
