@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "process/proc_status.h"
 
 /* The results are of include/linux/errno.h. */
@@ -72,6 +73,15 @@ static struct user_regs_struct before_call(const struct user_regs_struct *regs)
 static void make_code(struct code *code, const struct injection *injection)
 {
 	const struct user_regs_struct regs = before_call(&injection->regs);
+	/* The registers of the two calls. */
+	const struct {
+		uint8_t rex, opcode;
+		uint64_t value;
+	} own[] = {
+		{0x48, 0xb8, regs.rax}, {0x48, 0xb9, regs.rcx}, {0x48, 0xba, regs.rdx},
+		{0x48, 0xbe, regs.rsi}, {0x48, 0xbf, regs.rdi}, {0x49, 0xb8, regs.r8},
+		{0x49, 0xb9, regs.r9},	{0x49, 0xba, regs.r10}, {0x49, 0xbb, regs.r11},
+	};
 
 	PUT(code, 0x0f, 0x05); /* syscall: the one that is wanted */
 	PUT(code, 0x48, 0xbe); /* mov $mask, %rsi */
@@ -81,24 +91,10 @@ static void make_code(struct code *code, const struct injection *injection)
 	PUT(code, 0xba, 0, 0, 0, 0);			  /* mov $0, %edx */
 	PUT(code, 0x41, 0xba, sizeof(uint64_t), 0, 0, 0); /* mov $8, %r10d */
 	PUT(code, 0x0f, 0x05);				  /* syscall */
-	PUT(code, 0x48, 0xb8);				  /* mov $own, %rax; and so on */
-	put_address(code, regs.rax);
-	PUT(code, 0x48, 0xb9);
-	put_address(code, regs.rcx);
-	PUT(code, 0x48, 0xba);
-	put_address(code, regs.rdx);
-	PUT(code, 0x48, 0xbe);
-	put_address(code, regs.rsi);
-	PUT(code, 0x48, 0xbf);
-	put_address(code, regs.rdi);
-	PUT(code, 0x49, 0xb8);
-	put_address(code, regs.r8);
-	PUT(code, 0x49, 0xb9);
-	put_address(code, regs.r9);
-	PUT(code, 0x49, 0xba);
-	put_address(code, regs.r10);
-	PUT(code, 0x49, 0xbb);
-	put_address(code, regs.r11);
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		PUT(code, own[i].rex, own[i].opcode); /* mov $value, %register */
+		put_address(code, own[i].value);
+	}
 	PUT(code, 0xff, 0x25, 0, 0, 0, 0); /* jmp *0(%rip) */
 	put_address(code, regs.rip);
 	code->size = INJECTION_BYTES - sizeof(injection->mask);

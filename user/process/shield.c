@@ -6,7 +6,7 @@
  * kernel takes for the program's. Handler and action lie in the padding behind the vDSO, which every process
  * has mapped, and stay there:
  *
- *	end of the vDSO - 512   handler | sigreturn | action | code of an injected call | the same, of the guard
+ *	end of the vDSO - 512   handler | sigreturn | action | code of an injected call
  *
  * What was rejected: a page of our own, which the program would find among its mappings; a guard that takes
  * the threads over, which comes too late for a thread that is held for its SIGTRAP; stopping the process by
@@ -34,7 +34,6 @@ enum {
 	RESTORER = 16,
 	ACTION = 32,
 	CALL = ACTION + sizeof(struct trap_action),
-	GUARDS_CALL = CALL + INJECTION_BYTES,
 	SHIELD_BYTES = 512,
 	SCRATCH_BYTES = 4096,
 	SA_RESTORER_FLAG = 0x04000000, /* asm/signal.h */
@@ -53,7 +52,7 @@ static const uint8_t restorer_code[ACTION - RESTORER] = {
 };
 
 _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]) == 0xb0, "the handler clears TF there");
-_Static_assert(GUARDS_CALL + INJECTION_BYTES <= SHIELD_BYTES, "there is room for all");
+_Static_assert(CALL + INJECTION_BYTES <= SHIELD_BYTES, "there is room for all");
 
 static bool is_in_set(pid_t tid, const char *set)
 {
@@ -211,8 +210,7 @@ void shield_raise(struct shield *shield, pid_t tid, uint64_t vdso_end, struct sh
 void shield_lower(struct shield *shield, pid_t tid, int signal, struct shield_end *ret_end)
 {
 	struct injection injection;
-	int err =
-		injection_begin(&injection, tid, shield->at + (shield->orphan ? GUARDS_CALL : CALL), signal);
+	int err = injection_begin(&injection, tid, shield->at + CALL, signal);
 
 	if (!err) {
 		set_action(&injection, shield->at, &shield->action);

@@ -21,7 +21,6 @@ struct shield {
 	/* there is no place for it, or a seccomp filter that may kill for its system calls */
 	bool impossible;
 	bool known;		   /* `action` is what the program has set under our eyes */
-	bool orphan;		   /* the tracer that has put it up is dead */
 	struct trap_action action; /* the program's */
 };
 

@@ -113,7 +113,7 @@ static int write_timeline(const struct convert *convert, const struct memtrace *
 }
 
 /* One that fails does not keep the others from being written; its sentence is said at the end. */
-static int write_all(const struct convert *convert, const struct memtrace *trace)
+static int write_outputs(const struct convert *convert, const struct memtrace *trace)
 {
 	int failed = convert->outputs.cnt ? write_timeline(convert, trace) : 0;
 	CLEANUP(freep) char *sentence = failed ? strdup(fail_message(failed)) : NULL;
@@ -146,5 +146,5 @@ int memtrace_convert(int argc, char **argv)
 	err = memtrace_load(&trace, convert.input.path, &convert.input.filter);
 	if (err)
 		return report(err, STATUS_FAILED);
-	return memtrace_end(trace, write_all(&convert, trace));
+	return memtrace_end(trace, write_outputs(&convert, trace));
 }
