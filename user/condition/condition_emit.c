@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "bpf/rule.h"
@@ -390,7 +391,7 @@ static void emit(struct code *code, const struct node *node, int slot)
 		emit_arg(code, node->number);
 		break;
 	case NODE_RET:
-		load(code, 8, BPF_REG_0, BPF_REG_6, 8 * HIT_RAX);
+		load(code, 8, BPF_REG_0, BPF_REG_6, 8 * HIT_RESULT);
 		break;
 	case NODE_ELAPSED:
 		emit_elapsed(code);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 
 static bool is(const char *name, size_t len, const char *wanted)
@@ -14,26 +15,14 @@ static bool is(const char *name, size_t len, const char *wanted)
 
 static bool find_register(const char *name, size_t len, struct word *ret_word)
 {
-	static const struct {
-		const char *whole, *half;
-	} names[HIT_REG_CNT] = {
-		[HIT_R15] = {"r15", "r15d"}, [HIT_R14] = {"r14", "r14d"},     [HIT_R13] = {"r13", "r13d"},
-		[HIT_R12] = {"r12", "r12d"}, [HIT_RBP] = {"rbp", "ebp"},      [HIT_RBX] = {"rbx", "ebx"},
-		[HIT_R11] = {"r11", "r11d"}, [HIT_R10] = {"r10", "r10d"},     [HIT_R9] = {"r9", "r9d"},
-		[HIT_R8] = {"r8", "r8d"},    [HIT_RAX] = {"rax", "eax"},      [HIT_RCX] = {"rcx", "ecx"},
-		[HIT_RDX] = {"rdx", "edx"},  [HIT_RSI] = {"rsi", "esi"},      [HIT_RDI] = {"rdi", "edi"},
-		[HIT_RIP] = {"rip", NULL},   [HIT_EFLAGS] = {"eflags", NULL}, [HIT_RSP] = {"rsp", NULL},
-	};
+	unsigned int width;
+	int reg = arch_register_find(name, len, &width);
 
-	for (uint64_t i = 0; i < HIT_REG_CNT; i++) {
-		bool half = is(name, len, names[i].half);
-
-		if (!half && !is(name, len, names[i].whole))
-			continue;
-		*ret_word = (struct word){NODE_REGISTER, i, {.size = half ? 4 : 8, .is_signed = true}};
-		return true;
-	}
-	return false;
+	if (reg < 0 || width > 1)
+		return false;
+	*ret_word = (struct word){
+		NODE_REGISTER, (uint64_t)reg, {.size = (uint8_t)(8 >> width), .is_signed = true}};
+	return true;
 }
 
 /* "arg0" to "arg11" */

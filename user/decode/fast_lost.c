@@ -16,13 +16,14 @@
  * call is not known any more) is not declined, which would lose what was found, but is lost itself up to the
  * next address.
  */
+#include "arch/arch.h"
 #include "decode/fast_internal.h"
 
 #include <intel-pt.h>
 
 static bool is_kernel(uint64_t ip)
 {
-	return ip >> 63;
+	return arch_is_kernel(ip);
 }
 
 void fast_note_entry(struct fast *fast, uint64_t resume_ip, uint64_t to)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/error.h"
 #include "elf/elf_internal.h"
 #include "elf/elf_types.h"
@@ -141,14 +142,13 @@ static bool find_compiled(struct search *search, Dwarf_Die *parameter, Dwarf_Die
  */
 static bool is_elsewhere(struct search *search, Dwarf_Die *parameter)
 {
-	static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */
 	Dwarf_Attribute attribute;
 	Dwarf_Die compiled, unit;
 	Dwarf_Addr entry;
 	Dwarf_Op *op;
 	size_t cnt;
 
-	if (search->nth >= sizeof(registers) || !dwarf_diecu(&search->die, &unit, NULL, NULL) ||
+	if (search->nth >= ARCH_C_ARG_CNT || !dwarf_diecu(&search->die, &unit, NULL, NULL) ||
 	    dwarf_srclang(&unit) == DW_LANG_Go)
 		return false;
 	if (!find_compiled(search, parameter, &compiled) ||
@@ -157,8 +157,8 @@ static bool is_elsewhere(struct search *search, Dwarf_Die *parameter)
 	if (dwarf_entrypc(&search->die, &entry) ||
 	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || cnt != 1)
 		return false;
-	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 &&
-	       op->atom - DW_OP_reg0 != registers[search->nth];
+	return op->atom >= DW_OP_reg0 && op->atom < DW_OP_reg0 + ARCH_DWARF_CNT &&
+	       arch_dwarf_registers[op->atom - DW_OP_reg0] != arch_c_args[search->nth];
 }
 
 static int find_argument(struct search *search, Dwarf_Die *ret_type)

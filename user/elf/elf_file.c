@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "elf/elf_internal.h"
@@ -28,10 +29,10 @@ static int check_ident(const char *path, int fd)
 	if (size < (ssize_t)sizeof(head) || memcmp(head, ELFMAG, SELFMAG))
 		return fail(-ENOEXEC, "%s is not an ELF file (a program or library)", path);
 	if (head[EI_CLASS] == ELFCLASS32)
-		return fail(-ENOTSUP, "%s is a 32-bit program: only 64-bit x86-64 programs can be traced",
-			    path);
-	if (head[EI_DATA] != ELFDATA2LSB || (head[18] | head[19] << 8) != EM_X86_64)
-		return fail(-ENOTSUP, "%s is not for x86-64 (ELF machine %d)", path,
+		return fail(-ENOTSUP,
+			    "%s is a 32-bit program: only 64-bit " ARCH_NAME " programs can be traced", path);
+	if (head[EI_DATA] != ELFDATA2LSB || (head[18] | head[19] << 8) != ARCH_ELF_MACHINE)
+		return fail(-ENOTSUP, "%s is not for " ARCH_NAME " (ELF machine %d)", path,
 			    head[18] | head[19] << 8);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -393,7 +394,7 @@ struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip
 	const struct history_owner *owner = &history->owners[image];
 	const struct symbol *symbol = NULL;
 
-	if (ip >> 63)
+	if (arch_is_kernel(ip))
 		symbol = image_symbol_at(history->kernel, 0, ip);
 	else if (owner->process && !history_is_uprobe_code(owner->process, ip))
 		symbol = image_symbol_at(owner->process->image, owner->version, ip);

@@ -32,10 +32,7 @@ struct unwind {
 	bool is_whole; /* ... which has no caller */
 };
 
-static const uint8_t hit_regs[CFI_REG_CNT] = {
-	HIT_RAX, HIT_RDX, HIT_RCX, HIT_RBX, HIT_RSI, HIT_RDI, HIT_RBP, HIT_RSP, HIT_R8,
-	HIT_R9,	 HIT_R10, HIT_R11, HIT_R12, HIT_R13, HIT_R14, HIT_R15, HIT_RIP,
-};
+_Static_assert((int)CFI_REG_CNT == ARCH_DWARF_CNT, "DWARF's numbers");
 
 static bool load(const struct unwind *unwind, uint64_t addr, uint64_t *ret_word)
 {
@@ -224,12 +221,12 @@ void unwind_frames(struct image *image, size_t version, const uint64_t *regs, co
 	struct unwind unwind = {.image = image,
 				.version = version,
 				.stack = stack,
-				.start = regs[HIT_RSP],
+				.start = regs[HIT_SP],
 				.size = stack_size,
 				.is_exact = true};
 
 	for (size_t i = 0; i < CFI_REG_CNT; i++)
-		unwind.regs[i] = regs[hit_regs[i]];
+		unwind.regs[i] = regs[arch_dwarf_registers[i]];
 	unwound->cnt = 0;
 	for (bool more = true; more && unwound->cnt < unwound->cap; unwound->cnt++) {
 		unwound->ips[unwound->cnt] = looked_up(&unwind) + !!unwound->cnt;

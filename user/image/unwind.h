@@ -13,11 +13,11 @@
 struct image;
 
 /*
- * Fills ret_ips with up to `cap` addresses, innermost first, and returns how many: regs[HIT_RIP] and return
+ * Fills ret_ips with up to `cap` addresses, innermost first, and returns how many: regs[HIT_IP] and return
  * addresses, each just behind a call. Where a signal came, there was no call: one more than the address that
  * was interrupted stands there, so that all but the first belong to what is just before them.
  *
- * `regs` is as enum hit_reg (arch/arch.h) names them, `stack` what stood at regs[HIT_RSP] and above. It ends
+ * `regs` is as enum hit_reg (arch/arch.h) names them, `stack` what stood at regs[HIT_SP] and above. It ends
  * without an error where nothing more is known: at the program's beginning, at the end of the copy, at what
  * cannot be a stack. Thread-safe.
  */

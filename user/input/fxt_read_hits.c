@@ -241,6 +241,6 @@ int fxt_add_other_hit(struct reading *reading, const struct fxt_read_event *even
 	hit->time_ns = fxt_number(event, "timestamp", 0);
 	hit->begin_ns = hit->time_ns - (event->end_ns > event->time_ns ? event->end_ns - event->time_ns : 0);
 	hit->tid = (uint32_t)fxt_number(event, "tid", 0);
-	caught.regs[HIT_RIP] = fxt_number(event, "ip", 0);
+	caught.regs[HIT_IP] = fxt_number(event, "ip", 0);
 	return add_hit(reading, &placed, &caught);
 }

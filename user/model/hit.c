@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/packed.h"
@@ -106,18 +107,10 @@ void hit_unpack(const struct hit *hit, struct caught_hit *ret_caught)
 
 bool hit_is_return(const struct hit *hit)
 {
-	return hit->return_address && hit->return_address == hit_reg(hit, HIT_RIP);
+	return hit->return_address && hit->return_address == hit_reg(hit, HIT_IP);
 }
 
 const char *hit_reg_name(enum hit_reg reg)
 {
-	static const char *const names[HIT_REG_CNT] = {
-		[HIT_R15] = "r15", [HIT_R14] = "r14",	    [HIT_R13] = "r13", [HIT_R12] = "r12",
-		[HIT_RBP] = "rbp", [HIT_RBX] = "rbx",	    [HIT_R11] = "r11", [HIT_R10] = "r10",
-		[HIT_R9] = "r9",   [HIT_R8] = "r8",	    [HIT_RAX] = "rax", [HIT_RCX] = "rcx",
-		[HIT_RDX] = "rdx", [HIT_RSI] = "rsi",	    [HIT_RDI] = "rdi", [HIT_RIP] = "rip",
-		[HIT_CS] = "cs",   [HIT_EFLAGS] = "eflags", [HIT_RSP] = "rsp", [HIT_SS] = "ss",
-	};
-
-	return names[reg];
+	return arch_register_names[reg][0];
 }

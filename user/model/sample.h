@@ -77,7 +77,7 @@ struct stack_sample {
 	 */
 	uint64_t *ips;
 	uint64_t regs[HIT_REG_CNT]; /* SAMPLE_HAS_REGS: enum hit_reg */
-	const uint8_t *stack;	    /* what stood at regs[HIT_RSP] and above; NULL: none */
+	const uint8_t *stack;	    /* what stood at regs[HIT_SP] and above; NULL: none */
 	size_t stack_size;
 	bool is_stack_owned; /* else it stands in snapshot.file */
 	struct sample_call call;

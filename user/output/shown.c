@@ -4,13 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/on_line.h"
-
-static const enum hit_reg registers[] = {
-	HIT_RIP, HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8,  HIT_R9,  HIT_RAX,	   HIT_RBX, HIT_RBP,
-	HIT_RSP, HIT_R10, HIT_R11, HIT_R12, HIT_R13, HIT_R14, HIT_R15, HIT_EFLAGS, HIT_CS,  HIT_SS,
-};
 
 static void put_number(struct shown_arg *arg, const char *name, uint64_t value)
 {
@@ -132,15 +128,16 @@ void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct t
 {
 	const struct hit *hit = placed->hit;
 
-	_Static_assert(HIT_STATE_ARGS == 7 + ARRAY_SIZE(registers), "all of them");
+	_Static_assert(HIT_STATE_ARGS == 7 + ARCH_SHOWN_CNT, "all of them");
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
 	comm[HIT_COMM_BYTES] = '\0';
 	put_string(args++, "symbol", placed->symbol ? placed->symbol->name : "?");
 	put_number(args++, "monotonic_ns", hit->time_ns);
 	put_number(args++, "pid", hit->pid);
 	put_number(args++, "tid", hit->tid);
-	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		put_pointer(args++, hit_reg_name(registers[i]), hit_reg(hit, registers[i]));
+	for (size_t i = 0; i < ARCH_SHOWN_CNT; i++)
+		put_pointer(args++, hit_reg_name(arch_shown_registers[i]),
+			    hit_reg(hit, arch_shown_registers[i]));
 	put_number(args++, "cpu", hit->cpu);
 	*args++ = (struct shown_arg){.name = "comm", .type = SHOWN_TEXT, .text = comm};
 	put_pointer(args++, "return_address", hit->return_address);

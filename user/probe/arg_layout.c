@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "model/trigger.h"
@@ -22,17 +23,14 @@
 
 static const struct arg_layout c_layout = {
 	.convention = ARGS_C,
-	.known = 0x3f,
-	.args = {IN_REGISTER(HIT_RDI), IN_REGISTER(HIT_RSI), IN_REGISTER(HIT_RDX), IN_REGISTER(HIT_RCX),
-		 IN_REGISTER(HIT_R8), IN_REGISTER(HIT_R9)},
+	.known = (1u << ARCH_C_ARG_CNT) - 1,
+	.args = {ARCH_C_ARGS(IN_REGISTER)},
 };
 
 static const struct arg_layout go_layout = {
 	.convention = ARGS_GO,
-	.known = 0x1ff,
-	.args = {IN_REGISTER(HIT_RAX), IN_REGISTER(HIT_RBX), IN_REGISTER(HIT_RCX), IN_REGISTER(HIT_RDI),
-		 IN_REGISTER(HIT_RSI), IN_REGISTER(HIT_R8), IN_REGISTER(HIT_R9), IN_REGISTER(HIT_R10),
-		 IN_REGISTER(HIT_R11)},
+	.known = (1u << ARCH_GO_ARG_CNT) - 1,
+	.args = {ARCH_GO_ARGS(IN_REGISTER)},
 };
 
 static const struct arg_layout go_stack_layout = {.convention = ARGS_GO_STACK};

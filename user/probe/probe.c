@@ -14,13 +14,14 @@
 
 #include <Zydis/Zydis.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "probe/arg_layout.h"
 #include "probe/boundary.h"
 #include "probe/site.h"
 
-enum { INT3 = 0xcc, PREFIX_OPERAND_SIZE = 0x66 };
+enum { PREFIX_OPERAND_SIZE = 0x66 };
 
 static bool has_prefix(const ZydisDecodedInstruction *insn, uint8_t prefix)
 {
@@ -199,7 +200,7 @@ void probe_release(struct probe *probe)
 
 int probe_verify(const struct probe *probe, const uint8_t *code, size_t size)
 {
-	if (size && code[0] == INT3)
+	if (size && code[0] == ARCH_BREAKPOINT)
 		return 0;
 	return fail(-ENOTSUP,
 		    "the kernel has put no breakpoint on %s in %s: it cannot probe the instruction there "

@@ -13,10 +13,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-
-enum { INT3 = 0xcc };
 
 static bool same_file(const struct probe *probe, const struct sideband_mapping *mapping)
 {
@@ -73,7 +72,7 @@ void probe_unpatch(const struct probe *probe, const struct sideband_mapping *map
 {
 	uint64_t at;
 
-	if (probe_addr(probe, mapping, &at) && at - addr < size && bytes[at - addr] == INT3)
+	if (probe_addr(probe, mapping, &at) && at - addr < size && bytes[at - addr] == ARCH_BREAKPOINT)
 		bytes[at - addr] = probe->original[0];
 }
 

@@ -82,19 +82,14 @@ struct call {
 	uint32_t holders[SITE_ARG_CNT]; /* the registers that hold an argument: bits of enum hit_reg */
 };
 
-static const uint8_t args[SITE_ARG_CNT] = {HIT_RDI, HIT_RSI, HIT_RDX, HIT_RCX, HIT_R8, HIT_R9};
-
 /* As a bit; 0: no general register. */
 static uint32_t register_bit(ZydisRegister reg)
 {
-	static const uint8_t regs[] = {HIT_RAX, HIT_RCX, HIT_RDX, HIT_RBX, HIT_RSP, HIT_RBP,
-				       HIT_RSI, HIT_RDI, HIT_R8,  HIT_R9,  HIT_R10, HIT_R11,
-				       HIT_R12, HIT_R13, HIT_R14, HIT_R15};
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 
 	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
 		return 0;
-	return 1u << regs[whole - ZYDIS_REGISTER_RAX];
+	return 1u << arch_code_registers[whole - ZYDIS_REGISTER_RAX];
 }
 
 static uint32_t written_registers(const struct insn *insn)
@@ -162,7 +157,7 @@ static bool follow(struct call *call, const struct insn *insn, uint32_t wanted, 
 	for (size_t i = 0; i < SITE_ARG_CNT; i++)
 		if (wanted >> i & 1 && !call->holders[i])
 			return false;
-	if (!(written_registers(insn) & 1u << HIT_RSP))
+	if (!(written_registers(insn) & 1u << HIT_SP))
 		return true;
 	if (keeps_stack || !pushes(insn, &bytes) || bytes < -(int64_t)call->pushed ||
 	    bytes > PUSHED_MAX - (int64_t)call->pushed)
@@ -212,9 +207,9 @@ static struct site site_of(const struct call *call, uint64_t addr, bool is_emula
 	struct site site = {.addr = addr, .pushed = call->pushed, .is_emulated = is_emulated};
 
 	for (size_t i = 0; i < SITE_ARG_CNT; i++) {
-		uint32_t own = call->holders[i] & 1u << args[i], any = own ? own : call->holders[i];
+		uint32_t own = call->holders[i] & 1u << arch_c_args[i], any = own ? own : call->holders[i];
 
-		site.args[i] = any ? (uint8_t)__builtin_ctz(any) : args[i];
+		site.args[i] = any ? (uint8_t)__builtin_ctz(any) : arch_c_args[i];
 	}
 	return site;
 }
@@ -228,7 +223,7 @@ struct site site_cheapest(struct elf_file *file, const struct elf_symbol *functi
 	struct insn insn;
 
 	for (size_t i = 0; i < SITE_ARG_CNT; i++)
-		call.holders[i] = 1u << args[i];
+		call.holders[i] = 1u << arch_c_args[i];
 	beginning = site_of(&call, function->addr, false);
 	for (int i = 0; i < PREFIX_INSNS && decode(file, passed.to, &insn); i++) {
 		if (site_is_emulated(&insn.code))

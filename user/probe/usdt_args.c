@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 
@@ -44,35 +45,11 @@ static bool parse_number(struct parser *parser, __s64 *ret_number)
 /* A register is as wide as its name says, but what counts is the size before it. */
 static bool find_register(const char *name, size_t len, uint8_t *ret_reg)
 {
-	static const char *const names[HIT_REG_CNT][4] = {
-		[HIT_RAX] = {"rax", "eax", "ax", "al"},
-		[HIT_RBX] = {"rbx", "ebx", "bx", "bl"},
-		[HIT_RCX] = {"rcx", "ecx", "cx", "cl"},
-		[HIT_RDX] = {"rdx", "edx", "dx", "dl"},
-		[HIT_RSI] = {"rsi", "esi", "si", "sil"},
-		[HIT_RDI] = {"rdi", "edi", "di", "dil"},
-		[HIT_RBP] = {"rbp", "ebp", "bp", "bpl"},
-		[HIT_RSP] = {"rsp", "esp", "sp", "spl"},
-		[HIT_R8] = {"r8", "r8d", "r8w", "r8b"},
-		[HIT_R9] = {"r9", "r9d", "r9w", "r9b"},
-		[HIT_R10] = {"r10", "r10d", "r10w", "r10b"},
-		[HIT_R11] = {"r11", "r11d", "r11w", "r11b"},
-		[HIT_R12] = {"r12", "r12d", "r12w", "r12b"},
-		[HIT_R13] = {"r13", "r13d", "r13w", "r13b"},
-		[HIT_R14] = {"r14", "r14d", "r14w", "r14b"},
-		[HIT_R15] = {"r15", "r15d", "r15w", "r15b"},
-		[HIT_RIP] = {"rip"},
-	};
+	unsigned int width;
+	int reg = arch_register_find(name, len, &width);
 
-	for (uint8_t reg = 0; reg < HIT_REG_CNT; reg++) {
-		for (size_t i = 0; i < 4 && names[reg][i]; i++) {
-			if (strlen(names[reg][i]) != len || strncmp(names[reg][i], name, len))
-				continue;
-			*ret_reg = reg;
-			return true;
-		}
-	}
-	return false;
+	*ret_reg = (uint8_t)reg;
+	return reg >= 0;
 }
 
 static bool parse_register(struct parser *parser, uint8_t *ret_reg)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "model/sideband.h"
@@ -17,19 +18,6 @@
 #define SAMPLE_FIELDS                                                                          \
 	(SIDEBAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | \
 	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
-
-/*
- * arch/x86/include/uapi/asm/perf_regs.h: the sixteen registers and the instruction pointer, in the order of
- * bits.
- */
-static const struct {
-	unsigned int bit;
-	enum hit_reg reg;
-} registers[] = {
-	{0, HIT_RAX},  {1, HIT_RBX},  {2, HIT_RCX},  {3, HIT_RDX},  {4, HIT_RSI},  {5, HIT_RDI},
-	{6, HIT_RBP},  {7, HIT_RSP},  {8, HIT_RIP},  {16, HIT_R8},  {17, HIT_R9},  {18, HIT_R10},
-	{19, HIT_R11}, {20, HIT_R12}, {21, HIT_R13}, {22, HIT_R14}, {23, HIT_R15},
-};
 
 static const char *const moments[] = {
 	[SAMPLE_SWITCH_OUT] = "switch-out",
@@ -84,11 +72,10 @@ void perf_samples_attr(const struct snapshot *snapshot, size_t event, struct per
 		.sample_id_all = 1,
 		.exclude_hv = 1,
 		.exclude_callchain_user = 1,
+		.sample_regs_user = ARCH_PERF_GENERAL,
 		.sample_stack_user = PERF_STACK_BYTES,
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		attr.sample_regs_user |= 1ull << registers[i].bit;
 	set_type(&attr, perf_samples_event_name(snapshot, event));
 	*ret_attr = attr;
 }
@@ -102,7 +89,7 @@ static void put_u64(FILE *file, uint64_t value)
 
 static bool is_of_kernel(uint64_t ip)
 {
-	return ip >> 63;
+	return arch_is_kernel(ip);
 }
 
 /* The kernel's part, then the user's; a mark before each. */
@@ -156,8 +143,9 @@ static bool has_registers(const struct stack_sample *sample)
 static void put_registers(FILE *file, const struct stack_sample *sample)
 {
 	put_u64(file, has_registers(sample) ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
-	for (size_t i = 0; has_registers(sample) && i < ARRAY_SIZE(registers); i++)
-		put_u64(file, sample->regs[registers[i].reg]);
+	for (size_t i = 0; has_registers(sample) && i < ARCH_PERF_CNT; i++)
+		if (ARCH_PERF_GENERAL >> i & 1)
+			put_u64(file, sample->regs[arch_perf_registers[i]]);
 }
 
 /* Filled up to a multiple of 8; how much of it is the stack's stands behind it. */
@@ -183,13 +171,13 @@ static void put_stack(FILE *file, const struct stack_sample *sample)
 
 static uint64_t where(const struct stack_sample *sample)
 {
-	return sample->ip_cnt ? sample->ips[0] : sample->regs[HIT_RIP];
+	return sample->ip_cnt ? sample->ips[0] : sample->regs[HIT_IP];
 }
 
 static size_t record_bytes(const struct stack_sample *sample)
 {
 	size_t words = 1 /* header */ + 6 /* the fields up to the period */ + 1 + chain_words(sample) + 1 +
-		       (has_registers(sample) ? ARRAY_SIZE(registers) : 0) + 1;
+		       (has_registers(sample) ? (size_t)__builtin_popcountll(ARCH_PERF_GENERAL) : 0) + 1;
 	size_t room = stack_room(sample);
 
 	return 8 * words + sizeof(struct perf_sample_more) + room + (room ? 8 : 0);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -126,7 +127,7 @@ static int read_chain(struct cursor *cursor, struct stack_sample *sample)
 		memcpy(&ip, ips + 8 * i, sizeof(ip));
 		if (ip >= PERF_CONTEXT_MAX)
 			is_user = ip == PERF_CONTEXT_USER;
-		else if (!is_user || !(ip >> 63))
+		else if (!is_user || !arch_is_kernel(ip))
 			sample->ips[sample->ip_cnt++] = ip;
 	}
 	return 0;
@@ -188,29 +189,18 @@ static void pass_branches(struct cursor *cursor, const struct perf_event_attr *a
 	}
 }
 
-/* In the order of arch/x86/include/uapi/asm/perf_regs.h; segments are of no interest. */
-static void put_register(uint64_t regs[static HIT_REG_CNT], unsigned int bit, uint64_t value)
-{
-	static const enum hit_reg names[] = {HIT_RAX, HIT_RBX, HIT_RCX, HIT_RDX,    HIT_RSI, HIT_RDI,
-					     HIT_RBP, HIT_RSP, HIT_RIP, HIT_EFLAGS, HIT_CS,  HIT_SS};
-	static const enum hit_reg numbered[] = {HIT_R8,	 HIT_R9,  HIT_R10, HIT_R11,
-						HIT_R12, HIT_R13, HIT_R14, HIT_R15};
-	enum { R8 = 16 };
-
-	if (bit < ARRAY_SIZE(names))
-		regs[names[bit]] = value;
-	else if (bit >= R8 && bit < R8 + ARRAY_SIZE(numbered))
-		regs[numbered[bit - R8]] = value;
-}
-
 static bool read_registers(struct cursor *cursor, const struct perf_event_attr *attr,
 			   struct stack_sample *sample)
 {
 	uint64_t abi = take_u64(cursor);
 
 	for (unsigned int bit = 0; abi && bit < 64; bit++)
-		if (attr->sample_regs_user >> bit & 1)
-			put_register(sample->regs, bit, take_u64(cursor));
+		if (attr->sample_regs_user >> bit & 1) {
+			uint64_t value = take_u64(cursor);
+
+			if (bit < ARCH_PERF_CNT && arch_perf_registers[bit] < HIT_REG_CNT)
+				sample->regs[arch_perf_registers[bit]] = value;
+		}
 	return abi == ABI_64;
 }
 

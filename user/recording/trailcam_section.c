@@ -365,7 +365,7 @@ static void take_hits(struct cursor *cursor, struct snapshot *snapshot)
 			take_fixed_hit(cursor, &caught);
 		/* Version 4: that of a program that ended. */
 		if (!caught.hit.stack_cnt)
-			caught.stack[caught.hit.stack_cnt++] = caught.regs[HIT_RIP];
+			caught.stack[caught.hit.stack_cnt++] = caught.regs[HIT_IP];
 		if (cursor->bad || caught.hit.trigger >= snapshot->trigger_cnt ||
 		    hit_list_add(snapshot->hits, &caught))
 			cursor->bad = true;

@@ -23,8 +23,8 @@ static void step_over_return(struct trigger_hit *hit)
 {
 	struct caught_hit *caught = &hit->caught;
 
-	caught->regs[HIT_RIP] = caught->hit.return_address;
-	caught->regs[HIT_RSP] += sizeof(uint64_t);
+	caught->regs[HIT_IP] = caught->hit.return_address;
+	caught->regs[HIT_SP] += sizeof(uint64_t);
 	if (caught->hit.stack_cnt)
 		caught->stack[0] = caught->hit.return_address;
 	if (hit->copy_size < sizeof(uint64_t))

@@ -113,7 +113,7 @@ bool trigger_set_pending(const struct trigger_set *set);
 struct trigger_hit {
 	struct caught_hit caught;
 	const uint8_t *values; /* what is to be printed (condition/prints.h) */
-	const uint8_t *copy;   /* what stood at regs[HIT_RSP] and above */
+	const uint8_t *copy;   /* what stood at regs[HIT_SP] and above */
 	size_t copy_size;
 	bool is_entry; /* at the beginning of a function: its return address is at the top of the stack */
 };

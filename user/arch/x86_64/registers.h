@@ -28,4 +28,10 @@ enum hit_reg {
 	HIT_RSP,
 	HIT_SS,
 	HIT_REG_CNT,
+
+	/* What each architecture has: instruction, stack and frame pointer, and what a function returns. */
+	HIT_IP = HIT_RIP,
+	HIT_SP = HIT_RSP,
+	HIT_FP = HIT_RBP,
+	HIT_RESULT = HIT_RAX,
 };

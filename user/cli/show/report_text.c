@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -91,14 +92,10 @@ static void threads(const struct text *text)
 
 static void hit_registers(const struct hit *hit)
 {
-	static const enum hit_reg shown[] = {HIT_RIP, HIT_RSP, HIT_RBP, HIT_RAX,    HIT_RBX, HIT_RCX, HIT_RDX,
-					     HIT_RSI, HIT_RDI, HIT_R8,	HIT_R9,	    HIT_R10, HIT_R11, HIT_R12,
-					     HIT_R13, HIT_R14, HIT_R15, HIT_EFLAGS, HIT_CS,  HIT_SS};
-
-	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
-		printf("%s%-6s %#-18" PRIx64 "%s", i % 3 ? " " : "    ", hit_reg_name(shown[i]),
-		       (uint64_t)hit_reg(hit, shown[i]),
-		       i % 3 == 2 || i + 1 == ARRAY_SIZE(shown) ? "\n" : "");
+	for (size_t i = 0; i < ARCH_SHOWN_CNT; i++)
+		printf("%s%-6s %#-18" PRIx64 "%s", i % 3 ? " " : "    ",
+		       hit_reg_name(arch_shown_registers[i]), (uint64_t)hit_reg(hit, arch_shown_registers[i]),
+		       i % 3 == 2 || i + 1 == ARCH_SHOWN_CNT ? "\n" : "");
 }
 
 static void hit_arguments(const struct hit *hit)

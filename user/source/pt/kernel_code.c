@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -146,7 +147,7 @@ static bool parse_line(const char *text, struct symbol_line *ret_line)
 
 static bool is_code(const struct symbol_line *line)
 {
-	return strchr("tTwW", line->type) && line->addr >> 63;
+	return strchr("tTwW", line->type) && arch_is_kernel(line->addr);
 }
 
 /* What is known of where code is while the names are read. */
@@ -364,7 +365,7 @@ int kernel_code_read(struct snapshot *snapshot, const char *dir)
 			       ? err
 			       : fail_errno(err, "cannot read the kernel's code from %s", path);
 	for (size_t i = 0; i < core.cnt && !err; i++)
-		if (core.segments[i].addr >> 63 && core.segments[i].size)
+		if (arch_is_kernel(core.segments[i].addr) && core.segments[i].size)
 			err = add_file(snapshot, path, KERNEL_CODE, &core.segments[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(texts) && !err; i++)
 		err = add_text(snapshot, dir, texts[i].file, texts[i].name);
@@ -389,7 +390,7 @@ static void write_core(FILE *file, const struct snapshot *snapshot)
 	Elf64_Ehdr header = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 		.e_type = ET_CORE,
-		.e_machine = EM_X86_64,
+		.e_machine = ARCH_ELF_MACHINE,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(header),
 		.e_ehsize = sizeof(header),
