@@ -39,10 +39,10 @@ cat >"$root/DEBIAN/control" <<-EOF2
 	Section: devel
 	Priority: optional
 	Description: control-flow flight recorder for running programs
-	 Records every branch of a program (Intel PT, or single-stepping where the
-	 processor has none) into a ring. When a function of your choice is called, an
-	 eBPF uprobe stops the recording, and the ring is decoded into a timeline of
-	 every function call that led up to it, for a trace viewer.
+	 Records every branch of a program (Intel PT, or single-stepping), or its call
+	 stacks and waits a thousand times a second, into a ring. When a function of
+	 your choice is called, an eBPF uprobe stops the recording, and the ring is
+	 decoded into a timeline of what led up to it, for a trace viewer.
 EOF2
 (cd "$root" && find usr -type f -exec md5sum {} + >DEBIAN/md5sums)
 chmod -R u=rwX,go=rX "$root"

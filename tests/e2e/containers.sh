@@ -48,7 +48,7 @@ check 'mount, pid, net, ipc and uts namespaces' hits_by unshare
 # Process numbers are the namespace's own, and the hit is on the right thread: the probed instruction is its
 # last one.
 own_numbers() {
-	unshare --mount --pid --fork --mount-proc "$trailcam" run -t thread_main --keep-recording "$tmp/rec" -o "$tmp/t.tsv" -- \
+	unshare --mount --pid --fork --mount-proc "$trailcam" run --source step -t thread_main --keep-recording "$tmp/rec" -o "$tmp/t.tsv" -- \
 		"$programs/torture" probed >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 3 ] || return 1
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"

@@ -26,6 +26,7 @@ check '--json' json
 without() {
 	as_nobody '' >"$tmp/out"
 	[ $? -eq 1 ] && grep -q '^works  single-stepping' "$tmp/out" && grep -q '^fails  trigger .*CAP_BPF and CAP_PERFMON, and both are missing' "$tmp/out" &&
+		grep -q '^fails  samples .*both are missing' "$tmp/out" &&
 		grep -q ' CAP_BPF .*not held' "$tmp/out" && says "$tmp/out" '-> sudo setcap cap_bpf,cap_perfmon+ep' && says "$tmp/out" 'does not work here'
 }
 check 'without capabilities: what is missing, and the command' without
@@ -35,17 +36,23 @@ usage() {
 }
 check 'wrong usage' usage
 
-# Without Intel PT there is only the slow way, and the last line says so.
-by_stepping_only() {
+# The last line says by what source: where process numbers are others, stepping is the best one left.
+by_source() {
 	"$trailcam" doctor >"$tmp/out"
-	if grep -q '^works  Intel PT' "$tmp/out"; then ! tail -1 "$tmp/out" | grep -q stepping; else tail -1 "$tmp/out" | grep -q 'by single-stepping only'; fi
+	grep -q '^works  Intel PT' "$tmp/out" && {
+		! tail -1 "$tmp/out" | grep -q 'stepping\|sampled'
+		return
+	}
+	grep -q '^works  samples .*--source samples, which auto takes' "$tmp/out" && tail -1 "$tmp/out" | grep -q 'works here with stacks that are sampled' || return 1
+	unshare --pid --fork --mount-proc "$trailcam" doctor >"$tmp/out"
+	grep -q '^fails  samples .*outside of containers' "$tmp/out" && tail -1 "$tmp/out" | grep -q 'works here by single-stepping only'
 }
 
 if bpf_missing; then
 	skip 'what works' "$bpf_reason"
 	finish
 fi
-check 'single-stepping only, where that is so' by_stepping_only
+check 'by which source it works' by_source
 works() {
 	"$trailcam" doctor >"$tmp/out" && grep -q '^works  trigger ' "$tmp/out" && says "$tmp/out" 'main job works here' &&
 		! grep -q trailcam /proc/mounts && [ -z "$(pgrep -P $$ -f 'trailcam doctor')" ]

@@ -37,7 +37,7 @@ if bpf_missing; then
 fi
 
 marked() {
-	"$trailcam" run --step-from main -t trailcam_snapshot_indicator --max-hits 2 --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- \
+	"$trailcam" run --source step --step-from main -t trailcam_snapshot_indicator --max-hits 2 --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- \
 		"$programs/marks" >"$tmp/out" 2>"$tmp/err" || return 1
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
 	# The first has a beginning, the second none.

@@ -138,8 +138,8 @@ last_is_probe() {
 check 'the probed instruction is the last one of its thread' last_is_probe
 
 thread_hit() {
-	"$trailcam" run -t thread_main --keep-recording "$tmp/threads" -o "$tmp/t.fxt.gz" -- "$programs/torture" probed \
-		>"$tmp/out" 2>"$tmp/err"
+	"$trailcam" run --source step -t thread_main --keep-recording "$tmp/threads" -o "$tmp/t.fxt.gz" -- "$programs/torture" \
+		probed >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 3 ] && says "$tmp/out" 'threads 33' || return 1
 	"$trailcam" dump --hits "$tmp/threads" >"$tmp/hits"
 	[ "$(field tid)" != "$(field pid)" ] || return 1

@@ -80,14 +80,21 @@ sampled() {
 	status_is 0 attach -t rarely && says "$tmp/err" 'no Intel PT here: stacks are sampled (--source samples)' &&
 		says "$tmp/err" 'hit rarely' && runs_on
 }
-timed() {
-	status_is 0 "$trailcam" run -t handle_request --every 1ms -o "$tmp/t.tsv" -- "$programs/requests" <"$tmp/requests" >"$tmp/out" 2>"$tmp/err" &&
-		says "$tmp/err" 'only hits are recorded, at full speed (--source none), since --every judges time'
+run_requests() {
+	status_is 0 "$trailcam" run -t handle_request "$@" -o "$tmp/t.tsv" -- "$programs/requests" <"$tmp/requests" >"$tmp/out" 2>"$tmp/err"
+}
+run_samples() {
+	run_requests && says "$tmp/err" 'stacks are sampled (--source samples); --source none records hits only, --source step every call, but the program' &&
+		run_requests --every 1ms && says "$tmp/err" 'stacks are sampled (--source samples)' && grep -q '	handle_request	' "$tmp/t.tsv"
+}
+run_steps_if_asked() {
+	run_requests --step-from main && says "$tmp/err" 'warning: single-stepping: the program executes one instruction at a time'
 }
 seq 10 >"$tmp/requests"
 if [ -n "$no_pt" ]; then
 	check 'attach chooses samples, and says so' sampled
-	check 'run chooses hits only where time is judged' timed
+	check 'run chooses samples, and says so; also where time is judged' run_samples
+	check 'run steps where an option asks for it' run_steps_if_asked
 fi
 
 refused() {

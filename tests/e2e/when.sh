@@ -7,7 +7,7 @@ cp "$programs/rules-static" "$tmp/rules" && rules=$tmp/rules
 # run_rules STATUS OPTION...: runs the program, which calls work(0) ... work(7), with arguments $args; keeps
 # the recording in $tmp/rec.
 args=
-from=
+from='--source step'
 run_rules() {
 	wanted=$1
 	shift
@@ -113,7 +113,7 @@ finish
 fi
 
 # The program's start is of no interest here.
-from='--step-from main'
+from='--source step --step-from main'
 
 when() {
 	run_rules 0 -t work --when 'arg0 == 6' && hit_args 6
@@ -189,6 +189,7 @@ recursion() {
 check 'recursive calls are told apart' recursion
 
 # Snapshots share nothing: the work() of each hit is in one of its own.
+from='--source step'
 multi() {
 	run_rules 0 -t work --multi-snapshot --max-hits 5 && hit_args 0 1 2 3 4 && says "$tmp/err" '5 snapshots' || return 1
 	"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices"
@@ -214,8 +215,8 @@ multi_room() {
 check '--multi-snapshot: ends where the room for it ends' multi_room
 
 multi_threads() {
-	"$trailcam" run -t thread_main --multi-snapshot --keep-recording "$tmp/threads" -o "$tmp/t.fxt.gz" -- "$programs/torture" \
-		probed >"$tmp/out" 2>"$tmp/err"
+	"$trailcam" run --source step -t thread_main --multi-snapshot --keep-recording "$tmp/threads" -o "$tmp/t.fxt.gz" -- \
+		"$programs/torture" probed >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 3 ] && says "$tmp/out" 'threads 33' && says "$tmp/err" '4 snapshots' || {
 		cat "$tmp/err"
 		return 1

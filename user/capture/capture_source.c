@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which sources record. Single-stepping is chosen only for a program that we start, never for a process that
- * somebody relies on; and never where time is judged: what is stepped is always slow.
+ * Which sources record. Single-stepping is chosen only where an option asks for it or nothing else can be had,
+ * for a program that we start, never for a process that somebody relies on; and never where time is judged:
+ * what is stepped is always slow.
  */
 #include <errno.h>
 
@@ -135,28 +136,45 @@ static int choose_none_for_attach(const struct capture_config *config)
 	return 0;
 }
 
-/*
- * The first one that is here and may be chosen; NULL: none. Where time is judged, one that slows must be
- * asked for by an option of its own.
- */
-static int choose_best(const struct capture_config *config, const struct source **ret_source)
+/* Where time is judged, one that slows must be asked for by an option of its own. */
+static bool may_choose(const struct source *source, const struct capture_config *config, const char *timed)
 {
-	unsigned int automatic = config->path ? SOURCE_RUN_AUTO : SOURCE_ATTACH_AUTO, given = asked(config);
-	const char *timed = timed_rule(config);
-	const struct source *source;
+	unsigned int automatic = config->path ? SOURCE_RUN_AUTO : SOURCE_ATTACH_AUTO;
+
+	return source->can & automatic && (!source->is_here || source->is_here()) &&
+	       !(timed && source->can & SOURCE_SLOWS && !(asked(config) & source->options));
+}
+
+/*
+ * The first one that may be chosen and has what was asked for, else the first that may be chosen, which then
+ * says what it has not; NULL: none.
+ */
+static const struct source *find_best(const struct capture_config *config, const char *timed)
+{
+	unsigned int asked_of_sources = asked(config) & ~(OPTION_ALLOCATIONS | ASKS_MULTI);
+	const struct source *source, *first = NULL;
 
 	for (size_t i = 0; (source = source_at(i)); i++) {
-		if (!(source->can & automatic) || (source->is_here && !source->is_here()) ||
-		    (timed && source->can & SOURCE_SLOWS && !(given & source->options)))
+		if (!may_choose(source, config, timed))
 			continue;
-		*ret_source = source;
-		if (source == &source_samples)
-			log_say("no Intel PT here: stacks are sampled (--source samples); --source none "
-				"records "
-				"hits only, --source step every call, but the target then " STEPPING);
-		return 0;
+		if (!(asked_of_sources & ~source->options))
+			return source;
+		first = first ? first : source;
 	}
-	*ret_source = NULL;
+	return first;
+}
+
+static int choose_best(const struct capture_config *config, const struct source **ret_source)
+{
+	const char *timed = timed_rule(config);
+
+	*ret_source = find_best(config, timed);
+	if (*ret_source == &source_samples)
+		log_say("no Intel PT here: stacks are sampled (--source samples); --source none records "
+			"hits only, --source step every call, but the %s then " STEPPING,
+			config->path ? "program" : "target");
+	if (*ret_source)
+		return 0;
 	if (!config->path)
 		return choose_none_for_attach(config);
 	log_say("no Intel PT here: only hits are recorded, at full speed (--source none), since %s judges "
@@ -176,7 +194,10 @@ void capture_warn_of_stepping(struct capture *capture)
 	if (config->max_stall_ns)
 		snprintf(limit, sizeof(limit), ", for %.4g ms at most (--max-stall)",
 			 (double)config->max_stall_ns / 1e6);
-	log_warn("single-stepping%s: %s " STEPPING "%s%s", config->source ? "" : ", for want of Intel PT",
+	log_warn("single-stepping%s: %s " STEPPING "%s%s",
+		 config->source || asked(config) & OPTION_STEPPING
+			 ? ""
+			 : ", for want of Intel PT and of the right to sample",
 		 config->path ? "the program" : "the target",
 		 config->start.spec ? ", from the start point on" : "", limit);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "doctor/doctor.h"
 
+#include <stdbool.h>
+
 #include "base/array.h"
 #include "base/error.h"
 
 int doctor_run(int (*fn)(void *ctx, const struct finding *finding), void *ctx, int *ret_works)
 {
 	const struct doctor_check *const groups[] = {doctor_trials, doctor_rights, doctor_settings};
-	int works = 1, err = 0;
+	bool needed = true, source = false;
+	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		for (const struct doctor_check *check = groups[i]; check->name && !err; check++) {
@@ -15,11 +18,11 @@ int doctor_run(int (*fn)(void *ctx, const struct finding *finding), void *ctx, i
 
 			fail_reset();
 			check->run(&finding);
-			if (check->part == DOCTOR_MAIN && finding.state == FINDING_FAILS)
-				works = 0;
+			needed &= check->part != DOCTOR_MAIN || finding.state != FINDING_FAILS;
+			source |= check->part == DOCTOR_SOURCE && finding.state == FINDING_WORKS;
 			err = fn(ctx, &finding);
 		}
 	}
-	*ret_works = works;
+	*ret_works = needed && source;
 	return err;
 }

@@ -10,7 +10,10 @@ enum finding_state {
 	FINDING_NOTE,  /* neither good nor bad */
 };
 
-#define DOCTOR_INTEL_PT "Intel PT" /* the name of the check that is about the processor's own trace */
+/* The names of the checks of sources, best first. */
+#define DOCTOR_INTEL_PT "Intel PT"
+#define DOCTOR_SAMPLES	"samples"
+#define DOCTOR_STEPPING "single-stepping"
 
 struct finding {
 	const char *name;
@@ -19,7 +22,7 @@ struct finding {
 	char remedy[512]; /* the one command that would change it; "" where there is none */
 };
 
-enum doctor_part { DOCTOR_MAIN, DOCTOR_OTHER };
+enum doctor_part { DOCTOR_MAIN, DOCTOR_SOURCE, DOCTOR_OTHER };
 
 /*
  * One check. Leaves nothing behind. The finding's name is set; the state is FINDING_NOTE and the texts are
@@ -27,7 +30,7 @@ enum doctor_part { DOCTOR_MAIN, DOCTOR_OTHER };
  */
 struct doctor_check {
 	const char *name;
-	enum doctor_part part; /* MAIN: the main job, a trigger with some source, needs it */
+	enum doctor_part part; /* MAIN: the main job, a trigger with a source, needs it; SOURCE: one of them */
 	void (*run)(struct finding *finding);
 };
 

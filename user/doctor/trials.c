@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Each trial does the real thing on a small scale: probes are put on a function of this very program, and it
- * is called; a child is stepped for a few instructions.
+ * is called; a child is stepped for a few instructions, and one is sampled.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -21,6 +22,7 @@
 #include "doctor/doctor.h"
 #include "process/launch.h"
 #include "source/pt/pt_caps.h"
+#include "source/samples/samples.h"
 #include "source/step/step.h"
 #include "trigger/trigger.h"
 
@@ -50,7 +52,7 @@ static bool enough(void *ctx)
 	return ++*cnt > 20;
 }
 
-static int step_child(pid_t pid, uint64_t *ret_cnt)
+static void step_child(pid_t pid, struct finding *finding)
 {
 	int cnt = 0;
 	struct step_config config = {.ring_size = 4096, .stop_wanted = enough, .ctx = &cnt};
@@ -62,29 +64,89 @@ static int step_child(pid_t pid, uint64_t *ret_cnt)
 		err = step_attach(step, pid);
 	if (!err)
 		err = step_run(step, &end);
-	*ret_cnt = err ? 0 : step_instruction_cnt(step);
-	return err;
+	if (err)
+		set_failed(finding, err);
+	else
+		set(finding, step_instruction_cnt(step) ? FINDING_WORKS : FINDING_FAILS,
+		    "%llu instructions of a child were stepped",
+		    (unsigned long long)step_instruction_cnt(step));
 }
 
-static void try_stepping(struct finding *finding)
+/* Does it to a child that works without end. */
+static void with_child(void (*fn)(pid_t pid, struct finding *finding), struct finding *finding)
 {
-	uint64_t cnt = 0;
 	pid_t pid = fork_traceable();
-	int err;
 
 	if (!pid)
 		for (volatile int i = 0;; i++)
 			;
-	err = pid < 0 ? fail_errno(-errno, "cannot start a process") : step_child(pid, &cnt);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, __WALL);
+	if (pid < 0) {
+		set_failed(finding, fail_errno(-errno, "cannot start a process"));
+		return;
 	}
+	fn(pid, finding);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, __WALL);
+}
+
+static void try_stepping(struct finding *finding)
+{
+	with_child(step_child, finding);
+}
+
+/* ---- samples ---- */
+
+enum { SAMPLES_WAIT_MS = 3000, SAMPLES_RING = 256 << 10, NS_PER_MS = 1000000 };
+
+static uint64_t stacks_of(const struct snapshot *snapshot)
+{
+	uint64_t cnt = 0;
+
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		cnt += snapshot->samples[i].kind == SAMPLE_EVENT && snapshot->samples[i].stack;
+	return cnt;
+}
+
+static int sample_until_any(struct samples *samples, struct snapshot *snapshot)
+{
+	const struct timespec moment = {.tv_nsec = NS_PER_MS};
+	int err = samples_start(samples);
+
+	for (int i = 0; i < SAMPLES_WAIT_MS && !err && !stacks_of(snapshot); i++) {
+		nanosleep(&moment, NULL);
+		err = samples_take(samples, snapshot);
+	}
+	return err;
+}
+
+static void sample_child(pid_t pid, struct finding *finding)
+{
+	const struct samples_config config = {.ring_bytes = SAMPLES_RING};
+	CLEANUP(samples_freep) struct samples *samples = NULL;
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	int err = snapshot_new(&snapshot);
+
+	if (!err)
+		err = samples_new(&samples, &config);
+	if (!err)
+		err = samples_add(samples, pid, false);
+	if (!err)
+		err = sample_until_any(samples, snapshot);
 	if (err)
 		set_failed(finding, err);
+	else if (!stacks_of(snapshot))
+		set(finding, FINDING_FAILS, "a child was sampled by %s, but no stack of it came",
+		    samples_event(samples));
 	else
-		set(finding, cnt ? FINDING_WORKS : FINDING_FAILS, "%llu instructions of a child were stepped",
-		    (unsigned long long)cnt);
+		set(finding, FINDING_WORKS,
+		    "the stack of a child was sampled by %s: --source samples, which auto takes where there "
+		    "is no Intel PT",
+		    samples_event(samples));
+}
+
+static void try_samples(struct finding *finding)
+{
+	with_child(sample_child, finding);
 }
 
 /* ---- probes ---- */
@@ -195,7 +257,7 @@ static void try_intel_pt(struct finding *finding)
 
 	if (pt_caps_read(&caps, PT_SYSFS)) {
 		set(finding, FINDING_NOTE,
-		    "this machine has no Intel PT that the kernel knows of: --source step is used");
+		    "this machine has no Intel PT that the kernel knows of: auto takes samples, else step");
 		return;
 	}
 	fd = open_event(caps.type, 0);
@@ -237,9 +299,15 @@ static void try_aux_pause(struct finding *finding)
 }
 
 const struct doctor_check doctor_trials[] = {
-	{"single-stepping", DOCTOR_MAIN, try_stepping},	 {"trigger", DOCTOR_MAIN, try_any},
-	{"uprobe_multi link", DOCTOR_OTHER, try_multi},	 {"perf uprobe", DOCTOR_OTHER, try_perf},
-	{"trigger at return", DOCTOR_OTHER, try_return}, {"condition on memory", DOCTOR_OTHER, try_memory},
-	{"perf events", DOCTOR_OTHER, try_perf_events},	 {DOCTOR_INTEL_PT, DOCTOR_OTHER, try_intel_pt},
-	{"AUX pause", DOCTOR_OTHER, try_aux_pause},	 {0},
+	{"trigger", DOCTOR_MAIN, try_any},
+	{DOCTOR_INTEL_PT, DOCTOR_SOURCE, try_intel_pt},
+	{DOCTOR_SAMPLES, DOCTOR_SOURCE, try_samples},
+	{DOCTOR_STEPPING, DOCTOR_SOURCE, try_stepping},
+	{"uprobe_multi link", DOCTOR_OTHER, try_multi},
+	{"perf uprobe", DOCTOR_OTHER, try_perf},
+	{"trigger at return", DOCTOR_OTHER, try_return},
+	{"condition on memory", DOCTOR_OTHER, try_memory},
+	{"perf events", DOCTOR_OTHER, try_perf_events},
+	{"AUX pause", DOCTOR_OTHER, try_aux_pause},
+	{0},
 };

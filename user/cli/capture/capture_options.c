@@ -66,8 +66,9 @@ static const struct argp_option table[] = {
 	 "(default: 64k; 1: all of them)",
 	 22},
 	{"source", OPT_SOURCE, "auto|intel_pt|samples|step|none", 0,
-	 "Where calls come from: the processor's Intel PT, stacks sampled by the clock, single-stepping, or "
-	 "nowhere: hits only (default: auto)",
+	 "Where calls come from: the processor's Intel PT, stacks sampled by the clock, single-stepping "
+	 "(every call, some 50,000 times slower), or nowhere: hits only (default: auto, the first that can "
+	 "be had)",
 	 24},
 	{"frequency", OPT_FREQUENCY, "HZ", 0,
 	 "samples: stacks of each running thread a second (default: 1000)", 24},

@@ -5,17 +5,29 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/on_line.h"
 #include "doctor/doctor.h"
 
 struct table {
 	bool json;
-	bool has_pt; /* the processor can trace */
+	size_t source; /* the best that works, of `sources` */
 	size_t cnt;
 };
 
 enum { OPT_JSON = 256 };
+
+/* Best first, with how the main job works by it. */
+static const struct {
+	const char *finding, *how;
+} sources[] = {
+	{DOCTOR_INTEL_PT, ""},
+	{DOCTOR_SAMPLES, " with stacks that are sampled, since there is no Intel PT; for every call of a short "
+			 "stretch, some 50,000 times slower, there is --source step"},
+	{DOCTOR_STEPPING, " by single-stepping only, some 50,000 times slower than at full speed"},
+	{NULL, ""},
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -65,7 +77,9 @@ static int print(void *ctx, const struct finding *finding)
 	struct table *table = ctx;
 	const char *state = states[finding->state];
 
-	table->has_pt |= !strcmp(finding->name, DOCTOR_INTEL_PT) && finding->state == FINDING_WORKS;
+	for (size_t i = 0; i < table->source && finding->state == FINDING_WORKS; i++)
+		if (!strcmp(finding->name, sources[i].finding))
+			table->source = i;
 	if (table->json) {
 		print_json(finding, state, !table->cnt);
 	} else {
@@ -96,7 +110,7 @@ int cmd_doctor(int argc, char **argv)
 		       "and the command that would change it. Leaves nothing behind.\v"
 		       "Exit status: 0: the main job works; 1: it does not; 2: wrong usage.",
 	};
-	struct table table = {0};
+	struct table table = {.source = ARRAY_SIZE(sources) - 1};
 	int works, err;
 
 	argp_err_exit_status = STATUS_USAGE;
@@ -108,12 +122,9 @@ int cmd_doctor(int argc, char **argv)
 	if (table.json)
 		puts("\n]");
 	else
-		printf("\ntrailcam's main job %s\n",
-		       !works ? "does not work here: see what fails above"
-		       : table.has_pt
-			       ? "works here: trailcam run -t FUNCTION -- PROGRAM"
-			       : "works here by single-stepping only, some 50,000 times slower than at "
-				 "full speed: trailcam run -t FUNCTION -- PROGRAM");
+		printf("\ntrailcam's main job %s%s%s\n", works ? "works here" : "does not work here",
+		       works ? sources[table.source].how : ": see what fails above",
+		       works ? ": trailcam run -t FUNCTION -- PROGRAM" : "");
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = fail_errno(-errno, "cannot write to standard output");
 	return err ? report(err, STATUS_FAILED) : works ? STATUS_OK : STATUS_FAILED;
