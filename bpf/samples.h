@@ -48,6 +48,7 @@ enum samples_kind {
 	SAMPLES_ENTER,
 	SAMPLES_LEAVE,
 	SAMPLES_FAULT,
+	SAMPLES_GONE, /* what came before it, in the ring that it was taken from */
 };
 
 enum samples_flag {
@@ -55,6 +56,7 @@ enum samples_flag {
 	SAMPLES_CUT = 1u << 1,	      /* the stack goes on, or could not be copied now */
 	SAMPLES_PREEMPT = 1u << 2,    /* SAMPLES_OUT */
 	SAMPLES_IRQ = 1u << 3,	      /* SAMPLES_WAKE */
+	SAMPLES_ONLY_TICKS = 1u << 4, /* SAMPLES_GONE */
 };
 
 struct samples_record {
@@ -89,6 +91,10 @@ struct samples_record {
 		struct {
 			__u64 address, ip;
 		} fault;
+		struct {
+			__u64 cnt;	/* 0: not known */
+			__u64 since_ns; /* 0: since the record before it */
+		} gone;
 	};
 };
 

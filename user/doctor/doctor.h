@@ -30,7 +30,8 @@ enum doctor_part { DOCTOR_MAIN, DOCTOR_SOURCE, DOCTOR_OTHER };
  */
 struct doctor_check {
 	const char *name;
-	enum doctor_part part; /* MAIN: the main job, a trigger with a source, needs it; SOURCE: one of them */
+	enum doctor_part
+		part; /* MAIN: the main job, a trigger with a source, needs it; SOURCE: one of them */
 	void (*run)(struct finding *finding);
 };
 

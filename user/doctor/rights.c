@@ -37,12 +37,14 @@ static void judge(struct finding *finding, cap_value_t which, const char *names,
 
 static void check_bpf(struct finding *finding)
 {
-	judge(finding, CAP_BPF, "cap_bpf,cap_perfmon", "triggers (with CAP_PERFMON)");
+	judge(finding, CAP_BPF, "cap_bpf,cap_perfmon",
+	      "triggers, and what samples show of waits and of the kernel (with CAP_PERFMON)");
 }
 
 static void check_perfmon(struct finding *finding)
 {
-	judge(finding, CAP_PERFMON, "cap_bpf,cap_perfmon", "triggers (with CAP_BPF)");
+	judge(finding, CAP_PERFMON, "cap_bpf,cap_perfmon",
+	      "triggers, and what samples show of waits and of the kernel (with CAP_BPF)");
 }
 
 static void check_ptrace(struct finding *finding)

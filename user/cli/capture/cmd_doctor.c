@@ -23,8 +23,9 @@ static const struct {
 	const char *finding, *how;
 } sources[] = {
 	{DOCTOR_INTEL_PT, ""},
-	{DOCTOR_SAMPLES, " with stacks that are sampled, since there is no Intel PT; for every call of a short "
-			 "stretch, some 50,000 times slower, there is --source step"},
+	{DOCTOR_SAMPLES,
+	 " with stacks that are sampled, since there is no Intel PT; for every call of a short "
+	 "stretch, some 50,000 times slower, there is --source step"},
 	{DOCTOR_STEPPING, " by single-stepping only, some 50,000 times slower than at full speed"},
 	{NULL, ""},
 };
@@ -95,6 +96,13 @@ static int print(void *ctx, const struct finding *finding)
 	return 0;
 }
 
+static const char *without_trigger(const struct table *table)
+{
+	return sources[table->source].finding
+		       ? ": see what fails above (without a trigger, trailcam run -- PROGRAM does)"
+		       : ": see what fails above";
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -123,7 +131,7 @@ int cmd_doctor(int argc, char **argv)
 		puts("\n]");
 	else
 		printf("\ntrailcam's main job %s%s%s\n", works ? "works here" : "does not work here",
-		       works ? sources[table.source].how : ": see what fails above",
+		       works ? sources[table.source].how : without_trigger(&table),
 		       works ? ": trailcam run -t FUNCTION -- PROGRAM" : "");
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = fail_errno(-errno, "cannot write to standard output");

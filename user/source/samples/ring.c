@@ -230,6 +230,12 @@ static void put_kind(struct stack_sample *sample, const struct samples_record *r
 		sample->kind = SAMPLE_PAGE_FAULT;
 		sample->address = record->fault.address;
 		break;
+	case SAMPLES_GONE:
+		sample->kind = SAMPLE_LOST;
+		sample->lost_cnt = record->gone.cnt;
+		sample->since_ns = record->gone.since_ns;
+		sample->flags = record->flags & SAMPLES_ONLY_TICKS ? SAMPLE_LOST_TICKS : 0;
+		break;
 	}
 }
 
@@ -255,6 +261,8 @@ static int put_record(struct reading *reading, const struct samples_record *reco
 	int err;
 
 	put_kind(&sample, record);
+	if (sample.kind == SAMPLE_LOST && !sample.since_ns)
+		sample.since_ns = reader->last_ns;
 	err = is_full(record) ? put_full(reader, &sample, (const struct samples_full *)record)
 	      : ip	      ? put_ips(&sample, (const uint8_t *)&ip, 1)
 			      : 0;

@@ -19,7 +19,9 @@
 #include "base/error.h"
 #include "base/sort.h"
 #include "bpf/samples.skel.h"
+#include "source/samples/perf_samples.h"
 #include "source/samples/ring.h"
+#include "source/samples/ring_writer.h"
 #include "source/samples/ticks.h"
 #include "trigger/privilege.h"
 #include "trigger/programs.h"
@@ -38,7 +40,10 @@ struct samples {
 	struct samples_ticks ticks;
 	struct bpf_link **links;
 	size_t link_cnt, link_cap;
+	struct perf_samples *perf; /* fills the rings where `bpf` may not */
+	struct samples_writer *writers;
 	uint32_t cpu_cnt;
+	uint64_t secret;
 	struct mapped rings[SAMPLES_RING_CNT], heads;
 	struct samples_reader *readers; /* SAMPLES_RING_CNT for each processor */
 };
@@ -56,17 +61,14 @@ static size_t ring_bytes(const struct samples *samples, enum samples_ring ring)
 	return bytes & ~(SAMPLES_ALIGN - 1ull);
 }
 
-static int set_up(struct samples *samples)
+static void set_up(struct samples *samples)
 {
 	const struct samples_config *config = &samples->config;
 	struct samples_bpf *bpf = samples->bpf;
-	uint64_t secret;
 
-	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
-		return fail_errno(-errno, "the kernel gives no random numbers");
 	for (enum samples_ring ring = 0; ring < SAMPLES_RING_CNT; ring++)
 		bpf->rodata->ring_bytes[ring] = ring_bytes(samples, ring);
-	bpf->rodata->secret = secret;
+	bpf->rodata->secret = samples->secret;
 	bpf->rodata->stack_bytes = (uint32_t)config->stack_bytes;
 	bpf->rodata->switch_every_ns = NS_PER_S / config->frequency;
 	bpf->rodata->kernel_stacks = true;
@@ -82,7 +84,6 @@ static int set_up(struct samples *samples)
 	bpf_program__set_autoload(bpf->progs.on_enter, config->syscalls);
 	bpf_program__set_autoload(bpf->progs.on_leave, config->syscalls);
 	bpf_program__set_autoload(bpf->progs.on_fault, config->page_faults);
-	return 0;
 }
 
 static int load(struct samples *samples)
@@ -93,9 +94,7 @@ static int load(struct samples *samples)
 	samples->bpf = samples_bpf__open();
 	if (!samples->bpf)
 		return fail_errno(-errno, "cannot open the BPF programs");
-	err = set_up(samples);
-	if (err)
-		return err;
+	set_up(samples);
 	err = samples_bpf__load(samples->bpf);
 	if (err == -EPERM)
 		return privilege_fail_bpf();
@@ -124,8 +123,11 @@ static int map_rings(struct samples *samples)
 
 	if (!err)
 		err = map_one(&samples->rings[SAMPLES_MOMENTS], bpf->maps.moments);
-	if (!err)
-		err = map_one(&samples->heads, bpf->maps.heads);
+	return err ? err : map_one(&samples->heads, bpf->maps.heads);
+}
+
+static int make_readers(struct samples *samples)
+{
 	samples->readers = calloc(SAMPLES_RING_CNT * samples->cpu_cnt, sizeof(*samples->readers));
 	if (!samples->readers)
 		return -ENOMEM;
@@ -133,9 +135,58 @@ static int map_rings(struct samples *samples)
 		samples->readers[i] =
 			(struct samples_reader){.cpu = (int32_t)(i / SAMPLES_RING_CNT),
 						.ring = i % SAMPLES_RING_CNT,
-						.secret = bpf->rodata->secret,
+						.secret = samples->secret,
 						.bytes = ring_bytes(samples, i % SAMPLES_RING_CNT)};
-	return err;
+	return 0;
+}
+
+/* ---- without BPF: the same rings in memory of our own ---- */
+
+static int make_one(struct mapped *mapped, size_t each, size_t cnt)
+{
+	void *bytes = mmap(NULL, each * cnt, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return fail_errno(-errno, "no memory for rings of %zu KiB (--snapshot-size)",
+				  each * cnt >> 10);
+	*mapped = (struct mapped){bytes, each * cnt, each};
+	return 0;
+}
+
+static int make_rings(struct samples *samples)
+{
+	size_t cnt = SAMPLES_RING_CNT * samples->cpu_cnt;
+	int err = make_one(&samples->heads, sizeof(struct samples_head), cnt);
+
+	for (enum samples_ring ring = 0; ring < SAMPLES_RING_CNT && !err; ring++)
+		err = make_one(&samples->rings[ring],
+			       (ring_bytes(samples, ring) + SAMPLES_RECORD_MAX + SAMPLES_ALIGN - 1) &
+				       ~(SAMPLES_ALIGN - 1ull),
+			       samples->cpu_cnt);
+	samples->writers = err ? NULL : calloc(cnt, sizeof(*samples->writers));
+	if (!samples->writers)
+		return err ? err : -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		const struct mapped *ring = &samples->rings[i % SAMPLES_RING_CNT];
+
+		samples->writers[i] =
+			(struct samples_writer){.bytes = ring->bytes + i / SAMPLES_RING_CNT * ring->each,
+						.size = ring_bytes(samples, i % SAMPLES_RING_CNT),
+						.head = (struct samples_head *)samples->heads.bytes + i,
+						.secret = samples->secret};
+	}
+	return 0;
+}
+
+static int open_perf(struct samples *samples)
+{
+	const struct perf_samples_config config = {.frequency = samples->config.frequency,
+						   .follow_forks = samples->config.follow_forks,
+						   .cpu_cnt = samples->cpu_cnt,
+						   .writers = samples->writers};
+
+	return perf_samples_new(&samples->perf, &config);
 }
 
 /* ---- attaching ---- */
@@ -188,6 +239,28 @@ static void fill_in(struct samples_config *config)
 	config->stack_bytes = (config->stack_bytes + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1ull);
 }
 
+bool samples_have_bpf(void)
+{
+	return privilege_has_bpf() && !programs_pid_namespace().ino &&
+	       !access("/sys/kernel/btf/vmlinux", R_OK);
+}
+
+static int open_bpf(struct samples *samples)
+{
+	int err = load(samples);
+
+	if (!err)
+		err = map_rings(samples);
+	return err ? err : attach(samples);
+}
+
+static int open_without_bpf(struct samples *samples)
+{
+	int err = make_rings(samples);
+
+	return err ? err : open_perf(samples);
+}
+
 int samples_new(struct samples **ret_samples, const struct samples_config *config)
 {
 	CLEANUP(samples_freep) struct samples *samples = calloc(1, sizeof(*samples));
@@ -195,17 +268,14 @@ int samples_new(struct samples **ret_samples, const struct samples_config *confi
 
 	if (!samples)
 		return -ENOMEM;
-	if (programs_pid_namespace().ino)
-		return fail(-ENOTSUP, "the samples source knows processes by their numbers outside of "
-				      "containers: run trailcam there");
 	samples->config = *config;
 	fill_in(&samples->config);
 	samples->cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
-	err = load(samples);
+	if (getrandom(&samples->secret, sizeof(samples->secret), 0) != sizeof(samples->secret))
+		return fail_errno(-errno, "the kernel gives no random numbers");
+	err = make_readers(samples);
 	if (!err)
-		err = map_rings(samples);
-	if (!err)
-		err = attach(samples);
+		err = samples_have_bpf() ? open_bpf(samples) : open_without_bpf(samples);
 	if (!err)
 		*ret_samples = TAKE_PTR(samples);
 	return err;
@@ -219,6 +289,10 @@ void samples_free(struct samples *samples)
 		bpf_link__destroy(samples->links[i]);
 	free(samples->links);
 	samples_ticks_release(&samples->ticks);
+	perf_samples_free(samples->perf);
+	for (size_t i = 0; samples->writers && i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
+		samples_writer_release(&samples->writers[i]);
+	free(samples->writers);
 	for (size_t i = 0; samples->readers && i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
 		samples_reader_release(&samples->readers[i]);
 	free(samples->readers);
@@ -238,29 +312,54 @@ int samples_add(struct samples *samples, pid_t pid, bool at_exec)
 	const uint32_t key = (uint32_t)pid;
 	const uint8_t value = at_exec ? SAMPLES_AT_EXEC : SAMPLES_TARGET;
 
+	if (samples->perf)
+		return perf_samples_add(samples->perf, pid, at_exec);
 	if (!bpf_map_update_elem(bpf_map__fd(samples->bpf->maps.targets), &key, &value, BPF_ANY))
 		return 0;
 	return errno == E2BIG ? fail(-E2BIG, "these are more than %d processes", SAMPLES_TARGETS_MAX)
 			      : fail_errno(-errno, "cannot record process %d", (int)pid);
 }
 
+int samples_add_child(struct samples *samples, pid_t pid)
+{
+	/* perf's events were inherited. */
+	return samples->perf ? 0 : samples_add(samples, pid, false);
+}
+
 void samples_drop(struct samples *samples, pid_t pid)
 {
 	const uint32_t key = (uint32_t)pid;
 
-	bpf_map_delete_elem(bpf_map__fd(samples->bpf->maps.targets), &key);
+	if (!samples->perf)
+		bpf_map_delete_elem(bpf_map__fd(samples->bpf->maps.targets), &key);
 }
 
 int samples_start(struct samples *samples)
 {
+	if (samples->perf)
+		return perf_samples_start(samples->perf);
 	samples->bpf->bss->recording = true;
 	return samples_ticks_enable(&samples->ticks);
 }
 
 void samples_stop(struct samples *samples)
 {
+	if (samples->perf) {
+		perf_samples_stop(samples->perf);
+		return;
+	}
 	samples->bpf->bss->recording = false;
 	samples_ticks_disable(&samples->ticks);
+}
+
+int samples_drain(struct samples *samples)
+{
+	return samples->perf ? perf_samples_drain(samples->perf) : 0;
+}
+
+int samples_drain_ms(const struct samples *samples)
+{
+	return samples->perf ? perf_samples_drain_ms(samples->perf) : -1;
 }
 
 /* ---- taking ---- */
@@ -290,7 +389,7 @@ static int name_event(const struct samples *samples, struct snapshot *snapshot)
 
 	if (snapshot->sample_event_cnt)
 		return 0;
-	name = strdup(samples->ticks.event);
+	name = strdup(samples_event(samples));
 	if (name && !ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt,
 				snapshot->sample_event_cap, name))
 		return 0;
@@ -305,6 +404,8 @@ int samples_take(struct samples *samples, struct snapshot *snapshot)
 	size_t first = snapshot->sample_cnt;
 	int err = name_event(samples, snapshot);
 
+	if (!err)
+		err = samples_drain(samples);
 	for (size_t i = 0; i < SAMPLES_RING_CNT * samples->cpu_cnt && !err; i++) {
 		struct samples_reader *reader = &samples->readers[i];
 		const struct mapped *ring = &samples->rings[reader->ring];
@@ -320,5 +421,5 @@ int samples_take(struct samples *samples, struct snapshot *snapshot)
 
 const char *samples_event(const struct samples *samples)
 {
-	return samples->ticks.event;
+	return samples->perf ? perf_samples_event(samples->perf) : samples->ticks.event;
 }

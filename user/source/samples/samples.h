@@ -32,13 +32,17 @@ struct samples_config {
 	size_t stack_bytes; /* rounded up; at most 32 KiB; 0: SAMPLES_STACK_DEFAULT */
 	bool syscalls;	    /* each system call's begin and end, too; they cost each process of the machine */
 	bool page_faults;
+	bool follow_forks; /* the children of processes that are added without BPF, too */
 };
 
 struct samples;
 
+/* Whether BPF programs can be had here, which see all; else there is what perf_samples.h says. */
+bool samples_have_bpf(void);
+
 /*
  * Loads the programs and opens the events; nothing is recorded yet. -EPERM with a sentence that names what is
- * missing; -EINVAL with one: no such frequency here; -ENOTSUP with one; -ENOMEM.
+ * missing; -EINVAL with one: no such frequency here; -ENOMEM.
  */
 int samples_new(struct samples **ret_samples, const struct samples_config *config);
 void samples_free(struct samples *samples);
@@ -48,11 +52,22 @@ void samples_free(struct samples *samples);
  * -errno with a sentence.
  */
 int samples_add(struct samples *samples, pid_t pid, bool at_exec);
+
+/* The same of a child of such a process, which has run nothing yet. */
+int samples_add_child(struct samples *samples, pid_t pid);
+
 void samples_drop(struct samples *samples, pid_t pid);
 
 /* Recording begins, or stops: what is in the rings stays. */
 int samples_start(struct samples *samples);
 void samples_stop(struct samples *samples);
+
+/*
+ * To be called every samples_drain_ms() milliseconds at least, unless that is -1. 0, or -errno with a
+ * sentence.
+ */
+int samples_drain(struct samples *samples);
+int samples_drain_ms(const struct samples *samples);
 
 /*
  * Appends what is in the rings and was not taken before to snapshot->samples, in the order of time, and the

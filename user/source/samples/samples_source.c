@@ -5,14 +5,12 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "source/samples/perf_samples.h"
 #include "source/samples/samples.h"
 #include "source/source.h"
-#include "trigger/privilege.h"
-#include "trigger/programs.h"
 
 /* How far back the default rings reach, with eight threads that are always busy. */
 enum { REACH_S = 10, NS_PER_S = 1000000000 };
@@ -22,11 +20,10 @@ struct sampled {
 	bool freezes;
 };
 
-/* Without BPF there is nothing to record with, and it does not know the numbers of a container. */
+/* perf's events can be had where nobody may use BPF. */
 static bool is_here(void)
 {
-	return privilege_has_bpf() && !programs_pid_namespace().ino &&
-	       !access("/sys/kernel/btf/vmlinux", R_OK);
+	return samples_have_bpf() || !perf_samples_try();
 }
 
 static size_t ring_bytes(const struct source_options *options)
@@ -34,6 +31,20 @@ static size_t ring_bytes(const struct source_options *options)
 	if (options->ring_size || !options->last_ns)
 		return options->ring_size;
 	return (size_t)((double)SAMPLES_RING_DEFAULT / REACH_S * (double)options->last_ns / NS_PER_S);
+}
+
+/* What goes without BPF is done, and it is said what is not. */
+static int check_rights(const struct source_options *options)
+{
+	if (samples_have_bpf())
+		return 0;
+	if (options->syscalls)
+		return fail(-EPERM, "--syscalls needs CAP_BPF and CAP_PERFMON, outside of containers with "
+				    "process numbers of their own");
+	log_say("samples without BPF: code of the kernel, why threads wait and who wakes them are not seen; "
+		"that needs CAP_BPF and CAP_PERFMON, outside of containers with process numbers of their "
+		"own");
+	return 0;
 }
 
 static int open_samples(void **ret_self, const struct source_config *config)
@@ -44,10 +55,13 @@ static int open_samples(void **ret_self, const struct source_config *config)
 		.ring_bytes = ring_bytes(options),
 		.syscalls = options->syscalls,
 		.page_faults = true,
+		.follow_forks = options->follow_forks,
 	};
 	CLEANUP(freep) struct sampled *sampled = calloc(1, sizeof(*sampled));
-	int err = sampled ? samples_new(&sampled->samples, &samples_config) : -ENOMEM;
+	int err = sampled ? check_rights(options) : -ENOMEM;
 
+	if (!err)
+		err = samples_new(&sampled->samples, &samples_config);
 	if (err)
 		return err;
 	sampled->freezes = config->pause;
@@ -66,7 +80,7 @@ static int newborn(void *self, pid_t pid, pid_t tid)
 {
 	const struct sampled *sampled = self;
 
-	return pid == tid ? samples_add(sampled->samples, pid, false) : 0;
+	return pid == tid ? samples_add_child(sampled->samples, pid) : 0;
 }
 
 static void drop(void *self, pid_t pid)
@@ -91,6 +105,20 @@ static int stop(void *self, int cpu)
 	if (sampled->freezes)
 		samples_stop(sampled->samples);
 	return 0;
+}
+
+static int drain(void *self)
+{
+	const struct sampled *sampled = self;
+
+	return samples_drain(sampled->samples);
+}
+
+static int drain_ms(void *self)
+{
+	const struct sampled *sampled = self;
+
+	return samples_drain_ms(sampled->samples);
 }
 
 static int take(void *self, struct snapshot *snapshot)
@@ -138,6 +166,8 @@ const struct source source_samples = {
 	.drop = drop,
 	.start = start,
 	.stop = stop,
+	.drain = drain,
+	.drain_ms = drain_ms,
 	.take = take,
 	.describe = describe,
 	.close = close_samples,

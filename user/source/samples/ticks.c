@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "source/pt_event.h"
@@ -23,9 +24,18 @@ static const struct {
 	{"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
 };
 
-enum { EVENT_CNT = sizeof(events) / sizeof(events[0]), FREQUENCY_LIMIT = 100000 };
+enum { FREQUENCY_LIMIT = 100000 };
 
-static int fail_open(int err, uint32_t frequency)
+const char *samples_ticks_event(size_t nth, struct perf_event_attr *attr)
+{
+	if (nth >= ARRAY_SIZE(events))
+		return NULL;
+	attr->type = events[nth].type;
+	attr->config = events[nth].config;
+	return events[nth].name;
+}
+
+int samples_ticks_fail(int err, uint32_t frequency)
 {
 	int max = reading_number("/proc/sys/kernel/perf_event_max_sample_rate", FREQUENCY_LIMIT);
 
@@ -42,24 +52,8 @@ static int fail_open(int err, uint32_t frequency)
 	return fail_errno(err, "the kernel refuses a clock that samples");
 }
 
-static int open_one(uint32_t frequency, size_t event, int cpu)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = events[event].type,
-		.config = events[event].config,
-		.freq = 1,
-		.sample_freq = frequency,
-		.disabled = 1,
-		.exclude_hv = 1,
-		.exclude_idle = 1,
-	};
-
-	return pt_event_open(&attr, -1, cpu, -1);
-}
-
 /* -ENODEV: the processor is offline. */
-static int open_all(struct samples_ticks *ticks, uint32_t frequency, size_t event)
+static int open_all(struct samples_ticks *ticks, const struct perf_event_attr *attr)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -67,7 +61,7 @@ static int open_all(struct samples_ticks *ticks, uint32_t frequency, size_t even
 	if (!ticks->fds)
 		return -ENOMEM;
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		int fd = open_one(frequency, event, cpu);
+		int fd = pt_event_open(attr, -1, cpu, -1);
 
 		if (fd == -ENODEV)
 			continue;
@@ -75,18 +69,24 @@ static int open_all(struct samples_ticks *ticks, uint32_t frequency, size_t even
 			return fd;
 		ticks->fds[ticks->cnt++] = fd;
 	}
-	ticks->event = events[event].name;
 	return 0;
 }
 
 int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency)
 {
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.freq = 1,
+		.sample_freq = frequency,
+		.disabled = 1,
+		.exclude_hv = 1,
+		.exclude_idle = 1,
+	};
+	struct samples_ticks ticks = {0};
 	int err = 0;
 
-	for (size_t event = 0; event < EVENT_CNT; event++) {
-		struct samples_ticks ticks = {0};
-
-		err = open_all(&ticks, frequency, event);
+	for (size_t i = 0; (ticks.event = samples_ticks_event(i, &attr)); i++) {
+		err = open_all(&ticks, &attr);
 		if (!err) {
 			*ret_ticks = ticks;
 			return 0;
@@ -95,7 +95,7 @@ int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency)
 		if (err != -ENOENT && err != -EOPNOTSUPP)
 			break;
 	}
-	return fail_open(err, frequency);
+	return samples_ticks_fail(err, frequency);
 }
 
 void samples_ticks_release(struct samples_ticks *ticks)

@@ -2,6 +2,7 @@
 /* The events of perf that tick on every processor, whatever runs there, and call a BPF program. */
 #pragma once
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,14 @@ struct samples_ticks {
 	size_t cnt;
 	const char *event; /* "cycles", or "cpu-clock" where the machine has no counter for them */
 };
+
+/*
+ * What may tick, best first: fills in which event it is; its name, or NULL where there are no more.
+ */
+const char *samples_ticks_event(size_t nth, struct perf_event_attr *attr);
+
+/* The sentence for an error of perf_event_open(2) with that frequency; returns the error. */
+int samples_ticks_fail(int err, uint32_t frequency);
 
 /*
  * Opens them, disabled. -EINVAL with a sentence: the kernel allows no such frequency; -EPERM, -EMFILE or what

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What a user without any right gets: samples of user code, and when threads do not run.
+. tests/e2e/lib.sh
+chmod 755 "$tmp" && mkdir -m 777 "$tmp/own" && cp "$trailcam" "$programs/logged" "$programs/waits" "$programs/busy" "$programs/exits" "$tmp/own/"
+own=$tmp/own
+ours=
+trap '{ for pid in $ours; do kill -9 $pid; done; wait; } 2>/dev/null; rm -rf "$tmp"' EXIT
+
+# Little memory may be locked, as it is for users.
+as_nobody() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --ambient-caps=-all --bounding-set=-all \
+		prlimit --memlock=65536 "$@"
+}
+recorded() {
+	as_nobody "$own/trailcam" "$@" 2>"$tmp/err"
+}
+
+if ! as_nobody "$own/trailcam" doctor | grep -q '^works  samples '; then
+	skip 'samples without a right' 'the kernel does not let users sample (kernel.perf_event_paranoid)'
+	finish
+fi
+
+# On a machine that is too busy ticks come too late to show edges: then once more.
+in_three() {
+	"$@" || "$@" || "$@"
+}
+true_slices() {
+	recorded run --source samples --frequency 2000 -o "$own/truth.json" --keep-recording "$own/truth" -- "$own/logged" >"$tmp/log" &&
+		says "$tmp/err" 'needs CAP_BPF and CAP_PERFMON' && python3 tests/e2e/samples_truth.py "$tmp/log" "$own/truth.json"
+}
+check 'calls that the program logged' in_three true_slices
+
+same_again() {
+	"$trailcam" decode -o "$tmp/again.json" "$own/truth" 2>"$tmp/err" && cmp "$tmp/again.json" "$own/truth.json"
+}
+check 'a kept recording says the same' same_again
+
+pauses() {
+	recorded run -o "$own/waits.fxt" -- "$own/waits" lock && "$trailcam" report --json --top 1000 "$own/waits.fxt" >"$tmp/waits.json" && python3 -c '
+import json, sys
+waits = json.load(open(sys.argv[1]))["waits"]
+assert any(w["name"] == "[off-cpu]" for w in waits), waits
+assert not any(w["woken_by"] for w in waits), waits' "$tmp/waits.json"
+}
+check 'when threads wait, though not why' pauses
+
+signalled() {
+	status_is 139 recorded run --on-signal SIGSEGV -o "$own/segv.tsv" -- "$own/exits" segv >/dev/null && says "$tmp/err" 'hit SIGSEGV'
+}
+check '--on-signal ends it' signalled
+
+as_nobody "$own/busy" "$own/worked" 4 &
+wait_until test -s "$own/worked"
+target=$(pgrep -n -x busy -u 65534)
+ours=$target
+all_threads() {
+	recorded attach -p "$target" --duration 500ms -o "$own/busy.csv" && says "$tmp/err" 'the time is up' && says "$tmp/err" 'in 5 threads' &&
+		[ "$(grep ',work,' "$own/busy.csv" | cut -d, -f2 | sort -u | wc -l)" -ge 1 ] || return 1
+	# What a script starts in the background ignores SIGINT otherwise.
+	as_nobody timeout -s TERM 2 "$own/trailcam" attach -p "$target" -o "$own/busy.csv" 2>"$tmp/err"
+	says "$tmp/err" 'in 5 threads' && ! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$'
+}
+check 'attach to all threads of a process of its own; the time or a signal ends it' all_threads
+
+refused() {
+	status_is 125 recorded run --syscalls -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" '--syscalls needs CAP_BPF and CAP_PERFMON' &&
+		status_is 125 recorded run -t marker -o "$own/t.tsv" -- "$own/exits" mark && says "$tmp/err" 'CAP_BPF'
+}
+check 'what needs a right says so' refused
+
+# Not even root has BPF programs that know a container's numbers; triggers do.
+hit_in_namespace() {
+	status_is 5 unshare --pid --fork --mount-proc "$trailcam" run --source samples -t marker -o "$tmp/t.tsv" -- "$programs/exits" mark >/dev/null 2>"$tmp/err" &&
+		says "$tmp/err" 'hit marker'
+}
+true_in_namespace() {
+	unshare --pid --fork --mount-proc "$trailcam" run --source samples --frequency 2000 -o "$tmp/truth.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" &&
+		python3 tests/e2e/samples_truth.py "$tmp/log" "$tmp/truth.json"
+}
+if bpf_missing; then
+	skip 'a pid namespace' "$bpf_reason"
+else
+	check 'a hit in a pid namespace' hit_in_namespace
+	check 'calls that the program logged, in a pid namespace' in_three true_in_namespace
+fi
+finish

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is written comes out as it was, whatever has changed of the stack in between. */
+#include "source/samples/ring_writer.h"
+
+#include <stdlib.h>
+
+#include "assertions.h"
+#include "base/array.h"
+#include "source/samples/ring.h"
+
+enum { BYTES = 4 * SAMPLES_RECORD_MAX, SECRET = 0x5ec7e7, TOP = 0x7ffe0000, ROUNDS = 3000 };
+
+struct pair {
+	struct samples_head head;
+	struct samples_writer writer;
+	struct samples_reader reader;
+	uint8_t bytes[BYTES + SAMPLES_RECORD_MAX] __attribute__((aligned(64)));
+	struct stack_sample seen;
+	size_t cnt;
+};
+
+static int setup(void **state)
+{
+	struct pair *pair = aligned_alloc(64, (sizeof(*pair) + 63) & ~63ull);
+
+	assert_non_null(pair);
+	memset(pair, 0, sizeof(*pair));
+	pair->writer = (struct samples_writer){pair->bytes, BYTES, &pair->head, SECRET, NULL};
+	pair->reader = (struct samples_reader){.cpu = 1, .secret = SECRET, .bytes = BYTES};
+	*state = pair;
+	return 0;
+}
+
+static void forget(struct pair *pair)
+{
+	free(pair->seen.ips);
+	free((void *)pair->seen.stack);
+	pair->seen = (struct stack_sample){0};
+}
+
+static int teardown(void **state)
+{
+	struct pair *pair = *state;
+
+	forget(pair);
+	samples_writer_release(&pair->writer);
+	samples_reader_release(&pair->reader);
+	free(pair);
+	return 0;
+}
+
+static int add(void *ctx, const struct stack_sample *sample)
+{
+	struct pair *pair = ctx;
+
+	forget(pair);
+	pair->seen = *sample;
+	pair->cnt++;
+	return 0;
+}
+
+static void read_ring(struct pair *pair)
+{
+	assert_ok(samples_reader_read(&pair->reader, pair->bytes, &pair->head, add, pair));
+}
+
+static void put(struct pair *pair, uint32_t tid, uint64_t sp, const uint8_t *stack, size_t size)
+{
+	struct samples_full full = {.record = {.kind = SAMPLES_TICK, .pid = 7, .tid = tid}};
+
+	full.regs[SAMPLES_RSP] = sp;
+	full.regs[SAMPLES_RIP] = 0x401000;
+	assert_ok(samples_writer_put_full(&pair->writer, &full, stack, size));
+}
+
+/* Three threads whose stacks grow, shrink and change; two of them share a slot. */
+static void test_stacks(void **state)
+{
+	enum { DEEPEST = 3000 };
+	static uint8_t stacks[3][DEEPEST];
+	static const uint32_t tids[] = {1, 1 + SAMPLES_SLOTS, 2};
+	struct pair *pair = *state;
+
+	srand(1);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		size_t nth = (size_t)rand() % ARRAY_SIZE(tids), size = 1 + (size_t)rand() % (DEEPEST / 8) * 8;
+		uint8_t *stack = stacks[nth] + DEEPEST - size;
+		uint64_t sp = TOP - size;
+
+		stacks[nth][rand() % DEEPEST]++;
+		put(pair, tids[nth], sp, stack, size);
+		read_ring(pair);
+		assert_int_equal(pair->cnt, i + 1);
+		assert_int_equal(pair->seen.kind, SAMPLE_EVENT);
+		assert_int_equal(pair->seen.tid, tids[nth]);
+		assert_int_equal(pair->seen.regs[HIT_RSP], sp);
+		/* Whole chunks only. */
+		assert_in_range(pair->seen.stack_size, size - size % SAMPLES_CHUNK, size);
+		assert_memory_equal(pair->seen.stack, stack, pair->seen.stack_size);
+	}
+}
+
+/* What has not changed takes no room. */
+static void test_unchanged(void **state)
+{
+	static uint8_t stack[8192];
+	struct pair *pair = *state;
+	uint64_t before;
+
+	put(pair, 1, TOP, stack, sizeof(stack));
+	before = pair->head.head;
+	put(pair, 1, TOP, stack, sizeof(stack));
+	assert_int_equal(pair->head.head - before, sizeof(struct samples_full));
+}
+
+static void test_gone(void **state)
+{
+	const struct samples_record in = {.kind = SAMPLES_IN, .time_ns = 5},
+				    gone = {.kind = SAMPLES_GONE, .time_ns = 9, .gone = {.cnt = 3}},
+				    throttled = {.kind = SAMPLES_GONE,
+						 .flags = SAMPLES_ONLY_TICKS,
+						 .time_ns = 12,
+						 .gone = {.since_ns = 10}};
+	struct pair *pair = *state;
+
+	samples_writer_put(&pair->writer, &in);
+	samples_writer_put(&pair->writer, &gone);
+	read_ring(pair);
+	assert_int_equal(pair->seen.kind, SAMPLE_LOST);
+	assert_int_equal(pair->seen.lost_cnt, 3);
+	assert_int_equal(pair->seen.since_ns, 5);
+	assert_int_equal(pair->seen.flags, 0);
+	samples_writer_put(&pair->writer, &throttled);
+	read_ring(pair);
+	assert_int_equal(pair->seen.since_ns, 10);
+	assert_int_equal(pair->seen.flags, SAMPLE_LOST_TICKS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_stacks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unchanged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

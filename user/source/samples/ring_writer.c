@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The same as bpf/samples.bpf.c does in the kernel, so that there is one format and one reader. A copy of a
+ * stack begins at the chunk that the stack pointer is in; what stands below the pointer there is not known,
+ * and is left 0.
+ */
+#include "source/samples/ring_writer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct samples_copied {
+	uint32_t tid, nth;
+	uint64_t low, high; /* the addresses whose bytes are here, each chunk at its place */
+	uint8_t bytes[SAMPLES_STACK_MAX];
+};
+
+static struct samples_record *next_place(const struct samples_writer *writer)
+{
+	return (struct samples_record *)(writer->bytes + writer->head->head % writer->size);
+}
+
+static void commit(struct samples_writer *writer, struct samples_record *record, size_t size)
+{
+	record->size = (uint32_t)((size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull));
+	record->mark = writer->head->head ^ writer->secret;
+	writer->head->head += record->size;
+}
+
+void samples_writer_put(struct samples_writer *writer, const struct samples_record *record)
+{
+	struct samples_record *place = next_place(writer);
+
+	*place = *record;
+	commit(writer, place, sizeof(*place));
+}
+
+/* The bytes of the chunk that begins at `address`. */
+static void read_chunk(uint8_t chunk[static SAMPLES_CHUNK], uint64_t address, uint64_t sp,
+		       const uint8_t *stack)
+{
+	size_t below = address < sp ? sp - address : 0;
+
+	memset(chunk, 0, below);
+	memcpy(chunk + below, stack + (address + below - sp), SAMPLES_CHUNK - below);
+}
+
+static void put_chunks(struct samples_full *full, struct samples_copied *slot, const uint8_t *stack)
+{
+	uint64_t sp = full->regs[SAMPLES_RSP], from = sp & ~(SAMPLES_CHUNK - 1ull);
+
+	for (size_t i = 0; i < full->chunk_cnt; i++) {
+		uint64_t address = from + i * SAMPLES_CHUNK;
+		uint8_t *then = slot->bytes + address % SAMPLES_STACK_MAX, now[SAMPLES_CHUNK];
+
+		read_chunk(now, address, sp, stack);
+		if (full->nth && address >= slot->low && address < slot->high &&
+		    !memcmp(now, then, SAMPLES_CHUNK))
+			continue;
+		memcpy(then, now, SAMPLES_CHUNK);
+		memcpy(full->chunks + (size_t)full->fresh_cnt++ * SAMPLES_CHUNK, now, SAMPLES_CHUNK);
+		full->fresh[i / 64] |= 1ull << i % 64;
+	}
+	slot->low = from;
+	slot->high = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
+}
+
+int samples_writer_put_full(struct samples_writer *writer, const struct samples_full *given,
+			    const uint8_t *stack, size_t size)
+{
+	struct samples_full *full = (struct samples_full *)next_place(writer);
+	size_t chunks = (given->regs[SAMPLES_RSP] % SAMPLES_CHUNK + size) / SAMPLES_CHUNK;
+	struct samples_copied *slot;
+
+	if (!writer->slots)
+		writer->slots = calloc(SAMPLES_SLOTS, sizeof(*writer->slots));
+	if (!writer->slots)
+		return -ENOMEM;
+	*full = (struct samples_full){.record = given->record};
+	memcpy(full->regs, given->regs, sizeof(full->regs));
+	full->record.flags |= SAMPLES_WITH_STACK;
+	full->chunk_cnt = (uint16_t)(chunks < SAMPLES_CHUNK_MAX ? chunks : SAMPLES_CHUNK_MAX);
+	full->slot = full->record.tid % SAMPLES_SLOTS;
+	slot = &writer->slots[full->slot];
+	if (slot->tid == full->record.tid && slot->nth + 1 < SAMPLES_KEY_EVERY)
+		full->nth = (uint8_t)(slot->nth + 1);
+	put_chunks(full, slot, stack);
+	slot->tid = full->record.tid;
+	slot->nth = full->nth;
+	commit(writer, &full->record, sizeof(*full) + (size_t)full->fresh_cnt * SAMPLES_CHUNK);
+	return 0;
+}
+
+void samples_writer_release(struct samples_writer *writer)
+{
+	free(writer->slots);
+	writer->slots = NULL;
+}
