@@ -71,7 +71,7 @@ record() {
 # All that a program allocates is what probes on the functions see.
 agrees() {
 	record --sampler uprobes --interval 1 -- "$programs/allocs"
-	totals=$(sed -n 's/^trailcam: \([0-9]*\) allocations of \([0-9]* bytes\) .*/\1 samples stand for \2/p' "$tmp/err")
+	totals=$(sed -n 's/^trailcam: the program made \([0-9]*\) allocations of \([0-9]* bytes\).*/\1 samples stand for \2/p' "$tmp/err")
 	record --sampler preload --interval 1 -- "$programs/allocs"
 	[ -n "$totals" ] && says "$tmp/err" "$totals"
 }
@@ -95,11 +95,11 @@ is_missed() {
 
 static_is_refused() {
 	echo 'int main(void) { return 0; }' | gcc -static -xc -o "$tmp/static" - && status_is 125 record --sampler preload -- "$tmp/static" &&
-		says "$tmp/err" 'is linked statically, and loads no library'
+		says "$tmp/err" 'is linked statically, so it loads no library'
 }
 
 pid_is_refused() {
-	status_is 125 record --sampler preload -p $$ && says "$tmp/err" 'nothing can be preloaded into one that runs'
+	status_is 125 record --sampler preload -p $$ && says "$tmp/err" 'cannot preload a library into a running one'
 }
 
 if bpf_missing; then

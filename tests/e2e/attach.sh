@@ -186,7 +186,7 @@ check 'no such control group' refused 1 "there is no control group '/no/such'" -
 check 'no such container' refused 1 "begins with 'feedfacefeedface'" --container feedfacefeedface
 check 'not a number' refused 2 "'12x' is not a process number" -p 12x
 check 'nobody' refused 2 'no process to attach to'
-check 'no terminal to pick at' refused 1 'there is none: name it' '?'
+check 'no terminal to pick at' refused 1 'no terminal to pick a process at: name it' '?'
 
 kernel_thread() {
 	thread=$(awk '$1 == "PPid:" && $2 == 2 { print FILENAME; exit }' /proc/[0-9]*/status 2>/dev/null | cut -d/ -f3)

@@ -23,10 +23,10 @@ check 'two traces' refuses 2 'is one too many' stats a.ctf b.ctf
 check 'not a time' refuses 2 '--after' dump --after 5 a.ctf
 check 'not a size' refuses 2 'is not a size' dump --min-size big a.ctf
 check 'no such source' refuses 2 'use minor, major or external' dump --source heap a.ctf
-check 'nothing in between' refuses 2 'no allocation is in between' dump --after 2s --before 1s a.ctf
-check 'sizes that exclude each other' refuses 2 'no allocation is both' dump --min-size 2k --max-size 1k a.ctf
-check 'lifetimes that exclude each other' refuses 2 'no allocation has both' dump --min-lifetime 2s --max-lifetime 1s a.ctf
-check 'the end of what has none' refuses 2 'give one of the two' dump --live --max-lifetime 1s a.ctf
+check 'nothing in between' refuses 2 '--after must be earlier than --before' dump --after 2s --before 1s a.ctf
+check 'sizes that exclude each other' refuses 2 '--min-size must not be above --max-size' dump --min-size 2k --max-size 1k a.ctf
+check 'lifetimes that exclude each other' refuses 2 '--min-lifetime must not be above --max-lifetime' dump --min-lifetime 2s --max-lifetime 1s a.ctf
+check 'the end of what has none' refuses 2 'give --live or --max-lifetime, not both' dump --live --max-lifetime 1s a.ctf
 check 'nothing to add up' refuses 2 'use function, line or path' hotspots --by file a.ctf
 check 'recursion that counts once' refuses 2 'for --by path' hotspots --no-recursion a.ctf
 check 'no format of a flame graph' refuses 2 'must end in .html or .folded' flamegraph -o x.svg a.ctf

@@ -114,7 +114,7 @@ cat >"$tmp/uses.c" <<-'END'
 END
 gcc -fno-builtin -no-pie -o "$tmp/uses" "$tmp/uses.c" "$tmp/stepped.s"
 warns() {
-	record -- "$tmp/uses" 2>"$tmp/err" && says "$tmp/err" '100 allocations of 5050 bytes were asked for' &&
+	record -- "$tmp/uses" 2>"$tmp/err" && says "$tmp/err" 'the program made 100 allocations of 5050 bytes;' &&
 		grep -q 'warning: each call of malloc, free takes [0-9.]* us longer.*single-step.*--sampler preload' "$tmp/err"
 }
 check 'what is dear is said' warns
@@ -140,7 +140,7 @@ counted() {
 	"$trailcam" memtrace dump "$tmp/t.ctf" | grep -q ' collect' || { echo 'nothing was freed'; return 1; }
 	od -An -tu8 "$tmp/count" | {
 		read -r calls bytes
-		says "$tmp/err" "$calls allocations of $bytes bytes were asked for" &&
+		says "$tmp/err" "the program made $calls allocations of $bytes bytes;" &&
 			"$trailcam" memtrace dump "$tmp/t.ctf" | awk -v bytes="$bytes" -v interval=32768 '
 				$3 ~ /^alloc/ { points += $4 }
 				END {
@@ -254,7 +254,7 @@ check 'no program, no file' no_file record -- no-such-program
 check 'no allocator, no file' no_file record --allocator no-such-library -- "$programs/allocs"
 check 'and which there could be' says "$tmp/out" 'neither a library that the program has nor one of jemalloc, tcmalloc, mimalloc'
 nothing_to_probe() {
-	no_file status_is 125 record -- "$programs/calls" && says "$tmp/out" 'has an allocation function'
+	no_file status_is 125 record -- "$programs/calls" && says "$tmp/out" 'have an allocation function'
 }
 check 'a program that allocates nothing' nothing_to_probe
 

@@ -61,12 +61,12 @@ check 'a mount point' mounted
 
 # --- traces and logs
 echo mine >mine
-check 'the program itself' refuses 'is what is run' record -o "$calls" --format fxt
-check 'the program, as a log' refuses 'is what is run' record --step-log "$calls" -o t.tsv
+check 'the program itself' refuses 'is the file that is run' record -o "$calls" --format fxt
+check 'the program, as a log' refuses 'is the file that is run' record --step-log "$calls" -o t.tsv
 decode() {
 	"$trailcam" decode rec "$@" 2>err
 }
-check 'the recording that is read' refuses 'is what is read' decode -o rec/data --format slices
+check 'the recording that is read' refuses 'is the file that is read' decode -o rec/data --format slices
 check 'a directory' refuses 'is a directory' record -o empty --format slices
 check 'a directory as a log' refuses 'is a directory' record --step-log empty -o t.tsv
 # One that has no driver: a test that fails writes nowhere.
@@ -84,7 +84,7 @@ through_link() {
 }
 check 'a link: what it points to is written' through_link
 ln -s nowhere dangling.tsv
-check 'a link to nothing' refuses 'link to a file that is not there' decode -o dangling.tsv
+check 'a link to nothing' refuses 'symbolic link to a file that does not exist' decode -o dangling.tsv
 standard_output() {
 	sh -c "echo before; '$trailcam' decode rec -o /dev/stdout --format slices 2>/dev/null; echo after" >stdout.out &&
 		[ -L /dev/stdout ] && [ "$(sed -n 1p stdout.out)" = before ] && [ "$(tail -1 stdout.out)" = after ] &&
@@ -94,7 +94,7 @@ check '/dev/stdout is a file: it goes behind what is there' standard_output
 
 # --- names that the user did not give
 echo mine >trace.fxt.gz
-check 'the default name is taken by something else' refuses 'trace.fxt.gz is there already' record
+check 'the default name is taken by something else' refuses 'trace.fxt.gz exists already' record
 rm trace.fxt.gz
 default_twice() {
 	record && record && rm trace.fxt.gz
@@ -106,13 +106,13 @@ else
 	allocs() { "$trailcam" memtrace record -- "$programs/wordcount" >wordcount.out 2>err; }
 	allocs_twice() { allocs && allocs; }
 	echo mine >wordcount.ctf
-	check 'memtrace: taken by something else' refuses 'wordcount.ctf is there already' allocs
+	check 'memtrace: taken by something else' refuses 'wordcount.ctf exists already' allocs
 	rm wordcount.ctf
 	check 'memtrace: or by an older trace' allocs_twice
 	graph() { "$trailcam" memtrace flamegraph wordcount.ctf 2>err; }
 	graph_twice() { graph && graph; }
 	echo mine >flamegraph.html
-	check 'flame graph: taken by something else' refuses 'flamegraph.html is there already' graph
+	check 'flame graph: taken by something else' refuses 'flamegraph.html exists already' graph
 	rm flamegraph.html
 	check 'flame graph: or by an older one' graph_twice
 fi

@@ -181,13 +181,13 @@ printf '\020\000\004FxT\026\000' >"$tmp/empty.fxt"
 check 'no file' refuses 1 'No such file' "$tmp/nowhere.fxt.gz"
 check 'not a trace' refuses 1 'not a recording' /etc/passwd
 check 'a trace of nothing' refuses 1 'no event' "$tmp/empty.fxt"
-check 'a thread that is not there' refuses 1 'there is no thread 1' "--thread 1 $tmp/fast.fxt.gz"
+check 'a thread that is not there' refuses 1 'has no thread 1' "--thread 1 $tmp/fast.fxt.gz"
 check 'functions that are not called' refuses 1 'no call of nowhere' "--from nowhere --to main $tmp/fast.fxt.gz"
 check 'nothing to report on' refuses 2 'no trace or recording' ''
 check 'two traces' refuses 2 'is one too many' "$tmp/fast $tmp/slow"
 check 'not a number' refuses 2 '--hits takes a whole number' "--hits all $tmp/fast"
 check '--from alone' refuses 2 'give both' "--from main $tmp/fast"
-check '--diff with --thread' refuses 2 'give one of the two' "--thread 1 --diff $tmp/fast $tmp/slow"
+check '--diff with --thread' refuses 2 'give --diff or --thread, not both' "--thread 1 --diff $tmp/fast $tmp/slow"
 check 'a full disk' status_is 1 sh -c "'$trailcam' report '$tmp/fast' >/dev/full"
 
 # --- hits

@@ -82,7 +82,7 @@ check 'functions of a pattern that jump to each other' several_tails
 pointers() {
 	run_ends -t tail_by_pointer --when 'elapsed >= 0' --max-hits 4 && says "$tmp/err" 'tail_by_pointer (to where a pointer says)' &&
 		hits_are arg0 0 0 0 0 || return 1
-	run_ends -t tail_by_pointer --when 'ret == 1' && says "$tmp/err" '4 calls of tail_by_pointer ended in a jump'
+	run_ends -t tail_by_pointer --when 'ret == 1' && says "$tmp/err" '4 calls of tail_by_pointer ended in a tail call'
 }
 check 'a jump by a pointer ends the call, and is said to' pointers
 
@@ -109,7 +109,7 @@ refused() {
 }
 
 never() {
-	refused -t never --slower-than 1ms && says "$tmp/err" 'never does: it has no return instruction'
+	refused -t never --slower-than 1ms && says "$tmp/err" 'has no return instruction: name its caller'
 }
 check 'a function that never returns is refused' never
 
@@ -126,9 +126,9 @@ two_places() {
 check '--from and --to: the way between two places' two_places
 
 places_refused() {
-	refused --from query_start && says "$tmp/err" 'the other one of them is missing' || return 1
-	refused --from query_start --from query_done && says "$tmp/err" 'one of each' || return 1
-	refused --from query_start --to query_done --when 'ret == 1' && says "$tmp/err" 'ret is what a call returns' || return 1
+	refused --from query_start && says "$tmp/err" 'belong together: give both' || return 1
+	refused --from query_start --from query_done && says "$tmp/err" 'give each once' || return 1
+	refused --from query_start --to query_done --when 'ret == 1' && says "$tmp/err" '--from and --to are not a call' || return 1
 	refused --from query_start --to query_gone && says "$tmp/err" "no function 'query_gone'"
 }
 check '--from and --to: what makes no sense is refused' places_refused

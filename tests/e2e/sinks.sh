@@ -131,7 +131,7 @@ refused() {
 check 'an unknown format lists those there are' refused 'json, folded, folded-total, tree, csv' -o - --format mp3
 check 'an unknown suffix lists those there are' refused '.json, .folded, .total, .txt' -o x.mp3
 check 'twice the same file' refused 'is given twice' -o x.txt -o x.txt
-check '--format without a file' refused 'give one with -o' --format tree
+check '--format without a file' refused '--format needs -o' --format tree
 check 'too many files' refused 'no more than 16' $(seq -f '-o%g.txt' 17)
 
 # query FORMAT SQL: its one number.

@@ -99,7 +99,7 @@ fi
 
 refused() {
 	status_is 125 "$trailcam" run --source step -o "$tmp/t.tsv" -t handle_request "$@" -- "$programs/requests" <"$tmp/requests" 2>"$tmp/err" &&
-		says "$tmp/err" "$1 judges time, and what is single-stepped is always slow"
+		says "$tmp/err" "$1 measures time, and single-stepped code is always slow"
 }
 check '--slower-than is refused with step' refused --slower-than 1ms
 check '--every is refused with step' refused --every 1ms

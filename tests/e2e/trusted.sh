@@ -224,7 +224,7 @@ ambient_stays_here() {
 
 setuid_is_refused() {
 	cp "$trailcam" "$tmp/setuid-trailcam" && chmod 4755 "$tmp/setuid-trailcam" && as_user "$tmp/setuid-trailcam" --version >"$tmp/out" 2>&1
-	[ $? -eq 125 ] && says "$tmp/out" 'not made to be setuid'
+	[ $? -eq 125 ] && says "$tmp/out" 'must not be setuid'
 }
 
 if [ "$(id -u)" != 0 ] || bpf_missing; then

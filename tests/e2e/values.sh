@@ -83,7 +83,7 @@ check 'USDT: report, JSON and a trace that is read again say the same' usdt_ever
 offset=$(objdump -d --disassemble=take "$values" | awk -F: '/^ .*:/ { sub(/^ */, "", $1); print $1; if (++n == 3) exit }' | tr '\n' ' ' |
 	{ read -r a _ c; echo $((0x$c - 0x$a)); })
 within() {
-	hits 125 "take+$offset" --when 'arg2 == -2' -- "$values" && says "$tmp/err" "not a function's beginning" || return 1
+	hits 125 "take+$offset" --when 'arg2 == -2' -- "$values" && says "$tmp/err" "not the beginning of a function" || return 1
 	hits 0 "take+$offset" --when '(int)rdx == -2 || rsp != 0' -- "$values" && args
 }
 check 'within a function registers are known, not arguments' within
@@ -239,7 +239,7 @@ prints_refused() {
 	hits 125 take --print 'arg0, pid->len' -- "$values" && says "$tmp/err" '--print' || return 1
 	hits 125 take --print 'arg0 arg1' -- "$values" && says "$tmp/err" 'a comma between values' || return 1
 	hits 125 take --print 'str(arg1, 5000)' -- "$values" && says "$tmp/err" 'a number from 1 to 1024' || return 1
-	hits 125 take --print 'arg7' -- "$values" && says "$tmp/err" 'arg7 is not known of take' || return 1
+	hits 125 take --print 'arg7' -- "$values" && says "$tmp/err" 'arg7 of take is not in a register' || return 1
 	"$trailcam" run --print arg0 -o "$tmp/t.fxt" -- "$values" 2>"$tmp/err"
 	[ $? -eq 125 ] && says "$tmp/err" 'name one with -t'
 }
@@ -259,11 +259,11 @@ check 'fields by their names, in --when and --print, at the beginning and the re
 fields_refused() {
 	hits 125 take --print 'arg0->lenght' -- "$values" && says "$tmp/err" "struct buffer has no field 'lenght' that can be read: it has used, len, name" ||
 		return 1
-	hits 125 take --when 'arg1->len > 0' -- "$values" && says "$tmp/err" 'arg1 is of the type char *, no pointer to a struct' || return 1
+	hits 125 take --when 'arg1->len > 0' -- "$values" && says "$tmp/err" 'arg1 is of the type char *, not a pointer to a struct' || return 1
 	hits 125 take --when 'arg0->owner->bits > 0' -- "$values" && says "$tmp/err" 'bit field' || return 1
 	hits 125 usdt:values:kinds --when 'arg9->len > 0' -- "$values" && says "$tmp/err" 'a USDT probe' || return 1
 	at=$(objdump -d --disassemble=take "$values" | awk '/\tret/ { sub(":", "", $1); print "0x" $1; exit }')
-	hits 125 "$values:$at" --when 'arg0->len > 0' -- "$values" && says "$tmp/err" "not a function's beginning" || return 1
+	hits 125 "$values:$at" --when 'arg0->len > 0' -- "$values" && says "$tmp/err" "not the beginning of a function" || return 1
 	hits 125 '[tf][ai][kr]*' --when 'arg0->len > 0' -- "$values" && says "$tmp/err" 'of the type long' || return 1
 	objcopy --strip-debug "$values" "$tmp/bare" && hits 125 take --print 'arg0->len' -- "$tmp/bare" && says "$tmp/err" 'compile with -g'
 }
@@ -333,7 +333,7 @@ check 'no file descriptors: that is said' few_descriptors
 
 no_hits() {
 	"$trailcam" run --source none -o "$tmp/none.fxt" -- "$values" >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 125 ] && says "$tmp/err" 'say what is to be one' && [ ! -e "$tmp/none.fxt" ] && [ ! -s "$tmp/out" ]
+	[ $? -eq 125 ] && says "$tmp/err" 'records only hits: name a trigger' && [ ! -e "$tmp/none.fxt" ] && [ ! -s "$tmp/out" ]
 }
 check '--source none without a trigger would record nothing' no_hits
 

@@ -99,7 +99,7 @@ check 'refused: a strict kernel' refusal paranoid 125 'kernel.perf_event_paranoi
 check 'refused: more memory than a user may lock' refusal size 125 'use a smaller --snapshot-size'
 check 'refused: the kernel to an ordinary user' refusal kernel 125 'the kernel does not let this user trace it (kernel.perf_event_paranoid is 2)'
 check 'an ordinary user is allowed what fits' refusal allowed 0 'wrote /tmp/nobody.fxt'
-check 'refused: more filters than there are' refusal filters 125 'these are 3 functions, and this processor can filter 2'
+check 'refused: more filters than there are' refusal filters 125 'names 3 functions, but this processor can filter only 2'
 check 'refused: a period that there is not' refusal resolution 125 'no mtc_period=4; it has: 3 6 9'
 check 'the room for a whole execution' refusal room 0 'has reached --max-size (16 KiB)'
 check 'refused: somebody else traces' refusal busy 125 'Intel PT is in use'

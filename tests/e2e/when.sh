@@ -68,12 +68,12 @@ refusals() {
 	refused -t main --when 'arg0 > 1 && argv == 3' && grep -q '^  arg0 > 1 && argv == 3$' "$tmp/err" &&
 		grep -q '^              ^$' "$tmp/err" && says "$tmp/err" "'argv' is unknown" || return 1
 	refused --when 'arg0 > 1' && says "$tmp/err" 'name one with -t' || return 1
-	refused --max-hits 2 && says "$tmp/err" 'about hits' || return 1
+	refused --max-hits 2 && says "$tmp/err" '--freeze and --spin need a trigger' || return 1
 	refused -t main --max-hits 0 && says "$tmp/err" '--max-hits: 0' || return 1
 	refused -t main --slower-than 5 && says "$tmp/err" 'such as 5ms' || return 1
 	refused --on-signal SIGFOO && says "$tmp/err" "no signal 'SIGFOO'" || return 1
-	refused --on-signal KILL && says "$tmp/err" 'cannot be waited for' || return 1
-	refused --on-exit 256 && says "$tmp/err" 'no exit status'
+	refused --on-signal KILL && says "$tmp/err" 'cannot wait for SIGKILL' || return 1
+	refused --on-exit 256 && says "$tmp/err" 'not an exit status'
 }
 check 'what makes no sense is refused, with the place in a condition' refusals
 
@@ -149,7 +149,7 @@ from=
 check 'a hit at a return: the call is over' return_is_over
 
 unreadable() {
-	run_rules 0 -t work --when '*(int *)arg0 == 1' && says "$tmp/err" 'could not be judged' &&
+	run_rules 0 -t work --when '*(int *)arg0 == 1' && says "$tmp/err" 'could not be evaluated' &&
 		says "$tmp/err" 'no hit, the program ended'
 }
 check '--when: memory that is not there is said' unreadable

@@ -49,8 +49,8 @@ int rights_limit(void)
 		return 0;
 	if (getuid() != geteuid() || getgid() != getegid())
 		return fail(-EPERM,
-			    "trailcam is not made to be setuid or setgid: give it capabilities instead "
-			    "(setcap cap_bpf,cap_perfmon=ep)");
+			    "trailcam must not be setuid or setgid: give it capabilities instead (setcap "
+			    "cap_bpf,cap_perfmon=ep)");
 	had = cap_get_proc();
 	caps = cap_dup(had);
 	if (!had || !caps)
@@ -63,7 +63,7 @@ int rights_limit(void)
 		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
 		cap_set_flag(caps, CAP_EFFECTIVE, kept[i] != CAP_SYS_PTRACE, &kept[i], CAP_SET);
 	}
-	return cap_set_proc(caps) ? fail_errno(-errno, "cannot lay down capabilities") : 0;
+	return cap_set_proc(caps) ? fail_errno(-errno, "cannot drop capabilities") : 0;
 }
 
 static void set_ptrace(cap_flag_value_t value)

@@ -57,12 +57,13 @@ static struct header *to_file(struct header *old, size_t old_bytes, size_t bytes
 	if (fd >= 0 && !posix_fallocate(fd, 0, (off_t)bytes))
 		header = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (header == MAP_FAILED) {
-		log_debug("no file of %zu bytes in %s: it stays in memory", bytes, temporary_directory());
+		log_debug("cannot make a file of %zu bytes in %s: the array stays in memory", bytes,
+			  temporary_directory());
 		if (fd >= 0)
 			close(fd);
 		return NULL;
 	}
-	log_debug("a long array of the timeline goes on in a file in %s", temporary_directory());
+	log_debug("a long array of the timeline continues in a file in %s", temporary_directory());
 	if (old)
 		memcpy(header, old, old_bytes);
 	header->bytes = bytes;

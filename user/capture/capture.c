@@ -228,23 +228,23 @@ static void report_counts(const struct capture *capture)
 	uint64_t lost = capture->set ? trigger_set_lost(capture->set) : 0;
 
 	if (lost)
-		log_warn("%llu hits were lost: they came faster than they could be read",
+		log_warn("%llu hits were lost: they came faster than trailcam reads them; --every, --skip "
+			 "or a stricter --when lets fewer through",
 			 (unsigned long long)lost);
 	for (size_t i = 0; capture->set && i < capture->trigger_cnt; i++) {
 		struct trigger_counts counts = trigger_set_counts(capture->set, i);
 
 		if (counts.unreadable)
-			log_warn("%llu times the condition of %s could not be judged: it reads memory that "
-				 "is not there",
+			log_warn("%llu times the condition of %s could not be evaluated: it reads memory "
+				 "that is not there; test the pointer first, as in 'arg0 && *arg0 == 1'",
 				 (unsigned long long)counts.unreadable, capture->triggers[i].name);
 		if (counts.without_result)
-			log_warn("%llu calls of %s ended in a jump to a function elsewhere: what they "
-				 "returned "
-				 "is not known, so that the condition was not judged",
+			log_warn("%llu calls of %s ended in a tail call that trailcam cannot follow: their "
+				 "return value is unknown, so the condition was not evaluated",
 				 (unsigned long long)counts.without_result, capture->triggers[i].name);
 		if (counts.without_call)
-			log_say("%llu calls of %s began before they were watched: how long they took is not "
-				"known",
+			log_say("%llu calls of %s began before trailcam watched the function: how long "
+				"they took is unknown",
 				(unsigned long long)counts.without_call, capture->triggers[i].name);
 		if (counts.limited)
 			log_say("%llu hits of %s were left out: they came within --every of another",

@@ -161,7 +161,7 @@ static int set_filters(struct capture *capture)
 	for (size_t i = 0; i < config->options.filter_cnt && !err; i++)
 		err = resolve_filter(capture, config->options.filters[i]);
 	if (!err && capture->filters.cnt > max)
-		err = fail(-ENOTSUP, "--filter: these are %zu functions, and this processor can filter %zu",
+		err = fail(-ENOTSUP, "--filter names %zu functions, but this processor can filter only %zu",
 			   capture->filters.cnt, max);
 	if (!err)
 		err = add_stops(capture, max);

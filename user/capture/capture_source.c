@@ -46,8 +46,7 @@ static const struct {
 	{OPTION_CPU_WIDE | OPTION_FILTER,
 	 "--filter and --cpu-wide exclude each other: the kernel sets filters for targets only"},
 	{OPTION_KERNEL | OPTION_FILTER,
-	 "--filter and --kernel exclude each other: functions of the kernel are not among those that a "
-	 "filter can name"},
+	 "--filter and --kernel exclude each other: a filter cannot name functions of the kernel"},
 };
 
 /* The options that were given. */
@@ -127,9 +126,8 @@ static int choose_none_for_attach(const struct capture_config *config)
 			"--step-from, --step-log and --step-overflow need --source step, which attach never "
 			"chooses by itself: the target then " STEPPING);
 	if (!records_anything(config))
-		return fail(-EINVAL, "without Intel PT, which this machine does not have, only hits are "
-				     "recorded: name a trigger with -t; or give --source step: the target "
-				     "then " STEPPING);
+		return fail(-EINVAL, "this machine has no Intel PT, so attach records only hits: name a "
+				     "trigger with -t, or give --source step: the target then " STEPPING);
 	log_say("no Intel PT here: only hits are recorded, at full speed (--source none); with --source step "
 		"also "
 		"the calls that led to them, but the target " STEPPING);
@@ -177,8 +175,8 @@ static int choose_best(const struct capture_config *config, const struct source 
 		return 0;
 	if (!config->path)
 		return choose_none_for_attach(config);
-	log_say("no Intel PT here: only hits are recorded, at full speed (--source none), since %s judges "
-		"time",
+	log_say("no Intel PT here: only hits are recorded, at full speed (--source none), since %s "
+		"measures time",
 		timed);
 	return 0;
 }
@@ -197,7 +195,7 @@ void capture_warn_of_stepping(struct capture *capture)
 	log_warn("single-stepping%s: %s " STEPPING "%s%s",
 		 config->source || asked(config) & OPTION_STEPPING
 			 ? ""
-			 : ", for want of Intel PT and of the right to sample",
+			 : ", since there is neither Intel PT nor the right to sample",
 		 config->path ? "the program" : "the target",
 		 config->start.spec ? ", from the start point on" : "", limit);
 }
@@ -207,8 +205,8 @@ static int check_time(const struct capture_config *config, const struct source *
 	const char *timed = source && source->can & SOURCE_SLOWS ? timed_rule(config) : NULL;
 
 	return timed ? fail(-EINVAL,
-			    "%s judges time, and what is single-stepped is always slow: use --source none, "
-			    "or give it for the start point, behind --step-from",
+			    "%s measures time, and single-stepped code is always slow: use --source none, "
+			    "or give it after --step-from, for the start point",
 			    timed)
 		     : 0;
 }

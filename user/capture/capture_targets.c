@@ -46,7 +46,7 @@ static void released(void *ctx, pid_t pid)
 	struct capture *capture = ctx;
 
 	if (!capture->released)
-		log_say("process %d is traced by the program itself: it runs on without trailcam, as do "
+		log_say("process %d is traced by the program itself: trailcam does not record it, nor "
 			"others of that kind",
 			(int)pid);
 	capture->released = true;

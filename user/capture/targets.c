@@ -303,7 +303,7 @@ int targets_add_container(struct targets *targets, const char *id)
 	if (search.another[0])
 		return fail(-EINVAL,
 			    "several containers have ids that begin with '%s' (%.20s..., %.20s...): give "
-			    "more of it",
+			    "more characters",
 			    id, search.found, search.another);
 	return 0;
 }

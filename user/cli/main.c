@@ -14,16 +14,16 @@
 #define VERSION "0.1"
 
 static const struct command table[] = {
-	{"run", cmd_run, "run a program, and write the trace that led up to a function's call"},
-	{"attach", cmd_attach, "the same for programs that run already"},
+	{"run", cmd_run, "run a program, and write the trace that leads up to a function's call"},
+	{"attach", cmd_attach, "the same for running programs"},
 	{"probes", cmd_probes, "list what can be a trigger in a program or library"},
 	{"decode", cmd_decode, "write the trace of a recording"},
-	{"report", cmd_report, "say what is in a trace or a recording: hits, calls before them, functions"},
+	{"report", cmd_report, "summarise a trace or a recording: hits, calls before them, functions"},
 	{"view", cmd_view, "show a recording in the browser"},
-	{"doctor", cmd_doctor, "what works on this machine, and what would change the rest"},
+	{"doctor", cmd_doctor, "test what works on this machine, and say how to enable the rest"},
 	{"dump", cmd_dump, "show what is in a recording: packets, branches, slices, hits"},
 	{"memtrace", cmd_memtrace,
-	 "what was allocated where: record it, and read the traces, also those of OCaml's memtrace"},
+	 "record allocations, and read allocation traces, also those of OCaml's memtrace"},
 };
 
 static void print_help(FILE *file);

@@ -68,8 +68,7 @@ int outputs_check_default(const char *path, bool is_ours)
 
 	if (is_ours || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
-	return fail(-EEXIST, "%s is there already and is no trace: give the name of another file with -o",
-		    path);
+	return fail(-EEXIST, "%s exists already and is not a trace: give another file with -o", path);
 }
 
 static bool is_stdout_open(void)
@@ -85,7 +84,8 @@ int outputs_check(struct outputs *outputs)
 	int err = 0;
 
 	if (outputs->format && !outputs->cnt)
-		return fail(-EINVAL, "--format is for files whose suffix names no format: give one with -o");
+		return fail(-EINVAL, "--format needs -o: it names the format of a file whose suffix names "
+				     "none");
 	if (!outputs->cnt) {
 		outputs->paths[outputs->cnt++] = default_path;
 		err = outputs_check_default(default_path, fxt_is(default_path));
@@ -112,7 +112,8 @@ int output_check_input(const char *output, const char *input, const char *verb)
 	if (stat(input, &in) || !S_ISREG(in.st_mode) || stat(output, &out) || in.st_dev != out.st_dev ||
 	    in.st_ino != out.st_ino)
 		return 0;
-	return fail(-EINVAL, "%s is what is %s, and would be replaced: give another file", output, verb);
+	return fail(-EINVAL, "%s is the file that is %s, and would be replaced: give another file", output,
+		    verb);
 }
 
 int outputs_check_input(const struct outputs *outputs, const char *input)

@@ -5,8 +5,8 @@
 #include "base/progress.h"
 
 static const struct argp_option table[] = {
-	{"verbose", 'v', NULL, 0, "Say what is being done", 40},
-	{"quiet", 'q', NULL, 0, "Say nothing but warnings and failures; show no progress", 40},
+	{"verbose", 'v', NULL, 0, "Say what trailcam is doing", 40},
+	{"quiet", 'q', NULL, 0, "Print only warnings and failures, and no progress", 40},
 	{0},
 };
 

@@ -594,7 +594,7 @@ int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_in
 		free(code.insns);
 		return code.failed ? -ENOMEM
 				   : fail(-EINVAL, "this condition is too large, or the probe has too many "
-						   "places: make it simpler");
+						   "places: simplify it");
 	}
 	*ret_insns = code.insns;
 	*ret_cnt = code.cnt;

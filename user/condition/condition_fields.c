@@ -125,9 +125,8 @@ static int find_in(struct functions *functions, const struct probe *probe, unsig
 
 	if (probe->layout->convention == ARGS_USDT)
 		return fail(-EINVAL,
-			    "the type of arg%u is not known: %s is a USDT probe, whose note says sizes only; "
-			    "write "
-			    "*(int *)(arg%u + 8), for instance",
+			    "the type of arg%u is not known: %s is a USDT probe, whose note gives only "
+			    "sizes: write *(int *)(arg%u + 8), for instance",
 			    nth, probe->symbol, nth);
 	if (!(probe->layout->known >> nth & 1))
 		return arg_layout_fail(probe, nth);
@@ -170,7 +169,9 @@ static int find_in_all(void *ctx, unsigned int nth, const char *path, struct elf
 		if (probe->at == PROBE_CALL_END)
 			continue;
 		if (first && !is_same(&field, ret_field))
-			return fail(-EINVAL, "arg%u%s lies elsewhere in %s than in %s: name one function",
+			return fail(-EINVAL,
+				    "arg%u%s is at different places in %s and %s: name one "
+				    "function",
 				    nth, path, probe->symbol, first->symbol);
 		first = probe;
 		*ret_field = field;

@@ -216,7 +216,7 @@ static int parse_primary(struct parser *parser, struct node **ret_node)
 		return parse_word(parser, ret_node);
 	case TOKEN_STRING:
 		return lexer_fail(&parser->lexer, token->begin,
-				  "a string can only stand behind == or != of comm, str(...) or cgroup");
+				  "a string belongs only after == or != of comm, str(...) or cgroup");
 	case TOKEN_END:
 		return lexer_fail(&parser->lexer, token->begin, "a value is missing at the end");
 	default:
@@ -242,8 +242,8 @@ static int check_pointee(const struct parser *parser, struct value_type type)
 	if (type.depth != 1 || type.size)
 		return 0;
 	return lexer_fail(&parser->lexer, parser->lexer.token.begin,
-			  "the pointer before this leads to no number: name a field with ->, or say what is "
-			  "there: (int *)arg0->field");
+			  "the pointer before this does not point to a number: name a field with ->, or "
+			  "cast it: (int *)arg0->field");
 }
 
 static int add_load(struct parser *parser, struct node **node)
@@ -307,7 +307,10 @@ static int parse_type(struct parser *parser, struct value_type *ret_type)
 
 	while (!err && parser->lexer.token.kind == TOKEN_NAME) {
 		if (!type_words_add(&words, parser->lexer.token.begin, parser->lexer.token.len))
-			return lexer_fail(&parser->lexer, parser->lexer.token.begin, "this is no type");
+			return lexer_fail(&parser->lexer, parser->lexer.token.begin,
+					  "this is not a type: "
+					  "write one as in "
+					  "(unsigned int *)");
 		err = lexer_next(&parser->lexer);
 	}
 	*ret_type = type_words_end(&words);
@@ -501,8 +504,7 @@ int condition_parse_with(struct condition **ret_condition, const char *text,
 	if (!err)
 		err = parse_expression(&parser, 0, &condition->root);
 	if (!err && (is_punctuation(&parser, "->") || is_punctuation(&parser, ".")))
-		err = lexer_fail(&parser.lexer, token->begin,
-				 "fields are known of arguments only: argN->FIELD");
+		err = lexer_fail(&parser.lexer, token->begin, "only arguments have fields: argN->FIELD");
 	if (!err && token->kind != TOKEN_END)
 		err = lexer_fail(&parser.lexer, token->begin,
 				 "an operator (&& or ||, for instance) is missing before this");

@@ -50,7 +50,7 @@ static void check_perfmon(struct finding *finding)
 static void check_ptrace(struct finding *finding)
 {
 	judge(finding, CAP_SYS_PTRACE, "cap_sys_ptrace",
-	      "attaching where kernel.yama.ptrace_scope is above 0; root's: to other users' processes, too");
+	      "attaching where kernel.yama.ptrace_scope is above 0, and as root to other users' processes");
 }
 
 static void check_admin(struct finding *finding)

@@ -85,7 +85,7 @@ static void check_seccomp(struct finding *finding)
 static void check_no_new_privs(struct finding *finding)
 {
 	say(finding, FINDING_NOTE,
-	    own_status("NoNewPrivs") ? "set: file capabilities do not count, those given at the start do"
+	    own_status("NoNewPrivs") ? "set: capabilities of files have no effect, only inherited ones"
 				     : "not set");
 }
 

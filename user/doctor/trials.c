@@ -298,7 +298,7 @@ static void try_aux_pause(struct finding *finding)
 	if (fd >= 0)
 		close(fd);
 	set(finding, FINDING_NOTE,
-	    fd == -EOPNOTSUPP ? "the kernel can pause a trace at a hit (Linux 6.13), where the PMU can, too"
+	    fd == -EOPNOTSUPP ? "the kernel can pause a trace at a hit (Linux 6.13), if the PMU can"
 			      : "the kernel cannot pause a trace at a hit");
 }
 

@@ -56,9 +56,8 @@ static bool find_function(Dwarf_Die *parent, uint64_t addr, unsigned int nesting
 static int fail_no_debug(const struct search *search)
 {
 	return fail(-ENOENT,
-		    "there is no debug information for %s, so the fields of arg%u are not known: compile "
-		    "with -g, or "
-		    "install the debug file; or write *(int *)(arg%u + 8), for instance",
+		    "there is no debug information for %s, so the fields of arg%u are unknown: compile "
+		    "with -g, install the debug file, or write *(int *)(arg%u + 8), for instance",
 		    search->function, search->nth, search->nth);
 }
 
@@ -67,7 +66,7 @@ static int fail_no_debug(const struct search *search)
 static int fail_untold(const struct search *search, const char *why)
 {
 	return fail(-EINVAL,
-		    "it is not known which parameter of %s arg%u is, for %s: write *(int *)(arg%u + 8), for "
+		    "cannot tell which parameter of %s arg%u is, since %s: write *(int *)(arg%u + 8), for "
 		    "instance",
 		    search->function, search->nth, why, search->nth);
 }
@@ -315,16 +314,15 @@ static int enter(struct walk *walk, bool is_arrow, bool is_argument)
 
 	elf_type_name(&walk->type, type_name, sizeof(type_name));
 	if ((is_pointer && !elf_type_of(&walk->type, &to)) || !elf_type_is_aggregate(&to))
-		return fail(-EINVAL, "%.*s is of the type %s, no %sstruct", (int)walk->len, walk->name,
+		return fail(-EINVAL, "%.*s is of the type %s, not a %sstruct", (int)walk->len, walk->name,
 			    type_name, is_argument || is_pointer ? "pointer to a " : "");
 	if (!is_reference && is_arrow != is_pointer)
-		return fail(-EINVAL, "%.*s is of the type %s: write '%s' behind it", (int)walk->len,
+		return fail(-EINVAL, "%.*s is of the type %s: write '%s' after it", (int)walk->len,
 			    walk->name, type_name, is_pointer ? "->" : ".");
 	if (!elf_type_complete(&to))
 		return fail(-ENOENT,
-			    "the debug information only declares %s, and nothing in this file defines it "
-			    "once: write "
-			    "*(int *)(ADDRESS + 8), for instance",
+			    "the debug information declares %s, but this file has no single definition of "
+			    "it: write *(int *)(ADDRESS + 8), for instance",
 			    type_name);
 	if (is_pointer && walk->field->cnt == ELF_FIELD_LOADS_MAX)
 		return fail(-EINVAL, "at most %d pointers can be followed", ELF_FIELD_LOADS_MAX);

@@ -262,7 +262,8 @@ int elf_library_find(const char *exe, const char *name, char **ret_path)
 	if (!search.path) /* no dependency: one that is opened while the program runs */
 		search.path = find_library(name, &needs, &needs);
 	if (!search.path)
-		return fail(-ENOENT, "%s needs no library '%s', and none is installed", exe, name);
+		return fail(-ENOENT, "%s does not need a library '%s', and none of this name is installed",
+			    exe, name);
 	*ret_path = search.path;
 	return 0;
 }

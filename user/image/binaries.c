@@ -168,9 +168,8 @@ static void tell_of_another(const char *name, const struct build_id *wanted)
 	read_build_id(name, &id);
 	to_hex(&id, is);
 	to_hex(wanted, was);
-	log_warn("%s is another build than the one that was traced (build-id %s, not %s) and is not used: "
-		 "what it did is "
-		 "missing; --symfs DIR names a directory that has the right one",
+	log_warn("%s is another build than the one that was traced (build-id %s, not %s), so its calls are "
+		 "missing: name a directory that has the right one with --symfs DIR",
 		 name, *is ? is : "none", was);
 }
 

@@ -186,13 +186,12 @@ static int read_all(struct reading *reading, const char *path)
 	if (err)
 		return err == NOT_IN_ORDER ? err : fail(err, "no memory for the calls of %s", path);
 	if (reading->no_begin)
-		log_warn("%s: ends of calls that it does not begin, left out: %" PRIu64, path,
+		log_warn("%s: left out ends of calls that have no beginning: %" PRIu64, path,
 			 reading->no_begin);
 	if (reading->others)
-		log_warn("%s: events of kinds that no call is made of, left out: %" PRIu64, path,
-			 reading->others);
+		log_warn("%s: left out events that are not calls: %" PRIu64, path, reading->others);
 	if (!reading->event_cnt)
-		return fail(-EBADMSG, "%s: there is no event in this FXT file", path);
+		return fail(-EBADMSG, "%s: this FXT file has no events", path);
 	return 0;
 }
 

@@ -377,7 +377,7 @@ static int read_lines(struct perf_script *script, FILE *file, const char *path)
 		number++;
 		text[strcspn(text, "\r\n")] = '\0';
 		if (!script_line_parse(&line, text)) {
-			log_warn("%s, line %zu is not understood: %.80s", path, number, text);
+			log_warn("%s: cannot read line %zu: %.80s", path, number, text);
 			if (++odd > ODD_LINES_MAX)
 				return fail(
 					-EBADMSG,
@@ -412,7 +412,7 @@ int perf_script_load(struct perf_script **ret_script, const char *path)
 	if (err)
 		return err;
 	if (script->first_ns == UINT64_MAX)
-		return fail(-EBADMSG, "%s: there is no event in it", path);
+		return fail(-EBADMSG, "%s: it has no events", path);
 	*ret_script = TAKE_PTR(script);
 	return 0;
 }

@@ -345,7 +345,7 @@ static void warn(struct fxt_stream *stream)
 		log_warn("%s: %s: the trace ends there, after %" PRIu64 " bytes", stream->path,
 			 stream->damage, stream->passed + stream->at * sizeof(uint64_t));
 	if (stream->unknown)
-		log_warn("%s: references to names or threads that it does not define: %" PRIu64, stream->path,
+		log_warn("%s: references to names or threads without a definition: %" PRIu64, stream->path,
 			 stream->unknown);
 	stream->damage = NULL;
 	stream->unknown = 0;

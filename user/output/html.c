@@ -62,9 +62,8 @@ static int write_data(const struct timeline *timeline, struct output *output, si
 	if (!err && base64.held_cnt)
 		put_group(&base64);
 	if (!err && left_out)
-		log_warn("%zu calls were left out of the page, which keeps %zu, those around the first hit "
-			 "or the "
-			 "last ones: browsers cannot hold more (a .fxt has all)",
+		log_warn("the page leaves out %zu calls and keeps %zu, around the first hit or the last "
+			 "ones: a browser cannot hold more (a .fxt has all)",
 			 left_out, max);
 	return err;
 }

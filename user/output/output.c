@@ -166,7 +166,9 @@ int output_check(const char *path)
 		return 0;
 	if (stat(path, &st)) {
 		if (errno == ENOENT && !lstat(path, &st))
-			return fail(-ENOENT, "cannot write %s: it is a link to a file that is not there",
+			return fail(-ENOENT,
+				    "cannot write %s: it is a symbolic link to a file that does "
+				    "not exist",
 				    path);
 		return errno == ENOENT && !access(dirname(copy), W_OK)
 			       ? 0

@@ -59,8 +59,8 @@ static uint64_t parse_interval(const char *text)
 /* The dynamic loader allocates before there is an environment. */
 static void read_interval(void)
 {
-	static const char complaint[] = "libtrailcam-alloc.so: TRAILCAM_ALLOC_INTERVAL must be bytes, as in "
-					"4096 or 512k: 512k is taken\n";
+	static const char complaint[] = "libtrailcam-alloc.so: TRAILCAM_ALLOC_INTERVAL must be a size such "
+					"as 4096 or 512k: 512k is used\n";
 	const char *text = environ ? getenv("TRAILCAM_ALLOC_INTERVAL") : NULL;
 	uint64_t wanted = text ? parse_interval(text) : INTERVAL_DEFAULT;
 

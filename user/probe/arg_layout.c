@@ -74,18 +74,17 @@ int arg_layout_fail(const struct probe *probe, unsigned int nth)
 {
 	switch (probe->layout->convention) {
 	case ARGS_C:
-		return fail(
-			-EINVAL,
-			"arg%u is not known of %s: arg0 to arg5 are the integer arguments that C passes in "
-			"registers; further ones are on the stack, *(long *)(rsp + 8) and up",
-			nth, probe->symbol);
+		return fail(-EINVAL,
+			    "arg%u of %s is not in a register: C passes only the integer arguments arg0 to "
+			    "arg5 there, and the further ones on the stack, from *(long *)(rsp + 8) up",
+			    nth, probe->symbol);
 	case ARGS_GO:
-		return fail(-EINVAL, "arg%u is not known of %s: arg0 to arg8 are what Go passes in registers",
+		return fail(-EINVAL, "arg%u of %s is not in a register: Go passes only arg0 to arg8 there",
 			    nth, probe->symbol);
 	case ARGS_GO_STACK:
 		return fail(-EINVAL,
-			    "arg%u is not known of %s: Go passes its arguments on the stack (assembly, or Go "
-			    "1.16 and before), from rsp + 8 on: *(long *)(rsp + 8), for instance",
+			    "arg%u of %s is not in a register: Go passes its arguments on the stack "
+			    "(assembly, or Go 1.16 and before): write *(long *)(rsp + 8), for instance",
 			    nth, probe->symbol);
 	case ARGS_USDT:
 		return fail(-EINVAL,
@@ -93,10 +92,9 @@ int arg_layout_fail(const struct probe *probe, unsigned int nth)
 			    "it has)",
 			    probe->symbol, nth);
 	default:
-		return fail(
-			-EINVAL,
-			"arg%u is not known at %s, which is not a function's beginning: name the function, "
-			"or registers (rdi, rax, ...)",
-			nth, probe->symbol);
+		return fail(-EINVAL,
+			    "arg%u is unknown at %s, which is not the beginning of a function: name the "
+			    "function, or registers (rdi, rax, ...)",
+			    nth, probe->symbol);
 	}
 }

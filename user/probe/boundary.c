@@ -52,10 +52,10 @@ int boundary_check(struct elf_file *file, uint64_t addr)
 		ZydisDecodedInstruction insn;
 
 		if (!decode(file, at, &insn))
-			return fail(
-				-ENOENT,
-				"0x%llx in %s: the code before it, at 0x%llx, is none that can be understood",
-				(unsigned long long)addr, elf_file_path(file), (unsigned long long)at);
+			return fail(-ENOENT,
+				    "cannot tell whether an instruction begins at 0x%llx in %s: the code "
+				    "before it, at 0x%llx, cannot be decoded",
+				    (unsigned long long)addr, elf_file_path(file), (unsigned long long)at);
 		before = at;
 		at += insn.length;
 	}

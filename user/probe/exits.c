@@ -57,7 +57,7 @@ static int fail_at(const struct flow *flow, uint64_t addr, const char *reason)
 {
 	const struct elf_symbol *symbol = elf_file_symbol_at(flow->file, flow->entry);
 
-	return fail(-ENOTSUP, "where calls of %s in %s end cannot be told: at 0x%llx it %s",
+	return fail(-ENOTSUP, "cannot tell where calls of %s in %s end: at 0x%llx it %s",
 		    symbol ? symbol->name : "the function", elf_file_path(flow->file),
 		    (unsigned long long)addr, reason);
 }
@@ -83,7 +83,7 @@ static int add_part(struct flow *flow, uint64_t start, uint64_t end, bool is_sha
 	uint64_t offset, size = end - start;
 
 	if (flow->part_cnt == PART_MAX || size > PART_BYTES_MAX)
-		return fail_at(flow, start, "goes on in more places than can be followed");
+		return fail_at(flow, start, "continues in more places than trailcam follows");
 	if (elf_file_offset(flow->file, start, &offset))
 		return fail_at(flow, start, "goes on where the file has no bytes");
 	*part = (struct part){.start = start,
@@ -291,7 +291,7 @@ static int follow_indirect(struct flow *flow, const struct part *part, uint64_t 
 	case JUMP_TAIL:
 		return add_exit(flow, exits, (struct exit){addr, 0, EXIT_JUMP, EXIT_ALWAYS, false});
 	default:
-		return fail_at(flow, addr, "jumps to where cannot be told");
+		return fail_at(flow, addr, "jumps to an unknown address");
 	}
 }
 
@@ -343,7 +343,7 @@ static int run_on(struct flow *flow, uint64_t addr, struct part **ret_part)
 	int err;
 
 	if (!find_extent(flow, addr, &start, &end))
-		return fail_at(flow, addr, "runs on into what is no function");
+		return fail_at(flow, addr, "runs on into code that is not a function");
 	err = add_part(flow, start, end, is_of_other(flow, elf_file_symbol_at(flow->file, addr)));
 	if (!err)
 		*ret_part = flow_part(flow, addr);
@@ -387,7 +387,9 @@ static int follow(struct flow *flow, uint64_t addr, struct exits *exits)
 		if (part->marks[addr - part->start] & MARK_REACHED)
 			return 0;
 		if (!flow_decode(flow, part, addr, &insn) || !mark_reached(part, addr, insn.code.length))
-			return fail_at(flow, addr, "has bytes that are not the instructions they seem");
+			return fail_at(flow, addr,
+				       "has bytes that cannot be decoded as one sequence of "
+				       "instructions");
 		err = follow_insn(flow, part, addr, &insn, exits, &goes_on);
 		if (err)
 			return err;

@@ -77,9 +77,9 @@ const char *probe_obstacle(const uint8_t *code, size_t size)
 	if (has_refused_prefix(&insn))
 		return "its first instruction has a segment prefix";
 	if (has_refused_opcode(&insn))
-		return "its first instruction is one that the kernel does not let be probed";
+		return "the kernel allows no probe on its first instruction";
 	if (masks_exceptions(&insn))
-		return "its first instruction holds back exceptions";
+		return "its first instruction delays exceptions";
 	if (is_16bit_branch(&insn))
 		return "its first instruction is a 16-bit branch";
 	return NULL;
@@ -121,10 +121,9 @@ int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, co
 
 	if (site_off_nop5(file, addr, &probe.addr) && kernel_calls_nop5())
 		return fail(-ENOTSUP,
-			    "no probe can be put on %s in %s: there is a five-byte nop, of which this kernel "
-			    "makes a "
-			    "call that kills forked children, and the code jumps to what is behind it; name "
-			    "another place",
+			    "cannot probe %s in %s: there is a five-byte nop, which this kernel turns into "
+			    "a call that kills forked children, and the code jumps to the instruction "
+			    "after it; name another place",
 			    name, elf_file_path(file));
 	if (elf_file_offset(file, probe.addr, &probe.file_offset))
 		return fail(-ENOEXEC, "%s has no code for %s: is it a separate debug file?",
@@ -132,7 +131,7 @@ int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, co
 	size = elf_file_read(file, probe.file_offset, probe.original, sizeof(probe.original));
 	obstacle = probe_obstacle(probe.original, size);
 	if (obstacle)
-		return fail(-ENOTSUP, "no probe can be put on %s in %s: %s; name a function beside it", name,
+		return fail(-ENOTSUP, "cannot probe %s in %s: %s; name another place near it", name,
 			    elf_file_path(file), obstacle);
 	probe.path = canonical_path(elf_file_path(file));
 	probe.symbol = display_name(name);
@@ -204,6 +203,6 @@ int probe_verify(const struct probe *probe, const uint8_t *code, size_t size)
 		return 0;
 	return fail(-ENOTSUP,
 		    "the kernel has put no breakpoint on %s in %s: it cannot probe the instruction there "
-		    "(%02x %02x %02x ...); name a function beside it",
+		    "(%02x %02x %02x ...); name another place near it",
 		    probe->symbol, probe->path, probe->original[0], probe->original[1], probe->original[2]);
 }

@@ -70,8 +70,7 @@ static int cut_suffix(struct trigger_spec *spec)
 	if (hash && hash > spec->symbol && is_number(hash + 1)) {
 		spec->selector = (uint32_t)strtoul(hash + 1, NULL, 10);
 		if (!spec->selector)
-			return fail(-EINVAL, "'%s': functions of one name are counted from 1 on",
-				    spec->symbol);
+			return fail(-EINVAL, "'%s': functions of one name are numbered from 1", spec->symbol);
 		*hash = '\0';
 	}
 	return 0;
@@ -113,7 +112,7 @@ static int parse_place(struct trigger_spec *spec, const char *place, const char 
 	}
 	if (!strncmp(place, "0x", 2)) {
 		spec->kind = SPEC_ADDRESS;
-		return parse_u64(place, &spec->offset) ? 0 : fail(-EINVAL, "'%s' is no address", place);
+		return parse_u64(place, &spec->offset) ? 0 : fail(-EINVAL, "'%s' is not an address", place);
 	}
 	spec->symbol = strdup(place);
 	if (!spec->symbol)

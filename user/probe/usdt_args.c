@@ -91,7 +91,7 @@ static int parse_symbol(struct parser *parser, struct usdt_arg *arg)
 	if (!strncmp(parser->at, "(%rip)", 6))
 		parser->at += 6;
 	if (elf_file_find_data(parser->file, name, &addr))
-		return fail(-ENOENT, "usdt:%s:%s has an argument at %s, which %s does not tell of",
+		return fail(-ENOENT, "usdt:%s:%s has an argument at %s, but %s has no symbol of this name",
 			    parser->usdt->provider, parser->usdt->name, name, elf_file_path(parser->file));
 	arg->base = HIT_RIP;
 	arg->offset = (__s64)(addr + (uint64_t)more - parser->usdt->addr);

@@ -36,7 +36,7 @@ static int check_exists(pid_t pid)
 	if (proc_status_number(pid, "Tgid", 10, &tgid))
 		return fail(-ESRCH, "there is no process %d", pid);
 	if ((pid_t)tgid != pid)
-		return fail(-ESRCH, "%d is a thread of process %d: give that", pid, (pid_t)tgid);
+		return fail(-ESRCH, "%d is a thread of process %d: give the process", pid, (pid_t)tgid);
 	return 0;
 }
 

@@ -48,14 +48,13 @@ static int read_header(struct reader *reader)
 	if (reader->size < sizeof(*header))
 		return fail(-EBADMSG, "it is cut off: not even its header is complete");
 	if (header->size != sizeof(*header))
-		return fail(-ENOTSUP,
-			    "it is a perf.data of a layout that is not known (header of %llu bytes)",
+		return fail(-ENOTSUP, "it is a perf.data of an unknown layout (header of %llu bytes)",
 			    (unsigned long long)header->size);
 	memcpy(header, reader->bytes, sizeof(*header));
 	if (!header->data.size)
 		return fail(-EBADMSG, "it is incomplete: writing it was not finished");
 	if (!inside(reader, &header->data) || !inside(reader, &header->attrs))
-		return fail(-EBADMSG, "it is cut off: %zu bytes are there, its header speaks of %llu",
+		return fail(-EBADMSG, "it is cut off: it has %zu bytes, but its header says %llu",
 			    reader->size, (unsigned long long)(header->data.offset + header->data.size));
 	return 0;
 }

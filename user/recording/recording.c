@@ -56,7 +56,10 @@ int recording_check_target(const char *path)
 	if (err)
 		return err;
 	if (!name[0] || !strcmp(name, ".") || !strcmp(name, ".."))
-		return fail(-EINVAL, "'%s' is no name for a recording: give that of a new directory", path);
+		return fail(-EINVAL,
+			    "'%s' cannot be the name of a recording: give the name of a new "
+			    "directory",
+			    path);
 	if (access(parent, W_OK))
 		return fail_errno(-errno, "cannot make the recording %s", path);
 	if (asprintf(&plain, "%s/%s", parent, name) < 0)
@@ -65,7 +68,7 @@ int recording_check_target(const char *path)
 		return errno == ENOENT ? 0 : fail_errno(-errno, "cannot make the recording %s", path);
 	if (!S_ISDIR(st.stx_mode) || !takeover_is_safe(plain))
 		return fail(-EEXIST,
-			    "%s is there already and is not a recording: give the name of a new directory",
+			    "%s exists already and is not a recording: give the name of a new directory",
 			    path);
 	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		return fail(-EBUSY, "%s is a mount point: give the name of a new directory in it", path);
@@ -152,7 +155,7 @@ static int publish(const char *temporary, const char *path)
 		return err;
 	}
 	if (!takeover_is_safe(old) || !takeover_remove(old))
-		log_warn("files came into the older recording meanwhile; it is kept as %s", old);
+		log_warn("another program wrote into the older recording: it is kept as %s", old);
 	return 0;
 }
 

@@ -80,7 +80,7 @@ static int read_section(struct snapshot *snapshot, const struct header *header, 
 		if (!strncmp(sections[i].name, header->name, NAME_BYTES))
 			section = &sections[i];
 	if (!section) {
-		log_warn("the recording has '%.*s', which this trailcam does not know: it is not shown",
+		log_warn("this trailcam does not know the recording's section '%.*s': it is not shown",
 			 NAME_BYTES, header->name);
 		return 0;
 	}

@@ -86,12 +86,12 @@ static int find_exits(const struct plan *plan, struct ender *ender)
 		return err;
 	if (!comes_back(ender))
 		return fail(-EINVAL,
-			    "--slower-than, ret and elapsed judge a call when it returns, but %s in %s never "
-			    "does: it has no return instruction",
+			    "--slower-than, ret and elapsed need a call's return, but %s in %s has no "
+			    "return instruction: name its caller",
 			    ender->name, elf_file_path(plan->file));
 	if (first->addr == ender->entry && !first->target)
-		return fail(-ENOTSUP, "%s in %s %s at once: there is nothing to judge", ender->name,
-			    elf_file_path(plan->file),
+		return fail(-ENOTSUP, "%s in %s %s at once, so there is no call to measure: name its caller",
+			    ender->name, elf_file_path(plan->file),
 			    first->kind == EXIT_RETURN ? "returns" : "jumps to where a pointer says");
 	return 0;
 }
@@ -286,7 +286,7 @@ static void tell(const struct plan *plan)
 			log_debug("calls of %s may end in %s, which is probed, too", plan->trigger->name,
 				  plan->enders[i].name);
 	if (plan->leaving_cnt)
-		log_warn("%s: calls that end in a jump to a function elsewhere count as over there: %s%s",
+		log_warn("%s: a call counts as over at a tail call that trailcam cannot follow: %s%s",
 			 plan->trigger->name, plan->leaving, plan->leaving_cnt > 1 ? " and others" : "");
 }
 

@@ -106,9 +106,8 @@ static int refuse_foreign(int fd, const struct link_info *info, const struct pro
 	return fail(
 		-EBUSY,
 		"BPF link %u%s watches returns of %s in %s for process %d: with a probe there, Linux would "
-		"exchange "
-		"return addresses in the traced program as well, and a C++ exception or Go would abort it; "
-		"name an instruction behind it (SYM+OFF), or end that tool",
+		"replace return addresses in the traced program as well, and a C++ exception or Go would "
+		"abort it; name a later instruction (SYM+OFF), or end that tool",
 		info->id, holder, probe->symbol, probe->path, info->pid);
 }
 

@@ -132,7 +132,9 @@ static int fail_attach(int err, const struct probe_group *group, pid_t pid)
 	case -KERNEL_ENOTSUPP:
 	case -EOPNOTSUPP:
 	case -ENOEXEC:
-		return fail(-ENOTSUP, "the kernel cannot probe the first instruction of %s%s in %s",
+		return fail(-ENOTSUP,
+			    "the kernel cannot probe the first instruction of %s%s in %s: name a "
+			    "later one (SYM+OFF)",
 			    group->symbol, group->cnt > 1 ? " or of another function" : "", group->path);
 	case -ESRCH:
 		return fail(err, "there is no process %d", pid);

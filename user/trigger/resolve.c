@@ -108,8 +108,7 @@ static int fail_nowhere(const struct trigger_spec *spec, const char *path, bool 
 		return fail(-ENOENT, "no %s:%u in %s%s", spec->source, spec->line, path, others);
 	case SPEC_MARK:
 		return fail(-ENOENT,
-			    "%s%s does not mark its own moments: it calls neither trailcam_snapshot() "
-			    "(trailcam.h) nor "
+			    "%s%s has no marks: it calls neither trailcam_snapshot() (trailcam.h) nor "
 			    "magic_trace_stop_indicator()",
 			    path, others);
 	default:
@@ -181,7 +180,7 @@ int trigger_resolve(struct trigger *ret_trigger, const char *spec_text, const ch
 	int err = trigger_spec_parse(&spec, spec_text);
 
 	if (!err && spec.kind == SPEC_PICK)
-		err = fail(-EINVAL, "'?' is to be picked on a terminal; give a name");
+		err = fail(-EINVAL, "'?' needs a terminal: give a name");
 	if (err)
 		return err;
 	trigger.name = strdup(spec_text);

@@ -53,10 +53,10 @@ static int check_beginnings(const struct trigger *trigger)
 
 		if (probe->layout->convention == ARGS_USDT || probe->layout->convention == ARGS_WITHIN)
 			return fail(-EINVAL,
-				    "--slower-than, ret and elapsed judge a call when it returns, but %s is "
-				    "%s: name a function",
+				    "--slower-than, ret and elapsed need a call's return, but %s is %s: "
+				    "name a function",
 				    probe->symbol,
-				    probe->layout->convention == ARGS_USDT ? "a place that no call begins at"
+				    probe->layout->convention == ARGS_USDT ? "a place where no call begins"
 									   : "in the middle of a function");
 	}
 	return 0;
@@ -117,10 +117,9 @@ static int apply_span(struct trigger *trigger)
 		return err;
 	if ((trigger->rule.condition && condition_asks_result(trigger->rule.condition)) ||
 	    (trigger->rule.prints && prints_ask_result(trigger->rule.prints)))
-		return fail(
-			-EINVAL,
-			"ret is what a call returns, and there is none between --from and --to: elapsed is "
-			"the time between them");
+		return fail(-EINVAL,
+			    "ret is a call's return value, and --from and --to are not a call: use elapsed, "
+			    "the time between them");
 	for (size_t i = 0; i < trigger->probe_cnt; i++)
 		trigger->probes[i].place = PLACE_SPAN | (is_go ? PLACE_GO : 0) |
 					   (trigger->probes[i].at == PROBE_CALL_END ? PLACE_OTHER : 0);

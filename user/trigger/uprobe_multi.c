@@ -55,7 +55,7 @@ const char *uprobe_multi_obstacle(int prog_fd)
 		return "the kernel has no uprobe_multi links (they came with Linux 6.6)";
 	/* Where a negative pid is not refused, pid still means one thread instead of a process. */
 	if (probe_kernel(prog_fd, UPROBE_MULTI_ATTACH_TYPE, -1) != -EINVAL)
-		return "this kernel's uprobe_multi links watch one thread instead of a process (mended in "
+		return "this kernel's uprobe_multi links watch one thread instead of a process (fixed in "
 		       "Linux 6.10)";
 	return NULL;
 }

@@ -55,9 +55,9 @@ static void test_refused(void **state)
 	assert_err(parse("arg0->none", asked), -EINVAL, "no such field");
 	assert_err(parse("arg0->3", asked), -EINVAL, "the name of a field belongs here");
 	assert_err(parse("pid->x", asked), -EINVAL, "argN->FIELD");
-	assert_err(parse("arg0->s + 1", asked), -EINVAL, "leads to no number");
-	assert_err(parse("*arg0->s", asked), -EINVAL, "leads to no number");
-	assert_err(parse("arg0->s[1]", asked), -EINVAL, "leads to no number");
+	assert_err(parse("arg0->s + 1", asked), -EINVAL, "does not point to a number");
+	assert_err(parse("*arg0->s", asked), -EINVAL, "does not point to a number");
+	assert_err(parse("arg0->s[1]", asked), -EINVAL, "does not point to a number");
 }
 
 static void test_unknown_functions(void **state)

@@ -88,11 +88,12 @@ static void check_c(const char *flags)
 	assert_err(find(file, "plain", 1, "->in", &field), -EINVAL, "name a field of it");
 	assert_err(find(file, "plain", 1, "->in->b", &field), -EINVAL, "write '.'");
 	assert_err(find(file, "plain", 1, "->next.b", &field), -EINVAL, "write '->'");
-	assert_err(find(file, "plain", 1, "->hidden->x", &field), -ENOENT, "only declares struct nowhere *");
+	assert_err(find(file, "plain", 1, "->hidden->x", &field), -ENOENT,
+		   "declares struct nowhere *, but this file has no single definition");
 	assert_err(find(file, "plain", 1, "->in.c", &field), -ENOENT,
 		   "struct inner has no field 'c' that can be read: it has a, b");
 	assert_err(find(file, "plain", 2, "->x", &field), -EINVAL,
-		   "arg2 is of the type int, no pointer to a struct");
+		   "arg2 is of the type int, not a pointer to a struct");
 	assert_err(find(file, "plain", 3, "->x", &field), -EINVAL, "arg3 is of the type char *");
 	assert_err(find(file, "plain", 4, "->x", &field), -ENOENT, "plain has no arg4");
 	assert_err(find(file, "by_value", 0, ".a", &field), -EINVAL, "by value");

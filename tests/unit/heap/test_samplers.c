@@ -324,7 +324,7 @@ static void test_who_has_no_probes_is_told(void **state)
 		.exe = "./allocates", .interval_bytes = 1, .sampler = ALLOC_SAMPLER_USDT};
 
 	(void)state;
-	assert_err(record(config, NULL), -ENOENT, "has the probes otel_memory:alloc and otel_memory:free");
+	assert_err(record(config, NULL), -ENOENT, "have the probes otel_memory:alloc and otel_memory:free");
 	config.allocator = "libc.so.6";
 	assert_err(record(config, NULL), -ENOENT, "libc.so.6 has no probes otel_memory:alloc");
 }

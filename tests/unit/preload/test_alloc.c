@@ -408,9 +408,9 @@ static void test_a_bad_interval_is_told(void **state)
 
 	(void)state;
 	run("bad interval", said, sizeof(said));
-	assert_non_null(strstr(said, "TRAILCAM_ALLOC_INTERVAL must be bytes"));
+	assert_non_null(strstr(said, "TRAILCAM_ALLOC_INTERVAL must be a size"));
 	run("far too large an interval", said, sizeof(said));
-	assert_non_null(strstr(said, "TRAILCAM_ALLOC_INTERVAL must be bytes"));
+	assert_non_null(strstr(said, "TRAILCAM_ALLOC_INTERVAL must be a size"));
 }
 
 int main(int argc, char **argv)

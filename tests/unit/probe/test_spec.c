@@ -103,8 +103,8 @@ static void test_malformed(void **state)
 			   "is not a trigger: give SYMBOL, FILE:SYMBOL");
 		assert_string_equal(spec.symbol, "untouched");
 	}
-	assert_err(trigger_spec_parse(&spec, "f#0"), -EINVAL, "from 1 on");
-	assert_err(trigger_spec_parse(&spec, "0xzz"), -EINVAL, "no address");
+	assert_err(trigger_spec_parse(&spec, "f#0"), -EINVAL, "numbered from 1");
+	assert_err(trigger_spec_parse(&spec, "0xzz"), -EINVAL, "not an address");
 }
 
 int main(void)

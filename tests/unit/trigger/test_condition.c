@@ -312,12 +312,12 @@ static void test_refused(void **state)
 	refuse("comm == nginx", "nginx", "double quotes");
 	refuse("comm > \"x\"", "> \"", "only be compared");
 	refuse("comm == \"longer than fifteen\"", "longer", "at most 15");
-	refuse("arg0 == \"x\"", "x\"", "only stand behind");
+	refuse("arg0 == \"x\"", "x\"", "belongs only after");
 	refuse("str(arg0) == \"x", "\"x", "closing quote");
 	refuse("arg0 @ 3", "@", "does not belong");
 	refuse("arg0 == 'xy'", "'xy", "a character");
 	refuse("*(struct foo *)arg0 == 1", "struct", "'struct' is unknown");
-	refuse("*(int foo *)arg0 == 1", "foo", "no type");
+	refuse("*(int foo *)arg0 == 1", "foo", "not a type");
 	refuse("", "", "a value is missing");
 	for (int i = 0; i < 100; i++)
 		strcat(deep, "(");

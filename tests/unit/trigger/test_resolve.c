@@ -280,7 +280,7 @@ static void test_usdt(void **state)
 	trigger_release(&trigger);
 	assert_fails("usdt:trial:bye", "./places", -ENOENT,
 		     "no USDT probe trial:bye in ./places or the libraries it needs");
-	assert_fails(".", "./places", -ENOENT, "does not mark its own moments");
+	assert_fails(".", "./places", -ENOENT, "has no marks");
 }
 
 static void test_patterns(void **state)
@@ -426,8 +426,8 @@ static void test_instructions_refused(void **state)
 {
 	(void)state;
 	assert_fails("locked", "./exe", -ENOTSUP,
-		     "no probe can be put on locked in ./exe: its first instruction has a lock");
-	assert_fails("halt", "./exe", -ENOTSUP, "does not let be probed");
+		     "cannot probe locked in ./exe: its first instruction has a lock");
+	assert_fails("halt", "./exe", -ENOTSUP, "allows no probe on");
 }
 
 static void test_indirect_function_unknown(void **state)

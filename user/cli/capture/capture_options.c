@@ -58,26 +58,24 @@ static const struct argp_option table[] = {
 	 "this user may lock in memory)",
 	 23},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
-	 "With --multi-snapshot and --full-execution: end once SIZE of trace is there (default: 1G, or the "
-	 "free disk space)",
+	 "With --multi-snapshot and --full-execution: end the recording at SIZE of trace (default: 1G, or "
+	 "the free disk space)",
 	 22},
 	{"memtrace", OPT_MEMTRACE, "INTERVAL", OPTION_ARG_OPTIONAL,
-	 "Show allocations, too, where they were made and freed: a sample, one for each INTERVAL bytes "
-	 "(default: 64k; 1: all of them)",
+	 "Also sample allocations, one for each INTERVAL bytes (default: 64k; 1: every allocation), and "
+	 "show where they were made and freed",
 	 22},
 	{"source", OPT_SOURCE, "auto|intel_pt|samples|step|none", 0,
-	 "Where calls come from: the processor's Intel PT, stacks sampled by the clock, single-stepping "
-	 "(every call, some 50,000 times slower), or nowhere: hits only (default: auto, the first that can "
-	 "be had)",
+	 "Where calls come from: Intel PT, stacks sampled by the clock, single-stepping (every call, some "
+	 "50,000 times slower), or none, for hits only (default: auto, the first that works here)",
 	 24},
 	{"frequency", OPT_FREQUENCY, "HZ", 0,
 	 "samples: stacks of each running thread a second (default: 1000)", 24},
 	{"last", OPT_LAST, "TIME", 0,
-	 "samples: make room for so much of the past, with eight threads that are always busy (default: 10s)",
+	 "samples: keep about this much of the past, with eight threads that are always busy (default: 10s)",
 	 24},
 	{"syscalls", OPT_SYSCALLS, NULL, 0,
-	 "samples: record each system call, too; this slows those of every process of the machine a little",
-	 24},
+	 "samples: also record each system call; this slows the system calls of every process a little", 24},
 	{"timer-resolution", OPT_TIMER_RESOLUTION, "low|normal|high|custom:...", 0,
 	 "intel_pt: how exactly branches are timed (default: normal)", 24},
 	{"filter", OPT_FILTER, "FUNCTION", 0,
@@ -85,17 +83,17 @@ static const struct argp_option table[] = {
 	 "ranges",
 	 24},
 	{"full-execution", OPT_FULL, NULL, 0,
-	 "intel_pt: keep everything from the start on, up to --max-size, not only what came last", 24},
+	 "intel_pt: keep the whole trace, up to --max-size, not only its last part", 24},
 	{"kernel", OPT_KERNEL, "only", OPTION_ARG_OPTIONAL,
 	 "intel_pt: trace the kernel, too, or only it; needs CAP_PERFMON and CAP_SYSLOG, or root", 24},
 	{"per-thread", OPT_PER_THREAD, NULL, 0, "intel_pt: a ring for each thread, not for each processor",
 	 24},
-	{"cpu-wide", OPT_CPU_WIDE, NULL, 0, "intel_pt: trace whatever runs on any processor", 24},
+	{"cpu-wide", OPT_CPU_WIDE, NULL, 0, "intel_pt: trace everything that runs on every processor", 24},
 	{"follow-forks", OPT_FOLLOW_FORKS, NULL, 0,
-	 "Trace the children that are forked, too, and what they exec", 24},
+	 "Also trace forked children, and the programs that they execute", 24},
 	{"duration", OPT_DURATION, "TIME", 0, "End the recording after TIME: 10s", 22},
 	{"max-stall", OPT_MAX_STALL, "TIME|none", 0,
-	 "step: end the recording once the targets have been held or stepped for TIME altogether (default: "
+	 "step: end the recording when the targets have been held or stepped for TIME in total (default: "
 	 "200ms with attach, none with run)",
 	 25},
 	{"step-log", OPT_STEP_LOG, "FILE", 0, "step: write each instruction's thread and address to FILE",
@@ -397,9 +395,8 @@ int capture_options_check(struct capture_options *options)
 
 	if (!err && records_hits_only(capture) && !capture->trigger_cnt && !capture->until.signals &&
 	    !capture->until.any_status && !capture->options.alloc_interval)
-		err = fail(-EINVAL,
-			   "--source none records hits and nothing else: say what is to be one, with -t, "
-			   "--on-signal or --on-exit");
+		err = fail(-EINVAL, "--source none records only hits: name a trigger with -t, --on-signal or "
+				    "--on-exit");
 	for (size_t i = 0; i < options->outputs.cnt && !err; i++)
 		err = check_path(options, options->outputs.paths[i]);
 	if (!err && options->result)

@@ -24,7 +24,7 @@ enum { OPT_JSON = 256 };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0,
-	 "What is in the executable of this process, and what PATTERN matches in its libraries", 0},
+	 "List the executable of this process, and what PATTERN matches in its libraries", 0},
 	{"json", OPT_JSON, NULL, 0,
 	 "Print an array of objects: file, address, kind, name, and source and line or args", 0},
 	{0},
@@ -47,9 +47,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'p':
 		if (parse_count("--pid", arg, &pid) || !pid || pid > INT32_MAX)
-			usage_error(state, "--pid: %s is no process", arg);
+			usage_error(state, "--pid: '%s' is not a process number", arg);
 		if (probes->pattern)
-			usage_error(state, "-p PID stands for FILE: give one of them");
+			usage_error(state, "give FILE or -p PID, not both");
 		probes->pid = (pid_t)pid;
 		probes->pattern = probes->file;
 		return 0;
@@ -146,7 +146,10 @@ static int list_file(struct listing *listing)
 		return err;
 	return listing->options->pattern
 		       ? fail(-ENOENT, "nothing in %s matches '%s'", path, listing->options->pattern)
-		       : fail(-ENOENT, "%s has no symbols: nothing in it can be named (0xADDRESS can)", path);
+		       : fail(-ENOENT,
+			      "%s has no symbols: name a place in it by its address "
+			      "(FILE:0xADDRESS)",
+			      path);
 }
 
 static bool is_new(const struct maps *maps, size_t at)
@@ -199,7 +202,7 @@ static int list_process(struct listing *listing)
 	return listing->options->pattern
 		       ? fail(-ENOENT, "nothing in process %d matches '%s'", pid, listing->options->pattern)
 		       : fail(-ENOENT,
-			      "the executable of process %d has no symbols; a PATTERN is sought in its "
+			      "the executable of process %d has no symbols: give a PATTERN to search its "
 			      "libraries, too",
 			      pid);
 }

@@ -106,7 +106,10 @@ static int pick_plainly(FILE *terminal, const char *what, char *const *lines, si
 	char answer[256];
 
 	for (;;) {
-		fprintf(terminal, "%s: a number picks, a part of the name filters, nothing gives up: ", what);
+		fprintf(terminal,
+			"%s: type a number to pick, part of a name to filter, or nothing to give "
+			"up: ",
+			what);
 		fflush(terminal);
 		if (!fgets(answer, sizeof(answer), terminal) || answer[0] == '\n')
 			return fail(-ECANCELED, "no %s was picked", what);
@@ -127,7 +130,7 @@ int pick(const char *what, char *const *lines, size_t cnt, size_t *ret_choice)
 	if (!cnt)
 		return fail(-ENOENT, "there is no %s to pick from", what);
 	if (!terminal)
-		return fail(-ENOTTY, "a %s is picked on a terminal, and there is none: name it", what);
+		return fail(-ENOTTY, "there is no terminal to pick a %s at: name it", what);
 	err = system("command -v fzf >/dev/null 2>&1") ? -ENOSYS
 						       : pick_with_fzf(what, lines, cnt, ret_choice);
 	return err == -ENOSYS ? pick_plainly(terminal, what, lines, cnt, ret_choice) : err;

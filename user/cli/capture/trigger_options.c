@@ -36,18 +36,17 @@ enum {
 static const struct argp_option options[] = {
 	{"trigger", 't', "PLACE", 0,
 	 "Take the snapshot at PLACE: a function (SYM, FILE:SYM, SYM@VERSION, SYM+OFF), SOURCE.c:LINE, "
-	 "FILE:0xADDR, "
-	 "'pattern*', usdt:PROVIDER:NAME, . (where the program marks its moments), ? (to be picked); may be "
-	 "given several times",
+	 "FILE:0xADDR, 'pattern*', usdt:PROVIDER:NAME, . (the program's marks), ? (pick one at the "
+	 "terminal); may be given several times",
 	 1},
 	{"when", OPT_WHEN, "CONDITION", 0, "... only where CONDITION holds: 'arg0 > 4096 && ret < 0'", 2},
 	{"slower-than", OPT_SLOWER_THAN, "TIME", 0, "... only for calls that take at least TIME: 5ms, 10us",
 	 3},
 	{"from", OPT_FROM, "PLACE", 0,
-	 "With --to: take it when a thread (Go: a goroutine) that came by this PLACE comes to that one; "
+	 "With --to: take it when a thread (Go: a goroutine) that passed this PLACE reaches that one; "
 	 "--slower-than is then the time between them",
 	 3},
-	{"to", OPT_TO, "PLACE", 0, "The second of two places, where the hit is", 3},
+	{"to", OPT_TO, "PLACE", 0, "The second of the two places; the hit is there", 3},
 	{"skip", OPT_SKIP, "N", 0, "... but not for the first N such calls", 4},
 	{"every", OPT_EVERY, "TIME", 0, "... and at most once in TIME", 5},
 	{"print", OPT_PRINT, "VALUES", 0,
@@ -62,10 +61,10 @@ static const struct argp_option options[] = {
 	{"freeze", OPT_FREEZE, NULL, 0, "The hit stops the program (SIGSTOP) until the snapshot is taken",
 	 10},
 	{"step-from", OPT_STEP_FROM, "PLACE", 0,
-	 "step: run at full speed up to PLACE, before each snapshot; conditions that follow (--when, "
-	 "--slower-than, --skip, --every) are its own",
+	 "step: before each snapshot, run at full speed up to PLACE; --when, --slower-than, --skip and "
+	 "--every after it apply to PLACE",
 	 25},
-	{"spin", OPT_SPIN, NULL, 0, "Wait for hits in a busy loop: quicker, and costs a processor", 11},
+	{"spin", OPT_SPIN, NULL, 0, "Wait for hits in a busy loop: faster, but uses a whole processor", 11},
 	{0},
 };
 
@@ -94,7 +93,7 @@ static int add_place(struct trigger_options *trigger, int key, const char *spec)
 	int err;
 
 	if (*place)
-		return fail(-EINVAL, "--from and --to belong together: one of each");
+		return fail(-EINVAL, "--from and --to belong together: give each once");
 	*place = spec;
 	if (!trigger->from || !trigger->to)
 		return 0;
@@ -145,10 +144,14 @@ static int parse_signals(const char *text, struct capture_until *until)
 
 		if (number < 1 || number >= NSIG)
 			return fail(-EINVAL,
-				    "--on-signal: there is no signal '%s': SIGSEGV or 11, for instance",
+				    "--on-signal: there is no signal '%s': give a name or a number, such "
+				    "as SIGSEGV or 11",
 				    name);
 		if (number == SIGKILL || number == SIGSTOP || number == SIGTRAP)
-			return fail(-EINVAL, "--on-signal: SIG%s cannot be waited for", sigabbrev_np(number));
+			return fail(-EINVAL,
+				    "--on-signal: trailcam cannot wait for SIG%s: give another "
+				    "signal",
+				    sigabbrev_np(number));
 		until->signals |= 1ull << (number - 1);
 	}
 	return 0;
@@ -169,7 +172,10 @@ static int parse_statuses(const char *text, struct capture_until *until)
 			continue;
 		}
 		if (parse_count("--on-exit", word, &status) || status >= sizeof(until->statuses))
-			return fail(-EINVAL, "--on-exit: '%s' is no exit status: 0 to 255, or nonzero", word);
+			return fail(-EINVAL,
+				    "--on-exit: '%s' is not an exit status: give 0 to 255, or "
+				    "nonzero",
+				    word);
 		until->statuses[status] = 1;
 	}
 	until->any_status = true;
@@ -247,16 +253,15 @@ static int check(struct trigger_options *trigger)
 	bool any = trigger->cnt || until->signals || until->any_status;
 
 	if (trigger->from || trigger->to)
-		return fail(-EINVAL, "--from and --to belong together: the other one of them is missing");
+		return fail(-EINVAL, "--from and --to belong together: give both");
 	if (!trigger->cnt &&
 	    (rule->when || rule->print || rule->slower_than_ns || rule->skip || rule->every_ns))
-		return fail(-EINVAL, "--when, --slower-than, --skip, --every and --print are about a "
-				     "trigger: name one with -t");
+		return fail(-EINVAL, "--when, --slower-than, --skip, --every and --print need a trigger: "
+				     "name one with -t");
 	if (!any && (until->max_hits || until->multi_snapshot || until->freeze || until->spin))
 		return fail(-EINVAL,
-			    "--max-hits, --multi-snapshot, --freeze and --spin are about hits: name a "
-			    "trigger with -t, --on-signal "
-			    "or --on-exit");
+			    "--max-hits, --multi-snapshot, --freeze and --spin need a trigger: name one "
+			    "with -t, --on-signal or --on-exit");
 	apply_to_all(trigger);
 	return 0;
 }

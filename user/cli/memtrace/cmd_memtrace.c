@@ -14,8 +14,7 @@ static const struct command table[] = {
 	{"stats", memtrace_stats, "what is in a trace, in figures"},
 	{"hotspots", memtrace_hotspots, "which functions, lines or call paths allocate the most"},
 	{"flamegraph", memtrace_flamegraph, "the same as a flame graph: a page, or folded stacks"},
-	{"convert", memtrace_convert,
-	 "write a trace for viewers of timelines, or what a filter leaves of it"},
+	{"convert", memtrace_convert, "write a trace for timeline viewers, or the filtered part of it"},
 };
 
 static void print_help(FILE *file);

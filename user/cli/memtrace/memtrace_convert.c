@@ -90,8 +90,7 @@ static int write_copy(const struct memtrace *trace, const char *path)
 	if (err)
 		return err;
 	if (left_out)
-		log_warn("%zu events are about allocations that are not in the trace, and were left out",
-			 left_out);
+		log_warn("left out %zu events of allocations that are not in the trace", left_out);
 	log_say("wrote %s: %zu samples; it is an allocation trace (trailcam memtrace)", path,
 		trace->sample_cnt);
 	return 0;

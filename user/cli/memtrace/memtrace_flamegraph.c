@@ -26,9 +26,9 @@ static const struct argp_option options[] = {
 	 "are "
 	 "folded stacks; .gz or .zst may follow",
 	 30},
-	{"samples", OPT_SAMPLES, NULL, 0, "Of folded stacks the number of samples, not bytes", 30},
+	{"samples", OPT_SAMPLES, NULL, 0, "Count samples in folded stacks, not bytes", 30},
 	{"no-recursion", OPT_NO_RECURSION, NULL, 0,
-	 "Leave functions out of a stack that are further out in it already", 30},
+	 "Leave out of a stack the inner calls of a recursive function", 30},
 	{0},
 };
 

@@ -233,11 +233,10 @@ enum { OPT_BY = 256, OPT_TOTAL, OPT_TOP, OPT_NO_RECURSION, OPT_JSON };
 static const struct argp_option options[] = {
 	{"by", OPT_BY, "function|line|path", 0,
 	 "What to add up (default: function); \"path\" is a tree of calls", 30},
-	{"total", OPT_TOTAL, NULL, 0, "The greatest first with what they call, rather than by themselves",
-	 30},
+	{"total", OPT_TOTAL, NULL, 0, "Sort by total (with what they call), not by self", 30},
 	{"top", OPT_TOP, "N", 0, "Show N functions, lines or paths (default: 20)", 30},
 	{"no-recursion", OPT_NO_RECURSION, NULL, 0,
-	 "With --by path: leave functions out of a path that are further out in it already", 30},
+	 "With --by path: leave out of a path the inner calls of a recursive function", 30},
 	{"json", OPT_JSON, NULL, 0, "JSON, for scripts: trailcam(1) lists its keys", 30},
 	{0},
 };

@@ -25,20 +25,19 @@ enum {
 };
 
 static const struct argp_option table[] = {
-	{"after", OPT_AFTER, "TIME", 0, "are made this long after the trace began, or later (1.5s, 200ms)",
-	 31},
-	{"before", OPT_BEFORE, "TIME", 0, "are made earlier than this", 31},
-	{"min-size", OPT_MIN_SIZE, "SIZE", 0, "are of so many bytes or more (4k, 1M)", 31},
-	{"max-size", OPT_MAX_SIZE, "SIZE", 0, "are of so many bytes at most", 31},
-	{"min-lifetime", OPT_MIN_LIFETIME, "TIME", 0, "live this long or longer, or to the end", 31},
-	{"max-lifetime", OPT_MAX_LIFETIME, "TIME", 0, "live this long at most", 31},
+	{"after", OPT_AFTER, "TIME", 0, "are made at this time of the trace, or later (1.5s, 200ms)", 31},
+	{"before", OPT_BEFORE, "TIME", 0, "are made before this time of the trace", 31},
+	{"min-size", OPT_MIN_SIZE, "SIZE", 0, "have at least SIZE bytes (4k, 1M)", 31},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0, "have at most SIZE bytes", 31},
+	{"min-lifetime", OPT_MIN_LIFETIME, "TIME", 0, "live at least TIME, or to the end", 31},
+	{"max-lifetime", OPT_MAX_LIFETIME, "TIME", 0, "live at most TIME", 31},
 	{"function", OPT_FUNCTION, "GLOB", 0,
-	 "have a function of this name, or one that matches, in their call stack", 31},
-	{"allocated-in", OPT_ALLOCATED_IN, "GLOB", 0, "are made by such a function itself", 31},
+	 "have this function, or one that matches the pattern, in their call stack", 31},
+	{"allocated-in", OPT_ALLOCATED_IN, "GLOB", 0, "are made by this function itself", 31},
 	{"source", OPT_SOURCE, "minor|major|external", 0,
-	 "are made there: in OCaml's heaps, or outside of them; may be given several times", 31},
+	 "come from this source: one of OCaml's heaps, or outside of them; may be given several times", 31},
 	{"live", OPT_LIVE, NULL, 0, "are never collected within the trace", 31},
-	{"peak", OPT_PEAK, NULL, 0, "are alive, of all those that the others select, when the most is", 31},
+	{"peak", OPT_PEAK, NULL, 0, "are alive at the peak of those that the other options select", 31},
 	{0},
 };
 
@@ -85,15 +84,14 @@ static unsigned int source_option(struct argp_state *state, const char *arg)
 static void check(struct argp_state *state, const struct memtrace_filter *filter)
 {
 	if (filter->before_us && filter->after_us >= filter->before_us)
-		argp_error(state, "--after is not before --before: no allocation is in between");
+		argp_error(state, "--after must be earlier than --before");
 	if (filter->max_bytes && filter->min_bytes > filter->max_bytes)
-		argp_error(state, "--min-size is above --max-size: no allocation is both");
+		argp_error(state, "--min-size must not be above --max-size");
 	if (filter->max_lifetime_us && filter->min_lifetime_us > filter->max_lifetime_us)
-		argp_error(state, "--min-lifetime is above --max-lifetime: no allocation has both");
+		argp_error(state, "--min-lifetime must not be above --max-lifetime");
 	if (filter->live && filter->max_lifetime_us)
-		argp_error(
-			state,
-			"--live and --max-lifetime: what is never collected has no end; give one of the two");
+		argp_error(state,
+			   "give --live or --max-lifetime, not both: what is never collected has no end");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

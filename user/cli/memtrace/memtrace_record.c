@@ -65,23 +65,22 @@ static const struct argp_option table[] = {
 	{"interval", OPT_INTERVAL, "SIZE", 0,
 	 "Mean distance of samples in allocated bytes (default: 512k); 1: record every allocation", 1},
 	{"call-graph", OPT_CALL_GRAPH, "dwarf[,SIZE]|fp", 0,
-	 "How call stacks are found: from SIZE bytes of the stack (default: dwarf,32k), or by frame pointers",
+	 "How to find call stacks: from SIZE bytes of the stack (default: dwarf,32k), or by frame pointers",
 	 1},
 	{"allocator", OPT_ALLOCATOR, "NAME|LIBRARY", 0,
-	 "Whose functions are probed: jemalloc, tcmalloc, mimalloc, or a file's (default: those that the "
+	 "Which allocator to probe: jemalloc, tcmalloc, mimalloc, or a file (default: the one that the "
 	 "program calls)",
 	 1},
 	{"sampler", OPT_SAMPLER, "auto|uprobes|usdt|preload", 0,
-	 "Who samples: probes on every call of the allocator, at about a microsecond each; the allocator, if "
-	 "it "
-	 "has the USDT probes otel_memory:alloc and otel_memory:free; a library that is preloaded and has "
-	 "them, at "
-	 "nanoseconds (default: auto: usdt where that library is loaded, else uprobes)",
+	 "Who samples. uprobes: probes on every call of the allocator, about a microsecond each; usdt: the "
+	 "allocator, if it has the USDT probes otel_memory:alloc and otel_memory:free; preload: a "
+	 "preloaded library that has them, at nanoseconds (default: auto: usdt where that library is "
+	 "loaded, else uprobes)",
 	 1},
 	{"live-max", OPT_LIVE_MAX, "N", 0,
-	 "Follow so many sampled allocations to their end at once (default: 1048576)", 1},
+	 "Follow at most N live sampled allocations to their end (default: 1048576)", 1},
 	{"mmap", OPT_MMAP, NULL, 0,
-	 "Memory that the program maps for itself (mmap, mremap: arenas) is an allocation, too", 1},
+	 "Also record memory that the program maps for itself (mmap, mremap: arenas)", 1},
 	{"duration", OPT_DURATION, "TIME", 0, "Stop after this time: 10s", 1},
 	{"attach-via", OPT_LINK, "auto|uprobe_session|uprobe_multi|perf_uprobe", 0,
 	 "How probes are attached (default: auto)", 2},
@@ -104,7 +103,9 @@ static int parse_call_graph(const char *text, uint32_t *ret_stack_bytes)
 	else if (strcmp(text, "dwarf"))
 		return fail(-EINVAL, "--call-graph: '%s' is none of dwarf, dwarf,SIZE, fp", text);
 	if (err || !bytes || bytes > ALLOC_STACK_MAX || bytes % ALLOC_STACK_STEP)
-		return fail(-EINVAL, "--call-graph: the size of a stack is a multiple of %d bytes, up to %dk",
+		return fail(-EINVAL,
+			    "--call-graph: give a stack size that is a multiple of %d bytes, up "
+			    "to %dk",
 			    ALLOC_STACK_STEP, ALLOC_STACK_MAX >> 10);
 	*ret_stack_bytes = (uint32_t)bytes;
 	return 0;
@@ -138,7 +139,7 @@ static int parse_pid(const char *text, pid_t *ret_pid)
 	int err = parse_count("--pid", text, &pid);
 
 	if (!err && (!pid || pid > INT32_MAX))
-		err = fail(-EINVAL, "--pid: %s is no process", text);
+		err = fail(-EINVAL, "--pid: '%s' is not a process number", text);
 	if (!err)
 		*ret_pid = (pid_t)pid;
 	return err;
@@ -205,11 +206,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "give either a program to run, behind --, or -p PID");
 		if (options->preload && options->recorder.pid)
 			argp_error(state,
-				   "--sampler preload takes a program to run: nothing can be preloaded into "
-				   "one that runs");
+				   "--sampler preload needs a program to run: trailcam cannot preload a "
+				   "library into a running one");
 		if (options->preload && options->recorder.allocator)
 			argp_error(state,
-				   "--sampler preload stands before any allocator: leave out --allocator");
+				   "--sampler preload intercepts every allocator: leave out --allocator");
 		return 0;
 	default:
 		err = parse_option(options, key, arg);
@@ -278,21 +279,21 @@ static void say_counts(const struct record_options *options, const struct alloc_
 	struct alloc_recording_counts counts = alloc_recording_counts(recording);
 
 	if (counts.recorder.is_estimated)
-		log_say("%llu samples stand for %llu bytes; %llu of them are in %s, and the ends of %llu",
+		log_say("%llu samples stand for %llu bytes; %llu of them are in %s, %llu with their end",
 			(unsigned long long)counts.recorder.calls, (unsigned long long)counts.recorder.bytes,
 			(unsigned long long)counts.allocs, options->output, (unsigned long long)counts.ends);
 	else
-		log_say("%llu allocations of %llu bytes were asked for; %llu of them are in %s, and the ends "
-			"of %llu",
+		log_say("the program made %llu allocations of %llu bytes; %llu of them are in %s, %llu "
+			"with their end",
 			(unsigned long long)counts.recorder.calls, (unsigned long long)counts.recorder.bytes,
 			(unsigned long long)counts.allocs, options->output, (unsigned long long)counts.ends);
 	if (counts.recorder.lost)
-		log_say("%llu records were lost: they came faster than they could be written, and their "
-			"samples are [lost records] in the trace; a larger --interval, or --call-graph fp, "
-			"helps",
+		log_say("%llu records were lost: they came faster than trailcam writes them; the trace "
+			"shows their samples as [lost records]; use a larger --interval, or --call-graph fp",
 			(unsigned long long)counts.recorder.lost);
 	if (counts.recorder.forgotten)
-		log_say("the ends of %llu sampled allocations were not followed (--live-max)",
+		log_say("the ends of %llu sampled allocations are missing: more were alive than --live-max "
+			"allows",
 			(unsigned long long)counts.recorder.forgotten);
 }
 

@@ -21,19 +21,16 @@ enum { OPT_THREADS = 256, OPT_SYMFS, OPT_NO_LINES, OPT_FROM, OPT_TO, OPT_INLINES
 static const struct argp_option options[] = {
 	{"threads", OPT_THREADS, "N", 0, "Decode on N threads (default: one for each processor)", 22},
 	{"decoder", OPT_DECODER, "fast|reference", 0,
-	 "\"fast\" (default): trailcam's own, and libipt where that declines (-v tells); \"reference\": "
-	 "libipt's "
-	 "block decoder",
+	 "\"fast\" (default): trailcam's own, with libipt for what it declines (-v says why); "
+	 "\"reference\": libipt's block decoder",
 	 22},
-	{"symfs", OPT_SYMFS, "DIR", 0, "Look for the programs and libraries that were traced under DIR first",
-	 22},
+	{"symfs", OPT_SYMFS, "DIR", 0, "Look for the traced programs and libraries in DIR first", 22},
 	{"no-lines", OPT_NO_LINES, NULL, 0, "Do not look up source files and lines", 22},
-	{"inlines", OPT_INLINES, NULL, 0,
-	 "Show calls that the compiler inlined, too, as the debug information tells them (slow)", 22},
+	{"inlines", OPT_INLINES, NULL, 0, "Also show inlined calls, from the debug information (slow)", 22},
 	{"from", OPT_FROM, "FUNCTION", 0, "Keep only the time from calls of FUNCTION ...", 22},
 	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 22},
 	{"memory", OPT_MEMORY, "SIZE", 0,
-	 "Keep so much of a long trace's timeline in memory (default: 256m), and the rest in a file in "
+	 "Keep at most SIZE of a long timeline in memory (default: 256m), and the rest in a file in "
 	 "$TMPDIR or /var/tmp",
 	 22},
 	{0},

@@ -235,7 +235,7 @@ static const struct view {
 	int (*dump)(const char *path);
 } views[] = {
 	{"packets", "The PT packets of each thread", dump_packets},
-	{"sideband", "Who ran what code where and when, as the kernel told it", dump_sideband},
+	{"sideband", "The sideband: which thread ran which code, where and when", dump_sideband},
 	{"branches", "Every branch, with its time and symbols", dump_branches},
 	{"instructions", "The address of every instruction executed (slow)", dump_instructions},
 	{"slices", "Every function call: start_ns, end_ns, depth, name, pid, tid", dump_slices},

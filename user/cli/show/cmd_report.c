@@ -25,15 +25,14 @@ static const struct argp_option options[] = {
 	{"calls", 'n', "N", 0, "Show the last N calls before each hit (default: 30)", 1},
 	{"top", OPT_TOP, "N", 0, "Show N functions, or with --diff the N greatest differences (default: 20)",
 	 1},
-	{"thread", OPT_THREAD, "TID", 0, "Only what this thread did", 1},
+	{"thread", OPT_THREAD, "TID", 0, "Show this thread only", 1},
 	{"from", OPT_FROM, "FUNCTION", 0, "Only the time from calls of FUNCTION ...", 1},
 	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 1},
 	{"diff", OPT_DIFF, "OTHER", 0, "Compare with another trace or recording, call path by call path", 1},
 	{"json", OPT_JSON, NULL, 0, "JSON, for scripts: trailcam(1) lists its keys", 1},
-	{"symfs", OPT_SYMFS, "DIR", 0, "Look for the programs and libraries that were traced under DIR first",
-	 1},
+	{"symfs", OPT_SYMFS, "DIR", 0, "Look for the traced programs and libraries in DIR first", 1},
 	{"memory", OPT_MEMORY, "SIZE", 0,
-	 "Keep so much of a long timeline in memory (default: 256m), and the rest in a file in "
+	 "Keep at most SIZE of a long timeline in memory (default: 256m), and the rest in a file in "
 	 "$TMPDIR or /var/tmp",
 	 1},
 	{0},
@@ -53,7 +52,7 @@ static int32_t thread_option(struct argp_state *state, const char *arg)
 	size_t tid = count_option(state, "--thread", arg);
 
 	if (!tid || tid > INT32_MAX)
-		usage_error(state, "--thread: %s is not the number of a thread", arg);
+		usage_error(state, "--thread: '%s' is not a thread number", arg);
 	return (int32_t)tid;
 }
 
@@ -73,8 +72,8 @@ static void check(struct argp_state *state, const struct report_options *report)
 	if (!report->decode.from != !report->decode.to)
 		argp_error(state, "--from and --to belong together: give both");
 	if (report->other && report->thread)
-		argp_error(state, "--diff and --thread: threads have other numbers in another trace; give "
-				  "one of the two");
+		argp_error(state, "give --diff or --thread, not both: threads have other numbers in "
+				  "another trace");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

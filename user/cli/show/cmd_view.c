@@ -80,7 +80,7 @@ static void open_browser(const char *address)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	if (posix_spawnp(&pid, argv[0], &actions, &attributes, argv, environ))
-		log_warn("cannot start %s to open it", argv[0]);
+		log_warn("cannot start %s to open the page", argv[0]);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 }
@@ -238,15 +238,14 @@ static int serve_trace(int listen_fd, const char *path, const char *keys, bool *
 	uint64_t secret; /* nobody else may fetch it */
 
 	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
-		return fail_errno(-errno, "no random number for the link");
+		return fail_errno(-errno, "the kernel gives no random number for the link");
 	if (!last || asprintf(&name, "%016" PRIx64 "/%s", secret, last) < 0 ||
 	    asprintf(&link, SERVE_VIEWER "/#!/?url=" SERVE_ORIGIN "/%s%s", name, keys) < 0)
 		return -ENOMEM;
 	puts(link);
 	fflush(stdout);
-	log_say("open this link in a browser on this machine; the trace is given to it once, then this ends "
-		"(Ctrl-C "
-		"ends it before)");
+	log_say("open this link in a browser on this machine; trailcam serves the trace once, then ends "
+		"(Ctrl-C ends it sooner)");
 	open_browser(link);
 	return serve_once(listen_fd, path, name, ret_interrupted);
 }
@@ -301,10 +300,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (view->output && view->perfetto)
-			argp_error(state,
-				   "--output is for the page, and --perfetto writes none: give one of them");
+			argp_error(state, "give --output or --perfetto, not both: --perfetto writes no page");
 		if (view->output && !path_ends_in(view->output, strlen(view->output), sink_html.suffix))
-			usage_error(state, "--output: '%s' is no name for a page: it must end in .html",
+			usage_error(state, "--output: the name of a page must end in .html, unlike '%s'",
 				    view->output);
 		return 0;
 	case ARGP_KEY_NO_ARGS:

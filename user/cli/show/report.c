@@ -74,9 +74,8 @@ static int check_thread(const struct report *report)
 			return 0;
 	if (!report->options->thread)
 		return 0;
-	return fail(-ENOENT, "%s: there is no thread %d in it%s", report->options->path,
-		    report->options->thread,
-		    timeline->thread_cnt ? "; without --thread the report lists them" : "");
+	return fail(-ENOENT, "%s has no thread %d%s", report->options->path, report->options->thread,
+		    timeline->thread_cnt ? ": report without --thread lists those it has" : "");
 }
 
 /* ---- hits ---- */

@@ -43,11 +43,10 @@ int serve_listen(int *ret_fd)
 		return fail_errno(-errno, "cannot make a socket");
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) || listen(fd, 16)) {
 		if (errno == EADDRINUSE)
-			return fail(
-				-EADDRINUSE,
-				"port %d of 127.0.0.1, the only one that the viewer loads from, is in use: "
-				"end what listens there (ss -ltnp 'sport = :%d' tells)",
-				PORT, PORT);
+			return fail(-EADDRINUSE,
+				    "port %d of 127.0.0.1 is in use, and the viewer loads from no other: end "
+				    "the program that listens there (ss -ltnp 'sport = :%d' shows it)",
+				    PORT, PORT);
 		return fail_errno(-errno, "cannot listen on 127.0.0.1:%d", PORT);
 	}
 	*ret_fd = TAKE_FD(fd);

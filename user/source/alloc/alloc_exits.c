@@ -105,7 +105,7 @@ static int add_exit(struct alloc_functions *functions, struct elf_file *file, st
 	if (exit->kind == EXIT_RETURN)
 		return add_return(functions, file, exit->addr);
 	if (!find_target(file, exit->target, &target))
-		return fail(-ENOTSUP, "at 0x%llx in %s it jumps to another library, or it is not known where",
+		return fail(-ENOTSUP, "at 0x%llx in %s it jumps to another library or to an unknown address",
 			    (unsigned long long)exit->addr, elf_file_path(file));
 	return reach(reached, target);
 }

@@ -548,7 +548,7 @@ static int find_in_library(struct search *search, const char *exe, const char *l
 		return err;
 	return fail(-ENOENT, "%s has no %s", path,
 		    search->sampler == ALLOC_SAMPLER_USDT ? "probes otel_memory:alloc and otel_memory:free"
-							  : "allocation function that is known");
+							  : "known allocation function");
 }
 
 int alloc_functions_find(struct alloc_functions *functions, const char *exe, pid_t pid, const char *allocator,
@@ -575,13 +575,13 @@ int alloc_functions_find(struct alloc_functions *functions, const char *exe, pid
 		return found < 0 ? found : 0;
 	if (sampler == ALLOC_SAMPLER_USDT)
 		return fail(-ENOENT,
-			    "neither %s nor a library of its has the probes otel_memory:alloc and "
-			    "otel_memory:free; --sampler preload brings some along",
+			    "neither %s nor its libraries have the probes otel_memory:alloc and "
+			    "otel_memory:free: --sampler preload adds a library that has them",
 			    exe);
 	return fail(-ENOENT,
-		    "neither %s nor a library of its has an allocation function of %s; --allocator names the "
-		    "file that has one",
-		    exe, allocator ? allocator : "any known name");
+		    "neither %s nor its libraries have an allocation function of %s: name the file that "
+		    "has one with --allocator",
+		    exe, allocator ? allocator : "a known name");
 }
 
 /* ---- mappings ---- */
@@ -654,5 +654,5 @@ int alloc_functions_find_mappings(struct alloc_functions *functions, const char 
 		found = pid ? search_mapped(&search, pid) : elf_library_each(exe, search_file, &search);
 	if (found < 0)
 		return found;
-	return search.any ? 0 : fail(-ENOENT, "neither %s nor a library of its has an mmap()", exe);
+	return search.any ? 0 : fail(-ENOENT, "neither %s nor its libraries have an mmap()", exe);
 }

@@ -45,13 +45,12 @@ static int check_program(const char *exe)
 	if (err)
 		return err;
 	if (elf_file_is_static(file))
-		return fail(-ENOTSUP, "%s is linked statically, and loads no library", exe);
+		return fail(-ENOTSUP, "%s is linked statically, so it loads no library", exe);
 	/* The dynamic loader takes nothing from the environment then. */
 	if (launch_gains_rights(exe))
-		return fail(
-			-ENOTSUP,
-			"%s is run with privileges that its user does not have, and loads no library of ours",
-			exe);
+		return fail(-ENOTSUP,
+			    "%s runs with privileges that its user does not have, so it preloads no library",
+			    exe);
 	return 0;
 }
 

@@ -271,8 +271,8 @@ static void warn_of_stepped(struct alloc_recorder *recorder, const char *exe)
 				       recorder->link == ALLOC_LINK_PERF))
 		return;
 	list_stepped(&recorder->functions, cnt, names, sizeof(names));
-	log_warn("each call of %s takes %.1f us longer, measured on this machine, not %.1f: the kernel "
-		 "single-steps what is probed there. A program that is started with --sampler preload pays "
+	log_warn("each call of %s takes %.1f us longer (measured here), not %.1f: the kernel single-steps "
+		 "the probed instruction; a program that trailcam runs with --sampler preload pays only "
 		 "nanoseconds",
 		 names, cost.stepped_ns / 1e3, cost.emulated_ns / 1e3);
 }
@@ -331,8 +331,8 @@ int alloc_recorder_new(struct alloc_recorder **ret_recorder, const struct alloc_
 	err = alloc_functions_find(&recorder->functions, config->exe, config->is_running ? config->pid : 0,
 				   config->allocator, config->sampler);
 	if (!err && config->mappings && alloc_functions_tell(&recorder->functions))
-		err = fail(-EINVAL, "--mmap needs --sampler uprobes: what an allocator tells by USDT probes "
-				    "is its own only");
+		err = fail(-EINVAL, "--mmap needs --sampler uprobes: an allocator's USDT probes do not "
+				    "report mmap()");
 	if (!err && config->mappings)
 		err = alloc_functions_find_mappings(&recorder->functions, config->exe,
 						    config->is_running ? config->pid : 0);

@@ -81,7 +81,7 @@ static int read_segments(struct core *core, const char *path)
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_type != ET_CORE || header.e_phentsize != sizeof(Elf64_Phdr) ||
 	    header.e_phnum > SEGMENTS_MAX)
-		return fail(-EBADMSG, "%s is no core file of a 64-bit kernel", path);
+		return fail(-EBADMSG, "%s is not a core file of a 64-bit kernel", path);
 	for (unsigned int i = 0; i < header.e_phnum; i++) {
 		struct segment segment;
 		Elf64_Phdr load;

@@ -50,9 +50,8 @@ static int read_clock(struct pt *pt)
 			err = 0;
 			break;
 		}
-	return err ? fail(-ENOTSUP,
-			  "the kernel does not tell how the TSC relates to its clock (an unstable TSC): the "
-			  "times of a trace of this processor cannot be understood; use --source step")
+	return err ? fail(-ENOTSUP, "the kernel does not tell how the TSC relates to its clock (the TSC is "
+				    "unstable), so a trace would have no times: use --source step")
 		   : 0;
 }
 

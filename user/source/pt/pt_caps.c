@@ -133,9 +133,9 @@ int pt_timing_parse(struct pt_timing *ret_timing, const char *text)
 		err = parse_custom(ret_timing, text + 7);
 	}
 	return err ? fail(err,
-			  "'%s' is no timer resolution: low, normal, high, or custom: with some of "
-			  "cyc=0|1,cyc_thresh=N,mtc=0|1,mtc_period=N,noretcomp=0|1,psb_period=N (N from 0 to "
-			  "15)",
+			  "'%s' is not a timer resolution: give low, normal, high, or custom: with some of "
+			  "cyc=0|1,cyc_thresh=N,mtc=0|1,mtc_period=N,noretcomp=0|1,psb_period=N (N from 0 "
+			  "to 15)",
 			  text)
 		   : 0;
 }

@@ -54,7 +54,7 @@ int pt_explain(int err, size_t aux_size, int cpu_cnt, bool kernel)
 		return fail(
 			err,
 			"the kernel does not let this user record here (kernel.perf_event_paranoid is %d): "
-			"use root or CAP_PERFMON, and where that does not do, which is so from 3 on, sysctl "
+			"use root, CAP_PERFMON (which does not suffice from 3 on), or sysctl "
 			"kernel.perf_event_paranoid=2",
 			reading_number(PARANOID, PARANOID_UNKNOWN));
 	case -EPERM:

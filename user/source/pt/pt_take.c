@@ -186,8 +186,7 @@ int pt_snapshot(struct pt *pt, struct snapshot *snapshot)
 	}
 	pt_events_give_up_ended(pt, 0);
 	if (pt->lost)
-		log_warn("the kernel lost %llu records of what ran where: some of the trace may not be "
-			 "decoded",
+		log_warn("the kernel lost %llu records of what ran where: parts of the trace may be missing",
 			 (unsigned long long)pt->lost);
 	pt->lost = 0;
 	return err ? err : record_list_take(&pt->records, snapshot);

@@ -316,7 +316,7 @@ int samples_add(struct samples *samples, pid_t pid, bool at_exec)
 		return perf_samples_add(samples->perf, pid, at_exec);
 	if (!bpf_map_update_elem(bpf_map__fd(samples->bpf->maps.targets), &key, &value, BPF_ANY))
 		return 0;
-	return errno == E2BIG ? fail(-E2BIG, "these are more than %d processes", SAMPLES_TARGETS_MAX)
+	return errno == E2BIG ? fail(-E2BIG, "more than %d processes: attach to fewer", SAMPLES_TARGETS_MAX)
 			      : fail_errno(-errno, "cannot record process %d", (int)pid);
 }
 

@@ -41,8 +41,8 @@ int samples_ticks_fail(int err, uint32_t frequency)
 
 	if (err == -EINVAL && frequency > (uint32_t)max)
 		return fail(err,
-			    "--frequency: %u samples a second are more than this machine allows, which are "
-			    "%d (sysctl kernel.perf_event_max_sample_rate)",
+			    "--frequency: %u samples a second are more than this machine allows: give at "
+			    "most %d (sysctl kernel.perf_event_max_sample_rate)",
 			    frequency, max);
 	if (err == -EACCES || err == -EPERM)
 		return fail(-EPERM, "sampling every processor needs CAP_PERFMON (or "

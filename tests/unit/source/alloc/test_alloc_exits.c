@@ -49,7 +49,7 @@ static void test_returns(void **state)
 	for (size_t i = 0; i < functions.exit_cnt; i++)
 		assert_int_equal(functions.exits[i].original[0], 0xc3);
 	assert_err(alloc_exits_add(&functions, file, fixture_symbol("exits.so", "unknown")), -ENOTSUP,
-		   "it is not known where");
+		   "an unknown address");
 }
 
 static void test_who_calls(void **state)

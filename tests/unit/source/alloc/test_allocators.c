@@ -121,11 +121,11 @@ static void test_program(void **state)
 	alloc_functions_release(&functions);
 
 	assert_err(alloc_functions_find(&functions, "./main", 0, "mimalloc", ALLOC_SAMPLER_UPROBES), -ENOENT,
-		   "has an allocation function of mimalloc");
+		   "have an allocation function of mimalloc");
 	assert_err(alloc_functions_find(&functions, "./main", 0, "nothing", ALLOC_SAMPLER_UPROBES), -ENOENT,
 		   "neither a library");
 	assert_err(alloc_functions_find(&functions, "./main", 0, "./main", ALLOC_SAMPLER_UPROBES), -ENOENT,
-		   "./main has no allocation function");
+		   "./main has no known allocation function");
 }
 
 int main(void)

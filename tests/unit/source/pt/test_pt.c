@@ -241,7 +241,7 @@ static void test_no_clock(void **state)
 
 	(void)state;
 	kernel.has_clock = false;
-	assert_err(pt_add(pt, getpid(), true), -ENOTSUP, "unstable TSC");
+	assert_err(pt_add(pt, getpid(), true), -ENOTSUP, "TSC is unstable");
 	pt_free(pt);
 }
 
