@@ -29,6 +29,7 @@ struct mm_struct {
 struct task_struct {
 	int pid, tgid;
 	struct mm_struct *mm;
+	char comm[SAMPLES_NAME];
 } __attribute__((preserve_access_index));
 
 /* linux/bpf_perf_event.h */
@@ -87,6 +88,13 @@ struct {
 	__type(key, __u32);
 	__type(value, __u8);
 } targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} timers SEC(".maps"); /* so many are at work on this processor: one interrupts another */
 
 const volatile __u64 ring_bytes[SAMPLES_RING_CNT] = {SAMPLES_RECORD_MAX, SAMPLES_RECORD_MAX};
 const volatile __u64 secret;
@@ -403,7 +411,8 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	commit(&place, &full->record, size);
 }
 
-static __always_inline void small(enum samples_kind kind, __u32 pid, __u32 tid)
+/* Who waited for the processor waited for those who had it, of which the last is known. */
+static __always_inline void switch_in(const struct task_struct *task, const struct task_struct *before)
 {
 	struct samples_record *record;
 	struct place place;
@@ -411,7 +420,10 @@ static __always_inline void small(enum samples_kind kind, __u32 pid, __u32 tid)
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return;
-	fill(record, kind, pid, tid, bpf_ktime_get_ns());
+	fill(record, SAMPLES_IN, task->tgid, task->pid, bpf_ktime_get_ns());
+	record->before.pid = before->tgid;
+	record->before.tid = before->pid;
+	bpf_probe_read_kernel(record->before.name, sizeof(record->before.name), before->comm);
 	commit(&place, record, sizeof(*record));
 }
 
@@ -426,11 +438,70 @@ int on_switch(__u64 *ctx)
 	if (is_target(prev->tgid))
 		switch_out(ctx, ctx[0], prev, ctx[3]);
 	if (is_target(next->tgid))
-		small(SAMPLES_IN, next->tgid, next->pid);
+		switch_in(next, prev);
 	return 0;
 }
 
-/* A thread wakes another one in a system call, so where it ran user code it was an interrupt that did. */
+/* ---- wake-ups ---- */
+
+static __always_inline __u32 *timers_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&timers, &zero);
+}
+
+/* (struct hrtimer *timer, ktime_t *now), (struct timer_list *timer, unsigned long base) */
+static __always_inline int timer_begins(void)
+{
+	__u32 *cnt = timers_here();
+
+	if (cnt && recording)
+		(*cnt)++;
+	return 0;
+}
+
+static __always_inline int timer_ends(void)
+{
+	__u32 *cnt = timers_here();
+
+	if (cnt && *cnt)
+		(*cnt)--;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int on_hrtimer(__u64 *ctx)
+{
+	(void)ctx;
+	return timer_begins();
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int on_hrtimer_end(__u64 *ctx)
+{
+	(void)ctx;
+	return timer_ends();
+}
+
+SEC("tp_btf/timer_expire_entry")
+int on_timer(__u64 *ctx)
+{
+	(void)ctx;
+	return timer_begins();
+}
+
+SEC("tp_btf/timer_expire_exit")
+int on_timer_end(__u64 *ctx)
+{
+	(void)ctx;
+	return timer_ends();
+}
+
+/*
+ * A thread wakes another one in a system call, so where it ran user code it was an interrupt that did. What
+ * arrives from the same machine by the loopback device is woken by its sender, in whose system call that is.
+ */
 static __always_inline bool is_interrupted(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -445,6 +516,7 @@ int on_waking(__u64 *ctx)
 	struct task_struct *woken = (void *)ctx[0];
 	__u64 id = bpf_get_current_pid_tgid();
 	struct samples_record *record;
+	const __u32 *timer;
 	struct place place;
 
 	if (!recording || !is_target(woken->tgid))
@@ -453,7 +525,8 @@ int on_waking(__u64 *ctx)
 	if (!record)
 		return 0;
 	fill(record, SAMPLES_WAKE, woken->tgid, woken->pid, bpf_ktime_get_ns());
-	record->flags = is_interrupted() ? SAMPLES_IRQ : 0;
+	timer = timers_here();
+	record->flags = timer && *timer ? SAMPLES_TIMER : is_interrupted() ? SAMPLES_IRQ : 0;
 	record->waker.pid = id >> 32;
 	record->waker.tid = (__u32)id;
 	commit(&place, record, sizeof(*record));

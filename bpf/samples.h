@@ -34,6 +34,7 @@ enum {
 	SAMPLES_KERNEL_MAX = 16, /* frames */
 	SAMPLES_TARGETS_MAX = 1 << 14,
 	SAMPLES_ARGS = 3, /* of a system call */
+	SAMPLES_NAME = 16,
 };
 
 /* What a process is, in the map of targets. */
@@ -57,6 +58,7 @@ enum samples_flag {
 	SAMPLES_PREEMPT = 1u << 2,    /* SAMPLES_OUT */
 	SAMPLES_IRQ = 1u << 3,	      /* SAMPLES_WAKE */
 	SAMPLES_ONLY_TICKS = 1u << 4, /* SAMPLES_GONE */
+	SAMPLES_TIMER = 1u << 5,      /* SAMPLES_WAKE */
 };
 
 struct samples_record {
@@ -80,6 +82,11 @@ struct samples_record {
 		struct {
 			__u32 pid, tid;
 		} waker;
+		/* SAMPLES_IN: who ran on that processor until now; tid 0: nobody */
+		struct {
+			__u32 pid, tid;
+			char name[SAMPLES_NAME];
+		} before;
 		struct {
 			__u64 args[SAMPLES_ARGS];
 			__s32 nr;

@@ -109,25 +109,38 @@ check 'calls that the program logged, by perf' true_to_perf
 true_to_source() {
 	"$trailcam" run --source samples --frequency 2000 -o "$tmp/truth.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" && true_slices
 }
-# waits_for WHAT NAME FUNCTION WOKEN_BY: the report of a wait whose cause is known names it.
+# waits_for WHAT NAME FUNCTION WOKEN_BY BEHIND: the report of a wait whose cause is known names it.
 waits_for() {
 	"$trailcam" run --source samples -o "$tmp/waits.fxt" -- "$programs/waits" "$1" 2>"$tmp/err" && "$trailcam" report --json --top 1000 "$tmp/waits.fxt" >"$tmp/waits.json" && python3 -c '
 import json, re, sys
-_, path, name, function, woken_by = sys.argv
+_, path, name, function, woken_by, behind = sys.argv
 waits = json.load(open(path))["waits"]
-if not any(w["name"] == name and re.fullmatch(function, w["function"]) and re.search(woken_by, w["woken_by"]) for w in waits):
-    sys.exit("\n".join(map(str, waits)))' "$tmp/waits.json" "$2" "$3" "$4"
+if not any(w["name"] == name and re.fullmatch(function, w["function"]) and re.search(woken_by, w["woken_by"]) and re.search(behind, w["behind"])
+           for w in waits):
+    sys.exit("\n".join(map(str, waits)))' "$tmp/waits.json" "$2" "$3" "$4" "$5"
+}
+# A timer interrupts whatever runs, which has no part in it.
+woken_by_timer() {
+	waits_for lock '[off-cpu] clock_nanosleep' holder '^a timer$' '' && "$trailcam" report --top 1000 "$tmp/waits.fxt" >"$tmp/report" &&
+		! grep 'clock_nanosleep.*woken by' "$tmp/report" | grep -v 'woken by a timer'
+}
+# Both have half of the processor each: most of what it waits for is the hog.
+behind_hog() {
+	waits_for hog '[run-queue]' 'work_beside_hog|.*gettime|busy_ms' '^$' '^hog$' && "$trailcam" decode -o "$tmp/hog.txt" "$tmp/waits.fxt" 2>"$tmp/err" &&
+		says "$tmp/hog.txt" '[run-queue] behind hog for'
 }
 if bpf_missing; then
 	skip 'calls that the program logged, by the samples source' "$bpf_reason"
 	skip 'the causes of waits' "$bpf_reason"
 else
-	check 'a lock, and who held it' waits_for lock '[off-cpu] futex_wait' '.*' '^waits \(tid'
+	check 'a lock, and who held it' waits_for lock '[off-cpu] futex_wait' '.*' '^waits \(tid' ''
+	check 'a timer, and nobody else' woken_by_timer
+	check 'a processor, and who had it' behind_hog
 	case $(stat -f -c %T /var/tmp) in
 	tmpfs | ramfs) skip 'a disk' '/var/tmp is on none' ;;
-	*) check 'a disk' waits_for disk '[off-cpu] fsync' '.*' '' ;;
+	*) check 'a disk' waits_for disk '[off-cpu] fsync' '.*' '' '' ;;
 	esac
-	check 'page faults, and whose' waits_for fault '[page fault]' touch_pages ''
+	check 'page faults, and whose' waits_for fault '[page fault]' touch_pages '' ''
 	check 'calls that the program logged, by the samples source' true_to_source
 fi
 

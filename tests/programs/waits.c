@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waits whose cause is known. waits lock|disk|fault: another thread holds a lock; each write goes to the
- * disk; each page is touched for the first time.
+ * Waits whose cause is known. waits lock|disk|fault|hog: another thread holds a lock; each write goes to the
+ * disk; each page is touched for the first time; another program, "hog", wants the same processor.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 30, HELD_US = 20000, FAULTS = 20000, PAGE = 4096 };
+enum { ROUNDS = 30, HELD_US = 20000, FAULTS = 20000, PAGE = 4096, BUSY_MS = 300 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t held;
@@ -83,6 +89,40 @@ static void run_fault(void)
 	touch_pages(pages);
 }
 
+static int busy_ms(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (int)(used.tv_sec * 1000 + used.tv_nsec / 1000000);
+}
+
+__attribute__((noinline)) static void work_beside_hog(void)
+{
+	while (busy_ms() < BUSY_MS)
+		;
+}
+
+static void run_hog(void)
+{
+	cpu_set_t one;
+	pid_t hog;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	hog = fork();
+	if (!hog) {
+		prctl(PR_SET_NAME, "hog");
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			;
+	}
+	work_beside_hog();
+	kill(hog, SIGKILL);
+	waitpid(hog, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -93,6 +133,8 @@ int main(int argc, char **argv)
 		run_disk();
 	else if (!strcmp(what, "fault"))
 		run_fault();
+	else if (!strcmp(what, "hog"))
+		run_hog();
 	else
 		return 2;
 	return 0;

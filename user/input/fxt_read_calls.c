@@ -78,12 +78,12 @@ static char *copy_of(const char *text)
 /* A pause of which more is known says so in its arguments, and its title says more than its name. */
 static int detail_of(struct reading *reading, const struct fxt_read_event *event, struct slice *slice)
 {
-	const char *about = fxt_text(event, "about", NULL), *woken_by = fxt_text(event, "woken_by", NULL);
 	struct slice_detail detail = {
 		.name = fxt_text(event, "counted_as", event->name),
 		.title = strcmp(detail.name, event->name) ? strdup(event->name) : NULL,
-		.about = copy_of(about),
-		.woken_by = copy_of(woken_by),
+		.about = copy_of(fxt_text(event, "about", NULL)),
+		.woken_by = copy_of(fxt_text(event, "woken_by", NULL)),
+		.behind = copy_of(fxt_text(event, "behind", NULL)),
 		.result = (int64_t)fxt_number(event, "result", 0),
 		.has_result = fxt_arg(event, "result"),
 	};

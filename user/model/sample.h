@@ -38,6 +38,7 @@ enum sample_flag {
 	SAMPLE_FROM_IRQ = 1u << 3,     /* WAKE_UP: an interrupt did it, and not who ran then */
 	SAMPLE_LOST_TICKS = 1u << 4,   /* LOST: only EVENTs are; all else is known */
 	SAMPLE_LOST_MOMENTS = 1u << 5, /* LOST: all but EVENTs are, and those are known */
+	SAMPLE_FROM_TIMER = 1u << 6,   /* WAKE_UP: a timer did it, and not who ran then */
 };
 
 /* Why a thread does not run: bits of the kernel's task state (include/linux/sched.h, TASK_*). */
@@ -58,6 +59,13 @@ struct sample_call {
 	int64_t result;		       /* SYSCALL_END: as the kernel returns it, -errno on failure */
 	uint64_t args[SAMPLE_ARG_CNT]; /* as given; not of SYSCALL_END */
 	char *about;		       /* what the file descriptor in args[0] is; NULL: not known; owned */
+};
+
+enum { SAMPLE_NAME_BYTES = 16 };
+
+struct sample_thread {
+	int32_t pid, tid;
+	char name[SAMPLE_NAME_BYTES]; /* ends with a 0 */
 };
 
 struct stack_sample {
@@ -82,7 +90,8 @@ struct stack_sample {
 	bool is_stack_owned; /* else it stands in snapshot.file */
 	struct sample_call call;
 	int32_t waker_pid, waker_tid; /* WAKE_UP: 0 where it is not known or not to be told */
-	uint64_t address;	      /* PAGE_FAULT */
-	uint64_t since_ns;	      /* LOST */
-	uint64_t lost_cnt;	      /* LOST: so many records, 0: not known how many */
+	struct sample_thread before; /* SWITCH_IN: who ran on the processor until then; tid 0: nobody known */
+	uint64_t address;	     /* PAGE_FAULT */
+	uint64_t since_ns;	     /* LOST */
+	uint64_t lost_cnt;	     /* LOST: so many records, 0: not known how many */
 };

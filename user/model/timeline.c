@@ -103,27 +103,25 @@ const struct symbol *const *timeline_stack_symbols(struct timeline *timeline,
 				: NULL;
 }
 
-static void detail_free(struct slice_detail *detail)
+static void detail_release(const struct slice_detail *detail)
 {
 	free(detail->title);
 	free(detail->about);
 	free(detail->woken_by);
-	free(detail);
+	free(detail->behind);
 }
 
 int timeline_add_detail(struct timeline *timeline, const struct slice_detail *detail,
 			const struct slice_detail **ret_detail)
 {
-	struct slice_detail taken = *detail, *copy = malloc(sizeof(*copy));
+	struct slice_detail *copy = malloc(sizeof(*copy));
 
 	if (!copy || ARRAY_PUSH(timeline->details, timeline->detail_cnt, timeline->detail_cap, copy)) {
 		free(copy);
-		free(taken.title);
-		free(taken.about);
-		free(taken.woken_by);
+		detail_release(detail);
 		return -ENOMEM;
 	}
-	*copy = taken;
+	*copy = *detail;
 	*ret_detail = copy;
 	return 0;
 }
@@ -132,8 +130,10 @@ void timeline_free(struct timeline *timeline)
 {
 	if (!timeline)
 		return;
-	for (size_t i = 0; i < timeline->detail_cnt; i++)
-		detail_free(timeline->details[i]);
+	for (size_t i = 0; i < timeline->detail_cnt; i++) {
+		detail_release(timeline->details[i]);
+		free(timeline->details[i]);
+	}
 	free(timeline->details);
 	free(timeline->flows);
 	for (size_t i = 0; i < timeline->thread_cnt; i++)

@@ -37,7 +37,8 @@ struct slice_detail {
 	char *title;	  /* "[off-cpu] futex, woken by worker-3 after 2.1 ms"; NULL: the name */
 	char *about;	  /* what the system call was for: "futex 0x55d0c0"; NULL: not known */
 	char *woken_by;	  /* "worker-3 (tid 4711)"; NULL: not known */
-	int64_t result;	  /* of a system call, as the kernel returns it */
+	char *behind; /* of [run-queue]: "hog", which had the processor before; NULL: nothing, or not known */
+	int64_t result; /* of a system call, as the kernel returns it */
 	bool has_result;
 };
 

@@ -335,6 +335,8 @@ static void put_detail(struct data *data, size_t index, const struct slice_detai
 	put_string(data, detail->about ? detail->about : "");
 	put(data, ',');
 	put_string(data, detail->woken_by ? detail->woken_by : "");
+	put(data, ',');
+	put_string(data, detail->behind ? detail->behind : "");
 	if (detail->has_result)
 		put_text(data, ",\"%" PRId64 "\"]", detail->result);
 	else

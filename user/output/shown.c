@@ -43,6 +43,8 @@ static size_t put_detail(struct shown_arg *args, const struct slice *slice)
 		put_string(&args[cnt++], "about", detail->about);
 	if (detail->woken_by)
 		put_string(&args[cnt++], "woken_by", detail->woken_by);
+	if (detail->behind)
+		put_string(&args[cnt++], "behind", detail->behind);
 	if (detail->has_result)
 		put_number(&args[cnt++], "result", (uint64_t)detail->result);
 	return cnt;

@@ -75,14 +75,22 @@ static char *call_text(const struct sample_call *call)
 	return len < 0 ? NULL : text;
 }
 
+/* What wakes threads and is none; NULL: a thread did. */
+static const char *interrupt_name(const struct stack_sample *woken)
+{
+	return woken->flags & SAMPLE_FROM_TIMER ? "a timer"
+	       : woken->flags & SAMPLE_FROM_IRQ ? "an interrupt"
+						: NULL;
+}
+
 static char *waker_text(const struct pause_about *about)
 {
 	const struct stack_sample *woken = about->woken;
 	char *text;
 	int len;
 
-	if (woken->flags & SAMPLE_FROM_IRQ)
-		return strdup("an interrupt");
+	if (interrupt_name(woken))
+		return strdup(interrupt_name(woken));
 	if (!woken->waker_tid)
 		return NULL;
 	len = about->waker ? asprintf(&text, "%s (tid %d)", about->waker, woken->waker_tid)
@@ -94,17 +102,47 @@ static char *waker_text(const struct pause_about *about)
 static char *wait_title(const struct pause_about *about, const char *name)
 {
 	const struct stack_sample *woken = about->woken;
-	const char *by = NULL;
+	const char *by = interrupt_name(woken);
 	char *title;
 
-	if (woken->flags & SAMPLE_FROM_IRQ)
-		by = "an interrupt";
-	else if (woken->waker_tid)
+	if (!by && woken->waker_tid)
 		by = about->waker ? about->waker : "another program";
 	return asprintf(&title, "%s, woken%s%s after %s", name, by ? " by " : "", by ? by : "",
 			length_text(about->length_ns).text) < 0
 		       ? NULL
 		       : title;
+}
+
+static char *thread_text(const struct sample_thread *thread)
+{
+	char *text;
+
+	return asprintf(&text, "process %d, thread %d", thread->pid, thread->tid) < 0 ? NULL : text;
+}
+
+/* "[run-queue] behind hog for 2.1 ms" */
+static char *queue_title(const struct pause_about *about)
+{
+	char *title;
+
+	return asprintf(&title, "[run-queue] behind %s for %s", about->in->before.name,
+			length_text(about->length_ns).text) < 0
+		       ? NULL
+		       : title;
+}
+
+/* Nothing more is known than that it was ready, where the processor was idle. */
+static int queue_detail(struct timeline *timeline, const struct pause_about *about,
+			const struct slice_detail **ret_detail)
+{
+	struct slice_detail detail = {.name = "[run-queue]"};
+
+	if (!about->in || !about->in->before.tid)
+		return 0;
+	detail.behind = strdup(about->in->before.name);
+	detail.about = thread_text(&about->in->before);
+	detail.title = queue_title(about);
+	return timeline_add_detail(timeline, &detail, ret_detail);
 }
 
 int pause_detail(struct timeline *timeline, const struct pause_about *about,
@@ -113,6 +151,8 @@ int pause_detail(struct timeline *timeline, const struct pause_about *about,
 	struct slice_detail detail = {0};
 	bool has_call = about->call && about->call->nr >= 0;
 
+	if (about->kind == SLICE_RUN_QUEUE)
+		return queue_detail(timeline, about, ret_detail);
 	if (about->kind == SLICE_OFF_CPU)
 		detail.name = wait_name(about);
 	else

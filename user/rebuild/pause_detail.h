@@ -6,11 +6,12 @@
 #include "model/timeline.h"
 
 struct pause_about {
-	enum slice_kind kind;		  /* SLICE_SYSCALL or SLICE_OFF_CPU */
+	enum slice_kind kind;		  /* SLICE_SYSCALL, SLICE_OFF_CPU or SLICE_RUN_QUEUE */
 	const struct sample_call *call;	  /* the one that it is or happens in; NULL: none known */
 	const struct stack_sample *left;  /* OFF_CPU: how it began; NULL: not known */
 	const struct stack_sample *woken; /* OFF_CPU: how it ended; NULL: not known */
 	const char *waker;		  /* the name of the thread that did it; NULL: not known */
+	const struct stack_sample *in;	  /* RUN_QUEUE: how it ended, with who ran before; NULL: not known */
 	const struct stack_sample *end;	  /* SYSCALL: its end; NULL: not known */
 	uint64_t length_ns;
 };

@@ -134,19 +134,19 @@ static const struct sample_call *call_of(const struct sample_items *items)
 	return items->left ? &items->left->call : NULL;
 }
 
-/* Its wait, if it waits, ends here. */
+/* Its wait, if it waits, ends here: `by` a wake-up or a switch in, or NULL. */
 static int end_off(struct sample_items *items, const struct sample_context *context, uint64_t time_ns,
-		   const struct stack_sample *woken)
+		   const struct stack_sample *by)
 {
 	struct sampled_pause *pause = items->off ? &items->pauses[items->off - 1] : NULL;
-	struct pause_about about = {.kind = SLICE_OFF_CPU, .left = items->left, .woken = woken};
+	const struct stack_sample *woken = by && by->kind == SAMPLE_WAKE_UP ? by : NULL;
+	struct pause_about about = {.left = items->left, .woken = woken, .in = woken ? NULL : by};
 
 	if (!pause)
 		return 0;
 	items->off = 0;
 	pause->end = later(time_ns, pause->start);
-	if (pause->kind != SLICE_OFF_CPU)
-		return 0;
+	about.kind = pause->kind;
 	about.call = call_of(items);
 	about.length_ns = pause->end - pause->start;
 	if (woken && woken->waker_tid)
@@ -286,7 +286,7 @@ static int add_flow(struct sample_items *items, const struct sample_context *con
 	struct flow flow = {.to_pid = items->pid, .to_tid = items->tid};
 
 	items->woken = NULL;
-	if (!woken || !woken->waker_tid || woken->flags & SAMPLE_FROM_IRQ)
+	if (!woken || !woken->waker_tid || woken->flags & (SAMPLE_FROM_IRQ | SAMPLE_FROM_TIMER))
 		return 0;
 	flow.from_pid = woken->waker_pid;
 	flow.from_tid = woken->waker_tid;
@@ -305,7 +305,7 @@ static int take_in(struct sample_items *items, const struct sample_context *cont
 	if (err || !items->off)
 		return err;
 	adopt_stack(items, stack);
-	err = end_off(items, context, sample->time_ns, NULL);
+	err = end_off(items, context, sample->time_ns, sample);
 	items->left = NULL;
 	end_span(items, sample->time_ns);
 	return err ? err : add_flow(items, context, sample->time_ns);

@@ -115,7 +115,7 @@ static void put_chain(FILE *file, const struct stack_sample *sample)
 
 static void put_raw(FILE *file, const struct stack_sample *sample)
 {
-	const struct perf_sample_more more = {
+	struct perf_sample_more more = {
 		.size = sizeof(more) - sizeof(more.size),
 		.magic = PERF_SAMPLE_MORE_MAGIC,
 		.kind = sample->kind,
@@ -132,6 +132,8 @@ static void put_raw(FILE *file, const struct stack_sample *sample)
 			 sample->call.args[3], sample->call.args[4], sample->call.args[5]},
 	};
 
+	if (sample->kind == SAMPLE_SWITCH_IN)
+		more.before = sample->before;
 	fwrite(&more, sizeof(more), 1, file);
 }
 

@@ -27,7 +27,10 @@ struct perf_sample_more {
 	uint32_t size; /* of what follows */
 	uint32_t kind, flags, state;
 	uint64_t magic;
-	uint64_t args[SAMPLE_ARG_CNT];
+	union {
+		uint64_t args[SAMPLE_ARG_CNT];
+		struct sample_thread before; /* SAMPLE_SWITCH_IN */
+	};
 	int64_t result;
 	uint64_t address, since_ns, lost_cnt;
 	int32_t nr, waker_pid, waker_tid, unused;

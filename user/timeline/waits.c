@@ -22,14 +22,17 @@ struct pass {
 
 static int wait_get(struct waits *waits, const struct wait *wanted, struct wait **ret_wait)
 {
-	uint64_t hash = hash_text(hash_text(hash_text(0, wanted->name), wanted->function), wanted->woken_by);
+	uint64_t hash = hash_text(
+		hash_text(hash_text(hash_text(0, wanted->name), wanted->function), wanted->woken_by),
+		wanted->behind);
 	int err;
 
 	for (size_t at = 0, i; (i = hash_index_next(&waits->index, hash, &at)) != HASH_INDEX_END;) {
 		*ret_wait = &waits->items[i];
 		if (!strcmp((*ret_wait)->name, wanted->name) &&
 		    !strcmp((*ret_wait)->function, wanted->function) &&
-		    !strcmp((*ret_wait)->woken_by, wanted->woken_by))
+		    !strcmp((*ret_wait)->woken_by, wanted->woken_by) &&
+		    !strcmp((*ret_wait)->behind, wanted->behind))
 			return 0;
 	}
 	err = ARRAY_PUSH(waits->items, waits->cnt, waits->cap, *wanted);
@@ -83,7 +86,7 @@ static int add_faults(struct waits *waits, struct pass *pass, uint64_t until)
 
 	for (; pass->instant < thread->instant_cnt && !err; pass->instant++) {
 		const struct instant *instant = &thread->instants[pass->instant];
-		struct wait wait = {.name = "[page fault]", .woken_by = ""};
+		struct wait wait = {.name = "[page fault]", .woken_by = "", .behind = ""};
 
 		if (instant->time_ns >= until)
 			break;
@@ -98,7 +101,8 @@ static int add_slice(struct waits *waits, struct pass *pass, const struct slice 
 {
 	const struct slice_detail *detail = slice_detail(slice);
 	struct wait wait = {.name = slice_name(slice),
-			    .woken_by = detail && detail->woken_by ? detail->woken_by : ""};
+			    .woken_by = detail && detail->woken_by ? detail->woken_by : "",
+			    .behind = detail && detail->behind ? detail->behind : ""};
 	int err = add_faults(waits, pass, slice->start_ns);
 
 	pass->open_cnt = slice->depth < pass->open_cnt ? slice->depth : pass->open_cnt;

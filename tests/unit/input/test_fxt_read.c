@@ -421,6 +421,7 @@ static void add_wait(struct timeline *timeline, struct timeline_thread *thread)
 						    strdup("[off-cpu] futex, woken by worker-3 after 2.1 ms"),
 					    .about = strdup("futex 0x55d0c0"),
 					    .woken_by = strdup("worker-3 (tid 4711)"),
+					    .behind = strdup("hog"),
 					    .result = -11,
 					    .has_result = true};
 	struct slice slice = {.start_ns = 8,
@@ -443,6 +444,7 @@ static void assert_same_detail(const struct slice *theirs, const struct slice *o
 		return;
 	assert_string_equal(a->about, b->about);
 	assert_string_equal(a->woken_by, b->woken_by);
+	assert_string_equal(a->behind, b->behind);
 	assert_int_equal(a->result, b->result);
 	assert_int_equal(a->has_result, b->has_result);
 }

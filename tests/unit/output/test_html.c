@@ -202,6 +202,7 @@ static void test_waits(void **state)
 	const struct slice_detail detail = {.name = "[off-cpu] futex",
 					    .title = strdup("[off-cpu] futex, woken by worker after 2.1 ms"),
 					    .woken_by = strdup("worker (tid 101)"),
+					    .behind = strdup("hog"),
 					    .result = -11,
 					    .has_result = true};
 	struct slice slice = {
@@ -223,7 +224,7 @@ static void test_waits(void **state)
 	assert_int_equal(read.symbol, 2);
 	assert_json(&reader,
 		    "\"details\":[[0,\"[off-cpu] futex\",\"[off-cpu] futex, woken by worker after 2.1 "
-		    "ms\",\"\",\"worker (tid 101)\",\"-11\"]]");
+		    "ms\",\"\",\"worker (tid 101)\",\"hog\",\"-11\"]]");
 	assert_json(&reader, "\"flows\":[[1,8,0,9]]");
 	reader_release(&reader);
 	timeline_free(timeline);

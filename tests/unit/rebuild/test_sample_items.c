@@ -151,17 +151,22 @@ static void test_waits_alone(void **state)
 	add(&story, 2500, SAMPLE_WAKE_UP, 0)->flags = SAMPLE_FROM_IRQ;
 	add(&story, 2600, SAMPLE_SWITCH_IN, 0);
 	add(&story, 3000, SAMPLE_SWITCH_OUT, 0x30)->state = 0;
-	add(&story, 3500, SAMPLE_SWITCH_IN, 0);
+	add(&story, 3500, SAMPLE_SWITCH_IN, 0)->before = (struct sample_thread){31, 32, "hog"};
 	add(&story, 4000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_UNINTERRUPTIBLE;
+	set_waker(add(&story, 4100, SAMPLE_WAKE_UP, 0), 7);
+	story.samples[story.cnt - 1].flags = SAMPLE_FROM_TIMER;
 	add(&story, 4100, SAMPLE_SWITCH_IN, 0);
 	add(&story, 5000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_STOPPED;
-	assert_told(&story, "2000-2600 20\n"
-			    "  [off-cpu] read, woken by an interrupt after 500 ns 2000-2500 (read of file "
-			    "descriptor 3, socket "
-			    "127.0.0.1:6379) by an interrupt\n  [run-queue] 2500-2600\n"
-			    "3000-3500 30\n  [run-queue] 3000-3500\n"
-			    "4000-4100 0\n  [off-cpu] disk or kernel lock 4000-4100\n"
-			    "5000-9000 0\n  [off-cpu] stopped 5000-9000!\n");
+	assert_told(&story,
+		    "2000-2600 20\n"
+		    "  [off-cpu] read, woken by an interrupt after 500 ns 2000-2500 (read of file "
+		    "descriptor 3, socket "
+		    "127.0.0.1:6379) by an interrupt\n  [run-queue] 2500-2600\n"
+		    "3000-3500 30\n  [run-queue] behind hog for 500 ns 3000-3500 (process 31, thread 32)\n"
+		    "4000-4100 0\n  [off-cpu] disk or kernel lock, woken by a timer after 100 ns 4000-4100 "
+		    "by a timer\n"
+		    "  [run-queue] 4100-4100\n"
+		    "5000-9000 0\n  [off-cpu] stopped 5000-9000!\n");
 }
 
 /* What was so before it was recorded was so since the beginning. */

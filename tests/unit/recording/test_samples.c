@@ -80,7 +80,7 @@ static struct snapshot *make(void)
 	sample = add(snapshot, SAMPLE_WAKE_UP);
 	sample->waker_pid = 21;
 	sample->waker_tid = 22;
-	add(snapshot, SAMPLE_SWITCH_IN);
+	add(snapshot, SAMPLE_SWITCH_IN)->before = (struct sample_thread){31, 32, "hog"};
 	add(snapshot, SAMPLE_SYSCALL_BEGIN)->call.args[5] = 6;
 	add(snapshot, SAMPLE_SYSCALL_END)->call.result = -11;
 	add(snapshot, SAMPLE_PAGE_FAULT)->address = 0x7f0000;
@@ -112,6 +112,7 @@ static void assert_same(const struct stack_sample *a, const struct stack_sample 
 	assert_memory_equal(a->call.args, b->call.args, sizeof(a->call.args));
 	assert_int_equal(a->waker_pid, b->waker_pid);
 	assert_int_equal(a->waker_tid, b->waker_tid);
+	assert_memory_equal(&a->before, &b->before, sizeof(a->before));
 	assert_int_equal(a->address, b->address);
 	assert_int_equal(a->since_ns, b->since_ns);
 	assert_int_equal(a->lost_cnt, b->lost_cnt);

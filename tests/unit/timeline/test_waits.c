@@ -24,7 +24,9 @@ static void assert_wait(const struct wait *wait, const char *name, const char *f
 static void test_sums(void **state)
 {
 	char holder[] = "holder (tid 7)";
-	const struct slice_detail lock = {.name = "[off-cpu] futex_wait", .woken_by = holder};
+	char hog[] = "hog";
+	const struct slice_detail lock = {.name = "[off-cpu] futex_wait", .woken_by = holder},
+				  queue = {.name = "[run-queue]", .behind = hog};
 	struct slice slices[] = {
 		{.start_ns = 0, .end_ns = 900, .symbol = &serve},
 		{.start_ns = 10, .end_ns = 300, .depth = 1, .kind = SLICE_SYSCALL},
@@ -35,6 +37,12 @@ static void test_sums(void **state)
 		 .flags = SLICE_DETAILED,
 		 .detail = &lock},
 		{.start_ns = 120, .end_ns = 125, .depth = 2, .kind = SLICE_RUN_QUEUE},
+		{.start_ns = 130,
+		 .end_ns = 138,
+		 .depth = 2,
+		 .kind = SLICE_RUN_QUEUE,
+		 .flags = SLICE_DETAILED,
+		 .detail = &queue},
 		{.start_ns = 400, .end_ns = 500, .depth = 1, .symbol = &load},
 		{.start_ns = 600,
 		 .end_ns = 900,
@@ -59,11 +67,14 @@ static void test_sums(void **state)
 	assert_ok(waits_add(&waits, &thread));
 	assert_ok(waits_add(&waits, &thread));
 	waits_sort(&waits);
-	assert_int_equal(waits.cnt, 5);
+	assert_int_equal(waits.cnt, 6);
 	assert_wait(&waits.items[0], "[off-cpu] futex_wait", "serve", holder, 4, 800, 300);
-	assert_wait(&waits.items[1], "[run-queue]", "serve", "", 2, 10, 5);
-	assert_wait(&waits.items[2], "[page fault]", "load", "", 4, 0, 0);
-	assert_int_equal(waits.items[3].cnt, 2);
+	assert_wait(&waits.items[1], "[run-queue]", "serve", "", 2, 16, 8);
+	assert_string_equal(waits.items[1].behind, "hog");
+	assert_wait(&waits.items[2], "[run-queue]", "serve", "", 2, 10, 5);
+	assert_string_equal(waits.items[2].behind, "");
+	assert_wait(&waits.items[3], "[page fault]", "load", "", 4, 0, 0);
+	assert_int_equal(waits.items[4].cnt, 2);
 	waits_release(&waits);
 	spill_free(thread.slices);
 	spill_free(thread.instants);

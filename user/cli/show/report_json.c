@@ -201,6 +201,7 @@ static void put_waits(yajl_gen gen, const struct report *report)
 		json_key_text(gen, "name", wait->name);
 		json_key_text(gen, "function", wait->function);
 		json_key_text(gen, "woken_by", wait->woken_by);
+		json_key_text(gen, "behind", wait->behind);
 		json_key_number(gen, "times", wait->cnt);
 		json_key_number(gen, "total_ns", wait->total_ns);
 		json_key_number(gen, "longest_ns", wait->longest_ns);

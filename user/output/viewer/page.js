@@ -124,7 +124,7 @@ class Page {
 		this.panel(this.title(detail?.title ?? name),
 			has(INFERRED_START, 'began before the trace'), has(OPEN_END, 'goes on behind the trace'), has(INLINED, 'inlined'), has(SAMPLED, 'sampled'),
 			this.list([['file', file ? this.source(symbol) : ''], ['object', object],
-				...detail ? [['about', detail.about], ['woken by', detail.wokenBy], ['result', detail.result ?? '']] : [],
+				...detail ? [['about', detail.about], ['woken by', detail.wokenBy], ['behind', detail.behind], ['result', detail.result ?? '']] : [],
 				['address', isCall ? `0x${address}` : ''], ['start', `${(track.start[slice] / 1e9).toFixed(9)} s`],
 				hit && [before < 0 ? 'behind hit' : 'before hit', exactText(Math.abs(before))],
 				['duration', exactText(track.duration[slice])], ['self', exactText(track.self[slice])],

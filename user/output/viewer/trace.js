@@ -70,8 +70,8 @@ class Track {
 		this.depth = reader.column(new Uint32Array(cnt), less => depth += 1 - less);
 		this.symbol = reader.column(new Uint32Array(cnt), number => number);
 		this.flags = reader.column(new Uint8Array(cnt), flags => flags);
-		this.details = new Map(info.details.map(([slice, name, title, about, wokenBy, result]) =>
-			[slice, {name, title: title ?? name, about, wokenBy, result}]));
+		this.details = new Map(info.details.map(([slice, name, title, about, wokenBy, behind, result]) =>
+			[slice, {name, title: title ?? name, about, wokenBy, behind, result}]));
 		this.parent = new Int32Array(cnt);
 		this.self = this.duration.slice();
 		this.link();

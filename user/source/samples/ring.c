@@ -209,12 +209,17 @@ static void put_kind(struct stack_sample *sample, const struct samples_record *r
 		break;
 	case SAMPLES_IN:
 		sample->kind = SAMPLE_SWITCH_IN;
+		sample->before.pid = (int32_t)record->before.pid;
+		sample->before.tid = (int32_t)record->before.tid;
+		memcpy(sample->before.name, record->before.name, sizeof(sample->before.name) - 1);
 		break;
 	case SAMPLES_WAKE:
 		sample->kind = SAMPLE_WAKE_UP;
 		sample->waker_pid = (int32_t)record->waker.pid;
 		sample->waker_tid = (int32_t)record->waker.tid;
-		sample->flags |= record->flags & SAMPLES_IRQ ? SAMPLE_FROM_IRQ : 0;
+		sample->flags |= record->flags & SAMPLES_TIMER ? SAMPLE_FROM_TIMER
+				 : record->flags & SAMPLES_IRQ ? SAMPLE_FROM_IRQ
+							       : 0;
 		break;
 	case SAMPLES_ENTER:
 		sample->kind = SAMPLE_SYSCALL_BEGIN;
