@@ -227,6 +227,71 @@ def measures(page, slices):
     page.key("Escape")
 
 
+def by_path(slices, begin, end):
+    """Calls, total and self time of each call path in [begin, end), from what dump says."""
+    sums, open_calls = defaultdict(lambda: [0, 0, 0]), defaultdict(list)
+    for one in sorted(slices, key=lambda one: (one.start, one.depth)):
+        if one.start >= end or (one.end <= begin and one.start < begin):
+            continue
+        callers = open_calls[one.pid, one.tid]
+        del callers[one.depth:]
+        callers += [one] * (one.depth + 1 - len(callers))
+        path = tuple(call.name for call in callers)
+        time = min(one.end, end) - max(one.start, begin)
+        for place, sign in (path, 1), (path[:-1], -1):
+            sums[place][2] += sign * time
+        sums[path][0] += 1
+        sums[path][1] += time
+    return {path: tuple(sum) for path, sum in sums.items() if path}
+
+
+def flames(page, slices):
+    for key, name in ("h", "near the hit"), ("0", "of the whole trace"):
+        page.key(key)
+        page.key("g")
+        begin, end = page.value("[page.flame.range.from, page.flame.range.to]")
+        rows = page.value("""(({paths}) => paths.of.map((_, path) => {
+            const names = [];
+            for (let at = path; at > 0; at = paths.parent[at])
+                names.unshift(trace.functions[paths.of[at]]);
+            return [names, paths.calls[path], paths.total[path], paths.self[path]];
+        }))(page.flame)""")
+        got, expected = {tuple(path): tuple(sums) for path, *sums in rows if path}, by_path(slices, begin, end)
+        wrong = [(path, got.get(path), expected.get(path)) for path in {*got, *expected} if got.get(path) != expected.get(path)]
+        check(f"a flame graph {name}", len(got) > 5 and not wrong, len(got), wrong[:5])
+        if key == "h":
+            page.key("g")
+    widths = page.value("page.flame.boxes.filter(box => box.path && !box.tree.paths.parent[box.path]).map(box => [box.x, box.width])")
+    full = page.value("page.flame.canvas.clientWidth")
+    covered = sum(width for _, width in widths)
+    check("the boxes share the width", full - len(slices) < covered < full + 1 and widths == sorted(widths), covered, full)
+    wanted = "table_add"
+    x, y = page.value(f"""(flame => (box => [box.x + box.width / 2, flame.rowY(box.tree, box.path) + 9])
+        (flame.boxes.find(({{tree, path}}) => flame.name(tree, path) === '{wanted}')))(page.flame)""")
+    page.browser.click(page.left + x, page.top + y)
+    check("a click tells of the path", page.panel.startswith(wanted), page.panel)
+    page.key("c")
+    calls, total, alone = statistics(slices, begin, end)[wanted]
+    got = page.value("page.flame.trees.map(({paths}) => [paths.calls[0], paths.total[0]])")
+    check("a function between callers and callees has its whole time", got[0][1] == got[1][1] == total and got[1][0] <= calls, got, calls, total)
+    shown = page.value("page.flame.boxes.map(({tree, path}) => [tree.upwards, tree.paths.depth[path], page.flame.name(tree, path)])")
+    check("callers are above it", [True, 1, "main"] in shown and [True, 2, "main"] not in shown and [False, 0, wanted] in shown, shown)
+    page.key("ArrowUp")
+    check("up goes to a caller", page.panel.startswith("main"), page.panel)
+    page.key("ArrowDown")
+    page.key("Enter")
+    page.browser.value("[...document.querySelectorAll('#panel button')].find(button => button.textContent === 'Slowest call').click()")
+    page.browser.settle()
+    longest = max((one for one in slices if one.name == wanted), key=lambda one: one.end - one.start)
+    got = page.selected()
+    check("the slowest call is shown in the timeline", (got["name"], got["end"] - got["start"]) == (wanted, longest.end - longest.start) and
+          page.value("!chart.canvas.hidden && page.flame.canvas.hidden"), got)
+    page.key("g")
+    page.key("Escape")
+    check("Escape leads back to the timeline", page.value("!chart.canvas.hidden && page.flame.canvas.hidden"))
+    page.key("Escape")
+
+
 def hit_to_hit(page, hits):
     shown = []
     for key in "h", ".", "n", ",", "p":
@@ -304,6 +369,7 @@ def recording(browser, slices_path, hits_path):
     searches(page, slices, "table")
     clicks(page, slices)
     measures(page, slices)
+    flames(page, slices)
     hit_to_hit(page, hits)
     helps(page)
     folds(page)

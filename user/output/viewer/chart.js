@@ -84,6 +84,7 @@ class Chart {
 		this.hit = trace.hits[0];
 		this.selected = null; /* {track, slice} */
 		this.range = null;    /* {from, to, track} */
+		this.matched = null;  /* which functions are sought, by number */
 		this.matches = null;  /* by thread: rows of slices that are sought */
 		this.frameMs = 0;
 		this.setTheme();
@@ -111,8 +112,8 @@ class Chart {
 			canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
 			canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
 		}
-		this.width = this.canvas.clientWidth;
-		this.height = this.canvas.clientHeight;
+		this.width = this.canvas.clientWidth || this.width; /* it may be hidden */
+		this.height = this.canvas.clientHeight || this.height;
 		this.skyline = null;
 		this.draw();
 	}

@@ -10,14 +10,15 @@ class Page {
 	constructor(trace) {
 		this.trace = trace;
 		this.chart = new Chart(trace);
+		this.flame = new Flame(this.chart);
 		this.pointer = null; /* where it is over the timeline */
 		this.sort = {by: 'self', down: true};
-		this.match = null;
 		byId('command').textContent = byId('command').title = trace.command;
 		document.title = `${trace.hits[0]?.trigger ?? trace.command} – trailcam`;
 		this.listen();
 		this.listenKeys();
 		this.listenSearch();
+		this.listenFlame();
 		byId('hits').hidden = !trace.hits.length;
 		if (trace.hits.length)
 			this.toHit(0);
@@ -70,6 +71,7 @@ class Page {
 		byId('earlier').disabled = !nth;
 		byId('later').disabled = nth + 1 >= this.trace.hits.length;
 		this.nth = nth;
+		this.closeFlame();
 		this.chart.selected = hit.slice >= 0 ? {track: hit.track, slice: hit.slice} : null;
 		this.chart.showHit(hit);
 		this.showHit(hit);
@@ -109,6 +111,7 @@ class Page {
 	}
 
 	select(place) {
+		this.closeFlame();
 		this.chart.selected = place;
 		this.chart.reveal(place.track, place.slice);
 		this.showSlice(place);
@@ -155,10 +158,103 @@ class Page {
 
 		this.chart.range = range;
 		this.chart.invalidate();
+		if (this.flame.isOpen && this.flame.range !== range)
+			this.flame.open(range);
 		this.rows = rows;
 		this.panel(this.title(timeText(range.to - range.from), 'range of'),
 			this.list([['from', `${(range.from / 1e9).toFixed(9)} s`], ['to', `${(range.to / 1e9).toFixed(9)} s`],
 				['functions', rows.length.toLocaleString('en')]]), choose, this.table(rows));
+	}
+
+	/* ---- time by call path ---- */
+
+	/* Of the range that is measured, or of what is in sight. */
+	toggleFlame() {
+		const {chart, flame} = this, begin = Math.max(chart.from, this.trace.begin), end = Math.min(chart.to, this.trace.end);
+
+		byId('graph').textContent = flame.isOpen ? 'Flame graph' : 'Timeline';
+		if (flame.isOpen)
+			return flame.toggle(false);
+		this.showRange(chart.range ?? {from: Math.round(begin), to: Math.round(end)});
+		flame.open(chart.range);
+	}
+
+	closeFlame() {
+		if (this.flame.isOpen)
+			this.toggleFlame();
+	}
+
+	/* A path's sums, and what its function was called by and called, wherever that was. */
+	showPath({tree, path}) {
+		const {flame, trace} = this, {paths} = tree, of = paths.of[path], all = flame.paths.total[0] || 1;
+		const share = time => `${exactText(time)}, ${(time / all * 100).toFixed(1)} %`;
+
+		if (of < 0)
+			return this.showRange(flame.range);
+		const around = (title, of) => [el('h3', {}, title), el('ol', {}, ...of.callees[0].slice(0, CALLERS_SHOWN).map(next =>
+			el('li', {className: 'go', onclick: () => this.toFunction(of.of[next])}, trace.functions[of.of[next]],
+				el('small', {}, share(of.total[next])))))];
+		const {range} = flame, threads = range.track ? [range.track] : trace.threads;
+
+		this.panel(this.title(trace.functions[of]),
+			this.list([['calls', paths.calls[path].toLocaleString('en')], ['total', share(paths.total[path])],
+				tree.upwards ? null : ['self', share(paths.self[path])],
+				['of', `${timeText(range.to - range.from)}${range.track ? `, ${range.track.name}` : ''}`]]),
+			el('div', {className: 'row'},
+				el('button', {onclick: () => flame.zoom(), title: 'Enter, or a double click'}, 'Zoom'),
+				el('button', {onclick: () => this.toFunction(of), title: 'c'}, 'Callers and callees'),
+				el('button', {onclick: () => this.select(trace.slowest(threads, range.from, range.to, of))}, 'Slowest call')),
+			...around('Callers', flame.paths.callersOf(of)), ...around('Calls', flame.paths.calleesOf(of)));
+	}
+
+	toFunction(of) {
+		this.flame.toFunction(of);
+		this.showPath(this.flame.selected);
+	}
+
+	/* A key or a click where the flame graph is; false: not for it. */
+	flameKey(name) {
+		const {flame} = this;
+
+		if (name.startsWith('Arrow'))
+			flame.walk(name.slice(5).toLowerCase()), this.showPath(flame.selected);
+		else if (name === 'Enter' || name === 'f')
+			flame.zoom();
+		else if (name === 'c' && flame.selected.path)
+			this.toFunction(flame.selected.tree.paths.of[flame.selected.path]);
+		else if (name === 'Escape')
+			flame.leave() || this.toggleFlame();
+		else if (name.startsWith('Page'))
+			flame.scrollTo(flame.scroll + (name === 'PageUp' ? -.8 : .8) * flame.canvas.clientHeight);
+		else
+			return false;
+		return true;
+	}
+
+	listenFlame() {
+		const {flame} = this, {canvas} = flame;
+
+		byId('graph').onclick = () => this.toggleFlame();
+		canvas.onclick = event => {
+			const at = flame.at(event.offsetX, event.offsetY);
+
+			if (!at)
+				return;
+			flame.selected = at;
+			this.showPath(at);
+			flame.invalidate();
+		};
+		canvas.ondblclick = () => flame.zoom();
+		canvas.onwheel = event => {
+			event.preventDefault();
+			flame.scrollTo(flame.scroll + event.deltaY * (event.deltaMode ? 20 : 1));
+		};
+		canvas.onpointermove = event => {
+			const at = flame.at(event.offsetX, event.offsetY);
+
+			this.tip(event, at ? `${flame.name(at.tree, at.path)}\n${timeText(at.tree.paths.total[at.path])}` : '');
+		};
+		canvas.onpointerleave = () => byId('tip').hidden = true;
 	}
 
 	table(rows) {
@@ -232,6 +328,7 @@ class Page {
 		document.documentElement.dataset.theme = theme;
 		this.chart.setTheme();
 		this.chart.resize();
+		this.flame.invalidate();
 	}
 
 	/* ---- search ---- */
@@ -259,19 +356,20 @@ class Page {
 	search() {
 		const text = byId('search').value.toLowerCase(), {trace, chart} = this;
 
-		this.match = text ? trace.functions.map(name => name.toLowerCase().includes(text)) : null;
-		chart.matches = this.match && new Map(trace.threads.map(track =>
-			[track, track.rowsOf(i => this.match[trace.functionAt(track, i)])]));
+		chart.matched = text ? trace.functions.map(name => name.toLowerCase().includes(text)) : null;
+		chart.matches = chart.matched && new Map(trace.threads.map(track =>
+			[track, track.rowsOf(i => chart.matched[trace.functionAt(track, i)])]));
 		this.matchCnt = 0;
 		for (const rows of chart.matches?.values() ?? [])
 			for (const row of rows)
 				this.matchCnt += row.length;
 		byId('count').value = text ? countText(this.matchCnt, 'call') : '';
 		chart.invalidate();
+		this.flame.invalidate();
 	}
 
 	toMatch(forward) {
-		const found = this.match && this.trace.seek(this.match, this.chart.selected, forward);
+		const {matched} = this.chart, found = matched && this.trace.seek(matched, this.chart.selected, forward);
 
 		if (!found)
 			return;
@@ -348,7 +446,7 @@ class Page {
 
 		this.pointer = {x, y};
 		if (!drag)
-			return this.tip(event);
+			return this.tip(event, this.tipText(x, y));
 		drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 3;
 		byId('tip').hidden = true;
 		if (!drag.moved)
@@ -410,8 +508,8 @@ class Page {
 			`${trace.name(at.track, at.slice)}\n${timeText(at.track.duration[at.slice])}`;
 	}
 
-	tip(event) {
-		const text = this.tipText(event.offsetX, event.offsetY), tip = byId('tip');
+	tip(event, text) {
+		const tip = byId('tip');
 
 		tip.hidden = !text;
 		if (tip.hidden)
@@ -458,6 +556,8 @@ class Page {
 			['ArrowUp ArrowDown ArrowLeft ArrowRight', name => this.walk(name.slice(5).toLowerCase()),
 				'caller, first call in it, neighbours'],
 			['f', () => this.fit(), 'fit the call that is selected'],
+			['g', () => this.toggleFlame(), 'flame graph of the range, or of what is in sight, and back'],
+			['c', () => {}, 'in the flame graph: callers and callees of the function'],
 			['0', () => chart.showWhole(), 'the whole trace'],
 			['/', () => byId('search').select(), 'search functions; Enter: next call, Shift-Enter: previous'],
 			['Enter', (name, event) => this.toMatch(!event.shiftKey), ''],
@@ -473,7 +573,8 @@ class Page {
 			    (name === 'Enter' && event.target.tagName === 'BUTTON') || event.target.tagName === 'SELECT')
 				return;
 			event.preventDefault();
-			key[1](name, event);
+			if (!this.flame.isOpen || !this.flameKey(name))
+				key[1](name, event);
 		});
 	}
 }

@@ -185,9 +185,14 @@ class Trace {
 		};
 
 		this.functionOf = Uint32Array.from(this.symbols, ([name]) => number(name));
-		for (const {details} of this.threads)
-			for (const detail of details.values())
+		this.pauses = new Set(this.functionOf.subarray(0, NOT_CALLS.length)); /* functions that are none */
+		for (const track of this.threads) {
+			for (const [slice, detail] of track.details) {
 				detail.functionNumber = number(detail.name);
+				if (track.symbol[slice] < NOT_CALLS.length)
+					this.pauses.add(detail.functionNumber);
+			}
+		}
 		this.functions = [...numbers.keys()];
 	}
 
@@ -220,28 +225,18 @@ class Trace {
 	}
 
 	/*
-	 * What each function took in [from, to) of some threads: calls, total (once where it calls itself)
-	 * and self, as far as they are within.
+	 * Goes through what was open in [from, to), a caller before what it called. enter(track, slice, time
+	 * within, what it returned for the caller, or null) is told of each, and leave() of what that returned.
 	 */
-	statistics(tracks, from, to) {
-		const rows = new Map();
-		const row = id => rows.get(id) || rows.set(id, {id, calls: 0, total: 0, self: 0, open: 0}).get(id);
-
+	walk(tracks, from, to, enter, leave) {
 		for (const track of tracks) {
 			const open = [], first = track.firstFrom(from);
 			const add = i => {
 				const time = Math.min(track.end(i), to) - Math.max(track.start[i], from);
-				const entry = row(this.functionAt(track, i));
 
 				while (open.length && open[open.length - 1].depth >= track.depth[i])
-					open.pop().entry.open--;
-				entry.calls++;
-				entry.self += time;
-				if (open.length)
-					open[open.length - 1].entry.self -= time;
-				if (!entry.open++)
-					entry.total += time;
-				open.push({entry, depth: track.depth[i]});
+					leave(open.pop().entry);
+				open.push({entry: enter(track, i, time, open[open.length - 1]?.entry ?? null), depth: track.depth[i]});
 			};
 
 			if (first)
@@ -249,10 +244,59 @@ class Trace {
 					.filter(i => track.end(i) > from).forEach(add);
 			for (let i = first; i < track.cnt && track.start[i] < to; i++)
 				add(i);
-			for (const {entry} of open)
-				entry.open--;
+			while (open.length)
+				leave(open.pop().entry);
 		}
+	}
+
+	/*
+	 * What each function took in [from, to) of some threads: calls, total (once where it calls itself)
+	 * and self, as far as they are within.
+	 */
+	statistics(tracks, from, to) {
+		const rows = new Map();
+		const row = id => rows.get(id) || rows.set(id, {id, calls: 0, total: 0, self: 0, open: 0}).get(id);
+
+		this.walk(tracks, from, to, (track, i, time, caller) => {
+			const entry = row(this.functionAt(track, i));
+
+			entry.calls++;
+			entry.self += time;
+			if (caller)
+				caller.self -= time;
+			if (!entry.open++)
+				entry.total += time;
+			return entry;
+		}, entry => entry.open--);
 		return [...rows.values()];
+	}
+
+	/* The same by call path. */
+	paths(tracks, from, to) {
+		const paths = new Paths();
+
+		this.walk(tracks, from, to, (track, i, time, caller) => {
+			const path = paths.child(caller ?? 0, this.functionAt(track, i));
+
+			paths.add(path, 1, time, time);
+			if (caller)
+				paths.self[caller] -= time;
+			else
+				paths.add(0, 0, time, 0);
+			return path;
+		}, () => {});
+		return paths;
+	}
+
+	/* The longest call of a function that was open in [from, to) of some threads, or null. */
+	slowest(tracks, from, to, of) {
+		let best = null, longest = -1;
+
+		this.walk(tracks, from, to, (track, slice) => {
+			if (this.functionAt(track, slice) === of && track.duration[slice] > longest)
+				[best, longest] = [{track, slice}, track.duration[slice]];
+		}, () => {});
+		return best;
 	}
 
 	/*
