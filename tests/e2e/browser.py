@@ -73,15 +73,16 @@ class Browser:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
-    def open(self, url):
+    def open(self, url, wait=True):
         """Opens the page and waits until it is ready."""
         self.events.clear()
         self.call("Page.navigate", url=url)
-        for _ in range(1200):
+        for _ in range(1200 if wait else 0):
             if self.value("document.documentElement?.dataset.ready === 'true'"):
                 return
             time.sleep(0.05)
-        raise TimeoutError(self.value("document.body.innerText"))
+        if wait:
+            raise TimeoutError(self.value("document.body.innerText"))
 
     def settle(self):
         """Waits for the next frame to be drawn."""

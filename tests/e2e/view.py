@@ -164,7 +164,7 @@ def mouse_moves(page):
     page.key("h")
 
 
-def searches(page, slices, text):
+def searches(page, slices, text, hit_time):
     wanted = sorted((one for one in slices if text in one.name.lower()), key=lambda one: one.start)
     page.key("Escape")
     page.key("/")
@@ -173,18 +173,76 @@ def searches(page, slices, text):
     check("search counts", count == f"{len(wanted):,} calls", count, len(wanted))
     shown = page.value("[...chart.matches.values()].flat().reduce((cnt, row) => cnt + row.length, 0)")
     check("search highlights all of them", shown == len(wanted), shown)
+    got = page.value("page.rows.map(row => [trace.functions[row.id], row.calls, row.total, row.slowest])")
+    sums = statistics(slices, min(one.start for one in slices), max(one.end for one in slices) + 1)
+    expected = [[name, calls, total, max(one.end - one.start for one in slices if one.name == name)]
+                for name, (calls, total, _) in sums.items() if text in name.lower()]
+    check("search lists functions, with calls, total and slowest", sorted(got) == sorted(expected), got, expected)
+    first = max(nth for nth, one in enumerate(wanted) if one.start <= hit_time)
+    expected = [wanted[(first + step) % len(wanted)].start for step in range(3)]
     found = []
     for _ in range(3):
         page.key("Enter")
         found.append(page.selected()["start"])
-    check("Enter goes from one to the next", found == [one.start for one in wanted[:3]], found)
+    check("Enter goes to the one nearest before the hit, and on to the next", found == expected, found, expected)
     page.key("Enter", modifiers=SHIFT)
-    check("Shift-Enter goes back", page.selected()["start"] == wanted[1].start, page.selected())
+    check("Shift-Enter goes back", page.selected()["start"] == expected[1], page.selected())
     count = page.browser.value("document.getElementById('count').value")
-    check("which of them is told", count == f"2 of {len(wanted):,}", count)
+    check("which of them is told", count == f"{(first + 1) % len(wanted) + 1} of {len(wanted):,}", count)
     begin, end = page.view
-    check("the match is in sight", begin <= wanted[1].start <= end, page.view)
+    check("the match is in sight", begin <= expected[1] <= end, page.view)
     page.key("Escape")
+
+
+def links(page):
+    """What the address says is shown when the page is opened again."""
+    page.key("h")
+    page.key("w")
+    page.key("/")
+    page.browser.type("table")
+    page.key("Enter")
+    page.browser.drag(page.left + 120, page.top + 60, page.left + 610, page.top + 60, modifiers=SHIFT)
+    state = "[chart.from, chart.to, chart.scroll, chart.selected.slice, chart.range.from, chart.range.to, page.matchCnt].map(Math.round)"
+    before = page.value(state)
+    address = page.value("location.href.split('#')[0] + '#' + page.fragment")
+    page.browser.open("about:blank", wait=False)
+    page.browser.open(address)
+    check("the address leads to what was shown", page.value(state) == before, before, page.value(state), address)
+    page.browser.value("location.hash = '#from=x&call=9999999,1&range=5,1&y=-7&q=%00'")
+    page.browser.settle()
+    check("an address that makes no sense does no harm", page.value("chart.from < chart.to"))
+    page.key("Escape")
+    page.key("h")
+
+
+def threads(page):
+    page.key("m")
+    check("threads are listed", page.panel.startswith("1 thread"), page.panel)
+    box = "document.querySelectorAll('#panel input')[0]"
+    page.browser.value(f"{box}.click()")
+    page.browser.settle()
+    check("a thread is hidden", page.value("chart.tracks.length") == 0 and not page.browser.value(f"{box}.checked"))
+    page.browser.value("document.querySelector('#panel button').click()")
+    page.browser.settle()
+    check("and shown", page.value("chart.tracks.length") == 1 and page.browser.value(f"{box}.checked"))
+    page.key("b")
+    wide = page.value("chart.width")
+    page.key("b")
+    check("the panel goes away, and comes back", page.value("chart.width") < wide, wide)
+    page.key("h")
+
+
+def sticks(page):
+    page.browser.call("Emulation.setDeviceMetricsOverride", width=1400, height=300, deviceScaleFactor=1, mobile=False)
+    page.browser.settle()
+    page.value("chart.scrollTo(90)")
+    page.browser.settle()
+    check("a thread's title stays in sight", page.value("chart.scroll > 30 && chart.titleY(trace.threads[0])") == 26, page.value("chart.scroll"))
+    page.browser.click(page.left + 60, page.top + 26 + 10)
+    check("and folds the thread", page.value("trace.threads[0].collapsed"))
+    page.browser.click(page.left + 60, page.top + 26 + 10)
+    page.browser.call("Emulation.setDeviceMetricsOverride", width=1400, height=800, deviceScaleFactor=1, mobile=False)
+    page.key("h")
 
 
 def clicks(page, slices):
@@ -366,11 +424,14 @@ def recording(browser, slices_path, hits_path):
     opens_at_hit(page, hits[0])
     keys_move(page)
     mouse_moves(page)
-    searches(page, slices, "table")
+    searches(page, slices, "table", int(hits[0]["time_ns"]))
     clicks(page, slices)
     measures(page, slices)
     flames(page, slices)
     hit_to_hit(page, hits)
+    links(page)
+    threads(page)
+    sticks(page)
     helps(page)
     folds(page)
     drops_nothing(page)

@@ -126,7 +126,8 @@ class Chart {
 			counter.height = HEAD + GRAPH + 8;
 			top += counter.height;
 		}
-		for (const track of this.trace.threads) {
+		this.tracks = this.trace.threads.filter(track => !track.hidden).sort((a, b) => Boolean(b.pinned) - Boolean(a.pinned));
+		for (const track of this.tracks) {
 			track.top = top;
 			track.height = HEAD + (track.collapsed ? 0 : track.depths * ROW + 8);
 			top += track.height;
@@ -144,6 +145,13 @@ class Chart {
 
 	timeAt(x) {
 		return this.from + x / this.width * this.span;
+	}
+
+	/* Where keys zoom: at what is selected, or the hit, as far as that is in sight. */
+	get centre() {
+		const {selected, hit} = this, x = selected ? this.x(selected.track.start[selected.slice]) : hit ? this.x(hit.time) : -1;
+
+		return x >= 0 && x <= this.width ? x : this.width / 2;
 	}
 
 	rowY(track, depth) {
@@ -185,18 +193,19 @@ class Chart {
 	/* Moves only as far as is needed to see it. */
 	reveal(track, slice) {
 		const start = track.start[slice], end = track.end(slice), room = this.height - RULER;
-		const y = track.top + HEAD + track.depth[slice] * ROW;
 
-		if (track.collapsed) {
-			track.collapsed = false;
+		if (track.collapsed || track.hidden) {
+			track.collapsed = track.hidden = false;
 			this.layout();
 		}
+		const y = track.top + HEAD + track.depth[slice] * ROW;
+
 		if (end < this.from || start > this.to || (end - start) / this.span * this.width < 2) {
 			const span = Math.max(Math.min(this.span, (end - start) * 40), (end - start) * 3, SPAN_MIN);
 
 			this.show((start + end - span) / 2, (start + end + span) / 2);
 		}
-		if (y < this.scroll || y + ROW > this.scroll + room)
+		if (y < this.scroll + HEAD || y + ROW > this.scroll + room)
 			this.scrollTo(y - room / 2);
 		this.invalidate();
 	}
@@ -241,7 +250,7 @@ class Chart {
 
 		this.wipe(this.canvas);
 		this.charWidth = this.context.measureText('0').width;
-		for (const track of this.trace.threads)
+		for (const track of this.tracks)
 			if (track.top + track.height > this.scroll && track.top < this.scroll + this.height)
 				this.drawTrack(track);
 		for (const counter of this.trace.counters)
@@ -254,6 +263,7 @@ class Chart {
 		this.drawScroll();
 		this.drawOverview();
 		this.frameMs = performance.now() - began;
+		this.drawn?.();
 	}
 
 	drawTrack(track) {
@@ -277,8 +287,13 @@ class Chart {
 			`pid ${track.pid}  tid ${track.tid}  ${countText(track.cnt, 'call')}`);
 	}
 
-	drawTitle({top}, text, more) {
-		const {context, ink} = this, y = RULER + top - this.scroll;
+	/* Where the title of a thread or counter is: at the edge as long as some of it is in sight. */
+	titleY({top, height}) {
+		return Math.min(Math.max(RULER + top - this.scroll, RULER), RULER + top + height - HEAD - this.scroll);
+	}
+
+	drawTitle(lane, text, more) {
+		const {context, ink} = this, y = this.titleY(lane);
 
 		context.fillStyle = ink.raised;
 		context.fillRect(0, y, this.width, HEAD - 2);
@@ -364,9 +379,9 @@ class Chart {
 		this.boxes(track, row, (x, width, i) => {
 			const left = Math.max(x, -2), right = Math.min(x + width, this.width + 2);
 
-			context.fillStyle = colour && i < 0 ? colour : this.fill(track, i);
+			context.fillStyle = this.fill(track, i);
 			context.fillRect(left, y, right - left > 3 ? right - left - 1 : right - left, ROW - 1);
-			if (colour && i >= 0) {
+			if (colour) {
 				context.fillStyle = colour;
 				context.fillRect(left, y + ROW - 4, Math.max(right - left - 1, 1), 3);
 			}
@@ -410,7 +425,7 @@ class Chart {
 
 	/* Gaps reach over the whole thread, other instants stand at its head. */
 	drawInstants(track) {
-		const {context, ink} = this, top = RULER + track.top - this.scroll;
+		const {context, ink} = this, top = this.titleY(track);
 		const first = search(0, track.instants.length, i => track.instants[i][0] >= this.from);
 		let before = -Infinity;
 
@@ -422,7 +437,7 @@ class Chart {
 			before = x;
 			context.fillStyle = isEvent ? ink.link : ink.accent;
 			if (!isEvent)
-				context.fillRect(x - .5, top + HEAD - 2, 1, track.height - HEAD);
+				context.fillRect(x - .5, top + HEAD - 2, 1, this.rowY(track, 0) + track.height - HEAD - top - HEAD);
 			context.beginPath();
 			context.moveTo(x - 4, top + HEAD - 10);
 			context.lineTo(x + 4, top + HEAD - 10);
@@ -636,7 +651,7 @@ class Chart {
 	trackAt(y) {
 		const at = y - RULER + this.scroll;
 
-		return y < RULER ? undefined : this.trace.threads.find(track => at >= track.top && at < track.top + track.height);
+		return y < RULER ? undefined : this.tracks.find(track => at >= track.top && at < track.top + track.height);
 	}
 
 	/* The counter there and its last point so far, or null. */
@@ -665,7 +680,7 @@ class Chart {
 
 		if (!track)
 			return null;
-		if (y < this.rowY(track, 0)) {
+		if (y < Math.max(this.rowY(track, 0), this.titleY(track) + HEAD)) {
 			const instant = track.instants.findIndex(([at]) => Math.abs(at - time) <= near * 1.5);
 
 			return instant >= 0 ? {track, instant} : {track, head: true};

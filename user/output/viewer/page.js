@@ -19,11 +19,13 @@ class Page {
 		this.listenKeys();
 		this.listenSearch();
 		this.listenFlame();
+		this.listenEdge();
 		byId('hits').hidden = !trace.hits.length;
 		if (trace.hits.length)
 			this.toHit(0);
 		else
 			this.chart.showWhole(), this.showAbout();
+		this.listenAddress();
 	}
 
 	/* ---- the panel ---- */
@@ -257,12 +259,14 @@ class Page {
 		canvas.onpointerleave = () => byId('tip').hidden = true;
 	}
 
-	table(rows) {
-		const SHOWN = 1000, {by, down} = this.sort, value = row => by === 'name' ? this.trace.functions[row.id] : row[by];
+	/* Functions with their times, by the column that was clicked last; `go` is what a click on one does. */
+	table(rows, last = 'self', go = row => this.setSearch(this.trace.functions[row.id])) {
+		const SHOWN = 1000, {down} = this.sort, by = ['self', 'slowest'].includes(this.sort.by) ? last : this.sort.by;
+		const value = row => by === 'name' ? this.trace.functions[row.id] : row[by];
 		const sum = rows.reduce((total, row) => total + row.self, 0) || 1;
-		const head = ['name', 'calls', 'total', 'self'].map(key => el('th', {onclick: () => {
+		const head = ['name', 'calls', 'total', last].map(key => el('th', {onclick: () => {
 			this.sort = {by: key, down: key === by ? !down : key !== 'name'};
-			table.replaceWith(this.table(rows));
+			table.replaceWith(this.table(rows, last, go));
 		}}, `${key === 'name' ? 'function' : key}${key === by ? down ? ' ▾' : ' ▴' : ''}`));
 
 		rows.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b)) * (down ? -1 : 1));
@@ -270,8 +274,8 @@ class Page {
 			const name = this.trace.functions[row.id], cell = el('td', {title: name}, name);
 
 			cell.style.setProperty('--share', `${row.self / sum * 100}%`);
-			return el('tr', {className: 'go', onclick: () => this.setSearch(name)}, cell, el('td', {}, row.calls.toLocaleString('en')),
-				el('td', {title: exactText(row.total)}, timeText(row.total)), el('td', {title: exactText(row.self)}, timeText(row.self)));
+			return el('tr', {className: 'go', onclick: () => go(row)}, cell, el('td', {}, row.calls.toLocaleString('en')),
+				el('td', {title: exactText(row.total)}, timeText(row.total)), el('td', {title: exactText(row[last])}, timeText(row[last])));
 		})));
 		return table;
 	}
@@ -283,7 +287,7 @@ class Page {
 
 		if (!selected)
 			return;
-		const found = this.trace.seek({[this.trace.functionAt(selected.track, selected.slice)]: true}, selected, forward);
+		const found = this.trace.seek({[this.trace.functionAt(selected.track, selected.slice)]: true}, selected, forward ? 1 : -1);
 
 		this.select({track: found.track, slice: found.slice});
 	}
@@ -331,6 +335,105 @@ class Page {
 		this.flame.invalidate();
 	}
 
+	/* ---- what is shown, as the part of the address behind # ---- */
+
+	get fragment() {
+		const {chart, flame} = this, {selected, range} = chart, number = track => this.trace.threads.indexOf(track);
+		const parts = {from: Math.round(chart.from), to: Math.round(chart.to), y: Math.round(chart.scroll),
+			q: byId('search').value, call: selected && [number(selected.track), selected.slice],
+			range: range && [range.from, range.to, number(range.track)], flame: flame.isOpen || null};
+
+		return new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== null && value !== '')).toString();
+	}
+
+	set fragment(text) {
+		const {chart, trace} = this, parts = new URLSearchParams(text);
+		const numbers = name => (parts.get(name) ?? '').split(',').map(Number), [from, to] = [...numbers('from'), ...numbers('to')];
+		const [thread, slice] = numbers('call'), [begin, end, nth] = numbers('range'), track = trace.threads[thread];
+
+		this.setSearch(parts.get('q') ?? '');
+		if (parts.has('call') && slice >= 0 && slice < track?.cnt)
+			this.select({track, slice});
+		if (parts.has('range') && begin < end)
+			this.showRange({from: begin, to: end, track: trace.threads[nth]});
+		if (from < to)
+			chart.show(from, to);
+		if (numbers('y')[0] >= 0)
+			chart.scrollTo(numbers('y')[0]);
+		if (parts.has('flame'))
+			this.toggleFlame();
+	}
+
+	/* The address changes a little later than what is shown: browsers limit how often it may. */
+	listenAddress() {
+		const told = () => location.hash.slice(1);
+
+		if (told())
+			this.fragment = told();
+		this.chart.drawn = () => {
+			clearTimeout(this.telling);
+			this.telling = setTimeout(() => history.replaceState(null, '', `#${this.fragment}`), 300);
+		};
+		addEventListener('hashchange', () => this.fragment = told());
+	}
+
+	copyLink() {
+		history.replaceState(null, '', `#${this.fragment}`);
+		navigator.clipboard?.writeText(location.href).catch(() => {});
+		byId('link').textContent = 'Copied';
+		setTimeout(() => byId('link').textContent = 'Link', 1500);
+	}
+
+	/* ---- threads ---- */
+
+	showThreads() {
+		const {trace, chart} = this, lay = () => (chart.layout(), chart.scrollTo(chart.scroll), this.showThreads());
+		const toAll = set => () => (trace.threads.forEach(set), lay());
+		const isBusy = track => {
+			const last = track.firstFrom(chart.to);
+
+			return last > 0 && track.rows[0].some(i => track.end(i) >= chart.from && track.start[i] <= chart.to) &&
+				(last > track.firstFrom(chart.from) || track.openAt(chart.from).some(i => track.symbol[i] >= NOT_CALLS.length));
+		};
+		const box = (track, name, title) => el('input', {type: 'checkbox', title, ariaLabel: `${title}: ${track.name}`,
+			checked: name === 'hidden' ? !track.hidden : track[name],
+			onchange: event => (track[name] = name === 'hidden' ? !event.target.checked : event.target.checked, lay())});
+
+		this.panel(this.title(countText(trace.threads.length, 'thread')), el('div', {className: 'row'},
+			el('button', {onclick: toAll(track => track.hidden = false)}, 'Show all'),
+			el('button', {onclick: toAll(track => track.hidden = !isBusy(track)), title: 'those that do something in what is in sight'}, 'Busy ones'),
+			el('button', {onclick: toAll(track => track.collapsed = true)}, 'Fold all'),
+			el('button', {onclick: toAll(track => track.collapsed = false)}, 'Unfold all')),
+		el('table', {className: 'threads'}, el('thead', {}, el('tr', {}, ...['thread', 'calls', 'shown', 'on top'].map(text => el('th', {}, text)))),
+			el('tbody', {}, ...trace.threads.map(track => {
+				const name = `${track.name}, pid ${track.pid}, tid ${track.tid}`;
+
+				return el('tr', {}, el('td', {className: 'go', title: name, onclick: () => (track.hidden = false, lay(), chart.scrollTo(track.top))}, name),
+					el('td', {}, track.cnt.toLocaleString('en')), el('td', {}, box(track, 'hidden', 'shown')),
+					el('td', {}, box(track, 'pinned', 'on top')));
+			}))));
+	}
+
+	/* ---- the panel's width ---- */
+
+	listenEdge() {
+		const edge = byId('edge'), width = to => document.documentElement.style.setProperty('--panel', `${Math.max(to, 0)}px`);
+
+		edge.onpointerdown = event => edge.setPointerCapture(event.pointerId);
+		edge.onpointermove = event => event.buttons & 1 && width(innerWidth - event.clientX);
+		edge.ondblclick = () => this.togglePanel();
+		edge.onkeydown = event => {
+			const step = {ArrowLeft: 20, ArrowRight: -20}[event.key];
+
+			if (step)
+				width(byId('panel').offsetWidth + step), event.stopPropagation();
+		};
+	}
+
+	togglePanel() {
+		byId('panel').hidden = !byId('panel').hidden;
+	}
+
 	/* ---- search ---- */
 
 	listenSearch() {
@@ -364,13 +467,43 @@ class Page {
 			for (const row of rows)
 				this.matchCnt += row.length;
 		byId('count').value = text ? countText(this.matchCnt, 'call') : '';
+		this.fresh = true;
+		if (text && !this.flame.isOpen)
+			this.showMatches();
 		chart.invalidate();
 		this.flame.invalidate();
 	}
 
-	toMatch(forward) {
-		const {matched} = this.chart, found = matched && this.trace.seek(matched, this.chart.selected, forward);
+	/* The functions that were found, over the whole trace; a click leads to the call nearest before the hit. */
+	showMatches() {
+		const {trace, chart} = this, rows = trace.totals.filter(row => chart.matched[row.id]);
 
+		this.rows = rows;
+		this.panel(this.title(byId('search').value, 'functions with'), this.list([['functions', rows.length.toLocaleString('en')],
+			['calls', this.matchCnt.toLocaleString('en')]]),
+			this.table(rows, 'slowest', row => this.toNearest({[row.id]: true})));
+	}
+
+	toNearest(wanted) {
+		const place = this.chart.hit && this.trace.nearest(wanted, this.chart.hit.time);
+
+		this.toFound(this.trace.seek(wanted, place, place ? 0 : 1));
+	}
+
+	/* At first the call nearest before the hit; from there on the next or the previous. */
+	toMatch(forward) {
+		const {matched, selected} = this.chart;
+
+		if (!matched)
+			return;
+		if (this.fresh)
+			this.toNearest(matched);
+		else
+			this.toFound(this.trace.seek(matched, selected, forward ? 1 : -1));
+		this.fresh = false;
+	}
+
+	toFound(found) {
 		if (!found)
 			return;
 		byId('count').value = `${found.nth.toLocaleString('en')} of ${found.cnt.toLocaleString('en')}`;
@@ -404,6 +537,8 @@ class Page {
 		byId('which').onclick = () => this.toHit(this.nth);
 		byId('all').onclick = () => chart.showWhole();
 		byId('theme').onclick = () => this.toggleTheme();
+		byId('link').onclick = () => this.copyLink();
+		byId('threads').onclick = () => this.showThreads();
 		byId('keys').onclick = () => this.toggleHelp();
 		const dark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -546,7 +681,7 @@ class Page {
 
 		/* Names as in KeyboardEvent.key, what is done, and what help says. */
 		this.keys = [
-			['w s', name => chart.zoom(name === 'w' ? 1 / 1.4 : 1.4, this.pointer?.x), 'zoom in and out, at the pointer'],
+			['w s', name => chart.zoom(name === 'w' ? 1 / 1.4 : 1.4, this.pointer?.x ?? chart.centre), 'zoom in and out, at the pointer'],
 			['a d', name => chart.pan(name === 'a' ? -.15 : .15), 'move left and right'],
 			['PageUp PageDown', name => chart.scrollTo(chart.scroll + (name === 'PageUp' ? -page() : page())), 'scroll'],
 			['h', () => this.toHit(this.nth), 'to the hit'],
@@ -559,6 +694,8 @@ class Page {
 			['g', () => this.toggleFlame(), 'flame graph of the range, or of what is in sight, and back'],
 			['c', () => {}, 'in the flame graph: callers and callees of the function'],
 			['0', () => chart.showWhole(), 'the whole trace'],
+			['m', () => this.showThreads(), 'threads: which are shown, and on top'],
+			['b', () => this.togglePanel(), 'the panel: away and back'],
 			['/', () => byId('search').select(), 'search functions; Enter: next call, Shift-Enter: previous'],
 			['Enter', (name, event) => this.toMatch(!event.shiftKey), ''],
 			['t', () => this.toggleTheme(), 'light or dark'],

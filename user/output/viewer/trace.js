@@ -208,6 +208,21 @@ class Trace {
 			this.cover(time, time);
 	}
 
+	/* The last wanted call that began before the hit, on any thread; else the first one behind it. */
+	nearest(wanted, time) {
+		let best = null;
+
+		this.threads.forEach((track, t) => {
+			let i = track.firstFrom(time + 1) - 1;
+
+			while (i >= 0 && !wanted[this.functionAt(track, i)])
+				i--;
+			if (i >= 0 && !(best && this.threads[best[0]].start[best[1]] >= track.start[i]))
+				best = [t, i];
+		});
+		return best ? {track: this.threads[best[0]], slice: best[1]} : null;
+	}
+
 	placeHit(hit) {
 		const track = this.threads.find(t => t.pid === hit.pid && t.tid === hit.tid);
 		const open = track ? track.openAt(hit.time) : [];
@@ -251,16 +266,17 @@ class Trace {
 
 	/*
 	 * What each function took in [from, to) of some threads: calls, total (once where it calls itself)
-	 * and self, as far as they are within.
+	 * and self, as far as they are within; `slowest` is the whole duration of one.
 	 */
 	statistics(tracks, from, to) {
 		const rows = new Map();
-		const row = id => rows.get(id) || rows.set(id, {id, calls: 0, total: 0, self: 0, open: 0}).get(id);
+		const row = id => rows.get(id) || rows.set(id, {id, calls: 0, total: 0, self: 0, slowest: 0, open: 0}).get(id);
 
 		this.walk(tracks, from, to, (track, i, time, caller) => {
 			const entry = row(this.functionAt(track, i));
 
 			entry.calls++;
+			entry.slowest = Math.max(entry.slowest, track.duration[i]);
 			entry.self += time;
 			if (caller)
 				caller.self -= time;
@@ -269,6 +285,11 @@ class Trace {
 			return entry;
 		}, entry => entry.open--);
 		return [...rows.values()];
+	}
+
+	/* Of the whole trace. */
+	get totals() {
+		return this.sums ??= this.statistics(this.threads, -Infinity, Infinity);
 	}
 
 	/* The same by call path. */
@@ -300,10 +321,10 @@ class Trace {
 	}
 
 	/*
-	 * The next (or previous) wanted slice from a place {track, slice} on, in the order of time, around
-	 * the end; with how many there are and the how manieth it is. null: none.
+	 * The next wanted slice from a place {track, slice} on, in the order of time, around the end; -1: the
+	 * previous one, 0: the place itself. With how many there are and the how manieth it is. null: none.
 	 */
-	seek(wanted, from, forward) {
+	seek(wanted, from, step) {
 		const order = (t, i, u, j) => this.threads[t].start[i] - this.threads[u].start[j] || t - u || i - j;
 		const here = from && [this.threads.indexOf(from.track), from.slice];
 		let first = null, last = null, before = null, behind = null, cnt = 0, cntBefore = 0, at = 0;
@@ -329,8 +350,8 @@ class Trace {
 		});
 		if (!cnt)
 			return null;
-		const [t, slice] = forward ? behind || first : before || last;
-		const nth = forward ? behind ? cntBefore + at + 1 : 1 : before ? cntBefore : cnt;
+		const [t, slice] = !step ? here : step > 0 ? behind || first : before || last;
+		const nth = !step ? cntBefore + 1 : step > 0 ? behind ? cntBefore + at + 1 : 1 : before ? cntBefore : cnt;
 
 		return {track: this.threads[t], slice, cnt, nth};
 	}
