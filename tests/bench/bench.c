@@ -22,7 +22,10 @@
 #include "rebuild/decode.h"
 #include "rebuild/resolver.h"
 #include "rebuild/traces.h"
-#include "source/step/step.h"
+#include "session/session.h"
+#include "source/code_stores.h"
+#include "source/encoder.h"
+#include "source/source.h"
 
 enum { RUNS = 5 };
 
@@ -91,35 +94,55 @@ static bool never(void *ctx)
 	return false;
 }
 
+static int mapped(void *ctx, pid_t pid, const struct maps *before, const struct maps *now, bool all_new)
+{
+	(void)all_new;
+	return code_stores_set_maps(ctx, pid, before, now);
+}
+
 static double our_steps(const char *path, struct snapshot **ret_snapshot)
 {
+	static const struct session_events events = {.stop_wanted = never, .mapped = mapped};
+	const struct source_options options = {.ring_size = 64 << 20};
+	struct source_config source = {.options = &options};
+	struct session_config config = {.events = &events, .driver = source_step.driver};
 	char *argv[] = {(char *)path, NULL};
-	struct step_config config = {.ring_size = 64 << 20, .stop_wanted = never};
-	CLEANUP(step_freep) struct step *step = NULL;
+	struct session *session = NULL;
 	struct snapshot *snapshot;
 	struct launch launch;
-	enum step_end end;
+	enum session_end end;
 	double start, rate;
 	int err = launch_prepare(&launch, &(struct launch_program){.path = path, .argv = argv});
 
 	if (!err)
-		err = step_new(&step, &config);
+		err = code_stores_new(&source.codes, &(struct code_store_config){0});
 	if (!err)
-		err = step_launch(step, launch.pid);
+		err = source_step.open(&config.self, &source);
+	config.ctx = source.codes;
+	if (!err)
+		err = session_new(&session, &config);
+	if (!err)
+		err = session_launch(session, launch.pid);
 	if (!err)
 		err = snapshot_new(&snapshot);
 	if (err)
 		die("step", err);
 	launch_go(&launch);
 	start = seconds();
-	err = step_run(step, &end);
-	rate = (double)step_instruction_cnt(step) / (seconds() - start);
+	err = session_run(session, &end);
+	rate = (double)source_step.instruction_cnt(config.self) / (seconds() - start);
 	if (!err)
-		err = step_snapshot(step, snapshot);
+		err = source_step.take(config.self, snapshot);
 	if (!err)
-		err = step_describe(step, snapshot);
+		err = session_take(session, snapshot);
+	encoder_describe(snapshot, session_now(session));
+	if (!err)
+		err = code_store_add_own_vdso(snapshot);
 	if (err)
 		die("step", err);
+	session_free(session);
+	source_step.close(config.self);
+	code_stores_free(source.codes);
 	launch_release(&launch);
 	snapshot->command = strdup(path);
 	*ret_snapshot = snapshot;

@@ -42,7 +42,7 @@ only 'bpf/' trigger source/alloc source/samples
 only 'libelf|gelf|elfutils|dwarf' elf image
 only 'zlib' output input
 only 'zstd' recording output
-only 'sys/ptrace' process source/step source/translate
+only 'sys/ptrace' process session source/step source/translate
 only 'argp' cli cli/capture cli/show cli/memtrace
 
 for file in $(grep -l '^#include "bpf/hit\.h"' $files | grep -v '^user/trigger/'); do

@@ -24,6 +24,7 @@
 #include "capture/capture_internal.h"
 #include "capture/interrupt.h"
 #include "image/binaries.h"
+#include "source/encoder.h"
 
 enum { SNAPSHOTS_DEFAULT = 100 };
 
@@ -53,14 +54,11 @@ static int abandon(struct capture *capture, int err)
 {
 	if (capture->set)
 		trigger_set_detach(capture->set);
-	sources_close(&capture->sources);
-	if (!capture->config->path) {
-		step_detach(capture->step);
-		return err;
-	}
-	kill(capture->launch.pid, SIGKILL);
-	step_detach(capture->step);
-	capture_wait(capture);
+	if (capture->config->path)
+		kill(capture->launch.pid, SIGKILL);
+	session_detach(capture->session);
+	if (capture->config->path)
+		capture_wait(capture);
 	return err;
 }
 
@@ -115,7 +113,7 @@ static int take_snapshot(struct capture *capture, bool *ret_more)
 	if (!err)
 		err = sources_take(&capture->sources, snapshot);
 	if (!err && !sources_can(&capture->sources, SOURCE_RECORDS))
-		err = step_snapshot(capture->step, snapshot);
+		err = session_take(capture->session, snapshot);
 	if (err)
 		return err;
 	for (size_t i = first; i < snapshot->aux_cnt; i++)
@@ -139,23 +137,23 @@ static void wait_for_start(struct capture *capture)
 	trigger_set_hold(capture->set, true);
 	capture_take_hits(capture);
 	capture->hit = capture->start_hit = false;
-	step_rest(capture->step);
+	session_rest(capture->session);
 }
 
 /* Runs the program from snapshot to snapshot. */
-static int run(struct capture *capture, enum step_end *ret_end)
+static int run(struct capture *capture, enum session_end *ret_end)
 {
 	bool more = true;
 
 	while (more) {
-		int err = step_run(capture->step, ret_end);
+		int err = session_run(capture->session, ret_end);
 
 		if (err)
 			return err;
 		capture_take_hits(capture);
 		if (capture->err)
 			return capture->err;
-		if (*ret_end == STEP_EXITED)
+		if (*ret_end == SESSION_EXITED)
 			return take_snapshot(capture, &more);
 		err = take_snapshot(capture, &more);
 		if (err)
@@ -176,9 +174,12 @@ static int run(struct capture *capture, enum step_end *ret_end)
 static int describe(struct capture *capture)
 {
 	struct snapshot *snapshot = capture->snapshot;
-	bool is_told = sources_can(&capture->sources, SOURCE_RECORDS);
-	int err = is_told ? 0 : step_describe(capture->step, snapshot);
+	int err = 0;
 
+	if (!sources_can(&capture->sources, SOURCE_RECORDS)) {
+		encoder_describe(snapshot, session_now(capture->session));
+		err = code_store_add_own_vdso(snapshot);
+	}
 	if (!err)
 		err = sources_describe(&capture->sources, snapshot);
 	if (!err && !snapshot->source)
@@ -192,9 +193,11 @@ static int finish(struct capture *capture, bool exited)
 	int err = describe(capture);
 
 	if (!err)
-		err = step_look_at_maps(capture->step);
+		err = session_look_at_maps(capture->session);
 	if (!err)
-		err = step_copy_code(capture->step, capture->snapshot);
+		err = code_stores_export(
+			capture->codes, session_started(capture->session) ? 0 : session_now(capture->session),
+			capture->snapshot);
 	/*
 	 * Held threads are not to wait for the probes to go, which takes the kernel a while; those that run
 	 * might still be stopped by one.
@@ -202,7 +205,7 @@ static int finish(struct capture *capture, bool exited)
 	if (!capture_is_free_running(capture) && !have_probes) {
 		if (capture->set)
 			trigger_set_silence(capture->set);
-		step_detach(capture->step);
+		session_detach(capture->session);
 	}
 	if (!err)
 		err = binaries_note_build_ids(capture->snapshot);
@@ -211,14 +214,12 @@ static int finish(struct capture *capture, bool exited)
 	 */
 	trigger_set_free(capture->set);
 	capture->set = NULL;
-	step_detach(capture->step);
+	session_detach(capture->session);
 	if (exited) {
 		capture->target_gone = true;
-		capture->wait_status = step_wait_status(capture->step);
+		capture->wait_status = session_wait_status(capture->session);
 		interrupt_target_gone();
 	}
-	if (capture->step_log && (fflush(capture->step_log) || ferror(capture->step_log)))
-		return fail_errno(-errno, "cannot write the step log %s", capture->config->options.step_log);
 	return err;
 }
 
@@ -255,7 +256,7 @@ static void report_counts(const struct capture *capture)
 int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
 		bool *ret_exec_failed)
 {
-	enum step_end end;
+	enum session_end end;
 	int err;
 
 	*ret_exec_failed = false;
@@ -267,7 +268,7 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	capture_end_limits();
 	if (err)
 		return abandon(capture, err);
-	err = end == STEP_EXITED && capture->config->path
+	err = end == SESSION_EXITED && capture->config->path
 		      ? launch_error(&capture->launch, capture->config->path)
 		      : 0;
 	if (err) {
@@ -275,7 +276,7 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 		return abandon(capture, err);
 	}
 	report_counts(capture);
-	err = finish(capture, end == STEP_EXITED);
+	err = finish(capture, end == SESSION_EXITED);
 	if (err)
 		return err;
 	if (capture->config->start.spec && !capture->was_started)
@@ -283,9 +284,9 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 			 capture->config->start.spec);
 	if (!capture_is_free_running(capture))
 		log_debug("%llu instructions stepped",
-			  (unsigned long long)step_instruction_cnt(capture->step));
+			  (unsigned long long)sources_instruction_cnt(&capture->sources));
 	*ret_end = capture->hit || capture->hit_before ? CAPTURE_HIT
-		   : end == STEP_EXITED		       ? CAPTURE_EXITED
+		   : end == SESSION_EXITED	       ? CAPTURE_EXITED
 		   : capture->stalled		       ? CAPTURE_STALLED
 		   : capture->timed_out		       ? CAPTURE_TIMED_OUT
 						       : CAPTURE_INTERRUPTED;
@@ -301,7 +302,7 @@ uint64_t capture_snapshot_cnt(const struct capture *capture)
 int capture_wait(struct capture *capture)
 {
 	if (!capture->target_gone) {
-		capture->wait_status = step_wait_end(capture->step);
+		capture->wait_status = session_wait_end(capture->session);
 		capture->target_gone = true;
 		interrupt_target_gone();
 	}
@@ -313,8 +314,9 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	trigger_set_free(capture->set);
+	session_free(capture->session);
 	sources_close(&capture->sources);
-	step_free(capture->step);
+	code_stores_free(capture->codes);
 	idle_restore(&capture->signals);
 	launch_release(&capture->launch);
 	for (size_t i = 0; i < capture->trigger_cnt; i++)
@@ -324,6 +326,5 @@ void capture_free(struct capture *capture)
 	free(capture->goids);
 	hit_stacks_free(capture->stacks);
 	snapshot_free(capture->snapshot);
-	fclosep(&capture->step_log);
 	free(capture);
 }

@@ -83,8 +83,8 @@ struct capture;
 
 /*
  * Resolves the triggers, starts the program (which has run nothing yet) or takes hold of the running targets,
- * and attaches the probes. Errors as trigger_resolve(), step_attach() and trigger_set_attach(); -ENOTSUP: the
- * source is not available here. On an error nothing is left running that was not before, and nothing held.
+ * and attaches the probes. Errors as trigger_resolve(), session_attach() and trigger_set_attach(); -ENOTSUP:
+ * the source is not available here. On an error nothing is left running that was not before, and nothing held.
  */
 int capture_new(struct capture **ret_capture, const struct capture_config *config);
 

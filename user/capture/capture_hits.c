@@ -92,7 +92,7 @@ static int take_hit(void *ctx, struct trigger_hit *hit)
 /* Where it was hit may be in a library that came late. */
 static void look_at_maps(struct capture *capture)
 {
-	int err = step_started(capture->step) ? 0 : step_look_at_maps(capture->step);
+	int err = session_look_at_maps(capture->session);
 
 	if (err)
 		log_debug("%s", fail_message(err));
@@ -193,6 +193,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 	struct caught_hit event = {.hit = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .stack_cnt = 1}};
 	char name[32];
 
+	code_stores_end(capture->codes, pid);
 	capture_take_hits(capture);
 	if (capture->watching)
 		trigger_set_unwatch(capture->set, pid);

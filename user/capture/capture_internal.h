@@ -12,7 +12,8 @@
 #include "probe/address_filters.h"
 #include "probe/probe_map.h"
 #include "process/launch.h"
-#include "source/step/step.h"
+#include "session/session.h"
+#include "source/code_stores.h"
 
 struct capture {
 	const struct capture_config *config;
@@ -28,12 +29,12 @@ struct capture {
 	bool drain_failed; /* that was said */
 	struct launch launch;
 	struct idle_signals signals;
-	struct step *step;	/* holds the targets */
-	struct filters filters; /* of addresses: what is traced */
-	bool out_of_room;	/* config->max_bytes */
-	bool trace_stops;	/* one of them stops the trace at the trigger */
-	uint64_t stopped_ns;	/* when the sources were stopped, CLOCK_MONOTONIC; 0: they run */
-	FILE *step_log;
+	struct session *session;   /* holds the targets */
+	struct code_stores *codes; /* what code they had */
+	struct filters filters;	   /* of addresses: what is traced */
+	bool out_of_room;	   /* config->max_bytes */
+	bool trace_stops;	   /* one of them stops the trace at the trigger */
+	uint64_t stopped_ns;	   /* when the sources were stopped, CLOCK_MONOTONIC; 0: they run */
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;
 	uint64_t began_ns,
@@ -60,7 +61,7 @@ uint64_t capture_stop_at(const struct capture_until *until);
 /* Reads the hits that wait into the snapshot. */
 void capture_take_hits(struct capture *capture);
 
-/* For struct step_config; ctx is the capture. */
+/* For struct session_events; ctx is the capture. */
 bool capture_stop_wanted(void *ctx);
 bool capture_start_wanted(void *ctx);
 void capture_signalled(void *ctx, int signal, struct caught_hit *hit);
@@ -89,6 +90,9 @@ void capture_warn_of_stepping(struct capture *capture);
 
 /* The one process whose probes hit; 0: there may be several. */
 pid_t capture_only_target(const struct capture *capture);
+
+/* What is to keep the targets' code. 0 or -ENOMEM. */
+int capture_open_codes(struct capture *capture);
 
 /* What is to hold the targets; there are none yet. 0, or -errno with a sentence. */
 int capture_open_session(struct capture *capture);

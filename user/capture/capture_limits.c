@@ -30,9 +30,9 @@ static void tell_progress(struct capture *capture, uint64_t now)
 	const struct capture_config *config = capture->config;
 	struct capture_progress progress = {
 		.elapsed_ns = now - capture->began_ns,
-		.instructions = step_instruction_cnt(capture->step),
+		.instructions = sources_instruction_cnt(&capture->sources),
 		.hits = capture->hit_cnt,
-		.waits_for_start = config->start.spec && !step_started(capture->step),
+		.waits_for_start = config->start.spec && !session_started(capture->session),
 	};
 
 	capture->told_ns = now;
@@ -47,7 +47,8 @@ bool capture_is_over(struct capture *capture)
 	if (config->progress && now - capture->told_ns >= TICK_NS)
 		tell_progress(capture, now);
 	capture->timed_out = config->duration_ns && now - capture->began_ns >= config->duration_ns;
-	capture->stalled = config->max_stall_ns && step_stalled_ns(capture->step) >= config->max_stall_ns;
+	capture->stalled =
+		config->max_stall_ns && session_stalled_ns(capture->session) >= config->max_stall_ns;
 	return capture->timed_out || capture->stalled;
 }
 

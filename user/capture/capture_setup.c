@@ -4,10 +4,8 @@
  * verified in the targets' memory as it is mapped.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -92,32 +90,6 @@ static int resolve_triggers(struct capture *capture)
 	return err;
 }
 
-/* A new file, that only its owner may read, in place of an old one, whose readers could be others. */
-static int create_log(const char *path)
-{
-	struct stat st;
-
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return open(path, O_WRONLY | O_CLOEXEC);
-	if (unlink(path) && errno != ENOENT)
-		return -1;
-	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-}
-
-static int open_step_log(struct capture *capture)
-{
-	const char *path = capture->config->options.step_log;
-	CLEANUP(closep) int fd = path ? create_log(path) : -1;
-
-	if (!path)
-		return 0;
-	capture->step_log = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!capture->step_log)
-		return fail_errno(-errno, "cannot write the step log %s", path);
-	fd = -1;
-	return 0;
-}
-
 static int resolve_filter(struct capture *capture, const char *spec)
 {
 	const struct capture_config *config = capture->config;
@@ -180,7 +152,7 @@ static int start_program(struct capture *capture)
 	int err = launch_prepare(&capture->launch, &program);
 
 	if (!err)
-		err = step_launch(capture->step, capture->launch.pid);
+		err = session_launch(capture->session, capture->launch.pid);
 	return err ? err : sources_add(&capture->sources, capture->launch.pid, true);
 }
 
@@ -211,7 +183,7 @@ static int check_target(struct capture *capture, pid_t pid)
 
 static int seize_target(struct capture *capture, pid_t pid)
 {
-	int err = step_attach(capture->step, pid);
+	int err = session_attach(capture->session, pid);
 
 	return err ? err : sources_add(&capture->sources, pid, false);
 }
@@ -332,6 +304,8 @@ int capture_set_up(struct capture *capture)
 
 	err = for_targets(capture, check_target);
 	if (!err)
+		err = capture_open_codes(capture);
+	if (!err)
 		err = capture_open_sources(capture);
 	if (!err && capture_is_free_running(capture))
 		idle_prepare(&capture->signals);
@@ -341,8 +315,6 @@ int capture_set_up(struct capture *capture)
 		err = snapshot_new(&capture->snapshot);
 	if (!err)
 		err = describe(capture);
-	if (!err)
-		err = open_step_log(capture);
 	if (!err)
 		err = hit_stacks_new(&capture->stacks);
 	if (!err)

@@ -217,6 +217,7 @@ static int open_all(struct capture *capture, const struct source *chosen)
 	const struct capture_config *config = capture->config;
 	const struct source_config source_config = {
 		.options = &config->options,
+		.codes = capture->codes,
 		.binary = config->path ? config->binary : NULL,
 		/* Between snapshots the trace must go on. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What becomes of the targets while they are held or watched: who holds them (source/step/step.h) tells it,
+ * What becomes of the targets while they are held or watched: who holds them (session/session.h) tells it,
  * and it goes on to the probes, the stacks of hits and the sources.
  */
 #include "base/clock.h"
@@ -9,8 +9,6 @@
 #include "capture/capture_internal.h"
 #include "capture/idle.h"
 #include "capture/interrupt.h"
-
-enum { RING_SIZE_DEFAULT = 4 << 20 };
 
 pid_t capture_only_target(const struct capture *capture)
 {
@@ -50,26 +48,44 @@ static void released(void *ctx, pid_t pid)
 			"others of that kind",
 			(int)pid);
 	capture->released = true;
+	code_stores_end(capture->codes, pid);
 	if (capture->watching)
 		trigger_set_unwatch(capture->set, pid);
 	sources_drop(&capture->sources, pid);
 }
 
-static int mapped(void *ctx, pid_t pid, const struct sideband_mapping *mapping)
+static int verify(struct capture *capture, pid_t pid, const struct sideband_mapping *mapping)
+{
+	/* Before the probes are attached there is nothing to verify. */
+	int err = !capture->set ? 0 : probe_map_verify(&capture->probes, pid, mapping);
+
+	if (!err || !sources_instruction_cnt(&capture->sources))
+		return err;
+	/* A library that came late: the program has run, and is not stopped for that. */
+	log_warn("%s", fail_message(err));
+	return 0;
+}
+
+static int mapped(void *ctx, pid_t pid, const struct maps *before, const struct maps *now, bool all_new)
 {
 	struct capture *capture = ctx;
-	int err = hit_stacks_map(capture->stacks, pid, mapping);
+	int err = 0;
 
-	if (err)
-		return err;
-	/* Before the probes are attached there is nothing to verify. */
-	err = !capture->set ? 0 : probe_map_verify(&capture->probes, pid, mapping);
-	if (err && step_instruction_cnt(capture->step)) {
-		/* A library that came late: the program has run, and is not stopped for that. */
-		log_warn("%s", fail_message(err));
-		return 0;
+	for (size_t i = 0; i < now->cnt && !err; i++) {
+		if (!all_new && maps_has(before, &now->items[i]))
+			continue;
+		err = hit_stacks_map(capture->stacks, pid, &now->items[i].mapping);
+		if (!err)
+			err = verify(capture, pid, &now->items[i].mapping);
 	}
-	return err;
+	return err ? err : code_stores_set_maps(capture->codes, pid, before, now);
+}
+
+static int leaving(void *ctx, pid_t pid)
+{
+	struct capture *capture = ctx;
+
+	return code_stores_keep_private(capture->codes, pid, session_now(capture->session));
 }
 
 static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
@@ -143,32 +159,40 @@ static int born(void *ctx, pid_t pid, pid_t tid)
 	return sources_newborn(&capture->sources, pid, tid);
 }
 
+int capture_open_codes(struct capture *capture)
+{
+	const struct code_store_config config = {.unpatch = unpatch, .ctx = capture};
+
+	return code_stores_new(&capture->codes, &config);
+}
+
 int capture_open_session(struct capture *capture)
 {
-	const struct source_options *options = &capture->config->options;
-	bool free_running = capture_is_free_running(capture);
-	struct step_config config = {
-		.signals = capture->config->until.signals,
-		.signalled = capture_signalled,
-		.ring_size = options->ring_size ? options->ring_size : RING_SIZE_DEFAULT,
-		.follow_forks = options->follow_forks,
-		.hits_stop = capture->config->until.freeze || capture->config->start.spec,
-		.wait_for_start = capture->config->start.spec || free_running,
-		.idle = free_running ? idle : NULL,
-		.overflow_every = options->step_overflow,
-		.log = capture->step_log,
-		.code = {.unpatch = unpatch, .ctx = capture},
+	static const struct session_events events = {
+		.idle = idle,
+		.stop_wanted = capture_stop_wanted,
 		.start_wanted = capture_start_wanted,
 		.started = started,
-		.stop_wanted = capture_stop_wanted,
 		.mapped = mapped,
-		.adopted = adopted,
 		.executed = executed,
-		.released = released,
+		.adopted = adopted,
 		.born = born,
+		.leaving = leaving,
+		.released = released,
 		.ended = capture_ended,
+		.signalled = capture_signalled,
+	};
+	const struct capture_config *config = capture->config;
+	struct session_config session = {
+		.follow_forks = config->options.follow_forks,
+		.hits_stop = config->until.freeze || config->start.spec,
+		.free_running = capture_is_free_running(capture),
+		.wait_for_start = config->start.spec,
+		.signals = config->until.signals,
+		.events = &events,
 		.ctx = capture,
 	};
 
-	return step_new(&capture->step, &config);
+	session.driver = sources_driver(&capture->sources, &session.self);
+	return session_new(&capture->session, &session);
 }

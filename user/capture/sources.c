@@ -67,6 +67,17 @@ const char *sources_name(const struct source_list *list)
 	return "none";
 }
 
+const struct session_driver *sources_driver(const struct source_list *list, void **ret_self)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		if (!list->items[i].source->driver)
+			continue;
+		*ret_self = list->items[i].self;
+		return list->items[i].source->driver;
+	}
+	return NULL;
+}
+
 bool sources_can(const struct source_list *list, unsigned int traits)
 {
 	for (size_t i = 0; i < list->cnt; i++)
@@ -170,14 +181,24 @@ bool sources_pause(const struct source_list *list)
 	return EACH(list, pauses);
 }
 
+/* The sum over all that have it. */
+#define SUM(list, fn)                                                                         \
+	({                                                                                    \
+		uint64_t _sum = 0;                                                            \
+		for (size_t _i = 0; _i < (list)->cnt; _i++)                                   \
+			if ((list)->items[_i].source->fn)                                     \
+				_sum += (list)->items[_i].source->fn((list)->items[_i].self); \
+		_sum;                                                                         \
+	})
+
+uint64_t sources_instruction_cnt(const struct source_list *list)
+{
+	return SUM(list, instruction_cnt);
+}
+
 uint64_t sources_kept_bytes(const struct source_list *list)
 {
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->items[i].source->kept_bytes)
-			bytes += list->items[i].source->kept_bytes(list->items[i].self);
-	return bytes;
+	return SUM(list, kept_bytes);
 }
 
 size_t sources_filter_max(const struct source_list *list)

@@ -28,6 +28,9 @@ void sources_close(struct source_list *list);
 /* What --source named: "none" if that is nothing. */
 const char *sources_name(const struct source_list *list);
 
+/* The one driver among them, with the source's self; NULL: there is none. */
+const struct session_driver *sources_driver(const struct source_list *list, void **ret_self);
+
 /* Whether one of them has one of the traits. */
 bool sources_can(const struct source_list *list, unsigned int traits);
 
@@ -50,6 +53,7 @@ int sources_drain_ms(const struct source_list *list);
 
 bool sources_can_stop(const struct source_list *list);
 bool sources_pause(const struct source_list *list);
+uint64_t sources_instruction_cnt(const struct source_list *list);
 uint64_t sources_kept_bytes(const struct source_list *list);
 
 /* Of the one source that has filters: how many; 0: none has. */

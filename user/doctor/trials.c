@@ -21,9 +21,11 @@
 #include "condition/condition.h"
 #include "doctor/doctor.h"
 #include "process/launch.h"
+#include "session/session.h"
+#include "source/code_stores.h"
 #include "source/pt/pt_caps.h"
 #include "source/samples/samples.h"
-#include "source/step/step.h"
+#include "source/source.h"
 #include "trigger/trigger.h"
 
 static void __attribute__((format(printf, 3, 4)))
@@ -45,31 +47,62 @@ static void set_failed(struct finding *finding, int err)
 
 /* ---- stepping ---- */
 
+struct stepping {
+	struct code_stores *codes;
+	int stops;
+	uint64_t instruction_cnt;
+};
+
 static bool enough(void *ctx)
 {
-	int *cnt = ctx;
+	return ++((struct stepping *)ctx)->stops > 20;
+}
 
-	return ++*cnt > 20;
+static int mapped(void *ctx, pid_t pid, const struct maps *before, const struct maps *now, bool all_new)
+{
+	(void)all_new;
+	return code_stores_set_maps(((struct stepping *)ctx)->codes, pid, before, now);
+}
+
+static int step_with(void *self, struct stepping *stepping, pid_t pid)
+{
+	static const struct session_events events = {.stop_wanted = enough, .mapped = mapped};
+	const struct session_config config = {
+		.events = &events, .ctx = stepping, .driver = source_step.driver, .self = self};
+	CLEANUP(session_freep) struct session *session = NULL;
+	enum session_end end;
+	int err = session_new(&session, &config);
+
+	if (!err)
+		err = session_attach(session, pid);
+	if (!err)
+		err = session_run(session, &end);
+	if (!err)
+		stepping->instruction_cnt = source_step.instruction_cnt(self);
+	return err;
 }
 
 static void step_child(pid_t pid, struct finding *finding)
 {
-	int cnt = 0;
-	struct step_config config = {.ring_size = 4096, .stop_wanted = enough, .ctx = &cnt};
-	CLEANUP(step_freep) struct step *step = NULL;
-	enum step_end end;
-	int err = step_new(&step, &config);
+	const struct source_options options = {.ring_size = 4096};
+	CLEANUP(code_stores_freep) struct code_stores *codes = NULL;
+	struct stepping stepping = {0};
+	void *self;
+	int err = code_stores_new(&codes, &(struct code_store_config){0});
 
 	if (!err)
-		err = step_attach(step, pid);
-	if (!err)
-		err = step_run(step, &end);
+		err = source_step.open(&self, &(struct source_config){.options = &options, .codes = codes});
+	if (!err) {
+		stepping.codes = codes;
+		err = step_with(self, &stepping, pid);
+		source_step.close(self);
+	}
 	if (err)
 		set_failed(finding, err);
 	else
-		set(finding, step_instruction_cnt(step) ? FINDING_WORKS : FINDING_FAILS,
+		set(finding, stepping.instruction_cnt ? FINDING_WORKS : FINDING_FAILS,
 		    "%llu instructions of a child were stepped",
-		    (unsigned long long)step_instruction_cnt(step));
+		    (unsigned long long)stepping.instruction_cnt);
 }
 
 /* Does it to a child that works without end. */

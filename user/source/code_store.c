@@ -41,7 +41,7 @@ struct code_store {
 	struct code_store_config config;
 	pid_t pid;
 	int mem_fd;
-	struct maps maps;
+	const struct maps *maps;
 	struct page **pages; /* sorted by address */
 	size_t page_cnt, page_cap;
 	struct past_page *past; /* by time */
@@ -55,6 +55,7 @@ struct code_store {
 
 int code_store_new(struct code_store **ret_store, const struct code_store_config *config)
 {
+	static const struct maps no_maps;
 	struct code_store *store = calloc(1, sizeof(*store));
 
 	if (store)
@@ -64,6 +65,7 @@ int code_store_new(struct code_store **ret_store, const struct code_store_config
 		return -ENOMEM;
 	}
 	store->config = *config;
+	store->maps = &no_maps;
 	store->mem_fd = -1;
 	*ret_store = store;
 	return 0;
@@ -80,7 +82,6 @@ void code_store_free(struct code_store *store)
 	if (!store)
 		return;
 	closep(&store->mem_fd);
-	maps_release(&store->maps);
 	for (size_t i = 0; i < store->page_cnt; i++)
 		free(store->pages[i]);
 	free(store->pages);
@@ -92,11 +93,6 @@ void code_store_free(struct code_store *store)
 	free(store->vdsos);
 	free(store->cache);
 	free(store);
-}
-
-const struct maps *code_store_maps(const struct code_store *store)
-{
-	return &store->maps;
 }
 
 uint64_t code_store_own_vdso(const struct code_store *store)
@@ -182,7 +178,7 @@ static bool calls_uprobe(const struct code_store *store, uint64_t addr, const ui
 
 	memcpy(&distance, code + 1, sizeof(distance));
 	addr += NOP5_BYTES + (uint64_t)(int64_t)distance;
-	map = maps_find(&store->maps, addr);
+	map = maps_find(store->maps, addr);
 	if (!map && !maps_read(&maps, store->pid))
 		map = maps_find(&maps, addr);
 	return map && uprobe_page_is(map->mapping.name);
@@ -263,7 +259,7 @@ static struct page *page_get(struct code_store *store, uint64_t addr, uint64_t n
 
 	if (slot < store->page_cnt && store->pages[slot]->addr == start)
 		return store->pages[slot];
-	map = maps_find(&store->maps, addr);
+	map = maps_find(store->maps, addr);
 	page = map ? calloc(1, sizeof(*page)) : NULL;
 	if (!page)
 		return NULL;
@@ -334,7 +330,7 @@ static void change_page(struct code_store *store, struct page *page, const struc
  */
 static size_t memory_at(const struct code_store *store, uint64_t ip, uint8_t bytes[static INSN_MAX])
 {
-	const struct map *map = maps_find(&store->maps, ip);
+	const struct map *map = maps_find(store->maps, ip);
 	ssize_t got = map ? pread(store->mem_fd, bytes, INSN_MAX, (off_t)ip) : 0;
 
 	if (got > 0 && store->config.unpatch)
@@ -352,7 +348,7 @@ static void note_executed(struct code_store *store, uint64_t ip, const uint8_t *
 	if (!page)
 		return;
 	if (page->can_change && memcmp(page->bytes + at, bytes, part))
-		change_page(store, page, maps_find(&store->maps, ip), now);
+		change_page(store, page, maps_find(store->maps, ip), now);
 	for (size_t i = at; i < at + part; i++)
 		page->executed[i / 8] |= (uint8_t)(1 << (i % 8));
 	if (part < size)
@@ -428,16 +424,16 @@ static bool is_ours_alone(const struct page *page, const struct map *map)
 	return map && strcmp(map->mapping.name, "[vdso]") && !same_as_file(page, &map->mapping);
 }
 
-static int forget_changed(struct code_store *store, const struct maps *now)
+static int forget_changed(struct code_store *store, const struct maps *before, const struct maps *now)
 {
 	size_t kept = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < store->page_cnt; i++) {
 		struct page *page = store->pages[i];
-		const struct map *map = maps_find(&store->maps, page->addr);
+		const struct map *map = maps_find(before, page->addr);
 
-		if (page_unchanged(page, &store->maps, now))
+		if (page_unchanged(page, before, now))
 			store->pages[kept++] = page;
 		else if (!err && is_ours_alone(page, map))
 			err = keep_past(store, page, map->mapping.name);
@@ -480,8 +476,8 @@ static bool is_own_vdso(const struct code_copy *copy)
 /* It is no file: it is kept whole. */
 static int keep_vdso(struct code_store *store)
 {
-	for (size_t i = 0; i < store->maps.cnt; i++) {
-		const struct sideband_mapping *mapping = &store->maps.items[i].mapping;
+	for (size_t i = 0; i < store->maps->cnt; i++) {
+		const struct sideband_mapping *mapping = &store->maps->items[i].mapping;
 		struct code_copy copy = {
 			.pid = store->pid, .addr = mapping->addr, .size = mapping->size, .name = vdso_name};
 
@@ -511,16 +507,15 @@ static int keep_vdso(struct code_store *store)
 	return 0;
 }
 
-int code_store_set_maps(struct code_store *store, pid_t pid, struct maps *maps)
+int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *before,
+			const struct maps *now)
 {
 	char path[64];
-	int err = forget_changed(store, maps);
+	int err = forget_changed(store, before, now);
 
 	if (err)
 		return err;
-	maps_release(&store->maps);
-	store->maps = *maps;
-	*maps = (struct maps){0};
+	store->maps = now;
 	store->pid = pid;
 	/* Opened anew each time: the file belongs to the address space, which an exec replaces. */
 	closep(&store->mem_fd);
@@ -538,7 +533,7 @@ void code_store_end(struct code_store *store)
 	for (size_t i = 0; i < store->page_cnt; i++) {
 		struct page *page = store->pages[i];
 
-		if (is_ours_alone(page, maps_find(&store->maps, page->addr)))
+		if (is_ours_alone(page, maps_find(store->maps, page->addr)))
 			store->pages[kept++] = page;
 		else
 			free(page);
@@ -572,7 +567,7 @@ static void look_at_page(struct code_store *store, uint64_t addr, uint64_t now)
 	if (!page || !page->can_change)
 		return;
 	if (page->checked_ns != now) /* else it has just been captured */
-		change_page(store, page, maps_find(&store->maps, addr), page->checked_ns + 1);
+		change_page(store, page, maps_find(store->maps, addr), page->checked_ns + 1);
 	page->checked_ns = now;
 	memset(page->executed, 0xff, sizeof(page->executed));
 }
@@ -602,8 +597,8 @@ int code_store_keep_private(struct code_store *store, uint64_t now)
 
 	snprintf(path, sizeof(path), "/proc/%d/pagemap", store->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	for (size_t i = 0; i < store->maps.cnt && !err; i++) {
-		const struct map *map = &store->maps.items[i];
+	for (size_t i = 0; i < store->maps->cnt && !err; i++) {
+		const struct map *map = &store->maps->items[i];
 
 		if (uprobe_page_is(map->mapping.name))
 			page_get(store, map->mapping.addr, now);
@@ -666,7 +661,7 @@ int code_store_export(const struct code_store *store, struct snapshot *snapshot)
 		err = add_page(store, snapshot, store->past[i].page, store->past[i].name);
 	for (size_t i = 0; i < store->page_cnt && !err; i++) {
 		struct page *page = store->pages[i];
-		const struct map *map = maps_find(&store->maps, page->addr);
+		const struct map *map = maps_find(store->maps, page->addr);
 
 		if (is_ours_alone(page, map))
 			err = add_page(store, snapshot, page, map->mapping.name);

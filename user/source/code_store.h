@@ -27,12 +27,12 @@ int code_store_new(struct code_store **ret_store, const struct code_store_config
 void code_store_free(struct code_store *store);
 
 /*
- * The process has these mappings now (read again after an exec or a system call that changes them). Takes
- * over *maps. What was known of ranges that changed counts no longer. -errno with a sentence where the memory
- * cannot be opened.
+ * The process has the mappings *now, where it had *before (read again after an exec or a system call that
+ * changes them). *now is the caller's, and is looked at until the next such call, or code_store_free(). What
+ * was known of ranges that changed counts no longer. -errno with a sentence where the memory cannot be opened.
  */
-int code_store_set_maps(struct code_store *store, pid_t pid, struct maps *maps);
-const struct maps *code_store_maps(const struct code_store *store);
+int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *before,
+			const struct maps *now);
 
 /*
  * The instruction at ip, now; INSN_UNKNOWN where it cannot be read. Code that the process can write is read

@@ -43,8 +43,10 @@ struct source_options {
 	struct pt_timing timing;
 	const char *const *filters; /* only these functions are traced (specs); none: all */
 	size_t filter_cnt;
-	const char *step_log;	 /* file for the instruction log, or NULL */
-	uint64_t step_overflow;	 /* see step_config.overflow_every */
+	/* file for a line "TID IP SP" (SP: behind it) of each instruction; or NULL */
+	const char *step_log;
+	/* test aid: an overflow after every so many instructions, which loses some; 0: none */
+	uint64_t step_overflow;
 	uint32_t frequency;	 /* samples a second; 0: the default */
 	uint64_t last_ns;	 /* how far back samples should reach; 0: the default */
 	bool syscalls;		 /* each system call beside samples, too */
@@ -81,11 +83,15 @@ enum source_trait {
 	SOURCE_ATTACH_AUTO = 1 << 6,
 };
 
+struct code_stores;
+struct session_driver;
+
 /* What a capture says of itself. Good until close(). */
 struct source_config {
 	const struct source_options *options;
-	const char *binary; /* of the program that is started; NULL: the targets run already */
-	bool pause;	    /* hits should pause the trace themselves, if that can be had */
+	struct code_stores *codes; /* of all targets; they get to know of mappings before a driver does */
+	const char *binary;	   /* of the program that is started; NULL: the targets run already */
+	bool pause;		   /* hits should pause the trace themselves, if that can be had */
 };
 
 /*
@@ -97,6 +103,8 @@ struct source {
 	unsigned int can;      /* set of enum source_trait */
 	unsigned int options;  /* set of enum source_option */
 	bool (*is_here)(void); /* NULL: everywhere */
+	/* How the targets run under its hands (session/driver.h); NULL: at full speed. */
+	const struct session_driver *driver;
 	int (*open)(void **ret_self, const struct source_config *config);
 
 	/*
@@ -133,6 +141,9 @@ struct source {
 	/* Takes in what waits; to be called every drain_ms() milliseconds at least. */
 	int (*drain)(void *self);
 	int (*drain_ms)(void *self);
+
+	/* How many instructions were executed under its hands. */
+	uint64_t (*instruction_cnt)(void *self);
 
 	/* With OPTION_FULL: bytes that drain() has put aside so far. */
 	uint64_t (*kept_bytes)(void *self);

@@ -12,9 +12,6 @@
 uint64_t step_register(const struct step_thread *thread, size_t offset);
 uint64_t step_ip(const struct step_thread *thread);
 
-/* si_code of the signal that it stopped for; 0 where there is none. */
-int step_siginfo_code(const struct step_thread *thread);
-
 /* pushf has just shown the trap flag to the target: puts it right on its stack. */
 void step_hide_trap_flag(const struct step_thread *thread);
 
@@ -55,18 +52,5 @@ bool step_is_caught(const struct step_thread *thread, int signal);
 /* What the system call that has just ended returns. */
 long step_syscall_result(const struct step_thread *thread);
 
-/*
- * Whether the signal that it stopped for is none of the target's: a step's SIGTRAP, or the SIGSTOP with which
- * a probe stops a thread.
- */
-bool step_is_own_signal(const struct step_thread *thread, int signal);
-
-/* Such a signal is queued, but not reported yet: without a tracer it would kill, or stop for good. */
-bool step_own_signal_is_queued(const struct step_thread *thread);
-
-/*
- * Stopping a thread by PTRACE_INTERRUPT makes some system calls fail with EINTR although no signal came
- * (signal(7), "Interruption of system calls and library functions by stop signals"). Such a call is made
- * again.
- */
-void step_undo_eintr(const struct step_thread *thread);
+/* For struct session_driver: whether a SIGTRAP is a step's. */
+bool step_is_own_trap(const struct session_thread *thread, const siginfo_t *info);

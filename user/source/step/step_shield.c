@@ -18,7 +18,7 @@
 
 static uint64_t vdso_end(const struct step_process *process)
 {
-	const struct maps *maps = code_store_maps(process->code);
+	const struct maps *maps = &process->base.maps;
 
 	for (size_t i = 0; i < maps->cnt; i++)
 		if (!strcmp(maps->items[i].mapping.name, "[vdso]"))
@@ -29,7 +29,7 @@ static uint64_t vdso_end(const struct step_process *process)
 static void take_end(struct step *step, struct step_thread *thread, const struct shield_end *end)
 {
 	if (end->ended)
-		step_on_end(step, thread, end->status);
+		session_on_end(step->session, &thread->base, end->status);
 }
 
 void step_shield_raise(struct step *step, struct step_thread *thread)
@@ -39,41 +39,43 @@ void step_shield_raise(struct step *step, struct step_thread *thread)
 
 	if (shield->at || shield->impossible || step_mask_is_passing(thread))
 		return;
-	shield_raise(shield, thread->tid, vdso_end(thread->process), &end);
+	shield_raise(shield, thread->base.tid, vdso_end(thread->process), &end);
 	take_end(step, thread, &end);
 }
 
 static struct step_thread *held_thread(struct step *step, const struct step_process *process, bool held)
 {
-	for (size_t i = 0; i < step->thread_cnt; i++) {
-		struct step_thread *thread = step->threads[i];
+	const struct session_thread *thread;
 
-		if (thread->process == process && !thread->dead && !thread->let_go && thread->held == held)
-			return thread;
-	}
+	for (size_t i = 0; (thread = session_thread_at(step->session, i)); i++)
+		if (thread->process == &process->base && !thread->dead && !thread->let_go &&
+		    thread->held == held)
+			return (struct step_thread *)thread;
 	return NULL;
 }
 
-void step_shield_lower(struct step *step, struct step_process *process)
+void step_shield_lower(void *self, struct session_process *base)
 {
+	struct step_process *process = (struct step_process *)base;
+	struct step *step = self;
 	struct step_thread *thread = held_thread(step, process, true);
 	struct shield_end end = {0};
 
-	if (!process->shield.at || process->exited)
+	if (!process->shield.at || process->base.exited)
 		return;
 	if (!thread) {
 		thread = held_thread(step, process, false);
 		if (thread)
-			step_bring_to_stop(step, thread);
+			session_bring_to_stop(step->session, &thread->base);
 	}
-	if (!thread || thread->dead)
+	if (!thread || thread->base.dead)
 		return;
-	if (thread->held_signal == SIGTRAP) {
+	if (thread->base.held_signal == SIGTRAP) {
 		step_shield_give_way(step, thread);
 		return;
 	}
-	shield_lower(&process->shield, thread->tid, thread->held_signal, &end);
-	thread->held_signal = 0;
+	shield_lower(&process->shield, thread->base.tid, thread->base.held_signal, &end);
+	thread->base.held_signal = 0;
 	take_end(step, thread, &end);
 }
 
@@ -84,19 +86,21 @@ void step_shield_give_way(struct step *step, struct step_thread *thread)
 
 	if (!shield->at)
 		return;
-	shield_give_way(shield, thread->tid, step_siginfo_code(thread) > 0, &end);
+	shield_give_way(shield, thread->base.tid, session_siginfo_code(&thread->base) > 0, &end);
 	take_end(step, thread, &end);
 }
 
-void step_shield_lower_in_child(const struct step *step, pid_t tid, pid_t parent)
+void step_shield_lower_in_child(void *self, pid_t tid, pid_t parent)
 {
-	const struct step_process *process = step_find_process((struct step *)step, parent);
+	const struct step *step = self;
+	const struct session_thread *thread = session_find(step->session, parent);
+	const struct step_process *process =
+		(struct step_process *)session_find_process(step->session, parent);
 	struct shield_end end = {0};
 	struct shield own;
 
-	for (size_t i = 0; !process && i < step->thread_cnt; i++)
-		if (step->threads[i]->tid == parent && !step->threads[i]->dead)
-			process = step->threads[i]->process;
+	if (!process && thread)
+		process = (struct step_process *)thread->process;
 	/* A child may share its parent's actions (CLONE_SIGHAND). */
 	if (!process || !process->shield.at || !syscall(SYS_kcmp, tid, parent, KCMP_SIGHAND, 0, 0))
 		return;
@@ -126,7 +130,7 @@ void step_shield_action_changed(struct step_thread *thread)
 
 		errno = 0;
 		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			words[i] = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid,
+			words[i] = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->base.tid,
 						    (void *)(action + i * sizeof(words[0])), NULL);
 		memcpy(&shield->action, words, sizeof(words));
 		/* The kernel may have put the old one in its place. */
@@ -134,7 +138,7 @@ void step_shield_action_changed(struct step_thread *thread)
 		shield->at = 0;
 	}
 	if (old)
-		injection_write(thread->tid, old, &before, shown);
+		injection_write(thread->base.tid, old, &before, shown);
 }
 
 void step_shield_on_exec(struct shield *shield)

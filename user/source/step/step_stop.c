@@ -44,32 +44,22 @@ static bool stands_still_by_nature(const struct insn *insn)
 	return insn->kind != INSN_OTHER && insn->kind != INSN_REP && insn->kind != INSN_PUSHF;
 }
 
-void step_tell_signal(struct step *step, const struct step_thread *thread, int signal)
-{
-	struct caught_hit hit;
-
-	if (!(step->config.signals >> (signal - 1) & 1))
-		return;
-	step_describe_thread(step, thread, &hit);
-	step->config.signalled(step->config.ctx, signal, &hit);
-}
-
-void step_on_signal(struct step *step, struct step_thread *thread, int signal)
+static void on_signal(struct step *step, struct step_thread *thread, int signal)
 {
 	uint64_t ip = step_ip(thread);
 
-	step_tell_signal(step, thread, signal);
+	session_tell_signal(step->session, &thread->base, signal);
 	if (thread->encoder.enabled && ip != thread->insn.ip)
-		step_thread_retire(thread, thread->process->code, step_now(step), ip);
-	step_thread_interrupt(thread, step_now(step));
-	thread->insn = code_store_insn(thread->process->code, ip, step_now(step));
+		step_thread_retire(thread, thread->process->code, session_now(step->session), ip);
+	step_thread_interrupt(thread, session_now(step->session));
+	thread->insn = code_store_insn(thread->process->code, ip, session_now(step->session));
 	if (thread->in_kernel)
 		step_unblock_trap(thread);
 	thread->detour = false;
 	thread->in_kernel = false;
 	thread->syscall = -1;
 	thread->unsure = true;
-	thread->held_signal = signal;
+	thread->base.held_signal = signal;
 }
 
 /*
@@ -82,7 +72,7 @@ static bool is_own_break(const struct step_thread *thread, uint64_t ip)
 
 	if (thread->insn.kind != INSN_BREAK && ip != thread->insn.ip + 1)
 		return false;
-	code = step_siginfo_code(thread);
+	code = session_siginfo_code(&thread->base);
 	return code == SI_KERNEL || (thread->insn.kind == INSN_BREAK && code == TRAP_BRKPT);
 }
 
@@ -92,11 +82,11 @@ static void on_break(struct step *step, struct step_thread *thread)
 	struct code_store *code = thread->process->code;
 
 	if (thread->insn.kind != INSN_BREAK) {
-		code_store_found_break(code, thread->insn.ip, step_now(step));
-		thread->insn = code_store_insn(code, thread->insn.ip, step_now(step));
-		step_thread_leave(thread, step_now(step));
+		code_store_found_break(code, thread->insn.ip, session_now(step->session));
+		thread->insn = code_store_insn(code, thread->insn.ip, session_now(step->session));
+		step_thread_leave(thread, session_now(step->session));
 	}
-	step_on_signal(step, thread, SIGTRAP);
+	on_signal(step, thread, SIGTRAP);
 }
 
 /*
@@ -105,10 +95,10 @@ static void on_break(struct step *step, struct step_thread *thread)
  */
 static void step_from_unsure(struct step *step, struct step_thread *thread, uint64_t ip)
 {
-	uint64_t tsc = step_now(step);
-	bool handler = thread->held_signal && step_siginfo_code(thread) == SIGTRAP;
+	uint64_t tsc = session_now(step->session);
+	bool handler = thread->base.held_signal && session_siginfo_code(&thread->base) == SIGTRAP;
 
-	thread->held_signal = 0;
+	thread->base.held_signal = 0;
 	if (handler) {
 		thread->traps_itself = false; /* the kernel has cleared the flag for the handler */
 		step_unblock_trap(thread);
@@ -122,10 +112,10 @@ static void step_from_unsure(struct step *step, struct step_thread *thread, uint
 			return;
 		}
 		if (!thread->in_kernel) {
-			step_thread_retire(thread, thread->process->code, step_now(step), ip);
+			step_thread_retire(thread, thread->process->code, session_now(step->session), ip);
 			return;
 		}
-		tsc = step_now(step);
+		tsc = session_now(step->session);
 	}
 	step_thread_enter(thread, thread->process->code, tsc, ip);
 }
@@ -133,7 +123,9 @@ static void step_from_unsure(struct step *step, struct step_thread *thread, uint
 static int back_from_kernel(struct step *step, struct step_thread *thread, uint64_t ip)
 {
 	long syscall_nr = thread->syscall;
-	int err = changes_maps(syscall_nr) ? step_read_maps(step, thread->process, thread->tid, false) : 0;
+	int err = changes_maps(syscall_nr)
+			  ? session_read_maps(step->session, &thread->process->base, thread->base.tid, false)
+			  : 0;
 
 	thread->syscall = -1;
 	step_unblock_trap(thread);
@@ -142,48 +134,22 @@ static int back_from_kernel(struct step *step, struct step_thread *thread, uint6
 	if (syscall_nr == SYS_rt_sigreturn)
 		thread->traps_itself = step_has_trap_flag(thread);
 	if (syscall_nr == SYS_prctl)
-		step_announce_comm(step, thread, false);
+		session_announce_comm(step->session, &thread->base, false);
 	if (err)
 		return err;
-	if (step_siginfo_code(thread) <= 0)
+	if (session_siginfo_code(&thread->base) <= 0)
 		/* A SIGTRAP that somebody sent took the place of the step's. */
-		step_on_signal(step, thread, SIGTRAP);
+		on_signal(step, thread, SIGTRAP);
 	else
-		step_thread_enter(thread, thread->process->code, step_now(step), ip);
+		step_thread_enter(thread, thread->process->code, session_now(step->session), ip);
 	return 0;
 }
 
-/* The child that a target is about to trace: there can be only one tracer. Or NULL. */
-static struct step_process *traced_by_target(struct step *step, const struct step_thread *thread)
+int step_on_syscall_end(void *self, struct session_thread *base)
 {
-	const struct step_thread *other = NULL;
-	struct user_regs_struct regs;
+	struct step_thread *thread = (struct step_thread *)base;
 
-	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || regs.orig_rax != SYS_ptrace)
-		return NULL;
-	if (regs.rdi == PTRACE_TRACEME)
-		other = thread;
-	else if (regs.rdi == PTRACE_ATTACH || regs.rdi == PTRACE_SEIZE)
-		other = step_find(step, (pid_t)regs.rsi);
-	return other && other->process != step->processes[0] ? other->process : NULL;
-}
-
-int step_on_syscall_stop(struct step *step, struct step_thread *thread)
-{
-	struct step_process *process;
-	enum {
-		SYSCALL_EXIT = 2
-	}; /* PTRACE_EVENTMSG_SYSCALL_EXIT of linux/ptrace.h, which does not go with sys/ptrace.h */
-	unsigned long which = 0;
-
-	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &which);
-	if (thread->watched_calls)
-		thread->watched_calls--;
-	process = which == SYSCALL_EXIT ? NULL : traced_by_target(step, thread);
-	if (process)
-		return step_let_process_go(step, process);
-	if (!step->started || !thread->in_kernel || which != SYSCALL_EXIT ||
-	    call_is_restarted(step_syscall_result(thread)))
+	if (!thread->in_kernel || call_is_restarted(step_syscall_result(thread)))
 		return 0;
 	/*
 	 * A step would deliver what the target has blocked: it goes on at full speed up to its next system
@@ -191,7 +157,7 @@ int step_on_syscall_stop(struct step *step, struct step_thread *thread)
 	 */
 	if (thread->trap_blocked && step_trap_is_pending(thread))
 		return 0;
-	return back_from_kernel(step, thread, step_ip(thread));
+	return back_from_kernel(self, thread, step_ip(thread));
 }
 
 /*
@@ -205,9 +171,9 @@ static bool in_detour(struct step *step, const struct step_thread *thread, uint6
 
 	if (!((ip ^ thread->insn.ip) & ~(uint64_t)0xfff))
 		return false;
-	map = maps_find(code_store_maps(thread->process->code), ip);
-	if (!map && !step_read_maps(step, thread->process, thread->tid, false))
-		map = maps_find(code_store_maps(thread->process->code), ip);
+	map = maps_find(&thread->process->base.maps, ip);
+	if (!map && !session_read_maps(step->session, &thread->process->base, thread->base.tid, false))
+		map = maps_find(&thread->process->base.maps, ip);
 	return map && uprobe_page_is(map->mapping.name);
 }
 
@@ -224,11 +190,12 @@ static uint64_t returned_to(struct step *step, const struct step_thread *thread)
 
 	if (!in_detour(step, thread, ip))
 		return ip;
-	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs))
+	if (ptrace(PTRACE_GETREGS, thread->base.tid, NULL, &regs))
 		return 0;
 	errno = 0;
-	ip = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)(regs.rsp + 2 * sizeof(uint64_t)), NULL);
-	map = errno ? NULL : maps_find(code_store_maps(thread->process->code), ip);
+	ip = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->base.tid, (void *)(regs.rsp + 2 * sizeof(uint64_t)),
+			      NULL);
+	map = errno ? NULL : maps_find(&thread->process->base.maps, ip);
 	return map && !uprobe_page_is(map->mapping.name) ? ip : 0;
 }
 
@@ -268,20 +235,20 @@ static int on_step(struct step *step, struct step_thread *thread)
 	}
 	if (thread->in_kernel && thread->insn.kind == INSN_BREAK) {
 		/* A uprobe over an instruction that cannot be known, for its file cannot be read. */
-		step_thread_enter(thread, thread->process->code, step_now(step), ip);
+		step_thread_enter(thread, thread->process->code, session_now(step->session), ip);
 		return 0;
 	}
 	if (thread->in_kernel)
 		return back_from_kernel(step, thread, ip);
 	if (ip == thread->insn.ip && !thread->detour && !stands_still_by_nature(&thread->insn)) {
 		/* A repeated instruction that goes on, or a SIGTRAP that somebody sent. */
-		if (step_siginfo_code(thread) <= 0)
-			step_on_signal(step, thread, SIGTRAP);
+		if (session_siginfo_code(&thread->base) <= 0)
+			on_signal(step, thread, SIGTRAP);
 		return 0;
 	}
 	if (in_detour(step, thread, ip)) {
 		if (!thread->detour)
-			thread->detour_tsc = step_now(step);
+			thread->detour_tsc = session_now(step->session);
 		thread->detour = true;
 		return 0;
 	}
@@ -291,29 +258,46 @@ static int on_step(struct step *step, struct step_thread *thread)
 		thread->traps_itself = step_has_trap_flag(thread);
 	if (!thread->detour || ip != thread->insn.ip)
 		step_thread_retire(thread, thread->process->code,
-				   thread->detour ? thread->detour_tsc : step_now(step), ip);
+				   thread->detour ? thread->detour_tsc : session_now(step->session), ip);
 	thread->detour = false;
 	return 0;
 }
 
-int step_on_trap(struct step *step, struct step_thread *thread)
+static int on_trap(struct step *step, struct step_thread *thread)
 {
 	bool traps_itself = thread->traps_itself && thread->encoder.enabled && !thread->fresh;
 	int err = on_step(step, thread);
 
 	/* Without us the step would have ended in a SIGTRAP just the same. */
 	if (!err && traps_itself && thread->encoder.enabled)
-		step_on_signal(step, thread, SIGTRAP);
+		on_signal(step, thread, SIGTRAP);
 	return err;
 }
 
-void step_on_settled(struct step *step, struct step_thread *thread)
+int step_on_signal_stop(void *self, struct session_thread *base, int signal)
 {
+	struct step_thread *thread = (struct step_thread *)base;
+	struct step *step = self;
+
+	if (signal == SIGTRAP)
+		return on_trap(step, thread);
+	/* A hit stops its thread, which is under our hands anyway. */
+	if (!session_is_own_signal(step->session, base, signal))
+		on_signal(step, thread, signal);
+	return 0;
+}
+
+void step_on_settled(void *self, struct session_thread *base)
+{
+	struct step_thread *thread = (struct step_thread *)base;
+	const struct step *step = self;
+	bool settles = thread->settling && thread->unsure;
+
 	thread->settling = false;
-	if (!thread->unsure)
+	if (!settles)
 		return;
 	/* It is in the handler of the signal, or where it was, if the signal was ignored. */
-	thread->held_signal = 0;
+	base->held_signal = 0;
 	step_unblock_trap(thread);
-	step_thread_enter(thread, thread->process->code, step_now(step), step_ip(thread));
+	step_thread_enter(thread, thread->process->code, session_now(step->session), step_ip(thread));
 }

@@ -23,8 +23,8 @@ static void log_instruction(struct step_thread *thread)
 {
 	thread->instruction_cnt++;
 	if (thread->log)
-		fprintf(thread->log, "%d %lx %lx%s\n", thread->tid, (unsigned long)thread->insn.ip,
-			(unsigned long)ptrace(PTRACE_PEEKUSER, thread->tid,
+		fprintf(thread->log, "%d %lx %lx%s\n", thread->base.tid, (unsigned long)thread->insn.ip,
+			(unsigned long)ptrace(PTRACE_PEEKUSER, thread->base.tid,
 					      offsetof(struct user_regs_struct, rsp), NULL),
 			losing(thread) ? " lost" : "");
 }

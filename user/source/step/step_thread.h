@@ -5,16 +5,16 @@
 #pragma once
 
 #include <stdio.h>
-#include <sys/types.h>
 
+#include "session/driver.h"
 #include "source/code_store.h"
 #include "source/encoder.h"
 
 struct step_process;
 
 struct step_thread {
-	struct step_process *process;
-	pid_t tid;
+	struct session_thread base;
+	struct step_process *process; /* base.process */
 	struct encoder encoder;
 	struct insn
 		insn;	/* the next instruction to execute; ip valid while the thread is known to be at it */
@@ -28,24 +28,11 @@ struct step_thread {
 	bool detour;
 	uint64_t detour_tsc; /* ... at the time when it began, before what the uprobe does */
 	bool fresh;	     /* has not executed anything since its clone or exec */
-	bool held;	     /* in a ptrace stop */
-	bool stepped;	     /* went on by a single step: a SIGTRAP of that may come */
 	bool paused;	     /* held for a snapshot before insn: its trace goes on there */
-	bool dead;
-	bool let_go;	   /* detached from */
-	bool group_stop;   /* stopped by job control */
-	bool announced;	   /* its first stop has been seen */
-	bool trap_blocked; /* the target has SIGTRAP blocked, as far as it knows */
+	bool trap_blocked;   /* the target has SIGTRAP blocked, as far as it knows */
 	bool traps_itself; /* the target has set the trap flag: each of its steps ends in a SIGTRAP for it */
 	bool tf_forgotten; /* the kernel no longer knows whose the trap flag is: step_take_back_trap_flag() */
-	unsigned int
-		/*
-		 * before the start: stops at system calls that are still to come, in which it may ask to be
-		 * traced by its parent
-		 */
-		watched_calls;
-	bool settling;	 /* on its way to a stop in which it knows again */
-	int held_signal; /* to be delivered when it goes on */
+	bool settling;	   /* on its way to a stop in which it knows again */
 	uint64_t instruction_cnt;
 	uint64_t overflow_every,
 		overflow_next;	/* test aid: instructions between overflows, and when the next is due */

@@ -86,8 +86,9 @@ static bool read_clock(const struct step_vdso *vdso, const struct step_thread *t
 
 	if (function == vdso->clock_gettime)
 		return is_shared_clock(regs->rdi) && !clock_gettime((clockid_t)regs->rdi, &now) &&
-		       store(thread->tid, regs->rsi, &now, sizeof(now));
-	return !regs->rsi && !gettimeofday(&time, NULL) && store(thread->tid, regs->rdi, &time, sizeof(time));
+		       store(thread->base.tid, regs->rsi, &now, sizeof(now));
+	return !regs->rsi && !gettimeofday(&time, NULL) &&
+	       store(thread->base.tid, regs->rdi, &time, sizeof(time));
 }
 
 bool step_over_vdso(struct step *step, struct step_thread *thread)
@@ -100,16 +101,17 @@ bool step_over_vdso(struct step *step, struct step_thread *thread)
 	if (!base || !function || thread->traps_itself ||
 	    (function != vdso->clock_gettime && function != vdso->gettimeofday))
 		return false;
-	if (!shares_time(thread->process->pid) || has_shadow_stack(thread->tid) ||
-	    ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || !read_clock(vdso, thread, function, &regs))
+	if (!shares_time(thread->process->base.pid) || has_shadow_stack(thread->base.tid) ||
+	    ptrace(PTRACE_GETREGS, thread->base.tid, NULL, &regs) ||
+	    !read_clock(vdso, thread, function, &regs))
 		return false;
 	errno = 0;
-	regs.rip = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)regs.rsp, NULL);
+	regs.rip = (uint64_t)ptrace(PTRACE_PEEKDATA, thread->base.tid, (void *)regs.rsp, NULL);
 	regs.rsp += sizeof(uint64_t);
 	regs.rax = 0;
-	if (errno || ptrace(PTRACE_SETREGS, thread->tid, NULL, &regs))
+	if (errno || ptrace(PTRACE_SETREGS, thread->base.tid, NULL, &regs))
 		return false;
-	step_thread_interrupt(thread, step_now(step));
-	step_thread_enter(thread, thread->process->code, step_now(step), regs.rip);
+	step_thread_interrupt(thread, session_now(step->session));
+	step_thread_enter(thread, thread->process->code, session_now(step->session), regs.rip);
 	return true;
 }

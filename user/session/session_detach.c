@@ -12,8 +12,7 @@
 #include <time.h>
 
 #include "process/proc_status.h"
-#include "source/step/step_hide.h"
-#include "source/step/step_internal.h"
+#include "session/session_internal.h"
 
 static bool is_creation(int status)
 {
@@ -22,34 +21,34 @@ static bool is_creation(int status)
 	return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
 }
 
-static void let_created_go(struct step *step, const struct step_thread *parent)
+static void let_created_go(struct session *session, const struct session_thread *parent)
 {
 	unsigned long tid = 0;
 
-	if (!ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid) && !step_find(step, (pid_t)tid))
-		step_let_newborn_go(step, (pid_t)tid, parent->tid);
+	if (!ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid) && !session_find(session, (pid_t)tid))
+		session_let_newborn_go(session, (pid_t)tid, parent->tid);
 }
 
 /* A stop on the way to being let go: what the thread stops for is kept for it, unless it is our own step. */
-static void on_last_stop(struct step *step, struct step_thread *thread, int status)
+static void on_last_stop(struct session *session, struct session_thread *thread, int status)
 {
-	int signal = status >> 16 || WSTOPSIG(status) == STEP_SYSCALL_STOP ? 0 : WSTOPSIG(status);
+	int signal = status >> 16 || WSTOPSIG(status) == SYSCALL_STOP ? 0 : WSTOPSIG(status);
 
 	if (is_creation(status))
-		let_created_go(step, thread);
-	if (step_is_own_signal(thread, signal))
+		let_created_go(session, thread);
+	if (session_is_own_signal(session, thread, signal))
 		signal = 0;
 	thread->held_signal = signal;
 	thread->held = true;
 	if (!signal && !thread->group_stop)
-		step_undo_eintr(thread);
+		session_undo_eintr(thread);
 }
 
 /*
  * Its next stop, or its end. False: there is none to come. A leader that ends before its process's other
  * threads stays a zombie without an end for as long as these live.
  */
-static bool wait_for(const struct step_thread *thread, int *ret_status)
+static bool wait_for(const struct session_thread *thread, int *ret_status)
 {
 	const bool leads = thread->tid == thread->process->pid;
 	const struct timespec moment = {.tv_nsec = 1000000};
@@ -66,44 +65,38 @@ static bool wait_for(const struct step_thread *thread, int *ret_status)
 	}
 }
 
-static void take_back_trap_flag(struct step_thread *thread)
-{
-	if (thread->tf_forgotten && !thread->traps_itself)
-		step_take_back_trap_flag(thread);
-}
-
 /* If we were killed, it would go on with that SIGTRAP. */
-static void leave_trap_stop(struct step_thread *thread)
+static void leave_trap_stop(const struct session *session, struct session_thread *thread)
 {
-	take_back_trap_flag(thread);
+	TELL(session->config.driver, run_on, thread);
 	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 	thread->held = ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)thread->held_signal);
 }
 
-void step_bring_to_stop(struct step *step, struct step_thread *thread)
+void session_bring_to_stop(struct session *session, struct session_thread *thread)
 {
-	if (thread->held && step_is_own_signal(thread, SIGTRAP))
-		leave_trap_stop(thread);
+	if (thread->held && session_is_own_signal(session, thread, SIGTRAP))
+		leave_trap_stop(session, thread);
 	else if (!thread->held && ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
 		return;
-	while (!thread->dead && (!thread->held || step_own_signal_is_queued(thread))) {
+	while (!thread->dead && (!thread->held || session_own_signal_is_queued(session, thread))) {
 		int status;
 
 		if (thread->held) {
-			take_back_trap_flag(thread);
+			TELL(session->config.driver, run_on, thread);
 			ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)thread->held_signal);
 		}
 		thread->held = false;
 		if (!wait_for(thread, &status))
 			return;
 		if (WIFSTOPPED(status))
-			on_last_stop(step, thread, status);
+			on_last_stop(session, thread, status);
 		else
-			step_on_end(step, thread, status);
+			session_on_end(session, thread, status);
 	}
 }
 
-static void let_go(struct step *step, struct step_thread *thread)
+static void let_go(struct session *session, struct session_thread *thread)
 {
 	int status;
 
@@ -115,63 +108,60 @@ static void let_go(struct step *step, struct step_thread *thread)
 		if (WIFSTOPPED(status))
 			ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
 		else
-			step_on_end(step, thread, status);
+			session_on_end(session, thread, status);
 	}
 }
 
-static void let_threads_go(struct step *step, struct step_process *process)
+static void let_threads_go(struct session *session, struct session_process *process)
 {
-	for (size_t i = step->thread_cnt; i--;) {
-		struct step_thread *thread = step->threads[i];
+	for (size_t i = session->thread_cnt; i--;) {
+		struct session_thread *thread = session->threads[i];
 
 		if (thread->dead || thread->let_go || thread->process != process)
 			continue;
-		step_bring_to_stop(step, thread);
-		take_back_trap_flag(thread);
-		step_block_trap_again(thread);
+		session_bring_to_stop(session, thread);
+		TELL(session->config.driver, let_go, thread);
 	}
-	step_shield_lower(step, process);
-	for (size_t i = step->thread_cnt; i--;) {
-		struct step_thread *thread = step->threads[i];
+	TELL_DRIVER(session, process_let_go, process);
+	for (size_t i = session->thread_cnt; i--;) {
+		struct session_thread *thread = session->threads[i];
 
 		if (!thread->dead && !thread->let_go && thread->process == process)
-			let_go(step, thread);
+			let_go(session, thread);
 	}
 }
 
-void step_detach(struct step *step)
+void session_detach(struct session *session)
 {
-	for (size_t i = step->process_cnt; i--;)
-		let_threads_go(step, step->processes[i]);
-	pin_release(&step->pin);
+	for (size_t i = session->process_cnt; i--;)
+		let_threads_go(session, session->processes[i]);
+	pin_release(&session->pin);
 }
 
-int step_let_process_go(struct step *step, struct step_process *process)
+int session_let_process_go(struct session *session, struct session_process *process)
 {
-	int err = step->started ? 0 : code_store_keep_private(process->code, step_now(step));
+	int err = session->started ? 0 : ASK_CAPTURE(session, leaving, process->pid);
 
-	let_threads_go(step, process);
-	for (size_t i = 0; i < step->thread_cnt; i++) {
-		struct step_thread *thread = step->threads[i];
+	let_threads_go(session, process);
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		struct session_thread *thread = session->threads[i];
 
 		if (thread->process != process || thread->dead)
 			continue;
-		if (step->started)
-			step_thread_interrupt(thread, step_now(step));
-		pin_let_go(&step->pin, thread->tid, thread->tid);
-		pin_forget(&step->pin, thread->tid);
+		if (session->started)
+			TELL_DRIVER(session, ended, thread);
+		pin_let_go(&session->pin, thread->tid, thread->tid);
+		pin_forget(&session->pin, thread->tid);
 		thread->dead = true;
 	}
 	process->exited = true;
-	code_store_end(process->code);
-	if (step->config.released)
-		step->config.released(step->config.ctx, process->pid);
+	TELL_CAPTURE(session, released, process->pid);
 	return err;
 }
 
-int step_wait_end(const struct step *step)
+int session_wait_end(const struct session *session)
 {
-	struct step_process *first = step->processes[0];
+	struct session_process *first = session->processes[0];
 
 	while (!first->exited) {
 		int status = 0;

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a session tells of a program's life, without a driver and with one that lets each thread run by itself. */
+#include "assertions.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "model/sideband.h"
+#include "process/launch.h"
+#include "session/driver.h"
+
+/* ---- what is heard: one word for each event, in their order ---- */
+
+struct heard {
+	char text[512];
+	pid_t first;
+	size_t mapping_cnt;
+	bool stop;
+};
+
+static void hear(struct heard *heard, pid_t pid, const char *event)
+{
+	size_t len = strlen(heard->text);
+
+	snprintf(heard->text + len, sizeof(heard->text) - len, "%s%s ", pid == heard->first ? "" : "child-",
+		 event);
+}
+
+static void idle(void *ctx)
+{
+	siginfo_t info;
+
+	(void)ctx;
+	waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
+}
+
+static bool stop_wanted(void *ctx)
+{
+	return ((struct heard *)ctx)->stop;
+}
+
+static int mapped(void *ctx, pid_t pid, const struct maps *before, const struct maps *now, bool all_new)
+{
+	struct heard *heard = ctx;
+
+	(void)before;
+	heard->mapping_cnt += now->cnt;
+	if (all_new)
+		hear(heard, pid, "mapped");
+	return 0;
+}
+
+static int executed(void *ctx, pid_t pid, bool replaced)
+{
+	hear(ctx, pid, replaced ? "replaced" : "executed");
+	return 0;
+}
+
+static int adopted(void *ctx, pid_t pid)
+{
+	hear(ctx, pid, "adopted");
+	return 0;
+}
+
+static int born(void *ctx, pid_t pid, pid_t tid)
+{
+	hear(ctx, pid, pid == tid ? "born" : "thread");
+	return 0;
+}
+
+static int leaving(void *ctx, pid_t pid)
+{
+	hear(ctx, pid, "leaving");
+	return 0;
+}
+
+static void ended(void *ctx, pid_t pid, int wait_status)
+{
+	hear(ctx, pid, WIFEXITED(wait_status) && !WEXITSTATUS(wait_status) ? "ended" : "failed");
+}
+
+static void signalled(void *ctx, int signal, struct caught_hit *hit)
+{
+	struct heard *heard = ctx;
+
+	hear(heard, (pid_t)hit->hit.pid, signal == SIGUSR1 ? "signalled" : "?");
+	assert_true(hit->regs[HIT_RIP] && hit->regs[HIT_RSP]);
+}
+
+static const struct session_events events = {
+	.idle = idle,
+	.stop_wanted = stop_wanted,
+	.mapped = mapped,
+	.executed = executed,
+	.adopted = adopted,
+	.born = born,
+	.leaving = leaving,
+	.ended = ended,
+	.signalled = signalled,
+};
+
+/* Runs the script; the sideband goes to *ret_snapshot. */
+static int run_script(const char *script, const struct session_config *given, struct heard *heard,
+		      struct snapshot **ret_snapshot)
+{
+	char *argv[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
+	const struct launch_program program = {.path = "/bin/sh", .argv = argv};
+	CLEANUP(session_freep) struct session *session = NULL;
+	CLEANUP(launch_release) struct launch launch = {.go_fd = -1, .err_fd = -1};
+	struct session_config config = *given;
+	enum session_end end;
+
+	config.events = &events;
+	config.ctx = heard;
+	assert_ok(session_new(&session, &config));
+	assert_ok(launch_prepare(&launch, &program));
+	heard->first = launch.pid;
+	assert_ok(session_launch(session, launch.pid));
+	launch_go(&launch);
+	assert_ok(session_run(session, &end));
+	assert_int_equal(end, SESSION_EXITED);
+	assert_ok(snapshot_new(ret_snapshot));
+	assert_ok(session_take(session, *ret_snapshot));
+	return session_wait_status(session);
+}
+
+static size_t records(const struct snapshot *snapshot, uint32_t type)
+{
+	struct sideband_record record;
+	size_t cnt = 0;
+
+	for (size_t at = 0; sideband_next(snapshot, &at, &record) > 0;)
+		cnt += record.type == type;
+	return cnt;
+}
+
+/* ---- without a driver ---- */
+
+static void test_free_running(void **state)
+{
+	const struct session_config config = {.free_running = true, .signals = 1 << (SIGUSR1 - 1)};
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	struct heard heard = {0};
+	int status = run_script("trap 'exit 7' USR1; (exit 0); kill -USR1 $$", &config, &heard, &snapshot);
+
+	(void)state;
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_string_equal(heard.text, "executed mapped signalled leaving failed ");
+	assert_true(heard.mapping_cnt > 0);
+	assert_true(records(snapshot, PERF_RECORD_MMAP2) > 0);
+	assert_int_equal(records(snapshot, PERF_RECORD_FORK), 0);
+}
+
+static void test_follow_forks(void **state)
+{
+	const struct session_config config = {.free_running = true, .follow_forks = true};
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	struct heard heard = {0};
+
+	(void)state;
+	assert_int_equal(run_script("/bin/true; exit 0", &config, &heard, &snapshot), 0);
+	assert_string_equal(heard.text,
+			    "executed mapped child-adopted child-mapped child-born child-executed "
+			    "child-mapped child-leaving child-ended leaving ended ");
+	assert_int_equal(records(snapshot, PERF_RECORD_FORK), 1);
+}
+
+/* ---- with a driver: threads go from system call to system call ---- */
+
+struct toy_thread {
+	struct session_thread base;
+	unsigned int call_cnt;
+};
+
+struct toy {
+	struct session *session;
+	unsigned int thread_cnt, begin_cnt, call_cnt;
+};
+
+static int toy_plug(void *self, struct session *session)
+{
+	((struct toy *)self)->session = session;
+	return 0;
+}
+
+static int toy_thread_new(void *self, struct session_thread *thread)
+{
+	assert_int_equal(((struct toy_thread *)thread)->call_cnt, 0);
+	((struct toy *)self)->thread_cnt++;
+	return 0;
+}
+
+static void toy_thread_free(void *self, struct session_thread *thread)
+{
+	struct toy *toy = self;
+
+	toy->call_cnt += ((struct toy_thread *)thread)->call_cnt;
+	toy->thread_cnt--;
+}
+
+static int toy_begin(void *self, struct session_thread *thread, enum session_place place)
+{
+	struct toy *toy = self;
+
+	assert_true(thread->held && session_find(toy->session, thread->tid) == thread);
+	toy->begin_cnt += place == SESSION_FRESH;
+	return 0;
+}
+
+static enum __ptrace_request toy_resume(void *self, struct session_thread *thread,
+					enum __ptrace_request request, int *signal)
+{
+	(void)thread;
+	(void)signal;
+	return session_started(((struct toy *)self)->session) ? PTRACE_SYSCALL : request;
+}
+
+static int toy_signal(void *self, struct session_thread *thread, int signal)
+{
+	(void)self;
+	thread->held_signal = signal;
+	return 0;
+}
+
+static int toy_syscall_end(void *self, struct session_thread *thread)
+{
+	(void)self;
+	((struct toy_thread *)thread)->call_cnt++;
+	return 0;
+}
+
+static const struct session_driver toy_driver = {
+	.thread_size = sizeof(struct toy_thread),
+	.plug = toy_plug,
+	.thread_new = toy_thread_new,
+	.thread_free = toy_thread_free,
+	.begin = toy_begin,
+	.resume = toy_resume,
+	.signal = toy_signal,
+	.syscall_end = toy_syscall_end,
+};
+
+static void test_driver(void **state)
+{
+	struct toy toy = {0};
+	const struct session_config config = {.follow_forks = true, .driver = &toy_driver, .self = &toy};
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	struct heard heard = {0};
+	int status = run_script("trap 'exit 7' USR1; (exit 0); kill -USR1 $$", &config, &heard, &snapshot);
+
+	(void)state;
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_string_equal(heard.text,
+			    "executed mapped child-adopted child-mapped child-born child-ended failed ");
+	assert_int_equal(toy.begin_cnt, 2);
+	assert_true(toy.call_cnt > 20);
+	assert_int_equal(toy.thread_cnt, 0);
+	assert_int_equal(records(snapshot, PERF_RECORD_EXIT), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_free_running),
+		cmocka_unit_test(test_follow_forks),
+		cmocka_unit_test(test_driver),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

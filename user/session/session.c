@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loop: a thread stops, session_event.c takes in what happened, and it goes on as the driver says; until
+ * the recording is to end.
+ *
+ *	session_attach.c	taking hold of processes	session_maps.c		their mappings and names
+ *	session_event.c		stops and ends, who is new	session_signal.c	what a stop's signal is
+ *	session_detach.c	letting go
+ */
+#include "session/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "process/proc_status.h"
+#include "session/session_internal.h"
+
+/* See event_comes(). */
+enum { PATIENCE = 2000, GATHER = 500 };
+
+uint64_t session_now(struct session *session)
+{
+	uint64_t ns = clock_ns(CLOCK_MONOTONIC);
+
+	session->now_ns = ns > session->now_ns ? ns : session->now_ns + 1;
+	return session->now_ns;
+}
+
+/* ---- threads and processes ---- */
+
+struct session_thread *session_find(struct session *session, pid_t tid)
+{
+	if (session->last < session->thread_cnt && session->threads[session->last]->tid == tid &&
+	    !session->threads[session->last]->dead)
+		return session->threads[session->last];
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		if (session->threads[i]->tid != tid || session->threads[i]->dead)
+			continue;
+		session->last = i;
+		return session->threads[i];
+	}
+	return NULL;
+}
+
+struct session_process *session_find_process(const struct session *session, pid_t pid)
+{
+	for (size_t i = 0; i < session->process_cnt; i++)
+		if (session->processes[i]->pid == pid && !session->processes[i]->exited)
+			return session->processes[i];
+	return NULL;
+}
+
+struct session_thread *session_thread_at(const struct session *session, size_t i)
+{
+	return i < session->thread_cnt ? session->threads[i] : NULL;
+}
+
+struct session_process *session_process_at(const struct session *session, size_t i)
+{
+	return i < session->process_cnt ? session->processes[i] : NULL;
+}
+
+static void thread_free(struct session *session, struct session_thread *thread)
+{
+	TELL_DRIVER(session, thread_free, thread);
+	free(thread);
+}
+
+int session_add_thread(struct session *session, struct session_process *process, pid_t tid,
+		       struct session_thread **ret_thread)
+{
+	size_t size = session->config.driver->thread_size;
+	struct session_thread *thread = calloc(1, size ? size : sizeof(*thread));
+	int err = thread ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	thread->process = process;
+	thread->tid = tid;
+	err = ASK_DRIVER(session, thread_new, thread);
+	if (!err)
+		err = ARRAY_PUSH(session->threads, session->thread_cnt, session->thread_cap, thread);
+	if (err) {
+		thread_free(session, thread);
+		return err;
+	}
+	*ret_thread = thread;
+	return 0;
+}
+
+static void process_free(struct session_process *process)
+{
+	maps_release(&process->maps);
+	free(process);
+}
+
+int session_add_process(struct session *session, pid_t pid, const struct session_process *former,
+			struct session_process **ret_process)
+{
+	size_t size = session->config.driver->process_size;
+	struct session_process *process = calloc(1, size ? size : sizeof(*process));
+	int err = process ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	process->pid = pid;
+	err = ASK_DRIVER(session, process_new, process, former);
+	if (!err)
+		err = ARRAY_PUSH(session->processes, session->process_cnt, session->process_cap, process);
+	if (err) {
+		process_free(process);
+		return err;
+	}
+	if (session->config.hits_stop)
+		pin_guard_process(&session->pin, pid);
+	*ret_process = process;
+	return 0;
+}
+
+/* ---- the run ---- */
+
+static void resume(struct session *session, struct session_thread *thread)
+{
+	const struct session_driver *driver = session->config.driver;
+	enum __ptrace_request request =
+		!session->started && thread->watched_calls ? PTRACE_SYSCALL : PTRACE_CONT;
+	int signal = thread->held_signal;
+
+	thread->held_signal = 0;
+	if (driver->resume)
+		request = driver->resume(session->config.self, thread, request, &signal);
+	thread->held = false;
+	thread->driven = session->started;
+	/* ESRCH: killed in the meantime; its exit will be reported. */
+	ptrace(request, thread->tid, NULL, (void *)(long)signal);
+}
+
+static bool all_exited(const struct session *session)
+{
+	for (size_t i = 0; i < session->process_cnt; i++)
+		if (!session->processes[i]->exited)
+			return false;
+	return true;
+}
+
+/* Whether a stop or an end waits, or comes in so many tenths of a millisecond. */
+static bool event_comes(int patience)
+{
+	const struct timespec moment = {.tv_nsec = 100000};
+	siginfo_t info = {0};
+
+	for (; patience; patience--) {
+		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) || info.si_pid)
+			return true;
+		nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
+/*
+ * The recording ends: threads in the middle of a step finish it; those inside the kernel are silent anyway.
+ */
+static int hold_all(struct session *session)
+{
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		while (session->threads[i]->announced && session_is_busy(session, session->threads[i]) &&
+		       !all_exited(session)) {
+			struct session_thread *thread;
+			int err;
+
+			/* A step may sleep in the kernel after all, where a system call began anew. */
+			if (!event_comes(PATIENCE))
+				ptrace(PTRACE_INTERRUPT, session->threads[i]->tid, NULL, NULL);
+			err = session_next_event(session, &thread);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/* Where a snapshot was taken. */
+static void resume_all(struct session *session)
+{
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		if (session->threads[i]->held && !session->threads[i]->dead)
+			resume(session, session->threads[i]);
+}
+
+/* ---- the start ---- */
+
+/*
+ * A thread that runs, or will in a moment: sleepers are asked to stop, and wake up for it, but those deep in
+ * the kernel do not.
+ */
+static bool is_on_its_way(const struct session_thread *thread)
+{
+	char state[16];
+
+	return !thread->dead && !thread->held && !thread->group_stop &&
+	       !proc_status_text(thread->tid, "State", state, sizeof(state)) && state[0] != 'D' &&
+	       state[0] != 'Z';
+}
+
+void session_start(struct session *session)
+{
+	session->started = session->gathers = true;
+	session->counted_ns = clock_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		struct session_thread *thread = session->threads[i];
+
+		if (thread->dead)
+			continue;
+		if (session->config.driver->pins)
+			pin_add(&session->pin, thread->tid);
+		if (!thread->held)
+			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	}
+}
+
+/* After session_start(): returns when no thread runs any more. */
+static int gather(struct session *session)
+{
+	session->gathers = false;
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		while (is_on_its_way(session->threads[i]) && event_comes(GATHER)) {
+			struct session_thread *thread;
+			int err = session_next_event(session, &thread);
+
+			if (err)
+				return err;
+		}
+	TELL_CAPTURE(session, started);
+	return 0;
+}
+
+void session_rest(struct session *session)
+{
+	session->started = false;
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		if (session->threads[i]->held && !session->threads[i]->dead)
+			session_bring_to_stop(session, session->threads[i]);
+	for (size_t i = 0; i < session->process_cnt; i++)
+		TELL_DRIVER(session, process_let_go, session->processes[i]);
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		struct session_thread *thread = session->threads[i];
+
+		/* What sleeps in the middle of a step is to go on without it. */
+		if (!thread->held && !thread->dead && !thread->group_stop)
+			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+		TELL(session->config.driver, let_go, thread);
+	}
+	pin_rest(&session->pin);
+}
+
+/* ---- from stop to stop ---- */
+
+/* A target that reaches the start has all others held first. */
+static int next_event(struct session *session, struct session_thread **ret_thread)
+{
+	int err = session_next_event(session, ret_thread);
+	pid_t tid;
+
+	if (err || session->err)
+		return err ? err : session->err;
+	if (!session->gathers)
+		return 0;
+	tid = *ret_thread ? (*ret_thread)->tid : 0;
+	err = gather(session);
+	*ret_thread = session_find(session, tid);
+	return err;
+}
+
+int session_run(struct session *session, enum session_end *ret_end)
+{
+	int err = 0;
+
+	if (session->seized && session_starts_at_once(session)) {
+		session_start(session);
+		err = gather(session);
+	}
+	session->seized = false;
+	if (err)
+		return err;
+	resume_all(session);
+	while (!all_exited(session)) {
+		struct session_thread *thread;
+
+		err = next_event(session, &thread);
+		if (err)
+			return err;
+		if (session->config.events->stop_wanted(session->config.ctx)) {
+			err = hold_all(session);
+			*ret_end = all_exited(session) ? SESSION_EXITED : SESSION_STOPPED;
+			return err;
+		}
+		if (thread && thread->held)
+			resume(session, thread);
+	}
+	*ret_end = SESSION_EXITED;
+	return 0;
+}
+
+/* ---- what was recorded ---- */
+
+static int take_sideband(struct session *session, struct snapshot *snapshot)
+{
+	struct snapshot *from = session->sideband;
+	int err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
+				snapshot->sideband_size + from->sideband_size, 1);
+
+	if (err)
+		return err;
+	if (from->sideband_size)
+		memcpy(snapshot->sideband + snapshot->sideband_size, from->sideband, from->sideband_size);
+	snapshot->sideband_size += from->sideband_size;
+	from->sideband_size = 0;
+	return 0;
+}
+
+/* All of them that there was to tell has been told. */
+static void forget_dead(struct session *session)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		struct session_thread *thread = session->threads[i];
+
+		if (thread->dead)
+			thread_free(session, thread);
+		else
+			session->threads[kept++] = thread;
+	}
+	session->thread_cnt = kept;
+	session->last = 0;
+}
+
+int session_take(struct session *session, struct snapshot *snapshot)
+{
+	int err = session_look_at_maps(session);
+
+	if (err)
+		return err;
+	forget_dead(session);
+	return take_sideband(session, snapshot);
+}
+
+/* ---- life ---- */
+
+int session_new(struct session **ret_session, const struct session_config *config)
+{
+	static const struct session_driver none;
+	CLEANUP(session_freep) struct session *session = calloc(1, sizeof(*session));
+	int err;
+
+	if (!session)
+		return -ENOMEM;
+	session->config = *config;
+	if (!config->driver)
+		session->config.driver = &none;
+	pin_init(&session->pin);
+	err = snapshot_new(&session->sideband);
+	if (!err)
+		err = ASK_DRIVER(session, plug, session);
+	if (err)
+		return err;
+	*ret_session = TAKE_PTR(session);
+	return 0;
+}
+
+int session_wait_status(const struct session *session)
+{
+	return session->processes[0]->wait_status;
+}
+
+uint64_t session_stalled_ns(const struct session *session)
+{
+	return session->stalled_ns;
+}
+
+bool session_started(const struct session *session)
+{
+	return session->started;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	session_detach(session);
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		thread_free(session, session->threads[i]);
+	free(session->threads);
+	for (size_t i = 0; i < session->process_cnt; i++)
+		process_free(session->processes[i]);
+	free(session->processes);
+	snapshot_free(session->sideband);
+	free(session);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A running process is taken hold of thread by thread. Those that are not seized yet may create more, so its
+ * list is read until it tells nothing new; what a seized thread creates is held from the beginning. None is
+ * stopped by that: probes are attached while they run, which may take long.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/rights.h"
+#include "process/attach_check.h"
+#include "process/proc_status.h"
+#include "session/session_internal.h"
+
+/* Where the targets run freely, a process's end is the last chance to see what it had mapped. */
+int session_seize(const struct session *session, pid_t tid)
+{
+	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+		       PTRACE_O_TRACEVFORK | (session->config.free_running ? PTRACE_O_TRACEEXIT : 0);
+
+	int err;
+
+	rights_raise_ptrace();
+	err = ptrace(PTRACE_SEIZE, tid, NULL, options) ? -errno : 0;
+	rights_lower_ptrace();
+	return err;
+}
+
+int session_launch(struct session *session, pid_t pid)
+{
+	struct session_process *process;
+	struct session_thread *thread;
+	int err = session_seize(session, pid);
+
+	if (err)
+		return fail_errno(err, "ptrace is not allowed here (a seccomp filter, another tracer, or "
+				       "kernel.yama.ptrace_scope=3)");
+	err = session_add_process(session, pid, NULL, &process);
+	if (!err)
+		err = session_add_thread(session, process, pid, &thread);
+	if (err)
+		return err;
+	thread->announced = true;
+	return 0;
+}
+
+/* It may have been created by a thread that we have seized already. */
+static bool is_ours(pid_t tid)
+{
+	uint64_t tracer;
+
+	return !proc_status_number(tid, "TracerPid", 10, &tracer) && (pid_t)tracer == getpid();
+}
+
+/* 1: new and seized; 0: known, or gone. */
+static int seize_thread(struct session *session, struct session_process *process, pid_t tid)
+{
+	struct session_thread *thread;
+	int err;
+
+	if (session_find(session, tid) || is_ours(tid))
+		return 0;
+	err = session_seize(session, tid);
+	if (err == -ESRCH || (err == -EPERM && proc_has_ended(tid)))
+		return 0;
+	if (err)
+		return attach_refused(process->pid, err);
+	err = session_add_thread(session, process, tid, &thread);
+	if (err)
+		return err;
+	thread->announced = true;
+	session_announce_comm(session, thread, false);
+	return 1;
+}
+
+/* How many were new. */
+static int seize_threads(struct session *session, struct session_process *process)
+{
+	DIR *tasks;
+	char path[64];
+	int cnt = 0, seized = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process->pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return 0;
+	for (struct dirent *entry; seized >= 0 && (entry = readdir(tasks));) {
+		pid_t tid = atoi(entry->d_name);
+
+		seized = tid > 0 ? seize_thread(session, process, tid) : 0;
+		cnt += seized;
+	}
+	closedir(tasks);
+	return seized < 0 ? seized : cnt;
+}
+
+int session_attach(struct session *session, pid_t pid)
+{
+	struct session_process *process;
+	int cnt, total = 0, err = attach_check(pid);
+
+	if (!err)
+		err = session_add_process(session, pid, NULL, &process);
+	if (err)
+		return err;
+	process->runs_itself = true;
+	do {
+		cnt = seize_threads(session, process);
+		process->exited = cnt < 0;
+		if (cnt < 0)
+			return cnt;
+		total += cnt;
+	} while (cnt);
+	process->exited = !total;
+	if (!total)
+		return fail(-ESRCH, "process %d has ended just now", pid);
+	session->seized = true;
+	return session_read_maps(session, process, pid, true);
+}

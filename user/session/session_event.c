@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stops and ends as waitpid(2) tells them. Every stop is one of these, and the thread that it belongs to is
+ * `held` until it is made to go on:
+ *
+ *	signal, trap	the driver's; before the start, a SIGSTOP may be a start point's
+ *	event exec	a new address space; the thread stands at the loader's first instruction
+ *	event clone	of the parent; what is new has a stop of its own, event stop, before or after this one
+ *	and fork
+ *	event stop	something new, an interrupt of ours, or a group stop (which PTRACE_LISTEN keeps up)
+ *
+ * What is new is a thread of a process we know, or a process: that is traced, too, or let go.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "model/sideband.h"
+#include "process/proc_status.h"
+#include "session/session_internal.h"
+
+/*
+ * A child asks to be traced by its parent soon after it is born, and before it executes a program. Each call
+ * stops twice.
+ */
+enum { WATCHED_CALLS = 2 * 64 };
+
+/* A target has reached the start point in `thread`. */
+static int start_here(struct session *session, struct session_thread *thread)
+{
+	int err = session_read_maps(session, thread->process, thread->tid, false);
+
+	if (!err)
+		err = ASK_DRIVER(session, begin, thread, SESSION_HERE);
+	if (!err)
+		session_start(session);
+	return err;
+}
+
+/* ---- what is new ---- */
+
+/* tid is in its first stop. */
+static void let_go(struct session *session, pid_t tid, pid_t parent)
+{
+	TELL_DRIVER(session, child_let_go, tid, parent);
+	pin_let_go(&session->pin, tid, parent);
+	ptrace(PTRACE_DETACH, tid, NULL, NULL);
+}
+
+void session_let_newborn_go(struct session *session, pid_t tid, pid_t parent)
+{
+	int status;
+
+	/* It may have stopped already, and be on its way: then there is nothing to wait for. */
+	if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status))
+		let_go(session, tid, parent);
+}
+
+static int adopt_process(struct session *session, pid_t pid, pid_t parent,
+			 struct session_process **ret_process)
+{
+	int err = session_add_process(session, pid, session_find_process(session, parent), ret_process);
+
+	if (err)
+		return err;
+	(*ret_process)->runs_itself = true;
+	session_note(session, sideband_add_task(session->sideband, PERF_RECORD_FORK, pid, pid, parent, parent,
+						session_now(session)));
+	return ASK_CAPTURE(session, adopted, pid);
+}
+
+/* What ptrace holds since its creation becomes ours; *ret_thread NULL: it is not to be traced, or gone. */
+static int adopt(struct session *session, pid_t tid, struct session_thread **ret_thread)
+{
+	struct session_process *process;
+	uint64_t pid, parent;
+	int err = 0;
+
+	*ret_thread = NULL;
+	if (proc_status_number(tid, "Tgid", 10, &pid) || proc_status_number(tid, "PPid", 10, &parent))
+		return 0;
+	process = session_find_process(session, (pid_t)pid);
+	if (!process && !session->config.follow_forks)
+		return 0;
+	if (!process)
+		err = adopt_process(session, (pid_t)pid, (pid_t)parent, &process);
+	if (!err)
+		err = session_add_thread(session, process, tid, ret_thread);
+	if (!err)
+		pin_inherit(&session->pin, tid, tid == process->pid ? (pid_t)parent : process->pid);
+	return err;
+}
+
+/* The creation, as the parent sees it. */
+static int on_creation(struct session *session, const struct session_thread *parent)
+{
+	unsigned long tid = 0;
+	struct session_thread *thread;
+	int err;
+
+	ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid);
+	if (session_find(session, (pid_t)tid))
+		return 0; /* its own stop came first */
+	err = adopt(session, (pid_t)tid, &thread);
+	if (!err && !thread)
+		session_let_newborn_go(session, (pid_t)tid, parent->tid);
+	return err;
+}
+
+/* The first stop of something new. */
+static int on_birth(struct session *session, struct session_thread *thread)
+{
+	struct session_process *process = thread->process;
+	bool is_process = thread->tid == process->pid;
+	int err;
+
+	if (!is_process)
+		session_note(session,
+			     sideband_add_task(session->sideband, PERF_RECORD_FORK, process->pid, thread->tid,
+					       process->pid, process->pid, session_now(session)));
+	if (is_process)
+		thread->watched_calls = WATCHED_CALLS;
+	session_announce_comm(session, thread, false);
+	err = is_process ? session_read_maps(session, process, thread->tid, true) : 0;
+	if (!err)
+		err = ASK_CAPTURE(session, born, process->pid, thread->tid);
+	return err || !session->started ? err : ASK_DRIVER(session, begin, thread, SESSION_FRESH);
+}
+
+/* ---- events ---- */
+
+/* All other threads of the process are gone; the one that called exec carries on under the leader's id. */
+static struct session_thread *survivor_of_exec(struct session *session, struct session_thread *leader)
+{
+	unsigned long former = 0;
+	struct session_thread *caller;
+
+	ptrace(PTRACE_GETEVENTMSG, leader->tid, NULL, &former);
+	caller = session_find(session, (pid_t)former);
+	if (caller && caller != leader) {
+		leader->dead = true;
+		caller->tid = leader->tid;
+		caller->held = true;
+		leader = caller;
+	}
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		struct session_thread *thread = session->threads[i];
+
+		if (thread == leader || thread->process != leader->process || thread->dead)
+			continue;
+		TELL_DRIVER(session, ended, thread);
+		thread->dead = true;
+	}
+	return leader;
+}
+
+static int on_exec(struct session *session, struct session_thread *leader)
+{
+	struct session_thread *thread = survivor_of_exec(session, leader);
+	int err = ASK_CAPTURE(session, executed, thread->process->pid, thread != leader);
+
+	if (err)
+		return err;
+	TELL_DRIVER(session, executed, thread);
+	thread->process->runs_itself = true;
+	thread->watched_calls = 0;
+	session_announce_comm(session, thread, true);
+	err = session_read_maps(session, thread->process, thread->tid, true);
+	if (err)
+		return err;
+	thread->announced = true;
+	if (!session->started && !session_starts_at_once(session))
+		return 0;
+	err = ASK_DRIVER(session, begin, thread, SESSION_FRESH);
+	if (!err && !session->started)
+		session_start(session);
+	return err;
+}
+
+static int on_event_stop(struct session *session, struct session_thread *thread, int signal)
+{
+	bool continued = thread->group_stop;
+	int err = 0;
+
+	TELL_DRIVER(session, event_stop, thread);
+	if (!thread->announced)
+		err = on_birth(session, thread);
+	thread->announced = true;
+	thread->group_stop = false;
+	if (err)
+		return err;
+	if (signal != SIGTRAP) {
+		/* Stopped by job control: stays so until SIGCONT, which is reported as another event stop. */
+		if (session->started)
+			TELL_DRIVER(session, group_stop, thread);
+		thread->group_stop = true;
+		thread->held = false;
+		ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
+		return 0;
+	}
+	if (!continued)
+		session_undo_eintr(thread);
+	return session->started ? ASK_DRIVER(session, begin, thread, SESSION_ANYWHERE) : 0;
+}
+
+static int on_signal_stop(struct session *session, struct session_thread *thread, int signal)
+{
+	if (session->started)
+		return ASK_DRIVER(session, signal, thread, signal);
+	if (signal == SIGSTOP && thread->process->runs_itself && ASK_CAPTURE(session, start_wanted))
+		return start_here(session, thread);
+	/*
+	 * One that a hit sent is not for the thread to know, nor that of a system call's end which began
+	 * while it was stepped.
+	 */
+	thread->held_signal =
+		(signal == SIGSTOP || thread->driven) && session_is_own_signal(session, thread, signal)
+			? 0
+			: signal;
+	if (thread->driven)
+		TELL(session->config.driver, let_go, thread);
+	thread->driven = false;
+	session_tell_signal(session, thread, signal);
+	return 0;
+}
+
+/* The child that a target is about to trace: there can be only one tracer. Or NULL. */
+static struct session_process *traced_by_target(struct session *session, const struct session_thread *thread)
+{
+	const struct session_thread *other = NULL;
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || regs.orig_rax != SYS_ptrace)
+		return NULL;
+	if (regs.rdi == PTRACE_TRACEME)
+		other = thread;
+	else if (regs.rdi == PTRACE_ATTACH || regs.rdi == PTRACE_SEIZE)
+		other = session_find(session, (pid_t)regs.rsi);
+	return other && other->process != session->processes[0] ? other->process : NULL;
+}
+
+/* Before or behind a system call. */
+static int on_syscall_stop(struct session *session, struct session_thread *thread)
+{
+	enum {
+		SYSCALL_EXIT = 2
+	}; /* PTRACE_EVENTMSG_SYSCALL_EXIT of linux/ptrace.h, which does not go with sys/ptrace.h */
+	struct session_process *process;
+	unsigned long which = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &which);
+	if (thread->watched_calls)
+		thread->watched_calls--;
+	process = which == SYSCALL_EXIT ? NULL : traced_by_target(session, thread);
+	if (process)
+		return session_let_process_go(session, process);
+	return session->started && which == SYSCALL_EXIT ? ASK_DRIVER(session, syscall_end, thread) : 0;
+}
+
+/* A thread is about to end; with the first one the process mostly does, and its code with it. */
+static int look_a_last_time(struct session *session, const struct session_thread *thread)
+{
+	int err = session_read_maps(session, thread->process, thread->tid, false);
+
+	return err || thread->tid != thread->process->pid ? err : ASK_CAPTURE(session, leaving, thread->tid);
+}
+
+static int on_stop(struct session *session, struct session_thread *thread, int status)
+{
+	switch (status >> 16) {
+	case 0:
+		if (WSTOPSIG(status) == SYSCALL_STOP)
+			return on_syscall_stop(session, thread);
+		return on_signal_stop(session, thread, WSTOPSIG(status));
+	case PTRACE_EVENT_EXEC:
+		return on_exec(session, thread);
+	case PTRACE_EVENT_CLONE:
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+		return on_creation(session, thread);
+	case PTRACE_EVENT_EXIT:
+		return look_a_last_time(session, thread);
+	case PTRACE_EVENT_STOP:
+		return on_event_stop(session, thread, WSTOPSIG(status));
+	default:
+		return 0;
+	}
+}
+
+static bool has_live_thread(const struct session *session, const struct session_process *process)
+{
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		if (session->threads[i]->process == process && !session->threads[i]->dead)
+			return true;
+	return false;
+}
+
+void session_on_end(struct session *session, struct session_thread *thread, int wait_status)
+{
+	struct session_process *process = thread->process;
+
+	if (session->started) {
+		TELL_DRIVER(session, ended, thread);
+		session_note(session,
+			     sideband_add_task(session->sideband, PERF_RECORD_EXIT, process->pid, thread->tid,
+					       process->pid, process->pid, session_now(session)));
+	}
+	thread->dead = true;
+	thread->held = false;
+	pin_forget(&session->pin, thread->tid);
+	if (thread->tid != process->pid && has_live_thread(session, process))
+		return;
+	process->exited = true;
+	process->wait_status = wait_status;
+	TELL_CAPTURE(session, ended, process->pid, wait_status);
+}
+
+/* A stop of something that is not known yet. */
+static int on_stranger(struct session *session, pid_t tid, struct session_thread **ret_thread)
+{
+	uint64_t parent = 0;
+	int err = adopt(session, tid, ret_thread);
+
+	if (err || *ret_thread)
+		return err;
+	proc_status_number(tid, "PPid", 10, &parent);
+	let_go(session, tid, (pid_t)parent);
+	return 0;
+}
+
+static bool any_busy(const struct session *session)
+{
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		if (session_is_busy(session, session->threads[i]))
+			return true;
+	return false;
+}
+
+/* Up to now. What took long was a step only if one was under way; else all slept. */
+static void count_stall(struct session *session)
+{
+	enum { LONG_NS = 1000000 };
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), passed = now - session->counted_ns;
+
+	if (session->started && (passed < LONG_NS || any_busy(session)))
+		session->stalled_ns += passed;
+	session->counted_ns = now;
+}
+
+int session_next_event(struct session *session, struct session_thread **ret_thread)
+{
+	bool idle = session->config.free_running;
+	struct session_thread *thread;
+	int status, err;
+	pid_t tid;
+
+	*ret_thread = NULL;
+	if (idle)
+		session->config.events->idle(session->config.ctx);
+	tid = waitpid(-1, &status, __WALL | (idle ? WNOHANG : 0));
+	count_stall(session);
+	if (!tid)
+		return 0;
+	if (tid < 0)
+		return errno == EINTR ? 0 : fail_errno(-errno, "cannot wait for the traced processes");
+	thread = session_find(session, tid);
+	if (!WIFSTOPPED(status)) {
+		if (thread)
+			session_on_end(session, thread, status);
+		return 0;
+	}
+	if (!thread) {
+		err = on_stranger(session, tid, &thread);
+		if (err || !thread)
+			return err;
+	}
+	thread->held = true;
+	err = on_stop(session, thread, status);
+	*ret_thread = session_find(session, tid);
+	return err;
+}

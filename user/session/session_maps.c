@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A traced process as a whole: what is mapped where, and by which name it goes. */
+#include <errno.h>
+
+#include "model/sideband.h"
+#include "process/proc_status.h"
+#include "session/session_internal.h"
+
+static int announce_maps(struct session *session, const struct session_process *process, pid_t tid,
+			 const struct maps *before, bool exec)
+{
+	const struct maps *now = &process->maps;
+	uint64_t now_ns = session_now(session);
+	int err = 0;
+
+	for (size_t i = 0; i < now->cnt && !err; i++)
+		if (exec || !maps_has(before, &now->items[i]))
+			err = sideband_add_mmap(session->sideband, process->pid, tid, now_ns,
+						&now->items[i].mapping);
+	return err ? err : ASK_CAPTURE(session, mapped, process->pid, before, now, exec);
+}
+
+/* Whether a range that held code now holds other code: whatever a decoder believes of it must be dropped. */
+static bool code_replaced(const struct maps *before, const struct maps *maps)
+{
+	for (size_t i = 0; i < maps->cnt; i++) {
+		const struct map *map = &maps->items[i];
+
+		if (maps_has(before, map))
+			continue;
+		for (size_t j = 0; j < before->cnt; j++)
+			if (before->items[j].mapping.addr < map->mapping.addr + map->mapping.size &&
+			    map->mapping.addr < before->items[j].mapping.addr + before->items[j].mapping.size)
+				return true;
+	}
+	return false;
+}
+
+static bool is_gone(int err)
+{
+	return err == -ENOENT || err == -ESRCH;
+}
+
+int session_read_maps(struct session *session, struct session_process *process, pid_t tid, bool exec)
+{
+	CLEANUP(maps_release) struct maps before = {0};
+	struct maps now = {0};
+	int err = maps_read(&now, process->pid);
+
+	if (err)
+		return is_gone(err) ? 0 : err;
+	before = process->maps;
+	process->maps = now;
+	if (exec || code_replaced(&before, &now))
+		TELL_DRIVER(session, code_changed, process);
+	err = announce_maps(session, process, tid, &before, exec);
+	return is_gone(err) ? 0 : err;
+}
+
+int session_look_at_maps(struct session *session)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < session->process_cnt && !err && !session->started; i++)
+		if (!session->processes[i]->exited)
+			err = session_read_maps(session, session->processes[i], session->processes[i]->pid,
+						false);
+	return err;
+}
+
+void session_announce_comm(struct session *session, const struct session_thread *thread, bool exec)
+{
+	char comm[32] = "";
+
+	/* A thread that is gone has no name. */
+	proc_status_text(thread->tid, "Name", comm, sizeof(comm));
+	session_note(session, sideband_add_comm(session->sideband, thread->process->pid, thread->tid,
+						session_now(session), comm, exec));
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "source/code_stores.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "source/jit_files.h"
+
+struct code_stores {
+	struct code_store_config config;
+	struct code_of {
+		pid_t pid;
+		bool ended;
+		struct code_store *store;
+	} * items;
+	size_t cnt, cap;
+};
+
+int code_stores_new(struct code_stores **ret_stores, const struct code_store_config *config)
+{
+	struct code_stores *stores = calloc(1, sizeof(*stores));
+
+	if (!stores)
+		return -ENOMEM;
+	stores->config = *config;
+	*ret_stores = stores;
+	return 0;
+}
+
+void code_stores_free(struct code_stores *stores)
+{
+	if (!stores)
+		return;
+	for (size_t i = 0; i < stores->cnt; i++)
+		code_store_free(stores->items[i].store);
+	free(stores->items);
+	free(stores);
+}
+
+static struct code_of *find(const struct code_stores *stores, pid_t pid)
+{
+	for (size_t i = 0; i < stores->cnt; i++)
+		if (stores->items[i].pid == pid && !stores->items[i].ended)
+			return &stores->items[i];
+	return NULL;
+}
+
+int code_stores_get(struct code_stores *stores, pid_t pid, struct code_store **ret_store)
+{
+	const struct code_of *found = find(stores, pid);
+	struct code_of item = {.pid = pid};
+	int err = found ? 0 : code_store_new(&item.store, &stores->config);
+
+	if (!found && !err)
+		err = ARRAY_PUSH(stores->items, stores->cnt, stores->cap, item);
+	if (err)
+		code_store_free(item.store);
+	else
+		*ret_store = found ? found->store : item.store;
+	return err;
+}
+
+int code_stores_set_maps(struct code_stores *stores, pid_t pid, const struct maps *before,
+			 const struct maps *now)
+{
+	struct code_store *store;
+	int err = code_stores_get(stores, pid, &store);
+
+	return err ? err : code_store_set_maps(store, pid, before, now);
+}
+
+int code_stores_keep_private(struct code_stores *stores, pid_t pid, uint64_t now)
+{
+	const struct code_of *found = find(stores, pid);
+
+	return found ? code_store_keep_private(found->store, now) : 0;
+}
+
+void code_stores_end(struct code_stores *stores, pid_t pid)
+{
+	struct code_of *found = find(stores, pid);
+
+	if (!found)
+		return;
+	found->ended = true;
+	code_store_end(found->store);
+}
+
+int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot *snapshot)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < stores->cnt && !err; i++) {
+		const struct code_of *item = &stores->items[i];
+
+		if (now && !item->ended)
+			err = code_store_keep_private(item->store, now);
+		if (!err)
+			err = code_store_export(item->store, snapshot);
+		if (!err)
+			err = jit_files_copy(snapshot, item->pid);
+	}
+	return err;
+}
