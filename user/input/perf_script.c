@@ -253,19 +253,23 @@ static bool is_one_of(struct script_text event, const char *const *names)
 	return false;
 }
 
-/* A sample whose stack follows begins. */
-static int begin_sample(struct perf_script *script, const struct script_line *line)
+/* A sample whose stack follows begins. perf prints those of a thread in the order of time. */
+static int begin_sample(struct perf_script *script, struct script_line *line)
 {
 	static const char *const clocks[] = {"cpu-clock", "task-clock", NULL};
-	struct known_stack sample = {.tsc = line->time_ns,
-				     .period = is_one_of(line->event, clocks) ? line->period : 0};
+	struct known_stack sample = {.period = is_one_of(line->event, clocks) ? line->period : 0};
 	struct perf_script_thread *thread;
 	int err = thread_get(script, line, &thread);
 
-	return err ? err : ARRAY_PUSH(thread->samples, thread->sample_cnt, thread->sample_cap, sample);
+	if (err)
+		return err;
+	if (thread->sample_cnt && line->time_ns < thread->samples[thread->sample_cnt - 1].tsc)
+		line->time_ns = thread->samples[thread->sample_cnt - 1].tsc;
+	sample.tsc = line->time_ns;
+	return ARRAY_PUSH(thread->samples, thread->sample_cnt, thread->sample_cap, sample);
 }
 
-static int add_event(struct perf_script *script, const struct script_line *line)
+static int add_event(struct perf_script *script, struct script_line *line)
 {
 	static const char *const sampled[] = {"cycles",	    "cpu-cycles",   "cpu-clock",
 					      "task-clock", "instructions", NULL};
@@ -333,7 +337,7 @@ static int add_line(struct perf_script *script, struct script_line *header, cons
 		return err;
 	if (line->type == SCRIPT_ERROR)
 		return add_error(script, thread, line);
-	return line->is_branch ? add_branch(script, thread, line) : add_event(script, line);
+	return line->is_branch ? add_branch(script, thread, line) : add_event(script, header);
 }
 
 /* ---- the file ---- */
