@@ -129,6 +129,18 @@ behind_hog() {
 	waits_for hog '[run-queue]' 'work_beside_hog|.*gettime|busy_ms' '^$' '^hog$' && "$trailcam" decode -o "$tmp/hog.txt" "$tmp/waits.fxt" 2>"$tmp/err" &&
 		says "$tmp/hog.txt" '[run-queue] behind hog for'
 }
+# A tick takes a microsecond at least.
+warned_of_cost() {
+	"$trailcam" run --source samples --frequency 50000 -o "$tmp/t.tsv" -- true 2>"$tmp/err" && grep -qE 'take [0-9]+ % of the time of what runs: a tick takes [0-9.]+ us' "$tmp/err" &&
+		"$trailcam" run --source samples -o "$tmp/t.tsv" -- true 2>"$tmp/err" && ! grep -q 'of the time of what runs' "$tmp/err"
+}
+too_many() {
+	limit=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	[ "$limit" -ge 50000 ] || status_is 125 "$trailcam" run --source samples --frequency $((limit + 1)) -o "$tmp/t.tsv" -- true 2>"$tmp/err"
+	status_is 125 "$trailcam" run --source samples --frequency 50001 -o "$tmp/t.tsv" -- true 2>"$tmp/err" && says "$tmp/err" 'is not from 1 to 50000'
+}
+check 'a frequency that costs much is warned of' warned_of_cost
+check 'no such frequency' too_many
 if bpf_missing; then
 	skip 'calls that the program logged, by the samples source' "$bpf_reason"
 	skip 'the causes of waits' "$bpf_reason"

@@ -10,10 +10,14 @@
 #include "base/log.h"
 #include "source/samples/perf_samples.h"
 #include "source/samples/samples.h"
+#include "source/samples/ticks.h"
 #include "source/source.h"
 
 /* How far back the default rings reach, with eight threads that are always busy. */
 enum { REACH_S = 10, NS_PER_S = 1000000000 };
+
+/* Of the targets' time: what costs more is warned of. */
+#define COST_PART_MAX 0.05
 
 struct sampled {
 	struct samples *samples;
@@ -47,6 +51,19 @@ static int check_rights(const struct source_options *options)
 	return 0;
 }
 
+/* What it costs is said where it is more than people expect. */
+static void warn_of_cost(uint32_t frequency)
+{
+	uint64_t tick_ns = frequency > SAMPLES_FREQUENCY_DEFAULT ? samples_ticks_cost_ns() : 0;
+	double part = (double)tick_ns * frequency / NS_PER_S;
+
+	if (part > COST_PART_MAX)
+		log_warn("--frequency: %u samples a second take %.0f %% of the time of what runs: a tick "
+			 "takes "
+			 "%.1f us here",
+			 frequency, part * 100, (double)tick_ns / 1000);
+}
+
 static int open_samples(void **ret_self, const struct source_config *config)
 {
 	const struct source_options *options = config->options;
@@ -64,6 +81,7 @@ static int open_samples(void **ret_self, const struct source_config *config)
 		err = samples_new(&sampled->samples, &samples_config);
 	if (err)
 		return err;
+	warn_of_cost(options->frequency);
 	sampled->freezes = config->pause;
 	*ret_self = TAKE_PTR(sampled);
 	return 0;

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/reading.h"
+#include "base/sort.h"
 #include "source/pt_event.h"
 
 static const struct {
@@ -25,6 +27,9 @@ static const struct {
 };
 
 enum { FREQUENCY_LIMIT = 100000 };
+
+/* How a tick's cost is measured. */
+enum { COST_FREQUENCY = 5000, COST_GAPS = 64, COST_GAP_NS = 500, COST_MAX_NS = 50000000 };
 
 const char *samples_ticks_event(size_t nth, struct perf_event_attr *attr)
 {
@@ -96,6 +101,50 @@ int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency)
 			break;
 	}
 	return samples_ticks_fail(err, frequency);
+}
+
+/*
+ * A thread that looks at the clock all the time sees each interruption as a gap. Others have the processor in
+ * longer ones; the median is not moved by them, nor by the kernel's own ticks, which are fewer.
+ */
+static size_t measure_gaps(uint64_t gaps[static COST_GAPS])
+{
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC), before = begin, now;
+	size_t cnt = 0;
+
+	do {
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (now - before >= COST_GAP_NS)
+			gaps[cnt++] = now - before;
+		before = now;
+	} while (cnt < COST_GAPS && now - begin < COST_MAX_NS);
+	return cnt;
+}
+
+static int compare_gaps(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+uint64_t samples_ticks_cost_ns(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .freq = 1, .sample_freq = COST_FREQUENCY, .exclude_hv = 1};
+	uint64_t gaps[COST_GAPS];
+	size_t cnt = 0;
+
+	for (size_t i = 0; samples_ticks_event(i, &attr) && !cnt; i++) {
+		int fd = pt_event_open(&attr, 0, -1, -1);
+
+		if (fd < 0)
+			continue;
+		cnt = measure_gaps(gaps);
+		close(fd);
+	}
+	sort_array(gaps, cnt, sizeof(*gaps), compare_gaps);
+	return cnt ? gaps[cnt / 2] : 0;
 }
 
 void samples_ticks_release(struct samples_ticks *ticks)

@@ -28,5 +28,11 @@ int samples_ticks_fail(int err, uint32_t frequency);
 int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency);
 void samples_ticks_release(struct samples_ticks *ticks);
 
+/*
+ * What a tick takes from what it interrupts, in ns, without the program that it calls: measured, within
+ * milliseconds. 0: it could not be measured.
+ */
+uint64_t samples_ticks_cost_ns(void);
+
 int samples_ticks_enable(const struct samples_ticks *ticks);
 void samples_ticks_disable(const struct samples_ticks *ticks);
