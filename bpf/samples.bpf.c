@@ -309,7 +309,7 @@ enum { ROOM = SAMPLES_RECORD_MAX & ~(SAMPLES_ALIGN - 1) };
 
 /* ---- ticks ---- */
 
-static __always_inline int tick(struct bpf_perf_event_data *ctx, __u32 event)
+static __always_inline int tick(struct bpf_perf_event_data *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now;
 	struct samples_full *full;
@@ -326,7 +326,7 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, __u32 event)
 		return 0;
 	fill(&full->record, SAMPLES_TICK, id >> 32, (__u32)id, now);
 	full->record.tick.period = ctx->sample_period;
-	full->record.tick.event = event;
+	full->record.tick.event = 0;
 	full->record.tick.kernel_ip = in_user ? 0 : ctx->regs.ip;
 	task = bpf_get_current_task_btf();
 	if (in_user) {
@@ -343,7 +343,28 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, __u32 event)
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
 {
-	return tick(ctx, 0);
+	return tick(ctx);
+}
+
+/* A counter has come round; which one it is says the cookie. */
+SEC("perf_event")
+int on_event(struct bpf_perf_event_data *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct samples_record *record;
+	struct place place;
+
+	if (!recording || !is_target(id >> 32))
+		return 0;
+	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
+	if (!record)
+		return 0;
+	fill(record, SAMPLES_TICK, id >> 32, (__u32)id, bpf_ktime_get_ns());
+	record->tick.period = ctx->sample_period;
+	record->tick.event = (__u32)bpf_get_attach_cookie(ctx);
+	record->tick.kernel_ip = 0;
+	commit(&place, record, sizeof(*record));
+	return 0;
 }
 
 /* ---- switches ---- */

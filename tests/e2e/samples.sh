@@ -141,6 +141,24 @@ too_many() {
 }
 check 'a frequency that costs much is warned of' warned_of_cost
 check 'no such frequency' too_many
+# Faults are counted as they are recorded one by one, about; switches exactly.
+counted() {
+	"$trailcam" run --source samples --events page-faults,context-switches -o "$tmp/counted.json" --keep-recording "$tmp/counted" -- "$programs/waits" fault 2>"$tmp/err" &&
+		"$trailcam" decode -o "$tmp/again.json" "$tmp/counted" 2>"$tmp/err" && cmp "$tmp/counted.json" "$tmp/again.json" && python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+top = lambda name: max([int(next(iter(e["args"].values()))) for e in events if e["ph"] == "C" and name in e["name"]], default=0)
+faults = sum("[page fault" in e["name"] for e in events if e["ph"] == "i")
+assert faults > 20000 and 0.5 * faults < top("page-faults") < 1.5 * faults, (faults, top("page-faults"))
+assert top("context-switches") >= 1, top("context-switches")' "$tmp/counted.json"
+}
+not_counted() {
+	status_is 125 "$trailcam" run --source samples --events page-faults,nothing -o "$tmp/t.tsv" -- true 2>"$tmp/err" && says "$tmp/err" "there is no event 'nothing'" || return 1
+	status_is 125 "$trailcam" run --source samples --events page-faults,page-faults -o "$tmp/t.tsv" -- true 2>"$tmp/err" && says "$tmp/err" 'is there twice' || return 1
+	status_is 125 "$trailcam" run --source none --on-exit 0 --events page-faults -o "$tmp/t.tsv" -- true 2>"$tmp/err" && says "$tmp/err" 'belong to --source samples' || return 1
+	perf stat -e branch-misses true 2>&1 | grep -q 'not supported' || return 0
+	status_is 125 "$trailcam" run --source samples --events branch-misses -o "$tmp/t.tsv" -- true 2>"$tmp/err" && says "$tmp/err" 'this machine cannot count branch-misses'
+}
 if bpf_missing; then
 	skip 'calls that the program logged, by the samples source' "$bpf_reason"
 	skip 'the causes of waits' "$bpf_reason"
@@ -152,6 +170,8 @@ else
 	tmpfs | ramfs) skip 'a disk' '/var/tmp is on none' ;;
 	*) check 'a disk' waits_for disk '[off-cpu] fsync' '.*' '' '' ;;
 	esac
+	check '--events' counted
+	check '--events that cannot be had' not_counted
 	check 'page faults, and whose' waits_for fault '[page fault]' touch_pages '' ''
 	check 'calls that the program logged, by the samples source' true_to_source
 fi

@@ -64,7 +64,7 @@ all_threads() {
 check 'attach to all threads of a process of its own; the time or a signal ends it' all_threads
 
 refused() {
-	status_is 125 recorded run --syscalls -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" '--syscalls needs CAP_BPF and CAP_PERFMON' &&
+	status_is 125 recorded run --syscalls -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" '--syscalls and --events need CAP_BPF and CAP_PERFMON' &&
 		status_is 125 recorded run -t marker -o "$own/t.tsv" -- "$own/exits" mark && says "$tmp/err" 'CAP_BPF'
 }
 check 'what needs a right says so' refused

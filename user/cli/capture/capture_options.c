@@ -17,6 +17,7 @@
 #include "output/output.h"
 #include "recording/recording.h"
 #include "source/pt/pt_caps.h"
+#include "source/samples/events.h"
 
 enum { RING_SIZE_MIN = 4096, RING_SIZE_MAX = 1 << 30, FREQUENCY_MAX = 50000 };
 
@@ -45,6 +46,7 @@ enum {
 	OPT_FREQUENCY,
 	OPT_LAST,
 	OPT_SYSCALLS,
+	OPT_EVENTS,
 };
 
 static const struct argp_option table[] = {
@@ -76,6 +78,10 @@ static const struct argp_option table[] = {
 	 24},
 	{"syscalls", OPT_SYSCALLS, NULL, 0,
 	 "samples: also record each system call; this slows the system calls of every process a little", 24},
+	{"events", OPT_EVENTS, "EVENT[,EVENT...]", 0,
+	 "samples: count these, too, on the thread that made them: page-faults, context-switches, "
+	 "branch-misses, ...",
+	 24},
 	{"timer-resolution", OPT_TIMER_RESOLUTION, "low|normal|high|custom:...", 0,
 	 "intel_pt: how exactly branches are timed (default: normal)", 24},
 	{"filter", OPT_FILTER, "FUNCTION", 0,
@@ -198,6 +204,9 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 					    &options->capture.options.alloc_interval);
 	case OPT_FREQUENCY:
 		return parse_frequency(arg, &options->capture.options.frequency);
+	case OPT_EVENTS:
+		options->capture.options.events = arg;
+		return samples_events_parse(arg, &(struct samples_events){0});
 	case OPT_LAST:
 		return parse_duration("--last", arg, &options->capture.options.last_ns);
 	case OPT_DURATION:
@@ -274,6 +283,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_MEMTRACE:
 	case OPT_FREQUENCY:
 	case OPT_LAST:
+	case OPT_EVENTS:
 	case OPT_DURATION:
 	case OPT_MAX_STALL:
 	case OPT_STEP_OVERFLOW:

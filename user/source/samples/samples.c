@@ -37,7 +37,7 @@ struct mapped {
 struct samples {
 	struct samples_config config;
 	struct samples_bpf *bpf;
-	struct samples_ticks ticks;
+	struct samples_ticks ticks, counts[SAMPLES_EVENTS_MAX];
 	struct bpf_link **links;
 	size_t link_cnt, link_cap;
 	struct perf_samples *perf; /* fills the rings where `bpf` may not */
@@ -84,6 +84,7 @@ static void set_up(struct samples *samples)
 	bpf_program__set_autoload(bpf->progs.on_enter, config->syscalls);
 	bpf_program__set_autoload(bpf->progs.on_leave, config->syscalls);
 	bpf_program__set_autoload(bpf->progs.on_fault, config->page_faults);
+	bpf_program__set_autoload(bpf->progs.on_event, config->events);
 }
 
 static int load(struct samples *samples)
@@ -203,25 +204,58 @@ static int add_link(struct samples *samples, struct bpf_link *link, const char *
 	return -ENOMEM;
 }
 
-static int attach(struct samples *samples)
+/* The event's number, as the snapshot has them, becomes the program's cookie. */
+static int attach_ticks(struct samples *samples, const struct samples_ticks *ticks,
+			const struct bpf_program *program, uint32_t event)
 {
-	struct bpf_program *program;
-	int err = samples_ticks_open(&samples->ticks, samples->config.frequency);
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = event);
+	int err = 0;
 
-	bpf_object__for_each_program(program, samples->bpf->obj)
-	{
-		if (err || !bpf_program__autoload(program) || program == samples->bpf->progs.on_tick)
-			continue;
-		err = add_link(samples, bpf_program__attach(program), bpf_program__section_name(program));
-	}
-	for (size_t i = 0; i < samples->ticks.cnt && !err; i++) {
+	for (size_t i = 0; i < ticks->cnt && !err; i++) {
 		/* The link closes what it was given. */
-		int fd = dup(samples->ticks.fds[i]);
+		int fd = dup(ticks->fds[i]);
 
 		err = fd < 0 ? fail_errno(-errno, "no file descriptor is left")
 			     : add_link(samples,
-					bpf_program__attach_perf_event(samples->bpf->progs.on_tick, fd),
-					samples->ticks.event);
+					bpf_program__attach_perf_event_opts(program, fd,
+									    event ? &options : NULL),
+					ticks->event);
+	}
+	return err;
+}
+
+static size_t event_cnt(const struct samples *samples)
+{
+	return samples->config.events ? samples->config.events->cnt : 0;
+}
+
+static int attach_events(struct samples *samples)
+{
+	uint32_t frequency = samples->config.frequency;
+	int err = samples_ticks_open(&samples->ticks, frequency);
+
+	if (!err)
+		err = attach_ticks(samples, &samples->ticks, samples->bpf->progs.on_tick, 0);
+	for (size_t i = 0; i < event_cnt(samples) && !err; i++) {
+		err = samples_events_open(samples->config.events, i, frequency, &samples->counts[i]);
+		if (!err)
+			err = attach_ticks(samples, &samples->counts[i], samples->bpf->progs.on_event,
+					   (uint32_t)i + 1);
+	}
+	return err;
+}
+
+static int attach(struct samples *samples)
+{
+	struct bpf_program *program;
+	int err = attach_events(samples);
+
+	bpf_object__for_each_program(program, samples->bpf->obj)
+	{
+		if (err || !bpf_program__autoload(program) ||
+		    bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT)
+			continue;
+		err = add_link(samples, bpf_program__attach(program), bpf_program__section_name(program));
 	}
 	return err;
 }
@@ -289,6 +323,8 @@ void samples_free(struct samples *samples)
 		bpf_link__destroy(samples->links[i]);
 	free(samples->links);
 	samples_ticks_release(&samples->ticks);
+	for (size_t i = 0; i < event_cnt(samples); i++)
+		samples_ticks_release(&samples->counts[i]);
 	perf_samples_free(samples->perf);
 	for (size_t i = 0; samples->writers && i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
 		samples_writer_release(&samples->writers[i]);
@@ -336,10 +372,15 @@ void samples_drop(struct samples *samples, pid_t pid)
 
 int samples_start(struct samples *samples)
 {
+	int err;
+
 	if (samples->perf)
 		return perf_samples_start(samples->perf);
 	samples->bpf->bss->recording = true;
-	return samples_ticks_enable(&samples->ticks);
+	err = samples_ticks_enable(&samples->ticks);
+	for (size_t i = 0; i < event_cnt(samples) && !err; i++)
+		err = samples_ticks_enable(&samples->counts[i]);
+	return err;
 }
 
 void samples_stop(struct samples *samples)
@@ -350,6 +391,8 @@ void samples_stop(struct samples *samples)
 	}
 	samples->bpf->bss->recording = false;
 	samples_ticks_disable(&samples->ticks);
+	for (size_t i = 0; i < event_cnt(samples); i++)
+		samples_ticks_disable(&samples->counts[i]);
 }
 
 int samples_drain(struct samples *samples)
@@ -383,13 +426,10 @@ static int by_time(const void *a, const void *b)
 	return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
 }
 
-static int name_event(const struct samples *samples, struct snapshot *snapshot)
+static int add_name(struct snapshot *snapshot, const char *text)
 {
-	char *name;
+	char *name = strdup(text);
 
-	if (snapshot->sample_event_cnt)
-		return 0;
-	name = strdup(samples_event(samples));
 	if (name && !ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt,
 				snapshot->sample_event_cap, name))
 		return 0;
@@ -397,12 +437,22 @@ static int name_event(const struct samples *samples, struct snapshot *snapshot)
 	return -ENOMEM;
 }
 
+static int name_events(const struct samples *samples, struct snapshot *snapshot)
+{
+	int err = snapshot->sample_event_cnt ? 0 : add_name(snapshot, samples_event(samples));
+
+	while (snapshot->sample_event_cnt <= event_cnt(samples) && !err)
+		err = add_name(snapshot,
+			       samples_events_name(samples->config.events, snapshot->sample_event_cnt - 1));
+	return err;
+}
+
 int samples_take(struct samples *samples, struct snapshot *snapshot)
 {
 	const volatile struct samples_head *heads =
 		(const volatile struct samples_head *)samples->heads.bytes;
 	size_t first = snapshot->sample_cnt;
-	int err = name_event(samples, snapshot);
+	int err = name_events(samples, snapshot);
 
 	if (!err)
 		err = samples_drain(samples);

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "model/snapshot.h"
+#include "source/samples/events.h"
 
 /*
  * Of the stacks of busy programs a copy of 8 KiB held all as far as the outermost frame in Python, SQLite and
@@ -32,6 +33,8 @@ struct samples_config {
 	size_t stack_bytes; /* rounded up; at most 32 KiB; 0: SAMPLES_STACK_DEFAULT */
 	bool syscalls;	    /* each system call's begin and end, too; they cost each process of the machine */
 	bool page_faults;
+	const struct samples_events
+		*events;   /* counted beside the clock; NULL: none; lasts as long as `samples` */
 	bool follow_forks; /* the children of processes that are added without BPF, too */
 };
 
@@ -71,7 +74,7 @@ int samples_drain_ms(const struct samples *samples);
 
 /*
  * Appends what is in the rings and was not taken before to snapshot->samples, in the order of time, and the
- * name of its event. The recording goes on meanwhile, unless it was stopped. 0, or -errno with a sentence.
+ * names of its events, the clock's first. The recording goes on meanwhile, unless it was stopped. 0, or -errno with a sentence.
  */
 int samples_take(struct samples *samples, struct snapshot *snapshot);
 

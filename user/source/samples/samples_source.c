@@ -21,6 +21,7 @@ enum { REACH_S = 10, NS_PER_S = 1000000000 };
 
 struct sampled {
 	struct samples *samples;
+	struct samples_events events;
 	bool freezes;
 };
 
@@ -42,9 +43,11 @@ static int check_rights(const struct source_options *options)
 {
 	if (samples_have_bpf())
 		return 0;
-	if (options->syscalls)
-		return fail(-EPERM, "--syscalls needs CAP_BPF and CAP_PERFMON, outside of containers with "
-				    "process numbers of their own");
+	if (options->syscalls || options->events)
+		return fail(
+			-EPERM,
+			"--syscalls and --events need CAP_BPF and CAP_PERFMON, outside of containers with "
+			"process numbers of their own");
 	log_say("samples without BPF: code of the kernel, why threads wait and who wakes them are not seen; "
 		"that needs CAP_BPF and CAP_PERFMON, outside of containers with process numbers of their "
 		"own");
@@ -67,7 +70,7 @@ static void warn_of_cost(uint32_t frequency)
 static int open_samples(void **ret_self, const struct source_config *config)
 {
 	const struct source_options *options = config->options;
-	const struct samples_config samples_config = {
+	struct samples_config samples_config = {
 		.frequency = options->frequency,
 		.ring_bytes = ring_bytes(options),
 		.syscalls = options->syscalls,
@@ -77,6 +80,10 @@ static int open_samples(void **ret_self, const struct source_config *config)
 	CLEANUP(freep) struct sampled *sampled = calloc(1, sizeof(*sampled));
 	int err = sampled ? check_rights(options) : -ENOMEM;
 
+	if (!err && options->events) {
+		err = samples_events_parse(options->events, &sampled->events);
+		samples_config.events = &sampled->events;
+	}
 	if (!err)
 		err = samples_new(&sampled->samples, &samples_config);
 	if (err)

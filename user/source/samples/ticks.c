@@ -77,6 +77,19 @@ static int open_all(struct samples_ticks *ticks, const struct perf_event_attr *a
 	return 0;
 }
 
+int samples_ticks_open_event(struct samples_ticks *ret_ticks, const struct perf_event_attr *attr,
+			     const char *name)
+{
+	struct samples_ticks ticks = {.event = name};
+	int err = open_all(&ticks, attr);
+
+	if (err)
+		samples_ticks_release(&ticks);
+	else
+		*ret_ticks = ticks;
+	return err;
+}
+
 int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency)
 {
 	struct perf_event_attr attr = {
@@ -87,20 +100,15 @@ int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency)
 		.exclude_hv = 1,
 		.exclude_idle = 1,
 	};
-	struct samples_ticks ticks = {0};
-	int err = 0;
+	const char *name;
+	int err = -ENOENT;
 
-	for (size_t i = 0; (ticks.event = samples_ticks_event(i, &attr)); i++) {
-		err = open_all(&ticks, &attr);
-		if (!err) {
-			*ret_ticks = ticks;
-			return 0;
-		}
-		samples_ticks_release(&ticks);
+	for (size_t i = 0; (name = samples_ticks_event(i, &attr)); i++) {
+		err = samples_ticks_open_event(ret_ticks, &attr, name);
 		if (err != -ENOENT && err != -EOPNOTSUPP)
 			break;
 	}
-	return samples_ticks_fail(err, frequency);
+	return err ? samples_ticks_fail(err, frequency) : 0;
 }
 
 /*

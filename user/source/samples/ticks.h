@@ -26,6 +26,11 @@ int samples_ticks_fail(int err, uint32_t frequency);
  * else the kernel says, with a sentence. *ret_ticks is to be released.
  */
 int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency);
+
+/* The same of one event, which lasts as long as its name. Errors are those of perf_event_open(2), without a sentence. */
+int samples_ticks_open_event(struct samples_ticks *ret_ticks, const struct perf_event_attr *attr,
+			     const char *name);
+
 void samples_ticks_release(struct samples_ticks *ticks);
 
 /*

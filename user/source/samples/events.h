@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --events: what is counted beside the clock, each time a counter has come round. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/samples/ticks.h"
+
+enum { SAMPLES_EVENTS_MAX = 16 };
+
+/* A list that was taken apart: "page-faults,branch-misses". */
+struct samples_events {
+	size_t items[SAMPLES_EVENTS_MAX]; /* indices of what there is, for samples_events_name() */
+	size_t cnt;
+};
+
+/* -EINVAL with a sentence: no such event, one twice, or more than SAMPLES_EVENTS_MAX; -ENOMEM. */
+int samples_events_parse(const char *list, struct samples_events *ret_events);
+
+/* As perf calls it. */
+const char *samples_events_name(const struct samples_events *events, size_t nth);
+
+/*
+ * Opens that event on every processor, disabled, to tick `frequency` times a second, or each time. -ENOTSUP with a
+ * sentence: this machine cannot count it; else as samples_ticks_open().
+ */
+int samples_events_open(const struct samples_events *events, size_t nth, uint32_t frequency,
+			struct samples_ticks *ret_ticks);
