@@ -256,11 +256,26 @@ fields() {
 }
 check 'fields by their names, in --when and --print, at the beginning and the return' fields
 
+bits() {
+	hits 0 take --when 'arg0->owner->bits == 5 && arg0->owner->wide < -1' \
+		--print 'arg0->owner->low, arg0->owner->bits, arg0->owner->wide' -- "$values" &&
+		values_are 'arg0->owner->low = 9' 'arg0->owner->bits = 5' 'arg0->owner->wide = -154320986265'
+}
+check 'bit fields' bits
+
+# The registers of integers hold something else.
+floats() {
+	hits 0 half --when 'arg0->low == 9' --print 'arg0->bits' -- "$values" && values_are 'arg0->bits = 5' || return 1
+	hits 125 half --when 'arg1 != 0' -- "$values" && says "$tmp/err" 'floating-point parameters are in vector registers' || return 1
+	hits 125 half --print 'ret' -- "$values" && says "$tmp/err" 'half returns a double in a vector register' || return 1
+	hits 0 half --print 'elapsed > 0' -- "$values" && values_are 'elapsed > 0 = 1'
+}
+check 'floating-point numbers are refused where an integer would be read for them' floats
+
 fields_refused() {
 	hits 125 take --print 'arg0->lenght' -- "$values" && says "$tmp/err" "struct buffer has no field 'lenght' that can be read: it has used, len, name" ||
 		return 1
 	hits 125 take --when 'arg1->len > 0' -- "$values" && says "$tmp/err" 'arg1 is of the type char *, not a pointer to a struct' || return 1
-	hits 125 take --when 'arg0->owner->bits > 0' -- "$values" && says "$tmp/err" 'bit field' || return 1
 	hits 125 usdt:values:kinds --when 'arg9->len > 0' -- "$values" && says "$tmp/err" 'a USDT probe' || return 1
 	at=$(objdump -d --disassemble=take "$values" | awk '/\tret/ { sub(":", "", $1); print "0x" $1; exit }')
 	hits 125 "$values:$at" --when 'arg0->len > 0' -- "$values" && says "$tmp/err" "not the beginning of a function" || return 1

@@ -24,7 +24,8 @@ struct owner {
 	struct {
 		int16_t level, rank;
 	} of;
-	unsigned int bits : 3;
+	unsigned int low : 5, bits : 3;
+	long wide : 40;
 };
 
 struct buffer {
@@ -70,9 +71,15 @@ take(const struct buffer *buffer, const char *text, int number, char letter, uns
 	       (long)(large & 1);
 }
 
+double half(double real, const struct owner *owner);
+double __attribute__((noinline)) half(double real, const struct owner *owner)
+{
+	return real / 2 + owner->low;
+}
+
 int main(int argc, char **argv)
 {
-	struct owner owner = {"nobody", {-3, 9}, 1};
+	struct owner owner = {"nobody", {-3, 9}, 9, 5, -1234567890123 / 8};
 	struct buffer buffer = {7, 4096, "a buffer", &owner};
 	int rounds = argc > 1 ? atoi(argv[1]) : 3;
 	long sum = 0;
@@ -86,6 +93,7 @@ int main(int argc, char **argv)
 		second(200 + i);
 		sum += take(&buffer, i == 2 ? NULL : text, -i, (char)('a' + i),
 			    0xffffffffffffff00ul + (unsigned)i);
+		sum += (long)half(i, &owner) & 1;
 	}
 	printf("%ld\n", sum);
 	return 0;

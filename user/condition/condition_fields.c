@@ -18,6 +18,8 @@
 
 enum { PATH_BYTES = 512 };
 
+static const struct value_type word = {.size = 8, .is_signed = true};
+
 /* ---- in the text ---- */
 
 static bool is_step(const struct token *token)
@@ -71,9 +73,34 @@ static int add_offset(struct node **node, uint64_t offset, struct value_type typ
 	return node_add_binary(node, OP_ADD, number, type);
 }
 
+static int add_shift(struct node **node, enum binary_op op, uint64_t bits, bool is_signed)
+{
+	struct node *number;
+	int err = node_add(&number, NODE_NUMBER, word);
+
+	if (err)
+		return err;
+	number->number = bits;
+	err = node_add_binary(node, op, number, (struct value_type){8, is_signed, 0});
+	if (!err)
+		(*node)->is_signed = is_signed;
+	return err;
+}
+
+/* Of the unit that has been loaded. As in C, what fits into a signed number is one. */
+static int add_bits(struct node **node, const struct elf_field *field)
+{
+	int err = add_shift(node, OP_SHL, 64u - field->bit_cnt - field->bit_shift, field->is_signed);
+
+	if (!err)
+		err = add_shift(node, OP_SHR, 64u - field->bit_cnt, field->is_signed);
+	if (!err && field->bit_cnt < 64)
+		(*node)->type.is_signed = true;
+	return err;
+}
+
 static int add_loads(struct node **node, const struct elf_field *field)
 {
-	static const struct value_type word = {.size = 8, .is_signed = true};
 	struct value_type type = {.size = field->size, .is_signed = field->is_signed, .depth = field->depth};
 	int err = add_offset(node, field->offsets[0], word);
 
@@ -85,7 +112,8 @@ static int add_loads(struct node **node, const struct elf_field *field)
 	if (err)
 		return err;
 	/* The cast changes nothing but the type. */
-	return node_wrap(node, field->is_array ? NODE_CAST : NODE_LOAD, type);
+	err = node_wrap(node, field->is_array ? NODE_CAST : NODE_LOAD, type);
+	return err || !field->bit_cnt ? err : add_bits(node, field);
 }
 
 int condition_field(struct lexer *lexer, const char *place, const struct field_lookup *lookup,
@@ -117,11 +145,20 @@ static bool is_changed_copy(const char *name)
 	return strstr(name, ".isra.") || strstr(name, ".constprop.") || strstr(name, ".part.");
 }
 
+static int open_file(struct functions *functions, const struct probe *probe)
+{
+	if (functions->file && !strcmp(elf_file_path(functions->file), probe->path))
+		return 0;
+	elf_file_close(functions->file);
+	functions->file = NULL;
+	return elf_file_open(&functions->file, probe->path);
+}
+
 static int find_in(struct functions *functions, const struct probe *probe, unsigned int nth, const char *path,
 		   struct elf_field *ret_field)
 {
 	const struct elf_symbol *symbol;
-	int err = 0;
+	int err;
 
 	if (probe->layout->convention == ARGS_USDT)
 		return fail(-EINVAL,
@@ -130,11 +167,7 @@ static int find_in(struct functions *functions, const struct probe *probe, unsig
 			    nth, probe->symbol, nth);
 	if (!(probe->layout->known >> nth & 1))
 		return arg_layout_fail(probe, nth);
-	if (!functions->file || strcmp(elf_file_path(functions->file), probe->path) != 0) {
-		elf_file_close(functions->file);
-		functions->file = NULL;
-		err = elf_file_open(&functions->file, probe->path);
-	}
+	err = open_file(functions, probe);
 	if (err)
 		return err;
 	symbol = elf_file_symbol_at(functions->file, probe->addr);
@@ -151,7 +184,7 @@ static bool is_same(const struct elf_field *a, const struct elf_field *b)
 {
 	return a->cnt == b->cnt && !memcmp(a->offsets, b->offsets, sizeof(a->offsets)) &&
 	       a->size == b->size && a->is_signed == b->is_signed && a->depth == b->depth &&
-	       a->is_array == b->is_array;
+	       a->is_array == b->is_array && a->bit_cnt == b->bit_cnt && a->bit_shift == b->bit_shift;
 }
 
 static int find_in_all(void *ctx, unsigned int nth, const char *path, struct elf_field *ret_field)
@@ -179,6 +212,49 @@ static int find_in_all(void *ctx, unsigned int nth, const char *path, struct elf
 	return 0;
 }
 
+/* ---- what is no integer ---- */
+
+static uint32_t asked_args(const struct trigger_rule *rule)
+{
+	return (rule->condition ? condition_asks_args(rule->condition) : 0) |
+	       (rule->prints ? prints_ask_args(rule->prints) : 0);
+}
+
+static bool asks_result(const struct trigger_rule *rule)
+{
+	return (rule->condition && condition_asks_result(rule->condition)) ||
+	       (rule->prints && prints_ask_result(rule->prints));
+}
+
+static int check_function(struct functions *functions, const struct probe *probe)
+{
+	const struct trigger_rule *rule = &functions->trigger->rule;
+	uint32_t args = asked_args(rule);
+	int err = open_file(functions, probe);
+
+	if (!err && asks_result(rule))
+		err = elf_file_check_result(functions->file, probe->addr, probe->symbol);
+	for (unsigned int nth = 0; args >> nth && !err; nth++)
+		if (args >> nth & 1)
+			err = elf_file_check_argument(functions->file, probe->addr, probe->symbol, nth);
+	return err;
+}
+
+/* A register holds something else where a floating-point number was meant. */
+static int check_integers(struct functions *functions)
+{
+	const struct trigger *trigger = functions->trigger;
+	int err = 0;
+
+	if (!asked_args(&trigger->rule) && !asks_result(&trigger->rule))
+		return 0;
+	for (size_t i = 0; i < trigger->probe_cnt && !err; i++)
+		if (trigger->probes[i].at != PROBE_CALL_END &&
+		    trigger->probes[i].layout->convention == ARGS_C)
+			err = check_function(functions, &trigger->probes[i]);
+	return err;
+}
+
 int condition_parse_rule(struct trigger *trigger, const char *condition, const char *prints)
 {
 	struct functions functions = {.trigger = trigger};
@@ -187,6 +263,8 @@ int condition_parse_rule(struct trigger *trigger, const char *condition, const c
 
 	if (!err && prints)
 		err = prints_parse_with(&trigger->rule.prints, prints, &lookup);
+	if (!err)
+		err = check_integers(&functions);
 	elf_file_close(functions.file);
 	return err;
 }

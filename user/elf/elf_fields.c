@@ -21,7 +21,8 @@ enum { NESTING_MAX = 32 };
 struct search {
 	const char *function;
 	unsigned int nth;
-	Dwarf_Die die; /* the function */
+	Dwarf_Die die;	 /* the function */
+	bool has_floats; /* among the parameters before */
 };
 
 /* ---- the function ---- */
@@ -181,6 +182,7 @@ static int find_argument(struct search *search, Dwarf_Die *ret_type)
 		if (!elf_type_of(&parameter, ret_type))
 			return fail_untold(search, "the debug information is not complete");
 		taken = registers_of(ret_type);
+		search->has_floats |= !taken;
 		if (taken < 0)
 			return fail_untold(search, "a struct or the like is passed by value there or before");
 		if (taken && at == search->nth)
@@ -189,7 +191,11 @@ static int find_argument(struct search *search, Dwarf_Die *ret_type)
 				       : 0;
 		at += (unsigned int)taken;
 	}
-	return fail(-ENOENT, "%s has no arg%u by its debug information", search->function, search->nth);
+	return fail(-ENOENT, "%s has no arg%u by its debug information%s", search->function, search->nth,
+		    search->has_floats
+			    ? ": floating-point parameters are in vector registers, which cannot be "
+			      "read; arg0 is its first integer or pointer"
+			    : "");
 }
 
 /* ---- fields ---- */
@@ -301,6 +307,7 @@ struct walk {
 	Dwarf_Die type; /* of the value there */
 	const char *name;
 	size_t len;
+	uint8_t bit_unit; /* of a bit field: bytes that hold it */
 	struct elf_field *field;
 };
 
@@ -331,6 +338,41 @@ static int enter(struct walk *walk, bool is_arrow, bool is_argument)
 	return 0;
 }
 
+/* From the beginning of what it is in, or, DWARF 2 and 3, of its member; those count from the upper end. */
+static bool first_bit(Dwarf_Die *member, Dwarf_Word bit_cnt, Dwarf_Word *ret_bit)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word size, from_end;
+
+	if (!dwarf_formudata(dwarf_attr(member, DW_AT_data_bit_offset, &attribute), ret_bit))
+		return true;
+	if (dwarf_formudata(dwarf_attr(member, DW_AT_byte_size, &attribute), &size) ||
+	    dwarf_formudata(dwarf_attr(member, DW_AT_bit_offset, &attribute), &from_end))
+		return false;
+	*ret_bit = 8 * size - from_end - bit_cnt;
+	return *ret_bit < 8 * size;
+}
+
+/* It is read with the whole unit of its type, or, packed, with the bytes from its first one on. */
+static bool place_bits(Dwarf_Die *member, struct walk *walk)
+{
+	Dwarf_Word size = (Dwarf_Word)dwarf_bytesize(&walk->type), bit_cnt, bit, at;
+	Dwarf_Attribute attribute;
+
+	if (dwarf_formudata(dwarf_attr(member, DW_AT_bit_size, &attribute), &bit_cnt) || !bit_cnt ||
+	    bit_cnt > 64 || !first_bit(member, bit_cnt, &bit) || !size || size > 8)
+		return false;
+	at = bit / (8 * size) * size;
+	if (bit - 8 * at + bit_cnt > 8 * size)
+		for (at = bit / 8, size = 1; bit % 8 + bit_cnt > 8 * size;)
+			size *= 2;
+	walk->field->offsets[walk->field->cnt - 1] += at;
+	walk->field->bit_cnt = (uint8_t)bit_cnt;
+	walk->field->bit_shift = (uint8_t)(bit - 8 * at);
+	walk->bit_unit = (uint8_t)size;
+	return size <= 8;
+}
+
 static int take_member(struct walk *walk, const char *name, size_t len)
 {
 	uint64_t *offset = &walk->field->offsets[walk->field->cnt - 1];
@@ -338,11 +380,11 @@ static int take_member(struct walk *walk, const char *name, size_t len)
 
 	if (!find_member(&walk->type, name, len, 0, &member, offset))
 		return fail_no_member(&walk->type, name, len);
-	if (dwarf_hasattr(&member, DW_AT_bit_size))
-		return fail(-EINVAL, "'%.*s' is a bit field, which cannot be read by its name", (int)len,
-			    name);
 	if (!elf_type_of(&member, &walk->type))
 		return fail(-ENOENT, "the debug information does not say what '%.*s' is", (int)len, name);
+	if (dwarf_hasattr(&member, DW_AT_bit_size) && !place_bits(&member, walk))
+		return fail(-EINVAL, "'%.*s' is a bit field that is no part of 8 bytes: it cannot be read",
+			    (int)len, name);
 	walk->name = name;
 	walk->len = len;
 	return 0;
@@ -363,9 +405,20 @@ static int follow(struct walk *walk, const char *path)
 			err = take_member(walk, path, len);
 		path += len;
 	}
-	return err || elf_type_classify(&walk->type, walk->field)
-		       ? err
-		       : fail_kind(&walk->type, walk->name, walk->len);
+	if (!err && !elf_type_classify(&walk->type, walk->field))
+		err = fail_kind(&walk->type, walk->name, walk->len);
+	if (!err && walk->field->bit_cnt)
+		walk->field->size = walk->bit_unit;
+	return err;
+}
+
+static bool find(struct elf_file *file, uint64_t addr, struct search *search)
+{
+	Dwarf_Off unit;
+	Dwarf_Die die;
+
+	return elf_unit_at(file, addr, &unit) && dwarf_offdie(file->dwarf, unit, &die) &&
+	       find_function(&die, addr, 0, &search->die);
 }
 
 int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
@@ -375,13 +428,10 @@ int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *functi
 	struct elf_field field = {0};
 	char name[16];
 	struct walk walk = {.name = name, .field = &field};
-	Dwarf_Off unit;
-	Dwarf_Die die;
 	int err;
 
 	walk.len = (size_t)snprintf(name, sizeof(name), "arg%u", nth);
-	if (!elf_unit_at(file, addr, &unit) || !dwarf_offdie(file->dwarf, unit, &die) ||
-	    !find_function(&die, addr, 0, &search.die))
+	if (!find(file, addr, &search))
 		return fail_no_debug(&search);
 	err = find_argument(&search, &walk.type);
 	if (!err)
@@ -389,4 +439,29 @@ int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *functi
 	if (!err)
 		*ret_field = field;
 	return err;
+}
+
+int elf_file_check_argument(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth)
+{
+	struct search search = {.function = function, .nth = nth};
+	Dwarf_Die type;
+
+	return find(file, addr, &search) && find_argument(&search, &type) == -ENOENT && search.has_floats
+		       ? -ENOENT
+		       : 0;
+}
+
+int elf_file_check_result(struct elf_file *file, uint64_t addr, const char *function)
+{
+	struct search search = {.function = function};
+	char type_name[128];
+	Dwarf_Die type;
+
+	if (!find(file, addr, &search) || !elf_type_of(&search.die, &type) || !elf_type_is_float(&type))
+		return 0;
+	elf_type_name(&type, type_name, sizeof(type_name));
+	return fail(-EINVAL,
+		    "%s returns a %s in a vector register, which cannot be read: `ret` is an integer or a "
+		    "pointer; `elapsed` and arguments are known",
+		    function, type_name);
 }

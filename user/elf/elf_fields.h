@@ -22,6 +22,8 @@ struct elf_field {
 	bool is_signed;
 	uint8_t depth;
 	bool is_array; /* its address is the value, as in C */
+	/* of a bit field: so many bits of those `size` bytes, from this one on; else 0 */
+	uint8_t bit_cnt, bit_shift;
 };
 
 /*
@@ -30,7 +32,16 @@ struct elf_field {
  * messages. Members of anonymous structs and unions, and of base classes, count as the struct's own. A struct
  * that is only declared is looked for by its name in the other units. -ENOENT with a sentence: no debug
  * information; no such argument or field. -EINVAL with a sentence: the argument is no pointer to a struct; a
- * bit field, floating-point number or struct; there is no telling what the argument is.
+ * floating-point number or struct; there is no telling what the argument is.
  */
 int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
 			const char *path, struct elf_field *ret_field);
+
+/*
+ * Whether arg `nth` is one of the function's integer parameters: -ENOENT with a sentence if it has too few of
+ * them and some are floating-point numbers, which are not counted. 0 also where there is no telling.
+ */
+int elf_file_check_argument(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth);
+
+/* -EINVAL with a sentence: the function returns a floating-point number. 0 also where there is no telling. */
+int elf_file_check_result(struct elf_file *file, uint64_t addr, const char *function);

@@ -10,17 +10,22 @@ static const char c_source[] =
 	"enum e { E0, E1 };\n"
 	"struct big { long a, b, c; };\n"
 	"struct all { int8_t s8; uint64_t u64; union { int i; struct { short lo, hi; }; }; struct inner in;\n"
-	"	unsigned bits : 3; double real; char name[16]; int rows[2][3]; const char *text; enum e e; "
+	"	unsigned low : 5, bits : 3; double real; char name[16]; int rows[2][3]; const char *text; "
+	"enum e e; "
 	"void *any;\n"
-	"	struct all *next; _Bool flag; const int *const *deep; struct nowhere *hidden; };\n"
+	"	struct all *next; _Bool flag; const int *const *deep; struct nowhere *hidden;\n"
+	"	struct { char c; long wide : 40; unsigned long more : 20; int : 0; int minus : 7; }\n"
+	"	__attribute__((packed)) tight; };\n"
 	"#define FN __attribute__((noipa))\n"
 	"FN int plain(const request_t *const r, struct all *all, int n, const char *text)\n"
 	"{ return r->x + all->s8 + n + *text; }\n"
 	"FN int floats(double d, struct all *all) { return (int)d + all->s8; }\n"
 	"FN struct big large(struct all *all) { return (struct big){all->s8, 2, 3}; }\n"
+	"FN double real(struct all *all) { return all->real; }\n"
 	"FN int by_value(struct inner in, struct all *all) { return in.a + all->s8; }\n"
 	"int main(void) { struct all all = {0}; request_t r = {0};\n"
-	"	return plain(&r, &all, 1, \"x\") + floats(1, &all) + (int)large(&all).a + by_value(all.in, "
+	"	return plain(&r, &all, 1, \"x\") + floats(real(&all), &all) + (int)large(&all).a + "
+	"by_value(all.in, "
 	"&all); }\n";
 
 static const char conn_source[] = "struct conn { long id; int fd; };\nstruct conn the_conn;\n";
@@ -53,6 +58,16 @@ static void assert_field(struct elf_file *file, const char *function, unsigned i
 	assert_int_equal(field.depth, depth);
 }
 
+static void assert_bits(struct elf_file *file, const char *path, uint64_t bit, int bit_cnt)
+{
+	struct elf_field field;
+
+	assert_ok(find(file, "plain", 1, path, &field));
+	assert_int_equal(8 * field.offsets[0] + field.bit_shift, bit);
+	assert_int_equal(field.is_signed ? -field.bit_cnt : field.bit_cnt, bit_cnt);
+	assert_true(field.bit_shift + field.bit_cnt <= 8 * field.size);
+}
+
 static void check_c(const char *flags)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -80,9 +95,13 @@ static void check_c(const char *flags)
 	assert_field(file, "plain", 1, "->next", 104, 0, 1);
 	assert_field(file, "plain", 1, "->flag", 112, 1, 0);
 	assert_field(file, "plain", 1, "->deep", 120, -4, 2);
+	assert_bits(file, "->low", 8 * 24, 5);
+	assert_bits(file, "->bits", 8 * 24 + 5, 3);
+	assert_bits(file, "->tight.wide", 8 * 137, -40);
+	assert_bits(file, "->tight.more", 8 * 142, 20);
+	assert_bits(file, "->tight.minus", 8 * 148, -7);
 	assert_field(file, "floats", 0, "->u64", 8, 8, 0);
 	assert_field(file, "large", 1, "->u64", 8, 8, 0);
-	assert_err(find(file, "plain", 1, "->bits", &field), -EINVAL, "bit field");
 	assert_err(find(file, "plain", 1, "->real", &field), -EINVAL, "double");
 	assert_err(find(file, "plain", 1, "->rows", &field), -EINVAL, "int[]");
 	assert_err(find(file, "plain", 1, "->in", &field), -EINVAL, "name a field of it");
@@ -96,6 +115,14 @@ static void check_c(const char *flags)
 		   "arg2 is of the type int, not a pointer to a struct");
 	assert_err(find(file, "plain", 3, "->x", &field), -EINVAL, "arg3 is of the type char *");
 	assert_err(find(file, "plain", 4, "->x", &field), -ENOENT, "plain has no arg4");
+	assert_err(find(file, "floats", 1, "->s8", &field), -ENOENT, "in vector registers");
+	assert_err(elf_file_check_argument(file, fixture_find(file, "floats")->addr, "floats", 1), -ENOENT,
+		   "floats has no arg1");
+	assert_ok(elf_file_check_argument(file, fixture_find(file, "floats")->addr, "floats", 0));
+	assert_ok(elf_file_check_argument(file, fixture_find(file, "plain")->addr, "plain", 5));
+	assert_err(elf_file_check_result(file, fixture_find(file, "real")->addr, "real"), -EINVAL,
+		   "real returns a double");
+	assert_ok(elf_file_check_result(file, fixture_find(file, "floats")->addr, "floats"));
 	assert_err(find(file, "by_value", 0, ".a", &field), -EINVAL, "by value");
 	assert_err(find(file, "by_value", 1, "->s8", &field), -EINVAL, "by value");
 }
@@ -141,6 +168,31 @@ static void test_dropped_parameters(void **state)
 		assert_err(find(file, "drop", nth, "->a", &field), -EINVAL, "changed its parameters");
 }
 
+static void test_rust(void **state)
+{
+	static const char source[] =
+		"pub struct Inner { pub a: u16, pub b: i8 }\n"
+		"#[repr(C)] pub struct Outer { pub len: u64, pub inner: Inner, pub next: Option<Box<Inner>> "
+		"}\n"
+		"#[inline(never)] #[no_mangle] pub fn look(real: f64, outer: &Outer) -> u64 {\n"
+		"	outer.len + real as u64 }\n"
+		"#[inline(never)] #[no_mangle] pub fn text(text: &str, outer: &Outer) -> u64 {\n"
+		"	text.len() as u64 + outer.len }\n"
+		"fn main() { let o = Outer { len: 3, inner: Inner { a: 1, b: -1 }, next: None };\n"
+		"	println!(\"{}\", look(2.5, &o) + text(\"x\", &o)); }\n";
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	struct elf_field field;
+
+	(void)state;
+	fixture_build("fields.rs", source, "rustc -g -O -o rust fields.rs");
+	file = fixture_open("rust");
+	assert_field(file, "look", 0, "->len", 0, 8, 0);
+	assert_err(find(file, "look", 1, "->len", &field), -ENOENT, "in vector registers");
+	/* A slice is two registers, which its type does not say. */
+	assert_err(find(file, "text", 1, "->len", &field), -EINVAL, "by value");
+	assert_err(find(file, "look", 0, "->next", &field), -EINVAL, "only integers, pointers");
+}
+
 static void test_no_debug_information(void **state)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -158,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_c),
 		cmocka_unit_test(test_cpp),
 		cmocka_unit_test(test_dropped_parameters),
+		cmocka_unit_test(test_rust),
 		cmocka_unit_test(test_no_debug_information),
 	};
 
