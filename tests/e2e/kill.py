@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """kill.py TRAILCAM BUSY DIR ROUNDS [WORD]: SIGKILL of trailcam's processes at random moments, of commands with WORD only. The target must live, run, and
-have its own code."""
+have its own code, and the kernel must not complain of probes that it could not take out."""
 import ctypes
 import glob
 import os
@@ -19,6 +19,7 @@ STEP = ['--source', 'step', '--max-stall', '60s']
 COMMANDS = [
     ['attach', '--source', 'none', '-t', 'rarely', '--when', 'arg0 == 3'],
     ['attach', '--source', 'none', '-t', 'rarely', '--multi-snapshot', '--freeze'],
+    ['attach', '--source', 'none', '--attach-via', 'perf_uprobe', '-t', 'rarely', '--when', 'arg0 == 3'],
     ['attach', *STEP, '--step-from', 'rarely', '--when', 'arg0 == 3'],
     ['attach', *STEP],
     ['attach', *STEP, '--step-from', 'rarely', '-t', 'malloc', '--multi-snapshot'],
@@ -29,7 +30,8 @@ COMMANDS = [
     ['run', '--source', 'none', '-t', 'rarely', '--when', 'arg0 == 3', '--'],
     ['memtrace', 'record', '--'],
 ]
-VICTIMS = ['worker', 'front', 'both', 'tree', 'interrupted worker']
+# "all" are those that `killall trailcam` finds, "keeper" is who holds the probes.
+VICTIMS = ['worker', 'front', 'both', 'tree', 'interrupted worker', 'keeper', 'all', 'interrupted all']
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -133,19 +135,56 @@ def adopted_target(why, passed_on):
     return next((pid for pid in children(os.getpid()) if is_busy(pid)), None)
 
 
+def name_of(pid):
+    try:
+        return open(f'/proc/{pid}/comm').read().strip()
+    except OSError:
+        return None
+
+
+def holds(pid):
+    """Has set its probes, and closed all else."""
+    try:
+        return name_of(pid) == 'trailcam-probes' and not os.path.lexists(f'/proc/{pid}/fd/0')
+    except OSError:
+        return False
+
+
 def victims_of(victim, ours):
     below = children(ours)
+    everywhere = sorted([ours, *below, *(p for c in below for p in children(c)), *children(os.getpid())])
+    if victim == 'keeper':
+        return [pid for pid in everywhere if holds(pid)]
+    if victim.endswith('all'):
+        return [pid for pid in everywhere if name_of(pid) == 'trailcam']
     return {'worker': below or [ours], 'interrupted worker': below or [ours], 'front': [ours], 'both': [ours] + below,
             'tree': [ours] + below + [p for c in below for p in children(c) if not is_busy(p)]}[victim]
 
 
 def strike(victim, ours):
-    if victim == 'interrupted worker':
-        for pid in victims_of(victim, ours):
+    victims = victims_of(victim, ours)
+    if 'interrupted' in victim:
+        for pid in victims_of('worker', ours):
             kill(pid, signal.SIGINT)
         time.sleep(random.uniform(0, 0.02))
-    for pid in victims_of(victim, ours):
+        victims = victims_of(victim, ours)
+    for pid in victims:
         kill(pid)
+    if victim == 'keeper':
+        for pid in victims_of('worker', ours):
+            kill(pid, signal.SIGTERM)
+
+
+def complaints():
+    """Of the kernel, since the last call: of the probes that it has failed to take out on behalf of our processes."""
+    lines = []
+    try:
+        while True:
+            lines.append(os.read(kernel_log, 8192).decode(errors='replace'))
+    except BlockingIOError:
+        return [line.split(';')[-1].strip() for line in lines if 'leaking uprobe' in line and ' trailcam' in line]
+    except OSError:
+        return []
 
 
 def one(number, command, victim):
@@ -153,7 +192,7 @@ def one(number, command, victim):
     counts = f'{folder}/counts{number}'
     launches = command[-1] == '--'
     # A program that was started gets the signal, too.
-    passed_on = signal.SIGINT if launches and victim == 'interrupted worker' else None
+    passed_on = {'interrupted worker': signal.SIGINT, 'interrupted all': signal.SIGINT, 'keeper': signal.SIGTERM}.get(victim) if launches else None
     target = None if launches else start_target(counts)
     ours = subprocess.Popen([trailcam, *(word for word in command if word != '--'), '-o', f'{folder}/out.{"ctf" if command[0] == "memtrace" else "fxt"}'] +
                             (['--', busy, counts, str(THREADS)] if launches else ['-p', str(target)]),
@@ -169,6 +208,7 @@ def one(number, command, victim):
     if os.path.exists(counts):
         os.unlink(counts)
     reap()
+    why += complaints()
     return why, too_late
 
 
@@ -199,11 +239,13 @@ def look_at(target, counts, passed_on):
     return why
 
 
+kernel_log = os.open('/dev/kmsg', os.O_RDONLY | os.O_NONBLOCK)
+os.lseek(kernel_log, 0, os.SEEK_END)
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 chosen = [command for command in COMMANDS if len(sys.argv) < 6 or sys.argv[5] in ' '.join(command)]
 failures = late = 0
 for number in range(rounds):
-    command, victim = chosen[number % len(chosen)], VICTIMS[number // len(chosen) % len(VICTIMS)]
+    command, victim = chosen[number % len(chosen)], VICTIMS[(number + number // len(chosen)) % len(VICTIMS)]
     why, too_late = one(number, command, victim)
     late += too_late
     if why:

@@ -5,9 +5,8 @@
  * the target's memory at each of its fork()s and makes them fail. Threads are covered all the same, since
  * breakpoints belong to the address space.
  *
- * Linux gives up taking a breakpoint out on behalf of a process that SIGKILL is waiting for ("failed to
- * unregister, leaking uprobe"), and who executes that breakpoint then dies. So a process of its own
- * (process/aside.h) attaches and detaches.
+ * A process of its own attaches them, and holds them (process/keeper.h): SIGKILL of any process of ours takes
+ * them out in good order.
  */
 #include "trigger/links.h"
 
@@ -15,8 +14,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "bpf/rule.h"
-#include "process/aside.h"
+#include "process/keeper.h"
 #include "trigger/perf_uprobe.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
@@ -149,49 +149,57 @@ static int fail_attach(int err, const struct probe_group *group, pid_t pid)
 }
 
 struct attachment {
-	struct links *links;
+	const struct links *links;
 	pid_t pid;
 };
 
-static int attach_multi(void *ctx)
+static int check_cancelled(const struct keeper *keeper)
 {
-	struct links *links = ((struct attachment *)ctx)->links;
-	pid_t pid = ((struct attachment *)ctx)->pid;
+	return keeper->is_cancelled ? fail(-ECANCELED, "interrupted while probes were set") : 0;
+}
 
-	for (size_t i = 0; i < links->group_cnt; i++) {
-		const struct probe_group *group = &links->groups[i];
-		const struct uprobe_multi multi = {
-			.prog_fd = group->prog_fd,
-			.path = group->path,
-			.offsets = group->offsets,
-			.cookies = group->cookies,
-			.ref_ctr_offsets = group->ref_ctr_offsets,
-			.cnt = group->cnt,
-			.pid = pid,
-			.at = group->at,
-		};
-		int fd, err;
+static int attach_group(struct keeper *keeper, const struct probe_group *group, pid_t pid)
+{
+	const struct uprobe_multi multi = {
+		.prog_fd = group->prog_fd,
+		.path = group->path,
+		.offsets = group->offsets,
+		.cookies = group->cookies,
+		.ref_ctr_offsets = group->ref_ctr_offsets,
+		.cnt = group->cnt,
+		.pid = pid,
+		.at = group->at,
+	};
+	int fd;
+	int err = uprobe_multi_open(&fd, &multi);
 
-		if (array_reserve(&links->fds, &links->fd_cap, links->fd_cnt + 1, sizeof(*links->fds)))
-			return -ENOMEM;
-		err = uprobe_multi_open(&fd, &multi);
-		if (err == -EPERM)
-			return privilege_fail_bpf();
-		if (err)
-			return fail_attach(err, group, pid);
-		links->fds[links->fd_cnt++] = fd;
+	if (err == -EPERM)
+		return privilege_fail_bpf();
+	return err ? fail_attach(err, group, pid) : keeper_keep(keeper, fd);
+}
+
+static int attach_multi(struct keeper *keeper, void *ctx)
+{
+	const struct attachment *attachment = ctx;
+	const struct links *links = attachment->links;
+	int err = 0;
+
+	for (size_t i = 0; i < links->group_cnt && !err; i++) {
+		err = check_cancelled(keeper);
+		if (!err)
+			err = attach_group(keeper, &links->groups[i], attachment->pid);
 	}
-	return 0;
+	return err;
 }
 
 int links_attach_multi(struct links *links, pid_t pid)
 {
 	struct attachment attachment = {links, pid};
 
-	return aside(attach_multi, &attachment);
+	return keeper_start(&links->keeper, attach_multi, &attachment);
 }
 
-static int attach_perf(struct links *links, const struct probe_group *group, size_t i, pid_t pid)
+static int attach_perf(struct keeper *keeper, const struct probe_group *group, size_t i, pid_t pid)
 {
 	const struct perf_uprobe probe = {
 		.prog_fd = group->prog_fd,
@@ -202,22 +210,20 @@ static int attach_perf(struct links *links, const struct probe_group *group, siz
 		.pid = pid,
 		.at_return = group->at == UPROBE_RETURN,
 	};
-	int err;
+	int event, link;
+	int err = perf_uprobe_open(&event, &link, &probe);
 
-	if (array_reserve(&links->fds, &links->fd_cap, links->fd_cnt + 2, sizeof(*links->fds)))
-		return -ENOMEM;
-	err = perf_uprobe_open(&links->fds[links->fd_cnt], &links->fds[links->fd_cnt + 1], &probe);
 	if (err == -EPERM || err == -EACCES)
 		return privilege_fail_perf_uprobe();
 	if (err)
 		return fail_attach(err, group, pid);
-	links->fd_cnt += 2;
-	return 0;
+	err = keeper_keep(keeper, event);
+	return err ? err : keeper_keep(keeper, link);
 }
 
 /*
- * The kernel waits for all processors with each of them, when it comes and when it goes, and nothing can end
- * that.
+ * The kernel waits for all processors with each of them when it goes, some 100 ms, and lets nobody else do
+ * so at that time.
  */
 static int check_perf_probe_cnt(const struct links *links)
 {
@@ -229,26 +235,27 @@ static int check_perf_probe_cnt(const struct links *links)
 	return cnt <= PERF_PROBES_MAX
 		       ? 0
 		       : fail(-E2BIG,
-			      "%zu probes are too many for perf uprobes, which are set one by one, some ten "
-			      "a second: at "
-			      "most %d; name fewer functions, or use --attach-via uprobe_multi",
+			      "%zu probes are too many for perf uprobes, which are taken out one by one, "
+			      "some "
+			      "ten a second: at most %d; name fewer functions, or use --attach-via "
+			      "uprobe_multi",
 			      cnt, PERF_PROBES_MAX);
 }
 
-static int attach_all_perf(void *ctx)
+static int attach_all_perf(struct keeper *keeper, void *ctx)
 {
-	struct links *links = ((struct attachment *)ctx)->links;
-	pid_t pid = ((struct attachment *)ctx)->pid;
+	const struct attachment *attachment = ctx;
+	const struct links *links = attachment->links;
+	int err = 0;
 
-	for (size_t i = 0; i < links->group_cnt; i++) {
-		for (size_t j = 0; j < links->groups[i].cnt; j++) {
-			int err = attach_perf(links, &links->groups[i], j, pid);
-
-			if (err)
-				return err;
+	for (size_t i = 0; i < links->group_cnt && !err; i++) {
+		for (size_t j = 0; j < links->groups[i].cnt && !err; j++) {
+			err = check_cancelled(keeper);
+			if (!err)
+				err = attach_perf(keeper, &links->groups[i], j, attachment->pid);
 		}
 	}
-	return 0;
+	return err;
 }
 
 int links_attach_perf(struct links *links, pid_t pid)
@@ -256,36 +263,33 @@ int links_attach_perf(struct links *links, pid_t pid)
 	struct attachment attachment = {links, pid};
 	int too_many = check_perf_probe_cnt(links);
 
-	return too_many ? too_many : aside(attach_all_perf, &attachment);
+	return too_many ? too_many : keeper_start(&links->keeper, attach_all_perf, &attachment);
 }
 
 /* ---- the end ---- */
 
-/* Returns first: a call whose return is no longer probed must not be remembered. */
-static int detach(void *ctx)
-{
-	struct links *links = ctx;
-
-	while (links->fd_cnt)
-		close(links->fds[--links->fd_cnt]);
-	return 0;
-}
-
 void links_detach(struct links *links)
 {
-	if (links->fd_cnt)
-		aside(detach, links);
+	keeper_end(&links->keeper, -1);
+}
+
+void links_let_go(struct links *links)
+{
+	enum { PATIENCE_MS = 2000 };
+
+	if (!keeper_end(&links->keeper, PATIENCE_MS))
+		log_say("the kernel takes the probes out one by one: the last of them will be gone in a "
+			"while");
 }
 
 void links_release(struct links *links)
 {
-	links_detach(links);
+	links_let_go(links);
 	for (size_t i = 0; i < links->group_cnt; i++) {
 		free(links->groups[i].offsets);
 		free(links->groups[i].cookies);
 		free(links->groups[i].ref_ctr_offsets);
 	}
 	free(links->groups);
-	free(links->fds);
 	*links = (struct links){0};
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "process/keeper.h"
 #include "trigger/programs.h"
 #include "trigger/trigger.h"
 #include "trigger/uprobe_multi.h"
@@ -23,8 +24,8 @@ struct probe_group {
 struct links {
 	struct probe_group *groups;
 	size_t group_cnt, group_cap;
-	int *fds; /* uprobe_multi: one link per group; perf uprobes: an event and a link per probe */
-	size_t fd_cnt, fd_cap;
+	struct keeper
+		keeper; /* uprobe_multi: of a link per group; perf uprobes: of an event and a link per probe */
 };
 
 /* Adds a probe that runs a program. The probe's strings are borrowed. 0 or -ENOMEM. */
@@ -42,11 +43,15 @@ int links_plan(struct links *links, const struct programs *programs, const struc
 /*
  * Attach every planned probe (perf: none of UPROBE_SESSION) for process pid; 0: for all processes. -ENOTSUP:
  * the kernel refuses an instruction; -EPERM: a capability is missing; -ESRCH: no such process; others of the
- * system calls; each with a sentence. What was attached before the failure stays until release.
+ * system calls; -ECANCELED: a signal that ends this process came; each with a sentence. What was attached
+ * before the failure stays until release.
  */
 int links_attach_multi(struct links *links, pid_t pid);
 int links_attach_perf(struct links *links, pid_t pid);
 
 /* Removes the breakpoints. */
 void links_detach(struct links *links);
+
+/* The same, but the kernel removes the last of very many perf uprobes later, by itself. */
+void links_let_go(struct links *links);
 void links_release(struct links *links);

@@ -136,7 +136,7 @@ void trigger_set_silence(struct trigger_set *set)
 
 void trigger_set_detach(struct trigger_set *set)
 {
-	links_detach(&set->links);
+	links_let_go(&set->links);
 }
 
 void trigger_set_free(struct trigger_set *set)
