@@ -110,7 +110,57 @@ for key in ("self", "total"):
 	[ "$(wc -l <"$tmp/wanted")" -eq 16 ] && diff "$tmp/wanted" "$tmp/got"
 }
 
+# Callers and callees of the function that is called most, against the calls of the text.
+cat >"$tmp/around.py" <<'PY'
+import collections, json, sys
+report, slices, name = json.load(open(sys.argv[1])), open(sys.argv[2]), sys.argv[3]
+calls, total = {"callers": collections.Counter(), "callees": collections.Counter()}, {"callers": collections.Counter(), "callees": collections.Counter()}
+stacks = collections.defaultdict(list)
+for line in slices:
+    if line.startswith("#"):
+        continue
+    start, end, depth, callee, pid, tid = line.rstrip("\n").split("\t")
+    start, end, depth, callee = int(start), int(end), int(depth), callee.removesuffix(" [inferred start time]")
+    if depth < 0:
+        continue
+    stack = stacks[tid]
+    del stack[depth:]
+    caller = stack[-1] if stack else None
+    if callee == name:
+        calls["callers"][caller] += 1
+        total["callers"][caller] += 0 if name in stack else end - start
+    if caller == name:
+        calls["callees"][callee] += 1
+        total["callees"][callee] += 0 if (name, callee) in zip(stack, stack[1:]) else end - start
+    stack.append(callee)
+for key in calls:
+    got_calls, got_total = collections.Counter(), collections.Counter()
+    for row in report[key]:
+        got_calls[row.get("name")] += row["calls"]
+        got_total[row.get("name")] += row["total_ns"]
+    assert dict(got_calls) == dict(calls[key]) and got_calls, (key, got_calls, calls[key])
+    assert dict(got_total) == dict(total[key]), (key, got_total, total[key])
+assert sum(row["calls"] for row in report["functions"]) == sum(calls["callers"].values())
+PY
+
+around() {
+	name=$(awk -F'\t' '$3 >= 0 && $4 !~ /^\[/ { print $4 }' "$tmp/slices" | sort | uniq -c | sort -rn | sed -n "$1{s/^ *[0-9]* //;p}")
+	"$trailcam" report --json --top 100000 --function "$name" "$tmp/torture" >"$tmp/json" &&
+		python3 "$tmp/around.py" "$tmp/json" "$tmp/slices" "$name" || return 1
+	# The text has the same.
+	"$trailcam" report --top 100000 --function "$name" "$tmp/torture" >"$tmp/text" &&
+		python3 -c '
+import json, sys
+report = json.load(open(sys.argv[1]))
+for key in ("callers", "callees"):
+    for row in report[key]:
+        print(row["calls"], row.get("name", "(nothing in the trace)"))' "$tmp/json" >"$tmp/wanted" &&
+		sed -n -E '/^(Called by|Calls)$/,/^$/s/^ *[0-9.]+ [a-z]+ +[0-9.]+ % +([0-9]+)  (.*)$/\1 \2/p' "$tmp/text" | diff "$tmp/wanted" -
+}
+
 if command -v python3 >/dev/null; then
+	check 'who called a function, and what it called' around 1
+	check 'and of another one' around 3
 	check 'self, total and number of calls are those of the text, added up' numbers
 	check 'of one thread, too, out of a trace' numbers_of_thread
 	check 'the text says what JSON says' same_in_text
@@ -183,6 +233,8 @@ check 'not a trace' refuses 1 'not a recording' /etc/passwd
 check 'a trace of nothing' refuses 1 'no event' "$tmp/empty.fxt"
 check 'a thread that is not there' refuses 1 'has no thread 1' "--thread 1 $tmp/fast.fxt.gz"
 check 'functions that are not called' refuses 1 'no call of nowhere' "--from nowhere --to main $tmp/fast.fxt.gz"
+check 'a function that is not there' refuses 1 "did you mean 'main'?" "--function mian $tmp/fast.fxt.gz"
+check '--diff with --function' refuses 2 'give --diff or --function, not both' "--function main --diff $tmp/fast $tmp/slow"
 check 'nothing to report on' refuses 2 'no trace or recording' ''
 check 'two traces' refuses 2 'is one too many' "$tmp/fast $tmp/slow"
 check 'not a number' refuses 2 '--hits takes a whole number' "--hits all $tmp/fast"

@@ -88,10 +88,14 @@ struct duration_text duration_text(uint64_t ns)
 	struct duration_text text;
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (ns < units[i].ns)
+		uint64_t thousandth = units[i].ns / 1000,
+			 rounded = ns / thousandth + (ns % thousandth * 2 >= thousandth);
+
+		/* 999.9996 us are a millisecond. */
+		if (rounded < 1000)
 			continue;
-		snprintf(text.text, sizeof(text.text), "%" PRIu64 ".%03" PRIu64 " %s", ns / units[i].ns,
-			 ns % units[i].ns * 1000 / units[i].ns, units[i].name);
+		snprintf(text.text, sizeof(text.text), "%" PRIu64 ".%03" PRIu64 " %s", rounded / 1000,
+			 rounded % 1000, units[i].name);
 		return text;
 	}
 	snprintf(text.text, sizeof(text.text), "%" PRIu64 " ns", ns);

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/cleanup.h"
 #include "model/timeline.h"
 
@@ -54,5 +56,13 @@ void profile_free(struct profile *profile);
  * Adds what the thread did to a side, 0 or 1. The thread's timeline has to outlive the profile. 0 or -ENOMEM.
  */
 int profile_add(struct profile *profile, size_t side, const struct timeline_thread *thread);
+
+/*
+ * Who called the functions of this name on side 0, or with `callees` what they called: for each function of the
+ * profile, by index, how often and for how long. What nothing in the trace called stands behind them, at
+ * function_cnt. Time that a function took within a call of itself counts once. The array is the caller's to
+ * free; NULL: no memory.
+ */
+struct profile_sum *profile_around(const struct profile *profile, const char *name, bool callees);
 
 DEFINE_CLEANUP(struct profile *, profile_free)

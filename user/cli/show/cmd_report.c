@@ -18,7 +18,18 @@ struct report_command {
 	bool json;
 };
 
-enum { OPT_HITS = 256, OPT_TOP, OPT_THREAD, OPT_FROM, OPT_TO, OPT_DIFF, OPT_JSON, OPT_SYMFS, OPT_MEMORY };
+enum {
+	OPT_HITS = 256,
+	OPT_TOP,
+	OPT_THREAD,
+	OPT_FROM,
+	OPT_TO,
+	OPT_DIFF,
+	OPT_FUNCTION,
+	OPT_JSON,
+	OPT_SYMFS,
+	OPT_MEMORY
+};
 
 static const struct argp_option options[] = {
 	{"hits", OPT_HITS, "N", 0, "Show N hits: the first ones and the last ones (default: 4)", 1},
@@ -26,6 +37,7 @@ static const struct argp_option options[] = {
 	{"top", OPT_TOP, "N", 0, "Show N functions, or with --diff the N greatest differences (default: 20)",
 	 1},
 	{"thread", OPT_THREAD, "TID", 0, "Show this thread only", 1},
+	{"function", OPT_FUNCTION, "FUNCTION", 0, "Show who called FUNCTION and what it called, instead", 1},
 	{"from", OPT_FROM, "FUNCTION", 0, "Only the time from calls of FUNCTION ...", 1},
 	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 1},
 	{"diff", OPT_DIFF, "OTHER", 0, "Compare with another trace or recording, call path by call path", 1},
@@ -71,6 +83,8 @@ static void check(struct argp_state *state, const struct report_options *report)
 		argp_error(state, "no trace or recording given (trailcam run -o x.fxt.gz writes one)");
 	if (!report->decode.from != !report->decode.to)
 		argp_error(state, "--from and --to belong together: give both");
+	if (report->other && report->function)
+		argp_error(state, "give --diff or --function, not both");
 	if (report->other && report->thread)
 		argp_error(state, "give --diff or --thread, not both: threads have other numbers in "
 				  "another trace");
@@ -93,6 +107,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_THREAD:
 		report->thread = thread_option(state, arg);
+		return 0;
+	case OPT_FUNCTION:
+		report->function = arg;
 		return 0;
 	case OPT_FROM:
 		report->decode.from = arg;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "base/spill.h"
@@ -233,6 +234,67 @@ static int count_time(struct report *report)
 	return err;
 }
 
+static int rank_neighbours(const struct report *report, struct report_neighbours *neighbours)
+{
+	size_t cnt = report->profile->function_cnt + 1;
+	struct ranked *ranked = calloc(cnt, sizeof(*ranked));
+
+	neighbours->order = calloc(cnt, sizeof(*neighbours->order));
+	for (size_t i = 0; ranked && neighbours->sums && i < cnt; i++)
+		if (neighbours->sums[i].calls)
+			ranked[neighbours->total++] =
+				(struct ranked){neighbours->sums[i].total_ns, neighbours->sums[i].calls, i};
+	if (!ranked || !neighbours->sums || !neighbours->order) {
+		free(ranked);
+		return -ENOMEM;
+	}
+	sort_array(ranked, neighbours->total, sizeof(*ranked), compare);
+	neighbours->cnt = neighbours->total < report->options->top ? neighbours->total : report->options->top;
+	for (size_t i = 0; i < neighbours->cnt; i++)
+		neighbours->order[i] = ranked[i].function;
+	free(ranked);
+	return 0;
+}
+
+/* The name that differs least. */
+static const char *similar_function(const struct profile *profile, const char *name)
+{
+	const char *best = NULL;
+	size_t least = strlen(name) / 2 + 1;
+
+	for (size_t i = 0; i < profile->function_cnt; i++) {
+		size_t distance = edit_distance(profile->functions[i].name, name);
+
+		if (distance < least) {
+			least = distance;
+			best = profile->functions[i].name;
+		}
+	}
+	return best;
+}
+
+static int describe_function(struct report *report)
+{
+	const struct profile *profile = report->profile;
+	const char *name = report->options->function, *similar;
+	size_t i = 0;
+	int err;
+
+	while (i < profile->function_cnt && strcmp(profile->functions[i].name, name))
+		i++;
+	if (i == profile->function_cnt) {
+		similar = similar_function(profile, name);
+		return fail(-ENOENT, "no call of '%s' is in %s%s%s%s", name, report->options->path,
+			    similar ? "; did you mean '" : "", similar ? similar : "", similar ? "'?" : "");
+	}
+	report->callers.sums = profile_around(profile, name, false);
+	report->callees.sums = profile_around(profile, name, true);
+	err = rank_neighbours(report, &report->callers);
+	if (!err)
+		err = rank_neighbours(report, &report->callees);
+	return err ? fail(err, "no memory to report on %s", report->options->path) : 0;
+}
+
 static int describe_one(struct report *report)
 {
 	size_t top = report->options->top, cnt = report->profile->function_cnt;
@@ -268,6 +330,8 @@ int report_make(struct report *report, const struct report_options *options)
 	if (err)
 		return err;
 	err = count_time(report);
+	if (!err && options->function)
+		return describe_function(report);
 	if (!err)
 		err = options->other ? compare_two(report) : describe_one(report);
 	return err ? fail(err, "no memory to report on %s", options->path) : 0;
@@ -282,5 +346,9 @@ void report_release(struct report *report)
 	free(report->by_self);
 	free(report->by_total);
 	free(report->diff);
+	free(report->callers.sums);
+	free(report->callers.order);
+	free(report->callees.sums);
+	free(report->callees.order);
 	waits_release(&report->waits);
 }

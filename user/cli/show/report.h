@@ -12,6 +12,7 @@
 struct report_options {
 	const char *path, *other; /* other: NULL, or what to compare with */
 	int32_t thread;		  /* this one only; 0: all */
+	const char *function;	  /* who calls it, and what it calls; NULL: the report on all */
 	size_t hits, calls, top;  /* how many to show, of calls before each hit, of functions or paths */
 	struct decode_config decode;
 };
@@ -34,6 +35,11 @@ struct report {
 	 */
 	size_t *hits, hit_cnt, hit_total;
 	size_t *by_self, *by_total, function_cnt;
+	/* With options->function: who called it, and what it called, the longest first. */
+	struct report_neighbours {
+		struct profile_sum *sums;  /* profile_around() */
+		size_t *order, cnt, total; /* `cnt` of `total` are to be shown */
+	} callers, callees;
 	struct waits waits; /* the longest first */
 	size_t wait_cnt;    /* so many of them are to be shown */
 	/* Two traces: paths by index (timeline/profile_diff.h). */

@@ -211,24 +211,66 @@ static void put_waits(yajl_gen gen, const struct report *report)
 	json_key_number(gen, "waits_left_out", report->waits.cnt - report->wait_cnt);
 }
 
+static void put_name(yajl_gen gen, const struct profile_function *function)
+{
+	json_key_text(gen, "name", function->name);
+	json_key_text(gen, "object", function->object);
+	json_key_text(gen, "kind", slice_kind_name(function->kind));
+}
+
+static void put_function(yajl_gen gen, const struct report *report, const struct profile_function *function)
+{
+	yajl_gen_map_open(gen);
+	put_name(gen, function);
+	put_sum(gen, &function->sides[0]);
+	if (function->sides[0].sampled_total_ns) {
+		put_interval(gen, "self_within_ns", report_self(report, &function->sides[0]));
+		put_interval(gen, "total_within_ns", report_total(report, &function->sides[0]));
+	}
+	yajl_gen_map_close(gen);
+}
+
 static void put_functions(yajl_gen gen, const char *key, const struct report *report, const size_t *order)
 {
 	json_key_array(gen, key);
-	for (size_t i = 0; i < report->function_cnt; i++) {
-		const struct profile_function *function = &report->profile->functions[order[i]];
+	for (size_t i = 0; i < report->function_cnt; i++)
+		put_function(gen, report, &report->profile->functions[order[i]]);
+	yajl_gen_array_close(gen);
+}
+
+/* Of what nothing in the trace called, the caller has no name. */
+static void put_neighbours(yajl_gen gen, const char *key, const struct report *report,
+			   const struct report_neighbours *around)
+{
+	const struct profile *profile = report->profile;
+
+	json_key_array(gen, key);
+	for (size_t i = 0; i < around->cnt; i++) {
+		const struct profile_sum *sum = &around->sums[around->order[i]];
 
 		yajl_gen_map_open(gen);
-		json_key_text(gen, "name", function->name);
-		json_key_text(gen, "object", function->object);
-		json_key_text(gen, "kind", slice_kind_name(function->kind));
-		put_sum(gen, &function->sides[0]);
-		if (function->sides[0].sampled_total_ns) {
-			put_interval(gen, "self_within_ns", report_self(report, &function->sides[0]));
-			put_interval(gen, "total_within_ns", report_total(report, &function->sides[0]));
-		}
+		if (around->order[i] < profile->function_cnt)
+			put_name(gen, &profile->functions[around->order[i]]);
+		json_key_number(gen, "calls", sum->calls);
+		json_key_number(gen, "total_ns", sum->total_ns);
+		if (sum->sampled_total_ns)
+			put_interval(gen, "total_within_ns", report_total(report, sum));
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
+}
+
+static void put_one_function(yajl_gen gen, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+
+	json_key_array(gen, "functions");
+	for (size_t i = 0; i < profile->function_cnt; i++)
+		if (!strcmp(profile->functions[i].name, report->options->function))
+			put_function(gen, report, &profile->functions[i]);
+	yajl_gen_array_close(gen);
+	put_neighbours(gen, "callers", report, &report->callers);
+	put_neighbours(gen, "callees", report, &report->callees);
 }
 
 static void put_time(yajl_gen gen, const struct report *report)
@@ -282,6 +324,8 @@ int report_json(const struct report *report)
 	if (report->trace_cnt > 1) {
 		put_trace(gen, report, 1);
 		put_diff(gen, report);
+	} else if (report->options->function) {
+		put_one_function(gen, report);
 	} else {
 		err = put_hits(gen, report);
 		put_time(gen, report);

@@ -11,7 +11,7 @@
 #include "cli/show/report.h"
 #include "timeline/profile_diff.h"
 
-enum { OUTER_SHOWN = 8, INDENT = 2, INDENTED_MAX = 100 };
+enum { OUTER_SHOWN = 8, WIDE_LEVELS = 8, INDENT_MAX = 36 };
 
 struct text {
 	const struct report *report;
@@ -157,10 +157,15 @@ static void hit_stack(const struct text *text, const struct timeline_hit *placed
 			  placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
 }
 
-/* Deeper ones stand where these do. */
+/*
+ * Columns: two for each of the outer levels, one for each further one, up to so many that a short name still
+ * fits into 80 columns.
+ */
 static int indent(uint32_t depth)
 {
-	return (int)((depth < INDENTED_MAX ? depth : INDENTED_MAX) * INDENT);
+	uint32_t columns = depth + (depth < WIDE_LEVELS ? depth : WIDE_LEVELS);
+
+	return (int)(columns < INDENT_MAX ? columns : INDENT_MAX);
 }
 
 static uint32_t least_depth(const struct lead_up *lead_up, size_t from)
@@ -271,21 +276,67 @@ static void function_line(const struct text *text, const struct profile_function
 	name_line(text, colour_of(function->kind), used, name ? name : function->name);
 }
 
+static void function_heading(const struct text *text, const char *title)
+{
+	bool is_sampled = report_is_sampled(text->report, 0);
+	int shares = is_sampled ? 13 : 7;
+
+	heading(text, title);
+	printf("%14s %*s %14s %*s %10s  function\n", "self", shares, "", "total", shares, "",
+	       is_sampled ? "seen" : "calls");
+}
+
 static void functions(const struct text *text, const char *title, const size_t *order)
 {
 	const struct report *report = text->report;
 
 	if (!report->function_cnt)
 		return;
-	heading(text, title);
-	if (report_is_sampled(report, 0))
-		printf("%14s %13s %14s %13s %10s  function\n", "self", "", "total", "", "seen");
-	else
-		printf("%14s %7s %14s %7s %10s  function\n", "self", "", "total", "", "calls");
+	function_heading(text, title);
 	for (size_t i = 0; i < report->function_cnt; i++)
 		function_line(text, &report->profile->functions[order[i]]);
 	if (report->function_cnt < report->profile->function_cnt)
 		printf("... %zu more (--top)\n", report->profile->function_cnt - report->function_cnt);
+}
+
+/* ---- one function ---- */
+
+static void neighbours(const struct text *text, const char *title, const struct report_neighbours *around)
+{
+	const struct profile *profile = text->report->profile;
+
+	heading(text, title);
+	if (!around->total)
+		printf("nothing\n");
+	else
+		printf("%14s %*s %10s  function\n", "total", report_is_sampled(text->report, 0) ? 13 : 7, "",
+		       "calls");
+	for (size_t i = 0; i < around->cnt; i++) {
+		size_t nth = around->order[i];
+		const struct profile_sum *sum = &around->sums[nth];
+		int used = share(text, sum->total_ns, report_total(text->report, sum)) +
+			   printf("%10" PRIu64 "  ", sum->calls);
+
+		if (nth < profile->function_cnt)
+			name_line(text, colour_of(profile->functions[nth].kind), used,
+				  profile->functions[nth].name);
+		else
+			name_line(text, COLOUR_NONE, used, "(nothing in the trace)");
+	}
+	if (around->cnt < around->total)
+		printf("... %zu more (--top)\n", around->total - around->cnt);
+}
+
+static void one_function(const struct text *text)
+{
+	const struct profile *profile = text->report->profile;
+
+	function_heading(text, "Function");
+	for (size_t i = 0; i < profile->function_cnt; i++)
+		if (!strcmp(profile->functions[i].name, text->report->options->function))
+			function_line(text, &profile->functions[i]);
+	neighbours(text, "Called by", &text->report->callers);
+	neighbours(text, "Calls", &text->report->callees);
 }
 
 static void where_time_went(const struct text *text)
@@ -430,6 +481,11 @@ int report_text(const struct report *report)
 	}
 	about(&text, &report->traces[0]);
 	threads(&text);
+	if (report->options->function) {
+		about_samples(&text);
+		one_function(&text);
+		return 0;
+	}
 	err = hits(&text);
 	if (err)
 		return fail(err, "no memory for the calls before the hits");
