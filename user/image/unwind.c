@@ -215,6 +215,67 @@ static bool step(struct unwind *unwind)
 	return stepped && image_section_at(unwind->image, unwind->version, looked_up(unwind));
 }
 
+/* ---- where stacks end that no call frame information tells so ---- */
+
+enum stack_end { END_NONE, END_ROOT, END_SWITCH };
+
+/* Of Go's (runtime/asm_amd64.s), whichever calling convention is behind the name, and the loader's. */
+static enum stack_end end_at(const struct unwind *unwind, uint64_t ip)
+{
+	static const struct {
+		const char *name;
+		enum stack_end end;
+	} ends[] = {
+		{"runtime.goexit", END_ROOT},	     {"runtime.mstart", END_ROOT},
+		{"runtime.clone", END_ROOT},	     {"runtime.rt0_go", END_ROOT},
+		{"runtime.systemstack", END_SWITCH}, {"runtime.mcall", END_SWITCH},
+		{"runtime.morestack", END_SWITCH},   {"runtime.asmcgocall", END_SWITCH},
+		{"_dl_start_user", END_ROOT},	     {"_start", END_ROOT},
+	};
+	const struct symbol *symbol = image_symbol_at(unwind->image, unwind->version, ip);
+
+	for (size_t i = 0; symbol && i < ARRAY_SIZE(ends); i++) {
+		size_t length = strlen(ends[i].name);
+
+		if (!strncmp(symbol->name, ends[i].name, length) &&
+		    (!symbol->name[length] || !strcmp(symbol->name + length, ".abi0")))
+			return ends[i].end;
+	}
+	return END_NONE;
+}
+
+/* By frame pointers, which Go's functions have: the first one beyond this stack's end. */
+static uint64_t frame_elsewhere(const struct unwind *unwind, uint64_t frame, uint64_t end)
+{
+	while (frame >= unwind->start && frame < end && load(unwind, frame, &frame))
+		;
+	return frame;
+}
+
+/*
+ * What Go's runtime puts above the function that has switched stacks is no caller: its own tracebacks end
+ * there.
+ */
+static void find_end(const struct unwind *unwind, const uint64_t *regs, struct unwound *unwound)
+{
+	for (size_t i = unwound->cnt; i-- > 0 && i + 2 >= unwound->cnt;) {
+		enum stack_end end = end_at(unwind, unwound->ips[i] - !!i);
+
+		if (end == END_NONE)
+			continue;
+		unwound->is_whole = end == END_ROOT;
+		unwound->is_switched = end == END_SWITCH;
+		if (unwound->is_switched) {
+			unwound->reached = frame_elsewhere(unwind, regs[arch_dwarf_registers[CFI_RBP]],
+							   unwound->reached);
+			if (unwound->cfas)
+				unwound->cfas[i] = unwound->reached;
+		}
+		unwound->cnt = i + 1;
+		return;
+	}
+}
+
 void unwind_frames(struct image *image, size_t version, const uint64_t *regs, const uint8_t *stack,
 		   size_t stack_size, struct unwound *unwound)
 {
@@ -236,6 +297,9 @@ void unwind_frames(struct image *image, size_t version, const uint64_t *regs, co
 			unwound->cfas[unwound->cnt] = unwind.cfa;
 	}
 	unwound->is_whole = unwind.is_whole;
+	unwound->is_switched = false;
+	if (!unwound->is_whole)
+		find_end(&unwind, regs, unwound);
 }
 
 size_t unwind_stack(struct image *image, size_t version, const uint64_t *regs, const uint8_t *stack,

@@ -36,6 +36,11 @@ struct unwound {
 	size_t cap, cnt;
 	uint64_t reached; /* the stack pointer in the outermost: what lies above was not looked at */
 	bool is_whole;	  /* the outermost has no caller: a thread's or the program's beginning */
+	/*
+	 * The outermost was called on another stack, where its caller's frame pointer is its CFA, and
+	 * `reached`: Go's runtime works on the thread's own stack.
+	 */
+	bool is_switched;
 };
 
 /* The same with frames. Never fails. */
