@@ -113,7 +113,6 @@ bench: ## rates and sizes, side by side in one run
 	$(Q)$(BUILD)/tests/bench/allocations $(BUILD)/libtrailcam-alloc.so
 	$(Q)$(BUILD)/tests/bench/recording $(BUILD)/trailcam
 	$(Q)$(BUILD)/tests/bench/memtrace
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/tests/oracle/translate_run
 	$(Q)tests/bench/translate.sh $(BUILD)
 	$(Q)$(BUILD)/tests/bench/sampling
 

@@ -4,13 +4,16 @@
 #
 #	translate.sh BUILD
 set -u
-translated=$1/tests/oracle/translate_run
+trailcam=$1/trailcam
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# seconds COMMAND...: of processor time
+# seconds WAY PROGRAM...: of processor time; WAY stands before what is measured.
 seconds() {
-	bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1' - "$@" 2>&1 | awk '{ print $1 + $2 }'
+	way=$1
+	shift
+	# shellcheck disable=SC2086 # words
+	$way bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1' - "$@" 2>&1 | awk '{ print $1 + $2 }'
 }
 
 # row NAME PROGRAM...
@@ -18,8 +21,8 @@ row() {
 	name=$1
 	shift
 	"$@" >/dev/null 2>&1
-	native=$(seconds "$@")
-	ours=$("$translated" -t -- "$@" 2>&1 >/dev/null | tail -1)
+	native=$(seconds '' "$@")
+	ours=$(seconds "$trailcam run -q --source translate --follow-forks -o $tmp/out.fxt.gz --" "$@")
 	echo "$name $native $ours" | awk '{ printf "%-10s %8.2f s %8.2f s %6.2f times\n", $1, $2, $3, $3 / $2 }'
 }
 

@@ -26,6 +26,7 @@ COMMANDS = [
     ['attach', '--source', 'none', '--memtrace=4k'],
     ['memtrace', 'record'],
     ['run', '--source', 'step', '--'],
+    ['run', '--source', 'translate', '--'],
     ['run', '--source', 'step', '--follow-forks', '--step-from', 'rarely', '--'],
     ['run', '--source', 'none', '-t', 'rarely', '--when', 'arg0 == 3', '--'],
     ['memtrace', 'record', '--'],
@@ -89,7 +90,7 @@ def changed_code(pid):
     changed = set()
     for line in open(f'/proc/{pid}/maps'):
         word = line.split()
-        if len(word) < 6 or 'x' not in word[1] or not word[5].startswith('/'):
+        if len(word) < 6 or 'x' not in word[1] or not word[5].startswith('/') or word[5] == '/memfd:trailcam':
             continue
         begin, end = (int(x, 16) for x in word[0].split('-'))
         offset = int(word[2], 16)

@@ -3,11 +3,14 @@
 # Translated programs do what they do natively, and every instruction is recorded: as the step log has it,
 # with addresses that are the same each time.
 . tests/e2e/lib.sh
-translated=$PWD/$BUILD/tests/oracle/translate_run
 # The one system call that a translated program is refused (rseq) changes how it starts; its environment must
 # be the same, too.
 GLIBC_TUNABLES=glibc.pthread.rseq=0
 export GLIBC_TUNABLES
+
+translate() {
+	timeout 120 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
+}
 
 # same STATUS PROGRAM...: status and output are those of the native run, and nothing was given back.
 same() {
@@ -15,7 +18,7 @@ same() {
 	shift
 	"$@" >"$tmp/native" 2>&1 </dev/null
 	native=$?
-	timeout 120 "$translated" -- "$@" >"$tmp/translated" 2>"$tmp/said" </dev/null
+	translate -- "$@" >"$tmp/translated" 2>"$tmp/said" </dev/null
 	status=$?
 	cat "$tmp/said" >>"$tmp/translated"
 	[ $native -eq "$want" ] && [ $status -eq "$want" ] && diff "$tmp/native" "$tmp/translated"
@@ -26,18 +29,62 @@ agree() {
 	name=$1 minimum=$2
 	shift 2
 	setarch -R "$trailcam" run --source step --snapshot-size 64M --step-log "$tmp/$name.log" -o "$tmp/$name.fxt.gz" -- "$@" >/dev/null 2>&1
-	setarch -R "$translated" -o "$tmp/$name" -- "$@" >/dev/null || return 1
+	setarch -R "$trailcam" run -q --source translate --snapshot-size 64M --keep-recording "$tmp/$name" -o "$tmp/$name.fxt.gz" -- "$@" >/dev/null || return 1
 	cut -d' ' -f2 "$tmp/$name.log" >"$tmp/$name.stepped"
 	"$trailcam" dump --instructions "$tmp/$name" | cut -d' ' -f2 >"$tmp/$name.recorded"
 	[ "$(wc -l <"$tmp/$name.stepped")" -ge "$minimum" ] && cmp "$tmp/$name.stepped" "$tmp/$name.recorded"
 }
 
+# refuses TEXT ARGUMENT...
+refuses() {
+	text=$1
+	shift
+	"$@" >"$tmp/said" 2>&1 </dev/null && return 1
+	says "$tmp/said" "$text"
+}
+
+given_back() {
+	translate -- "$programs/jit" >"$tmp/jit" 2>&1 && says "$tmp/jit" 'the program makes code at run time' &&
+		"$trailcam" report "$tmp/out.fxt.gz" >"$tmp/jit" && says "$tmp/jit" ', 1 gap,'
+}
+
+crash() {
+	translate --on-signal SEGV -- sh -c 'kill -SEGV $$' >"$tmp/crash" 2>&1
+	"$trailcam" report "$tmp/out.fxt.gz" >"$tmp/crash" && says "$tmp/crash" SIGSEGV && says "$tmp/crash" ' 1 hit,'
+}
+
+# The rest of the program runs natively.
+goes_on() {
+	translate --duration 300ms -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo $i; exit 7' >"$tmp/rest"
+	[ $? -eq 7 ] && says "$tmp/rest" 300000
+}
+
+follows() {
+	translate --follow-forks --keep-recording "$tmp/forks" -- sh -c '/bin/true; /bin/echo hello' >"$tmp/follow" 2>&1 || return 1
+	"$trailcam" dump --instructions "$tmp/forks" | cut -d' ' -f1 | sort -u | wc -l >"$tmp/threads"
+	says "$tmp/follow" hello && says "$tmp/threads" 3
+}
+
+run="timeout 60 $trailcam run --source translate -o $tmp/none.fxt.gz"
 check 'a static program: every instruction' agree calls 40 "$programs/calls"
 check 'a dynamic program from its loader on: every instruction' agree wordcount 100000 "$programs/wordcount"
-check 'signals, faults, breakpoints, forks, threads: the same output and exit status' same 3 "$programs/torture"
-check 'the next program' same 3 "$programs/torture" exec
+check 'signals, faults, breakpoints, forks, threads: the same output and exit status' same 3 "$programs/torture" probed
+check 'the next program' same 3 sh -c 'exec "$0" probed' "$programs/torture"
 check 'exceptions' same 0 "$programs/throws"
 check 'coroutines' same 0 "$programs/coroutines"
 check 'a program of the distribution' same 0 /bin/ls -l /etc/apt
-check 'code made at run time goes on natively' sh -c "$translated -- $programs/jit 2>&1 | grep 'makes code at run time'"
+check 'code made at run time goes on natively, behind a gap' given_back
+check 'a signal ends the recording: what led up to it' crash
+check 'the time is up: the program goes on' goes_on
+check 'children, from the next program on' follows
+check 'attach is refused' refuses 'records programs that trailcam starts' timeout 60 "$trailcam" attach --source translate -p $$
+check 'a start point is refused' refuses 'the source here is translate' $run --step-from main -- ls
+check 'a trigger is refused' refuses 'does not reach probes yet' $run -t main -- ls
+check 'allocations are refused' refuses 'does not reach probes yet' $run --memtrace -- ls
+check 'the kernel is refused' refuses '--kernel belongs to --source intel_pt' $run --kernel -- ls
+check 'all processors are refused' refuses '--cpu-wide belongs to --source intel_pt' $run --cpu-wide -- ls
+check 'filters are refused' refuses '--filter belongs to --source intel_pt' $run --filter main -- ls
+unprivileged="setpriv --reuid=65534 --clear-groups timeout 60 $trailcam run --source translate -o /dev/null"
+check 'a setuid program is refused' refuses 'gain rights' $unprivileged -- /bin/mount
+check 'without privileges' $unprivileged -- /bin/true
 finish

@@ -23,11 +23,11 @@ static const struct {
 } owned[] = {
 	{OPTION_STEPPING, "--step-from, --step-log and --step-overflow belong", "; the source here is ",
 	 true},
-	{OPTION_FULL, "--full-execution belongs", "; the step source's rings hold what --snapshot-size says",
+	{OPTION_FULL, "--full-execution belongs", "; the rings of others hold what --snapshot-size says",
 	 false},
 	{OPTION_CPU_WIDE, "--cpu-wide belongs", "", false},
-	{OPTION_KERNEL, "--kernel belongs", ": single-stepping sees user code only", false},
-	{OPTION_PER_THREAD, "--per-thread belongs", "; the step source always has a ring for each thread",
+	{OPTION_KERNEL, "--kernel belongs", ": other sources see the branches of user code only", false},
+	{OPTION_PER_THREAD, "--per-thread belongs", "; step and translate always have a ring for each thread",
 	 false},
 	{OPTION_FILTER, "--filter belongs", "", false},
 	{OPTION_SAMPLING, "--frequency, --last, --syscalls and --events belong", "", false},
@@ -213,6 +213,21 @@ static int check_time(const struct capture_config *config, const struct source *
 		     : 0;
 }
 
+static int check_probes(const struct capture_config *config, const struct source *source)
+{
+	const char *given = config->trigger_cnt		     ? "triggers by name (-t)"
+			    : config->options.alloc_interval ? "--memtrace"
+							     : NULL;
+
+	return given && source && source->can & SOURCE_PASSES_PROBES
+		       ? fail(-EINVAL,
+			      "%s: not with --source %s, which does not reach probes yet; --source step "
+			      "does, and is "
+			      "exact, too, --source samples at full speed",
+			      given, source->name)
+		       : 0;
+}
+
 /* The chosen one, and those beside it that an option asks for. */
 static int open_all(struct capture *capture, const struct source *chosen)
 {
@@ -271,5 +286,7 @@ int capture_open_sources(struct capture *capture)
 		err = refuse(config, chosen);
 	if (!err)
 		err = check_time(config, chosen);
+	if (!err)
+		err = check_probes(config, chosen);
 	return err ? err : open_all(capture, chosen);
 }

@@ -8,10 +8,7 @@
 
 /* Best first: the first one that is here is what --source auto chooses, if it may. */
 static const struct source *const sources[] = {
-	&source_intel_pt,
-	&source_samples,
-	&source_step,
-	&source_alloc,
+	&source_intel_pt, &source_samples, &source_translate, &source_step, &source_alloc,
 };
 
 const struct source *source_at(size_t i)

@@ -85,6 +85,16 @@ struct session_driver {
 	/* Any event stop (PTRACE_EVENT_STOP), before what else it means. */
 	void (*event_stop)(void *self, struct session_thread *thread);
 
+	/*
+	 * Without a start: a signal is about to be delivered; returns which one is, when it goes on. Its
+	 * registers may become others.
+	 */
+	int (*pass)(void *self, struct session_thread *thread, int signal);
+
+	/* Whether the mapping is the driver's, and none of the program's. */
+	bool (*owns)(void *self, const struct session_process *process,
+		     const struct sideband_mapping *mapping);
+
 	/* It has executed a program, which is mapped() next. */
 	void (*executed)(void *self, struct session_thread *thread);
 	/* Its process has other code than before. */

@@ -224,7 +224,10 @@ static int on_signal_stop(struct session *session, struct session_thread *thread
 	if (thread->driven)
 		TELL(session->config.driver, let_go, thread);
 	thread->driven = false;
-	session_tell_signal(session, thread, signal);
+	if (thread->held_signal && session->config.driver->pass)
+		thread->held_signal = session->config.driver->pass(session->config.self, thread, signal);
+	if (thread->held_signal)
+		session_tell_signal(session, thread, signal);
 	return 0;
 }
 
@@ -303,12 +306,11 @@ void session_on_end(struct session *session, struct session_thread *thread, int 
 {
 	struct session_process *process = thread->process;
 
-	if (session->started) {
-		TELL_DRIVER(session, ended, thread);
+	TELL_DRIVER(session, ended, thread);
+	if (session->started)
 		session_note(session,
 			     sideband_add_task(session->sideband, PERF_RECORD_EXIT, process->pid, thread->tid,
 					       process->pid, process->pid, session_now(session)));
-	}
 	thread->dead = true;
 	thread->held = false;
 	pin_forget(&session->pin, thread->tid);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A traced process as a whole: what is mapped where, and by which name it goes. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "model/sideband.h"
 #include "process/proc_status.h"
@@ -41,6 +42,23 @@ static bool is_gone(int err)
 	return err == -ENOENT || err == -ESRCH;
 }
 
+/* What the driver has mapped is nothing to tell of. */
+static void leave_out_own(const struct session *session, const struct session_process *process,
+			  struct maps *maps)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		struct map *map = &maps->items[i];
+
+		if (ASK_DRIVER(session, owns, process, &map->mapping))
+			free((char *)map->mapping.name);
+		else
+			maps->items[kept++] = *map;
+	}
+	maps->cnt = kept;
+}
+
 int session_read_maps(struct session *session, struct session_process *process, pid_t tid, bool exec)
 {
 	CLEANUP(maps_release) struct maps before = {0};
@@ -49,6 +67,7 @@ int session_read_maps(struct session *session, struct session_process *process, 
 
 	if (err)
 		return is_gone(err) ? 0 : err;
+	leave_out_own(session, process, &now);
 	before = process->maps;
 	process->maps = now;
 	if (exec || code_replaced(&before, &now))

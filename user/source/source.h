@@ -82,6 +82,8 @@ enum source_trait {
 	/* --source auto may choose it for a program that is started, or for processes that run. */
 	SOURCE_RUN_AUTO = 1 << 5,
 	SOURCE_ATTACH_AUTO = 1 << 6,
+	/* The targets do not execute their own code, in which probes would be. */
+	SOURCE_PASSES_PROBES = 1 << 7,
 };
 
 struct code_stores;
@@ -169,5 +171,7 @@ struct source {
 
 extern const struct source source_intel_pt; /* every branch, by the processor */
 extern const struct source source_samples;  /* stacks by the clock, and where threads wait */
-extern const struct source source_step;	    /* every branch, by single-stepping */
-extern const struct source source_alloc;    /* sampled allocations */
+extern const struct source
+	source_translate;		 /* every branch, by a program that runs from a copy of its code */
+extern const struct source source_step;	 /* every branch, by single-stepping */
+extern const struct source source_alloc; /* sampled allocations */

@@ -382,7 +382,7 @@ static bool read_insn(struct context *context, struct builder *builder)
 	context->reading = builder->pc;
 	if (builder->raw[0] == 0xcc) {
 		context->reading = 0;
-		if (context->original_at != builder->pc)
+		if (!ask_original(context, builder->pc))
 			return false;
 		builder->raw = context->original;
 		room = CODE_INSN_MAX;

@@ -17,10 +17,20 @@ runtime_begin:
 	.quad wrap_indirect - runtime_begin
 	.quad gate - runtime_begin
 	.quad go_syscall - runtime_begin
-	.quad syscalled - runtime_begin
+	.quad go_birth - runtime_begin
 	.quad sigreturned - runtime_begin
 	.quad report - runtime_begin
-	.quad trap - runtime_begin
+	.quad syscall_saved - runtime_begin
+	.quad syscalled - runtime_begin
+	.quad after_saved - runtime_begin
+	.quad after_end - runtime_begin
+	.quad birth_saved - runtime_begin
+	.quad born - runtime_begin
+	.quad born_saved - runtime_begin
+	.quad born_end - runtime_begin
+	.quad restore - runtime_begin
+	.quad restored - runtime_begin
+	.quad runtime_end - runtime_begin
 
 	.macro SAVE
 	mov %rax, %gs:CTX_REGS + 0
@@ -93,11 +103,25 @@ sigreturned:
 special:
 	SAVE
 	mov $WHY_SYSCALL, %esi
+	jmp enter
+
+report:
+	SAVE
+	mov $WHY_REPORT, %esi
 
 	/* rdi: the context, esi: why. Goes on in the cache, or wherever the C code says. */
 enter:
 	call runtime_enter
 	mov %rax, %gs:CTX_HOST
+restore:
+	mov %gs:CTX_ASKED, %rcx
+	jrcxz 1f
+	mov %gs:CTX_SELF, %rdi
+	lea SLOT_STACK_TOP(%rdi), %rsp
+	call runtime_answer
+	mov %rax, %gs:CTX_HOST
+	jmp restore
+1:
 	pushq %gs:CTX_FLAGS
 	popfq
 	mov %gs:CTX_REGS + 0, %rax
@@ -117,6 +141,7 @@ enter:
 	mov %gs:CTX_REGS + 112, %r14
 	mov %gs:CTX_REGS + 120, %r15
 	jmp *%gs:CTX_HOST
+restored:
 
 	/* Appends a word at rcx, the ring's position. */
 	.macro APPEND word
@@ -124,20 +149,28 @@ enter:
 	lea 4(%rcx), %rcx
 	jrcxz 1f
 	jmp 2f
-1:	mov $-RING_SIZE, %rcx
-	movq $1, %gs:CTX_LAPPED
+1:	mov %gs:CTX_LAPS_NEXT, %rcx
+	lea 1(%rcx), %rcx
+	mov %rcx, %gs:CTX_LAPS_NEXT
+	mov $-RING_SIZE, %rcx
 2:
 	.endm
 
-	.macro STAMP tag
+	/* rax and rdx are saved to be restored. */
+	.macro SAVE_FOR_STAMP
 	mov %rax, %gs:CTX_RAX
 	mov %rdx, %gs:CTX_RDX
+	.endm
+
+	.macro STAMP tag
 	mov %gs:CTX_POS, %rcx
 	rdtsc
 	APPEND %eax
 	APPEND %edx
 	APPEND $\tag
 	mov %rcx, %gs:CTX_POS
+	mov %gs:CTX_LAPS_NEXT, %rax
+	mov %rax, %gs:CTX_LAPS
 	mov %gs:CTX_RAX, %rax
 	mov %gs:CTX_RDX, %rdx
 	.endm
@@ -149,26 +182,63 @@ enter:
 gate:
 	mov %rcx, %gs:CTX_SYSCALL_NEXT
 	mov %r11, %gs:CTX_SYSCALL_RESUME
-	.irp number, 9, 10, 11, 15, 25, 158, 329, 334
+	mov $ARENA_BASE, %r11
+	movzbl SHARED_TRACER + SHARED_TRACER_IS_DEAD(%r11), %ecx
+	jrcxz 1f
+	jmp special
+1:	mov SHARED_LEAVE(%r11), %ecx
+	jrcxz 1f
+	jmp special
+1:	mov %gs:CTX_ASKED, %rcx
+	jrcxz 1f
+	jmp special
+1:
+	.irp number, 9, 10, 11, 15, 25, 56, 57, 58, 158, 329, 334, 435
 	lea -\number(%rax), %ecx
 	jrcxz 3f
 	.endr
 	jmp go_syscall
 3:	jmp special
 go_syscall:
+	SAVE_FOR_STAMP
+syscall_saved:
 	STAMP RING_BEFORE
 	syscall
 syscalled:
+	SAVE_FOR_STAMP
+after_saved:
 	STAMP RING_AFTER
 	mov %gs:CTX_SYSCALL_NEXT, %rcx
 	jmp *%gs:CTX_SYSCALL_RESUME
+after_end:
 
-report:
-	int3
-	jmp *%gs:CTX_REPORTED
-
-trap:
-	int3
-	jmp trap
+	/* The child begins with its context in r15, and the same memory as its parent: that may be anywhere by then. */
+go_birth:
+	SAVE_FOR_STAMP
+	mov %r15, %gs:CTX_R15
+birth_saved:
+	STAMP RING_BEFORE
+	mov %gs:CTX_CHILD, %r15
+	syscall
+born:
+	mov %rax, %rcx
+	jrcxz 1f
+	mov %rax, %gs:CTX_BIRTH
+	mov %gs:CTX_R15, %r15
+	jmp syscalled
+1:
+	wrgsbase %r15
+	mov %gs:CTX_IS_PROCESS, %rcx
+	jrcxz 1f
+	mov %gs:CTX_SYSCALL_NEXT, %rcx
+	mov %gs:CTX_R15, %r15
+born_saved:
+	movl $0, %gs:CTX_TID
+	mov $0, %r11d
+	wrgsbase %r11
+	jmp *%rcx
+1:	mov %gs:CTX_R15, %r15
+	jmp syscalled
+born_end:
 
 	.section .note.GNU-stack, "", @progbits

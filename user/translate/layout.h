@@ -67,8 +67,19 @@
 #define CTX_SYSCALL_NEXT   0xf0
 #define CTX_SYSCALL_RESUME 0xf8
 #define CTX_SITE	   0x100
-#define CTX_LAPPED	   0x108
-#define CTX_REPORTED	   0x110
+#define CTX_LAPS	   0x108
+#define CTX_ASKED	   0x110
+#define CTX_CHILD	   0x120
+#define CTX_R15		   0x128
+#define CTX_BIRTH	   0x130
+#define CTX_IS_PROCESS	   0x138
+#define CTX_TID		   0x140
+#define CTX_LAPS_NEXT	   0x148
+
+/* Offsets in struct shared. TRACER_IS_DEAD: of the byte with FUTEX_OWNER_DIED (linux/futex.h). */
+#define SHARED_TRACER	      0
+#define SHARED_TRACER_IS_DEAD 3
+#define SHARED_LEAVE	      64
 
 #define RING_TAG    0x80000000
 #define RING_BEFORE 0x80000001 /* TSC, low and high half: a system call begins ... */
@@ -87,22 +98,36 @@
 #define WHY_WRAP      4 /* the newest word of the ring was its last one */
 #define WHY_SYSCALL   5 /* before a system call that concerns the runtime */
 #define WHY_SIGRETURN 6 /* from a signal handler */
+#define WHY_REPORT    7 /* behind a system call that may have mapped code */
 
 #ifndef __ASSEMBLER__
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Offsets from the beginning of the runtime. */
+/* Offsets from the beginning of the runtime; entry.S tells what stands there. */
 struct runtime_header {
 	uint64_t start; /* translates from context.next on, with the registers as they are */
 	uint64_t link, link_on, miss, miss_first, wrap, wrap_indirect,
 		gate;	      /* what contexts and targets are filled with */
-	uint64_t go_syscall;  /* makes the system call that has come to the gate */
-	uint64_t syscalled;   /* right behind the one instruction that makes system calls */
+	uint64_t go_syscall;  /* makes the system call that has come to the gate ... */
+	uint64_t go_birth;    /* ... if it is one that makes a thread or a process */
 	uint64_t sigreturned; /* where sigreturn leads to */
-	uint64_t report;      /* a breakpoint behind which the program goes on: there is new code */
-	uint64_t trap;	      /* a breakpoint: the runtime gives the program back */
+	uint64_t report;      /* from a system call to the runtime */
+	/*
+	 * Where a thread stands between the program and the kernel or the runtime, in order of address. From
+	 * `gate` up to the instruction of the system call before each of `syscalled` and `born` the call is
+	 * not made yet, and is behind that.
+	 */
+	uint64_t syscall_saved; /* rax and rdx are in the context from here on up to the instruction */
+	uint64_t syscalled;	/* right behind the instruction */
+	uint64_t after_saved;	/* rax and rdx are in the context from here on ... */
+	uint64_t after_end;	/* ... up to here */
+	uint64_t birth_saved, born;
+	uint64_t born_saved, born_end;
+	uint64_t restore; /* all of the program is in the context from here on ... */
+	uint64_t restored;
+	uint64_t end; /* of the runtime */
 };
 
 enum register_number {
@@ -115,13 +140,12 @@ enum register_number {
 	HOST_RSI,
 	HOST_RDI,
 	HOST_R8,
-	HOST_CNT = 16
+	HOST_R10 = 10,
+	HOST_R15 = 15,
+	HOST_CNT
 };
 
-/*
- * Why the program is given back to native execution. GIVE_BREAK: there is a breakpoint, and only from outside
- * it can be seen whose. Then context.original is set, and the runtime entered again.
- */
+/* Why the program is given back to native execution. */
 enum give_back {
 	GIVE_NOTHING,
 	GIVE_UNKNOWN,
@@ -131,8 +155,19 @@ enum give_back {
 	GIVE_JIT,
 	GIVE_UNMAPPED,
 	GIVE_BREAK,
+	GIVE_THREADS,
+	GIVE_END,
 	GIVE_CNT
 };
+
+/* What the runtime asks of who is outside, and waits for. */
+enum request { REQUEST_NOTHING, REQUEST_ORIGINAL, REQUEST_MAPS };
+
+/* What a system call leaves to be done: the cache is dropped, new code is told of. */
+enum owed { OWES_DROP = 1, OWES_MAPS = 2 };
+
+/* Signals that wait for the thread to come to an instruction of its own (siginfo_t). */
+enum { DEFERRED_MAX = 8, SIGINFO_BYTES = 128 };
 
 struct context {
 	uint64_t regs[HOST_CNT], flags;
@@ -145,16 +180,30 @@ struct context {
 	uint64_t syscall_next; /* guest address behind the system call */
 	uint64_t syscall_resume;
 	uint64_t site;
-	uint64_t lapped;      /* the ring has been full once */
-	uint64_t reported;    /* where the cache goes on behind the breakpoint of a report */
-	uint64_t returned;    /* where sigreturn goes to */
-	uint64_t why;	      /* enum give_back */
-	uint64_t going;	      /* guest address of the block that is being translated ... */
-	uint64_t reading;     /* ... and of the bytes that are being read; 0: none */
-	uint64_t entered;     /* why the runtime was entered last */
-	uint64_t original_at; /* where a breakpoint stands ... */
+	uint64_t laps;	     /* how often the ring has been full */
+	uint64_t asked;	     /* from outside: the runtime is to look at `deferred` and `leave` */
+	uint64_t owed;	     /* set of enum owed: to be done when the runtime is entered next */
+	uint64_t child;	     /* address of the context for the next child; 0: none yet */
+	uint64_t r15;	     /* of the program while its child is made */
+	int64_t birth;	     /* what the call that made the last child has returned */
+	uint64_t is_process; /* the child goes on natively */
+	int32_t tid, pid;    /* 0: the slot is free; -1: for a child */
+	uint64_t laps_next;  /* `laps` before `pos` tells so */
+	uint64_t returned;   /* where sigreturn goes to */
+	uint64_t here;	     /* guest address that the registers in the context are of */
+	uint64_t settled;    /* that is so */
+	int64_t held_pos;    /* where the next word belongs, while pos is at the last one; 0: it does not */
+	uint32_t held_word;  /* what the last one was */
+	uint64_t why;	     /* enum give_back: it runs natively */
+	uint64_t told;	     /* that was said, outside */
+	uint64_t going;	     /* guest address of the block that is being translated ... */
+	uint64_t reading;    /* ... and of the bytes that are being read; 0: none */
+	uint64_t entered;    /* why the runtime was entered last */
+	uint32_t request;    /* enum request; a futex: 0 is the answer */
+	uint32_t deferred_cnt, deferred_taken; /* so far: deferred[number % DEFERRED_MAX] */
+	uint64_t original_at;		       /* where a breakpoint stands ... */
 	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
-	int32_t tid, pid;
+	uint8_t deferred[DEFERRED_MAX][SIGINFO_BYTES];
 };
 
 enum { REGIONS_MAX = 32, REGION_SIZE = 64 << 20 };
@@ -165,8 +214,16 @@ struct region {
 };
 
 struct shared {
-	uint64_t runtime; /* address */
+	/*
+	 * A robust mutex (pthread_mutexattr_setrobust(3)) that trailcam holds: the kernel itself writes here
+	 * when it dies.
+	 */
+	uint32_t tracer[16];
+	uint32_t leave;	   /* enum give_back: all threads go on natively */
+	uint32_t requests; /* a futex: how many were made */
+	uint64_t runtime;  /* address */
 	uint32_t lock;
+	uint32_t drop_cnt;
 	uint32_t region_cnt;
 	uint32_t block_cnt, site_cnt, length_cnt;
 	uint32_t generation; /* how often all blocks were dropped */
@@ -215,8 +272,15 @@ _Static_assert(offsetof(struct context, wrap) == CTX_WRAP, "as entry.S has it");
 _Static_assert(offsetof(struct context, gate) == CTX_GATE, "as entry.S has it");
 _Static_assert(offsetof(struct context, syscall_resume) == CTX_SYSCALL_RESUME, "as entry.S has it");
 _Static_assert(offsetof(struct context, site) == CTX_SITE, "as entry.S has it");
-_Static_assert(offsetof(struct context, lapped) == CTX_LAPPED, "as entry.S has it");
-_Static_assert(offsetof(struct context, reported) == CTX_REPORTED, "as entry.S has it");
+_Static_assert(offsetof(struct context, laps) == CTX_LAPS, "as entry.S has it");
+_Static_assert(offsetof(struct context, asked) == CTX_ASKED, "as entry.S has it");
+_Static_assert(offsetof(struct context, child) == CTX_CHILD, "as entry.S has it");
+_Static_assert(offsetof(struct context, r15) == CTX_R15, "as entry.S has it");
+_Static_assert(offsetof(struct context, birth) == CTX_BIRTH, "as entry.S has it");
+_Static_assert(offsetof(struct context, is_process) == CTX_IS_PROCESS, "as entry.S has it");
+_Static_assert(offsetof(struct context, tid) == CTX_TID, "as entry.S has it");
+_Static_assert(offsetof(struct context, laps_next) == CTX_LAPS_NEXT, "as entry.S has it");
+_Static_assert(offsetof(struct shared, leave) == SHARED_LEAVE, "as entry.S has it");
 _Static_assert(sizeof(struct shared) <= 4096 && sizeof(struct context) <= 4096, "one page each");
 _Static_assert(BLOCKS_MAX * sizeof(struct block) <= ARENA_SITES - ARENA_BLOCKS, "the arena");
 _Static_assert(SITES_MAX * sizeof(struct site) <= ARENA_LENGTHS - ARENA_SITES, "the arena");

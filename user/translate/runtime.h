@@ -76,5 +76,13 @@ void site_link(struct site *site, const struct block *block);
 
 /* ---- runtime.c ---- */
 
+/*
+ * What the program has where memory has a breakpoint goes to context.original. False: nobody is there to ask.
+ */
+bool ask_original(struct context *context, uint64_t guest);
+
+/* Called by entry.S where something is asked of the thread. Returns the host address to go on at. */
+uint64_t runtime_answer(struct context *context);
+
 /* Called by entry.S. Returns the host address to go on at with the registers that the context has. */
 uint64_t runtime_enter(struct context *context, unsigned int why);

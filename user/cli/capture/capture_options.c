@@ -56,7 +56,8 @@ static const struct argp_option table[] = {
 	 "Write how the recording ended, and what was written, to FILE, as JSON (\"-\": standard output)",
 	 22},
 	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
-	 "Trace bytes kept for each thread (intel_pt: each processor), a power of two (default: 4M, or what "
+	 "Trace bytes kept for each thread (intel_pt: each processor), a power of two (default: 4M, "
+	 "translate 16M, or what "
 	 "this user may lock in memory)",
 	 23},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
@@ -67,9 +68,11 @@ static const struct argp_option table[] = {
 	 "Also sample allocations, one for each INTERVAL bytes (default: 64k; 1: every allocation), and "
 	 "show where they were made and freed",
 	 22},
-	{"source", OPT_SOURCE, "auto|intel_pt|samples|step|none", 0,
-	 "Where calls come from: Intel PT, stacks sampled by the clock, single-stepping (every call, some "
-	 "50,000 times slower), or none, for hits only (default: auto, the first that works here)",
+	{"source", OPT_SOURCE, "auto|intel_pt|samples|translate|step|none", 0,
+	 "Where calls come from: Intel PT, stacks sampled by the clock, a translated program (run only: "
+	 "every "
+	 "call, 1.4 to 6 times slower), single-stepping (every call, some 50,000 times slower), or none, for "
+	 "hits only (default: auto, the first that works here)",
 	 24},
 	{"frequency", OPT_FREQUENCY, "HZ", 0,
 	 "samples: stacks of each running thread a second (default: 1000)", 24},

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A ring is read while its thread goes on. What that has overwritten meanwhile is left out: the oldest words
+ * of the copy.
+ */
 #include "source/translate/arena.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "source/translate/runtime_file.h"
+#include "translate/slot.h"
 
 static struct shared *writable(const struct arena *arena)
 {
@@ -39,14 +45,36 @@ struct context *arena_context(const struct arena *arena, int slot)
 	return (struct context *)(arena->bytes + ARENA_SLOTS + (size_t)slot * SLOT_SIZE);
 }
 
-int arena_new(struct arena **ret_arena)
+static pthread_mutex_t *tracer_mutex(const struct arena *arena)
+{
+	return (pthread_mutex_t *)writable(arena)->tracer;
+}
+
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(((struct shared *)NULL)->tracer), "there is room");
+
+/* Held by this thread: the kernel tells the runtime of its death. */
+static void hold_mutex(const struct arena *arena)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(tracer_mutex(arena), &attr);
+	pthread_mutexattr_destroy(&attr);
+	pthread_mutex_lock(tracer_mutex(arena));
+}
+
+int arena_new(struct arena **ret_arena, int fd)
 {
 	CLEANUP(arena_freep) struct arena *arena = calloc(1, sizeof(*arena));
 
-	if (!arena)
+	if (!arena) {
+		close(fd);
 		return -ENOMEM;
-	arena->fd = memfd_create("trailcam", MFD_CLOEXEC);
-	if (arena->fd < 0 || ftruncate(arena->fd, ARENA_SIZE))
+	}
+	arena->fd = fd;
+	if (ftruncate(arena->fd, ARENA_SIZE))
 		return fail_errno(-errno, "cannot make memory to share with the program");
 	arena->bytes =
 		mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, arena->fd, 0);
@@ -57,14 +85,18 @@ int arena_new(struct arena **ret_arena)
 	memcpy(arena->bytes + ARENA_CODE, runtime_file_begin,
 	       (size_t)(runtime_file_end - runtime_file_begin));
 	writable(arena)->runtime = ARENA_BASE + ARENA_CODE;
+	hold_mutex(arena);
 	*ret_arena = TAKE_PTR(arena);
 	return 0;
 }
 
 void arena_free(struct arena *arena)
 {
-	if (arena->bytes)
+	if (arena->bytes) {
+		arena_leave(arena, GIVE_END);
+		pthread_mutex_unlock(tracer_mutex(arena));
 		munmap(arena->bytes, ARENA_SIZE);
+	}
 	closep(&arena->fd);
 	free(arena->by_guest);
 	free(arena->by_host);
@@ -73,37 +105,26 @@ void arena_free(struct arena *arena)
 
 /* ---- slots ---- */
 
-static void prepare_slot(struct arena *arena, int slot, pid_t pid, pid_t tid)
-{
-	const struct runtime_header *header = arena_header(arena);
-	struct context *context = arena_context(arena, slot);
-	uint64_t runtime = writable(arena)->runtime;
-	uint64_t *targets = (uint64_t *)((uint8_t *)context + SLOT_TARGETS);
-
-	*context = (struct context){
-		.pos = -RING_SIZE,
-		.self = ARENA_BASE + ARENA_SLOTS + (uint64_t)slot * SLOT_SIZE,
-		.link = runtime + header->link,
-		.link_on = runtime + header->link_on,
-		.miss = runtime + header->miss,
-		.wrap = runtime + header->wrap,
-		.wrap_indirect = runtime + header->wrap_indirect,
-		.gate = runtime + header->gate,
-		.tid = tid,
-		.pid = pid,
-	};
-	for (size_t i = 0; i < TARGETS; i++)
-		targets[i] = runtime + header->miss_first;
-}
-
 int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid)
 {
-	for (int slot = 0; slot < SLOTS_MAX; slot++)
-		if (!arena_context(arena, slot)->tid) {
-			prepare_slot(arena, slot, pid, tid);
-			return slot;
-		}
-	return -1;
+	slot_prepare(arena_context(arena, 0), slot_address(0), writable(arena)->runtime, arena_header(arena),
+		     pid, tid);
+	return 0;
+}
+
+int arena_slot_at(uint64_t addr)
+{
+	uint64_t away = addr - slot_address(0);
+
+	return away < (uint64_t)SLOTS_MAX * SLOT_SIZE && !(away % SLOT_SIZE) ? (int)(away / SLOT_SIZE) : -1;
+}
+
+void arena_leave(struct arena *arena, enum give_back why)
+{
+	uint32_t *leave = &writable(arena)->leave;
+
+	if (!*leave)
+		__atomic_store_n(leave, why, __ATOMIC_RELEASE);
 }
 
 void arena_leave_slot(struct arena *arena, int slot)
@@ -111,23 +132,78 @@ void arena_leave_slot(struct arena *arena, int slot)
 	arena_context(arena, slot)->tid = 0;
 }
 
-static void append_word(struct context *context, uint32_t word)
-{
-	memcpy((uint8_t *)context + SLOT_RING_END + context->pos, &word, sizeof(word));
-	context->pos += (int64_t)sizeof(word);
-	if (context->pos)
-		return;
-	context->pos = -RING_SIZE;
-	context->lapped = 1;
-}
-
 void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag)
 {
 	struct context *context = arena_context(arena, slot);
+	const uint32_t words[] = {(uint32_t)addr, (uint32_t)(addr >> 32), tag};
+	int64_t *pos = context->held_pos ? &context->held_pos : &context->pos;
 
-	append_word(context, (uint32_t)addr);
-	append_word(context, (uint32_t)(addr >> 32));
-	append_word(context, tag);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		memcpy((uint8_t *)context + SLOT_RING_END + *pos, &words[i], sizeof(words[i]));
+		*pos += (int64_t)sizeof(words[i]);
+		if (*pos)
+			continue;
+		*pos = -RING_SIZE;
+		context->laps = ++context->laps_next;
+	}
+}
+
+/* ---- rings ---- */
+
+void ring_copy_release(struct ring_copy *copy)
+{
+	free(copy->words);
+}
+
+/* Bytes that were written, or some less. */
+static uint64_t written(const struct context *context)
+{
+	for (;;) {
+		uint64_t laps = __atomic_load_n(&context->laps, __ATOMIC_ACQUIRE);
+		int64_t held = __atomic_load_n(&context->held_pos, __ATOMIC_ACQUIRE);
+		int64_t pos = held ? held : __atomic_load_n(&context->pos, __ATOMIC_ACQUIRE);
+
+		if (laps == __atomic_load_n(&context->laps, __ATOMIC_ACQUIRE))
+			return laps * RING_SIZE + (uint64_t)(pos + RING_SIZE);
+	}
+}
+
+/* `size` bytes of the ring before byte `end`. */
+static void copy_ring(const struct context *context, uint64_t end, size_t size, uint8_t *to)
+{
+	const uint8_t *ring = (const uint8_t *)context + SLOT_RING_END - RING_SIZE;
+	size_t at = (size_t)((end - size) % RING_SIZE);
+	size_t first = size < RING_SIZE - at ? size : RING_SIZE - at;
+
+	memcpy(to, ring + at, first);
+	memcpy(to + first, ring, size - first);
+}
+
+int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct ring_copy *ret_copy)
+{
+	enum { AHEAD = 64 }; /* written, but not told of yet */
+	const struct context *context = arena_context(arena, slot);
+	uint64_t end = written(context), now, oldest;
+	size_t held = end < RING_SIZE ? (size_t)end : RING_SIZE, lost;
+	struct ring_copy copy = {.end = end};
+
+	held = end > from && end - from < held ? (size_t)(end - from) : end > from ? held : 0;
+	/* The last word of the lap before may be the next one now. */
+	if (context->held_pos && end % RING_SIZE < held)
+		held = end % RING_SIZE;
+	copy.words = malloc(held + 1);
+	if (!copy.words)
+		return -ENOMEM;
+	copy_ring(context, end, held, (uint8_t *)copy.words);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	now = written(context) + AHEAD;
+	oldest = now > RING_SIZE ? now - RING_SIZE : 0;
+	lost = oldest > end - held ? (size_t)(oldest - (end - held)) : 0;
+	lost = lost < held ? lost & ~(size_t)3 : held;
+	copy.cnt = (held - lost) / sizeof(uint32_t);
+	memmove(copy.words, (uint8_t *)copy.words + lost, held - lost);
+	*ret_copy = copy;
+	return 0;
 }
 
 /* ---- blocks ---- */

@@ -2,6 +2,7 @@
 /* The memory that a translated program and we share (translate/layout.h), seen from here. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -20,15 +21,24 @@ struct arena {
 	uint32_t by_guest_cnt, by_host_cnt;
 };
 
-/* With the runtime in it, and no slot taken. 0, or -errno with a sentence. */
-int arena_new(struct arena **ret_arena);
+/*
+ * In the memfd of a program, which it takes over: with the runtime in it, and no slot taken. 0, or -errno
+ * with a sentence.
+ */
+int arena_new(struct arena **ret_arena, int fd);
 void arena_free(struct arena *arena);
 
 DEFINE_CLEANUP(struct arena *, arena_free)
 
-/* A slot for a thread, ready to run; its number, or -1: there are no more. */
+/* A slot for the first thread, ready to run; its number. Others are taken in the program. */
 int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid);
 void arena_leave_slot(struct arena *arena, int slot);
+
+/* The slot whose context the address is; -1: it is none. */
+int arena_slot_at(uint64_t addr);
+
+/* All threads go on natively, each when it comes to the runtime. */
+void arena_leave(struct arena *arena, enum give_back why);
 
 struct context *arena_context(const struct arena *arena, int slot);
 const struct shared *arena_shared(const struct arena *arena);
@@ -36,7 +46,22 @@ const struct runtime_header *arena_header(const struct arena *arena);
 const struct block *arena_block(const struct arena *arena, uint32_t number);
 const struct site *arena_site(const struct arena *arena, uint32_t number);
 
-/* Appends to the ring of a slot whose thread stands still: RING_STOP or RING_GO. */
+/* What was written to a ring, oldest word first. */
+struct ring_copy {
+	uint32_t *words;
+	size_t cnt;
+	uint64_t end; /* bytes that were ever written to the ring, up to the last word here */
+};
+
+void ring_copy_release(struct ring_copy *copy);
+
+/*
+ * Copies what the ring of the slot holds of what came after byte `from`; its thread may go on meanwhile. 0 or
+ * -ENOMEM.
+ */
+int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct ring_copy *ret_copy);
+
+/* Appends to the ring of a slot whose thread stands still: RING_STOP. */
 void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag);
 
 /* The block that begins at the guest address, or NULL. */

@@ -1,175 +1,146 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program maps the arena itself: it is made to do three system calls, with the instruction that its vDSO
- * has for them. It opens the memfd by the name that /proc has for ours. What is written below its stack
- * pointer for that is put back.
+ * The program itself is made to create a memfd and to map it (process/inject.h); we open it by the name that
+ * /proc has for it, which only we may be allowed to. Name and code stand in the padding behind its vDSO
+ * meanwhile.
  */
 #include "source/translate/inject.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "process/maps.h"
 
-enum { VDSO_SIZE = 8192, BELOW = 4096, NAME_MAX_BYTES = 64 };
+enum { NAME_BYTES = 64, PLACE_BYTES = 256 };
 
-/* A stopped process that does system calls for us. */
-struct puppet {
-	pid_t pid;
-	int mem;		      /* /proc/PID/mem */
-	uint64_t insn;		      /* address of a syscall instruction */
-	struct user_regs_struct regs; /* its own */
-};
+_Static_assert(NAME_BYTES + INJECTION_BYTES <= PLACE_BYTES, "there is room for both");
 
-static int find_vdso(pid_t pid, uint64_t *ret_addr)
+/* Code that is written to while it runs would have to be watched. */
+static int check_maps(pid_t pid, uint64_t *ret_vdso_end)
 {
-	CLEANUP(fclosep) FILE *file = NULL;
-	char path[64];
-	uint64_t entry[2];
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return fail_errno(-errno, "cannot read %s", path);
-	while (fread(entry, sizeof(entry), 1, file) == 1) {
-		if (entry[0] != AT_SYSINFO_EHDR)
-			continue;
-		*ret_addr = entry[1];
-		return 0;
-	}
-	return fail(-ENOTSUP, "the program has no vDSO");
-}
-
-static int find_insn(struct puppet *puppet)
-{
-	static const uint8_t syscall_insn[] = {0x0f, 0x05};
-	uint8_t bytes[VDSO_SIZE];
-	const uint8_t *found;
-	uint64_t vdso = 0;
-	ssize_t size;
-	int err = find_vdso(puppet->pid, &vdso);
+	CLEANUP(maps_release) struct maps maps = {0};
+	int err = maps_read(&maps, pid);
 
 	if (err)
 		return err;
-	size = pread(puppet->mem, bytes, sizeof(bytes), (off_t)vdso);
-	found = size > 0 ? memmem(bytes, (size_t)size, syscall_insn, sizeof(syscall_insn)) : NULL;
-	if (!found)
-		return fail(-ENOTSUP, "there is no system call in the program's vDSO");
-	puppet->insn = vdso + (uint64_t)(found - bytes);
+	*ret_vdso_end = 0;
+	for (size_t i = 0; i < maps.cnt; i++) {
+		const struct map *map = &maps.items[i];
+
+		if (map->writable)
+			return fail(-ENOTSUP, "its code or its stack is both writable and executable");
+		if (!strcmp(map->mapping.name, "[vdso]"))
+			*ret_vdso_end = map->mapping.addr + map->mapping.size;
+	}
+	return *ret_vdso_end ? 0 : fail(-ENOTSUP, "it has no vDSO");
+}
+
+static int check_padding(pid_t pid, uint64_t at)
+{
+	for (uint64_t i = 0; i < PLACE_BYTES; i += sizeof(long)) {
+		errno = 0;
+		if (ptrace(PTRACE_PEEKDATA, pid, (void *)(at + i), NULL) || errno)
+			return fail(-ENOTSUP, "there is no room behind its vDSO");
+	}
 	return 0;
 }
 
-/*
- * Until the instruction is done. The first step may end where it began: with the end of the exec, which has
- * set a register (its own result).
- */
-static int step_over(const struct puppet *puppet, const struct user_regs_struct *regs,
-		     struct user_regs_struct *ret_regs)
+/* The memfd is made as large as it has to be from here: a limit of the program's own would kill it for that. */
+static int open_memfd(pid_t pid, long their_fd, struct arena **ret_arena)
 {
-	do {
-		int status;
+	char path[64];
+	int fd;
 
-		if (ptrace(PTRACE_SETREGS, puppet->pid, NULL, regs) ||
-		    ptrace(PTRACE_SINGLESTEP, puppet->pid, NULL, NULL))
-			return -errno;
-		if (waitpid(puppet->pid, &status, __WALL) != puppet->pid || !WIFSTOPPED(status))
-			return -ESRCH;
-		if (ptrace(PTRACE_GETREGS, puppet->pid, NULL, ret_regs))
-			return -errno;
-	} while (ret_regs->rip == puppet->insn);
-	return 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", (int)pid, their_fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? fail_errno(-errno, "cannot open its memory") : arena_new(ret_arena, fd);
 }
 
-/* Its result, or -errno; both are negative in the same way. */
-static long call(const struct puppet *puppet, long number, const uint64_t args[6])
+static int make_arena(struct injection *injection, uint64_t name, struct arena **ret_arena)
 {
-	struct user_regs_struct regs = puppet->regs, after;
+	const uint64_t create[6] = {name, MFD_CLOEXEC};
+	long fd = injection_call(injection, SYS_memfd_create, create), at;
+	const uint64_t map[6] = {ARENA_BASE,
+				 ARENA_SIZE,
+				 PROT_READ | PROT_WRITE | PROT_EXEC,
+				 MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
+				 (uint64_t)fd,
+				 0};
+	const uint64_t close_fd[6] = {(uint64_t)fd};
+	CLEANUP(arena_freep) struct arena *arena = NULL;
 	int err;
-
-	regs.rip = puppet->insn;
-	regs.rax = (uint64_t)number;
-	regs.orig_rax = (uint64_t)-1;
-	regs.rdi = args[0];
-	regs.rsi = args[1];
-	regs.rdx = args[2];
-	regs.r10 = args[3];
-	regs.r8 = args[4];
-	regs.r9 = args[5];
-	err = step_over(puppet, &regs, &after);
-	return err ? err : (long)after.rax;
-}
-
-static int map_arena(const struct puppet *puppet, uint64_t name)
-{
-	const long flags = MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE;
-	long fd = call(puppet, SYS_openat, (uint64_t[6]){(uint64_t)AT_FDCWD, name, O_RDWR | O_CLOEXEC});
-	long at;
 
 	if (fd < 0)
-		return fail_errno((int)fd, "the program cannot open the memory that it is to share");
-	at = call(puppet, SYS_mmap,
-		  (uint64_t[6]){ARENA_BASE, ARENA_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, (uint64_t)flags,
-				(uint64_t)fd, 0});
-	call(puppet, SYS_close, (uint64_t[6]){(uint64_t)fd});
-	return at == ARENA_BASE
-		       ? 0
-		       : fail_errno((int)at, "the program cannot map the memory that it is to share");
+		return fail_errno((int)fd, "it cannot make the memory that it is to share");
+	err = open_memfd(injection->tid, fd, &arena);
+	at = err ? err : injection_call(injection, SYS_mmap, map);
+	injection_call(injection, SYS_close, close_fd);
+	if (err)
+		return err;
+	if (at != ARENA_BASE)
+		return fail_errno(at < 0 ? (int)at : -EINVAL, "it cannot map the memory that it is to share");
+	*ret_arena = TAKE_PTR(arena);
+	return 0;
 }
 
-static int map_by_name(const struct puppet *puppet, const struct arena *arena)
+static int make_by_name(struct injection *injection, uint64_t at, struct arena **ret_arena)
 {
-	uint64_t at = puppet->regs.rsp - BELOW;
-	char before[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
-	int err;
+	const uint8_t nothing[PLACE_BYTES] = {0};
+	const char name[NAME_BYTES] = "trailcam";
+	int err = injection_write(injection->tid, at, name, sizeof(name));
 
-	memset(name, 0, sizeof(name));
-	snprintf(name, sizeof(name), "/proc/%d/fd/%d", getpid(), arena->fd);
-	if (pread(puppet->mem, before, sizeof(before), (off_t)at) != sizeof(before) ||
-	    pwrite(puppet->mem, name, sizeof(name), (off_t)at) != sizeof(name))
-		return fail(-EFAULT, "the program's stack cannot be written to");
-	err = map_arena(puppet, at);
-	if (pwrite(puppet->mem, before, sizeof(before), (off_t)at) != sizeof(before))
-		return fail(-EFAULT, "the program's stack cannot be written to");
+	if (!err)
+		err = make_arena(injection, at, ret_arena);
+	if (!injection->ended)
+		injection_write(injection->tid, at, nothing, sizeof(nothing));
 	return err;
 }
 
-int inject(pid_t pid, const struct arena *arena, int slot)
+/* It goes on in the runtime. */
+static int enter_runtime(const struct injection *injection, struct arena *arena)
 {
-	struct context *context = arena_context(arena, slot);
-	CLEANUP(closep) int mem = -1;
-	struct puppet puppet = {.pid = pid};
-	struct user_regs_struct regs;
-	char path[64];
-	int err;
+	struct user_regs_struct regs = injection->regs;
+	struct context *context;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	puppet.mem = mem = open(path, O_RDWR | O_CLOEXEC);
-	if (mem < 0)
-		return fail_errno(-errno, "cannot open %s", path);
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &puppet.regs))
-		return fail_errno(-errno, "cannot read the program's registers");
-	if (puppet.regs.cs != 0x33)
-		return fail(-ENOTSUP, "a 32-bit program cannot be translated");
-	err = find_insn(&puppet);
+	context = arena_context(arena, arena_take_slot(arena, injection->tid, injection->tid));
+	context->next = regs.rip;
+	regs.rip = arena_shared(arena)->runtime + arena_header(arena)->start;
+	regs.gs_base = context->self;
+	regs.orig_rax = (unsigned long long)-1;
+	return ptrace(PTRACE_SETREGS, injection->tid, NULL, &regs)
+		       ? fail_errno(-errno, "cannot set its registers")
+		       : 0;
+}
+
+int inject(pid_t pid, struct arena **ret_arena, struct injection *ret_injection)
+{
+	CLEANUP(arena_freep) struct arena *arena = NULL;
+	uint64_t vdso_end = 0, at;
+	int err = check_maps(pid, &vdso_end);
+
+	at = vdso_end - PLACE_BYTES;
+	*ret_injection = (struct injection){.tid = pid};
 	if (!err)
-		err = map_by_name(&puppet, arena);
-	regs = puppet.regs;
-	regs.orig_rax = (uint64_t)-1;
-	if (!err) {
-		context->next = regs.rip;
-		regs.rip = arena_shared(arena)->runtime + arena_header(arena)->start;
-		regs.gs_base = context->self;
-	}
-	if (ptrace(PTRACE_SETREGS, pid, NULL, &regs))
-		return fail_errno(-errno, "cannot set the program's registers");
+		err = check_padding(pid, at);
+	if (err)
+		return err;
+	err = injection_begin(ret_injection, pid, at + NAME_BYTES, 0);
+	if (err == -ENOTSUP)
+		return fail(err, "it is a 32-bit program");
+	if (err)
+		return fail_errno(err, "it cannot be held");
+	err = make_by_name(ret_injection, at, &arena);
+	injection_end(ret_injection);
+	if (!err && !ret_injection->ended)
+		err = enter_runtime(ret_injection, arena);
+	if (!err)
+		*ret_arena = TAKE_PTR(arena);
 	return err;
 }

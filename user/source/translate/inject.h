@@ -3,11 +3,13 @@
 
 #include <sys/types.h>
 
+#include "process/inject.h"
 #include "source/translate/arena.h"
 
 /*
- * The process `pid`, of one thread, is stopped by ptrace where it has just executed a program. Maps the arena
- * into it, and makes it go on in the runtime, with the context of `slot`, when it goes on. 0; or -errno with
- * a sentence: the process is as it was, and can go on natively.
+ * The process `pid`, of one thread, is stopped by ptrace where it has just executed a program. Makes an arena
+ * that it has mapped, too, and makes it go on in the runtime there, with the context of slot 0, when it goes
+ * on. 0; or -errno with a sentence: the process is as it was, and can go on natively. *ret_injection tells
+ * whether it has ended meanwhile.
  */
-int inject(pid_t pid, const struct arena *arena, int slot);
+int inject(pid_t pid, struct arena **ret_arena, struct injection *ret_injection);

@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel builds a handler's frame of the registers that a thread has. So a thread that is about to be
- * sent into a handler is first brought to an instruction of the program (most stand at one already, or in a
- * system call), and given that instruction's own address. Behind the frame's making it is caught once more,
- * to go on in the runtime at the handler's first instruction.
+ * sent into a handler must stand at an instruction of the program, and is given that instruction's own
+ * address. Behind the frame's making it is caught once more, to go on in the runtime at the handler's first
+ * instruction.
  *
  *	at or in a copied instruction, faulting		its guest address
- *	at the runtime's syscall instruction		that of the guest
- *	behind it					the guest's address behind its own: so that it begins anew if the kernel wants it to
- *	elsewhere in the cache or the runtime		stepped until it is at one of these
+ *	between the gate and the kernel			before or behind the guest's system call
+ *	where the runtime restores the registers	what it restores
+ *	elsewhere in the cache or the runtime		not yet: the signal waits
+ *
+ * A signal that waits is sent to the thread by the runtime itself, once the thread has come there: at once, or
+ * with the next word of the ring, which is led to the ring's end for that. Nothing is lost if we die meanwhile.
+ *
+ * Stepping the thread on was rejected: it may wait for a lock whose holder is stopped, too, and would not
+ * survive our death.
  */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 
-#include "base/error.h"
+#include "process/inject.h"
 #include "process/proc_status.h"
 #include "source/translate/translate_internal.h"
 
-enum { STEPS_MAX = 5000000, FLAG_TRAP = 0x100 };
+enum { SYSCALL_LENGTH = 2 };
+
+_Static_assert(sizeof(siginfo_t) == SIGINFO_BYTES, "as the kernel has it");
 
 static bool is_caught(pid_t tid, int signal)
 {
@@ -43,6 +53,26 @@ static bool is_fault(const siginfo_t *info)
 	}
 }
 
+/* What no handler takes, and nobody ignores. */
+static bool is_fatal(pid_t tid, int signal)
+{
+	const uint64_t harmless = 1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | 1ull << (SIGURG - 1) |
+				  1ull << (SIGWINCH - 1) | 1ull << (SIGSTOP - 1) | 1ull << (SIGTSTP - 1) |
+				  1ull << (SIGTTIN - 1) | 1ull << (SIGTTOU - 1);
+	uint64_t ignored;
+
+	return !(harmless >> (signal - 1) & 1) && !proc_status_number(tid, "SigIgn", 16, &ignored) &&
+	       !(ignored >> (signal - 1) & 1);
+}
+
+static bool is_native(const struct translate_thread *thread)
+{
+	return !thread || thread->dead || thread->slot < 0 || !thread->process->arena ||
+	       arena_context(thread->process->arena, thread->slot)->why;
+}
+
+/* ---- where a thread stands ---- */
+
 /* In the middle of a call, rcx and rax are in use when the return address is pushed. */
 static void restore_spilled(const struct context *context, pid_t tid, struct user_regs_struct *regs)
 {
@@ -58,37 +88,109 @@ static void restore_spilled(const struct context *context, pid_t tid, struct use
 		regs->rax = context->rax;
 }
 
+/* All that the runtime has saved. */
+static void take_saved(const struct context *context, uint64_t rip, struct user_regs_struct *regs)
+{
+	const uint64_t *saved = context->regs;
+
+	regs->rax = saved[0], regs->rcx = saved[1], regs->rdx = saved[2], regs->rbx = saved[3];
+	regs->rsp = saved[4], regs->rbp = saved[5], regs->rsi = saved[6], regs->rdi = saved[7];
+	regs->r8 = saved[8], regs->r9 = saved[9], regs->r10 = saved[10], regs->r11 = saved[11];
+	regs->r12 = saved[12], regs->r13 = saved[13], regs->r14 = saved[14], regs->r15 = saved[15];
+	regs->eflags = context->flags;
+	regs->rip = rip;
+	regs->orig_rax = (unsigned long long)-1;
+}
+
 /* A sigreturn that has not been made yet leads back to where it did. */
-static void take_back_sigreturn(const struct context *context, pid_t tid, const struct user_regs_struct *regs)
+static void take_back_sigreturn(const struct translate_thread *thread, const struct user_regs_struct *regs)
 {
 	enum { SIGRETURN = 15, UCONTEXT_RIP = 40 + 16 * 8 };
+	const struct arena *arena = thread->process->arena;
+	uint64_t ours = arena_shared(arena)->runtime + arena_header(arena)->sigreturned;
+	void *at = (void *)(regs->rsp + UCONTEXT_RIP);
 
-	if (regs->rax == SIGRETURN)
-		ptrace(PTRACE_POKEDATA, tid, (void *)(regs->rsp + UCONTEXT_RIP), (void *)context->returned);
+	if (regs->rax == SIGRETURN && (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, at, NULL) == ours)
+		ptrace(PTRACE_POKEDATA, thread->tid, at,
+		       (void *)arena_context(arena, thread->slot)->returned);
+}
+
+static void take_spilled(const struct context *context, struct user_regs_struct *regs)
+{
+	regs->rax = context->rax;
+	regs->rdx = context->rdx;
+}
+
+/* Before the system call whose instruction the runtime has at `call`. `saved`: rax and rdx are from there on. */
+static void settle_before(const struct translate_thread *thread, uint64_t at, uint64_t saved, uint64_t call,
+			  struct user_regs_struct *regs)
+{
+	const struct context *context = arena_context(thread->process->arena, thread->slot);
+
+	if (at >= saved && at < call)
+		take_spilled(context, regs);
+	regs->rip = context->syscall_next - SYSCALL_LENGTH;
+	take_back_sigreturn(thread, regs);
+}
+
+static void settle_behind(const struct context *context, struct user_regs_struct *regs)
+{
+	regs->rip = regs->rcx = context->syscall_next;
+}
+
+/* Behind a call that makes a thread, in one of both. */
+static void settle_birth(struct context *context, struct user_regs_struct *regs)
+{
+	if (regs->rax)
+		context->birth = (int64_t)regs->rax;
+	regs->r15 = context->r15;
+	settle_behind(context, regs);
+}
+
+static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at,
+			      struct user_regs_struct *regs)
+{
+	const struct arena *arena = thread->process->arena;
+	const struct runtime_header *header = arena_header(arena);
+	struct context *context = arena_context(arena, thread->slot);
+
+	if (context->settled || (at >= header->restore && at < header->restored)) {
+		take_saved(context, context->here, regs);
+		take_back_sigreturn(thread, regs);
+	} else if (at == header->gate) {
+		regs->rip = regs->rcx - SYSCALL_LENGTH;
+	} else if (at > header->gate && at < header->syscalled) {
+		settle_before(thread, at, header->syscall_saved, header->syscalled - SYSCALL_LENGTH, regs);
+	} else if (at >= header->syscalled && at < header->after_end) {
+		if (at >= header->after_saved)
+			take_spilled(context, regs);
+		settle_behind(context, regs);
+	} else if (at >= header->go_birth && at < header->born) {
+		if (at >= header->birth_saved)
+			regs->r15 = context->r15;
+		settle_before(thread, at, header->birth_saved, header->born - SYSCALL_LENGTH, regs);
+	} else if (at >= header->born && at < header->born_end) {
+		settle_birth(context, regs);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 /*
  * Whether the thread stands where the program does; its registers become the program's. `fault`: the signal,
  * if its instruction raised it; else 0.
  */
-static bool settle(struct translate *translate, const struct translate_thread *thread, int fault,
-		   struct user_regs_struct *regs)
+static bool settle(const struct translate_thread *thread, int fault, struct user_regs_struct *regs)
 {
-	struct arena *arena = translate->arena;
-	const struct context *context = arena_context(arena, thread->slot);
-	uint64_t syscalled = arena_shared(arena)->runtime + arena_header(arena)->syscalled;
-	uint64_t guest;
+	struct arena *arena = thread->process->arena;
+	uint64_t at = regs->rip - arena_shared(arena)->runtime, guest;
 	bool exact;
 
-	if (regs->rip == syscalled) {
-		regs->rip = regs->rcx = context->syscall_next;
+	if (!arena_is_ours(arena, regs->rip))
 		return true;
-	}
-	if (regs->rip == syscalled - 2) {
-		take_back_sigreturn(context, thread->tid, regs);
-		regs->rip = context->syscall_next - 2;
-		return true;
-	}
+	if (at < arena_header(arena)->end)
+		return settle_in_runtime(thread, at, regs);
 	/* Behind a breakpoint: int3, int 3 */
 	for (unsigned int len = 1; fault == SIGTRAP && len <= 2; len++)
 		if (arena_guest(arena, regs->rip - len, &guest, &exact) && exact) {
@@ -98,139 +200,182 @@ static bool settle(struct translate *translate, const struct translate_thread *t
 	if (!arena_guest(arena, regs->rip, &guest, &exact) || (!exact && !fault))
 		return false;
 	if (!exact)
-		restore_spilled(context, thread->tid, regs);
+		restore_spilled(arena_context(arena, thread->slot), thread->tid, regs);
 	regs->rip = guest;
 	return true;
 }
 
-/* Steps until the thread has settled. -ESRCH: it is gone; -EAGAIN: it does not. */
-static int step_until_settled(struct translate *translate, const struct translate_thread *thread,
-			      struct user_regs_struct *regs)
-{
-	const uint64_t step_only = ~(1ull << (SIGTRAP - 1));
-	uint64_t mask;
-	int err = -EAGAIN;
-
-	/*
-	 * No other signal comes in between. No system call is made on the way, so that the mask is still the
-	 * program's.
-	 */
-	if (ptrace(PTRACE_GETSIGMASK, thread->tid, sizeof(mask), &mask) ||
-	    ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(mask), &step_only))
-		return -ESRCH;
-	for (int i = 0; i < STEPS_MAX && err == -EAGAIN; i++) {
-		int status;
-
-		if (ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) ||
-		    waitpid(thread->tid, &status, __WALL) != thread->tid || !WIFSTOPPED(status) ||
-		    ptrace(PTRACE_GETREGS, thread->tid, NULL, regs))
-			return -ESRCH;
-		if (settle(translate, thread, 0, regs))
-			err = 0;
-	}
-	ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(mask), &mask);
-	/* Behind the runtime's popf the kernel takes the trap flag of the steps for the program's. */
-	regs->eflags &= ~(uint64_t)FLAG_TRAP;
-	return err;
-}
+/* ---- signals that wait ---- */
 
 /*
- * The kernel makes the frame, and the interrupt stops the thread before the handler's first instruction: that
- * is translated. (A step would do that, too, but leaves its trap flag in the frame where the program stands
- * before a popf.)
+ * Does what is left of the three instructions that append a word (translate/emit.h): what they have read of
+ * the ring's position is what it is.
  */
-static void enter_handler(struct translate *translate, const struct translate_thread *thread, int signal)
+static void complete_word(const struct translate_thread *thread, struct user_regs_struct *regs)
 {
-	struct context *context = arena_context(translate->arena, thread->slot);
-	struct user_regs_struct regs;
-	int status;
+	enum { STORE_LENGTH = 11, ADD_LENGTH = 4, SAVE_LENGTH = 9, WORD_AT = 7 };
+	static const uint8_t store[] = {0x65, 0xc7, 0x81}, add[] = {0x48, 0x8d, 0x49, 0x04},
+			     save[] = {0x65, 0x48, 0x89, 0x0c, 0x25};
+	struct context *context = arena_context(thread->process->arena, thread->slot);
+	uint8_t bytes[STORE_LENGTH + ADD_LENGTH + SAVE_LENGTH];
+	struct iovec to = {bytes, sizeof(bytes)}, from = {(void *)regs->rip, sizeof(bytes)};
+	const uint8_t *at = bytes;
 
-	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
-	if (ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal) ||
-	    waitpid(thread->tid, &status, __WALL) != thread->tid || !WIFSTOPPED(status) ||
-	    ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs))
+	if (process_vm_readv(thread->tid, &to, 1, &from, 1, 0) != sizeof(bytes))
 		return;
-	context->next = regs.rip;
-	regs.rip = arena_shared(translate->arena)->runtime + arena_header(translate->arena)->start;
-	regs.orig_rax = (uint64_t)-1;
-	ptrace(PTRACE_SETREGS, thread->tid, NULL, &regs);
-	ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
+	if (!memcmp(at, store, sizeof(store)) && !memcmp(at + STORE_LENGTH, add, sizeof(add))) {
+		memcpy((uint8_t *)context + SLOT_RING_END + (int64_t)regs->rcx, at + WORD_AT,
+		       sizeof(uint32_t));
+		at += STORE_LENGTH;
+	}
+	if (!memcmp(at, add, sizeof(add)) && !memcmp(at + ADD_LENGTH, save, sizeof(save))) {
+		regs->rcx += sizeof(uint32_t);
+		at += ADD_LENGTH;
+	}
+	if (!memcmp(at, save, sizeof(save)) &&
+	    !memcmp(at + sizeof(save), &(uint32_t){CTX_POS}, sizeof(uint32_t))) {
+		context->pos = (int64_t)regs->rcx;
+		at += SAVE_LENGTH;
+	}
+	regs->rip += (uint64_t)(at - bytes);
 }
 
-/* The runtime has faulted while it read code: the registers that it has saved are the program's. */
-static void take_saved(struct translate *translate, const struct context *context,
-		       struct user_regs_struct *regs)
+/* The thread comes to the runtime as soon as it can, and looks at what it is asked. */
+static void call_in(const struct translate_thread *thread, struct user_regs_struct *regs)
 {
-	const uint64_t *saved = context->regs;
+	const struct arena *arena = thread->process->arena;
+	struct context *context = arena_context(arena, thread->slot);
 
-	regs->rax = saved[0], regs->rcx = saved[1], regs->rdx = saved[2], regs->rbx = saved[3];
-	regs->rsp = saved[4], regs->rbp = saved[5], regs->rsi = saved[6], regs->rdi = saved[7];
-	regs->r8 = saved[8], regs->r9 = saved[9], regs->r10 = saved[10], regs->r11 = saved[11];
-	regs->r12 = saved[12], regs->r13 = saved[13], regs->r14 = saved[14], regs->r15 = saved[15];
-	regs->eflags = context->flags;
-	regs->rip = context->going;
-	((struct shared *)translate->arena->bytes)->lock = 0;
+	context->asked = 1;
+	if (regs->rip - arena_shared(arena)->runtime < arena_header(arena)->end || context->held_pos)
+		return;
+	complete_word(thread, regs);
+	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
+	if (!context->pos)
+		return; /* it is on its way */
+	memcpy(&context->held_word, (uint8_t *)context + SLOT_RING_END - sizeof(uint32_t), sizeof(uint32_t));
+	context->held_pos = context->pos;
+	context->pos = -(int64_t)sizeof(uint32_t);
 }
+
+/* False: there are too many. */
+static bool defer(const struct translate_thread *thread, const siginfo_t *info, struct user_regs_struct *regs)
+{
+	struct context *context = arena_context(thread->process->arena, thread->slot);
+	uint32_t cnt = context->deferred_cnt;
+
+	if (cnt - context->deferred_taken >= DEFERRED_MAX)
+		return false;
+	memcpy(context->deferred[cnt % DEFERRED_MAX], info, sizeof(*info));
+	__atomic_store_n(&context->deferred_cnt, cnt + 1, __ATOMIC_RELEASE);
+	call_in(thread, regs);
+	return true;
+}
+
+/* ---- signals ---- */
 
 /* Lets the thread have the signal, now that its registers are the program's. */
-static void pass_settled(struct translate *translate, const struct translate_thread *thread, siginfo_t *info,
-			 const struct user_regs_struct *regs)
+static int pass_settled(struct translate_thread *thread, const siginfo_t *info,
+			const struct user_regs_struct *regs)
 {
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
 	ptrace(PTRACE_SETSIGINFO, thread->tid, NULL, info);
-	if (is_caught(thread->tid, info->si_signo))
-		enter_handler(translate, thread, info->si_signo);
-	else
-		ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)info->si_signo);
+	if (is_caught(thread->tid, info->si_signo)) {
+		thread->enters = true;
+		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	}
+	return info->si_signo;
 }
 
-/* There is no code: natively the program faults there, with the same signal. */
-static void deliver_unmapped(struct translate *translate, struct translate_thread *thread, siginfo_t *info,
-			     struct user_regs_struct *regs)
+/*
+ * The runtime has faulted while it read code, of which there is none: natively the program faults there, with
+ * the same signal.
+ */
+static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
+			 struct user_regs_struct *regs)
 {
-	struct context *context = arena_context(translate->arena, thread->slot);
+	struct arena *arena = thread->process->arena;
+	struct context *context = arena_context(arena, thread->slot);
 	bool is_first = context->reading == context->going;
 
-	take_saved(translate, context, regs);
+	take_saved(context, context->going, regs);
+	((struct shared *)arena->bytes)->lock = 0;
 	context->reading = 0;
-	arena_append(translate->arena, thread->slot, regs->rip,
-		     context->entered == WHY_MISS ? RING_LEAVE : RING_STOP);
-	if (is_first) {
-		pass_settled(translate, thread, info, regs);
-		return;
-	}
-	translate_give_back(translate, thread, regs, regs->rip, "its code ends within a block");
-	ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
+	arena_append(arena, thread->slot, regs->rip, context->entered == WHY_MISS ? RING_LEAVE : RING_STOP);
+	if (is_first)
+		return pass_settled(thread, info, regs);
+	/* Its code ends within a block. */
+	context->why = GIVE_UNMAPPED;
+	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
+	return 0;
 }
 
-int translate_deliver(struct translate *translate, struct translate_thread *thread, int signal)
+int translate_signal(struct translate *translate, pid_t tid, int signal)
 {
+	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 	siginfo_t info;
-	bool fault = false, native;
-	int err = 0;
+	bool fault, waits;
 
-	native = thread->slot < 0 || ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info) ||
-		 ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs);
-	if (!native)
-		fault = is_fault(&info);
-	if (native || (!fault && !is_caught(thread->tid, signal))) {
-		ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
-		return 0;
-	}
-	if (fault && arena_context(translate->arena, thread->slot)->reading) {
-		deliver_unmapped(translate, thread, &info, &regs);
-		return 0;
-	}
-	if (!settle(translate, thread, fault ? signal : 0, &regs))
-		err = step_until_settled(translate, thread, &regs);
-	if (err == -ESRCH)
-		return 0;
-	if (err)
-		return fail(err, "thread %d does not come to an instruction of its own", thread->tid);
+	if (is_native(thread) || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
+	    ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+		return signal;
+	fault = is_fault(&info);
+	waits = !fault && is_caught(tid, signal);
+	if (!fault && !waits && !is_fatal(tid, signal))
+		return signal;
+	if (fault && arena_context(thread->process->arena, thread->slot)->reading)
+		return pass_unmapped(thread, &info, &regs);
+	if (!settle(thread, fault ? signal : 0, &regs))
+		return waits && defer(thread, &info, &regs) ? 0 : signal;
 	if (fault && (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP))
 		info.si_addr = (void *)regs.rip;
-	arena_append(translate->arena, thread->slot, regs.rip, RING_STOP);
-	pass_settled(translate, thread, &info, &regs);
-	return 0;
+	if (signal == SIGSYS)
+		info.si_call_addr = (void *)regs.rip;
+	arena_append(thread->process->arena, thread->slot, regs.rip, RING_STOP);
+	return pass_settled(thread, &info, &regs);
+}
+
+void translate_event_stop(struct translate *translate, pid_t tid)
+{
+	struct translate_thread *thread = translate_find(translate, tid);
+	struct user_regs_struct regs;
+	const struct arena *arena;
+	struct context *context;
+
+	if (is_native(thread) || !thread->enters || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+		return;
+	thread->enters = false;
+	arena = thread->process->arena;
+	context = arena_context(arena, thread->slot);
+	if ((long)regs.orig_rax >= 0 && call_is_restarted((long)regs.rax)) {
+		/* Nobody catches the signal any more. */
+		regs.rip = arena_shared(arena)->runtime + arena_header(arena)->syscalled;
+	} else {
+		context->next = regs.rip;
+		regs.rip = arena_shared(arena)->runtime + arena_header(arena)->start;
+		regs.orig_rax = (unsigned long long)-1;
+	}
+	ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+}
+
+void translate_let_go(struct translate *translate, pid_t tid)
+{
+	struct translate_thread *thread = translate_find(translate, tid);
+	struct user_regs_struct regs;
+	struct context *context;
+
+	if (is_native(thread))
+		return;
+	arena_leave(thread->process->arena, GIVE_END);
+	context = arena_context(thread->process->arena, thread->slot);
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+		return;
+	if (!settle(thread, 0, &regs)) {
+		call_in(thread, &regs);
+		return;
+	}
+	context->why = GIVE_END;
+	regs.gs_base = 0;
+	ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 }

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ptrace reports births, execs and signals before anything of them has run: the runtime needs no code for
- * them. A thread is born in the runtime, behind the one instruction that makes system calls; it only needs a
- * context of its own.
+ * The runtime does by itself what it can: it makes the threads of a program, and gives the program back. What
+ * is left is done where ptrace has stopped a thread anyway (birth, exec, signals), or by a thread that answers
+ * (answers.c). A thread that is born in the runtime has the address of its context in r15.
  */
 #include "source/translate/translate.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
+#include <sys/user.h>
 #include <x86intrin.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "process/proc_status.h"
-#include "source/code_store.h"
+#include "model/sideband.h"
 #include "source/translate/inject.h"
 #include "source/translate/translate_internal.h"
 
@@ -29,15 +27,17 @@ static const char *const give_back_reasons[] = {
 	[GIVE_REACH] = "its code refers to memory that is too far from the code cache",
 	[GIVE_MEMORY] = "there is no memory left for the code cache",
 	[GIVE_GS] = "it uses the gs register",
-	[GIVE_JIT] = "it makes code at run time",
+	[GIVE_JIT] = "the program makes code at run time",
 	[GIVE_UNMAPPED] = "it has jumped to where there is no code",
-	[GIVE_BREAK] = "it has a breakpoint in its code",
+	[GIVE_BREAK] = "it has come to a breakpoint",
+	[GIVE_THREADS] = "the program has too many threads",
+	[GIVE_END] = "",
 };
 _Static_assert(ARRAY_SIZE(give_back_reasons) == GIVE_CNT, "one for each");
 
 /* ---- threads ---- */
 
-struct translate_thread *translate_find(struct translate *translate, pid_t tid)
+struct translate_thread *translate_find(const struct translate *translate, pid_t tid)
 {
 	for (size_t i = 0; i < translate->thread_cnt; i++)
 		if (translate->threads[i]->tid == tid && !translate->threads[i]->dead)
@@ -47,11 +47,12 @@ struct translate_thread *translate_find(struct translate *translate, pid_t tid)
 
 static void thread_free(struct translate_thread *thread)
 {
+	ring_copy_release(&thread->copy);
 	encoder_release(&thread->encoder);
 	free(thread);
 }
 
-static int add_thread(struct translate *translate, pid_t tid, struct translate_thread **ret_thread)
+static int add_thread(struct translate *translate, struct translate_process *process, pid_t tid, int slot)
 {
 	struct translate_thread *thread = calloc(1, sizeof(*thread));
 	int err = thread ? encoder_init(&thread->encoder, &translate->params, translate->config.trace_size)
@@ -63,372 +64,330 @@ static int add_thread(struct translate *translate, pid_t tid, struct translate_t
 		free(thread);
 		return err;
 	}
+	thread->process = process;
 	thread->tid = tid;
-	thread->slot = translate->arena ? arena_take_slot(translate->arena, translate->pid, tid) : -1;
-	*ret_thread = thread;
+	thread->slot = slot;
 	return 0;
 }
 
-static void tell_given_back(const struct translate *translate, pid_t tid, const char *why)
+/* Says once why a thread goes on natively. */
+static void tell(const struct translate *translate, struct translate_thread *thread)
 {
+	struct context *context;
+
+	if (thread->slot < 0)
+		return;
+	context = arena_context(thread->process->arena, thread->slot);
+	if (!context->why || context->told || context->why >= GIVE_END)
+		return;
+	context->told = 1;
 	if (translate->config.gave_back)
-		translate->config.gave_back(translate->config.ctx, tid, why);
+		translate->config.gave_back(translate->config.ctx, thread->tid,
+					    give_back_reasons[context->why]);
 }
 
-int translate_encode(struct translate *translate, struct translate_thread *thread)
+static struct tsc_clock clock_now(const struct translate *translate)
 {
 	struct tsc_clock clock = {.tsc = translate->tsc, .ns = translate->tsc_ns};
 	uint64_t tsc = __rdtsc(), ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (thread->slot < 0)
-		return 0;
 	clock.ns_per_tick = tsc > clock.tsc ? (double)(ns - clock.ns) / (double)(tsc - clock.tsc) : 1;
-	return words_encode(translate->arena, thread->slot, &clock, &thread->encoder);
+	return clock;
 }
 
-static int leave_slot(struct translate *translate, struct translate_thread *thread)
+static int copy_ring(struct translate_thread *thread)
 {
-	int err = translate_encode(translate, thread);
+	int err;
 
-	if (thread->slot >= 0)
-		arena_leave_slot(translate->arena, thread->slot);
-	thread->slot = -1;
-	encoder_flush(&thread->encoder);
-	thread->encoder.enabled = false;
+	if (thread->slot < 0 || thread->copy.words)
+		return 0;
+	err = arena_read_ring(thread->process->arena, thread->slot, thread->taken, &thread->copy);
+	if (!err)
+		thread->taken = thread->copy.end;
 	return err;
 }
 
-/* ---- mappings ---- */
-
-int translate_read_maps(struct translate *translate, pid_t tid)
+/* What comes after a thread was given back is not known. */
+static void mark_given_back(struct translate_thread *thread)
 {
-	CLEANUP(maps_release) struct maps maps = {0};
-	int err = maps_read(&maps, translate->pid);
+	const struct context *context;
 
-	if (err)
-		return err == -ENOENT || err == -ESRCH ? 0 : err;
-	for (size_t i = 0; i < maps.cnt && !err; i++) {
-		const struct map *map = &maps.items[i];
+	if (thread->slot < 0 || thread->lost)
+		return;
+	context = arena_context(thread->process->arena, thread->slot);
+	thread->lost = context->why && context->why < GIVE_END;
+	if (thread->lost)
+		encoder_overflow(&thread->encoder, clock_ns(CLOCK_MONOTONIC), 0);
+}
 
-		if (maps_has(&translate->maps, map) ||
-		    (translate->arena && arena_is_ours(translate->arena, map->mapping.addr)))
-			continue;
-		err = sideband_add_mmap(translate->sideband, translate->pid, tid, translate->exec_ns,
-					&map->mapping);
-	}
-	if (err)
+/* What was copied goes to the thread's packets. */
+static int encode(const struct translate *translate, struct translate_thread *thread)
+{
+	const struct tsc_clock clock = clock_now(translate);
+	int err = thread->copy.words
+			  ? words_encode(thread->process->arena, &thread->copy, &clock, &thread->encoder)
+			  : 0;
+
+	ring_copy_release(&thread->copy);
+	thread->copy = (struct ring_copy){0};
+	return err;
+}
+
+static int leave_slot(const struct translate *translate, struct translate_thread *thread)
+{
+	int err;
+
+	tell(translate, thread);
+	err = encode(translate, thread);
+	if (!err)
+		err = copy_ring(thread);
+	if (!err)
+		err = encode(translate, thread);
+	mark_given_back(thread);
+	if (thread->slot >= 0)
+		arena_leave_slot(thread->process->arena, thread->slot);
+	thread->slot = -1;
+	return err;
+}
+
+/* ---- processes ---- */
+
+static struct translate_process *find_process(const struct translate *translate, pid_t pid)
+{
+	for (size_t i = 0; i < translate->process_cnt; i++)
+		if (translate->processes[i]->pid == pid)
+			return translate->processes[i];
+	return NULL;
+}
+
+static int need_process(struct translate *translate, pid_t pid, struct translate_process **ret_process)
+{
+	struct translate_process *process = find_process(translate, pid);
+	int err;
+
+	*ret_process = process;
+	if (process)
+		return 0;
+	process = calloc(1, sizeof(*process));
+	err = process ? ARRAY_PUSH(translate->processes, translate->process_cnt, translate->process_cap,
+				   process)
+		      : -ENOMEM;
+	if (err) {
+		free(process);
 		return err;
-	maps_release(&translate->maps);
-	translate->maps = maps;
-	maps = (struct maps){0};
+	}
+	process->pid = pid;
+	*ret_process = process;
 	return 0;
 }
 
-static void announce(struct translate *translate, pid_t tid, bool exec)
+/* Its memory is that of another program now. */
+static int leave_arena(struct translate *translate, struct translate_process *process)
 {
-	char comm[32] = "";
+	int err = 0;
 
-	proc_status_text(tid, "Name", comm, sizeof(comm));
-	sideband_add_comm(translate->sideband, translate->pid, tid, translate->exec_ns, comm, exec);
+	for (size_t i = 0; i < translate->thread_cnt; i++) {
+		struct translate_thread *thread = translate->threads[i];
+
+		if (thread->process != process || thread->dead)
+			continue;
+		err = leave_slot(translate, thread);
+		if (err)
+			return err;
+		thread->dead = true;
+	}
+	if (process->answers)
+		err = answers_take(process->answers, translate->sideband);
+	answers_free(process->answers);
+	if (process->arena)
+		arena_free(process->arena);
+	process->arena = NULL;
+	process->answers = NULL;
+	return err;
+}
+
+/* The runtime is there, or why not has been told. */
+static int enter_arena(struct translate *translate, struct translate_process *process,
+		       struct injection *ret_injection)
+{
+	int err = inject(process->pid, &process->arena, ret_injection), told = err;
+
+	err = add_thread(translate, process, process->pid, err ? -1 : 0);
+	if (err || ret_injection->ended)
+		return err;
+	if (told && translate->config.gave_back)
+		translate->config.gave_back(translate->config.ctx, process->pid, fail_message(told));
+	return told ? 0 : answers_start(&process->answers, process->arena, process->pid);
 }
 
 /* ---- events ---- */
 
-static void resume(pid_t tid, int signal)
+int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, int *ret_status)
 {
-	/* ESRCH: killed in the meantime; its end will be reported. */
-	ptrace(PTRACE_CONT, tid, NULL, (void *)(long)signal);
+	struct injection injection = {0};
+	struct translate_process *process;
+	int err = need_process(translate, pid, &process);
+
+	if (!err)
+		err = leave_arena(translate, process);
+	if (!err)
+		err = enter_arena(translate, process, &injection);
+	*ret_ended = injection.ended;
+	*ret_status = injection.status;
+	return err;
 }
 
-void translate_give_back(struct translate *translate, struct translate_thread *thread,
-			 struct user_regs_struct *regs, uint64_t guest, const char *why)
+int translate_born(struct translate *translate, pid_t pid, pid_t tid)
 {
-	regs->rip = guest;
-	regs->gs_base = 0;
-	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
-	leave_slot(translate, thread);
-	tell_given_back(translate, thread->tid, why);
+	struct translate_process *process = find_process(translate, pid);
+	struct user_regs_struct regs;
+	int slot = -1;
+
+	if (!process || !process->arena || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+		return 0;
+	if (regs.rip == arena_shared(process->arena)->runtime + arena_header(process->arena)->born)
+		slot = arena_slot_at(regs.r15);
+	if (slot >= 0)
+		arena_context(process->arena, slot)->tid = tid;
+	return add_thread(translate, process, tid, slot);
 }
 
-static int on_exec(struct translate *translate, pid_t tid)
+int translate_ended(struct translate *translate, pid_t tid)
 {
-	struct translate_thread *thread = NULL;
+	struct translate_thread *thread = translate_find(translate, tid);
+	int err = thread ? leave_slot(translate, thread) : 0;
+
+	if (thread)
+		thread->dead = true;
+	return err;
+}
+
+bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr)
+{
+	const struct translate_process *process = find_process(translate, pid);
+
+	return process && process->arena && arena_is_ours(process->arena, addr);
+}
+
+/* ---- snapshots ---- */
+
+int translate_stop(struct translate *translate)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < translate->thread_cnt && !err; i++)
+		if (!translate->threads[i]->dead)
+			err = copy_ring(translate->threads[i]);
+	return err;
+}
+
+static int add_aux(struct translate_thread *thread, struct snapshot *snapshot)
+{
+	struct aux_trace *aux;
+	int err;
+
+	if (!aux_ring_held(&thread->encoder.ring))
+		return 0;
+	aux = snapshot_add_aux(snapshot);
+	if (!aux)
+		return -ENOMEM;
+	*aux = (struct aux_trace){.pid = thread->process->pid, .tid = thread->tid, .cpu = -1};
+	err = aux_ring_linearise(&thread->encoder.ring, &aux->bytes, &aux->size, &aux->offset);
+	if (err)
+		return err;
+	aux->ref_tsc = trace_first_tsc(aux->bytes, aux->size, clock_ns(CLOCK_MONOTONIC));
+	/* What comes next must be decodable without this. */
+	aux_ring_take(&thread->encoder.ring);
+	thread->encoder.psb_wanted = true;
+	return 0;
+}
+
+/* All of them that there was to tell has been told. */
+static void forget_dead(struct translate *translate)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < translate->thread_cnt; i++) {
+		struct translate_thread *thread = translate->threads[i];
+
+		if (thread->dead)
+			thread_free(thread);
+		else
+			translate->threads[kept++] = thread;
+	}
+	translate->thread_cnt = kept;
+}
+
+int translate_take(struct translate *translate, struct snapshot *snapshot)
+{
 	int err = 0;
 
 	for (size_t i = 0; i < translate->thread_cnt && !err; i++) {
-		err = leave_slot(translate, translate->threads[i]);
-		translate->threads[i]->dead |= translate->threads[i]->tid != tid;
+		struct translate_thread *thread = translate->threads[i];
+
+		tell(translate, thread);
+		err = encode(translate, thread);
+		mark_given_back(thread);
+		if (!err)
+			err = add_aux(thread, snapshot);
 	}
-	if (translate->arena)
-		arena_free(translate->arena);
-	translate->arena = NULL;
-	maps_release(&translate->maps);
-	translate->maps = (struct maps){0};
-	translate->exec_ns = clock_ns(CLOCK_MONOTONIC);
-	announce(translate, tid, true);
+	for (size_t i = 0; i < translate->process_cnt && !err; i++)
+		if (translate->processes[i]->answers)
+			err = answers_take(translate->processes[i]->answers, translate->sideband);
 	if (!err)
-		err = arena_new(&translate->arena);
-	thread = translate_find(translate, tid);
-	if (!err && !thread)
-		err = add_thread(translate, tid, &thread);
-	if (err)
-		return err;
-	if (thread->slot < 0)
-		thread->slot = arena_take_slot(translate->arena, translate->pid, tid);
-	err = inject(tid, translate->arena, thread->slot);
-	if (err) {
-		thread->slot = -1;
-		tell_given_back(translate, tid, fail_message(err));
-	}
-	err = translate_read_maps(translate, tid);
-	resume(tid, 0);
+		forget_dead(translate);
 	return err;
 }
 
-/* A new thread stands behind the system call that made it, in the context of its parent. */
-static void begin_thread(struct translate *translate, struct translate_thread *thread)
+/* Its own sideband goes between that of the session, in order of time. */
+static int merge_sideband(const struct translate *translate, struct snapshot *snapshot)
 {
-	struct user_regs_struct regs;
+	const struct snapshot *own = translate->sideband;
+	size_t total = own->sideband_size + snapshot->sideband_size, size = 0;
+	size_t pos[2] = {0}, from[2] = {0};
+	const struct snapshot *both[2] = {snapshot, own};
+	struct sideband_record records[2];
+	bool there[2];
+	uint8_t *bytes = own->sideband_size ? malloc(total) : NULL;
 
-	announce(translate, thread->tid, false);
-	thread->is_new = false;
-	if (thread->slot >= 0 && !ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs)) {
-		regs.gs_base = arena_context(translate->arena, thread->slot)->self;
-		ptrace(PTRACE_SETREGS, thread->tid, NULL, &regs);
-	}
-	resume(thread->tid, 0);
-}
-
-/* A process of its own, with our memory in its copy: it goes its way natively. */
-static void free_child(pid_t child, uint64_t guest)
-{
-	struct user_regs_struct regs;
-
-	if (guest && !ptrace(PTRACE_GETREGS, child, NULL, &regs)) {
-		regs.rip = regs.rcx = guest;
-		regs.gs_base = 0;
-		ptrace(PTRACE_SETREGS, child, NULL, &regs);
-	}
-	ptrace(PTRACE_DETACH, child, NULL, NULL);
-}
-
-static bool is_thread_of(pid_t tid, pid_t pid)
-{
-	uint64_t group;
-
-	return !proc_status_number(tid, "Tgid", 10, &group) && (pid_t)group == pid;
-}
-
-static bool was_stranger(struct translate *translate, pid_t tid)
-{
-	for (size_t i = 0; i < translate->stranger_cnt; i++)
-		if (translate->strangers[i] == tid) {
-			translate->strangers[i] = translate->strangers[--translate->stranger_cnt];
-			return true;
-		}
-	return false;
-}
-
-/* Waits for the child's first stop, unless it was seen. */
-static void await_stop(struct translate *translate, pid_t child)
-{
-	int status;
-
-	if (!was_stranger(translate, child))
-		waitpid(child, &status, __WALL);
-}
-
-static int on_birth(struct translate *translate, struct translate_thread *parent)
-{
-	const struct context *from = parent->slot < 0 ? NULL : arena_context(translate->arena, parent->slot);
-	struct translate_thread *thread;
-	unsigned long child;
-	int err;
-
-	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &child))
+	if (!own->sideband_size)
 		return 0;
-	await_stop(translate, (pid_t)child);
-	if (!is_thread_of((pid_t)child, translate->pid)) {
-		free_child((pid_t)child, from ? from->syscall_next : 0);
-		resume(parent->tid, 0);
-		return 0;
-	}
-	err = add_thread(translate, (pid_t)child, &thread);
-	if (err)
-		return err;
-	if (!from && thread->slot >= 0) {
-		arena_leave_slot(translate->arena, thread->slot);
-		thread->slot = -1;
-	}
-	if (from && thread->slot >= 0) {
-		struct context *context = arena_context(translate->arena, thread->slot);
+	if (!bytes)
+		return -ENOMEM;
+	for (int i = 0; i < 2; i++)
+		there[i] = sideband_next(both[i], &pos[i], &records[i]) > 0;
+	while (there[0] || there[1]) {
+		int i = !there[0] || (there[1] && records[1].time_ns < records[0].time_ns);
 
-		context->syscall_next = from->syscall_next;
-		context->syscall_resume = from->syscall_resume;
-		context->next = from->next;
-		arena_append(translate->arena, thread->slot,
-			     from->syscall_next | (uint64_t)arena_shared(translate->arena)->generation << 48,
-			     RING_GO);
-	} else if (from) {
-		struct user_regs_struct regs;
-
-		if (!ptrace(PTRACE_GETREGS, (pid_t)child, NULL, &regs)) {
-			regs.rip = regs.rcx = from->syscall_next;
-			regs.gs_base = 0;
-			ptrace(PTRACE_SETREGS, (pid_t)child, NULL, &regs);
-		}
-		tell_given_back(translate, (pid_t)child, "there are too many threads");
+		memcpy(bytes + size, both[i]->sideband + from[i], pos[i] - from[i]);
+		size += pos[i] - from[i];
+		from[i] = pos[i];
+		there[i] = sideband_next(both[i], &pos[i], &records[i]) > 0;
 	}
-	begin_thread(translate, thread);
-	resume(parent->tid, 0);
+	free(snapshot->sideband);
+	snapshot->sideband = bytes;
+	snapshot->sideband_size = size;
+	snapshot->sideband_cap = total;
 	return 0;
 }
 
-/* What the file has where memory has a breakpoint; the same where no file is mapped. */
-static void read_original(const struct translate *translate, struct context *context)
+int translate_describe(const struct translate *translate, struct snapshot *snapshot)
 {
-	const struct map *map = maps_find(&translate->maps, context->next);
-	CLEANUP(closep) int fd = map ? open(map->mapping.name, O_RDONLY | O_CLOEXEC) : -1;
-
-	memset(context->original, 0, sizeof(context->original));
-	context->original[0] = 0xcc;
-	context->original_at = context->next;
-	if (fd >= 0 && pread(fd, context->original, sizeof(context->original),
-			     (off_t)(context->next - map->mapping.addr + map->mapping.file_offset)) < 1)
-		context->original[0] = 0xcc;
-}
-
-/* The runtime is entered as before, and knows now what stands there. */
-static void retry(struct translate *translate, struct translate_thread *thread, struct user_regs_struct *regs)
-{
-	const struct runtime_header *header = arena_header(translate->arena);
-	struct context *context = arena_context(translate->arena, thread->slot);
-	uint64_t runtime = arena_shared(translate->arena)->runtime;
-
-	read_original(translate, context);
-	regs->rip = runtime + header->start;
-	if (context->entered == WHY_MISS) {
-		regs->rip = runtime + header->miss_first;
-		context->rcx = regs->rcx;
-		context->rax = regs->rax;
-		regs->rcx = context->next;
-	}
-	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
-}
-
-static void on_trap(struct translate *translate, struct translate_thread *thread,
-		    struct user_regs_struct *regs)
-{
-	const struct context *context = arena_context(translate->arena, thread->slot);
-	uint64_t why = context->why < GIVE_CNT ? context->why : GIVE_UNKNOWN;
-
-	if (why == GIVE_BREAK)
-		retry(translate, thread, regs);
-	else
-		translate_give_back(translate, thread, regs, context->next, give_back_reasons[why]);
-}
-
-/* Breakpoints of the runtime's. False: it is another one. */
-static bool on_breakpoint(struct translate *translate, struct translate_thread *thread, int *ret_err)
-{
-	const struct runtime_header *header;
-	struct user_regs_struct regs;
-	uint64_t at;
-
-	if (thread->slot < 0 || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs))
-		return false;
-	header = arena_header(translate->arena);
-	at = regs.rip - 1 - arena_shared(translate->arena)->runtime;
-	if (at == header->report) {
-		*ret_err = translate_read_maps(translate, thread->tid);
-		return true;
-	}
-	if (at == header->trap)
-		on_trap(translate, thread, &regs);
-	return at == header->trap;
-}
-
-static int on_end(struct translate *translate, struct translate_thread *thread, int status)
-{
-	int err = leave_slot(translate, thread);
-
-	thread->dead = true;
-	sideband_add_task(translate->sideband, PERF_RECORD_EXIT, translate->pid, thread->tid, translate->pid,
-			  translate->pid, clock_ns(CLOCK_MONOTONIC));
-	if (thread->tid == translate->pid) {
-		translate->ended = true;
-		translate->wait_status = status;
-	}
-	return err;
-}
-
-static int on_stop(struct translate *translate, struct translate_thread *thread, int status)
-{
-	int signal = WSTOPSIG(status), event = status >> 16, err = 0;
-
-	switch (event) {
-	case PTRACE_EVENT_EXEC:
-		return on_exec(translate, thread->tid);
-	case PTRACE_EVENT_CLONE:
-	case PTRACE_EVENT_FORK:
-	case PTRACE_EVENT_VFORK:
-		return on_birth(translate, thread);
-	case PTRACE_EVENT_EXIT:
-		err = translate_read_maps(translate, thread->tid);
-		resume(thread->tid, 0);
-		return err;
-	case PTRACE_EVENT_STOP:
-		/* Job control: stopped until SIGCONT. */
-		if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
-			ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
-		else
-			resume(thread->tid, 0);
-		return 0;
-	default:
-		break;
-	}
-	if (signal == SIGTRAP && on_breakpoint(translate, thread, &err)) {
-		resume(thread->tid, 0);
-		return err;
-	}
-	return translate_deliver(translate, thread, signal);
-}
-
-static int on_status(struct translate *translate, pid_t tid, int status)
-{
-	struct translate_thread *thread = translate_find(translate, tid);
-
-	/* The leader's number has become that of another thread, which has exec'd. */
-	if (!thread && WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXEC)
-		return on_exec(translate, tid);
-	if (!thread && WIFSTOPPED(status))
-		return ARRAY_PUSH(translate->strangers, translate->stranger_cnt, translate->stranger_cap,
-				  tid);
-	if (!thread)
-		return 0;
-	if (!WIFSTOPPED(status))
-		return on_end(translate, thread, status);
-	return on_stop(translate, thread, status);
-}
-
-int translate_run(struct translate *translate)
-{
-	while (!translate->ended) {
-		int status, err;
-		pid_t tid = waitpid(-1, &status, __WALL);
-
-		if (tid < 0 && errno == EINTR)
-			continue;
-		if (tid < 0)
-			return fail_errno(-errno, "cannot wait for the program");
-		err = on_status(translate, tid, status);
-		if (err)
-			return err;
-	}
-	return 0;
+	snapshot->params = translate->params;
+	return merge_sideband(translate, snapshot);
 }
 
 /* ---- life ---- */
+
+int translate_check(void)
+{
+	enum { HAS_FSGSBASE = 1 << 1 }; /* HWCAP2_FSGSBASE (asm/hwcap2.h) */
+
+	return getauxval(AT_HWCAP2) & HAS_FSGSBASE
+		       ? 0
+		       : fail(-ENOTSUP, "programs cannot be translated here: that needs the instruction "
+					"wrgsbase (Linux 5.9); --source step is exact, too, and slower");
+}
 
 int translate_new(struct translate **ret_translate, const struct translate_config *config)
 {
@@ -439,73 +398,13 @@ int translate_new(struct translate **ret_translate, const struct translate_confi
 		return -ENOMEM;
 	translate->config = *config;
 	translate->params = encoder_default_params();
+	translate->tsc = __rdtsc();
+	translate->tsc_ns = clock_ns(CLOCK_MONOTONIC);
 	err = snapshot_new(&translate->sideband);
 	if (err)
 		return err;
 	*ret_translate = TAKE_PTR(translate);
 	return 0;
-}
-
-int translate_launch(struct translate *translate, pid_t pid)
-{
-	const long options = PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-			     PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXIT;
-	struct translate_thread *thread;
-
-	if (ptrace(PTRACE_SEIZE, pid, NULL, options))
-		return fail_errno(-errno, "ptrace is not allowed here (a seccomp filter, another tracer, or "
-					  "kernel.yama.ptrace_scope=3)");
-	translate->pid = pid;
-	translate->tsc = __rdtsc();
-	translate->tsc_ns = clock_ns(CLOCK_MONOTONIC);
-	return add_thread(translate, pid, &thread);
-}
-
-static int add_aux(struct translate_thread *thread, pid_t pid, struct snapshot *snapshot)
-{
-	struct aux_trace *aux;
-	int err;
-
-	if (!aux_ring_held(&thread->encoder.ring))
-		return 0;
-	aux = snapshot_add_aux(snapshot);
-	if (!aux)
-		return -ENOMEM;
-	*aux = (struct aux_trace){.pid = pid, .tid = thread->tid, .cpu = -1};
-	err = aux_ring_linearise(&thread->encoder.ring, &aux->bytes, &aux->size, &aux->offset);
-	if (err)
-		return err;
-	aux->ref_tsc = trace_first_tsc(aux->bytes, aux->size, clock_ns(CLOCK_MONOTONIC));
-	return 0;
-}
-
-int translate_snapshot(struct translate *translate, struct snapshot *snapshot)
-{
-	struct snapshot *from = translate->sideband;
-	int err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
-				snapshot->sideband_size + from->sideband_size, 1);
-
-	if (err)
-		return err;
-	if (from->sideband_size)
-		memcpy(snapshot->sideband + snapshot->sideband_size, from->sideband, from->sideband_size);
-	snapshot->sideband_size += from->sideband_size;
-	from->sideband_size = 0;
-	for (size_t i = 0; i < translate->thread_cnt && !err; i++)
-		err = add_aux(translate->threads[i], translate->pid, snapshot);
-	if (err)
-		return err;
-	snapshot->params = translate->params;
-	snapshot->clock = encoder_default_clock();
-	snapshot->clock.monotonic_ns = snapshot->clock.trace_ns = clock_ns(CLOCK_MONOTONIC);
-	snapshot->clock.realtime_ns = clock_ns(CLOCK_REALTIME);
-	snapshot->source = strdup("translate");
-	return snapshot->source ? code_store_add_own_vdso(snapshot) : -ENOMEM;
-}
-
-int translate_wait_status(const struct translate *translate)
-{
-	return translate->wait_status;
 }
 
 void translate_free(struct translate *translate)
@@ -515,10 +414,15 @@ void translate_free(struct translate *translate)
 	for (size_t i = 0; i < translate->thread_cnt; i++)
 		thread_free(translate->threads[i]);
 	free(translate->threads);
-	free(translate->strangers);
-	maps_release(&translate->maps);
+	for (size_t i = 0; i < translate->process_cnt; i++) {
+		struct translate_process *process = translate->processes[i];
+
+		answers_free(process->answers);
+		if (process->arena)
+			arena_free(process->arena);
+		free(process);
+	}
+	free(translate->processes);
 	snapshot_free(translate->sideband);
-	if (translate->arena)
-		arena_free(translate->arena);
 	free(translate);
 }

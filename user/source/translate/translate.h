@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The translate source: a launched program runs from a code cache inside of itself, which records its
- * branches (user/translate). This side puts the runtime there, sees to what the runtime leaves to it
- * (signals, threads, the next exec), and turns what was recorded into Intel PT packets.
+ * branches (user/translate). This side puts the runtime there, sees to what the runtime leaves to it, and
+ * turns what was recorded into Intel PT packets.
  *
- * ptrace stops a thread only for these rare events. Children that are processes of their own run natively,
- * untraced. A program, or a thread, that cannot be translated any further goes on natively, untraced from
- * there on.
+ * Who holds the targets by ptrace(2) tells of what happens to their threads. A thread that is said to be held
+ * is in the ptrace stop of that event, and goes on from it when the caller lets it. Between these rare stops
+ * nothing of ours is needed: if this process dies, the threads go on, natively as soon as they notice.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/cleanup.h"
 #include "model/snapshot.h"
@@ -25,25 +26,50 @@ struct translate_config {
 	void *ctx;
 };
 
+/* Whether this machine can: -ENOTSUP with a sentence if not. */
+int translate_check(void);
+
 int translate_new(struct translate **ret_translate, const struct translate_config *config);
 
 /*
- * The child `pid`, which has not exec'd yet. 0, or -errno with a sentence; -EPERM: ptrace is not allowed
- * here.
+ * The process has executed a program, and its only thread is held: it is translated from here on. *ret_ended:
+ * it has been killed meanwhile, and this was its end, with *ret_status. 0, or -errno with a sentence; where
+ * only the program cannot be translated, that is told by gave_back().
  */
-int translate_launch(struct translate *translate, pid_t pid);
+int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, int *ret_status);
 
-/* Until the program has ended. 0, or -errno with a sentence. */
-int translate_run(struct translate *translate);
+/* A thread was born, and is held in its first stop. 0 or -ENOMEM. */
+int translate_born(struct translate *translate, pid_t pid, pid_t tid);
 
 /*
- * After the end: moves the traces and the sideband to `snapshot`, and fills parameters, clock and source. 0,
- * or -errno with a sentence.
+ * A signal is about to be delivered to the thread, which is held for that, and goes on by PTRACE_CONT with
+ * the signal that this returns: 0, if it has to wait. A handler finds the state of the program as it would be
+ * natively.
  */
-int translate_snapshot(struct translate *translate, struct snapshot *snapshot);
+int translate_signal(struct translate *translate, pid_t tid, int signal);
 
-/* The program's wait status (waitpid(2)). */
-int translate_wait_status(const struct translate *translate);
+/* The thread is held in an event stop (PTRACE_EVENT_STOP). */
+void translate_event_stop(struct translate *translate, pid_t tid);
+
+/* The thread has ended. 0 or -ENOMEM. */
+int translate_ended(struct translate *translate, pid_t tid);
+
+/* The held thread goes on natively, and will be let go. */
+void translate_let_go(struct translate *translate, pid_t tid);
+
+/* Whether the mapping at the address is none of the program's. */
+bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr);
+
+/* Copies what was recorded so far: the program may go on. 0 or -ENOMEM. */
+int translate_stop(struct translate *translate);
+
+/*
+ * After translate_stop(): moves what was recorded since the last time to `snapshot`. 0 or -ENOMEM.
+ */
+int translate_take(struct translate *translate, struct snapshot *snapshot);
+
+/* After the last of them, and the session's sideband: fills in parameters and what code came late. 0 or -ENOMEM. */
+int translate_describe(const struct translate *translate, struct snapshot *snapshot);
 
 /* What is still there goes on natively. */
 void translate_free(struct translate *translate);

@@ -2,7 +2,7 @@
 /* What the files of the translate source share. Nobody else includes it. */
 #pragma once
 
-#include <sys/user.h>
+#include <pthread.h>
 
 #include "process/maps.h"
 #include "source/encoder.h"
@@ -10,47 +10,54 @@
 #include "source/translate/translate.h"
 #include "source/translate/words.h"
 
+/* What the runtime asks is answered by a thread of its own, which does not wait for anything else. */
+struct answers {
+	pthread_t thread;
+	bool runs;
+	bool ends; /* atomic */
+	pid_t pid;
+	struct arena *arena;
+	pthread_mutex_t lock;	   /* for the following */
+	struct maps maps;	   /* that the sideband tells of */
+	struct snapshot *sideband; /* of code that came late */
+};
+
+struct translate_process {
+	pid_t pid;
+	struct arena *arena; /* of the program that is executed now; NULL: it runs natively */
+	struct answers *answers;
+};
+
 struct translate_thread {
+	struct translate_process *process;
 	pid_t tid;
-	int slot; /* in translate.arena; -1: it runs natively */
+	int slot; /* in the arena; -1: it runs natively */
 	bool dead;
-	bool is_new; /* its first stop has not been seen */
+	bool lost;	       /* its trace says that it goes on natively */
+	bool enters;	       /* its next event stop is at a handler's first instruction */
+	uint64_t taken;	       /* bytes of its ring */
+	struct ring_copy copy; /* by translate_stop() */
 	struct encoder encoder;
 };
 
 struct translate {
 	struct translate_config config;
 	struct trace_params params;
-	pid_t pid;
-	struct arena *arena; /* of the program that is executed now; NULL: it runs natively */
+	struct translate_process **processes;
+	size_t process_cnt, process_cap;
 	struct translate_thread **threads;
 	size_t thread_cnt, thread_cap;
-	pid_t *strangers; /* stopped before we heard of their birth */
-	size_t stranger_cnt, stranger_cap;
-	struct maps maps; /* that the sideband tells of */
-	struct snapshot *sideband;
-	uint64_t exec_ns;
-	uint64_t tsc, tsc_ns; /* one moment on both clocks, at the start */
-	bool ended;
-	int wait_status;
+	struct snapshot *sideband; /* what answers have left */
+	uint64_t tsc, tsc_ns;	   /* one moment on both clocks, at the start */
 };
 
-struct translate_thread *translate_find(struct translate *translate, pid_t tid);
+struct translate_thread *translate_find(const struct translate *translate, pid_t tid);
 
-/* Mappings that are new go to the sideband. 0, or -errno with a sentence; a process that is gone has none. */
-int translate_read_maps(struct translate *translate, pid_t tid);
+/* ---- answers.c ---- */
 
-/* What the thread's ring holds goes to its packets. 0 or -ENOMEM. */
-int translate_encode(struct translate *translate, struct translate_thread *thread);
+/* 0 or -errno with a sentence. */
+int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid);
 
-/* The thread goes on natively at the guest address: sets its registers, with what else they hold. */
-void translate_give_back(struct translate *translate, struct translate_thread *thread,
-			 struct user_regs_struct *regs, uint64_t guest, const char *why);
-
-/* ---- signals.c ---- */
-
-/*
- * A signal is about to be delivered to the thread, which is stopped for that. Sees to it that a handler finds
- * the state of the program as it would be natively, and lets the thread go on. 0, or -errno.
- */
-int translate_deliver(struct translate *translate, struct translate_thread *thread, int signal);
+/* Moves the sideband that there is to the end of `snapshot`'s. 0 or -ENOMEM. */
+int answers_take(struct answers *answers, struct snapshot *snapshot);
+void answers_free(struct answers *answers);

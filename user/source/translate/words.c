@@ -9,7 +9,6 @@
 #include "source/translate/words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 
@@ -30,43 +29,20 @@ static void entries_release(struct entries *entries)
 	free(entries->items);
 }
 
-/* Reads a ring backwards. */
-struct reader {
-	const uint8_t *end; /* of the ring */
-	int64_t at;	    /* behind the next word */
-	size_t left;	    /* words */
-};
-
-static uint32_t previous(struct reader *reader)
-{
-	uint32_t word;
-
-	if (reader->at == -RING_SIZE)
-		reader->at = 0;
-	reader->at -= (int64_t)sizeof(word);
-	reader->left--;
-	memcpy(&word, reader->end + reader->at, sizeof(word));
-	return word;
-}
-
 /* Newest first. */
-static int split(const struct context *context, struct entries *entries)
+static int split(const struct ring_copy *copy, struct entries *entries)
 {
-	struct reader reader = {
-		.end = (const uint8_t *)context + SLOT_RING_END,
-		.at = context->pos,
-		.left = (size_t)(context->lapped ? RING_SIZE : context->pos + RING_SIZE) / sizeof(uint32_t),
-	};
+	size_t left = copy->cnt;
 
-	while (reader.left) {
-		struct entry entry = {.word = previous(&reader)};
+	while (left) {
+		struct entry entry = {.word = copy->words[--left]};
 		int err;
 
 		if (entry.word >= RING_TAG) {
-			if (reader.left < 2)
+			if (left < 2)
 				break;
-			entry.value = (uint64_t)previous(&reader) << 32;
-			entry.value |= previous(&reader);
+			entry.value = (uint64_t)copy->words[left - 1] << 32 | copy->words[left - 2];
+			left -= 2;
 		}
 		err = ARRAY_PUSH(entries->items, entries->cnt, entries->cap, entry);
 		if (err)
@@ -262,6 +238,9 @@ static void leave(struct walk *walk, uint64_t ip)
 
 static void tell(struct walk *walk, const struct entry *entry)
 {
+	const struct shared *shared = arena_shared(walk->arena);
+	uint32_t number = entry->word & ~(uint32_t)BLOCK_WORD;
+
 	switch (entry->word) {
 	case RING_BEFORE:
 		set_time(walk, entry->value);
@@ -283,26 +262,29 @@ static void tell(struct walk *walk, const struct entry *entry)
 		leave(walk, entry->value);
 		break;
 	default:
-		if (entry->word & BLOCK_WORD)
-			on_block(walk, arena_block(walk->arena, entry->word & ~(uint32_t)BLOCK_WORD));
+		if (entry->word & BLOCK_WORD && number < shared->block_cnt)
+			on_block(walk, arena_block(walk->arena, number));
+		else if (entry->word < shared->site_cnt)
+			on_site(walk, arena_site(walk->arena, number));
 		else
-			on_site(walk, arena_site(walk->arena, entry->word));
+			lose(walk, 0);
 		break;
 	}
 }
 
-int words_encode(struct arena *arena, int slot, const struct tsc_clock *clock, struct encoder *encoder)
+int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
+		 struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
-	struct context *context = arena_context(arena, slot);
 	struct walk walk = {.arena = arena, .encoder = encoder, .clock = clock, .ns = clock->ns};
-	int err = split(context, &entries);
+	int err = split(copy, &entries);
 
 	if (err)
 		return err;
 	for (size_t i = entries.cnt; i--;)
 		tell(&walk, &entries.items[i]);
-	context->pos = -RING_SIZE;
-	context->lapped = 0;
+	if (encoder->enabled)
+		encoder_disable_async(encoder, walk.ns, walk.ip);
+	encoder_flush(encoder);
 	return 0;
 }

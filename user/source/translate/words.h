@@ -15,6 +15,7 @@ struct tsc_clock {
 };
 
 /*
- * Writes what the ring of the slot holds, whose thread stands still or is gone, and empties it. 0 or -ENOMEM.
+ * Writes what was read of a ring. The trace ends with the last branch of it. 0 or -ENOMEM.
  */
-int words_encode(struct arena *arena, int slot, const struct tsc_clock *clock, struct encoder *encoder);
+int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
+		 struct encoder *encoder);

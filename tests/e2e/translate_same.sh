@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Real programs do the same translated as natively: the same output, files and exit status. Programs that are
+# not installed are left out. SAME=all: all of them; else those that take little time.
+. tests/e2e/lib.sh
+at=$PWD
+
+# same NAME COMMAND: a shell command, in which $T stands before what is to be translated, leaves the same in
+# its folder, and says and returns the same.
+same() {
+	name=$1
+	for way in native translated; do
+		mkdir -p "$tmp/$name/$way"
+		[ $way = native ] && T='' || T="$trailcam run -q --source translate -o $tmp/out.fxt.gz --"
+		(cd "$tmp/$name/$way" && T=$T timeout "${LIMIT:-120}" sh -c "$2" >stdout 2>stderr </dev/null
+		echo $? >status)
+	done
+	# What went on natively after all is said, and is no difference.
+	sed -i '/^trailcam: warning: from here on thread/d' "$tmp/$name/translated/stderr"
+	diff -r "$tmp/$name/native" "$tmp/$name/translated" >"$tmp/$name.diff" && rm -r "${tmp:?}/$name"
+	[ ! -s "$tmp/$name.diff" ] || {
+		head -5 "$tmp/$name.diff"
+		return 1
+	}
+}
+
+# try NAME PROGRAM COMMAND
+try() {
+	command -v "$2" >/dev/null || {
+		skip "$1" "there is no $2"
+		return
+	}
+	check "$1" same "$1" "$3"
+}
+
+python=/usr/bin/python3
+cat user/stacks/*.c >"$tmp/text"
+export at tmp python
+
+try ls ls '$T ls -lR "$at/user/base"'
+try sort sort '$T sort -u "$tmp/text"; $T sort --parallel=2 -S 1M "$tmp/text" | md5sum'
+try sed sed '$T sed -e "s/struct \([a-z_]*\)/<\1>/g" -e "/^$/d" "$tmp/text"'
+try awk awk '$T awk "{ for (i = 1; i <= NF; i++) n[\$i]++ } END { for (w in n) if (n[w] > 20) print w, n[w] }" "$tmp/text" | sort'
+try grep grep '$T grep -nE "(struct|enum) [a-z]+_[a-z]+ \{" "$tmp/text"; $T grep -P "^\s+(?=return)" "$tmp/text" | wc -l'
+try find find '$T find "$at/user/base" -name "*.h" -exec wc -l {} +'
+try tar tar '$T tar -cf a.tar --sort=name --mtime=@0 -C "$at" user/base; $T tar -tvf a.tar; mkdir x; $T tar -xf a.tar -C x'
+try gzip gzip 'cp "$tmp/text" a; $T gzip -9n a; $T gzip -dc a.gz | md5sum'
+try bash bash '$T bash -c "set -m; sleep 0.2 & jobs; wait; x=\$(seq 100 | while read -r i; do echo \$((i * i)); done | tail -1); echo \$x; trap \"echo usr1\" USR1; kill -USR1 \$\$; (exit 3); echo \$?"'
+try exits false '$T false; $T sh -c "exit 42"; echo $?; exit 7'
+try perl perl '$T perl -e "my %h; while (<>) { \$h{\$_}++ for /\w+/g } print join(q( ), map { qq(\$_=\$h{\$_}) } sort keys %h), qq(\n); eval { die qq(x\n) }; print \$@; local \$SIG{ALRM} = sub { print qq(alarm\n) }; alarm 1; sleep 3" "$tmp/text"'
+try python python3 '$T $python -c "
+import threading, subprocess, signal, os, re, json, zlib, hashlib, sqlite3
+out = []
+def work(n):
+    out.append((n, hashlib.sha256(str([i * n for i in range(3000)]).encode()).hexdigest()))
+ts = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+[t.start() for t in ts]
+[t.join() for t in ts]
+print(sorted(out))
+print(subprocess.run([\"echo\", \"child\"], capture_output=True).stdout)
+signal.signal(signal.SIGUSR1, lambda *a: print(\"usr1\"))
+os.kill(os.getpid(), signal.SIGUSR1)
+print(len(re.findall(r\"\\w+\", open(os.environ[\"tmp\"] + \"/text\").read())))
+pid = os.fork()
+if not pid:
+    print(\"forked\", flush=True)
+    os._exit(4)
+print(os.waitpid(pid, 0)[1])
+"'
+try gcc gcc '$T gcc -O1 -c -I"$at" -I"$at/user" -D_GNU_SOURCE "$at/user/base/sort.c" -o sort.o'
+try openssl openssl '$T openssl dgst -sha512 <"$tmp/text"; $T openssl enc -aes-256-cbc -pbkdf2 -nosalt -k x <"$tmp/text" | md5sum; $T openssl prime -generate -bits 64 >/dev/null; $T openssl speed -seconds 1 sha256 >/dev/null 2>&1; echo $?'
+try xz xz '$T xz -1 -T2 --block-size=20000 -c "$tmp/text" >a.xz; $T xz -dc a.xz | md5sum'
+try sqlite3 sqlite3 '$T sqlite3 a.db "create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000) insert into t select x, x * 7919 % 10007 from c; create index i on t(b); select count(*), sum(a) from t where b between 100 and 5000;"'
+try git git 'mkdir r; cd r; export GIT_AUTHOR_DATE="2000-01-01T00:00:00Z" GIT_COMMITTER_DATE="2000-01-01T00:00:00Z" GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; $T git init -q -b x; cp "$tmp/text" a; $T git add a; $T git commit -qm one; echo >>a; $T git diff; $T git commit -qam two; $T git log -p | md5sum; $T git fsck --no-progress; rm -rf .git'
+try make make 'printf "all: a b c d\n%%:\n\t@sleep 0.1; echo \$@ >\$@\n" >Makefile; $T make -s -j2; cat a b c d'
+
+if [ "${SAME:-}" = all ]; then
+	LIMIT=400
+	try cc1 gcc '$T "$(gcc -print-prog-name=cc1)" -quiet -O2 -D_GNU_SOURCE -I"$at" -I"$at/user" "$at/user/stacks/rules.c" -o rules.s'
+	try node node '$T node -e "let s = 0; for (let i = 0; i < 3e6; i++) s += i % 7; console.log(s, JSON.stringify([1, {a: 2}]))"'
+	try java java '$T java -version'
+	try zstd zstd '$T zstd -q -19 -T2 "$tmp/text" -o a.zst; $T zstd -dc a.zst | md5sum'
+	try pigz pigz '$T pigz -p2 -nc "$tmp/text" | md5sum'
+	try rustc rustc 'printf "fn main() { let v: Vec<u64> = (1..10).collect(); println!(\"{:?}\", v); let r = std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(1))); println!(\"{}\", r.is_err()); std::thread::spawn(|| println!(\"t\")).join().unwrap(); }" >a.rs; rustc -O a.rs; $T ./a; rm a'
+	try go go 'cp "$at"/tests/programs/src/goroutines.go .; GOCACHE=$tmp/gocache go build -o a goroutines.go; $T ./a; rm a'
+	for module in test_json test_re test_threading test_subprocess test_signal test_zlib test_sqlite3 test_dict test_generators test_socket; do
+		try "python $module" python3 'cd /; $T $python -m test -q '$module' 2>&1 | grep -vE "load avg|duration|in [0-9.]+ (sec|ms)|^$"'
+	done
+	try redis redis-server '$T redis-server --port 16379 --save "" --daemonize no >/dev/null & for i in $(seq 100); do redis-cli -p 16379 ping >/dev/null 2>&1 && break; sleep 0.1; done; redis-benchmark -p 16379 -q -n 5000 -c 10 -t set,get,lpush,zadd 2>&1 | grep -c "requests per second"; redis-cli -p 16379 dbsize; redis-cli -p 16379 shutdown nosave; wait'
+fi
+finish

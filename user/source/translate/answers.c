@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The runtime asks for what only can be seen from outside: what the file has where memory has a breakpoint;
+ * and that the new mappings be noted. It waits for the answer, or for our death.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "model/sideband.h"
+#include "source/translate/translate_internal.h"
+
+/* What the file has where memory has a breakpoint; the same where no file is mapped. */
+static void read_original(const struct answers *answers, struct context *context)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	const struct map *map = maps_read(&maps, answers->pid) ? NULL : maps_find(&maps, context->next);
+	CLEANUP(closep) int fd = map ? open(map->mapping.name, O_RDONLY | O_CLOEXEC) : -1;
+
+	memset(context->original, 0, sizeof(context->original));
+	context->original[0] = 0xcc;
+	context->original_at = context->next;
+	if (fd >= 0 && pread(fd, context->original, sizeof(context->original),
+			     (off_t)(context->next - map->mapping.addr + map->mapping.file_offset)) < 1)
+		context->original[0] = 0xcc;
+}
+
+static void note_maps(struct answers *answers, const struct context *context)
+{
+	struct maps maps = {0};
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (maps_read(&maps, answers->pid))
+		return;
+	pthread_mutex_lock(&answers->lock);
+	for (size_t i = 0; i < maps.cnt; i++)
+		if (!maps_has(&answers->maps, &maps.items[i]) &&
+		    !arena_is_ours(answers->arena, maps.items[i].mapping.addr))
+			sideband_add_mmap(answers->sideband, answers->pid, context->tid, now,
+					  &maps.items[i].mapping);
+	maps_release(&answers->maps);
+	answers->maps = maps;
+	pthread_mutex_unlock(&answers->lock);
+}
+
+static void answer(struct answers *answers, struct context *context)
+{
+	uint32_t request = __atomic_load_n(&context->request, __ATOMIC_ACQUIRE);
+
+	if (request == REQUEST_NOTHING)
+		return;
+	if (request == REQUEST_ORIGINAL)
+		read_original(answers, context);
+	else
+		note_maps(answers, context);
+	__atomic_store_n(&context->request, REQUEST_NOTHING, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &context->request, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void *run(void *ctx)
+{
+	struct answers *answers = ctx;
+	uint32_t *requests = (uint32_t *)&arena_shared(answers->arena)->requests;
+
+	while (!__atomic_load_n(&answers->ends, __ATOMIC_ACQUIRE)) {
+		const struct timespec moment = {.tv_nsec = 100000000};
+		uint32_t seen = __atomic_load_n(requests, __ATOMIC_ACQUIRE);
+
+		for (int slot = 0; slot < SLOTS_MAX; slot++)
+			answer(answers, arena_context(answers->arena, slot));
+		syscall(SYS_futex, requests, FUTEX_WAIT, seen, &moment, NULL, 0);
+	}
+	return NULL;
+}
+
+int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid)
+{
+	struct answers *answers = calloc(1, sizeof(*answers));
+	int err = answers ? snapshot_new(&answers->sideband) : -ENOMEM;
+
+	if (err) {
+		free(answers);
+		return err;
+	}
+	answers->pid = pid;
+	answers->arena = arena;
+	pthread_mutex_init(&answers->lock, NULL);
+	if (!maps_read(&answers->maps, pid))
+		err = -pthread_create(&answers->thread, NULL, run, answers);
+	answers->runs = !err;
+	*ret_answers = answers;
+	return err ? fail_errno(err, "cannot start a thread") : 0;
+}
+
+int answers_take(struct answers *answers, struct snapshot *snapshot)
+{
+	struct snapshot *from = answers->sideband;
+	int err;
+
+	pthread_mutex_lock(&answers->lock);
+	err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
+			    snapshot->sideband_size + from->sideband_size, 1);
+	if (!err && from->sideband_size) {
+		memcpy(snapshot->sideband + snapshot->sideband_size, from->sideband, from->sideband_size);
+		snapshot->sideband_size += from->sideband_size;
+		from->sideband_size = 0;
+	}
+	pthread_mutex_unlock(&answers->lock);
+	return err;
+}
+
+void answers_free(struct answers *answers)
+{
+	if (!answers)
+		return;
+	__atomic_store_n(&answers->ends, true, __ATOMIC_RELEASE);
+	if (answers->runs) {
+		syscall(SYS_futex, &arena_shared(answers->arena)->requests, FUTEX_WAKE, 1, NULL, NULL, 0);
+		pthread_join(answers->thread, NULL);
+	}
+	pthread_mutex_destroy(&answers->lock);
+	maps_release(&answers->maps);
+	snapshot_free(answers->sideband);
+	free(answers);
+}
