@@ -442,9 +442,9 @@ static __always_inline void switch_in(const struct task_struct *task, const stru
 	if (!record)
 		return;
 	fill(record, SAMPLES_IN, task->tgid, task->pid, bpf_ktime_get_ns());
-	record->before.pid = before->tgid;
-	record->before.tid = before->pid;
-	bpf_probe_read_kernel(record->before.name, sizeof(record->before.name), before->comm);
+	record->other.pid = before->tgid;
+	record->other.tid = before->pid;
+	bpf_probe_read_kernel(record->other.name, sizeof(record->other.name), before->comm);
 	commit(&place, record, sizeof(*record));
 }
 
@@ -548,8 +548,9 @@ int on_waking(__u64 *ctx)
 	fill(record, SAMPLES_WAKE, woken->tgid, woken->pid, bpf_ktime_get_ns());
 	timer = timers_here();
 	record->flags = timer && *timer ? SAMPLES_TIMER : is_interrupted() ? SAMPLES_IRQ : 0;
-	record->waker.pid = id >> 32;
-	record->waker.tid = (__u32)id;
+	record->other.pid = id >> 32;
+	record->other.tid = (__u32)id;
+	bpf_get_current_comm(record->other.name, sizeof(record->other.name));
 	commit(&place, record, sizeof(*record));
 	return 0;
 }

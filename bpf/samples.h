@@ -79,14 +79,11 @@ struct samples_record {
 			__s32 nr; /* system call; -1: none */
 			__u32 state;
 		} out;
-		struct {
-			__u32 pid, tid;
-		} waker;
-		/* SAMPLES_IN: who ran on that processor until now; tid 0: nobody */
+		/* SAMPLES_WAKE: who woke it; SAMPLES_IN: who ran on that processor until now; tid 0: nobody */
 		struct {
 			__u32 pid, tid;
 			char name[SAMPLES_NAME];
-		} before;
+		} other;
 		struct {
 			__u64 args[SAMPLES_ARGS];
 			__s32 nr;

@@ -126,7 +126,7 @@ woken_by_timer() {
 }
 # Both have half of the processor each: most of what it waits for is the hog.
 behind_hog() {
-	waits_for hog '[run-queue]' 'work_beside_hog|.*gettime|busy_ms' '^$' '^hog$' && "$trailcam" decode -o "$tmp/hog.txt" "$tmp/waits.fxt" 2>"$tmp/err" &&
+	waits_for hog '[run-queue]' '' '^$' '^hog$' && "$trailcam" decode -o "$tmp/hog.txt" "$tmp/waits.fxt" 2>"$tmp/err" &&
 		says "$tmp/hog.txt" '[run-queue] behind hog for'
 }
 # A tick takes a microsecond at least.

@@ -89,9 +89,9 @@ struct stack_sample {
 	size_t stack_size;
 	bool is_stack_owned; /* else it stands in snapshot.file */
 	struct sample_call call;
-	int32_t waker_pid, waker_tid; /* WAKE_UP: 0 where it is not known or not to be told */
-	struct sample_thread before; /* SWITCH_IN: who ran on the processor until then; tid 0: nobody known */
-	uint64_t address;	     /* PAGE_FAULT */
-	uint64_t since_ns;	     /* LOST */
-	uint64_t lost_cnt;	     /* LOST: so many records, 0: not known how many */
+	/* WAKE_UP: who woke it; SWITCH_IN: who ran on the processor until then. tid 0: not known */
+	struct sample_thread other;
+	uint64_t address;  /* PAGE_FAULT */
+	uint64_t since_ns; /* LOST */
+	uint64_t lost_cnt; /* LOST: so many records, 0: not known how many */
 };

@@ -83,19 +83,24 @@ static const char *interrupt_name(const struct stack_sample *woken)
 						: NULL;
 }
 
+/* A thread of the targets as it is called now, another one as it was called then. */
+static const char *waker_name(const struct pause_about *about)
+{
+	return about->waker		   ? about->waker
+	       : *about->woken->other.name ? about->woken->other.name
+					   : "another program";
+}
+
 static char *waker_text(const struct pause_about *about)
 {
 	const struct stack_sample *woken = about->woken;
 	char *text;
-	int len;
 
 	if (interrupt_name(woken))
 		return strdup(interrupt_name(woken));
-	if (!woken->waker_tid)
+	if (!woken->other.tid)
 		return NULL;
-	len = about->waker ? asprintf(&text, "%s (tid %d)", about->waker, woken->waker_tid)
-			   : asprintf(&text, "another program (tid %d)", woken->waker_tid);
-	return len < 0 ? NULL : text;
+	return asprintf(&text, "%s (tid %d)", waker_name(about), woken->other.tid) < 0 ? NULL : text;
 }
 
 /* "[off-cpu] futex_wait, woken by worker-3 after 2.1 ms" */
@@ -105,8 +110,8 @@ static char *wait_title(const struct pause_about *about, const char *name)
 	const char *by = interrupt_name(woken);
 	char *title;
 
-	if (!by && woken->waker_tid)
-		by = about->waker ? about->waker : "another program";
+	if (!by && woken->other.tid)
+		by = waker_name(about);
 	return asprintf(&title, "%s, woken%s%s after %s", name, by ? " by " : "", by ? by : "",
 			length_text(about->length_ns).text) < 0
 		       ? NULL
@@ -125,7 +130,7 @@ static char *queue_title(const struct pause_about *about)
 {
 	char *title;
 
-	return asprintf(&title, "[run-queue] behind %s for %s", about->in->before.name,
+	return asprintf(&title, "[run-queue] behind %s for %s", about->in->other.name,
 			length_text(about->length_ns).text) < 0
 		       ? NULL
 		       : title;
@@ -137,10 +142,10 @@ static int queue_detail(struct timeline *timeline, const struct pause_about *abo
 {
 	struct slice_detail detail = {.name = "[run-queue]"};
 
-	if (!about->in || !about->in->before.tid)
+	if (!about->in || !about->in->other.tid)
 		return 0;
-	detail.behind = strdup(about->in->before.name);
-	detail.about = thread_text(&about->in->before);
+	detail.behind = strdup(about->in->other.name);
+	detail.about = thread_text(&about->in->other);
 	detail.title = queue_title(about);
 	return timeline_add_detail(timeline, &detail, ret_detail);
 }

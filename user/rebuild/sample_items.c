@@ -149,8 +149,8 @@ static int end_off(struct sample_items *items, const struct sample_context *cont
 	about.kind = pause->kind;
 	about.call = call_of(items);
 	about.length_ns = pause->end - pause->start;
-	if (woken && woken->waker_tid)
-		about.waker = context->thread_name(context->ctx, woken->waker_tid);
+	if (woken && woken->other.tid)
+		about.waker = context->thread_name(context->ctx, woken->other.tid);
 	return pause_detail(context->timeline, &about, &pause->detail);
 }
 
@@ -286,10 +286,10 @@ static int add_flow(struct sample_items *items, const struct sample_context *con
 	struct flow flow = {.to_pid = items->pid, .to_tid = items->tid};
 
 	items->woken = NULL;
-	if (!woken || !woken->waker_tid || woken->flags & (SAMPLE_FROM_IRQ | SAMPLE_FROM_TIMER))
+	if (!woken || !woken->other.tid || woken->flags & (SAMPLE_FROM_IRQ | SAMPLE_FROM_TIMER))
 		return 0;
-	flow.from_pid = woken->waker_pid;
-	flow.from_tid = woken->waker_tid;
+	flow.from_pid = woken->other.pid;
+	flow.from_tid = woken->other.tid;
 	flow.from_ns = later(woken->time_ns, context->base_ns) - context->base_ns;
 	flow.to_ns = later(to_ns, later(woken->time_ns, context->base_ns)) - context->base_ns;
 	return ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap, flow);

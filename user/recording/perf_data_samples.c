@@ -123,8 +123,6 @@ static void put_raw(FILE *file, const struct stack_sample *sample)
 		.state = sample->state,
 		.nr = sample->call.nr,
 		.result = sample->call.result,
-		.waker_pid = sample->waker_pid,
-		.waker_tid = sample->waker_tid,
 		.address = sample->address,
 		.since_ns = sample->since_ns,
 		.lost_cnt = sample->lost_cnt,
@@ -132,8 +130,8 @@ static void put_raw(FILE *file, const struct stack_sample *sample)
 			 sample->call.args[3], sample->call.args[4], sample->call.args[5]},
 	};
 
-	if (sample->kind == SAMPLE_SWITCH_IN)
-		more.before = sample->before;
+	if (sample->kind == SAMPLE_SWITCH_IN || sample->kind == SAMPLE_WAKE_UP)
+		more.other = sample->other;
 	fwrite(&more, sizeof(more), 1, file);
 }
 

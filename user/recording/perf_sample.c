@@ -158,14 +158,12 @@ static void take_more(struct stack_sample *sample, const uint8_t *raw)
 	sample->state = more.state;
 	sample->call.nr = more.nr;
 	sample->call.result = more.result;
-	if (more.kind == SAMPLE_SWITCH_IN) {
-		sample->before = more.before;
-		sample->before.name[SAMPLE_NAME_BYTES - 1] = '\0';
+	if (more.kind == SAMPLE_SWITCH_IN || more.kind == SAMPLE_WAKE_UP) {
+		sample->other = more.other;
+		sample->other.name[SAMPLE_NAME_BYTES - 1] = '\0';
 	} else {
 		memcpy(sample->call.args, more.args, sizeof(more.args));
 	}
-	sample->waker_pid = more.waker_pid;
-	sample->waker_tid = more.waker_tid;
 	sample->address = more.address;
 	sample->since_ns = more.since_ns;
 	sample->lost_cnt = more.lost_cnt;

@@ -29,11 +29,11 @@ struct perf_sample_more {
 	uint64_t magic;
 	union {
 		uint64_t args[SAMPLE_ARG_CNT];
-		struct sample_thread before; /* SAMPLE_SWITCH_IN */
+		struct sample_thread other; /* SAMPLE_WAKE_UP, SAMPLE_SWITCH_IN */
 	};
 	int64_t result;
 	uint64_t address, since_ns, lost_cnt;
-	int32_t nr, waker_pid, waker_tid, unused;
+	int32_t nr, unused[3];
 };
 
 _Static_assert(sizeof(struct perf_sample_more) == 120, "it is part of the recording, and a multiple of 8");

@@ -106,7 +106,8 @@ static int add_slice(struct waits *waits, struct pass *pass, const struct slice 
 	int err = add_faults(waits, pass, slice->start_ns);
 
 	pass->open_cnt = slice->depth < pass->open_cnt ? slice->depth : pass->open_cnt;
-	wait.function = function_at(pass, slice->start_ns);
+	/* Where a thread lost its processor is of chance. */
+	wait.function = slice->kind == SLICE_RUN_QUEUE ? "" : function_at(pass, slice->start_ns);
 	if (!err && (slice->kind == SLICE_OFF_CPU || slice->kind == SLICE_RUN_QUEUE))
 		err = add(waits, &wait, slice->end_ns - slice->start_ns);
 	return err ? err : ARRAY_PUSH(pass->open, pass->open_cnt, pass->open_cap, slice);

@@ -114,8 +114,8 @@ static void set_call(struct stack_sample *sample, int32_t nr, uint64_t first, ui
 
 static void set_waker(struct stack_sample *sample, int32_t tid)
 {
-	sample->waker_pid = 5;
-	sample->waker_tid = tid;
+	sample->other.pid = 5;
+	sample->other.tid = tid;
 }
 
 static void test_a_lock_in_a_call(void **state)
@@ -151,7 +151,7 @@ static void test_waits_alone(void **state)
 	add(&story, 2500, SAMPLE_WAKE_UP, 0)->flags = SAMPLE_FROM_IRQ;
 	add(&story, 2600, SAMPLE_SWITCH_IN, 0);
 	add(&story, 3000, SAMPLE_SWITCH_OUT, 0x30)->state = 0;
-	add(&story, 3500, SAMPLE_SWITCH_IN, 0)->before = (struct sample_thread){31, 32, "hog"};
+	add(&story, 3500, SAMPLE_SWITCH_IN, 0)->other = (struct sample_thread){31, 32, "hog"};
 	add(&story, 4000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_UNINTERRUPTIBLE;
 	set_waker(add(&story, 4100, SAMPLE_WAKE_UP, 0), 7);
 	story.samples[story.cnt - 1].flags = SAMPLE_FROM_TIMER;
@@ -182,9 +182,14 @@ static void test_begins_within(void **state)
 	assert_told(&other, "1000-2000 10\n  [syscall] pause 1000-2000? = -4\n");
 	set_waker(add(&third, 2000, SAMPLE_WAKE_UP, 0x10), 99);
 	add(&third, 2100, SAMPLE_SWITCH_IN, 0);
-	assert_told(&third, "1000-2100 0\n  [off-cpu], woken by another program after 1.0 us 1000-2000? by "
-			    "another program "
-			    "(tid 99)\n  [run-queue] 2000-2100\n99 at 1000 -> 6 at 1100\n");
+	add(&third, 3000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_INTERRUPTIBLE;
+	add(&third, 3100, SAMPLE_WAKE_UP, 0)->other = (struct sample_thread){31, 32, "redis"};
+	add(&third, 3200, SAMPLE_SWITCH_IN, 0);
+	assert_told(&third,
+		    "1000-2100 0\n  [off-cpu], woken by another program after 1.0 us 1000-2000? by another "
+		    "program (tid 99)\n  [run-queue] 2000-2100\n"
+		    "3000-3200 0\n  [off-cpu], woken by redis after 100 ns 3000-3100 by redis (tid 32)\n"
+		    "  [run-queue] 3100-3200\n99 at 1000 -> 6 at 1100\n32 at 2100 -> 6 at 2200\n");
 }
 
 /* A tick proves that it runs; a call proves that the one before it has ended. */

@@ -78,8 +78,8 @@ static struct snapshot *make(void)
 	sample->call.args[0] = 0xf00;
 	put_ips(sample, 0x401000, 0);
 	sample = add(snapshot, SAMPLE_WAKE_UP);
-	sample->waker_pid = 21;
-	sample->waker_tid = 22;
+	sample->other.pid = 21;
+	sample->other.tid = 22;
 	add(snapshot, SAMPLE_SWITCH_IN)->before = (struct sample_thread){31, 32, "hog"};
 	add(snapshot, SAMPLE_SYSCALL_BEGIN)->call.args[5] = 6;
 	add(snapshot, SAMPLE_SYSCALL_END)->call.result = -11;
@@ -110,8 +110,8 @@ static void assert_same(const struct stack_sample *a, const struct stack_sample 
 	assert_int_equal(a->call.nr, b->call.nr);
 	assert_int_equal(a->call.result, b->call.result);
 	assert_memory_equal(a->call.args, b->call.args, sizeof(a->call.args));
-	assert_int_equal(a->waker_pid, b->waker_pid);
-	assert_int_equal(a->waker_tid, b->waker_tid);
+	assert_int_equal(a->other.pid, b->other.pid);
+	assert_int_equal(a->other.tid, b->other.tid);
 	assert_memory_equal(&a->before, &b->before, sizeof(a->before));
 	assert_int_equal(a->address, b->address);
 	assert_int_equal(a->since_ns, b->since_ns);

@@ -69,9 +69,9 @@ static void test_sums(void **state)
 	waits_sort(&waits);
 	assert_int_equal(waits.cnt, 6);
 	assert_wait(&waits.items[0], "[off-cpu] futex_wait", "serve", holder, 4, 800, 300);
-	assert_wait(&waits.items[1], "[run-queue]", "serve", "", 2, 16, 8);
+	assert_wait(&waits.items[1], "[run-queue]", "", "", 2, 16, 8);
 	assert_string_equal(waits.items[1].behind, "hog");
-	assert_wait(&waits.items[2], "[run-queue]", "serve", "", 2, 10, 5);
+	assert_wait(&waits.items[2], "[run-queue]", "", "", 2, 10, 5);
 	assert_string_equal(waits.items[2].behind, "");
 	assert_wait(&waits.items[3], "[page fault]", "load", "", 4, 0, 0);
 	assert_int_equal(waits.items[4].cnt, 2);

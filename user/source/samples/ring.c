@@ -197,6 +197,13 @@ static void put_out(struct stack_sample *sample, const struct samples_record *re
 	memcpy(sample->call.args, record->out.args, sizeof(record->out.args));
 }
 
+static void put_other(struct stack_sample *sample, const struct samples_record *record)
+{
+	sample->other.pid = (int32_t)record->other.pid;
+	sample->other.tid = (int32_t)record->other.tid;
+	memcpy(sample->other.name, record->other.name, sizeof(sample->other.name) - 1);
+}
+
 static void put_kind(struct stack_sample *sample, const struct samples_record *record)
 {
 	switch (record->kind) {
@@ -209,14 +216,11 @@ static void put_kind(struct stack_sample *sample, const struct samples_record *r
 		break;
 	case SAMPLES_IN:
 		sample->kind = SAMPLE_SWITCH_IN;
-		sample->before.pid = (int32_t)record->before.pid;
-		sample->before.tid = (int32_t)record->before.tid;
-		memcpy(sample->before.name, record->before.name, sizeof(sample->before.name) - 1);
+		put_other(sample, record);
 		break;
 	case SAMPLES_WAKE:
 		sample->kind = SAMPLE_WAKE_UP;
-		sample->waker_pid = (int32_t)record->waker.pid;
-		sample->waker_tid = (int32_t)record->waker.tid;
+		put_other(sample, record);
 		sample->flags |= record->flags & SAMPLES_TIMER ? SAMPLE_FROM_TIMER
 				 : record->flags & SAMPLES_IRQ ? SAMPLE_FROM_IRQ
 							       : 0;

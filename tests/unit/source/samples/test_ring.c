@@ -122,7 +122,7 @@ static void test_order_and_kinds(void **state)
 	position = fake->head.head;
 	record = begin(fake, 20, sizeof(*record));
 	record->kind = SAMPLES_WAKE;
-	record->waker.tid = 99;
+	record->other.tid = 99;
 	record->flags = SAMPLES_IRQ;
 	end(record, position);
 	put_small(fake, 30);
@@ -135,7 +135,7 @@ static void test_order_and_kinds(void **state)
 	assert_int_equal(fake->seen[0].ips[0], 0x40beef);
 	assert_int_equal(fake->seen[0].cpu, 3);
 	assert_int_equal(fake->seen[1].kind, SAMPLE_WAKE_UP);
-	assert_int_equal(fake->seen[1].waker_tid, 99);
+	assert_int_equal(fake->seen[1].other.tid, 99);
 	assert_int_equal(fake->seen[1].flags, SAMPLE_FROM_IRQ);
 	assert_int_equal(fake->seen[2].kind, SAMPLE_SWITCH_IN);
 	assert_int_equal(fake->seen[2].time_ns, 30);
