@@ -15,6 +15,7 @@
 
 #include "decode/decoder.h"
 #include "figures.h"
+#include "model/slice_cursor.h"
 #include "output/sink.h"
 #include "process/launch.h"
 #include "process/pin.h"
@@ -327,7 +328,7 @@ static void bench_stacks(const struct snapshot *snapshot)
 	printf("  %-52s %10.3g branch/s\n", "finished", (double)cnt / finishing);
 	printf("  %-52s %10.2f bytes a branch, %.2f GB for %zu million, which are %zu million calls\n",
 	       "in memory", (double)held / (double)cnt, (double)held / 1e9, cnt / 1000000,
-	       thread.slice_cnt / 1000000);
+	       timeline_thread_slice_cnt(&thread) / 1000000);
 	stacks_free(stacks);
 	timeline_thread_release(&thread);
 	branch_list_release(&branches);

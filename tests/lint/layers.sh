@@ -41,7 +41,7 @@ only 'intel-pt\.h' decode
 only 'bpf/' trigger source/alloc source/samples
 only 'libelf|gelf|elfutils|dwarf' elf image
 only 'zlib' output input
-only 'zstd' recording output
+only 'zstd' recording output stacks
 only 'sys/ptrace' process session source/step source/translate
 only 'argp' cli cli/capture cli/show cli/memtrace
 

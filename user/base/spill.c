@@ -36,6 +36,16 @@ void spill_set_memory(size_t bytes)
 	memory = bytes;
 }
 
+size_t spill_memory(void)
+{
+	return memory;
+}
+
+bool spill_is_tight(void)
+{
+	return in_memory + LARGE > memory / 2;
+}
+
 static struct header *header_of(void *items)
 {
 	return items ? (struct header *)items - 1 : NULL;

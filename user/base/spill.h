@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/cleanup.h"
@@ -20,6 +21,10 @@ enum { SPILL_MEMORY = 256 << 20 };
  * already stays where it is.
  */
 void spill_set_memory(size_t bytes);
+size_t spill_memory(void);
+
+/* Whether large arrays take half of that, so that their owner should think of something better. */
+bool spill_is_tight(void);
 
 /* As array_reserve(). */
 int spill_reserve(void *items_ptr, size_t *cap, size_t want, size_t size);

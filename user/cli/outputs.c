@@ -167,11 +167,19 @@ int outputs_write_timeline(const struct outputs *outputs, const struct timeline 
 	return failed ? fail(failed, "%s", sentence ? sentence : strerror(-failed)) : 0;
 }
 
-int outputs_write(const struct outputs *outputs, const struct decoded *decoded)
+int outputs_write(const struct outputs *outputs, struct decoded *decoded)
 {
 	const struct timeline *timeline = decoded_timeline(decoded);
 	size_t gaps = decoded_gap_cnt(decoded);
 	char holds[160], gap_text[48] = "";
+	int err = 0;
+
+	for (size_t i = 0; i < outputs->cnt && !err; i++)
+		if (outputs->sinks[i]->needs_arrays)
+			err = decoded_load(decoded);
+	if (err)
+		return fail(err, "no memory for %zu calls, or no room in $TMPDIR (/var/tmp)",
+			    decoded_slice_cnt(decoded));
 
 	if (gaps)
 		snprintf(gap_text, sizeof(gap_text), ", %zu gap%s", gaps, gaps == 1 ? "" : "s");

@@ -48,7 +48,7 @@ int outputs_check_input(const struct outputs *outputs, const char *input);
  * Writes the timeline to each, and says so in a line for each. One that fails does not keep the others from
  * being written. 0, or -errno with the sentence of the first that failed; those of others are said.
  */
-int outputs_write(const struct outputs *outputs, const struct decoded *decoded);
+int outputs_write(const struct outputs *outputs, struct decoded *decoded);
 
 /* The same of a timeline of whatever origin; `holds` says in that line what is in it. */
 int outputs_write_timeline(const struct outputs *outputs, const struct timeline *timeline, const char *holds);

@@ -58,6 +58,8 @@ void timeline_thread_release(struct timeline_thread *thread)
 	for (size_t i = 0; i < thread->instant_cnt; i++)
 		instant_release(&thread->instants[i]);
 	free(thread->instants);
+	if (thread->stored)
+		thread->stored->ops->free(thread->stored);
 	spill_free(thread->slices);
 	free(thread->name);
 }

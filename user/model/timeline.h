@@ -102,11 +102,26 @@ void instant_release(struct instant *instant);
 /* A copy of it becomes the instant's. 0, or -ENOMEM, also where there are INSTANT_ARGS_MAX already. */
 int instant_add_arg(struct instant *instant, const struct instant_arg *arg);
 
+/* Slices that are too many for memory. Each is there while somebody goes by it (model/slice_cursor.h). */
+struct stored_slices {
+	size_t cnt;
+	size_t symbol_cnt; /* of functions that they are calls of, some of them several times */
+	const struct stored_ops {
+		int (*begin)(const struct stored_slices *stored, void **ret_pass); /* 0 or -ENOMEM */
+		/* Good until the one after it. NULL: there is none, or *ret_err. */
+		const struct slice *(*next)(void *pass, int *ret_err);
+		void (*end)(void *pass);
+		const struct symbol *(*symbol)(const struct stored_slices *stored, size_t nth); /* or NULL */
+		void (*free)(struct stored_slices *stored);
+	} * ops;
+};
+
 struct timeline_thread {
 	int32_t pid, tid;
 	char *name; /* the thread's comm */
 	struct slice *slices;
 	size_t slice_cnt, slice_cap;
+	struct stored_slices *stored; /* in place of `slices`; NULL: they are there */
 	struct instant *instants;
 	size_t instant_cnt, instant_cap;
 };

@@ -108,6 +108,7 @@ static int write_page(const struct timeline *timeline, struct output *output)
 const struct sink sink_html = {
 	.name = "html",
 	.suffix = ".html",
+	.needs_arrays = true,
 	.how_to_open = "open it in a browser",
 	.write = write_page,
 };

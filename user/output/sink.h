@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "model/timeline.h"
 #include "output/output.h"
 
@@ -12,6 +14,7 @@ struct sink {
 	const char *name;	 /* "fxt": what --format takes */
 	const char *suffix;	 /* ".fxt": what -o is recognised by, before ".gz" or ".zst" */
 	const char *how_to_open; /* "open it in https://ui.perfetto.dev" */
+	bool needs_arrays;	 /* it goes back and forth in slices: timeline_load() */
 	/*
 	 * Writes the whole timeline; 0 or a negative errno with a sentence. What was left out is told by
 	 * log_warn().

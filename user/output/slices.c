@@ -100,6 +100,7 @@ static int slices_write(const struct timeline *timeline, struct output *output)
 const struct sink sink_slices = {
 	.name = "slices",
 	.suffix = ".tsv",
+	.needs_arrays = true,
 	.how_to_open = "it is text between tabs",
 	.write = slices_write,
 };

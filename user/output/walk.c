@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/sort.h"
-#include "base/spill.h"
+#include "model/slice_cursor.h"
 
 struct walk {
 	const struct timeline *timeline;
@@ -20,7 +20,7 @@ struct walk {
 	/* The thread at hand. */
 	const struct timeline_thread *thread;
 	size_t instant, hit, hit_end; /* what comes next, and the end of its hits */
-	const struct slice **open;
+	struct slice *open;
 	size_t open_cnt, open_cap;
 };
 
@@ -126,7 +126,7 @@ static void tell_moments(struct walk *walk, uint64_t instants_before_ns, uint64_
 static void end_slices(struct walk *walk, size_t keep)
 {
 	while (walk->open_cnt > keep) {
-		const struct slice *slice = walk->open[--walk->open_cnt];
+		const struct slice *slice = &walk->open[--walk->open_cnt];
 
 		tell_moments(walk, slice->end_ns, slice->end_ns, slice);
 		if (walk->ops->end)
@@ -136,13 +136,11 @@ static void end_slices(struct walk *walk, size_t keep)
 
 static int walk_slices(struct walk *walk)
 {
-	const struct timeline_thread *thread = walk->thread;
-	int err = 0;
+	struct slice_cursor cursor;
+	const struct slice *slice;
+	int err = slice_cursor_begin(&cursor, walk->thread);
 
-	for (size_t i = 0; i < thread->slice_cnt && !err; i++) {
-		const struct slice *slice = &thread->slices[i];
-
-		SPILL_PASS(thread->slices, i);
+	while (!err && (slice = slice_cursor_next(&cursor))) {
 		if (walk->ops->depth_max && slice->depth >= walk->ops->depth_max) {
 			walk->too_deep++;
 			continue;
@@ -151,9 +149,9 @@ static int walk_slices(struct walk *walk)
 		tell_moments(walk, slice->start_ns + 1, slice->start_ns, NULL);
 		if (walk->ops->begin)
 			walk->ops->begin(walk->ctx, slice);
-		err = ARRAY_PUSH(walk->open, walk->open_cnt, walk->open_cap, slice);
+		err = ARRAY_PUSH(walk->open, walk->open_cnt, walk->open_cap, *slice);
 	}
-	return err;
+	return slice_cursor_end(&cursor, err);
 }
 
 static int walk_thread(struct walk *walk, const struct timeline_thread *thread)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "history/history.h"
+#include "model/slice_cursor.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
 #include "rebuild/input_file.h"
@@ -30,6 +31,9 @@ static void find_lines(const struct decoded *decoded)
 		for (size_t j = 0; j < thread->slice_cnt; j++)
 			if (thread->slices[j].symbol)
 				image_symbol_source(thread->slices[j].symbol);
+		for (size_t j = 0; thread->stored && j < thread->stored->symbol_cnt; j++)
+			if (thread->stored->ops->symbol(thread->stored, j))
+				image_symbol_source(thread->stored->ops->symbol(thread->stored, j));
 	}
 }
 
@@ -96,7 +100,7 @@ static int rebuild(struct decoded *decoded, const struct snapshot *snapshot,
 		err = place_allocs(decoded->timeline, snapshot);
 	if (!err && config->source_lines)
 		find_lines(decoded);
-	return err;
+	return err || config->stored ? err : decoded_load(decoded);
 }
 
 static int decoded_new(struct decoded **ret_decoded)
@@ -136,7 +140,10 @@ const struct input input_recording = {.name = "recording", .read = read_recordin
 
 static int keep_between(struct decoded *decoded, const struct decode_config *config)
 {
-	int cnt = timeline_keep_between(decoded->timeline, config->from, config->to);
+	int cnt = timeline_load(decoded->timeline);
+
+	if (!cnt)
+		cnt = timeline_keep_between(decoded->timeline, config->from, config->to);
 
 	if (cnt < 0)
 		return fail(cnt, "no memory for what is between %s and %s", config->from, config->to);
@@ -183,6 +190,11 @@ void decoded_free(struct decoded *decoded)
 	free(decoded);
 }
 
+int decoded_load(struct decoded *decoded)
+{
+	return timeline_load(decoded->timeline);
+}
+
 const struct timeline *decoded_timeline(const struct decoded *decoded)
 {
 	return decoded->timeline;
@@ -193,7 +205,7 @@ size_t decoded_slice_cnt(const struct decoded *decoded)
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < decoded->timeline->thread_cnt; i++)
-		cnt += decoded->timeline->threads[i].slice_cnt;
+		cnt += timeline_thread_slice_cnt(&decoded->timeline->threads[i]);
 	return cnt;
 }
 

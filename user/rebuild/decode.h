@@ -16,6 +16,7 @@ struct decode_config {
 	unsigned int threads;  /* 0: all processors */
 	bool source_lines;     /* look up files and lines */
 	bool inlines;	       /* slices for inlined calls */
+	bool stored;	       /* slices may stay where only model/slice_cursor.h finds them */
 	const char *symfs;     /* a directory with the traced machine's files, or NULL */
 	const char *from, *to; /* decode_file() keeps the time between calls of the two; NULL: all */
 	void (*progress)(void *ctx, size_t done_bytes, size_t total_bytes); /* may be NULL */
@@ -41,6 +42,9 @@ int decode_file(struct decoded **ret_decoded, const char *path, const struct dec
 void decoded_free(struct decoded *decoded);
 
 const struct timeline *decoded_timeline(const struct decoded *decoded);
+
+/* All slices become arrays, as they are unless config->stored. 0 or -ENOMEM. */
+int decoded_load(struct decoded *decoded);
 
 /* Slices in all threads, gaps in all threads. */
 size_t decoded_slice_cnt(const struct decoded *decoded);

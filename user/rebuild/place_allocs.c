@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "model/slice_cursor.h"
 #include "rebuild/slice_index.h"
 
 /*
@@ -104,8 +105,10 @@ static int add_instant(struct placing *placing, const struct alloc *alloc, uint6
 {
 	struct timeline_thread *thread = timeline_thread_of(placing->timeline, (int32_t)alloc->tid);
 	struct instant instant = {.is_event = true};
-	int err;
+	int err = thread ? timeline_thread_load(thread) : 0;
 
+	if (err)
+		return err;
 	/* What comes before the thread's trace has no place in it. */
 	if (!thread || (thread->slice_cnt && time_ns + CLOCKS_DIFFER_NS < thread->slices[0].start_ns))
 		return 0;

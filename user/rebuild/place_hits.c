@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/slice_cursor.h"
 #include "rebuild/slice_index.h"
 
 /* ---- hits ---- */
@@ -80,12 +81,14 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 		 const struct symbol *(*symbol_at)(void *, int32_t, uint64_t, uint64_t), void *ctx)
 {
 	uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, hit->time_ns);
-	const struct timeline_thread *thread = timeline_thread_of(timeline, (int32_t)hit->tid);
+	struct timeline_thread *thread = timeline_thread_of(timeline, (int32_t)hit->tid);
 	const struct slice *slice, *interruption;
 	const struct symbol *symbols[HIT_STACK_MAX];
 	struct timeline_hit *placed;
 	int err = array_reserve(&timeline->hits, &timeline->hit_cap, timeline->hit_cnt + 1, sizeof(*placed));
 
+	if (!err && thread)
+		err = timeline_thread_load(thread);
 	if (err)
 		return err;
 	placed = &timeline->hits[timeline->hit_cnt++];

@@ -17,7 +17,6 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "base/spill.h"
 #include "stacks/stacks_internal.h"
 
 enum {
@@ -32,69 +31,102 @@ static const struct symbol *function_at(const struct stacks_config *config, cons
 	return config->symbol_at(config->ctx, known->ips[i] - (i ? 1 : 0), known->tsc);
 }
 
-static uint64_t distance(const struct moments *moments, const struct slice *slice, uint64_t tsc)
+/* The segment's slices, and the time stamps of their moments. */
+struct search {
+	const struct segment *segment;
+	const struct moments *moments;
+	struct stamp_reader stamps;
+	const struct symbol *
+		*outer; /* functions that slice `nearest` lies in, by depth from the outermost on */
+	size_t nearest;
+	int32_t depth; /* its */
+	int err;
+};
+
+static uint64_t tsc_at(struct search *search, uint64_t moment)
 {
-	uint64_t start = moments_tsc(moments, slice->start_ns), end = moments_tsc(moments, slice->end_ns);
+	return moments_tsc(search->moments, &search->stamps, moment);
+}
+
+static uint64_t distance(struct search *search, const struct slice *slice, uint64_t tsc)
+{
+	uint64_t start = tsc_at(search, slice->start_ns), end = tsc_at(search, slice->end_ns);
 
 	if (tsc < start)
 		return start - tsc;
 	return tsc > end ? tsc - end : 0;
 }
 
-/*
- * Index of the function's slice nearest to the time, the last of equally near ones; SIZE_MAX: there is none.
- */
-static size_t find_nearest(const struct segment *segment, const struct moments *moments,
-			   const struct symbol *symbol, uint64_t tsc)
+/* The function's slice nearest to the time, the last of equally near ones; false: there is none. */
+static bool find_nearest(struct search *search, const struct symbol *symbol, uint64_t tsc)
 {
-	size_t best = SIZE_MAX;
+	struct slice_reader reader;
+	const struct slice *slice;
 	uint64_t best_distance = UINT64_MAX;
+	bool found = false;
 
-	for (size_t i = 0; i < segment->slice_cnt; i++) {
-		const struct slice *slice = &segment->slices[i];
+	search->err = slice_reader_begin(&reader, &search->segment->slices);
+	for (size_t i = 0; !search->err && (slice = slice_reader_next(&reader)); i++) {
 		uint64_t far;
 
-		SPILL_PASS(segment->slices, i);
 		if (!slice->symbol || !same_function(slice->symbol, symbol))
 			continue;
-		far = distance(moments, slice, tsc);
-		if (far <= best_distance) {
-			best = i;
-			best_distance = far;
-		}
+		far = distance(search, slice, tsc);
+		if (far > best_distance)
+			continue;
+		search->nearest = i;
+		search->depth = (int32_t)slice->depth;
+		best_distance = far;
+		found = true;
 	}
-	return best;
+	search->err = search->err ? search->err : reader.err;
+	slice_reader_end(&reader);
+	return found && !search->err;
 }
 
-/* The slice of that depth which slice i lies in; NULL: the segment knows none. */
-static const struct slice *find_outer(const struct segment *segment, size_t i, int32_t depth)
+/* What slice `nearest` lies in: the last slice of each depth before it, or else what was inferred. */
+static void find_outer(struct search *search)
 {
-	while (i-- > 0)
-		if ((int32_t)segment->slices[i].depth == depth)
-			return &segment->slices[i];
-	for (i = 0; i < segment->inferred_cnt; i++)
-		if ((int32_t)segment->inferred[i].depth == depth)
-			return &segment->inferred[i];
-	return NULL;
+	const struct segment *segment = search->segment;
+	struct slice_reader reader;
+	const struct slice *slice;
+
+	search->outer = calloc((size_t)(search->depth - segment->outer), sizeof(*search->outer));
+	if (!search->outer)
+		search->err = -ENOMEM;
+	for (size_t i = 0; i < segment->inferred_cnt && !search->err; i++)
+		if ((int32_t)segment->inferred[i].depth < search->depth)
+			search->outer[(int32_t)segment->inferred[i].depth - segment->outer - 1] =
+				segment->inferred[i].symbol;
+	if (!search->err)
+		search->err = slice_reader_begin(&reader, &segment->slices);
+	if (search->err)
+		return;
+	for (size_t i = 0; i < search->nearest && (slice = slice_reader_next(&reader)); i++)
+		if ((int32_t)slice->depth < search->depth)
+			search->outer[(int32_t)slice->depth - segment->outer - 1] = slice->symbol;
+	search->err = reader.err;
+	slice_reader_end(&reader);
 }
 
 /* How many of the addresses are functions that the segment knows; 0: it does not fit. */
-static size_t fit(const struct segment *segment, const struct moments *moments,
-		  const struct stacks_config *config, const struct known_stack *known)
+static size_t fit(struct search *search, const struct stacks_config *config, const struct known_stack *known)
 {
-	size_t i = find_nearest(segment, moments, function_at(config, known, 0), known->tsc), cnt = 1;
-	int32_t depth;
+	size_t cnt = 1;
 
-	if (i == SIZE_MAX)
+	if (!find_nearest(search, function_at(config, known, 0), known->tsc))
 		return 0;
-	for (depth = (int32_t)segment->slices[i].depth - 1; depth > segment->outer; depth--, cnt++) {
-		const struct slice *slice = find_outer(segment, i, depth);
+	find_outer(search);
+	for (int32_t depth = search->depth - 1; depth > search->segment->outer && cnt && !search->err;
+	     depth--) {
+		const struct symbol *symbol = search->outer[depth - search->segment->outer - 1];
 
-		if (!slice || cnt >= known->cnt ||
-		    !same_function(slice->symbol, function_at(config, known, cnt)))
-			return 0;
+		cnt = cnt < known->cnt && symbol && same_function(symbol, function_at(config, known, cnt))
+			      ? cnt + 1
+			      : 0;
 	}
-	return cnt;
+	freep(&search->outer);
+	return search->err ? 0 : cnt;
 }
 
 static int add(struct segment *segment, uint64_t end, const struct symbol *symbol)
@@ -109,10 +141,10 @@ static int add(struct segment *segment, uint64_t end, const struct symbol *symbo
 	return ARRAY_PUSH(segment->inferred, segment->inferred_cnt, segment->inferred_cap, slice);
 }
 
-int callers_add(struct segment *segment, uint64_t end, const struct moments *moments,
-		const struct stacks_config *config)
+static int try_stacks(struct search *search, struct segment *segment, uint64_t end,
+		      const struct stacks_config *config)
 {
-	uint64_t start_tsc = moments_tsc(moments, segment->start), end_tsc = moments_tsc(moments, end);
+	uint64_t start_tsc = tsc_at(search, segment->start), end_tsc = tsc_at(search, end);
 	size_t tries = TRIES_MAX;
 
 	for (size_t i = config->known_cnt; i-- > 0 && tries;) {
@@ -123,11 +155,26 @@ int callers_add(struct segment *segment, uint64_t end, const struct moments *mom
 		if (!known->cnt || known->tsc < start_tsc || known->tsc > end_tsc + SLACK_TSC)
 			continue;
 		tries--;
-		seen = fit(segment, moments, config, known);
+		seen = fit(search, config, known);
 		for (size_t at = seen; seen && at < known->cnt && !err; at++)
 			err = add(segment, end, function_at(config, known, at));
-		if (seen)
-			return err;
+		if (seen || search->err)
+			return err ? err : search->err;
 	}
 	return 0;
+}
+
+int callers_add(struct segment *segment, uint64_t end, const struct moments *moments,
+		const struct stacks_config *config)
+{
+	struct search search = {.segment = segment, .moments = moments};
+	int err;
+
+	if (!config->known_cnt)
+		return 0;
+	err = stamp_reader_begin(&search.stamps, &moments->stamps);
+	if (!err)
+		err = try_stacks(&search, segment, end, config);
+	stamp_reader_end(&search.stamps);
+	return err;
 }

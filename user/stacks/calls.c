@@ -67,6 +67,7 @@ int calls_build(const struct stacks_config *config, const struct call_edge_at *c
 		struct timeline_thread *thread)
 {
 	struct calls build = {.config = config, .thread = thread};
+	struct slice_list slices = {0};
 	int err = 0;
 
 	segment_init(&build.segment, 0);
@@ -74,9 +75,10 @@ int calls_build(const struct stacks_config *config, const struct call_edge_at *c
 		err = take(&build, &calls[i]);
 	segment_close(&build.segment, cnt ? moments_now(&build.moments) : 0);
 	if (!err)
-		err = build.moments.no_memory ? -ENOMEM : segment_write(&build.segment, thread);
+		err = build.moments.no_memory ? -ENOMEM : segment_write(&build.segment, &slices);
 	if (!err)
-		err = thread_to_ns(thread, &build.moments, config);
+		err = thread_finish(thread, &slices, &build.moments, config);
+	slice_list_release(&slices);
 	segment_release(&build.segment);
 	moments_release(&build.moments);
 	return err;

@@ -51,7 +51,7 @@ int inlined_append(struct inlined *inlined, const struct inlined *later, uint64_
 
 /* ---- putting them in ---- */
 
-struct open_slice {
+struct open_call {
 	size_t out; /* index */
 	uint64_t end;
 	const struct symbol *symbol;
@@ -59,21 +59,20 @@ struct open_slice {
 };
 
 struct merge {
-	struct slice *out;
-	size_t cnt, cap;
-	struct open_slice *open;
+	struct slice_list out;
+	struct open_call *open;
 	size_t open_cnt, open_cap;
 };
 
 static int begin(struct merge *merge, struct slice slice)
 {
-	struct open_slice open = {.out = merge->cnt,
-				  .end = slice.end_ns,
-				  .symbol = slice.symbol,
-				  .inlined = slice.flags & SLICE_INLINED};
+	struct open_call open = {.out = slice_list_cnt(&merge->out),
+				 .end = slice.end_ns,
+				 .symbol = slice.symbol,
+				 .inlined = slice.flags & SLICE_INLINED};
 
 	slice.depth = (uint32_t)merge->open_cnt;
-	return SPILL_PUSH(merge->out, merge->cnt, merge->cap, slice) ||
+	return slice_list_push(&merge->out, &slice) ||
 			       ARRAY_PUSH(merge->open, merge->open_cnt, merge->open_cap, open)
 		       ? -ENOMEM
 		       : 0;
@@ -83,10 +82,10 @@ static int begin(struct merge *merge, struct slice slice)
 static void end_to(struct merge *merge, size_t keep, uint64_t moment)
 {
 	while (merge->open_cnt > keep) {
-		const struct open_slice *open = &merge->open[--merge->open_cnt];
+		const struct open_call *open = &merge->open[--merge->open_cnt];
 
 		if (open->inlined)
-			merge->out[open->out].end_ns = moment;
+			slice_list_at(&merge->out, open->out)->end_ns = moment;
 	}
 }
 
@@ -130,31 +129,60 @@ static int see(struct merge *merge, const struct inlined_event *event)
 	return err;
 }
 
-int inlined_insert(const struct inlined *inlined, struct timeline_thread *thread)
+static int pack(struct merge *merge)
 {
-	struct merge merge = {0};
+	size_t *open, cnt = 0;
+	int err;
+
+	if (!slice_list_is_long(&merge->out))
+		return 0;
+	open = calloc(merge->open_cnt + 1, sizeof(*open));
+	for (size_t i = 0; open && i < merge->open_cnt; i++)
+		if (merge->open[i].out >= merge->out.packed_cnt)
+			open[cnt++] = merge->open[i].out;
+	err = open ? slice_list_pack(&merge->out, open, cnt, false) : -ENOMEM;
+	free(open);
+	return err;
+}
+
+static int merge_all(const struct inlined *inlined, const struct slice_list *slices, struct merge *merge)
+{
+	struct slice_reader reader;
+	const struct slice *slice;
 	size_t next = 0;
-	int err = 0;
+	int err = slice_reader_begin(&reader, slices);
+
+	while (!err && (slice = slice_reader_next(&reader))) {
+		for (; next < inlined->cnt && inlined->items[next].moment < slice->start_ns && !err; next++)
+			err = see(merge, &inlined->items[next]);
+		end_before(merge, slice->start_ns);
+		if (!err)
+			err = begin(merge, *slice);
+		if (!err)
+			err = pack(merge);
+	}
+	err = err ? err : reader.err;
+	slice_reader_end(&reader);
+	for (; next < inlined->cnt && !err; next++)
+		err = see(merge, &inlined->items[next]);
+	end_before(merge, UINT64_MAX);
+	return err;
+}
+
+int inlined_insert(const struct inlined *inlined, struct slice_list *slices)
+{
+	struct merge merge = {.out.store = slices->store};
+	int err;
 
 	if (!inlined->cnt)
 		return 0;
-	for (size_t i = 0; i < thread->slice_cnt && !err; i++) {
-		const struct slice *slice = &thread->slices[i];
-
-		for (; next < inlined->cnt && inlined->items[next].moment < slice->start_ns && !err; next++)
-			err = see(&merge, &inlined->items[next]);
-		end_before(&merge, slice->start_ns);
-		if (!err)
-			err = begin(&merge, *slice);
-	}
-	for (; next < inlined->cnt && !err; next++)
-		err = see(&merge, &inlined->items[next]);
-	end_before(&merge, UINT64_MAX);
+	err = merge_all(inlined, slices, &merge);
 	free(merge.open);
 	if (err) {
-		spill_free(merge.out);
+		slice_list_release(&merge.out);
 		return err;
 	}
-	timeline_thread_replace(thread, merge.out, merge.cnt, merge.cap);
+	slice_list_release(slices);
+	*slices = merge.out;
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "elf/inlines.h"
-#include "model/timeline.h"
+#include "stacks/slice_list.h"
 
 struct inlined_event {
 	uint64_t moment;
@@ -29,5 +29,5 @@ void inlined_see(struct inlined *inlined, const struct inline_chain *chain, uint
 /* Puts `later` behind, its moments `offset` higher. 0 or -ENOMEM. */
 int inlined_append(struct inlined *inlined, const struct inlined *later, uint64_t offset);
 
-/* Puts slices for them into the thread, whose times are moments. 0 or -ENOMEM. */
-int inlined_insert(const struct inlined *inlined, struct timeline_thread *thread);
+/* Puts slices for them among those of a thread, whose times are moments. 0 or -ENOMEM. */
+int inlined_insert(const struct inlined *inlined, struct slice_list *slices);

@@ -8,11 +8,10 @@
 #include "base/spill.h"
 
 enum { LET_GO_EVERY = 1 << 18 };
-#include "base/spill.h"
 
 void moments_release(struct moments *moments)
 {
-	spill_free(moments->stamps);
+	stamp_list_release(&moments->stamps);
 	*moments = (struct moments){0};
 }
 
@@ -20,16 +19,17 @@ static uint64_t add_stamp(struct moments *moments, bool barrier)
 {
 	struct stamp stamp = {.tsc = moments->tsc, .barrier = barrier};
 
-	moments->next += moments->cnt ? 1 : 0;
+	moments->next += moments->stamps.cnt ? 1 : 0;
 	stamp.first = moments->next;
-	if (SPILL_PUSH(moments->stamps, moments->cnt, moments->cap, stamp))
+	if (stamp_list_push(&moments->stamps, &stamp))
 		moments->no_memory = true;
 	return moments->next;
 }
 
 uint64_t moments_now(struct moments *moments)
 {
-	bool same = moments->cnt && moments->stamps[moments->cnt - 1].tsc == moments->tsc;
+	const struct stamp_list *stamps = &moments->stamps;
+	bool same = stamps->cnt && stamps->items[stamps->cnt - 1].tsc == moments->tsc;
 
 	return same ? moments->next : add_stamp(moments, false);
 }
@@ -53,22 +53,23 @@ uint64_t moments_barrier(struct moments *moments)
 /* Cut between two branches of one time stamp, the second part belongs to the stamp of the first. */
 int moments_append(struct moments *moments, const struct moments *later, uint64_t *ret_offset)
 {
-	uint64_t offset = moments->cnt ? moments->next + 1 : moments->next, floor = moments->tsc;
+	struct stamp_list *stamps = &moments->stamps;
+	uint64_t offset = stamps->cnt ? moments->next + 1 : moments->next, floor = moments->tsc;
 
-	if (spill_reserve(&moments->stamps, &moments->cap, moments->cnt + later->cnt + 1,
-			  sizeof(*moments->stamps)))
+	if (spill_reserve(&stamps->items, &stamps->cap, stamps->cnt + later->stamps.cnt + 1,
+			  sizeof(*stamps->items)))
 		return -ENOMEM;
 	*ret_offset = offset;
 	if (!moments->begun)
 		moments->first_tsc = later->first_tsc;
-	for (size_t i = 0; i < later->cnt; i++) {
-		struct stamp stamp = later->stamps[i];
+	for (size_t i = 0; i < later->stamps.cnt; i++) {
+		struct stamp stamp = later->stamps.items[i];
 
 		stamp.first += offset;
 		if (stamp.tsc < floor)
 			stamp.tsc = floor;
-		if (!moments->cnt || stamp.barrier || stamp.tsc != moments->stamps[moments->cnt - 1].tsc)
-			moments->stamps[moments->cnt++] = stamp;
+		if (!stamps->cnt || stamp.barrier || stamp.tsc != stamps->items[stamps->cnt - 1].tsc)
+			stamps->items[stamps->cnt++] = stamp;
 	}
 	moments->next = offset + later->next;
 	if (later->tsc > floor)
@@ -77,19 +78,13 @@ int moments_append(struct moments *moments, const struct moments *later, uint64_
 	return 0;
 }
 
-uint64_t moments_tsc(const struct moments *moments, uint64_t moment)
+uint64_t moments_tsc(const struct moments *moments, struct stamp_reader *stamps, uint64_t moment)
 {
-	size_t low = 0, high = moments->cnt;
+	const struct stamp *stamp;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (moments->stamps[mid].first <= moment)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? moments->stamps[low - 1].tsc : moments->first_tsc;
+	stamp_reader_seek(stamps, moment);
+	stamp = stamp_reader_next(stamps);
+	return stamp && stamp->first <= moment ? stamp->tsc : moments->first_tsc;
 }
 
 /* Shares the time from start_ns to end_ns among the moments [from, to). */
@@ -123,12 +118,13 @@ int moments_to_ns(const struct moments *moments, uint8_t *uses, uint64_t (*time_
 		  void *ctx, uint64_t **ret_ns)
 {
 	uint64_t *ns = spill_calloc(moments->next + 2, sizeof(*ns));
+	const struct stamp *stamps = moments->stamps.items;
 	uint64_t end = moments->next + 1, until = moments->tsc;
 
 	if (!ns)
 		return -ENOMEM;
-	for (size_t i = moments->cnt; i-- > 0;) {
-		const struct stamp *stamp = &moments->stamps[i];
+	for (size_t i = moments->stamps.cnt; i-- > 0;) {
+		const struct stamp *stamp = &stamps[i];
 
 		share(uses, stamp->first, end, time_ns(ctx, stamp->tsc), time_ns(ctx, until), ns);
 		if (is_used(uses, stamp->first, end))
@@ -137,7 +133,7 @@ int moments_to_ns(const struct moments *moments, uint8_t *uses, uint64_t (*time_
 		if (!(i % LET_GO_EVERY)) {
 			spill_let_go(uses, end, SIZE_MAX);
 			spill_let_go(ns, end * sizeof(*ns), SIZE_MAX);
-			spill_let_go(moments->stamps, i * sizeof(*stamp), SIZE_MAX);
+			spill_let_go(moments->stamps.items, i * sizeof(*stamp), SIZE_MAX);
 		}
 	}
 	*ret_ns = ns;

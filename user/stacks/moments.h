@@ -20,18 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct stamp {
-	uint64_t tsc;
-	uint64_t first; /* its first moment; its last is the one before the next stamp's first */
-	bool barrier;	/* what came before ends here, even if at the same time */
-};
+#include "stacks/stamp_list.h"
 
-/* All 0 at the start. */
+/* All 0 at the start, but a store if stamps may be packed. */
 struct moments {
-	struct stamp *stamps; /* of those at which something happened */
-	size_t cnt, cap;
-	uint64_t next; /* the moment now, if the stamp stays the same */
-	uint64_t tsc;  /* now */
+	struct stamp_list stamps; /* those at which something happened */
+	uint64_t next;		  /* the moment now, if the stamp stays the same */
+	uint64_t tsc;		  /* now */
 	uint64_t first_tsc;
 	bool begun;
 	bool no_memory; /* sticks */
@@ -61,8 +56,8 @@ uint64_t moments_barrier(struct moments *moments);
 /* Puts `later` behind: its moments become `*ret_offset` higher. 0 or -ENOMEM. */
 int moments_append(struct moments *moments, const struct moments *later, uint64_t *ret_offset);
 
-/* The TSC at a moment. */
-uint64_t moments_tsc(const struct moments *moments, uint64_t moment);
+/* The TSC at a moment. `stamps` reads moments->stamps. */
+uint64_t moments_tsc(const struct moments *moments, struct stamp_reader *stamps, uint64_t moment);
 
 /* What a moment is: a byte for each of moments.next + 1, in an array of base/spill.h. */
 enum moment_use {

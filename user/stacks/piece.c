@@ -78,7 +78,7 @@ static void settle(struct builder *builder, struct frame *frame)
 	if (!frame || segment->frame_cnt - 1 != builder->floor)
 		return;
 	frame->depth = 1;
-	segment->slices[frame->slice].depth = 1;
+	segment_slice(segment, frame)->depth = 1;
 }
 
 static struct frame *push(struct builder *builder, enum slice_kind kind, const struct symbol *symbol,
@@ -209,7 +209,7 @@ static int push_run(struct builder *builder, const struct step *step)
 	struct stacks_piece *piece = builder->piece;
 	struct step_run run = {
 		.step = *step,
-		.slice_cnt = piece->segment.slice_cnt,
+		.slice_cnt = piece->segment.slices.cnt,
 		.frame_cnt = piece->segment.frame_cnt,
 	};
 

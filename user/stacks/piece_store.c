@@ -23,12 +23,12 @@ static void arrays_of(struct stacks_piece *piece, struct array arrays[static ARR
 	struct moments *moments = &piece->moments;
 	struct inlined *inlined = &piece->inlined;
 
-	arrays[0] = (struct array){(void **)&segment->slices, segment->slice_cnt * sizeof(*segment->slices),
-				   spill_free};
+	arrays[0] = (struct array){(void **)&segment->slices.items,
+				   segment->slices.cnt * sizeof(struct slice), spill_free};
 	arrays[1] = (struct array){(void **)&segment->frames, segment->frame_cnt * sizeof(*segment->frames),
 				   free};
-	arrays[2] = (struct array){(void **)&moments->stamps, moments->cnt * sizeof(*moments->stamps),
-				   spill_free};
+	arrays[2] = (struct array){(void **)&moments->stamps.items,
+				   moments->stamps.cnt * sizeof(struct stamp), spill_free};
 	arrays[3] =
 		(struct array){(void **)&inlined->items, inlined->cnt * sizeof(*inlined->items), spill_free};
 	arrays[4] = (struct array){(void **)&piece->runs, piece->run_cnt * sizeof(*piece->runs), free};

@@ -467,9 +467,14 @@ static int write_out(struct sampler *sampler)
 {
 	struct timeline_thread *thread = sampler->thread;
 	const struct stacks_config *config = sampler->config;
+	struct slice_list slices = {
+		.items = thread->slices, .cnt = thread->slice_cnt, .cap = thread->slice_cap};
 	size_t first = thread->slice_cnt;
-	int err = sampler->no_memory ? -ENOMEM : segment_write(&sampler->segment, thread);
+	int err = sampler->no_memory ? -ENOMEM : segment_write(&sampler->segment, &slices);
 
+	thread->slices = slices.items;
+	thread->slice_cnt = slices.cnt;
+	thread->slice_cap = slices.cap;
 	for (size_t i = first; i < thread->slice_cnt && !err; i++) {
 		struct slice *slice = &thread->slices[i];
 

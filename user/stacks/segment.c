@@ -17,7 +17,7 @@ void segment_init(struct segment *segment, uint64_t start)
 
 void segment_release(struct segment *segment)
 {
-	spill_free(segment->slices);
+	slice_list_release(&segment->slices);
 	free(segment->inferred);
 	free(segment->frames);
 	*segment = (struct segment){0};
@@ -42,8 +42,10 @@ struct frame *segment_push(struct segment *segment, enum slice_kind kind, const 
 {
 	const struct frame *top = segment_top(segment);
 	int32_t depth = top ? top->depth + 1 : segment->outer + 1;
-	struct frame frame = {
-		.slice = segment->slice_cnt, .symbol = symbol, .depth = depth, .kind = (uint8_t)kind};
+	struct frame frame = {.slice = slice_list_cnt(&segment->slices),
+			      .symbol = symbol,
+			      .depth = depth,
+			      .kind = (uint8_t)kind};
 	struct slice slice = {.start_ns = moment,
 			      .end_ns = moment,
 			      .symbol = symbol,
@@ -51,7 +53,7 @@ struct frame *segment_push(struct segment *segment, enum slice_kind kind, const 
 			      .depth = (uint32_t)depth,
 			      .kind = (uint8_t)kind};
 
-	if (SPILL_PUSH(segment->slices, segment->slice_cnt, segment->slice_cap, slice)) {
+	if (slice_list_push(&segment->slices, &slice)) {
 		segment->no_memory = true;
 		return NULL;
 	}
@@ -118,9 +120,10 @@ void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_
 void segment_close(struct segment *segment, uint64_t moment)
 {
 	struct frame *top = segment_top(segment);
+	bool is_last = top && !top->is_inferred && top->slice + 1 == slice_list_cnt(&segment->slices);
 
-	if (top && top->kind == SLICE_UNTRACED && top->slice + 1 == segment->slice_cnt && !top->is_inferred) {
-		segment->slice_cnt--;
+	if (is_last && top->kind == SLICE_UNTRACED) {
+		segment->slices.cnt--;
 		segment->frame_cnt--;
 	}
 	for (size_t i = 0; i < segment->frame_cnt; i++)
@@ -128,58 +131,78 @@ void segment_close(struct segment *segment, uint64_t moment)
 	segment_pop_to(segment, 0, moment);
 }
 
-static struct slice settled(const struct segment *segment, struct slice slice)
+/* By how much deeper the segment's slices are in the end. */
+static int32_t settled(const struct segment *segment)
 {
-	slice.depth = (uint32_t)((int32_t)slice.depth - segment->outer - 1);
+	return -segment->outer - 1;
+}
+
+/* The nth of those inferred, outermost first, which come before all others. */
+static struct slice inferred_at(const struct segment *segment, size_t nth)
+{
+	struct slice slice = segment->inferred[segment->inferred_cnt - 1 - nth];
+
+	slice.ip = 0;
+	slice.depth += (uint32_t)settled(segment);
 	return slice;
 }
 
-/* Those inferred, outermost first, which come before all others. */
-static void put_inferred(const struct segment *segment, struct slice *slices)
+/* The thread has none yet: the segment's become its own. */
+static int hand_over(struct segment *segment, struct slice_list *slices)
 {
-	for (size_t i = 0; i < segment->inferred_cnt; i++) {
-		struct slice slice = segment->inferred[segment->inferred_cnt - 1 - i];
-
-		slice.ip = 0;
-		slices[i] = settled(segment, slice);
-	}
-}
-
-/* The thread has none yet: the segment's become its own. There may be a hundred million. */
-static int hand_over(struct segment *segment, struct timeline_thread *thread)
-{
+	struct slice_list *from = &segment->slices;
 	size_t before = segment->inferred_cnt;
 
-	if (spill_reserve(&segment->slices, &segment->slice_cap, before + segment->slice_cnt,
-			  sizeof(struct slice)))
+	if (spill_reserve(&from->items, &from->cap, before + from->cnt, sizeof(struct slice)))
 		return -ENOMEM;
-	for (size_t i = segment->slice_cnt; i-- > 0 && (before || segment->outer != -1);) {
-		segment->slices[before + i] = settled(segment, segment->slices[i]);
+	for (size_t i = from->cnt; i-- > 0 && (before || settled(segment));) {
+		from->items[before + i] = from->items[i];
+		from->items[before + i].depth += (uint32_t)settled(segment);
 		if (!(i % LET_GO_EVERY))
-			spill_let_go(segment->slices, (before + i) * sizeof(struct slice), SIZE_MAX);
+			spill_let_go(from->items, (before + i) * sizeof(struct slice), SIZE_MAX);
 	}
-	put_inferred(segment, segment->slices);
-	timeline_thread_replace(thread, segment->slices, before + segment->slice_cnt, segment->slice_cap);
-	segment->slices = NULL;
-	segment->slice_cnt = segment->slice_cap = 0;
+	for (size_t i = 0; i < before; i++)
+		from->items[i] = inferred_at(segment, i);
+	from->cnt += before;
+	from->store = slices->store;
+	slice_list_release(slices);
+	*slices = *from;
+	*from = (struct slice_list){0};
 	return 0;
 }
 
-int segment_write(struct segment *segment, struct timeline_thread *thread)
+int segment_write(struct segment *segment, struct slice_list *slices)
 {
-	size_t cnt = thread->slice_cnt + segment->inferred_cnt + segment->slice_cnt;
+	int err = segment->no_memory ? -ENOMEM : 0;
 
-	if (segment->no_memory)
-		return -ENOMEM;
-	if (!thread->slice_cnt && cnt)
-		return hand_over(segment, thread);
-	if (spill_reserve(&thread->slices, &thread->slice_cap, cnt, sizeof(struct slice)))
-		return -ENOMEM;
-	put_inferred(segment, thread->slices + thread->slice_cnt);
-	thread->slice_cnt += segment->inferred_cnt;
-	for (size_t i = 0; i < segment->slice_cnt; i++) {
-		thread->slices[thread->slice_cnt++] = settled(segment, segment->slices[i]);
-		SPILL_PASS(segment->slices, i);
+	if (!err && !slice_list_cnt(slices) && !segment->slices.block_cnt)
+		return hand_over(segment, slices);
+	for (size_t i = 0; i < segment->inferred_cnt && !err; i++) {
+		struct slice slice = inferred_at(segment, i);
+
+		err = slice_list_push(slices, &slice);
 	}
-	return 0;
+	if (!err && segment->slices.block_cnt)
+		err = slice_list_pack(slices, NULL, 0, true);
+	return err ? err : slice_list_append(slices, &segment->slices, settled(segment));
+}
+
+int segment_pack(struct segment *segment, bool all)
+{
+	struct slice_list *slices = &segment->slices;
+	size_t *open = NULL, first = segment->frame_cnt, cnt = 0;
+	int err;
+
+	if (!all && !slice_list_is_long(slices))
+		return 0;
+	/* Those open before what is packed now are known already. */
+	while (first > 0 && !segment->frames[first - 1].is_inferred &&
+	       segment->frames[first - 1].slice >= slices->packed_cnt)
+		first--;
+	open = calloc(segment->frame_cnt - first + 1, sizeof(*open));
+	for (size_t i = first; open && i < segment->frame_cnt; i++)
+		open[cnt++] = segment->frames[i].slice;
+	err = open ? slice_list_pack(slices, open, cnt, all) : -ENOMEM;
+	free(open);
+	return err;
 }

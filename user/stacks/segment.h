@@ -12,7 +12,7 @@
  *
  * At the end the outermost becomes 0, and the inferred frames go in front.
  *
- * In memory: 40 bytes a slice, 24 bytes and a few bits a time stamp, 88 bytes an open frame; nothing for a
+ * In memory: 40 bytes a slice and 24 bytes a time stamp, where they are not packed, 88 bytes an open frame; nothing for a
  * branch that changes no stack.
  */
 #pragma once
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/timeline.h"
+#include "stacks/slice_list.h"
 
 /* An inline retpoline makes two. */
 enum { LOCAL_CALLS_MAX = 2 };
@@ -32,7 +32,7 @@ struct frame {
 	uint64_t resume; /* where the code under it goes on: pseudo frames, signal handlers, kernel entries */
 	uint64_t setjmp; /* it called setjmp, which returns to here */
 	uint64_t local[LOCAL_CALLS_MAX]; /* where its calls into its own middle return to, innermost last */
-	size_t slice; /* index into segment.slices, or of segment.inferred (see is_inferred) */
+	size_t slice; /* index in segment.slices, or of segment.inferred (see is_inferred) */
 	int32_t depth;
 	uint8_t kind;	   /* enum slice_kind */
 	bool kernel_entry; /* entered from user mode, or from interrupted kernel code */
@@ -42,8 +42,7 @@ struct frame {
 
 struct segment {
 	uint64_t start; /* moment: inferred frames begin here */
-	struct slice *slices;
-	size_t slice_cnt, slice_cap;
+	struct slice_list slices;
 	struct slice *
 		/* innermost first: in the order they were found; .ip: where they were returned into */
 		inferred;
@@ -81,7 +80,8 @@ void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_
 /* The slice of a frame of this segment. */
 static inline struct slice *segment_slice(struct segment *segment, const struct frame *frame)
 {
-	return frame->is_inferred ? &segment->inferred[frame->slice] : &segment->slices[frame->slice];
+	return frame->is_inferred ? &segment->inferred[frame->slice]
+				  : slice_list_at(&segment->slices, frame->slice);
 }
 
 /*
@@ -91,7 +91,10 @@ static inline struct slice *segment_slice(struct segment *segment, const struct 
 void segment_close(struct segment *segment, uint64_t moment);
 
 /*
- * Appends the slices, in order and with final depths (times are still moments), to the thread; the segment
- * may lose them. 0 or -ENOMEM.
+ * Appends the slices, in order and with final depths (times are still moments), to those of the thread; the
+ * segment may lose them. 0 or -ENOMEM.
  */
-int segment_write(struct segment *segment, struct timeline_thread *thread);
+int segment_write(struct segment *segment, struct slice_list *slices);
+
+/* Packs slices that nobody looks at soon; `all`: every one. 0 or -ENOMEM. */
+int segment_pack(struct segment *segment, bool all);

@@ -21,6 +21,7 @@
 #include "stacks/callers.h"
 #include "stacks/stacks_internal.h"
 #include "stacks/stitch.h"
+#include "stacks/stored.h"
 
 enum { PARKED_MAX = 4096 };
 
@@ -74,7 +75,7 @@ static void write_out(struct stacks *stacks, struct segment *segment, uint64_t p
 	if (callers_add(segment, paused, &stacks->moments, stacks->config))
 		stacks->no_memory = true;
 	segment_close(segment, paused);
-	if (segment_write(segment, stacks->thread))
+	if (segment_write(segment, &stacks->slices))
 		stacks->no_memory = true;
 	segment_release(segment);
 }
@@ -119,6 +120,7 @@ static void resume_parked(struct stacks *stacks, size_t index, const struct join
 	write_chain(stacks);
 	stacks->segment = (struct segment){0};
 	segment_init(&stacks->chain, segment.start);
+	stacks->chain.slices.store = stacks->store;
 	stitch_reopen(&stacks->chain, stacks->parked[index].frames, joint->keep);
 	stitch_join(&stacks->chain, &segment, joint, segment.start);
 	segment_release(&segment);
@@ -156,6 +158,12 @@ static void settle_segment(struct stacks *stacks)
 		stacks->no_memory = true;
 }
 
+static void begin_segment(struct stacks *stacks, uint64_t moment)
+{
+	segment_init(&stacks->segment, moment);
+	stacks->segment.slices.store = stacks->store;
+}
+
 bool stacks_join_now(struct stacks *stacks)
 {
 	struct joint joint = {0};
@@ -176,7 +184,7 @@ bool stacks_join_now(struct stacks *stacks)
 
 static bool is_empty(const struct segment *segment)
 {
-	return !segment->slice_cnt && !segment->inferred_cnt;
+	return !slice_list_cnt(&segment->slices) && !segment->inferred_cnt;
 }
 
 void stacks_pause(struct stacks *stacks, enum pause why, uint64_t moment)
@@ -196,7 +204,7 @@ void stacks_pause(struct stacks *stacks, enum pause why, uint64_t moment)
 			parked_release(stacks, stacks->parked_cnt - 1);
 	}
 	segment_release(&stacks->segment);
-	segment_init(&stacks->segment, moment);
+	begin_segment(stacks, moment);
 }
 
 static void add_instant(struct stacks *stacks, uint64_t moment, char *text, bool is_event)
@@ -251,21 +259,22 @@ static int lay(struct stacks *stacks, const struct segment *piece, size_t from, 
 	struct segment *segment = &stacks->segment;
 	const struct frame *top = segment_top(segment);
 	int32_t depth = top ? top->depth : segment->outer;
-	size_t before = segment->slice_cnt;
+	struct slice_list *slices = &segment->slices;
+	size_t before = slice_list_cnt(slices);
 
 	if (from == to)
 		return 0;
-	if (spill_reserve(&segment->slices, &segment->slice_cap, before + to - from, sizeof(struct slice)) ||
+	if (spill_reserve(&slices->items, &slices->cap, slices->cnt + to - from, sizeof(struct slice)) ||
 	    array_reserve(&segment->frames, &segment->frame_cap, segment->frame_cnt + open_to - open_from,
 			  sizeof(struct frame)))
 		return -ENOMEM;
 	for (size_t i = from; i < to; i++) {
-		struct slice slice = piece->slices[i];
+		struct slice slice = piece->slices.items[i];
 
 		slice.start_ns += offset;
 		slice.end_ns += offset;
 		slice.depth = (uint32_t)((int32_t)slice.depth + depth);
-		segment->slices[segment->slice_cnt++] = slice;
+		slices->items[slices->cnt++] = slice;
 	}
 	for (size_t i = open_from; i < open_to; i++) {
 		struct frame frame = piece->frames[i];
@@ -275,6 +284,22 @@ static int lay(struct stacks *stacks, const struct segment *piece, size_t from, 
 		segment->frames[segment->frame_cnt++] = frame;
 	}
 	return 0;
+}
+
+/* What nobody looks at soon need not be in memory as it is. */
+static int shorten(struct stacks *stacks)
+{
+	int err = stamp_list_shorten(&stacks->moments.stamps);
+
+	if (!err)
+		err = segment_pack(&stacks->segment, false);
+	if (!err)
+		err = segment_pack(&stacks->chain, false);
+	if (!err)
+		err = segment_pack(&stacks->earlier, false);
+	if (err || !slice_list_is_long(&stacks->slices))
+		return err;
+	return slice_list_pack(&stacks->slices, NULL, 0, false);
 }
 
 int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
@@ -289,7 +314,7 @@ int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
 	if (!err)
 		err = inlined_append(&stacks->inlined, &piece->inlined, offset);
 	if (first)
-		segment_init(&stacks->segment, offset);
+		begin_segment(stacks, offset);
 	for (size_t i = 0; i < piece->run_cnt && !err; i++) {
 		const struct step_run *run = &piece->runs[i], *next = run + 1;
 		bool last = i + 1 == piece->run_cnt;
@@ -298,8 +323,10 @@ int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
 		step.moment += offset;
 		apply(stacks, &step);
 		err = lay(stacks, &piece->segment, run->slice_cnt,
-			  last ? piece->segment.slice_cnt : next->slice_cnt, run->frame_cnt,
+			  last ? piece->segment.slices.cnt : next->slice_cnt, run->frame_cnt,
 			  last ? piece->segment.frame_cnt : next->frame_cnt, offset);
+		if (!err)
+			err = shorten(stacks);
 	}
 	stacks_piece_free(piece);
 	return err || stacks->no_memory || stacks->segment.no_memory || stacks->moments.no_memory ? -ENOMEM
@@ -316,7 +343,13 @@ int stacks_new(struct stacks **ret_stacks, const struct stacks_config *config, s
 		return -ENOMEM;
 	stacks->config = config;
 	stacks->thread = thread;
-	segment_init(&stacks->segment, 0);
+	stacks->store = pack_store_new();
+	if (!stacks->store) {
+		free(stacks);
+		return -ENOMEM;
+	}
+	stacks->slices.store = stacks->moments.stamps.store = stacks->store;
+	begin_segment(stacks, 0);
 	*ret_stacks = stacks;
 	return 0;
 }
@@ -333,6 +366,8 @@ void stacks_free(struct stacks *stacks)
 	segment_release(&stacks->earlier);
 	moments_release(&stacks->moments);
 	inlined_release(&stacks->inlined);
+	slice_list_release(&stacks->slices);
+	pack_store_free(stacks->store);
 	free(stacks);
 }
 
@@ -354,12 +389,17 @@ static uint8_t *find_uses(const struct timeline_thread *thread, const struct mom
 	return uses;
 }
 
-int thread_to_ns(struct timeline_thread *thread, const struct moments *moments,
-		 const struct stacks_config *config)
+int thread_finish(struct timeline_thread *thread, struct slice_list *slices, const struct moments *moments,
+		  const struct stacks_config *config)
 {
-	uint8_t *uses = find_uses(thread, moments);
+	uint8_t *uses;
 	uint64_t *ns;
-	int err = uses ? moments_to_ns(moments, uses, config->time_ns, config->ctx, &ns) : -ENOMEM;
+	int err;
+
+	timeline_thread_replace(thread, slices->items, slices->cnt, slices->cap);
+	*slices = (struct slice_list){0};
+	uses = find_uses(thread, moments);
+	err = uses ? moments_to_ns(moments, uses, config->time_ns, config->ctx, &ns) : -ENOMEM;
 
 	spill_free(uses);
 	if (err)
@@ -389,9 +429,12 @@ int stacks_finish(struct stacks *stacks)
 	stacks_pause(stacks, PAUSE_NONE, moments_now(&stacks->moments));
 	if (stacks->no_memory || stacks->moments.no_memory)
 		return -ENOMEM;
-	if (inlined_insert(&stacks->inlined, stacks->thread))
+	if (inlined_insert(&stacks->inlined, &stacks->slices))
 		return -ENOMEM;
-	return thread_to_ns(stacks->thread, &stacks->moments, stacks->config);
+	if (stacks->slices.block_cnt || stacks->moments.stamps.block_cnt)
+		return stored_new(stacks->thread, &stacks->slices, &stacks->moments, stacks->config,
+				  &stacks->store);
+	return thread_finish(stacks->thread, &stacks->slices, &stacks->moments, stacks->config);
 }
 
 int stacks_build(const struct stacks_config *config, const struct branch_list *branches,

@@ -9,6 +9,8 @@
  *	stitch.c	whether a segment goes on with the stack of the one before
  *	callers.c	the callers that a recorded stack tells
  *	inlined.c	the calls that were inlined, put in at the end
+ *	slice_list.c	slices, packed (pack.c) where they are too many; stamp_list.c: the same of time stamps
+ *	stored.c	a thread of the timeline whose slices stay packed
  */
 #pragma once
 
@@ -67,6 +69,8 @@ struct parked {
 struct stacks {
 	const struct stacks_config *config;
 	struct timeline_thread *thread;
+	struct pack_store *store; /* of the lists below */
+	struct slice_list slices; /* of segments that nothing more belongs to */
 	struct moments moments;
 	struct segment segment; /* what is being built */
 	struct segment chain;	/* the segments before it that belong together */
@@ -119,6 +123,9 @@ bool stacks_join_now(struct stacks *stacks);
 /* The text becomes the thread's. */
 void stacks_note(struct stacks *stacks, uint64_t moment, char *text);
 
-/* The thread's moments become nanoseconds. 0 or -ENOMEM. */
-int thread_to_ns(struct timeline_thread *thread, const struct moments *moments,
-		 const struct stacks_config *config);
+/*
+ * The slices, of which none is packed, and the instants are the thread's, and their moments become
+ * nanoseconds. 0 or -ENOMEM.
+ */
+int thread_finish(struct timeline_thread *thread, struct slice_list *slices, const struct moments *moments,
+		  const struct stacks_config *config);

@@ -150,30 +150,26 @@ bool stitch_match(struct joint *best, const struct frame *old, size_t old_cnt, c
 
 /* ---- joining ---- */
 
-static struct slice deeper(struct slice slice, int32_t by)
+/* The slices of the frames called in between, outermost first. */
+static int move_inferred(struct segment *chain, const struct segment *segment, size_t inner, int32_t by)
 {
-	slice.depth = (uint32_t)((int32_t)slice.depth + by);
-	return slice;
-}
+	int err = 0;
 
-/* The slices of the frames called in between, outermost first, and of the segment. */
-static int move_slices(struct segment *chain, const struct segment *segment, size_t inner, int32_t by)
-{
-	size_t cnt = chain->slice_cnt + inner + segment->slice_cnt;
-
-	if (spill_reserve(&chain->slices, &chain->slice_cap, cnt, sizeof(struct slice)))
-		return -ENOMEM;
-	for (size_t i = inner; i-- > 0;) {
-		struct slice slice = deeper(segment->inferred[i], by);
+	for (size_t i = inner; i-- > 0 && !err;) {
+		struct slice slice = segment->inferred[i];
 
 		slice.ip = 0;
-		chain->slices[chain->slice_cnt++] = slice;
+		slice.depth += (uint32_t)by;
+		err = slice_list_push(&chain->slices, &slice);
 	}
-	for (size_t i = 0; i < segment->slice_cnt; i++) {
-		chain->slices[chain->slice_cnt++] = deeper(segment->slices[i], by);
-		SPILL_PASS(segment->slices, i);
-	}
-	return 0;
+	return err;
+}
+
+static int move_slices(struct segment *chain, struct segment *segment, int32_t by)
+{
+	int err = segment->slices.block_cnt ? segment_pack(chain, true) : 0;
+
+	return err ? err : slice_list_append(&chain->slices, &segment->slices, by);
 }
 
 /*
@@ -225,7 +221,7 @@ static int move_frames(struct segment *chain, const struct segment *segment, siz
 
 void stitch_join(struct segment *chain, struct segment *segment, const struct joint *joint, uint64_t paused)
 {
-	size_t before = chain->slice_cnt;
+	size_t before = slice_list_cnt(&chain->slices);
 	int32_t depth, by;
 
 	/* When a call that did not last through a gap ended, is not known. */
@@ -234,8 +230,9 @@ void stitch_join(struct segment *chain, struct segment *segment, const struct jo
 	segment_pop_to(chain, joint->keep, paused);
 	depth = joint->keep ? segment_top(chain)->depth : chain->outer;
 	by = depth + 1 + (int32_t)joint->inner;
-	if (move_slices(chain, segment, joint->inner, by) || absorb(chain, segment, joint->inner) ||
-	    move_frames(chain, segment, before, joint, by) || segment->no_memory)
+	if (move_inferred(chain, segment, joint->inner, by) || absorb(chain, segment, joint->inner) ||
+	    move_frames(chain, segment, before, joint, by) || move_slices(chain, segment, by) ||
+	    segment->no_memory)
 		chain->no_memory = true;
 }
 
@@ -255,6 +252,6 @@ void stitch_reopen(struct segment *chain, const struct frame *frames, size_t kee
 		frame->slice = slice;
 		frame->depth = depth;
 		frame->is_inferred = false;
-		chain->slices[slice].flags = SLICE_INFERRED_START;
+		segment_slice(chain, frame)->flags = SLICE_INFERRED_START;
 	}
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/spill.h"
+#include "model/slice_cursor.h"
 #include "stacks/stacks.h"
 #include "timeline/range.h"
 
@@ -122,6 +124,7 @@ static struct timeline *build(const char *text)
 	timeline->threads = calloc(1, sizeof(*timeline->threads));
 	timeline->thread_cnt = 1;
 	assert_ok(stacks_build(&config, &branches, timeline->threads));
+	assert_ok(timeline_load(timeline));
 	assert_true(timeline_is_valid(timeline));
 	branch_list_release(&branches);
 	return timeline;
@@ -357,6 +360,14 @@ static void test_inlined(void **state)
 	assert_timeline(timeline, "a 0-0\n  f= 0-0\n    g= 0-0\n      b 0-0\nc! 0-0\n");
 }
 
+/* Most slices are packed then, and read from there. */
+static int without_memory(void **state)
+{
+	(void)state;
+	spill_set_memory(0);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,5 +382,6 @@ int main(void)
 	};
 
 	symbols_init();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) ||
+	       cmocka_run_group_tests_name("packed", tests, without_memory, NULL);
 }

@@ -78,6 +78,7 @@ static void test_barrier(void **state)
 static void test_append(void **state)
 {
 	struct moments moments = {0}, later = {0};
+	struct stamp_reader stamps;
 	uint64_t begins[3], offset, *ns, end;
 
 	(void)state;
@@ -94,8 +95,10 @@ static void test_append(void **state)
 	begins[1] += offset;
 	begins[2] += offset;
 	end += offset;
-	assert_int_equal(moments_tsc(&moments, begins[2]), 50);
-	assert_int_equal(moments_tsc(&moments, end), 80);
+	assert_ok(stamp_reader_begin(&stamps, &moments.stamps));
+	assert_int_equal(moments_tsc(&moments, &stamps, begins[2]), 50);
+	assert_int_equal(moments_tsc(&moments, &stamps, end), 80);
+	stamp_reader_end(&stamps);
 	ns = to_ns(&moments, begins, 3, end);
 	assert_int_equal(ns[begins[0]], 100);
 	assert_int_equal(ns[begins[1]], 120);

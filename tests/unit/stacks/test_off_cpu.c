@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/spill.h"
+#include "model/slice_cursor.h"
 #include "stacks/off_cpu.h"
 
 static struct timeline_thread make(const struct slice *slices, size_t cnt)
@@ -76,10 +77,85 @@ static void test_several_pauses(void **state)
 	timeline_thread_release(&thread);
 }
 
+/* ---- where slices are stored ---- */
+
+/* The slices of a thread in an array, as if they were elsewhere. */
+struct elsewhere {
+	struct stored_slices slices;
+	struct timeline_thread thread;
+};
+
+static int begin(const struct stored_slices *slices, void **ret_pass)
+{
+	struct slice_cursor *cursor = calloc(1, sizeof(*cursor));
+
+	assert_non_null(cursor);
+	assert_ok(slice_cursor_begin(cursor, &((const struct elsewhere *)slices)->thread));
+	*ret_pass = cursor;
+	return 0;
+}
+
+static const struct slice *next(void *pass, int *ret_err)
+{
+	(void)ret_err;
+	return slice_cursor_next(pass);
+}
+
+static void end(void *pass)
+{
+	assert_ok(slice_cursor_end(pass, 0));
+	free(pass);
+}
+
+static void release(struct stored_slices *slices)
+{
+	timeline_thread_release(&((struct elsewhere *)slices)->thread);
+	free(slices);
+}
+
+static struct timeline_thread make_stored(const struct slice *slices, size_t cnt)
+{
+	static const struct stored_ops ops = {.begin = begin, .next = next, .end = end, .free = release};
+	struct elsewhere *elsewhere = calloc(1, sizeof(*elsewhere));
+
+	assert_non_null(elsewhere);
+	elsewhere->slices = (struct stored_slices){.cnt = cnt, .ops = &ops};
+	elsewhere->thread = make(slices, cnt);
+	return (struct timeline_thread){.stored = &elsewhere->slices};
+}
+
+/* They stay so until they become an array, and have the same slices among them. */
+static void test_stored(void **state)
+{
+	const struct slice slices[] = {
+		{.start_ns = 0, .end_ns = 100},
+		{.start_ns = 10, .end_ns = 20, .depth = 1, .kind = SLICE_SYSCALL},
+		{.start_ns = 30, .end_ns = 50, .depth = 1},
+		{.start_ns = 30, .end_ns = 40, .depth = 2, .kind = SLICE_UNTRACED},
+	};
+	const struct off_cpu times[] = {{12, 14}, {15, 35}, {90, UINT64_MAX}};
+	struct timeline_thread array = make(slices, ARRAY_SIZE(slices));
+	struct timeline_thread stored = make_stored(slices, ARRAY_SIZE(slices));
+
+	(void)state;
+	assert_ok(off_cpu_add(&array, times, ARRAY_SIZE(times)));
+	assert_ok(off_cpu_add(&stored, times, ARRAY_SIZE(times)));
+	assert_int_equal(array.slice_cnt, 7);
+	assert_non_null(stored.stored);
+	assert_int_equal(timeline_thread_slice_cnt(&stored), array.slice_cnt);
+	assert_ok(timeline_thread_load(&stored));
+	assert_null(stored.stored);
+	assert_int_equal(timeline_thread_slice_cnt(&stored), array.slice_cnt);
+	assert_memory_equal(stored.slices, array.slices, array.slice_cnt * sizeof(*array.slices));
+	timeline_thread_release(&array);
+	timeline_thread_release(&stored);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_within_pauses),
-					   cmocka_unit_test(test_several_pauses)};
+					   cmocka_unit_test(test_several_pauses),
+					   cmocka_unit_test(test_stored)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

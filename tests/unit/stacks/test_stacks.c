@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/spill.h"
+#include "model/slice_cursor.h"
 #include "stacks/stacks.h"
 
 enum { FUNCTION_BYTES = 256, FUNCTIONS = 26, BASE = 0x1000 };
@@ -103,6 +104,7 @@ static void build(const char *text, struct timeline *timeline)
 	timeline->threads = calloc(1, sizeof(*timeline->threads));
 	timeline->thread_cnt = 1;
 	assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
+	assert_ok(timeline_load(timeline));
 	assert_true(timeline_is_valid(timeline));
 	branch_list_release(&branches);
 }
@@ -351,6 +353,7 @@ static void test_exec(void **state)
 	timeline->threads = calloc(1, sizeof(*timeline->threads));
 	timeline->thread_cnt = 1;
 	assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
+	assert_ok(timeline_load(timeline));
 	tree_text(&timeline->threads[0], text, sizeof(text));
 	assert_string_equal(text, "a!\n  b!\n    [syscall]!\nz!\n  y!\n");
 	timeline_free(timeline);
@@ -466,6 +469,7 @@ static void test_random_programs(void **state)
 		timeline->threads = calloc(1, sizeof(*timeline->threads));
 		timeline->thread_cnt = 1;
 		assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
+		assert_ok(timeline_load(timeline));
 		assert_true(timeline_is_valid(timeline));
 		tree_text(&timeline->threads[0], text, sizeof(text));
 		for (char *from = text, *to = text; (*to = *from); from++)
@@ -502,6 +506,7 @@ static void test_nonsense(void **state)
 		timeline->threads = calloc(1, sizeof(*timeline->threads));
 		timeline->thread_cnt = 1;
 		assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
+		assert_ok(timeline_load(timeline));
 		if (!timeline_is_valid(timeline))
 			fail_msg("run %lu: the timeline is not valid", (unsigned long)run);
 		timeline_free(timeline);
@@ -535,6 +540,7 @@ static void test_unknown(void **state)
 
 	(void)state;
 	assert_ok(stacks_build(&config, &branches, &thread));
+	assert_ok(timeline_thread_load(&thread));
 	assert_int_equal(thread.slice_cnt, 3);
 	assert_ptr_equal(thread.slices[0].symbol, &symbols[0]);
 	assert_ptr_equal(thread.slices[1].symbol, &unknown);
@@ -585,8 +591,10 @@ static void test_in_file(void **state)
 	(void)state;
 	long_walk(&branches);
 	assert_ok(stacks_build(&config, &branches, &in_memory));
+	assert_ok(timeline_thread_load(&in_memory));
 	spill_set_memory(0);
 	assert_ok(stacks_build(&config, &branches, &in_file));
+	assert_ok(timeline_thread_load(&in_file));
 	spill_set_memory(SPILL_MEMORY);
 	assert_true(in_memory.slice_cnt > LONG / 3);
 	assert_true(in_memory.instant_cnt > 1);
@@ -596,6 +604,14 @@ static void test_in_file(void **state)
 	timeline_thread_release(&in_memory);
 	timeline_thread_release(&in_file);
 	branch_list_release(&branches);
+}
+
+/* Most slices are packed then, and read from there. */
+static int without_memory(void **state)
+{
+	(void)state;
+	spill_set_memory(0);
+	return 0;
 }
 
 int main(void)
@@ -626,5 +642,6 @@ int main(void)
 	};
 
 	symbols_init();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) ||
+	       cmocka_run_group_tests_name("packed", tests, without_memory, NULL);
 }

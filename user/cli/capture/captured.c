@@ -142,7 +142,7 @@ static int write_result(const struct capture_options *options, const struct snap
 int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
 		    const struct capture *capture, enum capture_end end)
 {
-	struct decode_config config = {.source_lines = true, .progress = show_progress};
+	struct decode_config config = {.source_lines = true, .stored = true, .progress = show_progress};
 	CLEANUP(code_files_close) struct code_files copies = {0};
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err = options->recording ? recording_save(snapshot, options->recording) : 0;

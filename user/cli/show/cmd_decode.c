@@ -142,8 +142,10 @@ static const struct argp argp = {
 
 int cmd_decode(int argc, char **argv)
 {
-	struct decode_options decode = {
-		.config = {.source_lines = true, .progress = show_progress, .is_cancelled = is_interrupted}};
+	struct decode_options decode = {.config = {.source_lines = true,
+						   .stored = true,
+						   .progress = show_progress,
+						   .is_cancelled = is_interrupted}};
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err;
 

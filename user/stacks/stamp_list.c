@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stacks/stamp_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/spill.h"
+
+int stamp_list_push(struct stamp_list *list, const struct stamp *stamp)
+{
+	return SPILL_PUSH(list->items, list->cnt, list->cap, *stamp);
+}
+
+void stamp_list_release(struct stamp_list *list)
+{
+	free(list->blocks);
+	spill_free(list->items);
+	*list = (struct stamp_list){0};
+}
+
+/* ---- packing ---- */
+
+static int pack_block(struct stamp_list *list, size_t from)
+{
+	struct stamp_block block = {.first = list->items[from].first};
+	int err = pack_stamps(list->store, list->items + from, list->store->stamps, &block.packed);
+
+	return err ? err : ARRAY_PUSH(list->blocks, list->block_cnt, list->block_cap, block);
+}
+
+/* The array without its first stamps, in less memory. */
+static int forget(struct stamp_list *list, size_t cnt)
+{
+	struct stamp *rest = NULL;
+	size_t cap = 0, left = list->cnt - cnt;
+
+	if (spill_reserve(&rest, &cap, left, sizeof(*rest)))
+		return -ENOMEM;
+	memcpy(rest, list->items + cnt, left * sizeof(*rest));
+	spill_free(list->items);
+	list->items = rest;
+	list->cnt = left;
+	list->cap = cap;
+	return 0;
+}
+
+int stamp_list_shorten(struct stamp_list *list)
+{
+	size_t block, cnt;
+	int err = 0;
+
+	if (!list->store || list->cnt <= list->store->stamps * 3 / 2 ||
+	    (!list->block_cnt && !spill_is_tight()))
+		return 0;
+	block = list->store->stamps;
+	cnt = (list->cnt - 1) / block * block;
+	for (size_t at = 0; at < cnt && !err; at += block)
+		err = pack_block(list, at);
+	return err ? err : forget(list, cnt);
+}
+
+/* ---- reading ---- */
+
+int stamp_reader_begin(struct stamp_reader *reader, const struct stamp_list *list)
+{
+	*reader = (struct stamp_reader){.list = list};
+	if (list->block_cnt)
+		reader->unpacked = malloc(list->store->stamps * sizeof(*reader->unpacked));
+	return list->block_cnt && !reader->unpacked ? -ENOMEM : 0;
+}
+
+/* Whether there are more. */
+static bool more(struct stamp_reader *reader)
+{
+	const struct stamp_list *list = reader->list;
+
+	reader->at = reader->cnt = 0;
+	if (reader->err || reader->block > list->block_cnt)
+		return false;
+	if (reader->block == list->block_cnt) {
+		reader->items = list->items;
+		reader->cnt = list->cnt;
+	} else {
+		reader->err = unpack_stamps(list->store, list->blocks[reader->block].packed,
+					    list->store->stamps, reader->unpacked);
+		reader->items = reader->unpacked;
+		reader->cnt = reader->err ? 0 : list->store->stamps;
+	}
+	reader->block++;
+	return reader->cnt;
+}
+
+const struct stamp *stamp_reader_next(struct stamp_reader *reader)
+{
+	return reader->at < reader->cnt || more(reader) ? &reader->items[reader->at++] : NULL;
+}
+
+void stamp_reader_end(struct stamp_reader *reader)
+{
+	free(reader->unpacked);
+	reader->unpacked = NULL;
+}
+
+/* The block that the moment is in; list->block_cnt: it is in none. */
+static size_t block_of(const struct stamp_list *list, uint64_t moment)
+{
+	size_t low = 0, high = list->block_cnt + 1;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+		uint64_t first = mid < list->block_cnt ? list->blocks[mid].first
+				 : list->cnt	       ? list->items[0].first
+						       : UINT64_MAX;
+
+		if (first <= moment)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void stamp_reader_seek(struct stamp_reader *reader, uint64_t moment)
+{
+	size_t block = block_of(reader->list, moment), low = 0, high;
+
+	if (reader->block != block + 1) {
+		reader->block = block;
+		more(reader);
+	}
+	for (high = reader->cnt; high - low > 1;) {
+		size_t mid = low + (high - low) / 2;
+
+		if (reader->items[mid].first <= moment)
+			low = mid;
+		else
+			high = mid;
+	}
+	reader->at = low;
+}
