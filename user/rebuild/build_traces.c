@@ -162,7 +162,7 @@ static int join(struct build *build, struct turn_build *turn)
 
 /* ---- one AUX trace ---- */
 
-enum { LET_GO_EVERY = 16 << 20, LET_GO_TURNS = 4096 };
+enum { LET_GO_EVERY = 16 << 20 };
 
 struct trace_build {
 	struct build *build;
@@ -367,11 +367,8 @@ static int join_turns(void *ctx)
 	int err = 0;
 
 	sort_array(turns->items, turns->cnt, sizeof(*turns->items), sort_by_key);
-	for (size_t i = 0; i < turns->cnt && !err; i++) {
+	for (size_t i = 0; i < turns->cnt && !err; i++)
 		err = join(build, &turns->items[i]);
-		if (!(i % LET_GO_TURNS))
-			spill_let_go(build->store.bytes, 0, SIZE_MAX);
-	}
 	turn_list_release(turns);
 	stacks_store_release(&build->store);
 	return err;

@@ -21,7 +21,7 @@
 #include "base/array.h"
 #include "base/spill.h"
 
-enum { BLOCK_MIN = 4, MEMORY_A_SLICE = 1 << 12 }; /* of all that there is for large arrays */
+enum { LET_GO_BYTES = 1 << 20, BLOCK_MIN = 4, MEMORY_A_SLICE = 1 << 12 };
 enum { LEVEL = 1, RECENT = 1 << 12, UP_MORE = 31, NUMBER_MAX = 10, RECORD_MAX = 2 + 4 * NUMBER_MAX };
 enum { NOT_PLAIN = 1u << 0, NOT_NEXT = 1u << 1, NOT_EXPECTED = 1u << 2, UP_SHIFT = 3, FLAGS_SHIFT = 3 };
 
@@ -47,7 +47,7 @@ struct pack_coder {
 
 static size_t block_of(size_t most)
 {
-	size_t cnt = spill_memory() / MEMORY_A_SLICE;
+	size_t cnt = spill_memory() / MEMORY_A_SLICE; /* of all that there is for large arrays */
 
 	if (cnt < BLOCK_MIN)
 		return BLOCK_MIN;
@@ -164,14 +164,16 @@ static int number_of(struct pack_store *store, const struct slice *slice, uint64
 
 /* ---- blocks ---- */
 
-static int add_block(struct pack_store *store, size_t size, struct packed *ret_packed)
+int pack_bytes(struct pack_store *store, const void *bytes, size_t size, struct packed *ret_packed)
 {
-	struct pack_coder *coder = store->coder;
 	size_t most = ZSTD_compressBound(size), done;
+	int err = make_coder(store);
 
-	if (spill_reserve(&store->bytes, &store->cap, store->size + most, 1))
-		return -ENOMEM;
-	done = ZSTD_compressCCtx(coder->packer, store->bytes + store->size, most, coder->bytes, size, LEVEL);
+	if (!err)
+		err = spill_reserve(&store->bytes, &store->cap, store->size + most, 1);
+	if (err)
+		return err;
+	done = ZSTD_compressCCtx(store->coder->packer, store->bytes + store->size, most, bytes, size, LEVEL);
 	if (ZSTD_isError(done))
 		return -ENOMEM;
 	*ret_packed = (struct packed){store->size, done};
@@ -179,13 +181,20 @@ static int add_block(struct pack_store *store, size_t size, struct packed *ret_p
 	return 0;
 }
 
-static int take_block(const struct pack_store *store, struct packed packed)
+/* What was read is not needed soon. */
+static void let_go(const struct pack_store *store, struct packed packed)
 {
-	struct pack_coder *coder = store->coder;
-	size_t size = ZSTD_decompressDCtx(coder->unpacker, coder->bytes, sizeof(coder->bytes),
-					  store->bytes + packed.at, packed.size);
+	if (packed.at / LET_GO_BYTES != (packed.at + packed.size) / LET_GO_BYTES)
+		spill_let_go(store->bytes, 0, packed.at);
+}
 
-	return ZSTD_isError(size) ? -ENOMEM : 0;
+int unpack_bytes(const struct pack_store *store, struct packed packed, void *bytes, size_t size)
+{
+	size_t done = ZSTD_decompressDCtx(store->coder->unpacker, bytes, size, store->bytes + packed.at,
+					  packed.size);
+
+	let_go(store, packed);
+	return ZSTD_isError(done) ? -ENOMEM : 0;
 }
 
 /* ---- slices ---- */
@@ -262,7 +271,7 @@ int pack_slices(struct pack_store *store, struct slice *slices, size_t cnt, stru
 			return err;
 		at = put_slice(at, &slices[i], i ? &slices[i - 1] : &nothing, number, coder->misses[i]);
 	}
-	return add_block(store, (size_t)(at - coder->bytes), ret_packed);
+	return pack_bytes(store, coder->bytes, (size_t)(at - coder->bytes), ret_packed);
 }
 
 static const uint8_t *take_slice(const struct pack_store *store, const uint8_t *at,
@@ -295,7 +304,7 @@ int unpack_slices(const struct pack_store *store, struct packed packed, size_t c
 	struct pack_coder *coder = store->coder;
 	static const struct slice nothing;
 	const uint8_t *at = coder->bytes;
-	int err = take_block(store, packed);
+	int err = unpack_bytes(store, packed, store->coder->bytes, sizeof(store->coder->bytes));
 
 	coder->open_cnt = 0;
 	for (size_t i = 0; i < cnt && !err; i++) {
@@ -323,14 +332,14 @@ int pack_stamps(struct pack_store *store, const struct stamp *stamps, size_t cnt
 		at = put(at, stamps[i].first - before.first);
 		at = put(at, (uint64_t)stamps[i].takes << 1 | stamps[i].barrier);
 	}
-	return add_block(store, (size_t)(at - store->coder->bytes), ret_packed);
+	return pack_bytes(store, store->coder->bytes, (size_t)(at - store->coder->bytes), ret_packed);
 }
 
 int unpack_stamps(const struct pack_store *store, struct packed packed, size_t cnt, struct stamp *stamps)
 {
 	struct stamp before = {0};
 	const uint8_t *at = store->coder->bytes;
-	int err = take_block(store, packed);
+	int err = unpack_bytes(store, packed, store->coder->bytes, sizeof(store->coder->bytes));
 
 	for (size_t i = 0; i < cnt && !err; before = stamps[i++]) {
 		uint64_t tsc, first, rest;

@@ -57,4 +57,8 @@ int unpack_slices(const struct pack_store *store, struct packed packed, size_t c
 int pack_stamps(struct pack_store *store, const struct stamp *stamps, size_t cnt, struct packed *ret_packed);
 int unpack_stamps(const struct pack_store *store, struct packed packed, size_t cnt, struct stamp *stamps);
 
+/* The same of whatever bytes. */
+int pack_bytes(struct pack_store *store, const void *bytes, size_t size, struct packed *ret_packed);
+int unpack_bytes(const struct pack_store *store, struct packed packed, void *bytes, size_t size);
+
 DEFINE_CLEANUP(struct pack_store *, pack_store_free)

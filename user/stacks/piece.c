@@ -359,10 +359,10 @@ void stacks_piece_free(struct stacks_piece *piece)
 {
 	if (!piece)
 		return;
-	piece_forget_stored(piece);
 	segment_release(&piece->segment);
 	moments_release(&piece->moments);
 	inlined_release(&piece->inlined);
 	free(piece->runs);
+	free(piece->packed);
 	free(piece);
 }

@@ -1,92 +1,116 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The arrays of pieces that wait, one behind the other in a single array, which may outgrow memory. While a
- * piece is in there, its pointers hold offsets.
+ * The arrays of pieces that wait. As long as these are few they stay where they are; those of later pieces are
+ * packed, and unpacked when their turn comes.
  */
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/array.h"
 #include "base/spill.h"
 #include "stacks/stacks_internal.h"
 
-enum { ARRAYS = 5, ALIGN = 64 };
+/* Arrays of which no more is known than their bytes. */
+enum { PLAIN_ARRAYS = 3 };
+
+/* This part of all memory for large arrays holds pieces as they are. */
+enum { HELD_SHARE = 4 };
 
 struct array {
 	void **items;
 	size_t bytes;
-	void (*release)(void *items);
+	bool is_spill; /* of base/spill.h */
 };
 
-static void arrays_of(struct stacks_piece *piece, struct array arrays[static ARRAYS])
+static void arrays_of(struct stacks_piece *piece, struct array arrays[static PLAIN_ARRAYS])
 {
 	struct segment *segment = &piece->segment;
-	struct moments *moments = &piece->moments;
 	struct inlined *inlined = &piece->inlined;
 
-	arrays[0] = (struct array){(void **)&segment->slices.items,
-				   segment->slices.cnt * sizeof(struct slice), spill_free};
-	arrays[1] = (struct array){(void **)&segment->frames, segment->frame_cnt * sizeof(*segment->frames),
-				   free};
-	arrays[2] = (struct array){(void **)&moments->stamps.items,
-				   moments->stamps.cnt * sizeof(struct stamp), spill_free};
-	arrays[3] =
-		(struct array){(void **)&inlined->items, inlined->cnt * sizeof(*inlined->items), spill_free};
-	arrays[4] = (struct array){(void **)&piece->runs, piece->run_cnt * sizeof(*piece->runs), free};
+	arrays[0] = (struct array){(void **)&segment->frames, segment->frame_cnt * sizeof(*segment->frames),
+				   false};
+	arrays[1] = (struct array){(void **)&inlined->items, inlined->cnt * sizeof(*inlined->items), true};
+	arrays[2] = (struct array){(void **)&piece->runs, piece->run_cnt * sizeof(*piece->runs), false};
 }
 
-/* There is room. */
-static void put(struct stacks_store *store, const struct array *array)
+static size_t size_of(struct stacks_piece *piece)
 {
-	size_t at = (store->cnt + ALIGN - 1) / ALIGN * ALIGN;
+	struct array arrays[PLAIN_ARRAYS];
+	size_t size = piece->segment.slices.cnt * sizeof(struct slice) +
+		      piece->moments.stamps.cnt * sizeof(struct stamp);
 
-	if (array->bytes)
-		memcpy(store->bytes + at, *array->items, array->bytes);
-	store->cnt = at + array->bytes;
-	array->release(*array->items);
-	*array->items = (void *)(uintptr_t)at;
+	arrays_of(piece, arrays);
+	for (size_t i = 0; i < PLAIN_ARRAYS; i++)
+		size += arrays[i].bytes;
+	return size;
+}
+
+static void release(struct array *array)
+{
+	if (array->is_spill)
+		spill_free(*array->items);
+	else
+		free(*array->items);
+	*array->items = NULL;
+}
+
+static int pack(struct stacks_piece *piece, struct pack_store *store)
+{
+	struct array arrays[PLAIN_ARRAYS];
+	int err;
+
+	arrays_of(piece, arrays);
+	piece->packed = calloc(PLAIN_ARRAYS, sizeof(*piece->packed));
+	if (!piece->packed)
+		return -ENOMEM;
+	piece->segment.slices.store = piece->moments.stamps.store = store;
+	err = slice_list_pack(&piece->segment.slices, NULL, 0, true);
+	if (!err)
+		err = stamp_list_pack(&piece->moments.stamps, true);
+	for (size_t i = 0; i < PLAIN_ARRAYS && !err; i++) {
+		err = pack_bytes(store, *arrays[i].items, arrays[i].bytes, &piece->packed[i]);
+		release(&arrays[i]);
+	}
+	return err;
 }
 
 int stacks_piece_put(struct stacks_piece *piece, struct stacks_store *store)
 {
-	struct array arrays[ARRAYS];
-	size_t most = ARRAYS * ALIGN;
+	size_t size = size_of(piece);
 
-	arrays_of(piece, arrays);
-	for (size_t i = 0; i < ARRAYS; i++)
-		most += arrays[i].bytes;
-	/* All or none. */
-	if (spill_reserve(&store->bytes, &store->cap, store->cnt + most, 1))
-		return -ENOMEM;
-	for (size_t i = 0; i < ARRAYS; i++)
-		put(store, &arrays[i]);
-	piece->store = store;
-	return 0;
+	if (store->held + size < spill_memory() / HELD_SHARE) {
+		store->held += size;
+		return 0;
+	}
+	if (!store->pack)
+		store->pack = pack_store_new();
+	return store->pack ? pack(piece, store->pack) : -ENOMEM;
 }
 
-void piece_unpack(struct stacks_piece *piece)
+int piece_unpack(struct stacks_piece *piece)
 {
-	struct array arrays[ARRAYS];
+	struct pack_store *store = piece->segment.slices.store;
+	struct array arrays[PLAIN_ARRAYS];
+	int err;
 
-	if (!piece->store)
-		return;
+	if (!piece->packed)
+		return 0;
+	err = slice_list_unpack(&piece->segment.slices);
+	if (!err)
+		err = stamp_list_unpack(&piece->moments.stamps);
 	arrays_of(piece, arrays);
-	for (size_t i = 0; i < ARRAYS; i++)
-		*arrays[i].items = piece->store->bytes + (uintptr_t)*arrays[i].items;
-}
+	for (size_t i = 0; i < PLAIN_ARRAYS && !err; i++) {
+		size_t cap = 0;
 
-void piece_forget_stored(struct stacks_piece *piece)
-{
-	struct array arrays[ARRAYS];
-
-	if (!piece->store)
-		return;
-	arrays_of(piece, arrays);
-	for (size_t i = 0; i < ARRAYS; i++)
-		*arrays[i].items = NULL;
+		err = arrays[i].is_spill ? spill_reserve(arrays[i].items, &cap, arrays[i].bytes + 1, 1)
+					 : array_reserve(arrays[i].items, &cap, arrays[i].bytes + 1, 1);
+		if (!err)
+			err = unpack_bytes(store, piece->packed[i], *arrays[i].items, arrays[i].bytes);
+	}
+	return err;
 }
 
 void stacks_store_release(struct stacks_store *store)
 {
-	spill_free(store->bytes);
+	pack_store_free(store->pack);
 	*store = (struct stacks_store){0};
 }

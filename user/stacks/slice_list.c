@@ -8,8 +8,6 @@
 #include "base/array.h"
 #include "base/spill.h"
 
-enum { LET_GO_BYTES = 1 << 20 };
-
 int slice_list_push(struct slice_list *list, const struct slice *slice)
 {
 	return SPILL_PUSH(list->items, list->cnt, list->cap, *slice);
@@ -187,9 +185,6 @@ static int read_block(struct slice_reader *reader)
 		reader->unpacked[block->open[i].nth] = block->open[i].slice;
 	for (size_t i = 0; i < block->cnt; i++)
 		reader->unpacked[i].depth += (uint32_t)block->deeper;
-	/* What was read is not needed soon. */
-	if (block->packed.at / LET_GO_BYTES != (block->packed.at + block->packed.size) / LET_GO_BYTES)
-		spill_let_go(list->store->bytes, 0, block->packed.at);
 	reader->items = reader->unpacked;
 	reader->cnt = block->cnt;
 	return 0;
@@ -218,4 +213,26 @@ void slice_reader_end(struct slice_reader *reader)
 {
 	free(reader->unpacked);
 	reader->unpacked = NULL;
+}
+
+int slice_list_unpack(struct slice_list *list)
+{
+	struct slice_list whole = {0};
+	struct slice_reader reader;
+	const struct slice *slice;
+	int err = slice_reader_begin(&reader, list);
+
+	if (!err)
+		err = spill_reserve(&whole.items, &whole.cap, slice_list_cnt(list), sizeof(*whole.items));
+	while (!err && (slice = slice_reader_next(&reader)))
+		whole.items[whole.cnt++] = *slice;
+	err = err ? err : reader.err;
+	slice_reader_end(&reader);
+	if (err) {
+		slice_list_release(&whole);
+		return err;
+	}
+	slice_list_release(list);
+	*list = whole;
+	return 0;
 }

@@ -61,6 +61,9 @@ int slice_list_pack(struct slice_list *list, const size_t *open, size_t open_cnt
  */
 int slice_list_append(struct slice_list *list, struct slice_list *more, int32_t deeper);
 
+/* All of them stand in the array then, and none is packed later. 0 or -ENOMEM. */
+int slice_list_unpack(struct slice_list *list);
+
 void slice_list_release(struct slice_list *list);
 
 /* All of them, one after the other. */

@@ -289,7 +289,8 @@ static int lay(struct stacks *stacks, const struct segment *piece, size_t from, 
 /* What nobody looks at soon need not be in memory as it is. */
 static int shorten(struct stacks *stacks)
 {
-	int err = stamp_list_shorten(&stacks->moments.stamps);
+	struct stamp_list *stamps = &stacks->moments.stamps;
+	int err = stamp_list_is_long(stamps) ? stamp_list_pack(stamps, false) : 0;
 
 	if (!err)
 		err = segment_pack(&stacks->segment, false);
@@ -306,14 +307,13 @@ int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
 {
 	uint64_t offset;
 	bool first = !stacks->moments.begun;
-	int err;
-
-	piece_unpack(piece);
-	err = moments_append(&stacks->moments, &piece->moments, &offset);
+	int err = piece_unpack(piece);
 
 	if (!err)
+		err = moments_append(&stacks->moments, &piece->moments, &offset);
+	if (!err)
 		err = inlined_append(&stacks->inlined, &piece->inlined, offset);
-	if (first)
+	if (first && !err)
 		begin_segment(stacks, offset);
 	for (size_t i = 0; i < piece->run_cnt && !err; i++) {
 		const struct step_run *run = &piece->runs[i], *next = run + 1;

@@ -66,15 +66,15 @@ int stacks_piece_new(struct stacks_piece **ret_piece, const struct stacks_config
 void stacks_piece_free(struct stacks_piece *piece);
 
 /*
- * Where pieces wait that cannot be appended yet, outside memory if there are many (base/spill.h). All 0 at
- * first; it must outlive the pieces.
+ * Where pieces wait that cannot be appended yet, packed if they are many. All 0 at first; it must outlive the
+ * pieces.
  */
 struct stacks_store {
-	uint8_t *bytes;
-	size_t cnt, cap;
+	size_t held; /* bytes of pieces that are not packed */
+	struct pack_store *pack;
 };
 
-/* What the piece holds goes there. 0, or -ENOMEM with the piece unchanged. */
+/* 0, or -ENOMEM: then the piece is good for nothing but stacks_piece_free(). */
 int stacks_piece_put(struct stacks_piece *piece, struct stacks_store *store);
 
 void stacks_store_release(struct stacks_store *store);

@@ -42,16 +42,13 @@ struct stacks_piece {
 	struct moments moments;
 	struct step_run *runs;
 	size_t run_cnt, run_cap;
-	struct segment segment;	    /* slices and open frames of all runs, one after the other */
-	struct inlined inlined;	    /* where control was in inlined calls */
-	struct stacks_store *store; /* it waits there (piece_store.c); NULL: it has its own memory */
+	struct segment segment; /* slices and open frames of all runs, one after the other */
+	struct inlined inlined; /* where control was in inlined calls */
+	struct packed *packed;	/* it waits in a store (piece_store.c); NULL: it has its own memory */
 };
 
-/* What waits in a store can be looked at, as long as nothing else is put there. */
-void piece_unpack(struct stacks_piece *piece);
-
-/* It has nothing there any more. */
-void piece_forget_stored(struct stacks_piece *piece);
+/* What the piece holds is in its own memory again. 0 or -ENOMEM. */
+int piece_unpack(struct stacks_piece *piece);
 
 /* Why a segment ended: what the next one may have to do with it. */
 enum pause {

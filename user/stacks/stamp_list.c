@@ -22,10 +22,10 @@ void stamp_list_release(struct stamp_list *list)
 
 /* ---- packing ---- */
 
-static int pack_block(struct stamp_list *list, size_t from)
+static int pack_block(struct stamp_list *list, size_t from, size_t cnt)
 {
-	struct stamp_block block = {.first = list->items[from].first};
-	int err = pack_stamps(list->store, list->items + from, list->store->stamps, &block.packed);
+	struct stamp_block block = {.cnt = cnt, .first = list->items[from].first};
+	int err = pack_stamps(list->store, list->items + from, cnt, &block.packed);
 
 	return err ? err : ARRAY_PUSH(list->blocks, list->block_cnt, list->block_cap, block);
 }
@@ -36,9 +36,10 @@ static int forget(struct stamp_list *list, size_t cnt)
 	struct stamp *rest = NULL;
 	size_t cap = 0, left = list->cnt - cnt;
 
-	if (spill_reserve(&rest, &cap, left, sizeof(*rest)))
+	if (spill_reserve(&rest, &cap, left + 1, sizeof(*rest)))
 		return -ENOMEM;
-	memcpy(rest, list->items + cnt, left * sizeof(*rest));
+	if (left)
+		memcpy(rest, list->items + cnt, left * sizeof(*rest));
 	spill_free(list->items);
 	list->items = rest;
 	list->cnt = left;
@@ -46,19 +47,20 @@ static int forget(struct stamp_list *list, size_t cnt)
 	return 0;
 }
 
-int stamp_list_shorten(struct stamp_list *list)
+bool stamp_list_is_long(const struct stamp_list *list)
 {
-	size_t block, cnt;
+	return list->store && list->cnt > list->store->stamps * 3 / 2 &&
+	       (list->block_cnt || spill_is_tight());
+}
+
+int stamp_list_pack(struct stamp_list *list, bool all)
+{
+	size_t block = list->store->stamps, cnt = all ? list->cnt : (list->cnt - 1) / block * block;
 	int err = 0;
 
-	if (!list->store || list->cnt <= list->store->stamps * 3 / 2 ||
-	    (!list->block_cnt && !spill_is_tight()))
-		return 0;
-	block = list->store->stamps;
-	cnt = (list->cnt - 1) / block * block;
 	for (size_t at = 0; at < cnt && !err; at += block)
-		err = pack_block(list, at);
-	return err ? err : forget(list, cnt);
+		err = pack_block(list, at, cnt - at < block ? cnt - at : block);
+	return err || !cnt ? err : forget(list, cnt);
 }
 
 /* ---- reading ---- */
@@ -83,10 +85,11 @@ static bool more(struct stamp_reader *reader)
 		reader->items = list->items;
 		reader->cnt = list->cnt;
 	} else {
-		reader->err = unpack_stamps(list->store, list->blocks[reader->block].packed,
-					    list->store->stamps, reader->unpacked);
+		const struct stamp_block *block = &list->blocks[reader->block];
+
+		reader->err = unpack_stamps(list->store, block->packed, block->cnt, reader->unpacked);
 		reader->items = reader->unpacked;
-		reader->cnt = reader->err ? 0 : list->store->stamps;
+		reader->cnt = reader->err ? 0 : block->cnt;
 	}
 	reader->block++;
 	return reader->cnt;
@@ -139,4 +142,24 @@ void stamp_reader_seek(struct stamp_reader *reader, uint64_t moment)
 			high = mid;
 	}
 	reader->at = low;
+}
+
+int stamp_list_unpack(struct stamp_list *list)
+{
+	struct stamp_list whole = {0};
+	struct stamp_reader reader;
+	const struct stamp *stamp;
+	int err = stamp_reader_begin(&reader, list);
+
+	while (!err && (stamp = stamp_reader_next(&reader)))
+		err = stamp_list_push(&whole, stamp);
+	err = err ? err : reader.err;
+	stamp_reader_end(&reader);
+	if (err) {
+		stamp_list_release(&whole);
+		return err;
+	}
+	stamp_list_release(list);
+	*list = whole;
+	return 0;
 }

@@ -8,18 +8,25 @@ struct stamp_list {
 	struct pack_store *store; /* NULL: none is packed; else it outlives the list */
 	struct stamp_block {
 		struct packed packed;
+		size_t cnt;
 		uint64_t first; /* of its first stamp */
-	} * blocks;		/* of store->stamps */
+	} * blocks;
 	size_t block_cnt, block_cap;
-	struct stamp *items; /* those behind them, one at least if there are any; an array of base/spill.h */
+	struct stamp *items; /* those behind them, an array of base/spill.h */
 	size_t cnt, cap;
 };
 
 /* 0 or -ENOMEM. */
 int stamp_list_push(struct stamp_list *list, const struct stamp *stamp);
 
-/* Packs what stands in the array, but for some of the last, if there is much. 0 or -ENOMEM. */
-int stamp_list_shorten(struct stamp_list *list);
+/* Whether it should be packed. */
+bool stamp_list_is_long(const struct stamp_list *list);
+
+/* Packs what stands in the array: all of it, or `all` false, all but some of the last. 0 or -ENOMEM. */
+int stamp_list_pack(struct stamp_list *list, bool all);
+
+/* All of them stand in the array then, and none is packed later. 0 or -ENOMEM. */
+int stamp_list_unpack(struct stamp_list *list);
 
 void stamp_list_release(struct stamp_list *list);
 

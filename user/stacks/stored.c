@@ -147,7 +147,9 @@ static int end_stamp(struct scan *scan)
 	scan->has_used = true;
 	scan->is_used = false;
 	scan->settled = scan->waiting_cnt;
-	return err ? err : stamp_list_shorten(&scan->stored->stamps);
+	if (err || !stamp_list_is_long(&scan->stored->stamps))
+		return err;
+	return stamp_list_pack(&scan->stored->stamps, false);
 }
 
 /* Something happens at that moment. */
