@@ -164,7 +164,7 @@ static int for_targets(struct capture *capture, int (*fn)(struct capture *captur
 
 	for (size_t i = 0; i < config->pid_cnt && !err; i++) {
 		err = fn(capture, config->pids[i]);
-		if (!err || !config->skip_ended || !proc_has_ended(config->pids[i])) {
+		if (!err || !config->skip_ended || !proc_is_ending(config->pids[i])) {
 			left++;
 			continue;
 		}

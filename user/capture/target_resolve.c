@@ -151,7 +151,7 @@ int target_resolve(struct trigger *ret_trigger, const char *spec, const pid_t *p
 
 		if (!err)
 			err = take_probes(&trigger, &one);
-		if (err && err != -ENOENT && !proc_has_ended(pids[i]))
+		if (err && err != -ENOENT && !proc_is_ending(pids[i]))
 			return err;
 		if (err)
 			missing = err;

@@ -53,9 +53,11 @@ static int check_is_program(pid_t pid, const char *name)
 			    "process %d (%s) has ended already: it is a zombie that its parent has not "
 			    "waited for",
 			    pid, name);
-	if (state[0] != 'Z' && proc_status_number(pid, "VmSize", 10, &vm))
-		return fail(-EINVAL, "process %d (%s) is a kernel thread: it runs no program", pid, name);
-	return 0;
+	if (state[0] == 'Z' || !proc_status_number(pid, "VmSize", 10, &vm))
+		return 0;
+	if (proc_is_ending(pid))
+		return fail(-ESRCH, "process %d (%s) is just ending", pid, name);
+	return fail(-EINVAL, "process %d (%s) is a kernel thread: it runs no program", pid, name);
 }
 
 static int check_is_free(pid_t pid, const char *name)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/reading.h"
 
 int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size)
 {
@@ -38,6 +39,23 @@ bool proc_has_ended(pid_t tid)
 	char state[16];
 
 	return proc_status_text(tid, "State", state, sizeof(state)) || state[0] == 'Z' || state[0] == 'X';
+}
+
+bool proc_is_ending(pid_t pid)
+{
+	enum { PF_EXITING = 4 }; /* include/linux/sched.h */
+	char path[64], text[1024];
+	unsigned int flags;
+	const char *state;
+
+	if (proc_has_ended(pid))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (!reading_text(path, text, sizeof(text)))
+		return true;
+	/* The name before it may have anything inside. */
+	state = strrchr(text, ')');
+	return state && sscanf(state, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & PF_EXITING;
 }
 
 int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number)

@@ -19,6 +19,9 @@ int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_num
 /* Whether the process or thread is a zombie, or gone. */
 bool proc_has_ended(pid_t tid);
 
+/* The same, or about to be one: it executes nothing any more. */
+bool proc_is_ending(pid_t pid);
+
 /*
  * The number that the thread's process has in its innermost namespace; `tid` itself where that is not known.
  */
