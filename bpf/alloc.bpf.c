@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What runs at allocation functions: decides whether a sampling point falls into the allocation, and records
- * it, with its stack, when it is done; and the end of those that were recorded.
+ * The BPF programs at allocation functions. They decide whether a sampling point falls into the allocation,
+ * record a sampled one with its stack when it returns, and record its end.
  *
  *	alloc_session	entry and return in one (Linux 6.13): the return of a call that is not wanted is not even probed
  *	alloc_begin	the same for kernels without it:
@@ -10,17 +10,17 @@
  *	alloc_free	at the entry of what frees
  *	alloc_usdt	where an allocator that samples for itself tells of it; nothing is decided here then
  *
- * Sampling points lie on the line of all bytes that a thread allocates, one behind the other, at distances
- * that are exponentially distributed (a Poisson process): the number of points in an allocation is on average
- * its size divided by the mean distance, whatever the sizes and their order.
+ * Sampling points lie on the sequence of bytes that a thread allocates, at exponentially distributed
+ * distances (a Poisson process): the number of points in an allocation is on average its size divided by the
+ * mean distance, whatever the sizes and their order.
  *
- * What is called by a function that is at work already (realloc calls malloc) is a part of it. So a function
- * of which that is known asks for its return whenever it is called, and until then the thread's other calls,
- * which are further down the stack, do not count.
+ * An allocation function may call another one (realloc calls malloc), which then does not count. So such a
+ * function always asks for its own return; until then the thread's other calls, further down the stack, are
+ * ignored.
  *
- * An address names an allocation only until it is freed, and another thread can get it before the one that
- * freed it is done. So what realloc() is given is taken off the list of those alive before it begins, and put
- * back if it fails.
+ * An address identifies an allocation only until it is freed, and another thread can get the address before
+ * the freeing call returns. So the argument of realloc() is removed from the live allocations before the
+ * call, and put back if the call fails.
  */
 #include "vmlinux.h"
 

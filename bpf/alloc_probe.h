@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What bpf/alloc.bpf.c and user/source/alloc/ tell each other beside the records: what a probed function
- * does, and how a sample lies in the ring.
+ * The interface of bpf/alloc.bpf.c and user/source/alloc/ besides the records: what a probed function does,
+ * and the layout of a sample in the ring.
  */
 #pragma once
 
@@ -13,51 +13,46 @@
 
 enum alloc_call {
 	ALLOC_CALL_NEW,	   /* returns memory */
-	ALLOC_CALL_NEW_AT, /* stores its address where the pointer argument says, and returns 0 */
-	/* ends the memory of the pointer argument, and returns other; on failure does neither */
+	ALLOC_CALL_NEW_AT, /* stores the address at the pointer argument, and returns 0 */
+	/* frees the memory of the pointer argument and returns new memory; on failure neither */
 	ALLOC_CALL_RESIZE,
-	ALLOC_CALL_RESIZE_IN_PLACE, /* returns the size that the memory of the pointer argument has now */
+	ALLOC_CALL_RESIZE_IN_PLACE, /* returns the new size of the memory of the pointer argument */
 	ALLOC_CALL_FREE,
 	/*
-	 * mmap(2), mremap(2): as the two above, for memory that no file gives, and of which something can be
-	 * read or written; they fail with a negative number
+	 * mmap(2), mremap(2): as NEW and RESIZE, for anonymous readable or writable memory; failure is a
+	 * negative number
 	 */
 	ALLOC_CALL_MAP,
 	ALLOC_CALL_REMAP,
-	/*
-	 * USDT probes of an allocator that samples for itself (OpenTelemetry's otel_memory:alloc and :free)
-	 */
-	ALLOC_USDT_ALLOC,     /* address, size, bytes that it stands for */
+	/* USDT probes of an allocator that samples by itself (OpenTelemetry's otel_memory:alloc and :free) */
+	ALLOC_USDT_ALLOC,     /* address, size, bytes that the sample stands for */
 	ALLOC_USDT_FREE,      /* address */
-	ALLOC_USDT_FORGOTTEN, /* address, of which nothing more will be told (preload/probes.h) */
+	ALLOC_USDT_FORGOTTEN, /* address that will not be reported again (preload/probes.h) */
 };
 
 enum { ALLOC_USDT_MAX = 64, ALLOC_USDT_ARGS = 3 };
 
 enum { ALLOC_NO_ARG = HIT_ORIG_RAX };
 
-/*
- * One probed function; travels as the probe's cookie. Arguments are the registers (enum hit_reg, below 16)
- * that hold them at the probe.
- */
+/* A probed function, as the probe's cookie. Arguments are registers (enum hit_reg, below 16) at the probe. */
 struct alloc_role {
 	__u16 function;	      /* its index */
 	__u8 call;	      /* enum alloc_call */
-	__u8 size_arg : 4;    /* bytes ... */
-	__u8 count_arg : 4;   /* ... times this one, or ALLOC_NO_ARG */
+	__u8 size_arg : 4;    /* bytes requested */
+	__u8 count_arg : 4;   /* factor of size_arg, or ALLOC_NO_ARG */
 	__u8 pointer_arg : 4; /* or ALLOC_NO_ARG */
-	/* calls from here do not count: one more than an index of alloc_ranges; 0: all count */
+	/* 1 + index of the range in alloc_ranges whose calls do not count; 0: all count */
 	__u8 range : 3;
-	__u8 nests : 1;			  /* it may call other probed functions, which do not count then */
+	__u8 nests : 1;			  /* calls of other probed functions within it do not count */
 	__u8 prot_arg : 4, flags_arg : 4; /* of ALLOC_CALL_MAP */
-	/* so many bytes the stack pointer is lower at the probe than at the function's beginning */
+	/* how far the stack pointer is lower than at the function's beginning, in bytes */
 	__u16 pushed : 15;
-	__u16 exits : 1; /* its end is seen at return instructions; it may also end by an exception, unseen */
+	__u16 exits : 1; /* its end is probed at return instructions; an end by an exception is not seen */
 };
 
 _Static_assert(sizeof(struct alloc_role) == sizeof(__u64), "it is a cookie");
 
-/* A piece of code around a probe: so many bytes before and behind it. */
+/* A range of code around a probe: bytes before and after it. */
 struct alloc_range {
 	__u64 before, behind;
 };
@@ -74,17 +69,17 @@ enum {
 /* A record of ALLOC_SAMPLED; one of ALLOC_FREED is its struct alloc alone. */
 struct alloc_sample {
 	struct alloc alloc;
-	__u64 regs[HIT_REG_CNT];   /* the caller's, when the function has returned */
+	__u64 regs[HIT_REG_CNT];   /* of the caller, after the return */
 	__u32 ip_cnt, stack_bytes; /* one of them is 0 */
-	__u8 tail[];		   /* return addresses, innermost first; or the stack from rsp on */
+	__u8 tail[];		   /* return addresses, innermost first; or the stack from rsp */
 };
 
-/* What is known of a sampled allocation that is alive, by its address. */
+/* A live sampled allocation, by its address. */
 struct live {
 	__u64 began_ns, size, samples;
 };
 
-/* Of one processor, padded to a cache line. */
+/* The totals of one processor, padded to a cache line. */
 struct alloc_totals {
 	__u64 calls, bytes;
 	__u64 unused[6];

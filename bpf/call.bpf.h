@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls in progress of probed functions. A probe at a function's beginning remembers the call; one at its
- * return instructions (user/probe/exits.h) finds it again by the address of the stack at which the return
- * address is: no two calls of a process that are in progress have the same, whatever threads, signals and
- * coroutines do. A call that never comes back (an exception, longjmp, the thread's end) leaves its entry
- * behind, and the next call at that place of the stack takes it over.
+ * Calls in progress of probed functions. A probe at a function's beginning stores the call. A probe at its
+ * return instructions (user/probe/exits.h) finds it by the stack address of the return address, which is
+ * unique among the calls in progress of a process, whatever threads, signals and coroutines do. A call that
+ * never returns (exception, longjmp, end of the thread) leaves its entry until the next call at that stack
+ * address replaces it.
  *
- * Go moves stacks, all of it at once; so there it is the goroutine and the distance from its stack's end.
+ * Go moves whole stacks, so there the key is the goroutine and the distance from the end of its stack.
  *
- * A function may end in a jump to another one, which then returns to its caller ("tail call"). Where that one
- * is probed, too, its beginning must not be taken for that of a new call, or for proof that the old one is
- * over: the jump says that the call goes on.
+ * A function may end in a tail call: a jump to another function, which returns in its place. If that function
+ * is probed, too, its beginning is not a new call, and no proof that the old call is over: the probe at the
+ * jump records that the call goes on.
  */
 #pragma once
 
 struct call_key {
 	__u64 owner; /* process and trigger */
-	__u64 base;  /* Go: the goroutine; between two places: that, or the thread; else 0 */
-	__u64 sp;    /* of the return address; Go: its distance from the stack's end; between two places: 0 */
+	__u64 base;  /* Go: the goroutine; between two places: the goroutine or thread; else 0 */
+	__u64 sp;    /* of the return address; Go: distance from the stack's end; between two places: 0 */
 };
 
 struct call {
 	__u64 begin_ns;
 	__u64 args[HIT_ARG_CNT];
 	__u32 args_known;
-	__u32 jumps; /* it has jumped to another function, whose beginning is the next that is seen of it */
+	__u32 jumps; /* it has jumped to another function, whose beginning comes next */
 };
 
-/* Those that never come back are the ones forgotten first. */
+/* LRU: calls that never return are forgotten first. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, CALLS_MAX);
@@ -101,7 +101,7 @@ static __always_inline bool is_taken(__u64 flags, __u32 condition)
 	return holds != (condition & 1);
 }
 
-/* Whether the call goes on here, or what is remembered is none that could: then it is forgotten. */
+/* Whether a call in progress goes on here. Forgets a stored call that cannot. */
 static __always_inline bool call_goes_on(const struct call_key *key, __u64 place)
 {
 	struct call *call = bpf_map_lookup_elem(&calls, key);
@@ -116,8 +116,7 @@ static __always_inline bool call_goes_on(const struct call_key *key, __u64 place
 }
 
 /*
- * The call that ends here, filled into *firing and forgotten. False where there is none, or it goes on
- * elsewhere.
+ * Fills *firing with the call that ends here, and forgets it. False: there is none, or it goes on elsewhere.
  */
 static __always_inline bool call_ends(const struct pt_regs *regs, __u64 cookie, struct rule *rule,
 				      struct firing *firing)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hit as the BPF program writes it into its ring: only user/trigger knows this form, and makes a struct
- * caught_hit of it (user/model/hit.h).
+ * A hit as the BPF program writes it to its ring. Only user/trigger knows this form; it converts it to a
+ * struct caught_hit (user/model/hit.h).
  *
  *	struct hit_record | values to be printed | copy of the stack | return addresses by frame pointers
  *	                  | value_bytes          | copy_room         | HIT_FRAMES_FEW or HIT_STACK_MAX
  *
- * Most stacks are short. A record's size must be known before it is filled in, and cannot change then; so
- * there are two.
+ * Most stacks are short. The size of a record must be known before it is filled in, and cannot change, so
+ * there are two sizes.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ enum { HIT_FRAMES_FEW = 16 };
 
 struct hit_record {
 	__u64 time_ns;	/* CLOCK_MONOTONIC */
-	__u64 begin_ns; /* as in struct hit; so are those without a comment */
-	__u64 top;	/* the word at the top of the stack; 0: it cannot be read */
+	__u64 begin_ns; /* as in struct hit, like all members without a comment */
+	__u64 top;	/* the word at the top of the stack; 0: unreadable */
 	__u32 cpu;
 	__u32 pid;
 	__u32 tid;
@@ -32,9 +32,7 @@ struct hit_record {
 	__u32 frame_cnt; /* innermost first: [0] is the probed ip */
 	__u32 value_bytes;
 	__u32 copy_room;
-	/*
-	 * of the copy of what stood at regs[HIT_RSP] and above: less than its room near the end of the stack
-	 */
+	/* size of the copy of memory from regs[HIT_RSP] up: less than copy_room near the end of the stack */
 	__u32 copy_bytes;
 	__u32 unused;
 	__u64 regs[HIT_REG_CNT];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What runs at a probe: decide whether this firing is a hit, note where and with which registers, hand it
- * over, and return. The actions that cannot wait for user space are carried out here: waking it for a hit
- * that ends the recording, and stopping the thread.
+ * The BPF programs at probes. They decide whether a firing is a hit, record its place and registers, and pass
+ * it to user space. Two actions cannot wait for user space and happen here: waking it for a hit that ends the
+ * recording, and stopping the thread.
  *
  *	trigger_hit	at the probed instruction
  *	call_begin	at a function's beginning, or the first of two places, for triggers that judge a call by its end: remembers it ...
@@ -10,9 +10,9 @@
  *
  * The probe's cookie says whose hit it is (bpf/rule.h).
  *
- * The user's condition, and where arguments are that do not follow C's convention, is compiled to BPF
- * instructions (user/condition/condition.h), which take the place of judge()'s body: a copy of the program is
- * loaded for each trigger that has some. So judge() must stay the only function that is really called.
+ * The user's condition, and the reading of arguments that do not follow C's convention, are compiled to BPF
+ * instructions (user/condition/condition.h) that replace the body of judge(). Each trigger that needs them
+ * gets a copy of the program. So judge() must stay the only function that is really called.
  */
 #include "vmlinux.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Where an argument of a USDT probe is when the probe is hit: what its note says as text ("-4@-20(%rbp)"),
- * for BPF programs.
- */
+/* The place of an argument of a USDT probe, for BPF programs: its note as data ("-4@-20(%rbp)"). */
 #pragma once
 
 #include <linux/types.h>
@@ -10,7 +7,7 @@
 #include "user/arch/x86_64/registers.h"
 
 enum usdt_arg_kind {
-	USDT_ARG_NONE, /* there is no such argument: 0 */
+	USDT_ARG_NONE, /* no argument; reads as 0 */
 	USDT_ARG_CONSTANT,
 	USDT_ARG_REGISTER,
 	USDT_ARG_MEMORY,
@@ -19,12 +16,12 @@ enum usdt_arg_kind {
 enum { USDT_NO_REG = 0xff };
 
 struct usdt_arg {
-	__s64 offset; /* the constant; of memory: what is added */
+	__s64 offset; /* the constant; memory: displacement */
 	__u8 kind;    /* enum usdt_arg_kind */
-	__s8 size;    /* bytes: 1, 2, 4, 8; below 0: it is signed */
-	__u8 base;    /* the register; of memory: the one with the address, or USDT_NO_REG (enum hit_reg) */
-	__u8 index;   /* of memory: another one that is added, or USDT_NO_REG ... */
-	__u8 scale;   /* ... times this */
+	__s8 size;    /* bytes: 1, 2, 4, 8; negative: signed */
+	__u8 base;    /* the register; memory: base register, or USDT_NO_REG (enum hit_reg) */
+	__u8 index;   /* memory: index register, or USDT_NO_REG */
+	__u8 scale;   /* memory: scale of the index */
 	__u8 unused[3];
 };
 
@@ -40,8 +37,8 @@ static inline __attribute__((always_inline)) __u64 usdt_arg_cut(__u64 value, __s
 }
 
 /*
- * The argument in 64 bits; 0 where it cannot be read. `regs` is as enum hit_reg names them. read() copies
- * memory of the target and returns 0: of the form that bpf_probe_read_user() has.
+ * The argument in 64 bits; 0: unreadable. `regs` is indexed by enum hit_reg. read() copies memory of the
+ * target and returns 0 on success, like bpf_probe_read_user().
  */
 static inline __attribute__((always_inline)) __u64
 usdt_arg_value(const struct usdt_arg *arg, const __u64 *regs,

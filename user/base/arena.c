@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocation by itself costs malloc's head and rounding, and time to free. Blocks are of BLOCK bytes; what
- * is larger than one has a block of its own, behind the newest, so that the rest of that is not lost.
+ * A single malloc() costs a header, rounding, and time to free. So items share blocks of BLOCK bytes. A
+ * larger item gets a block of its own, linked after the newest one, so that the rest of the newest is still
+ * used.
  */
 #include "base/arena.h"
 

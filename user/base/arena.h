@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory for many small things that live and die together: taken from large blocks, never given back one by
- * one. What was taken stays where it is. Words that are the same can be kept once.
+ * Memory for many small items that live and die together. Items come from large blocks and are freed only all
+ * at once. An item never moves. A word pool keeps equal runs of words once.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct arena {
 	struct arena_block *blocks; /* the newest first */
 };
 
-/* `size` bytes, aligned as uint64_t, not cleared; NULL: no memory. They are the arena's. */
+/* `size` bytes, aligned as uint64_t, not cleared; owned by the arena. NULL: out of memory. */
 void *arena_take(struct arena *arena, size_t size);
 void arena_release(struct arena *arena);
 
@@ -27,6 +27,6 @@ struct word_pool {
 	size_t cnt, cap;
 };
 
-/* The pool's copy of the `cnt` words, the same for the same words; NULL: no memory. */
+/* The pool's copy of the `cnt` words; equal words give the same pointer. NULL: out of memory. */
 const uint64_t *word_pool_keep(struct word_pool *pool, const uint64_t *words, size_t cnt);
 void word_pool_release(struct word_pool *pool);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A growable array is three fields of its owner: `T *items; size_t cnt, cap;`. These keep them in step.
+ * A growable array is three fields of its owner: `T *items; size_t cnt, cap;`. These helpers keep them
+ * consistent.
  */
 #pragma once
 
@@ -10,8 +11,8 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * Makes room for `want` items of `size` bytes in *items (doubling); *items is then no longer NULL, also where
- * `want` is 0. 0, or -ENOMEM with the array unchanged.
+ * Makes room for `want` items of `size` bytes in *items (by doubling). *items is not NULL afterwards, even if
+ * `want` is 0. Returns 0, or -ENOMEM with the array unchanged.
  */
 static inline int array_reserve(void *items_ptr, size_t *cap, size_t want, size_t size)
 {

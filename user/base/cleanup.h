@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Scope-bound ownership: a variable marked CLEANUP(fn) is released when it goes out of scope, on every path.
- * TAKE_PTR and TAKE_FD hand the ownership on.
+ * TAKE_PTR and TAKE_FD pass the ownership on.
  *
  *	CLEANUP(freep) char *line = NULL;
  *	CLEANUP(closep) int fd = open(...);

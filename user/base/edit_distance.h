@@ -3,5 +3,8 @@
 
 #include <stddef.h>
 
-/* How many letters to insert, delete or replace to make one of the other; of the first 64 letters. */
+/*
+ * The number of letters to insert, delete or replace to turn `a` into `b` (Levenshtein), over their first 64
+ * letters.
+ */
 size_t edit_distance(const char *a, const char *b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The error slot is thread-local, so that worker threads can fail without a lock; a worker pool copies the
- * first failure to the thread that waits for it (base/parallel.c). A sentence is kept with its error: one
- * that comes later without a sentence is not explained by that of another.
+ * first failure to the thread that waits for it (base/parallel.c). A sentence is stored with its error, so it
+ * never explains a later error that has none.
  */
 #include "base/error.h"
 

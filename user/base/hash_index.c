@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Open addressing, at most two thirds full; nothing is ever taken out. */
+/* Open addressing, at most two thirds full; items are never removed. */
 #include "base/hash_index.h"
 
 #include <errno.h>

@@ -24,15 +24,16 @@ struct hash_index {
 };
 
 /*
- * The next item of that hash, HASH_INDEX_END after the last. *at is 0 at the beginning, and this function's.
+ * The next item with this hash, HASH_INDEX_END after the last. Set *at to 0 before the first call; leave it
+ * alone afterwards.
  */
 size_t hash_index_next(const struct hash_index *index, uint64_t hash, size_t *at);
 
-/* 0, or -ENOMEM and nothing was added. */
+/* 0, or -ENOMEM with nothing added. */
 int hash_index_add(struct hash_index *index, uint64_t hash, size_t item);
 
 void hash_index_release(struct hash_index *index);
 
-/* Hashes to begin from 0 or another hash. */
+/* Add a text or a number to `hash`, which is 0 at first. */
 uint64_t hash_text(uint64_t hash, const char *text);
 uint64_t hash_number(uint64_t hash, uint64_t number);

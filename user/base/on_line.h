@@ -16,21 +16,19 @@
 
 enum { ON_LINE_ESCAPE = 8 };
 
-/* How many bytes at the beginning of `text` may be shown as they are. */
+/* The number of bytes at the beginning of `text` that need no escape. */
 size_t on_line_plain(const char *text);
 
 /*
- * What stands at `text`, which is not at its end and not plain, is shown as `escape`. Returns its length in
- * bytes.
+ * Writes the escape for the first character of `text`, which is not at its end and not plain. Returns the
+ * number of bytes of `text` that it stands for.
  */
 size_t on_line_escape(const char *text, char escape[static ON_LINE_ESCAPE]);
 
-/*
- * `text` as it is shown, cut to `size` bytes with their NUL, and never within an escape. Returns its length.
- */
+/* Copies `text` escaped, cut to `size` bytes with the NUL, never within an escape. Returns its length. */
 size_t on_line_copy(char *to, size_t size, const char *text);
 
-/* The same on the heap, whole; the caller's. NULL: no memory. */
+/* The same on the heap, uncut; the caller frees it. NULL: out of memory. */
 char *on_line_dup(const char *text);
 
 void on_line_put(const char *text, FILE *file);

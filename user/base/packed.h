@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words without their leading zeros, as registers mostly have some: first the number of bytes of each, four
- * bits a word (the first word's in the low bits), then the bytes, the lowest first.
+ * Words without their leading zero bytes, for registers, most of which are small. First comes the byte count
+ * of each word, four bits a word (the first word's in the low bits), then the bytes, lowest first.
  *
  *	0x1234, 0, 0x7f		02 01 | 34 12 | 7f
  */
@@ -12,10 +12,10 @@
 
 #define PACKED_MAX(cnt) (((cnt) + 1) / 2 + (cnt) * sizeof(uint64_t))
 
-/* `to` has room for PACKED_MAX(cnt). Returns how many bytes it took. */
+/* Packs `cnt` words; `to` has room for PACKED_MAX(cnt). Returns the packed size in bytes. */
 size_t packed_put(uint8_t *to, const uint64_t *words, size_t cnt);
 
-/* The size of `cnt` words that begin here; 0: they are damaged, or end behind `room` bytes. */
+/* The packed size of the `cnt` words at `from`; 0: they are damaged, or longer than `room` bytes. */
 size_t packed_size(const uint8_t *from, size_t room, size_t cnt);
 
 void packed_get(const uint8_t *from, uint64_t *ret_words, size_t cnt);

@@ -3,13 +3,12 @@
 
 #include <stddef.h>
 
-/* Online processors this process may run on, at least 1. */
+/* The number of online processors that this process may run on, at least 1. */
 unsigned int parallel_cpu_cnt(void);
 
 /*
- * Calls job(ctx, i) for every i in [0, cnt) on up to `threads` threads (0: parallel_cpu_cnt()), each i once,
- * in no promised order. Returns 0, or the error of the job with the lowest index that failed (with its
- * sentence, see base/error.h); jobs not yet begun when one fails are skipped. -EAGAIN/-ENOMEM where no thread
- * can be made.
+ * Calls job(ctx, i) once for every i in [0, cnt), in any order, on up to `threads` threads (0:
+ * parallel_cpu_cnt()). Returns 0, or the error of the failed job with the lowest index (with its sentence,
+ * base/error.h). After a failure no further job begins. -EAGAIN/-ENOMEM: no thread can be made.
  */
 int parallel_for(size_t cnt, unsigned int threads, int (*job)(void *ctx, size_t i), void *ctx);

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What stands behind the last slash: a part of `path`. */
+/* The part of `path` after its last slash. */
 static inline const char *path_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -12,7 +12,7 @@ static inline const char *path_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether the first `len` bytes of `path` end in the suffix, with something before it. */
+/* Whether the first `len` bytes of `path` end in `suffix`, with at least one byte before it. */
 static inline bool path_ends_in(const char *path, size_t len, const char *suffix)
 {
 	size_t suffix_len = strlen(suffix);

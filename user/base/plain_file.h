@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opening files whose names come out of a recording, from another process or from a directory that others
- * write to: one that is no plain file (a pipe that nobody writes into) must not make us wait.
+ * Opens regular files only. The names come from a recording, another process or a directory that others can
+ * write to; a FIFO there must not block trailcam.
  */
 #pragma once
 
 #include <stdio.h>
 
 /*
- * Opens it to be read. The descriptor, or -errno, which errno has, too: of open(2); -EINVAL: it is no plain
- * file.
+ * Opens `path` for reading. Returns the descriptor or -errno, and sets errno, too: errors of open(2);
+ * -EINVAL: not a regular file.
  */
 int plain_file_open(const char *path);
 
-/* The same as a stream; NULL with errno. */
+/* The same as a stream; NULL with errno on failure. */
 FILE *plain_file_stream(const char *path);

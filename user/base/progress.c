@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* There is one terminal, and so one line: the state is the process's. */
+/* There is one terminal and so one line: the state is global. */
 #include "base/progress.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What takes longer than a second tells so on a terminal: one line of stderr, which is written over, and
- * cleared by the next line of base/log.h or at the end. Elsewhere, and after progress_set_quiet(), nothing is
- * written.
+ * A progress line for work that takes longer than a second: one line on stderr that is overwritten, and
+ * cleared before the next message of base/log.h and at the end. Nothing is written if stderr is not a
+ * terminal, or after progress_set_quiet().
  *
  *	if (progress_is_due())
  *		progress_tell("%d of %d", done, all);
@@ -16,21 +16,21 @@
 
 void progress_set_quiet(void);
 
-/* Whether stderr shows any. */
+/* Whether stderr shows progress. */
 bool progress_is_shown(void);
 
-/* Whether it is time for the line: a second after the first question, then a few times a second. Cheap. */
+/* Whether the line is due: one second after the first call, then a few times a second. Cheap. */
 bool progress_is_due(void);
 
-/* Since the first question. */
+/* Seconds since the first progress_is_due(). */
 double progress_seconds(void);
 
 void progress_tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Takes the line away, if there is one; it comes again when it is due. */
+/* Clears the line. It is shown again when it is due. */
 void progress_clear(void);
 
-/* The same, and what comes next begins anew. */
+/* Clears the line and restarts the clock. */
 void progress_end(void);
 
 enum { PROGRESS_NUMBER_BYTES = 32 };

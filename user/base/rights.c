@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The C library takes variables out of `environ`, but they stay where the kernel has put them, between
- * env_start and env_end of proc(5).
+ * The C library removes variables from `environ`, but their bytes stay in memory where the kernel put them:
+ * between env_start and env_end of proc(5).
  */
 #include "base/rights.h"
 

@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that has capabilities by its file acts for a user who has none: what it opens, writes and
- * attaches to has to be what the user could himself. Of these capabilities it keeps those for bpf(2) and
- * perf_event_open(2), which open no file; CAP_SYS_PTRACE, too, to be in effect only where it attaches to a
- * process that the user may trace. What its environment lost for that (ld.so(8), "Secure-execution mode")
- * still belongs to the programs that it starts: they have no such rights.
+ * trailcam may have file capabilities, while its user has none. It must then open, write and attach to only
+ * what the user could. So it keeps the capabilities for bpf(2) and perf_event_open(2), which open no file,
+ * and CAP_SYS_PTRACE, which it raises only to attach to a process that the user may trace. The loader removes
+ * variables from the environment of such a program (ld.so(8), "Secure-execution mode"); the programs that
+ * trailcam starts get them back, since they have no such rights.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/*
- * Whether this process can do more than who started it: it has capabilities by its file. Root has none by
- * that.
- */
+/* Whether this process has capabilities from its file that its user lacks. Root gains none. */
 bool rights_are_gained(void);
 
-/* To be called first. -EPERM with a sentence: the program is setuid or setgid, for which it is not made. */
+/* Drops all other capabilities; call it first. -EPERM with a sentence: the program is setuid or setgid. */
 int rights_limit(void);
 
-/* CAP_SYS_PTRACE in effect, or no longer, if it is gained; else nothing happens. Of the calling thread. */
+/* Raise and lower CAP_SYS_PTRACE of the calling thread if it comes from the file; otherwise do nothing. */
 void rights_raise_ptrace(void);
 void rights_lower_ptrace(void);
 
-/* A variable of the environment as the caller gave it. Valid until the environment changes. */
+/* A variable of the caller's environment. Valid until the environment changes. */
 const char *rights_getenv(const char *name);
 
 /*
- * What a program that is started here has for an environment: this process's, and the variables that it lost.
- * The array is the caller's, its strings are not. NULL: no memory.
+ * The environment for programs that trailcam starts: this process's with the removed variables. The caller
+ * frees the array, but not its strings. NULL: out of memory.
  */
 char **rights_environ(void);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sorting, also of arrays without items; by a number, where items of equal numbers stay as they came. */
+/* Sorting of arrays that may be empty, and stable sorting by a number. */
 #pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
 
-/* As qsort(3), which must not be given NULL: what an array is that has never had an item. */
+/* As qsort(3), but `items` may be NULL if `cnt` is 0. */
 static inline void sort_array(void *items, size_t cnt, size_t size,
 			      int (*compare)(const void *, const void *))
 {
@@ -13,10 +13,10 @@ static inline void sort_array(void *items, size_t cnt, size_t size,
 		qsort(items, cnt, size, compare);
 }
 
-/* The first member of what is sorted. qsort(3) alone does not promise an order of equal items. */
+/* The first member of each item to sort. qsort(3) alone is not stable. */
 struct sort_key {
 	uint64_t value;
-	uint64_t nth; /* counted as they come */
+	uint64_t nth; /* position before sorting */
 };
 
 /* For sort_array(). */

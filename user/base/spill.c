@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each array stands behind a header that says where it lies. In a file, room is allocated before it is
- * touched, so that a full disk is an error, not a signal.
+ * A header before each array says where it is stored. In a file, space is allocated before it is touched, so
+ * that a full disk is an error, not a signal.
  */
 #include "base/spill.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arrays that may outgrow memory. The large ones of a process share an amount of memory; what needs more lies
- * in a file without a name in $TMPDIR (or /var/tmp), which is mapped: to its users it is memory like any
- * other, and the kernel writes it out when others need the room. Where no such file can be had, it stays in
- * memory.
+ * Arrays that may outgrow memory. All large arrays of a process share one memory budget. An array that
+ * exceeds it lies in an unlinked file in $TMPDIR (or /var/tmp) that is mapped: users see ordinary memory, and
+ * the kernel writes it out under pressure. If no file can be made, the array stays in memory.
  *
- * Like arrays (base/array.h), but to be freed with spill_free().
+ * Use as base/array.h, but free with spill_free().
  */
 #pragma once
 
@@ -16,10 +15,7 @@
 
 enum { SPILL_MEMORY = 256 << 20 };
 
-/*
- * How many bytes of memory all large arrays may take together; SPILL_MEMORY if not called. What there is
- * already stays where it is.
- */
+/* Sets the memory budget of all large arrays (default SPILL_MEMORY). Existing arrays do not move. */
 void spill_set_memory(size_t bytes);
 size_t spill_memory(void);
 
@@ -29,15 +25,15 @@ bool spill_is_tight(void);
 /* As array_reserve(). */
 int spill_reserve(void *items_ptr, size_t *cap, size_t want, size_t size);
 
-/* cnt items of `size` bytes, all 0. NULL: no memory. */
+/* `cnt` items of `size` bytes, all 0. NULL: out of memory. */
 void *spill_calloc(size_t cnt, size_t size);
 
 void spill_free(void *items);
 
-/* These bytes of the array will not be looked at soon, and need not be in memory. */
+/* The bytes [from, to) of the array are not needed soon: drop them from memory. */
 void spill_let_go(void *items, size_t from, size_t to);
 
-/* For loops over something: now and then, what lies before index `before` of the array. */
+/* For loops: every 2^18 items, drops what lies before index `before` of the array from memory. */
 #define SPILL_PASS_TO(items, i, before)                                                \
 	do {                                                                           \
 		if (!((i) & ((1u << 18) - 1)))                                         \

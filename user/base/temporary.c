@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Not all file systems have files without names: there, a name is given and taken away. */
+/* Some file systems have no O_TMPFILE. There the file is created with a name, which is then unlinked. */
 #include "base/temporary.h"
 
 #include <fcntl.h>

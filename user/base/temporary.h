@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files without a name, which go away with their last descriptor. */
+/* Unlinked files: the kernel removes them with their last descriptor. */
 #pragma once
 
-/* Where they lie: $TMPDIR, or /var/tmp. */
+/* Their directory: $TMPDIR, or /var/tmp. */
 const char *temporary_directory(void);
 
-/* A new one, to be read and written by us alone: its descriptor, the caller's to close; -1 with errno. */
+/*
+ * A new file for reading and writing, for us alone. The descriptor is the caller's to close; -1 with errno on
+ * failure.
+ */
 int temporary_open(void);

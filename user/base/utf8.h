@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names may be any bytes; formats whose strings are UTF-8 get U+FFFD for those that are none. */
+/* Names may be any bytes. For formats that require UTF-8, U+FFFD replaces the bytes that are not. */
 #pragma once
 
 #include <stddef.h>
@@ -7,19 +7,19 @@
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 /*
- * Length of the UTF-8 character at `text` (not at its end), 0 where it is none (overlong forms and surrogates
- * included).
+ * The length of the UTF-8 character at `text` (not at its end); 0: not UTF-8 (an overlong form or a
+ * surrogate, too).
  */
 size_t utf8_len(const char *text);
 
 /*
- * A copy that is valid UTF-8 and at most `max` bytes long, cut between characters; the caller's. NULL: no
+ * A copy in valid UTF-8 of at most `max` bytes, cut between characters; the caller frees it. NULL: out of
  * memory.
  */
 char *utf8_clean(const char *text, size_t max);
 
 /*
- * The text itself where it is UTF-8, else a copy that is, which is the caller's to free in *ret_copy (else
- * NULL). Without memory: the text as it is.
+ * `text` itself if it is UTF-8, else a cleaned copy, which is also *ret_copy (else NULL) for the caller to
+ * free. Out of memory: `text`.
  */
 const char *utf8_cleaned(const char *text, char **ret_copy);

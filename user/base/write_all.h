@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* write(2) until all is written. 0 or its error. */
+/* Calls write(2) until all is written. 0 or a negative errno. */
 static inline int write_all(int fd, const uint8_t *bytes, size_t size)
 {
 	while (size) {

@@ -37,55 +37,54 @@ struct condition;
 struct prints;
 
 /*
- * -EINVAL: the text is not an expression of this kind; the sentence ends in two more lines that show the
- * place. -ENOENT: no such cgroup.
+ * Parses a condition. -EINVAL: not a valid expression; two more lines of the sentence show the place.
+ * -ENOENT: no such cgroup.
  */
 int condition_parse(struct condition **ret_condition, const char *text);
 
 /*
- * The same with the fields of arguments looked up (condition/condition_fields.h), errors of which are errors
- * here. Without, they are taken for numbers, to check the text only.
+ * The same, looking up fields of arguments (condition/condition_fields.h) and returning the errors of that.
+ * condition_parse() takes fields for numbers: it checks the text only.
  */
 int condition_parse_with(struct condition **ret_condition, const char *text,
 			 const struct field_lookup *fields);
 void condition_free(struct condition *condition);
 
-/* Whether it asks for `ret` or `elapsed`, which are known only when the call returns. */
+/* Whether it uses `ret` or `elapsed`, which are known only when the call returns. */
 bool condition_asks_return(const struct condition *condition);
 
-/* Whether it asks for `ret`. */
+/* Whether it uses `ret`. */
 bool condition_asks_result(const struct condition *condition);
 
-/* Bit N: it asks for argN. */
+/* Bit N: it uses argN. */
 uint32_t condition_asks_args(const struct condition *condition);
 
-/* Whether it asks for `elapsed`. */
+/* Whether it uses `elapsed`. */
 bool condition_asks_elapsed(const struct condition *condition);
 
-/* Whether it reads the program's memory: the BPF program must then be allowed to sleep (BPF_F_SLEEPABLE). */
+/* Whether it reads the target's memory; the BPF program must then be allowed to sleep (BPF_F_SLEEPABLE). */
 bool condition_reads_memory(const struct condition *condition);
 
-/* How the program is to know pids: those of the pid namespace (dev, ino); ino 0 is the initial one. */
+/* The pid namespace (dev, ino) of the pids that the BPF program records; ino 0: the initial one. */
 struct pid_namespace {
 	uint64_t dev, ino;
 };
 
-/* What a copy of a BPF program is to do in judge(). */
+/* The code for judge() in a copy of a BPF program. */
 struct condition_code {
 	const struct prints *prints;	   /* NULL: none */
-	const struct condition *condition; /* NULL: it always holds */
+	const struct condition *condition; /* NULL: always true */
 	const struct arg_layout *const
-		*layouts; /* arguments are read as firing.layout says; ARGS_C: they have been */
+		*layouts; /* indexed by firing.layout; ARGS_C: the arguments are read already */
 	size_t layout_cnt;
 	bool args_may_miss;
 	const struct pid_namespace *ns;
 };
 
 /*
- * The body of judge() in bpf/trigger.bpf.c: r1 is struct pt_regs *, r2 is struct firing *, r3 is NULL or
- * where the values to be printed go. Gives 1 where the condition holds, 0 where not, -1 where memory or an
- * argument that it asks for is not there. *ret_insns is the caller's to free. -EINVAL: too deeply nested;
- * -ENOMEM.
+ * Emits the body of judge() in bpf/trigger.bpf.c. r1 is struct pt_regs *, r2 is struct firing *, r3 is the
+ * buffer for printed values or NULL. Returns 1 if the condition holds, 0 if not, -1 if memory or an argument
+ * is missing. The caller frees *ret_insns. -EINVAL with a sentence: too large; -ENOMEM.
  */
 int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_insns, size_t *ret_cnt);
 

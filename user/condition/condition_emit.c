@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tree walk that leaves each value in r0. What must survive the walk of another subtree waits in a stack
- * slot; one slot per level of nesting. (Instruction set:
+ * A tree walk that leaves each value in r0. A value that must survive the walk of another subtree is saved in
+ * a stack slot, one per level of nesting. (Instruction set:
  * Documentation/bpf/standardization/instruction-set.rst, helper numbers: linux/bpf.h.)
  *
  *	r6	struct pt_regs *

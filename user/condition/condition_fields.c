@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * With several functions the field has to be at the same place in all of them: one condition is judged for
- * all. What calls end with need not be looked at: arguments are those of the call's beginning.
+ * If a trigger has several functions, the field must be at the same place in all of them, because one
+ * condition serves all. Probes at the ends of calls are ignored: arguments are those of the call's beginning.
  */
 #include "condition/condition_fields.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The words of a condition. */
+/* Splits a condition into tokens. */
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +9,7 @@ enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_STRING, TOKEN_PUNCT
 
 struct token {
 	enum token_kind kind;
-	const char *begin; /* in the text; of a string: behind the opening quote */
+	const char *begin; /* in the text; of a string: after the opening quote */
 	size_t len;	   /* of a string: without the quotes */
 	uint64_t number;
 };
@@ -17,15 +17,15 @@ struct token {
 struct lexer {
 	const char *text;
 	const char *at;
-	struct token token; /* the one at hand */
+	struct token token; /* the current token */
 };
 
-/* Makes the first token the one at hand. -EINVAL as condition_parse(). */
+/* Reads the first token. -EINVAL as condition_parse(). */
 int lexer_begin(struct lexer *lexer, const char *text);
 
-/* Goes on to the next. */
+/* Reads the next token. -EINVAL as condition_parse(). */
 int lexer_next(struct lexer *lexer);
 
-/* -EINVAL with `sentence`, and the text with a mark under `place`. */
+/* Returns -EINVAL with the sentence, and two lines that show the text with a mark under `place`. */
 int lexer_fail(const struct lexer *lexer, const char *place, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A parsed condition: what the parser makes and the code generator reads. */
+/* The syntax tree of a condition: the parser makes it, the code generator reads it. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 enum { CONDITION_STRING_MAX = 62 };
 
-/* What a value is: an integer of `size` bytes, or (`depth` > 0) a pointer to one, that many times over. */
+/* A type: an integer of `size` bytes, or with `depth` > 0 a pointer to one, `depth` pointers deep. */
 struct value_type {
 	uint8_t size; /* 1, 2, 4, 8; 0: a pointer to something else, a struct for instance */
 	bool is_signed;
@@ -65,7 +65,7 @@ enum binary_op {
 struct node {
 	enum node_kind kind;
 	enum binary_op op;
-	bool is_signed; /* of op: how its operands count */
+	bool is_signed; /* of op: its operands are signed */
 	struct value_type type;
 	uint64_t number;
 	int level;
@@ -87,25 +87,25 @@ struct print_item {
 	struct node *root; /* of a text: its address */
 	bool is_text;
 	uint32_t max;	 /* of a text: bytes */
-	uint32_t offset; /* where its value is */
+	uint32_t offset; /* offset of the value */
 };
 
 struct prints {
 	struct print_item items[PRINTS_MAX];
 	size_t cnt;
 	uint32_t bytes;
-	struct condition asked; /* by all of them; without a root */
+	struct condition asked; /* what all of them use; no root */
 };
 
 void node_free(struct node *node);
 
-/* 0 or -ENOMEM, as all of these. */
+/* Makes a node. 0 or -ENOMEM, as for all functions here. */
 int node_add(struct node **ret_node, enum node_kind kind, struct value_type type);
 
 /* Wraps *node, which becomes its left child. */
 int node_wrap(struct node **node, enum node_kind kind, struct value_type type);
 
-/* *left becomes the signed operation on it and `right`, which is taken over, on an error too. */
+/* Replaces *left by the signed operation on it and `right`, which is taken over even on failure. */
 int node_add_binary(struct node **left, enum binary_op op, struct node *right, struct value_type type);
 
 DEFINE_CLEANUP(struct node *, node_free)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Registers have two names each: all of it, and its low half. */
+/* Each register has two names: the whole register and its low half. */
 #include "condition/condition_words.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@ struct word {
 	struct value_type type;
 };
 
-/* False where there is no such word. */
+/* False: there is no such word. */
 bool word_find(const char *name, size_t len, struct word *ret_word);
 
 /* A type's name under construction: "unsigned", then "long", then "long". All 0 at first. */
@@ -19,6 +19,6 @@ struct type_words {
 	uint8_t size;
 };
 
-/* False where the word does not belong to a type's name. */
+/* False: the word cannot be part of the type's name. */
 bool type_words_add(struct type_words *words, const char *name, size_t len);
 struct value_type type_words_end(const struct type_words *words);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is printed of a hit: expressions as in conditions (condition/condition.h), with commas between them,
- * evaluated by the kernel when the hit is recorded.
+ * Values to print with a hit: expressions as in conditions (condition/condition.h), separated by commas. The
+ * kernel evaluates them when it records the hit.
  *
  *	arg0, *(int *)(arg1 + 8), str(arg1), str(arg2, 200), ret, (char)arg3
  *
- * str(P) is the text at P, up to PRINT_TEXT bytes of it, str(P, MAX) up to MAX. Values are named by their
- * text.
+ * str(P) is the text at P, up to PRINT_TEXT bytes; str(P, MAX) up to MAX bytes. The name of a value is its
+ * expression.
  */
 #pragma once
 
@@ -31,18 +31,18 @@ void prints_free(struct prints *prints);
 size_t prints_cnt(const struct prints *prints);
 const char *prints_name(const struct prints *prints, size_t nth);
 
-/* As of conditions. */
+/* As condition_asks_return() and so on. */
 bool prints_ask_return(const struct prints *prints);
 bool prints_ask_result(const struct prints *prints);
 bool prints_read_memory(const struct prints *prints);
 uint32_t prints_ask_args(const struct prints *prints);
 
-/* How much room the values take in a hit, a multiple of 8. */
+/* The size of the values in a hit, a multiple of 8. */
 uint32_t prints_bytes(const struct prints *prints);
 
 /*
- * The value in such bytes as text, the caller's: a number, 0xADDRESS of a pointer, a text as it is ("..."
- * behind one that is longer). NULL in *ret_text: it could not be read. 0 or -ENOMEM.
+ * Formats a value: a number, the address of a pointer (0x...), a text ("..." after one that was cut). The
+ * caller frees *ret_text; NULL: the value was unreadable. 0 or -ENOMEM.
  */
 int prints_value(const struct prints *prints, size_t nth, const uint8_t *bytes, char **ret_text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the trace has told about codes. A code is told again when writers have forgotten that they told it,
- * and must stand for the same then.
+ * What the trace has told so far about codes. Writers may repeat a code; it must then have the same
+ * locations.
  */
 #pragma once
 
@@ -17,16 +17,16 @@ struct code_table {
 	} * codes;
 	size_t cnt, cap;
 	struct hash_index index;
-	/* Locations stay where they are; the last block has room for block_left more. */
+	/* Locations do not move; the last block has room for block_left more. */
 	struct memtrace_location **blocks;
 	size_t block_cnt, block_cap, block_left;
 };
 
-/* The locations are copied, their texts are not. -EEXIST: it stands for something else. -ENOMEM. */
+/* Adds a code. Copies the locations, not their texts. 0; -EEXIST: the code has other locations; -ENOMEM. */
 int code_table_add(struct code_table *table, uint64_t code, const struct memtrace_location *locations,
 		   size_t cnt);
 
-/* NULL: nothing was told. */
+/* NULL: the trace has not told this code. */
 const struct known_code *code_table_find(const struct code_table *table, uint64_t code);
 
 void code_table_release(struct code_table *table);

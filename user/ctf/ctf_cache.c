@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The choices here are the format's in so far as other writers make the same: where a code is put, and when a
- * run of predictions ends.
+ * The choices here (where a code is put, when a run of predictions ends) are those of other writers, so they
+ * are part of the format.
  */
 #include "ctf/ctf_stack.h"
 

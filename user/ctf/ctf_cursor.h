@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers and texts of memtrace's CTF: little-endian, without alignment. What would be taken from beyond the
- * end is 0 and sets `overrun`, so that an event is checked once, when all of it was read.
+ * Reads and writes numbers and texts of memtrace's CTF: little-endian, unaligned. A read past the end gives 0
+ * and sets `overrun`, so callers check once, after a whole event.
  */
 #pragma once
 
@@ -41,7 +41,7 @@ CTF_GET(ctf_get_u16, uint16_t)
 CTF_GET(ctf_get_u32, uint32_t)
 CTF_GET(ctf_get_u64, uint64_t)
 
-/* A first byte of up to 252 is the number; the others say how many bytes of it follow. */
+/* A first byte up to 252 is the number itself; the others say how many bytes follow. */
 enum { CTF_VINT_U16 = 253, CTF_VINT_I32, CTF_VINT_I64 };
 
 static inline int64_t ctf_get_vint(struct ctf_cursor *cursor)
@@ -60,7 +60,7 @@ static inline int64_t ctf_get_vint(struct ctf_cursor *cursor)
 	}
 }
 
-/* The text lies where it was read. */
+/* The text points into the input. */
 static inline const char *ctf_get_text(struct ctf_cursor *cursor)
 {
 	const uint8_t *nul = memchr(cursor->at, 0, (size_t)(cursor->end - cursor->at));
@@ -75,7 +75,7 @@ static inline const char *ctf_get_text(struct ctf_cursor *cursor)
 	return text;
 }
 
-/* These write to where there is room, and return what is behind. */
+/* Write at `at`, which has room, and return the end. */
 #define CTF_PUT(name, type)                                  \
 	static inline uint8_t *name(uint8_t *at, type value) \
 	{                                                    \

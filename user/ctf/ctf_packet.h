@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace is packets, one behind the other, and a packet is a header and events. The header says how large
- * the packet is, which times and allocation ids its events have, and lets the reader check one entry of the
- * domain's cache of codes (ctf_stack.h) as it was when the packet was begun.
+ * A trace is a sequence of packets, each a header and events. The header gives the packet's size, the range
+ * of times and allocation ids of its events, and one entry of the domain's code cache (ctf_stack.h) at the
+ * packet's begin for the reader to check.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ enum ctf_event {
 	CTF_ALLOC,
 	CTF_PROMOTE,
 	CTF_COLLECT,
-	CTF_SHORT = 100, /* and the length, 1 to CTF_SHORT_MAX, of a minor allocation of one sample */
+	CTF_SHORT = 100, /* plus the length, 1 to CTF_SHORT_MAX, of a minor allocation with one sample */
 	CTF_SHORT_MAX = 16
 };
 
-/* What an entry of the cache must hold; `ix` is CTF_NO_CHECK: nothing is to be checked. */
+/* The expected content of a cache entry; `ix` is CTF_NO_CHECK: no check. */
 struct ctf_check {
 	uint16_t ix, next;
 	uint64_t code;
@@ -31,17 +31,17 @@ struct ctf_check {
 
 struct ctf_packet {
 	uint32_t magic;
-	int32_t bits;		      /* the size of the packet, its header included */
+	int32_t bits;		      /* size of the packet with its header */
 	int64_t time_begin, time_end; /* us since the epoch; the end is the last event's */
 	uint16_t version;
 	uint64_t pid;
 	uint16_t domain;
 	struct ctf_check check;
-	int64_t id_begin, id_end; /* the first id, and the one behind the last */
+	int64_t id_begin, id_end; /* the first id, and one more than the last */
 };
 
-/* Where the bytes end before the header does, the cursor says overrun. */
+/* Reads a header. Sets the cursor's overrun if the bytes end within it. */
 struct ctf_packet ctf_packet_get(struct ctf_cursor *cursor);
 
-/* CTF_HEADER_SIZE bytes, of version 3. */
+/* Writes CTF_HEADER_SIZE bytes, as version 3. */
 void ctf_packet_put(uint8_t *at, const struct ctf_packet *packet);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two indices: by address, which is asked for each frame of each sample; and, where that knows nothing, by
- * file and offset, since one place can be at several addresses: another version of the image has it
- * elsewhere.
+ * Two indices: by address, for each frame of each sample; and on a miss by file and offset, since one place
+ * can be at several addresses in different versions of the image.
  */
 #include "ctf/frame_codes.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses in a process become the codes of a trace: numbers from 1 on, one for each place in a file,
- * wherever and whenever it is mapped. What a code stands for is looked up when it is given out, while the
- * process is there.
+ * Assigns codes to addresses in a process: numbers from 1, one for each place in a file, wherever and
+ * whenever it is mapped. The locations of a code are looked up when it is assigned, while the process exists.
  */
 #pragma once
 
@@ -17,24 +16,24 @@ struct frame_codes;
 struct image;
 struct image_objects;
 
-/* Both must outlive the table. 0 or -ENOMEM. */
+/* `image` and `objects` must outlive the table. 0 or -ENOMEM. */
 int frame_codes_new(struct frame_codes **ret_table, struct image *image, struct image_objects *objects);
 void frame_codes_free(struct frame_codes *table);
 
-/* The code of a call that returns to `ip`, in a version of the image. 0: no memory. */
+/* The code of the call that returns to `ip`, in a version of the image. 0: out of memory. */
 uint64_t frame_codes_get(struct frame_codes *table, size_t version, uint64_t ip);
 
-/* The code of a place that is none, for what has no call stack: "[lost records]". 0: no memory. */
+/* The code of a made-up place, for events without a call stack: "[lost records]". 0: out of memory. */
 uint64_t frame_codes_make(struct frame_codes *table, const char *name);
 
 /*
- * Whether the function does nothing but allocate for its caller: malloc and operator new in their many forms,
- * and what C++ and common libraries wrap them in.
+ * Whether the function only allocates for its caller: malloc, operator new and the like, and the wrappers of
+ * C++ and common libraries.
  */
 bool frame_codes_is_wrapper(const struct frame_codes *table, uint64_t code);
 bool frame_is_wrapper_name(const char *name);
 
-/* Where the code is; at least one place. For memtrace_writer_config. */
+/* The locations of a code, at least one. For memtrace_writer_config. */
 int frame_codes_locate(void *table, uint64_t code, const struct memtrace_location **ret_locations);
 
 DEFINE_CLEANUP(struct frame_codes *, frame_codes_free)

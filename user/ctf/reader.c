@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nothing is copied but call stacks: events are decoded where they lie, and names stay there. A packet is
- * looked at when the one before it is used up; what a domain remembers from packet to packet is made when its
- * first packet comes.
+ * Only call stacks are copied; events are decoded in place, and names point into the input. A packet is read
+ * when the previous one is used up. The state of a domain is made with its first packet.
  */
 #include "ctf/reader.h"
 

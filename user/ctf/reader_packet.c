@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Nothing that a header says is believed: how large its packet is and what its events have is looked at
- * before it is used.
- */
+/* Headers are not trusted: the packet's size and its ranges are checked before use. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

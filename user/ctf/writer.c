@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Events of one domain are gathered in a packet, and the codes that they name for the first time in a list.
- * When the packet is full, lasts too long, the list is long, ids are used up or another domain has an event,
- * it is written: first what the codes stand for, in packets of their own, then the events. So one buffer is
- * enough for all domains, and nothing is named before it is told.
+ * The packet is written when it is full, lasts too long, the list is long, ids run out, or another domain has
+ * an event: first the locations of the codes, in packets of their own, then the events. So one buffer is
+ * enough for all domains, and locations come before their codes.
  */
 #include "ctf/writer.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes memtrace's CTF, version 3, with the choices of memtrace's own writer (src/trace.ml): what that wrote
- * and this writes again is the same, byte by byte. What it would write and then refuse to read (time that
- * runs back, code 0) is refused or mended here, as said below.
+ * Writes memtrace's CTF, version 3. It makes the same choices as memtrace's own writer (src/trace.ml), so a
+ * trace that memtrace wrote is reproduced byte by byte. What memtrace would write but refuse to read (time
+ * that runs back, code 0) is rejected or corrected, as said below.
  */
 #pragma once
 
@@ -13,39 +13,34 @@
 struct memtrace_writer;
 
 struct memtrace_writer_config {
-	const struct memtrace_info *info; /* copied; version does not matter */
-	/*
-	 * Where packets go, each by one call; `output` stays the caller's, who sees there what became of the
-	 * bytes.
-	 */
+	const struct memtrace_info *info; /* copied; its version is ignored */
+	/* receives each packet in one call; stays the caller's, who finds write errors there */
 	struct output *output;
 	/*
-	 * What a code stands for: asked when it is to be written. Returns how many locations there are (0:
-	 * unknown), a negative errno ends the writing. *ret_locations is the callee's, good until the next
-	 * call.
+	 * Returns the number of locations of a code (0: unknown) when it must be written; a negative errno
+	 * ends the writing. *ret_locations is the callee's, valid until the next call.
 	 */
 	int (*locate)(void *ctx, uint64_t code, const struct memtrace_location **ret_locations);
 	void *ctx;
 };
 
 /*
- * -EINVAL with a sentence: a sample rate that is none (0 < rate <= 1), a word size other than 32 or 64 bits,
- * texts that are too long for a packet (together 32 KB). -ENOMEM.
+ * -EINVAL with a sentence: a sample rate not in (0, 1], a word size other than 32 or 64 bits, or texts too
+ * long for a packet (32 KB together). -ENOMEM.
  */
 int memtrace_writer_new(struct memtrace_writer **ret_writer, const struct memtrace_writer_config *config);
 
 /*
- * Appends the event. Of an allocation, the id is given by the writer, *ret_id if that is not NULL; promotions
- * and collections name one that was given. Its common_prefix is found out here, and that of the event is not
- * looked at. A time before the domain's last one becomes that one. -EINVAL with a sentence: a code that is 0;
- * a promotion of what comes later. -ENOMEM; what locate() returned. After a failure, every later call returns
- * the same.
+ * Appends the event. The writer assigns the id of an allocation, and returns it in *ret_id unless that is
+ * NULL; promotions and collections refer to such an id. The event's common_prefix is ignored and computed. A
+ * time before the domain's last one is raised to that. -EINVAL with a sentence: a code of 0, or a promotion
+ * of a future allocation. -ENOMEM; errors of locate(). After a failure every later call returns the same.
  */
 int memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_event *event, uint64_t *ret_id);
 
 /*
- * Writes out what waits: after it, a trace that is cut off here has all events so far. A trace ends with it.
- * Each time, there is a packet, if only an empty one. 0 or as above.
+ * Writes the pending events as a packet, even if there are none. A trace that is cut here has all events so
+ * far; a complete trace ends with a flush. 0 or as above.
  */
 int memtrace_writer_flush(struct memtrace_writer *writer);
 

@@ -3,8 +3,8 @@
  * One libipt section cache for all decodes: its sections carry the cache of decoded blocks, which makes
  * decoding six times faster than reading code by callback, and which only serves decoders that have the same
  * flags (so the instruction decoder, which does not use it, is the only other one). libipt maps the files for
- * itself and gives their bytes out one locked copy at a time; branch instructions are looked at for every
- * block, hence a second mapping here (of the same page cache), indexed by libipt's section number.
+ * itself, and returns their bytes only as a copy under a lock. Each block needs its branch instruction, so
+ * the files are mapped here a second time (from the same page cache), indexed by libipt's section number.
  */
 #include "decode/cache.h"
 

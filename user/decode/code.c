@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A libipt image reorders its sections on every look-up, so two decoders must not share one; building one
- * costs the square of its sections. Hence a pool for each: a decoder takes an image and gives it back, and
- * there are never more than decoders at work at the same time. The sections behind the images are shared
- * (decode/cache.c).
+ * costs the square of its sections. So each has a pool: a decoder takes an image and gives it back, and there
+ * are at most as many images as running decoders. The images share their sections (decode/cache.c).
  */
 #include "decode/code.h"
 

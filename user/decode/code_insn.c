@@ -3,8 +3,8 @@
  *	prefixes* [REX] opcode [ModRM [SIB] [displacement]] [immediate]
  *	VEX (c5 or c4) or EVEX (62) payload in place of prefix and escape bytes
  *
- * One byte for each opcode says what follows it. Whatever is undefined, obsolete, or means different things
- * to different processors has ODD: length 0.
+ * A table has one byte for each opcode that says what follows it. Opcodes that are undefined, obsolete or
+ * ambiguous between processors have ODD: length 0.
  */
 #include "decode/code_insn.h"
 

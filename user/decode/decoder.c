@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The pieces of a stream are decoded on all processors, each into a list of its own, and the lists are joined
- * in order. A PSB resets all that a decoder remembers (last ip, return compression), so a piece needs nothing
- * from the one before it; the branch that leads from one piece into the next is found by the earlier one
- * (decode/blocks.c).
+ * in order. A PSB resets the state of a decoder (last ip, return compression), so a piece needs nothing from
+ * the one before it. The branch from one piece into the next belongs to the earlier one (decode/blocks.c).
  */
 #include "decode/decoder.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From PT bytes to branches. A stream is cut at every PSB into pieces; pieces decode independently, on all
- * processors, and are put together in order: the result does not depend on the number of threads. Errors
- * resynchronise at the next PSB and become gaps. (SDM vol. 3 chapter "Intel Processor Trace"; libipt's
+ * Decodes PT bytes to branches. A stream is cut at every PSB into pieces, which are decoded independently on
+ * all processors and joined in order. The result does not depend on the number of threads. After an error,
+ * decoding resumes at the next PSB, with a gap. (SDM vol. 3, chapter "Intel Processor Trace"; libipt's
  * intel-pt.h.)
  */
 #pragma once
@@ -15,19 +15,19 @@
 #include "model/branch.h"
 #include "model/snapshot.h"
 
-/* Code that may be executed: the bytes at `addr` are those of the file from `file_offset` on. */
+/* A section of code: the bytes at `addr` are those of the file from `file_offset`. */
 struct code_section {
 	const char *path;
 	uint64_t file_offset, size, addr;
 };
 
-/* Code that an address filter is about: the trace is of such code only, or `stops` where it comes there. */
+/* The code of an address filter: only this code is traced, or with `stops` the trace stops there. */
 struct code_range {
 	uint64_t begin, end;
 	bool stops;
 };
 
-/* What stands in an address space. Without ranges all of it is traced. */
+/* The code of an address space. Without ranges all of it is traced. */
 struct code_image {
 	const struct code_section *sections;
 	size_t section_cnt;
@@ -36,8 +36,8 @@ struct code_image {
 };
 
 /*
- * Code in force from `start_tsc` on, until the next version's start: another image of the process, or another
- * process's turn on the processor.
+ * The code in force from `start_tsc` until the next version: another image of the process, or of another
+ * process that runs on the processor.
  */
 struct code_version {
 	uint64_t start_tsc;
@@ -45,36 +45,36 @@ struct code_version {
 };
 
 /*
- * Code sections shared by all decodes: every file is mapped once, decoded instructions are cached across
+ * Code sections shared by all decodes. Every file is mapped once; decoded instructions are cached across
  * threads and pieces.
  */
 struct decoder_cache;
 int decoder_cache_new(struct decoder_cache **ret_cache);
 void decoder_cache_free(struct decoder_cache *cache);
 
-/* What was decoded with this cache so far: pieces are what stands between two PSBs. */
+/* Statistics of the decodes with this cache. A piece is what lies between two PSBs. */
 struct decoder_tally {
 	size_t pieces, bytes;
 	size_t declined_pieces, declined_bytes; /* by the fast decoder */
-	const char *why;			/* the first was declined, or NULL */
+	const char *why;			/* why the first was declined, or NULL */
 };
 void decoder_cache_tally(struct decoder_cache *cache, struct decoder_tally *ret_tally);
 
 DEFINE_CLEANUP(struct decoder_cache *, decoder_cache_free)
 
-/* A function: jumps inside [start, end) change no call stack. start == end: every branch counts. */
+/* A function. Jumps inside [start, end) do not change the call stack. start == end: every branch counts. */
 struct decoder_function {
 	uint64_t start, end;
 };
 
-/* The function at ip, in that image. Thread-safe. A callback of NULL: every branch counts everywhere. */
+/* at() returns the function at ip in an image. Thread-safe. NULL: every branch counts everywhere. */
 struct decoder_functions {
 	struct decoder_function (*at)(void *ctx, size_t image, uint64_t ip);
 	void *ctx;
 };
 
 enum decoder_kind {
-	DECODER_FAST,	   /* our own; what it declines is left to the other */
+	DECODER_FAST,	   /* our own; libipt decodes what it declines */
 	DECODER_REFERENCE, /* libipt's block decoder: all branches */
 };
 
@@ -83,42 +83,42 @@ struct decoder_config {
 	struct decoder_cache *cache;
 	const struct code_image *images;
 	size_t image_cnt;
-	const struct code_version
-		*versions; /* of this stream, by start_tsc; the first also serves earlier times */
+	/* of this stream, sorted by start_tsc; the first also serves earlier times */
+	const struct code_version *versions;
 	size_t version_cnt;
 	enum decoder_kind kind;
-	struct decoder_functions
-		functions; /* the fast decoder leaves out jumps inside them, but for the first behind a gap */
+	/* the fast decoder leaves out jumps inside functions, except the first after a gap */
+	struct decoder_functions functions;
 	unsigned int threads; /* 0: all processors */
 	void (*progress)(void *ctx, size_t done_bytes,
 			 size_t total_bytes); /* may be NULL; called from one thread at a time */
 	void *progress_ctx;
 	bool (*is_cancelled)(
 		/*
-		 * may be NULL. True: what was not begun is left out, from some piece on to the end.
+		 * may be NULL. True: skip the pieces that have not begun, from some piece to the end.
 		 * Thread-safe
 		 */
 		void);
 };
 
 /*
- * Decodes the stream `bytes` to branches, in order, appended to *branches. A stream without PSB gives a
- * single gap. 0, or -ENOMEM/-EINVAL with a sentence: bad packets and missing code are not errors but gaps.
- * `bytes` need not be padded.
+ * Decodes the stream `bytes` and appends its branches in order to *branches. A stream without a PSB gives one
+ * gap. Bad packets and missing code become gaps. 0, or -ENOMEM/-EINVAL with a sentence. `bytes` needs no
+ * padding.
  */
 int decoder_run(const struct decoder_config *config, const uint8_t *bytes, size_t size,
 		struct branch_list *branches);
 
 /*
- * The same without keeping all branches at once: `piece` gets those of each of the stream's `cnt` pieces,
- * from several threads and in any order, and may take the list (leave it empty); `begin` is called once
- * before. `in_turn`, which may be NULL, is called for each piece after that, one at a time and in the order
- * of their indices; no more than one piece a thread waits for its turn. Put together in that order, the
- * pieces are what decoder_run() gives, but for times that run back a little from one to the next. Non-zero
- * returns end it and are returned.
+ * The same in pieces, without holding all branches at once. `begin` is called once with the number of pieces.
+ * `piece` is called for each piece, from several threads and in any order, and may take the list (leaving it
+ * empty). `in_turn`, which may be NULL, is then called for each piece, one at a time in the order of indices;
+ * each thread has at most one piece waiting for that. The pieces in order are what decoder_run() gives,
+ * except that times may run back a little between two pieces. A non-zero return ends the decode and is
+ * returned.
  *
- * `version` is in force at the piece's beginning; a branch with BRANCH_TRACE_START has the one from there on
- * as its `detail`.
+ * `version` is in force at the piece's beginning. A branch with BRANCH_TRACE_START has the version from there
+ * on as its `detail`.
  */
 struct decoder_pieces {
 	int (*begin)(void *ctx, size_t cnt);
@@ -130,21 +130,21 @@ int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes
 		       const struct decoder_pieces *pieces);
 
 /*
- * Calls fn with the address of every instruction executed, in order (libipt's instruction decoder: slow, the
- * reference), and the code version it is of. `ip` is 0 at a gap.
+ * Calls fn with the address of every executed instruction, in order, and its code version (libipt's
+ * instruction decoder: slow, the reference). `ip` is 0 at a gap.
  */
 int decoder_instructions(const struct decoder_config *config, const uint8_t *bytes, size_t size,
 			 int (*fn)(void *ctx, size_t version, uint64_t ip, enum branch_gap gap), void *ctx);
 
 /*
- * Calls fn with each packet as a line of text: offset in the stream and mnemonic with payload, e.g. "tip.pge
- * 3: 00007f0012345678". Bad bytes give a line "bad packet" and decoding goes on at the next PSB.
+ * Calls fn with each packet as a line of text: offset in the stream, and mnemonic with payload, such as
+ * "tip.pge 3: 00007f0012345678". Bad bytes give a line "bad packet"; decoding resumes at the next PSB.
  */
 int decoder_packets(const struct trace_params *params, const uint8_t *bytes, size_t size,
 		    int (*fn)(void *ctx, uint64_t offset, const char *text), void *ctx);
 
 /*
- * Offsets of the PSBs in the stream (each the last alignment of its run): the piece boundaries. The array is
- * the caller's to free.
+ * Finds the PSBs in the stream, which begin the pieces: offsets, each the last alignment of its run. The
+ * caller frees the array. 0 or -ENOMEM.
  */
 int decoder_find_psbs(const uint8_t *bytes, size_t size, size_t **ret_offsets, size_t *ret_cnt);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One pass over the packets, each acting on the node that the code is in. What a node holds of direct
- * branches has happened when a packet for its end is read; so it is handed out then, with the time of the
- * packet before, and the end with the time of its own.
+ * One pass over the packets; each acts on the current node. When the packet for a node's end is read, the
+ * node's direct branches have happened: they are handed out then, with the time of the previous packet. The
+ * branch at the end gets the time of its own packet.
  *
  *	packet	at the node
  *	TNT	its conditional jump, or a return to where the call came from; one node on for each bit
@@ -11,9 +11,8 @@
  *	FUP	an instruction on the way to its end, at which something happens: TIP and TIP.PGD that follow say what
  *	OVF	nothing is known any more up to the FUP or TIP.PGE that follows
  *
- * Anything that does not fit (no code, damaged packets, a combination that is not known here) ends it: the
- * piece is left to the reference decoder. So both agree on errors, and what is here can assume that all is
- * well.
+ * Anything unexpected (no code, damaged packets, an unknown combination) ends the pass, and the reference
+ * decoder decodes the piece. So both agree on errors, and the fast decoder can assume correct input.
  */
 #include "decode/fast_internal.h"
 

@@ -5,8 +5,8 @@
 
 /*
  * Decodes one piece by following its packets through the code's graph (decode/graph.h), and appends its
- * branches: those that the reference decoder gives, but for jumps inside functions where the config knows
- * these. Thread-safe. 0; -ENOMEM with a sentence; 1: it does not vouch for this piece, nothing was appended,
- * and *ret_why says why not.
+ * branches. These are the reference decoder's, without jumps inside functions if the config knows the
+ * functions. Thread-safe. 0; -ENOMEM with a sentence; 1: it declines this piece, nothing was appended, and
+ * *ret_why is the reason.
  */
 int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branches, const char **ret_why);

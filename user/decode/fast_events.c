@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TIP, TIP.PGE, TIP.PGD, FUP and OVF: where each of them is on the way of the code, and what it does there.
+ * TIP, TIP.PGE, TIP.PGD, FUP and OVF: finds the place in the code that each belongs to, and applies it there.
  */
 #include "decode/fast_internal.h"
 

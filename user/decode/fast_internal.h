@@ -24,14 +24,14 @@ enum {
 	ENDING_BYTES = 32,
 };
 
-/* What the next FUP is for. */
+/* The meaning of the next FUP. */
 enum fup_use {
 	FUP_ASYNC,    /* it begins an asynchronous event */
 	FUP_POSITION, /* another packet's address */
 	FUP_TX_ABORT,
 };
 
-/* A node looked up lately. NULL: none */
+/* A recently used node. NULL: none */
 struct target {
 	uint64_t ip;
 	struct node *node;
@@ -98,14 +98,14 @@ struct fast {
 	const char *why;
 };
 
-/* What is looked for on the way: an address, or an instruction. */
+/* What to find on the way: an address, or an instruction. */
 struct sought {
 	bool (*is_it)(const uint8_t *bytes, size_t size); /* NULL: ip */
 	uint64_t ip;
 	uint64_t *ret_ip; /* where the instruction is; may be NULL */
 };
 
-/* What the timing packets say so far; 0: nothing. */
+/* The current time by the timing packets; 0: none. */
 static inline uint64_t fast_time(const struct fast *fast)
 {
 	return fast->timing.has_tsc ? fast->timing.tsc : 0;
@@ -127,14 +127,14 @@ static inline bool fast_is_in_event(const struct fast *fast)
 
 /* The reference decoder takes over. Always false. */
 bool fast_decline(struct fast *fast, const char *why);
-/* The same for a packet that the node's end does not fit: of code that is not known, that is why. */
+/* The same for a packet that does not fit the node's end; the reason is unknown code if the node has that. */
 bool fast_decline_end(struct fast *fast, const struct node *node, const char *why);
-/* What the timing packets say so far is the time. */
+/* Makes the current time of the timing packets that of the branches. */
 void fast_take_time(struct fast *fast);
 void fast_take_event_time(struct fast *fast);
 /*
- * Code goes on behind an event, whose time libipt shows only with a block that it hands out before the next
- * packet.
+ * Code continues after an event. libipt shows the event's time only with a block that it returns before the
+ * next packet.
  */
 void fast_move_on(struct fast *fast);
 /* Room for one more branch; never NULL. */
@@ -149,7 +149,7 @@ struct node *fast_node_at(struct fast *fast, uint64_t ip);
 struct node *fast_place_at(struct fast *fast, uint64_t ip);
 bool fast_go_to(struct fast *fast, uint64_t ip);
 struct node *fast_pass_go_on(struct fast *fast, struct node *node, bool all);
-/* Another image; false: it cannot be used. */
+/* Switches to another image. False: it cannot be used. */
 bool fast_use_version(struct fast *fast, size_t version);
 void fast_use_next_mode(struct fast *fast);
 bool fast_on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt);
@@ -170,18 +170,18 @@ bool fast_on_overflow(struct fast *fast, bool has_ip, uint64_t ip);
 /* ---- fast_lost.c ---- */
 
 /*
- * The packet at `packet` does not fit, and `cnt` branches were there before it. True: reading goes on, from
- * there or behind it, behind a gap; false: the piece is declined.
+ * The packet at `packet` does not fit; there were `cnt` branches before it. True: decoding continues at the
+ * packet or after it, with a gap; false: the piece is declined.
  */
 bool fast_lose(struct fast *fast, const uint8_t *packet, size_t cnt);
 /*
- * Lost, a packet gives an address: code goes on there, if it is known. False: no memory, or code that cannot
- * be used.
+ * While lost: a packet gives an address, where decoding continues if the code is known. False: out of memory,
+ * or unusable code.
  */
 bool fast_find(struct fast *fast, uint64_t ip);
-/* A branch or an event leads from one privilege level to the other: where it comes back to. */
+/* A branch or an event changes the privilege level: notes where it should come back to. */
 void fast_note_entry(struct fast *fast, uint64_t resume_ip, uint64_t to);
-/* The piece ends in code that is not known. */
+/* The piece ends in unknown code. */
 bool fast_end_lost(struct fast *fast);
 
 /* ---- fast_packets.c ---- */

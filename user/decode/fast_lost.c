@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Behind code that is not known nobody can tell what TNT bits mean, but the packets go on, and the next one
- * with an address (TIP, FUP, TIP.PGE) says where code is. What lies between is a gap:
+ * After unknown code TNT bits have no meaning. But the packets go on, and the next one with an address (TIP,
+ * FUP, TIP.PGE) gives the position again. The code between is a gap:
  *
  *	TIP a	TNT ..	TIP u	TNT ....	TIP u+9	TNT .	TIP b	TNT ..
  *	known ------------->|  no code is known here	        |  known again
  *			   gap					start at b
  *
- * The stack of returns is worth nothing then: calls and returns that nobody saw moved the processor's own. It
- * holds across a kernel that is not known, where code goes on exactly where the kernel was entered from:
- * there, calls and returns come in pairs. (A processor compresses a return only to where the top of its stack
- * leads, so what the kernel has overwritten does no harm.)
+ * The return stack is then invalid, because unseen calls and returns changed the processor's. It stays valid
+ * across an unknown kernel if user code continues exactly where it entered the kernel: there calls and
+ * returns are balanced. (A processor compresses a return only if it goes to the top of its stack, so entries
+ * that the kernel has overwritten do no harm.)
  *
- * The reference decoder gives up until the next PSB. So what does not fit later in the piece (a return whose
- * call is not known any more) is not declined, which would lose what was found, but is lost itself up to the
- * next address.
+ * The reference decoder gives up until the next PSB. So a later mismatch in the piece (a return whose call is
+ * unknown) does not decline the piece, which would lose the branches found so far. It only loses the position
+ * until the next address.
  */
 #include "arch/arch.h"
 #include "decode/fast_internal.h"

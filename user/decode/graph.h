@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code as a graph, for following packets through it. A node runs from an address to the next instruction that
- * takes a packet: straight code, direct jumps and direct calls are folded into it. So one bit of trace is one
- * step from node to node, and what stands in between is known beforehand:
+ * Code as a graph, to follow packets through it. A node runs from an address to the next instruction that
+ * takes a packet; straight code, direct jumps and direct calls are folded into it. So one bit of trace is one
+ * step from node to node, and the branches in between are known in advance:
  *
  *	f:	cmp; jmp 1f			node f:	jump f+2 -> 1f, call 1f+5 -> g, ends at g+4 with jne -> 2f
  *	1:	mov; call g			taken: node 2f, not taken: node g+6
  *	g:	test; jne 2f
  *
- * A graph belongs to a section of code, and so serves every image and every process that has it. It grows as
- * it is used, from several threads: nodes are published by an atomic store, and never changed or freed while
- * the graph is there; only the pointers that say where a node led to last are written later.
+ * A graph belongs to a section of code and serves every image and process that has it. It grows on use, from
+ * several threads. Nodes are published by an atomic store, and neither changed nor freed while the graph
+ * lives; only the pointers to a node's last successors are written later.
  */
 #pragma once
 
@@ -28,14 +28,15 @@ enum node_end {
 	NODE_RETURN,   /* a near return: a TIP, or a TNT bit */
 	NODE_INDIRECT, /* an indirect near call or jump: a TIP */
 	NODE_FAR,      /* system calls, interrupts, far transfers: a TIP, or the end of tracing */
-	NODE_GO_ON,    /* nothing: the code goes on at `to`, in another section or node */
-	NODE_STUCK,    /* nothing that is known here: a loop without a way out, an odd instruction */
+	NODE_GO_ON,    /* no packet: the code continues at `to`, in another section or node */
+	NODE_STUCK,    /* unknown: a loop without a way out, or an odd instruction */
 };
 
-/* What a conditional jump tells of functions. */
+/* What a conditional jump says about functions. */
 enum node_kept {
-	NODE_KEPT_TAKEN = 1, /* taken, it leaves its function, or shows that code ran on into the next one */
-	NODE_CROSSES = 2,    /* not taken, it does not show that: the next branch has to */
+	/* taken, it leaves its function, or shows that code ran on into the next function */
+	NODE_KEPT_TAKEN = 1,
+	NODE_CROSSES = 2, /* not taken, it does not show that; the next branch must */
 };
 
 struct node;
@@ -44,17 +45,18 @@ struct graph;
 /* A call or jump that takes no packet. */
 struct known_branch {
 	uint64_t from, to;
-	uint8_t kind, from_len;	     /* as in struct branch */
-	bool kept;		     /* it leaves its function, or shows that code ran on into the next one */
+	uint8_t kind, from_len; /* as in struct branch */
+	/* it leaves its function, or shows that code ran on into the next function */
+	bool kept;
 	bool pushes;		     /* a call that a return comes back from */
-	_Atomic(struct node *) back; /* where it comes back to; NULL: not known yet */
+	_Atomic(struct node *) back; /* the node it returns to; NULL: not known yet */
 };
 
 /*
- * Where a node leads by TNT bit; of ends other than a conditional jump, [1] is the last target: the offset of
- * a node's own step among the graph's, and 1 more where that node is plain: it ends in a conditional jump,
- * and nothing of it counts. 0: not known. That is all that most steps read, so that many fit into the
- * processor's caches, and what was read is the address of the next.
+ * The successors of a node by TNT bit; if the node does not end in a conditional jump, [1] is the last
+ * target. A successor is the offset of its own node_step in the graph, plus 1 if that node is plain: it ends
+ * in a conditional jump and has no branch to hand out. 0: unknown. Most steps read nothing else, so that much
+ * fits into the processor's caches; the value read is the address of the next step.
  */
 struct node_step {
 	_Atomic(uint32_t) next[2];
@@ -62,12 +64,13 @@ struct node_step {
 
 struct node {
 	uint64_t ip;
-	uint64_t from, to; /* the branch that ends it, or where nothing does; `to` where it is known */
+	/* the branch that ends it, or the place where no branch does; `to` if known */
+	uint64_t from, to;
 	struct known_branch *known;
 	uint16_t known_cnt, kept_cnt;
 	uint8_t end;		       /* enum node_end */
-	uint8_t kind, flags, from_len; /* of the branch that ends it */
-	uint8_t kept;		       /* of conditional ones: enum node_kept */
+	uint8_t kind, flags, from_len; /* of the branch at its end */
+	uint8_t kept;		       /* of a conditional jump: enum node_kept */
 	bool is_plain;		       /* see struct node_step */
 	struct graph *graph;
 	struct node *bucket_next;
@@ -91,9 +94,9 @@ struct graph {
 	bool is_64;
 	_Atomic(_Atomic(struct node *) *) buckets; /* NULL before the first node */
 	size_t bucket_mask;
-	struct node *nodes;	 /* room for all; [0] is none */
+	struct node *nodes;	 /* room for node_max; [0] is unused */
 	struct node_step *steps; /* of each */
-	pthread_mutex_t lock;	 /* guards what is below, and insertion */
+	pthread_mutex_t lock;	 /* guards the members below, and insertion */
 	uint32_t node_cnt, node_max;
 	struct known_chunk *known_chunks;
 };
@@ -101,17 +104,14 @@ struct graph {
 void graph_init(struct graph *graph, const uint8_t *bytes, size_t size, uint64_t addr, bool is_64);
 void graph_release(struct graph *graph);
 
-/* The functions of one image, those asked for lately at hand. */
+/* A cache of the functions of one image. */
 struct function_finder {
 	const struct decoder_functions *functions;
 	size_t image;
 	struct decoder_function recent[64];
 };
 
-/*
- * The node that begins at ip, which is in the section, made if need be. NULL: no memory, or no room for so
- * many.
- */
+/* The node that begins at ip (inside the section), made if needed. NULL: out of memory, or too many nodes. */
 struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder *finder);
 
 static inline uint32_t node_index(const struct node *node)
@@ -124,7 +124,7 @@ static inline struct node_step *node_step(const struct node *node)
 	return &node->graph->steps[node_index(node)];
 }
 
-/* Where it led to, or NULL. */
+/* The last successor, or NULL. */
 static inline struct node *node_next(const struct node *node, unsigned int way)
 {
 	uint32_t next = atomic_load_explicit(&node_step(node)->next[way], memory_order_acquire);
@@ -132,13 +132,13 @@ static inline struct node *node_next(const struct node *node, unsigned int way)
 	return next ? &node->graph->nodes[next / sizeof(struct node_step)] : NULL;
 }
 
-/* What leads to it. */
+/* The value that leads to the node. */
 static inline uint32_t node_step_to(const struct node *node)
 {
 	return node_index(node) * (uint32_t)sizeof(struct node_step) + node->is_plain;
 }
 
-/* Remembers it, if that can be: both are in one section. */
+/* Remembers a successor, if both are in one section. */
 static inline void node_lead(const struct node *node, unsigned int way, const struct node *next)
 {
 	if (next->graph == node->graph)
@@ -157,7 +157,7 @@ static inline size_t graph_bucket(const struct graph *graph, uint64_t ip)
 	return (ip - graph->addr) / BYTES_A_BUCKET & graph->bucket_mask;
 }
 
-/* The same for one that is there, or NULL. */
+/* The existing node that begins at ip, or NULL. */
 static inline struct node *graph_find(const struct graph *graph, uint64_t ip)
 {
 	_Atomic(struct node *) *buckets = atomic_load_explicit(&graph->buckets, memory_order_acquire);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libipt's instruction decoder over the same pieces: one thread, every instruction, nothing cached. At an
- * error it gives up until the next PSB; so where the fast decoder goes on (decode/fast_lost.c), or knows of
- * address filters, its branches tell the instructions: between two of them code runs straight on.
+ * error it gives up until the next PSB. Where the fast decoder continues (decode/fast_lost.c), or knows
+ * address filters, the instructions follow from its branches: between two branches code runs straight on.
  */
 #include <intel-pt.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every PSB begins a piece. What stands before the first one is the rest of packets that were overwritten: it
- * is passed over. The code that a piece is decoded against is the version in force at its PSB's TSC; one
- * without a TSC has that of the piece before it.
+ * Every PSB begins a piece. Bytes before the first PSB are the rest of overwritten packets, and are skipped.
+ * A piece is decoded with the code version in force at its PSB's TSC; a piece without a TSC has the version
+ * of the piece before it.
  */
 #include "decode/pieces.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A stream cut at its PSBs, ready to be decoded piece by piece. */
+/* A stream cut at its PSBs into pieces. */
 #pragma once
 
 #include "decode/code.h"
@@ -16,7 +16,7 @@ struct piece {
 
 struct pieces {
 	const uint8_t *bytes; /* of the stream */
-	uint8_t *last_bytes;  /* a copy of the last piece, padded: decoders read past the end */
+	uint8_t *last_bytes;  /* a padded copy of the last piece, since decoders read past the end */
 	struct piece *items;
 	size_t cnt;
 	struct code code;
@@ -27,15 +27,14 @@ int pieces_init(struct pieces *pieces, const struct decoder_config *config, cons
 		size_t size);
 void pieces_release(struct pieces *pieces);
 
-/* The bytes of one piece; some more can be read behind them. */
+/* The bytes of one piece; some bytes after it are readable. */
 const uint8_t *pieces_bytes(const struct pieces *pieces, size_t index);
 
 /* libipt's configuration for one piece. */
 void pieces_setup(const struct pieces *pieces, size_t index, struct pt_config *ret_config);
 
 /*
- * Where the piece must end: behind its last packet a decoder walks on as far as no packet is needed, into
- * what the next piece begins with. *ret_ip is the next piece's first instruction. False: there is no such
- * limit.
+ * The address where decoding of the piece must end. After the last packet a decoder continues as long as it
+ * needs no packet, into the next piece. *ret_ip is the first instruction of the next piece. False: no limit.
  */
 bool pieces_limit(const struct pieces *pieces, size_t index, uint64_t *ret_ip);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What libipt must know of the processor. Without the crystal clock ratio and the MTC frequency it drops MTC
- * packets, without the nominal frequency it drops CYC packets until it has calibrated itself over two MTCs. A
- * processor that libipt does not know is one without errata: newer than the library, most likely. But for
- * BDM70, a PSB+ that tells an address before tracing begins, which newer ones have, too: that reads like
- * nothing else, so it is expected of all.
+ * libipt's parameters of the processor. Without the crystal clock ratio and the MTC frequency it drops MTC
+ * packets; without the nominal frequency it drops CYC packets until it has calibrated itself over two MTCs. A
+ * processor that libipt does not know is probably newer than the library, and has no errata, with one
+ * exception: BDM70 (a PSB+ with an address before tracing begins) is enabled for all, because newer
+ * processors have it, too, and it is unambiguous.
  */
 #include "decode/setup.h"
 

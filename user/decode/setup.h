@@ -8,8 +8,8 @@
 struct pt_config;
 
 /*
- * libipt's description of the trace [begin, end) of the processor `params`. Flags of the decoder variants are
- * left 0.
+ * libipt's configuration for the trace [begin, end) of the processor `params`. Flags of the decoder variants
+ * are 0.
  */
 void setup_config(struct pt_config *ret_config, const struct trace_params *params, uint8_t *begin,
 		  uint8_t *end);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The only place where libipt's error space meets ours. Everything that damaged packets or a wrong image can
- * cause is a gap; what remains is calls that we made wrongly. Out of memory is what libipt also says where
- * its queue of events is full, which damaged packets can bring about: so that is a gap, too.
+ * The only place that converts libipt's errors to ours. Every error that damaged packets or a wrong image can
+ * cause becomes a gap; the others are wrong calls of ours. libipt also reports out of memory if its event
+ * queue is full, which damaged packets can cause, so that is a gap, too.
  */
 #include "decode/status.h"
 

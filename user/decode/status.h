@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libipt's statuses, which are negative pte_* codes. They overlap errno values (-pte_invalid equals -ENOENT),
- * so a variable called `status` holds the one and `err` the other, and only these functions lead from one to
- * the other.
+ * libipt's statuses are negative pte_* codes. They overlap errno values (-pte_invalid equals -ENOENT). So
+ * variables called `status` hold these and `err` hold errnos, and only these functions convert between them.
  */
 #pragma once
 
 #include "model/branch.h"
 
 /*
- * The errno for a status that is no matter of the trace, with the sentence "WHAT: libipt's words". `status` <
+ * The errno of a status that is not caused by the trace, with the sentence "WHAT: libipt's words". `status` <
  * 0.
  */
 int status_fail(int status, const char *what);
 
-/*
- * The gap that a status < 0 means, or GAP_NONE where it is the program's failure and not the trace's: see
- * status_fail().
- */
+/* The gap for a status < 0; GAP_NONE if the program failed, not the trace: see status_fail(). */
 enum branch_gap status_gap(int status);
 
-/* libipt's positive code of a status < 0, for branch.detail. */
+/* libipt's positive code for a status < 0, for branch.detail. */
 int status_detail(int status);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Time from timing packets (SDM vol. 3, "Intel Processor Trace", Trace Packets and Data Types: TSC, TMA, MTC,
- * CYC, CBR). TSC says the time; MTC counts a part of the crystal clock, TMA says where that stood at the TSC;
- * CYC counts core cycles, whose length comes from how many passed between two MTCs or TSCs, or at first from
- * the core-to-bus ratio and the nominal frequency.
+ * CYC, CBR). TSC gives the time. MTC counts the crystal clock, and TMA gives its value at the TSC. CYC counts
+ * core cycles; their length follows from the number between two MTCs or TSCs, or at first from the
+ * core-to-bus ratio and the nominal frequency.
  *
- * The arithmetic is that of libipt's decoders, rounding included, so that both give the same times.
+ * The arithmetic is that of libipt's decoders, with its rounding, so that both give the same times.
  */
 #pragma once
 
@@ -14,10 +14,10 @@
 
 struct pt_config;
 
-/* TSC ticks a core cycle, in 1/256. */
+/* TSC ticks per core cycle, in 1/256. */
 struct cycle_length {
-	uint64_t value, min, max; /* min > max: not known */
-	uint64_t tsc;		  /* the last; 0: none */
+	uint64_t value, min, max; /* min > max: unknown */
+	uint64_t tsc;		  /* the last TSC; 0: none */
 	uint64_t cycles_since_tsc, cycles_since_mtc;
 	uint32_t ctc;
 	bool has_mtc;
@@ -28,8 +28,8 @@ struct timing {
 	uint64_t tsc; /* valid with has_tsc */
 	bool has_tsc;
 
-	/* of the processor */
-	uint32_t ratio_n, ratio_d; /* TSC ticks a tick of the crystal clock */
+	/* parameters of the processor */
+	uint32_t ratio_n, ratio_d; /* TSC ticks per tick of the crystal clock */
 	uint8_t mtc_freq, nom_freq;
 	bool skl168;
 
@@ -42,15 +42,15 @@ struct timing {
 	struct cycle_length cycle;
 };
 
-/* At a PSB. */
+/* Restarts at a PSB. */
 void timing_init(struct timing *timing, const struct pt_config *config);
 
-/* Each packet; `in_header`: it stands between PSB and PSBEND. False: it makes no sense here. */
+/* Process one packet; `in_header`: it is between PSB and PSBEND. False: the packet is invalid here. */
 void timing_tsc(struct timing *timing, uint64_t tsc, bool in_header);
 bool timing_tma(struct timing *timing, uint32_t ctc, uint32_t fast);
 bool timing_mtc(struct timing *timing, uint8_t payload);
 bool timing_cyc(struct timing *timing, uint64_t cycles);
 bool timing_cbr(struct timing *timing, uint8_t ratio, bool in_header);
 
-/* Packets were lost: what was measured of cycles is forgotten. */
+/* Packets were lost: forgets the measured cycle length. */
 void timing_overflow(struct timing *timing);

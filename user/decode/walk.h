@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bound on decoding without trace. Between two branches that packets tell about, a decoder follows
- * straight code, direct jumps and direct calls, which depends on nothing but the address it starts from. So a
- * walk that comes back to an address goes round forever (`jmp .`, or packets that do not belong to this code)
- * and can be stopped; a waiting asynchronous event would have ended it on the first round. Walks that do not
- * repeat are cut after WALK_STEPS_MAX, which no compiler's code comes near.
+ * Bounds decoding without packets. Between two branches with packets a decoder follows straight code, direct
+ * jumps and direct calls, which depends only on the start address. A walk that returns to an earlier address
+ * would never end (`jmp .`, or packets of other code), so it is stopped; a pending asynchronous event would
+ * have ended it in the first round. Other walks are cut after WALK_STEPS_MAX steps, far more than compilers
+ * emit.
  *
- * With it the branches of a stream are bounded: at most WALK_STEPS_MAX for each branch that packets tell
- * about.
+ * So a stream has at most WALK_STEPS_MAX branches for each branch that has a packet.
  */
 #pragma once
 
@@ -18,20 +17,19 @@ enum { WALK_STEPS_MAX = 4096 };
 
 /* All 0 at the start. */
 struct walk {
-	uint64_t
-		/* an address the walk has been at (Brent's cycle search: the mark moves at powers of two) */
-		mark;
-	uint32_t steps; /* blocks since the last trace */
+	/* an earlier address of the walk (Brent's cycle search: it moves at powers of two) */
+	uint64_t mark;
+	uint32_t steps; /* blocks since the last packet */
 	uint32_t moves_at;
 };
 
-/* A branch took trace, or an event came: a new walk begins. */
+/* A branch took a packet, or an event came: a new walk begins. */
 static inline void walk_restart(struct walk *walk)
 {
 	walk->steps = 0;
 }
 
-/* One more block, at `ip`, without trace. False: the walk must end here. */
+/* One more block, at `ip`, without a packet. False: the walk must end. */
 static inline bool walk_step(struct walk *walk, uint64_t ip)
 {
 	if (!walk->steps++) {

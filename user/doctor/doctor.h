@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What of trailcam works on this machine, for this user, in this container: found out by trying. */
+/*
+ * Finds out which features of trailcam work on this machine, for this user, in this container, by trying
+ * them.
+ */
 #pragma once
 
 #include <stddef.h>
 
 enum finding_state {
 	FINDING_WORKS,
-	FINDING_FAILS, /* and something would work if it did not */
-	FINDING_NOTE,  /* neither good nor bad */
+	FINDING_FAILS, /* a feature needs it */
+	FINDING_NOTE,  /* information only */
 };
 
 /* The names of the checks of sources, best first. */
@@ -18,16 +21,13 @@ enum finding_state {
 struct finding {
 	const char *name;
 	enum finding_state state;
-	char detail[512]; /* what was seen */
-	char remedy[512]; /* the one command that would change it; "" where there is none */
+	char detail[512]; /* the observation */
+	char remedy[512]; /* one command that would change it; "": none */
 };
 
 enum doctor_part { DOCTOR_MAIN, DOCTOR_SOURCE, DOCTOR_OTHER };
 
-/*
- * One check. Leaves nothing behind. The finding's name is set; the state is FINDING_NOTE and the texts are
- * "".
- */
+/* One check; leaves nothing behind. run() gets a finding with its name, FINDING_NOTE and "" as texts. */
 struct doctor_check {
 	const char *name;
 	enum doctor_part
@@ -35,13 +35,13 @@ struct doctor_check {
 	void (*run)(struct finding *finding);
 };
 
-/* Ends with one that has no name. */
-extern const struct doctor_check doctor_trials[];   /* doctor/trials.c: doing it */
-extern const struct doctor_check doctor_settings[]; /* doctor/settings.c: what allows or forbids it */
+/* Each table ends with an entry without a name. */
+extern const struct doctor_check doctor_trials[];   /* doctor/trials.c: trying features */
+extern const struct doctor_check doctor_settings[]; /* doctor/settings.c: system settings */
 extern const struct doctor_check doctor_rights[];   /* doctor/rights.c: capabilities */
 
 /*
- * Runs all checks and calls fn with each finding. *ret_works: the main job works here. Stops at fn's first
- * non-zero return, which it returns.
+ * Runs all checks and calls fn with each finding. *ret_works: the main job works here. Stops at the first
+ * non-zero return of fn and returns it.
  */
 int doctor_run(int (*fn)(void *ctx, const struct finding *finding), void *ctx, int *ret_works);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Capabilities that are there to be used, and what each is for. CAP_SYS_ADMIN contains CAP_BPF and
- * CAP_PERFMON.
- */
+/* The capabilities of this process, and what each is for. CAP_SYS_ADMIN contains CAP_BPF and CAP_PERFMON. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/capability.h>

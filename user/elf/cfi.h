@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a frame's caller is found: one row of the table that is a file's call frame information (DWARF 5,
- * section 6.4), in plain form. Most rows of most programs say: the CFA is rsp or rbp plus so much, the return
- * address and some registers are saved at so much below it.
+ * One row of a file's call frame information (DWARF 5, section 6.4) in plain form: how to find the caller's
+ * frame at an address. Most rows say that the CFA is rsp or rbp plus an offset, and that the return address
+ * and some registers are saved at offsets from the CFA.
  */
 #pragma once
 
@@ -19,12 +19,12 @@ enum { CFI_RSP = 7, CFI_RBP = 6, CFI_RETURN = 16, CFI_REG_CNT };
 
 enum cfi_how {
 	CFI_SAME,     /* the callee left the register alone */
-	CFI_LOST,     /* it cannot be known; of the return address: there is no caller */
+	CFI_LOST,     /* unknown; of the return address: there is no caller */
 	CFI_SAVED,    /* in memory at CFA + offset */
-	CFI_CFA,      /* is CFA + offset */
-	CFI_REGISTER, /* is register `reg` + offset */
-	CFI_SAVED_BY, /* in memory where the expression says */
-	CFI_VALUE_BY, /* what the expression says */
+	CFI_CFA,      /* CFA + offset */
+	CFI_REGISTER, /* register `reg` + offset */
+	CFI_SAVED_BY, /* in memory at the expression's value */
+	CFI_VALUE_BY, /* the expression's value */
 };
 
 struct cfi_rule {
@@ -34,13 +34,13 @@ struct cfi_rule {
 	const struct cfi_expression {
 		size_t cnt;
 		Dwarf_Op ops[];
-	} * expression; /* the file's */
+	} * expression; /* owned by the file */
 };
 
 struct cfi_row {
 	uint64_t addr;
-	bool is_known;	/* nothing else is, where it is not */
-	bool is_signal; /* the "caller" was interrupted, and made no call */
+	bool is_known;	/* false: no other field is valid */
+	bool is_signal; /* a signal frame: the "caller" was interrupted and made no call */
 	struct cfi_rule cfa, regs[CFI_REG_CNT];
 };
 
@@ -48,13 +48,13 @@ struct elf_file;
 struct image;
 
 /*
- * The row for an address of the file (.eh_frame, else .debug_frame), good until the next call; NULL: out of
- * memory. The first time at an address is slow, in microseconds; later times are a look-up.
+ * The row for an address of the file (.eh_frame, else .debug_frame), valid until the next call. NULL: out of
+ * memory. The first call for an address takes microseconds; later ones are a look-up.
  */
 const struct cfi_row *elf_file_cfi_at(struct elf_file *file, uint64_t addr);
 
 /*
- * The same for an address of the target; false where nothing is known. Its expressions are good as long as
- * the image's objects. Thread-safe.
+ * The row for an address of the target; false: nothing is known. Its expressions are valid as long as the
+ * image's objects. Thread-safe.
  */
 bool image_cfi_at(struct image *image, size_t version, uint64_t ip, struct cfi_row *ret_row);

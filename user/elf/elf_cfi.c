@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libdw finds the row and tells of each register how it is found, as an expression. Doing so takes
- * microseconds and call stacks are much alike, so that rows are kept by address, and the usual expressions
- * become plain rules:
+ * libdw finds the row and gives an expression for each register. That takes microseconds, and call stacks
+ * repeat, so rows are cached by address, and the usual expressions become plain rules:
  *
  *	call_frame_cfa, plus_uconst N			saved at CFA + N
  *	call_frame_cfa, plus_uconst N, stack_value	is CFA + N

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the symbols and lines of a stripped file are: a debug file named after its build-id, or the one that
- * .gnu_debuglink names, with the right checksum, beside it, in .debug/ or under /usr/lib/debug (gdb's manual,
- * "Separate Debug Files"), or what debuginfod has fetched.
+ * Finds the debug file of a stripped file: by its build-id, or by .gnu_debuglink with the right checksum
+ * beside the file, in .debug/ or under /usr/lib/debug (gdb's manual, "Separate Debug Files"), or in
+ * debuginfod's cache.
  */
 #include <errno.h>
 #include <fcntl.h>

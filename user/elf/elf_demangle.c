@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Demangling by libiberty, which tells C++ and Rust apart itself; OCaml it does not know. It is asked for
- * names only that look mangled, since most do not.
+ * Demangles with libiberty, which recognises C++ and Rust but not OCaml. Only names that look mangled are
+ * passed to it, since most do not.
  */
 #include <libiberty/demangle.h>
 

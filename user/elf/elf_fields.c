@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The nth integer argument is not always the nth parameter: floating-point parameters are elsewhere, a large
- * result takes the first register for its address, and a struct that is passed by value may take none, one or
- * two (System V ABI, 3.2.3). What cannot be told is refused.
+ * The nth integer argument is not always the nth parameter: floating-point parameters use other registers, a
+ * large result takes the first register for its address, and a struct passed by value may take none, one or
+ * two (System V ABI, 3.2.3). Ambiguous cases are refused.
  */
 #include "elf/elf_fields.h"
 

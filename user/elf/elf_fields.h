@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a field of what a function's argument points to is, from DWARF. */
+/* Finds a field of the object that a function's argument points to, from DWARF. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,9 +11,10 @@ struct elf_file;
 enum { ELF_FIELD_LOADS_MAX = 8 };
 
 /*
- * The address of the field is offsets[0] behind the argument; of each further offset: behind the pointer that
- * is loaded from the address so far. The value there is an integer of `size` bytes or, of `depth` > 0, a
- * pointer that leads to one, that many times over; size 0: to something else, a struct for instance.
+ * How to compute the field's address: add offsets[0] to the argument; for each further offset, load a pointer
+ * from the address so far and add the offset to it. The value there is an integer of `size` bytes. With
+ * `depth` > 0 it is a pointer to one, `depth` pointers deep; size 0 then means a pointer to something else,
+ * such as a struct.
  */
 struct elf_field {
 	uint64_t offsets[ELF_FIELD_LOADS_MAX];
@@ -27,12 +28,14 @@ struct elf_field {
 };
 
 /*
- * Looks `path` ("->conn->fd", "->name.len") up in the argument that the function at addr has in the nth
- * register for integers (System V ABI: numbers in vector registers do not count). `function` is its name for
- * messages. Members of anonymous structs and unions, and of base classes, count as the struct's own. A struct
- * that is only declared is looked for by its name in the other units. -ENOENT with a sentence: no debug
- * information; no such argument or field. -EINVAL with a sentence: the argument is no pointer to a struct; a
- * floating-point number or struct; there is no telling what the argument is.
+ * Looks up `path` ("->conn->fd", "->name.len") in the argument that the function at addr takes in the nth
+ * integer register (System V ABI; vector registers do not count). `function` is its name for messages.
+ * Members of anonymous structs and unions and of base classes count as the struct's own. A struct that is
+ * only declared is looked up by name in the other units.
+ *
+ * -ENOENT with a sentence: no debug information; no such argument or field. -EINVAL with a sentence: the
+ * argument is not a pointer to a struct; the field is a floating-point number or a struct; the
+ * argument's parameter is unknown.
  */
 int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
 			const char *path, struct elf_field *ret_field);

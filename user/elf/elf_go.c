@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where Go keeps the number of a goroutine: in the member `goid` of runtime.g, at an offset that changes with
- * Go's versions and that DWARF tells.
+ * The number of a goroutine is the member `goid` of runtime.g. Its offset depends on the version of Go and
+ * comes from DWARF.
  *
- * Which code is Go's: what the linker has put between runtime.text and runtime.etext, since functions of C
- * (cgo) stand behind. Where symbols are gone, all of it.
+ * Go code lies between runtime.text and runtime.etext; C functions (cgo) come after. Without symbols all code
+ * counts as Go's.
  *
- * How it passes arguments: the magic number of Go's line table changes with some versions
- * (src/debug/gosym/pclntab.go); 1.16, which does not pass them in registers, and 1.17, which does, have the
- * same, and tell in .go.buildinfo which they are (src/debug/buildinfo).
+ * The calling convention follows from the magic number of Go's line table, which some versions change
+ * (src/debug/gosym/pclntab.go). Versions 1.16 (arguments on the stack) and 1.17 (in registers) have the same
+ * number; .go.buildinfo has the version (src/debug/buildinfo).
  */
 #include <dwarf.h>
 #include <errno.h>

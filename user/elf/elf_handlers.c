@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is collected may be nested (OCaml's try in a try); it is cut into disjoint pieces, each with its
+ * Collected ranges may be nested (OCaml's try in a try). They are cut into disjoint pieces, each with its
  * innermost handler:
  *
  *	[--------- a ---------)			[- a -)[- b -)[- a -)

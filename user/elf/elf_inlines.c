@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Inlined calls, from DWARF: a function's entry contains an entry for each call that was inlined into it,
- * with the addresses that its code has come to lie at (DWARF 5, 3.3.8). They nest. For each unit, once, they
- * are cut into runs of addresses with one and the same chain of them; the rest of the unit is one run without
- * any between two others:
+ * with the addresses that its code has come to lie at (DWARF 5, 3.3.8). They nest. Each unit is cut once into
+ * runs of addresses with the same chain of inlined calls; code without any is a run between two others:
  *
  *	main		|------------------------------|
  *	inlined f	     |-----------|   |--|

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files behind elf_file.h share. */
+/* Shared by the implementation files of elf_file.h. */
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -27,68 +27,67 @@ struct elf_file {
 	size_t load_cnt, load_cap;
 	uint8_t build_id[64];
 	size_t build_id_size;
-	/* The separate debug file, looked for once. */
+	/* The separate debug file, searched once. */
 	bool debug_sought;
 	int debug_fd;
 	Elf *debug;
-	uint8_t *minidebug; /* what `debug` is read from, where it is in the file itself */
+	uint8_t *minidebug; /* the bytes of `debug` if it is embedded in the file */
 	/* All functions, read once. */
 	bool symbols_read;
 	struct elf_symbol *symbols;
 	size_t symbol_cnt, symbol_cap;
-	char **names; /* made up, or cut out: "puts@plt" */
+	char **names; /* made-up or shortened names: "puts@plt" */
 	size_t name_cnt, name_cap;
 	struct elf_range *ranges;
 	size_t range_cnt, range_cap;
 	/* Exception handlers, read once. */
 	bool handlers_read;
 	struct elf_handler_list handlers;
-	uint64_t *landings; /* where they are, sorted */
+	uint64_t *landings; /* addresses of handlers, sorted */
 	/* Debug information, opened once. */
 	bool dwarf_sought;
 	Dwarf *dwarf;
 	struct elf_unit *units;
 	size_t unit_cnt, unit_cap;
-	struct elf_inlines **inlines; /* of the units that were asked for */
+	struct elf_inlines **inlines; /* of the units read so far */
 	size_t inlines_cnt, inlines_cap;
-	/* Of Go, looked for once. */
+	/* Go's code, searched once. */
 	bool go_sought, go_registers;
-	uint64_t go_start, go_end; /* its code */
+	uint64_t go_start, go_end; /* range of Go code */
 	struct elf_cfi *cfi;	   /* call frame information, opened once */
 };
 
 /*
- * Opens the ELF file `fd`, which stays the caller's and open, in memory that no uprobe changes. NULL:
- * elf_errmsg() says why.
+ * Opens the ELF file `fd` (which stays open and the caller's) in private memory, which no uprobe changes.
+ * NULL: see elf_errmsg().
  */
 Elf *elf_map(int fd);
 
-/* The section of that name, or NULL. */
+/* The section called `name`, or NULL. */
 Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
 
 /* The executable PT_LOAD that covers addr, or NULL. */
 const GElf_Phdr *elf_code_segment(const struct elf_file *file, uint64_t addr);
 
-/* Fills file->symbols and ranges, once; what is damaged is left out. */
+/* Fills file->symbols and ranges, once; damaged entries are left out. */
 void elf_symbols_read(struct elf_file *file);
 
-/* Puts a string into the file's keeping. NULL where `text` is NULL, or out of memory (text is freed). */
+/* Makes the file own `text` and returns it. NULL if `text` is NULL, or out of memory (then text is freed). */
 char *elf_keep_name(struct elf_file *file, char *text);
 
-/* Adds made-up symbols for the PLT; file->symbols must be sorted, and is not any more. 0 or -ENOMEM. */
+/*
+ * Adds made-up symbols for the PLT. file->symbols must be sorted before, and is not afterwards. 0 or -ENOMEM.
+ */
 int elf_plt_add(struct elf_file *file);
 
-/*
- * Adds the symbol "main" where no symbol table has it and the start-up code tells where it is. 0 or -ENOMEM.
- */
+/* Adds the symbol "main" if no symbol table has it and the start-up code shows where it is. 0 or -ENOMEM. */
 int elf_main_add(struct elf_file *file);
 
 /* Fills file->ranges from the sorted file->symbols. 0 or -ENOMEM. */
 int elf_ranges_build(struct elf_file *file);
 
 /*
- * Where functions begin according to the stack unwinding tables: sorted addresses; the caller's to free. 0 or
- * -ENOMEM.
+ * The beginnings of functions by the unwinding tables: sorted addresses; the caller frees them. 0 or -ENOMEM.
  */
 int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *ret_cnt);
 
@@ -96,15 +95,15 @@ int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *
 Elf *elf_debug_file(struct elf_file *file);
 
 /*
- * The symbols of a stripped file that it holds itself, compressed, or NULL. *ret_bytes, the caller's to free,
- * must outlive it.
+ * The compressed symbols embedded in a stripped file (.gnu_debugdata), or NULL. *ret_bytes, which the caller
+ * frees, must outlive it.
  */
 Elf *elf_minidebug_open(const struct elf_file *file, uint8_t **ret_bytes);
 
 /* "Stdlib.List.map", or NULL where it is no OCaml name; the caller's to free. */
 char *elf_ocaml_demangle(const char *name);
 
-/* Opens file->dwarf, once; it stays NULL where there is no debug information. */
+/* Opens file->dwarf, once; it stays NULL if there is no debug information. */
 void elf_dwarf_open(struct elf_file *file);
 
 /* Closes what elf_file_source() opened. */
@@ -114,18 +113,15 @@ void elf_source_release(struct elf_file *file);
 char *elf_demangle_bare(const char *name);
 
 /*
- * Whether a file of that name is the library `name`: "libc.so.6" is its whole name, "libc" stands for libc.so
- * and libc.so.N.
+ * Whether the file name `base` is that of the library `name`: "libc.so.6" is a whole name, "libc" stands for
+ * libc.so and libc.so.N.
  */
 bool elf_library_is_called(const char *base, const char *name);
 
 /* 1 for a file that can be opened with elf_file_open(), else 0. */
 int elf_library_is_usable(const char *path);
 
-/*
- * The path that /etc/ld.so.cache has for a library, if it is usable; NULL where there is none. The caller's
- * to free.
- */
+/* The path of a library in /etc/ld.so.cache, if the file is usable; else NULL. The caller frees it. */
 char *elf_cache_find(const char *name);
 
 /* For sort_array() and bsearch(3) of addresses. */
@@ -137,8 +133,7 @@ static inline int elf_compare_addrs(const void *left, const void *right)
 }
 
 /*
- * Append handlers of calls: by the unwinding tables; by OCaml's note, or its code. They may be nested. 0 or
- * -ENOMEM.
+ * Append handlers from the unwinding tables, and from OCaml's note or code. They may be nested. 0 or -ENOMEM.
  */
 int elf_lsda_handlers(const struct elf_file *file, struct elf_handler_list *list);
 int elf_ocaml_handlers(const struct elf_file *file, struct elf_handler_list *list);

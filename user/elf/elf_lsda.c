@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Landing pads: .eh_frame has an entry for each function, which may point to its language-specific data
- * (.gcc_except_table), whose call-site table says for each run of its code where an exception from there
- * lands. (Linux Standard Base, "Exception Frames"; the LSDA as GCC's unwind-pe.h and libsupc++'s
- * eh_personality.cc read it; C++ and Rust share it.)
+ * (.gcc_except_table), whose call-site table says for each range of its code where exceptions from it land.
+ * (Linux Standard Base, "Exception Frames"; the LSDA as GCC's unwind-pe.h and libsupc++'s eh_personality.cc
+ * read it; C++ and Rust share it.)
  *
  *	LSDA	u8 encoding [LPStart]  u8 encoding [uleb: offset of the types]  u8 encoding of the call sites  uleb: their bytes
  *		{ start, length, landing pad, uleb action } ...		relative to the function; landing pad to LPStart; 0: none

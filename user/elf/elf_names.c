@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finding functions by what people call them: as in the symbol table, or demangled, "ns::f" or "ns::f(int,
- * char)". Demangling every symbol of a large program takes seconds, so only those are demangled whose mangled
- * name has the wanted identifier in it.
+ * Finds functions by name: as in the symbol table, or demangled, "ns::f" or "ns::f(int, char)". Demangling
+ * every symbol of a large program takes seconds, so only symbols whose mangled name contains the identifier
+ * are demangled.
  */
 #include <ctype.h>
 #include <string.h>

@@ -5,9 +5,8 @@
  *	.plt, .plt.sec, .plt.got	[endbr64] [bnd] jmp *slot(%rip)
  *	.rela.plt, .rela.dyn		slot: R_X86_64_JUMP_SLOT puts	->  "puts@plt"
  *
- * Entries of all linkers begin at multiples of 8 bytes, so that such jumps are looked for there. In a static
- * executable, slots of IFUNCs (memcpy) have a resolver's address instead of a name; the symbol there names
- * it.
+ * All linkers align entries to 8 bytes, so jumps are searched only there. In a static executable, slots of
+ * IFUNCs (memcpy) have a resolver's address instead of a name; the symbol there names it.
  */
 #include <errno.h>
 #include <stdio.h>

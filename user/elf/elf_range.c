@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Symbols overlap: a function may have another entry inside, and a table may be damaged. One sweep over the
- * addresses, with the symbols open at each, divides them; the one that began last has the address.
+ * addresses with the set of open symbols divides them; an address belongs to the symbol that began last.
  *
  *	outer	|--------------------------|			outer   inner   outer   (gap)  next
  *	inner	        |-------|			->	|------|-------|-------|......|----|
  *	next	                              |----|
  *
- * A label (no type, no size) inside a function is no function. A symbol without a size goes on to the next
- * one, or to the end of its section. Addresses behind a sized symbol are not its own: gaps are filled with
- * what the segment and the unwinding tables tell.
+ * A label (no type, no size) inside a function does not count. A symbol without a size extends to the next
+ * one or to the end of its section. Gaps after sized symbols are filled from the segment and the unwinding
+ * tables.
  */
 #include "elf/elf_range.h"
 

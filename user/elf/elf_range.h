@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The executable addresses of a file, divided among its functions: sorted ranges that do not overlap and
- * leave nothing out. What no symbol covers is unnamed, and divided where the unwinding tables say that
- * functions begin.
+ * The executable addresses of a file as sorted, disjoint ranges without holes, each of one function. Code
+ * without a symbol is unnamed, split where the unwinding tables show that functions begin.
  */
 #pragma once
 
@@ -14,7 +13,8 @@ struct elf_file;
 struct elf_range {
 	uint64_t start, end;
 	const struct elf_symbol *symbol; /* NULL: unnamed */
-	size_t first; /* index of the symbol's first range: a function inside another one divides that */
+	/* index of the symbol's first range; a function inside another one splits that into several */
+	size_t first;
 };
 
 /* All ranges; they live as long as the file is open. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the user may have meant: names a few letters away, and names that contain what was typed. Demangled
- * names are compared as a whole and by their last part, so that "compres" leads to "zip::compress".
+ * Suggests names: those a few letters away, and those that contain the text. Demangled names are compared as
+ * a whole and by their last part, so that "compres" leads to "zip::compress".
  */
 #include <string.h>
 

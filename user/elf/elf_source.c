@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Source lines, from DWARF. Compilers need not index which unit an address belongs to (.debug_aranges is
- * gcc's habit, not clang's), so that the units are listed here, once, with the addresses each says are its
- * own.
+ * Source lines, from DWARF. Only gcc writes an index from address to unit (.debug_aranges), clang does not.
+ * So the units and their address ranges are listed here, once.
  */
 #include <errno.h>
 

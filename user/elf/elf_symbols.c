@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Functions of a file, sorted by address: those of .symtab and .dynsym, here and in the debug file, which has
- * the same virtual addresses. What several tables have is kept once, with its version where one of them knows
+ * the same virtual addresses. A symbol in several tables is kept once, with its version if one of them has
  * it.
  */
 #include <errno.h>

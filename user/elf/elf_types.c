@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A unit that only declares a struct is served by the unit that defines it; C lets two units define different
- * ones by one name, which is noticed by their sizes.
+ * A struct that a unit only declares is looked up in the unit that defines it. In C two units may define
+ * different structs of one name; different sizes reveal that.
  */
 #include "elf/elf_types.h"
 

@@ -8,7 +8,7 @@
 
 #include "elf/elf_fields.h"
 
-/* The type of a variable, member or function, or what a pointer points to. False: none (void), or damaged. */
+/* The type of a variable, member or function, or the target of a pointer. False: none (void), or damaged. */
 bool elf_type_of(Dwarf_Die *die, Dwarf_Die *ret_type);
 
 /* A struct, class or union. */
@@ -18,13 +18,10 @@ bool elf_type_is_aggregate(Dwarf_Die *type);
 bool elf_type_is_pointer(Dwarf_Die *type);
 bool elf_type_is_float(Dwarf_Die *type);
 
-/*
- * Puts the definition in the place of a declaration. False: nothing defines it, or several units do, as
- * structs of different sizes.
- */
+/* Replaces a declaration by its definition. False: no unit defines it, or several do with different sizes. */
 bool elf_type_complete(Dwarf_Die *type);
 
-/* Fills size, is_signed, depth and is_array. False: neither integer nor pointer nor a plain array of such. */
+/* Fills size, is_signed, depth and is_array. False: not an integer, a pointer or a plain array of these. */
 bool elf_type_classify(Dwarf_Die *type, struct elf_field *field);
 
 /* "struct buffer *", cut to `size`. */

@@ -7,9 +7,8 @@
 #include "model/symbol.h"
 
 /*
- * A run of code of one function in which the same calls are inlined. Each symbol stands for one inlined call,
- * not for the function: it is another one where the same function is inlined again. They live as long as the
- * image.
+ * A run of code of one function with the same inlined calls. Each symbol stands for one inlined call, not for
+ * the function; the same function inlined elsewhere has another symbol. Symbols live as long as the image.
  */
 struct inline_chain {
 	uint64_t start, end;	       /* virtual addresses of the file */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #pragma once
 
-/* Whether an exception that a call raises comes down at a handler. */
+/* Whether an exception that a call raises lands at a handler. */
 enum landing {
 	LANDING_UNKNOWN, /* no handler is known at that address */
-	LANDING_NO,	 /* a handler, but of other calls */
+	LANDING_NO,	 /* a handler of other calls */
 	LANDING_YES,
 };

@@ -5,8 +5,8 @@
 #include "output/output.h"
 
 /*
- * Writes the trace in memtrace's own format, as version 3. Of a trace of that version, whole and unfiltered,
- * the copy is the same byte by byte. *ret_left_out: promotions and ends of what is not in the trace, which
- * cannot be written. 0 or as memtrace_writer_put().
+ * Writes the trace in memtrace's format, version 3. An unfiltered copy of a version 3 trace is the same byte
+ * by byte. *ret_left_out counts promotions and ends of allocations that are not in the trace, which cannot be
+ * written. 0 or as memtrace_writer_put().
  */
 int memtrace_copy(const struct memtrace *trace, struct output *output, size_t *ret_left_out);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Open addressing, at most half full. What is taken out leaves no mark: those behind it that it kept from
- * their places move up.
- */
+/* Open addressing, at most half full. A removal leaves no mark: later items that it had displaced move up. */
 #include "heap/live_table.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The recorded allocations that are alive, by address. */
+/* The live recorded allocations, by address. */
 #pragma once
 
 #include <stddef.h>
@@ -17,12 +17,12 @@ struct live_table {
 	size_t cnt, cap;
 };
 
-/* Good until the table is changed. NULL: there is none. */
+/* The allocation at `address`, valid until the table changes; NULL: none. */
 const struct live_alloc *live_table_find(const struct live_table *table, uint64_t address);
 
-/* Its address must not be in the table. 0 or -ENOMEM. */
+/* Adds an allocation, whose address is not in the table. 0 or -ENOMEM. */
 int live_table_add(struct live_table *table, const struct live_alloc *alloc);
 
-/* Nothing happens if it is not there. */
+/* Removes the address, if it is there. */
 void live_table_remove(struct live_table *table, uint64_t address);
 void live_table_release(struct live_table *table);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From a process that allocates to a trace of it: probes, records, call stacks, memtrace's format. */
+/* Records a process's allocations as a trace: probes, records, call stacks, memtrace's format. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,25 +11,24 @@
 struct alloc_recording;
 
 /*
- * Probes the process, and begins a trace in `output`, which stays the caller's. `program` is what the trace
- * is to call it. As alloc_recorder_new();
- * -errno with a sentence where its mappings cannot be followed.
+ * Probes the process, and begins a trace in `output`, which stays the caller's; the trace calls the program
+ * `program`. Errors as alloc_recorder_new(); -errno with a sentence: the mappings cannot be followed.
  */
 int alloc_recording_new(struct alloc_recording **ret_recording, const struct alloc_recorder_config *config,
 			const char *program, struct output *output);
 
-/* Readable when much waits. */
+/* A descriptor that is readable when many records are pending. */
 int alloc_recording_fd(const struct alloc_recording *recording);
 
-/* Writes what waits. How many records it took (0: none wait), or -errno with a sentence. */
+/* Writes the pending records. Returns how many, or -errno with a sentence. */
 int alloc_recording_take(struct alloc_recording *recording);
 
-/* Removes the probes, and writes the rest. 0 or -errno with a sentence. */
+/* Removes the probes and writes the rest. 0 or -errno with a sentence. */
 int alloc_recording_finish(struct alloc_recording *recording);
 
 struct alloc_recording_counts {
 	struct alloc_recorder_counts recorder;
-	uint64_t allocs, ends; /* events that were written */
+	uint64_t allocs, ends; /* events written */
 };
 
 struct alloc_recording_counts alloc_recording_counts(const struct alloc_recording *recording);

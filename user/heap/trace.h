@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A whole allocation trace in memory, for what needs to know how it ends: each sample with the end of its
- * life, the events in the order of the file, and call stacks as a tree, so that what two of them have in
- * common is there once. Weights are counted in sampled words, which are exact; memtrace_bytes_of() makes
- * bytes of them.
+ * A whole allocation trace in memory, for analyses that need the ends: each sample with its end, the events
+ * in file order, and call stacks as a tree that shares common parts. Weights are sampled words, which are
+ * exact; memtrace_bytes_of() converts them to bytes.
  */
 #pragma once
 
@@ -35,7 +34,7 @@ struct memtrace_entry {
 	uint8_t kind;
 };
 
-/* A code called by a stack of codes, which stands before it; the first one is the empty stack. */
+/* A stack: a code on top of a parent stack, which has a smaller index. The first stack is empty. */
 struct memtrace_stack {
 	uint64_t code;
 	uint32_t parent; /* index */
@@ -51,57 +50,60 @@ struct memtrace {
 	size_t entry_cnt, entry_cap;
 	struct memtrace_stack *stacks;
 	size_t stack_cnt, stack_cap;
-	uint64_t end_us; /* the last event's time, whatever was filtered out */
-	char *damage;	 /* a sentence: the trace is damaged, and this is what came before; else NULL */
+	uint64_t end_us; /* time of the last event, before filtering */
+	char *damage;	 /* a sentence if the trace is damaged and ends here; else NULL */
 };
 
 /*
- * Reads the trace to its end, or up to where it is damaged, and keeps what the filter lets pass (NULL: all).
- * -errno with a sentence, -ENOMEM.
+ * Reads the trace to its end or to the first damage, and keeps what passes the filter (NULL: all). -errno
+ * with a sentence, -ENOMEM.
  */
 int memtrace_load(struct memtrace **ret_trace, const char *path, const struct memtrace_filter *filter);
 void memtrace_free(struct memtrace *trace);
 
 /*
- * Makes the trace one of the samples for which keep[i] is true, and of their events: where that is not all,
- * those of samples that are not in the trace go, too. 0 or -ENOMEM.
+ * Keeps the samples for which keep[i] is true, with their events. Unless all are kept, drops events without a
+ * sample, too. 0 or -ENOMEM.
  */
 int memtrace_keep(struct memtrace *trace, const bool *keep);
 
-/* What is known of the places that a code stands for, outermost first: how many, 0 where nothing is. */
+/* The known locations of a code, outermost first. Returns how many; 0: unknown. */
 size_t memtrace_locations(const struct memtrace *trace, uint64_t code,
 			  const struct memtrace_location **ret_locations);
 
-/* The codes of a stack, the program's entry first, into codes[], which has room for its depth. */
+/* Writes the codes of a stack, the program's entry first, to codes[], which has room for its depth. */
 void memtrace_stack_codes(const struct memtrace *trace, uint32_t stack, uint64_t *codes);
 
-/* Which stacks are of samples that are left, or callers of such. NULL: no memory. */
+/* Which stacks belong to samples or are callers of such. NULL: out of memory. */
 bool *memtrace_used_stacks(const struct memtrace *trace);
 
-/* A sum of words; the greatest number where that is too small: a damaged trace may say anything. */
+/* A sum that saturates, because a damaged trace may hold any numbers. */
 static inline uint64_t memtrace_add(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* The estimate of bytes that so many sampled words stand for; INT64_MAX where that is no number. */
+/* The estimated bytes that `nsamples` sampled words stand for; INT64_MAX on overflow. */
 uint64_t memtrace_bytes_of(const struct memtrace *trace, uint64_t nsamples);
 
 /* The size of an allocation. */
 uint64_t memtrace_size(const struct memtrace *trace, const struct memtrace_sample *sample);
 
-/* The indices of the entries by time; those of one time as they stand in the file. NULL: no memory. */
+/* The indices of the entries by time, and in file order for equal times. NULL: out of memory. */
 uint32_t *memtrace_in_time(const struct memtrace *trace);
 
-/* By how many words an event changes what is alive. */
+/* The change of the live words by an event. */
 __int128 memtrace_change(const struct memtrace *trace, const struct memtrace_entry *entry);
 
-/* When the most was alive, as far as samples tell. */
+/* The time of the most live sampled words. */
 struct memtrace_peak {
 	uint64_t time_us, nsamples;
 };
 
-/* Also which samples were alive then, in is_alive[] (all false before; NULL: not asked). 0 or -ENOMEM. */
+/*
+ * Finds the peak, and in is_alive[] which samples were alive then (all false before; NULL: not wanted). 0 or
+ * -ENOMEM.
+ */
 int memtrace_find_peak(const struct memtrace *trace, struct memtrace_peak *ret_peak, bool *is_alive);
 
 DEFINE_CLEANUP(struct memtrace *, memtrace_free)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Three steps: each of the trace's stacks becomes a path of places, made as they come; then the paths are put
- * in order; then they get their weights. A place within a call of itself is known by the order: it lies
- * before the end of the path that had it first.
+ * Three steps: each stack of the trace becomes a path of places; the paths are sorted; they get their
+ * weights. The order shows recursion: a recursive place lies before the end of the first path with that
+ * place.
  */
 #include "heap/tree.h"
 

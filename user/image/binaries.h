@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the bytes of a mapped file are now. The recording knows files by name and, mostly, by build-id:
- * another build under the same name would be decoded into nonsense, and is not used.
+ * Finds the mapped files of a recording on this machine. The recording knows files by name and mostly by
+ * build-id. A file with another build-id would give wrong code, so it is not used.
  */
 #pragma once
 
@@ -15,13 +15,13 @@ int binaries_new(struct binaries **ret_binaries, const struct snapshot *snapshot
 void binaries_free(struct binaries *binaries);
 
 /*
- * A path to the file that was mapped under `name`: below symfs, else under that name, else in perf's
- * (~/.debug) or debuginfod's cache of build-ids. *ret_path is NULL where there is none, of which a file that
- * is another build is warned of once. 0 or -ENOMEM.
+ * The path of the file that was mapped as `name`: below symfs, under its own name, or in the build-id caches
+ * of perf (~/.debug) and debuginfod. *ret_path is NULL if there is none; a file of another build gives one
+ * warning. 0 or -ENOMEM.
  */
 int binaries_find(struct binaries *binaries, const char *name, const char **ret_path);
 
-/* Appends the build-ids of all files that are mapped, as they are now. 0 or -ENOMEM. */
+/* Appends the current build-ids of all mapped files. 0 or -ENOMEM. */
 int binaries_note_build_ids(struct snapshot *snapshot);
 
 DEFINE_CLEANUP(struct binaries *, binaries_free)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A JIT compiler uses addresses again. Of several functions that cover one, the newest is meant; a jitdump
- * also tells since when.
+ * A JIT compiler reuses addresses. Of several functions at one address the newest counts; a jitdump also has
+ * their times.
  */
 #include "image/jit_symbols.h"
 

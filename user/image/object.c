@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache is a list, which is enough: a process maps some dozens of files, and each is sought once per
- * place where it is mapped.
+ * The cache is a list, which is enough: a process maps some dozens of files, and each is looked up once per
+ * place.
  */
 #include "image/object.h"
 

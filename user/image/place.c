@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An object's ranges (elf_range.h) never change, so that a place needs only a slot for each, for the symbol
- * made when it is first asked for. A look-up is a binary search and a load, without a lock: it is done
- * millions of times, by all threads. The last slot is for addresses in no range, and for objects that have
- * none: JIT code, files that are missing.
+ * An object's ranges (elf_range.h) never change. So a place has one slot for each range; the first look-up
+ * makes the symbol. A look-up is a binary search and a load without a lock, because all threads do it
+ * millions of times. The last slot is for addresses outside every range, and for objects without ranges: JIT
+ * code and missing files.
  *
  *	ranges	|  main  |unnamed|   f   | g |   f   |
  *	slots	|   0    |   1   |   2   | 3 |   -   | whole |	(f's second range: slot 2)

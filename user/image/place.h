@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A place: an object where it is mapped. It is the identity of code: two mappings are the same code if their
- * places are the same, whatever piece of it they show. It gives out the symbols, with the addresses they have
- * there.
+ * A place: an object at the address where it is mapped. Two mappings have the same code if their places are
+ * the same, whichever part each maps. A place gives symbols their addresses.
  */
 #pragma once
 
@@ -25,25 +24,24 @@ struct place_list {
 void place_list_release(struct place_list *list);
 
 /*
- * The place of the object called `label`, mapped from the file `path` (NULL: none), whose byte at file offset
- * 0 stands, or would stand, at `base`. It is made to cover [addr, addr + size) where it does not yet. NULL:
- * out of memory.
+ * The place of the object `label`, mapped from the file `path` (NULL: none) such that file offset 0 is at
+ * `base`. Extends the place to cover [addr, addr + size). NULL: out of memory.
  */
 struct place *place_get(struct place_list *list, const char *label, const char *path, uint64_t base,
 			uint64_t addr, uint64_t size);
 
-/* What the place is called; lives as long as the place. */
+/* The place's label; lives as long as the place. */
 const char *place_label(const struct place *place);
 
 /*
- * Symbols are to come from this file, which is what the target has in memory at the place. No effect once
- * symbols were given out.
+ * Takes symbols from the file `path`, which holds what the target has in memory there. No effect after the
+ * first symbol.
  */
 int place_set_symbols(struct place *place, const char *path);
 
 /*
- * The function at ip: equal pointers for equal functions. An ip that belongs to no part of the object gives
- * one symbol for the whole place. NULL: out of memory. Thread-safe.
+ * The function at ip; equal functions give equal pointers. An ip outside the object gives one symbol for the
+ * whole place. NULL: out of memory. Thread-safe.
  */
 const struct symbol *place_symbol_at(struct place *place, struct image_objects *objects, uint64_t ip);
 
@@ -58,5 +56,5 @@ enum landing place_catches(struct place *place, struct image_objects *objects, u
 /* image_cfi_at() in the place. */
 bool place_cfi_at(struct place *place, struct image_objects *objects, uint64_t ip, struct cfi_row *ret_row);
 
-/* Looks for the source line of a symbol that a place gave out, once. Thread-safe. */
+/* Finds the source line of a place's symbol, once. Thread-safe. */
 void place_find_source(const struct symbol *symbol);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Putting a section in splits what lies under it:
+ * Inserting a section splits those that it overlaps:
  *
  *	before	|-----------a-----------|     |--b--|
  *	put	          |--n--|

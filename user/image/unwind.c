@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame is the registers as they were in a function; a step makes of it the caller's:
+ * A frame is the registers in a function. A step computes the caller's frame:
  *
  *	stack copy	| locals | saved rbp | return address | caller's frame ...
  *			^ rsp				      ^ CFA: the caller's rsp
  *
- * A caller is looked up by the byte before its return address: a call of a function that never returns may be
- * the last instruction of its function.
+ * A caller is looked up by the byte before the return address, because a call of a function that never
+ * returns may be the last instruction of its function.
  */
 #include "image/unwind.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The way back of output/fxt.c. There, a thread's calls begin and end in the order of the file. Others write
- * them as they come to know of them: where a time lies before the last one of its thread, the file is read
- * again, and each thread's events are put in order first.
+ * The inverse of output/fxt.c, which writes a thread's calls in time order. Other tools do not: if a time is
+ * before the last one of its thread, the file is read again, and each thread's events are sorted first.
  */
 #include "input/fxt_read.h"
 

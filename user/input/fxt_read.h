@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A timeline out of an FXT file that our sink wrote, with all that it wrote there; or out of another's, with
- * the calls, instants and counters, and of magic-trace's the hits. What the file does not tell is 0 or "":
- * where functions begin and end.
+ * Reads a timeline from an FXT file. A file of trailcam gives everything that it wrote. Another tool's gives
+ * calls, instants and counters, and magic-trace's also the hits. What FXT does not record (the addresses of
+ * functions) is 0 or "".
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 bool fxt_is(const char *path);
 
 /*
- * 0; -errno of open(2); -EBADMSG: there is no event in it; -ENOMEM; with a sentence that names the file. A
- * damaged file gives what comes before the damage, and a warning. The timeline refers to the names: free it
+ * 0, or with a sentence that names the file: -errno of open(2); -EBADMSG: it has no events; -ENOMEM. A
+ * damaged file gives the events before the damage, and a warning. The timeline refers to the names: free it
  * first.
  */
 int fxt_read(struct timeline **ret_timeline, struct fxt_names **ret_names, const char *path);

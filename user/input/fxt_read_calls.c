@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads, their calls and moments. Calls nest, whatever the file says: one that is written with its end cuts
- * what is within it.
+ * Threads with their calls and instants. Calls are made to nest: a call that is written with its end limits
+ * the calls within it.
  */
 #include <errno.h>
 #include <stdlib.h>

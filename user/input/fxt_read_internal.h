@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the parts of the reader of FXT share: fxt_read.c, fxt_read_calls.c, fxt_read_hits.c. Functions return
- * 0 or -ENOMEM.
+ * Shared by the files of the FXT reader: fxt_read.c, fxt_read_calls.c, fxt_read_hits.c. Functions return 0 or
+ * -ENOMEM.
  */
 #pragma once
 
@@ -11,32 +11,32 @@
 #include "output/fxt_stream.h"
 #include "output/shown.h"
 
-/* What happened on a thread. */
+/* An event of a thread. */
 struct mark {
 	struct sort_key key;
 	enum fxt_read_type type;
-	struct slice slice;	   /* of a beginning */
+	struct slice slice;	   /* of the beginning of a call */
 	const char *text;	   /* of an instant */
-	struct fxt_read_arg *args; /* of an instant; the mark's */
+	struct fxt_read_arg *args; /* of an instant; owned */
 	size_t arg_cnt;
 };
 
 struct open_call {
 	size_t slice;	     /* index */
 	uint64_t limit_ns;   /* no call within it may last longer */
-	bool ends_by_itself; /* at limit_ns */
+	bool ends_by_itself; /* it ends at limit_ns */
 };
 
-/* What is known of a thread besides its timeline_thread, which has the same index. */
+/* The reader's state of a thread, beside the timeline_thread of the same index. */
 struct track {
 	struct open_call *open; /* the outermost first */
 	size_t open_cnt, open_cap;
-	uint64_t call_ns, instant_ns; /* when the last ones were */
+	uint64_t call_ns, instant_ns; /* times of the last ones */
 	struct mark *marks;
 	size_t mark_cnt, mark_cap;
 };
 
-/* What reading says of a trace whose records are not in order: it takes another reading. */
+/* The events are not in order: sort them and read again. */
 enum { NOT_IN_ORDER = 1 };
 
 struct reading {
@@ -48,34 +48,36 @@ struct reading {
 	size_t trigger_cap;
 	bool sorts;
 	uint64_t event_cnt;
-	struct flow flow; /* that has begun, if flow_id says so */
+	struct flow flow; /* a flow that has begun, if flow_id is not 0 */
 	uint64_t flow_id;
-	uint64_t no_begin, others; /* left out */
+	uint64_t no_begin, others; /* counts of events left out */
 };
 
-/* An argument by its name, NULL where there is none; what it holds, where it is of that type. */
+/*
+ * fxt_arg(): an argument by its name, or NULL. The others: its value if it has that type, else `otherwise`.
+ */
 const struct fxt_read_arg *fxt_arg(const struct fxt_read_event *event, const char *name);
 uint64_t fxt_number(const struct fxt_read_event *event, const char *name, uint64_t otherwise);
 const char *fxt_text(const struct fxt_read_event *event, const char *name, const char *otherwise);
 
-/* A copy in place of *text. */
+/* Replaces *text by a copy. */
 int fxt_replace_text(char **text, const char *by);
 
-/* The timeline's id. */
+/* The timeline's id for the shown one. */
 int32_t fxt_id_of(uint64_t shown);
 
 int fxt_name_of_thread(struct reading *reading, const struct fxt_read_event *event);
 
-/* NOT_IN_ORDER: the events of the thread must be sorted first. */
+/* Returns NOT_IN_ORDER if the events of the thread must be sorted first. */
 int fxt_read_thread_event(struct reading *reading, const struct fxt_read_event *event);
 int fxt_finish_threads(struct reading *reading);
 
-/* The three events that a hit is; the last is an instant on its thread, as fxt_is_mark() tells. */
+/* A hit is three events; the last is an instant on its thread (fxt_is_mark()). */
 int fxt_begin_hit(struct reading *reading, const struct fxt_read_event *event);
 int fxt_end_hit(struct reading *reading, const struct fxt_read_event *event);
 bool fxt_is_mark(const struct reading *reading, const struct fxt_read_event *event);
 int fxt_mark_hit(struct reading *reading, const struct fxt_read_event *event);
 
-/* A hit as magic-trace writes it: a thread of their own has a call "hit SYMBOL", which ends at it. */
+/* A hit of magic-trace: a call "hit SYMBOL" on a thread of its own, which ends at the hit. */
 bool fxt_is_other_hit(const struct fxt_read_event *event);
 int fxt_add_other_hit(struct reading *reading, const struct fxt_read_event *event);

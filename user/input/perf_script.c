@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses have one function each, as the text says it: they go into a hash table, so that the engine can
- * ask for the function of an address as it asks an image. How far a function reaches is not told (symbol.end
- * == start).
+ * Each address has the function that the text names. A hash table keeps them, so the engine can look up an
+ * address as in an image. The extent of a function is unknown (symbol.end == start).
  */
 #include "input/perf_script.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text that `perf script` writes of a recording: branches of Intel PT, sampled call stacks, counted
- * events. As magic-trace asks for it:
+ * Reads the text of `perf script`: branches of Intel PT, sampled call stacks, counted events. magic-trace
+ * asks for these fields:
  *
  *	perf script --ns --itrace=bep -F pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period
  *
@@ -16,7 +16,7 @@
 #include "model/symbol.h"
 #include "stacks/stacks.h"
 
-/* Times (and TSCs) are the text's, in nanoseconds. */
+/* Times (and TSCs) are in nanoseconds, from the text. */
 struct perf_script_thread {
 	int32_t pid, tid;
 	struct branch_list branches; /* a gap's detail is the index of its message */
@@ -24,7 +24,7 @@ struct perf_script_thread {
 	size_t sample_cnt, sample_cap;
 };
 
-/* An event that was counted: every `period` of them gave one line. A frequency has its MHz as period. */
+/* A counted event: one line for every `period` of them. A frequency has its MHz as period. */
 struct perf_script_count {
 	size_t name; /* index */
 	int32_t pid, tid;
@@ -44,18 +44,18 @@ struct perf_script {
 	struct perf_script_symbols *symbols;
 };
 
-/* Whether the file looks like such a text. */
+/* Whether the file looks like text of perf script. */
 bool perf_script_is(const char *path);
 
 /*
- * 0; -errno of open(2) and read(2); -EBADMSG: no event in it, or more than a few lines that are none of perf
- * script's. With a sentence that names the file. A single line that is not understood (perf's format grows)
- * is warned of, and is a gap in its thread.
+ * 0, or with a sentence that names the file: -errno of open(2) and read(2); -EBADMSG: no events in it, or
+ * more than a few lines that perf script does not write. A single unknown line (perf's format grows) gives a
+ * warning, and a gap in its thread.
  */
 int perf_script_load(struct perf_script **ret_script, const char *path);
 void perf_script_free(struct perf_script *script);
 
-/* The function at an address that the text names; never NULL. Thread-safe. */
+/* The function at an address of the text; never NULL. Thread-safe. */
 const struct symbol *perf_script_symbol_at(const struct perf_script *script, uint64_t ip);
 
 DEFINE_CLEANUP(struct perf_script *, perf_script_free)

@@ -25,8 +25,8 @@ struct script_place {
 	uint64_t ip;
 	struct script_text name, object;
 	uint64_t offset;
-	bool named;	 /* a symbol */
-	bool has_offset; /* else the start of the symbol is unknown */
+	bool named;	 /* true: a symbol */
+	bool has_offset; /* false: the start of the symbol is unknown */
 };
 
 struct script_line {
@@ -35,12 +35,12 @@ struct script_line {
 	bool has_time;
 	uint64_t time_ns, period;
 	struct script_text event;   /* "branches", "cycles", "cbr" */
-	struct script_text message; /* of an error; what follows the event's name otherwise */
+	struct script_text message; /* of an error; else the rest of the line after the event's name */
 	bool is_branch;		    /* `branch` has kind, flags, from and to */
 	struct branch branch;
-	struct script_place from, to; /* a branch's; a frame's in `from`; an event's own address in `to` */
-	bool has_place;		      /* an event with an address of its own */
+	struct script_place from, to; /* of a branch; a frame is in `from`, an event's address in `to` */
+	bool has_place;		      /* the event has an address */
 };
 
-/* `text` without its newline. False: perf script writes no such line. */
+/* Parses `text`, without its newline. False: perf script writes no such line. */
 bool script_line_parse(struct script_line *ret_line, const char *text);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A branch: one control-flow event of one thread, as decoding hands it to the call-stack engine. Kinds are
- * those of perf's branch flags (tools/perf/util/event.h, PERF_IP_FLAG_*), so that other sources of branches
- * fit too.
+ * A branch: one control-flow event of one thread, as decoders pass it to the call-stack engine. The kinds are
+ * perf's branch flags (tools/perf/util/event.h, PERF_IP_FLAG_*), so other sources of branches fit, too.
  */
 #pragma once
 
@@ -10,7 +9,7 @@
 #include <stdint.h>
 
 enum branch_kind {
-	BRANCH_NONE, /* nothing but the trace starting or ending (flags say which) */
+	BRANCH_NONE, /* only the start or end of tracing (see flags) */
 	BRANCH_CALL,
 	BRANCH_RETURN,
 	BRANCH_JUMP,	  /* unconditional, direct or indirect */
@@ -20,18 +19,18 @@ enum branch_kind {
 	BRANCH_INTERRUPT, /* asynchronous: interrupt, signal, fault */
 	BRANCH_TX_ABORT,
 	/*
-	 * no branch: something that the trace tells besides. gap says what (enum branch_event), to is its
-	 * payload, from where it was, else 0
+	 * not a branch: another event in the trace. `gap` is its enum branch_event, `to` its payload, `from`
+	 * its address or 0
 	 */
 	BRANCH_EVENT,
-	BRANCH_GAP, /* branches are missing here: gap says why; from/to where known, else 0 */
+	BRANCH_GAP, /* branches are missing here: `gap` says why; from/to are 0 if unknown */
 	BRANCH_KIND_CNT,
 };
 
 enum branch_flags {
 	BRANCH_TRACE_START = 1u << 0, /* tracing starts at `to`; `from` is 0 */
 	BRANCH_TRACE_END = 1u << 1,   /* tracing stops after `from`; `to` is 0 */
-	BRANCH_INDIRECT = 1u << 2,    /* a jump whose target does not stand in the instruction */
+	BRANCH_INDIRECT = 1u << 2,    /* a jump whose target is not in the instruction */
 };
 
 enum branch_gap {
@@ -48,32 +47,32 @@ enum branch_event {
 	EVENT_PTWRITE,	   /* the program wrote `to` into the trace */
 	EVENT_POWER_ENTRY, /* C-state and sub C-state, 4 bits each */
 	/*
-	 * C-state at the time and deepest one, 4 bits each; bits 8 to 10: by an interrupt, a store, the
+	 * current and deepest C-state, 4 bits each; bits 8 to 10: woken by an interrupt, a store, the
 	 * hardware
 	 */
 	EVENT_POWER_EXIT,
 	EVENT_STOPPED,	 /* the processor's clock stopped */
-	EVENT_MWAIT,	 /* hints, and extensions from bit 32 on */
+	EVENT_MWAIT,	 /* hints; extensions from bit 32 */
 	EVENT_FREQUENCY, /* the ratio of core and bus clock */
 	EVENT_CNT,
 };
 
 /*
- * A branch that starts or ends tracing has kind and flag together, as in perf: a syscall under user-only
- * tracing is {BRANCH_SYSCALL, BRANCH_TRACE_END, from = the syscall instruction}, its return {BRANCH_NONE,
- * BRANCH_TRACE_START, to = where user code goes on}. A signal is {BRANCH_INTERRUPT, BRANCH_TRACE_END, from =
- * the instruction that was not executed any more}.
+ * A branch that starts or ends tracing has both a kind and a flag, as in perf. With user-only tracing a
+ * system call is {BRANCH_SYSCALL, BRANCH_TRACE_END, from = the syscall instruction}; its return is
+ * {BRANCH_NONE, BRANCH_TRACE_START, to = the next user instruction}. A signal is {BRANCH_INTERRUPT,
+ * BRANCH_TRACE_END, from = the first instruction that was not executed}.
  */
 struct branch {
-	uint64_t tsc;  /* time of the last timing packet before the branch; never runs back within a thread */
+	uint64_t tsc;  /* time of the last timing packet before the branch; monotonic within a thread */
 	uint64_t from; /* address of the branch instruction */
 	uint64_t to;   /* address of the next instruction executed */
 	uint8_t kind;
 	uint8_t flags;
 	uint8_t gap;
-	/* bytes of the branch instruction where known, else 0: from + from_len is a call's return address */
+	/* size of the branch instruction, 0 if unknown; from + from_len is a call's return address */
 	uint8_t from_len;
-	/* of a gap: see there; with BRANCH_TRACE_START: the code version (decode/decoder.h) */
+	/* of a gap: see enum branch_gap; with BRANCH_TRACE_START: the code version (decode/decoder.h) */
 	int32_t detail;
 };
 
@@ -93,5 +92,5 @@ const char *branch_gap_to_str(enum branch_gap gap);
 /* "ptwrite", "power entry", ... */
 const char *branch_event_to_str(enum branch_event event);
 
-/* What happened, for people: "[ptwrite: 0x2a]". The caller's to free; NULL: out of memory. */
+/* The event as text: "[ptwrite: 0x2a]". The caller frees it. NULL: out of memory. */
 char *branch_event_text(const struct branch *branch);

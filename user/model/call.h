@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A call: the begin or the end of one, as sources deliver them that see chosen functions rather than
- * branches. Plain data.
- */
+/* The begin or end of a call, from sources that record chosen functions rather than branches. Plain data. */
 #pragma once
 
 #include <stdint.h>
@@ -11,7 +8,7 @@ enum call_edge { CALL_BEGIN, CALL_END, CALL_EDGE_CNT };
 
 struct call {
 	uint64_t time_ns; /* of the recording's clock */
-	uint64_t ip;	  /* in the function that is called, or was */
+	uint64_t ip;	  /* an address in the called function */
 	int32_t pid, tid;
 	uint32_t edge; /* enum call_edge */
 	uint32_t zero;

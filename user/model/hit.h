@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hit: one firing of a trigger. There may be a million of them, so what they hold is kept small: registers
- * and arguments without their leading zeros, each call stack once, however many hits have it.
+ * A hit: one firing of a trigger. A recording may have a million hits, so they are stored compactly:
+ * registers and arguments without leading zeros, equal call stacks once.
  *
- *	struct caught_hit	one hit with all its numbers, for whoever fills it in
- *	struct hit		one of a list
+ *	struct caught_hit	one hit in full, to fill in
+ *	struct hit		one hit of a list
  */
 #pragma once
 
@@ -20,41 +20,29 @@ enum { HIT_STATE_CNT = HIT_REG_CNT + HIT_ARG_CNT };
 
 struct hit {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	uint64_t
-		/*
-		 * when the call that ends here, what a mark is about, or the way between two places began;
-		 * else time_ns
-		 */
-		begin_ns;
-	uint64_t
-		/* HIT_STOP: from when on the trace that led here could no longer be overwritten */
-		stopped_ns;
-	uint64_t goroutine; /* its number, where a Go program was hit and it is known, else 0 */
-	uint64_t
-		/* of the function at the hit's place, 0 where it is not known; of a return: that place */
-		return_address;
+	/* when the call, the marked operation or the way between two places began; else time_ns */
+	uint64_t begin_ns;
+	/* HIT_STOP: from this time on the trace before the hit could not be overwritten */
+	uint64_t stopped_ns;
+	uint64_t goroutine; /* the goroutine's number if known, else 0 */
+	/* the return address of the function that was hit, 0 if unknown; of a return: the hit's place */
+	uint64_t return_address;
 	uint32_t cpu;
-	uint32_t
-		/*
-		 * thread group id; both in the pid namespace of the recording trailcam, 0 for a process
-		 * outside of it
-		 */
-		pid;
+	/* thread group id. pid and tid are of trailcam's pid namespace, 0 for a process outside of it */
+	uint32_t pid;
 	uint32_t tid;
 	uint32_t trigger;    /* index into the snapshot's trigger names */
 	uint16_t action;     /* enum hit_action */
-	uint16_t args_known; /* bit N: argument N is one; the others are 0 */
+	uint16_t args_known; /* bit N: argument N is known; the others are 0 */
 	uint16_t stack_cnt;  /* in a snapshot at least 1 */
 	char comm[HIT_COMM_BYTES];
-	const uint8_t *
-		/* the list's: registers and arguments, packed (base/packed.h); see hit_reg(), hit_arg() */
-		state;
-	const uint64_t *
-		/*
-		 * the list's: the call stack, innermost first: [0] is the hit's place, the others are return
-		 * addresses
-		 */
-		stack;
+	/* registers and arguments, packed (base/packed.h): see hit_reg(), hit_arg(); owned by the list */
+	const uint8_t *state;
+	/*
+	 * the call stack, innermost first: [0] is the hit's place, the others are return addresses; owned by
+	 * the list
+	 */
+	const uint64_t *stack;
 };
 
 struct caught_hit {
@@ -62,26 +50,29 @@ struct caught_hit {
 	union {
 		struct {
 			uint64_t regs[HIT_REG_CNT];
-			uint64_t args
-				[HIT_ARG_CNT]; /* when the call began: as the ABI or the note of a USDT probe says (probe/arg_layout.h) */
+			/*
+			 * at the beginning of the call, by the ABI or the note of the USDT probe
+			 * (probe/arg_layout.h)
+			 */
+			uint64_t args[HIT_ARG_CNT];
 		};
 		uint64_t state[HIT_STATE_CNT];
 	};
 	uint64_t stack[HIT_STACK_MAX]; /* hit.stack_cnt of them */
 };
 
-/* Of a hit in a list. */
+/* Registers and arguments of a hit in a list. */
 uint64_t hit_reg(const struct hit *hit, enum hit_reg reg);
 uint64_t hit_arg(const struct hit *hit, unsigned int nth);
 void hit_unpack(const struct hit *hit, struct caught_hit *ret_caught);
 
-/* Whether it was recorded when a call returned: it then stands where that led. */
+/* Whether a call's return was recorded: the hit's place is then the return address. */
 bool hit_is_return(const struct hit *hit);
 
-/* "rdi"; NULL for what has no meaning in a hit. */
+/* "rdi"; NULL for a register that hits do not have. */
 const char *hit_reg_name(enum hit_reg reg);
 
-/* Hits, which stay where they are as long as the list lives. It may have several owners. */
+/* A list of hits, reference-counted. The hits do not move while the list lives. */
 struct hit_list {
 	struct hit **hits;
 	size_t cnt, cap;
@@ -91,19 +82,19 @@ struct hit_list {
 
 int hit_list_new(struct hit_list **ret_list);
 
-/* One more owner; returns the list. */
+/* Adds an owner and returns the list. */
 struct hit_list *hit_list_share(struct hit_list *list);
 
-/* One owner less; the last one frees it. */
+/* Removes an owner; the last one frees the list. */
 void hit_list_free(struct hit_list *list);
 
 /* Appends a hit. 0 or -ENOMEM. */
 int hit_list_add(struct hit_list *list, const struct caught_hit *caught);
 
-/* Puts `caught` in place of the list's `hit`. 0 or -ENOMEM. */
+/* Replaces the list's `hit` by `caught`. 0 or -ENOMEM. */
 int hit_list_change(struct hit_list *list, struct hit *hit, const struct caught_hit *caught);
 
-/* Bytes of memory that the list takes. */
+/* Memory that the list uses, in bytes. */
 size_t hit_list_bytes(const struct hit_list *list);
 
 DEFINE_CLEANUP(struct hit_list *, hit_list_free)

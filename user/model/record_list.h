@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of sideband as they come, from several processors, to be put in time order. Who ran when is told
- * for every context switch: of these only the newest can be kept, so that a recording of hours stays small.
+ * Collects sideband records of several processors and sorts them by time. Context switches are frequent: the
+ * list can keep only the newest, so that a recording of hours stays small.
  */
 #pragma once
 
@@ -14,8 +14,9 @@
 
 struct record_list {
 	struct record {
-		struct sort_key key; /* its time; of equal times, a processor's records come in order */
-		struct perf_event_header *bytes; /* its own */
+		/* the time; records of one processor with equal times keep their order */
+		struct sort_key key;
+		struct perf_event_header *bytes; /* a copy */
 	} * items;
 	size_t cnt, cap;
 	size_t switch_cnt;
@@ -24,15 +25,15 @@ struct record_list {
 };
 
 /*
- * Takes a copy of a record that is of use, and passes over others. It ends in the trailer that
- * model/sideband.h describes; the event's id in it becomes ours. 0 or -ENOMEM.
+ * Copies a record if decoding needs it, else ignores it. The copy ends in the trailer of model/sideband.h
+ * with our event id. 0 or -ENOMEM.
  */
 int record_list_add(struct record_list *records, const struct perf_event_header *record);
 
-/* Records one behind the other, as in snapshot.sideband. */
+/* Adds consecutive records, as in snapshot.sideband. 0 or -ENOMEM. */
 int record_list_add_all(struct record_list *records, const uint8_t *bytes, size_t size);
 
-/* Moves them to the end of snapshot->sideband. 0 or -ENOMEM. */
+/* Sorts the records and moves them to the end of snapshot->sideband. 0 or -ENOMEM. */
 int record_list_take(struct record_list *records, struct snapshot *snapshot);
 
 void record_list_release(struct record_list *records);

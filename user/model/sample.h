@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sample: what one thread did at one moment, as the samples source records it and as perf does. Most are
- * ticks of a clock, with the call stack. The others are moments at which a thread stopped running, ran again,
- * was woken, or crossed into the kernel. Between two samples of a thread nothing is known but what both say.
+ * A sample: what one thread did at one moment, as the samples source and perf record it. Most samples are
+ * clock ticks with a call stack. The others are the moments when a thread stopped running, ran again, was
+ * woken, or entered or left the kernel. Nothing is known between two samples of a thread except what both
+ * say.
  *
- * Plain data. Beside a field stands which kinds have it; elsewhere it is 0.
+ * Plain data. Comments name the kinds that have a field; for others it is 0.
  */
 #pragma once
 
@@ -15,30 +16,30 @@
 #include "arch/arch.h"
 
 enum sample_kind {
-	/* a counter came round: a tick of the clock, or so many of snapshot.sample_events[event] */
+	/* a counter overflowed: a tick of the clock, or `period` of snapshot.sample_events[event] */
 	SAMPLE_EVENT,
 	SAMPLE_SWITCH_OUT,    /* the thread stopped running */
 	SAMPLE_SWITCH_IN,     /* ... and runs again */
-	SAMPLE_WAKE_UP,	      /* it was waiting, and may run from now on; the stack is its waker's */
+	SAMPLE_WAKE_UP,	      /* it became runnable; the stack is its waker's */
 	SAMPLE_SYSCALL_BEGIN, /* it entered the system call `call` */
 	SAMPLE_SYSCALL_END,   /* ... and leaves it */
-	SAMPLE_PAGE_FAULT,    /* it touched the address `address`, which was not there */
+	SAMPLE_PAGE_FAULT,    /* it touched `address`, which was not mapped in */
 	/*
-	 * What this thread did from `since_ns` until now is not known. tid 0: so for all threads, or where
-	 * cpu is not -1 for those on that processor.
+	 * samples are missing from `since_ns` until now: of this thread; of all threads if tid is 0, or of
+	 * those on `cpu` if that is not -1
 	 */
 	SAMPLE_LOST,
 	SAMPLE_KIND_CNT,
 };
 
 enum sample_flag {
-	SAMPLE_HAS_REGS = 1u << 0,     /* `regs` are the user's where it left user code */
-	SAMPLE_IS_CUT = 1u << 1,       /* the stack goes on beyond `stack`, or beyond the last of `ips` */
-	SAMPLE_PREEMPTED = 1u << 2,    /* SWITCH_OUT: it could have run on; else it waits */
-	SAMPLE_FROM_IRQ = 1u << 3,     /* WAKE_UP: an interrupt did it, and not who ran then */
-	SAMPLE_LOST_TICKS = 1u << 4,   /* LOST: only EVENTs are; all else is known */
-	SAMPLE_LOST_MOMENTS = 1u << 5, /* LOST: all but EVENTs are, and those are known */
-	SAMPLE_FROM_TIMER = 1u << 6,   /* WAKE_UP: a timer did it, and not who ran then */
+	SAMPLE_HAS_REGS = 1u << 0,     /* `regs` are the user registers */
+	SAMPLE_IS_CUT = 1u << 1,       /* the call stack continues beyond `stack` or `ips` */
+	SAMPLE_PREEMPTED = 1u << 2,    /* SWITCH_OUT: it was runnable; else it waits */
+	SAMPLE_FROM_IRQ = 1u << 3,     /* WAKE_UP: by an interrupt, not by the running thread */
+	SAMPLE_LOST_TICKS = 1u << 4,   /* LOST: only EVENTs are missing */
+	SAMPLE_LOST_MOMENTS = 1u << 5, /* LOST: all but EVENTs are missing */
+	SAMPLE_FROM_TIMER = 1u << 6,   /* WAKE_UP: by a timer, not by the running thread */
 };
 
 /* Why a thread does not run: bits of the kernel's task state (include/linux/sched.h, TASK_*). */
@@ -53,12 +54,12 @@ enum sample_state {
 
 enum { SAMPLE_ARG_CNT = 6, SAMPLE_NO_SYSCALL = -1 };
 
-/* SYSCALL_BEGIN and _END: that one. SWITCH_OUT and _IN, PAGE_FAULT: the one that the thread is in. */
+/* The system call that begins or ends (SYSCALL_*), or that the thread is in (SWITCH_*, PAGE_FAULT). */
 struct sample_call {
-	int32_t nr;		       /* x86-64's number, SAMPLE_NO_SYSCALL: none, or not known */
-	int64_t result;		       /* SYSCALL_END: as the kernel returns it, -errno on failure */
-	uint64_t args[SAMPLE_ARG_CNT]; /* as given; not of SYSCALL_END */
-	char *about;		       /* what the file descriptor in args[0] is; NULL: not known; owned */
+	int32_t nr;		       /* x86-64 number; SAMPLE_NO_SYSCALL: none or unknown */
+	int64_t result;		       /* SYSCALL_END: the kernel's result, -errno on failure */
+	uint64_t args[SAMPLE_ARG_CNT]; /* not of SYSCALL_END */
+	char *about;		       /* what the file descriptor args[0] refers to; NULL: unknown; owned */
 };
 
 enum { SAMPLE_NAME_BYTES = 16 };
@@ -69,8 +70,8 @@ struct sample_thread {
 };
 
 struct stack_sample {
-	uint64_t time_ns; /* of the recording's clock; in a snapshot in the order of the file, not of time */
-	uint64_t period;  /* EVENT: how many of the event it stands for */
+	uint64_t time_ns; /* of the recording's clock; a snapshot has samples in file order, not time order */
+	uint64_t period;  /* EVENT: the number of events it stands for */
 	int32_t pid, tid; /* whose track it is on */
 	int32_t cpu;	  /* -1: not known */
 	enum sample_kind kind;
@@ -79,19 +80,19 @@ struct stack_sample {
 	uint32_t state;	 /* SWITCH_OUT: enum sample_state; 0 with SAMPLE_PREEMPTED */
 	uint32_t ip_cnt; /* of `ips` */
 	/*
-	 * The call stack as the kernel walked it, innermost first: where it ran, then return addresses. The
-	 * kernel's part, whose addresses have the highest bit, stands before the user's. The user's part is
-	 * missing where there is a copy of the stack to be unwound instead.
+	 * The call stack from the kernel, innermost first: the address, then return addresses. Kernel
+	 * addresses (with the highest bit set) come first. User addresses are missing if `stack` is there to
+	 * be unwound.
 	 */
 	uint64_t *ips;
 	uint64_t regs[HIT_REG_CNT]; /* SAMPLE_HAS_REGS: enum hit_reg */
 	const uint8_t *stack;	    /* what stood at regs[HIT_SP] and above; NULL: none */
 	size_t stack_size;
-	bool is_stack_owned; /* else it stands in snapshot.file */
+	bool is_stack_owned; /* else it is in snapshot.file */
 	struct sample_call call;
-	/* WAKE_UP: who woke it; SWITCH_IN: who ran on the processor until then. tid 0: not known */
+	/* WAKE_UP: the waker; SWITCH_IN: the thread that ran before on the processor. tid 0: unknown */
 	struct sample_thread other;
 	uint64_t address;  /* PAGE_FAULT */
 	uint64_t since_ns; /* LOST */
-	uint64_t lost_cnt; /* LOST: so many records, 0: not known how many */
+	uint64_t lost_cnt; /* LOST: number of records, 0: unknown */
 };

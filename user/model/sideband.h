@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sideband: who ran what code where, when. It travels as perf's own records (linux/perf_event.h, "enum
- * perf_event_type"), so that perf reads our recordings and we read perf's. Each record ends in the sample_id
- * trailer for sample_type IP|TID|TIME|CPU|IDENTIFIER (sample_id_all):
+ * Sideband: which thread ran which code, where and when. It has the form of perf's own records
+ * (linux/perf_event.h, "enum perf_event_type"), so perf reads our recordings and we read perf's. Each record
+ * ends in the sample_id trailer for sample_type IP|TID|TIME|CPU|IDENTIFIER (sample_id_all):
  *
  *	u32 pid, tid; u64 time; u32 cpu, 0; u64 id;		SIDEBAND_ID_BYTES = 32
  */
@@ -36,25 +36,25 @@ struct sideband_mapping {
 	const char *name; /* path, "[vdso]", "//anon" */
 };
 
-/* One record, taken apart. `name` and mapping.name point into the record's bytes. */
+/* One parsed record. `name` and mapping.name point into the record's bytes. */
 struct sideband_record {
 	/*
-	 * PERF_RECORD_MMAP2, _COMM, _FORK, _EXIT, _SWITCH (SWITCH_CPU_WIDE, too), _ITRACE_START; others are
-	 * passed over by sideband_next()
+	 * PERF_RECORD_MMAP2, _COMM, _FORK, _EXIT, _SWITCH (also for SWITCH_CPU_WIDE), _ITRACE_START;
+	 * sideband_next() skips others
 	 */
 	uint32_t type;
-	int32_t pid, tid;		/* SWITCH: who comes or goes */
-	int32_t cpu;			/* where it was noted */
+	int32_t pid, tid;		/* SWITCH: the thread that is switched */
+	int32_t cpu;			/* the processor that recorded it */
 	int32_t parent_pid, parent_tid; /* FORK */
 	uint64_t time_ns;
 	int exec;			 /* COMM: set by exec */
-	int out;			 /* SWITCH: the thread goes ... */
-	int preempted;			 /* ... though it could have run on */
+	int out;			 /* SWITCH: the thread stops running ... */
+	int preempted;			 /* ... but was runnable */
 	const char *name;		 /* COMM */
 	struct sideband_mapping mapping; /* MMAP2 */
 };
 
-/* Appending to snapshot->sideband. 0 or -ENOMEM; names longer than 4000 bytes are cut. */
+/* Append to snapshot->sideband. 0 or -ENOMEM; names longer than 4000 bytes are cut. */
 int sideband_add_mmap(struct snapshot *snapshot, int32_t pid, int32_t tid, uint64_t time_ns,
 		      const struct sideband_mapping *mapping);
 int sideband_add_comm(struct snapshot *snapshot, int32_t pid, int32_t tid, uint64_t time_ns, const char *comm,
@@ -64,7 +64,7 @@ int sideband_add_task(struct snapshot *snapshot, uint32_t type, int32_t pid, int
 		      int32_t parent_tid, uint64_t time_ns);
 
 /*
- * Iterates: starts with *pos = 0. 1: *ret_record is the next known record; 0: the end. -EBADMSG with a
- * sentence where a record is malformed (sizes, missing terminator): everything before it has been handed out.
+ * Iterates; set *pos to 0 before the first call. 1: *ret_record is the next known record; 0: the end.
+ * -EBADMSG with a sentence: the next record is malformed (size, missing terminator).
  */
 int sideband_next(const struct snapshot *snapshot, size_t *pos, struct sideband_record *ret_record);

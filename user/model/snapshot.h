@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot: one frozen, linear copy of every AUX ring, with the sideband, the clocks and the hits. It is
- * the hand-off from capture to decode: a source fills it, recording/ saves and loads it, the pipeline decodes
- * it. Plain data; everything it points to is its own.
+ * A snapshot: one linear copy of every AUX ring, with sideband, clocks and hits. Capture hands it to decode:
+ * a source fills it, recording/ saves and loads it, rebuild/ decodes it. Plain data; it owns everything it
+ * points to.
  */
 #pragma once
 
@@ -18,66 +18,63 @@
 #include "model/trace_params.h"
 
 /*
- * One AUX ring, oldest byte first. cpu is -1 for a ring that belongs to one thread; tid is -1 for a CPU's
- * ring.
+ * One AUX ring, oldest byte first. cpu is -1 for the ring of a thread, tid is -1 for the ring of a processor.
  */
 struct aux_trace {
 	int32_t pid, tid, cpu;
-	uint64_t offset;  /* of bytes[0] in the endless stream: what came before was overwritten */
+	uint64_t offset;  /* of bytes[0] in the whole stream; earlier bytes were overwritten */
 	uint64_t ref_tsc; /* a TSC near the first timing packet: never 0 (perf crashes on 0) */
 	uint8_t *bytes;
 	size_t size;
-	/* the ring's trace before this one, of the same snapshot; what was between them is lost */
+	/* the previous trace of this snapshot is of the same ring; what was between them is lost */
 	bool continues;
-	bool is_mapped;	  /* bytes is a mapping, not allocated */
-	bool is_borrowed; /* bytes stands in snapshot.file, and must not be written to */
+	bool is_mapped;	  /* `bytes` is mapped, not allocated */
+	bool is_borrowed; /* `bytes` is in snapshot.file, which is read-only */
 };
 
 /*
- * Code bytes that files on disk do not give: the vDSO, JIT code, patched pages. In a snapshot that was
- * loaded, `path` names the file that holds them, from file_offset on; in one to be saved, `bytes` holds them
- * and path is NULL.
+ * Code bytes that no file on disk has: the vDSO, JIT code, patched pages. In a loaded snapshot `path` names
+ * the file that holds them, from file_offset. In a snapshot to be saved `bytes` holds them and path is NULL.
  */
 struct code_copy {
 	int32_t pid;
 	uint64_t addr;
 	uint64_t size;
-	uint64_t
-		/* since when they stood there, on the recording's clock; 0: since their mapping did */
-		from_ns;
+	/* valid from this time of the recording's clock; 0: from the beginning of their mapping */
+	uint64_t from_ns;
 	char *name; /* what the mapping was called: "[vdso]", "//anon", or a file's path */
 	uint8_t *bytes;
 	char *path;
 	uint64_t file_offset;
 };
 
-/* Names of copies that stand at no address: what a JIT compiler wrote about its code. */
+/* Names of copies without an address: what a JIT compiler wrote about its code. */
 #define JIT_PERF_MAP "[perf map]"
 #define JIT_DUMP     "[jitdump]"
 
-/* Names of copies of the kernel's, with pid -1 (source/pt/kernel_code.h). */
+/* Names of copies of kernel code and symbols, with pid -1 (source/pt/kernel_code.h). */
 #define KERNEL_CODE    "[kernel]"
 #define KERNEL_NAMES   "[kallsyms]"
 #define KERNEL_MODULES "[modules]"
 
 bool code_copy_is_kernel(const struct code_copy *copy);
 
-/* Whether it is a file by itself, the vDSO or what a compiler wrote of its code; all others can share one. */
+/* Whether the copy needs a file of its own (the vDSO, a compiler's file); others can share one. */
 bool code_copy_is_file(const struct code_copy *copy);
 
-/* Which build of a file it is: its note NT_GNU_BUILD_ID. */
+/* The build-id of a file: its note NT_GNU_BUILD_ID. */
 struct build_id {
 	uint8_t bytes[20];
 	uint8_t size; /* 0: not known */
 };
 
-/* What was mapped under that name. */
+/* The build-id of the file that was mapped under `name`. */
 struct named_build_id {
 	char *name;
 	struct build_id id;
 };
 
-/* One value. */
+/* A printed value of a hit. */
 struct hit_value {
 	uint32_t hit, name; /* indices */
 	char *text;	    /* NULL: it could not be read */
@@ -85,50 +82,49 @@ struct hit_value {
 
 struct snapshot {
 	struct trace_params params;
-	/*
-	 * the mapping of the recording that it was loaded from, as long as something stands in it; else NULL
-	 */
+	/* the mapping of the loaded recording while something points into it; else NULL */
 	void *file;
 	size_t file_size;
 	struct trace_clock clock;
 	char *source;	  /* "step" or "intel_pt" */
-	char *stopped_by; /* what keeps the trace from being overwritten after a hit; "" where there is none */
-	char *filter;  /* which code was traced, as the kernel took it (probe/address_filters.h); NULL: all */
+	char *stopped_by; /* what stops the trace at a hit; "": nothing */
+	/* the address filters, as the kernel takes them (probe/address_filters.h); NULL: none */
+	char *filter;
 	char *command; /* the target's command line, for people; never NULL in a saved snapshot */
 	struct aux_trace *aux;
 	size_t aux_cnt, aux_cap;
-	/* perf records (PERF_RECORD_MMAP2, COMM, EXIT, ...), each with the sample_id trailer of SIDEBAND_ID_BYTES,
-	 * in time order (model/sideband.h) */
+	/*
+	 * perf records (PERF_RECORD_MMAP2, COMM, EXIT, ...) in time order, each with the trailer of
+	 * model/sideband.h
+	 */
 	uint8_t *sideband;
 	size_t sideband_size, sideband_cap;
 	struct hit_list *hits; /* in time order */
 	char **triggers;       /* trigger names; hit.trigger is an index */
 	size_t trigger_cnt, trigger_cap;
-	/* What was to be printed of hits, in their order. */
+	/* Printed values of hits, in the order of the hits. */
 	struct hit_value *values;
 	size_t value_cnt, value_cap;
 	char **value_names;
 	size_t value_name_cnt, value_name_cap;
-	/* Sampled allocations and their ends, in the order in which they were recorded. */
-	uint64_t alloc_interval; /* the mean distance of samples, in bytes */
+	/* Sampled allocations and their ends, in the order of recording. */
+	uint64_t alloc_interval; /* mean distance of samples in bytes */
 	char **alloc_functions;	 /* names; alloc.function is an index */
 	size_t alloc_function_cnt, alloc_function_cap;
 	struct alloc *allocs;
 	size_t alloc_cnt, alloc_cap;
-	/*
-	 * Begins and ends of calls, in the order in which they were recorded, which need not be that of time.
-	 */
+	/* Begins and ends of calls, in the order of recording, which may differ from time order. */
 	struct call *calls;
 	size_t call_cnt, call_cap;
 	/*
-	 * What was sampled where no branches were traced, in the order of the file, and the names of its
-	 * events. Owned with them: ips, call.about, and the stack where it says so.
+	 * Samples in file order, and the names of their events. The snapshot owns their ips, call.about, and
+	 * the stack if is_stack_owned.
 	 */
 	struct stack_sample *samples;
 	size_t sample_cnt, sample_cap;
 	char **sample_events;
 	size_t sample_event_cnt, sample_event_cap;
-	char *other_cpu; /* the name of a processor that is not Intel's; NULL: it is, or is not known */
+	char *other_cpu; /* the processor's name if it is not Intel's, else NULL */
 	struct code_copy *copies;
 	size_t copy_cnt, copy_cap;
 	struct named_build_id *build_ids;
@@ -138,24 +134,21 @@ struct snapshot {
 int snapshot_new(struct snapshot **ret_snapshot);
 void snapshot_free(struct snapshot *snapshot);
 
-/* What the trace has in a file need not be in memory for now. */
+/* Drops the mapped bytes of the trace from memory; they are read again on access. */
 void aux_trace_let_go(const struct aux_trace *aux);
 
-/*
- * Appends an empty aux_trace or code_copy, or NULL when out of memory. The pointer is good until the next
- * append.
- */
+/* Append an empty aux_trace or code_copy. NULL: out of memory. The pointer is valid until the next append. */
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot);
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
 
-/* Adds a value and takes over its text, or frees it; adds the name of values. 0 or -ENOMEM. */
+/* Add a value, taking over `text` even on failure, or a name of values. 0 or -ENOMEM. */
 int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, char *text);
 int snapshot_add_value_name(struct snapshot *snapshot, const char *name);
 
-/* 0 or -ENOMEM; a name that is there keeps its first. */
+/* Adds the build-id of `name` unless it has one already. 0 or -ENOMEM. */
 int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const struct build_id *id);
 
-/* NULL: not known. */
+/* The build-id of the file mapped under `name`; NULL: unknown. */
 const struct build_id *snapshot_build_id(const struct snapshot *snapshot, const char *name);
 
 DEFINE_CLEANUP(struct snapshot *, snapshot_free)

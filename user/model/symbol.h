@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Functions that do to the stack what no call or return does. */
+/* Functions that change the stack other than by calls and returns. */
 enum symbol_role {
 	SYMBOL_PLAIN,
 	SYMBOL_SETJMP,	     /* returns twice */
@@ -14,42 +14,41 @@ enum symbol_role {
 };
 
 /*
- * A function, or what stands for one where no symbol covers an address. Owned by its image; stable while that
- * lives.
+ * A function, or a made-up one for an address without a symbol. Owned by its image and valid as long as that.
  */
 struct symbol {
-	const char
-		*name; /* demangled; "OBJECT+0x1200" (start of the unnamed range) where no symbol is known */
+	/* demangled; "OBJECT+0x1200" (start of the unnamed range) where no symbol is known */
+	const char *name;
 	const char *object;    /* path of the file, "[vdso]", "//anon" */
 	uint64_t start;	       /* address of the first byte in the target ... */
 	uint64_t end;	       /* ... and past the last one; == start where the extent is unknown */
 	const char *file;      /* declaring source file, or NULL where unknown */
 	uint32_t line;	       /* 0 where unknown */
-	const char *call_file; /* of an inlined call: where it stands, or NULL */
+	const char *call_file; /* of an inlined call: the file of the call, or NULL */
 	uint32_t call_line;
 	bool has_place;	    /* image_symbol_source() can look for file and line ... */
 	bool source_sought; /* ... and has done so */
 	bool named;	    /* false: the name is made up from object and offset */
 	uint8_t role;	    /* enum symbol_role */
 	bool is_part;	    /* the compiler moved it out of its function: "f.cold" */
-	/* some of [start, end) belongs to other symbols: those inside it, or all that are known */
+	/* parts of [start, end) belong to other symbols: those inside it, or all known ones */
 	bool is_divided;
 };
 
-/* Without a name and an extent, a symbol may stand for any piece of code. */
+/* A symbol without a name and an extent may stand for any code. */
 static inline bool symbol_is_function(const struct symbol *symbol)
 {
 	return symbol->named || symbol->end > symbol->start;
 }
 
-/* Whether ip is the symbol's for certain; else whoever knows all symbols must be asked. */
+/* Whether `ip` certainly belongs to the symbol; false: look it up among all symbols. */
 static inline bool symbol_owns(const struct symbol *symbol, uint64_t ip)
 {
 	return !symbol->is_divided && ip >= symbol->start && ip < symbol->end;
 }
 
-/* Whether it is the name of a part that the compiler moved out of a function. */
+/* Whether `name` is of a part that the compiler moved out of a function. */
 bool symbol_is_part(const char *name);
 
-/* What the function of that name (as in the symbol table) does. */
+/* The role of the function of this name (as in the symbol table). */
 enum symbol_role symbol_role(const char *name);

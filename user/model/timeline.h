@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The timeline: what a viewer shows. The call-stack engine makes it, sinks write it. Times are nanoseconds
+ * The timeline: what a viewer shows. The call-stack engine makes it; sinks write it. Times are nanoseconds
  * since timeline.base_ns. Plain data.
  */
 #pragma once
@@ -16,90 +16,90 @@ enum slice_kind {
 	SLICE_CALL,
 	SLICE_SYSCALL,	 /* "[syscall]": inside the kernel, which is not traced */
 	SLICE_UNTRACED,	 /* "[untraced]": interrupted or switched off */
-	SLICE_OFF_CPU,	 /* "[off-cpu]": within one of these two, while another thread ran */
-	SLICE_UNKNOWN,	 /* "[unknown]": a frame must have been there, nothing tells which */
-	SLICE_RUN_QUEUE, /* "[run-queue]": it could have run, but had no processor */
+	SLICE_OFF_CPU,	 /* "[off-cpu]": within one of these two, another thread ran */
+	SLICE_UNKNOWN,	 /* "[unknown]": an unknown frame */
+	SLICE_RUN_QUEUE, /* "[run-queue]": runnable, but without a processor */
 	SLICE_KIND_CNT,
 };
 
 enum slice_flags {
-	SLICE_INFERRED_START = 1u << 0, /* was open before the trace begins: starts earlier than start_ns */
-	SLICE_INLINED = 1u << 2,  /* a call that the compiler inlined; its symbol stands for this one call */
-	SLICE_OPEN_END = 1u << 1, /* was still open where the trace ends: ends later than end_ns */
-	SLICE_SAMPLED =
-		1u << 3, /* known from samples: each edge lies up to a period from where it is drawn */
-	SLICE_DETAILED = 1u << 4, /* `detail` stands in place of `ip` */
+	SLICE_INFERRED_START = 1u << 0, /* was open when the trace begins: it started earlier */
+	SLICE_INLINED = 1u << 2,	/* an inlined call; its symbol stands for this call only */
+	SLICE_OPEN_END = 1u << 1,	/* was open when the trace ends: it ended later */
+	/* known from samples: each edge may be off by a sample period */
+	SLICE_SAMPLED = 1u << 3,
+	SLICE_DETAILED = 1u << 4, /* `detail` is set instead of `ip` */
 };
 
-/* What is known of a pause beside its time. Strings but the name are its own. */
+/* Details of a pause. Strings except `name` are its own. */
 struct slice_detail {
-	const char *name; /* "[off-cpu] futex": what it is counted under; lasts as long as the timeline */
+	const char *name; /* "[off-cpu] futex": the name for sums; lives as long as the timeline */
 	char *title;	  /* "[off-cpu] futex, woken by worker-3 after 2.1 ms"; NULL: the name */
-	char *about;	  /* what the system call was for: "futex 0x55d0c0"; NULL: not known */
+	char *about;	  /* what the system call is about: "futex 0x55d0c0"; NULL: unknown */
 	char *woken_by;	  /* "worker-3 (tid 4711)"; NULL: not known */
-	char *behind; /* of [run-queue]: "hog", which had the processor before; NULL: nothing, or not known */
-	int64_t result; /* of a system call, as the kernel returns it */
+	char *behind;	  /* of [run-queue]: "hog", which had the processor before; NULL: none, or unknown */
+	int64_t result;	  /* of a system call, from the kernel */
 	bool has_result;
 };
 
 /*
- * Slices of a thread stand in the order in which they began, a caller before what it calls, and nest: a slice
- * of depth n > 0 lies within the last one of depth n - 1 before it. Times may be equal, so the order says
- * more than they do. end_ns >= start_ns. Depth 0 is the outermost frame.
+ * Slices of a thread are in the order of their beginnings, a caller before its callees, and nest: a slice of
+ * depth n > 0 lies within the last slice of depth n - 1 before it. Depth 0 is the outermost frame. end_ns >=
+ * start_ns. Times may be equal, so the order tells more than the times.
  */
 struct slice {
 	uint64_t start_ns, end_ns;
 	const struct symbol *symbol; /* NULL unless SLICE_CALL */
 	union {
-		uint64_t ip; /* where the function was entered; where a pause came; 0 where inferred */
-		const struct slice_detail *detail; /* SLICE_DETAILED, which calls are not; the timeline's */
+		uint64_t ip; /* where the function was entered or the pause began; 0 if inferred */
+		const struct slice_detail *detail; /* SLICE_DETAILED (never a call); owned by the timeline */
 	};
 	uint32_t depth;
 	uint8_t kind;
 	uint8_t flags;
-	uint16_t goroutine; /* where it is known: one more than its index in timeline.goroutines; else 0 */
+	uint16_t goroutine; /* 1 + index in timeline.goroutines; 0: unknown */
 };
 
-/* What is known of it, or NULL. */
+/* The details, or NULL. */
 static inline const struct slice_detail *slice_detail(const struct slice *slice)
 {
 	return slice->flags & SLICE_DETAILED ? slice->detail : NULL;
 }
 
-/* The name a slice is counted under: its symbol's, its detail's, or "[syscall]" and the like. */
+/* The name for sums: the symbol's, the detail's, or "[syscall]" and the like. */
 const char *slice_name(const struct slice *slice);
 
-/* The name a slice is shown under where each stands by itself: the same, or more than that. */
+/* The name of the single slice: the same, or a more detailed one. */
 const char *slice_title(const struct slice *slice);
 
-/* How its times are known: "exact", "inferred" or "sampled". */
+/* The certainty of its times: "exact", "inferred" or "sampled". */
 const char *slice_certainty(const struct slice *slice);
 
-/* Its kind as a word, for formats that have a field for it: "call", "off-cpu". */
+/* The kind as a word, for formats that have a field for it: "call", "off-cpu". */
 const char *slice_kind_name(enum slice_kind kind);
 
-/* What an instant is about, for formats that have fields beside its text. */
+/* An argument of an instant, for formats that have fields besides its text. */
 struct instant_arg {
-	const char *name; /* lasts as long as the timeline */
+	const char *name; /* lives as long as the timeline */
 	enum { INSTANT_NUMBER, INSTANT_ADDRESS, INSTANT_TEXT } type;
 	uint64_t number;
-	char *text; /* of INSTANT_TEXT; the instant's */
+	char *text; /* INSTANT_TEXT; owned by the instant */
 };
 
 enum { INSTANT_ARGS_MAX = 15 };
 
-/* A moment on a thread: a gap in its trace, or something else that the trace tells. */
+/* A moment on a thread: a gap in its trace, or another event. */
 struct instant {
 	uint64_t time_ns;
 	char *text;    /* "[gap: overflow]", "[ptwrite: 0x2a]" */
-	bool is_event; /* no gap */
+	bool is_event; /* not a gap */
 	struct instant_arg *args;
 	size_t arg_cnt;
 };
 
 void instant_release(struct instant *instant);
 
-/* A copy of it becomes the instant's. 0, or -ENOMEM, also where there are INSTANT_ARGS_MAX already. */
+/* Adds a copy of `arg`. -ENOMEM: out of memory, or INSTANT_ARGS_MAX reached. */
 int instant_add_arg(struct instant *instant, const struct instant_arg *arg);
 
 /* Slices that are too many for memory. Each is there while somebody goes by it (model/slice_cursor.h). */
@@ -136,21 +136,22 @@ struct counter {
 	size_t point_cnt, point_cap;
 };
 
-/* One thread let another run: an arrow from the one to the other. Both are the timeline's. */
+/* One thread woke another: an arrow between them. */
 struct flow {
-	uint64_t from_ns, to_ns; /* when it woke the other, and when that ran */
+	uint64_t from_ns, to_ns; /* the wake-up, and when the other thread ran */
 	int32_t from_pid, from_tid, to_pid, to_tid;
 };
 
-/* What was to be printed of a hit. */
+/* A printed value of a hit. */
 struct timeline_value {
-	const char *name; /* the timeline's, "= " stands before it: see timeline_value_name() */
-	char *text;	  /* NULL: it could not be read */
+	const char *name; /* "= NAME", owned by the timeline: see timeline_value_name() */
+	char *text;	  /* NULL: it was unreadable */
 };
 
 struct timeline_hit {
 	const struct hit *hit; /* of timeline.hit_list */
-	uint64_t time_ns; /* on the timeline, moved into the slice of the probed call where clocks disagree */
+	/* moved into the slice of the probed call if clocks disagree */
+	uint64_t time_ns;
 	const struct symbol *symbol; /* the probed function, NULL where unknown */
 	const struct symbol *const
 		*stack_symbols; /* of hit->stack, entries NULL where unknown; the timeline's */
@@ -167,15 +168,15 @@ struct timeline {
 	size_t thread_cnt, thread_cap;
 	struct timeline_hit *hits;
 	size_t hit_cnt, hit_cap;
-	struct hit_list *hit_list; /* theirs, one owner of which it is; NULL: none yet */
+	struct hit_list *hit_list; /* owns the hits (shared); NULL: none yet */
 	struct word_pool *stacks;  /* stack_symbols of hits */
 	struct counter *counters;
 	size_t counter_cnt, counter_cap;
-	struct flow *flows; /* in the order of from_ns */
+	struct flow *flows; /* sorted by from_ns */
 	size_t flow_cnt, flow_cap;
-	struct slice_detail **details; /* of slices of its threads */
+	struct slice_detail **details; /* of slices */
 	size_t detail_cnt, detail_cap;
-	uint64_t period_ns;   /* from one sample of a running thread to the next; 0: no slice is sampled */
+	uint64_t period_ns;   /* time between two samples of a running thread; 0: no slice is sampled */
 	uint64_t *goroutines; /* their numbers */
 	size_t goroutine_cnt, goroutine_cap;
 	char **triggers; /* names; hit.trigger is an index */
@@ -184,42 +185,39 @@ struct timeline {
 	size_t value_name_cnt, value_name_cap;
 };
 
-/* The name of values for hits of this timeline, which it keeps; NULL: no memory. */
+/* The timeline's copy of a name for values of hits. NULL: out of memory. */
 const char *timeline_value_name(struct timeline *timeline, const char *name);
 
-/* Adds a value with such a name, and takes over its text, or frees it. 0 or -ENOMEM. */
+/* Adds a value with a name of timeline_value_name(), taking over `text` even on failure. 0 or -ENOMEM. */
 int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text);
 
-/*
- * A copy of the symbols of a hit's stack that the timeline keeps, one for all hits that have the same. NULL:
- * no memory.
- */
+/* The timeline's copy of the symbols of a hit's stack; equal stacks share one. NULL: out of memory. */
 const struct symbol *const *timeline_stack_symbols(struct timeline *timeline,
 						   const struct symbol *const *symbols, size_t cnt);
 
-/* A copy of it that the timeline keeps, for slices; takes over its strings, or frees them. 0 or -ENOMEM. */
+/* The timeline's copy of `detail`, for slices. Takes over its strings even on failure. 0 or -ENOMEM. */
 int timeline_add_detail(struct timeline *timeline, const struct slice_detail *detail,
 			const struct slice_detail **ret_detail);
 
 /* The name of the hit's trigger. */
 const char *timeline_trigger(const struct timeline *timeline, const struct hit *hit);
 
-/* The thread of that number, or NULL. */
+/* The thread with this tid, or NULL. */
 struct timeline_thread *timeline_thread_of(const struct timeline *timeline, int32_t tid);
 
 void timeline_thread_release(struct timeline_thread *thread);
 
-/* How many of its instants are gaps. */
+/* The number of gaps. */
 size_t timeline_thread_gaps(const struct timeline_thread *thread);
 
-/* How many of its slices began before that time. */
+/* The number of slices that began before `time_ns`. */
 size_t timeline_thread_begun(const struct timeline_thread *thread, uint64_t time_ns);
 
-/* These slices in place of those it has; takes them over. */
+/* Replaces the thread's slices by `slices`, which it takes over. */
 void timeline_thread_replace(struct timeline_thread *thread, struct slice *slices, size_t cnt, size_t cap);
 
 int timeline_new(struct timeline **ret_timeline);
 void timeline_free(struct timeline *timeline);
 
-/* Asserts order, nesting and bounds as stated above: for tests and debug builds. */
+/* Checks order, nesting and bounds as stated above; for tests and debug builds. */
 int timeline_is_valid(const struct timeline *timeline);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How packets were written, and what their times mean. No other header is needed for it. */
+/* How PT packets were written, and what their times mean. This header needs no other. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * What a decoder must know of the processor that wrote the packets. The step source describes a software
- * processor here. Fields as CPUID leaf 0x15 (SDM vol. 2) and perf's intel_pt PMU give them.
+ * What a decoder needs to know about the processor that wrote the packets. The step source describes a
+ * software processor. Fields are as in CPUID leaf 0x15 (SDM vol. 2) and perf's intel_pt PMU.
  */
 struct trace_params {
 	uint32_t pmu_type; /* perf_event_attr.type of intel_pt; any number for the step source */
-	uint64_t
-		config; /* perf_event_attr.config as the intel_pt format files lay it out (RTIT_CTL's bits) */
-	uint16_t family; /* 0/0/0: no processor known, no errata apply */
+	/* perf_event_attr.config as the intel_pt format files lay it out (RTIT_CTL's bits) */
+	uint64_t config;
+	uint16_t family; /* 0/0/0: unknown processor, no errata apply */
 	uint8_t model;
 	uint8_t stepping;
-	uint8_t max_nonturbo_ratio; /* nominal frequency in units of 100 MHz; what CBR is relative to */
+	uint8_t max_nonturbo_ratio; /* nominal frequency in units of 100 MHz; CBR is relative to it */
 	uint32_t tsc_ctc_ratio_n;   /* CPUID 0x15 EBX: TSC = crystal clock * n / d */
 	uint32_t tsc_ctc_ratio_d;   /* CPUID 0x15 EAX */
 };
@@ -47,10 +47,13 @@ struct trace_clock {
 	uint32_t mult;
 	uint16_t shift;
 	uint64_t zero;
-	/* One moment on both clocks, to give trace times in wall-clock time and hits on the trace's clock. */
-	uint64_t monotonic_ns; /* CLOCK_MONOTONIC ... */
-	uint64_t trace_ns;     /* ... on the recording's clock ... */
-	uint64_t realtime_ns;  /* ... and CLOCK_REALTIME */
+	/*
+	 * The same moment on three clocks, to convert hits to the trace's clock and trace times to wall-clock
+	 * time.
+	 */
+	uint64_t monotonic_ns; /* CLOCK_MONOTONIC */
+	uint64_t trace_ns;     /* the recording's clock */
+	uint64_t realtime_ns;  /* CLOCK_REALTIME */
 };
 
 uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t tsc);
@@ -61,5 +64,5 @@ uint64_t trace_clock_tsc(const struct trace_clock *clock, uint64_t ns);
 /* CLOCK_MONOTONIC to the recording's clock. */
 uint64_t trace_clock_from_monotonic(const struct trace_clock *clock, uint64_t monotonic_ns);
 
-/* A TSC near the first timing packet in the linear bytes; `otherwise` where there is none. Never 0. */
+/* A TSC near the first timing packet in `bytes`; `otherwise` if there is none. Never 0. */
 uint64_t trace_first_tsc(const uint8_t *bytes, size_t size, uint64_t otherwise);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the user asks to be told of, as data: probes, which of their firings are hits, and what a hit does.
- * trigger/trigger.h makes and attaches them.
+ * Triggers as data: probes, which of their firings are hits, and what a hit does. trigger/trigger.h makes and
+ * attaches them.
  */
 #pragma once
 
@@ -19,26 +19,25 @@ struct probe {
 	uint64_t file_offset;
 	uint64_t addr;			 /* the same as a virtual address of the file */
 	char *symbol;			 /* for messages: "compress_block", "puts+0x4" */
-	const struct arg_layout *layout; /* where its arguments are (probe/arg_layout.h) ... */
-	struct arg_layout *own_layout;	 /* ... of a USDT probe: owned; else NULL */
-	uint8_t original[16];		 /* the code bytes in the file: what a breakpoint hides */
-	uint64_t
-		/*
-		 * of a USDT probe's semaphore, which the kernel counts up while the probe is there; 0: none
-		 */
-		ref_ctr_offset;
-	enum probe_at { PROBE_HIT, PROBE_CALL_BEGIN, PROBE_CALL_END } at; /* what is done there */
+	const struct arg_layout *layout; /* where its arguments are (probe/arg_layout.h) */
+	struct arg_layout *own_layout;	 /* `layout` of a USDT probe: owned; else NULL */
+	uint8_t original[16];		 /* code bytes of the file, which a breakpoint hides */
+	/*
+	 * file offset of a USDT probe's semaphore, which the kernel raises while the probe is there; 0: none
+	 */
+	uint64_t ref_ctr_offset;
+	enum probe_at { PROBE_HIT, PROBE_CALL_BEGIN, PROBE_CALL_END } at; /* what the probe does */
 	uint32_t place;							  /* PLACE_* (bpf/rule.h) */
 };
 
-/* Which of a trigger's firings are hits. All 0: each of them. */
+/* Which firings of a trigger are hits. All 0: each of them. */
 struct trigger_rule {
-	struct condition *condition; /* condition/condition.h; owned by the trigger; NULL: always */
-	struct prints *prints;	     /* condition/prints.h; owned by the trigger; NULL: none */
-	uint64_t slower_than_ns; /* calls that took at least this long, judged when they return; 0: at once */
-	uint64_t skip;		 /* so many are let go first */
-	uint64_t every_ns;	 /* at most one in this time; 0: no limit */
-	bool is_span;		 /* the way between two places is judged: trigger_set_from() */
+	struct condition *condition; /* condition/condition.h; owned; NULL: always true */
+	struct prints *prints;	     /* condition/prints.h; owned; NULL: none */
+	uint64_t slower_than_ns;     /* minimum duration of a call, checked when it returns; 0: no limit */
+	uint64_t skip;		     /* number of firings to ignore first */
+	uint64_t every_ns;	     /* at most one in this time; 0: no limit */
+	bool is_span;		     /* it measures the way between two places: trigger_set_from() */
 };
 
 enum { TRIGGER_MAX = 64 };

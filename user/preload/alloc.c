@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libtrailcam-alloc.so, for LD_PRELOAD: stands before the allocator that the program has, whichever it is,
- * and tells of a sample of what is allocated and freed by probes (probes.h). Where nothing is sampled, an
- * allocation costs a subtraction and a free the load of a byte more than before.
+ * A preloadable sampling allocator, libtrailcam-alloc.so for LD_PRELOAD. It wraps the functions of the
+ * program's allocator, and reports sampled allocations and their frees through USDT probes (probes.h). An
+ * allocation that is not sampled costs one subtraction more, a free one load of a byte.
  *
- * Points are drawn by each thread for itself (draw.h), which is no different from all drawing from one: how
- * far it is to the next does not depend on what was before. TRAILCAM_ALLOC_INTERVAL is their mean distance in
- * bytes (512k).
+ * Each thread draws its own sampling points (draw.h). That equals one common process, because the distance to
+ * the next point does not depend on the past. TRAILCAM_ALLOC_INTERVAL is their mean distance in bytes (512k).
  */
 #include <dlfcn.h>
 #include <errno.h>

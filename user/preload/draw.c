@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* With series instead of libm, which is not for a library to bring into a program that has none. */
+/* Uses series instead of libm, because a preloaded library should not add libm to a program. */
 #include "preload/draw.h"
 
 /* splitmix64 (Steele, Lea, Flood 2014) */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which allocations are sampled: points lie on the bytes that are allocated, one after the other, as a
- * Poisson process does, and an allocation is sampled if there is one on it. An allocation of `size` bytes is,
- * with probability 1 - exp(-size / interval), and then stands for size / probability bytes.
+ * Chooses the sampled allocations. Sampling points lie on the sequence of allocated bytes as a Poisson
+ * process with mean distance `interval`. An allocation with a point in it is sampled: for `size` bytes that
+ * has the probability 1 - exp(-size / interval), and the sample then stands for size / probability bytes.
  */
 #pragma once
 
 #include <stdint.h>
 
 /*
- * How far it is to the next point: at least 1. 0 where the interval is 1, which is for every byte: all
- * allocations are sampled, empty ones, too.
+ * The distance to the next point in bytes, at least 1. 0 if the interval is 1: every allocation is sampled,
+ * empty ones, too.
  */
 int64_t draw_distance(uint64_t *seed, uint64_t interval);
 
-/* So many bytes does a sampled allocation stand for. */
+/* The number of bytes that a sampled allocation of `size` bytes stands for. */
 uint64_t draw_weight(uint64_t size, uint64_t interval);
 
-/* For threads to begin with; their numbers follow from it. */
+/* The first seed of a thread with this number. */
 uint64_t draw_seed(uint64_t number);

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raised while somebody listens. */
+/* Raised by the kernel while a tracer uses the probe. */
 extern volatile uint16_t otel_memory_alloc_semaphore, otel_memory_free_semaphore;
 
-/* weighted_bytes: what the allocation stands for, so that the expected sum is that of all bytes. */
+/* weighted_bytes: the bytes that the sample stands for. Its expected sum is that of all allocated bytes. */
 void otel_memory_alloc(void *address, size_t size, uint64_t weighted_bytes);
 void otel_memory_free(void *address);
 
-/* Ours: an allocation whose end will not be told, because too many are alive. */
+/* Our own probe: the end of this allocation will not be reported, because too many are alive. */
 void trailcam_alloc_forgotten(void *address);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sampled allocations that are alive: a set of addresses of fixed size, without locks, which each free()
- * asks. It is in groups of a few slots, and a byte for each group says how many of them are taken, so that
- * nearly always the answer is one load from a small array:
+ * The addresses of live sampled allocations: a lock-free set of fixed size, which each free() queries. Slots
+ * are in groups; a byte for each group counts the slots in use, so most queries are one load from a small
+ * array:
  *
  *	taken	| 0 | 1 | 0 | 2 | ...
  *	slots	| - - - | - p - | - - - | q - r | ...
  *
- * An address belongs to whoever allocated it until it is freed, so that nobody else adds or takes it
- * meanwhile.
+ * Only the owner of an allocation adds or removes its address, so no two threads change the same address at
+ * once.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ static inline bool sampled_may_hold(const void *address)
 	return atomic_load_explicit(&sampled_taken[sampled_group(address)], memory_order_relaxed);
 }
 
-/* False: there was no room, or it is in the set already. */
+/* Adds an address. False: its group is full, or it is there already. */
 bool sampled_add(const void *address);
 
-/* Whether it was in the set, in which it is no longer. */
+/* Removes an address. False: it was not there. */
 bool sampled_take(const void *address);

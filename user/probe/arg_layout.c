@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program made by the Go compiler may hold functions of C, too (cgo). The linker puts Go's own between two
- * symbols, and gives functions that pass arguments on the stack (assembly that Go calls through a wrapper) a
- * name that ends in ".abi0".
+ * A program made by the Go compiler may hold functions of C, too (cgo). The linker puts Go code between two
+ * symbols. Functions with arguments on the stack (assembly that Go calls through a wrapper) have names that
+ * end in ".abi0".
  */
 #include "probe/arg_layout.h"
 

@@ -20,23 +20,23 @@ enum arg_convention { ARGS_C, ARGS_GO, ARGS_GO_STACK, ARGS_USDT, ARGS_WITHIN };
 
 struct arg_layout {
 	enum arg_convention convention;
-	uint32_t known; /* bit N: args[N] is one */
+	uint32_t known; /* bit N: args[N] is valid */
 	struct usdt_arg args[HIT_ARG_CNT];
 };
 
 struct probe;
 
-/* The layout of a function, of which the name and the address are asked. */
+/* The layout of a function, by its name and address. */
 const struct arg_layout *arg_layout_of_function(struct elf_file *file, const struct elf_symbol *function);
 
-/* The layout of a place that is no function's beginning. */
+/* The layout of a place that is not the beginning of a function. */
 const struct arg_layout *arg_layout_within(void);
 
 /*
- * Fills *ret_layout with what the note says; arguments that are neither integers nor addresses are not known.
- * 0 or -ENOMEM.
+ * Fills *ret_layout from the note; arguments that are neither integers nor addresses are not known. 0 or
+ * -ENOMEM.
  */
 int arg_layout_of_usdt(struct arg_layout *ret_layout, struct elf_file *file, const struct elf_usdt *usdt);
 
-/* Why the probe has no argument `nth`: -EINVAL with the sentence. */
+/* Returns -EINVAL with a sentence that says why the probe has no argument `nth`. */
 int arg_layout_fail(const struct probe *probe, unsigned int nth);

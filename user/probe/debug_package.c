@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As dpkg -S does it: the package is the one whose list has a line with the path. Since / and /usr were
- * merged, /usr/bin/gzip may be listed as /bin/gzip.
+ * Like dpkg -S: finds the package whose list has the path. Since / and /usr were merged, /usr/bin/gzip may be
+ * listed as /bin/gzip.
  */
 #include "probe/debug_package.h"
 

@@ -10,9 +10,9 @@
  *		...
  *		jmp  g			(exit: g returns to whoever called f)
  *
- * What stands beyond a table's jump (a switch) cannot be followed. In a function that has one, all of its
- * bytes must be instructions one after the other, none of which is jumped into the middle of: compilers write
- * such functions, and put tables and constants elsewhere.
+ * The targets of a jump table (a switch) cannot be followed. A function with one must therefore be one
+ * sequence of instructions, without a jump into the middle of an instruction. Compilers emit such functions,
+ * and put tables and constants elsewhere.
  */
 #include "probe/exits.h"
 

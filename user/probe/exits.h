@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where calls of a function end: its own return instructions, and its jumps to other functions, which return
- * in its place. Probes there see a call's end without a return probe. That one puts an address of the
- * kernel's in the place of the return address, and whoever reads the stack (exceptions, Go, profilers) does
- * not know it.
+ * Where calls of a function end: at its return instructions, and at its jumps to other functions, which
+ * return in its place. Probes there see the end of a call without a return probe. A return probe replaces the
+ * return address on the stack, which breaks code that reads the stack (exceptions, Go, profilers).
  */
 #pragma once
 
@@ -16,10 +15,11 @@
 #include "elf/elf_file.h"
 
 enum exit_kind {
-	EXIT_RETURN, /* before it, the return address is on top of the stack; the result is in its register */
+	/* the return address is on top of the stack, the result in its register */
+	EXIT_RETURN,
 	/*
-	 * A jump to the beginning of a function, the same one's perhaps ("tail call"): the return address is
-	 * on top of the stack.
+	 * A tail call: a jump to the beginning of a function, perhaps the same one. The return address is on
+	 * top of the stack.
 	 */
 	EXIT_JUMP,
 };
@@ -28,15 +28,11 @@ enum { EXIT_ALWAYS = -1 };
 
 struct exit {
 	uint64_t addr; /* of the instruction, a virtual address of the file */
-	uint64_t
-		/*
-		 * EXIT_JUMP: the function's beginning, or a PLT entry's; 0: it is not known before it is
-		 * executed
-		 */
-		target;
+	/* EXIT_JUMP: the beginning of the function or of a PLT entry; 0: known only at run time */
+	uint64_t target;
 	enum exit_kind kind;
 	int condition;	/* of a conditional jump, as x86 numbers them (0: O, 1: NO, ... 15: G); EXIT_ALWAYS */
-	bool is_shared; /* it stands in another function, and may end a call of that one as well */
+	bool is_shared; /* it is in another function, and may end a call of that, too */
 };
 
 struct exits {
@@ -45,13 +41,12 @@ struct exits {
 };
 
 /*
- * Appends the exits of the function that begins at addr to *ret_exits (the caller's, all zero or with others
- * in it; release with exits_release()): the instructions are those that can be reached from its beginning and
- * from where exceptions land, in all the parts that the compiler made of it. There may be none: it does not
- * come back then.
+ * Appends the exits of the function that begins at addr to *ret_exits (all zero or not empty; release with
+ * exits_release()). It follows all instructions that can be reached from the beginning and from exception
+ * handlers, in all parts of the function. A function that never returns has no exits.
  *
- * -ENOTSUP with a sentence that names the function and the place: where it ends is not known, or not all of
- * its code can be told from data. -ENOMEM.
+ * -ENOTSUP with a sentence that names the function and the address: its end is unknown, or not all of its
+ * code can be told from data. -ENOMEM.
  */
 int exits_find(struct elf_file *file, uint64_t addr, struct exits *ret_exits);
 

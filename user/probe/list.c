@@ -45,7 +45,7 @@ static int list_functions(const struct lister *lister)
 	int err = 0;
 
 	for (size_t i = 0; i < cnt && !err; i++) {
-		/* The first of several names for one address is the one to show. */
+		/* Of several names for one address only the first is listed. */
 		if (symbols[i].is_plt || (i && symbols[i - 1].addr == symbols[i].addr))
 			continue;
 		err = list_function(lister, &symbols[i]);

@@ -20,7 +20,7 @@ int matches_find(struct matches *matches, struct elf_file *file, const char *nam
 {
 	size_t want = USUAL_CNT;
 
-	/* Looking takes a pass over all symbols: a second one only where there are very many. */
+	/* A search is one pass over all symbols, and a second one only if there are very many matches. */
 	do {
 		if (reserve(matches, want))
 			return -ENOMEM;

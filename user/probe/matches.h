@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of one file that a name stands for. */
+/* The functions of one file that have a name or match a pattern. */
 #pragma once
 
 #include "elf/elf_file.h"
 
 struct matches {
-	const struct elf_symbol **symbols; /* as long as the file is open */
+	const struct elf_symbol **symbols; /* valid while the file is open */
 	size_t cnt, cap;
 };
 
 /*
- * Fills `matches` (all zero before, or reused; release with matches_release()) with the functions called
- * `name` in `file`: none, one, or several (overloads, static functions of the same name). Indirect functions
- * are as yet among them. 0 or -ENOMEM.
+ * Fills `matches` (all zero, or used before; release with matches_release()) with the functions called `name`
+ * in `file`: none, one, or several (overloads, static functions). Indirect functions are still among them. 0
+ * or -ENOMEM.
  */
 int matches_find(struct matches *matches, struct elf_file *file, const char *name);
 
 /*
- * The same for those whose name, as in the symbol table or demangled, matches the pattern (glob(7)); entries
- * of the PLT do not.
+ * The same for functions whose name, mangled or demangled, matches the pattern (glob(7)), without PLT
+ * entries.
  */
 int matches_find_glob(struct matches *matches, struct elf_file *file, const char *pattern);
 
 /*
- * Puts implementations in place of indirect functions. -ENOTSUP with a sentence where one has none that are
- * known; -ENOMEM.
+ * Replaces indirect functions by their implementations. -ENOTSUP with a sentence: one has no known
+ * implementation; -ENOMEM.
  */
 int matches_replace_ifuncs(struct matches *matches, struct elf_file *file);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * "No such function" has two remedies: another spelling, or symbols for the file. Names that come near are
- * offered from the file itself first, then from its libraries in the order they are searched, until there are
- * enough.
+ * "No such function" has two remedies: another spelling, or symbols for the file. Similar names are taken
+ * from the file first, then from its libraries in search order, until there are enough.
  *
- * That a file is stripped shows by what is missing: the compiler's own start-up code puts local functions
- * into every .symtab, and .dynsym has none.
+ * A file without local functions is stripped: the compiler's start-up code puts some into every .symtab, and
+ * .dynsym has none.
  */
 #include "probe/not_found.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What to say when nothing has the name that was asked for. */
+/* The sentence for a function that was not found. */
 #pragma once
 
 #include <stdbool.h>
 
 /*
- * Records the sentence for: no function `symbol` in the file `path` (`libraries`: nor in the libraries it
- * needs), with names that are like it, and whether the file's symbols were stripped. Returns -ENOENT.
+ * Returns -ENOENT with a sentence: no function `symbol` in the file `path` (`libraries`: nor in the libraries
+ * it needs). It names similar functions, and says if the file is stripped.
  */
 int not_found_fail(const char *symbol, const char *path, bool libraries);

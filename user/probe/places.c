@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A name that several functions have is refused where they are different functions by the linker's rules,
- * too: static ones of different source files. Overloads, template instances and clones have linker names of
- * their own, and the plain name means all of them.
+ * A name of several functions is refused if they are different functions for the linker, too: static
+ * functions of different source files. Overloads, template instances and clones have linker names of their
+ * own, and the plain name means all of them.
  */
 #include "probe/places.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel puts a breakpoint over the first byte of an instruction, and later executes that instruction
- * elsewhere or emulates it. Some it refuses (arch/x86/kernel/uprobes.c), but only when the file is mapped: a
- * probe attached before the program starts is accepted, and then never fires. So the same is asked here,
- * before anything runs. Only what every kernel refuses is refused here; whether the running one is stricter,
- * probe_verify() sees.
+ * elsewhere or emulates it. It refuses some instructions (arch/x86/kernel/uprobes.c), but only when the file
+ * is mapped: a probe attached before the program starts is accepted and never fires. So the same check is
+ * made here, before anything runs. It refuses only what every kernel refuses; probe_verify() finds what the
+ * running kernel refuses.
  */
 #include "probe/probe.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the probes of triggers, which are places in files, lie in the memory of a target. */
+/* Finds probes, which are places in files, in the memory of a target. */
 #pragma once
 
 #include <sys/types.h>
@@ -13,21 +13,18 @@ struct probe_map {
 };
 
 /*
- * Every probe that lies in this new mapping of process pid must have its breakpoint there. 0, or -ENOTSUP
- * with a sentence (see probe_verify()).
+ * Checks that each probe in this new mapping of process pid has its breakpoint. 0, or -ENOTSUP with a
+ * sentence (see probe_verify()).
  */
 int probe_map_verify(const struct probe_map *map, pid_t pid, const struct sideband_mapping *mapping);
 
 /*
- * Puts back the code under the breakpoint in `bytes`, a copy of the target's memory at addr within `mapping`,
- * if the probe lies there.
+ * If the probe lies in `bytes`, a copy of the target's memory at addr within `mapping`, restores the original
+ * code there.
  */
 void probe_unpatch(const struct probe *probe, const struct sideband_mapping *mapping, uint64_t addr,
 		   uint8_t *bytes, size_t size);
 
-/*
- * Puts back the code under the breakpoints in `bytes`, a copy of the target's memory at addr within
- * `mapping`.
- */
+/* The same for all probes. */
 void probe_map_unpatch(const struct probe_map *map, const struct sideband_mapping *mapping, uint64_t addr,
 		       uint8_t *bytes, size_t size);

@@ -9,9 +9,9 @@
  *		cmp  0x1b0(%rax),%rcx	single-stepped
  *		jne  ...		emulated
  *
- * the jump is the better place: what comes before it leaves the argument where it was, and how far the stack
- * pointer has gone is known. That place must not be one that the function comes back to (a loop), or one call
- * would be seen several times.
+ * the jump is the better place: the code before it leaves the argument in its register, and the stack
+ * pointer's offset is known. The function must not return to that place (a loop), or one call would fire
+ * several times.
  */
 #include "probe/site.h"
 

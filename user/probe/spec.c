@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * C++ and Rust names hold colons, but only in pairs: a single one separates. What follows the last one tells
- * a source line (digits) from a symbol.
+ * C++ and Rust names have colons only in pairs, so a single colon separates. Digits after the last one mean a
+ * source line, else it is a symbol.
  */
 #include "probe/spec.h"
 

@@ -20,19 +20,19 @@ enum spec_kind { SPEC_SYMBOL, SPEC_GLOB, SPEC_ADDRESS, SPEC_LINE, SPEC_USDT, SPE
 
 struct trigger_spec {
 	enum spec_kind kind;
-	char *place; /* all that is not FILE */
+	char *place; /* all but FILE */
 	char *file;  /* NULL: the executable, or else the libraries it needs */
-	char *symbol; /* SYMBOL: perhaps with a version ("memcpy@GLIBC_2.14"); GLOB: the pattern; USDT: the name */
+	/* SYMBOL: may have a version ("memcpy@GLIBC_2.14"); GLOB: the pattern; USDT: the name */
+	char *symbol;
 	char *source;	 /* LINE: the source file; USDT: the provider */
 	uint64_t offset; /* SYMBOL: from its beginning; ADDRESS: the address */
 	uint32_t line;	 /* LINE */
-	uint32_t
-		/* SYMBOL: which of several functions of that name, from 1 on; 0: there must be one */
-		selector;
+	/* SYMBOL: the number of one of several functions of that name, from 1; 0: there must be one only */
+	uint32_t selector;
 };
 
 /*
- * Fills *ret_spec (release with trigger_spec_release()). -EINVAL with a sentence where a part is empty or no
+ * Fills *ret_spec (release with trigger_spec_release()). -EINVAL with a sentence: a part is empty or not a
  * number; -ENOMEM.
  */
 int trigger_spec_parse(struct trigger_spec *ret_spec, const char *text);

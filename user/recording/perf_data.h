@@ -21,14 +21,14 @@ struct perf_section {
 struct perf_header {
 	char magic[8]; /* "PERFILE2" */
 	uint64_t size;
-	uint64_t attr_size; /* of perf_event_attr and the section of its ids */
+	uint64_t attr_size; /* of perf_event_attr with the section of its ids */
 	struct perf_section attrs, data, event_types;
 	uint64_t features[4]; /* a bit each */
 };
 
 _Static_assert(sizeof(struct perf_header) == 104, "as perf lays it out");
 
-/* A file that was written to a pipe has only magic and size. */
+/* A file written to a pipe has only magic and size. */
 enum { PIPE_HEADER_BYTES = 16 };
 
 enum perf_feature {
@@ -51,7 +51,7 @@ enum perf_user_record {
 	PERF_USER_COMPRESSED2 = 83,
 };
 
-/* The file of a recording's directory that holds the copy; the caller's to free. NULL: out of memory. */
+/* The path of a copy's file in the recording's directory; the caller frees it. NULL: out of memory. */
 char *code_copy_path(const struct code_copy *copy, const char *dir);
 
 enum { PERF_AUXTRACE_INTEL_PT = 1 };
@@ -74,7 +74,7 @@ enum perf_intel_pt_info {
 	INFO_TSC_CTC_D,
 	INFO_CYC_BIT,
 	INFO_MAX_NONTURBO_RATIO,
-	/* of the text of address filters behind the words, filled up with at least one 0 */
+	/* length of the text of address filters after the words, padded with at least one 0 */
 	INFO_FILTER_LENGTH,
 	INFO_CNT,
 };
@@ -89,14 +89,14 @@ struct perf_auxtrace_info {
 struct perf_auxtrace {
 	uint32_t type;
 	uint16_t misc, size;
-	uint64_t bytes; /* that follow, a multiple of 8 */
+	uint64_t bytes; /* bytes that follow, a multiple of 8 */
 	uint64_t offset, reference;
 	uint32_t idx, tid, cpu, reserved;
 };
 
 _Static_assert(sizeof(struct perf_auxtrace) == 48, "as perf lays it out");
 
-/* An entry of the build-id feature, with the file's name behind it. */
+/* An entry of the build-id feature; the file's name follows it. */
 struct perf_build_id {
 	uint32_t type;
 	uint16_t misc, size;
@@ -112,11 +112,11 @@ enum { PERF_BUILD_ID_SIZED = 1 << 15 };
 /* INFO_HAVE_SCHED_SWITCH: PERF_RECORD_SWITCH of the traced threads. */
 enum { PERF_SWITCH_OF_TASKS = 2 };
 
-/* Bytes at the end of the AUX data that only fill it up to a multiple of 8 are PAD packets. */
+/* AUX data is padded to a multiple of 8 with PAD packets. */
 
 /*
- * In the trailer of a record that is there for perf only, the reserved word after `cpu`: a loader drops it.
- * Such a mapping leads perf to a code copy, by the path that the recording will have.
+ * Marks records that are for perf only, in the reserved word after `cpu` of their trailer: our loader drops
+ * them. Such a mapping leads perf to a code copy by its path in the recording.
  */
 enum { PERF_ONLY_MARK = 0x7c };
 
@@ -126,16 +126,19 @@ enum { PERF_ONLY_MARK = 0x7c };
  */
 int perf_data_write(const struct snapshot *snapshot, FILE *file, const char *directory);
 
-/* Whether the file is a perf.data that perf_data_write() wrote: it has our own section. */
+/* Whether perf_data_write() wrote the file: it has our section. */
 bool perf_data_is_ours(int fd);
 
 /*
- * Parses the `size` bytes of a file; errors as recording_load(), without the file's name. AUX traces are
- * copied, unless they stand in snapshot->file.
+ * Parses the `size` bytes of a file. Errors as recording_load(), without the file's name. AUX traces are
+ * copied unless they are in snapshot->file.
  */
 int perf_data_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
 
-/* Our own feature section: what perf has no place for. *ret_bytes is the caller's to free. */
+/*
+ * Our own feature section, for what perf has no place for. The caller frees *ret_bytes. Read errors as
+ * recording_load().
+ */
 int trailcam_section_write(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t *ret_size);
 bool trailcam_section_is(const uint8_t *bytes, size_t size);
 int trailcam_section_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Everything is checked against the file's size before it is used; nothing is allocated that the file does
- * not have.
- */
+/* Every size is checked against the file's before use, so memory is bounded by the file's size. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

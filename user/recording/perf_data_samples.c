@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples as perf writes them: an event for what ticks, and one for each kind of moment besides, of the type
- * that perf has for what BPF programs tell ("bpf-output"). Each has the kernel's part of the call stack, the
- * user's registers and the copy of the user's stack, from which `perf script` and `perf report` unwind, and
- * as raw bytes what perf has no field for.
+ * Samples as perf writes them: an event for ticks, and one for each other kind of sample, of perf's type
+ * "bpf-output". Each sample has the kernel's part of the call stack, the user registers and the copy of the
+ * user stack, from which `perf script` and `perf report` unwind. Its raw data holds what perf has no field
+ * for.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One attribute describes the PT event; sideband hangs off it, too. Where there are samples instead, each
- * kind of them has one (perf_data_samples.c). perf wants: the AUXTRACE feature, or it refuses addresses; an
- * index entry with the AUXTRACE record's own size; an id for the attribute; a reference that is not 0.
+ * One attribute describes the PT event and serves sideband, too. With samples instead, each kind of sample
+ * has an attribute (perf_data_samples.c). perf wants: the AUXTRACE feature, or it refuses addresses; an index
+ * entry with the AUXTRACE record's own size; an id for the attribute; a reference that is not 0.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everything is checked against what is there before it is used; nothing is allocated that the file does not
- * have, but for what zstd unpacks, which is bounded for each record. Types below 64 are the kernel's
- * (linux/perf_event.h), others perf's own (tools/lib/perf/include/perf/event.h).
+ * Every size is checked against the file before use, so memory is bounded by the file's size; decompressed
+ * data is bounded for each record. Types below 64 are the kernel's (linux/perf_event.h), others perf's own
+ * (tools/lib/perf/include/perf/event.h).
  */
 #include "recording/perf_events.h"
 

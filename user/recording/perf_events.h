@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stream of records in a perf.data file, whoever wrote it: perf record in any of its modes, or we.
- * Records of sideband get the one trailer that model/sideband.h describes, whatever their event's was, and
- * time order; AUX buffers that follow each other become one trace.
+ * Reads the stream of records in a perf.data file, from perf record in any of its modes or from trailcam.
+ * Sideband records get the uniform trailer of model/sideband.h and time order; consecutive AUX buffers become
+ * one trace.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct ZSTD_DCtx_s;
 
 struct perf_events {
 	struct snapshot *snapshot;
-	/* Events, and which record is of which by the id at its end. */
+	/* The events, and the map from the id at a record's end to its event. */
 	struct perf_event_attr *attrs;
 	size_t attr_cnt, attr_cap;
 	struct perf_event_id {
@@ -26,28 +26,26 @@ struct perf_events {
 	size_t id_cnt, id_cap;
 	struct record_list records;
 	struct ZSTD_DCtx_s *zstd;
-	uint8_t *unpacked; /* records that were compressed; the last may go on in the next chunk */
+	uint8_t *unpacked; /* decompressed records; the last may continue in the next chunk */
 	size_t unpacked_size, unpacked_cap;
-	bool has_info;	   /* AUXTRACE_INFO was there */
+	bool has_info;	   /* AUXTRACE_INFO was read */
 	bool in_snapshots; /* AUX buffers are snapshots, not one stream */
 };
 
 /*
- * An event and its ids. 0; -EBADMSG with a sentence; -ENOMEM. `attr` has `size` bytes of another version's
- * struct.
+ * Adds an event and its ids. `attr` is `size` bytes of any version of the struct. 0; -EBADMSG with a
+ * sentence; -ENOMEM.
  */
 int perf_events_add_attr(struct perf_events *events, const uint8_t *attr, size_t size, const uint8_t *ids,
 			 size_t id_cnt);
 
-/*
- * Records one behind the other, with the AUX bytes that belong to them. 0; -EBADMSG or -ENOTSUP with a
- * sentence; -ENOMEM.
- */
+/* Reads consecutive records with their AUX bytes. 0; -EBADMSG or -ENOTSUP with a sentence; -ENOMEM. */
 int perf_events_read(struct perf_events *events, const uint8_t *bytes, size_t size);
 
 /*
- * After the last: fills snapshot->sideband and the trace parameters, or names what was sampled where there is
- * no trace. -ENOTSUP with a sentence: there is neither, or the trace is of another vendor's processor.
+ * Call it after the last record. Fills snapshot->sideband and the trace parameters, or the names of the
+ * sampled events if there is no trace. -ENOTSUP with a sentence: there is neither, or the trace is of another
+ * vendor's processor.
  */
 int perf_events_finish(struct perf_events *events);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The header's features: what perf notes about the machine and the files (tools/perf/util/header.h, "enum";
- * header.c, write_*()).
+ * Reads the header's features: what perf notes about the machine and the files (tools/perf/util/header.h,
+ * "enum"; header.c, write_*()).
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "model/snapshot.h"
 
 /*
- * One feature's section; those of no interest are passed over. 0; -EBADMSG with a sentence; -ENOTSUP with a
- * sentence: another architecture; -ENOMEM.
+ * Reads one feature's section; ignores features that trailcam does not need. 0; -EBADMSG with a sentence;
+ * -ENOTSUP with a sentence: another architecture; -ENOMEM.
  */
 int perf_feature_read(struct snapshot *snapshot, uint64_t feature, const uint8_t *bytes, size_t size);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which fields there are says sample_type; they stand in a fixed order, which is not that of its bits.
- * Everything is checked against the record's size. What stands behind the copy of the stack is of no interest
- * here.
+ * sample_type says which fields a sample has. Their order is fixed, and differs from the order of the bits.
+ * Every size is checked against the record's. Fields after the copy of the stack are ignored.
  */
 #include "recording/perf_sample.h"
 

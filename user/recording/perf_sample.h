@@ -11,20 +11,20 @@
 
 #include "model/snapshot.h"
 
-/* Where the event's id stands in a sample of such attributes: its offset. 0: nowhere. */
+/* The offset of the event's id in a sample with such attributes; 0: none. */
 size_t perf_sample_id_at(const struct perf_event_attr *attr);
 
 /*
- * Takes the `size` bytes of a record apart. *ret_sample owns its ips; its stack stays where it is, in the
- * record. Without PERF_SAMPLE_TID or PERF_SAMPLE_TIME it says nothing: then ret_sample->tid is -1. 0;
- * -EBADMSG with a sentence; -ENOMEM.
+ * Parses the `size` bytes of a record. *ret_sample owns its ips; its stack points into the record. A sample
+ * without PERF_SAMPLE_TID or PERF_SAMPLE_TIME is useless: ret_sample->tid is then -1. 0; -EBADMSG with a
+ * sentence; -ENOMEM.
  */
 int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_attr *attr,
 		     const uint8_t *record, size_t size);
 
-/* The raw bytes of a sample in our own recordings: what perf has no field for (model/sample.h). */
+/* The raw data of a sample in our recordings: fields that perf does not have (model/sample.h). */
 struct perf_sample_more {
-	uint32_t size; /* of what follows */
+	uint32_t size; /* of the rest */
 	uint32_t kind, flags, state;
 	uint64_t magic;
 	union {
@@ -40,21 +40,21 @@ _Static_assert(sizeof(struct perf_sample_more) == 120, "it is part of the record
 
 #define PERF_SAMPLE_MORE_MAGIC 0x656c706d61736374ull /* "tcsample" */
 
-enum { PERF_STACK_BYTES = 1 << 15 /* that a sample has at most: a record is less than 64 KiB */ };
+enum { PERF_STACK_BYTES = 1 << 15 /* maximum of a sample, since a record is less than 64 KiB */ };
 
 /*
- * The events of samples, as attributes of perf.data: those that tick, then the moments. 0: there are no
+ * The events of samples as attributes of perf.data: first the ticks, then the moments. 0: there are no
  * samples.
  */
 size_t perf_samples_event_cnt(const struct snapshot *snapshot);
 const char *perf_samples_event_name(const struct snapshot *snapshot, size_t event);
 void perf_samples_attr(const struct snapshot *snapshot, size_t event, struct perf_event_attr *ret_attr);
 
-/* Their records. Event N has the id SIDEBAND_EVENT_ID + 1 + N. */
+/* Writes the sample records. Event N has the id SIDEBAND_EVENT_ID + 1 + N. */
 void perf_samples_write(const struct snapshot *snapshot, FILE *file);
 
 /*
- * The name of an event where the file gives none: "cpu-clock", "cycles", "raw 0x1b0". The caller's. NULL: no
- * memory.
+ * A name for an event that has none in the file: "cpu-clock", "cycles", "raw 0x1b0". The caller frees it.
+ * NULL: out of memory.
  */
 char *perf_event_name(const struct perf_event_attr *attr);

@@ -18,19 +18,19 @@
 #define RECORDING_KERNEL_DIR "kcore_dir" /* as perf record --kcore names it */
 
 /*
- * Writes `snapshot` to the directory `path`, which only its owner may enter. It is made under a temporary
- * name beside it and renamed at the end: a killed or failed save leaves nothing under `path`. -EEXIST with a
- * sentence where `path` is there already (an empty directory or an older recording of ours,
- * recording/takeover.h, is replaced); -EBUSY where it is a mount point; -ENOSPC and the like with a sentence.
+ * Writes `snapshot` to the directory `path`, which only its owner may enter. The directory is made under a
+ * temporary name beside it and renamed at the end, so a killed or failed save leaves nothing under `path`. An
+ * empty directory or an older recording of ours is replaced (recording/takeover.h). With a sentence: -EEXIST:
+ * `path` is anything else; -EBUSY: it is a mount point; -ENOSPC and other errors of system calls.
  */
 int recording_save(const struct snapshot *snapshot, const char *path);
 
 /*
- * Reads a recording: the directory, or a perf.data file. 0, or with a sentence that names the file: -ENOENT;
- * -EBADMSG (not a recording, damaged, cut off); -ENOTSUP (neither Intel PT nor samples in it, a newer layout,
- * another byte order).
+ * Reads a recording: a directory, or a perf.data file. Errors, with a sentence that names the file: -ENOENT;
+ * -EBADMSG: not a recording, damaged, cut off; -ENOTSUP: neither Intel PT nor samples in it, a newer layout,
+ * another byte order.
  */
 int recording_load(struct snapshot **ret_snapshot, const char *path);
 
-/* Whether `path` can take a recording; to be asked before the target runs. Errors as recording_save(). */
+/* Checks that `path` can take a recording, before the target runs. Errors as recording_save(). */
 int recording_check_target(const char *path);

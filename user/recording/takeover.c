@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A directory is a recording of ours if its `data` is a perf.data with our own section, and if it holds no
- * file but those that a recording has. Names alone do not tell: a user may well have files called `data` and
+ * file but those that a recording has. Names alone are no proof: a user may have files called `data` and
  * `code.c`. Only plain files of exactly these names are removed.
  */
 #include "recording/takeover.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Our own section: "TRAILCAM", a version, then fields in fixed order, little-endian; strings and arrays have
- * their length in front as u32. The list of code copies names files by pid and address; the bytes are in
- * those. At the end stand sections (sections.h).
+ * their length in front as u32. The list of code copies names files by pid and address, which hold the bytes.
+ * Sections follow at the end (sections.h).
  */
 #include <errno.h>
 #include <stdbool.h>

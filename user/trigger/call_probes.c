@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A function may hand its caller over to another one, by a jump in its end's place:
+ * A function may end in a tail call, a jump to another function instead of a return:
  *
  *	f:	...			g:	...
  *		jmp  g				ret		returns to who called f
  *
- * The call of f lasts until g returns, so g's returns are probed for f, too. So is g's beginning: when g is
- * called by others at the same place of the stack, a call of f that is remembered there must have been left
- * by an exception. Where the jump's target is not known before it is executed, or is in another file, the
- * call counts as ended by the jump.
+ * The call of f lasts until g returns, so g's returns are probed for f, too. So is g's beginning: if others
+ * call g at the same stack address, a stored call of f there must have ended by an exception. If the jump's
+ * target is known only at run time, or is in another file, the call counts as over at the jump.
  */
 #include "trigger/call_probes.h"
 

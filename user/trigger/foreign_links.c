@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Linux (6.18, kernel/events/uprobes.c, handler_chain()) exchanges the return address in each process that
- * comes by a breakpoint of which anybody wants to see the return; whether the process is the one that is
- * meant is asked later. So a return link for process A does nothing to process B, until B gets a breakpoint
- * there from us. A link for all processes, or for the one that we watch, has done so already: what we do
- * changes nothing.
+ * Linux (6.18, kernel/events/uprobes.c, handler_chain()) replaces the return address in each process that
+ * hits a breakpoint for which any return link exists; it checks only later whether the link is for that
+ * process. So a return link for process A does nothing to process B until we put a breakpoint into B. A link
+ * for all processes, or for the one that we watch, replaces it already: our probe changes nothing.
  *
- * What the kernel says of a link is written out here (struct bpf_link_info, Linux 6.8), since the headers
+ * The kernel's description of a link (struct bpf_link_info, Linux 6.8) is declared here, because the headers
  * that we build with are older.
  */
 #include "trigger/foreign_links.h"

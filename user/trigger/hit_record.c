@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one place that turns BPF's form of a hit into ours. What the BPF program need not do is done here: a
- * hit at a return instruction is shown where that leads, with the registers that the caller has next.
+ * The one place that turns BPF's form of a hit into ours. It also does what the BPF program need not do: a
+ * hit at a return instruction gets the return address as its place, and the registers that the caller has
+ * next.
  */
 #include "trigger/hit_record.h"
 

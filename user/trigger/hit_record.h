@@ -5,7 +5,7 @@
 #include "trigger/trigger.h"
 
 /*
- * What the BPF program wrote, as everything above knows it. Pointers of *ret_hit lead into the record.
- * `is_entry` is left alone.
+ * Converts a record of the BPF program to a hit. Pointers of *ret_hit point into the record. Does not set
+ * `is_entry`.
  */
 void hit_record_read(const struct hit_record *record, struct trigger_hit *ret_hit);

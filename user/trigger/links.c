@@ -5,8 +5,8 @@
  * the target's memory at each of its fork()s and makes them fail. Threads are covered all the same, since
  * breakpoints belong to the address space.
  *
- * A process of its own attaches them, and holds them (process/keeper.h): SIGKILL of any process of ours takes
- * them out in good order.
+ * A separate process attaches the probes and holds them (process/keeper.h), so that SIGKILL of any of our
+ * processes removes them in good order.
  */
 #include "trigger/links.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A uprobe as a perf event of the "uprobe" PMU, with a BPF program on it: what kernels before 6.6 have. Needs
+ * A uprobe as a perf event of the "uprobe" PMU with a BPF program, for kernels before 6.6. Needs
  * CAP_SYS_ADMIN.
  */
 #pragma once
@@ -18,7 +18,7 @@ struct perf_uprobe {
 };
 
 /*
- * *ret_event and *ret_link hold it in place. A negative errno of perf_event_open(2) or bpf(2); -ENODEV: there
- * is no such PMU.
+ * Attaches the probe, which lasts as long as *ret_event and *ret_link. A negative errno of perf_event_open(2)
+ * or bpf(2); -ENODEV: no such PMU.
  */
 int perf_uprobe_open(int *ret_event, int *ret_link, const struct perf_uprobe *probe);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * EPERM has several causes, and the kernel does not say which. They are asked after in the order in which one
- * hides the others: in a user namespace no capability counts; without the capabilities nothing else matters;
+ * EPERM has several causes, and the kernel does not say which. They are checked in the order in which one
+ * hides the next: in a user namespace no capability counts; without the capabilities nothing else matters;
  * with them, a seccomp filter is next. kernel.unprivileged_bpf_disabled is not among them: probes need both
  * capabilities whatever it says.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of a condition takes the place of the function judge() in the loaded program: that one is the last
- * function of the program's instructions and the only one called, so that it can be cut off and replaced
- * without any jump to be mended.
+ * The code of a condition replaces the function judge() in the loaded program. judge() is the last function
+ * in the program's instructions and the only one that is called, so no jump needs to be fixed.
  */
 #include "trigger/programs.h"
 

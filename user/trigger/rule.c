@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a rule asks of the probes it is for. */
+/* Checks and adjusts a trigger's probes for its rule. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Triggers: a name the user gave becomes probes (file and offset), the probes are attached with BPF, and
- * their hits come out of a BPF ring buffer. The breakpoints belong to links held by file descriptors:
- * whatever ends this process removes them.
+ * Triggers: a name becomes probes (file and offset), which are attached with BPF; hits come from a BPF ring
+ * buffer. Links held by file descriptors own the breakpoints, so these vanish whenever this process ends.
  */
 #pragma once
 
@@ -15,34 +14,32 @@
 #include "model/hit.h"
 #include "model/trigger.h"
 
-/* Whether it is judged when a call ends. */
+/* Whether its condition is evaluated at the end of a call. */
 bool trigger_at_return(const struct trigger *trigger);
 
 /*
- * Makes the trigger's probes what its rule asks for: to be called once, when the rule is complete. 0, or
- * -EINVAL with a sentence: not a place where a call begins; an argument that none of them has; else as
- * call_probes_add().
+ * Adjusts the trigger's probes to its rule; call it once, when the rule is complete. -EINVAL with a sentence:
+ * not a place where a call begins, or an argument that no probe has; else as call_probes_add().
  */
 int trigger_apply_rule(struct trigger *trigger);
 
 /*
- * Resolves `spec` ("SYMBOL" in the executable `exe` or, failing that, the libraries it needs; "FILE:SYMBOL"
- * with a path or a library's name) to probes. Fills *ret_trigger (release with trigger_release()).
- * -ENOENT with a sentence: no such file; no such symbol (lists near matches, says so where the file has no
- * symbols at all); -EINVAL: a malformed spec;
- * -ENOTSUP: 32-bit; an instruction that no uprobe can be put on; an IFUNC without implementations known.
- * -ENOEXEC: not an ELF file.
+ * Resolves `spec` ("SYMBOL" in the executable `exe` or else the libraries it needs; "FILE:SYMBOL" with a path
+ * or a library's name) to probes. Fills *ret_trigger (release with trigger_release()). Errors, each with a
+ * sentence: -ENOENT: no such file or symbol (with similar names, or that the file is stripped); -EINVAL:
+ * malformed spec; -ENOTSUP: 32-bit, an instruction that cannot be probed, an IFUNC without known
+ * implementations; -ENOEXEC: not an ELF file.
  */
 int trigger_resolve(struct trigger *ret_trigger, const char *spec, const char *exe, uint32_t action);
 void trigger_release(struct trigger *trigger);
 
-/* What FILE means in a spec: *ret_path, the caller's to free. -ENOENT with a sentence. */
+/* The path of FILE in a spec: *ret_path, which the caller frees. -ENOENT with a sentence. */
 int trigger_find_file(const char *name, const char *exe, char **ret_path);
 
 /*
- * The trigger becomes the way from the places of `from`, whose probes it takes, to its own: a hit is at its
- * own, and its begin_ns and args are those of the thread's (of Go programs: the goroutine's) last firing of
- * the other. What it takes is in rule.slower_than_ns. To be called before trigger_apply_rule(). 0 or -ENOMEM.
+ * Makes the trigger measure the way from the places of `from`, whose probes it takes, to its own places. A
+ * hit is at its own place; begin_ns and args are those of the thread's (in Go: the goroutine's) last firing
+ * at `from`. Takes over rule.slower_than_ns. Call it before trigger_apply_rule(). 0 or -ENOMEM.
  */
 int trigger_set_from(struct trigger *trigger, struct trigger *from);
 
@@ -51,18 +48,13 @@ struct trigger_set; /* attached triggers */
 struct trigger_config {
 	const struct trigger *triggers; /* hit.trigger is an index into these; must outlive the set */
 	size_t trigger_cnt;		/* up to TRIGGER_MAX */
-	/* the process to watch (it need not have exec'd yet); 0: those that trigger_set_watch() names */
+	/* the process to watch (it may not have exec'd yet); 0: those of trigger_set_watch() */
 	pid_t pid;
 	enum trigger_link link;
-	uint64_t
-		/* which HIT_STOP hit, counted from 1, keeps that action: others only record; 0: all do */
-		stop_at;
-	uint32_t
-		/*
-		 * so much of the stack is copied with each hit: 0, or a multiple of HIT_COPY_STEP
-		 * (bpf/rule.h)
-		 */
-		stack_bytes;
+	/* number of the HIT_STOP hit (from 1) that stops; others only record; 0: all stop */
+	uint64_t stop_at;
+	/* bytes of the stack to copy with each hit: 0, or a multiple of HIT_COPY_STEP (bpf/rule.h) */
+	uint32_t stack_bytes;
 	bool hold;   /* as if trigger_set_hold() had been called before the first firing */
 	bool pause;  /* HIT_STOP fires the tracepoint bpf_trace:bpf_trace_printk first of all */
 	bool freeze; /* HIT_STOP stops the process (SIGSTOP) before its next instruction */
@@ -77,68 +69,64 @@ struct trigger_config {
 int trigger_set_attach(struct trigger_set **ret_set, const struct trigger_config *config);
 
 /*
- * With config.pid 0: firings in process pid count, or no longer. -E2BIG: too many processes;
- * -ENOENT: it was not watched.
+ * With config.pid 0: watch process pid, or no longer. -E2BIG: too many processes; -ENOENT: it was not
+ * watched.
  */
 int trigger_set_watch(struct trigger_set *set, pid_t pid);
 int trigger_set_unwatch(struct trigger_set *set, pid_t pid);
 
 /*
- * With config.pid: a thread of the process that is not its first has executed a program and taken the first
- * one's place, which the kernel has tied the probes to (kernel/trace/bpf_trace.c,
- * uprobe_multi_link_filter()): attaches them again. Errors as trigger_set_attach().
+ * With config.pid: attaches again after a thread other than the first has executed a program. It takes the
+ * place of the first thread, to which the kernel had tied the probes (kernel/trace/bpf_trace.c,
+ * uprobe_multi_link_filter()). Errors as trigger_set_attach().
  */
 int trigger_set_follow(struct trigger_set *set);
 
-/* No firing of triggers with HIT_STOP counts from here on, until it is called with false. */
+/* Ignores firings of HIT_STOP triggers while `hold` is true. */
 void trigger_set_hold(struct trigger_set *set, bool hold);
 
-/* No firing of any trigger counts or stops a thread from here on: the probes can be removed later. */
+/* Ignores all firings from now on, and stops no thread; the probes can be removed later. */
 void trigger_set_silence(struct trigger_set *set);
 
-/* Removes the breakpoints; hits already recorded can still be read. */
+/* Removes the breakpoints. Recorded hits can still be read. */
 void trigger_set_detach(struct trigger_set *set);
 void trigger_set_free(struct trigger_set *set);
 
-/* Readable when a HIT_STOP hit came; for poll(2). */
+/* A descriptor for poll(2): readable after a HIT_STOP hit. */
 int trigger_set_fd(const struct trigger_set *set);
 
-/* True if a hit waits to be read; two loads from memory, no system call. */
+/* True if there is an unread hit; two loads, no system call. */
 bool trigger_set_pending(const struct trigger_set *set);
 
 /*
- * A hit as the kernel delivers it. Its stack is that by frame pointers, its return_address the word at the
- * top of the stack, whatever that is.
+ * A hit from the kernel. Its stack was walked by frame pointers; its return_address is the word at the top of
+ * the stack, whatever that is.
  */
 struct trigger_hit {
 	struct caught_hit caught;
-	const uint8_t *values; /* what is to be printed (condition/prints.h) */
+	const uint8_t *values; /* printed values (condition/prints.h) */
 	const uint8_t *copy;   /* what stood at regs[HIT_SP] and above */
 	size_t copy_size;
-	bool is_entry; /* at the beginning of a function: its return address is at the top of the stack */
+	bool is_entry; /* at the beginning of a function: the return address is on top of the stack */
 };
 
 /*
- * Delivers every pending hit to fn, in the order they were recorded; it is fn's until that returns. Returns
- * how many, or fn's first non-zero return.
+ * Calls fn for every pending hit, in the order of recording. The hit is valid until fn returns. Returns how
+ * many, or fn's first non-zero return.
  */
 int trigger_set_read(struct trigger_set *set, int (*fn)(void *ctx, struct trigger_hit *hit), void *ctx);
 
-/* Hits the BPF ring buffer had no room for. */
+/* The number of hits lost because the BPF ring buffer was full. */
 uint64_t trigger_set_lost(const struct trigger_set *set);
 
-/* What became of one trigger's firings so far. */
+/* Counts of one trigger's firings so far. */
 struct trigger_counts {
-	uint64_t passed;       /* for which the condition held (all, where there is none) */
-	uint64_t limited;      /* turned away by rule.every_ns */
-	uint64_t unreadable;   /* whose condition reads memory that could not be read */
-	uint64_t without_call; /* ends of calls that began before the probe was there, or are too long ago */
-	uint64_t
-		/*
-		 * of calls that ended in a jump to where nothing is probed, where the condition asks for
-		 * `ret`
-		 */
-		without_result;
+	uint64_t passed;       /* for which the condition held, or all without one */
+	uint64_t limited;      /* dropped by rule.every_ns */
+	uint64_t unreadable;   /* whose condition reads unreadable memory */
+	uint64_t without_call; /* ends of calls whose beginning was not seen, or is too long ago */
+	/* whose condition uses `ret`, and whose call ended in a jump to code that is not probed */
+	uint64_t without_result;
 };
 
 struct trigger_counts trigger_set_counts(const struct trigger_set *set, size_t trigger);

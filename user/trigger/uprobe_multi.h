@@ -13,22 +13,16 @@
 enum uprobe_at {
 	UPROBE_ENTRY,
 	UPROBE_RETURN,
-	UPROBE_SESSION, /* at both; at the return only if the program said 0 at the entry */
+	UPROBE_SESSION, /* at both; at the return only if the program returned 0 at the entry */
 };
 
-/*
- * The attach type that the program must be loaded with: BPF_TRACE_UPROBE_MULTI; for UPROBE_SESSION
- * BPF_TRACE_UPROBE_SESSION.
- */
+/* The attach type of the program: BPF_TRACE_UPROBE_MULTI; for UPROBE_SESSION BPF_TRACE_UPROBE_SESSION. */
 enum { UPROBE_MULTI_ATTACH_TYPE = 48, UPROBE_SESSION_ATTACH_TYPE = 57 };
 
-/*
- * NULL where the kernel has such links, else the reason why they cannot be used. `prog_fd` is of a program
- * loaded for them.
- */
+/* NULL if the kernel supports such links, else the reason why not. `prog_fd` is a program loaded for them. */
 const char *uprobe_multi_obstacle(int prog_fd);
 
-/* The same for sessions. */
+/* The same for UPROBE_SESSION. */
 const char *uprobe_session_obstacle(int prog_fd);
 
 struct uprobe_multi {
@@ -40,5 +34,7 @@ struct uprobe_multi {
 	enum uprobe_at at;
 };
 
-/* Probes at offsets[] of the file `path`. *ret_fd holds them in place. A negative errno of bpf(2). */
+/*
+ * Attaches probes at offsets[] of the file `path`; they last as long as *ret_fd. A negative errno of bpf(2).
+ */
 int uprobe_multi_open(int *ret_fd, const struct uprobe_multi *multi);
