@@ -56,6 +56,9 @@ struct capture_config {
 	const char *source; /* the name of one (capture_source_name()); NULL: the best that may be had */
 	struct source_options options;
 	const struct source *own_source; /* one more, that is in no table; or NULL */
+	void *own;			 /* for its open() */
+	/* The targets are not held: without triggers, and with sources that need no more than their number. */
+	bool untraced;
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
 	struct capture_until until;

@@ -128,7 +128,7 @@ bool capture_stop_wanted(void *ctx)
 	if (!capture_is_free_running(capture) && !(capture->drain_turn++ % DRAIN_EVERY))
 		capture_drain(capture);
 	return capture_is_over(capture) || capture->hit || capture->out_of_room || capture->err ||
-	       interrupt_pending();
+	       sources_are_over(&capture->sources) || interrupt_pending();
 }
 
 /* ---- triggers that are no probes ---- */

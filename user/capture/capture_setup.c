@@ -148,7 +148,8 @@ static int start_program(struct capture *capture)
 {
 	const struct launch_program program = {.path = capture->config->path,
 					       .argv = capture->config->argv,
-					       .signals = capture->config->signals};
+					       .signals = capture->config->signals,
+					       .is_untraced = capture->config->untraced};
 	int err = launch_prepare(&capture->launch, &program);
 
 	if (!err)

@@ -235,6 +235,7 @@ static int open_all(struct capture *capture, const struct source *chosen)
 	const struct source_config source_config = {
 		.options = &config->options,
 		.codes = capture->codes,
+		.own = config->own,
 		.binary = config->path ? config->binary : NULL,
 		/* Between snapshots the trace must go on. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,

@@ -127,7 +127,7 @@ static void idle(void *ctx)
 {
 	struct capture *capture = ctx;
 
-	idle_wait(capture->set, capture->config->until.spin, idle_ms(capture));
+	idle_wait(capture->set, sources_fd(&capture->sources), capture->config->until.spin, idle_ms(capture));
 	if (sources_can_stop(&capture->sources)) {
 		capture_take_hits(capture);
 		stop_sources(capture);
@@ -187,6 +187,7 @@ int capture_open_session(struct capture *capture)
 		.follow_forks = config->options.follow_forks,
 		.hits_stop = config->until.freeze || config->start.spec,
 		.free_running = capture_is_free_running(capture),
+		.untraced = config->untraced,
 		.wait_for_start = config->start.spec,
 		.signals = config->until.signals,
 		.events = &events,

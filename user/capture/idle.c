@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/wait.h>
 
+#include "base/array.h"
 #include "capture/interrupt.h"
 
 enum { SPINS = 2000 };
@@ -57,9 +58,10 @@ static void spin_for(struct trigger_set *set)
 	}
 }
 
-void idle_wait(struct trigger_set *set, bool spin, int timeout_ms)
+void idle_wait(struct trigger_set *set, int fd, bool spin, int timeout_ms)
 {
-	struct pollfd pollfd = {.fd = set ? trigger_set_fd(set) : -1, .events = POLLIN};
+	struct pollfd fds[] = {{.fd = set ? trigger_set_fd(set) : -1, .events = POLLIN},
+			       {.fd = fd, .events = POLLIN}};
 	struct timespec timeout = {.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L};
 	sigset_t mask;
 
@@ -70,7 +72,7 @@ void idle_wait(struct trigger_set *set, bool spin, int timeout_ms)
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	sigdelset(&mask, SIGCHLD);
 	while (!interrupt_pending() && !child_waits() && !(set && trigger_set_pending(set)))
-		if (ppoll(&pollfd, set ? 1 : 0, timeout_ms < 0 ? NULL : &timeout, &mask) >= 0 ||
+		if (ppoll(fds, ARRAY_SIZE(fds), timeout_ms < 0 ? NULL : &timeout, &mask) >= 0 ||
 		    timeout_ms >= 0)
 			return;
 }

@@ -23,7 +23,7 @@ void idle_prepare(struct idle_signals *ret_before);
 void idle_restore(struct idle_signals *before);
 
 /*
- * Returns when one of these has happened, perhaps earlier. `set` may be NULL. `spin`: never sleeps, which is
- * two orders of magnitude quicker and costs a processor.
+ * Returns when one of these has happened, or `fd` (-1: none) is readable, perhaps earlier. `set` may be NULL.
+ * `spin`: never sleeps, which is two orders of magnitude quicker and costs a processor.
  */
-void idle_wait(struct trigger_set *set, bool spin, int timeout_ms);
+void idle_wait(struct trigger_set *set, int fd, bool spin, int timeout_ms);

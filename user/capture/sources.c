@@ -165,6 +165,14 @@ int sources_drain_ms(const struct source_list *list)
 	return least;
 }
 
+int sources_fd(const struct source_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->fd)
+			return list->items[i].source->fd(list->items[i].self);
+	return -1;
+}
+
 bool sources_can_stop(const struct source_list *list)
 {
 	for (size_t i = 0; i < list->cnt; i++)
@@ -176,6 +184,11 @@ bool sources_can_stop(const struct source_list *list)
 bool sources_pause(const struct source_list *list)
 {
 	return EACH(list, pauses);
+}
+
+bool sources_are_over(const struct source_list *list)
+{
+	return EACH(list, is_over);
 }
 
 /* The sum over all that have it. */

@@ -51,7 +51,13 @@ int sources_drain(const struct source_list *list);
 /* How often that must be; -1: never. */
 int sources_drain_ms(const struct source_list *list);
 
+/* Readable when much waits to be drained, of the one source that has it; -1: none. */
+int sources_fd(const struct source_list *list);
+
 bool sources_can_stop(const struct source_list *list);
+/* Whether one of them ends the recording. */
+bool sources_are_over(const struct source_list *list);
+
 bool sources_pause(const struct source_list *list);
 uint64_t sources_instruction_cnt(const struct source_list *list);
 uint64_t sources_kept_bytes(const struct source_list *list);

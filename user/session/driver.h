@@ -19,6 +19,7 @@ struct session_process {
 	bool runs_itself; /* what it executes is the target's: false for a launched child until its exec */
 	bool exited;
 	int wait_status;
+	int end_fd; /* untraced, and no child of ours: readable once it has ended; else -1 */
 };
 
 /* A traced thread. */

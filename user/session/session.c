@@ -96,6 +96,7 @@ int session_add_thread(struct session *session, struct session_process *process,
 static void process_free(struct session_process *process)
 {
 	maps_release(&process->maps);
+	closep(&process->end_fd);
 	free(process);
 }
 
@@ -109,6 +110,7 @@ int session_add_process(struct session *session, pid_t pid, const struct session
 	if (err)
 		return err;
 	process->pid = pid;
+	process->end_fd = -1;
 	err = ASK_DRIVER(session, process_new, process, former);
 	if (!err)
 		err = ARRAY_PUSH(session->processes, session->process_cnt, session->process_cap, process);

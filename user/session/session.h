@@ -73,6 +73,8 @@ struct session_config {
 	bool follow_forks; /* children are targets, too */
 	bool hits_stop;	   /* probes of the caller's stop threads (SIGSTOP) */
 	bool free_running; /* the targets run at full speed: they are waited for by events->idle() */
+	/* No ptrace(2): nothing but ended() is told, of the targets themselves. With free_running only. */
+	bool untraced;
 	/* The driver begins at start_wanted(), and again after session_rest(); else at once. */
 	bool wait_for_start;
 	uint64_t signals; /* bit N - 1: signal N is told */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -30,12 +31,28 @@ int session_seize(const struct session *session, pid_t tid)
 	return err;
 }
 
+/* Without ptrace. The end of our child is told without a descriptor. */
+static int watch(struct session *session, pid_t pid, bool is_child)
+{
+	struct session_process *process;
+	int err = session_add_process(session, pid, NULL, &process);
+
+	if (err || is_child)
+		return err;
+	process->end_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	process->exited = process->end_fd < 0;
+	return process->exited ? fail_errno(-errno, "cannot wait for process %d", pid) : 0;
+}
+
 int session_launch(struct session *session, pid_t pid)
 {
 	struct session_process *process;
 	struct session_thread *thread;
-	int err = session_seize(session, pid);
+	int err;
 
+	if (session->config.untraced)
+		return watch(session, pid, true);
+	err = session_seize(session, pid);
 	if (err)
 		return fail_errno(err, "ptrace is not allowed here (a seccomp filter, another tracer, or "
 				       "kernel.yama.ptrace_scope=3)");
@@ -103,6 +120,8 @@ int session_attach(struct session *session, pid_t pid)
 	struct session_process *process;
 	int cnt, total = 0, err = attach_check(pid);
 
+	if (!err && session->config.untraced)
+		return watch(session, pid, false);
 	if (!err)
 		err = session_add_process(session, pid, NULL, &process);
 	if (err)

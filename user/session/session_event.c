@@ -12,6 +12,7 @@
  * What is new is a thread of a process we know, or a process: that is traced, too, or let go.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -353,6 +354,35 @@ static void count_stall(struct session *session)
 	session->counted_ns = now;
 }
 
+/* ---- without ptrace ---- */
+
+static void on_untraced_end(struct session *session, struct session_process *process, int wait_status)
+{
+	process->exited = true;
+	process->wait_status = wait_status;
+	TELL_CAPTURE(session, ended, process->pid, wait_status);
+}
+
+/* Others than our children are taken in by their parents, who alone are told how they have ended. */
+static void look_for_ends(struct session *session)
+{
+	int status;
+
+	for (pid_t pid; (pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
+		struct session_process *process = session_find_process(session, pid);
+
+		if (process)
+			on_untraced_end(session, process, status);
+	}
+	for (size_t i = 0; i < session->process_cnt; i++) {
+		struct session_process *process = session->processes[i];
+		struct pollfd end = {.fd = process->end_fd, .events = POLLIN};
+
+		if (!process->exited && poll(&end, 1, 0) > 0)
+			on_untraced_end(session, process, 0);
+	}
+}
+
 int session_next_event(struct session *session, struct session_thread **ret_thread)
 {
 	bool idle = session->config.free_running;
@@ -363,6 +393,10 @@ int session_next_event(struct session *session, struct session_thread **ret_thre
 	*ret_thread = NULL;
 	if (idle)
 		session->config.events->idle(session->config.ctx);
+	if (session->config.untraced) {
+		look_for_ends(session);
+		return 0;
+	}
 	tid = waitpid(-1, &status, __WALL | (idle ? WNOHANG : 0));
 	count_stall(session);
 	if (!tid)

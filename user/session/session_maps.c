@@ -78,9 +78,10 @@ int session_read_maps(struct session *session, struct session_process *process, 
 
 int session_look_at_maps(struct session *session)
 {
+	bool is_told = session->started || session->config.untraced;
 	int err = 0;
 
-	for (size_t i = 0; i < session->process_cnt && !err && !session->started; i++)
+	for (size_t i = 0; i < session->process_cnt && !err && !is_told; i++)
 		if (!session->processes[i]->exited)
 			err = session_read_maps(session, session->processes[i], session->processes[i]->pid,
 						false);

@@ -95,6 +95,7 @@ struct source_config {
 	struct code_stores *codes; /* of all targets; they get to know of mappings before a driver does */
 	const char *binary;	   /* of the program that is started; NULL: the targets run already */
 	bool pause;		   /* hits should pause the trace themselves, if that can be had */
+	void *own;		   /* capture_config.own */
 };
 
 /*
@@ -141,9 +142,16 @@ struct source {
 	 */
 	bool (*pauses)(void *self);
 
-	/* Takes in what waits; to be called every drain_ms() milliseconds at least. */
+	/*
+	 * Takes in what waits; to be called every drain_ms() milliseconds at least, and when fd() is readable
+	 * (poll(2)); -1: there is none.
+	 */
 	int (*drain)(void *self);
 	int (*drain_ms)(void *self);
+	int (*fd)(void *self);
+
+	/* Whether the recording is to end, for want of more that could be recorded. */
+	bool (*is_over)(void *self);
 
 	/* How many instructions were executed under its hands. */
 	uint64_t (*instruction_cnt)(void *self);

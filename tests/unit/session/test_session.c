@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a session tells of a program's life, without a driver and with one that lets each thread run by itself. */
+/* What a session tells of a program's life: held without a driver or with one, and untraced. */
 #include "assertions.h"
 
 #include <signal.h>
@@ -169,6 +169,20 @@ static void test_follow_forks(void **state)
 	assert_int_equal(records(snapshot, PERF_RECORD_FORK), 1);
 }
 
+static void test_untraced(void **state)
+{
+	const struct session_config config = {.free_running = true, .untraced = true};
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	struct heard heard = {0};
+	int status = run_script("grep -q '^TracerPid:.0$' /proc/self/status && exit 7", &config, &heard,
+				&snapshot);
+
+	(void)state;
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_string_equal(heard.text, "failed ");
+	assert_int_equal(snapshot->sideband_size, 0);
+}
+
 /* ---- with a driver: threads go from system call to system call ---- */
 
 struct toy_thread {
@@ -267,6 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_free_running),
 		cmocka_unit_test(test_follow_forks),
+		cmocka_unit_test(test_untraced),
 		cmocka_unit_test(test_driver),
 	};
 

@@ -4,20 +4,16 @@
  * stopped: a program that is started has the terminal and its exit status becomes ours, as with run; a
  * process is left as it was found.
  */
-#include <poll.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/progress.h"
 #include "bpf/alloc_probe.h"
-#include "capture/interrupt.h"
+#include "capture/capture.h"
 #include "cli/cli.h"
 #include "cli/front.h"
 #include "cli/memtrace/memtrace.h"
@@ -51,12 +47,20 @@ enum {
 
 struct record_options {
 	struct alloc_recorder_config recorder;
-	char **program;	  /* NULL: recorder.pid */
-	const char *path; /* what it executes */
+	char **program; /* NULL: recorder.pid */
 	struct launch_signals signals;
 	bool preload; /* --sampler preload */
 	char *output;
 	uint64_t duration_ns; /* 0: until it ends */
+};
+
+/* What is recorded, as a source of a capture. */
+struct record {
+	struct record_options *options;
+	char *command;
+	struct output *output;
+	struct alloc_recording *recording;
+	int err; /* of the first drain that failed */
 };
 
 static const struct argp_option table[] = {
@@ -239,39 +243,90 @@ static const struct argp argp = {
 
 /* ---- recording ---- */
 
-static bool is_over(const struct record_options *options, uint64_t start_ns)
+static int open_record(void **ret_self, const struct source_config *config)
 {
-	return interrupt_pending() ||
-	       (options->duration_ns && clock_ns(CLOCK_MONOTONIC) - start_ns >= options->duration_ns);
+	*ret_self = config->own;
+	return 0;
 }
 
-static void tell_progress(const struct alloc_recording *recording)
+static int add_target(void *self, pid_t pid, bool at_exec)
 {
+	struct alloc_recorder_config *recorder = &((struct record *)self)->options->recorder;
+
+	recorder->pid = pid;
+	recorder->is_running = !at_exec;
+	return 0;
+}
+
+static int start(void *self)
+{
+	struct record *record = self;
+
+	return alloc_recording_new(&record->recording, &record->options->recorder, record->command,
+				   record->output);
+}
+
+/* Much may wait; the recording's end is not to wait for it. */
+static int drain(void *self)
+{
+	enum { TURNS = 16 };
+	struct record *record = self;
+	int cnt = record->err ? 0 : 1;
+
+	for (int i = 0; i < TURNS && cnt > 0; i++)
+		cnt = alloc_recording_take(record->recording);
+	record->err = cnt < 0 ? cnt : record->err;
+	return 0;
+}
+
+static int drain_ms(void *self)
+{
+	(void)self;
+	return POLL_MS;
+}
+
+static int drain_fd(void *self)
+{
+	return alloc_recording_fd(((struct record *)self)->recording);
+}
+
+static bool is_over(void *self)
+{
+	return ((struct record *)self)->err;
+}
+
+static int finish_trace(void *self, struct snapshot *snapshot)
+{
+	struct record *record = self;
+
+	(void)snapshot;
+	progress_end();
+	return record->err ? record->err : alloc_recording_finish(record->recording);
+}
+
+static const struct source source_record = {
+	.name = "memtrace",
+	.can = SOURCE_IS_BESIDE,
+	.open = open_record,
+	.add = add_target,
+	.start = start,
+	.drain = drain,
+	.drain_ms = drain_ms,
+	.fd = drain_fd,
+	.is_over = is_over,
+	.describe = finish_trace,
+};
+
+static void tell_progress(void *ctx, const struct capture_progress *progress)
+{
+	const struct record *record = ctx;
 	char samples[PROGRESS_NUMBER_BYTES];
 
-	progress_tell("%s samples, %.0f s; Ctrl-C ends it",
-		      progress_number(alloc_recording_counts(recording).allocs, samples), progress_seconds());
-}
-
-/* Until the process ends or the user has enough. */
-static int follow(const struct record_options *options, struct alloc_recording *recording)
-{
-	CLEANUP(closep) int pidfd = (int)syscall(SYS_pidfd_open, options->recorder.pid, 0);
-	struct pollfd wait[] = {{.fd = pidfd, .events = POLLIN},
-				{.fd = alloc_recording_fd(recording), .events = POLLIN}};
-	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-	int cnt = 0;
-
-	if (pidfd < 0)
-		return fail_errno(-errno, "cannot wait for process %d", options->recorder.pid);
-	while (cnt >= 0 && !wait[0].revents && !is_over(options, start_ns)) {
-		poll(wait, ARRAY_SIZE(wait), cnt ? 0 : POLL_MS);
-		cnt = alloc_recording_take(recording);
-		if (progress_is_due())
-			tell_progress(recording);
-	}
-	progress_end();
-	return cnt < 0 ? cnt : alloc_recording_finish(recording);
+	(void)progress;
+	if (progress_is_due())
+		progress_tell("%s samples, %.0f s; Ctrl-C ends it",
+			      progress_number(alloc_recording_counts(record->recording).allocs, samples),
+			      progress_seconds());
 }
 
 static void say_counts(const struct record_options *options, const struct alloc_recording *recording)
@@ -297,16 +352,6 @@ static void say_counts(const struct record_options *options, const struct alloc_
 			(unsigned long long)counts.recorder.forgotten);
 }
 
-static int finish(const struct record_options *options, const struct alloc_recording *recording,
-		  struct output **output, int err)
-{
-	if (!err)
-		err = output_close(TAKE_PTR(*output));
-	if (!err)
-		say_counts(options, recording);
-	return err;
-}
-
 static int choose_output(struct record_options *options, const char *program)
 {
 	if (options->output)
@@ -316,35 +361,65 @@ static int choose_output(struct record_options *options, const char *program)
 	return outputs_check_default(options->output, memtrace_reader_is(options->output));
 }
 
-/* ---- a process ---- */
+static void record_release(struct record *record)
+{
+	alloc_recording_free(record->recording);
+	if (record->output)
+		output_abort(record->output);
+	free(record->command);
+}
+
+/* Opens the trace, probes what is to be recorded, and records until it ends or the user has enough. */
+static int record_targets(struct record *record, const struct capture_config *config, const char *program,
+			  struct capture **ret_capture, bool *ret_exec_failed)
+{
+	struct record_options *options = record->options;
+	struct capture_config capture_config = *config;
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	enum capture_end end;
+	int err = choose_output(options, program);
+
+	capture_config.source = "none";
+	capture_config.own_source = &source_record;
+	capture_config.own = record;
+	capture_config.untraced = true;
+	capture_config.duration_ns = options->duration_ns;
+	if (progress_is_shown()) {
+		capture_config.progress = tell_progress;
+		capture_config.progress_ctx = record;
+	}
+	if (!err)
+		err = output_open(&record->output, options->output);
+	if (!err)
+		err = capture_new(ret_capture, &capture_config);
+	if (err)
+		return err;
+	log_debug("attached");
+	err = capture_run(*ret_capture, &snapshot, &end, ret_exec_failed);
+	if (!err)
+		err = output_close(TAKE_PTR(record->output));
+	if (!err)
+		say_counts(options, record->recording);
+	return err;
+}
 
 static int attach(struct record_options *options)
 {
-	CLEANUP(alloc_recording_freep) struct alloc_recording *recording = NULL;
-	CLEANUP(output_abortp) struct output *output = NULL;
-	CLEANUP(freep) char *line = NULL;
-	pid_t pid = options->recorder.pid;
+	CLEANUP(record_release) struct record record = {.options = options};
+	CLEANUP(capture_freep) struct capture *capture = NULL;
+	const pid_t pid = options->recorder.pid;
+	const struct capture_config config = {.pids = &pid, .pid_cnt = 1};
 	char exe[64], path[4096] = "";
+	bool exec_failed;
 	int err = attach_check(pid);
 
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
 	options->recorder.exe = exe;
-	options->recorder.is_running = true;
 	if (!err)
-		err = command_line_of_pids(&pid, 1, &line);
+		err = command_line_of_pids(&pid, 1, &record.command);
 	if (!err && readlink(exe, path, sizeof(path) - 1) < 0)
 		err = fail_errno(-errno, "cannot read %s", exe);
-	if (!err)
-		err = choose_output(options, path);
-	if (!err)
-		err = output_open(&output, options->output);
-	if (!err)
-		err = alloc_recording_new(&recording, &options->recorder, line, output);
-	if (err)
-		return err;
-	interrupt_watch(0);
-	log_debug("attached");
-	return finish(options, recording, &output, follow(options, recording));
+	return err ? err : record_targets(&record, &config, path, &capture, &exec_failed);
 }
 
 /* ---- a program ---- */
@@ -366,53 +441,32 @@ static int preload(struct record_options *options, char **ret_library)
 	return err ? fail_prefix(err, "--sampler preload") : 0;
 }
 
-static int prepare(struct record_options *options, struct launch *launch, struct output **output,
-		   struct alloc_recording **recording)
+static int run_program(struct record_options *options, const char *path)
 {
-	CLEANUP(freep) char *line = NULL, *library = NULL;
-	const struct launch_program program = {.path = options->path,
-					       .argv = options->program,
-					       .signals = &options->signals,
-					       .is_untraced = true};
-	int err = preload(options, &library);
+	CLEANUP(record_release) struct record record = {.options = options};
+	CLEANUP(capture_freep) struct capture *capture = NULL;
+	CLEANUP(freep) char *library = NULL;
+	const struct capture_config config = {.path = path,
+					      .binary = options->recorder.exe,
+					      .argv = options->program,
+					      .signals = &options->signals};
+	bool exec_failed = false;
+	int wait_status, err = preload(options, &library);
 
 	if (!err)
-		err = launch_prepare(launch, &program);
-	options->recorder.pid = launch->pid;
+		err = command_line_of_argv(options->program, &record.command);
 	if (!err)
-		err = command_line_of_argv(options->program, &line);
-	if (!err)
-		err = choose_output(options, options->path);
-	if (!err)
-		err = output_open(output, options->output);
-	return err ? err : alloc_recording_new(recording, &options->recorder, line, *output);
-}
-
-static int run_prepared(struct record_options *options, struct launch *launch, struct output **output,
-			struct alloc_recording *recording)
-{
-	int err, wait_status = 0;
-
-	interrupt_watch(launch->pid);
-	launch_go(launch);
-	err = launch_error(launch, options->path);
-	if (err) {
-		waitpid(launch->pid, NULL, 0);
-		return report(err, status_of(err));
-	}
-	err = finish(options, recording, output, follow(options, recording));
+		err = record_targets(&record, &config, path, &capture, &exec_failed);
 	if (err)
-		report(err, STATUS_RUN_FAILED);
-	while (waitpid(launch->pid, &wait_status, 0) < 0 && errno == EINTR)
-		;
+		report(err, exec_failed ? status_of(err) : STATUS_RUN_FAILED);
+	if (exec_failed)
+		return status_of(err);
+	wait_status = capture ? capture_wait(capture) : 0;
 	return err ? STATUS_RUN_FAILED : end_as(wait_status);
 }
 
 static int run(struct record_options *options)
 {
-	CLEANUP(alloc_recording_freep) struct alloc_recording *recording = NULL;
-	CLEANUP(output_abortp) struct output *output = NULL;
-	CLEANUP(launch_release) struct launch launch = {.go_fd = -1, .err_fd = -1};
 	CLEANUP(freep) char *path = NULL, *binary = NULL;
 	int err = program_find(options->program[0], &path);
 
@@ -421,12 +475,8 @@ static int run(struct record_options *options)
 	err = program_binary(path, &binary);
 	if (err)
 		return report(err, STATUS_RUN_FAILED);
-	options->path = path;
 	options->recorder.exe = binary;
-	err = prepare(options, &launch, &output, &recording);
-	if (err)
-		return report(err, STATUS_RUN_FAILED);
-	return run_prepared(options, &launch, &output, recording);
+	return run_program(options, path);
 }
 
 int memtrace_record(int argc, char **argv)
