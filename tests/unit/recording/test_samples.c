@@ -77,10 +77,8 @@ static struct snapshot *make(void)
 	sample->call.nr = 202;
 	sample->call.args[0] = 0xf00;
 	put_ips(sample, 0x401000, 0);
-	sample = add(snapshot, SAMPLE_WAKE_UP);
-	sample->other.pid = 21;
-	sample->other.tid = 22;
-	add(snapshot, SAMPLE_SWITCH_IN)->before = (struct sample_thread){31, 32, "hog"};
+	add(snapshot, SAMPLE_WAKE_UP)->other = (struct sample_thread){21, 22, "waker"};
+	add(snapshot, SAMPLE_SWITCH_IN)->other = (struct sample_thread){31, 32, "hog"};
 	add(snapshot, SAMPLE_SYSCALL_BEGIN)->call.args[5] = 6;
 	add(snapshot, SAMPLE_SYSCALL_END)->call.result = -11;
 	add(snapshot, SAMPLE_PAGE_FAULT)->address = 0x7f0000;
@@ -110,9 +108,7 @@ static void assert_same(const struct stack_sample *a, const struct stack_sample 
 	assert_int_equal(a->call.nr, b->call.nr);
 	assert_int_equal(a->call.result, b->call.result);
 	assert_memory_equal(a->call.args, b->call.args, sizeof(a->call.args));
-	assert_int_equal(a->other.pid, b->other.pid);
-	assert_int_equal(a->other.tid, b->other.tid);
-	assert_memory_equal(&a->before, &b->before, sizeof(a->before));
+	assert_memory_equal(&a->other, &b->other, sizeof(a->other));
 	assert_int_equal(a->address, b->address);
 	assert_int_equal(a->since_ns, b->since_ns);
 	assert_int_equal(a->lost_cnt, b->lost_cnt);
