@@ -89,6 +89,34 @@ struct {
 	__type(value, __u8);
 } targets SEC(".maps");
 
+struct run {
+	__u32 pid, tid;
+	char name[SAMPLES_NAME];
+	__u64 begin_ns, end_ns;
+};
+
+/* Who ran last on this processor. */
+struct runs {
+	struct run items[SAMPLES_RUNS];
+	__u64 switched_ns;
+	__u32 cnt;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct runs);
+} runs SEC(".maps");
+
+/* Of targets' threads that could run and do not: since when. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SAMPLES_THREADS_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} ready SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -402,10 +430,10 @@ static __always_inline bool wants_stack(__u32 tid, __u64 now)
 	return 1;
 }
 
-static __always_inline void switch_out(void *ctx, bool preempt, struct task_struct *task, __u32 state)
+static __always_inline void switch_out(void *ctx, bool preempt, struct task_struct *task, __u32 state,
+				       __u64 now)
 {
 	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u64 now = bpf_ktime_get_ns();
 	bool with_stack = !preempt && wants_stack(task->pid, now);
 	struct samples_record *record;
 	struct samples_full *full;
@@ -432,19 +460,72 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	commit(&place, &full->record, size);
 }
 
-/* Who waited for the processor waited for those who had it, of which the last is known. */
-static __always_inline void switch_in(const struct task_struct *task, const struct task_struct *before)
+/* ---- who had the processor meanwhile ---- */
+
+static __always_inline void note_ready(__u32 tid, __u64 now)
 {
+	bpf_map_update_elem(&ready, &tid, &now, BPF_ANY);
+}
+
+static __always_inline struct runs *runs_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&runs, &zero);
+}
+
+static __always_inline void note_run(const struct task_struct *task, __u64 now)
+{
+	struct runs *here = runs_here();
+	struct run *run;
+
+	if (!here)
+		return;
+	run = &here->items[here->cnt++ % SAMPLES_RUNS];
+	run->pid = task->tgid;
+	run->tid = task->pid;
+	bpf_probe_read_kernel(run->name, sizeof(run->name), task->comm);
+	run->begin_ns = here->switched_ns;
+	run->end_ns = here->switched_ns = now;
+}
+
+/* Of those that ran since then the one that did so for longest; NULL: none is known. */
+static __always_inline const struct run *longest_run(__u64 since)
+{
+	const struct runs *here = runs_here();
+	const struct run *longest = NULL;
+	__u64 most = 0;
+
+	for (int i = 0; here && i < SAMPLES_RUNS; i++) {
+		const struct run *run = &here->items[i];
+		__u64 begin = run->begin_ns > since ? run->begin_ns : since;
+
+		if (run->end_ns > begin && run->end_ns - begin > most) {
+			most = run->end_ns - begin;
+			longest = run;
+		}
+	}
+	return longest;
+}
+
+static __always_inline void switch_in(const struct task_struct *task, __u64 now)
+{
+	__u32 tid = task->pid;
+	const __u64 *since = bpf_map_lookup_elem(&ready, &tid);
+	const struct run *run = since && *since ? longest_run(*since) : NULL;
 	struct samples_record *record;
 	struct place place;
 
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return;
-	fill(record, SAMPLES_IN, task->tgid, task->pid, bpf_ktime_get_ns());
-	record->other.pid = before->tgid;
-	record->other.tid = before->pid;
-	bpf_probe_read_kernel(record->other.name, sizeof(record->other.name), before->comm);
+	fill(record, SAMPLES_IN, task->tgid, tid, now);
+	record->other.pid = record->other.tid = 0;
+	if (run) {
+		record->other.pid = run->pid;
+		record->other.tid = run->tid;
+		__builtin_memcpy(record->other.name, run->name, sizeof(run->name));
+	}
 	commit(&place, record, sizeof(*record));
 }
 
@@ -453,13 +534,22 @@ SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u32 tid = prev->pid;
+	__u64 now;
 
 	if (!recording)
 		return 0;
-	if (is_target(prev->tgid))
-		switch_out(ctx, ctx[0], prev, ctx[3]);
+	now = bpf_ktime_get_ns();
+	note_run(prev, now);
+	if (is_target(prev->tgid)) {
+		switch_out(ctx, ctx[0], prev, ctx[3], now);
+		if (ctx[0] || !ctx[3])
+			note_ready(tid, now);
+		else
+			bpf_map_delete_elem(&ready, &tid);
+	}
 	if (is_target(next->tgid))
-		switch_in(next, prev);
+		switch_in(next, now);
 	return 0;
 }
 
@@ -546,6 +636,7 @@ int on_waking(__u64 *ctx)
 	if (!record)
 		return 0;
 	fill(record, SAMPLES_WAKE, woken->tgid, woken->pid, bpf_ktime_get_ns());
+	note_ready(woken->pid, record->time_ns);
 	timer = timers_here();
 	record->flags = timer && *timer ? SAMPLES_TIMER : is_interrupted() ? SAMPLES_IRQ : 0;
 	record->other.pid = id >> 32;

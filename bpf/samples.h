@@ -35,6 +35,8 @@ enum {
 	SAMPLES_TARGETS_MAX = 1 << 14,
 	SAMPLES_ARGS = 3, /* of a system call */
 	SAMPLES_NAME = 16,
+	SAMPLES_RUNS = 8,	       /* of a processor that are remembered */
+	SAMPLES_THREADS_MAX = 1 << 14, /* of which it is known since when they are ready */
 };
 
 /* What a process is, in the map of targets. */
@@ -79,7 +81,7 @@ struct samples_record {
 			__s32 nr; /* system call; -1: none */
 			__u32 state;
 		} out;
-		/* SAMPLES_WAKE: who woke it; SAMPLES_IN: who ran on that processor until now; tid 0: nobody */
+		/* SAMPLES_WAKE: who did it; SAMPLES_IN: who had the processor longest meanwhile; tid 0: nobody */
 		struct {
 			__u32 pid, tid;
 			char name[SAMPLES_NAME];

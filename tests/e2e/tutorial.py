@@ -3,18 +3,23 @@
 """Runs a document's commands, in order, in one shell: each must succeed, and give the lines that the document shows below it, in that order, whatever the
 numbers in them. A line counts as given if all its words of four letters and more are there.
 
-Usage: tutorial.py DOCUMENT BUILD
+Usage: tutorial.py DOCUMENT BUILD CHAPTER
+CHAPTER is 1 for what stands below the document's first heading.
 """
 import re
 import subprocess
 import sys
 
 
-def examples(path):
-    """(command, shown lines) of the indented blocks."""
+def examples(path, chapter):
+    """(command, shown lines) of the chapter's indented blocks."""
     found = []
+    at = 0
     for line in open(path):
         line = line.rstrip("\n")
+        at += line.startswith("# ")
+        if at != chapter:
+            continue
         if line.startswith("    $ "):
             found.append((line[6:], []))
         elif line.startswith("    ") and found and found[-1] is not None:
@@ -39,10 +44,10 @@ def missing(shown, given):
 
 
 def main():
-    document, build = sys.argv[1:]
+    document, build, chapter = sys.argv[1:]
     environment = ""
     failures = 0
-    for command, shown in examples(document):
+    for command, shown in examples(document, int(chapter)):
         if command.startswith("make "):
             continue
         if command.startswith("export "):

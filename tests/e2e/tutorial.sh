@@ -9,6 +9,21 @@ if bpf_missing; then
 fi
 root=$PWD
 cd "$tmp" || exit 1
-python3 "$root/tests/e2e/tutorial.py" "$root/docs/tutorial.md" "$root/$BUILD" || failures=1
+chapter() {
+	python3 "$root/tests/e2e/tutorial.py" "$root/docs/tutorial.md" "$root/$BUILD" "$1" || failures=1
+}
+chapter 1
+if [ -e /sys/bus/event_source/devices/intel_pt ]; then
+	skip 'a server that is sampled' 'this machine has Intel PT'
+elif ! [ -x "$(command -v redis-server)" ] || ! [ -x "$(command -v redis-benchmark)" ]; then
+	skip 'a server that is sampled' 'redis-server or redis-tools is not installed'
+elif redis-cli -p 7777 ping >/dev/null 2>&1; then
+	skip 'a server that is sampled' 'another server has its port'
+else
+	PATH=$root/$BUILD:$PATH
+	export PATH
+	trap 'redis-cli -p 7777 shutdown nosave >/dev/null 2>&1; [ -n "${KEEP:-}" ] || rm -rf "$tmp"' EXIT
+	chapter 2
+fi
 cd "$root" || exit 1
 finish

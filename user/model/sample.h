@@ -90,7 +90,10 @@ struct stack_sample {
 	size_t stack_size;
 	bool is_stack_owned; /* else it is in snapshot.file */
 	struct sample_call call;
-	/* WAKE_UP: the waker; SWITCH_IN: the thread that ran before on the processor. tid 0: unknown */
+	/*
+	 * WAKE_UP: the waker; SWITCH_IN: the thread that had the processor longest while this one could have
+	 * run. tid 0: unknown, or none
+	 */
 	struct sample_thread other;
 	uint64_t address;  /* PAGE_FAULT */
 	uint64_t since_ns; /* LOST */

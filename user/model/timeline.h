@@ -37,7 +37,7 @@ struct slice_detail {
 	char *title;	  /* "[off-cpu] futex, woken by worker-3 after 2.1 ms"; NULL: the name */
 	char *about;	  /* what the system call is about: "futex 0x55d0c0"; NULL: unknown */
 	char *woken_by;	  /* "worker-3 (tid 4711)"; NULL: not known */
-	char *behind;	  /* of [run-queue]: "hog", which had the processor before; NULL: none, or unknown */
+	char *behind;	  /* of [run-queue]: "hog", which had the processor; NULL: none, or unknown */
 	int64_t result;	  /* of a system call, from the kernel */
 	bool has_result;
 };

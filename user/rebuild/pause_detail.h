@@ -10,9 +10,9 @@ struct pause_about {
 	const struct sample_call *call;	  /* the one that it is or happens in; NULL: none known */
 	const struct stack_sample *left;  /* OFF_CPU: how it began; NULL: not known */
 	const struct stack_sample *woken; /* OFF_CPU: how it ended; NULL: not known */
-	const char *waker;		  /* the name of the thread that did it; NULL: not known */
-	const struct stack_sample *in;	  /* RUN_QUEUE: how it ended, with who ran before; NULL: not known */
-	const struct stack_sample *end;	  /* SYSCALL: its end; NULL: not known */
+	const char *waker; /* that thread's name, as the recording ends; NULL: as it was called then */
+	const struct stack_sample *in;	/* RUN_QUEUE: how it ended, with who ran meanwhile; NULL: not known */
+	const struct stack_sample *end; /* SYSCALL: its end; NULL: not known */
 	uint64_t length_ns;
 };
 

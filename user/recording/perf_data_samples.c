@@ -130,7 +130,7 @@ static void put_raw(FILE *file, const struct stack_sample *sample)
 			 sample->call.args[3], sample->call.args[4], sample->call.args[5]},
 	};
 
-	if (sample->kind == SAMPLE_SWITCH_IN || sample->kind == SAMPLE_WAKE_UP)
+	if (perf_sample_has_other(sample->kind))
 		more.other = sample->other;
 	fwrite(&more, sizeof(more), 1, file);
 }

@@ -157,7 +157,7 @@ static void take_more(struct stack_sample *sample, const uint8_t *raw)
 	sample->state = more.state;
 	sample->call.nr = more.nr;
 	sample->call.result = more.result;
-	if (more.kind == SAMPLE_SWITCH_IN || more.kind == SAMPLE_WAKE_UP) {
+	if (perf_sample_has_other(more.kind)) {
 		sample->other = more.other;
 		sample->other.name[SAMPLE_NAME_BYTES - 1] = '\0';
 	} else {

@@ -29,7 +29,7 @@ struct perf_sample_more {
 	uint64_t magic;
 	union {
 		uint64_t args[SAMPLE_ARG_CNT];
-		struct sample_thread other; /* SAMPLE_WAKE_UP, SAMPLE_SWITCH_IN */
+		struct sample_thread other; /* of those that have one */
 	};
 	int64_t result;
 	uint64_t address, since_ns, lost_cnt;
@@ -37,6 +37,11 @@ struct perf_sample_more {
 };
 
 _Static_assert(sizeof(struct perf_sample_more) == 120, "it is part of the recording, and a multiple of 8");
+
+static inline bool perf_sample_has_other(uint32_t kind)
+{
+	return kind == SAMPLE_SWITCH_IN || kind == SAMPLE_WAKE_UP;
+}
 
 #define PERF_SAMPLE_MORE_MAGIC 0x656c706d61736374ull /* "tcsample" */
 

@@ -14,7 +14,7 @@ struct wait {
 	const char *name;     /* "[off-cpu] futex_wait", "[run-queue]", "[page fault]" */
 	const char *function; /* that waited; "": not known */
 	const char *woken_by; /* who ended it; "": not known, or nobody did */
-	const char *behind;   /* who had the processor before; "": not known, or it did not wait for that */
+	const char *behind;   /* who had the processor; "": not known, or it did not wait for that */
 	uint64_t cnt;
 	uint64_t total_ns, longest_ns; /* 0 of page faults, which are moments */
 };
