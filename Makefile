@@ -121,10 +121,10 @@ $(BUILD)/user/translate/runtime.bin: user/translate/runtime.ld $(RUNTIME_OBJS)
 	$(Q)ld -T $< -o $(@:.bin=.elf) $(RUNTIME_OBJS)
 	$(Q)objcopy -O binary $(@:.bin=.elf) $@
 
-$(BUILD)/user/source/translate/runtime_file.o: user/source/translate/runtime_file.S $(BUILD)/user/translate/runtime.bin
+$(BUILD)/user/source/translate/runtime_file.o: user/source/translate/runtime_file.S $(BUILD)/user/translate/runtime.bin user/translate/layout.h
 	$(say) AS $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) -Wa,-I$(BUILD) -c -o $@ $<
+	$(Q)$(CC) -Iuser -Wa,-I$(BUILD) -c -o $@ $<
 
 # The viewer's page is in the program, and the flame graph's.
 $(BUILD)/user/output/html.o: $(wildcard user/output/viewer/*)

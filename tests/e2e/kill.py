@@ -27,6 +27,7 @@ COMMANDS = [
     ['memtrace', 'record'],
     ['run', '--source', 'step', '--'],
     ['run', '--source', 'translate', '--'],
+    ['run', '--source', 'translate', '-t', 'rarely', '--when', 'arg0 == 3', '--'],
     ['run', '--source', 'step', '--follow-forks', '--step-from', 'rarely', '--'],
     ['run', '--source', 'none', '-t', 'rarely', '--when', 'arg0 == 3', '--'],
     ['memtrace', 'record', '--'],

@@ -59,6 +59,30 @@ goes_on() {
 	[ $? -eq 7 ] && says "$tmp/rest" 300000
 }
 
+# hits SOURCE OPTION...: what each hit of the program has, with addresses that are the same each time.
+hits() {
+	source=$1
+	shift
+	setarch -R timeout 120 "$trailcam" run -q --source "$source" -o "$tmp/hits.fxt.gz" "$@" >/dev/null 2>"$tmp/hits.err" || cat "$tmp/hits.err"
+	"$trailcam" report --hits=1000 --calls=0 "$tmp/hits.fxt.gz" | grep -E '^Hit |  arg[0-9] |    r(ip|dx|bp|9) |    #' | sed 's/r1[0-9] .*//' | sed 's/ at [0-9.]* [a-z]*:/:/; s/#[0-9]* *0x[0-9a-f]*/#/'
+}
+
+# same_hits CNT OPTION...: the same as at full speed.
+same_hits() {
+	cnt=$1
+	shift
+	hits none "$@" >"$tmp/native"
+	hits translate "$@" >"$tmp/translated"
+	[ "$(grep -c '^Hit' "$tmp/native")" -ge "$cnt" ] && diff "$tmp/native" "$tmp/translated"
+}
+
+# The call that is hit is the last one of the trace.
+ends_at_hit() {
+	translate -t table_grow --keep-recording "$tmp/grow" -- "$programs/wordcount" >/dev/null &&
+		"$trailcam" report --calls=1 "$tmp/out.fxt.gz" | grep -A20 'the last .* before it' >"$tmp/grow.txt"
+	says "$tmp/grow.txt" '+           table_grow'
+}
+
 follows() {
 	translate --follow-forks --keep-recording "$tmp/forks" -- sh -c '/bin/true; /bin/echo hello' >"$tmp/follow" 2>&1 || return 1
 	"$trailcam" dump --instructions "$tmp/forks" | cut -d' ' -f1 | sort -u | wc -l >"$tmp/threads"
@@ -77,10 +101,17 @@ check 'code made at run time goes on natively, behind a gap' given_back
 check 'a signal ends the recording: what led up to it' crash
 check 'the time is up: the program goes on' goes_on
 check 'children, from the next program on' follows
+check 'a trigger: the calls up to the hit' ends_at_hit
+if [ -z "$(bpf_missing && echo missing)" ]; then
+	check 'each call of a function hits, with the program'"'"'s registers and stack' same_hits 96 -t table_find --max-hits 1000 -- "$programs/wordcount"
+	check 'conditions' same_hits 5 -t hash_word --when 'arg1 > 8' --max-hits 5 -- "$programs/wordcount"
+	check 'returns' same_hits 7 -t hash_word --when 'ret > 4096' --max-hits 7 -- "$programs/wordcount"
+	check 'several functions' same_hits 20 -t 'table_*' --max-hits 20 -- "$programs/wordcount"
+	check 'a function of a library' same_hits 2 -t libc.so.6:puts --max-hits 4 -- "$programs/torture" probed
+fi
 check 'attach is refused' refuses 'records programs that trailcam starts' timeout 60 "$trailcam" attach --source translate -p $$
 check 'a start point is refused' refuses 'the source here is translate' $run --step-from main -- ls
-check 'a trigger is refused' refuses 'does not reach probes yet' $run -t main -- ls
-check 'allocations are refused' refuses 'does not reach probes yet' $run --memtrace -- ls
+check 'allocations are refused' refuses 'allocators are not watched' $run --memtrace -- ls
 check 'the kernel is refused' refuses '--kernel belongs to --source intel_pt' $run --kernel -- ls
 check 'all processors are refused' refuses '--cpu-wide belongs to --source intel_pt' $run --cpu-wide -- ls
 check 'filters are refused' refuses '--filter belongs to --source intel_pt' $run --filter main -- ls

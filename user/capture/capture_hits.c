@@ -84,6 +84,7 @@ static int take_hit(void *ctx, struct trigger_hit *hit)
 		capture->start_hit = true;
 		return 0;
 	}
+	sources_settle_hit(&capture->sources, &hit->caught);
 	hit_stacks_find(capture->stacks, &hit->caught, hit->copy, hit->copy_size, hit->is_entry);
 	err = add_hit(capture, &hit->caught);
 	return err ? err : add_values(capture, hit);

@@ -226,6 +226,7 @@ static int attach_probes(struct capture *capture)
 		.trigger_cnt = capture->trigger_cnt,
 		.pid = capture_only_target(capture),
 		.link = capture->config->options.link,
+		.mirror = sources_mirror(&capture->sources),
 		.stack_bytes = capture_stop_at(&capture->config->until) > 1 ? HIT_STACKS_BYTES_MANY
 									    : HIT_STACKS_BYTES,
 		.freeze = capture->config->until.freeze && capture_is_free_running(capture),

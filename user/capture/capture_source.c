@@ -215,16 +215,11 @@ static int check_time(const struct capture_config *config, const struct source *
 
 static int check_probes(const struct capture_config *config, const struct source *source)
 {
-	const char *given = config->trigger_cnt		     ? "triggers by name (-t)"
-			    : config->options.alloc_interval ? "--memtrace"
-							     : NULL;
-
-	return given && source && source->can & SOURCE_PASSES_PROBES
+	return config->options.alloc_interval && source && source->can & SOURCE_PASSES_PROBES
 		       ? fail(-EINVAL,
-			      "%s: not with --source %s, which does not reach probes yet; --source step "
-			      "does, and is "
-			      "exact, too, --source samples at full speed",
-			      given, source->name)
+			      "--memtrace: not with --source %s, under which allocators are not watched; "
+			      "--source step is exact, too, and --source samples runs at full speed",
+			      source->name)
 		       : 0;
 }
 
@@ -236,6 +231,7 @@ static int open_all(struct capture *capture, const struct source *chosen)
 		.options = &config->options,
 		.codes = capture->codes,
 		.own = config->own,
+		.probes = &capture->probes,
 		.binary = config->path ? config->binary : NULL,
 		/* Between snapshots the trace must go on. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,

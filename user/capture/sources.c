@@ -115,6 +115,21 @@ int sources_describe(const struct source_list *list, struct snapshot *snapshot)
 	return EACH(list, describe, snapshot);
 }
 
+const struct probe_mirror *sources_mirror(const struct source_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->mirror)
+			return list->items[i].source->mirror(list->items[i].self);
+	return NULL;
+}
+
+void sources_settle_hit(const struct source_list *list, struct caught_hit *hit)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->settle_hit)
+			list->items[i].source->settle_hit(list->items[i].self, hit);
+}
+
 void sources_unpatch(const struct source_list *list, const struct sideband_mapping *mapping, uint64_t addr,
 		     uint8_t *bytes, size_t size)
 {

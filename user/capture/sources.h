@@ -54,6 +54,10 @@ int sources_drain_ms(const struct source_list *list);
 /* Readable when much waits to be drained, of the one source that has it; -1: none. */
 int sources_fd(const struct source_list *list);
 
+/* See struct source. NULL: probes are put on the code alone. */
+const struct probe_mirror *sources_mirror(const struct source_list *list);
+void sources_settle_hit(const struct source_list *list, struct caught_hit *hit);
+
 bool sources_can_stop(const struct source_list *list);
 /* Whether one of them ends the recording. */
 bool sources_are_over(const struct source_list *list);

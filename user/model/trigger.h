@@ -42,6 +42,17 @@ struct trigger_rule {
 
 enum { TRIGGER_MAX = 64 };
 
+/*
+ * A file that has a nop for each probe, `distance` bytes from one to the next, in the order of triggers and
+ * their probes: probes are put on these, too.
+ */
+struct probe_mirror {
+	const char *path;
+	uint64_t file_offset; /* of the first one */
+	uint64_t distance;
+	size_t max;
+};
+
 /* How probes are attached. */
 enum trigger_link { TRIGGER_LINK_AUTO, TRIGGER_LINK_UPROBE_MULTI, TRIGGER_LINK_PERF_UPROBE };
 

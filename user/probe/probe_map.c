@@ -67,6 +67,30 @@ int probe_map_verify(const struct probe_map *map, pid_t pid, const struct sideba
 	return 0;
 }
 
+long probe_map_find(const struct probe_map *map, const struct sideband_mapping *mapping, uint64_t addr)
+{
+	long number = 0;
+
+	for (size_t i = 0; i < map->trigger_cnt; i++) {
+		for (size_t j = 0; j < map->triggers[i].probe_cnt; j++, number++) {
+			uint64_t at;
+
+			if (probe_addr(&map->triggers[i].probes[j], mapping, &at) && at == addr)
+				return number;
+		}
+	}
+	return -1;
+}
+
+size_t probe_map_cnt(const struct probe_map *map)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < map->trigger_cnt; i++)
+		cnt += map->triggers[i].probe_cnt;
+	return cnt;
+}
+
 void probe_unpatch(const struct probe *probe, const struct sideband_mapping *mapping, uint64_t addr,
 		   uint8_t *bytes, size_t size)
 {

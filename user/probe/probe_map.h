@@ -19,6 +19,15 @@ struct probe_map {
 int probe_map_verify(const struct probe_map *map, pid_t pid, const struct sideband_mapping *mapping);
 
 /*
+ * The number of the probe at this address, which lies in `mapping`: all probes of all triggers are counted in
+ * their order, from 0. -1: there is none.
+ */
+long probe_map_find(const struct probe_map *map, const struct sideband_mapping *mapping, uint64_t addr);
+
+/* How many there are. */
+size_t probe_map_cnt(const struct probe_map *map);
+
+/*
  * If the probe lies in `bytes`, a copy of the target's memory at addr within `mapping`, restores the original
  * code there.
  */

@@ -82,11 +82,13 @@ enum source_trait {
 	/* --source auto may choose it for a program that is started, or for processes that run. */
 	SOURCE_RUN_AUTO = 1 << 5,
 	SOURCE_ATTACH_AUTO = 1 << 6,
-	/* The targets do not execute their own code, in which probes would be. */
+	/* The targets do not execute their own code: other sources' probes in it are not reached. */
 	SOURCE_PASSES_PROBES = 1 << 7,
 };
 
+struct caught_hit;
 struct code_stores;
+struct probe_map;
 struct session_driver;
 
 /* What a capture says of itself. Good until close(). */
@@ -96,6 +98,7 @@ struct source_config {
 	const char *binary;	   /* of the program that is started; NULL: the targets run already */
 	bool pause;		   /* hits should pause the trace themselves, if that can be had */
 	void *own;		   /* capture_config.own */
+	const struct probe_map *probes; /* of the triggers; they are there when targets execute a program */
 };
 
 /*
@@ -166,6 +169,13 @@ struct source {
 	 * After the last take(): fills in what the snapshot needs to be understood. Own probes are removed.
 	 */
 	int (*describe)(void *self, struct snapshot *snapshot);
+
+	/*
+	 * Where probes must be put, too, for the targets do not execute their own code; and what a hit there
+	 * tells is made what it would be in their own code.
+	 */
+	const struct probe_mirror *(*mirror)(void *self);
+	void (*settle_hit)(void *self, struct caught_hit *hit);
 
 	/*
 	 * `bytes` are `size` bytes of a target's code at addr, in `mapping`: puts back what own probes hide

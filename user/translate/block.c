@@ -29,6 +29,7 @@ struct builder {
 	uint8_t opcode;		    /* offset of its opcode, behind prefixes */
 	uint8_t rex;		    /* 0: none */
 	uint8_t segment, is_narrow; /* prefixes: 64 or 65, or 0; 67 */
+	uint64_t nop;		    /* number of the probe before it, + 1; 0: there is none */
 	uint32_t stubs[INSNS_MAX];  /* sites of conditional jumps ... */
 	uint8_t *jumps[INSNS_MAX];  /* ... and the displacements that are to lead to their stubs */
 	unsigned int stub_cnt;
@@ -371,6 +372,34 @@ static enum give_back translate_insn(struct builder *builder)
 	}
 }
 
+/* ---- probes ---- */
+
+/*
+ * To the probe's nop, with the program's own registers. Where the file is mapped twice, only one of both
+ * places can be behind it.
+ */
+static void emit_probe(struct builder *builder)
+{
+	struct emitter *emitter = &builder->emitter;
+	uint64_t probe = builder->nop - 1;
+	uint8_t *place;
+	uint32_t away;
+
+	if (*guest_of(probe) && *guest_of(probe) != builder->pc) {
+		shared()->missed++;
+		builder->nop = 0;
+		return;
+	}
+	emit_save(emitter, HOST_RCX, CTX_RCX);
+	emit_constant(emitter, HOST_RCX, builder->pc);
+	emit_save(emitter, HOST_RCX, CTX_STAMP_GUEST);
+	place = emit_place(emitter);
+	emit_leave(emitter, CTX_STAMP);
+	away = distance(place, (uintptr_t)emitter->at);
+	__builtin_memcpy(place, &away, sizeof(away));
+	emit_far_jump(emitter, NOPS_AT + probe * NOP_SIZE);
+}
+
 /* ---- blocks ---- */
 
 /* Code may end with its page. False: only from outside can be seen what stands there. */
@@ -380,11 +409,13 @@ static bool read_insn(struct context *context, struct builder *builder)
 
 	builder->raw = (const uint8_t *)builder->pc;
 	context->reading = builder->pc;
+	builder->nop = 0;
 	if (builder->raw[0] == 0xcc) {
 		context->reading = 0;
 		if (!ask_original(context, builder->pc))
 			return false;
 		builder->raw = context->original;
+		builder->nop = context->nop;
 		room = CODE_INSN_MAX;
 	}
 	code_insn_decode(&builder->insn, builder->raw, room < CODE_INSN_MAX ? room : CODE_INSN_MAX, true);
@@ -400,8 +431,12 @@ static enum give_back add_insn(struct builder *builder)
 	uint8_t *at = builder->emitter.at;
 	struct block *block = builder->block;
 	uint16_t sites = block->site_cnt;
+	uint64_t resume;
 	enum give_back problem = builder->insn.len ? GIVE_NOTHING : GIVE_UNKNOWN;
 
+	if (!problem && builder->nop)
+		emit_probe(builder);
+	resume = (uintptr_t)builder->emitter.at;
 	if (!problem) {
 		read_prefixes(builder);
 		problem = translate_insn(builder);
@@ -411,6 +446,10 @@ static enum give_back add_insn(struct builder *builder)
 		block->site_cnt = sites;
 		builder->emitter.at = at;
 		return problem;
+	}
+	if (builder->nop) {
+		*resume_of(builder->nop - 1) = resume;
+		*guest_of(builder->nop - 1) = builder->pc;
 	}
 	*length_at(shared()->length_cnt++) =
 		(struct length){builder->insn.len, (uint8_t)(builder->emitter.at - at)};

@@ -78,6 +78,8 @@ void cache_drop(void)
 	}
 	for (uint32_t i = 0; i < PAGE_BITS / 8; i++)
 		page_bits()[i] = 0;
+	for (uint32_t i = 0; i < NOPS_MAX; i++)
+		*guest_of(i) = 0;
 	all->generation++;
 }
 

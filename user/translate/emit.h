@@ -69,6 +69,22 @@ static inline void emit_constant(struct emitter *emitter, enum register_number r
 	emit_64(emitter, value);
 }
 
+/* lea rcx, [rip + ...]; returns the displacement, which the caller sets. */
+static inline uint8_t *emit_place(struct emitter *emitter)
+{
+	EMIT(emitter, 0x48, 0x8d, 0x0d);
+	emit_32(emitter, 0);
+	return emitter->at - 4;
+}
+
+/* jmp to anywhere */
+static inline void emit_far_jump(struct emitter *emitter, uint64_t to)
+{
+	EMIT(emitter, 0xff, 0x25);
+	emit_32(emitter, 0);
+	emit_64(emitter, to);
+}
+
 /* jmp gs:[field] */
 static inline void emit_leave(struct emitter *emitter, uint32_t field)
 {

@@ -28,6 +28,9 @@ runtime_begin:
 	.quad born - runtime_begin
 	.quad born_saved - runtime_begin
 	.quad born_end - runtime_begin
+	.quad stamp - runtime_begin
+	.quad stamp_saved - runtime_begin
+	.quad stamp_end - runtime_begin
 	.quad restore - runtime_begin
 	.quad restored - runtime_begin
 	.quad runtime_end - runtime_begin
@@ -240,5 +243,21 @@ born_saved:
 1:	mov %gs:CTX_R15, %r15
 	jmp syscalled
 born_end:
+
+	/* The time of a probe. rcx: where the cache goes on; the program's is in the context. */
+stamp:
+	mov %rcx, %gs:CTX_STAMP_RESUME
+	mov %gs:CTX_ASKED, %rcx
+	jrcxz 1f
+	mov %gs:CTX_STAMP_GUEST, %rcx
+	mov %rcx, %gs:CTX_NEXT
+	mov %gs:CTX_RCX, %rcx
+	jmp start
+1:	SAVE_FOR_STAMP
+stamp_saved:
+	STAMP RING_TIME
+	mov %gs:CTX_RCX, %rcx
+	jmp *%gs:CTX_STAMP_RESUME
+stamp_end:
 
 	.section .note.GNU-stack, "", @progbits

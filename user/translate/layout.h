@@ -4,6 +4,8 @@
  *
  *	ARENA_BASE	struct shared
  *	+ CODE		the runtime itself, which begins with struct runtime_header
+ *	+ RESUMES	host address behind each probe's nop, by its number
+ *	+ PROBES	guest address of the probe, by its number; 0: it was not reached yet
  *	+ PAGES		one bit for each page, by its number's low bits: something was translated from there
  *	+ HASH		block numbers (+ 1; 0: none) by the hash of the guest address, open addressing
  *	+ BLOCKS	struct block, by number
@@ -26,11 +28,21 @@
 #define ARENA_BASE    0x200000000000
 #define ARENA_CODE    0x10000
 #define ARENA_PAGES   0x80000
+#define ARENA_RESUMES 0xa0000
+#define ARENA_PROBES  0xb0000
 #define ARENA_HASH    0x100000
 #define ARENA_BLOCKS  0x1000000
 #define ARENA_SITES   0x4000000
 #define ARENA_LENGTHS 0xc000000
 #define ARENA_SLOTS   0x10000000
+
+/*
+ * Probes cannot be put on the cache: the instructions before which they stand come from nops in a file of
+ * trailcam's, mapped here, of NOP_SIZE bytes each. Behind it a jump leads back to the cache.
+ */
+#define NOPS_AT	 0x200060000000
+#define NOP_SIZE 16
+#define NOPS_MAX 4096
 
 #define HASH_SIZE   (1 << 21) /* entries */
 #define PAGE_BITS   (1 << 20)
@@ -75,6 +87,9 @@
 #define CTX_IS_PROCESS	   0x138
 #define CTX_TID		   0x140
 #define CTX_LAPS_NEXT	   0x148
+#define CTX_STAMP	   0x150
+#define CTX_STAMP_RESUME   0x158
+#define CTX_STAMP_GUEST	   0x160
 
 /* Offsets in struct shared. TRACER_IS_DEAD: of the byte with FUTEX_OWNER_DIED (linux/futex.h). */
 #define SHARED_TRACER	      0
@@ -88,6 +103,7 @@
 #define RING_GO	    0x80000004 /* address, the generation above bit 48: goes on there */
 #define RING_LEAVE \
 	0x80000005 /* address: an indirect branch leads there, and nothing is recorded from there on */
+#define RING_TIME  0x80000006 /* TSC: at a probe */
 #define BLOCK_WORD 0x40000000
 
 /* Why the runtime was entered. */
@@ -125,6 +141,8 @@ struct runtime_header {
 	uint64_t after_end;	/* ... up to here */
 	uint64_t birth_saved, born;
 	uint64_t born_saved, born_end;
+	/* Before a probe: stamp_saved is as above. */
+	uint64_t stamp, stamp_saved, stamp_end;
 	uint64_t restore; /* all of the program is in the context from here on ... */
 	uint64_t restored;
 	uint64_t end; /* of the runtime */
@@ -189,20 +207,23 @@ struct context {
 	uint64_t is_process; /* the child goes on natively */
 	int32_t tid, pid;    /* 0: the slot is free; -1: for a child */
 	uint64_t laps_next;  /* `laps` before `pos` tells so */
-	uint64_t returned;   /* where sigreturn goes to */
-	uint64_t here;	     /* guest address that the registers in the context are of */
-	uint64_t settled;    /* that is so */
-	int64_t held_pos;    /* where the next word belongs, while pos is at the last one; 0: it does not */
-	uint32_t held_word;  /* what the last one was */
-	uint64_t why;	     /* enum give_back: it runs natively */
-	uint64_t told;	     /* that was said, outside */
-	uint64_t going;	     /* guest address of the block that is being translated ... */
-	uint64_t reading;    /* ... and of the bytes that are being read; 0: none */
-	uint64_t entered;    /* why the runtime was entered last */
-	uint32_t request;    /* enum request; a futex: 0 is the answer */
+	uint64_t stamp;	     /* where time is told to the ring */
+	uint64_t stamp_resume, stamp_guest;
+	uint64_t returned;  /* where sigreturn goes to */
+	uint64_t here;	    /* guest address that the registers in the context are of */
+	uint64_t settled;   /* that is so */
+	int64_t held_pos;   /* where the next word belongs, while pos is at the last one; 0: it does not */
+	uint32_t held_word; /* what the last one was */
+	uint64_t why;	    /* enum give_back: it runs natively */
+	uint64_t told;	    /* that was said, outside */
+	uint64_t going;	    /* guest address of the block that is being translated ... */
+	uint64_t reading;   /* ... and of the bytes that are being read; 0: none */
+	uint64_t entered;   /* why the runtime was entered last */
+	uint32_t request;   /* enum request; a futex: 0 is the answer */
 	uint32_t deferred_cnt, deferred_taken; /* so far: deferred[number % DEFERRED_MAX] */
 	uint64_t original_at;		       /* where a breakpoint stands ... */
 	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
+	uint64_t nop;	      /* number of the probe that it is, + 1; 0: it is none */
 	uint8_t deferred[DEFERRED_MAX][SIGINFO_BYTES];
 };
 
@@ -224,6 +245,7 @@ struct shared {
 	uint64_t runtime;  /* address */
 	uint32_t lock;
 	uint32_t drop_cnt;
+	uint32_t missed; /* probes that are in memory twice */
 	uint32_t region_cnt;
 	uint32_t block_cnt, site_cnt, length_cnt;
 	uint32_t generation; /* how often all blocks were dropped */
@@ -280,6 +302,9 @@ _Static_assert(offsetof(struct context, birth) == CTX_BIRTH, "as entry.S has it"
 _Static_assert(offsetof(struct context, is_process) == CTX_IS_PROCESS, "as entry.S has it");
 _Static_assert(offsetof(struct context, tid) == CTX_TID, "as entry.S has it");
 _Static_assert(offsetof(struct context, laps_next) == CTX_LAPS_NEXT, "as entry.S has it");
+_Static_assert(offsetof(struct context, stamp) == CTX_STAMP, "as entry.S has it");
+_Static_assert(offsetof(struct context, stamp_resume) == CTX_STAMP_RESUME, "as entry.S has it");
+_Static_assert(offsetof(struct context, stamp_guest) == CTX_STAMP_GUEST, "as entry.S has it");
 _Static_assert(offsetof(struct shared, leave) == SHARED_LEAVE, "as entry.S has it");
 _Static_assert(sizeof(struct shared) <= 4096 && sizeof(struct context) <= 4096, "one page each");
 _Static_assert(BLOCKS_MAX * sizeof(struct block) <= ARENA_SITES - ARENA_BLOCKS, "the arena");

@@ -35,6 +35,16 @@ static inline struct length *length_at(uint32_t number)
 	return (struct length *)(ARENA_BASE + ARENA_LENGTHS) + number;
 }
 
+static inline uint64_t *resume_of(uint64_t probe)
+{
+	return (uint64_t *)(ARENA_BASE + ARENA_RESUMES) + probe;
+}
+
+static inline uint64_t *guest_of(uint64_t probe)
+{
+	return (uint64_t *)(ARENA_BASE + ARENA_PROBES) + probe;
+}
+
 static inline uint64_t *targets_of(struct context *context)
 {
 	return (uint64_t *)(context->self + SLOT_TARGETS);

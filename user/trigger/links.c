@@ -76,48 +76,72 @@ int links_plan_probe(struct links *links, const struct probe *probe, uint64_t co
 	return 0;
 }
 
+/* The same probe once more, on the `nth` nop of the mirror. */
+static int plan_in_mirror(struct links *links, const struct probe_mirror *mirror, size_t nth,
+			  const struct probe *probe, uint64_t cookie, int prog_fd)
+{
+	struct probe other = *probe;
+
+	if (nth >= mirror->max)
+		return fail(-E2BIG,
+			    "these are more than %zu probes, which is what a translated program can have",
+			    mirror->max);
+	other.path = (char *)mirror->path;
+	other.file_offset = mirror->file_offset + nth * mirror->distance;
+	other.ref_ctr_offset = 0;
+	return links_plan_probe(links, &other, cookie, prog_fd, UPROBE_ENTRY);
+}
+
 /*
  * Each probe has a program by what is done there. A return instruction alone gives hits at returns: a jump
  * does not show where it leads.
  */
-static int plan_probe(struct links *links, const struct programs *programs, const struct trigger *trigger,
-		      size_t i, const struct probe *probe)
+static int plan_probe(struct links *links, const struct programs *programs,
+		      const struct trigger_config *config, size_t i, size_t j)
 {
 	static const enum program_role roles[] = {
 		[PROBE_HIT] = PROGRAM_HIT,
 		[PROBE_CALL_BEGIN] = PROGRAM_CALL_BEGIN,
 		[PROBE_CALL_END] = PROGRAM_CALL_END,
 	};
+	const struct trigger *trigger = &config->triggers[i];
+	const struct probe *probe = &trigger->probes[j];
 	bool returns = probe->at == PROBE_CALL_END && !(probe->place & (PLACE_JUMP | PLACE_SPAN));
 	uint64_t action = trigger->action | (returns ? HIT_RETURN : 0);
 	uint64_t layout = programs_layout(programs, i, probe);
 	uint64_t cookie = i | layout << COOKIE_LAYOUT_SHIFT | action << COOKIE_ACTION_SHIFT |
 			  (uint64_t)probe->place << COOKIE_PLACE_SHIFT;
+	int prog_fd = programs_fd(programs, i, roles[probe->at]);
+	int err = links_plan_probe(links, probe, cookie, prog_fd, UPROBE_ENTRY);
+	size_t nth = j;
 
-	return links_plan_probe(links, probe, cookie, programs_fd(programs, i, roles[probe->at]),
-				UPROBE_ENTRY);
+	if (err || !config->mirror)
+		return err;
+	while (i)
+		nth += config->triggers[--i].probe_cnt;
+	return plan_in_mirror(links, config->mirror, nth, probe, cookie, prog_fd);
 }
 
-static int plan_all(struct links *links, const struct programs *programs, const struct trigger *trigger,
+static int plan_all(struct links *links, const struct programs *programs, const struct trigger_config *config,
 		    size_t i, bool ends)
 {
+	const struct trigger *trigger = &config->triggers[i];
 	int err = 0;
 
 	for (size_t j = 0; j < trigger->probe_cnt && !err; j++)
 		if ((trigger->probes[j].at == PROBE_CALL_END) == ends)
-			err = plan_probe(links, programs, trigger, i, &trigger->probes[j]);
+			err = plan_probe(links, programs, config, i, j);
 	return err;
 }
 
-int links_plan(struct links *links, const struct programs *programs, const struct trigger *triggers,
-	       size_t trigger_cnt)
+int links_plan(struct links *links, const struct programs *programs, const struct trigger_config *config)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < trigger_cnt && !err; i++) {
-		err = plan_all(links, programs, &triggers[i], i, false);
+	for (size_t i = 0; i < config->trigger_cnt && !err; i++) {
+		err = plan_all(links, programs, config, i, false);
 		if (!err)
-			err = plan_all(links, programs, &triggers[i], i, true);
+			err = plan_all(links, programs, config, i, true);
 	}
 	return err;
 }

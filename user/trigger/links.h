@@ -36,8 +36,7 @@ int links_plan_probe(struct links *links, const struct probe *probe, uint64_t co
  * Groups the probes of all triggers. A call's beginning is attached before its return, so that no return
  * comes alone. 0 or -ENOMEM; release `links` (all zero before) in either case.
  */
-int links_plan(struct links *links, const struct programs *programs, const struct trigger *triggers,
-	       size_t trigger_cnt);
+int links_plan(struct links *links, const struct programs *programs, const struct trigger_config *config);
 
 /*
  * Attach every planned probe (perf: UPROBE_SESSION is not supported) for process pid; 0: for all processes.

@@ -44,7 +44,7 @@ static int load(struct trigger_set *set, const struct trigger_config *config, en
 	if (err)
 		return fail_errno(err, "cannot map the BPF ring buffer of %zu KiB", size / 1024);
 	set->link = link;
-	return links_plan(&set->links, &set->programs, config->triggers, config->trigger_cnt);
+	return links_plan(&set->links, &set->programs, config);
 }
 
 static void unload(struct trigger_set *set)

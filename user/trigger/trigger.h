@@ -51,6 +51,7 @@ struct trigger_config {
 	/* the process to watch (it may not have exec'd yet); 0: those of trigger_set_watch() */
 	pid_t pid;
 	enum trigger_link link;
+	const struct probe_mirror *mirror; /* NULL: there is none; must outlive the set */
 	/* number of the HIT_STOP hit (from 1) that stops; others only record; 0: all stop */
 	uint64_t stop_at;
 	/* bytes of the stack to copy with each hit: 0, or a multiple of HIT_COPY_STEP (bpf/rule.h) */

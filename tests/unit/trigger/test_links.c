@@ -22,9 +22,11 @@ static void test_plan(void **state)
 	struct links links = {0};
 	struct trigger_programs own[] = {{.copies = {[PROGRAM_HIT] = 10}}, {.copies = {[PROGRAM_HIT] = 11}}};
 	struct programs programs = {.own = own, .trigger_cnt = 2};
+	const struct probe_mirror mirror = {.path = "/nops", .file_offset = 0x1000, .distance = 16, .max = 4};
+	struct trigger_config config = {.triggers = triggers, .trigger_cnt = ARRAY_SIZE(triggers)};
 
 	(void)state;
-	assert_ok(links_plan(&links, &programs, triggers, ARRAY_SIZE(triggers)));
+	assert_ok(links_plan(&links, &programs, &config));
 	assert_int_equal(links.group_cnt, 4);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(links.groups[i].prog_fd, i < 2 ? 10 : 11);
@@ -37,7 +39,7 @@ static void test_plan(void **state)
 
 	/* Of one program, those of a file go together. */
 	own[1].copies[PROGRAM_HIT] = 10;
-	assert_ok(links_plan(&links, &programs, triggers, ARRAY_SIZE(triggers)));
+	assert_ok(links_plan(&links, &programs, &config));
 	assert_int_equal(links.group_cnt, 2);
 	assert_string_equal(links.groups[0].path, "/exe");
 	assert_string_equal(links.groups[0].symbol, "a");
@@ -53,15 +55,30 @@ static void test_plan(void **state)
 	assert_int_equal(links.groups[1].offsets[1], 0x300);
 	assert_int_equal(links.groups[1].ref_ctr_offsets[1], 0x40);
 	links_release(&links);
+
+	/* Each is in the mirror once more, where its number says. */
+	config.mirror = &mirror;
+	assert_ok(links_plan(&links, &programs, &config));
+	assert_int_equal(links.group_cnt, 3);
+	assert_string_equal(links.groups[1].path, "/nops");
+	assert_int_equal(links.groups[1].cnt, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(links.groups[1].offsets[i], 0x1000 + 16 * i);
+		assert_int_equal(links.groups[1].ref_ctr_offsets[i], 0);
+		assert_int_equal(links.groups[1].cookies[i],
+				 i < 2 ? (uint64_t)HIT_STOP << 32 : (uint64_t)HIT_START << 32 | 1);
+	}
+	links_release(&links);
 }
 
 static void test_nothing(void **state)
 {
 	struct links links = {0};
 	struct programs programs = {0};
+	const struct trigger_config config = {0};
 
 	(void)state;
-	assert_ok(links_plan(&links, &programs, NULL, 0));
+	assert_ok(links_plan(&links, &programs, &config));
 	assert_int_equal(links.group_cnt, 0);
 	links_release(&links);
 }

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "model/sideband.h"
+#include "probe/probe_map.h"
 #include "source/translate/translate_internal.h"
 
 /* What the file has where memory has a breakpoint; the same where no file is mapped. */
@@ -28,6 +29,9 @@ static void read_original(const struct answers *answers, struct context *context
 	memset(context->original, 0, sizeof(context->original));
 	context->original[0] = 0xcc;
 	context->original_at = context->next;
+	context->nop = map && answers->probes
+			       ? (uint64_t)(probe_map_find(answers->probes, &map->mapping, context->next) + 1)
+			       : 0;
 	if (fd >= 0 && pread(fd, context->original, sizeof(context->original),
 			     (off_t)(context->next - map->mapping.addr + map->mapping.file_offset)) < 1)
 		context->original[0] = 0xcc;
@@ -81,7 +85,8 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid)
+int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid,
+		  const struct probe_map *probes)
 {
 	struct answers *answers = calloc(1, sizeof(*answers));
 	int err = answers ? snapshot_new(&answers->sideband) : -ENOMEM;
@@ -91,6 +96,7 @@ int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid)
 		return err;
 	}
 	answers->pid = pid;
+	answers->probes = probes;
 	answers->arena = arena;
 	pthread_mutex_init(&answers->lock, NULL);
 	if (!maps_read(&answers->maps, pid))

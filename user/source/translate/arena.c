@@ -251,11 +251,17 @@ const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t
 	return NULL;
 }
 
+uint64_t arena_probe(const struct arena *arena, uint64_t number)
+{
+	return ((const uint64_t *)(arena->bytes + ARENA_PROBES))[number];
+}
+
 bool arena_is_ours(const struct arena *arena, uint64_t addr)
 {
 	const struct shared *all = arena_shared(arena);
 
-	if (addr >= ARENA_BASE && addr < ARENA_BASE + ARENA_SIZE)
+	if ((addr >= ARENA_BASE && addr < ARENA_BASE + ARENA_SIZE) ||
+	    (addr >= NOPS_AT && addr < NOPS_AT + NOPS_MAX * NOP_SIZE))
 		return true;
 	for (uint32_t i = 0; i < all->region_cnt && i < REGIONS_MAX; i++)
 		if (addr >= all->regions[i].start && addr < all->regions[i].end)

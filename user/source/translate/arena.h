@@ -67,7 +67,10 @@ void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag);
 /* The block that begins at the guest address, or NULL. */
 const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t generation);
 
-/* Whether the address lies in memory of the runtime's, cache or arena. */
+/* The guest address of the probe, by its number; 0: it was not reached yet. */
+uint64_t arena_probe(const struct arena *arena, uint64_t number);
+
+/* Whether the address lies in memory of the runtime's: cache, arena, nops. */
 bool arena_is_ours(const struct arena *arena, uint64_t addr);
 
 /*

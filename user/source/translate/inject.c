@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "model/trigger.h"
 #include "process/maps.h"
 
-enum { NAME_BYTES = 64, PLACE_BYTES = 256 };
+enum { NAME_BYTES = 256, PLACE_BYTES = 448 };
 
 _Static_assert(NAME_BYTES + INJECTION_BYTES <= PLACE_BYTES, "there is room for both");
 
@@ -90,12 +91,45 @@ static int make_arena(struct injection *injection, uint64_t name, struct arena *
 	return 0;
 }
 
-static int make_by_name(struct injection *injection, uint64_t at, struct arena **ret_arena)
+/* Of the file that has them, which the program itself opens. */
+static int map_nops(struct injection *injection, uint64_t at, const struct probe_mirror *mirror, size_t cnt)
+{
+	const uint64_t open_args[6] = {(uint64_t)AT_FDCWD, at, O_RDONLY | O_CLOEXEC};
+	char name[NAME_BYTES] = "";
+	long fd, mapped;
+	int err;
+
+	if (!mirror || !cnt)
+		return 0;
+	if (strlen(mirror->path) >= sizeof(name))
+		return fail(-ENAMETOOLONG, "the path of trailcam's program is too long");
+	strcpy(name, mirror->path);
+	err = injection_write(injection->tid, at, name, sizeof(name));
+	if (err)
+		return err;
+	fd = injection_call(injection, SYS_openat, open_args);
+	if (fd < 0)
+		return fail_errno((int)fd, "it cannot open %s, for its probes", mirror->path);
+	mapped = injection_call(injection, SYS_mmap,
+				(const uint64_t[6]){NOPS_AT, cnt * NOP_SIZE, PROT_READ | PROT_EXEC,
+						    MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd,
+						    mirror->file_offset});
+	injection_call(injection, SYS_close, (const uint64_t[6]){(uint64_t)fd});
+	return mapped == (long)NOPS_AT ? 0
+				       : fail_errno(mapped < 0 ? (int)mapped : -EINVAL,
+						    "it cannot map %s, for its probes", mirror->path);
+}
+
+static int make_by_name(struct injection *injection, uint64_t at, const struct probe_mirror *mirror,
+			size_t probe_cnt, struct arena **ret_arena)
 {
 	const uint8_t nothing[PLACE_BYTES] = {0};
 	const char name[NAME_BYTES] = "trailcam";
-	int err = injection_write(injection->tid, at, name, sizeof(name));
+	int err;
 
+	err = map_nops(injection, at, mirror, probe_cnt);
+	if (!err)
+		err = injection_write(injection->tid, at, name, sizeof(name));
 	if (!err)
 		err = make_arena(injection, at, ret_arena);
 	if (!injection->ended)
@@ -119,7 +153,8 @@ static int enter_runtime(const struct injection *injection, struct arena *arena)
 		       : 0;
 }
 
-int inject(pid_t pid, struct arena **ret_arena, struct injection *ret_injection)
+int inject(pid_t pid, const struct probe_mirror *mirror, size_t probe_cnt, struct arena **ret_arena,
+	   struct injection *ret_injection)
 {
 	CLEANUP(arena_freep) struct arena *arena = NULL;
 	uint64_t vdso_end = 0, at;
@@ -136,7 +171,7 @@ int inject(pid_t pid, struct arena **ret_arena, struct injection *ret_injection)
 		return fail(err, "it is a 32-bit program");
 	if (err)
 		return fail_errno(err, "it cannot be held");
-	err = make_by_name(ret_injection, at, &arena);
+	err = make_by_name(ret_injection, at, mirror, probe_cnt, &arena);
 	injection_end(ret_injection);
 	if (!err && !ret_injection->ended)
 		err = enter_runtime(ret_injection, arena);

@@ -171,6 +171,11 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 		settle_before(thread, at, header->birth_saved, header->born - SYSCALL_LENGTH, regs);
 	} else if (at >= header->born && at < header->born_end) {
 		settle_birth(context, regs);
+	} else if (at >= header->stamp && at < header->stamp_end) {
+		if (at >= header->stamp_saved)
+			take_spilled(context, regs);
+		regs->rcx = context->rcx;
+		regs->rip = context->stamp_guest;
 	} else {
 		return false;
 	}
@@ -191,6 +196,13 @@ static bool settle(const struct translate_thread *thread, int fault, struct user
 		return true;
 	if (at < arena_header(arena)->end)
 		return settle_in_runtime(thread, at, regs);
+	if (regs->rip - NOPS_AT < NOPS_MAX * NOP_SIZE) {
+		/* Behind the nop, it is a matter of one more jump. */
+		if ((regs->rip - NOPS_AT) % NOP_SIZE)
+			return false;
+		regs->rip = arena_probe(arena, (regs->rip - NOPS_AT) / NOP_SIZE);
+		return true;
+	}
 	/* Behind a breakpoint: int3, int 3 */
 	for (unsigned int len = 1; fault == SIGTRAP && len <= 2; len++)
 		if (arena_guest(arena, regs->rip - len, &guest, &exact) && exact) {

@@ -12,13 +12,18 @@
 #include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "model/hit.h"
 #include "model/sideband.h"
+#include "probe/probe_map.h"
 #include "source/translate/inject.h"
+#include "source/translate/runtime_file.h"
 #include "source/translate/translate_internal.h"
 
 static const char *const give_back_reasons[] = {
@@ -77,6 +82,9 @@ static void tell(const struct translate *translate, struct translate_thread *thr
 
 	if (thread->slot < 0)
 		return;
+	if (arena_shared(thread->process->arena)->missed && !thread->process->told_missed)
+		log_warn("a probe's code is mapped twice: only one of both places gives hits");
+	thread->process->told_missed |= arena_shared(thread->process->arena)->missed;
 	context = arena_context(thread->process->arena, thread->slot);
 	if (!context->why || context->told || context->why >= GIVE_END)
 		return;
@@ -210,14 +218,17 @@ static int leave_arena(struct translate *translate, struct translate_process *pr
 static int enter_arena(struct translate *translate, struct translate_process *process,
 		       struct injection *ret_injection)
 {
-	int err = inject(process->pid, &process->arena, ret_injection), told = err;
+	const struct probe_map *probes = translate->config.probes;
+	int err = inject(process->pid, &translate->mirror, probes ? probe_map_cnt(probes) : 0,
+			 &process->arena, ret_injection);
+	int told = err;
 
 	err = add_thread(translate, process, process->pid, err ? -1 : 0);
 	if (err || ret_injection->ended)
 		return err;
 	if (told && translate->config.gave_back)
 		translate->config.gave_back(translate->config.ctx, process->pid, fail_message(told));
-	return told ? 0 : answers_start(&process->answers, process->arena, process->pid);
+	return told ? 0 : answers_start(&process->answers, process->arena, process->pid, probes);
 }
 
 /* ---- events ---- */
@@ -260,6 +271,46 @@ int translate_ended(struct translate *translate, pid_t tid)
 	if (thread)
 		thread->dead = true;
 	return err;
+}
+
+/* ---- probes ---- */
+
+/* The nops are a part of this program's file. */
+static int find_mirror(struct translate *translate)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	ssize_t size = readlink("/proc/self/exe", translate->mirror_path, sizeof(translate->mirror_path) - 1);
+	const struct map *map;
+	int err = size < 0 ? -errno : maps_read(&maps, getpid());
+
+	map = err ? NULL : maps_find(&maps, (uintptr_t)nops_begin);
+	if (!map)
+		return fail(-ENOENT, "cannot find trailcam's own program among its mappings");
+	translate->mirror = (struct probe_mirror){
+		.path = translate->mirror_path,
+		.file_offset = (uintptr_t)nops_begin - map->mapping.addr + map->mapping.file_offset,
+		.distance = NOP_SIZE,
+		.max = NOPS_MAX,
+	};
+	return 0;
+}
+
+const struct probe_mirror *translate_mirror(const struct translate *translate)
+{
+	return &translate->mirror;
+}
+
+void translate_settle_hit(const struct translate *translate, struct caught_hit *hit)
+{
+	const struct translate_process *process = find_process(translate, (pid_t)hit->hit.pid);
+	uint64_t at = hit->regs[HIT_RIP], guest;
+
+	if (at - NOPS_AT >= NOPS_MAX * NOP_SIZE || !process || !process->arena)
+		return;
+	guest = arena_probe(process->arena, (at - NOPS_AT) / NOP_SIZE);
+	hit->regs[HIT_RIP] = guest;
+	if (hit->hit.stack_cnt && hit->stack[0] == at)
+		hit->stack[0] = guest;
 }
 
 bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr)
@@ -401,6 +452,8 @@ int translate_new(struct translate **ret_translate, const struct translate_confi
 	translate->tsc = __rdtsc();
 	translate->tsc_ns = clock_ns(CLOCK_MONOTONIC);
 	err = snapshot_new(&translate->sideband);
+	if (!err)
+		err = find_mirror(translate);
 	if (err)
 		return err;
 	*ret_translate = TAKE_PTR(translate);

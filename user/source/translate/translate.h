@@ -18,7 +18,11 @@
 
 struct translate;
 
+struct probe_map;
+struct caught_hit;
+
 struct translate_config {
+	const struct probe_map *probes; /* complete when a program is executed; NULL: none */
 	/* of each thread's packets: a power of two, a page at least. More than that: the newest are kept. */
 	size_t trace_size;
 	/* A thread goes on natively; `why` is a sentence without a full stop. Or NULL. */
@@ -56,6 +60,12 @@ int translate_ended(struct translate *translate, pid_t tid);
 
 /* The held thread goes on natively, and will be let go. */
 void translate_let_go(struct translate *translate, pid_t tid);
+
+/* Where probes have to be, too. */
+const struct probe_mirror *translate_mirror(const struct translate *translate);
+
+/* A hit at one of these: it is told as that of the probe in the program's own code. */
+void translate_settle_hit(const struct translate *translate, struct caught_hit *hit);
 
 /* Whether the mapping at the address is none of the program's. */
 bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr);

@@ -2,8 +2,10 @@
 /* What the files of the translate source share. Nobody else includes it. */
 #pragma once
 
+#include <limits.h>
 #include <pthread.h>
 
+#include "model/trigger.h"
 #include "process/maps.h"
 #include "source/encoder.h"
 #include "source/translate/arena.h"
@@ -16,6 +18,7 @@ struct answers {
 	bool runs;
 	bool ends; /* atomic */
 	pid_t pid;
+	const struct probe_map *probes;
 	struct arena *arena;
 	pthread_mutex_t lock;	   /* for the following */
 	struct maps maps;	   /* that the sideband tells of */
@@ -26,6 +29,7 @@ struct translate_process {
 	pid_t pid;
 	struct arena *arena; /* of the program that is executed now; NULL: it runs natively */
 	struct answers *answers;
+	bool told_missed; /* that a probe's code is there twice */
 };
 
 struct translate_thread {
@@ -47,6 +51,8 @@ struct translate {
 	size_t process_cnt, process_cap;
 	struct translate_thread **threads;
 	size_t thread_cnt, thread_cap;
+	struct probe_mirror mirror;
+	char mirror_path[PATH_MAX];
 	struct snapshot *sideband; /* what answers have left */
 	uint64_t tsc, tsc_ns;	   /* one moment on both clocks, at the start */
 };
@@ -56,7 +62,8 @@ struct translate_thread *translate_find(const struct translate *translate, pid_t
 /* ---- answers.c ---- */
 
 /* 0 or -errno with a sentence. */
-int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid);
+int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid,
+		  const struct probe_map *probes);
 
 /* Moves the sideband that there is to the end of `snapshot`'s. 0 or -ENOMEM. */
 int answers_take(struct answers *answers, struct snapshot *snapshot);

@@ -132,6 +132,7 @@ static int open_translate(void **ret_self, const struct source_config *config)
 	const struct source_options *options = config->options;
 	const struct translate_config translate_config = {
 		.trace_size = options->ring_size ? options->ring_size : TRACE_SIZE_DEFAULT,
+		.probes = config->probes,
 		.gave_back = gave_back,
 	};
 	struct translated *translated;
@@ -147,6 +148,20 @@ static int open_translate(void **ret_self, const struct source_config *config)
 	}
 	*ret_self = translated;
 	return 0;
+}
+
+static const struct probe_mirror *mirror(void *self)
+{
+	const struct translated *translated = self;
+
+	return translate_mirror(translated->translate);
+}
+
+static void settle_hit(void *self, struct caught_hit *hit)
+{
+	const struct translated *translated = self;
+
+	translate_settle_hit(translated->translate, hit);
 }
 
 static int newborn(void *self, pid_t pid, pid_t tid)
@@ -192,6 +207,8 @@ const struct source source_translate = {
 	.driver = &translate_driver,
 	.open = open_translate,
 	.newborn = newborn,
+	.mirror = mirror,
+	.settle_hit = settle_hit,
 	.stop = stop,
 	.take = take,
 	.describe = describe,

@@ -251,6 +251,9 @@ static void tell(struct walk *walk, const struct entry *entry)
 		if (walk->next)
 			go(walk, walk->next);
 		break;
+	case RING_TIME:
+		set_time(walk, entry->value);
+		break;
 	case RING_STOP:
 		stop(walk, entry->value);
 		break;
