@@ -365,7 +365,7 @@ fi
 
 too_many() {
 	start p || return 1
-	timeout 300 "$trailcam" attach --source none -p $target --attach-via perf_uprobe -t 'libc.so.6:*' -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
+	timeout 300 "$trailcam" attach --source none -p $target --attach-via perf_uprobe -t 'libc.so.6:[gs]*' -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
 	says "$tmp/err" 'too many for perf uprobes' && is_free $target || return 1
 	say p work quit
 	ends_with 9 $target

@@ -98,8 +98,6 @@ static int refuse_foreign(int fd, const struct link_info *info, const struct pro
 	pid_t owner = find_owner(info->id, fd);
 	char holder[48] = "";
 
-	if (owner == getpid())
-		return 0;
 	if (owner)
 		snprintf(holder, sizeof(holder), " of process %d", owner);
 	return fail(
