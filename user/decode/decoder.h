@@ -92,7 +92,9 @@ struct decoder_config {
 	unsigned int threads; /* 0: all processors */
 	void (*progress)(void *ctx, size_t done_bytes,
 			 size_t total_bytes); /* may be NULL; called from one thread at a time */
-	void *progress_ctx;
+	/* may be NULL; called now and then before decoding: the bytes read so far are not needed soon */
+	void (*passed)(void *ctx);
+	void *progress_ctx; /* of both */
 	bool (*is_cancelled)(
 		/*
 		 * may be NULL. True: skip the pieces that have not begun, from some piece to the end.
@@ -145,6 +147,7 @@ int decoder_packets(const struct trace_params *params, const uint8_t *bytes, siz
 
 /*
  * Finds the PSBs in the stream, which begin the pieces: offsets, each the last alignment of its run. The
- * caller frees the array. 0 or -ENOMEM.
+ * caller frees the array. Calls config->passed(); config may be NULL. 0 or -ENOMEM.
  */
-int decoder_find_psbs(const uint8_t *bytes, size_t size, size_t **ret_offsets, size_t *ret_cnt);
+int decoder_find_psbs(const struct decoder_config *config, const uint8_t *bytes, size_t size,
+		      size_t **ret_offsets, size_t *ret_cnt);

@@ -33,6 +33,7 @@ static int read_header(struct pieces *pieces, size_t index)
 static int read_headers(struct pieces *pieces)
 {
 	uint64_t tsc = 0;
+	size_t passed = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < pieces->cnt && !err; i++) {
@@ -42,6 +43,7 @@ static int read_headers(struct pieces *pieces)
 		if (piece->header.has_tsc)
 			tsc = piece->header.tsc;
 		piece->version = code_version_at(&pieces->code, tsc);
+		psb_pass(pieces->config, piece->begin, &passed);
 	}
 	return err;
 }
@@ -61,7 +63,7 @@ static int cut(struct pieces *pieces, size_t size)
 {
 	CLEANUP(freep) size_t *offsets = NULL;
 	size_t cnt;
-	int err = decoder_find_psbs(pieces->bytes, size, &offsets, &cnt);
+	int err = decoder_find_psbs(pieces->config, pieces->bytes, size, &offsets, &cnt);
 
 	if (err)
 		return err;

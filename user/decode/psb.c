@@ -19,6 +19,8 @@
 #include "base/error.h"
 #include "decode/decoder.h"
 
+enum { PASS_BYTES = 16 << 20 };
+
 static const uint8_t psb_bytes[PSB_BYTES] = {
 	0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
 };
@@ -36,10 +38,19 @@ static size_t psb_next(const uint8_t *bytes, size_t size, size_t offset)
 	return offset;
 }
 
-int decoder_find_psbs(const uint8_t *bytes, size_t size, size_t **ret_offsets, size_t *ret_cnt)
+void psb_pass(const struct decoder_config *config, size_t at, size_t *passed)
+{
+	if (!config || !config->passed || at - *passed < PASS_BYTES)
+		return;
+	config->passed(config->progress_ctx);
+	*passed = at;
+}
+
+int decoder_find_psbs(const struct decoder_config *config, const uint8_t *bytes, size_t size,
+		      size_t **ret_offsets, size_t *ret_cnt)
 {
 	CLEANUP(freep) size_t *offsets = NULL;
-	size_t cnt = 0, cap = 0;
+	size_t cnt = 0, cap = 0, passed = 0;
 
 	for (size_t at = size ? psb_next(bytes, size, 0) : 0; at < size;
 	     at = psb_next(bytes, size, at + PSB_BYTES)) {
@@ -47,6 +58,7 @@ int decoder_find_psbs(const uint8_t *bytes, size_t size, size_t **ret_offsets, s
 
 		if (err)
 			return fail(err, "no memory for the list of %zu PSBs", cnt);
+		psb_pass(config, at, &passed);
 	}
 	*ret_offsets = TAKE_PTR(offsets);
 	*ret_cnt = cnt;

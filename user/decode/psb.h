@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { PSB_BYTES = 16 };
@@ -20,6 +21,11 @@ struct pt_packet_decoder;
 
 /* Reads the packets from the PSB at `offset` to PSBEND; on damage, only those before it. */
 void psb_header_read(struct pt_packet_decoder *packets, uint64_t offset, struct psb_header *ret_header);
+
+struct decoder_config;
+
+/* The stream was read up to `at`: now and then that is told (config->passed()). *passed is 0 at first. */
+void psb_pass(const struct decoder_config *config, size_t at, size_t *passed);
 
 struct pt_packet_ip;
 

@@ -223,7 +223,15 @@ static int join_piece(void *ctx, size_t index)
 	return err;
 }
 
-/* What was read is not read again, and what is read just now comes back. */
+/* What is read just now comes back. */
+static void let_go(void *ctx)
+{
+	const struct trace_build *trace = ctx;
+
+	aux_trace_let_go(trace->aux);
+}
+
+/* What was read is not read again. */
 static void pass(void *ctx, size_t done, size_t size)
 {
 	struct trace_build *trace = ctx;
@@ -233,7 +241,7 @@ static void pass(void *ctx, size_t done, size_t size)
 		config->progress(config->progress_ctx, done, size);
 	if (done - trace->let_go < LET_GO_EVERY)
 		return;
-	aux_trace_let_go(trace->aux);
+	let_go(trace);
 	trace->let_go = done;
 }
 
@@ -338,6 +346,7 @@ static int build_trace(void *ctx, struct trace_run *run)
 
 	build->snapshot_nth = run->snapshot + 1;
 	run->decoder.progress = pass;
+	run->decoder.passed = let_go;
 	run->decoder.progress_ctx = &trace;
 	/* Inlined calls begin and end anywhere. */
 	if (!build->config->inlines)

@@ -330,14 +330,14 @@ static void test_psb_alignment(void **state)
 		bytes[i + 1] = 0x82;
 	}
 	bytes[18] = 0x19;
-	assert_ok(decoder_find_psbs(bytes, sizeof(bytes), &offsets, &cnt));
+	assert_ok(decoder_find_psbs(NULL, bytes, sizeof(bytes), &offsets, &cnt));
 	assert_int_equal(cnt, 1);
 	assert_int_equal(offsets[0], 2);
 	free(offsets);
-	assert_ok(decoder_find_psbs(bytes, 10, &offsets, &cnt));
+	assert_ok(decoder_find_psbs(NULL, bytes, 10, &offsets, &cnt));
 	assert_int_equal(cnt, 0);
 	free(offsets);
-	assert_ok(decoder_find_psbs(NULL, 0, &offsets, &cnt));
+	assert_ok(decoder_find_psbs(NULL, NULL, 0, &offsets, &cnt));
 	assert_int_equal(cnt, 0);
 	free(offsets);
 }
