@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/temporary.h"
+#include "base/write_all.h"
 
 enum { LARGE = 1 << 20, STEP = 64 << 20 };
 
@@ -64,7 +65,9 @@ static struct header *to_file(struct header *old, size_t old_bytes, size_t bytes
 	struct header *header = MAP_FAILED;
 	int fd = temporary_open();
 
-	if (fd >= 0 && !posix_fallocate(fd, 0, (off_t)bytes))
+	/* Written, not copied into the mapping, which would have it in memory twice. */
+	if (fd >= 0 && !posix_fallocate(fd, 0, (off_t)bytes) &&
+	    !write_all(fd, (const uint8_t *)old, old_bytes))
 		header = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (header == MAP_FAILED) {
 		log_debug("cannot make a file of %zu bytes in %s: the array stays in memory", bytes,
@@ -74,8 +77,6 @@ static struct header *to_file(struct header *old, size_t old_bytes, size_t bytes
 		return NULL;
 	}
 	log_debug("a long array of the timeline continues in a file in %s", temporary_directory());
-	if (old)
-		memcpy(header, old, old_bytes);
 	header->bytes = bytes;
 	header->fd = fd;
 	free(old);
