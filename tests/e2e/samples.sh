@@ -109,6 +109,10 @@ check 'calls that the program logged, by perf' true_to_perf
 true_to_source() {
 	"$trailcam" run --source samples --frequency 2000 -o "$tmp/truth.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" && true_slices
 }
+hit_joins() {
+	"$trailcam" run --source samples -t epsilon --skip 50 -o "$tmp/hit.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" && says "$tmp/err" 'hit epsilon' &&
+		python3 tests/e2e/samples_hit.py "$tmp/log" "$tmp/hit.json" epsilon 51
+}
 # waits_for WHAT NAME FUNCTION WOKEN_BY BEHIND: the report of a wait whose cause is known names it.
 waits_for() {
 	"$trailcam" run --source samples -o "$tmp/waits.fxt" -- "$programs/waits" "$1" 2>"$tmp/err" && "$trailcam" report --json --top 1000 "$tmp/waits.fxt" >"$tmp/waits.json" && python3 -c '
@@ -184,6 +188,7 @@ else
 	check '--events that cannot be had' not_counted
 	check 'page faults, and whose' waits_for fault '[page fault]' touch_pages '' ''
 	check 'calls that the program logged, by the samples source' true_to_source
+	check 'a call begins at its hit, within all of its callers' hit_joins
 fi
 
 finish
