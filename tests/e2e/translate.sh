@@ -83,6 +83,12 @@ ends_at_hit() {
 	says "$tmp/grow.txt" '+           table_grow'
 }
 
+# Stopped by job control, and let go on as soon as it is.
+stopped() {
+	translate -- sh -c '(until grep -q "^State:.[tT]" /proc/$$/status; do sleep 0.01; done; kill -CONT $$) & kill -STOP $$; echo on; wait' >"$tmp/stopped"
+	says "$tmp/stopped" on
+}
+
 follows() {
 	translate --follow-forks --keep-recording "$tmp/forks" -- sh -c '/bin/true; /bin/echo hello' >"$tmp/follow" 2>&1 || return 1
 	"$trailcam" dump --instructions "$tmp/forks" | cut -d' ' -f1 | sort -u | wc -l >"$tmp/threads"
@@ -109,6 +115,7 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'several functions' same_hits 20 -t 'table_*' --max-hits 20 -- "$programs/wordcount"
 	check 'a function of a library' same_hits 2 -t libc.so.6:puts --max-hits 4 -- "$programs/torture" probed
 fi
+check 'job control' stopped
 check 'attach is refused' refuses 'records programs that trailcam starts' timeout 60 "$trailcam" attach --source translate -p $$
 check 'a start point is refused' refuses 'the source here is translate' $run --step-from main -- ls
 check 'allocations are refused' refuses 'allocators are not watched' $run --memtrace -- ls

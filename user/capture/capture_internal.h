@@ -72,6 +72,9 @@ void capture_ended(void *ctx, pid_t pid, int wait_status);
 /* Whether the targets run at full speed, and are only watched. */
 bool capture_is_free_running(const struct capture *capture);
 
+/* Whether the hit itself stops the thread. */
+bool capture_freezes(const struct capture *capture);
+
 /*
  * Chooses the sources, refuses options that they do not have, and opens them. 0, or -errno with a sentence.
  */

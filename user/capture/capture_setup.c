@@ -229,7 +229,7 @@ static int attach_probes(struct capture *capture)
 		.mirror = sources_mirror(&capture->sources),
 		.stack_bytes = capture_stop_at(&capture->config->until) > 1 ? HIT_STACKS_BYTES_MANY
 									    : HIT_STACKS_BYTES,
-		.freeze = capture->config->until.freeze && capture_is_free_running(capture),
+		.freeze = capture_freezes(capture) && capture_is_free_running(capture),
 		.pause = sources_pause(&capture->sources),
 		.stop_at = capture_stop_at(&capture->config->until),
 		.hold = !capture_is_free_running(capture),
@@ -256,7 +256,7 @@ static const char *stopped_by(const struct capture *capture)
 		return "AUX pause in the hit itself";
 	if (capture->trace_stops)
 		return "TraceStop at the probed instruction";
-	if (config->until.freeze)
+	if (capture_freezes(capture))
 		return "SIGSTOP from BPF (--freeze)";
 	return config->until.spin ? "a spinning reader (--spin)" : "a reader that was woken";
 }

@@ -263,6 +263,12 @@ bool capture_is_free_running(const struct capture *capture)
 	return !sources_can(&capture->sources, SOURCE_HOLDS);
 }
 
+bool capture_freezes(const struct capture *capture)
+{
+	return capture->config->until.freeze ||
+	       (sources_can(&capture->sources, SOURCE_FREEZES) && capture->trigger_cnt);
+}
+
 void capture_drain(struct capture *capture)
 {
 	int err = sources_drain(&capture->sources);

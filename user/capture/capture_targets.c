@@ -185,7 +185,7 @@ int capture_open_session(struct capture *capture)
 	const struct capture_config *config = capture->config;
 	struct session_config session = {
 		.follow_forks = config->options.follow_forks,
-		.hits_stop = config->until.freeze || config->start.spec,
+		.hits_stop = capture_freezes(capture) || config->start.spec,
 		.free_running = capture_is_free_running(capture),
 		.untraced = config->untraced,
 		.wait_for_start = config->start.spec,

@@ -84,6 +84,8 @@ enum source_trait {
 	SOURCE_ATTACH_AUTO = 1 << 6,
 	/* The targets do not execute their own code: other sources' probes in it are not reached. */
 	SOURCE_PASSES_PROBES = 1 << 7,
+	/* A hit stops the thread, as with --freeze: else it would soon overwrite what led up to the hit. */
+	SOURCE_FREEZES = 1 << 8,
 };
 
 struct caught_hit;

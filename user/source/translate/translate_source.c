@@ -203,7 +203,7 @@ static void close_translate(void *self)
 
 const struct source source_translate = {
 	.name = "translate",
-	.can = SOURCE_PASSES_PROBES,
+	.can = SOURCE_PASSES_PROBES | SOURCE_FREEZES,
 	.driver = &translate_driver,
 	.open = open_translate,
 	.newborn = newborn,

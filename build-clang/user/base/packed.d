@@ -1,0 +1,3 @@
+build-clang/user/base/packed.o: user/base/packed.c user/base/packed.h
+
+user/base/packed.h:

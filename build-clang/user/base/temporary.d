@@ -1,0 +1,4 @@
+build-clang/user/base/temporary.o: user/base/temporary.c \
+  user/base/temporary.h
+
+user/base/temporary.h:

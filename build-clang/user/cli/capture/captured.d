@@ -1,0 +1,77 @@
+build-clang/user/cli/capture/captured.o: user/cli/capture/captured.c \
+  user/base/array.h user/base/log.h user/base/progress.h \
+  user/cli/capture/capture_options.h user/capture/capture.h \
+  user/base/cleanup.h user/model/snapshot.h bpf/alloc.h \
+  user/model/call.h user/model/hit.h user/arch/arch.h \
+  user/arch/x86_64/machine.h user/arch/x86_64/registers.h \
+  bpf/hit_action.h user/model/sample.h user/model/trace_params.h \
+  user/source/source.h user/model/sideband.h user/model/trigger.h \
+  user/trigger/trigger.h user/cli/capture/trigger_options.h \
+  user/cli/outputs.h user/rebuild/decode.h user/decode/decoder.h \
+  user/model/branch.h user/model/timeline.h user/model/symbol.h \
+  user/cli/cli.h user/cli/json.h user/output/output.h \
+  user/rebuild/code_files.h user/recording/recording.h
+
+user/base/array.h:
+
+user/base/log.h:
+
+user/base/progress.h:
+
+user/cli/capture/capture_options.h:
+
+user/capture/capture.h:
+
+user/base/cleanup.h:
+
+user/model/snapshot.h:
+
+bpf/alloc.h:
+
+user/model/call.h:
+
+user/model/hit.h:
+
+user/arch/arch.h:
+
+user/arch/x86_64/machine.h:
+
+user/arch/x86_64/registers.h:
+
+bpf/hit_action.h:
+
+user/model/sample.h:
+
+user/model/trace_params.h:
+
+user/source/source.h:
+
+user/model/sideband.h:
+
+user/model/trigger.h:
+
+user/trigger/trigger.h:
+
+user/cli/capture/trigger_options.h:
+
+user/cli/outputs.h:
+
+user/rebuild/decode.h:
+
+user/decode/decoder.h:
+
+user/model/branch.h:
+
+user/model/timeline.h:
+
+user/model/symbol.h:
+
+user/cli/cli.h:
+
+user/cli/json.h:
+
+user/output/output.h:
+
+user/rebuild/code_files.h:
+
+user/recording/recording.h:

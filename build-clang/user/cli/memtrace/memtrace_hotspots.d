@@ -1,0 +1,32 @@
+build-clang/user/cli/memtrace/memtrace_hotspots.o: \
+  user/cli/memtrace/memtrace_hotspots.c user/base/array.h \
+  user/base/error.h user/cli/cli.h user/cli/json.h \
+  user/cli/memtrace/memtrace.h user/heap/trace.h user/ctf/reader.h \
+  user/base/cleanup.h user/ctf/event.h user/heap/filter.h \
+  user/cli/terminal.h user/heap/hotspots.h user/heap/tree.h
+
+user/base/array.h:
+
+user/base/error.h:
+
+user/cli/cli.h:
+
+user/cli/json.h:
+
+user/cli/memtrace/memtrace.h:
+
+user/heap/trace.h:
+
+user/ctf/reader.h:
+
+user/base/cleanup.h:
+
+user/ctf/event.h:
+
+user/heap/filter.h:
+
+user/cli/terminal.h:
+
+user/heap/hotspots.h:
+
+user/heap/tree.h:

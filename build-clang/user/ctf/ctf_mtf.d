@@ -1,0 +1,3 @@
+build-clang/user/ctf/ctf_mtf.o: user/ctf/ctf_mtf.c user/ctf/ctf_mtf.h
+
+user/ctf/ctf_mtf.h:

@@ -1,0 +1,29 @@
+build-clang/user/ctf/writer_packet.o: user/ctf/writer_packet.c \
+  user/base/array.h user/base/error.h user/ctf/writer_internal.h \
+  user/ctf/ctf_location.h user/ctf/ctf_cursor.h user/ctf/ctf_mtf.h \
+  user/ctf/event.h user/ctf/ctf_stack.h user/ctf/ctf_packet.h \
+  user/ctf/writer.h user/base/cleanup.h user/output/output.h
+
+user/base/array.h:
+
+user/base/error.h:
+
+user/ctf/writer_internal.h:
+
+user/ctf/ctf_location.h:
+
+user/ctf/ctf_cursor.h:
+
+user/ctf/ctf_mtf.h:
+
+user/ctf/event.h:
+
+user/ctf/ctf_stack.h:
+
+user/ctf/ctf_packet.h:
+
+user/ctf/writer.h:
+
+user/base/cleanup.h:
+
+user/output/output.h:

@@ -1,0 +1,38 @@
+build-clang/user/decode/graph.o: user/decode/graph.c user/decode/graph.h \
+  user/decode/decoder.h user/base/cleanup.h user/model/branch.h \
+  user/model/snapshot.h bpf/alloc.h user/model/call.h user/model/hit.h \
+  user/arch/arch.h user/arch/x86_64/machine.h \
+  user/arch/x86_64/registers.h bpf/hit_action.h user/model/sample.h \
+  user/model/trace_params.h user/base/array.h user/decode/code_insn.h
+
+user/decode/graph.h:
+
+user/decode/decoder.h:
+
+user/base/cleanup.h:
+
+user/model/branch.h:
+
+user/model/snapshot.h:
+
+bpf/alloc.h:
+
+user/model/call.h:
+
+user/model/hit.h:
+
+user/arch/arch.h:
+
+user/arch/x86_64/machine.h:
+
+user/arch/x86_64/registers.h:
+
+bpf/hit_action.h:
+
+user/model/sample.h:
+
+user/model/trace_params.h:
+
+user/base/array.h:
+
+user/decode/code_insn.h:

@@ -1,0 +1,4 @@
+build-clang/user/decode/timing.o: user/decode/timing.c \
+  user/decode/timing.h
+
+user/decode/timing.h:

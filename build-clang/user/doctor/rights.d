@@ -1,0 +1,4 @@
+build-clang/user/doctor/rights.o: user/doctor/rights.c \
+  user/doctor/doctor.h
+
+user/doctor/doctor.h:

@@ -1,0 +1,22 @@
+build-clang/user/elf/elf_similar.o: user/elf/elf_similar.c \
+  user/base/edit_distance.h user/elf/elf_internal.h user/elf/elf_file.h \
+  user/base/cleanup.h user/elf/inlines.h user/model/symbol.h \
+  user/elf/elf_handlers.h user/elf/landing.h user/elf/elf_range.h
+
+user/base/edit_distance.h:
+
+user/elf/elf_internal.h:
+
+user/elf/elf_file.h:
+
+user/base/cleanup.h:
+
+user/elf/inlines.h:
+
+user/model/symbol.h:
+
+user/elf/elf_handlers.h:
+
+user/elf/landing.h:
+
+user/elf/elf_range.h:

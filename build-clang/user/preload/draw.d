@@ -1,0 +1,3 @@
+build-clang/user/preload/draw.o: user/preload/draw.c user/preload/draw.h
+
+user/preload/draw.h:

@@ -1,0 +1,4 @@
+build-clang/user/preload/sampled.o: user/preload/sampled.c \
+  user/preload/sampled.h
+
+user/preload/sampled.h:

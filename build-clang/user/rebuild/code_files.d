@@ -1,0 +1,34 @@
+build-clang/user/rebuild/code_files.o: user/rebuild/code_files.c \
+  user/rebuild/code_files.h user/model/snapshot.h user/base/cleanup.h \
+  bpf/alloc.h user/model/call.h user/model/hit.h user/arch/arch.h \
+  user/arch/x86_64/machine.h user/arch/x86_64/registers.h \
+  bpf/hit_action.h user/model/sample.h user/model/trace_params.h \
+  user/base/error.h user/base/write_all.h
+
+user/rebuild/code_files.h:
+
+user/model/snapshot.h:
+
+user/base/cleanup.h:
+
+bpf/alloc.h:
+
+user/model/call.h:
+
+user/model/hit.h:
+
+user/arch/arch.h:
+
+user/arch/x86_64/machine.h:
+
+user/arch/x86_64/registers.h:
+
+bpf/hit_action.h:
+
+user/model/sample.h:
+
+user/model/trace_params.h:
+
+user/base/error.h:
+
+user/base/write_all.h:

@@ -1,0 +1,48 @@
+build-clang/user/source/code_store.o: user/source/code_store.c \
+  user/source/code_store.h user/model/snapshot.h user/base/cleanup.h \
+  bpf/alloc.h user/model/call.h user/model/hit.h user/arch/arch.h \
+  user/arch/x86_64/machine.h user/arch/x86_64/registers.h \
+  bpf/hit_action.h user/model/sample.h user/model/trace_params.h \
+  user/process/maps.h user/model/sideband.h user/source/insn.h \
+  user/base/array.h user/base/error.h user/base/plain_file.h \
+  user/process/shield.h user/process/uprobe_page.h
+
+user/source/code_store.h:
+
+user/model/snapshot.h:
+
+user/base/cleanup.h:
+
+bpf/alloc.h:
+
+user/model/call.h:
+
+user/model/hit.h:
+
+user/arch/arch.h:
+
+user/arch/x86_64/machine.h:
+
+user/arch/x86_64/registers.h:
+
+bpf/hit_action.h:
+
+user/model/sample.h:
+
+user/model/trace_params.h:
+
+user/process/maps.h:
+
+user/model/sideband.h:
+
+user/source/insn.h:
+
+user/base/array.h:
+
+user/base/error.h:
+
+user/base/plain_file.h:
+
+user/process/shield.h:
+
+user/process/uprobe_page.h:

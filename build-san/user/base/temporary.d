@@ -1,0 +1,3 @@
+build-san/user/base/temporary.o: user/base/temporary.c \
+ user/base/temporary.h
+user/base/temporary.h:

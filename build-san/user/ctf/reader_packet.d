@@ -1,0 +1,20 @@
+build-san/user/ctf/reader_packet.o: user/ctf/reader_packet.c \
+ user/base/array.h user/base/error.h user/ctf/reader_internal.h \
+ user/ctf/code_table.h user/base/hash_index.h user/ctf/event.h \
+ user/ctf/ctf_input.h user/ctf/ctf_location.h user/ctf/ctf_cursor.h \
+ user/ctf/ctf_mtf.h user/ctf/ctf_stack.h user/ctf/ctf_packet.h \
+ user/ctf/reader.h user/base/cleanup.h
+user/base/array.h:
+user/base/error.h:
+user/ctf/reader_internal.h:
+user/ctf/code_table.h:
+user/base/hash_index.h:
+user/ctf/event.h:
+user/ctf/ctf_input.h:
+user/ctf/ctf_location.h:
+user/ctf/ctf_cursor.h:
+user/ctf/ctf_mtf.h:
+user/ctf/ctf_stack.h:
+user/ctf/ctf_packet.h:
+user/ctf/reader.h:
+user/base/cleanup.h:

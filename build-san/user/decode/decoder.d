@@ -1,0 +1,32 @@
+build-san/user/decode/decoder.o: user/decode/decoder.c \
+ user/decode/decoder.h user/base/cleanup.h user/model/branch.h \
+ user/model/snapshot.h bpf/alloc.h user/model/call.h user/model/hit.h \
+ user/arch/arch.h user/arch/x86_64/machine.h user/arch/x86_64/registers.h \
+ bpf/hit_action.h user/model/sample.h user/model/trace_params.h \
+ user/base/array.h user/base/error.h user/base/parallel.h \
+ user/decode/blocks.h user/decode/pieces.h user/decode/code.h \
+ user/decode/cache.h user/decode/graph.h user/decode/psb.h \
+ user/decode/fast.h
+user/decode/decoder.h:
+user/base/cleanup.h:
+user/model/branch.h:
+user/model/snapshot.h:
+bpf/alloc.h:
+user/model/call.h:
+user/model/hit.h:
+user/arch/arch.h:
+user/arch/x86_64/machine.h:
+user/arch/x86_64/registers.h:
+bpf/hit_action.h:
+user/model/sample.h:
+user/model/trace_params.h:
+user/base/array.h:
+user/base/error.h:
+user/base/parallel.h:
+user/decode/blocks.h:
+user/decode/pieces.h:
+user/decode/code.h:
+user/decode/cache.h:
+user/decode/graph.h:
+user/decode/psb.h:
+user/decode/fast.h:

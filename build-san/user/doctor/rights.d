@@ -1,0 +1,2 @@
+build-san/user/doctor/rights.o: user/doctor/rights.c user/doctor/doctor.h
+user/doctor/doctor.h:

@@ -1,0 +1,16 @@
+build-san/user/elf/elf_library.o: user/elf/elf_library.c \
+ user/base/array.h user/base/error.h user/base/rights.h \
+ user/elf/elf_internal.h user/elf/elf_file.h user/base/cleanup.h \
+ user/elf/inlines.h user/model/symbol.h user/elf/elf_handlers.h \
+ user/elf/landing.h user/elf/elf_range.h
+user/base/array.h:
+user/base/error.h:
+user/base/rights.h:
+user/elf/elf_internal.h:
+user/elf/elf_file.h:
+user/base/cleanup.h:
+user/elf/inlines.h:
+user/model/symbol.h:
+user/elf/elf_handlers.h:
+user/elf/landing.h:
+user/elf/elf_range.h:

@@ -1,0 +1,3 @@
+build-san/user/model/clock.o: user/model/clock.c \
+ user/model/trace_params.h
+user/model/trace_params.h:

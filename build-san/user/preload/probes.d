@@ -1,0 +1,2 @@
+build-san/user/preload/probes.o: user/preload/probes.c user/preload/probes.h
+user/preload/probes.h:

@@ -1,0 +1,4 @@
+build-san/user/rebuild/syscalls.o: user/rebuild/syscalls.c \
+ user/rebuild/syscalls.h user/base/array.h
+user/rebuild/syscalls.h:
+user/base/array.h:

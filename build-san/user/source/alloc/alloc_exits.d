@@ -1,0 +1,30 @@
+build-san/user/source/alloc/alloc_exits.o: \
+ user/source/alloc/alloc_exits.c user/source/alloc/alloc_exits.h \
+ user/source/alloc/allocators.h bpf/alloc_probe.h bpf/alloc.h \
+ bpf/usdt_arg.h user/arch/x86_64/registers.h user/elf/elf_file.h \
+ user/base/cleanup.h user/elf/inlines.h user/model/symbol.h \
+ user/source/alloc/recorder.h user/trigger/trigger.h user/model/hit.h \
+ user/arch/arch.h user/arch/x86_64/machine.h bpf/hit_action.h \
+ user/model/trigger.h user/base/array.h user/base/error.h \
+ user/probe/exits.h user/probe/probe.h
+user/source/alloc/alloc_exits.h:
+user/source/alloc/allocators.h:
+bpf/alloc_probe.h:
+bpf/alloc.h:
+bpf/usdt_arg.h:
+user/arch/x86_64/registers.h:
+user/elf/elf_file.h:
+user/base/cleanup.h:
+user/elf/inlines.h:
+user/model/symbol.h:
+user/source/alloc/recorder.h:
+user/trigger/trigger.h:
+user/model/hit.h:
+user/arch/arch.h:
+user/arch/x86_64/machine.h:
+bpf/hit_action.h:
+user/model/trigger.h:
+user/base/array.h:
+user/base/error.h:
+user/probe/exits.h:
+user/probe/probe.h:

@@ -1,0 +1,20 @@
+build-san/user/source/jit_files.o: user/source/jit_files.c \
+ user/source/jit_files.h user/model/snapshot.h user/base/cleanup.h \
+ bpf/alloc.h user/model/call.h user/model/hit.h user/arch/arch.h \
+ user/arch/x86_64/machine.h user/arch/x86_64/registers.h bpf/hit_action.h \
+ user/model/sample.h user/model/trace_params.h user/model/sideband.h \
+ user/process/proc_status.h
+user/source/jit_files.h:
+user/model/snapshot.h:
+user/base/cleanup.h:
+bpf/alloc.h:
+user/model/call.h:
+user/model/hit.h:
+user/arch/arch.h:
+user/arch/x86_64/machine.h:
+user/arch/x86_64/registers.h:
+bpf/hit_action.h:
+user/model/sample.h:
+user/model/trace_params.h:
+user/model/sideband.h:
+user/process/proc_status.h:

@@ -1,0 +1,33 @@
+build-san/user/source/translate/signals.o: \
+ user/source/translate/signals.c user/process/inject.h \
+ user/process/proc_status.h user/source/translate/translate_internal.h \
+ user/model/trigger.h user/process/maps.h user/model/sideband.h \
+ user/model/snapshot.h user/base/cleanup.h bpf/alloc.h user/model/call.h \
+ user/model/hit.h user/arch/arch.h user/arch/x86_64/machine.h \
+ user/arch/x86_64/registers.h bpf/hit_action.h user/model/sample.h \
+ user/model/trace_params.h user/source/encoder.h user/source/aux_ring.h \
+ user/source/translate/arena.h user/translate/layout.h \
+ user/source/translate/translate.h user/source/translate/words.h
+user/process/inject.h:
+user/process/proc_status.h:
+user/source/translate/translate_internal.h:
+user/model/trigger.h:
+user/process/maps.h:
+user/model/sideband.h:
+user/model/snapshot.h:
+user/base/cleanup.h:
+bpf/alloc.h:
+user/model/call.h:
+user/model/hit.h:
+user/arch/arch.h:
+user/arch/x86_64/machine.h:
+user/arch/x86_64/registers.h:
+bpf/hit_action.h:
+user/model/sample.h:
+user/model/trace_params.h:
+user/source/encoder.h:
+user/source/aux_ring.h:
+user/source/translate/arena.h:
+user/translate/layout.h:
+user/source/translate/translate.h:
+user/source/translate/words.h:

@@ -1,0 +1,31 @@
+build-san/user/stacks/callers.o: user/stacks/callers.c \
+ user/stacks/callers.h user/stacks/moments.h user/stacks/stamp_list.h \
+ user/stacks/pack.h user/base/cleanup.h user/base/hash_index.h \
+ user/model/timeline.h user/model/hit.h user/arch/arch.h \
+ user/arch/x86_64/machine.h user/arch/x86_64/registers.h bpf/hit_action.h \
+ user/model/symbol.h user/stacks/segment.h user/stacks/slice_list.h \
+ user/stacks/stacks.h user/elf/inlines.h user/elf/landing.h \
+ user/model/branch.h user/base/array.h user/stacks/stacks_internal.h \
+ user/stacks/inlined.h
+user/stacks/callers.h:
+user/stacks/moments.h:
+user/stacks/stamp_list.h:
+user/stacks/pack.h:
+user/base/cleanup.h:
+user/base/hash_index.h:
+user/model/timeline.h:
+user/model/hit.h:
+user/arch/arch.h:
+user/arch/x86_64/machine.h:
+user/arch/x86_64/registers.h:
+bpf/hit_action.h:
+user/model/symbol.h:
+user/stacks/segment.h:
+user/stacks/slice_list.h:
+user/stacks/stacks.h:
+user/elf/inlines.h:
+user/elf/landing.h:
+user/model/branch.h:
+user/base/array.h:
+user/stacks/stacks_internal.h:
+user/stacks/inlined.h:

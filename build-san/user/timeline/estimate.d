@@ -1,0 +1,3 @@
+build-san/user/timeline/estimate.o: user/timeline/estimate.c \
+ user/timeline/estimate.h
+user/timeline/estimate.h:

@@ -1,0 +1,17 @@
+build-san/user/timeline/range.o: user/timeline/range.c \
+ user/timeline/range.h user/model/timeline.h user/model/hit.h \
+ user/arch/arch.h user/arch/x86_64/machine.h user/arch/x86_64/registers.h \
+ user/base/cleanup.h bpf/hit_action.h user/model/symbol.h \
+ user/base/array.h user/base/sort.h user/base/spill.h
+user/timeline/range.h:
+user/model/timeline.h:
+user/model/hit.h:
+user/arch/arch.h:
+user/arch/x86_64/machine.h:
+user/arch/x86_64/registers.h:
+user/base/cleanup.h:
+bpf/hit_action.h:
+user/model/symbol.h:
+user/base/array.h:
+user/base/sort.h:
+user/base/spill.h:
