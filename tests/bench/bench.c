@@ -26,6 +26,7 @@
 #include "session/session.h"
 #include "source/code_stores.h"
 #include "source/encoder.h"
+#include "source/encoder_snapshot.h"
 #include "source/source.h"
 
 enum { RUNS = 5 };

@@ -24,7 +24,7 @@
 #include "capture/capture_internal.h"
 #include "capture/interrupt.h"
 #include "image/binaries.h"
-#include "source/encoder.h"
+#include "source/encoder_snapshot.h"
 
 enum { SNAPSHOTS_DEFAULT = 100 };
 

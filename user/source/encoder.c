@@ -20,10 +20,6 @@
 #include "source/encoder.h"
 
 #include <string.h>
-#include <time.h>
-
-#include "base/clock.h"
-#include "model/snapshot.h"
 
 enum {
 	MTC_FREQ = 8,	     /* an MTC every 2^8 crystal ticks: 102.4 us */
@@ -50,14 +46,6 @@ struct trace_params encoder_default_params(void)
 struct trace_clock encoder_default_clock(void)
 {
 	return (struct trace_clock){.mult = 1};
-}
-
-void encoder_describe(struct snapshot *snapshot, uint64_t now_ns)
-{
-	snapshot->params = encoder_default_params();
-	snapshot->clock = encoder_default_clock();
-	snapshot->clock.monotonic_ns = snapshot->clock.trace_ns = now_ns;
-	snapshot->clock.realtime_ns = clock_ns(CLOCK_REALTIME);
 }
 
 int encoder_init(struct encoder *encoder, const struct trace_params *params, size_t ring_size)

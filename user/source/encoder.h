@@ -41,10 +41,6 @@ struct encoder {
 struct trace_params encoder_default_params(void);
 struct trace_clock encoder_default_clock(void);
 
-/* Gives the snapshot these parameters and this clock. `now_ns`: CLOCK_MONOTONIC. */
-struct snapshot;
-void encoder_describe(struct snapshot *snapshot, uint64_t now_ns);
-
 /* `params` must outlive the encoder; `ring_size` as aux_ring_init(). 0 or -ENOMEM. */
 int encoder_init(struct encoder *encoder, const struct trace_params *params, size_t ring_size);
 void encoder_release(struct encoder *encoder);
