@@ -40,7 +40,7 @@ struct capture {
 	uint64_t began_ns,
 		told_ns; /* CLOCK_MONOTONIC: the recording began; config->progress() was called last */
 	bool timed_out, stalled;
-	bool warned;	  /* that stepping is slow */
+	bool said_source;
 	bool was_started; /* the start point was reached */
 	bool hit;	  /* to be followed by a snapshot */
 	int err;	  /* what could not be kept: the recording ends with it */
@@ -84,10 +84,10 @@ int capture_open_sources(struct capture *capture);
 void capture_drain(struct capture *capture);
 
 /*
- * Says what stepping does to the targets, where it is chosen: once, before they are stepped, and after all
- * that may be refused.
+ * Says which source was chosen where the user named none, and what stepping does to the targets: once, before
+ * they are recorded, and after all that may be refused.
  */
-void capture_warn_of_stepping(struct capture *capture);
+void capture_say_source(struct capture *capture);
 
 /* ---- capture_targets.c ---- */
 

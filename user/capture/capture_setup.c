@@ -191,7 +191,7 @@ static int seize_target(struct capture *capture, pid_t pid)
 
 static int seize_targets(struct capture *capture)
 {
-	capture_warn_of_stepping(capture);
+	capture_say_source(capture);
 	return for_targets(capture, seize_target);
 }
 

@@ -5,6 +5,7 @@
  * what is stepped is always slow.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -130,9 +131,6 @@ static int choose_none_for_attach(const struct capture_config *config)
 	if (!records_anything(config))
 		return fail(-EINVAL, "this machine has no Intel PT, so attach records only hits: name a "
 				     "trigger with -t, or give --source step: the target then " STEPPING);
-	log_say("no Intel PT here: only hits are recorded, at full speed (--source none); with --source step "
-		"also "
-		"the calls that led to them, but the target " STEPPING);
 	return 0;
 }
 
@@ -169,28 +167,29 @@ static int choose_best(const struct capture_config *config, const struct source 
 	const char *timed = timed_rule(config);
 
 	*ret_source = find_best(config, timed);
-	if (*ret_source == &source_samples)
+	return *ret_source || config->path ? 0 : choose_none_for_attach(config);
+}
+
+/* What was chosen in place of Intel PT. */
+static void say_choice(const struct capture_config *config, const char *name)
+{
+	if (!strcmp(name, source_samples.name))
 		log_say("no Intel PT here: stacks are sampled (--source samples); --source none records "
 			"hits only, --source step every call, but the %s then " STEPPING,
 			config->path ? "program" : "target");
-	if (*ret_source)
-		return 0;
-	if (!config->path)
-		return choose_none_for_attach(config);
-	log_say("no Intel PT here: only hits are recorded, at full speed (--source none), since %s "
-		"measures time",
-		timed);
-	return 0;
+	else if (!strcmp(name, "none") && config->path)
+		log_say("no Intel PT here: only hits are recorded, at full speed (--source none), since %s "
+			"measures time",
+			timed_rule(config));
+	else if (!strcmp(name, "none"))
+		log_say("no Intel PT here: only hits are recorded, at full speed (--source none); with "
+			"--source step also the calls that led to them, but the target " STEPPING);
 }
 
-void capture_warn_of_stepping(struct capture *capture)
+static void warn_of_stepping(const struct capture_config *config)
 {
-	const struct capture_config *config = capture->config;
 	char limit[64] = "";
 
-	if (!sources_can(&capture->sources, SOURCE_SLOWS) || capture->warned)
-		return;
-	capture->warned = true;
 	if (config->max_stall_ns)
 		snprintf(limit, sizeof(limit), ", for %.4g ms at most (--max-stall)",
 			 (double)config->max_stall_ns / 1e6);
@@ -200,6 +199,17 @@ void capture_warn_of_stepping(struct capture *capture)
 			 : ", since there is neither Intel PT nor the right to sample",
 		 config->path ? "the program" : "the target",
 		 config->start.spec ? ", from the start point on" : "", limit);
+}
+
+void capture_say_source(struct capture *capture)
+{
+	if (capture->said_source)
+		return;
+	capture->said_source = true;
+	if (!capture->config->source)
+		say_choice(capture->config, sources_name(&capture->sources));
+	if (sources_can(&capture->sources, SOURCE_SLOWS))
+		warn_of_stepping(capture->config);
 }
 
 static int check_time(const struct capture_config *config, const struct source *source)

@@ -33,7 +33,7 @@ static int executed(void *ctx, pid_t pid, bool replaced)
 {
 	struct capture *capture = ctx;
 
-	capture_warn_of_stepping(capture);
+	capture_say_source(capture);
 	return replaced && capture->set && pid == capture_only_target(capture)
 		       ? trigger_set_follow(capture->set)
 		       : 0;
