@@ -162,7 +162,7 @@ static size_t copy_stack(const struct caught_hit *hit, uint8_t copy[static HIT_S
 {
 	enum { PAGE = 4096, PARTS = HIT_STACKS_BYTES / PAGE + 1 };
 	struct iovec ours = {.iov_base = copy, .iov_len = HIT_STACKS_BYTES}, theirs[PARTS];
-	uint64_t at = hit->regs[HIT_RSP], end = at + HIT_STACKS_BYTES;
+	uint64_t at = hit->regs[HIT_SP], end = at + HIT_STACKS_BYTES;
 	size_t cnt = 0;
 	ssize_t size;
 

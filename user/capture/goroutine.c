@@ -30,7 +30,7 @@ static void find_offset(struct goid *goid, const struct trigger *trigger)
 
 uint64_t goroutine_of(struct goid *goid, const struct trigger *trigger, const struct caught_hit *hit)
 {
-	uint64_t g = hit->regs[HIT_R14], sp = hit->regs[HIT_RSP], bounds[2], number;
+	uint64_t g = hit->regs[HIT_R14], sp = hit->regs[HIT_SP], bounds[2], number;
 
 	if (!goid->sought)
 		find_offset(goid, trigger);

@@ -85,7 +85,7 @@ int hit_stacks_map(struct hit_stacks *stacks, pid_t pid, const struct sideband_m
 bool hit_stacks_offset(const struct hit_stacks *stacks, const struct hit *hit, uint64_t *ret_offset)
 {
 	struct image *image = find(stacks, (pid_t)hit->pid);
-	uint64_t ip = hit_reg(hit, HIT_RIP);
+	uint64_t ip = hit_reg(hit, HIT_IP);
 	const struct image_section *section =
 		image ? image_section_at(image, image_version_cnt(image) - 1, ip) : NULL;
 
@@ -117,11 +117,11 @@ static size_t unwind_entry(const struct finding *finding, uint64_t *ret_ips)
 	size_t cnt;
 
 	memcpy(regs, finding->hit->regs, sizeof(regs));
-	ret_ips[0] = regs[HIT_RIP];
+	ret_ips[0] = regs[HIT_IP];
 	if (!is_code(finding, finding->hit->hit.return_address))
 		return 1;
-	regs[HIT_RIP] = finding->hit->hit.return_address - 1;
-	regs[HIT_RSP] += sizeof(uint64_t);
+	regs[HIT_IP] = finding->hit->hit.return_address - 1;
+	regs[HIT_SP] += sizeof(uint64_t);
 	cnt = unwind_stack(finding->image, finding->version, regs, finding->copy + sizeof(uint64_t),
 			   finding->size - sizeof(uint64_t), ret_ips + 1, HIT_STACK_MAX - 1);
 	ret_ips[1] = finding->hit->hit.return_address;
@@ -154,7 +154,7 @@ void hit_stacks_find(struct hit_stacks *stacks, struct caught_hit *hit, const ui
 {
 	struct finding finding = {
 		.image = find(stacks, (pid_t)hit->hit.pid), .hit = hit, .copy = copy, .size = size};
-	uint64_t ips[HIT_STACK_MAX] = {hit->regs[HIT_RIP]};
+	uint64_t ips[HIT_STACK_MAX] = {hit->regs[HIT_IP]};
 	size_t cnt = 1;
 
 	if (finding.image) {

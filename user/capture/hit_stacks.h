@@ -30,7 +30,7 @@ int hit_stacks_map(struct hit_stacks *stacks, pid_t pid, const struct sideband_m
 
 /*
  * Fills hit->stack, its count and the return address. hit->stack is the one by frame pointers before, `copy`
- * what stood at regs[HIT_RSP] and above. At the beginning of a function (is_entry) the return address is at
+ * what stood at regs[HIT_SP] and above. At the beginning of a function (is_entry) the return address is at
  * the top of the stack.
  */
 void hit_stacks_find(struct hit_stacks *stacks, struct caught_hit *hit, const uint8_t *copy, size_t size,

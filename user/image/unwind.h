@@ -13,11 +13,11 @@
 struct image;
 
 /*
- * Fills ret_ips with up to `cap` addresses, innermost first, and returns how many: regs[HIT_RIP], then return
+ * Fills ret_ips with up to `cap` addresses, innermost first, and returns how many: regs[HIT_IP], then return
  * addresses. A frame interrupted by a signal gives its address + 1, so that every address but the first
  * belongs to the instruction just before it.
  *
- * `regs` is indexed by enum hit_reg (arch/arch.h); `stack` is a copy of memory from regs[HIT_RSP] up.
+ * `regs` is indexed by enum hit_reg (arch/arch.h); `stack` is a copy of memory from regs[HIT_SP] up.
  * Unwinding ends without an error at the program's beginning, at the end of the copy, or at an implausible
  * frame. Thread-safe.
  */

@@ -24,12 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "process/proc_status.h"
 
 /* The results are of include/linux/errno.h. */
 enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
-enum { EFLAGS_TF = 0x100, SYSCALL_LENGTH = 2, SYSCALL_STOP = SIGTRAP | 0x80, USER_CODE_64 = 0x33 };
+enum { SYSCALL_STOP = SIGTRAP | 0x80, USER_CODE_64 = 0x33 };
 
 bool call_is_restarted(long result)
 {
@@ -65,7 +66,7 @@ static struct user_regs_struct before_call(const struct user_regs_struct *regs)
 		return before;
 	before.rax = (long)regs->rax == -ERESTART_RESTARTBLOCK ? (unsigned long long)SYS_restart_syscall
 							       : regs->orig_rax;
-	before.rip -= SYSCALL_LENGTH;
+	before.rip -= ARCH_SYSCALL_SIZE;
 	return before;
 }
 
@@ -193,7 +194,7 @@ static int step_back_from_call(struct injection *injection)
 	err = go_to_event_stop(injection, 0);
 	injection->regs.rax = injection->regs.orig_rax;
 	injection->regs.orig_rax = (unsigned long long)-1;
-	injection->regs.rip -= SYSCALL_LENGTH;
+	injection->regs.rip -= ARCH_SYSCALL_SIZE;
 	return err;
 }
 
@@ -228,7 +229,7 @@ long injection_call(struct injection *injection, long number, const uint64_t arg
 	regs.orig_rax = (unsigned long long)-1;
 	regs.rax = (unsigned long long)number;
 	regs.rip = injection->at;
-	regs.eflags &= ~(unsigned long long)EFLAGS_TF;
+	regs.eflags &= ~(unsigned long long)ARCH_TRAP_FLAG;
 	regs.rdi = args[0];
 	regs.rsi = args[1];
 	regs.rdx = args[2];

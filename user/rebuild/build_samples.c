@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/hash_index.h"
 #include "base/sort.h"
@@ -58,7 +59,7 @@ static void samples_release(struct samples *samples)
 
 static bool is_of_kernel(uint64_t ip)
 {
-	return ip >> 63;
+	return arch_is_kernel(ip);
 }
 
 static bool has_kernel_name(const struct samples *samples, uint64_t ip)
@@ -121,7 +122,7 @@ static size_t read_walked(const struct samples *samples, const struct stack_samp
 static uint64_t leaf_of(const struct stack_sample *sample)
 {
 	if (sample->flags & SAMPLE_HAS_REGS)
-		return sample->regs[HIT_RIP];
+		return sample->regs[HIT_IP];
 	for (size_t i = 0; i < sample->ip_cnt; i++)
 		if (!is_of_kernel(sample->ips[i]))
 			return sample->ips[i];
@@ -313,12 +314,12 @@ static uint64_t hit_ns(const struct samples *samples, const struct hit *hit)
 static int add_hit(struct samples *samples, const struct hit *hit)
 {
 	struct history_process *process = history_process(samples->decoded->history, (int32_t)hit->pid);
-	uint64_t time_ns = hit_ns(samples, hit), rip = hit_reg(hit, HIT_RIP);
+	uint64_t time_ns = hit_ns(samples, hit), rip = hit_reg(hit, HIT_IP);
 	const struct symbol *symbol =
 		process ? image_symbol_at(process->image, image_version_at(process->image, time_ns), rip)
 			: NULL;
 	bool is_begin = symbol && symbol->start == rip && symbol->named;
-	struct sample_stack stack = {.reached = hit_reg(hit, HIT_RSP), .cnt = hit->stack_cnt};
+	struct sample_stack stack = {.reached = hit_reg(hit, HIT_SP), .cnt = hit->stack_cnt};
 	struct sample_items *thread;
 	int err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, &thread);
 

@@ -94,7 +94,7 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 	placed = &timeline->hits[timeline->hit_cnt++];
 	*placed = (struct timeline_hit){.hit = hit};
 	placed->time_ns = trace_ns > timeline->base_ns ? trace_ns - timeline->base_ns : 0;
-	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit_reg(hit, HIT_RIP), trace_ns);
+	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit_reg(hit, HIT_IP), trace_ns);
 	err = slice_indices_nearest(indices,
 				    &(struct slice_wanted){.thread = thread,
 							   .symbol = placed->symbol,
@@ -104,7 +104,7 @@ static int place(struct timeline *timeline, const struct snapshot *snapshot, str
 				    placed->time_ns, &slice);
 	if (!err)
 		err = slice_indices_nearest(
-			indices, &(struct slice_wanted){.thread = thread, .ip = hit_reg(hit, HIT_RIP)},
+			indices, &(struct slice_wanted){.thread = thread, .ip = hit_reg(hit, HIT_IP)},
 			placed->time_ns, &interruption);
 	if (err)
 		return err;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rebuild/resolver.h"
+#include "arch/arch.h"
 
 const struct symbol resolver_nowhere = {
 	.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX, .is_divided = true};
@@ -42,7 +43,7 @@ const struct symbol *resolver_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 	const struct resolver *resolver = ctx;
 	const struct symbol *symbol;
 
-	if (ip >> 63 && resolver->kernel) {
+	if (arch_is_kernel(ip) && resolver->kernel) {
 		symbol = image_symbol_at(resolver->kernel, 0, ip);
 		return symbol ? symbol : &resolver_nowhere;
 	}

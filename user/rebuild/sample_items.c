@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "rebuild/pause_detail.h"
 
@@ -67,7 +68,7 @@ static void adopt_stack(struct sample_items *items, const struct sample_stack *s
 {
 	size_t from = 0;
 
-	while (from < stack->cnt && stack->ips[from] >> 63)
+	while (from < stack->cnt && arch_is_kernel(stack->ips[from]))
 		from++;
 	if (!last_item(items)->leaf)
 		last_item(items)->leaf = stack->leaf;

@@ -5,11 +5,10 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "process/proc_status.h"
 #include "session/session_internal.h"
-
-enum { SYSCALL_LENGTH = 2 };
 
 int session_siginfo_code(const struct session_thread *thread)
 {
@@ -79,7 +78,7 @@ void session_undo_eintr(const struct session_thread *thread)
 	    !is_never_restarted((long)regs.orig_rax) || signal_is_due(thread))
 		return;
 	regs.rax = regs.orig_rax;
-	regs.rip -= SYSCALL_LENGTH;
+	regs.rip -= ARCH_SYSCALL_SIZE;
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, &regs);
 }
 
@@ -91,9 +90,9 @@ void session_undo_eintr(const struct session_thread *thread)
  */
 static void walk_stack(const struct session_thread *thread, struct caught_hit *hit)
 {
-	uint64_t frame = hit->regs[HIT_RBP];
+	uint64_t frame = hit->regs[HIT_FP];
 
-	hit->stack[hit->hit.stack_cnt++] = hit->regs[HIT_RIP];
+	hit->stack[hit->hit.stack_cnt++] = hit->regs[HIT_IP];
 	while (hit->hit.stack_cnt < HIT_STACK_MAX && frame) {
 		uint64_t next, ret;
 
@@ -125,7 +124,7 @@ static void describe_thread(struct session *session, const struct session_thread
 	memcpy(caught.regs, &regs, sizeof(caught.regs)); /* begins like struct pt_regs */
 	errno = 0;
 	hit->return_address =
-		(uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)caught.regs[HIT_RSP], NULL);
+		(uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)caught.regs[HIT_SP], NULL);
 	if (errno)
 		hit->return_address = 0;
 	walk_stack(thread, &caught);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -192,14 +193,14 @@ static size_t uprobe_size(const struct code_store *store, uint64_t addr, const u
 			  const uint8_t *file, size_t size)
 {
 	static const uint8_t nop5[NOP5_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-	enum { INT3 = 0xcc, CALL_REL32 = 0xe8 };
+	enum { CALL_REL32 = 0xe8 };
 
 	if (*code == *file)
 		return 0;
 	if (size >= NOP5_BYTES && !memcmp(file, nop5, NOP5_BYTES) &&
-	    (*code == INT3 || (*code == CALL_REL32 && calls_uprobe(store, addr, code))))
+	    (*code == ARCH_BREAKPOINT || (*code == CALL_REL32 && calls_uprobe(store, addr, code))))
 		return NOP5_BYTES;
-	return *code == INT3;
+	return *code == ARCH_BREAKPOINT;
 }
 
 /*
@@ -380,12 +381,11 @@ struct insn code_store_insn(struct code_store *store, uint64_t ip, uint64_t now)
 
 void code_store_found_break(struct code_store *store, uint64_t ip, uint64_t now)
 {
-	enum { INT3 = 0xcc };
 	struct page *page = page_get(store, ip, now);
 	struct insn *cached = &store->cache[(ip ^ ip >> 16) % CACHE_SLOTS];
 
 	if (page)
-		page->bytes[ip & (PAGE - 1)] = INT3;
+		page->bytes[ip & (PAGE - 1)] = ARCH_BREAKPOINT;
 	if (cached->ip == ip)
 		*cached = (struct insn){0};
 }

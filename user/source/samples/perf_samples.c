@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -398,7 +399,7 @@ static int put_tick(const struct draining *draining, const struct tick *tick)
 	full.record.pid = tick->pid;
 	full.record.tid = tick->tid;
 	full.record.tick.period = tick->period;
-	full.record.tick.kernel_ip = tick->ip >> 63 ? tick->ip : 0;
+	full.record.tick.kernel_ip = arch_is_kernel(tick->ip) ? tick->ip : 0;
 	full.record.flags = filled == tick->stack_size ? SAMPLES_CUT : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
 		full.regs[registers[i].reg] = tick->regs[i];

@@ -6,10 +6,9 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
+#include "arch/arch.h"
 #include "process/inject.h"
 #include "process/proc_status.h"
-
-enum { EFLAGS_TF = 0x100 };
 
 #define TRAP_MASK (1ull << (SIGTRAP - 1))
 
@@ -32,21 +31,22 @@ void step_hide_trap_flag(const struct step_thread *thread)
 	errno = 0;
 	flags = ptrace(PTRACE_PEEKDATA, thread->base.tid, (void *)sp, NULL);
 	if (!errno)
-		ptrace(PTRACE_POKEDATA, thread->base.tid, (void *)sp, (void *)(flags & ~(long)EFLAGS_TF));
+		ptrace(PTRACE_POKEDATA, thread->base.tid, (void *)sp,
+		       (void *)(flags & ~(long)ARCH_TRAP_FLAG));
 }
 
 bool step_has_trap_flag(const struct step_thread *thread)
 {
-	return step_register(thread, offsetof(struct user_regs_struct, eflags)) & EFLAGS_TF;
+	return step_register(thread, offsetof(struct user_regs_struct, eflags)) & ARCH_TRAP_FLAG;
 }
 
 void step_take_back_trap_flag(const struct step_thread *thread)
 {
 	uint64_t flags = step_register(thread, offsetof(struct user_regs_struct, eflags));
 
-	if (!errno && flags & EFLAGS_TF)
+	if (!errno && flags & ARCH_TRAP_FLAG)
 		ptrace(PTRACE_POKEUSER, thread->base.tid, offsetof(struct user_regs_struct, eflags),
-		       (void *)(flags & ~(uint64_t)EFLAGS_TF));
+		       (void *)(flags & ~(uint64_t)ARCH_TRAP_FLAG));
 }
 
 bool step_mask_is_passing(const struct step_thread *thread)

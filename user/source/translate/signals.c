@@ -23,11 +23,10 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
+#include "arch/arch.h"
 #include "process/inject.h"
 #include "process/proc_status.h"
 #include "source/translate/translate_internal.h"
-
-enum { SYSCALL_LENGTH = 2 };
 
 _Static_assert(sizeof(siginfo_t) == SIGINFO_BYTES, "as the kernel has it");
 
@@ -129,7 +128,7 @@ static void settle_before(const struct translate_thread *thread, uint64_t at, ui
 
 	if (at >= saved && at < call)
 		take_spilled(context, regs);
-	regs->rip = context->syscall_next - SYSCALL_LENGTH;
+	regs->rip = context->syscall_next - ARCH_SYSCALL_SIZE;
 	take_back_sigreturn(thread, regs);
 }
 
@@ -158,9 +157,9 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 		take_saved(context, context->here, regs);
 		take_back_sigreturn(thread, regs);
 	} else if (at == header->gate) {
-		regs->rip = regs->rcx - SYSCALL_LENGTH;
+		regs->rip = regs->rcx - ARCH_SYSCALL_SIZE;
 	} else if (at > header->gate && at < header->syscalled) {
-		settle_before(thread, at, header->syscall_saved, header->syscalled - SYSCALL_LENGTH, regs);
+		settle_before(thread, at, header->syscall_saved, header->syscalled - ARCH_SYSCALL_SIZE, regs);
 	} else if (at >= header->syscalled && at < header->after_end) {
 		if (at >= header->after_saved)
 			take_spilled(context, regs);
@@ -168,7 +167,7 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 	} else if (at >= header->go_birth && at < header->born) {
 		if (at >= header->birth_saved)
 			regs->r15 = context->r15;
-		settle_before(thread, at, header->birth_saved, header->born - SYSCALL_LENGTH, regs);
+		settle_before(thread, at, header->birth_saved, header->born - ARCH_SYSCALL_SIZE, regs);
 	} else if (at >= header->born && at < header->born_end) {
 		settle_birth(context, regs);
 	} else if (at >= header->stamp && at < header->stamp_end) {
