@@ -30,7 +30,7 @@ check 'data is no function' refuses stdout "no function 'stdout'"
 check 'the #Nth of fewer' refuses 'twin#2' 'has 1 function called twin'
 picks_without_terminal() {
 	setsid "$trailcam" run -t '?' -- "$places" 2>"$tmp/err"
-	[ $? -eq 125 ] && says "$tmp/err" 'needs a terminal'
+	[ $? -eq 125 ] && says "$tmp/err" 'there is no terminal to pick'
 }
 check 'picking needs a terminal' picks_without_terminal
 

@@ -96,6 +96,9 @@ struct session_driver {
 	bool (*owns)(void *self, const struct session_process *process,
 		     const struct sideband_mapping *mapping);
 
+	/* Whether the driver itself has told of the mapping, with the time when it was made. */
+	bool (*has_told)(void *self, const struct session_process *process, const struct map *map);
+
 	/* It has executed a program, which is mapped() next. */
 	void (*executed)(void *self, struct session_thread *thread);
 	/* Its process has other code than before. */

@@ -15,7 +15,8 @@ static int announce_maps(struct session *session, const struct session_process *
 	int err = 0;
 
 	for (size_t i = 0; i < now->cnt && !err; i++)
-		if (exec || !maps_has(before, &now->items[i]))
+		if ((exec || !maps_has(before, &now->items[i])) &&
+		    !ASK_DRIVER(session, has_told, process, &now->items[i]))
 			err = sideband_add_mmap(session->sideband, process->pid, tid, now_ns,
 						&now->items[i].mapping);
 	return err ? err : ASK_CAPTURE(session, mapped, process->pid, before, now, exec);

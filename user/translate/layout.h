@@ -224,6 +224,7 @@ struct context {
 	uint64_t original_at;		       /* where a breakpoint stands ... */
 	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
 	uint64_t nop;	      /* number of the probe that it is, + 1; 0: it is none */
+	uint64_t owed_tsc;    /* before OWES_MAPS was: new code runs later, and stands there already */
 	uint8_t deferred[DEFERRED_MAX][SIGINFO_BYTES];
 };
 

@@ -83,6 +83,11 @@ static void append_address(struct context *context, uint64_t addr, uint32_t tag)
 	append(context, (const uint32_t[]){(uint32_t)addr, (uint32_t)(addr >> 32), tag}, 3);
 }
 
+static void append_time(struct context *context)
+{
+	append_address(context, __builtin_ia32_rdtsc(), RING_TIME);
+}
+
 /* The newest word has filled the ring, or is where it was led to make the thread come here. */
 static void wrap(struct context *context)
 {
@@ -245,6 +250,7 @@ static bool prepare_child(struct context *context)
 	child->syscall_resume = context->syscall_resume;
 	child->r15 = context->regs[HOST_R15];
 	child->is_process = is_process;
+	append_time(child);
 	append_address(child, context->syscall_next | (uint64_t)shared()->generation << 48, RING_GO);
 	context->child = (uintptr_t)child;
 	context->birth = -1;
@@ -257,6 +263,8 @@ static bool prepare_child(struct context *context)
 static void owe(struct context *context, uint64_t what)
 {
 	context->owed |= what;
+	if (what & OWES_MAPS)
+		context->owed_tsc = __builtin_ia32_rdtsc();
 	if (what)
 		context->syscall_resume = shared()->runtime + header()->report;
 }
@@ -406,6 +414,8 @@ static uint64_t go(struct context *context, unsigned int why)
 		block = cache_find(guest);
 	if (!problem && !block)
 		problem = block_translate(context, guest, &block);
+	if (why == WHY_GO)
+		append_time(context);
 	if (why == WHY_GO || why == WHY_SIGRETURN || why == WHY_REPORT)
 		append_address(context, guest | (uint64_t)shared()->generation << 48, RING_GO);
 	context->here = guest;

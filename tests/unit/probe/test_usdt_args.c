@@ -107,7 +107,7 @@ static void test_what_is_no_integer_is_refused(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_err(parse(texts[i], &arg, 1, &cnt), -ENOTSUP,
 			   "is no integer in a register or in memory");
-	assert_err(parse("8@nowhere(%rip)", &arg, 1, &cnt), -ENOENT, "at nowhere, which");
+	assert_err(parse("8@nowhere(%rip)", &arg, 1, &cnt), -ENOENT, "at nowhere, but");
 }
 
 int usdt_symbol_for_test[2] = {1, 77};

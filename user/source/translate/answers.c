@@ -9,15 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash_index.h"
 #include "model/sideband.h"
 #include "probe/probe_map.h"
 #include "source/translate/translate_internal.h"
+
+/* Of a larger mapping it is not known which code in it is new. */
+enum { MADE_CODE_MAX = 1 << 20 };
 
 /* What the file has where memory has a breakpoint; the same where no file is mapped. */
 static void read_original(const struct answers *answers, struct context *context)
@@ -37,19 +43,70 @@ static void read_original(const struct answers *answers, struct context *context
 		context->original[0] = 0xcc;
 }
 
+/* The copy of code that a compiler has made in memory, if it is not what it was. */
+static void keep_made_code(struct answers *answers, const struct sideband_mapping *mapping, uint64_t now)
+{
+	struct iovec to = {.iov_len = mapping->size}, from = {(void *)mapping->addr, mapping->size};
+	CLEANUP(freep) uint8_t *bytes = malloc(mapping->size);
+	struct made_code made = {.addr = mapping->addr}, *before = NULL;
+	struct code_copy *copy;
+
+	to.iov_base = bytes;
+	if (!bytes || process_vm_readv(answers->pid, &to, 1, &from, 1, 0) != (ssize_t)mapping->size)
+		return;
+	for (size_t i = 0; i + 8 <= mapping->size; i += 8)
+		made.hash = hash_number(made.hash, *(const uint64_t *)(const void *)(bytes + i));
+	for (size_t i = 0; i < answers->made_cnt && !before; i++)
+		before = answers->made[i].addr == made.addr ? &answers->made[i] : NULL;
+	if (before ? before->hash == made.hash
+		   : ARRAY_PUSH(answers->made, answers->made_cnt, answers->made_cap, made) != 0)
+		return;
+	if (before)
+		before->hash = made.hash;
+	copy = snapshot_add_copy(answers->sideband);
+	if (!copy)
+		return;
+	*copy = (struct code_copy){
+		.pid = answers->pid,
+		.addr = mapping->addr,
+		.size = mapping->size,
+		/* What is copied at the end is taken for what was there when it was mapped. */
+		.from_ns = now + 1,
+		.name = strdup(mapping->name),
+		.bytes = bytes};
+	bytes = NULL;
+}
+
+/* When the new code was not there yet, or stood there and did not run. CLOCK_MONOTONIC. */
+static uint64_t before_maps(const struct answers *answers, const struct context *context)
+{
+	uint64_t tsc = __rdtsc(), ns = clock_ns(CLOCK_MONOTONIC);
+	double ns_per_tick = (double)(ns - answers->ns) / (double)(tsc - answers->tsc);
+
+	return context->owed_tsc && context->owed_tsc < tsc
+		       ? ns - (uint64_t)((double)(tsc - context->owed_tsc) * ns_per_tick)
+		       : ns;
+}
+
 static void note_maps(struct answers *answers, const struct context *context)
 {
 	struct maps maps = {0};
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = before_maps(answers, context);
 
 	if (maps_read(&maps, answers->pid))
 		return;
 	pthread_mutex_lock(&answers->lock);
-	for (size_t i = 0; i < maps.cnt; i++)
-		if (!maps_has(&answers->maps, &maps.items[i]) &&
-		    !arena_is_ours(answers->arena, maps.items[i].mapping.addr))
-			sideband_add_mmap(answers->sideband, answers->pid, context->tid, now,
-					  &maps.items[i].mapping);
+	ARRAY_PUSH(answers->changes.times, answers->changes.cnt, answers->changes.cap, now);
+	for (size_t i = 0; i < maps.cnt; i++) {
+		const struct sideband_mapping *mapping = &maps.items[i].mapping;
+
+		if (arena_is_ours(answers->arena, mapping->addr))
+			continue;
+		if (!maps_has(&answers->maps, &maps.items[i]))
+			sideband_add_mmap(answers->sideband, answers->pid, context->tid, now, mapping);
+		if (!mapping->ino && *mapping->name == '/' && mapping->size <= MADE_CODE_MAX)
+			keep_made_code(answers, mapping, now);
+	}
 	maps_release(&answers->maps);
 	answers->maps = maps;
 	pthread_mutex_unlock(&answers->lock);
@@ -98,12 +155,51 @@ int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid,
 	answers->pid = pid;
 	answers->probes = probes;
 	answers->arena = arena;
+	answers->tsc = __rdtsc();
+	answers->ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_init(&answers->lock, NULL);
-	if (!maps_read(&answers->maps, pid))
+	if (!maps_read(&answers->first, pid) && !maps_read(&answers->maps, pid))
 		err = -pthread_create(&answers->thread, NULL, run, answers);
 	answers->runs = !err;
 	*ret_answers = answers;
 	return err ? fail_errno(err, "cannot start a thread") : 0;
+}
+
+bool answers_have_told(struct answers *answers, const struct map *map)
+{
+	bool has_told;
+
+	pthread_mutex_lock(&answers->lock);
+	has_told = maps_has(&answers->maps, map) && !maps_has(&answers->first, map);
+	pthread_mutex_unlock(&answers->lock);
+	return has_told;
+}
+
+int answers_changes(struct answers *answers, struct code_changes *ret_changes)
+{
+	int err;
+
+	*ret_changes = (struct code_changes){0};
+	pthread_mutex_lock(&answers->lock);
+	err = array_reserve(&ret_changes->times, &ret_changes->cap, answers->changes.cnt + 1,
+			    sizeof(uint64_t));
+	for (; !err && ret_changes->cnt < answers->changes.cnt; ret_changes->cnt++)
+		ret_changes->times[ret_changes->cnt] = answers->changes.times[ret_changes->cnt];
+	pthread_mutex_unlock(&answers->lock);
+	return err;
+}
+
+int take_copies(struct snapshot *from, struct snapshot *to)
+{
+	int err =
+		array_reserve(&to->copies, &to->copy_cap, to->copy_cnt + from->copy_cnt, sizeof(*to->copies));
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < from->copy_cnt; i++)
+		to->copies[to->copy_cnt++] = from->copies[i];
+	from->copy_cnt = 0;
+	return 0;
 }
 
 int answers_take(struct answers *answers, struct snapshot *snapshot)
@@ -112,8 +208,10 @@ int answers_take(struct answers *answers, struct snapshot *snapshot)
 	int err;
 
 	pthread_mutex_lock(&answers->lock);
-	err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
-			    snapshot->sideband_size + from->sideband_size, 1);
+	err = take_copies(from, snapshot);
+	if (!err)
+		err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
+				    snapshot->sideband_size + from->sideband_size, 1);
 	if (!err && from->sideband_size) {
 		memcpy(snapshot->sideband + snapshot->sideband_size, from->sideband, from->sideband_size);
 		snapshot->sideband_size += from->sideband_size;
@@ -134,6 +232,9 @@ void answers_free(struct answers *answers)
 	}
 	pthread_mutex_destroy(&answers->lock);
 	maps_release(&answers->maps);
+	maps_release(&answers->first);
 	snapshot_free(answers->sideband);
+	free(answers->made);
+	free(answers->changes.times);
 	free(answers);
 }

@@ -132,10 +132,14 @@ static void mark_given_back(struct translate_thread *thread)
 static int encode(const struct translate *translate, struct translate_thread *thread)
 {
 	const struct tsc_clock clock = clock_now(translate);
-	int err = thread->copy.words
-			  ? words_encode(thread->process->arena, &thread->copy, &clock, &thread->encoder)
+	struct code_changes changes = {0};
+	int err = thread->copy.words && thread->process->answers
+			  ? answers_changes(thread->process->answers, &changes)
 			  : 0;
 
+	if (!err && thread->copy.words)
+		err = words_encode(thread->process->arena, &thread->copy, &clock, &changes, &thread->encoder);
+	free(changes.times);
 	ring_copy_release(&thread->copy);
 	thread->copy = (struct ring_copy){0};
 	return err;
@@ -320,6 +324,13 @@ bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr)
 	return process && process->arena && arena_is_ours(process->arena, addr);
 }
 
+bool translate_has_told(const struct translate *translate, pid_t pid, const struct map *map)
+{
+	const struct translate_process *process = find_process(translate, pid);
+
+	return process && process->answers && answers_have_told(process->answers, map);
+}
+
 /* ---- snapshots ---- */
 
 int translate_stop(struct translate *translate)
@@ -424,8 +435,10 @@ static int merge_sideband(const struct translate *translate, struct snapshot *sn
 
 int translate_describe(const struct translate *translate, struct snapshot *snapshot)
 {
+	int err = take_copies(translate->sideband, snapshot);
+
 	snapshot->params = translate->params;
-	return merge_sideband(translate, snapshot);
+	return err ? err : merge_sideband(translate, snapshot);
 }
 
 /* ---- life ---- */

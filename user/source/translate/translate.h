@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "model/snapshot.h"
+#include "process/maps.h"
 
 struct translate;
 
@@ -68,6 +69,8 @@ const struct probe_mirror *translate_mirror(const struct translate *translate);
 void translate_settle_hit(const struct translate *translate, struct caught_hit *hit);
 
 /* Whether the mapping at the address is none of the program's. */
+/* Whether its own sideband has the mapping already. */
+bool translate_has_told(const struct translate *translate, pid_t pid, const struct map *map);
 bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr);
 
 /* Copies what was recorded so far: the program may go on. 0 or -ENOMEM. */

@@ -20,9 +20,15 @@ struct answers {
 	pid_t pid;
 	const struct probe_map *probes;
 	struct arena *arena;
-	pthread_mutex_t lock;	   /* for the following */
-	struct maps maps;	   /* that the sideband tells of */
-	struct snapshot *sideband; /* of code that came late */
+	uint64_t tsc, ns;	 /* of one moment */
+	pthread_mutex_t lock;	 /* for the following */
+	struct maps first, maps; /* that were there at first; that the sideband tells of */
+	struct code_changes changes;
+	struct snapshot *sideband; /* of code that came late, and that code where no file has it */
+	struct made_code {
+		uint64_t addr, hash; /* of its bytes when they were copied last */
+	} * made;
+	size_t made_cnt, made_cap;
 };
 
 struct translate_process {
@@ -65,6 +71,15 @@ struct translate_thread *translate_find(const struct translate *translate, pid_t
 int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid,
 		  const struct probe_map *probes);
 
-/* Moves the sideband that there is to the end of `snapshot`'s. 0 or -ENOMEM. */
+/* Whether the sideband tells of the mapping, which came after answers_start(). */
+bool answers_have_told(struct answers *answers, const struct map *map);
+
+/* A copy of all changes so far, to be freed. 0 or -ENOMEM. */
+int answers_changes(struct answers *answers, struct code_changes *ret_changes);
+
+/* Moves the copies of code. 0 or -ENOMEM. */
+int take_copies(struct snapshot *from, struct snapshot *to);
+
+/* Moves the sideband and the code that there are to the end of `snapshot`'s. 0 or -ENOMEM. */
 int answers_take(struct answers *answers, struct snapshot *snapshot);
 void answers_free(struct answers *answers);

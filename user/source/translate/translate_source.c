@@ -99,12 +99,20 @@ static bool owns(void *self, const struct session_process *process, const struct
 	return translate_owns(translated->translate, process->pid, mapping->addr);
 }
 
+static bool has_told(void *self, const struct session_process *process, const struct map *map)
+{
+	const struct translated *translated = self;
+
+	return translate_has_told(translated->translate, process->pid, map);
+}
+
 static const struct session_driver translate_driver = {
 	.thread_size = sizeof(struct translated_thread),
 	.plug = plug,
 	.thread_new = thread_new,
 	.pass = pass,
 	.owns = owns,
+	.has_told = has_told,
 	.event_stop = event_stop,
 	.executed = executed,
 	.ended = ended,

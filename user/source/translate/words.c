@@ -55,6 +55,8 @@ struct walk {
 	struct arena *arena;
 	struct encoder *encoder;
 	const struct tsc_clock *clock;
+	const struct code_changes *changes;
+	size_t changed; /* so many of them were before ns */
 	uint64_t ns;
 	uint64_t ip;		   /* where control was at the last word ... */
 	const struct block *block; /* ... the block there, once it is looked for ... */
@@ -248,6 +250,9 @@ static void tell(struct walk *walk, const struct entry *entry)
 		break;
 	case RING_AFTER:
 		set_time(walk, entry->value);
+		for (; walk->changed < walk->changes->cnt && walk->changes->times[walk->changed] <= walk->ns;
+		     walk->changed++)
+			walk->encoder->psb_wanted = true;
 		if (walk->next)
 			go(walk, walk->next);
 		break;
@@ -275,15 +280,35 @@ static void tell(struct walk *walk, const struct entry *entry)
 	}
 }
 
+/*
+ * The first words may come from long after the last ones: they have the first time that is told. The thread's
+ * code does not change before, since that takes a system call.
+ */
+static void begin(struct walk *walk, const struct entries *entries)
+{
+	size_t i = entries->cnt;
+
+	walk->ns = walk->encoder->cyc_tsc > walk->clock->ns ? walk->encoder->cyc_tsc : walk->clock->ns;
+	while (i--) {
+		uint32_t word = entries->items[i].word;
+
+		if (word != RING_BEFORE && word != RING_AFTER && word != RING_TIME)
+			continue;
+		set_time(walk, entries->items[i].value);
+		break;
+	}
+}
+
 int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		 struct encoder *encoder)
+		 const struct code_changes *changes, struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
-	struct walk walk = {.arena = arena, .encoder = encoder, .clock = clock, .ns = clock->ns};
+	struct walk walk = {.arena = arena, .encoder = encoder, .clock = clock, .changes = changes};
 	int err = split(copy, &entries);
 
 	if (err)
 		return err;
+	begin(&walk, &entries);
 	for (size_t i = entries.cnt; i--;)
 		tell(&walk, &entries.items[i]);
 	if (encoder->enabled)

@@ -14,8 +14,15 @@ struct tsc_clock {
 	double ns_per_tick;
 };
 
+/* When the code of a process changed, in order: CLOCK_MONOTONIC, nanoseconds. */
+struct code_changes {
+	uint64_t *times;
+	size_t cnt, cap;
+};
+
 /*
- * Writes what was read of a ring. The trace ends with the last branch of it. 0 or -ENOMEM.
+ * Writes what was read of a ring. The trace ends with the last branch of it. It gets a PSB behind each of the
+ * changes, since decoding can change images only there. 0 or -ENOMEM.
  */
 int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		 struct encoder *encoder);
+		 const struct code_changes *changes, struct encoder *encoder);

@@ -45,6 +45,7 @@ struct fixture {
 	struct arena *arena;
 	int slot;
 	struct encoder ours, expected;
+	struct code_changes changes;
 };
 
 static void fixture_init(struct fixture *fixture)
@@ -82,7 +83,7 @@ static void check(struct fixture *fixture, uint64_t time, uint64_t ip)
 	struct ring_copy copy;
 
 	assert_ok(arena_read_ring(fixture->arena, fixture->slot, 0, &copy));
-	assert_ok(words_encode(fixture->arena, &copy, &tsc_clock, &fixture->ours));
+	assert_ok(words_encode(fixture->arena, &copy, &tsc_clock, &fixture->changes, &fixture->ours));
 	ring_copy_release(&copy);
 	encoder_disable_async(&fixture->expected, time, ip);
 	encoder_flush(&fixture->expected);
@@ -116,6 +117,7 @@ static void taken_and_passed(void **state)
 	check(&fixture, t, 0x1000);
 }
 
+/* What came before the first time that is told has that time. */
 static void system_call_behind_a_block(void **state)
 {
 	struct fixture fixture;
@@ -126,11 +128,35 @@ static void system_call_behind_a_block(void **state)
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
 	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 70, RING_BEFORE);
 	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 90, RING_AFTER);
-	encoder_enable(&fixture.expected, t, 0x1000);
-	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_enable(&fixture.expected, t + 70, 0x1000);
+	encoder_boundary(&fixture.expected, t + 70, 0x1000);
 	encoder_conditional(&fixture.expected, t + 70, false);
 	encoder_conditional(&fixture.expected, t + 70, false);
 	encoder_disable(&fixture.expected, t + 70);
+	encoder_enable(&fixture.expected, t + 90, 0x1050);
+	encoder_boundary(&fixture.expected, t + 90, 0x1050);
+	check(&fixture, t + 90, 0x1050);
+}
+
+/* New code in a system call: what comes behind it begins with a PSB. */
+static void new_code(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+	uint64_t times[] = {t + 80, t + 1000};
+
+	(void)state;
+	fixture_init(&fixture);
+	fixture.changes = (struct code_changes){.times = times, .cnt = 2};
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 70, RING_BEFORE);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 90, RING_AFTER);
+	encoder_enable(&fixture.expected, t + 70, 0x1000);
+	encoder_boundary(&fixture.expected, t + 70, 0x1000);
+	encoder_conditional(&fixture.expected, t + 70, false);
+	encoder_conditional(&fixture.expected, t + 70, false);
+	encoder_disable(&fixture.expected, t + 70);
+	fixture.expected.psb_wanted = true;
 	encoder_enable(&fixture.expected, t + 90, 0x1050);
 	encoder_boundary(&fixture.expected, t + 90, 0x1050);
 	check(&fixture, t + 90, 0x1050);
@@ -183,9 +209,8 @@ static void overwritten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(taken_and_passed),
-		cmocka_unit_test(system_call_behind_a_block),
-		cmocka_unit_test(interrupted),
+		cmocka_unit_test(taken_and_passed), cmocka_unit_test(system_call_behind_a_block),
+		cmocka_unit_test(new_code),	    cmocka_unit_test(interrupted),
 		cmocka_unit_test(overwritten),
 	};
 
