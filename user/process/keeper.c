@@ -40,6 +40,9 @@
 
 enum { STACK_BYTES = 1 << 20, BETWEEN_STACK_BYTES = 1 << 14 };
 
+/* With AddressSanitizer: what it believes of a stack that nobody returned from must not outlive that. */
+__attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
+
 /* What the keeper is told, and not changed meanwhile; `result` is what it tells. */
 struct start {
 	struct keeper *keeper;
@@ -240,6 +243,8 @@ bool keeper_end(struct keeper *keeper, int timeout_ms)
 		has_ended = wait_for_end(keeper->pidfd, timeout_ms);
 		close(keeper->pidfd);
 	}
+	if (keeper->stack && __asan_unpoison_memory_region)
+		__asan_unpoison_memory_region(keeper->stack, STACK_BYTES);
 	if (keeper->stack)
 		munmap(keeper->stack, STACK_BYTES);
 	free(keeper->fds);
