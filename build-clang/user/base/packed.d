@@ -1,3 +1,0 @@
-build-clang/user/base/packed.o: user/base/packed.c user/base/packed.h
-
-user/base/packed.h:

@@ -1,4 +1,0 @@
-build-clang/user/base/temporary.o: user/base/temporary.c \
-  user/base/temporary.h
-
-user/base/temporary.h:

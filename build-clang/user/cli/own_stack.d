@@ -1,4 +1,0 @@
-build-clang/user/cli/own_stack.o: user/cli/own_stack.c \
-  user/cli/own_stack.h
-
-user/cli/own_stack.h:

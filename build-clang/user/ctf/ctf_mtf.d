@@ -1,3 +1,0 @@
-build-clang/user/ctf/ctf_mtf.o: user/ctf/ctf_mtf.c user/ctf/ctf_mtf.h
-
-user/ctf/ctf_mtf.h:

@@ -1,4 +1,0 @@
-build-clang/user/decode/timing.o: user/decode/timing.c \
-  user/decode/timing.h
-
-user/decode/timing.h:

@@ -1,4 +1,0 @@
-build-clang/user/doctor/rights.o: user/doctor/rights.c \
-  user/doctor/doctor.h
-
-user/doctor/doctor.h:

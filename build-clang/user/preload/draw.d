@@ -1,3 +1,0 @@
-build-clang/user/preload/draw.o: user/preload/draw.c user/preload/draw.h
-
-user/preload/draw.h:

@@ -1,4 +1,0 @@
-build-clang/user/preload/sampled.o: user/preload/sampled.c \
-  user/preload/sampled.h
-
-user/preload/sampled.h:

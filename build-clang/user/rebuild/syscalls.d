@@ -1,6 +1,0 @@
-build-clang/user/rebuild/syscalls.o: user/rebuild/syscalls.c \
-  user/rebuild/syscalls.h user/base/array.h
-
-user/rebuild/syscalls.h:
-
-user/base/array.h:

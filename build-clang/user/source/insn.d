@@ -1,3 +1,0 @@
-build-clang/user/source/insn.o: user/source/insn.c user/source/insn.h
-
-user/source/insn.h:

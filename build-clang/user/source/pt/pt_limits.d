@@ -1,8 +1,0 @@
-build-clang/user/source/pt/pt_limits.o: user/source/pt/pt_limits.c \
-  user/source/pt/pt_limits.h user/base/error.h user/base/reading.h
-
-user/source/pt/pt_limits.h:
-
-user/base/error.h:
-
-user/base/reading.h:

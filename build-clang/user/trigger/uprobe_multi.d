@@ -1,4 +1,0 @@
-build-clang/user/trigger/uprobe_multi.o: user/trigger/uprobe_multi.c \
-  user/trigger/uprobe_multi.h
-
-user/trigger/uprobe_multi.h:

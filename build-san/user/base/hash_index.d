@@ -1,3 +1,0 @@
-build-san/user/base/hash_index.o: user/base/hash_index.c \
- user/base/hash_index.h
-user/base/hash_index.h:

@@ -1,2 +1,0 @@
-build-san/user/base/packed.o: user/base/packed.c user/base/packed.h
-user/base/packed.h:

@@ -1,8 +1,0 @@
-build-san/user/base/spill.o: user/base/spill.c user/base/spill.h \
- user/base/cleanup.h user/base/array.h user/base/log.h \
- user/base/temporary.h
-user/base/spill.h:
-user/base/cleanup.h:
-user/base/array.h:
-user/base/log.h:
-user/base/temporary.h:

@@ -1,3 +1,0 @@
-build-san/user/base/temporary.o: user/base/temporary.c \
- user/base/temporary.h
-user/base/temporary.h:

@@ -1,4 +1,0 @@
-build-san/user/capture/interrupt.o: user/capture/interrupt.c \
- user/capture/interrupt.h user/base/array.h
-user/capture/interrupt.h:
-user/base/array.h:

@@ -1,4 +1,0 @@
-build-san/user/cli/magic_trace.o: user/cli/magic_trace.c \
- user/cli/magic_trace.h user/base/array.h
-user/cli/magic_trace.h:
-user/base/array.h:

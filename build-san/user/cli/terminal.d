@@ -1,6 +1,0 @@
-build-san/user/cli/terminal.o: user/cli/terminal.c user/cli/terminal.h \
- user/base/array.h user/base/cleanup.h user/base/on_line.h
-user/cli/terminal.h:
-user/base/array.h:
-user/base/cleanup.h:
-user/base/on_line.h:

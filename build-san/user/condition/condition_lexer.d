@@ -1,6 +1,0 @@
-build-san/user/condition/condition_lexer.o: \
- user/condition/condition_lexer.c user/condition/condition_lexer.h \
- user/base/array.h user/base/error.h
-user/condition/condition_lexer.h:
-user/base/array.h:
-user/base/error.h:

@@ -1,2 +1,0 @@
-build-san/user/doctor/rights.o: user/doctor/rights.c user/doctor/doctor.h
-user/doctor/doctor.h:

@@ -1,4 +1,0 @@
-build-san/user/output/proto.o: user/output/proto.c user/output/proto.h \
- user/base/array.h
-user/output/proto.h:
-user/base/array.h:

@@ -1,2 +1,0 @@
-build-san/user/preload/probes.o: user/preload/probes.c user/preload/probes.h
-user/preload/probes.h:

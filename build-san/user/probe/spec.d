@@ -1,5 +1,0 @@
-build-san/user/probe/spec.o: user/probe/spec.c user/probe/spec.h \
- user/base/cleanup.h user/base/error.h
-user/probe/spec.h:
-user/base/cleanup.h:
-user/base/error.h:

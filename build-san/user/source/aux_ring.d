@@ -1,4 +1,0 @@
-build-san/user/source/aux_ring.o: user/source/aux_ring.c \
- user/source/aux_ring.h user/base/error.h
-user/source/aux_ring.h:
-user/base/error.h:

@@ -1,3 +1,0 @@
-build-san/user/timeline/estimate.o: user/timeline/estimate.c \
- user/timeline/estimate.h
-user/timeline/estimate.h:
