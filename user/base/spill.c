@@ -158,6 +158,22 @@ int spill_reserve(void *items_ptr, size_t *cap, size_t want, size_t size)
 	return 0;
 }
 
+int spill_drop(void *items_ptr, size_t *cnt, size_t *cap, size_t drop, size_t size)
+{
+	void **items = items_ptr, *rest = NULL;
+	size_t rest_cap = 0, left = *cnt - drop;
+
+	if (spill_reserve(&rest, &rest_cap, left + 1, size))
+		return -ENOMEM;
+	if (left)
+		memcpy(rest, (const char *)*items + drop * size, left * size);
+	spill_free(*items);
+	*items = rest;
+	*cnt = left;
+	*cap = rest_cap;
+	return 0;
+}
+
 void *spill_calloc(size_t cnt, size_t size)
 {
 	void *items = NULL;

@@ -87,24 +87,6 @@ static int pack_block(struct slice_list *list, size_t from, size_t cnt, const si
 	return err;
 }
 
-/* The array without its first slices, in less memory. */
-static int forget(struct slice_list *list, size_t cnt)
-{
-	struct slice *rest = NULL;
-	size_t cap = 0, left = list->cnt - cnt;
-
-	if (spill_reserve(&rest, &cap, left + 1, sizeof(*rest)))
-		return -ENOMEM;
-	if (left)
-		memcpy(rest, list->items + cnt, left * sizeof(*rest));
-	spill_free(list->items);
-	list->items = rest;
-	list->cnt = left;
-	list->cap = cap;
-	list->packed_cnt += cnt;
-	return 0;
-}
-
 int slice_list_pack(struct slice_list *list, const size_t *open, size_t open_cnt, bool all)
 {
 	size_t block = list->store->slices, cnt = all ? list->cnt : (list->cnt - 1) / block * block;
@@ -120,7 +102,11 @@ int slice_list_pack(struct slice_list *list, const size_t *open, size_t open_cnt
 		}
 		SPILL_PASS(list->items, at);
 	}
-	return err || !cnt ? err : forget(list, cnt);
+	if (err || !cnt)
+		return err;
+	err = spill_drop(&list->items, &list->cnt, &list->cap, cnt, sizeof(*list->items));
+	list->packed_cnt += err ? 0 : cnt;
+	return err;
 }
 
 /* ---- joining ---- */

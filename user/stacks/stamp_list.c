@@ -30,23 +30,6 @@ static int pack_block(struct stamp_list *list, size_t from, size_t cnt)
 	return err ? err : ARRAY_PUSH(list->blocks, list->block_cnt, list->block_cap, block);
 }
 
-/* The array without its first stamps, in less memory. */
-static int forget(struct stamp_list *list, size_t cnt)
-{
-	struct stamp *rest = NULL;
-	size_t cap = 0, left = list->cnt - cnt;
-
-	if (spill_reserve(&rest, &cap, left + 1, sizeof(*rest)))
-		return -ENOMEM;
-	if (left)
-		memcpy(rest, list->items + cnt, left * sizeof(*rest));
-	spill_free(list->items);
-	list->items = rest;
-	list->cnt = left;
-	list->cap = cap;
-	return 0;
-}
-
 bool stamp_list_is_long(const struct stamp_list *list)
 {
 	return list->store && list->cnt > list->store->stamps * 3 / 2 &&
@@ -60,7 +43,8 @@ int stamp_list_pack(struct stamp_list *list, bool all)
 
 	for (size_t at = 0; at < cnt && !err; at += block)
 		err = pack_block(list, at, cnt - at < block ? cnt - at : block);
-	return err || !cnt ? err : forget(list, cnt);
+	return err || !cnt ? err
+			   : spill_drop(&list->items, &list->cnt, &list->cap, cnt, sizeof(*list->items));
 }
 
 /* ---- reading ---- */
