@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "source/encoder_snapshot.h"
 #include "source/step/step_internal.h"
 
 static void close_step(void *self)
@@ -29,27 +30,6 @@ static int open_step(void **ret_self, const struct source_config *config)
 	return 0;
 }
 
-static int add_aux(struct step *step, struct step_thread *thread, struct snapshot *snapshot)
-{
-	struct aux_trace *aux;
-	int err;
-
-	if (!aux_ring_held(&thread->encoder.ring))
-		return 0;
-	aux = snapshot_add_aux(snapshot);
-	if (!aux)
-		return -ENOMEM;
-	*aux = (struct aux_trace){.pid = thread->process->base.pid, .tid = thread->base.tid, .cpu = -1};
-	err = aux_ring_linearise(&thread->encoder.ring, &aux->bytes, &aux->size, &aux->offset);
-	if (err)
-		return err;
-	aux->ref_tsc = trace_first_tsc(aux->bytes, aux->size, session_now(step->session));
-	/* What comes next must be decodable without this. */
-	aux_ring_take(&thread->encoder.ring);
-	thread->encoder.psb_wanted = true;
-	return 0;
-}
-
 /* The trace ends where it is, and goes on from there. */
 static int take(void *self, struct snapshot *snapshot)
 {
@@ -65,7 +45,8 @@ static int take(void *self, struct snapshot *snapshot)
 			thread->paused = base->held;
 			step_thread_interrupt(thread, session_now(step->session));
 		}
-		err = add_aux(step, thread, snapshot);
+		err = encoder_take(&thread->encoder, snapshot, base->process->pid, base->tid,
+				   session_now(step->session));
 	}
 	return err;
 }

@@ -22,6 +22,7 @@
 #include "model/hit.h"
 #include "model/sideband.h"
 #include "probe/probe_map.h"
+#include "source/encoder_snapshot.h"
 #include "source/translate/inject.h"
 #include "source/translate/runtime_file.h"
 #include "source/translate/translate_internal.h"
@@ -343,27 +344,6 @@ int translate_stop(struct translate *translate)
 	return err;
 }
 
-static int add_aux(struct translate_thread *thread, struct snapshot *snapshot)
-{
-	struct aux_trace *aux;
-	int err;
-
-	if (!aux_ring_held(&thread->encoder.ring))
-		return 0;
-	aux = snapshot_add_aux(snapshot);
-	if (!aux)
-		return -ENOMEM;
-	*aux = (struct aux_trace){.pid = thread->process->pid, .tid = thread->tid, .cpu = -1};
-	err = aux_ring_linearise(&thread->encoder.ring, &aux->bytes, &aux->size, &aux->offset);
-	if (err)
-		return err;
-	aux->ref_tsc = trace_first_tsc(aux->bytes, aux->size, clock_ns(CLOCK_MONOTONIC));
-	/* What comes next must be decodable without this. */
-	aux_ring_take(&thread->encoder.ring);
-	thread->encoder.psb_wanted = true;
-	return 0;
-}
-
 /* All of them that there was to tell has been told. */
 static void forget_dead(struct translate *translate)
 {
@@ -391,7 +371,8 @@ int translate_take(struct translate *translate, struct snapshot *snapshot)
 		err = encode(translate, thread);
 		mark_given_back(thread);
 		if (!err)
-			err = add_aux(thread, snapshot);
+			err = encoder_take(&thread->encoder, snapshot, thread->process->pid, thread->tid,
+					   clock_ns(CLOCK_MONOTONIC));
 	}
 	for (size_t i = 0; i < translate->process_cnt && !err; i++)
 		if (translate->processes[i]->answers)
