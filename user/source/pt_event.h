@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +15,21 @@
 
 /* A descriptor, or -errno without a sentence (pt_explain() has it). `group` is the leader's, or -1. */
 int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group);
+
+/*
+ * The same. Kernels before 5.13 cannot tell threads from children: then *attr changes, and the event counts
+ * what the children do, too.
+ */
+static inline int pt_event_open_inherited(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	int fd = pt_event_open(attr, tid, cpu, -1);
+
+	if (fd == -EINVAL && attr->inherit_thread) {
+		attr->inherit_thread = 0;
+		fd = pt_event_open(attr, tid, cpu, -1);
+	}
+	return fd;
+}
 
 /* The number of the tracepoint that bpf_printk() fires, or -errno (no tracefs here). */
 int pt_event_printk_id(void);

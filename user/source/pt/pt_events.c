@@ -82,21 +82,6 @@ static struct perf_event_attr pause_attr(const struct pt *pt, bool inherit)
 	};
 }
 
-/*
- * Kernels before 5.13 cannot tell threads from children: what the children do is recorded, and passed over
- * later.
- */
-static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
-{
-	int fd = pt_event_open(attr, tid, cpu, -1);
-
-	if (fd == -EINVAL && attr->inherit_thread) {
-		attr->inherit_thread = 0;
-		fd = pt_event_open(attr, tid, cpu, -1);
-	}
-	return fd;
-}
-
 /* Takes over the descriptor. */
 static int keep_fd(struct pt *pt, const struct pt_area *area, int fd, bool is_trace)
 {
@@ -140,7 +125,8 @@ static int add_pause(struct pt *pt, const struct pt_area *area, pid_t tid, int l
 static int add_event(struct pt *pt, struct pt_area *area, pid_t tid, struct perf_event_attr *attr,
 		     bool is_trace)
 {
-	int fd = open_event(attr, tid, area->cpu), err = fd < 0 ? fd : keep_fd(pt, area, fd, is_trace);
+	int fd = pt_event_open_inherited(attr, tid, area->cpu),
+	    err = fd < 0 ? fd : keep_fd(pt, area, fd, is_trace);
 
 	if (!err)
 		err = place_event(pt, area, fd);

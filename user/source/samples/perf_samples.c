@@ -84,18 +84,6 @@ static int explain(int err, uint32_t frequency)
 	return samples_ticks_fail(err, frequency);
 }
 
-/* Kernels before 5.13 cannot tell threads from children: what the children do is recorded, too. */
-static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
-{
-	int fd = pt_event_open(attr, tid, cpu, -1);
-
-	if (fd == -EINVAL && attr->inherit_thread) {
-		attr->inherit_thread = 0;
-		fd = pt_event_open(attr, tid, cpu, -1);
-	}
-	return fd;
-}
-
 /* The best event that may be had, tried on this thread. */
 static int choose_event(struct perf_samples *samples)
 {
@@ -107,7 +95,7 @@ static int choose_event(struct perf_samples *samples)
 			int fd;
 
 			attr->exclude_kernel = user_only != 0;
-			fd = open_event(attr, 0, -1);
+			fd = pt_event_open_inherited(attr, 0, -1);
 			if (fd >= 0) {
 				close(fd);
 				return 0;
@@ -247,7 +235,7 @@ static int add_event(struct perf_samples *samples, pid_t tid, int cpu, bool at_e
 	int fd, err;
 
 	samples->attr.enable_on_exec = at_exec;
-	fd = open_event(&samples->attr, tid, cpu);
+	fd = pt_event_open_inherited(&samples->attr, tid, cpu);
 	if (fd < 0)
 		return fd;
 	err = pt_event_redirect(fd, samples->rings[cpu].owner);
