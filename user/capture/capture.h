@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Capture: runs a program, or attaches to running ones, with probes in place and a source writing the trace,
- * up to the hit, and takes the snapshot.
+ * Capture: runs a program, or attaches to running ones, with probes and sources, up to the hit; then takes
+ * the snapshot.
  */
 #pragma once
 
@@ -15,23 +15,23 @@
 #include "source/source.h"
 #include "trigger/trigger.h"
 
-/* A trigger as the user asks for it; the rules are those of struct trigger_rule. */
+/* A trigger as the user gives it. The rules are those of struct trigger_rule. */
 struct trigger_request {
 	const char *spec;  /* as trigger_resolve() takes it */
-	const char *from;  /* the same, of the first of two places; NULL: there is one */
+	const char *from;  /* the same, of the first of two places; NULL: there is only one place */
 	const char *when;  /* as condition_parse() takes it, or NULL */
 	const char *print; /* as prints_parse() takes it, or NULL */
 	uint64_t slower_than_ns, skip, every_ns;
 };
 
-/* What else ends the recording, and how. All 0: the first hit does. */
+/* What ends the recording, and how. All 0: the first hit does. */
 struct capture_until {
 	uint64_t signals;      /* bit N - 1: when signal N is about to be delivered */
 	uint8_t statuses[256]; /* 1: when the program exits with this status */
 	bool any_status;       /* there is a 1 among them */
-	bool multi_snapshot;   /* a hit is followed by a snapshot, and the recording goes on */
-	bool freeze;	       /* the hit itself stops the thread */
-	bool spin;	       /* hits are waited for in a busy loop */
+	bool multi_snapshot;   /* each hit is followed by a snapshot, and the recording goes on */
+	bool freeze;	       /* the probe stops the thread at the hit */
+	bool spin;	       /* wait for hits in a busy loop */
 	uint64_t max_hits;     /* which hit is the last; 0: 1, or with multi_snapshot 100 */
 };
 
@@ -57,7 +57,9 @@ struct capture_config {
 	struct source_options options;
 	const struct source *own_source; /* one more, that is in no table; or NULL */
 	void *own;			 /* for its open() */
-	/* The targets are not held: without triggers, and with sources that need no more than their number. */
+	/*
+	 * The targets are not held: without triggers, and with sources that need no more than their number.
+	 */
 	bool untraced;
 	const struct trigger_request *triggers;
 	size_t trigger_cnt; /* below TRIGGER_MAX */
@@ -71,7 +73,7 @@ struct capture_config {
 	void *progress_ctx;
 };
 
-/* What --source may name, "auto" first: the i-th; NULL: there are no more. */
+/* The i-th name that --source accepts, "auto" first; NULL: there are no more. */
 const char *capture_source_name(size_t i);
 
 enum capture_end {
@@ -85,33 +87,33 @@ enum capture_end {
 struct capture;
 
 /*
- * Resolves the triggers, starts the program (which has run nothing yet) or takes hold of the running targets,
- * and attaches the probes. Errors as trigger_resolve(), session_attach() and trigger_set_attach(); -ENOTSUP:
- * the source is not available here. On an error nothing is left running that was not before, and nothing held.
+ * Resolves the triggers, starts the program (which executes nothing yet) or seizes the running targets, and
+ * attaches the probes. Errors as trigger_resolve(), session_attach() and trigger_set_attach(); -ENOTSUP: the
+ * source is not available here. After an error no new process is left, and no target is held.
  */
 int capture_new(struct capture **ret_capture, const struct capture_config *config);
 
 /*
- * Runs the targets until the end of the recording and takes the snapshot; after that they run on, untraced
- * and without probes. -errno with a sentence; where the program could not be run (-ENOENT, -EACCES, -ENOEXEC)
- * *ret_exec_failed is true.
+ * Runs the targets until the recording ends, and takes the snapshot. Afterwards they run on, untraced and
+ * without probes. 0, or -errno with a sentence; if the program could not be executed (-ENOENT, -EACCES,
+ * -ENOEXEC) *ret_exec_failed is true.
  */
 int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum capture_end *ret_end,
 		bool *ret_exec_failed);
 
 /*
- * Which of its trigger's functions a hit is of; NULL: the trigger stands for one only, or it is not known.
- * Good as long as the capture.
+ * Which of its trigger's functions a hit belongs to; NULL: the trigger has only one, or it is unknown. Valid
+ * as long as the capture.
  */
 const char *capture_hit_function(const struct capture *capture, const struct hit *hit);
 
 /*
- * How many snapshots were taken; they are parts of the one that capture_run() gives, with a gap between
- * (GAP_SNAPSHOT).
+ * How many snapshots were taken. They are parts of the one that capture_run() returns, with a gap
+ * (GAP_SNAPSHOT) between them.
  */
 uint64_t capture_snapshot_cnt(const struct capture *capture);
 
-/* Waits for the program to end; its wait status (waitpid(2)). Not for targets that were attached to. */
+/* Waits for the program to end, and returns its wait status (waitpid(2)). Only for launched programs. */
 int capture_wait(struct capture *capture);
 
 void capture_free(struct capture *capture);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c hears of what it
- * waits for, capture_targets.c of its targets.
+ * The parts of a capture: capture.c runs it, capture_setup.c prepares it, capture_hits.c handles hits and
+ * other ends, capture_targets.c the targets.
  */
 #pragma once
 
@@ -18,38 +18,38 @@
 struct capture {
 	const struct capture_config *config;
 	struct source_list sources;
-	struct trigger *triggers; /* the user's, then that of step_from */
+	struct trigger *triggers; /* the user's, then that of --step-from */
 	size_t trigger_cnt;
 	struct hit_stacks *stacks;
 	struct goid *goids;	 /* of the triggers */
 	struct trigger_set *set; /* NULL without triggers */
-	bool released;		 /* it has been told of a child that was let go */
-	bool watching;		 /* the probes are in all processes, and the set is told which are targets */
+	bool released;		 /* it was told that a child is no longer traced */
+	bool watching;		 /* the probes are in all processes, and the set knows which are targets */
 	unsigned int drain_turn;
-	bool drain_failed; /* that was said */
+	bool drain_failed; /* and a warning said so */
 	struct launch launch;
 	struct idle_signals signals;
 	struct session *session;   /* holds the targets */
-	struct code_stores *codes; /* what code they had */
-	struct filters filters;	   /* of addresses: what is traced */
+	struct code_stores *codes; /* copies of their code */
+	struct filters filters;	   /* address ranges that are traced */
 	bool out_of_room;	   /* config->max_bytes */
-	bool trace_stops;	   /* one of them stops the trace at the trigger */
+	bool trace_stops;	   /* an address filter stops the trace at the trigger */
 	uint64_t stopped_ns;	   /* when the sources were stopped, CLOCK_MONOTONIC; 0: they run */
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;
 	uint64_t began_ns,
-		told_ns; /* CLOCK_MONOTONIC: the recording began; config->progress() was called last */
+		told_ns; /* CLOCK_MONOTONIC: when the recording began; when config->progress() was last called */
 	bool timed_out, stalled;
 	bool said_source;
 	bool was_started; /* the start point was reached */
 	bool hit;	  /* to be followed by a snapshot */
-	int err;	  /* what could not be kept: the recording ends with it */
+	int err;	  /* the first failure to store something; ends the recording */
 	uint64_t hit_cnt;
 	uint64_t snapshot_cnt;
 	uint64_t aux_bytes; /* in the snapshots */
-	bool hit_before;    /* an earlier snapshot has its hit */
+	bool hit_before;    /* an earlier snapshot holds its hit */
 	bool start_hit;
-	bool target_gone; /* the program */
+	bool target_gone; /* the program has ended */
 	int wait_status;
 };
 
@@ -58,7 +58,7 @@ struct capture {
 /* See trigger_config.stop_at. */
 uint64_t capture_stop_at(const struct capture_until *until);
 
-/* Reads the hits that wait into the snapshot. */
+/* Moves pending hits into the snapshot. */
 void capture_take_hits(struct capture *capture);
 
 /* For struct session_events; ctx is the capture. */
@@ -69,53 +69,56 @@ void capture_ended(void *ctx, pid_t pid, int wait_status);
 
 /* ---- capture_source.c ---- */
 
-/* Whether the targets run at full speed, and are only watched. */
+/* Whether the targets run at full speed. */
 bool capture_is_free_running(const struct capture *capture);
 
-/* Whether the hit itself stops the thread. */
+/* Whether the probe stops the thread at the hit. */
 bool capture_freezes(const struct capture *capture);
 
 /*
- * Chooses the sources, refuses options that they do not have, and opens them. 0, or -errno with a sentence.
+ * Chooses the sources, refuses options that they do not support, and opens them. 0, or -errno with a
+ * sentence.
  */
 int capture_open_sources(struct capture *capture);
 
-/* Takes in what waits in the sources. Of failures the first one is said. */
+/* Drains the sources. Warns of the first failure. */
 void capture_drain(struct capture *capture);
 
 /*
- * Says which source was chosen where the user named none, and what stepping does to the targets: once, before
- * they are recorded, and after all that may be refused.
+ * Tells the user which source was chosen, if none was named, and what stepping does to the targets. To be
+ * called once, after everything that may be refused and before the recording.
  */
 void capture_say_source(struct capture *capture);
 
 /* ---- capture_targets.c ---- */
 
-/* The one process whose probes hit; 0: there may be several. */
+/* The only process whose probes hit; 0: there may be several. */
 pid_t capture_only_target(const struct capture *capture);
 
-/* What is to keep the targets' code. 0 or -ENOMEM. */
+/* Creates capture->codes. 0 or -ENOMEM. */
 int capture_open_codes(struct capture *capture);
 
-/* What is to hold the targets; there are none yet. 0, or -errno with a sentence. */
+/* Creates the session, without targets. 0, or -errno with a sentence. */
 int capture_open_session(struct capture *capture);
 
 /* ---- capture_limits.c ---- */
 
-/* The recording begins or has ended: time is to be looked at now and then, or no more. */
+/*
+ * The recording begins, or has ended: starts or stops the timer that makes waits return to check the limits.
+ */
 void capture_begin_limits(struct capture *capture);
 void capture_end_limits(void);
 
-/* Whether a limit of time is reached; tells of the progress. */
+/* Whether a time limit is reached. Reports progress. */
 bool capture_is_over(struct capture *capture);
 
-/* Milliseconds that may be slept until the next look at it; -1: for ever. */
+/* Milliseconds to wait at most until the next check; -1: no limit. */
 int capture_patience_ms(const struct capture *capture);
 
 /* ---- capture_setup.c ---- */
 
 /*
- * Resolves the triggers, opens the source, starts or takes hold of the targets, attaches the probes. 0, or
- * -errno with a sentence.
+ * Resolves the triggers, opens the sources, starts or seizes the targets, attaches the probes. 0, or -errno
+ * with a sentence.
  */
 int capture_set_up(struct capture *capture);

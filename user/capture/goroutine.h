@@ -6,7 +6,7 @@
 #include "trigger/trigger.h"
 
 /*
- * Where the program that a trigger is in keeps the numbers: looked up at its first hit. All 0 at the start.
+ * Where a trigger's program keeps the goroutine numbers: looked up at the first hit. All 0 at the start.
  */
 struct goid {
 	bool sought, known;
@@ -14,8 +14,8 @@ struct goid {
 };
 
 /*
- * The number of the goroutine that was hit, 0 where it is not known: not a Go program, without debug
- * information, on a stack of the runtime's, or memory that may not be read. Go's functions have the goroutine
+ * The number of the goroutine that was hit. 0: unknown, because it is not a Go program, has no debug
+ * information, is on a stack of the runtime, or its memory cannot be read. Go's functions keep the goroutine
  * (runtime.g) in r14 (Go's internal ABI, since 1.17).
  */
 uint64_t goroutine_of(struct goid *goid, const struct trigger *trigger, const struct caught_hit *hit);

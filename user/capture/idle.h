@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waiting while the target runs at full speed: for a hit, a change of the target's state, or a signal to us,
- * whichever is first.
+ * Waits while the target runs at full speed: for a hit, a change of the target's state, or a signal to us,
+ * whichever comes first.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "trigger/trigger.h"
 
-/* What SIGCHLD was before. All 0: it is as it was. */
+/* How SIGCHLD was handled before. All 0: unchanged. */
 struct idle_signals {
 	struct sigaction action;
 	sigset_t mask;
@@ -17,13 +17,14 @@ struct idle_signals {
 };
 
 /*
- * To be called before the target can change its state: from then on SIGCHLD is blocked but for idle_wait().
+ * To be called before the target can change its state: from then on SIGCHLD is blocked, except during
+ * idle_wait().
  */
 void idle_prepare(struct idle_signals *ret_before);
 void idle_restore(struct idle_signals *before);
 
 /*
- * Returns when one of these has happened, or `fd` (-1: none) is readable, perhaps earlier. `set` may be NULL.
- * `spin`: never sleeps, which is two orders of magnitude quicker and costs a processor.
+ * Returns when one of these has happened, or `fd` (-1: none) is readable; perhaps earlier. `set` may be NULL.
+ * `spin`: never sleeps; reacts two orders of magnitude faster, and occupies a processor.
  */
 void idle_wait(struct trigger_set *set, int fd, bool spin, int timeout_ms);

@@ -6,25 +6,26 @@
 #include <sys/types.h>
 
 /*
- * From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording instead of this program. Those that did
- * not come from the terminal (which sends them to the target, too) are passed on to `target`; 0: to nobody.
+ * From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording instead of this program. They are
+ * forwarded to `target` (0: to nobody), unless they come from the terminal, which sends them to the target
+ * itself.
  */
 void interrupt_watch(pid_t target);
 
-/* The signal that came, or 0. */
+/* The signal that has come, or 0. */
 int interrupt_pending(void);
 
 /*
- * From here on each wait is interrupted (EINTR) once in `ns` nanoseconds, for the clock to be looked at; 0:
- * no more.
+ * From now on every wait is interrupted (EINTR) every `ns` nanoseconds, so that the caller can check the
+ * clock; 0: no more.
  */
 void interrupt_waits(uint64_t ns);
 
-/* The target is gone: nothing is passed on any more. */
+/* The target is gone: no signal is forwarded any more. */
 void interrupt_target_gone(void);
 
-/* From here on the death of the parent process ends the recording, too: see interrupt_orphaned(). */
+/* From now on the death of the parent process ends the recording, too: see interrupt_orphaned(). */
 void interrupt_watch_parent(void);
 
-/* The parent process has died: nobody waits for a trace any more. */
+/* Whether the parent process has died: nobody waits for a trace any more. */
 bool interrupt_orphaned(void);

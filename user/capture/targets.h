@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which processes are meant: from what the user said to process numbers. Trailcam itself is never among them.
+ * From what the user named to process numbers. trailcam itself is never among them.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 struct targets {
-	pid_t *pids; /* each once, in the order found */
+	pid_t *pids; /* without duplicates, in the order found */
 	size_t cnt, cap;
 };
 
@@ -17,22 +17,21 @@ void targets_release(struct targets *targets);
 
 /* Each of these appends. 0, or -errno with a sentence. */
 
-/* "4711" or "4711,4712". -EINVAL: not such a list. Whether the processes exist is not looked at. */
+/* "4711" or "4711,4712". -EINVAL: not such a list. Does not check whether the processes exist. */
 int targets_add_list(struct targets *targets, const char *text);
 
-/* All whose name (as in /proc/PID/comm, which has 15 bytes of it) is `name`. -ENOENT: none. */
+/* All processes of this name, as in /proc/PID/comm, which holds its first 15 bytes. -ENOENT: none. */
 int targets_add_named(struct targets *targets, const char *name);
 
 /*
- * All in a control group and those below it; a path from the root of the hierarchy
- * ("/system.slice/ssh.service"), or below /sys/fs/cgroup. -ENOENT: there is no such group; -ESRCH: no process
- * is in it.
+ * All processes in a control group and the groups below it. `path` starts at the root of the hierarchy
+ * ("/system.slice/ssh.service") or with /sys/fs/cgroup. -ENOENT: no such group; -ESRCH: it has no process.
  */
 int targets_add_cgroup(struct targets *targets, const char *path);
 
 /*
- * All of one container, known by its id or the beginning of it. -ENOENT: there is none; -EINVAL: several
- * begin so, or not an id.
+ * All processes of one container. `id` may be cut short. -ENOENT: no such container; -EINVAL: not an id, or
+ * several containers match.
  */
 int targets_add_container(struct targets *targets, const char *id);
 

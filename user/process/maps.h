@@ -16,19 +16,21 @@ struct maps {
 };
 
 /*
- * Reads /proc/PID/maps. A file that its name does not lead us to, because the process lives in another file
- * system tree or the file was replaced, is named /proc/PID/root/... or /proc/PID/exe. 0, or a negative errno
- * with a sentence (the process is gone: -ENOENT, -ESRCH).
+ * Reads /proc/PID/maps. If a file's name does not lead us to the file, because the process has another root
+ * or mount namespace or the file was replaced, the mapping is named /proc/PID/root/... or /proc/PID/exe. 0,
+ * or a negative errno with a sentence (-ENOENT or -ESRCH: the process is gone).
  */
 int maps_read(struct maps *ret_maps, pid_t pid);
 
 /*
- * Where the name of a mapping of the process does not lead us to its file: a name that does, as maps_read()
- * gives it, the caller's to free. NULL: it does, or nothing else would.
+ * If the mapping's name does not lead us to its file, returns a name that does, as maps_read() gives it; the
+ * caller frees it. NULL: the name is good, or no other name is better.
  */
 char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping);
 
-/* Whether the names of its files are good for us, too: same root directory and mount namespace. */
+/*
+ * Whether the process's file names are valid for us, too: it has the same root directory and mount namespace.
+ */
 bool maps_shares_tree(pid_t pid);
 
 void maps_release(struct maps *maps);

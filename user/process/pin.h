@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Puts tracer and targets on one processor: a step is then a switch between two tasks instead of two wake-ups
- * across processors, three times as fast. Each thread's own affinity is put back at the end, by a watching
- * child process even if this one is killed. All of it is best effort: where it fails, stepping is just
- * slower.
+ * Puts tracer and targets on one processor. A step is then a switch between two tasks instead of two wake-ups
+ * across processors, and three times as fast. Each thread's affinity is restored at the end, by a child
+ * process if this one is killed. All of it is best effort: if it fails, stepping is slower.
  */
 #pragma once
 
@@ -14,35 +13,34 @@ struct pin_table;
 
 struct pin {
 	cpu_set_t own; /* the calling thread's affinity before */
-	int cpu;       /* that all are on; -1: none was chosen yet */
+	int cpu;       /* the one that all are on; -1: none is chosen yet */
 	struct pin_table *table;
 	int guard_fd;
 };
 
 /*
- * Nothing is pinned yet. To be released even if it fails to get what it needs. It must come before whatever
- * is to end with the descriptors that hold it, such as probes: the watching process has copies of those that
- * are open by then.
+ * Nothing is pinned yet. Call pin_release() in any case. Call this before opening descriptors whose closing
+ * must take effect, such as those of probes: the child process holds copies of those that are open by then.
  */
 void pin_init(struct pin *pin);
 
-/* If this process is killed, the watching one sends SIGCONT to `pid` where a hit has stopped that. */
+/* If this process is killed, the child sends SIGCONT to `pid` if a hit has stopped it. */
 void pin_guard_process(struct pin *pin, pid_t pid);
 
-/* Pins the thread `tid`, with the first of them also the calling thread. */
+/* Pins the thread `tid`. The first call also pins the calling thread. */
 void pin_add(struct pin *pin, pid_t tid);
 
-/* `tid` was created by the pinned thread `from`, and so is pinned itself. */
+/* The pinned thread `from` created `tid`, which is therefore pinned, too. */
 void pin_inherit(struct pin *pin, pid_t tid, pid_t from);
 
-/* The same, but it gets back at once what `from` had. */
+/* The same, but `tid` gets the original affinity of `from` at once. */
 void pin_let_go(const struct pin *pin, pid_t tid, pid_t from);
 
-/* It has ended. */
+/* The thread has ended. */
 void pin_forget(struct pin *pin, pid_t tid);
 
-/* All threads get theirs back, the calling one, too; more may be pinned later. */
+/* Restores all affinities, including the calling thread's; more threads may be pinned later. */
 void pin_rest(struct pin *pin);
 
-/* The same, for good. */
+/* The same, and frees what the pin holds. */
 void pin_release(struct pin *pin);

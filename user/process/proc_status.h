@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fields of /proc/PID/status, as proc(5) names them ("Tgid", "TracerPid"); a thread's id does as well. */
+/* Fields of /proc/PID/status, as proc(5) names them ("Tgid", "TracerPid"). A thread's id works as well. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,10 +19,10 @@ int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_num
 /* Whether the process or thread is a zombie, or gone. */
 bool proc_has_ended(pid_t tid);
 
-/* The same, or about to be one: it executes nothing any more. */
+/* The same, or about to be: it executes no more user code. */
 bool proc_is_ending(pid_t pid);
 
 /*
- * The number that the thread's process has in its innermost namespace; `tid` itself where that is not known.
+ * The number of the thread's process in its innermost pid namespace; `tid` itself if that is unknown.
  */
 pid_t proc_inner_pid(pid_t tid);

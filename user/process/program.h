@@ -8,9 +8,8 @@
 int program_find(const char *name, char **ret_path);
 
 /*
- * The program whose code runs then, for symbols: of a script the interpreter that its first line names, also
- * by way of env(1) (or of a script that is the interpreter of a script); else `path` itself. *ret_binary is
- * the caller's to free. With a sentence: -ENOTSUP: a program of another kind than x86-64; -ENOENT and
- * -EACCES: there is no such interpreter; -ENOMEM.
+ * The program whose code will run, for symbols. For a script it is the interpreter of its first line, also
+ * through env(1) or through another script; else `path` itself. The caller frees *ret_binary. With a
+ * sentence: -ENOTSUP: not an x86-64 program; -ENOENT, -EACCES: no such interpreter; -ENOMEM.
  */
 int program_binary(const char *path, char **ret_binary);

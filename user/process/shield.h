@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tracer that is killed leaves the trap flag set in what it steps, and the SIGTRAP that follows kills. The
- * shield is an action for SIGTRAP that does nothing but clear the flag: a process that has it lives. The
- * program sees its own action in its place, except in /proc/PID/status (SigCgt).
+ * A tracer that is killed leaves the trap flag set in the threads that it steps, and the next SIGTRAP kills
+ * them. The shield is a handler of SIGTRAP that only clears the flag, so that the process survives. The
+ * program still sees its own action for SIGTRAP, except in /proc/PID/status (SigCgt).
  */
 #pragma once
 
@@ -17,35 +17,36 @@ struct trap_action {
 };
 
 struct shield {
-	uint64_t at; /* where its code is in the process's vDSO; 0: it is down */
-	/* there is no place for it, or a seccomp filter that may kill for its system calls */
+	uint64_t at; /* address of its code in the process's vDSO; 0: no shield is up */
+	/* there is no room for its code, or a seccomp filter that may kill for its system calls */
 	bool impossible;
-	bool known;		   /* `action` is what the program has set under our eyes */
+	bool known;		   /* `action` is known, because we saw the program set it */
 	struct trap_action action; /* the program's */
 };
 
-/* How a thread's end was found while it was worked on. */
+/* The thread's end, if it happens during one of these calls. */
 struct shield_end {
 	bool ended;
 	int status; /* waitpid(2) */
 };
 
 /*
- * The thread is in a ptrace stop, goes on from it without a signal, and is then held in an event stop.
- * `vdso_end`: where its vDSO ends; 0: it has none.
+ * Sets up the shield. The thread is in a ptrace stop, continues from it without a signal, and ends up in an
+ * event stop. `vdso_end`: the end of its vDSO; 0: it has none.
  */
 void shield_raise(struct shield *shield, pid_t tid, uint64_t vdso_end, struct shield_end *ret_end);
 
 /*
- * The same, from a stop with the signal to be delivered (0: none): the kernel has the program's action again.
+ * Gives the kernel the program's action back. The thread is in a stop with a signal to be delivered (0:
+ * none), and ends up in an event stop.
  */
 void shield_lower(struct shield *shield, pid_t tid, int signal, struct shield_end *ret_end);
 
 /*
- * The thread is in the stop of a SIGTRAP that is to be delivered. The same, and it is in such a stop again.
- * `forced`: the signal kills a program that ignores it.
+ * As shield_lower(), from the stop before a SIGTRAP is delivered; the thread ends up in such a stop again.
+ * `forced`: the signal kills even a program that ignores it.
  */
 void shield_give_way(struct shield *shield, pid_t tid, bool forced, struct shield_end *ret_end);
 
-/* Zeroes what a shield has left in a copy of a vDSO. */
+/* Zeroes the shield's code in a copy of a vDSO. */
 void shield_hide(uint8_t *vdso, size_t size);

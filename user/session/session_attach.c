@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A running process is taken hold of thread by thread. Those that are not seized yet may create more, so its
- * list is read until it tells nothing new; what a seized thread creates is held from the beginning. None is
- * stopped by that: probes are attached while they run, which may take long.
+ * A running process is seized thread by thread. Threads that are not seized yet may create more, so the list
+ * is read until it has nothing new; what a seized thread creates is held from its beginning. Seizing stops no
+ * thread: probes are attached while they run, which may take long.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "process/proc_status.h"
 #include "session/session_internal.h"
 
-/* Where the targets run freely, a process's end is the last chance to see what it had mapped. */
+/* If the targets run freely, a process's exit is the last chance to read its mappings. */
 int session_seize(const struct session *session, pid_t tid)
 {
 	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
@@ -31,7 +31,7 @@ int session_seize(const struct session *session, pid_t tid)
 	return err;
 }
 
-/* Without ptrace. The end of our child is told without a descriptor. */
+/* Without ptrace. Our own child's end is reported without a descriptor. */
 static int watch(struct session *session, pid_t pid, bool is_child)
 {
 	struct session_process *process;
@@ -65,7 +65,7 @@ int session_launch(struct session *session, pid_t pid)
 	return 0;
 }
 
-/* It may have been created by a thread that we have seized already. */
+/* A thread that we have seized may have created it. */
 static bool is_ours(pid_t tid)
 {
 	uint64_t tracer;
