@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The order matters. The program's process is made first, so that probes can be attached for it alone, and
- * seized by the source before it execs, so that nothing of it runs untraced or unprobed:
+ * The order matters. The program's process is created first, so that probes can be attached to it alone. It
+ * is seized before its exec, so that none of its code runs untraced or without probes:
  *
- *	resolve names -> fork -> seize -> attach probes -> exec -> verify breakpoints -> run -> hit -> hold -> snapshot
- *	-> remove probes -> let go
+ * 	resolve names -> fork -> seize -> attach probes -> exec -> verify breakpoints -> run -> hit -> hold -> snapshot
+ * 	-> remove probes -> let go
  *
- * Whatever fails before exec takes the waiting child with it; after the snapshot the program is none of our
- * business but for its exit status. Targets that run already are seized first, too, which stops them, so that
- * no hit comes before the trace does:
+ * A failure before the exec also ends the waiting child. After the snapshot only the program's exit status
+ * matters. Running targets are seized first, too, so that no hit comes before the trace:
  *
- *	resolve names -> seize -> attach probes -> verify breakpoints -> run -> ...
+ * 	resolve names -> seize -> attach probes -> verify breakpoints -> run -> ...
  */
 #include "capture/capture.h"
 
@@ -47,8 +46,8 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 /* ---- the run ---- */
 
 /*
- * The program could not be run, or a probe cannot work: nothing of it has run yet, so nothing is lost by
- * ending it. Others go on.
+ * The program could not be executed, or a probe cannot work: it has not run yet, so nothing is lost by ending
+ * it. Targets that ran before run on.
  */
 static int abandon(struct capture *capture, int err)
 {
@@ -63,8 +62,8 @@ static int abandon(struct capture *capture, int err)
 }
 
 /*
- * The hit itself, or the processor, ended the trace, so that not one instruction came after it. Hits by
- * signals and exits cannot.
+ * Whether the hit itself, or the processor, ended the trace, so that no instruction follows it. Hits by
+ * signals and exits cannot do that.
  */
 static bool is_paused(const struct capture *capture, const struct hit *hit)
 {
@@ -72,7 +71,7 @@ static bool is_paused(const struct capture *capture, const struct hit *hit)
 	       hit->trigger < capture->trigger_cnt;
 }
 
-/* Nothing is overwritten any more: says so in the hits that this is for. */
+/* The rings are frozen: marks the hits that caused it. */
 static void mark_stopped(struct capture *capture)
 {
 	struct snapshot *snapshot = capture->snapshot;
@@ -90,7 +89,7 @@ static void mark_stopped(struct capture *capture)
 	}
 }
 
-/* What is held in memory, and written in the end: short traces are the least of it. */
+/* The bytes that are held in memory and written at the end. */
 static uint64_t snapshot_bytes(const struct capture *capture)
 {
 	const struct snapshot *snapshot = capture->snapshot;
@@ -199,8 +198,8 @@ static int finish(struct capture *capture, bool exited)
 			capture->codes, session_started(capture->session) ? 0 : session_now(capture->session),
 			capture->snapshot);
 	/*
-	 * Held threads are not to wait for the probes to go, which takes the kernel a while; those that run
-	 * might still be stopped by one.
+	 * Held threads must not wait until the kernel has removed the probes; running ones might still be
+	 * stopped by one.
 	 */
 	if (!capture_is_free_running(capture) && !have_probes) {
 		if (capture->set)
@@ -210,7 +209,7 @@ static int finish(struct capture *capture, bool exited)
 	if (!err)
 		err = binaries_note_build_ids(capture->snapshot);
 	/*
-	 * Hits after the one that ended the recording are no part of it; there are none, the thread was held.
+	 * Hits after the one that ended the recording do not belong to it.
 	 */
 	trigger_set_free(capture->set);
 	capture->set = NULL;
@@ -223,7 +222,7 @@ static int finish(struct capture *capture, bool exited)
 	return err;
 }
 
-/* What a user would otherwise wonder about. */
+/* Warnings about what the user would otherwise have to guess. */
 static void report_counts(const struct capture *capture)
 {
 	uint64_t lost = capture->set ? trigger_set_lost(capture->set) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hits come from BPF, and from what the source sees itself: signals and exits, which are triggers without
- * probes. Their names stand behind those of the probes' triggers.
+ * Hits come from BPF, and from the session: signals and exits are triggers without probes. Their names follow
+ * those of the triggers with probes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ uint64_t capture_stop_at(const struct capture_until *until)
 	return until->multi_snapshot ? 0 : until->max_hits ? until->max_hits : 1;
 }
 
-/* A hit that cannot be kept ends the recording with that error. */
+/* A hit that cannot be stored ends the recording with that error. */
 static void note(struct capture *capture, int err)
 {
 	if (err < 0 && !capture->err)
@@ -51,7 +51,7 @@ static int add_hit(struct capture *capture, struct caught_hit *caught)
 	return hit_list_add(capture->snapshot->hits, caught);
 }
 
-/* Names of the triggers' values stand one behind the other. */
+/* The names of all triggers' values are in one array. */
 static int add_values(struct capture *capture, const struct trigger_hit *hit)
 {
 	uint32_t trigger = hit->caught.hit.trigger;
@@ -90,7 +90,7 @@ static int take_hit(void *ctx, struct trigger_hit *hit)
 	return err ? err : add_values(capture, hit);
 }
 
-/* Where it was hit may be in a library that came late. */
+/* The hit may be in a library that was loaded late. */
 static void look_at_maps(struct capture *capture)
 {
 	int err = session_look_at_maps(capture->session);
@@ -132,9 +132,9 @@ bool capture_stop_wanted(void *ctx)
 	       sources_are_over(&capture->sources) || interrupt_pending();
 }
 
-/* ---- triggers that are no probes ---- */
+/* ---- triggers without probes ---- */
 
-/* Such a hit's trigger is a name of its own, behind those of the probes. */
+/* Adds the name of such a trigger after those with probes. */
 static int add_event(struct capture *capture, const char *name, struct caught_hit *caught)
 {
 	struct snapshot *snapshot = capture->snapshot;
@@ -157,7 +157,7 @@ static int add_event(struct capture *capture, const char *name, struct caught_hi
 	return add_hit(capture, caught);
 }
 
-/* What is left of the stack may be less: it is read page by page. */
+/* The stack may end before: it is read page by page. */
 static size_t copy_stack(const struct caught_hit *hit, uint8_t copy[static HIT_STACKS_BYTES])
 {
 	enum { PAGE = 4096, PARTS = HIT_STACKS_BYTES / PAGE + 1 };
@@ -187,7 +187,7 @@ void capture_signalled(void *ctx, int signal, struct caught_hit *hit)
 	note(capture, add_event(capture, name, hit));
 }
 
-/* A target's end as a trigger. It is gone, so the hit has no registers. */
+/* A target's end as a trigger. The target is gone, so the hit has no registers. */
 void capture_ended(void *ctx, pid_t pid, int wait_status)
 {
 	struct capture *capture = ctx;
@@ -200,7 +200,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 		trigger_set_unwatch(capture->set, pid);
 	sources_drop(&capture->sources, pid);
 	if (pid == capture->launch.pid) {
-		/* Its children may go on for long. */
+		/* Its children may run on for long. */
 		capture->target_gone = true;
 		capture->wait_status = wait_status;
 		interrupt_target_gone();

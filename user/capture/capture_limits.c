@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Limits of time: how long the recording may last, and for how long the targets may be held by it. Whoever
- * waits for the targets is woken now and then to look at the clock.
+ * Time limits: how long the recording may last, and how long it may hold the targets. A timer interrupts the
+ * waits for the targets, so that the clock is checked.
  */
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names become probes, the source takes hold of the targets, probes are attached, and the breakpoints
- * verified in the targets' memory as it is mapped.
+ * Resolves names to probes, seizes the targets, attaches the probes, and verifies the breakpoints in the
+ * targets' memory as files are mapped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include "process/command_line.h"
 #include "process/proc_status.h"
 
-/* Programs that include trailcam.h say when what they mark began. */
+/* Programs that include trailcam.h pass the beginning of what they mark. */
 static bool is_mark(const struct trigger *trigger)
 {
 	for (size_t i = 0; i < trigger->probe_cnt; i++)
@@ -105,8 +105,7 @@ static int resolve_filter(struct capture *capture, const char *spec)
 }
 
 /*
- * Where hits cannot pause the trace, the processor itself can stop it, at a trigger that is a hit whenever it
- * is reached.
+ * If hits cannot pause the trace, the processor can stop it itself, at a trigger whose every firing is a hit.
  */
 static int add_stops(struct capture *capture, size_t max)
 {
@@ -200,7 +199,7 @@ static int watch_target(struct capture *capture, pid_t pid)
 	return trigger_set_watch(capture->set, pid);
 }
 
-/* What was mapped before the probes were there. */
+/* Verifies the probes in files that were mapped before. */
 static int verify_probes(struct capture *capture, pid_t pid)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
@@ -245,7 +244,7 @@ static int attach_probes(struct capture *capture)
 	return config.pid ? 0 : watch_targets(capture);
 }
 
-/* A thread that is single-stepped stops behind the probed instruction anyway. */
+/* A single-stepped thread stops after the probed instruction anyway. */
 static const char *stopped_by(const struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
@@ -280,7 +279,7 @@ static int describe_values(struct capture *capture)
 	return err;
 }
 
-/* Trigger names and the command line: what people want to read in the trace. */
+/* Trigger names and the command line, for readers of the trace. */
 static int describe(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which sources record. Single-stepping is chosen only where an option asks for it or nothing else can be had,
- * for a program that we start, never for a process that somebody relies on; and never where time is judged:
- * what is stepped is always slow.
+ * Chooses the sources. Single-stepping is chosen only for a program that we start, if an option requires it
+ * or no other source works. It is never chosen for a running process, nor if a condition is about time: a
+ * stepped program is always slow.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* Measured: tests/bench/bench.c. */
 #define STEPPING "executes one instruction at a time, some 50,000 times slower than at full speed"
 
-/* An option that belongs to some sources: how a refusal begins, and what it says behind the source's name. */
+/* An option that only some sources support: how its refusal begins, and what follows the source's name. */
 static const struct {
 	enum source_option option;
 	const char *belongs, *why;
@@ -76,7 +76,7 @@ static const char *owner_of(enum source_option option)
 	return "none";
 }
 
-/* What no source of the recording has, and what no recording has. `chosen`: NULL: none. */
+/* Refuses options that no source of the recording supports. `chosen`: NULL: none. */
 static int refuse(const struct capture_config *config, const struct source *chosen)
 {
 	unsigned int given = asked(config), others = given & ~(chosen ? chosen->options : 0);
@@ -96,7 +96,7 @@ static int refuse(const struct capture_config *config, const struct source *chos
 
 /* ---- which ---- */
 
-/* What judges time: the option that does, or NULL. */
+/* The option that makes a condition about time, or NULL. */
 static const char *timed_rule(const struct capture_config *config)
 {
 	for (size_t i = 0; i < config->trigger_cnt; i++) {
@@ -120,7 +120,7 @@ static bool records_anything(const struct capture_config *config)
 	       config->options.alloc_interval;
 }
 
-/* For processes that run, where no source may be chosen. */
+/* For running processes, if no source may be chosen. */
 static int choose_none_for_attach(const struct capture_config *config)
 {
 	if (asked(config) & OPTION_STEPPING)
@@ -134,7 +134,7 @@ static int choose_none_for_attach(const struct capture_config *config)
 	return 0;
 }
 
-/* Where time is judged, one that slows must be asked for by an option of its own. */
+/* If a condition is about time, a source that slows needs an explicit option. */
 static bool may_choose(const struct source *source, const struct capture_config *config, const char *timed)
 {
 	unsigned int automatic = config->path ? SOURCE_RUN_AUTO : SOURCE_ATTACH_AUTO;
@@ -144,8 +144,8 @@ static bool may_choose(const struct source *source, const struct capture_config 
 }
 
 /*
- * The first one that may be chosen and has what was asked for, else the first that may be chosen, which then
- * says what it has not; NULL: none.
+ * The first source that may be chosen and supports the options; else the first that may be chosen, which will
+ * refuse an option; NULL: none.
  */
 static const struct source *find_best(const struct capture_config *config, const char *timed)
 {
@@ -233,7 +233,7 @@ static int check_probes(const struct capture_config *config, const struct source
 		       : 0;
 }
 
-/* The chosen one, and those beside it that an option asks for. */
+/* Opens the chosen source, and those beside it whose options are given. */
 static int open_all(struct capture *capture, const struct source *chosen)
 {
 	const struct capture_config *config = capture->config;
@@ -243,7 +243,7 @@ static int open_all(struct capture *capture, const struct source *chosen)
 		.own = config->own,
 		.probes = &capture->probes,
 		.binary = config->path ? config->binary : NULL,
-		/* Between snapshots the trace must go on. */
+		/* The trace must continue between snapshots. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,
 	};
 	const struct source *source;

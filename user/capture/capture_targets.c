@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What becomes of the targets while they are held or watched: who holds them (session/session.h) tells it,
- * and it goes on to the probes, the stacks of hits and the sources.
+ * The callbacks of the session (session/session.h): passes events of the targets on to the probes, the stacks
+ * of hits and the sources.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -56,12 +56,12 @@ static void released(void *ctx, pid_t pid)
 
 static int verify(struct capture *capture, pid_t pid, const struct sideband_mapping *mapping)
 {
-	/* Before the probes are attached there is nothing to verify. */
+	/* Without attached probes there is nothing to verify. */
 	int err = !capture->set ? 0 : probe_map_verify(&capture->probes, pid, mapping);
 
 	if (!err || !sources_instruction_cnt(&capture->sources))
 		return err;
-	/* A library that came late: the program has run, and is not stopped for that. */
+	/* A library that was loaded late: the program is running, and is not stopped for this. */
 	log_warn("%s", fail_message(err));
 	return 0;
 }
@@ -99,7 +99,7 @@ static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t 
 
 /* ---- waiting ---- */
 
-/* What fills has to be fetched in time. */
+/* The rings must be drained in time. */
 static int idle_ms(const struct capture *capture)
 {
 	int ms = sources_drain_ms(&capture->sources);
@@ -107,7 +107,7 @@ static int idle_ms(const struct capture *capture)
 	return ms >= 0 ? ms : capture_patience_ms(capture);
 }
 
-/* At the first sign of the end. */
+/* Only once, when the end is first noticed. */
 static void stop_sources(struct capture *capture)
 {
 	const struct snapshot *snapshot = capture->snapshot;
@@ -122,7 +122,7 @@ static void stop_sources(struct capture *capture)
 	capture->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The targets run at full speed, and the hit has to be heard of. What led to it must not be overwritten. */
+/* The targets run at full speed. What led to the hit must be stopped before it is overwritten. */
 static void idle(void *ctx)
 {
 	struct capture *capture = ctx;
@@ -142,7 +142,7 @@ static void idle(void *ctx)
 
 /* ---- all of it ---- */
 
-/* What comes before is no part of the trace. */
+/* Hits before the start do not belong to the trace. */
 static void started(void *ctx)
 {
 	struct capture *capture = ctx;

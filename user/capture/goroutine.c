@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions of the older ABI, and of C, have anything in r14. A runtime.g begins with the bounds of its
- * stack: what r14 points to is one if the stack pointer lies between them. Its number is the goroutine's as
- * long as it lives, so that it may be read some time after the hit.
+ * In functions of the older ABI, and of C, r14 can hold anything. A runtime.g begins with the bounds of its
+ * stack: r14 points to one if the stack pointer is between them. The number does not change while the
+ * goroutine lives, so that it may be read some time after the hit.
  */
 #include "capture/goroutine.h"
 

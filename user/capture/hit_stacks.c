@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Call frame information tells callers of code without frame pointers, too, and where the outermost one is.
- * Frame pointers, which the kernel followed at the hit, are there for what it does not reach:
+ * Call frame information gives callers of code without frame pointers, too, and says which frame is the
+ * outermost. Frame pointers, which the kernel followed at the hit, serve where it ends:
  *
- *	frames by call frame information	a b c d			the copy of the stack ends here
- *	frames by frame pointers		a b . d e f g		goes on from where both are
+ * 	frames by call frame information	a b c d			the copy of the stack ends here
+ * 	frames by frame pointers		a b . d e f g		continues from a frame that both have
  *
- * In code without frame pointers these lead anywhere: only what is code is a frame. This is done at once and
- * not when the trace is decoded, since a copy of the stack is large, and holds data of the program that are
- * nobody's business.
+ * In code without frame pointers these may point anywhere: only an address of code counts as a frame. Stacks
+ * are unwound at once and not when the trace is decoded, because a copy of the stack is large, and holds
+ * private data of the program.
  */
 #include "capture/hit_stacks.h"
 
@@ -104,13 +104,13 @@ struct finding {
 	size_t size;
 };
 
-/* A return address is behind its call. */
+/* A return address is after its call. */
 static bool is_code(const struct finding *finding, uint64_t return_address)
 {
 	return return_address && image_section_at(finding->image, finding->version, return_address - 1);
 }
 
-/* Nothing was pushed yet: as in the caller, once the function has returned. */
+/* Nothing is pushed yet: the registers are those of the caller after the return. */
 static size_t unwind_entry(const struct finding *finding, uint64_t *ret_ips)
 {
 	uint64_t regs[HIT_REG_CNT];
@@ -136,7 +136,7 @@ static size_t unwind(const struct finding *finding, bool is_entry, uint64_t *ret
 			    finding->size, ret_ips, HIT_STACK_MAX);
 }
 
-/* What frame pointers add to the outermost frame, where they came by it. */
+/* Adds the frames that frame pointers give beyond the outermost one, if both have it. */
 static size_t go_on(const struct finding *finding, uint64_t *ips, size_t cnt)
 {
 	const struct caught_hit *hit = finding->hit;

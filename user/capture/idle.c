@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stop of the target is a SIGCHLD, which is let through only inside ppoll(2): one that came before makes it
- * return at once, so that none is slept over. A spinning reader looks at the ring's memory, and asks for
- * stops only now and then, since that is a system call.
+ * A stop of the target is a SIGCHLD, which is unblocked only inside ppoll(2): one that came before makes
+ * ppoll() return at once, so that none is missed. A spinning reader polls the ring's memory, and checks for
+ * stops less often, because that is a system call.
  */
 #include "capture/idle.h"
 

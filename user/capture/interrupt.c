@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The one place with state of the whole process: a signal handler has no other. */
+/* The only place with global state: a signal handler can reach nothing else. */
 #include "capture/interrupt.h"
 
 #include <signal.h>
@@ -16,7 +16,10 @@ static volatile pid_t passed_on_to;
 static timer_t ticker;
 static bool has_ticker;
 
-/* Until somebody asks, there is one a second: the first may come just before a wait that it was to end. */
+/*
+ * Until somebody asks, the alarm repeats every second: the first may come just before the wait that it should
+ * end.
+ */
 static void remind(void)
 {
 	alarm(1);
@@ -37,7 +40,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		kill(passed_on_to, signal);
 }
 
-/* Needs no reminder: it comes again. */
+/* No repetition is needed: the timer repeats. */
 static void on_tick(int signal)
 {
 	(void)signal;
@@ -74,7 +77,7 @@ void interrupt_watch(pid_t target)
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		struct sigaction before;
 
-		/* nohup and background jobs ignore some of them: so do we, and so does the target. */
+		/* nohup and background jobs ignore some of these: then we do, too, and so does the target. */
 		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}

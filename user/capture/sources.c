@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Best first: the first one that is here is what --source auto chooses, if it may. */
+/* Best first: --source auto chooses the first one that is available and may be chosen. */
 static const struct source *const sources[] = {
 	&source_intel_pt, &source_samples, &source_translate, &source_step, &source_alloc,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that is about to run tells by its headers which libraries it will need; one that runs has them
- * mapped, and more that it has loaded itself since. In another file system tree (a container) only the
- * mappings tell: our own libraries of the same name are other files.
+ * The headers of a program that is about to run name the libraries that it needs. A running program has
+ * mapped them, and those that it has loaded since. In another mount namespace (a container) only the mappings
+ * count: our own libraries of the same name are other files.
  *
- *	the executable and what it needs, where its tree is ours; else the executable
- *	every file that is mapped, in the order of addresses
+ * 	the executable and what it needs, where its tree is ours; else the executable
+ * 	every file that is mapped, in the order of addresses
  */
 #include "capture/target_resolve.h"
 
@@ -19,7 +19,7 @@
 #include "process/maps.h"
 #include "process/proc_status.h"
 
-/* The executable by a name that leads us there. */
+/* A name by which we can open the executable. */
 static int find_exe(pid_t pid, const struct maps *maps, char **ret_path)
 {
 	struct stat st = {0};

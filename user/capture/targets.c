@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All but a list of numbers is a walk over /proc, asking each process what it is called or which control
- * groups it is in (cgroups(7), "/proc/[pid]/cgroup": one "NUMBER:CONTROLLERS:PATH" a line). That needs no
- * privilege, and no runtime to ask.
+ * Except for a list of numbers, this walks over /proc and reads each process's name or control groups
+ * (cgroups(7), "/proc/[pid]/cgroup": one "NUMBER:CONTROLLERS:PATH" a line). That needs no privilege, and no
+ * runtime to ask.
  */
 #include "capture/targets.h"
 
@@ -210,7 +210,7 @@ static size_t hex_digits(const char *text)
 	return strspn(text, "0123456789abcdef");
 }
 
-/* "docker-<id>.scope", "<id>": the id in one part of a path, which is `len` long. */
+/* "docker-<id>.scope", "<id>": the id in one component of a path, which is `len` bytes long. */
 static bool id_in_part(const char *part, size_t len, char ret_id[static CONTAINER_ID_MAX])
 {
 	const char *id = part + len;
@@ -220,7 +220,7 @@ static bool id_in_part(const char *part, size_t len, char ret_id[static CONTAINE
 		id--;
 	rest = len - (size_t)(id - part);
 
-	/* What watches over a container is not in it. */
+	/* A process that supervises a container is not in it. */
 	if (memmem(part, len, "conmon", strlen("conmon")) || rest < ID_HEX_DIGITS ||
 	    hex_digits(id) != ID_HEX_DIGITS || (rest > ID_HEX_DIGITS && id[ID_HEX_DIGITS] != '.'))
 		return false;
@@ -242,7 +242,7 @@ bool container_id_parse(const char *line, char ret_id[static CONTAINER_ID_MAX])
 	return found;
 }
 
-/* runc alone calls the group what its user calls the container. */
+/* runc names the group as its user names the container. */
 static bool names_part(const char *line, const char *name)
 {
 	for (const char *part = path_in_line(line); *part;) {

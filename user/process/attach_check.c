@@ -28,7 +28,7 @@ static void name_of(pid_t pid, char name[static NAME_BYTES])
 		snprintf(name, NAME_BYTES, "?");
 }
 
-/* A thread that is no process of its own has a status file, too. */
+/* A thread that is not a leader has a status file, too. */
 static int check_exists(pid_t pid)
 {
 	uint64_t tgid;
@@ -47,7 +47,7 @@ static int check_is_program(pid_t pid, const char *name)
 
 	proc_status_text(pid, "State", state, sizeof(state));
 	proc_status_text(pid, "Threads", threads, sizeof(threads));
-	/* A leader that has ended before its threads looks like a zombie, too. */
+	/* A leader that has exited before its threads looks like a zombie, too. */
 	if ((state[0] == 'Z' && !strcmp(threads, "1")) || state[0] == 'X')
 		return fail(-EINVAL,
 			    "process %d (%s) has ended already: it is a zombie that its parent has not "
@@ -81,7 +81,7 @@ static int check_machine(pid_t pid, const char *name)
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, ident, sizeof(ident)) != sizeof(ident) || ident[EI_CLASS] == ELFCLASS64)
-		return 0; /* what may not be read here will be refused by the kernel */
+		return 0; /* if this may not be read, the kernel will refuse to attach */
 	return fail(-ENOTSUP, "process %d (%s) is a 32-bit program: only 64-bit x86 programs can be traced",
 		    pid, name);
 }
@@ -107,7 +107,7 @@ static bool is_dumpable(pid_t pid)
 	return !stat(path, &st) && st.st_uid == getuid();
 }
 
-/* A child that has not executed anything is as this process is. */
+/* A child that has not exec'd yet is like this process. */
 static bool is_child(pid_t pid)
 {
 	uint64_t parent;
@@ -116,8 +116,8 @@ static bool is_child(pid_t pid)
 }
 
 /*
- * Whoever started this process could not do more than the kernel's first rules allow: it has capabilities
- * only for us.
+ * The caller of this process may not do more than the kernel's basic rules allow: our capabilities are not
+ * the caller's.
  */
 static int check_is_callers(pid_t pid, const char *name)
 {

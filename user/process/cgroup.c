@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Where the unified hierarchy is, alone or beside the old ones. */
+/* Where the unified hierarchy is mounted, alone or beside the old ones. */
 static const char *find_root(void)
 {
 	static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};

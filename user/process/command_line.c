@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* /proc/PID/cmdline has the words one after the other, each with a 0 behind it. */
+/* /proc/PID/cmdline holds the words one after the other, each ending in a 0 byte. */
 #include "process/command_line.h"
 
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All happens between two event stops (PTRACE_EVENT_STOP), which are where the kernel looks for signals:
- * there it makes a call anew that it has interrupted, from the registers that it then finds. Every signal is
+ * Everything happens between two event stops (PTRACE_EVENT_STOP), in which the kernel handles signals: there
+ * it restarts a system call that it has interrupted, from the registers at that moment. All signals are
  * blocked meanwhile, so that none is delivered; SIGSTOP, which cannot be blocked, is sent again.
  *
- *	event stop -> registers of the call -> its entry -> its exit -> event stop -> own registers
+ * 	event stop -> registers of the call -> its entry -> its exit -> event stop -> own registers
  *
- * The call's instruction is followed by code that sets mask and registers and jumps back to where the thread
- * was. It runs only if nobody is left to do the same by ptrace.
+ * The syscall instruction is followed by code that restores mask and registers and jumps back to where the
+ * thread was. It runs only if we die before we can do the same by ptrace.
  *
  * Single-stepping over the call was rejected: the kernel forces the step's SIGTRAP on the thread, and resets
  * its action where that ignores it.
@@ -57,7 +57,7 @@ static void put_address(struct code *code, uint64_t value)
 	put(code, &value, sizeof(value));
 }
 
-/* Where the thread was, if the kernel does not get to make an interrupted call again. */
+/* Where the thread was, if the kernel will not restart an interrupted system call. */
 static struct user_regs_struct before_call(const struct user_regs_struct *regs)
 {
 	struct user_regs_struct before = *regs;
@@ -105,7 +105,7 @@ static void make_code(struct code *code, const struct injection *injection)
 /* ---- the call ---- */
 
 /*
- * Its next stop, or its end. A leader that ends before other threads of its process has no end that could be
+ * Waits for the thread's next stop or end. A leader that exits before other threads of its process cannot be
  * waited for.
  */
 static int next_stop(struct injection *injection)
@@ -133,12 +133,12 @@ static void note_stop_signal(struct injection *injection)
 {
 	siginfo_t info = {0};
 
-	/* The kernel itself sends it for a probe of ours, which wants the thread in our hands. */
+	/* The kernel itself sends it for a probe of ours that freezes the thread. */
 	if (!ptrace(PTRACE_GETSIGINFO, injection->tid, NULL, &info) && info.si_code != SI_KERNEL)
 		injection->stop_sent = true;
 }
 
-/* Goes on to a system call's stop, or to an event stop. */
+/* Resumes the thread up to a system call's stop, or an event stop. */
 static int go_to(struct injection *injection, bool call, int signal)
 {
 	for (;;) {
@@ -183,7 +183,7 @@ static bool is_entering(pid_t tid)
 	       info.op == PTRACE_SYSCALL_INFO_ENTRY;
 }
 
-/* The call is not made; the thread is before its instruction again. */
+/* Cancels the system call; the thread is before its instruction again. */
 static int step_back_from_call(struct injection *injection)
 {
 	struct user_regs_struct regs = injection->regs;
@@ -238,7 +238,7 @@ long injection_call(struct injection *injection, long number, const uint64_t arg
 	regs.r9 = args[5];
 	if (ptrace(PTRACE_SETREGS, injection->tid, NULL, &regs))
 		return -errno;
-	/* The code that sets it back is certain to run from here on. */
+	/* From here on the code that restores the thread is certain to run. */
 	ptrace(PTRACE_SETSIGMASK, injection->tid, (void *)sizeof(all), &all);
 	err = go_to(injection, true, 0);
 	if (!err) {

@@ -2,20 +2,20 @@
 /*
  * The kernel gives up a change of code (kernel/events/uprobes.c: uprobe_write_opcode(), by way of
  * get_user_pages_remote()) when the process that asked for it has SIGKILL pending. When a probe is taken out,
- * it then says "failed to unregister, leaking uprobe" and leaves the breakpoint. A process that exits has
- * nothing pending: get_signal() takes SIGKILL away first, and further ones are dropped. So the descriptors
- * are closed by the kernel after a SIGKILL, ours or anybody's. Opening cannot be made as safe: only what exits,
- * and the kernel's own threads, have no SIGKILL pending.
+ * it then says "failed to unregister, leaking uprobe" and leaves the breakpoint. An exiting process has none
+ * pending: get_signal() removes SIGKILL first, and drops later ones. So the keeper leaves it to its exit to
+ * close the descriptors, after a SIGKILL of ours or anybody's. Opening cannot be made as safe: only exiting
+ * processes and kernel threads never have SIGKILL pending.
  *
- *	this process                     the one between             the keeper
- *	clone(VM | FILES | VFORK) ---->  clone(VM | PIDFD) ------->  setsid(), work(), closes the rest
- *	reads from the pipe              ends                        writes to the pipe
- *	...                                                          waits for the end of this process
- *	SIGKILL by pidfd -------------------------------------------> ends
+ * 	this process                     the one between             the keeper
+ * 	clone(VM | FILES | VFORK) ---->  clone(VM | PIDFD) ------->  setsid(), work(), closes the rest
+ * 	reads from the pipe              ends                        writes to the pipe
+ * 	...                                                          waits for the end of this process
+ * 	SIGKILL by pidfd -------------------------------------------> ends
  *
- * The one between makes it nobody's child: who kills all that are below a process, or in its process group,
- * must not find it while it opens. What was rejected: closing in a process of its own, which `killall -9`
- * finds, too; pinned links, which need a file system that one may write to.
+ * The process in between orphans the keeper: whoever kills a process's descendants, or its process group,
+ * must not find the keeper while it opens. Rejected: a separate process that closes, which `killall -9`
+ * finds, too; pinned links, which need a writable BPF file system.
  */
 #include "process/keeper.h"
 
@@ -40,20 +40,20 @@
 
 enum { STACK_BYTES = 1 << 20, BETWEEN_STACK_BYTES = 1 << 14 };
 
-/* With AddressSanitizer: what it believes of a stack that nobody returned from must not outlive that. */
+/* AddressSanitizer: clears the shadow of a stack from which no function has returned. */
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
-/* What the keeper is told, and not changed meanwhile; `result` is what it tells. */
+/* The keeper's input, which does not change meanwhile, and its `result`. */
 struct start {
 	struct keeper *keeper;
 	int (*work)(struct keeper *keeper, void *ctx);
 	void *ctx;
-	int worker; /* pidfd of the process that it works for */
-	int done;   /* the end of the pipe to write to when it has run */
+	int worker; /* pidfd of the process that it serves */
+	int done;   /* write end of the pipe, written to when `work` has returned */
 	int result;
 };
 
-/* Of the process that it works for. */
+/* Of the process that it serves. */
 struct ends {
 	int worker, signals, done[2];
 };
@@ -99,7 +99,7 @@ static int keep(void *arg)
 	start->result = start->work(keeper, start->ctx);
 	if (!start->result)
 		close_others(keeper);
-	/* From here on the other process runs, too: it has its errno and `start` for itself again. */
+	/* From here on both processes run: errno and `start` belong to the other one again. */
 	written = write(done, "d", 1);
 	(void)written;
 	wait_for_end(worker, -1);
@@ -150,7 +150,7 @@ static bool wait_until_done(struct keeper *keeper, const struct ends *ends)
 	return read(ends->done[0], &word, 1) == 1;
 }
 
-/* 0: `result` is there; -EINTR: the keeper was killed before. */
+/* 0: `result` is valid; -EINTR: the keeper was killed before. */
 static int run(struct start *start, struct ends *ends)
 {
 	int pid = clone(between, start->keeper->stack + BETWEEN_STACK_BYTES,
@@ -222,7 +222,7 @@ int keeper_start(struct keeper *keeper, int (*work)(struct keeper *keeper, void 
 	int err;
 
 	*keeper = (struct keeper){.pidfd = -1};
-	/* A handler of ours must not run in the keeper, nor beside it. */
+	/* Our signal handlers must not run in the keeper, nor at the same time. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	err = start_blocked(keeper, work, ctx);
@@ -230,7 +230,7 @@ int keeper_start(struct keeper *keeper, int (*work)(struct keeper *keeper, void 
 	return err;
 }
 
-/* Its stack is not needed any more: who is killed stays in the kernel. */
+/* The keeper's stack is no longer needed: a killed process does not return to user code. */
 bool keeper_end(struct keeper *keeper, int timeout_ms)
 {
 	bool has_ended = true;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two pipes, both closed by a successful exec: over one the child is told to go on, over the other it tells
- * why its exec failed. If this process dies, the child reads end-of-file and exits without having run
- * anything.
+ * Two pipes, both closed by a successful exec: one tells the child to continue, the other returns the error
+ * of its exec. If this process dies, the child reads end-of-file and exits without executing the program.
  */
 #include "process/launch.h"
 
@@ -55,9 +54,9 @@ bool launch_gains_rights(const char *path)
 }
 
 /*
- * What this process needs for its probes is not the program's: neither what its file gave it, which an exec
- * takes away, nor what came by the ambient set. A file that gives more than the caller has (setuid) does not,
- * for a program that the caller records.
+ * The program must not get the rights that this process needs for its probes: an exec drops those of our
+ * file, and this drops those of the ambient set. For a program that the caller records, a file that gives
+ * more rights than the caller has (setuid) gives none.
  */
 static void lay_down_rights(bool no_new_rights)
 {
@@ -145,7 +144,7 @@ void launch_go(struct launch *launch)
 {
 	ssize_t written = write(launch->go_fd, "g", 1);
 
-	(void)written; /* a child that is dead already will be seen by who waits for it */
+	(void)written; /* a child that is dead already is noticed by whoever waits for it */
 	closep(&launch->go_fd);
 	launch->go_fd = -1;
 }

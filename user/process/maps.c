@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Format: proc(5), "/proc/[pid]/maps". Only mappings that can be executed are kept. The names there are those
- * that the process knows its files by; where it lives in another file system tree (a container), or the file
- * has been deleted or replaced since, they lead us nowhere, or to another file, and give way to a path that
- * does lead there as long as the process lives.
+ * Format: proc(5), "/proc/[pid]/maps". Only executable mappings are kept. The names are those by which the
+ * process knows its files. If it has another root or mount namespace (a container), or the file was deleted
+ * or replaced, the name leads us nowhere or to another file. It is then replaced by a path that works as long
+ * as the process lives.
  */
 #include "process/maps.h"
 
@@ -40,7 +40,7 @@ static int parse_line(struct map *ret_map, char *line)
 	return 1;
 }
 
-/* ---- files of another tree ---- */
+/* ---- files of another mount namespace ---- */
 
 /* The inode number is enough: on overlayfs the device is not the one that stat(2) gives. */
 static bool leads_there(const char *path, const struct sideband_mapping *mapping)

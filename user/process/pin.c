@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who had which affinity stands in memory that is shared with the guard, a process that blocks on a pipe. A
- * byte means that all was put back in good order; end-of-file without it that the tracer was killed, and the
- * guard does it. It also lets those go on that a hit has stopped by then.
+ * The original affinities are in memory shared with the guard, a process that blocks on a pipe. A byte from
+ * the pipe means that the tracer has restored them. End-of-file without that byte means that the tracer was
+ * killed: the guard restores them, and sends SIGCONT to processes that a hit has stopped.
  */
 #include "process/pin.h"
 
@@ -42,7 +42,7 @@ static void restore_all(const struct pin_table *table)
 		sched_setaffinity(table->tasks[i].tid, sizeof(cpu_set_t), &table->tasks[i].before);
 }
 
-/* A hit's SIGSTOP stops its process when the tracer that was to take it is gone, or a moment later. */
+/* Without its tracer, a hit's SIGSTOP stops the process now or a moment later. */
 static void continue_all(const struct pin_table *table)
 {
 	enum { ROUNDS = 100 };
@@ -60,10 +60,10 @@ static void __attribute__((noreturn)) guard(const struct pin_table *table, int f
 {
 	char word;
 
-	/* Ctrl-C is for the program in front; this one only outlives it by a moment. */
+	/* Ctrl-C is for the foreground program; this process outlives it only briefly. */
 	setsid();
 	prctl(PR_SET_NAME, "trailcam-guard");
-	/* Nothing inherited is kept open: a pipe's reader would wait for us. */
+	/* Closes all inherited descriptors: the reader of a pipe would wait for us. */
 	for (int other = 0; other < fd; other++)
 		close(other);
 	closefrom(fd + 1);
@@ -75,7 +75,7 @@ static void __attribute__((noreturn)) guard(const struct pin_table *table, int f
 	_exit(0);
 }
 
-/* No child of ours: who kills all that are below a process is not to find it. */
+/* Not a child of ours, so that whoever kills a process's descendants does not find it. */
 static int guard_start(struct pin *pin)
 {
 	int ends[2];
@@ -114,12 +114,12 @@ void pin_guard_process(struct pin *pin, pid_t pid)
 {
 	struct pin_table *table = pin->table;
 
-	/* Who stopped it wants it stopped. */
+	/* Somebody else stopped it on purpose. */
 	if (table && table->process_cnt < PROCESSES_MAX && !is_stopped(pid))
 		table->processes[table->process_cnt++] = pid;
 }
 
-/* The processor that we are on, if the target may be there, too; else one that both may use. */
+/* The processor that we run on, if the target may run there, too; else one that both may use. */
 static int choose_cpu(const struct pin *pin, const cpu_set_t *allowed)
 {
 	int here = sched_getcpu();
@@ -230,7 +230,7 @@ void pin_release(struct pin *pin)
 	pin_rest(pin);
 	if (pin->guard_fd >= 0) {
 		written = write(pin->guard_fd, "d", 1);
-		(void)written; /* a guard that is gone already has nothing to do */
+		(void)written; /* no guard is left to be told */
 		close(pin->guard_fd);
 	}
 	if (pin->table)

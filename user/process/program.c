@@ -15,7 +15,10 @@
 #include "base/error.h"
 #include "elf/elf_file.h"
 
-/* As the kernel reads it (fs/binfmt_script.c), and how far it follows scripts of scripts. */
+/*
+ * Limits of the kernel (fs/binfmt_script.c): the length of the first line, and how deep scripts may be
+ * interpreters of scripts.
+ */
 enum { SHEBANG_MAX = 256, SHEBANG_DEPTH = 5 };
 
 static int check_runnable(const char *path)
@@ -110,7 +113,9 @@ int program_binary(const char *path, char **ret_binary)
 	}
 	if (!binary)
 		return -ENOMEM;
-	/* What cannot be executed tells so itself; a file of another machine cannot be traced. */
+	/*
+	 * The exec reports files that cannot be executed; a file for another architecture cannot be traced.
+	 */
 	err = elf_file_open(&elf, binary);
 	if (err == -ENOTSUP || err == -ENOMEM)
 		return err;

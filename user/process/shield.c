@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exit_ptrace() of the kernel does not do what PTRACE_DETACH does: a thread in the middle of a step takes its
- * debug exception, one that is held goes on with the SIGTRAP it was held for. A signal handler survives both;
- * the kernel itself clears a forced trap flag for it (arch/x86/kernel/signal.c), the handler one that the
- * kernel takes for the program's. Handler and action lie in the padding behind the vDSO, which every process
- * has mapped, and stay there:
+ * The kernel's exit_ptrace() does less than PTRACE_DETACH: a thread in the middle of a step takes its debug
+ * exception, and a held one continues with the SIGTRAP that it was held for. A signal handler survives both.
+ * The kernel clears a trap flag that it knows to be forced before it calls the handler
+ * (arch/x86/kernel/signal.c); the handler clears one that the kernel considers the program's. Handler and
+ * action are in the padding after the vDSO, which every process has mapped, and stay there:
  *
- *	end of the vDSO - 512   handler | sigreturn | action | code of an injected call
+ * 	end of the vDSO - 512   handler | sigreturn | action | code of an injected call
  *
- * What was rejected: a page of our own, which the program would find among its mappings; a guard that takes
- * the threads over, which comes too late for a thread that is held for its SIGTRAP; stopping the process by
- * SIGSTOP while it is stepped, too late for the same reason.
+ * Rejected: a page of our own, which the program would find among its mappings; a guard process that takes
+ * over the threads, and stopping the process by SIGSTOP: both come too late for a thread that is held for its
+ * SIGTRAP.
  */
 #include "process/shield.h"
 
@@ -29,7 +29,7 @@
 #include "process/inject.h"
 #include "process/proc_status.h"
 
-/* Distances from where the shield begins. */
+/* Offsets from the beginning of the shield. */
 enum {
 	RESTORER = 16,
 	ACTION = 32,
@@ -92,7 +92,7 @@ void shield_hide(uint8_t *vdso, size_t size)
 		memset(vdso + size - SHIELD_BYTES, 0, SHIELD_BYTES);
 }
 
-/* A filter that we are under, too, lets us call what libraries call all the time. */
+/* If we are under the same filter, it allows what libraries call all the time. */
 static bool calls_are_allowed(pid_t tid)
 {
 	uint64_t mode = 0, filters = 0, own = 0;
@@ -112,7 +112,7 @@ static long call_sigaction(struct injection *injection, uint64_t action, uint64_
 	return injection_call(injection, SYS_rt_sigaction, args);
 }
 
-/* The kernel tells an action only by writing it into the process's memory. */
+/* The kernel reports an action only by writing it into the process's memory. */
 static int ask(struct injection *injection, struct trap_action *ret_action)
 {
 	const uint64_t map[6] = {
@@ -146,7 +146,7 @@ static int set_action(struct injection *injection, uint64_t at, const struct tra
 
 static int put_up(struct injection *injection, uint64_t at)
 {
-	/* On a stack of its own, where the thread has one: others may be small. */
+	/* The handler uses the thread's alternate stack, if it has one: other stacks may be small. */
 	const struct trap_action action = {.handler = at,
 					   .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_RESTORER_FLAG,
 					   .restorer = at + RESTORER,
@@ -159,8 +159,7 @@ static int put_up(struct injection *injection, uint64_t at)
 }
 
 /*
- * What the kernel knows of the program's own action, which is that of the program as long as the shield is
- * down.
+ * Reads the action from the kernel, which is the program's own as long as no shield is up.
  */
 static int note_action(struct shield *shield, struct injection *injection, uint64_t at)
 {
@@ -221,8 +220,7 @@ void shield_lower(struct shield *shield, pid_t tid, int signal, struct shield_en
 }
 
 /*
- * Up to the stop of a SIGTRAP that it sends to the thread, which is in an event stop; `info` is to be of
- * that.
+ * Sends the thread, which is in an event stop, a SIGTRAP with `info`, and waits for its stop.
  */
 static void stop_for_trap(pid_t tid, siginfo_t *info, struct shield_end *ret_end)
 {

@@ -6,7 +6,7 @@
 #include "base/array.h"
 
 /*
- * A function with a return probe returns here; the system call (uretprobe) goes on where it was called from.
+ * A function with a return probe returns here; the system call (uretprobe) continues at the caller.
  */
 static const uint8_t uretprobe[] = {
 	0x50,					  /* push %rax */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loop: a thread stops, session_event.c takes in what happened, and it goes on as the driver says; until
- * the recording is to end.
+ * The loop: a thread stops, session_event.c handles the stop, and the thread continues as the driver says,
+ * until the recording ends.
  *
- *	session_attach.c	taking hold of processes	session_maps.c		their mappings and names
- *	session_event.c		stops and ends, who is new	session_signal.c	what a stop's signal is
- *	session_detach.c	letting go
+ * 	session_attach.c	taking hold of processes	session_maps.c		their mappings and names
+ * 	session_event.c		stops and ends, who is new	session_signal.c	what a stop's signal is
+ * 	session_detach.c	letting go
  */
 #include "session/session.h"
 
@@ -150,7 +150,7 @@ static bool all_exited(const struct session *session)
 	return true;
 }
 
-/* Whether a stop or an end waits, or comes in so many tenths of a millisecond. */
+/* Whether a stop or an end is pending, or comes within this many tenths of a millisecond. */
 static bool event_comes(int patience)
 {
 	const struct timespec moment = {.tv_nsec = 100000};
@@ -165,7 +165,8 @@ static bool event_comes(int patience)
 }
 
 /*
- * The recording ends: threads in the middle of a step finish it; those inside the kernel are silent anyway.
+ * The recording ends: threads in the middle of a step finish it; those inside the kernel execute no user
+ * code.
  */
 static int hold_all(struct session *session)
 {
@@ -175,7 +176,7 @@ static int hold_all(struct session *session)
 			struct session_thread *thread;
 			int err;
 
-			/* A step may sleep in the kernel after all, where a system call began anew. */
+			/* A step may sleep in the kernel, if the kernel restarts a system call. */
 			if (!event_comes(PATIENCE))
 				ptrace(PTRACE_INTERRUPT, session->threads[i]->tid, NULL, NULL);
 			err = session_next_event(session, &thread);
@@ -186,7 +187,7 @@ static int hold_all(struct session *session)
 	return 0;
 }
 
-/* Where a snapshot was taken. */
+/* Held threads continue from where the snapshot was taken. */
 static void resume_all(struct session *session)
 {
 	for (size_t i = 0; i < session->thread_cnt; i++)
@@ -197,8 +198,7 @@ static void resume_all(struct session *session)
 /* ---- the start ---- */
 
 /*
- * A thread that runs, or will in a moment: sleepers are asked to stop, and wake up for it, but those deep in
- * the kernel do not.
+ * Whether the thread will stop soon. PTRACE_INTERRUPT wakes sleepers, except those in uninterruptible sleep.
  */
 static bool is_on_its_way(const struct session_thread *thread)
 {
@@ -252,7 +252,7 @@ void session_rest(struct session *session)
 	for (size_t i = 0; i < session->thread_cnt; i++) {
 		struct session_thread *thread = session->threads[i];
 
-		/* What sleeps in the middle of a step is to go on without it. */
+		/* A thread that sleeps in the middle of a step must not complete the step. */
 		if (!thread->held && !thread->dead && !thread->group_stop)
 			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 		TELL(session->config.driver, let_go, thread);
@@ -262,7 +262,7 @@ void session_rest(struct session *session)
 
 /* ---- from stop to stop ---- */
 
-/* A target that reaches the start has all others held first. */
+/* If a target reaches the start, all others are held first. */
 static int next_event(struct session *session, struct session_thread **ret_thread)
 {
 	int err = session_next_event(session, ret_thread);
@@ -325,7 +325,7 @@ static int take_sideband(struct session *session, struct snapshot *snapshot)
 	return 0;
 }
 
-/* All of them that there was to tell has been told. */
+/* Everything about dead threads has been reported. */
 static void forget_dead(struct session *session)
 {
 	size_t kept = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Letting go takes each thread in a stop that is not our own step's: its SIGTRAP, with nobody left to take
- * it, would kill. Children go before their parents: one that waits for its vfork cannot be stopped until the
- * child has gone on. A thread that was killed is not let go but taken in: until each traced one is, its
- * process has no end that anybody could wait for.
+ * A thread is detached in a stop that no step of ours caused: without a tracer, that step's SIGTRAP would
+ * kill it. Children go before their parents, because a parent that waits for its vfork child cannot be
+ * stopped until the child continues. A thread that was killed is reaped instead: until each traced thread is,
+ * nobody can wait for the end of its process.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,7 +29,10 @@ static void let_created_go(struct session *session, const struct session_thread 
 		session_let_newborn_go(session, (pid_t)tid, parent->tid);
 }
 
-/* A stop on the way to being let go: what the thread stops for is kept for it, unless it is our own step. */
+/*
+ * A stop before the detach: the signal that the thread stops for is delivered later, unless it is our own
+ * step's.
+ */
 static void on_last_stop(struct session *session, struct session_thread *thread, int status)
 {
 	int signal = status >> 16 || WSTOPSIG(status) == SYSCALL_STOP ? 0 : WSTOPSIG(status);
@@ -45,8 +48,8 @@ static void on_last_stop(struct session *session, struct session_thread *thread,
 }
 
 /*
- * Its next stop, or its end. False: there is none to come. A leader that ends before its process's other
- * threads stays a zombie without an end for as long as these live.
+ * Waits for the thread's next stop or end. False: none will come. A leader that exits before the other
+ * threads of its process remains a zombie that cannot be reaped until they end.
  */
 static bool wait_for(const struct session_thread *thread, int *ret_status)
 {
@@ -65,7 +68,7 @@ static bool wait_for(const struct session_thread *thread, int *ret_status)
 	}
 }
 
-/* If we were killed, it would go on with that SIGTRAP. */
+/* If we were killed now, the thread would continue with that SIGTRAP. */
 static void leave_trap_stop(const struct session *session, struct session_thread *thread)
 {
 	TELL(session->config.driver, run_on, thread);
@@ -103,7 +106,7 @@ static void let_go(struct session *session, struct session_thread *thread)
 	thread->let_go = true;
 	if (!ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->held_signal))
 		return;
-	/* It was killed in its stop. */
+	/* The thread was killed during its stop. */
 	while (!thread->dead && wait_for(thread, &status)) {
 		if (WIFSTOPPED(status))
 			ptrace(PTRACE_CONT, thread->tid, NULL, NULL);

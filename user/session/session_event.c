@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stops and ends as waitpid(2) tells them. Every stop is one of these, and the thread that it belongs to is
- * `held` until it is made to go on:
+ * Stops and ends as waitpid(2) reports them. Every stop is one of these. Its thread is `held` until it is
+ * resumed:
  *
- *	signal, trap	the driver's; before the start, a SIGSTOP may be a start point's
- *	event exec	a new address space; the thread stands at the loader's first instruction
- *	event clone	of the parent; what is new has a stop of its own, event stop, before or after this one
- *	and fork
- *	event stop	something new, an interrupt of ours, or a group stop (which PTRACE_LISTEN keeps up)
+ * 	signal, trap	the driver's; before the start, a SIGSTOP may be a start point's
+ * 	event exec	a new address space; the thread stands at the loader's first instruction
+ * 	event clone	of the parent; what is new has a stop of its own, event stop, before or after this one
+ * 	and fork
+ * 	event stop	something new, an interrupt of ours, or a group stop (which PTRACE_LISTEN keeps up)
  *
- * What is new is a thread of a process we know, or a process: that is traced, too, or let go.
+ * A new task is a thread of a known process, or a new process, which is traced, too, or detached.
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,8 +25,8 @@
 #include "session/session_internal.h"
 
 /*
- * A child asks to be traced by its parent soon after it is born, and before it executes a program. Each call
- * stops twice.
+ * A child that asks to be traced by its parent does so soon after its creation, and before an exec. Each
+ * system call stops twice.
  */
 enum { WATCHED_CALLS = 2 * 64 };
 
@@ -56,7 +56,7 @@ void session_let_newborn_go(struct session *session, pid_t tid, pid_t parent)
 {
 	int status;
 
-	/* It may have stopped already, and be on its way: then there is nothing to wait for. */
+	/* The thread may have stopped already, and have been resumed: then no stop will come. */
 	if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status))
 		let_go(session, tid, parent);
 }
@@ -74,7 +74,7 @@ static int adopt_process(struct session *session, pid_t pid, pid_t parent,
 	return ASK_CAPTURE(session, adopted, pid);
 }
 
-/* What ptrace holds since its creation becomes ours; *ret_thread NULL: it is not to be traced, or gone. */
+/* Adds a task that ptrace holds since its creation. *ret_thread NULL: it is not a target, or gone. */
 static int adopt(struct session *session, pid_t tid, struct session_thread **ret_thread)
 {
 	struct session_process *process;
@@ -96,7 +96,7 @@ static int adopt(struct session *session, pid_t tid, struct session_thread **ret
 	return err;
 }
 
-/* The creation, as the parent sees it. */
+/* The parent's stop at a creation. */
 static int on_creation(struct session *session, const struct session_thread *parent)
 {
 	unsigned long tid = 0;
@@ -112,7 +112,7 @@ static int on_creation(struct session *session, const struct session_thread *par
 	return err;
 }
 
-/* The first stop of something new. */
+/* The first stop of a new task. */
 static int on_birth(struct session *session, struct session_thread *thread)
 {
 	struct session_process *process = thread->process;
@@ -134,7 +134,7 @@ static int on_birth(struct session *session, struct session_thread *thread)
 
 /* ---- events ---- */
 
-/* All other threads of the process are gone; the one that called exec carries on under the leader's id. */
+/* All other threads of the process are gone. The thread that called exec continues under the leader's id. */
 static struct session_thread *survivor_of_exec(struct session *session, struct session_thread *leader)
 {
 	unsigned long former = 0;
@@ -195,7 +195,7 @@ static int on_event_stop(struct session *session, struct session_thread *thread,
 	if (err)
 		return err;
 	if (signal != SIGTRAP) {
-		/* Stopped by job control: stays so until SIGCONT, which is reported as another event stop. */
+		/* Stopped by job control, until SIGCONT causes another event stop. */
 		if (session->started)
 			TELL_DRIVER(session, group_stop, thread);
 		thread->group_stop = true;
@@ -215,8 +215,8 @@ static int on_signal_stop(struct session *session, struct session_thread *thread
 	if (signal == SIGSTOP && thread->process->runs_itself && ASK_CAPTURE(session, start_wanted))
 		return start_here(session, thread);
 	/*
-	 * One that a hit sent is not for the thread to know, nor that of a system call's end which began
-	 * while it was stepped.
+	 * The thread must not see a SIGSTOP from a hit, nor the SIGTRAP at the end of a system call that was
+	 * entered by a step.
 	 */
 	thread->held_signal =
 		(signal == SIGSTOP || thread->driven) && session_is_own_signal(session, thread, signal)
@@ -232,7 +232,7 @@ static int on_signal_stop(struct session *session, struct session_thread *thread
 	return 0;
 }
 
-/* The child that a target is about to trace: there can be only one tracer. Or NULL. */
+/* The child that a target is about to trace, or NULL. A process can have only one tracer. */
 static struct session_process *traced_by_target(struct session *session, const struct session_thread *thread)
 {
 	const struct session_thread *other = NULL;
@@ -252,7 +252,7 @@ static int on_syscall_stop(struct session *session, struct session_thread *threa
 {
 	enum {
 		SYSCALL_EXIT = 2
-	}; /* PTRACE_EVENTMSG_SYSCALL_EXIT of linux/ptrace.h, which does not go with sys/ptrace.h */
+	}; /* PTRACE_EVENTMSG_SYSCALL_EXIT of linux/ptrace.h, which conflicts with sys/ptrace.h */
 	struct session_process *process;
 	unsigned long which = 0;
 
@@ -265,7 +265,7 @@ static int on_syscall_stop(struct session *session, struct session_thread *threa
 	return session->started && which == SYSCALL_EXIT ? ASK_DRIVER(session, syscall_end, thread) : 0;
 }
 
-/* A thread is about to end; with the first one the process mostly does, and its code with it. */
+/* A thread is about to exit. If it is the leader, the process mostly ends, and its code is gone. */
 static int look_a_last_time(struct session *session, const struct session_thread *thread)
 {
 	int err = session_read_maps(session, thread->process, thread->tid, false);
@@ -322,7 +322,7 @@ void session_on_end(struct session *session, struct session_thread *thread, int 
 	TELL_CAPTURE(session, ended, process->pid, wait_status);
 }
 
-/* A stop of something that is not known yet. */
+/* A stop of a task that is not known yet. */
 static int on_stranger(struct session *session, pid_t tid, struct session_thread **ret_thread)
 {
 	uint64_t parent = 0;
@@ -343,7 +343,7 @@ static bool any_busy(const struct session *session)
 	return false;
 }
 
-/* Up to now. What took long was a step only if one was under way; else all slept. */
+/* Counts the time until now. A long wait counts only if a step was under way; otherwise all threads slept. */
 static void count_stall(struct session *session)
 {
 	enum { LONG_NS = 1000000 };
@@ -363,7 +363,7 @@ static void on_untraced_end(struct session *session, struct session_process *pro
 	TELL_CAPTURE(session, ended, process->pid, wait_status);
 }
 
-/* Others than our children are taken in by their parents, who alone are told how they have ended. */
+/* Only a process's parent reaps it and learns its wait status. */
 static void look_for_ends(struct session *session)
 {
 	int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A traced process as a whole: what is mapped where, and by which name it goes. */
+/* Mappings and names of traced processes. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int announce_maps(struct session *session, const struct session_process *
 	return err ? err : ASK_CAPTURE(session, mapped, process->pid, before, now, exec);
 }
 
-/* Whether a range that held code now holds other code: whatever a decoder believes of it must be dropped. */
+/* Whether a range that held code now holds other code: a decoder must forget what it knew of it. */
 static bool code_replaced(const struct maps *before, const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->cnt; i++) {
@@ -43,7 +43,7 @@ static bool is_gone(int err)
 	return err == -ENOENT || err == -ESRCH;
 }
 
-/* What the driver has mapped is nothing to tell of. */
+/* The driver's own mappings are not reported. */
 static void leave_out_own(const struct session *session, const struct session_process *process,
 			  struct maps *maps)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the signal is that a thread has stopped for, and where that stands. */
+/* Which signal a thread has stopped for, and where it was. */
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@ int session_siginfo_code(const struct session_thread *thread)
 	return ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info) ? 0 : info.si_code;
 }
 
-/* The kernel itself sends SIGSTOP to nobody but for a BPF program. */
+/* The kernel itself sends SIGSTOP only for a BPF program. */
 static bool is_own(const struct session *session, const struct session_thread *thread, const siginfo_t *info)
 {
 	if (info->si_signo == SIGSTOP)
@@ -47,7 +47,7 @@ bool session_own_signal_is_queued(const struct session *session, const struct se
 
 /* ---- EINTR ---- */
 
-/* The calls that fail with EINTR even where no handler runs. */
+/* System calls that fail with EINTR even if no handler runs. */
 static bool is_never_restarted(long syscall_nr)
 {
 	static const long calls[] = {
@@ -82,7 +82,7 @@ void session_undo_eintr(const struct session_thread *thread)
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, &regs);
 }
 
-/* ---- hits that no probe makes ---- */
+/* ---- hits without a probe ---- */
 
 /*
  * Follows the frame pointers, each at [rbp] with the return address above it, as long as they lead up the
