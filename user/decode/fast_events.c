@@ -179,6 +179,8 @@ static bool reach_event(struct fast *fast)
 
 bool fast_on_event_tip(struct fast *fast, uint64_t ip)
 {
+	if (fast->next_has_mode && (fast_time(fast) < fast->mode_tsc || fast_time(fast) < fast->event_tsc))
+		return fast_decline(fast, "an event in another mode while the time runs back");
 	if (!reach_event(fast))
 		return false;
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
