@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The newest bytes win: there is no tail, a reader takes what is there when the writer stands still. */
+/* New bytes overwrite the oldest: there is no tail. The ring is read while the writer is stopped. */
 #include "source/aux_ring.h"
 
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 
 int aux_ring_init(struct aux_ring *ring, size_t size)
 {
-	/* An anonymous mapping: what is never written costs nothing, so a large ring per thread is cheap. */
+	/*
+	 * An anonymous mapping: pages that are never written cost no memory, so a large ring per thread is
+	 * cheap.
+	 */
 	void *bytes =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 

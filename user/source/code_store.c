@@ -2,10 +2,9 @@
 /*
  * Pages are captured when first executed, through /proc/PID/mem, and compared with their file only when a
  * snapshot is taken. Instructions are classified once and kept in a direct-mapped cache. A page that the
- * process may change behind our back (anonymous: JIT code; or writable) is captured again whenever an
- * instruction on it no longer reads the same. If something that was executed has changed, both contents are
- * kept, each with its time; so are pages that are unmapped. Of those PAST_MAX, and then the oldest are
- * dropped: what ran there becomes a gap.
+ * process may change unnoticed (anonymous: JIT code; or writable) is captured again when an instruction on it
+ * has changed. If executed code has changed, both contents are kept, each with its time; so are pages that
+ * are unmapped. Beyond PAST_MAX of those, the oldest are dropped: what ran there becomes a gap.
  */
 #include "source/code_store.h"
 
@@ -26,7 +25,7 @@ enum { PAGE = 4096, INSN_MAX = 15, NOP5_BYTES = 5, CACHE_SLOTS = 1 << 16, PAST_M
 struct page {
 	uint64_t addr;
 	uint64_t from_ns;    /* as in code_copy */
-	uint64_t checked_ns; /* when nobody sees what is executed: it was as it is now */
+	uint64_t checked_ns; /* nobody sees each instruction: last known to be like this */
 	bool can_change;
 	uint8_t executed[PAGE / 8]; /* a bit for each byte, where it can change */
 	uint8_t bytes[PAGE];
@@ -106,9 +105,9 @@ uint64_t code_store_change_cnt(const struct code_store *store)
 	return store->change_cnt;
 }
 
-/* ---- what was there before ---- */
+/* ---- former contents ---- */
 
-/* Takes over the page, which is no longer what stands there. */
+/* Takes ownership of the page, whose content is no longer current. */
 static int keep_past(struct code_store *store, struct page *page, const char *name)
 {
 	struct past_page past = {.page = page, .name = strdup(name)};
@@ -124,8 +123,8 @@ static int keep_past(struct code_store *store, struct page *page, const char *na
 }
 
 /*
- * A page that has just been captured may be as it was before its mapping went away, or was not executable for
- * a while: then nothing has changed. Else it counts from now on, if something else was there before.
+ * A newly captured page may equal its content before it was unmapped, or was not executable: then nothing has
+ * changed. Else its content counts from now on, if there was another one before.
  */
 static void compare_to_past(struct code_store *store, struct page *page, const char *name, uint64_t now)
 {
@@ -148,7 +147,7 @@ static void compare_to_past(struct code_store *store, struct page *page, const c
 	}
 }
 
-/* ---- what breakpoints hide ---- */
+/* ---- code behind breakpoints ---- */
 
 /* How much of the file that is mapped at addr was read; 0: it cannot be. */
 static size_t read_file(const struct code_store *store, const struct sideband_mapping *mapping, uint64_t addr,
@@ -168,8 +167,8 @@ static size_t read_file(const struct code_store *store, const struct sideband_ma
 }
 
 /*
- * Whether the call at `code`, which stands at addr, leads into code of a uprobe's, which the kernel maps
- * without a word.
+ * Whether the call instruction `code` at addr leads into a uprobe trampoline, which the kernel maps without a
+ * record.
  */
 static bool calls_uprobe(const struct code_store *store, uint64_t addr, const uint8_t *code)
 {
@@ -186,8 +185,8 @@ static bool calls_uprobe(const struct code_store *store, uint64_t addr, const ui
 }
 
 /*
- * How many bytes at `code`, where the file has `file`, a uprobe has changed: an int3, or what has become of a
- * probed five-byte nop.
+ * How many bytes of `code`, compared with those of the file, a uprobe has changed: an int3, or the call that
+ * replaces a probed five-byte nop.
  */
 static size_t uprobe_size(const struct code_store *store, uint64_t addr, const uint8_t *code,
 			  const uint8_t *file, size_t size)
@@ -204,9 +203,8 @@ static size_t uprobe_size(const struct code_store *store, uint64_t addr, const u
 }
 
 /*
- * Uprobes, whoever's, stand in mappings of files that the process cannot write: what they hide is in the
- * file. An int3 that the program itself has put there looks the same, and is known when it is executed:
- * code_store_found_break().
+ * Anybody's uprobes are in file mappings that the process cannot write: the file holds the original bytes. An
+ * int3 of the program's own looks the same, until it is executed: code_store_found_break().
  */
 static void hide_uprobes(const struct code_store *store, const struct map *map, uint64_t addr, uint8_t *bytes,
 			 size_t size)
@@ -250,7 +248,7 @@ static int page_capture(struct code_store *store, struct page *page, const struc
 	return 0;
 }
 
-/* The page that holds addr, captured now if it is new; NULL where it is no code or cannot be read. */
+/* The page that holds addr, captured now if it is new; NULL: it is not code, or cannot be read. */
 static struct page *page_get(struct code_store *store, uint64_t addr, uint64_t now)
 {
 	uint64_t start = addr & ~(uint64_t)(PAGE - 1);
@@ -310,7 +308,7 @@ static bool replaces_executed(const struct page *now, const struct page *before)
 	return false;
 }
 
-/* The page has another content since from_ns; the old one counts only if something of it was executed. */
+/* The page has new content since from_ns. The old content is kept only if some of it was executed. */
 static void change_page(struct code_store *store, struct page *page, const struct map *map, uint64_t from_ns)
 {
 	CLEANUP(freep) struct page *before = malloc(sizeof(*before));
@@ -327,7 +325,7 @@ static void change_page(struct code_store *store, struct page *page, const struc
 }
 
 /*
- * What the process has at ip now, and what our own breakpoints hide there; returns how many bytes are known.
+ * The process's bytes at ip, and the original ones behind breakpoints; returns how many are known.
  */
 static size_t memory_at(const struct code_store *store, uint64_t ip, uint8_t bytes[static INSN_MAX])
 {
@@ -404,7 +402,7 @@ static bool page_unchanged(const struct page *page, const struct maps *before, c
 		old->mapping.file_offset - old->mapping.addr == new->mapping.file_offset - new->mapping.addr);
 }
 
-/* Whether the page stands in its file as it was executed. What follows the end of the file is zero. */
+/* Whether the page's file has the same content. Beyond the end of the file there are zeroes. */
 static bool same_as_file(const struct page *page, const struct sideband_mapping *mapping)
 {
 	uint8_t bytes[PAGE] = {0};
@@ -418,7 +416,7 @@ static bool same_as_file(const struct page *page, const struct sideband_mapping 
 	return !memcmp(bytes, page->bytes, PAGE);
 }
 
-/* Whether the page's content cannot be had from elsewhere. */
+/* Whether the recording must hold the page's content. */
 static bool is_ours_alone(const struct page *page, const struct map *map)
 {
 	return map && strcmp(map->mapping.name, "[vdso]") && !same_as_file(page, &map->mapping);
@@ -465,7 +463,7 @@ static const struct sideband_mapping *own_vdso(void)
 	return &own;
 }
 
-/* Nearly always it is the same, and kept once: code_store_add_own_vdso(). */
+/* It is nearly always the same as ours, and stored once: code_store_add_own_vdso(). */
 static bool is_own_vdso(const struct code_copy *copy)
 {
 	const struct sideband_mapping *own = own_vdso();
@@ -473,7 +471,7 @@ static bool is_own_vdso(const struct code_copy *copy)
 	return own->size == copy->size && !memcmp((const void *)own->addr, copy->bytes, copy->size);
 }
 
-/* It is no file: it is kept whole. */
+/* It has no file, so it is stored completely. */
 static int keep_vdso(struct code_store *store)
 {
 	for (size_t i = 0; i < store->maps->cnt; i++) {
@@ -517,7 +515,7 @@ int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *
 		return err;
 	store->maps = now;
 	store->pid = pid;
-	/* Opened anew each time: the file belongs to the address space, which an exec replaces. */
+	/* Opened again each time: the descriptor belongs to the address space, which an exec replaces. */
 	closep(&store->mem_fd);
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	store->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -545,7 +543,7 @@ void code_store_end(struct code_store *store)
 	store->cache = NULL;
 }
 
-/* ---- what nobody saw executed ---- */
+/* ---- code that nobody saw executed ---- */
 
 /* An entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
 static bool is_private(uint64_t entry, bool has_file)
@@ -557,8 +555,8 @@ static bool is_private(uint64_t entry, bool has_file)
 }
 
 /*
- * What has changed since the last look did so at an unknown time: the trace at hand ends now, so that the
- * present content is the likelier one.
+ * A change since the last check came at an unknown time. The current trace ends now, so the current content
+ * is more likely.
  */
 static void look_at_page(struct code_store *store, uint64_t addr, uint64_t now)
 {
@@ -566,7 +564,7 @@ static void look_at_page(struct code_store *store, uint64_t addr, uint64_t now)
 
 	if (!page || !page->can_change)
 		return;
-	if (page->checked_ns != now) /* else it has just been captured */
+	if (page->checked_ns != now) /* else it was captured just now */
 		change_page(store, page, maps_find(store->maps, addr), page->checked_ns + 1);
 	page->checked_ns = now;
 	memset(page->executed, 0xff, sizeof(page->executed));

@@ -4,18 +4,18 @@
  *
  * - Buffered TNT bits go out before any packet that carries an ip, and before PSB and OVF. TIPs are never
  *   deferred.
- * - The first ip after a PSB or OVF is written in full: a PSB sets the last ip to 0, but perf keeps the one
- *   it had. A suppressed ip leaves it alone.
- * - A return is compressed to a taken TNT bit when its target is on top of the return stack. On a mismatch
- *   libipt keeps its stack and perf pops: ours is emptied, so that neither is asked again. It is also emptied
+ * - The first ip after a PSB or OVF is written in full: a PSB resets the last ip to 0, but perf keeps the old
+ * one. A suppressed ip leaves it unchanged. - A return is compressed to a taken TNT bit when its target is on
+ * top of the return stack. On a mismatch libipt keeps its stack and perf pops: ours is emptied, so that
+ * neither decoder uses its own. It is also emptied
  *   at PSB and OVF, as in the processor.
- * - Timing: before each packet that tells of a branch stand the timing packets that bring the reader's
- *   clock to that branch: an MTC for the last crystal tick boundary passed, and CYC for the cycles since what
- *   was told before. Each MTC has its CYC in front, so that a reader that calibrates cycles against MTCs
- *   finds them consistent. The core runs at its nominal ratio: a cycle is a TSC tick. After a long pause (the
- *   8-bit MTC would wrap) TSC and TMA say it all anew.
+ * - Timing: before each packet of a branch there are timing packets that advance the reader's clock to that
+ * branch: an MTC for the last crystal tick passed, and a CYC for the cycles since the last packet. A CYC
+ * precedes each MTC, so that a reader that calibrates cycles against MTCs finds them consistent. The core
+ * runs at its nominal ratio: a cycle is a TSC tick. After a long pause (the 8-bit MTC would wrap) TSC and TMA
+ * give the full time.
  *
- *	PSB+:	PSB  TSC  TMA  CBR  MODE.TSX  [MODE.Exec  FUP(next ip)]  PSBEND		[..]: while tracing
+ * 	PSB+:	PSB  TSC  TMA  CBR  MODE.TSX  [MODE.Exec  FUP(next ip)]  PSBEND		[..]: while tracing
  */
 #include "source/encoder.h"
 
@@ -25,7 +25,7 @@ enum {
 	MTC_FREQ = 8,	     /* an MTC every 2^8 crystal ticks: 102.4 us */
 	CRYSTAL_RATIO = 400, /* TSC ticks per crystal tick: 2.5 MHz */
 	NOMINAL_RATIO = 10,  /* of 100 MHz */
-	MTC_GAP_MAX = 200,   /* of 256: beyond that the time is told anew */
+	MTC_GAP_MAX = 200,   /* of 256: beyond this the full time is written */
 	TNT_SHORT_BITS = 6,
 	PSB_PERIOD_DEFAULT = 4096,
 };
@@ -51,7 +51,7 @@ struct trace_clock encoder_default_clock(void)
 int encoder_init(struct encoder *encoder, const struct trace_params *params, size_t ring_size)
 {
 	*encoder = (struct encoder){.params = params, .psb_at = UINT64_MAX};
-	/* A small ring must hold several PSBs: what stands before the first one cannot be decoded. */
+	/* A small ring must hold several PSBs: bytes before the first one cannot be decoded. */
 	encoder->psb_period = ring_size / 8 < PSB_PERIOD_DEFAULT ? ring_size / 8 : PSB_PERIOD_DEFAULT;
 	return aux_ring_init(&encoder->ring, ring_size);
 }
@@ -118,7 +118,7 @@ static void put_cyc(struct encoder *encoder, uint64_t tsc)
 	encoder->cyc_tsc = tsc;
 }
 
-/* Brings the reader's clock to `tsc`. */
+/* Writes packets that advance the reader's clock to `tsc`. */
 static void put_timing(struct encoder *encoder, uint64_t tsc)
 {
 	uint64_t mtc;
@@ -147,7 +147,7 @@ static void put_timing(struct encoder *encoder, uint64_t tsc)
 /* ---- branches ---- */
 
 /*
- * The packet tells the time of its newest bit. Oldest bit highest, below the stop bit: 0b0000_1abc with bit 0
+ * The packet's time is that of its newest bit. Oldest bit highest, below the stop bit: 0b0000_1abc with bit 0
  * zero.
  */
 void encoder_flush(struct encoder *encoder)

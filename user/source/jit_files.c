@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names in the files are those that the process knows itself and its files by: inside a container it has
- * another number, and another /tmp.
+ * The process numbers and paths are those that the process sees: in a container it has another number, and
+ * another /tmp.
  */
 #include "source/jit_files.h"
 
@@ -34,7 +34,7 @@ static bool read_all(int fd, uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* Anybody may put such a file into /tmp: it is believed only if it is the process's own user's, or root's. */
+/* Anybody can create such a file in /tmp: it is trusted only if its owner is the process's user, or root. */
 static bool is_trusted(const struct stat *st, int32_t pid)
 {
 	unsigned int real, effective;
@@ -77,7 +77,7 @@ static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, c
 	return copy->name ? 1 : -ENOMEM;
 }
 
-/* As the process sees the path, or as we do. */
+/* Tries the path as the process sees it, then as we do. */
 static int copy_theirs(struct snapshot *snapshot, int32_t pid, const char *path, const char *name,
 		       uint64_t addr)
 {

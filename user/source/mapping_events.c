@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An event on each processor for all processes, since one that follows the threads of a process would be
- * needed for each thread that there is already. Mappings and execs are rare: what others do costs little.
+ * One event on each processor for all processes: an event that follows one process would be needed for each
+ * of its threads. Mappings and execs are rare, so other processes cost little.
  */
 #include "source/mapping_events.h"
 

@@ -20,7 +20,7 @@ struct process_image {
 	uint64_t last_ns;	   /* of the newest change */
 };
 
-/* A path where the file can be read, NULL for what is none. */
+/* A path by which the file can be read; NULL: it is not a file. */
 int process_image_map(struct image *image, pid_t pid, uint64_t time_ns,
 		      const struct sideband_mapping *mapping)
 {
@@ -56,7 +56,7 @@ static int replay(struct process_image *process, const struct sideband_record *r
 	return 0;
 }
 
-/* What was mapped before. A thread that maps something meanwhile is seen twice, which does no harm. */
+/* Existing mappings. One that is created meanwhile appears twice, which is harmless. */
 static int read_maps(struct process_image *process, uint64_t time_ns)
 {
 	CLEANUP(maps_release) struct maps maps = {0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * aux_head is an offset into the area, and pages start as zeroes: an area that was never written round has
- * only zeroes behind its head. The second time that cannot tell any more; what stood right before the head
- * then can: the writer comes there only after all the rest.
+ * aux_head is an offset into the area, and pages start as zeroes: an area that has never wrapped has only
+ * zeroes after its head. Later that no longer helps, but the bytes right before the last head do: the writer
+ * reaches them only after all the others.
  *
- *	taken at h:	[ d d d d h . . . ]		head now at n, d before h unchanged: new is h..n
- *			[ n n n n n d d d ]		all but what stands before n may be old, at most a window of it
+ * 	taken at h:	[ d d d d h . . . ]		head now at n, d before h unchanged: new is h..n
+ * 			[ n n n n n d d d ]		all but what stands before n may be old, at most a window of it
  */
 #include "source/pt_ring.h"
 

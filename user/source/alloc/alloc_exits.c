@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A return probe replaces the return address on the stack, and an exception that comes there ends the
- * program: nothing tells how to unwind from that address. So the return of operator new is seen where it
- * happens, at the return instructions:
+ * A return probe replaces the return address on the stack, and an exception that passes there ends the
+ * program: no unwinding information covers that address. So the probes for the return of operator new are on
+ * its return instructions:
  *
- *	_Znwm:	...			fallback:	...
- *		ja   fallback				ret	(probe)
- *		...
- *		ret	(probe)
+ * 	_Znwm:	...			fallback:	...
+ * 		ja   fallback				ret	(probe)
+ * 		...
+ * 		ret	(probe)
  *
- * The price is a single step for each call. Functions of C cannot be passed by exceptions: their callers are
+ * The cost is one single step for each call. Exceptions do not pass C functions: their callers are not
  * compiled for that.
  */
 #include "source/alloc/alloc_exits.h"
@@ -33,7 +33,7 @@ bool alloc_exits_throws(const char *name)
 	return false;
 }
 
-/* Functions that are still to be looked at stand behind those that were. */
+/* A work list: functions still to be examined follow those that were. */
 struct reached {
 	uint64_t *addrs;
 	size_t cnt, cap;
@@ -73,8 +73,8 @@ static int add_return(struct alloc_functions *functions, struct elf_file *file, 
 }
 
 /*
- * A jump through the PLT goes to the file's own function of that name, unless somebody has put another before
- * it: its returns are not seen then, and the call is forgotten.
+ * A jump through the PLT goes to the file's own function of that name, unless another file's comes first: its
+ * returns are not seen then, and the call is forgotten.
  */
 static bool find_target(struct elf_file *file, uint64_t target, uint64_t *ret_addr)
 {
@@ -125,7 +125,7 @@ int alloc_exits_add(struct alloc_functions *functions, struct elf_file *file, ui
 	return err;
 }
 
-/* 1: yes. What cannot be read is none that the program could load. */
+/* 1: yes. A program cannot load a file that cannot be read. */
 static int calls_new(void *ctx, const char *path)
 {
 	static const char *const names[] = {"_Znwm", "_Znam"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sampled allocations in the table of sources: a recorder for each target that there is in the beginning. The
- * trace beside them does not go back for ever, and neither do they: the oldest give way.
+ * Sampled allocations in the table of sources: a recorder for each target that exists at the beginning. Like
+ * the trace beside them, they are limited: the oldest are dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static int attach(const struct recorded *recorded, struct target *target)
 	return alloc_recorder_new(&target->recorder, &config);
 }
 
-/* Between snapshots they stay. */
+/* They are kept from one snapshot to the next. */
 static int start(void *self)
 {
 	struct recorded *recorded = self;

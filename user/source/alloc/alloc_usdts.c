@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocators that sample for themselves tell of it by the USDT probes of OpenTelemetry's contract
- * (preload/probes.h), which the compiler may have put into several places each.
+ * Allocators that sample by themselves report it through the USDT probes of OpenTelemetry's contract
+ * (preload/probes.h). A compiler may have put each probe in several places.
  */
 #include <errno.h>
 #include <string.h>

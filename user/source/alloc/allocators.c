@@ -4,8 +4,8 @@
  * always does, mimalloc's malloc() jumps to mi_malloc(). What is one allocation for the program must be
  * counted once. Two things see to that:
  *
- *	- names for the same address are one function, and a function that leads straight into another one of the table is left to that one;
- *	- one that somewhere calls another is marked: while it is at work, the BPF program passes over what it calls.
+ * 	- names for the same address are one function, and a function that leads straight into another one of the table is left to that one;
+ * 	- one that somewhere calls another is marked: while it is at work, the BPF program passes over what it calls.
  */
 #include "source/alloc/allocators.h"
 
@@ -63,7 +63,7 @@ struct row {
 	struct alloc_role role;
 };
 
-/* What every allocator has, under these names or with its own prefix. */
+/* The functions of every allocator, under these names or with its own prefix. */
 static const char *const prefixes[] = {"", "je_", "_rjem_", "tc_", "mi_"};
 
 static const struct row common[] = {
@@ -155,7 +155,7 @@ static const struct row particular[] = {
 	{"mi_heap_zalloc_aligned", NEW(1)},
 };
 
-/* What programs call all the time: the cost of others hardly matters. */
+/* Functions that programs call all the time: the cost of others hardly matters. */
 static bool is_frequent(const char *name)
 {
 	static const char *const names[] = {"malloc", "calloc", "realloc", "free",    "_Znwm",
@@ -422,7 +422,7 @@ static bool has_family(struct elf_file *file, const struct family *family)
 	return false;
 }
 
-/* What tells is alone: functions that were found before, of the program itself, are left out. */
+/* USDT probes are never mixed with functions: drops functions of the program that were found before. */
 static int take_usdts(struct search *search, struct elf_file *file)
 {
 	CLEANUP(alloc_functions_release) struct alloc_functions told = {0};
@@ -447,7 +447,7 @@ static int take_file(struct search *search, struct elf_file *file)
 	return alloc_functions_of_file(search->functions, file, &search->any);
 }
 
-/* 1: found. A file that cannot be read is none that the program could load. */
+/* 1: found. A program cannot load a file that cannot be read. */
 static int search_file(void *ctx, const char *path)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -495,7 +495,7 @@ static int search_preloaded(struct search *search, const char *exe)
 	return names ? found : -ENOMEM;
 }
 
-/* libc and the loader have the malloc that others take the place of. */
+/* libc and the loader have the malloc that other allocators replace. */
 static bool is_last_resort(const char *path)
 {
 	const char *name = path_name(path);

@@ -46,7 +46,7 @@ static int check_program(const char *exe)
 		return err;
 	if (elf_file_is_static(file))
 		return fail(-ENOTSUP, "%s is linked statically, so it loads no library", exe);
-	/* The dynamic loader takes nothing from the environment then. */
+	/* The dynamic loader ignores the environment then. */
 	if (launch_gains_rights(exe))
 		return fail(-ENOTSUP,
 			    "%s runs with privileges that its user does not have, so it preloads no library",

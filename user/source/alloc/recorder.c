@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attaching goes down a ladder as triggers do (trigger/set.c), with one more rung on top: a session link, of
- * which the program itself decides at the entry of a call whether its return is probed. The kernel fixes the
- * kind of attachment when a program is loaded, so each rung loads anew.
+ * Attaching falls back from one kind of link to the next, as triggers do (trigger/set.c). The first choice
+ * here is a session link, whose program decides at the entry of a call whether its return is probed. The
+ * kernel fixes the kind of link when a program is loaded, so each attempt loads again.
  */
 #include "source/alloc/recorder.h"
 
@@ -199,8 +199,8 @@ static int plan_function(struct alloc_recorder *recorder, const struct alloc_fun
 }
 
 /*
- * Ends first: in a process that runs, no call is seen whose return is not, and no allocation is recorded that
- * is freed before that is probed.
+ * Ends first, because the process may run: no call is seen without its return, and no allocation is recorded
+ * whose free is missed.
  */
 static int plan_functions(struct alloc_recorder *recorder)
 {
@@ -310,7 +310,7 @@ static int attach(struct alloc_recorder *recorder, const struct alloc_recorder_c
 	}
 }
 
-/* One in the program itself cannot be told from its callers. */
+/* An allocator in the program itself cannot be told from its callers. */
 static void find_teller(struct alloc_recorder *recorder, const char *exe)
 {
 	CLEANUP(freep) char *program = realpath(exe, NULL);

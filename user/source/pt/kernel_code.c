@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which of the kernel's memory is code is known by the symbols in it: its text lies between _stext and
- * _etext; each module's, and what is generated while it runs, where their symbols are. Symbols have no size:
- * a group of them is taken to end some pages behind its last one.
+ * Symbols show which of the kernel's memory is code: its text is between _stext and _etext; code of modules,
+ * and generated code, is where their symbols are. Symbols have no size: a group is assumed to end some pages
+ * after its last one.
  */
 #include "source/pt/kernel_code.h"
 

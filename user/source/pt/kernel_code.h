@@ -8,19 +8,19 @@
 
 #include "model/snapshot.h"
 
-/* Where the kernel tells of itself; another directory in tests. */
+/* Where the kernel's files are; another directory in tests. */
 #define KERNEL_PROC "/proc"
 
 /*
- * Appends what the kernel of this machine has now: its text, modules, BPF programs and trampolines. -EACCES
- * with a sentence: it hides its addresses from this user;
- * -ENOENT with a sentence: it has no kcore; -EBADMSG; -ENOMEM.
+ * Appends the current code of this machine's kernel: its text, modules, BPF programs and trampolines. -EACCES
+ * with a sentence: it hides its addresses from this user; -ENOENT with a sentence: it has no kcore; -EBADMSG;
+ * -ENOMEM.
  */
 int kernel_code_copy(struct snapshot *snapshot, const char *proc);
 
 /*
- * Appends the segments of the core file `dir`/kcore, and `dir`/kallsyms, as copies that stand in these files.
- * 0 also where there are none; -EBADMSG with a sentence: damaged; -ENOMEM.
+ * Appends the segments of the core file `dir`/kcore, and `dir`/kallsyms, as copies that refer to these files.
+ * 0, also if there are none; -EBADMSG with a sentence: damaged; -ENOMEM.
  */
 int kernel_code_read(struct snapshot *snapshot, const char *dir);
 
@@ -30,10 +30,10 @@ int kernel_code_read(struct snapshot *snapshot, const char *dir);
  */
 int kernel_code_write(const struct snapshot *snapshot, int dir_fd);
 
-/* Whether a file of such a directory is named so. */
+/* Whether such a directory has a file of this name. */
 bool kernel_code_is_file(const char *name);
 
-/* Removes these files from the directory, where they are. */
+/* Removes these files from the directory, if they exist. */
 void kernel_code_remove(int dir_fd);
 
 /* Whether there is something to write. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Beginning and end, and what is known beside the trace: the clock, and what was before.
+ * Beginning and end, and the data beside the trace: the clock, and earlier mappings.
  *
  *	pt_events.c	events and their memory		pt_take.c	what was written there
  *	pt_event.c	the system calls		pt_past.c	what the kernel would have told
@@ -27,7 +27,7 @@
 #include "source/pt/pt_limits.h"
 #include "source/pt/pt_past.h"
 
-/* What a ring holds happened since the newest of so many context switches, or who ran then is not known. */
+/* How many context switches are kept: older parts of the trace cannot be assigned to threads. */
 enum { SWITCHES_MAX = 1 << 18 };
 
 enum { RING_SIZE_DEFAULT = 4 << 20, RING_SIZE_MIN = 64 << 10, CLOCK_TRIES = 32 };
@@ -44,7 +44,7 @@ static int read_clock(struct pt *pt)
 {
 	int err = pt->clock.mult ? 0 : -ENODEV;
 
-	/* The last that was read stands for rings that are gone. */
+	/* The last one read also serves rings that are gone. */
 	for (size_t i = 0; i < pt->area_cnt; i++)
 		if (pt->areas[i].owner >= 0 && !pt_ring_clock(&pt->areas[i].map, &pt->clock)) {
 			err = 0;

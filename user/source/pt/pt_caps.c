@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Defaults: MTC at the period perf takes (3) or the next that there is; with cycle packets, which time every
- * branch, MTC at period 0 to calibrate them often. PSB period 3: a place to start decoding at every 16 KiB.
+ * Defaults: MTC at perf's period (3), or the next one supported; with cycle packets, which time every branch,
+ * MTC at period 0 to calibrate them often. PSB period 3: decoding can start every 16 KiB.
  */
 #include "source/pt/pt_caps.h"
 

@@ -2,9 +2,9 @@
 /*
  * On each processor the first event owns the memory, and all others write there (PERF_EVENT_IOC_SET_OUTPUT).
  * An event that is inherited must be bound to a processor (kernel/events/core.c, perf_mmap()), hence threads
- * times processors. A thread with memory of its own has an event that follows it, and is not inherited: who
- * is born gets another (pt_born()). Records come from a second, dummy event, since the trace's own is off
- * while it is not wanted.
+ * times processors. With --per-thread each thread has an event that follows it and is not inherited: a new
+ * thread gets its own (pt_born()). Records come from a second, dummy event, because the trace's event is off
+ * at times.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "model/sideband.h"
 #include "source/pt/pt_internal.h"
 
-/* Of threads with memory of their own: more than that only while so many live. */
+/* How many threads' rings are kept: more only while that many threads live. */
 enum { AREAS_MAX = 64 };
 
 /* Events of a processor, and those with memory of a thread's own, are not inherited. */
@@ -108,7 +108,7 @@ static int place_event(struct pt *pt, struct pt_area *area, int fd)
 	return pt->config.full && !area->stream ? -errno : 0;
 }
 
-/* Where the kernel or the driver cannot do it, hits are stopped as without. */
+/* If the kernel or the driver does not support it, hits stop the trace without it. */
 static int add_pause(struct pt *pt, const struct pt_area *area, pid_t tid, int leader)
 {
 	struct perf_event_attr attr = pause_attr(pt, inherits(area, tid));

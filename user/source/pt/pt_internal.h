@@ -22,7 +22,7 @@ struct pt_area {
 	struct pt_taken taken;
 	FILE *stream;	  /* pt_config.full: what was read ... */
 	uint64_t bytes;	  /* ... so much ... */
-	uint64_t *losses; /* ... and where something is missing */
+	uint64_t *losses; /* ... and where parts are missing */
 	size_t loss_cnt, loss_cap;
 	bool truncated; /* the event is to be enabled again */
 };

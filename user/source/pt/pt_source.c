@@ -3,7 +3,7 @@
 #include "source/pt/pt_internal.h"
 #include "source/source.h"
 
-/* The kernel's records are fetched at least that often, and a whole trace while there is room for more. */
+/* How often the kernel's records are read at least; a whole trace is read before its ring is full. */
 enum { DRAIN_MS = 20, DRAIN_FULL_MS = 1 };
 
 static bool is_here(void)

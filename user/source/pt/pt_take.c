@@ -42,7 +42,7 @@ static int on_record(void *ctx, const struct perf_event_header *record)
 	return record_list_add(&drain->pt->records, record);
 }
 
-/* The trace went on until its room was full; from here on it goes on anew. */
+/* The trace stopped when its ring was full, and begins again here. */
 static int restart(struct pt *pt, struct pt_area *area)
 {
 	int err = ARRAY_PUSH(area->losses, area->loss_cnt, area->loss_cap, area->bytes);
@@ -120,7 +120,7 @@ static int take_ring(struct snapshot *snapshot, struct pt_area *area)
 	return err;
 }
 
-/* A part that begins behind a loss. Parts begin anywhere, so they cannot be mapped. */
+/* A part that begins after a loss. Parts begin at any offset, so they cannot be mapped. */
 static int take_part(struct snapshot *snapshot, const struct pt_area *area, uint64_t begin, uint64_t end)
 {
 	struct aux_trace aux = {.offset = begin, .size = end - begin, .continues = begin};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The driver: how a thread goes on from a stop, one instruction further, and what stops and ends are to its
- * PT stream.
+ * The driver: how a thread continues from a stop by one instruction, and what stops and ends add to its PT
+ * stream.
  *
- *	step_source.c	in the table of sources			step_stop.c	what one step or signal means
- *	step_thread.c	one thread's PT stream (no ptrace)	step_hide.c	what a target must not notice
- *	step_vdso.c	what is not stepped			step_shield.c	what lets targets outlive us
+ * 	step_source.c	in the table of sources			step_stop.c	what one step or signal means
+ * 	step_thread.c	one thread's PT stream (no ptrace)	step_hide.c	what a target must not notice
+ * 	step_vdso.c	what is not stepped			step_shield.c	what lets targets outlive us
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ enum { RING_SIZE_DEFAULT = 4 << 20 };
 
 /* ---- the instruction log ---- */
 
-/* A new file, that only its owner may read, in place of an old one, whose readers could be others. */
+/* A new file that only its owner may read. It replaces an old one, which others might read. */
 static int create_log(const char *path)
 {
 	struct stat st;
@@ -98,12 +98,12 @@ static void executed(void *self, struct session_thread *base)
 	struct step *step = self;
 
 	step_shield_on_exec(&thread->process->shield);
-	if (thread->encoder.enabled) /* cannot be, unless the system call was not seen as one */
+	if (thread->encoder.enabled) /* happens only if the system call was not recognised as one */
 		step_thread_interrupt(thread, session_now(step->session));
 	thread->syscall = -1;
 }
 
-/* A new image needs a new PSB in every stream of the process: decoding can change images only there. */
+/* New code needs a new PSB in every stream of the process: a decoder can switch images only there. */
 static void code_changed(void *self, struct session_process *process)
 {
 	const struct step *step = self;
@@ -161,8 +161,8 @@ static int begin(void *self, struct session_thread *base, enum session_place pla
 }
 
 /*
- * Only a resumption that is no step makes the kernel forget what it believes of the trap flag. The next stop
- * is an interrupt's, before any instruction is executed; the signal's handler has been entered then.
+ * Only a resumption without a step makes the kernel reset what it knows about the trap flag. The next stop is
+ * an interrupt's, before any instruction; a signal's handler has been entered then.
  */
 static enum __ptrace_request settle(struct step_thread *thread)
 {
@@ -174,8 +174,8 @@ static enum __ptrace_request settle(struct step_thread *thread)
 }
 
 /*
- * System calls are not stepped, so that they and what they create know nothing of it: neither of the trap
- * flag, nor of SIGTRAP unblocked.
+ * System calls are not stepped, so that neither they nor what they create see the trap flag, or SIGTRAP
+ * unblocked.
  */
 static enum __ptrace_request step_over(struct step *step, struct step_thread *thread)
 {
@@ -199,7 +199,7 @@ static enum __ptrace_request resume(void *self, struct session_thread *base, enu
 	struct step_thread *thread = (struct step_thread *)base;
 	struct step *step = self;
 
-	/* Where a snapshot was taken. */
+	/* It was held for a snapshot. */
 	if (thread->paused)
 		step_thread_enter(thread, thread->process->code, session_now(step->session), thread->insn.ip);
 	thread->paused = false;

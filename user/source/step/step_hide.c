@@ -54,7 +54,7 @@ bool step_mask_is_passing(const struct step_thread *thread)
 	long result = step_syscall_result(thread);
 	uint64_t mask, now;
 
-	/* ptrace shows the mask to come back to, which is kept beside the one in force. */
+	/* ptrace shows the mask that will be restored, not the temporary one. */
 	return (result == -EINTR || call_is_restarted(result)) &&
 	       !ptrace(PTRACE_GETSIGMASK, thread->base.tid, (void *)sizeof(mask), &mask) &&
 	       !proc_status_number(thread->base.tid, "SigBlk", 16, &now) && now != mask;
@@ -113,8 +113,8 @@ long step_syscall_result(const struct step_thread *thread)
 }
 
 /*
- * A step over a uprobe ends in a SIGTRAP that the kernel sends as if the thread had sent it to itself by
- * kill(2) (arch/x86/kernel/uprobes.c), which it cannot have done but in a system call.
+ * A step over a uprobe ends in a SIGTRAP that looks as if the thread had sent it to itself by kill(2)
+ * (arch/x86/kernel/uprobes.c), which only a system call can do.
  */
 static bool is_step_over_uprobe(const struct step_thread *thread, const siginfo_t *info)
 {
@@ -122,7 +122,7 @@ static bool is_step_over_uprobe(const struct step_thread *thread, const siginfo_
 	       info->si_pid == proc_inner_pid(thread->base.tid);
 }
 
-/* Where the kernel only tells the tracer something, the code is a signal's number. */
+/* If the kernel only notifies the tracer, the code contains SIGTRAP. */
 bool step_is_own_trap(const struct session_thread *base, const siginfo_t *info)
 {
 	const struct step_thread *thread = (const struct step_thread *)base;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the targets have their shields (shield.h): from the first step of a process to the last one. The
- * program's own SIGTRAP, and a child that is not traced, find the program's own action.
+ * When a process has a shield (process/shield.h): from its first step to its last. A SIGTRAP of the program's
+ * own, and a child that is not traced, find the program's own action.
  */
 #include <errno.h>
 #include <linux/kcmp.h>

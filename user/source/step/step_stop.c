@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a thread did between two stops follows from where it stands now and from the instruction that it was
- * at:
+ * The thread's current address and its last instruction show what it did between two stops:
  *
- *	SIGTRAP, step	the instruction is done (or the system call it was has returned)
- *	signal		the instruction was NOT executed; the signal is delivered when the thread goes on, and the next stop is either at
- *			its handler's first instruction (siginfo then says SIGTRAP by the kernel's ptrace_notify()), or one step
- *			further on because it was ignored: until then the thread is `unsure`
+ * 	SIGTRAP, step	the instruction is done (or the system call it was has returned)
+ * 	signal		the instruction was NOT executed; the signal is delivered when the thread goes on, and the next stop is either at
+ * 			its handler's first instruction (siginfo then says SIGTRAP by the kernel's ptrace_notify()), or one step
+ * 			further on because it was ignored: until then the thread is `unsure`
  *
- * An int3 of the target looks like a step and is told by what the kernel says of its SIGTRAP, which is then
- * delivered. Uprobes, ours or somebody else's, are invisible: the kernel handles their int3 and reports one
- * step for the instruction underneath.
+ * An int3 of the target looks like a step; the SIGTRAP's si_code tells them apart, and the signal is
+ * delivered. Anybody's uprobes are invisible: the kernel handles their int3 and reports one step for the
+ * original instruction.
  */
 #include <errno.h>
 #include <signal.h>
@@ -63,8 +62,8 @@ static void on_signal(struct step *step, struct step_thread *thread, int signal)
 }
 
 /*
- * Whether the SIGTRAP is that of an int3 or int1 which the program executed. The code tells
- * (arch/x86/kernel/traps.c): SI_KERNEL of an int3, TRAP_BRKPT of an int1; steps have others.
+ * Whether an int3 or int1 of the program caused the SIGTRAP. si_code is SI_KERNEL for int3, TRAP_BRKPT for
+ * int1; steps have other codes (arch/x86/kernel/traps.c).
  */
 static bool is_own_break(const struct step_thread *thread, uint64_t ip)
 {
@@ -152,8 +151,8 @@ int step_on_syscall_end(void *self, struct session_thread *base)
 	if (!thread->in_kernel || call_is_restarted(step_syscall_result(thread)))
 		return 0;
 	/*
-	 * A step would deliver what the target has blocked: it goes on at full speed up to its next system
-	 * call.
+	 * A step would deliver a signal that the target has blocked: it runs at full speed up to its next
+	 * system call.
 	 */
 	if (thread->trap_blocked && step_trap_is_pending(thread))
 		return 0;
@@ -161,9 +160,9 @@ int step_on_syscall_end(void *self, struct session_thread *base)
 }
 
 /*
- * A uprobe may lead a thread through code of its own: where a function returns with a probe on its return, or
- * over a probed nop that the kernel has turned into a call. It is no part of the program: the trace goes from
- * the probed instruction to where the detour leads.
+ * A uprobe may lead a thread through code that is not the program's: after a return with a probe on it, or at
+ * a probed nop that the kernel has replaced by a call. The trace goes from the probed instruction directly to
+ * where this detour ends.
  */
 static bool in_detour(struct step *step, const struct step_thread *thread, uint64_t ip)
 {
@@ -178,9 +177,8 @@ static bool in_detour(struct step *step, const struct step_thread *thread, uint6
 }
 
 /*
- * Where a return led, from what the stop behind it shows: past the detour, or in it behind the system call
- * that tells the kernel, which has put the address behind two registers on the stack
- * (arch/x86/kernel/uprobes.c, uretprobe_trampoline). 0: it does not show.
+ * Where a return led, as the next stop shows: after the detour, or in it after its system call, for which the
+ * address is on the stack after two registers (arch/x86/kernel/uprobes.c, uretprobe_trampoline). 0: unknown.
  */
 static uint64_t returned_to(struct step *step, const struct step_thread *thread)
 {
@@ -224,7 +222,7 @@ static int on_step(struct step *step, struct step_thread *thread)
 		return 0;
 	}
 	if (thread->fresh && ip == thread->insn.ip) {
-		/* The way out of the exec or clone that it began in; nothing was executed. */
+		/* It leaves the exec or clone that began it; nothing was executed. */
 		thread->fresh = false;
 		return 0;
 	}
@@ -234,14 +232,14 @@ static int on_step(struct step *step, struct step_thread *thread)
 		return 0;
 	}
 	if (thread->in_kernel && thread->insn.kind == INSN_BREAK) {
-		/* A uprobe over an instruction that cannot be known, for its file cannot be read. */
+		/* A uprobe on an unknown instruction, because its file cannot be read. */
 		step_thread_enter(thread, thread->process->code, session_now(step->session), ip);
 		return 0;
 	}
 	if (thread->in_kernel)
 		return back_from_kernel(step, thread, ip);
 	if (ip == thread->insn.ip && !thread->detour && !stands_still_by_nature(&thread->insn)) {
-		/* A repeated instruction that goes on, or a SIGTRAP that somebody sent. */
+		/* A repeated instruction that continues, or a SIGTRAP that somebody sent. */
 		if (session_siginfo_code(&thread->base) <= 0)
 			on_signal(step, thread, SIGTRAP);
 		return 0;
@@ -268,7 +266,7 @@ static int on_trap(struct step *step, struct step_thread *thread)
 	bool traps_itself = thread->traps_itself && thread->encoder.enabled && !thread->fresh;
 	int err = on_step(step, thread);
 
-	/* Without us the step would have ended in a SIGTRAP just the same. */
+	/* The step would have ended in a SIGTRAP without us, too. */
 	if (!err && traps_itself && thread->encoder.enabled)
 		on_signal(step, thread, SIGTRAP);
 	return err;
@@ -281,7 +279,7 @@ int step_on_signal_stop(void *self, struct session_thread *base, int signal)
 
 	if (signal == SIGTRAP)
 		return on_trap(step, thread);
-	/* A hit stops its thread, which is under our hands anyway. */
+	/* A hit stops its thread, which we control anyway. */
 	if (!session_is_own_signal(step->session, base, signal))
 		on_signal(step, thread, signal);
 	return 0;
@@ -296,7 +294,7 @@ void step_on_settled(void *self, struct session_thread *base)
 	thread->settling = false;
 	if (!settles)
 		return;
-	/* It is in the handler of the signal, or where it was, if the signal was ignored. */
+	/* It is in the signal's handler, or where it was if the signal is ignored. */
 	base->held_signal = 0;
 	step_unblock_trap(thread);
 	step_thread_enter(thread, thread->process->code, session_now(step->session), step_ip(thread));

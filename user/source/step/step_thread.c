@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which packets an instruction causes follows from its kind and from where control went. Where the two do not
- * agree (a restartable sequence was aborted, a transaction failed, the code was changed in between), the
- * instruction is followed by an asynchronous event, as an interrupt would be: FUP, TIP.PGD, and TIP.PGE at
- * the new place.
+ * The packets of an instruction follow from its kind and from where control went. If these contradict each
+ * other (a restartable sequence was aborted, a transaction failed, the code has changed), an asynchronous
+ * event like an interrupt follows the instruction: FUP, TIP.PGD, and TIP.PGE at the new place.
  */
 #include "source/step/step_thread.h"
 
@@ -29,7 +28,7 @@ static void log_instruction(struct step_thread *thread)
 			losing(thread) ? " lost" : "");
 }
 
-/* The next instruction. Decoding can change to code that has changed only at a PSB. */
+/* The next instruction. A decoder can switch to changed code only at a PSB. */
 static void go_to(struct step_thread *thread, struct code_store *code, uint64_t tsc, uint64_t ip)
 {
 	thread->insn = code_store_insn(code, ip, tsc);
@@ -43,8 +42,7 @@ void step_thread_enter(struct step_thread *thread, struct code_store *code, uint
 {
 	go_to(thread, code, tsc, ip);
 	if (losing(thread))
-		thread->encoder.enabled =
-			true; /* as far as anybody can tell: the overflow's end says where */
+		thread->encoder.enabled = true; /* unknown until the overflow's end gives the address */
 	else
 		encoder_enable(&thread->encoder, tsc, ip);
 	thread->in_kernel = false;
@@ -80,7 +78,7 @@ void step_thread_leave(struct step_thread *thread, uint64_t tsc)
 		thread->in_kernel = true;
 		break;
 	case INSN_UNKNOWN:
-		/* Its bytes will not be there for a decoder either. */
+		/* A decoder will not have its bytes either. */
 		step_thread_interrupt(thread, tsc);
 		thread->in_kernel = true;
 		break;
@@ -143,8 +141,8 @@ static bool makes_packet(const struct insn *insn)
 }
 
 /*
- * Begins and ends artificial overflows. One begins right behind a branch that made a packet: a decoder stops
- * there, too, so that it misses exactly the instructions that are lost.
+ * Begins and ends artificial overflows. Each begins right after a branch with a packet: a decoder stops
+ * there, too, so that it misses exactly the lost instructions.
  */
 static void overflow(struct step_thread *thread, const struct insn *done, uint64_t tsc, uint64_t ip)
 {

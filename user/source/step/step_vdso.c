@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading the clock in the vDSO is a loop that begins anew whenever the kernel's timer has ticked meanwhile
- * (lib/vdso/gettimeofday.c): stepped on a loaded machine it may never end. So it is not stepped: what it
- * would give is put where it would, and the thread goes on behind the call. In the trace it leaves user code
- * where the function begins, and comes back to where it was called from.
+ * Reading the clock in the vDSO is a loop that restarts whenever the kernel's timer ticks meanwhile
+ * (lib/vdso/gettimeofday.c): stepped on a loaded machine it may never end. So it is not stepped: we store its
+ * result in its place, and the thread continues after the call. In the trace it leaves user code at the
+ * function's beginning, and returns to the caller.
  *
- * A breakpoint behind the call was rejected: it would outlive a tracer that is killed, and kill. So was the
- * system call in its place: a seccomp filter may kill for it.
+ * Rejected: a breakpoint after the call, which would outlive a killed tracer and then kill the target; the
+ * system call instead, for which a seccomp filter may kill.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "process/proc_status.h"
 #include "source/step/step_internal.h"
 
-/* Distance of a function of ours from where our vDSO begins; 0: there is none. */
+/* The offset of a function in our vDSO; 0: there is none. */
 static uint64_t offset_of(void *vdso, const char *name)
 {
 	void *function = vdso ? dlsym(vdso, name) : NULL;
@@ -62,7 +62,7 @@ static bool shares_time(pid_t pid)
 	return !stat(path, &theirs) && theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
 }
 
-/* A return that the processor does not see would be a fault there. */
+/* With a shadow stack, a return that the processor does not see would be a fault. */
 static bool has_shadow_stack(pid_t tid)
 {
 	char features[64] = "";
@@ -70,7 +70,7 @@ static bool has_shadow_stack(pid_t tid)
 	return !proc_status_text(tid, "x86_Thread_features", features, sizeof(features)) && features[0];
 }
 
-/* As a store of the process itself would; false: it would fault. */
+/* As if the process stored it itself; false: that would fault. */
 static bool store(pid_t pid, uint64_t addr, void *bytes, size_t size)
 {
 	const struct iovec from = {bytes, size}, to = {(void *)addr, size};
