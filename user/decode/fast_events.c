@@ -168,19 +168,19 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 /* The instruction that an asynchronous event came at. */
 static bool reach_event(struct fast *fast)
 {
-	/* Where no block was handed out since the last event, the FUP's time is all that libipt shows. */
+	/* If no block was handed out since the last event, libipt shows only the FUP's time. */
 	if (fast->has_moved || (!fast->aborting && fast->node->ip != fast->event_ip))
 		fast_take_event_time(fast);
-	else if (fast->event_tsc > fast->tsc)
-		fast->tsc = fast->before_tsc = fast->event_tsc;
 	fast->later_tsc = 0;
-	return fast->aborting || advance_to(fast, fast->event_ip);
+	if (!fast->aborting && !advance_to(fast, fast->event_ip))
+		return false;
+	if (fast->event_tsc > fast->tsc)
+		fast->tsc = fast->before_tsc = fast->event_tsc;
+	return true;
 }
 
 bool fast_on_event_tip(struct fast *fast, uint64_t ip)
 {
-	if (fast->next_has_mode && (fast_time(fast) < fast->mode_tsc || fast_time(fast) < fast->event_tsc))
-		return fast_decline(fast, "an event in another mode while the time runs back");
 	if (!reach_event(fast))
 		return false;
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
