@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the commands share. Each command is a file of this folder and a row in main.c's table. */
+/* Shared by the commands. Each command is a file below this folder and a row in main.c's table. */
 #pragma once
 
 #include <argp.h>
@@ -31,19 +31,19 @@ int cmd_view(int argc, char **argv);
 int cmd_memtrace(int argc, char **argv);
 
 /*
- * argp_parse(), but flags that are spelled as magic-trace spells them, and long options that are nearly
- * right, are answered with what would be right; as with argp's own errors the program ends with
- * argp_err_exit_status. A shell that asks what could be typed (cli/complete.h) is answered here, too.
+ * argp_parse() with hints: for flags in magic-trace's spelling, and for misspelled long options, the message
+ * names the right option. As with argp's own errors the program exits with argp_err_exit_status. Also answers
+ * a shell's request for completions (cli/complete.h).
  */
 void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input);
 
 /*
- * argp_error(3) for a sentence with words of the user's in it: they may be names of files, and those any
- * bytes (base/on_line.h).
+ * argp_error(3) for a sentence that quotes the user's words, which may be file names and so contain any bytes
+ * (base/on_line.h).
  */
 void usage_error(const struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says the sentence of a failure on stderr and returns `status`. */
+/* Prints the sentence of a failure on stderr, and returns `status`. */
 int report(int err, int status);
 
 /* "64k", "4M", "1G" or plain bytes. 0, or -EINVAL with a sentence. */
@@ -55,15 +55,14 @@ int parse_size(const char *text, size_t *ret_size);
  */
 int parse_alloc_interval(const char *option, const char *text, uint64_t *ret_bytes);
 
-/* A whole number from 0 on. 0, or -EINVAL with a sentence that names the option. */
+/* A non-negative integer. 0, or -EINVAL with a sentence that names the option. */
 int parse_count(const char *option, const char *text, uint64_t *ret_cnt);
 
 /* "5ms", "1.5s", "10us", "300ns": above 0. 0, or -EINVAL with a sentence that names the option. */
 int parse_duration(const char *option, const char *text, uint64_t *ret_ns);
 
 /*
- * The index of the one of `names` that the text is. 0, or -EINVAL with a sentence that names the option, and
- * all of them.
+ * The index of the text in `names`. 0, or -EINVAL with a sentence that names the option and all names.
  */
 int parse_choice(const char *option, const char *text, const char *const names[], size_t cnt,
 		 int *ret_choice);

@@ -85,7 +85,7 @@ int commands_complete(const struct commands *commands, int cursor, int argc, cha
 			printf("%s\t%s\n", commands->items[i].name, commands->items[i].summary);
 	if (!command || cursor < 1)
 		return STATUS_OK;
-	snprintf(text, sizeof(text), "%d", cursor + 1); /* words are counted from 2 on there */
+	snprintf(text, sizeof(text), "%d", cursor + 1); /* there the first word is number 2 */
 	argv[-1] = (char *)COMPLETE_WORD;
 	argv[0] = text;
 	return command->run(argc + 2, argv - 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A table of commands, of trailcam or of one of its commands that has some itself. */
+/* A table of commands: of trailcam, or of a command with subcommands. */
 #pragma once
 
 #include <stddef.h>
@@ -16,17 +16,17 @@ struct commands {
 	void (*print_help)(FILE *file);
 };
 
-/* A line for each: for print_help. */
+/* Prints a line for each, for --help. */
 void commands_print(const struct commands *commands, FILE *file);
 
 /*
- * Runs the command that argv[1] names and returns its status. --help is answered; without a name, or with one
- * that is none, what is meant or what there is is said, and STATUS_USAGE returned.
+ * Runs the command that argv[1] names, and returns its status. Answers --help. If the name is missing or
+ * wrong, prints the nearest name or all of them, and returns STATUS_USAGE.
  */
 int commands_run(const struct commands *commands, int argc, char **argv);
 
 /*
- * What a shell can offer (cli/complete.h) where argv[0] is the command's name and the cursor on argv[cursor].
- * The two words before argv[0] are overwritten.
+ * Prints completions (cli/complete.h). argv[0] is the command's name, and the cursor is on argv[cursor].
+ * Overwrites the two words before argv[0].
  */
 int commands_complete(const struct commands *commands, int cursor, int argc, char **argv);

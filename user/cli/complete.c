@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nothing is written down for completion: which options there are and what their values are comes from argp's
- * tables, as --help shows it. "auto|step" is a choice, PLACE a symbol of the program that the other words
- * name, PID a process.
+ * Completion has no tables of its own: options and the kinds of their values come from argp's tables, as in
+ * --help. "auto|step" is a choice, PLACE a symbol of the program on the command line, PID a process.
  */
 #include "cli/complete.h"
 
@@ -28,14 +27,14 @@ struct completion {
 	const struct argp *argp;
 	char **words; /* of the command, in one piece each */
 	size_t cnt, cursor;
-	/* What the words before the cursor, or behind it, say: */
-	const struct argp_option *option; /* whose value the cursor is on; or NULL */
+	/* From the words before and after the cursor: */
+	const struct argp_option *option; /* the option whose value the cursor is on; or NULL */
 	bool no_options;		  /* "--" is before the cursor */
 	bool is_programs;		  /* the cursor is on a word of the traced program */
-	size_t place;			  /* how many words that are no options are before the cursor */
+	size_t place;			  /* how many words before the cursor are not options */
 	const char *file;		  /* the first such word: the program, the file */
 	const char *pids;
-	/* What a candidate begins with that is not its own: "--source=", "1,2,". */
+	/* What precedes each candidate in its word: "--source=", "1,2,". */
 	const char *word;
 	size_t head_len;
 };
@@ -44,7 +43,7 @@ static void offer(const struct completion *c, const char *text, size_t len, cons
 {
 	const char *typed = c->word + c->head_len;
 
-	/* What would be no line of its own, or would change the terminal, is not offered. */
+	/* Candidates with line ends or control characters are left out. */
 	if (on_line_plain(text) < len || meaning[on_line_plain(meaning)])
 		return;
 	if (!strncmp(text, typed, strlen(typed)) && len >= strlen(typed))
@@ -65,7 +64,7 @@ static void offer_choices(const struct completion *c, const char *choices)
 }
 
 /*
- * Parameters are left out where the name can do without, and what a shell would have to quote is not offered.
+ * Drops parameters if the name is clear without them. Leaves out names that a shell would have to quote.
  */
 static int offer_place(void *ctx, const struct trigger_place *place)
 {
@@ -97,7 +96,7 @@ static char *find_exe(const struct completion *c)
 	return binary ? binary : path;
 }
 
-/* SYM, or FILE:SYM where there is such a file. */
+/* SYM, or FILE:SYM if there is such a file. */
 static void offer_symbols(struct completion *c)
 {
 	CLEANUP(freep) char *exe = find_exe(c);
@@ -207,7 +206,7 @@ static void offer_options(const struct completion *c)
 	}
 }
 
-/* "FILE [PATTERN]": what stands for the word that is no option. */
+/* "FILE [PATTERN]": the name in --help of a word that is not an option. */
 static void offer_arguments(struct completion *c)
 {
 	const char *arg = c->argp->args_doc ? c->argp->args_doc : "";
@@ -287,7 +286,7 @@ static void offer_words(struct completion *c)
 	}
 }
 
-/* bash makes words of "=" and ":", as in "--source" "=" "step": what was one word becomes one again. */
+/* bash splits words at "=" and ":", as in "--source" "=" "step": joins them again. */
 static int join_words(struct completion *c, char **words, size_t cnt, size_t cursor)
 {
 	size_t cap = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a shell can offer at the cursor. Its completion script calls
+ * Completions for shells. The completion script calls
  *
- *	trailcam __complete CURSOR trailcam COMMAND WORD...
+ * 	trailcam __complete CURSOR trailcam COMMAND WORD...
  *
  * with the words of the command line, all of them, and the index of the one that is being typed. Each line of
- * the answer is a word and, after a tab, what it means; ":program" alone asks for the names of programs. No
- * line: file names.
+ * the answer is a word and, after a tab, its meaning. A line ":program" means: complete names of programs. No
+ * line means: complete file names.
  */
 #pragma once
 
@@ -15,8 +15,7 @@
 #define COMPLETE_WORD "__complete"
 
 /*
- * Prints what can stand at the cursor in the words of a command. argv is "COMMAND __complete CURSOR WORD...";
- * the cursor counts from "trailcam" on, so that the first WORD is 2. What cannot be looked up is not offered:
- * nothing is said on stderr.
+ * Prints the candidates for the word at the cursor. argv is "COMMAND __complete CURSOR WORD..."; the cursor
+ * counts from "trailcam", so that the first WORD is 2. Failed look-ups give no candidates, and no message.
  */
 void complete_options(const struct argp *argp, int argc, char **argv, unsigned int flags);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signals from the terminal reach the worker by themselves, being sent to the whole process group; others are
- * passed on.
+ * The terminal sends its signals to the whole process group, the worker included. Other signals are
+ * forwarded.
  */
 #include "cli/front.h"
 
@@ -56,16 +56,16 @@ int front_run(int (*work)(void *ctx), void *ctx)
 	sigset_t all, before;
 	int status;
 
-	/* Who ignores it cannot wait for children. */
+	/* A process that ignores SIGCHLD cannot wait for children. */
 	signal(SIGCHLD, SIG_DFL);
-	/* No signal is lost between the fork and the handlers that it is for. */
+	/* Blocks signals, so that none is lost between the fork and the handlers. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	worker = fork();
 	if (!worker) {
 		interrupt_watch_parent();
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		/* Gone already? Then nobody would tell. */
+		/* If the parent is gone already, no signal will come. */
 		exit(getppid() == front ? work(ctx) : STATUS_RUN_FAILED);
 	}
 	if (worker > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* JSON on standard output, for scripts: what the commands that print it share. */
+/* JSON on standard output, for scripts. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 /* Indented. NULL: no memory. */
 yajl_gen json_to_stdout(void);
 
-/* What is no UTF-8 becomes it; "" in place of NULL after a key. */
+/* Converts the text to valid UTF-8; NULL after a key becomes "". */
 void json_text(yajl_gen gen, const char *text);
 void json_number(yajl_gen gen, uint64_t number);
 void json_key_text(yajl_gen gen, const char *key, const char *text);
@@ -20,6 +20,6 @@ void json_key_integer(yajl_gen gen, const char *key, int64_t number);
 void json_key_bool(yajl_gen gen, const char *key, bool is_so);
 void json_key_hex(yajl_gen gen, const char *key, uint64_t number);
 
-/* What follows belongs to the key, until yajl_gen_map_close() and yajl_gen_array_close(). */
+/* Opens the key's value; yajl_gen_map_close() or yajl_gen_array_close() closes it. */
 void json_key_map(yajl_gen gen, const char *key);
 void json_key_array(yajl_gen gen, const char *key);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * magic-trace has long flags with one dash. Here, "-trigger main" would mean the trigger "rigger" and a
- * program "main": whoever comes from there is told, rather than taken at the word. docs/magic-trace.md has
- * the same table at more length.
+ * program "main". So such flags are refused, with a hint. docs/magic-trace.md has the same table in more
+ * detail.
  */
 #include "cli/magic_trace.h"
 

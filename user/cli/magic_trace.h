@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What stands here for a flag of magic-trace's, spelled with one dash ("-trigger"): part of a sentence. NULL:
- * it is none.
+ * Our replacement for a flag of magic-trace, spelled with one dash ("-trigger"): part of a sentence. NULL: it
+ * is not such a flag.
  */
 const char *magic_trace_ours(const char *flag);

@@ -52,9 +52,9 @@ static void print_help(FILE *file)
 }
 
 /*
- * A standard stream that is closed would be the first file that is opened, and get what is meant for the
- * stream. So it is opened, in the direction that it is not used in: reading and writing fail as they should,
- * and programs that are started get it closed as it was.
+ * If a standard stream is closed, the next file that is opened would take its number, and receive what is
+ * meant for the stream. So this opens it in the unused direction: reads and writes fail as they should.
+ * Programs that we start get it closed.
  */
 static void occupy_standard_streams(void)
 {

@@ -34,7 +34,7 @@ size_t option_table_list(const struct argp *argp, const struct argp_option *ret_
 	return add(argps_own, add_all(argp, 0, ret_options), ret_options);
 }
 
-/* An abbreviation will do if it is one of a single option. */
+/* An abbreviation is valid if it fits one option only. */
 static const struct argp_option *find_long(const struct argp *argp, const char *name, size_t len)
 {
 	const struct argp_option *options[OPTIONS_MAX], *found = NULL;
@@ -81,7 +81,7 @@ struct option_word option_word_read(const struct argp *argp, const char *word)
 		found.takes_next = found.option && needs_value(found.option) && !found.value;
 		return found;
 	}
-	/* Letters in a row, up to one that takes the rest as its value. */
+	/* Several letters in one word, up to one that takes the rest as its value. */
 	for (word++; *word; word++) {
 		found.option = find_short(argp, *word);
 		if (!found.option || found.option->arg)

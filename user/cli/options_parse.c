@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * argp, with a look at the words before: at what it would misread, and at what it would refuse without a
- * hint.
+ * Checks the words before argp does, for those that argp would misread, or refuse without a hint.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -56,7 +55,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, unsigned int 
 		if (argv[i][0] == '-' && argv[i][1])
 			refuse_misspelled(argp, argv[i], &read);
 		else if (flags & ARGP_IN_ORDER)
-			break; /* a program, and all that follows is its own */
+			break; /* the program; all that follows belongs to it */
 		if (read.takes_next)
 			i++;
 	}

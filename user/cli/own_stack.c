@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libdw recurses over debug information, and threads get stacks of the limit's size. Where the limit is
- * small, everything runs in a thread; the first thread only waits, with all signals blocked, so that they
- * reach the other as they would have reached it.
+ * libdw recurses over debug information, and stacks have the size of `ulimit -s`. If that is small,
+ * everything runs in a second thread with a larger stack. The first thread only waits, with all signals
+ * blocked, so that the other one receives them.
  */
 #include "cli/own_stack.h"
 
@@ -57,7 +57,7 @@ int own_stack_run(int (*fn)(int argc, char **argv), int argc, char **argv)
 		pthread_join(thread, NULL);
 		return call.status;
 	}
-	/* No memory for it: then with what there is. */
+	/* Without memory for that, uses the current stack. */
 	pthread_sigmask(SIG_SETMASK, &call.mask, NULL);
 	return fn(argc, argv);
 }

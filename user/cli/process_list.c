@@ -17,7 +17,7 @@ void process_list_release(struct process_list *list)
 	free(list->lines);
 }
 
-/* What cannot be attached to is not offered. */
+/* Leaves out processes that trailcam cannot attach to. */
 static int add_line(struct process_list *list, pid_t pid)
 {
 	char *line;

@@ -9,7 +9,8 @@ struct process_list {
 };
 
 /*
- * The processes that can be attached to, without this one; to be zero before. 0, or -errno with a sentence.
+ * The processes that trailcam can attach to, without itself; *ret is zero before. 0, or -errno with a
+ * sentence.
  */
 int process_list_read(struct process_list *list);
 void process_list_release(struct process_list *list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* -v and -q: how much is said, as a child of the argp of each command. It has no input. */
+/* -v and -q: how many messages to print. A child of the argp of each command; it has no input. */
 #pragma once
 
 #include <argp.h>

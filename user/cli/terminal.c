@@ -15,7 +15,7 @@
 
 static const char ellipsis[] = "...";
 
-enum { TEXT_LEAST = 20 }; /* columns for a text at least, where the line must go on on the next */
+enum { TEXT_LEAST = 20 }; /* the least columns for a text that does not fit on one line */
 
 struct terminal terminal_of_stdout(void)
 {
@@ -31,7 +31,7 @@ struct terminal terminal_of_stdout(void)
 	return terminal;
 }
 
-/* Of UTF-8, all bytes but the first of a character continue it. */
+/* In UTF-8, all bytes of a character except the first are continuation bytes. */
 static bool is_continued(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;

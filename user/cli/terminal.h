@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What standard output can show. */
+/* Colours and width of standard output. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,14 +10,14 @@ enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_DIM, COLOUR_RED, COLOUR_GREEN, CO
 
 struct terminal {
 	bool has_colours; /* on a terminal that is not dumb, unless NO_COLOR (https://no-color.org) is set */
-	size_t columns;	  /* 0: lines may be as long as they like */
+	size_t columns;	  /* 0: no limit */
 };
 
 struct terminal terminal_of_stdout(void);
 
 /*
- * The text, of which control characters become "?", at the end of a line that has `used` columns: cut to end
- * with "..." where it does not fit.
+ * Prints the text at the end of a line with `used` columns; control characters become "?". A text that does
+ * not fit is cut, and ends in "...".
  */
 void terminal_text(const struct terminal *terminal, enum colour colour, size_t used, const char *text);
 
@@ -43,8 +43,7 @@ static inline double percent(uint64_t part, uint64_t whole)
 }
 
 /*
- * A time since the epoch on this machine's clock: "2026-11-21 10:22:33.123456789 +0100". "" where it cannot
- * be told.
+ * A time since the epoch as local time: "2026-11-21 10:22:33.123456789 +0100". "" if it cannot be converted.
  */
 struct when_text {
 	char text[160];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values are checked here, so that a mistake is found before anything is touched. */
+/* Checks values early, so that a mistake is found before any target is touched. */
 #include "cli/capture/capture_options.h"
 
 #include <errno.h>
@@ -310,7 +310,7 @@ static const struct argp_child children[] = {
 
 const struct argp capture_argp = {.options = table, .parser = parse, .children = children};
 
-/* What is picked is kept until the end. */
+/* Picked triggers, freed at the end. */
 int capture_options_pick(struct capture_options *options)
 {
 	const struct capture_config *capture = &options->capture;
@@ -332,7 +332,9 @@ int capture_options_pick(struct capture_options *options)
 	return err;
 }
 
-/* A trace is a few times smaller than its packets; where they would not fit, it might not either. */
+/*
+ * A trace is a few times smaller than its packets. If the packets would not fit, the trace might not either.
+ */
 static void limit_to_disk(struct capture_options *options, const char *dir)
 {
 	struct statvfs fs;

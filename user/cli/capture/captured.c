@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the snapshot to the trace, with a line on how it came about. */
+/* From the snapshot to the trace, with a line that says how the recording ended. */
 #include <string.h>
 #include <sys/wait.h>
 

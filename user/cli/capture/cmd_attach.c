@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attach: as run, for processes that run already. They are none of ours: nothing is passed on to them, and
- * what they exit with is not our status.
+ * attach: like run, for running processes. They are not our children: no signal is forwarded to them, and
+ * their exit status is not ours.
  */
 #include <signal.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct attach_options {
 	struct targets targets;
 };
 
-/* --max-stall: what people hardly notice, and a step of 10,000 instructions at least. */
+/* --max-stall: hardly noticeable for people, and enough to step some 7,000 instructions. */
 enum { MAX_STALL_NS = 200000000 };
 
 enum { OPT_COMM = 1024, OPT_CGROUP, OPT_CONTAINER };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* probes: what can be named as a trigger, one place a line. */
+/* probes: lists the possible triggers, one place per line. */
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -73,7 +73,7 @@ struct listing {
 	const struct probes_options *options;
 	yajl_gen gen;	    /* NULL: text */
 	const char *file;   /* of the places */
-	const char *prefix; /* "libc.so.6:" where a trigger needs it, else "" */
+	const char *prefix; /* "libc.so.6:" if a trigger needs it, else "" */
 	size_t cnt;
 };
 
@@ -169,7 +169,7 @@ static bool is_executable(pid_t pid, const struct sideband_mapping *mapping)
 	return !stat(exe, &st) && st.st_ino == mapping->ino;
 }
 
-/* What is no ELF file (a font, a cache) has no places. */
+/* A file that is not ELF (a font, a cache) has no places. */
 static int list_mapping(struct listing *listing, const struct sideband_mapping *mapping)
 {
 	CLEANUP(freep) char *prefix = NULL;

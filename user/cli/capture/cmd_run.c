@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run: capture and decode in one go. The program has the terminal, its exit status becomes ours, and a signal
- * that kills it kills us; what we have to say goes to stderr.
+ * run: captures and decodes. The program has the terminal, its exit status becomes ours, and a signal that
+ * kills it kills us. Our messages go to stderr.
  */
 #include "cli/cli.h"
 
@@ -29,7 +29,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &run->options;
 		return 0;
 	case ARGP_KEY_ARG:
-		/* The first word that is no option is the program; all that follows is its own. */
+		/* The first word that is not an option is the program; all that follows belongs to it. */
 		run->program = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The terminal is asked, not standard input, which is the program's. The plain filter takes a part of a line
- * and shows what has it, numbered; a number picks.
+ * Reads from the terminal, not from standard input, which is the program's. The plain filter shows the lines
+ * that contain what the user types, numbered; a number picks one.
  */
 #include "cli/capture/pick.h"
 
@@ -23,7 +23,7 @@ enum { SHOWN_MAX = 20 };
 
 /* ---- fzf ---- */
 
-/* The number of each line goes in front, hidden from view: equal lines are told apart. */
+/* Each line is preceded by its number, hidden from view, so that equal lines differ. */
 static int write_lines(char *const *lines, size_t cnt)
 {
 	int fd = memfd_create("lines", 0);

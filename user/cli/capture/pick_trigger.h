@@ -7,7 +7,7 @@
 bool pick_is_wanted(const char *spec);
 
 /*
- * Lets the user pick; *ret_spec, the caller's to free, is a trigger by name. Errors as pick() and
+ * Lets the user pick. *ret_spec, which the caller frees, is a trigger by name. Errors as pick() and
  * trigger_list().
  */
 int pick_trigger(const char *spec, const char *exe, char **ret_spec);

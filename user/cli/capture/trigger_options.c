@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values are checked here, so that a mistake is found before anything runs; what they mean for a program is
- * capture's business.
+ * Checks values, so that a mistake is found before anything runs. The capture applies them to a program.
  */
 #include "cli/capture/trigger_options.h"
 
@@ -78,7 +77,7 @@ static struct trigger_request *request_of(struct trigger_options *trigger)
 
 static int add_trigger(struct trigger_options *trigger, const char *spec)
 {
-	/* One is left for --step-from. */
+	/* Reserves one for --step-from. */
 	if (trigger->cnt == TRIGGER_MAX - 1)
 		return fail(-EINVAL, "too many triggers: at most %d", TRIGGER_MAX - 1);
 	trigger->at_start = false;

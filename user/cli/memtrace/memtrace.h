@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the commands of `trailcam memtrace` share. Each is a file (memtrace_dump.c) and a row in
+ * Shared by the commands of `trailcam memtrace`. Each is a file (memtrace_dump.c) and a row in
  * cmd_memtrace.c's table.
  */
 #pragma once
@@ -29,8 +29,8 @@ extern const struct argp memtrace_input_argp;
 #define MEMTRACE_INPUT_HEADER "Only allocations that"
 
 /*
- * How a command ends that has said what is in the trace: with `err`, or where standard output or the trace
- * itself is damaged, a sentence and STATUS_FAILED; what was passed over is said, too.
+ * Ends a command after its output: prints what was skipped. If `err` is set, standard output failed, or the
+ * trace is damaged, prints a sentence and returns STATUS_FAILED.
  */
 int memtrace_end(const struct memtrace *trace, int err);
 

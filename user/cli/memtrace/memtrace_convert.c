@@ -111,7 +111,7 @@ static int write_timeline(const struct convert *convert, const struct memtrace *
 	return outputs_write_timeline(&convert->outputs, timeline, holds);
 }
 
-/* One that fails does not keep the others from being written; its sentence is said at the end. */
+/* If one fails, the others are still written; its sentence is printed at the end. */
 static int write_outputs(const struct convert *convert, const struct memtrace *trace)
 {
 	int failed = convert->outputs.cnt ? write_timeline(convert, trace) : 0;

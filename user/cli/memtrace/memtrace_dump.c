@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The text has the lines of memtrace's own dump_trace, so that what reads those reads these. */
+/* The text has the format of memtrace's own dump_trace, for its readers. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>

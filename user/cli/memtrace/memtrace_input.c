@@ -53,7 +53,7 @@ const char *memtrace_source_name(enum memtrace_source source)
 	return names[source];
 }
 
-/* Part of a microsecond is a whole one, so that no limit becomes none. */
+/* Rounds up to microseconds, so that a small limit does not become 0, no limit. */
 static uint64_t time_option(struct argp_state *state, const char *option, const char *arg)
 {
 	uint64_t ns = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memtrace record: the allocations of a program that is started, or of a process that runs. Nobody is
- * stopped: a program that is started has the terminal and its exit status becomes ours, as with run; a
- * process is left as it was found.
+ * memtrace record: the allocations of a program that is started, or of a process that runs. Nothing is
+ * stopped. A program that it starts has the terminal, and its exit status becomes ours, as with run; a
+ * running process is left as it was.
  */
 #include <string.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ enum {
 	INTERVAL = 512 << 10,
 	STACK_BYTES = 32 << 10,
 	LIVE_MAX = 1 << 20,
-	POLL_MS = 20, /* records are taken at least that often */
+	POLL_MS = 20, /* records are read at least this often */
 };
 
 enum {
@@ -54,13 +54,13 @@ struct record_options {
 	uint64_t duration_ns; /* 0: until it ends */
 };
 
-/* What is recorded, as a source of a capture. */
+/* The recorder as a source of a capture. */
 struct record {
 	struct record_options *options;
 	char *command;
 	struct output *output;
 	struct alloc_recording *recording;
-	int err; /* of the first drain that failed */
+	int err; /* the error of the first drain that failed */
 };
 
 static const struct argp_option table[] = {
@@ -266,7 +266,7 @@ static int start(void *self)
 				   record->output);
 }
 
-/* Much may wait; the recording's end is not to wait for it. */
+/* Much may be pending; the end of the recording must not wait for all of it. */
 static int drain(void *self)
 {
 	enum { TURNS = 16 };
@@ -369,7 +369,7 @@ static void record_release(struct record *record)
 	free(record->command);
 }
 
-/* Opens the trace, probes what is to be recorded, and records until it ends or the user has enough. */
+/* Opens the trace, sets the probes, and records until the target ends or the user stops it. */
 static int record_targets(struct record *record, const struct capture_config *config, const char *program,
 			  struct capture **ret_capture, bool *ret_exec_failed)
 {
@@ -429,7 +429,7 @@ static int status_of(int err)
 	return err == -ENOENT ? STATUS_RUN_NOT_FOUND : STATUS_RUN_CANNOT_EXECUTE;
 }
 
-/* What is loaded there samples with the interval that is recorded. */
+/* The preloaded library samples at the interval of the recording. */
 static int preload(struct record_options *options, char **ret_library)
 {
 	int err = options->preload ? alloc_preload(options->recorder.exe, options->recorder.interval_bytes,
