@@ -92,7 +92,7 @@ without_calls() {
 check 'without calls' without_calls
 check 'without calls, at a hit' without_calls -t libc.so.6:exit
 every_sink() {
-	for format in fxt html pftrace speedscope.json json folded total txt csv tsv; do
+	for format in fxt html pftrace speedscope.json json folded total pb txt csv tsv; do
 		"$trailcam" decode "$tmp/rec" -o "$tmp/every.$format" || return 1
 	done
 }

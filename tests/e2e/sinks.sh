@@ -7,7 +7,7 @@
 check 'run writes both of two files' test -s "$tmp/run.fxt" -a -s "$tmp/run.tsv"
 check 'and says so for each' says "$tmp/run.err" "wrote $tmp/run.tsv: "
 
-formats='fxt html pftrace speedscope.json json folded txt csv tsv'
+formats='fxt html pftrace speedscope.json json folded pb txt csv tsv'
 all_at_once() {
 	files=
 	for format in $formats; do files="$files -o $tmp/all.$format"; done
@@ -89,6 +89,36 @@ folded_sum() {
 }
 check 'folded: all times together are those of the outermost calls' folded_sum
 
+# pprof's own reader, which says what it read as text: each sample is a line of folded stacks, and its calls
+# are those of .tsv.
+from_pprof() {
+	go tool pprof -raw "$tmp/all.pb" >"$tmp/raw" && grep -q '^1: .*torture ' "$tmp/raw" -A 0 &&
+		python3 -c 'import collections, re, sys
+names, samples, part = {}, [], ""
+for line in open(sys.argv[1]):
+	if re.match(r"(Samples|Locations|Mappings)", line):
+		part = line.split(":")[0].strip()
+	elif part == "Samples" and (sample := re.match(r" +(\d+) +(\d+): ([\d ]+)$", line)):
+		samples.append((int(sample[1]), int(sample[2]), sample[3].split()))
+	elif part == "Samples" and (thread := re.match(r" +thread:\[(.*)\]$", line)):
+		samples[-1] += (thread[1],)
+	elif part == "Locations" and (place := re.match(r" +(\d+): 0x[0-9a-f]+ (?:M=\d+ )?(.*?) \S*:\d+ s=\d+$", line)):
+		names[place[1]] = place[2]
+times = collections.Counter()
+for calls, ns, stack, thread in samples:
+	times[";".join([thread] + [names[frame].replace(";", ":") for frame in reversed(stack)])] += ns
+for stack, ns in times.items():
+	if ns:
+		print(stack, ns)
+print(sum(sample[0] for sample in samples), file=sys.stderr)' "$tmp/raw" 2>"$tmp/pprof.calls" | LC_ALL=C sort >"$tmp/pprof.folded" &&
+		LC_ALL=C sort "$tmp/all.folded" | diff - "$tmp/pprof.folded" && [ "$(cat "$tmp/pprof.calls")" = "$(calls)" ]
+}
+if command -v go >/dev/null; then
+	check 'pprof reads the folded stacks and their calls, the program first' from_pprof
+else
+	skip 'pprof reads the folded stacks and their calls, the program first' 'no go in $PATH'
+fi
+
 check 'json.gz is json' sh -c "gzip -dc '$tmp/all.json.gz' | cmp - '$tmp/all.json'"
 if command -v zstd >/dev/null; then
 	check 'fxt.zst is fxt' sh -c "zstd -dc '$tmp/all.fxt.zst' | cmp - '$tmp/all.fxt'"
@@ -128,8 +158,8 @@ refused() {
 	shift
 	status_is 2 "$trailcam" decode "$@" "$tmp/rec" 2>"$tmp/err" && says "$tmp/err" "$text"
 }
-check 'an unknown format lists those there are' refused 'json, folded, folded-total, tree, csv' -o - --format mp3
-check 'an unknown suffix lists those there are' refused '.json, .folded, .total, .txt' -o x.mp3
+check 'an unknown format lists those there are' refused 'json, folded, folded-total, pprof, tree, csv' -o - --format mp3
+check 'an unknown suffix lists those there are' refused '.json, .folded, .total, .pb, .txt' -o x.mp3
 check 'twice the same file' refused 'is given twice' -o x.txt -o x.txt
 check '--format without a file' refused '--format needs -o' --format tree
 check 'too many files' refused 'no more than 16' $(seq -f '-o%g.txt' 17)

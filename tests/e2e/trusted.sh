@@ -20,7 +20,7 @@ outputs_are_private() {
 	(
 		umask 0
 		set --
-		for name in t.fxt t.fxt.gz t.pftrace t.json t.speedscope.json t.folded t.txt t.csv t.tsv t.html t.txt.zst; do
+		for name in t.fxt t.fxt.gz t.pftrace t.json t.speedscope.json t.folded t.pb.gz t.txt t.csv t.tsv t.html t.txt.zst; do
 			echo old >"$tmp/written/$name" && set -- "$@" -o "$tmp/written/$name"
 		done
 		echo old >"$tmp/written/log"
@@ -28,7 +28,7 @@ outputs_are_private() {
 		"$trailcam" decode -o "$tmp/written/decoded.txt" "$tmp/rec" && "$trailcam" view -o "$tmp/written/view.html" "$tmp/rec"
 	) >/dev/null 2>"$tmp/err"
 	modes 600 "$tmp"/written/* && modes 600 "$tmp"/rec/* && modes 700 "$tmp/rec" && [ -s "$tmp/written/log" ] &&
-		[ "$(find "$tmp/written" -type f | wc -l)" -eq 14 ]
+		[ "$(find "$tmp/written" -type f | wc -l)" -eq 15 ]
 }
 check 'outputs, recordings and step logs: for their owner only' outputs_are_private
 

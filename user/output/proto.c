@@ -21,6 +21,12 @@ static void put_varint(struct proto *proto, uint64_t value)
 	proto->bytes[proto->size++] = (uint8_t)value;
 }
 
+void proto_varint(struct proto *proto, uint64_t value)
+{
+	if (reserve(proto, VARINT_MAX))
+		put_varint(proto, value);
+}
+
 void proto_number(struct proto *proto, uint32_t field, uint64_t value)
 {
 	if (!reserve(proto, 2 * VARINT_MAX))

@@ -16,6 +16,8 @@ struct proto {
 	bool no_memory; /* sticks; what did not fit is missing */
 };
 
+/* A number without a field: one of a packed list, which is a message of such. */
+void proto_varint(struct proto *proto, uint64_t value);
 void proto_number(struct proto *proto, uint32_t field, uint64_t value);
 /* A number of 8 bytes (fixed64). */
 void proto_fixed(struct proto *proto, uint32_t field, uint64_t value);

@@ -11,8 +11,8 @@
 
 /* A suffix that ends in another one stands before that. */
 static const struct sink *const sinks[] = {
-	&sink_fxt,    &sink_html,	  &sink_pftrace, &sink_speedscope, &sink_json,
-	&sink_folded, &sink_folded_total, &sink_tree,	 &sink_csv,	   &sink_slices,
+	&sink_fxt,	    &sink_html,	 &sink_pftrace, &sink_speedscope, &sink_json,	&sink_folded,
+	&sink_folded_total, &sink_pprof, &sink_tree,	&sink_csv,	  &sink_slices,
 };
 
 static void add_to_list(struct sink_list *list, size_t i, const char *text)

@@ -29,6 +29,7 @@ extern const struct sink sink_speedscope;   /* no hits, no gaps, no counters; no
 extern const struct sink sink_json;	    /* Chrome's trace events */
 extern const struct sink sink_folded;	    /* no hits, no gaps: only how long each stack took; no counters */
 extern const struct sink sink_folded_total; /* the same, callees included */
+extern const struct sink sink_pprof;	    /* no hits, no gaps, no counters */
 extern const struct sink sink_tree;	    /* no counters */
 extern const struct sink sink_csv;	    /* no registers and stacks of hits, no counters */
 extern const struct sink sink_slices; /* the tab-separated text of `dump --slices`; no hits, no counters */
