@@ -15,9 +15,9 @@ enum { ROOM = 32 << 10, PAGE_SHIFT = 12 };
 #define REACH	  0x60000000ull
 #define REGION_AT 0x20000000ull /* distances from the code that are tried */
 
-static uint32_t *hash_table(void)
+static struct known_block *hash_table(void)
 {
-	return (uint32_t *)(ARENA_BASE + ARENA_HASH);
+	return (struct known_block *)(ARENA_BASE + ARENA_HASH);
 }
 
 static uint8_t *page_bits(void)
@@ -25,28 +25,50 @@ static uint8_t *page_bits(void)
 	return (uint8_t *)(ARENA_BASE + ARENA_PAGES);
 }
 
-static uint32_t hash_of(uint64_t guest)
+/* What is near in the program is near in a table: a miss of the processor's caches costs more than all else. */
+static uint64_t hash_of(uint64_t guest, unsigned int for_each_page)
 {
-	return (uint32_t)((guest * 0x9e3779b97f4a7c15ull) >> 40) & (HASH_SIZE - 1);
+	uint64_t page = ((guest >> PAGE_SHIFT) * 0x9e3779b97f4a7c15ull) >> 32;
+
+	return page * for_each_page + (guest & ((1u << PAGE_SHIFT) - 1)) * for_each_page / (1u << PAGE_SHIFT);
+}
+
+static uint32_t hash_at(uint64_t guest)
+{
+	return (uint32_t)hash_of(guest, 64) & (HASH_SIZE - 1);
+}
+
+/*
+ * Each instruction that is translated is looked for, and most begin no block: this tells so without the
+ * table. A word has a bit for each of 32 bytes of the program.
+ */
+static uint32_t *starts_of(uint64_t guest)
+{
+	return (uint32_t *)(ARENA_BASE + ARENA_STARTS) +
+	       hash_of(guest, 128) % (STARTS_SIZE / sizeof(uint32_t));
 }
 
 struct block *cache_find(uint64_t guest)
 {
-	const uint32_t *table = hash_table();
+	const struct known_block *table = hash_table();
 
-	for (uint32_t i = hash_of(guest); table[i]; i = (i + 1) & (HASH_SIZE - 1))
-		if (block_at(table[i] - 1)->guest == guest)
-			return block_at(table[i] - 1);
+	if (!(*starts_of(guest) >> (guest & 31) & 1))
+		return NULL;
+	for (uint32_t i = hash_at(guest); table[i].number; i = (i + 1) & (HASH_SIZE - 1))
+		if (table[i].guest_low == (uint32_t)guest && block_at(table[i].number - 1)->guest == guest)
+			return block_at(table[i].number - 1);
 	return NULL;
 }
 
 void cache_add(struct block *block, uint64_t end)
 {
-	uint32_t *table = hash_table(), i = hash_of(block->guest);
+	struct known_block *table = hash_table();
+	uint32_t i = hash_at(block->guest);
 
-	while (table[i])
+	while (table[i].number)
 		i = (i + 1) & (HASH_SIZE - 1);
-	table[i] = (uint32_t)(block - block_at(0)) + 1;
+	table[i] = (struct known_block){(uint32_t)(block - block_at(0)) + 1, (uint32_t)block->guest};
+	*starts_of(block->guest) |= 1u << (block->guest & 31);
 	for (uint64_t page = block->guest >> PAGE_SHIFT; page <= (end - 1) >> PAGE_SHIFT; page++)
 		page_bits()[page % PAGE_BITS / 8] |= (uint8_t)(1 << page % 8);
 }
@@ -64,11 +86,12 @@ bool cache_holds(uint64_t start, uint64_t size)
 void cache_drop(void)
 {
 	struct shared *all = shared();
-	uint32_t *table = hash_table();
+	struct known_block *table = hash_table();
 
 	for (uint32_t i = 0; i < HASH_SIZE; i++)
-		if (table[i])
-			table[i] = 0;
+		if (table[i].number)
+			table[i].number = 0;
+	__builtin_memset((void *)(ARENA_BASE + ARENA_STARTS), 0, STARTS_SIZE);
 	for (unsigned int i = 0; i < SLOTS_MAX; i++) {
 		struct context *context =
 			(struct context *)(ARENA_BASE + ARENA_SLOTS + (uint64_t)i * SLOT_SIZE);
@@ -102,7 +125,14 @@ static bool map_at(uint64_t addr)
 			 : "a"(SYS_mmap), "D"(addr), "S"((long)REGION_SIZE),
 			   "d"((long)(PROT_READ | PROT_WRITE | PROT_EXEC)), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
-	return result == addr;
+	if (result != addr)
+		return false;
+	/* Code that is spread over many pages: it does without where there are no huge ones. */
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(SYS_madvise), "D"(addr), "S"((long)REGION_SIZE), "d"((long)MADV_HUGEPAGE)
+			 : "rcx", "r11", "memory");
+	return true;
 }
 
 /* Each begins with what jumps that are not linked yet lead to. */

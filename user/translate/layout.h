@@ -7,7 +7,8 @@
  *	+ RESUMES	host address behind each probe's nop, by its number
  *	+ PROBES	guest address of the probe, by its number; 0: it was not reached yet
  *	+ PAGES		one bit for each page, by its number's low bits: something was translated from there
- *	+ HASH		block numbers (+ 1; 0: none) by the hash of the guest address, open addressing
+ *	+ HASH		struct known_block by the hash of the guest address, open addressing
+ *	+ STARTS	bits by the hash of the guest address: a block may begin there
  *	+ BLOCKS	struct block, by number
  *	+ SITES		struct site, by number
  *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
@@ -31,6 +32,7 @@
 #define ARENA_RESUMES 0xa0000
 #define ARENA_PROBES  0xb0000
 #define ARENA_HASH    0x100000
+#define ARENA_STARTS  0x900000
 #define ARENA_BLOCKS  0x1000000
 #define ARENA_SITES   0x4000000
 #define ARENA_LENGTHS 0xc000000
@@ -44,7 +46,8 @@
 #define NOP_SIZE 16
 #define NOPS_MAX 4096
 
-#define HASH_SIZE   (1 << 21) /* entries */
+#define HASH_SIZE   (1 << 20) /* entries */
+#define STARTS_SIZE (1 << 18) /* bytes */
 #define PAGE_BITS   (1 << 20)
 #define BLOCKS_MAX  650000
 #define SITES_MAX   3900000
@@ -271,6 +274,11 @@ struct block {
 	uint32_t generation;
 };
 
+struct known_block {
+	uint32_t number; /* + 1; 0: none */
+	uint32_t guest_low;
+};
+
 struct site {
 	uint64_t from, to; /* guest */
 	uint64_t jump;	   /* host address of the jump's 32-bit displacement */
@@ -308,6 +316,8 @@ _Static_assert(offsetof(struct context, stamp_resume) == CTX_STAMP_RESUME, "as e
 _Static_assert(offsetof(struct context, stamp_guest) == CTX_STAMP_GUEST, "as entry.S has it");
 _Static_assert(offsetof(struct shared, leave) == SHARED_LEAVE, "as entry.S has it");
 _Static_assert(sizeof(struct shared) <= 4096 && sizeof(struct context) <= 4096, "one page each");
+_Static_assert(HASH_SIZE * sizeof(struct known_block) <= ARENA_STARTS - ARENA_HASH, "the arena");
+_Static_assert(BLOCKS_MAX < HASH_SIZE / 4 * 3, "the hash is never full");
 _Static_assert(BLOCKS_MAX * sizeof(struct block) <= ARENA_SITES - ARENA_BLOCKS, "the arena");
 _Static_assert(SITES_MAX * sizeof(struct site) <= ARENA_LENGTHS - ARENA_SITES, "the arena");
 _Static_assert(LENGTHS_MAX * sizeof(struct length) <= ARENA_SLOTS - ARENA_LENGTHS, "the arena");
