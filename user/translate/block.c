@@ -523,12 +523,36 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 	return GIVE_NOTHING;
 }
 
-/* Is it this block? rcx is the target, rcx and rax are saved. */
+/* To the entry `next` with the target back in rcx, of which rax is the negative of an address; 0: there is none. */
+static void emit_next_entry(struct emitter *emitter, uint64_t next)
+{
+	int64_t away;
+
+	if (!next) {
+		emit_leave(emitter, CTX_MISS);
+		return;
+	}
+	EMIT(emitter, 0x48, 0xf7, 0xd0);	     /* not rax */
+	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea rcx, [rcx + rax + 1] */
+	away = (int64_t)(next - ((uintptr_t)emitter->at + 5));
+	if (fits(away)) {
+		emit_8(emitter, 0xe9);
+		emit_32(emitter, (uint32_t)(int32_t)away);
+	} else {
+		emit_far_jump(emitter, next);
+	}
+}
+
+/*
+ * Is it this block? rcx is the target, rcx and rax are saved. If not, it is one of those that share its number
+ * among the targets: each leads to the one before it.
+ */
 bool block_make_entry(struct block *block)
 {
 	struct region *region = block->entry ? NULL : cache_region(block->host);
+	uint64_t *head = head_of(block->guest);
 	struct emitter emitter;
-	uint8_t *wrap;
+	uint8_t *other, *wrap;
 
 	if (!region)
 		return block->entry;
@@ -536,8 +560,10 @@ bool block_make_entry(struct block *block)
 	block->entry = region->at;
 	emit_constant(&emitter, HOST_RAX, -block->guest);
 	EMIT(&emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
-	EMIT(&emitter, 0xe3, 8);
-	emit_leave(&emitter, CTX_MISS);
+	EMIT(&emitter, 0xe3, 0);
+	other = emitter.at;
+	emit_next_entry(&emitter, *head);
+	other[-1] = (uint8_t)(emitter.at - other);
 	wrap = emit_word(&emitter, BLOCK_WORD | (uint32_t)(block - block_at(0)));
 	emit_load(&emitter, HOST_RCX, CTX_RCX);
 	emit_load(&emitter, HOST_RAX, CTX_RAX);
@@ -545,5 +571,6 @@ bool block_make_entry(struct block *block)
 	*wrap = (uint8_t)(emitter.at - (wrap + 1));
 	emit_leave(&emitter, CTX_WRAP_INDIRECT);
 	region->at = (uintptr_t)emitter.at;
+	*head = block->entry;
 	return true;
 }

@@ -92,6 +92,7 @@ void cache_drop(void)
 		if (table[i].number)
 			table[i].number = 0;
 	__builtin_memset((void *)(ARENA_BASE + ARENA_STARTS), 0, STARTS_SIZE);
+	__builtin_memset(head_of(0), 0, TARGETS * sizeof(uint64_t));
 	for (unsigned int i = 0; i < SLOTS_MAX; i++) {
 		struct context *context =
 			(struct context *)(ARENA_BASE + ARENA_SLOTS + (uint64_t)i * SLOT_SIZE);

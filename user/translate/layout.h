@@ -9,6 +9,7 @@
  *	+ PAGES		one bit for each page, by its number's low bits: something was translated from there
  *	+ HASH		struct known_block by the hash of the guest address, open addressing
  *	+ STARTS	bits by the hash of the guest address: a block may begin there
+ *	+ HEADS		what targets are to have: the newest of the blocks that share a number
  *	+ BLOCKS	struct block, by number
  *	+ SITES		struct site, by number
  *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
@@ -33,6 +34,7 @@
 #define ARENA_PROBES  0xb0000
 #define ARENA_HASH    0x100000
 #define ARENA_STARTS  0x900000
+#define ARENA_HEADS   0x980000
 #define ARENA_BLOCKS  0x1000000
 #define ARENA_SITES   0x4000000
 #define ARENA_LENGTHS 0xc000000

@@ -399,7 +399,7 @@ static void arrive(struct context *context, struct block *block)
 {
 	append(context, &(uint32_t){BLOCK_WORD | (uint32_t)(block - block_at(0))}, 1);
 	if (block_make_entry(block))
-		targets_of(context)[block->guest & (TARGETS - 1)] = block->entry;
+		targets_of(context)[block->guest & (TARGETS - 1)] = *head_of(block->guest);
 }
 
 static uint64_t go(struct context *context, unsigned int why)

@@ -50,6 +50,12 @@ static inline uint64_t *targets_of(struct context *context)
 	return (uint64_t *)(context->self + SLOT_TARGETS);
 }
 
+/* The entry of the newest block whose address has these low bits; 0: there is none. */
+static inline uint64_t *head_of(uint64_t guest)
+{
+	return (uint64_t *)(ARENA_BASE + ARENA_HEADS) + (guest & (TARGETS - 1));
+}
+
 /* ---- cache.c ---- */
 
 /* The block that begins at `guest`, or NULL. */
