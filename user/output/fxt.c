@@ -45,20 +45,25 @@ static void begin_thread(void *ctx, const struct timeline_thread *thread)
 static void begin_slice(void *ctx, const struct slice *slice)
 {
 	const struct writer *writer = ctx;
+	const struct symbol *plain = slice->flags || slice->goroutine ? NULL : slice->symbol;
 	struct shown_arg args[SLICE_ARGS_MAX];
 
+	if (plain && fxt_event_repeat(writer->fxt, plain, writer->pid, writer->tid, slice->start_ns,
+				      slice_address(slice)))
+		return;
 	fxt_event_begin(writer->fxt, FXT_BEGIN, writer->pid, writer->tid, slice->start_ns,
 			slice_title(slice));
 	write_args(writer->fxt, args, slice_args(args, writer->timeline, slice));
 	fxt_event_end(writer->fxt);
+	if (plain)
+		fxt_event_keep(writer->fxt, plain);
 }
 
 static void end_slice(void *ctx, const struct slice *slice)
 {
 	const struct writer *writer = ctx;
 
-	fxt_event_begin(writer->fxt, FXT_END, writer->pid, writer->tid, slice->end_ns, NULL);
-	fxt_event_end(writer->fxt);
+	fxt_slice_end(writer->fxt, writer->pid, writer->tid, slice->end_ns);
 }
 
 static void write_instant(void *ctx, const struct instant *instant)

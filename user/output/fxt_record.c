@@ -5,6 +5,9 @@
  * what it last read for it. (A clock hand stands in for exact ages: an entry used since the hand last passed
  * is spared once.) Entries that the record at hand refers to are never replaced, since its strings are all
  * defined before it is written.
+ *
+ * Most events are begins of calls of few functions, and differ in their time and address only: their words are
+ * kept, and copied. Copies do not say which strings are in use, so there are none once strings are replaced.
  */
 #include "output/fxt_record.h"
 
@@ -14,7 +17,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
-enum { BUCKETS = 1 << 16, ADDRESSES = 1 << 14, PINNED_MAX = 2 + 2 * FXT_ARGS_MAX };
+enum { BUCKETS = 1 << 16, ADDRESSES = 1 << 14, KEPT_BITS = 12 };
 
 enum record_type {
 	RECORD_INIT = 1,
@@ -38,6 +41,12 @@ struct thread_slot {
 	uint64_t pid, tid;
 };
 
+struct kept_event {
+	const void *key;
+	size_t cnt;
+	uint64_t words[FXT_KEPT_WORDS];
+};
+
 struct fxt {
 	struct output *output;
 	struct string_slot strings[FXT_STRINGS + 1];
@@ -47,6 +56,7 @@ struct fxt {
 	struct thread_slot threads[FXT_THREADS + 1];
 	uint32_t thread_cnt, thread_hand, last_thread;
 	uint32_t event; /* number of the event being built */
+	struct kept_event kept[1 << KEPT_BITS];
 	uint64_t words[FXT_RECORD_WORDS];
 	size_t word_cnt;
 	uint32_t arg_cnt;
@@ -277,14 +287,61 @@ void fxt_name_thread(struct fxt *fxt, uint64_t pid, uint64_t tid, const char *na
 	record_end(fxt, 40);
 }
 
+/* Of an event: where its thread stands in word 0, and which words are its time and its first pointer. */
+enum { THREAD_SHIFT = 24, WORD_TIME = 1, WORD_POINTER = 3 };
+
 void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_t tid, uint64_t time_ns,
 		     const char *name)
 {
 	uint64_t thread = thread_index(fxt, pid, tid);
 	uint64_t index = name ? lasting_string_index(fxt, name) : 0;
 
-	record_begin(fxt, RECORD_EVENT | (uint64_t)type << 16 | thread << 24 | index << 48);
+	record_begin(fxt, RECORD_EVENT | (uint64_t)type << 16 | thread << THREAD_SHIFT | index << 48);
 	put(fxt, time_ns);
+}
+
+static struct kept_event *kept_of(struct fxt *fxt, const void *key)
+{
+	return &fxt->kept[(uintptr_t)key * 0x9e3779b97f4a7c15ull >> (64 - KEPT_BITS)];
+}
+
+void fxt_event_keep(struct fxt *fxt, const void *key)
+{
+	struct kept_event *kept = kept_of(fxt, key);
+
+	if (fxt->word_cnt > FXT_KEPT_WORDS || fxt->string_cnt == FXT_STRINGS || fxt->no_memory)
+		return;
+	kept->key = key;
+	kept->cnt = fxt->word_cnt;
+	memcpy(kept->words, fxt->words, fxt->word_cnt * sizeof(uint64_t));
+	kept->words[0] &= ~((uint64_t)FXT_THREADS << THREAD_SHIFT);
+}
+
+bool fxt_event_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
+		      uint64_t pointer)
+{
+	const struct kept_event *kept = kept_of(fxt, key);
+	uint64_t words[FXT_KEPT_WORDS];
+
+	if (kept->key != key || fxt->string_cnt == FXT_STRINGS)
+		return false;
+	memcpy(words, kept->words, sizeof(words));
+	words[0] |= thread_index(fxt, pid, tid) << THREAD_SHIFT;
+	words[WORD_TIME] = time_ns;
+	words[WORD_POINTER] = pointer;
+	output_write(fxt->output, words, kept->cnt * sizeof(uint64_t));
+	fxt->event++;
+	return true;
+}
+
+void fxt_slice_end(struct fxt *fxt, uint64_t pid, uint64_t tid, uint64_t time_ns)
+{
+	const uint64_t thread = thread_index(fxt, pid, tid);
+	const uint64_t words[] = {RECORD_EVENT | 2 << 4 | (uint64_t)FXT_END << 16 | thread << THREAD_SHIFT,
+				  time_ns};
+
+	output_write(fxt->output, words, sizeof(words));
+	fxt->event++;
 }
 
 void fxt_arg_pointer(struct fxt *fxt, const char *name, uint64_t value)

@@ -18,7 +18,8 @@ enum {
 	FXT_THREADS = 255,
 	FXT_ARGS_MAX = 15,
 	FXT_RECORD_WORDS = 4095,
-	FXT_STRING_MAX = 32000
+	FXT_STRING_MAX = 32000,
+	FXT_KEPT_WORDS = 10
 };
 
 enum fxt_event {
@@ -54,6 +55,18 @@ void fxt_arg_int(struct fxt *fxt, const char *name, int64_t value);
 void fxt_arg_string(struct fxt *fxt, const char *name, const char *value);
 void fxt_arg_lasting(struct fxt *fxt, const char *name, const char *value);
 void fxt_event_end(struct fxt *fxt);
+
+/*
+ * The event that was just ended, whose first argument is a pointer, is kept under that key (not NULL), if it is
+ * short. fxt_event_repeat() then writes it again, with other values for what it is given; false: it is not kept
+ * (any more), and nothing was written.
+ */
+void fxt_event_keep(struct fxt *fxt, const void *key);
+bool fxt_event_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
+		      uint64_t pointer);
+
+/* An event FXT_END without name and arguments. */
+void fxt_slice_end(struct fxt *fxt, uint64_t pid, uint64_t tid, uint64_t time_ns);
 
 /*
  * The end of an event that has a number: of FXT_COUNTER, whose arguments are its values, it tells counters of

@@ -57,7 +57,7 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 	size_t cnt = put_detail(args, slice);
 
 	if (symbol) {
-		put_pointer(&args[cnt++], "address", slice->ip ? slice->ip : symbol->start);
+		put_pointer(&args[cnt++], "address", slice_address(slice));
 		put_string(&args[cnt++], "symbol", symbol->name);
 		put_string(&args[cnt++], "object", symbol->object);
 	}

@@ -22,6 +22,12 @@ struct shown_arg {
 
 enum { SLICE_ARGS_MAX = 12, HIT_CALL_ARGS_MAX = 32, HIT_STATE_ARGS = 27 };
 
+/* Of one with a symbol: where it was entered, or else where its function is. */
+static inline uint64_t slice_address(const struct slice *slice)
+{
+	return slice->ip ? slice->ip : slice->symbol->start;
+}
+
 /* Where it is, what is special about it. Returns how many. */
 size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
 		  const struct slice *slice);
