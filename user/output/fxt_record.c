@@ -26,7 +26,7 @@ enum record_type {
 	RECORD_EVENT = 4,
 	RECORD_KERNEL_OBJECT = 7
 };
-enum arg_type { ARG_INT64 = 3, ARG_STRING = 6, ARG_POINTER = 7, ARG_KOID = 8 };
+enum arg_type { ARG_INT32 = 1, ARG_INT64 = 3, ARG_STRING = 6, ARG_POINTER = 7, ARG_KOID = 8 };
 
 struct string_slot {
 	char *text;
@@ -353,7 +353,10 @@ void fxt_arg_int(struct fxt *fxt, const char *name, int64_t value)
 {
 	uint64_t bits = (uint64_t)value;
 
-	arg(fxt, ARG_INT64, name, 0, &bits);
+	if (value == (int32_t)value)
+		arg(fxt, ARG_INT32, name, (uint32_t)value, NULL);
+	else
+		arg(fxt, ARG_INT64, name, 0, &bits);
 }
 
 void fxt_arg_string(struct fxt *fxt, const char *name, const char *value)
