@@ -46,14 +46,16 @@ static void begin_slice(void *ctx, const struct slice *slice)
 {
 	const struct writer *writer = ctx;
 	const struct symbol *plain = slice->flags || slice->goroutine ? NULL : slice->symbol;
-	struct shown_arg args[SLICE_ARGS_MAX];
+	struct shown_arg args[SLICE_ARGS_MAX + SLICE_SOURCE_ARGS];
+	size_t cnt;
 
 	if (plain && fxt_event_repeat(writer->fxt, plain, writer->pid, writer->tid, slice->start_ns,
 				      slice_address(slice)))
 		return;
 	fxt_event_begin(writer->fxt, FXT_BEGIN, writer->pid, writer->tid, slice->start_ns,
 			slice_title(slice));
-	write_args(writer->fxt, args, slice_args(args, writer->timeline, slice));
+	cnt = slice_args(args, writer->timeline, slice);
+	write_args(writer->fxt, args, cnt + slice_source_args(args + cnt, slice));
 	fxt_event_end(writer->fxt);
 	if (plain)
 		fxt_event_keep(writer->fxt, plain);

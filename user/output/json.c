@@ -81,9 +81,10 @@ static void begin_thread(void *ctx, const struct timeline_thread *thread)
 
 static void write_slice_event(struct writer *writer, char type, uint64_t time_ns, const struct slice *slice)
 {
-	struct shown_arg args[SLICE_ARGS_MAX];
+	struct shown_arg args[SLICE_ARGS_MAX + SLICE_SOURCE_ARGS];
 	size_t cnt = slice_args(args, writer->timeline, slice);
 
+	cnt += slice_source_args(args + cnt, slice);
 	begin_event(writer, type, time_ns);
 	output_printf(writer->output, ",\"name\":");
 	json_string(writer->output, slice_title(slice));

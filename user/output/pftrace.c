@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "output/names.h"
 #include "output/proto.h"
@@ -56,6 +57,7 @@ enum {
 	EVENT_NAME = 10,
 	EVENT_TRACK = 11,
 	EVENT_COUNTER_VALUE = 30,
+	EVENT_SOURCE = 34,
 	EVENT_FLOW = 47,
 	EVENT_FLOW_END = 48,
 };
@@ -66,8 +68,11 @@ enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER =
 enum { NOTE_NAME = 1, NOTE_INT = 4, NOTE_TEXT = 6, NOTE_POINTER = 7, NOTE_STRING = 17 };
 
 /* InternedData: lists of strings with their numbers. */
-enum string_list { LIST_CATEGORIES = 1, LIST_EVENTS = 2, LIST_NOTES = 3, LIST_VALUES = 29 };
+enum string_list { LIST_CATEGORIES = 1, LIST_EVENTS = 2, LIST_NOTES = 3, LIST_SOURCES = 4, LIST_VALUES = 29 };
 enum { STRING_NUMBER = 1, STRING_TEXT = 2 };
+
+/* SourceLocation */
+enum { SOURCE_NUMBER = 1, SOURCE_FILE = 2, SOURCE_FUNCTION = 3, SOURCE_LINE = 4 };
 
 struct writer {
 	const struct timeline *timeline;
@@ -127,6 +132,28 @@ static void add_string(struct writer *writer, struct proto *proto, uint32_t fiel
 	add_text(writer, &string, STRING_TEXT, text);
 	proto_message(&writer->interned, list, &string);
 	proto_release(&string);
+}
+
+/* Where the function is declared; the reader is told once. */
+static void add_source(struct writer *writer, const struct symbol *symbol)
+{
+	uint32_t file, number;
+	size_t known;
+
+	if (!symbol || !symbol->file)
+		return;
+	file = names_get(&writer->strings, LIST_SOURCES, symbol->file);
+	known = writer->strings.cnt;
+	number = names_get(&writer->strings, file, symbol->name);
+	writer->no_memory |= !file || !number;
+	proto_number(&writer->event, EVENT_SOURCE, number);
+	if (writer->strings.cnt == known)
+		return;
+	proto_number(&writer->inner, SOURCE_NUMBER, number);
+	add_text(writer, &writer->inner, SOURCE_FILE, symbol->file);
+	add_text(writer, &writer->inner, SOURCE_FUNCTION, symbol->name);
+	proto_number(&writer->inner, SOURCE_LINE, symbol->line);
+	proto_message(&writer->interned, LIST_SOURCES, &writer->inner);
 }
 
 static void begin_event(struct writer *writer, enum event_type type, const char *category, const char *name)
@@ -207,6 +234,7 @@ static void begin_slice(void *ctx, const struct slice *slice)
 
 	begin_event(writer, TYPE_BEGIN, NULL, slice_title(slice));
 	add_args(writer, args, slice_args(args, writer->timeline, slice));
+	add_source(writer, slice->symbol);
 	end_event(writer, slice->start_ns);
 }
 
@@ -295,6 +323,43 @@ static void add_clock(struct writer *writer, uint64_t id, uint64_t timestamp)
 	proto_message(&writer->event, SNAPSHOT_CLOCK, &writer->inner);
 }
 
+/* Once more on a track of their own, in order: what is known of each is on its thread. */
+static void write_hits(struct writer *writer)
+{
+	const struct timeline *timeline = writer->timeline;
+
+	writer->track = SHOWN_HITS;
+	for (size_t i = 0; i < timeline->hit_cnt; i++) {
+		begin_event(writer, TYPE_INSTANT, "hits", timeline_trigger(timeline, timeline->hits[i].hit));
+		end_event(writer, timeline->hits[i].time_ns);
+	}
+}
+
+/* That track, which belongs to no thread, and on it what the whole trace is: an instant at time 0. */
+static void write_about(struct writer *writer)
+{
+	const struct timeline *timeline = writer->timeline;
+	const char *source = timeline->source ? timeline->source : "";
+	const char *stopped_by = timeline->stopped_by ? timeline->stopped_by : "";
+	const struct shown_arg args[] = {
+		{.name = "command", .type = SHOWN_TEXT, .text = timeline->command},
+		{.name = "source", .type = SHOWN_TEXT, .text = source},
+		{.name = "stopped_by", .type = SHOWN_TEXT, .text = stopped_by},
+		{.name = "clock_ns", .type = SHOWN_INT, .number = (int64_t)timeline->base_ns},
+		{.name = "sample_period_ns", .type = SHOWN_INT, .number = (int64_t)timeline->period_ns},
+	};
+	struct proto *track = &writer->event;
+
+	writer->track = SHOWN_HITS;
+	proto_number(track, TRACK_UUID, writer->track);
+	proto_text(track, TRACK_NAME, "hits");
+	proto_message(&writer->packet, PACKET_TRACK_DESCRIPTOR, track);
+	write_packet(writer);
+	begin_event(writer, TYPE_INSTANT, "trace", "trace begins");
+	add_args(writer, args, ARRAY_SIZE(args) - !timeline->period_ns);
+	end_event(writer, 0);
+}
+
 static void write_clocks(struct writer *writer)
 {
 	add_clock(writer, OF_BOOTTIME, 0); /* what times are of, where nothing else is said */
@@ -310,9 +375,11 @@ static int write_pftrace(const struct timeline *timeline, struct output *output)
 	int err;
 
 	write_clocks(&writer);
+	write_about(&writer);
 	err = walk_timeline(timeline, &walk_ops, &writer);
 	for (size_t i = 0; i < timeline->counter_cnt; i++)
 		write_counter(&writer, &timeline->counters[i], i + 1);
+	write_hits(&writer);
 	for (size_t i = 0; i < timeline->flow_cnt; i++)
 		write_flow(&writer, &timeline->flows[i], i + 1);
 	writer.no_memory |= writer.packet.no_memory || writer.inner.no_memory;

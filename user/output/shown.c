@@ -58,12 +58,7 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 
 	if (symbol) {
 		put_pointer(&args[cnt++], "address", slice_address(slice));
-		put_string(&args[cnt++], "symbol", symbol->name);
 		put_string(&args[cnt++], "object", symbol->object);
-	}
-	if (symbol && symbol->file) {
-		put_string(&args[cnt++], "file", symbol->file);
-		put_number(&args[cnt++], "line", symbol->line);
 	}
 	if (slice->flags & SLICE_INFERRED_START)
 		put_string(&args[cnt++], "inferred_start_time", "true");
@@ -76,6 +71,17 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 	if (slice->flags & SLICE_SAMPLED)
 		put_string(&args[cnt++], "sampled", "true");
 	return cnt;
+}
+
+size_t slice_source_args(struct shown_arg args[static SLICE_SOURCE_ARGS], const struct slice *slice)
+{
+	const struct symbol *symbol = slice->symbol;
+
+	if (!symbol || !symbol->file)
+		return 0;
+	put_string(&args[0], "file", symbol->file);
+	put_number(&args[1], "line", symbol->line);
+	return 2;
 }
 
 size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct instant *instant)

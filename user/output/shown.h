@@ -20,7 +20,7 @@ struct shown_arg {
 	};
 };
 
-enum { SLICE_ARGS_MAX = 12, HIT_CALL_ARGS_MAX = 32, HIT_STATE_ARGS = 27 };
+enum { SLICE_ARGS_MAX = 11, SLICE_SOURCE_ARGS = 2, HIT_CALL_ARGS_MAX = 32, HIT_STATE_ARGS = 27 };
 
 /* Of one with a symbol: where it was entered, or else where its function is. */
 static inline uint64_t slice_address(const struct slice *slice)
@@ -31,6 +31,9 @@ static inline uint64_t slice_address(const struct slice *slice)
 /* Where it is, what is special about it. Returns how many. */
 size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
 		  const struct slice *slice);
+
+/* Where its function is declared, for formats that have no field for that. Returns how many: 0 if unknown. */
+size_t slice_source_args(struct shown_arg args[static SLICE_SOURCE_ARGS], const struct slice *slice);
 
 /* Of an instant. Returns how many. */
 size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct instant *instant);

@@ -69,11 +69,17 @@ static inline struct pf_message pf_read(struct pf_span span)
 	return message;
 }
 
+struct pf_source {
+	char *file;
+	uint64_t line;
+};
+
 struct pf_reader {
 	struct read_trace *trace;
-	char **strings[30]; /* by list and number */
+	struct pf_source *sources; /* by number */
+	char **strings[30];	   /* by list and number */
 	uint64_t uuids[2000], tids[2000];
-	size_t track_cnt;
+	size_t track_cnt, about_cnt;
 	bool cleared;
 };
 
@@ -92,6 +98,13 @@ static inline void pf_interned(struct pf_reader *reader, struct pf_span interned
 		struct pf_message string = pf_read(entry);
 
 		assert_true(list < 30 && string.values[1] && string.values[1] < PF_STRINGS);
+		if (list == 4) {
+			assert_true(string.has[2] && string.has[3] &&
+				    !reader->sources[string.values[1]].file);
+			reader->sources[string.values[1]] =
+				(struct pf_source){pf_text(string.bytes[2]), string.values[4]};
+			continue;
+		}
 		if (!reader->strings[list])
 			reader->strings[list] = calloc(PF_STRINGS, sizeof(char *));
 		assert_null(reader->strings[list][string.values[1]]);
@@ -117,7 +130,8 @@ static inline void pf_track(struct pf_reader *reader, struct pf_span span)
 	reader->uuids[reader->track_cnt] = track.values[1];
 	reader->tids[reader->track_cnt++] = thread.values[2];
 	if (!track.has[4]) {
-		assert_true(track.has[3] || track.has[8]);
+		assert_true(track.has[3] || track.has[8] ||
+			    (track.values[1] == 1 << 30 && !memcmp(track.bytes[2].at, "hits", 4)));
 		return;
 	}
 	assert_true(thread.values[1] && thread.values[2] && thread.has[5]);
@@ -132,10 +146,6 @@ static inline void pf_annotation(const struct pf_reader *reader, struct pf_span 
 
 	if (slice && !strcmp(name, "object"))
 		slice->object = strdup(pf_string(reader, 29, note.values[17]));
-	else if (slice && !strcmp(name, "file"))
-		slice->file = strdup(pf_string(reader, 29, note.values[17]));
-	else if (slice && !strcmp(name, "line"))
-		slice->line = note.values[4];
 	*known += !strcmp(name, "arg0") && note.values[7] == 0xabc;
 	*known += !strcmp(name, "ss") && note.values[7] == 0x2b;
 	*known += !strcmp(name, "comm") && !memcmp(note.bytes[6].at, "sixteen bytes!!!", 16);
@@ -161,9 +171,19 @@ static inline void pf_event(struct pf_reader *reader, uint64_t time, struct pf_s
 	while (pf_next(&span, &number, &value, &field))
 		if (number == 4)
 			pf_annotation(reader, field, slice, &known);
+	if (slice && event.has[34]) {
+		const struct pf_source *source = &reader->sources[event.values[34]];
+
+		assert_non_null(source->file);
+		slice->file = strdup(source->file);
+		slice->line = source->line;
+	}
 	if (event.values[9] == 2)
 		read_end(reader->trace, tid, time);
-	if (event.values[9] == 3) {
+	if (event.values[11] == 1 << 30) {
+		assert_true(event.values[9] == 3);
+		reader->about_cnt += !strcmp(pf_string(reader, 2, event.values[10]), "trace begins");
+	} else if (event.values[9] == 3) {
 		bool is_hit = !strcmp(pf_string(reader, 1, event.values[3]), "hit");
 
 		assert_int_equal(known, is_hit ? 4 : 0);
@@ -220,17 +240,22 @@ static inline struct read_trace *read_pftrace(char *bytes, size_t size)
 	uint32_t field;
 	uint64_t unused;
 
+	reader->sources = calloc(PF_STRINGS, sizeof(*reader->sources));
 	while (pf_next(&trace, &field, &unused, &packet)) {
 		assert_int_equal(field, 1);
 		pf_packet(reader, packet);
 	}
 	assert_true(reader->cleared);
+	assert_int_equal(reader->about_cnt, 1);
 	assert_int_equal(read->open_cnt, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(reader->strings); i++) {
 		for (size_t j = 0; reader->strings[i] && j < PF_STRINGS; j++)
 			free(reader->strings[i][j]);
 		free(reader->strings[i]);
 	}
+	for (size_t i = 0; i < PF_STRINGS; i++)
+		free(reader->sources[i].file);
+	free(reader->sources);
 	free(reader);
 	return read;
 }
