@@ -89,6 +89,21 @@ ends_at_hit() {
 	says "$tmp/grow.txt" '+           table_grow'
 }
 
+# The program itself says between which times each call began. The times of the trace begin anywhere, so that
+# there must be one distance with which all of them fit, but for what two clocks differ (20 us).
+times_calls() {
+	translate --timer-resolution=high -- "$programs/paced" >"$tmp/paced" &&
+		"$trailcam" decode -q -o "$tmp/paced.tsv" "$tmp/out.fxt.gz" &&
+		awk -F '\t' '$4 == "paced" { print $1 }' "$tmp/paced.tsv" | paste -d ' ' - "$tmp/paced" >"$tmp/both" || return 1
+	awk 'NF != 3 { exit bad = 1 }
+		NR == 1 || $2 - $1 > low { low = $2 - $1 }
+		NR == 1 || $3 - $1 < high { high = $3 - $1 }
+		END { exit bad || NR != 20 || low > high + 20000 }' "$tmp/both" || {
+		cat "$tmp/both"
+		return 1
+	}
+}
+
 # Stopped by job control, and let go on as soon as it is.
 stopped() {
 	translate -- sh -c '(until grep -q "^State:.[tT]" /proc/$$/status; do sleep 0.01; done; kill -CONT $$) & kill -STOP $$; echo on; wait' >"$tmp/stopped"
@@ -129,6 +144,7 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'a function of a library' same_hits 2 -t libc.so.6:puts --max-hits 4 -- "$programs/torture" probed
 fi
 check 'job control' stopped
+check 'calls stand at their times' times_calls
 check 'attach is refused' refuses 'records programs that trailcam starts' timeout 60 "$trailcam" attach --source translate -p $$
 check 'a start point is refused' refuses 'the source here is translate' $run --step-from main -- ls
 check 'allocations are refused' refuses 'allocators are not watched' $run --memtrace -- ls

@@ -372,24 +372,15 @@ static enum give_back translate_insn(struct builder *builder)
 	}
 }
 
-/* ---- probes ---- */
+/* ---- probes and times ---- */
 
-/*
- * To the probe's nop, with the program's own registers. Where the file is mapped twice, only one of both
- * places can be behind it.
- */
-static void emit_probe(struct builder *builder)
+/* Tells the time to the ring, before the instruction. */
+static void emit_stamp(struct builder *builder)
 {
 	struct emitter *emitter = &builder->emitter;
-	uint64_t probe = builder->nop - 1;
 	uint8_t *place;
 	uint32_t away;
 
-	if (*guest_of(probe) && *guest_of(probe) != builder->pc) {
-		shared()->missed++;
-		builder->nop = 0;
-		return;
-	}
 	emit_save(emitter, HOST_RCX, CTX_RCX);
 	emit_constant(emitter, HOST_RCX, builder->pc);
 	emit_save(emitter, HOST_RCX, CTX_STAMP_GUEST);
@@ -397,7 +388,29 @@ static void emit_probe(struct builder *builder)
 	emit_leave(emitter, CTX_STAMP);
 	away = distance(place, (uintptr_t)emitter->at);
 	__builtin_memcpy(place, &away, sizeof(away));
-	emit_far_jump(emitter, NOPS_AT + probe * NOP_SIZE);
+}
+
+static bool wants_time(const struct builder *builder)
+{
+	return shared()->times_calls && !builder->nop &&
+	       (builder->insn.kind == BRANCH_CALL || builder->insn.kind == BRANCH_RETURN);
+}
+
+/*
+ * To the probe's nop, with the program's own registers. Where the file is mapped twice, only one of both
+ * places can be behind it.
+ */
+static void emit_probe(struct builder *builder)
+{
+	uint64_t probe = builder->nop - 1;
+
+	if (*guest_of(probe) && *guest_of(probe) != builder->pc) {
+		shared()->missed++;
+		builder->nop = 0;
+		return;
+	}
+	emit_stamp(builder);
+	emit_far_jump(&builder->emitter, NOPS_AT + probe * NOP_SIZE);
 }
 
 /* ---- blocks ---- */
@@ -437,6 +450,8 @@ static enum give_back add_insn(struct builder *builder)
 	if (!problem && builder->nop)
 		emit_probe(builder);
 	resume = (uintptr_t)builder->emitter.at;
+	if (!problem && wants_time(builder))
+		emit_stamp(builder);
 	if (!problem) {
 		read_prefixes(builder);
 		problem = translate_insn(builder);

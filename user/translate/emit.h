@@ -94,7 +94,7 @@ static inline void emit_leave(struct emitter *emitter, uint32_t field)
 
 /*
  * Appends `word` to the ring. rcx is in use, its value in context.rcx. Returns the displacement of a jrcxz,
- * taken where that was the ring's last word: the caller sets it.
+ * taken where that was the ring's last word, or it is time to tell the time: the caller sets it.
  */
 static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word)
 {
@@ -104,6 +104,7 @@ static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word)
 	emit_32(emitter, word);
 	EMIT(emitter, 0x48, 0x8d, 0x49, 0x04); /* lea rcx, [rcx + 4] */
 	emit_save(emitter, HOST_RCX, CTX_POS);
+	EMIT(emitter, 0x0f, 0xb7, 0xc9); /* movzx ecx, cx */
 	EMIT(emitter, 0xe3, 0);
 	return emitter->at - 1;
 }

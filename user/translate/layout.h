@@ -63,6 +63,7 @@
 #define SLOT_RING_END 0x1100000
 #define SLOT_SIZE     0x1100000
 #define RING_SIZE     0x1000000 /* bytes */
+#define TIME_EVERY    0x10000	/* bytes of the ring: the low 16 bits of its position are 0 */
 #define TARGETS	      65536
 
 /* Offsets in struct context. */
@@ -108,7 +109,7 @@
 #define RING_GO	    0x80000004 /* address, the generation above bit 48: goes on there */
 #define RING_LEAVE \
 	0x80000005 /* address: an indirect branch leads there, and nothing is recorded from there on */
-#define RING_TIME  0x80000006 /* TSC: at a probe */
+#define RING_TIME  0x80000006 /* TSC: at a probe, where the ring has TIME_EVERY bytes more, ... */
 #define BLOCK_WORD 0x40000000
 
 /* Why the runtime was entered. */
@@ -246,9 +247,10 @@ struct shared {
 	 * when it dies.
 	 */
 	uint32_t tracer[16];
-	uint32_t leave;	   /* enum give_back: all threads go on natively */
-	uint32_t requests; /* a futex: how many were made */
-	uint64_t runtime;  /* address */
+	uint32_t leave;	      /* enum give_back: all threads go on natively */
+	uint32_t requests;    /* a futex: how many were made */
+	uint64_t runtime;     /* address */
+	uint32_t times_calls; /* each call and return tells the time, too */
 	uint32_t lock;
 	uint32_t drop_cnt;
 	uint32_t missed; /* probes that are in memory twice */

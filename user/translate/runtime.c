@@ -88,7 +88,10 @@ static void append_time(struct context *context)
 	append_address(context, __builtin_ia32_rdtsc(), RING_TIME);
 }
 
-/* The newest word has filled the ring, or is where it was led to make the thread come here. */
+/*
+ * The newest word has filled the ring, or a part of it that is worth a time, or is where it was led to make the
+ * thread come here.
+ */
 static void wrap(struct context *context)
 {
 	uint32_t word = *word_at(context, -4);
@@ -100,6 +103,8 @@ static void wrap(struct context *context)
 		append(context, &word, 1);
 		return;
 	}
+	if (context->pos)
+		return;
 	__atomic_store_n(&context->pos, -RING_SIZE, __ATOMIC_RELEASE);
 	__atomic_store_n(&context->laps, ++context->laps_next, __ATOMIC_RELEASE);
 }
@@ -414,7 +419,7 @@ static uint64_t go(struct context *context, unsigned int why)
 		block = cache_find(guest);
 	if (!problem && !block)
 		problem = block_translate(context, guest, &block);
-	if (why == WHY_GO)
+	if (why == WHY_GO || why == WHY_WRAP)
 		append_time(context);
 	if (why == WHY_GO || why == WHY_SIGRETURN || why == WHY_REPORT)
 		append_address(context, guest | (uint64_t)shared()->generation << 48, RING_GO);

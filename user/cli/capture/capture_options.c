@@ -86,7 +86,9 @@ static const struct argp_option table[] = {
 	 "branch-misses, ...",
 	 24},
 	{"timer-resolution", OPT_TIMER_RESOLUTION, "low|normal|high|custom:...", 0,
-	 "intel_pt: how exactly branches are timed (default: normal)", 24},
+	 "intel_pt: how exactly branches are timed (default: normal); translate: high times each call and "
+	 "return",
+	 24},
 	{"filter", OPT_FILTER, "FUNCTION", 0,
 	 "intel_pt: trace only FUNCTION's own code; may be given as often as the processor has address "
 	 "ranges",

@@ -34,6 +34,9 @@ DEFINE_CLEANUP(struct arena *, arena_free)
 int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid);
 void arena_leave_slot(struct arena *arena, int slot);
 
+/* Before the program goes on: code that is translated from now on tells the time at each call and return. */
+void arena_time_calls(struct arena *arena);
+
 /* The slot whose context the address is; -1: it is none. */
 int arena_slot_at(uint64_t addr);
 

@@ -251,6 +251,21 @@ static void complete_word(const struct translate_thread *thread, struct user_reg
 	regs->rip += (uint64_t)(at - bytes);
 }
 
+/*
+ * Whether the thread is about to come to the runtime, behind a word: at movzx ecx, cx or the jrcxz behind it,
+ * or where that leads to.
+ */
+static bool is_on_its_way(const struct context *context, const struct user_regs_struct *regs, pid_t tid)
+{
+	static const uint8_t look[] = {0x0f, 0xb7, 0xc9, 0xe3}, leave[] = {0x65, 0xff, 0x24, 0x25};
+	uint8_t bytes[4] = {0};
+	struct iovec to = {bytes, sizeof(bytes)}, from = {(void *)regs->rip, sizeof(bytes)};
+
+	process_vm_readv(tid, &to, 1, &from, 1, 0);
+	return !(context->pos % TIME_EVERY) && (!memcmp(bytes, look, sizeof(look)) || *bytes == look[3] ||
+						!memcmp(bytes, leave, sizeof(leave)));
+}
+
 /* The thread comes to the runtime as soon as it can, and looks at what it is asked. */
 static void call_in(const struct translate_thread *thread, struct user_regs_struct *regs)
 {
@@ -262,8 +277,8 @@ static void call_in(const struct translate_thread *thread, struct user_regs_stru
 		return;
 	complete_word(thread, regs);
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
-	if (!context->pos)
-		return; /* it is on its way */
+	if (is_on_its_way(context, regs, thread->tid))
+		return;
 	memcpy(&context->held_word, (uint8_t *)context + SLOT_RING_END - sizeof(uint32_t), sizeof(uint32_t));
 	context->held_pos = context->pos;
 	context->pos = -(int64_t)sizeof(uint32_t);

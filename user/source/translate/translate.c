@@ -95,10 +95,29 @@ static void tell(const struct translate *translate, struct translate_thread *thr
 					    give_back_reasons[context->why]);
 }
 
+/* Both at one moment: of some readings, that which was interrupted least. */
+static void read_clocks(uint64_t *ret_tsc, uint64_t *ret_ns)
+{
+	enum { READINGS = 16 };
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t before = __rdtsc(), ns = clock_ns(CLOCK_MONOTONIC), took = __rdtsc() - before;
+
+		if (took >= best)
+			continue;
+		best = took;
+		*ret_tsc = before + took / 2;
+		*ret_ns = ns;
+	}
+}
+
 static struct tsc_clock clock_now(const struct translate *translate)
 {
 	struct tsc_clock clock = {.tsc = translate->tsc, .ns = translate->tsc_ns};
-	uint64_t tsc = __rdtsc(), ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t tsc, ns;
+
+	read_clocks(&tsc, &ns);
 
 	clock.ns_per_tick = tsc > clock.tsc ? (double)(ns - clock.ns) / (double)(tsc - clock.tsc) : 1;
 	return clock;
@@ -233,6 +252,8 @@ static int enter_arena(struct translate *translate, struct translate_process *pr
 		return err;
 	if (told && translate->config.gave_back)
 		translate->config.gave_back(translate->config.ctx, process->pid, fail_message(told));
+	if (!told && translate->config.times_calls)
+		arena_time_calls(process->arena);
 	return told ? 0 : answers_start(&process->answers, process->arena, process->pid, probes);
 }
 
@@ -443,8 +464,7 @@ int translate_new(struct translate **ret_translate, const struct translate_confi
 		return -ENOMEM;
 	translate->config = *config;
 	translate->params = encoder_default_params();
-	translate->tsc = __rdtsc();
-	translate->tsc_ns = clock_ns(CLOCK_MONOTONIC);
+	read_clocks(&translate->tsc, &translate->tsc_ns);
 	err = snapshot_new(&translate->sideband);
 	if (!err)
 		err = find_mirror(translate);

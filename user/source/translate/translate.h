@@ -26,6 +26,7 @@ struct translate_config {
 	const struct probe_map *probes; /* complete when a program is executed; NULL: none */
 	/* of each thread's packets: a power of two, a page at least. More than that: the newest are kept. */
 	size_t trace_size;
+	bool times_calls; /* each call and return has a time of its own */
 	/* A thread goes on natively; `why` is a sentence without a full stop. Or NULL. */
 	void (*gave_back)(void *ctx, pid_t tid, const char *why);
 	void *ctx;

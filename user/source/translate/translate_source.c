@@ -140,6 +140,7 @@ static int open_translate(void **ret_self, const struct source_config *config)
 	const struct source_options *options = config->options;
 	const struct translate_config translate_config = {
 		.trace_size = options->ring_size ? options->ring_size : TRACE_SIZE_DEFAULT,
+		.times_calls = options->timing.resolution == PT_RESOLUTION_HIGH,
 		.probes = config->probes,
 		.gave_back = gave_back,
 	};

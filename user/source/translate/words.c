@@ -158,12 +158,24 @@ static void on_block(struct walk *walk, const struct block *block)
 	arrive(walk, block->guest);
 }
 
+static uint64_t tsc_ns(const struct tsc_clock *clock, uint64_t tsc)
+{
+	double ticks = (double)(int64_t)(tsc - clock->tsc);
+
+	return clock->ns + (uint64_t)(int64_t)(ticks * clock->ns_per_tick);
+}
+
+static void set_ns(struct walk *walk, uint64_t ns)
+{
+	if (ns <= walk->ns)
+		return;
+	encoder_flush(walk->encoder);
+	walk->ns = ns;
+}
+
 static void set_time(struct walk *walk, uint64_t tsc)
 {
-	double ticks = (double)(int64_t)(tsc - walk->clock->tsc);
-	uint64_t ns = walk->clock->ns + (uint64_t)(int64_t)(ticks * walk->clock->ns_per_tick);
-
-	walk->ns = ns > walk->ns ? ns : walk->ns;
+	set_ns(walk, tsc_ns(walk->clock, tsc));
 }
 
 static void before_syscall(struct walk *walk)
@@ -280,6 +292,28 @@ static void tell(struct walk *walk, const struct entry *entry)
 	}
 }
 
+static bool tells_time(uint32_t word)
+{
+	return word == RING_BEFORE || word == RING_AFTER || word == RING_TIME;
+}
+
+/*
+ * The entries between two that tell the time share what is between. What packets can tell is told of some of
+ * them, not to make the trace longer than it has to be.
+ */
+static void tell_between(struct walk *walk, const struct entries *entries, size_t from, size_t to)
+{
+	enum { TELLS_TIME_EVERY = 64 };
+	const uint64_t start = walk->ns, end = tsc_ns(walk->clock, entries->items[to].value);
+
+	for (size_t i = from; i-- > to + 1;) {
+		if (end > start && (from - i) % TELLS_TIME_EVERY == 0)
+			set_ns(walk, start + (uint64_t)((double)(end - start) * (double)(from - i) /
+							(double)(from - to)));
+		tell(walk, &entries->items[i]);
+	}
+}
+
 /*
  * The first words may come from long after the last ones: they have the first time that is told. The thread's
  * code does not change before, since that takes a system call.
@@ -292,11 +326,26 @@ static void begin(struct walk *walk, const struct entries *entries)
 	while (i--) {
 		uint32_t word = entries->items[i].word;
 
-		if (word != RING_BEFORE && word != RING_AFTER && word != RING_TIME)
+		if (!tells_time(word))
 			continue;
 		set_time(walk, entries->items[i].value);
 		break;
 	}
+}
+
+static void tell_all(struct walk *walk, const struct entries *entries)
+{
+	size_t told = entries->cnt;
+
+	for (size_t i = entries->cnt; i--;) {
+		if (!tells_time(entries->items[i].word))
+			continue;
+		tell_between(walk, entries, told, i);
+		tell(walk, &entries->items[i]);
+		told = i;
+	}
+	while (told--)
+		tell(walk, &entries->items[told]);
 }
 
 int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
@@ -309,8 +358,7 @@ int words_encode(struct arena *arena, const struct ring_copy *copy, const struct
 	if (err)
 		return err;
 	begin(&walk, &entries);
-	for (size_t i = entries.cnt; i--;)
-		tell(&walk, &entries.items[i]);
+	tell_all(&walk, &entries);
 	if (encoder->enabled)
 		encoder_disable_async(encoder, walk.ns, walk.ip);
 	encoder_flush(encoder);

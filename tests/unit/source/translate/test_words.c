@@ -206,12 +206,38 @@ static void overwritten(void **state)
 	check(&fixture, t, 0x1000);
 }
 
+/* The words between two times share what is between; some of them are told when they were. */
+static void times_between(void **state)
+{
+	enum { WORDS = 128, EACH_NS = 10000 };
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns, later = (WORDS + 1) * EACH_NS;
+
+	(void)state;
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc, RING_TIME);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	for (uint64_t i = 1; i <= WORDS; i++) {
+		const uint64_t now = t + i / 64 * 64 * EACH_NS;
+
+		word(&fixture, 1);
+		if (!(i % 64))
+			encoder_flush(&fixture.expected);
+		encoder_conditional(&fixture.expected, now, false);
+		encoder_conditional(&fixture.expected, now, true);
+		encoder_boundary(&fixture.expected, now, 0x1000);
+	}
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + later, RING_TIME);
+	check(&fixture, t + later, 0x1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(taken_and_passed), cmocka_unit_test(system_call_behind_a_block),
 		cmocka_unit_test(new_code),	    cmocka_unit_test(interrupted),
-		cmocka_unit_test(overwritten),
+		cmocka_unit_test(overwritten),	    cmocka_unit_test(times_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
