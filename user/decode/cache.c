@@ -28,17 +28,24 @@ struct decoder_cache {
 	struct pt_image_section_cache *iscache;
 	struct cached_section **items; /* by isid; NULL where there is none */
 	size_t cnt, cap;
+	struct graph_store store; /* of all their graphs */
 };
 
 int decoder_cache_new(struct decoder_cache **ret_cache)
 {
 	CLEANUP(freep) struct decoder_cache *cache = calloc(1, sizeof(*cache));
+	int err;
 
 	if (!cache)
 		return fail(-ENOMEM, "no memory for the code cache");
 	cache->iscache = pt_iscache_alloc(NULL);
 	if (!cache->iscache)
 		return fail(-ENOMEM, "no memory for the code cache");
+	err = graph_store_init(&cache->store);
+	if (err) {
+		pt_iscache_free(cache->iscache);
+		return err;
+	}
 	pthread_mutex_init(&cache->lock, NULL);
 	*ret_cache = TAKE_PTR(cache);
 	return 0;
@@ -51,12 +58,11 @@ void decoder_cache_free(struct decoder_cache *cache)
 	for (size_t i = 0; i < cache->cnt; i++) {
 		if (!cache->items[i])
 			continue;
-		graph_release(&cache->items[i]->graphs[0]);
-		graph_release(&cache->items[i]->graphs[1]);
 		munmap(cache->items[i]->map, cache->items[i]->map_size);
 		free(cache->items[i]);
 	}
 	free(cache->items);
+	graph_store_release(&cache->store);
 	pt_iscache_free(cache->iscache);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);
@@ -92,8 +98,6 @@ static int section_map(const struct code_section *wanted, struct cached_section 
 	section->map = map;
 	section->bytes = (const uint8_t *)map + slack;
 	section->addr = wanted->addr;
-	for (int is_64 = 0; is_64 < 2; is_64++)
-		graph_init(&section->graphs[is_64], section->bytes, section->size, section->addr, is_64);
 	return 0;
 }
 
@@ -131,6 +135,12 @@ static int cache_add_locked(struct decoder_cache *cache, const struct code_secti
 		err = section_map(wanted, section);
 		if (err)
 			return err;
+		for (int is_64 = 0; is_64 < 2; is_64++)
+			section->graphs[is_64] = (struct graph){.bytes = section->bytes,
+								.size = section->size,
+								.addr = section->addr,
+								.is_64 = is_64,
+								.store = &cache->store};
 		cache->items[isid] = TAKE_PTR(section);
 	}
 	*ret_section = cache->items[isid];

@@ -306,7 +306,7 @@ static bool go_on_with_all(struct fast *fast, struct node *node, uint64_t bits, 
 /* As far as conditional jumps lead through plain nodes: most of the way. Leaves *cnt bits. */
 static inline struct node *take_plain(struct node *node, uint64_t *bits, unsigned int *cnt)
 {
-	const uint8_t *steps = (const uint8_t *)node->graph->steps;
+	const uint8_t *steps = (const uint8_t *)node->graph->store->steps;
 	uint32_t at = node_step_to(node);
 	uint64_t left = *bits;
 	unsigned int left_cnt = *cnt;
@@ -324,7 +324,7 @@ static inline struct node *take_plain(struct node *node, uint64_t *bits, unsigne
 	}
 	*bits = left;
 	*cnt = left_cnt;
-	return &node->graph->nodes[at / sizeof(struct node_step)];
+	return &node->graph->store->nodes[at / sizeof(struct node_step)];
 }
 
 /* `bits`, the first one highest. */

@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "decode/graph.h"
 
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "decode/code_insn.h"
 
 enum {
-	KNOWN_MAX = 64,	  /* direct branches in one node; more go on in the next */
-	BYTES_A_NODE = 4, /* at least, on average */
+	KNOWN_MAX = 64,	     /* direct branches in one node; more go on in the next */
+	NODES_MAX = 1 << 24, /* a compiler needs 160,000 */
+	NODES_LEAST = 1 << 16,
+	BUCKETS = 1 << 20,
+	HUGE_PAGE = 2 << 20,
 };
-
-void graph_init(struct graph *graph, const uint8_t *bytes, size_t size, uint64_t addr, bool is_64)
-{
-	*graph = (struct graph){.bytes = bytes, .size = size, .addr = addr, .is_64 = is_64};
-	pthread_mutex_init(&graph->lock, NULL);
-}
-
-static size_t bucket_bytes(const struct graph *graph)
-{
-	return (graph->bucket_mask + 1) * sizeof(struct node *);
-}
 
 static void *map(size_t size)
 {
-	void *map =
+	char *map =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return map == MAP_FAILED ? NULL : map;
+	if (map == MAP_FAILED)
+		return NULL;
+	/* Large graphs need few entries of the TLB, and small ones little memory. */
+	if (size > HUGE_PAGE)
+		madvise(map + HUGE_PAGE, size - HUGE_PAGE, MADV_HUGEPAGE);
+	return map;
 }
 
 static void unmap(void *map, size_t size)
@@ -38,40 +36,55 @@ static void unmap(void *map, size_t size)
 		munmap(map, size);
 }
 
-void graph_release(struct graph *graph)
+void graph_store_release(struct graph_store *store)
 {
-	while (graph->known_chunks) {
-		struct known_chunk *chunk = graph->known_chunks;
-
-		graph->known_chunks = chunk->next;
-		free(chunk);
-	}
-	unmap(graph->buckets, bucket_bytes(graph));
-	unmap(graph->nodes, graph->node_max * sizeof(struct node));
-	unmap(graph->steps, graph->node_max * sizeof(struct node_step));
-	pthread_mutex_destroy(&graph->lock);
+	unmap(store->nodes, store->max * sizeof(*store->nodes));
+	unmap(store->steps, store->max * sizeof(*store->steps));
+	unmap(store->known, store->max * sizeof(*store->known));
+	unmap(store->buckets, BUCKETS * sizeof(*store->buckets));
+	*store = (struct graph_store){0};
 }
 
-/* Addresses for as much as there can be; what is never touched costs no memory. */
-static bool has_room(struct graph *graph)
+int graph_store_init(struct graph_store *store)
 {
-	size_t cnt = 64;
-	void *buckets;
+	for (uint32_t max = NODES_MAX; max >= NODES_LEAST; max /= 2) {
+		*store = (struct graph_store){.max = max, .node_cnt = 1};
+		store->nodes = map(max * sizeof(*store->nodes));
+		store->steps = map(max * sizeof(*store->steps));
+		store->known = map(max * sizeof(*store->known));
+		store->buckets = map(BUCKETS * sizeof(*store->buckets));
+		if (store->nodes && store->steps && store->known && store->buckets)
+			return 0;
+		graph_store_release(store);
+	}
+	return fail(-ENOMEM, "no memory for the graph of the code");
+}
 
-	if (graph->buckets)
-		return true;
-	while (cnt < graph->size / BYTES_A_BUCKET)
-		cnt *= 2;
-	graph->bucket_mask = cnt - 1;
-	graph->node_max = (uint32_t)(graph->size / BYTES_A_NODE) + 64;
-	graph->node_cnt = 1;
-	graph->nodes = graph->nodes ? graph->nodes : map(graph->node_max * sizeof(struct node));
-	graph->steps = graph->steps ? graph->steps : map(graph->node_max * sizeof(struct node_step));
-	if (!graph->nodes || !graph->steps)
-		return false;
-	buckets = map(bucket_bytes(graph));
-	atomic_store_explicit(&graph->buckets, buckets, memory_order_release);
-	return buckets;
+/* The first of `cnt` items in a row; `max`: there are none left. */
+static uint32_t take(_Atomic(uint32_t) *taken, uint32_t cnt, uint32_t max)
+{
+	uint32_t first = atomic_load_explicit(taken, memory_order_relaxed);
+
+	do {
+		if (max - first < cnt)
+			return max;
+	} while (!atomic_compare_exchange_weak_explicit(taken, &first, first + cnt, memory_order_relaxed,
+							memory_order_relaxed));
+	return first;
+}
+
+static _Atomic(uint32_t) *bucket_of(const struct graph_store *store, uint64_t ip)
+{
+	return &store->buckets[(ip >> 3 ^ ip >> 23) % BUCKETS];
+}
+
+/* The node that begins at ip, among those of its bucket, or NULL. */
+static struct node *find(const struct graph *graph, uint32_t first, uint64_t ip)
+{
+	for (uint32_t i = first; i; i = graph->store->nodes[i].bucket_next)
+		if (graph->store->nodes[i].ip == ip && graph->store->nodes[i].graph == graph)
+			return &graph->store->nodes[i];
+	return NULL;
 }
 
 /* ---- building a node ---- */
@@ -221,47 +234,52 @@ static void follow(struct draft *draft)
 
 /* ---- keeping it ---- */
 
-static bool keep_known(struct graph *graph, struct draft *draft)
+static bool keep_known(struct graph_store *store, struct draft *draft)
 {
-	size_t bytes = draft->node.known_cnt * sizeof(struct known_branch);
-	struct known_chunk *chunk;
+	uint32_t cnt = draft->node.known_cnt, first;
 
-	if (!bytes)
+	if (!cnt)
 		return true;
-	chunk = malloc(sizeof(*chunk) + bytes);
-	if (!chunk)
+	first = take(&store->known_cnt, cnt, store->max);
+	if (first == store->max)
 		return false;
-	memcpy(chunk->branches, draft->known, bytes);
-	chunk->next = graph->known_chunks;
-	graph->known_chunks = chunk;
-	draft->node.known = chunk->branches;
+	draft->node.known = &store->known[first];
+	memcpy(draft->node.known, draft->known, cnt * sizeof(*draft->known));
 	return true;
 }
 
+/* Where another thread is first, the node taken for it is lost. */
 static struct node *insert(struct graph *graph, struct draft *draft)
 {
-	_Atomic(struct node *) *bucket;
-	struct node *node;
+	struct graph_store *store = graph->store;
+	_Atomic(uint32_t) *bucket = bucket_of(store, draft->node.ip);
+	uint32_t first = atomic_load_explicit(bucket, memory_order_acquire);
+	struct node *node = find(graph, first, draft->node.ip);
+	uint32_t index;
 
-	if (!has_room(graph))
-		return NULL;
-	node = graph_find(graph, draft->node.ip);
 	if (node)
-		return node; /* another thread was first */
-	if (graph->node_cnt == graph->node_max || !keep_known(graph, draft))
+		return node;
+	index = take(&store->node_cnt, 1, store->max);
+	if (index == store->max || !keep_known(store, draft))
 		return NULL;
-	node = &graph->nodes[graph->node_cnt++];
-	bucket = &graph->buckets[graph_bucket(graph, draft->node.ip)];
-	draft->node.bucket_next = *bucket;
 	draft->node.is_plain = draft->node.end == NODE_COND && !draft->node.kept && !draft->node.kept_cnt;
-	memcpy(node, &draft->node, sizeof(*node));
-	atomic_store_explicit(bucket, node, memory_order_release);
-	return node;
+	store->nodes[index] = draft->node;
+	/* A page that is read before it is written takes two faults. */
+	atomic_store_explicit(&store->steps[index].next[0], 0, memory_order_relaxed);
+	do {
+		node = find(graph, first, draft->node.ip);
+		if (node)
+			return node;
+		store->nodes[index].bucket_next = first;
+	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, index, memory_order_acq_rel,
+							memory_order_acquire));
+	return &store->nodes[index];
 }
 
 struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder *finder)
 {
-	struct node *node = graph_find(graph, ip);
+	uint32_t first = atomic_load_explicit(bucket_of(graph->store, ip), memory_order_acquire);
+	struct node *node = find(graph, first, ip);
 	struct draft draft;
 
 	if (node)
@@ -274,8 +292,5 @@ struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder
 	draft.node.first_function = function_at(&draft, ip);
 	if (!crosses(&draft, draft.began, draft.node.from))
 		draft.node.last_function = function_at(&draft, draft.node.from);
-	pthread_mutex_lock(&graph->lock);
-	node = insert(graph, &draft);
-	pthread_mutex_unlock(&graph->lock);
-	return node;
+	return insert(graph, &draft);
 }

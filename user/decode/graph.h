@@ -8,13 +8,13 @@
  *	1:	mov; call g			taken: node 2f, not taken: node g+6
  *	g:	test; jne 2f
  *
- * A graph belongs to a section of code and serves every image and process that has it. It grows on use, from
- * several threads. Nodes are published by an atomic store, and neither changed nor freed while the graph
- * lives; only the pointers to a node's last successors are written later.
+ * A graph belongs to a section of code and serves every image and process that has it. All graphs keep their
+ * nodes in one store. They grow on use, from several threads and without a lock: a thread takes the next free
+ * node, fills it, and publishes it by an atomic exchange. Nodes are neither changed nor freed while the store
+ * lives; only their last successors are written later.
  */
 #pragma once
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +41,7 @@ enum node_kept {
 
 struct node;
 struct graph;
+struct graph_store;
 
 /* A call or jump that takes no packet. */
 struct known_branch {
@@ -54,7 +55,7 @@ struct known_branch {
 
 /*
  * The successors of a node by TNT bit; if the node does not end in a conditional jump, [1] is the last
- * target. A successor is the offset of its own node_step in the graph, plus 1 if that node is plain: it ends
+ * target. A successor is the offset of its own node_step in the store, plus 1 if that node is plain: it ends
  * in a conditional jump and has no branch to hand out. 0: unknown. Most steps read nothing else, so that much
  * fits into the processor's caches; the value read is the address of the next step.
  */
@@ -73,7 +74,7 @@ struct node {
 	uint8_t kept;		       /* of a conditional jump: enum node_kept */
 	bool is_plain;		       /* see struct node_step */
 	struct graph *graph;
-	struct node *bucket_next;
+	uint32_t bucket_next; /* the index of a node; 0: none */
 	uint64_t first_function,
 		last_function;	  /* starts of the functions of ip and of from; 0: an indirect jump counts */
 	struct known_branch call; /* of an indirect call: .back */
@@ -82,27 +83,28 @@ struct node {
 
 _Static_assert(sizeof(struct node) == 128, "an index is a shift away");
 
-struct known_chunk {
-	struct known_chunk *next;
-	struct known_branch branches[];
-};
-
 struct graph {
 	const uint8_t *bytes;
 	uint64_t addr;
 	size_t size;
 	bool is_64;
-	_Atomic(_Atomic(struct node *) *) buckets; /* NULL before the first node */
-	size_t bucket_mask;
-	struct node *nodes;	 /* room for node_max; [0] is unused */
-	struct node_step *steps; /* of each */
-	pthread_mutex_t lock;	 /* guards the members below, and insertion */
-	uint32_t node_cnt, node_max;
-	struct known_chunk *known_chunks;
+	struct graph_store *store;
 };
 
-void graph_init(struct graph *graph, const uint8_t *bytes, size_t size, uint64_t addr, bool is_64);
-void graph_release(struct graph *graph);
+/* Addresses for as much as there can be: what is never touched costs no memory. */
+struct graph_store {
+	struct node *nodes;	 /* [0] is unused */
+	struct node_step *steps; /* of each */
+	struct known_branch *known;
+	_Atomic(uint32_t) *buckets; /* indices of nodes, by their address */
+	uint32_t max;		    /* of nodes, and of known branches */
+	uint8_t apart[64];	    /* the counters have a cache line of their own */
+	_Atomic(uint32_t) node_cnt, known_cnt;
+};
+
+/* 0 or -ENOMEM with a sentence. */
+int graph_store_init(struct graph_store *store);
+void graph_store_release(struct graph_store *store);
 
 /* A cache of the functions of one image. */
 struct function_finder {
@@ -111,17 +113,17 @@ struct function_finder {
 	struct decoder_function recent[64];
 };
 
-/* The node that begins at ip (inside the section), made if needed. NULL: out of memory, or too many nodes. */
+/* The node that begins at ip (inside the section), made if needed. NULL: the store is full. */
 struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder *finder);
 
 static inline uint32_t node_index(const struct node *node)
 {
-	return (uint32_t)(node - node->graph->nodes);
+	return (uint32_t)(node - node->graph->store->nodes);
 }
 
 static inline struct node_step *node_step(const struct node *node)
 {
-	return &node->graph->steps[node_index(node)];
+	return &node->graph->store->steps[node_index(node)];
 }
 
 /* The last successor, or NULL. */
@@ -129,7 +131,7 @@ static inline struct node *node_next(const struct node *node, unsigned int way)
 {
 	uint32_t next = atomic_load_explicit(&node_step(node)->next[way], memory_order_acquire);
 
-	return next ? &node->graph->nodes[next / sizeof(struct node_step)] : NULL;
+	return next ? &node->graph->store->nodes[next / sizeof(struct node_step)] : NULL;
 }
 
 /* The value that leads to the node. */
@@ -138,7 +140,7 @@ static inline uint32_t node_step_to(const struct node *node)
 	return node_index(node) * (uint32_t)sizeof(struct node_step) + node->is_plain;
 }
 
-/* Remembers a successor, if both are in one section. */
+/* Remembers a successor, if both are in one section: other images may have another section there. */
 static inline void node_lead(const struct node *node, unsigned int way, const struct node *next)
 {
 	if (next->graph == node->graph)
@@ -148,25 +150,4 @@ static inline void node_lead(const struct node *node, unsigned int way, const st
 static inline bool graph_covers(const struct graph *graph, uint64_t ip)
 {
 	return ip - graph->addr < graph->size;
-}
-
-enum { BYTES_A_BUCKET = 8 };
-
-static inline size_t graph_bucket(const struct graph *graph, uint64_t ip)
-{
-	return (ip - graph->addr) / BYTES_A_BUCKET & graph->bucket_mask;
-}
-
-/* The existing node that begins at ip, or NULL. */
-static inline struct node *graph_find(const struct graph *graph, uint64_t ip)
-{
-	_Atomic(struct node *) *buckets = atomic_load_explicit(&graph->buckets, memory_order_acquire);
-	struct node *node;
-
-	if (!buckets)
-		return NULL;
-	node = atomic_load_explicit(&buckets[graph_bucket(graph, ip)], memory_order_acquire);
-	while (node && node->ip != ip)
-		node = node->bucket_next;
-	return node;
 }
