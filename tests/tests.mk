@@ -102,8 +102,17 @@ demo: ## set up, build, and record the bundled example
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/programs/wordcount
 	$(Q)tests/demo.sh $(BUILD)
 
-bench: ## rates and sizes, side by side in one run
+bench: ## rates and sizes, side by side in one run; QUIET=1: one line for each goal, in five minutes
 	$(Q)tests/lint/deps.sh $(PACKAGES) valgrind linux-perf python3
+	$(Q)$(MAKE) --no-print-directory $(if $(QUIET),bench-goals,bench-all)
+
+bench-goals: all $(BUILD)/tests/bench/lackey $(BUILD)/tests/bench/decoders
+	$(Q)tests/bench/goals.sh $(BUILD)
+
+bench-compare: $(BUILD)/tests/bench/lackey $(BUILD)/tests/bench/decoders ## decoding by this revision and by REV, by turns in one run
+	$(Q)tests/bench/compare.sh $(BUILD) $(REV)
+
+bench-all:
 	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey decoders allocations recording memtrace sampling) \
 		$(BUILD)/tests/programs/wordcount
 	$(Q)tests/bench/decoding.sh $(BUILD) -p
@@ -113,6 +122,7 @@ bench: ## rates and sizes, side by side in one run
 	$(Q)$(BUILD)/tests/bench/allocations $(BUILD)/libtrailcam-alloc.so
 	$(Q)$(BUILD)/tests/bench/recording $(BUILD)/trailcam
 	$(Q)$(BUILD)/tests/bench/memtrace
+	$(Q)tests/bench/picture.py $(BUILD)
 	$(Q)tests/bench/translate.sh $(BUILD)
 	$(Q)$(BUILD)/tests/bench/sampling
 
@@ -144,6 +154,6 @@ $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LIBS)
 		$$(LDLIBS)
 endef
 $(foreach d,bench fuzz oracle,$(eval $(call tool_rule,$(d))))
-.PHONY: test test-vm fuzz fuzz-all run-tests damage unit lint demo bench
+.PHONY: test test-vm fuzz fuzz-all run-tests damage unit lint demo bench bench-all bench-goals bench-compare
 
 -include $(UNIT_TESTS:=.d) $(TEST_TOOLS:.o=.d)

@@ -5,17 +5,21 @@
  * libipt's block decoder, perf script, and the whole way from the recording to a file. What counts are the
  * ratios.
  *
- *	decoders [-r RUNS] [-p] [-m TEXT] [-h FILE] RECORDING...
+ *	decoders [-r RUNS] [-p] [-g] [-m TEXT] [-h FILE] RECORDING...
  *
- * -p: perf script, too; -m: only what has the text in its name; -h: results are added to the file
+ * -p: perf script, too; -g: what the goals need, with a real-time priority where that is allowed, so that
+ * others on the machine disturb little; -m: only what has the text in its name; -h: results are added to the
+ * file
  */
 #include <fcntl.h>
 #include <intel-pt.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/parallel.h"
 #include "decode/code.h"
 #include "decode/setup.h"
@@ -29,7 +33,7 @@
 enum { RUNS_MAX = 50 };
 
 static unsigned long runs = 5;
-static bool with_perf;
+static bool with_perf, only_goals;
 static const char *only = "", *history;
 
 static double now(void)
@@ -268,28 +272,70 @@ static void perf_text(struct subject *subject)
 	perf(subject, "--ns --itrace=bep -F pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period");
 }
 
+enum {
+	PACKETS,
+	FAST_COLD,
+	FAST_WARM,
+	FAST_COLD_ALL,
+	FAST_WARM_ALL,
+	LIBIPT_COLD,
+	LIBIPT_WARM,
+	REFERENCE,
+	TIMELINE,
+	FXT,
+	GZ,
+	GZ_ALL,
+	PERF_DECODE,
+	PERF_TEXT,
+	MEASURES,
+};
+
 static const struct measure {
 	const char *name;
 	void (*run)(struct subject *subject);
 	bool is_perf; /* slow: once */
-} measures[] = {
-	{"packets, libipt (lower bound)", scan, false},
-	{"fast, cold", fast_cold, false},
-	{"fast, warm", fast_warm, false},
-	{"fast, cold, all processors", fast_cold_all, false},
-	{"fast, warm, all processors", fast_warm_all, false},
-	{"libipt's block decoder, cold", libipt_cold, false},
-	{"libipt's block decoder, warm", libipt_warm, false},
-	{"the reference decoder, cold", reference, false},
-	{"to the timeline", to_timeline, false},
-	{"whole way to .fxt", to_fxt, false},
-	{"whole way to .fxt.gz", to_gz, false},
-	{"whole way to .fxt.gz, all processors", to_gz_all, false},
-	{"perf script, decode only", perf_decode, true},
-	{"perf script, magic-trace's text", perf_text, true},
+} measures[MEASURES] = {
+	[PACKETS] = {"packets, libipt (lower bound)", scan, false},
+	[FAST_COLD] = {"fast, cold", fast_cold, false},
+	[FAST_WARM] = {"fast, warm", fast_warm, false},
+	[FAST_COLD_ALL] = {"fast, cold, all processors", fast_cold_all, false},
+	[FAST_WARM_ALL] = {"fast, warm, all processors", fast_warm_all, false},
+	[LIBIPT_COLD] = {"libipt's block decoder, cold", libipt_cold, false},
+	[LIBIPT_WARM] = {"libipt's block decoder, warm", libipt_warm, false},
+	[REFERENCE] = {"the reference decoder, cold", reference, false},
+	[TIMELINE] = {"to the timeline", to_timeline, false},
+	[FXT] = {"whole way to .fxt", to_fxt, false},
+	[GZ] = {"whole way to .fxt.gz", to_gz, false},
+	[GZ_ALL] = {"whole way to .fxt.gz, all processors", to_gz_all, false},
+	[PERF_DECODE] = {"perf script, decode only", perf_decode, true},
+	[PERF_TEXT] = {"perf script, magic-trace's text", perf_text, true},
 };
 
-enum { MEASURES = sizeof(measures) / sizeof(*measures), FAST_COLD = 1, LIBIPT_COLD = 5 };
+/* The time of one as a multiple of that of another, in the same run. */
+static const struct goal {
+	const char *what;
+	int of, than;
+	enum bound_kind kind;
+	double bound;
+} goals[] = {
+	{"decoding as fast as libipt, cold", LIBIPT_COLD, FAST_COLD, AT_LEAST, 6},
+	{"decoding as fast as libipt, warm", LIBIPT_WARM, FAST_WARM, AT_LEAST, 10},
+	{"decoding on all processors as on one, cold", FAST_COLD, FAST_COLD_ALL, AT_LEAST, 1.8},
+	{"decoding on all processors as on one, warm", FAST_WARM, FAST_WARM_ALL, AT_LEAST, 1.8},
+	{"time to .fxt.gz in that of decoding", GZ, FAST_COLD, AT_MOST, 2},
+	{".fxt.gz on all processors as on one", GZ, GZ_ALL, AT_LEAST, 1.8},
+	{".fxt.gz as fast as magic-trace's text", PERF_TEXT, GZ, AT_LEAST, 60},
+};
+
+static bool is_wanted(int measure)
+{
+	if (!strstr(measures[measure].name, only))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(goals) && only_goals; i++)
+		if (goals[i].of == measure || goals[i].than == measure)
+			return true;
+	return !only_goals;
+}
 
 struct series {
 	double times[RUNS_MAX];
@@ -314,6 +360,25 @@ static void keep(const char *path, const struct series *series)
 				measures[i].name, median(&series[i]), series[i].times[0],
 				series[i].times[series[i].cnt - 1]);
 	fclose(file);
+}
+
+/* Before report() sorts them. */
+static void tell_goals(const char *path, const struct series *series)
+{
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; i < ARRAY_SIZE(goals); i++) {
+		const struct series *of = &series[goals[i].of], *than = &series[goals[i].than];
+		double figures[RUNS_MAX];
+		char what[128];
+		size_t cnt = 0;
+
+		for (; cnt < of->cnt && cnt < than->cnt; cnt++)
+			figures[cnt] = of->times[cnt] / than->times[cnt];
+		snprintf(what, sizeof(what), "%s: %s", slash ? slash + 1 : path, goals[i].what);
+		if (cnt)
+			tell_goal(what, figures, cnt, goals[i].kind, goals[i].bound);
+	}
 }
 
 static void report(const struct subject *subject, struct series *series)
@@ -352,12 +417,13 @@ static void measure(const char *path)
 		for (size_t i = 0; i < MEASURES; i++) {
 			double start = now();
 
-			if ((measures[i].is_perf && (!with_perf || run)) || !strstr(measures[i].name, only))
+			if ((measures[i].is_perf && (!with_perf || run)) || !is_wanted((int)i))
 				continue;
 			measures[i].run(&subject);
 			series[i].times[series[i].cnt++] = now() - start;
 		}
 	}
+	tell_goals(path, series);
 	report(&subject, series);
 	keep(path, series);
 	decoder_cache_free(subject.cache);
@@ -369,9 +435,11 @@ int main(int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "h:m:pr:")) != -1) {
+	while ((opt = getopt(argc, argv, "gh:m:pr:")) != -1) {
 		if (opt == 'p')
 			with_perf = true;
+		else if (opt == 'g')
+			only_goals = true;
 		else if (opt == 'm')
 			only = optarg;
 		else if (opt == 'h')
@@ -381,6 +449,8 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
+	if (only_goals)
+		sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 1});
 	for (int i = optind; i < argc; i++)
 		measure(argv[i]);
 	unlink("/tmp/trailcam-bench.fxt");

@@ -2,8 +2,10 @@
 /* What benches measure with. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -31,4 +33,27 @@ static inline double median_of(double *figures, size_t cnt)
 {
 	qsort(figures, cnt, sizeof(*figures), compare_figures);
 	return cnt ? figures[cnt / 2] : 0;
+}
+
+enum bound_kind { AT_LEAST, AT_MOST };
+
+/*
+ * One line that says whether the median reaches a goal; with $BENCH_HISTORY, one more of that file. Sorts the
+ * figures.
+ */
+static inline void tell_goal(const char *what, double *figures, size_t cnt, enum bound_kind kind,
+			     double bound)
+{
+	const char *path = getenv("BENCH_HISTORY");
+	double middle = median_of(figures, cnt);
+	bool met = kind == AT_LEAST ? middle >= bound : middle <= bound;
+	FILE *file = path ? fopen(path, "ae") : NULL;
+
+	printf("goal %-8s %8.2f  (%.2f to %.2f), %s %-4g  %s\n", met ? "met" : "not met", middle, figures[0],
+	       figures[cnt - 1], kind == AT_LEAST ? "at least" : "at most", bound, what);
+	if (!file)
+		return;
+	fprintf(file, "%ld\tgoal\t%s\t%.6f\t%.6f\t%.6f\n", (long)time(NULL), what, middle, figures[0],
+		figures[cnt - 1]);
+	fclose(file);
 }

@@ -187,6 +187,7 @@ int recording_save(const struct snapshot *snapshot, const char *path)
 		takeover_remove(temporary);
 		return fail_errno(err, "cannot make the recording %s", path);
 	}
+	log_debug("saved %s", path);
 	return 0;
 }
 
