@@ -78,6 +78,31 @@ EOF
 }
 check 'the counters: all of it, and what is alive' counted
 
+# In formats with arguments an allocation is called as its function, and its end "free": linked by a number,
+# which is also that of the arrow between them.
+linked() {
+	python3 - "$tmp/t.json" "$tmp/out" <<'EOF'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+begun, ended, arrows = {}, {}, {"s": set(), "f": set()}
+for event in events:
+    if event["ph"] == "i" and "allocation" in event.get("args", {}):
+        ends = event["name"] == "free"
+        assert ends or "alloc" in event["name"] or "align" in event["name"], event
+        (ended if ends else begun)[event["args"]["allocation"]] = event
+    elif event["ph"] in arrows and event["name"] == "allocation":
+        arrows[event["ph"]].add(event["id"])
+said = open(sys.argv[2]).read().splitlines()
+assert len(begun) == sum(line.startswith("alloc") for line in said) and len(ended) == sum(line == "collect" for line in said)
+for number, end in ended.items():
+    begin = begun[number]
+    assert begin["ts"] <= end["ts"] and all(begin["args"][key] == end["args"][key] for key in ("bytes", "address")), (begin, end)
+    assert end["args"]["lifetime_ns"] > 0
+assert arrows == {"s": set(begun), "f": set(ended)}
+EOF
+}
+check 'each end is linked to its allocation' linked
+
 free_running() {
 	run --source none --memtrace=4k -t libc.so.6:exit -- "$programs/allocs" mix 20000 || return 1
 	"$trailcam" report "$tmp/rec" | grep -q 'Hit 1 of 1'

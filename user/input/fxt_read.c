@@ -131,6 +131,8 @@ static int read_flow(struct reading *reading, const struct fxt_read_event *event
 		flow->from_tid = fxt_id_of(event->tid);
 		return 0;
 	}
+	if (!strcmp(event->name, SHOWN_ALLOC_FLOW))
+		return 0; /* the instants have its number */
 	if (!is_ours || !reading->flow_id || reading->flow_id != event->end_ns) {
 		reading->others++;
 		return 0;

@@ -241,15 +241,38 @@ static int add_args(struct instant *instant, const struct mark *mark)
 	return err;
 }
 
+static uint64_t arg_number(const struct mark *mark, const char *name)
+{
+	for (size_t i = 0; i < mark->arg_cnt; i++)
+		if (!strcmp(mark->args[i].name, name))
+			return mark->args[i].value;
+	return UINT64_MAX;
+}
+
+static int set_instant(struct instant *instant, const struct mark *mark)
+{
+	bool ends = !strcmp(mark->text, INSTANT_ALLOC_END);
+	const struct instant_alloc alloc = {.function = ends ? NULL : mark->text,
+					    .number = arg_number(mark, INSTANT_ALLOC_NUMBER),
+					    .bytes = arg_number(mark, INSTANT_ALLOC_BYTES),
+					    .address = arg_number(mark, INSTANT_ALLOC_ADDRESS),
+					    .lifetime_ns = arg_number(mark, INSTANT_ALLOC_LIFETIME)};
+
+	if (alloc.number != UINT64_MAX)
+		return instant_set_alloc(instant, &alloc);
+	instant->is_event = !is_gap(mark->text);
+	instant->text = strdup(mark->text);
+	return instant->text ? add_args(instant, mark) : -ENOMEM;
+}
+
 static int apply_instant(struct reading *reading, size_t index, const struct mark *mark)
 {
 	struct timeline_thread *thread = &reading->timeline->threads[index];
-	struct instant instant = {.time_ns = mark->key.value, .is_event = !is_gap(mark->text)};
+	struct instant instant = {.time_ns = mark->key.value};
 	int err;
 
 	reading->tracks[index].instant_ns = instant.time_ns;
-	instant.text = strdup(mark->text);
-	err = instant.text ? add_args(&instant, mark) : -ENOMEM;
+	err = set_instant(&instant, mark);
 	if (!err)
 		err = ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant);
 	if (err)

@@ -33,7 +33,13 @@ void instant_release(struct instant *instant)
 	for (size_t i = 0; i < instant->arg_cnt; i++)
 		free(instant->args[i].text);
 	free(instant->args);
+	free(instant->name);
 	free(instant->text);
+}
+
+const char *instant_name(const struct instant *instant)
+{
+	return instant->name ? instant->name : instant->text;
 }
 
 int instant_add_arg(struct instant *instant, const struct instant_arg *arg)
@@ -51,6 +57,42 @@ int instant_add_arg(struct instant *instant, const struct instant_arg *arg)
 		return -ENOMEM;
 	args[instant->arg_cnt++] = copy;
 	return 0;
+}
+
+static char *alloc_text(const struct instant_alloc *alloc)
+{
+	unsigned long long bytes = alloc->bytes, address = alloc->address;
+	char *text;
+	int len;
+
+	if (alloc->function)
+		len = asprintf(&text, "[%s: %llu bytes at 0x%llx]", alloc->function, bytes, address);
+	else
+		len = asprintf(&text, "[freed: %llu bytes at 0x%llx, allocated %.3f ms before]", bytes,
+			       address, (double)alloc->lifetime_ns / 1e6);
+	return len < 0 ? NULL : text;
+}
+
+int instant_set_alloc(struct instant *instant, const struct instant_alloc *alloc)
+{
+	const struct instant_arg args[] = {
+		{.name = INSTANT_ALLOC_BYTES, .type = INSTANT_NUMBER, .number = alloc->bytes},
+		{.name = INSTANT_ALLOC_ADDRESS, .type = INSTANT_ADDRESS, .number = alloc->address},
+		{.name = INSTANT_ALLOC_NUMBER, .type = INSTANT_NUMBER, .number = alloc->number},
+		{.name = INSTANT_ALLOC_LIFETIME, .type = INSTANT_NUMBER, .number = alloc->lifetime_ns},
+	};
+	int err = 0;
+
+	instant->is_event = true;
+	instant->ends = !alloc->function;
+	instant->number = alloc->number;
+	instant->name = strdup(alloc->function ? alloc->function : INSTANT_ALLOC_END);
+	instant->text = alloc_text(alloc);
+	if (!instant->name || !instant->text)
+		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(args) - !instant->ends && !err; i++)
+		err = instant_add_arg(instant, &args[i]);
+	return err;
 }
 
 void timeline_thread_release(struct timeline_thread *thread)

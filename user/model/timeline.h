@@ -92,12 +92,36 @@ enum { INSTANT_ARGS_MAX = 15 };
 struct instant {
 	uint64_t time_ns;
 	char *text;    /* "[gap: overflow]", "[ptwrite: 0x2a]" */
+	char *name;    /* "malloc": for sums, where `args` are shown, too; NULL: the text */
 	bool is_event; /* not a gap */
+	bool ends;     /* it is the end of what `number` stands for */
+	/* the same of the beginning and the end of one allocation, 0: one of them is not known */
+	uint64_t number;
 	struct instant_arg *args;
 	size_t arg_cnt;
 };
 
 void instant_release(struct instant *instant);
+
+/* The name in formats that show the arguments, too. */
+const char *instant_name(const struct instant *instant);
+
+/* An allocation, or its end. */
+struct instant_alloc {
+	const char *function; /* "malloc"; NULL: its end */
+	uint64_t number, bytes, address;
+	uint64_t lifetime_ns; /* of an end */
+};
+
+/* Makes it one: sets all but the time. 0 or -ENOMEM. */
+int instant_set_alloc(struct instant *instant, const struct instant_alloc *alloc);
+
+/* The arguments by which it is known: INSTANT_ALLOC_NUMBER is there even if it is 0. */
+#define INSTANT_ALLOC_NUMBER   "allocation"
+#define INSTANT_ALLOC_BYTES    "bytes"
+#define INSTANT_ALLOC_ADDRESS  "address"
+#define INSTANT_ALLOC_LIFETIME "lifetime_ns"
+#define INSTANT_ALLOC_END      "free"
 
 /* Adds a copy of `arg`. -ENOMEM: out of memory, or INSTANT_ARGS_MAX reached. */
 int instant_add_arg(struct instant *instant, const struct instant_arg *arg);

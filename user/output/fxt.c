@@ -73,9 +73,15 @@ static void write_instant(void *ctx, const struct instant *instant)
 	const struct writer *writer = ctx;
 	struct shown_arg args[INSTANT_ARGS_MAX];
 
-	fxt_event_begin(writer->fxt, FXT_INSTANT, writer->pid, writer->tid, instant->time_ns, instant->text);
+	fxt_event_begin(writer->fxt, FXT_INSTANT, writer->pid, writer->tid, instant->time_ns,
+			instant_name(instant));
 	write_args(writer->fxt, args, instant_args(args, instant));
 	fxt_event_end(writer->fxt);
+	if (!instant->number)
+		return;
+	fxt_event_begin(writer->fxt, instant->ends ? FXT_FLOW_END : FXT_FLOW_BEGIN, writer->pid, writer->tid,
+			instant->time_ns, SHOWN_ALLOC_FLOW);
+	fxt_event_end_id(writer->fxt, alloc_flow(instant));
 }
 
 static const struct walk_ops walk_ops = {

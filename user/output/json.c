@@ -117,19 +117,29 @@ static void begin_instant(struct writer *writer, uint64_t time_ns, const char *c
 	json_string(writer->output, name);
 }
 
+/* Of the slice that is open then. */
+static void write_flow_end(struct writer *writer, bool ends, uint64_t time_ns, const char *name, uint64_t id)
+{
+	begin_event(writer, ends ? 'f' : 's', time_ns);
+	output_printf(writer->output, ",\"id\":%" PRIu64 ",\"cat\":\"%s\",\"name\":\"%s\"%s}", id, name, name,
+		      ends ? ",\"bp\":\"e\"" : "");
+}
+
 static void write_instant(void *ctx, const struct instant *instant)
 {
 	struct writer *writer = ctx;
 	struct shown_arg args[INSTANT_ARGS_MAX];
 	size_t cnt = instant_args(args, instant);
 
-	begin_instant(writer, instant->time_ns, instant->is_event ? "event" : "gap", instant->text);
+	begin_instant(writer, instant->time_ns, instant->is_event ? "event" : "gap", instant_name(instant));
 	if (cnt) {
 		output_printf(writer->output, ",\"args\":{");
 		write_args(writer->output, args, cnt);
 		output_printf(writer->output, "}");
 	}
 	output_printf(writer->output, "}");
+	if (instant->number)
+		write_flow_end(writer, instant->ends, instant->time_ns, SHOWN_ALLOC_FLOW, instant->number);
 }
 
 static void write_hit(void *ctx, const struct timeline_hit *hit)
@@ -176,22 +186,15 @@ static void write_counter(struct writer *writer, const struct counter *counter)
 	}
 }
 
-static void write_flow_end(struct writer *writer, char type, int32_t pid, int32_t tid, uint64_t time_ns,
-			   uint64_t id)
-{
-	writer->pid = shown_id(pid);
-	writer->tid = shown_id(tid);
-	begin_event(writer, type, time_ns);
-	output_printf(writer->output,
-		      ",\"id\":%" PRIu64 ",\"cat\":\"" SHOWN_FLOW "\",\"name\":\"" SHOWN_FLOW "\"%s}", id,
-		      type == 'f' ? ",\"bp\":\"e\"" : "");
-}
-
 /* An arrow between the slices that are open then on the two threads. */
 static void write_flow(struct writer *writer, const struct flow *flow, uint64_t id)
 {
-	write_flow_end(writer, 's', flow->from_pid, flow->from_tid, flow->from_ns, id);
-	write_flow_end(writer, 'f', flow->to_pid, flow->to_tid, flow->to_ns, id);
+	writer->pid = shown_id(flow->from_pid);
+	writer->tid = shown_id(flow->from_tid);
+	write_flow_end(writer, false, flow->from_ns, SHOWN_FLOW, id);
+	writer->pid = shown_id(flow->to_pid);
+	writer->tid = shown_id(flow->to_tid);
+	write_flow_end(writer, true, flow->to_ns, SHOWN_FLOW, id);
 }
 
 static void write_about(struct output *output, const struct timeline *timeline)

@@ -251,8 +251,10 @@ static void write_instant(void *ctx, const struct instant *instant)
 	struct writer *writer = ctx;
 	struct shown_arg args[INSTANT_ARGS_MAX];
 
-	begin_event(writer, TYPE_INSTANT, instant->is_event ? "event" : "gap", instant->text);
+	begin_event(writer, TYPE_INSTANT, instant->is_event ? "event" : "gap", instant_name(instant));
 	add_args(writer, args, instant_args(args, instant));
+	if (instant->number)
+		proto_fixed(&writer->event, instant->ends ? EVENT_FLOW_END : EVENT_FLOW, alloc_flow(instant));
 	end_event(writer, instant->time_ns);
 }
 

@@ -169,6 +169,11 @@ char *hit_stack_text(const struct timeline_hit *hit)
 	return text;
 }
 
+uint64_t alloc_flow(const struct instant *instant)
+{
+	return instant->number + (1ull << 32);
+}
+
 uint64_t shown_id(int32_t id)
 {
 	return id > 0 ? (uint64_t)id : SHOWN_HITS + 1ull + (uint32_t)id;

@@ -56,6 +56,10 @@ char *hit_stack_text(const struct timeline_hit *hit);
 /* What an arrow from who woke a thread to who was woken is called. */
 #define SHOWN_FLOW "wake-up"
 
+/* The same from an allocation to its end, and the number for it: apart from those of wake-ups. */
+#define SHOWN_ALLOC_FLOW "allocation"
+uint64_t alloc_flow(const struct instant *instant);
+
 /* The process and the thread that hits are shown on, where they have a track of their own. */
 enum { SHOWN_HITS = 1 << 30 };
 

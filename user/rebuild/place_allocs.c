@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rebuild/place_allocs.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash_index.h"
 #include "base/sort.h"
 #include "model/slice_cursor.h"
 #include "rebuild/slice_index.h"
@@ -21,6 +20,7 @@ struct placing {
 	struct timeline *timeline;
 	const struct snapshot *snapshot;
 	struct slice_indices indices;
+	struct hash_index begun;		   /* allocations, by address and time */
 	const struct timeline_thread *last_thread; /* of the last instant */
 	struct process_counters {
 		uint32_t pid;
@@ -39,39 +39,34 @@ static const char *function_name(const struct placing *placing, const struct all
 
 /* ---- instants ---- */
 
-static char *text_of(const struct placing *placing, const struct alloc *alloc)
+/* One more than the index of the allocation that ends, in the snapshot; 0: it is not there. */
+static uint64_t number_of(struct placing *placing, const struct alloc *alloc, int *ret_err)
 {
-	char *text;
-	int len;
+	const struct alloc *allocs = placing->snapshot->allocs;
+	uint64_t hash = hash_number(hash_number(0, alloc->address), alloc->began_ns);
 
-	if (alloc->kind == ALLOC_FREED)
-		len = asprintf(&text, "[freed: %llu bytes at 0x%llx, allocated %.3f ms before]",
-			       (unsigned long long)alloc->size, (unsigned long long)alloc->address,
-			       (double)(alloc->time_ns - alloc->began_ns) / 1e6);
-	else
-		len = asprintf(&text, "[%s: %llu bytes at 0x%llx]", function_name(placing, alloc),
-			       (unsigned long long)alloc->size, (unsigned long long)alloc->address);
-	return len < 0 ? NULL : text;
+	*ret_err = 0;
+	if (alloc->kind != ALLOC_FREED) {
+		*ret_err = hash_index_add(&placing->begun, hash, (size_t)(alloc - allocs));
+		return (uint64_t)(alloc - allocs) + 1;
+	}
+	for (size_t at = 0, i; (i = hash_index_next(&placing->begun, hash, &at)) != HASH_INDEX_END;)
+		if (allocs[i].address == alloc->address && allocs[i].began_ns == alloc->began_ns)
+			return i + 1;
+	return 0;
 }
 
-/* What the text says, by itself. */
-static int add_args(const struct placing *placing, const struct alloc *alloc, struct instant *instant)
+static int set_alloc(struct placing *placing, const struct alloc *alloc, struct instant *instant)
 {
-	const struct instant_arg size = {.name = "size", .type = INSTANT_NUMBER, .number = alloc->size},
-				 address = {.name = "address",
-					    .type = INSTANT_ADDRESS,
-					    .number = alloc->address},
-				 function = {.name = "function",
-					     .type = INSTANT_TEXT,
-					     .text = (char *)function_name(placing, alloc)},
-				 lived = {.name = "lifetime_ns",
-					  .type = INSTANT_NUMBER,
-					  .number = alloc->time_ns - alloc->began_ns};
-	int err = instant_add_arg(instant, &size);
+	int err;
+	const struct instant_alloc shown = {
+		.function = alloc->kind == ALLOC_FREED ? NULL : function_name(placing, alloc),
+		.number = number_of(placing, alloc, &err),
+		.bytes = alloc->size,
+		.address = alloc->address,
+		.lifetime_ns = alloc->time_ns - alloc->began_ns};
 
-	if (!err)
-		err = instant_add_arg(instant, &address);
-	return err ? err : instant_add_arg(instant, alloc->kind == ALLOC_FREED ? &lived : &function);
+	return err ? err : instant_set_alloc(instant, &shown);
 }
 
 static bool is_its_call(const struct timeline_thread *thread, const struct slice *slice, uint64_t time_ns)
@@ -104,7 +99,7 @@ static int moment_of(struct placing *placing, const struct timeline_thread *thre
 static int add_instant(struct placing *placing, const struct alloc *alloc, uint64_t time_ns)
 {
 	struct timeline_thread *thread = timeline_thread_of(placing->timeline, (int32_t)alloc->tid);
-	struct instant instant = {.is_event = true};
+	struct instant instant = {0};
 	int err = thread ? timeline_thread_load(thread) : 0;
 
 	if (err)
@@ -120,8 +115,7 @@ static int add_instant(struct placing *placing, const struct alloc *alloc, uint6
 	    instant.time_ns < thread->instants[thread->instant_cnt - 1].time_ns)
 		thread->instants[thread->instant_cnt - 1].time_ns = instant.time_ns;
 	placing->last_thread = thread;
-	instant.text = text_of(placing, alloc);
-	err = instant.text ? add_args(placing, alloc, &instant) : -ENOMEM;
+	err = set_alloc(placing, alloc, &instant);
 	if (!err)
 		err = ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant);
 	if (err)
@@ -230,6 +224,7 @@ static void counter_release(struct counter *counter)
 static void placing_release(struct placing *placing)
 {
 	slice_indices_release(&placing->indices);
+	hash_index_release(&placing->begun);
 	for (size_t i = 0; i < placing->cnt; i++) {
 		counter_release(&placing->processes[i].alive);
 		counter_release(&placing->processes[i].allocated);

@@ -482,13 +482,23 @@ static struct timeline *make_timeline(void)
 	for (uint8_t kind = SLICE_SYSCALL; kind < SLICE_KIND_CNT; kind++)
 		add_slice(thread, (struct slice){.start_ns = 5, .end_ns = 6, .depth = kind, .kind = kind});
 	add_wait(timeline, thread);
-	thread->instants = calloc(2, sizeof(*thread->instants));
+	thread->instants = calloc(4, sizeof(*thread->instants));
 	thread->instants[0] = (struct instant){.time_ns = 4, .text = strdup("[gap: overflow]")};
 	thread->instants[1] =
 		(struct instant){.time_ns = 7, .text = strdup("[ptwrite: 0x2a]"), .is_event = true};
 	for (size_t i = 0; i < ARRAY_SIZE(args); i++)
 		assert_ok(instant_add_arg(&thread->instants[1], &args[i]));
-	thread->instant_cnt = 2;
+	thread->instants[2] = (struct instant){.time_ns = 7};
+	thread->instants[3] = (struct instant){.time_ns = 8};
+	assert_ok(instant_set_alloc(&thread->instants[2],
+				    &(struct instant_alloc){.function = "operator new(unsigned long)",
+							    .number = 7,
+							    .bytes = 42,
+							    .address = 0x1000}));
+	assert_ok(instant_set_alloc(
+		&thread->instants[3],
+		&(struct instant_alloc){.number = 7, .bytes = 42, .address = 0x1000, .lifetime_ns = 1}));
+	thread->instant_cnt = 4;
 	for (size_t i = 0; i < 2; i++)
 		assert_ok(ARRAY_PUSH(counter.points, counter.point_cnt, counter.point_cap, points[i]));
 	assert_ok(ARRAY_PUSH(timeline->counters, timeline->counter_cnt, timeline->counter_cap, counter));

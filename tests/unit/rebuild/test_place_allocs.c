@@ -136,12 +136,33 @@ static void test_reallocation_frees_first(void **state)
 	assert_int_equal(world->thread->instant_cnt, 2);
 	assert_instant(world, 0, 21 * MS, "[freed: 32 bytes at 0x1000, allocated 1.500 ms before]");
 	assert_instant(world, 1, 21 * MS, "[malloc: 64 bytes at 0x1000]");
-	assert_arg(world, 0, 0, "size", 32);
-	assert_arg(world, 0, 2, "lifetime_ns", 1500000);
-	assert_arg(world, 1, 0, "size", 64);
+	assert_string_equal(world->thread->instants[0].name, "free");
+	assert_arg(world, 0, 0, "bytes", 32);
+	assert_arg(world, 0, 3, "lifetime_ns", 1500000);
+	assert_string_equal(world->thread->instants[1].name, "malloc");
+	assert_arg(world, 1, 0, "bytes", 64);
 	assert_arg(world, 1, 1, "address", 0x1000);
-	assert_arg(world, 1, 2, "function", 0);
-	assert_string_equal(world->thread->instants[1].args[2].text, "malloc");
+	assert_int_equal(world->thread->instants[1].arg_cnt, 3);
+}
+
+/* The end has the number of the allocation that was there last; that of another time has none. */
+static void test_an_end_has_the_number_of_its_allocation(void **state)
+{
+	struct world *world = *state;
+	struct alloc *allocs;
+
+	add_alloc(world, 20 * MS, 64, ALLOC_SAMPLED);
+	add_alloc(world, 30 * MS, 64, ALLOC_SAMPLED);
+	add_alloc(world, 40 * MS, 64, ALLOC_FREED);
+	add_alloc(world, 50 * MS, 64, ALLOC_FREED);
+	allocs = world->snapshot->allocs;
+	allocs[0].began_ns = allocs[0].time_ns;
+	allocs[1].began_ns = allocs[2].began_ns = allocs[1].time_ns;
+	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_arg(world, 1, 2, "allocation", 2);
+	assert_int_equal(world->thread->instants[2].number, 2);
+	assert_true(world->thread->instants[2].ends && !world->thread->instants[1].ends);
+	assert_arg(world, 3, 2, "allocation", 0);
 }
 
 static void test_instants_are_in_order(void **state)
@@ -219,6 +240,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_allocation_stands_in_its_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reallocation_frees_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_an_end_has_the_number_of_its_allocation, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_instants_are_in_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_came_before_only_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_each_process_counts_for_itself, set_up, tear_down),
