@@ -350,6 +350,49 @@ def flames(page, slices):
     page.key("Escape")
 
 
+def call_tree(page, slices):
+    page.key("0")
+    page.key("e")
+    begin, end = page.value("[chart.range.from, chart.range.to]")
+    shown = '''(tree => [...tree.rows].map(([path]) => {
+        const names = [];
+        for (let at = path; at > 0; at = tree.paths.parent[at])
+            names.unshift(trace.functions[tree.paths.of[at]]);
+        return [names, tree.paths.calls[path], tree.paths.total[path], tree.paths.self[path], tree.isOpen(path)];
+    }))(page.tree)'''
+    expected = by_path(slices, begin, end)
+    page.value("(tree => tree.paths.of.forEach((_, path) => path && tree.open(path)))(page.tree)")
+    got = {tuple(path): tuple(sums) for path, *sums, _ in page.value(shown)}
+    check("a call tree of the whole trace, all open", got == expected and len(got) > 5, len(got), len(expected))
+    cells = page.browser.value("[...document.querySelectorAll('[role=treegrid] tbody tr')].map(row => row.cells[1].textContent)")
+    check("its rows tell the calls", sorted(cells) == sorted(f"{calls:,}" for calls, _, _ in expected.values()), cells[:5])
+    page.browser.value("document.querySelector('[role=treegrid] tbody tr').focus()")
+    page.key("ArrowLeft")
+    outermost = [path for path in expected if len(path) == 1]
+    check("left closes", len(page.value(shown)) < len(expected), len(page.value(shown)))
+    page.key("ArrowRight")
+    opened = [path for path, *_, is_open in page.value(shown) if is_open]
+    check("right opens", opened and all(len(path) == 1 for path in opened[:1]) and outermost, opened[:3])
+    page.key("Escape")
+
+
+def pinches(page):
+    page.key("h")
+    x, y = 300, 200
+    at, before = page.value(f"[chart.timeAt({x}), chart.timeAt({x + 100})]"), page.span
+    touch = lambda kind, *places: page.browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=[
+        {"x": page.left + place, "y": page.top + y, "id": nth} for nth, place in enumerate(places)])
+    touch("touchStart", x)
+    touch("touchStart", x, x + 100)
+    touch("touchMove", x - 50, x + 150)
+    touch("touchEnd")
+    page.browser.settle()
+    check("two fingers zoom", close_to(page.span, before / 2), page.span, before)
+    check("and keep the times below them", [round(page.value(f"chart.x({time})")) for time in at] == [x - 50, x + 150],
+          [page.value(f"chart.x({time})") for time in at])
+    page.key("h")
+
+
 def hit_to_hit(page, hits):
     shown = []
     for key in "h", ".", "n", ",", "p":
@@ -428,6 +471,8 @@ def recording(browser, slices_path, hits_path):
     clicks(page, slices)
     measures(page, slices)
     flames(page, slices)
+    call_tree(page, slices)
+    pinches(page)
     hit_to_hit(page, hits)
     links(page)
     threads(page)

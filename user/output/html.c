@@ -13,6 +13,7 @@ EMBED(viewer_css, "user/output/viewer/viewer.css");
 EMBED(viewer_trace, "user/output/viewer/trace.js");
 EMBED(viewer_chart, "user/output/viewer/chart.js");
 EMBED(viewer_flame, "user/output/viewer/flame.js");
+EMBED(viewer_calltree, "user/output/viewer/calltree.js");
 EMBED(viewer_page, "user/output/viewer/page.js");
 
 /* ---- base64 (RFC 4648) ---- */
@@ -95,6 +96,7 @@ int html_write(const struct timeline *timeline, struct output *output, size_t ma
 	write_text(output, viewer_trace);
 	write_text(output, viewer_chart);
 	write_text(output, viewer_flame);
+	write_text(output, viewer_calltree);
 	write_text(output, viewer_page);
 	write_text(output, html);
 	return err;

@@ -15,6 +15,13 @@ function timeText(ns) {
 	return `${(ns / scale).toFixed(scale === 1 ? 0 : 3)} ${unit}`;
 }
 
+/* Four digits, for columns. */
+function shortText(ns) {
+	const [unit, scale] = unitOf(ns), value = ns / scale;
+
+	return `${scale === 1 ? value : value.toFixed(value < 10 ? 3 : value < 100 ? 2 : 1)} ${unit}`;
+}
+
 /* To the nanosecond. */
 function exactText(ns) {
 	const [unit, scale] = unitOf(ns);
@@ -423,7 +430,7 @@ class Chart {
 		context.lineWidth = 1;
 	}
 
-	/* Gaps reach over the whole thread, other instants stand at its head. */
+	/* Gaps cross the whole thread, other instants stand at its head. */
 	drawInstants(track) {
 		const {context, ink} = this, top = this.titleY(track);
 		const first = search(0, track.instants.length, i => track.instants[i][0] >= this.from);
@@ -435,15 +442,43 @@ class Chart {
 			if (x - before < 1)
 				continue;
 			before = x;
-			context.fillStyle = isEvent ? ink.link : ink.accent;
-			if (!isEvent)
-				context.fillRect(x - .5, top + HEAD - 2, 1, this.rowY(track, 0) + track.height - HEAD - top - HEAD);
-			context.beginPath();
-			context.moveTo(x - 4, top + HEAD - 10);
-			context.lineTo(x + 4, top + HEAD - 10);
-			context.lineTo(x, top + HEAD - 2);
-			context.fill();
+			if (isEvent)
+				this.drawEvent(x, top + HEAD);
+			else
+				this.drawGap(x, top + HEAD, this.rowY(track, 0) + track.height - HEAD);
 		}
+	}
+
+	drawEvent(x, bottom) {
+		const {context, ink} = this;
+
+		context.fillStyle = ink.link;
+		context.beginPath();
+		context.moveTo(x - 4, bottom - 10);
+		context.lineTo(x + 4, bottom - 10);
+		context.lineTo(x, bottom - 2);
+		context.fill();
+	}
+
+	/* A broken line below a cross: neither shape nor brightness is that of a hit. */
+	drawGap(x, top, bottom) {
+		const {context, ink} = this;
+
+		context.strokeStyle = ink.text;
+		context.setLineDash([4, 3]);
+		context.beginPath();
+		context.moveTo(x, top - 2);
+		context.lineTo(x, bottom);
+		context.stroke();
+		context.setLineDash([]);
+		context.lineWidth = 2;
+		context.beginPath();
+		for (const side of [-1, 1]) {
+			context.moveTo(x - 4 * side, top - 12);
+			context.lineTo(x + 4 * side, top - 4);
+		}
+		context.stroke();
+		context.lineWidth = 1;
 	}
 
 	/* Where a thread's arrow begins or ends at that time: at its innermost slice. */

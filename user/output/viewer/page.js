@@ -12,6 +12,7 @@ class Page {
 		this.chart = new Chart(trace);
 		this.flame = new Flame(this.chart);
 		this.pointer = null; /* where it is over the timeline */
+		this.fingers = new Map(); /* by pointer: {x, time} of each that touches the timeline */
 		this.sort = {by: 'self', down: true};
 		byId('command').textContent = byId('command').title = trace.command;
 		document.title = `${trace.hits[0]?.trigger ?? trace.command} – trailcam`;
@@ -31,6 +32,7 @@ class Page {
 	/* ---- the panel ---- */
 
 	panel(...children) {
+		this.tree = null;
 		byId('panel').replaceChildren(...children.filter(child => child));
 		byId('panel').scrollTop = 0;
 	}
@@ -139,8 +141,23 @@ class Page {
 				el('button', {onclick: () => this.sameFunction(true), title: ']'}, 'next call ›'),
 				el('button', {onclick: () => this.fit(), title: 'f'}, 'Fit')),
 			el('h3', {}, 'Callers'),
-			el('ol', {}, ...track.callers(slice).slice(0, CALLERS_SHOWN).map(caller =>
-				this.frame(trace.name(track, caller), this.source(track.symbol[caller]), {track, slice: caller}))));
+			this.callerList(track, slice));
+	}
+
+	/* Callers of one name, one after another, are one line: it leads to the innermost. */
+	callerList(track, slice) {
+		const {trace} = this, lines = [];
+
+		for (const caller of track.callers(slice)) {
+			const name = trace.name(track, caller);
+
+			if (lines.at(-1)?.name === name)
+				lines.at(-1).cnt++;
+			else
+				lines.push({name, caller, cnt: 1});
+		}
+		return el('ol', {}, ...lines.slice(0, CALLERS_SHOWN).map(({name, caller, cnt}) =>
+			this.frame(cnt > 1 ? `${name} ×${cnt.toLocaleString('en')}` : name, this.source(track.symbol[caller]), {track, slice: caller})));
 	}
 
 	showInstant({track, instant}) {
@@ -150,35 +167,61 @@ class Page {
 			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`]]));
 	}
 
-	/* The functions of a range, of one thread or all. */
-	showRange(range) {
+	/* The range that is measured, or what is in sight. */
+	get range() {
+		const {chart, trace} = this;
+
+		return chart.range ?? {from: Math.round(Math.max(chart.from, trace.begin)), to: Math.round(Math.min(chart.to, trace.end))};
+	}
+
+	threadsOf(range) {
+		return range.track ? [range.track] : this.trace.threads;
+	}
+
+	/* What is told of a range, above a table; `show` shows it of one thread or all. */
+	rangePanel(range, show, pairs, ...below) {
 		const {threads} = this.trace;
 		const options = [el('option', {value: -1}, 'all threads'), ...threads.map((track, i) =>
 			el('option', {value: i, selected: track === range.track}, `${track.name}, pid ${track.pid}, tid ${track.tid}`))];
-		const choose = el('select', {onchange: () => this.showRange({...range, track: threads[choose.value]})}, ...options);
-		const rows = this.trace.statistics(range.track ? [range.track] : threads, range.from, range.to);
+		const choose = el('select', {ariaLabel: 'Threads', onchange: () => show({...range, track: threads[choose.value]})}, ...options);
 
 		this.chart.range = range;
 		this.chart.invalidate();
 		if (this.flame.isOpen && this.flame.range !== range)
 			this.flame.open(range);
-		this.rows = rows;
 		this.panel(this.title(timeText(range.to - range.from), 'range of'),
-			this.list([['from', `${(range.from / 1e9).toFixed(9)} s`], ['to', `${(range.to / 1e9).toFixed(9)} s`],
-				['functions', rows.length.toLocaleString('en')]]), choose, this.table(rows));
+			this.list([['from', `${(range.from / 1e9).toFixed(9)} s`], ['to', `${(range.to / 1e9).toFixed(9)} s`], ...pairs]), choose, ...below);
+	}
+
+	/* The functions of a range, of one thread or all. */
+	showRange(range) {
+		const rows = this.trace.statistics(this.threadsOf(range), range.from, range.to);
+
+		this.rows = rows;
+		this.rangePanel(range, chosen => this.showRange(chosen), [['functions', rows.length.toLocaleString('en')]],
+			el('div', {className: 'row'}, el('button', {onclick: () => this.showTree(range), title: 'e'}, 'Call tree')), this.table(rows));
+	}
+
+	/* The same by who called whom; the longest path is open as far as it has half of the time. */
+	showTree(range) {
+		const tree = new CallTree(this.trace.paths(this.threadsOf(range), range.from, range.to), this.trace.functions);
+
+		this.rangePanel(range, chosen => this.showTree(chosen), [['call paths', (tree.paths.cnt - 1).toLocaleString('en')]],
+			el('div', {className: 'row'}, el('button', {onclick: () => this.showRange(range)}, 'Functions')), tree.element);
+		this.tree = tree;
 	}
 
 	/* ---- time by call path ---- */
 
 	/* Of the range that is measured, or of what is in sight. */
 	toggleFlame() {
-		const {chart, flame} = this, begin = Math.max(chart.from, this.trace.begin), end = Math.min(chart.to, this.trace.end);
+		const {flame} = this;
 
 		byId('graph').textContent = flame.isOpen ? 'Flame graph' : 'Timeline';
 		if (flame.isOpen)
 			return flame.toggle(false);
-		this.showRange(chart.range ?? {from: Math.round(begin), to: Math.round(end)});
-		flame.open(chart.range);
+		this.showRange(this.range);
+		flame.open(this.chart.range);
 	}
 
 	closeFlame() {
@@ -196,7 +239,7 @@ class Page {
 		const around = (title, of) => [el('h3', {}, title), el('ol', {}, ...of.callees[0].slice(0, CALLERS_SHOWN).map(next =>
 			el('li', {className: 'go', onclick: () => this.toFunction(of.of[next])}, trace.functions[of.of[next]],
 				el('small', {}, share(of.total[next])))))];
-		const {range} = flame, threads = range.track ? [range.track] : trace.threads;
+		const {range} = flame, threads = this.threadsOf(range);
 
 		this.panel(this.title(trace.functions[of]),
 			this.list([['calls', paths.calls[path].toLocaleString('en')], ['total', share(paths.total[path])],
@@ -275,7 +318,7 @@ class Page {
 
 			cell.style.setProperty('--share', `${row.self / sum * 100}%`);
 			return el('tr', {className: 'go', onclick: () => go(row)}, cell, el('td', {}, row.calls.toLocaleString('en')),
-				el('td', {title: exactText(row.total)}, timeText(row.total)), el('td', {title: exactText(row[last])}, timeText(row[last])));
+				el('td', {title: exactText(row.total)}, shortText(row.total)), el('td', {title: exactText(row[last])}, shortText(row[last])));
 		})));
 		return table;
 	}
@@ -341,7 +384,7 @@ class Page {
 		const {chart, flame} = this, {selected, range} = chart, number = track => this.trace.threads.indexOf(track);
 		const parts = {from: Math.round(chart.from), to: Math.round(chart.to), y: Math.round(chart.scroll),
 			q: byId('search').value, call: selected && [number(selected.track), selected.slice],
-			range: range && [range.from, range.to, number(range.track)], flame: flame.isOpen || null};
+			range: range && [range.from, range.to, number(range.track)], flame: flame.isOpen || null, tree: this.tree && true};
 
 		return new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== null && value !== '')).toString();
 	}
@@ -362,6 +405,8 @@ class Page {
 			chart.scrollTo(numbers('y')[0]);
 		if (parts.has('flame'))
 			this.toggleFlame();
+		if (parts.has('tree'))
+			this.showTree(this.range);
 	}
 
 	/* The address changes a little later than what is shown: browsers limit how often it may. */
@@ -519,7 +564,10 @@ class Page {
 		canvas.onpointerdown = event => this.onDown(event);
 		canvas.onpointermove = event => this.onMove(event);
 		canvas.onpointerup = event => this.onUp(event);
-		canvas.onpointercancel = () => this.drag = null;
+		canvas.onpointercancel = event => {
+			this.drag = null;
+			this.fingers.delete(event.pointerId);
+		};
 		canvas.onpointerleave = () => {
 			this.pointer = null;
 			byId('tip').hidden = true;
@@ -572,6 +620,12 @@ class Page {
 			return;
 		chart.canvas.focus();
 		chart.canvas.setPointerCapture(event.pointerId);
+		if (event.pointerType === 'touch')
+			this.fingers.set(event.pointerId, {x: event.offsetX, time: chart.timeAt(event.offsetX)});
+		if (this.fingers.size > 1) {
+			this.drag = null;
+			return;
+		}
 		this.drag = {x: event.offsetX, y: event.offsetY, from: chart.from, to: chart.to, scroll: chart.scroll, moved: false,
 			measures: event.shiftKey || event.offsetY < RULER, track: chart.trackAt(event.offsetY)};
 	}
@@ -579,7 +633,12 @@ class Page {
 	onMove(event) {
 		const {chart, drag} = this, {offsetX: x, offsetY: y} = event;
 
-		this.pointer = {x, y};
+		if (this.fingers.has(event.pointerId))
+			this.fingers.get(event.pointerId).x = x;
+		else
+			this.pointer = {x, y};
+		if (this.fingers.size > 1)
+			return this.pinch();
 		if (!drag)
 			return this.tip(event, this.tipText(x, y));
 		drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 3;
@@ -599,10 +658,19 @@ class Page {
 		}
 	}
 
+	/* The times that two fingers touched stay below them. */
+	pinch() {
+		const {chart} = this, [a, b] = this.fingers.values(), scale = (b.time - a.time) / (b.x - a.x);
+
+		if (scale > 0 && scale < Infinity)
+			chart.show(a.time - a.x * scale, a.time + (chart.width - a.x) * scale);
+	}
+
 	onUp(event) {
 		const {chart, drag} = this;
 
 		this.drag = null;
+		this.fingers.delete(event.pointerId);
 		if (drag?.moved && drag.measures)
 			this.showRange(chart.range);
 		else if (drag && !drag.moved)
@@ -666,7 +734,7 @@ class Page {
 		if (help.open)
 			return help.close();
 		const arrows = {ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→'};
-		const rows = [...this.keys.filter(([, , text]) => text), ['wheel', null, 'zoom at the pointer; with Shift: scroll'],
+		const rows = [...this.keys.filter(([, , text]) => text), ['wheel', null, 'zoom at the pointer, as two fingers do; with Shift: scroll'],
 			['drag', null, 'move'], ['Shift drag', null, 'measure, and see the functions of that time (or drag on the ruler)'],
 			['click', null, 'a call, an instant, a hit on the ruler; a thread’s name folds it']];
 
@@ -692,6 +760,7 @@ class Page {
 				'caller, first call in it, neighbours'],
 			['f', () => this.fit(), 'fit the call that is selected'],
 			['g', () => this.toggleFlame(), 'flame graph of the range, or of what is in sight, and back'],
+			['e', () => this.showTree(this.range), 'call tree of the same; arrows open, close and go about'],
 			['c', () => {}, 'in the flame graph: callers and callees of the function'],
 			['0', () => chart.showWhole(), 'the whole trace'],
 			['m', () => this.showThreads(), 'threads: which are shown, and on top'],
