@@ -44,6 +44,36 @@ const byId = id => document.getElementById(id);
 const ROW = 18, HEAD = 24, RULER = 26, GRAPH = 48, FONT = '11px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const SPAN_MIN = 10; /* ns */
 
+/* Balanced <...> become <…>; where they do not balance (operators), the name stays. */
+function withoutArguments(name) {
+	let depth = 0, kept = '';
+
+	for (const letter of name) {
+		if (letter === '>')
+			depth--;
+		if (!depth)
+			kept += letter;
+		if (letter === '<' && !depth++)
+			kept += '…';
+		if (depth < 0)
+			return name;
+	}
+	return depth ? name : kept;
+}
+
+/* A name in so many letters: without template arguments, then parameters, then the scopes before its end. */
+function fitName(name, room) {
+	if (name.length <= room)
+		return name;
+	const bare = withoutArguments(name);
+
+	if (bare.length <= room)
+		return bare;
+	const alone = bare.replace(/(?<=\w|>)\(.*$/, '');
+
+	return alone.length <= room ? alone : alone.includes('::') ? '…' + alone.slice(1 - room) : alone.slice(0, room - 1) + '…';
+}
+
 /* Colours by name: stable from trace to trace. */
 function hash(text) {
 	let hash = 0x811c9dc5;
@@ -93,6 +123,7 @@ class Chart {
 		this.range = null;    /* {from, to, track} */
 		this.matched = null;  /* which functions are sought, by number */
 		this.matches = null;  /* by thread: rows of slices that are sought */
+		this.notes = [];      /* {time, text}, in order */
 		this.frameMs = 0;
 		this.setTheme();
 		this.layout();
@@ -405,14 +436,14 @@ class Chart {
 
 	drawLabel(track, i, left, right, y) {
 		const {context} = this, flags = track.flags[i];
-		const name = `${flags & INFERRED_START ? '◂' : ''}${flags & SAMPLED ? '~' : ''}${flags & INLINED ? '·' : ''}${this.trace.name(track, i)}`;
+		const mark = `${flags & INFERRED_START ? '◂' : ''}${flags & SAMPLED ? '~' : ''}${flags & INLINED ? '·' : ''}`, name = this.trace.name(track, i);
 		const from = Math.max(left, 0) + 4, room = Math.floor((Math.min(right, this.width) - from - 3) / this.charWidth);
 
-		if (room < 2)
+		if (room < mark.length + 2)
 			return;
 		context.fillStyle = track.symbol[i] < NOT_CALLS.length ? this.ink.dim : this.ink.text;
-		context.fillText(name.length <= room ? name : name.slice(0, room - 1) + '…', from, y + ROW / 2);
-		if (flags & OPEN_END && right - from > (name.length + 2) * this.charWidth && right <= this.width)
+		context.fillText(mark + fitName(name, room - mark.length), from, y + ROW / 2);
+		if (flags & OPEN_END && right - from > (mark.length + name.length + 2) * this.charWidth && right <= this.width)
 			context.fillText('▸', right - 9, y + ROW / 2);
 	}
 
@@ -580,6 +611,7 @@ class Chart {
 			context.fillText(n || !this.hit ? text : '', x + 4, RULER / 2);
 		}
 		this.drawFlags();
+		this.drawNotes();
 		if (this.range)
 			this.drawSpan();
 	}
@@ -601,6 +633,27 @@ class Chart {
 		context.fillRect(x - .75, 4, 1.5, RULER - 4);
 		context.fillStyle = ink.back;
 		context.fillText(text, left, RULER / 2);
+	}
+
+	/* As far as there is room before the next. */
+	drawNotes() {
+		const {context, ink, notes} = this;
+
+		notes.forEach(({time, text}, i) => {
+			const x = Math.round(this.x(time)), next = i + 1 < notes.length ? this.x(notes[i + 1].time) : this.width;
+			const room = Math.floor((next - x) / this.charWidth) - 2, label = fitName(text, Math.max(room, 1));
+
+			if (x < 0 || x > this.width)
+				return;
+			context.fillStyle = ink.link;
+			context.fillRect(x, 4, 1, this.height);
+			context.fillStyle = ink.back;
+			context.fillRect(x, 4, (label.length + 2) * this.charWidth, RULER - 9);
+			context.strokeStyle = ink.link;
+			context.strokeRect(x + .5, 4.5, (label.length + 2) * this.charWidth, RULER - 10);
+			context.fillStyle = ink.text;
+			context.fillText(label, x + this.charWidth, RULER / 2);
+		});
 	}
 
 	drawSpan() {

@@ -266,7 +266,7 @@ class Flame {
 			context.globalAlpha = 1;
 			context.fillStyle = isMatch ? '#1c1208' : ink.text;
 			if (room > 1)
-				context.fillText(name.length <= room ? name : name.slice(0, room - 1) + '…', x + 4, y + ROW / 2);
+				context.fillText(fitName(name, room), x + 4, y + ROW / 2);
 		}
 		const at = this.boxes.find(({tree, path}) => tree === this.selected.tree && path === this.selected.path);
 

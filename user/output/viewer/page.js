@@ -386,7 +386,8 @@ class Page {
 			q: byId('search').value, call: selected && [number(selected.track), selected.slice],
 			range: range && [range.from, range.to, number(range.track)], flame: flame.isOpen || null, tree: this.tree && true};
 
-		return new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== null && value !== '')).toString();
+		return new URLSearchParams([...Object.entries(parts).filter(([, value]) => value !== null && value !== ''),
+			...chart.notes.map(({time, text}) => ['note', `${time},${text}`])]).toString();
 	}
 
 	set fragment(text) {
@@ -405,6 +406,8 @@ class Page {
 			chart.scrollTo(numbers('y')[0]);
 		if (parts.has('flame'))
 			this.toggleFlame();
+		chart.notes = parts.getAll('note').map(note => /^(-?\d+),(.*)$/s.exec(note)).filter(found => found)
+			.map(([, time, text]) => ({time: Number(time), text})).sort((a, b) => a.time - b.time);
 		if (parts.has('tree'))
 			this.showTree(this.range);
 	}
@@ -457,6 +460,34 @@ class Page {
 					el('td', {}, track.cnt.toLocaleString('en')), el('td', {}, box(track, 'hidden', 'shown')),
 					el('td', {}, box(track, 'pinned', 'on top')));
 			}))));
+	}
+
+	/* ---- notes: they are kept in the address ---- */
+
+	/* A new one at what is selected, the hit, or the middle. */
+	addNote() {
+		const {chart} = this, note = {time: Math.round(chart.timeAt(chart.centre)), text: ''};
+
+		chart.notes.push(note);
+		chart.notes.sort((a, b) => a.time - b.time);
+		this.showNotes(note);
+	}
+
+	showNotes(note) {
+		const {chart} = this, origin = chart.hit?.time ?? 0;
+		const go = ({time}) => chart.show(time - chart.span / 2, time + chart.span / 2);
+		const line = one => {
+			const input = el('input', {value: one.text, ariaLabel: 'Note', placeholder: 'What is here?', oninput: () => (one.text = input.value, chart.invalidate()),
+				onkeydown: event => (event.key === 'Escape' || event.key === 'Enter' ? chart.canvas.focus() : null, event.stopPropagation())});
+
+			return el('div', {className: 'row'}, el('button', {onclick: () => go(one)}, timeText(one.time - origin)), input,
+				el('button', {ariaLabel: 'Remove', onclick: () => (chart.notes = chart.notes.filter(other => other !== one), this.showNotes())}, '×'));
+		};
+		const lines = chart.notes.map(line);
+
+		this.panel(this.title(countText(chart.notes.length, 'note')), el('p', {}, chart.hit ? 'Times are from the hit on.' : ''), ...lines);
+		lines[chart.notes.indexOf(note)]?.querySelector('input').focus();
+		chart.invalidate();
 	}
 
 	/* ---- the panel's width ---- */
@@ -763,6 +794,7 @@ class Page {
 			['e', () => this.showTree(this.range), 'call tree of the same; arrows open, close and go about'],
 			['c', () => {}, 'in the flame graph: callers and callees of the function'],
 			['0', () => chart.showWhole(), 'the whole trace'],
+			['i', () => this.addNote(), 'a note at what is selected, or at the hit; it is kept in the address'],
 			['m', () => this.showThreads(), 'threads: which are shown, and on top'],
 			['b', () => this.togglePanel(), 'the panel: away and back'],
 			['/', () => byId('search').select(), 'search functions; Enter: next call, Shift-Enter: previous'],
