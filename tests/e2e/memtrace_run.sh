@@ -103,6 +103,28 @@ EOF
 }
 check 'each end is linked to its allocation' linked
 
+# The report's sums are those of the events.
+summed() {
+	"$trailcam" report --json "$tmp/rec" >"$tmp/report.json" && "$trailcam" report "$tmp/rec" | grep -q 'Recorded allocations' &&
+		python3 - "$tmp/t.json" "$tmp/report.json" <<'EOF'
+import json, sys
+sums, ended = {}, set()
+events = [event for event in json.load(open(sys.argv[1]))["traceEvents"] if event["ph"] == "i" and "allocation" in event.get("args", {})]
+ended = {event["args"]["allocation"] for event in events if event["name"] == "free"}
+for event in events:
+    if event["name"] != "free":
+        row = sums.setdefault(event["name"], [0, 0, 0, 0])
+        row[0] += 1
+        row[1] += event["args"]["bytes"]
+        if event["args"]["allocation"] not in ended:
+            row[2] += 1
+            row[3] += event["args"]["bytes"]
+rows = {row["function"]: [row["times"], row["bytes"], row["not_freed_times"], row["not_freed_bytes"]] for row in json.load(open(sys.argv[2]))["allocations"]}
+assert rows == sums and len(rows) > 2, (rows, sums)
+EOF
+}
+check 'the report sums them up' summed
+
 free_running() {
 	run --source none --memtrace=4k -t libc.so.6:exit -- "$programs/allocs" mix 20000 || return 1
 	"$trailcam" report "$tmp/rec" | grep -q 'Hit 1 of 1'

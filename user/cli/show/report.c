@@ -218,6 +218,14 @@ static int find_waits(struct report *report)
 	return err;
 }
 
+static int find_allocations(struct report *report)
+{
+	int err = allocations_add(&report->allocations, report->traces[0].timeline, report->options->thread);
+
+	allocations_sort(&report->allocations);
+	return err;
+}
+
 /* ---- the whole ---- */
 
 static int count_time(struct report *report)
@@ -300,6 +308,8 @@ static int describe_one(struct report *report)
 	size_t top = report->options->top, cnt = report->profile->function_cnt;
 	int err = find_waits(report);
 
+	if (!err)
+		err = find_allocations(report);
 	if (err)
 		return err;
 	report->function_cnt = cnt < top ? cnt : top;
@@ -351,4 +361,5 @@ void report_release(struct report *report)
 	free(report->callees.sums);
 	free(report->callees.order);
 	waits_release(&report->waits);
+	allocations_release(&report->allocations);
 }

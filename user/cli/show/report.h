@@ -4,6 +4,7 @@
 
 #include "cli/terminal.h"
 #include "rebuild/decode.h"
+#include "timeline/allocations.h"
 #include "timeline/estimate.h"
 #include "timeline/lead_up.h"
 #include "timeline/profile.h"
@@ -40,6 +41,7 @@ struct report {
 		struct profile_sum *sums;  /* profile_around() */
 		size_t *order, cnt, total; /* `cnt` of `total` are to be shown */
 	} callers, callees;
+	struct allocations allocations;
 	struct waits waits; /* the longest first */
 	size_t wait_cnt;    /* so many of them are to be shown */
 	/* Two traces: paths by index (timeline/profile_diff.h). */

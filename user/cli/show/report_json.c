@@ -211,6 +211,23 @@ static void put_waits(yajl_gen gen, const struct report *report)
 	json_key_number(gen, "waits_left_out", report->waits.cnt - report->wait_cnt);
 }
 
+static void put_allocations(yajl_gen gen, const struct allocations *allocations)
+{
+	json_key_array(gen, "allocations");
+	for (size_t i = 0; i < allocations->cnt; i++) {
+		const struct allocation_sum *sum = &allocations->items[i];
+
+		yajl_gen_map_open(gen);
+		json_key_text(gen, "function", sum->function);
+		json_key_number(gen, "times", sum->cnt);
+		json_key_number(gen, "bytes", sum->bytes);
+		json_key_number(gen, "not_freed_times", sum->live_cnt);
+		json_key_number(gen, "not_freed_bytes", sum->live_bytes);
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
 static void put_name(yajl_gen gen, const struct profile_function *function)
 {
 	json_key_text(gen, "name", function->name);
@@ -280,6 +297,7 @@ static void put_time(yajl_gen gen, const struct report *report)
 	json_key_number(gen, "off_cpu_ns", report_kind_ns(report, SLICE_OFF_CPU));
 	json_key_number(gen, "run_queue_ns", report_kind_ns(report, SLICE_RUN_QUEUE));
 	put_waits(gen, report);
+	put_allocations(gen, &report->allocations);
 	put_functions(gen, "functions_by_self", report, report->by_self);
 	put_functions(gen, "functions_by_total", report, report->by_total);
 	json_key_number(gen, "functions_left_out", report->profile->function_cnt - report->function_cnt);

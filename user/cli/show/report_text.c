@@ -401,6 +401,23 @@ static void waits(const struct text *text)
 		printf("... %zu more (--top)\n", report->waits.cnt - report->wait_cnt);
 }
 
+static void allocations(const struct text *text)
+{
+	const struct allocations *allocations = &text->report->allocations;
+
+	if (!allocations->cnt)
+		return;
+	heading(text, "Recorded allocations");
+	printf("%14s %10s %14s %10s  function\n", "bytes", "times", "not freed", "times");
+	for (size_t i = 0; i < allocations->cnt; i++) {
+		const struct allocation_sum *sum = &allocations->items[i];
+		int used = printf("%14s %10" PRIu64 " %14s %10" PRIu64 "  ", bytes_text(sum->bytes).text,
+				  sum->cnt, bytes_text(sum->live_bytes).text, sum->live_cnt);
+
+		name_line(text, COLOUR_CYAN, used, sum->function);
+	}
+}
+
 /* ---- two traces ---- */
 
 static void verdict(const struct text *text)
@@ -491,6 +508,7 @@ int report_text(const struct report *report)
 		return fail(err, "no memory for the calls before the hits");
 	where_time_went(&text);
 	waits(&text);
+	allocations(&text);
 	about_samples(&text);
 	functions(&text, "Functions by self time", report->by_self);
 	functions(&text, "Functions by total time", report->by_total);
