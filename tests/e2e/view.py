@@ -269,6 +269,14 @@ def clicks(page, slices):
     page.key("[")
     page.key("[")
     check("[ goes to the one before", page.selected()["start"] == calls[nth - 1], page.selected())
+    caller = page.browser.value("(line => (line.focus(), line.firstChild.textContent))(document.querySelector('#panel li.go'))")
+    here = page.selected()["depth"]
+    page.key("Enter")
+    check("Enter on a caller in the panel goes there", page.selected()["depth"] < here and page.selected()["name"] == caller.split(" ×")[0],
+          caller, page.selected())
+    check("and a screen reader is told", page.browser.value("document.getElementById('said').textContent") == page.selected()["name"])
+    page.key("[")
+    got = page.selected()
     page.key("ArrowUp")
     check("up goes to the caller", page.selected()["depth"] == got["depth"] - 1, page.selected())
 

@@ -295,6 +295,7 @@ class Chart {
 			if (counter.top + counter.height > this.scroll && counter.top < this.scroll + this.height)
 				this.drawCounter(counter);
 		this.drawFlows();
+		this.drawNotes();
 		this.drawHits();
 		this.drawRange();
 		this.drawRuler();
@@ -611,7 +612,6 @@ class Chart {
 			context.fillText(n || !this.hit ? text : '', x + 4, RULER / 2);
 		}
 		this.drawFlags();
-		this.drawNotes();
 		if (this.range)
 			this.drawSpan();
 	}
@@ -635,24 +635,24 @@ class Chart {
 		context.fillText(text, left, RULER / 2);
 	}
 
-	/* As far as there is room before the next. */
+	/* At the bottom, so that hits keep their flags; as far as there is room before the next. */
 	drawNotes() {
 		const {context, ink, notes} = this;
 
 		notes.forEach(({time, text}, i) => {
 			const x = Math.round(this.x(time)), next = i + 1 < notes.length ? this.x(notes[i + 1].time) : this.width;
-			const room = Math.floor((next - x) / this.charWidth) - 2, label = fitName(text, Math.max(room, 1));
+			const top = this.height - 22, room = Math.floor((next - x) / this.charWidth) - 2, label = fitName(text, Math.max(room, 1));
 
 			if (x < 0 || x > this.width)
 				return;
 			context.fillStyle = ink.link;
-			context.fillRect(x, 4, 1, this.height);
+			context.fillRect(x, RULER, 1, this.height);
 			context.fillStyle = ink.back;
-			context.fillRect(x, 4, (label.length + 2) * this.charWidth, RULER - 9);
+			context.fillRect(x, top, (label.length + 2) * this.charWidth, ROW);
 			context.strokeStyle = ink.link;
-			context.strokeRect(x + .5, 4.5, (label.length + 2) * this.charWidth, RULER - 10);
+			context.strokeRect(x + .5, top + .5, (label.length + 2) * this.charWidth, ROW - 1);
 			context.fillStyle = ink.text;
-			context.fillText(label, x + this.charWidth, RULER / 2);
+			context.fillText(label, x + this.charWidth, top + ROW / 2);
 		});
 	}
 

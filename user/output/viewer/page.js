@@ -35,6 +35,7 @@ class Page {
 		this.tree = null;
 		byId('panel').replaceChildren(...children.filter(child => child));
 		byId('panel').scrollTop = 0;
+		byId('said').textContent = byId('panel').querySelector('h2')?.textContent ?? '';
 	}
 
 	title(name, kind) {
@@ -48,7 +49,7 @@ class Page {
 
 	/* A line of a call stack; with a slice it leads there. */
 	frame(text, below, place) {
-		return el('li', place ? {className: 'go', onclick: () => this.select(place)} : {}, text, below ? el('small', {}, below) : null);
+		return el('li', place ? {className: 'go', tabIndex: 0, onclick: () => this.select(place)} : {}, text, below ? el('small', {}, below) : null);
 	}
 
 	source(symbol) {
@@ -237,7 +238,7 @@ class Page {
 		if (of < 0)
 			return this.showRange(flame.range);
 		const around = (title, of) => [el('h3', {}, title), el('ol', {}, ...of.callees[0].slice(0, CALLERS_SHOWN).map(next =>
-			el('li', {className: 'go', onclick: () => this.toFunction(of.of[next])}, trace.functions[of.of[next]],
+			el('li', {className: 'go', tabIndex: 0, onclick: () => this.toFunction(of.of[next])}, trace.functions[of.of[next]],
 				el('small', {}, share(of.total[next])))))];
 		const {range} = flame, threads = this.threadsOf(range);
 
@@ -307,7 +308,7 @@ class Page {
 		const SHOWN = 1000, {down} = this.sort, by = ['self', 'slowest'].includes(this.sort.by) ? last : this.sort.by;
 		const value = row => by === 'name' ? this.trace.functions[row.id] : row[by];
 		const sum = rows.reduce((total, row) => total + row.self, 0) || 1;
-		const head = ['name', 'calls', 'total', last].map(key => el('th', {onclick: () => {
+		const head = ['name', 'calls', 'total', last].map(key => el('th', {className: 'go', tabIndex: 0, onclick: () => {
 			this.sort = {by: key, down: key === by ? !down : key !== 'name'};
 			table.replaceWith(this.table(rows, last, go));
 		}}, `${key === 'name' ? 'function' : key}${key === by ? down ? ' ▾' : ' ▴' : ''}`));
@@ -317,7 +318,7 @@ class Page {
 			const name = this.trace.functions[row.id], cell = el('td', {title: name}, name);
 
 			cell.style.setProperty('--share', `${row.self / sum * 100}%`);
-			return el('tr', {className: 'go', onclick: () => go(row)}, cell, el('td', {}, row.calls.toLocaleString('en')),
+			return el('tr', {className: 'go', tabIndex: 0, onclick: () => go(row)}, cell, el('td', {}, row.calls.toLocaleString('en')),
 				el('td', {title: exactText(row.total)}, shortText(row.total)), el('td', {title: exactText(row[last])}, shortText(row[last])));
 		})));
 		return table;
@@ -456,7 +457,7 @@ class Page {
 			el('tbody', {}, ...trace.threads.map(track => {
 				const name = `${track.name}, pid ${track.pid}, tid ${track.tid}`;
 
-				return el('tr', {}, el('td', {className: 'go', title: name, onclick: () => (track.hidden = false, lay(), chart.scrollTo(track.top))}, name),
+				return el('tr', {}, el('td', {className: 'go', tabIndex: 0, title: name, onclick: () => (track.hidden = false, lay(), chart.scrollTo(track.top))}, name),
 					el('td', {}, track.cnt.toLocaleString('en')), el('td', {}, box(track, 'hidden', 'shown')),
 					el('td', {}, box(track, 'pinned', 'on top')));
 			}))));
@@ -803,6 +804,14 @@ class Page {
 			['?', () => this.toggleHelp(), 'this help'],
 			['Escape', () => this.clear(), 'clear search and selection'],
 		];
+		/* What can be clicked there can be reached by Tab, too. */
+		byId('panel').addEventListener('keydown', event => {
+			if (event.key !== 'Enter' || !event.target.classList.contains('go'))
+				return;
+			event.preventDefault();
+			event.stopPropagation();
+			event.target.click();
+		});
 		document.addEventListener('keydown', event => {
 			const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
 			const key = this.keys.find(([names]) => names.split(' ').includes(name));
