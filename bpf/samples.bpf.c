@@ -15,9 +15,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/samples.h"
-#include "bpf/samples_words.h"
 
-enum { MMAPABLE = 1 << 10 /* BPF_F_MMAPABLE */, SIZE_AT_LOAD = 1, GOROUTINE_STACK_MAX = 1 << 30 };
+enum { MMAPABLE = 1 << 10 /* BPF_F_MMAPABLE */, SIZE_AT_LOAD = 1 };
 
 /*
  * The fields of the kernel's own types that are read here; where they are is found when the programs are
@@ -27,14 +26,9 @@ struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
 
-struct thread_struct {
-	unsigned long fsbase;
-} __attribute__((preserve_access_index));
-
 struct task_struct {
 	int pid, tgid;
 	struct mm_struct *mm;
-	struct thread_struct thread;
 	char comm[SAMPLES_NAME];
 } __attribute__((preserve_access_index));
 
@@ -66,10 +60,6 @@ struct slot {
 	__u32 tid, nth;
 	__u64 low, high; /* the addresses whose bytes are here, each chunk at its place */
 	__u64 last_ns;
-	/* Of the record that is being made: the chunk behind the last one that was put into it. */
-	__u32 next;
-	struct samples_upper upper;
-	__u64 regs[SAMPLES_REG_CNT];
 	__u8 bytes[SAMPLES_STACK_MAX];
 };
 
@@ -81,7 +71,6 @@ struct {
 } slots SEC(".maps");
 
 struct copy {
-	__u64 regs[SAMPLES_REG_CNT];
 	__u8 bytes[SAMPLES_STACK_MAX];
 };
 
@@ -209,6 +198,7 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 
 static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from)
 {
+	to[SAMPLES_RIP] = from->ip;
 	to[SAMPLES_RSP] = from->sp;
 	to[SAMPLES_RBP] = from->bp;
 	to[SAMPLES_RBX] = from->bx;
@@ -250,124 +240,97 @@ static __always_inline __u32 copy_stack(struct copy *copy, __u64 from, __u64 lim
 	return at;
 }
 
-/* A record's chunks on their way into it. */
+/* Which chunks are not as they were. */
 struct diff {
 	struct slot *slot;
 	struct copy *copy;
 	struct samples_full *full;
 	__u64 from; /* address of the copy's first byte */
 	bool is_key;
+	__u32 fresh_cnt;
 };
 
-/* What is counted here stands in maps: on the stack, verifiers before Linux 6.7 take it for constant. */
-static long put_chunk(__u32 nth, void *ctx)
+static long diff_chunk(__u32 nth, void *ctx)
 {
 	struct diff *diff = ctx;
-	__u64 address = diff->from + ((__u64)nth - SAMPLES_REG_CHUNKS) * SAMPLES_CHUNK;
-	__u32 cnt = diff->full->coded_cnt, passed = nth - diff->slot->next;
-	bool is_known = !diff->is_key;
-	__u64 *now, *then;
+	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK;
+	__u32 fresh_cnt = diff->fresh_cnt;
+	__u64 *now, *then, *out;
 
-	if (nth >= SAMPLES_CHUNK_MAX || cnt > SAMPLES_CODED_MAX - SAMPLES_CHUNK_CODED)
+	if (nth >= SAMPLES_CHUNK_MAX || fresh_cnt >= SAMPLES_CHUNK_MAX)
 		return 1;
-	now = (__u64 *)((__u8 *)diff->copy + nth * SAMPLES_CHUNK);
-	if (nth < SAMPLES_REG_CHUNKS) {
-		then = &diff->slot->regs[nth * SAMPLES_CHUNK_WORDS];
-	} else {
-		then = (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)];
-		is_known = is_known && address >= diff->slot->low && address < diff->slot->high;
-	}
-	if (!is_known)
-		__builtin_memset(then, 0, SAMPLES_CHUNK);
-	if (passed < SAMPLES_PASSED_MAX && samples_is_same_chunk(now, then))
+	now = (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK];
+	then = (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)];
+	if (!diff->is_key && address >= diff->slot->low && address < diff->slot->high &&
+	    !((now[0] ^ then[0]) | (now[1] ^ then[1]) | (now[2] ^ then[2]) | (now[3] ^ then[3]) |
+	      (now[4] ^ then[4]) | (now[5] ^ then[5]) | (now[6] ^ then[6]) | (now[7] ^ then[7])))
 		return 0;
-	diff->slot->next = nth + 1;
-	if (nth)
-		diff->slot->upper.stack = diff->from >> 32;
-	diff->full->coded_cnt =
-		cnt + samples_put_chunk(diff->full->coded + cnt, passed, now, then, &diff->slot->upper);
+	out = (__u64 *)&diff->full->chunks[fresh_cnt * SAMPLES_CHUNK];
+	for (int i = 0; i < SAMPLES_CHUNK / 8; i++)
+		then[i] = out[i] = now[i];
+	diff->full->fresh[nth / 64] |= 1ull << nth % 64;
+	diff->fresh_cnt = fresh_cnt + 1;
 	return 0;
 }
 
-/* A record of this thread's registers, which are in `copy`, and of its stack up to `limit`. */
-static __always_inline void put_stack(struct samples_full *full, struct copy *copy, struct slot *slot,
-				      __u64 limit)
+static __always_inline void put_stack(struct samples_full *full, enum samples_ring ring, __u64 limit)
 {
-	struct diff diff = {.slot = slot,
-			    .copy = copy,
-			    .full = full,
-			    .from = copy->regs[SAMPLES_RSP] & ~(SAMPLES_CHUNK - 1ull),
-			    .is_key = slot->tid != full->record.tid || slot->nth + 1 >= SAMPLES_KEY_EVERY};
-	__u32 bytes = copy_stack(copy, diff.from, limit);
+	__u32 place = bpf_get_smp_processor_id() * SAMPLES_RING_CNT + ring,
+	      nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS, bytes;
+	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
+	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
+	struct diff diff = {.slot = slot, .copy = copy, .full = full};
 
+	full->chunk_cnt = full->fresh_cnt = full->kernel_cnt = 0;
+	full->slot = full->record.tid % SAMPLES_SLOTS;
+	__builtin_memset(full->fresh, 0, sizeof(full->fresh));
+	if (!slot || !copy)
+		return;
+	diff.from = full->regs[SAMPLES_RSP] & ~(SAMPLES_CHUNK - 1ull);
+	bytes = copy_stack(copy, diff.from, limit);
+	diff.is_key = slot->tid != full->record.tid || slot->nth + 1 >= SAMPLES_KEY_EVERY;
+	full->chunk_cnt = bytes / SAMPLES_CHUNK;
 	if (bytes == stack_bytes)
 		full->record.flags |= SAMPLES_CUT;
-	full->chunk_cnt = SAMPLES_REG_CHUNKS + bytes / SAMPLES_CHUNK;
-	full->coded_cnt = slot->next = 0;
-	slot->upper = (struct samples_upper){.code = full->record.ip >> 32};
-	bpf_loop(full->chunk_cnt, put_chunk, &diff, 0);
+	bpf_loop(full->chunk_cnt, diff_chunk, &diff, 0);
 	slot->tid = full->record.tid;
 	slot->nth = diff.is_key ? 0 : slot->nth + 1;
 	slot->low = diff.from;
 	slot->high = diff.from + bytes;
 	full->nth = slot->nth;
+	full->fresh_cnt = diff.fresh_cnt;
 }
 
-/*
- * Where a goroutine's stack ends: the word before the thread's area points to the goroutine, which begins with
- * its stack's bounds (Go's runtime/runtime2.go, struct g). Behind it are other things that change. 0: it is
- * none.
- */
-static __always_inline __u64 goroutine_limit(const struct task_struct *task, __u64 sp)
+static __always_inline __u64 stack_limit(const struct task_struct *task)
 {
-	__u64 g, bounds[2];
-
-	if (bpf_probe_read_user(&g, sizeof(g), (void *)(task->thread.fsbase - sizeof(g))) || !g ||
-	    bpf_probe_read_user(bounds, sizeof(bounds), (void *)g) || bounds[0] > sp || bounds[1] <= sp ||
-	    bounds[1] - bounds[0] > GOROUTINE_STACK_MAX)
-		return 0;
-	return bounds[1];
+	return task->pid == task->tgid && task->mm ? task->mm->start_stack : 0;
 }
 
-static __always_inline __u64 stack_limit(const struct task_struct *task, __u64 sp)
-{
-	__u64 limit = task->pid == task->tgid && task->mm ? task->mm->start_stack : 0;
-
-	return limit > sp && limit - sp <= stack_bytes ? limit : goroutine_limit(task, sp);
-}
-
-/* The registers and the copy, in a record that is begun and has its ip; the bytes that it needs. */
+/* The registers and the copy, in a record that is begun; the bytes that it needs. */
 static __always_inline __u32 put_full(struct samples_full *full, enum samples_ring ring,
 				      const struct pt_regs *user, const struct task_struct *task)
 {
-	__u32 place = bpf_get_smp_processor_id() * SAMPLES_RING_CNT + ring,
-	      nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS;
-	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
-	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
-
 	full->record.flags |= SAMPLES_WITH_STACK;
-	full->kernel_cnt = full->chunk_cnt = full->coded_cnt = full->nth = 0;
-	full->slot = full->record.tid % SAMPLES_SLOTS;
-	if (slot && copy) {
-		copy_registers(copy->regs, user);
-		put_stack(full, copy, slot, stack_limit(task, user->sp));
-	}
-	return sizeof(*full) + 4 * full->coded_cnt;
+	copy_registers(full->regs, user);
+	put_stack(full, ring, stack_limit(task));
+	if (full->fresh_cnt > SAMPLES_CHUNK_MAX)
+		full->fresh_cnt = SAMPLES_CHUNK_MAX;
+	return sizeof(*full) + full->fresh_cnt * SAMPLES_CHUNK;
 }
 
 /* Behind it, the kernel's stack, but for its innermost frames. */
 static __always_inline __u32 put_kernel(struct samples_full *full, void *ctx, __u64 skipped)
 {
-	__u32 cnt = full->coded_cnt;
+	__u32 fresh = full->fresh_cnt;
 	long bytes;
 
-	if (cnt > SAMPLES_CODED_MAX)
+	if (fresh > SAMPLES_CHUNK_MAX)
 		return 0;
-	bytes = bpf_get_stack(ctx, full->coded + ((cnt + 1) & ~1u), 8 * SAMPLES_KERNEL_MAX, skipped);
+	bytes = bpf_get_stack(ctx, full->chunks + fresh * SAMPLES_CHUNK, 8 * SAMPLES_KERNEL_MAX, skipped);
 	if (bytes < 0)
 		return 0;
 	full->kernel_cnt = bytes / 8;
-	return bytes + 4;
+	return bytes;
 }
 
 enum { ROOM = SAMPLES_RECORD_MAX & ~(SAMPLES_ALIGN - 1) };
@@ -377,7 +340,6 @@ enum { ROOM = SAMPLES_RECORD_MAX & ~(SAMPLES_ALIGN - 1) };
 static __always_inline int tick(struct bpf_perf_event_data *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now;
-	const struct pt_regs *user;
 	struct samples_full *full;
 	struct task_struct *task;
 	struct place place;
@@ -393,16 +355,12 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx)
 	fill(&full->record, SAMPLES_TICK, id >> 32, (__u32)id, now);
 	full->record.tick.period = ctx->sample_period;
 	full->record.tick.event = 0;
+	full->record.tick.kernel_ip = in_user ? 0 : ctx->regs.ip;
 	task = bpf_get_current_task_btf();
 	if (in_user) {
-		full->record.tick.ip = ctx->regs.ip;
-		full->record.tick.kernel_ip = 0;
 		size = put_full(full, SAMPLES_TICKS, &ctx->regs, task);
 	} else {
-		user = (struct pt_regs *)bpf_task_pt_regs(task);
-		full->record.tick.ip = user->ip;
-		full->record.tick.kernel_ip = ctx->regs.ip;
-		size = put_full(full, SAMPLES_TICKS, user, task);
+		size = put_full(full, SAMPLES_TICKS, (struct pt_regs *)bpf_task_pt_regs(task), task);
 		if (kernel_stacks)
 			size += put_kernel(full, ctx, 0);
 	}
@@ -432,7 +390,7 @@ int on_event(struct bpf_perf_event_data *ctx)
 	fill(record, SAMPLES_TICK, id >> 32, (__u32)id, bpf_ktime_get_ns());
 	record->tick.period = ctx->sample_period;
 	record->tick.event = (__u32)bpf_get_attach_cookie(ctx);
-	record->tick.ip = record->tick.kernel_ip = 0;
+	record->tick.kernel_ip = 0;
 	commit(&place, record, sizeof(*record));
 	return 0;
 }

@@ -13,8 +13,9 @@
  * where a record begins by looking at every multiple of SAMPLES_ALIGN, and what was overwritten or not
  * finished has no mark.
  *
- * Of a stack and of the registers a record holds what differs from the last record of the same thread in the
- * same ring (bpf/samples_words.h). Every SAMPLES_KEY_EVERY-th record holds all.
+ * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. A record holds those that differ
+ * from the last copy of the same thread in the same ring; `fresh` says which. Every SAMPLES_KEY_EVERY-th
+ * record holds all.
  */
 #pragma once
 
@@ -23,11 +24,12 @@
 enum samples_ring { SAMPLES_TICKS, SAMPLES_MOMENTS, SAMPLES_RING_CNT };
 
 enum {
-	SAMPLES_ALIGN = 8,
-	SAMPLES_CHUNK = 64, /* bytes, which are compared at once */
-	SAMPLES_CHUNK_WORDS = SAMPLES_CHUNK / 8,
+	SAMPLES_ALIGN = 64,
+	SAMPLES_CHUNK = 64,
 	SAMPLES_STACK_MAX = 1 << 15, /* bytes of a copy */
-	SAMPLES_SLOTS = 8,	     /* threads of a ring whose last copy is kept */
+	SAMPLES_CHUNK_MAX = SAMPLES_STACK_MAX / SAMPLES_CHUNK,
+	SAMPLES_FRESH_WORDS = SAMPLES_CHUNK_MAX / 64,
+	SAMPLES_SLOTS = 8, /* threads of a ring whose last copy is kept */
 	SAMPLES_KEY_EVERY = 64,
 	SAMPLES_KERNEL_MAX = 16, /* frames */
 	SAMPLES_TARGETS_MAX = 1 << 14,
@@ -68,14 +70,14 @@ struct samples_record {
 	__u16 kind, flags;
 	__u32 pid, tid; /* of the initial pid namespace */
 	union {
-		__u64 ip; /* the user's, of SAMPLES_TICK, SAMPLES_OUT and SAMPLES_FAULT */
 		struct {
-			__u64 ip, period, kernel_ip; /* 0: it ran user code */
+			__u64 period, kernel_ip; /* 0: it ran user code */
 			__u32 event;
 		} tick;
 		/* SAMPLES_OUT, without a stack also SAMPLES_FAULT: why it waits */
 		struct {
-			__u64 ip, args[2];
+			__u64 ip; /* the user's */
+			__u64 args[2];
 			__s32 nr; /* system call; -1: none */
 			__u32 state;
 		} out;
@@ -93,7 +95,7 @@ struct samples_record {
 			__s32 nr;
 		} leave;
 		struct {
-			__u64 ip, address;
+			__u64 address, ip;
 		} fault;
 		struct {
 			__u64 cnt;	/* 0: not known */
@@ -104,8 +106,9 @@ struct samples_record {
 
 _Static_assert(sizeof(struct samples_record) == 64, "shared between BPF and user space");
 
-/* The user's registers, as far as calls can be unwound by them. */
+/* The user's registers, as far as calls can be unwound by them, in the order of enum samples_reg. */
 enum samples_reg {
+	SAMPLES_RIP,
 	SAMPLES_RSP,
 	SAMPLES_RBP,
 	SAMPLES_RBX,
@@ -123,37 +126,27 @@ enum samples_reg {
 	SAMPLES_R10,
 	SAMPLES_R11,
 	SAMPLES_REG_CNT,
-	SAMPLES_REG_CHUNKS = SAMPLES_REG_CNT / SAMPLES_CHUNK_WORDS,
 };
 
-_Static_assert(SAMPLES_REG_CNT % SAMPLES_CHUNK_WORDS == 0, "registers are compared as a stack is");
-
-/*
- * The chunks of a record: those of the registers, then those of the copy. One that changed takes a code and at
- * most two halves of each word.
- */
-enum {
-	SAMPLES_CHUNK_MAX = SAMPLES_REG_CHUNKS + SAMPLES_STACK_MAX / SAMPLES_CHUNK,
-	SAMPLES_CHUNK_CODED = 1 + 2 * SAMPLES_CHUNK_WORDS,
-	SAMPLES_CODED_MAX = SAMPLES_CHUNK_MAX * SAMPLES_CHUNK_CODED,
-};
-
-/* With SAMPLES_WITH_STACK. Behind `coded`, at a multiple of 8, stand the addresses of the kernel's stack. */
+/* With SAMPLES_WITH_STACK. Behind the fresh chunks stand the `kernel_cnt` addresses of the kernel's stack. */
 struct samples_full {
 	struct samples_record record;
-	__u16 chunk_cnt; /* with those of the registers; the copy begins at regs[SAMPLES_RSP] rounded down */
-	__u16 coded_cnt;
-	__u8 kernel_cnt, slot, unused;
-	__u8 nth; /* 0: all is here; else the one after nth - 1 of this slot */
-	__u32 coded[];
+	__u64 regs[SAMPLES_REG_CNT];
+	__u16 chunk_cnt; /* of the copy, from regs[SAMPLES_RSP] rounded down on */
+	__u16 fresh_cnt;
+	__u16 kernel_cnt;
+	__u8 slot;
+	__u8 nth; /* 0: all chunks are fresh; else the one after nth - 1 of this slot */
+	__u64 fresh[SAMPLES_FRESH_WORDS]; /* bit N: chunk N */
+	__u64 unused[6];
+	__u8 chunks[];
 };
 
-_Static_assert(sizeof(struct samples_full) == 72, "shared between BPF and user space");
+_Static_assert(sizeof(struct samples_full) == 320, "shared between BPF and user space");
 
 enum {
-	SAMPLES_RECORD_MAX = (sizeof(struct samples_full) + 4 * SAMPLES_CODED_MAX + 8 +
-			      8 * SAMPLES_KERNEL_MAX + 2 * SAMPLES_ALIGN - 1) /
-			     SAMPLES_ALIGN * SAMPLES_ALIGN,
+	SAMPLES_RECORD_MAX =
+		sizeof(struct samples_full) + SAMPLES_STACK_MAX + 8 * SAMPLES_KERNEL_MAX + SAMPLES_ALIGN,
 };
 
 /* One ring's, on a line of the cache of its own. */

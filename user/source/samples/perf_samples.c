@@ -52,14 +52,12 @@ struct perf_samples {
 	size_t exec_cnt; /* the first ones start by themselves */
 };
 
-enum { IP = SAMPLES_REG_CNT, PERF_REG_CNT };
-
 /* arch/x86/include/uapi/asm/perf_regs.h; in this order they stand in a record. */
 static const struct {
 	uint8_t bit, reg;
-} registers[PERF_REG_CNT] = {
+} registers[SAMPLES_REG_CNT] = {
 	{0, SAMPLES_RAX},  {1, SAMPLES_RBX},  {2, SAMPLES_RCX},	 {3, SAMPLES_RDX},  {4, SAMPLES_RSI},
-	{5, SAMPLES_RDI},  {6, SAMPLES_RBP},  {7, SAMPLES_RSP},	 {8, IP},	    {16, SAMPLES_R8},
+	{5, SAMPLES_RDI},  {6, SAMPLES_RBP},  {7, SAMPLES_RSP},	 {8, SAMPLES_RIP},  {16, SAMPLES_R8},
 	{17, SAMPLES_R9},  {18, SAMPLES_R10}, {19, SAMPLES_R11}, {20, SAMPLES_R12}, {21, SAMPLES_R13},
 	{22, SAMPLES_R14}, {23, SAMPLES_R15},
 };
@@ -322,7 +320,7 @@ struct tick {
 	uint64_t time_ns;
 	uint32_t cpu, reserved;
 	uint64_t period, abi;
-	uint64_t regs[PERF_REG_CNT]; /* if abi is not 0 */
+	uint64_t regs[SAMPLES_REG_CNT]; /* if abi is not 0 */
 	uint64_t stack_size;
 	uint8_t stack[]; /* then how many bytes of them were filled */
 };
@@ -378,24 +376,22 @@ static void put_throttled(const struct draining *draining, const struct trailer 
 
 static int put_tick(const struct draining *draining, const struct tick *tick)
 {
-	struct samples_record record = {.kind = SAMPLES_TICK};
-	__u64 regs[PERF_REG_CNT];
+	struct samples_full full = {.record = {.kind = SAMPLES_TICK}};
 	uint64_t filled;
 
 	if (tick->header.size < sizeof(*tick) || tick->abi != ABI_64 ||
 	    tick->header.size < sizeof(*tick) + tick->stack_size + sizeof(filled))
 		return 0;
 	memcpy(&filled, tick->stack + tick->stack_size, sizeof(filled));
-	record.time_ns = tick->time_ns;
-	record.pid = tick->pid;
-	record.tid = tick->tid;
-	record.tick.period = tick->period;
-	record.tick.kernel_ip = arch_is_kernel(tick->ip) ? tick->ip : 0;
-	record.flags = filled == tick->stack_size ? SAMPLES_CUT : 0;
+	full.record.time_ns = tick->time_ns;
+	full.record.pid = tick->pid;
+	full.record.tid = tick->tid;
+	full.record.tick.period = tick->period;
+	full.record.tick.kernel_ip = arch_is_kernel(tick->ip) ? tick->ip : 0;
+	full.record.flags = filled == tick->stack_size ? SAMPLES_CUT : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		regs[registers[i].reg] = tick->regs[i];
-	record.ip = regs[IP];
-	return samples_writer_put_full(&draining->writers[SAMPLES_TICKS], &record, regs, tick->stack,
+		full.regs[registers[i].reg] = tick->regs[i];
+	return samples_writer_put_full(&draining->writers[SAMPLES_TICKS], &full, tick->stack,
 				       filled < tick->stack_size ? filled : tick->stack_size);
 }
 

@@ -4,8 +4,9 @@
  * stands first, so what has its mark in the copy was complete when it was copied. Then the head is looked at
  * again: what it has passed by a whole ring may have been overwritten in the meantime.
  *
- * Words of a stack that a record does not have stand in what the last record of the same slot left. A record in
- * between that is missing breaks that off, until the next one that has all of them.
+ * A stack's bytes are those of its record's fresh chunks; the others stand in what the last record of the
+ * same slot left. A record in between that is missing breaks that off, until the next one that has all of
+ * them.
  */
 #include "source/samples/ring.h"
 
@@ -15,14 +16,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "bpf/samples_words.h"
 
 struct samples_slot {
 	uint32_t tid;
 	int nth; /* of the record that it was left by; -1: none */
 	uint64_t low, high;
-	uint64_t regs[SAMPLES_REG_CNT];
-	uint64_t words[SAMPLES_STACK_MAX / 8]; /* each at its place */
+	uint8_t bytes[SAMPLES_STACK_MAX];
 };
 
 /* A read that is under way. */
@@ -41,12 +40,6 @@ static bool is_full(const struct samples_record *record)
 	return record->flags & SAMPLES_WITH_STACK;
 }
 
-/* How far behind the coded words the kernel's stack stands, in bytes. */
-static size_t kernel_at(const struct samples_full *full)
-{
-	return (full->coded_cnt + 1u) / 2 * 8;
-}
-
 static bool is_sane(const struct samples_record *record)
 {
 	const struct samples_full *full = (const struct samples_full *)record;
@@ -57,8 +50,10 @@ static bool is_sane(const struct samples_record *record)
 	if (!is_full(record))
 		return true;
 	return record->size >= sizeof(*full) && full->chunk_cnt <= SAMPLES_CHUNK_MAX &&
-	       full->kernel_cnt <= SAMPLES_KERNEL_MAX && full->slot < SAMPLES_SLOTS &&
-	       record->size >= sizeof(*full) + kernel_at(full) + 8u * full->kernel_cnt;
+	       full->fresh_cnt <= full->chunk_cnt && full->kernel_cnt <= SAMPLES_KERNEL_MAX &&
+	       full->slot < SAMPLES_SLOTS &&
+	       record->size >=
+		       sizeof(*full) + (size_t)full->fresh_cnt * SAMPLES_CHUNK + 8u * full->kernel_cnt;
 }
 
 /* The record that begins there; NULL: none does. */
@@ -91,114 +86,32 @@ static bool goes_on(const struct samples_slot *slot, const struct samples_full *
 	return slot->nth >= 0 && slot->tid == full->record.tid && slot->nth + 1 == full->nth;
 }
 
-/* What is still to be read of a record's words. */
-struct words {
-	const uint32_t *next, *end;
-	size_t chunk; /* the one that the next code is of */
-	struct samples_upper upper;
-};
-
-static bool take_half(struct words *words, uint64_t *ret_half)
-{
-	if (words->next == words->end)
-		return false;
-	*ret_half = *words->next++;
-	return true;
-}
-
-static bool take_word(struct words *words, enum samples_code code, uint64_t *word)
-{
-	uint64_t lower, upper = 0;
-
-	if (code == SAMPLES_SAME)
-		return true;
-	if (code == SAMPLES_ZERO) {
-		*word = 0;
-		return true;
-	}
-	if (!take_half(words, &lower) || (code == SAMPLES_WHOLE && !take_half(words, &upper)))
-		return false;
-	if (code == SAMPLES_WHOLE)
-		words->upper.last = (uint32_t)upper;
-	else if (code == SAMPLES_UPPER_SAME)
-		upper = *word >> 32;
-	else if (code == SAMPLES_UPPER_STACK)
-		upper = words->upper.stack;
-	else if (code == SAMPLES_UPPER_CODE)
-		upper = words->upper.code;
-	else if (code == SAMPLES_UPPER_LAST)
-		upper = words->upper.last;
-	*word = upper << 32 | lower;
-	return true;
-}
-
-static void find_code(struct words *words, size_t behind)
-{
-	if (words->next < words->end)
-		words->chunk = behind + (*words->next >> SAMPLES_PASSED_SHIFT);
-}
-
-/* False: the record is damaged. */
-static bool take_chunk(struct words *words, size_t nth, uint64_t chunk[static SAMPLES_CHUNK_WORDS])
-{
-	uint64_t codes;
-
-	if (words->chunk != nth || !take_half(words, &codes))
-		return true;
-	for (int i = 0; i < SAMPLES_CHUNK_WORDS; i++)
-		if (!take_word(words, codes >> SAMPLES_CODE_BITS * i & ((1 << SAMPLES_CODE_BITS) - 1),
-			       &chunk[i]))
-			return false;
-	find_code(words, nth + 1);
-	return true;
-}
-
-static bool take_registers(struct words *words, struct samples_slot *slot)
-{
-	for (size_t i = 0; i < SAMPLES_REG_CHUNKS; i++) {
-		if (!take_chunk(words, i, slot->regs + i * SAMPLES_CHUNK_WORDS))
-			return false;
-		words->upper.stack = (uint32_t)(slot->regs[SAMPLES_RSP] >> 32);
-	}
-	return true;
-}
-
-static bool take_stack(struct words *words, struct samples_slot *slot, size_t chunk_cnt)
-{
-	uint64_t from = slot->regs[SAMPLES_RSP] & ~(SAMPLES_CHUNK - 1ull), at = from;
-
-	for (size_t i = SAMPLES_REG_CHUNKS; i < chunk_cnt; i++, at += SAMPLES_CHUNK) {
-		uint64_t *chunk = slot->words + at % SAMPLES_STACK_MAX / 8;
-
-		if (at < slot->low || at >= slot->high)
-			memset(chunk, 0, SAMPLES_CHUNK);
-		if (!take_chunk(words, i, chunk))
-			return false;
-	}
-	slot->low = from;
-	slot->high = at;
-	return words->next == words->end;
-}
-
-/* Brings the slot up to date. False: what it builds on is not known, or it is damaged. */
+/* Brings the slot's bytes up to date. False: some of them are not known. */
 static bool update_slot(struct samples_slot *slot, const struct samples_full *full)
 {
-	struct words words = {.next = full->coded, .end = full->coded + full->coded_cnt};
-	bool is_known = !full->nth || goes_on(slot, full);
+	uint64_t from = full->regs[SAMPLES_RSP] & ~(SAMPLES_CHUNK - 1ull);
+	size_t used = 0;
 
-	if (!full->nth) {
-		memset(slot->regs, 0, sizeof(slot->regs));
-		slot->low = slot->high = 0;
+	if (full->nth && !goes_on(slot, full)) {
+		slot->nth = -1;
+		return false;
 	}
-	slot->nth = -1;
-	if (!is_known || full->chunk_cnt < SAMPLES_REG_CHUNKS)
-		return false;
-	find_code(&words, 0);
-	words.upper.code = (uint32_t)(full->record.ip >> 32);
-	if (!take_registers(&words, slot) || !take_stack(&words, slot, full->chunk_cnt))
-		return false;
+	for (size_t i = 0; i < full->chunk_cnt; i++) {
+		uint64_t at = from + i * SAMPLES_CHUNK;
+		bool is_fresh = full->fresh[i / 64] >> i % 64 & 1;
+
+		if (is_fresh ? used == full->fresh_cnt : !full->nth || at < slot->low || at >= slot->high) {
+			slot->nth = -1;
+			return false;
+		}
+		if (is_fresh)
+			memcpy(slot->bytes + at % SAMPLES_STACK_MAX, full->chunks + used++ * SAMPLES_CHUNK,
+			       SAMPLES_CHUNK);
+	}
 	slot->tid = full->record.tid;
 	slot->nth = full->nth;
+	slot->low = from;
+	slot->high = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
 	return true;
 }
 
@@ -217,7 +130,7 @@ static int copy_stack(struct stack_sample *sample, const struct samples_slot *sl
 
 		if (piece > size - done)
 			piece = size - done;
-		memcpy(stack + done, (const uint8_t *)slot->words + at, piece);
+		memcpy(stack + done, slot->bytes + at, piece);
 		done += piece;
 	}
 	sample->stack = stack;
@@ -226,36 +139,31 @@ static int copy_stack(struct stack_sample *sample, const struct samples_slot *sl
 	return 0;
 }
 
-static void put_registers(struct stack_sample *sample, const struct samples_slot *slot, uint64_t ip)
+static void put_registers(struct stack_sample *sample, const struct samples_full *full)
 {
 	static const enum hit_reg names[SAMPLES_REG_CNT] = {
-		[SAMPLES_RSP] = HIT_RSP, [SAMPLES_RBP] = HIT_RBP, [SAMPLES_RBX] = HIT_RBX,
-		[SAMPLES_R12] = HIT_R12, [SAMPLES_R13] = HIT_R13, [SAMPLES_R14] = HIT_R14,
-		[SAMPLES_R15] = HIT_R15, [SAMPLES_RAX] = HIT_RAX, [SAMPLES_RCX] = HIT_RCX,
-		[SAMPLES_RDX] = HIT_RDX, [SAMPLES_RSI] = HIT_RSI, [SAMPLES_RDI] = HIT_RDI,
-		[SAMPLES_R8] = HIT_R8,	 [SAMPLES_R9] = HIT_R9,	  [SAMPLES_R10] = HIT_R10,
-		[SAMPLES_R11] = HIT_R11,
+		[SAMPLES_RIP] = HIT_RIP, [SAMPLES_RSP] = HIT_RSP, [SAMPLES_RBP] = HIT_RBP,
+		[SAMPLES_RBX] = HIT_RBX, [SAMPLES_R12] = HIT_R12, [SAMPLES_R13] = HIT_R13,
+		[SAMPLES_R14] = HIT_R14, [SAMPLES_R15] = HIT_R15, [SAMPLES_RAX] = HIT_RAX,
+		[SAMPLES_RCX] = HIT_RCX, [SAMPLES_RDX] = HIT_RDX, [SAMPLES_RSI] = HIT_RSI,
+		[SAMPLES_RDI] = HIT_RDI, [SAMPLES_R8] = HIT_R8,	  [SAMPLES_R9] = HIT_R9,
+		[SAMPLES_R10] = HIT_R10, [SAMPLES_R11] = HIT_R11,
 	};
 
 	for (size_t i = 0; i < SAMPLES_REG_CNT; i++)
-		sample->regs[names[i]] = slot->regs[i];
-	sample->regs[HIT_IP] = ip;
+		sample->regs[names[i]] = full->regs[i];
 	sample->flags |= SAMPLE_HAS_REGS;
 }
 
-/* The kernel's part, and where the user's begins if no more of that is known. */
-static int put_ips(struct stack_sample *sample, const void *kernel, size_t kernel_cnt, uint64_t ip)
+static int put_ips(struct stack_sample *sample, const uint8_t *ips, size_t cnt)
 {
-	if (!kernel_cnt && !ip)
+	if (!cnt)
 		return 0;
-	sample->ips = calloc(kernel_cnt + 1, sizeof(*sample->ips));
+	sample->ips = calloc(cnt, sizeof(*sample->ips));
 	if (!sample->ips)
 		return -ENOMEM;
-	if (kernel_cnt)
-		memcpy(sample->ips, kernel, kernel_cnt * sizeof(*sample->ips));
-	sample->ip_cnt = (uint32_t)kernel_cnt;
-	if (ip)
-		sample->ips[sample->ip_cnt++] = ip;
+	memcpy(sample->ips, ips, cnt * sizeof(*sample->ips));
+	sample->ip_cnt = (uint32_t)cnt;
 	return 0;
 }
 
@@ -266,14 +174,13 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 	bool is_known = update_slot(slot, full);
 	int err;
 
+	put_registers(sample, full);
 	if (full->record.flags & SAMPLES_CUT || !is_known)
 		sample->flags |= SAMPLE_IS_CUT;
-	err = put_ips(sample, (const uint8_t *)full->coded + kernel_at(full), full->kernel_cnt,
-		      is_known ? 0 : full->record.ip);
-	if (err || !is_known)
-		return err;
-	put_registers(sample, slot, full->record.ip);
-	return copy_stack(sample, slot, slot->regs[SAMPLES_RSP]);
+	err = put_ips(sample, full->chunks + (size_t)full->fresh_cnt * SAMPLES_CHUNK, full->kernel_cnt);
+	if (!err && is_known)
+		err = copy_stack(sample, slot, full->regs[SAMPLES_RSP]);
+	return err;
 }
 
 /* ---- samples ---- */
@@ -341,13 +248,13 @@ static void put_kind(struct stack_sample *sample, const struct samples_record *r
 	}
 }
 
-/* Where the program was, of records without a stack. */
-static int put_leaf(struct stack_sample *sample, const struct samples_record *record)
+/* The address where it stopped running, of a switch or page fault without more. */
+static uint64_t only_ip(const struct samples_record *record)
 {
-	uint64_t kernel_ip = record->kind == SAMPLES_TICK ? record->tick.kernel_ip : 0;
-	bool has_ip = record->kind == SAMPLES_OUT || record->kind == SAMPLES_FAULT;
-
-	return put_ips(sample, &kernel_ip, kernel_ip ? 1 : 0, has_ip ? record->ip : 0);
+	return is_full(record)		       ? 0
+	       : record->kind == SAMPLES_OUT   ? record->out.ip
+	       : record->kind == SAMPLES_FAULT ? record->fault.ip
+					       : 0;
 }
 
 static int put_record(struct reading *reading, const struct samples_record *record)
@@ -359,13 +266,17 @@ static int put_record(struct reading *reading, const struct samples_record *reco
 				      .cpu = reader->cpu,
 				      .kind = SAMPLE_EVENT,
 				      .call.nr = SAMPLE_NO_SYSCALL};
+	uint64_t ip = only_ip(record);
 	int err;
 
 	put_kind(&sample, record);
 	if (sample.kind == SAMPLE_LOST && !sample.since_ns)
 		sample.since_ns = reader->last_ns;
 	err = is_full(record) ? put_full(reader, &sample, (const struct samples_full *)record)
-			      : put_leaf(&sample, record);
+	      : ip	      ? put_ips(&sample, (const uint8_t *)&ip, 1)
+			      : 0;
+	if (!err && !sample.ip_cnt && record->kind == SAMPLES_TICK && record->tick.kernel_ip)
+		err = put_ips(&sample, (const uint8_t *)&record->tick.kernel_ip, 1);
 	if (!err)
 		return reading->add(reading->ctx, &sample);
 	free(sample.ips);

@@ -20,8 +20,11 @@ struct samples_writer {
 /* Appends a record without a stack, but for its mark and size, which are set here. */
 void samples_writer_put(struct samples_writer *writer, const struct samples_record *record);
 
-/* The same with registers and the `size` bytes that stood at regs[SAMPLES_RSP]. 0 or -ENOMEM. */
-int samples_writer_put_full(struct samples_writer *writer, const struct samples_record *record,
-			    const __u64 regs[SAMPLES_REG_CNT], const uint8_t *stack, size_t size);
+/*
+ * Appends a record with the registers of `full` and the `size` bytes that stood at regs[SAMPLES_RSP]; what
+ * else is behind full->regs is set here. 0 or -ENOMEM.
+ */
+int samples_writer_put_full(struct samples_writer *writer, const struct samples_full *full,
+			    const uint8_t *stack, size_t size);
 
 void samples_writer_release(struct samples_writer *writer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of the room that there is each processor has the same part, and of that the samples seven eighths: they
+ * Of the room that there is each processor has the same part, and of that the samples three quarters: they
  * reach back as far as asked for, whatever the threads do besides.
  */
 #include "source/samples/samples.h"
@@ -26,7 +26,7 @@
 #include "trigger/privilege.h"
 #include "trigger/programs.h"
 
-enum { NS_PER_S = 1000000000, TICKS_PART = 7, MOMENTS_PART = 1, PARTS = TICKS_PART + MOMENTS_PART };
+enum { NS_PER_S = 1000000000, TICKS_PART = 3, MOMENTS_PART = 1, PARTS = TICKS_PART + MOMENTS_PART };
 
 /* A map of the programs, seen from here. */
 struct mapped {

@@ -18,9 +18,8 @@
 /*
  * Of the stacks of busy programs a copy of 8 KiB held all as far as the outermost frame in Python, SQLite and
  * Node, and 29 % in Java; 16 KiB held 82 % there, 32 KiB 99 %. Since only what has changed since the thread's
- * last sample goes into the ring (bpf/samples_words.h), a sample took some 370 bytes (Python), 410 (Go), 430
- * (Java), 460 (C++) and 690 (node), however long the copy. Ten seconds of eight busy threads at 1 kHz fit where
- * one takes at most 730.
+ * last sample goes into the ring, a sample took some 350 bytes (Python's interpreter loop) to 1,600 (Node,
+ * Java), however long the copy.
  */
 enum {
 	SAMPLES_FREQUENCY_DEFAULT = 1000, /* Hz */

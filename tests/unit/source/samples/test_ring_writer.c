@@ -66,11 +66,11 @@ static void read_ring(struct pair *pair)
 
 static void put(struct pair *pair, uint32_t tid, uint64_t sp, const uint8_t *stack, size_t size)
 {
-	const struct samples_record record = {
-		.kind = SAMPLES_TICK, .pid = 7, .tid = tid, .tick = {.ip = 0x401000}};
-	const __u64 regs[SAMPLES_REG_CNT] = {[SAMPLES_RSP] = sp, [SAMPLES_R11] = sp * 11};
+	struct samples_full full = {.record = {.kind = SAMPLES_TICK, .pid = 7, .tid = tid}};
 
-	assert_ok(samples_writer_put_full(&pair->writer, &record, regs, stack, size));
+	full.regs[SAMPLES_RSP] = sp;
+	full.regs[SAMPLES_RIP] = 0x401000;
+	assert_ok(samples_writer_put_full(&pair->writer, &full, stack, size));
 }
 
 /* Three threads whose stacks grow, shrink and change; two of them share a slot. */
@@ -94,8 +94,6 @@ static void test_stacks(void **state)
 		assert_int_equal(pair->seen.kind, SAMPLE_EVENT);
 		assert_int_equal(pair->seen.tid, tids[nth]);
 		assert_int_equal(pair->seen.regs[HIT_RSP], sp);
-		assert_int_equal(pair->seen.regs[HIT_R11], sp * 11);
-		assert_int_equal(pair->seen.regs[HIT_IP], 0x401000);
 		/* Whole chunks only. */
 		assert_in_range(pair->seen.stack_size, size - size % SAMPLES_CHUNK, size);
 		assert_memory_equal(pair->seen.stack, stack, pair->seen.stack_size);
@@ -112,8 +110,7 @@ static void test_unchanged(void **state)
 	put(pair, 1, TOP, stack, sizeof(stack));
 	before = pair->head.head;
 	put(pair, 1, TOP, stack, sizeof(stack));
-	assert_int_equal(pair->head.head - before,
-			 (sizeof(struct samples_full) + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull));
+	assert_int_equal(pair->head.head - before, sizeof(struct samples_full));
 }
 
 static void test_gone(void **state)
