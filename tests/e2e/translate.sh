@@ -152,6 +152,7 @@ check 'the kernel is refused' refuses '--kernel belongs to --source intel_pt' $r
 check 'all processors are refused' refuses '--cpu-wide belongs to --source intel_pt' $run --cpu-wide -- ls
 check 'filters are refused' refuses '--filter belongs to --source intel_pt' $run --filter main -- ls
 unprivileged="setpriv --reuid=65534 --clear-groups timeout 60 $trailcam run --source translate -o /dev/null"
-check 'a setuid program is refused' refuses 'gain rights' $unprivileged -- /bin/mount
+check 'a setuid program is refused' refuses 'files give rights' $unprivileged -- /bin/mount
+check 'a setuid program is refused to its owner, too' refuses 'use --source samples' $run -- /bin/mount
 check 'without privileges' $unprivileged -- /bin/true
 finish

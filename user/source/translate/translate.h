@@ -69,10 +69,11 @@ const struct probe_mirror *translate_mirror(const struct translate *translate);
 /* A hit at one of these: it is told as that of the probe in the program's own code. */
 void translate_settle_hit(const struct translate *translate, struct caught_hit *hit);
 
-/* Whether the mapping at the address is none of the program's. */
-/* Whether its own sideband has the mapping already. */
-bool translate_has_told(const struct translate *translate, pid_t pid, const struct map *map);
+/* Whether the mapping at the address is the runtime's, not the program's. */
 bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr);
+
+/* Whether its own sideband already has the mapping. */
+bool translate_has_told(const struct translate *translate, pid_t pid, const struct map *map);
 
 /* Copies what was recorded so far: the program may go on. 0 or -ENOMEM. */
 int translate_stop(struct translate *translate);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -121,6 +122,14 @@ static const struct session_driver translate_driver = {
 
 /* ---- the source ---- */
 
+/* Also where they give nothing, as root's own do to root: nobody should have to know whose rights they are. */
+static bool has_rights_of_its_own(const char *path)
+{
+	struct stat st;
+
+	return launch_gains_rights(path) || (!stat(path, &st) && st.st_mode & (S_ISUID | S_ISGID));
+}
+
 static int check(const struct source_config *config)
 {
 	if (!config->binary)
@@ -128,10 +137,9 @@ static int check(const struct source_config *config)
 			    "--source translate records programs that trailcam starts (run); a process "
 			    "that runs already is recorded by --source samples, or by step, which is "
 			    "exact and slow");
-	if (launch_gains_rights(config->binary))
-		return fail(-EINVAL,
-			    "--source translate does not record programs that gain rights when they "
-			    "are executed (setuid, setgid, capabilities): use --source samples or none");
+	if (has_rights_of_its_own(config->binary))
+		return fail(-EINVAL, "--source translate does not record programs whose files give "
+				     "rights (setuid, setgid, capabilities): use --source samples or none");
 	return translate_check();
 }
 
