@@ -21,6 +21,7 @@ struct placing {
 	const struct snapshot *snapshot;
 	struct slice_indices indices;
 	struct hash_index begun;		   /* allocations, by address and time */
+	uint64_t *first_ns;			   /* of each thread */
 	const struct timeline_thread *last_thread; /* of the last instant */
 	struct process_counters {
 		uint32_t pid;
@@ -69,14 +70,12 @@ static int set_alloc(struct placing *placing, const struct alloc *alloc, struct 
 	return err ? err : instant_set_alloc(instant, &shown);
 }
 
-static bool is_its_call(const struct timeline_thread *thread, const struct slice *slice, uint64_t time_ns)
+static bool is_its_call(const struct indexed_slice *call, uint64_t time_ns)
 {
-	uint64_t distance_ns = slice_distance(slice, time_ns);
-	size_t begun = timeline_thread_begun(thread, time_ns);
+	uint64_t distance_ns = slice_distance(&call->slice, time_ns);
 
 	return distance_ns < CLOCKS_DIFFER_NS ||
-	       (distance_ns < WAY_TAKES_NS && begun && slice->end_ns < time_ns &&
-		thread->slices[begun - 1].start_ns <= slice->end_ns);
+	       (distance_ns < WAY_TAKES_NS && call->slice.end_ns < time_ns && call->next_start_ns >= time_ns);
 }
 
 /* The moment within the call of the function, where there is one so near that it must be that. */
@@ -84,28 +83,46 @@ static int moment_of(struct placing *placing, const struct timeline_thread *thre
 		     uint64_t time_ns, uint64_t *ret_moment)
 {
 	const struct slice_wanted wanted = {.thread = thread, .name = function_name(placing, alloc)};
-	const struct slice *slice = NULL;
+	const struct indexed_slice *call = NULL;
 	int err = alloc->kind == ALLOC_SAMPLED
-			  ? slice_indices_nearest(&placing->indices, &wanted, time_ns, &slice)
+			  ? slice_indices_nearest(&placing->indices, &wanted, time_ns, &call)
 			  : 0;
 
 	if (err)
 		return err;
-	*ret_moment =
-		slice && is_its_call(thread, slice, time_ns) ? slice_moved_into(slice, time_ns) : time_ns;
+	*ret_moment = call && is_its_call(call, time_ns) ? slice_moved_into(&call->slice, time_ns) : time_ns;
 	return 0;
+}
+
+/* When the first slice of each thread begins. */
+static int find_first(struct placing *placing)
+{
+	const struct timeline *timeline = placing->timeline;
+	int err = 0;
+
+	placing->first_ns = calloc(timeline->thread_cnt + 1, sizeof(*placing->first_ns));
+	if (!placing->first_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < timeline->thread_cnt && !err; i++) {
+		struct slice_cursor cursor;
+		const struct slice *slice;
+
+		err = slice_cursor_begin(&cursor, &timeline->threads[i]);
+		slice = err ? NULL : slice_cursor_next(&cursor);
+		placing->first_ns[i] = slice ? slice->start_ns : 0;
+		err = slice_cursor_end(&cursor, err);
+	}
+	return err;
 }
 
 static int add_instant(struct placing *placing, const struct alloc *alloc, uint64_t time_ns)
 {
 	struct timeline_thread *thread = timeline_thread_of(placing->timeline, (int32_t)alloc->tid);
 	struct instant instant = {0};
-	int err = thread ? timeline_thread_load(thread) : 0;
+	int err;
 
-	if (err)
-		return err;
 	/* What comes before the thread's trace has no place in it. */
-	if (!thread || (thread->slice_cnt && time_ns + CLOCKS_DIFFER_NS < thread->slices[0].start_ns))
+	if (!thread || time_ns + CLOCKS_DIFFER_NS < placing->first_ns[thread - placing->timeline->threads])
 		return 0;
 	err = moment_of(placing, thread, alloc, time_ns, &instant.time_ns);
 	if (err)
@@ -225,6 +242,7 @@ static void placing_release(struct placing *placing)
 {
 	slice_indices_release(&placing->indices);
 	hash_index_release(&placing->begun);
+	free(placing->first_ns);
 	for (size_t i = 0; i < placing->cnt; i++) {
 		counter_release(&placing->processes[i].alive);
 		counter_release(&placing->processes[i].allocated);
@@ -252,6 +270,7 @@ int place_allocs(struct timeline *timeline, const struct snapshot *snapshot)
 
 	if (!snapshot->alloc_cnt)
 		return 0;
+	err = find_first(&placing);
 	for (size_t i = 0; i < snapshot->alloc_cnt && !err; i++)
 		err = place(&placing, &snapshot->allocs[i]);
 	for (size_t i = 0; i < timeline->thread_cnt && !err; i++)

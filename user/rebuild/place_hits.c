@@ -21,100 +21,90 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "model/slice_cursor.h"
+#include "rebuild/goroutine_marks.h"
 #include "rebuild/slice_index.h"
 
 /* ---- hits ---- */
 
-static uint16_t goroutine_get(struct timeline *timeline, uint64_t number)
-{
-	for (size_t i = 0; i < timeline->goroutine_cnt; i++)
-		if (timeline->goroutines[i] == number)
-			return (uint16_t)(i + 1);
-	if (timeline->goroutine_cnt >= UINT16_MAX ||
-	    ARRAY_PUSH(timeline->goroutines, timeline->goroutine_cnt, timeline->goroutine_cap, number))
-		return 0;
-	return (uint16_t)timeline->goroutine_cnt;
-}
-
-/* All that the goroutine's stack had open from one switch to the next lies in one outermost slice. */
-static void mark_goroutine(struct timeline *timeline, const struct timeline_thread *thread,
-			   const struct slice *slice, uint64_t number)
-{
-	uint16_t goroutine = number && slice ? goroutine_get(timeline, number) : 0;
-	size_t i = slice ? (size_t)(slice - thread->slices) : 0;
-
-	if (!goroutine)
-		return;
-	while (i && thread->slices[i].depth)
-		i--;
-	do
-		thread->slices[i++].goroutine = goroutine;
-	while (i < thread->slice_cnt && thread->slices[i].depth);
-}
+struct placing {
+	struct timeline *timeline;
+	const struct snapshot *snapshot;
+	const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns);
+	void *ctx;
+	struct slice_indices indices;
+	struct goroutine_marks marks;
+};
 
 /*
  * A decoder tells the time of a branch late rather than early: a return that was hit may seem to come behind
  * its hit. The call of the trigger's function that `caller` seems to be in the middle of is then the one that
  * returned, and the marker stands behind it.
  */
-static uint64_t behind_return(const struct timeline *timeline, const struct timeline_thread *thread,
-			      const struct slice *caller, const struct hit *hit, uint64_t time_ns)
+static int move_behind_return(struct placing *placing, struct timeline_hit *placed,
+			      const struct timeline_thread *thread, const struct indexed_slice *caller)
 {
-	size_t i = timeline_thread_begun(thread, time_ns);
+	const char *trigger = timeline_trigger(placing->timeline, placed->hit);
+	const struct indexed_slice *call;
+	int err = slice_indices_around(&placing->indices,
+				       &(struct slice_wanted){.thread = thread, .name_part_of = trigger},
+				       placed->time_ns, caller->slice.depth + 1, &call);
 
-	while (i-- && &thread->slices[i] > caller) {
-		const struct slice *slice = &thread->slices[i];
-
-		if (slice->depth != caller->depth + 1)
-			continue;
-		if (slice->end_ns > time_ns && slice->symbol && !(slice->flags & SLICE_OPEN_END) &&
-		    strstr(timeline_trigger(timeline, hit), slice->symbol->name))
-			return slice->end_ns;
-		break;
-	}
-	return time_ns;
+	if (!err && call && call->nth > caller->nth)
+		placed->time_ns = call->slice.end_ns;
+	return err;
 }
 
-static int place(struct timeline *timeline, const struct snapshot *snapshot, struct slice_indices *indices,
-		 const struct hit *hit,
-		 const struct symbol *(*symbol_at)(void *, int32_t, uint64_t, uint64_t), void *ctx)
+/* Finds the hit's place on its thread. */
+static int find_slice(struct placing *placing, struct timeline_hit *placed)
 {
-	uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, hit->time_ns);
-	struct timeline_thread *thread = timeline_thread_of(timeline, (int32_t)hit->tid);
-	const struct slice *slice, *interruption;
+	const struct timeline_thread *thread =
+		timeline_thread_of(placing->timeline, (int32_t)placed->hit->tid);
+	const char *source = placing->snapshot->source;
+	const struct slice_wanted call = {.thread = thread,
+					  .symbol = placed->symbol,
+					  .is_later = !hit_is_return(placed->hit) && source &&
+						      !strcmp(source, "step")},
+				  at_ip = {.thread = thread, .ip = hit_reg(placed->hit, HIT_IP)};
+	const struct indexed_slice *slice, *interruption;
+	int err = slice_indices_nearest(&placing->indices, &call, placed->time_ns, &slice);
+
+	if (!err)
+		err = slice_indices_nearest(&placing->indices, &at_ip, placed->time_ns, &interruption);
+	if (err)
+		return err;
+	if (interruption)
+		placed->time_ns = interruption->slice.start_ns;
+	else if (slice)
+		placed->time_ns = slice_moved_into(&slice->slice, placed->time_ns);
+	if (slice && hit_is_return(placed->hit) && !interruption)
+		err = move_behind_return(placing, placed, thread, slice);
+	if (!err && slice && placed->hit->goroutine)
+		err = goroutine_marks_add(&placing->marks, placing->timeline, thread, slice->outermost,
+					  placed->hit->goroutine);
+	return err;
+}
+
+static int place(struct placing *placing, const struct hit *hit)
+{
+	struct timeline *timeline = placing->timeline;
+	uint64_t trace_ns = trace_clock_from_monotonic(&placing->snapshot->clock, hit->time_ns);
 	const struct symbol *symbols[HIT_STACK_MAX];
 	struct timeline_hit *placed;
 	int err = array_reserve(&timeline->hits, &timeline->hit_cap, timeline->hit_cnt + 1, sizeof(*placed));
 
-	if (!err && thread)
-		err = timeline_thread_load(thread);
 	if (err)
 		return err;
 	placed = &timeline->hits[timeline->hit_cnt++];
 	*placed = (struct timeline_hit){.hit = hit};
 	placed->time_ns = trace_ns > timeline->base_ns ? trace_ns - timeline->base_ns : 0;
-	placed->symbol = symbol_at(ctx, (int32_t)hit->pid, hit_reg(hit, HIT_IP), trace_ns);
-	err = slice_indices_nearest(indices,
-				    &(struct slice_wanted){.thread = thread,
-							   .symbol = placed->symbol,
-							   .is_later = !hit_is_return(hit) &&
-								       snapshot->source &&
-								       !strcmp(snapshot->source, "step")},
-				    placed->time_ns, &slice);
-	if (!err)
-		err = slice_indices_nearest(
-			indices, &(struct slice_wanted){.thread = thread, .ip = hit_reg(hit, HIT_IP)},
-			placed->time_ns, &interruption);
+	placed->symbol = placing->symbol_at(placing->ctx, (int32_t)hit->pid, hit_reg(hit, HIT_IP), trace_ns);
+	err = find_slice(placing, placed);
 	if (err)
 		return err;
-	placed->time_ns = interruption ? interruption->start_ns : slice_moved_into(slice, placed->time_ns);
-	if (slice && hit_is_return(hit) && !interruption)
-		placed->time_ns = behind_return(timeline, thread, slice, hit, placed->time_ns);
-	mark_goroutine(timeline, thread, slice, hit->goroutine);
 	for (size_t i = 0; i < hit->stack_cnt; i++)
 		/* A return address is past its call: the byte before it is still in the caller. */
-		symbols[i] = symbol_at(ctx, (int32_t)hit->pid, hit->stack[i] - (i ? 1 : 0), trace_ns);
+		symbols[i] = placing->symbol_at(placing->ctx, (int32_t)hit->pid, hit->stack[i] - (i ? 1 : 0),
+						trace_ns);
 	placed->stack_symbols = timeline_stack_symbols(timeline, symbols, hit->stack_cnt);
 	return placed->stack_symbols ? 0 : -ENOMEM;
 }
@@ -139,12 +129,16 @@ int place_hits(struct timeline *timeline, const struct snapshot *snapshot,
 	       const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns),
 	       void *ctx)
 {
-	struct slice_indices indices = {0};
+	struct placing placing = {
+		.timeline = timeline, .snapshot = snapshot, .symbol_at = symbol_at, .ctx = ctx};
 	int err = 0;
 
 	timeline->hit_list = hit_list_share(snapshot->hits);
 	for (size_t i = 0; i < snapshot->hits->cnt && !err; i++)
-		err = place(timeline, snapshot, &indices, snapshot->hits->hits[i], symbol_at, ctx);
-	slice_indices_release(&indices);
+		err = place(&placing, snapshot->hits->hits[i]);
+	slice_indices_release(&placing.indices);
+	if (!err)
+		err = goroutine_marks_apply(&placing.marks, timeline);
+	goroutine_marks_release(&placing.marks);
 	return err ? err : place_values(timeline, snapshot);
 }

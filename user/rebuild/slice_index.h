@@ -2,22 +2,30 @@
 /*
  * Finds the slice that something belongs to which another clock timed: of a thread's slices of one kind, the
  * one that is nearest in time. What is looked for is many, the kinds are few: the slices of each are gathered
- * once.
+ * once, in one pass, and copied, since the thread's may be stored where they are not in memory at once.
  */
 #pragma once
 
 #include "model/timeline.h"
 
 /*
- * Slices of this function, or, where that is NULL, of functions of this name, or else interruptions at this
- * ip.
+ * Slices of this function, or, where that is NULL, of functions of this name, or calls that returned of
+ * functions whose name is part of this text, or else interruptions at this ip.
  */
 struct slice_wanted {
 	const struct timeline_thread *thread; /* NULL: no slice is found */
 	const struct symbol *symbol;
-	const char *name; /* the same pointer for the same name */
+	const char *name, *name_part_of; /* the same pointer for the same name */
 	uint64_t ip;
 	bool is_later; /* none that has ended where another is still to begin */
+};
+
+struct indexed_slice {
+	struct slice slice;
+	size_t nth;		/* of the thread's slices */
+	size_t outermost;	/* the same of the slice of depth 0 that it lies in */
+	uint64_t next_start_ns; /* when the thread's next slice begins after its end; UINT64_MAX: none does */
+	uint64_t latest_end;	/* for slice_index.c */
 };
 
 struct slice_index;
@@ -28,13 +36,21 @@ struct slice_indices {
 	size_t cnt, cap;
 };
 
-/* Of equally near slices the last, which is the innermost. NULL: there is none. 0 or -ENOMEM. */
+/*
+ * Of equally near slices the last, which is the innermost. NULL: there is none. It lives as long as the
+ * indices. 0 or -ENOMEM.
+ */
 int slice_indices_nearest(struct slice_indices *indices, const struct slice_wanted *wanted, uint64_t time_ns,
-			  const struct slice **ret_slice);
+			  const struct indexed_slice **ret_slice);
+
+/* The one of this depth that begins before the time and ends after it. NULL: there is none. 0 or -ENOMEM. */
+int slice_indices_around(struct slice_indices *indices, const struct slice_wanted *wanted, uint64_t time_ns,
+			 uint32_t depth, const struct indexed_slice **ret_slice);
+
 void slice_indices_release(struct slice_indices *indices);
 
 /* How far the time is from the slice; 0: it lies within. */
 uint64_t slice_distance(const struct slice *slice, uint64_t time_ns);
 
-/* The time, or what is nearest to it within the slice; `slice` may be NULL. */
+/* The time, or what is nearest to it within the slice. */
 uint64_t slice_moved_into(const struct slice *slice, uint64_t time_ns);
