@@ -133,8 +133,9 @@ $(BUILD)/tests/fuzz/replay/%: tests/fuzz/targets/%.c $(if $(FUZZ),,tests/fuzz/re
 		$(filter-out %/cli.a,$(LIBS)) -Wl,--end-group $(LDFLAGS) $(LDLIBS)
 
 # New inputs stay in build/fuzz/corpus; those worth keeping are added to tests/fuzz/corpus by hand.
-fuzz: ## each reader against random input for FUZZ_SECONDS (60), under the sanitizers
+fuzz: all $(BUILD)/tests/programs/random ## each reader against random input for FUZZ_SECONDS (60), under the sanitizers; translated random programs
 	$(Q)tests/lint/deps.sh $(PACKAGES) libclang-rt-14-dev
+	$(Q)tests/fuzz/translated.sh $(BUILD) $(FUZZ_SECONDS)
 	$(Q)$(MAKE) --no-print-directory FUZZ=1 fuzz-all
 
 fuzz-all: all $(FUZZ_REPLAYS) $(BUILD)/tests/programs/exits

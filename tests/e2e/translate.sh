@@ -119,6 +119,9 @@ follows() {
 run="timeout 60 $trailcam run --source translate -o $tmp/none.fxt.gz"
 check 'a static program: every instruction' agree calls 40 "$programs/calls"
 check 'a dynamic program from its loader on: every instruction' agree wordcount 100000 "$programs/wordcount"
+for seed in 1 2 3; do
+	check "random code: the same registers and flags, $seed" same 0 "$programs/random" $seed 200
+done
 check 'signals, faults, breakpoints, forks, threads: the same output and exit status' same 3 "$programs/torture" probed
 check 'the next program' same 3 sh -c 'exec "$0" probed' "$programs/torture"
 check 'exceptions' same 0 "$programs/throws"
