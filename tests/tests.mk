@@ -102,7 +102,7 @@ demo: ## set up, build, and record the bundled example
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/tests/programs/wordcount
 	$(Q)tests/demo.sh $(BUILD)
 
-bench: ## rates and sizes, side by side in one run; QUIET=1: one line for each goal, in five minutes
+bench: ## rates and sizes, side by side in one run; QUIET=1: one line for each goal
 	$(Q)tests/lint/deps.sh $(PACKAGES) valgrind linux-perf python3
 	$(Q)$(MAKE) --no-print-directory $(if $(QUIET),bench-goals,bench-all)
 

@@ -126,14 +126,7 @@ static bool map_at(uint64_t addr)
 			 : "a"(SYS_mmap), "D"(addr), "S"((long)REGION_SIZE),
 			   "d"((long)(PROT_READ | PROT_WRITE | PROT_EXEC)), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
-	if (result != addr)
-		return false;
-	/* Code that is spread over many pages: it does without where there are no huge ones. */
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(SYS_madvise), "D"(addr), "S"((long)REGION_SIZE), "d"((long)MADV_HUGEPAGE)
-			 : "rcx", "r11", "memory");
-	return true;
+	return result == addr;
 }
 
 /* Each begins with what jumps that are not linked yet lead to. */

@@ -12,10 +12,8 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash_index.h"
 #include "model/sideband.h"
@@ -80,9 +78,11 @@ static void keep_made_code(struct answers *answers, const struct sideband_mappin
 /* When the new code was not there yet, or stood there and did not run. CLOCK_MONOTONIC. */
 static uint64_t before_maps(const struct answers *answers, const struct context *context)
 {
-	uint64_t tsc = __rdtsc(), ns = clock_ns(CLOCK_MONOTONIC);
-	double ns_per_tick = (double)(ns - answers->ns) / (double)(tsc - answers->tsc);
+	uint64_t tsc, ns;
+	double ns_per_tick;
 
+	translate_read_clocks(&tsc, &ns);
+	ns_per_tick = (double)(ns - answers->ns) / (double)(tsc - answers->tsc);
 	return context->owed_tsc && context->owed_tsc < tsc
 		       ? ns - (uint64_t)((double)(tsc - context->owed_tsc) * ns_per_tick)
 		       : ns;
@@ -155,8 +155,7 @@ int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid,
 	answers->pid = pid;
 	answers->probes = probes;
 	answers->arena = arena;
-	answers->tsc = __rdtsc();
-	answers->ns = clock_ns(CLOCK_MONOTONIC);
+	translate_read_clocks(&answers->tsc, &answers->ns);
 	pthread_mutex_init(&answers->lock, NULL);
 	if (!maps_read(&answers->first, pid) && !maps_read(&answers->maps, pid))
 		err = -pthread_create(&answers->thread, NULL, run, answers);

@@ -95,8 +95,8 @@ static void tell(const struct translate *translate, struct translate_thread *thr
 					    give_back_reasons[context->why]);
 }
 
-/* Both at one moment: of some readings, that which was interrupted least. */
-static void read_clocks(uint64_t *ret_tsc, uint64_t *ret_ns)
+/* Of some readings, that which was interrupted least. */
+void translate_read_clocks(uint64_t *ret_tsc, uint64_t *ret_ns)
 {
 	enum { READINGS = 16 };
 	uint64_t best = UINT64_MAX;
@@ -117,8 +117,7 @@ static struct tsc_clock clock_now(const struct translate *translate)
 	struct tsc_clock clock = {.tsc = translate->tsc, .ns = translate->tsc_ns};
 	uint64_t tsc, ns;
 
-	read_clocks(&tsc, &ns);
-
+	translate_read_clocks(&tsc, &ns);
 	clock.ns_per_tick = tsc > clock.tsc ? (double)(ns - clock.ns) / (double)(tsc - clock.tsc) : 1;
 	return clock;
 }
@@ -464,7 +463,7 @@ int translate_new(struct translate **ret_translate, const struct translate_confi
 		return -ENOMEM;
 	translate->config = *config;
 	translate->params = encoder_default_params();
-	read_clocks(&translate->tsc, &translate->tsc_ns);
+	translate_read_clocks(&translate->tsc, &translate->tsc_ns);
 	err = snapshot_new(&translate->sideband);
 	if (!err)
 		err = find_mirror(translate);

@@ -65,6 +65,9 @@ struct translate {
 
 struct translate_thread *translate_find(const struct translate *translate, pid_t tid);
 
+/* The TSC and CLOCK_MONOTONIC at one moment, however the thread is preempted between the two. */
+void translate_read_clocks(uint64_t *ret_tsc, uint64_t *ret_ns);
+
 /* ---- answers.c ---- */
 
 /* 0 or -errno with a sentence. */
