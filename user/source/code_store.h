@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code a target has executed, as the step source saw it: instructions by address for stepping, and the
- * pages that hold something else than their file, for the recording.
+ * The code of one target: instructions by address, and copies of the pages that differ from their file, for
+ * the recording.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ struct code_store;
 
 struct code_store_config {
 	/*
-	 * Puts back what our own breakpoints hide: `bytes` are `size` bytes of the target's memory at addr,
-	 * which lie in `mapping`. May be NULL.
+	 * Restores the instructions that our own breakpoints replace in `bytes`, a copy of `size` bytes of
+	 * the target's memory at addr, in `mapping`. May be NULL.
 	 */
 	void (*unpatch)(void *ctx, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
 			size_t size);
@@ -27,47 +27,45 @@ int code_store_new(struct code_store **ret_store, const struct code_store_config
 void code_store_free(struct code_store *store);
 
 /*
- * The process has the mappings *now, where it had *before (read again after an exec or a system call that
- * changes them). *now is the caller's, and is looked at until the next such call, or code_store_free(). What
- * was known of ranges that changed counts no longer. -errno with a sentence where the memory cannot be opened.
+ * The mappings of the process have changed from *before to *now, by an exec or a system call. The caller owns
+ * *now, which must stay valid until the next such call or code_store_free(). Forgets what was known of ranges
+ * that changed. -errno with a sentence: the memory cannot be opened.
  */
 int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *before,
 			const struct maps *now);
 
 /*
- * The instruction at ip, now; INSN_UNKNOWN where it cannot be read. Code that the process can write is read
- * anew each time. Times are nanoseconds.
+ * The instruction at ip, now; INSN_UNKNOWN if it cannot be read. Code that the process can write is read
+ * again each time. Times are nanoseconds.
  */
 struct insn code_store_insn(struct code_store *store, uint64_t ip, uint64_t now);
 
 /*
- * What stands at ip has turned out to be a breakpoint of the program's own, where its file has something
- * else: no uprobe, as it seemed.
+ * The int3 at ip, which the file does not have, is the program's own and not a uprobe.
  */
 void code_store_found_break(struct code_store *store, uint64_t ip, uint64_t now);
 
-/* Where the process has its vDSO; 0 where it is another one than ours. */
+/* The address of the process's vDSO; 0: its content differs from that of ours. */
 uint64_t code_store_own_vdso(const struct code_store *store);
 
-/* How often code that was executed has been found to be other code: a decoder must be told of each change. */
+/* How often executed code was found to have changed. A decoder must learn of each change. */
 uint64_t code_store_change_cnt(const struct code_store *store);
 
 /*
- * For a source that does not see what is executed: takes in every page of code that holds something else than
- * its file, of which there may be many. To be called while the process stands still. What is not as it was at
- * the last call counts as changed right after that: the traces in between end now. 0 or -ENOMEM; what cannot
- * be read is left out.
+ * For a source that does not see each instruction: copies every page of code that differs from its file. To
+ * be called while the process is stopped. A page that differs from the last call counts as changed right
+ * after that call, because the traces in between end now. 0 or -ENOMEM; pages that cannot be read are left
+ * out.
  */
 int code_store_keep_private(struct code_store *store, uint64_t now);
 
 /*
- * Appends a copy of this process's vDSO, which is also that of every other 64-bit process, under pid -1. 0 or
- * -ENOMEM.
+ * Appends a copy of this process's vDSO under pid -1: every 64-bit process has the same one. 0 or -ENOMEM.
  */
 int code_store_add_own_vdso(struct snapshot *snapshot);
 
-/* The process has ended: nothing more is read of it, and only what code_store_export() needs is kept. */
+/* The process has ended: keeps only what code_store_export() needs. */
 void code_store_end(struct code_store *store);
 
-/* Appends to snapshot->copies the code that cannot be had from files, old before new. 0 or -ENOMEM. */
+/* Appends to snapshot->copies the code that no file has, oldest first. 0 or -ENOMEM. */
 int code_store_export(const struct code_store *store, struct snapshot *snapshot);

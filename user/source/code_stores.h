@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of all processes of a recording, one store (source/code_store.h) for each. What a process had is
- * kept after its end, also where its number is given to another one.
+ * The code of all processes of a recording, one store (source/code_store.h) for each. A store outlives its
+ * process, even if the kernel reuses the process number.
  */
 #pragma once
 
@@ -13,23 +13,23 @@ struct code_stores;
 int code_stores_new(struct code_stores **ret_stores, const struct code_store_config *config);
 void code_stores_free(struct code_stores *stores);
 
-/* The store of the process that lives under this number, made if it is new; it stays the stores'. -ENOMEM. */
+/* The store of the living process with this number, created if necessary. `stores` owns it. 0 or -ENOMEM. */
 int code_stores_get(struct code_stores *stores, pid_t pid, struct code_store **ret_store);
 
-/* As code_store_set_maps(), of the process. */
+/* As code_store_set_maps(), for the process. */
 int code_stores_set_maps(struct code_stores *stores, pid_t pid, const struct maps *before,
 			 const struct maps *now);
 
-/* As code_store_keep_private(), of the process. */
+/* As code_store_keep_private(), for the process. */
 int code_stores_keep_private(struct code_stores *stores, pid_t pid, uint64_t now);
 
 /* The process has ended. */
 void code_stores_end(struct code_stores *stores, pid_t pid);
 
 /*
- * Appends the code that cannot be had from files, and the files that JIT compilers describe theirs in. With
- * `now` (0: not) it looks first for what nobody saw executed, in processes that live; they stand still, or
- * run into what may be missed. -ENOMEM, or another -errno with a sentence.
+ * Appends the code that no file has, and the files in which JIT compilers describe their code. If `now` is
+ * not 0, first calls code_store_keep_private() for living processes; those that are not stopped may change
+ * their code meanwhile, unnoticed. -ENOMEM, or another -errno with a sentence.
  */
 int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot *snapshot);
 

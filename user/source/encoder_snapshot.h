@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Apart from the encoder, which a kernel module of the tests is built from, too. */
+/*
+ * From an encoder to a snapshot. Separate from encoder.h, because a kernel module of the tests includes that.
+ */
 #pragma once
 
 #include <stdint.h>
@@ -7,11 +9,11 @@
 #include "model/snapshot.h"
 #include "source/encoder.h"
 
-/* Gives the snapshot the encoder's default parameters and clock. `now_ns`: CLOCK_MONOTONIC. */
+/* Sets the snapshot's parameters and clock to the encoder's defaults. `now_ns`: CLOCK_MONOTONIC. */
 void encoder_describe(struct snapshot *snapshot, uint64_t now_ns);
 
 /*
- * Moves what the encoder holds, if anything, to an AUX trace of the thread: what it writes next can be decoded
- * without that. 0 or -ENOMEM.
+ * Moves the encoder's bytes, if it has any, to an AUX trace of the thread. What the encoder writes next can
+ * be decoded without them. 0 or -ENOMEM.
  */
 int encoder_take(struct encoder *encoder, struct snapshot *snapshot, pid_t pid, pid_t tid, uint64_t now_ns);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's side of the intel_pt source: the system calls on perf events, and nothing else, so that a test
- * can put others in their place (perf_event_open(2); linux/perf_event.h; kernel/events/core.c for which error
- * means what).
+ * The system calls of the intel_pt source on perf events, and nothing else, so that a test can replace them
+ * (perf_event_open(2); linux/perf_event.h; kernel/events/core.c for which error means what).
  */
 #pragma once
 
@@ -13,12 +12,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A descriptor, or -errno without a sentence (pt_explain() has it). `group` is the leader's, or -1. */
+/*
+ * A descriptor, or -errno without a sentence (pt_explain() has one). `group` is the leader's descriptor, or
+ * -1.
+ */
 int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group);
 
 /*
- * The same. Kernels before 5.13 cannot tell threads from children: then *attr changes, and the event counts
- * what the children do, too.
+ * The same. Kernels before 5.13 cannot inherit to threads only: then this changes *attr, and the event counts
+ * children, too.
  */
 static inline int pt_event_open_inherited(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
@@ -41,7 +43,7 @@ int pt_event_printk_id(void);
 enum { PT_EVENT_AUX_PAUSE = 1 << 1 };
 
 /*
- * The event's records go to the ring of `to`, which is on the same processor. 0 or -errno, without a
+ * Redirects the event's records to the ring of `to`, which is on the same processor. 0 or -errno, without a
  * sentence.
  */
 int pt_event_redirect(int fd, int to);
@@ -53,16 +55,16 @@ int pt_event_enable(int fd);
 int pt_event_disable(int fd);
 
 /*
- * An event's memory: records, and the AUX area (NULL for none). The kernel overwrites the area from its
- * beginning when it is full; or, where it is mapped `to_be_read`, it stops there until aux_tail has moved on.
+ * An event's memory: records, and the AUX area (NULL: none). When the area is full, the kernel overwrites it
+ * from its beginning; if it is mapped `to_be_read`, the kernel stops until aux_tail moves on.
  */
 struct pt_event_map {
 	struct perf_event_mmap_page *page;
-	size_t data_size; /* the page is not counted */
+	size_t data_size; /* without the page */
 	uint8_t *aux;
 	size_t aux_size;
 };
 
-/* Sizes are powers of two and whole pages. 0 or -errno, without a sentence. */
+/* Sizes are powers of two, in bytes, and whole pages. 0 or -errno, without a sentence. */
 int pt_event_map(int fd, size_t data_size, size_t aux_size, bool to_be_read, struct pt_event_map *ret_map);
 void pt_event_unmap(struct pt_event_map *map);

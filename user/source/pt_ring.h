@@ -14,42 +14,45 @@
 enum { PT_WINDOW_BYTES = 256 };
 
 /*
- * What was in the AUX area when it was last taken: the kernel does not tell how often it has been written
- * round.
+ * The state of the AUX area when it was last taken. It shows whether the area has wrapped since, which the
+ * kernel does not say.
  */
 struct pt_taken {
 	bool any;
 	uint64_t head;
-	uint8_t window[PT_WINDOW_BYTES]; /* what stood before `head` */
+	uint8_t window[PT_WINDOW_BYTES]; /* the bytes before `head` */
 };
 
 /*
- * A linear copy of what the AUX area holds that was not taken before, oldest byte first. The event must be
- * stopped: only then is aux_head true. *ret_bytes is the caller's to free; *ret_size may be 0. *ret_round: it
- * was written round, so that something before is lost. 0 or -ENOMEM.
+ * A linear copy of the bytes in the AUX area that were not taken before, oldest byte first. The event must be
+ * stopped: only then is aux_head exact. The caller frees *ret_bytes; *ret_size may be 0. *ret_round: the area
+ * has wrapped, so that older bytes are lost. 0 or -ENOMEM.
  */
 int pt_ring_take(const struct pt_event_map *map, struct pt_taken *taken, uint8_t **ret_bytes,
 		 size_t *ret_size, bool *ret_round);
 
 /*
- * Appends what the AUX area holds, mapped to be read, to `file`, and gives its room back. Its size, or -errno
- * of fwrite(3).
+ * Appends the content of an AUX area that is mapped `to_be_read` to `file`, and releases it to the kernel.
+ * Returns its size, or -errno of fwrite(3).
  */
 ssize_t pt_ring_stream(const struct pt_event_map *map, FILE *file);
 
-/* PERF_RECORD_AUX: the area was full, and what came then is lost; the event is disabled. */
+/*
+ * Whether this is a PERF_RECORD_AUX that says: the area was full, later bytes are lost, and the event is
+ * disabled.
+ */
 bool pt_ring_is_truncated(const struct perf_event_header *record);
 
 /*
- * Calls fn with each whole record that waits (copied where it wraps), and gives its room back. A non-zero
- * return of fn ends it and is returned. -EBADMSG without a sentence: a record of impossible size; the rest is
- * dropped.
+ * Calls fn with each pending whole record (copied if it wraps), and releases it to the kernel. A non-zero
+ * return of fn ends this and is returned. -EBADMSG without a sentence: a record of impossible size; the rest
+ * is dropped.
  */
 int pt_ring_records(const struct pt_event_map *map,
 		    int (*fn)(void *ctx, const struct perf_event_header *record), void *ctx);
 
-/* How many records a PERF_RECORD_LOST speaks of. */
+/* How many records a PERF_RECORD_LOST counts. */
 uint64_t pt_ring_lost(const struct perf_event_header *record);
 
-/* The TSC's relation to the time in records. -ENOTSUP without a sentence: the kernel does not tell it. */
+/* How the TSC maps to the times in records. -ENOTSUP without a sentence: the kernel does not provide it. */
 int pt_ring_clock(const struct pt_event_map *map, struct trace_clock *ret_clock);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A source records what the targets do: branches, calls, samples, allocations. It fills rings until a hit,
- * and gives what they hold to a snapshot. A capture has a list of sources that run side by side; with an
+ * A source records what the targets do: branches, calls, samples, allocations. It writes into rings until a
+ * hit, and then copies them to a snapshot. A capture has a list of sources that run side by side; with an
  * empty list it records hits only. To add one: implement this table in a folder of source/, declare it below,
- * and put it into the list in capture/sources.c.
+ * and add it to the table in capture/sources.c.
  *
- *	open -> add each target -> start -> drain now and then -> stop -> take -> (start -> ... -> take)
- *	-> describe -> close
+ * 	open -> add each target -> start -> drain now and then -> stop -> take -> (start -> ... -> take)
+ * 	-> describe -> close
  */
 #pragma once
 
@@ -20,8 +20,8 @@
 #include "model/trigger.h"
 
 /*
- * How exactly branches are timed: the choices of magic-trace. Each field of `custom` is a value, or -1 for
- * what the processor does best.
+ * How precisely branches are timed: the choices of magic-trace. Each field of `custom` is a value, or -1 for
+ * the best that the processor supports.
  */
 enum pt_resolution { PT_RESOLUTION_NORMAL, PT_RESOLUTION_LOW, PT_RESOLUTION_HIGH, PT_RESOLUTION_CUSTOM };
 
@@ -32,30 +32,30 @@ struct pt_timing {
 	} custom;
 };
 
-/* What users ask of sources. All 0: the defaults. */
+/* The user's options for sources. All 0: the defaults. */
 struct source_options {
 	size_t ring_size;  /* bytes of each ring; 0: the source's default */
 	bool follow_forks; /* children are targets, too */
-	bool full;	   /* everything is kept, not only what comes before the end */
-	bool per_thread;   /* a ring for each thread, not for each processor */
-	bool cpu_wide;	   /* whatever runs is traced, not only the targets */
-	enum pt_scope { PT_USER, PT_KERNEL, PT_BOTH } scope; /* which code is traced */
+	bool full;	   /* keep everything, not only what leads up to the end */
+	bool per_thread;   /* one ring per thread instead of one per processor */
+	bool cpu_wide;	   /* trace everything that runs, not only the targets */
+	enum pt_scope { PT_USER, PT_KERNEL, PT_BOTH } scope; /* which code to trace */
 	struct pt_timing timing;
-	const char *const *filters; /* only these functions are traced (specs); none: all */
+	const char *const *filters; /* trace only these functions (specs); none: all */
 	size_t filter_cnt;
-	/* file for a line "TID IP SP" (SP: behind it) of each instruction; or NULL */
+	/* file for a line "TID IP SP" of each instruction (SP: after it); or NULL */
 	const char *step_log;
-	/* test aid: an overflow after every so many instructions, which loses some; 0: none */
+	/* test aid: the number of instructions between overflows, which lose some; 0: no overflows */
 	uint64_t step_overflow;
-	uint32_t frequency;	 /* samples a second; 0: the default */
-	uint64_t last_ns;	 /* how far back samples should reach; 0: the default */
-	bool syscalls;		 /* each system call beside samples, too */
-	const char *events;	 /* counted beside samples (source/samples/events.h); NULL: none */
-	uint64_t alloc_interval; /* allocations are sampled, one for so many bytes; 0: no */
+	uint32_t frequency; /* samples a second; 0: the default */
+	uint64_t last_ns;   /* how far back samples should reach; 0: the default */
+	bool syscalls;	    /* record each system call beside the samples */
+	const char *events; /* events to count beside the samples (source/samples/events.h); NULL: none */
+	uint64_t alloc_interval; /* mean number of bytes between sampled allocations; 0: none are sampled */
 	enum trigger_link link;	 /* how probes are attached */
 };
 
-/* Options that belong to some sources only: struct source has a set of them. */
+/* Options that only some sources support: struct source has a set of them. */
 enum source_option {
 	OPTION_STEPPING = 1 << 0,    /* --step-from, --step-log, --step-overflow */
 	OPTION_FULL = 1 << 1,	     /* --full-execution */
@@ -69,22 +69,25 @@ enum source_option {
 
 /* What a source can do, or needs. */
 enum source_trait {
-	/* The targets are held, or run under its hands; else they run at full speed. */
+	/* It controls the targets with ptrace; else they run at full speed. */
 	SOURCE_HOLDS = 1 << 0,
-	/* So much that conditions on time mean nothing. */
+	/* It slows the targets so much that conditions on time are meaningless. */
 	SOURCE_SLOWS = 1 << 1,
-	/* take() gives the sideband, too, and describe() the clock; else the session does. */
+	/* take() appends the sideband, and describe() the clock; else the session does. */
 	SOURCE_RECORDS = 1 << 2,
-	/* It has probes of its own in the targets, until describe(). */
+	/* It has its own probes in the targets, until describe(). */
 	SOURCE_PROBES = 1 << 3,
-	/* --source does not name it: it runs beside, where one of its options is given. */
+	/* --source does not accept its name: it runs beside another source if one of its options is given. */
 	SOURCE_IS_BESIDE = 1 << 4,
-	/* --source auto may choose it for a program that is started, or for processes that run. */
+	/* --source auto may choose it for a program that `run` starts, or for processes that run already. */
 	SOURCE_RUN_AUTO = 1 << 5,
 	SOURCE_ATTACH_AUTO = 1 << 6,
-	/* The targets do not execute their own code: other sources' probes in it are not reached. */
+	/* The targets do not execute their own code: probes of other sources in it do not fire. */
 	SOURCE_PASSES_PROBES = 1 << 7,
-	/* A hit stops the thread, as with --freeze: else it would soon overwrite what led up to the hit. */
+	/*
+	 * A hit stops the thread, as with --freeze: else the thread would soon overwrite what led up to the
+	 * hit.
+	 */
 	SOURCE_FREEZES = 1 << 8,
 };
 
@@ -93,95 +96,94 @@ struct code_stores;
 struct probe_map;
 struct session_driver;
 
-/* What a capture says of itself. Good until close(). */
+/* What a capture tells its sources. Valid until close(). */
 struct source_config {
 	const struct source_options *options;
-	struct code_stores *codes; /* of all targets; they get to know of mappings before a driver does */
-	const char *binary;	   /* of the program that is started; NULL: the targets run already */
-	bool pause;		   /* hits should pause the trace themselves, if that can be had */
+	struct code_stores *codes; /* of all targets; they learn of mappings before a driver does */
+	const char *binary;	   /* of the program that `run` starts; NULL: the targets run already */
+	bool pause;		   /* a hit should pause the trace by itself, if the source supports that */
 	void *own;		   /* capture_config.own */
-	const struct probe_map *probes; /* of the triggers; they are there when targets execute a program */
+	const struct probe_map *probes; /* of the triggers; complete when targets execute a program */
 };
 
 /*
- * Each function may be NULL where there is nothing to do. `self` is what open() made. They return 0, or
- * -errno with a sentence.
+ * A function may be NULL if it has nothing to do. `self` is what open() made. Functions that return int
+ * return 0, or -errno with a sentence, unless they say otherwise.
  */
 struct source {
-	const char *name;      /* "intel_pt": what --source takes, and a recording tells */
+	const char *name;      /* "intel_pt": as --source accepts it and a recording stores it */
 	unsigned int can;      /* set of enum source_trait */
 	unsigned int options;  /* set of enum source_option */
 	bool (*is_here)(void); /* NULL: everywhere */
-	/* How the targets run under its hands (session/driver.h); NULL: at full speed. */
+	/* Decides how the targets run (session/driver.h); NULL: they run at full speed. */
 	const struct session_driver *driver;
 	int (*open)(void **ret_self, const struct source_config *config);
 
 	/*
-	 * The process is a target from now on, with all threads it has, which may run. `at_exec`: it is a
-	 * child that will exec, and is recorded from there. -ESRCH: it is gone.
+	 * The process is a target from now on, with all its threads, which may run. `at_exec`: it is a child
+	 * that will exec; the recording begins there. -ESRCH: it is gone.
 	 */
 	int (*add)(void *self, pid_t pid, bool at_exec);
 
-	/* A thread of a target, or a child that is one (tid is pid), has been born and has not run yet. */
+	/* A target has a new thread, or a new child that is a target (tid is pid). It has not run yet. */
 	int (*newborn)(void *self, pid_t pid, pid_t tid);
 
-	/* The process is no target any more: it has ended, or was let go. */
+	/* The process is no longer a target: it has ended, or was detached. */
 	void (*drop)(void *self, pid_t pid);
 
 	/*
-	 * How many address filters there can be, and setting them (probe/address_filters.h): after add(),
-	 * before start().
+	 * How many address filters are supported; sets them (probe/address_filters.h). After add(), before
+	 * start().
 	 */
 	size_t (*filter_max)(void *self);
 	int (*set_filter)(void *self, const char *filter);
 
-	/* After add(), and again after a snapshot. Those that were added `at_exec` start by themselves. */
+	/* After add(), and again after a snapshot. Targets that were added `at_exec` start by themselves. */
 	int (*start)(void *self);
 
-	/* Nothing is overwritten any more. `cpu` is the processor to begin with, or -1. */
+	/* Stops recording: nothing more is overwritten. `cpu` is the processor to stop first, or -1. */
 	int (*stop)(void *self, int cpu);
 
 	/*
-	 * After add(): whether the wish for a pause came true. A hit then stops this source at once, where it
-	 * is.
+	 * After add(): whether source_config.pause is in effect: a hit then stops this source at once.
 	 */
 	bool (*pauses)(void *self);
 
 	/*
-	 * Takes in what waits; to be called every drain_ms() milliseconds at least, and when fd() is readable
-	 * (poll(2)); -1: there is none.
+	 * Reads pending records. To be called at least every drain_ms() milliseconds, and when fd() is
+	 * readable (poll(2)); each may be -1: none.
 	 */
 	int (*drain)(void *self);
 	int (*drain_ms)(void *self);
 	int (*fd)(void *self);
 
-	/* Whether the recording is to end, for want of more that could be recorded. */
+	/* Whether the recording should end, because nothing more can be recorded. */
 	bool (*is_over)(void *self);
 
-	/* How many instructions were executed under its hands. */
+	/* How many instructions it has executed. */
 	uint64_t (*instruction_cnt)(void *self);
 
-	/* With OPTION_FULL: bytes that drain() has put aside so far. */
+	/* With OPTION_FULL: bytes that drain() has stored so far. */
 	uint64_t (*kept_bytes)(void *self);
 
-	/* After stop(): appends what was recorded since the last time. */
+	/* After stop(): appends what was recorded since the last take(). */
 	int (*take)(void *self, struct snapshot *snapshot);
 
 	/*
-	 * After the last take(): fills in what the snapshot needs to be understood. Own probes are removed.
+	 * After the last take(): adds what is needed to interpret the snapshot. Removes its own probes.
 	 */
 	int (*describe)(void *self, struct snapshot *snapshot);
 
 	/*
-	 * Where probes must be put, too, for the targets do not execute their own code; and what a hit there
-	 * tells is made what it would be in their own code.
+	 * For targets that do not execute their own code: mirror() says where else probes must be set.
+	 * settle_hit() converts a hit there to what it would be in the target's own code.
 	 */
 	const struct probe_mirror *(*mirror)(void *self);
 	void (*settle_hit)(void *self, struct caught_hit *hit);
 
 	/*
-	 * `bytes` are `size` bytes of a target's code at addr, in `mapping`: puts back what own probes hide
-	 * there.
+	 * Restores the instructions that this source's own probes replace in `bytes`, a copy of `size` bytes
+	 * of a target's code at addr, in `mapping`.
 	 */
 	void (*unpatch)(void *self, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,
 			size_t size);
@@ -189,9 +191,9 @@ struct source {
 	void (*close)(void *self);
 };
 
-extern const struct source source_intel_pt; /* every branch, by the processor */
-extern const struct source source_samples;  /* stacks by the clock, and where threads wait */
+extern const struct source source_intel_pt; /* every branch, recorded by the processor */
+extern const struct source source_samples;  /* stacks at regular times, and where threads wait */
 extern const struct source
-	source_translate;		 /* every branch, by a program that runs from a copy of its code */
+	source_translate; /* every branch, recorded by a program that runs from a copy of its code */
 extern const struct source source_step;	 /* every branch, by single-stepping */
 extern const struct source source_alloc; /* sampled allocations */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where calls of an allocation function end that an exception may pass, and which those functions are. */
+/* The ends of calls of allocation functions that may throw, and which functions those are. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,14 +13,13 @@
 bool alloc_exits_throws(const char *name);
 
 /*
- * Appends probes on all return instructions by which calls of the function at addr come back, its own and
- * those of functions that it jumps to. -ENOTSUP with a sentence: they are not all known; what was appended
- * before is harmless. Else as probe_init().
+ * Appends probes on all return instructions of the function at addr, and of functions that it tail-calls.
+ * -ENOTSUP with a sentence: not all are known; probes appended so far are harmless. Else as probe_init().
  */
 int alloc_exits_add(struct alloc_functions *functions, struct elf_file *file, uint64_t addr);
 
 /*
- * Whether the program, or a library that it needs and that is no allocator itself, calls operator new of
- * another file.
+ * Whether the program, or a library that it needs and that is not an allocator, calls another file's operator
+ * new.
  */
 bool alloc_exits_are_called(const char *exe);

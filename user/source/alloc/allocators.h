@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions that allocate and free: which a program has, where, and what their arguments mean. */
+/*
+ * The functions that allocate and free: which ones a program has, where they are, and what their arguments
+ * mean.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -15,12 +18,12 @@ struct alloc_function {
 	char *name; /* demangled */
 	struct probe probe;
 	struct alloc_role role;
-	bool is_dear; /* the kernel single-steps at the probe, and programs call it all the time */
+	bool is_dear; /* the kernel single-steps the probed instruction, and programs call the function often */
 	struct usdt_arg args[ALLOC_USDT_ARGS]; /* of a USDT probe */
 };
 
 struct alloc_functions {
-	struct alloc_range ranges[ALLOC_RANGES_MAX]; /* what role.range means */
+	struct alloc_range ranges[ALLOC_RANGES_MAX]; /* role.range is an index into these */
 	size_t range_cnt;
 	struct alloc_function *items; /* role.function is the index */
 	size_t cnt, cap;
@@ -29,37 +32,39 @@ struct alloc_functions {
 };
 
 /*
- * Appends the functions of the file; *ret_any: whether there are some. A function that does nothing but hand
- * over to another of them is left out; one that may call others is marked (role.nests). -ENOTSUP with a
- * sentence: one that cannot be probed; -ENOMEM.
+ * Appends the functions of the file; *ret_any: whether it has any. Leaves out functions that only jump to
+ * another of them, and marks those that may call others (role.nests). -ENOTSUP with a sentence: one cannot be
+ * probed; -ENOMEM.
  */
 int alloc_functions_of_file(struct alloc_functions *functions, struct elf_file *file, bool *ret_any);
 
 /*
- * Appends the probes by which an allocator tells of what it samples, if the file has some; with `ours` only
- * those of libtrailcam-alloc.so. As above, and what usdt_args_parse() says.
+ * Appends the USDT probes with which an allocator reports its samples, if the file has any; with `ours` only
+ * those of libtrailcam-alloc.so. Errors as above, and those of usdt_args_parse().
  */
 int alloc_usdts_of_file(struct alloc_functions *functions, struct elf_file *file, bool ours, bool *ret_any);
 
 /*
- * Appends those of a program. `allocator` is the name of one ("jemalloc", "tcmalloc", "mimalloc"), whose
- * functions are sought in the program and its libraries, or a library or a path; NULL: what the program calls
- * when it calls malloc: its own, or that of the first library that has one, in the order in which the loader
- * would look ($LD_PRELOAD first); beside it allocators that the program has under names of their own. `pid`:
- * of the running process; 0: it is to be started. `sampler` says whether functions or USDT probes are wanted.
- * -ENOENT with a sentence: there are none; else as alloc_functions_of_file().
+ * Appends the functions of a program. `allocator` is a name ("jemalloc", "tcmalloc", "mimalloc"), looked up
+ * in the program and its libraries, or a library, or a path. NULL: what the program calls as malloc: its own,
+ * or that of the first library in the loader's order ($LD_PRELOAD first); and allocators that the program has
+ * under other names. `pid`: of the running process; 0: it is not started yet. `sampler` says whether to find
+ * functions or USDT probes. -ENOENT with a sentence: there are none; else as alloc_functions_of_file().
  */
 int alloc_functions_find(struct alloc_functions *functions, const char *exe, pid_t pid, const char *allocator,
 			 enum alloc_sampler sampler);
 
-/* Whether they are the probes of an allocator that samples for itself; such are never among others. */
+/*
+ * Whether these are USDT probes of an allocator that samples by itself; such probes are never mixed with
+ * functions.
+ */
 static inline bool alloc_functions_tell(const struct alloc_functions *functions)
 {
 	return functions->cnt && functions->items[0].role.call >= ALLOC_USDT_ALLOC;
 }
 
 /*
- * Appends mmap(), mremap() and munmap() of the program or its C library, whose own calls of them do not
+ * Appends mmap(), mremap() and munmap() of the program or its C library; calls inside the C library do not
  * count. -ENOENT with a sentence: there are none.
  */
 int alloc_functions_find_mappings(struct alloc_functions *functions, const char *exe, pid_t pid);

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 /*
- * From here on, what this process executes loads the library, which stands before its allocator and samples
- * with this interval ($LD_PRELOAD, $TRAILCAM_ALLOC_INTERVAL). It is sought beside trailcam: in its directory,
- * or in ../lib/trailcam. *ret_library is its path, the caller's to free. -ENOTSUP with a sentence: `exe` is
- * linked statically, or is run with other privileges than its user's, and so loads nothing; -ENOENT with a
- * sentence: the library is not there.
+ * From now on programs that this process executes load the library, which wraps their allocator and samples
+ * at this interval ($LD_PRELOAD, $TRAILCAM_ALLOC_INTERVAL). It is looked up in trailcam's directory, and in
+ * ../lib/trailcam. *ret_library is its path; the caller frees it. -ENOTSUP with a sentence: `exe` loads no
+ * library, because it is linked statically or runs with other privileges than its user's; -ENOENT with a
+ * sentence: the library is missing.
  */
 int alloc_preload(const char *exe, uint64_t interval_bytes, char **ret_library);

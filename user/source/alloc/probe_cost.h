@@ -10,7 +10,7 @@ struct probe_cost {
 };
 
 /*
- * `prog_fd`: a BPF program for uprobes, which runs some hundred times in this process; `by_perf`: it was
+ * `prog_fd`: a BPF program for uprobes, which this runs some hundred times in this process; `by_perf`: it was
  * loaded for perf's uprobes, not for uprobe_multi links. 0, or a negative errno with a sentence.
  */
 int probe_cost_measure(struct probe_cost *ret_cost, int prog_fd, bool by_perf);

@@ -27,29 +27,30 @@ struct alloc_recorder_config {
 		interval_bytes; /* the mean distance of samples; 1: every byte, each allocation is recorded */
 	uint32_t
 		/*
-		 * so much of the stack is copied with each sample, for unwinding; 0: it is walked by frame
-		 * pointers
+		 * bytes of the stack to copy with each sample, for unwinding; 0: walk it by frame pointers
 		 */
 		stack_bytes;
-	bool mappings; /* memory that the program maps for itself is an allocation, too */
+	bool mappings; /* memory that the program maps itself counts as an allocation, too */
 	uint32_t
 		/*
-		 * sampled allocations that can be alive together; more are recorded, but their ends are not
+		 * how many sampled allocations can be live at once; the ends of more are not recorded
 		 */
 		live_max;
 	/*
-	 * Who decides what is recorded: UPROBES: we, at every call; USDT: the allocator, which tells by the
-	 * probes otel_memory:alloc and otel_memory:free; its samples are rounded to those of interval_bytes.
-	 * AUTO: it, where it is ours (preload/), else we.
+	 * Who chooses the samples. UPROBES: the BPF program, at every call. USDT: the allocator, through the
+	 * probes otel_memory:alloc and otel_memory:free; its samples are rounded to interval_bytes. AUTO: the
+	 * allocator if it is ours (preload/), else the BPF program.
 	 */
 	enum alloc_sampler { ALLOC_SAMPLER_AUTO, ALLOC_SAMPLER_UPROBES, ALLOC_SAMPLER_USDT } sampler;
 	enum alloc_link { ALLOC_LINK_AUTO, ALLOC_LINK_SESSION, ALLOC_LINK_MULTI, ALLOC_LINK_PERF } link;
 };
 
-/* One record. `stack` is of a sample, and good until the function returns. */
+/* The stack of a sample, valid until the callback returns. */
 struct alloc_stack {
 	const uint64_t *
-		/* as enum hit_reg names them, where the allocation was asked for or returned; NULL: none */
+		/*
+		 * indexed by enum hit_reg, at the call or the return of the allocation function; NULL: none
+		 */
 		regs;
 	const uint8_t *bytes; /* the stack from rsp on */
 	size_t size;
@@ -59,8 +60,8 @@ struct alloc_stack {
 
 /*
  * Finds the functions and attaches the probes. AUTO: uprobe_session links (kernel 6.13), else uprobe_multi
- * links (6.6), else perf's uprobes, with the reason told by log_debug(). -ENOENT with a sentence: no
- * allocation function was found; -EPERM, -ENOTSUP as trigger_set_attach().
+ * links (6.6), else perf's uprobes; log_debug() gives the reason. -ENOENT with a sentence: no allocation
+ * function was found; -EPERM, -ENOTSUP as trigger_set_attach().
  */
 int alloc_recorder_new(struct alloc_recorder **ret_recorder, const struct alloc_recorder_config *config);
 
@@ -81,7 +82,8 @@ struct alloc_recorder_counts {
 	uint64_t lost_samples; /* ... and the samples of those that were allocations */
 	uint64_t forgotten;    /* samples whose end will not be seen: more than live_max were alive */
 	/*
-	 * `bytes` is what was sampled stands for, and `calls` is of those that were: nobody counts the others
+	 * `bytes` is estimated from the samples, and `calls` counts only sampled calls: nobody counts the
+	 * others
 	 */
 	bool is_estimated;
 };
@@ -89,7 +91,8 @@ struct alloc_recorder_counts {
 struct alloc_recorder_counts alloc_recorder_counts(const struct alloc_recorder *recorder);
 
 /*
- * Whether the sampled allocation that was made there at that time has not ended, as far as the kernel knows.
+ * Whether the sampled allocation at this address, made at this time, is still live, as far as the BPF program
+ * knows.
  */
 bool alloc_recorder_is_alive(const struct alloc_recorder *recorder, uint64_t address, uint64_t began_ns);
 
@@ -100,21 +103,21 @@ const char *alloc_recorder_link_name(const struct alloc_recorder *recorder);
 const char *alloc_recorder_allocator(const struct alloc_recorder *recorder);
 
 /*
- * The library whose functions are the innermost of each stack, because it told of the allocation itself;
- * NULL: there is no such one.
+ * The library whose functions are innermost in each stack, because it reported the allocation itself; NULL:
+ * none.
  */
 const char *alloc_recorder_teller(const struct alloc_recorder *recorder);
 
-/* "malloc", "operator new(unsigned long)": what alloc.function says. NULL: there is no such one. */
+/* The name of alloc.function: "malloc", "operator new(unsigned long)". NULL: there is none. */
 const char *alloc_recorder_function(const struct alloc_recorder *recorder, uint32_t function);
 
-/* Whether it is one that maps memory, which an allocator may have called. */
+/* Whether the function maps memory, and may have been called by an allocator. */
 bool alloc_recorder_maps(const struct alloc_recorder *recorder, uint32_t function);
 
-/* Where its probe is. NULL: there is no such function. */
+/* The function's probe. NULL: there is no such function. */
 const struct probe *alloc_recorder_probe(const struct alloc_recorder *recorder, uint32_t function);
 
-/* Removes the probes; what was recorded can still be read. */
+/* Removes the probes. Records can still be read. */
 void alloc_recorder_detach(struct alloc_recorder *recorder);
 void alloc_recorder_free(struct alloc_recorder *recorder);
 

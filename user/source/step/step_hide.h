@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the target must not notice of being stepped. All of it is about threads in a ptrace stop. */
+/* Hides from the target that it is single-stepped. All of these take threads in a ptrace stop. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,23 +12,23 @@
 uint64_t step_register(const struct step_thread *thread, size_t offset);
 uint64_t step_ip(const struct step_thread *thread);
 
-/* pushf has just shown the trap flag to the target: puts it right on its stack. */
+/* pushf has just stored the trap flag on the target's stack: clears it there. */
 void step_hide_trap_flag(const struct step_thread *thread);
 
-/* Whether the trap flag is set that the kernel takes for the target's own. */
+/* Whether the trap flag is set and the kernel considers it the target's own. */
 bool step_has_trap_flag(const struct step_thread *thread);
 
 /*
- * Where an instruction that loads flags is stepped, the kernel takes the trap flag for the target's own from
- * then on (arch/x86/kernel/step.c): it would be in the frames of its signals, in its children, and in itself
- * when it is let go. Clears it.
+ * Once an instruction that loads flags was stepped, the kernel considers the trap flag the target's own
+ * (arch/x86/kernel/step.c). The flag would then appear in signal frames and children, and stay set after a
+ * detach. Clears it.
  */
 void step_take_back_trap_flag(const struct step_thread *thread);
 
 /*
- * The kernel forces a step's SIGTRAP on the target: where that is blocked, it unblocks it and resets its
- * handler for good. So SIGTRAP is not left blocked while an instruction is stepped. It is again, where the
- * target wants it, for system calls, for handlers, and when it is let go.
+ * The kernel forces a step's SIGTRAP on the target: if the target blocks SIGTRAP, the kernel unblocks it and
+ * resets its handler for good. So SIGTRAP is unblocked while an instruction is stepped. It is blocked again,
+ * if the target wants that, for system calls, for handlers, and before a detach.
  */
 void step_unblock_trap(struct step_thread *thread);
 void step_block_trap_again(const struct step_thread *thread);
@@ -40,9 +40,9 @@ bool step_trap_is_pending(const struct step_thread *thread);
 bool step_is_ignored(const struct step_thread *thread, int signal);
 
 /*
- * Whether the thread is in a call that waits with another mask, or has just come back from it: that is in
- * force for the signal that ended it, which is about to be delivered, and setting a mask would lose it
- * (rt_sigtimedwait(2) and its kin).
+ * Whether the thread is in, or has just returned from, a system call that waits with a temporary signal mask
+ * (rt_sigsuspend(2), ppoll(2)). That mask still applies to the signal about to be delivered; setting a mask
+ * now would lose the signal.
  */
 bool step_mask_is_passing(const struct step_thread *thread);
 

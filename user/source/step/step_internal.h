@@ -5,10 +5,10 @@
  * counts CLOCK_MONOTONIC's nanoseconds, so trace times are real times of the (much slowed) targets and
  * comparable with those of hits.
  *
- * User code only, as hardware traces it with kernel tracing off: a system call is TIP.PGD ... TIP.PGE, a
+ * It traces user code only, as hardware does with kernel tracing off: a system call is TIP.PGD ... TIP.PGE, a
  * signal or fault FUP, TIP.PGD ... TIP.PGE. Every thread of the targets is traced.
  *
- * This is what the files of the source (step*.c) share. Nobody else includes it: others know source_step.
+ * Shared by the files of the source (step*.c); others use source_step.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct step_process {
 	struct shield shield;
 };
 
-/* The functions that read the clock: their distance from where the vDSO begins, or 0. */
+/* Offsets from the beginning of the vDSO of the functions that read the clock, or 0. */
 struct step_vdso {
 	uint64_t clock_gettime, gettimeofday;
 };
@@ -37,7 +37,10 @@ struct step {
 	struct code_stores *codes;
 	struct trace_params params;
 	struct step_vdso vdso;
-	/* one line "TID IP SP" (SP: behind it; decimal, hexadecimal) for each instruction retired; or NULL */
+	/*
+	 * one line "TID IP SP" for each retired instruction (TID decimal; IP, and SP after it, hexadecimal);
+	 * or NULL
+	 */
 	FILE *log;
 	uint64_t past_instruction_cnt; /* of threads that were forgotten */
 };
@@ -52,24 +55,24 @@ extern const struct session_driver step_driver; /* its self is the struct step *
 int step_on_signal_stop(void *self, struct session_thread *thread, int signal);
 int step_on_syscall_end(void *self, struct session_thread *thread);
 
-/* Where a thread stands now that the kernel knows again whose its trap flag is. */
+/* Finds where a thread is, once the kernel knows again whose its trap flag is. */
 void step_on_settled(void *self, struct session_thread *thread);
 
-/* The trace ends here, and may go on later: leaves code of a uprobe's. */
+/* Leaves a uprobe's code: the trace ends here, and may continue later. */
 void step_end_detour(struct step *step, struct step_thread *thread);
 
 /* ---- step_shield.c ---- */
 
 /*
- * The thread is about to make a step: its process gets a shield, if it has none yet and this is a moment for
- * it.
+ * The thread is about to make a step: sets up its process's shield, if there is none yet and this is possible
+ * now.
  */
 void step_shield_raise(struct step *step, struct step_thread *thread);
 
-/* For struct session_driver. No thread of the process is in the middle of a step any more. */
+/* For struct session_driver. No thread of the process is in the middle of a step. */
 void step_shield_lower(void *self, struct session_process *process);
 
-/* The thread is in its first stop, and a child by fork of one in `parent`: it is to run without us. */
+/* The thread, in its first stop, was forked from one of `parent`, and will run untraced. */
 void step_shield_lower_in_child(void *self, pid_t tid, pid_t parent);
 
 /* A SIGTRAP of the program's own is about to be delivered to the thread. */
@@ -78,7 +81,7 @@ void step_shield_give_way(struct step *step, struct step_thread *thread);
 /* The thread has just returned from rt_sigaction(2). */
 void step_shield_action_changed(struct step_thread *thread);
 
-/* Of a program that has just been executed, or a process that has been forked from `former`. */
+/* The state of the shield after an exec, or in a process forked from `former`. */
 void step_shield_on_exec(struct shield *shield);
 void step_shield_inherit(struct shield *shield, pid_t tid, const struct shield *former);
 
@@ -87,6 +90,7 @@ void step_shield_inherit(struct shield *shield, pid_t tid, const struct shield *
 void step_vdso_init(struct step_vdso *ret_vdso);
 
 /*
- * Where the thread is about to read the clock in the vDSO: has done so for it, and it stands behind the call.
+ * If the thread is about to read the clock in the vDSO, reads it in its place: true, and the thread is after
+ * the call.
  */
 bool step_over_vdso(struct step *step, struct step_thread *thread);
