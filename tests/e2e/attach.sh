@@ -248,7 +248,7 @@ dies_meanwhile() {
 		kill -9 $target
 		wait $tracer
 		[ $? -le 1 ] && wait $target
-		[ ! -d "/proc/$target" ] && grep -qE 'ended|there is no process|zombie|killed' "$tmp/err" || {
+		[ ! -d "/proc/$target" ] && grep -qE 'ended|just ending|there is no process|zombie|killed' "$tmp/err" || {
 			cat "$tmp/err"
 			return 1
 		}
