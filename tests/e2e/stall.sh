@@ -125,6 +125,18 @@ before_start() {
 }
 check 'a trigger before the start point does not count' before_start
 
+# The start point is reached in one thread.
+others_go_on() {
+	"$trailcam" attach -p "$target" --source step --step-from rarely --max-stall none --step-log "$tmp/log" -o "$tmp/t.tsv" 2>"$tmp/err" &
+	tracer=$!
+	wait_until test -s "$tmp/log" && before=$(od -An -v -t u8 -w8 -N 32 "$tmp/busy") && wait_until have_worked "$before"
+	worked=$?
+	kill -TERM $tracer
+	wait $tracer
+	[ $worked = 0 ] && runs_on
+}
+check 'from a start point on all threads are stepped' others_go_on
+
 affinity() {
 	"$trailcam" attach -v -p "$target" --source step --step-from nobody -t work -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
 	"$trailcam" attach -v -p "$target" --source step --step-from rarely --when 'arg0 == 3' -t work -o "$tmp/t.tsv" --duration 100s 2>"$tmp/err" &

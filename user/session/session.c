@@ -262,22 +262,6 @@ void session_rest(struct session *session)
 
 /* ---- from stop to stop ---- */
 
-/* If a target reaches the start, all others are held first. */
-static int next_event(struct session *session, struct session_thread **ret_thread)
-{
-	int err = session_next_event(session, ret_thread);
-	pid_t tid;
-
-	if (err || session->err)
-		return err ? err : session->err;
-	if (!session->gathers)
-		return 0;
-	tid = *ret_thread ? (*ret_thread)->tid : 0;
-	err = gather(session);
-	*ret_thread = session_find(session, tid);
-	return err;
-}
-
 int session_run(struct session *session, enum session_end *ret_end)
 {
 	int err = 0;
@@ -292,8 +276,14 @@ int session_run(struct session *session, enum session_end *ret_end)
 	resume_all(session);
 	while (!all_exited(session)) {
 		struct session_thread *thread;
+		bool starts;
 
-		err = next_event(session, &thread);
+		err = session_next_event(session, &thread);
+		if (err || session->err)
+			return err ? err : session->err;
+		starts = session->gathers;
+		/* A target has reached the start: all others are held first. */
+		err = starts ? gather(session) : 0;
 		if (err)
 			return err;
 		if (session->config.events->stop_wanted(session->config.ctx)) {
@@ -301,7 +291,9 @@ int session_run(struct session *session, enum session_end *ret_end)
 			*ret_end = all_exited(session) ? SESSION_EXITED : SESSION_STOPPED;
 			return err;
 		}
-		if (thread && thread->held)
+		if (starts)
+			resume_all(session);
+		else if (thread && thread->held)
 			resume(session, thread);
 	}
 	*ret_end = SESSION_EXITED;

@@ -96,20 +96,21 @@ static int adopt(struct session *session, pid_t tid, struct session_thread **ret
 	return err;
 }
 
-/* The parent's stop at a creation. */
-static int on_creation(struct session *session, const struct session_thread *parent)
+/* The parent's stop at a creation. It may be the parent's first stop after the start. */
+static int on_creation(struct session *session, struct session_thread *parent)
 {
 	unsigned long tid = 0;
 	struct session_thread *thread;
-	int err;
+	int err = 0;
 
 	ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid);
-	if (session_find(session, (pid_t)tid))
-		return 0; /* its own stop came first */
-	err = adopt(session, (pid_t)tid, &thread);
-	if (!err && !thread)
-		session_let_newborn_go(session, (pid_t)tid, parent->tid);
-	return err;
+	/* Else the new task's own stop came first. */
+	if (!session_find(session, (pid_t)tid)) {
+		err = adopt(session, (pid_t)tid, &thread);
+		if (!err && !thread)
+			session_let_newborn_go(session, (pid_t)tid, parent->tid);
+	}
+	return err || !session->started ? err : ASK_DRIVER(session, begin, parent, SESSION_ANYWHERE);
 }
 
 /* The first stop of a new task. */

@@ -221,12 +221,6 @@ static int on_step(struct step *step, struct step_thread *thread)
 		step_from_unsure(step, thread, ip);
 		return 0;
 	}
-	if (!thread->insn.ip) {
-		/* Stepping began in a clone or fork, which has just returned; nothing was executed. */
-		step_unblock_trap(thread);
-		step_thread_enter(thread, thread->process->code, session_now(step->session), ip);
-		return 0;
-	}
 	if (thread->fresh && ip == thread->insn.ip) {
 		/* It leaves the exec or clone that began it; nothing was executed. */
 		thread->fresh = false;
