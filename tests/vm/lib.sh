@@ -58,7 +58,12 @@ exact() {
 		cat "$out/$1.err"
 		return 1
 	}
-	"$trailcam" dump --instructions "$out/$1" | grep -v gap | no_slots | by_thread | cmp - "$tmp/truth"
+	"$trailcam" dump --instructions "$out/$1" | grep -v gap | no_slots | by_thread >"$tmp/decoded"
+	cmp "$tmp/decoded" "$tmp/truth" || {
+		diff "$tmp/decoded" "$tmp/truth" | head -n 8
+		gaps "$1"
+		return 1
+	}
 }
 
 # The last of them, more than MINIMUM.
@@ -78,12 +83,21 @@ perf_agrees() {
 	}
 }
 
+# Where something is missing, and what was said while it was recorded.
+gaps() {
+	"$trailcam" dump --slices "$out/$1" | grep '\[gap' | head -n 8
+	tail -n 8 "$out/$1.err"
+}
+
 gap_cnt() {
 	"$trailcam" dump --slices "$out/$1" | grep -c '\[gap'
 }
 
 no_gap() {
-	[ -s "$out/$1" ] && [ "$(gap_cnt "$1")" = 0 ]
+	[ -s "$out/$1" ] && [ "$(gap_cnt "$1")" = 0 ] || {
+		gaps "$1"
+		return 1
+	}
 }
 
 # Every call is what the stack pointers of the log say.
