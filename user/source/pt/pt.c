@@ -18,7 +18,6 @@
 #include <x86intrin.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "source/code_store.h"
@@ -26,11 +25,12 @@
 #include "source/pt/pt_internal.h"
 #include "source/pt/pt_limits.h"
 #include "source/pt/pt_past.h"
+#include "source/tsc.h"
 
 /* How many context switches are kept: older parts of the trace cannot be assigned to threads. */
 enum { SWITCHES_MAX = 1 << 18 };
 
-enum { RING_SIZE_DEFAULT = 4 << 20, RING_SIZE_MIN = 64 << 10, CLOCK_TRIES = 32 };
+enum { RING_SIZE_DEFAULT = 4 << 20, RING_SIZE_MIN = 64 << 10 };
 
 static int explain(const struct pt *pt, int err)
 {
@@ -155,31 +155,18 @@ size_t pt_filter_max(const struct pt *pt)
 	return pt->caps.address_ranges;
 }
 
-/* The two clocks and the TSC at one moment: the closest of some tries. */
-static void tie_clocks(struct trace_clock *clock)
-{
-	uint64_t best = UINT64_MAX;
-	for (int i = 0; i < CLOCK_TRIES; i++) {
-		uint64_t begin = __rdtsc(), now = clock_ns(CLOCK_MONOTONIC), end = __rdtsc();
-
-		if (end - begin >= best)
-			continue;
-		best = end - begin;
-		clock->trace_ns = trace_clock_ns(clock, begin + best / 2);
-		clock->monotonic_ns = now;
-		clock->realtime_ns = clock_ns(CLOCK_REALTIME);
-	}
-}
-
 int pt_describe(struct pt *pt, struct snapshot *snapshot)
 {
+	const struct tsc_moment now = tsc_now();
 	int err = read_clock(pt);
 
 	if (err)
 		return err;
 	snapshot->clock = pt->clock;
 	snapshot->params = pt_caps_params(&pt->caps, pt->pt_config);
-	tie_clocks(&snapshot->clock);
+	snapshot->clock.trace_ns = trace_clock_ns(&snapshot->clock, now.tsc);
+	snapshot->clock.monotonic_ns = now.ns;
+	snapshot->clock.realtime_ns = now.realtime_ns;
 	snapshot->source = strdup("intel_pt");
 	if (!snapshot->source || code_store_add_own_vdso(snapshot))
 		return -ENOMEM;

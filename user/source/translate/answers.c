@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash_index.h"
 #include "model/sideband.h"
@@ -78,14 +79,11 @@ static void keep_made_code(struct answers *answers, const struct sideband_mappin
 /* When the new code was not there yet, or stood there and did not run. CLOCK_MONOTONIC. */
 static uint64_t before_maps(const struct answers *answers, const struct context *context)
 {
-	uint64_t tsc, ns;
-	double ns_per_tick;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const struct tsc_clock clock = tsc_clock_since(&answers->start);
+	const uint64_t owed = context->owed_tsc ? tsc_clock_ns(&clock, context->owed_tsc) : now;
 
-	translate_read_clocks(&tsc, &ns);
-	ns_per_tick = (double)(ns - answers->ns) / (double)(tsc - answers->tsc);
-	return context->owed_tsc && context->owed_tsc < tsc
-		       ? ns - (uint64_t)((double)(tsc - context->owed_tsc) * ns_per_tick)
-		       : ns;
+	return owed < now ? owed : now;
 }
 
 static void note_maps(struct answers *answers, const struct context *context)
@@ -155,7 +153,7 @@ int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid,
 	answers->pid = pid;
 	answers->probes = probes;
 	answers->arena = arena;
-	translate_read_clocks(&answers->tsc, &answers->ns);
+	answers->start = tsc_now();
 	pthread_mutex_init(&answers->lock, NULL);
 	if (!maps_read(&answers->first, pid) && !maps_read(&answers->maps, pid))
 		err = -pthread_create(&answers->thread, NULL, run, answers);

@@ -13,7 +13,6 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -95,33 +94,6 @@ static void tell(const struct translate *translate, struct translate_thread *thr
 					    give_back_reasons[context->why]);
 }
 
-/* Of some readings, that which was interrupted least. */
-void translate_read_clocks(uint64_t *ret_tsc, uint64_t *ret_ns)
-{
-	enum { READINGS = 16 };
-	uint64_t best = UINT64_MAX;
-
-	for (int i = 0; i < READINGS; i++) {
-		uint64_t before = __rdtsc(), ns = clock_ns(CLOCK_MONOTONIC), took = __rdtsc() - before;
-
-		if (took >= best)
-			continue;
-		best = took;
-		*ret_tsc = before + took / 2;
-		*ret_ns = ns;
-	}
-}
-
-static struct tsc_clock clock_now(const struct translate *translate)
-{
-	struct tsc_clock clock = {.tsc = translate->tsc, .ns = translate->tsc_ns};
-	uint64_t tsc, ns;
-
-	translate_read_clocks(&tsc, &ns);
-	clock.ns_per_tick = tsc > clock.tsc ? (double)(ns - clock.ns) / (double)(tsc - clock.tsc) : 1;
-	return clock;
-}
-
 static int copy_ring(struct translate_thread *thread)
 {
 	int err;
@@ -150,7 +122,7 @@ static void mark_given_back(struct translate_thread *thread)
 /* What was copied goes to the thread's packets. */
 static int encode(const struct translate *translate, struct translate_thread *thread)
 {
-	const struct tsc_clock clock = clock_now(translate);
+	const struct tsc_clock clock = tsc_clock_since(&translate->start);
 	struct code_changes changes = {0};
 	int err = thread->copy.words && thread->process->answers
 			  ? answers_changes(thread->process->answers, &changes)
@@ -463,7 +435,7 @@ int translate_new(struct translate **ret_translate, const struct translate_confi
 		return -ENOMEM;
 	translate->config = *config;
 	translate->params = encoder_default_params();
-	translate_read_clocks(&translate->tsc, &translate->tsc_ns);
+	translate->start = tsc_now();
 	err = snapshot_new(&translate->sideband);
 	if (!err)
 		err = find_mirror(translate);

@@ -11,6 +11,7 @@
 #include "source/translate/arena.h"
 #include "source/translate/translate.h"
 #include "source/translate/words.h"
+#include "source/tsc.h"
 
 /* What the runtime asks is answered by a thread of its own, which does not wait for anything else. */
 struct answers {
@@ -20,7 +21,7 @@ struct answers {
 	pid_t pid;
 	const struct probe_map *probes;
 	struct arena *arena;
-	uint64_t tsc, ns;	 /* of one moment */
+	struct tsc_moment start;
 	pthread_mutex_t lock;	 /* for the following */
 	struct maps first, maps; /* that were there at first; that the sideband tells of */
 	struct code_changes changes;
@@ -60,13 +61,10 @@ struct translate {
 	struct probe_mirror mirror;
 	char mirror_path[PATH_MAX];
 	struct snapshot *sideband; /* what answers have left */
-	uint64_t tsc, tsc_ns;	   /* one moment on both clocks, at the start */
+	struct tsc_moment start;
 };
 
 struct translate_thread *translate_find(const struct translate *translate, pid_t tid);
-
-/* The TSC and CLOCK_MONOTONIC at one moment, however the thread is preempted between the two. */
-void translate_read_clocks(uint64_t *ret_tsc, uint64_t *ret_ns);
 
 /* ---- answers.c ---- */
 

@@ -158,13 +158,6 @@ static void on_block(struct walk *walk, const struct block *block)
 	arrive(walk, block->guest);
 }
 
-static uint64_t tsc_ns(const struct tsc_clock *clock, uint64_t tsc)
-{
-	double ticks = (double)(int64_t)(tsc - clock->tsc);
-
-	return clock->ns + (uint64_t)(int64_t)(ticks * clock->ns_per_tick);
-}
-
 static void set_ns(struct walk *walk, uint64_t ns)
 {
 	if (ns <= walk->ns)
@@ -175,7 +168,7 @@ static void set_ns(struct walk *walk, uint64_t ns)
 
 static void set_time(struct walk *walk, uint64_t tsc)
 {
-	set_ns(walk, tsc_ns(walk->clock, tsc));
+	set_ns(walk, tsc_clock_ns(walk->clock, tsc));
 }
 
 static void before_syscall(struct walk *walk)
@@ -304,7 +297,7 @@ static bool tells_time(uint32_t word)
 static void tell_between(struct walk *walk, const struct entries *entries, size_t from, size_t to)
 {
 	enum { TELLS_TIME_EVERY = 64 };
-	const uint64_t start = walk->ns, end = tsc_ns(walk->clock, entries->items[to].value);
+	const uint64_t start = walk->ns, end = tsc_clock_ns(walk->clock, entries->items[to].value);
 
 	for (size_t i = from; i-- > to + 1;) {
 		if (end > start && (from - i) % TELLS_TIME_EVERY == 0)

@@ -7,12 +7,7 @@
 
 #include "source/encoder.h"
 #include "source/translate/arena.h"
-
-/* TSC to nanoseconds of CLOCK_MONOTONIC, from two moments. */
-struct tsc_clock {
-	uint64_t tsc, ns;
-	double ns_per_tick;
-};
+#include "source/tsc.h"
 
 /* When the code of a process changed, in order: CLOCK_MONOTONIC, nanoseconds. */
 struct code_changes {
