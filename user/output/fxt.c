@@ -175,19 +175,13 @@ static void write_flow(struct writer *writer, const struct flow *flow, uint64_t 
 /* What the whole trace is: an instant at time 0 of the hits' track. */
 static void write_about(struct writer *writer)
 {
-	const struct timeline *timeline = writer->timeline;
+	struct shown_arg args[ABOUT_ARGS_MAX];
 	struct fxt *fxt = writer->fxt;
 
 	fxt_name_process(fxt, SHOWN_HITS, "hits");
 	fxt_name_thread(fxt, SHOWN_HITS, SHOWN_HITS, "hits");
 	fxt_event_begin(fxt, FXT_INSTANT, SHOWN_HITS, SHOWN_HITS, 0, "trace begins");
-	fxt_arg_string(fxt, "command", timeline->command);
-	fxt_arg_string(fxt, "source", timeline->source ? timeline->source : "");
-	fxt_arg_string(fxt, "stopped_by", timeline->stopped_by ? timeline->stopped_by : "");
-	fxt_arg_int(fxt, "clock_ns", (int64_t)timeline->base_ns);
-	fxt_arg_int(fxt, "realtime_ns", (int64_t)timeline->base_realtime_ns);
-	if (timeline->period_ns)
-		fxt_arg_int(fxt, "sample_period_ns", (int64_t)timeline->period_ns);
+	write_args(fxt, args, about_args(args, writer->timeline));
 	fxt_event_end(fxt);
 }
 

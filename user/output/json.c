@@ -199,14 +199,11 @@ static void write_flow(struct writer *writer, const struct flow *flow, uint64_t 
 
 static void write_about(struct output *output, const struct timeline *timeline)
 {
-	output_printf(output, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"command\":");
-	json_string(output, timeline->command);
-	output_printf(output, ",\"source\":");
-	json_string(output, timeline->source ? timeline->source : "");
-	output_printf(output, ",\"stopped_by\":");
-	json_string(output, timeline->stopped_by ? timeline->stopped_by : "");
-	output_printf(output, ",\"clock_ns\":%" PRIu64 ",\"realtime_ns\":%" PRIu64 "},\n\"traceEvents\":[\n",
-		      timeline->base_ns, timeline->base_realtime_ns);
+	struct shown_arg args[ABOUT_ARGS_MAX];
+
+	output_printf(output, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+	write_args(output, args, about_args(args, timeline));
+	output_printf(output, "},\n\"traceEvents\":[\n");
 }
 
 static int write_json(const struct timeline *timeline, struct output *output)

@@ -340,16 +340,7 @@ static void write_hits(struct writer *writer)
 /* That track, which belongs to no thread, and on it what the whole trace is: an instant at time 0. */
 static void write_about(struct writer *writer)
 {
-	const struct timeline *timeline = writer->timeline;
-	const char *source = timeline->source ? timeline->source : "";
-	const char *stopped_by = timeline->stopped_by ? timeline->stopped_by : "";
-	const struct shown_arg args[] = {
-		{.name = "command", .type = SHOWN_TEXT, .text = timeline->command},
-		{.name = "source", .type = SHOWN_TEXT, .text = source},
-		{.name = "stopped_by", .type = SHOWN_TEXT, .text = stopped_by},
-		{.name = "clock_ns", .type = SHOWN_INT, .number = (int64_t)timeline->base_ns},
-		{.name = "sample_period_ns", .type = SHOWN_INT, .number = (int64_t)timeline->period_ns},
-	};
+	struct shown_arg args[ABOUT_ARGS_MAX];
 	struct proto *track = &writer->event;
 
 	writer->track = SHOWN_HITS;
@@ -358,7 +349,7 @@ static void write_about(struct writer *writer)
 	proto_message(&writer->packet, PACKET_TRACK_DESCRIPTOR, track);
 	write_packet(writer);
 	begin_event(writer, TYPE_INSTANT, "trace", "trace begins");
-	add_args(writer, args, ARRAY_SIZE(args) - !timeline->period_ns);
+	add_args(writer, args, about_args(args, writer->timeline));
 	end_event(writer, 0);
 }
 

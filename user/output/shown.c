@@ -29,6 +29,27 @@ static void put_string(struct shown_arg *arg, const char *name, const char *text
 	arg->text = text;
 }
 
+static void put_text(struct shown_arg *arg, const char *name, const char *text)
+{
+	arg->name = name;
+	arg->type = SHOWN_TEXT;
+	arg->text = text ? text : "";
+}
+
+size_t about_args(struct shown_arg args[static ABOUT_ARGS_MAX], const struct timeline *timeline)
+{
+	size_t cnt = 0;
+
+	put_text(&args[cnt++], "command", timeline->command);
+	put_text(&args[cnt++], "source", timeline->source);
+	put_text(&args[cnt++], "stopped_by", timeline->stopped_by);
+	put_number(&args[cnt++], "clock_ns", timeline->base_ns);
+	put_number(&args[cnt++], "realtime_ns", timeline->base_realtime_ns);
+	if (timeline->period_ns)
+		put_number(&args[cnt++], "sample_period_ns", timeline->period_ns);
+	return cnt;
+}
+
 /* Its kind and its name tell a reader what the title alone does not. */
 static size_t put_detail(struct shown_arg *args, const struct slice *slice)
 {

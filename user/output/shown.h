@@ -20,13 +20,22 @@ struct shown_arg {
 	};
 };
 
-enum { SLICE_ARGS_MAX = 11, SLICE_SOURCE_ARGS = 2, HIT_CALL_ARGS_MAX = 32, HIT_STATE_ARGS = 27 };
+enum {
+	ABOUT_ARGS_MAX = 6,
+	SLICE_ARGS_MAX = 11,
+	SLICE_SOURCE_ARGS = 2,
+	HIT_CALL_ARGS_MAX = 32,
+	HIT_STATE_ARGS = 27
+};
 
 /* Of one with a symbol: where it was entered, or else where its function is. */
 static inline uint64_t slice_address(const struct slice *slice)
 {
 	return slice->ip ? slice->ip : slice->symbol->start;
 }
+
+/* Of the whole trace: where it comes from, and when it was. Returns how many. */
+size_t about_args(struct shown_arg args[static ABOUT_ARGS_MAX], const struct timeline *timeline);
 
 /* Where it is, what is special about it. Returns how many. */
 size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct timeline *timeline,
