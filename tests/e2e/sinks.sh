@@ -92,7 +92,7 @@ check 'folded: all times together are those of the outermost calls' folded_sum
 # pprof's own reader, which says what it read as text: each sample is a line of folded stacks, and its calls
 # are those of .tsv.
 from_pprof() {
-	go tool pprof -raw "$tmp/all.pb" >"$tmp/raw" && grep -q '^1: .*torture ' "$tmp/raw" -A 0 &&
+	go tool pprof -raw "$tmp/all.pb" >"$tmp/raw" && grep -q '^1: .*torture ' "$tmp/raw" &&
 		python3 -c 'import collections, re, sys
 names, samples, part = {}, [], ""
 for line in open(sys.argv[1]):

@@ -266,14 +266,13 @@ static struct node *insert(struct graph *graph, struct draft *draft)
 	store->nodes[index] = draft->node;
 	/* A page that is read before it is written takes two faults. */
 	atomic_store_explicit(&store->steps[index].next[0], 0, memory_order_relaxed);
-	do {
-		node = find(graph, first, draft->node.ip);
-		if (node)
-			return node;
+	for (; !node; node = find(graph, first, draft->node.ip)) {
 		store->nodes[index].bucket_next = first;
-	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, index, memory_order_acq_rel,
-							memory_order_acquire));
-	return &store->nodes[index];
+		if (atomic_compare_exchange_weak_explicit(bucket, &first, index, memory_order_acq_rel,
+							  memory_order_acquire))
+			return &store->nodes[index];
+	}
+	return node;
 }
 
 struct node *graph_make(struct graph *graph, uint64_t ip, struct function_finder *finder)

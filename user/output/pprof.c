@@ -64,9 +64,7 @@ struct profile {
 	struct stack *stacks;
 	size_t stack_cnt, stack_cap;
 	struct hash_index function_index, stack_index;
-	size_t thread_cnt;
 	size_t at;	      /* the innermost open call, or the thread */
-	size_t depth;	      /* of open calls */
 	uint64_t since_ns;    /* time from here on belongs to nobody yet */
 	uint64_t end_ns;      /* the last end */
 	struct names strings; /* numbers are one less: 0 is "" */
@@ -116,7 +114,7 @@ static size_t stack_of(struct profile *profile, size_t parent, size_t function)
 
 static void pass_time(struct profile *profile, uint64_t to_ns)
 {
-	if (profile->depth)
+	if (profile->stacks[profile->at].parent != SIZE_MAX)
 		profile->stacks[profile->at].self_ns += to_ns - profile->since_ns;
 	profile->since_ns = to_ns;
 }
@@ -125,10 +123,9 @@ static void begin_thread(void *ctx, const struct timeline_thread *thread)
 {
 	struct profile *profile = ctx;
 
-	(void)thread;
-	profile->since_ns = profile->depth = 0;
+	profile->since_ns = 0;
 	if (!profile->err)
-		profile->at = add_stack(profile, SIZE_MAX, profile->thread_cnt++);
+		profile->at = add_stack(profile, SIZE_MAX, (size_t)(thread - profile->timeline->threads));
 }
 
 static void begin_slice(void *ctx, const struct slice *slice)
@@ -144,7 +141,6 @@ static void begin_slice(void *ctx, const struct slice *slice)
 		profile->at = stack_of(profile, profile->at, function);
 	if (!profile->err)
 		profile->stacks[profile->at].call_cnt++;
-	profile->depth++;
 }
 
 static void end_slice(void *ctx, const struct slice *slice)
@@ -157,7 +153,6 @@ static void end_slice(void *ctx, const struct slice *slice)
 	if (slice->end_ns > profile->end_ns)
 		profile->end_ns = slice->end_ns;
 	profile->at = profile->stacks[profile->at].parent;
-	profile->depth--;
 }
 
 /* ---- the message ---- */
@@ -199,7 +194,7 @@ static void put_sample(struct profile *profile, const struct stack *stack)
 {
 	const struct timeline_thread *thread;
 
-	if (stack->parent == SIZE_MAX || (!stack->call_cnt && !stack->self_ns))
+	if (stack->parent == SIZE_MAX)
 		return;
 	proto_varint(&profile->inner, stack->call_cnt);
 	proto_varint(&profile->inner, stack->self_ns);

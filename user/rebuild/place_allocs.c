@@ -60,9 +60,10 @@ static uint64_t number_of(struct placing *placing, const struct alloc *alloc, in
 static int set_alloc(struct placing *placing, const struct alloc *alloc, struct instant *instant)
 {
 	int err;
+	const uint64_t number = number_of(placing, alloc, &err);
 	const struct instant_alloc shown = {
 		.function = alloc->kind == ALLOC_FREED ? NULL : function_name(placing, alloc),
-		.number = number_of(placing, alloc, &err),
+		.number = number,
 		.bytes = alloc->size,
 		.address = alloc->address,
 		.lifetime_ns = alloc->time_ns - alloc->began_ns};
