@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static void test_signals(void)
  * Linux restarts the two-byte form in its middle in any process that has a uprobe in it, ours or not:
  * "probed" leaves it out.
  */
-static void test_traps(int probed)
+static void test_traps(bool probed)
 {
 	signal(SIGTRAP, on_trap);
 	__asm__ volatile("int3");
@@ -205,11 +206,22 @@ __attribute__((noinline)) void finish(void)
 	__asm__ volatile("");
 }
 
+static bool is_asked(char **argv, const char *what)
+{
+	while (*argv)
+		if (!strcmp(*argv++, what))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
+	bool probed = is_asked(argv, "probed");
+
+	(void)argc;
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	test_signals();
-	test_traps(argc > 1 && !strcmp(argv[1], "probed"));
+	test_traps(probed);
 	test_faults();
 	test_strings();
 	test_flags();
@@ -218,7 +230,7 @@ int main(int argc, char **argv)
 	test_children();
 	test_threads();
 	finish();
-	if (argc > 1 && !strcmp(argv[1], "exec"))
-		execl(argv[0], argv[0], (char *)NULL);
+	if (is_asked(argv, "exec"))
+		execl(argv[0], argv[0], probed ? "probed" : NULL, NULL);
 	return 3;
 }
