@@ -31,7 +31,7 @@ FORTIFY := $(if $(SANFLAGS),,$(if $(filter -O0,$(CFLAGS)),,$(if $(filter -O%,$(C
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection $(if $(FORTIFY),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY))
 HARDEN_LINK := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fPIE $(HARDEN) -I. -Iuser -I$(BUILD) -MMD -MP
-LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lZydis -lcap -liberty -lpthread -lm
+LDLIBS := -lipt -lzstd -lbpf -ldw -lelf -lz -llzma -lisal -lyajl -lncursesw -ltinfo -lZydis -lcap -liberty -lpthread -lm
 
 # The modules, highest row first, and which each may link: user/README.md has the table of layers.
 LAYERS := $(shell awk -F '[|`]' '/^\| [0-9]+ \| `/ { print $$2 + 0 ":" $$4 }' user/README.md | sort -t: -k1,1nr)
@@ -163,7 +163,7 @@ help: ## this list
 .PHONY: deps format clean help
 
 PACKAGES := gcc make clang llvm bpftool libbpf-dev libipt-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libzstd-dev libzydis-dev libisal-dev \
-	libiberty-dev libcap-dev libyajl-dev libcmocka-dev linux-perf clang-format
+	libiberty-dev libcap-dev libyajl-dev libncurses-dev libcmocka-dev linux-perf clang-format
 C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
 -include $(USER_OBJS:.o=.d) $(PRELOAD_OBJS:.o=.d) $(RUNTIME_OBJS:.o=.d)

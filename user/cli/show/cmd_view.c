@@ -19,15 +19,16 @@
 #include "base/path.h"
 #include "cli/outputs.h"
 #include "cli/show/serve.h"
+#include "cli/show/tui.h"
 #include "cli/talk.h"
 #include "output/sink.h"
 
-enum { OPT_PERFETTO = 256, CALLS_SHOWN = 40 };
+enum { OPT_PERFETTO = 256, OPT_TUI, CALLS_SHOWN = 40 };
 
 struct view_options {
 	const char *file;
 	const char *output;
-	bool perfetto;
+	bool perfetto, tui;
 };
 
 /* ---- files and browsers ---- */
@@ -143,6 +144,14 @@ static int view_page(const struct view_options *view)
 		open_browser(address);
 	free(TAKE_PTR(temporary)); /* the file stays: it is what was asked for */
 	return is_interrupted() ? STATUS_INTERRUPTED : STATUS_OK;
+}
+
+static int view_tui(const struct view_options *view)
+{
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
+	int err = decode(&decoded, view->file);
+
+	return view_status(err ? err : tui_run(decoded_timeline(decoded)));
 }
 
 /* ---- Perfetto ---- */
@@ -279,6 +288,7 @@ static const struct argp_option options[] = {
 	{"perfetto", OPT_PERFETTO, NULL, 0,
 	 "Show it in " SERVE_VIEWER ": prints the link, and serves the trace to it once, at " SERVE_ORIGIN,
 	 1},
+	{"tui", OPT_TUI, NULL, 0, "Show it in this terminal: the calls before the hit as a tree", 1},
 	{0},
 };
 
@@ -293,14 +303,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PERFETTO:
 		view->perfetto = true;
 		return 0;
+	case OPT_TUI:
+		view->tui = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (view->file)
 			usage_error(state, "one file at a time, please: '%s' is one too many", arg);
 		view->file = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (view->output && view->perfetto)
-			argp_error(state, "give --output or --perfetto, not both: --perfetto writes no page");
+		if (!!view->output + view->perfetto + view->tui > 1)
+			argp_error(state,
+				   "give one of --output, --perfetto and --tui: only --output writes a page");
 		if (view->output && !path_ends_in(view->output, strlen(view->output), sink_html.suffix))
 			usage_error(state, "--output: the name of a page must end in .html, unlike '%s'",
 				    view->output);
@@ -339,5 +353,5 @@ int cmd_view(int argc, char **argv)
 	argv[0] = (char *)"trailcam view";
 	options_parse(&argp, argc, argv, 0, &view);
 	block_signals();
-	return view.perfetto ? view_perfetto(&view) : view_page(&view);
+	return view.tui ? view_tui(&view) : view.perfetto ? view_perfetto(&view) : view_page(&view);
 }
