@@ -272,6 +272,29 @@ floats() {
 }
 check 'floating-point numbers are refused where an integer would be read for them' floats
 
+names() {
+	hits 0 take --when 'buffer->len > 4095 && number == -2 && buffer->owner->of.level == LOW' \
+		--print 'buffer->used, str(buffer->name), number, letter, large, text, ret, HIGH' -- "$values" &&
+		values_are 'buffer->used = 7' 'str(buffer->name) = a buffer' 'number = -2' 'letter = 99' 'large = 18446744073709551362' \
+			'text = 0x0' 'ret = -3992' 'HIGH = 9' || return 1
+	hits 0 take --when 'str(text) == "query 3*" && text[6] == 0x33' --print '*text' -- "$values" && values_are '*text = 113' || return 1
+	hits 0 half --print 'owner->low' -- "$values" && values_are 'owner->low = 9' || return 1
+	hits 0 '[fs][ie][rc]*' --when 'number == 202' --print number -- "$values" && values_are 'number = 202'
+}
+check 'parameters and constants by their names, with their types' names
+
+names_refused() {
+	hits 125 take --print 'number, nmuber' -- "$values" && says "$tmp/err" 'the parameters there are: buffer, text, number, letter, large' &&
+		grep -q '^          ^$' "$tmp/err" || return 1
+	hits 125 half --when 'real > 1' -- "$values" && says "$tmp/err" "'real' of half is a floating-point number in a vector register" || return 1
+	hits 125 usdt:values:kinds --when 'number > 0' -- "$values" && says "$tmp/err" 'whose note gives no names' || return 1
+	hits 125 "take+$offset" --when 'number > 0' -- "$values" && says "$tmp/err" 'not the beginning of a function' || return 1
+	hits 125 '[ts][ae][kc]*' --when 'number > 0' -- "$values" && says "$tmp/err" "'number' is not the same in" || return 1
+	objcopy --strip-debug "$values" "$tmp/bare" && hits 125 take --when 'number < 0' -- "$tmp/bare" &&
+		says "$tmp/err" "there is no debug information for take"
+}
+check 'names: what is not known is refused' names_refused
+
 fields_refused() {
 	hits 125 take --print 'arg0->lenght' -- "$values" && says "$tmp/err" "struct buffer has no field 'lenght' that can be read: it has used, len, name" ||
 		return 1

@@ -65,8 +65,8 @@ refused() {
 }
 
 refusals() {
-	refused -t main --when 'arg0 > 1 && argv == 3' && grep -q '^  arg0 > 1 && argv == 3$' "$tmp/err" &&
-		grep -q '^              ^$' "$tmp/err" && says "$tmp/err" "'argv' is unknown" || return 1
+	refused -t main --when 'arg0 > 1 && argv = 3' && grep -q '^  arg0 > 1 && argv = 3$' "$tmp/err" &&
+		grep -q '^                   ^$' "$tmp/err" && says "$tmp/err" "write '=='" || return 1
 	refused --when 'arg0 > 1' && says "$tmp/err" 'name one with -t' || return 1
 	refused --max-hits 2 && says "$tmp/err" '--freeze and --spin need a trigger' || return 1
 	refused -t main --max-hits 0 && says "$tmp/err" '--max-hits: 0' || return 1

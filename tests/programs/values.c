@@ -19,6 +19,8 @@
 			 "994: .balign 4\n"                             \
 			 ".popsection\n" ::__VA_ARGS__)
 
+enum level { LOW = -3, HIGH = 9 };
+
 struct owner {
 	char name[8];
 	struct {
@@ -79,7 +81,7 @@ double __attribute__((noinline)) half(double real, const struct owner *owner)
 
 int main(int argc, char **argv)
 {
-	struct owner owner = {"nobody", {-3, 9}, 9, 5, -1234567890123 / 8};
+	struct owner owner = {"nobody", {LOW, HIGH}, 9, 5, -1234567890123 / 8};
 	struct buffer buffer = {7, 4096, "a buffer", &owner};
 	int rounds = argc > 1 ? atoi(argv[1]) : 3;
 	long sum = 0;

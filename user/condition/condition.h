@@ -11,6 +11,8 @@
  * []. Values are 64-bit and signed, unless a cast or the size of what is loaded says otherwise; / and % are
  * unsigned. Words:
  *
+ *	len, req->conn->fd	parameters by their names, with their types, and constants of enums, by the debug information;
+ *				the other words here come first
  *	arg0->conn->fd		what an argument points to, where the debug information tells its type: -> . and names of fields
  *	arg0 ... arg11		integer arguments, where the probe has them (probe/arg_layout.h); with ret or elapsed: as they were when the call began
  *	rax ... r15 rip rsp eflags	registers (%rax and $rax are the same); eax ... r15d are their low halves, signed
@@ -44,7 +46,7 @@ int condition_parse(struct condition **ret_condition, const char *text);
 
 /*
  * The same, looking up fields of arguments (condition/condition_fields.h) and returning the errors of that.
- * condition_parse() takes fields for numbers: it checks the text only.
+ * condition_parse() takes names and fields for numbers: it checks the text only.
  */
 int condition_parse_with(struct condition **ret_condition, const char *text,
 			 const struct field_lookup *fields);

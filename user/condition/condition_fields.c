@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * If a trigger has several functions, the field must be at the same place in all of them, because one
- * condition serves all. Probes at the ends of calls are ignored: arguments are those of the call's beginning.
+ * If a trigger has several functions, a name must mean the same in all of them, because one condition serves
+ * all. Probes at the ends of calls are ignored: arguments are those of the call's beginning.
  */
 #include "condition/condition_fields.h"
 
@@ -15,6 +15,7 @@
 #include "elf/elf_file.h"
 #include "model/trigger.h"
 #include "probe/arg_layout.h"
+#include "probe/debug_package.h"
 
 enum { PATH_BYTES = 512 };
 
@@ -132,6 +133,38 @@ int condition_field(struct lexer *lexer, const char *place, const struct field_l
 	return err ? lexer_fail(lexer, place, "%s", fail_message(err)) : add_loads(node, &field);
 }
 
+/* ---- names ---- */
+
+int condition_name(const struct lexer *lexer, const struct token *name, const struct field_lookup *lookup,
+		   struct node **ret_node)
+{
+	CLEANUP(freep) char *text = strndup(name->begin, name->len);
+	struct elf_name found = {.is_constant = true};
+	int err = !text ? -ENOMEM : lookup ? lookup->find_name(lookup->ctx, text, &found) : 0;
+
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		return lexer_fail(lexer, name->begin, "%s", fail_message(err));
+	err = node_add(ret_node, found.is_constant ? NODE_NUMBER : NODE_ARG, word);
+	if (!err)
+		(*ret_node)->number = found.is_constant ? found.constant : found.nth;
+	return err;
+}
+
+int condition_type(const struct lexer *lexer, const char *place, const struct field_lookup *lookup,
+		   struct node **node)
+{
+	struct elf_field field;
+	int err = lookup->find(lookup->ctx, (unsigned int)(*node)->number, "", &field);
+
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		return lexer_fail(lexer, place, "%s", fail_message(err));
+	return node_wrap(node, NODE_CAST, (struct value_type){field.size, field.is_signed, field.depth});
+}
+
 /* ---- in the trigger's functions ---- */
 
 struct functions {
@@ -202,12 +235,71 @@ static int find_in_all(void *ctx, unsigned int nth, const char *path, struct elf
 		if (probe->at == PROBE_CALL_END)
 			continue;
 		if (first && !is_same(&field, ret_field))
-			return fail(-EINVAL,
-				    "arg%u%s is at different places in %s and %s: name one "
-				    "function",
-				    nth, path, probe->symbol, first->symbol);
+			return fail(-EINVAL, "arg%u%s is %s in %s and %s: name one function", nth, path,
+				    *path ? "at different places" : "of different types", probe->symbol,
+				    first->symbol);
 		first = probe;
 		*ret_field = field;
+	}
+	return 0;
+}
+
+static int fail_no_debug(const struct probe *probe, const char *name)
+{
+	CLEANUP(freep) char *package = debug_package_find(probe->path, DEBUG_PACKAGE_LISTS);
+
+	return fail(
+		-ENOENT,
+		"'%s' is unknown: there is no debug information for %s, which has the names: compile with "
+		"-g, install %s, or write arg0 to arg11, a register, ret, elapsed, pid, tid, cpu, cgroup, "
+		"comm or str(...)",
+		name, probe->symbol, package ? package : "the debug file");
+}
+
+static int find_name_in(struct functions *functions, const struct probe *probe, const char *name,
+			struct elf_name *ret_name)
+{
+	int err;
+
+	if (probe->layout->convention == ARGS_USDT)
+		return fail(
+			-EINVAL,
+			"'%s' is unknown: %s is a USDT probe, whose note gives no names: write arg0, arg1, "
+			"...",
+			name, probe->symbol);
+	err = open_file(functions, probe);
+	if (!err)
+		err = elf_file_find_name(functions->file, probe->addr, probe->symbol, name, ret_name);
+	if (err == -ENODATA)
+		return fail_no_debug(probe, name);
+	if (err || ret_name->is_constant)
+		return err;
+	if (ret_name->nth < HIT_ARG_CNT && probe->layout->known >> ret_name->nth & 1)
+		return 0;
+	return fail_prefix(arg_layout_fail(probe, ret_name->nth), "%s", name);
+}
+
+static int find_name_in_all(void *ctx, const char *name, struct elf_name *ret_name)
+{
+	struct functions *functions = ctx;
+	const struct probe *first = NULL;
+
+	for (size_t i = 0; i < functions->trigger->probe_cnt; i++) {
+		const struct probe *probe = &functions->trigger->probes[i];
+		struct elf_name found;
+		int err;
+
+		if (probe->at == PROBE_CALL_END)
+			continue;
+		err = find_name_in(functions, probe, name, &found);
+		if (err)
+			return err;
+		if (first && (found.is_constant != ret_name->is_constant || found.nth != ret_name->nth ||
+			      found.constant != ret_name->constant))
+			return fail(-EINVAL, "'%s' is not the same in %s and %s: name one function", name,
+				    probe->symbol, first->symbol);
+		first = probe;
+		*ret_name = found;
 	}
 	return 0;
 }
@@ -258,7 +350,7 @@ static int check_integers(struct functions *functions)
 int condition_parse_rule(struct trigger *trigger, const char *condition, const char *prints)
 {
 	struct functions functions = {.trigger = trigger};
-	struct field_lookup lookup = {.find = find_in_all, .ctx = &functions};
+	struct field_lookup lookup = {.find = find_in_all, .find_name = find_name_in_all, .ctx = &functions};
 	int err = condition ? condition_parse_with(&trigger->rule.condition, condition, &lookup) : 0;
 
 	if (!err && prints)

@@ -133,16 +133,38 @@ static int parse_cgroup(struct parser *parser, struct node **node)
 
 /* ---- values ---- */
 
+static bool is_step(const struct parser *parser)
+{
+	return is_punctuation(parser, "->") || is_punctuation(parser, ".");
+}
+
 /* "arg0", and what is behind it in "arg0->conn->fd" */
 static int parse_argument(struct parser *parser, const char *place, struct node **node)
 {
 	unsigned int nth = (unsigned int)(*node)->number;
 
 	parser->condition->asks_args |= 1u << nth;
-	if (!is_punctuation(parser, "->") && !is_punctuation(parser, "."))
+	if (!is_step(parser))
 		return 0;
 	parser->condition->reads_memory = true;
 	return condition_field(&parser->lexer, place, parser->fields, node);
+}
+
+/* A parameter or a constant by its name in the source. */
+static int parse_name(struct parser *parser, struct node **ret_node)
+{
+	const struct token name = parser->lexer.token;
+	int err = condition_name(&parser->lexer, &name, parser->fields, ret_node);
+
+	if (!err)
+		err = lexer_next(&parser->lexer);
+	if (err || ((*ret_node)->kind != NODE_ARG && parser->fields))
+		return err;
+	if (parser->fields && !is_step(parser)) {
+		parser->condition->asks_args |= 1u << (*ret_node)->number;
+		return condition_type(&parser->lexer, name.begin, parser->fields, ret_node);
+	}
+	return parse_argument(parser, name.begin, ret_node);
 }
 
 static int parse_word(struct parser *parser, struct node **ret_node)
@@ -152,12 +174,7 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 	int err;
 
 	if (!word_find(token.begin, token.len, &word))
-		return lexer_fail(
-			&parser->lexer, token.begin,
-			"'%.*s' is unknown: arg0 to arg11, a register, ret, elapsed, pid, tid, cpu, "
-			"cgroup, comm, "
-			"str(...) or a number belongs here",
-			(int)token.len, token.begin);
+		return parse_name(parser, ret_node);
 	err = lexer_next(&parser->lexer);
 	if (err)
 		return err;
@@ -323,10 +340,12 @@ static int parse_type(struct parser *parser, struct value_type *ret_type)
 
 static bool begins_type(const struct parser *parser)
 {
+	const struct token *token = &parser->lexer.token;
 	struct type_words words = {0};
 
-	return parser->lexer.token.kind == TOKEN_NAME &&
-	       type_words_add(&words, parser->lexer.token.begin, parser->lexer.token.len);
+	/* "struct" is no type here, and parse_type() says so. */
+	return token->kind == TOKEN_NAME && (type_words_add(&words, token->begin, token->len) ||
+					     (token->len == 6 && !strncmp(token->begin, "struct", 6)));
 }
 
 static int parse_unary(struct parser *parser, struct node **ret_node);
@@ -503,7 +522,7 @@ int condition_parse_with(struct condition **ret_condition, const char *text,
 	err = lexer_begin(&parser.lexer, text);
 	if (!err)
 		err = parse_expression(&parser, 0, &condition->root);
-	if (!err && (is_punctuation(&parser, "->") || is_punctuation(&parser, ".")))
+	if (!err && is_step(&parser))
 		err = lexer_fail(&parser.lexer, token->begin, "only arguments have fields: argN->FIELD");
 	if (!err && token->kind != TOKEN_END)
 		err = lexer_fail(&parser.lexer, token->begin,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The nth integer argument is not always the nth parameter: floating-point parameters use other registers, a
- * large result takes the first register for its address, and a struct passed by value may take none, one or
- * two (System V ABI, 3.2.3). Ambiguous cases are refused.
+ * A path of names is followed through the types: a pointer adds a load, a struct adds to the offset.
  */
 #include "elf/elf_fields.h"
 
@@ -11,191 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/arch.h"
 #include "base/error.h"
-#include "elf/elf_internal.h"
+#include "elf/elf_parameters.h"
 #include "elf/elf_types.h"
 
 enum { NESTING_MAX = 32 };
 
-struct search {
-	const char *function;
-	unsigned int nth;
-	Dwarf_Die die;	 /* the function */
-	bool has_floats; /* among the parameters before */
-};
-
-/* ---- the function ---- */
-
-static bool find_function(Dwarf_Die *parent, uint64_t addr, unsigned int nesting, Dwarf_Die *ret_function)
-{
-	Dwarf_Die die;
-	int more = nesting < NESTING_MAX ? dwarf_child(parent, &die) : 1;
-
-	for (; !more; more = dwarf_siblingof(&die, &die)) {
-		switch (dwarf_tag(&die)) {
-		case DW_TAG_subprogram:
-			if (dwarf_haspc(&die, addr) == 1) {
-				*ret_function = die;
-				return true;
-			}
-			/* fall through */
-		case DW_TAG_namespace:
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-		case DW_TAG_lexical_block:
-			if (find_function(&die, addr, nesting + 1, ret_function))
-				return true;
-			break;
-		default:
-			break;
-		}
-	}
-	return false;
-}
-
-static int fail_no_debug(const struct search *search)
+static int fail_no_debug(const struct parameter_search *search)
 {
 	return fail(-ENOENT,
 		    "there is no debug information for %s, so the fields of arg%u are unknown: compile "
 		    "with -g, install the debug file, or write *(int *)(arg%u + 8), for instance",
 		    search->function, search->nth, search->nth);
-}
-
-/* ---- the argument ---- */
-
-static int fail_untold(const struct search *search, const char *why)
-{
-	return fail(-EINVAL,
-		    "cannot tell which parameter of %s arg%u is, since %s: write *(int *)(arg%u + 8), for "
-		    "instance",
-		    search->function, search->nth, why, search->nth);
-}
-
-static bool is_c(Dwarf_Die *die)
-{
-	Dwarf_Die unit;
-	int language = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
-
-	return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 ||
-	       language == DW_LANG_C11;
-}
-
-static Dwarf_Word convention_of(Dwarf_Die *die)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word convention = 0;
-
-	dwarf_formudata(dwarf_attr_integrate(die, DW_AT_calling_convention, &attribute), &convention);
-	return convention;
-}
-
-/* Whether the first register holds where the result is to go. */
-static int check_result(struct search *search, unsigned int *ret_taken)
-{
-	enum { IN_REGISTERS = 16, BY_REFERENCE = 4, BY_VALUE = 5 };
-	Dwarf_Word size, convention;
-	Dwarf_Die type;
-
-	*ret_taken = 0;
-	if (!elf_type_of(&search->die, &type) || !elf_type_is_aggregate(&type))
-		return 0;
-	convention = convention_of(&type);
-	if (!elf_type_complete(&type) || dwarf_aggregate_size(&type, &size) ||
-	    (!is_c(&search->die) && convention != BY_REFERENCE && convention != BY_VALUE))
-		return fail_untold(search, "it returns a struct");
-	*ret_taken = size > IN_REGISTERS || convention == BY_REFERENCE;
-	return 0;
-}
-
-/* How many registers for integers the parameter takes; negative: there is no telling. */
-static int registers_of(Dwarf_Die *type)
-{
-	struct elf_field field = {0};
-
-	if (elf_type_is_float(type))
-		return 0;
-	return elf_type_classify(type, &field) && !field.is_array ? 1 : -1;
-}
-
-/* The compiled function's own entry for a parameter of the function as it was written. */
-static bool find_compiled(struct search *search, Dwarf_Die *parameter, Dwarf_Die *ret_compiled)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die die, origin;
-	int more = dwarf_child(&search->die, &die);
-
-	for (; !more; more = dwarf_siblingof(&die, &die)) {
-		if (!dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin))
-			origin = die;
-		if (dwarf_dieoffset(&origin) != dwarf_dieoffset(parameter))
-			continue;
-		*ret_compiled = die;
-		return true;
-	}
-	return false;
-}
-
-/*
- * Compilers that drop parameters of static functions (clang 14, for instance) do not all say so, but where
- * those that are left begin.
- */
-static bool is_elsewhere(struct search *search, Dwarf_Die *parameter)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die compiled, unit;
-	Dwarf_Addr entry;
-	Dwarf_Op *op;
-	size_t cnt;
-
-	if (search->nth >= ARCH_C_ARG_CNT || !dwarf_diecu(&search->die, &unit, NULL, NULL) ||
-	    dwarf_srclang(&unit) == DW_LANG_Go)
-		return false;
-	if (!find_compiled(search, parameter, &compiled) ||
-	    !dwarf_attr(&compiled, DW_AT_location, &attribute))
-		return true; /* dropped itself, perhaps */
-	if (dwarf_entrypc(&search->die, &entry) ||
-	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || cnt != 1)
-		return false;
-	return op->atom >= DW_OP_reg0 && op->atom < DW_OP_reg0 + ARCH_DWARF_CNT &&
-	       arch_dwarf_registers[op->atom - DW_OP_reg0] != arch_c_args[search->nth];
-}
-
-static int find_argument(struct search *search, Dwarf_Die *ret_type)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die function, parameter;
-	unsigned int at;
-	int more, taken, err = check_result(search, &at);
-
-	if (err)
-		return err;
-	/* The function as it was written has all parameters, as it was compiled perhaps not. */
-	if (!dwarf_formref_die(dwarf_attr(&search->die, DW_AT_abstract_origin, &attribute), &function))
-		function = search->die;
-	if (convention_of(&search->die) == DW_CC_nocall)
-		return fail_untold(search, "the compiler has changed its parameters");
-	for (more = dwarf_child(&function, &parameter); !more;
-	     more = dwarf_siblingof(&parameter, &parameter)) {
-		if (dwarf_tag(&parameter) != DW_TAG_formal_parameter)
-			continue;
-		if (!elf_type_of(&parameter, ret_type))
-			return fail_untold(search, "the debug information is not complete");
-		taken = registers_of(ret_type);
-		search->has_floats |= !taken;
-		if (taken < 0)
-			return fail_untold(search, "a struct or the like is passed by value there or before");
-		if (taken && at == search->nth)
-			return is_elsewhere(search, &parameter)
-				       ? fail_untold(search, "the compiler has changed its parameters")
-				       : 0;
-		at += (unsigned int)taken;
-	}
-	return fail(-ENOENT, "%s has no arg%u by its debug information%s", search->function, search->nth,
-		    search->has_floats
-			    ? ": floating-point parameters are in vector registers, which cannot be "
-			      "read; arg0 is its first integer or pointer"
-			    : "");
 }
 
 /* ---- fields ---- */
@@ -412,28 +237,19 @@ static int follow(struct walk *walk, const char *path)
 	return err;
 }
 
-static bool find(struct elf_file *file, uint64_t addr, struct search *search)
-{
-	Dwarf_Off unit;
-	Dwarf_Die die;
-
-	return elf_unit_at(file, addr, &unit) && dwarf_offdie(file->dwarf, unit, &die) &&
-	       find_function(&die, addr, 0, &search->die);
-}
-
 int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
 			const char *path, struct elf_field *ret_field)
 {
-	struct search search = {.function = function, .nth = nth};
+	struct parameter_search search = {.function = function, .nth = nth};
 	struct elf_field field = {0};
 	char name[16];
 	struct walk walk = {.name = name, .field = &field};
 	int err;
 
 	walk.len = (size_t)snprintf(name, sizeof(name), "arg%u", nth);
-	if (!find(file, addr, &search))
+	if (!elf_parameter_begin(file, addr, &search))
 		return fail_no_debug(&search);
-	err = find_argument(&search, &walk.type);
+	err = elf_parameter_find(&search, &walk.type);
 	if (!err)
 		err = follow(&walk, path);
 	if (!err)
@@ -443,21 +259,23 @@ int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *functi
 
 int elf_file_check_argument(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth)
 {
-	struct search search = {.function = function, .nth = nth};
+	struct parameter_search search = {.function = function, .nth = nth};
 	Dwarf_Die type;
 
-	return find(file, addr, &search) && find_argument(&search, &type) == -ENOENT && search.has_floats
+	return elf_parameter_begin(file, addr, &search) && elf_parameter_find(&search, &type) == -ENOENT &&
+			       search.has_floats
 		       ? -ENOENT
 		       : 0;
 }
 
 int elf_file_check_result(struct elf_file *file, uint64_t addr, const char *function)
 {
-	struct search search = {.function = function};
+	struct parameter_search search = {.function = function};
 	char type_name[128];
 	Dwarf_Die type;
 
-	if (!find(file, addr, &search) || !elf_type_of(&search.die, &type) || !elf_type_is_float(&type))
+	if (!elf_parameter_begin(file, addr, &search) || !elf_type_of(&search.die, &type) ||
+	    !elf_type_is_float(&type))
 		return 0;
 	elf_type_name(&type, type_name, sizeof(type_name));
 	return fail(-EINVAL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds a field of the object that a function's argument points to, from DWARF. */
+/* Finds parameters of a function, and fields of the objects that they point to, from DWARF. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,7 +31,8 @@ struct elf_field {
  * Looks up `path` ("->conn->fd", "->name.len") in the argument that the function at addr takes in the nth
  * integer register (System V ABI; vector registers do not count). `function` is its name for messages.
  * Members of anonymous structs and unions and of base classes count as the struct's own. A struct that is
- * only declared is looked up by name in the other units.
+ * only declared is looked up by name in the other units. Of an empty path, *ret_field is the argument's own
+ * type, without offsets.
  *
  * -ENOENT with a sentence: no debug information; no such argument or field. -EINVAL with a sentence: the
  * argument is not a pointer to a struct; the field is a floating-point number or a struct; the
@@ -48,3 +49,19 @@ int elf_file_check_argument(struct elf_file *file, uint64_t addr, const char *fu
 
 /* -EINVAL with a sentence: the function returns a floating-point number. 0 also where there is no telling. */
 int elf_file_check_result(struct elf_file *file, uint64_t addr, const char *function);
+
+/* What a name in a function's source means. */
+struct elf_name {
+	bool is_constant;  /* of an enum; else a parameter */
+	unsigned int nth;  /* the integer argument that the parameter is */
+	uint64_t constant; /* sign-extended */
+};
+
+/*
+ * Looks up a name in the function at addr: its parameters, then the constants of the enums in its unit.
+ * -ENODATA without a sentence: no debug information. -ENOENT with a sentence: no such name. -EINVAL with a
+ * sentence: the parameter is in no register for integers, or there is no telling; constants of that name
+ * differ.
+ */
+int elf_file_find_name(struct elf_file *file, uint64_t addr, const char *function, const char *name,
+		       struct elf_name *ret_name);

@@ -20,14 +20,26 @@ static int find(void *ctx, unsigned int nth, const char *path, struct elf_field 
 	return 0;
 }
 
+/* "len" is arg3, "RUNNING" a constant. */
+static int find_name(void *ctx, const char *name, struct elf_name *ret_name)
+{
+	bool is_constant = !strcmp(name, "RUNNING");
+
+	(void)ctx;
+	if (!is_constant && strcmp(name, "len") != 0)
+		return fail(-ENOENT, "'%s' is no name", name);
+	*ret_name = (struct elf_name){.is_constant = is_constant, .nth = 3, .constant = 2};
+	return 0;
+}
+
 static int parse(const char *text, char *asked)
 {
-	const struct field_lookup lookup = {.find = find, .ctx = asked};
+	const struct field_lookup lookup = {.find = find, .find_name = find_name, .ctx = asked};
 	CLEANUP(condition_freep) struct condition *condition = NULL;
 	int err = condition_parse_with(&condition, text, &lookup);
 
 	if (!err) {
-		assert_true(condition_reads_memory(condition));
+		assert_int_equal(condition_reads_memory(condition), asked[1] != '\0');
 		assert_int_equal(condition_asks_args(condition), 1u << (*asked - '0'));
 	}
 	return err;
@@ -45,6 +57,21 @@ static void test_paths(void **state)
 	assert_string_equal(asked, "2->name");
 	assert_ok(parse("*(int *)arg0->s == 1", asked));
 	assert_ok(parse("arg0->s != 0", asked));
+}
+
+static void test_names(void **state)
+{
+	char asked[64] = "";
+
+	(void)state;
+	assert_ok(parse("len > 4096 && RUNNING == 2", asked));
+	assert_string_equal(asked, "3");
+	assert_ok(parse("len->a == RUNNING", asked));
+	assert_string_equal(asked, "3->a");
+	assert_err(parse("len > 3 && lne < 5", asked), -EINVAL,
+		   "'lne' is no name\n  len > 3 && lne < 5\n             ^");
+	assert_err(parse("len->none", asked), -EINVAL, "no such field");
+	assert_err(parse("RUNNING->x", asked), -EINVAL, "only arguments have fields");
 }
 
 static void test_refused(void **state)
@@ -65,7 +92,7 @@ static void test_unknown_functions(void **state)
 	struct condition *condition;
 
 	(void)state;
-	assert_ok(condition_parse(&condition, "arg0->conn->fd > 3"));
+	assert_ok(condition_parse(&condition, "arg0->conn->fd > 3 && req->conn->fd < 3 && state == RUNNING"));
 	condition_free(condition);
 }
 
@@ -73,6 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unknown_functions),
 	};

@@ -7,7 +7,7 @@ static const char c_source[] =
 	"#include <stdint.h>\n"
 	"struct conn; struct inner { uint16_t a, b; };\n"
 	"typedef struct { int x; struct conn *conn; } request_t;\n"
-	"enum e { E0, E1 };\n"
+	"enum e { E0, E1, E_HIGH = 200 }; enum { E_MINUS = -2 };\n"
 	"struct big { long a, b, c; };\n"
 	"struct all { int8_t s8; uint64_t u64; union { int i; struct { short lo, hi; }; }; struct inner in;\n"
 	"	unsigned low : 5, bits : 3; double real; char name[16]; int rows[2][3]; const char *text; "
@@ -19,7 +19,7 @@ static const char c_source[] =
 	"#define FN __attribute__((noipa))\n"
 	"FN int plain(const request_t *const r, struct all *all, int n, const char *text)\n"
 	"{ return r->x + all->s8 + n + *text; }\n"
-	"FN int floats(double d, struct all *all) { return (int)d + all->s8; }\n"
+	"FN int floats(double d, struct all *all) { return (int)d + all->s8 - E_MINUS; }\n"
 	"FN struct big large(struct all *all) { return (struct big){all->s8, 2, 3}; }\n"
 	"FN double real(struct all *all) { return all->real; }\n"
 	"FN int by_value(struct inner in, struct all *all) { return in.a + all->s8; }\n"
@@ -68,6 +68,55 @@ static void assert_bits(struct elf_file *file, const char *path, uint64_t bit, i
 	assert_true(field.bit_shift + field.bit_cnt <= 8 * field.size);
 }
 
+static int find_name(struct elf_file *file, const char *function, const char *name, struct elf_name *ret_name)
+{
+	return elf_file_find_name(file, fixture_find(file, function)->addr, function, name, ret_name);
+}
+
+static void assert_parameter(struct elf_file *file, const char *function, const char *name, unsigned int nth)
+{
+	struct elf_name found;
+
+	assert_ok(find_name(file, function, name, &found));
+	assert_false(found.is_constant);
+	assert_int_equal(found.nth, nth);
+}
+
+static void assert_constant(struct elf_file *file, const char *function, const char *name, int64_t constant)
+{
+	struct elf_name found;
+
+	assert_ok(find_name(file, function, name, &found));
+	assert_true(found.is_constant);
+	assert_int_equal((int64_t)found.constant, constant);
+}
+
+static void check_c_names(struct elf_file *file)
+{
+	struct elf_field field;
+	struct elf_name name;
+
+	assert_parameter(file, "plain", "r", 0);
+	assert_parameter(file, "plain", "text", 3);
+	assert_parameter(file, "floats", "all", 0);
+	assert_parameter(file, "large", "all", 1);
+	assert_constant(file, "plain", "E1", 1);
+	assert_constant(file, "by_value", "E_HIGH", 200);
+	assert_constant(file, "floats", "E_MINUS", -2);
+	assert_err(find_name(file, "plain", "txt", &name), -ENOENT,
+		   "'txt' is unknown: no enum in the source of plain has it, and the parameters there are: "
+		   "r, all, n, text");
+	assert_err(find_name(file, "floats", "d", &name), -EINVAL,
+		   "'d' of floats is a floating-point number");
+	assert_err(find_name(file, "by_value", "all", &name), -EINVAL,
+		   "cannot tell which register holds 'all' of by_value");
+	/* its own type */
+	assert_ok(find(file, "plain", 2, "", &field));
+	assert_true(field.size == 4 && field.is_signed && !field.depth);
+	assert_ok(find(file, "plain", 3, "", &field));
+	assert_true(field.size == 1 && field.depth == 1);
+}
+
 static void check_c(const char *flags)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -78,6 +127,7 @@ static void check_c(const char *flags)
 	fixture_write("conn.c", conn_source, strlen(conn_source));
 	fixture_build("fields.c", c_source, command);
 	file = fixture_open("fields");
+	check_c_names(file);
 	assert_field(file, "plain", 0, "->x", 0, -4, 0);
 	assert_ok(find(file, "plain", 0, "->conn->fd", &field));
 	assert_int_equal(field.cnt, 2);
@@ -147,6 +197,8 @@ static void test_cpp(void **state)
 	assert_field(file, send, 0, "->b", 0, -8, 0);
 	assert_field(file, send, 0, "->to->port", 0, -4, 0);
 	assert_field(file, send, 1, ".port", 0, -4, 0);
+	assert_parameter(file, send, "this", 0);
+	assert_parameter(file, send, "where", 1);
 	assert_err(find(file, send, 0, "->nothing", &field), -ENOENT, "it has b, fd, fd, to");
 }
 
@@ -160,10 +212,12 @@ static void test_dropped_parameters(void **state)
 		"int main(int n, char **v) { struct s s = {n, 2}; return drop(0, &s, (struct s *)v); }\n";
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	struct elf_field field;
+	struct elf_name name;
 
 	(void)state;
 	fixture_build("drop.c", source, "clang -g -O2 -o drop drop.c");
 	file = fixture_open("drop");
+	assert_err(find_name(file, "drop", "x", &name), -EINVAL, "changed its parameters");
 	for (unsigned int nth = 0; nth < 2; nth++)
 		assert_err(find(file, "drop", nth, "->a", &field), -EINVAL, "changed its parameters");
 }
@@ -187,6 +241,7 @@ static void test_rust(void **state)
 	fixture_build("fields.rs", source, "rustc -g -O -o rust fields.rs");
 	file = fixture_open("rust");
 	assert_field(file, "look", 0, "->len", 0, 8, 0);
+	assert_parameter(file, "look", "outer", 0);
 	assert_err(find(file, "look", 1, "->len", &field), -ENOENT, "in vector registers");
 	/* A slice is two registers, which its type does not say. */
 	assert_err(find(file, "text", 1, "->len", &field), -EINVAL, "by value");
@@ -197,11 +252,13 @@ static void test_no_debug_information(void **state)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	struct elf_field field;
+	struct elf_name name;
 
 	(void)state;
 	fixture_build("plain.c", "int main(void) { return 0; }\n", "gcc -o plain plain.c");
 	file = fixture_open("plain");
 	assert_err(find(file, "main", 0, "->x", &field), -ENOENT, "compile with -g");
+	assert_int_equal(find_name(file, "main", "argc", &name), -ENODATA);
 }
 
 int main(void)

@@ -297,8 +297,6 @@ static void test_refused(void **state)
 	char deep[1024] = "", long_text[5000];
 
 	(void)state;
-	refuse("arg12 == 3", "arg12", "'arg12' is unknown");
-	refuse("arg0 > 4096 && argv == 3", "argv", "'argv' is unknown");
 	refuse("arg0 >", "", "a value is missing");
 	refuse("arg0 = 3", "= 3", "write '=='");
 	refuse("arg0 == 3 arg1", "arg1", "an operator");
@@ -316,7 +314,7 @@ static void test_refused(void **state)
 	refuse("str(arg0) == \"x", "\"x", "closing quote");
 	refuse("arg0 @ 3", "@", "does not belong");
 	refuse("arg0 == 'xy'", "'xy", "a character");
-	refuse("*(struct foo *)arg0 == 1", "struct", "'struct' is unknown");
+	refuse("*(struct foo *)arg0 == 1", "struct", "not a type");
 	refuse("*(int foo *)arg0 == 1", "foo", "not a type");
 	refuse("", "", "a value is missing");
 	for (int i = 0; i < 100; i++)
