@@ -33,6 +33,12 @@ args() {
 	echo "$*" | diff - "$tmp/args"
 }
 
+# values_are LINE...: what was printed of all hits.
+values_are() {
+	sed -n 's/^  value //p' "$tmp/hits" >"$tmp/values"
+	printf '%s\n' "$@" | diff - "$tmp/values"
+}
+
 # --- USDT probes
 
 usdt() {
@@ -151,6 +157,17 @@ go_args() {
 		grep -q '^  arg0 fffffffffffffffe$' "$tmp/hits" && grep -q '^  arg2 7$' "$tmp/hits" && grep -q '^  arg8 ' "$tmp/hits"
 }
 
+go_names() {
+	hits 0 main.take --when 'n == -2 && str(text) == "query 2*" && bytes[2] == 3 && letter == 97' --print 'n, str(text, 3), bytes[1], letter, ret' \
+		-- "$tmp/go/values" &&
+		values_are 'n = -2' 'str(text, 3) = que...' 'bytes[1] = 2' 'letter = 97' 'ret = 105' || return 1
+	hits 125 main.spread --when 'two > 0' -- "$tmp/go/values" && says "$tmp/err" 'it is a struct or a part of one' || return 1
+	hits 125 main.spread --when 'real > 1' -- "$tmp/go/values" && says "$tmp/err" 'in a vector register' || return 1
+	hits 0 main.spread --when 'behind->low == 5' --print 'behind->low, last' -- "$tmp/go/values" && values_are 'behind->low = 5' 'last = 6' || return 1
+	hits 125 main.spread --when 'beyond == 1' -- "$tmp/go/values" && says "$tmp/err" 'too few registers' || return 1
+	hits 125 main.spread --when 'result == 1' -- "$tmp/go/values" && says "$tmp/err" "'result' is unknown"
+}
+
 go_c_args() {
 	hits 0 c_take --when 'arg0 == 102 && arg1 == 77' -- "$tmp/go/values" && grep -q '^  arg1 4d$' "$tmp/hits" && ! grep -q '^  arg6 ' "$tmp/hits"
 }
@@ -171,6 +188,7 @@ go_stack_args() {
 
 if command -v go >/dev/null && go_builds; then
 	check 'Go: arguments are in the registers that Go has for them' go_args
+	check 'Go: parameters by their names' go_names
 	check 'Go: functions of C in it have those of C' go_c_args
 	check 'Go: --print' go_prints
 	check 'Go: arguments on the stack are refused' go_stack_args
@@ -179,12 +197,6 @@ else
 fi
 
 # --- --print
-
-# values_are LINE...: what was printed of all hits.
-values_are() {
-	sed -n 's/^  value //p' "$tmp/hits" >"$tmp/values"
-	printf '%s\n' "$@" | diff - "$tmp/values"
-}
 
 prints() {
 	hits 0 take --max-hits 2 --print 'str(arg1), str(arg1, 5),*(u32 *)(arg0 + 4), (int)arg2, arg4, (u64)arg4,str(*(char **)(arg0 + 8))' -- "$values" &&

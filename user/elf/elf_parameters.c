@@ -108,13 +108,40 @@ static int check_result(struct parameter_search *search, unsigned int *ret_taken
 	return 0;
 }
 
+static bool is_go(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	return dwarf_diecu(die, &unit, NULL, NULL) && dwarf_srclang(&unit) == DW_LANG_Go;
+}
+
+static int registers_of(Dwarf_Die *type, unsigned int nesting);
+
+/* Go passes each field of a struct as if it were an argument (https://go.dev/s/regabi). */
+static int registers_of_fields(Dwarf_Die *type, unsigned int nesting)
+{
+	Dwarf_Die die, inner;
+	int more = nesting < NESTING_MAX ? dwarf_child(type, &die) : -1, sum = 0;
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		int own = elf_type_of(&die, &inner) ? registers_of(&inner, nesting + 1) : -1;
+
+		if (own < 0)
+			return own;
+		sum += own;
+	}
+	return more < 0 ? -1 : sum;
+}
+
 /* How many registers for integers the parameter takes; negative: there is no telling. */
-static int registers_of(Dwarf_Die *type)
+static int registers_of(Dwarf_Die *type, unsigned int nesting)
 {
 	struct elf_field field = {0};
 
 	if (elf_type_is_float(type))
 		return 0;
+	if (elf_type_is_aggregate(type) && is_go(type))
+		return registers_of_fields(type, nesting);
 	return elf_type_classify(type, &field) && !field.is_array ? 1 : -1;
 }
 
@@ -143,13 +170,12 @@ static bool find_compiled(struct parameter_search *search, Dwarf_Die *parameter,
 static bool is_elsewhere(struct parameter_search *search, Dwarf_Die *parameter)
 {
 	Dwarf_Attribute attribute;
-	Dwarf_Die compiled, unit;
+	Dwarf_Die compiled;
 	Dwarf_Addr entry;
 	Dwarf_Op *op;
 	size_t cnt;
 
-	if (search->nth >= ARCH_C_ARG_CNT || !dwarf_diecu(&search->die, &unit, NULL, NULL) ||
-	    dwarf_srclang(&unit) == DW_LANG_Go)
+	if (search->nth >= ARCH_C_ARG_CNT || is_go(&search->die))
 		return false;
 	if (!find_compiled(search, parameter, &compiled) ||
 	    !dwarf_attr(&compiled, DW_AT_location, &attribute))
@@ -190,9 +216,26 @@ static bool has_name(Dwarf_Die *die, const char *name)
 	return own && !strcmp(own, name);
 }
 
-/* `parameter` is the wanted one and takes so many registers. */
-static int check_found(struct parameter_search *search, Dwarf_Die *parameter, unsigned int taken)
+/* A string or a slice of Go takes the registers from `at` on: the first has the address of its contents. */
+static int take_first(struct parameter_search *search, unsigned int at, Dwarf_Die *type)
 {
+	const char *name = dwarf_diename(type);
+	Dwarf_Die die;
+
+	if (search->nth != at || !name || (strcmp(name, "string") != 0 && strncmp(name, "[]", 2) != 0) ||
+	    dwarf_child(type, &die) || !elf_type_of(&die, type))
+		return fail_untold(search, "it is a struct or a part of one");
+	return 0;
+}
+
+/* `parameter` is the wanted one and takes so many registers, from `at` on. */
+static int check_found(struct parameter_search *search, Dwarf_Die *parameter, unsigned int at,
+		       unsigned int taken, Dwarf_Die *type)
+{
+	if (search->name)
+		search->nth = at;
+	if (elf_type_is_aggregate(type))
+		return take_first(search, at, type);
 	if (!taken)
 		return fail(-EINVAL,
 			    "'%s' of %s is a floating-point number in a vector register, which cannot be "
@@ -220,14 +263,15 @@ int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 			continue;
 		if (!elf_type_of(&parameter, ret_type))
 			return fail_untold(search, "the debug information is not complete");
-		taken = registers_of(ret_type);
+		taken = registers_of(ret_type, 0);
 		search->has_floats |= !taken;
 		if (taken < 0)
 			return fail_untold(search, "a struct or the like is passed by value there or before");
-		if (search->name ? has_name(&parameter, search->name) : taken && at == search->nth) {
-			search->nth = at;
-			return check_found(search, &parameter, (unsigned int)taken);
-		}
+		if (is_go(&search->die) && at + (unsigned int)taken > ARCH_GO_ARG_CNT)
+			return fail_untold(search, "there are too few registers for it or one before it");
+		if (search->name ? has_name(&parameter, search->name)
+				 : search->nth >= at && search->nth < at + (unsigned int)taken)
+			return check_found(search, &parameter, at, (unsigned int)taken, ret_type);
 		at += (unsigned int)taken;
 	}
 	return fail(-ENOENT, "%s has no arg%u by its debug information%s", search->function, search->nth,
