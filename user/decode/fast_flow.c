@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Following the graph. Most of the time goes into take_plain().
+ * Following the graph. Most of the time goes into take_steps().
  */
 #include "decode/fast_internal.h"
 
@@ -281,6 +281,7 @@ static struct node *take_return(struct fast *fast, struct node *node, bool taken
 {
 	const struct known_branch *site;
 	struct node *next;
+	uint32_t back;
 	uint64_t ip;
 
 	if (!taken || !fast->depth) {
@@ -292,39 +293,74 @@ static struct node *take_return(struct fast *fast, struct node *node, bool taken
 	fast->top = (fast->top - 1) % RETURN_STACK;
 	fast->depth--;
 	fast_emit_end(fast, node, ip);
-	next = site ? atomic_load_explicit(&site->back, memory_order_acquire) : NULL;
-	if (next)
-		return next;
+	back = site ? atomic_load_explicit(&site->back, memory_order_acquire) : 0;
+	if (back)
+		return &node->graph->store->nodes[back / sizeof(struct node_step)];
 	next = fast_place_at(fast, ip);
 	if (next && next->graph && site && graph_covers(next->graph, site->from))
-		atomic_store_explicit(&((struct known_branch *)site)->back, next, memory_order_release);
+		atomic_store_explicit(&((struct known_branch *)site)->back, node_step_to(next),
+				      memory_order_release);
 	return next;
 }
 
 static bool go_on_with_all(struct fast *fast, struct node *node, uint64_t bits, unsigned int cnt);
 
-/* As far as conditional jumps lead through plain nodes: most of the way. Leaves *cnt bits. */
-static inline struct node *take_plain(struct node *node, uint64_t *bits, unsigned int *cnt)
+struct bits {
+	uint64_t left; /* the first one highest */
+	unsigned int cnt;
+};
+
+/*
+ * As far as it goes by steps alone: most of the way. is_first: what the node has to hand out is done. *ret_led:
+ * the last step was a branch that is handed out.
+ */
+static inline struct node *take_steps(struct fast *fast, const struct node *node, bool is_first,
+				      struct bits *bits, bool *ret_led)
 {
-	const uint8_t *steps = (const uint8_t *)node->graph->store->steps;
+	const struct graph_store *store = node->graph->store;
 	uint32_t at = node_step_to(node);
-	uint64_t left = *bits;
-	unsigned int left_cnt = *cnt;
+	struct bits now = *bits;
+	bool led = false;
 
-	while (at & 1) {
-		const struct node_step *step = (const struct node_step *)(steps + at - 1);
-		uint32_t next = atomic_load_explicit(&step->next[left >> 63], memory_order_acquire);
+	if (is_first && at & STEP_CALL)
+		at += STEP_PLAIN - STEP_CALL;
+	for (; now.cnt; now.left <<= 1, now.cnt--) {
+		const struct node_step *step = &store->steps[at / sizeof(*step)];
+		const struct node *here = &store->nodes[at / sizeof(*step)];
+		uint32_t next;
 
-		if (!next)
+		if (__builtin_expect(at & STEP_PLAIN, 1)) {
+			next = atomic_load_explicit(&step->next[now.left >> 63], memory_order_acquire);
+			if (!next)
+				break;
+			led = false;
+		} else if (at & STEP_RETURN) {
+			const struct known_branch *site = fast->stack[fast->top].site;
+
+			if (!(now.left >> 63) || !fast->depth || !site)
+				break;
+			next = atomic_load_explicit(&site->back, memory_order_acquire);
+			if (!next)
+				break;
+			fast_emit_end(fast, here, fast->stack[fast->top].ip);
+			fast->top = (fast->top - 1) % RETURN_STACK;
+			fast->depth--;
+			led = true;
+		} else if (at & STEP_CALL) {
+			next = atomic_load_explicit(&step->next[now.left >> 63], memory_order_acquire);
+			if (!next)
+				break;
+			emit_known(fast, here->known);
+			fast_push_return(fast, here->known);
+			led = false;
+		} else {
 			break;
+		}
 		at = next;
-		left <<= 1;
-		if (!--left_cnt)
-			break;
 	}
-	*bits = left;
-	*cnt = left_cnt;
-	return &node->graph->store->nodes[at / sizeof(struct node_step)];
+	*bits = now;
+	*ret_led = led;
+	return &store->nodes[at / sizeof(struct node_step)];
 }
 
 /* `bits`, the first one highest. */
@@ -344,11 +380,12 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 		unsigned int taken;
 
 		if (!all) {
-			struct node *after = take_plain(node, &bits, &cnt);
+			struct bits left = {bits, cnt};
 
-			is_first &= after == node;
-			node = after;
-			led = false;
+			node = take_steps(fast, node, is_first, &left, &led);
+			is_first &= left.cnt == cnt;
+			bits = left.left;
+			cnt = left.cnt;
 			if (!cnt)
 				break;
 		}

@@ -248,6 +248,17 @@ static bool keep_known(struct graph_store *store, struct draft *draft)
 	return true;
 }
 
+static enum step_class classify(const struct node *node)
+{
+	if (node->end == NODE_RETURN && !node->kept_cnt)
+		return STEP_RETURN;
+	if (node->end != NODE_COND || node->kept)
+		return STEP_OTHER;
+	if (!node->kept_cnt)
+		return STEP_PLAIN;
+	return node->known_cnt == 1 && node->known->pushes ? STEP_CALL : STEP_OTHER;
+}
+
 /* Where another thread is first, the node taken for it is lost. */
 static struct node *insert(struct graph *graph, struct draft *draft)
 {
@@ -262,7 +273,7 @@ static struct node *insert(struct graph *graph, struct draft *draft)
 	index = take(&store->node_cnt, 1, store->max);
 	if (index == store->max || !keep_known(store, draft))
 		return NULL;
-	draft->node.is_plain = draft->node.end == NODE_COND && !draft->node.kept && !draft->node.kept_cnt;
+	draft->node.step_class = (uint8_t)classify(&draft->node);
 	store->nodes[index] = draft->node;
 	/* A page that is read before it is written takes two faults. */
 	atomic_store_explicit(&store->steps[index].next[0], 0, memory_order_relaxed);

@@ -49,16 +49,25 @@ struct known_branch {
 	uint8_t kind, from_len; /* as in struct branch */
 	/* it leaves its function, or shows that code ran on into the next function */
 	bool kept;
-	bool pushes;		     /* a call that a return comes back from */
-	_Atomic(struct node *) back; /* the node it returns to; NULL: not known yet */
+	bool pushes; /* a call that a return comes back from */
+	/* leads to the node it returns to, as in struct node_step; 0: not known yet */
+	_Atomic(uint32_t) back;
 };
 
 /*
  * The successors of a node by TNT bit; if the node does not end in a conditional jump, [1] is the last
- * target. A successor is the offset of its own node_step in the store, plus 1 if that node is plain: it ends
- * in a conditional jump and has no branch to hand out. 0: unknown. Most steps read nothing else, so that much
- * fits into the processor's caches; the value read is the address of the next step.
+ * target. A successor is the offset of its own node_step in the store, plus its class. 0: unknown. Most steps
+ * read nothing else, so that much fits into the processor's caches; the value read is the address of the next
+ * step, and says what has to be done there before the node itself is read.
  */
+enum step_class {
+	STEP_OTHER = 0,
+	STEP_PLAIN = 1,	 /* it ends in a conditional jump, and has no branch to hand out */
+	STEP_RETURN = 2, /* it is a return, and has no other branch to hand out */
+	STEP_CALL = 4,	 /* a direct call, and then as STEP_PLAIN */
+	STEP_CLASSES = 7,
+};
+
 struct node_step {
 	_Atomic(uint32_t) next[2];
 };
@@ -72,13 +81,13 @@ struct node {
 	uint8_t end;		       /* enum node_end */
 	uint8_t kind, flags, from_len; /* of the branch at its end */
 	uint8_t kept;		       /* of a conditional jump: enum node_kept */
-	bool is_plain;		       /* see struct node_step */
+	uint8_t step_class;	       /* enum step_class */
 	struct graph *graph;
 	uint32_t bucket_next; /* the index of a node; 0: none */
 	uint64_t first_function,
 		last_function;	  /* starts of the functions of ip and of from; 0: an indirect jump counts */
 	struct known_branch call; /* of an indirect call: .back */
-	uint64_t reserved[2];
+	uint64_t reserved[3];
 };
 
 _Static_assert(sizeof(struct node) == 128, "an index is a shift away");
@@ -137,7 +146,7 @@ static inline struct node *node_next(const struct node *node, unsigned int way)
 /* The value that leads to the node. */
 static inline uint32_t node_step_to(const struct node *node)
 {
-	return node_index(node) * (uint32_t)sizeof(struct node_step) + node->is_plain;
+	return node_index(node) * (uint32_t)sizeof(struct node_step) + node->step_class;
 }
 
 /* Remembers a successor, if both are in one section: other images may have another section there. */
