@@ -216,7 +216,7 @@ static void reading_release(struct reading *reading)
 	for (size_t i = 0; i < reading->track_cnt; i++) {
 		free(reading->tracks[i].open);
 		for (size_t j = 0; j < reading->tracks[i].mark_cnt; j++)
-			free(reading->tracks[i].marks[j].args);
+			fxt_mark_release(&reading->tracks[i].marks[j]);
 		spill_free(reading->tracks[i].marks);
 	}
 	free(reading->tracks);

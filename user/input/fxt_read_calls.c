@@ -223,12 +223,12 @@ static bool is_gap(const char *text)
 	return !strncmp(text, "[gap", 4) || !strncmp(text, "[decode error", 13);
 }
 
-static int add_args(struct instant *instant, const struct mark *mark)
+static int add_args(struct instant *instant, const struct fxt_read_event *event)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < mark->arg_cnt && !err; i++) {
-		const struct fxt_read_arg *from = &mark->args[i];
+	for (size_t i = 0; i < event->arg_cnt && !err; i++) {
+		const struct fxt_read_arg *from = &event->args[i];
 		const struct instant_arg arg = {.name = from->name,
 						.type = from->text	   ? INSTANT_TEXT
 							: from->is_address ? INSTANT_ADDRESS
@@ -241,42 +241,40 @@ static int add_args(struct instant *instant, const struct mark *mark)
 	return err;
 }
 
-static uint64_t arg_number(const struct mark *mark, const char *name)
+void fxt_mark_release(struct mark *mark)
 {
-	for (size_t i = 0; i < mark->arg_cnt; i++)
-		if (!strcmp(mark->args[i].name, name))
-			return mark->args[i].value;
-	return UINT64_MAX;
+	if (mark->type == FXT_READ_INSTANT)
+		instant_release(&mark->instant);
 }
 
-static int set_instant(struct instant *instant, const struct mark *mark)
+/* On failure, too, the instant has to be released. */
+static int make_instant(const struct fxt_read_event *event, struct instant *instant)
 {
-	bool ends = !strcmp(mark->text, INSTANT_ALLOC_END);
-	const struct instant_alloc alloc = {.function = ends ? NULL : mark->text,
-					    .number = arg_number(mark, INSTANT_ALLOC_NUMBER),
-					    .bytes = arg_number(mark, INSTANT_ALLOC_BYTES),
-					    .address = arg_number(mark, INSTANT_ALLOC_ADDRESS),
-					    .lifetime_ns = arg_number(mark, INSTANT_ALLOC_LIFETIME)};
+	bool ends = !strcmp(event->name, INSTANT_ALLOC_END);
+	const struct instant_alloc alloc = {.function = ends ? NULL : event->name,
+					    .number = fxt_number(event, INSTANT_ALLOC_NUMBER, UINT64_MAX),
+					    .bytes = fxt_number(event, INSTANT_ALLOC_BYTES, UINT64_MAX),
+					    .address = fxt_number(event, INSTANT_ALLOC_ADDRESS, UINT64_MAX),
+					    .lifetime_ns =
+						    fxt_number(event, INSTANT_ALLOC_LIFETIME, UINT64_MAX)};
 
+	instant->time_ns = event->time_ns;
 	if (alloc.number != UINT64_MAX)
 		return instant_set_alloc(instant, &alloc);
-	instant->is_event = !is_gap(mark->text);
-	instant->text = strdup(mark->text);
-	return instant->text ? add_args(instant, mark) : -ENOMEM;
+	instant->is_event = !is_gap(event->name);
+	instant->text = strdup(event->name);
+	return instant->text ? add_args(instant, event) : -ENOMEM;
 }
 
-static int apply_instant(struct reading *reading, size_t index, const struct mark *mark)
+/* The timeline owns the mark's instant from then on. */
+static int apply_instant(struct reading *reading, size_t index, struct mark *mark)
 {
 	struct timeline_thread *thread = &reading->timeline->threads[index];
-	struct instant instant = {.time_ns = mark->key.value};
-	int err;
+	int err = ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, mark->instant);
 
-	reading->tracks[index].instant_ns = instant.time_ns;
-	err = set_instant(&instant, mark);
+	reading->tracks[index].instant_ns = mark->key.value;
 	if (!err)
-		err = ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant);
-	if (err)
-		instant_release(&instant);
+		mark->instant = (struct instant){0};
 	return err;
 }
 
@@ -294,18 +292,6 @@ static int take_mark(struct reading *reading, size_t index, struct mark *mark)
 	    mark->key.value < (is_instant ? track->instant_ns : track->call_ns))
 		return NOT_IN_ORDER;
 	return is_instant ? apply_instant(reading, index, mark) : apply_call(reading, index, mark);
-}
-
-static int copy_args(const struct fxt_read_event *event, struct mark *mark)
-{
-	if (mark->type != FXT_READ_INSTANT || !event->arg_cnt)
-		return 0;
-	mark->args = calloc(event->arg_cnt, sizeof(*mark->args));
-	if (!mark->args)
-		return -ENOMEM;
-	memcpy(mark->args, event->args, event->arg_cnt * sizeof(*mark->args));
-	mark->arg_cnt = event->arg_cnt;
-	return 0;
 }
 
 static int apply_marks(struct reading *reading, size_t index)
@@ -366,7 +352,7 @@ int fxt_finish_threads(struct reading *reading)
 
 int fxt_read_thread_event(struct reading *reading, const struct fxt_read_event *event)
 {
-	struct mark mark = {.key.value = event->time_ns, .type = event->type, .text = event->name};
+	struct mark mark = {.key.value = event->time_ns, .type = event->type};
 	size_t index;
 	int err = thread_of(reading, event->pid, event->tid, &index);
 
@@ -374,11 +360,11 @@ int fxt_read_thread_event(struct reading *reading, const struct fxt_read_event *
 		mark.type = FXT_READ_INSTANT;
 	if (!err && (mark.type == FXT_READ_BEGIN || mark.type == FXT_READ_COMPLETE))
 		err = make_slice(reading, event, &mark.slice);
-	if (!err)
-		err = copy_args(event, &mark);
+	if (!err && mark.type == FXT_READ_INSTANT)
+		err = make_instant(event, &mark.instant);
 	if (!err)
 		err = take_mark(reading, index, &mark);
 	if (err || !reading->sorts)
-		free(mark.args);
+		fxt_mark_release(&mark);
 	return err;
 }

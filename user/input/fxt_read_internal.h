@@ -15,10 +15,10 @@
 struct mark {
 	struct sort_key key;
 	enum fxt_read_type type;
-	struct slice slice;	   /* of the beginning of a call */
-	const char *text;	   /* of an instant */
-	struct fxt_read_arg *args; /* of an instant; owned */
-	size_t arg_cnt;
+	union {
+		struct slice slice;	/* of the beginning of a call */
+		struct instant instant; /* of an instant; owned */
+	};
 };
 
 struct open_call {
@@ -71,6 +71,7 @@ int fxt_name_of_thread(struct reading *reading, const struct fxt_read_event *eve
 /* Returns NOT_IN_ORDER if the events of the thread must be sorted first. */
 int fxt_read_thread_event(struct reading *reading, const struct fxt_read_event *event);
 int fxt_finish_threads(struct reading *reading);
+void fxt_mark_release(struct mark *mark);
 
 /* A hit is three events; the last is an instant on its thread (fxt_is_mark()). */
 int fxt_begin_hit(struct reading *reading, const struct fxt_read_event *event);

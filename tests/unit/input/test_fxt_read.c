@@ -273,6 +273,32 @@ static void test_other_hits(void **state)
 	release(&trace);
 }
 
+/* Another tool's argument has the name of our allocations' number, but is a text; the events are sorted. */
+static void test_other_arguments(void **state)
+{
+	struct words words = begin_file();
+	const struct instant *instant;
+	struct trace trace;
+
+	(void)state;
+	put(&words, 2 | 3 << 4 | 10 << 16 | 10ull << 32);
+	put(&words, 0x697461636f6c6c61); /* "allocation" */
+	put(&words, 0x6e6f);
+	put(&words, 4 | 3 << 4 | INSTANT << 16 | 1 << 20 | 1 << 24 | (uint64_t)F << 48);
+	put(&words, 30);
+	put(&words, 6 | 1 << 4 | 10 << 16 | (uint64_t)G << 32);
+	put_complete(&words, F, 10, 20);
+	trace = read_words(&words);
+	assert_int_equal(trace.timeline->threads[0].instant_cnt, 1);
+	instant = &trace.timeline->threads[0].instants[0];
+	assert_int_equal(instant->time_ns, 30);
+	assert_string_equal(instant->text, "f");
+	assert_int_equal(instant->arg_cnt, 1);
+	assert_string_equal(instant->args[0].name, "allocation");
+	assert_string_equal(instant->args[0].text, "g");
+	release(&trace);
+}
+
 /*
  * Names and threads that the file does not define; kinds of event that calls are not made of; an argument
  * without a size.
@@ -621,11 +647,17 @@ static void test_gzip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foreign),		cmocka_unit_test(test_unbalanced),
-		cmocka_unit_test(test_late_beginnings), cmocka_unit_test(test_complete),
-		cmocka_unit_test(test_other_hits),	cmocka_unit_test(test_references),
-		cmocka_unit_test(test_other_forms),	cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_round_trip),	cmocka_unit_test(test_gzip),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_unbalanced),
+		cmocka_unit_test(test_late_beginnings),
+		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_other_hits),
+		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_other_forms),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_other_arguments),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_gzip),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
