@@ -196,6 +196,21 @@ else
 	skip 'arguments of Go functions' 'golang-go is not installed'
 fi
 
+# --- Rust
+
+rust_names() {
+	for level in 0 2; do
+		rustc -g -C opt-level=$level -o "$tmp/rust" tests/programs/src/values.rs &&
+			hits 0 take --when 'n == 2 && str(text) == "query 2*" && words[0] == 7' --print 'str(text, 3), words[1], last' -- "$tmp/rust" &&
+			values_are 'str(text, 3) = que...' 'words[1] = 8' 'last = 200' || return 1
+	done
+}
+if command -v rustc >/dev/null; then
+	check 'Rust: parameters by their names' rust_names
+else
+	skip 'parameters of Rust functions' 'rustc is not installed'
+fi
+
 # --- --print
 
 prints() {

@@ -108,11 +108,30 @@ static int check_result(struct parameter_search *search, unsigned int *ret_taken
 	return 0;
 }
 
-static bool is_go(Dwarf_Die *die)
+static bool is_of(Dwarf_Die *die, int language)
 {
 	Dwarf_Die unit;
 
-	return dwarf_diecu(die, &unit, NULL, NULL) && dwarf_srclang(&unit) == DW_LANG_Go;
+	return dwarf_diecu(die, &unit, NULL, NULL) && dwarf_srclang(&unit) == language;
+}
+
+static bool is_go(Dwarf_Die *die)
+{
+	return is_of(die, DW_LANG_Go);
+}
+
+static bool begins(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+/* A string or a slice of Rust: an address and a length. */
+static bool is_rust_slice(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+
+	return name && elf_type_is_aggregate(type) && is_of(type, DW_LANG_Rust) &&
+	       (!strcmp(name, "&str") || begins(name, "&[") || begins(name, "&mut ["));
 }
 
 static int registers_of(Dwarf_Die *type, unsigned int nesting);
@@ -142,6 +161,8 @@ static int registers_of(Dwarf_Die *type, unsigned int nesting)
 		return 0;
 	if (elf_type_is_aggregate(type) && is_go(type))
 		return registers_of_fields(type, nesting);
+	if (is_rust_slice(type))
+		return 2;
 	return elf_type_classify(type, &field) && !field.is_array ? 1 : -1;
 }
 
@@ -181,7 +202,8 @@ static bool is_elsewhere(struct parameter_search *search, Dwarf_Die *parameter)
 	    !dwarf_attr(&compiled, DW_AT_location, &attribute))
 		return true; /* dropped itself, perhaps */
 	if (dwarf_entrypc(&search->die, &entry) ||
-	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || cnt != 1)
+	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || !cnt ||
+	    (cnt > 1 && op[1].atom != DW_OP_piece))
 		return false;
 	return op->atom >= DW_OP_reg0 && op->atom < DW_OP_reg0 + ARCH_DWARF_CNT &&
 	       arch_dwarf_registers[op->atom - DW_OP_reg0] != arch_c_args[search->nth];
@@ -216,13 +238,14 @@ static bool has_name(Dwarf_Die *die, const char *name)
 	return own && !strcmp(own, name);
 }
 
-/* A string or a slice of Go takes the registers from `at` on: the first has the address of its contents. */
+/* A string or a slice takes the registers from `at` on: the first has the address of its contents. */
 static int take_first(struct parameter_search *search, unsigned int at, Dwarf_Die *type)
 {
 	const char *name = dwarf_diename(type);
 	Dwarf_Die die;
 
-	if (search->nth != at || !name || (strcmp(name, "string") != 0 && strncmp(name, "[]", 2) != 0) ||
+	if (search->nth != at || !name ||
+	    (!is_rust_slice(type) && strcmp(name, "string") != 0 && !begins(name, "[]")) ||
 	    dwarf_child(type, &die) || !elf_type_of(&die, type))
 		return fail_untold(search, "it is a struct or a part of one");
 	return 0;
@@ -234,16 +257,14 @@ static int check_found(struct parameter_search *search, Dwarf_Die *parameter, un
 {
 	if (search->name)
 		search->nth = at;
-	if (elf_type_is_aggregate(type))
-		return take_first(search, at, type);
-	if (!taken)
+	if (!taken && !elf_type_is_aggregate(type))
 		return fail(-EINVAL,
 			    "'%s' of %s is a floating-point number in a vector register, which cannot be "
 			    "read",
 			    search->name, search->function);
-	return is_elsewhere(search, parameter)
-		       ? fail_untold(search, "the compiler has changed its parameters")
-		       : 0;
+	if (is_elsewhere(search, parameter))
+		return fail_untold(search, "the compiler has changed its parameters");
+	return elf_type_is_aggregate(type) ? take_first(search, at, type) : 0;
 }
 
 int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)

@@ -243,8 +243,13 @@ static void test_rust(void **state)
 	assert_field(file, "look", 0, "->len", 0, 8, 0);
 	assert_parameter(file, "look", "outer", 0);
 	assert_err(find(file, "look", 1, "->len", &field), -ENOENT, "in vector registers");
-	/* A slice is two registers, which its type does not say. */
-	assert_err(find(file, "text", 1, "->len", &field), -EINVAL, "by value");
+	/* A slice is two registers. */
+	assert_parameter(file, "text", "text", 0);
+	assert_ok(find(file, "text", 0, "", &field));
+	assert_true(field.size == 1 && field.depth == 1);
+	assert_parameter(file, "text", "outer", 2);
+	assert_field(file, "text", 2, "->len", 0, 8, 0);
+	assert_err(find(file, "text", 1, "->len", &field), -EINVAL, "a part of one");
 	assert_err(find(file, "look", 0, "->next", &field), -EINVAL, "only integers, pointers");
 }
 
