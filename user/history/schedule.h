@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose bytes an AUX trace holds, over time: those of one thread, or on a processor's ring of whoever ran
- * there. For the decoder it is a list of code versions; each belongs to a turn of a thread.
+ * Which thread the bytes of an AUX trace come from, over time. A thread's ring holds that thread only; a
+ * processor's ring holds every thread that ran there. The decoder gets a list of code versions; each belongs
+ * to a turn of a thread.
  */
 #pragma once
 
 #include "history/history.h"
 
 struct schedule_turn {
-	struct history_process *process; /* NULL: nothing is known of it */
+	struct history_process *process; /* NULL: unknown */
 	int32_t pid, tid;
 	size_t nth; /* which turn; a turn may have several versions */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What our own probes make a program do: the probed instruction is executed somewhere else, and a probed
- * return takes a way round. The processor traces it, but nobody asked for it.
+ * Our own probes change the program's path: the kernel executes the probed instruction elsewhere, and a
+ * probed return makes a detour. The processor traces both. Nobody asked for them, so they are taken out.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "model/branch.h"
 
 /*
- * Takes the branches into, within and out of the kernel's code for uprobes off the list; `process` may be
+ * Removes the branches into, within and out of the kernel's code for uprobes from the list. `process` may be
  * NULL. Returns how many are left.
  *
  *	interrupt+end f; start SLOT; interrupt+end SLOT; start f+4		-> interrupt+end f; start f+4

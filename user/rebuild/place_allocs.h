@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Puts the snapshot's sampled allocations on the timeline: an instant for each on the thread that asked for
- * the memory, within the call that it was asked with as far as clocks agree, one where it was freed, and two
- * counters, which estimate what all allocations are from those that were sampled: the bytes allocated since
- * the timeline began, and those of them and from before that are alive.
+ * Puts the snapshot's sampled allocations on the timeline. Each becomes an instant on the thread that asked
+ * for the memory, within the call that asked, as far as the clocks agree. Its end becomes a second instant.
+ * Two counters estimate all allocations from the sampled ones: the bytes allocated since the timeline began,
+ * and the bytes that are alive, older ones included.
  */
 #pragma once
 

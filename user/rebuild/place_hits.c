@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hit's time comes from BPF, a slice's from the packets around it, which tell time less often than calls
- * happen. So a hit near its call may seem to lie outside. Its thread's slice of the probed function that is
- * nearest in time is the one it belongs to, and the marker is moved into it.
+ * BPF tells the time of a hit. A slice's time comes from the packets around it, which tell the time less
+ * often than calls happen. So a hit near its call may seem to lie outside. The hit belongs to the slice of
+ * the probed function that is nearest in time on its thread, and its marker is moved into that slice.
  *
  *	            probed function's slice
  *	            |----------------------|
  *	      x ->  X					the hit as recorded, as shown
  *
- * Stepped instructions have the time when the tracer saw them, which is late where the processor is busy: a
+ * A stepped instruction has the time at which the tracer saw it, which is late on a busy processor. So a
  * hit between two calls belongs to the second one.
  *
  * Where the trace shows the breakpoint itself, as an interruption at the probed instruction, the marker
@@ -36,9 +36,9 @@ struct placing {
 };
 
 /*
- * A decoder tells the time of a branch late rather than early: a return that was hit may seem to come behind
- * its hit. The call of the trigger's function that `caller` seems to be in the middle of is then the one that
- * returned, and the marker stands behind it.
+ * The decoder tells the time of a branch late rather than early, so a return may seem to come after its hit.
+ * Then `caller` seems to be in the middle of a call of the trigger's function. That call is the one that
+ * returned, and the marker is moved to its end.
  */
 static int move_behind_return(struct placing *placing, struct timeline_hit *placed,
 			      const struct timeline_thread *thread, const struct indexed_slice *caller)

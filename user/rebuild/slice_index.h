@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds the slice that something belongs to which another clock timed: of a thread's slices of one kind, the
- * one that is nearest in time. What is looked for is many, the kinds are few: the slices of each are gathered
- * once, in one pass, and copied, since the thread's may be stored where they are not in memory at once.
+ * Another clock timed a hit or an allocation. These functions find the slice it belongs to: of a thread's
+ * slices of one kind, the one nearest in time. There are many hits but few kinds. So one pass over a thread
+ * gathers all slices of a kind. It copies them, because the thread's own need not be in memory all at once.
  */
 #pragma once
 
 #include "model/timeline.h"
 
 /*
- * Slices of this function, or, where that is NULL, of functions of this name, or calls that returned of
- * functions whose name is part of this text, or else interruptions at this ip.
+ * One kind of slice. The first of these that is set decides: slices of this function; slices of functions
+ * of this name; calls that returned, of functions whose name is part of this text; interruptions at this ip.
  */
 struct slice_wanted {
 	const struct timeline_thread *thread; /* NULL: no slice is found */
 	const struct symbol *symbol;
 	const char *name, *name_part_of; /* the same pointer for the same name */
 	uint64_t ip;
-	bool is_later; /* none that has ended where another is still to begin */
+	bool is_later; /* prefers a slice that is still to begin to one that has ended */
 };
 
 struct indexed_slice {

@@ -17,9 +17,8 @@ struct lead_up {
 };
 
 /*
- * The last `wanted` slices of the thread that began up to time_ns, and what they were called from. Where the
- * moment is one at which `function` was called, that call is the last one; NULL: it is not known to be. 0 or
- * -ENOMEM.
+ * Finds the last `wanted` slices of the thread that began up to time_ns, and their callers. `function` is
+ * what was called at that moment, and its call is the last one; NULL: not known. 0 or -ENOMEM.
  */
 int lead_up_find(struct lead_up *ret_lead_up, const struct timeline_thread *thread, uint64_t time_ns,
 		 const char *function, size_t wanted);

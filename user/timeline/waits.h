@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads waited for: their pauses and page faults, summed by what they are, who called, who ended them
- * and whom they had to let go first.
+ * What threads waited for. Pauses and page faults are summed by their name, the function that waited, the
+ * thread that ended them and the thread that had the processor meanwhile.
  */
 #pragma once
 
@@ -26,10 +26,10 @@ struct waits {
 	struct hash_index index; /* of its items, until they are sorted */
 };
 
-/* Adds those of the thread. Texts are the timeline's. 0 or -ENOMEM. */
+/* Adds the waits of the thread. The timeline owns their texts. 0 or -ENOMEM. */
 int waits_add(struct waits *waits, const struct timeline_thread *thread);
 
-/* The longest in sum first, then the most. */
+/* By total time, then by count; the largest first. */
 void waits_sort(struct waits *waits);
 
 void waits_release(struct waits *waits);
