@@ -14,16 +14,26 @@ static void print(void *ctx, const char *text, size_t len)
 	fwrite(text, 1, len, ctx);
 }
 
-yajl_gen json_to_stdout(void)
+static yajl_gen to_stdout(bool is_indented)
 {
 	yajl_gen gen = yajl_gen_alloc(NULL);
 
 	if (!gen)
 		return NULL;
-	yajl_gen_config(gen, yajl_gen_beautify, 1);
+	yajl_gen_config(gen, yajl_gen_beautify, is_indented);
 	yajl_gen_config(gen, yajl_gen_validate_utf8, 1);
 	yajl_gen_config(gen, yajl_gen_print_callback, print, stdout);
 	return gen;
+}
+
+yajl_gen json_to_stdout(void)
+{
+	return to_stdout(true);
+}
+
+yajl_gen json_lines_to_stdout(void)
+{
+	return to_stdout(false);
 }
 
 void json_text(yajl_gen gen, const char *text)

@@ -10,6 +10,9 @@
 /* Indented. NULL: no memory. */
 yajl_gen json_to_stdout(void);
 
+/* A line for each value at the top, which yajl_gen_reset(gen, "\n") ends. NULL: no memory. */
+yajl_gen json_lines_to_stdout(void);
+
 /* Converts the text to valid UTF-8; NULL after a key becomes "". */
 void json_text(yajl_gen gen, const char *text);
 void json_number(yajl_gen gen, uint64_t number);

@@ -7,6 +7,8 @@
  *	--instructions	TID IP, as the step log; "TID gap REASON" where some are missing
  *	--slices	START_NS END_NS DEPTH NAME PID TID, tab-separated; depth -1: an instant
  *	--hits		a block for each hit: its registers, its stack
+ *
+ * With --json some of them are objects, one per line (dump_json.c).
  */
 #include "cli/cli.h"
 
@@ -16,6 +18,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/on_line.h"
+#include "cli/show/dump_json.h"
 #include "decode/decoder.h"
 #include "model/sideband.h"
 #include "output/shown.h"
@@ -233,20 +236,23 @@ static const struct view {
 	const char *option;
 	const char *doc;
 	int (*dump)(const char *path);
+	int (*json)(const char *path); /* NULL: as text only */
 } views[] = {
-	{"packets", "The PT packets of each thread", dump_packets},
-	{"sideband", "The sideband: which thread ran which code, where and when", dump_sideband},
-	{"branches", "Every branch, with its time and symbols", dump_branches},
-	{"instructions", "The address of every instruction executed (slow)", dump_instructions},
-	{"slices", "Every function call: start_ns, end_ns, depth, name, pid, tid", dump_slices},
-	{"hits", "Every hit: time, thread, registers, call stack", dump_hits},
+	{"packets", "The PT packets of each thread", dump_packets, NULL},
+	{"sideband", "The sideband: which thread ran which code, where and when", dump_sideband, NULL},
+	{"branches", "Every branch, with its time and symbols", dump_branches, dump_json_branches},
+	{"instructions", "The address of every instruction executed (slow)", dump_instructions, NULL},
+	{"slices", "Every function call: start_ns, end_ns, depth, name, pid, tid", dump_slices,
+	 dump_json_slices},
+	{"hits", "Every hit: time, thread, registers, call stack", dump_hits, dump_json_hits},
 };
 
-enum { OPT_VIEW = 256 };
+enum { OPT_VIEW = 256, OPT_JSON = OPT_VIEW + ARRAY_SIZE(views) };
 
 struct dump_options {
 	const struct view *view;
 	const char *recording;
+	bool json;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -261,6 +267,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	switch (key) {
+	case OPT_JSON:
+		dump->json = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (dump->recording)
 			usage_error(state, "one recording at a time, please: '%s' is one too many", arg);
@@ -271,6 +280,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "say what to show: --packets, --sideband, --branches, "
 					  "--instructions, --slices "
 					  "or --hits");
+		if (dump->json && !dump->view->json)
+			argp_error(state, "--json is for --branches, --slices and --hits; --%s is text only",
+				   dump->view->option);
 		if (!dump->recording)
 			argp_error(state, "no recording given (trailcam run --keep-recording DIR makes one)");
 		return 0;
@@ -281,7 +293,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int cmd_dump(int argc, char **argv)
 {
-	struct argp_option options[ARRAY_SIZE(views) + 1] = {0};
+	struct argp_option options[ARRAY_SIZE(views) + 2] = {0};
 	const struct argp argp = {
 		.options = options,
 		.parser = parse,
@@ -296,10 +308,14 @@ int cmd_dump(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
 		options[i] = (struct argp_option){
 			.name = views[i].option, .key = OPT_VIEW + (int)i, .doc = views[i].doc};
+	options[ARRAY_SIZE(views)] =
+		(struct argp_option){.name = "json",
+				     .key = OPT_JSON,
+				     .doc = "Of branches, slices or hits: as JSON, an object a line"};
 	argp_err_exit_status = STATUS_USAGE;
 	argv[0] = (char *)"trailcam dump";
 	options_parse(&argp, argc, argv, 0, &dump);
-	err = dump.view->dump(dump.recording);
+	err = (dump.json ? dump.view->json : dump.view->dump)(dump.recording);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = fail_errno(-errno, "cannot write to standard output");
 	return err ? report(err, STATUS_FAILED) : STATUS_OK;
