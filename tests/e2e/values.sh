@@ -211,6 +211,15 @@ else
 	skip 'parameters of Rust functions' 'rustc is not installed'
 fi
 
+# A std::string is its text, a reference to one, too.
+cxx_texts() {
+	hits 0 serve --when 'str(peer) == "10.0.0.4" && str(request.path) == "/a/path/that*"' --print 'str(request.path), str(peer), str(moved), kind, unused' -- \
+		"$programs/texts" && values_are 'str(request.path) = /a/path/that/is/longer/than/sixteen/bytes/4' 'str(peer) = 10.0.0.4' 'str(moved) = moved' \
+		'kind = 3' 'unused = 0x0' || return 1
+	hits 0 serve --when 'kind == PUT && str(request->path) != "/short"' --print 'request->id' --max-hits 3 -- "$programs/texts" && values_are 'request->id = 8'
+}
+check 'C++: std::string, enum class' cxx_texts
+
 # --- --print
 
 prints() {

@@ -162,6 +162,8 @@ int condition_type(const struct lexer *lexer, const char *place, const struct fi
 		return err;
 	if (err)
 		return lexer_fail(lexer, place, "%s", fail_message(err));
+	if (field.cnt)
+		return add_loads(node, &field);
 	return node_wrap(node, NODE_CAST, (struct value_type){field.size, field.is_signed, field.depth});
 }
 

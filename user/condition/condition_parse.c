@@ -162,7 +162,10 @@ static int parse_name(struct parser *parser, struct node **ret_node)
 		return err;
 	if (parser->fields && !is_step(parser)) {
 		parser->condition->asks_args |= 1u << (*ret_node)->number;
-		return condition_type(&parser->lexer, name.begin, parser->fields, ret_node);
+		err = condition_type(&parser->lexer, name.begin, parser->fields, ret_node);
+		if (!err && (*ret_node)->kind == NODE_LOAD)
+			parser->condition->reads_memory = true;
+		return err;
 	}
 	return parse_argument(parser, name.begin, ret_node);
 }

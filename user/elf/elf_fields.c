@@ -215,7 +215,7 @@ static int take_member(struct walk *walk, const char *name, size_t len)
 	return 0;
 }
 
-static int follow(struct walk *walk, const char *path)
+static int follow_names(struct walk *walk, const char *path)
 {
 	int err = 0;
 
@@ -230,6 +230,27 @@ static int follow(struct walk *walk, const char *path)
 			err = take_member(walk, path, len);
 		path += len;
 	}
+	return err;
+}
+
+/* A std::string of libstdc++, or a reference to one; a pointer to one stays a pointer. */
+static bool is_cxx_string(Dwarf_Die *type)
+{
+	Dwarf_Die at = *type;
+	const char *name;
+
+	if (elf_type_is_pointer(&at) && (dwarf_tag(&at) == DW_TAG_pointer_type || !elf_type_of(&at, &at)))
+		return false;
+	name = elf_type_is_aggregate(&at) && elf_type_complete(&at) ? dwarf_diename(&at) : NULL;
+	return name && !strncmp(name, "basic_string<char,", strlen("basic_string<char,"));
+}
+
+static int follow(struct walk *walk, const char *path)
+{
+	int err = follow_names(walk, path);
+
+	if (!err && is_cxx_string(&walk->type))
+		err = follow_names(walk, "._M_dataplus._M_p");
 	if (!err && !elf_type_classify(&walk->type, walk->field))
 		err = fail_kind(&walk->type, walk->name, walk->len);
 	if (!err && walk->field->bit_cnt)

@@ -7,28 +7,28 @@
 #include "assertions.h"
 #include "condition/condition.h"
 
-/* Notes what was asked for. "->s" is a pointer to a struct. */
+/* Notes what was asked for. "->s" is a pointer to a struct; arg4 itself is one whose text is meant. */
 static int find(void *ctx, unsigned int nth, const char *path, struct elf_field *ret_field)
 {
 	sprintf(ctx, "%u%s", nth, path);
 	if (!strcmp(path, "->none"))
 		return fail(-ENOENT, "no such field");
 	*ret_field = (struct elf_field){.offsets = {8, 16},
-					.cnt = 2,
+					.cnt = *path || nth == 4 ? 2 : 0,
 					.size = !strcmp(path, "->s") ? 0 : 4,
 					.depth = !strcmp(path, "->s")};
 	return 0;
 }
 
-/* "len" is arg3, "RUNNING" a constant. */
+/* "len" is arg3, "text" arg4, "RUNNING" a constant. */
 static int find_name(void *ctx, const char *name, struct elf_name *ret_name)
 {
 	bool is_constant = !strcmp(name, "RUNNING");
 
 	(void)ctx;
-	if (!is_constant && strcmp(name, "len") != 0)
+	if (!is_constant && strcmp(name, "len") != 0 && strcmp(name, "text") != 0)
 		return fail(-ENOENT, "'%s' is no name", name);
-	*ret_name = (struct elf_name){.is_constant = is_constant, .nth = 3, .constant = 2};
+	*ret_name = (struct elf_name){.is_constant = is_constant, .nth = *name == 't' ? 4 : 3, .constant = 2};
 	return 0;
 }
 
@@ -39,7 +39,7 @@ static int parse(const char *text, char *asked)
 	int err = condition_parse_with(&condition, text, &lookup);
 
 	if (!err) {
-		assert_int_equal(condition_reads_memory(condition), asked[1] != '\0');
+		assert_int_equal(condition_reads_memory(condition), asked[1] != '\0' || *asked == '4');
 		assert_int_equal(condition_asks_args(condition), 1u << (*asked - '0'));
 	}
 	return err;
@@ -68,6 +68,8 @@ static void test_names(void **state)
 	assert_string_equal(asked, "3");
 	assert_ok(parse("len->a == RUNNING", asked));
 	assert_string_equal(asked, "3->a");
+	assert_ok(parse("str(text) == \"x\"", asked));
+	assert_string_equal(asked, "4");
 	assert_err(parse("len > 3 && lne < 5", asked), -EINVAL,
 		   "'lne' is no name\n  len > 3 && lne < 5\n             ^");
 	assert_err(parse("len->none", asked), -EINVAL, "no such field");
