@@ -43,9 +43,9 @@ static int add_hit(struct capture *capture, struct caught_hit *caught)
 	capture->hit_cnt++;
 	if (hit->action & HIT_STOP)
 		capture->hit = true;
-	if (!capture->goids)
-		capture->goids = calloc(capture->trigger_cnt + 1, sizeof(*capture->goids));
-	if (capture->goids && hit->trigger < capture->trigger_cnt)
+	if (!capture->goids && !(capture->goids = calloc(capture->trigger_cnt + 1, sizeof(*capture->goids))))
+		return -ENOMEM;
+	if (hit->trigger < capture->trigger_cnt)
 		hit->goroutine =
 			goroutine_of(&capture->goids[hit->trigger], &capture->triggers[hit->trigger], caught);
 	return hit_list_add(capture->snapshot->hits, caught);

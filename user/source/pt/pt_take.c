@@ -124,17 +124,22 @@ static int take_ring(struct snapshot *snapshot, struct pt_area *area)
 static int take_part(struct snapshot *snapshot, const struct pt_area *area, uint64_t begin, uint64_t end)
 {
 	struct aux_trace aux = {.offset = begin, .size = end - begin, .continues = begin};
+	ssize_t got;
+	int err;
 
 	if (begin == end)
 		return 0;
 	aux.bytes = malloc(aux.size);
-	if (!aux.bytes ||
-	    pread(fileno(area->stream), aux.bytes, aux.size, (off_t)begin) != (ssize_t)aux.size ||
-	    add_aux(snapshot, area, &aux)) {
+	got = aux.bytes ? pread(fileno(area->stream), aux.bytes, aux.size, (off_t)begin) : 0;
+	if (!aux.bytes)
+		err = -ENOMEM;
+	else if (got != (ssize_t)aux.size)
+		err = fail_errno(got < 0 ? -errno : -EIO, "cannot read the trace's temporary file (TMPDIR)");
+	else
+		err = add_aux(snapshot, area, &aux);
+	if (err)
 		free(aux.bytes);
-		return -ENOMEM;
-	}
-	return 0;
+	return err;
 }
 
 /* All of it, in one piece. */
