@@ -5,8 +5,10 @@
     view.py recording PAGE SLICES HITS      of `dump --slices` and `dump --hits`
     view.py alone PAGE HITS                 hits without calls
     view.py strange PAGE                    names that are markup (tests/e2e/view.sh makes it)
+    view.py allocations PAGE JSON           the same trace in two formats
     view.py long PAGE CALLS                 loads and redraws so many calls
 """
+import json
 import sys
 from collections import defaultdict
 
@@ -531,6 +533,27 @@ def strange(browser):
     check("a counter tells its value", tip and tip.startswith("cycl<b>es: 1,000"), tip)
 
 
+def allocations(browser, json_path):
+    page = Page(browser)
+    # By the numbers that the events have in another format: when each allocation was made, and when it ended.
+    made, ended = {}, {}
+    for event in json.load(open(json_path))["traceEvents"]:
+        if event["ph"] == "i" and "allocation" in event.get("args", {}):
+            (ended if event["name"] == "free" else made)[event["args"]["allocation"]] = round(event["ts"] * 1000)
+    pairs = sorted((time, ended[number]) for number, time in made.items() if number and number in ended)
+    check("some allocations end in the trace", pairs, made, ended)
+    begin, end = pairs[-1]
+    x, y = page.value(f"(chart.show({begin} - 100000, {begin} + 100000), chart.draw(), [chart.x({begin}), chart.rowY(trace.threads[0], 0) - 6])")
+    page.browser.click(page.left + x, page.top + y)
+    check("an allocation tells how long it lasts", "lasts" in page.panel and "To its end" in page.panel, page.panel)
+    browser.value("[...document.querySelectorAll('#panel button')].find(b => b.textContent.includes('To its end')).click()")
+    check("and leads to its end", f"{end / 1e9:.9f} s" in page.panel and "To its beginning" in page.panel, page.panel)
+    seen = page.view
+    check("which is in sight", seen[0] <= end <= seen[1], seen, end)
+    browser.value("[...document.querySelectorAll('#panel button')].find(b => b.textContent.includes('To its beginning')).click()")
+    check("and back", f"{begin / 1e9:.9f} s" in page.panel, page.panel)
+
+
 def long(browser, cnt):
     page = Page(browser)
     got = page.value("trace.threads.reduce((cnt, track) => cnt + track.cnt, 0)")
@@ -555,7 +578,7 @@ def main():
     browser = Browser()
     try:
         browser.open("file://" + path)
-        {"recording": recording, "alone": alone, "strange": strange, "long": long}[kind](browser, *rest)
+        {"recording": recording, "alone": alone, "strange": strange, "allocations": allocations, "long": long}[kind](browser, *rest)
         complaints = browser.complaints()
         check("no error, and no request to anywhere", not complaints, *complaints)
     finally:

@@ -81,6 +81,14 @@ strange_names >"$tmp/strange.txt"
 check 'names that are markup' "$trailcam" view -o "$tmp/strange.html" "$tmp/strange.txt"
 in_browser strange "$tmp/strange.html"
 
+# --- allocations
+
+if ! bpf_missing; then
+	"$trailcam" run --source step -t table_grow --skip 1 --memtrace=1 -o "$tmp/allocations.html" -o "$tmp/allocations.json" -- "$programs/wordcount" \
+		>/dev/null 2>&1
+	in_browser allocations "$tmp/allocations.html" "$tmp/allocations.json"
+fi
+
 # Each round: a call of a function with nine calls in it. One more is main.
 long_trace() {
 	awk 'BEGIN {

@@ -4,7 +4,8 @@
  *
  *	command, source, stopped_by: strings; realtime_ms: time 0 since the epoch
  *	symbols: [name, object, file or null, line, address]; the first five are the slices that are no calls, in the order of their kinds
- *	threads: {pid, tid, name, slices: how many, instants: [time, text, whether it is no gap],
+ *	threads: {pid, tid, name, slices: how many, instants: [time, text, whether it is no gap, number of an
+ *		allocation, which its end has, too],
  *		details: [index of a slice that is no call, name, title or null, about, woken by, result or null]}
  *	hits: {trigger, symbol, time, ...}; stack: [address, symbol, offset in it]; registers in the order of enum hit_reg; addresses and registers are
  *		strings, in hexadecimal
@@ -290,11 +291,14 @@ static void put_symbols(struct data *data)
 	put(data, ']');
 }
 
-static void put_instant(struct data *data, uint64_t time_ns, const char *text, bool is_event, size_t *cnt)
+static void put_instant(struct data *data, const struct instant *instant, size_t *cnt)
 {
-	put_text(data, "%s[%" PRIu64 ",", (*cnt)++ ? "," : "", time_ns);
-	put_string(data, text);
-	put_text(data, ",%d]", is_event);
+	put_text(data, "%s[%" PRIu64 ",", (*cnt)++ ? "," : "", instant->time_ns);
+	put_string(data, instant->text);
+	put_text(data, ",%d", instant->is_event);
+	if (instant->number)
+		put_text(data, ",%" PRIu64, instant->number);
+	put(data, ']');
 }
 
 static void put_left_out(struct data *data, uint64_t time_ns, size_t left_out, size_t *cnt)
@@ -303,7 +307,7 @@ static void put_left_out(struct data *data, uint64_t time_ns, size_t left_out, s
 
 	snprintf(text, sizeof(text), "[%zu calls left out]", left_out);
 	if (left_out)
-		put_instant(data, time_ns, text, false, cnt);
+		put_instant(data, &(struct instant){.time_ns = time_ns, .text = text}, cnt);
 }
 
 /* In the order of time, with what is left out between those of the trace. */
@@ -317,8 +321,7 @@ static void put_instants(struct data *data, const struct timeline_thread *thread
 		i++;
 	put_left_out(data, from_ns, before, &cnt);
 	for (; i < thread->instant_cnt && thread->instants[i].time_ns <= to_ns; i++)
-		put_instant(data, thread->instants[i].time_ns, thread->instants[i].text,
-			    thread->instants[i].is_event, &cnt);
+		put_instant(data, &thread->instants[i], &cnt);
 	put_left_out(data, to_ns, behind, &cnt);
 }
 

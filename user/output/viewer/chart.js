@@ -228,14 +228,30 @@ class Chart {
 		this.show(this.trace.begin - margin, this.trace.end + margin);
 	}
 
-	/* Moves only as far as is needed to see it. */
-	reveal(track, slice) {
-		const start = track.start[slice], end = track.end(slice), room = this.height - RULER;
-
+	unfold(track) {
 		if (track.collapsed || track.hidden) {
 			track.collapsed = track.hidden = false;
 			this.layout();
 		}
+	}
+
+	/* To a moment at the head of a thread, if it is not in sight. */
+	revealTime(track, time) {
+		const room = this.height - RULER;
+
+		this.unfold(track);
+		if (time < this.from || time > this.to)
+			this.show(time - this.span / 2, time + this.span / 2);
+		if (track.top < this.scroll || track.top + HEAD > this.scroll + room)
+			this.scrollTo(track.top - room / 2);
+		this.invalidate();
+	}
+
+	/* Moves only as far as is needed to see it. */
+	reveal(track, slice) {
+		const start = track.start[slice], end = track.end(slice), room = this.height - RULER;
+
+		this.unfold(track);
 		const y = track.top + HEAD + track.depth[slice] * ROW;
 
 		if (end < this.from || start > this.to || (end - start) / this.span * this.width < 2) {

@@ -162,10 +162,17 @@ class Page {
 	}
 
 	showInstant({track, instant}) {
-		const [time, text, isEvent] = track.instants[instant];
+		const [time, text, isEvent] = track.instants[instant], other = this.trace.otherEnd(track, instant);
+		const passes = other ? other.track.instants[other.instant][0] - time : 0;
 
 		this.panel(this.title(text, isEvent ? 'instant' : 'gap'), this.list([['time', `${(time / 1e9).toFixed(9)} s`],
-			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`]]));
+			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['lasts', other ? exactText(Math.abs(passes)) : '']]),
+			other && el('div', {className: 'row'}, el('button', {onclick: () => this.toInstant(other)}, passes < 0 ? '‹ To its beginning' : 'To its end ›')));
+	}
+
+	toInstant(place) {
+		this.chart.revealTime(place.track, place.track.instants[place.instant][0]);
+		this.showInstant(place);
 	}
 
 	/* The range that is measured, or what is in sight. */

@@ -208,6 +208,19 @@ class Trace {
 			this.cover(time, time);
 	}
 
+	/* Where the allocation of an instant ends, or began, on any thread; null: not in the trace. */
+	otherEnd(track, instant) {
+		const number = track.instants[instant][3];
+
+		for (const other of number ? this.threads : []) {
+			const found = other.instants.findIndex((at, i) => at[3] === number && (other !== track || i !== instant));
+
+			if (found >= 0)
+				return {track: other, instant: found};
+		}
+		return null;
+	}
+
 	/* The last wanted call that began before the hit, on any thread; else the first one behind it. */
 	nearest(wanted, time) {
 		let best = null;
