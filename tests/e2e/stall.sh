@@ -119,6 +119,12 @@ from_start() {
 }
 check '--step-from with a condition, armed again for each snapshot' from_start
 
+# Threads are in the middle of steps when they are let run to the next start point.
+again_and_again() {
+	status_is 0 attach --source step --step-from rarely -t malloc --multi-snapshot --max-hits 30 --max-stall 60s && says "$tmp/err" '30 hits, the last of malloc' && runs_on
+}
+check 'from start point to start point, with hits in all threads' again_and_again
+
 before_start() {
 	status_is 0 attach --source step --step-from rarely -t work --max-stall 60s --keep-recording "$tmp/rec" && says "$tmp/err" 'hit work' && runs_on &&
 		"$trailcam" dump --slices "$tmp/rec" | grep -q rarely

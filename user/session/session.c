@@ -137,7 +137,9 @@ static void resume(struct session *session, struct session_thread *thread)
 	if (driver->resume)
 		request = driver->resume(session->config.self, thread, request, &signal);
 	thread->held = false;
-	thread->driven = session->started;
+	/* Of a thread that runs freely again, what a step has left in the queue is still ours. */
+	thread->driven =
+		session->started || (thread->driven && session_own_signal_is_queued(session, thread));
 	/* ESRCH: killed in the meantime; its exit will be reported. */
 	ptrace(request, thread->tid, NULL, (void *)(long)signal);
 }

@@ -225,7 +225,6 @@ static int on_signal_stop(struct session *session, struct session_thread *thread
 			: signal;
 	if (thread->driven)
 		TELL(session->config.driver, let_go, thread);
-	thread->driven = false;
 	if (thread->held_signal && session->config.driver->pass)
 		thread->held_signal = session->config.driver->pass(session->config.self, thread, signal);
 	if (thread->held_signal)
