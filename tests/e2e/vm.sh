@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The intel_pt source in a virtual machine with Linux 6.12.
+# The intel_pt and samples sources in a virtual machine with Linux 6.12.
 . tests/vm/lib.sh
 if vm_missing 6.12; then
 	skip 'intel_pt in a virtual machine (Linux 6.12)' "$reason"
@@ -109,4 +109,5 @@ check 'many: three snapshots hold every instruction, and none twice' exact many 
 check 'many: every call' true_calls many
 check 'overflows: every instruction that was not lost' exact overflows 100000
 check 'overflows: perf decodes the same' perf_agrees overflows
+check 'stack samples, switches, wake-ups' true_samples
 finish
