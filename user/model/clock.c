@@ -13,6 +13,7 @@ uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t tsc)
 	return clock->zero + whole * clock->mult + ((rest * clock->mult) >> shift);
 }
 
+/* The time at 0 may be before that clock's 0: only differences are compared. */
 uint64_t trace_clock_tsc(const struct trace_clock *clock, uint64_t ns)
 {
 	uint64_t low = 0, high = 1ull << 56;
@@ -20,7 +21,7 @@ uint64_t trace_clock_tsc(const struct trace_clock *clock, uint64_t ns)
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (trace_clock_ns(clock, mid) < ns)
+		if ((int64_t)(trace_clock_ns(clock, mid) - ns) < 0)
 			low = mid + 1;
 		else
 			high = mid;
