@@ -154,7 +154,8 @@ too_many() {
 }
 check 'a frequency that costs much is warned of' warned_of_cost
 check 'no such frequency' too_many
-# Faults are counted as they are recorded one by one, about; switches exactly.
+# Faults are recorded one by one, too. What is counted is an estimate: the kernel changes the period of a
+# counter while it runs, and the more so on a busy machine.
 counted() {
 	"$trailcam" run --source samples --events page-faults,context-switches -o "$tmp/counted.json" --keep-recording "$tmp/counted" -- "$programs/waits" fault 2>"$tmp/err" &&
 		"$trailcam" decode -o "$tmp/again.json" "$tmp/counted" 2>"$tmp/err" && cmp "$tmp/counted.json" "$tmp/again.json" && python3 -c '
@@ -162,7 +163,7 @@ import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
 top = lambda name: max([int(next(iter(e["args"].values()))) for e in events if e["ph"] == "C" and name in e["name"]], default=0)
 faults = sum("[page fault" in e["name"] for e in events if e["ph"] == "i")
-assert faults > 20000 and 0.5 * faults < top("page-faults") < 1.5 * faults, (faults, top("page-faults"))
+assert faults > 20000 and faults / 5 < top("page-faults") < faults * 5, (faults, top("page-faults"))
 assert top("context-switches") >= 1, top("context-switches")' "$tmp/counted.json"
 }
 not_counted() {
@@ -176,7 +177,8 @@ if bpf_missing; then
 	skip 'calls that the program logged, by the samples source' "$bpf_reason"
 	skip 'the causes of waits' "$bpf_reason"
 else
-	check 'a lock, and who held it' waits_for lock '[off-cpu] futex_wait' '.*' '^waits \(tid' ''
+	# The thread has got its name since it was born.
+	check 'a lock, and who held it' waits_for lock '[off-cpu] futex_wait' '.*' '^holder \(tid' ''
 	check 'a timer, and nobody else' woken_by_timer
 	check 'another program, by its name' woken_by_stranger
 	check 'a processor, and who had it' in_three behind_hog

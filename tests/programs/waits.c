@@ -26,6 +26,7 @@ static pthread_barrier_t held;
 static void *holder(void *unused)
 {
 	(void)unused;
+	prctl(PR_SET_NAME, "holder");
 	for (int i = 0; i < ROUNDS; i++) {
 		pthread_mutex_lock(&lock);
 		pthread_barrier_wait(&held);

@@ -343,6 +343,9 @@ int session_take(struct session *session, struct snapshot *snapshot)
 	if (err)
 		return err;
 	forget_dead(session);
+	/* A thread may have got its name since it was born. */
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		session_look_at_comm(session, session->threads[i]);
 	return take_sideband(session, snapshot);
 }
 

@@ -266,10 +266,11 @@ static int on_syscall_stop(struct session *session, struct session_thread *threa
 }
 
 /* A thread is about to exit. If it is the leader, the process mostly ends, and its code is gone. */
-static int look_a_last_time(struct session *session, const struct session_thread *thread)
+static int look_a_last_time(struct session *session, struct session_thread *thread)
 {
 	int err = session_read_maps(session, thread->process, thread->tid, false);
 
+	session_look_at_comm(session, thread);
 	return err || thread->tid != thread->process->pid ? err : ASK_CAPTURE(session, leaving, thread->tid);
 }
 

@@ -2,6 +2,7 @@
 /* Mappings and names of traced processes. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/sideband.h"
 #include "process/proc_status.h"
@@ -89,12 +90,25 @@ int session_look_at_maps(struct session *session)
 	return err;
 }
 
-void session_announce_comm(struct session *session, const struct session_thread *thread, bool exec)
+/* "": a thread that is gone has no name. */
+static void read_comm(const struct session_thread *thread, char comm[static SESSION_COMM])
 {
-	char comm[32] = "";
+	*comm = 0;
+	proc_status_text(thread->tid, "Name", comm, SESSION_COMM);
+}
 
-	/* A thread that is gone has no name. */
-	proc_status_text(thread->tid, "Name", comm, sizeof(comm));
+void session_announce_comm(struct session *session, struct session_thread *thread, bool exec)
+{
+	read_comm(thread, thread->comm);
 	session_note(session, sideband_add_comm(session->sideband, thread->process->pid, thread->tid,
-						session_now(session), comm, exec));
+						session_now(session), thread->comm, exec));
+}
+
+void session_look_at_comm(struct session *session, struct session_thread *thread)
+{
+	char comm[SESSION_COMM];
+
+	read_comm(thread, comm);
+	if (*comm && strcmp(comm, thread->comm))
+		session_announce_comm(session, thread, false);
 }
