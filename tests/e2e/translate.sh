@@ -48,6 +48,12 @@ given_back() {
 		"$trailcam" report "$tmp/out.fxt.gz" >"$tmp/given" && says "$tmp/given" ', 1 gap,'
 }
 
+# Code that is written through another mapping.
+written_elsewhere() {
+	translate -- "$programs/jit" elsewhere >"$tmp/given" 2>&1 && says "$tmp/given" 'the program makes code at run time' &&
+		grep -qx 32 "$tmp/given"
+}
+
 # From one program to the next, and with libraries that are loaded late: between two programs one trace ends.
 all_code_known() {
 	translate -- "$@" >/dev/null 2>"$tmp/said" && "$trailcam" decode -q -o "$tmp/late.tsv" "$tmp/out.fxt.gz" &&
@@ -135,6 +141,7 @@ else
 	skip 'libraries that are loaded late' 'python3 is not installed'
 fi
 check 'code made at run time goes on natively, behind a gap' given_back
+check 'code that is written through another mapping: the same, natively' written_elsewhere
 check 'a signal ends the recording: what led up to it' crash
 check 'the time is up: the program goes on' goes_on
 check 'children, from the next program on' follows

@@ -2,11 +2,13 @@
 /*
  * Makes code while it runs, as a JIT compiler does: those bytes are in no file. Twice on the same page; in
  * place of code that ran, there and in a page that was unmapped in between; and an instruction changes
- * itself. "jit once": only the first.
+ * itself. "jit once": only the first. "jit elsewhere": through another mapping of the page, which is writable.
  */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { PAGE = 4096 };
 
@@ -38,6 +40,25 @@ static unsigned char *map(void *where)
 		    MAP_PRIVATE | MAP_ANONYMOUS | (where ? MAP_FIXED : 0), -1, 0);
 }
 
+static int write_elsewhere(void)
+{
+	int fd = memfd_create("code", 0), sum = 0;
+	unsigned char *code, *run;
+
+	if (fd < 0 || ftruncate(fd, PAGE))
+		return 1;
+	code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	run = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	if (code == MAP_FAILED || run == MAP_FAILED || mprotect(run, PAGE, PROT_READ | PROT_EXEC))
+		return 1;
+	for (int i = 0; i < 4; i++) {
+		memcpy(code, i % 2 ? loop : jumps, i % 2 ? sizeof(loop) : sizeof(jumps));
+		sum += call(run);
+	}
+	printf("%d\n", sum);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned char *page = map(NULL);
@@ -45,6 +66,8 @@ int main(int argc, char **argv)
 
 	if (page == MAP_FAILED)
 		return 1;
+	if (argc > 1 && !strcmp(argv[1], "elsewhere"))
+		return write_elsewhere();
 	sum = emit_and_call(page, loop, sizeof(loop)) + emit_and_call(page + 64, loop, sizeof(loop));
 	if (argc > 1 && !strcmp(argv[1], "once")) {
 		printf("%d\n", sum);

@@ -34,6 +34,7 @@ static int parse_line(struct map *ret_map, char *line)
 	map.mapping.size = end - map.mapping.addr;
 	map.mapping.name = strdup(line[name_at] ? line + name_at : "//anon");
 	map.writable = perms[1] == 'w';
+	map.shared = perms[3] == 's';
 	if (!map.mapping.name)
 		return -ENOMEM;
 	*ret_map = map;

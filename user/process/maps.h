@@ -10,7 +10,7 @@
 struct maps {
 	struct map {
 		struct sideband_mapping mapping; /* mapping.name is this entry's own */
-		bool writable;
+		bool writable, shared;
 	} * items;
 	size_t cnt, cap;
 };

@@ -100,6 +100,9 @@ static void note_maps(struct answers *answers, const struct context *context)
 
 		if (arena_is_ours(answers->arena, mapping->addr))
 			continue;
+		/* It may be written elsewhere, without a call that would tell. */
+		if (maps.items[i].shared)
+			arena_leave(answers->arena, GIVE_JIT);
 		if (!maps_has(&answers->maps, &maps.items[i]))
 			sideband_add_mmap(answers->sideband, answers->pid, context->tid, now, mapping);
 		if (!mapping->ino && *mapping->name == '/' && mapping->size <= MADE_CODE_MAX)
