@@ -22,8 +22,6 @@ struct session_process {
 	int end_fd; /* of an untraced process that is not our child: readable once it has ended; else -1 */
 };
 
-enum { SESSION_COMM = 32 };
-
 /* A traced thread. */
 struct session_thread {
 	struct session_process *process;
@@ -40,8 +38,8 @@ struct session_thread {
 		 * be traced by its parent
 		 */
 		watched_calls;
-	int held_signal;	 /* to be delivered when it continues */
-	char comm[SESSION_COMM]; /* as it was announced last */
+	int held_signal; /* to be delivered when it continues */
+	char comm[32];	 /* as it was announced last */
 };
 
 /* Where a held thread is when the driver gets it. */
@@ -142,9 +140,8 @@ struct session_process *session_find_process(const struct session *session, pid_
  */
 int session_read_maps(struct session *session, struct session_process *process, pid_t tid, bool exec);
 
-/* The thread's name to the sideband; session_look_at_comm(): if it is another one now. */
+/* The thread's name to the sideband, if it is another one now, or there was an exec. */
 void session_announce_comm(struct session *session, struct session_thread *thread, bool exec);
-void session_look_at_comm(struct session *session, struct session_thread *thread);
 
 /* Reports a signal that is about to be delivered, if the capture wants it. */
 void session_tell_signal(struct session *session, const struct session_thread *thread, int signal);

@@ -345,7 +345,7 @@ int session_take(struct session *session, struct snapshot *snapshot)
 	forget_dead(session);
 	/* A thread may have got its name since it was born. */
 	for (size_t i = 0; i < session->thread_cnt; i++)
-		session_look_at_comm(session, session->threads[i]);
+		session_announce_comm(session, session->threads[i], false);
 	return take_sideband(session, snapshot);
 }
 

@@ -270,7 +270,7 @@ static int look_a_last_time(struct session *session, struct session_thread *thre
 {
 	int err = session_read_maps(session, thread->process, thread->tid, false);
 
-	session_look_at_comm(session, thread);
+	session_announce_comm(session, thread, false);
 	return err || thread->tid != thread->process->pid ? err : ASK_CAPTURE(session, leaving, thread->tid);
 }
 

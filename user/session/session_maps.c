@@ -90,25 +90,15 @@ int session_look_at_maps(struct session *session)
 	return err;
 }
 
-/* "": a thread that is gone has no name. */
-static void read_comm(const struct session_thread *thread, char comm[static SESSION_COMM])
-{
-	*comm = 0;
-	proc_status_text(thread->tid, "Name", comm, SESSION_COMM);
-}
-
 void session_announce_comm(struct session *session, struct session_thread *thread, bool exec)
 {
-	read_comm(thread, thread->comm);
+	char comm[sizeof(thread->comm)] = "";
+
+	/* A thread that is gone has no name. */
+	proc_status_text(thread->tid, "Name", comm, sizeof(comm));
+	if (!exec && (!*comm || !strcmp(comm, thread->comm)))
+		return;
+	memcpy(thread->comm, comm, sizeof(comm));
 	session_note(session, sideband_add_comm(session->sideband, thread->process->pid, thread->tid,
-						session_now(session), thread->comm, exec));
-}
-
-void session_look_at_comm(struct session *session, struct session_thread *thread)
-{
-	char comm[SESSION_COMM];
-
-	read_comm(thread, comm);
-	if (*comm && strcmp(comm, thread->comm))
-		session_announce_comm(session, thread, false);
+						session_now(session), comm, exec));
 }
