@@ -130,13 +130,12 @@ static int take_part(struct snapshot *snapshot, const struct pt_area *area, uint
 	if (begin == end)
 		return 0;
 	aux.bytes = malloc(aux.size);
-	got = aux.bytes ? pread(fileno(area->stream), aux.bytes, aux.size, (off_t)begin) : 0;
 	if (!aux.bytes)
-		err = -ENOMEM;
-	else if (got != (ssize_t)aux.size)
-		err = fail_errno(got < 0 ? -errno : -EIO, "cannot read the trace's temporary file (TMPDIR)");
-	else
-		err = add_aux(snapshot, area, &aux);
+		return -ENOMEM;
+	got = pread(fileno(area->stream), aux.bytes, aux.size, (off_t)begin);
+	err = got == (ssize_t)aux.size ? add_aux(snapshot, area, &aux)
+				       : fail_errno(got < 0 ? -errno : -EIO,
+						    "cannot read the trace's temporary file (TMPDIR)");
 	if (err)
 		free(aux.bytes);
 	return err;
