@@ -11,30 +11,21 @@ turns=${2:-3}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# spent COMMAND...: seconds of processor time; nothing if it fails.
-spent() {
-	bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1 || exit 1' - "$@" 2>&1 | awk '{ print $1 + $2 } END { exit !NR }'
-}
-
-# translated OPTION PROGRAM...: without what trailcam does meanwhile and afterwards.
-translated() {
-	option=$1
-	shift
-	"$trailcam" run -q --source translate "$option" --follow-forks -o "$tmp/out.fxt.gz" -- bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1' - "$@" 2>&1 |
-		awk '{ print $1 + $2 }'
-}
-
-# one WAY PROGRAM...
+# one WAY PROGRAM...: seconds of processor time, without what trailcam does meanwhile and afterwards; nothing
+# if it fails.
 one() {
 	way=$1
 	shift
 	case $way in
-	native) spent "$@" ;;
-	translate) translated --timer-resolution=normal "$@" ;;
-	high) translated --timer-resolution=high "$@" ;;
-	valgrind) spent valgrind --tool=none -q "$@" ;;
-	qemu-x86_64) spent qemu-x86_64 "$@" ;;
+	valgrind) set -- valgrind --tool=none -q "$@" ;;
+	qemu-x86_64) set -- qemu-x86_64 "$@" ;;
 	esac
+	set -- bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1 || exit 1' - "$@"
+	case $way in
+	translate) set -- "$trailcam" run -q --source translate --timer-resolution=normal --follow-forks -o "$tmp/out.fxt.gz" -- "$@" ;;
+	high) set -- "$trailcam" run -q --source translate --timer-resolution=high --follow-forks -o "$tmp/out.fxt.gz" -- "$@" ;;
+	esac
+	times=$("$@" 2>&1) && echo "$times" | awk '{ print $1 + $2 }'
 }
 
 median() {
