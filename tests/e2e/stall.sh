@@ -109,21 +109,27 @@ none_ends() {
 }
 check '--duration, hits only' none_ends
 
+# caught AT_LEAST FUNCTION: so many hits. A snapshot may hold more than one: another thread has one before it is
+# stopped.
+caught() {
+	hits=$(sed -n "s/^trailcam: \([0-9]*\) hits, the last of $2\$/\1/p" "$tmp/err")
+	[ "${hits:-0}" -ge "$1" ] || { cat "$tmp/err"; return 1; }
+}
+
 # Each of the snapshots begins with a call of rarely() that the condition holds for, and ends with work();
 # what comes before is not stepped and no hit.
 from_start() {
 	status_is 0 attach --source step --step-from rarely --when 'arg0 % 512 == 0' -t work --multi-snapshot --max-hits 3 --max-stall 60s \
-		--keep-recording "$tmp/rec" && says "$tmp/err" 'hits, the last of work' && says "$tmp/err" '3 snapshots' && runs_on || return 1
+		--keep-recording "$tmp/rec" && caught 3 work && says "$tmp/err" '3 snapshots' && runs_on || return 1
 	"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices" && [ "$(grep -c 'rarely' "$tmp/slices")" -ge 3 ] &&
 		stepped=$(sed -n 's/.* \([0-9]*\) instructions stepped/\1/p' "$tmp/err") && [ "$stepped" -lt 100000 ]
 }
 check '--step-from with a condition, armed again for each snapshot' from_start
 
-# Threads are in the middle of steps when they are let run to the next start point. A snapshot may hold more
-# than one hit: another thread has one before it is stopped.
+# Threads are in the middle of steps when they are let run to the next start point.
 again_and_again() {
 	status_is 0 attach --source step --step-from rarely -t malloc --multi-snapshot --max-hits 30 --max-stall 60s &&
-		says "$tmp/err" 'hits, the last of malloc' && says "$tmp/err" '30 snapshots' && runs_on
+		caught 30 malloc && says "$tmp/err" '30 snapshots' && runs_on
 }
 check 'from start point to start point, with hits in all threads' again_and_again
 
