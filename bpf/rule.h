@@ -39,7 +39,7 @@ struct firing {
 	__u64 end_ns;	/* of the call that returns; 0 at its beginning */
 	__u64 args[HIT_ARG_CNT];
 	__u32 args_known; /* as in struct hit */
-	__u32 layout;	  /* which of the trigger's argument layouts (probe/arg_layout.h) the probe has */
+	__u32 layout; /* which of the trigger's argument layouts (probe/args/arg_layout.h) the probe has */
 };
 
 /*

@@ -22,7 +22,7 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "decode/code.h"
-#include "decode/setup.h"
+#include "decode/libipt/setup.h"
 #include "figures.h"
 #include "history/history.h"
 #include "output/sink.h"

@@ -18,10 +18,10 @@
 #include <bpf/bpf.h>
 
 #include "base/array.h"
-#include "base/path.h"
+#include "base/file/path.h"
 #include "elf/elf_file.h"
 #include "figures.h"
-#include "probe/exits.h"
+#include "probe/exits/exits.h"
 #include "probe/site.h"
 #include "source/alloc/recorder.h"
 #include "trigger/uprobe_multi.h"

@@ -19,10 +19,16 @@ for directory in $(dirname $files | sort -u); do
 	module=${directory#user/}
 	own=$(row "$module")
 	[ "$own" = 99 ] && [ "$module" != user ] && complain "$directory: not in the table of user/README.md"
-	for included in $(sed -n 's/^#include "\([a-z_/]*\)\/[^/]*".*/\1/p' "$directory"/*.[ch] | sort -u); do
+	for included in $(sed -n 's/^#include "\([a-z0-9_/]*\)\/[^/]*".*/\1/p' "$directory"/*.[ch] | sort -u); do
 		[ "$included" = "$module" ] || [ "$included" = bpf ] || [ "$included" = translate ] || [ "$(row "$included")" -lt "$own" ] ||
 			complain "$directory must not include $included/ (user/README.md): $(grep -l "^#include \"$included/[^/]*\"" "$directory"/*.[ch])"
 	done
+done
+
+# Small rooms, so that a folder's name says what is in it.
+for directory in $(find user bpf -type d); do
+	cnt=$(find "$directory" -maxdepth 1 -name '*.[ch]' | wc -l)
+	[ "$cnt" -le 30 ] || complain "$directory holds $cnt files; the limit is 30: move what belongs together to a folder of its own"
 done
 
 # only HEADER-PATTERN MODULE...: no other module includes such headers.
@@ -37,11 +43,11 @@ only() {
 		esac
 	done
 }
-only 'intel-pt\.h' decode
+only 'intel-pt\.h' decode decode/libipt
 only 'bpf/' trigger source/alloc source/samples
-only 'libelf|gelf|elfutils|dwarf' elf image
-only 'zlib' output input
-only 'zstd' recording output stacks
+only 'libelf|gelf|elfutils|dwarf' elf elf/types image
+only 'zlib' output/bytes input
+only 'zstd' recording output/bytes stacks
 only 'sys/ptrace' process session source/step source/translate
 only 'argp' cli cli/capture cli/show cli/memtrace
 

@@ -22,7 +22,7 @@
 #include "bpf/rule.h"
 #include "condition/condition.h"
 #include "condition/condition_tree.h"
-#include "probe/arg_layout.h"
+#include "probe/args/arg_layout.h"
 
 enum { SLOT_MAX = 24, STRING_AT = -256 };
 

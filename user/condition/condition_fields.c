@@ -14,7 +14,7 @@
 #include "condition/prints.h"
 #include "elf/elf_file.h"
 #include "model/trigger.h"
-#include "probe/arg_layout.h"
+#include "probe/args/arg_layout.h"
 #include "probe/debug_package.h"
 
 enum { PATH_BYTES = 512 };

@@ -7,7 +7,7 @@
 
 #include "condition/condition_lexer.h"
 #include "condition/condition_tree.h"
-#include "elf/elf_fields.h"
+#include "elf/types/elf_fields.h"
 
 struct trigger;
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 #include "ctf/event.h"
 
 /* All zero at the beginning. */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash_index.h"
-#include "base/path.h"
+#include "base/containers/hash_index.h"
+#include "base/file/path.h"
 #include "image/image.h"
 #include "image/object.h"
 

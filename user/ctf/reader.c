@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/reading.h"
+#include "base/file/reading.h"
 #include "ctf/reader_internal.h"
 
 /* ---- damage ---- */

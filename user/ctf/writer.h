@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "ctf/event.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 
 struct memtrace_writer;
 

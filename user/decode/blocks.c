@@ -22,7 +22,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "decode/code_insn.h"
-#include "decode/status.h"
+#include "decode/libipt/status.h"
 #include "decode/walk.h"
 
 struct walker {

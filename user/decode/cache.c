@@ -18,9 +18,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/plain_file.h"
+#include "base/file/plain_file.h"
 #include "decode/decoder.h"
-#include "decode/status.h"
+#include "decode/libipt/status.h"
 
 struct decoder_cache {
 	pthread_mutex_t lock; /* guards what is below; sections themselves do not change */

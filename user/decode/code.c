@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/sort.h"
-#include "decode/status.h"
+#include "decode/libipt/status.h"
 
 /* sections[isid] = section */
 static int code_index(struct code *code, const struct cached_section *section)

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "decode/code_insn.h"
 #include "decode/fast.h"
+#include "decode/libipt/status.h"
 #include "decode/pieces.h"
-#include "decode/status.h"
 #include "decode/walk.h"
 
 struct lister {

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "decode/setup.h"
+#include "decode/libipt/setup.h"
 
 enum { PADDING = 32 };
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/reading.h"
+#include "base/file/reading.h"
 #include "doctor/doctor.h"
 #include "process/proc_status.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 #include "elf/cfi.h"
 #include "elf/elf_internal.h"
 

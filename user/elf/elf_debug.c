@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/plain_file.h"
+#include "base/file/plain_file.h"
 #include "elf/elf_internal.h"
 
 static Elf *open_debug(const char *path, int *ret_fd)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "elf/inlines.h"
+#include "model/inlines.h"
 
 struct elf_file;
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "elf/elf_file.h"
-#include "elf/landing.h"
+#include "model/landing.h"
 
 /* Exceptions from calls in [start, end) land at `handler`. Virtual addresses of the file. */
 struct elf_handler {

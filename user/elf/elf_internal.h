@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the implementation files of elf_file.h. */
+/* Shared by the implementation files of elf_file.h, and of the folders here. */
 #pragma once
 
 #include <elfutils/libdw.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heap/trace.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 
 /*
  * Writes the trace in memtrace's format, version 3. An unfiltered copy of a version 3 trace is the same byte

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "output/bytes/json_text.h"
 #include "output/embed.h"
-#include "output/json_text.h"
 #include "output/shown.h"
 
 EMBED(flamegraph_html, "user/heap/flamegraph.html");

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "heap/tree.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 
 /*
  * Writes "main;f;g BYTES" for each path with allocations of its own, in order; with `samples`, sampled words

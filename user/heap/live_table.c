@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 
 enum { CAP_FIRST = 1024 };
 

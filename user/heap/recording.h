@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 #include "source/alloc/recorder.h"
 
 struct alloc_recording;

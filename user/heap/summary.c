@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 
 static size_t class_of(uint64_t number)
 {

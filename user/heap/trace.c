@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/containers/hash_index.h"
 #include "base/error.h"
-#include "base/hash_index.h"
 #include "base/progress.h"
 #include "base/sort.h"
 #include "base/spill.h"

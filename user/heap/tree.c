@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 
 enum { ROOT = 0 };
 

@@ -16,7 +16,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/plain_file.h"
+#include "base/file/plain_file.h"
 #include "elf/cfi.h"
 #include "image/place.h"
 #include "image/section_list.h"

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf/inlines.h"
-#include "elf/landing.h"
 #include "image/jit_symbols.h"
+#include "model/inlines.h"
+#include "model/landing.h"
 #include "model/symbol.h"
 
 /*

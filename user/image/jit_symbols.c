@@ -17,7 +17,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/plain_file.h"
+#include "base/file/plain_file.h"
 #include "base/sort.h"
 
 enum {

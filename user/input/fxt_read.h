@@ -7,7 +7,7 @@
 #pragma once
 
 #include "model/timeline.h"
-#include "output/fxt_names.h"
+#include "output/bytes/fxt_names.h"
 
 /* Whether the file looks like FXT, compressed or not. */
 bool fxt_is(const char *path);

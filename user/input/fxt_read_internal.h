@@ -5,10 +5,10 @@
  */
 #pragma once
 
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 #include "base/sort.h"
 #include "model/timeline.h"
-#include "output/fxt_stream.h"
+#include "output/bytes/fxt_stream.h"
 #include "output/shown.h"
 
 /* An event of a thread. */

@@ -12,8 +12,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file/plain_file.h"
 #include "base/log.h"
-#include "base/plain_file.h"
 #include "input/perf_script_line.h"
 
 enum { HASH_MULTIPLIER = 0x9e3779b1, ODD_LINES_MAX = 10 };

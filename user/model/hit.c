@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/arena.h"
 #include "base/array.h"
-#include "base/packed.h"
+#include "base/containers/arena.h"
+#include "base/containers/packed.h"
 
 _Static_assert(sizeof(struct hit) == 96, "there may be a million of them");
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/array.h"
+#include "base/containers/arena.h"
 #include "base/spill.h"
 
 void timeline_thread_replace(struct timeline_thread *thread, struct slice *slices, size_t cnt, size_t cap)

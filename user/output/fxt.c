@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "output/fxt_record.h"
+#include "output/bytes/fxt_record.h"
 #include "output/shown.h"
 #include "output/sink.h"
 #include "output/walk.h"

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "model/timeline.h"
-#include "output/gzip.h"
-#include "output/output.h"
+#include "output/bytes/gzip.h"
+#include "output/bytes/output.h"
 
 /* Each takes 41 bytes of the browser's memory (trace.js), and what it was read from. */
 enum { HTML_SLICES_MAX = 5000000 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "output/json_text.h"
+#include "output/bytes/json_text.h"
 #include "output/shown.h"
 #include "output/sink.h"
 #include "output/walk.h"

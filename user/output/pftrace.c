@@ -10,8 +10,8 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "output/bytes/proto.h"
 #include "output/names.h"
-#include "output/proto.h"
 #include "output/shown.h"
 #include "output/sink.h"
 #include "output/walk.h"

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash_index.h"
-#include "base/path.h"
+#include "base/containers/hash_index.h"
+#include "base/file/path.h"
 #include "base/utf8.h"
+#include "output/bytes/proto.h"
 #include "output/names.h"
-#include "output/proto.h"
 #include "output/sink.h"
 #include "output/walk.h"
 

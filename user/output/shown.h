@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "model/timeline.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 
 enum shown_type { SHOWN_INT, SHOWN_POINTER, SHOWN_STRING, SHOWN_TEXT };
 

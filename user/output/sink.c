@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/path.h"
+#include "base/file/path.h"
 
 /* A suffix that ends in another one stands before that. */
 static const struct sink *const sinks[] = {

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "model/timeline.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 
 struct sink {
 	const char *name;	 /* "fxt": what --format takes */

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "output/json_text.h"
+#include "output/bytes/json_text.h"
 #include "output/names.h"
 #include "output/shown.h"
 #include "output/sink.h"

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "probe/arg_layout.h"
+#include "probe/args/arg_layout.h"
 #include "probe/boundary.h"
 #include "probe/matches.h"
 #include "probe/probe.h"

@@ -17,7 +17,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "probe/arg_layout.h"
+#include "probe/args/arg_layout.h"
 #include "probe/boundary.h"
 #include "probe/site.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/reading.h"
+#include "base/file/reading.h"
 #include "base/rights.h"
 #include "process/proc_status.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/reading.h"
+#include "base/file/reading.h"
 
 int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size)
 {

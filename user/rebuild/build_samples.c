@@ -14,16 +14,16 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 #include "base/sort.h"
 #include "image/unwind.h"
 #include "rebuild/batch.h"
 #include "rebuild/counts.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
-#include "rebuild/place_hits.h"
+#include "rebuild/marks/place_hits.h"
 #include "rebuild/resolver.h"
-#include "rebuild/sample_items.h"
+#include "rebuild/samples/sample_items.h"
 
 enum { FRAMES_MAX = 1024 };
 

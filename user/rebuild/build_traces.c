@@ -17,7 +17,7 @@
 #include "history/uprobe_code.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
-#include "rebuild/place_hits.h"
+#include "rebuild/marks/place_hits.h"
 #include "rebuild/resolver.h"
 #include "rebuild/traces.h"
 #include "stacks/off_cpu.h"

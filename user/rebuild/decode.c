@@ -18,8 +18,8 @@
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
 #include "rebuild/input_file.h"
-#include "rebuild/place_allocs.h"
-#include "rebuild/place_hits.h"
+#include "rebuild/marks/place_allocs.h"
+#include "rebuild/marks/place_hits.h"
 #include "recording/recording.h"
 #include "timeline/range.h"
 

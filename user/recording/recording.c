@@ -18,8 +18,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file/plain_file.h"
 #include "base/log.h"
-#include "base/plain_file.h"
 #include "base/write_all.h"
 #include "recording/perf_data.h"
 #include "recording/takeover.h"

@@ -11,8 +11,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/containers/packed.h"
 #include "base/error.h"
-#include "base/packed.h"
 #include "recording/perf_data.h"
 #include "recording/sections.h"
 

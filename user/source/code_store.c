@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/plain_file.h"
+#include "base/file/plain_file.h"
 #include "process/shield.h"
 #include "process/uprobe_page.h"
 

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/reading.h"
+#include "base/file/reading.h"
 
 int pt_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group)
 {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "elf/inlines.h"
+#include "model/inlines.h"
 #include "stacks/slice_list.h"
 
 struct inlined_event {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 #include "model/timeline.h"
 
 /* A time stamp at which something happened (moments.h). */

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
-#include "elf/inlines.h"
-#include "elf/landing.h"
 #include "model/branch.h"
+#include "model/inlines.h"
+#include "model/landing.h"
 #include "model/timeline.h"
 
 /* A call stack recorded while the thread ran. */

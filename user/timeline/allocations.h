@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 #include "model/timeline.h"
 
 struct allocation_sum {

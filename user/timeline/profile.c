@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 #include "base/spill.h"
 
 enum { RECENT = 1 << 12 };

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "base/hash_index.h"
+#include "base/containers/hash_index.h"
 #include "model/timeline.h"
 
 struct wait {

@@ -20,9 +20,9 @@
 #include "base/log.h"
 #include "bpf/rule.h"
 #include "elf/elf_file.h"
-#include "probe/arg_layout.h"
+#include "probe/args/arg_layout.h"
 #include "probe/boundary.h"
-#include "probe/exits.h"
+#include "probe/exits/exits.h"
 #include "probe/probe.h"
 
 enum { FOLLOWED_MAX = 32 };

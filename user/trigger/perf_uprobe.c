@@ -13,7 +13,7 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
-#include "base/reading.h"
+#include "base/file/reading.h"
 
 enum { RETPROBE_BIT = 0, REF_CTR_SHIFT = 32 };
 

@@ -23,7 +23,7 @@
 #include "bpf/trigger.skel.h"
 #include "condition/condition.h"
 #include "condition/prints.h"
-#include "probe/arg_layout.h"
+#include "probe/args/arg_layout.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
 

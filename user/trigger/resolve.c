@@ -16,7 +16,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/path.h"
+#include "base/file/path.h"
 #include "condition/condition.h"
 #include "condition/prints.h"
 #include "probe/matches.h"

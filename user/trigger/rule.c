@@ -9,7 +9,7 @@
 #include "condition/condition.h"
 #include "condition/prints.h"
 #include "elf/elf_file.h"
-#include "probe/arg_layout.h"
+#include "probe/args/arg_layout.h"
 #include "trigger/call_probes.h"
 #include "trigger/trigger.h"
 

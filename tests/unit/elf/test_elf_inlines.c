@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "elf/inlines.h"
 #include "fixture.h"
+#include "model/inlines.h"
 
 /*
  * _start of 16 bytes; the first call inlined in it has 4 to 8, and the one inlined in that 6 to 12, as

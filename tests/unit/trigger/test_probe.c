@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/array.h"
-#include "probe/arg_layout.h"
+#include "probe/args/arg_layout.h"
 #include "trigger/trigger.h"
 #include "unit/probe/fixture.h"
 

@@ -14,7 +14,7 @@
 #include "cli/capture/pick_trigger.h"
 #include "cli/cli.h"
 #include "cli/talk.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 #include "recording/recording.h"
 #include "source/pt/pt_caps.h"
 #include "source/samples/events.h"

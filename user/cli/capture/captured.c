@@ -9,7 +9,7 @@
 #include "cli/capture/capture_options.h"
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 #include "rebuild/code_files.h"
 #include "recording/recording.h"
 

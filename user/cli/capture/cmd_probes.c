@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file/path.h"
 #include "base/on_line.h"
-#include "base/path.h"
 #include "cli/json.h"
 #include "probe/list.h"
 #include "process/maps.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file/path.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "cli/cli.h"
 #include "cli/memtrace/memtrace.h"
 #include "cli/outputs.h"

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/memtrace/memtrace.h"
-#include "output/output.h"
+#include "output/bytes/output.h"
 #include "output/shown.h"
 
 struct dump {

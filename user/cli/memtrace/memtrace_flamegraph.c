@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file/path.h"
+#include "base/file/reading.h"
 #include "base/log.h"
-#include "base/path.h"
-#include "base/reading.h"
 #include "cli/cli.h"
 #include "cli/memtrace/memtrace.h"
 #include "cli/outputs.h"

@@ -9,8 +9,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file/path.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "base/progress.h"
 #include "bpf/alloc_probe.h"
 #include "capture/capture.h"

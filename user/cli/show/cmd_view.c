@@ -15,8 +15,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file/path.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "cli/outputs.h"
 #include "cli/show/serve.h"
 #include "cli/show/tui.h"

@@ -7,7 +7,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/path.h"
+#include "base/file/path.h"
 #include "cli/show/report.h"
 #include "timeline/profile_diff.h"
 

@@ -20,7 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "probe/exits.h"
+#include "probe/exits/exits.h"
 #include "probe/probe.h"
 
 bool alloc_exits_throws(const char *name)

@@ -8,8 +8,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "probe/args/usdt_args.h"
 #include "probe/probe.h"
-#include "probe/usdt_args.h"
 #include "source/alloc/allocators.h"
 
 static const struct known {

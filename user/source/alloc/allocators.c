@@ -14,8 +14,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file/path.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "base/rights.h"
 #include "probe/matches.h"
 #include "probe/probe.h"

@@ -18,7 +18,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/plain_file.h"
+#include "base/file/plain_file.h"
 #include "base/sort.h"
 
 enum { PAGE = 4096, BEHIND_LAST = 4 * PAGE, GROUP_GAP = 16 * PAGE, SEGMENTS_MAX = 4096 };

@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/reading.h"
+#include "base/file/reading.h"
 
 enum { PERIOD_DEFAULT = 3, VALUE_MAX = 15, PSB_SHIFT = 11, PSBS_MIN = 8 };
 

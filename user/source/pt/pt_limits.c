@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/reading.h"
+#include "base/file/reading.h"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/reading.h"
+#include "base/file/reading.h"
 #include "base/sort.h"
 #include "source/pt_event.h"
 

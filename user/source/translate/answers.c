@@ -15,8 +15,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/containers/hash_index.h"
 #include "base/error.h"
-#include "base/hash_index.h"
 #include "model/sideband.h"
 #include "probe/probe_map.h"
 #include "source/translate/translate_internal.h"

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Samples of one thread in, items, pauses and what is known of them out, as text. */
+#include "assertions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "rebuild/samples/sample_items.h"
+
+enum { SAMPLES_MAX = 32, FIRST = 1000, UNTIL = 9000 };
+
+struct story {
+	struct stack_sample samples[SAMPLES_MAX];
+	uint64_t ip[SAMPLES_MAX]; /* 0: no stack */
+	size_t cnt;
+};
+
+static const char *thread_name(void *ctx, int32_t tid)
+{
+	(void)ctx;
+	return tid == 7 ? "worker" : NULL;
+}
+
+static struct stack_sample *add(struct story *story, uint64_t time, enum sample_kind kind, uint64_t ip)
+{
+	struct stack_sample *sample = &story->samples[story->cnt];
+
+	story->ip[story->cnt++] = ip;
+	*sample = (struct stack_sample){
+		.time_ns = time, .kind = kind, .pid = 5, .tid = 6, .call.nr = SAMPLE_NO_SYSCALL};
+	sample->state = kind == SAMPLE_SWITCH_OUT ? SAMPLE_INTERRUPTIBLE : 0;
+	return sample;
+}
+
+static struct sample_stack stack_of(uint64_t ip)
+{
+	struct sample_stack stack = {0};
+
+	if (!ip)
+		return stack;
+	stack.ips = calloc(2, sizeof(*stack.ips));
+	stack.ips[0] = ip;
+	stack.cfas = stack.ips + 1;
+	stack.cnt = 1;
+	return stack;
+}
+
+static void print_pause(FILE *file, const struct sampled_pause *pause)
+{
+	const struct slice slice = {.kind = (uint8_t)pause->kind,
+				    .flags = pause->detail ? SLICE_DETAILED : 0,
+				    .detail = pause->detail};
+
+	fprintf(file, "%*s%s %" PRIu64 "-%" PRIu64 "%s%s", 2 + 2 * (int)pause->depth, "", slice_title(&slice),
+		pause->start, pause->end, pause->flags & SLICE_INFERRED_START ? "?" : "",
+		pause->flags & SLICE_OPEN_END ? "!" : "");
+	if (pause->detail && pause->detail->about)
+		fprintf(file, " (%s)", pause->detail->about);
+	if (pause->detail && pause->detail->woken_by)
+		fprintf(file, " by %s", pause->detail->woken_by);
+	if (pause->detail && pause->detail->has_result)
+		fprintf(file, " = %" PRId64, pause->detail->result);
+	fprintf(file, "\n");
+}
+
+static void print(FILE *file, const struct sample_items *items, const struct timeline *timeline)
+{
+	for (size_t i = 0; i < items->cnt; i++) {
+		const struct sampled_item *item = &items->items[i];
+
+		fprintf(file, "%" PRIu64 "-%" PRIu64 "%s %" PRIx64 "\n", item->start, item->end,
+			item->is_lost ? " lost" : "", item->cnt ? item->ips[0] : 0);
+		for (size_t j = 0; j < item->pause_cnt; j++)
+			print_pause(file, &item->pauses[j]);
+	}
+	for (size_t i = 0; i < items->instant_cnt; i++)
+		fprintf(file, "%" PRIu64 " %s\n", items->instants[i].time_ns, items->instants[i].text);
+	for (size_t i = 0; i < timeline->flow_cnt; i++)
+		fprintf(file, "%d at %" PRIu64 " -> %d at %" PRIu64 "\n", timeline->flows[i].from_tid,
+			timeline->flows[i].from_ns, timeline->flows[i].to_tid, timeline->flows[i].to_ns);
+}
+
+static void assert_told(const struct story *story, const char *expected)
+{
+	struct sample_items items = {.pid = 5, .tid = 6, .first_ns = FIRST};
+	struct sample_context context = {.base_ns = FIRST, .thread_name = thread_name};
+	char *text;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_ok(timeline_new(&context.timeline));
+	for (size_t i = 0; i < story->cnt; i++) {
+		struct sample_stack stack = stack_of(story->ip[i]);
+
+		assert_ok(sample_items_add(&items, &context, &story->samples[i], &stack));
+	}
+	assert_ok(sample_items_finish(&items, &context, UNTIL));
+	print(file, &items, context.timeline);
+	fclose(file);
+	assert_string_equal(text, expected);
+	free(text);
+	sample_items_release(&items);
+	timeline_free(context.timeline);
+}
+
+static void set_call(struct stack_sample *sample, int32_t nr, uint64_t first, uint64_t second, int64_t result)
+{
+	sample->call.nr = nr;
+	sample->call.args[0] = first;
+	sample->call.args[1] = second;
+	sample->call.result = result;
+}
+
+static void set_waker(struct stack_sample *sample, int32_t tid)
+{
+	sample->other.pid = 5;
+	sample->other.tid = tid;
+}
+
+static void test_a_lock_in_a_call(void **state)
+{
+	struct story story = {0};
+
+	(void)state;
+	add(&story, 1000, SAMPLE_EVENT, 0x10);
+	set_call(add(&story, 1100, SAMPLE_SYSCALL_BEGIN, 0), SYS_futex, 0x55d0c0, 128, 0);
+	add(&story, 1200, SAMPLE_SWITCH_OUT, 0x20)->state = SAMPLE_INTERRUPTIBLE;
+	set_waker(add(&story, 2101200, SAMPLE_WAKE_UP, 0x99), 7);
+	add(&story, 2101300, SAMPLE_SWITCH_IN, 0);
+	set_call(add(&story, 2101400, SAMPLE_SYSCALL_END, 0), SYS_futex, 0, 0, -11);
+	add(&story, 2102000, SAMPLE_EVENT, 0x30);
+	assert_told(&story, "1000-1000 10\n1100-2101400 20\n"
+			    "  [syscall] futex 1100-2101400 (futex at 0x55d0c0) = -11\n"
+			    "    [off-cpu] futex_wait, woken by worker after 2.1 ms 1200-2101200 (futex at "
+			    "0x55d0c0) by worker (tid 7)\n"
+			    "    [run-queue] 2101200-2101300\n"
+			    "2102000-2102000 30\n7 at 2100200 -> 6 at 2100300\n");
+}
+
+/* Without tracing system calls, the switch tells which one it is in. */
+static void test_waits_alone(void **state)
+{
+	struct story story = {0};
+	struct stack_sample *out;
+
+	(void)state;
+	out = add(&story, 2000, SAMPLE_SWITCH_OUT, 0x20);
+	set_call(out, SYS_read, 3, 0, 0);
+	out->call.about = (char *)"socket 127.0.0.1:6379";
+	add(&story, 2500, SAMPLE_WAKE_UP, 0)->flags = SAMPLE_FROM_IRQ;
+	add(&story, 2600, SAMPLE_SWITCH_IN, 0);
+	add(&story, 3000, SAMPLE_SWITCH_OUT, 0x30)->state = 0;
+	add(&story, 3500, SAMPLE_SWITCH_IN, 0)->other = (struct sample_thread){31, 32, "hog"};
+	add(&story, 4000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_UNINTERRUPTIBLE;
+	set_waker(add(&story, 4100, SAMPLE_WAKE_UP, 0), 7);
+	story.samples[story.cnt - 1].flags = SAMPLE_FROM_TIMER;
+	add(&story, 4100, SAMPLE_SWITCH_IN, 0);
+	add(&story, 5000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_STOPPED;
+	assert_told(&story,
+		    "2000-2600 20\n"
+		    "  [off-cpu] read, woken by an interrupt after 500 ns 2000-2500 (read of file "
+		    "descriptor 3, socket "
+		    "127.0.0.1:6379) by an interrupt\n  [run-queue] 2500-2600\n"
+		    "3000-3500 30\n  [run-queue] behind hog for 500 ns 3000-3500 (process 31, thread 32)\n"
+		    "4000-4100 0\n  [off-cpu] disk or kernel lock, woken by a timer after 100 ns 4000-4100 "
+		    "by a timer\n"
+		    "  [run-queue] 4100-4100\n"
+		    "5000-9000 0\n  [off-cpu] stopped 5000-9000!\n");
+}
+
+/* What was so before it was recorded was so since the beginning. */
+static void test_begins_within(void **state)
+{
+	struct story story = {0}, other = {0}, third = {0};
+
+	(void)state;
+	add(&story, 2000, SAMPLE_SWITCH_IN, 0x10);
+	add(&story, 3000, SAMPLE_SWITCH_IN, 0x10); /* lost, or told twice */
+	assert_told(&story, "1000-2000 10\n  [off-cpu] 1000-2000?\n");
+	set_call(add(&other, 2000, SAMPLE_SYSCALL_END, 0x10), SYS_pause, 0, 0, -4);
+	assert_told(&other, "1000-2000 10\n  [syscall] pause 1000-2000? = -4\n");
+	set_waker(add(&third, 2000, SAMPLE_WAKE_UP, 0x10), 99);
+	add(&third, 2100, SAMPLE_SWITCH_IN, 0);
+	add(&third, 3000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_INTERRUPTIBLE;
+	add(&third, 3100, SAMPLE_WAKE_UP, 0)->other = (struct sample_thread){31, 32, "redis"};
+	add(&third, 3200, SAMPLE_SWITCH_IN, 0);
+	assert_told(&third,
+		    "1000-2100 0\n  [off-cpu], woken by another program after 1.0 us 1000-2000? by another "
+		    "program (tid 99)\n  [run-queue] 2000-2100\n"
+		    "3000-3200 0\n  [off-cpu], woken by redis after 100 ns 3000-3100 by redis (tid 32)\n"
+		    "  [run-queue] 3100-3200\n99 at 1000 -> 6 at 1100\n32 at 2100 -> 6 at 2200\n");
+}
+
+/* A tick proves that it runs; a call proves that the one before it has ended. */
+static void test_missing_ends(void **state)
+{
+	struct story story = {0};
+
+	(void)state;
+	add(&story, 2000, SAMPLE_SWITCH_OUT, 0x10);
+	add(&story, 3000, SAMPLE_EVENT, 0x20);
+	set_call(add(&story, 4000, SAMPLE_SYSCALL_BEGIN, 0), SYS_getpid, 0, 0, 0);
+	set_call(add(&story, 5000, SAMPLE_SYSCALL_BEGIN, 0), SYS_kill, 17, 0, 0);
+	assert_told(&story,
+		    "2000-3000 10\n  [off-cpu] 2000-3000\n3000-3000 20\n4000-5000 0\n  [syscall] getpid "
+		    "4000-5000\n5000-9000 0\n  [syscall] kill 5000-9000! (kill of process 17)\n");
+}
+
+static void test_losses_and_faults(void **state)
+{
+	struct story story = {0};
+	struct stack_sample *lost;
+
+	(void)state;
+	add(&story, 2000, SAMPLE_SWITCH_OUT, 0x10);
+	lost = add(&story, 4000, SAMPLE_LOST, 0);
+	lost->since_ns = 3000;
+	lost->lost_cnt = 12;
+	add(&story, 4500, SAMPLE_PAGE_FAULT, 0x20)->address = 0xabc000;
+	lost = add(&story, 5000, SAMPLE_LOST, 0);
+	lost->since_ns = 4800;
+	lost->flags = SAMPLE_LOST_TICKS;
+	add(&story, 6000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_ENDED;
+	assert_told(&story,
+		    "2000-3000 10\n  [off-cpu] 2000-3000\n3000-4000 lost 0\n4500-4500 20\n2000 [gap: lost "
+		    "samples: 12]\n3500 [page fault: 0xabc000]\n3800 [gap: lost samples]\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_lock_in_a_call),  cmocka_unit_test(test_waits_alone),
+		cmocka_unit_test(test_begins_within),	  cmocka_unit_test(test_missing_ends),
+		cmocka_unit_test(test_losses_and_faults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The nth integer argument is not always the nth parameter: floating-point parameters use other registers, a
+ * large result takes the first register for its address, and a struct passed by value may take none, one or
+ * two (System V ABI, 3.2.3). Ambiguous cases are refused.
+ */
+#include "elf/types/elf_parameters.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/error.h"
+#include "elf/elf_internal.h"
+#include "elf/types/elf_fields.h"
+#include "elf/types/elf_types.h"
+
+enum { NESTING_MAX = 32 };
+
+/* ---- the function ---- */
+
+static bool find_function(Dwarf_Die *parent, uint64_t addr, unsigned int nesting, Dwarf_Die *ret_function)
+{
+	Dwarf_Die die;
+	int more = nesting < NESTING_MAX ? dwarf_child(parent, &die) : 1;
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			if (dwarf_haspc(&die, addr) == 1) {
+				*ret_function = die;
+				return true;
+			}
+			/* fall through */
+		case DW_TAG_namespace:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_lexical_block:
+			if (find_function(&die, addr, nesting + 1, ret_function))
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
+bool elf_parameter_begin(struct elf_file *file, uint64_t addr, struct parameter_search *search)
+{
+	Dwarf_Off unit;
+	Dwarf_Die die;
+
+	return elf_unit_at(file, addr, &unit) && dwarf_offdie(file->dwarf, unit, &die) &&
+	       find_function(&die, addr, 0, &search->die);
+}
+
+/* ---- the argument ---- */
+
+static int fail_untold(const struct parameter_search *search, const char *why)
+{
+	if (search->name)
+		return fail(-EINVAL,
+			    "cannot tell which register holds '%s' of %s, since %s: arg0, arg1, ... are the "
+			    "registers of arguments, whatever they hold",
+			    search->name, search->function, why);
+	return fail(-EINVAL,
+		    "cannot tell which parameter of %s arg%u is, since %s: write *(int *)(arg%u + 8), for "
+		    "instance",
+		    search->function, search->nth, why, search->nth);
+}
+
+static bool is_c(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	int language = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
+
+	return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 ||
+	       language == DW_LANG_C11;
+}
+
+static Dwarf_Word convention_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word convention = 0;
+
+	dwarf_formudata(dwarf_attr_integrate(die, DW_AT_calling_convention, &attribute), &convention);
+	return convention;
+}
+
+/* Whether the first register holds where the result is to go. */
+static int check_result(struct parameter_search *search, unsigned int *ret_taken)
+{
+	enum { IN_REGISTERS = 16, BY_REFERENCE = 4, BY_VALUE = 5 };
+	Dwarf_Word size, convention;
+	Dwarf_Die type;
+
+	*ret_taken = 0;
+	if (!elf_type_of(&search->die, &type) || !elf_type_is_aggregate(&type))
+		return 0;
+	convention = convention_of(&type);
+	if (!elf_type_complete(&type) || dwarf_aggregate_size(&type, &size) ||
+	    (!is_c(&search->die) && convention != BY_REFERENCE && convention != BY_VALUE))
+		return fail_untold(search, "it returns a struct");
+	*ret_taken = size > IN_REGISTERS || convention == BY_REFERENCE;
+	return 0;
+}
+
+static bool is_of(Dwarf_Die *die, int language)
+{
+	Dwarf_Die unit;
+
+	return dwarf_diecu(die, &unit, NULL, NULL) && dwarf_srclang(&unit) == language;
+}
+
+static bool is_go(Dwarf_Die *die)
+{
+	return is_of(die, DW_LANG_Go);
+}
+
+static bool begins(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+/* A string or a slice of Rust: an address and a length. */
+static bool is_rust_slice(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+
+	return name && elf_type_is_aggregate(type) && is_of(type, DW_LANG_Rust) &&
+	       (!strcmp(name, "&str") || begins(name, "&[") || begins(name, "&mut ["));
+}
+
+static int registers_of(Dwarf_Die *type, unsigned int nesting);
+
+/* Go passes each field of a struct as if it were an argument (https://go.dev/s/regabi). */
+static int registers_of_fields(Dwarf_Die *type, unsigned int nesting)
+{
+	Dwarf_Die die, inner;
+	int more = nesting < NESTING_MAX ? dwarf_child(type, &die) : -1, sum = 0;
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		int own = elf_type_of(&die, &inner) ? registers_of(&inner, nesting + 1) : -1;
+
+		if (own < 0)
+			return own;
+		sum += own;
+	}
+	return more < 0 ? -1 : sum;
+}
+
+/* How many registers for integers the parameter takes; negative: there is no telling. */
+static int registers_of(Dwarf_Die *type, unsigned int nesting)
+{
+	struct elf_field field = {0};
+
+	if (elf_type_is_float(type))
+		return 0;
+	if (elf_type_is_aggregate(type) && is_go(type))
+		return registers_of_fields(type, nesting);
+	if (is_rust_slice(type))
+		return 2;
+	return elf_type_classify(type, &field) && !field.is_array ? 1 : -1;
+}
+
+/* The compiled function's own entry for a parameter of the function as it was written. */
+static bool find_compiled(struct parameter_search *search, Dwarf_Die *parameter, Dwarf_Die *ret_compiled)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die die, origin;
+	int more = dwarf_child(&search->die, &die);
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		if (!dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin))
+			origin = die;
+		if (dwarf_dieoffset(&origin) != dwarf_dieoffset(parameter))
+			continue;
+		*ret_compiled = die;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Compilers that drop parameters of static functions (clang 14, for instance) do not all say so, but where
+ * those that are left begin.
+ */
+static bool is_elsewhere(struct parameter_search *search, Dwarf_Die *parameter)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die compiled;
+	Dwarf_Addr entry;
+	Dwarf_Op *op;
+	size_t cnt;
+
+	if (search->nth >= ARCH_C_ARG_CNT || is_go(&search->die))
+		return false;
+	if (!find_compiled(search, parameter, &compiled) ||
+	    !dwarf_attr(&compiled, DW_AT_location, &attribute))
+		return true; /* dropped itself, perhaps */
+	if (dwarf_entrypc(&search->die, &entry) ||
+	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || !cnt ||
+	    (cnt > 1 && op[1].atom != DW_OP_piece))
+		return false;
+	return op->atom >= DW_OP_reg0 && op->atom < DW_OP_reg0 + ARCH_DWARF_CNT &&
+	       arch_dwarf_registers[op->atom - DW_OP_reg0] != arch_c_args[search->nth];
+}
+
+/* The function as it was written has all parameters, as it was compiled perhaps not. */
+static Dwarf_Die as_written(Dwarf_Die *compiled)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die function;
+
+	return dwarf_formref_die(dwarf_attr(compiled, DW_AT_abstract_origin, &attribute), &function)
+		       ? function
+		       : *compiled;
+}
+
+/* Go lists results among them. */
+static bool is_parameter(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	bool is_result;
+
+	return dwarf_tag(die) == DW_TAG_formal_parameter &&
+	       (dwarf_formflag(dwarf_attr_integrate(die, DW_AT_variable_parameter, &attribute), &is_result) ||
+		!is_result);
+}
+
+static bool has_name(Dwarf_Die *die, const char *name)
+{
+	const char *own = dwarf_diename(die);
+
+	return own && !strcmp(own, name);
+}
+
+/* A string or a slice takes the registers from `at` on: the first has the address of its contents. */
+static int take_first(struct parameter_search *search, unsigned int at, Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+	Dwarf_Die die;
+
+	if (search->nth != at || !name ||
+	    (!is_rust_slice(type) && strcmp(name, "string") != 0 && !begins(name, "[]")) ||
+	    dwarf_child(type, &die) || !elf_type_of(&die, type))
+		return fail_untold(search, "it is a struct or a part of one");
+	return 0;
+}
+
+/* `parameter` is the wanted one and takes so many registers, from `at` on. */
+static int check_found(struct parameter_search *search, Dwarf_Die *parameter, unsigned int at,
+		       unsigned int taken, Dwarf_Die *type)
+{
+	if (search->name)
+		search->nth = at;
+	if (!taken && !elf_type_is_aggregate(type))
+		return fail(-EINVAL,
+			    "'%s' of %s is a floating-point number in a vector register, which cannot be "
+			    "read",
+			    search->name, search->function);
+	if (is_elsewhere(search, parameter))
+		return fail_untold(search, "the compiler has changed its parameters");
+	return elf_type_is_aggregate(type) ? take_first(search, at, type) : 0;
+}
+
+int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
+{
+	Dwarf_Die function = as_written(&search->die), parameter;
+	int more, taken, err;
+	unsigned int at;
+
+	err = check_result(search, &at);
+	if (err)
+		return err;
+	if (convention_of(&search->die) == DW_CC_nocall)
+		return fail_untold(search, "the compiler has changed its parameters");
+	for (more = dwarf_child(&function, &parameter); !more;
+	     more = dwarf_siblingof(&parameter, &parameter)) {
+		if (!is_parameter(&parameter))
+			continue;
+		if (!elf_type_of(&parameter, ret_type))
+			return fail_untold(search, "the debug information is not complete");
+		taken = registers_of(ret_type, 0);
+		search->has_floats |= !taken;
+		if (taken < 0)
+			return fail_untold(search, "a struct or the like is passed by value there or before");
+		if (is_go(&search->die) && at + (unsigned int)taken > ARCH_GO_ARG_CNT)
+			return fail_untold(search, "there are too few registers for it or one before it");
+		if (search->name ? has_name(&parameter, search->name)
+				 : search->nth >= at && search->nth < at + (unsigned int)taken)
+			return check_found(search, &parameter, at, (unsigned int)taken, ret_type);
+		at += (unsigned int)taken;
+	}
+	return fail(-ENOENT, "%s has no arg%u by its debug information%s", search->function, search->nth,
+		    search->has_floats
+			    ? ": floating-point parameters are in vector registers, which cannot be "
+			      "read; arg0 is its first integer or pointer"
+			    : "");
+}
+
+/* ---- names ---- */
+
+/* Whether a parameter has the name; *text becomes a list of all names. */
+static bool find_name(Dwarf_Die *compiled, const char *name, char *text, size_t size)
+{
+	Dwarf_Die function = as_written(compiled), die;
+	int more = dwarf_child(&function, &die);
+
+	for (; !more; more = dwarf_siblingof(&die, &die)) {
+		size_t len = strlen(text);
+
+		if (!is_parameter(&die) || !dwarf_diename(&die))
+			continue;
+		if (has_name(&die, name))
+			return true;
+		snprintf(text + len, size - len, "%s%s", len ? ", " : "", dwarf_diename(&die));
+	}
+	return false;
+}
+
+struct constants {
+	const char *name;
+	size_t cnt;
+	bool differ;
+	Dwarf_Word value;
+};
+
+static void add_constant(struct constants *constants, Dwarf_Die *enumerator)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (!has_name(enumerator, constants->name) ||
+	    dwarf_formudata(dwarf_attr(enumerator, DW_AT_const_value, &attribute), &value))
+		return;
+	constants->differ |= constants->cnt++ && value != constants->value;
+	constants->value = value;
+}
+
+/* Enums anywhere in `parent`, and in the parts that dwz has moved out of it. */
+static void find_constants(struct constants *constants, Dwarf_Die *parent, unsigned int nesting)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die die, imported;
+	int more = nesting < NESTING_MAX ? dwarf_child(parent, &die) : 1;
+
+	for (; !more; more = dwarf_siblingof(&die, &die))
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_enumerator:
+			add_constant(constants, &die);
+			break;
+		case DW_TAG_imported_unit:
+			if (dwarf_formref_die(dwarf_attr(&die, DW_AT_import, &attribute), &imported))
+				find_constants(constants, &imported, nesting + 1);
+			break;
+		case DW_TAG_enumeration_type:
+		case DW_TAG_namespace:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+		case DW_TAG_subprogram:
+		case DW_TAG_lexical_block:
+			find_constants(constants, &die, nesting + 1);
+			break;
+		default:
+			break;
+		}
+}
+
+int elf_file_find_name(struct elf_file *file, uint64_t addr, const char *function, const char *name,
+		       struct elf_name *ret_name)
+{
+	struct parameter_search search = {.function = function, .name = name};
+	struct constants constants = {.name = name};
+	char names[400] = "";
+	Dwarf_Die type, unit;
+	int err;
+
+	if (!elf_parameter_begin(file, addr, &search))
+		return -ENODATA;
+	if (find_name(&search.die, name, names, sizeof(names))) {
+		err = elf_parameter_find(&search, &type);
+		if (!err)
+			*ret_name = (struct elf_name){.nth = search.nth};
+		return err;
+	}
+	if (dwarf_diecu(&search.die, &unit, NULL, NULL))
+		find_constants(&constants, &unit, 0);
+	if (constants.differ)
+		return fail(-EINVAL, "'%s' is ambiguous: enums have different constants of that name", name);
+	if (!constants.cnt)
+		return fail(
+			-ENOENT,
+			"'%s' is unknown: no enum in the source of %s has it, and the parameters there are: "
+			"%s",
+			name, function, *names ? names : "none");
+	*ret_name = (struct elf_name){.is_constant = true, .constant = constants.value};
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Types in DWARF, without typedef, const and the like. */
+#pragma once
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "elf/types/elf_fields.h"
+
+/* The type of a variable, member or function, or the target of a pointer. False: none (void), or damaged. */
+bool elf_type_of(Dwarf_Die *die, Dwarf_Die *ret_type);
+
+/* A struct, class or union. */
+bool elf_type_is_aggregate(Dwarf_Die *type);
+
+/* A pointer or a reference. */
+bool elf_type_is_pointer(Dwarf_Die *type);
+bool elf_type_is_float(Dwarf_Die *type);
+
+/* Replaces a declaration by its definition. False: no unit defines it, or several do with different sizes. */
+bool elf_type_complete(Dwarf_Die *type);
+
+/* Fills size, is_signed, depth and is_array. False: not an integer, a pointer or a plain array of these. */
+bool elf_type_classify(Dwarf_Die *type, struct elf_field *field);
+
+/* "struct buffer *", cut to `size`. */
+void elf_type_name(Dwarf_Die *type, char *text, size_t size);
