@@ -225,8 +225,13 @@ static int finish(struct capture *capture, bool exited)
 /* Warnings about what the user would otherwise have to guess. */
 static void report_counts(const struct capture *capture)
 {
-	uint64_t lost = capture->set ? trigger_set_lost(capture->set) : 0;
+	uint64_t lost = capture->set ? trigger_set_lost(capture->set) : 0,
+		 forgotten = session_forgotten_cnt(capture->session);
 
+	if (forgotten)
+		log_warn("%llu threads and processes ended so early that their names and code are not kept: "
+			 "what is left of their samples is [unknown]",
+			 (unsigned long long)forgotten);
 	if (lost)
 		log_warn("%llu hits were lost: they came faster than trailcam reads them; --every, --skip "
 			 "or a stricter --when lets fewer through",

@@ -194,7 +194,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 	struct caught_hit event = {.hit = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .stack_cnt = 1}};
 	char name[32];
 
-	code_stores_end(capture->codes, pid);
+	note(capture, code_stores_end(capture->codes, pid));
 	capture_take_hits(capture);
 	if (capture->watching)
 		trigger_set_unwatch(capture->set, pid);

@@ -42,13 +42,15 @@ static int executed(void *ctx, pid_t pid, bool replaced)
 static void released(void *ctx, pid_t pid)
 {
 	struct capture *capture = ctx;
+	int err = code_stores_end(capture->codes, pid);
 
+	if (!capture->err)
+		capture->err = err;
 	if (!capture->released)
 		log_say("process %d is traced by the program itself: trailcam does not record it, nor "
 			"others of that kind",
 			(int)pid);
 	capture->released = true;
-	code_stores_end(capture->codes, pid);
 	if (capture->watching)
 		trigger_set_unwatch(capture->set, pid);
 	sources_drop(&capture->sources, pid);

@@ -20,18 +20,27 @@
 
 struct history_process *history_process(struct history *history, int32_t pid)
 {
-	for (size_t i = 0; i < history->process_cnt; i++)
+	uint64_t hash = hash_number(0, (uint32_t)pid);
+
+	for (size_t at = 0, i; (i = hash_index_next(&history->by_pid, hash, &at)) != HASH_INDEX_END;)
 		if (history->processes[i].pid == pid)
 			return &history->processes[i];
 	return NULL;
 }
 
-const struct history_thread *history_thread(const struct history *history, int32_t tid)
+static struct history_thread *find_thread(const struct history *history, int32_t tid)
 {
-	for (size_t i = 0; i < history->thread_cnt; i++)
+	uint64_t hash = hash_number(0, (uint32_t)tid);
+
+	for (size_t at = 0, i; (i = hash_index_next(&history->by_tid, hash, &at)) != HASH_INDEX_END;)
 		if (history->threads[i].tid == tid)
 			return &history->threads[i];
 	return NULL;
+}
+
+const struct history_thread *history_thread(const struct history *history, int32_t tid)
+{
+	return find_thread(history, tid);
 }
 
 static int process_get(struct history *history, int32_t pid, struct history_process **ret_process)
@@ -44,6 +53,8 @@ static int process_get(struct history *history, int32_t pid, struct history_proc
 		return 0;
 	err = image_new(&fresh.image, history->objects);
 	if (!err)
+		err = hash_index_add(&history->by_pid, hash_number(0, (uint32_t)pid), history->process_cnt);
+	if (!err)
 		err = ARRAY_PUSH(history->processes, history->process_cnt, history->process_cap, fresh);
 	if (err) {
 		image_free(fresh.image);
@@ -55,19 +66,19 @@ static int process_get(struct history *history, int32_t pid, struct history_proc
 
 static int name_thread(struct history *history, int32_t pid, int32_t tid, const char *name)
 {
-	struct history_thread fresh = {.tid = tid, .pid = pid, .name = strdup(name)};
+	struct history_thread fresh = {.tid = tid, .pid = pid, .name = strdup(name)},
+			      *known = find_thread(history, tid);
 
 	if (!fresh.name)
 		return -ENOMEM;
-	for (size_t i = 0; i < history->thread_cnt; i++) {
-		if (history->threads[i].tid != tid)
-			continue;
-		fresh.born_ns = history->threads[i].born_ns;
-		free(history->threads[i].name);
-		history->threads[i] = fresh;
+	if (known) {
+		fresh.born_ns = known->born_ns;
+		free(known->name);
+		*known = fresh;
 		return 0;
 	}
-	if (ARRAY_PUSH(history->threads, history->thread_cnt, history->thread_cap, fresh)) {
+	if (hash_index_add(&history->by_tid, hash_number(0, (uint32_t)tid), history->thread_cnt) ||
+	    ARRAY_PUSH(history->threads, history->thread_cnt, history->thread_cap, fresh)) {
 		free(fresh.name);
 		return -ENOMEM;
 	}
@@ -160,9 +171,10 @@ static int replay_exec(struct history *history, const struct snapshot *snapshot,
 
 static void note_birth(struct history *history, int32_t tid, uint64_t time_ns)
 {
-	for (size_t i = 0; i < history->thread_cnt; i++)
-		if (history->threads[i].tid == tid)
-			history->threads[i].born_ns = time_ns;
+	struct history_thread *known = find_thread(history, tid);
+
+	if (known)
+		known->born_ns = time_ns;
 }
 
 /* A new thread has its creator's name, a new process also its mappings. */
@@ -468,6 +480,8 @@ void history_free(struct history *history)
 	free(history->switches);
 	free(history->processes);
 	free(history->threads);
+	hash_index_release(&history->by_pid);
+	hash_index_release(&history->by_tid);
 	image_free(history->kernel);
 	image_objects_free(history->objects);
 	binaries_free(history->binaries);

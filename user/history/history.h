@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
+#include "base/containers/hash_index.h"
 #include "decode/decoder.h"
 #include "image/binaries.h"
 #include "image/image.h"
@@ -60,6 +61,7 @@ struct history {
 	size_t process_cnt, process_cap;
 	struct history_thread *threads;
 	size_t thread_cnt, thread_cap;
+	struct hash_index by_pid, by_tid; /* of both */
 	/*
 	 * For the decoder: one without code, then all versions of all processes; sections are this struct's
 	 * own.

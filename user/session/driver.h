@@ -17,6 +17,7 @@ struct session_process {
 	pid_t pid;
 	struct maps maps; /* the latest ones */
 	bool runs_itself; /* it executes the target's code: false for a launched child until its exec */
+	bool leader_left; /* the leader has begun to exit; others may run on */
 	bool exited;
 	int wait_status;
 	int end_fd; /* of an untraced process that is not our child: readable once it has ended; else -1 */
@@ -131,7 +132,7 @@ struct session_thread *session_thread_at(const struct session *session, size_t i
 struct session_process *session_process_at(const struct session *session, size_t i);
 
 /* The living one with this id, or NULL. */
-struct session_thread *session_find(struct session *session, pid_t tid);
+struct session_thread *session_find(const struct session *session, pid_t tid);
 struct session_process *session_find_process(const struct session *session, pid_t pid);
 
 /*

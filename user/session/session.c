@@ -5,7 +5,7 @@
  *
  * 	session_attach.c	taking hold of processes	session_maps.c		their mappings and names
  * 	session_event.c		stops and ends, who is new	session_signal.c	what a stop's signal is
- * 	session_detach.c	letting go
+ * 	session_detach.c	letting go			session_tasks.c		who is there, and who was
  */
 #include "session/session.h"
 
@@ -29,99 +29,6 @@ uint64_t session_now(struct session *session)
 
 	session->now_ns = ns > session->now_ns ? ns : session->now_ns + 1;
 	return session->now_ns;
-}
-
-/* ---- threads and processes ---- */
-
-struct session_thread *session_find(struct session *session, pid_t tid)
-{
-	if (session->last < session->thread_cnt && session->threads[session->last]->tid == tid &&
-	    !session->threads[session->last]->dead)
-		return session->threads[session->last];
-	for (size_t i = 0; i < session->thread_cnt; i++) {
-		if (session->threads[i]->tid != tid || session->threads[i]->dead)
-			continue;
-		session->last = i;
-		return session->threads[i];
-	}
-	return NULL;
-}
-
-struct session_process *session_find_process(const struct session *session, pid_t pid)
-{
-	for (size_t i = 0; i < session->process_cnt; i++)
-		if (session->processes[i]->pid == pid && !session->processes[i]->exited)
-			return session->processes[i];
-	return NULL;
-}
-
-struct session_thread *session_thread_at(const struct session *session, size_t i)
-{
-	return i < session->thread_cnt ? session->threads[i] : NULL;
-}
-
-struct session_process *session_process_at(const struct session *session, size_t i)
-{
-	return i < session->process_cnt ? session->processes[i] : NULL;
-}
-
-static void thread_free(struct session *session, struct session_thread *thread)
-{
-	TELL_DRIVER(session, thread_free, thread);
-	free(thread);
-}
-
-int session_add_thread(struct session *session, struct session_process *process, pid_t tid,
-		       struct session_thread **ret_thread)
-{
-	size_t size = session->config.driver->thread_size;
-	struct session_thread *thread = calloc(1, size ? size : sizeof(*thread));
-	int err = thread ? 0 : -ENOMEM;
-
-	if (err)
-		return err;
-	thread->process = process;
-	thread->tid = tid;
-	err = ASK_DRIVER(session, thread_new, thread);
-	if (!err)
-		err = ARRAY_PUSH(session->threads, session->thread_cnt, session->thread_cap, thread);
-	if (err) {
-		thread_free(session, thread);
-		return err;
-	}
-	*ret_thread = thread;
-	return 0;
-}
-
-static void process_free(struct session_process *process)
-{
-	maps_release(&process->maps);
-	closep(&process->end_fd);
-	free(process);
-}
-
-int session_add_process(struct session *session, pid_t pid, const struct session_process *former,
-			struct session_process **ret_process)
-{
-	size_t size = session->config.driver->process_size;
-	struct session_process *process = calloc(1, size ? size : sizeof(*process));
-	int err = process ? 0 : -ENOMEM;
-
-	if (err)
-		return err;
-	process->pid = pid;
-	process->end_fd = -1;
-	err = ASK_DRIVER(session, process_new, process, former);
-	if (!err)
-		err = ARRAY_PUSH(session->processes, session->process_cnt, session->process_cap, process);
-	if (err) {
-		process_free(process);
-		return err;
-	}
-	if (session->config.hits_stop)
-		pin_guard_process(&session->pin, pid);
-	*ret_process = process;
-	return 0;
 }
 
 /* ---- the run ---- */
@@ -297,6 +204,9 @@ int session_run(struct session *session, enum session_end *ret_end)
 			resume_all(session);
 		else if (thread && thread->held)
 			resume(session, thread);
+		err = session_forget_some(session);
+		if (err)
+			return err;
 	}
 	*ret_end = SESSION_EXITED;
 	return 0;
@@ -319,30 +229,13 @@ static int take_sideband(struct session *session, struct snapshot *snapshot)
 	return 0;
 }
 
-/* Everything about dead threads has been reported. */
-static void forget_dead(struct session *session)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < session->thread_cnt; i++) {
-		struct session_thread *thread = session->threads[i];
-
-		if (thread->dead)
-			thread_free(session, thread);
-		else
-			session->threads[kept++] = thread;
-	}
-	session->thread_cnt = kept;
-	session->last = 0;
-}
-
 int session_take(struct session *session, struct snapshot *snapshot)
 {
 	int err = session_look_at_maps(session);
 
 	if (err)
 		return err;
-	forget_dead(session);
+	session_forget_ended(session);
 	/* A thread may have got its name since it was born. */
 	for (size_t i = 0; i < session->thread_cnt; i++)
 		session_announce_comm(session, session->threads[i], false);
@@ -362,6 +255,7 @@ int session_new(struct session **ret_session, const struct session_config *confi
 	session->config = *config;
 	if (!config->driver)
 		session->config.driver = &none;
+	session->sideband_max = config->sideband_bytes ? config->sideband_bytes : SESSION_SIDEBAND_MAX;
 	pin_init(&session->pin);
 	err = snapshot_new(&session->sideband);
 	if (!err)
@@ -392,12 +286,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	session_detach(session);
-	for (size_t i = 0; i < session->thread_cnt; i++)
-		thread_free(session, session->threads[i]);
-	free(session->threads);
-	for (size_t i = 0; i < session->process_cnt; i++)
-		process_free(session->processes[i]);
-	free(session->processes);
+	session_free_tasks(session);
 	snapshot_free(session->sideband);
 	free(session);
 }

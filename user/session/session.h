@@ -69,6 +69,8 @@ struct session_events {
 	void (*signalled)(void *ctx, int signal, struct caught_hit *hit);
 };
 
+enum { SESSION_SIDEBAND_MAX = 64 << 20 };
+
 struct session_config {
 	bool follow_forks; /* children are targets, too */
 	bool hits_stop;	   /* the caller's probes stop threads (SIGSTOP) */
@@ -81,6 +83,11 @@ struct session_config {
 	/* The driver begins when start_wanted() says so, and again after session_rest(); else at once. */
 	bool wait_for_start;
 	uint64_t signals; /* bit N - 1: report signal N */
+	/*
+	 * With free_running: beyond so many bytes the sideband forgets what ended first; 0:
+	 * SESSION_SIDEBAND_MAX. What is about living targets stays, however much it is.
+	 */
+	size_t sideband_bytes;
 	const struct session_events *events;
 	void *ctx;			     /* of the events */
 	const struct session_driver *driver; /* NULL: none */
@@ -147,6 +154,9 @@ int session_wait_end(const struct session *session);
 
 /* The wait status (waitpid(2)) of the first target, after its end. */
 int session_wait_status(const struct session *session);
+
+/* How many threads and processes were forgotten (session_config.sideband_bytes). */
+uint64_t session_forgotten_cnt(const struct session *session);
 
 /* Whether the driver has begun (see wait_for_start). */
 bool session_started(const struct session *session);

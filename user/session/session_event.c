@@ -136,16 +136,18 @@ static int on_birth(struct session *session, struct session_thread *thread)
 /* ---- events ---- */
 
 /* All other threads of the process are gone. The thread that called exec continues under the leader's id. */
-static struct session_thread *survivor_of_exec(struct session *session, struct session_thread *leader)
+static int survivor_of_exec(struct session *session, struct session_thread *leader,
+			    struct session_thread **ret_thread)
 {
 	unsigned long former = 0;
 	struct session_thread *caller;
+	int err = 0;
 
 	ptrace(PTRACE_GETEVENTMSG, leader->tid, NULL, &former);
 	caller = session_find(session, (pid_t)former);
 	if (caller && caller != leader) {
 		leader->dead = true;
-		caller->tid = leader->tid;
+		err = session_rename_thread(session, caller, leader->tid);
 		caller->held = true;
 		leader = caller;
 	}
@@ -157,14 +159,17 @@ static struct session_thread *survivor_of_exec(struct session *session, struct s
 		TELL_DRIVER(session, ended, thread);
 		thread->dead = true;
 	}
-	return leader;
+	*ret_thread = leader;
+	return err;
 }
 
 static int on_exec(struct session *session, struct session_thread *leader)
 {
-	struct session_thread *thread = survivor_of_exec(session, leader);
-	int err = ASK_CAPTURE(session, executed, thread->process->pid, thread != leader);
+	struct session_thread *thread;
+	int err = survivor_of_exec(session, leader, &thread);
 
+	if (!err)
+		err = ASK_CAPTURE(session, executed, thread->process->pid, thread != leader);
 	if (err)
 		return err;
 	TELL_DRIVER(session, executed, thread);
@@ -265,13 +270,21 @@ static int on_syscall_stop(struct session *session, struct session_thread *threa
 	return session->started && which == SYSCALL_EXIT ? ASK_DRIVER(session, syscall_end, thread) : 0;
 }
 
-/* A thread is about to exit. If it is the leader, the process mostly ends, and its code is gone. */
+/*
+ * A thread is about to exit. If it is the leader, the process mostly ends, and its code is gone. Reading the
+ * mappings for each other thread would hold up a program that starts many.
+ */
 static int look_a_last_time(struct session *session, struct session_thread *thread)
 {
-	int err = session_read_maps(session, thread->process, thread->tid, false);
+	struct session_process *process = thread->process;
+	bool leads = thread->tid == process->pid;
+	int err = 0;
 
 	session_announce_comm(session, thread, false);
-	return err || thread->tid != thread->process->pid ? err : ASK_CAPTURE(session, leaving, thread->tid);
+	if (leads || process->leader_left)
+		err = session_read_maps(session, process, thread->tid, false);
+	process->leader_left = process->leader_left || leads;
+	return err || !leads ? err : ASK_CAPTURE(session, leaving, thread->tid);
 }
 
 static int on_stop(struct session *session, struct session_thread *thread, int status)
@@ -315,6 +328,7 @@ void session_on_end(struct session *session, struct session_thread *thread, int 
 					       process->pid, process->pid, session_now(session)));
 	thread->dead = true;
 	thread->held = false;
+	session->ended_cnt++;
 	pin_forget(&session->pin, thread->tid);
 	if (thread->tid != process->pid && has_live_thread(session, process))
 		return;

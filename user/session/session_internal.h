@@ -2,6 +2,7 @@
 /* What the files of the session share. Nobody else includes it. */
 #pragma once
 
+#include "base/containers/hash_index.h"
 #include "process/pin.h"
 #include "session/driver.h"
 
@@ -15,9 +16,12 @@ struct session {
 	size_t process_cnt, process_cap;
 	struct session_thread **threads; /* parents before their children */
 	size_t thread_cnt, thread_cap;
-	size_t last;		   /* index of the thread that stopped last, and so probably stops next */
-	struct snapshot *sideband; /* collects the sideband */
-	int err;		   /* of the first record that could not be stored; ends the run */
+	struct hash_index by_tid, by_pid; /* of both, with those that have ended */
+	size_t ended_cnt;		  /* threads, since the last time that they were forgotten */
+	struct snapshot *sideband;	  /* collects the sideband */
+	size_t sideband_max;	/* bytes: beyond, what is about tasks that have ended is forgotten */
+	uint64_t forgotten_cnt; /* see session_forgotten_cnt() */
+	int err;		/* of the first record that could not be stored; ends the run */
 	bool started;
 	bool gathers;	     /* it has just started, and threads may still run */
 	bool seized;	     /* session_attach() has seized threads, which run until the first run */
@@ -63,6 +67,17 @@ int session_add_thread(struct session *session, struct session_process *process,
 /* `former`: its parent if it was forked, or NULL. */
 int session_add_process(struct session *session, pid_t pid, const struct session_process *former,
 			struct session_process **ret_process);
+
+/* The thread goes on under another id, after an exec. 0 or -ENOMEM. */
+int session_rename_thread(struct session *session, struct session_thread *thread, pid_t tid);
+
+/* Everything about threads that have ended has been reported. */
+void session_forget_ended(struct session *session);
+
+/* Without a driver, once there is much: the same, and of what was reported the oldest. 0, or -errno with a sentence. */
+int session_forget_some(struct session *session);
+
+void session_free_tasks(struct session *session);
 
 /* Seizes a thread, so that what it creates is held, too. 0, or -errno of ptrace(2). */
 int session_seize(const struct session *session, pid_t tid);

@@ -53,9 +53,10 @@ struct code_store {
 	struct insn *cache; /* CACHE_SLOTS of them */
 };
 
+static const struct maps no_maps;
+
 int code_store_new(struct code_store **ret_store, const struct code_store_config *config)
 {
-	static const struct maps no_maps;
 	struct code_store *store = calloc(1, sizeof(*store));
 
 	if (store)
@@ -107,19 +108,25 @@ uint64_t code_store_change_cnt(const struct code_store *store)
 
 /* ---- former contents ---- */
 
-/* Takes ownership of the page, whose content is no longer current. */
-static int keep_past(struct code_store *store, struct page *page, const char *name)
+/* Takes ownership of the page. */
+static int add_past(struct code_store *store, struct page *page, const char *name)
 {
 	struct past_page past = {.page = page, .name = strdup(name)};
 
-	if (store->past_cnt == PAST_MAX) {
-		past_release(&store->past[0]);
-		memmove(store->past, store->past + 1, --store->past_cnt * sizeof(*store->past));
-	}
 	if (past.name && !ARRAY_PUSH(store->past, store->past_cnt, store->past_cap, past))
 		return 0;
 	past_release(&past);
 	return -ENOMEM;
+}
+
+/* The same of a page whose content is no longer current. */
+static int keep_past(struct code_store *store, struct page *page, const char *name)
+{
+	if (store->past_cnt == PAST_MAX) {
+		past_release(&store->past[0]);
+		memmove(store->past, store->past + 1, --store->past_cnt * sizeof(*store->past));
+	}
+	return add_past(store, page, name);
 }
 
 /*
@@ -524,23 +531,31 @@ int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *
 	return keep_vdso(store);
 }
 
-void code_store_end(struct code_store *store)
+int code_store_end(struct code_store *store)
 {
-	size_t kept = 0;
+	int err = 0;
 
 	for (size_t i = 0; i < store->page_cnt; i++) {
 		struct page *page = store->pages[i];
+		const struct map *map = maps_find(store->maps, page->addr);
 
-		if (is_ours_alone(page, maps_find(store->maps, page->addr)))
-			store->pages[kept++] = page;
+		if (!err && is_ours_alone(page, map))
+			err = add_past(store, page, map->mapping.name);
 		else
 			free(page);
 	}
-	store->page_cnt = kept;
+	store->page_cnt = 0;
+	store->maps = &no_maps;
 	closep(&store->mem_fd);
 	store->mem_fd = -1;
 	free(store->cache);
 	store->cache = NULL;
+	if (!store->vdso_cnt) {
+		free(store->vdsos);
+		store->vdsos = NULL;
+		store->vdso_cap = 0;
+	}
+	return err;
 }
 
 /* ---- code that nobody saw executed ---- */

@@ -28,7 +28,7 @@ void code_store_free(struct code_store *store);
 
 /*
  * The mappings of the process have changed from *before to *now, by an exec or a system call. The caller owns
- * *now, which must stay valid until the next such call or code_store_free(). Forgets what was known of ranges
+ * *now, which must stay valid until the next such call, code_store_end() or code_store_free(). Forgets what was known of ranges
  * that changed. -errno with a sentence: the memory cannot be opened.
  */
 int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *before,
@@ -64,8 +64,8 @@ int code_store_keep_private(struct code_store *store, uint64_t now);
  */
 int code_store_add_own_vdso(struct snapshot *snapshot);
 
-/* The process has ended: keeps only what code_store_export() needs. */
-void code_store_end(struct code_store *store);
+/* The process has ended: keeps only what code_store_export() needs, and no maps. 0 or -ENOMEM. */
+int code_store_end(struct code_store *store);
 
 /* Appends to snapshot->copies the code that no file has, oldest first. 0 or -ENOMEM. */
 int code_store_export(const struct code_store *store, struct snapshot *snapshot);

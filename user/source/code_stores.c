@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "model/sideband.h"
 #include "source/jit_files.h"
 
 struct code_stores {
@@ -14,7 +15,7 @@ struct code_stores {
 		bool ended;
 		struct code_store *store;
 	} * items;
-	size_t cnt, cap;
+	size_t cnt, cap, ended_cnt;
 };
 
 int code_stores_new(struct code_stores **ret_stores, const struct code_store_config *config)
@@ -77,14 +78,57 @@ int code_stores_keep_private(struct code_stores *stores, pid_t pid, uint64_t now
 	return found ? code_store_keep_private(found->store, now) : 0;
 }
 
-void code_stores_end(struct code_stores *stores, pid_t pid)
+/* The older half of those that have ended. */
+static void drop_ended(struct code_stores *stores)
+{
+	size_t kept = 0, left = stores->ended_cnt / 2;
+
+	for (size_t i = 0; i < stores->cnt; i++) {
+		if (!stores->items[i].ended || !left) {
+			stores->items[kept++] = stores->items[i];
+			continue;
+		}
+		code_store_free(stores->items[i].store);
+		left--;
+	}
+	stores->cnt = kept;
+	stores->ended_cnt -= stores->ended_cnt / 2;
+}
+
+int code_stores_end(struct code_stores *stores, pid_t pid)
 {
 	struct code_of *found = find(stores, pid);
+	int err;
 
 	if (!found)
-		return;
+		return 0;
 	found->ended = true;
-	code_store_end(found->store);
+	err = code_store_end(found->store);
+	if (++stores->ended_cnt == 2 * CODE_STORES_ENDED)
+		drop_ended(stores);
+	return err;
+}
+
+static bool has(const struct code_stores *stores, pid_t pid)
+{
+	for (size_t i = 0; i < stores->cnt; i++)
+		if (stores->items[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* Dumps are found by what was mapped, and few programs have one. */
+static int copy_dumps(const struct code_stores *stores, struct snapshot *snapshot)
+{
+	struct sideband_record record;
+	size_t pos = 0;
+	int err = 0;
+
+	while (!err && sideband_next(snapshot, &pos, &record) > 0)
+		if (record.type == PERF_RECORD_MMAP2 && jit_files_is_dump(record.mapping.name) &&
+		    has(stores, record.pid))
+			err = jit_files_copy_dump(snapshot, record.pid, record.mapping.name);
+	return err;
 }
 
 int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot *snapshot)
@@ -99,7 +143,7 @@ int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot
 		if (!err)
 			err = code_store_export(item->store, snapshot);
 		if (!err)
-			err = jit_files_copy(snapshot, item->pid);
+			err = jit_files_copy_map(snapshot, item->pid);
 	}
-	return err;
+	return err ? err : copy_dumps(stores, snapshot);
 }

@@ -23,8 +23,13 @@ int code_stores_set_maps(struct code_stores *stores, pid_t pid, const struct map
 /* As code_store_keep_private(), for the process. */
 int code_stores_keep_private(struct code_stores *stores, pid_t pid, uint64_t now);
 
-/* The process has ended. */
-void code_stores_end(struct code_stores *stores, pid_t pid);
+/*
+ * The process has ended. What is kept of the last CODE_STORES_ENDED processes that did is exported; what came
+ * before is dropped. 0 or -ENOMEM.
+ */
+enum { CODE_STORES_ENDED = 4096 };
+
+int code_stores_end(struct code_stores *stores, pid_t pid);
 
 /*
  * Appends the code that no file has, and the files in which JIT compilers describe their code. If `now` is

@@ -7,15 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/sideband.h"
 #include "process/proc_status.h"
 
 enum { FILE_BYTES_MAX = 256 << 20 };
@@ -89,7 +86,7 @@ static int copy_theirs(struct snapshot *snapshot, int32_t pid, const char *path,
 	return found ? found : copy_file(snapshot, pid, path, name, addr);
 }
 
-static bool is_jitdump(const char *path)
+bool jit_files_is_dump(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	size_t len = strlen(path);
@@ -97,22 +94,23 @@ static bool is_jitdump(const char *path)
 	return slash && !strncmp(slash, "/jit-", 5) && len > 5 && !strcmp(path + len - 5, ".dump");
 }
 
-int jit_files_copy(struct snapshot *snapshot, int32_t pid)
+int jit_files_copy_map(struct snapshot *snapshot, int32_t pid)
 {
-	struct sideband_record record;
 	char path[64];
-	size_t pos = 0;
 	int found;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", proc_inner_pid(pid));
 	found = copy_theirs(snapshot, pid, path, JIT_PERF_MAP, 0);
-	if (found < 0)
-		return found;
-	while (sideband_next(snapshot, &pos, &record) > 0) {
-		if (record.type != PERF_RECORD_MMAP2 || record.pid != pid || !is_jitdump(record.mapping.name))
-			continue;
-		found = copy_theirs(snapshot, pid, record.mapping.name, JIT_DUMP, 1);
-		return found < 0 ? found : 0;
-	}
-	return 0;
+	return found < 0 ? found : 0;
+}
+
+int jit_files_copy_dump(struct snapshot *snapshot, int32_t pid, const char *path)
+{
+	int found;
+
+	for (size_t i = 0; i < snapshot->copy_cnt; i++)
+		if (snapshot->copies[i].pid == pid && !strcmp(snapshot->copies[i].name, JIT_DUMP))
+			return 0;
+	found = copy_theirs(snapshot, pid, path, JIT_DUMP, 1);
+	return found < 0 ? found : 0;
 }

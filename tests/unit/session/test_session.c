@@ -19,6 +19,7 @@ struct heard {
 	char text[512];
 	pid_t first;
 	size_t mapping_cnt;
+	uint64_t forgotten_cnt;
 	bool stop;
 };
 
@@ -125,6 +126,7 @@ static int run_script(const char *script, const struct session_config *given, st
 	assert_int_equal(end, SESSION_EXITED);
 	assert_ok(snapshot_new(ret_snapshot));
 	assert_ok(session_take(session, *ret_snapshot));
+	heard->forgotten_cnt = session_forgotten_cnt(session);
 	return session_wait_status(session);
 }
 
@@ -167,6 +169,34 @@ static void test_follow_forks(void **state)
 			    "executed mapped child-adopted child-mapped child-born child-executed "
 			    "child-mapped child-leaving child-ended leaving ended ");
 	assert_int_equal(records(snapshot, PERF_RECORD_FORK), 1);
+}
+
+/* Many come and go: the shell, which stays, is known all the time, and the last child, too. */
+static void test_forgets(void **state)
+{
+	enum { CHILDREN = 600, BYTES = 64 << 10 };
+	const struct session_config config = {
+		.free_running = true, .follow_forks = true, .sideband_bytes = BYTES};
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	struct heard heard = {0};
+	struct sideband_record record;
+	int32_t last = 0;
+	size_t own = 0, lasts = 0;
+
+	(void)state;
+	assert_int_equal(run_script("i=0; while [ $i -lt 600 ]; do (:); i=$((i + 1)); done", &config, &heard,
+				    &snapshot),
+			 0);
+	assert_true(snapshot->sideband_size <= BYTES);
+	assert_true(heard.forgotten_cnt > CHILDREN / 2);
+	assert_int_equal(heard.forgotten_cnt + records(snapshot, PERF_RECORD_FORK), CHILDREN);
+	for (size_t at = 0; sideband_next(snapshot, &at, &record) > 0;)
+		last = record.type == PERF_RECORD_FORK ? record.pid : last;
+	for (size_t at = 0; sideband_next(snapshot, &at, &record) > 0;) {
+		own += record.type == PERF_RECORD_MMAP2 && record.pid == heard.first;
+		lasts += record.type == PERF_RECORD_MMAP2 && record.pid == last;
+	}
+	assert_true(own > 0 && lasts > 0);
 }
 
 static void test_untraced(void **state)
@@ -279,9 +309,8 @@ static void test_driver(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_free_running),
-		cmocka_unit_test(test_follow_forks),
-		cmocka_unit_test(test_untraced),
+		cmocka_unit_test(test_free_running), cmocka_unit_test(test_follow_forks),
+		cmocka_unit_test(test_forgets),	     cmocka_unit_test(test_untraced),
 		cmocka_unit_test(test_driver),
 	};
 

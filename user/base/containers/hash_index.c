@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CAP_FIRST = 64 };
 
@@ -53,6 +54,13 @@ int hash_index_add(struct hash_index *index, uint64_t hash, size_t item)
 	put(index, (struct hash_index_slot){hash, item + 1});
 	index->cnt++;
 	return 0;
+}
+
+void hash_index_clear(struct hash_index *index)
+{
+	if (index->cap)
+		memset(index->slots, 0, index->cap * sizeof(*index->slots));
+	index->cnt = 0;
 }
 
 void hash_index_release(struct hash_index *index)

@@ -32,6 +32,9 @@ size_t hash_index_next(const struct hash_index *index, uint64_t hash, size_t *at
 /* 0, or -ENOMEM with nothing added. */
 int hash_index_add(struct hash_index *index, uint64_t hash, size_t item);
 
+/* Removes all; as many can be added again without an error. */
+void hash_index_clear(struct hash_index *index);
+
 void hash_index_release(struct hash_index *index);
 
 /* Add a text or a number to `hash`, which is 0 at first. */

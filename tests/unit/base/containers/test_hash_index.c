@@ -43,6 +43,10 @@ static void test_many(void **state)
 	assert_true(has(&index, hash_number(0, 7), 1007));
 	assert_false(has(&index, hash_number(0, 7), 1008));
 	assert_false(has(&index, hash_number(0, HASHES), 0));
+	hash_index_clear(&index);
+	assert_false(has(&index, hash_number(0, 7), 1007));
+	assert_ok(hash_index_add(&index, hash_number(0, 7), 3));
+	assert_true(has(&index, hash_number(0, 7), 3));
 	hash_index_release(&index);
 }
 
