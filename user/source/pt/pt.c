@@ -13,12 +13,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file/file_limit.h"
 #include "base/log.h"
 #include "source/code_store.h"
 #include "source/pt/kernel_code.h"
@@ -121,6 +121,7 @@ int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 
 	if (pt->config.cpu_wide)
 		return pt->fd_cnt ? 0 : add_all(pt);
+	file_limit_raise();
 	err = at_exec ? pt_events_add(pt, pid, pid, true) : add_threads(pt, pid);
 	if (err)
 		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);
@@ -182,17 +183,6 @@ int pt_describe(struct pt *pt, struct snapshot *snapshot)
 
 /* ---- life ---- */
 
-/* Two files for each thread on each processor soon are more than the usual 1024. */
-static void allow_files(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 int pt_new(struct pt **ret_pt, const struct pt_config *config)
 {
 	CLEANUP(pt_freep) struct pt *pt = calloc(1, sizeof(*pt));
@@ -216,7 +206,6 @@ int pt_new(struct pt **ret_pt, const struct pt_config *config)
 				 ((struct pt_area){.cpu = cpu, .pid = -1, .tid = -1, .owner = -1}));
 	if (err)
 		return err;
-	allow_files();
 	pt->printk_id = config->pause ? pt_event_printk_id() : -ENOTSUP;
 	*ret_pt = TAKE_PTR(pt);
 	return 0;

@@ -97,6 +97,8 @@ static int load(struct samples *samples)
 		return fail_errno(-errno, "cannot open the BPF programs");
 	set_up(samples);
 	err = samples_bpf__load(samples->bpf);
+	if (err && privilege_is_descriptors(err))
+		return privilege_fail_descriptors();
 	if (err == -EPERM)
 		return privilege_fail_bpf();
 	if (err == -ENOMEM)
