@@ -43,15 +43,11 @@ refuses() {
 	says "$tmp/said" "$text"
 }
 
+# given_back THREADS GAPS MODE: they all say why.
 given_back() {
-	translate -- "$programs/jit" >"$tmp/given" 2>&1 && says "$tmp/given" 'the program makes code at run time' &&
-		"$trailcam" report "$tmp/out.fxt.gz" >"$tmp/given" && says "$tmp/given" ', 1 gap,'
-}
-
-# Code that is written through another mapping.
-written_elsewhere() {
-	translate -- "$programs/jit" elsewhere >"$tmp/given" 2>&1 && says "$tmp/given" 'the program makes code at run time' &&
-		grep -qx 32 "$tmp/given"
+	translate -- "$programs/restricted" "$3" >"$tmp/given" 2>"$tmp/why"
+	[ $? -eq 7 ] && "$programs/restricted" "$3" | diff "$tmp/given" - && "$trailcam" report "$tmp/out.fxt.gz" >"$tmp/given" &&
+		[ "$(grep -c 'it restricts its system calls' "$tmp/why")" -eq "$1" ] && says "$tmp/given" ", $2,"
 }
 
 # From one program to the next, and with libraries that are loaded late: between two programs one trace ends.
@@ -133,15 +129,17 @@ check 'the next program' same 3 sh -c 'exec "$0" probed' "$programs/torture"
 check 'exceptions' same 0 "$programs/throws"
 check 'coroutines' same 0 "$programs/coroutines"
 check 'a program of the distribution' same 0 /bin/ls -l /etc/apt
-# As compilers make it that never have it writable and executable at once: in place of other code, too.
-check 'code made at run time, once it is executable: every instruction' agree jit 90000 "$programs/jit" once
+check 'code made at run time, in place of other code, which changes itself: every instruction' agree jit 90000 "$programs/jit"
+check 'code that is written through another mapping: every instruction' agree elsewhere 90000 "$programs/jit" elsewhere
+check 'code in shared memory: every instruction' agree attached 90000 "$programs/jit" attached
+check 'more code than the cache holds' same 0 "$programs/jit" many
 if command -v python3 >/dev/null; then
 	check 'libraries that are loaded late: no gap' all_code_known sh -c 'exec python3 -c "import json, ctypes, ssl"'
 else
 	skip 'libraries that are loaded late' 'python3 is not installed'
 fi
-check 'code made at run time goes on natively, behind a gap' given_back
-check 'code that is written through another mapping: the same, natively' written_elsewhere
+check 'a filter of system calls: natively, behind a gap' given_back 1 '1 gap' strict
+check 'a filter for all threads: all natively' given_back 2 '2 gaps' filter
 check 'a signal ends the recording: what led up to it' crash
 check 'the time is up: the program goes on' goes_on
 check 'children, from the next program on' follows

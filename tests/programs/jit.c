@@ -2,12 +2,19 @@
 /*
  * Makes code while it runs, as a JIT compiler does: those bytes are in no file. Twice on the same page; in
  * place of code that ran, there and in a page that was unmapped in between; and an instruction changes
- * itself. "jit once": only the first. "jit elsewhere": through another mapping of the page, which is writable.
+ * itself. Or else:
+ *
+ *	jit once	only the first
+ *	jit elsewhere	through another mapping of the page, which is writable
+ *	jit attached	the same with System V shared memory
+ *	jit many	so many functions that no cache of translated code holds them, while a thread waits in a call
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };
@@ -40,9 +47,22 @@ static unsigned char *map(void *where)
 		    MAP_PRIVATE | MAP_ANONYMOUS | (where ? MAP_FIXED : 0), -1, 0);
 }
 
-static int write_elsewhere(void)
+/* The same memory is at both addresses. */
+static int write_elsewhere(unsigned char *code, unsigned char *run)
 {
-	int fd = memfd_create("code", 0), sum = 0;
+	int sum = 0;
+
+	for (int i = 0; i < 4; i++) {
+		memcpy(code, i % 2 ? loop : jumps, i % 2 ? sizeof(loop) : sizeof(jumps));
+		sum += call(run);
+	}
+	printf("%d\n", sum);
+	return 0;
+}
+
+static int write_through_file(void)
+{
+	int fd = memfd_create("code", 0);
 	unsigned char *code, *run;
 
 	if (fd < 0 || ftruncate(fd, PAGE))
@@ -51,11 +71,59 @@ static int write_elsewhere(void)
 	run = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	if (code == MAP_FAILED || run == MAP_FAILED || mprotect(run, PAGE, PROT_READ | PROT_EXEC))
 		return 1;
-	for (int i = 0; i < 4; i++) {
-		memcpy(code, i % 2 ? loop : jumps, i % 2 ? sizeof(loop) : sizeof(jumps));
-		sum += call(run);
+	return write_elsewhere(code, run);
+}
+
+static int write_through_segment(void)
+{
+	int id = shmget(IPC_PRIVATE, PAGE, 0700);
+	unsigned char *code = shmat(id, NULL, 0), *run = shmat(id, NULL, SHM_EXEC);
+	int result = code == (void *)-1 || run == (void *)-1 ? 1 : write_elsewhere(code, run);
+
+	shmdt(run);
+	shmctl(id, IPC_RMID, NULL);
+	return result;
+}
+
+static void *wait_in_call(void *arg)
+{
+	int *ends = arg;
+	char byte = 0;
+
+	for (int i = 0; i < 2; i++)
+		if (read(ends[0], &byte, 1) != 1)
+			return NULL;
+	return (void *)(size_t)byte;
+}
+
+/* mov $NUMBER,%eax; ret */
+static int make_many(void)
+{
+	enum { CNT = 560000, SIZE = 6, TURNS = 2 };
+	unsigned char *code = mmap(NULL, (size_t)CNT * SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int sum = 0;
+	pthread_t thread;
+	void *result;
+	int ends[2];
+
+	if (code == MAP_FAILED || pipe(ends) || pthread_create(&thread, NULL, wait_in_call, ends))
+		return 1;
+	for (int i = 0; i < CNT; i++) {
+		unsigned char *at = code + (size_t)i * SIZE;
+
+		at[0] = 0xb8;
+		memcpy(at + 1, &i, sizeof(i));
+		at[SIZE - 1] = 0xc3;
 	}
-	printf("%d\n", sum);
+	for (int turn = 0; turn < TURNS; turn++) {
+		for (int i = 0; i < CNT; i++)
+			sum += (unsigned int)call(code + (size_t)i * SIZE);
+		if (write(ends[1], "ab" + turn, 1) != 1)
+			return 1;
+	}
+	pthread_join(thread, &result);
+	printf("%u %d\n", sum, (int)(size_t)result);
 	return 0;
 }
 
@@ -67,7 +135,11 @@ int main(int argc, char **argv)
 	if (page == MAP_FAILED)
 		return 1;
 	if (argc > 1 && !strcmp(argv[1], "elsewhere"))
-		return write_elsewhere();
+		return write_through_file();
+	if (argc > 1 && !strcmp(argv[1], "attached"))
+		return write_through_segment();
+	if (argc > 1 && !strcmp(argv[1], "many"))
+		return make_many();
 	sum = emit_and_call(page, loop, sizeof(loop)) + emit_and_call(page + 64, loop, sizeof(loop));
 	if (argc > 1 && !strcmp(argv[1], "once")) {
 		printf("%d\n", sum);

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file/plain_file.h"
+#include "base/sort.h"
 #include "process/shield.h"
 #include "process/uprobe_page.h"
 
@@ -664,19 +665,53 @@ static int add_page(const struct code_store *store, struct snapshot *snapshot, s
 	return add_copy(snapshot, &copy);
 }
 
-int code_store_export(const struct code_store *store, struct snapshot *snapshot)
+/* Pages of which a source has copies of its own: as they were when they were executed. */
+struct copied {
+	struct sort_key *pages;
+	size_t cnt, cap;
+};
+
+static void copied_release(struct copied *copied)
+{
+	free(copied->pages);
+}
+
+static int find_copied(struct copied *copied, const struct code_store *store, const struct snapshot *snapshot)
 {
 	int err = 0;
+
+	for (size_t i = 0; i < snapshot->copy_cnt && !err; i++) {
+		const struct sort_key page = {.value = snapshot->copies[i].addr};
+
+		if (snapshot->copies[i].pid == store->pid)
+			err = ARRAY_PUSH(copied->pages, copied->cnt, copied->cap, page);
+	}
+	sort_array(copied->pages, copied->cnt, sizeof(*copied->pages), sort_by_key);
+	return err;
+}
+
+static bool is_copied(const struct copied *copied, uint64_t addr)
+{
+	const struct sort_key page = {.value = addr};
+
+	return copied->cnt && bsearch(&page, copied->pages, copied->cnt, sizeof(page), sort_by_key);
+}
+
+int code_store_export(const struct code_store *store, struct snapshot *snapshot)
+{
+	CLEANUP(copied_release) struct copied copied = {0};
+	int err = find_copied(&copied, store, snapshot);
 
 	for (size_t i = 0; i < store->vdso_cnt && !err; i++)
 		err = add_copy(snapshot, &store->vdsos[i]);
 	for (size_t i = 0; i < store->past_cnt && !err; i++)
-		err = add_page(store, snapshot, store->past[i].page, store->past[i].name);
+		if (!is_copied(&copied, store->past[i].page->addr))
+			err = add_page(store, snapshot, store->past[i].page, store->past[i].name);
 	for (size_t i = 0; i < store->page_cnt && !err; i++) {
 		struct page *page = store->pages[i];
 		const struct map *map = maps_find(store->maps, page->addr);
 
-		if (is_ours_alone(page, map))
+		if (is_ours_alone(page, map) && !is_copied(&copied, page->addr))
 			err = add_page(store, snapshot, page, map->mapping.name);
 	}
 	return err;

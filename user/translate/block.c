@@ -10,6 +10,8 @@
  *	jmp, call T, forward	the same without the word
  *	ret, jmp r, call r	target to rcx, jmp gs:[targets + cx * 8]	...	entry of T: is it T? word, T
  *	syscall			to the gate
+ *
+ * Code that may change unnoticed is looked at before each time that it is executed (check.c).
  */
 #include "decode/code_insn.h"
 #include "model/branch.h"
@@ -22,9 +24,12 @@ enum { INSNS_MAX = 48, STUBS_REACH = 110 };
 struct builder {
 	struct emitter emitter;
 	struct block *block;
-	uint64_t region;    /* start of the region: what is not linked goes there */
-	uint64_t pc;	    /* guest address of the instruction at hand */
-	const uint8_t *raw; /* its bytes */
+	uint64_t region;	   /* start of the region: what is not linked goes there */
+	uint64_t pc;		   /* guest address of the instruction at hand */
+	const uint8_t *raw;	   /* its bytes */
+	const struct range *range; /* of its memory, if its code may change or is in no file; NULL: neither */
+	uint64_t limit;		   /* what is behind it is of another kind */
+	uint32_t kept;		   /* bytes of code that are kept so far */
 	struct code_insn insn;
 	uint8_t opcode;		    /* offset of its opcode, behind prefixes */
 	uint8_t rex;		    /* 0: none */
@@ -75,35 +80,19 @@ static struct site *new_site(struct builder *builder, uint64_t from, uint64_t to
 {
 	struct site *site = site_at(shared()->site_cnt++);
 
-	*site = (struct site){.from = from,
-			      .to = to,
-			      .block = (uint32_t)(builder->block - block_at(0)),
+	*site = (struct site){.to = to,
+			      .block = block_number(builder->block),
+			      .from = (uint16_t)(from - builder->block->guest),
 			      .conds_before = builder->block->cond_cnt};
 	builder->block->site_cnt++;
 	return site;
-}
-
-void site_link(struct site *site, const struct block *block)
-{
-	int64_t away = (int64_t)(block->host - (site->jump + 4));
-
-	if (away == (int32_t)away)
-		__atomic_store_n((uint32_t *)site->jump, (uint32_t)(int32_t)away, __ATOMIC_RELEASE);
-}
-
-static void link_if_known(struct site *site)
-{
-	const struct block *block = cache_find(site->to);
-
-	if (block)
-		site_link(site, block);
 }
 
 /* The site's word and its jump; rcx has been saved. */
 static void emit_branch(struct builder *builder, struct site *site)
 {
 	struct emitter *emitter = &builder->emitter;
-	uint8_t *wrap = emit_word(emitter, (uint32_t)(site - site_at(0)));
+	uint8_t *wrap = emit_word(emitter, site_number(site));
 
 	emit_load(emitter, HOST_RCX, CTX_RCX);
 	site->jump = (uintptr_t)emit_jump(emitter, builder->region);
@@ -112,7 +101,7 @@ static void emit_branch(struct builder *builder, struct site *site)
 		emit_leave(emitter, CTX_WRAP);
 	}
 	*wrap = (uint8_t)(emitter->wrap - (wrap + 1));
-	link_if_known(site);
+	site_link_if_known(site);
 }
 
 /* A jump that makes no word. */
@@ -124,11 +113,12 @@ static void emit_on(struct builder *builder, struct site *site)
 
 	__builtin_memcpy(jump, &away, sizeof(away));
 	site->jump = (uintptr_t)jump;
+	site->makes_no_word = 1;
 	emit_save(emitter, HOST_RCX, CTX_RCX);
 	emit_8(emitter, 0xb9); /* mov ecx, */
-	emit_32(emitter, (uint32_t)(site - site_at(0)));
+	emit_32(emitter, site_number(site));
 	emit_leave(emitter, CTX_LINK_ON);
-	link_if_known(site);
+	site_link_if_known(site);
 }
 
 static void end(struct builder *builder, enum block_end how, uint64_t next)
@@ -141,7 +131,7 @@ static void end(struct builder *builder, enum block_end how, uint64_t next)
 static void go_on(struct builder *builder, uint64_t to)
 {
 	end(builder, BLOCK_GOES_ON, to);
-	emit_on(builder, new_site(builder, 0, to));
+	emit_on(builder, new_site(builder, builder->pc, to));
 }
 
 /* ---- instructions ---- */
@@ -193,7 +183,7 @@ static enum give_back translate_cond(struct builder *builder)
 
 		EMIT(emitter, 0x0f, 0x80 | (condition & 0xf));
 	}
-	builder->stubs[builder->stub_cnt] = (uint32_t)(site - site_at(0));
+	builder->stubs[builder->stub_cnt] = site_number(site);
 	builder->jumps[builder->stub_cnt++] = emitter->at;
 	emit_32(emitter, 0);
 	builder->block->cond_cnt++;
@@ -309,7 +299,7 @@ static enum give_back translate_syscall(struct builder *builder)
 	away = distance(resume, (uintptr_t)emitter->at);
 	__builtin_memcpy(resume, &away, sizeof(away));
 	end(builder, BLOCK_SYSCALL, behind(builder));
-	emit_on(builder, new_site(builder, 0, behind(builder)));
+	emit_on(builder, new_site(builder, builder->pc, behind(builder)));
 	return GIVE_NOTHING;
 }
 
@@ -318,7 +308,7 @@ static enum give_back translate_break(struct builder *builder)
 {
 	emit_bytes(&builder->emitter, builder->raw, builder->insn.len);
 	end(builder, BLOCK_BREAK, behind(builder));
-	emit_on(builder, new_site(builder, 0, behind(builder)));
+	emit_on(builder, new_site(builder, builder->pc, behind(builder)));
 	return GIVE_NOTHING;
 }
 
@@ -415,25 +405,47 @@ static void emit_probe(struct builder *builder)
 
 /* ---- blocks ---- */
 
+static bool is_checked(const struct builder *builder)
+{
+	return builder->range && builder->range->is_checked;
+}
+
+/* What is kept is what is translated, even if it changes meanwhile. */
+static const uint8_t *bytes_of_insn(struct builder *builder, size_t size)
+{
+	uint8_t *copy = code_of(builder->block) + builder->kept;
+
+	if (!builder->range)
+		return (const uint8_t *)builder->pc;
+	__builtin_memcpy(copy, (const uint8_t *)builder->pc, size);
+	return copy;
+}
+
 /* Code may end with its page. False: only from outside can be seen what stands there. */
 static bool read_insn(struct context *context, struct builder *builder)
 {
-	size_t room = 4096 - (builder->pc & 4095);
+	size_t room = 4096 - (builder->pc & 4095), size = room < CODE_INSN_MAX ? room : CODE_INSN_MAX;
 
-	builder->raw = (const uint8_t *)builder->pc;
 	context->reading = builder->pc;
+	builder->raw = bytes_of_insn(builder, size);
 	builder->nop = 0;
-	if (builder->raw[0] == 0xcc) {
+	/* Probes stand in files only. */
+	if (builder->raw[0] == 0xcc && !is_checked(builder)) {
 		context->reading = 0;
 		if (!ask_original(context, builder->pc))
 			return false;
 		builder->raw = context->original;
+		if (builder->range)
+			__builtin_memcpy(code_of(builder->block) + builder->kept, context->original,
+					 CODE_INSN_MAX);
 		builder->nop = context->nop;
-		room = CODE_INSN_MAX;
+		size = room = CODE_INSN_MAX;
 	}
-	code_insn_decode(&builder->insn, builder->raw, room < CODE_INSN_MAX ? room : CODE_INSN_MAX, true);
-	if (!builder->insn.len && room < CODE_INSN_MAX)
+	code_insn_decode(&builder->insn, builder->raw, size, true);
+	if (!builder->insn.len && room < CODE_INSN_MAX) {
+		builder->raw = bytes_of_insn(builder, CODE_INSN_MAX);
 		code_insn_decode(&builder->insn, builder->raw, CODE_INSN_MAX, true);
+	}
 	context->reading = 0;
 	return true;
 }
@@ -469,6 +481,7 @@ static enum give_back add_insn(struct builder *builder)
 	*length_at(shared()->length_cnt++) =
 		(struct length){builder->insn.len, (uint8_t)(builder->emitter.at - at)};
 	block->length_cnt++;
+	builder->kept += builder->insn.len;
 	builder->pc = behind(builder);
 	return GIVE_NOTHING;
 }
@@ -485,20 +498,28 @@ static void emit_stubs(struct builder *builder)
 	}
 }
 
+/* Whether the block ends here, to go on as another one. */
+static bool is_enough(const struct builder *builder)
+{
+	const struct block *block = builder->block;
+
+	if (!block->length_cnt)
+		return false;
+	return block->length_cnt == INSNS_MAX || builder->pc >= builder->limit || cache_find(builder->pc) ||
+	       (is_checked(builder) && may_write_code(builder->raw, &builder->insn, builder->opcode));
+}
+
 static enum give_back build(struct context *context, struct builder *builder)
 {
-	uint64_t first = builder->pc;
-
 	while (!builder->done) {
 		enum give_back problem;
 
-		if (builder->pc != first &&
-		    (builder->block->length_cnt == INSNS_MAX || cache_find(builder->pc))) {
+		if (is_enough(builder)) {
 			go_on(builder, builder->pc);
 			break;
 		}
 		problem = read_insn(context, builder) ? add_insn(builder) : GIVE_BREAK;
-		if (problem && builder->pc == first)
+		if (problem && !builder->block->length_cnt)
 			return problem;
 		if (problem)
 			go_on(builder, builder->pc);
@@ -507,85 +528,60 @@ static enum give_back build(struct context *context, struct builder *builder)
 	return GIVE_NOTHING;
 }
 
+/* Code that is in no file is kept, and looked at again if it may change. */
+static void look_at_memory(struct builder *builder, uint64_t guest)
+{
+	const struct range *range = range_behind(guest);
+
+	builder->limit = range ? range->start : UINT64_MAX;
+	if (!range || range->start > guest)
+		return;
+	builder->range = range;
+	builder->limit = range->end;
+	builder->block->is_kept = 1;
+}
+
+static void finish(struct builder *builder)
+{
+	struct block *block = builder->block;
+
+	block->guest_end = builder->pc;
+	if (is_checked(builder))
+		emit_checks(&builder->emitter, block);
+	if (builder->range)
+		shared()->byte_cnt += (uint32_t)sizeof(uint64_t) + builder->kept;
+	block->host_end = (uintptr_t)builder->emitter.at;
+	shared()->block_cnt++;
+	cache_add(block);
+}
+
 enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block)
 {
 	struct shared *all = shared();
-	struct region *region = cache_region(guest);
+	struct region *region = cache_room(guest);
 	struct block *block = block_at(all->block_cnt);
 	struct builder builder = {.block = block, .pc = guest};
 	enum give_back problem;
 
-	if (!region || all->block_cnt == BLOCKS_MAX || all->site_cnt + INSNS_MAX >= SITES_MAX ||
-	    all->length_cnt + INSNS_MAX >= LENGTHS_MAX)
+	if (!region)
 		return GIVE_MEMORY;
 	*block = (struct block){.guest = guest,
 				.host = region->at,
 				.first_length = all->length_cnt,
 				.first_site = all->site_cnt,
+				.first_byte = all->byte_cnt,
 				.generation = all->generation};
 	context->going = guest;
 	builder.region = region->start;
 	builder.emitter.at = (uint8_t *)region->at;
+	look_at_memory(&builder, guest);
+	if (block->is_kept)
+		*ended_at(block) = 0;
 	problem = build(context, &builder);
 	if (problem)
 		return problem;
-	region->at = (uintptr_t)builder.emitter.at;
-	block->host_end = region->at;
-	block->guest_end = builder.pc;
-	all->block_cnt++;
-	cache_add(block, builder.pc);
+	finish(&builder);
+	region->at = block->host_end;
 	*ret_block = block;
 	return GIVE_NOTHING;
-}
-
-/* To the entry `next` with the target back in rcx, of which rax is the negative of an address; 0: there is none. */
-static void emit_next_entry(struct emitter *emitter, uint64_t next)
-{
-	int64_t away;
-
-	if (!next) {
-		emit_leave(emitter, CTX_MISS);
-		return;
-	}
-	EMIT(emitter, 0x48, 0xf7, 0xd0);	     /* not rax */
-	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea rcx, [rcx + rax + 1] */
-	away = (int64_t)(next - ((uintptr_t)emitter->at + 5));
-	if (fits(away)) {
-		emit_8(emitter, 0xe9);
-		emit_32(emitter, (uint32_t)(int32_t)away);
-	} else {
-		emit_far_jump(emitter, next);
-	}
-}
-
-/*
- * Is it this block? rcx is the target, rcx and rax are saved. If not, it is one of those that share its number
- * among the targets: each leads to the one before it.
- */
-bool block_make_entry(struct block *block)
-{
-	struct region *region = block->entry ? NULL : cache_region(block->host);
-	uint64_t *head = head_of(block->guest);
-	struct emitter emitter;
-	uint8_t *other, *wrap;
-
-	if (!region)
-		return block->entry;
-	emitter = (struct emitter){.at = (uint8_t *)region->at};
-	block->entry = region->at;
-	emit_constant(&emitter, HOST_RAX, -block->guest);
-	EMIT(&emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
-	EMIT(&emitter, 0xe3, 0);
-	other = emitter.at;
-	emit_next_entry(&emitter, *head);
-	other[-1] = (uint8_t)(emitter.at - other);
-	wrap = emit_word(&emitter, BLOCK_WORD | (uint32_t)(block - block_at(0)));
-	emit_load(&emitter, HOST_RCX, CTX_RCX);
-	emit_load(&emitter, HOST_RAX, CTX_RAX);
-	emit_jump(&emitter, block->host);
-	*wrap = (uint8_t)(emitter.at - (wrap + 1));
-	emit_leave(&emitter, CTX_WRAP_INDIRECT);
-	region->at = (uintptr_t)emitter.at;
-	*head = block->entry;
-	return true;
 }

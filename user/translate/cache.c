@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory for code, and which blocks there are. A program and its libraries lie further apart than a 32-bit
+ * Memory for code, and which blocks there are, by their addresses and by their pages. A program and its libraries lie further apart than a 32-bit
  * displacement reaches, so that the cache has regions near each of them: some hundred megabytes below the
  * code, where neither the heap nor new mappings come so soon.
  */
@@ -10,7 +10,7 @@
 #include "translate/emit.h"
 #include "translate/runtime.h"
 
-enum { ROOM = 32 << 10, PAGE_SHIFT = 12 };
+enum { ROOM = 64 << 10, PAGE_SHIFT = 12, GONE = -1 };
 
 #define REACH	  0x60000000ull
 #define REGION_AT 0x20000000ull /* distances from the code that are tried */
@@ -18,11 +18,6 @@ enum { ROOM = 32 << 10, PAGE_SHIFT = 12 };
 static struct known_block *hash_table(void)
 {
 	return (struct known_block *)(ARENA_BASE + ARENA_HASH);
-}
-
-static uint8_t *page_bits(void)
-{
-	return (uint8_t *)(ARENA_BASE + ARENA_PAGES);
 }
 
 /* What is near in the program is near in a table: a miss of the processor's caches costs more than all else. */
@@ -35,7 +30,7 @@ static uint64_t hash_of(uint64_t guest, unsigned int for_each_page)
 
 static uint32_t hash_at(uint64_t guest)
 {
-	return (uint32_t)hash_of(guest, 64) & (HASH_SIZE - 1);
+	return (uint32_t)hash_of(guest, 256) & (HASH_SIZE - 1);
 }
 
 /*
@@ -48,63 +43,255 @@ static uint32_t *starts_of(uint64_t guest)
 	       hash_of(guest, 128) % (STARTS_SIZE / sizeof(uint32_t));
 }
 
-struct block *cache_find(uint64_t guest)
+static uint32_t *number_in_table(uint64_t guest)
 {
-	const struct known_block *table = hash_table();
+	struct known_block *table = hash_table();
 
-	if (!(*starts_of(guest) >> (guest & 31) & 1))
-		return NULL;
 	for (uint32_t i = hash_at(guest); table[i].number; i = (i + 1) & (HASH_SIZE - 1))
-		if (table[i].guest_low == (uint32_t)guest && block_at(table[i].number - 1)->guest == guest)
-			return block_at(table[i].number - 1);
+		if (table[i].guest_low == (uint32_t)guest && table[i].number != (uint32_t)GONE &&
+		    block_at(table[i].number - 1)->guest == guest)
+			return &table[i].number;
 	return NULL;
 }
 
-void cache_add(struct block *block, uint64_t end)
+struct block *cache_find(uint64_t guest)
+{
+	const uint32_t *number = *starts_of(guest) >> (guest & 31) & 1 ? number_in_table(guest) : NULL;
+
+	return number ? block_at(*number - 1) : NULL;
+}
+
+static void add_to_table(const struct block *block)
 {
 	struct known_block *table = hash_table();
 	uint32_t i = hash_at(block->guest);
 
-	while (table[i].number)
+	while (table[i].number && table[i].number != (uint32_t)GONE)
 		i = (i + 1) & (HASH_SIZE - 1);
-	table[i] = (struct known_block){(uint32_t)(block - block_at(0)) + 1, (uint32_t)block->guest};
+	table[i] = (struct known_block){block_number(block) + 1, (uint32_t)block->guest};
 	*starts_of(block->guest) |= 1u << (block->guest & 31);
-	for (uint64_t page = block->guest >> PAGE_SHIFT; page <= (end - 1) >> PAGE_SHIFT; page++)
-		page_bits()[page % PAGE_BITS / 8] |= (uint8_t)(1 << page % 8);
 }
 
-bool cache_holds(uint64_t start, uint64_t size)
-{
-	uint64_t first = start >> PAGE_SHIFT, cnt = ((start + size - 1) >> PAGE_SHIFT) - first + 1;
+/* ---- which blocks a page has ---- */
 
-	for (uint64_t i = 0; size && i < cnt && i < PAGE_BITS; i++)
-		if (page_bits()[(first + i) % PAGE_BITS / 8] >> (first + i) % 8 & 1)
+static uint32_t *page_head(uint64_t page)
+{
+	return (uint32_t *)(ARENA_BASE + ARENA_PAGES) + page % PAGES_SIZE;
+}
+
+/* Behind a block in the list of the page: its first page, or else its last. */
+static uint32_t *page_next(struct block *block, uint64_t page)
+{
+	return &block->page_next[(block->guest >> PAGE_SHIFT) % PAGES_SIZE != page % PAGES_SIZE];
+}
+
+static void add_to_pages(struct block *block)
+{
+	uint64_t last = (block->guest_end - 1) >> PAGE_SHIFT;
+
+	for (uint64_t page = block->guest >> PAGE_SHIFT; page <= last; page++) {
+		*page_next(block, page) = *page_head(page);
+		*page_head(page) = block_number(block) + 1;
+	}
+}
+
+/* ---- blocks that cease to be ---- */
+
+/* With the next epoch, which the caller begins. */
+static void end_block(struct block *block, uint64_t tsc)
+{
+	uint32_t *number = number_in_table(block->guest);
+
+	block->died = shared()->epoch + 1;
+	if (block->is_kept)
+		*ended_at(block) = tsc;
+	if (number && block_at(*number - 1) == block)
+		*number = (uint32_t)GONE;
+	block_unlink(block);
+}
+
+static bool overlaps(const struct block *block, uint64_t start, uint64_t end)
+{
+	return block->guest < end && block->guest_end > start;
+}
+
+/* Whether both have the same code where they overlap. */
+static bool agrees(const struct block *block, const struct block *other)
+{
+	uint64_t start = block->guest > other->guest ? block->guest : other->guest;
+	uint64_t end = block->guest_end < other->guest_end ? block->guest_end : other->guest_end;
+
+	for (uint64_t at = start; at < end; at++)
+		if (code_of(block)[at - block->guest] != code_of(other)[at - other->guest])
+			return false;
+	return true;
+}
+
+/*
+ * Blocks of a page that are in the range end, but for those that agree with `but`, if that is not NULL. Those
+ * that have ended leave the list.
+ */
+static bool end_in_page(uint64_t page, uint64_t start, uint64_t end, const struct block *but)
+{
+	uint32_t *link = page_head(page);
+	bool any = false;
+
+	while (*link) {
+		struct block *block = block_at(*link - 1);
+
+		if (!block->died && overlaps(block, start, end) &&
+		    !(but && (!block->is_kept || agrees(block, but)))) {
+			end_block(block, __builtin_ia32_rdtsc());
+			any = true;
+		}
+		if (block->died)
+			*link = *page_next(block, page);
+		else
+			link = page_next(block, page);
+	}
+	return any;
+}
+
+static bool end_in_range(uint64_t start, uint64_t end, const struct block *but)
+{
+	uint64_t first = start >> PAGE_SHIFT, cnt = ((end - 1) >> PAGE_SHIFT) - first + 1;
+	bool any = false;
+
+	for (uint64_t i = 0; i < cnt && i < PAGES_SIZE; i++)
+		any |= end_in_page(first + i, start, end, but);
+	if (any)
+		shared()->epoch++;
+	return any;
+}
+
+bool cache_holds(uint64_t start, uint64_t end)
+{
+	uint64_t first = start >> PAGE_SHIFT, cnt = ((end - 1) >> PAGE_SHIFT) - first + 1;
+
+	for (uint64_t i = 0; start < end && i < cnt && i < PAGES_SIZE; i++)
+		if (*page_head(first + i))
 			return true;
 	return false;
 }
 
-void cache_drop(void)
+void cache_forget(uint64_t start, uint64_t end)
+{
+	if (start >= end || !end_in_range(start, end, NULL))
+		return;
+	for (uint32_t i = 0; i < NOPS_MAX; i++)
+		if (*guest_of(i) - start < end - start)
+			*guest_of(i) = 0;
+}
+
+void cache_end(struct block *block)
+{
+	if (block->died)
+		return;
+	end_block(block, __builtin_ia32_rdtsc());
+	shared()->epoch++;
+}
+
+void cache_add(struct block *block)
+{
+	/* Of those that are found to have changed, others find out when they execute them. */
+	if (block->is_kept)
+		end_in_range(block->guest, block->guest_end, block);
+	block->born = shared()->epoch;
+	add_to_table(block);
+	add_to_pages(block);
+}
+
+/* ---- flushing ---- */
+
+static struct context *slot_context(unsigned int slot)
+{
+	return (struct context *)(ARENA_BASE + ARENA_SLOTS + (uint64_t)slot * SLOT_SIZE);
+}
+
+/* Whether the thread may execute code of a generation before this one, or be on its way back to it. */
+static bool is_behind(const struct context *context)
+{
+	if (!context->tid || context->why || __atomic_load_n(&context->in_runtime, __ATOMIC_SEQ_CST) ||
+	    __atomic_load_n(&context->in_call, __ATOMIC_SEQ_CST))
+		return false;
+	return (uint32_t)~context->not_generation != shared()->generation;
+}
+
+/* What has been translated leads to the runtime at its end; what is not executed by then is never again. */
+static void unlink_all(void)
 {
 	struct shared *all = shared();
-	struct known_block *table = hash_table();
 
-	for (uint32_t i = 0; i < HASH_SIZE; i++)
-		if (table[i].number)
-			table[i].number = 0;
-	__builtin_memset((void *)(ARENA_BASE + ARENA_STARTS), 0, STARTS_SIZE);
-	__builtin_memset(head_of(0), 0, TARGETS * sizeof(uint64_t));
+	for (uint32_t i = all->first_site; i != all->site_cnt; i++)
+		site_unlink(site_at(i));
+	for (uint32_t i = all->first_block; i != all->block_cnt; i++) {
+		struct block *block = block_at(i);
+
+		if (block->died)
+			continue;
+		block->died = all->epoch + 1;
+		if (block->is_kept)
+			*ended_at(block) = __builtin_ia32_rdtsc();
+	}
 	for (unsigned int i = 0; i < SLOTS_MAX; i++) {
-		struct context *context =
-			(struct context *)(ARENA_BASE + ARENA_SLOTS + (uint64_t)i * SLOT_SIZE);
+		struct context *context = slot_context(i);
 
 		for (unsigned int j = 0; context->tid && j < TARGETS; j++)
 			targets_of(context)[j] = all->runtime + header()->miss_first;
 	}
-	for (uint32_t i = 0; i < PAGE_BITS / 8; i++)
-		page_bits()[i] = 0;
-	for (uint32_t i = 0; i < NOPS_MAX; i++)
-		*guest_of(i) = 0;
-	all->generation++;
+}
+
+static void forget_all(void)
+{
+	__builtin_memset((void *)(ARENA_BASE + ARENA_HASH), 0, HASH_SIZE * sizeof(struct known_block));
+	__builtin_memset((void *)(ARENA_BASE + ARENA_STARTS), 0, STARTS_SIZE);
+	__builtin_memset(head_of(0), 0, TARGETS * sizeof(uint64_t));
+	__builtin_memset(page_head(0), 0, PAGES_SIZE * sizeof(uint32_t));
+	__builtin_memset(guest_of(0), 0, NOPS_MAX * sizeof(uint64_t));
+}
+
+/* Those that are late are given some time. */
+static bool all_have_left(void)
+{
+	enum { TURNS = 2000 };
+
+	for (unsigned int turn = 0, slot = 0; turn < TURNS; turn++) {
+		while (slot < SLOTS_MAX && !is_behind(slot_context(slot)))
+			slot++;
+		if (slot == SLOTS_MAX)
+			return true;
+		call(SYS_sched_yield, 0, 0, 0, 0);
+	}
+	return false;
+}
+
+/*
+ * Begins a generation, in the memory of the one before this one, which threads had the time of a whole
+ * generation to leave. False: one has not. A thread that is in a call looks at the generation when it is back.
+ */
+static bool flush(void)
+{
+	struct shared *all = shared();
+
+	if (!all_have_left())
+		return false;
+	unlink_all();
+	forget_all();
+	all->epoch++;
+	all->first_block = all->block_cnt;
+	all->first_site = all->site_cnt;
+	all->first_length = all->length_cnt;
+	all->first_byte = all->byte_cnt;
+	__atomic_add_fetch(&all->generation, 1, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < all->region_cnt; i++) {
+		struct region *region = &all->regions[i];
+
+		if (region->generation + 1 >= all->generation)
+			continue;
+		region->is_free = 1;
+		region->at = region->start + 64;
+	}
+	return true;
 }
 
 /* ---- regions ---- */
@@ -114,19 +301,13 @@ static bool in_reach(const struct region *region, uint64_t guest)
 	return guest < region->start + REACH && region->end < guest + REACH;
 }
 
-/* mmap(2), at that address or nowhere */
+/* At that address or nowhere. */
 static bool map_at(uint64_t addr)
 {
-	register long r10 __asm__("r10") = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-	register long r8 __asm__("r8") = -1, r9 __asm__("r9") = 0;
-	uint64_t result;
+	const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
 
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(SYS_mmap), "D"(addr), "S"((long)REGION_SIZE),
-			   "d"((long)(PROT_READ | PROT_WRITE | PROT_EXEC)), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result == addr;
+	return (uint64_t)call6(SYS_mmap, addr, REGION_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, flags,
+			       (uint64_t)-1, 0) == addr;
 }
 
 /* Each begins with what jumps that are not linked yet lead to. */
@@ -137,20 +318,57 @@ static struct region *new_region(uint64_t start)
 	struct emitter emitter = {.at = (uint8_t *)start};
 
 	emit_leave(&emitter, CTX_LINK);
-	*region = (struct region){.start = start, .at = start + 64, .end = start + REGION_SIZE};
+	*region = (struct region){
+		.start = start, .at = start + 64, .end = start + REGION_SIZE, .generation = all->generation};
 	return region;
+}
+
+struct region *region_of(uint64_t host)
+{
+	struct shared *all = shared();
+	uint32_t i = 0;
+
+	while (host - all->regions[i].start >= REGION_SIZE)
+		i++;
+	return &all->regions[i];
+}
+
+/* One of this generation, or one that no generation has. */
+static struct region *known_region(uint64_t guest)
+{
+	struct shared *all = shared();
+
+	for (uint32_t i = all->region_cnt; i--;) {
+		struct region *region = &all->regions[i];
+
+		if (!in_reach(region, guest) || region->end - region->at <= ROOM ||
+		    (region->generation != all->generation && !region->is_free))
+			continue;
+		region->generation = all->generation;
+		region->is_free = 0;
+		return region;
+	}
+	return NULL;
+}
+
+static uint32_t regions_in_use(void)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; i < shared()->region_cnt; i++)
+		cnt += !shared()->regions[i].is_free &&
+		       shared()->regions[i].generation == shared()->generation;
+	return cnt;
 }
 
 struct region *cache_region(uint64_t guest)
 {
 	struct shared *all = shared();
+	struct region *known = known_region(guest);
 	uint64_t base = guest & ~(uint64_t)(REGION_SIZE - 1);
 
-	for (uint32_t i = all->region_cnt; i--;)
-		if (in_reach(&all->regions[i], guest) && all->regions[i].end - all->regions[i].at > ROOM)
-			return &all->regions[i];
-	if (all->region_cnt == REGIONS_MAX)
-		return NULL;
+	if (known || all->region_cnt == REGIONS_MAX || regions_in_use() == REGIONS_MAX / 2)
+		return known;
 	for (uint64_t away = REGION_AT; away < REACH - REGION_SIZE; away += REGION_SIZE) {
 		if (base > away + (1 << 20) && map_at(base - away))
 			return new_region(base - away);
@@ -158,4 +376,30 @@ struct region *cache_region(uint64_t guest)
 			return new_region(base + away);
 	}
 	return NULL;
+}
+
+/* Whether each table has room for a block in its half. */
+static bool tables_have_room(void)
+{
+	enum { SPARE = 1024 };
+	struct shared *all = shared();
+
+	/* The code of a block is in one piece. */
+	if ((all->byte_cnt & (BYTES_MAX - 1)) > BYTES_MAX - SPARE)
+		all->byte_cnt = (all->byte_cnt | (BYTES_MAX - 1)) + 1;
+	return all->block_cnt - all->first_block < BLOCKS_MAX / 2 - 1 &&
+	       all->site_cnt - all->first_site < SITES_MAX / 2 - SPARE &&
+	       all->length_cnt - all->first_length < LENGTHS_MAX / 2 - SPARE &&
+	       all->byte_cnt - all->first_byte < BYTES_MAX / 2 - 2 * SPARE;
+}
+
+struct region *cache_room(uint64_t guest)
+{
+	struct region *region = tables_have_room() ? cache_region(guest) : NULL;
+
+	if (region)
+		return region;
+	if (shared()->site_cnt > NUMBERS_MAX - SITES_MAX || shared()->block_cnt > NUMBERS_MAX - BLOCKS_MAX)
+		return NULL;
+	return flush() ? cache_region(guest) : NULL;
 }

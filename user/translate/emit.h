@@ -80,6 +80,9 @@ static inline uint8_t *emit_place(struct emitter *emitter)
 /* jmp to anywhere */
 static inline void emit_far_jump(struct emitter *emitter, uint64_t to)
 {
+	/* The program may have asked for alignment checks. */
+	while (((uintptr_t)emitter->at + 6) & 7)
+		emit_8(emitter, 0x90);
 	EMIT(emitter, 0xff, 0x25);
 	emit_32(emitter, 0);
 	emit_64(emitter, to);

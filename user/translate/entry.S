@@ -20,6 +20,7 @@ runtime_begin:
 	.quad go_birth - runtime_begin
 	.quad sigreturned - runtime_begin
 	.quad report - runtime_begin
+	.quad stale - runtime_begin
 	.quad syscall_saved - runtime_begin
 	.quad syscalled - runtime_begin
 	.quad after_saved - runtime_begin
@@ -56,7 +57,9 @@ runtime_begin:
 	lea SLOT_STACK_TOP(%rdi), %rsp
 	pushfq
 	popq %gs:CTX_FLAGS
-	cld
+	/* Neither direction nor alignment checks. */
+	pushq $2
+	popfq
 	.endm
 
 start:
@@ -106,6 +109,15 @@ sigreturned:
 special:
 	SAVE
 	mov $WHY_SYSCALL, %esi
+	jmp enter
+
+	/* rcx: number of the block */
+stale:
+	mov %rcx, %gs:CTX_SITE
+	mov %gs:CTX_RCX, %rcx
+	mov %gs:CTX_RAX, %rax
+	SAVE
+	mov $WHY_STALE, %esi
 	jmp enter
 
 report:
@@ -196,7 +208,7 @@ gate:
 	jrcxz 1f
 	jmp special
 1:
-	.irp number, 9, 10, 11, 15, 25, 56, 57, 58, 158, 329, 334, 435
+	.irp number, 9, 10, 11, 15, 25, 28, 30, 56, 57, 58, 67, 157, 158, 317, 329, 334, 435
 	lea -\number(%rax), %ecx
 	jrcxz 3f
 	.endr
@@ -206,10 +218,22 @@ go_syscall:
 	SAVE_FOR_STAMP
 syscall_saved:
 	STAMP RING_BEFORE
+	movq $1, %gs:CTX_IN_CALL
 	syscall
 syscalled:
 	SAVE_FOR_STAMP
+	/* Who flushes the cache does not wait for a thread in a call. xchg: the generation is read after the others can see that it is back. */
 after_saved:
+	mov $0, %ecx
+	xchg %rcx, %gs:CTX_IN_CALL
+	movabs $ARENA_BASE, %rdx
+	mov SHARED_GENERATION(%rdx), %ecx
+	mov %gs:CTX_NOT_GENERATION, %rdx
+	lea 1(%rcx, %rdx), %rcx
+	jrcxz 1f
+	lea report(%rip), %rcx
+	mov %rcx, %gs:CTX_SYSCALL_RESUME
+1:
 	STAMP RING_AFTER
 	mov %gs:CTX_SYSCALL_NEXT, %rcx
 	jmp *%gs:CTX_SYSCALL_RESUME
@@ -221,6 +245,7 @@ go_birth:
 	mov %r15, %gs:CTX_R15
 birth_saved:
 	STAMP RING_BEFORE
+	movq $1, %gs:CTX_IN_CALL
 	mov %gs:CTX_CHILD, %r15
 	syscall
 born:

@@ -6,13 +6,15 @@
  *	+ CODE		the runtime itself, which begins with struct runtime_header
  *	+ RESUMES	host address behind each probe's nop, by its number
  *	+ PROBES	guest address of the probe, by its number; 0: it was not reached yet
- *	+ PAGES		one bit for each page, by its number's low bits: something was translated from there
- *	+ HASH		struct known_block by the hash of the guest address, open addressing
+ *	+ RANGES	struct range, in order of address: memory whose code is in no file, or may change
  *	+ STARTS	bits by the hash of the guest address: a block may begin there
  *	+ HEADS		what targets are to have: the newest of the blocks that share a number
+ *	+ PAGES		the newest block of each page (its number + 1), by the low bits of the page's number
+ *	+ HASH		struct known_block by the hash of the guest address, open addressing
  *	+ BLOCKS	struct block, by number
  *	+ SITES		struct site, by number
  *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
+ *	+ BYTES		of blocks from those ranges: when they ceased to be (TSC; 0: not yet), and the code itself
  *	+ SLOTS		one slot for each thread: struct context, the runtime's stack, targets, ring
  *
  * "Guest" is the program's own address, "host" one in the code cache. gs base is the address of the thread's
@@ -23,37 +25,50 @@
  * higher addresses only, so that the way from one word to the next is unambiguous. A word from RING_TAG on
  * says what the two words before it are: the ring is read from its newest word backwards.
  *
+ * Numbers only grow. BLOCKS, SITES, LENGTHS and BYTES are indexed by their low bits, so that new ones take the
+ * place of the oldest. What was translated since the cache was flushed last is a generation, which fills half
+ * of each table at most: words of this generation and of the one before it can be read.
+ *
+ * A block ceases to be when its code changes, or its memory. Each such event begins an epoch; a block is that
+ * of its address from epoch `born` on, up to `died`. There may be several of one address: a thread's ring says
+ * from where on it was in which epoch at least.
+ *
  * entry.S includes this file, too: only macros stand outside of __ASSEMBLER__.
  */
 #pragma once
 
 #define ARENA_BASE    0x200000000000
 #define ARENA_CODE    0x10000
-#define ARENA_PAGES   0x80000
 #define ARENA_RESUMES 0xa0000
 #define ARENA_PROBES  0xb0000
-#define ARENA_HASH    0x100000
-#define ARENA_STARTS  0x900000
-#define ARENA_HEADS   0x980000
-#define ARENA_BLOCKS  0x1000000
-#define ARENA_SITES   0x4000000
-#define ARENA_LENGTHS 0xc000000
-#define ARENA_SLOTS   0x10000000
+#define ARENA_RANGES  0xc0000
+#define ARENA_STARTS  0x100000
+#define ARENA_HEADS   0x180000
+#define ARENA_PAGES   0x400000
+#define ARENA_HASH    0x1000000
+#define ARENA_BLOCKS  0x2000000
+#define ARENA_SITES   0x8000000
+#define ARENA_LENGTHS 0x18000000
+#define ARENA_BYTES   0x1c000000
+#define ARENA_SLOTS   0x20000000
 
 /*
  * Probes cannot be put on the cache: the instructions before which they stand come from nops in a file of
  * trailcam's, mapped here, of NOP_SIZE bytes each. Behind it a jump leads back to the cache.
  */
-#define NOPS_AT	 0x200060000000
+#define NOPS_AT	 0x200070000000
 #define NOP_SIZE 16
 #define NOPS_MAX 4096
 
-#define HASH_SIZE   (1 << 20) /* entries */
+#define HASH_SIZE   (1 << 21) /* entries */
 #define STARTS_SIZE (1 << 18) /* bytes */
-#define PAGE_BITS   (1 << 20)
-#define BLOCKS_MAX  650000
-#define SITES_MAX   3900000
-#define LENGTHS_MAX 33000000
+#define PAGES_SIZE  (1 << 20) /* entries */
+#define BLOCKS_MAX  (1 << 20) /* these are powers of two */
+#define SITES_MAX   (1 << 23)
+#define LENGTHS_MAX (1 << 25)
+#define BYTES_MAX   (1 << 26)
+#define NUMBERS_MAX (1 << 30) /* of blocks and sites: they fit in words */
+#define RANGES_MAX  1024
 #define SLOTS_MAX   64
 
 /* In a slot. */
@@ -96,20 +111,25 @@
 #define CTX_STAMP	   0x150
 #define CTX_STAMP_RESUME   0x158
 #define CTX_STAMP_GUEST	   0x160
+#define CTX_STALE	   0x168
+#define CTX_IN_CALL	   0x170
+#define CTX_NOT_GENERATION 0x178
 
 /* Offsets in struct shared. TRACER_IS_DEAD: of the byte with FUTEX_OWNER_DIED (linux/futex.h). */
 #define SHARED_TRACER	      0
 #define SHARED_TRACER_IS_DEAD 3
 #define SHARED_LEAVE	      64
+#define SHARED_GENERATION     68
 
 #define RING_TAG    0x80000000
 #define RING_BEFORE 0x80000001 /* TSC, low and high half: a system call begins ... */
 #define RING_AFTER  0x80000002 /* ... or is over */
 #define RING_STOP   0x80000003 /* address, low and high half: interrupted before the instruction there */
-#define RING_GO	    0x80000004 /* address, the generation above bit 48: goes on there */
+#define RING_GO	    0x80000004 /* address: goes on there */
 #define RING_LEAVE \
 	0x80000005 /* address: an indirect branch leads there, and nothing is recorded from there on */
 #define RING_TIME  0x80000006 /* TSC: at a probe, where the ring has TIME_EVERY bytes more, ... */
+#define RING_EPOCH 0x80000007 /* number: of the blocks from here on */
 #define BLOCK_WORD 0x40000000
 
 /* Why the runtime was entered. */
@@ -120,7 +140,9 @@
 #define WHY_WRAP      4 /* the newest word of the ring was its last one */
 #define WHY_SYSCALL   5 /* before a system call that concerns the runtime */
 #define WHY_SIGRETURN 6 /* from a signal handler */
-#define WHY_REPORT    7 /* behind a system call that may have mapped code */
+#define WHY_REPORT \
+	7 /* behind a system call that may have changed code, or during which the cache was flushed */
+#define WHY_STALE 8 /* at the block context.site, whose code has changed */
 
 #ifndef __ASSEMBLER__
 
@@ -136,6 +158,7 @@ struct runtime_header {
 	uint64_t go_birth;    /* ... if it is one that makes a thread or a process */
 	uint64_t sigreturned; /* where sigreturn leads to */
 	uint64_t report;      /* from a system call to the runtime */
+	uint64_t stale;	      /* what contexts are filled with, too */
 	/*
 	 * Where a thread stands between the program and the kernel or the runtime, in order of address. From
 	 * `gate` up to the instruction of the system call before each of `syscalled` and `born` the call is
@@ -176,7 +199,7 @@ enum give_back {
 	GIVE_REACH,
 	GIVE_MEMORY,
 	GIVE_GS,
-	GIVE_JIT,
+	GIVE_SECCOMP,
 	GIVE_UNMAPPED,
 	GIVE_BREAK,
 	GIVE_THREADS,
@@ -187,8 +210,13 @@ enum give_back {
 /* What the runtime asks of who is outside, and waits for. */
 enum request { REQUEST_NOTHING, REQUEST_ORIGINAL, REQUEST_MAPS };
 
-/* What a system call leaves to be done: the cache is dropped, new code is told of. */
-enum owed { OWES_DROP = 1, OWES_MAPS = 2 };
+/* What a system call leaves to be done. */
+enum owed {
+	OWES_FORGET = 1,   /* what was translated between owed_start and owed_end */
+	OWES_NO_RANGE = 2, /* these are no memory of that kind (struct range) any more */
+	OWES_RESULT = 4,   /* the memory that it returns, owed_size bytes of owed_kind */
+	OWES_MAPS = 8,	   /* new mappings are told of */
+};
 
 /* Signals that wait for the thread to come to an instruction of its own (siginfo_t). */
 enum { DEFERRED_MAX = 8, SIGINFO_BYTES = 128 };
@@ -215,9 +243,12 @@ struct context {
 	uint64_t laps_next;  /* `laps` before `pos` tells so */
 	uint64_t stamp;	     /* where time is told to the ring */
 	uint64_t stamp_resume, stamp_guest;
-	uint64_t returned;  /* where sigreturn goes to */
-	uint64_t here;	    /* guest address that the registers in the context are of */
-	uint64_t settled;   /* that is so */
+	uint64_t stale;
+	uint64_t in_call;	/* in the kernel, or about to be: it looks at the generation afterwards */
+	int64_t not_generation; /* ~ of that whose code it may be in */
+	uint64_t returned;	/* where sigreturn goes to */
+	uint64_t here;		/* guest address that the registers in the context are of */
+	uint64_t settled;	/* that is so */
 	int64_t held_pos;   /* where the next word belongs, while pos is at the last one; 0: it does not */
 	uint32_t held_word; /* what the last one was */
 	uint64_t why;	    /* enum give_back: it runs natively */
@@ -231,7 +262,17 @@ struct context {
 	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
 	uint64_t nop;	      /* number of the probe that it is, + 1; 0: it is none */
 	uint64_t owed_tsc;    /* before OWES_MAPS was: new code runs later, and stands there already */
+	uint64_t owed_start, owed_end, owed_size, owed_kind;
+	uint64_t owed_result; /* what the call has returned; 0: not yet */
+	uint32_t epoch;	      /* as the ring has it */
+	uint32_t in_runtime;  /* it is in no code of the cache */
 	uint8_t deferred[DEFERRED_MAX][SIGINFO_BYTES];
+};
+
+/* Memory whose code is in no file. */
+struct range {
+	uint64_t start, end;
+	uint64_t is_checked; /* it may change unnoticed: each block looks whether it is still the same */
 };
 
 enum { REGIONS_MAX = 32, REGION_SIZE = 64 << 20 };
@@ -239,6 +280,8 @@ enum { REGIONS_MAX = 32, REGION_SIZE = 64 << 20 };
 /* Memory of the code cache. */
 struct region {
 	uint64_t start, at, end;
+	uint32_t generation;
+	uint32_t is_free; /* nothing in it is executed */
 };
 
 struct shared {
@@ -247,16 +290,17 @@ struct shared {
 	 * when it dies.
 	 */
 	uint32_t tracer[16];
-	uint32_t leave;	      /* enum give_back: all threads go on natively */
-	uint32_t requests;    /* a futex: how many were made */
+	uint32_t leave;	     /* enum give_back: all threads go on natively */
+	uint32_t generation; /* how often the cache was flushed */
+	uint32_t requests;   /* a futex: how many were made */
+	uint32_t epoch;
 	uint64_t runtime;     /* address */
 	uint32_t times_calls; /* each call and return tells the time, too */
 	uint32_t lock;
-	uint32_t drop_cnt;
 	uint32_t missed; /* probes that are in memory twice */
-	uint32_t region_cnt;
-	uint32_t block_cnt, site_cnt, length_cnt;
-	uint32_t generation; /* how often all blocks were dropped */
+	uint32_t region_cnt, range_cnt;
+	uint32_t block_cnt, site_cnt, length_cnt, byte_cnt;
+	uint32_t first_block, first_site, first_length, first_byte; /* of the generation */
 	struct region regions[REGIONS_MAX];
 };
 
@@ -269,13 +313,24 @@ enum block_end {
 };
 
 struct block {
-	uint64_t guest, guest_end, next, host, host_end;
+	uint64_t guest, guest_end, next;
+	uint64_t host; /* where jumps lead to: its code, or the checks behind that */
+	uint64_t host_end;
 	uint64_t entry; /* host address of the entry for indirect branches; 0: none yet */
 	uint32_t first_length, first_site;
 	uint16_t length_cnt,
 		site_cnt; /* sites in order of address; the conditional ones are all but those of the end */
-	uint16_t cond_cnt, end;
+	uint16_t cond_cnt;
+	uint8_t end;	 /* enum block_end */
+	uint8_t is_kept; /* its code is in BYTES */
 	uint32_t generation;
+	uint32_t born, died; /* epochs; 0: it has not */
+	uint32_t incoming;   /* number + 1 of the site that was linked to it last; 0: none */
+	uint32_t page_next
+		[2]; /* number + 1 of the next block in the list of its first page, and of its last */
+	uint32_t first_byte;
+	uint16_t check_off;  /* from its code to its checks; 0: there are none */
+	uint16_t entry_jump; /* from its entry to the displacement of the jump to `host` */
 };
 
 struct known_block {
@@ -284,10 +339,14 @@ struct known_block {
 };
 
 struct site {
-	uint64_t from, to; /* guest */
-	uint64_t jump;	   /* host address of the jump's 32-bit displacement */
+	uint64_t to;   /* guest */
+	uint64_t jump; /* host address of the jump's 32-bit displacement */
 	uint32_t block;
-	uint32_t conds_before; /* conditional jumps of the block before it */
+	uint32_t next;	       /* number + 1 of the next site that leads to the same block */
+	uint16_t conds_before; /* conditional jumps of the block before it */
+	uint16_t from;	       /* from the block's beginning */
+	uint8_t makes_no_word; /* it leads to the code behind it while it is not linked */
+	uint8_t is_linked;
 };
 
 struct length {
@@ -318,12 +377,19 @@ _Static_assert(offsetof(struct context, laps_next) == CTX_LAPS_NEXT, "as entry.S
 _Static_assert(offsetof(struct context, stamp) == CTX_STAMP, "as entry.S has it");
 _Static_assert(offsetof(struct context, stamp_resume) == CTX_STAMP_RESUME, "as entry.S has it");
 _Static_assert(offsetof(struct context, stamp_guest) == CTX_STAMP_GUEST, "as entry.S has it");
+_Static_assert(offsetof(struct context, stale) == CTX_STALE, "as entry.S has it");
+_Static_assert(offsetof(struct context, in_call) == CTX_IN_CALL, "as entry.S has it");
+_Static_assert(offsetof(struct context, not_generation) == CTX_NOT_GENERATION, "as entry.S has it");
+_Static_assert(offsetof(struct shared, generation) == SHARED_GENERATION, "as entry.S has it");
 _Static_assert(offsetof(struct shared, leave) == SHARED_LEAVE, "as entry.S has it");
 _Static_assert(sizeof(struct shared) <= 4096 && sizeof(struct context) <= 4096, "one page each");
-_Static_assert(HASH_SIZE * sizeof(struct known_block) <= ARENA_STARTS - ARENA_HASH, "the arena");
-_Static_assert(BLOCKS_MAX < HASH_SIZE / 4 * 3, "the hash is never full");
+_Static_assert(RANGES_MAX * sizeof(struct range) <= ARENA_STARTS - ARENA_RANGES, "the arena");
+_Static_assert(PAGES_SIZE * sizeof(uint32_t) <= ARENA_HASH - ARENA_PAGES, "the arena");
+_Static_assert(HASH_SIZE * sizeof(struct known_block) <= ARENA_BLOCKS - ARENA_HASH, "the arena");
+_Static_assert(BLOCKS_MAX / 2 < HASH_SIZE / 4 * 3, "the hash is never full");
 _Static_assert(BLOCKS_MAX * sizeof(struct block) <= ARENA_SITES - ARENA_BLOCKS, "the arena");
 _Static_assert(SITES_MAX * sizeof(struct site) <= ARENA_LENGTHS - ARENA_SITES, "the arena");
-_Static_assert(LENGTHS_MAX * sizeof(struct length) <= ARENA_SLOTS - ARENA_LENGTHS, "the arena");
+_Static_assert(LENGTHS_MAX * sizeof(struct length) <= ARENA_BYTES - ARENA_LENGTHS, "the arena");
+_Static_assert(BYTES_MAX <= ARENA_SLOTS - ARENA_BYTES, "the arena");
 
 #endif

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "decode/code_insn.h"
 #include "translate/layout.h"
+
+struct emitter;
 
 static inline struct shared *shared(void)
 {
@@ -22,17 +25,43 @@ static inline const struct runtime_header *header(void)
 
 static inline struct block *block_at(uint32_t number)
 {
-	return (struct block *)(ARENA_BASE + ARENA_BLOCKS) + number;
+	return (struct block *)(ARENA_BASE + ARENA_BLOCKS) + number % BLOCKS_MAX;
 }
 
 static inline struct site *site_at(uint32_t number)
 {
-	return (struct site *)(ARENA_BASE + ARENA_SITES) + number;
+	return (struct site *)(ARENA_BASE + ARENA_SITES) + number % SITES_MAX;
 }
 
 static inline struct length *length_at(uint32_t number)
 {
-	return (struct length *)(ARENA_BASE + ARENA_LENGTHS) + number;
+	return (struct length *)(ARENA_BASE + ARENA_LENGTHS) + number % LENGTHS_MAX;
+}
+
+/* The newest number that has this place. */
+static inline uint32_t block_number(const struct block *block)
+{
+	uint32_t newest = shared()->block_cnt;
+
+	return newest - (newest - (uint32_t)(block - block_at(0))) % BLOCKS_MAX;
+}
+
+static inline uint32_t site_number(const struct site *site)
+{
+	uint32_t newest = shared()->site_cnt;
+
+	return newest - (newest - (uint32_t)(site - site_at(0))) % SITES_MAX;
+}
+
+/* Of a block that is kept: when it ended, and its code. */
+static inline uint64_t *ended_at(const struct block *block)
+{
+	return (uint64_t *)(ARENA_BASE + ARENA_BYTES + block->first_byte % BYTES_MAX);
+}
+
+static inline uint8_t *code_of(const struct block *block)
+{
+	return (uint8_t *)(ended_at(block) + 1);
 }
 
 static inline uint64_t *resume_of(uint64_t probe)
@@ -56,25 +85,88 @@ static inline uint64_t *head_of(uint64_t guest)
 	return (uint64_t *)(ARENA_BASE + ARENA_HEADS) + (guest & (TARGETS - 1));
 }
 
+static inline long call6(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	register uint64_t r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline long call(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	return call6(number, a, b, c, d, 0, 0);
+}
+
+/* ---- ranges.c ---- */
+
+enum range_kind { RANGE_NONE, RANGE_KEPT, RANGE_CHECKED };
+
+/* The memory is of that kind from now on. */
+void range_mark(uint64_t start, uint64_t end, enum range_kind kind);
+
+/* Whether a part of it is checked. */
+bool range_is_checked(uint64_t start, uint64_t end);
+
+/* The range that has the address, or else the next one; or NULL. */
+const struct range *range_behind(uint64_t addr);
+
 /* ---- cache.c ---- */
 
 /* The block that begins at `guest`, or NULL. */
 struct block *cache_find(uint64_t guest);
 
-/* Makes a block known, and where its code came from: up to `end`. */
-void cache_add(struct block *block, uint64_t end);
+/*
+ * Makes a block known, whose code stands there now: other blocks that are kept and had another code there
+ * cease to be.
+ */
+void cache_add(struct block *block);
+
+/* Whether blocks may have code from there. */
+bool cache_holds(uint64_t start, uint64_t end);
+
+/* All blocks with code from there cease to be. Who executes one goes on in it to its end. */
+void cache_forget(uint64_t start, uint64_t end);
+
+/* So does this one. */
+void cache_end(struct block *block);
 
 /*
- * A region with room for a block, from which `guest` can be reached with 32-bit displacements. NULL: there is
- * no memory.
+ * A region with room for the entry of a block, from which `guest` can be reached with 32-bit displacements.
+ * NULL: there is no memory.
  */
 struct region *cache_region(uint64_t guest);
 
-/* Whether anything was translated from there. */
-bool cache_holds(uint64_t start, uint64_t size);
+/* The same for a block, for which the cache is flushed if it is full. */
+struct region *cache_room(uint64_t guest);
 
-/* Forgets all blocks. Nothing of the cache is used for others, so that threads can go on in it for now. */
-void cache_drop(void);
+/* The region that has the host address. */
+struct region *region_of(uint64_t host);
+
+/* ---- check.c ---- */
+
+/* Appends checks to the code of the block, which become its beginning. */
+void emit_checks(struct emitter *emitter, struct block *block);
+
+/* Whether the instruction, whose opcode stands at raw[opcode], may write to where there is code. */
+bool may_write_code(const uint8_t *raw, const struct code_insn *insn, unsigned int opcode);
+
+/* ---- link.c ---- */
+
+/* Makes the site's jump lead to the block, if it is in reach. */
+void site_link(struct site *site, struct block *block);
+void site_link_if_known(struct site *site);
+
+/* Its jump leads to the runtime again. */
+void site_unlink(struct site *site);
+void block_unlink(struct block *block);
+
+/* Makes the block's entry for indirect branches, if there is none. False: there is no memory. */
+bool block_make_entry(struct block *block);
 
 /* ---- block.c ---- */
 
@@ -84,13 +176,24 @@ void cache_drop(void);
  */
 enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block);
 
-/* Makes the block's entry for indirect branches, if there is none. False: there is no memory. */
-bool block_make_entry(struct block *block);
+/* ---- calls.c ---- */
 
-/* Makes the site's jump lead to the block, if it is in reach. */
-void site_link(struct site *site, const struct block *block);
+/* Before a system call that concerns the runtime. Returns the host address to go on at. */
+uint64_t before_syscall(struct context *context);
+
+/* Behind it: what it owes. */
+void behind_syscall(struct context *context);
 
 /* ---- runtime.c ---- */
+
+/* Appends to the ring. */
+void append_address(struct context *context, uint64_t addr, uint32_t tag);
+
+/* Why all threads are to go on natively. */
+enum give_back leaving(void);
+
+/* The thread goes on natively at `guest`, which is returned. `tag`: of what the ring has of that. */
+uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, uint32_t tag);
 
 /*
  * What the program has where memory has a breakpoint goes to context.original. False: nobody is there to ask.

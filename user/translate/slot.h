@@ -25,6 +25,7 @@ static inline void slot_prepare(struct context *context, uint64_t self, uint64_t
 	context->wrap_indirect = runtime + header->wrap_indirect;
 	context->gate = runtime + header->gate;
 	context->stamp = runtime + header->stamp;
+	context->stale = runtime + header->stale;
 	context->birth = -1;
 	context->pid = pid;
 	for (uint32_t i = 0; i < TARGETS; i++)

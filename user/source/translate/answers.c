@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,10 +18,8 @@
 #include "base/error.h"
 #include "model/sideband.h"
 #include "probe/probe_map.h"
+#include "source/translate/made_code.h"
 #include "source/translate/translate_internal.h"
-
-/* Of a larger mapping it is not known which code in it is new. */
-enum { MADE_CODE_MAX = 1 << 20 };
 
 /* What the file has where memory has a breakpoint; the same where no file is mapped. */
 static void read_original(const struct answers *answers, struct context *context)
@@ -40,40 +37,6 @@ static void read_original(const struct answers *answers, struct context *context
 	if (fd >= 0 && pread(fd, context->original, sizeof(context->original),
 			     (off_t)(context->next - map->mapping.addr + map->mapping.file_offset)) < 1)
 		context->original[0] = 0xcc;
-}
-
-/* The copy of code that a compiler has made in memory, if it is not what it was. */
-static void keep_made_code(struct answers *answers, const struct sideband_mapping *mapping, uint64_t now)
-{
-	struct iovec to = {.iov_len = mapping->size}, from = {(void *)mapping->addr, mapping->size};
-	CLEANUP(freep) uint8_t *bytes = malloc(mapping->size);
-	struct made_code made = {.addr = mapping->addr}, *before = NULL;
-	struct code_copy *copy;
-
-	to.iov_base = bytes;
-	if (!bytes || process_vm_readv(answers->pid, &to, 1, &from, 1, 0) != (ssize_t)mapping->size)
-		return;
-	for (size_t i = 0; i + 8 <= mapping->size; i += 8)
-		made.hash = hash_number(made.hash, *(const uint64_t *)(const void *)(bytes + i));
-	for (size_t i = 0; i < answers->made_cnt && !before; i++)
-		before = answers->made[i].addr == made.addr ? &answers->made[i] : NULL;
-	if (before ? before->hash == made.hash
-		   : ARRAY_PUSH(answers->made, answers->made_cnt, answers->made_cap, made) != 0)
-		return;
-	if (before)
-		before->hash = made.hash;
-	copy = snapshot_add_copy(answers->sideband);
-	if (!copy)
-		return;
-	*copy = (struct code_copy){
-		.pid = answers->pid,
-		.addr = mapping->addr,
-		.size = mapping->size,
-		/* What is copied at the end is taken for what was there when it was mapped. */
-		.from_ns = now + 1,
-		.name = strdup(mapping->name),
-		.bytes = bytes};
-	bytes = NULL;
 }
 
 /* When the new code was not there yet, or stood there and did not run. CLOCK_MONOTONIC. */
@@ -100,13 +63,8 @@ static void note_maps(struct answers *answers, const struct context *context)
 
 		if (arena_is_ours(answers->arena, mapping->addr))
 			continue;
-		/* It may be written elsewhere, without a call that would tell. */
-		if (maps.items[i].shared)
-			arena_leave(answers->arena, GIVE_JIT);
 		if (!maps_has(&answers->maps, &maps.items[i]))
 			sideband_add_mmap(answers->sideband, answers->pid, context->tid, now, mapping);
-		if (!mapping->ino && *mapping->name == '/' && mapping->size <= MADE_CODE_MAX)
-			keep_made_code(answers, mapping, now);
 	}
 	maps_release(&answers->maps);
 	answers->maps = maps;
@@ -189,17 +147,14 @@ int answers_changes(struct answers *answers, struct code_changes *ret_changes)
 	return err;
 }
 
-int take_copies(struct snapshot *from, struct snapshot *to)
+int answers_add_code(struct answers *answers, const struct tsc_clock *clock, struct snapshot *snapshot)
 {
-	int err =
-		array_reserve(&to->copies, &to->copy_cap, to->copy_cnt + from->copy_cnt, sizeof(*to->copies));
+	int err;
 
-	if (err)
-		return err;
-	for (size_t i = 0; i < from->copy_cnt; i++)
-		to->copies[to->copy_cnt++] = from->copies[i];
-	from->copy_cnt = 0;
-	return 0;
+	pthread_mutex_lock(&answers->lock);
+	err = made_code_add(answers->arena, answers->pid, &answers->maps, clock, snapshot);
+	pthread_mutex_unlock(&answers->lock);
+	return err;
 }
 
 int answers_take(struct answers *answers, struct snapshot *snapshot)
@@ -208,10 +163,8 @@ int answers_take(struct answers *answers, struct snapshot *snapshot)
 	int err;
 
 	pthread_mutex_lock(&answers->lock);
-	err = take_copies(from, snapshot);
-	if (!err)
-		err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
-				    snapshot->sideband_size + from->sideband_size, 1);
+	err = array_reserve(&snapshot->sideband, &snapshot->sideband_cap,
+			    snapshot->sideband_size + from->sideband_size, 1);
 	if (!err && from->sideband_size) {
 		memcpy(snapshot->sideband + snapshot->sideband_size, from->sideband, from->sideband_size);
 		snapshot->sideband_size += from->sideband_size;
@@ -234,7 +187,6 @@ void answers_free(struct answers *answers)
 	maps_release(&answers->maps);
 	maps_release(&answers->first);
 	snapshot_free(answers->sideband);
-	free(answers->made);
 	free(answers->changes.times);
 	free(answers);
 }

@@ -32,12 +32,12 @@ const struct runtime_header *arena_header(const struct arena *arena)
 
 const struct block *arena_block(const struct arena *arena, uint32_t number)
 {
-	return (const struct block *)(arena->bytes + ARENA_BLOCKS) + number;
+	return (const struct block *)(arena->bytes + ARENA_BLOCKS) + number % BLOCKS_MAX;
 }
 
 const struct site *arena_site(const struct arena *arena, uint32_t number)
 {
-	return (const struct site *)(arena->bytes + ARENA_SITES) + number;
+	return (const struct site *)(arena->bytes + ARENA_SITES) + number % SITES_MAX;
 }
 
 struct context *arena_context(const struct arena *arena, int slot)
@@ -99,7 +99,6 @@ void arena_free(struct arena *arena)
 	}
 	closep(&arena->fd);
 	free(arena->by_guest);
-	free(arena->by_host);
 	free(arena);
 }
 
@@ -190,7 +189,7 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 	const struct context *context = arena_context(arena, slot);
 	uint64_t end = written(context), now, oldest;
 	size_t held = end < RING_SIZE ? (size_t)end : RING_SIZE, lost;
-	struct ring_copy copy = {.end = end};
+	struct ring_copy copy = {.end = end, .epoch = context->epoch};
 
 	held = end > from && end - from < held ? (size_t)(end - from) : end > from ? held : 0;
 	/* The last word of the lap before may be the next one now. */
@@ -213,47 +212,107 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 
 /* ---- blocks ---- */
 
-static size_t hash_of(const struct arena *arena, uint64_t guest)
+enum { INDEX_SIZE = BLOCKS_MAX * 4 };
+
+bool arena_has_block(const struct arena *arena, uint32_t number)
 {
-	return (size_t)((guest * 0x9e3779b97f4a7c15ull) >> 32) & (arena->by_guest_size - 1);
+	uint32_t cnt = arena_shared(arena)->block_cnt;
+
+	return number < cnt && cnt - number <= BLOCKS_MAX;
+}
+
+bool arena_has_site(const struct arena *arena, uint32_t number)
+{
+	uint32_t cnt = arena_shared(arena)->site_cnt;
+
+	return number < cnt && cnt - number <= SITES_MAX;
+}
+
+uint32_t arena_first_block(const struct arena *arena)
+{
+	uint32_t cnt = arena_shared(arena)->block_cnt;
+
+	return cnt > BLOCKS_MAX ? cnt - BLOCKS_MAX : 0;
+}
+
+const uint64_t *arena_ended_at(const struct arena *arena, const struct block *block)
+{
+	enum { SPARE = 1024 }; /* as it is being written */
+	uint32_t at = block->first_byte;
+
+	return arena_shared(arena)->byte_cnt - at > BYTES_MAX - SPARE
+		       ? NULL
+		       : (const uint64_t *)(const void *)(arena->bytes + ARENA_BYTES + at % BYTES_MAX);
+}
+
+static size_t hash_of(uint64_t guest)
+{
+	return (size_t)((guest * 0x9e3779b97f4a7c15ull) >> 32) & (INDEX_SIZE - 1);
 }
 
 static void index_block(struct arena *arena, uint32_t number)
 {
-	uint64_t guest = arena_block(arena, number)->guest;
-	size_t i = hash_of(arena, guest);
+	size_t i = hash_of(arena_block(arena, number)->guest);
 
 	while (arena->by_guest[i])
-		i = (i + 1) & (arena->by_guest_size - 1);
+		i = (i + 1) & (INDEX_SIZE - 1);
 	arena->by_guest[i] = number + 1;
 }
 
+/* It is made anew where half of what is in it has been overwritten. */
 static bool index_blocks(struct arena *arena)
 {
 	uint32_t cnt = arena_shared(arena)->block_cnt;
 
-	if (!arena->by_guest) {
-		arena->by_guest_size = HASH_SIZE;
-		arena->by_guest = calloc(arena->by_guest_size, sizeof(*arena->by_guest));
-		if (!arena->by_guest)
-			return false;
+	if (!arena->by_guest)
+		arena->by_guest = calloc(INDEX_SIZE, sizeof(*arena->by_guest));
+	if (!arena->by_guest)
+		return false;
+	if (cnt - arena->by_guest_first > 2 * BLOCKS_MAX) {
+		memset(arena->by_guest, 0, INDEX_SIZE * sizeof(*arena->by_guest));
+		arena->by_guest_first = arena->by_guest_cnt = arena_first_block(arena);
 	}
 	while (arena->by_guest_cnt < cnt)
 		index_block(arena, arena->by_guest_cnt++);
 	return true;
 }
 
-const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t generation)
+/* Whether the block is a better one for the epoch. */
+static bool fits_better(const struct block *block, const struct block *than, uint32_t epoch)
 {
+	bool is_early = block->died && block->died <= epoch, than_is_early;
+
+	if (!than)
+		return !is_early;
+	than_is_early = than->died && than->died <= epoch;
+	return is_early == than_is_early ? block->born < than->born : !is_early;
+}
+
+const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t epoch)
+{
+	const struct block *best = NULL;
+
 	if (!index_blocks(arena))
 		return NULL;
-	for (size_t i = hash_of(arena, guest); arena->by_guest[i]; i = (i + 1) & (arena->by_guest_size - 1)) {
+	for (size_t i = hash_of(guest); arena->by_guest[i]; i = (i + 1) & (INDEX_SIZE - 1)) {
 		const struct block *block = arena_block(arena, arena->by_guest[i] - 1);
 
-		if (block->guest == guest && block->generation == generation)
-			return block;
+		if (arena_has_block(arena, arena->by_guest[i] - 1) && block->guest == guest &&
+		    fits_better(block, best, epoch))
+			best = block;
 	}
-	return NULL;
+	return best;
+}
+
+bool arena_add_checked(struct arena *arena, uint64_t start, uint64_t end)
+{
+	struct shared *all = writable(arena);
+
+	if (all->range_cnt + 2 > RANGES_MAX)
+		return false;
+	((struct range *)(void *)(arena->bytes + ARENA_RANGES))[all->range_cnt++] =
+		(struct range){start, end, 1};
+	return true;
 }
 
 uint64_t arena_probe(const struct arena *arena, uint64_t number)
@@ -277,29 +336,53 @@ bool arena_is_ours(const struct arena *arena, uint64_t addr)
 static bool guest_in(const struct arena *arena, const struct block *block, uint64_t host, uint64_t *ret_guest,
 		     bool *ret_exact)
 {
-	const struct length *lengths =
-		(const struct length *)(arena->bytes + ARENA_LENGTHS) + block->first_length;
-	uint64_t guest = block->guest, at = block->host;
+	const struct length *lengths = (const struct length *)(arena->bytes + ARENA_LENGTHS);
+	uint64_t guest = block->guest, at = block->host - block->check_off;
 
+	if (host == block->host) {
+		*ret_guest = guest;
+		*ret_exact = true;
+		return true;
+	}
 	for (uint32_t i = 0; i < block->length_cnt; i++) {
-		if (host < at + lengths[i].host) {
+		struct length length = lengths[(block->first_length + i) % LENGTHS_MAX];
+
+		if (host < at + length.host) {
 			*ret_guest = guest;
 			*ret_exact = host == at;
 			return true;
 		}
-		guest += lengths[i].guest;
-		at += lengths[i].host;
+		guest += length.guest;
+		at += length.host;
 	}
 	return false;
 }
 
-bool arena_guest(struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact)
+/* The newest: the memory may have had code of others before. */
+static const struct block *block_of_host(const struct arena *arena, uint64_t host)
 {
-	for (uint32_t i = arena_shared(arena)->block_cnt; i--;) {
+	for (uint32_t i = arena_shared(arena)->block_cnt, first = arena_first_block(arena); i-- > first;) {
 		const struct block *block = arena_block(arena, i);
 
-		if (host >= block->host && host < block->host_end)
-			return guest_in(arena, block, host, ret_guest, ret_exact);
+		if (host >= block->host - block->check_off && host < block->host_end)
+			return block;
 	}
-	return false;
+	return NULL;
+}
+
+bool arena_guest(const struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact)
+{
+	const struct block *block = block_of_host(arena, host);
+
+	return block && guest_in(arena, block, host, ret_guest, ret_exact);
+}
+
+bool arena_checks(const struct arena *arena, uint64_t host, uint64_t *ret_guest)
+{
+	const struct block *block = block_of_host(arena, host);
+
+	if (!block || !block->check_off || host < block->host)
+		return false;
+	*ret_guest = block->guest;
+	return true;
 }

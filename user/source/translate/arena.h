@@ -14,11 +14,9 @@ enum { ARENA_SIZE = ARENA_SLOTS + SLOTS_MAX * SLOT_SIZE };
 struct arena {
 	int fd;
 	uint8_t *bytes;
-	uint32_t
-		*by_guest; /* numbers of blocks (+ 1) by guest address, open addressing; NULL: not made yet */
-	size_t by_guest_size;
-	uint32_t *by_host; /* numbers of blocks in order of host address */
-	uint32_t by_guest_cnt, by_host_cnt;
+	/* numbers of blocks (+ 1) by guest address, open addressing; NULL: not made yet */
+	uint32_t *by_guest;
+	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
 };
 
 /*
@@ -53,7 +51,8 @@ const struct site *arena_site(const struct arena *arena, uint32_t number);
 struct ring_copy {
 	uint32_t *words;
 	size_t cnt;
-	uint64_t end; /* bytes that were ever written to the ring, up to the last word here */
+	uint64_t end;	/* bytes that were ever written to the ring, up to the last word here */
+	uint32_t epoch; /* after that */
 };
 
 void ring_copy_release(struct ring_copy *copy);
@@ -67,8 +66,21 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 /* Appends to the ring of a slot whose thread stands still: RING_STOP. */
 void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag);
 
-/* The block that begins at the guest address, or NULL. */
-const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t generation);
+/* The block that begins at the guest address in the epoch, or else a later one; or NULL. */
+const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t epoch);
+
+/* Whether the number is that of a block, or of a site, and it can still be read. */
+bool arena_has_block(const struct arena *arena, uint32_t number);
+bool arena_has_site(const struct arena *arena, uint32_t number);
+
+/* The number of the oldest block that can still be read. */
+uint32_t arena_first_block(const struct arena *arena);
+
+/* Of a block that is kept: when it ended (TSC; 0: it has not), and its code. NULL: that has been overwritten. */
+const uint64_t *arena_ended_at(const struct arena *arena, const struct block *block);
+
+/* Before the program runs: code there may change unnoticed. False: there are too many of them. */
+bool arena_add_checked(struct arena *arena, uint64_t start, uint64_t end);
 
 /* The guest address of the probe, by its number; 0: it was not reached yet. */
 uint64_t arena_probe(const struct arena *arena, uint64_t number);
@@ -80,4 +92,7 @@ bool arena_is_ours(const struct arena *arena, uint64_t addr);
  * Whose instruction the host address belongs to. False: nobody's (it lies in a stub, or in the runtime).
  * *ret_exact: it is that instruction's first.
  */
-bool arena_guest(struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact);
+bool arena_guest(const struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact);
+
+/* Whether it lies in what looks at a block's code before that is executed, and which block's. */
+bool arena_checks(const struct arena *arena, uint64_t host, uint64_t *ret_guest);

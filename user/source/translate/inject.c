@@ -23,24 +23,28 @@ enum { NAME_BYTES = 256, PLACE_BYTES = 448 };
 
 _Static_assert(NAME_BYTES + INJECTION_BYTES <= PLACE_BYTES, "there is room for both");
 
-/* Code that is written to while it runs would have to be watched. */
-static int check_maps(pid_t pid, uint64_t *ret_vdso_end)
+static uint64_t end_of(const struct map *map)
 {
-	CLEANUP(maps_release) struct maps maps = {0};
-	int err = maps_read(&maps, pid);
+	return map->mapping.addr + map->mapping.size;
+}
 
-	if (err)
-		return err;
-	*ret_vdso_end = 0;
-	for (size_t i = 0; i < maps.cnt; i++) {
-		const struct map *map = &maps.items[i];
-
-		if (map->writable)
-			return fail(-ENOTSUP, "its code or its stack is both writable and executable");
-		if (!strcmp(map->mapping.name, "[vdso]"))
-			*ret_vdso_end = map->mapping.addr + map->mapping.size;
+static int find_vdso_end(const struct maps *maps, uint64_t *ret_vdso_end)
+{
+	for (size_t i = 0; i < maps->cnt; i++) {
+		if (strcmp(maps->items[i].mapping.name, "[vdso]"))
+			continue;
+		*ret_vdso_end = end_of(&maps->items[i]);
+		return 0;
 	}
-	return *ret_vdso_end ? 0 : fail(-ENOTSUP, "it has no vDSO");
+	return fail(-ENOTSUP, "it has no vDSO");
+}
+
+/* Code that may be written to while it runs. */
+static void add_writable_code(const struct maps *maps, struct arena *arena)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		if (maps->items[i].writable)
+			arena_add_checked(arena, maps->items[i].mapping.addr, end_of(&maps->items[i]));
 }
 
 static int check_padding(pid_t pid, uint64_t at)
@@ -157,8 +161,12 @@ int inject(pid_t pid, const struct probe_mirror *mirror, size_t probe_cnt, struc
 	   struct injection *ret_injection)
 {
 	CLEANUP(arena_freep) struct arena *arena = NULL;
+	CLEANUP(maps_release) struct maps maps = {0};
 	uint64_t vdso_end = 0, at;
-	int err = check_maps(pid, &vdso_end);
+	int err = maps_read(&maps, pid);
+
+	if (!err)
+		err = find_vdso_end(&maps, &vdso_end);
 
 	at = vdso_end - PLACE_BYTES;
 	*ret_injection = (struct injection){.tid = pid};
@@ -173,6 +181,8 @@ int inject(pid_t pid, const struct probe_mirror *mirror, size_t probe_cnt, struc
 		return fail_errno(err, "it cannot be held");
 	err = make_by_name(ret_injection, at, mirror, probe_cnt, &arena);
 	injection_end(ret_injection);
+	if (!err)
+		add_writable_code(&maps, arena);
 	if (!err && !ret_injection->ended)
 		err = enter_runtime(ret_injection, arena);
 	if (!err)

@@ -132,9 +132,10 @@ static void settle_before(const struct translate_thread *thread, uint64_t at, ui
 	take_back_sigreturn(thread, regs);
 }
 
-static void settle_behind(const struct context *context, struct user_regs_struct *regs)
+static void settle_behind(struct context *context, struct user_regs_struct *regs)
 {
 	regs->rip = regs->rcx = context->syscall_next;
+	context->owed_result = regs->rax;
 }
 
 /* Behind a call that makes a thread, in one of both. */
@@ -208,6 +209,13 @@ static bool settle(const struct translate_thread *thread, int fault, struct user
 			regs->rip = guest + len;
 			return true;
 		}
+	if (fault && arena_checks(arena, regs->rip, &guest)) {
+		/* There is no code any more. */
+		regs->rcx = arena_context(arena, thread->slot)->rcx;
+		regs->rax = arena_context(arena, thread->slot)->rax;
+		regs->rip = guest;
+		return true;
+	}
 	if (!arena_guest(arena, regs->rip, &guest, &exact) || (!exact && !fault))
 		return false;
 	if (!exact)

@@ -32,7 +32,7 @@ static const char *const give_back_reasons[] = {
 	[GIVE_REACH] = "its code refers to memory that is too far from the code cache",
 	[GIVE_MEMORY] = "there is no memory left for the code cache",
 	[GIVE_GS] = "it uses the gs register",
-	[GIVE_JIT] = "the program makes code at run time",
+	[GIVE_SECCOMP] = "it restricts its system calls (seccomp), which the code cache needs",
 	[GIVE_UNMAPPED] = "it has jumped to where there is no code",
 	[GIVE_BREAK] = "it has come to a breakpoint",
 	[GIVE_THREADS] = "the program has too many threads",
@@ -120,23 +120,24 @@ static void mark_given_back(struct translate_thread *thread)
 }
 
 /* What was copied goes to the thread's packets. */
-static int encode(const struct translate *translate, struct translate_thread *thread)
+static int encode(struct translate *translate, struct translate_thread *thread)
 {
-	const struct tsc_clock clock = tsc_clock_since(&translate->start);
 	struct code_changes changes = {0};
 	int err = thread->copy.words && thread->process->answers
 			  ? answers_changes(thread->process->answers, &changes)
 			  : 0;
 
+	translate->clock = tsc_clock_since(&translate->start);
 	if (!err && thread->copy.words)
-		err = words_encode(thread->process->arena, &thread->copy, &clock, &changes, &thread->encoder);
+		err = words_encode(thread->process->arena, &thread->copy, &translate->clock, &changes,
+				   &thread->encoder);
 	free(changes.times);
 	ring_copy_release(&thread->copy);
 	thread->copy = (struct ring_copy){0};
 	return err;
 }
 
-static int leave_slot(const struct translate *translate, struct translate_thread *thread)
+static int leave_slot(struct translate *translate, struct translate_thread *thread)
 {
 	int err;
 
@@ -200,6 +201,8 @@ static int leave_arena(struct translate *translate, struct translate_process *pr
 		thread->dead = true;
 	}
 	if (process->answers)
+		err = answers_add_code(process->answers, &translate->clock, translate->sideband);
+	if (process->answers && !err)
 		err = answers_take(process->answers, translate->sideband);
 	answers_free(process->answers);
 	if (process->arena)
@@ -374,6 +377,19 @@ int translate_take(struct translate *translate, struct snapshot *snapshot)
 	return err;
 }
 
+static int take_copies(struct snapshot *from, struct snapshot *to)
+{
+	int err =
+		array_reserve(&to->copies, &to->copy_cap, to->copy_cnt + from->copy_cnt, sizeof(*to->copies));
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < from->copy_cnt; i++)
+		to->copies[to->copy_cnt++] = from->copies[i];
+	from->copy_cnt = 0;
+	return 0;
+}
+
 /* Its own sideband goes between that of the session, in order of time. */
 static int merge_sideband(const struct translate *translate, struct snapshot *snapshot)
 {
@@ -410,6 +426,9 @@ int translate_describe(const struct translate *translate, struct snapshot *snaps
 {
 	int err = take_copies(translate->sideband, snapshot);
 
+	for (size_t i = 0; i < translate->process_cnt && !err; i++)
+		if (translate->processes[i]->answers)
+			err = answers_add_code(translate->processes[i]->answers, &translate->clock, snapshot);
 	snapshot->params = translate->params;
 	return err ? err : merge_sideband(translate, snapshot);
 }

@@ -25,11 +25,7 @@ struct answers {
 	pthread_mutex_t lock;	 /* for the following */
 	struct maps first, maps; /* that were there at first; that the sideband tells of */
 	struct code_changes changes;
-	struct snapshot *sideband; /* of code that came late, and that code where no file has it */
-	struct made_code {
-		uint64_t addr, hash; /* of its bytes when they were copied last */
-	} * made;
-	size_t made_cnt, made_cap;
+	struct snapshot *sideband; /* of code that came late */
 };
 
 struct translate_process {
@@ -60,8 +56,9 @@ struct translate {
 	size_t thread_cnt, thread_cap;
 	struct probe_mirror mirror;
 	char mirror_path[PATH_MAX];
-	struct snapshot *sideband; /* what answers have left */
+	struct snapshot *sideband; /* what answers have left, with the code of programs that are gone */
 	struct tsc_moment start;
+	struct tsc_clock clock; /* with which the newest words were timed */
 };
 
 struct translate_thread *translate_find(const struct translate *translate, pid_t tid);
@@ -78,9 +75,9 @@ bool answers_have_told(struct answers *answers, const struct map *map);
 /* A copy of all changes so far, to be freed. 0 or -ENOMEM. */
 int answers_changes(struct answers *answers, struct code_changes *ret_changes);
 
-/* Moves the copies of code. 0 or -ENOMEM. */
-int take_copies(struct snapshot *from, struct snapshot *to);
+/* Appends copies of the code that is in no file. 0 or -ENOMEM. */
+int answers_add_code(struct answers *answers, const struct tsc_clock *clock, struct snapshot *snapshot);
 
-/* Moves the sideband and the code that there are to the end of `snapshot`'s. 0 or -ENOMEM. */
+/* Moves the sideband that there is to the end of `snapshot`'s. 0 or -ENOMEM. */
 int answers_take(struct answers *answers, struct snapshot *snapshot);
 void answers_free(struct answers *answers);

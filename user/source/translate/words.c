@@ -12,8 +12,6 @@
 
 #include "base/array.h"
 
-#define ADDRESS 0xffffffffffffull
-
 struct entry {
 	uint32_t word;
 	uint64_t value;
@@ -61,7 +59,7 @@ struct walk {
 	uint64_t ip;		   /* where control was at the last word ... */
 	const struct block *block; /* ... the block there, once it is looked for ... */
 	uint32_t conds;		   /* ... and how many conditional jumps of it were passed */
-	uint32_t generation;	   /* of that block, as far as is known */
+	uint32_t epoch;		   /* at least */
 	uint64_t next;		   /* where a system call goes on */
 };
 
@@ -84,15 +82,27 @@ static bool go_on(struct walk *walk)
 	if (!walk->block || walk->block->end != BLOCK_GOES_ON)
 		return false;
 	pass(walk, walk->block->cond_cnt);
-	enter(walk, arena_block_at(walk->arena, walk->block->next, walk->generation));
+	enter(walk, arena_block_at(walk->arena, walk->block->next, walk->epoch));
 	return walk->block;
 }
 
-/* The next word tells of the generation. */
-static void look(struct walk *walk, uint32_t generation)
+static void look(struct walk *walk)
 {
-	walk->generation = generation;
-	enter(walk, arena_block_at(walk->arena, walk->ip, generation));
+	enter(walk, arena_block_at(walk->arena, walk->ip, walk->epoch));
+}
+
+/*
+ * The way to a block that is known leads over blocks of its time. (A thread comes to new blocks without notice
+ * where another one has linked them.)
+ */
+static void look_for(struct walk *walk, const struct block *block)
+{
+	if (walk->epoch < block->born)
+		walk->epoch = block->born;
+	if (walk->ip == block->guest)
+		enter(walk, block);
+	else
+		look(walk);
 }
 
 /* The ring and the blocks do not fit together. */
@@ -101,7 +111,7 @@ static void lose(struct walk *walk, uint64_t ip)
 	encoder_overflow(walk->encoder, walk->ns, ip);
 }
 
-/* Which block stands there is asked only with the next word, which may know of another generation. */
+/* Which block stands there is asked only with the next word, which may know it, or of another epoch. */
 static void arrive(struct walk *walk, uint64_t ip)
 {
 	enter(walk, NULL);
@@ -119,7 +129,7 @@ static void on_site(struct walk *walk, const struct site *site)
 		arrive(walk, site->to);
 		return;
 	}
-	look(walk, block->generation);
+	look_for(walk, block);
 	while (walk->block && walk->block->guest != block->guest)
 		if (!go_on(walk))
 			break;
@@ -148,13 +158,15 @@ static bool find_end(struct walk *walk, enum block_end end)
 
 static void on_block(struct walk *walk, const struct block *block)
 {
-	look(walk, block->generation);
+	look(walk);
 	if (!walk->encoder->enabled)
 		encoder_enable(walk->encoder, walk->ns, block->guest);
 	else if (find_end(walk, BLOCK_INDIRECT))
 		encoder_indirect(walk->encoder, walk->ns, block->guest);
 	else
 		lose(walk, block->guest);
+	if (walk->epoch < block->born)
+		walk->epoch = block->born;
 	arrive(walk, block->guest);
 }
 
@@ -175,7 +187,7 @@ static void before_syscall(struct walk *walk)
 {
 	if (!walk->encoder->enabled)
 		return;
-	look(walk, walk->generation);
+	look(walk);
 	if (!find_end(walk, BLOCK_SYSCALL)) {
 		lose(walk, 0);
 		walk->next = 0;
@@ -199,7 +211,7 @@ static uint32_t conds_before(const struct walk *walk, const struct block *block,
 	uint32_t cnt = 0;
 
 	for (uint32_t i = 0; i < block->cond_cnt; i++)
-		cnt += arena_site(walk->arena, block->first_site + i)->from < ip;
+		cnt += block->guest + arena_site(walk->arena, block->first_site + i)->from < ip;
 	return cnt;
 }
 
@@ -218,7 +230,7 @@ static void stop(struct walk *walk, uint64_t ip)
 	walk->next = 0;
 	if (!walk->encoder->enabled)
 		return;
-	look(walk, walk->generation);
+	look(walk);
 	while (walk->block && !is_in(walk->block, ip) && !is_behind_break(walk->block, ip))
 		if (!go_on(walk))
 			break;
@@ -236,7 +248,7 @@ static void leave(struct walk *walk, uint64_t ip)
 {
 	if (!walk->encoder->enabled)
 		return;
-	look(walk, walk->generation);
+	look(walk);
 	if (find_end(walk, BLOCK_INDIRECT))
 		encoder_disable_at(walk->encoder, walk->ns, ip);
 	else
@@ -245,7 +257,6 @@ static void leave(struct walk *walk, uint64_t ip)
 
 static void tell(struct walk *walk, const struct entry *entry)
 {
-	const struct shared *shared = arena_shared(walk->arena);
 	uint32_t number = entry->word & ~(uint32_t)BLOCK_WORD;
 
 	switch (entry->word) {
@@ -268,17 +279,20 @@ static void tell(struct walk *walk, const struct entry *entry)
 		stop(walk, entry->value);
 		break;
 	case RING_GO:
-		walk->generation = (uint32_t)(entry->value >> 48);
-		go(walk, entry->value & ADDRESS);
+		go(walk, entry->value);
+		break;
+	case RING_EPOCH:
+		walk->epoch = (uint32_t)entry->value;
+		walk->encoder->psb_wanted = true;
 		break;
 	case RING_LEAVE:
 		leave(walk, entry->value);
 		break;
 	default:
-		if (entry->word & BLOCK_WORD && number < shared->block_cnt)
+		if (entry->word & BLOCK_WORD && arena_has_block(walk->arena, number))
 			on_block(walk, arena_block(walk->arena, number));
-		else if (entry->word < shared->site_cnt)
-			on_site(walk, arena_site(walk->arena, number));
+		else if (arena_has_site(walk->arena, entry->word))
+			on_site(walk, arena_site(walk->arena, entry->word));
 		else
 			lose(walk, 0);
 		break;
@@ -308,8 +322,8 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
 }
 
 /*
- * The first words may come from long after the last ones: they have the first time that is told. The thread's
- * code does not change before, since that takes a system call.
+ * The first words may come from long after the last ones: they have the first time that is told, and the
+ * epoch before the first one that is told. The thread's code does not change before.
  */
 static void begin(struct walk *walk, const struct entries *entries)
 {
@@ -324,6 +338,9 @@ static void begin(struct walk *walk, const struct entries *entries)
 		set_time(walk, entries->items[i].value);
 		break;
 	}
+	for (i = 0; i < entries->cnt; i++)
+		if (entries->items[i].word == RING_EPOCH)
+			walk->epoch = (uint32_t)entries->items[i].value - 1;
 }
 
 static void tell_all(struct walk *walk, const struct entries *entries)
@@ -345,7 +362,8 @@ int words_encode(struct arena *arena, const struct ring_copy *copy, const struct
 		 const struct code_changes *changes, struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
-	struct walk walk = {.arena = arena, .encoder = encoder, .clock = clock, .changes = changes};
+	struct walk walk = {
+		.arena = arena, .encoder = encoder, .clock = clock, .changes = changes, .epoch = copy->epoch};
 	int err = split(copy, &entries);
 
 	if (err)

@@ -33,8 +33,8 @@ static const struct block blocks[] = {
 	{.guest = 0x1050, .guest_end = 0x1060, .first_site = 4, .end = BLOCK_INDIRECT},
 };
 static const struct site sites[] = {
-	{.from = 0x1010, .to = 0x1050, .conds_before = 0},
-	{.from = 0x1020, .to = 0x1000, .conds_before = 1},
+	{.from = 0x10, .to = 0x1050, .conds_before = 0},
+	{.from = 0x20, .to = 0x1000, .conds_before = 1},
 	{.to = 0x1040, .conds_before = 2},
 	{.to = 0x1050, .block = 1},
 };

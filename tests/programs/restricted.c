@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Restricts its system calls: the kernel kills it for each other one. "restricted strict": itself, to read,
+ * write and exit. "restricted filter": all of its threads, one of which runs on meanwhile and then executes
+ * code for the first time.
+ */
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { STARTS, RUNS, RESTRICTED, DONE };
+
+static atomic_int state;
+static volatile int number = 5;
+
+static int __attribute__((noinline)) new_code(int n)
+{
+	return n < 2 ? n : new_code(n - 1) + new_code(n - 2);
+}
+
+static void say(int n)
+{
+	char text[] = "0\n";
+
+	text[0] = (char)('0' + n);
+	if (write(STDOUT_FILENO, text, 2) != 2)
+		syscall(SYS_exit, 2);
+}
+
+static void *run_on(void *arg)
+{
+	(void)arg;
+	state = RUNS;
+	while (state == RUNS)
+		number = 6;
+	say(new_code(number));
+	state = DONE;
+	for (;;)
+		;
+	return NULL;
+}
+
+static int filter_all(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, run_on, NULL))
+		return 1;
+	while (state == STARTS)
+		;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program))
+		return 1;
+	state = RESTRICTED;
+	while (state != DONE)
+		;
+	syscall(SYS_exit_group, 7);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "filter"))
+		return filter_all();
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		return 1;
+	say(new_code(number));
+	syscall(SYS_exit, 7);
+	return 1;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Jumps between blocks: those of sites, which each block knows that they lead to, and entries for indirect
+ * branches. What is taken back leads to the runtime.
+ */
+#include "translate/emit.h"
+#include "translate/runtime.h"
+
+static bool fits(int64_t value)
+{
+	return value == (int32_t)value;
+}
+
+static void set_jump(uint64_t jump, uint64_t to)
+{
+	__atomic_store_n((uint32_t *)jump, distance((const uint8_t *)jump, to), __ATOMIC_RELEASE);
+}
+
+void site_link(struct site *site, struct block *block)
+{
+	if (site->is_linked || !fits((int64_t)(block->host - (site->jump + 4))))
+		return;
+	site->is_linked = 1;
+	site->next = block->incoming;
+	block->incoming = site_number(site) + 1;
+	set_jump(site->jump, block->host);
+}
+
+void site_link_if_known(struct site *site)
+{
+	struct block *block = cache_find(site->to);
+
+	if (block)
+		site_link(site, block);
+}
+
+void site_unlink(struct site *site)
+{
+	if (!site->is_linked)
+		return;
+	site->is_linked = 0;
+	set_jump(site->jump, site->makes_no_word ? site->jump + 4 : region_of(site->jump)->start);
+}
+
+/* From its entry the runtime is reached, after the word that says so. */
+void block_unlink(struct block *block)
+{
+	for (uint32_t i = block->incoming; i; i = site_at(i - 1)->next)
+		site_unlink(site_at(i - 1));
+	block->incoming = 0;
+	if (block->entry)
+		set_jump(block->entry + block->entry_jump, block->entry + block->entry_jump + 4);
+}
+
+/* To the entry `next` with the target back in rcx, of which rax is the negative of an address; 0: there is none. */
+static void emit_next_entry(struct emitter *emitter, uint64_t next)
+{
+	int64_t away;
+
+	if (!next) {
+		emit_leave(emitter, CTX_MISS);
+		return;
+	}
+	EMIT(emitter, 0x48, 0xf7, 0xd0);	     /* not rax */
+	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea rcx, [rcx + rax + 1] */
+	away = (int64_t)(next - ((uintptr_t)emitter->at + 5));
+	if (fits(away)) {
+		emit_8(emitter, 0xe9);
+		emit_32(emitter, (uint32_t)(int32_t)away);
+	} else {
+		emit_far_jump(emitter, next);
+	}
+}
+
+/*
+ * Is it this block? rcx is the target, rcx and rax are saved. If not, it is one of those that share its number
+ * among the targets: each leads to the one before it.
+ */
+bool block_make_entry(struct block *block)
+{
+	struct region *region = block->entry ? NULL : cache_region(block->host);
+	uint64_t *head = head_of(block->guest);
+	struct emitter emitter;
+	uint8_t *other, *wrap, *jump;
+
+	if (!region)
+		return block->entry;
+	emitter = (struct emitter){.at = (uint8_t *)region->at};
+	block->entry = region->at;
+	emit_constant(&emitter, HOST_RAX, -block->guest);
+	EMIT(&emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
+	EMIT(&emitter, 0xe3, 0);
+	other = emitter.at;
+	emit_next_entry(&emitter, *head);
+	other[-1] = (uint8_t)(emitter.at - other);
+	wrap = emit_word(&emitter, BLOCK_WORD | block_number(block));
+	emit_load(&emitter, HOST_RCX, CTX_RCX);
+	emit_load(&emitter, HOST_RAX, CTX_RAX);
+	jump = emit_jump(&emitter, block->host);
+	block->entry_jump = (uint16_t)((uintptr_t)jump - block->entry);
+	*wrap = (uint8_t)(emitter.at - (wrap + 1));
+	emit_leave(&emitter, CTX_WRAP_INDIRECT);
+	region->at = (uintptr_t)emitter.at;
+	*head = block->entry;
+	return true;
+}
