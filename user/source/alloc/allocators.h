@@ -38,6 +38,16 @@ struct alloc_functions {
  */
 int alloc_functions_of_file(struct alloc_functions *functions, struct elf_file *file, bool *ret_any);
 
+/* Whether one of them is called `name`. */
+bool alloc_functions_has(const struct alloc_functions *functions, const char *name);
+
+/*
+ * Appends mmap(), mremap() and munmap() of the file; *ret_any: whether it has any. `is_library`: the file is
+ * the C library, and calls from inside it do not count. Errors as above.
+ */
+int alloc_mappings_of_file(struct alloc_functions *functions, struct elf_file *file, bool is_library,
+			   bool *ret_any);
+
 /*
  * Appends the USDT probes with which an allocator reports its samples, if the file has any; with `ours` only
  * those of libtrailcam-alloc.so. Errors as above, and those of usdt_args_parse().
