@@ -279,7 +279,24 @@ static int describe_values(struct capture *capture)
 	return err;
 }
 
-/* Trigger names and the command line, for readers of the trace. */
+/* Probes at the ends of calls are left out: they stand anywhere. */
+static int describe_places(struct snapshot *snapshot, const struct trigger *trigger, uint32_t index)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < trigger->probe_cnt && !err; i++) {
+		const struct probe *probe = &trigger->probes[i];
+		const struct probe_place place = {.trigger = index,
+						  .file_offset = probe->file_offset,
+						  .path = probe->path,
+						  .function = probe->function ? probe->function : (char *)""};
+
+		err = probe->at == PROBE_CALL_END ? 0 : snapshot_add_place(snapshot, &place);
+	}
+	return err;
+}
+
+/* Triggers and the command line, for readers of the trace. */
 static int describe(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
@@ -289,7 +306,8 @@ static int describe(struct capture *capture)
 		char *name = strdup(capture->triggers[i].name);
 
 		if (!name ||
-		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name))
+		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name) ||
+		    describe_places(snapshot, &capture->triggers[i], (uint32_t)i))
 			return -ENOMEM;
 	}
 	if (describe_values(capture))

@@ -44,6 +44,10 @@ void snapshot_free(struct snapshot *snapshot)
 	}
 	for (size_t i = 0; i < snapshot->trigger_cnt; i++)
 		free(snapshot->triggers[i]);
+	for (size_t i = 0; i < snapshot->place_cnt; i++) {
+		free(snapshot->places[i].path);
+		free(snapshot->places[i].function);
+	}
 	for (size_t i = 0; i < snapshot->alloc_function_cnt; i++)
 		free(snapshot->alloc_functions[i]);
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
@@ -78,6 +82,7 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->values);
 	free(snapshot->value_names);
 	free(snapshot->triggers);
+	free(snapshot->places);
 	free(snapshot->alloc_functions);
 	free(snapshot->allocs);
 	free(snapshot->calls);
@@ -86,6 +91,20 @@ void snapshot_free(struct snapshot *snapshot)
 		free(snapshot->build_ids[i].name);
 	free(snapshot->build_ids);
 	free(snapshot);
+}
+
+int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *place)
+{
+	struct probe_place copy = *place;
+
+	copy.path = strdup(place->path);
+	copy.function = strdup(place->function);
+	if (copy.path && copy.function &&
+	    !ARRAY_PUSH(snapshot->places, snapshot->place_cnt, snapshot->place_cap, copy))
+		return 0;
+	free(copy.path);
+	free(copy.function);
+	return -ENOMEM;
 }
 
 int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, char *text)

@@ -80,6 +80,14 @@ struct hit_value {
 	char *text;	    /* NULL: it could not be read */
 };
 
+/* A probe of a trigger. */
+struct probe_place {
+	uint32_t trigger; /* index */
+	uint64_t file_offset;
+	char *path;
+	char *function; /* the function that begins there, by the name of its calls; "": another place */
+};
+
 struct snapshot {
 	struct trace_params params;
 	/* the mapping of the loaded recording while something points into it; else NULL */
@@ -102,6 +110,8 @@ struct snapshot {
 	struct hit_list *hits; /* in time order */
 	char **triggers;       /* trigger names; hit.trigger is an index */
 	size_t trigger_cnt, trigger_cap;
+	struct probe_place *places; /* none in older recordings */
+	size_t place_cnt, place_cap;
 	/* Printed values of hits, in the order of the hits. */
 	struct hit_value *values;
 	size_t value_cnt, value_cap;
@@ -140,6 +150,9 @@ void aux_trace_let_go(const struct aux_trace *aux);
 /* Append an empty aux_trace or code_copy. NULL: out of memory. The pointer is valid until the next append. */
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot);
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
+
+/* Adds a place, with copies of the texts. 0 or -ENOMEM. */
+int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *place);
 
 /* Add a value, taking over `text` even on failure, or a name of values. 0 or -ENOMEM. */
 int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, char *text);

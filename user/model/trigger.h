@@ -17,8 +17,9 @@ struct prints;
 struct probe {
 	char *path; /* the file that is probed */
 	uint64_t file_offset;
-	uint64_t addr;			 /* the same as a virtual address of the file */
-	char *symbol;			 /* for messages: "compress_block", "puts+0x4" */
+	uint64_t addr;	/* the same as a virtual address of the file */
+	char *symbol;	/* for messages: "compress_block", "puts+0x4" */
+	char *function; /* the function that it is at the beginning of, as traces show it; or NULL */
 	const struct arg_layout *layout; /* where its arguments are (probe/args/arg_layout.h) */
 	struct arg_layout *own_layout;	 /* `layout` of a USDT probe: owned; else NULL */
 	uint8_t original[16];		 /* code bytes of the file, which a breakpoint hides */

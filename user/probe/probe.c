@@ -145,11 +145,21 @@ int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, co
 
 int probe_init_function(struct probe *ret_probe, struct elf_file *file, const struct elf_symbol *symbol)
 {
-	int err = probe_init(ret_probe, file, boundary_best_entry(file, symbol->addr), symbol->name);
+	/* Of several names for one place, traces show one. */
+	const struct elf_symbol *shown = elf_file_symbol_at(file, symbol->addr);
+	struct probe probe;
+	int err = probe_init(&probe, file, boundary_best_entry(file, symbol->addr), symbol->name);
 
-	if (!err)
-		ret_probe->layout = arg_layout_of_function(file, symbol);
-	return err;
+	if (err)
+		return err;
+	probe.layout = arg_layout_of_function(file, symbol);
+	probe.function = display_name(shown ? shown->name : symbol->name);
+	if (!probe.function) {
+		probe_release(&probe);
+		return -ENOMEM;
+	}
+	*ret_probe = probe;
+	return 0;
 }
 
 static int add_usdt_layout(struct probe *probe, struct elf_file *file, const struct elf_usdt *usdt)
@@ -194,6 +204,7 @@ void probe_release(struct probe *probe)
 	free(probe->own_layout);
 	free(probe->path);
 	free(probe->symbol);
+	free(probe->function);
 	*probe = (struct probe){0};
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
 
@@ -46,6 +47,70 @@ static int calls_read(struct snapshot *snapshot, const uint8_t *bytes, size_t si
 	return 0;
 }
 
+/* ---- places of triggers ---- */
+
+enum { PLACES_VERSION = 1 };
+
+/* As it is stored: the two texts follow, without their 0. */
+struct stored_place {
+	uint64_t file_offset;
+	uint32_t trigger, path_len, function_len, zero;
+};
+
+_Static_assert(sizeof(struct stored_place) == 24, "as recordings have it");
+
+static size_t places_size(const struct snapshot *snapshot)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < snapshot->place_cnt; i++)
+		size += sizeof(struct stored_place) + strlen(snapshot->places[i].path) +
+			strlen(snapshot->places[i].function);
+	return size;
+}
+
+static void places_write(const struct snapshot *snapshot, FILE *file)
+{
+	for (size_t i = 0; i < snapshot->place_cnt; i++) {
+		const struct probe_place *place = &snapshot->places[i];
+		const struct stored_place stored = {.file_offset = place->file_offset,
+						    .trigger = place->trigger,
+						    .path_len = (uint32_t)strlen(place->path),
+						    .function_len = (uint32_t)strlen(place->function)};
+
+		fwrite(&stored, sizeof(stored), 1, file);
+		fwrite(place->path, 1, stored.path_len, file);
+		fwrite(place->function, 1, stored.function_len, file);
+	}
+}
+
+static int read_place(struct snapshot *snapshot, const struct stored_place *stored, const char *texts)
+{
+	CLEANUP(freep) char *path = strndup(texts, stored->path_len);
+	CLEANUP(freep) char *function = strndup(texts + stored->path_len, stored->function_len);
+	const struct probe_place place = {stored->trigger, stored->file_offset, path, function};
+
+	return path && function ? snapshot_add_place(snapshot, &place) : -ENOMEM;
+}
+
+static int places_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+{
+	struct stored_place stored;
+	int err = 0;
+
+	for (size_t at = 0; at < size && !err; at += (size_t)stored.path_len + stored.function_len) {
+		if (size - at < sizeof(stored))
+			return -EBADMSG;
+		memcpy(&stored, bytes + at, sizeof(stored));
+		at += sizeof(stored);
+		if (stored.trigger >= snapshot->trigger_cnt ||
+		    (uint64_t)stored.path_len + stored.function_len > size - at)
+			return -EBADMSG;
+		err = read_place(snapshot, &stored, (const char *)bytes + at);
+	}
+	return err;
+}
+
 /* ---- all ---- */
 
 static const struct section {
@@ -56,6 +121,7 @@ static const struct section {
 	int (*read)(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
 } sections[] = {
 	{"calls", CALL_VERSION, calls_size, calls_write, calls_read},
+	{"places", PLACES_VERSION, places_size, places_write, places_read},
 };
 
 void sections_write(const struct snapshot *snapshot, FILE *file)

@@ -15,6 +15,11 @@ static const struct call calls[] = {
 	{.time_ns = 2000, .ip = 0x401000, .pid = 1, .tid = 2, .edge = CALL_END},
 };
 
+static const struct probe_place places[] = {
+	{.trigger = 1, .file_offset = 0x1234, .path = (char *)"/usr/bin/toy", .function = (char *)"play"},
+	{.trigger = 0, .file_offset = 0x10, .path = (char *)"/lib/toys.so", .function = (char *)""},
+};
+
 /* The name of the section, and its version. */
 static const char header[] = "calls\0\0\0\0\0\0\0\0\0\0\0\1";
 
@@ -32,13 +37,19 @@ static int save(void **state)
 	snapshot->clock.mult = 1;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		assert_ok(ARRAY_PUSH(snapshot->calls, snapshot->call_cnt, snapshot->call_cap, calls[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		char *name = strdup("trigger");
+
+		assert_ok(ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name));
+		assert_ok(snapshot_add_place(snapshot, &places[i]));
+	}
 	assert_ok(recording_save(snapshot, path));
 	snapshot_free(snapshot);
 	return 0;
 }
 
-/* Writes over what stands `at` bytes behind the header's beginning. */
-static void patch(size_t at, char byte)
+/* Writes over what stands `at` bytes behind the beginning of a header. */
+static void patch_at(const char *section, size_t section_size, size_t at, char byte)
 {
 	int fd = open(data, O_RDWR | O_CLOEXEC);
 	struct stat st;
@@ -47,11 +58,48 @@ static void patch(size_t at, char byte)
 	assert_true(fd >= 0 && !fstat(fd, &st));
 	bytes = malloc((size_t)st.st_size);
 	assert_int_equal(read(fd, bytes, (size_t)st.st_size), st.st_size);
-	found = memmem(bytes, (size_t)st.st_size, header, sizeof(header) - 1);
+	found = memmem(bytes, (size_t)st.st_size, section, section_size);
 	assert_non_null(found);
 	assert_int_equal(pwrite(fd, &byte, 1, found - bytes + (off_t)at), 1);
 	free(bytes);
 	close(fd);
+}
+
+static void patch(size_t at, char byte)
+{
+	patch_at(header, sizeof(header) - 1, at, byte);
+}
+
+static void test_places_come_back(void **state)
+{
+	struct snapshot *loaded;
+
+	(void)state;
+	assert_ok(recording_load(&loaded, path));
+	assert_int_equal(loaded->place_cnt, ARRAY_SIZE(places));
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		assert_int_equal(loaded->places[i].trigger, places[i].trigger);
+		assert_int_equal(loaded->places[i].file_offset, places[i].file_offset);
+		assert_string_equal(loaded->places[i].path, places[i].path);
+		assert_string_equal(loaded->places[i].function, places[i].function);
+	}
+	snapshot_free(loaded);
+}
+
+/* A trigger that there is not, a text beyond the end, an end in the middle of a place. */
+static void test_damaged_places(void **state)
+{
+	static const struct {
+		size_t at;
+		char byte;
+	} damages[] = {{40, 2}, {44, 127}, {24, 23}};
+	struct snapshot *loaded;
+
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
+		save(state);
+		patch_at("places\0\0\0\0\0\0\0\0\0\0\1", 17, damages[i].at, damages[i].byte);
+		assert_err(recording_load(&loaded, path), -EBADMSG, "damaged");
+	}
 }
 
 static void test_calls_come_back(void **state)
@@ -105,6 +153,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_calls_come_back, save),
+		cmocka_unit_test_setup(test_places_come_back, save),
+		cmocka_unit_test(test_damaged_places),
 		cmocka_unit_test_setup(test_an_unknown_section_is_passed_over, save),
 		cmocka_unit_test_setup(test_another_version_is_named, save),
 		cmocka_unit_test_setup(test_damage, save),

@@ -23,6 +23,7 @@
 #include "base/array.h"
 #include "rebuild/marks/goroutine_marks.h"
 #include "rebuild/marks/slice_index.h"
+#include "rebuild/marks/trigger_calls.h"
 
 /* ---- hits ---- */
 
@@ -32,6 +33,7 @@ struct placing {
 	const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns);
 	void *ctx;
 	struct slice_indices indices;
+	struct trigger_calls calls;
 	struct goroutine_marks marks;
 };
 
@@ -43,11 +45,11 @@ struct placing {
 static int move_behind_return(struct placing *placing, struct timeline_hit *placed,
 			      const struct timeline_thread *thread, const struct indexed_slice *caller)
 {
-	const char *trigger = timeline_trigger(placing->timeline, placed->hit);
+	const struct slice_wanted wanted = {
+		.thread = thread, .calls = &placing->calls, .trigger = placed->hit->trigger};
 	const struct indexed_slice *call;
-	int err = slice_indices_around(&placing->indices,
-				       &(struct slice_wanted){.thread = thread, .name_part_of = trigger},
-				       placed->time_ns, caller->slice.depth + 1, &call);
+	int err = slice_indices_around(&placing->indices, &wanted, placed->time_ns, caller->slice.depth + 1,
+				       &call);
 
 	if (!err && call && call->nth > caller->nth)
 		placed->time_ns = call->slice.end_ns;
@@ -131,7 +133,7 @@ int place_hits(struct timeline *timeline, const struct snapshot *snapshot,
 {
 	struct placing placing = {
 		.timeline = timeline, .snapshot = snapshot, .symbol_at = symbol_at, .ctx = ctx};
-	int err = 0;
+	int err = trigger_calls_init(&placing.calls, snapshot);
 
 	timeline->hit_list = hit_list_share(snapshot->hits);
 	for (size_t i = 0; i < snapshot->hits->cnt && !err; i++)
@@ -140,5 +142,6 @@ int place_hits(struct timeline *timeline, const struct snapshot *snapshot,
 	if (!err)
 		err = goroutine_marks_apply(&placing.marks, timeline);
 	goroutine_marks_release(&placing.marks);
+	trigger_calls_release(&placing.calls);
 	return err ? err : place_values(timeline, snapshot);
 }

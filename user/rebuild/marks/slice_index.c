@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/spill.h"
 #include "model/slice_cursor.h"
+#include "rebuild/marks/trigger_calls.h"
 
 uint64_t slice_distance(const struct slice *slice, uint64_t time_ns)
 {
@@ -42,9 +43,9 @@ static bool belongs(const struct slice_wanted *wanted, const struct slice *slice
 		return same_function(slice->symbol, wanted->symbol);
 	if (wanted->name)
 		return slice->symbol && !strcmp(slice->symbol->name, wanted->name);
-	if (wanted->name_part_of)
+	if (wanted->calls)
 		return slice->symbol && !(slice->flags & SLICE_OPEN_END) &&
-		       strstr(wanted->name_part_of, slice->symbol->name);
+		       trigger_calls_have(wanted->calls, wanted->trigger, slice->symbol);
 	return slice->kind == SLICE_UNTRACED && slice->ip == wanted->ip;
 }
 
@@ -122,7 +123,7 @@ static int index_of(struct slice_indices *indices, const struct slice_wanted *wa
 		*ret_index = &indices->items[i];
 		if (known->thread == wanted->thread && known->ip == wanted->ip &&
 		    known->symbol == wanted->symbol && known->name == wanted->name &&
-		    known->name_part_of == wanted->name_part_of)
+		    known->calls == wanted->calls && known->trigger == wanted->trigger)
 			return 0;
 	}
 	err = fill_index(&fresh);

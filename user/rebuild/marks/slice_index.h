@@ -8,14 +8,18 @@
 
 #include "model/timeline.h"
 
+struct trigger_calls;
+
 /*
  * One kind of slice. The first of these that is set decides: slices of this function; slices of functions
- * of this name; calls that returned, of functions whose name is part of this text; interruptions at this ip.
+ * of this name; calls that returned, of the trigger's functions; interruptions at this ip.
  */
 struct slice_wanted {
 	const struct timeline_thread *thread; /* NULL: no slice is found */
 	const struct symbol *symbol;
-	const char *name, *name_part_of; /* the same pointer for the same name */
+	const char *name; /* the same pointer for the same name */
+	const struct trigger_calls *calls;
+	uint32_t trigger; /* with `calls` */
 	uint64_t ip;
 	bool is_later; /* prefers a slice that is still to begin to one that has ended */
 };

@@ -9,8 +9,9 @@
 
 enum { PID = 100, TID = 101, F = 0x1000, BEHIND_G = 0x1100, G = 0x2000, TRAP = 0x3000 };
 
-static const struct symbol symbol_main = {.name = "main", .start = 0x500},
-			   symbol_f = {.name = "f", .start = F}, symbol_g = {.name = "g", .start = G};
+static const struct symbol symbol_main = {.name = "main", .object = "/usr/bin/prog", .start = 0x500},
+			   symbol_f = {.name = "f", .object = "/usr/bin/prog", .start = F},
+			   symbol_g = {.name = "g", .object = "/usr/bin/prog", .start = G};
 
 static const struct symbol *symbol_at(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns)
 {
@@ -115,9 +116,12 @@ static void add_hit(struct snapshot *snapshot, uint64_t time_ns, uint64_t ip, ui
 	assert_ok(hit_list_add(snapshot->hits, &caught));
 }
 
-static void place_on(bool is_stored)
+/* The trigger's text has g in it; what counts is the function that is probed. */
+static void place_with(const char *path, const char *function, bool is_stored, uint64_t returned_ns)
 {
-	static const uint64_t times[] = {10, 30, 70, 66}, goroutines[] = {7, 7, 7, 9, 9, 9, 0};
+	const uint64_t times[] = {10, returned_ns, 70, 66};
+	static const uint64_t goroutines[] = {7, 7, 7, 9, 9, 9, 0};
+	const struct probe_place place = {.path = (char *)path, .function = (char *)function};
 	struct timeline *timeline = make_timeline();
 	struct snapshot *snapshot;
 	struct slice_cursor cursor;
@@ -126,6 +130,8 @@ static void place_on(bool is_stored)
 	if (is_stored)
 		store(&timeline->threads[0]);
 	assert_ok(snapshot_new(&snapshot));
+	if (function)
+		assert_ok(snapshot_add_place(snapshot, &place));
 	add_hit(snapshot, 8, F, 0, 7);		      /* before its call by its clock */
 	add_hit(snapshot, 25, BEHIND_G, BEHIND_G, 0); /* g seems to return later */
 	add_hit(snapshot, 75, TRAP, 0, 0);	      /* the interruption itself is there */
@@ -150,18 +156,38 @@ static void place_on(bool is_stored)
 static void test_array(void **state)
 {
 	(void)state;
-	place_on(false);
+	place_with("/usr/bin/prog", "g", false, 30);
 }
 
 static void test_stored(void **state)
 {
 	(void)state;
-	place_on(true);
+	place_with("/usr/bin/prog", "g", true, 30);
+}
+
+static void test_only_the_probed_function_returned(void **state)
+{
+	(void)state;
+	place_with("/usr/bin/prog", "big", false, 25);
+	place_with("/usr/bin/other", "g", false, 25);
+	place_with("/container/of/prog", "g", false, 30);
+}
+
+/* Older recordings do not say what is probed. */
+static void test_without_places(void **state)
+{
+	(void)state;
+	place_with(NULL, NULL, false, 25);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_array), cmocka_unit_test(test_stored)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_array),
+		cmocka_unit_test(test_stored),
+		cmocka_unit_test(test_only_the_probed_function_returned),
+		cmocka_unit_test(test_without_places),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
