@@ -28,9 +28,13 @@ struct mm_struct {
 
 struct task_struct {
 	int pid, tgid;
+	struct pid *thread_pid;
+	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	char comm[SAMPLES_NAME];
 } __attribute__((preserve_access_index));
+
+#include "bpf/task_ids.bpf.h"
 
 /* linux/bpf_perf_event.h */
 struct bpf_perf_event_data {
@@ -339,7 +343,7 @@ enum { ROOM = SAMPLES_RECORD_MAX & ~(SAMPLES_ALIGN - 1) };
 
 static __always_inline int tick(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = bpf_get_current_pid_tgid(), now;
+	__u64 id = ids_here(), now;
 	struct samples_full *full;
 	struct task_struct *task;
 	struct place place;
@@ -378,7 +382,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 SEC("perf_event")
 int on_event(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = ids_here();
 	struct samples_record *record;
 	struct place place;
 
@@ -434,7 +438,8 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 				       __u64 now)
 {
 	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
-	bool with_stack = !preempt && wants_stack(task->pid, now);
+	__u32 pid = pid_of(task), tid = tid_of(task);
+	bool with_stack = !preempt && wants_stack(tid, now);
 	struct samples_record *record;
 	struct samples_full *full;
 	struct place place;
@@ -444,7 +449,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 		record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 		if (!record)
 			return;
-		fill(record, SAMPLES_OUT, task->tgid, task->pid, now);
+		fill(record, SAMPLES_OUT, pid, tid, now);
 		put_wait(record, user, preempt, state);
 		commit(&place, record, sizeof(*record));
 		return;
@@ -452,7 +457,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	full = reserve(SAMPLES_MOMENTS, ROOM, &place);
 	if (!full)
 		return;
-	fill(&full->record, SAMPLES_OUT, task->tgid, task->pid, now);
+	fill(&full->record, SAMPLES_OUT, pid, tid, now);
 	put_wait(&full->record, user, preempt, state);
 	size = put_full(full, SAMPLES_MOMENTS, user, task);
 	if (kernel_stacks)
@@ -482,8 +487,8 @@ static __always_inline void note_run(const struct task_struct *task, __u64 now)
 	if (!here)
 		return;
 	run = &here->items[here->cnt++ % SAMPLES_RUNS];
-	run->pid = task->tgid;
-	run->tid = task->pid;
+	run->pid = pid_of(task);
+	run->tid = tid_of(task);
 	bpf_probe_read_kernel(run->name, sizeof(run->name), task->comm);
 	run->begin_ns = here->switched_ns;
 	run->end_ns = here->switched_ns = now;
@@ -510,7 +515,7 @@ static __always_inline const struct run *longest_run(__u64 since)
 
 static __always_inline void switch_in(const struct task_struct *task, __u64 now)
 {
-	__u32 tid = task->pid;
+	__u32 tid = tid_of(task);
 	const __u64 *since = bpf_map_lookup_elem(&ready, &tid);
 	const struct run *run = since && *since ? longest_run(*since) : NULL;
 	struct samples_record *record;
@@ -519,7 +524,7 @@ static __always_inline void switch_in(const struct task_struct *task, __u64 now)
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return;
-	fill(record, SAMPLES_IN, task->tgid, tid, now);
+	fill(record, SAMPLES_IN, pid_of(task), tid, now);
 	record->other.pid = record->other.tid = 0;
 	if (run) {
 		record->other.pid = run->pid;
@@ -534,21 +539,21 @@ SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u32 tid = prev->pid;
+	__u32 tid = tid_of(prev);
 	__u64 now;
 
 	if (!recording)
 		return 0;
 	now = bpf_ktime_get_ns();
 	note_run(prev, now);
-	if (is_target(prev->tgid)) {
+	if (is_target(pid_of(prev))) {
 		switch_out(ctx, ctx[0], prev, ctx[3], now);
 		if (ctx[0] || !ctx[3])
 			note_ready(tid, now);
 		else
 			bpf_map_delete_elem(&ready, &tid);
 	}
-	if (is_target(next->tgid))
+	if (is_target(pid_of(next)))
 		switch_in(next, now);
 	return 0;
 }
@@ -625,18 +630,18 @@ SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
 	struct task_struct *woken = (void *)ctx[0];
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = ids_here();
 	struct samples_record *record;
 	const __u32 *timer;
 	struct place place;
 
-	if (!recording || !is_target(woken->tgid))
+	if (!recording || !is_target(pid_of(woken)))
 		return 0;
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return 0;
-	fill(record, SAMPLES_WAKE, woken->tgid, woken->pid, bpf_ktime_get_ns());
-	note_ready(woken->pid, record->time_ns);
+	fill(record, SAMPLES_WAKE, pid_of(woken), tid_of(woken), bpf_ktime_get_ns());
+	note_ready(record->tid, record->time_ns);
 	timer = timers_here();
 	record->flags = timer && *timer ? SAMPLES_TIMER : is_interrupted() ? SAMPLES_IRQ : 0;
 	record->other.pid = id >> 32;
@@ -650,7 +655,7 @@ int on_waking(__u64 *ctx)
 SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__u32 pid = ids_here() >> 32;
 	__u8 *target = bpf_map_lookup_elem(&targets, &pid);
 
 	(void)ctx;
@@ -666,7 +671,7 @@ SEC("tp_btf/sys_enter")
 int on_enter(__u64 *ctx)
 {
 	struct pt_regs *user = (void *)ctx[0];
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = ids_here();
 	struct samples_record *record;
 	struct place place;
 
@@ -689,7 +694,7 @@ SEC("tp_btf/sys_exit")
 int on_leave(__u64 *ctx)
 {
 	struct pt_regs *user = (void *)ctx[0];
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = ids_here();
 	struct samples_record *record;
 	struct place place;
 
@@ -710,7 +715,7 @@ SEC("tp_btf/page_fault_user")
 int on_fault(__u64 *ctx)
 {
 	struct pt_regs *user = (void *)ctx[1];
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = ids_here();
 	struct samples_record *record;
 	struct place place;
 

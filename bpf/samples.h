@@ -68,7 +68,7 @@ struct samples_record {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u32 size;    /* a multiple of SAMPLES_ALIGN */
 	__u16 kind, flags;
-	__u32 pid, tid; /* of the initial pid namespace */
+	__u32 pid, tid; /* as trailcam sees them: of its pid namespace */
 	union {
 		struct {
 			__u64 period, kernel_ip; /* 0: it ran user code */
@@ -81,7 +81,10 @@ struct samples_record {
 			__s32 nr; /* system call; -1: none */
 			__u32 state;
 		} out;
-		/* SAMPLES_WAKE: who did it; SAMPLES_IN: who had the processor longest meanwhile; tid 0: nobody */
+		/*
+		 * SAMPLES_WAKE: who did it; SAMPLES_IN: who had the processor longest meanwhile. tid 0: nobody;
+		 * -1: somebody who has no number here
+		 */
 		struct {
 			__u32 pid, tid;
 			char name[SAMPLES_NAME];

@@ -173,6 +173,23 @@ not_counted() {
 	perf stat -e branch-misses true 2>&1 | grep -q 'not supported' || return 0
 	status_is 125 "$trailcam" run --source samples --events branch-misses -o "$tmp/t.tsv" -- true 2>"$tmp/err" && says "$tmp/err" 'this machine cannot count branch-misses'
 }
+# In a pid namespace process numbers are its own, and those outside of it have none.
+in_namespace() {
+	unshare --pid --fork --mount-proc "$@"
+}
+true_in_namespace() {
+	in_namespace "$trailcam" run --source samples --frequency 2000 -t epsilon --skip 50 -o "$tmp/truth.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" &&
+		! grep -q 'without BPF' "$tmp/err" && says "$tmp/err" 'hit epsilon' && python3 tests/e2e/samples_hit.py "$tmp/log" "$tmp/truth.json" epsilon 51
+}
+lock_in_namespace() {
+	printf '#!/bin/sh\nexec unshare --pid --fork --mount-proc %s "$@"\n' "$trailcam" >"$tmp/here" && chmod +x "$tmp/here" &&
+		trailcam=$tmp/here waits_for lock '[off-cpu] futex_wait' '.*' '^holder \(tid [0-9]{1,2}\)' ''
+}
+woken_from_outside() {
+	mkfifo "$tmp/outside" && (exec sh -c 'exec 3>"$0"; for i in 1 2 3 4 5; do sleep 0.1; echo $i; done >&3' "$tmp/outside") &
+	in_namespace "$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/outside" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report "$tmp/read.fxt" >"$tmp/report" &&
+		grep -q '\[off-cpu\] read.*woken by sh' "$tmp/report" && ! grep -q 'tid -1' "$tmp/report"
+}
 if bpf_missing; then
 	skip 'calls that the program logged, by the samples source' "$bpf_reason"
 	skip 'the causes of waits' "$bpf_reason"
@@ -191,6 +208,9 @@ else
 	check 'page faults, and whose' waits_for fault '[page fault]' touch_pages '' ''
 	check 'calls that the program logged, by the samples source' true_to_source
 	check 'a call begins at its hit, within all of its callers' hit_joins
+	check 'the same in a pid namespace' true_in_namespace
+	check 'a lock, and who held it, in a pid namespace' lock_in_namespace
+	check 'somebody outside of the pid namespace, by name' woken_from_outside
 fi
 
 finish

@@ -69,19 +69,4 @@ refused() {
 }
 check 'what needs a right says so' refused
 
-# Not even root has BPF programs that know a container's numbers; triggers do.
-hit_in_namespace() {
-	status_is 5 unshare --pid --fork --mount-proc "$trailcam" run --source samples -t marker -o "$tmp/t.tsv" -- "$programs/exits" mark >/dev/null 2>"$tmp/err" &&
-		says "$tmp/err" 'hit marker'
-}
-true_in_namespace() {
-	unshare --pid --fork --mount-proc "$trailcam" run --source samples --frequency 2000 -o "$tmp/truth.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" &&
-		python3 tests/e2e/samples_truth.py "$tmp/log" "$tmp/truth.json"
-}
-if bpf_missing; then
-	skip 'a pid namespace' "$bpf_reason"
-else
-	check 'a hit in a pid namespace' hit_in_namespace
-	check 'calls that the program logged, in a pid namespace' in_three true_in_namespace
-fi
 finish

@@ -175,10 +175,10 @@ static void sample_child(pid_t pid, struct finding *finding)
 		    "the stack of a child was sampled by %s: --source samples, which auto takes where there "
 		    "is no Intel PT%s",
 		    samples_event(samples),
-		    samples_have_bpf() ? ""
-				       : "; CAP_BPF and CAP_PERFMON (outside of containers with process "
-					 "numbers of their own) would add code of the kernel, why threads "
-					 "wait and who wakes them, page faults and system calls");
+		    samples_have_bpf()
+			    ? ""
+			    : "; CAP_BPF and CAP_PERFMON would add code of the kernel, why threads "
+			      "wait and who wakes them, page faults and system calls");
 }
 
 static void try_samples(struct finding *finding)

@@ -62,7 +62,7 @@ struct sample_call {
 	char *about;		       /* what the file descriptor args[0] refers to; NULL: unknown; owned */
 };
 
-enum { SAMPLE_NAME_BYTES = 16 };
+enum { SAMPLE_NAME_BYTES = 16, SAMPLE_OUTSIDE = -1 };
 
 struct sample_thread {
 	int32_t pid, tid;
@@ -92,7 +92,7 @@ struct stack_sample {
 	struct sample_call call;
 	/*
 	 * WAKE_UP: the waker; SWITCH_IN: the thread that had the processor longest while this one could have
-	 * run. tid 0: unknown, or none
+	 * run. tid 0: unknown, or none; SAMPLE_OUTSIDE: it has no number in the recorder's pid namespace
 	 */
 	struct sample_thread other;
 	uint64_t address;  /* PAGE_FAULT */

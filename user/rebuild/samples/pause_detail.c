@@ -100,6 +100,8 @@ static char *waker_text(const struct pause_about *about)
 		return strdup(interrupt_name(woken));
 	if (!woken->other.tid)
 		return NULL;
+	if (woken->other.tid == SAMPLE_OUTSIDE)
+		return strdup(waker_name(about));
 	return asprintf(&text, "%s (tid %d)", waker_name(about), woken->other.tid) < 0 ? NULL : text;
 }
 
@@ -122,6 +124,8 @@ static char *thread_text(const struct sample_thread *thread)
 {
 	char *text;
 
+	if (thread->tid == SAMPLE_OUTSIDE)
+		return strdup("outside of this pid namespace");
 	return asprintf(&text, "process %d, thread %d", thread->pid, thread->tid) < 0 ? NULL : text;
 }
 

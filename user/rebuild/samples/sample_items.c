@@ -287,7 +287,7 @@ static int add_flow(struct sample_items *items, const struct sample_context *con
 	struct flow flow = {.to_pid = items->pid, .to_tid = items->tid};
 
 	items->woken = NULL;
-	if (!woken || !woken->other.tid || woken->flags & (SAMPLE_FROM_IRQ | SAMPLE_FROM_TIMER))
+	if (!woken || woken->other.tid <= 0 || woken->flags & (SAMPLE_FROM_IRQ | SAMPLE_FROM_TIMER))
 		return 0;
 	flow.from_pid = woken->other.pid;
 	flow.from_tid = woken->other.tid;

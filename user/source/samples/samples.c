@@ -85,6 +85,19 @@ static void set_up(struct samples *samples)
 	bpf_program__set_autoload(bpf->progs.on_leave, config->syscalls);
 	bpf_program__set_autoload(bpf->progs.on_fault, config->page_faults);
 	bpf_program__set_autoload(bpf->progs.on_event, config->events);
+	bpf->rodata->in_namespace = programs_pid_namespace().ino;
+	bpf_program__set_autoload(bpf->progs.learn_namespace, bpf->rodata->in_namespace);
+}
+
+/* This process is in it. */
+static int learn_namespace(const struct samples_bpf *bpf)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	int err = bpf->rodata->in_namespace
+			  ? bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.learn_namespace), &options)
+			  : 0;
+
+	return err ? fail_errno(err, "cannot learn the numbers of this pid namespace") : 0;
 }
 
 static int load(struct samples *samples)
@@ -104,7 +117,8 @@ static int load(struct samples *samples)
 	if (err == -ENOMEM)
 		return fail(err, "no memory for rings of %zu KiB (--snapshot-size)",
 			    samples->config.ring_bytes >> 10);
-	return err ? fail_errno(err, "the kernel does not accept the BPF programs (-v shows why)") : 0;
+	return err ? fail_errno(err, "the kernel does not accept the BPF programs (-v shows why)")
+		   : learn_namespace(samples->bpf);
 }
 
 static int map_one(struct mapped *mapped, const struct bpf_map *map)
@@ -255,7 +269,8 @@ static int attach(struct samples *samples)
 	bpf_object__for_each_program(program, samples->bpf->obj)
 	{
 		if (err || !bpf_program__autoload(program) ||
-		    bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT)
+		    bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT ||
+		    bpf_program__type(program) == BPF_PROG_TYPE_RAW_TRACEPOINT)
 			continue;
 		err = add_link(samples, bpf_program__attach(program), bpf_program__section_name(program));
 	}
@@ -277,8 +292,7 @@ static void fill_in(struct samples_config *config)
 
 bool samples_have_bpf(void)
 {
-	return privilege_has_bpf() && !programs_pid_namespace().ino &&
-	       !access("/sys/kernel/btf/vmlinux", R_OK);
+	return privilege_has_bpf() && !access("/sys/kernel/btf/vmlinux", R_OK);
 }
 
 static int open_bpf(struct samples *samples)
