@@ -113,6 +113,13 @@ doctor_in_runc() {
 	runc run --bundle "$tmp/two" trailcam-two >"$tmp/out" 2>"$tmp/err" </dev/null && says "$tmp/out" 'main job works here'
 }
 
+samples_in_runc() {
+	oci four '["/bin/trailcam", "run", "--source", "samples", "-t", "marker", "-o", "/tmp/t.tsv", "--", "/bin/exits", "mark"]' || return 1
+	containers="$containers trailcam-four"
+	status_is 5 runc run --bundle "$tmp/four" trailcam-four >"$tmp/out" 2>"$tmp/err" </dev/null && says "$tmp/err" 'hit marker' &&
+		! grep 'without BPF' "$tmp/err" && says "$tmp/rootfs/tmp/t.tsv" marker
+}
+
 # The host's trailcam, on a process that has other files, another user and another number.
 into_runc() {
 	oci three '["/bin/server"]' || return 1
@@ -140,6 +147,7 @@ elif ! make_rootfs || ! oci probe '["/bin/exits", "none"]' || ! runc run --bundl
 else
 	check 'runc: uid 65534, no_new_privs, two capabilities, no tracefs' in_runc
 	check 'runc: doctor' doctor_in_runc
+	check 'runc: samples by BPF' samples_in_runc
 	if runc events --stats trailcam-none >/dev/null 2>&1 || grep -q : /proc/self/cgroup; then
 		check 'from the host into a container' into_runc
 	fi

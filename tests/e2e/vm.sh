@@ -109,5 +109,6 @@ check 'many: three snapshots hold every instruction, and none twice' exact many 
 check 'many: every call' true_calls many
 check 'overflows: every instruction that was not lost' exact overflows 100000
 check 'overflows: perf decodes the same' perf_agrees overflows
-check 'stack samples, switches, wake-ups' true_samples
+check 'stack samples, switches, wake-ups' true_samples sampled
+check 'the same in a pid namespace' true_samples inside
 finish

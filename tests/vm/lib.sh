@@ -122,12 +122,12 @@ kernel_walk() {
 	[ "$(wc -l <"$tmp/walk.log")" -gt 100000 ] && "$trailcam" dump --slices "$tmp/walk" >"$tmp/walk.slices" && ! grep '\[gap' "$tmp/walk.slices"
 }
 
-# Stack samples by BPF: whole stacks, and who woke whom.
+# true_samples NAME: stack samples by BPF: whole stacks, and who woke whom.
 true_samples() {
-	says "$out/sampled.err" 'exit status 0' && ! grep 'samples by perf' "$out/sampled.err" || return 1
-	"$trailcam" dump --slices "$out/sampled" | awk -F'\t' '{ split($4, name, " "); open[$3] = name[1] }
+	says "$out/$1.err" 'exit status 0' && ! grep 'samples by perf' "$out/$1.err" || return 1
+	"$trailcam" dump --slices "$out/$1" | awk -F'\t' '{ split($4, name, " "); open[$3] = name[1] }
 		$4 ~ /^Perl_pp_/ { cnt++; if (open[0] != "_start" || open[3] != "main" || open[4] != "perl_run") { print; bad++ } }
 		END { print cnt + 0, "calls,", bad + 0, "elsewhere"; exit cnt < 50 || bad * 20 > cnt }' || return 1
-	"$trailcam" report "$out/sampled" >"$tmp/report" && grep -q 'off-cpu\] read in read, woken by perl ' "$tmp/report" &&
+	"$trailcam" report "$out/$1" >"$tmp/report" && grep -q 'off-cpu\] read in read, woken by perl ' "$tmp/report" &&
 		grep -q 'off-cpu\] pselect6 in select, woken by a timer' "$tmp/report"
 }
