@@ -287,6 +287,14 @@ assert counters == {"live bytes (estimate)": 110 * 400000, "allocated bytes (est
 assert sum(event["ph"] == "i" for event in events) == 1676
 assert report["trace"]["realtime_ns"] == 1586965711174340000 and report["trace"]["last_ns"] == 851795000' "$tmp/report.json" "$tmp/x.json"
 }
+decoded_alike() {
+	for format in fxt json txt csv; do
+		memtrace convert -q -o "$tmp/converted.$format" "$trace" 2>/dev/null && "$trailcam" decode -q -o "$tmp/decoded.$format" "$trace" 2>/dev/null &&
+			cmp "$tmp/converted.$format" "$tmp/decoded.$format" || return 1
+	done
+	"$trailcam" report --json "$trace" | sed '/"path"/d' >"$tmp/direct.json" && "$trailcam" report --json "$tmp/decoded.fxt" | sed '/"path"/d' >"$tmp/indirect.json" &&
+		grep -q 'Stdlib__set' "$tmp/direct.json"
+}
 not_its_own_input() {
 	cp "$trace" "$tmp/mine.ctf" && refuses 2 'would be replaced' convert -o "$tmp/mine.ctf" "$tmp/mine.ctf" && refuses 2 'would be replaced' flamegraph -o "$tmp/mine.html" "$tmp/mine.html" &&
 		cmp "$trace" "$tmp/mine.ctf"
@@ -295,6 +303,7 @@ cp "$trace" "$tmp/mine.html"
 check 'convert: a copy is the same' same_copy
 check 'convert: a copy of some of it' filtered_copy
 command -v python3 >/dev/null && check 'convert: timelines' timelines
+check 'decode and report take it, too' decoded_alike
 check 'what is read is not replaced' not_its_own_input
 one_that_cannot_be() {
 	status_is 1 "$trailcam" memtrace convert -o "$tmp/none/x.ctf" -o "$tmp/good.ctf" -o "$tmp/none/x.fxt" "$trace" 2>"$tmp/err" && cmp "$trace" "$tmp/good.ctf" &&

@@ -234,8 +234,10 @@ static int make_timeline(struct memtrace_shown *shown)
 	shown->timeline->base_realtime_ns = info->start_us * NS_PER_US;
 	shown->timeline->command = strdup(info->executable);
 	shown->timeline->source = strdup("memtrace");
+	shown->timeline->stopped_by = strdup("");
 	builder.thread_of = calloc(DOMAINS, sizeof(*builder.thread_of));
-	if (!shown->timeline->command || !shown->timeline->source || !builder.thread_of)
+	if (!shown->timeline->command || !shown->timeline->source || !shown->timeline->stopped_by ||
+	    !builder.thread_of)
 		err = -ENOMEM;
 	if (!err)
 		err = add_counters(shown->timeline, shown_pid(shown->trace));
@@ -266,6 +268,11 @@ int memtrace_show(struct memtrace_shown **ret_shown, const struct memtrace *trac
 	if (!err)
 		*ret_shown = TAKE_PTR(shown);
 	return err;
+}
+
+struct timeline *memtrace_shown_take_timeline(struct memtrace_shown *shown)
+{
+	return TAKE_PTR(shown->timeline);
 }
 
 void memtrace_shown_free(struct memtrace_shown *shown)

@@ -18,4 +18,7 @@ void memtrace_shown_free(struct memtrace_shown *shown);
 
 const struct timeline *memtrace_shown_timeline(const struct memtrace_shown *shown);
 
+/* The caller owns the timeline from now on; its names are still `shown`'s. */
+struct timeline *memtrace_shown_take_timeline(struct memtrace_shown *shown);
+
 DEFINE_CLEANUP(struct memtrace_shown *, memtrace_shown_free)

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/containers/hash_index.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "base/sort.h"
 #include "base/spill.h"
@@ -343,4 +344,17 @@ int memtrace_find_peak(const struct memtrace *trace, struct memtrace_peak *ret_p
 			is_alive[entry->sample] = entry->kind == MEMTRACE_ALLOC;
 	}
 	return 0;
+}
+
+void memtrace_tell_losses(const struct memtrace *trace)
+{
+	struct memtrace_reader_counts counts = memtrace_reader_counts(trace->reader);
+
+	if (counts.foreign_packets)
+		log_say("%" PRIu64 " packet%s of another process %s left out", counts.foreign_packets,
+			counts.foreign_packets == 1 ? "" : "s", counts.foreign_packets == 1 ? "was" : "were");
+	if (counts.truncated)
+		log_say("the last packet of the trace is cut off, and was left out");
+	if (trace->damage)
+		log_say("%s; this is what came before", trace->damage);
 }

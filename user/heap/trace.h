@@ -61,6 +61,9 @@ struct memtrace {
 int memtrace_load(struct memtrace **ret_trace, const char *path, const struct memtrace_filter *filter);
 void memtrace_free(struct memtrace *trace);
 
+/* Says what was left out (log_say()): packets of other processes, a last one that is cut off, what follows damage. */
+void memtrace_tell_losses(const struct memtrace *trace);
+
 /*
  * Keeps the samples for which keep[i] is true, with their events. Unless all are kept, drops events without a
  * sample, too. 0 or -ENOMEM.

@@ -34,8 +34,8 @@ int decode_snapshot(struct decoded **ret_decoded, const struct snapshot *snapsho
 		    const struct decode_config *config);
 
 /*
- * The same for a file: a recording (recording/recording.h), the text of perf script (input/perf_script.h), or
- * a trace (input/fxt_read.h). "-" is standard input.
+ * The same for a file: a recording (recording/recording.h), the text of perf script (input/perf_script.h), an
+ * allocation trace (heap/trace.h), or a trace (input/fxt_read.h). "-" is standard input.
  */
 int decode_file(struct decoded **ret_decoded, const char *path, const struct decode_config *config);
 

@@ -19,6 +19,7 @@ struct input {
 };
 
 extern const struct input input_fxt;	   /* a trace that was written before */
+extern const struct input input_memtrace;  /* sampled allocations in memtrace's CTF */
 extern const struct input input_script;	   /* the text of perf script */
 extern const struct input input_recording; /* PT recordings, perf.data with samples, calls */
 

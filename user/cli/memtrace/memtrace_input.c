@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/memtrace/memtrace.h"
 #include "cli/talk.h"
@@ -155,21 +153,12 @@ const struct argp memtrace_input_argp = {.options = table, .parser = parse, .chi
 
 int memtrace_end(const struct memtrace *trace, int err)
 {
-	struct memtrace_reader_counts counts = memtrace_reader_counts(trace->reader);
-
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = fail_errno(-errno, "cannot write to standard output");
 	if (err == -ENOMEM)
 		err = fail(err, "no memory for so many allocations");
 	if (err)
 		return report(err, STATUS_FAILED);
-	if (counts.foreign_packets)
-		log_say("%" PRIu64 " packet%s of another process %s left out", counts.foreign_packets,
-			counts.foreign_packets == 1 ? "" : "s", counts.foreign_packets == 1 ? "was" : "were");
-	if (counts.truncated)
-		log_say("the last packet of the trace is cut off, and was left out");
-	if (!trace->damage)
-		return STATUS_OK;
-	log_say("%s; this is what came before", trace->damage);
-	return STATUS_FAILED;
+	memtrace_tell_losses(trace);
+	return trace->damage ? STATUS_FAILED : STATUS_OK;
 }
