@@ -25,6 +25,7 @@
 
 #include "capture/hit_stacks.h"
 #include "condition/condition.h"
+#include "condition/condition_tree.h"
 #include "figures.h"
 #include "trigger/trigger.h"
 #include "trigger/uprobe_multi.h"
@@ -67,10 +68,20 @@ __asm__(".pushsection .text\n"
 	"	ret\n"
 	".size bench_target, . - bench_target\n"
 	".popsection\n");
-void bench_target(long a, long b);
+struct pointed_to {
+	long numbers[6];
+	const char *text;
+};
+void bench_target(long a, const struct pointed_to *b);
+
+/* What is printed without --print of a function with such parameters. */
+static const char values[] =
+	"arg0, arg1, *arg1, arg1[1], arg1[2], arg1[3], arg1[4], arg1[5], str(arg1[6], 64)";
 
 static void child(void)
 {
+	const struct pointed_to pointed_to = {{1, 2, 3, 4, 5, 6}, "/a/path/as/they/are"};
+
 	pin_to(1);
 	while (!shared->go)
 		;
@@ -79,7 +90,7 @@ static void child(void)
 
 		shared->call = (uint64_t)i + 1;
 		shared->called_ns = start = now_ns();
-		bench_target(i, 2);
+		bench_target(i, &pointed_to);
 		shared->cost_ns[i] = (double)(now_ns() - start);
 		while (now_ns() < next)
 			;
@@ -181,7 +192,8 @@ static int ignore(void *ctx, struct trigger_hit *hit)
 
 enum way { WAY_NONE, WAY_SPIN, WAY_WAKE };
 
-static struct result ours(const char *when, uint32_t action, enum way way, uint32_t stack_bytes)
+static struct result ours(const char *when, const char *print, uint32_t action, enum way way,
+			  uint32_t stack_bytes)
 {
 	struct trigger trigger;
 	struct trigger_config config = {
@@ -194,6 +206,10 @@ static struct result ours(const char *when, uint32_t action, enum way way, uint3
 
 	if (!err && when)
 		err = condition_parse(&trigger.rule.condition, when);
+	if (!err && print)
+		err = prints_parse(&trigger.rule.prints, print);
+	if (!err && print)
+		trigger.rule.prints->is_automatic = true;
 	if (!err)
 		err = trigger_set_attach(&set, &config);
 	if (err)
@@ -306,6 +322,7 @@ enum row {
 	ROW_FALSE,
 	ROW_RECORD,
 	ROW_COPY,
+	ROW_VALUES,
 	ROW_SPIN,
 	ROW_FREEZE,
 	ROW_WAKE,
@@ -320,6 +337,7 @@ static const char *const names[ROW_CNT] = {
 	[ROW_FALSE] = "trigger with a false --when",
 	[ROW_RECORD] = "hit recorded (registers), nobody woken",
 	[ROW_COPY] = "... with a copy of the stack, as run and attach do",
+	[ROW_VALUES] = "... and typed values: 2 parameters, 6 fields, a text",
 	[ROW_SPIN] = "hit, user space spins",
 	[ROW_FREEZE] = "hit, --freeze: the thread is stopped",
 	[ROW_WAKE] = "hit, user space is woken",
@@ -335,17 +353,19 @@ static struct result measure(enum row row)
 	case ROW_EMPTY:
 		return empty_probe();
 	case ROW_FALSE:
-		return ours("arg0 == 123456 && arg1 == 3", HIT_RECORD, WAY_NONE, 0);
+		return ours("arg0 == 123456 && arg1 == 3", NULL, HIT_RECORD, WAY_NONE, 0);
 	case ROW_RECORD:
-		return ours(NULL, HIT_RECORD, WAY_NONE, 0);
+		return ours(NULL, NULL, HIT_RECORD, WAY_NONE, 0);
 	case ROW_COPY:
-		return ours(NULL, HIT_RECORD, WAY_NONE, HIT_STACKS_BYTES_MANY);
+		return ours(NULL, NULL, HIT_RECORD, WAY_NONE, HIT_STACKS_BYTES_MANY);
+	case ROW_VALUES:
+		return ours(NULL, values, HIT_RECORD, WAY_NONE, HIT_STACKS_BYTES_MANY);
 	case ROW_SPIN:
-		return ours(NULL, HIT_RECORD, WAY_SPIN, HIT_STACKS_BYTES_MANY);
+		return ours(NULL, NULL, HIT_RECORD, WAY_SPIN, HIT_STACKS_BYTES_MANY);
 	case ROW_FREEZE:
 		return frozen();
 	case ROW_WAKE:
-		return ours(NULL, HIT_STOP, WAY_WAKE, HIT_STACKS_BYTES_MANY);
+		return ours(NULL, NULL, HIT_STOP, WAY_WAKE, HIT_STACKS_BYTES_MANY);
 	default:
 		return breakpoint(row == ROW_BREAKPOINT_SPIN);
 	}

@@ -168,6 +168,13 @@ go_names() {
 	hits 125 main.spread --when 'result == 1' -- "$tmp/go/values" && says "$tmp/err" "'result' is unknown"
 }
 
+go_typed() {
+	hits 0 main.take --skip 1 --slower-than 1ns -- "$tmp/go/values" && sed -i 's/0xc0[0-9a-f]*/HEAP/' "$tmp/hits" &&
+		values_are 'ret = 105' 'n = -2' 'text = query 2' 'bytes = HEAP' 'len(bytes) = 3' 'letter = 97' || return 1
+	hits 0 main.spread -- "$tmp/go/values" && grep -qx '  value two = ? (its register is not known)' "$tmp/hits" &&
+		grep -qx '  value real = ? (it is in a vector register)' "$tmp/hits" && grep -qx '  value last = 6' "$tmp/hits"
+}
+
 go_c_args() {
 	hits 0 c_take --when 'arg0 == 102 && arg1 == 77' -- "$tmp/go/values" && grep -q '^  arg1 4d$' "$tmp/hits" && ! grep -q '^  arg6 ' "$tmp/hits"
 }
@@ -189,6 +196,7 @@ go_stack_args() {
 if command -v go >/dev/null && go_builds; then
 	check 'Go: arguments are in the registers that Go has for them' go_args
 	check 'Go: parameters by their names' go_names
+	check 'Go: parameters without being asked for' go_typed
 	check 'Go: functions of C in it have those of C' go_c_args
 	check 'Go: --print' go_prints
 	check 'Go: arguments on the stack are refused' go_stack_args
@@ -203,6 +211,8 @@ rust_names() {
 		rustc -g -C opt-level=$level -o "$tmp/rust" tests/programs/src/values.rs &&
 			hits 0 take --when 'n == 2 && str(text) == "query 2*" && words[0] == 7' --print 'str(text, 3), words[1], last' -- "$tmp/rust" &&
 			values_are 'str(text, 3) = que...' 'words[1] = 8' 'last = 200' || return 1
+		hits 0 take --when 'n == 2' -- "$tmp/rust" && grep -v ' words = ' "$tmp/hits" >"$tmp/rest" && mv "$tmp/rest" "$tmp/hits" &&
+			values_are 'n = 2' 'text = query 2' 'len(words) = 2' 'last = 200' || return 1
 	done
 }
 if command -v rustc >/dev/null; then
@@ -215,10 +225,17 @@ fi
 cxx_texts() {
 	hits 0 serve --when 'str(peer) == "10.0.0.4" && str(request.path) == "/a/path/that*"' --print 'str(request.path), str(peer), str(moved), kind, unused' -- \
 		"$programs/texts" && values_are 'str(request.path) = /a/path/that/is/longer/than/sixteen/bytes/4' 'str(peer) = 10.0.0.4' 'str(moved) = moved' \
-		'kind = 3' 'unused = 0x0' || return 1
+		'kind = GET (3)' 'unused = 0x0' || return 1
 	hits 0 serve --when 'kind == PUT && str(request->path) != "/short"' --print 'request->id' --max-hits 3 -- "$programs/texts" && values_are 'request->id = 8'
 }
 check 'C++: std::string, enum class' cxx_texts
+
+cxx_typed() {
+	hits 0 serve --skip 4 -- "$programs/texts" && grep -v ' request = ' "$tmp/hits" >"$tmp/rest" && mv "$tmp/rest" "$tmp/hits" &&
+		values_are 'peer = 10.0.0.4' 'moved = moved' 'kind = GET (3)' 'unused = 0x0' 'request->id = 4' \
+			'request->path = /a/path/that/is/longer/than/sixteen/bytes/4'
+}
+check 'C++: the same without being asked for' cxx_typed
 
 # --- --print
 
@@ -280,6 +297,77 @@ prints_refused() {
 	[ $? -eq 125 ] && says "$tmp/err" 'name one with -t'
 }
 check '--print: what makes no sense is refused' prints_refused
+
+# --- without --print
+
+typed() {
+	hits 0 take --skip 1 -- "$values" &&
+		sed -i 's/0x7[0-9a-f]*/STACK/' "$tmp/hits" &&
+		values_are 'buffer = STACK' 'text = NULL' 'number = -2' 'letter = 99' 'large = 18446744073709551362' 'buffer->used = 7' \
+			'buffer->len = 4096' 'buffer->name = a buffer' 'buffer->owner = STACK' || return 1
+	hits 0 half -- "$values" && sed -i 's/0x7[0-9a-f]*/STACK/' "$tmp/hits" &&
+		values_are 'real = ? (it is in a vector register)' 'owner = STACK' 'owner->name = nobody' 'owner->low = 9' 'owner->bits = 5' \
+			'owner->wide = -154320986265' || return 1
+	hits 0 take --print none -- "$values" && ! grep '  value' "$tmp/hits" || return 1
+	objcopy --strip-debug "$values" "$tmp/bare" && hits 0 take -- "$tmp/bare" && ! grep '  value' "$tmp/hits"
+}
+check 'parameters and fields are recorded without being asked for' typed
+
+# They may neither move a hit nor make it none.
+typed_returns() {
+	hits 0 take --slower-than 1ns --skip 2 -- "$values" && grep -qx '  value ret = -3992' "$tmp/hits" || {
+		hits 0 take --slower-than 1ns --skip 1 -- "$values" && grep -qx '  value ret = -3992' "$tmp/hits"
+	} || return 1
+	hits 0 take -- "$values" && ! grep '  value ret' "$tmp/hits"
+}
+check 'the return value is, where hits are returns' typed_returns
+
+cat >"$tmp/kinds.c" <<'END'
+enum method { GET = 2, POST, DELETE = -1 };
+enum flags { READ = 1, WRITE = 2, APPEND = 8 };
+struct request { enum method method; enum flags flags; union { int code; char letter; }; struct request *next; };
+struct pair { long a, b, c; };
+enum method __attribute__((noinline)) handle(struct request *request, enum method method, enum flags flags, int unknown);
+enum method __attribute__((noinline)) handle(struct request *request, enum method method, enum flags flags, int unknown)
+{
+	__asm__ volatile("" ::: "memory");
+	return request->flags + method + flags + unknown ? DELETE : GET;
+}
+long __attribute__((noinline)) by_value(struct pair pair, int behind);
+long __attribute__((noinline)) by_value(struct pair pair, int behind)
+{
+	__asm__ volatile("" ::: "memory");
+	return pair.a + behind;
+}
+int __attribute__((noinline)) tail(int number);
+int __attribute__((noinline)) tail(int number)
+{
+	__asm__ volatile("" ::: "memory");
+	return (int)handle(&(struct request){DELETE, WRITE, {.code = number}, 0}, DELETE, READ | APPEND, 4);
+}
+int main(void)
+{
+	struct request request = {POST, READ | WRITE, {.code = 65}, &request};
+	return (int)handle(&request, GET, 9, 7) + (int)by_value((struct pair){1, 2, 3}, 4) + tail(5) == 12345;
+}
+END
+
+enums() {
+	gcc -g -O1 -o "$tmp/kinds" "$tmp/kinds.c" || return 1
+	hits 0 handle --slower-than 1ns --when 'method == GET' -- "$tmp/kinds" && grep -v ' request = \| request->next = ' "$tmp/hits" >"$tmp/rest" &&
+		mv "$tmp/rest" "$tmp/hits" && values_are 'ret = DELETE (-1)' 'method = GET (2)' 'flags = READ | APPEND (9)' 'unknown = 7' \
+		'request->method = POST (3)' 'request->flags = READ | WRITE (3)' 'request->code = 65' 'request->letter = 65' || return 1
+	hits 0 handle --print 'request->method, (int)request->method, method' --when 'method == DELETE' -- "$tmp/kinds" &&
+		values_are 'request->method = DELETE (-1)' '(int)request->method = -1' 'method = DELETE (-1)'
+}
+check 'constants of enums by their names, single or joined' enums
+
+lacking() {
+	hits 0 by_value -- "$tmp/kinds" &&
+		values_are 'pair = ? (its register is not known)' 'behind = ? (its register is not known)' || return 1
+	hits 0 '[bt][ya]*' --max-hits 2 -- "$tmp/kinds" && ! grep '  value number' "$tmp/hits"
+}
+check 'what a register cannot be told of says so, and refuses nothing' lacking
 
 # --- fields of what arguments point to
 

@@ -67,7 +67,7 @@ static int add_values(struct capture *capture, const struct trigger_hit *hit)
 	for (size_t i = 0; prints && i < prints_cnt(prints) && !err; i++) {
 		char *text;
 
-		err = prints_value(prints, i, hit->values, &text);
+		err = prints_value(prints, i, &hit->caught, hit->values, &text);
 		if (!err)
 			err = snapshot_add_value(snapshot, (uint32_t)snapshot->hits->cnt - 1,
 						 name + (uint32_t)i, text);

@@ -115,8 +115,8 @@ static int add_stops(struct capture *capture, size_t max)
 
 	if (!max || sources_pause(&capture->sources) || config->options.cpu_wide ||
 	    capture->trigger_cnt != 1 || capture_stop_at(&config->until) != 1 || rule->condition ||
-	    rule->prints || rule->slower_than_ns || rule->skip || rule->every_ns ||
-	    capture->filters.cnt + trigger->probe_cnt > max)
+	    rule->slower_than_ns || (rule->prints && prints_ask_return(rule->prints)) || rule->skip ||
+	    rule->every_ns || capture->filters.cnt + trigger->probe_cnt > max)
 		return 0;
 	capture->trace_stops = true;
 	return filters_add_stops(&capture->filters, trigger);

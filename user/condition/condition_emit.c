@@ -31,6 +31,7 @@ struct code {
 	size_t cnt, cap;
 	bool args_may_miss;
 	const struct pid_namespace *ns;
+	bool stays; /* memory that is not there is not brought in: reading it is not the user's wish */
 	/* Of a value to be printed: jumps to where it is unreadable. */
 	bool is_value;
 	size_t *misses;
@@ -261,7 +262,7 @@ static void emit_comm_is(struct code *code, const struct node *node)
 }
 
 /*
- * Copies memory of the program to the stack, bringing it in if it is not there. The address is in r0. Leaves
+ * Copies memory of the program to the stack, bringing it in if it is not there, or not. The address is in r0. Leaves
  * 0 or a negative errno there.
  */
 static void copy_from_user(struct code *code, int at, int32_t size)
@@ -269,7 +270,7 @@ static void copy_from_user(struct code *code, int at, int32_t size)
 	move(code, BPF_REG_3, BPF_REG_0);
 	address_of(code, BPF_REG_1, at);
 	move_imm(code, BPF_REG_2, size);
-	call(code, BPF_FUNC_copy_from_user);
+	call(code, code->stays ? BPF_FUNC_probe_read_user : BPF_FUNC_copy_from_user);
 }
 
 /*
@@ -524,15 +525,21 @@ static void write_value(struct code *code, uint32_t offset)
 }
 
 /* As emit_text_is(): the beginning and the farthest byte of the text are brought in before. */
+static void bring_in(struct code *code, const struct print_item *item, int at)
+{
+	copy_from_user(code, STRING_AT, 1);
+	load(code, 8, BPF_REG_0, BPF_REG_10, at);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, (int32_t)item->max);
+	copy_from_user(code, STRING_AT, 1);
+}
+
 static void print_text(struct code *code, const struct print_item *item)
 {
 	int at = slot_at(code, 0);
 
 	store(code, at, BPF_REG_0);
-	copy_from_user(code, STRING_AT, 1);
-	load(code, 8, BPF_REG_0, BPF_REG_10, at);
-	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, (int32_t)item->max);
-	copy_from_user(code, STRING_AT, 1);
+	if (!code->stays)
+		bring_in(code, item, at);
 	load(code, 8, BPF_REG_3, BPF_REG_10, at);
 	move(code, BPF_REG_1, BPF_REG_9);
 	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_1, 0, 0, (int32_t)item->offset + 8);
@@ -551,9 +558,12 @@ static void print_number(struct code *code, const struct print_item *item)
 static void print_values(struct code *code, const struct prints *prints)
 {
 	code->is_value = true;
+	code->stays = prints->is_automatic;
 	for (size_t i = 0; i < prints->cnt; i++) {
 		const struct print_item *item = &prints->items[i];
 
+		if (item->lack)
+			continue;
 		put(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_9, 0, (int)item->offset, 0);
 		emit(code, item->root, 0);
 		if (item->is_text)
@@ -563,7 +573,7 @@ static void print_values(struct code *code, const struct prints *prints)
 		while (code->miss_cnt)
 			land(code, code->misses[--code->miss_cnt]);
 	}
-	code->is_value = false;
+	code->is_value = code->stays = false;
 	exit_with(code, 0);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "condition/condition.h"
+#include "condition/condition_values.h"
 #include "condition/prints.h"
 #include "elf/elf_file.h"
 #include "model/trigger.h"
@@ -117,6 +118,25 @@ static int add_loads(struct node **node, const struct elf_field *field)
 	return err || !field->bit_cnt ? err : add_bits(node, field);
 }
 
+int condition_value(const struct field_lookup *lookup, unsigned int nth, const char *path, struct node **node,
+		    struct elf_field *ret_field)
+{
+	CLEANUP(elf_enum_freep) struct elf_enum *constants = NULL;
+	int err = lookup->find(lookup->ctx, nth, path, ret_field);
+
+	if (!err)
+		err = lookup->find_enum(lookup->ctx, nth, path, &constants);
+	if (err)
+		return err;
+	err = ret_field->cnt ? add_loads(node, ret_field)
+			     : node_wrap(node, NODE_CAST,
+					 (struct value_type){ret_field->size, ret_field->is_signed,
+							     ret_field->depth});
+	if (!err)
+		(*node)->constants = TAKE_PTR(constants);
+	return err;
+}
+
 int condition_field(struct lexer *lexer, const char *place, const struct field_lookup *lookup,
 		    struct node **node)
 {
@@ -127,10 +147,8 @@ int condition_field(struct lexer *lexer, const char *place, const struct field_l
 
 	if (err)
 		return err;
-	err = lookup ? lookup->find(lookup->ctx, nth, path, &field) : 0;
-	if (err == -ENOMEM)
-		return err;
-	return err ? lexer_fail(lexer, place, "%s", fail_message(err)) : add_loads(node, &field);
+	err = lookup ? condition_value(lookup, nth, path, node, &field) : add_loads(node, &field);
+	return err && err != -ENOMEM ? lexer_fail(lexer, place, "%s", fail_message(err)) : err;
 }
 
 /* ---- names ---- */
@@ -156,15 +174,9 @@ int condition_type(const struct lexer *lexer, const char *place, const struct fi
 		   struct node **node)
 {
 	struct elf_field field;
-	int err = lookup->find(lookup->ctx, (unsigned int)(*node)->number, "", &field);
+	int err = condition_value(lookup, (unsigned int)(*node)->number, "", node, &field);
 
-	if (err == -ENOMEM)
-		return err;
-	if (err)
-		return lexer_fail(lexer, place, "%s", fail_message(err));
-	if (field.cnt)
-		return add_loads(node, &field);
-	return node_wrap(node, NODE_CAST, (struct value_type){field.size, field.is_signed, field.depth});
+	return err && err != -ENOMEM ? lexer_fail(lexer, place, "%s", fail_message(err)) : err;
 }
 
 /* ---- in the trigger's functions ---- */
@@ -200,7 +212,7 @@ static int find_in(struct functions *functions, const struct probe *probe, unsig
 			    "the type of arg%u is not known: %s is a USDT probe, whose note gives only "
 			    "sizes: write *(int *)(arg%u + 8), for instance",
 			    nth, probe->symbol, nth);
-	if (!(probe->layout->known >> nth & 1))
+	if (nth != ELF_RESULT && !(probe->layout->known >> nth & 1))
 		return arg_layout_fail(probe, nth);
 	err = open_file(functions, probe);
 	if (err)
@@ -213,6 +225,24 @@ static int find_in(struct functions *functions, const struct probe *probe, unsig
 			    "*)(arg%u + 8), for instance",
 			    symbol->name, nth, nth);
 	return elf_file_find_field(functions->file, probe->addr, probe->symbol, nth, path, ret_field);
+}
+
+static int find_enum_in_first(void *ctx, unsigned int nth, const char *path, struct elf_enum **ret_constants)
+{
+	struct functions *functions = ctx;
+	const struct trigger *trigger = functions->trigger;
+	size_t i = 0;
+	int err;
+
+	*ret_constants = NULL;
+	while (i < trigger->probe_cnt && trigger->probes[i].at == PROBE_CALL_END)
+		i++;
+	if (i == trigger->probe_cnt)
+		return 0;
+	err = open_file(functions, &trigger->probes[i]);
+	return err ? err
+		   : elf_file_find_enum(functions->file, trigger->probes[i].addr, trigger->probes[i].symbol,
+					nth, path, ret_constants);
 }
 
 static bool is_same(const struct elf_field *a, const struct elf_field *b)
@@ -352,13 +382,19 @@ static int check_integers(struct functions *functions)
 int condition_parse_rule(struct trigger *trigger, const char *condition, const char *prints)
 {
 	struct functions functions = {.trigger = trigger};
-	struct field_lookup lookup = {.find = find_in_all, .find_name = find_name_in_all, .ctx = &functions};
+	struct field_lookup lookup = {.find = find_in_all,
+				      .find_name = find_name_in_all,
+				      .find_enum = find_enum_in_first,
+				      .ctx = &functions};
+	bool is_none = prints && !strcmp(prints, "none");
 	int err = condition ? condition_parse_with(&trigger->rule.condition, condition, &lookup) : 0;
 
-	if (!err && prints)
+	if (!err && prints && !is_none)
 		err = prints_parse_with(&trigger->rule.prints, prints, &lookup);
 	if (!err)
 		err = check_integers(&functions);
+	if (!err && !prints)
+		err = condition_add_values(trigger, &lookup);
 	elf_file_close(functions.file);
 	return err;
 }

@@ -650,9 +650,7 @@ static int parse_item(struct parser *parser, struct prints *prints)
 				 "a comma between values, or an operator, is missing before this");
 	if (err)
 		return err;
-	item->offset = prints->bytes;
-	/* One byte for the end of the text, one to tell that it is longer. */
-	prints->bytes += 8 + (item->is_text ? (item->max + 2 + 7) & ~7u : 8);
+	prints_place(prints, item);
 	return name_item(item, begin, parser->lexer.token.begin);
 }
 

@@ -11,6 +11,7 @@ void node_free(struct node *node)
 		return;
 	node_free(node->left);
 	node_free(node->right);
+	elf_enum_free(node->constants);
 	free(node);
 }
 

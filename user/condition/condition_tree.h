@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "bpf/hit_action.h"
 #include "condition/prints.h"
+#include "elf/types/elf_fields.h"
 
 enum { CONDITION_STRING_MAX = 62 };
 
@@ -70,7 +71,8 @@ struct node {
 	uint64_t number;
 	int level;
 	char text[CONDITION_STRING_MAX + 1];
-	bool is_prefix; /* of text: it ended in '*' */
+	bool is_prefix;		    /* of text: it ended in '*' */
+	struct elf_enum *constants; /* names for the value; owned; NULL: none */
 	struct node *left, *right;
 };
 
@@ -84,18 +86,26 @@ struct condition {
 
 struct print_item {
 	char *name;
+	const char *lack;  /* why there is no value; NULL: there is one, computed by `root` */
 	struct node *root; /* of a text: its address */
 	bool is_text;
-	uint32_t max;	 /* of a text: bytes */
-	uint32_t offset; /* offset of the value */
+	bool is_result;	     /* only a hit at a return instruction has it */
+	uint8_t count_arg;   /* of a text: N + 1: argN is its length in bytes; 0: it ends in a 0 byte */
+	uint8_t address_arg; /* of a text: N + 1: argN is its address; 0: some other value is */
+	uint32_t max;	     /* of a text: bytes */
+	uint32_t offset;     /* offset of the value */
 };
 
 struct prints {
 	struct print_item items[PRINTS_MAX];
 	size_t cnt;
 	uint32_t bytes;
+	bool is_automatic;	/* nobody has asked for them: they must not change what the program does */
 	struct condition asked; /* what all of them use; no root */
 };
+
+/* The item's room behind those that are there. `bytes` of all items must not change afterwards. */
+void prints_place(struct prints *prints, struct print_item *item);
 
 void node_free(struct node *node);
 

@@ -5,6 +5,8 @@
  *
  *	arg0, *(int *)(arg1 + 8), str(arg1), str(arg2, 200), ret, (char)arg3
  *
+ * Without a list, they are the parameters that the debug information knows (condition/condition_values.h).
+ *
  * str(P) is the text at P, up to PRINT_TEXT bytes; str(P, MAX) up to MAX bytes. The name of a value is its
  * expression.
  */
@@ -15,6 +17,8 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+
+struct caught_hit;
 
 enum { PRINTS_MAX = 16, PRINT_TEXT = 128, PRINT_TEXT_MAX = 1024 };
 
@@ -41,9 +45,11 @@ uint32_t prints_ask_args(const struct prints *prints);
 uint32_t prints_bytes(const struct prints *prints);
 
 /*
- * Formats a value: a number, the address of a pointer (0x...), a text ("..." after one that was cut). The
- * caller frees *ret_text; NULL: the value was unreadable. 0 or -ENOMEM.
+ * Formats a value of a hit: a number, a constant of an enum ("POST (2)"), the address of a pointer (0x...), a
+ * text ("..." after one that was cut), or why there is none ("? (...)"). The caller frees *ret_text; NULL:
+ * the value was unreadable. 0 or -ENOMEM.
  */
-int prints_value(const struct prints *prints, size_t nth, const uint8_t *bytes, char **ret_text);
+int prints_value(const struct prints *prints, size_t nth, const struct caught_hit *hit, const uint8_t *bytes,
+		 char **ret_text);
 
 DEFINE_CLEANUP(struct prints *, prints_free)

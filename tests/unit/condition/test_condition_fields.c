@@ -32,9 +32,19 @@ static int find_name(void *ctx, const char *name, struct elf_name *ret_name)
 	return 0;
 }
 
+static int find_enum(void *ctx, unsigned int nth, const char *path, struct elf_enum **ret_constants)
+{
+	(void)ctx;
+	(void)nth;
+	(void)path;
+	*ret_constants = NULL;
+	return 0;
+}
+
 static int parse(const char *text, char *asked)
 {
-	const struct field_lookup lookup = {.find = find, .find_name = find_name, .ctx = asked};
+	const struct field_lookup lookup = {
+		.find = find, .find_name = find_name, .find_enum = find_enum, .ctx = asked};
 	CLEANUP(condition_freep) struct condition *condition = NULL;
 	int err = condition_parse_with(&condition, text, &lookup);
 

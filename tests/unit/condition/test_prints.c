@@ -2,7 +2,11 @@
 /* The kernel's part is tests/e2e/values.sh's. */
 #include "condition/prints.h"
 
+#include <stdlib.h>
+
 #include "assertions.h"
+#include "condition/condition_tree.h"
+#include "model/hit.h"
 
 static struct prints *parse(const char *text)
 {
@@ -37,12 +41,13 @@ static void test_names(void **state)
 static void shows(const char *text, int64_t state, const char *bytes, const char *expected)
 {
 	struct prints *prints = parse(text);
+	struct caught_hit hit = {0};
 	char buffer[64] = "", *shown;
 
 	assert_in_range(prints_bytes(prints), 16, sizeof(buffer));
 	memcpy(buffer, &state, sizeof(state));
 	memcpy(buffer + sizeof(state), bytes, 8);
-	assert_ok(prints_value(prints, 0, (const uint8_t *)buffer, &shown));
+	assert_ok(prints_value(prints, 0, &hit, (const uint8_t *)buffer, &shown));
 	if (expected)
 		assert_string_equal(shown, expected);
 	else
@@ -63,6 +68,80 @@ static void test_values(void **state)
 	shows("str(arg0, 5)", 6, "abcde\0..", "abcde");
 	shows("str(arg0, 5)", 7, "abcdef\0.", "abcde...");
 	shows("str(arg0, 5)", -14, "abcdef\0.", NULL);
+}
+
+/* A value of an enum of one signed byte. */
+static void shows_constant(struct elf_enum *constants, int8_t value, const char *expected)
+{
+	struct node node = {.kind = NODE_ARG, .type = {.size = 1, .is_signed = true}, .constants = constants};
+	struct prints prints = {.items = {{.name = (char *)"x", .root = &node}}, .cnt = 1};
+	int64_t bytes[] = {1, value};
+	struct caught_hit hit = {0};
+	char *shown;
+
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)bytes, &shown));
+	assert_string_equal(shown, expected);
+	free(shown);
+}
+
+static void test_constants(void **state)
+{
+	struct elf_constant numbers[] = {
+		{(char *)"NONE", 0}, {(char *)"ONE", 1}, {(char *)"THREE", 3}, {(char *)"LAST", 0xff}};
+	struct elf_constant bits[] = {{(char *)"NONE", 0}, {(char *)"READ", 1}, {(char *)"WRITE", 2}};
+	struct elf_enum plain = {.constants = numbers, .cnt = 4}, flags = {.constants = bits, .cnt = 3};
+
+	(void)state;
+	shows_constant(&plain, 3, "THREE (3)");
+	shows_constant(&plain, -1, "LAST (-1)");
+	shows_constant(&plain, 2, "2");
+	shows_constant(&flags, 0, "NONE (0)");
+	shows_constant(&flags, 3, "READ | WRITE (3)");
+	shows_constant(&flags, 7, "7");
+}
+
+/* Texts of Go and Rust end where their length says, not at a 0. */
+static void test_counted(void **state)
+{
+	struct prints prints = {.items = {{.is_text = true, .max = 6, .count_arg = 3, .address_arg = 2}},
+				.cnt = 1};
+	struct caught_hit hit = {.args = {0, 0x1000, 3}};
+	struct {
+		int64_t state;
+		char text[8];
+	} value = {8, "abcdefg"};
+	char *shown;
+
+	(void)state;
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown));
+	assert_string_equal(shown, "abc");
+	free(shown);
+	hit.args[2] = 100;
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown));
+	assert_string_equal(shown, "abcdef...");
+	free(shown);
+	value.state = -14;
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown));
+	assert_string_equal(shown, "0x1000 (unreadable)");
+	free(shown);
+}
+
+/* They take no room, and a return value needs a return. */
+static void test_lacks(void **state)
+{
+	struct prints prints = {.items = {{.lack = "why"}, {.is_result = true}}, .cnt = 2};
+	struct caught_hit hit = {0};
+	char *shown;
+
+	(void)state;
+	prints_place(&prints, &prints.items[0]);
+	assert_int_equal(prints_bytes(&prints), 0);
+	assert_ok(prints_value(&prints, 0, &hit, NULL, &shown));
+	assert_string_equal(shown, "? (why)");
+	free(shown);
+	assert_ok(prints_value(&prints, 1, &hit, NULL, &shown));
+	assert_string_equal(shown, "? (the call ended in a jump to another function)");
+	free(shown);
 }
 
 static void test_refused(void **state)
@@ -89,9 +168,9 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_names),	  cmocka_unit_test(test_values),
+		cmocka_unit_test(test_constants), cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_lacks),	  cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

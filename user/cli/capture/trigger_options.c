@@ -49,7 +49,10 @@ static const struct argp_option options[] = {
 	{"skip", OPT_SKIP, "N", 0, "... but not for the first N such calls", 4},
 	{"every", OPT_EVERY, "TIME", 0, "... and at most once in TIME", 5},
 	{"print", OPT_PRINT, "VALUES", 0,
-	 "... and record these values with each hit: 'arg0, str(arg1), *(int *)(arg2 + 8)'", 5},
+	 "... and record these values with each hit: 'arg0, str(arg1), *(int *)(arg2 + 8)', or none "
+	 "(default: "
+	 "the parameters, where there is debug information)",
+	 5},
 	{"on-signal", OPT_ON_SIGNAL, "SIGNAL,...", 0,
 	 "Take it when one of these signals is about to be delivered", 6},
 	{"on-exit", OPT_ON_EXIT, "STATUS,...", 0,

@@ -45,13 +45,6 @@ static bool add_offset(Dwarf_Die *member, uint64_t *offset)
 	return true;
 }
 
-/* Whether its own members count as those of what it is in. */
-static bool is_transparent(Dwarf_Die *member)
-{
-	return dwarf_tag(member) == DW_TAG_inheritance ||
-	       (dwarf_tag(member) == DW_TAG_member && !dwarf_diename(member));
-}
-
 static bool find_own(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die *ret_member, uint64_t *offset)
 {
 	Dwarf_Die die;
@@ -80,8 +73,9 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, unsigned 
 	for (; !more; more = dwarf_siblingof(&die, &die)) {
 		uint64_t at = *offset;
 
-		if (!is_transparent(&die) || !elf_type_of(&die, &inner) || !elf_type_complete(&inner) ||
-		    !add_offset(&die, &at) || !find_member(&inner, name, len, nesting + 1, ret_member, &at))
+		if (!elf_type_is_transparent(&die) || !elf_type_of(&die, &inner) ||
+		    !elf_type_complete(&inner) || !add_offset(&die, &at) ||
+		    !find_member(&inner, name, len, nesting + 1, ret_member, &at))
 			continue;
 		*offset = at;
 		return true;
@@ -89,28 +83,25 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, unsigned 
 	return false;
 }
 
-static void list_members(Dwarf_Die *type, unsigned int nesting, char *text, size_t size)
+enum { MEMBERS_BYTES = 400 };
+
+static int list_member(void *ctx, Dwarf_Die *member)
 {
-	Dwarf_Die inner, die;
-	int more = nesting < NESTING_MAX ? dwarf_child(type, &die) : 1;
+	char *text = ctx;
+	size_t len = strlen(text), size = MEMBERS_BYTES;
 
-	for (; !more; more = dwarf_siblingof(&die, &die)) {
-		size_t len = strlen(text);
-
-		if (is_transparent(&die) && elf_type_of(&die, &inner) && elf_type_complete(&inner))
-			list_members(&inner, nesting + 1, text, size);
-		else if (dwarf_tag(&die) == DW_TAG_member && len < size / 2)
-			snprintf(text + len, size - len, "%s%s", len ? ", " : "", dwarf_diename(&die));
-		else if (dwarf_tag(&die) == DW_TAG_member && text[len - 1] != '.')
-			snprintf(text + len, size - len, ", ...");
-	}
+	if (len < size / 2)
+		snprintf(text + len, size - len, "%s%s", len ? ", " : "", dwarf_diename(member));
+	else if (text[len - 1] != '.')
+		snprintf(text + len, size - len, ", ...");
+	return 0;
 }
 
 static int fail_no_member(Dwarf_Die *type, const char *name, size_t len)
 {
-	char text[400] = "", type_name[128];
+	char text[MEMBERS_BYTES] = "", type_name[128];
 
-	list_members(type, 0, text, sizeof(text));
+	elf_type_each_member(type, list_member, text);
 	elf_type_name(type, type_name, sizeof(type_name));
 	return fail(-ENOENT, "%s has no field '%.*s' that can be read: it has %s", type_name, (int)len, name,
 		    *text ? text : "none");
@@ -237,12 +228,10 @@ static int follow_names(struct walk *walk, const char *path)
 static bool is_cxx_string(Dwarf_Die *type)
 {
 	Dwarf_Die at = *type;
-	const char *name;
 
 	if (elf_type_is_pointer(&at) && (dwarf_tag(&at) == DW_TAG_pointer_type || !elf_type_of(&at, &at)))
 		return false;
-	name = elf_type_is_aggregate(&at) && elf_type_complete(&at) ? dwarf_diename(&at) : NULL;
-	return name && !strncmp(name, "basic_string<char,", strlen("basic_string<char,"));
+	return elf_type_is_cxx_string(&at);
 }
 
 static int follow(struct walk *walk, const char *path)
@@ -258,21 +247,40 @@ static int follow(struct walk *walk, const char *path)
 	return err;
 }
 
+static int find_result(struct parameter_search *search, Dwarf_Die *ret_type)
+{
+	if (!elf_parameter_result(search, ret_type))
+		return fail(-ENOENT, "%s returns nothing", search->function);
+	return elf_type_is_aggregate(ret_type) ? fail(-EINVAL, "%s returns a struct", search->function) : 0;
+}
+
+int elf_field_locate(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
+		     const char *path, struct elf_field *field, Dwarf_Die *ret_type)
+{
+	struct parameter_search search = {.function = function, .nth = nth};
+	char name[16] = "ret";
+	struct walk walk = {.name = name, .len = strlen(name), .field = field};
+	int err;
+
+	if (nth != ELF_RESULT)
+		walk.len = (size_t)snprintf(name, sizeof(name), "arg%u", nth);
+	if (!elf_parameter_begin(file, addr, &search))
+		return fail_no_debug(&search);
+	err = nth == ELF_RESULT ? find_result(&search, &walk.type) : elf_parameter_find(&search, &walk.type);
+	if (!err)
+		err = follow(&walk, path);
+	if (!err)
+		*ret_type = walk.type;
+	return err;
+}
+
 int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
 			const char *path, struct elf_field *ret_field)
 {
-	struct parameter_search search = {.function = function, .nth = nth};
 	struct elf_field field = {0};
-	char name[16];
-	struct walk walk = {.name = name, .field = &field};
-	int err;
+	Dwarf_Die type;
+	int err = elf_field_locate(file, addr, function, nth, path, &field, &type);
 
-	walk.len = (size_t)snprintf(name, sizeof(name), "arg%u", nth);
-	if (!elf_parameter_begin(file, addr, &search))
-		return fail_no_debug(&search);
-	err = elf_parameter_find(&search, &walk.type);
-	if (!err)
-		err = follow(&walk, path);
 	if (!err)
 		*ret_field = field;
 	return err;

@@ -6,9 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
+
 struct elf_file;
 
 enum { ELF_FIELD_LOADS_MAX = 8 };
+
+/* Instead of an argument's number: the return value. */
+enum { ELF_RESULT = 1u << 30 };
 
 /*
  * How to compute the field's address: add offsets[0] to the argument; for each further offset, load a pointer
@@ -23,6 +28,8 @@ struct elf_field {
 	bool is_signed;
 	uint8_t depth;
 	bool is_array; /* its address is the value, as in C */
+	bool is_text;  /* it points to text, or is an array of it */
+	uint32_t array_bytes;
 	/* of a bit field: so many bits of those `size` bytes, from this one on; else 0 */
 	uint8_t bit_cnt, bit_shift;
 };
@@ -33,7 +40,7 @@ struct elf_field {
  * Members of anonymous structs and unions and of base classes count as the struct's own. A struct that is
  * only declared is looked up by name in the other units. Of an empty path, *ret_field is the argument's own
  * type, without offsets. A std::string (libstdc++, basic_string.h), or a reference to one, is the address of its
- * text.
+ * text. With ELF_RESULT, it is the return value.
  *
  * -ENOENT with a sentence: no debug information; no such argument or field. -EINVAL with a sentence: the
  * argument is not a pointer to a struct; the field is a floating-point number or a struct; the
@@ -41,6 +48,51 @@ struct elf_field {
  */
 int elf_file_find_field(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
 			const char *path, struct elf_field *ret_field);
+
+struct elf_constant {
+	char *name;
+	uint64_t value; /* sign-extended */
+};
+
+/* The constants of an enum. */
+struct elf_enum {
+	struct elf_constant *constants;
+	size_t cnt, cap;
+};
+
+/*
+ * Finds the constants of the enum that the field, as of elf_file_find_field(), is of. *ret_constants is NULL
+ * if it is none, or cannot be found. -ENOMEM. The caller frees it.
+ */
+int elf_file_find_enum(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
+		       const char *path, struct elf_enum **ret_constants);
+void elf_enum_free(struct elf_enum *constants);
+
+struct elf_parameter {
+	const char *name;
+	enum {
+		ELF_PARAMETER_PLAIN,
+		ELF_PARAMETER_FLOAT,  /* in a vector register */
+		ELF_PARAMETER_STRING, /* of Go or Rust: its length is the argument behind its address */
+		ELF_PARAMETER_SLICE,  /* the same of other elements than characters */
+	} kind;
+};
+
+/*
+ * Calls found() for each parameter that has a name, in their order. -ENODATA without a sentence: no debug
+ * information. An error of found() ends it and is returned.
+ */
+int elf_file_each_parameter(struct elf_file *file, uint64_t addr,
+			    int (*found)(void *ctx, const struct elf_parameter *parameter), void *ctx);
+
+/*
+ * The same for the fields of the struct that arg `nth` points to; none if it does not point to one. Fields of
+ * anonymous structs and unions and of base classes are among them, what is volatile is not.
+ */
+int elf_file_each_field(struct elf_file *file, uint64_t addr, unsigned int nth,
+			int (*found)(void *ctx, const char *name), void *ctx);
+
+DEFINE_CLEANUP(struct elf_enum *, elf_enum_free)
 
 /*
  * Whether arg `nth` is one of the function's integer parameters: -ENOENT with a sentence if it has too few of

@@ -134,6 +134,14 @@ static bool is_rust_slice(Dwarf_Die *type)
 	       (!strcmp(name, "&str") || begins(name, "&[") || begins(name, "&mut ["));
 }
 
+bool elf_parameter_is_counted(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+
+	return is_rust_slice(type) || (name && elf_type_is_aggregate(type) && is_of(type, DW_LANG_Go) &&
+				       (!strcmp(name, "string") || begins(name, "[]")));
+}
+
 static int registers_of(Dwarf_Die *type, unsigned int nesting);
 
 /* Go passes each field of a struct as if it were an argument (https://go.dev/s/regabi). */
@@ -209,19 +217,17 @@ static bool is_elsewhere(struct parameter_search *search, Dwarf_Die *parameter)
 	       arch_dwarf_registers[op->atom - DW_OP_reg0] != arch_c_args[search->nth];
 }
 
-/* The function as it was written has all parameters, as it was compiled perhaps not. */
-static Dwarf_Die as_written(Dwarf_Die *compiled)
+Dwarf_Die elf_parameter_function(const struct parameter_search *search)
 {
+	Dwarf_Die compiled = search->die, function;
 	Dwarf_Attribute attribute;
-	Dwarf_Die function;
 
-	return dwarf_formref_die(dwarf_attr(compiled, DW_AT_abstract_origin, &attribute), &function)
+	return dwarf_formref_die(dwarf_attr(&compiled, DW_AT_abstract_origin, &attribute), &function)
 		       ? function
-		       : *compiled;
+		       : compiled;
 }
 
-/* Go lists results among them. */
-static bool is_parameter(Dwarf_Die *die)
+bool elf_parameter_is_one(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	bool is_result;
@@ -229,6 +235,19 @@ static bool is_parameter(Dwarf_Die *die)
 	return dwarf_tag(die) == DW_TAG_formal_parameter &&
 	       (dwarf_formflag(dwarf_attr_integrate(die, DW_AT_variable_parameter, &attribute), &is_result) ||
 		!is_result);
+}
+
+bool elf_parameter_result(struct parameter_search *search, Dwarf_Die *ret_type)
+{
+	Dwarf_Die function = elf_parameter_function(search), die;
+	int more = dwarf_child(&function, &die);
+
+	if (elf_type_of(&search->die, ret_type))
+		return true;
+	for (; !more; more = dwarf_siblingof(&die, &die))
+		if (dwarf_tag(&die) == DW_TAG_formal_parameter && !elf_parameter_is_one(&die))
+			return elf_type_of(&die, ret_type);
+	return false;
 }
 
 static bool has_name(Dwarf_Die *die, const char *name)
@@ -241,12 +260,10 @@ static bool has_name(Dwarf_Die *die, const char *name)
 /* A string or a slice takes the registers from `at` on: the first has the address of its contents. */
 static int take_first(struct parameter_search *search, unsigned int at, Dwarf_Die *type)
 {
-	const char *name = dwarf_diename(type);
 	Dwarf_Die die;
 
-	if (search->nth != at || !name ||
-	    (!is_rust_slice(type) && strcmp(name, "string") != 0 && !begins(name, "[]")) ||
-	    dwarf_child(type, &die) || !elf_type_of(&die, type))
+	if (search->nth != at || !elf_parameter_is_counted(type) || dwarf_child(type, &die) ||
+	    !elf_type_of(&die, type))
 		return fail_untold(search, "it is a struct or a part of one");
 	return 0;
 }
@@ -269,7 +286,7 @@ static int check_found(struct parameter_search *search, Dwarf_Die *parameter, un
 
 int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 {
-	Dwarf_Die function = as_written(&search->die), parameter;
+	Dwarf_Die function = elf_parameter_function(search), parameter;
 	int more, taken, err;
 	unsigned int at;
 
@@ -280,7 +297,7 @@ int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 		return fail_untold(search, "the compiler has changed its parameters");
 	for (more = dwarf_child(&function, &parameter); !more;
 	     more = dwarf_siblingof(&parameter, &parameter)) {
-		if (!is_parameter(&parameter))
+		if (!elf_parameter_is_one(&parameter))
 			continue;
 		if (!elf_type_of(&parameter, ret_type))
 			return fail_untold(search, "the debug information is not complete");
@@ -305,15 +322,15 @@ int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 /* ---- names ---- */
 
 /* Whether a parameter has the name; *text becomes a list of all names. */
-static bool find_name(Dwarf_Die *compiled, const char *name, char *text, size_t size)
+static bool find_name(const struct parameter_search *search, const char *name, char *text, size_t size)
 {
-	Dwarf_Die function = as_written(compiled), die;
+	Dwarf_Die function = elf_parameter_function(search), die;
 	int more = dwarf_child(&function, &die);
 
 	for (; !more; more = dwarf_siblingof(&die, &die)) {
 		size_t len = strlen(text);
 
-		if (!is_parameter(&die) || !dwarf_diename(&die))
+		if (!elf_parameter_is_one(&die) || !dwarf_diename(&die))
 			continue;
 		if (has_name(&die, name))
 			return true;
@@ -382,7 +399,7 @@ int elf_file_find_name(struct elf_file *file, uint64_t addr, const char *functio
 
 	if (!elf_parameter_begin(file, addr, &search))
 		return -ENODATA;
-	if (find_name(&search.die, name, names, sizeof(names))) {
+	if (find_name(&search, name, names, sizeof(names))) {
 		err = elf_parameter_find(&search, &type);
 		if (!err)
 			*ret_name = (struct elf_name){.nth = search.nth};

@@ -58,6 +58,23 @@ bool elf_type_is_float(Dwarf_Die *type)
 	       encoding == DW_ATE_decimal_float;
 }
 
+bool elf_type_is_volatile(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die at = *die;
+	int tag;
+
+	do {
+		if (!dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute), &at))
+			return false;
+		tag = dwarf_tag(&at);
+		if (tag == DW_TAG_volatile_type)
+			return true;
+	} while (tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_restrict_type ||
+		 tag == DW_TAG_atomic_type);
+	return false;
+}
+
 /* ---- definitions ---- */
 
 struct definition {
@@ -132,7 +149,52 @@ bool elf_type_complete(Dwarf_Die *type)
 	return true;
 }
 
+/* ---- members ---- */
+
+bool elf_type_is_transparent(Dwarf_Die *member)
+{
+	return dwarf_tag(member) == DW_TAG_inheritance ||
+	       (dwarf_tag(member) == DW_TAG_member && !dwarf_diename(member));
+}
+
+static int each_member(Dwarf_Die *type, unsigned int nesting, int (*found)(void *ctx, Dwarf_Die *member),
+		       void *ctx)
+{
+	Dwarf_Die inner, die;
+	int err = 0, more = nesting < NESTING_MAX ? dwarf_child(type, &die) : 1;
+
+	for (; !more && !err; more = dwarf_siblingof(&die, &die)) {
+		if (elf_type_is_transparent(&die)) {
+			if (elf_type_of(&die, &inner) && elf_type_complete(&inner))
+				err = each_member(&inner, nesting + 1, found, ctx);
+		} else if (dwarf_tag(&die) == DW_TAG_member) {
+			err = found(ctx, &die);
+		}
+	}
+	return err;
+}
+
+int elf_type_each_member(Dwarf_Die *type, int (*found)(void *ctx, Dwarf_Die *member), void *ctx)
+{
+	return each_member(type, 0, found, ctx);
+}
+
 /* ---- values ---- */
+
+bool elf_type_is_cxx_string(Dwarf_Die *type)
+{
+	Dwarf_Die at = *type;
+	const char *name = elf_type_is_aggregate(&at) && elf_type_complete(&at) ? dwarf_diename(&at) : NULL;
+
+	return name && !strncmp(name, "basic_string<char,", strlen("basic_string<char,"));
+}
+
+static bool is_char(Dwarf_Die *type)
+{
+	const char *name = dwarf_tag(type) == DW_TAG_base_type ? dwarf_diename(type) : NULL;
+
+	return name && !strcmp(name, "char");
+}
 
 static bool classify_integer(Dwarf_Die *type, struct elf_field *field)
 {
@@ -158,12 +220,16 @@ static bool is_row(Dwarf_Die *type)
 bool elf_type_classify(Dwarf_Die *type, struct elf_field *field)
 {
 	Dwarf_Die at = *type, next;
+	Dwarf_Word bytes;
 
 	if (classify_integer(&at, field))
 		return true;
-	if (is_row(&at))
+	if (is_row(&at)) {
 		field->is_array = true;
-	else if (!elf_type_is_pointer(&at))
+		if (!dwarf_aggregate_size(&at, &bytes) && bytes <= UINT32_MAX)
+			field->array_bytes = (uint32_t)bytes;
+	}
+	if (!field->is_array && !elf_type_is_pointer(&at))
 		return false;
 	do {
 		field->depth++;
@@ -171,6 +237,7 @@ bool elf_type_classify(Dwarf_Die *type, struct elf_field *field)
 			return true; /* void * */
 		at = next;
 	} while (elf_type_is_pointer(&at) && field->depth < NESTING_MAX);
+	field->is_text = field->depth == 1 && is_char(&at);
 	classify_integer(&at, field);
 	return true;
 }

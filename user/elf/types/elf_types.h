@@ -21,7 +21,22 @@ bool elf_type_is_float(Dwarf_Die *type);
 /* Replaces a declaration by its definition. False: no unit defines it, or several do with different sizes. */
 bool elf_type_complete(Dwarf_Die *type);
 
-/* Fills size, is_signed, depth and is_array. False: not an integer, a pointer or a plain array of these. */
+/*
+ * Calls found() with each member; members of anonymous structs and unions and of base classes
+ * count as its own. An error of found() ends it and is returned.
+ */
+int elf_type_each_member(Dwarf_Die *type, int (*found)(void *ctx, Dwarf_Die *member), void *ctx);
+
+/* Whether the type of a member, or the target of a pointer, is volatile. */
+bool elf_type_is_volatile(Dwarf_Die *die);
+
+/* Whether a member's own members count as those of what it is in. */
+bool elf_type_is_transparent(Dwarf_Die *member);
+
+/* std::string of libstdc++. */
+bool elf_type_is_cxx_string(Dwarf_Die *type);
+
+/* Fills size, is_signed, depth, is_array, is_text and array_bytes. False: not an integer, a pointer or a plain array of these. */
 bool elf_type_classify(Dwarf_Die *type, struct elf_field *field);
 
 /* "struct buffer *", cut to `size`. */

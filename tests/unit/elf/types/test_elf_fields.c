@@ -253,6 +253,56 @@ static void test_rust(void **state)
 	assert_err(find(file, "look", 0, "->next", &field), -EINVAL, "only integers, pointers");
 }
 
+static int add_kind(void *ctx, const struct elf_parameter *parameter)
+{
+	char *text = ctx;
+
+	sprintf(text + strlen(text), "%s%d ", parameter->name, (int)parameter->kind);
+	return 0;
+}
+
+static int add_field(void *ctx, const char *name)
+{
+	char *text = ctx;
+
+	sprintf(text + strlen(text), "%s ", name);
+	return 0;
+}
+
+static void test_listed(void **state)
+{
+	static const char source[] =
+		"enum e { A = -2, B = 7 };\n"
+		"struct s { int a; union { int b; struct { enum e c; }; }; struct s *d; volatile int v; };\n"
+		"int g(volatile struct s *s) { return s->a; }\n"
+		"enum e f(struct s *s, double, float r, enum e e) { return s->a + r > 1 ? e : A; }\n"
+		"int main(void) { struct s s = {0}; return f(&s, 1, 2, B) + g(&s); }\n";
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	CLEANUP(elf_enum_freep) struct elf_enum *constants = NULL;
+	char text[128] = "";
+	uint64_t addr;
+
+	(void)state;
+	fixture_build("listed.c", source, "gcc -g -O -std=c2x -fno-inline -o listed listed.c");
+	file = fixture_open("listed");
+	addr = fixture_find(file, "f")->addr;
+	assert_ok(elf_file_each_parameter(file, addr, add_kind, text));
+	assert_string_equal(text, "s0 r1 e0 ");
+	text[0] = '\0';
+	assert_ok(elf_file_each_field(file, addr, 0, add_field, text));
+	assert_string_equal(text, "a b c d ");
+	assert_ok(elf_file_each_field(file, addr, 1, add_field, text));
+	assert_string_equal(text, "a b c d ");
+	assert_ok(elf_file_each_field(file, fixture_find(file, "g")->addr, 0, add_field, text));
+	assert_string_equal(text, "a b c d ");
+	assert_ok(elf_file_find_enum(file, addr, "f", 0, "->a", &constants));
+	assert_null(constants);
+	assert_ok(elf_file_find_enum(file, addr, "f", ELF_RESULT, "", &constants));
+	assert_int_equal(constants->cnt, 2);
+	assert_string_equal(constants->constants[0].name, "A");
+	assert_true((int64_t)constants->constants[0].value == -2);
+}
+
 static void test_no_debug_information(void **state)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -273,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_cpp),
 		cmocka_unit_test(test_dropped_parameters),
 		cmocka_unit_test(test_rust),
+		cmocka_unit_test(test_listed),
 		cmocka_unit_test(test_no_debug_information),
 	};
 
