@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "history/late_code.h"
-#include "model/sideband.h"
+#include "image/replay.h"
 #include "probe/address_filters.h"
 #include "process/uprobe_page.h"
 
@@ -85,11 +85,6 @@ static int name_thread(struct history *history, int32_t pid, int32_t tid, const 
 	return 0;
 }
 
-static bool is_file(const char *name)
-{
-	return name[0] == '/' && name[1] != '/';
-}
-
 /* The vDSO is the same in every process; where the process's own was not to be had, the recorder's serves. */
 static int lay_vdso(const struct snapshot *snapshot, struct image *image,
 		    const struct sideband_mapping *mapping)
@@ -132,22 +127,17 @@ static int replay_mapping(struct history *history, const struct snapshot *snapsh
 			  const struct late_code *late, const struct sideband_record *record)
 {
 	const struct sideband_mapping *mapping = &record->mapping;
-	struct image_section section = {
-		.addr = mapping->addr,
-		.size = mapping->size,
-		.file_offset = mapping->file_offset,
-		.object = mapping->name,
-	};
 	struct history_process *process;
+	const char *path = NULL;
 	int err;
 
 	if (record->pid == -1)
 		return 0; /* the kernel's: see read_kernel() */
 	err = process_get(history, record->pid, &process);
-	if (!err && is_file(mapping->name))
-		err = binaries_find(history->binaries, mapping->name, &section.path);
+	if (!err && sideband_is_file(mapping->name))
+		err = binaries_find(history->binaries, mapping->name, &path);
 	if (!err)
-		err = image_map(process->image, record->time_ns, &section);
+		err = image_replay(process->image, record->time_ns, record, path);
 	if (!err && uprobe_page_is(mapping->name))
 		err = ARRAY_PUSH(process->uprobes, process->uprobe_cnt, process->uprobe_cap,
 				 ((struct history_range){mapping->addr, mapping->addr + mapping->size}));
@@ -163,7 +153,7 @@ static int replay_exec(struct history *history, const struct snapshot *snapshot,
 	int err = process_get(history, record->pid, &process);
 
 	if (!err)
-		err = image_exec(process->image, record->time_ns);
+		err = image_replay(process->image, record->time_ns, record, NULL);
 	return err ? err
 		   : ARRAY_PUSH(process->execs, process->exec_cnt, process->exec_cap,
 				trace_clock_tsc(&snapshot->clock, record->time_ns));

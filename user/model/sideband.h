@@ -36,6 +36,12 @@ struct sideband_mapping {
 	const char *name; /* path, "[vdso]", "//anon" */
 };
 
+/* Whether a mapping of this name is of a file; "//anon" is not. */
+static inline bool sideband_is_file(const char *name)
+{
+	return name[0] == '/' && name[1] != '/';
+}
+
 /* One parsed record. `name` and mapping.name point into the record's bytes. */
 struct sideband_record {
 	/*

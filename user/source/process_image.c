@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/sideband.h"
+#include "image/replay.h"
 #include "process/maps.h"
 #include "source/mapping_events.h"
 
@@ -20,21 +20,12 @@ struct process_image {
 	uint64_t last_ns;	   /* of the newest change */
 };
 
-/* A path by which the file can be read; NULL: it is not a file. */
 int process_image_map(struct image *image, pid_t pid, uint64_t time_ns,
 		      const struct sideband_mapping *mapping)
 {
 	CLEANUP(freep) char *reachable = maps_reachable_name(pid, mapping);
-	const char *path = reachable ? reachable : mapping->name;
-	struct image_section section = {
-		.addr = mapping->addr,
-		.size = mapping->size,
-		.file_offset = mapping->file_offset,
-		.path = path[0] == '/' && path[1] != '/' ? path : NULL,
-		.object = mapping->name,
-	};
 
-	return image_map(image, time_ns, &section);
+	return image_replay_mapping(image, time_ns, mapping, reachable ? reachable : mapping->name);
 }
 
 static int map(struct process_image *process, uint64_t time_ns, const struct sideband_mapping *mapping)
@@ -48,12 +39,9 @@ static int replay(struct process_image *process, const struct sideband_record *r
 {
 	if (record->type == PERF_RECORD_MMAP2)
 		return map(process, record->time_ns, &record->mapping);
-	if (record->type == PERF_RECORD_COMM && record->exec) {
-		if (record->time_ns > process->last_ns)
-			process->last_ns = record->time_ns;
-		return image_exec(process->image, process->last_ns);
-	}
-	return 0;
+	if (record->time_ns > process->last_ns)
+		process->last_ns = record->time_ns;
+	return image_replay(process->image, process->last_ns, record, NULL);
 }
 
 /* Existing mappings. One that is created meanwhile appears twice, which is harmless. */
