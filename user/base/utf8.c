@@ -52,20 +52,3 @@ char *utf8_clean(const char *text, size_t max)
 		clean[used] = '\0';
 	return clean;
 }
-
-static bool is_clean(const char *text)
-{
-	size_t len = 1;
-
-	while (*text && len) {
-		len = utf8_len(text);
-		text += len;
-	}
-	return !*text;
-}
-
-const char *utf8_cleaned(const char *text, char **ret_copy)
-{
-	*ret_copy = is_clean(text) ? NULL : utf8_clean(text, 3 * strlen(text));
-	return *ret_copy ? *ret_copy : text;
-}

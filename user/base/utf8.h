@@ -17,9 +17,3 @@ size_t utf8_len(const char *text);
  * memory.
  */
 char *utf8_clean(const char *text, size_t max);
-
-/*
- * `text` itself if it is UTF-8, else a cleaned copy, which is also *ret_copy (else NULL) for the caller to
- * free. Out of memory: `text`.
- */
-const char *utf8_cleaned(const char *text, char **ret_copy);

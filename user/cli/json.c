@@ -43,7 +43,7 @@ void json_text(yajl_gen gen, const char *text)
 	yajl_gen_string(gen, (const unsigned char *)(clean ? clean : ""), clean ? strlen(clean) : 0);
 }
 
-void json_number(yajl_gen gen, uint64_t number)
+static void json_number(yajl_gen gen, uint64_t number)
 {
 	char digits[24];
 	int len = snprintf(digits, sizeof(digits), "%" PRIu64, number);

@@ -15,7 +15,6 @@ yajl_gen json_lines_to_stdout(void);
 
 /* Converts the text to valid UTF-8; NULL after a key becomes "". */
 void json_text(yajl_gen gen, const char *text);
-void json_number(yajl_gen gen, uint64_t number);
 void json_key_text(yajl_gen gen, const char *key, const char *text);
 void json_key_null(yajl_gen gen, const char *key);
 void json_key_number(yajl_gen gen, const char *key, uint64_t number);

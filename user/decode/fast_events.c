@@ -217,7 +217,7 @@ bool fast_on_pge(struct fast *fast, uint64_t ip)
 	return fast_go_to(fast, ip);
 }
 
-bool fast_end_of_trace(struct fast *fast, uint64_t from, uint8_t kind, uint8_t from_len)
+static bool end_of_trace(struct fast *fast, uint64_t from, uint8_t kind, uint8_t from_len)
 {
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
 					   .from = from,
@@ -242,7 +242,7 @@ static bool leave_ranges(struct fast *fast)
 			const struct known_branch *known = &node->known[j];
 
 			if (code_is_left_out(fast->images, known->to))
-				return fast_end_of_trace(fast, known->from, known->kind, known->from_len);
+				return end_of_trace(fast, known->from, known->kind, known->from_len);
 			fast_pass_known(fast, known, fast->all);
 		}
 		if (node->end != NODE_GO_ON)
@@ -253,7 +253,7 @@ static bool leave_ranges(struct fast *fast)
 		return false;
 	if (node->end == NODE_COND ? !code_is_left_out(fast->images, node->to) : node->end > NODE_FAR)
 		return fast_decline_end(fast, node, "tracing ends at no branch");
-	return fast_end_of_trace(fast, node->from, node->kind, node->from_len);
+	return end_of_trace(fast, node->from, node->kind, node->from_len);
 }
 
 /* In an asynchronous event. */
@@ -264,7 +264,7 @@ bool fast_on_event_pgd(struct fast *fast)
 
 	if (fast->odd_vm_entries && section && code_insn_is_vm_entry(section->bytes + at, section->size - at))
 		return fast_decline(fast, "a virtual machine's entry on a processor with errata");
-	return reach_event(fast) && fast_end_of_trace(fast, fast->event_ip, BRANCH_INTERRUPT, 0);
+	return reach_event(fast) && end_of_trace(fast, fast->event_ip, BRANCH_INTERRUPT, 0);
 }
 
 /* Without an address: at a branch that leaves the privilege level, or what is traced. */
@@ -281,7 +281,7 @@ bool fast_on_pgd(struct fast *fast)
 	node = fast->node;
 	if (node->end != NODE_FAR || *code_at(node, node->from, &size) == 0xff)
 		return fast_decline_end(fast, node, "tracing ends at no far branch");
-	return fast_end_of_trace(fast, node->from, node->kind, node->from_len);
+	return end_of_trace(fast, node->from, node->kind, node->from_len);
 }
 
 /* With the address that it left the filter for: at the first branch that may lead there. */
@@ -302,7 +302,7 @@ bool fast_on_pgd_to(struct fast *fast, uint64_t ip)
 			if (ip >= start && ip <= known->from)
 				return fast_decline(fast, "tracing ends at no branch");
 			if (known->to == ip)
-				return fast_end_of_trace(fast, known->from, known->kind, known->from_len);
+				return end_of_trace(fast, known->from, known->kind, known->from_len);
 			fast_pass_known(fast, known, fast->all);
 			start = known->to;
 		}
@@ -316,7 +316,7 @@ bool fast_on_pgd_to(struct fast *fast, uint64_t ip)
 	}
 	if (node->end == NODE_COND ? node->to != ip : node->end > NODE_FAR)
 		return fast_decline_end(fast, node, "tracing ends at no branch");
-	return fast_end_of_trace(fast, node->from, node->kind, node->from_len);
+	return end_of_trace(fast, node->from, node->kind, node->from_len);
 }
 
 bool fast_on_fup(struct fast *fast, uint64_t ip)

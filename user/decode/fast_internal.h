@@ -160,7 +160,6 @@ bool fast_advance(struct fast *fast, const struct sought *sought);
 bool fast_on_branch_tip(struct fast *fast, uint64_t ip);
 bool fast_on_event_tip(struct fast *fast, uint64_t ip);
 bool fast_on_pge(struct fast *fast, uint64_t ip);
-bool fast_end_of_trace(struct fast *fast, uint64_t from, uint8_t kind, uint8_t from_len);
 bool fast_on_event_pgd(struct fast *fast);
 bool fast_on_pgd(struct fast *fast);
 bool fast_on_pgd_to(struct fast *fast, uint64_t ip);

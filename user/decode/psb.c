@@ -65,21 +65,22 @@ int decoder_find_psbs(const struct decoder_config *config, const uint8_t *bytes,
 	return 0;
 }
 
-uint64_t psb_packet_ip(const struct pt_packet_ip *packet, uint64_t last_ip)
+/* The address of the first IP packet after a PSB: parts that it leaves out are 0. */
+static uint64_t first_ip(const struct pt_packet_ip *packet)
 {
 	switch (packet->ipc) {
 	case pt_ipc_update_16:
-		return (last_ip & ~0xffffull) | (packet->ip & 0xffff);
+		return packet->ip & 0xffff;
 	case pt_ipc_update_32:
-		return (last_ip & ~0xffffffffull) | (packet->ip & 0xffffffff);
+		return packet->ip & 0xffffffff;
 	case pt_ipc_update_48:
-		return (last_ip & ~0xffffffffffffull) | (packet->ip & 0xffffffffffff);
+		return packet->ip & 0xffffffffffff;
 	case pt_ipc_sext_48:
 		return (uint64_t)((int64_t)(packet->ip << 16) >> 16);
 	case pt_ipc_full:
 		return packet->ip;
 	default:
-		return last_ip;
+		return 0;
 	}
 }
 
@@ -95,7 +96,7 @@ void psb_header_read(struct pt_packet_decoder *packets, uint64_t offset, struct 
 				header.tsc = packet.payload.tsc.tsc;
 				header.has_tsc = true;
 			} else if (packet.type == ppt_fup && packet.payload.ip.ipc != pt_ipc_suppressed) {
-				header.ip = psb_packet_ip(&packet.payload.ip, 0);
+				header.ip = first_ip(&packet.payload.ip);
 				header.has_ip = true;
 			}
 		}

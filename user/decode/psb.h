@@ -27,11 +27,6 @@ struct decoder_config;
 /* The stream was read up to `at`: now and then that is told (config->passed()). *passed is 0 at first. */
 void psb_pass(const struct decoder_config *config, size_t at, size_t *passed);
 
-struct pt_packet_ip;
-
-/* The address of an IP packet; `last_ip` is that of the previous IP packet, 0 after a PSB. */
-uint64_t psb_packet_ip(const struct pt_packet_ip *packet, uint64_t last_ip);
-
 /*
  * Whether tracing begins only after the PSB+ that ends at `at`. Some processors already put the address where
  * it will begin into the PSB+ (errata BDM70, SKD024, SKL021, KBL021, and others unknown to libipt). A TIP.PGE

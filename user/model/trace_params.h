@@ -37,7 +37,6 @@ struct trace_params {
 #define TRACE_CONFIG_MTC_MASK	0x3c000ull
 #define TRACE_CONFIG_CYC_SHIFT	19
 #define TRACE_CONFIG_PSB_SHIFT	24
-#define TRACE_CONFIG_PSB_MASK	0xf000000ull
 
 /*
  * TSC to nanoseconds of the recording's clock, as perf_event_mmap_page defines it:

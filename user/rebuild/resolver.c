@@ -2,7 +2,8 @@
 #include "rebuild/resolver.h"
 #include "arch/arch.h"
 
-const struct symbol resolver_nowhere = {
+/* What stands for a function where no code is known. */
+static const struct symbol nowhere = {
 	.name = "[unknown]", .object = "[unknown]", .end = UINT64_MAX, .is_divided = true};
 
 /* The version of the image in force at that TSC. */
@@ -45,12 +46,12 @@ const struct symbol *resolver_symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
 
 	if (arch_is_kernel(ip) && resolver->kernel) {
 		symbol = image_symbol_at(resolver->kernel, 0, ip);
-		return symbol ? symbol : &resolver_nowhere;
+		return symbol ? symbol : &nowhere;
 	}
 	if (!resolver->process)
-		return &resolver_nowhere;
+		return &nowhere;
 	symbol = process_symbol_at(resolver->process, version_at(resolver->process, tsc), ip);
-	return symbol ? symbol : &resolver_nowhere;
+	return symbol ? symbol : &nowhere;
 }
 
 uint64_t resolver_time_ns(void *ctx, uint64_t tsc)

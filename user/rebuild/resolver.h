@@ -15,9 +15,6 @@ struct resolver {
 	uint64_t base_ns; /* time 0 of the timeline */
 };
 
-/* What stands for a function where no code is known. */
-extern const struct symbol resolver_nowhere;
-
 /* As struct stacks_config has them; ctx is the resolver. */
 const struct symbol *resolver_symbol_at(void *ctx, uint64_t ip, uint64_t tsc);
 uint64_t resolver_time_ns(void *ctx, uint64_t tsc);

@@ -127,9 +127,8 @@ struct session_driver {
 
 /* ---- for drivers ---- */
 
-/* The i-th thread or process, dead ones included; NULL: there are no more. */
+/* The i-th thread, dead ones included; NULL: there are no more. */
 struct session_thread *session_thread_at(const struct session *session, size_t i);
-struct session_process *session_process_at(const struct session *session, size_t i);
 
 /* The living one with this id, or NULL. */
 struct session_thread *session_find(const struct session *session, pid_t tid);

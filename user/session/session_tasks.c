@@ -39,11 +39,6 @@ struct session_thread *session_thread_at(const struct session *session, size_t i
 	return i < session->thread_cnt ? session->threads[i] : NULL;
 }
 
-struct session_process *session_process_at(const struct session *session, size_t i)
-{
-	return i < session->process_cnt ? session->processes[i] : NULL;
-}
-
 /* ---- adding ---- */
 
 static void thread_free(struct session *session, struct session_thread *thread)
