@@ -6,6 +6,7 @@
     view.py alone PAGE HITS                 hits without calls
     view.py strange PAGE                    names that are markup (tests/e2e/view.sh makes it)
     view.py allocations PAGE JSON           the same trace in two formats
+    view.py compared PAGE SLICES_A SLICES_B REPORT   of two recordings, and `report --json --diff` of them
     view.py long PAGE CALLS                 loads and redraws so many calls
 """
 import json
@@ -554,6 +555,63 @@ def allocations(browser, json_path):
     check("and back", f"{begin / 1e9:.9f} s" in page.panel, page.panel)
 
 
+# The sums of each call path of A and B, by the names on the way.
+PATHS = """(() => {
+	const paths = trace.paths(trace.threads, trace.begin, trace.end + 1), names = [""], found = {};
+	for (let path = 1; path < paths.cnt; path++) {
+		names[path] = names[paths.parent[path]] + "/" + trace.functions[paths.of[path]];
+		found[names[path]] = ["calls", "total", "self"].map(what => paths.sides(path, what));
+	}
+	return found;
+})()"""
+
+
+def reported_paths(report):
+    names = []
+    for row in report["diff"]:
+        names[row["depth"]:] = [row["name"]]
+        yield "/" + "/".join(names), [[row[side][key] for side in ("trace", "other")] for key in ("calls", "total_ns", "self_ns")]
+
+
+def compared(browser, a_path, b_path, report_path):
+    page, sides = Page(browser), [read_slices(path) for path in (a_path, b_path)]
+    report = json.load(open(report_path))
+    first = page.value("[0, 1].map(side => trace.hits.find(hit => (hit.side ?? 0) === side).time)")
+    check("the first hits stand above each other", first[0] == first[1], first)
+    check("A above B", page.value("chart.tracks.map(track => track.side)") == [0, 1])
+    page.value("chart.showWhole(), page.showRange({from: trace.begin, to: trace.end + 1})")
+    wanted = [statistics(slices, 0, max(one.end for one in slices) + 1) for slices in sides]
+    got = page.value("page.rows.map(row => [trace.functions[row.id], ['a', 'b'].map(side => [row[side].calls, row[side].total, row[side].self])])")
+    wrong = [(name, row) for name, row in got if [tuple(one) for one in row] != [side.get(name, (0, 0, 0)) for side in wanted]]
+    check("functions of both have the calls, totals and selves of dump", not wrong and {name for name, _ in got} == set(wanted[0]) | set(wanted[1]), wrong[:5])
+    first_row = browser.value("document.querySelector('#panel tbody tr').innerText").split("\t")[0]
+    greatest = max(abs(wanted[0].get(name, (0, 0, 0))[1] - wanted[1].get(name, (0, 0, 0))[1]) for name, _ in got)
+    named = [side.get(first_row, (0, 0, 0))[1] for side in wanted]
+    check("the greatest difference comes first", abs(named[0] - named[1]) == greatest, first_row, named, greatest)
+    paths, rows = page.value(PATHS), list(reported_paths(report))
+    wrong = [(path, sums, paths.get(path)) for path, sums in rows if paths.get(path) != sums]
+    check("call paths as in report --diff", len(rows) > 10 and not wrong, len(rows), wrong[:5])
+    page.key("g")
+    for key in "ArrowDown", "ArrowDown":
+        page.key(key)
+    (a, b), name = page.value("(({tree, path}) => [tree.paths.sides(path, 'calls'), page.flame.name(tree, path)])(page.flame.selected)")
+    check("the flame graph tells both", f"A {a}, B {b}: " in page.panel and name in page.panel, name, a, b, page.panel)
+    page.key("c")
+    sums = page.value("(paths => ['calls', 'total', 'self'].map(what => paths.sides(0, what)))(page.flame.trees[1].paths)")
+    check("callers and callees, too", page.value("page.flame.middle") >= 0 and
+          sums[1] == [side.get(name, (0, 0, 0))[1] for side in wanted], name, sums)
+    page.key("Escape")
+    page.key("Escape")
+    page.key("e")
+    check("the call tree has A and B", "A − B" in page.panel, page.panel)
+    last = len(sides[1]) - 1
+    page.value(f"page.select({{track: chart.tracks[1], slice: {last}}})")
+    check("a call of B tells B's own time", f"{sides[1][last].start / 1e9:.9f} s" in page.panel, page.panel, sides[1][last].start)
+    page.key(".")
+    browser.value("page = trailcam, page.toHit(page.trace.hits.findIndex(hit => hit.side))")
+    check("a hit says whose it is", "trace\nB" in page.panel, page.panel)
+
+
 def long(browser, cnt):
     page = Page(browser)
     got = page.value("trace.threads.reduce((cnt, track) => cnt + track.cnt, 0)")
@@ -578,7 +636,7 @@ def main():
     browser = Browser()
     try:
         browser.open("file://" + path)
-        {"recording": recording, "alone": alone, "strange": strange, "allocations": allocations, "long": long}[kind](browser, *rest)
+        {"recording": recording, "alone": alone, "strange": strange, "allocations": allocations, "compared": compared, "long": long}[kind](browser, *rest)
         complaints = browser.complaints()
         check("no error, and no request to anywhere", not complaints, *complaints)
     finally:

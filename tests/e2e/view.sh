@@ -26,6 +26,12 @@ else
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
 	check 'view -o' "$trailcam" view -o "$tmp/page.html" "$tmp/rec"
 	in_browser recording "$tmp/page.html" "$tmp/slices" "$tmp/hits"
+	"$trailcam" run --source step -t table_find --skip 4 --max-hits 2 --keep-recording "$tmp/rec2" -o "$tmp/t2.fxt" -- "$programs/wordcount" \
+		>/dev/null 2>&1
+	"$trailcam" dump --slices "$tmp/rec2" >"$tmp/slices2"
+	"$trailcam" report --json --top 100000 --diff "$tmp/t2.fxt" "$tmp/rec" >"$tmp/report.json"
+	check 'view --diff' "$trailcam" view --diff "$tmp/t2.fxt" -o "$tmp/diff.html" "$tmp/rec"
+	in_browser compared "$tmp/diff.html" "$tmp/slices" "$tmp/slices2" "$tmp/report.json"
 	"$trailcam" run --source none -t table_grow --keep-recording "$tmp/alone" -o "$tmp/alone.html" -- "$programs/wordcount" \
 		>/dev/null 2>&1
 	"$trailcam" dump --hits "$tmp/alone" >"$tmp/alone.hits"
@@ -64,6 +70,8 @@ refused() {
 }
 check 'no file' refused 2 '' 'no recording given'
 check 'no name for a page' refused 2 "-o x.fxt $tmp/rec" 'must end in .html'
+check '--diff in another viewer' refused 2 "--perfetto --diff x.fxt $tmp/rec" '--diff makes a page'
+check 'nothing to compare with' refused 1 "--diff $tmp/nothing -o $tmp/never.html $tmp/rec" "$tmp/nothing"
 check 'nothing that can be shown' refused 1 README.md 'README.md'
 check 'no such file' refused 1 "--perfetto $tmp/nothing" "cannot read $tmp/nothing"
 

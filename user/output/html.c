@@ -11,9 +11,14 @@
 EMBED(viewer_html, "user/output/viewer/viewer.html");
 EMBED(viewer_css, "user/output/viewer/viewer.css");
 EMBED(viewer_trace, "user/output/viewer/trace.js");
+EMBED(viewer_text, "user/output/viewer/text.js");
+EMBED(viewer_compare, "user/output/viewer/compare.js");
+EMBED(viewer_marks, "user/output/viewer/marks.js");
 EMBED(viewer_chart, "user/output/viewer/chart.js");
 EMBED(viewer_flame, "user/output/viewer/flame.js");
 EMBED(viewer_calltree, "user/output/viewer/calltree.js");
+EMBED(viewer_details, "user/output/viewer/details.js");
+EMBED(viewer_ranges, "user/output/viewer/ranges.js");
 EMBED(viewer_page, "user/output/viewer/page.js");
 
 /* ---- base64 (RFC 4648) ---- */
@@ -84,27 +89,52 @@ static const char *write_until(struct output *output, const char *html, const ch
 	return at + strlen(mark);
 }
 
-int html_write(const struct timeline *timeline, struct output *output, size_t max)
+/* In the order in which the parts need each other. */
+static void write_script(struct output *output)
+{
+	write_text(output, viewer_trace);
+	write_text(output, viewer_text);
+	write_text(output, viewer_compare);
+	write_text(output, viewer_marks);
+	write_text(output, viewer_chart);
+	write_text(output, viewer_flame);
+	write_text(output, viewer_calltree);
+	write_text(output, viewer_details);
+	write_text(output, viewer_ranges);
+	write_text(output, viewer_page);
+}
+
+static int write_other(const struct timeline *other, struct output *output, size_t max)
+{
+	int err;
+
+	write_text(output, "<script id=\"other\" type=\"application/octet-stream;base64\">");
+	err = write_data(other, output, max);
+	write_text(output, "</script>\n");
+	return err;
+}
+
+int html_write(const struct timeline *timeline, const struct timeline *other, struct output *output,
+	       size_t max)
 {
 	const char *html = write_until(output, viewer_html, "@STYLE@");
 	int err;
 
 	write_text(output, viewer_css);
 	html = write_until(output, html, "@DATA@");
-	err = write_data(timeline, output, max);
+	err = write_data(timeline, output, other ? max / 2 : max);
+	html = write_until(output, html, "@OTHER@");
+	if (other && !err)
+		err = write_other(other, output, max / 2);
 	html = write_until(output, html, "@SCRIPT@");
-	write_text(output, viewer_trace);
-	write_text(output, viewer_chart);
-	write_text(output, viewer_flame);
-	write_text(output, viewer_calltree);
-	write_text(output, viewer_page);
+	write_script(output);
 	write_text(output, html);
 	return err;
 }
 
 static int write_page(const struct timeline *timeline, struct output *output)
 {
-	return html_write(timeline, output, HTML_SLICES_MAX);
+	return html_write(timeline, NULL, output, HTML_SLICES_MAX);
 }
 
 const struct sink sink_html = {

@@ -20,9 +20,11 @@ enum { HTML_SLICES_MAX = 5000000 };
 /*
  * Writes the page with at most `max` slices and those open around them: of threads with more than their
  * share, those around the first hit, or the last ones where nothing was hit. What is left out is an instant
- * on the thread. 0 or -ENOMEM.
+ * on the thread. With `other`, which may be NULL, the page compares the two, and each gets half of them. 0 or
+ * -ENOMEM.
  */
-int html_write(const struct timeline *timeline, struct output *output, size_t max);
+int html_write(const struct timeline *timeline, const struct timeline *other, struct output *output,
+	       size_t max);
 
 /*
  * The data alone, before compression, into `gzip` up to its end. *ret_left_out: how many slices are not

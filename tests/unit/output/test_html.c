@@ -37,7 +37,7 @@ static char *write_page(const struct timeline *timeline, size_t max)
 
 	snprintf(path, sizeof(path), "/tmp/trailcam-html-%d.html", (int)getpid());
 	assert_ok(output_open(&output, path));
-	assert_ok(html_write(timeline, output, max));
+	assert_ok(html_write(timeline, NULL, output, max));
 	assert_ok(output_close(output));
 	file = fopen(path, "r");
 	assert_non_null(file);

@@ -21,12 +21,14 @@
 #include "cli/show/serve.h"
 #include "cli/show/tui.h"
 #include "cli/talk.h"
+#include "output/html.h"
 #include "output/sink.h"
 
-enum { OPT_PERFETTO = 256, OPT_TUI, CALLS_SHOWN = 40 };
+enum { OPT_PERFETTO = 256, OPT_TUI, OPT_DIFF, CALLS_SHOWN = 40 };
 
 struct view_options {
 	const char *file;
+	const char *other; /* to compare it with; or NULL */
 	const char *output;
 	bool perfetto, tui;
 };
@@ -122,24 +124,65 @@ static int view_status(int err)
 
 /* ---- the page ---- */
 
-static int view_page(const struct view_options *view)
+static int write_page(const char *file, const char *path)
 {
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
-	CLEANUP(remove_temporary) char *temporary = NULL;
-	CLEANUP(freep) char *address = NULL;
-	struct outputs page = {.cnt = 1};
-	int err = decode(&decoded, view->file);
+	struct outputs page = {.paths = {path}, .cnt = 1};
+	int err = decode(&decoded, file);
 
-	if (!err && !view->output)
-		err = temporary_path(view->file, ".html", &temporary);
-	page.paths[0] = view->output ? view->output : temporary;
 	if (!err)
 		err = outputs_check(&page);
+	return err ? err : outputs_write(&page, decoded);
+}
+
+static int decode_whole(struct decoded **ret_decoded, const char *file)
+{
+	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
+	int err = decode(&decoded, file);
+
+	if (err)
+		return err;
+	err = decoded_load(decoded);
+	if (err)
+		return fail(err, "no memory for the %zu calls of %s, or no room in $TMPDIR (/var/tmp)",
+			    decoded_slice_cnt(decoded), file);
+	*ret_decoded = TAKE_PTR(decoded);
+	return 0;
+}
+
+static int write_diff(const struct view_options *view, const char *path)
+{
+	CLEANUP(decoded_freep) struct decoded *a = NULL;
+	CLEANUP(decoded_freep) struct decoded *b = NULL;
+	CLEANUP(output_abortp) struct output *output = NULL;
+	int err = decode_whole(&a, view->file);
+
 	if (!err)
-		err = outputs_write(&page, decoded);
+		err = decode_whole(&b, view->other);
+	if (!err)
+		err = output_open(&output, path);
+	if (!err)
+		err = html_write(decoded_timeline(a), decoded_timeline(b), output, HTML_SLICES_MAX);
+	if (!err)
+		err = output_close(TAKE_PTR(output));
+	if (!err)
+		log_say("wrote %s: %zu calls of A (%s), %zu of B (%s); %s", path, decoded_slice_cnt(a),
+			view->file, decoded_slice_cnt(b), view->other, sink_html.how_to_open);
+	return err;
+}
+
+static int view_page(const struct view_options *view)
+{
+	CLEANUP(remove_temporary) char *temporary = NULL;
+	CLEANUP(freep) char *address = NULL;
+	int err = view->output ? 0 : temporary_path(view->file, ".html", &temporary);
+	const char *path = view->output ? view->output : temporary;
+
+	if (!err)
+		err = view->other ? write_diff(view, path) : write_page(view->file, path);
 	if (err)
 		return view_status(err);
-	address = realpath(page.paths[0], NULL);
+	address = realpath(path, NULL);
 	if (address && !is_interrupted())
 		open_browser(address);
 	free(TAKE_PTR(temporary)); /* the file stays: it is what was asked for */
@@ -288,6 +331,9 @@ static const struct argp_option options[] = {
 	{"perfetto", OPT_PERFETTO, NULL, 0,
 	 "Show it in " SERVE_VIEWER ": prints the link, and serves the trace to it once, at " SERVE_ORIGIN,
 	 1},
+	{"diff", OPT_DIFF, "OTHER", 0,
+	 "Compare it with another recording or trace: FILE is A, OTHER is B, above each other at their hits",
+	 1},
 	{"tui", OPT_TUI, NULL, 0, "Show it in this terminal: the calls before the hit as a tree", 1},
 	{0},
 };
@@ -303,18 +349,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PERFETTO:
 		view->perfetto = true;
 		return 0;
+	case OPT_DIFF:
+		view->other = arg;
+		return 0;
 	case OPT_TUI:
 		view->tui = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (view->file)
-			usage_error(state, "one file at a time, please: '%s' is one too many", arg);
+			usage_error(state,
+				    "one file at a time, please: '%s' is one too many (--diff compares two)",
+				    arg);
 		view->file = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!!view->output + view->perfetto + view->tui > 1)
 			argp_error(state,
 				   "give one of --output, --perfetto and --tui: only --output writes a page");
+		if (view->other && (view->perfetto || view->tui))
+			argp_error(state, "--diff makes a page: give neither --perfetto nor --tui");
 		if (view->output && !path_ends_in(view->output, strlen(view->output), sink_html.suffix))
 			usage_error(state, "--output: the name of a page must end in .html, unlike '%s'",
 				    view->output);
@@ -335,6 +388,7 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "FILE",
 	.doc = "  trailcam view rec\n"
+	       "  trailcam view --diff fast slow\n"
 	       "  trailcam view --perfetto trace.fxt.gz\n\n"
 	       "Show a recording or a trace (.fxt, .fxt.gz), opened at the hit: as a page that needs no "
 	       "network, in $BROWSER, or with "

@@ -7,10 +7,11 @@
 const CALLEES_SHOWN = 200, INDENTED = 24;
 
 class CallTree {
-	constructor(paths, functions) {
-		Object.assign(this, {paths, functions, rows: new Map(), body: el('tbody', {})});
-		this.element = el('table', {role: 'treegrid', ariaLabel: 'Calls, as a tree'},
-			el('thead', {}, el('tr', {}, ...['function', 'calls', 'total', 'self'].map(text => el('th', {}, text)))), this.body);
+	constructor(paths, functions, compares) {
+		Object.assign(this, {paths, functions, compares, rows: new Map(), body: el('tbody', {})});
+		this.element = el('table', {role: 'treegrid', className: compares ? 'compared' : '', ariaLabel: 'Calls, as a tree'},
+			el('thead', {}, el('tr', {}, ...(compares ? ['total', 'A', 'B', 'A − B'] : ['function', 'calls', 'total', 'self'])
+				.map(text => el('th', {}, text)))), this.body);
 		this.open(0);
 		for (let path = 0; (path = paths.callees[path][0]) && paths.total[path] >= paths.total[0] / 2;)
 			this.open(path);
@@ -21,8 +22,8 @@ class CallTree {
 		const mark = el('span', {className: 'mark'}, isLeaf ? '' : '▸'), cell = el('td', {title: name}, mark, name);
 		const row = el('tr', {className: 'go', tabIndex: -1, ariaLevel: String(depth), ariaExpanded: isLeaf ? null : 'false',
 			onclick: () => (row.focus(), this.toggle(path)), onkeydown: event => this.onKey(event, path)}, cell,
-			el('td', {}, paths.calls[path].toLocaleString('en')),
-			...[paths.total, paths.self].map(of => el('td', {title: exactText(of[path])}, shortText(of[path]))));
+			...this.compares ? comparedCells('total', ...paths.sides(path, 'total')) : [el('td', {}, paths.calls[path].toLocaleString('en')),
+				...[paths.total, paths.self].map(of => el('td', {title: exactText(of[path])}, shortText(of[path])))]);
 
 		cell.style.setProperty('--share', `${paths.total[path] / (paths.total[0] || 1) * 100}%`);
 		cell.style.paddingLeft = `${4 + Math.min(depth - 1, INDENTED) * 10}px`;

@@ -6,11 +6,13 @@
 
 /*
  * Path 0 stands for all threads, each other one for a function called by a path. `total` has the time of the
- * calls, `self` that without what they called.
+ * calls, `self` that without what they called. `others` has so much of these as is B's, where two traces are
+ * compared.
  */
 class Paths {
 	constructor(root = -1) {
-		Object.assign(this, {of: [root], parent: [-1], depth: [0], calls: [0], total: [0], self: [0], numbers: new Map()});
+		Object.assign(this, {of: [root], parent: [-1], depth: [0], calls: [0], total: [0], self: [0], numbers: new Map(),
+			others: {calls: [0], total: [0], self: [0]}});
 	}
 
 	get cnt() {
@@ -28,17 +30,29 @@ class Paths {
 			this.of.push(of);
 			this.parent.push(parent);
 			this.depth.push(this.depth[parent] + 1);
-			this.calls.push(0);
-			this.total.push(0);
-			this.self.push(0);
+			for (const sums of [this, this.others])
+				sums.calls.push(0), sums.total.push(0), sums.self.push(0);
 		}
 		return path;
 	}
 
-	add(path, calls, total, self) {
-		this.calls[path] += calls;
-		this.total[path] += total;
-		this.self[path] += self;
+	add(path, calls, total, self, side) {
+		for (const sums of side ? [this, this.others] : [this]) {
+			sums.calls[path] += calls;
+			sums.total[path] += total;
+			sums.self[path] += self;
+		}
+	}
+
+	/* Adds the sums of another path of another tree; those of `self` only if they are wanted. */
+	take(path, {calls, total, self, others}, from, withSelf) {
+		this.add(path, calls[from] - others.calls[from], total[from] - others.total[from], withSelf ? self[from] - others.self[from] : 0, 0);
+		this.add(path, others.calls[from], others.total[from], withSelf ? others.self[from] : 0, 1);
+	}
+
+	/* What is A's and what is B's of 'calls', 'total' or 'self'. */
+	sides(path, what) {
+		return [this[what][path] - this.others[what][path], this.others[what][path]];
 	}
 
 	/* Those that go on from each, the longest first; to be asked when all are there. */
@@ -76,7 +90,7 @@ class Paths {
 				continue;
 			if (!place.has(path))
 				place.set(path, merged.child(to, this.of[path]));
-			merged.add(place.get(path), this.calls[path], this.total[path], this.self[path]);
+			merged.take(place.get(path), this, path, true);
 		}
 		return merged;
 	}
@@ -86,10 +100,10 @@ class Paths {
 		const merged = new Paths(of);
 
 		for (const path of this.outermost(of)) {
-			merged.add(0, this.calls[path], this.total[path], 0);
+			merged.take(0, this, path, false);
 			for (let at = this.parent[path], to = 0; at > 0; at = this.parent[at]) {
 				to = merged.child(to, this.of[at]);
-				merged.add(to, this.calls[path], this.total[path], 0);
+				merged.take(to, this, path, false);
 			}
 		}
 		return merged;
@@ -261,7 +275,8 @@ class Flame {
 			const isMatch = matched && of >= 0 && matched[of];
 
 			context.globalAlpha = path < tree.zoomed || matched && !isMatch ? .45 : 1;
-			context.fillStyle = isMatch ? ink.match : of < 0 ? ink.raised : trace.pauses.has(of) ? ink.merged : colours[of];
+			context.fillStyle = isMatch ? ink.match : of < 0 ? ink.raised : trace.compares ? this.chart.contrast(...tree.paths.sides(path, 'total')) :
+				trace.pauses.has(of) ? ink.merged : colours[of];
 			context.fillRect(x, y, width > 3 ? width - 1 : width, ROW - 1);
 			context.globalAlpha = 1;
 			context.fillStyle = isMatch ? '#1c1208' : ink.text;

@@ -64,7 +64,7 @@ class Track {
 		const cnt = info.slices;
 		let start = 0, depth = -1;
 
-		Object.assign(this, info, {cnt, collapsed: false, depths: 0});
+		Object.assign(this, info, {cnt, collapsed: false, depths: 0, side: 0, shift: 0});
 		this.start = reader.column(new Float64Array(cnt), delta => start += delta);
 		this.duration = reader.column(new Float64Array(cnt), duration => duration);
 		this.depth = reader.column(new Uint32Array(cnt), less => depth += 1 - less);
@@ -151,12 +151,17 @@ function search(from, to, is) {
 	return from;
 }
 
-class Trace {
-	constructor(bytes) {
-		const reader = new Reader(bytes);
+/* What a page holds, as a plain object with tracks as its threads. */
+function readTrace(bytes) {
+	const reader = new Reader(bytes), read = reader.json();
 
-		Object.assign(this, reader.json());
-		this.threads = this.threads.map(info => new Track(info, reader));
+	read.threads = read.threads.map(info => new Track(info, reader));
+	return read;
+}
+
+class Trace {
+	constructor(read) {
+		Object.assign(this, read);
 		this.numberFunctions();
 		this.begin = Infinity;
 		this.end = -Infinity;
@@ -212,7 +217,7 @@ class Trace {
 	otherEnd(track, instant) {
 		const number = track.instants[instant][3];
 
-		for (const other of number ? this.threads : []) {
+		for (const other of number ? this.threads.filter(other => other.side === track.side) : []) {
 			const found = other.instants.findIndex((at, i) => at[3] === number && (other !== track || i !== instant));
 
 			if (found >= 0)
@@ -237,7 +242,7 @@ class Trace {
 	}
 
 	placeHit(hit) {
-		const track = this.threads.find(t => t.pid === hit.pid && t.tid === hit.tid);
+		const track = this.threads.find(t => t.pid === hit.pid && t.tid === hit.tid && t.side === (hit.side ?? 0));
 		const open = track ? track.openAt(hit.time) : [];
 
 		hit.track = track;
@@ -312,11 +317,8 @@ class Trace {
 		this.walk(tracks, from, to, (track, i, time, caller) => {
 			const path = paths.child(caller ?? 0, this.functionAt(track, i));
 
-			paths.add(path, 1, time, time);
-			if (caller)
-				paths.self[caller] -= time;
-			else
-				paths.add(0, 0, time, 0);
+			paths.add(path, 1, time, time, track.side);
+			paths.add(caller ?? 0, 0, caller ? 0 : time, caller ? -time : 0, track.side);
 			return path;
 		}, () => {});
 		return paths;

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The panel beside the timeline, as it tells of a trace, a hit, a call, an instant. Names come from the traced
+ * program and may be anything: they become text, never markup.
+ */
+
+const CALLERS_SHOWN = 1000;
+
+class Details {
+	panel(...children) {
+		this.tree = null;
+		byId('panel').replaceChildren(...children.filter(child => child));
+		byId('panel').scrollTop = 0;
+		byId('said').textContent = byId('panel').querySelector('h2')?.textContent ?? '';
+	}
+
+	title(name, kind) {
+		return el('h2', {}, kind ? el('span', {className: 'kind'}, `${kind} `) : null, name);
+	}
+
+	list(pairs, className = '') {
+		return el('dl', {className}, ...pairs.filter(pair => pair && pair[1] !== '')
+			.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, String(value))]));
+	}
+
+	/* A line of a call stack; with a slice it leads there. */
+	frame(text, below, place) {
+		return el('li', place ? {className: 'go', tabIndex: 0, onclick: () => this.select(place)} : {}, text, below ? el('small', {}, below) : null);
+	}
+
+	source(symbol) {
+		const [, object, file, line] = this.trace.symbols[symbol];
+
+		return file ? `${file}${line ? `:${line}` : ''}` : object;
+	}
+
+	showAbout() {
+		const {trace} = this;
+
+		this.panel(this.title(trace.command, 'trace of'), this.list([
+			['stopped by', trace.stopped_by], ['source', trace.source], ['began', new Date(trace.realtime_ms).toISOString()],
+			['duration', timeText(trace.end - trace.begin)], ['threads', trace.threads.length],
+			['calls', trace.threads.reduce((cnt, track) => cnt + track.cnt, 0).toLocaleString('en')],
+			['compared', trace.compares ? `B is moved so that the ${trace.alignedAtHits ? 'first hits' : 'beginnings'} coincide; times of A` : '']]));
+	}
+
+	toHit(nth) {
+		const hit = this.trace.hits[nth];
+
+		if (!hit)
+			return;
+		byId('which').textContent = `hit ${nth + 1} of ${this.trace.hits.length}`;
+		byId('earlier').disabled = !nth;
+		byId('later').disabled = nth + 1 >= this.trace.hits.length;
+		this.nth = nth;
+		this.closeFlame();
+		this.chart.selected = hit.slice >= 0 ? {track: hit.track, slice: hit.slice} : null;
+		this.chart.showHit(hit);
+		this.showHit(hit);
+	}
+
+	showHit(hit) {
+		const hex = value => `0x${value}`, seconds = (hit.time - (hit.shift ?? 0)) / 1e9;
+		const decimal = value => BigInt.asIntN(64, BigInt(hex(value)));
+
+		this.panel(this.title(hit.symbol === null ? hit.trigger : this.trace.symbols[hit.symbol][0], 'hit'),
+			hit.symbol === null ? null : el('p', {}, this.source(hit.symbol)),
+			this.list([['trace', this.trace.compares ? 'AB'[hit.side ?? 0] : ''], ['trigger', hit.trigger], ['time', `${seconds.toFixed(9)} s`],
+				['took', hit.elapsed ? exactText(hit.elapsed) : ''],
+				['thread', `${hit.comm}, pid ${hit.pid}, tid ${hit.tid}`], ['processor', hit.cpu],
+				['goroutine', hit.goroutine === '0' ? '' : hit.goroutine],
+				['trace stopped', hit.stopped_after ? `${exactText(hit.stopped_after)} after it` : '']]),
+			el('h3', {}, 'Arguments'),
+			this.list(hit.args.map((value, i) => value && [`arg${i}`, `${hex(value)}${value.length > 1 ? ` = ${decimal(value)}` : ''}`]).filter(Boolean)),
+			...(hit.values.length ? [el('h3', {}, 'Values'), this.list(hit.values.map(value => [value.name, value.text]))] : []),
+			el('h3', {}, 'Recorded stack'), this.hitStack(hit),
+			el('h3', {}, 'Registers'),
+			this.list(REGISTERS_SHOWN.map(name => [name, hex(hit.regs[REGISTERS.indexOf(name)])]), 'registers'));
+	}
+
+	/* Frames lead to the slices of their functions that are open at the hit. */
+	hitStack(hit) {
+		const open = hit.slice >= 0 ? [hit.slice, ...hit.track.callers(hit.slice)] : [];
+
+		return el('ol', {}, ...hit.stack.map(([ip, symbol, offset]) => {
+			if (symbol === null)
+				return this.frame('[unknown]', `0x${ip}`, null);
+			const slice = open.find(i => hit.track.symbol[i] === symbol);
+
+			return this.frame(this.trace.symbols[symbol][0] + offset, `0x${ip}  ${this.source(symbol)}`,
+				slice === undefined ? null : {track: hit.track, slice});
+		}));
+	}
+
+	select(place) {
+		this.closeFlame();
+		this.chart.selected = place;
+		this.chart.reveal(place.track, place.slice);
+		this.showSlice(place);
+	}
+
+	showSlice({track, slice}) {
+		const {trace} = this, symbol = track.symbol[slice], [name, object, file, , address] = trace.symbols[symbol];
+		const isCall = symbol >= NOT_CALLS.length, flags = track.flags[slice], hit = this.chart.hit;
+		const detail = track.details.get(slice);
+		const before = hit ? hit.time - track.start[slice] : 0;
+		const has = (flag, text) => flags & flag ? el('span', {className: 'flag'}, text) : null;
+
+		this.panel(this.title(detail?.title ?? name),
+			has(INFERRED_START, 'began before the trace'), has(OPEN_END, 'goes on behind the trace'), has(INLINED, 'inlined'), has(SAMPLED, 'sampled'),
+			this.list([['file', file ? this.source(symbol) : ''], ['object', object],
+				...detail ? [['about', detail.about], ['woken by', detail.wokenBy], ['behind', detail.behind], ['result', detail.result ?? '']] : [],
+				['address', isCall ? `0x${address}` : ''], ['start', `${((track.start[slice] - track.shift) / 1e9).toFixed(9)} s`],
+				hit && [before < 0 ? 'behind hit' : 'before hit', exactText(Math.abs(before))],
+				['duration', exactText(track.duration[slice])], ['self', exactText(track.self[slice])],
+				['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['depth', track.depth[slice]]]),
+			el('div', {className: 'row'},
+				el('button', {onclick: () => this.sameFunction(false), title: '['}, '‹ previous call'),
+				el('button', {onclick: () => this.sameFunction(true), title: ']'}, 'next call ›'),
+				el('button', {onclick: () => this.fit(), title: 'f'}, 'Fit')),
+			el('h3', {}, 'Callers'),
+			this.callerList(track, slice));
+	}
+
+	/* Callers of one name, one after another, are one line: it leads to the innermost. */
+	callerList(track, slice) {
+		const {trace} = this, lines = [];
+
+		for (const caller of track.callers(slice)) {
+			const name = trace.name(track, caller);
+
+			if (lines.at(-1)?.name === name)
+				lines.at(-1).cnt++;
+			else
+				lines.push({name, caller, cnt: 1});
+		}
+		return el('ol', {}, ...lines.slice(0, CALLERS_SHOWN).map(({name, caller, cnt}) =>
+			this.frame(cnt > 1 ? `${name} ×${cnt.toLocaleString('en')}` : name, this.source(track.symbol[caller]), {track, slice: caller})));
+	}
+
+	showInstant({track, instant}) {
+		const [time, text, isEvent] = track.instants[instant], other = this.trace.otherEnd(track, instant);
+		const passes = other ? other.track.instants[other.instant][0] - time : 0;
+
+		this.panel(this.title(text, isEvent ? 'instant' : 'gap'), this.list([['time', `${((time - track.shift) / 1e9).toFixed(9)} s`],
+			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['lasts', other ? exactText(Math.abs(passes)) : '']]),
+			other && el('div', {className: 'row'}, el('button', {onclick: () => this.toInstant(other)}, passes < 0 ? '‹ To its beginning' : 'To its end ›')));
+	}
+
+	toInstant(place) {
+		this.chart.revealTime(place.track, place.track.instants[place.instant][0]);
+		this.showInstant(place);
+	}
+}
