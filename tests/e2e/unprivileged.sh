@@ -63,8 +63,19 @@ all_threads() {
 }
 check 'attach to all threads of a process of its own; the time or a signal ends it' all_threads
 
+# It touches 20,000 pages, and a few when it begins. The counters are its threads' own.
+counted() {
+	recorded run --events page-faults -o "$own/faults.json" --keep-recording "$own/faults" -- "$own/waits" fault &&
+		"$trailcam" decode -o "$tmp/again.json" "$own/faults" 2>"$tmp/err" && cmp "$tmp/again.json" "$own/faults.json" && python3 -c '
+import json, sys
+counts = [int(next(iter(e["args"].values()))) for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "C" and "page-faults" in e["name"]]
+assert 19900 < counts[-1] < 20500 and counts == sorted(counts), counts[-1:]' "$own/faults.json"
+}
+check '--events: what is counted' counted
+
 refused() {
-	status_is 125 recorded run --syscalls -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" '--syscalls and --events need CAP_BPF and CAP_PERFMON' &&
+	status_is 125 recorded run --syscalls -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" '--syscalls needs CAP_BPF and CAP_PERFMON' &&
+		status_is 125 recorded run --events context-switches -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" 'context-switches happen in the kernel' &&
 		status_is 125 recorded run -t marker -o "$own/t.tsv" -- "$own/exits" mark && says "$tmp/err" 'CAP_BPF'
 }
 check 'what needs a right says so' refused

@@ -35,6 +35,11 @@ int pt_event_redirect(int fd, int to)
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to) ? -errno : 0;
 }
 
+int pt_event_id(int fd, uint64_t *ret_id)
+{
+	return ioctl(fd, PERF_EVENT_IOC_ID, ret_id) ? -errno : 0;
+}
+
 int pt_event_set_filter(int fd, const char *filter)
 {
 	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) ? -errno : 0;

@@ -48,6 +48,9 @@ enum { PT_EVENT_AUX_PAUSE = 1 << 1 };
  */
 int pt_event_redirect(int fd, int to);
 
+/* What PERF_SAMPLE_IDENTIFIER says of the event. 0 or -errno, without a sentence. */
+int pt_event_id(int fd, uint64_t *ret_id);
+
 /* 0 or -errno, without a sentence. */
 int pt_event_set_filter(int fd, const char *filter);
 

@@ -99,12 +99,13 @@ const char *samples_events_name(const struct samples_events *events, size_t nth)
 	return known[events->items[nth]].name;
 }
 
-int samples_events_open(const struct samples_events *events, size_t nth, uint32_t frequency,
-			struct samples_ticks *ret_ticks)
+void samples_events_attr(const struct samples_events *events, size_t nth, uint32_t frequency,
+			 struct perf_event_attr *ret_attr)
 {
 	size_t which = events->items[nth];
-	const struct perf_event_attr attr = {
-		.size = sizeof(attr),
+
+	*ret_attr = (struct perf_event_attr){
+		.size = sizeof(*ret_attr),
 		.type = known[which].type,
 		.config = known[which].config,
 		.freq = !known[which].is_rare,
@@ -112,12 +113,35 @@ int samples_events_open(const struct samples_events *events, size_t nth, uint32_
 		.disabled = 1,
 		.exclude_hv = 1,
 	};
-	int err = samples_ticks_open_event(ret_ticks, &attr, known[which].name);
+}
+
+bool samples_events_in_kernel(const struct samples_events *events, size_t nth)
+{
+	return known[events->items[nth]].is_rare;
+}
+
+int samples_events_fail(const struct samples_events *events, size_t nth, uint32_t frequency, int err)
+{
+	const char *name = samples_events_name(events, nth);
 
 	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -EINVAL)
 		return fail(-ENOTSUP,
 			    "--events: this machine cannot count %s: its processor has no such counter, or a "
 			    "virtual machine does not pass it on",
-			    known[which].name);
-	return err ? samples_ticks_fail(err, frequency) : 0;
+			    name);
+	if (err == -EACCES && samples_events_in_kernel(events, nth))
+		return fail(-EPERM, "--events: %s happen in the kernel: to count them needs CAP_PERFMON",
+			    name);
+	return samples_ticks_fail(err, frequency);
+}
+
+int samples_events_open(const struct samples_events *events, size_t nth, uint32_t frequency,
+			struct samples_ticks *ret_ticks)
+{
+	struct perf_event_attr attr;
+	int err;
+
+	samples_events_attr(events, nth, frequency, &attr);
+	err = samples_ticks_open_event(ret_ticks, &attr, samples_events_name(events, nth));
+	return err ? samples_events_fail(events, nth, frequency, err) : 0;
 }

@@ -2,6 +2,7 @@
 /* --events: what is counted beside the clock, each time a counter has come round. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,16 @@ int samples_events_parse(const char *list, struct samples_events *ret_events);
 
 /* As perf calls it. */
 const char *samples_events_name(const struct samples_events *events, size_t nth);
+
+/* What perf_event_open(2) takes for it, to tick `frequency` times a second, or each time, disabled. */
+void samples_events_attr(const struct samples_events *events, size_t nth, uint32_t frequency,
+			 struct perf_event_attr *ret_attr);
+
+/* Whether it happens in the kernel only. */
+bool samples_events_in_kernel(const struct samples_events *events, size_t nth);
+
+/* The sentence for an error of perf_event_open(2); returns the error, or -ENOTSUP. */
+int samples_events_fail(const struct samples_events *events, size_t nth, uint32_t frequency, int err);
 
 /*
  * Opens that event on every processor, disabled, to tick `frequency` times a second, or each time. -ENOTSUP with a

@@ -20,21 +20,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file/file_limit.h"
 #include "base/file/reading.h"
 #include "base/log.h"
-#include "model/sample.h"
 #include "source/pt_event.h"
-#include "source/pt_ring.h"
+#include "source/samples/perf_records.h"
 #include "source/samples/ticks.h"
 
 /* Bytes of a processor's ring. A copy of a stack takes one in STACK_PART of it. */
 enum { RING_MAX = 4 << 20, RING_MIN = 128 << 10, STACK_PART = 64, STACK_MIN = 4 << 10, STACK_MAX = 16 << 10 };
 
-enum { DRAIN_MS_MIN = 5, DRAIN_MS_MAX = 100, ABI_64 = 2 };
+enum { DRAIN_MS_MIN = 5, DRAIN_MS_MAX = 100, FAULTS_PERIOD = 64 };
 
 struct ring {
 	int owner; /* -1: the processor is offline */
@@ -44,23 +42,14 @@ struct ring {
 
 struct perf_samples {
 	struct perf_samples_config config;
-	struct perf_event_attr attr;
+	struct perf_event_attr attr, counts[SAMPLES_EVENTS_MAX]; /* of config.events */
 	const char *event;
-	struct ring *rings; /* one for each processor */
+	struct perf_ids ids; /* of what is counted */
+	struct ring *rings;  /* one for each processor */
 	size_t ring_bytes;
 	int *fds;
 	size_t fd_cnt, fd_cap;
 	size_t exec_cnt; /* the first ones start by themselves */
-};
-
-/* arch/x86/include/uapi/asm/perf_regs.h; in this order they stand in a record. */
-static const struct {
-	uint8_t bit, reg;
-} registers[SAMPLES_REG_CNT] = {
-	{0, SAMPLES_RAX},  {1, SAMPLES_RBX},  {2, SAMPLES_RCX},	 {3, SAMPLES_RDX},  {4, SAMPLES_RSI},
-	{5, SAMPLES_RDI},  {6, SAMPLES_RBP},  {7, SAMPLES_RSP},	 {8, SAMPLES_RIP},  {16, SAMPLES_R8},
-	{17, SAMPLES_R9},  {18, SAMPLES_R10}, {19, SAMPLES_R11}, {20, SAMPLES_R12}, {21, SAMPLES_R13},
-	{22, SAMPLES_R14}, {23, SAMPLES_R15},
 };
 
 /* ---- events ---- */
@@ -109,6 +98,56 @@ static int choose_event(struct perf_samples *samples)
 	return explain(err, samples->config.frequency);
 }
 
+/*
+ * The kernel's guesses at a period in which a software event comes so often are far off (half as many again).
+ * With a fixed one it is exact but for the last few of each thread, and the kernel drops none in a storm, as
+ * it does beyond kernel.perf_event_max_sample_rate.
+ */
+static void fix_period(struct perf_event_attr *attr)
+{
+	bool is_frequent =
+		attr->config == PERF_COUNT_SW_PAGE_FAULTS || attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN;
+
+	if (attr->type != PERF_TYPE_SOFTWARE)
+		return;
+	attr->freq = 0;
+	attr->sample_period = is_frequent ? FAULTS_PERIOD : 1;
+	/* With that the kernel makes a record of each. */
+	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+}
+
+/* What this user may count: in the kernel, too, or only in user code. */
+static int choose_count(struct perf_samples *samples, size_t nth)
+{
+	struct perf_event_attr *attr = &samples->counts[nth];
+	int err = 0;
+
+	samples_events_attr(samples->config.events, nth, samples->config.frequency, attr);
+	perf_records_of_counts(attr);
+	fix_period(attr);
+	attr->inherit = 1;
+	attr->inherit_thread = !samples->config.follow_forks;
+	for (int user_only = 0; user_only <= 1; user_only++) {
+		int fd;
+
+		attr->exclude_kernel = user_only != 0;
+		if (user_only && samples_events_in_kernel(samples->config.events, nth))
+			break;
+		fd = pt_event_open_inherited(attr, 0, -1);
+		if (fd >= 0) {
+			close(fd);
+			return 0;
+		}
+		err = fd;
+	}
+	return samples_events_fail(samples->config.events, nth, samples->config.frequency, err);
+}
+
+static size_t count_cnt(const struct perf_samples *samples)
+{
+	return samples->config.events ? samples->config.events->cnt : 0;
+}
+
 static void set_attr(struct perf_samples *samples)
 {
 	struct perf_event_attr *attr = &samples->attr;
@@ -116,14 +155,7 @@ static void set_attr(struct perf_samples *samples)
 	attr->size = sizeof(*attr);
 	attr->freq = 1;
 	attr->sample_freq = samples->config.frequency;
-	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-			    PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		attr->sample_regs_user |= 1ull << registers[i].bit;
-	attr->sample_stack_user = STACK_MIN;
-	attr->sample_id_all = 1;
-	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC;
+	perf_records_of_ticks(attr, STACK_MIN);
 	attr->context_switch = 1;
 	attr->inherit = 1;
 	attr->inherit_thread = !samples->config.follow_forks;
@@ -206,6 +238,8 @@ int perf_samples_new(struct perf_samples **ret_samples, const struct perf_sample
 		samples->rings[cpu].owner = -1;
 	set_attr(samples);
 	err = choose_event(samples);
+	for (size_t i = 0; i < count_cnt(samples) && !err; i++)
+		err = choose_count(samples, i);
 	if (!err)
 		err = open_rings(samples);
 	if (err)
@@ -226,20 +260,29 @@ void perf_samples_free(struct perf_samples *samples)
 	close_rings(samples);
 	free(samples->fds);
 	free(samples->rings);
+	perf_ids_release(&samples->ids);
 	free(samples);
 }
 
 /* ---- targets ---- */
 
-static int add_event(struct perf_samples *samples, pid_t tid, int cpu, bool at_exec)
+/* `count`: of config.events, from 1 on; 0: the clock. */
+static int add_event(struct perf_samples *samples, pid_t tid, int cpu, bool at_exec, uint32_t count)
 {
+	struct perf_event_attr *attr = count ? &samples->counts[count - 1] : &samples->attr;
+	uint64_t id;
 	int fd, err;
 
-	samples->attr.enable_on_exec = at_exec;
-	fd = pt_event_open_inherited(&samples->attr, tid, cpu);
+	attr->enable_on_exec = at_exec;
+	fd = pt_event_open_inherited(attr, tid, cpu);
 	if (fd < 0)
 		return fd;
 	err = pt_event_redirect(fd, samples->rings[cpu].owner);
+	if (!err && count)
+		err = pt_event_id(fd, &id);
+	if (!err && count)
+		err = perf_ids_add(&samples->ids,
+				   &(struct perf_id){id, count, attr->freq ? 0 : attr->sample_period});
 	if (!err)
 		err = ARRAY_PUSH(samples->fds, samples->fd_cnt, samples->fd_cap, fd);
 	if (err)
@@ -252,8 +295,8 @@ static int add_thread(struct perf_samples *samples, pid_t tid, bool at_exec)
 	int err = 0;
 
 	for (uint32_t cpu = 0; cpu < samples->config.cpu_cnt && !err; cpu++)
-		if (samples->rings[cpu].owner >= 0)
-			err = add_event(samples, tid, (int)cpu, at_exec);
+		for (uint32_t i = 0; i <= count_cnt(samples) && samples->rings[cpu].owner >= 0 && !err; i++)
+			err = add_event(samples, tid, (int)cpu, at_exec, i);
 	return err;
 }
 
@@ -307,133 +350,20 @@ void perf_samples_stop(struct perf_samples *samples)
 		pt_event_disable(samples->fds[i]);
 }
 
-/* ---- records (linux/perf_event.h, "PERF_RECORD_SAMPLE" and "struct sample_id") ---- */
-
-/* Ends each record that is no sample. */
-struct trailer {
-	uint32_t pid, tid;
-	uint64_t time_ns;
-	uint32_t cpu, reserved;
-};
-
-struct tick {
-	struct perf_event_header header;
-	uint64_t ip;
-	uint32_t pid, tid;
-	uint64_t time_ns;
-	uint32_t cpu, reserved;
-	uint64_t period, abi;
-	uint64_t regs[SAMPLES_REG_CNT]; /* if abi is not 0 */
-	uint64_t stack_size;
-	uint8_t stack[]; /* then how many bytes of them were filled */
-};
-
-/* What is being emptied. */
-struct draining {
-	struct ring *ring;
-	struct samples_writer *writers; /* of the processor */
-};
-
-static void put_moment(const struct draining *draining, const struct trailer *trailer,
-		       struct samples_record record)
-{
-	record.time_ns = trailer->time_ns;
-	record.pid = trailer->pid;
-	record.tid = trailer->tid;
-	samples_writer_put(&draining->writers[SAMPLES_MOMENTS], &record);
-}
-
-/* Whether it preempts is told since Linux 4.17; why it waits is not. */
-static void put_switch(const struct draining *draining, const struct trailer *trailer, uint16_t misc)
-{
-	struct samples_record record = {.kind = SAMPLES_IN};
-
-	if (misc & PERF_RECORD_MISC_SWITCH_OUT) {
-		record.kind = SAMPLES_OUT;
-		record.flags = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? SAMPLES_PREEMPT : 0;
-		record.out.nr = SAMPLE_NO_SYSCALL;
-		record.out.state = record.flags ? 0 : SAMPLE_INTERRUPTIBLE;
-	}
-	put_moment(draining, trailer, record);
-}
-
-static void put_lost(const struct draining *draining, const struct trailer *trailer,
-		     const struct perf_event_header *header)
-{
-	const struct samples_record record = {.kind = SAMPLES_GONE, .gone = {.cnt = pt_ring_lost(header)}};
-
-	put_moment(draining, trailer, record);
-}
-
-/* The kernel takes no more ticks of an event until its next own tick: they took too long. */
-static void put_throttled(const struct draining *draining, const struct trailer *trailer, bool begins)
-{
-	struct ring *ring = draining->ring;
-	const struct samples_record record = {
-		.kind = SAMPLES_GONE, .flags = SAMPLES_ONLY_TICKS, .gone = {.since_ns = ring->throttled_ns}};
-
-	if (!begins && ring->throttled_ns)
-		put_moment(draining, trailer, record);
-	ring->throttled_ns = begins ? trailer->time_ns : 0;
-}
-
-static int put_tick(const struct draining *draining, const struct tick *tick)
-{
-	struct samples_full full = {.record = {.kind = SAMPLES_TICK}};
-	uint64_t filled;
-
-	if (tick->header.size < sizeof(*tick) || tick->abi != ABI_64 ||
-	    tick->header.size < sizeof(*tick) + tick->stack_size + sizeof(filled))
-		return 0;
-	memcpy(&filled, tick->stack + tick->stack_size, sizeof(filled));
-	full.record.time_ns = tick->time_ns;
-	full.record.pid = tick->pid;
-	full.record.tid = tick->tid;
-	full.record.tick.period = tick->period;
-	full.record.tick.kernel_ip = arch_is_kernel(tick->ip) ? tick->ip : 0;
-	full.record.flags = filled == tick->stack_size ? SAMPLES_CUT : 0;
-	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		full.regs[registers[i].reg] = tick->regs[i];
-	return samples_writer_put_full(&draining->writers[SAMPLES_TICKS], &full, tick->stack,
-				       filled < tick->stack_size ? filled : tick->stack_size);
-}
-
-static int put_record(void *ctx, const struct perf_event_header *header)
-{
-	const struct draining *draining = ctx;
-	struct trailer trailer;
-
-	if (header->type == PERF_RECORD_SAMPLE)
-		return header->size > sizeof(struct tick) ? put_tick(draining, (const struct tick *)header)
-							  : 0;
-	if (header->size < sizeof(*header) + sizeof(trailer))
-		return 0;
-	memcpy(&trailer, (const uint8_t *)header + header->size - sizeof(trailer), sizeof(trailer));
-	switch (header->type) {
-	case PERF_RECORD_SWITCH:
-		put_switch(draining, &trailer, header->misc);
-		break;
-	case PERF_RECORD_LOST:
-		put_lost(draining, &trailer, header);
-		break;
-	case PERF_RECORD_THROTTLE:
-	case PERF_RECORD_UNTHROTTLE:
-		put_throttled(draining, &trailer, header->type == PERF_RECORD_THROTTLE);
-		break;
-	}
-	return 0;
-}
-
 int perf_samples_drain(struct perf_samples *samples)
 {
 	int err = 0;
 
 	for (uint32_t cpu = 0; cpu < samples->config.cpu_cnt && !err; cpu++) {
 		struct ring *ring = &samples->rings[cpu];
-		struct draining draining = {ring, &samples->config.writers[(size_t)cpu * SAMPLES_RING_CNT]};
+		const struct perf_records records = {
+			.writers = &samples->config.writers[(size_t)cpu * SAMPLES_RING_CNT],
+			.throttled_ns = &ring->throttled_ns,
+			.ids = &samples->ids,
+		};
 
 		if (ring->owner >= 0)
-			err = pt_ring_records(&ring->map, put_record, &draining);
+			err = perf_records_take(&records, &ring->map);
 	}
 	return err ? fail_errno(err, "cannot read what perf sampled") : 0;
 }
@@ -441,7 +371,7 @@ int perf_samples_drain(struct perf_samples *samples)
 /* When half of a ring is full, at most. */
 int perf_samples_drain_ms(const struct perf_samples *samples)
 {
-	size_t each = sizeof(struct tick) + samples->attr.sample_stack_user;
+	size_t each = perf_records_tick_bytes(samples->attr.sample_stack_user);
 	size_t ms = samples->ring_bytes / 2 / each * 1000 / samples->config.frequency;
 
 	return ms < DRAIN_MS_MIN ? DRAIN_MS_MIN : ms > DRAIN_MS_MAX ? DRAIN_MS_MAX : (int)ms;

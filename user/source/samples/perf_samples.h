@@ -12,11 +12,13 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "source/samples/events.h"
 #include "source/samples/ring_writer.h"
 
 struct perf_samples_config {
-	uint32_t frequency;		/* Hz */
-	bool follow_forks;		/* the children of targets, too */
+	uint32_t frequency;		     /* Hz */
+	bool follow_forks;		     /* the children of targets, too */
+	const struct samples_events *events; /* counted for each thread; NULL: none; not its own */
 	struct samples_writer *writers; /* SAMPLES_RING_CNT for each of `cpu_cnt` processors; not its own */
 	uint32_t cpu_cnt;
 };
@@ -26,7 +28,7 @@ struct perf_samples;
 /* Whether this can be had here: 0, or -EPERM with a sentence; else -errno with one. */
 int perf_samples_try(void);
 
-/* Errors as perf_samples_try(). */
+/* Errors as perf_samples_try() and samples_events_open(). */
 int perf_samples_new(struct perf_samples **ret_samples, const struct perf_samples_config *config);
 void perf_samples_free(struct perf_samples *samples);
 

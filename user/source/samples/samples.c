@@ -200,6 +200,7 @@ static int open_perf(struct samples *samples)
 {
 	const struct perf_samples_config config = {.frequency = samples->config.frequency,
 						   .follow_forks = samples->config.follow_forks,
+						   .events = samples->config.events,
 						   .cpu_cnt = samples->cpu_cnt,
 						   .writers = samples->writers};
 

@@ -43,8 +43,8 @@ static int check_rights(const struct source_options *options)
 {
 	if (samples_have_bpf())
 		return 0;
-	if (options->syscalls || options->events)
-		return fail(-EPERM, "--syscalls and --events need CAP_BPF and CAP_PERFMON");
+	if (options->syscalls)
+		return fail(-EPERM, "--syscalls needs CAP_BPF and CAP_PERFMON");
 	log_say("samples without BPF: code of the kernel, why threads wait and who wakes them are not seen; "
 		"that needs CAP_BPF and CAP_PERFMON");
 	return 0;
