@@ -135,6 +135,7 @@ const volatile __u64 switch_every_ns; /* stacks at switches of a thread, at most
 const volatile bool kernel_stacks;
 
 bool recording;
+__u64 unready_cnt; /* so often there was no room for one more in `ready` */
 
 /* ---- records ---- */
 
@@ -469,7 +470,8 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 
 static __always_inline void note_ready(__u32 tid, __u64 now)
 {
-	bpf_map_update_elem(&ready, &tid, &now, BPF_ANY);
+	if (bpf_map_update_elem(&ready, &tid, &now, BPF_ANY))
+		__sync_fetch_and_add(&unready_cnt, 1);
 }
 
 static __always_inline struct runs *runs_here(void)

@@ -62,4 +62,16 @@ while_it_storms() {
 	wait $running && running= && says "$tmp/out" '8000 children, 0 wrong'
 }
 check 'attach to a storm of children' while_it_storms
+
+# Each child takes a file of trailcam's, which may have no more than a few here.
+on_its_own() {
+	files=$((60 + 4 * $(getconf _NPROCESSORS_CONF)))
+	(ulimit -n $files && exec "$trailcam" run --source samples --follow-forks -o "$tmp/t.json" -- sh -c '
+		i=0
+		while [ $i -lt '$files' ]; do sleep 1 & i=$((i + 1)); done
+		wait
+		echo "$i children"') >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 125 ] && says "$tmp/err" 'the recording ends here' && says "$tmp/out" "$files children"
+}
+check 'a recording that fails leaves the program alone' on_its_own
 finish

@@ -47,14 +47,16 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
 
 /*
  * The program could not be executed, or a probe cannot work: it has not run yet, so nothing is lost by ending
- * it. Targets that ran before run on.
+ * it. What has run goes on, without us.
  */
 static int abandon(struct capture *capture, int err)
 {
 	if (capture->set)
 		trigger_set_detach(capture->set);
-	if (capture->config->path)
+	if (capture->config->path && !capture->has_run)
 		kill(capture->launch.pid, SIGKILL);
+	else if (capture->config->path)
+		log_warn("the recording ends here: %s", fail_message(err));
 	session_detach(capture->session);
 	if (capture->config->path)
 		capture_wait(capture);

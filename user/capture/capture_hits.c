@@ -125,6 +125,8 @@ bool capture_stop_wanted(void *ctx)
 {
 	struct capture *capture = ctx;
 
+	/* What could not be done at the exec has ended the run before this. */
+	capture->has_run = capture->executed;
 	capture_take_hits(capture);
 	if (!capture_is_free_running(capture) && !(capture->drain_turn++ % DRAIN_EVERY))
 		capture_drain(capture);

@@ -41,9 +41,10 @@ struct capture {
 		told_ns; /* CLOCK_MONOTONIC: when the recording began; when config->progress() was last called */
 	bool timed_out, stalled;
 	bool said_source;
-	bool was_started; /* the start point was reached */
-	bool hit;	  /* to be followed by a snapshot */
-	int err;	  /* the first failure to store something; ends the recording */
+	bool executed, has_run; /* the launched program: its exec is over; its code may have run */
+	bool was_started;	/* the start point was reached */
+	bool hit;		/* to be followed by a snapshot */
+	int err;		/* the first failure to store something; ends the recording */
 	uint64_t hit_cnt;
 	uint64_t snapshot_cnt;
 	uint64_t aux_bytes; /* in the snapshots */

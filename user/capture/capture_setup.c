@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file/file_limit.h"
 #include "base/log.h"
 #include "capture/capture_internal.h"
 #include "capture/idle.h"
@@ -151,6 +152,7 @@ static int start_program(struct capture *capture)
 					       .is_untraced = capture->config->untraced};
 	int err = launch_prepare(&capture->launch, &program);
 
+	file_limit_raise();
 	if (!err)
 		err = session_launch(capture->session, capture->launch.pid);
 	return err ? err : sources_add(&capture->sources, capture->launch.pid, true);
@@ -190,6 +192,7 @@ static int seize_target(struct capture *capture, pid_t pid)
 
 static int seize_targets(struct capture *capture)
 {
+	file_limit_raise();
 	capture_say_source(capture);
 	return for_targets(capture, seize_target);
 }

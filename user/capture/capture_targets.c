@@ -34,6 +34,7 @@ static int executed(void *ctx, pid_t pid, bool replaced)
 	struct capture *capture = ctx;
 
 	capture_say_source(capture);
+	capture->executed = true;
 	return replaced && capture->set && pid == capture_only_target(capture)
 		       ? trigger_set_follow(capture->set)
 		       : 0;

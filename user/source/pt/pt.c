@@ -18,7 +18,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file/file_limit.h"
 #include "base/log.h"
 #include "source/code_store.h"
 #include "source/pt/kernel_code.h"
@@ -121,7 +120,6 @@ int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 
 	if (pt->config.cpu_wide)
 		return pt->fd_cnt ? 0 : add_all(pt);
-	file_limit_raise();
 	err = at_exec ? pt_events_add(pt, pid, pid, true) : add_threads(pt, pid);
 	if (err)
 		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);

@@ -22,7 +22,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file/file_limit.h"
 #include "base/file/reading.h"
 #include "base/log.h"
 #include "source/pt_event.h"
@@ -324,10 +323,7 @@ static int add_threads(struct perf_samples *samples, pid_t pid)
 
 int perf_samples_add(struct perf_samples *samples, pid_t pid, bool at_exec)
 {
-	int err;
-
-	file_limit_raise();
-	err = at_exec ? add_thread(samples, pid, true) : add_threads(samples, pid);
+	int err = at_exec ? add_thread(samples, pid, true) : add_threads(samples, pid);
 	if (at_exec)
 		samples->exec_cnt = samples->fd_cnt;
 	return err == -ESRCH ? fail(err, "process %d has ended", (int)pid)

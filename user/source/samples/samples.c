@@ -369,7 +369,8 @@ int samples_add(struct samples *samples, pid_t pid, bool at_exec)
 		return perf_samples_add(samples->perf, pid, at_exec);
 	if (!bpf_map_update_elem(bpf_map__fd(samples->bpf->maps.targets), &key, &value, BPF_ANY))
 		return 0;
-	return errno == E2BIG ? fail(-E2BIG, "more than %d processes: attach to fewer", SAMPLES_TARGETS_MAX)
+	return errno == E2BIG ? fail(-E2BIG, "more than %d processes cannot be recorded at once",
+				     SAMPLES_TARGETS_MAX)
 			      : fail_errno(-errno, "cannot record process %d", (int)pid);
 }
 
@@ -484,6 +485,11 @@ int samples_take(struct samples *samples, struct snapshot *snapshot)
 		sort_array(snapshot->samples + first, snapshot->sample_cnt - first,
 			   sizeof(*snapshot->samples), by_time);
 	return err;
+}
+
+uint64_t samples_unready_cnt(const struct samples *samples)
+{
+	return samples->perf ? 0 : samples->bpf->bss->unready_cnt;
 }
 
 const char *samples_event(const struct samples *samples)

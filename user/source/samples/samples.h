@@ -52,7 +52,7 @@ void samples_free(struct samples *samples);
 
 /*
  * The threads of that process are recorded from now on (`at_exec`: once it has exec'd), or no more. 0, or
- * -errno with a sentence.
+ * -errno with a sentence; -E2BIG: there are SAMPLES_TARGETS_MAX processes already.
  */
 int samples_add(struct samples *samples, pid_t pid, bool at_exec);
 
@@ -77,6 +77,12 @@ int samples_drain_ms(const struct samples *samples);
  * names of its events, the clock's first. The recording goes on meanwhile, unless it was stopped. 0, or -errno with a sentence.
  */
 int samples_take(struct samples *samples, struct snapshot *snapshot);
+
+/*
+ * So often nothing is known of who had the processor while a thread could run, since more than
+ * SAMPLES_THREADS_MAX others could, too.
+ */
+uint64_t samples_unready_cnt(const struct samples *samples);
 
 /* "cycles" or "cpu-clock". */
 const char *samples_event(const struct samples *samples);

@@ -23,6 +23,7 @@ struct sampled {
 	struct samples *samples;
 	struct samples_events events;
 	bool freezes;
+	bool is_full; /* it was told that there are too many processes */
 };
 
 /* perf's events can be had where nobody may use BPF. */
@@ -99,9 +100,15 @@ static int add(void *self, pid_t pid, bool at_exec)
 
 static int newborn(void *self, pid_t pid, pid_t tid)
 {
-	const struct sampled *sampled = self;
+	struct sampled *sampled = self;
+	int err = pid == tid ? samples_add_child(sampled->samples, pid) : 0;
 
-	return pid == tid ? samples_add_child(sampled->samples, pid) : 0;
+	if (err != -E2BIG)
+		return err;
+	if (!sampled->is_full)
+		log_warn("%s: later children are left out until others end", fail_message(err));
+	sampled->is_full = true;
+	return 0;
 }
 
 static void drop(void *self, pid_t pid)
@@ -153,9 +160,13 @@ static int take(void *self, struct snapshot *snapshot)
 static int describe(void *self, struct snapshot *snapshot)
 {
 	const struct sampled *sampled = self;
-	uint64_t first = snapshot->clock.trace_ns;
+	uint64_t first = snapshot->clock.trace_ns, unready = samples_unready_cnt(sampled->samples);
 
 	samples_stop(sampled->samples);
+	if (unready)
+		log_warn("%llu waits for a processor do not say who had it: more threads could run than are "
+			 "kept in mind",
+			 (unsigned long long)unready);
 	for (size_t i = 0; i < snapshot->sample_cnt; i++)
 		if (snapshot->samples[i].time_ns < first)
 			first = snapshot->samples[i].time_ns;

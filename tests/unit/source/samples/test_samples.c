@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "assertions.h"
+#include "bpf/samples.h"
 
 enum { ENOUGH = 20 };
 
@@ -198,13 +199,32 @@ static void test_no_such_frequency(void **state)
 	assert_err(samples_new(&samples, &config), -EINVAL, "perf_event_max_sample_rate");
 }
 
+/* One more than there may be is refused, and comes in once another one has left. */
+static void test_too_many(void **state)
+{
+	const struct samples_config config = {.frequency = 100};
+	struct samples *samples = open_samples(&config);
+
+	(void)state;
+	if (samples_drain_ms(samples) >= 0) {
+		samples_free(samples);
+		print_message("skipped: no BPF here\n");
+		skip();
+	}
+	for (pid_t pid = 1; pid <= SAMPLES_TARGETS_MAX; pid++)
+		assert_ok(samples_add(samples, pid, true));
+	assert_err(samples_add(samples, SAMPLES_TARGETS_MAX + 1, true), -E2BIG, "more than 16384 processes");
+	samples_drop(samples, 1);
+	assert_ok(samples_add(samples, SAMPLES_TARGETS_MAX + 1, true));
+	samples_free(samples);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_no_such_frequency),
+		cmocka_unit_test(test_ticks),	     cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_system_calls), cmocka_unit_test(test_no_such_frequency),
+		cmocka_unit_test(test_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
