@@ -121,6 +121,26 @@ for _ in range(6):
     json.loads(text), re.findall(r'\d+', text)
 EOF2
 
+# Most of its time is in code that it makes.
+cat >node.js <<'EOF2'
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
+for (let round = 0; round < 8; round++) {
+	fib(27)
+	const text = JSON.stringify([...Array(30000).keys()].map(i => ({ a: i, b: 'x' + i })))
+	JSON.parse(text), text.match(/x\d+/g), Array.from({ length: 50000 }, () => Math.random()).sort((x, y) => x - y)
+}
+EOF2
+cat >ocaml.ml <<'EOF2'
+let rec fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)
+let () =
+  for _ = 1 to 8 do
+    ignore (fib 29);
+    let h = Hashtbl.create 100 in
+    for i = 0 to 100000 do Hashtbl.replace h (string_of_int (i * 7919 mod 5000)) [ i ] done;
+    ignore (List.sort compare (Hashtbl.fold (fun k _ l -> k :: l) h []))
+  done
+EOF2
+
 # whole PROGRAM...: of 100 stacks 98, since others' probes may be in the middle of an instruction of ours. Go's
 # runtime goes on on a stack of its own: then the goroutine's is where it was left.
 whole() {
@@ -138,5 +158,7 @@ g++ -O2 -fomit-frame-pointer -pthread -o cc cc.cc && check 'C++, with threads an
 if rustc -O -o rust rust.rs 2>err; then check 'Rust' whole ./rust; else skip 'Rust' "$(head -1 err)"; fi
 if HOME=$tmp go build -o go go.go 2>err; then check 'Go' whole ./go; else skip 'Go' "$(head -1 err)"; fi
 if [ -x /usr/bin/python3 ]; then check 'CPython' whole /usr/bin/python3 python.py; else skip 'CPython' 'it is not there'; fi
+if command -v node >out; then check 'node' whole node node.js; else skip 'node' 'it is not there'; fi
+if ocamlopt -o ocaml ocaml.ml 2>err; then check 'OCaml' whole ./ocaml; else skip 'OCaml' "$(head -1 err)"; fi
 cd "$OLDPWD" || exit 1
 finish

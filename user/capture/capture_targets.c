@@ -102,12 +102,22 @@ static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t 
 
 /* ---- waiting ---- */
 
-/* The rings must be drained in time. */
-static int idle_ms(const struct capture *capture)
+static int sooner(int a_ms, int b_ms)
 {
-	int ms = sources_drain_ms(&capture->sources);
+	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
 
-	return ms >= 0 ? ms : capture_patience_ms(capture);
+/* The rings must be drained in time, and what is mapped meanwhile must be known. */
+static int idle_ms(struct capture *capture)
+{
+	bool looks = sources_can(&capture->sources, SOURCE_LOOKS_BACK) &&
+		     !sources_can(&capture->sources, SOURCE_RECORDS);
+	int ms = sources_drain_ms(&capture->sources), next_ms = -1;
+	int err = looks ? session_look_now_and_then(capture->session, &next_ms) : 0;
+
+	if (err && !capture->err)
+		capture->err = err;
+	return sooner(ms >= 0 ? ms : capture_patience_ms(capture), next_ms);
 }
 
 /* Only once, when the end is first noticed. */

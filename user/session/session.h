@@ -140,6 +140,13 @@ uint64_t session_stalled_ns(const struct session *session);
 /* Looks for new mappings: before the start no event reports them. 0, or -errno with a sentence. */
 int session_look_at_maps(struct session *session);
 
+/*
+ * The same if it is time for it: at first every few milliseconds, since a program loads most of its libraries
+ * and its JIT compiler's memory when it begins, then less and less often, and never so often that reading the
+ * mappings takes more than a hundredth of the time. To be called every *ret_ms milliseconds.
+ */
+int session_look_now_and_then(struct session *session, int *ret_ms);
+
 /* The time of the sideband: nanoseconds of CLOCK_MONOTONIC, strictly increasing. */
 uint64_t session_now(struct session *session);
 

@@ -23,11 +23,13 @@ struct session {
 	uint64_t forgotten_cnt; /* see session_forgotten_cnt() */
 	int err;		/* of the first record that could not be stored; ends the run */
 	bool started;
-	bool gathers;	     /* it has just started, and threads may still run */
-	bool seized;	     /* session_attach() has seized threads, which run until the first run */
-	uint64_t stalled_ns; /* see session_stalled_ns() ... */
-	uint64_t counted_ns; /* ... which is complete up to this time (CLOCK_MONOTONIC) */
-	uint64_t now_ns;     /* the last time given out: time never runs back */
+	bool gathers; /* it has just started, and threads may still run */
+	bool seized;  /* session_attach() has seized threads, which run until the first run */
+	uint64_t look_ns,
+		look_every_ns; /* the next look at mappings, and how long after the last one it is */
+	uint64_t stalled_ns;   /* see session_stalled_ns() ... */
+	uint64_t counted_ns;   /* ... which is complete up to this time (CLOCK_MONOTONIC) */
+	uint64_t now_ns;       /* the last time given out: time never runs back */
 };
 
 /* Call a function of the driver or the capture, if it exists. ASK: 0 if it does not. */

@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "model/sideband.h"
 #include "process/proc_status.h"
 #include "session/session_internal.h"
+
+/* See session_look_now_and_then(). */
+enum { LOOK_MIN_NS = 5000000, LOOK_MAX_NS = 2000000000, LOOK_PART = 100, NS_PER_MS = 1000000 };
 
 static int announce_maps(struct session *session, const struct session_process *process, pid_t tid,
 			 const struct maps *before, bool exec)
@@ -87,6 +91,29 @@ int session_look_at_maps(struct session *session)
 		if (!session->processes[i]->exited)
 			err = session_read_maps(session, session->processes[i], session->processes[i]->pid,
 						false);
+	return err;
+}
+
+int session_look_now_and_then(struct session *session, int *ret_ms)
+{
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC), end, least;
+	size_t told = session->sideband->sideband_size;
+	int err = 0;
+
+	if (begin >= session->look_ns) {
+		err = session_look_at_maps(session);
+		end = clock_ns(CLOCK_MONOTONIC);
+		least = (end - begin) * LOOK_PART;
+		session->look_every_ns =
+			session->sideband->sideband_size > told ? LOOK_MIN_NS : 2 * session->look_every_ns;
+		if (session->look_every_ns > LOOK_MAX_NS)
+			session->look_every_ns = LOOK_MAX_NS;
+		if (session->look_every_ns < least)
+			session->look_every_ns = least;
+		session->look_ns = begin = end;
+		session->look_ns += session->look_every_ns;
+	}
+	*ret_ms = (int)((session->look_ns - begin) / NS_PER_MS) + 1;
 	return err;
 }
 

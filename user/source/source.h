@@ -89,6 +89,8 @@ enum source_trait {
 	 * hit.
 	 */
 	SOURCE_FREEZES = 1 << 8,
+	/* It has moments of the past: what the targets map while they run is to be known soon. */
+	SOURCE_LOOKS_BACK = 1 << 9,
 };
 
 struct caught_hit;

@@ -189,7 +189,7 @@ static void close_samples(void *self)
 
 const struct source source_samples = {
 	.name = "samples",
-	.can = SOURCE_RUN_AUTO | SOURCE_ATTACH_AUTO,
+	.can = SOURCE_RUN_AUTO | SOURCE_ATTACH_AUTO | SOURCE_LOOKS_BACK,
 	.options = OPTION_SAMPLING,
 	.is_here = is_here,
 	.open = open_samples,
