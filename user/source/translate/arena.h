@@ -51,8 +51,8 @@ const struct site *arena_site(const struct arena *arena, uint32_t number);
 struct ring_copy {
 	uint32_t *words;
 	size_t cnt;
-	uint64_t end;	/* bytes that were ever written to the ring, up to the last word here */
-	uint32_t epoch; /* after that */
+	uint64_t end;		   /* bytes that were ever written to the ring, up to the last word here */
+	uint32_t epoch_min, epoch; /* before the first word and after the last */
 };
 
 void ring_copy_release(struct ring_copy *copy);

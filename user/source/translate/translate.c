@@ -101,9 +101,12 @@ static int copy_ring(struct translate_thread *thread)
 	if (thread->slot < 0 || thread->copy.words)
 		return 0;
 	err = arena_read_ring(thread->process->arena, thread->slot, thread->taken, &thread->copy);
-	if (!err)
-		thread->taken = thread->copy.end;
-	return err;
+	if (err)
+		return err;
+	thread->copy.epoch_min = thread->epoch;
+	thread->taken = thread->copy.end;
+	thread->epoch = thread->copy.epoch;
+	return 0;
 }
 
 /* What comes after a thread was given back is not known. */

@@ -43,6 +43,7 @@ struct translate_thread {
 	bool lost;	       /* its trace says that it goes on natively */
 	bool enters;	       /* its next event stop is at a handler's first instruction */
 	uint64_t taken;	       /* bytes of its ring */
+	uint32_t epoch;	       /* as they tell of it */
 	struct ring_copy copy; /* by translate_stop() */
 	struct encoder encoder;
 };

@@ -59,9 +59,23 @@ struct walk {
 	uint64_t ip;		   /* where control was at the last word ... */
 	const struct block *block; /* ... the block there, once it is looked for ... */
 	uint32_t conds;		   /* ... and how many conditional jumps of it were passed */
-	uint32_t epoch;		   /* at least */
+	uint32_t epoch;		   /* as far as is known: of that block, ... */
+	uint32_t epoch_min;	   /* ... if it is not an earlier one */
 	uint64_t next;		   /* where a system call goes on */
 };
+
+static void set_ns(struct walk *walk, uint64_t ns)
+{
+	if (ns <= walk->ns)
+		return;
+	encoder_flush(walk->encoder);
+	walk->ns = ns;
+}
+
+static void set_time(struct walk *walk, uint64_t tsc)
+{
+	set_ns(walk, tsc_clock_ns(walk->clock, tsc));
+}
 
 /* Control is at the beginning of the block. */
 static void enter(struct walk *walk, const struct block *block)
@@ -86,24 +100,121 @@ static bool go_on(struct walk *walk)
 	return walk->block;
 }
 
-static void look(struct walk *walk)
+/* ---- the way to what a word tells of ---- */
+
+/* The way leads to one of these. */
+struct goal {
+	const struct block *block; /* or NULL */
+	int end;		   /* enum block_end; -1: none of that kind is one */
+	uint64_t ip;		   /* 0: none */
+};
+
+static bool is_in(const struct block *block, uint64_t ip)
 {
-	enter(walk, arena_block_at(walk->arena, walk->ip, walk->epoch));
+	return ip >= block->guest && ip < block->guest_end;
+}
+
+static bool is_behind_break(const struct block *block, uint64_t ip)
+{
+	return block->end == BLOCK_BREAK && ip == block->next;
+}
+
+static bool is_goal(const struct goal *goal, const struct block *block)
+{
+	if (goal->block)
+		return block->guest == goal->block->guest;
+	return block->end == goal->end ||
+	       (goal->ip && (is_in(block, goal->ip) || is_behind_break(block, goal->ip)));
 }
 
 /*
- * The way to a block that is known leads over blocks of its time. (A thread comes to new blocks without notice
- * where another one has linked them.)
+ * Whether the blocks of that epoch lead there. *ret_change: the block on the way that was the first one to be
+ * another one later, or NULL.
  */
-static void look_for(struct walk *walk, const struct block *block)
+static bool leads_to(const struct walk *walk, const struct goal *goal, uint32_t epoch,
+		     const struct block **ret_change)
 {
-	if (walk->epoch < block->born)
-		walk->epoch = block->born;
-	if (walk->ip == block->guest)
-		enter(walk, block);
-	else
-		look(walk);
+	const struct block *block = arena_block_at(walk->arena, walk->ip, epoch);
+
+	*ret_change = NULL;
+	while (block) {
+		if (block->died > epoch && (!*ret_change || block->died < (*ret_change)->died))
+			*ret_change = block;
+		if (is_goal(goal, block))
+			return true;
+		if (block->end != BLOCK_GOES_ON)
+			return false;
+		block = arena_block_at(walk->arena, block->next, epoch);
+	}
+	return false;
 }
+
+/* The first epoch from this one on whose blocks lead there. False: there is none. */
+static bool find_epoch(const struct walk *walk, const struct goal *goal, uint32_t *epoch,
+		       const struct block **ret_change)
+{
+	enum { TRIES = 64 };
+	const struct block *change;
+
+	*ret_change = NULL;
+	for (int i = 0; i < TRIES; i++) {
+		if (leads_to(walk, goal, *epoch, &change))
+			return true;
+		if (!change)
+			return false;
+		*epoch = change->died;
+		*ret_change = change;
+	}
+	return false;
+}
+
+/*
+ * A thread comes to new blocks without notice where another one has linked them; and how early the first words
+ * are is not known. Decoding learns of a change as if the ring told of it.
+ */
+static void settle_epoch(struct walk *walk, const struct goal *goal)
+{
+	const struct block *change;
+	const uint64_t *ended;
+	uint32_t epoch = walk->epoch;
+
+	if (!find_epoch(walk, goal, &epoch, &change)) {
+		epoch = walk->epoch_min;
+		if (!find_epoch(walk, goal, &epoch, &change))
+			return;
+		walk->epoch = epoch;
+		return;
+	}
+	walk->epoch = epoch;
+	ended = change && change->is_kept ? arena_ended_at(walk->arena, change) : NULL;
+	if (!ended || !walk->encoder->enabled)
+		return;
+	set_time(walk, *ended + 1);
+	walk->encoder->psb_wanted = true;
+	encoder_boundary(walk->encoder, walk->ns, walk->ip);
+}
+
+static void look_for(struct walk *walk, struct goal goal)
+{
+	const struct block *block = goal.block;
+
+	if (block && walk->epoch < block->born)
+		walk->epoch = block->born;
+	if (block && walk->ip == block->guest) {
+		enter(walk, block);
+		return;
+	}
+	if (arena_shared(walk->arena)->epoch)
+		settle_epoch(walk, &goal);
+	enter(walk, arena_block_at(walk->arena, walk->ip, walk->epoch));
+}
+
+static void look_for_end(struct walk *walk, enum block_end end)
+{
+	look_for(walk, (struct goal){.end = (int)end});
+}
+
+/* ---- words ---- */
 
 /* The ring and the blocks do not fit together. */
 static void lose(struct walk *walk, uint64_t ip)
@@ -129,7 +240,7 @@ static void on_site(struct walk *walk, const struct site *site)
 		arrive(walk, site->to);
 		return;
 	}
-	look_for(walk, block);
+	look_for(walk, (struct goal){.block = block, .end = -1});
 	while (walk->block && walk->block->guest != block->guest)
 		if (!go_on(walk))
 			break;
@@ -158,7 +269,7 @@ static bool find_end(struct walk *walk, enum block_end end)
 
 static void on_block(struct walk *walk, const struct block *block)
 {
-	look(walk);
+	look_for_end(walk, BLOCK_INDIRECT);
 	if (!walk->encoder->enabled)
 		encoder_enable(walk->encoder, walk->ns, block->guest);
 	else if (find_end(walk, BLOCK_INDIRECT))
@@ -170,24 +281,11 @@ static void on_block(struct walk *walk, const struct block *block)
 	arrive(walk, block->guest);
 }
 
-static void set_ns(struct walk *walk, uint64_t ns)
-{
-	if (ns <= walk->ns)
-		return;
-	encoder_flush(walk->encoder);
-	walk->ns = ns;
-}
-
-static void set_time(struct walk *walk, uint64_t tsc)
-{
-	set_ns(walk, tsc_clock_ns(walk->clock, tsc));
-}
-
 static void before_syscall(struct walk *walk)
 {
 	if (!walk->encoder->enabled)
 		return;
-	look(walk);
+	look_for_end(walk, BLOCK_SYSCALL);
 	if (!find_end(walk, BLOCK_SYSCALL)) {
 		lose(walk, 0);
 		walk->next = 0;
@@ -215,22 +313,12 @@ static uint32_t conds_before(const struct walk *walk, const struct block *block,
 	return cnt;
 }
 
-static bool is_in(const struct block *block, uint64_t ip)
-{
-	return ip >= block->guest && ip < block->guest_end;
-}
-
-static bool is_behind_break(const struct block *block, uint64_t ip)
-{
-	return block->end == BLOCK_BREAK && ip == block->next;
-}
-
 static void stop(struct walk *walk, uint64_t ip)
 {
 	walk->next = 0;
 	if (!walk->encoder->enabled)
 		return;
-	look(walk);
+	look_for(walk, (struct goal){.end = -1, .ip = ip});
 	while (walk->block && !is_in(walk->block, ip) && !is_behind_break(walk->block, ip))
 		if (!go_on(walk))
 			break;
@@ -248,7 +336,7 @@ static void leave(struct walk *walk, uint64_t ip)
 {
 	if (!walk->encoder->enabled)
 		return;
-	look(walk);
+	look_for_end(walk, BLOCK_INDIRECT);
 	if (find_end(walk, BLOCK_INDIRECT))
 		encoder_disable_at(walk->encoder, walk->ns, ip);
 	else
@@ -282,7 +370,7 @@ static void tell(struct walk *walk, const struct entry *entry)
 		go(walk, entry->value);
 		break;
 	case RING_EPOCH:
-		walk->epoch = (uint32_t)entry->value;
+		walk->epoch = walk->epoch_min = (uint32_t)entry->value;
 		walk->encoder->psb_wanted = true;
 		break;
 	case RING_LEAVE:
@@ -362,8 +450,12 @@ int words_encode(struct arena *arena, const struct ring_copy *copy, const struct
 		 const struct code_changes *changes, struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
-	struct walk walk = {
-		.arena = arena, .encoder = encoder, .clock = clock, .changes = changes, .epoch = copy->epoch};
+	struct walk walk = {.arena = arena,
+			    .encoder = encoder,
+			    .clock = clock,
+			    .changes = changes,
+			    .epoch = copy->epoch,
+			    .epoch_min = copy->epoch_min};
 	int err = split(copy, &entries);
 
 	if (err)

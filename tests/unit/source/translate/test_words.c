@@ -232,12 +232,78 @@ static void times_between(void **state)
 	check(&fixture, t + later, 0x1000);
 }
 
+/*
+ * In epoch 1 the code at 2000 is another one, with a conditional jump before the indirect branch; the code at
+ * 3000 leads to the system call in place of the indirect branch.
+ */
+static void add_changed_blocks(const struct fixture *fixture)
+{
+	static const struct block changed[] = {
+		{.guest = 0x2000, .guest_end = 0x2010, .end = BLOCK_INDIRECT, .died = 1},
+		{.guest = 0x2000, .guest_end = 0x2010, .cond_cnt = 1, .end = BLOCK_INDIRECT, .born = 1},
+		{.guest = 0x3000, .guest_end = 0x3010, .next = 0x1050, .died = 1, .is_kept = 1},
+		{.guest = 0x3000, .guest_end = 0x3010, .next = 0x1040, .born = 1},
+	};
+	struct shared *all = (struct shared *)fixture->arena->bytes;
+
+	memcpy(fixture->arena->bytes + ARENA_BLOCKS + sizeof(blocks), changed, sizeof(changed));
+	memcpy(fixture->arena->bytes + ARENA_BYTES, &(uint64_t){tsc_clock.tsc + 20}, sizeof(uint64_t));
+	all->block_cnt = 7;
+	all->byte_cnt = 100;
+	all->epoch = 1;
+}
+
+/* Where the ring tells of an epoch, the blocks are those of it, and a PSB comes. */
+static void another_epoch(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	add_changed_blocks(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x2000, RING_GO);
+	word(&fixture, BLOCK_WORD | 3);
+	arena_append(fixture.arena, fixture.slot, 1, RING_EPOCH);
+	word(&fixture, BLOCK_WORD | 4);
+	encoder_enable(&fixture.expected, t, 0x2000);
+	encoder_boundary(&fixture.expected, t, 0x2000);
+	encoder_indirect(&fixture.expected, t, 0x2000);
+	encoder_boundary(&fixture.expected, t, 0x2000);
+	fixture.expected.psb_wanted = true;
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_indirect(&fixture.expected, t, 0x2000);
+	encoder_boundary(&fixture.expected, t, 0x2000);
+	check(&fixture, t, 0x2000);
+}
+
+/* Where only the blocks of a later epoch lead to what the ring tells of, it is that epoch since it began. */
+static void unnoticed_epoch(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	add_changed_blocks(&fixture);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc, RING_TIME);
+	arena_append(fixture.arena, fixture.slot, 0x3000, RING_GO);
+	word(&fixture, 3);
+	encoder_enable(&fixture.expected, t, 0x3000);
+	encoder_boundary(&fixture.expected, t, 0x3000);
+	fixture.expected.psb_wanted = true;
+	encoder_boundary(&fixture.expected, t + 21, 0x3000);
+	encoder_boundary(&fixture.expected, t + 21, 0x1050);
+	check(&fixture, t + 21, 0x1050);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(taken_and_passed), cmocka_unit_test(system_call_behind_a_block),
 		cmocka_unit_test(new_code),	    cmocka_unit_test(interrupted),
 		cmocka_unit_test(overwritten),	    cmocka_unit_test(times_between),
+		cmocka_unit_test(another_epoch),    cmocka_unit_test(unnoticed_epoch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
