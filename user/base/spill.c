@@ -19,7 +19,7 @@
 #include "base/temporary.h"
 #include "base/write_all.h"
 
-enum { LARGE = 1 << 20, STEP = 64 << 20 };
+enum { LARGE = 1 << 20, MUCH = 16 << 20, STEP = 64 << 20 };
 
 struct header {
 	size_t bytes; /* with the header */
@@ -44,7 +44,12 @@ size_t spill_memory(void)
 
 bool spill_is_tight(void)
 {
-	return in_memory + LARGE > memory / 2;
+	return spill_is_tight_with(LARGE);
+}
+
+bool spill_is_tight_with(size_t bytes)
+{
+	return bytes >= LARGE && in_memory + bytes > memory / 4 * 3;
 }
 
 static struct header *header_of(void *items)
@@ -126,13 +131,15 @@ static struct header *resize(struct header *old, size_t bytes)
 	return header ? header : grow_memory(old, old_bytes, bytes);
 }
 
-/* Files grow by steps, memory doubles. */
+/* Files grow by steps, memory doubles; much of it grows by a quarter, since it is moved page by page. */
 static size_t cap_for(const struct header *header, size_t cap, size_t want, size_t size)
 {
 	size_t grown = cap ? cap : 16;
 
 	if (header && header->fd >= 0)
 		return want + STEP / size;
+	if (header && header->bytes >= MUCH)
+		return want + want / 4;
 	while (grown < want)
 		if (__builtin_mul_overflow(grown, (size_t)2, &grown))
 			return SIZE_MAX;

@@ -19,8 +19,11 @@ enum { SPILL_MEMORY = 256 << 20 };
 void spill_set_memory(size_t bytes);
 size_t spill_memory(void);
 
-/* Whether large arrays take half of that, so that their owner should think of something better. */
+/* Whether large arrays take three quarters of that: their owner should think of something better. */
 bool spill_is_tight(void);
+
+/* Whether they would, if a large one of so many bytes came. */
+bool spill_is_tight_with(size_t bytes);
 
 /* As array_reserve(). */
 int spill_reserve(void *items_ptr, size_t *cap, size_t want, size_t size);

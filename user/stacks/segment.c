@@ -182,7 +182,7 @@ int segment_write(struct segment *segment, struct slice_list *slices)
 
 		err = slice_list_push(slices, &slice);
 	}
-	if (!err && segment->slices.block_cnt)
+	if (!err && slice_list_makes_room(slices, &segment->slices))
 		err = slice_list_pack(slices, NULL, 0, true);
 	return err ? err : slice_list_append(slices, &segment->slices, settled(segment));
 }

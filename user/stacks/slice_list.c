@@ -57,8 +57,8 @@ struct slice *slice_list_packed_at(struct slice_list *list, size_t index)
 /* ---- packing ---- */
 
 /*
- * The first one packs half of the memory that there is: a trace that fits into it costs nothing. From then on
- * the array is kept short.
+ * The first one packs most of the memory that there is: a trace that fits into it costs nothing. From then
+ * on the array is kept short.
  */
 bool slice_list_is_long(const struct slice_list *list)
 {
@@ -131,22 +131,46 @@ static int append_blocks(struct slice_list *list, struct slice_list *more, int32
 	return 0;
 }
 
+/* Behind packed ones `more` stands in memory once; behind others, twice. */
+bool slice_list_makes_room(const struct slice_list *list, const struct slice_list *more)
+{
+	return more->block_cnt || (list->store && spill_is_tight_with(more->cnt * sizeof(*more->items)));
+}
+
+static int append_items(struct slice_list *list, struct slice_list *more)
+{
+	int err = spill_reserve(&list->items, &list->cap, list->cnt + more->cnt, sizeof(*list->items));
+
+	for (size_t i = 0; i < more->cnt && !err; i++) {
+		list->items[list->cnt++] = more->items[i];
+		SPILL_PASS(more->items, i);
+	}
+	return err;
+}
+
+/* Nothing is copied. */
+static void take_items(struct slice_list *list, struct slice_list *more)
+{
+	spill_free(list->items);
+	list->items = more->items;
+	list->cnt = more->cnt;
+	list->cap = more->cap;
+	more->items = NULL;
+	more->cnt = more->cap = 0;
+}
+
 int slice_list_append(struct slice_list *list, struct slice_list *more, int32_t deeper)
 {
 	int err = more->block_cnt ? append_blocks(list, more, deeper) : 0;
+	size_t before = list->cnt;
 
-	if (!err)
-		err = spill_reserve(&list->items, &list->cap, list->cnt + more->cnt, sizeof(*list->items));
-	if (err)
-		return err;
-	for (size_t i = 0; i < more->cnt; i++) {
-		struct slice *slice = &list->items[list->cnt++];
-
-		*slice = more->items[i];
-		slice->depth += (uint32_t)deeper;
-		SPILL_PASS(more->items, i);
-	}
-	return 0;
+	if (!err && !before)
+		take_items(list, more);
+	else if (!err)
+		err = append_items(list, more);
+	for (size_t i = before; i < list->cnt && deeper; i++)
+		list->items[i].depth += (uint32_t)deeper;
+	return err;
 }
 
 /* ---- reading ---- */

@@ -55,6 +55,9 @@ bool slice_list_is_long(const struct slice_list *list);
  */
 int slice_list_pack(struct slice_list *list, const size_t *open, size_t open_cnt, bool all);
 
+/* Whether all of the list is to be packed before `more` comes behind it. */
+bool slice_list_makes_room(const struct slice_list *list, const struct slice_list *more);
+
 /*
  * Puts the slices of `more`, `deeper` than they are, behind those of the list; `more` may lose them. Where it
  * has packed ones, the list's are packed already (slice_list_pack()). 0 or -ENOMEM.

@@ -167,7 +167,8 @@ static int move_inferred(struct segment *chain, const struct segment *segment, s
 
 static int move_slices(struct segment *chain, struct segment *segment, int32_t by)
 {
-	int err = segment->slices.block_cnt ? segment_pack(chain, true) : 0;
+	bool pack = slice_list_makes_room(&chain->slices, &segment->slices);
+	int err = pack ? segment_pack(chain, true) : 0;
 
 	return err ? err : slice_list_append(&chain->slices, &segment->slices, by);
 }

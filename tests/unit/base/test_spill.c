@@ -107,6 +107,33 @@ static void test_goes_to_file(void **state)
 	spill_set_memory(SPILL_MEMORY);
 }
 
+/* Long before there is none left. A small array makes no difference. */
+static void test_tight(void **state)
+{
+	enum { MUCH = 64 << 20 };
+	uint8_t *items = NULL;
+	size_t cap = 0;
+
+	(void)state;
+	spill_set_memory(MUCH);
+	assert_false(spill_is_tight());
+	assert_false(spill_is_tight_with(MUCH / 2));
+	assert_true(spill_is_tight_with(MUCH));
+	assert_int_equal(spill_reserve(&items, &cap, MUCH / 2, 1), 0);
+	assert_false(spill_is_tight());
+	assert_true(spill_is_tight_with(MUCH / 2));
+	assert_false(spill_is_tight_with(1));
+	/* It grows by little, not to all that there is. */
+	assert_int_equal(spill_reserve(&items, &cap, MUCH / 2 + 1, 1), 0);
+	assert_true(cap < MUCH / 4 * 3);
+	assert_int_equal(spill_reserve(&items, &cap, MUCH / 4 * 3, 1), 0);
+	assert_true(spill_is_tight());
+	assert_int_equal(files_mapped(), 0);
+	spill_free(items);
+	assert_false(spill_is_tight());
+	spill_set_memory(SPILL_MEMORY);
+}
+
 static void test_zeros(void **state)
 {
 	(void)state;
@@ -159,8 +186,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stays_in_memory), cmocka_unit_test(test_room_for_none),
-		cmocka_unit_test(test_goes_to_file),	cmocka_unit_test(test_zeros),
-		cmocka_unit_test(test_without_room),
+		cmocka_unit_test(test_goes_to_file),	cmocka_unit_test(test_tight),
+		cmocka_unit_test(test_zeros),		cmocka_unit_test(test_without_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

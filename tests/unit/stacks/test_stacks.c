@@ -582,27 +582,33 @@ static void long_walk(struct branch_list *branches)
 	}
 }
 
+/* However much memory there is: calls are packed early, late, where two parts come together, or not at all. */
 static void test_in_file(void **state)
 {
 	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
-	struct timeline_thread in_memory = {0}, in_file = {0};
+	enum { STEP = 3 << 20, MOST = 24 << 20 };
+	struct timeline_thread in_memory = {0};
 	struct branch_list branches = {0};
 
 	(void)state;
 	long_walk(&branches);
 	assert_ok(stacks_build(&config, &branches, &in_memory));
 	assert_ok(timeline_thread_load(&in_memory));
-	spill_set_memory(0);
-	assert_ok(stacks_build(&config, &branches, &in_file));
-	assert_ok(timeline_thread_load(&in_file));
-	spill_set_memory(SPILL_MEMORY);
 	assert_true(in_memory.slice_cnt > LONG / 3);
 	assert_true(in_memory.instant_cnt > 1);
-	assert_int_equal(in_file.slice_cnt, in_memory.slice_cnt);
-	assert_memory_equal(in_file.slices, in_memory.slices,
-			    in_memory.slice_cnt * sizeof(*in_memory.slices));
+	for (size_t memory = 0; memory <= MOST; memory += STEP) {
+		struct timeline_thread other = {0};
+
+		spill_set_memory(memory);
+		assert_ok(stacks_build(&config, &branches, &other));
+		assert_ok(timeline_thread_load(&other));
+		assert_int_equal(other.slice_cnt, in_memory.slice_cnt);
+		assert_memory_equal(other.slices, in_memory.slices,
+				    in_memory.slice_cnt * sizeof(*in_memory.slices));
+		timeline_thread_release(&other);
+	}
+	spill_set_memory(SPILL_MEMORY);
 	timeline_thread_release(&in_memory);
-	timeline_thread_release(&in_file);
 	branch_list_release(&branches);
 }
 
