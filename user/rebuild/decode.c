@@ -29,7 +29,7 @@ static void find_lines(const struct decoded *decoded)
 		const struct timeline_thread *thread = &decoded->timeline->threads[i];
 
 		for (size_t j = 0; j < thread->slice_cnt; j++)
-			if (thread->slices[j].symbol)
+			if (thread->slices[j].symbol && !thread->slices[j].symbol->source_sought)
 				image_symbol_source(thread->slices[j].symbol);
 		for (size_t j = 0; thread->stored && j < thread->stored->symbol_cnt; j++)
 			if (thread->stored->ops->symbol(thread->stored, j))

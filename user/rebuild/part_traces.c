@@ -4,7 +4,7 @@
  * (stacks_piece_new()) on all processors; branches live no longer than their piece. When all traces of a
  * snapshot are through, the turns are joined thread by thread, in the order of their times, since a thread
  * moves from processor to processor. Several snapshots are joined with a gap between them. When all is
- * joined, the first moment of any is known, and becomes time 0.
+ * joined, the first moment of any is known, and becomes time 0; then threads get their times side by side.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,13 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "base/sort.h"
 #include "base/spill.h"
 #include "history/uprobe_code.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
-#include "rebuild/marks/place_hits.h"
+#include "rebuild/marks/place_allocs.h"
 #include "rebuild/resolver.h"
 #include "rebuild/traces.h"
 #include "stacks/off_cpu.h"
@@ -408,29 +409,6 @@ static uint64_t first_ns(const struct build *build)
 				   : snapshot->clock.trace_ns;
 }
 
-/* Where no calls are traced, threads are there for what they allocate. */
-static int add_allocating(struct build *build)
-{
-	struct timeline *timeline = build->decoded->timeline;
-
-	for (size_t i = 0; i < build->snapshot->alloc_cnt; i++) {
-		const struct alloc *alloc = &build->snapshot->allocs[i];
-		const struct history_thread *known =
-			history_thread(build->decoded->history, (int32_t)alloc->tid);
-		struct timeline_thread thread = {.pid = (int32_t)alloc->pid, .tid = (int32_t)alloc->tid};
-
-		if (timeline_thread_of(timeline, thread.tid))
-			continue;
-		thread.name = strdup(known ? known->name : "?");
-		if (!thread.name ||
-		    ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap, thread)) {
-			free(thread.name);
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
 /* From each switch away from the thread to the next one to it. */
 static int add_off_cpu(struct thread_build *thread, const struct history *history)
 {
@@ -456,28 +434,50 @@ static int add_off_cpu(struct thread_build *thread, const struct history *histor
 	return err;
 }
 
+/* Its slices are complete, and get their times. */
+static int finish_thread(struct build *build, struct thread_build *thread)
+{
+	int err;
+
+	if (!thread->snapshot)
+		return 0; /* it ran, but nothing of it was traced */
+	thread->resolver.base_ns = build->decoded->timeline->base_ns;
+	err = stacks_finish(thread->stacks);
+	return err ? err : add_off_cpu(thread, build->decoded->history);
+}
+
+/* Debug information is loaded beside the threads. */
+static int finish_nth(void *ctx, size_t i)
+{
+	struct build *build = ctx;
+
+	if (i)
+		return finish_thread(build, build->threads[i - 1]);
+	if (build->config->source_lines)
+		resolver_find_sources(build->decoded->history);
+	return 0;
+}
+
 static int finish(struct build *build)
 {
 	struct timeline *timeline = build->decoded->timeline;
-	int err = 0;
+	int err;
 
 	timeline->base_ns = first_ns(build);
+	err = parallel_for(build->cnt + 1, build->config->threads, finish_nth, build);
 	for (size_t i = 0; i < build->cnt && !err; i++) {
 		struct thread_build *thread = build->threads[i];
 
 		if (!thread->snapshot)
-			continue; /* it ran, but nothing of it was traced */
-		thread->resolver.base_ns = timeline->base_ns;
-		err = stacks_finish(thread->stacks);
-		if (!err)
-			err = add_off_cpu(thread, build->decoded->history);
-		if (!err)
-			err = ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap,
-					 thread->thread);
+			continue;
+		err = ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap,
+				 thread->thread);
 		if (!err)
 			thread->thread = (struct timeline_thread){0};
 	}
-	return err || timeline->thread_cnt || build->snapshot->call_cnt ? err : add_allocating(build);
+	return err || timeline->thread_cnt || build->snapshot->call_cnt
+		       ? err
+		       : place_allocating(timeline, build->snapshot, build->decoded->history);
 }
 
 static int build_traces(struct decoded *decoded, const struct snapshot *snapshot,

@@ -21,3 +21,9 @@ uint64_t resolver_time_ns(void *ctx, uint64_t tsc);
 uint64_t resolver_space_at(void *ctx, uint64_t tsc);
 enum landing resolver_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc);
 const struct inline_chain *resolver_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);
+
+/*
+ * Files and lines of the functions that were looked up, or most of them: loads debug information. While calls
+ * are finished, any thread may do this.
+ */
+void resolver_find_sources(const struct history *history);

@@ -281,3 +281,23 @@ int place_allocs(struct timeline *timeline, const struct snapshot *snapshot)
 	placing_release(&placing);
 	return err;
 }
+
+int place_allocating(struct timeline *timeline, const struct snapshot *snapshot,
+		     const struct history *history)
+{
+	for (size_t i = 0; i < snapshot->alloc_cnt; i++) {
+		const struct alloc *alloc = &snapshot->allocs[i];
+		const struct history_thread *known = history_thread(history, (int32_t)alloc->tid);
+		struct timeline_thread thread = {.pid = (int32_t)alloc->pid, .tid = (int32_t)alloc->tid};
+
+		if (timeline_thread_of(timeline, thread.tid))
+			continue;
+		thread.name = strdup(known ? known->name : "?");
+		if (!thread.name ||
+		    ARRAY_PUSH(timeline->threads, timeline->thread_cnt, timeline->thread_cap, thread)) {
+			free(thread.name);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}

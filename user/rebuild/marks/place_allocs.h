@@ -7,8 +7,13 @@
  */
 #pragma once
 
+#include "history/history.h"
 #include "model/snapshot.h"
 #include "model/timeline.h"
 
 /* 0 or -ENOMEM. */
 int place_allocs(struct timeline *timeline, const struct snapshot *snapshot);
+
+/* Adds the threads that allocate and are not there: where no calls are traced. 0 or -ENOMEM. */
+int place_allocating(struct timeline *timeline, const struct snapshot *snapshot,
+		     const struct history *history);
