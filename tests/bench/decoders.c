@@ -11,6 +11,7 @@
  * others on the machine disturb little; -m: only what has the text in its name; -h: results are added to the
  * file
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <intel-pt.h>
 #include <sched.h>
@@ -210,7 +211,7 @@ static void libipt_warm(struct subject *subject)
 
 static void whole_way(struct subject *subject, unsigned int threads, const char *file)
 {
-	const struct decode_config config = {.threads = threads};
+	const struct decode_config config = {.threads = threads, .source_lines = true, .stored = true};
 	struct decoded *decoded;
 	struct output *output;
 	int err = decode_file(&decoded, subject->path, &config);
@@ -226,6 +227,19 @@ static void whole_way(struct subject *subject, unsigned int threads, const char 
 	decoded_free(decoded);
 }
 
+/* Compression, too. */
+static void on_one_processor(struct subject *subject, const char *file)
+{
+	cpu_set_t all, one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_getaffinity(0, sizeof(all), &all) || sched_setaffinity(0, sizeof(one), &one))
+		die("processors", -errno);
+	whole_way(subject, 1, file);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
 static void to_timeline(struct subject *subject)
 {
 	const struct decode_config config = {.threads = 1};
@@ -239,12 +253,12 @@ static void to_timeline(struct subject *subject)
 
 static void to_fxt(struct subject *subject)
 {
-	whole_way(subject, 1, "/tmp/trailcam-bench.fxt");
+	on_one_processor(subject, "/tmp/trailcam-bench.fxt");
 }
 
 static void to_gz(struct subject *subject)
 {
-	whole_way(subject, 1, "/tmp/trailcam-bench.fxt.gz");
+	on_one_processor(subject, "/tmp/trailcam-bench.fxt.gz");
 }
 
 static void to_gz_all(struct subject *subject)
