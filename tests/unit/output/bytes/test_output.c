@@ -2,13 +2,18 @@
 /* What is written is read back by the libraries of the formats; a file appears whole or not at all. */
 #include "assertions.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/array.h"
+#include "output/bytes/gzip.h"
 #include "output/bytes/output.h"
 
 enum { LINES = 100000, LINE_BYTES = 27 };
@@ -79,6 +84,104 @@ static void test_gzip(void **state)
 	unlink(path);
 	free(bytes);
 	free(text);
+}
+
+struct bytes {
+	uint8_t *items;
+	size_t cnt, cap;
+};
+
+static int add_bytes(void *ctx, const uint8_t *bytes, size_t size)
+{
+	struct bytes *all = ctx;
+
+	assert_ok(array_reserve(&all->items, &all->cap, all->cnt + size, 1));
+	memcpy(all->items + all->cnt, bytes, size);
+	all->cnt += size;
+	return 0;
+}
+
+/* Full buffers, some of which compress well, and `rest` bytes; on all processors, or on this one. */
+static struct bytes compress_all(size_t buffers, size_t rest, bool on_one)
+{
+	struct bytes all = {0};
+	struct gzip *gzip;
+	cpu_set_t before, one;
+	uint32_t number = 1;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_ok(sched_getaffinity(0, sizeof(before), &before));
+	if (on_one)
+		assert_ok(sched_setaffinity(0, sizeof(one), &one));
+	assert_ok(gzip_new(&gzip, add_bytes, &all));
+	for (size_t i = 0; i <= buffers; i++) {
+		size_t size = i < buffers ? GZIP_BUFFER : rest;
+
+		for (size_t j = 0; j < size; j++, number = number * 1664525 + 1013904223)
+			gzip_buffer(gzip)[j] = (uint8_t)(number >> 24 >> i % 9);
+		assert_ok(gzip_push(gzip, size, i == buffers));
+	}
+	gzip_free(gzip);
+	assert_ok(sched_setaffinity(0, sizeof(before), &before));
+	return all;
+}
+
+/* One member, as browsers want it, and the same on any number of processors. */
+static void test_gzip_buffers(void **state)
+{
+	static const struct {
+		size_t buffers, rest;
+	} sizes[] = {{0, 0}, {0, 1}, {1, 0}, {7, GZIP_BUFFER}, {20, 12345}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct bytes all = compress_all(sizes[i].buffers, sizes[i].rest, false);
+		struct bytes one = compress_all(sizes[i].buffers, sizes[i].rest, true);
+		size_t size = sizes[i].buffers * GZIP_BUFFER + sizes[i].rest;
+		uint8_t *plain = malloc(size + 1);
+		z_stream stream = {.next_in = all.items,
+				   .avail_in = (uInt)all.cnt,
+				   .next_out = plain,
+				   .avail_out = (uInt)size + 1};
+
+		assert_int_equal(all.cnt, one.cnt);
+		assert_memory_equal(all.items, one.items, one.cnt);
+		assert_int_equal(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
+		assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+		assert_int_equal(stream.total_out, size);
+		assert_int_equal(stream.avail_in, 0);
+		inflateEnd(&stream);
+		free(plain);
+		free(all.items);
+		free(one.items);
+	}
+}
+
+static int refuse(void *ctx, const uint8_t *bytes, size_t size)
+{
+	(void)ctx;
+	(void)bytes;
+	(void)size;
+	return -ENOSPC;
+}
+
+/* Whichever thread has the error, it is told, and nobody waits for ever, also where the file is given up. */
+static void test_gzip_fails(void **state)
+{
+	struct gzip *gzip;
+
+	(void)state;
+	for (size_t cnt = 0; cnt < 8; cnt++) {
+		assert_ok(gzip_new(&gzip, refuse, NULL));
+		for (size_t i = 0; i < cnt; i++) {
+			memset(gzip_buffer(gzip), 0, GZIP_BUFFER);
+			gzip_push(gzip, GZIP_BUFFER, false);
+		}
+		if (cnt % 2)
+			assert_int_equal(gzip_push(gzip, 0, true), -ENOSPC);
+		gzip_free(gzip);
+	}
 }
 
 static void test_zstd(void **state)
@@ -189,9 +292,10 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),	   cmocka_unit_test(test_gzip),
-		cmocka_unit_test(test_zstd),	   cmocka_unit_test(test_random_zstd),
-		cmocka_unit_test(test_empty_zstd), cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_plain),	     cmocka_unit_test(test_gzip),
+		cmocka_unit_test(test_gzip_buffers), cmocka_unit_test(test_gzip_fails),
+		cmocka_unit_test(test_zstd),	     cmocka_unit_test(test_random_zstd),
+		cmocka_unit_test(test_empty_zstd),   cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_full),
 	};
 
