@@ -75,6 +75,21 @@ int lead_up_find(struct lead_up *ret_lead_up, const struct timeline_thread *thre
 	return 0;
 }
 
+int lead_up_to_hit(struct lead_up *ret_lead_up, const struct timeline *timeline,
+		   const struct timeline_hit *hit, size_t wanted)
+{
+	bool at_entry = hit->symbol && hit->hit->begin_ns == hit->hit->time_ns;
+	/* What ends when a call returned that was hit is over. */
+	uint64_t moment_ns = hit->time_ns + (hit_is_return(hit->hit) ? 1 : 0);
+
+	*ret_lead_up = (struct lead_up){0};
+	for (size_t i = 0; i < timeline->thread_cnt; i++)
+		if (timeline->threads[i].tid == (int32_t)hit->hit->tid)
+			return lead_up_find(ret_lead_up, &timeline->threads[i], moment_ns,
+					    at_entry ? hit->symbol->name : NULL, wanted);
+	return 0;
+}
+
 void lead_up_release(struct lead_up *lead_up)
 {
 	free(lead_up->calls);

@@ -22,4 +22,9 @@ struct lead_up {
  */
 int lead_up_find(struct lead_up *ret_lead_up, const struct timeline_thread *thread, uint64_t time_ns,
 		 const char *function, size_t wanted);
+
+/* The same of a hit, on its thread; empty where the timeline has no such thread. */
+int lead_up_to_hit(struct lead_up *ret_lead_up, const struct timeline *timeline,
+		   const struct timeline_hit *hit, size_t wanted);
+
 void lead_up_release(struct lead_up *lead_up);

@@ -107,18 +107,7 @@ static int choose_hits(struct report *report)
 
 int report_lead_up(const struct report *report, const struct timeline_hit *hit, struct lead_up *ret_lead_up)
 {
-	const struct timeline *timeline = report->traces[0].timeline;
-	bool at_entry = hit->symbol && hit->hit->begin_ns == hit->hit->time_ns;
-	const char *function = at_entry ? hit->symbol->name : NULL;
-	/* What ends when a call returned that was hit is over. */
-	uint64_t moment_ns = hit->time_ns + (hit_is_return(hit->hit) ? 1 : 0);
-
-	*ret_lead_up = (struct lead_up){0};
-	for (size_t i = 0; i < timeline->thread_cnt; i++)
-		if (timeline->threads[i].tid == (int32_t)hit->hit->tid)
-			return lead_up_find(ret_lead_up, &timeline->threads[i], moment_ns, function,
-					    report->options->calls);
-	return 0;
+	return lead_up_to_hit(ret_lead_up, report->traces[0].timeline, hit, report->options->calls);
 }
 
 /* ---- functions ---- */

@@ -12,6 +12,7 @@
 #include "cli/json.h"
 #include "cli/show/hit_json.h"
 #include "cli/show/report.h"
+#include "timeline/hit_frames.h"
 #include "timeline/profile_diff.h"
 
 /* ---- what was traced ---- */
@@ -89,6 +90,25 @@ static int put_calls(yajl_gen gen, const struct report *report, const struct tim
 	return 0;
 }
 
+/* hit_json() has the recorded ones alone. */
+static int put_frames(yajl_gen gen, const struct timeline *timeline, const struct timeline_hit *placed)
+{
+	CLEANUP(freep) struct hit_frame *frames = NULL;
+	size_t cnt = 0;
+	int err = hit_frames_find(timeline, placed, &frames, &cnt);
+
+	json_key_array(gen, "frames");
+	for (size_t i = 0; i < cnt; i++) {
+		yajl_gen_map_open(gen);
+		json_key_text(gen, "name", frames[i].symbol ? frames[i].symbol->name : "?");
+		json_key_bool(gen, "recorded", frames[i].ip != 0);
+		json_key_bool(gen, "open", frames[i].is_open);
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	return err;
+}
+
 static int put_hit(yajl_gen gen, const struct report *report, size_t index)
 {
 	const struct timeline *timeline = report->traces[0].timeline;
@@ -96,7 +116,9 @@ static int put_hit(yajl_gen gen, const struct report *report, size_t index)
 
 	yajl_gen_map_open(gen);
 	hit_json(gen, timeline, index);
-	err = put_calls(gen, report, &timeline->hits[index]);
+	err = put_frames(gen, timeline, &timeline->hits[index]);
+	if (!err)
+		err = put_calls(gen, report, &timeline->hits[index]);
 	yajl_gen_map_close(gen);
 	return err;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file/path.h"
 #include "cli/show/report.h"
+#include "timeline/hit_frames.h"
 #include "timeline/profile_diff.h"
 
 enum { OUTER_SHOWN = 8, WIDE_LEVELS = 8, INDENT_MAX = 36 };
@@ -149,12 +150,25 @@ static void hit_values(const struct text *text, const struct timeline_hit *place
 	}
 }
 
-static void hit_stack(const struct text *text, const struct timeline_hit *placed)
+/* Recorded frames have an address; the others are calls of the thread that were open. */
+static int hit_stack(const struct text *text, const struct timeline_hit *placed)
 {
-	printf("  call stack, as recorded with the hit\n");
-	for (size_t i = 0; i < placed->hit->stack_cnt; i++)
-		name_line(text, COLOUR_NONE, printf("    #%-3zu %#-18" PRIx64 " ", i, placed->hit->stack[i]),
-			  placed->stack_symbols[i] ? placed->stack_symbols[i]->name : "?");
+	CLEANUP(freep) struct hit_frame *frames = NULL;
+	size_t cnt = 0, recorded_cnt = placed->hit->stack_cnt;
+	int err = hit_frames_find(text->report->traces[0].timeline, placed, &frames, &cnt);
+
+	if (err)
+		return err;
+	printf("  call stack%s\n", cnt == recorded_cnt
+					   ? ", as recorded with the hit"
+					   : "; -: not recorded with the hit, known from the calls");
+	for (size_t i = 0; i < cnt; i++) {
+		int used = frames[i].ip ? printf("    #%-3zu %#-18" PRIx64 " ", i, frames[i].ip)
+					: printf("    #%-3zu %-18s ", i, "-");
+
+		name_line(text, COLOUR_NONE, used, frames[i].symbol ? frames[i].symbol->name : "?");
+	}
+	return 0;
 }
 
 /*
@@ -240,8 +254,9 @@ static int hits(const struct text *text)
 			  timeline_trigger(timeline, placed->hit));
 		hit_facts(text, placed->hit);
 		hit_values(text, placed);
-		hit_stack(text, placed);
-		err = hit_calls(text, placed);
+		err = hit_stack(text, placed);
+		if (!err)
+			err = hit_calls(text, placed);
 	}
 	if (report->hit_total && !report->hit_cnt)
 		printf("\n%zu hits are not shown (--hits)\n", report->hit_total);

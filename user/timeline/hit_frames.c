@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The stack that is recorded with a hit ends where unwinding fails, and the calls of the thread begin where
+ * the trace does. So each may know frames that the other lacks:
+ *
+ *	recorded   read_line  parse                  [unknown]
+ *	calls      read_line  parse  load  run  main
+ *	frames     read_line  parse  [unknown] load  run  main
+ *
+ * Both are walked outwards. A recorded frame is the next open call of its function; the calls in between have
+ * frames of their own.
+ */
+#include "timeline/hit_frames.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "timeline/lead_up.h"
+
+struct frames {
+	struct hit_frame *items;
+	size_t cnt, cap;
+};
+
+/* Lead-ups stand outermost first. The number of calls within `from`, if `symbol` is open there; else `from`. */
+static size_t seek(const struct lead_up *calls, size_t from, const struct symbol *symbol)
+{
+	for (size_t i = from; symbol && i-- > 0;)
+		if (calls->calls[i].is_open && calls->calls[i].slice->symbol == symbol)
+			return i;
+	return from;
+}
+
+/* The open calls of [to, from), from the inside out. */
+static int add_calls(struct frames *frames, const struct lead_up *calls, size_t from, size_t to)
+{
+	int err = 0;
+
+	for (size_t i = from; i-- > to && !err;) {
+		const struct lead_up_call *call = &calls->calls[i];
+		const struct hit_frame frame = {.symbol = call->slice->symbol, .is_open = true};
+
+		if (call->is_open && call->slice->symbol)
+			err = ARRAY_PUSH(frames->items, frames->cnt, frames->cap, frame);
+	}
+	return err;
+}
+
+static int merge(struct frames *frames, const struct lead_up *calls, const struct timeline_hit *hit)
+{
+	size_t left = calls->cnt; /* calls without a frame so far */
+	int err = 0;
+
+	for (size_t i = 0; i < hit->hit->stack_cnt && !err; i++) {
+		struct hit_frame frame = {.symbol = hit->stack_symbols[i], .ip = hit->hit->stack[i]};
+		size_t at = seek(calls, left, frame.symbol);
+
+		frame.is_open = at < left;
+		if (frame.is_open)
+			err = add_calls(frames, calls, left, at + 1);
+		left = at;
+		if (!err)
+			err = ARRAY_PUSH(frames->items, frames->cnt, frames->cap, frame);
+	}
+	return err ? err : add_calls(frames, calls, left, 0);
+}
+
+int hit_frames_find(const struct timeline *timeline, const struct timeline_hit *hit,
+		    struct hit_frame **ret_frames, size_t *ret_cnt)
+{
+	struct frames frames = {0};
+	struct lead_up calls = {0};
+	int err = lead_up_to_hit(&calls, timeline, hit, 1);
+
+	if (!err)
+		err = merge(&frames, &calls, hit);
+	lead_up_release(&calls);
+	if (err) {
+		free(frames.items);
+		return err;
+	}
+	*ret_frames = frames.items;
+	*ret_cnt = frames.cnt;
+	return 0;
+}
