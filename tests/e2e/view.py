@@ -142,6 +142,19 @@ def opens_at_hit(page, hit):
     check("the call that was hit is selected", page.selected()["name"] == hit["frames"][0], page.selected())
 
 
+def shows_source(page):
+    shown = page.value("trace.sources")
+    check("the page has source lines", any(path.endswith("/wordcount.c") for path in shown), list(shown))
+    for path, blocks in shown.items():
+        lines = [line.rstrip("\r\n")[:239] for line in open(path, errors="replace")]
+        wrong = [first for first, block in blocks if block != lines[first - 1:first - 1 + len(block)]]
+        check(f"they are those of {path.rsplit('/', 1)[1]}", not wrong, wrong)
+    here = page.browser.value("document.querySelector('#panel .source .here').innerText").split()[0]
+    name, number = page.value("(symbol => [trace.symbols[symbol][0], trace.symbols[symbol][3]])(chart.hit.symbol)")
+    check("the line of what was hit is marked", here == str(number) and name in page.browser.value("document.querySelector('#panel .source').innerText"),
+          here, number)
+
+
 def keys_move(page):
     before, (begin, _) = page.span, page.view
     page.key("w")
@@ -482,6 +495,7 @@ def drops_nothing(page):
 def recording(browser, slices_path, hits_path):
     page, slices, hits = Page(browser), read_slices(slices_path), read_hits(hits_path)
     opens_at_hit(page, hits[0])
+    shows_source(page)
     keys_move(page)
     mouse_moves(page)
     searches(page, slices, "table", int(hits[0]["time_ns"]))

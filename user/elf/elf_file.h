@@ -81,6 +81,9 @@ size_t elf_file_read(const struct elf_file *file, uint64_t offset, void *bytes, 
  */
 int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path, uint32_t *ret_line);
 
+/* The directory in which the function at addr was compiled, as long-lived; NULL: unknown. */
+const char *elf_file_source_dir(struct elf_file *file, uint64_t addr);
+
 /* The inlined calls at an address; NULL: no debug information. Slow for the first address of a unit. */
 const struct inline_chain *elf_file_inlines_at(struct elf_file *file, uint64_t addr);
 

@@ -98,6 +98,7 @@ static struct symbol *make_symbol(const struct elf_file *file, struct elf_inline
 	symbol->named = symbol->source_sought = true;
 	if (dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), &origin)) {
 		symbol->file = dwarf_decl_file(&origin);
+		symbol->file_dir = elf_unit_dir(&origin);
 		if (symbol->file && !dwarf_decl_line(&origin, &line))
 			symbol->line = (uint32_t)line;
 	}

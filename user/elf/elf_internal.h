@@ -106,6 +106,9 @@ char *elf_ocaml_demangle(const char *name);
 /* Opens file->dwarf, once; it stays NULL if there is no debug information. */
 void elf_dwarf_open(struct elf_file *file);
 
+/* The directory in which the unit of `die` was compiled, or NULL. */
+const char *elf_unit_dir(Dwarf_Die *die);
+
 /* Closes what elf_file_source() opened. */
 void elf_source_release(struct elf_file *file);
 

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 
+#include <dwarf.h>
+
 #include "base/array.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"
@@ -105,6 +107,25 @@ int elf_file_source(struct elf_file *file, uint64_t addr, const char **ret_path,
 	*ret_path = path;
 	*ret_line = (uint32_t)number;
 	return 0;
+}
+
+const char *elf_unit_dir(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
+
+	return dwarf_diecu(die, &unit, NULL, NULL)
+		       ? dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute))
+		       : NULL;
+}
+
+const char *elf_file_source_dir(struct elf_file *file, uint64_t addr)
+{
+	Dwarf_Off unit;
+	Dwarf_Die die;
+
+	return elf_unit_at(file, addr, &unit) && dwarf_offdie(file->dwarf, unit, &die) ? elf_unit_dir(&die)
+										       : NULL;
 }
 
 void elf_source_release(struct elf_file *file)

@@ -349,9 +349,9 @@ static void find_source_locked(struct place_symbol *symbol)
 	if (symbol->public.source_sought)
 		return;
 	elf = object_lock(place->object);
-	if (elf)
-		elf_file_source(elf, symbol->public.start - place->bias, &symbol->public.file,
-				&symbol->public.line);
+	if (elf && !elf_file_source(elf, symbol->public.start - place->bias, &symbol->public.file,
+				    &symbol->public.line))
+		symbol->public.file_dir = elf_file_source_dir(elf, symbol->public.start - place->bias);
 	object_unlock(place->object);
 	symbol->public.source_sought = true;
 }

@@ -24,6 +24,7 @@ struct symbol {
 	uint64_t end;	       /* ... and past the last one; == start where the extent is unknown */
 	const char *file;      /* declaring source file, or NULL where unknown */
 	uint32_t line;	       /* 0 where unknown */
+	const char *file_dir;  /* what a relative `file` is relative to, or NULL */
 	const char *call_file; /* of an inlined call: the file of the call, or NULL */
 	uint32_t call_line;
 	bool has_place;	    /* image_symbol_source() can look for file and line ... */

@@ -3,11 +3,12 @@
  * The data of the page (html.h). Its JSON:
  *
  *	command, source, stopped_by: strings; realtime_ms: time 0 since the epoch
- *	symbols: [name, object, file or null, line, address]; the first five are the slices that are no calls, in the order of their kinds
+ *	symbols: [name, object, file or null, line, address, what a relative file is relative to, if known]; the first five are the slices that are no calls, in the order of their kinds
+ *	sources: {FILE: [[number of the first line, [LINE, ...]], ...]} (html_sources.h)
  *	threads: {pid, tid, name, slices: how many, instants: [time, text, whether it is no gap, number of an
  *		allocation, which its end has, too],
  *		details: [index of a slice that is no call, name, title or null, about, woken by, result or null]}
- *	hits: {trigger, symbol, time, ...}; stack: [address, symbol, offset in it]; registers in the order of enum hit_reg; addresses and registers are
+ *	hits: {trigger, symbol, time, ...}; stack: [address (0: not recorded, an open call), symbol, offset in it]; registers in the order of enum hit_reg; addresses and registers are
  *		strings, in hexadecimal
  *	flows: [thread, time, thread, time]: which wakes which; threads by index
  *	counters: {pid, name, points: [time, value], in the order of time}
@@ -15,7 +16,6 @@
  * A name may be any bytes; what is no UTF-8 in it is the page's to replace.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,9 @@
 #include "base/error.h"
 #include "base/spill.h"
 #include "output/html.h"
+#include "output/html_sources.h"
 #include "output/shown.h"
+#include "timeline/hit_frames.h"
 
 enum { NOT_CALLS = SLICE_KIND_CNT - 1, TABLE_BEGIN = 1 << 10 };
 
@@ -44,61 +46,10 @@ struct part {
 
 struct data {
 	const struct timeline *timeline;
-	struct gzip *gzip;
-	size_t used; /* of its buffer */
-	int err;     /* sticks */
+	struct html_bytes out;
 	struct numbers numbers;
 	struct part *parts; /* by thread */
 };
-
-/* ---- bytes ---- */
-
-static void put(struct data *data, uint8_t byte)
-{
-	gzip_buffer(data->gzip)[data->used++] = byte;
-	if (data->used < GZIP_BUFFER)
-		return;
-	data->used = 0;
-	if (!data->err)
-		data->err = gzip_push(data->gzip, GZIP_BUFFER, false);
-}
-
-static void put_number(struct data *data, uint64_t number)
-{
-	for (; number >= 0x80; number >>= 7)
-		put(data, (uint8_t)(number | 0x80));
-	put(data, (uint8_t)number);
-}
-
-static void __attribute__((format(printf, 2, 3))) put_text(struct data *data, const char *fmt, ...)
-{
-	char text[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	for (const char *at = text; *at; at++)
-		put(data, (uint8_t)*at);
-}
-
-static void put_string(struct data *data, const char *string)
-{
-	put(data, '"');
-	for (const char *at = string; *at; at++) {
-		if ((unsigned char)*at < ' ' || *at == '"' || *at == '\\')
-			put_text(data, "\\u%04x", (unsigned char)*at);
-		else
-			put(data, (uint8_t)*at);
-	}
-	put(data, '"');
-}
-
-static void put_member(struct data *data, const char *name, const char *string)
-{
-	put_text(data, ",\"%s\":", name);
-	put_string(data, string ? string : "");
-}
 
 /* ---- symbols ---- */
 
@@ -268,37 +219,42 @@ static int number_symbols(struct data *data)
 
 static void put_symbols(struct data *data)
 {
-	put_text(data, ",\"symbols\":[");
+	html_put_text(&data->out, ",\"symbols\":[");
 	for (int kind = SLICE_CALL + 1; kind < SLICE_KIND_CNT; kind++) {
-		put_text(data, "%s[", kind > SLICE_CALL + 1 ? "," : "");
-		put_string(data, slice_name(&(struct slice){.kind = (uint8_t)kind}));
-		put_text(data, ",\"\",null,0,\"0\"]");
+		html_put_text(&data->out, "%s[", kind > SLICE_CALL + 1 ? "," : "");
+		html_put_string(&data->out, slice_name(&(struct slice){.kind = (uint8_t)kind}));
+		html_put_text(&data->out, ",\"\",null,0,\"0\"]");
 	}
 	for (size_t i = 0; i < data->numbers.cnt; i++) {
 		const struct symbol *symbol = data->numbers.symbols[i];
 
-		put_text(data, ",[");
-		put_string(data, symbol->name);
-		put(data, ',');
-		put_string(data, symbol->object);
-		put(data, ',');
+		html_put_text(&data->out, ",[");
+		html_put_string(&data->out, symbol->name);
+		html_put(&data->out, ',');
+		html_put_string(&data->out, symbol->object);
+		html_put(&data->out, ',');
 		if (symbol->file)
-			put_string(data, symbol->file);
+			html_put_string(&data->out, symbol->file);
 		else
-			put_text(data, "null");
-		put_text(data, ",%" PRIu32 ",\"%" PRIx64 "\"]", symbol->line, symbol->start);
+			html_put_text(&data->out, "null");
+		html_put_text(&data->out, ",%" PRIu32 ",\"%" PRIx64 "\"", symbol->line, symbol->start);
+		if (symbol->file_dir && symbol->file && symbol->file[0] != '/') {
+			html_put(&data->out, ',');
+			html_put_string(&data->out, symbol->file_dir);
+		}
+		html_put(&data->out, ']');
 	}
-	put(data, ']');
+	html_put(&data->out, ']');
 }
 
 static void put_instant(struct data *data, const struct instant *instant, size_t *cnt)
 {
-	put_text(data, "%s[%" PRIu64 ",", (*cnt)++ ? "," : "", instant->time_ns);
-	put_string(data, instant->text);
-	put_text(data, ",%d", instant->is_event);
+	html_put_text(&data->out, "%s[%" PRIu64 ",", (*cnt)++ ? "," : "", instant->time_ns);
+	html_put_string(&data->out, instant->text);
+	html_put_text(&data->out, ",%d", instant->is_event);
 	if (instant->number)
-		put_text(data, ",%" PRIu64, instant->number);
-	put(data, ']');
+		html_put_text(&data->out, ",%" PRIu64, instant->number);
+	html_put(&data->out, ']');
 }
 
 static void put_left_out(struct data *data, uint64_t time_ns, size_t left_out, size_t *cnt)
@@ -327,23 +283,23 @@ static void put_instants(struct data *data, const struct timeline_thread *thread
 
 static void put_detail(struct data *data, size_t index, const struct slice_detail *detail)
 {
-	put_text(data, "[%zu,", index);
-	put_string(data, detail->name);
-	put(data, ',');
+	html_put_text(&data->out, "[%zu,", index);
+	html_put_string(&data->out, detail->name);
+	html_put(&data->out, ',');
 	if (detail->title)
-		put_string(data, detail->title);
+		html_put_string(&data->out, detail->title);
 	else
-		put_text(data, "null");
-	put(data, ',');
-	put_string(data, detail->about ? detail->about : "");
-	put(data, ',');
-	put_string(data, detail->woken_by ? detail->woken_by : "");
-	put(data, ',');
-	put_string(data, detail->behind ? detail->behind : "");
+		html_put_text(&data->out, "null");
+	html_put(&data->out, ',');
+	html_put_string(&data->out, detail->about ? detail->about : "");
+	html_put(&data->out, ',');
+	html_put_string(&data->out, detail->woken_by ? detail->woken_by : "");
+	html_put(&data->out, ',');
+	html_put_string(&data->out, detail->behind ? detail->behind : "");
 	if (detail->has_result)
-		put_text(data, ",\"%" PRId64 "\"]", detail->result);
+		html_put_text(&data->out, ",\"%" PRId64 "\"]", detail->result);
 	else
-		put_text(data, ",null]");
+		html_put_text(&data->out, ",null]");
 }
 
 static void put_details(struct data *data, const struct timeline_thread *thread, const struct part *part)
@@ -355,84 +311,90 @@ static void put_details(struct data *data, const struct timeline_thread *thread,
 
 		if (!detail)
 			continue;
-		put_text(data, "%s", cnt++ ? "," : "");
+		html_put_text(&data->out, "%s", cnt++ ? "," : "");
 		put_detail(data, i, detail);
 	}
 }
 
 static void put_threads(struct data *data)
 {
-	put_text(data, ",\"threads\":[");
+	html_put_text(&data->out, ",\"threads\":[");
 	for (size_t i = 0; i < data->timeline->thread_cnt; i++) {
 		const struct timeline_thread *thread = &data->timeline->threads[i];
 
-		put_text(data, "%s{\"pid\":%d,\"tid\":%d,\"slices\":%zu", i ? "," : "", thread->pid,
-			 thread->tid, part_slice_cnt(&data->parts[i]));
-		put_member(data, "name", thread->name);
-		put_text(data, ",\"instants\":[");
+		html_put_text(&data->out, "%s{\"pid\":%d,\"tid\":%d,\"slices\":%zu", i ? "," : "",
+			      thread->pid, thread->tid, part_slice_cnt(&data->parts[i]));
+		html_put_member(&data->out, "name", thread->name);
+		html_put_text(&data->out, ",\"instants\":[");
 		put_instants(data, thread, &data->parts[i]);
-		put_text(data, "],\"details\":[");
+		html_put_text(&data->out, "],\"details\":[");
 		put_details(data, thread, &data->parts[i]);
-		put_text(data, "]}");
+		html_put_text(&data->out, "]}");
 	}
-	put(data, ']');
+	html_put(&data->out, ']');
 }
 
 static void put_hex(struct data *data, const char *name, const uint64_t *values, size_t cnt)
 {
-	put_text(data, ",\"%s\":[", name);
+	html_put_text(&data->out, ",\"%s\":[", name);
 	for (size_t i = 0; i < cnt; i++)
-		put_text(data, "%s\"%llx\"", i ? "," : "", (unsigned long long)values[i]);
-	put(data, ']');
+		html_put_text(&data->out, "%s\"%llx\"", i ? "," : "", (unsigned long long)values[i]);
+	html_put(&data->out, ']');
 }
 
 /* null: it is no argument. */
 static void put_args(struct data *data, const struct hit *hit)
 {
-	put_text(data, ",\"args\":[");
+	html_put_text(&data->out, ",\"args\":[");
 	for (size_t i = 0; hit->args_known >> i; i++)
-		put_text(data, hit->args_known & 1u << i ? "%s\"%llx\"" : "%snull", i ? "," : "",
-			 (unsigned long long)hit_arg(hit, i));
-	put(data, ']');
+		html_put_text(&data->out, hit->args_known & 1u << i ? "%s\"%llx\"" : "%snull", i ? "," : "",
+			      (unsigned long long)hit_arg(hit, i));
+	html_put(&data->out, ']');
 }
 
 static void put_values(struct data *data, const struct timeline_hit *placed)
 {
-	put_text(data, ",\"values\":[");
+	html_put_text(&data->out, ",\"values\":[");
 	for (size_t i = 0; i < placed->value_cnt; i++) {
 		const struct timeline_value *value = &placed->values[i];
 
-		put_text(data, "%s{\"nth\":%zu", i ? "," : "", i);
-		put_member(data, "name", value->name);
-		put_member(data, "text", value->text ? value->text : SHOWN_UNREADABLE);
-		put(data, '}');
+		html_put_text(&data->out, "%s{\"nth\":%zu", i ? "," : "", i);
+		html_put_member(&data->out, "name", value->name);
+		html_put_member(&data->out, "text", value->text ? value->text : SHOWN_UNREADABLE);
+		html_put(&data->out, '}');
 	}
-	put(data, ']');
+	html_put(&data->out, ']');
 }
 
 static void put_symbol_number(struct data *data, const struct symbol *symbol)
 {
 	if (symbol)
-		put_text(data, "%" PRIu32, symbol_number(&data->numbers, symbol));
+		html_put_text(&data->out, "%" PRIu32, symbol_number(&data->numbers, symbol));
 	else
-		put_text(data, "null");
+		html_put_text(&data->out, "null");
 }
 
 static void put_hit_stack(struct data *data, const struct timeline_hit *placed)
 {
-	put_text(data, ",\"stack\":[");
-	for (size_t i = 0; i < placed->hit->stack_cnt; i++) {
-		const struct symbol *symbol = placed->stack_symbols[i];
-		uint64_t ip = placed->hit->stack[i];
+	CLEANUP(freep) struct hit_frame *frames = NULL;
+	size_t cnt = 0;
+	int err = hit_frames_find(data->timeline, placed, &frames, &cnt);
 
-		put_text(data, "%s[\"%" PRIx64 "\",", i ? "," : "", ip);
+	if (!data->out.err)
+		data->out.err = err;
+	html_put_text(&data->out, ",\"stack\":[");
+	for (size_t i = 0; i < cnt; i++) {
+		const struct symbol *symbol = frames[i].symbol;
+		uint64_t ip = frames[i].ip;
+
+		html_put_text(&data->out, "%s[\"%" PRIx64 "\",", i ? "," : "", ip);
 		put_symbol_number(data, symbol);
 		if (symbol && symbol->named && ip >= symbol->start)
-			put_text(data, ",\"+0x%" PRIx64 "\"]", ip - symbol->start);
+			html_put_text(&data->out, ",\"+0x%" PRIx64 "\"]", ip - symbol->start);
 		else
-			put_text(data, ",\"\"]");
+			html_put_text(&data->out, ",\"\"]");
 	}
-	put(data, ']');
+	html_put(&data->out, ']');
 }
 
 static void put_hit(struct data *data, const struct timeline_hit *placed)
@@ -442,33 +404,34 @@ static void put_hit(struct data *data, const struct timeline_hit *placed)
 	struct caught_hit caught;
 
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
-	put_text(data, "{\"time\":%" PRIu64 ",\"pid\":%u,\"tid\":%u,\"cpu\":%u,\"symbol\":", placed->time_ns,
-		 hit->pid, hit->tid, hit->cpu);
+	html_put_text(&data->out,
+		      "{\"time\":%" PRIu64 ",\"pid\":%u,\"tid\":%u,\"cpu\":%u,\"symbol\":", placed->time_ns,
+		      hit->pid, hit->tid, hit->cpu);
 	put_symbol_number(data, placed->symbol);
-	put_member(data, "trigger", timeline_trigger(data->timeline, hit));
-	put_member(data, "comm", comm);
-	put_text(data, ",\"elapsed\":%llu,\"goroutine\":\"%llu\",\"stopped_after\":%llu",
-		 (unsigned long long)(hit->time_ns - hit->begin_ns), (unsigned long long)hit->goroutine,
-		 (unsigned long long)(hit->stopped_ns ? hit->stopped_ns - hit->time_ns : 0));
-	put_text(data, ",\"monotonic_ns\":\"%llu\",\"return_address\":\"%llx\"",
-		 (unsigned long long)hit->time_ns, (unsigned long long)hit->return_address);
+	html_put_member(&data->out, "trigger", timeline_trigger(data->timeline, hit));
+	html_put_member(&data->out, "comm", comm);
+	html_put_text(&data->out, ",\"elapsed\":%llu,\"goroutine\":\"%llu\",\"stopped_after\":%llu",
+		      (unsigned long long)(hit->time_ns - hit->begin_ns), (unsigned long long)hit->goroutine,
+		      (unsigned long long)(hit->stopped_ns ? hit->stopped_ns - hit->time_ns : 0));
+	html_put_text(&data->out, ",\"monotonic_ns\":\"%llu\",\"return_address\":\"%llx\"",
+		      (unsigned long long)hit->time_ns, (unsigned long long)hit->return_address);
 	put_args(data, hit);
 	put_values(data, placed);
 	hit_unpack(hit, &caught);
 	put_hex(data, "regs", caught.regs, HIT_REG_CNT);
 	put_hit_stack(data, placed);
-	put(data, '}');
+	html_put(&data->out, '}');
 }
 
 static void put_counter(struct data *data, const struct counter *counter)
 {
-	put_text(data, "{\"pid\":%d", counter->pid);
-	put_member(data, "name", counter->name);
-	put_text(data, ",\"points\":[");
+	html_put_text(&data->out, "{\"pid\":%d", counter->pid);
+	html_put_member(&data->out, "name", counter->name);
+	html_put_text(&data->out, ",\"points\":[");
 	for (size_t i = 0; i < counter->point_cnt; i++)
-		put_text(data, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", counter->points[i].time_ns,
-			 counter->points[i].value);
-	put_text(data, "]}");
+		html_put_text(&data->out, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "",
+			      counter->points[i].time_ns, counter->points[i].value);
+	html_put_text(&data->out, "]}");
 }
 
 static void put_flows(struct data *data)
@@ -476,45 +439,48 @@ static void put_flows(struct data *data)
 	const struct timeline *timeline = data->timeline;
 	size_t cnt = 0;
 
-	put_text(data, ",\"flows\":[");
+	html_put_text(&data->out, ",\"flows\":[");
 	for (size_t i = 0; i < timeline->flow_cnt; i++) {
 		const struct flow *flow = &timeline->flows[i];
 		const struct timeline_thread *from = timeline_thread_of(timeline, flow->from_tid);
 		const struct timeline_thread *to = timeline_thread_of(timeline, flow->to_tid);
 
 		if (from && to)
-			put_text(data, "%s[%td,%" PRIu64 ",%td,%" PRIu64 "]", cnt++ ? "," : "",
-				 from - timeline->threads, flow->from_ns, to - timeline->threads,
-				 flow->to_ns);
+			html_put_text(&data->out, "%s[%td,%" PRIu64 ",%td,%" PRIu64 "]", cnt++ ? "," : "",
+				      from - timeline->threads, flow->from_ns, to - timeline->threads,
+				      flow->to_ns);
 	}
-	put(data, ']');
+	html_put(&data->out, ']');
 }
 
-static void put_json(struct data *data)
+static int put_json(struct data *data)
 {
 	const struct timeline *timeline = data->timeline;
+	int err;
 
-	put_text(data, "{\"realtime_ms\":%" PRIu64, timeline->base_realtime_ns / 1000000);
-	put_member(data, "command", timeline->command);
-	put_member(data, "source", timeline->source);
-	put_member(data, "stopped_by", timeline->stopped_by);
+	html_put_text(&data->out, "{\"realtime_ms\":%" PRIu64, timeline->base_realtime_ns / 1000000);
+	html_put_member(&data->out, "command", timeline->command);
+	html_put_member(&data->out, "source", timeline->source);
+	html_put_member(&data->out, "stopped_by", timeline->stopped_by);
 	put_symbols(data);
+	err = html_put_sources(&data->out, data->numbers.symbols, data->numbers.cnt);
 	put_threads(data);
 	put_flows(data);
-	put_text(data, ",\"hits\":[");
+	html_put_text(&data->out, ",\"hits\":[");
 	for (size_t i = 0; i < timeline->hit_cnt; i++) {
 		if (i)
-			put(data, ',');
+			html_put(&data->out, ',');
 		put_hit(data, &timeline->hits[i]);
 	}
-	put_text(data, "],\"counters\":[");
+	html_put_text(&data->out, "],\"counters\":[");
 	for (size_t i = 0; i < timeline->counter_cnt; i++) {
 		if (i)
-			put(data, ',');
+			html_put(&data->out, ',');
 		put_counter(data, &timeline->counters[i]);
 	}
-	put_text(data, "]}");
-	put(data, 0);
+	html_put_text(&data->out, "]}");
+	html_put(&data->out, 0);
+	return err;
 }
 
 /* ---- columns ---- */
@@ -547,7 +513,7 @@ static void put_column(struct data *data, enum column column, const struct timel
 		const struct slice *slice = part_slice(thread, part, i);
 
 		SPILL_PASS_TO(thread->slices, i, (size_t)(slice - thread->slices));
-		put_number(data, cell(data, column, slice, before));
+		html_put_number(&data->out, cell(data, column, slice, before));
 		before = slice;
 	}
 }
@@ -563,17 +529,18 @@ static void data_release(struct data *data)
 
 int html_write_data(const struct timeline *timeline, struct gzip *gzip, size_t max, size_t *ret_left_out)
 {
-	CLEANUP(data_release) struct data data = {.timeline = timeline, .gzip = gzip};
+	CLEANUP(data_release) struct data data = {.timeline = timeline, .out.gzip = gzip};
 	int err = choose_slices(&data, max, ret_left_out);
 
 	if (!err)
 		err = number_symbols(&data);
 	if (err)
 		return err;
-	put_json(&data);
+	err = put_json(&data);
+	if (err)
+		return err;
 	for (size_t i = 0; i < timeline->thread_cnt; i++)
 		for (int column = 0; column < COLUMN_CNT; column++)
 			put_column(&data, (enum column)column, &timeline->threads[i], &data.parts[i]);
-	err = gzip_push(gzip, data.used, true);
-	return data.err ? data.err : err;
+	return html_end(&data.out);
 }

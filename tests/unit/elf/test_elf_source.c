@@ -15,6 +15,16 @@ static void assert_line(struct elf_file *file, const char *name, const char *sou
 	assert_int_equal(line, expected);
 }
 
+/* With what the compiler was given, that is the whole path. */
+static void assert_dir(struct elf_file *file)
+{
+	const char *dir = elf_file_source_dir(file, fixture_find(file, "first")->addr);
+
+	assert_non_null(dir);
+	assert_int_equal(dir[0], '/');
+	assert_null(elf_file_source_dir(file, 0x7000000));
+}
+
 static void check(const char *command)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -30,6 +40,7 @@ static void check(const char *command)
 	/* From the C library's start files, which have no debug information. */
 	assert_int_equal(elf_file_source(file, fixture_find(file, "_start")->addr, &source, &line), -ENOENT);
 	assert_int_equal(elf_file_source(file, 0x7000000, &source, &line), -ENOENT);
+	assert_dir(file);
 }
 
 static void units_with_an_index(void **state)

@@ -196,6 +196,52 @@ static void test_slices(void **state)
 	timeline_free(timeline);
 }
 
+/* A file of so many numbered lines; returns its name, which is to be freed. */
+static char *write_source(const char *suffix, int cnt)
+{
+	char *path = NULL;
+	FILE *file;
+
+	assert_int_not_equal(asprintf(&path, "/tmp/trailcam-source-%d%s", (int)getpid(), suffix), -1);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	for (int i = 1; i <= cnt; i++)
+		fprintf(file, "line \"%d\"\n", i);
+	fclose(file);
+	return path;
+}
+
+static void test_sources(void **state)
+{
+	CLEANUP(freep) char *source = write_source(".c", 200);
+	CLEANUP(freep) char *other = write_source(".key", 200);
+	const struct symbol symbols[] = {
+		{.name = "a", .object = "", .file = source, .line = 5},
+		{.name = "b", .object = "", .file = source + 5, .file_dir = "/tmp", .line = 100},
+		{.name = "c", .object = "", .file = source, .line = 20},
+		{.name = "d", .object = "", .file = other, .line = 3},
+		{.name = "e", .object = "", .file = source + 5, .line = 3},
+	};
+	struct timeline *timeline = make_timeline(1);
+	struct reader reader;
+
+	(void)state;
+	for (uint64_t i = 0; i < ARRAY_SIZE(symbols); i++)
+		add_slice(&timeline->threads[0],
+			  (struct slice){.start_ns = i, .end_ns = i + 1, .symbol = &symbols[i]});
+	reader = read_page(timeline, 100);
+	assert_json(&reader, "[[2,[\"line \\u00222\\u0022\",\"line \\u00223\\u0022\",");
+	assert_json(&reader, "\"line \\u002250\\u0022\"]]]"); /* one block for a and c */
+	assert_json(&reader, "[[97,[\"line \\u002297\\u0022\",");
+	assert_json(&reader, "\"line \\u0022130\\u0022\"]]]");
+	assert_null(strstr((char *)reader.data, "line \\u002251\\u0022"));
+	assert_null(strstr((char *)reader.data, ".key\":["));
+	reader_release(&reader);
+	timeline_free(timeline);
+	unlink(source);
+	unlink(other);
+}
+
 /* What is known of a wait, and who ended it. */
 static void test_waits(void **state)
 {
@@ -308,9 +354,9 @@ static void test_counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slices),	 cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_too_many), cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_sources), cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_waits),	cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_shares),	cmocka_unit_test(test_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,11 @@ function joinTraces(a, b) {
 		for (const track of trace.threads)
 			track.pinned = track.pid === trace.hits[0]?.pid && track.tid === trace.hits[0]?.tid;
 	});
-	return {...a, compares: true, alignedAtHits, command: `A: ${a.command}  B: ${b.command}`, symbols: a.symbols.concat(symbols),
+	const sources = {...b.sources};
+
+	for (const [file, blocks] of Object.entries(a.sources))
+		sources[file] = blocks.concat(sources[file] ?? []);
+	return {...a, sources, compares: true, alignedAtHits, command: `A: ${a.command}  B: ${b.command}`, symbols: a.symbols.concat(symbols),
 		threads: both('threads'), hits: both('hits'), counters: both('counters'), flows: both('flows').sort((x, y) => x[1] - y[1])};
 }
 

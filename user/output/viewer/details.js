@@ -4,7 +4,7 @@
  * program and may be anything: they become text, never markup.
  */
 
-const CALLERS_SHOWN = 1000;
+const CALLERS_SHOWN = 1000, LINES_BEFORE = 3, LINES_BEHIND = 30; /* user/output/html_sources.c */
 
 class Details {
 	panel(...children) {
@@ -73,7 +73,7 @@ class Details {
 			el('h3', {}, 'Arguments'),
 			this.list(hit.args.map((value, i) => value && [`arg${i}`, `${hex(value)}${value.length > 1 ? ` = ${decimal(value)}` : ''}`]).filter(Boolean)),
 			...(hit.values.length ? [el('h3', {}, 'Values'), this.list(hit.values.map(value => [value.name, value.text]))] : []),
-			el('h3', {}, 'Recorded stack'), this.hitStack(hit),
+			el('h3', {}, 'Call stack'), this.hitStack(hit), ...hit.symbol === null ? [] : this.lines(hit.symbol),
 			el('h3', {}, 'Registers'),
 			this.list(REGISTERS_SHOWN.map(name => [name, hex(hit.regs[REGISTERS.indexOf(name)])]), 'registers'));
 	}
@@ -82,13 +82,16 @@ class Details {
 	hitStack(hit) {
 		const open = hit.slice >= 0 ? [hit.slice, ...hit.track.callers(hit.slice)] : [];
 
+		let first = 0; /* of those that are left */
+
 		return el('ol', {}, ...hit.stack.map(([ip, symbol, offset]) => {
 			if (symbol === null)
 				return this.frame('[unknown]', `0x${ip}`, null);
-			const slice = open.find(i => hit.track.symbol[i] === symbol);
+			const nth = open.findIndex((i, n) => n >= first && hit.track.symbol[i] === symbol);
 
-			return this.frame(this.trace.symbols[symbol][0] + offset, `0x${ip}  ${this.source(symbol)}`,
-				slice === undefined ? null : {track: hit.track, slice});
+			first = nth < 0 ? first : nth + 1;
+			return this.frame(this.trace.symbols[symbol][0] + offset, `${ip === '0' ? 'known from the calls' : `0x${ip}`}  ${this.source(symbol)}`,
+				nth < 0 ? null : {track: hit.track, slice: open[nth]});
 		}));
 	}
 
@@ -118,8 +121,21 @@ class Details {
 				el('button', {onclick: () => this.sameFunction(false), title: '['}, '‹ previous call'),
 				el('button', {onclick: () => this.sameFunction(true), title: ']'}, 'next call ›'),
 				el('button', {onclick: () => this.fit(), title: 'f'}, 'Fit')),
-			el('h3', {}, 'Callers'),
+			...this.lines(symbol), el('h3', {}, 'Callers'),
 			this.callerList(track, slice));
+	}
+
+	/* The source around the beginning of a function, where the page has it. */
+	lines(symbol) {
+		const [, , file, line, , dir] = this.trace.symbols[symbol], from = line - LINES_BEFORE;
+		const block = this.trace.sources[dir ? `${dir}/${file}` : file]?.find(([first, lines]) => line >= first && line < first + lines.length);
+
+		if (!block)
+			return [];
+		const shown = block[1].map((text, i) => [block[0] + i, text]).filter(([number]) => number >= from && number <= line + LINES_BEHIND);
+
+		return [el('h3', {}, 'Source'), el('pre', {className: 'source', tabIndex: 0, ariaLabel: 'Source'}, ...shown.map(([number, text]) =>
+			el('span', {className: number === line ? 'here' : ''}, el('small', {}, String(number).padStart(5)), ` ${text}\n`)))];
 	}
 
 	/* Callers of one name, one after another, are one line: it leads to the innermost. */
