@@ -106,7 +106,7 @@ bench: ## rates and sizes, side by side in one run; QUIET=1: one line for each g
 	$(Q)tests/lint/deps.sh $(PACKAGES) valgrind linux-perf python3
 	$(Q)$(MAKE) --no-print-directory $(if $(QUIET),bench-goals,bench-all)
 
-bench-goals: all $(BUILD)/tests/bench/lackey $(BUILD)/tests/bench/decoders
+bench-goals: all $(patsubst %,$(BUILD)/tests/bench/%,lackey decoders sampling)
 	$(Q)tests/bench/goals.sh $(BUILD)
 
 bench-compare: $(BUILD)/tests/bench/lackey $(BUILD)/tests/bench/decoders ## decoding by this revision and by REV, by turns in one run

@@ -1,25 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: what sampling costs the program that is sampled. The same work is done again and again, by
- * turns alone, with the samples source, and with `perf record` at the same frequency with copies of stacks;
- * processor time is compared, so that others on the machine matter little. Then two processes hand a byte to
- * and fro, which is a switch each.
+ * make bench: what sampling costs. The same work is done again and again, by turns alone, with a BPF program
+ * that does nothing as often, with the samples source, and with `perf record` at the same frequency, by frame
+ * pointers and by copies of stacks. Processor time is compared, so that others on the machine matter little,
+ * and each with the one before it that was alone. Then two processes hand a byte to and fro, which is a switch
+ * each, and one calls the kernel: recorded, and beside somebody who is.
+ *
+ *	sampling [-g]		-g: only whether goals are met
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <bpf/bpf.h>
 
 #include "base/array.h"
 #include "figures.h"
 #include "source/samples/samples.h"
+#include "source/samples/ticks.h"
 
-enum { RUNS = 9, DEPTH = 12, LOOPS = 800, ROUNDS = 40000 };
+enum { RUNS = 9, DEPTH = 12, LOOPS = 800, ROUNDS = 40000, CALLS = 1000000 };
 
-enum how { ALONE, SAMPLES, PERF, HOW_CNT };
+/* BESIDE: somebody else is recorded. */
+enum how { ALONE, EMPTY, SAMPLES, BESIDE, PERF_FP, PERF_DWARF, HOW_CNT };
+
+enum {
+	OF_TICKS = 1 << EMPTY | 1 << SAMPLES | 1 << PERF_FP | 1 << PERF_DWARF,
+	OF_MOMENTS = 1 << SAMPLES | 1 << BESIDE
+};
+
+struct way {
+	void (*fn)(void);
+	unsigned int frequency;
+	bool syscalls;
+	unsigned int hows; /* bit N: enum how, beside ALONE */
+};
 
 /* ---- the work ---- */
 
@@ -63,10 +84,34 @@ static void play(void)
 	wait(NULL);
 }
 
+static void call_kernel(void)
+{
+	for (int i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+}
+
 /* ---- one run ---- */
 
+/* A program that does nothing, at each tick. */
+static int start_empty(unsigned int frequency, struct samples_ticks *ret_ticks)
+{
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int program =
+		bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "nothing", "GPL", nothing, ARRAY_SIZE(nothing), NULL);
+	int err = program < 0 ? -errno : samples_ticks_open(ret_ticks, frequency);
+
+	for (size_t i = 0; !err && i < ret_ticks->cnt; i++)
+		err = ioctl(ret_ticks->fds[i], PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
+	if (program >= 0)
+		close(program);
+	return err ? err : samples_ticks_enable(ret_ticks);
+}
+
 /* Returns when it records. */
-static pid_t start_perf(pid_t pid, unsigned int frequency)
+static pid_t start_perf(pid_t pid, unsigned int frequency, const char *graph)
 {
 	char target[16], rate[16], control[48], answer[8];
 	int ctl[2], ack[2];
@@ -79,8 +124,8 @@ static pid_t start_perf(pid_t pid, unsigned int frequency)
 		snprintf(target, sizeof(target), "%d", pid);
 		snprintf(rate, sizeof(rate), "%u", frequency);
 		snprintf(control, sizeof(control), "--control=fd:%d,%d", ctl[0], ack[1]);
-		execlp("perf", "perf", "record", "-q", "-e", "cpu-clock", "-F", rate, "--call-graph",
-		       "dwarf,8192", "-D", "-1", control, "-p", target, "-o", "/dev/null", (char *)NULL);
+		execlp("perf", "perf", "record", "-q", "-e", "cpu-clock", "-F", rate, "--call-graph", graph,
+		       "-D", "-1", control, "-p", target, "-o", "/dev/null", (char *)NULL);
 		_exit(127);
 	}
 	close(ack[1]);
@@ -92,14 +137,24 @@ static pid_t start_perf(pid_t pid, unsigned int frequency)
 	return perf;
 }
 
-/* Processor time of the child that does `fn`, in seconds, its own children's with it. */
-static double run(void (*fn)(void), enum how how, unsigned int frequency)
+static int start_samples(const struct way *way, pid_t pid, struct samples **ret_samples)
 {
-	const struct samples_config config = {.frequency = frequency};
+	const struct samples_config config = {
+		.frequency = way->frequency, .syscalls = way->syscalls, .page_faults = true};
+	int err = samples_new(ret_samples, &config);
+
+	err = err ? err : samples_add(*ret_samples, pid, false);
+	return err ? err : samples_start(*ret_samples);
+}
+
+/* Processor time of the child that does it, in seconds, its own children's with it. */
+static double run(const struct way *way, enum how how)
+{
 	CLEANUP(samples_freep) struct samples *samples = NULL;
+	struct samples_ticks ticks = {0};
 	struct rusage usage;
 	pid_t pid, perf = 0;
-	int go[2], err;
+	int go[2], err = 0;
 	char word = 0;
 
 	if (pipe(go))
@@ -108,23 +163,23 @@ static double run(void (*fn)(void), enum how how, unsigned int frequency)
 	if (!pid) {
 		if (read(go[0], &word, 1) != 1)
 			_exit(1);
-		fn();
+		way->fn();
 		_exit(0);
 	}
-	if (how == SAMPLES) {
-		err = samples_new(&samples, &config);
-		err = err ? err : samples_add(samples, pid, false);
-		err = err ? err : samples_start(samples);
-		if (err)
-			die("samples", err);
-	} else if (how == PERF) {
-		perf = start_perf(pid, frequency);
-	}
+	if (how == SAMPLES || how == BESIDE)
+		err = start_samples(way, how == SAMPLES ? pid : getpid(), &samples);
+	else if (how == EMPTY)
+		err = start_empty(way->frequency, &ticks);
+	else if (how != ALONE)
+		perf = start_perf(pid, way->frequency, how == PERF_FP ? "fp" : "dwarf,8192");
+	if (err)
+		die("sampling", err);
 	err = write(go[1], &word, 1) == 1 ? 0 : -errno;
 	close(go[0]);
 	close(go[1]);
 	if (err || wait4(pid, NULL, 0, &usage) != pid)
 		die("child", err);
+	samples_ticks_release(&ticks);
 	if (perf) {
 		kill(perf, SIGINT);
 		waitpid(perf, NULL, 0);
@@ -133,43 +188,100 @@ static double run(void (*fn)(void), enum how how, unsigned int frequency)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/*
- * By turns, so that what else the machine does falls on all alike. The least: all that disturbs adds to it.
- */
-static void compare(void (*fn)(void), unsigned int frequency, bool with_perf, double ret_seconds[HOW_CNT])
+/* ---- by turns, so that what else the machine does falls on all alike ---- */
+
+struct figures {
+	double items[HOW_CNT]
+		    [RUNS]; /* ALONE: seconds; else how much more than alone just before, in the unit */
+};
+
+/* `unit`: what a second more is; 0: percents of the seconds alone. */
+static void measure(const struct way *way, double unit, struct figures *figures)
 {
-	double seconds[HOW_CNT][RUNS];
+	for (int i = 0; i < RUNS; i++) {
+		double alone = run(way, ALONE);
+
+		figures->items[ALONE][i] = alone;
+		for (enum how how = EMPTY; how < HOW_CNT; how++)
+			if (way->hows & 1u << how)
+				figures->items[how][i] =
+					(run(way, how) - alone) * (unit ? unit : 100 / alone);
+	}
+}
+
+static void tell_difference(const char *what, const struct figures *figures, enum how one, enum how other,
+			    double bound)
+{
+	double differences[RUNS];
 
 	for (int i = 0; i < RUNS; i++)
-		for (enum how how = 0; how < HOW_CNT; how++)
-			seconds[how][i] = how == PERF && !with_perf ? 0 : run(fn, how, frequency);
-	for (enum how how = 0; how < HOW_CNT; how++) {
-		median_of(seconds[how], RUNS); /* sorts */
-		ret_seconds[how] = seconds[how][0];
+		differences[i] = figures->items[one][i] - figures->items[other][i];
+	tell_goal(what, differences, RUNS, AT_MOST, bound);
+}
+
+/* Sorts them. */
+static void tell_all(const struct way *way, struct figures *figures)
+{
+	static const char *names[HOW_CNT] = {"alone",
+					     "an empty BPF program",
+					     "samples",
+					     "beside somebody recorded",
+					     "perf record --call-graph fp",
+					     "perf record --call-graph dwarf,8192"};
+
+	for (enum how how = EMPTY; how < HOW_CNT; how++) {
+		if (!(way->hows & 1u << how))
+			continue;
+		printf("  %-36s %8.2f", names[how], median_of(figures->items[how], RUNS));
+		printf("  (%.2f to %.2f)\n", figures->items[how][0], figures->items[how][RUNS - 1]);
 	}
+}
+
+static void sample_at(unsigned int frequency, bool only_goals)
+{
+	const struct way way = {.fn = be_busy, .frequency = frequency, .hows = OF_TICKS};
+	struct figures figures;
+	char what[128];
+
+	measure(&way, 0, &figures);
+	snprintf(what, sizeof(what), "%u samples a second: points above an empty BPF program", frequency);
+	tell_difference(what, &figures, SAMPLES, EMPTY, 1.5);
+	snprintf(what, sizeof(what), "%u samples a second: points above perf record --call-graph fp",
+		 frequency);
+	tell_difference(what, &figures, SAMPLES, PERF_FP, 0);
+	snprintf(what, sizeof(what), "%u samples a second: points above perf record --call-graph dwarf",
+		 frequency);
+	tell_difference(what, &figures, SAMPLES, PERF_DWARF, 0);
+	if (only_goals)
+		return;
+	printf("%u samples a second of a busy program: processor time, %% more than alone\n", frequency);
+	tell_all(&way, &figures);
+}
+
+static void record_moments(const struct way *way, const char *what, double cnt, double bound, bool only_goals)
+{
+	struct figures figures;
+
+	measure(way, 1e9 / cnt, &figures);
+	tell_goal(what, figures.items[SAMPLES], RUNS, AT_MOST, bound);
+	if (only_goals)
+		return;
+	printf("%s (%.2f us alone)\n", what, 1e6 / cnt * median_of(figures.items[ALONE], RUNS));
+	tell_all(way, &figures);
 }
 
 int main(int argc, char **argv)
 {
 	static const unsigned int frequencies[] = {1000, 2000, 5000, 10000};
-	bool with_perf = argc < 2 || strcmp(argv[1], "-p") != 0;
-	double seconds[HOW_CNT];
+	const struct way switches = {.fn = play, .frequency = 1000, .hows = OF_MOMENTS};
+	const struct way calls = {.fn = call_kernel, .frequency = 1000, .syscalls = true, .hows = OF_MOMENTS};
+	bool only_goals = argc > 1 && !strcmp(argv[1], "-g");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("sampling a busy program: processor time, in %% more than alone\n");
-	for (size_t i = 0; i < ARRAY_SIZE(frequencies); i++) {
-		compare(be_busy, frequencies[i], with_perf, seconds);
-		printf("  %5u Hz: samples %6.2f", frequencies[i],
-		       100 * (seconds[SAMPLES] / seconds[ALONE] - 1));
-		if (with_perf)
-			printf("   perf record --call-graph dwarf %6.2f",
-			       100 * (seconds[PERF] / seconds[ALONE] - 1));
-		printf("\n");
-	}
-	compare(play, 1000, false, seconds);
-	printf("switches: a pipe's byte there and back\n  alone %.2f us, one of both recorded %.2f us (%.0f "
-	       "ns more)\n",
-	       1e6 * seconds[ALONE] / ROUNDS, 1e6 * seconds[SAMPLES] / ROUNDS,
-	       1e9 * (seconds[SAMPLES] - seconds[ALONE]) / ROUNDS);
+	for (size_t i = 0; i < ARRAY_SIZE(frequencies); i++)
+		sample_at(frequencies[i], only_goals);
+	record_moments(&switches, "ns more for a byte through a pipe and back, one side recorded", ROUNDS,
+		       640, only_goals);
+	record_moments(&calls, "ns more for a system call that is recorded", CALLS, 245, only_goals);
 	return 0;
 }
