@@ -40,6 +40,7 @@ struct cfi_rule {
 struct cfi_row {
 	uint64_t addr;
 	bool is_known;	/* false: no other field is valid */
+	bool is_guess;	/* by the function's instructions, as compilers use the stack */
 	bool is_signal; /* a signal frame: the "caller" was interrupted and made no call */
 	struct cfi_rule cfa, regs[CFI_REG_CNT];
 };
@@ -48,7 +49,7 @@ struct elf_file;
 struct image;
 
 /*
- * The row for an address of the file (.eh_frame, else .debug_frame), valid until the next call. NULL: out of
+ * The row for an address of the file (.eh_frame, else .debug_frame, else by its instructions), valid until the next call. NULL: out of
  * memory. The first call for an address takes microseconds; later ones are a look-up.
  */
 const struct cfi_row *elf_file_cfi_at(struct elf_file *file, uint64_t addr);

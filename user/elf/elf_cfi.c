@@ -181,7 +181,9 @@ static int read_row(struct elf_file *file, struct cfi_row *row)
 	Dwarf_Addr start, end;
 	int err;
 
-	if (!frame || dwarf_frame_info(frame, &start, &end, &row->is_signal) != CFI_RETURN)
+	if (!frame)
+		return elf_walk_row(file, row);
+	if (dwarf_frame_info(frame, &start, &end, &row->is_signal) != CFI_RETURN)
 		return 0;
 	err = read_cfa(file->cfi, frame, &row->cfa);
 	for (int reg = 0; !err && reg < CFI_REG_CNT; reg++)

@@ -86,6 +86,11 @@ int elf_main_add(struct elf_file *file);
 /* Fills file->ranges from the sorted file->symbols. 0 or -ENOMEM. */
 int elf_ranges_build(struct elf_file *file);
 
+struct cfi_row;
+
+/* elf_walked.c: fills in the row of code without call frame information, if it can be told. 0 or -ENOMEM. */
+int elf_walk_row(struct elf_file *file, struct cfi_row *row);
+
 /*
  * The beginnings of functions by the unwinding tables: sorted addresses; the caller frees them. 0 or -ENOMEM.
  */

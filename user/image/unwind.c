@@ -202,17 +202,27 @@ static uint64_t looked_up(const struct unwind *unwind)
 }
 
 /* What is found is a caller if there is code. */
+static bool is_at_code(const struct unwind *unwind)
+{
+	return image_section_at(unwind->image, unwind->version, looked_up(unwind));
+}
+
 static bool step(struct unwind *unwind)
 {
+	struct unwind before;
 	struct cfi_row row;
-	bool stepped;
 
 	unwind->is_whole = false;
 	unwind->cfa = 0;
-	stepped = image_cfi_at(unwind->image, unwind->version, looked_up(unwind), &row)
-			  ? step_by_row(unwind, &row)
-			  : step_by_frame_pointer(unwind);
-	return stepped && image_section_at(unwind->image, unwind->version, looked_up(unwind));
+	before = *unwind;
+	if (!image_cfi_at(unwind->image, unwind->version, looked_up(unwind), &row))
+		return step_by_frame_pointer(unwind) && is_at_code(unwind);
+	if (step_by_row(unwind, &row) && is_at_code(unwind))
+		return true;
+	if (!row.is_guess)
+		return false;
+	*unwind = before;
+	return step_by_frame_pointer(unwind) && is_at_code(unwind);
 }
 
 /* ---- where stacks end that no call frame information tells so ---- */
@@ -226,11 +236,17 @@ static enum stack_end end_at(const struct unwind *unwind, uint64_t ip)
 		const char *name;
 		enum stack_end end;
 	} ends[] = {
-		{"runtime.goexit", END_ROOT},	     {"runtime.mstart", END_ROOT},
-		{"runtime.clone", END_ROOT},	     {"runtime.rt0_go", END_ROOT},
-		{"runtime.systemstack", END_SWITCH}, {"runtime.mcall", END_SWITCH},
-		{"runtime.morestack", END_SWITCH},   {"runtime.asmcgocall", END_SWITCH},
-		{"_dl_start_user", END_ROOT},	     {"_start", END_ROOT},
+		{"runtime.goexit", END_ROOT},
+		{"runtime.mstart", END_ROOT},
+		{"runtime.clone", END_ROOT},
+		{"runtime.rt0_go", END_ROOT},
+		{"runtime.systemstack", END_SWITCH},
+		{"runtime.mcall", END_SWITCH},
+		{"runtime.morestack", END_SWITCH},
+		{"runtime.asmcgocall", END_SWITCH},
+		{"_dl_start_user", END_ROOT},
+		{"_start", END_ROOT},
+		{"__clone", END_ROOT},
 	};
 	const struct symbol *symbol = image_symbol_at(unwind->image, unwind->version, ip);
 
