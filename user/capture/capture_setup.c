@@ -210,7 +210,7 @@ static int verify_probes(struct capture *capture, pid_t pid)
 
 	for (size_t i = 0; i < maps.cnt && !err; i++)
 		err = probe_map_verify(&capture->probes, pid, &maps.items[i].mapping);
-	return err;
+	return err == -ENOENT || err == -ESRCH ? fail(-ESRCH, "process %d has ended just now", pid) : err;
 }
 
 static int watch_targets(struct capture *capture)

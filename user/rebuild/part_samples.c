@@ -262,7 +262,8 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 		return err;
 	thread->cpu = sample->kind == SAMPLE_WAKE_UP ? thread->cpu : sample->cpu;
 	samples->context.is_clock = event && is_clock(event);
-	if (!event || (is_time(event) && (sample->ip_cnt || sample->stack)))
+	if (!event ||
+	    (is_time(event) && (sample->ip_cnt || sample->stack || sample->flags & SAMPLE_HAS_REGS)))
 		return add_to(samples, sample, thread);
 	thread->last_ns = sample->time_ns;
 	return add_count(samples, sample);
