@@ -15,6 +15,18 @@ const REGISTERS = ['r15', 'r14', 'r13', 'r12', 'rbp', 'rbx', 'r11', 'r10', 'r9',
 const REGISTERS_SHOWN = ['rip', 'rsp', 'rbp', 'eflags', 'rax', 'rbx', 'rcx', 'rdx', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11',
 	'r12', 'r13', 'r14', 'r15', 'cs', 'ss'];
 
+/* Built in or not: a page may have 100 MB of it. */
+function fromBase64(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const letters = atob(text), bytes = new Uint8Array(letters.length);
+
+	for (let i = 0; i < bytes.length; i++)
+		bytes[i] = letters.charCodeAt(i);
+	return bytes;
+}
+
+/* Part by part: the browser inflates one beside the script, which makes the next. */
 async function inflate(base64) {
 	const CHUNK = 1 << 20; /* a multiple of 4 */
 	const gunzip = new DecompressionStream('gzip');
@@ -22,7 +34,7 @@ async function inflate(base64) {
 	const writer = gunzip.writable.getWriter();
 
 	for (let at = 0; at < base64.length; at += CHUNK)
-		await writer.write(Uint8Array.from(atob(base64.slice(at, at + CHUNK)), c => c.charCodeAt(0)));
+		await writer.write(fromBase64(base64.slice(at, at + CHUNK)));
 	await writer.close();
 	return new Uint8Array(await inflated);
 }
@@ -41,20 +53,21 @@ class Reader {
 		return JSON.parse(text);
 	}
 
-	/* LEB128, up to 2^53. */
-	number() {
-		let byte = this.bytes[this.at++], value = byte & 127;
+	/* Fills the array with numbers, LEB128 up to 2^53. Most time of opening a page goes by here. */
+	column(array) {
+		const {bytes} = this, cnt = array.length;
+		let {at} = this;
 
-		for (let scale = 128; byte > 127; scale *= 128) {
-			byte = this.bytes[this.at++];
-			value += (byte & 127) * scale;
+		for (let i = 0; i < cnt; i++) {
+			let byte = bytes[at++], value = byte & 127;
+
+			for (let scale = 128; byte > 127; scale *= 128) {
+				byte = bytes[at++];
+				value += (byte & 127) * scale;
+			}
+			array[i] = value;
 		}
-		return value;
-	}
-
-	column(array, value) {
-		for (let i = 0; i < array.length; i++)
-			array[i] = value(this.number(), i);
+		this.at = at;
 		return array;
 	}
 }
@@ -62,14 +75,15 @@ class Reader {
 class Track {
 	constructor(info, reader) {
 		const cnt = info.slices;
-		let start = 0, depth = -1;
 
 		Object.assign(this, info, {cnt, collapsed: false, depths: 0, side: 0, shift: 0});
-		this.start = reader.column(new Float64Array(cnt), delta => start += delta);
-		this.duration = reader.column(new Float64Array(cnt), duration => duration);
-		this.depth = reader.column(new Uint32Array(cnt), less => depth += 1 - less);
-		this.symbol = reader.column(new Uint32Array(cnt), number => number);
-		this.flags = reader.column(new Uint8Array(cnt), flags => flags);
+		this.start = reader.column(new Float64Array(cnt));
+		this.duration = reader.column(new Float64Array(cnt));
+		this.depth = reader.column(new Uint32Array(cnt));
+		this.symbol = reader.column(new Uint32Array(cnt));
+		this.flags = reader.column(new Uint8Array(cnt));
+		for (let i = 1; i < cnt; i++)
+			this.start[i] += this.start[i - 1], this.depth[i] = this.depth[i - 1] + 1 - this.depth[i];
 		this.details = new Map(info.details.map(([slice, name, title, about, wokenBy, behind, result]) =>
 			[slice, {name, title: title ?? name, about, wokenBy, behind, result}]));
 		this.parent = new Int32Array(cnt);
