@@ -6,6 +6,7 @@
     view.py alone PAGE HITS                 hits without calls
     view.py strange PAGE                    names that are markup (tests/e2e/view.sh makes it)
     view.py allocations PAGE JSON           the same trace in two formats
+    view.py recursion PAGE                  a function that calls itself (view.sh makes it)
     view.py compared PAGE SLICES_A SLICES_B REPORT   of two recordings, and `report --json --diff` of them
     view.py long PAGE CALLS                 loads and redraws so many calls
 """
@@ -569,6 +570,30 @@ def allocations(browser, json_path):
     check("and back", f"{begin / 1e9:.9f} s" in page.panel, page.panel)
 
 
+def recursion(browser):
+    page = Page(browser)
+    paths = lambda: page.value("(paths => paths.of.map((of, path) => [trace.functions[of], paths.calls[path], paths.total[path], paths.self[path]])"
+                               ".slice(1))(trace.paths(trace.threads, -Infinity, Infinity, page.flame.folds))")
+    each = paths()
+    check("each call is a path", len(each) == 303, len(each))
+    page.key("r")
+    folded = dict((name, sums) for name, *sums in paths())
+    first = next(sums for name, *sums in each if name == "again")
+    alone = sum(sums[2] for name, *sums in each if name == "again")
+    check("r folds recursion into one", list(folded) == ["main", "again", "last"], folded)
+    check("with all calls, the time of the outermost, and all of their own", folded["again"] == [301, first[1], alone], folded["again"], first, alone)
+    check("the others stay", [folded[name] for name in ("main", "last")] == [each[0][1:], each[-1][1:]], folded, each[0], each[-1])
+    check("the call tree has it as one row", page.panel.count("again") == 1 and "301" in page.panel, page.panel)
+    page.key("g")
+    check("the flame graph, too", page.value("page.flame.paths.cnt") == 4, page.value("page.flame.paths.cnt"))
+    page.key("r")
+    check("and unfolds it", page.value("page.flame.paths.cnt") == 304, page.value("page.flame.paths.cnt"))
+    page.key("g")
+    last = page.value("trace.threads[0].cnt") - 1
+    page.value(f"page.select({{track: trace.threads[0], slice: {last}}})")
+    check("equal callers are one line", "again ×301" in page.panel, page.panel)
+
+
 # The sums of each call path of A and B, by the names on the way.
 PATHS = """(() => {
 	const paths = trace.paths(trace.threads, trace.begin, trace.end + 1), names = [""], found = {};
@@ -650,7 +675,7 @@ def main():
     browser = Browser()
     try:
         browser.open("file://" + path)
-        {"recording": recording, "alone": alone, "strange": strange, "allocations": allocations, "compared": compared, "long": long}[kind](browser, *rest)
+        {"recording": recording, "alone": alone, "strange": strange, "allocations": allocations, "recursion": recursion, "compared": compared, "long": long}[kind](browser, *rest)
         complaints = browser.complaints()
         check("no error, and no request to anywhere", not complaints, *complaints)
     finally:

@@ -97,6 +97,21 @@ if ! bpf_missing; then
 	in_browser allocations "$tmp/allocations.html" "$tmp/allocations.json"
 fi
 
+# 300 calls of a function by itself, and what the last one calls.
+recursion() {
+	awk 'BEGIN {
+		for (i = 0; i < 302; i++)
+			printf "7/7 1.%09d: 1 branches:u: call %x %s+0x10 (/x) => %x %s+0x0 (/x)\n", i * 10, address(who(i)) + 16, who(i), address(who(i + 1)), who(i + 1)
+		for (i = 302; i > 0; i--)
+			printf "7/7 1.%09d: 1 branches:u: return %x %s+0x8 (/x) => %x %s+0x15 (/x)\n", 10000 - i * 10, address(who(i)) + 8, who(i), address(who(i - 1)) + 21, who(i - 1)
+	}
+	function who(i) { return !i ? "main" : i < 302 ? "again" : "last" }
+	function address(name) { return name == "main" ? 4096 : name == "again" ? 8192 : 12288 }'
+}
+recursion >"$tmp/recursion.txt"
+check 'recursion' "$trailcam" view -o "$tmp/recursion.html" "$tmp/recursion.txt"
+in_browser recursion "$tmp/recursion.html"
+
 # Each round: a call of a function with nine calls in it. One more is main.
 long_trace() {
 	awk 'BEGIN {

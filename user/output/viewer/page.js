@@ -88,7 +88,7 @@ class Page extends Ranges {
 		const {chart, flame} = this, {selected, range} = chart, number = track => this.trace.threads.indexOf(track);
 		const parts = {from: Math.round(chart.from), to: Math.round(chart.to), y: Math.round(chart.scroll),
 			q: byId('search').value, call: selected && [number(selected.track), selected.slice],
-			range: range && [range.from, range.to, number(range.track)], flame: flame.isOpen || null, tree: this.tree && true};
+			range: range && [range.from, range.to, number(range.track)], fold: flame.folds || null, flame: flame.isOpen || null, tree: this.tree && true};
 
 		return new URLSearchParams([...Object.entries(parts).filter(([, value]) => value !== null && value !== ''),
 			...chart.notes.map(({time, text}) => ['note', `${time},${text}`])]).toString();
@@ -100,6 +100,7 @@ class Page extends Ranges {
 		const [thread, slice] = numbers('call'), [begin, end, nth] = numbers('range'), track = trace.threads[thread];
 
 		this.setSearch(parts.get('q') ?? '');
+		this.flame.folds = parts.has('fold');
 		if (parts.has('call') && slice >= 0 && slice < track?.cnt)
 			this.select({track, slice});
 		if (parts.has('range') && begin < end)
@@ -496,6 +497,7 @@ class Page extends Ranges {
 			['f', () => this.fit(), 'fit the call that is selected'],
 			['g', () => this.toggleFlame(), 'flame graph of the range, or of what is in sight, and back'],
 			['e', () => this.showTree(this.range), 'call tree of the same; arrows open, close and go about'],
+			['r', () => this.foldRecursion(), 'fold or unfold recursion in call tree and flame graph'],
 			['c', () => {}, 'in the flame graph: callers and callees of the function'],
 			['0', () => chart.showWhole(), 'the whole trace'],
 			['i', () => this.addNote(), 'a note at what is selected, or at the hit; it is kept in the address'],

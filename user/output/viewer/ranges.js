@@ -36,15 +36,33 @@ class Ranges extends Details {
 
 		this.rows = rows;
 		this.rangePanel(range, chosen => this.showRange(chosen), [['functions', rows.length.toLocaleString('en')]],
-			el('div', {className: 'row'}, el('button', {onclick: () => this.showTree(range), title: 'e'}, 'Call tree')), ...shown);
+			el('div', {className: 'row'}, el('button', {onclick: () => this.showTree(range), title: 'e'}, 'Call tree'), this.foldButton), ...shown);
+	}
+
+	get foldButton() {
+		return el('button', {onclick: () => this.foldRecursion(), title: 'r', ariaPressed: String(this.flame.folds)},
+			this.flame.folds ? 'Unfold recursion' : 'Fold recursion');
+	}
+
+	/* In the call tree and the flame graph, of the range that they show. */
+	foldRecursion() {
+		const range = this.flame.isOpen ? this.flame.range : this.range;
+
+		this.flame.folds = !this.flame.folds;
+		if (this.flame.isOpen)
+			this.flame.open(range);
+		if (this.tree || !this.flame.isOpen)
+			this.showTree(range);
+		else
+			this.showRange(range);
 	}
 
 	/* The same by who called whom; the longest path is open as far as it has half of the time. */
 	showTree(range) {
-		const tree = new CallTree(this.trace.paths(this.threadsOf(range), range.from, range.to), this.trace.functions, this.trace.compares);
+		const tree = new CallTree(this.trace.paths(this.threadsOf(range), range.from, range.to, this.flame.folds), this.trace.functions, this.trace.compares);
 
 		this.rangePanel(range, chosen => this.showTree(chosen), [['call paths', (tree.paths.cnt - 1).toLocaleString('en')]],
-			el('div', {className: 'row'}, el('button', {onclick: () => this.showRange(range)}, 'Functions')), tree.element);
+			el('div', {className: 'row'}, el('button', {onclick: () => this.showRange(range)}, 'Functions'), this.foldButton), tree.element);
 		this.tree = tree;
 	}
 

@@ -324,14 +324,15 @@ class Trace {
 		return this.sums ??= this.statistics(this.threads, -Infinity, Infinity);
 	}
 
-	/* The same by call path. */
-	paths(tracks, from, to) {
+	/* The same by call path. With `folds`, what a function calls of itself, directly, is of the same path. */
+	paths(tracks, from, to, folds) {
 		const paths = new Paths();
 
 		this.walk(tracks, from, to, (track, i, time, caller) => {
-			const path = paths.child(caller ?? 0, this.functionAt(track, i));
+			const of = this.functionAt(track, i), isFolded = folds && caller && paths.of[caller] === of;
+			const path = isFolded ? caller : paths.child(caller ?? 0, of);
 
-			paths.add(path, 1, time, time, track.side);
+			paths.add(path, 1, isFolded ? 0 : time, time, track.side);
 			paths.add(caller ?? 0, 0, caller ? 0 : time, caller ? -time : 0, track.side);
 			return path;
 		}, () => {});
