@@ -26,6 +26,11 @@ else
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
 	check 'view -o' "$trailcam" view -o "$tmp/page.html" "$tmp/rec"
 	in_browser recording "$tmp/page.html" "$tmp/slices" "$tmp/hits"
+	if command -v firefox-esr >/dev/null; then
+		PYTHONDONTWRITEBYTECODE=1 timeout 180 python3 tests/e2e/firefox.py "$tmp/page.html" "$tmp/slices" || failures=$((failures + 1))
+	else
+		skip 'the page in Firefox' 'firefox-esr is not installed'
+	fi
 	"$trailcam" run --source step -t table_find --skip 4 --max-hits 2 --keep-recording "$tmp/rec2" -o "$tmp/t2.fxt" -- "$programs/wordcount" \
 		>/dev/null 2>&1
 	"$trailcam" dump --slices "$tmp/rec2" >"$tmp/slices2"
