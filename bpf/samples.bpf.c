@@ -12,6 +12,7 @@
  */
 #include "vmlinux.h"
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/samples.h"
@@ -31,6 +32,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	char comm[SAMPLES_NAME];
 } __attribute__((preserve_access_index));
 
@@ -133,6 +135,7 @@ const volatile __u64 secret;
 const volatile __u32 stack_bytes;     /* of a copy, a multiple of SAMPLES_CHUNK; 0: none */
 const volatile __u64 switch_every_ns; /* stacks at switches of a thread, at most one in this time */
 const volatile bool kernel_stacks;
+const volatile __u16 calls[SAMPLES_CALLS]; /* enum samples_call */
 
 bool recording;
 __u64 unready_cnt; /* so often there was no room for one more in `ready` */
@@ -198,6 +201,8 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 	record->pid = pid;
 	record->tid = tid;
 }
+
+#include "bpf/samples_about.bpf.h"
 
 /* ---- stacks ---- */
 
@@ -402,6 +407,9 @@ int on_event(struct bpf_perf_event_data *ctx)
 
 /* ---- switches ---- */
 
+/* TASK_*: it waits for something, and not only for a signal that lets it go on. */
+enum { STATE_INTERRUPTIBLE = 1, STATE_UNINTERRUPTIBLE = 2 };
+
 /* This program, and what the kernel calls it by. */
 enum { OWN_FRAMES = 3 };
 
@@ -446,6 +454,8 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	struct place place;
 	__u32 size;
 
+	if (!preempt && state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE))
+		put_about(task, user, syscall_of(user), now, (__u64)pid << 32 | tid);
 	if (!with_stack) {
 		record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 		if (!record)
@@ -673,16 +683,18 @@ SEC("tp_btf/sys_enter")
 int on_enter(__u64 *ctx)
 {
 	struct pt_regs *user = (void *)ctx[0];
-	__u64 id = ids_here();
+	__u64 id = ids_here(), now;
 	struct samples_record *record;
 	struct place place;
 
 	if (!recording || !is_target(id >> 32))
 		return 0;
+	now = bpf_ktime_get_ns();
+	put_about(bpf_get_current_task_btf(), user, (__s32)ctx[1], now, id);
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return 0;
-	fill(record, SAMPLES_ENTER, id >> 32, (__u32)id, bpf_ktime_get_ns());
+	fill(record, SAMPLES_ENTER, id >> 32, (__u32)id, now);
 	record->enter.nr = (__s32)ctx[1];
 	record->enter.args[0] = user->di;
 	record->enter.args[1] = user->si;

@@ -5,7 +5,7 @@
  * samples:
  *
  *	SAMPLES_TICKS	samples of a clock or a counter, with the stack
- *	SAMPLES_MOMENTS	switches, wake-ups, system calls, page faults
+ *	SAMPLES_MOMENTS	switches, wake-ups, system calls, page faults, and before them what they are about
  *
  * A ring is `bytes` long, with room behind it for the end of a record that begins near its end. Records stand
  * one behind the other at multiples of SAMPLES_ALIGN of an endless position; position P is at byte P % bytes.
@@ -51,7 +51,8 @@ enum samples_kind {
 	SAMPLES_ENTER,
 	SAMPLES_LEAVE,
 	SAMPLES_FAULT,
-	SAMPLES_GONE, /* what came before it, in the ring that it was taken from */
+	SAMPLES_GONE,  /* what came before it, in the ring that it was taken from */
+	SAMPLES_ABOUT, /* struct samples_about */
 };
 
 enum samples_flag {
@@ -104,10 +105,62 @@ struct samples_record {
 			__u64 cnt;	/* 0: not known */
 			__u64 since_ns; /* 0: since the record before it */
 		} gone;
+		struct {
+			__s64 timeout_ns; /* or enum samples_timeout */
+			__u64 inode;	  /* its number; 0: no file is known */
+			__s32 fd;
+			__u16 mode; /* of the inode */
+			__u8 form;  /* enum samples_form */
+			__u8 state; /* of a socket, as struct sock_common has it */
+			__u16 family, own_port, peer_port, type;
+		} about;
 	};
 };
 
 _Static_assert(sizeof(struct samples_record) == 64, "shared between BPF and user space");
+
+/*
+ * What the thread's next SAMPLES_OUT or SAMPLES_ENTER is about: the file behind its descriptor, and how long it
+ * waits at most. No longer than it needs to be: `more` is there of those whose form says so.
+ */
+enum {
+	SAMPLES_COMPONENT = 64,
+	SAMPLES_COMPONENTS = 2,
+	SAMPLES_ABOUT_MORE = SAMPLES_COMPONENTS * SAMPLES_COMPONENT
+};
+
+enum samples_form {
+	SAMPLES_FORM_NONE, /* the inode is all there is */
+	SAMPLES_FORM_IPV4, /* `more`: own address, the peer's */
+	SAMPLES_FORM_IPV6, /* the same */
+	SAMPLES_FORM_UNIX, /* `more`: its name, or that of its peer; it may begin with a 0, and has 0 at its end */
+	SAMPLES_FORM_ANONYMOUS, /* `more`: "[eventfd]" */
+	SAMPLES_FORM_PATH,	/* `more`: its name, then that of its directory, which is empty at the root */
+};
+
+enum samples_timeout { SAMPLES_FOREVER = -1, SAMPLES_NO_TIMEOUT = -2 /* or none that is known */ };
+
+struct samples_about {
+	struct samples_record record;
+	__u8 more[SAMPLES_ABOUT_MORE];
+};
+
+_Static_assert(sizeof(struct samples_about) == 192, "shared between BPF and user space");
+
+/* What the arguments of a system call are, by its number. */
+enum { SAMPLES_CALLS = 512 };
+
+enum samples_call {
+	SAMPLES_CALL_FD = 1u << 0,    /* the first is a file descriptor */
+	SAMPLES_CALL_POLL = 1u << 1,  /* ... or leads to one */
+	SAMPLES_CALL_FUTEX = 1u << 2, /* the fourth leads to its timeout, if it is a wait */
+	SAMPLES_CALL_SLEEP = 1u << 3, /* the second says whether its time is absolute */
+	/* What says how long it waits. */
+	SAMPLES_CALL_MS = 1u << 4,
+	SAMPLES_CALL_TIMESPEC = 1u << 5,
+	SAMPLES_CALL_TIMEVAL = 1u << 6,
+	SAMPLES_CALL_ARG = 7, /* this argument does, from this bit on */
+};
 
 /* The user's registers, as far as calls can be unwound by them, in the order of enum samples_reg. */
 enum samples_reg {

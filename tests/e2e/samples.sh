@@ -134,6 +134,23 @@ woken_by_stranger() {
 	"$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/pipe" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report "$tmp/read.fxt" >"$tmp/report" &&
 		grep -q '\[off-cpu\] read.*woken by sh (tid' "$tmp/report"
 }
+# What descriptors stood for when they were waited at, though the program is gone when the trace is written.
+# files_named OPTION...
+files_named() {
+	rm -rf "$tmp/files" && mkdir "$tmp/files" &&
+		"$trailcam" run --source samples "$@" -o "$tmp/files.json" --keep-recording "$tmp/files/recording" -- python3 -S tests/e2e/samples_files.py "$tmp/files" >"$tmp/out" 2>"$tmp/err" &&
+		"$trailcam" decode -o "$tmp/again.json" "$tmp/files/recording" 2>"$tmp/err" && cmp "$tmp/files.json" "$tmp/again.json" && python3 -c '
+import json, re, sys
+events = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] in "BX"]
+missing = [line for line in open(sys.argv[2]).read().splitlines() if not any(re.fullmatch(line, e["name"]) for e in events)]
+assert not missing, (missing, sorted({e["name"] for e in events if "off-cpu" in e["name"]}))
+args = {e["args"]["counted_as"]: e["args"] for e in events if e.get("args", {}).get("kind") == "off-cpu"}
+assert args["[off-cpu] poll"]["timeout_ns"] == 60000000, args["[off-cpu] poll"]
+assert args["[off-cpu] read"]["refers_to"] in args["[off-cpu] read"]["about"] and args["[off-cpu] read"]["fd"] >= 0' "$tmp/files.json" "$tmp/out"
+}
+system_calls_named() {
+	files_named --syscalls && grep -qF '"[syscall] read, eventfd"' "$tmp/files.json"
+}
 # On a busy machine others may be before both of them: then once more.
 in_three() {
 	"$@" || "$@" || "$@"
@@ -199,6 +216,8 @@ else
 	check 'a timer, and nobody else' woken_by_timer
 	check 'another program, by its name' woken_by_stranger
 	check 'a processor, and who had it' in_three behind_hog
+	check 'what descriptors stand for' files_named
+	check 'what descriptors of system calls stand for' system_calls_named
 	case $(stat -f -c %T /var/tmp) in
 	tmpfs | ramfs) skip 'a disk' '/var/tmp is on none' ;;
 	*) check 'a disk' waits_for disk '[off-cpu] fsync' '.*' '' '' ;;

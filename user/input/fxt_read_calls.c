@@ -82,10 +82,17 @@ static int detail_of(struct reading *reading, const struct fxt_read_event *event
 		.name = fxt_text(event, "counted_as", event->name),
 		.title = strcmp(detail.name, event->name) ? strdup(event->name) : NULL,
 		.about = copy_of(fxt_text(event, "about", NULL)),
+		.file = copy_of(fxt_text(event, "refers_to", NULL)),
 		.woken_by = copy_of(fxt_text(event, "woken_by", NULL)),
 		.behind = copy_of(fxt_text(event, "behind", NULL)),
 		.result = (int64_t)fxt_number(event, "result", 0),
 		.has_result = fxt_arg(event, "result"),
+		.timeout_ns = (int64_t)fxt_number(event, "timeout_ns", 0),
+		.has_timeout = fxt_arg(event, "timeout_ns"),
+		.futex = fxt_number(event, "futex", 0),
+		.has_futex = fxt_arg(event, "futex"),
+		.fd = (int32_t)fxt_number(event, "fd", 0),
+		.has_fd = fxt_arg(event, "fd"),
 	};
 
 	slice->flags |= SLICE_DETAILED;

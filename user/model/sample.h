@@ -59,7 +59,9 @@ struct sample_call {
 	int32_t nr;		       /* x86-64 number; SAMPLE_NO_SYSCALL: none or unknown */
 	int64_t result;		       /* SYSCALL_END: the kernel's result, -errno on failure */
 	uint64_t args[SAMPLE_ARG_CNT]; /* not of SYSCALL_END */
-	char *about;		       /* what the file descriptor args[0] refers to; NULL: unknown; owned */
+	char *about;	  /* the file behind its descriptor: "socket 127.0.0.1:6379"; NULL: unknown; owned */
+	bool has_timeout; /* not of SYSCALL_END */
+	int64_t timeout_ns; /* how long it waits at most; below 0: forever */
 };
 
 enum { SAMPLE_NAME_BYTES = 16, SAMPLE_OUTSIDE = -1 };

@@ -151,6 +151,7 @@ static void detail_release(const struct slice_detail *detail)
 {
 	free(detail->title);
 	free(detail->about);
+	free(detail->file);
 	free(detail->woken_by);
 	free(detail->behind);
 }

@@ -33,13 +33,17 @@ enum slice_flags {
 
 /* Details of a pause. Strings except `name` are its own. */
 struct slice_detail {
-	const char *name; /* "[off-cpu] futex": the name for sums; lives as long as the timeline */
-	char *title;	  /* "[off-cpu] futex, woken by worker-3 after 2.1 ms"; NULL: the name */
-	char *about;	  /* what the system call is about: "futex 0x55d0c0"; NULL: unknown */
-	char *woken_by;	  /* "worker-3 (tid 4711)"; NULL: not known */
-	char *behind;	  /* of [run-queue]: "hog", which had the processor; NULL: none, or unknown */
-	int64_t result;	  /* of a system call, from the kernel */
-	bool has_result;
+	const char *name;   /* "[off-cpu] futex": the name for sums; lives as long as the timeline */
+	char *title;	    /* "[off-cpu] futex, woken by worker-3 after 2.1 ms"; NULL: the name */
+	char *about;	    /* what the system call is about: "futex at 0x55d0c0"; NULL: unknown */
+	char *file;	    /* the file behind its descriptor: "socket 127.0.0.1:6379"; NULL: unknown */
+	char *woken_by;	    /* "worker-3 (tid 4711)"; NULL: not known */
+	char *behind;	    /* of [run-queue]: "hog", which had the processor; NULL: none, or unknown */
+	int64_t result;	    /* of a system call, from the kernel */
+	int64_t timeout_ns; /* how long it waits at most; below 0: forever */
+	uint64_t futex;	    /* address */
+	int32_t fd;
+	bool has_result, has_timeout, has_futex, has_fd;
 };
 
 /*

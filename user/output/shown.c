@@ -62,6 +62,14 @@ static size_t put_detail(struct shown_arg *args, const struct slice *slice)
 	put_string(&args[cnt++], "counted_as", detail->name);
 	if (detail->about)
 		put_string(&args[cnt++], "about", detail->about);
+	if (detail->has_fd)
+		put_number(&args[cnt++], "fd", (uint64_t)detail->fd);
+	if (detail->file)
+		put_string(&args[cnt++], "refers_to", detail->file);
+	if (detail->has_futex)
+		put_pointer(&args[cnt++], "futex", detail->futex);
+	if (detail->has_timeout)
+		put_number(&args[cnt++], "timeout_ns", (uint64_t)detail->timeout_ns);
 	if (detail->woken_by)
 		put_string(&args[cnt++], "woken_by", detail->woken_by);
 	if (detail->behind)

@@ -22,7 +22,7 @@ struct shown_arg {
 
 enum {
 	ABOUT_ARGS_MAX = 6,
-	SLICE_ARGS_MAX = 11,
+	SLICE_ARGS_MAX = 15,
 	SLICE_SOURCE_ARGS = 2,
 	HIT_CALL_ARGS_MAX = 32,
 	HIT_STATE_ARGS = 27

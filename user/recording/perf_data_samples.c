@@ -19,6 +19,8 @@
 	(SIDEBAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | \
 	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
+enum { ABOUT_MAX = 4096 /* since a record is less than 64 KiB */ };
+
 static const char *const moments[] = {
 	[SAMPLE_SWITCH_OUT] = "switch-out",
 	[SAMPLE_SWITCH_IN] = "switch-in",
@@ -113,10 +115,19 @@ static void put_chain(FILE *file, const struct stack_sample *sample)
 	}
 }
 
+/* What the call is about, with zeros at its end up to a multiple of 8. */
+static size_t about_room(const struct stack_sample *sample)
+{
+	size_t len = sample->call.about ? strnlen(sample->call.about, ABOUT_MAX) : 0;
+
+	return len ? (len + 8) & ~7ull : 0;
+}
+
 static void put_raw(FILE *file, const struct stack_sample *sample)
 {
+	size_t room = about_room(sample), len = room ? strnlen(sample->call.about, ABOUT_MAX) : 0;
 	struct perf_sample_more more = {
-		.size = sizeof(more) - sizeof(more.size),
+		.size = (uint32_t)(sizeof(more) - sizeof(more.size) + room),
 		.magic = PERF_SAMPLE_MORE_MAGIC,
 		.kind = sample->kind,
 		.flags = sample->flags,
@@ -126,6 +137,8 @@ static void put_raw(FILE *file, const struct stack_sample *sample)
 		.address = sample->address,
 		.since_ns = sample->since_ns,
 		.lost_cnt = sample->lost_cnt,
+		.has_timeout = sample->call.has_timeout,
+		.timeout_ns = sample->call.timeout_ns,
 		.args = {sample->call.args[0], sample->call.args[1], sample->call.args[2],
 			 sample->call.args[3], sample->call.args[4], sample->call.args[5]},
 	};
@@ -133,6 +146,9 @@ static void put_raw(FILE *file, const struct stack_sample *sample)
 	if (perf_sample_has_other(sample->kind))
 		more.other = sample->other;
 	fwrite(&more, sizeof(more), 1, file);
+	if (room)
+		fwrite(sample->call.about, 1, len, file);
+	fwrite((uint8_t[8]){0}, 1, room - len, file);
 }
 
 static bool has_registers(const struct stack_sample *sample)
@@ -180,7 +196,7 @@ static size_t record_bytes(const struct stack_sample *sample)
 		       (has_registers(sample) ? (size_t)__builtin_popcountll(ARCH_PERF_GENERAL) : 0) + 1;
 	size_t room = stack_room(sample);
 
-	return 8 * words + sizeof(struct perf_sample_more) + room + (room ? 8 : 0);
+	return 8 * words + sizeof(struct perf_sample_more) + about_room(sample) + room + (room ? 8 : 0);
 }
 
 void perf_samples_write(const struct snapshot *snapshot, FILE *file)

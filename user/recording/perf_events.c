@@ -279,6 +279,7 @@ static int add_sample(struct perf_events *events, const uint8_t *record, size_t 
 	sample.event = (uint32_t)event;
 	if (sample.tid < 0 || sample.time_ns > INT64_MAX) {
 		free(sample.ips);
+		free(sample.call.about);
 		return sample.tid < 0 ? 0 : fail(-EBADMSG, "the time of a sample is damaged");
 	}
 	if (sample.stack && !is_in_file(snapshot, sample.stack)) {
@@ -290,6 +291,7 @@ static int add_sample(struct perf_events *events, const uint8_t *record, size_t 
 		err = ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample);
 	if (err) {
 		free(sample.ips);
+		free(sample.call.about);
 		if (sample.is_stack_owned)
 			free((void *)sample.stack);
 	}

@@ -144,14 +144,15 @@ static int put_ip(struct stack_sample *sample, uint64_t ip)
 	return 0;
 }
 
-/* What our own recordings add. */
-static void take_more(struct stack_sample *sample, const uint8_t *raw)
+/* What our own recordings add, with `about_size` bytes of text behind it. */
+static int take_more(struct stack_sample *sample, const uint8_t *raw, size_t about_size)
 {
+	const char *about = (const char *)raw + sizeof(struct perf_sample_more);
 	struct perf_sample_more more;
 
 	memcpy(&more, raw, sizeof(more));
 	if (more.magic != PERF_SAMPLE_MORE_MAGIC || more.kind >= SAMPLE_KIND_CNT)
-		return;
+		return 0;
 	sample->kind = more.kind;
 	sample->flags = more.flags & ~(uint32_t)SAMPLE_HAS_REGS;
 	sample->state = more.state;
@@ -166,19 +167,23 @@ static void take_more(struct stack_sample *sample, const uint8_t *raw)
 	sample->address = more.address;
 	sample->since_ns = more.since_ns;
 	sample->lost_cnt = more.lost_cnt;
+	sample->call.has_timeout = more.has_timeout;
+	sample->call.timeout_ns = more.timeout_ns;
+	sample->call.about = about_size ? strndup(about, about_size) : NULL;
+	return about_size && !sample->call.about ? -ENOMEM : 0;
 }
 
-static void read_raw(struct cursor *cursor, struct stack_sample *sample)
+static int read_raw(struct cursor *cursor, struct stack_sample *sample)
 {
 	const uint8_t *size_at = take(cursor, 4), *bytes;
+	size_t fixed = sizeof(struct perf_sample_more) - sizeof(uint32_t);
 	uint32_t size;
 
 	if (!size_at)
-		return;
+		return 0;
 	memcpy(&size, size_at, sizeof(size));
 	bytes = take(cursor, size);
-	if (bytes && size == sizeof(struct perf_sample_more) - sizeof(size))
-		take_more(sample, size_at);
+	return bytes && size >= fixed ? take_more(sample, size_at, size - fixed) : 0;
 }
 
 static void pass_branches(struct cursor *cursor, const struct perf_event_attr *attr)
@@ -234,8 +239,8 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 		pass_counts(&cursor, attr->read_format);
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
 		err = read_chain(&cursor, &sample);
-	if (attr->sample_type & PERF_SAMPLE_RAW)
-		read_raw(&cursor, &sample);
+	if (!err && attr->sample_type & PERF_SAMPLE_RAW)
+		err = read_raw(&cursor, &sample);
 	pass_branches(&cursor, attr);
 	if (attr->sample_type & PERF_SAMPLE_REGS_USER)
 		has_registers = read_registers(&cursor, attr, &sample);
@@ -248,6 +253,7 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 		err = fail(-EBADMSG, "a sample of it is cut off");
 	if (err) {
 		free(sample.ips);
+		free(sample.call.about);
 		return err;
 	}
 	*ret_sample = sample;

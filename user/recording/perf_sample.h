@@ -33,8 +33,12 @@ struct perf_sample_more {
 	};
 	int64_t result;
 	uint64_t address, since_ns, lost_cnt;
-	int32_t nr, unused[3];
+	int32_t nr;
+	uint32_t has_timeout;
+	int64_t timeout_ns;
 };
+
+/* Behind it stands what the call is about, with a 0 at its end and filled up with them to a multiple of 8. */
 
 _Static_assert(sizeof(struct perf_sample_more) == 120, "it is part of the recording, and a multiple of 8");
 

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "base/spill.h"
 
@@ -20,11 +22,34 @@ struct pass {
 	size_t instant;
 };
 
+/* Ports from here on are of who calls (net.ipv4.ip_local_port_range): each connection has another one. */
+enum { FIRST_PORT_BY_CHANCE = 32768 };
+
+/* "socket 127.0.0.1:6379 <-> :51234" with * for the larger port; the caller frees it. NULL: no memory. */
+static char *shared_name(const char *file)
+{
+	const char *arrow = strstr(file, " <-> "), *own = arrow, *peer = strrchr(file, ':');
+	const char *larger, *end;
+	char *name;
+
+	while (own && own > file && own[-1] != ':')
+		own--;
+	if (!arrow || !peer || own == file || strncmp(file, "socket ", 7) != 0)
+		return strdup(file);
+	larger = atoi(own) > atoi(peer + 1) ? own : peer + 1;
+	end = larger + strspn(larger, "0123456789");
+	if (atoi(larger) < FIRST_PORT_BY_CHANCE)
+		return strdup(file);
+	return asprintf(&name, "%.*s*%s", (int)(larger - file), file, end) < 0 ? NULL : name;
+}
+
 static int wait_get(struct waits *waits, const struct wait *wanted, struct wait **ret_wait)
 {
-	uint64_t hash = hash_text(
-		hash_text(hash_text(hash_text(0, wanted->name), wanted->function), wanted->woken_by),
-		wanted->behind);
+	uint64_t hash = hash_text(hash_text(hash_text(hash_text(hash_text(0, wanted->name), wanted->function),
+						      wanted->woken_by),
+					    wanted->behind),
+				  wanted->file);
+	struct wait fresh = *wanted;
 	int err;
 
 	for (size_t at = 0, i; (i = hash_index_next(&waits->index, hash, &at)) != HASH_INDEX_END;) {
@@ -32,11 +57,14 @@ static int wait_get(struct waits *waits, const struct wait *wanted, struct wait 
 		if (!strcmp((*ret_wait)->name, wanted->name) &&
 		    !strcmp((*ret_wait)->function, wanted->function) &&
 		    !strcmp((*ret_wait)->woken_by, wanted->woken_by) &&
-		    !strcmp((*ret_wait)->behind, wanted->behind))
+		    !strcmp((*ret_wait)->behind, wanted->behind) && !strcmp((*ret_wait)->file, wanted->file))
 			return 0;
 	}
-	err = ARRAY_PUSH(waits->items, waits->cnt, waits->cap, *wanted);
-	if (!err)
+	fresh.file = strdup(wanted->file);
+	err = fresh.file ? ARRAY_PUSH(waits->items, waits->cnt, waits->cap, fresh) : -ENOMEM;
+	if (err)
+		free(fresh.file);
+	else
 		err = hash_index_add(&waits->index, hash, waits->cnt - 1);
 	*ret_wait = err ? NULL : &waits->items[waits->cnt - 1];
 	return err;
@@ -86,7 +114,8 @@ static int add_faults(struct waits *waits, struct pass *pass, uint64_t until)
 
 	for (; pass->instant < thread->instant_cnt && !err; pass->instant++) {
 		const struct instant *instant = &thread->instants[pass->instant];
-		struct wait wait = {.name = "[page fault]", .woken_by = "", .behind = ""};
+		struct wait wait = {
+			.name = "[page fault]", .file = (char[]){""}, .woken_by = "", .behind = ""};
 
 		if (instant->time_ns >= until)
 			break;
@@ -100,11 +129,13 @@ static int add_faults(struct waits *waits, struct pass *pass, uint64_t until)
 static int add_slice(struct waits *waits, struct pass *pass, const struct slice *slice)
 {
 	const struct slice_detail *detail = slice_detail(slice);
+	CLEANUP(freep) char *file = shared_name(detail && detail->file ? detail->file : "");
 	struct wait wait = {.name = slice_name(slice),
 			    .woken_by = detail && detail->woken_by ? detail->woken_by : "",
 			    .behind = detail && detail->behind ? detail->behind : ""};
-	int err = add_faults(waits, pass, slice->start_ns);
+	int err = file ? add_faults(waits, pass, slice->start_ns) : -ENOMEM;
 
+	wait.file = file;
 	pass->open_cnt = slice->depth < pass->open_cnt ? slice->depth : pass->open_cnt;
 	/* Where a thread lost its processor is of chance. */
 	wait.function = slice->kind == SLICE_RUN_QUEUE ? "" : function_at(pass, slice->start_ns);
@@ -145,6 +176,8 @@ void waits_sort(struct waits *waits)
 
 void waits_release(struct waits *waits)
 {
+	for (size_t i = 0; i < waits->cnt; i++)
+		free(waits->items[i].file);
 	free(waits->items);
 	hash_index_release(&waits->index);
 	*waits = (struct waits){0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads waited for. Pauses and page faults are summed by their name, the function that waited, the
- * thread that ended them and the thread that had the processor meanwhile.
+ * What threads waited for. Pauses and page faults are summed by their name, the file that they were about, the
+ * function that waited, the thread that ended them and the thread that had the processor meanwhile. Connections
+ * that differ only in a port that was chosen by chance are one.
  */
 #pragma once
 
@@ -12,6 +13,7 @@
 
 struct wait {
 	const char *name;     /* "[off-cpu] futex_wait", "[run-queue]", "[page fault]" */
+	char *file;	      /* what a descriptor stood for; "": nothing, or not known */
 	const char *function; /* that waited; "": not known */
 	const char *woken_by; /* who ended it; "": not known, or nobody did */
 	const char *behind;   /* who had the processor; "": not known, or it did not wait for that */

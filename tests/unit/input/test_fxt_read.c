@@ -448,6 +448,13 @@ static void add_wait(struct timeline *timeline, struct timeline_thread *thread)
 					    .about = strdup("futex 0x55d0c0"),
 					    .woken_by = strdup("worker-3 (tid 4711)"),
 					    .behind = strdup("hog"),
+					    .file = strdup("socket 127.0.0.1:6379"),
+					    .fd = 5,
+					    .futex = 0x55d0c0,
+					    .timeout_ns = -1,
+					    .has_fd = true,
+					    .has_futex = true,
+					    .has_timeout = true,
 					    .result = -11,
 					    .has_result = true};
 	struct slice slice = {.start_ns = 8,
@@ -471,6 +478,13 @@ static void assert_same_detail(const struct slice *theirs, const struct slice *o
 	assert_string_equal(a->about, b->about);
 	assert_string_equal(a->woken_by, b->woken_by);
 	assert_string_equal(a->behind, b->behind);
+	assert_string_equal(a->file, b->file);
+	assert_int_equal(a->has_fd, b->has_fd);
+	assert_int_equal(a->fd, b->fd);
+	assert_int_equal(a->has_futex, b->has_futex);
+	assert_int_equal(a->futex, b->futex);
+	assert_int_equal(a->has_timeout, b->has_timeout);
+	assert_int_equal(a->timeout_ns, b->timeout_ns);
 	assert_int_equal(a->result, b->result);
 	assert_int_equal(a->has_result, b->has_result);
 }

@@ -76,6 +76,9 @@ static struct snapshot *make(void)
 	sample->state = SAMPLE_UNINTERRUPTIBLE;
 	sample->call.nr = 202;
 	sample->call.args[0] = 0xf00;
+	sample->call.about = strdup("socket 127.0.0.1:6379");
+	sample->call.has_timeout = true;
+	sample->call.timeout_ns = 2500000000;
 	put_ips(sample, 0x401000, 0);
 	add(snapshot, SAMPLE_WAKE_UP)->other = (struct sample_thread){21, 22, "waker"};
 	add(snapshot, SAMPLE_SWITCH_IN)->other = (struct sample_thread){31, 32, "hog"};
@@ -108,6 +111,9 @@ static void assert_same(const struct stack_sample *a, const struct stack_sample 
 	assert_int_equal(a->call.nr, b->call.nr);
 	assert_int_equal(a->call.result, b->call.result);
 	assert_memory_equal(a->call.args, b->call.args, sizeof(a->call.args));
+	assert_string_equal(a->call.about ? a->call.about : "", b->call.about ? b->call.about : "");
+	assert_int_equal(a->call.has_timeout, b->call.has_timeout);
+	assert_int_equal(a->call.timeout_ns, b->call.timeout_ns);
 	assert_memory_equal(&a->other, &b->other, sizeof(a->other));
 	assert_int_equal(a->address, b->address);
 	assert_int_equal(a->since_ns, b->since_ns);

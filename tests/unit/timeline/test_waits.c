@@ -80,10 +80,44 @@ static void test_sums(void **state)
 	spill_free(thread.instants);
 }
 
+static void add_read(struct timeline_thread *thread, struct slice_detail *detail, char *file)
+{
+	struct slice slice = {.end_ns = 10, .kind = SLICE_OFF_CPU, .flags = SLICE_DETAILED, .detail = detail};
+
+	*detail = (struct slice_detail){.name = "[off-cpu] read", .file = file};
+	assert_ok(SPILL_PUSH(thread->slices, thread->slice_cnt, thread->slice_cap, slice));
+}
+
+/* Of connections to one server, the port of who calls is of chance. */
+static void test_files(void **state)
+{
+	static char *const files[] = {
+		(char *)"socket 127.0.0.1:6379 <-> :51234", (char *)"socket 127.0.0.1:6379 <-> :51235",
+		(char *)"socket 10.0.0.1:40000 <-> 10.0.0.2:443", (char *)"socket listening at 0.0.0.0:40000",
+		(char *)"file /a:40000 <-> b"};
+	struct slice_detail details[ARRAY_SIZE(files)];
+	struct timeline_thread thread = {.tid = 5};
+	struct waits waits = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		add_read(&thread, &details[i], files[i]);
+	assert_ok(waits_add(&waits, &thread));
+	assert_int_equal(waits.cnt, 4);
+	assert_string_equal(waits.items[0].file, "socket 127.0.0.1:6379 <-> :*");
+	assert_int_equal(waits.items[0].cnt, 2);
+	assert_string_equal(waits.items[1].file, "socket 10.0.0.1:* <-> 10.0.0.2:443");
+	assert_string_equal(waits.items[2].file, files[3]);
+	assert_string_equal(waits.items[3].file, files[4]);
+	waits_release(&waits);
+	spill_free(thread.slices);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

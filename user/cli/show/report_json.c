@@ -161,6 +161,7 @@ static void put_waits(yajl_gen gen, const struct report *report)
 
 		yajl_gen_map_open(gen);
 		json_key_text(gen, "name", wait->name);
+		json_key_text(gen, "refers_to", wait->file);
 		json_key_text(gen, "function", wait->function);
 		json_key_text(gen, "woken_by", wait->woken_by);
 		json_key_text(gen, "behind", wait->behind);

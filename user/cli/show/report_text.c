@@ -395,9 +395,9 @@ static void wait_line(const struct text *text, const struct wait *wait)
 					   duration_text(wait->longest_ns).text, wait->cnt)
 				  : printf("%14s %14s %10" PRIu64 "  ", "", "", wait->cnt);
 
-	if (asprintf(&words, "%s%s%s%s%s%s%s", wait->name, *wait->function ? " in " : "", wait->function,
-		     *wait->woken_by ? ", woken by " : "", wait->woken_by, *wait->behind ? ", behind " : "",
-		     wait->behind) < 0)
+	if (asprintf(&words, "%s%s%s%s%s%s%s%s%s", wait->name, *wait->file ? " of " : "", wait->file,
+		     *wait->function ? " in " : "", wait->function, *wait->woken_by ? ", woken by " : "",
+		     wait->woken_by, *wait->behind ? ", behind " : "", wait->behind) < 0)
 		words = NULL;
 	name_line(text, COLOUR_CYAN, used, words ? words : wait->name);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "rebuild/samples/syscalls.h"
+#include "model/syscalls.h"
 
 struct length_text {
 	char text[32];
@@ -51,28 +51,50 @@ static const char *wait_name(const struct pause_about *about)
 	return state & SAMPLE_UNINTERRUPTIBLE ? "[off-cpu] disk or kernel lock" : "[off-cpu]";
 }
 
+/* "read of file descriptor 5, socket 127.0.0.1:6379, for 100.0 ms at most" */
 static char *call_text(const struct sample_call *call)
 {
 	const char *name = syscall_info(call->nr)->in + SYSCALL_NAME_AT;
+	enum syscall_first kind = syscall_info(call->nr)->first;
 	uint64_t first = call->args[0];
+	bool is_limited = call->has_timeout && call->timeout_ns >= 0;
 	char *text = NULL;
-	int len = 0;
+	size_t size;
+	FILE *file;
 
-	switch (call->about ? SYSCALL_FD : syscall_info(call->nr)->first) {
-	case SYSCALL_FD:
-		len = asprintf(&text, "%s of file descriptor %d%s%s", name, (int)first,
-			       call->about ? ", " : "", call->about ? call->about : "");
-		break;
-	case SYSCALL_ADDRESS:
-		len = asprintf(&text, "%s at %#" PRIx64, name, first);
-		break;
-	case SYSCALL_PROCESS:
-		len = asprintf(&text, "%s of process %d", name, (int)first);
-		break;
-	default:
-		break;
-	}
-	return len < 0 ? NULL : text;
+	if (kind == SYSCALL_NOTHING && !call->about && !is_limited)
+		return NULL;
+	file = open_memstream(&text, &size);
+	if (!file)
+		return NULL;
+	fputs(name, file);
+	if (kind == SYSCALL_FD)
+		fprintf(file, " of file descriptor %d", (int)first);
+	else if (kind == SYSCALL_ADDRESS)
+		fprintf(file, " at %#" PRIx64, first);
+	else if (kind == SYSCALL_PROCESS)
+		fprintf(file, " of process %d", (int)first);
+	if (call->about)
+		fprintf(file, ", %s", call->about);
+	if (is_limited)
+		fprintf(file, ", for %s at most", length_text((uint64_t)call->timeout_ns).text);
+	if (!fclose(file))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The same for who reads it by a program. */
+static void put_call(struct slice_detail *detail, const struct sample_call *call)
+{
+	detail->about = call_text(call);
+	detail->file = call->about ? strdup(call->about) : NULL;
+	detail->has_fd = syscall_info(call->nr)->first == SYSCALL_FD;
+	detail->fd = detail->has_fd ? (int32_t)call->args[0] : 0;
+	detail->has_futex = call->nr == SYS_futex;
+	detail->futex = detail->has_futex ? call->args[0] : 0;
+	detail->has_timeout = call->has_timeout;
+	detail->timeout_ns = call->timeout_ns;
 }
 
 /* What wakes threads and is none; NULL: a thread did. */
@@ -105,19 +127,23 @@ static char *waker_text(const struct pause_about *about)
 	return asprintf(&text, "%s (tid %d)", waker_name(about), woken->other.tid) < 0 ? NULL : text;
 }
 
-/* "[off-cpu] futex_wait, woken by worker-3 after 2.1 ms" */
-static char *wait_title(const struct pause_about *about, const char *name)
+/* "[off-cpu] read, socket 127.0.0.1:6379, woken by worker-3 after 2.1 ms" */
+static char *pause_title(const struct pause_about *about, const struct slice_detail *detail)
 {
 	const struct stack_sample *woken = about->woken;
-	const char *by = interrupt_name(woken);
+	const char *by = woken ? interrupt_name(woken) : NULL, *comma = detail->file ? ", " : "",
+		   *what = detail->file ? detail->file : "";
 	char *title;
+	int len;
 
-	if (!by && woken->other.tid)
+	if (woken && !by && woken->other.tid)
 		by = waker_name(about);
-	return asprintf(&title, "%s, woken%s%s after %s", name, by ? " by " : "", by ? by : "",
-			length_text(about->length_ns).text) < 0
-		       ? NULL
-		       : title;
+	if (woken)
+		len = asprintf(&title, "%s%s%s, woken%s%s after %s", detail->name, comma, what,
+			       by ? " by " : "", by ? by : "", length_text(about->length_ns).text);
+	else
+		len = asprintf(&title, "%s%s%s", detail->name, comma, what);
+	return len < 0 ? NULL : title;
 }
 
 static char *thread_text(const struct sample_thread *thread)
@@ -167,11 +193,11 @@ int pause_detail(struct timeline *timeline, const struct pause_about *about,
 	else
 		detail.name = syscall_info(has_call ? about->call->nr : SAMPLE_NO_SYSCALL)->in;
 	if (has_call)
-		detail.about = call_text(about->call);
-	if (about->woken) {
+		put_call(&detail, about->call);
+	if (about->woken)
 		detail.woken_by = waker_text(about);
-		detail.title = wait_title(about, detail.name);
-	}
+	if (about->woken || detail.file)
+		detail.title = pause_title(about, &detail);
 	if (about->end) {
 		detail.has_result = true;
 		detail.result = about->end->call.result;

@@ -128,8 +128,11 @@ static int begin_pause(struct sample_items *items, enum slice_kind kind, uint64_
 	return 0;
 }
 
+/* The later one: what a socket is connected to may be known by then. */
 static const struct sample_call *call_of(const struct sample_items *items)
 {
+	if (items->left && items->left->call.about)
+		return &items->left->call;
 	if (items->began)
 		return &items->began->call;
 	return items->left ? &items->left->call : NULL;

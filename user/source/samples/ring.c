@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "source/samples/about.h"
 
 struct samples_slot {
 	uint32_t tid;
@@ -183,6 +184,31 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 	return err;
 }
 
+/* ---- what is behind a descriptor ---- */
+
+static void keep_about(struct samples_reader *reader, const struct samples_record *record)
+{
+	struct samples_about about = {0};
+
+	memcpy(&about, record, record->size < sizeof(about) ? record->size : sizeof(about) - 1);
+	free(reader->about);
+	reader->about = samples_about_text(&about, reader->files);
+	reader->about_tid = record->tid;
+	reader->timeout_ns = record->about.timeout_ns;
+}
+
+/* Once: the next call is about something else. */
+static void take_about(struct samples_reader *reader, struct stack_sample *sample)
+{
+	if (reader->about_tid != (uint32_t)sample->tid ||
+	    (sample->kind != SAMPLE_SWITCH_OUT && sample->kind != SAMPLE_SYSCALL_BEGIN))
+		return;
+	sample->call.about = TAKE_PTR(reader->about);
+	sample->call.timeout_ns = reader->timeout_ns;
+	sample->call.has_timeout = reader->timeout_ns != SAMPLES_NO_TIMEOUT;
+	reader->about_tid = 0;
+}
+
 /* ---- samples ---- */
 
 static void put_out(struct stack_sample *sample, const struct samples_record *record)
@@ -269,6 +295,10 @@ static int put_record(struct reading *reading, const struct samples_record *reco
 	uint64_t ip = only_ip(record);
 	int err;
 
+	if (record->kind == SAMPLES_ABOUT) {
+		keep_about(reader, record);
+		return 0;
+	}
 	put_kind(&sample, record);
 	if (sample.kind == SAMPLE_LOST && !sample.since_ns)
 		sample.since_ns = reader->last_ns;
@@ -277,9 +307,11 @@ static int put_record(struct reading *reading, const struct samples_record *reco
 			      : 0;
 	if (!err && !sample.ip_cnt && record->kind == SAMPLES_TICK && record->tick.kernel_ip)
 		err = put_ips(&sample, (const uint8_t *)&record->tick.kernel_ip, 1);
+	take_about(reader, &sample);
 	if (!err)
 		return reading->add(reading->ctx, &sample);
 	free(sample.ips);
+	free(sample.call.about);
 	free((void *)sample.stack);
 	return err;
 }
@@ -382,5 +414,7 @@ int samples_reader_read(struct samples_reader *reader, const volatile uint8_t *b
 void samples_reader_release(struct samples_reader *reader)
 {
 	free(reader->slots);
+	free(reader->about);
 	reader->slots = NULL;
+	reader->about = NULL;
 }

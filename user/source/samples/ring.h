@@ -9,15 +9,21 @@
 #include "model/sample.h"
 
 struct samples_slot;
+struct samples_files;
 
 struct samples_reader {
 	int32_t cpu;
 	enum samples_ring ring;
-	uint64_t secret;	    /* as the programs have it */
-	size_t bytes;		    /* of the ring, without the room behind it */
-	uint64_t next;		    /* the position up to which it was read */
-	uint64_t last_ns;	    /* of the last record that was read; 0: none */
-	struct samples_slot *slots; /* SAMPLES_SLOTS; NULL: nothing was read yet */
+	uint64_t secret;	     /* as the programs have it */
+	size_t bytes;		     /* of the ring, without the room behind it */
+	uint64_t next;		     /* the position up to which it was read */
+	uint64_t last_ns;	     /* of the last record that was read; 0: none */
+	struct samples_slot *slots;  /* SAMPLES_SLOTS; NULL: nothing was read yet */
+	struct samples_files *files; /* who completes paths; NULL: nobody does */
+	/* What the next system call or wait of thread `about_tid` is about. */
+	uint32_t about_tid; /* 0: nothing is known */
+	char *about;
+	int64_t timeout_ns; /* or enum samples_timeout */
 };
 
 /*

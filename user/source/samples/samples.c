@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/sort.h"
 #include "bpf/samples.skel.h"
+#include "source/samples/about.h"
 #include "source/samples/perf_samples.h"
 #include "source/samples/ring.h"
 #include "source/samples/ring_writer.h"
@@ -72,6 +73,7 @@ static void set_up(struct samples *samples)
 	bpf->rodata->stack_bytes = (uint32_t)config->stack_bytes;
 	bpf->rodata->switch_every_ns = NS_PER_S / config->frequency;
 	bpf->rodata->kernel_stacks = true;
+	samples_about_calls(bpf->rodata->calls);
 	bpf_map__set_max_entries(bpf->maps.ticks, samples->cpu_cnt);
 	bpf_map__set_max_entries(bpf->maps.moments, samples->cpu_cnt);
 	bpf_map__set_value_size(bpf->maps.ticks,
@@ -432,6 +434,7 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 	if (!ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, *sample))
 		return 0;
 	free(sample->ips);
+	free(sample->call.about);
 	if (sample->is_stack_owned)
 		free((void *)sample->stack);
 	return -ENOMEM;
@@ -469,17 +472,22 @@ int samples_take(struct samples *samples, struct snapshot *snapshot)
 {
 	const volatile struct samples_head *heads =
 		(const volatile struct samples_head *)samples->heads.bytes;
+	CLEANUP(samples_files_freep) struct samples_files *files = NULL;
 	size_t first = snapshot->sample_cnt;
 	int err = name_events(samples, snapshot);
 
+	if (!err)
+		err = samples_files_new(&files);
 	if (!err)
 		err = samples_drain(samples);
 	for (size_t i = 0; i < SAMPLES_RING_CNT * samples->cpu_cnt && !err; i++) {
 		struct samples_reader *reader = &samples->readers[i];
 		const struct mapped *ring = &samples->rings[reader->ring];
 
+		reader->files = files;
 		err = samples_reader_read(reader, ring->bytes + (size_t)reader->cpu * ring->each, &heads[i],
 					  add_sample, snapshot);
+		reader->files = NULL;
 	}
 	if (snapshot->sample_cnt > first)
 		sort_array(snapshot->samples + first, snapshot->sample_cnt - first,

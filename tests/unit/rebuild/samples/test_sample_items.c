@@ -148,6 +148,8 @@ static void test_waits_alone(void **state)
 	out = add(&story, 2000, SAMPLE_SWITCH_OUT, 0x20);
 	set_call(out, SYS_read, 3, 0, 0);
 	out->call.about = (char *)"socket 127.0.0.1:6379";
+	out->call.has_timeout = true;
+	out->call.timeout_ns = 1500000;
 	add(&story, 2500, SAMPLE_WAKE_UP, 0)->flags = SAMPLE_FROM_IRQ;
 	add(&story, 2600, SAMPLE_SWITCH_IN, 0);
 	add(&story, 3000, SAMPLE_SWITCH_OUT, 0x30)->state = 0;
@@ -159,9 +161,9 @@ static void test_waits_alone(void **state)
 	add(&story, 5000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_STOPPED;
 	assert_told(&story,
 		    "2000-2600 20\n"
-		    "  [off-cpu] read, woken by an interrupt after 500 ns 2000-2500 (read of file "
-		    "descriptor 3, socket "
-		    "127.0.0.1:6379) by an interrupt\n  [run-queue] 2500-2600\n"
+		    "  [off-cpu] read, socket 127.0.0.1:6379, woken by an interrupt after 500 ns 2000-2500 "
+		    "(read of file descriptor 3, socket 127.0.0.1:6379, for 1.5 ms at most) by an "
+		    "interrupt\n  [run-queue] 2500-2600\n"
 		    "3000-3500 30\n  [run-queue] behind hog for 500 ns 3000-3500 (process 31, thread 32)\n"
 		    "4000-4100 0\n  [off-cpu] disk or kernel lock, woken by a timer after 100 ns 4000-4100 "
 		    "by a timer\n"

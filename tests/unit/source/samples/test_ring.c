@@ -34,6 +34,7 @@ static int teardown(void **state)
 
 	for (size_t i = 0; i < fake->cnt; i++) {
 		free(fake->seen[i].ips);
+		free(fake->seen[i].call.about);
 		free((void *)fake->seen[i].stack);
 	}
 	samples_reader_release(&fake->reader);
@@ -105,7 +106,47 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 	end(&full->record, position);
 }
 
+static void put_kind(struct fake *fake, uint64_t time_ns, uint16_t kind, uint32_t tid)
+{
+	uint64_t position = fake->head.head;
+	struct samples_record *record = begin(fake, time_ns, sizeof(*record));
+
+	record->kind = kind;
+	record->tid = tid;
+	if (kind == SAMPLES_ABOUT) {
+		record->about.mode = 0010000;
+		record->about.inode = 42;
+		record->about.timeout_ns = 5;
+	}
+	end(record, position);
+}
+
 /* ---- */
+
+/* What a call is about is told before it, perhaps with others' records between. */
+static void test_about(void **state)
+{
+	struct fake *fake = *state;
+
+	put_kind(fake, 10, SAMPLES_ABOUT, 7);
+	put_kind(fake, 11, SAMPLES_WAKE, 7);
+	put_kind(fake, 12, SAMPLES_OUT, 8);
+	put_kind(fake, 13, SAMPLES_OUT, 7);
+	put_kind(fake, 14, SAMPLES_OUT, 7);
+	put_kind(fake, 15, SAMPLES_ABOUT, 7);
+	read_ring(fake);
+	put_kind(fake, 16, SAMPLES_ENTER, 7);
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 5);
+	assert_null(fake->seen[0].call.about);
+	assert_null(fake->seen[1].call.about);
+	assert_string_equal(fake->seen[2].call.about, "pipe 42");
+	assert_true(fake->seen[2].call.has_timeout);
+	assert_int_equal(fake->seen[2].call.timeout_ns, 5);
+	assert_null(fake->seen[3].call.about);
+	assert_false(fake->seen[3].call.has_timeout);
+	assert_string_equal(fake->seen[4].call.about, "pipe 42");
+}
 
 static void test_order_and_kinds(void **state)
 {
@@ -272,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_order_and_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_about, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stack_of_fresh_chunks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unfinished_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unfinished_at_the_end, setup, teardown),

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Waits at descriptors of each kind, and prints what the trace must call them: a title's regular expression a line."""
+import os
+import select
+import socket
+import sys
+import threading
+
+directory = sys.argv[1]
+
+
+def later(what):
+    threading.Timer(0.05, what).start()
+
+
+def says(call, what):
+    print(rf"\[off-cpu\] {call}, {what}, woken by .*")
+
+
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+accepted, _ = server.accept()
+later(lambda: accepted.send(b"x"))
+client.recv(1)
+says("recvfrom", rf"socket 127\.0\.0\.1:{client.getsockname()[1]} <-> :{server.getsockname()[1]}")
+
+readable, writable = os.pipe()
+later(lambda: os.write(writable, b"x"))
+os.read(readable, 1)
+says("read", f"pipe {os.fstat(readable).st_ino}")
+polled = select.poll()
+polled.register(readable, select.POLLIN)
+polled.poll(60)
+says("poll", f"pipe {os.fstat(readable).st_ino}")
+
+poller = select.epoll()
+poller.register(readable)
+poller.poll(0.04)
+says("epoll_(p)?wait", "epoll( of 1)?")  # how many is not known any more once the program is gone
+
+number = os.eventfd(0)
+later(lambda: os.eventfd_write(number, 1))
+os.eventfd_read(number)
+says("read", "eventfd")
+
+name = directory + "/named.socket"
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(name)
+listening.listen()
+later(lambda: socket.socket(socket.AF_UNIX).connect(name))
+listening.accept()
+says("accept4", "Unix socket " + name.replace(".", r"\."))
+
+os.mkfifo(directory + "/fifo")
+later(lambda: open(directory + "/fifo", "w").write("x"))
+fifo = os.open(directory + "/fifo", os.O_RDWR)
+os.read(fifo, 1)
+says("read", rf"pipe (\.\.\.|{os.path.dirname(directory)})/{os.path.basename(directory)}/fifo")
