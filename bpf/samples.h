@@ -51,8 +51,9 @@ enum samples_kind {
 	SAMPLES_ENTER,
 	SAMPLES_LEAVE,
 	SAMPLES_FAULT,
-	SAMPLES_GONE,  /* what came before it, in the ring that it was taken from */
-	SAMPLES_ABOUT, /* struct samples_about */
+	SAMPLES_GONE,	   /* what came before it, in the ring that it was taken from */
+	SAMPLES_ABOUT,	   /* struct samples_about */
+	SAMPLES_INTERRUPT, /* its time is when it began */
 };
 
 enum samples_flag {
@@ -62,6 +63,13 @@ enum samples_flag {
 	SAMPLES_IRQ = 1u << 3,	      /* SAMPLES_WAKE */
 	SAMPLES_ONLY_TICKS = 1u << 4, /* SAMPLES_GONE */
 	SAMPLES_TIMER = 1u << 5,      /* SAMPLES_WAKE */
+};
+
+enum samples_interrupt {
+	SAMPLES_IRQ_DEVICE,
+	SAMPLES_IRQ_SOFT, /* by its number in linux/interrupt.h */
+	SAMPLES_IRQ_CLOCK,
+	SAMPLES_IRQ_FORMS,
 };
 
 struct samples_record {
@@ -114,6 +122,11 @@ struct samples_record {
 			__u8 state; /* of a socket, as struct sock_common has it */
 			__u16 family, own_port, peer_port, type;
 		} about;
+		struct {
+			__u64 end_ns;
+			__u32 number, form;	 /* enum samples_interrupt */
+			char name[SAMPLES_NAME]; /* of SAMPLES_IRQ_DEVICE */
+		} interrupt;
 	};
 };
 

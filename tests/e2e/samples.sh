@@ -151,6 +151,22 @@ assert args["[off-cpu] read"]["refers_to"] in args["[off-cpu] read"]["about"] an
 system_calls_named() {
 	files_named --syscalls && grep -qF '"[syscall] read, eventfd"' "$tmp/files.json"
 }
+# A thread that is sent to another processor, and the clock's interrupts while it computes.
+moved_and_interrupted() {
+	[ "$(nproc)" -gt 1 ] || return 0
+	"$trailcam" run --source samples --interrupts -o "$tmp/moved.json" --keep-recording "$tmp/moved" -- python3 -c '
+import os, time
+first, second = sorted(os.sched_getaffinity(0))[:2]
+for cpu in first, second, first:
+    os.sched_setaffinity(0, {cpu})
+    end = time.process_time() + 0.05
+    while time.process_time() < end: pass' 2>"$tmp/err" && "$trailcam" decode -o "$tmp/again.json" "$tmp/moved" 2>"$tmp/err" && cmp "$tmp/moved.json" "$tmp/again.json" && python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+moves = [(e["args"]["from"], e["args"]["to"]) for e in events if e["ph"] == "i" and e["name"] == "migrated"]
+assert any(one != other and (other, one) in moves for one, other in moves), moves
+assert sum(e["name"] == "[irq] clock" for e in events) > 10' "$tmp/moved.json"
+}
 # On a busy machine others may be before both of them: then once more.
 in_three() {
 	"$@" || "$@" || "$@"
@@ -216,6 +232,7 @@ else
 	check 'a timer, and nobody else' woken_by_timer
 	check 'another program, by its name' woken_by_stranger
 	check 'a processor, and who had it' in_three behind_hog
+	check 'another processor, and interrupts' moved_and_interrupted
 	check 'what descriptors stand for' files_named
 	check 'what descriptors of system calls stand for' system_calls_named
 	case $(stat -f -c %T /var/tmp) in

@@ -74,7 +74,7 @@ assert 19900 < counts[-1] < 20500 and counts == sorted(counts), counts[-1:]' "$o
 check '--events: what is counted' counted
 
 refused() {
-	status_is 125 recorded run --syscalls -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" '--syscalls needs CAP_BPF and CAP_PERFMON' &&
+	status_is 125 recorded run --syscalls -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" '--syscalls and --interrupts need CAP_BPF and CAP_PERFMON' &&
 		status_is 125 recorded run --events context-switches -o "$own/t.tsv" -- "$own/exits" none && says "$tmp/err" 'context-switches happen in the kernel' &&
 		status_is 125 recorded run -t marker -o "$own/t.tsv" -- "$own/exits" mark && says "$tmp/err" 'CAP_BPF'
 }

@@ -129,5 +129,5 @@ true_samples() {
 		$4 ~ /^Perl_pp_/ { cnt++; if (open[0] != "_start" || open[3] != "main" || open[4] != "perl_run") { print; bad++ } }
 		END { print cnt + 0, "calls,", bad + 0, "elsewhere"; exit cnt < 50 || bad * 20 > cnt }' || return 1
 	"$trailcam" report "$out/$1" >"$tmp/report" && grep -q 'off-cpu\] read of pipe [0-9]* in read, woken by perl ' "$tmp/report" &&
-		grep -q 'off-cpu\] pselect6 in select, woken by a timer' "$tmp/report"
+		grep -q 'off-cpu\] pselect6 in select, woken by a timer' "$tmp/report" && grep -q '\[irq\] clock' "$tmp/report"
 }

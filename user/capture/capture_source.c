@@ -31,7 +31,7 @@ static const struct {
 	{OPTION_PER_THREAD, "--per-thread belongs", "; step and translate always have a ring for each thread",
 	 false},
 	{OPTION_FILTER, "--filter belongs", "", false},
-	{OPTION_SAMPLING, "--frequency, --last, --syscalls and --events belong", "", false},
+	{OPTION_SAMPLING, "--frequency, --last, --syscalls, --interrupts and --events belong", "", false},
 };
 
 /* Beside the options of sources: --multi-snapshot. */
@@ -59,7 +59,8 @@ static unsigned int asked(const struct capture_config *config)
 	       (options->full ? OPTION_FULL : 0) | (options->cpu_wide ? OPTION_CPU_WIDE : 0) |
 	       (options->scope != PT_USER ? OPTION_KERNEL : 0) |
 	       (options->per_thread ? OPTION_PER_THREAD : 0) | (options->filter_cnt ? OPTION_FILTER : 0) |
-	       (options->frequency || options->last_ns || options->syscalls || options->events
+	       (options->frequency || options->last_ns || options->syscalls || options->interrupts ||
+				options->events
 			? OPTION_SAMPLING
 			: 0) |
 	       (options->alloc_interval ? OPTION_ALLOCATIONS : 0) |

@@ -29,6 +29,7 @@ enum sample_kind {
 	 * those on `cpu` if that is not -1
 	 */
 	SAMPLE_LOST,
+	SAMPLE_INTERRUPT, /* it was interrupted by `other.name` until `until_ns` */
 	SAMPLE_KIND_CNT,
 };
 
@@ -94,10 +95,12 @@ struct stack_sample {
 	struct sample_call call;
 	/*
 	 * WAKE_UP: the waker; SWITCH_IN: the thread that had the processor longest while this one could have
-	 * run. tid 0: unknown, or none; SAMPLE_OUTSIDE: it has no number in the recorder's pid namespace
+	 * run. tid 0: unknown, or none; SAMPLE_OUTSIDE: it has no number in the recorder's pid namespace.
+	 * INTERRUPT: its name, and pid 1 of a softirq
 	 */
 	struct sample_thread other;
 	uint64_t address;  /* PAGE_FAULT */
 	uint64_t since_ns; /* LOST */
+	uint64_t until_ns; /* INTERRUPT */
 	uint64_t lost_cnt; /* LOST: number of records, 0: unknown */
 };

@@ -15,6 +15,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/containers/hash_index.h"
+#include "base/log.h"
 #include "base/sort.h"
 #include "image/unwind.h"
 #include "rebuild/batch.h"
@@ -23,6 +24,7 @@
 #include "rebuild/input.h"
 #include "rebuild/marks/place_hits.h"
 #include "rebuild/resolver.h"
+#include "rebuild/samples/sample_holes.h"
 #include "rebuild/samples/sample_items.h"
 
 enum { FRAMES_MAX = 1024 };
@@ -41,6 +43,8 @@ struct samples {
 	struct hash_index by_tid;
 	struct stack_sample *switches; /* made of perf's records */
 	size_t switch_cnt;
+	bool is_complete;
+	struct sample_holes holes;
 };
 
 static const struct symbol kernel = {
@@ -166,7 +170,8 @@ static int read_stack(const struct samples *samples, const struct stack_sample *
 static int thread_get(struct samples *samples, int32_t pid, int32_t tid, struct sample_items **ret_thread)
 {
 	const struct history_thread *known = history_thread(samples->decoded->history, tid);
-	struct sample_items fresh = {.pid = pid, .tid = tid, .first_ns = samples->first_ns};
+	struct sample_items fresh = {
+		.pid = pid, .tid = tid, .cpu = -1, .ran_on = -1, .first_ns = samples->first_ns};
 	uint64_t hash = hash_number(hash_number(0, (uint32_t)pid), (uint32_t)tid);
 	int err;
 
@@ -419,6 +424,36 @@ static uint64_t since_base(void *ctx, uint64_t time_ns)
 	return time_ns > clocked->resolver.base_ns ? time_ns - clocked->resolver.base_ns : 0;
 }
 
+/*
+ * Whether each thread that runs is sampled, in the kernel as well, and whether it runs is known: as BPF programs
+ * see it. Else a thread may be anywhere between two ticks.
+ */
+static bool is_complete(const struct samples *samples)
+{
+	const struct snapshot *snapshot = samples->snapshot;
+	bool sees_kernel = false;
+
+	for (size_t i = 0; i < snapshot->sample_cnt && !sees_kernel; i++) {
+		const struct stack_sample *sample = &snapshot->samples[i];
+
+		sees_kernel =
+			sample->kind == SAMPLE_WAKE_UP ||
+			(sample->kind == SAMPLE_EVENT && sample->ip_cnt && is_of_kernel(sample->ips[0]));
+	}
+	return sees_kernel && has_switches(snapshot);
+}
+
+static void warn_of_holes(const struct sample_holes *holes)
+{
+	if (holes->cnt)
+		log_warn("%zu times a thread ran for long without a sample, %.0f ms together: the kernel "
+			 "throttled "
+			 "them (sysctl kernel.perf_cpu_time_max_percent, kernel.perf_event_max_sample_rate), "
+			 "or the "
+			 "machine was stopped by its host; the trace has gaps there",
+			 holes->cnt, (double)holes->total_ns / 1000000);
+}
+
 static int build_thread(struct samples *samples, struct sample_items *from, uint64_t period)
 {
 	struct history *history = samples->decoded->history;
@@ -434,6 +469,8 @@ static int build_thread(struct samples *samples, struct sample_items *from, uint
 	struct timeline_thread *thread;
 	int err = sample_items_finish(from, &samples->context, samples->last_ns);
 
+	if (!err && samples->is_complete)
+		err = sample_holes_find(from, &samples->context, period, &samples->holes);
 	if (!err)
 		err = batch_add(timeline,
 				&(struct batch){.pid = from->pid,
@@ -496,8 +533,10 @@ static int build_samples(struct decoded *decoded, const struct snapshot *snapsho
 		err = add_all(&samples);
 	decoded->timeline->base_ns = samples.context.base_ns;
 	decoded->timeline->period_ns = find_period(&samples);
+	samples.is_complete = is_complete(&samples);
 	for (size_t i = 0; i < samples.thread_cnt && !err; i++)
 		err = build_thread(&samples, &samples.threads[i], decoded->timeline->period_ns);
+	warn_of_holes(&samples.holes);
 	finish_flows(decoded->timeline);
 	return err;
 }

@@ -29,6 +29,7 @@ static const char *const moments[] = {
 	[SAMPLE_SYSCALL_END] = "syscall-end",
 	[SAMPLE_PAGE_FAULT] = "page-fault",
 	[SAMPLE_LOST] = "lost",
+	[SAMPLE_INTERRUPT] = "interrupt",
 };
 
 _Static_assert(ARRAY_SIZE(moments) == SAMPLE_KIND_CNT, "a name for each kind");
@@ -135,7 +136,7 @@ static void put_raw(FILE *file, const struct stack_sample *sample)
 		.nr = sample->call.nr,
 		.result = sample->call.result,
 		.address = sample->address,
-		.since_ns = sample->since_ns,
+		.other_ns = sample->kind == SAMPLE_INTERRUPT ? sample->until_ns : sample->since_ns,
 		.lost_cnt = sample->lost_cnt,
 		.has_timeout = sample->call.has_timeout,
 		.timeout_ns = sample->call.timeout_ns,

@@ -165,7 +165,7 @@ static int take_more(struct stack_sample *sample, const uint8_t *raw, size_t abo
 		memcpy(sample->call.args, more.args, sizeof(more.args));
 	}
 	sample->address = more.address;
-	sample->since_ns = more.since_ns;
+	*(more.kind == SAMPLE_INTERRUPT ? &sample->until_ns : &sample->since_ns) = more.other_ns;
 	sample->lost_cnt = more.lost_cnt;
 	sample->call.has_timeout = more.has_timeout;
 	sample->call.timeout_ns = more.timeout_ns;

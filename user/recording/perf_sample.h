@@ -32,7 +32,9 @@ struct perf_sample_more {
 		struct sample_thread other; /* of those that have one */
 	};
 	int64_t result;
-	uint64_t address, since_ns, lost_cnt;
+	uint64_t address;
+	uint64_t other_ns; /* since_ns, or until_ns of an INTERRUPT */
+	uint64_t lost_cnt;
 	int32_t nr;
 	uint32_t has_timeout;
 	int64_t timeout_ns;
@@ -44,7 +46,7 @@ _Static_assert(sizeof(struct perf_sample_more) == 120, "it is part of the record
 
 static inline bool perf_sample_has_other(uint32_t kind)
 {
-	return kind == SAMPLE_SWITCH_IN || kind == SAMPLE_WAKE_UP;
+	return kind == SAMPLE_SWITCH_IN || kind == SAMPLE_WAKE_UP || kind == SAMPLE_INTERRUPT;
 }
 
 #define PERF_SAMPLE_MORE_MAGIC 0x656c706d61736374ull /* "tcsample" */

@@ -50,6 +50,7 @@ struct source_options {
 	uint32_t frequency; /* samples a second; 0: the default */
 	uint64_t last_ns;   /* how far back samples should reach; 0: the default */
 	bool syscalls;	    /* record each system call beside the samples */
+	bool interrupts;    /* ... and each interrupt */
 	const char *events; /* events to count beside the samples (source/samples/events.h); NULL: none */
 	uint64_t alloc_interval; /* mean number of bytes between sampled allocations; 0: none are sampled */
 	enum trigger_link link;	 /* how probes are attached */
@@ -64,7 +65,7 @@ enum source_option {
 	OPTION_PER_THREAD = 1 << 4,  /* --per-thread */
 	OPTION_FILTER = 1 << 5,	     /* --filter */
 	OPTION_ALLOCATIONS = 1 << 6, /* --memtrace */
-	OPTION_SAMPLING = 1 << 7,    /* --frequency, --last, --syscalls, --events */
+	OPTION_SAMPLING = 1 << 7,    /* --frequency, --last, --syscalls, --interrupts, --events */
 };
 
 /* What a source can do, or needs. */

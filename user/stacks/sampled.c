@@ -364,7 +364,7 @@ static void move_on(struct sampler *sampler, const struct fit *fit)
 static bool is_wait(const struct sampled_item *item)
 {
 	for (size_t i = 0; i < item->pause_cnt; i++)
-		if (item->pauses[i].kind != SLICE_RUN_QUEUE)
+		if (item->pauses[i].kind != SLICE_RUN_QUEUE && item->pauses[i].kind != SLICE_UNTRACED)
 			return true;
 	return false;
 }

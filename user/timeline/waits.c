@@ -12,7 +12,13 @@
 #include "base/sort.h"
 #include "base/spill.h"
 
-static const char fault_prefix[] = "[page fault";
+/* Moments that are counted, and what all of them are called. */
+static const struct {
+	const char *prefix, *name;
+} moments[] = {
+	{"[page fault", "[page fault]"},
+	{"[migrated", "[migrated]"},
+};
 
 /* How far a pass over a thread's slices has come: the calls that are open. */
 struct pass {
@@ -106,8 +112,17 @@ static const char *function_at(const struct pass *pass, uint64_t time_ns)
 	return call ? slice_name(call) : "";
 }
 
-/* Page faults until then. */
-static int add_faults(struct waits *waits, struct pass *pass, uint64_t until)
+/* NULL: it is not counted. */
+static const char *moment_name(const struct instant *instant)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++)
+		if (!strncmp(instant->text, moments[i].prefix, strlen(moments[i].prefix)))
+			return moments[i].name;
+	return NULL;
+}
+
+/* What is counted until then. */
+static int add_moments(struct waits *waits, struct pass *pass, uint64_t until)
 {
 	const struct timeline_thread *thread = pass->thread;
 	int err = 0;
@@ -115,12 +130,12 @@ static int add_faults(struct waits *waits, struct pass *pass, uint64_t until)
 	for (; pass->instant < thread->instant_cnt && !err; pass->instant++) {
 		const struct instant *instant = &thread->instants[pass->instant];
 		struct wait wait = {
-			.name = "[page fault]", .file = (char[]){""}, .woken_by = "", .behind = ""};
+			.name = moment_name(instant), .file = (char[]){""}, .woken_by = "", .behind = ""};
 
 		if (instant->time_ns >= until)
 			break;
 		wait.function = function_at(pass, instant->time_ns);
-		if (!strncmp(instant->text, fault_prefix, sizeof(fault_prefix) - 1))
+		if (wait.name)
 			err = add(waits, &wait, 0);
 	}
 	return err;
@@ -133,13 +148,16 @@ static int add_slice(struct waits *waits, struct pass *pass, const struct slice 
 	struct wait wait = {.name = slice_name(slice),
 			    .woken_by = detail && detail->woken_by ? detail->woken_by : "",
 			    .behind = detail && detail->behind ? detail->behind : ""};
-	int err = file ? add_faults(waits, pass, slice->start_ns) : -ENOMEM;
+	int err = file ? add_moments(waits, pass, slice->start_ns) : -ENOMEM;
 
 	wait.file = file;
 	pass->open_cnt = slice->depth < pass->open_cnt ? slice->depth : pass->open_cnt;
 	/* Where a thread lost its processor is of chance. */
-	wait.function = slice->kind == SLICE_RUN_QUEUE ? "" : function_at(pass, slice->start_ns);
-	if (!err && (slice->kind == SLICE_OFF_CPU || slice->kind == SLICE_RUN_QUEUE))
+	wait.function = slice->kind == SLICE_RUN_QUEUE || slice->kind == SLICE_UNTRACED
+				? ""
+				: function_at(pass, slice->start_ns);
+	if (!err && (slice->kind == SLICE_OFF_CPU || slice->kind == SLICE_RUN_QUEUE ||
+		     (slice->kind == SLICE_UNTRACED && detail)))
 		err = add(waits, &wait, slice->end_ns - slice->start_ns);
 	return err ? err : ARRAY_PUSH(pass->open, pass->open_cnt, pass->open_cap, slice);
 }
@@ -154,7 +172,7 @@ int waits_add(struct waits *waits, const struct timeline_thread *thread)
 		err = add_slice(waits, &pass, &thread->slices[i]);
 	}
 	if (!err)
-		err = add_faults(waits, &pass, UINT64_MAX);
+		err = add_moments(waits, &pass, UINT64_MAX);
 	free(pass.open);
 	return err;
 }

@@ -88,6 +88,9 @@ static struct snapshot *make(void)
 	sample = add(snapshot, SAMPLE_LOST);
 	sample->since_ns = 900;
 	sample->lost_cnt = 4;
+	sample = add(snapshot, SAMPLE_INTERRUPT);
+	sample->other = (struct sample_thread){1, 0, "net_rx"};
+	sample->until_ns = 1234;
 	return snapshot;
 }
 
@@ -117,6 +120,7 @@ static void assert_same(const struct stack_sample *a, const struct stack_sample 
 	assert_memory_equal(&a->other, &b->other, sizeof(a->other));
 	assert_int_equal(a->address, b->address);
 	assert_int_equal(a->since_ns, b->since_ns);
+	assert_int_equal(a->until_ns, b->until_ns);
 	assert_int_equal(a->lost_cnt, b->lost_cnt);
 }
 

@@ -46,6 +46,7 @@ enum {
 	OPT_FREQUENCY,
 	OPT_LAST,
 	OPT_SYSCALLS,
+	OPT_INTERRUPTS,
 	OPT_EVENTS,
 };
 
@@ -81,6 +82,8 @@ static const struct argp_option table[] = {
 	 24},
 	{"syscalls", OPT_SYSCALLS, NULL, 0,
 	 "samples: also record each system call; this slows the system calls of every process a little", 24},
+	{"interrupts", OPT_INTERRUPTS, NULL, 0,
+	 "samples: also record each interrupt that takes time of a target's thread", 24},
 	{"events", OPT_EVENTS, "EVENT[,EVENT...]", 0,
 	 "samples: count these, too, on the thread that made them: page-faults, context-switches, "
 	 "branch-misses, ...",
@@ -252,6 +255,9 @@ static void parse_switch(struct capture_options *options, int key, char *arg)
 	case OPT_SYSCALLS:
 		options->capture.options.syscalls = true;
 		break;
+	case OPT_INTERRUPTS:
+		options->capture.options.interrupts = true;
+		break;
 	default:
 		options->capture.options.step_log = arg;
 		break;
@@ -275,6 +281,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CPU_WIDE:
 	case OPT_FULL:
 	case OPT_SYSCALLS:
+	case OPT_INTERRUPTS:
 	case OPT_STEP_LOG:
 		parse_switch(options, key, arg);
 		return 0;

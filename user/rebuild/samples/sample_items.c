@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "arch/arch.h"
 #include "base/array.h"
@@ -203,6 +204,12 @@ static bool is_since_first(const struct sample_items *items, const struct stack_
 	return !items->last_ns && sample->time_ns > items->first_ns;
 }
 
+/* When it went on after the last interrupt that is known. */
+static uint64_t interrupted_until(const struct sample_items *items)
+{
+	return items->interrupt ? items->pauses[items->interrupt - 1].end : 0;
+}
+
 static int take_tick(struct sample_items *items, const struct sample_context *context,
 		     const struct stack_sample *sample, const struct sample_stack *stack)
 {
@@ -211,9 +218,11 @@ static int take_tick(struct sample_items *items, const struct sample_context *co
 	end_span(items, sample->time_ns);
 	if (err || !stack->cnt)
 		return err;
-	if (!items->in_span)
+	if (!items->in_span && sample->time_ns >= interrupted_until(items))
 		return add_tick(items, sample->time_ns, context->is_clock ? sample->period : 0, stack, false);
 	adopt_stack(items, stack);
+	if (context->is_clock && !items->in_span)
+		last_item(items)->period = sample->period;
 	return 0;
 }
 
@@ -299,12 +308,37 @@ static int add_flow(struct sample_items *items, const struct sample_context *con
 	return ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap, flow);
 }
 
+/* It goes on at another processor, whose caches know nothing of it. */
+static int add_migration(struct sample_items *items, const struct sample_context *context,
+			 const struct stack_sample *sample)
+{
+	const struct instant_arg from = {.name = "from",
+					 .type = INSTANT_NUMBER,
+					 .number = (uint64_t)items->ran_on},
+				 to = {.name = "to", .type = INSTANT_NUMBER, .number = (uint64_t)sample->cpu};
+	struct instant *instant;
+	char *text;
+	int err;
+
+	if (items->ran_on < 0 || sample->cpu < 0 || items->ran_on == sample->cpu)
+		return 0;
+	err = asprintf(&text, "[migrated: from processor %d to %d]", items->ran_on, sample->cpu) < 0
+		      ? -ENOMEM
+		      : add_instant(items, context, sample->time_ns, true, text);
+	if (err)
+		return err;
+	instant = &items->instants[items->instant_cnt - 1];
+	instant->name = strdup("migrated");
+	err = instant->name ? instant_add_arg(instant, &from) : -ENOMEM;
+	return err ? err : instant_add_arg(instant, &to);
+}
+
 static int take_in(struct sample_items *items, const struct sample_context *context,
 		   const struct stack_sample *sample, const struct sample_stack *stack)
 {
-	int err = 0;
+	int err = add_migration(items, context, sample);
 
-	if (!items->off && is_since_first(items, sample))
+	if (!err && !items->off && is_since_first(items, sample))
 		err = begin_pause(items, SLICE_OFF_CPU, items->first_ns, SLICE_INFERRED_START, &items->off);
 	if (err || !items->off)
 		return err;
@@ -313,6 +347,48 @@ static int take_in(struct sample_items *items, const struct sample_context *cont
 	items->left = NULL;
 	end_span(items, sample->time_ns);
 	return err ? err : add_flow(items, context, sample->time_ns);
+}
+
+/* "[irq] virtio0", "[softirq] net_rx" */
+static int interrupt_detail(struct timeline *timeline, const struct stack_sample *sample,
+			    const struct slice_detail **ret_detail)
+{
+	struct slice_detail detail = {0};
+	char name[SAMPLE_NAME_BYTES + 16];
+
+	snprintf(name, sizeof(name), "[%s] %s", sample->other.pid ? "softirq" : "irq", sample->other.name);
+	detail.name = timeline_value_name(timeline, name);
+	return detail.name ? timeline_add_detail(timeline, &detail, ret_detail) : -ENOMEM;
+}
+
+/* The thread's code, or its system call, stands still meanwhile; a softirq may be interrupted in its turn. */
+static int take_interrupt(struct sample_items *items, const struct sample_context *context,
+			  const struct stack_sample *sample, const struct sample_stack *stack)
+{
+	bool is_within = sample->time_ns < interrupted_until(items);
+	struct sampled_pause pause = {.kind = SLICE_UNTRACED, .depth = (items->call ? 1 : 0) + is_within};
+	int err = items->off ? end_off(items, context, sample->time_ns, NULL) : 0;
+
+	(void)stack;
+	if (!err && !is_within)
+		err = begin_span(items, sample->time_ns);
+	if (!err)
+		err = interrupt_detail(context->timeline, sample, &pause.detail);
+	if (err)
+		return err;
+	pause.start = later(sample->time_ns, last_item(items)->start);
+	pause.end = later(sample->until_ns, pause.start);
+	if (is_within && pause.end > interrupted_until(items))
+		pause.end = interrupted_until(items);
+	err = ARRAY_PUSH(items->pauses, items->pause_cnt, items->pause_cap, pause);
+	if (err)
+		return err;
+	last_item(items)->pause_cnt++;
+	if (!is_within) {
+		items->interrupt = items->pause_cnt;
+		end_span(items, pause.end);
+	}
+	return 0;
 }
 
 static int take_fault(struct sample_items *items, const struct sample_context *context,
@@ -350,6 +426,7 @@ static int take_loss(struct sample_items *items, const struct sample_context *co
 	int err = add_instant(items, context, sample->since_ns, false, loss_text(sample));
 
 	(void)stack;
+	items->switches_ns = later(items->switches_ns, sample->time_ns);
 	if (err || sample->flags & SAMPLE_LOST_TICKS)
 		return err;
 	err = end_all(items, context, sample->since_ns);
@@ -362,10 +439,11 @@ int sample_items_add(struct sample_items *items, const struct sample_context *co
 		     const struct stack_sample *sample, const struct sample_stack *stack)
 {
 	static const take_fn takes[] = {
-		[SAMPLE_EVENT] = take_tick,	    [SAMPLE_SWITCH_OUT] = take_out,
-		[SAMPLE_SWITCH_IN] = take_in,	    [SAMPLE_WAKE_UP] = take_wake_up,
-		[SAMPLE_SYSCALL_BEGIN] = take_call, [SAMPLE_SYSCALL_END] = take_call_end,
-		[SAMPLE_PAGE_FAULT] = take_fault,   [SAMPLE_LOST] = take_loss,
+		[SAMPLE_EVENT] = take_tick,	     [SAMPLE_SWITCH_OUT] = take_out,
+		[SAMPLE_SWITCH_IN] = take_in,	     [SAMPLE_WAKE_UP] = take_wake_up,
+		[SAMPLE_SYSCALL_BEGIN] = take_call,  [SAMPLE_SYSCALL_END] = take_call_end,
+		[SAMPLE_PAGE_FAULT] = take_fault,    [SAMPLE_LOST] = take_loss,
+		[SAMPLE_INTERRUPT] = take_interrupt,
 	};
 	int err = keep_block(items, stack->ips);
 
@@ -373,6 +451,8 @@ int sample_items_add(struct sample_items *items, const struct sample_context *co
 	if (!err)
 		err = takes[sample->kind](items, context, sample, stack);
 	items->last_ns = sample->time_ns;
+	if (sample->kind != SAMPLE_WAKE_UP && sample->kind != SAMPLE_LOST)
+		items->ran_on = sample->cpu;
 	return err;
 }
 
@@ -411,7 +491,7 @@ void sample_items_release(struct sample_items *items)
 	for (size_t i = 0; i < items->block_cnt; i++)
 		free(items->blocks[i]);
 	for (size_t i = 0; i < items->instant_cnt; i++)
-		free(items->instants[i].text);
+		instant_release(&items->instants[i]);
 	free(items->blocks);
 	free(items->instants);
 	free(items->items);

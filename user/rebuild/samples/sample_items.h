@@ -39,7 +39,9 @@ struct sample_items {
 	uint64_t
 		/* when recording began, or the thread: what is so at its first sample was so since then */
 		first_ns;
-	int32_t cpu; /* where it ran last; -1: not known */
+	int32_t cpu;	      /* where it ran last; -1: not known */
+	int32_t ran_on;	      /* the same, of samples that were added */
+	uint64_t switches_ns; /* from here on none of its switches is missing */
 	/* How far it is. */
 	struct sampled_pause *pauses; /* of all items */
 	size_t pause_cnt, pause_cap;
@@ -47,6 +49,7 @@ struct sample_items {
 	size_t block_cnt, block_cap;
 	bool in_span;	  /* the last item goes on */
 	size_t call, off; /* its pauses that go on: one more than their index; 0: there is none */
+	size_t interrupt; /* the last that is within no other: the same */
 	const struct stack_sample *began, *left, *woken; /* what began them, and who ended the wait */
 };
 

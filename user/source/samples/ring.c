@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "source/samples/about.h"
 
@@ -230,6 +231,22 @@ static void put_other(struct stack_sample *sample, const struct samples_record *
 	memcpy(sample->other.name, record->other.name, sizeof(sample->other.name) - 1);
 }
 
+static void put_interrupt(struct stack_sample *sample, const struct samples_record *record)
+{
+	static const char *const soft[] = {"hi",       "timer",	  "net_tx", "net_rx",  "block",
+					   "irq_poll", "tasklet", "sched",  "hrtimer", "rcu"};
+	uint32_t number = record->interrupt.number, form = record->interrupt.form;
+	const char *name = form == SAMPLES_IRQ_DEVICE  ? record->interrupt.name
+			   : form == SAMPLES_IRQ_CLOCK ? "clock"
+			   : number < ARRAY_SIZE(soft) ? soft[number]
+						       : "?";
+
+	sample->kind = SAMPLE_INTERRUPT;
+	sample->until_ns = record->interrupt.end_ns;
+	sample->other.pid = form == SAMPLES_IRQ_SOFT;
+	memcpy(sample->other.name, name, strnlen(name, sizeof(sample->other.name) - 1));
+}
+
 static void put_kind(struct stack_sample *sample, const struct samples_record *record)
 {
 	switch (record->kind) {
@@ -264,6 +281,9 @@ static void put_kind(struct stack_sample *sample, const struct samples_record *r
 	case SAMPLES_FAULT:
 		sample->kind = SAMPLE_PAGE_FAULT;
 		sample->address = record->fault.address;
+		break;
+	case SAMPLES_INTERRUPT:
+		put_interrupt(sample, record);
 		break;
 	case SAMPLES_GONE:
 		sample->kind = SAMPLE_LOST;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "base/sort.h"
 #include "bpf/samples.skel.h"
 #include "source/samples/about.h"
+#include "source/samples/mapped.h"
 #include "source/samples/perf_samples.h"
 #include "source/samples/ring.h"
 #include "source/samples/ring_writer.h"
@@ -28,12 +28,6 @@
 #include "trigger/programs.h"
 
 enum { NS_PER_S = 1000000000, TICKS_PART = 3, MOMENTS_PART = 1, PARTS = TICKS_PART + MOMENTS_PART };
-
-/* A map of the programs, seen from here. */
-struct mapped {
-	uint8_t *bytes;
-	size_t size, each; /* of an entry */
-};
 
 struct samples {
 	struct samples_config config;
@@ -66,6 +60,9 @@ static void set_up(struct samples *samples)
 {
 	const struct samples_config *config = &samples->config;
 	struct samples_bpf *bpf = samples->bpf;
+	struct bpf_program *const of_interrupts[] = {bpf->progs.on_irq,	    bpf->progs.on_irq_end,
+						     bpf->progs.on_softirq, bpf->progs.on_softirq_end,
+						     bpf->progs.on_clock,   bpf->progs.on_clock_end};
 
 	for (enum samples_ring ring = 0; ring < SAMPLES_RING_CNT; ring++)
 		bpf->rodata->ring_bytes[ring] = ring_bytes(samples, ring);
@@ -86,6 +83,8 @@ static void set_up(struct samples *samples)
 	bpf_program__set_autoload(bpf->progs.on_enter, config->syscalls);
 	bpf_program__set_autoload(bpf->progs.on_leave, config->syscalls);
 	bpf_program__set_autoload(bpf->progs.on_fault, config->page_faults);
+	for (size_t i = 0; i < ARRAY_SIZE(of_interrupts); i++)
+		bpf_program__set_autoload(of_interrupts[i], config->interrupts);
 	bpf_program__set_autoload(bpf->progs.on_event, config->events);
 	bpf->rodata->in_namespace = programs_pid_namespace().ino;
 	bpf_program__set_autoload(bpf->progs.learn_namespace, bpf->rodata->in_namespace);
@@ -123,26 +122,14 @@ static int load(struct samples *samples)
 		   : learn_namespace(samples->bpf);
 }
 
-static int map_one(struct mapped *mapped, const struct bpf_map *map)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), each = (bpf_map__value_size(map) + 7u) & ~7ull;
-	size_t size = (each * bpf_map__max_entries(map) + page - 1) & ~(page - 1);
-	void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (bytes == MAP_FAILED)
-		return fail_errno(-errno, "cannot map rings of %zu KiB", size >> 10);
-	*mapped = (struct mapped){bytes, size, each};
-	return 0;
-}
-
 static int map_rings(struct samples *samples)
 {
 	const struct samples_bpf *bpf = samples->bpf;
-	int err = map_one(&samples->rings[SAMPLES_TICKS], bpf->maps.ticks);
+	int err = mapped_map(&samples->rings[SAMPLES_TICKS], bpf->maps.ticks);
 
 	if (!err)
-		err = map_one(&samples->rings[SAMPLES_MOMENTS], bpf->maps.moments);
-	return err ? err : map_one(&samples->heads, bpf->maps.heads);
+		err = mapped_map(&samples->rings[SAMPLES_MOMENTS], bpf->maps.moments);
+	return err ? err : mapped_map(&samples->heads, bpf->maps.heads);
 }
 
 static int make_readers(struct samples *samples)
@@ -161,28 +148,16 @@ static int make_readers(struct samples *samples)
 
 /* ---- without BPF: the same rings in memory of our own ---- */
 
-static int make_one(struct mapped *mapped, size_t each, size_t cnt)
-{
-	void *bytes = mmap(NULL, each * cnt, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (bytes == MAP_FAILED)
-		return fail_errno(-errno, "no memory for rings of %zu KiB (--snapshot-size)",
-				  each * cnt >> 10);
-	*mapped = (struct mapped){bytes, each * cnt, each};
-	return 0;
-}
-
 static int make_rings(struct samples *samples)
 {
 	size_t cnt = SAMPLES_RING_CNT * samples->cpu_cnt;
-	int err = make_one(&samples->heads, sizeof(struct samples_head), cnt);
+	int err = mapped_new(&samples->heads, sizeof(struct samples_head), cnt);
 
 	for (enum samples_ring ring = 0; ring < SAMPLES_RING_CNT && !err; ring++)
-		err = make_one(&samples->rings[ring],
-			       (ring_bytes(samples, ring) + SAMPLES_RECORD_MAX + SAMPLES_ALIGN - 1) &
-				       ~(SAMPLES_ALIGN - 1ull),
-			       samples->cpu_cnt);
+		err = mapped_new(&samples->rings[ring],
+				 (ring_bytes(samples, ring) + SAMPLES_RECORD_MAX + SAMPLES_ALIGN - 1) &
+					 ~(SAMPLES_ALIGN - 1ull),
+				 samples->cpu_cnt);
 	samples->writers = err ? NULL : calloc(cnt, sizeof(*samples->writers));
 	if (!samples->writers)
 		return err ? err : -ENOMEM;
@@ -352,10 +327,8 @@ void samples_free(struct samples *samples)
 		samples_reader_release(&samples->readers[i]);
 	free(samples->readers);
 	for (enum samples_ring ring = 0; ring < SAMPLES_RING_CNT; ring++)
-		if (samples->rings[ring].bytes)
-			munmap(samples->rings[ring].bytes, samples->rings[ring].size);
-	if (samples->heads.bytes)
-		munmap(samples->heads.bytes, samples->heads.size);
+		mapped_release(&samples->rings[ring]);
+	mapped_release(&samples->heads);
 	samples_bpf__destroy(samples->bpf);
 	free(samples);
 }

@@ -32,6 +32,7 @@ struct samples_config {
 	size_t ring_bytes;  /* 0: SAMPLES_RING_DEFAULT */
 	size_t stack_bytes; /* rounded up; at most 32 KiB; 0: SAMPLES_STACK_DEFAULT */
 	bool syscalls;	    /* each system call's begin and end, too; they cost each process of the machine */
+	bool interrupts;    /* those that take a thread's time, too */
 	bool page_faults;
 	const struct samples_events
 		*events;   /* counted beside the clock; NULL: none; lasts as long as `samples` */

@@ -44,8 +44,8 @@ static int check_rights(const struct source_options *options)
 {
 	if (samples_have_bpf())
 		return 0;
-	if (options->syscalls)
-		return fail(-EPERM, "--syscalls needs CAP_BPF and CAP_PERFMON");
+	if (options->syscalls || options->interrupts)
+		return fail(-EPERM, "--syscalls and --interrupts need CAP_BPF and CAP_PERFMON");
 	log_say("samples without BPF: code of the kernel, why threads wait and who wakes them are not seen; "
 		"that needs CAP_BPF and CAP_PERFMON");
 	return 0;
@@ -71,6 +71,7 @@ static int open_samples(void **ret_self, const struct source_config *config)
 		.frequency = options->frequency,
 		.ring_bytes = ring_bytes(options),
 		.syscalls = options->syscalls,
+		.interrupts = options->interrupts,
 		.page_faults = true,
 		.follow_forks = options->follow_forks,
 	};

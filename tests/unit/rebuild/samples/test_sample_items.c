@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
+#include "rebuild/samples/sample_holes.h"
 #include "rebuild/samples/sample_items.h"
 
 enum { SAMPLES_MAX = 32, FIRST = 1000, UNTIL = 9000 };
@@ -14,6 +15,8 @@ struct story {
 	struct stack_sample samples[SAMPLES_MAX];
 	uint64_t ip[SAMPLES_MAX]; /* 0: no stack */
 	size_t cnt;
+	uint64_t period; /* 0: holes are not looked for */
+	size_t hole_cnt;
 };
 
 static const char *thread_name(void *ctx, int32_t tid)
@@ -83,7 +86,8 @@ static void print(FILE *file, const struct sample_items *items, const struct tim
 
 static void assert_told(const struct story *story, const char *expected)
 {
-	struct sample_items items = {.pid = 5, .tid = 6, .first_ns = FIRST};
+	struct sample_items items = {.pid = 5, .tid = 6, .ran_on = -1, .first_ns = FIRST};
+	struct sample_holes holes = {0};
 	struct sample_context context = {.base_ns = FIRST, .thread_name = thread_name};
 	char *text;
 	size_t size;
@@ -96,6 +100,8 @@ static void assert_told(const struct story *story, const char *expected)
 		assert_ok(sample_items_add(&items, &context, &story->samples[i], &stack));
 	}
 	assert_ok(sample_items_finish(&items, &context, UNTIL));
+	assert_ok(sample_holes_find(&items, &context, story->period, &holes));
+	assert_int_equal(holes.cnt, story->hole_cnt);
 	print(file, &items, context.timeline);
 	fclose(file);
 	assert_string_equal(text, expected);
@@ -171,6 +177,71 @@ static void test_waits_alone(void **state)
 		    "5000-9000 0\n  [off-cpu] stopped 5000-9000!\n");
 }
 
+static void test_migrations(void **state)
+{
+	struct story story = {0};
+
+	(void)state;
+	add(&story, 2000, SAMPLE_SWITCH_OUT, 0)->state = 0;
+	add(&story, 2500, SAMPLE_SWITCH_IN, 0)->cpu = 1;
+	add(&story, 3000, SAMPLE_SWITCH_OUT, 0)->cpu = 1;
+	add(&story, 3500, SAMPLE_SWITCH_IN, 0)->cpu = 1;
+	assert_told(&story, "2000-2500 0\n  [run-queue] 2000-2500\n3000-3500 0\n  [off-cpu] 3000-3500\n"
+			    "1500 [migrated: from processor 0 to 1]\n");
+}
+
+static void add_interrupt(struct story *story, uint64_t time, uint64_t until, const char *name, bool is_soft)
+{
+	struct stack_sample *sample = add(story, time, SAMPLE_INTERRUPT, 0);
+
+	sample->until_ns = until;
+	sample->other.pid = is_soft;
+	strcpy(sample->other.name, name);
+}
+
+/* The clock's interrupt is where its tick was; an interrupt within a softirq lies in it. */
+static void test_interrupts(void **state)
+{
+	struct story story = {0};
+
+	(void)state;
+	add_interrupt(&story, 1100, 1200, "clock", false);
+	add(&story, 1150, SAMPLE_EVENT, 0x10);
+	set_call(add(&story, 2000, SAMPLE_SYSCALL_BEGIN, 0), SYS_pause, 0, 0, 0);
+	add_interrupt(&story, 2100, 2400, "net_rx", true);
+	add_interrupt(&story, 2150, 2200, "virtio0", false);
+	add_interrupt(&story, 2300, 2450, "virtio1", false);
+	set_call(add(&story, 2500, SAMPLE_SYSCALL_END, 0), SYS_pause, 0, 0, 0);
+	assert_told(&story,
+		    "1100-1200 10\n  [irq] clock 1100-1200\n2000-2500 0\n  [syscall] pause 2000-2500 = 0\n"
+		    "    [softirq] net_rx 2100-2400\n      [irq] virtio0 2150-2200\n"
+		    "      [irq] virtio1 2300-2400\n");
+}
+
+/* It ran, and was not sampled: not where it waited, and not where a switch may be missing. */
+static void test_holes(void **state)
+{
+	struct story story = {.period = 100, .hole_cnt = 1};
+	struct stack_sample *loss;
+
+	(void)state;
+	add(&story, 1100, SAMPLE_EVENT, 0x10);
+	loss = add(&story, 2000, SAMPLE_LOST, 0);
+	loss->flags = SAMPLE_LOST_MOMENTS;
+	loss->since_ns = 1100;
+	add(&story, 2000, SAMPLE_EVENT, 0x10);
+	add(&story, 2400, SAMPLE_EVENT, 0x10);
+	add(&story, 2801, SAMPLE_EVENT, 0x10);
+	add(&story, 2900, SAMPLE_SWITCH_OUT, 0);
+	add(&story, 4000, SAMPLE_SWITCH_IN, 0);
+	add(&story, 4100, SAMPLE_EVENT, 0x10);
+	assert_told(
+		&story,
+		"1100-1100 10\n2000-2000 10\n2400-2400 10\n2801-2801 10\n2900-4000 0\n"
+		"  [off-cpu] 2900-4000\n4100-4100 10\n100 [gap: lost switches, wake-ups or system calls]\n"
+		"1400 [gap: no samples for 0.0 ms: the kernel throttled them, or the machine was stopped]\n");
+}
+
 /* What was so before it was recorded was so since the beginning. */
 static void test_begins_within(void **state)
 {
@@ -232,9 +303,10 @@ static void test_losses_and_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_lock_in_a_call),  cmocka_unit_test(test_waits_alone),
-		cmocka_unit_test(test_begins_within),	  cmocka_unit_test(test_missing_ends),
-		cmocka_unit_test(test_losses_and_faults),
+		cmocka_unit_test(test_a_lock_in_a_call), cmocka_unit_test(test_waits_alone),
+		cmocka_unit_test(test_begins_within),	 cmocka_unit_test(test_missing_ends),
+		cmocka_unit_test(test_migrations),	 cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_interrupts),	 cmocka_unit_test(test_losses_and_faults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

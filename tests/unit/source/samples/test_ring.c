@@ -148,6 +148,39 @@ static void test_about(void **state)
 	assert_string_equal(fake->seen[4].call.about, "pipe 42");
 }
 
+/* One record, made at its end, with the time of its beginning. */
+static void test_interrupts(void **state)
+{
+	static const struct {
+		uint32_t form, number;
+		const char *name;
+	} cases[] = {{SAMPLES_IRQ_DEVICE, 24, "virtio0"},
+		     {SAMPLES_IRQ_SOFT, 3, "net_rx"},
+		     {SAMPLES_IRQ_SOFT, 99, "?"},
+		     {SAMPLES_IRQ_CLOCK, 0, "clock"}};
+	struct fake *fake = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t position = fake->head.head;
+		struct samples_record *record = begin(fake, 10, sizeof(*record));
+
+		record->kind = SAMPLES_INTERRUPT;
+		record->interrupt.end_ns = 15;
+		record->interrupt.form = cases[i].form;
+		record->interrupt.number = cases[i].number;
+		strcpy(record->interrupt.name, "virtio0");
+		end(record, position);
+	}
+	read_ring(fake);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(fake->seen[i].kind, SAMPLE_INTERRUPT);
+		assert_int_equal(fake->seen[i].time_ns, 10);
+		assert_int_equal(fake->seen[i].until_ns, 15);
+		assert_string_equal(fake->seen[i].other.name, cases[i].name);
+		assert_int_equal(fake->seen[i].other.pid, cases[i].form == SAMPLES_IRQ_SOFT);
+	}
+}
+
 static void test_order_and_kinds(void **state)
 {
 	struct fake *fake = *state;
@@ -314,6 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_order_and_kinds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_about, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_interrupts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stack_of_fresh_chunks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unfinished_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unfinished_at_the_end, setup, teardown),
