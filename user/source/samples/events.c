@@ -2,9 +2,11 @@
 /*
  * perf's names of events (perf-list(1)), as the kernel numbers them (linux/perf_event.h).
  *
- * A processor's counter counts what all programs do there. What is frequent comes round for who does most of
- * it, and stands for many. What is rare is recorded each time: then it is exact. Faults are not among that,
- * since in a storm the kernel would drop what exceeds kernel.perf_event_max_sample_rate.
+ * A processor's counter counts what all programs do there. Where it comes round now and then, it does so for who
+ * does most of it, and stands for many. What the kernel itself counts comes round each time, and a BPF program
+ * passes over who is no target: that is exact. kernel.perf_event_max_sample_rate does not limit a counter of the
+ * kernel's whose period is one. A thread's own counters, which there are without BPF, leave a record in a ring of
+ * perf's each time: there only what is rare is recorded so.
  */
 #include "source/samples/events.h"
 
@@ -142,6 +144,10 @@ int samples_events_open(const struct samples_events *events, size_t nth, uint32_
 	int err;
 
 	samples_events_attr(events, nth, frequency, &attr);
+	if (attr.type == PERF_TYPE_SOFTWARE) {
+		attr.freq = 0;
+		attr.sample_period = 1;
+	}
 	err = samples_ticks_open_event(ret_ticks, &attr, samples_events_name(events, nth));
 	return err ? samples_events_fail(events, nth, frequency, err) : 0;
 }
