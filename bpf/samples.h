@@ -33,7 +33,8 @@ enum {
 	SAMPLES_KEY_EVERY = 64,
 	SAMPLES_KERNEL_MAX = 16, /* frames */
 	SAMPLES_TARGETS_MAX = 1 << 14,
-	SAMPLES_ARGS = 3, /* of a system call */
+	SAMPLES_ARGS = 3,	   /* of a system call */
+	SAMPLES_COUNTERS_MAX = 16, /* events beside the clock */
 	SAMPLES_NAME = 16,
 	SAMPLES_RUNS = 8,	       /* of a processor that are remembered */
 	SAMPLES_THREADS_MAX = 1 << 14, /* of which it is known since when they are ready */

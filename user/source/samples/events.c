@@ -2,9 +2,9 @@
 /*
  * perf's names of events (perf-list(1)), as the kernel numbers them (linux/perf_event.h).
  *
- * A processor's counter counts what all programs do there. Where it comes round now and then, it does so for who
- * does most of it, and stands for many. What the kernel itself counts comes round each time, and a BPF program
- * passes over who is no target: that is exact. kernel.perf_event_max_sample_rate does not limit a counter of the
+ * A processor's counter counts what all programs do there. What the kernel itself counts comes round each time, and
+ * a BPF program passes over who is no target. What the processor counts is too frequent for that: the program reads
+ * the counter at the switches of the targets' threads, and where it comes round. kernel.perf_event_max_sample_rate does not limit a counter of the
  * kernel's whose period is one. A thread's own counters, which there are without BPF, leave a record in a ring of
  * perf's each time: there only what is rare is recorded so.
  */
@@ -117,6 +117,11 @@ void samples_events_attr(const struct samples_events *events, size_t nth, uint32
 	};
 }
 
+bool samples_events_each_time(const struct samples_events *events, size_t nth)
+{
+	return known[events->items[nth]].type == PERF_TYPE_SOFTWARE;
+}
+
 bool samples_events_in_kernel(const struct samples_events *events, size_t nth)
 {
 	return known[events->items[nth]].is_rare;
@@ -144,7 +149,7 @@ int samples_events_open(const struct samples_events *events, size_t nth, uint32_
 	int err;
 
 	samples_events_attr(events, nth, frequency, &attr);
-	if (attr.type == PERF_TYPE_SOFTWARE) {
+	if (samples_events_each_time(events, nth)) {
 		attr.freq = 0;
 		attr.sample_period = 1;
 	}

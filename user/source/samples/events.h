@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/samples.h"
 #include "source/samples/ticks.h"
 
-enum { SAMPLES_EVENTS_MAX = 16 };
+enum { SAMPLES_EVENTS_MAX = SAMPLES_COUNTERS_MAX };
 
 /* A list that was taken apart: "page-faults,branch-misses". */
 struct samples_events {
@@ -25,6 +26,9 @@ const char *samples_events_name(const struct samples_events *events, size_t nth)
 /* What perf_event_open(2) takes for it, to tick `frequency` times a second, or each time, disabled. */
 void samples_events_attr(const struct samples_events *events, size_t nth, uint32_t frequency,
 			 struct perf_event_attr *ret_attr);
+
+/* Whether a processor's counter comes round each time it happens. */
+bool samples_events_each_time(const struct samples_events *events, size_t nth);
 
 /* Whether it happens in the kernel only. */
 bool samples_events_in_kernel(const struct samples_events *events, size_t nth);

@@ -71,6 +71,10 @@ static void set_up(struct samples *samples)
 	bpf->rodata->switch_every_ns = NS_PER_S / config->frequency;
 	bpf->rodata->kernel_stacks = true;
 	samples_about_calls(bpf->rodata->calls);
+	for (size_t i = 0; config->events && i < config->events->cnt; i++)
+		if (!samples_events_each_time(config->events, i))
+			bpf->rodata->read_counters |= 1u << i;
+	bpf_map__set_max_entries(bpf->maps.counters, SAMPLES_COUNTERS_MAX * samples->cpu_cnt);
 	bpf_map__set_max_entries(bpf->maps.ticks, samples->cpu_cnt);
 	bpf_map__set_max_entries(bpf->maps.moments, samples->cpu_cnt);
 	bpf_map__set_value_size(bpf->maps.ticks,
@@ -223,6 +227,20 @@ static size_t event_cnt(const struct samples *samples)
 	return samples->config.events ? samples->config.events->cnt : 0;
 }
 
+/* The programs may read it on each processor. */
+static int share_counter(struct samples *samples, const struct samples_ticks *ticks, uint32_t nth)
+{
+	int map = bpf_map__fd(samples->bpf->maps.counters);
+
+	for (size_t i = 0; i < ticks->cnt; i++) {
+		uint32_t key = (uint32_t)ticks->cpus[i] * SAMPLES_COUNTERS_MAX + nth;
+
+		if (bpf_map_update_elem(map, &key, &ticks->fds[i], BPF_ANY))
+			return fail_errno(-errno, "the kernel does not let BPF read %s", ticks->event);
+	}
+	return 0;
+}
+
 static int attach_events(struct samples *samples)
 {
 	uint32_t frequency = samples->config.frequency;
@@ -235,6 +253,8 @@ static int attach_events(struct samples *samples)
 		if (!err)
 			err = attach_ticks(samples, &samples->counts[i], samples->bpf->progs.on_event,
 					   (uint32_t)i + 1);
+		if (!err && !samples_events_each_time(samples->config.events, i))
+			err = share_counter(samples, &samples->counts[i], (uint32_t)i);
 	}
 	return err;
 }

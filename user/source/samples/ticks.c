@@ -63,7 +63,8 @@ static int open_all(struct samples_ticks *ticks, const struct perf_event_attr *a
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	ticks->fds = calloc((size_t)cpus, sizeof(*ticks->fds));
-	if (!ticks->fds)
+	ticks->cpus = calloc((size_t)cpus, sizeof(*ticks->cpus));
+	if (!ticks->fds || !ticks->cpus)
 		return -ENOMEM;
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		int fd = pt_event_open(attr, -1, cpu, -1);
@@ -72,6 +73,7 @@ static int open_all(struct samples_ticks *ticks, const struct perf_event_attr *a
 			continue;
 		if (fd < 0)
 			return fd;
+		ticks->cpus[ticks->cnt] = cpu;
 		ticks->fds[ticks->cnt++] = fd;
 	}
 	return 0;
@@ -160,6 +162,7 @@ void samples_ticks_release(struct samples_ticks *ticks)
 	for (size_t i = 0; i < ticks->cnt; i++)
 		close(ticks->fds[i]);
 	free(ticks->fds);
+	free(ticks->cpus);
 	*ticks = (struct samples_ticks){0};
 }
 

@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 struct samples_ticks {
-	int *fds; /* one for each processor that is online */
+	int *fds;  /* one for each processor that is online */
+	int *cpus; /* which one that is */
 	size_t cnt;
 	const char *event; /* "cycles", or "cpu-clock" where the machine has no counter for them */
 };
