@@ -34,10 +34,32 @@ attached() {
 check "attach to $many threads" attached --duration 300ms
 
 one_by_one() {
-	status_is 0 "$trailcam" run --source samples --on-exit 0 -o "$tmp/t.json" -- "$programs/crowd" each 5000 >"$tmp/out" 2>"$tmp/err" &&
-		says "$tmp/out" '5000 did their part' && says "$tmp/err" 'hit exit 0'
+	status_is 0 "$trailcam" run --source samples --on-exit 0 -o "$tmp/t.json" --keep-recording "$tmp/each" -- "$programs/crowd" each 5000 >"$tmp/out" 2>"$tmp/err" &&
+		says "$tmp/out" '5000 did their part' && says "$tmp/err" 'hit exit 0' && "$trailcam" decode -o "$tmp/again.json" "$tmp/each" 2>"$tmp/err" &&
+		cmp "$tmp/t.json" "$tmp/again.json"
 }
-check 'a storm of threads' one_by_one
+check 'a storm of threads, decoded again to the same' one_by_one
+
+# A target that dies at any moment: the trace up to then, or one sentence.
+dies() {
+	for after in 0.05 0.1 0.2 0.3 0.4 0.6; do
+		rm -f "$tmp/in" && mkfifo "$tmp/in" && : >"$tmp/out" || return 1
+		"$programs/crowd" all 200 <"$tmp/in" >"$tmp/out" &
+		running=$! && exec 9>"$tmp/in" && wait_for "$tmp/out" ready || return 1
+		(sleep $after && kill -9 $running) &
+		"$trailcam" attach --source samples -t marker -o "$tmp/t.json" $running 2>"$tmp/err"
+		got=$?
+		exec 9>&-
+		wait $running $!
+		running=
+		case $got in
+		0) says "$tmp/err" 'wrote' || return 1 ;;
+		1) grep -qE '^trailcam: (process [0-9]+ has ended|there is no process)' "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ] || { cat "$tmp/err"; return 1; } ;;
+		*) return 1 ;;
+		esac
+	done
+}
+check 'a target that dies at any moment' dies
 
 # Each child's status arrives.
 cat >"$tmp/storm" <<'EOF'

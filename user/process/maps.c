@@ -124,6 +124,8 @@ int maps_read(struct maps *ret_maps, pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	file = fopen(path, "re");
+	if (!file && (errno == ENOENT || errno == ESRCH))
+		return fail(-errno, "process %d has ended", pid);
 	if (!file)
 		return fail_errno(-errno, "cannot read %s", path);
 	while (getline(&line, &line_cap, file) > 0) {

@@ -95,12 +95,19 @@ static bool is_nowhere(const struct samples *samples, const struct stack_sample 
 	       !image_section_at(process->image, image_version_at(process->image, sample->time_ns), ip - 1);
 }
 
+/* Of a stack that could not be copied they tell where it ran. */
+static bool has_only_registers(const struct stack_sample *sample)
+{
+	return sample->flags & SAMPLE_HAS_REGS &&
+	       (!sample->ip_cnt || is_of_kernel(sample->ips[sample->ip_cnt - 1]));
+}
+
 /* The user's part: where it ran, or where it called the kernel. */
 static void unwind(const struct samples *samples, const struct stack_sample *sample, struct unwound *unwound)
 {
 	struct history_process *process = history_process(samples->decoded->history, sample->pid);
 
-	if (process && sample->stack)
+	if (process && (sample->stack || has_only_registers(sample)))
 		unwind_frames(process->image, image_version_at(process->image, sample->time_ns), sample->regs,
 			      sample->stack, sample->stack_size, unwound);
 }
