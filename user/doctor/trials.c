@@ -178,7 +178,7 @@ static void sample_child(pid_t pid, struct finding *finding)
 		    samples_have_bpf()
 			    ? ""
 			    : "; CAP_BPF and CAP_PERFMON would add code of the kernel, why threads "
-			      "wait and who wakes them, page faults and system calls");
+			      "wait and for what, who wakes them, page faults, interrupts and system calls");
 }
 
 static void try_samples(struct finding *finding)
