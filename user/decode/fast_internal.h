@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "decode/fast.h"
 #include "decode/graph.h"
 #include "decode/timing.h"
@@ -182,6 +184,39 @@ bool fast_find(struct fast *fast, uint64_t ip);
 void fast_note_entry(struct fast *fast, uint64_t resume_ip, uint64_t to);
 /* The piece ends in unknown code. */
 bool fast_end_lost(struct fast *fast);
+
+/* ---- fast_notes.c ---- */
+
+/* An event of its own that has nothing to do with control flow. */
+bool fast_pass_event(struct fast *fast, size_t size);
+/* The FUP behind it says where. */
+bool fast_pass_before_fup(struct fast *fast, size_t size, enum branch_event event);
+bool fast_on_power_entry(struct fast *fast);
+bool fast_on_power_exit(struct fast *fast);
+bool fast_on_stopped(struct fast *fast);
+bool fast_on_ptwrite(struct fast *fast);
+
+/* ---- reading packets ---- */
+
+static inline uint64_t fast_little_endian(const uint8_t *bytes, unsigned int cnt)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes, sizeof(value));
+	return cnt == 8 ? value : value & ((1ull << 8 * cnt) - 1);
+}
+
+/* What makes no sense as a packet is not lost, but left to the reference decoder with all of the piece. */
+static inline bool fast_is_damaged(struct fast *fast, const char *why)
+{
+	fast->is_damaged = true;
+	return fast_decline(fast, why);
+}
+
+static inline bool fast_has_bytes(struct fast *fast, size_t size)
+{
+	return (size_t)(fast->end - fast->at) >= size || fast_is_damaged(fast, "a packet that is cut off");
+}
 
 /* ---- fast_packets.c ---- */
 

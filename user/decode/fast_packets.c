@@ -5,31 +5,9 @@
  */
 #include "decode/fast_internal.h"
 
-#include <string.h>
-
 #include "decode/code_insn.h"
 
 /* ---- packets ---- */
-
-static uint64_t little_endian(const uint8_t *bytes, unsigned int cnt)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, bytes, sizeof(value));
-	return cnt == 8 ? value : value & ((1ull << 8 * cnt) - 1);
-}
-
-/* What makes no sense as a packet is not lost, but left to the reference decoder with all of the piece. */
-static bool is_damaged(struct fast *fast, const char *why)
-{
-	fast->is_damaged = true;
-	return fast_decline(fast, why);
-}
-
-static bool has_bytes(struct fast *fast, size_t size)
-{
-	return (size_t)(fast->end - fast->at) >= size || is_damaged(fast, "a packet that is cut off");
-}
 
 /* The packet's bytes, and its address. *ret_has_ip is false where it is suppressed. */
 static bool read_ip(struct fast *fast, bool *ret_has_ip, uint64_t *ret_ip)
@@ -39,10 +17,10 @@ static bool read_ip(struct fast *fast, bool *ret_has_ip, uint64_t *ret_ip)
 	uint64_t value, mask;
 
 	if (size == 0xff)
-		return is_damaged(fast, "an address that cannot be read");
-	if (!has_bytes(fast, 1 + size))
+		return fast_is_damaged(fast, "an address that cannot be read");
+	if (!fast_has_bytes(fast, 1 + size))
 		return false;
-	value = little_endian(fast->at + 1, size);
+	value = fast_little_endian(fast->at + 1, size);
 	fast->at += 1 + size;
 	*ret_has_ip = size;
 	if (!size)
@@ -64,7 +42,7 @@ static bool on_tip(struct fast *fast)
 	if (!read_ip(fast, &has_ip, &ip))
 		return false;
 	if (!has_ip)
-		return is_damaged(fast, "a packet without its address");
+		return fast_is_damaged(fast, "a packet without its address");
 	if (fast->fup_use != FUP_ASYNC)
 		return fast_decline(fast, "a TIP packet that is out of place");
 	return fast->in_event ? fast_on_event_tip(fast, ip) : fast_on_branch_tip(fast, ip);
@@ -78,7 +56,7 @@ static bool on_ip_packet(struct fast *fast, uint8_t opcode)
 	if (!read_ip(fast, &has_ip, &ip))
 		return false;
 	if (opcode != 0x01 && !has_ip)
-		return is_damaged(fast, "a packet without its address");
+		return fast_is_damaged(fast, "a packet without its address");
 	if (opcode == 0x1d)
 		return fast_on_fup(fast, ip);
 	if (fast->fup_use != FUP_ASYNC)
@@ -106,9 +84,9 @@ static bool on_cyc(struct fast *fast)
 
 	while (more) {
 		if (at == fast->end)
-			return is_damaged(fast, "a packet that is cut off");
+			return fast_is_damaged(fast, "a packet that is cut off");
 		if (shift > 54)
-			return is_damaged(fast, "a CYC packet that is too long");
+			return fast_is_damaged(fast, "a CYC packet that is too long");
 		value |= (uint64_t)(*at >> 1) << shift;
 		shift += 7;
 		more = *at++ & 1;
@@ -117,21 +95,21 @@ static bool on_cyc(struct fast *fast)
 	if (fast->odd_cycles && (value & ~31ull) == 32 && at - fast->at == 2 && at < fast->end && *at == 0xf3)
 		return fast_decline(fast, "an overflow of a processor with errata");
 	fast->at = at;
-	return timing_cyc(&fast->timing, value) || is_damaged(fast, "a CYC packet that makes no sense");
+	return timing_cyc(&fast->timing, value) || fast_is_damaged(fast, "a CYC packet that makes no sense");
 }
 
 static bool on_mode(struct fast *fast, bool in_header)
 {
 	uint8_t mode;
 
-	if (!has_bytes(fast, 2))
+	if (!fast_has_bytes(fast, 2))
 		return false;
 	mode = fast->at[1];
 	fast->at += 2;
 	switch (mode >> 5) {
 	case 0: /* MODE.Exec: CS.L, CS.D */
 		if ((mode & 3) != 1 && (mode & 3) != 2)
-			return is_damaged(fast, "16-bit code");
+			return fast_is_damaged(fast, "16-bit code");
 		if (in_header && fast->has_mode && fast->is_64 != (mode & 1))
 			return fast_decline(fast, "a PSB+ with two modes");
 		fast->next_has_mode = true;
@@ -150,7 +128,7 @@ static bool on_mode(struct fast *fast, bool in_header)
 		fast->event = EVENT_CNT;
 		return true;
 	default:
-		return is_damaged(fast, "a MODE packet that is not known");
+		return fast_is_damaged(fast, "a MODE packet that is not known");
 	}
 }
 
@@ -159,43 +137,43 @@ static bool on_19(struct fast *fast, bool in_header)
 {
 	switch (*fast->at) {
 	case 0x19:
-		if (!has_bytes(fast, 8))
+		if (!fast_has_bytes(fast, 8))
 			return false;
-		timing_tsc(&fast->timing, little_endian(fast->at + 1, 7), in_header);
+		timing_tsc(&fast->timing, fast_little_endian(fast->at + 1, 7), in_header);
 		fast->at += 8;
 		return true;
 	case 0x59:
-		if (!has_bytes(fast, 2))
+		if (!fast_has_bytes(fast, 2))
 			return false;
 		fast->at += 2;
 		return timing_mtc(&fast->timing, fast->at[-1]) ||
-		       is_damaged(fast, "an MTC packet that makes no sense");
+		       fast_is_damaged(fast, "an MTC packet that makes no sense");
 	case 0x99:
 		return on_mode(fast, in_header);
 	default:
-		return is_damaged(fast, "a packet that is not known");
+		return fast_is_damaged(fast, "a packet that is not known");
 	}
 }
 
 static bool on_tma(struct fast *fast)
 {
-	if (!has_bytes(fast, 7))
+	if (!fast_has_bytes(fast, 7))
 		return false;
 	/* CTC, a byte that is 0, and 9 bits of the fast counter */
 	fast->at += 7;
 	return (!fast->at[-3] && !(fast->at[-1] & 0xfe) &&
-		timing_tma(&fast->timing, (uint32_t)little_endian(fast->at - 5, 2),
-			   (uint32_t)little_endian(fast->at - 2, 2))) ||
-	       is_damaged(fast, "a TMA packet that makes no sense");
+		timing_tma(&fast->timing, (uint32_t)fast_little_endian(fast->at - 5, 2),
+			   (uint32_t)fast_little_endian(fast->at - 2, 2))) ||
+	       fast_is_damaged(fast, "a TMA packet that makes no sense");
 }
 
 static bool on_cbr(struct fast *fast, bool in_header)
 {
-	if (!has_bytes(fast, 4))
+	if (!fast_has_bytes(fast, 4))
 		return false;
 	fast->at += 4;
 	if (!timing_cbr(&fast->timing, fast->at[-2], in_header))
-		return is_damaged(fast, "a CBR packet that makes no sense");
+		return fast_is_damaged(fast, "a CBR packet that makes no sense");
 	if (in_header)
 		return true;
 	fast_take_event_time(fast);
@@ -203,86 +181,9 @@ static bool on_cbr(struct fast *fast, bool in_header)
 	return true;
 }
 
-/* An event of its own that has nothing to do with control flow. */
-static bool pass_event(struct fast *fast, size_t size)
-{
-	if (!has_bytes(fast, size))
-		return false;
-	fast->at += size;
-	if (fast_is_in_event(fast))
-		return fast_decline(fast, "an event within an event");
-	fast_take_event_time(fast);
-	return true;
-}
-
-static bool on_power_entry(struct fast *fast)
-{
-	if (!pass_event(fast, 4))
-		return false;
-	fast_emit_event(fast, EVENT_POWER_ENTRY, 0, fast->at[-1]);
-	return true;
-}
-
-static bool on_power_exit(struct fast *fast)
-{
-	if (!pass_event(fast, 7))
-		return false;
-	/* Wake reasons: bit 0, an interrupt; bit 2, a store; bit 3, the hardware. */
-	fast_emit_event(fast, EVENT_POWER_EXIT, 0,
-			fast->at[-5] | (fast->at[-4] & 1) << 8 | (fast->at[-4] & 0xc) << 7);
-	return true;
-}
-
-static bool on_stopped(struct fast *fast)
-{
-	if (!pass_event(fast, 2))
-		return false;
-	fast_emit_event(fast, EVENT_STOPPED, 0, 0);
-	return true;
-}
-
-/* The FUP behind it says where. */
-static bool pass_before_fup(struct fast *fast, size_t size, enum branch_event event)
-{
-	if (!has_bytes(fast, size))
-		return false;
-	fast->at += size;
-	if ((!fast->node && !fast->is_lost) || fast_is_in_event(fast))
-		return fast_decline(fast, "an event that is out of place");
-	fast->fup_use = FUP_POSITION;
-	fast->event = event;
-	fast->event_payload = 0;
-	if (size > 2)
-		fast->event_payload = little_endian(fast->at - (size - 2), (unsigned int)size - 2);
-	return true;
-}
-
-static bool on_ptwrite(struct fast *fast)
-{
-	uint8_t opcode = fast->at[1];
-	size_t size = 2 + (opcode & 0x20 ? 8 : 4);
-	uint64_t payload, ip = 0;
-
-	if (opcode & 0x40)
-		return is_damaged(fast, "a PTW packet that cannot be read");
-	if (opcode & 0x80)
-		return pass_before_fup(fast, size, EVENT_PTWRITE);
-	if (!has_bytes(fast, size))
-		return false;
-	fast->at += size;
-	if ((!fast->node && !fast->is_lost) || fast_is_in_event(fast))
-		return fast_decline(fast, "a PTW packet that is out of place");
-	payload = little_endian(fast->at - (size - 2), (unsigned int)size - 2);
-	fast_take_event_time(fast);
-	if (fast->node && !fast_advance(fast, &(struct sought){.is_it = code_insn_is_ptwrite, .ret_ip = &ip}))
-		return false;
-	fast_emit_event(fast, EVENT_PTWRITE, ip, payload);
-	return true;
-}
-
 static bool on_pip(struct fast *fast, bool in_header)
 {
-	if (!has_bytes(fast, 8))
+	if (!fast_has_bytes(fast, 8))
 		return false;
 	fast->at += 8;
 	if (in_header || !fast->node)
@@ -298,12 +199,12 @@ static bool on_tnt64(struct fast *fast)
 	uint64_t payload;
 	unsigned int cnt;
 
-	if (!has_bytes(fast, 8))
+	if (!fast_has_bytes(fast, 8))
 		return false;
-	payload = little_endian(fast->at + 2, 6);
+	payload = fast_little_endian(fast->at + 2, 6);
 	fast->at += 8;
 	if (payload < 2)
-		return is_damaged(fast, "an empty TNT packet");
+		return fast_is_damaged(fast, "an empty TNT packet");
 	cnt = 63 - (unsigned int)__builtin_clzll(payload);
 	return fast_on_tnt(fast, payload << (64 - cnt), cnt);
 }
@@ -374,7 +275,7 @@ static bool on_ovf(struct fast *fast)
 /* 02 xx */
 static bool on_extended(struct fast *fast, bool in_header)
 {
-	if (!has_bytes(fast, 2))
+	if (!fast_has_bytes(fast, 2))
 		return false;
 	switch (fast->at[1]) {
 	case 0x73:
@@ -386,7 +287,7 @@ static bool on_extended(struct fast *fast, bool in_header)
 	case 0xc8: /* VMCS */
 		if (!in_header)
 			return fast_decline(fast, "a VMCS packet");
-		if (!has_bytes(fast, 7))
+		if (!fast_has_bytes(fast, 7))
 			return false;
 		fast->at += 7;
 		return true;
@@ -399,26 +300,27 @@ static bool on_extended(struct fast *fast, bool in_header)
 	case 0xf3:
 		return on_ovf(fast);
 	case 0x83: /* TraceStop */
-		return fast->node ? fast_decline(fast, "tracing stops while it is on") : pass_event(fast, 2);
+		return fast->node ? fast_decline(fast, "tracing stops while it is on")
+				  : fast_pass_event(fast, 2);
 	case 0x22: /* PWRE */
-		return on_power_entry(fast);
+		return fast_on_power_entry(fast);
 	case 0xa2: /* PWRX */
-		return on_power_exit(fast);
+		return fast_on_power_exit(fast);
 	case 0x62: /* EXSTOP */
-		return on_stopped(fast);
+		return fast_on_stopped(fast);
 	case 0xe2: /* EXSTOP with a FUP */
-		return pass_before_fup(fast, 2, EVENT_STOPPED);
+		return fast_pass_before_fup(fast, 2, EVENT_STOPPED);
 	case 0xc2: /* MWAIT */
-		return pass_before_fup(fast, 10, EVENT_MWAIT);
+		return fast_pass_before_fup(fast, 10, EVENT_MWAIT);
 	case 0xc3: /* MNT */
-		if (!has_bytes(fast, 11))
+		if (!fast_has_bytes(fast, 11))
 			return false;
-		return fast->at[2] == 0x88 ? pass_event(fast, 11)
-					   : is_damaged(fast, "a packet that is not known");
+		return fast->at[2] == 0x88 ? fast_pass_event(fast, 11)
+					   : fast_is_damaged(fast, "a packet that is not known");
 	default:
 		if ((fast->at[1] & 0x1f) == 0x12)
-			return on_ptwrite(fast);
-		return is_damaged(fast, "a packet that is not known");
+			return fast_on_ptwrite(fast);
+		return fast_is_damaged(fast, "a packet that is not known");
 	}
 }
 
@@ -497,7 +399,7 @@ static bool read_packets(struct fast *fast, const uint8_t *end)
 				ok = on_19(fast, false);
 				break;
 			default:
-				ok = is_damaged(fast, "a packet that is not known");
+				ok = fast_is_damaged(fast, "a packet that is not known");
 			}
 		}
 		if (__builtin_expect(!ok, 0) && !fast_lose(fast, packet, cnt))

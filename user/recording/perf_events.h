@@ -50,3 +50,11 @@ int perf_events_read(struct perf_events *events, const uint8_t *bytes, size_t si
 int perf_events_finish(struct perf_events *events);
 
 void perf_events_release(struct perf_events *events);
+
+/* Whether the bytes are the mapped file's own, which stay where they are. */
+static inline bool perf_events_in_file(const struct snapshot *snapshot, const uint8_t *bytes)
+{
+	const uint8_t *file = snapshot->file;
+
+	return file && bytes >= file && bytes < file + snapshot->file_size;
+}

@@ -8,34 +8,34 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file/path.h"
-#include "cli/show/report.h"
-#include "timeline/hit_frames.h"
+#include "cli/show/report_text.h"
 #include "timeline/profile_diff.h"
 
-enum { OUTER_SHOWN = 8, WIDE_LEVELS = 8, INDENT_MAX = 36 };
+enum { WIDE_LEVELS = 8, INDENT_MAX = 36 };
 
-struct text {
-	const struct report *report;
-	struct terminal terminal;
-};
-
-static void heading(const struct text *text, const char *words)
+void text_heading(const struct text *text, const char *words)
 {
 	putchar('\n');
 	terminal_text(&text->terminal, COLOUR_BOLD, 0, words);
 	putchar('\n');
 }
 
-/* A line that ends with a name: `used` columns are printed already. */
-static void name_line(const struct text *text, enum colour colour, int used, const char *name)
+void text_name_line(const struct text *text, enum colour colour, int used, const char *name)
 {
 	terminal_text(&text->terminal, colour, used > 0 ? (size_t)used : 0, name);
 	putchar('\n');
 }
 
-static enum colour colour_of(enum slice_kind kind)
+enum colour text_colour_of(enum slice_kind kind)
 {
 	return kind == SLICE_CALL ? COLOUR_NONE : COLOUR_CYAN;
+}
+
+int text_indent(uint32_t depth)
+{
+	uint32_t columns = depth + (depth < WIDE_LEVELS ? depth : WIDE_LEVELS);
+
+	return (int)(columns < INDENT_MAX ? columns : INDENT_MAX);
 }
 
 /* ---- what was traced ---- */
@@ -43,7 +43,7 @@ static enum colour colour_of(enum slice_kind kind)
 static void about_line(const struct text *text, const char *what, const char *words)
 {
 	if (words && *words)
-		name_line(text, COLOUR_NONE, printf("%-11s", what), words);
+		text_name_line(text, COLOUR_NONE, printf("%-11s", what), words);
 }
 
 static void when_line(const struct text *text, const struct timeline *timeline)
@@ -51,8 +51,8 @@ static void when_line(const struct text *text, const struct timeline *timeline)
 	struct when_text when = when_text(timeline->base_realtime_ns);
 
 	if (*when.text)
-		name_line(text, COLOUR_NONE, printf("%-11s", "when"),
-			  strcat(when.text, " (time 0 of the trace)"));
+		text_name_line(text, COLOUR_NONE, printf("%-11s", "when"),
+			       strcat(when.text, " (time 0 of the trace)"));
 }
 
 static void about(const struct text *text, const struct report_trace *trace)
@@ -76,191 +76,17 @@ static void threads(const struct text *text)
 
 	if (text->report->traces[0].threads < 2)
 		return;
-	heading(text, "Threads");
+	text_heading(text, "Threads");
 	printf("%10s %10s %12s %8s  name\n", "process", "thread", "calls", "gaps");
 	for (size_t i = 0; i < timeline->thread_cnt; i++) {
 		const struct timeline_thread *thread = &timeline->threads[i];
 
 		if (report_has_thread(text->report, thread->tid))
-			name_line(text, COLOUR_NONE,
-				  printf("%10d %10d %12zu %8zu  ", thread->pid, thread->tid,
-					 thread->slice_cnt, timeline_thread_gaps(thread)),
-				  thread->name);
+			text_name_line(text, COLOUR_NONE,
+				       printf("%10d %10d %12zu %8zu  ", thread->pid, thread->tid,
+					      thread->slice_cnt, timeline_thread_gaps(thread)),
+				       thread->name);
 	}
-}
-
-/* ---- hits ---- */
-
-static void hit_registers(const struct hit *hit)
-{
-	for (size_t i = 0; i < ARCH_SHOWN_CNT; i++)
-		printf("%s%-6s %#-18" PRIx64 "%s", i % 3 ? " " : "    ",
-		       hit_reg_name(arch_shown_registers[i]), (uint64_t)hit_reg(hit, arch_shown_registers[i]),
-		       i % 3 == 2 || i + 1 == ARCH_SHOWN_CNT ? "\n" : "");
-}
-
-static void hit_arguments(const struct hit *hit)
-{
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < HIT_ARG_CNT; i++) {
-		if (!(hit->args_known & 1u << i))
-			continue;
-		if (!cnt)
-			printf("  arguments\n");
-		printf("%sarg%-3zu %#-18" PRIx64 "%s", cnt % 3 ? " " : "    ", i, (uint64_t)hit_arg(hit, i),
-		       cnt % 3 == 2 ? "\n" : "");
-		cnt++;
-	}
-	if (cnt % 3)
-		printf("\n");
-}
-
-static void hit_facts(const struct text *text, const struct hit *hit)
-{
-	char comm[HIT_COMM_BYTES + 1] = "";
-
-	memcpy(comm, hit->comm, HIT_COMM_BYTES);
-	printf("  thread %u of process %u (", hit->tid, hit->pid);
-	terminal_text(&text->terminal, COLOUR_NONE, 0, comm);
-	printf("), on processor %u\n", hit->cpu);
-	if (hit->begin_ns != hit->time_ns)
-		printf("  elapsed since it began: %s\n", duration_text(hit->time_ns - hit->begin_ns).text);
-	if (hit->goroutine)
-		printf("  goroutine %" PRIu64 "\n", (uint64_t)hit->goroutine);
-	if (hit->stopped_ns)
-		printf("  the trace was stopped after %s\n",
-		       duration_text(hit->stopped_ns - hit->time_ns).text);
-	hit_arguments(hit);
-	printf("  registers\n");
-	hit_registers(hit);
-	printf("    return address %#" PRIx64 "\n", (uint64_t)hit->return_address);
-}
-
-static void hit_values(const struct text *text, const struct timeline_hit *placed)
-{
-	if (placed->value_cnt)
-		printf("  values\n");
-	for (size_t i = 0; i < placed->value_cnt; i++) {
-		const struct timeline_value *value = &placed->values[i];
-
-		printf("    ");
-		terminal_text(&text->terminal, COLOUR_NONE, 0, value->name);
-		name_line(text, COLOUR_BOLD, printf(" = "), value->text ? value->text : "cannot be read");
-	}
-}
-
-/* Recorded frames have an address; the others are calls of the thread that were open. */
-static int hit_stack(const struct text *text, const struct timeline_hit *placed)
-{
-	CLEANUP(freep) struct hit_frame *frames = NULL;
-	size_t cnt = 0, recorded_cnt = placed->hit->stack_cnt;
-	int err = hit_frames_find(text->report->traces[0].timeline, placed, &frames, &cnt);
-
-	if (err)
-		return err;
-	printf("  call stack%s\n", cnt == recorded_cnt
-					   ? ", as recorded with the hit"
-					   : "; -: not recorded with the hit, known from the calls");
-	for (size_t i = 0; i < cnt; i++) {
-		int used = frames[i].ip ? printf("    #%-3zu %#-18" PRIx64 " ", i, frames[i].ip)
-					: printf("    #%-3zu %-18s ", i, "-");
-
-		name_line(text, COLOUR_NONE, used, frames[i].symbol ? frames[i].symbol->name : "?");
-	}
-	return 0;
-}
-
-/*
- * Columns: two for each of the outer levels, one for each further one, up to so many that a short name still
- * fits into 80 columns.
- */
-static int indent(uint32_t depth)
-{
-	uint32_t columns = depth + (depth < WIDE_LEVELS ? depth : WIDE_LEVELS);
-
-	return (int)(columns < INDENT_MAX ? columns : INDENT_MAX);
-}
-
-static uint32_t least_depth(const struct lead_up *lead_up, size_t from)
-{
-	uint32_t least = UINT32_MAX;
-
-	for (size_t i = from; i < lead_up->cnt; i++)
-		if (lead_up->calls[i].slice->depth < least)
-			least = lead_up->calls[i].slice->depth;
-	return least;
-}
-
-static void lead_up_line(const struct text *text, const struct lead_up_call *call, uint64_t time_ns,
-			 uint32_t depth)
-{
-	const struct slice *slice = call->slice;
-	uint64_t end_ns = call->is_open && slice->end_ns > time_ns ? time_ns : slice->end_ns;
-	int used = printf("  %14s %14s%c %*s", duration_text(time_ns - slice->start_ns).text,
-			  duration_text(end_ns - slice->start_ns).text, call->is_open ? '+' : ' ',
-			  indent(slice->depth - depth), "");
-	CLEANUP(freep) char *name = NULL;
-
-	if (slice->flags & SLICE_INFERRED_START &&
-	    asprintf(&name, "%s [inferred start time]", slice_name(slice)) < 0)
-		name = NULL;
-	name_line(text, call->is_open ? COLOUR_BOLD : colour_of(slice->kind), used,
-		  name ? name : slice_name(slice));
-}
-
-static int hit_calls(const struct text *text, const struct timeline_hit *placed)
-{
-	struct lead_up lead_up;
-	uint32_t outermost;
-	size_t first = 0;
-	int err = report_lead_up(text->report, placed, &lead_up);
-
-	if (err)
-		return err;
-	if (!lead_up.cnt) {
-		printf("  no calls of its thread before it are in the trace\n");
-		return 0;
-	}
-	if (lead_up.outer_cnt > OUTER_SHOWN)
-		first = lead_up.outer_cnt - OUTER_SHOWN;
-	printf("  the last %zu call%s before it, and what they were called from; +: still open\n",
-	       lead_up.cnt - lead_up.outer_cnt, lead_up.cnt - lead_up.outer_cnt == 1 ? "" : "s");
-	printf("  %14s %14s\n", "before it", "took");
-	if (first)
-		printf("  %32s... %zu callers further out\n", "", first);
-	outermost = least_depth(&lead_up, first);
-	for (size_t i = first; i < lead_up.cnt; i++)
-		lead_up_line(text, &lead_up.calls[i], placed->time_ns, outermost);
-	lead_up_release(&lead_up);
-	return 0;
-}
-
-static int hits(const struct text *text)
-{
-	const struct report *report = text->report;
-	const struct timeline *timeline = report->traces[0].timeline;
-	int err = 0;
-
-	for (size_t i = 0; i < report->hit_cnt && !err; i++) {
-		const struct timeline_hit *placed = &timeline->hits[report->hits[i]];
-
-		if (report->hit_cnt < report->hit_total && i == report->hit_cnt - report->hit_cnt / 2)
-			printf("\n... %zu hits in between (--hits)\n", report->hit_total - report->hit_cnt);
-		printf("\n");
-		name_line(text, COLOUR_RED,
-			  printf("Hit %zu of %zu at %s: ", report->hits[i] + 1, timeline->hit_cnt,
-				 duration_text(placed->time_ns).text),
-			  timeline_trigger(timeline, placed->hit));
-		hit_facts(text, placed->hit);
-		hit_values(text, placed);
-		err = hit_stack(text, placed);
-		if (!err)
-			err = hit_calls(text, placed);
-	}
-	if (report->hit_total && !report->hit_cnt)
-		printf("\n%zu hits are not shown (--hits)\n", report->hit_total);
-	return err;
 }
 
 /* ---- functions ---- */
@@ -288,7 +114,7 @@ static void function_line(const struct text *text, const struct profile_function
 
 	if (*function->object && asprintf(&name, "%s  (%s)", function->name, path_name(function->object)) < 0)
 		name = NULL;
-	name_line(text, colour_of(function->kind), used, name ? name : function->name);
+	text_name_line(text, text_colour_of(function->kind), used, name ? name : function->name);
 }
 
 static void function_heading(const struct text *text, const char *title)
@@ -296,7 +122,7 @@ static void function_heading(const struct text *text, const char *title)
 	bool is_sampled = report_is_sampled(text->report, 0);
 	int shares = is_sampled ? 13 : 7;
 
-	heading(text, title);
+	text_heading(text, title);
 	printf("%14s %*s %14s %*s %10s  function\n", "self", shares, "", "total", shares, "",
 	       is_sampled ? "seen" : "calls");
 }
@@ -320,7 +146,7 @@ static void neighbours(const struct text *text, const char *title, const struct 
 {
 	const struct profile *profile = text->report->profile;
 
-	heading(text, title);
+	text_heading(text, title);
 	if (!around->total)
 		printf("nothing\n");
 	else
@@ -333,10 +159,10 @@ static void neighbours(const struct text *text, const char *title, const struct 
 			   printf("%10" PRIu64 "  ", sum->calls);
 
 		if (nth < profile->function_cnt)
-			name_line(text, colour_of(profile->functions[nth].kind), used,
-				  profile->functions[nth].name);
+			text_name_line(text, text_colour_of(profile->functions[nth].kind), used,
+				       profile->functions[nth].name);
 		else
-			name_line(text, COLOUR_NONE, used, "(nothing in the trace)");
+			text_name_line(text, COLOUR_NONE, used, "(nothing in the trace)");
 	}
 	if (around->cnt < around->total)
 		printf("... %zu more (--top)\n", around->total - around->cnt);
@@ -367,7 +193,7 @@ static void where_time_went(const struct text *text)
 	};
 	const struct report *report = text->report;
 
-	heading(text, "Where the time went");
+	text_heading(text, "Where the time went");
 	printf("%14s  in calls%s\n",
 	       duration_text(report->profile->paths[PROFILE_ROOT].sides[0].total_ns).text,
 	       report->traces[0].threads > 1 ? " of all threads" : "");
@@ -399,7 +225,7 @@ static void wait_line(const struct text *text, const struct wait *wait)
 		     *wait->function ? " in " : "", wait->function, *wait->woken_by ? ", woken by " : "",
 		     wait->woken_by, *wait->behind ? ", behind " : "", wait->behind) < 0)
 		words = NULL;
-	name_line(text, COLOUR_CYAN, used, words ? words : wait->name);
+	text_name_line(text, COLOUR_CYAN, used, words ? words : wait->name);
 }
 
 static void waits(const struct text *text)
@@ -408,7 +234,7 @@ static void waits(const struct text *text)
 
 	if (!report->wait_cnt)
 		return;
-	heading(text, "What it waited for");
+	text_heading(text, "What it waited for");
 	printf("%14s %14s %10s  wait\n", "total", "longest", "times");
 	for (size_t i = 0; i < report->wait_cnt; i++)
 		wait_line(text, &report->waits.items[i]);
@@ -422,14 +248,14 @@ static void allocations(const struct text *text)
 
 	if (!allocations->cnt)
 		return;
-	heading(text, "Recorded allocations");
+	text_heading(text, "Recorded allocations");
 	printf("%14s %10s %14s %10s  function\n", "bytes", "times", "not freed", "times");
 	for (size_t i = 0; i < allocations->cnt; i++) {
 		const struct allocation_sum *sum = &allocations->items[i];
 		int used = printf("%14s %10" PRIu64 " %14s %10" PRIu64 "  ", bytes_text(sum->bytes).text,
 				  sum->cnt, bytes_text(sum->live_bytes).text, sum->live_cnt);
 
-		name_line(text, COLOUR_CYAN, used, sum->function);
+		text_name_line(text, COLOUR_CYAN, used, sum->function);
 	}
 }
 
@@ -441,7 +267,7 @@ static void verdict(const struct text *text)
 	const struct profile_path *root = &report->profile->paths[PROFILE_ROOT];
 	uint64_t a = root->sides[0].total_ns, b = root->sides[1].total_ns;
 
-	heading(text, "Difference");
+	text_heading(text, "Difference");
 	if (report_is_sampled(report, 0) != report_is_sampled(report, 1))
 		printf("%c comes from samples, and %c is exact: times of %c are estimates, and it lacks "
 		       "short calls.\n",
@@ -470,11 +296,11 @@ static void path_line(const struct text *text, const struct profile_path *path)
 	printf("%*s", (int)(15 - strlen(shown.text)), "");
 	terminal_text(&text->terminal, difference > 0 ? COLOUR_RED : COLOUR_GREEN, 0, shown.text);
 	used += printf(" %14s %9" PRIu64 " %14s %9" PRIu64 "  %*s", duration_text(a->total_ns).text, a->calls,
-		       duration_text(b->total_ns).text, b->calls, indent(path->depth - 1), "");
+		       duration_text(b->total_ns).text, b->calls, text_indent(path->depth - 1), "");
 	if ((!a->calls || !b->calls) &&
 	    asprintf(&name, "%s  (only in %c)", function->name, a->calls ? 'A' : 'B') < 0)
 		name = NULL;
-	name_line(text, colour_of(function->kind), used, name ? name : function->name);
+	text_name_line(text, text_colour_of(function->kind), used, name ? name : function->name);
 }
 
 static void differences(const struct text *text)
@@ -496,7 +322,7 @@ static void compare_two(const struct text *text)
 	terminal_text(&text->terminal, COLOUR_BOLD, 0, "A");
 	putchar('\n');
 	about(text, &text->report->traces[0]);
-	heading(text, "B");
+	text_heading(text, "B");
 	about(text, &text->report->traces[1]);
 	verdict(text);
 	differences(text);
@@ -518,7 +344,7 @@ int report_text(const struct report *report)
 		one_function(&text);
 		return 0;
 	}
-	err = hits(&text);
+	err = text_hits(&text);
 	if (err)
 		return fail(err, "no memory for the calls before the hits");
 	where_time_went(&text);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/array.h"
+#include "cli/show/report_text.h"
+#include "timeline/hit_frames.h"
+
+enum { OUTER_SHOWN = 8 };
+
+static void hit_registers(const struct hit *hit)
+{
+	for (size_t i = 0; i < ARCH_SHOWN_CNT; i++)
+		printf("%s%-6s %#-18" PRIx64 "%s", i % 3 ? " " : "    ",
+		       hit_reg_name(arch_shown_registers[i]), (uint64_t)hit_reg(hit, arch_shown_registers[i]),
+		       i % 3 == 2 || i + 1 == ARCH_SHOWN_CNT ? "\n" : "");
+}
+
+static void hit_arguments(const struct hit *hit)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < HIT_ARG_CNT; i++) {
+		if (!(hit->args_known & 1u << i))
+			continue;
+		if (!cnt)
+			printf("  arguments\n");
+		printf("%sarg%-3zu %#-18" PRIx64 "%s", cnt % 3 ? " " : "    ", i, (uint64_t)hit_arg(hit, i),
+		       cnt % 3 == 2 ? "\n" : "");
+		cnt++;
+	}
+	if (cnt % 3)
+		printf("\n");
+}
+
+static void hit_facts(const struct text *text, const struct hit *hit)
+{
+	char comm[HIT_COMM_BYTES + 1] = "";
+
+	memcpy(comm, hit->comm, HIT_COMM_BYTES);
+	printf("  thread %u of process %u (", hit->tid, hit->pid);
+	terminal_text(&text->terminal, COLOUR_NONE, 0, comm);
+	printf("), on processor %u\n", hit->cpu);
+	if (hit->begin_ns != hit->time_ns)
+		printf("  elapsed since it began: %s\n", duration_text(hit->time_ns - hit->begin_ns).text);
+	if (hit->goroutine)
+		printf("  goroutine %" PRIu64 "\n", (uint64_t)hit->goroutine);
+	if (hit->stopped_ns)
+		printf("  the trace was stopped after %s\n",
+		       duration_text(hit->stopped_ns - hit->time_ns).text);
+	hit_arguments(hit);
+	printf("  registers\n");
+	hit_registers(hit);
+	printf("    return address %#" PRIx64 "\n", (uint64_t)hit->return_address);
+}
+
+static void hit_values(const struct text *text, const struct timeline_hit *placed)
+{
+	if (placed->value_cnt)
+		printf("  values\n");
+	for (size_t i = 0; i < placed->value_cnt; i++) {
+		const struct timeline_value *value = &placed->values[i];
+
+		printf("    ");
+		terminal_text(&text->terminal, COLOUR_NONE, 0, value->name);
+		text_name_line(text, COLOUR_BOLD, printf(" = "),
+			       value->text ? value->text : "cannot be read");
+	}
+}
+
+/* Recorded frames have an address; the others are calls of the thread that were open. */
+static int hit_stack(const struct text *text, const struct timeline_hit *placed)
+{
+	CLEANUP(freep) struct hit_frame *frames = NULL;
+	size_t cnt = 0, recorded_cnt = placed->hit->stack_cnt;
+	int err = hit_frames_find(text->report->traces[0].timeline, placed, &frames, &cnt);
+
+	if (err)
+		return err;
+	printf("  call stack%s\n", cnt == recorded_cnt
+					   ? ", as recorded with the hit"
+					   : "; -: not recorded with the hit, known from the calls");
+	for (size_t i = 0; i < cnt; i++) {
+		int used = frames[i].ip ? printf("    #%-3zu %#-18" PRIx64 " ", i, frames[i].ip)
+					: printf("    #%-3zu %-18s ", i, "-");
+
+		text_name_line(text, COLOUR_NONE, used, frames[i].symbol ? frames[i].symbol->name : "?");
+	}
+	return 0;
+}
+
+static uint32_t least_depth(const struct lead_up *lead_up, size_t from)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (size_t i = from; i < lead_up->cnt; i++)
+		if (lead_up->calls[i].slice->depth < least)
+			least = lead_up->calls[i].slice->depth;
+	return least;
+}
+
+static void lead_up_line(const struct text *text, const struct lead_up_call *call, uint64_t time_ns,
+			 uint32_t depth)
+{
+	const struct slice *slice = call->slice;
+	uint64_t end_ns = call->is_open && slice->end_ns > time_ns ? time_ns : slice->end_ns;
+	int used = printf("  %14s %14s%c %*s", duration_text(time_ns - slice->start_ns).text,
+			  duration_text(end_ns - slice->start_ns).text, call->is_open ? '+' : ' ',
+			  text_indent(slice->depth - depth), "");
+	CLEANUP(freep) char *name = NULL;
+
+	if (slice->flags & SLICE_INFERRED_START &&
+	    asprintf(&name, "%s [inferred start time]", slice_name(slice)) < 0)
+		name = NULL;
+	text_name_line(text, call->is_open ? COLOUR_BOLD : text_colour_of(slice->kind), used,
+		       name ? name : slice_name(slice));
+}
+
+static int hit_calls(const struct text *text, const struct timeline_hit *placed)
+{
+	struct lead_up lead_up;
+	uint32_t outermost;
+	size_t first = 0;
+	int err = report_lead_up(text->report, placed, &lead_up);
+
+	if (err)
+		return err;
+	if (!lead_up.cnt) {
+		printf("  no calls of its thread before it are in the trace\n");
+		return 0;
+	}
+	if (lead_up.outer_cnt > OUTER_SHOWN)
+		first = lead_up.outer_cnt - OUTER_SHOWN;
+	printf("  the last %zu call%s before it, and what they were called from; +: still open\n",
+	       lead_up.cnt - lead_up.outer_cnt, lead_up.cnt - lead_up.outer_cnt == 1 ? "" : "s");
+	printf("  %14s %14s\n", "before it", "took");
+	if (first)
+		printf("  %32s... %zu callers further out\n", "", first);
+	outermost = least_depth(&lead_up, first);
+	for (size_t i = first; i < lead_up.cnt; i++)
+		lead_up_line(text, &lead_up.calls[i], placed->time_ns, outermost);
+	lead_up_release(&lead_up);
+	return 0;
+}
+
+int text_hits(const struct text *text)
+{
+	const struct report *report = text->report;
+	const struct timeline *timeline = report->traces[0].timeline;
+	int err = 0;
+
+	for (size_t i = 0; i < report->hit_cnt && !err; i++) {
+		const struct timeline_hit *placed = &timeline->hits[report->hits[i]];
+
+		if (report->hit_cnt < report->hit_total && i == report->hit_cnt - report->hit_cnt / 2)
+			printf("\n... %zu hits in between (--hits)\n", report->hit_total - report->hit_cnt);
+		printf("\n");
+		text_name_line(text, COLOUR_RED,
+			       printf("Hit %zu of %zu at %s: ", report->hits[i] + 1, timeline->hit_cnt,
+				      duration_text(placed->time_ns).text),
+			       timeline_trigger(timeline, placed->hit));
+		hit_facts(text, placed->hit);
+		hit_values(text, placed);
+		err = hit_stack(text, placed);
+		if (!err)
+			err = hit_calls(text, placed);
+	}
+	if (report->hit_total && !report->hit_cnt)
+		printf("\n%zu hits are not shown (--hits)\n", report->hit_total);
+	return err;
+}
