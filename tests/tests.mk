@@ -92,8 +92,9 @@ damage: all $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(ORACLE
 unit: $(UNIT_TESTS) $(TEST_PROGRAMS) ## the unit tests only
 	$(Q)BUILD=$(BUILD) tests/run.sh $(UNIT_TESTS)
 
-lint: all ## layering, formatting, headers, how the program is built
+lint: all ## layering, documents, formatting, headers, how the program is built
 	$(Q)tests/lint/layers.sh
+	$(Q)tests/lint/prose.sh
 	$(Q)tests/lint/hardening.sh $(BUILD)/trailcam $(BUILD)/libtrailcam-alloc.so
 	$(Q)clang-format --dry-run --Werror $(C_FILES)
 

@@ -25,6 +25,10 @@ for directory in $(dirname $files | sort -u); do
 	done
 done
 
+for module in $(awk -F '[|`]' '/^\| [0-9]+ \| `/ { print $4 }' user/README.md); do
+	[ -d "user/$module" ] || complain "user/README.md: there is no module $module"
+done
+
 # Small rooms, so that a folder's name says what is in it.
 for directory in $(find user bpf -type d); do
 	cnt=$(find "$directory" -maxdepth 1 -name '*.[ch]' | wc -l)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Functions to be named in every way there is. Lines are named by tests/e2e/where.sh: keep them where they are. */
+/*
+ * Functions to be named in every way there is. Lines are named by tests/e2e/where.sh: keep them where they
+ * are.
+ */
 #include <stdio.h>
 
 #include "user/trailcam.h"

@@ -2,7 +2,8 @@
 /*
  * What an architecture brings. Its folder beside this file has each of these headers, with the same names in
  * it. Code that knows instructions stays with what it is about: those of the kernel's uprobes in probe/,
- * those of branches in decode/ and source/, what is put into programs in process/, source/step and translate/.
+ * those of branches in decode/ and source/, what is put into programs in process/, source/step and
+ * translate/.
  */
 #pragma once
 

@@ -311,8 +311,8 @@ struct bits {
 };
 
 /*
- * As far as it goes by steps alone: most of the way. is_first: what the node has to hand out is done. *ret_led:
- * the last step was a branch that is handed out.
+ * As far as it goes by steps alone: most of the way. is_first: what the node has to hand out is done.
+ * *ret_led: the last step was a branch that is handed out.
  */
 static inline struct node *take_steps(struct fast *fast, const struct node *node, bool is_first,
 				      struct bits *bits, bool *ret_led)

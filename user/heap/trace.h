@@ -61,7 +61,10 @@ struct memtrace {
 int memtrace_load(struct memtrace **ret_trace, const char *path, const struct memtrace_filter *filter);
 void memtrace_free(struct memtrace *trace);
 
-/* Says what was left out (log_say()): packets of other processes, a last one that is cut off, what follows damage. */
+/*
+ * Says what was left out (log_say()): packets of other processes, a last one that is cut off, what follows
+ * damage.
+ */
 void memtrace_tell_losses(const struct memtrace *trace);
 
 /*

@@ -42,8 +42,8 @@ void image_free(struct image *image);
 int image_map(struct image *image, uint64_t time_ns, const struct image_section *section);
 
 /*
- * Replaces bytes of a mapping by a code copy (vDSO, JIT, patched page) for the whole current version: `section`
- * takes precedence over the mapping it overlaps. 0 or -ENOMEM.
+ * Replaces bytes of a mapping by a code copy (vDSO, JIT, patched page) for the whole current version:
+ * `section` takes precedence over the mapping it overlaps. 0 or -ENOMEM.
  */
 int image_overlay(struct image *image, const struct image_section *section);
 

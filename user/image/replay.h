@@ -6,7 +6,8 @@
 #include "model/sideband.h"
 
 /*
- * Adds a mapping. `path`: where the file can be read now; NULL, or no file's name: nowhere. Else as image_map().
+ * Adds a mapping. `path`: where the file can be read now; NULL, or no file's name: nowhere. Else as
+ * image_map().
  */
 int image_replay_mapping(struct image *image, uint64_t time_ns, const struct sideband_mapping *mapping,
 			 const char *path);

@@ -36,7 +36,10 @@ struct hit {
 	uint16_t args_known; /* bit N: argument N is known; the others are 0 */
 	uint16_t stack_cnt;  /* in a snapshot at least 1 */
 	char comm[HIT_COMM_BYTES];
-	/* registers and arguments, packed (base/containers/packed.h): see hit_reg(), hit_arg(); owned by the list */
+	/*
+	 * registers and arguments, packed (base/containers/packed.h): see hit_reg(), hit_arg(); owned by the
+	 * list
+	 */
 	const uint8_t *state;
 	/*
 	 * the call stack, innermost first: [0] is the hit's place, the others are return addresses; owned by

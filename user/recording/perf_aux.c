@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of a perf.data that hold Intel PT. A buffer may stand in several records; what the file has in one
- * piece is not copied.
+ * The parts of a perf.data that hold Intel PT. A buffer may stand in several records; what the file has in
+ * one piece is not copied.
  */
 #include "recording/perf_aux.h"
 

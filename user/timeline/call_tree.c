@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Slices stand a caller before its callees, so a subtree is a range of rows. No list of the rows that are shown
- * is kept: from one row to the next it is one step over a folded subtree, or a look at the callers for one that
- * hides the row above. Folding takes no time at all then, whatever its size.
+ * Slices stand a caller before its callees, so a subtree is a range of rows. No list of the rows that are
+ * shown is kept: from one row to the next it is one step over a folded subtree, or a look at the callers for
+ * one that hides the row above. Folding takes no time at all then, whatever its size.
  */
 #include "timeline/call_tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The slices of one thread as rows of a tree, whose calls can be folded: what they called is hidden then. A row
- * has the index of its slice in the thread. Memory: 9 bytes a slice.
+ * The slices of one thread as rows of a tree, whose calls can be folded: what they called is hidden then. A
+ * row has the index of its slice in the thread. Memory: 9 bytes a slice.
  */
 #pragma once
 

@@ -58,8 +58,8 @@ void profile_free(struct profile *profile);
 int profile_add(struct profile *profile, size_t side, const struct timeline_thread *thread);
 
 /*
- * Who called the functions of this name on side 0, or with `callees` what they called: for each function of the
- * profile, by index, how often and for how long. What nothing in the trace called stands behind them, at
+ * Who called the functions of this name on side 0, or with `callees` what they called: for each function of
+ * the profile, by index, how often and for how long. What nothing in the trace called stands behind them, at
  * function_cnt. Time that a function took within a call of itself counts once. The array is the caller's to
  * free; NULL: no memory.
  */

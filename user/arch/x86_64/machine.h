@@ -36,8 +36,8 @@ enum { ARCH_WIDTHS = 4 };
 extern const char *const arch_register_names[HIT_REG_CNT][ARCH_WIDTHS];
 
 /*
- * The register of this name ("edi", `len` characters), of those that hold data or addresses; *ret_width is the
- * part's index. -1: none.
+ * The register of this name ("edi", `len` characters), of those that hold data or addresses; *ret_width is
+ * the part's index. -1: none.
  */
 int arch_register_find(const char *name, size_t len, unsigned int *ret_width);
 
@@ -68,7 +68,9 @@ extern const uint8_t arch_dwarf_registers[ARCH_DWARF_CNT];
 enum { ARCH_CODE_CNT = 16 };
 extern const uint8_t arch_code_registers[ARCH_CODE_CNT];
 
-/* Bits of perf_event_attr.sample_regs_user (arch/x86/include/uapi/asm/perf_regs.h); HIT_REG_CNT: of no use. */
+/*
+ * Bits of perf_event_attr.sample_regs_user (arch/x86/include/uapi/asm/perf_regs.h); HIT_REG_CNT: of no use.
+ */
 #define ARCH_PERF_GENERAL 0xff01ffull /* the general registers and the instruction pointer */
 enum { ARCH_PERF_CNT = 24 };
 extern const uint8_t arch_perf_registers[ARCH_PERF_CNT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two views, the tree of one thread's calls (timeline/call_tree.h) and the totals of all (timeline/profile.h), on
- * one screen:
+ * Two views, the tree of one thread's calls (timeline/call_tree.h) and the totals of all
+ * (timeline/profile.h), on one screen:
  *
  *	the thread, the hit
  *	what the columns are

@@ -53,7 +53,10 @@ struct tui {
 struct shown_thread *tui_current(struct tui *tui);
 const struct timeline_thread *tui_thread(const struct tui *tui);
 
-/* Shows the tree at a row, at a thread, at a hit, at the slowest call of the function selected in the totals. */
+/*
+ * Shows the tree at a row, at a thread, at a hit, at the slowest call of the function selected in the
+ * totals.
+ */
 void tui_go_to_row(struct tui *tui, uint32_t row);
 int tui_go_to_thread(struct tui *tui, size_t thread);
 int tui_go_to_hit(struct tui *tui, size_t index);
@@ -77,8 +80,8 @@ void tui_sort_totals(struct totals *totals);
 void tui_draw(struct tui *tui);
 
 /*
- * From column x on, up to the screen's end; what cannot be shown becomes "?", what does not fit is cut. Returns the
- * column behind it.
+ * From column x on, up to the screen's end; what cannot be shown becomes "?", what does not fit is cut.
+ * Returns the column behind it.
  */
 int tui_put(int y, int x, const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the screen shows: a thread's tree with marks on its rows, or the totals. Both are computed when they are
- * shown for the first time.
+ * What the screen shows: a thread's tree with marks on its rows, or the totals. Both are computed when they
+ * are shown for the first time.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -39,8 +39,8 @@ struct elf_field {
  * integer register (System V ABI; vector registers do not count). `function` is its name for messages.
  * Members of anonymous structs and unions and of base classes count as the struct's own. A struct that is
  * only declared is looked up by name in the other units. Of an empty path, *ret_field is the argument's own
- * type, without offsets. A std::string (libstdc++, basic_string.h), or a reference to one, is the address of its
- * text. With ELF_RESULT, it is the return value.
+ * type, without offsets. A std::string (libstdc++, basic_string.h), or a reference to one, is the address of
+ * its text. With ELF_RESULT, it is the return value.
  *
  * -ENOENT with a sentence: no debug information; no such argument or field. -EINVAL with a sentence: the
  * argument is not a pointer to a struct; the field is a floating-point number or a struct; the

@@ -36,7 +36,10 @@ bool elf_type_is_transparent(Dwarf_Die *member);
 /* std::string of libstdc++. */
 bool elf_type_is_cxx_string(Dwarf_Die *type);
 
-/* Fills size, is_signed, depth, is_array, is_text and array_bytes. False: not an integer, a pointer or a plain array of these. */
+/*
+ * Fills size, is_signed, depth, is_array, is_text and array_bytes. False: not an integer, a pointer or a
+ * plain array of these.
+ */
 bool elf_type_classify(Dwarf_Die *type, struct elf_field *field);
 
 /* "struct buffer *", cut to `size`. */

@@ -6,8 +6,9 @@
  * is spared once.) Entries that the record at hand refers to are never replaced, since its strings are all
  * defined before it is written.
  *
- * Most events are begins of calls of few functions, and differ in their time and address only: their words are
- * kept, and copied. Copies do not say which strings are in use, so there are none once strings are replaced.
+ * Most events are begins of calls of few functions, and differ in their time and address only: their words
+ * are kept, and copied. Copies do not say which strings are in use, so there are none once strings are
+ * replaced.
  */
 #include "output/bytes/fxt_record.h"
 

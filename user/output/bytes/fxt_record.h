@@ -57,9 +57,9 @@ void fxt_arg_lasting(struct fxt *fxt, const char *name, const char *value);
 void fxt_event_end(struct fxt *fxt);
 
 /*
- * The event that was just ended, whose first argument is a pointer, is kept under that key (not NULL), if it is
- * short. fxt_event_repeat() then writes it again, with other values for what it is given; false: it is not kept
- * (any more), and nothing was written.
+ * The event that was just ended, whose first argument is a pointer, is kept under that key (not NULL), if it
+ * is short. fxt_event_repeat() then writes it again, with other values for what it is given; false: it is
+ * not kept (any more), and nothing was written.
  */
 void fxt_event_keep(struct fxt *fxt, const void *key);
 bool fxt_event_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,

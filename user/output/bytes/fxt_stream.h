@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The events of an FXT file (output/bytes/fxt_record.h), whoever wrote it, with strings and threads in place of
- * references: plain, or gzip of any number of members. What the timeline has no use for is passed over: names
- * of processes, categories, blobs, logs, scheduling.
+ * The events of an FXT file (output/bytes/fxt_record.h), whoever wrote it, with strings and threads in place
+ * of references: plain, or gzip of any number of members. What the timeline has no use for is passed over:
+ * names of processes, categories, blobs, logs, scheduling.
  */
 #pragma once
 

@@ -17,7 +17,7 @@ int trigger_calls_init(struct trigger_calls *ret_calls, const struct snapshot *s
 void trigger_calls_release(struct trigger_calls *calls);
 
 /*
- * Whether the symbol is one of the trigger's functions: the same name in a file of the same name. Directories are
- * not compared, because a container's files have another path outside.
+ * Whether the symbol is one of the trigger's functions: the same name in a file of the same name.
+ * Directories are not compared, because a container's files have another path outside.
  */
 bool trigger_calls_have(const struct trigger_calls *calls, uint32_t trigger, const struct symbol *symbol);
