@@ -102,16 +102,22 @@ if ! bpf_missing; then
 	in_browser allocations "$tmp/allocations.html" "$tmp/allocations.json"
 fi
 
-# 300 calls of a function by itself, and what the last one calls.
+# 301 calls of a function, all but the first by itself, and what the last one calls; this by way of its stub, too.
 recursion() {
 	awk 'BEGIN {
 		for (i = 0; i < 302; i++)
 			printf "7/7 1.%09d: 1 branches:u: call %x %s+0x10 (/x) => %x %s+0x0 (/x)\n", i * 10, address(who(i)) + 16, who(i), address(who(i + 1)), who(i + 1)
 		for (i = 302; i > 0; i--)
 			printf "7/7 1.%09d: 1 branches:u: return %x %s+0x8 (/x) => %x %s+0x15 (/x)\n", 10000 - i * 10, address(who(i)) + 8, who(i), address(who(i - 1)) + 21, who(i - 1)
+		once("last@plt", 10010, 10030)
+		once("last", 10040, 10070)
+	}
+	function once(name, from, to) {
+		printf "7/7 1.%09d: 1 branches:u: call %x main+0x20 (/x) => %x %s+0x0 (/x)\n", from, address("main") + 32, address(name), name
+		printf "7/7 1.%09d: 1 branches:u: return %x %s+0x8 (/x) => %x main+0x25 (/x)\n", to, address(name) + 8, name, address("main") + 37
 	}
 	function who(i) { return !i ? "main" : i < 302 ? "again" : "last" }
-	function address(name) { return name == "main" ? 4096 : name == "again" ? 8192 : 12288 }'
+	function address(name) { return name == "main" ? 4096 : name == "again" ? 8192 : name == "last" ? 12288 : 16384 }'
 }
 recursion >"$tmp/recursion.txt"
 check 'recursion' "$trailcam" view -o "$tmp/recursion.html" "$tmp/recursion.txt"

@@ -497,7 +497,7 @@ class Page extends Ranges {
 			['f', () => this.fit(), 'fit the call that is selected'],
 			['g', () => this.toggleFlame(), 'flame graph of the range, or of what is in sight, and back'],
 			['e', () => this.showTree(this.range), 'call tree of the same; arrows open, close and go about'],
-			['r', () => this.foldRecursion(), 'fold or unfold recursion in call tree and flame graph'],
+			['r', () => this.foldRecursion(), 'fold or unfold recursion, and stubs (@plt), in call tree and flame graph'],
 			['c', () => {}, 'in the flame graph: callers and callees of the function'],
 			['0', () => chart.showWhole(), 'the whole trace'],
 			['i', () => this.addNote(), 'a note at what is selected, or at the hit; it is kept in the address'],

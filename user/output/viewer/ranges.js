@@ -41,7 +41,7 @@ class Ranges extends Details {
 
 	get foldButton() {
 		return el('button', {onclick: () => this.foldRecursion(), title: 'r', ariaPressed: String(this.flame.folds)},
-			this.flame.folds ? 'Unfold recursion' : 'Fold recursion');
+			this.flame.folds ? 'Unfold' : 'Fold recursion, @plt');
 	}
 
 	/* In the call tree and the flame graph, of the range that they show. */

@@ -213,6 +213,8 @@ class Trace {
 			}
 		}
 		this.functions = [...numbers.keys()];
+		/* A stub counts for what it jumps to, where that is here under its name. */
+		this.folded = Uint32Array.from(this.functions, (name, i) => numbers.get(name.replace(/@plt$/, '')) ?? i);
 	}
 
 	cover(from, to) {
@@ -324,15 +326,18 @@ class Trace {
 		return this.sums ??= this.statistics(this.threads, -Infinity, Infinity);
 	}
 
-	/* The same by call path. With `folds`, what a function calls of itself, directly, is of the same path. */
+	/*
+	 * The same by call path. With `folds`, what a function calls of itself, directly, is of the same path, and
+	 * the time of its stub ("read@plt") is of its path, too.
+	 */
 	paths(tracks, from, to, folds) {
 		const paths = new Paths();
 
 		this.walk(tracks, from, to, (track, i, time, caller) => {
-			const of = this.functionAt(track, i), isFolded = folds && caller && paths.of[caller] === of;
-			const path = isFolded ? caller : paths.child(caller ?? 0, of);
+			const called = this.functionAt(track, i), of = folds ? this.folded[called] : called;
+			const isFolded = folds && caller && paths.of[caller] === of, path = isFolded ? caller : paths.child(caller ?? 0, of);
 
-			paths.add(path, 1, isFolded ? 0 : time, time, track.side);
+			paths.add(path, of === called ? 1 : 0, isFolded ? 0 : time, time, track.side);
 			paths.add(caller ?? 0, 0, caller ? 0 : time, caller ? -time : 0, track.side);
 			return path;
 		}, () => {});
