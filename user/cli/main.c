@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,6 +79,15 @@ static int run(int argc, char **argv)
 	return commands_run(&commands, argc, argv);
 }
 
+/*
+ * What large arrays give back goes to the system. Else glibc, which learns from the first of them that it
+ * frees, would keep up to 64 MB of holes.
+ */
+static void keep_no_holes(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
+
 int main(int argc, char **argv)
 {
 	int err = rights_limit();
@@ -85,5 +95,6 @@ int main(int argc, char **argv)
 	if (err)
 		return report(err, STATUS_RUN_FAILED);
 	occupy_standard_streams();
+	keep_no_holes();
 	return own_stack_run(run, argc, argv);
 }
