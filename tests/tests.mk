@@ -113,6 +113,9 @@ bench-goals: all $(patsubst %,$(BUILD)/tests/bench/%,lackey decoders sampling)
 bench-compare: $(BUILD)/tests/bench/lackey $(BUILD)/tests/bench/decoders ## decoding by this revision and by REV, by turns in one run
 	$(Q)tests/bench/compare.sh $(BUILD) $(REV)
 
+bench-large: all $(BUILD)/tests/bench/lackey $(BUILD)/tests/bench/repeat ## a recording of 1 GB to .fxt.gz: memory and temporary files
+	$(Q)tests/bench/large.sh $(BUILD)
+
 bench-all:
 	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey decoders allocations recording memtrace sampling) \
 		$(BUILD)/tests/programs/wordcount
@@ -156,6 +159,6 @@ $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(LIBS)
 		$$(LDLIBS)
 endef
 $(foreach d,bench fuzz oracle,$(eval $(call tool_rule,$(d))))
-.PHONY: test test-vm fuzz fuzz-all run-tests damage unit lint demo bench bench-all bench-goals bench-compare
+.PHONY: test test-vm fuzz fuzz-all run-tests damage unit lint demo bench bench-all bench-goals bench-compare bench-large
 
 -include $(UNIT_TESTS:=.d) $(TEST_TOOLS:.o=.d)
