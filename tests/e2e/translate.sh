@@ -67,12 +67,13 @@ goes_on() {
 	[ $? -eq 7 ] && says "$tmp/rest" 300000
 }
 
-# hits SOURCE OPTION...: what each hit of the program has, with addresses that are the same each time.
+# hits SOURCE OPTION...: what each hit of the program has, with addresses that are the same each time. What
+# the calls of the trace tell of it (-) is left out.
 hits() {
 	source=$1
 	shift
 	setarch -R timeout 120 "$trailcam" run -q --source "$source" -o "$tmp/hits.fxt.gz" "$@" >/dev/null 2>"$tmp/hits.err" || cat "$tmp/hits.err"
-	"$trailcam" report --hits=1000 --calls=0 "$tmp/hits.fxt.gz" | grep -E '^Hit |  arg[0-9] |    r(ip|dx|bp|9) |    #' | sed 's/r1[0-9] .*//' | sed 's/ at [0-9.]* [a-z]*:/:/; s/#[0-9]* *0x[0-9a-f]*/#/'
+	"$trailcam" report --hits=1000 --calls=0 "$tmp/hits.fxt.gz" | grep -E '^Hit |  arg[0-9] |    r(ip|dx|bp|9) |    #' | grep -v '#[0-9]* *-' | sed 's/r1[0-9] .*//' | sed 's/ at [0-9.]* [a-z]*:/:/; s/#[0-9]* *0x[0-9a-f]*/#/'
 }
 
 # same_hits CNT OPTION...: the same as at full speed.
