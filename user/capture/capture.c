@@ -100,28 +100,75 @@ static uint64_t snapshot_bytes(const struct capture *capture)
 	       hit_list_bytes(snapshot->hits) + snapshot->sideband_size;
 }
 
-/* One more snapshot; *ret_more: the recording goes on. */
-static int take_snapshot(struct capture *capture, bool *ret_more)
+static int keep_code(struct capture *capture)
+{
+	uint64_t now = session_started(capture->session) ? 0 : session_now(capture->session);
+
+	return code_stores_export(capture->codes, now, capture->snapshot);
+}
+
+static int take_session(struct capture *capture)
+{
+	return sources_can(&capture->sources, SOURCE_RECORDS)
+		       ? 0
+		       : session_take(capture->session, capture->snapshot);
+}
+
+/*
+ * Targets that run freely are let go before what was recorded is read, which may take a second: until then
+ * their signals and births wait for us. Allocators keep their probes until describe().
+ */
+static int let_go_early(struct capture *capture)
+{
+	int err;
+
+	if (!capture_is_free_running(capture) || sources_can(&capture->sources, SOURCE_PROBES))
+		return 0;
+	err = take_session(capture);
+	if (!err)
+		err = session_look_at_maps(capture->session);
+	if (!err)
+		err = keep_code(capture);
+	if (err)
+		return err;
+	if (capture->set)
+		trigger_set_silence(capture->set);
+	session_detach(capture->session);
+	capture->let_go = true;
+	return 0;
+}
+
+/* Whether one more snapshot is wanted. */
+static bool goes_on(struct capture *capture)
 {
 	const struct capture_until *until = &capture->config->until;
+	uint64_t max = until->max_hits ? until->max_hits : SNAPSHOTS_DEFAULT;
+
+	return until->multi_snapshot && capture->hit && !interrupt_pending() && !capture_is_over(capture) &&
+	       capture->snapshot_cnt < max;
+}
+
+/* One more snapshot; *ret_more: the recording goes on. */
+static int take_snapshot(struct capture *capture, bool exited, bool *ret_more)
+{
 	struct snapshot *snapshot = capture->snapshot;
 	size_t first = snapshot->aux_cnt;
-	uint64_t max = until->max_hits ? until->max_hits : SNAPSHOTS_DEFAULT;
 	int err;
 
 	err = capture->stopped_ns ? 0 : sources_stop(&capture->sources, -1);
 	mark_stopped(capture);
+	capture->snapshot_cnt++;
+	*ret_more = !exited && goes_on(capture);
+	if (!err && !exited && !*ret_more)
+		err = let_go_early(capture);
 	if (!err)
 		err = sources_take(&capture->sources, snapshot);
-	if (!err && !sources_can(&capture->sources, SOURCE_RECORDS))
-		err = session_take(capture->session, snapshot);
+	if (!err && !capture->let_go)
+		err = take_session(capture);
 	if (err)
 		return err;
 	for (size_t i = first; i < snapshot->aux_cnt; i++)
 		capture->aux_bytes += snapshot->aux[i].size;
-	capture->snapshot_cnt++;
-	*ret_more = until->multi_snapshot && capture->hit && !interrupt_pending() &&
-		    !capture_is_over(capture) && capture->snapshot_cnt < max;
 	if (*ret_more && snapshot_bytes(capture) > capture->config->max_bytes) {
 		log_warn("%llu snapshots have reached --max-size (%zu KiB): the recording ends here",
 			 (unsigned long long)capture->snapshot_cnt, capture->config->max_bytes >> 10);
@@ -154,10 +201,8 @@ static int run(struct capture *capture, enum session_end *ret_end)
 		capture_take_hits(capture);
 		if (capture->err)
 			return capture->err;
-		if (*ret_end == SESSION_EXITED)
-			return take_snapshot(capture, &more);
-		err = take_snapshot(capture, &more);
-		if (err)
+		err = take_snapshot(capture, *ret_end == SESSION_EXITED, &more);
+		if (err || *ret_end == SESSION_EXITED)
 			return err;
 		if (more) {
 			capture->hit = false;
@@ -193,12 +238,10 @@ static int finish(struct capture *capture, bool exited)
 	bool have_probes = sources_can(&capture->sources, SOURCE_PROBES);
 	int err = describe(capture);
 
-	if (!err)
+	if (!err && !capture->let_go)
 		err = session_look_at_maps(capture->session);
-	if (!err)
-		err = code_stores_export(
-			capture->codes, session_started(capture->session) ? 0 : session_now(capture->session),
-			capture->snapshot);
+	if (!err && !capture->let_go)
+		err = keep_code(capture);
 	/*
 	 * Held threads must not wait until the kernel has removed the probes; running ones might still be
 	 * stopped by one.

@@ -50,6 +50,7 @@ struct capture {
 	uint64_t aux_bytes; /* in the snapshots */
 	bool hit_before;    /* an earlier snapshot holds its hit */
 	bool start_hit;
+	bool let_go;	  /* the targets run on without us already */
 	bool target_gone; /* the program has ended */
 	int wait_status;
 };
