@@ -84,7 +84,7 @@ run_requests() {
 	status_is 0 "$trailcam" run -t handle_request "$@" -o "$tmp/t.tsv" -- "$programs/requests" <"$tmp/requests" >"$tmp/out" 2>"$tmp/err"
 }
 run_samples() {
-	run_requests && says "$tmp/err" 'stacks are sampled (--source samples); --source none records hits only, --source step every call, but the program' &&
+	run_requests && says "$tmp/err" 'stacks are sampled (--source samples); --source none records hits only, --source translate every call, of a program some 1.2 to 8 times slower, --source step every call, but the program' &&
 		run_requests --every 1ms && says "$tmp/err" 'stacks are sampled (--source samples)' && grep -q '	handle_request	' "$tmp/t.tsv"
 }
 run_steps_if_asked() {

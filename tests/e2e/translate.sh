@@ -154,7 +154,6 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 fi
 check 'job control' stopped
 check 'calls stand at their times' times_calls
-check 'attach is refused' refuses 'records programs that trailcam starts' timeout 60 "$trailcam" attach --source translate -p $$
 check 'a start point is refused' refuses 'the source here is translate' $run --step-from main -- ls
 check 'allocations are refused' refuses 'allocators are not watched' $run --memtrace -- ls
 check 'the kernel is refused' refuses '--kernel belongs to --source intel_pt' $run --kernel -- ls

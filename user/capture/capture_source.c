@@ -176,7 +176,8 @@ static void say_choice(const struct capture_config *config, const char *name)
 {
 	if (!strcmp(name, source_samples.name))
 		log_say("no Intel PT here: stacks are sampled (--source samples); --source none records "
-			"hits only, --source step every call, but the %s then " STEPPING,
+			"hits only, --source translate every call, of a program some 1.2 to 8 times slower, "
+			"--source step every call, but the %s then " STEPPING,
 			config->path ? "program" : "target");
 	else if (!strcmp(name, "none") && config->path)
 		log_say("no Intel PT here: only hits are recorded, at full speed (--source none), since %s "

@@ -72,9 +72,16 @@ struct session_driver {
 	int (*begin)(void *self, struct session_thread *thread, enum session_place place);
 
 	/*
+	 * Without a start: the thread is held in an event stop, or behind a system call for which resume() has
+	 * asked, and stands where its program does. The driver may take it over.
+	 */
+	int (*take_over)(void *self, struct session_thread *thread);
+
+	/*
 	 * Returns the ptrace(2) request with which the thread continues, and may change *signal, which is
 	 * delivered (0: none). `request` is the session's own choice; before the start the driver must return
-	 * it. To deliver a signal later, the driver puts it into thread->held_signal.
+	 * it, or PTRACE_SYSCALL for take_over(). To deliver a signal later, the driver puts it into
+	 * thread->held_signal.
 	 */
 	enum __ptrace_request (*resume)(void *self, struct session_thread *thread,
 					enum __ptrace_request request, int *signal);
@@ -154,6 +161,9 @@ void session_on_end(struct session *session, struct session_thread *thread, int 
  * death. In most cases it executes nothing on the way.
  */
 void session_bring_to_stop(struct session *session, struct session_thread *thread);
+
+/* Detaches from the held thread, which runs on. While its process is being let go. */
+void session_let_thread_go(struct session *session, struct session_thread *thread);
 
 /*
  * Whether the signal that it stopped for is ours: the driver's SIGTRAP, or the SIGSTOP with which a probe

@@ -99,7 +99,7 @@ void session_bring_to_stop(struct session *session, struct session_thread *threa
 	}
 }
 
-static void let_go(struct session *session, struct session_thread *thread)
+void session_let_thread_go(struct session *session, struct session_thread *thread)
 {
 	int status;
 
@@ -130,7 +130,7 @@ static void let_threads_go(struct session *session, struct session_process *proc
 		struct session_thread *thread = session->threads[i];
 
 		if (!thread->dead && !thread->let_go && thread->process == process)
-			let_go(session, thread);
+			session_let_thread_go(session, thread);
 	}
 }
 

@@ -211,7 +211,8 @@ static int on_event_stop(struct session *session, struct session_thread *thread,
 	}
 	if (!continued)
 		session_undo_eintr(thread);
-	return session->started ? ASK_DRIVER(session, begin, thread, SESSION_ANYWHERE) : 0;
+	return session->started ? ASK_DRIVER(session, begin, thread, SESSION_ANYWHERE)
+				: ASK_DRIVER(session, take_over, thread);
 }
 
 static int on_signal_stop(struct session *session, struct session_thread *thread, int signal)
@@ -267,7 +268,10 @@ static int on_syscall_stop(struct session *session, struct session_thread *threa
 	process = which == SYSCALL_EXIT ? NULL : traced_by_target(session, thread);
 	if (process)
 		return session_let_process_go(session, process);
-	return session->started && which == SYSCALL_EXIT ? ASK_DRIVER(session, syscall_end, thread) : 0;
+	if (which != SYSCALL_EXIT)
+		return 0;
+	return session->started ? ASK_DRIVER(session, syscall_end, thread)
+				: ASK_DRIVER(session, take_over, thread);
 }
 
 /*

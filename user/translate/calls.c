@@ -51,7 +51,7 @@ static struct context *take_slot(bool is_process)
 	for (uint32_t i = 0; i < SLOTS_MAX - (is_process ? 0 : KEPT_FOR_PROCESSES); i++) {
 		struct context *context = (struct context *)slot_address(i);
 
-		if (!__atomic_load_n(&context->tid, __ATOMIC_ACQUIRE))
+		if (slot_take(context))
 			return context;
 	}
 	return NULL;
@@ -300,6 +300,25 @@ static void before_call_on_memory(struct context *context)
 	}
 }
 
+/*
+ * The kernel cannot see where the program stands: let it do without (-ENOSYS). A thread of a program that ran
+ * already may rely on what its parent has seen to work (glibc's start_thread() would abort): it is told that
+ * it has what it wants, with no processor number in it, as is right for who never ran since.
+ */
+static uint64_t without_rseq(struct context *context)
+{
+	if (!shared()->ran_before) {
+		context->regs[HOST_RAX] = (uint64_t)-1;
+		return shared()->runtime + header()->go_syscall;
+	}
+	append_address(context, __builtin_ia32_rdtsc(), RING_BEFORE);
+	append_address(context, __builtin_ia32_rdtsc(), RING_AFTER);
+	context->regs[HOST_RAX] = 0;
+	context->regs[HOST_R11] = context->flags;
+	context->regs[HOST_RCX] = context->here = context->syscall_next;
+	return shared()->runtime + header()->report;
+}
+
 uint64_t before_syscall(struct context *context)
 {
 	uint64_t here = context->syscall_next - 2;
@@ -312,9 +331,7 @@ uint64_t before_syscall(struct context *context)
 	before_call_on_memory(context);
 	switch ((uint32_t)context->regs[HOST_RAX]) {
 	case SYS_rseq:
-		/* The kernel cannot see where the program stands: let it do without (-ENOSYS). */
-		context->regs[HOST_RAX] = (uint64_t)-1;
-		break;
+		return without_rseq(context);
 	case SYS_rt_sigreturn:
 		note_sigreturn(context);
 		break;

@@ -188,6 +188,7 @@ enum register_number {
 	HOST_RDI,
 	HOST_R8,
 	HOST_R10 = 10,
+	HOST_R11,
 	HOST_R15 = 15,
 	HOST_CNT
 };
@@ -296,6 +297,7 @@ struct shared {
 	uint32_t epoch;
 	uint64_t runtime;     /* address */
 	uint32_t times_calls; /* each call and return tells the time, too */
+	uint32_t ran_before;  /* the program was attached to */
 	uint32_t lock;
 	uint32_t missed; /* probes that are in memory twice */
 	uint32_t region_cnt, range_cnt;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes a slot ready for a thread: outside for the first one, in the runtime for those that follow. */
+/* Makes a slot ready for a thread: outside for those that run already, in the runtime for those born there. */
 #pragma once
+
+#include <stdbool.h>
 
 #include "translate/layout.h"
 
@@ -9,13 +11,28 @@ static inline uint64_t slot_address(uint32_t slot)
 	return ARENA_BASE + ARENA_SLOTS + (uint64_t)slot * SLOT_SIZE;
 }
 
-/* `context` is where the slot `self` is for the caller. The slot is taken with `tid`. */
+/* Whether the slot was free; it is the caller's then. */
+static inline bool slot_take(struct context *context)
+{
+	int32_t nobody = 0;
+
+	return __atomic_compare_exchange_n(&context->tid, &nobody, -1, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+/*
+ * `context` is where the slot `self` is for the caller, who has taken it. It is that of `tid` from now on (-1: a
+ * child's).
+ */
 static inline void slot_prepare(struct context *context, uint64_t self, uint64_t runtime,
 				const struct runtime_header *header, int32_t pid, int32_t tid)
 {
 	uint64_t *targets = (uint64_t *)((uint8_t *)context + SLOT_TARGETS);
 
-	__builtin_memset(context, 0, sizeof(*context));
+	enum { BEFORE = offsetof(struct context, tid), BEHIND = BEFORE + sizeof(context->tid) };
+
+	__builtin_memset(context, 0, BEFORE);
+	__builtin_memset((uint8_t *)context + BEHIND, 0, sizeof(*context) - BEHIND);
 	context->pos = -RING_SIZE;
 	context->self = self;
 	context->link = runtime + header->link;

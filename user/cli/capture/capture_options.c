@@ -70,9 +70,8 @@ static const struct argp_option table[] = {
 	 "show where they were made and freed",
 	 22},
 	{"source", OPT_SOURCE, "auto|intel_pt|samples|translate|step|none", 0,
-	 "Where calls come from: Intel PT, stacks sampled by the clock, a translated program (run only: "
-	 "every "
-	 "call, 1.2 to 8 times slower), single-stepping (every call, some 50,000 times slower), or none, for "
+	 "Where calls come from: Intel PT, stacks sampled by the clock, a translated program (every call, "
+	 "1.2 to 8 times slower), single-stepping (every call, some 50,000 times slower), or none, for "
 	 "hits only (default: auto, the first that works here)",
 	 24},
 	{"frequency", OPT_FREQUENCY, "HZ", 0,

@@ -106,14 +106,28 @@ void arena_free(struct arena *arena)
 
 int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid)
 {
-	slot_prepare(arena_context(arena, 0), slot_address(0), writable(arena)->runtime, arena_header(arena),
-		     pid, tid);
-	return 0;
+	for (int slot = 0; slot < SLOTS_MAX; slot++) {
+		struct context *context = arena_context(arena, slot);
+
+		if (!slot_take(context))
+			continue;
+		slot_prepare(context, slot_address((uint32_t)slot), writable(arena)->runtime,
+			     arena_header(arena), pid, tid);
+		/* It executes nothing of the cache before it has come to the runtime. */
+		context->in_call = 1;
+		return slot;
+	}
+	return -1;
 }
 
 void arena_time_calls(struct arena *arena)
 {
 	writable(arena)->times_calls = 1;
+}
+
+void arena_ran_before(struct arena *arena)
+{
+	writable(arena)->ran_before = 1;
 }
 
 int arena_slot_at(uint64_t addr)

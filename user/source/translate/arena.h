@@ -28,12 +28,18 @@ void arena_free(struct arena *arena);
 
 DEFINE_CLEANUP(struct arena *, arena_free)
 
-/* A slot for the first thread, ready to run; its number. Others are taken in the program. */
+/*
+ * A slot for a thread that was not born in the runtime, ready to run; its number. -1: there is none. Others are
+ * taken in the program.
+ */
 int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid);
 void arena_leave_slot(struct arena *arena, int slot);
 
 /* Before the program goes on: code that is translated from now on tells the time at each call and return. */
 void arena_time_calls(struct arena *arena);
+
+/* The same: its threads have seen the kernel without us. */
+void arena_ran_before(struct arena *arena);
 
 /* The slot whose context the address is; -1: it is none. */
 int arena_slot_at(uint64_t addr);

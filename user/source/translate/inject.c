@@ -3,6 +3,10 @@
  * The program itself is made to create a memfd and to map it (process/inject.h); we open it by the name that
  * /proc has for it, which only we may be allowed to. Name and code stand in the padding behind its vDSO
  * meanwhile.
+ *
+ * A thread that runs already may have an area for restartable sequences (rseq(2)). The kernel aborts such a
+ * sequence if the thread is preempted at one of its addresses, and would not know those of the cache. So the
+ * area is taken from the thread: its program then sees that it has no processor number, and takes other ways.
  */
 #include "source/translate/inject.h"
 
@@ -28,12 +32,12 @@ static uint64_t end_of(const struct map *map)
 	return map->mapping.addr + map->mapping.size;
 }
 
-static int find_vdso_end(const struct maps *maps, uint64_t *ret_vdso_end)
+static int find_vdso_end(const struct maps *maps, uint64_t *ret_end)
 {
 	for (size_t i = 0; i < maps->cnt; i++) {
 		if (strcmp(maps->items[i].mapping.name, "[vdso]"))
 			continue;
-		*ret_vdso_end = end_of(&maps->items[i]);
+		*ret_end = end_of(&maps->items[i]);
 		return 0;
 	}
 	return fail(-ENOTSUP, "it has no vDSO");
@@ -43,7 +47,7 @@ static int find_vdso_end(const struct maps *maps, uint64_t *ret_vdso_end)
 static void add_writable_code(const struct maps *maps, struct arena *arena)
 {
 	for (size_t i = 0; i < maps->cnt; i++)
-		if (maps->items[i].writable)
+		if (maps->items[i].writable || maps->items[i].shared)
 			arena_add_checked(arena, maps->items[i].mapping.addr, end_of(&maps->items[i]));
 }
 
@@ -127,7 +131,6 @@ static int map_nops(struct injection *injection, uint64_t at, const struct probe
 static int make_by_name(struct injection *injection, uint64_t at, const struct probe_mirror *mirror,
 			size_t probe_cnt, struct arena **ret_arena)
 {
-	const uint8_t nothing[PLACE_BYTES] = {0};
 	const char name[NAME_BYTES] = "trailcam";
 	int err;
 
@@ -136,56 +139,133 @@ static int make_by_name(struct injection *injection, uint64_t at, const struct p
 		err = injection_write(injection->tid, at, name, sizeof(name));
 	if (!err)
 		err = make_arena(injection, at, ret_arena);
-	if (!injection->ended)
-		injection_write(injection->tid, at, nothing, sizeof(nothing));
 	return err;
 }
 
-/* It goes on in the runtime. */
-static int enter_runtime(const struct injection *injection, struct arena *arena)
+/* All that is made to happen in the thread stands between begin() and end(). */
+static int begin(struct injection *injection, pid_t tid)
 {
-	struct user_regs_struct regs = injection->regs;
-	struct context *context;
+	CLEANUP(maps_release) struct maps maps = {0};
+	uint64_t vdso_end = 0, at;
+	int err = maps_read(&maps, tid);
 
-	context = arena_context(arena, arena_take_slot(arena, injection->tid, injection->tid));
+	if (!err)
+		err = find_vdso_end(&maps, &vdso_end);
+	*injection = (struct injection){.tid = tid};
+	at = vdso_end - PLACE_BYTES;
+	if (!err)
+		err = check_padding(tid, at);
+	if (err)
+		return err;
+	err = injection_begin(injection, tid, at + NAME_BYTES, 0);
+	if (err == -ENOTSUP)
+		return fail(err, "it is a 32-bit program");
+	return err ? fail_errno(err, "it cannot be held") : 0;
+}
+
+static void end(const struct injection *injection)
+{
+	const uint8_t nothing[PLACE_BYTES] = {0};
+
+	injection_end(injection);
+	if (!injection->ended)
+		injection_write(injection->tid, injection->at - NAME_BYTES, nothing, sizeof(nothing));
+}
+
+int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struct arena **ret_arena,
+	   struct injection *ret_injection)
+{
+	CLEANUP(maps_release) struct maps before = {0};
+	int err = begin(ret_injection, tid);
+
+	if (err)
+		return err;
+	err = maps_read(&before, tid);
+	if (!err)
+		err = make_by_name(ret_injection, ret_injection->at - NAME_BYTES, mirror, probe_cnt,
+				   ret_arena);
+	end(ret_injection);
+	if (!err)
+		add_writable_code(&before, *ret_arena);
+	return err;
+}
+
+int inject_enter(pid_t tid, struct arena *arena, int slot)
+{
+	struct context *context = arena_context(arena, slot);
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+		return fail_errno(-errno, "cannot read its registers");
 	context->next = regs.rip;
 	regs.rip = arena_shared(arena)->runtime + arena_header(arena)->start;
 	regs.gs_base = context->self;
 	regs.orig_rax = (unsigned long long)-1;
-	return ptrace(PTRACE_SETREGS, injection->tid, NULL, &regs)
-		       ? fail_errno(-errno, "cannot set its registers")
-		       : 0;
+	return ptrace(PTRACE_SETREGS, tid, NULL, &regs) ? fail_errno(-errno, "cannot set its registers") : 0;
 }
 
-int inject(pid_t pid, const struct probe_mirror *mirror, size_t probe_cnt, struct arena **ret_arena,
-	   struct injection *ret_injection)
+static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
 {
-	CLEANUP(arena_freep) struct arena *arena = NULL;
-	CLEANUP(maps_release) struct maps maps = {0};
-	uint64_t vdso_end = 0, at;
-	int err = maps_read(&maps, pid);
+	if (!injection->ended)
+		injection_call(injection, SYS_munmap, (const uint64_t[6]){addr, size});
+}
 
-	if (!err)
-		err = find_vdso_end(&maps, &vdso_end);
+int inject_unmap(pid_t tid, const struct arena *arena, struct injection *ret_injection)
+{
+	const struct shared *shared = arena_shared(arena);
+	int err = begin(ret_injection, tid);
 
-	at = vdso_end - PLACE_BYTES;
-	*ret_injection = (struct injection){.tid = pid};
-	if (!err)
-		err = check_padding(pid, at);
 	if (err)
 		return err;
-	err = injection_begin(ret_injection, pid, at + NAME_BYTES, 0);
-	if (err == -ENOTSUP)
-		return fail(err, "it is a 32-bit program");
+	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
+		unmap(ret_injection, shared->regions[i].start,
+		      shared->regions[i].end - shared->regions[i].start);
+	unmap(ret_injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
+	unmap(ret_injection, ARENA_BASE, ARENA_SIZE);
+	end(ret_injection);
+	return 0;
+}
+
+/* ---- restartable sequences ---- */
+
+static void find_rseq(pid_t tid, struct rseq_area *ret_area)
+{
+	struct __ptrace_rseq_configuration config = {0};
+
+	*ret_area = (struct rseq_area){0};
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, (void *)sizeof(config), &config) > 0)
+		*ret_area = (struct rseq_area){
+			.addr = config.rseq_abi_pointer,
+			.size = config.rseq_abi_size,
+			.signature = config.signature,
+		};
+}
+
+static int call_rseq(pid_t tid, const struct rseq_area *area, uint64_t flags, struct injection *ret_injection)
+{
+	int err;
+
+	*ret_injection = (struct injection){.tid = tid};
+	if (!area->addr)
+		return 0;
+	err = begin(ret_injection, tid);
 	if (err)
-		return fail_errno(err, "it cannot be held");
-	err = make_by_name(ret_injection, at, mirror, probe_cnt, &arena);
-	injection_end(ret_injection);
-	if (!err)
-		add_writable_code(&maps, arena);
-	if (!err && !ret_injection->ended)
-		err = enter_runtime(ret_injection, arena);
-	if (!err)
-		*ret_arena = TAKE_PTR(arena);
-	return err;
+		return err;
+	injection_call(ret_injection, SYS_rseq,
+		       (const uint64_t[6]){area->addr, area->size, flags, area->signature});
+	end(ret_injection);
+	return 0;
+}
+
+int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *ret_injection)
+{
+	enum { RSEQ_FLAG_UNREGISTER = 1 }; /* linux/rseq.h */
+
+	find_rseq(tid, ret_area);
+	return call_rseq(tid, ret_area, RSEQ_FLAG_UNREGISTER, ret_injection);
+}
+
+int inject_return_rseq(pid_t tid, const struct rseq_area *area, struct injection *ret_injection)
+{
+	return call_rseq(tid, area, 0, ret_injection);
 }

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a thread of the program is made to do for us, held by ptrace(2). Where a function has *ret_injection,
+ * that tells whether the thread has ended meanwhile; its registers, mask and pending signals are as before
+ * otherwise, and so is a system call that it slept in. Errors are -errno with a sentence.
+ */
 #pragma once
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "process/inject.h"
@@ -9,11 +15,25 @@
 /* What to map for probes. */
 struct probe_mirror;
 
+/* Where the kernel tells a thread of its processor, and is told of restartable sequences. */
+struct rseq_area {
+	uint64_t addr; /* 0: there is none */
+	uint32_t size, signature;
+};
+
 /*
- * The process `pid`, of one thread, is stopped by ptrace where it has just executed a program. Makes an arena
- * that it has mapped, too, and makes it go on in the runtime there, with the context of slot 0, when it goes
- * on. `mirror`, if not NULL: `probe_cnt` nops of it are mapped, too. 0; or -errno with a sentence: the process is as it was, and can go on natively. *ret_injection tells
- * whether it has ended meanwhile.
+ * Makes an arena that the thread's process has mapped, too, without a slot. `mirror`, if not NULL: `probe_cnt`
+ * nops of it are mapped, too.
  */
-int inject(pid_t pid, const struct probe_mirror *mirror, size_t probe_cnt, struct arena **ret_arena,
+int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struct arena **ret_arena,
 	   struct injection *ret_injection);
+
+/* The thread goes on in the runtime with the context of this slot. */
+int inject_enter(pid_t tid, struct arena *arena, int slot);
+
+/* Removes all that is ours from the process's memory. No thread of it stands there. */
+int inject_unmap(pid_t tid, const struct arena *arena, struct injection *ret_injection);
+
+/* The thread has no such area any more; or it has it again. */
+int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *ret_injection);
+int inject_return_rseq(pid_t tid, const struct rseq_area *area, struct injection *ret_injection);

@@ -64,10 +64,17 @@ static bool is_fatal(pid_t tid, int signal)
 	       !(ignored >> (signal - 1) & 1);
 }
 
-static bool is_native(const struct translate_thread *thread)
+/* Whether it has a context that tells of it. */
+static bool is_translated(const struct translate_thread *thread)
 {
-	return !thread || thread->dead || thread->slot < 0 || !thread->process->arena ||
-	       arena_context(thread->process->arena, thread->slot)->why;
+	return thread && !thread->dead && thread->slot >= 0 && thread->process->arena;
+}
+
+/* A thread that the runtime gives back is in it for some instructions more. */
+static bool is_native(const struct translate_thread *thread, const struct user_regs_struct *regs)
+{
+	return arena_context(thread->process->arena, thread->slot)->why &&
+	       !arena_is_ours(thread->process->arena, regs->rip);
 }
 
 /* ---- where a thread stands ---- */
@@ -351,8 +358,8 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 	siginfo_t info;
 	bool fault, waits;
 
-	if (is_native(thread) || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
-	    ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+	if (!is_translated(thread) || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
+	    ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return signal;
 	fault = is_fault(&info);
 	waits = !fault && is_caught(tid, signal);
@@ -377,11 +384,13 @@ void translate_event_stop(struct translate *translate, pid_t tid)
 	const struct arena *arena;
 	struct context *context;
 
-	if (is_native(thread) || !thread->enters || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+	if (!is_translated(thread) || !thread->enters || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return;
 	thread->enters = false;
 	arena = thread->process->arena;
 	context = arena_context(arena, thread->slot);
+	if (context->why)
+		return;
 	if ((long)regs.orig_rax >= 0 && call_is_restarted((long)regs.rax)) {
 		/* Nobody catches the signal any more. */
 		regs.rip = arena_shared(arena)->runtime + arena_header(arena)->syscalled;
@@ -393,19 +402,25 @@ void translate_event_stop(struct translate *translate, pid_t tid)
 	ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 }
 
-void translate_let_go(struct translate *translate, pid_t tid)
+void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 	struct context *context;
 
-	if (is_native(thread))
+	/* Its birth may be known to nobody yet. */
+	if (!thread && !translate_born(translate, pid, tid))
+		thread = translate_find(translate, tid);
+	if (!is_translated(thread))
 		return;
 	arena_leave(thread->process->arena, GIVE_END);
 	context = arena_context(thread->process->arena, thread->slot);
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return;
-	if (!settle(thread, 0, &regs)) {
+	/* Behind the nop of a probe comes the instruction that has it: its probe is silent by now. */
+	if (regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
+		regs.rip = arena_probe(thread->process->arena, (regs.rip - NOPS_AT) / NOP_SIZE);
+	else if (!settle(thread, 0, &regs)) {
 		call_in(thread, &regs);
 		return;
 	}

@@ -57,7 +57,8 @@ static void thread_free(struct translate_thread *thread)
 	free(thread);
 }
 
-static int add_thread(struct translate *translate, struct translate_process *process, pid_t tid, int slot)
+int translate_add_thread(struct translate *translate, struct translate_process *process, pid_t tid,
+			 struct translate_thread **ret_thread)
 {
 	struct translate_thread *thread = calloc(1, sizeof(*thread));
 	int err = thread ? encoder_init(&thread->encoder, &translate->params, translate->config.trace_size)
@@ -71,8 +72,15 @@ static int add_thread(struct translate *translate, struct translate_process *pro
 	}
 	thread->process = process;
 	thread->tid = tid;
-	thread->slot = slot;
+	thread->slot = -1;
+	*ret_thread = thread;
 	return 0;
+}
+
+void translate_refuse(const struct translate *translate, pid_t tid, const char *why)
+{
+	if (translate->config.gave_back)
+		translate->config.gave_back(translate->config.ctx, tid, why);
 }
 
 /* Says once why a thread goes on natively. */
@@ -89,9 +97,7 @@ static void tell(const struct translate *translate, struct translate_thread *thr
 	if (!context->why || context->told || context->why >= GIVE_END)
 		return;
 	context->told = 1;
-	if (translate->config.gave_back)
-		translate->config.gave_back(translate->config.ctx, thread->tid,
-					    give_back_reasons[context->why]);
+	translate_refuse(translate, thread->tid, give_back_reasons[context->why]);
 }
 
 static int copy_ring(struct translate_thread *thread)
@@ -159,7 +165,7 @@ static int leave_slot(struct translate *translate, struct translate_thread *thre
 
 /* ---- processes ---- */
 
-static struct translate_process *find_process(const struct translate *translate, pid_t pid)
+struct translate_process *translate_find_process(const struct translate *translate, pid_t pid)
 {
 	for (size_t i = 0; i < translate->process_cnt; i++)
 		if (translate->processes[i]->pid == pid)
@@ -167,9 +173,9 @@ static struct translate_process *find_process(const struct translate *translate,
 	return NULL;
 }
 
-static int need_process(struct translate *translate, pid_t pid, struct translate_process **ret_process)
+int translate_need_process(struct translate *translate, pid_t pid, struct translate_process **ret_process)
 {
-	struct translate_process *process = find_process(translate, pid);
+	struct translate_process *process = translate_find_process(translate, pid);
 	int err;
 
 	*ret_process = process;
@@ -215,23 +221,57 @@ static int leave_arena(struct translate *translate, struct translate_process *pr
 	return err;
 }
 
+int translate_make_arena(struct translate *translate, struct translate_process *process, pid_t tid,
+			 struct injection *ret_injection)
+{
+	const struct probe_map *probes = translate->config.probes;
+	int err = inject(tid, &translate->mirror, probes ? probe_map_cnt(probes) : 0, &process->arena,
+			 ret_injection);
+
+	if (ret_injection->ended)
+		return 0;
+	if (err) {
+		translate_refuse(translate, tid, fail_message(err));
+		return 0;
+	}
+	if (translate->config.times_calls)
+		arena_time_calls(process->arena);
+	if (process->is_attached)
+		arena_ran_before(process->arena);
+	return answers_start(&process->answers, process->arena, process->pid, probes);
+}
+
+int translate_enter(struct translate *translate, struct translate_thread *thread)
+{
+	struct arena *arena = thread->process->arena;
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs))
+		return 0;
+	if (regs.gs_base) {
+		translate_refuse(translate, thread->tid, give_back_reasons[GIVE_GS]);
+		return 0;
+	}
+	thread->slot = arena_take_slot(arena, thread->process->pid, thread->tid);
+	if (thread->slot < 0) {
+		translate_refuse(translate, thread->tid, give_back_reasons[GIVE_THREADS]);
+		return 0;
+	}
+	return inject_enter(thread->tid, arena, thread->slot);
+}
+
 /* The runtime is there, or why not has been told. */
 static int enter_arena(struct translate *translate, struct translate_process *process,
 		       struct injection *ret_injection)
 {
-	const struct probe_map *probes = translate->config.probes;
-	int err = inject(process->pid, &translate->mirror, probes ? probe_map_cnt(probes) : 0,
-			 &process->arena, ret_injection);
-	int told = err;
+	struct translate_thread *thread;
+	int err;
 
-	err = add_thread(translate, process, process->pid, err ? -1 : 0);
-	if (err || ret_injection->ended)
-		return err;
-	if (told && translate->config.gave_back)
-		translate->config.gave_back(translate->config.ctx, process->pid, fail_message(told));
-	if (!told && translate->config.times_calls)
-		arena_time_calls(process->arena);
-	return told ? 0 : answers_start(&process->answers, process->arena, process->pid, probes);
+	process->is_attached = process->is_untouched = false;
+	err = translate_make_arena(translate, process, process->pid, ret_injection);
+	if (!err)
+		err = translate_add_thread(translate, process, process->pid, &thread);
+	return err || ret_injection->ended || !process->arena ? err : translate_enter(translate, thread);
 }
 
 /* ---- events ---- */
@@ -240,7 +280,7 @@ int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, 
 {
 	struct injection injection = {0};
 	struct translate_process *process;
-	int err = need_process(translate, pid, &process);
+	int err = translate_need_process(translate, pid, &process);
 
 	if (!err)
 		err = leave_arena(translate, process);
@@ -253,17 +293,25 @@ int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, 
 
 int translate_born(struct translate *translate, pid_t pid, pid_t tid)
 {
-	struct translate_process *process = find_process(translate, pid);
+	struct translate_process *process = translate_find_process(translate, pid);
+	struct translate_thread *thread;
 	struct user_regs_struct regs;
-	int slot = -1;
+	int slot = -1, err;
 
 	if (!process || !process->arena || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return 0;
 	if (regs.rip == arena_shared(process->arena)->runtime + arena_header(process->arena)->born)
 		slot = arena_slot_at(regs.r15);
+	/* Its creator runs natively: it is taken over like that. */
+	if (slot < 0 && process->is_attached)
+		return 0;
+	err = translate_add_thread(translate, process, tid, &thread);
+	if (err)
+		return err;
+	thread->slot = slot;
 	if (slot >= 0)
 		arena_context(process->arena, slot)->tid = tid;
-	return add_thread(translate, process, tid, slot);
+	return 0;
 }
 
 int translate_ended(struct translate *translate, pid_t tid)
@@ -305,7 +353,7 @@ const struct probe_mirror *translate_mirror(const struct translate *translate)
 
 void translate_settle_hit(const struct translate *translate, struct caught_hit *hit)
 {
-	const struct translate_process *process = find_process(translate, (pid_t)hit->hit.pid);
+	const struct translate_process *process = translate_find_process(translate, (pid_t)hit->hit.pid);
 	uint64_t at = hit->regs[HIT_RIP], guest;
 
 	if (at - NOPS_AT >= NOPS_MAX * NOP_SIZE || !process || !process->arena)
@@ -318,14 +366,14 @@ void translate_settle_hit(const struct translate *translate, struct caught_hit *
 
 bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr)
 {
-	const struct translate_process *process = find_process(translate, pid);
+	const struct translate_process *process = translate_find_process(translate, pid);
 
 	return process && process->arena && arena_is_ours(process->arena, addr);
 }
 
 bool translate_has_told(const struct translate *translate, pid_t pid, const struct map *map)
 {
-	const struct translate_process *process = find_process(translate, pid);
+	const struct translate_process *process = translate_find_process(translate, pid);
 
 	return process && process->answers && answers_have_told(process->answers, map);
 }
@@ -378,62 +426,6 @@ int translate_take(struct translate *translate, struct snapshot *snapshot)
 	if (!err)
 		forget_dead(translate);
 	return err;
-}
-
-static int take_copies(struct snapshot *from, struct snapshot *to)
-{
-	int err =
-		array_reserve(&to->copies, &to->copy_cap, to->copy_cnt + from->copy_cnt, sizeof(*to->copies));
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < from->copy_cnt; i++)
-		to->copies[to->copy_cnt++] = from->copies[i];
-	from->copy_cnt = 0;
-	return 0;
-}
-
-/* Its own sideband goes between that of the session, in order of time. */
-static int merge_sideband(const struct translate *translate, struct snapshot *snapshot)
-{
-	const struct snapshot *own = translate->sideband;
-	size_t total = own->sideband_size + snapshot->sideband_size, size = 0;
-	size_t pos[2] = {0}, from[2] = {0};
-	const struct snapshot *both[2] = {snapshot, own};
-	struct sideband_record records[2];
-	bool there[2];
-	uint8_t *bytes = own->sideband_size ? malloc(total) : NULL;
-
-	if (!own->sideband_size)
-		return 0;
-	if (!bytes)
-		return -ENOMEM;
-	for (int i = 0; i < 2; i++)
-		there[i] = sideband_next(both[i], &pos[i], &records[i]) > 0;
-	while (there[0] || there[1]) {
-		int i = !there[0] || (there[1] && records[1].time_ns < records[0].time_ns);
-
-		memcpy(bytes + size, both[i]->sideband + from[i], pos[i] - from[i]);
-		size += pos[i] - from[i];
-		from[i] = pos[i];
-		there[i] = sideband_next(both[i], &pos[i], &records[i]) > 0;
-	}
-	free(snapshot->sideband);
-	snapshot->sideband = bytes;
-	snapshot->sideband_size = size;
-	snapshot->sideband_cap = total;
-	return 0;
-}
-
-int translate_describe(const struct translate *translate, struct snapshot *snapshot)
-{
-	int err = take_copies(translate->sideband, snapshot);
-
-	for (size_t i = 0; i < translate->process_cnt && !err; i++)
-		if (translate->processes[i]->answers)
-			err = answers_add_code(translate->processes[i]->answers, &translate->clock, snapshot);
-	snapshot->params = translate->params;
-	return err ? err : merge_sideband(translate, snapshot);
 }
 
 /* ---- life ---- */

@@ -44,6 +44,41 @@ int translate_new(struct translate **ret_translate, const struct translate_confi
  */
 int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, int *ret_status);
 
+/* ---- of a process that runs already ---- */
+
+/* The process is to be taken over, thread by thread. 0 or -ENOMEM. */
+int translate_attach(struct translate *translate, pid_t pid);
+
+/* Whether the thread should stop, to be taken over; whether it should do so behind its next system call. */
+bool translate_wants(const struct translate *translate, pid_t pid, pid_t tid);
+bool translate_waits(const struct translate *translate, pid_t tid);
+
+/*
+ * The thread is held in an event stop or behind a system call: it is translated from here on, or from later on.
+ * *ret_ended: it has been killed meanwhile, with *ret_status. 0, or -errno with a sentence.
+ */
+int translate_take_over(struct translate *translate, pid_t pid, pid_t tid, bool *ret_ended, int *ret_status);
+
+/*
+ * After translate_let_go(): whether the held thread stands in the program's own code. Else it has to run on for a
+ * moment, and is there when it stops next.
+ */
+bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid);
+
+/* A child of `parent` that nobody follows, in its first stop: goes on natively. */
+void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent);
+
+/* All threads of the process are out, and this one is held likewise: nothing of ours stays in its memory. */
+void translate_clean(const struct translate *translate, pid_t pid, pid_t tid);
+
+/*
+ * After translate_let_go(): the thread gets back what translate_take_over() has taken from it. It is out, and held
+ * in an event stop.
+ */
+void translate_return(const struct translate *translate, pid_t tid);
+
+/* ---- of all ---- */
+
 /* A thread was born, and is held in its first stop. 0 or -ENOMEM. */
 int translate_born(struct translate *translate, pid_t pid, pid_t tid);
 
@@ -61,7 +96,7 @@ void translate_event_stop(struct translate *translate, pid_t tid);
 int translate_ended(struct translate *translate, pid_t tid);
 
 /* The held thread goes on natively, and will be let go. */
-void translate_let_go(struct translate *translate, pid_t tid);
+void translate_let_go(struct translate *translate, pid_t pid, pid_t tid);
 
 /* Where probes have to be, too. */
 const struct probe_mirror *translate_mirror(const struct translate *translate);

@@ -9,6 +9,7 @@
 #include "process/maps.h"
 #include "source/encoder.h"
 #include "source/translate/arena.h"
+#include "source/translate/inject.h"
 #include "source/translate/translate.h"
 #include "source/translate/words.h"
 #include "source/tsc.h"
@@ -32,7 +33,9 @@ struct translate_process {
 	pid_t pid;
 	struct arena *arena; /* of the program that is executed now; NULL: it runs natively */
 	struct answers *answers;
-	bool told_missed; /* that a probe's code is there twice */
+	bool told_missed;  /* that a probe's code is there twice */
+	bool is_attached;  /* its threads are taken over one by one */
+	bool is_untouched; /* that could not be done */
 };
 
 struct translate_thread {
@@ -42,8 +45,10 @@ struct translate_thread {
 	bool dead;
 	bool lost;	       /* its trace says that it goes on natively */
 	bool enters;	       /* its next event stop is at a handler's first instruction */
+	bool waits;	       /* it runs natively, and is taken over when it stops next */
 	uint64_t taken;	       /* bytes of its ring */
 	uint32_t epoch;	       /* as they tell of it */
+	struct rseq_area rseq; /* that was taken from it */
 	struct ring_copy copy; /* by translate_stop() */
 	struct encoder encoder;
 };
@@ -63,6 +68,27 @@ struct translate {
 };
 
 struct translate_thread *translate_find(const struct translate *translate, pid_t tid);
+struct translate_process *translate_find_process(const struct translate *translate, pid_t pid);
+
+/* The process of that number, a new one if there is none. 0 or -ENOMEM. */
+int translate_need_process(struct translate *translate, pid_t pid, struct translate_process **ret_process);
+
+/* A thread without a slot, which runs natively for now. 0 or -ENOMEM. */
+int translate_add_thread(struct translate *translate, struct translate_process *process, pid_t tid,
+			 struct translate_thread **ret_thread);
+
+/* Says that the process or thread is not translated, and why. */
+void translate_refuse(const struct translate *translate, pid_t tid, const char *why);
+
+/*
+ * Puts the runtime into the process of the held thread. *ret_injection tells whether that has ended meanwhile.
+ * 0, or -errno with a sentence. If the program cannot be translated, that is told, and process->arena stays NULL.
+ */
+int translate_make_arena(struct translate *translate, struct translate_process *process, pid_t tid,
+			 struct injection *ret_injection);
+
+/* The held thread goes on in the runtime, if there is a slot for it. 0 or -errno with a sentence. */
+int translate_enter(struct translate *translate, struct translate_thread *thread);
 
 /* ---- answers.c ---- */
 

@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "process/launch.h"
+#include "process/proc_status.h"
 #include "session/driver.h"
 #include "source/source.h"
 #include "source/translate/translate.h"
@@ -25,6 +28,7 @@ struct translated {
 struct translated_thread {
 	struct session_thread base;
 	struct translated *translated;
+	bool is_asked; /* to stop, to be taken over */
 };
 
 static void note(struct translated *translated, int err)
@@ -73,11 +77,58 @@ static int pass(void *self, struct session_thread *thread, int signal)
 	return translate_signal(translated->translate, thread->tid, signal);
 }
 
+/* Whether it will not stop before its system call is over. */
+static bool is_unstoppable(pid_t tid)
+{
+	char state[16] = "";
+
+	return !proc_status_text(tid, "State", state, sizeof(state)) && state[0] == 'D';
+}
+
+/* Of those that are to be taken over, one after another: each is held for a moment only. */
+static void interrupt_next(const struct translated *translated)
+{
+	struct session_thread *thread;
+
+	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++) {
+		struct translated_thread *own = (struct translated_thread *)thread;
+
+		if (thread->dead || own->is_asked ||
+		    !translate_wants(translated->translate, thread->process->pid, thread->tid))
+			continue;
+		own->is_asked = true;
+		if (!ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) && !is_unstoppable(thread->tid))
+			return;
+	}
+}
+
 static void event_stop(void *self, struct session_thread *thread)
 {
 	const struct translated *translated = self;
 
 	translate_event_stop(translated->translate, thread->tid);
+	interrupt_next(translated);
+}
+
+static int take_over(void *self, struct session_thread *thread)
+{
+	struct translated *translated = self;
+	bool has_ended;
+	int status, err = translate_take_over(translated->translate, thread->process->pid, thread->tid,
+					      &has_ended, &status);
+
+	if (has_ended)
+		session_on_end(translated->session, thread, status);
+	return err;
+}
+
+static enum __ptrace_request resume(void *self, struct session_thread *thread, enum __ptrace_request request,
+				    int *signal)
+{
+	const struct translated *translated = self;
+
+	(void)signal;
+	return translate_waits(translated->translate, thread->tid) ? PTRACE_SYSCALL : request;
 }
 
 static void ended(void *self, struct session_thread *thread)
@@ -85,12 +136,156 @@ static void ended(void *self, struct session_thread *thread)
 	struct translated *translated = self;
 
 	note(translated, translate_ended(translated->translate, thread->tid));
+	interrupt_next(translated);
 }
+
+/* ---- letting go ---- */
 
 static void let_go(struct session_thread *thread)
 {
 	if (thread->held)
-		translate_let_go(((struct translated_thread *)thread)->translated->translate, thread->tid);
+		translate_let_go(((struct translated_thread *)thread)->translated->translate,
+				 thread->process->pid, thread->tid);
+}
+
+static bool is_out(const struct translated *translated, const struct session_thread *thread)
+{
+	return translate_is_out(translated->translate, thread->process->pid, thread->tid);
+}
+
+static bool is_one(const struct session_process *process, const struct session_thread *thread)
+{
+	return thread->process == process && !thread->dead && !thread->let_go;
+}
+
+/* A thread of the process that was not let go yet: a held one that is out or not, or one that is not held. */
+enum what { OUT, INSIDE, FREE };
+
+static struct session_thread *find(const struct translated *translated, const struct session_process *process,
+				   enum what what)
+{
+	struct session_thread *thread;
+
+	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++)
+		if (is_one(process, thread) && what == (!thread->held		     ? FREE
+							: is_out(translated, thread) ? OUT
+										     : INSIDE))
+			return thread;
+	return NULL;
+}
+
+/* The stops of threads interrupt our sleep. */
+static void wait_ns(long ns)
+{
+	struct timespec left = {.tv_nsec = ns};
+
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+}
+
+/* Whether an interrupt of ours, still due from the stop before, has stopped it at once. */
+static bool has_not_moved(pid_t tid)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && info.si_pid &&
+	       info.si_status == (SIGTRAP | PTRACE_EVENT_STOP << 8);
+}
+
+static void resume_held(struct session_thread *thread, int signal)
+{
+	thread->held_signal = 0;
+	thread->held = false;
+	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
+}
+
+/* Those of the process that run do so for so long, up to a stop that we cause. */
+static void run(struct translated *translated, const struct session_process *process, long ns)
+{
+	struct session_thread *thread;
+
+	wait_ns(ns);
+	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++) {
+		if (!is_one(process, thread) || thread->held || !has_not_moved(thread->tid))
+			continue;
+		waitpid(thread->tid, NULL, __WALL);
+		resume_held(thread, 0);
+		wait_ns(ns);
+	}
+	while ((thread = find(translated, process, FREE))) {
+		session_bring_to_stop(translated->session, thread);
+		if (!thread->held)
+			return;
+		let_go(thread);
+	}
+}
+
+/* A moment is enough, unless others have the processors. All at once: one may wait for another. */
+static void run_out(struct translated *translated, const struct session_process *process, int turn)
+{
+	struct session_thread *thread;
+
+	while ((thread = find(translated, process, INSIDE))) {
+		int signal = thread->held_signal;
+
+		resume_held(thread,
+			    signal ? translate_signal(translated->translate, thread->tid, signal) : 0);
+	}
+	run(translated, process, 1000000l << (turn < 5 ? turn : 5));
+}
+
+/* Its signal first: a handler begins where the program was. */
+static void give_back(struct translated *translated, struct session_thread *thread)
+{
+	enum { SIGNALS = 16 };
+
+	for (int i = 0; i < SIGNALS && thread->held && thread->held_signal; i++) {
+		resume_held(thread, thread->held_signal);
+		run(translated, thread->process, 0);
+	}
+	if (thread->held && !thread->held_signal)
+		translate_return(translated->translate, thread->tid);
+}
+
+/* Whether no thread is inside any more. Those that are out are let go meanwhile. */
+static bool run_all_out(struct translated *translated, const struct session_process *process)
+{
+	enum { TURNS = 32 };
+	struct session_thread *inside, *out;
+
+	for (int turn = 0; (inside = find(translated, process, INSIDE)); turn++) {
+		if (inside->group_stop || turn == TURNS || find(translated, process, FREE))
+			return false;
+		while ((out = find(translated, process, OUT))) {
+			give_back(translated, out);
+			session_let_thread_go(translated->session, out);
+		}
+		run_out(translated, process, turn);
+	}
+	return true;
+}
+
+/* The last ones remove what is ours from the memory of all. */
+static void process_let_go(void *self, struct session_process *process)
+{
+	struct translated *translated = self;
+	struct session_thread *thread;
+
+	if (!run_all_out(translated, process) || find(translated, process, FREE))
+		return;
+	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++)
+		if (is_one(process, thread))
+			give_back(translated, thread);
+	thread = find(translated, process, OUT);
+	if (thread && !find(translated, process, FREE) && !find(translated, process, INSIDE))
+		translate_clean(translated->translate, process->pid, thread->tid);
+}
+
+static void child_let_go(void *self, pid_t tid, pid_t parent)
+{
+	const struct translated *translated = self;
+
+	translate_child_let_go(translated->translate, tid, parent);
 }
 
 static bool owns(void *self, const struct session_process *process, const struct sideband_mapping *mapping)
@@ -115,9 +310,13 @@ static const struct session_driver translate_driver = {
 	.owns = owns,
 	.has_told = has_told,
 	.event_stop = event_stop,
+	.take_over = take_over,
+	.resume = resume,
 	.executed = executed,
 	.ended = ended,
 	.let_go = let_go,
+	.process_let_go = process_let_go,
+	.child_let_go = child_let_go,
 };
 
 /* ---- the source ---- */
@@ -132,12 +331,7 @@ static bool has_rights_of_its_own(const char *path)
 
 static int check(const struct source_config *config)
 {
-	if (!config->binary)
-		return fail(-EINVAL,
-			    "--source translate records programs that trailcam starts (run); a process "
-			    "that runs already is recorded by --source samples, or by step, which is "
-			    "exact and slow");
-	if (has_rights_of_its_own(config->binary))
+	if (config->binary && has_rights_of_its_own(config->binary))
 		return fail(-EINVAL, "--source translate does not record programs whose files give "
 				     "rights (setuid, setgid, capabilities): use --source samples or none");
 	return translate_check();
@@ -164,6 +358,25 @@ static int open_translate(void **ret_self, const struct source_config *config)
 		return err;
 	}
 	*ret_self = translated;
+	return 0;
+}
+
+/* A program that `run` starts is met at its exec. */
+static int add(void *self, pid_t pid, bool at_exec)
+{
+	const struct translated *translated = self;
+
+	if (at_exec)
+		return 0;
+	log_say("process %d is translated until the trace ends: some 1.2 to 8 times slower, and slowest at "
+		"first",
+		(int)pid);
+	return translate_attach(translated->translate, pid);
+}
+
+static int start(void *self)
+{
+	interrupt_next(self);
 	return 0;
 }
 
@@ -223,6 +436,8 @@ const struct source source_translate = {
 	.can = SOURCE_PASSES_PROBES | SOURCE_FREEZES,
 	.driver = &translate_driver,
 	.open = open_translate,
+	.add = add,
+	.start = start,
 	.newborn = newborn,
 	.mirror = mirror,
 	.settle_hit = settle_hit,

@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# trailcam attach --source translate: what runs already is translated from where it is, and runs natively
+# afterwards, with nothing of ours in it.
+. tests/e2e/lib.sh
+ours=
+trap '{ for pid in $ours; do kill -9 $pid; done; wait; } 2>/dev/null; rm -rf "$tmp"' EXIT
+
+# translates PID ARG...: the recording is $tmp/rec
+translates() {
+	pid=$1
+	shift
+	rm -rf "$tmp/rec"
+	timeout 60 "$trailcam" attach --source translate -p "$pid" -o "$tmp/t.fxt" --keep-recording "$tmp/rec" "$@" 2>"$tmp/err" || {
+		cat "$tmp/err"
+		return 1
+	}
+}
+
+# is_free PID: untraced, alive, and its memory is as it was.
+is_free() {
+	! grep -q 'TracerPid:	[1-9]' "/proc/$1/"task/*/status && ! grep '^State:	[tTZ]' "/proc/$1/status" &&
+		! grep -E 'memfd:trailcam|rwx|bin/trailcam|build.*/trailcam' "/proc/$1/maps"
+}
+
+# calls_of FUNCTION: in the recording
+calls_of() {
+	python3 -c '
+import json, sys
+print(sum(f["calls"] for f in json.load(open(sys.argv[1]))["functions_by_total"] if f["name"] == sys.argv[2]))' "$tmp/report.json" "$1"
+}
+
+"$programs/busy" "$tmp/counters" 4 &
+busy=$!
+ours=$busy
+wait_until test -s "$tmp/counters"
+
+# Each turn of a thread calls malloc, work, sprintf and free once: all threads but the first are in the middle of one.
+every_call() {
+	translates $busy --duration 300ms && is_free $busy || return 1
+	"$trailcam" report --json --top 1000 "$tmp/rec" >"$tmp/report.json" || return 1
+	work=$(calls_of work) text=$(calls_of sprintf)
+	echo "work $work, sprintf $text"
+	grep '"gaps": [1-9]' "$tmp/report.json" && return 1
+	[ "$work" -gt 100 ] && [ $((work - text)) -le 8 ] && [ $((text - work)) -le 8 ]
+}
+check 'every call of four threads, without a gap' every_call
+
+same_twice() {
+	"$trailcam" decode -o "$tmp/again.fxt" "$tmp/rec" 2>"$tmp/err" && cmp "$tmp/t.fxt" "$tmp/again.fxt" &&
+		"$BUILD/tests/oracle/decoders" "$tmp/rec"
+}
+check 'the recording says the same, by both decoders' same_twice
+
+goes_on() {
+	before=$(od -An -tu8 -N40 "$tmp/counters") && sleep 0.2 && after=$(od -An -tu8 -N40 "$tmp/counters") && [ "$before" != "$after" ]
+}
+again() {
+	for _ in 1 2 3 4 5; do
+		translates $busy --duration 20ms && is_free $busy && goes_on || return 1
+	done
+}
+check 'again and again' again
+
+up_to_hit() {
+	translates $busy -t rarely --skip 40 && says "$tmp/err" 'hit rarely' && is_free $busy && goes_on &&
+		"$trailcam" dump --hits "$tmp/rec" | grep -q rarely &&
+		"$trailcam" report "$tmp/rec" | grep -q 'turn'
+}
+if [ -z "$(bpf_missing && echo missing)" ]; then
+	check 'a trigger: the calls up to the hit' up_to_hit
+	check 'and again' up_to_hit
+fi
+kill $busy
+
+# Its threads sleep in all sorts of system calls, and count those that were interrupted.
+play() {
+	for line in work thread fork vfork exec work dlopen alarm thread mask work quit; do
+		echo $line
+		sleep 0.05
+	done
+}
+same_output() {
+	play | "$programs/server" >"$tmp/native" 2>&1
+	mkfifo "$tmp/in"
+	"$programs/server" <"$tmp/in" >"$tmp/out" 2>&1 &
+	server=$!
+	exec 5>"$tmp/in"
+	wait_for "$tmp/out" ready
+	: >"$tmp/err"
+	timeout 60 "$trailcam" attach -v --source translate -p $server --duration "$1" -o "$tmp/t.fxt" 2>"$tmp/err" &
+	tracer=$!
+	ours="$ours $server $tracer"
+	wait_for "$tmp/err" 'attached' || return 1
+	play >&5
+	exec 5>&-
+	rm "$tmp/in"
+	wait $tracer || return 1
+	wait $server
+	diff "$tmp/native" "$tmp/out"
+}
+check 'signals, timers, threads, forks, dlopen, exec: the same output' same_output 30s
+check 'let go in the middle of it: the same output' same_output 300ms
+
+goroutines() {
+	go build -o "$tmp/busygo" tests/programs/src/busy.go || return 1
+	mkfifo "$tmp/go.in"
+	"$tmp/busygo" <"$tmp/go.in" >"$tmp/go.out" 2>&1 &
+	go=$!
+	ours="$ours $go"
+	exec 6>"$tmp/go.in"
+	wait_for "$tmp/go.out" ready
+	for _ in 1 2 3 4 5 6; do
+		translates $go "$@" && is_free $go || return 1
+	done
+	exec 6>&-
+	rm "$tmp/go.in"
+	wait $go
+	grep -x right "$tmp/go.out" || {
+		head -20 "$tmp/go.out"
+		return 1
+	}
+}
+if command -v go >/dev/null; then
+	export HOME="${HOME:-$tmp}"
+	check 'a Go program, which preempts itself by signals' goroutines --duration 50ms
+	if [ -z "$(bpf_missing && echo missing)" ]; then
+		check 'a Go program, up to hits' goroutines -t main.turn -t runtime.mallocgc --skip 100
+	fi
+fi
+
+# node compiles while it is translated; what it computes is known.
+node_runs() {
+	mkfifo "$tmp/node.in"
+	node -e '
+function sum(n) { let s = 0; for (let i = 1; i <= n; i++) s += i % 7; return s; }
+const right = sum(100000);
+let rounds = 0, wrong = 0, over = false;
+(function turn() { for (let i = 0; i < 20; i++) { wrong += sum(100000) !== right; rounds++; } if (!over) setImmediate(turn); })();
+console.log("ready");
+process.stdin.on("end", () => { over = true; console.log(rounds > 0 && !wrong ? "right" : "wrong"); }).resume();' \
+		<"$tmp/node.in" >"$tmp/node.out" 2>&1 &
+	node=$!
+	ours="$ours $node"
+	exec 7>"$tmp/node.in"
+	wait_for "$tmp/node.out" ready
+	for _ in 1 2 3; do
+		translates $node --duration 100ms || return 1
+		grep -E 'memfd:trailcam' "/proc/$node/maps" && return 1
+	done
+	exec 7>&-
+	wait $node && grep -x right "$tmp/node.out" || {
+		head -20 "$tmp/node.out"
+		return 1
+	}
+}
+if command -v node >/dev/null; then
+	check 'node, which makes code' node_runs
+fi
+finish

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program that runs already is taken over thread by thread. Each is stopped once, for as long as it takes to
+ * put it into the runtime at the instruction where it stands; the others run meanwhile, natively or translated
+ * already. The first one also makes the memory that all share.
+ *
+ *	in code of the program			it goes on in the runtime at that instruction
+ *	asleep in a system call			it sleeps on, and is taken over behind the call
+ *	stopped by job control, unstoppable	it is taken over once it has stopped for us
+ *
+ * Letting it go is the same in the other direction: a thread that does not stand at an instruction of the
+ * program runs on until the runtime has brought it to one. When all are out, nothing of ours stays in the
+ * process.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include "base/error.h"
+#include "process/proc_status.h"
+#include "source/translate/inject.h"
+#include "source/translate/translate_internal.h"
+
+int translate_attach(struct translate *translate, pid_t pid)
+{
+	struct translate_process *process;
+	int err = translate_need_process(translate, pid, &process);
+
+	if (!err)
+		process->is_attached = true;
+	return err;
+}
+
+bool translate_wants(const struct translate *translate, pid_t pid, pid_t tid)
+{
+	const struct translate_process *process = translate_find_process(translate, pid);
+
+	return process && process->is_attached && !process->is_untouched && !translate_find(translate, tid);
+}
+
+bool translate_waits(const struct translate *translate, pid_t tid)
+{
+	const struct translate_thread *thread = translate_find(translate, tid);
+
+	return thread && thread->waits;
+}
+
+/* The memory for the process, and an entry for the thread. */
+static int prepare(struct translate *translate, struct translate_process *process, pid_t tid,
+		   struct translate_thread **ret_thread, struct injection *ret_injection)
+{
+	int err = 0;
+
+	if (!process->arena) {
+		err = translate_make_arena(translate, process, tid, ret_injection);
+		if (!err && !process->arena && !ret_injection->ended)
+			process->is_untouched = true;
+	}
+	if (err || !process->arena || ret_injection->ended)
+		return err;
+	err = translate_add_thread(translate, process, tid, ret_thread);
+	if (err)
+		return err;
+	err = inject_leave_rseq(tid, &(*ret_thread)->rseq, ret_injection);
+	if (err && !ret_injection->ended) {
+		translate_refuse(translate, tid, fail_message(err));
+		err = 0;
+	}
+	(*ret_thread)->waits = !err;
+	return err == -ESRCH ? 0 : err;
+}
+
+int translate_take_over(struct translate *translate, pid_t pid, pid_t tid, bool *ret_ended, int *ret_status)
+{
+	struct translate_process *process = translate_find_process(translate, pid);
+	struct translate_thread *thread = translate_find(translate, tid);
+	struct injection injection = {.tid = tid};
+	struct user_regs_struct regs;
+	int err = 0;
+
+	*ret_ended = false;
+	if (thread ? !thread->waits : !translate_wants(translate, pid, tid))
+		return 0;
+	if (!thread)
+		err = prepare(translate, process, tid, &thread, &injection);
+	*ret_ended = injection.ended;
+	*ret_status = injection.status;
+	if (err || injection.ended || !thread || !thread->waits)
+		return err;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) ||
+	    ((long)regs.orig_rax >= 0 && call_is_restarted((long)regs.rax)))
+		return 0;
+	thread->waits = false;
+	return translate_enter(translate, thread);
+}
+
+bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid)
+{
+	const struct translate_process *process = translate_find_process(translate, pid);
+	struct user_regs_struct regs;
+
+	return !process || !process->arena ||
+	       (!ptrace(PTRACE_GETREGS, tid, NULL, &regs) && !arena_is_ours(process->arena, regs.rip));
+}
+
+void translate_return(const struct translate *translate, pid_t tid)
+{
+	struct translate_thread *thread = translate_find(translate, tid);
+	struct injection injection = {0};
+	struct user_regs_struct regs;
+
+	if (!thread || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+		return;
+	/* If the runtime itself has let it go. */
+	if (thread->slot >= 0 && regs.gs_base) {
+		regs.gs_base = 0;
+		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+	}
+	inject_return_rseq(tid, &thread->rseq, &injection);
+}
+
+void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent)
+{
+	const struct translate_thread *creator = translate_find(translate, parent);
+	uint64_t pid;
+
+	if (!creator || proc_status_number(tid, "Tgid", 10, &pid) || (pid_t)pid != creator->process->pid)
+		return;
+	translate_let_go(translate, (pid_t)pid, tid);
+	translate_return(translate, tid);
+}
+
+void translate_clean(const struct translate *translate, pid_t pid, pid_t tid)
+{
+	const struct translate_process *process = translate_find_process(translate, pid);
+	struct injection injection = {0};
+
+	if (process && process->arena)
+		inject_unmap(tid, process->arena, &injection);
+}
