@@ -209,8 +209,43 @@ narrow() {
 	script -qec "stty cols 100; NO_COLOR=1 '$trailcam' report '$tmp/torture.fxt.gz'" /dev/null | tr -d '\r' >"$tmp/tty"
 	says "$tmp/tty" '...' && awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' "$tmp/tty"
 }
+# at_most_80 OPTION...: and some line would be longer without the limit.
+at_most_80() {
+	"$trailcam" report --wide "$@" >"$tmp/text" && awk 'length($0) > 90 { found = 1 } END { exit !found }' "$tmp/text" &&
+		"$trailcam" report "$@" >"$tmp/text" && ! grep -q "$(printf '\033')" "$tmp/text" && awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$tmp/text"
+}
 piped() {
-	"$trailcam" report "$tmp/torture.fxt.gz" >"$tmp/text" && ! grep -q "$(printf '\033')" "$tmp/text" && awk 'length($0) > 90 { found = 1 } END { exit !found }' "$tmp/text"
+	at_most_80 "$tmp/torture.fxt.gz"
+}
+cat >"$tmp/long.cc" <<'END'
+#include <map>
+#include <string>
+#include <vector>
+namespace some_namespace_with_a_long_name {
+template <typename K, typename V> struct registry {
+	std::map<K, std::vector<V>> entries;
+	__attribute__((noinline)) int insert_or_assign(const K &key, const V &value, int depth)
+	{
+		if (depth)
+			return insert_or_assign(key, value, depth - 1) + 1;
+		entries[key].push_back(value);
+		return (int)entries.size();
+	}
+};
+}
+int main()
+{
+	some_namespace_with_a_long_name::registry<std::string, std::pair<std::string, std::vector<std::string>>> registry;
+	return registry.insert_or_assign("key", {"x", {"y"}}, 60) == 0;
+}
+END
+long_names() {
+	g++ -g -O1 -fno-optimize-sibling-calls -o "$tmp/long" "$tmp/long.cc" && name=$(nm "$tmp/long" | awk '$3 ~ /insert_or_assign/ { print $3; exit }') &&
+		"$trailcam" run --source step --step-from "$name" -t "$name" --skip 55 --keep-recording "$tmp/long.rec" -o "$tmp/long.fxt" -- "$tmp/long" 2>"$tmp/err" ||
+		return 1
+	at_most_80 "$tmp/long.rec" && grep -q '^    #0 .*insert_or_assign(...)  long.cc:7$' "$tmp/text" && grep -q ' [.][.][.].*::insert_or_assign(...)$' "$tmp/text" &&
+		at_most_80 --function "$("$trailcam" dump --slices "$tmp/long.rec" | awk -F '\t' '$4 ~ /insert_or_assign/ { sub(/ .inferred start time.$/, "", $4); print $4; exit }')" "$tmp/long.rec" &&
+		at_most_80 --diff "$tmp/torture.fxt.gz" "$tmp/long.rec"
 }
 if command -v script >/dev/null; then
 	check 'colours on a terminal' coloured
@@ -220,7 +255,12 @@ if command -v script >/dev/null; then
 else
 	skip 'colours' 'script is not installed (package bsdutils)'
 fi
-check 'in a pipe there are no colours, and lines are whole' piped
+check 'in a pipe there are no colours, and 80 columns; --wide: whole lines' piped
+if [ "$(id -u)" -eq 0 ]; then
+	check 'recursion and long names of C++ fit into 80 columns; stacks have source lines' long_names
+else
+	skip 'long names of C++' 'not root'
+fi
 
 # --- bad input
 
@@ -295,7 +335,7 @@ PY
 hits_in_text() {
 	"$trailcam" report -n 5 --hits 2 "$tmp/hit.fxt.gz" >"$tmp/text" && says "$tmp/text" 'Hit 1 of 6' && says "$tmp/text" 'Hit 6 of 6' &&
 		says "$tmp/text" '4 hits in between' && says "$tmp/text" 'arg0' && says "$tmp/text" 'the last 5 calls before it' &&
-		awk '/still open$/ { on = 1; getline; next } /^$/ { on = 0 } on && $NF == "table_add" && /s\+ / { n++ } END { exit n != 2 }' "$tmp/text"
+		awk '/[+]: open,/ { on = 1; getline; next } /^$/ { on = 0 } on && $NF == "table_add" && /s[+][~ ]/ { n++ } END { exit n != 2 }' "$tmp/text"
 }
 if command -v python3 >/dev/null; then
 	check 'hits have the registers, stacks and calls of the text' hits

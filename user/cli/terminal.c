@@ -15,7 +15,7 @@
 
 static const char ellipsis[] = "...";
 
-enum { TEXT_LEAST = 20 }; /* the least columns for a text that does not fit on one line */
+enum { TEXT_LEAST = 16 }; /* the least columns for a text that does not fit on one line */
 
 struct terminal terminal_of_stdout(void)
 {

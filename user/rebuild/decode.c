@@ -37,6 +37,17 @@ static void find_lines(const struct decoded *decoded)
 	}
 }
 
+static void find_hit_lines(const struct decoded *decoded)
+{
+	for (size_t i = 0; i < decoded->timeline->hit_cnt; i++) {
+		const struct timeline_hit *hit = &decoded->timeline->hits[i];
+
+		for (size_t j = 0; j < hit->hit->stack_cnt; j++)
+			if (hit->stack_symbols[j])
+				image_symbol_source(hit->stack_symbols[j]);
+	}
+}
+
 static int describe(struct timeline *timeline, const struct snapshot *snapshot)
 {
 	const struct trace_clock *clock = &snapshot->clock;
@@ -100,6 +111,8 @@ static int rebuild(struct decoded *decoded, const struct snapshot *snapshot,
 		err = place_allocs(decoded->timeline, snapshot);
 	if (!err && config->source_lines)
 		find_lines(decoded);
+	if (!err && (config->source_lines || config->hit_source_lines))
+		find_hit_lines(decoded);
 	return err || config->stored ? err : decoded_load(decoded);
 }
 

@@ -15,6 +15,7 @@ struct decode_config {
 	enum decoder_kind decoder;
 	unsigned int threads;  /* 0: all processors */
 	bool source_lines;     /* look up files and lines */
+	bool hit_source_lines; /* the same, of the functions in the stacks of hits only */
 	bool inlines;	       /* slices for inlined calls */
 	bool stored;	       /* slices may stay where only model/slice_cursor.h finds them */
 	const char *symfs;     /* a directory with the traced machine's files, or NULL */

@@ -26,6 +26,7 @@ enum {
 	OPT_TO,
 	OPT_DIFF,
 	OPT_FUNCTION,
+	OPT_WIDE,
 	OPT_JSON,
 	OPT_SYMFS,
 	OPT_MEMORY
@@ -41,6 +42,7 @@ static const struct argp_option options[] = {
 	{"from", OPT_FROM, "FUNCTION", 0, "Only the time from calls of FUNCTION ...", 1},
 	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 1},
 	{"diff", OPT_DIFF, "OTHER", 0, "Compare with another trace or recording, call path by call path", 1},
+	{"wide", OPT_WIDE, NULL, 0, "Whole names and values, in lines that are as long as these are", 1},
 	{"json", OPT_JSON, NULL, 0, "JSON, for scripts: trailcam(1) lists its keys", 1},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for the traced programs and libraries in DIR first", 1},
 	{"memory", OPT_MEMORY, "SIZE", 0,
@@ -105,6 +107,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_TOP:
 		report->top = count_option(state, "--top", arg);
 		return 0;
+	case OPT_WIDE:
+		report->is_wide = true;
+		return 0;
 	case OPT_THREAD:
 		report->thread = thread_option(state, arg);
 		return 0;
@@ -161,7 +166,10 @@ static const struct argp argp = {
 int cmd_report(int argc, char **argv)
 {
 	struct report_command command = {
-		.options = {.hits = HITS, .calls = CALLS, .top = TOP, .decode.progress = show_progress}};
+		.options = {.hits = HITS,
+			    .calls = CALLS,
+			    .top = TOP,
+			    .decode = {.hit_source_lines = true, .progress = show_progress}}};
 	CLEANUP(report_release) struct report made = {0};
 	int err;
 

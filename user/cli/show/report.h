@@ -15,6 +15,7 @@ struct report_options {
 	int32_t thread;		  /* this one only; 0: all */
 	const char *function;	  /* who calls it, and what it calls; NULL: the report on all */
 	size_t hits, calls, top;  /* how many to show, of calls before each hit, of functions or paths */
+	bool is_wide;		  /* lines are as long as they are */
 	struct decode_config decode;
 };
 

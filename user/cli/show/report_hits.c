@@ -1,42 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Hits in the report: their facts, and the calls before them. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
-#include "cli/show/report_text.h"
+#include "base/cleanup.h"
+#include "base/file/path.h"
+#include "cli/show/fit_name.h"
+#include "cli/show/report_lines.h"
 #include "timeline/hit_frames.h"
 
-enum { OUTER_SHOWN = 8 };
+enum { OUTER_SHOWN = 8, NAME_LEAST = 16, INDENT_MAX = 36, VALUE_NAME_MAX = 40 };
+
+/* Three of them stand in a line. */
+static void put_word(size_t nth, bool is_last, const char *name, uint64_t value)
+{
+	bool ends = nth % 3 == 2 || is_last;
+
+	printf("%s%-6s %#-*" PRIx64 "%s", nth % 3 ? " " : "    ", name, ends ? 1 : 18, value,
+	       ends ? "\n" : "");
+}
 
 static void hit_registers(const struct hit *hit)
 {
 	for (size_t i = 0; i < ARCH_SHOWN_CNT; i++)
-		printf("%s%-6s %#-18" PRIx64 "%s", i % 3 ? " " : "    ",
-		       hit_reg_name(arch_shown_registers[i]), (uint64_t)hit_reg(hit, arch_shown_registers[i]),
-		       i % 3 == 2 || i + 1 == ARCH_SHOWN_CNT ? "\n" : "");
+		put_word(i, i + 1 == ARCH_SHOWN_CNT, hit_reg_name(arch_shown_registers[i]),
+			 hit_reg(hit, arch_shown_registers[i]));
 }
 
 static void hit_arguments(const struct hit *hit)
 {
 	size_t cnt = 0;
 
-	for (size_t i = 0; i < HIT_ARG_CNT; i++) {
-		if (!(hit->args_known & 1u << i))
+	for (unsigned int i = 0; i < HIT_ARG_CNT; i++) {
+		char name[8];
+
+		if (!(hit->args_known >> i & 1))
 			continue;
 		if (!cnt)
 			printf("  arguments\n");
-		printf("%sarg%-3zu %#-18" PRIx64 "%s", cnt % 3 ? " " : "    ", i, (uint64_t)hit_arg(hit, i),
-		       cnt % 3 == 2 ? "\n" : "");
-		cnt++;
+		snprintf(name, sizeof(name), "arg%u", i);
+		put_word(cnt++, !(hit->args_known >> i >> 1), name, hit_arg(hit, i));
 	}
-	if (cnt % 3)
-		printf("\n");
 }
 
-static void hit_facts(const struct text *text, const struct hit *hit)
+static void hit_facts(const struct report_text *text, const struct hit *hit)
 {
 	char comm[HIT_COMM_BYTES + 1] = "";
 
@@ -57,22 +66,45 @@ static void hit_facts(const struct text *text, const struct hit *hit)
 	printf("    return address %#" PRIx64 "\n", (uint64_t)hit->return_address);
 }
 
-static void hit_values(const struct text *text, const struct timeline_hit *placed)
+static void hit_values(const struct report_text *text, const struct timeline_hit *placed)
 {
 	if (placed->value_cnt)
 		printf("  values\n");
 	for (size_t i = 0; i < placed->value_cnt; i++) {
 		const struct timeline_value *value = &placed->values[i];
+		CLEANUP(freep)
+		char *name =
+			text->terminal.columns ? fit_name(value->name, VALUE_NAME_MAX) : strdup(value->name);
 
 		printf("    ");
-		terminal_text(&text->terminal, COLOUR_NONE, 0, value->name);
-		text_name_line(text, COLOUR_BOLD, printf(" = "),
-			       value->text ? value->text : "cannot be read");
+		terminal_text(&text->terminal, COLOUR_NONE, 0, name ? name : "?");
+		printf(" = ");
+		report_text_line(text, COLOUR_BOLD, (int)strlen("     = ") + (int)strlen(name ? name : "?"),
+				 value->text ? value->text : "cannot be read");
 	}
 }
 
+/* With the source of the function, where its debug information is known. */
+static void stack_line(const struct report_text *text, int used, const struct symbol *symbol)
+{
+	CLEANUP(freep) char *source = NULL;
+	CLEANUP(freep) char *name = NULL;
+	size_t columns = text->terminal.columns, taken;
+
+	if (!symbol || !symbol->file ||
+	    asprintf(&source, "  %s:%" PRIu32, path_name(symbol->file), symbol->line) < 0) {
+		report_name_line(text, COLOUR_NONE, used, symbol ? symbol->name : "?");
+		return;
+	}
+	taken = (size_t)used + strlen(source);
+	name = columns ? fit_name(symbol->name, columns > taken + NAME_LEAST ? columns - taken : NAME_LEAST)
+		       : strdup(symbol->name);
+	terminal_text(&text->terminal, COLOUR_NONE, (size_t)used, name ? name : "?");
+	report_text_line(text, COLOUR_DIM, used + (int)strlen(name ? name : "?"), source);
+}
+
 /* Recorded frames have an address; the others are calls of the thread that were open. */
-static int hit_stack(const struct text *text, const struct timeline_hit *placed)
+static int hit_stack(const struct report_text *text, const struct timeline_hit *placed)
 {
 	CLEANUP(freep) struct hit_frame *frames = NULL;
 	size_t cnt = 0, recorded_cnt = placed->hit->stack_cnt;
@@ -83,12 +115,11 @@ static int hit_stack(const struct text *text, const struct timeline_hit *placed)
 	printf("  call stack%s\n", cnt == recorded_cnt
 					   ? ", as recorded with the hit"
 					   : "; -: not recorded with the hit, known from the calls");
-	for (size_t i = 0; i < cnt; i++) {
-		int used = frames[i].ip ? printf("    #%-3zu %#-18" PRIx64 " ", i, frames[i].ip)
-					: printf("    #%-3zu %-18s ", i, "-");
-
-		text_name_line(text, COLOUR_NONE, used, frames[i].symbol ? frames[i].symbol->name : "?");
-	}
+	for (size_t i = 0; i < cnt; i++)
+		stack_line(text,
+			   frames[i].ip ? printf("    #%-3zu %#-14" PRIx64 " ", i, frames[i].ip)
+					: printf("    #%-3zu %-14s ", i, "-"),
+			   frames[i].symbol);
 	return 0;
 }
 
@@ -102,24 +133,21 @@ static uint32_t least_depth(const struct lead_up *lead_up, size_t from)
 	return least;
 }
 
-static void lead_up_line(const struct text *text, const struct lead_up_call *call, uint64_t time_ns,
+static void lead_up_line(const struct report_text *text, const struct lead_up_call *call, uint64_t time_ns,
 			 uint32_t depth)
 {
 	const struct slice *slice = call->slice;
 	uint64_t end_ns = call->is_open && slice->end_ns > time_ns ? time_ns : slice->end_ns;
-	int used = printf("  %14s %14s%c %*s", duration_text(time_ns - slice->start_ns).text,
+	int used = printf("  %11s %11s%c%c%*s", duration_text(time_ns - slice->start_ns).text,
 			  duration_text(end_ns - slice->start_ns).text, call->is_open ? '+' : ' ',
-			  text_indent(slice->depth - depth), "");
-	CLEANUP(freep) char *name = NULL;
+			  slice->flags & SLICE_INFERRED_START ? '~' : ' ',
+			  report_indent(slice->depth - depth, INDENT_MAX), "");
 
-	if (slice->flags & SLICE_INFERRED_START &&
-	    asprintf(&name, "%s [inferred start time]", slice_name(slice)) < 0)
-		name = NULL;
-	text_name_line(text, call->is_open ? COLOUR_BOLD : text_colour_of(slice->kind), used,
-		       name ? name : slice_name(slice));
+	report_name_line(text, call->is_open ? COLOUR_BOLD : report_colour(slice->kind), used,
+			 slice_name(slice));
 }
 
-static int hit_calls(const struct text *text, const struct timeline_hit *placed)
+static int hit_calls(const struct report_text *text, const struct timeline_hit *placed)
 {
 	struct lead_up lead_up;
 	uint32_t outermost;
@@ -134,11 +162,11 @@ static int hit_calls(const struct text *text, const struct timeline_hit *placed)
 	}
 	if (lead_up.outer_cnt > OUTER_SHOWN)
 		first = lead_up.outer_cnt - OUTER_SHOWN;
-	printf("  the last %zu call%s before it, and what they were called from; +: still open\n",
+	printf("  the last %zu call%s before it and their callers (+: open, ~: start not seen)\n",
 	       lead_up.cnt - lead_up.outer_cnt, lead_up.cnt - lead_up.outer_cnt == 1 ? "" : "s");
-	printf("  %14s %14s\n", "before it", "took");
+	printf("  %11s %11s\n", "before it", "took");
 	if (first)
-		printf("  %32s... %zu callers further out\n", "", first);
+		printf("  %26s... %zu caller%s further out\n", "", first, first == 1 ? "" : "s");
 	outermost = least_depth(&lead_up, first);
 	for (size_t i = first; i < lead_up.cnt; i++)
 		lead_up_line(text, &lead_up.calls[i], placed->time_ns, outermost);
@@ -146,7 +174,7 @@ static int hit_calls(const struct text *text, const struct timeline_hit *placed)
 	return 0;
 }
 
-int text_hits(const struct text *text)
+int report_hits(const struct report_text *text)
 {
 	const struct report *report = text->report;
 	const struct timeline *timeline = report->traces[0].timeline;
@@ -158,10 +186,10 @@ int text_hits(const struct text *text)
 		if (report->hit_cnt < report->hit_total && i == report->hit_cnt - report->hit_cnt / 2)
 			printf("\n... %zu hits in between (--hits)\n", report->hit_total - report->hit_cnt);
 		printf("\n");
-		text_name_line(text, COLOUR_RED,
-			       printf("Hit %zu of %zu at %s: ", report->hits[i] + 1, timeline->hit_cnt,
-				      duration_text(placed->time_ns).text),
-			       timeline_trigger(timeline, placed->hit));
+		report_name_line(text, COLOUR_RED,
+				 printf("Hit %zu of %zu at %s: ", report->hits[i] + 1, timeline->hit_cnt,
+					duration_text(placed->time_ns).text),
+				 timeline_trigger(timeline, placed->hit));
 		hit_facts(text, placed->hit);
 		hit_values(text, placed);
 		err = hit_stack(text, placed);

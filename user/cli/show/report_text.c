@@ -8,54 +8,65 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file/path.h"
-#include "cli/show/report_text.h"
+#include "cli/show/fit_name.h"
+#include "cli/show/report_lines.h"
 #include "timeline/profile_diff.h"
 
-enum { WIDE_LEVELS = 8, INDENT_MAX = 36 };
+enum { WIDE_LEVELS = 8, PIPE_COLUMNS = 80, NAME_LEAST = 16, PATH_INDENT_MAX = 10 };
 
-void text_heading(const struct text *text, const char *words)
+static void heading(const struct report_text *text, const char *words)
 {
 	putchar('\n');
 	terminal_text(&text->terminal, COLOUR_BOLD, 0, words);
 	putchar('\n');
 }
 
-void text_name_line(const struct text *text, enum colour colour, int used, const char *name)
+void report_text_line(const struct report_text *text, enum colour colour, int used, const char *words)
 {
-	terminal_text(&text->terminal, colour, used > 0 ? (size_t)used : 0, name);
+	terminal_text(&text->terminal, colour, used > 0 ? (size_t)used : 0, words);
 	putchar('\n');
 }
 
-enum colour text_colour_of(enum slice_kind kind)
+void report_name_line(const struct report_text *text, enum colour colour, int used, const char *name)
+{
+	size_t columns = text->terminal.columns, taken = used > 0 ? (size_t)used : 0;
+	CLEANUP(freep)
+	char *fitting =
+		columns ? fit_name(name, columns > taken + NAME_LEAST ? columns - taken : NAME_LEAST) : NULL;
+
+	report_text_line(text, colour, used, fitting ? fitting : name);
+}
+
+int report_indent(uint32_t depth, int max)
+{
+	uint32_t columns = depth + (depth < WIDE_LEVELS ? depth : WIDE_LEVELS);
+
+	return columns < (uint32_t)max ? (int)columns : max;
+}
+
+enum colour report_colour(enum slice_kind kind)
 {
 	return kind == SLICE_CALL ? COLOUR_NONE : COLOUR_CYAN;
 }
 
-int text_indent(uint32_t depth)
-{
-	uint32_t columns = depth + (depth < WIDE_LEVELS ? depth : WIDE_LEVELS);
-
-	return (int)(columns < INDENT_MAX ? columns : INDENT_MAX);
-}
-
 /* ---- what was traced ---- */
 
-static void about_line(const struct text *text, const char *what, const char *words)
+static void about_line(const struct report_text *text, const char *what, const char *words)
 {
 	if (words && *words)
-		text_name_line(text, COLOUR_NONE, printf("%-11s", what), words);
+		report_text_line(text, COLOUR_NONE, printf("%-11s", what), words);
 }
 
-static void when_line(const struct text *text, const struct timeline *timeline)
+static void when_line(const struct report_text *text, const struct timeline *timeline)
 {
 	struct when_text when = when_text(timeline->base_realtime_ns);
 
 	if (*when.text)
-		text_name_line(text, COLOUR_NONE, printf("%-11s", "when"),
-			       strcat(when.text, " (time 0 of the trace)"));
+		report_name_line(text, COLOUR_NONE, printf("%-11s", "when"),
+				 strcat(when.text, " (time 0 of the trace)"));
 }
 
-static void about(const struct text *text, const struct report_trace *trace)
+static void about(const struct report_text *text, const struct report_trace *trace)
 {
 	const struct timeline *timeline = trace->timeline;
 
@@ -70,64 +81,72 @@ static void about(const struct text *text, const struct report_trace *trace)
 	       trace->hits == 1 ? "" : "s", trace->threads, trace->threads == 1 ? "" : "s");
 }
 
-static void threads(const struct text *text)
+static void threads(const struct report_text *text)
 {
 	const struct timeline *timeline = text->report->traces[0].timeline;
 
 	if (text->report->traces[0].threads < 2)
 		return;
-	text_heading(text, "Threads");
+	heading(text, "Threads");
 	printf("%10s %10s %12s %8s  name\n", "process", "thread", "calls", "gaps");
 	for (size_t i = 0; i < timeline->thread_cnt; i++) {
 		const struct timeline_thread *thread = &timeline->threads[i];
 
 		if (report_has_thread(text->report, thread->tid))
-			text_name_line(text, COLOUR_NONE,
-				       printf("%10d %10d %12zu %8zu  ", thread->pid, thread->tid,
-					      thread->slice_cnt, timeline_thread_gaps(thread)),
-				       thread->name);
+			report_name_line(text, COLOUR_NONE,
+					 printf("%10d %10d %12zu %8zu  ", thread->pid, thread->tid,
+						thread->slice_cnt, timeline_thread_gaps(thread)),
+					 thread->name);
 	}
 }
 
 /* ---- functions ---- */
 
 /* A time and its share; of a sampled one, within which limits the share lies. */
-static int share(const struct text *text, uint64_t ns, struct interval interval)
+static int share(const struct report_text *text, uint64_t ns, struct interval interval)
 {
 	uint64_t whole = text->report->profile->paths[PROFILE_ROOT].sides[0].total_ns;
 
 	if (!report_is_sampled(text->report, 0))
-		return printf("%14s %5.1f %% ", duration_text(ns).text, percent(ns, whole));
+		return printf("%11s %5.1f %% ", duration_text(ns).text, percent(ns, whole));
 	if (interval.low_ns == interval.high_ns)
-		return printf("%14s %11.1f %% ", duration_text(ns).text, percent(ns, whole));
-	return printf("%14s %5.1f-%-5.1f %% ", duration_text(ns).text, percent(interval.low_ns, whole),
+		return printf("%11s %11.1f %% ", duration_text(ns).text, percent(ns, whole));
+	return printf("%11s %5.1f-%-5.1f %% ", duration_text(ns).text, percent(interval.low_ns, whole),
 		      percent(interval.high_ns, whole));
 }
 
-static void function_line(const struct text *text, const struct profile_function *function)
+/* Whether so many more columns fit. */
+static bool has_room(const struct report_text *text, int used, size_t more)
+{
+	return !text->terminal.columns || (size_t)used + more <= text->terminal.columns;
+}
+
+static void function_line(const struct report_text *text, const struct profile_function *function)
 {
 	const struct profile_sum *sum = &function->sides[0];
 	int used = share(text, sum->self_ns, report_self(text->report, sum)) +
 		   share(text, sum->total_ns, report_total(text->report, sum)) +
-		   printf("%10" PRIu64 "  ", sum->calls);
+		   printf("%7" PRIu64 "  ", sum->calls);
 	CLEANUP(freep) char *name = NULL;
 
-	if (*function->object && asprintf(&name, "%s  (%s)", function->name, path_name(function->object)) < 0)
+	if (*function->object &&
+	    has_room(text, used, strlen(function->name) + strlen(path_name(function->object)) + 4) &&
+	    asprintf(&name, "%s  (%s)", function->name, path_name(function->object)) < 0)
 		name = NULL;
-	text_name_line(text, text_colour_of(function->kind), used, name ? name : function->name);
+	report_name_line(text, report_colour(function->kind), used, name ? name : function->name);
 }
 
-static void function_heading(const struct text *text, const char *title)
+static void function_heading(const struct report_text *text, const char *title)
 {
 	bool is_sampled = report_is_sampled(text->report, 0);
 	int shares = is_sampled ? 13 : 7;
 
-	text_heading(text, title);
-	printf("%14s %*s %14s %*s %10s  function\n", "self", shares, "", "total", shares, "",
+	heading(text, title);
+	printf("%11s %*s %11s %*s %7s  function\n", "self", shares, "", "total", shares, "",
 	       is_sampled ? "seen" : "calls");
 }
 
-static void functions(const struct text *text, const char *title, const size_t *order)
+static void functions(const struct report_text *text, const char *title, const size_t *order)
 {
 	const struct report *report = text->report;
 
@@ -142,33 +161,34 @@ static void functions(const struct text *text, const char *title, const size_t *
 
 /* ---- one function ---- */
 
-static void neighbours(const struct text *text, const char *title, const struct report_neighbours *around)
+static void neighbours(const struct report_text *text, const char *title,
+		       const struct report_neighbours *around)
 {
 	const struct profile *profile = text->report->profile;
 
-	text_heading(text, title);
+	heading(text, title);
 	if (!around->total)
 		printf("nothing\n");
 	else
-		printf("%14s %*s %10s  function\n", "total", report_is_sampled(text->report, 0) ? 13 : 7, "",
+		printf("%11s %*s %7s  function\n", "total", report_is_sampled(text->report, 0) ? 13 : 7, "",
 		       "calls");
 	for (size_t i = 0; i < around->cnt; i++) {
 		size_t nth = around->order[i];
 		const struct profile_sum *sum = &around->sums[nth];
 		int used = share(text, sum->total_ns, report_total(text->report, sum)) +
-			   printf("%10" PRIu64 "  ", sum->calls);
+			   printf("%7" PRIu64 "  ", sum->calls);
 
 		if (nth < profile->function_cnt)
-			text_name_line(text, text_colour_of(profile->functions[nth].kind), used,
-				       profile->functions[nth].name);
+			report_name_line(text, report_colour(profile->functions[nth].kind), used,
+					 profile->functions[nth].name);
 		else
-			text_name_line(text, COLOUR_NONE, used, "(nothing in the trace)");
+			report_name_line(text, COLOUR_NONE, used, "(nothing in the trace)");
 	}
 	if (around->cnt < around->total)
 		printf("... %zu more (--top)\n", around->total - around->cnt);
 }
 
-static void one_function(const struct text *text)
+static void one_function(const struct report_text *text)
 {
 	const struct profile *profile = text->report->profile;
 
@@ -180,7 +200,7 @@ static void one_function(const struct text *text)
 	neighbours(text, "Calls", &text->report->callees);
 }
 
-static void where_time_went(const struct text *text)
+static void where_time_went(const struct report_text *text)
 {
 	static const struct {
 		enum slice_kind kind;
@@ -193,7 +213,7 @@ static void where_time_went(const struct text *text)
 	};
 	const struct report *report = text->report;
 
-	text_heading(text, "Where the time went");
+	heading(text, "Where the time went");
 	printf("%14s  in calls%s\n",
 	       duration_text(report->profile->paths[PROFILE_ROOT].sides[0].total_ns).text,
 	       report->traces[0].threads > 1 ? " of all threads" : "");
@@ -203,7 +223,7 @@ static void where_time_went(const struct text *text)
 }
 
 /* Times of samples are estimates; it must not look as if they were measured. */
-static void about_samples(const struct text *text)
+static void about_samples(const struct report_text *text)
 {
 	const struct report *report = text->report;
 
@@ -214,7 +234,7 @@ static void about_samples(const struct text *text)
 	       duration_text(report->traces[0].timeline->period_ns).text);
 }
 
-static void wait_line(const struct text *text, const struct wait *wait)
+static void wait_line(const struct report_text *text, const struct wait *wait)
 {
 	CLEANUP(freep) char *words = NULL;
 	int used = wait->total_ns ? printf("%14s %14s %10" PRIu64 "  ", duration_text(wait->total_ns).text,
@@ -225,16 +245,16 @@ static void wait_line(const struct text *text, const struct wait *wait)
 		     *wait->function ? " in " : "", wait->function, *wait->woken_by ? ", woken by " : "",
 		     wait->woken_by, *wait->behind ? ", behind " : "", wait->behind) < 0)
 		words = NULL;
-	text_name_line(text, COLOUR_CYAN, used, words ? words : wait->name);
+	report_name_line(text, COLOUR_CYAN, used, words ? words : wait->name);
 }
 
-static void waits(const struct text *text)
+static void waits(const struct report_text *text)
 {
 	const struct report *report = text->report;
 
 	if (!report->wait_cnt)
 		return;
-	text_heading(text, "What it waited for");
+	heading(text, "What it waited for");
 	printf("%14s %14s %10s  wait\n", "total", "longest", "times");
 	for (size_t i = 0; i < report->wait_cnt; i++)
 		wait_line(text, &report->waits.items[i]);
@@ -242,32 +262,32 @@ static void waits(const struct text *text)
 		printf("... %zu more (--top)\n", report->waits.cnt - report->wait_cnt);
 }
 
-static void allocations(const struct text *text)
+static void allocations(const struct report_text *text)
 {
 	const struct allocations *allocations = &text->report->allocations;
 
 	if (!allocations->cnt)
 		return;
-	text_heading(text, "Recorded allocations");
+	heading(text, "Recorded allocations");
 	printf("%14s %10s %14s %10s  function\n", "bytes", "times", "not freed", "times");
 	for (size_t i = 0; i < allocations->cnt; i++) {
 		const struct allocation_sum *sum = &allocations->items[i];
 		int used = printf("%14s %10" PRIu64 " %14s %10" PRIu64 "  ", bytes_text(sum->bytes).text,
 				  sum->cnt, bytes_text(sum->live_bytes).text, sum->live_cnt);
 
-		text_name_line(text, COLOUR_CYAN, used, sum->function);
+		report_name_line(text, COLOUR_CYAN, used, sum->function);
 	}
 }
 
 /* ---- two traces ---- */
 
-static void verdict(const struct text *text)
+static void verdict(const struct report_text *text)
 {
 	const struct report *report = text->report;
 	const struct profile_path *root = &report->profile->paths[PROFILE_ROOT];
 	uint64_t a = root->sides[0].total_ns, b = root->sides[1].total_ns;
 
-	text_heading(text, "Difference");
+	heading(text, "Difference");
 	if (report_is_sampled(report, 0) != report_is_sampled(report, 1))
 		printf("%c comes from samples, and %c is exact: times of %c are estimates, and it lacks "
 		       "short calls.\n",
@@ -284,31 +304,32 @@ static void verdict(const struct text *text)
 	printf("A made %" PRIu64 " calls, B %" PRIu64 ".\n", root->sides[0].calls, root->sides[1].calls);
 }
 
-static void path_line(const struct text *text, const struct profile_path *path)
+static void path_line(const struct report_text *text, const struct profile_path *path)
 {
 	const struct profile_function *function = &text->report->profile->functions[path->function];
 	const struct profile_sum *a = &path->sides[0], *b = &path->sides[1];
 	int64_t difference = profile_difference(path);
 	struct duration_text shown = difference_text(difference);
 	CLEANUP(freep) char *name = NULL;
-	int used = 15;
+	int used = printf("%*s", (int)(12 - strlen(shown.text)), "") + (int)strlen(shown.text);
 
-	printf("%*s", (int)(15 - strlen(shown.text)), "");
 	terminal_text(&text->terminal, difference > 0 ? COLOUR_RED : COLOUR_GREEN, 0, shown.text);
-	used += printf(" %14s %9" PRIu64 " %14s %9" PRIu64 "  %*s", duration_text(a->total_ns).text, a->calls,
-		       duration_text(b->total_ns).text, b->calls, text_indent(path->depth - 1), "");
+	used += printf(" %11s %7" PRIu64 " %11s %7" PRIu64 "  %*s", duration_text(a->total_ns).text, a->calls,
+		       duration_text(b->total_ns).text, b->calls,
+		       report_indent(path->depth - 1, PATH_INDENT_MAX), "");
 	if ((!a->calls || !b->calls) &&
+	    has_room(text, used, strlen(function->name) + strlen("  (only in A)")) &&
 	    asprintf(&name, "%s  (only in %c)", function->name, a->calls ? 'A' : 'B') < 0)
 		name = NULL;
-	text_name_line(text, text_colour_of(function->kind), used, name ? name : function->name);
+	report_name_line(text, report_colour(function->kind), used, name ? name : function->name);
 }
 
-static void differences(const struct text *text)
+static void differences(const struct report_text *text)
 {
 	const struct report *report = text->report;
 
 	if (report->diff_cnt) {
-		printf("\n%15s %14s %9s %14s %9s  call path\n", "A - B", "A: total", "calls", "B: total",
+		printf("\n%12s %11s %7s %11s %7s  call path\n", "A - B", "A: total", "calls", "B: total",
 		       "calls");
 		for (size_t i = 0; i < report->diff_cnt; i++)
 			path_line(text, &report->profile->paths[report->diff[i]]);
@@ -317,12 +338,12 @@ static void differences(const struct text *text)
 		printf("... %zu call paths that differ less (--top)\n", report->diff_left_out);
 }
 
-static void compare_two(const struct text *text)
+static void compare_two(const struct report_text *text)
 {
 	terminal_text(&text->terminal, COLOUR_BOLD, 0, "A");
 	putchar('\n');
 	about(text, &text->report->traces[0]);
-	text_heading(text, "B");
+	heading(text, "B");
 	about(text, &text->report->traces[1]);
 	verdict(text);
 	differences(text);
@@ -330,9 +351,13 @@ static void compare_two(const struct text *text)
 
 int report_text(const struct report *report)
 {
-	const struct text text = {report, terminal_of_stdout()};
+	struct report_text text = {report, terminal_of_stdout()};
 	int err;
 
+	if (report->options->is_wide)
+		text.terminal.columns = 0;
+	else if (!text.terminal.columns)
+		text.terminal.columns = PIPE_COLUMNS;
 	if (report->trace_cnt > 1) {
 		compare_two(&text);
 		return 0;
@@ -344,7 +369,7 @@ int report_text(const struct report *report)
 		one_function(&text);
 		return 0;
 	}
-	err = text_hits(&text);
+	err = report_hits(&text);
 	if (err)
 		return fail(err, "no memory for the calls before the hits");
 	where_time_went(&text);
