@@ -83,7 +83,8 @@ static int add_value(struct listing *listing, const char *name, unsigned int nth
 	if (err == -ENOMEM)
 		return err;
 	if (err)
-		return *path ? 0 : add_lack(listing, name, "its register is not known");
+		return *path ? 0 : add_lack(listing, name, item.lack);
+	item.lack = NULL;
 	item.is_text |= field.is_text;
 	item.max = field.array_bytes && field.array_bytes < TEXT_BYTES ? field.array_bytes : TEXT_BYTES;
 	item.is_text = item.is_text && take(listing, item.max);
@@ -112,6 +113,13 @@ static int add_length(struct listing *listing, const char *of, unsigned int nth)
 	return add_item(listing, name, item);
 }
 
+static const char *why_not(int kind)
+{
+	return kind == ELF_PARAMETER_FLOAT    ? "it is in a vector register"
+	       : kind == ELF_PARAMETER_STRUCT ? "it is a struct"
+					      : "its register is not known";
+}
+
 static int add_parameter(void *ctx, const struct elf_parameter *parameter)
 {
 	struct listing *listing = ctx;
@@ -125,15 +133,12 @@ static int add_parameter(void *ctx, const struct elf_parameter *parameter)
 	if (err == -ENOMEM)
 		return err;
 	if (err || found.is_constant)
-		return !listing->is_alone ? 0
-					  : add_lack(listing, parameter->name,
-						     parameter->kind == ELF_PARAMETER_FLOAT
-							     ? "it is in a vector register"
-							     : "its register is not known");
+		return !listing->is_alone ? 0 : add_lack(listing, parameter->name, why_not(parameter->kind));
 	if (parameter->kind == ELF_PARAMETER_STRING) {
 		item.is_text = true;
 		item.count_arg = (uint8_t)(found.nth + 2);
 	}
+	item.lack = why_not(parameter->kind);
 	listing->args[listing->arg_cnt].name = parameter->name;
 	listing->args[listing->arg_cnt++].nth = found.nth;
 	err = add_value(listing, parameter->name, found.nth, "", item);

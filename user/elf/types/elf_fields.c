@@ -25,26 +25,6 @@ static int fail_no_debug(const struct parameter_search *search)
 
 /* ---- fields ---- */
 
-/* Adds the offset of the member, or base class. */
-static bool add_offset(Dwarf_Die *member, uint64_t *offset)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word value;
-	Dwarf_Op *op;
-	size_t cnt;
-
-	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
-		return !dwarf_hasattr(member, DW_AT_external) && !dwarf_hasattr(member, DW_AT_declaration);
-	if (dwarf_formudata(&attribute, &value)) {
-		/* DWARF 2 */
-		if (dwarf_getlocation(&attribute, &op, &cnt) || cnt != 1 || op->atom != DW_OP_plus_uconst)
-			return false;
-		value = op->number;
-	}
-	*offset += value;
-	return true;
-}
-
 static bool find_own(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die *ret_member, uint64_t *offset)
 {
 	Dwarf_Die die;
@@ -53,7 +33,8 @@ static bool find_own(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die *r
 	for (; !more; more = dwarf_siblingof(&die, &die)) {
 		const char *own = dwarf_tag(&die) == DW_TAG_member ? dwarf_diename(&die) : NULL;
 
-		if (own && strlen(own) == len && !strncmp(own, name, len) && add_offset(&die, offset)) {
+		if (own && strlen(own) == len && !strncmp(own, name, len) &&
+		    elf_type_add_offset(&die, offset)) {
 			*ret_member = die;
 			return true;
 		}
@@ -74,7 +55,7 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, unsigned 
 		uint64_t at = *offset;
 
 		if (!elf_type_is_transparent(&die) || !elf_type_of(&die, &inner) ||
-		    !elf_type_complete(&inner) || !add_offset(&die, &at) ||
+		    !elf_type_complete(&inner) || !elf_type_add_offset(&die, &at) ||
 		    !find_member(&inner, name, len, nesting + 1, ret_member, &at))
 			continue;
 		*offset = at;
@@ -267,6 +248,8 @@ int elf_field_locate(struct elf_file *file, uint64_t addr, const char *function,
 	if (!elf_parameter_begin(file, addr, &search))
 		return fail_no_debug(&search);
 	err = nth == ELF_RESULT ? find_result(&search, &walk.type) : elf_parameter_find(&search, &walk.type);
+	/* As if it were behind a pointer. */
+	field->cnt = !err && search.is_address;
 	if (!err)
 		err = follow(&walk, path);
 	if (!err)

@@ -41,6 +41,7 @@ struct elf_field {
  * only declared is looked up by name in the other units. Of an empty path, *ret_field is the argument's own
  * type, without offsets. A std::string (libstdc++, basic_string.h), or a reference to one, is the address of
  * its text. With ELF_RESULT, it is the return value.
+ * A struct whose address C++ passes counts as if it were here.
  *
  * -ENOENT with a sentence: no debug information; no such argument or field. -EINVAL with a sentence: the
  * argument is not a pointer to a struct; the field is a floating-point number or a struct; the
@@ -72,6 +73,7 @@ struct elf_parameter {
 	const char *name;
 	enum {
 		ELF_PARAMETER_PLAIN,
+		ELF_PARAMETER_STRUCT, /* by value */
 		ELF_PARAMETER_FLOAT,  /* in a vector register */
 		ELF_PARAMETER_STRING, /* of Go or Rust: its length is the argument behind its address */
 		ELF_PARAMETER_SLICE,  /* the same of other elements than characters */

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "elf/elf_internal.h"
 #include "elf/types/elf_fields.h"
+#include "elf/types/elf_passing.h"
 #include "elf/types/elf_types.h"
 
 enum { NESTING_MAX = 32 };
@@ -120,6 +121,12 @@ static bool is_go(Dwarf_Die *die)
 	return is_of(die, DW_LANG_Go);
 }
 
+static bool is_cxx(Dwarf_Die *die)
+{
+	return is_of(die, DW_LANG_C_plus_plus) || is_of(die, DW_LANG_C_plus_plus_03) ||
+	       is_of(die, DW_LANG_C_plus_plus_11) || is_of(die, DW_LANG_C_plus_plus_14);
+}
+
 static bool begins(const char *name, const char *with)
 {
 	return !strncmp(name, with, strlen(with));
@@ -190,6 +197,62 @@ static bool find_compiled(struct parameter_search *search, Dwarf_Die *parameter,
 		return true;
 	}
 	return false;
+}
+
+/*
+ * Whether C++ passes the address of the struct, which is then where the parameter is: behind that address. The
+ * type says so with clang only. Negative: there is no telling.
+ */
+static int is_passed_by_address(struct parameter_search *search, Dwarf_Die *parameter, Dwarf_Die *type)
+{
+	enum { BY_REFERENCE = 4, BY_VALUE = 5 };
+	Dwarf_Word convention = convention_of(type);
+	Dwarf_Attribute attribute;
+	Dwarf_Die compiled;
+	Dwarf_Addr entry;
+	Dwarf_Op *op;
+	size_t cnt;
+
+	if (convention == BY_REFERENCE || convention == BY_VALUE)
+		return convention == BY_REFERENCE;
+	if (!find_compiled(search, parameter, &compiled) ||
+	    !dwarf_attr(&compiled, DW_AT_location, &attribute) || dwarf_entrypc(&search->die, &entry) ||
+	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || !cnt)
+		return -1;
+	if (op->atom == DW_OP_fbreg && cnt <= 2)
+		return cnt == 2 ? (op[1].atom == DW_OP_deref ? 1 : -1) : 0;
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+		return cnt == 1 && !op->number ? 1 : -1;
+	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 ? 0 : -1;
+}
+
+/*
+ * The registers that the next parameter takes, of those behind the first `at` ones and *vectors. Negative:
+ * there is no telling.
+ */
+static int take_registers(struct parameter_search *search, Dwarf_Die *parameter, Dwarf_Die *type,
+			  unsigned int at, unsigned int *vectors)
+{
+	enum { VECTORS = 8 };
+	struct elf_passing passing;
+	int taken = registers_of(type, 0), by_address = 0;
+
+	search->is_address = false;
+	if (taken >= 0) {
+		*vectors += elf_type_is_float(type);
+		return taken;
+	}
+	if (elf_type_is_aggregate(type) && is_cxx(&search->die))
+		by_address = is_passed_by_address(search, parameter, type);
+	if (by_address < 0 || (!is_c(&search->die) && !is_cxx(&search->die)) ||
+	    (!elf_type_is_aggregate(type) && dwarf_bytesize(type) != 16) ||
+	    !elf_passing_of(type, by_address, &passing))
+		return -1;
+	if (at + passing.integers > ARCH_C_ARG_CNT || *vectors + passing.vectors > VECTORS)
+		return 0;
+	*vectors += passing.vectors;
+	search->is_address = passing.is_address;
+	return (int)passing.integers;
 }
 
 /*
@@ -274,21 +337,23 @@ static int check_found(struct parameter_search *search, Dwarf_Die *parameter, un
 {
 	if (search->name)
 		search->nth = at;
-	if (!taken && !elf_type_is_aggregate(type))
+	if (!taken && elf_type_is_float(type))
 		return fail(-EINVAL,
 			    "'%s' of %s is a floating-point number in a vector register, which cannot be "
 			    "read",
 			    search->name, search->function);
 	if (is_elsewhere(search, parameter))
 		return fail_untold(search, "the compiler has changed its parameters");
-	return elf_type_is_aggregate(type) ? take_first(search, at, type) : 0;
+	if (search->is_address)
+		return 0;
+	return elf_type_is_aggregate(type) || taken != 1 ? take_first(search, at, type) : 0;
 }
 
 int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 {
 	Dwarf_Die function = elf_parameter_function(search), parameter;
+	unsigned int at, vectors = 0;
 	int more, taken, err;
-	unsigned int at;
 
 	err = check_result(search, &at);
 	if (err)
@@ -301,8 +366,8 @@ int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 			continue;
 		if (!elf_type_of(&parameter, ret_type))
 			return fail_untold(search, "the debug information is not complete");
-		taken = registers_of(ret_type, 0);
-		search->has_floats |= !taken;
+		taken = take_registers(search, &parameter, ret_type, at, &vectors);
+		search->has_floats |= elf_type_is_float(ret_type);
 		if (taken < 0)
 			return fail_untold(search, "a struct or the like is passed by value there or before");
 		if (is_go(&search->die) && at + (unsigned int)taken > ARCH_GO_ARG_CNT)

@@ -14,7 +14,8 @@ struct parameter_search {
 	const char *name;     /* the wanted one, or NULL: the nth integer argument */
 	unsigned int nth;     /* the result where `name` is given */
 	Dwarf_Die die;	      /* the function */
-	bool has_floats;      /* among the parameters before */
+	bool is_address; /* of the result: the register has the address of the struct, as C++ passes some */
+	bool has_floats; /* among the parameters before */
 };
 
 /* Finds the function at addr. False: there is no debug information for it. */

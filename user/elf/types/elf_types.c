@@ -151,6 +151,25 @@ bool elf_type_complete(Dwarf_Die *type)
 
 /* ---- members ---- */
 
+bool elf_type_add_offset(Dwarf_Die *member, uint64_t *offset)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+	Dwarf_Op *op;
+	size_t cnt;
+
+	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
+		return !dwarf_hasattr(member, DW_AT_external) && !dwarf_hasattr(member, DW_AT_declaration);
+	if (dwarf_formudata(&attribute, &value)) {
+		/* DWARF 2 */
+		if (dwarf_getlocation(&attribute, &op, &cnt) || cnt != 1 || op->atom != DW_OP_plus_uconst)
+			return false;
+		value = op->number;
+	}
+	*offset += value;
+	return true;
+}
+
 bool elf_type_is_transparent(Dwarf_Die *member)
 {
 	return dwarf_tag(member) == DW_TAG_inheritance ||

@@ -30,6 +30,9 @@ int elf_type_each_member(Dwarf_Die *type, int (*found)(void *ctx, Dwarf_Die *mem
 /* Whether the type of a member, or the target of a pointer, is volatile. */
 bool elf_type_is_volatile(Dwarf_Die *die);
 
+/* Adds the offset of a member, or of a base class, in what it is in. False: it has none. */
+bool elf_type_add_offset(Dwarf_Die *member, uint64_t *offset);
+
 /* Whether a member's own members count as those of what it is in. */
 bool elf_type_is_transparent(Dwarf_Die *member);
 

@@ -83,6 +83,7 @@ int elf_file_each_parameter(struct elf_file *file, uint64_t addr,
 			continue;
 		parameter.kind = elf_type_is_float(&type)	   ? ELF_PARAMETER_FLOAT
 				 : elf_parameter_is_counted(&type) ? counted_kind(&type)
+				 : elf_type_is_aggregate(&type)	   ? ELF_PARAMETER_STRUCT
 								   : ELF_PARAMETER_PLAIN;
 		err = found(ctx, &parameter);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "elf/types/elf_fields.h"
 
+#include "base/array.h"
 #include "unit/elf/fixture.h"
 
 static const char c_source[] =
@@ -108,8 +109,9 @@ static void check_c_names(struct elf_file *file)
 		   "r, all, n, text");
 	assert_err(find_name(file, "floats", "d", &name), -EINVAL,
 		   "'d' of floats is a floating-point number");
-	assert_err(find_name(file, "by_value", "all", &name), -EINVAL,
-		   "cannot tell which register holds 'all' of by_value");
+	assert_parameter(file, "by_value", "all", 1);
+	assert_err(find_name(file, "by_value", "in", &name), -EINVAL,
+		   "cannot tell which register holds 'in' of by_value, since it is a struct");
 	/* its own type */
 	assert_ok(find(file, "plain", 2, "", &field));
 	assert_true(field.size == 4 && field.is_signed && !field.depth);
@@ -173,8 +175,8 @@ static void check_c(const char *flags)
 	assert_err(elf_file_check_result(file, fixture_find(file, "real")->addr, "real"), -EINVAL,
 		   "real returns a double");
 	assert_ok(elf_file_check_result(file, fixture_find(file, "floats")->addr, "floats"));
-	assert_err(find(file, "by_value", 0, ".a", &field), -EINVAL, "by value");
-	assert_err(find(file, "by_value", 1, "->s8", &field), -EINVAL, "by value");
+	assert_err(find(file, "by_value", 0, ".a", &field), -EINVAL, "it is a struct");
+	assert_ok(find(file, "by_value", 1, "->s8", &field));
 }
 
 static void test_c(void **state)
@@ -287,7 +289,7 @@ static void test_listed(void **state)
 	file = fixture_open("listed");
 	addr = fixture_find(file, "f")->addr;
 	assert_ok(elf_file_each_parameter(file, addr, add_kind, text));
-	assert_string_equal(text, "s0 r1 e0 ");
+	assert_string_equal(text, "s0 r2 e0 ");
 	text[0] = '\0';
 	assert_ok(elf_file_each_field(file, addr, 0, add_field, text));
 	assert_string_equal(text, "a b c d ");
@@ -301,6 +303,57 @@ static void test_listed(void **state)
 	assert_int_equal(constants->cnt, 2);
 	assert_string_equal(constants->constants[0].name, "A");
 	assert_true((int64_t)constants->constants[0].value == -2);
+}
+
+/* The parameter behind a struct by value: which integer argument it is, as the compiler has it. */
+static void test_structs_by_value(void **state)
+{
+	static const char source[] =
+		"#include <string>\n"
+		"struct two { long a, b; }; struct mixed { double d; int i; }; struct floats { float a, b; "
+		"};\n"
+		"struct big { long a[3]; }; struct bits { unsigned a : 3; long b : 40; };\n"
+		"struct __attribute__((packed)) tight { char c; long l; }; struct empty {};\n"
+		"struct array { short s[3]; char c; }; struct inside { two t; }; union either { double d; "
+		"long l; };\n"
+		"struct owner { long l; ~owner(); owner(const owner &); owner(); }; struct derived : two "
+		"{};\n"
+		"#define F(name, type) __attribute__((noipa)) int name(type s, int n) { (void)s; return n; "
+		"}\n"
+		"F(of_two, two) F(of_mixed, mixed) F(of_floats, floats) F(of_big, big) F(of_bits, bits)\n"
+		"F(of_tight, tight) F(of_empty, empty) F(of_array, array) F(of_inside, inside)\n"
+		"F(of_either, either) F(of_owner, owner) F(of_string, std::string) F(of_derived, derived)\n"
+		"F(of_int128, __int128)\n"
+		"__attribute__((noipa)) int late(int, int, int, int, int, two t, int n) { return n + t.a; }\n"
+		"owner::owner() : l(1) {} owner::owner(const owner &) : l(2) {} owner::~owner() {}\n"
+		"int main() { owner o; return of_two({}, 1) + of_mixed({}, 1) + of_floats({}, 1) + "
+		"of_big({}, 1)\n"
+		"	+ of_bits({}, 1) + of_tight({}, 1) + of_empty({}, 1) + of_array({}, 1)\n"
+		"	+ of_inside({}, 1) + of_either({}, 1) + of_owner(o, 1) + of_string(\"\", 1)\n"
+		"	+ of_derived({}, 1) + of_int128(0, 1) + late(1, 2, 3, 4, 5, {}, 6); }\n";
+	static const struct {
+		const char *function;
+		unsigned int nth;
+	} cases[] = {{"of_two", 2},   {"of_mixed", 1},	{"of_floats", 0},  {"of_big", 0},    {"of_bits", 1},
+		     {"of_tight", 0}, {"of_empty", 0},	{"of_array", 1},   {"of_inside", 2}, {"of_either", 1},
+		     {"of_owner", 1}, {"of_string", 1}, {"of_derived", 2}, {"of_int128", 2}, {"late", 5}};
+	static const char *const compilers[] = {"g++ -g -O2 -std=c++17 -o by_value by_value.cc",
+						"g++ -g -O0 -std=c++17 -o by_value by_value.cc"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
+		CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+		struct elf_field field;
+
+		fixture_build("by_value.cc", source, compilers[i]);
+		file = fixture_open("by_value");
+		for (size_t j = 0; j < ARRAY_SIZE(cases); j++)
+			assert_parameter(file, cases[j].function, "n", cases[j].nth);
+		assert_parameter(file, "of_string", "s", 0);
+		assert_ok(find(file, "of_string", 0, "", &field));
+		assert_true(field.is_text && field.cnt == 1);
+		assert_field(file, "of_owner", 0, ".l", 0, -8, 0);
+	}
 }
 
 static void test_no_debug_information(void **state)
@@ -324,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_dropped_parameters),
 		cmocka_unit_test(test_rust),
 		cmocka_unit_test(test_listed),
+		cmocka_unit_test(test_structs_by_value),
 		cmocka_unit_test(test_no_debug_information),
 	};
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which registers a parameter takes in C and C++ (System V ABI, 3.2.3). */
+#pragma once
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+struct elf_passing {
+	unsigned int integers, vectors; /* so many registers of each kind, or, if they are too few, none */
+	bool is_address;		/* it is one for the address of the struct */
+};
+
+/*
+ * A struct, or a number of 16 bytes; `is_address`: C++ passes its address. False: there is no telling.
+ */
+bool elf_passing_of(Dwarf_Die *type, bool is_address, struct elf_passing *ret_passing);
