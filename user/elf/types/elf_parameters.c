@@ -51,11 +51,17 @@ static bool find_function(Dwarf_Die *parent, uint64_t addr, unsigned int nesting
 
 bool elf_parameter_begin(struct elf_file *file, uint64_t addr, struct parameter_search *search)
 {
+	Dwarf_Die die, split;
+	uint8_t unit_type;
 	Dwarf_Off unit;
-	Dwarf_Die die;
 
-	return elf_unit_at(file, addr, &unit) && dwarf_offdie(file->dwarf, unit, &die) &&
-	       find_function(&die, addr, 0, &search->die);
+	if (!elf_unit_at(file, addr, &unit) || !dwarf_offdie(file->dwarf, unit, &die))
+		return false;
+	/* With -gsplit-dwarf the unit is in a file of its own, which libdw finds where the compiler has put it. */
+	if (!dwarf_cu_info(die.cu, NULL, &unit_type, NULL, &split, NULL, NULL, NULL) &&
+	    unit_type == DW_UT_skeleton && split.addr)
+		die = split;
+	return find_function(&die, addr, 0, &search->die);
 }
 
 /* ---- the argument ---- */

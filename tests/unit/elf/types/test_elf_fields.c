@@ -338,6 +338,8 @@ static void test_structs_by_value(void **state)
 		     {"of_tight", 0}, {"of_empty", 0},	{"of_array", 1},   {"of_inside", 2}, {"of_either", 1},
 		     {"of_owner", 1}, {"of_string", 1}, {"of_derived", 2}, {"of_int128", 2}, {"late", 5}};
 	static const char *const compilers[] = {"g++ -g -O2 -std=c++17 -o by_value by_value.cc",
+						"g++ -g -gsplit-dwarf -O2 -std=c++17 -o by_value by_value.cc",
+						"g++ -g -flto -O1 -std=c++17 -o by_value by_value.cc",
 						"g++ -g -O0 -std=c++17 -o by_value by_value.cc"};
 
 	(void)state;
