@@ -8,8 +8,9 @@
 #include "base/array.h"
 
 /*
- * One more than the index of the last call that led up to it: of those that were open or just began, the
- * innermost of the function. What began since then did so after the moment, by a clock that is a little late.
+ * One more than the index of the last call that led up to it: of those that were open, just began or just
+ * ended, the innermost of the function. What began since then did so after the moment, by a clock that is a
+ * little late.
  */
 static size_t find_end(const struct timeline_thread *thread, uint64_t time_ns, const char *function)
 {
@@ -18,7 +19,8 @@ static size_t find_end(const struct timeline_thread *thread, uint64_t time_ns, c
 
 	for (size_t i = end; function && innermost && i > 0; i--) {
 		const struct slice *slice = &thread->slices[i - 1];
-		bool is_open = slice->depth < innermost && slice->end_ns >= time_ns;
+		bool is_open = (slice->depth < innermost && slice->end_ns >= time_ns) ||
+			       (slice->depth == innermost && slice->end_ns == time_ns);
 
 		if ((is_open || slice->start_ns == time_ns) && !strcmp(slice_name(slice), function))
 			return i;

@@ -54,6 +54,7 @@ static void test_calls(void **state)
 	check(81, "h", 1, 3, 4, (int[]){100, 103, 5, 8});
 	check(45, "g", 100, 0, 9, (int[]){100, 1, 2, 103, 4, 105, 6, 7, 108});
 	check(8, NULL, 2, 2, 4, (int[]){100, 1, 2, 103});
+	check(8, "g", 1, 1, 2, (int[]){100, 101}); /* not what began as it ended */
 	check(9, NULL, 2, 2, 4, (int[]){100, 1, 2, 103});
 	check(9, NULL, 1, 1, 2, (int[]){100, 103});
 	check(4, NULL, 2, 1, 3, (int[]){100, 101, 102});
