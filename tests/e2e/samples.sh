@@ -125,14 +125,16 @@ if not any(w["name"] == name and re.fullmatch(function, w["function"]) and re.se
 }
 # A timer interrupts whatever runs, which has no part in it.
 woken_by_timer() {
-	waits_for lock '[off-cpu] clock_nanosleep' holder '^a timer$' '' && "$trailcam" report --top 1000 "$tmp/waits.fxt" >"$tmp/report" &&
+	waits_for lock '[off-cpu] clock_nanosleep' holder '^a timer$' '' && "$trailcam" report --wide --top 1000 "$tmp/waits.fxt" >"$tmp/report" &&
 		! grep 'clock_nanosleep.*woken by' "$tmp/report" | grep -v 'woken by a timer'
 }
 # Only the reader is recorded.
 woken_by_stranger() {
 	mkfifo "$tmp/pipe" && (exec sh -c 'exec 3>"$0"; for i in 1 2 3 4 5; do sleep 0.1; echo $i; done >&3' "$tmp/pipe") &
-	"$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/pipe" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report "$tmp/read.fxt" >"$tmp/report" &&
-		grep -q '\[off-cpu\] read.*woken by sh (tid' "$tmp/report"
+	"$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/pipe" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report --wide "$tmp/read.fxt" >"$tmp/report" &&
+		grep -q '\[off-cpu\] read.*woken by sh (tid' "$tmp/report" &&
+		"$trailcam" report "$tmp/read.fxt" >"$tmp/report" && grep -A 1 '\[off-cpu\] read' "$tmp/report" | grep -q 'woken by sh (tid' &&
+		! grep -q '.\{81\}' "$tmp/report"
 }
 # What descriptors stood for when they were waited at, though the program is gone when the trace is written.
 # files_named OPTION...
@@ -228,7 +230,7 @@ lock_in_namespace() {
 }
 woken_from_outside() {
 	mkfifo "$tmp/outside" && (exec sh -c 'exec 3>"$0"; for i in 1 2 3 4 5; do sleep 0.1; echo $i; done >&3' "$tmp/outside") &
-	in_namespace "$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/outside" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report "$tmp/read.fxt" >"$tmp/report" &&
+	in_namespace "$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/outside" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report --wide "$tmp/read.fxt" >"$tmp/report" &&
 		grep -q '\[off-cpu\] read.*woken by sh' "$tmp/report" && ! grep -q 'tid -1' "$tmp/report"
 }
 if bpf_missing; then

@@ -128,6 +128,6 @@ true_samples() {
 	"$trailcam" dump --slices "$out/$1" | awk -F'\t' '{ split($4, name, " "); open[$3] = name[1] }
 		$4 ~ /^Perl_pp_/ { cnt++; if (open[0] != "_start" || open[3] != "main" || open[4] != "perl_run") { print; bad++ } }
 		END { print cnt + 0, "calls,", bad + 0, "elsewhere"; exit cnt < 50 || bad * 20 > cnt }' || return 1
-	"$trailcam" report "$out/$1" >"$tmp/report" && grep -q 'off-cpu\] read of pipe [0-9]* in read, woken by perl ' "$tmp/report" &&
+	"$trailcam" report --wide "$out/$1" >"$tmp/report" && grep -q 'off-cpu\] read of pipe [0-9]* in read, woken by perl ' "$tmp/report" &&
 		grep -q 'off-cpu\] pselect6 in select, woken by a timer' "$tmp/report" && grep -q '\[irq\] clock' "$tmp/report"
 }

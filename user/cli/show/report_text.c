@@ -229,23 +229,41 @@ static void about_samples(const struct report_text *text)
 
 	if (!report_is_sampled(report, 0))
 		return;
-	printf("\nCalls come from samples, one each %s: shares are between these limits in 95 of 100 cases.\n"
+	printf("\nCalls come from samples, one each %s.\n"
+	       "Shares are between these limits in 95 of 100 cases.\n"
 	       "Shorter calls may not have been seen. System calls and waits are exact.\n",
 	       duration_text(report->traces[0].timeline->period_ns).text);
 }
 
-static void wait_line(const struct report_text *text, const struct wait *wait)
+/* Who ended a wait stands on a line of its own if there is no room behind what it was. */
+static void wait_words(const struct report_text *text, int used, const char *what, const char *who)
 {
 	CLEANUP(freep) char *words = NULL;
+	size_t columns = text->terminal.columns, taken = used > 0 ? (size_t)used : 0;
+	bool fits = !columns || !*who || taken + strlen(what) + strlen(", ") + strlen(who) <= columns;
+
+	if (asprintf(&words, "%s%s%s", what, !*who ? "" : fits ? ", " : ",", fits ? who : "") < 0)
+		words = NULL;
+	report_text_line(text, COLOUR_CYAN, used, words ? words : what);
+	if (!fits)
+		report_text_line(text, COLOUR_CYAN, printf("%*s", used, ""), who);
+}
+
+static void wait_line(const struct report_text *text, const struct wait *wait)
+{
+	CLEANUP(freep) char *what = NULL, *who = NULL;
 	int used = wait->total_ns ? printf("%14s %14s %10" PRIu64 "  ", duration_text(wait->total_ns).text,
 					   duration_text(wait->longest_ns).text, wait->cnt)
 				  : printf("%14s %14s %10" PRIu64 "  ", "", "", wait->cnt);
 
-	if (asprintf(&words, "%s%s%s%s%s%s%s%s%s", wait->name, *wait->file ? " of " : "", wait->file,
-		     *wait->function ? " in " : "", wait->function, *wait->woken_by ? ", woken by " : "",
-		     wait->woken_by, *wait->behind ? ", behind " : "", wait->behind) < 0)
-		words = NULL;
-	report_name_line(text, COLOUR_CYAN, used, words ? words : wait->name);
+	if (asprintf(&what, "%s%s%s%s%s", wait->name, *wait->file ? " of " : "", wait->file,
+		     *wait->function ? " in " : "", wait->function) < 0)
+		what = NULL;
+	if (asprintf(&who, "%s%s%s%s%s", *wait->woken_by ? "woken by " : "", wait->woken_by,
+		     *wait->woken_by && *wait->behind ? ", " : "", *wait->behind ? "behind " : "",
+		     wait->behind) < 0)
+		who = NULL;
+	wait_words(text, used, what ? what : wait->name, who ? who : "");
 }
 
 static void waits(const struct report_text *text)
