@@ -25,7 +25,7 @@ check '--json' json
 
 without() {
 	as_nobody '' >"$tmp/out"
-	[ $? -eq 1 ] && grep -q '^works  single-stepping' "$tmp/out" && grep -q '^fails  trigger .*CAP_BPF and CAP_PERFMON, and both are missing' "$tmp/out" &&
+	[ $? -eq 1 ] && grep -q '^works  single-stepping' "$tmp/out" && grep -q '^works  translation' "$tmp/out" && grep -q '^fails  trigger .*CAP_BPF and CAP_PERFMON, and both are missing' "$tmp/out" &&
 		grep -q '^works  samples .*CAP_BPF and CAP_PERFMON .*would add' "$tmp/out" && says "$tmp/out" 'without a trigger, trailcam run -- PROGRAM does' &&
 		grep -q ' CAP_BPF .*not held' "$tmp/out" && says "$tmp/out" '-> sudo setcap cap_bpf,cap_perfmon+ep' && says "$tmp/out" 'does not work here'
 }

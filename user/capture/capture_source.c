@@ -212,6 +212,9 @@ void capture_say_source(struct capture *capture)
 		say_choice(capture->config, sources_name(&capture->sources));
 	if (sources_can(&capture->sources, SOURCE_SLOWS))
 		warn_of_stepping(capture->config);
+	if (!capture->config->path && !strcmp(sources_name(&capture->sources), source_translate.name))
+		log_say("the target is translated until the trace ends: some 1.2 to 8 times slower, and "
+			"slowest at first");
 }
 
 static int check_time(const struct capture_config *config, const struct source *source)

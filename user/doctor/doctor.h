@@ -14,9 +14,10 @@ enum finding_state {
 };
 
 /* The names of the checks of sources, best first. */
-#define DOCTOR_INTEL_PT "Intel PT"
-#define DOCTOR_SAMPLES	"samples"
-#define DOCTOR_STEPPING "single-stepping"
+#define DOCTOR_INTEL_PT	 "Intel PT"
+#define DOCTOR_SAMPLES	 "samples"
+#define DOCTOR_TRANSLATE "translation"
+#define DOCTOR_STEPPING	 "single-stepping"
 
 struct finding {
 	const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Each trial does the real thing on a small scale: probes are put on a function of this very program, and it
- * is called; a child is stepped for a few instructions, and one is sampled.
+ * is called; a child is stepped for a few instructions, one is translated, and one is sampled.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -125,6 +125,93 @@ static void with_child(void (*fn)(pid_t pid, struct finding *finding), struct fi
 static void try_stepping(struct finding *finding)
 {
 	with_child(step_child, finding);
+}
+
+/* ---- translation ---- */
+
+enum { TRANSLATED_MS = 20, TRANSLATED_TURNS = 100 };
+
+static void wait_a_moment(void *ctx)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	nanosleep(&moment, NULL);
+	++*(int *)ctx;
+}
+
+static bool has_waited(void *ctx)
+{
+	return *(int *)ctx > TRANSLATED_MS;
+}
+
+static uint64_t packets_of(const struct snapshot *snapshot)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < snapshot->aux_cnt; i++)
+		bytes += snapshot->aux[i].size;
+	return bytes;
+}
+
+static int translate_until_any(void *self, struct session *session, int *waited_ms, struct snapshot *snapshot)
+{
+	enum session_end end;
+	int err = source_translate.start(self);
+
+	for (int i = 0; i < TRANSLATED_TURNS && !err && !packets_of(snapshot); i++) {
+		*waited_ms = 0;
+		err = session_run(session, &end);
+		if (!err)
+			err = source_translate.stop(self, -1);
+		if (!err)
+			err = source_translate.take(self, snapshot);
+	}
+	return err;
+}
+
+static int translate_with(void *self, pid_t pid, struct snapshot *snapshot)
+{
+	static const struct session_events events = {.idle = wait_a_moment, .stop_wanted = has_waited};
+	int waited_ms = 0;
+	const struct session_config config = {.free_running = true,
+					      .events = &events,
+					      .ctx = &waited_ms,
+					      .driver = source_translate.driver,
+					      .self = self};
+	CLEANUP(session_freep) struct session *session = NULL;
+	int err = session_new(&session, &config);
+
+	if (!err)
+		err = session_attach(session, pid);
+	if (!err)
+		err = source_translate.add(self, pid, false);
+	return err ? err : translate_until_any(self, session, &waited_ms, snapshot);
+}
+
+static void translate_child(pid_t pid, struct finding *finding)
+{
+	const struct source_options options = {.ring_size = 1 << 20};
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	void *self;
+	int err = snapshot_new(&snapshot);
+
+	if (!err)
+		err = source_translate.open(&self, &(struct source_config){.options = &options});
+	if (!err) {
+		err = translate_with(self, pid, snapshot);
+		source_translate.close(self);
+	}
+	if (err)
+		set_failed(finding, err);
+	else
+		set(finding, packets_of(snapshot) ? FINDING_WORKS : FINDING_FAILS,
+		    "a child was translated, which left %llu bytes of packets: --source translate",
+		    (unsigned long long)packets_of(snapshot));
+}
+
+static void try_translation(struct finding *finding)
+{
+	with_child(translate_child, finding);
 }
 
 /* ---- samples ---- */
@@ -339,6 +426,7 @@ const struct doctor_check doctor_trials[] = {
 	{"trigger", DOCTOR_MAIN, try_any},
 	{DOCTOR_INTEL_PT, DOCTOR_SOURCE, try_intel_pt},
 	{DOCTOR_SAMPLES, DOCTOR_SOURCE, try_samples},
+	{DOCTOR_TRANSLATE, DOCTOR_SOURCE, try_translation},
 	{DOCTOR_STEPPING, DOCTOR_SOURCE, try_stepping},
 	{"uprobe_multi link", DOCTOR_OTHER, try_multi},
 	{"perf uprobe", DOCTOR_OTHER, try_perf},

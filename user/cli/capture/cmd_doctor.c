@@ -24,8 +24,10 @@ static const struct {
 } sources[] = {
 	{DOCTOR_INTEL_PT, ""},
 	{DOCTOR_SAMPLES,
-	 " with stacks that are sampled, since there is no Intel PT; for every call of a short "
-	 "stretch, some 50,000 times slower, there is --source step"},
+	 " with stacks that are sampled, since there is no Intel PT; for every call, some 1.2 to "
+	 "8 times slower, there is --source translate"},
+	{DOCTOR_TRANSLATE,
+	 " with programs that are translated (--source translate), some 1.2 to 8 times slower"},
 	{DOCTOR_STEPPING, " by single-stepping only, some 50,000 times slower than at full speed"},
 	{NULL, ""},
 };

@@ -366,12 +366,7 @@ static int add(void *self, pid_t pid, bool at_exec)
 {
 	const struct translated *translated = self;
 
-	if (at_exec)
-		return 0;
-	log_say("process %d is translated until the trace ends: some 1.2 to 8 times slower, and slowest at "
-		"first",
-		(int)pid);
-	return translate_attach(translated->translate, pid);
+	return at_exec ? 0 : translate_attach(translated->translate, pid);
 }
 
 static int start(void *self)
