@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Functions to be named in every way there is. Lines are named by tests/e2e/where.sh: keep them where they
- * are.
- */
+/* Functions to be named in every way. tests/e2e/where.sh names lines: keep them where they are. */
 #include <stdio.h>
 
 #include "user/trailcam.h"
