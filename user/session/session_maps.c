@@ -88,7 +88,7 @@ int session_look_at_maps(struct session *session)
 	int err = 0;
 
 	for (size_t i = 0; i < session->process_cnt && !err && !is_told; i++)
-		if (!session->processes[i]->exited)
+		if (!session->processes[i]->exited && session->processes[i]->runs_itself)
 			err = session_read_maps(session, session->processes[i], session->processes[i]->pid,
 						false);
 	return err;
@@ -102,6 +102,9 @@ int session_look_now_and_then(struct session *session, int *ret_ms)
 
 	if (begin >= session->look_ns) {
 		err = session_look_at_maps(session);
+		/* In the middle of an exec nobody may read it. */
+		if (err == -EACCES || err == -EPERM)
+			err = 0;
 		end = clock_ns(CLOCK_MONOTONIC);
 		least = (end - begin) * LOOK_PART;
 		session->look_every_ns =
