@@ -93,6 +93,8 @@ static int make_arena(struct injection *injection, uint64_t name, struct arena *
 	injection_call(injection, SYS_close, close_fd);
 	if (err)
 		return err;
+	if (at == -EEXIST)
+		return fail(-EEXIST, "it still has the memory of a trailcam that was killed");
 	if (at != ARENA_BASE)
 		return fail_errno(at < 0 ? (int)at : -EINVAL, "it cannot map the memory that it is to share");
 	*ret_arena = TAKE_PTR(arena);
