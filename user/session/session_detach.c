@@ -68,6 +68,14 @@ static bool wait_for(const struct session_thread *thread, int *ret_status)
 	}
 }
 
+/* An interrupt would then stop it once more, as soon as it goes on. */
+static bool has_stopped(pid_t tid)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && info.si_pid;
+}
+
 /* If we were killed now, the thread would continue with that SIGTRAP. */
 static void leave_trap_stop(const struct session *session, struct session_thread *thread)
 {
@@ -80,7 +88,8 @@ void session_bring_to_stop(struct session *session, struct session_thread *threa
 {
 	if (thread->held && session_is_own_signal(session, thread, SIGTRAP))
 		leave_trap_stop(session, thread);
-	else if (!thread->held && ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
+	else if (!thread->held && !has_stopped(thread->tid) &&
+		 ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
 		return;
 	while (!thread->dead && (!thread->held || session_own_signal_is_queued(session, thread))) {
 		int status;

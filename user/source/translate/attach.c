@@ -37,7 +37,7 @@ bool translate_wants(const struct translate *translate, pid_t pid, pid_t tid)
 {
 	const struct translate_process *process = translate_find_process(translate, pid);
 
-	return process && process->is_attached && !process->is_untouched && !translate_find(translate, tid);
+	return process && process->is_attached && !translate_find(translate, tid);
 }
 
 bool translate_waits(const struct translate *translate, pid_t tid)
@@ -55,8 +55,7 @@ static int prepare(struct translate *translate, struct translate_process *proces
 
 	if (!process->arena) {
 		err = translate_make_arena(translate, process, tid, ret_injection);
-		if (!err && !process->arena && !ret_injection->ended)
-			process->is_untouched = true;
+		process->is_attached = process->arena || ret_injection->ended;
 	}
 	if (err || !process->arena || ret_injection->ended)
 		return err;
@@ -64,12 +63,11 @@ static int prepare(struct translate *translate, struct translate_process *proces
 	if (err)
 		return err;
 	err = inject_leave_rseq(tid, &(*ret_thread)->rseq, ret_injection);
-	if (err && !ret_injection->ended) {
-		translate_refuse(translate, tid, fail_message(err));
-		err = 0;
-	}
 	(*ret_thread)->waits = !err;
-	return err == -ESRCH ? 0 : err;
+	if (!err || ret_injection->ended)
+		return err == -ESRCH ? 0 : err;
+	translate_refuse(translate, tid, fail_message(err));
+	return 0;
 }
 
 int translate_take_over(struct translate *translate, pid_t pid, pid_t tid, bool *ret_ended, int *ret_status)

@@ -267,7 +267,7 @@ static int enter_arena(struct translate *translate, struct translate_process *pr
 	struct translate_thread *thread;
 	int err;
 
-	process->is_attached = process->is_untouched = false;
+	process->is_attached = false;
 	err = translate_make_arena(translate, process, process->pid, ret_injection);
 	if (!err)
 		err = translate_add_thread(translate, process, process->pid, &thread);

@@ -33,9 +33,8 @@ struct translate_process {
 	pid_t pid;
 	struct arena *arena; /* of the program that is executed now; NULL: it runs natively */
 	struct answers *answers;
-	bool told_missed;  /* that a probe's code is there twice */
-	bool is_attached;  /* its threads are taken over one by one */
-	bool is_untouched; /* that could not be done */
+	bool told_missed; /* that a probe's code is there twice */
+	bool is_attached; /* its threads are taken over one by one */
 };
 
 struct translate_thread {

@@ -183,15 +183,6 @@ static void wait_ns(long ns)
 		;
 }
 
-/* Whether an interrupt of ours, still due from the stop before, has stopped it at once. */
-static bool has_not_moved(pid_t tid)
-{
-	siginfo_t info = {0};
-
-	return !waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && info.si_pid &&
-	       info.si_status == (SIGTRAP | PTRACE_EVENT_STOP << 8);
-}
-
 static void resume_held(struct session_thread *thread, int signal)
 {
 	thread->held_signal = 0;
@@ -205,13 +196,6 @@ static void run(struct translated *translated, const struct session_process *pro
 	struct session_thread *thread;
 
 	wait_ns(ns);
-	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++) {
-		if (!is_one(process, thread) || thread->held || !has_not_moved(thread->tid))
-			continue;
-		waitpid(thread->tid, NULL, __WALL);
-		resume_held(thread, 0);
-		wait_ns(ns);
-	}
 	while ((thread = find(translated, process, FREE))) {
 		session_bring_to_stop(translated->session, thread);
 		if (!thread->held)
