@@ -13,6 +13,7 @@
 #include "timeline/hit_frames.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "timeline/lead_up.h"
@@ -22,11 +23,18 @@ struct frames {
 	size_t cnt, cap;
 };
 
+/* The stacks that an FXT file has are of names alone. */
+static bool is_of(const struct symbol *symbol, const struct slice *slice)
+{
+	return symbol == slice->symbol ||
+	       (symbol && slice->symbol && !*symbol->object && !strcmp(symbol->name, slice->symbol->name));
+}
+
 /* Lead-ups stand outermost first. The number of calls within `from`, if `symbol` is open there; else `from`. */
 static size_t seek(const struct lead_up *calls, size_t from, const struct symbol *symbol)
 {
 	for (size_t i = from; symbol && i-- > 0;)
-		if (calls->calls[i].is_open && calls->calls[i].slice->symbol == symbol)
+		if (calls->calls[i].is_open && is_of(symbol, calls->calls[i].slice))
 			return i;
 	return from;
 }
@@ -56,8 +64,10 @@ static int merge(struct frames *frames, const struct lead_up *calls, const struc
 		size_t at = seek(calls, left, frame.symbol);
 
 		frame.is_open = at < left;
-		if (frame.is_open)
+		if (frame.is_open) {
+			frame.symbol = calls->calls[at].slice->symbol;
 			err = add_calls(frames, calls, left, at + 1);
+		}
 		left = at;
 		if (!err)
 			err = ARRAY_PUSH(frames->items, frames->cnt, frames->cap, frame);

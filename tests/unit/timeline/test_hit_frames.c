@@ -6,7 +6,11 @@
 
 #include "timeline/hit_frames.h"
 
-static const struct symbol f = {.name = "f"}, g = {.name = "g"}, h = {.name = "h"}, i = {.name = "i"};
+static const struct symbol f = {.name = "f", .object = "a"}, g = {.name = "g", .object = "a"},
+			   h = {.name = "h", .object = "a"}, i = {.name = "i", .object = "a"};
+/* As FXT files have them. */
+static const struct symbol f_name = {.name = "f", .object = ""}, g_name = {.name = "g", .object = ""},
+			   other_f = {.name = "f", .object = "b"};
 
 enum { HIT_NS = 20, TID = 7 };
 
@@ -53,6 +57,8 @@ static void test_frames(void **state)
 	check((const struct symbol *[]){&h, NULL, &i}, 3, "h ?! i! g+ g+ f+"); /* it went astray */
 	check((const struct symbol *[]){&h, &g, &g, &f, &i}, 5, "h g g f i!"); /* the trace begins later */
 	check(NULL, 0, "h+ g+ g+ f+");
+	check((const struct symbol *[]){&h, &g_name, &f_name}, 3, "h g g+ f");
+	check((const struct symbol *[]){&h, &g, &g, &other_f}, 4, "h g g f! f+");
 }
 
 int main(void)
