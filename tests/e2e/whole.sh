@@ -159,7 +159,14 @@ g++ -O2 -fomit-frame-pointer -pthread -o cc cc.cc && check 'C++, with threads an
 if rustc -O -o rust rust.rs 2>err; then check 'Rust' whole ./rust; else skip 'Rust' "$(head -1 err)"; fi
 if HOME=$tmp go build -o go go.go 2>err; then check 'Go' whole ./go; else skip 'Go' "$(head -1 err)"; fi
 if [ -x /usr/bin/python3 ]; then check 'CPython' whole /usr/bin/python3 python.py; else skip 'CPython' 'it is not there'; fi
-if command -v node >out; then check 'node' whole node node.js; else skip 'node' 'it is not there'; fi
+names_asked_for() {
+	whole node node.js && grep 'warning: process [0-9]* (node).*perf-basic-prof' err &&
+		whole node --perf-basic-prof node.js && ! grep 'warning' err || {
+		cat err
+		return 1
+	}
+}
+if command -v node >out; then check 'node, which is to be asked for the names of its functions' names_asked_for; else skip 'node' 'it is not there'; fi
 # A call of C has its return address in a register for a moment, which OCaml's tables do not say.
 least=94
 if ocamlopt -o ocaml ocaml.ml 2>err; then check 'OCaml' whole ./ocaml; else skip 'OCaml' "$(head -1 err)"; fi

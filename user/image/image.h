@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,12 @@ int image_overlay_at(struct image *image, uint64_t time_ns, const struct image_s
  * the mappings. 0 or -ENOMEM.
  */
 int image_set_jit(struct image *image, struct jit_symbols *symbols);
+
+/*
+ * Whether image_symbol_at() has come to code that is in no file while image_set_jit() had nothing: a JIT compiler's that
+ * tells no names.
+ */
+bool image_lacks_names(const struct image *image);
 
 /* The address space is empty from time_ns on: exec. */
 int image_exec(struct image *image, uint64_t time_ns);

@@ -20,6 +20,7 @@
 #include "rebuild/input_file.h"
 #include "rebuild/marks/place_allocs.h"
 #include "rebuild/marks/place_hits.h"
+#include "rebuild/unnamed.h"
 #include "recording/recording.h"
 #include "timeline/range.h"
 
@@ -109,6 +110,8 @@ static int rebuild(struct decoded *decoded, const struct snapshot *snapshot,
 		err = place_hits(decoded->timeline, snapshot, hit_symbol, decoded);
 	if (!err)
 		err = place_allocs(decoded->timeline, snapshot);
+	if (!err)
+		unnamed_warn(decoded->history);
 	if (!err && config->source_lines)
 		find_lines(decoded);
 	if (!err && (config->source_lines || config->hit_source_lines))
