@@ -453,12 +453,10 @@ static bool is_complete(const struct samples *samples)
 static void warn_of_holes(const struct sample_holes *holes)
 {
 	if (holes->cnt)
-		log_warn("%zu times a thread ran for long without a sample, %.0f ms together: the kernel "
-			 "throttled "
-			 "them (sysctl kernel.perf_cpu_time_max_percent, kernel.perf_event_max_sample_rate), "
-			 "or the "
-			 "machine was stopped by its host; the trace has gaps there",
-			 holes->cnt, (double)holes->total_ns / 1000000);
+		log_warn("the trace has %zu gap%s, %.0f ms together, in which a thread ran without a sample: "
+			 "the kernel throttled sampling (sysctl kernel.perf_cpu_time_max_percent, "
+			 "kernel.perf_event_max_sample_rate), or the host stopped this machine",
+			 holes->cnt, holes->cnt == 1 ? "" : "s", (double)holes->total_ns / 1000000);
 }
 
 static int build_thread(struct samples *samples, struct sample_items *from, uint64_t period)
