@@ -234,7 +234,7 @@ static int attach_probes(struct capture *capture)
 		.freeze = capture_freezes(capture) && capture_is_free_running(capture),
 		.pause = sources_pause(&capture->sources),
 		.stop_at = capture_stop_at(&capture->config->until),
-		.hold = !capture_is_free_running(capture),
+		.hold = true,
 	};
 	int err;
 
@@ -351,5 +351,10 @@ int capture_set_up(struct capture *capture)
 		err = attach_probes(capture);
 	if (!err)
 		err = for_targets(capture, verify_probes);
-	return err ? err : sources_start(&capture->sources);
+	if (!err)
+		err = sources_start(&capture->sources);
+	/* Else the session says when. */
+	if (!err && capture->set && capture_is_free_running(capture))
+		trigger_set_hold(capture->set, false);
+	return err;
 }
