@@ -39,15 +39,6 @@ static int find_exe(pid_t pid, const struct maps *maps, char **ret_path)
 	return *ret_path ? 0 : -ENOMEM;
 }
 
-static int resolve_in_file(struct trigger *ret_trigger, const char *file, const char *place, uint32_t action)
-{
-	CLEANUP(freep) char *spec = NULL;
-
-	if (asprintf(&spec, "%s:%s", file, place) < 0)
-		return -ENOMEM;
-	return trigger_resolve(ret_trigger, spec, file, action);
-}
-
 /* "libc", "libc.so.6", or the end of a path: is the mapped file meant by it? */
 static bool is_meant(const char *path, const char *file)
 {
@@ -66,9 +57,9 @@ static int resolve_in_maps(struct trigger *ret_trigger, const struct trigger_spe
 		const char *path = maps->items[i].mapping.name;
 		int err;
 
-		if (path[0] != '/' || path[1] == '/' || (spec->file && !is_meant(path, spec->file)))
+		if (!sideband_is_file(path) || (spec->file && !is_meant(path, spec->file)))
 			continue;
-		err = resolve_in_file(ret_trigger, path, spec->place, action);
+		err = trigger_resolve_in(ret_trigger, spec, path, action);
 		if (!err || err == -ENOMEM)
 			return err;
 	}
@@ -82,28 +73,88 @@ static int read_maps(struct maps *ret_maps, pid_t pid)
 	return err == -EACCES || err == -EPERM ? attach_refused(pid, -EPERM) : err;
 }
 
-static int resolve_in_process(struct trigger *ret_trigger, const char *text, pid_t pid, uint32_t action)
+/* Of processes with the same files, one speaks for all. */
+struct seen {
+	struct maps *items;
+	size_t cnt, cap;
+};
+
+static void seen_release(struct seen *seen)
+{
+	for (size_t i = 0; i < seen->cnt; i++)
+		maps_release(&seen->items[i]);
+	free(seen->items);
+}
+
+/* The next mapping of a file from *at on, or NULL; *at is behind it. */
+static const struct sideband_mapping *next_file(const struct maps *maps, size_t *at)
+{
+	while (*at < maps->cnt) {
+		const struct sideband_mapping *mapping = &maps->items[(*at)++].mapping;
+
+		if (sideband_is_file(mapping->name))
+			return mapping;
+	}
+	return NULL;
+}
+
+static bool same_files(const struct maps *a, const struct maps *b)
+{
+	const struct sideband_mapping *x, *y;
+	size_t at = 0, other = 0;
+
+	do {
+		x = next_file(a, &at);
+		y = next_file(b, &other);
+	} while (x && y && x->ino == y->ino && x->maj == y->maj && x->min == y->min);
+	return !x && !y;
+}
+
+static bool is_seen(const struct seen *seen, const struct maps *maps)
+{
+	for (size_t i = 0; i < seen->cnt; i++)
+		if (same_files(&seen->items[i], maps))
+			return true;
+	return false;
+}
+
+static int resolve_with_maps(struct trigger *ret_trigger, const char *text, pid_t pid,
+			     const struct maps *maps, uint32_t action)
 {
 	CLEANUP(trigger_spec_release) struct trigger_spec spec = {0};
-	CLEANUP(maps_release) struct maps maps = {0};
 	CLEANUP(freep) char *exe = NULL;
-	bool same_tree = maps_shares_tree(pid);
 	int err = trigger_spec_parse(&spec, text);
 
 	if (!err)
-		err = read_maps(&maps, pid);
-	if (!err)
-		err = find_exe(pid, &maps, &exe);
+		err = find_exe(pid, maps, &exe);
 	if (err)
 		return err;
-	err = same_tree	  ? trigger_resolve(ret_trigger, text, exe, action)
-	      : spec.file ? -ENOENT
-			  : resolve_in_file(ret_trigger, exe, spec.place, action);
+	err = maps_shares_tree(pid) ? trigger_resolve(ret_trigger, text, exe, action)
+	      : spec.file	    ? -ENOENT
+				    : trigger_resolve_in(ret_trigger, &spec, exe, action);
 	if (err != -ENOENT)
 		return err;
-	err = resolve_in_maps(ret_trigger, &spec, &maps, action);
+	err = resolve_in_maps(ret_trigger, &spec, maps, action);
 	/* Once more, for its sentence. */
 	return err == -ENOENT ? trigger_resolve(ret_trigger, text, exe, action) : err;
+}
+
+/* Without probes, if that is what another process has told. */
+static int resolve_in_process(struct trigger *ret_trigger, struct seen *seen, const char *text, pid_t pid,
+			      uint32_t action)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	int err = read_maps(&maps, pid);
+
+	if (err || is_seen(seen, &maps))
+		return err;
+	err = resolve_with_maps(ret_trigger, text, pid, &maps, action);
+	if ((err && err != -ENOENT) || proc_is_ending(pid))
+		return err;
+	if (ARRAY_PUSH(seen->items, seen->cnt, seen->cap, maps))
+		return -ENOMEM;
+	maps = (struct maps){0};
+	return err;
 }
 
 static bool same_place(const struct probe *a, const struct probe *b)
@@ -143,11 +194,12 @@ int target_resolve(struct trigger *ret_trigger, const char *spec, const pid_t *p
 		   uint32_t action)
 {
 	CLEANUP(trigger_release) struct trigger trigger = {.action = action};
+	CLEANUP(seen_release) struct seen seen = {0};
 	int missing = 0;
 
 	for (size_t i = 0; i < pid_cnt; i++) {
 		CLEANUP(trigger_release) struct trigger one = {0};
-		int err = resolve_in_process(&one, spec, pids[i], action);
+		int err = resolve_in_process(&one, &seen, spec, pids[i], action);
 
 		if (!err)
 			err = take_probes(&trigger, &one);

@@ -173,6 +173,20 @@ static int resolve_in_file(struct trigger *trigger, const struct trigger_spec *s
 	return found ? 0 : fail_nowhere(spec, path, false);
 }
 
+int trigger_resolve_in(struct trigger *ret_trigger, const struct trigger_spec *spec, const char *path,
+		       uint32_t action)
+{
+	CLEANUP(trigger_release) struct trigger trigger = {.action = action};
+	bool found;
+	int err = add_probes(&trigger, path, spec, &found);
+
+	if (err || !found)
+		return err ? err : -ENOENT;
+	*ret_trigger = trigger;
+	trigger = (struct trigger){0};
+	return 0;
+}
+
 int trigger_resolve(struct trigger *ret_trigger, const char *spec_text, const char *exe, uint32_t action)
 {
 	CLEANUP(trigger_spec_release) struct trigger_spec spec = {0};

@@ -33,6 +33,13 @@ int trigger_apply_rule(struct trigger *trigger);
 int trigger_resolve(struct trigger *ret_trigger, const char *spec, const char *exe, uint32_t action);
 void trigger_release(struct trigger *trigger);
 
+/*
+ * The same in the file `path` alone, and without a name. -ENOENT has no sentence: others may have the place.
+ */
+struct trigger_spec;
+int trigger_resolve_in(struct trigger *ret_trigger, const struct trigger_spec *spec, const char *path,
+		       uint32_t action);
+
 /* The path of FILE in a spec: *ret_path, which the caller frees. -ENOENT with a sentence. */
 int trigger_find_file(const char *name, const char *exe, char **ret_path);
 
