@@ -262,29 +262,56 @@ struct diff {
 	struct samples_full *full;
 	__u64 from; /* address of the copy's first byte */
 	bool is_key;
-	__u32 fresh_cnt;
 };
 
+/*
+ * The halves of `now` that are not as in `then`, behind a mask of them; how many they are. Without branches,
+ * so that there is one way through it to be verified.
+ */
+static __always_inline __u32 put_halves(__u32 *out, const __u32 *now, __u32 *then)
+{
+	__u32 cnt = 0, mask = 0;
+
+	for (int i = 0; i < SAMPLES_HALVES; i++) {
+		__u32 half = now[i];
+		__u64 differs = half ^ then[i];
+
+		asm volatile("" : "+r"(differs));
+		differs = -differs >> 63;
+		asm volatile("" : "+r"(differs));
+		cnt &= SAMPLES_HALVES - 1;
+		asm volatile("" : "+r"(cnt));
+		out[1 + (cnt & (SAMPLES_HALVES - 1))] = half;
+		then[i] = half;
+		mask |= (__u32)differs << i;
+		cnt += differs;
+	}
+	out[0] = mask;
+	return cnt;
+}
+
+/* What is counted here stands in a map: on the stack, verifiers before Linux 6.7 take it for constant. */
 static long diff_chunk(__u32 nth, void *ctx)
 {
 	struct diff *diff = ctx;
 	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK;
-	__u32 fresh_cnt = diff->fresh_cnt;
-	__u64 *now, *then, *out;
+	__u32 cnt = diff->full->coded_cnt;
+	bool is_known;
+	__u64 *now, *then;
 
-	if (nth >= SAMPLES_CHUNK_MAX || fresh_cnt >= SAMPLES_CHUNK_MAX)
+	if (nth >= SAMPLES_CHUNK_MAX || cnt > SAMPLES_CODED_MAX - SAMPLES_HALVES - 1)
 		return 1;
 	now = (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK];
 	then = (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)];
-	if (!diff->is_key && address >= diff->slot->low && address < diff->slot->high &&
-	    !((now[0] ^ then[0]) | (now[1] ^ then[1]) | (now[2] ^ then[2]) | (now[3] ^ then[3]) |
-	      (now[4] ^ then[4]) | (now[5] ^ then[5]) | (now[6] ^ then[6]) | (now[7] ^ then[7])))
+	is_known = !diff->is_key && address >= diff->slot->low && address < diff->slot->high;
+	if (!is_known)
+		__builtin_memset(then, 0, SAMPLES_CHUNK);
+	if (is_known && !((now[0] ^ then[0]) | (now[1] ^ then[1]) | (now[2] ^ then[2]) | (now[3] ^ then[3]) |
+			  (now[4] ^ then[4]) | (now[5] ^ then[5]) | (now[6] ^ then[6]) | (now[7] ^ then[7])))
 		return 0;
-	out = (__u64 *)&diff->full->chunks[fresh_cnt * SAMPLES_CHUNK];
-	for (int i = 0; i < SAMPLES_CHUNK / 8; i++)
-		then[i] = out[i] = now[i];
+	cnt += 1 + put_halves(diff->full->coded + cnt, (const __u32 *)now, (__u32 *)then);
 	diff->full->fresh[nth / 64] |= 1ull << nth % 64;
-	diff->fresh_cnt = fresh_cnt + 1;
+	diff->full->coded_cnt = cnt;
 	return 0;
 }
 
@@ -296,7 +323,7 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
 	struct diff diff = {.slot = slot, .copy = copy, .full = full};
 
-	full->chunk_cnt = full->fresh_cnt = full->kernel_cnt = 0;
+	full->chunk_cnt = full->coded_cnt = full->kernel_cnt = 0;
 	full->slot = full->record.tid % SAMPLES_SLOTS;
 	__builtin_memset(full->fresh, 0, sizeof(full->fresh));
 	if (!slot || !copy)
@@ -313,7 +340,6 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	slot->low = diff.from;
 	slot->high = diff.from + bytes;
 	full->nth = slot->nth;
-	full->fresh_cnt = diff.fresh_cnt;
 }
 
 static __always_inline __u64 stack_limit(const struct task_struct *task)
@@ -328,20 +354,18 @@ static __always_inline __u32 put_full(struct samples_full *full, enum samples_ri
 	full->record.flags |= SAMPLES_WITH_STACK;
 	copy_registers(full->regs, user);
 	put_stack(full, ring, stack_limit(task));
-	if (full->fresh_cnt > SAMPLES_CHUNK_MAX)
-		full->fresh_cnt = SAMPLES_CHUNK_MAX;
-	return sizeof(*full) + full->fresh_cnt * SAMPLES_CHUNK;
+	return sizeof(*full) + 4 * ((full->coded_cnt + 1) & ~1u);
 }
 
 /* Behind it, the kernel's stack, but for its innermost frames. */
 static __always_inline __u32 put_kernel(struct samples_full *full, void *ctx, __u64 skipped)
 {
-	__u32 fresh = full->fresh_cnt;
+	__u32 cnt = (full->coded_cnt + 1) & ~1u;
 	long bytes;
 
-	if (fresh > SAMPLES_CHUNK_MAX)
+	if (cnt > SAMPLES_CODED_MAX)
 		return 0;
-	bytes = bpf_get_stack(ctx, full->chunks + fresh * SAMPLES_CHUNK, 8 * SAMPLES_KERNEL_MAX, skipped);
+	bytes = bpf_get_stack(ctx, full->coded + cnt, 8 * SAMPLES_KERNEL_MAX, skipped);
 	if (bytes < 0)
 		return 0;
 	full->kernel_cnt = bytes / 8;

@@ -13,9 +13,9 @@
  * where a record begins by looking at every multiple of SAMPLES_ALIGN, and what was overwritten or not
  * finished has no mark.
  *
- * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. A record holds those that differ
- * from the last copy of the same thread in the same ring; `fresh` says which. Every SAMPLES_KEY_EVERY-th
- * record holds all.
+ * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. Of those that differ from the last
+ * copy of the same thread in the same ring (`fresh` says which) a record holds the halves of words that
+ * differ. Every SAMPLES_KEY_EVERY-th record holds all; what it does not hold is 0.
  */
 #pragma once
 
@@ -24,10 +24,12 @@
 enum samples_ring { SAMPLES_TICKS, SAMPLES_MOMENTS, SAMPLES_RING_CNT };
 
 enum {
-	SAMPLES_ALIGN = 64,
+	SAMPLES_ALIGN = 16,
 	SAMPLES_CHUNK = 64,
 	SAMPLES_STACK_MAX = 1 << 15, /* bytes of a copy */
 	SAMPLES_CHUNK_MAX = SAMPLES_STACK_MAX / SAMPLES_CHUNK,
+	SAMPLES_HALVES = SAMPLES_CHUNK / 4,
+	SAMPLES_CODED_MAX = SAMPLES_CHUNK_MAX * (1 + SAMPLES_HALVES),
 	SAMPLES_FRESH_WORDS = SAMPLES_CHUNK_MAX / 64,
 	SAMPLES_SLOTS = 8, /* threads of a ring whose last copy is kept */
 	SAMPLES_KEY_EVERY = 64,
@@ -198,25 +200,24 @@ enum samples_reg {
 	SAMPLES_REG_CNT,
 };
 
-/* With SAMPLES_WITH_STACK. Behind the fresh chunks stand the `kernel_cnt` addresses of the kernel's stack. */
+/* With SAMPLES_WITH_STACK. Behind `coded`, at a multiple of 8, stands the kernel's stack. */
 struct samples_full {
 	struct samples_record record;
 	__u64 regs[SAMPLES_REG_CNT];
 	__u16 chunk_cnt; /* of the copy, from regs[SAMPLES_RSP] rounded down on */
-	__u16 fresh_cnt;
+	__u16 coded_cnt;
 	__u16 kernel_cnt;
 	__u8 slot;
 	__u8 nth; /* 0: all chunks are fresh; else the one after nth - 1 of this slot */
 	__u64 fresh[SAMPLES_FRESH_WORDS]; /* bit N: chunk N */
-	__u64 unused[6];
-	__u8 chunks[];
+	__u32 coded[]; /* of each fresh chunk a mask of the halves that differ (bit N: half N), then these */
 };
 
-_Static_assert(sizeof(struct samples_full) == 320, "shared between BPF and user space");
+_Static_assert(sizeof(struct samples_full) == 272, "shared between BPF and user space");
 
 enum {
 	SAMPLES_RECORD_MAX =
-		sizeof(struct samples_full) + SAMPLES_STACK_MAX + 8 * SAMPLES_KERNEL_MAX + SAMPLES_ALIGN,
+		sizeof(struct samples_full) + 4 * SAMPLES_CODED_MAX + 8 * SAMPLES_KERNEL_MAX + SAMPLES_ALIGN,
 };
 
 /* One ring's, on a line of the cache of its own. */

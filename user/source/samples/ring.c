@@ -42,6 +42,12 @@ static bool is_full(const struct samples_record *record)
 	return record->flags & SAMPLES_WITH_STACK;
 }
 
+/* Where among `coded` the kernel's stack begins. */
+static size_t kernel_at(const struct samples_full *full)
+{
+	return (full->coded_cnt + 1u) & ~1u;
+}
+
 static bool is_sane(const struct samples_record *record)
 {
 	const struct samples_full *full = (const struct samples_full *)record;
@@ -52,10 +58,9 @@ static bool is_sane(const struct samples_record *record)
 	if (!is_full(record))
 		return true;
 	return record->size >= sizeof(*full) && full->chunk_cnt <= SAMPLES_CHUNK_MAX &&
-	       full->fresh_cnt <= full->chunk_cnt && full->kernel_cnt <= SAMPLES_KERNEL_MAX &&
+	       full->coded_cnt <= SAMPLES_CODED_MAX && full->kernel_cnt <= SAMPLES_KERNEL_MAX &&
 	       full->slot < SAMPLES_SLOTS &&
-	       record->size >=
-		       sizeof(*full) + (size_t)full->fresh_cnt * SAMPLES_CHUNK + 8u * full->kernel_cnt;
+	       record->size >= sizeof(*full) + 4 * kernel_at(full) + 8u * full->kernel_cnt;
 }
 
 /* The record that begins there; NULL: none does. */
@@ -88,6 +93,21 @@ static bool goes_on(const struct samples_slot *slot, const struct samples_full *
 	return slot->nth >= 0 && slot->tid == full->record.tid && slot->nth + 1 == full->nth;
 }
 
+/* What differs in a chunk. False: the record ends before that. */
+static bool update_chunk(uint8_t *chunk, const struct samples_full *full, size_t *used)
+{
+	uint32_t mask;
+
+	if (*used >= full->coded_cnt)
+		return false;
+	mask = full->coded[(*used)++];
+	if (mask >> SAMPLES_HALVES || (unsigned)__builtin_popcount(mask) > full->coded_cnt - *used)
+		return false;
+	for (; mask; mask &= mask - 1)
+		memcpy(chunk + 4 * (size_t)__builtin_ctz(mask), &full->coded[(*used)++], 4);
+	return true;
+}
+
 /* Brings the slot's bytes up to date. False: some of them are not known. */
 static bool update_slot(struct samples_slot *slot, const struct samples_full *full)
 {
@@ -100,15 +120,16 @@ static bool update_slot(struct samples_slot *slot, const struct samples_full *fu
 	}
 	for (size_t i = 0; i < full->chunk_cnt; i++) {
 		uint64_t at = from + i * SAMPLES_CHUNK;
+		uint8_t *chunk = slot->bytes + at % SAMPLES_STACK_MAX;
 		bool is_fresh = full->fresh[i / 64] >> i % 64 & 1;
+		bool is_old = full->nth && at >= slot->low && at < slot->high;
 
-		if (is_fresh ? used == full->fresh_cnt : !full->nth || at < slot->low || at >= slot->high) {
+		if (!is_old)
+			memset(chunk, 0, SAMPLES_CHUNK);
+		if (is_fresh ? !update_chunk(chunk, full, &used) : !is_old) {
 			slot->nth = -1;
 			return false;
 		}
-		if (is_fresh)
-			memcpy(slot->bytes + at % SAMPLES_STACK_MAX, full->chunks + used++ * SAMPLES_CHUNK,
-			       SAMPLES_CHUNK);
 	}
 	slot->tid = full->record.tid;
 	slot->nth = full->nth;
@@ -179,7 +200,7 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 	put_registers(sample, full);
 	if (full->record.flags & SAMPLES_CUT || !is_known)
 		sample->flags |= SAMPLE_IS_CUT;
-	err = put_ips(sample, full->chunks + (size_t)full->fresh_cnt * SAMPLES_CHUNK, full->kernel_cnt);
+	err = put_ips(sample, (const uint8_t *)(full->coded + kernel_at(full)), full->kernel_cnt);
 	if (!err && is_known)
 		err = copy_stack(sample, slot, full->regs[SAMPLES_RSP]);
 	return err;

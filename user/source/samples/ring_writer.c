@@ -47,6 +47,20 @@ static void read_chunk(uint8_t chunk[static SAMPLES_CHUNK], uint64_t address, ui
 	memcpy(chunk + below, stack + (address + below - sp), SAMPLES_CHUNK - below);
 }
 
+static void put_halves(struct samples_full *full, const uint8_t *now, uint8_t *then)
+{
+	uint32_t *mask = &full->coded[full->coded_cnt++];
+
+	*mask = 0;
+	for (size_t i = 0; i < SAMPLES_HALVES; i++) {
+		if (!memcmp(now + 4 * i, then + 4 * i, 4))
+			continue;
+		*mask |= 1u << i;
+		memcpy(&full->coded[full->coded_cnt++], now + 4 * i, 4);
+	}
+	memcpy(then, now, SAMPLES_CHUNK);
+}
+
 static void put_chunks(struct samples_full *full, struct samples_copied *slot, const uint8_t *stack)
 {
 	uint64_t sp = full->regs[SAMPLES_RSP], from = sp & ~(SAMPLES_CHUNK - 1ull);
@@ -56,11 +70,11 @@ static void put_chunks(struct samples_full *full, struct samples_copied *slot, c
 		uint8_t *then = slot->bytes + address % SAMPLES_STACK_MAX, now[SAMPLES_CHUNK];
 
 		read_chunk(now, address, sp, stack);
-		if (full->nth && address >= slot->low && address < slot->high &&
-		    !memcmp(now, then, SAMPLES_CHUNK))
+		if (!full->nth || address < slot->low || address >= slot->high)
+			memset(then, 0, SAMPLES_CHUNK);
+		else if (!memcmp(now, then, SAMPLES_CHUNK))
 			continue;
-		memcpy(then, now, SAMPLES_CHUNK);
-		memcpy(full->chunks + (size_t)full->fresh_cnt++ * SAMPLES_CHUNK, now, SAMPLES_CHUNK);
+		put_halves(full, now, then);
 		full->fresh[i / 64] |= 1ull << i % 64;
 	}
 	slot->low = from;
@@ -89,7 +103,7 @@ int samples_writer_put_full(struct samples_writer *writer, const struct samples_
 	put_chunks(full, slot, stack);
 	slot->tid = full->record.tid;
 	slot->nth = full->nth;
-	commit(writer, &full->record, sizeof(*full) + (size_t)full->fresh_cnt * SAMPLES_CHUNK);
+	commit(writer, &full->record, sizeof(*full) + 4u * ((full->coded_cnt + 1u) & ~1u));
 	return 0;
 }
 

@@ -7,7 +7,13 @@
 #include "assertions.h"
 #include "base/array.h"
 
-enum { BYTES = 3 * SAMPLES_RECORD_MAX, SECRET = 0x5ec7e7, SP = 0x7ffe0000 };
+enum {
+	BYTES = 3 * SAMPLES_RECORD_MAX,
+	SECRET = 0x5ec7e7,
+	SP = 0x7ffe0000,
+	CODED = 4 + SAMPLES_CHUNK /* of a chunk that is all there */,
+	ALL_HALVES = (1 << SAMPLES_HALVES) - 1
+};
 
 struct fake {
 	struct samples_head head;
@@ -90,7 +96,9 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 	uint64_t position = fake->head.head;
 	uint16_t fresh_cnt = (uint16_t)__builtin_popcountll(fresh);
 	struct samples_full *full = (struct samples_full *)begin(
-		fake, time_ns, (uint32_t)(sizeof(*full) + (size_t)fresh_cnt * SAMPLES_CHUNK));
+		fake, time_ns,
+		(uint32_t)((sizeof(*full) + fresh_cnt * CODED + SAMPLES_ALIGN - 1) &
+			   ~(SAMPLES_ALIGN - 1ull)));
 
 	full->record.kind = SAMPLES_TICK;
 	full->record.flags = SAMPLES_WITH_STACK;
@@ -99,10 +107,12 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 	full->regs[SAMPLES_RSP] = SP + 8;
 	full->regs[SAMPLES_R11] = 11;
 	full->chunk_cnt = chunk_cnt;
-	full->fresh_cnt = fresh_cnt;
+	full->coded_cnt = (uint16_t)(fresh_cnt * (CODED / 4));
 	full->fresh[0] = fresh;
 	full->nth = nth;
-	memset(full->chunks, byte, (size_t)fresh_cnt * SAMPLES_CHUNK);
+	memset(full->coded, byte, fresh_cnt * CODED);
+	for (size_t i = 0; i < fresh_cnt; i++)
+		full->coded[i * (CODED / 4)] = ALL_HALVES;
 	end(&full->record, position);
 }
 
@@ -326,7 +336,7 @@ static void test_damaged(void **state)
 			full->record.size = 63;
 			break;
 		case 2:
-			full->fresh_cnt = 400;
+			full->coded_cnt = 400;
 			break;
 		case 3:
 			full->kernel_cnt = UINT16_MAX;
