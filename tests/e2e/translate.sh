@@ -68,12 +68,12 @@ goes_on() {
 }
 
 # hits SOURCE OPTION...: what each hit of the program has, with addresses that are the same each time. What
-# the calls of the trace tell of it (-) is left out.
+# the calls of the trace tell of it (-, and source lines) is left out.
 hits() {
 	source=$1
 	shift
 	setarch -R timeout 120 "$trailcam" run -q --source "$source" -o "$tmp/hits.fxt.gz" "$@" >/dev/null 2>"$tmp/hits.err" || cat "$tmp/hits.err"
-	"$trailcam" report --hits=1000 --calls=0 "$tmp/hits.fxt.gz" | grep -E '^Hit |  arg[0-9] |    r(ip|dx|bp|9) |    #' | grep -v '#[0-9]* *-' | sed 's/r1[0-9] .*//' | sed 's/ at [0-9.]* [a-z]*:/:/; s/#[0-9]* *0x[0-9a-f]*/#/'
+	"$trailcam" report --hits=1000 --calls=0 "$tmp/hits.fxt.gz" | grep -E '^Hit |  arg[0-9] |    r(ip|dx|bp|9) |    #' | grep -v '#[0-9]* *-' | sed 's/r1[0-9] .*//' | sed 's/ at [0-9.]* [a-z]*:/:/; s/#[0-9]* *0x[0-9a-f]*/#/; s/  [^ ]*:[0-9]*$//'
 }
 
 # same_hits CNT OPTION...: the same as at full speed.
@@ -83,6 +83,14 @@ same_hits() {
 	hits none "$@" >"$tmp/native"
 	hits translate "$@" >"$tmp/translated"
 	[ "$(grep -c '^Hit' "$tmp/native")" -ge "$cnt" ] && diff "$tmp/native" "$tmp/translated"
+}
+
+# A program that dies of the signal that is waited for dies while it is let go.
+dies() {
+	(ulimit -c 0; translate --on-signal SIGSEGV -- "$programs/exits" segv)
+	[ $? -eq 139 ] || return 1
+	translate --on-signal SIGTERM -- sh -c 'kill -TERM $$; echo alive' >"$tmp/dies"
+	[ $? -eq 143 ] && [ ! -s "$tmp/dies" ]
 }
 
 # The call that is hit is the last one of the trace.
@@ -145,6 +153,7 @@ check 'a signal ends the recording: what led up to it' crash
 check 'the time is up: the program goes on' goes_on
 check 'children, from the next program on' follows
 check 'a trigger: the calls up to the hit' ends_at_hit
+check 'a signal that is waited for, of which the program dies' dies
 if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'each call of a function hits, with the program'"'"'s registers and stack' same_hits 96 -t table_find --max-hits 1000 -- "$programs/wordcount"
 	check 'conditions' same_hits 5 -t hash_word --when 'arg1 > 8' --max-hits 5 -- "$programs/wordcount"

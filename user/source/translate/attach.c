@@ -103,38 +103,43 @@ bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid)
 	       (!ptrace(PTRACE_GETREGS, tid, NULL, &regs) && !arena_is_ours(process->arena, regs.rip));
 }
 
-void translate_return(const struct translate *translate, pid_t tid)
+bool translate_return(const struct translate *translate, pid_t tid, int *ret_status)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct injection injection = {0};
 	struct user_regs_struct regs;
 
 	if (!thread || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
-		return;
+		return false;
 	/* If the runtime itself has let it go. */
 	if (thread->slot >= 0 && regs.gs_base) {
 		regs.gs_base = 0;
 		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 	}
 	inject_return_rseq(tid, &thread->rseq, &injection);
+	*ret_status = injection.status;
+	return injection.ended;
 }
 
 void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent)
 {
 	const struct translate_thread *creator = translate_find(translate, parent);
 	uint64_t pid;
+	int status;
 
 	if (!creator || proc_status_number(tid, "Tgid", 10, &pid) || (pid_t)pid != creator->process->pid)
 		return;
 	translate_let_go(translate, (pid_t)pid, tid);
-	translate_return(translate, tid);
+	translate_return(translate, tid, &status);
 }
 
-void translate_clean(const struct translate *translate, pid_t pid, pid_t tid)
+bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *ret_status)
 {
 	const struct translate_process *process = translate_find_process(translate, pid);
 	struct injection injection = {0};
 
 	if (process && process->arena)
 		inject_unmap(tid, process->arena, &injection);
+	*ret_status = injection.status;
+	return injection.ended;
 }

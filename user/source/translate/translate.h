@@ -68,14 +68,17 @@ bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid);
 /* A child of `parent` that nobody follows, in its first stop: goes on natively. */
 void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent);
 
-/* All threads of the process are out, and this one is held likewise: nothing of ours stays in its memory. */
-void translate_clean(const struct translate *translate, pid_t pid, pid_t tid);
+/*
+ * All threads of the process are out, and this one is held likewise: nothing of ours stays in its memory. True:
+ * it has ended meanwhile, with that status.
+ */
+bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *ret_status);
 
 /*
  * After translate_let_go(): the thread gets back what translate_take_over() has taken from it. It is out, and held
- * in an event stop.
+ * in an event stop. True: it has ended meanwhile, with that status.
  */
-void translate_return(const struct translate *translate, pid_t tid);
+bool translate_return(const struct translate *translate, pid_t tid, int *ret_status);
 
 /* ---- of all ---- */
 

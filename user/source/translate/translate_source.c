@@ -222,13 +222,15 @@ static void run_out(struct translated *translated, const struct session_process 
 static void give_back(struct translated *translated, struct session_thread *thread)
 {
 	enum { SIGNALS = 16 };
+	int status;
 
 	for (int i = 0; i < SIGNALS && thread->held && thread->held_signal; i++) {
 		resume_held(thread, thread->held_signal);
 		run(translated, thread->process, 0);
 	}
-	if (thread->held && !thread->held_signal)
-		translate_return(translated->translate, thread->tid);
+	if (thread->held && !thread->held_signal &&
+	    translate_return(translated->translate, thread->tid, &status))
+		session_on_end(translated->session, thread, status);
 }
 
 /* Whether no thread is inside any more. Those that are out are let go meanwhile. */
@@ -254,6 +256,7 @@ static void process_let_go(void *self, struct session_process *process)
 {
 	struct translated *translated = self;
 	struct session_thread *thread;
+	int status;
 
 	if (!run_all_out(translated, process) || find(translated, process, FREE))
 		return;
@@ -261,8 +264,9 @@ static void process_let_go(void *self, struct session_process *process)
 		if (is_one(process, thread))
 			give_back(translated, thread);
 	thread = find(translated, process, OUT);
-	if (thread && !find(translated, process, FREE) && !find(translated, process, INSIDE))
-		translate_clean(translated->translate, process->pid, thread->tid);
+	if (thread && !find(translated, process, FREE) && !find(translated, process, INSIDE) &&
+	    translate_clean(translated->translate, process->pid, thread->tid, &status))
+		session_on_end(translated->session, thread, status);
 }
 
 static void child_let_go(void *self, pid_t tid, pid_t parent)
