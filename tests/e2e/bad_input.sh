@@ -41,7 +41,7 @@ check 'a directory' one_line 126 'Permission denied' run -o "$o" -- /tmp
 printf '\177ELF garbage' >"$tmp/garbage" && chmod +x "$tmp/garbage"
 check 'an executable that is none' one_line 126 'cannot run' run -o "$o" -- "$tmp/garbage"
 check 'a bad size' refused 125 'power of two' run --snapshot-size 3M -- true
-check 'a bad source' refused 125 'auto, intel_pt, samples, translate, step, none' run --source magic -- true
+check 'a bad source' refused 125 'auto, intel_pt, translate, samples, step, none' run --source magic -- true
 check 'a bad number' refused 125 'whole number' run --step-overflow x -- true
 check 'an unknown output format' one_line 125 '.fxt' run -o "$tmp/x.mp3" -- true
 check 'an output directory that is missing' one_line 125 "$tmp/none" run -o "$tmp/none/x.fxt" -- true

@@ -43,7 +43,7 @@ by_source() {
 		! tail -1 "$tmp/out" | grep -q 'stepping\|sampled'
 		return
 	}
-	grep -q '^works  samples .*--source samples, which auto takes' "$tmp/out" && ! grep -q 'would add' "$tmp/out" &&
+	grep -q '^works  samples .*--source samples, which attach takes' "$tmp/out" && ! grep -q 'would add' "$tmp/out" &&
 		tail -1 "$tmp/out" | grep -q 'works here with stacks that are sampled' || return 1
 	unshare --pid --fork --mount-proc "$trailcam" doctor >"$tmp/out"
 	grep -q '^works  samples ' "$tmp/out" && ! grep -q 'would add' "$tmp/out" && tail -1 "$tmp/out" | grep -q 'works here with stacks that are sampled'

@@ -83,9 +83,12 @@ sampled() {
 run_requests() {
 	status_is 0 "$trailcam" run -t handle_request "$@" -o "$tmp/t.tsv" -- "$programs/requests" <"$tmp/requests" >"$tmp/out" 2>"$tmp/err"
 }
-run_samples() {
-	run_requests && says "$tmp/err" 'stacks are sampled (--source samples); --source none records hits only, --source translate every call, of a program some 1.2 to 8 times slower, --source step every call, but the program' &&
-		run_requests --every 1ms && says "$tmp/err" 'stacks are sampled (--source samples)' && grep -q '	handle_request	' "$tmp/t.tsv"
+run_translates() {
+	run_requests && says "$tmp/err" 'no Intel PT here: the program is translated (--source translate)' &&
+		run_requests --every 1ms && says "$tmp/err" 'stacks are sampled (--source samples); --source none records hits only, --source translate every call, of a program some 1.2 to 8 times slower, --source step every call, but the program' &&
+		grep -q '	handle_request	' "$tmp/t.tsv" &&
+		run_requests --follow-forks && says "$tmp/err" 'stacks are sampled (--source samples)' &&
+		run_requests --memtrace && says "$tmp/err" 'stacks are sampled (--source samples)'
 }
 run_steps_if_asked() {
 	run_requests --step-from main && says "$tmp/err" 'warning: single-stepping: the program executes one instruction at a time'
@@ -93,7 +96,7 @@ run_steps_if_asked() {
 seq 10 >"$tmp/requests"
 if [ -n "$no_pt" ]; then
 	check 'attach chooses samples, and says so' sampled
-	check 'run chooses samples, and says so; also where time is judged' run_samples
+	check 'run translates, and says so; it samples where time is judged, children are followed or allocators watched' run_translates
 	check 'run steps where an option asks for it' run_steps_if_asked
 fi
 

@@ -37,7 +37,7 @@ same_again() {
 check 'a kept recording says the same' same_again
 
 pauses() {
-	recorded run -o "$own/waits.fxt" -- "$own/waits" lock && "$trailcam" report --json --top 1000 "$own/waits.fxt" >"$tmp/waits.json" && python3 -c '
+	recorded run --source samples -o "$own/waits.fxt" -- "$own/waits" lock && "$trailcam" report --json --top 1000 "$own/waits.fxt" >"$tmp/waits.json" && python3 -c '
 import json, sys
 waits = json.load(open(sys.argv[1]))["waits"]
 assert any(w["name"] == "[off-cpu]" for w in waits), waits

@@ -135,12 +135,22 @@ static int choose_none_for_attach(const struct capture_config *config)
 	return 0;
 }
 
+/*
+ * A program that does not execute its own code takes longer, passes the probes of allocators, and has children that do:
+ * that is not what these options are for.
+ */
+static bool needs_own_code(const struct capture_config *config, const char *timed)
+{
+	return timed || config->options.alloc_interval || config->options.follow_forks;
+}
+
 /* If a condition is about time, a source that slows needs an explicit option. */
 static bool may_choose(const struct source *source, const struct capture_config *config, const char *timed)
 {
 	unsigned int automatic = config->path ? SOURCE_RUN_AUTO : SOURCE_ATTACH_AUTO;
 
 	return source->can & automatic && (!source->is_here || source->is_here()) &&
+	       !(source->can & SOURCE_PASSES_PROBES && needs_own_code(config, timed)) &&
 	       !(timed && source->can & SOURCE_SLOWS && !(asked(config) & source->options));
 }
 
@@ -174,6 +184,12 @@ static int choose_best(const struct capture_config *config, const struct source 
 /* What was chosen in place of Intel PT. */
 static void say_choice(const struct capture_config *config, const char *name)
 {
+	if (!strcmp(name, source_translate.name))
+		log_say("no Intel PT here: the program is translated (--source translate): every call is "
+			"recorded, and "
+			"it runs some 1.2 to 8 times slower; --source samples samples its stacks, at full "
+			"speed; --source none "
+			"records hits only");
 	if (!strcmp(name, source_samples.name))
 		log_say("no Intel PT here: stacks are sampled (--source samples); --source none records "
 			"hits only, --source translate every call, of a program some 1.2 to 8 times slower, "

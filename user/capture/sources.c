@@ -8,7 +8,7 @@
 
 /* Best first: --source auto chooses the first one that is available and may be chosen. */
 static const struct source *const sources[] = {
-	&source_intel_pt, &source_samples, &source_translate, &source_step, &source_alloc,
+	&source_intel_pt, &source_translate, &source_samples, &source_step, &source_alloc,
 };
 
 const struct source *source_at(size_t i)

@@ -259,8 +259,8 @@ static void sample_child(pid_t pid, struct finding *finding)
 		    samples_event(samples));
 	else
 		set(finding, FINDING_WORKS,
-		    "the stack of a child was sampled by %s: --source samples, which auto takes where there "
-		    "is no Intel PT%s",
+		    "the stack of a child was sampled by %s: --source samples, which attach takes where "
+		    "there is no Intel PT%s",
 		    samples_event(samples),
 		    samples_have_bpf()
 			    ? ""
@@ -381,7 +381,8 @@ static void try_intel_pt(struct finding *finding)
 
 	if (pt_caps_read(&caps, PT_SYSFS)) {
 		set(finding, FINDING_NOTE,
-		    "this machine has no Intel PT that the kernel knows of: auto takes samples, else step");
+		    "this machine has no Intel PT that the kernel knows of: run takes translate, attach "
+		    "samples");
 		return;
 	}
 	fd = open_event(caps.type, 0);

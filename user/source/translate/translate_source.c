@@ -414,10 +414,16 @@ static void close_translate(void *self)
 	free(translated);
 }
 
+static bool is_here(void)
+{
+	return !translate_check();
+}
+
 const struct source source_translate = {
 	.name = "translate",
-	.can = SOURCE_PASSES_PROBES | SOURCE_FREEZES,
+	.can = SOURCE_RUN_AUTO | SOURCE_PASSES_PROBES | SOURCE_FREEZES,
 	.driver = &translate_driver,
+	.is_here = is_here,
 	.open = open_translate,
 	.add = add,
 	.start = start,
