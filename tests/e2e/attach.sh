@@ -398,4 +398,12 @@ run_children() {
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits" && says "$tmp/hits" '  comm exits'
 }
 check 'run --follow-forks: a hit in what a child executes' run_children
+
+# Many end before their parents' forks are told of.
+short_children() {
+	status_is 0 timeout 60 "$trailcam" run --source samples --follow-forks -o "$tmp/t.tsv" -- sh -c 'i=0
+		while [ $((i += 1)) -le 8 ]; do (j=0; while [ $((j += 1)) -le 20 ]; do x=$( (:) | (:) ); done) & done; wait; echo all' >"$tmp/out" 2>"$tmp/err" &&
+		says "$tmp/out" all
+}
+check 'run --follow-forks: children that end at once' short_children
 finish

@@ -104,8 +104,8 @@ static int on_creation(struct session *session, struct session_thread *parent)
 	int err = 0;
 
 	ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid);
-	/* Else the new task's own stop came first. */
-	if (!session_find(session, (pid_t)tid)) {
+	/* Else the new task's own stop came first, and maybe its end. */
+	if (!session_find(session, (pid_t)tid) && !proc_has_ended((pid_t)tid)) {
 		err = adopt(session, (pid_t)tid, &thread);
 		if (!err && !thread)
 			session_let_newborn_go(session, (pid_t)tid, parent->tid);
