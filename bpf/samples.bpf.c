@@ -296,18 +296,16 @@ static long diff_chunk(__u32 nth, void *ctx)
 	struct diff *diff = ctx;
 	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK;
 	__u32 cnt = diff->full->coded_cnt;
-	bool is_known;
 	__u64 *now, *then;
 
 	if (nth >= SAMPLES_CHUNK_MAX || cnt > SAMPLES_CODED_MAX - SAMPLES_HALVES - 1)
 		return 1;
 	now = (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK];
 	then = (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)];
-	is_known = !diff->is_key && address >= diff->slot->low && address < diff->slot->high;
-	if (!is_known)
+	if (diff->is_key || address < diff->slot->low || address >= diff->slot->high)
 		__builtin_memset(then, 0, SAMPLES_CHUNK);
-	if (is_known && !((now[0] ^ then[0]) | (now[1] ^ then[1]) | (now[2] ^ then[2]) | (now[3] ^ then[3]) |
-			  (now[4] ^ then[4]) | (now[5] ^ then[5]) | (now[6] ^ then[6]) | (now[7] ^ then[7])))
+	else if (!((now[0] ^ then[0]) | (now[1] ^ then[1]) | (now[2] ^ then[2]) | (now[3] ^ then[3]) |
+		   (now[4] ^ then[4]) | (now[5] ^ then[5]) | (now[6] ^ then[6]) | (now[7] ^ then[7])))
 		return 0;
 	cnt += 1 + put_halves(diff->full->coded + cnt, (const __u32 *)now, (__u32 *)then);
 	diff->full->fresh[nth / 64] |= 1ull << nth % 64;
@@ -354,18 +352,18 @@ static __always_inline __u32 put_full(struct samples_full *full, enum samples_ri
 	full->record.flags |= SAMPLES_WITH_STACK;
 	copy_registers(full->regs, user);
 	put_stack(full, ring, stack_limit(task));
-	return sizeof(*full) + 4 * ((full->coded_cnt + 1) & ~1u);
+	return sizeof(*full) + 4 * samples_kernel_at(full);
 }
 
 /* Behind it, the kernel's stack, but for its innermost frames. */
 static __always_inline __u32 put_kernel(struct samples_full *full, void *ctx, __u64 skipped)
 {
-	__u32 cnt = (full->coded_cnt + 1) & ~1u;
+	__u32 at = samples_kernel_at(full);
 	long bytes;
 
-	if (cnt > SAMPLES_CODED_MAX)
+	if (at > SAMPLES_CODED_MAX)
 		return 0;
-	bytes = bpf_get_stack(ctx, full->coded + cnt, 8 * SAMPLES_KERNEL_MAX, skipped);
+	bytes = bpf_get_stack(ctx, full->coded + at, 8 * SAMPLES_KERNEL_MAX, skipped);
 	if (bytes < 0)
 		return 0;
 	full->kernel_cnt = bytes / 8;

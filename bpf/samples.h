@@ -213,6 +213,12 @@ struct samples_full {
 	__u32 coded[]; /* of each fresh chunk a mask of the halves that differ (bit N: half N), then these */
 };
 
+/* Where among `coded` the kernel's stack begins. */
+static inline __attribute__((always_inline)) __u32 samples_kernel_at(const struct samples_full *full)
+{
+	return (full->coded_cnt + 1u) & ~1u;
+}
+
 _Static_assert(sizeof(struct samples_full) == 272, "shared between BPF and user space");
 
 enum {

@@ -42,12 +42,6 @@ static bool is_full(const struct samples_record *record)
 	return record->flags & SAMPLES_WITH_STACK;
 }
 
-/* Where among `coded` the kernel's stack begins. */
-static size_t kernel_at(const struct samples_full *full)
-{
-	return (full->coded_cnt + 1u) & ~1u;
-}
-
 static bool is_sane(const struct samples_record *record)
 {
 	const struct samples_full *full = (const struct samples_full *)record;
@@ -60,7 +54,7 @@ static bool is_sane(const struct samples_record *record)
 	return record->size >= sizeof(*full) && full->chunk_cnt <= SAMPLES_CHUNK_MAX &&
 	       full->coded_cnt <= SAMPLES_CODED_MAX && full->kernel_cnt <= SAMPLES_KERNEL_MAX &&
 	       full->slot < SAMPLES_SLOTS &&
-	       record->size >= sizeof(*full) + 4 * kernel_at(full) + 8u * full->kernel_cnt;
+	       record->size >= sizeof(*full) + 4ul * samples_kernel_at(full) + 8u * full->kernel_cnt;
 }
 
 /* The record that begins there; NULL: none does. */
@@ -200,7 +194,7 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 	put_registers(sample, full);
 	if (full->record.flags & SAMPLES_CUT || !is_known)
 		sample->flags |= SAMPLE_IS_CUT;
-	err = put_ips(sample, (const uint8_t *)(full->coded + kernel_at(full)), full->kernel_cnt);
+	err = put_ips(sample, (const uint8_t *)(full->coded + samples_kernel_at(full)), full->kernel_cnt);
 	if (!err && is_known)
 		err = copy_stack(sample, slot, full->regs[SAMPLES_RSP]);
 	return err;

@@ -103,7 +103,7 @@ int samples_writer_put_full(struct samples_writer *writer, const struct samples_
 	put_chunks(full, slot, stack);
 	slot->tid = full->record.tid;
 	slot->nth = full->nth;
-	commit(writer, &full->record, sizeof(*full) + 4u * ((full->coded_cnt + 1u) & ~1u));
+	commit(writer, &full->record, sizeof(*full) + 4u * samples_kernel_at(full));
 	return 0;
 }
 
