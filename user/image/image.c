@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -35,7 +34,6 @@ struct image {
 	char **paths; /* of copies: sections point to them, as to the places' names */
 	size_t path_cnt, path_cap;
 	struct jit_symbols jit;
-	atomic_bool has_unnamed; /* code that is in no file was looked up, and had no name */
 };
 
 static const struct symbol nowhere = {
@@ -254,14 +252,16 @@ const struct symbol *image_symbol_at(struct image *image, size_t version, uint64
 	uint64_t until = version + 1 < image->cnt ? image->versions[version + 1].start_ns : UINT64_MAX;
 	const struct symbol *jit = symbol && !symbol->named ? jit_symbols_find(&image->jit, ip, until) : NULL;
 
-	if (symbol && !symbol->named && !jit && !strcmp(symbol->object, "//anon"))
-		atomic_store_explicit(&image->has_unnamed, true, memory_order_relaxed);
 	return jit ? jit : symbol;
 }
 
 bool image_lacks_names(const struct image *image)
 {
-	return image->has_unnamed && !image->jit.cnt;
+	for (size_t i = 0; i < image->places.cnt && !image->jit.cnt; i++)
+		if (!strcmp(place_label(image->places.items[i]), "//anon") &&
+		    place_has_unnamed(image->places.items[i]))
+			return true;
+	return false;
 }
 
 enum landing image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler)

@@ -289,6 +289,11 @@ const struct symbol *place_symbol_at(struct place *place, struct image_objects *
 	return symbol ? &symbol->public : NULL;
 }
 
+bool place_has_unnamed(const struct place *place)
+{
+	return place->slots && atomic_load(&place->slots[place->range_cnt]);
+}
+
 enum landing place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
 			   uint64_t handler)
 {

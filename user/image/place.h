@@ -45,6 +45,9 @@ int place_set_symbols(struct place *place, const char *path);
  */
 const struct symbol *place_symbol_at(struct place *place, struct image_objects *objects, uint64_t ip);
 
+/* Whether place_symbol_at() was asked for an ip outside every function. */
+bool place_has_unnamed(const struct place *place);
+
 /* image_inlines_at() in the place. */
 const struct inline_chain *place_inlines_at(struct place *place, struct image_objects *objects, uint64_t ip,
 					    uint64_t *ret_end);

@@ -4,5 +4,8 @@
 
 #include "history/history.h"
 
-/* Warns of one whose code was met without names, and says how to ask it. Call it when all symbols were looked up. */
+/*
+ * Warns of one whose code was met without names, and says how to ask it. Call it when all symbols were looked
+ * up.
+ */
 void unnamed_warn(const struct history *history);
