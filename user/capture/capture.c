@@ -7,8 +7,8 @@
  * 	-> remove probes -> let go
  *
  * A failure before the exec also ends the waiting child. After the snapshot only the program's exit status
- * matters. Running targets are seized first, too, and their hits are ignored until the sources record, so that
- * no hit comes before the trace:
+ * matters. Running targets are seized first, too, and their hits are ignored until the sources record, so
+ * that no hit comes before the trace:
  *
  * 	resolve names -> seize -> attach probes -> verify breakpoints -> record -> heed hits -> run -> ...
  */

@@ -136,8 +136,8 @@ static int choose_none_for_attach(const struct capture_config *config)
 }
 
 /*
- * A program that does not execute its own code takes longer, passes the probes of allocators, and has children that do:
- * that is not what these options are for.
+ * A program that does not execute its own code takes longer, passes the probes of allocators, and has children
+ * that do: that is not what these options are for.
  */
 static bool needs_own_code(const struct capture_config *config, const char *timed)
 {
@@ -186,11 +186,9 @@ static void say_choice(const struct capture_config *config, const char *name)
 {
 	if (!strcmp(name, source_translate.name))
 		log_say("no Intel PT here: the program is translated (--source translate): every call is "
-			"recorded, and "
-			"it runs some 1.2 to 8 times slower; --source samples samples its stacks, at full "
-			"speed; --source none "
-			"records hits only");
-	if (!strcmp(name, source_samples.name))
+			"recorded, and it runs some 1.2 to 8 times slower; --source samples samples its "
+			"stacks, at full speed; --source none records hits only");
+	else if (!strcmp(name, source_samples.name))
 		log_say("no Intel PT here: stacks are sampled (--source samples); --source none records "
 			"hits only, --source translate every call, of a program some 1.2 to 8 times slower, "
 			"--source step every call, but the %s then " STEPPING,

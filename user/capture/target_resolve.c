@@ -149,6 +149,7 @@ static int resolve_in_process(struct trigger *ret_trigger, struct seen *seen, co
 	if (err || is_seen(seen, &maps))
 		return err;
 	err = resolve_with_maps(ret_trigger, text, pid, &maps, action);
+	/* What is about to end speaks for itself alone: its files may be gone by now. */
 	if ((err && err != -ENOENT) || proc_is_ending(pid))
 		return err;
 	if (ARRAY_PUSH(seen->items, seen->cnt, seen->cap, maps))

@@ -14,6 +14,8 @@
 #include "model/hit.h"
 #include "model/trigger.h"
 
+struct trigger_spec; /* probe/spec.h */
+
 /* Whether its condition is evaluated at the end of a call. */
 bool trigger_at_return(const struct trigger *trigger);
 
@@ -36,7 +38,6 @@ void trigger_release(struct trigger *trigger);
 /*
  * The same in the file `path` alone, and without a name. -ENOENT has no sentence: others may have the place.
  */
-struct trigger_spec;
 int trigger_resolve_in(struct trigger *ret_trigger, const struct trigger_spec *spec, const char *path,
 		       uint32_t action);
 

@@ -69,8 +69,8 @@ bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid);
 void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent);
 
 /*
- * All threads of the process are out, and this one is held likewise: nothing of ours stays in its memory. True:
- * it has ended meanwhile, with that status.
+ * All threads of the process are out, and this one is held likewise: nothing of ours stays in its memory.
+ * True: it has ended meanwhile, with that status.
  */
 bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *ret_status);
 
