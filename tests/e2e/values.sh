@@ -158,10 +158,13 @@ go_args() {
 }
 
 go_names() {
-	hits 0 main.take --when 'n == -2 && str(text) == "query 2*" && bytes[2] == 3 && letter == 97' --print 'n, str(text, 3), bytes[1], letter, ret' \
+	hits 0 main.take --when 'n == -2 && str(text) == "query 2" && str(text) != "query" && bytes[2] == 3 && letter == 97' --print 'n, str(text, 3), bytes[1], letter, ret' \
 		-- "$tmp/go/values" &&
 		values_are 'n = -2' 'str(text, 3) = que...' 'bytes[1] = 2' 'letter = 97' 'ret = 105' || return 1
-	hits 125 main.spread --when 'two > 0' -- "$tmp/go/values" && says "$tmp/err" 'it is a struct or a part of one' || return 1
+	hits 125 main.spread --when 'two > 0' -- "$tmp/go/values" && says "$tmp/err" "name a field of it with '.'" || return 1
+	hits 0 main.spread --when 'two.low == 1 && str(two.name) == "three"' --print 'two.low, str(two.name, 3), two.name.len' -- "$tmp/go/values" &&
+		values_are 'two.low = 1' 'str(two.name, 3) = thr...' 'two.name.len = 5' || return 1
+	hits 125 main.spread --when 'two.high > 1' -- "$tmp/go/values" && says "$tmp/err" 'only integers' || return 1
 	hits 125 main.spread --when 'real > 1' -- "$tmp/go/values" && says "$tmp/err" 'in a vector register' || return 1
 	hits 0 main.spread --when 'behind->low == 5' --print 'behind->low, last' -- "$tmp/go/values" && values_are 'behind->low = 5' 'last = 6' || return 1
 	hits 125 main.spread --when 'beyond == 1' -- "$tmp/go/values" && says "$tmp/err" 'too few registers' || return 1
@@ -171,8 +174,9 @@ go_names() {
 go_typed() {
 	hits 0 main.take --skip 1 --slower-than 1ns -- "$tmp/go/values" && sed -i 's/0xc0[0-9a-f]*/HEAP/' "$tmp/hits" &&
 		values_are 'ret = 105' 'n = -2' 'text = query 2' 'bytes = HEAP' 'len(bytes) = 3' 'letter = 97' || return 1
-	hits 0 main.spread -- "$tmp/go/values" && grep -qx '  value two = ? (it is a struct)' "$tmp/hits" &&
-		grep -qx '  value real = ? (it is in a vector register)' "$tmp/hits" && grep -qx '  value last = 6' "$tmp/hits"
+	hits 0 main.spread -- "$tmp/go/values" && sed -i 's/0xc0[0-9a-f]*/HEAP/' "$tmp/hits" &&
+		values_are 'real = ? (it is in a vector register)' 'behind = HEAP' 'last = 6' 'bytes = HEAP' 'len(bytes) = 1' \
+			'beyond = ? (it is in no register for integers)' 'two.low = 1' 'two.name = three' 'behind->low = 5' 'behind->name = five'
 }
 
 go_c_args() {
@@ -209,7 +213,7 @@ fi
 rust_names() {
 	for level in 0 2; do
 		rustc -g -C opt-level=$level -o "$tmp/rust" tests/programs/src/values.rs &&
-			hits 0 take --when 'n == 2 && str(text) == "query 2*" && words[0] == 7' --print 'str(text, 3), words[1], last' -- "$tmp/rust" &&
+			hits 0 take --when 'n == 2 && str(text) == "query 2" && words[0] == 7' --print 'str(text, 3), words[1], last' -- "$tmp/rust" &&
 			values_are 'str(text, 3) = que...' 'words[1] = 8' 'last = 200' || return 1
 		hits 0 take --when 'n == 2' -- "$tmp/rust" && grep -v ' words = ' "$tmp/hits" >"$tmp/rest" && mv "$tmp/rest" "$tmp/hits" &&
 			values_are 'n = 2' 'text = query 2' 'len(words) = 2' 'last = 200' || return 1
@@ -362,9 +366,55 @@ enums() {
 }
 check 'constants of enums by their names, single or joined' enums
 
+cat >"$tmp/parts.cc" <<'END'
+#include <string_view>
+struct small { int number; short rank; char letter; unsigned char flag : 1, rest : 7; };
+struct mixed { double real; const char *name; };
+struct two { long first; small *second; };
+extern "C" __attribute__((noinline)) int parts(small one, int between, mixed other, std::string_view text, two *pointer)
+{
+	__asm__ volatile("" ::: "memory");
+	return one.number + between - (int)text.size() + (int)pointer->first + (int)other.real;
+}
+extern "C" __attribute__((noinline)) long joined(two pair, two *more)
+{
+	__asm__ volatile("" ::: "memory");
+	return pair.first + pair.second->number + more->first;
+}
+int main()
+{
+	char text[] = "view and more";
+	small one = {-5, 7, 'x', 1, 99};
+	two pair = {-3, &one};
+	return parts(one, 2, {2.5, "mixed"}, {text, 4}, &pair) + joined(pair, &pair) > 1000;
+}
+END
+
+by_value() {
+	g++ -std=c++17 -g -O1 -o "$tmp/parts" "$tmp/parts.cc" || return 1
+	hits 0 parts --slower-than 1ns -- "$tmp/parts" && sed -i 's/0x7[0-9a-f]*/STACK/' "$tmp/hits" &&
+		values_are 'ret = -8' 'between = 2' 'text = view' 'pointer = STACK' 'one.number = -5' 'one.rank = 7' 'one.letter = 120' 'one.flag = 1' 'one.rest = 99' \
+			'other.name = mixed' 'pointer->first = -3' 'pointer->second = STACK' || return 1
+	hits 0 parts --when 'one.rank == 7 && one.number < -4 && one.rest == 99 && str(text) == "view" && str(text) != "vie" && str(other.name) == "mix*"' \
+		--print 'str(text), pointer->second->rank' -- "$tmp/parts" && values_are 'str(text) = view' 'pointer->second->rank = 7' || return 1
+	hits 0 joined --when 'pair.second->letter == 120 && pair.first == -3' --print 'pair.second->number' -- "$tmp/parts" &&
+		values_are 'pair.second->number = -5' || return 1
+	hits 0 parts --when 'str(text) == "view and more"' -- "$tmp/parts" && says "$tmp/err" 'no hit' || return 1
+	hits 125 parts --when 'other.real > 1' -- "$tmp/parts" && says "$tmp/err" 'only integers' || return 1
+	hits 125 parts --when 'one > 1' -- "$tmp/parts" && says "$tmp/err" "name a field of it with '.'"
+}
+check 'structs in registers by their fields, string_view as its text' by_value
+
+results() {
+	hits 0 parts --when 'ret < 0 && ret == -8' --print 'ret, ret + 1' -- "$tmp/parts" && values_are 'ret = -8' 'ret + 1 = -7' || return 1
+	objcopy --strip-debug "$tmp/parts" "$tmp/parts-bare"
+	hits 0 parts --when '(int)ret < 0 && ret > 0' --print 'ret' -- "$tmp/parts-bare" && values_are 'ret = 4294967288'
+}
+check 'a result has the type of its function where that is known' results
+
 lacking() {
 	hits 0 by_value -- "$tmp/kinds" &&
-		values_are 'pair = ? (it is a struct)' 'behind = 4' || return 1
+		values_are 'pair = ? (it is in no register for integers)' 'behind = 4' || return 1
 	hits 0 by_value --when 'behind == 4' --print none -- "$tmp/kinds" || return 1
 	hits 0 '[bt][ya]*' --max-hits 2 -- "$tmp/kinds" && ! grep '  value number' "$tmp/hits"
 }

@@ -13,6 +13,7 @@
  *
  *	len, req->conn->fd	parameters by their names, with their types, and constants of enums, by the debug information;
  *				the other words here come first
+ *	point.x			a field of a struct that is passed by value
  *	arg0->conn->fd		what an argument points to, where the debug information tells its type: -> . and names of fields
  *	arg0 ... arg11		integer arguments, where the probe has them (probe/args/arg_layout.h); with ret or elapsed: as they were when the call began
  *	rax ... r15 rip rsp eflags	registers (%rax and $rax are the same); eax ... r15d are their low halves, signed

@@ -224,10 +224,9 @@ static void emit_in_cgroup(struct code *code, const struct node *node)
 
 /* ---- strings ---- */
 
-/* Whether the bytes in the string buffer are those of the text; with its end, unless it is a prefix. */
-static void compare_text(struct code *code, const struct node *node)
+/* Whether the first `size` bytes in the string buffer are those of the text. */
+static void compare_text(struct code *code, const struct node *node, size_t size)
 {
-	size_t size = strlen(node->text) + !node->is_prefix;
 	size_t differs[8], cnt = 0, over;
 
 	for (size_t at = 0; at < size; at += 8) {
@@ -258,7 +257,7 @@ static void emit_comm_is(struct code *code, const struct node *node)
 	address_of(code, BPF_REG_1, STRING_AT);
 	move_imm(code, BPF_REG_2, HIT_COMM_BYTES);
 	call(code, BPF_FUNC_get_current_comm);
-	compare_text(code, node);
+	compare_text(code, node, strlen(node->text) + !node->is_prefix);
 }
 
 /*
@@ -271,6 +270,35 @@ static void copy_from_user(struct code *code, int at, int32_t size)
 	address_of(code, BPF_REG_1, at);
 	move_imm(code, BPF_REG_2, size);
 	call(code, code->stays ? BPF_FUNC_probe_read_user : BPF_FUNC_copy_from_user);
+}
+
+/* Words are compared: their unused bytes must have been written. */
+static void clear_text(struct code *code, size_t size)
+{
+	move_imm(code, BPF_REG_0, 0);
+	for (size_t word = 0; word < size; word += 8)
+		store(code, STRING_AT + (int)word, BPF_REG_0);
+}
+
+/* Only as many bytes are read as are there. */
+static void emit_counted_text_is(struct code *code, const struct node *node, int slot)
+{
+	int32_t len = (int32_t)strlen(node->text);
+	size_t fits, over;
+
+	emit(code, node->left->count, slot);
+	fits = jump(code, node->is_prefix ? BPF_JGE : BPF_JEQ, BPF_REG_0, len);
+	move_imm(code, BPF_REG_0, 0);
+	over = jump(code, BPF_JA, 0, 0);
+	land(code, fits);
+	if (len) {
+		clear_text(code, (size_t)len);
+		emit(code, node->left, slot);
+		copy_from_user(code, STRING_AT, len);
+		fail_if_negative(code);
+	}
+	compare_text(code, node, (size_t)len);
+	land(code, over);
 }
 
 /*
@@ -290,16 +318,13 @@ static void emit_text_is(struct code *code, const struct node *node, int slot)
 	load(code, 8, BPF_REG_0, BPF_REG_10, at);
 	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, len);
 	copy_from_user(code, STRING_AT, 1);
-	/* Words are compared: their unused bytes must have been written. */
-	move_imm(code, BPF_REG_0, 0);
-	for (size_t word = 0; word < size; word += 8)
-		store(code, STRING_AT + (int)word, BPF_REG_0);
+	clear_text(code, size);
 	load(code, 8, BPF_REG_3, BPF_REG_10, at);
 	address_of(code, BPF_REG_1, STRING_AT);
 	move_imm(code, BPF_REG_2, len + 2);
 	call(code, BPF_FUNC_probe_read_user_str);
 	fail_if_negative(code);
-	compare_text(code, node);
+	compare_text(code, node, (size_t)len + !node->is_prefix);
 }
 
 /* ---- operators ---- */
@@ -414,7 +439,7 @@ static void emit(struct code *code, const struct node *node, int slot)
 		emit_comm_is(code, node);
 		break;
 	case NODE_TEXT_IS:
-		emit_text_is(code, node, slot);
+		(node->left->count ? emit_counted_text_is : emit_text_is)(code, node, slot);
 		break;
 	case NODE_CAST:
 		emit(code, node->left, slot);
@@ -548,6 +573,30 @@ static void print_text(struct code *code, const struct print_item *item)
 	write_value(code, item->offset);
 }
 
+/* The address is in r0. */
+static void print_counted_text(struct code *code, const struct print_item *item)
+{
+	int at = slot_at(code, 0), count_at = slot_at(code, 1);
+	size_t fits, unreadable;
+
+	store(code, at, BPF_REG_0);
+	emit(code, item->root->count, 1);
+	fits = jump(code, BPF_JLE, BPF_REG_0, (int32_t)item->max + 1);
+	move_imm(code, BPF_REG_0, (int32_t)item->max + 1);
+	land(code, fits);
+	store(code, count_at, BPF_REG_0);
+	move(code, BPF_REG_2, BPF_REG_0);
+	load(code, 8, BPF_REG_3, BPF_REG_10, at);
+	move(code, BPF_REG_1, BPF_REG_9);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_1, 0, 0, (int32_t)item->offset + 8);
+	call(code, code->stays ? BPF_FUNC_probe_read_user : BPF_FUNC_copy_from_user);
+	unreadable = jump(code, BPF_JNE, BPF_REG_0, 0);
+	load(code, 8, BPF_REG_0, BPF_REG_10, count_at);
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, 1);
+	write_value(code, item->offset);
+	land(code, unreadable);
+}
+
 static void print_number(struct code *code, const struct print_item *item)
 {
 	write_value(code, item->offset + 8);
@@ -566,7 +615,9 @@ static void print_values(struct code *code, const struct prints *prints)
 			continue;
 		put(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_9, 0, (int)item->offset, 0);
 		emit(code, item->root, 0);
-		if (item->is_text)
+		if (item->is_text && item->root->count)
+			print_counted_text(code, item);
+		else if (item->is_text)
 			print_text(code, item);
 		else
 			print_number(code, item);

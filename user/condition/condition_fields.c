@@ -101,21 +101,53 @@ static int add_bits(struct node **node, const struct elf_field *field)
 	return err;
 }
 
+/* A part of a struct in registers is there already, as if it had been loaded. */
+static int take_part(struct node **node, const struct elf_field *field)
+{
+	(*node)->number += field->skip;
+	return field->shift ? add_shift(node, OP_SHR, field->shift, false) : 0;
+}
+
 static int add_loads(struct node **node, const struct elf_field *field)
 {
 	struct value_type type = {.size = field->size, .is_signed = field->is_signed, .depth = field->depth};
-	int err = add_offset(node, field->offsets[0], word);
+	bool is_there = field->cnt == field->in_register;
+	int err = field->in_register ? take_part(node, field) : 0;
 
-	for (size_t i = 1; i < field->cnt && !err; i++) {
-		err = node_wrap(node, NODE_LOAD, word);
+	for (size_t i = field->in_register; i < field->cnt && !err; i++) {
+		if (i > field->in_register)
+			err = node_wrap(node, NODE_LOAD, word);
 		if (!err)
 			err = add_offset(node, field->offsets[i], word);
 	}
 	if (err)
 		return err;
 	/* The cast changes nothing but the type. */
-	err = node_wrap(node, field->is_array ? NODE_CAST : NODE_LOAD, type);
+	err = node_wrap(node, is_there || field->is_array ? NODE_CAST : NODE_LOAD, type);
 	return err || !field->bit_cnt ? err : add_bits(node, field);
+}
+
+/* How many elements *node, made from `base`, points to. */
+static int add_count(struct node **node, const struct node *base, const struct elf_field *field)
+{
+	CLEANUP(node_freep) struct node *count = NULL;
+	struct elf_field at = *field;
+	int err = node_add(&count, base->kind, base->type);
+
+	if (err)
+		return err;
+	count->number = base->number;
+	at.size = 8;
+	at.depth = 0;
+	at.is_signed = true;
+	if (at.in_register && at.cnt == 1)
+		at.skip = (uint8_t)(at.skip + at.count_at / 8);
+	else
+		at.offsets[at.cnt - 1] += (uint64_t)at.count_at;
+	err = add_loads(&count, &at);
+	if (!err)
+		(*node)->count = TAKE_PTR(count);
+	return err;
 }
 
 int condition_value(const struct field_lookup *lookup, unsigned int nth, const char *path, struct node **node,
@@ -123,15 +155,16 @@ int condition_value(const struct field_lookup *lookup, unsigned int nth, const c
 {
 	CLEANUP(elf_enum_freep) struct elf_enum *constants = NULL;
 	int err = lookup->find(lookup->ctx, nth, path, ret_field);
+	struct node base;
 
 	if (!err)
 		err = lookup->find_enum(lookup->ctx, nth, path, &constants);
 	if (err)
 		return err;
-	err = ret_field->cnt ? add_loads(node, ret_field)
-			     : node_wrap(node, NODE_CAST,
-					 (struct value_type){ret_field->size, ret_field->is_signed,
-							     ret_field->depth});
+	base = **node;
+	err = add_loads(node, ret_field);
+	if (!err && ret_field->count_at)
+		err = add_count(node, &base, ret_field);
 	if (!err)
 		(*node)->constants = TAKE_PTR(constants);
 	return err;
@@ -224,7 +257,12 @@ static int find_in(struct functions *functions, const struct probe *probe, unsig
 			    "write *(int "
 			    "*)(arg%u + 8), for instance",
 			    symbol->name, nth, nth);
-	return elf_file_find_field(functions->file, probe->addr, probe->symbol, nth, path, ret_field);
+	err = elf_file_find_field(functions->file, probe->addr, probe->symbol, nth, path, ret_field);
+	/* Of the last register, the length is on the stack. */
+	if (!err && ret_field->in_register && ret_field->cnt == 1 &&
+	    !(probe->layout->known >> (nth + ret_field->skip + ret_field->count_at / 8) & 1))
+		ret_field->count_at = 0;
+	return err;
 }
 
 static int find_enum_in_first(void *ctx, unsigned int nth, const char *path, struct elf_enum **ret_constants)
@@ -249,7 +287,9 @@ static bool is_same(const struct elf_field *a, const struct elf_field *b)
 {
 	return a->cnt == b->cnt && !memcmp(a->offsets, b->offsets, sizeof(a->offsets)) &&
 	       a->size == b->size && a->is_signed == b->is_signed && a->depth == b->depth &&
-	       a->is_array == b->is_array && a->bit_cnt == b->bit_cnt && a->bit_shift == b->bit_shift;
+	       a->is_array == b->is_array && a->bit_cnt == b->bit_cnt && a->bit_shift == b->bit_shift &&
+	       a->in_register == b->in_register && a->skip == b->skip && a->shift == b->shift &&
+	       a->count_at == b->count_at;
 }
 
 static int find_in_all(void *ctx, unsigned int nth, const char *path, struct elf_field *ret_field)

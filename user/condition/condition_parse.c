@@ -4,6 +4,7 @@
  * comparison.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,6 @@ enum { NESTING_MAX = 64, TEXT_MAX = 4096 };
 
 struct parser {
 	struct lexer lexer;
-	struct condition *condition;
 	const struct field_lookup *fields;
 	unsigned int nesting;
 };
@@ -98,7 +98,6 @@ static int parse_str(struct parser *parser, struct node **node)
 {
 	int err = node_add(node, NODE_TEXT_IS, type_long);
 
-	parser->condition->reads_memory = true;
 	if (!err)
 		err = expect(parser, "(");
 	if (!err)
@@ -141,13 +140,20 @@ static bool is_step(const struct parser *parser)
 /* "arg0", and what is behind it in "arg0->conn->fd" */
 static int parse_argument(struct parser *parser, const char *place, struct node **node)
 {
-	unsigned int nth = (unsigned int)(*node)->number;
+	return is_step(parser) ? condition_field(&parser->lexer, place, parser->fields, node) : 0;
+}
 
-	parser->condition->asks_args |= 1u << nth;
-	if (!is_step(parser))
-		return 0;
-	parser->condition->reads_memory = true;
-	return condition_field(&parser->lexer, place, parser->fields, node);
+/* "ret", with its type where that is known, and what is behind it in "ret->fd" */
+static int parse_result(struct parser *parser, const char *place, struct node **node)
+{
+	struct elf_field field = {0};
+	int err;
+
+	(*node)->number = ELF_RESULT;
+	if (is_step(parser) || !parser->fields)
+		return parse_argument(parser, place, node);
+	err = condition_value(parser->fields, ELF_RESULT, "", node, &field);
+	return err == -ENOMEM ? err : 0;
 }
 
 /* A parameter or a constant by its name in the source. */
@@ -160,13 +166,8 @@ static int parse_name(struct parser *parser, struct node **ret_node)
 		err = lexer_next(&parser->lexer);
 	if (err || ((*ret_node)->kind != NODE_ARG && parser->fields))
 		return err;
-	if (parser->fields && !is_step(parser)) {
-		parser->condition->asks_args |= 1u << (*ret_node)->number;
-		err = condition_type(&parser->lexer, name.begin, parser->fields, ret_node);
-		if (!err && (*ret_node)->kind == NODE_LOAD)
-			parser->condition->reads_memory = true;
-		return err;
-	}
+	if (parser->fields && !is_step(parser))
+		return condition_type(&parser->lexer, name.begin, parser->fields, ret_node);
 	return parse_argument(parser, name.begin, ret_node);
 }
 
@@ -193,13 +194,7 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 	(*ret_node)->number = word.number;
 	if (word.kind == NODE_ARG)
 		return parse_argument(parser, token.begin, ret_node);
-	if (word.kind == NODE_RET || word.kind == NODE_ELAPSED)
-		parser->condition->asks_return = true;
-	if (word.kind == NODE_ELAPSED)
-		parser->condition->asks_elapsed = true;
-	if (word.kind == NODE_RET)
-		parser->condition->asks_result = true;
-	return 0;
+	return word.kind == NODE_RET ? parse_result(parser, token.begin, ret_node) : 0;
 }
 
 static int parse_number(struct parser *parser, struct node **ret_node)
@@ -270,10 +265,7 @@ static int add_load(struct parser *parser, struct node **node)
 {
 	int err = check_pointee(parser, (*node)->type);
 
-	if (err)
-		return err;
-	parser->condition->reads_memory = true;
-	return node_wrap(node, NODE_LOAD, pointee((*node)->type));
+	return err ? err : node_wrap(node, NODE_LOAD, pointee((*node)->type));
 }
 
 static uint64_t step_of(struct value_type type)
@@ -513,7 +505,7 @@ int condition_parse_with(struct condition **ret_condition, const char *text,
 			 const struct field_lookup *fields)
 {
 	CLEANUP(condition_freep) struct condition *condition = calloc(1, sizeof(*condition));
-	struct parser parser = {.condition = condition, .fields = fields};
+	struct parser parser = {.fields = fields};
 	const struct token *token = &parser.lexer.token;
 	int err;
 
@@ -532,6 +524,7 @@ int condition_parse_with(struct condition **ret_condition, const char *text,
 				 "an operator (&& or ||, for instance) is missing before this");
 	if (err)
 		return err;
+	condition_note(condition, condition->root);
 	*ret_condition = TAKE_PTR(condition);
 	return 0;
 }
@@ -616,7 +609,6 @@ static int parse_text_item(struct parser *parser, struct print_item *item)
 	if (err)
 		return err;
 	item->is_text = ends_item(parser);
-	parser->condition->reads_memory = true;
 	if (!item->is_text) {
 		node_free(item->root);
 		item->root = NULL;
@@ -650,6 +642,8 @@ static int parse_item(struct parser *parser, struct prints *prints)
 				 "a comma between values, or an operator, is missing before this");
 	if (err)
 		return err;
+	condition_note(&prints->asked, item->root);
+	prints->asked.reads_memory |= item->is_text;
 	prints_place(prints, item);
 	return name_item(item, begin, parser->lexer.token.begin);
 }
@@ -662,7 +656,7 @@ int prints_parse(struct prints **ret_prints, const char *text)
 int prints_parse_with(struct prints **ret_prints, const char *text, const struct field_lookup *fields)
 {
 	CLEANUP(prints_freep) struct prints *prints = calloc(1, sizeof(*prints));
-	struct parser parser = {.condition = prints ? &prints->asked : NULL, .fields = fields};
+	struct parser parser = {.fields = fields};
 	int err;
 
 	if (!prints)

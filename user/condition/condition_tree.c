@@ -11,6 +11,7 @@ void node_free(struct node *node)
 		return;
 	node_free(node->left);
 	node_free(node->right);
+	node_free(node->count);
 	elf_enum_free(node->constants);
 	free(node);
 }
@@ -51,4 +52,19 @@ int node_add_binary(struct node **left, enum binary_op op, struct node *right, s
 	(*left)->is_signed = true;
 	(*left)->right = right;
 	return 0;
+}
+
+void condition_note(struct condition *condition, const struct node *node)
+{
+	if (!node)
+		return;
+	if (node->kind == NODE_ARG)
+		condition->asks_args |= 1u << node->number;
+	condition->asks_result |= node->kind == NODE_RET;
+	condition->asks_elapsed |= node->kind == NODE_ELAPSED;
+	condition->asks_return |= node->kind == NODE_RET || node->kind == NODE_ELAPSED;
+	condition->reads_memory |= node->kind == NODE_LOAD || node->kind == NODE_TEXT_IS;
+	condition_note(condition, node->left);
+	condition_note(condition, node->right);
+	condition_note(condition, node->count);
 }

@@ -74,6 +74,7 @@ struct node {
 	bool is_prefix;		    /* of text: it ended in '*' */
 	struct elf_enum *constants; /* names for the value; owned; NULL: none */
 	struct node *left, *right;
+	struct node *count; /* of the address of a text or slice: its length; NULL: a text ends in a 0 byte */
 };
 
 struct condition {
@@ -90,7 +91,6 @@ struct print_item {
 	struct node *root; /* of a text: its address */
 	bool is_text;
 	bool is_result;	     /* only a hit at a return instruction has it */
-	uint8_t count_arg;   /* of a text: N + 1: argN is its length in bytes; 0: it ends in a 0 byte */
 	uint8_t address_arg; /* of a text: N + 1: argN is its address; 0: some other value is */
 	uint32_t max;	     /* of a text: bytes */
 	uint32_t offset;     /* offset of the value */
@@ -108,6 +108,9 @@ struct prints {
 void prints_place(struct prints *prints, struct print_item *item);
 
 void node_free(struct node *node);
+
+/* Adds what the tree uses to asks_... and reads_memory. `node` may be NULL. */
+void condition_note(struct condition *condition, const struct node *node);
 
 /* Makes a node. 0 or -ENOMEM, as for all functions here. */
 int node_add(struct node **ret_node, enum node_kind kind, struct value_type type);

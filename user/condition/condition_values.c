@@ -67,11 +67,22 @@ static bool take(struct listing *listing, size_t bytes)
 	return true;
 }
 
+/* The length of a slice. */
+static int add_length(struct listing *listing, const char *of, struct node **count)
+{
+	char name[256];
+
+	if (is_full(listing) || snprintf(name, sizeof(name), "len(%s)", of) >= (int)sizeof(name))
+		return 0;
+	return add_item(listing, name, (struct print_item){.root = TAKE_PTR(*count)});
+}
+
 /* As a text where there is room for it, else as an address. */
 static int add_value(struct listing *listing, const char *name, unsigned int nth, const char *path,
 		     struct print_item item)
 {
 	CLEANUP(node_freep) struct node *node = NULL;
+	CLEANUP(node_freep) struct node *count = NULL;
 	struct elf_field field = {0};
 	int err = node_add(&node, nth == ELF_RESULT ? NODE_RET : NODE_ARG,
 			   (struct value_type){.size = 8, .is_signed = true});
@@ -83,41 +94,25 @@ static int add_value(struct listing *listing, const char *name, unsigned int nth
 	if (err == -ENOMEM)
 		return err;
 	if (err)
-		return *path ? 0 : add_lack(listing, name, item.lack);
+		return item.lack ? add_lack(listing, name, item.lack) : 0;
 	item.lack = NULL;
-	item.is_text |= field.is_text;
 	item.max = field.array_bytes && field.array_bytes < TEXT_BYTES ? field.array_bytes : TEXT_BYTES;
-	item.is_text = item.is_text && take(listing, item.max);
-	if (!item.is_text && field.cnt && !take(listing, field.cnt * WORD_BYTES))
+	item.is_text = field.is_text && take(listing, item.max);
+	if (!item.is_text && field.cnt > field.in_register && !take(listing, field.cnt * WORD_BYTES))
 		return 0;
-	if (item.is_text && !field.cnt && nth != ELF_RESULT)
-		item.address_arg = (uint8_t)(nth + 1);
+	if (item.is_text && field.cnt == field.in_register && nth != ELF_RESULT)
+		item.address_arg = (uint8_t)(nth + field.skip + 1);
+	if (!item.is_text)
+		count = TAKE_PTR(node->count);
 	item.root = TAKE_PTR(node);
-	return add_item(listing, name, item);
-}
-
-/* The length of a slice. */
-static int add_length(struct listing *listing, const char *of, unsigned int nth)
-{
-	struct print_item item = {0};
-	char name[128];
-	int err;
-
-	if (is_full(listing))
-		return 0;
-	snprintf(name, sizeof(name), "len(%s)", of);
-	err = node_add(&item.root, NODE_ARG, (struct value_type){.size = 8, .is_signed = true});
-	if (err)
-		return err;
-	item.root->number = nth;
-	return add_item(listing, name, item);
+	err = add_item(listing, name, item);
+	return err || !count ? err : add_length(listing, name, &count);
 }
 
 static const char *why_not(int kind)
 {
-	return kind == ELF_PARAMETER_FLOAT    ? "it is in a vector register"
-	       : kind == ELF_PARAMETER_STRUCT ? "it is a struct"
-					      : "its register is not known";
+	return kind == ELF_PARAMETER_FLOAT ? "it is in a vector register"
+					   : "it is in no register for integers";
 }
 
 static int add_parameter(void *ctx, const struct elf_parameter *parameter)
@@ -134,29 +129,22 @@ static int add_parameter(void *ctx, const struct elf_parameter *parameter)
 		return err;
 	if (err || found.is_constant)
 		return !listing->is_alone ? 0 : add_lack(listing, parameter->name, why_not(parameter->kind));
-	if (parameter->kind == ELF_PARAMETER_STRING) {
-		item.is_text = true;
-		item.count_arg = (uint8_t)(found.nth + 2);
-	}
-	item.lack = why_not(parameter->kind);
+	/* The fields of a struct are listed instead. */
+	item.lack = parameter->kind == ELF_PARAMETER_STRUCT ? NULL : why_not(parameter->kind);
 	listing->args[listing->arg_cnt].name = parameter->name;
 	listing->args[listing->arg_cnt++].nth = found.nth;
-	err = add_value(listing, parameter->name, found.nth, "", item);
-	return err || parameter->kind != ELF_PARAMETER_SLICE
-		       ? err
-		       : add_length(listing, parameter->name, found.nth + 1);
+	return add_value(listing, parameter->name, found.nth, "", item);
 }
 
-static int add_field(void *ctx, const char *field)
+static int add_field(void *ctx, const char *path)
 {
 	struct listing *listing = ctx;
-	char path[256], name[256];
+	char name[256];
 
-	if (is_full(listing) || listing->field_cnt == FIELDS_MAX || !strncmp(field, "_vptr", 5))
+	if (is_full(listing) || listing->field_cnt == FIELDS_MAX || !strncmp(path, "->_vptr", 7))
 		return 0;
 	listing->field_cnt++;
-	if (snprintf(path, sizeof(path), "->%s", field) >= (int)sizeof(path) ||
-	    snprintf(name, sizeof(name), "%s%s", listing->args[listing->nth].name, path) >= (int)sizeof(name))
+	if (snprintf(name, sizeof(name), "%s%s", listing->args[listing->nth].name, path) >= (int)sizeof(name))
 		return 0;
 	return add_value(listing, name, listing->args[listing->nth].nth, path, (struct print_item){0});
 }

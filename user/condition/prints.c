@@ -3,7 +3,7 @@
  * A value's bytes, as condition_emit() makes the kernel write them:
  *
  *	number	| 1; 0: unreadable | 64 bits |
- *	text	| its bytes with the 0 behind it; below 1: unreadable | text; one byte more than wanted tells that it is longer |
+ *	text	| its length and 1; below 1: unreadable | text; one byte more than wanted tells that it is longer |
  */
 #include "condition/prints.h"
 
@@ -70,16 +70,11 @@ void prints_place(struct prints *prints, struct print_item *item)
 		prints->bytes += 8 + (item->is_text ? (item->max + 2 + 7) & ~7u : 8);
 }
 
-static int text_value(const struct print_item *item, const struct caught_hit *hit, const uint8_t *bytes,
-		      int64_t size, char **ret_text)
+static int text_value(const struct print_item *item, const uint8_t *bytes, int64_t size, char **ret_text)
 {
 	bool is_longer = size > item->max + 1;
 	int len = (int)(is_longer ? item->max : size - 1);
 
-	if (item->count_arg && hit->args[item->count_arg - 1] <= (uint64_t)len) {
-		len = (int)hit->args[item->count_arg - 1];
-		is_longer = false;
-	}
 	return asprintf(ret_text, "%.*s%s", len, (const char *)bytes, is_longer ? "..." : "") < 0 ? -ENOMEM
 												  : 0;
 }
@@ -179,6 +174,6 @@ int prints_value(const struct prints *prints, size_t nth, const struct caught_hi
 	*ret_text = NULL;
 	if (state < 1)
 		return item->address_arg ? address_value(item, hit, ret_text) : 0;
-	return item->is_text ? text_value(item, hit, bytes + sizeof(state), state, ret_text)
+	return item->is_text ? text_value(item, bytes + sizeof(state), state, ret_text)
 			     : number_value(item->root, number, ret_text);
 }

@@ -28,7 +28,7 @@ func main() {
 	sum := 0
 	for i := 1; i <= 3; i++ {
 		sum += take(-i, fmt.Sprintf("query %d", i), []byte{1, 2, 3}, 'a')
-		sum += spread(pair{1, 2, "three"}, 4, &pair{5, 0, ""}, 6, []byte{7}, "beyond")
+		sum += spread(pair{1, 2, "three"}, 4, &pair{5, 0, "five"}, 6, []byte{7}, "beyond")
 		sum += int(C.c_take(C.long(100+i), 77))
 	}
 	fmt.Println(sum)

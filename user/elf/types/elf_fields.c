@@ -218,11 +218,16 @@ static bool is_cxx_string(Dwarf_Die *type)
 static int follow(struct walk *walk, const char *path)
 {
 	int err = follow_names(walk, path);
+	const char *to_address;
+	bool is_text = false;
 
 	if (!err && is_cxx_string(&walk->type))
 		err = follow_names(walk, "._M_dataplus._M_p");
+	else if (!err && elf_type_is_counted(&walk->type, &to_address, &walk->field->count_at, &is_text))
+		err = follow_names(walk, to_address);
 	if (!err && !elf_type_classify(&walk->type, walk->field))
 		err = fail_kind(&walk->type, walk->name, walk->len);
+	walk->field->is_text |= is_text;
 	if (!err && walk->field->bit_cnt)
 		walk->field->size = walk->bit_unit;
 	return err;
@@ -235,11 +240,26 @@ static int find_result(struct parameter_search *search, Dwarf_Die *ret_type)
 	return elf_type_is_aggregate(ret_type) ? fail(-EINVAL, "%s returns a struct", search->function) : 0;
 }
 
+/* As if it were behind a pointer, but for the first step. */
+static int find_part(const struct parameter_search *search, Dwarf_Die *type, struct elf_field *field)
+{
+	uint64_t size = field->cnt > 1 || field->depth ? 8 : field->size;
+
+	field->in_register = true;
+	if ((field->is_array && field->cnt == 1) ||
+	    !elf_parameter_part(search, type, field->offsets[0], &field->skip, &field->shift) ||
+	    field->shift + 8 * size > 64)
+		return fail(-EINVAL, "this field of %s's parameter is in no register for integers",
+			    search->function);
+	return 0;
+}
+
 int elf_field_locate(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
 		     const char *path, struct elf_field *field, Dwarf_Die *ret_type)
 {
 	struct parameter_search search = {.function = function, .nth = nth};
 	char name[16] = "ret";
+	Dwarf_Die whole;
 	struct walk walk = {.name = name, .len = strlen(name), .field = field};
 	int err;
 
@@ -248,10 +268,13 @@ int elf_field_locate(struct elf_file *file, uint64_t addr, const char *function,
 	if (!elf_parameter_begin(file, addr, &search))
 		return fail_no_debug(&search);
 	err = nth == ELF_RESULT ? find_result(&search, &walk.type) : elf_parameter_find(&search, &walk.type);
+	whole = walk.type;
 	/* As if it were behind a pointer. */
-	field->cnt = !err && search.is_address;
+	field->cnt = !err && (search.is_address || search.is_split);
 	if (!err)
 		err = follow(&walk, path);
+	if (!err && search.is_split)
+		err = find_part(&search, &whole, field);
 	if (!err)
 		*ret_type = walk.type;
 	return err;

@@ -19,7 +19,8 @@ enum { ELF_RESULT = 1u << 30 };
  * How to compute the field's address: add offsets[0] to the argument; for each further offset, load a pointer
  * from the address so far and add the offset to it. The value there is an integer of `size` bytes. With
  * `depth` > 0 it is a pointer to one, `depth` pointers deep; size 0 then means a pointer to something else,
- * such as a struct.
+ * such as a struct. With `in_register` the struct itself is in registers: begin with the argument that is
+ * `skip` after the given one, shifted right by `shift` bits, and pass over offsets[0].
  */
 struct elf_field {
 	uint64_t offsets[ELF_FIELD_LOADS_MAX];
@@ -30,6 +31,10 @@ struct elf_field {
 	bool is_array; /* its address is the value, as in C */
 	bool is_text;  /* it points to text, or is an array of it */
 	uint32_t array_bytes;
+	bool in_register;
+	uint8_t skip, shift;
+	/* what it points to is counted: the number of elements lies so many bytes behind the pointer; else 0 */
+	int8_t count_at;
 	/* of a bit field: so many bits of those `size` bytes, from this one on; else 0 */
 	uint8_t bit_cnt, bit_shift;
 };
@@ -40,7 +45,8 @@ struct elf_field {
  * Members of anonymous structs and unions and of base classes count as the struct's own. A struct that is
  * only declared is looked up by name in the other units. Of an empty path, *ret_field is the argument's own
  * type, without offsets. A std::string (libstdc++, basic_string.h), or a reference to one, is the address of
- * its text. With ELF_RESULT, it is the return value.
+ * its text; so is a std::string_view, and a string or slice of Go or Rust the address of its elements. With
+ * ELF_RESULT, it is the return value.
  * A struct whose address C++ passes counts as if it were here.
  *
  * -ENOENT with a sentence: no debug information; no such argument or field. -EINVAL with a sentence: the
@@ -75,8 +81,6 @@ struct elf_parameter {
 		ELF_PARAMETER_PLAIN,
 		ELF_PARAMETER_STRUCT, /* by value */
 		ELF_PARAMETER_FLOAT,  /* in a vector register */
-		ELF_PARAMETER_STRING, /* of Go or Rust: its length is the argument behind its address */
-		ELF_PARAMETER_SLICE,  /* the same of other elements than characters */
 	} kind;
 };
 
@@ -88,11 +92,12 @@ int elf_file_each_parameter(struct elf_file *file, uint64_t addr,
 			    int (*found)(void *ctx, const struct elf_parameter *parameter), void *ctx);
 
 /*
- * The same for the fields of the struct that arg `nth` points to; none if it does not point to one. Fields of
- * anonymous structs and unions and of base classes are among them, what is volatile is not.
+ * The same for the fields of the struct that arg `nth` is or points to; none if it does neither. Their paths
+ * begin with "." or "->". Fields of anonymous structs and unions and of base classes are among them, what is
+ * volatile is not.
  */
 int elf_file_each_field(struct elf_file *file, uint64_t addr, unsigned int nth,
-			int (*found)(void *ctx, const char *name), void *ctx);
+			int (*found)(void *ctx, const char *path), void *ctx);
 
 DEFINE_CLEANUP(struct elf_enum *, elf_enum_free)
 

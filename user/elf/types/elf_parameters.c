@@ -115,57 +115,43 @@ static int check_result(struct parameter_search *search, unsigned int *ret_taken
 	return 0;
 }
 
-static bool is_of(Dwarf_Die *die, int language)
-{
-	Dwarf_Die unit;
-
-	return dwarf_diecu(die, &unit, NULL, NULL) && dwarf_srclang(&unit) == language;
-}
-
 static bool is_go(Dwarf_Die *die)
 {
-	return is_of(die, DW_LANG_Go);
+	return elf_type_is_of(die, DW_LANG_Go);
 }
 
 static bool is_cxx(Dwarf_Die *die)
 {
-	return is_of(die, DW_LANG_C_plus_plus) || is_of(die, DW_LANG_C_plus_plus_03) ||
-	       is_of(die, DW_LANG_C_plus_plus_11) || is_of(die, DW_LANG_C_plus_plus_14);
+	return elf_type_is_of(die, DW_LANG_C_plus_plus) || elf_type_is_of(die, DW_LANG_C_plus_plus_03) ||
+	       elf_type_is_of(die, DW_LANG_C_plus_plus_11) || elf_type_is_of(die, DW_LANG_C_plus_plus_14);
 }
 
-static bool begins(const char *name, const char *with)
-{
-	return !strncmp(name, with, strlen(with));
-}
-
-/* A string or a slice of Rust: an address and a length. */
+/* A string or a slice of Rust takes two registers. */
 static bool is_rust_slice(Dwarf_Die *type)
 {
-	const char *name = dwarf_diename(type);
+	int8_t count_at;
+	const char *path;
+	bool is_text;
 
-	return name && elf_type_is_aggregate(type) && is_of(type, DW_LANG_Rust) &&
-	       (!strcmp(name, "&str") || begins(name, "&[") || begins(name, "&mut ["));
+	return elf_type_is_of(type, DW_LANG_Rust) && elf_type_is_counted(type, &path, &count_at, &is_text);
 }
 
-bool elf_parameter_is_counted(Dwarf_Die *type)
-{
-	const char *name = dwarf_diename(type);
-
-	return is_rust_slice(type) || (name && elf_type_is_aggregate(type) && is_of(type, DW_LANG_Go) &&
-				       (!strcmp(name, "string") || begins(name, "[]")));
-}
-
-static int registers_of(Dwarf_Die *type, unsigned int nesting);
+static int registers_below(Dwarf_Die *type, uint64_t offset, unsigned int nesting);
 
 /* Go passes each field of a struct as if it were an argument (https://go.dev/s/regabi). */
-static int registers_of_fields(Dwarf_Die *type, unsigned int nesting)
+static int registers_of_fields(Dwarf_Die *type, uint64_t offset, unsigned int nesting)
 {
 	Dwarf_Die die, inner;
 	int more = nesting < NESTING_MAX ? dwarf_child(type, &die) : -1, sum = 0;
 
 	for (; !more; more = dwarf_siblingof(&die, &die)) {
-		int own = elf_type_of(&die, &inner) ? registers_of(&inner, nesting + 1) : -1;
+		uint64_t at = 0;
+		int own;
 
+		if (dwarf_tag(&die) != DW_TAG_member || !elf_type_add_offset(&die, &at) ||
+		    !elf_type_of(&die, &inner))
+			return -1;
+		own = at < offset ? registers_below(&inner, offset - at, nesting + 1) : 0;
 		if (own < 0)
 			return own;
 		sum += own;
@@ -173,15 +159,18 @@ static int registers_of_fields(Dwarf_Die *type, unsigned int nesting)
 	return more < 0 ? -1 : sum;
 }
 
-/* How many registers for integers the parameter takes; negative: there is no telling. */
-static int registers_of(Dwarf_Die *type, unsigned int nesting)
+/*
+ * How many registers for integers the fields take that begin below the offset, of another type the whole;
+ * negative: there is no telling.
+ */
+static int registers_below(Dwarf_Die *type, uint64_t offset, unsigned int nesting)
 {
 	struct elf_field field = {0};
 
 	if (elf_type_is_float(type))
 		return 0;
 	if (elf_type_is_aggregate(type) && is_go(type))
-		return registers_of_fields(type, nesting);
+		return registers_of_fields(type, offset, nesting);
 	if (is_rust_slice(type))
 		return 2;
 	return elf_type_classify(type, &field) && !field.is_array ? 1 : -1;
@@ -241,7 +230,7 @@ static int take_registers(struct parameter_search *search, Dwarf_Die *parameter,
 {
 	enum { VECTORS = 8 };
 	struct elf_passing passing;
-	int taken = registers_of(type, 0), by_address = 0;
+	int taken = registers_below(type, UINT64_MAX, 0), by_address = 0;
 
 	search->is_address = false;
 	if (taken >= 0) {
@@ -326,17 +315,6 @@ static bool has_name(Dwarf_Die *die, const char *name)
 	return own && !strcmp(own, name);
 }
 
-/* A string or a slice takes the registers from `at` on: the first has the address of its contents. */
-static int take_first(struct parameter_search *search, unsigned int at, Dwarf_Die *type)
-{
-	Dwarf_Die die;
-
-	if (search->nth != at || !elf_parameter_is_counted(type) || dwarf_child(type, &die) ||
-	    !elf_type_of(&die, type))
-		return fail_untold(search, "it is a struct or a part of one");
-	return 0;
-}
-
 /* `parameter` is the wanted one and takes so many registers, from `at` on. */
 static int check_found(struct parameter_search *search, Dwarf_Die *parameter, unsigned int at,
 		       unsigned int taken, Dwarf_Die *type)
@@ -352,7 +330,24 @@ static int check_found(struct parameter_search *search, Dwarf_Die *parameter, un
 		return fail_untold(search, "the compiler has changed its parameters");
 	if (search->is_address)
 		return 0;
-	return elf_type_is_aggregate(type) || taken != 1 ? take_first(search, at, type) : 0;
+	search->is_split = elf_type_is_aggregate(type);
+	if (search->is_split ? search->nth != at || !taken : taken != 1)
+		return fail_untold(search, "it is a struct or a part of one");
+	return 0;
+}
+
+bool elf_parameter_part(const struct parameter_search *search, Dwarf_Die *type, uint64_t offset,
+			uint8_t *ret_skip, uint8_t *ret_shift)
+{
+	Dwarf_Die function = search->die;
+	bool is_go_struct = is_go(&function);
+	int skip = is_go_struct		 ? registers_below(type, offset, 0)
+		   : is_rust_slice(type) ? (int)(offset / 8)
+					 : elf_passing_register(type, offset);
+
+	*ret_skip = (uint8_t)skip;
+	*ret_shift = is_go_struct ? 0 : (uint8_t)(offset % 8 * 8);
+	return skip >= 0;
 }
 
 int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)

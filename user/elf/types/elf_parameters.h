@@ -15,6 +15,7 @@ struct parameter_search {
 	unsigned int nth;     /* the result where `name` is given */
 	Dwarf_Die die;	      /* the function */
 	bool is_address; /* of the result: the register has the address of the struct, as C++ passes some */
+	bool is_split;	 /* of the result: it is a struct in registers, from the nth on */
 	bool has_floats; /* among the parameters before */
 };
 
@@ -30,14 +31,18 @@ bool elf_parameter_is_one(Dwarf_Die *die);
 /* Of the return value; of Go, of the first result. False: there is none. */
 bool elf_parameter_result(struct parameter_search *search, Dwarf_Die *ret_type);
 
-/* A string or a slice of Go or Rust: an address and a length. */
-bool elf_parameter_is_counted(Dwarf_Die *type);
-
 /*
  * Its type. -ENOENT with a sentence: the function has no such argument. -EINVAL with a sentence: it is not in
  * a register for integers, or there is no telling.
  */
 int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type);
+
+/*
+ * Which register has the byte at `offset` of a struct that is split: *ret_skip after its first one, from bit
+ * *ret_shift on. False: it is in a vector register, or there is no telling.
+ */
+bool elf_parameter_part(const struct parameter_search *search, Dwarf_Die *type, uint64_t offset,
+			uint8_t *ret_skip, uint8_t *ret_shift);
 
 /* As elf_file_find_field(), with the type of the value there. *field is all 0 before. */
 int elf_field_locate(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,

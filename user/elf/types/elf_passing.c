@@ -105,3 +105,13 @@ bool elf_passing_of(Dwarf_Die *type, bool is_address, struct elf_passing *ret_pa
 	}
 	return true;
 }
+
+int elf_passing_register(Dwarf_Die *type, uint64_t offset)
+{
+	struct halves halves = {0};
+
+	if (offset >= HALVES * HALF || !elf_type_complete(type) || !classify(type, 0, 0, &halves) ||
+	    halves.halves[offset / HALF] != HALF_INTEGER)
+		return -1;
+	return offset >= HALF && halves.halves[0] == HALF_INTEGER;
+}

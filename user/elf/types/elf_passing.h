@@ -4,6 +4,7 @@
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct elf_passing {
 	unsigned int integers, vectors; /* so many registers of each kind, or, if they are too few, none */
@@ -14,3 +15,9 @@ struct elf_passing {
  * A struct, or a number of 16 bytes; `is_address`: C++ passes its address. False: there is no telling.
  */
 bool elf_passing_of(Dwarf_Die *type, bool is_address, struct elf_passing *ret_passing);
+
+/*
+ * Which of the registers for integers that a struct takes has the byte at `offset`: 0 or 1. Negative: none, or
+ * there is no telling.
+ */
+int elf_passing_register(Dwarf_Die *type, uint64_t offset);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 enum { NESTING_MAX = 32 };
@@ -206,6 +207,43 @@ bool elf_type_is_cxx_string(Dwarf_Die *type)
 	const char *name = elf_type_is_aggregate(&at) && elf_type_complete(&at) ? dwarf_diename(&at) : NULL;
 
 	return name && !strncmp(name, "basic_string<char,", strlen("basic_string<char,"));
+}
+
+bool elf_type_is_of(Dwarf_Die *die, int language)
+{
+	Dwarf_Die unit;
+
+	return dwarf_diecu(die, &unit, NULL, NULL) && dwarf_srclang(&unit) == language;
+}
+
+bool elf_type_is_counted(Dwarf_Die *type, const char **ret_path, int8_t *ret_count_at, bool *ret_is_text)
+{
+	static const struct {
+		const char *name; /* what it begins with */
+		int language;	  /* 0: any */
+		bool is_text;
+		int8_t count_at;
+		const char *path;
+	} kinds[] = {
+		{"string", DW_LANG_Go, true, 8, ".str"},
+		{"[]", DW_LANG_Go, false, 8, ".array"},
+		{"&str", DW_LANG_Rust, true, 8, ".data_ptr"},
+		{"&[", DW_LANG_Rust, false, 8, ".data_ptr"},
+		{"&mut [", DW_LANG_Rust, false, 8, ".data_ptr"},
+		{"basic_string_view<char,", 0, true, -8, "._M_str"},
+	};
+	const char *name = elf_type_is_aggregate(type) ? dwarf_diename(type) : NULL;
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(kinds); i++) {
+		if (strncmp(name, kinds[i].name, strlen(kinds[i].name)) != 0 ||
+		    (kinds[i].language && !elf_type_is_of(type, kinds[i].language)))
+			continue;
+		*ret_path = kinds[i].path;
+		*ret_count_at = kinds[i].count_at;
+		*ret_is_text = kinds[i].is_text;
+		return true;
+	}
+	return false;
 }
 
 static bool is_char(Dwarf_Die *type)

@@ -39,6 +39,15 @@ bool elf_type_is_transparent(Dwarf_Die *member);
 /* std::string of libstdc++. */
 bool elf_type_is_cxx_string(Dwarf_Die *type);
 
+/* Whether the unit that it is in is of the language (DW_LANG_...). */
+bool elf_type_is_of(Dwarf_Die *die, int language);
+
+/*
+ * A string or a slice of Go or Rust, or a std::string_view of libstdc++: an address and a length. *ret_path is
+ * the path to the address, and the length lies *ret_count_at bytes behind it. *ret_is_text: it is a string.
+ */
+bool elf_type_is_counted(Dwarf_Die *type, const char **ret_path, int8_t *ret_count_at, bool *ret_is_text);
+
 /*
  * Fills size, is_signed, depth, is_array, is_text and array_bytes. False: not an integer, a pointer or a
  * plain array of these.

@@ -2,6 +2,7 @@
 /* What there is to be shown of a call: its parameters, fields of what they point to, names of enums. */
 #include <dwarf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,13 +60,6 @@ int elf_file_find_enum(struct elf_file *file, uint64_t addr, const char *functio
 	return 0;
 }
 
-static int counted_kind(Dwarf_Die *type)
-{
-	const char *name = dwarf_diename(type);
-
-	return !strcmp(name, "string") || !strcmp(name, "&str") ? ELF_PARAMETER_STRING : ELF_PARAMETER_SLICE;
-}
-
 int elf_file_each_parameter(struct elf_file *file, uint64_t addr,
 			    int (*found)(void *ctx, const struct elf_parameter *parameter), void *ctx)
 {
@@ -81,37 +75,56 @@ int elf_file_each_parameter(struct elf_file *file, uint64_t addr,
 
 		if (!elf_parameter_is_one(&die) || !parameter.name || !elf_type_of(&die, &type))
 			continue;
-		parameter.kind = elf_type_is_float(&type)	   ? ELF_PARAMETER_FLOAT
-				 : elf_parameter_is_counted(&type) ? counted_kind(&type)
-				 : elf_type_is_aggregate(&type)	   ? ELF_PARAMETER_STRUCT
-								   : ELF_PARAMETER_PLAIN;
+		parameter.kind = elf_type_is_float(&type)	? ELF_PARAMETER_FLOAT
+				 : elf_type_is_aggregate(&type) ? ELF_PARAMETER_STRUCT
+								: ELF_PARAMETER_PLAIN;
 		err = found(ctx, &parameter);
 	}
 	return err;
 }
 
 struct fields {
-	int (*found)(void *ctx, const char *name);
+	int (*found)(void *ctx, const char *path);
 	void *ctx;
+	const char *step; /* "." or "->" */
 };
 
 static int found_member(void *ctx, Dwarf_Die *member)
 {
 	const struct fields *fields = ctx;
+	char path[256];
 
-	return elf_type_is_volatile(member) ? 0 : fields->found(fields->ctx, dwarf_diename(member));
+	if (elf_type_is_volatile(member) ||
+	    snprintf(path, sizeof(path), "%s%s", fields->step, dwarf_diename(member)) >= (int)sizeof(path))
+		return 0;
+	return fields->found(fields->ctx, path);
+}
+
+/* A text or a slice is a value of its own. */
+static bool is_value(Dwarf_Die *type)
+{
+	const char *path;
+	int8_t count_at;
+	bool is_text;
+
+	return elf_type_is_cxx_string(type) || elf_type_is_counted(type, &path, &count_at, &is_text);
 }
 
 int elf_file_each_field(struct elf_file *file, uint64_t addr, unsigned int nth,
-			int (*found)(void *ctx, const char *name), void *ctx)
+			int (*found)(void *ctx, const char *path), void *ctx)
 {
 	struct parameter_search search = {.function = "", .nth = nth};
-	struct fields fields = {found, ctx};
+	struct fields fields = {found, ctx, "."};
 	Dwarf_Die type;
 
-	if (!elf_parameter_begin(file, addr, &search) || elf_parameter_find(&search, &type) ||
-	    !elf_type_is_pointer(&type) || elf_type_is_volatile(&type) || !elf_type_of(&type, &type) ||
-	    !elf_type_is_aggregate(&type) || elf_type_is_cxx_string(&type) || !elf_type_complete(&type))
+	if (!elf_parameter_begin(file, addr, &search) || elf_parameter_find(&search, &type))
+		return 0;
+	if (elf_type_is_pointer(&type)) {
+		fields.step = "->";
+		if (elf_type_is_volatile(&type) || !elf_type_of(&type, &type))
+			return 0;
+	}
+	if (!elf_type_is_aggregate(&type) || is_value(&type) || !elf_type_complete(&type))
 		return 0;
 	return elf_type_each_member(&type, found_member, &fields);
 }

@@ -110,8 +110,9 @@ static void check_c_names(struct elf_file *file)
 	assert_err(find_name(file, "floats", "d", &name), -EINVAL,
 		   "'d' of floats is a floating-point number");
 	assert_parameter(file, "by_value", "all", 1);
-	assert_err(find_name(file, "by_value", "in", &name), -EINVAL,
-		   "cannot tell which register holds 'in' of by_value, since it is a struct");
+	/* a struct in registers */
+	assert_parameter(file, "by_value", "in", 0);
+	assert_err(find(file, "by_value", 0, "", &field), -EINVAL, "name a field of it with '.'");
 	/* its own type */
 	assert_ok(find(file, "plain", 2, "", &field));
 	assert_true(field.size == 4 && field.is_signed && !field.depth);
@@ -175,7 +176,8 @@ static void check_c(const char *flags)
 	assert_err(elf_file_check_result(file, fixture_find(file, "real")->addr, "real"), -EINVAL,
 		   "real returns a double");
 	assert_ok(elf_file_check_result(file, fixture_find(file, "floats")->addr, "floats"));
-	assert_err(find(file, "by_value", 0, ".a", &field), -EINVAL, "it is a struct");
+	assert_ok(find(file, "by_value", 0, ".a", &field));
+	assert_true(field.in_register && !field.skip && !field.shift);
 	assert_ok(find(file, "by_value", 1, "->s8", &field));
 }
 
@@ -292,11 +294,11 @@ static void test_listed(void **state)
 	assert_string_equal(text, "s0 r2 e0 ");
 	text[0] = '\0';
 	assert_ok(elf_file_each_field(file, addr, 0, add_field, text));
-	assert_string_equal(text, "a b c d ");
+	assert_string_equal(text, "->a ->b ->c ->d ");
 	assert_ok(elf_file_each_field(file, addr, 1, add_field, text));
-	assert_string_equal(text, "a b c d ");
+	assert_string_equal(text, "->a ->b ->c ->d ");
 	assert_ok(elf_file_each_field(file, fixture_find(file, "g")->addr, 0, add_field, text));
-	assert_string_equal(text, "a b c d ");
+	assert_string_equal(text, "->a ->b ->c ->d ");
 	assert_ok(elf_file_find_enum(file, addr, "f", 0, "->a", &constants));
 	assert_null(constants);
 	assert_ok(elf_file_find_enum(file, addr, "f", ELF_RESULT, "", &constants));
