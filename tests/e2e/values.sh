@@ -281,10 +281,10 @@ prints_everywhere() {
 			import json, sys
 			report, trace = (json.load(open(path)) for path in sys.argv[1:3])
 			text = 'query 1\n\t"end"'
-			assert report["hits"][0]["values"] == {"str(arg1)": text, "arg4": "-255"}, report["hits"][0]["values"]
+			assert report["hits"][0]["values"] == {"str(arg1)": text, "arg4": -255}, report["hits"][0]["values"]
 			events = trace["traceEvents"] if isinstance(trace, dict) else trace
 			args = [e for e in events if e.get("cat") == "hit"][0]["args"]
-			assert args["str(arg1)"] == text and args["= arg4"] == "-255" and args["arg4"] == "0xffffffffffffff01", args
+			assert args["str(arg1)"] == text and args["= arg4"] == -255 and args["arg4"] == "0xffffffffffffff01", args
 		END
 	says "$tmp/p.csv" '"str(arg1)=query 1\n\t""end"" arg4=-255"' && grep -q 'str(arg1)' "$tmp/p.pftrace" || return 1
 	"$trailcam" report "$tmp/rec" >"$tmp/text" && says "$tmp/text" '    str(arg1) = query 1\n\t"end"' &&

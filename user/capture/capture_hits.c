@@ -65,12 +65,13 @@ static int add_values(struct capture *capture, const struct trigger_hit *hit)
 				? (uint32_t)prints_cnt(capture->triggers[i].rule.prints)
 				: 0;
 	for (size_t i = 0; prints && i < prints_cnt(prints) && !err; i++) {
+		enum value_kind kind;
 		char *text;
 
-		err = prints_value(prints, i, &hit->caught, hit->values, &text);
+		err = prints_value(prints, i, &hit->caught, hit->values, &text, &kind);
 		if (!err)
 			err = snapshot_add_value(snapshot, (uint32_t)snapshot->hits->cnt - 1,
-						 name + (uint32_t)i, text);
+						 name + (uint32_t)i, kind, text);
 	}
 	return err;
 }

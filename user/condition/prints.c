@@ -130,13 +130,16 @@ static int constant_value(const struct node *node, uint64_t number, char **ret_t
 		       : 0;
 }
 
-static int number_value(const struct node *node, uint64_t number, char **ret_text)
+static int number_value(const struct node *node, uint64_t number, char **ret_text, enum value_kind *ret_kind)
 {
 	struct value_type type = node->type;
 	int err = node->constants ? constant_value(node, number, ret_text) : 0, len;
 
 	if (err || *ret_text)
 		return err;
+	*ret_kind = type.depth				    ? VALUE_POINTER
+		    : type.is_signed || number <= INT64_MAX ? VALUE_NUMBER
+							    : VALUE_TEXT;
 	len = type.depth       ? asprintf(ret_text, "0x%" PRIx64, number)
 	      : type.is_signed ? asprintf(ret_text, "%" PRId64, (int64_t)number)
 			       : asprintf(ret_text, "%" PRIu64, number);
@@ -158,12 +161,13 @@ static int lack_value(const char *why, char **ret_text)
 }
 
 int prints_value(const struct prints *prints, size_t nth, const struct caught_hit *hit, const uint8_t *bytes,
-		 char **ret_text)
+		 char **ret_text, enum value_kind *ret_kind)
 {
 	const struct print_item *item = &prints->items[nth];
 	int64_t state;
 	uint64_t number;
 
+	*ret_kind = VALUE_TEXT;
 	if (item->lack)
 		return lack_value(item->lack, ret_text);
 	if (item->is_result && !(hit->hit.action & HIT_RETURN))
@@ -175,5 +179,5 @@ int prints_value(const struct prints *prints, size_t nth, const struct caught_hi
 	if (state < 1)
 		return item->address_arg ? address_value(item, hit, ret_text) : 0;
 	return item->is_text ? text_value(item, bytes + sizeof(state), state, ret_text)
-			     : number_value(item->root, number, ret_text);
+			     : number_value(item->root, number, ret_text, ret_kind);
 }

@@ -17,8 +17,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-
-struct caught_hit;
+#include "model/hit.h"
 
 enum { PRINTS_MAX = 16, PRINT_TEXT = 128, PRINT_TEXT_MAX = 1024 };
 
@@ -50,6 +49,6 @@ uint32_t prints_bytes(const struct prints *prints);
  * the value was unreadable. 0 or -ENOMEM.
  */
 int prints_value(const struct prints *prints, size_t nth, const struct caught_hit *hit, const uint8_t *bytes,
-		 char **ret_text);
+		 char **ret_text, enum value_kind *ret_kind);
 
 DEFINE_CLEANUP(struct prints *, prints_free)

@@ -174,7 +174,25 @@ int fxt_end_hit(struct reading *reading, const struct fxt_read_event *event)
 	return change_last_hit(reading, &caught);
 }
 
-/* All that is text. */
+/* *ret_text is NULL for one that was unreadable; the caller's. */
+static int value_text(const struct fxt_read_arg *arg, char **ret_text)
+{
+	int len = 0;
+
+	*ret_text = NULL;
+	if (!arg->text)
+		len = asprintf(ret_text, arg->is_address ? "0x%" PRIx64 : "%" PRId64, arg->value);
+	else if (strcmp(arg->text, SHOWN_UNREADABLE) != 0)
+		len = asprintf(ret_text, "%s", arg->text);
+	return len < 0 ? -ENOMEM : 0;
+}
+
+/* Of the numbers, a plain word is a fact about the hit; see shown.h. */
+static bool is_value(const struct fxt_read_arg *arg)
+{
+	return arg->text || arg->name[strspn(arg->name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
 static int read_values(struct reading *reading, struct timeline_hit *placed,
 		       const struct fxt_read_event *event)
 {
@@ -182,14 +200,18 @@ static int read_values(struct reading *reading, struct timeline_hit *placed,
 
 	for (size_t i = 0; i < event->arg_cnt && !err; i++) {
 		const struct fxt_read_arg *arg = &event->args[i];
+		enum value_kind kind = arg->text	 ? VALUE_TEXT
+				       : arg->is_address ? VALUE_POINTER
+							 : VALUE_NUMBER;
 		const char *name = arg->name;
-		bool is_known = arg->text && strcmp(arg->text, SHOWN_UNREADABLE) != 0;
-		char *text = is_known ? strdup(arg->text) : NULL;
+		char *text;
 
-		if (!arg->text)
+		if (!is_value(arg))
 			continue;
 		name = timeline_value_name(reading->timeline, strncmp(name, "= ", 2) ? name : name + 2);
-		err = is_known && !text ? -ENOMEM : timeline_hit_add_value(placed, name, text);
+		err = value_text(arg, &text);
+		if (!err)
+			err = timeline_hit_add_value(placed, name, kind, text);
 	}
 	return err;
 }

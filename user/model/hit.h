@@ -18,6 +18,13 @@
 
 enum { HIT_STATE_CNT = HIT_REG_CNT + HIT_ARG_CNT };
 
+/* What the text of a printed value shows. Recordings have these numbers; 0 stands for no text there. */
+enum value_kind {
+	VALUE_TEXT = 1,
+	VALUE_NUMBER,  /* decimal, of 64 bits, signed */
+	VALUE_POINTER, /* hexadecimal, with 0x */
+};
+
 struct hit {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	/* when the call, the marked operation or the way between two places began; else time_ns */

@@ -107,9 +107,10 @@ int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *plac
 	return -ENOMEM;
 }
 
-int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, char *text)
+int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, enum value_kind kind,
+		       char *text)
 {
-	struct hit_value value = {hit, name, text};
+	struct hit_value value = {hit, name, kind, text};
 	int err = ARRAY_PUSH(snapshot->values, snapshot->value_cnt, snapshot->value_cap, value);
 
 	if (err)

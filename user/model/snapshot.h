@@ -77,7 +77,8 @@ struct named_build_id {
 /* A printed value of a hit. */
 struct hit_value {
 	uint32_t hit, name; /* indices */
-	char *text;	    /* NULL: it could not be read */
+	enum value_kind kind;
+	char *text; /* NULL: it could not be read */
 };
 
 /* A probe of a trigger. */
@@ -155,7 +156,8 @@ struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
 int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *place);
 
 /* Add a value, taking over `text` even on failure, or a name of values. 0 or -ENOMEM. */
-int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, char *text);
+int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, enum value_kind kind,
+		       char *text);
 int snapshot_add_value_name(struct snapshot *snapshot, const char *name);
 
 /* Adds the build-id of `name` unless it has one already. 0 or -ENOMEM. */

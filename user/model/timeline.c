@@ -123,7 +123,7 @@ const char *timeline_value_name(struct timeline *timeline, const char *name)
 	return NULL;
 }
 
-int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text)
+int timeline_hit_add_value(struct timeline_hit *hit, const char *name, enum value_kind kind, char *text)
 {
 	struct timeline_value *values =
 		name ? reallocarray(hit->values, hit->value_cnt + 1, sizeof(*values)) : NULL;
@@ -133,7 +133,7 @@ int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *tex
 		return -ENOMEM;
 	}
 	hit->values = values;
-	values[hit->value_cnt++] = (struct timeline_value){name, text};
+	values[hit->value_cnt++] = (struct timeline_value){name, kind, text};
 	return 0;
 }
 

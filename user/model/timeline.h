@@ -173,7 +173,8 @@ struct flow {
 /* A printed value of a hit. */
 struct timeline_value {
 	const char *name; /* "= NAME", owned by the timeline: see timeline_value_name() */
-	char *text;	  /* NULL: it was unreadable */
+	enum value_kind kind;
+	char *text; /* NULL: it was unreadable */
 };
 
 struct timeline_hit {
@@ -217,7 +218,7 @@ struct timeline {
 const char *timeline_value_name(struct timeline *timeline, const char *name);
 
 /* Adds a value with a name of timeline_value_name(), taking over `text` even on failure. 0 or -ENOMEM. */
-int timeline_hit_add_value(struct timeline_hit *hit, const char *name, char *text);
+int timeline_hit_add_value(struct timeline_hit *hit, const char *name, enum value_kind kind, char *text);
 
 /* The timeline's copy of the symbols of a hit's stack; equal stacks share one. NULL: out of memory. */
 const struct symbol *const *timeline_stack_symbols(struct timeline *timeline,

@@ -2,6 +2,7 @@
 #include "output/shown.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
@@ -134,9 +135,14 @@ static void put_value(struct shown_arg *arg, const struct timeline_value *value)
 {
 	bool is_word = !value->name[strspn(value->name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 
-	arg->name = value->name - (is_word ? 2 : 0);
-	arg->type = SHOWN_TEXT;
-	arg->text = value->text ? value->text : SHOWN_UNREADABLE;
+	const char *name = value->name - (is_word ? 2 : 0);
+
+	if (value->text && value->kind == VALUE_NUMBER)
+		put_number(arg, name, (uint64_t)strtoll(value->text, NULL, 10));
+	else if (value->text && value->kind == VALUE_POINTER)
+		put_pointer(arg, name, strtoull(value->text, NULL, 16));
+	else
+		put_text(arg, name, value->text ? value->text : SHOWN_UNREADABLE);
 }
 
 size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *placed)

@@ -73,7 +73,7 @@ static void put_values(const struct snapshot *snapshot, FILE *file)
 
 		put_u32(file, value->hit);
 		put_u32(file, value->name);
-		put_u32(file, value->text != NULL);
+		put_u32(file, value->text ? value->kind : 0);
 		if (value->text)
 			put_string(file, value->text);
 	}
@@ -443,10 +443,10 @@ static void take_values(struct cursor *cursor, struct snapshot *snapshot)
 	}
 	cnt = take_u32(cursor);
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
-		uint32_t hit = take_u32(cursor), name = take_u32(cursor);
-		char *text = take_u32(cursor) ? take_string(cursor) : NULL;
+		uint32_t hit = take_u32(cursor), name = take_u32(cursor), kind = take_u32(cursor);
+		char *text = kind ? take_string(cursor) : NULL;
 
-		if (snapshot_add_value(snapshot, hit, name, text) || hit >= snapshot->hits->cnt ||
+		if (snapshot_add_value(snapshot, hit, name, kind, text) || hit >= snapshot->hits->cnt ||
 		    name >= snapshot->value_name_cnt)
 			cursor->bad = true;
 	}

@@ -43,11 +43,12 @@ static void shows(const char *text, int64_t state, const char *bytes, const char
 	struct prints *prints = parse(text);
 	struct caught_hit hit = {0};
 	char buffer[64] = "", *shown;
+	enum value_kind kind;
 
 	assert_in_range(prints_bytes(prints), 16, sizeof(buffer));
 	memcpy(buffer, &state, sizeof(state));
 	memcpy(buffer + sizeof(state), bytes, 8);
-	assert_ok(prints_value(prints, 0, &hit, (const uint8_t *)buffer, &shown));
+	assert_ok(prints_value(prints, 0, &hit, (const uint8_t *)buffer, &shown, &kind));
 	if (expected)
 		assert_string_equal(shown, expected);
 	else
@@ -78,8 +79,9 @@ static void shows_constant(struct elf_enum *constants, int8_t value, const char 
 	int64_t bytes[] = {1, value};
 	struct caught_hit hit = {0};
 	char *shown;
+	enum value_kind kind;
 
-	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)bytes, &shown));
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)bytes, &shown, &kind));
 	assert_string_equal(shown, expected);
 	free(shown);
 }
@@ -100,6 +102,30 @@ static void test_constants(void **state)
 	shows_constant(&flags, 7, "7");
 }
 
+static enum value_kind kind_of(struct value_type type, uint64_t number)
+{
+	struct node node = {.kind = NODE_ARG, .type = type};
+	struct prints prints = {.items = {{.name = (char *)"x", .root = &node}}, .cnt = 1};
+	uint64_t bytes[] = {1, number};
+	struct caught_hit hit = {0};
+	enum value_kind kind;
+	char *shown;
+
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)bytes, &shown, &kind));
+	free(shown);
+	return kind;
+}
+
+static void test_kinds(void **state)
+{
+	(void)state;
+	assert_int_equal(kind_of((struct value_type){8, true, 0}, UINT64_MAX), VALUE_NUMBER);
+	assert_int_equal(kind_of((struct value_type){8, false, 0}, INT64_MAX), VALUE_NUMBER);
+	/* no number of 64 bits with a sign */
+	assert_int_equal(kind_of((struct value_type){8, false, 0}, UINT64_MAX), VALUE_TEXT);
+	assert_int_equal(kind_of((struct value_type){4, true, 1}, 7), VALUE_POINTER);
+}
+
 /* A text's state is its length, and one more; a longer one is cut. */
 static void test_counted(void **state)
 {
@@ -110,17 +136,18 @@ static void test_counted(void **state)
 		char text[8];
 	} value = {4, "abcdefg"};
 	char *shown;
+	enum value_kind kind;
 
 	(void)state;
-	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown));
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown, &kind));
 	assert_string_equal(shown, "abc");
 	free(shown);
 	value.state = 8;
-	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown));
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown, &kind));
 	assert_string_equal(shown, "abcdef...");
 	free(shown);
 	value.state = -14;
-	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown));
+	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown, &kind));
 	assert_string_equal(shown, "0x1000 (unreadable)");
 	free(shown);
 }
@@ -131,14 +158,15 @@ static void test_lacks(void **state)
 	struct prints prints = {.items = {{.lack = "why"}, {.is_result = true}}, .cnt = 2};
 	struct caught_hit hit = {0};
 	char *shown;
+	enum value_kind kind;
 
 	(void)state;
 	prints_place(&prints, &prints.items[0]);
 	assert_int_equal(prints_bytes(&prints), 0);
-	assert_ok(prints_value(&prints, 0, &hit, NULL, &shown));
+	assert_ok(prints_value(&prints, 0, &hit, NULL, &shown, &kind));
 	assert_string_equal(shown, "? (why)");
 	free(shown);
-	assert_ok(prints_value(&prints, 1, &hit, NULL, &shown));
+	assert_ok(prints_value(&prints, 1, &hit, NULL, &shown, &kind));
 	assert_string_equal(shown, "? (the call ended in a jump to another function)");
 	free(shown);
 }
@@ -168,8 +196,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),	  cmocka_unit_test(test_values),
-		cmocka_unit_test(test_constants), cmocka_unit_test(test_counted),
-		cmocka_unit_test(test_lacks),	  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_constants), cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_counted),	  cmocka_unit_test(test_lacks),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

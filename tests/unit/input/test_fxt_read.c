@@ -434,7 +434,11 @@ static void add_hits(struct timeline *timeline)
 		for (int value = 0; value < 3; value++)
 			assert_ok(timeline_hit_add_value(
 				&placed, timeline_value_name(timeline, value ? "str(arg1)" : "arg0"),
-				value == 2 ? NULL : strdup("text")));
+				VALUE_TEXT, value == 2 ? NULL : strdup("text")));
+		assert_ok(timeline_hit_add_value(&placed, timeline_value_name(timeline, "arg2"), VALUE_NUMBER,
+						 strdup("-5")));
+		assert_ok(timeline_hit_add_value(&placed, timeline_value_name(timeline, "a->b"),
+						 VALUE_POINTER, strdup("0xfffffffffffffff0")));
 		assert_ok(ARRAY_PUSH(timeline->hits, timeline->hit_cnt, timeline->hit_cap, placed));
 	}
 }
@@ -578,6 +582,7 @@ static void assert_same_hit(const struct timeline_hit *a, const struct timeline_
 	for (size_t i = 0; i < a->value_cnt; i++) {
 		assert_string_equal(a->values[i].name, b->values[i].name);
 		assert_int_equal(!a->values[i].text, !b->values[i].text);
+		assert_int_equal(a->values[i].kind, b->values[i].kind);
 	}
 }
 

@@ -79,8 +79,8 @@ static struct snapshot *make_snapshot(void)
 	snapshot->trigger_cnt = snapshot->trigger_cap = 2;
 	assert_ok(hit_list_add(snapshot->hits, &hit));
 	assert_ok(snapshot_add_value_name(snapshot, "str(arg1)"));
-	assert_ok(snapshot_add_value(snapshot, 0, 0, strdup("a text")));
-	assert_ok(snapshot_add_value(snapshot, 0, 0, NULL));
+	assert_ok(snapshot_add_value(snapshot, 0, 0, VALUE_NUMBER, strdup("-7")));
+	assert_ok(snapshot_add_value(snapshot, 0, 0, VALUE_TEXT, NULL));
 	snapshot->alloc_interval = 4096;
 	snapshot->alloc_functions = calloc(1, sizeof(char *));
 	snapshot->alloc_functions[0] = strdup("malloc");
@@ -149,7 +149,8 @@ static void assert_same(const struct snapshot *a, const struct snapshot *b)
 	assert_int_equal(b->value_name_cnt, 1);
 	assert_string_equal(b->value_names[0], "str(arg1)");
 	assert_int_equal(b->value_cnt, 2);
-	assert_string_equal(b->values[0].text, "a text");
+	assert_string_equal(b->values[0].text, "-7");
+	assert_int_equal(b->values[0].kind, VALUE_NUMBER);
 	assert_null(b->values[1].text);
 	assert_int_equal(a->trigger_cnt, b->trigger_cnt);
 	for (size_t i = 0; i < a->trigger_cnt; i++)

@@ -2,6 +2,7 @@
 #include "cli/show/hit_json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_state(yajl_gen gen, const struct hit *hit)
@@ -28,10 +29,14 @@ static void put_values(yajl_gen gen, const struct timeline_hit *placed)
 {
 	json_key_map(gen, "values");
 	for (size_t i = 0; i < placed->value_cnt; i++) {
-		if (placed->values[i].text)
-			json_key_text(gen, placed->values[i].name, placed->values[i].text);
+		const struct timeline_value *value = &placed->values[i];
+
+		if (!value->text)
+			json_key_null(gen, value->name);
+		else if (value->kind == VALUE_NUMBER)
+			json_key_integer(gen, value->name, strtoll(value->text, NULL, 10));
 		else
-			json_key_null(gen, placed->values[i].name);
+			json_key_text(gen, value->name, value->text);
 	}
 	yajl_gen_map_close(gen);
 }

@@ -121,8 +121,9 @@ static int place_values(struct timeline *timeline, const struct snapshot *snapsh
 		const char *name = timeline_value_name(timeline, snapshot->value_names[value->name]);
 		char *text = value->text ? strdup(value->text) : NULL;
 
-		err = value->text && !text ? -ENOMEM
-					   : timeline_hit_add_value(&timeline->hits[value->hit], name, text);
+		err = value->text && !text
+			      ? -ENOMEM
+			      : timeline_hit_add_value(&timeline->hits[value->hit], name, value->kind, text);
 	}
 	return err;
 }
