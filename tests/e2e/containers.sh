@@ -54,7 +54,7 @@ own_numbers() {
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
 	tid=$(awk '$1 == "tid" { print $2; exit }' "$tmp/hits")
 	[ "$tid" -lt 1000 ] && "$trailcam" dump --instructions "$tmp/rec" | awk -v tid="$tid" '$1 == tid { last = $2 } END { print last }' \
-		>"$tmp/last" && says "$tmp/last" "$(awk '$1 == "rip" { print $2; exit }' "$tmp/hits")"
+		>"$tmp/last" && says "$tmp/last" "$(awk '$1 == "rip" { print substr($2, 3); exit }' "$tmp/hits")"
 }
 check 'a pid namespace: its own numbers, the hit on the right thread' own_numbers
 

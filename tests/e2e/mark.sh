@@ -41,7 +41,7 @@ marked() {
 		"$programs/marks" >"$tmp/out" 2>"$tmp/err" || return 1
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
 	# The first has a beginning, the second none.
-	[ "$(grep -c elapsed_ns "$tmp/hits")" -eq 1 ] && grep -q '^  arg1 2a$' "$tmp/hits" && grep -q '^  arg1 2b$' "$tmp/hits"
+	[ "$(grep -c elapsed_ns "$tmp/hits")" -eq 1 ] && grep -q '^  arg1 0x2a$' "$tmp/hits" && grep -q '^  arg1 0x2b$' "$tmp/hits"
 }
 check 'a mark shows since when, and its value' marked
 

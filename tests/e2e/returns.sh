@@ -31,7 +31,7 @@ hits_are() {
 exceptions() {
 	run_ends -t throws --slower-than 1s && says "$tmp/err" 'no hit' && ! grep -q warning "$tmp/err" || return 1
 	run_ends -t throws --when 'ret > 100' && says "$tmp/err" 'no hit' || return 1
-	run_ends -t throws --when 'ret > 0' --max-hits 6 && hits_are arg0 1 2 4 5 7 8 && hits_are rax 2 3 5 6 8 9
+	run_ends -t throws --when 'ret > 0' --max-hits 6 && hits_are arg0 0x1 0x2 0x4 0x5 0x7 0x8 && hits_are rax 0x2 0x3 0x5 0x6 0x8 0x9
 }
 check 'an exception passes through the function' exceptions
 
@@ -39,12 +39,12 @@ exceptions_stepped() {
 	rm -rf "$tmp/rec"
 	status_is 7 "$trailcam" run --source step --step-from throws --max-hits 2 -t throws --when 'ret > 2' --keep-recording "$tmp/rec" -o "$tmp/t.fxt.gz" -- \
 		"$ends" >"$tmp/out" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
-	diff "$tmp/native" "$tmp/out" && "$trailcam" dump --hits "$tmp/rec" >"$tmp/hits" && hits_are rax 3 5
+	diff "$tmp/native" "$tmp/out" && "$trailcam" dump --hits "$tmp/rec" >"$tmp/hits" && hits_are rax 0x3 0x5
 }
 check '... single-stepped, too' exceptions_stepped
 
 long_jumps() {
-	run_ends -t jumps --when 'ret < 100' --max-hits 5 && hits_are arg0 0 2 4 6 8 && hits_are rax 0 2 4 6 8
+	run_ends -t jumps --when 'ret < 100' --max-hits 5 && hits_are arg0 0x0 0x2 0x4 0x6 0x8 && hits_are rax 0x0 0x2 0x4 0x6 0x8
 }
 check 'longjmp leaves the function' long_jumps
 
@@ -56,49 +56,49 @@ check 'recursion, with the stack pointer moved by the function' recursion
 
 # at_caller: the hit stands where the call returned to, and the caller is what has the registers.
 at_caller() {
-	grep -q "^  #0 [0-9a-f]* $1" "$tmp/hits" && awk '
+	grep -q "^  #0 [0-9a-fx]* $1" "$tmp/hits" && awk '
 		$1 == "rip" { rip = $2 }
 		$1 == "return_address" { at = $2 }
 		END { exit rip != at }' "$tmp/hits" && awk '$1 == "elapsed_ns" { exit $2 < 30000000 }' "$tmp/hits"
 }
 
 tail_calls() {
-	run_ends -t tail --slower-than 25ms --max-hits 2 && hits_are arg0 1e 1e && hits_are rax 20 20 && at_caller '.*\(main\|try_tails\)' || return 1
-	run_ends -t tail_if --when '(int)ret == -1' --max-hits 2 && hits_are arg0 ffffffff 0 || return 1
-	run_ends -t tail_if --when 'ret == arg0 + 1 && arg0 > 0' --max-hits 2 && hits_are arg0 1 2
+	run_ends -t tail --slower-than 25ms --max-hits 2 && hits_are arg0 0x1e 0x1e && hits_are rax 0x20 0x20 && at_caller '.*\(main\|try_tails\)' || return 1
+	run_ends -t tail_if --when '(int)ret == -1' --max-hits 2 && hits_are arg0 0xffffffff 0x0 || return 1
+	run_ends -t tail_if --when 'ret == arg0 + 1 && arg0 > 0' --max-hits 2 && hits_are arg0 0x1 0x2
 }
 check 'a call lasts until the function that it jumps to returns' tail_calls
 
 thunks() {
-	run_ends -t thunk --slower-than 25ms && hits_are arg0 1e && hits_are rax 20 && at_caller '.*\(main\|try_tails\)'
+	run_ends -t thunk --slower-than 25ms && hits_are arg0 0x1e && hits_are rax 0x20 && at_caller '.*\(main\|try_tails\)'
 }
 check 'a function that only jumps' thunks
 
 several_tails() {
-	run_ends -t 'tail*' --slower-than 25ms --max-hits 2 && hits_are arg0 1e 1e
+	run_ends -t 'tail*' --slower-than 25ms --max-hits 2 && hits_are arg0 0x1e 0x1e
 }
 check 'functions of a pattern that jump to each other' several_tails
 
 pointers() {
 	run_ends -t tail_by_pointer --when 'elapsed >= 0' --max-hits 4 && says "$tmp/err" 'tail_by_pointer (to where a pointer says)' &&
-		hits_are arg0 0 0 0 0 || return 1
+		hits_are arg0 0x0 0x0 0x0 0x0 || return 1
 	run_ends -t tail_by_pointer --when 'ret == 1' && says "$tmp/err" '4 calls of tail_by_pointer ended in a tail call'
 }
 check 'a jump by a pointer ends the call, and is said to' pointers
 
 loops() {
-	run_ends -t loops --slower-than 29ms && hits_are arg0 1e && awk '$1 == "elapsed_ns" { exit $2 < 29000000 }' "$tmp/hits"
+	run_ends -t loops --slower-than 29ms && hits_are arg0 0x1e && awk '$1 == "elapsed_ns" { exit $2 < 29000000 }' "$tmp/hits"
 }
 check 'a function that goes back to its beginning is called once' loops
 
 alternate_stacks() {
-	run_ends -t in_handler --when 'ret == 11' --max-hits 10 && hits_are arg0 a a a a a a a a a a || return 1
+	run_ends -t in_handler --when 'ret == 11' --max-hits 10 && hits_are arg0 0xa 0xa 0xa 0xa 0xa 0xa 0xa 0xa 0xa 0xa || return 1
 	run_ends -t interrupted --when 'ret == 11 && arg0 == 10' --max-hits 5 && says "$tmp/err" '5 hits'
 }
 check 'signal handlers on a stack of their own' alternate_stacks
 
 threads() {
-	run_ends -t threaded --slower-than 35ms && hits_are arg0 2 || return 1
+	run_ends -t threaded --slower-than 35ms && hits_are arg0 0x2 || return 1
 	run_ends -t threaded --when 'ret == arg0' --max-hits 12 && says "$tmp/err" '12 hits'
 }
 check 'threads, one of which ends within the call' threads
@@ -116,12 +116,12 @@ check 'a function that never returns is refused' never
 # --- between two places
 
 two_places() {
-	run_ends --from query_start --to query_done --slower-than 35ms && hits_are arg0 c && hits_are rdi 66 && hits_are trigger query_start..query_done &&
+	run_ends --from query_start --to query_done --slower-than 35ms && hits_are arg0 0xc && hits_are rdi 0x66 && hits_are trigger query_start..query_done &&
 		awk '$1 == "elapsed_ns" { exit $2 < 35000000 }' "$tmp/hits" || return 1
 	# A second place without the first is none, each thread has its own, and the arguments are those of
 	# the first place.
 	run_ends --to query_done --from query_start --max-hits 10 && says "$tmp/err" '10 hits' || return 1
-	run_ends --from query_start --to query_done --when 'elapsed > 1us && arg0 == 13' && hits_are arg0 d && hits_are rdi 67
+	run_ends --from query_start --to query_done --when 'elapsed > 1us && arg0 == 13' && hits_are arg0 0xd && hits_are rdi 0x67
 }
 check '--from and --to: the way between two places' two_places
 
@@ -206,14 +206,14 @@ go_calls() {
 }
 
 goroutines() {
-	go_calls -t main.outer --slower-than 25ms && hits_are arg0 104 || return 1
+	go_calls -t main.outer --slower-than 25ms && hits_are arg0 0x104 || return 1
 	rm -rf "$tmp/go"
 	# Each goroutine's stack has moved; none of the calls is lost.
 	go_calls -t main.outer --when 'ret > 0 || arg0 == 0' --max-hits 20 && says "$tmp/err" '20 hits' && ! grep -q 'began before' "$tmp/err"
 }
 go_places() {
 	rm -rf "$tmp/go"
-	go_calls --from main.outer --to main.deep --when 'arg0 == 260' --slower-than 25ms && hits_are arg0 104
+	go_calls --from main.outer --to main.deep --when 'arg0 == 260' --slower-than 25ms && hits_are arg0 0x104
 }
 if go_program; then
 	check 'Go: --from and --to follow the goroutine' go_places

@@ -44,21 +44,21 @@ values_are() {
 usdt() {
 	hits 0 usdt:values:kinds --skip 1 -- "$values" &&
 		grep -v arg9 "$tmp/hits" >"$tmp/rest" && mv "$tmp/rest" "$tmp/hits" &&
-		args arg0=fffffffffffffff7 arg1=fffffffffffffff9 arg2=fffffffffffffc16 arg3=1122334455667788 arg4=fa arg6=8001 arg7=2 \
-			arg8=11f71fb04cb
+		args arg0=0xfffffffffffffff7 arg1=0xfffffffffffffff9 arg2=0xfffffffffffffc16 arg3=0x1122334455667788 arg4=0xfa arg6=0x8001 arg7=0x2 \
+			arg8=0x11f71fb04cb
 }
 check 'USDT: constants, registers and memory, as wide as the note says' usdt
 
 usdt_when() {
 	hits 0 usdt:values:kinds --when 'arg0 == -9 && arg1 == -7 && arg2 == -1002 && arg4 == 250 && arg7 == 2 && *arg9 == arg3' -- "$values" &&
-		grep -q '^  arg7 2$' "$tmp/hits" || return 1
+		grep -q '^  arg7 0x2$' "$tmp/hits" || return 1
 	hits 0 usdt:values:kinds --when 'arg7 == 4' -- "$values" && says "$tmp/err" 'no hit'
 }
 check 'USDT: --when is about its arguments' usdt_when
 
 usdt_places() {
-	hits 0 usdt:values:twice --max-hits 4 -- "$values" && args arg0=65 arg0=c9 arg0=66 arg0=ca || return 1
-	hits 0 usdt:values:twice --when 'arg0 == 202' -- "$values" && args arg0=ca
+	hits 0 usdt:values:twice --max-hits 4 -- "$values" && args arg0=0x65 arg0=0xc9 arg0=0x66 arg0=0xca || return 1
+	hits 0 usdt:values:twice --when 'arg0 == 202' -- "$values" && args arg0=0xca
 }
 check 'USDT: each place of a probe has its argument elsewhere' usdt_places
 
@@ -77,7 +77,7 @@ usdt_everywhere() {
 			assert [hit["args"] for hit in hits] == [{"arg0": "0x65"}, {"arg0": "0xc9"}], hits
 		END
 	"$trailcam" report "$tmp/rec" >"$tmp/text" && says "$tmp/text" 'arg0   0x65' && ! grep -q arg1 "$tmp/text" || return 1
-	"$trailcam" decode "$tmp/rec" -o "$tmp/again.fxt" 2>"$tmp/err" && "$trailcam" dump --hits "$tmp/again.fxt" >"$tmp/hits" && args arg0=65 arg0=c9 ||
+	"$trailcam" decode "$tmp/rec" -o "$tmp/again.fxt" 2>"$tmp/err" && "$trailcam" dump --hits "$tmp/again.fxt" >"$tmp/hits" && args arg0=0x65 arg0=0xc9 ||
 		return 1
 	"$trailcam" decode "$tmp/rec" -o "$tmp/t.html" 2>"$tmp/err"
 }
@@ -118,7 +118,7 @@ check 'the stack of code without frame pointers, down to the beginning' stack
 stack_stripped() {
 	hits 0 leaf -- "$frameless" && grep -c '#' "$tmp/hits" >"$tmp/frames" &&
 		hits 0 "$frameless-stripped:$at" -- "$frameless-stripped" && grep -c '#' "$tmp/hits" | diff - "$tmp/frames" &&
-		! grep 'unknown\|#[0-9]* [0-9a-f]\{1,8\} ' "$tmp/hits"
+		! grep 'unknown\|#[0-9]* 0x[0-9a-f]\{1,8\} ' "$tmp/hits"
 }
 check 'the same, of a program without symbols' stack_stripped
 
@@ -154,7 +154,7 @@ go_builds() {
 
 go_args() {
 	hits 0 main.take --when 'arg0 == -2 && arg2 == 7 && str(arg1) == "query 2*" && arg4 == 3 && (u8)arg6 == 97' -- "$tmp/go/values" &&
-		grep -q '^  arg0 fffffffffffffffe$' "$tmp/hits" && grep -q '^  arg2 7$' "$tmp/hits" && grep -q '^  arg8 ' "$tmp/hits"
+		grep -q '^  arg0 0xfffffffffffffffe$' "$tmp/hits" && grep -q '^  arg2 0x7$' "$tmp/hits" && grep -q '^  arg8 ' "$tmp/hits"
 }
 
 go_names() {
@@ -180,7 +180,7 @@ go_typed() {
 }
 
 go_c_args() {
-	hits 0 c_take --when 'arg0 == 102 && arg1 == 77' -- "$tmp/go/values" && grep -q '^  arg1 4d$' "$tmp/hits" && ! grep -q '^  arg6 ' "$tmp/hits"
+	hits 0 c_take --when 'arg0 == 102 && arg1 == 77' -- "$tmp/go/values" && grep -q '^  arg1 0x4d$' "$tmp/hits" && ! grep -q '^  arg6 ' "$tmp/hits"
 }
 
 go_prints() {

@@ -134,9 +134,9 @@ def opens_at_hit(page, hit):
     time, (begin, end) = int(hit["time_ns"]), page.view
     check("opens with the hit in sight", begin < time < end, begin, time, end)
     panel = page.panel
-    missing = [name for name in ("rip", "rsp", "rdi", "r15", "eflags") if f"0x{hit[name]}" not in panel]
+    missing = [name for name in ("rip", "rsp", "rdi", "r15", "eflags") if hit[name] not in panel]
     check("the panel has the hit's registers", not missing, missing, panel)
-    missing = [f"arg{i}" for i in range(6) if f"0x{hit[f'arg{i}']}" not in panel]
+    missing = [f"arg{i}" for i in range(6) if hit[f"arg{i}"] not in panel]
     check("the panel has the hit's arguments", not missing, missing, panel)
     at = [panel.find(name) for name in hit["frames"]]
     check("the panel has the recorded stack", -1 not in at, hit["frames"], panel)
@@ -523,7 +523,7 @@ def alone(browser, hits_path):
         page.key(key)
     begin, end = page.view
     check("a hit without calls is in sight", begin <= int(hit["time_ns"]) <= end, page.view)
-    check("and told", all(f"0x{hit[name]}" in page.panel for name in ("rip", "rdi")), page.panel)
+    check("and told", all(hit[name] in page.panel for name in ("rip", "rdi")), page.panel)
 
 
 def strange(browser):

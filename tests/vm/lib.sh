@@ -108,7 +108,7 @@ true_calls() {
 # The trace ends where the probed instruction was hit last: behind it the thread may only have been let in and
 # out again.
 ends_at_hit() {
-	ip=$("$trailcam" dump --hits "$out/$1" | awk '$1 == "rip" { print $2; exit }')
+	ip=$("$trailcam" dump --hits "$out/$1" | awk '$1 == "rip" { print substr($2, 3); exit }')
 	"$trailcam" dump --branches "$out/$1" | sort -s -n -k1,1 | awk -F'\t' -v ip="$ip" '
 		$3 == "interrupt+end" && $4 == ip { hit = 1; bad = ""; next }
 		$3 == "none+start" { at = $5; next }

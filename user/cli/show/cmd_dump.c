@@ -191,7 +191,7 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	       (unsigned long long)hit->time_ns);
 	printf("  pid %u\n  tid %u\n  cpu %u\n  comm ", hit->pid, hit->tid, hit->cpu);
 	print_name_line(comm);
-	printf("  return_address %llx\n", (unsigned long long)hit->return_address);
+	printf("  return_address 0x%llx\n", (unsigned long long)hit->return_address);
 	if (hit->begin_ns != hit->time_ns)
 		printf("  elapsed_ns %llu\n", (unsigned long long)(hit->time_ns - hit->begin_ns));
 	if (hit->goroutine)
@@ -201,7 +201,7 @@ static void print_hit(const struct timeline *timeline, size_t i)
 		       (unsigned long long)(hit->stopped_ns - hit->time_ns));
 	for (size_t arg = 0; arg < HIT_ARG_CNT; arg++)
 		if (hit->args_known & 1u << arg)
-			printf("  arg%zu %llx\n", arg, (unsigned long long)hit_arg(hit, arg));
+			printf("  arg%zu 0x%llx\n", arg, (unsigned long long)hit_arg(hit, arg));
 	for (size_t value = 0; value < placed->value_cnt; value++) {
 		printf("  value ");
 		on_line_put(placed->values[value].name, stdout);
@@ -212,9 +212,9 @@ static void print_hit(const struct timeline *timeline, size_t i)
 	}
 	for (size_t reg = 0; reg < HIT_REG_CNT; reg++)
 		if (hit_reg_name(reg))
-			printf("  %s %llx\n", hit_reg_name(reg), (unsigned long long)hit_reg(hit, reg));
+			printf("  %s 0x%llx\n", hit_reg_name(reg), (unsigned long long)hit_reg(hit, reg));
 	for (size_t frame = 0; frame < placed->hit->stack_cnt; frame++) {
-		printf("  #%zu %" PRIx64, frame, placed->hit->stack[frame]);
+		printf("  #%zu 0x%" PRIx64, frame, placed->hit->stack[frame]);
 		print_place(' ', placed->hit->stack[frame], placed->stack_symbols[frame]);
 		putchar('\n');
 	}
