@@ -62,6 +62,30 @@ again() {
 }
 check 'again and again' again
 
+# It fills its ring again and again in the time that a copy of it takes.
+cat >"$tmp/loop.c" <<'END'
+int main(void)
+{
+	for (volatile unsigned i = 0;; i++)
+		if (i % 3 == 0)
+			i++;
+}
+END
+gcc -O1 -o "$tmp/loop" "$tmp/loop.c" || exit 1
+short_loop() {
+	"$tmp/loop" &
+	loop=$!
+	ours="$ours $loop"
+	for _ in 1 2 3; do
+		translates $loop --duration 100ms && is_free $loop || return 1
+		branches=$("$trailcam" dump --branches "$tmp/rec" | head -n 10000 | wc -l)
+		echo "$branches branches"
+		[ "$branches" -eq 10000 ] || return 1
+	done
+	kill $loop
+}
+check 'the newest part of what a short loop does' short_loop
+
 up_to_hit() {
 	translates $busy -t rarely --skip 40 && says "$tmp/err" 'hit rarely' && is_free $busy && goes_on &&
 		"$trailcam" dump --hits "$tmp/rec" | grep -q rarely &&

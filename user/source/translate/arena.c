@@ -197,29 +197,60 @@ static void copy_ring(const struct context *context, uint64_t end, size_t size, 
 	memcpy(to + first, ring, size - first);
 }
 
+/* Of pages that are soon there, so that the thread does not gain on the copy. */
+static uint32_t *alloc_words(size_t size)
+{
+	enum { HUGE_PAGE = 2 << 20 };
+	size_t rounded = (size / HUGE_PAGE + 1) * HUGE_PAGE;
+	uint32_t *words = aligned_alloc(HUGE_PAGE, rounded);
+
+	if (words)
+		madvise(words, rounded, MADV_HUGEPAGE);
+	return words;
+}
+
+/*
+ * Copies the `size` bytes before byte `end` to the end of `to`, the newest first, until the thread, which may
+ * write on, has been here: a short loop overwrites all of the ring in some milliseconds. Returns how many.
+ */
+static size_t copy_newest(const struct context *context, uint64_t end, size_t size, uint8_t *to)
+{
+	enum { PART = 256 << 10, AHEAD = 64 /* written, but not told of yet */ };
+	size_t done = 0;
+
+	while (done < size) {
+		size_t part = size - done < PART ? size - done : PART;
+		uint64_t now;
+
+		copy_ring(context, end - done, part, to + size - done - part);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		now = written(context) + AHEAD;
+		if (now > RING_SIZE + end - done)
+			break;
+		if (now > RING_SIZE + end - done - part)
+			return done + ((size_t)(RING_SIZE + end - done - now) & ~(size_t)3);
+		done += part;
+	}
+	return done;
+}
+
 int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct ring_copy *ret_copy)
 {
-	enum { AHEAD = 64 }; /* written, but not told of yet */
 	const struct context *context = arena_context(arena, slot);
-	uint64_t end = written(context), now, oldest;
-	size_t held = end < RING_SIZE ? (size_t)end : RING_SIZE, lost;
+	uint64_t end = written(context);
+	size_t held = end < RING_SIZE ? (size_t)end : RING_SIZE, kept;
 	struct ring_copy copy = {.end = end, .epoch = context->epoch};
 
 	held = end > from && end - from < held ? (size_t)(end - from) : end > from ? held : 0;
 	/* The last word of the lap before may be the next one now. */
 	if (context->held_pos && end % RING_SIZE < held)
 		held = end % RING_SIZE;
-	copy.words = malloc(held + 1);
+	copy.words = alloc_words(held);
 	if (!copy.words)
 		return -ENOMEM;
-	copy_ring(context, end, held, (uint8_t *)copy.words);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	now = written(context) + AHEAD;
-	oldest = now > RING_SIZE ? now - RING_SIZE : 0;
-	lost = oldest > end - held ? (size_t)(oldest - (end - held)) : 0;
-	lost = lost < held ? lost & ~(size_t)3 : held;
-	copy.cnt = (held - lost) / sizeof(uint32_t);
-	memmove(copy.words, (uint8_t *)copy.words + lost, held - lost);
+	kept = copy_newest(context, end, held, (uint8_t *)copy.words);
+	copy.cnt = kept / sizeof(uint32_t);
+	memmove(copy.words, (uint8_t *)copy.words + held - kept, kept);
 	*ret_copy = copy;
 	return 0;
 }
