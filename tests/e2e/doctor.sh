@@ -44,9 +44,9 @@ by_source() {
 		return
 	}
 	grep -q '^works  samples .*--source samples, which attach takes' "$tmp/out" && ! grep -q 'would add' "$tmp/out" &&
-		tail -1 "$tmp/out" | grep -q 'works here with stacks that are sampled' || return 1
+		grep -q '^works  translation ' "$tmp/out" && tail -1 "$tmp/out" | grep -q 'works here without Intel PT: run translates the program' || return 1
 	unshare --pid --fork --mount-proc "$trailcam" doctor >"$tmp/out"
-	grep -q '^works  samples ' "$tmp/out" && ! grep -q 'would add' "$tmp/out" && tail -1 "$tmp/out" | grep -q 'works here with stacks that are sampled'
+	grep -q '^works  samples ' "$tmp/out" && ! grep -q 'would add' "$tmp/out" && tail -1 "$tmp/out" | grep -q 'run translates the program'
 }
 
 if bpf_missing; then
@@ -54,6 +54,17 @@ if bpf_missing; then
 	finish
 fi
 check 'by which source it works' by_source
+
+# A terminal shows states in colours, unless NO_COLOR is set; a pipe has none.
+colours() {
+	escape=$(printf '\033')
+	TERM=xterm NO_COLOR='' script -qec "$trailcam doctor" /dev/null >"$tmp/out" </dev/null
+	grep -q "^$escape\[32mworks $escape\[0m " "$tmp/out" || return 1
+	TERM=xterm NO_COLOR=1 script -qec "$trailcam doctor" /dev/null >"$tmp/out" </dev/null
+	grep -q '^works  trigger ' "$tmp/out" && ! grep -q "$escape" "$tmp/out"
+}
+check 'states have colours on a terminal' colours
+
 works() {
 	"$trailcam" doctor >"$tmp/out" && grep -q '^works  trigger ' "$tmp/out" && says "$tmp/out" 'main job works here' &&
 		! grep -q trailcam /proc/mounts && [ -z "$(pgrep -P $$ -f 'trailcam doctor')" ]

@@ -8,11 +8,13 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/on_line.h"
+#include "cli/terminal.h"
 #include "doctor/doctor.h"
 
 struct table {
 	bool json;
-	size_t source; /* the best that works, of `sources` */
+	struct terminal terminal; /* no line is cut */
+	size_t source;		  /* the best that works, of `sources` */
 	size_t cnt;
 };
 
@@ -23,11 +25,9 @@ static const struct {
 	const char *finding, *how;
 } sources[] = {
 	{DOCTOR_INTEL_PT, ""},
-	{DOCTOR_SAMPLES,
-	 " with stacks that are sampled, since there is no Intel PT; for every call, some 1.2 to "
-	 "8 times slower, there is --source translate"},
 	{DOCTOR_TRANSLATE,
-	 " with programs that are translated (--source translate), some 1.2 to 8 times slower"},
+	 " without Intel PT: run translates the program, which makes it some 1.2 to 8 times slower"},
+	{DOCTOR_SAMPLES, " with stacks that are sampled, since there is no Intel PT"},
 	{DOCTOR_STEPPING, " by single-stepping only, some 50,000 times slower than at full speed"},
 	{NULL, ""},
 };
@@ -73,6 +73,23 @@ static void print_json(const struct finding *finding, const char *state, bool fi
 	putchar('}');
 }
 
+static void print_text(const struct table *table, const struct finding *finding, const char *state)
+{
+	static const enum colour colours[] = {
+		[FINDING_WORKS] = COLOUR_GREEN, [FINDING_FAILS] = COLOUR_RED, [FINDING_NOTE] = COLOUR_NONE};
+	char padded[16];
+
+	snprintf(padded, sizeof(padded), "%-6s", finding->state == FINDING_NOTE ? "" : state);
+	terminal_text(&table->terminal, colours[finding->state], 0, padded);
+	printf(" %-26s ", finding->name);
+	on_line_put(finding->detail, stdout);
+	if (finding->remedy[0]) {
+		printf("\n%-6s %-26s -> ", "", "");
+		terminal_text(&table->terminal, COLOUR_BOLD, 0, finding->remedy);
+	}
+	putchar('\n');
+}
+
 static int print(void *ctx, const struct finding *finding)
 {
 	static const char *const states[] = {
@@ -83,17 +100,10 @@ static int print(void *ctx, const struct finding *finding)
 	for (size_t i = 0; i < table->source && finding->state == FINDING_WORKS; i++)
 		if (!strcmp(finding->name, sources[i].finding))
 			table->source = i;
-	if (table->json) {
+	if (table->json)
 		print_json(finding, state, !table->cnt);
-	} else {
-		printf("%-6s %-26s ", finding->state == FINDING_NOTE ? "" : state, finding->name);
-		on_line_put(finding->detail, stdout);
-		if (finding->remedy[0]) {
-			printf("\n%-6s %-26s -> ", "", "");
-			on_line_put(finding->remedy, stdout);
-		}
-		putchar('\n');
-	}
+	else
+		print_text(table, finding, state);
 	table->cnt++;
 	return 0;
 }
@@ -120,7 +130,8 @@ int cmd_doctor(int argc, char **argv)
 		       "and the command that would change it. Leaves nothing behind.\v"
 		       "Exit status: 0: the main job works; 1: it does not; 2: wrong usage.",
 	};
-	struct table table = {.source = ARRAY_SIZE(sources) - 1};
+	struct table table = {.source = ARRAY_SIZE(sources) - 1,
+			      .terminal = {.has_colours = terminal_of_stdout().has_colours}};
 	int works, err;
 
 	argp_err_exit_status = STATUS_USAGE;
