@@ -127,6 +127,48 @@ follows() {
 	says "$tmp/follow" hello && says "$tmp/threads" 3
 }
 
+# Two threads fill their rings in some milliseconds, also while these are copied. At each hit of a third one, all
+# that their rings hold of the time before is there (four million branches); between two snapshots is a gap.
+cat >"$tmp/others.c" <<'END'
+#include <pthread.h>
+#include <unistd.h>
+volatile unsigned long sum;
+__attribute__((noinline)) void tick(int i)
+{
+	sum += (unsigned long)i;
+}
+__attribute__((noinline)) void work(void)
+{
+	sum++;
+}
+static void *spin(void *none)
+{
+	for (;;)
+		work();
+	return none;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, spin, NULL);
+	for (int i = 0; i < 200; i++) {
+		usleep(20000);
+		tick(i);
+	}
+	return 0;
+}
+END
+
+others() {
+	gcc -O1 -o "$tmp/others" "$tmp/others.c" -pthread || return 1
+	translate -t tick --skip 5 --max-hits 2 --multi-snapshot --keep-recording "$tmp/two" -- "$tmp/others" >"$tmp/out" 2>&1 || return 1
+	"$trailcam" dump --branches "$tmp/two" | awk '{ n[$2]++ } END { for (tid in n) print n[tid] }' | sort -n >"$tmp/counts"
+	cat "$tmp/counts"
+	tail -2 "$tmp/counts" | awk '$1 < 8000000 { exit 1 }' || return 1
+	"$trailcam" report --json "$tmp/two" | grep -c '"gaps": 1$' | grep -qx 3 && "$BUILD/tests/oracle/decoders" "$tmp/two"
+}
+
 run="timeout 60 $trailcam run --source translate -o $tmp/none.fxt.gz"
 check 'a static program: every instruction' agree calls 40 "$programs/calls"
 check 'a dynamic program from its loader on: every instruction' agree wordcount 100000 "$programs/wordcount"
@@ -159,6 +201,7 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'conditions' same_hits 5 -t hash_word --when 'arg1 > 8' --max-hits 5 -- "$programs/wordcount"
 	check 'returns' same_hits 7 -t hash_word --when 'ret > 4096' --max-hits 7 -- "$programs/wordcount"
 	check 'several functions' same_hits 20 -t 'table_*' --max-hits 20 -- "$programs/wordcount"
+	check 'the rings of other threads, as they were at a hit' others
 	check 'a function of a library' same_hits 2 -t libc.so.6:puts --max-hits 4 -- "$programs/torture" probed
 fi
 check 'job control' stopped

@@ -78,14 +78,16 @@ static bool is_paused(const struct capture *capture, const struct hit *hit)
 static void mark_stopped(struct capture *capture)
 {
 	struct snapshot *snapshot = capture->snapshot;
-	uint64_t ns = capture->stopped_ns ? capture->stopped_ns : clock_ns(CLOCK_MONOTONIC);
+	uint64_t ns = capture->held_ns	    ? capture->held_ns
+		      : capture->stopped_ns ? capture->stopped_ns
+					    : clock_ns(CLOCK_MONOTONIC);
 
 	for (size_t i = snapshot->hits->cnt; i-- && !snapshot->hits->hits[i]->stopped_ns;) {
 		struct hit *hit = snapshot->hits->hits[i];
 
 		if (!(hit->action & HIT_STOP))
 			continue;
-		hit->stopped_ns = is_paused(capture, hit) ? hit->time_ns : ns;
+		hit->stopped_ns = is_paused(capture, hit) || ns < hit->time_ns ? hit->time_ns : ns;
 		log_debug("hit %s: the trace was stopped by %s, %llu ns after it",
 			  snapshot->triggers[hit->trigger], snapshot->stopped_by,
 			  (unsigned long long)(hit->stopped_ns - hit->time_ns));
@@ -208,7 +210,7 @@ static int run(struct capture *capture, enum session_end *ret_end)
 		if (more) {
 			capture->hit = false;
 			capture->hit_before = true;
-			capture->stopped_ns = 0;
+			capture->stopped_ns = capture->held_ns = 0;
 			wait_for_start(capture);
 			err = sources_start(&capture->sources);
 			if (err)

@@ -76,6 +76,23 @@ static int add_values(struct capture *capture, const struct trigger_hit *hit)
 	return err;
 }
 
+/* The hit may be in a library that was loaded late. */
+static void look_at_maps(struct capture *capture)
+{
+	int err = session_look_at_maps(capture->session);
+
+	if (err)
+		log_debug("%s", fail_message(err));
+}
+
+/* For all hits that are read in one turn. */
+static void look_at_maps_once(struct capture *capture)
+{
+	if (!capture->has_looked)
+		look_at_maps(capture);
+	capture->has_looked = true;
+}
+
 static int take_hit(void *ctx, struct trigger_hit *hit)
 {
 	struct capture *capture = ctx;
@@ -85,19 +102,13 @@ static int take_hit(void *ctx, struct trigger_hit *hit)
 		capture->start_hit = true;
 		return 0;
 	}
+	if (hit->caught.hit.action & HIT_STOP && sources_hold(&capture->sources))
+		capture->held_ns = clock_ns(CLOCK_MONOTONIC);
+	look_at_maps_once(capture);
 	sources_settle_hit(&capture->sources, &hit->caught);
 	hit_stacks_find(capture->stacks, &hit->caught, hit->copy, hit->copy_size, hit->is_entry);
 	err = add_hit(capture, &hit->caught);
 	return err ? err : add_values(capture, hit);
-}
-
-/* The hit may be in a library that was loaded late. */
-static void look_at_maps(struct capture *capture)
-{
-	int err = session_look_at_maps(capture->session);
-
-	if (err)
-		log_debug("%s", fail_message(err));
 }
 
 const char *capture_hit_function(const struct capture *capture, const struct hit *hit)
@@ -118,7 +129,7 @@ void capture_take_hits(struct capture *capture)
 {
 	if (!capture->set || capture->err || !trigger_set_pending(capture->set))
 		return;
-	look_at_maps(capture);
+	capture->has_looked = false;
 	note(capture, trigger_set_read(capture->set, take_hit, capture));
 }
 

@@ -33,8 +33,10 @@ struct capture {
 	struct code_stores *codes; /* copies of their code */
 	struct filters filters;	   /* address ranges that are traced */
 	bool out_of_room;	   /* config->max_bytes */
+	bool has_looked;	   /* at the targets' maps, for the hits that are being read */
 	bool trace_stops;	   /* an address filter stops the trace at the trigger */
-	uint64_t stopped_ns;	   /* when the sources were stopped, CLOCK_MONOTONIC; 0: they run */
+	/* CLOCK_MONOTONIC: when the sources were stopped (0: they run), and from when on they overwrote nothing */
+	uint64_t stopped_ns, held_ns;
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;
 	uint64_t began_ns,

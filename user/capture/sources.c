@@ -138,6 +138,20 @@ void sources_unpatch(const struct source_list *list, const struct sideband_mappi
 			list->items[i].source->unpatch(list->items[i].self, mapping, addr, bytes, size);
 }
 
+bool sources_hold(const struct source_list *list)
+{
+	bool all = list->cnt > 0;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		const struct source *source = list->items[i].source;
+
+		if (source->hold)
+			source->hold(list->items[i].self);
+		all &= source->hold || !source->stop;
+	}
+	return all;
+}
+
 int sources_stop(const struct source_list *list, int cpu)
 {
 	int err = 0;

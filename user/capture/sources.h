@@ -47,6 +47,9 @@ int sources_describe(const struct source_list *list, struct snapshot *snapshot);
 void sources_unpatch(const struct source_list *list, const struct sideband_mapping *mapping, uint64_t addr,
 		     uint8_t *bytes, size_t size);
 
+/* Whether all that stop can hold, too, so that what comes later is not recorded. */
+bool sources_hold(const struct source_list *list);
+
 /* The same, but in every source even if one fails. Returns the last error. */
 int sources_stop(const struct source_list *list, int cpu);
 int sources_drain(const struct source_list *list);

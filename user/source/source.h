@@ -144,6 +144,9 @@ struct source {
 	/* After add(), and again after a snapshot. Targets that were added `at_exec` start by themselves. */
 	int (*start)(void *self);
 
+	/* stop() follows soon: what is recorded should not be overwritten before. Takes no time. */
+	void (*hold)(void *self);
+
 	/* Stops recording: nothing more is overwritten. `cpu` is the processor to stop first, or -1. */
 	int (*stop)(void *self, int cpu);
 

@@ -130,6 +130,7 @@
 	0x80000005 /* address: an indirect branch leads there, and nothing is recorded from there on */
 #define RING_TIME  0x80000006 /* TSC: at a probe, where the ring has TIME_EVERY bytes more, ... */
 #define RING_EPOCH 0x80000007 /* number: of the blocks from here on */
+#define RING_LOST  0x80000008 /* address: goes on there, and what was before it was not kept */
 #define BLOCK_WORD 0x40000000
 
 /* Why the runtime was entered. */
@@ -265,8 +266,12 @@ struct context {
 	uint64_t owed_tsc;    /* before OWES_MAPS was: new code runs later, and stands there already */
 	uint64_t owed_start, owed_end, owed_size, owed_kind;
 	uint64_t owed_result; /* what the call has returned; 0: not yet */
-	uint32_t epoch;	      /* as the ring has it */
-	uint32_t in_runtime;  /* it is in no code of the cache */
+	uint64_t held_end;    /* bytes that were written to the ring, and in which epoch, before ... */
+	uint64_t held_reach;  /* ... (and up to here meanwhile) ... */
+	uint32_t held_epoch;
+	uint32_t hold;	     /* ... the copy of this number, while it is made */
+	uint32_t epoch;	     /* as the ring has it */
+	uint32_t in_runtime; /* it is in no code of the cache */
 	uint8_t deferred[DEFERRED_MAX][SIGINFO_BYTES];
 };
 
@@ -300,6 +305,7 @@ struct shared {
 	uint32_t ran_before;  /* the program was attached to */
 	uint32_t lock;
 	uint32_t missed; /* probes that are in memory twice */
+	uint32_t hold; /* number of the copy of the rings that is being made: what they hold stays; 0: none */
 	uint32_t region_cnt, range_cnt;
 	uint32_t block_cnt, site_cnt, length_cnt, byte_cnt;
 	uint32_t first_block, first_site, first_length, first_byte; /* of the generation */

@@ -104,6 +104,35 @@ static void wrap(struct context *context)
 	__atomic_store_n(&context->laps, ++context->laps_next, __ATOMIC_RELEASE);
 }
 
+/*
+ * While the rings are copied, what a thread had written up to the next part that is worth a time stays: from
+ * there on it writes one part of the ring again and again.
+ */
+static void hold_ring(struct context *context, uint64_t guest)
+{
+	uint64_t end = context->laps * RING_SIZE + (uint64_t)(context->pos + RING_SIZE);
+	uint32_t hold = __atomic_load_n(&shared()->hold, __ATOMIC_ACQUIRE);
+
+	if (!hold)
+		return;
+	if (context->hold != hold) {
+		context->held_end = context->held_reach = end;
+		context->held_epoch = context->epoch;
+		__atomic_store_n(&context->hold, hold, __ATOMIC_RELEASE);
+		return;
+	}
+	if (context->held_reach < end)
+		__atomic_store_n(&context->held_reach, end, __ATOMIC_RELEASE);
+	/* In this order, who reads both from outside does not take the position for a later one. */
+	context->laps_next = context->held_end / RING_SIZE;
+	__atomic_store_n(&context->laps, context->laps_next, __ATOMIC_RELEASE);
+	__atomic_store_n(&context->pos, (int64_t)(context->held_end % RING_SIZE) - RING_SIZE,
+			 __ATOMIC_RELEASE);
+	append_address(context, guest, RING_LOST);
+	if (context->epoch != context->held_epoch)
+		append_address(context, context->epoch, RING_EPOCH);
+}
+
 static void settle_ring(struct context *context, unsigned int why)
 {
 	if (why == WHY_WRAP)
@@ -268,6 +297,8 @@ static uint64_t go(struct context *context, unsigned int why, uint64_t guest)
 	problem = find_block(context, why, guest, &block);
 	if (!problem && (why == WHY_LINK || why == WHY_LINK_ON))
 		link(context, why, block);
+	if (why == WHY_WRAP)
+		hold_ring(context, guest);
 	if (why == WHY_GO || why == WHY_WRAP)
 		append_time(context);
 	if (why == WHY_GO || why == WHY_SIGRETURN || why == WHY_REPORT)

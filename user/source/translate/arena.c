@@ -130,6 +130,11 @@ void arena_ran_before(struct arena *arena)
 	writable(arena)->ran_before = 1;
 }
 
+void arena_hold(struct arena *arena, uint32_t number)
+{
+	__atomic_store_n(&writable(arena)->hold, number, __ATOMIC_RELEASE);
+}
+
 int arena_slot_at(uint64_t addr)
 {
 	uint64_t away = addr - slot_address(0);
@@ -186,6 +191,26 @@ static uint64_t written(const struct context *context)
 	}
 }
 
+/* While its ring is held, the thread goes back again and again. */
+static bool is_held(const struct arena *arena, const struct context *context)
+{
+	uint32_t hold = arena_shared(arena)->hold;
+
+	return hold && __atomic_load_n(&context->hold, __ATOMIC_ACQUIRE) == hold;
+}
+
+/* The first byte that is surely not overwritten, nor will be soon. */
+static uint64_t oldest(const struct arena *arena, const struct context *context)
+{
+	enum { AHEAD = 64 }; /* written, but not told of yet */
+	uint64_t reach =
+		is_held(arena, context) ? __atomic_load_n(&context->held_reach, __ATOMIC_ACQUIRE) : 0;
+	uint64_t now = written(context);
+
+	now = (now > reach ? now : reach) + AHEAD;
+	return now > RING_SIZE ? now - RING_SIZE : 0;
+}
+
 /* `size` bytes of the ring before byte `end`. */
 static void copy_ring(const struct context *context, uint64_t end, size_t size, uint8_t *to)
 {
@@ -213,22 +238,23 @@ static uint32_t *alloc_words(size_t size)
  * Copies the `size` bytes before byte `end` to the end of `to`, the newest first, until the thread, which may
  * write on, has been here: a short loop overwrites all of the ring in some milliseconds. Returns how many.
  */
-static size_t copy_newest(const struct context *context, uint64_t end, size_t size, uint8_t *to)
+static size_t copy_newest(const struct arena *arena, const struct context *context, uint64_t end, size_t size,
+			  uint8_t *to)
 {
-	enum { PART = 256 << 10, AHEAD = 64 /* written, but not told of yet */ };
+	enum { PART = 256 << 10 };
 	size_t done = 0;
 
 	while (done < size) {
 		size_t part = size - done < PART ? size - done : PART;
-		uint64_t now;
+		uint64_t kept_from;
 
 		copy_ring(context, end - done, part, to + size - done - part);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		now = written(context) + AHEAD;
-		if (now > RING_SIZE + end - done)
+		kept_from = oldest(arena, context);
+		if (kept_from >= end - done)
 			break;
-		if (now > RING_SIZE + end - done - part)
-			return done + ((size_t)(RING_SIZE + end - done - now) & ~(size_t)3);
+		if (kept_from > end - done - part)
+			return done + ((size_t)(end - done - kept_from) & ~(size_t)3);
 		done += part;
 	}
 	return done;
@@ -237,7 +263,7 @@ static size_t copy_newest(const struct context *context, uint64_t end, size_t si
 int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct ring_copy *ret_copy)
 {
 	const struct context *context = arena_context(arena, slot);
-	uint64_t end = written(context);
+	uint64_t end = is_held(arena, context) ? context->held_end : written(context);
 	size_t held = end < RING_SIZE ? (size_t)end : RING_SIZE, kept;
 	struct ring_copy copy = {.end = end, .epoch = context->epoch};
 
@@ -248,7 +274,7 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 	copy.words = alloc_words(held);
 	if (!copy.words)
 		return -ENOMEM;
-	kept = copy_newest(context, end, held, (uint8_t *)copy.words);
+	kept = copy_newest(arena, context, end, held, (uint8_t *)copy.words);
 	copy.cnt = kept / sizeof(uint32_t);
 	memmove(copy.words, (uint8_t *)copy.words + held - kept, kept);
 	*ret_copy = copy;

@@ -63,6 +63,9 @@ struct ring_copy {
 
 void ring_copy_release(struct ring_copy *copy);
 
+/* While the copy of the rings of that number is made, threads keep what they had written; 0: no more. */
+void arena_hold(struct arena *arena, uint32_t number);
+
 /*
  * Copies what the ring of the slot holds of what came after byte `from`; its thread may go on meanwhile. 0 or
  * -ENOMEM.

@@ -380,13 +380,30 @@ bool translate_has_told(const struct translate *translate, pid_t pid, const stru
 
 /* ---- snapshots ---- */
 
+static void set_hold(struct translate *translate, uint32_t hold)
+{
+	for (size_t i = 0; i < translate->process_cnt; i++)
+		if (translate->processes[i]->arena)
+			arena_hold(translate->processes[i]->arena, hold);
+}
+
+void translate_hold(struct translate *translate)
+{
+	if (!translate->is_held)
+		set_hold(translate, ++translate->hold_cnt);
+	translate->is_held = true;
+}
+
 int translate_stop(struct translate *translate)
 {
 	int err = 0;
 
+	translate_hold(translate);
 	for (size_t i = 0; i < translate->thread_cnt && !err; i++)
 		if (!translate->threads[i]->dead)
 			err = copy_ring(translate->threads[i]);
+	set_hold(translate, 0);
+	translate->is_held = false;
 	return err;
 }
 

@@ -63,6 +63,8 @@ struct translate {
 	char mirror_path[PATH_MAX];
 	struct snapshot *sideband; /* what answers have left, with the code of programs that are gone */
 	struct tsc_moment start;
+	uint32_t hold_cnt;
+	bool is_held;
 	struct tsc_clock clock; /* with which the newest words were timed */
 };
 

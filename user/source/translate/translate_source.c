@@ -384,6 +384,13 @@ static int newborn(void *self, pid_t pid, pid_t tid)
 	return translate_born(translated->translate, pid, tid);
 }
 
+static void hold(void *self)
+{
+	const struct translated *translated = self;
+
+	translate_hold(translated->translate);
+}
+
 static int stop(void *self, int cpu)
 {
 	const struct translated *translated = self;
@@ -430,6 +437,7 @@ const struct source source_translate = {
 	.newborn = newborn,
 	.mirror = mirror,
 	.settle_hit = settle_hit,
+	.hold = hold,
 	.stop = stop,
 	.take = take,
 	.describe = describe,

@@ -369,6 +369,10 @@ static void tell(struct walk *walk, const struct entry *entry)
 	case RING_GO:
 		go(walk, entry->value);
 		break;
+	case RING_LOST:
+		lose(walk, entry->value);
+		arrive(walk, entry->value);
+		break;
 	case RING_EPOCH:
 		walk->epoch = walk->epoch_min = (uint32_t)entry->value;
 		walk->encoder->psb_wanted = true;
