@@ -13,7 +13,7 @@
  * branch: an MTC for the last crystal tick passed, and a CYC for the cycles since the last packet. A CYC
  * precedes each MTC, so that a reader that calibrates cycles against MTCs finds them consistent. The core
  * runs at its nominal ratio: a cycle is a TSC tick. After a long pause (the 8-bit MTC would wrap) TSC and TMA
- * give the full time.
+ * give the full time, too.
  *
  * 	PSB+:	PSB  TSC  TMA  CBR  MODE.TSX  [MODE.Exec  FUP(next ip)]  PSBEND		[..]: while tracing
  */
@@ -25,6 +25,7 @@ enum {
 	MTC_FREQ = 8,	     /* an MTC every 2^8 crystal ticks: 102.4 us */
 	CRYSTAL_RATIO = 400, /* TSC ticks per crystal tick: 2.5 MHz */
 	NOMINAL_RATIO = 10,  /* of 100 MHz */
+	MTC_BITS = 8,	     /* of its payload */
 	MTC_GAP_MAX = 200,   /* of 256: beyond this the full time is written */
 	TNT_SHORT_BITS = 6,
 	PSB_PERIOD_DEFAULT = 4096,
@@ -118,22 +119,10 @@ static void put_cyc(struct encoder *encoder, uint64_t tsc)
 	encoder->cyc_tsc = tsc;
 }
 
-/* Writes packets that advance the reader's clock to `tsc`. */
-static void put_timing(struct encoder *encoder, uint64_t tsc)
+static void put_clocks(struct encoder *encoder, uint64_t tsc)
 {
-	uint64_t mtc;
+	uint64_t mtc = crystal_ticks(encoder, tsc) >> mtc_freq(encoder);
 
-	if (tsc <= encoder->cyc_tsc)
-		return;
-	if (!(encoder->params->config & TRACE_CONFIG_MTC)) {
-		put_cyc(encoder, tsc);
-		return;
-	}
-	mtc = crystal_ticks(encoder, tsc) >> mtc_freq(encoder);
-	if (mtc - encoder->mtc > MTC_GAP_MAX) {
-		put_tsc(encoder, tsc);
-		return;
-	}
 	if (mtc != encoder->mtc) {
 		uint8_t packet[2] = {0x59, (uint8_t)mtc};
 
@@ -142,6 +131,34 @@ static void put_timing(struct encoder *encoder, uint64_t tsc)
 		encoder->mtc = mtc;
 	}
 	put_cyc(encoder, tsc);
+}
+
+/*
+ * From an MTC to the next one a reader sees no whole turns of their payload. To one that calibrates cycles
+ * against them, the clocks stood still for as long as the whole turns of the pause took.
+ */
+static void put_pause(struct encoder *encoder, uint64_t tsc)
+{
+	uint64_t turn = crystal_tsc(encoder, 1ull << (mtc_freq(encoder) + MTC_BITS));
+
+	put_clocks(encoder, tsc - (tsc - encoder->cyc_tsc) / turn * turn);
+	put_tsc(encoder, tsc);
+}
+
+/* Writes packets that advance the reader's clock to `tsc`. */
+static void put_timing(struct encoder *encoder, uint64_t tsc)
+{
+	uint64_t mtc;
+
+	if (tsc <= encoder->cyc_tsc)
+		return;
+	mtc = crystal_ticks(encoder, tsc) >> mtc_freq(encoder);
+	if (!(encoder->params->config & TRACE_CONFIG_MTC))
+		put_cyc(encoder, tsc);
+	else if (mtc - encoder->mtc > MTC_GAP_MAX)
+		put_pause(encoder, tsc);
+	else
+		put_clocks(encoder, tsc);
 }
 
 /* ---- branches ---- */
@@ -229,6 +246,9 @@ static void put_psb(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 	const uint8_t cbr[] = {0x02, 0x03, encoder->params->max_nonturbo_ratio, 0};
 
 	encoder_flush(encoder);
+	/* Its TSC alone would keep the time since the last MTC from a reader that calibrates cycles. */
+	if (encoder->psb_at != UINT64_MAX)
+		put_timing(encoder, tsc);
 	encoder->psb_at = encoder->ring.head;
 	encoder->psb_wanted = false;
 	encoder->mode_known = false;

@@ -236,20 +236,18 @@ static void test_overflow(void **state)
  * The time that libipt tells after each of our branches is the time we said, whatever the pauses between
  * them.
  */
-static void test_times(void **state)
+static void check_times(const uint64_t *pauses, size_t cnt)
 {
-	static const uint64_t pauses[] = {1,	  30,	    31, 32,    400,	 5000,	     102400,
-					  102399, 20000000, 7,	99999, 26214400, 3000000000, 12};
 	struct fixture f;
 	struct pt_query_decoder *decoder;
 	struct pt_config config;
 	uint64_t tsc = T0, ip;
 
-	(void)state;
-	fixture_init(&f, RING);
+	fixture_init(&f, 1 << 20);
 	encoder_enable(&f.encoder, tsc, main_ip);
-	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		tsc += pauses[i];
+		encoder_boundary(&f.encoder, tsc, i ? lib_ip + i - 1 : main_ip);
 		encoder_indirect(&f.encoder, tsc, lib_ip + i);
 	}
 	encoder_disable(&f.encoder, tsc);
@@ -264,7 +262,7 @@ static void test_times(void **state)
 	assert_non_null(decoder);
 	assert_true(pt_qry_sync_forward(decoder, &ip) >= 0);
 	tsc = T0;
-	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		struct pt_event event;
 		uint64_t time;
 		uint32_t lost_mtc, lost_cyc;
@@ -281,6 +279,23 @@ static void test_times(void **state)
 	}
 	pt_qry_free_decoder(decoder);
 	encoder_release(&f.encoder);
+}
+
+static void test_times(void **state)
+{
+	static const uint64_t lengths[] = {1,	     30,       31,    32,     400,	5000,	    102400,
+					   102399,   20000000, 7,     99999,  26214400, 3000000000, 12,
+					   60264069, 200796,   48713, 156087, 102400,	5};
+	enum { MANY = 5000 };
+	uint64_t pauses[MANY], random = 1;
+
+	(void)state;
+	check_times(lengths, sizeof(lengths) / sizeof(lengths[0]));
+	for (size_t i = 0; i < MANY; i++) {
+		random = random * 6364136223846793005 + 1442695040888963407;
+		pauses[i] = 1 + (random >> 33) % (random >> 60 ? 150000 : 40000000);
+	}
+	check_times(pauses, MANY);
 }
 
 static void test_first_tsc(void **state)
