@@ -260,6 +260,11 @@ static size_t copy_newest(const struct arena *arena, const struct context *conte
 	return done;
 }
 
+uint64_t arena_written(const struct arena *arena, int slot)
+{
+	return written(arena_context(arena, slot));
+}
+
 int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct ring_copy *ret_copy)
 {
 	const struct context *context = arena_context(arena, slot);
@@ -276,6 +281,7 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 		return -ENOMEM;
 	kept = copy_newest(arena, context, end, held, (uint8_t *)copy.words);
 	copy.cnt = kept / sizeof(uint32_t);
+	copy.continues = from && kept == end - from;
 	memmove(copy.words, (uint8_t *)copy.words + held - kept, kept);
 	*ret_copy = copy;
 	return 0;

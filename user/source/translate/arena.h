@@ -59,12 +59,17 @@ struct ring_copy {
 	size_t cnt;
 	uint64_t end;		   /* bytes that were ever written to the ring, up to the last word here */
 	uint32_t epoch_min, epoch; /* before the first word and after the last */
+	bool continues;		   /* nothing was lost since byte `from` */
+	uint64_t since_ns; /* CLOCK_MONOTONIC: then the thread had stood still behind `from`; 0: it had not */
 };
 
 void ring_copy_release(struct ring_copy *copy);
 
 /* While the copy of the rings of that number is made, threads keep what they had written; 0: no more. */
 void arena_hold(struct arena *arena, uint32_t number);
+
+/* Bytes that were ever written to the ring of the slot. */
+uint64_t arena_written(const struct arena *arena, int slot);
 
 /*
  * Copies what the ring of the slot holds of what came after byte `from`; its thread may go on meanwhile. 0 or

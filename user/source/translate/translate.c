@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "model/hit.h"
-#include "model/sideband.h"
 #include "probe/probe_map.h"
 #include "source/encoder_snapshot.h"
 #include "source/translate/inject.h"
@@ -83,8 +81,7 @@ void translate_refuse(const struct translate *translate, pid_t tid, const char *
 		translate->config.gave_back(translate->config.ctx, tid, why);
 }
 
-/* Says once why a thread goes on natively. */
-static void tell(const struct translate *translate, struct translate_thread *thread)
+void translate_tell(const struct translate *translate, struct translate_thread *thread)
 {
 	struct context *context;
 
@@ -98,69 +95,6 @@ static void tell(const struct translate *translate, struct translate_thread *thr
 		return;
 	context->told = 1;
 	translate_refuse(translate, thread->tid, give_back_reasons[context->why]);
-}
-
-static int copy_ring(struct translate_thread *thread)
-{
-	int err;
-
-	if (thread->slot < 0 || thread->copy.words)
-		return 0;
-	err = arena_read_ring(thread->process->arena, thread->slot, thread->taken, &thread->copy);
-	if (err)
-		return err;
-	thread->copy.epoch_min = thread->epoch;
-	thread->taken = thread->copy.end;
-	thread->epoch = thread->copy.epoch;
-	return 0;
-}
-
-/* What comes after a thread was given back is not known. */
-static void mark_given_back(struct translate_thread *thread)
-{
-	const struct context *context;
-
-	if (thread->slot < 0 || thread->lost)
-		return;
-	context = arena_context(thread->process->arena, thread->slot);
-	thread->lost = context->why && context->why < GIVE_END;
-	if (thread->lost)
-		encoder_overflow(&thread->encoder, clock_ns(CLOCK_MONOTONIC), 0);
-}
-
-/* What was copied goes to the thread's packets. */
-static int encode(struct translate *translate, struct translate_thread *thread)
-{
-	struct code_changes changes = {0};
-	int err = thread->copy.words && thread->process->answers
-			  ? answers_changes(thread->process->answers, &changes)
-			  : 0;
-
-	translate->clock = tsc_clock_since(&translate->start);
-	if (!err && thread->copy.words)
-		err = words_encode(thread->process->arena, &thread->copy, &translate->clock, &changes,
-				   &thread->encoder);
-	free(changes.times);
-	ring_copy_release(&thread->copy);
-	thread->copy = (struct ring_copy){0};
-	return err;
-}
-
-static int leave_slot(struct translate *translate, struct translate_thread *thread)
-{
-	int err;
-
-	tell(translate, thread);
-	err = encode(translate, thread);
-	if (!err)
-		err = copy_ring(thread);
-	if (!err)
-		err = encode(translate, thread);
-	mark_given_back(thread);
-	if (thread->slot >= 0)
-		arena_leave_slot(thread->process->arena, thread->slot);
-	thread->slot = -1;
-	return err;
 }
 
 /* ---- processes ---- */
@@ -204,7 +138,7 @@ static int leave_arena(struct translate *translate, struct translate_process *pr
 
 		if (thread->process != process || thread->dead)
 			continue;
-		err = leave_slot(translate, thread);
+		err = translate_leave_slot(translate, thread);
 		if (err)
 			return err;
 		thread->dead = true;
@@ -317,7 +251,7 @@ int translate_born(struct translate *translate, pid_t pid, pid_t tid)
 int translate_ended(struct translate *translate, pid_t tid)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
-	int err = thread ? leave_slot(translate, thread) : 0;
+	int err = thread ? translate_leave_slot(translate, thread) : 0;
 
 	if (thread)
 		thread->dead = true;
@@ -378,37 +312,7 @@ bool translate_has_told(const struct translate *translate, pid_t pid, const stru
 	return process && process->answers && answers_have_told(process->answers, map);
 }
 
-/* ---- snapshots ---- */
-
-static void set_hold(struct translate *translate, uint32_t hold)
-{
-	for (size_t i = 0; i < translate->process_cnt; i++)
-		if (translate->processes[i]->arena)
-			arena_hold(translate->processes[i]->arena, hold);
-}
-
-void translate_hold(struct translate *translate)
-{
-	if (!translate->is_held)
-		set_hold(translate, ++translate->hold_cnt);
-	translate->is_held = true;
-}
-
-int translate_stop(struct translate *translate)
-{
-	int err = 0;
-
-	translate_hold(translate);
-	for (size_t i = 0; i < translate->thread_cnt && !err; i++)
-		if (!translate->threads[i]->dead)
-			err = copy_ring(translate->threads[i]);
-	set_hold(translate, 0);
-	translate->is_held = false;
-	return err;
-}
-
-/* All of them that there was to tell has been told. */
-static void forget_dead(struct translate *translate)
+void translate_forget_dead(struct translate *translate)
 {
 	size_t kept = 0;
 
@@ -421,28 +325,6 @@ static void forget_dead(struct translate *translate)
 			translate->threads[kept++] = thread;
 	}
 	translate->thread_cnt = kept;
-}
-
-int translate_take(struct translate *translate, struct snapshot *snapshot)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < translate->thread_cnt && !err; i++) {
-		struct translate_thread *thread = translate->threads[i];
-
-		tell(translate, thread);
-		err = encode(translate, thread);
-		mark_given_back(thread);
-		if (!err)
-			err = encoder_take(&thread->encoder, snapshot, thread->process->pid, thread->tid,
-					   clock_ns(CLOCK_MONOTONIC));
-	}
-	for (size_t i = 0; i < translate->process_cnt && !err; i++)
-		if (translate->processes[i]->answers)
-			err = answers_take(translate->processes[i]->answers, translate->sideband);
-	if (!err)
-		forget_dead(translate);
-	return err;
 }
 
 /* ---- life ---- */

@@ -113,6 +113,9 @@ bool translate_owns(const struct translate *translate, pid_t pid, uint64_t addr)
 /* Whether its own sideband already has the mapping. */
 bool translate_has_told(const struct translate *translate, pid_t pid, const struct map *map);
 
+/* After a snapshot, before the session lets its threads go on. */
+void translate_resume(struct translate *translate);
+
 /* What was recorded so far stays until translate_stop(), whatever the program does. Takes no time. */
 void translate_hold(struct translate *translate);
 

@@ -49,6 +49,7 @@ struct translate_thread {
 	uint32_t epoch;	       /* as they tell of it */
 	struct rseq_area rseq; /* that was taken from it */
 	struct ring_copy copy; /* by translate_stop() */
+	uint64_t resumed_ns;   /* CLOCK_MONOTONIC: it stood still from that copy up to then; 0: it did not */
 	struct encoder encoder;
 };
 
@@ -90,6 +91,17 @@ int translate_make_arena(struct translate *translate, struct translate_process *
 
 /* The held thread goes on in the runtime, if there is a slot for it. 0 or -errno with a sentence. */
 int translate_enter(struct translate *translate, struct translate_thread *thread);
+
+/* Says once why a thread goes on natively. */
+void translate_tell(const struct translate *translate, struct translate_thread *thread);
+
+/* Forgets threads that are dead: all that there was to tell of them has been told. */
+void translate_forget_dead(struct translate *translate);
+
+/* ---- rings.c ---- */
+
+/* The thread has no slot any more; what its ring held is kept for the next snapshot. 0 or -ENOMEM. */
+int translate_leave_slot(struct translate *translate, struct translate_thread *thread);
 
 /* ---- answers.c ---- */
 

@@ -359,7 +359,10 @@ static int add(void *self, pid_t pid, bool at_exec)
 
 static int start(void *self)
 {
-	interrupt_next(self);
+	const struct translated *translated = self;
+
+	translate_resume(translated->translate);
+	interrupt_next(translated);
 	return 0;
 }
 

@@ -414,15 +414,18 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
 }
 
 /*
- * The first words may come from long after the last ones: they have the first time that is told, and the
- * epoch before the first one that is told. The thread's code does not change before.
+ * The first words may come from long after the last ones: they have the first time that is told, unless they
+ * go on where the copy before ended, and the epoch before the first one that is told. The thread's code does
+ * not change before.
  */
-static void begin(struct walk *walk, const struct entries *entries)
+static void begin(struct walk *walk, const struct ring_copy *copy, const struct entries *entries)
 {
 	size_t i = entries->cnt;
 
 	walk->ns = walk->encoder->cyc_tsc > walk->clock->ns ? walk->encoder->cyc_tsc : walk->clock->ns;
-	while (i--) {
+	if (copy->continues)
+		set_ns(walk, copy->since_ns);
+	while (!copy->continues && i--) {
 		uint32_t word = entries->items[i].word;
 
 		if (!tells_time(word))
@@ -464,7 +467,7 @@ int words_encode(struct arena *arena, const struct ring_copy *copy, const struct
 
 	if (err)
 		return err;
-	begin(&walk, &entries);
+	begin(&walk, copy, &entries);
 	tell_all(&walk, &entries);
 	if (encoder->enabled)
 		encoder_disable_async(encoder, walk.ns, walk.ip);

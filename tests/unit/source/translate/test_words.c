@@ -297,13 +297,117 @@ static void unnoticed_epoch(void **state)
 	check(&fixture, t + 21, 0x1050);
 }
 
+/* A part of the ring was written again and again: what it held is not known, but where the thread goes on. */
+static void lost(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	word(&fixture, 1);
+	arena_append(fixture.arena, fixture.slot, 0x1050, RING_LOST);
+	word(&fixture, BLOCK_WORD | 0);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_overflow(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	encoder_indirect(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	check(&fixture, t, 0x1000);
+}
+
+/* The first copy has one word; what comes behind it begins when the thread went on, not at the next time told. */
+static void goes_on_behind_a_copy(void **state)
+{
+	const uint64_t t = tsc_clock.ns, resumed = t + 7000, told = t + 9000;
+	struct ring_copy first, second;
+	struct fixture fixture;
+
+	(void)state;
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &first));
+	assert_false(first.continues);
+	assert_ok(words_encode(fixture.arena, &first, &tsc_clock, &fixture.changes, &fixture.ours));
+	assert_int_equal(arena_written(fixture.arena, fixture.slot), first.end);
+	word(&fixture, 1);
+	word(&fixture, 0);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + told - t, RING_TIME);
+	assert_ok(arena_read_ring(fixture.arena, fixture.slot, first.end, &second));
+	assert_true(second.continues);
+	second.since_ns = resumed;
+	assert_ok(words_encode(fixture.arena, &second, &tsc_clock, &fixture.changes, &fixture.ours));
+	ring_copy_release(&first);
+	ring_copy_release(&second);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_disable_async(&fixture.expected, t, 0x1000);
+	encoder_flush(&fixture.expected);
+	encoder_enable(&fixture.expected, resumed, 0x1000);
+	encoder_boundary(&fixture.expected, resumed, 0x1000);
+	encoder_conditional(&fixture.expected, resumed, true);
+	encoder_boundary(&fixture.expected, resumed, 0x1050);
+	encoder_disable_async(&fixture.expected, told, 0x1050);
+	encoder_flush(&fixture.expected);
+	assert_int_equal(fixture.ours.ring.head, fixture.expected.ring.head);
+	assert_memory_equal(fixture.ours.ring.bytes, fixture.expected.ring.bytes, fixture.ours.ring.head);
+	encoder_release(&fixture.ours);
+	encoder_release(&fixture.expected);
+	arena_free(fixture.arena);
+}
+
+/* While a ring is held, its end is where the thread was first, and what it wrote beyond that is overwritten. */
+static void held(void **state)
+{
+	struct fixture fixture;
+	struct context *context;
+	struct ring_copy copy;
+
+	(void)state;
+	fixture_init(&fixture);
+	context = arena_context(fixture.arena, fixture.slot);
+	for (int i = 0; i < RING_SIZE / 4 + 100; i++)
+		word(&fixture, (uint32_t)i);
+	context->held_end = arena_written(fixture.arena, fixture.slot);
+	context->held_reach = context->held_end + TIME_EVERY;
+	context->hold = 7;
+	for (int i = 0; i < 50; i++)
+		word(&fixture, 0);
+	arena_hold(fixture.arena, 7);
+	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &copy));
+	assert_int_equal(copy.end, context->held_end);
+	assert_in_range(copy.cnt, (RING_SIZE - 2 * TIME_EVERY) / 4, (RING_SIZE - TIME_EVERY) / 4);
+	for (size_t i = 0; i < copy.cnt; i++)
+		assert_int_equal(copy.words[i], RING_SIZE / 4 + 100 - copy.cnt + i);
+	ring_copy_release(&copy);
+	arena_hold(fixture.arena, 0);
+	assert_ok(arena_read_ring(fixture.arena, fixture.slot, copy.end, &copy));
+	assert_int_equal(copy.cnt, 50);
+	ring_copy_release(&copy);
+	encoder_release(&fixture.ours);
+	encoder_release(&fixture.expected);
+	arena_free(fixture.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(taken_and_passed), cmocka_unit_test(system_call_behind_a_block),
-		cmocka_unit_test(new_code),	    cmocka_unit_test(interrupted),
-		cmocka_unit_test(overwritten),	    cmocka_unit_test(times_between),
-		cmocka_unit_test(another_epoch),    cmocka_unit_test(unnoticed_epoch),
+		cmocka_unit_test(taken_and_passed),
+		cmocka_unit_test(system_call_behind_a_block),
+		cmocka_unit_test(new_code),
+		cmocka_unit_test(interrupted),
+		cmocka_unit_test(lost),
+		cmocka_unit_test(goes_on_behind_a_copy),
+		cmocka_unit_test(held),
+		cmocka_unit_test(overwritten),
+		cmocka_unit_test(times_between),
+		cmocka_unit_test(another_epoch),
+		cmocka_unit_test(unnoticed_epoch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
