@@ -16,7 +16,7 @@ offers() {
 }
 
 check 'commands' offers 1 'decode doctor dump' d
-check 'options' offers 2 '--skip --slower-than --snapshot-size --source --spin --step-from --step-log --step-overflow --syscalls' run --s
+check 'options' offers 2 '--skip --slower-than --snapshot-size --source --spin --split --step-from --step-log --step-overflow --syscalls' run --s
 check 'options of another command' offers 2 '--json' doctor --j
 check 'choices, as --help has them' offers 3 'auto intel_pt none samples step translate' run --source ''
 check 'choices behind "="' offers 2 '--source=step' run --source=st -- true

@@ -209,6 +209,36 @@ multi_all() {
 }
 check '--multi-snapshot: no instruction is lost' multi_all
 
+# parts FIRST LAST: a file for each snapshot. Those from FIRST to LAST have one hit each, calls with these first
+# arguments, within their slices; together they have the calls of all.
+parts() {
+	rm -f "$tmp"/part-*
+	"$trailcam" decode --split -o "$tmp/part.fxt" "$tmp/rec" 2>"$tmp/err" && "$trailcam" dump --slices "$tmp/rec" | grep -c '	work	' >"$tmp/all" || return 1
+	for part in "$tmp"/part-*.fxt; do
+		"$trailcam" dump --hits "$part" >"$tmp/hits" && "$trailcam" dump --slices "$part" >"$tmp/slices" || return 1
+		grep '	work	' "$tmp/slices" >>"$tmp/part-calls"
+		awk 'NR == FNR { if (FNR > 1 && $3 >= 0) { if (n++ == 0) first = $1; if ($2 > last) last = $2 } next }
+			$1 == "time_ns" && ($2 < first || $2 > last) { print "not within " first " to " last ": " $0 }
+			$1 == "arg0" { print $2 }' "$tmp/slices" "$tmp/hits" >>"$tmp/part-args"
+	done
+	seq -f '0x%g' "$1" "$2" | diff - "$tmp/part-args" && wc -l <"$tmp/part-calls" | diff - "$tmp/all"
+}
+
+multi_split() {
+	parts 0 7 && [ -s "$tmp/part-9.fxt" ] && [ ! -e "$tmp/part-10.fxt" ] && says "$tmp/err" 'part-1.fxt to ' || return 1
+	status_is 2 "$trailcam" decode --split -o - "$tmp/rec" 2>"$tmp/err" >"$tmp/out" && says "$tmp/err" 'name them with -o FILE'
+}
+check '--split: a file for each snapshot, and the program'"'"'s end' multi_split
+
+multi_split_translated() {
+	from_before=$from from='--source translate'
+	run_rules 0 -t work --multi-snapshot --max-hits 5
+	ended=$?
+	from=$from_before
+	[ $ended -eq 0 ] && parts 0 4
+}
+check '--split: of a translated program' multi_split_translated
+
 multi_room() {
 	run_rules 0 -t work --multi-snapshot --max-size 64 && says "$tmp/err" '1 snapshots have reached --max-size'
 }

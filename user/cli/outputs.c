@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/outputs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +15,9 @@
 #include "input/fxt_read.h"
 #include "output/sink.h"
 #include "recording/recording.h"
+#include "timeline/parts.h"
 
-enum { OPT_FORMAT = 2048 };
+enum { OPT_FORMAT = 2048, OPT_SPLIT };
 
 static const struct argp_option table[] = {
 	{"output", 'o', "FILE", 0,
@@ -24,6 +26,10 @@ static const struct argp_option table[] = {
 	 "names; may be given several times",
 	 21},
 	{"format", OPT_FORMAT, "FORMAT", 0, NULL, 21},
+	{"split", OPT_SPLIT, NULL, 0,
+	 "Write each snapshot (--multi-snapshot) to a file of its own, with its number before FILE's suffix: "
+	 "trace-1.fxt.gz",
+	 21},
 	{0},
 };
 
@@ -54,6 +60,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_FORMAT:
 		outputs->format = arg;
+		return 0;
+	case OPT_SPLIT:
+		outputs->split = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -98,6 +107,8 @@ int outputs_check(struct outputs *outputs)
 			return -EINVAL;
 		if (!strcmp(outputs->paths[i], "-") && !is_stdout_open())
 			return fail(-EBADF, "-o -: standard output is closed, so the trace would be lost");
+		if (!strcmp(outputs->paths[i], "-") && outputs->split)
+			return fail(-EINVAL, "--split writes several files: name them with -o FILE");
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(outputs->paths[i], outputs->paths[j]))
 				return fail(-EINVAL, "-o %s is given twice", outputs->paths[i]);
@@ -129,8 +140,20 @@ int outputs_check_input(const struct outputs *outputs, const char *input)
 	return err;
 }
 
-static int write_one(const struct timeline *timeline, const char *holds, const struct sink *sink,
-		     const char *path)
+char *output_part_path(const struct outputs *outputs, size_t output, size_t nth, size_t cnt)
+{
+	const char *path = outputs->paths[output], *slash = strrchr(path, '/'), *suffix;
+	int digits = snprintf(NULL, 0, "%zu", cnt);
+	char *part;
+
+	suffix = strstr(slash ? slash : path, outputs->sinks[output]->suffix);
+	suffix = suffix ? suffix : path + strlen(path);
+	return asprintf(&part, "%.*s-%0*zu%s", (int)(suffix - path), path, digits, nth + 1, suffix) < 0
+		       ? NULL
+		       : part;
+}
+
+static int write_file(const struct timeline *timeline, const struct sink *sink, const char *path)
 {
 	CLEANUP(output_abortp) struct output *output = NULL;
 	int err = output_open(&output, path);
@@ -139,11 +162,47 @@ static int write_one(const struct timeline *timeline, const char *holds, const s
 		progress_tell("writing %s", path);
 	if (!err)
 		err = sink->write(timeline, output);
-	if (err)
-		return err;
-	err = output_close(TAKE_PTR(output));
+	return err ? err : output_close(TAKE_PTR(output));
+}
+
+struct parts {
+	const struct outputs *outputs;
+	size_t output, cnt;
+};
+
+static int write_part(void *ctx, const struct timeline *part, size_t nth)
+{
+	const struct parts *parts = ctx;
+	CLEANUP(freep) char *path = output_part_path(parts->outputs, parts->output, nth, parts->cnt);
+
+	return path ? write_file(part, parts->outputs->sinks[parts->output], path) : -ENOMEM;
+}
+
+static int write_parts(const struct outputs *outputs, size_t nth, const struct timeline *timeline,
+		       const char *holds)
+{
+	struct parts parts = {outputs, nth, timeline_part_cnt(timeline)};
+	CLEANUP(freep) char *first = output_part_path(outputs, nth, 0, parts.cnt);
+	CLEANUP(freep) char *last = output_part_path(outputs, nth, parts.cnt - 1, parts.cnt);
+	int err = first && last ? timeline_each_part(timeline, write_part, &parts) : -ENOMEM;
+
 	if (!err)
-		log_say("wrote %s: %s; %s", path, holds, sink->how_to_open);
+		log_say("wrote %s%s%s: %s; %s", first, parts.cnt > 1 ? " to " : "", parts.cnt > 1 ? last : "",
+			holds, outputs->sinks[nth]->how_to_open);
+	return err;
+}
+
+static int write_one(const struct outputs *outputs, size_t nth, const struct timeline *timeline,
+		     const char *holds)
+{
+	const char *path = outputs->paths[nth];
+	int err;
+
+	if (outputs->split)
+		return write_parts(outputs, nth, timeline, holds);
+	err = write_file(timeline, outputs->sinks[nth], path);
+	if (!err)
+		log_say("wrote %s: %s; %s", path, holds, outputs->sinks[nth]->how_to_open);
 	return err;
 }
 
@@ -156,7 +215,7 @@ int outputs_write_timeline(const struct outputs *outputs, const struct timeline 
 		int err;
 
 		fail_reset();
-		err = write_one(timeline, holds, outputs->sinks[i], outputs->paths[i]);
+		err = write_one(outputs, i, timeline, holds);
 		if (err && failed)
 			report(err, STATUS_FAILED);
 		if (!err || failed)
@@ -175,7 +234,7 @@ int outputs_write(const struct outputs *outputs, struct decoded *decoded)
 	int err = 0;
 
 	for (size_t i = 0; i < outputs->cnt && !err; i++)
-		if (outputs->sinks[i]->needs_arrays)
+		if (outputs->sinks[i]->needs_arrays || outputs->split)
 			err = decoded_load(decoded);
 	if (err)
 		return fail(err, "no memory for %zu calls, or no room in $TMPDIR (/var/tmp)",

@@ -17,6 +17,7 @@ struct outputs {
 	const struct sink *sinks[OUTPUTS_MAX]; /* set by outputs_check() */
 	size_t cnt;
 	const char *format; /* NULL: suffixes only */
+	bool split;	    /* each snapshot goes to a file of its own: output_part_path() */
 };
 
 /* Its input is a struct outputs, all 0. */
@@ -41,6 +42,12 @@ int output_check_input(const char *output, const char *input, const char *verb);
 
 /* The same for all outputs and the input, a file or a recording's directory. */
 int outputs_check_input(const struct outputs *outputs, const char *input);
+
+/*
+ * The name of the file for the nth snapshot, from 0 on, of `cnt`: the output's with a number before its suffix,
+ * "x-07.fxt.gz". NULL: out of memory. The caller frees it.
+ */
+char *output_part_path(const struct outputs *outputs, size_t output, size_t nth, size_t cnt);
 
 /*
  * Writes the timeline to each, and prints a line for each. If one fails, the others are still written. 0, or

@@ -12,6 +12,7 @@
 #include "output/bytes/output.h"
 #include "rebuild/code_files.h"
 #include "recording/recording.h"
+#include "timeline/parts.h"
 
 bool capture_is_unwanted(const struct capture_options *options, enum capture_end end)
 {
@@ -83,6 +84,24 @@ void say_capture_end(const struct capture_options *options, const struct capture
 	}
 }
 
+static void print_files(const struct outputs *outputs, const struct timeline *timeline, yajl_gen gen)
+{
+	size_t cnt = outputs->split ? timeline_part_cnt(timeline) : 0;
+
+	json_text(gen, "files");
+	yajl_gen_array_open(gen);
+	for (size_t i = 0; i < outputs->cnt; i++) {
+		if (!outputs->split)
+			json_text(gen, outputs->paths[i]);
+		for (size_t nth = 0; nth < cnt; nth++) {
+			CLEANUP(freep) char *path = output_part_path(outputs, i, nth, cnt);
+
+			json_text(gen, path);
+		}
+	}
+	yajl_gen_array_close(gen);
+}
+
 static void print_result(const struct capture_options *options, const struct snapshot *snapshot,
 			 const struct capture *capture, enum capture_end end, const struct decoded *decoded,
 			 yajl_gen gen)
@@ -108,11 +127,7 @@ static void print_result(const struct capture_options *options, const struct sna
 	json_key_number(gen, "gaps", decoded_gap_cnt(decoded));
 	if (options->recording)
 		json_key_text(gen, "recording", options->recording);
-	json_text(gen, "files");
-	yajl_gen_array_open(gen);
-	for (size_t i = 0; i < options->outputs.cnt; i++)
-		json_text(gen, options->outputs.paths[i]);
-	yajl_gen_array_close(gen);
+	print_files(&options->outputs, timeline, gen);
 	yajl_gen_map_close(gen);
 }
 
