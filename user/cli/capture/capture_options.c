@@ -57,9 +57,8 @@ static const struct argp_option table[] = {
 	 "Write how the recording ended, and what was written, to FILE, as JSON (\"-\": standard output)",
 	 22},
 	{"snapshot-size", OPT_SNAPSHOT_SIZE, "SIZE", 0,
-	 "Trace bytes kept for each thread (intel_pt: each processor), a power of two (default: 4M, "
-	 "translate 16M, or what "
-	 "this user may lock in memory)",
+	 "Bytes kept of the trace, a power of two: for each thread (intel_pt: each processor; samples: of "
+	 "all together); default: 4M, translate 16M, samples 64M, or what this user may lock in memory",
 	 23},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "With --multi-snapshot and --full-execution: end the recording at SIZE of trace (default: 1G, or "

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "source/samples/perf_samples.h"
@@ -22,6 +23,7 @@ enum { REACH_S = 10, NS_PER_S = 1000000000 };
 struct sampled {
 	struct samples *samples;
 	struct samples_events events;
+	uint64_t wanted_ns; /* of the past, as the user asked, or by default */
 	bool freezes;
 	bool is_full; /* it was told that there are too many processes */
 };
@@ -88,6 +90,7 @@ static int open_samples(void **ret_self, const struct source_config *config)
 		return err;
 	warn_of_cost(options->frequency);
 	sampled->freezes = config->pause;
+	sampled->wanted_ns = options->last_ns ? options->last_ns : (uint64_t)REACH_S * NS_PER_S;
 	*ret_self = TAKE_PTR(sampled);
 	return 0;
 }
@@ -157,6 +160,43 @@ static int take(void *self, struct snapshot *snapshot)
 	return samples_take(sampled->samples, snapshot);
 }
 
+/* From when on all rings of that kind have everything; 0: they were never full. */
+static uint64_t kept_from(const struct snapshot *snapshot, uint32_t flag)
+{
+	uint64_t from = 0;
+
+	for (size_t i = 0; i < snapshot->sample_cnt; i++) {
+		const struct stack_sample *sample = &snapshot->samples[i];
+
+		if (sample->kind == SAMPLE_LOST && sample->flags & flag && !sample->since_ns &&
+		    sample->time_ns > from)
+			from = sample->time_ns;
+	}
+	return from;
+}
+
+/* How far back the rings reached where that is less than was recorded. */
+static void say_reach(const struct sampled *sampled, const struct snapshot *snapshot)
+{
+	static const struct {
+		uint32_t flag;
+		const char *what;
+	} kinds[] = {{SAMPLE_LOST_TICKS, "stacks"},
+		     {SAMPLE_LOST_MOMENTS, "waits, wake-ups and system calls"}};
+	uint64_t end = snapshot->sample_cnt ? snapshot->samples[snapshot->sample_cnt - 1].time_ns : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		uint64_t from = kept_from(snapshot, kinds[i].flag), held = end > from ? end - from : 0;
+
+		if (from)
+			log_say("the rings held the last %.3g s of %s%s", (double)held / NS_PER_S,
+				kinds[i].what,
+				held < sampled->wanted_ns
+					? ": a larger --snapshot-size, or --last=TIME, keeps more"
+					: "");
+	}
+}
+
 /* Times are those of CLOCK_MONOTONIC already; the trace begins with the first that is known. */
 static int describe(void *self, struct snapshot *snapshot)
 {
@@ -164,6 +204,7 @@ static int describe(void *self, struct snapshot *snapshot)
 	uint64_t first = snapshot->clock.trace_ns, unready = samples_unready_cnt(sampled->samples);
 
 	samples_stop(sampled->samples);
+	say_reach(sampled, snapshot);
 	if (unready)
 		log_warn("%llu waits for a processor do not say who had it: more threads could run than are "
 			 "kept in mind",
