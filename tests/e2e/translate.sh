@@ -132,28 +132,31 @@ follows() {
 cat >"$tmp/others.c" <<'END'
 #include <pthread.h>
 #include <unistd.h>
-volatile unsigned long sum;
+enum { RING_CALLS = 1400000 };
+volatile unsigned long counts[2], sum;
 __attribute__((noinline)) void tick(int i)
 {
 	sum += (unsigned long)i;
 }
-__attribute__((noinline)) void work(void)
+__attribute__((noinline)) void work(volatile unsigned long *count)
 {
-	sum++;
+	++*count;
 }
-static void *spin(void *none)
+static void *spin(void *count)
 {
 	for (;;)
-		work();
-	return none;
+		work(count);
+	return NULL;
 }
 int main(void)
 {
 	pthread_t threads[2];
 	for (int i = 0; i < 2; i++)
-		pthread_create(&threads[i], NULL, spin, NULL);
-	for (int i = 0; i < 200; i++) {
-		usleep(20000);
+		pthread_create(&threads[i], NULL, spin, (void *)&counts[i]);
+	for (int i = 0; i < 4; i++) {
+		unsigned long from[2] = {counts[0], counts[1]};
+		while (counts[0] - from[0] < 2 * RING_CALLS || counts[1] - from[1] < 2 * RING_CALLS)
+			usleep(1000);
 		tick(i);
 	}
 	return 0;
@@ -162,7 +165,7 @@ END
 
 others() {
 	gcc -O1 -o "$tmp/others" "$tmp/others.c" -pthread || return 1
-	translate -t tick --skip 5 --max-hits 2 --multi-snapshot --keep-recording "$tmp/two" -- "$tmp/others" >"$tmp/out" 2>&1 || return 1
+	translate -t tick --skip 1 --max-hits 2 --multi-snapshot --keep-recording "$tmp/two" -- "$tmp/others" >"$tmp/out" 2>&1 || return 1
 	"$trailcam" report --json "$tmp/two" | python3 -c '
 import json, sys
 threads = json.load(sys.stdin)["trace"]["threads"]

@@ -99,7 +99,7 @@ static uint64_t snapshot_bytes(const struct capture *capture)
 {
 	const struct snapshot *snapshot = capture->snapshot;
 
-	return capture->aux_bytes + snapshot->aux_cnt * sizeof(*snapshot->aux) +
+	return capture->aux_bytes + capture->counted_cnt * sizeof(*snapshot->aux) +
 	       hit_list_bytes(snapshot->hits) + snapshot->sideband_size;
 }
 
@@ -151,14 +151,23 @@ static bool goes_on(struct capture *capture)
 	       capture->snapshot_cnt < max;
 }
 
+/* Those that are there. */
+static void count_aux(struct capture *capture)
+{
+	const struct snapshot *snapshot = capture->snapshot;
+
+	while (capture->counted_cnt < snapshot->aux_cnt)
+		capture->aux_bytes += snapshot->aux[capture->counted_cnt++].size;
+}
+
 /* One more snapshot; *ret_more: the recording goes on. */
 static int take_snapshot(struct capture *capture, bool exited, bool *ret_more)
 {
 	struct snapshot *snapshot = capture->snapshot;
-	size_t first = snapshot->aux_cnt;
 	int err;
 
 	err = capture->stopped_ns ? 0 : sources_stop(&capture->sources, -1);
+	count_aux(capture);
 	mark_stopped(capture);
 	capture->snapshot_cnt++;
 	*ret_more = !exited && goes_on(capture);
@@ -170,8 +179,8 @@ static int take_snapshot(struct capture *capture, bool exited, bool *ret_more)
 		err = take_session(capture);
 	if (err)
 		return err;
-	for (size_t i = first; i < snapshot->aux_cnt; i++)
-		capture->aux_bytes += snapshot->aux[i].size;
+	if (!sources_can(&capture->sources, SOURCE_TAKES_ON))
+		count_aux(capture);
 	if (*ret_more && snapshot_bytes(capture) > capture->config->max_bytes) {
 		log_warn("%llu snapshots have reached --max-size (%zu KiB): the recording ends here",
 			 (unsigned long long)capture->snapshot_cnt, capture->config->max_bytes >> 10);

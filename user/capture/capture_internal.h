@@ -49,8 +49,9 @@ struct capture {
 	int err;		/* the first failure to store something; ends the recording */
 	uint64_t hit_cnt;
 	uint64_t snapshot_cnt;
-	uint64_t aux_bytes; /* in the snapshots */
-	bool hit_before;    /* an earlier snapshot holds its hit */
+	uint64_t aux_bytes; /* in the snapshots, of the first counted_cnt AUX traces */
+	size_t counted_cnt;
+	bool hit_before; /* an earlier snapshot holds its hit */
 	bool start_hit;
 	bool let_go;	  /* the targets run on without us already */
 	bool target_gone; /* the program has ended */

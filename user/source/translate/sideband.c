@@ -53,10 +53,12 @@ static int merge_sideband(const struct translate *translate, struct snapshot *sn
 	return 0;
 }
 
-int translate_describe(const struct translate *translate, struct snapshot *snapshot)
+int translate_describe(struct translate *translate, struct snapshot *snapshot)
 {
-	int err = take_copies(translate->sideband, snapshot);
+	int err = translate_settle(translate);
 
+	if (!err)
+		err = take_copies(translate->sideband, snapshot);
 	for (size_t i = 0; i < translate->process_cnt && !err; i++)
 		if (translate->processes[i]->answers)
 			err = answers_add_code(translate->processes[i]->answers, &translate->clock, snapshot);

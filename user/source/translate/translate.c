@@ -131,9 +131,9 @@ int translate_need_process(struct translate *translate, pid_t pid, struct transl
 /* Its memory is that of another program now. */
 static int leave_arena(struct translate *translate, struct translate_process *process)
 {
-	int err = 0;
+	int err = translate_settle(translate);
 
-	for (size_t i = 0; i < translate->thread_cnt; i++) {
+	for (size_t i = 0; i < translate->thread_cnt && !err; i++) {
 		struct translate_thread *thread = translate->threads[i];
 
 		if (thread->process != process || thread->dead)
@@ -143,7 +143,7 @@ static int leave_arena(struct translate *translate, struct translate_process *pr
 			return err;
 		thread->dead = true;
 	}
-	if (process->answers)
+	if (process->answers && !err)
 		err = answers_add_code(process->answers, &translate->clock, translate->sideband);
 	if (process->answers && !err)
 		err = answers_take(process->answers, translate->sideband);
@@ -362,6 +362,7 @@ void translate_free(struct translate *translate)
 {
 	if (!translate)
 		return;
+	translate_settle(translate);
 	for (size_t i = 0; i < translate->thread_cnt; i++)
 		thread_free(translate->threads[i]);
 	free(translate->threads);

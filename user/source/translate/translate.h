@@ -123,12 +123,14 @@ void translate_hold(struct translate *translate);
 int translate_stop(struct translate *translate);
 
 /*
- * After translate_stop(): moves what was recorded since the last time to `snapshot`. 0 or -ENOMEM.
+ * After translate_stop(): moves what was recorded since the last time to `snapshot`, whose AUX traces are not to
+ * be looked at before the next translate_stop() or translate_describe(), and which must outlive this until then.
+ * 0 or -ENOMEM, which may also come with one of those.
  */
 int translate_take(struct translate *translate, struct snapshot *snapshot);
 
 /* After the last of them, and the session's sideband: fills in parameters and what code came late. 0 or -ENOMEM. */
-int translate_describe(const struct translate *translate, struct snapshot *snapshot);
+int translate_describe(struct translate *translate, struct snapshot *snapshot);
 
 /* What is still there goes on natively. */
 void translate_free(struct translate *translate);

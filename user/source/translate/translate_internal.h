@@ -53,6 +53,17 @@ struct translate_thread {
 	struct encoder encoder;
 };
 
+/* Who makes packets of the copies of the rings. */
+struct packet_maker {
+	pthread_t thread;
+	bool runs;
+	pid_t tid; /* 0: it has not begun yet */
+	struct snapshot *snapshot;
+	struct translate_thread **threads; /* NULL: there is nothing to do, or it was settled */
+	size_t cnt;
+	int err;
+};
+
 struct translate {
 	struct translate_config config;
 	struct trace_params params;
@@ -63,6 +74,7 @@ struct translate {
 	struct probe_mirror mirror;
 	char mirror_path[PATH_MAX];
 	struct snapshot *sideband; /* what answers have left, with the code of programs that are gone */
+	struct packet_maker maker;
 	struct tsc_moment start;
 	uint32_t hold_cnt;
 	bool is_held;
@@ -99,6 +111,12 @@ void translate_tell(const struct translate *translate, struct translate_thread *
 void translate_forget_dead(struct translate *translate);
 
 /* ---- rings.c ---- */
+
+/*
+ * Waits until the packets of the last snapshot are in it. Before anything else touches the threads' copies,
+ * packets or slots. 0 or -ENOMEM.
+ */
+int translate_settle(struct translate *translate);
 
 /* The thread has no slot any more; what its ring held is kept for the next snapshot. 0 or -ENOMEM. */
 int translate_leave_slot(struct translate *translate, struct translate_thread *thread);
