@@ -188,6 +188,15 @@ int translate_stop(struct translate *translate)
 
 	translate_hold(translate);
 	err = translate_settle(translate);
+	setpriority(PRIO_PROCESS, 0, nice);
+	return err;
+}
+
+/* Where more is to be recorded, threads of the target still wait. */
+static int copy_rings(struct translate *translate)
+{
+	int nice = hurry(0), err = 0;
+
 	for (size_t i = 0; i < translate->thread_cnt && !err; i++)
 		if (!translate->threads[i]->dead)
 			err = copy_ring(translate->threads[i]);
@@ -199,7 +208,7 @@ int translate_stop(struct translate *translate)
 
 int translate_take(struct translate *translate, struct snapshot *snapshot)
 {
-	int err = 0;
+	int err = copy_rings(translate);
 
 	for (size_t i = 0; i < translate->thread_cnt; i++)
 		translate_tell(translate, translate->threads[i]);

@@ -116,10 +116,10 @@ bool translate_has_told(const struct translate *translate, pid_t pid, const stru
 /* After a snapshot, before the session lets its threads go on. */
 void translate_resume(struct translate *translate);
 
-/* What was recorded so far stays until translate_stop(), whatever the program does. Takes no time. */
+/* What was recorded so far stays until translate_take(), whatever the program does. Takes no time. */
 void translate_hold(struct translate *translate);
 
-/* Copies what was recorded so far: the program may go on. 0 or -ENOMEM. */
+/* The same, and waits for what translate_take() has left to be done. 0 or -ENOMEM. */
 int translate_stop(struct translate *translate);
 
 /*
