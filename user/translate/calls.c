@@ -76,6 +76,8 @@ static bool prepare_child(struct context *context)
 	child->syscall_resume = context->syscall_resume;
 	child->r15 = context->regs[HOST_R15];
 	child->is_process = is_process;
+	child->has_own_memory = is_process && (uint32_t)context->regs[HOST_RAX] != SYS_vfork &&
+				!(clone_flags(context) & CLONE_VM);
 	child->in_call = 1;
 	child->not_generation = ~(int64_t)shared()->generation;
 	child->epoch = shared()->epoch;

@@ -240,7 +240,7 @@ struct context {
 	uint64_t child;	     /* address of the context for the next child; 0: none yet */
 	uint64_t r15;	     /* of the program while its child is made */
 	int64_t birth;	     /* what the call that made the last child has returned */
-	uint64_t is_process; /* the child goes on natively */
+	uint64_t is_process; /* the child goes on natively, or is taken over by who is outside */
 	int32_t tid, pid;    /* 0: the slot is free; -1: for a child */
 	uint64_t laps_next;  /* `laps` before `pos` tells so */
 	uint64_t stamp;	     /* where time is told to the ring */
@@ -269,9 +269,10 @@ struct context {
 	uint64_t held_end;    /* bytes that were written to the ring, and in which epoch, before ... */
 	uint64_t held_reach;  /* ... (and up to here meanwhile) ... */
 	uint32_t held_epoch;
-	uint32_t hold;	     /* ... the copy of this number, while it is made */
-	uint32_t epoch;	     /* as the ring has it */
-	uint32_t in_runtime; /* it is in no code of the cache */
+	uint32_t hold;		 /* ... the copy of this number, while it is made */
+	uint32_t has_own_memory; /* of a child that is a process: it shares none with its parent */
+	uint32_t epoch;		 /* as the ring has it */
+	uint32_t in_runtime;	 /* it is in no code of the cache */
 	uint8_t deferred[DEFERRED_MAX][SIGINFO_BYTES];
 };
 

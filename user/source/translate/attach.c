@@ -33,6 +33,47 @@ int translate_attach(struct translate *translate, pid_t pid)
 	return err;
 }
 
+/*
+ * A child has a copy of its parent's memory, but shares the arena. It is made to run natively, behind the call
+ * that made it, without anything of ours; then it is taken over like any other process.
+ */
+int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ended, int *ret_status)
+{
+	struct injection injection = {.tid = pid};
+	struct translate_process *parent, *process;
+	struct context *context;
+	struct user_regs_struct regs;
+	uint64_t parent_pid;
+	int slot, err;
+
+	if (proc_status_number(pid, "PPid", 10, &parent_pid) || ptrace(PTRACE_GETREGS, pid, NULL, &regs))
+		return 0;
+	parent = translate_find_process(translate, (pid_t)parent_pid);
+	slot = arena_slot_at(regs.r15);
+	if (!parent || !parent->arena || slot < 0 ||
+	    regs.rip != arena_shared(parent->arena)->runtime + arena_header(parent->arena)->born)
+		return 0;
+	context = arena_context(parent->arena, slot);
+	if (!context->has_own_memory)
+		return 0;
+	regs.rip = context->syscall_next;
+	regs.r15 = context->r15;
+	regs.gs_base = 0;
+	regs.orig_rax = (unsigned long long)-1;
+	if (ptrace(PTRACE_SETREGS, pid, NULL, &regs))
+		return 0;
+	arena_leave_slot(parent->arena, slot);
+	err = inject_unmap(pid, parent->arena, &injection);
+	*ret_ended = injection.ended;
+	*ret_status = injection.status;
+	if (err || injection.ended)
+		return err == -ENOMEM ? err : 0;
+	err = translate_need_process(translate, pid, &process);
+	if (!err)
+		process->is_attached = true;
+	return err;
+}
+
 bool translate_wants(const struct translate *translate, pid_t pid, pid_t tid)
 {
 	const struct translate_process *process = translate_find_process(translate, pid);

@@ -407,9 +407,12 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 	struct context *context;
+	bool has_ended;
+	int status;
 
-	/* Its birth may be known to nobody yet. */
-	if (!thread && !translate_born(translate, pid, tid))
+	/* Its birth may be known to nobody yet. That of a process is none of ours: it runs natively. */
+	if (!thread && translate_find_process(translate, pid) &&
+	    !translate_born(translate, pid, tid, &has_ended, &status))
 		thread = translate_find(translate, tid);
 	if (!is_translated(thread))
 		return;

@@ -55,12 +55,36 @@ static void thread_free(struct translate_thread *thread)
 	free(thread);
 }
 
+/* The thread goes on in another program: its trace, too, behind a PSB. */
+static struct translate_thread *revive(const struct translate *translate,
+				       const struct translate_process *process, pid_t tid)
+{
+	for (size_t i = 0; i < translate->thread_cnt; i++) {
+		struct translate_thread *thread = translate->threads[i];
+
+		if (thread->tid != tid || thread->process != process || !thread->dead)
+			continue;
+		*thread = (struct translate_thread){
+			.process = thread->process, .tid = tid, .slot = -1, .encoder = thread->encoder};
+		thread->encoder.psb_wanted = true;
+		return thread;
+	}
+	return NULL;
+}
+
 int translate_add_thread(struct translate *translate, struct translate_process *process, pid_t tid,
 			 struct translate_thread **ret_thread)
 {
-	struct translate_thread *thread = calloc(1, sizeof(*thread));
-	int err = thread ? encoder_init(&thread->encoder, &translate->params, translate->config.trace_size)
-			 : -ENOMEM;
+	struct translate_thread *thread = revive(translate, process, tid);
+	int err;
+
+	if (thread) {
+		*ret_thread = thread;
+		return 0;
+	}
+	thread = calloc(1, sizeof(*thread));
+	err = thread ? encoder_init(&thread->encoder, &translate->params, translate->config.trace_size)
+		     : -ENOMEM;
 
 	if (!err)
 		err = ARRAY_PUSH(translate->threads, translate->thread_cnt, translate->thread_cap, thread);
@@ -225,13 +249,16 @@ int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, 
 	return err;
 }
 
-int translate_born(struct translate *translate, pid_t pid, pid_t tid)
+int translate_born(struct translate *translate, pid_t pid, pid_t tid, bool *ret_ended, int *ret_status)
 {
 	struct translate_process *process = translate_find_process(translate, pid);
 	struct translate_thread *thread;
 	struct user_regs_struct regs;
 	int slot = -1, err;
 
+	*ret_ended = false;
+	if (!process && pid == tid)
+		return translate_adopt_child(translate, pid, ret_ended, ret_status);
 	if (!process || !process->arena || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return 0;
 	if (regs.rip == arena_shared(process->arena)->runtime + arena_header(process->arena)->born)

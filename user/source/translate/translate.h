@@ -82,8 +82,11 @@ bool translate_return(const struct translate *translate, pid_t tid, int *ret_sta
 
 /* ---- of all ---- */
 
-/* A thread was born, and is held in its first stop. 0 or -ENOMEM. */
-int translate_born(struct translate *translate, pid_t pid, pid_t tid);
+/*
+ * A thread or a process was born, and is held in its first stop. *ret_ended: it has ended meanwhile, with that wait
+ * status. 0 or -ENOMEM.
+ */
+int translate_born(struct translate *translate, pid_t pid, pid_t tid, bool *ret_ended, int *ret_status);
 
 /*
  * A signal is about to be delivered to the thread, which is held for that, and goes on by PTRACE_CONT with

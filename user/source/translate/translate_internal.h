@@ -110,6 +110,15 @@ void translate_tell(const struct translate *translate, struct translate_thread *
 /* Forgets threads that are dead: all that there was to tell of them has been told. */
 void translate_forget_dead(struct translate *translate);
 
+/* ---- attach.c ---- */
+
+/*
+ * The held child, which has not run yet, is to be taken over when it is in its stop (translate_take_over()), if
+ * it comes from the runtime and has memory of its own; else it goes on natively. *ret_ended: it has ended
+ * meanwhile, with that wait status. 0 or -ENOMEM.
+ */
+int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ended, int *ret_status);
+
 /* ---- rings.c ---- */
 
 /*

@@ -383,8 +383,14 @@ static void settle_hit(void *self, struct caught_hit *hit)
 static int newborn(void *self, pid_t pid, pid_t tid)
 {
 	const struct translated *translated = self;
+	struct session_thread *thread;
+	bool has_ended;
+	int status, err = translate_born(translated->translate, pid, tid, &has_ended, &status);
 
-	return translate_born(translated->translate, pid, tid);
+	thread = has_ended ? session_find(translated->session, tid) : NULL;
+	if (thread)
+		session_on_end(translated->session, thread, status);
+	return err;
 }
 
 static void hold(void *self)
