@@ -163,6 +163,72 @@ int main(void)
 }
 END
 
+# Children of fork(2) have all their calls in the trace, and hits; one of vfork(2) runs natively.
+cat >"$tmp/forked.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int sum;
+__attribute__((noinline)) void in_child(int i)
+{
+	sum += i;
+}
+__attribute__((noinline)) void work(void)
+{
+	sum++;
+}
+int main(void)
+{
+	int status;
+	for (int k = 0; k < 5; k++) {
+		if (!fork()) {
+			for (int i = 0; i < 1000; i++)
+				work();
+			in_child(k);
+			printf("child %d %d\n", k, sum);
+			exit(k);
+		}
+		wait(&status);
+		printf("status %d\n", WEXITSTATUS(status));
+		fflush(stdout);
+	}
+	if (!vfork())
+		_exit(9);
+	wait(&status);
+	printf("status %d\n", WEXITSTATUS(status));
+	return 3;
+}
+END
+
+forked() {
+	gcc -O1 -o "$tmp/forked" "$tmp/forked.c" || return 1
+	"$tmp/forked" >"$tmp/natively"
+	translate --follow-forks --keep-recording "$tmp/family" -- "$tmp/forked" >"$tmp/translated" 2>"$tmp/err"
+	[ $? -eq 3 ] && cmp "$tmp/natively" "$tmp/translated" && ! grep ' gap' "$tmp/err" || return 1
+	[ "$("$trailcam" dump --slices "$tmp/family" | grep -c '	work	')" -eq 5000 ]
+}
+
+forked_hits() {
+	translate --follow-forks -t in_child --max-hits 9 --keep-recording "$tmp/family" -- "$tmp/forked" >"$tmp/translated" 2>"$tmp/err"
+	[ $? -eq 3 ] && cmp "$tmp/natively" "$tmp/translated" || return 1
+	"$trailcam" dump --hits "$tmp/family" | awk '$1 == "arg0" { printf "%s ", $2 } $1 == "#0" { print $3 }' | tr '\n' ' ' >"$tmp/hits"
+	says "$tmp/hits" '0x0 in_child+0x0 0x1 in_child+0x0 0x2 in_child+0x0 0x3 in_child+0x0 0x4 in_child+0x0'
+}
+
+jobs_of_a_shell() {
+	cat >"$tmp/jobs.sh" <<-'END'
+		f() { echo "in $1 $(echo sub "$1" | tr a-z A-Z)"; ( exit "$1" ); echo "rc $?"; }
+		for i in 1 2 3; do f $i | sed 's/in/IN/'; done
+		seq 20 | while read -r n; do echo $((n * n)); done | tail -1
+		(sleep 0.1; echo later) & wait
+		exit 7
+	END
+	bash "$tmp/jobs.sh" >"$tmp/jobs"
+	translate --follow-forks -- bash "$tmp/jobs.sh" >"$tmp/translated" 2>"$tmp/err"
+	[ $? -eq 7 ] && cmp "$tmp/jobs" "$tmp/translated" && ! grep ' gap' "$tmp/err"
+}
+
 others() {
 	gcc -O1 -o "$tmp/others" "$tmp/others.c" -pthread || return 1
 	translate -t tick --skip 1 --max-hits 2 --multi-snapshot --keep-recording "$tmp/two" -- "$tmp/others" >"$tmp/out" 2>&1 || return 1
@@ -198,7 +264,9 @@ check 'a filter of system calls: natively, behind a gap' given_back 1 '1 gap' st
 check 'a filter for all threads: all natively' given_back 2 '2 gaps' filter
 check 'a signal ends the recording: what led up to it' crash
 check 'the time is up: the program goes on' goes_on
-check 'children, from the next program on' follows
+check 'children' follows
+check 'forked children: every call, the same output and exit status' forked
+check 'the jobs of a shell' jobs_of_a_shell
 check 'a trigger: the calls up to the hit' ends_at_hit
 check 'a signal that is waited for, of which the program dies' dies
 if [ -z "$(bpf_missing && echo missing)" ]; then
@@ -206,6 +274,7 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'conditions' same_hits 5 -t hash_word --when 'arg1 > 8' --max-hits 5 -- "$programs/wordcount"
 	check 'returns' same_hits 7 -t hash_word --when 'ret > 4096' --max-hits 7 -- "$programs/wordcount"
 	check 'several functions' same_hits 20 -t 'table_*' --max-hits 20 -- "$programs/wordcount"
+	check 'hits in forked children' forked_hits
 	check 'the rings of other threads, as they were at a hit' others
 	check 'a function of a library' same_hits 2 -t libc.so.6:puts --max-hits 4 -- "$programs/torture" probed
 fi

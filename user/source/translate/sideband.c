@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/log.h"
 #include "model/sideband.h"
 #include "source/translate/translate_internal.h"
 
@@ -57,6 +58,9 @@ int translate_describe(struct translate *translate, struct snapshot *snapshot)
 {
 	int err = translate_settle(translate);
 
+	if (translate->forgotten_cnt)
+		log_warn("%llu threads ended so long before the end that their calls are not kept",
+			 (unsigned long long)translate->forgotten_cnt);
 	if (!err)
 		err = take_copies(translate->sideband, snapshot);
 	for (size_t i = 0; i < translate->process_cnt && !err; i++)

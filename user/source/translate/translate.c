@@ -275,14 +275,59 @@ int translate_born(struct translate *translate, pid_t pid, pid_t tid, bool *ret_
 	return 0;
 }
 
+/* The packets of those that have ended are kept for the next snapshot, up to a limit: the oldest go first. */
+static void forget_oldest(struct translate *translate)
+{
+	enum { DEAD_BYTES_MAX = 256 << 20, BYTES_EACH = 4096 };
+	size_t bytes = 0;
+
+	for (size_t i = translate->thread_cnt; i--;) {
+		struct translate_thread *thread = translate->threads[i];
+
+		bytes += thread->dead ? BYTES_EACH + aux_ring_held(&thread->encoder.ring) : 0;
+		if (!thread->dead || bytes <= DEAD_BYTES_MAX)
+			continue;
+		thread_free(thread);
+		memmove(&translate->threads[i], &translate->threads[i + 1],
+			(--translate->thread_cnt - i) * sizeof(struct translate_thread *));
+		translate->forgotten_cnt++;
+	}
+}
+
+static bool has_threads(const struct translate *translate, const struct translate_process *process)
+{
+	for (size_t i = 0; i < translate->thread_cnt; i++)
+		if (translate->threads[i]->process == process && !translate->threads[i]->dead)
+			return true;
+	return false;
+}
+
+/* Hits of it may still be read. */
+static int end_process(struct translate *translate, struct translate_process *process)
+{
+	size_t cnt = translate->config.probes ? probe_map_cnt(translate->config.probes) : 0;
+
+	free(process->probes);
+	process->probes = calloc(NOPS_MAX, sizeof(*process->probes));
+	if (!process->probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt && i < NOPS_MAX; i++)
+		process->probes[i] = arena_probe(process->arena, i);
+	return leave_arena(translate, process);
+}
+
 int translate_ended(struct translate *translate, pid_t tid)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
+	struct translate_process *process = thread ? thread->process : NULL;
 	int err = thread ? translate_leave_slot(translate, thread) : 0;
 
-	if (thread)
-		thread->dead = true;
-	return err;
+	if (!thread)
+		return err;
+	thread->dead = true;
+	forget_oldest(translate);
+	return err || !process->arena || has_threads(translate, process) ? err
+									 : end_process(translate, process);
 }
 
 /* ---- probes ---- */
@@ -317,9 +362,10 @@ void translate_settle_hit(const struct translate *translate, struct caught_hit *
 	const struct translate_process *process = translate_find_process(translate, (pid_t)hit->hit.pid);
 	uint64_t at = hit->regs[HIT_RIP], guest;
 
-	if (at - NOPS_AT >= NOPS_MAX * NOP_SIZE || !process || !process->arena)
+	if (at - NOPS_AT >= NOPS_MAX * NOP_SIZE || !process || (!process->arena && !process->probes))
 		return;
-	guest = arena_probe(process->arena, (at - NOPS_AT) / NOP_SIZE);
+	guest = process->arena ? arena_probe(process->arena, (at - NOPS_AT) / NOP_SIZE)
+			       : process->probes[(at - NOPS_AT) / NOP_SIZE];
 	hit->regs[HIT_RIP] = guest;
 	if (hit->hit.stack_cnt && hit->stack[0] == at)
 		hit->stack[0] = guest;
@@ -399,6 +445,7 @@ void translate_free(struct translate *translate)
 		answers_free(process->answers);
 		if (process->arena)
 			arena_free(process->arena);
+		free(process->probes);
 		free(process);
 	}
 	free(translate->processes);

@@ -33,6 +33,7 @@ struct translate_process {
 	pid_t pid;
 	struct arena *arena; /* of the program that is executed now; NULL: it runs natively */
 	struct answers *answers;
+	uint64_t *probes; /* after its end: their guest addresses, by their numbers; NULL: it has not ended */
 	bool told_missed; /* that a probe's code is there twice */
 	bool is_attached; /* its threads are taken over one by one */
 };
@@ -76,6 +77,7 @@ struct translate {
 	struct snapshot *sideband; /* what answers have left, with the code of programs that are gone */
 	struct packet_maker maker;
 	struct tsc_moment start;
+	uint64_t forgotten_cnt; /* threads that ended so early that their packets are not kept */
 	uint32_t hold_cnt;
 	bool is_held;
 	struct tsc_clock clock; /* with which the newest words were timed */
