@@ -52,7 +52,7 @@ hits() {
 
 # The table grows from 32 entries of 28 bytes to 64; the old ones are freed then.
 tells_of_allocations() {
-	hits alloc 'arg1 == 1792' 1 && [ "$(grep -c '^hit ' "$tmp/hits")" -eq 1 ] && says "$tmp/hits" 'rdx 700' &&
+	hits alloc 'arg1 == 1792' 1 && [ "$(grep -c '^hit ' "$tmp/hits")" -eq 1 ] && says "$tmp/hits" 'rdx 0x700' &&
 		says "$tmp/hits" 'table_grow'
 }
 tells_of_frees() {
