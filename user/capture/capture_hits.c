@@ -93,6 +93,13 @@ static void look_at_maps_once(struct capture *capture)
 	capture->has_looked = true;
 }
 
+/* What led to a hit that stops the sources should not be overwritten meanwhile. */
+static void hold(struct capture *capture, const struct hit *hit)
+{
+	if (hit->action & HIT_STOP && sources_hold(&capture->sources))
+		capture->held_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
 static int take_hit(void *ctx, struct trigger_hit *hit)
 {
 	struct capture *capture = ctx;
@@ -102,8 +109,7 @@ static int take_hit(void *ctx, struct trigger_hit *hit)
 		capture->start_hit = true;
 		return 0;
 	}
-	if (hit->caught.hit.action & HIT_STOP && sources_hold(&capture->sources))
-		capture->held_ns = clock_ns(CLOCK_MONOTONIC);
+	hold(capture, &hit->caught.hit);
 	look_at_maps_once(capture);
 	sources_settle_hit(&capture->sources, &hit->caught);
 	hit_stacks_find(capture->stacks, &hit->caught, hit->copy, hit->copy_size, hit->is_entry);
@@ -168,6 +174,7 @@ static int add_event(struct capture *capture, const char *name, struct caught_hi
 		}
 	}
 	hit->action = max && nth != max ? HIT_RECORD : HIT_STOP;
+	hold(capture, hit);
 	return add_hit(capture, caught);
 }
 

@@ -260,6 +260,22 @@ static size_t copy_newest(const struct arena *arena, const struct context *conte
 	return done;
 }
 
+/*
+ * In a thread that is led into the runtime (`led` is its held_pos) the last word of the lap before may be the next
+ * one already: what it was is known, as long as that is so. Returns how many of the `kept` bytes at the end of
+ * `size` are good.
+ */
+static size_t restore_last(const struct context *context, int64_t led, uint64_t end, uint32_t *words,
+			   size_t size, size_t kept)
+{
+	size_t since = (size_t)(end % RING_SIZE), word = sizeof(*words);
+
+	if (!led || since + word > kept)
+		return kept;
+	words[(size - since - word) / word] = context->held_word;
+	return __atomic_load_n(&context->held_pos, __ATOMIC_ACQUIRE) == led ? kept : since;
+}
+
 uint64_t arena_written(const struct arena *arena, int slot)
 {
 	return written(arena_context(arena, slot));
@@ -268,18 +284,17 @@ uint64_t arena_written(const struct arena *arena, int slot)
 int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct ring_copy *ret_copy)
 {
 	const struct context *context = arena_context(arena, slot);
+	int64_t led = __atomic_load_n(&context->held_pos, __ATOMIC_ACQUIRE);
 	uint64_t end = is_held(arena, context) ? context->held_end : written(context);
 	size_t held = end < RING_SIZE ? (size_t)end : RING_SIZE, kept;
 	struct ring_copy copy = {.end = end, .epoch = context->epoch};
 
 	held = end > from && end - from < held ? (size_t)(end - from) : end > from ? held : 0;
-	/* The last word of the lap before may be the next one now. */
-	if (context->held_pos && end % RING_SIZE < held)
-		held = end % RING_SIZE;
 	copy.words = alloc_words(held);
 	if (!copy.words)
 		return -ENOMEM;
 	kept = copy_newest(arena, context, end, held, (uint8_t *)copy.words);
+	kept = restore_last(context, led, end, copy.words, held, kept);
 	copy.cnt = kept / sizeof(uint32_t);
 	copy.continues = from && kept == end - from;
 	memmove(copy.words, (uint8_t *)copy.words + held - kept, kept);

@@ -54,7 +54,8 @@ int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ende
 	    regs.rip != arena_shared(parent->arena)->runtime + arena_header(parent->arena)->born)
 		return 0;
 	context = arena_context(parent->arena, slot);
-	if (!context->has_own_memory)
+	/* -1: for a child that has not run yet. */
+	if (!context->has_own_memory || context->tid != -1)
 		return 0;
 	regs.rip = context->syscall_next;
 	regs.r15 = context->r15;

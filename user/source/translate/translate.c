@@ -59,7 +59,8 @@ static void thread_free(struct translate_thread *thread)
 static struct translate_thread *revive(const struct translate *translate,
 				       const struct translate_process *process, pid_t tid)
 {
-	for (size_t i = 0; i < translate->thread_cnt; i++) {
+	/* While packets are made, the dead are none of ours. */
+	for (size_t i = 0; i < translate->thread_cnt && !translate->maker.threads; i++) {
 		struct translate_thread *thread = translate->threads[i];
 
 		if (thread->tid != tid || thread->process != process || !thread->dead)

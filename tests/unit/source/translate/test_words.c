@@ -361,6 +361,34 @@ static void goes_on_behind_a_copy(void **state)
 	arena_free(fixture.arena);
 }
 
+/* A thread that is led into the runtime writes its next word over the last one of the lap before. */
+static void led(void **state)
+{
+	enum { CNT = RING_SIZE / 4 + 100 };
+	struct fixture fixture;
+	struct context *context;
+	struct ring_copy copy;
+
+	(void)state;
+	fixture_init(&fixture);
+	context = arena_context(fixture.arena, fixture.slot);
+	for (int i = 0; i < CNT; i++)
+		word(&fixture, (uint32_t)i);
+	context->held_word = RING_SIZE / 4 - 1;
+	context->held_pos = context->pos;
+	context->pos = -4;
+	memset((uint8_t *)context + SLOT_RING_END - 4, 0xff, 4);
+	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &copy));
+	assert_int_equal(copy.end, CNT * 4);
+	assert_in_range(copy.cnt, RING_SIZE / 4 - 100, RING_SIZE / 4);
+	for (size_t i = 0; i < copy.cnt; i++)
+		assert_int_equal(copy.words[i], CNT - copy.cnt + i);
+	ring_copy_release(&copy);
+	encoder_release(&fixture.ours);
+	encoder_release(&fixture.expected);
+	arena_free(fixture.arena);
+}
+
 /* While a ring is held, its end is where the thread was first, and what it wrote beyond that is overwritten. */
 static void held(void **state)
 {
@@ -403,6 +431,7 @@ int main(void)
 		cmocka_unit_test(interrupted),
 		cmocka_unit_test(lost),
 		cmocka_unit_test(goes_on_behind_a_copy),
+		cmocka_unit_test(led),
 		cmocka_unit_test(held),
 		cmocka_unit_test(overwritten),
 		cmocka_unit_test(times_between),
