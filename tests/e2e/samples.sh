@@ -42,8 +42,9 @@ stacks() {
 
 # same_as_perf RECORD-OPTIONS SCRIPT-OPTIONS COMPILER-FLAGS NAME
 same_as_perf() {
+	# Without lazy binding: perf does not find out of the code that does it.
 	# shellcheck disable=SC2086
-	gcc $3 -g -o "$tmp/burn" "$tmp/burn.c" && perf record -q $1 -o "$tmp/$4.data" "$tmp/burn" >"$tmp/perf.err" 2>&1 || {
+	gcc $3 -g -Wl,-z,now -o "$tmp/burn" "$tmp/burn.c" && perf record -q $1 -o "$tmp/$4.data" "$tmp/burn" >"$tmp/perf.err" 2>&1 || {
 		cat "$tmp/perf.err"
 		return 1
 	}
