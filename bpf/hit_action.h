@@ -17,4 +17,6 @@ enum hit_action {
 	HIT_RETURN = 1u << 2,
 	/* arg0 may be a begin time in ns (user/trailcam.h): if it is plausible, it becomes `begin_ns` */
 	HIT_MARK = 1u << 3,
+	/* by user space: the call stack ends where it does because it could not be followed further */
+	HIT_CUT = 1u << 4,
 };

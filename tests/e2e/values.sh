@@ -128,6 +128,40 @@ stack_within() {
 }
 check 'within a function, too, the return address is that of the caller' stack_within
 
+# More frames than are kept: what is shown of them says so, everywhere.
+cat >"$tmp/deep.c" <<'END'
+volatile int sum;
+__attribute__((noinline)) void bottom(int i)
+{
+	sum += i;
+}
+__attribute__((noinline)) void down(int i)
+{
+	if (i)
+		down(i - 1);
+	else
+		bottom(i);
+	sum++;
+}
+int main(void)
+{
+	down(100);
+	return 0;
+}
+END
+
+stack_cut() {
+	gcc -O1 -fno-optimize-sibling-calls -o "$tmp/deep" "$tmp/deep.c" && hits 0 bottom -- "$tmp/deep" || return 1
+	for trace in "$tmp/rec" "$tmp/t.fxt"; do
+		"$trailcam" dump --hits "$trace" >"$tmp/hits" && tail -1 "$tmp/hits" | grep -qx '  \.\.\.' && [ "$(grep -c ' down' "$tmp/hits")" -eq 63 ] &&
+			"$trailcam" report "$trace" | grep -q '^    \.\.\.  callers unknown: too deep' &&
+			"$trailcam" report --json "$trace" | grep -q '"stack_is_cut": true' || return 1
+	done
+	"$trailcam" report "$tmp/rec" | awk 'length > 80' | grep -v '^command\|^trace' && return 1
+	hits 0 leaf -- "$frameless" && ! grep -q '^  \.\.\.' "$tmp/hits" && "$trailcam" report --json "$tmp/rec" | grep -q '"stack_is_cut": false'
+}
+check 'a stack that is deeper than what is kept of it says so' stack_cut
+
 stack_crash() {
 	rm -rf "$tmp/rec"
 	"$trailcam" run --source none --on-signal SEGV --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$frameless" crash >"$tmp/out" 2>"$tmp/err"

@@ -102,6 +102,7 @@ struct finding {
 	const struct caught_hit *hit;
 	const uint8_t *copy;
 	size_t size;
+	bool is_cut; /* the outermost frame has a caller, which is not known */
 };
 
 /* A return address is after its call. */
@@ -110,8 +111,19 @@ static bool is_code(const struct finding *finding, uint64_t return_address)
 	return return_address && image_section_at(finding->image, finding->version, return_address - 1);
 }
 
+static size_t unwind_from(struct finding *finding, const uint64_t *regs, size_t skipped, uint64_t *ret_ips,
+			  size_t cap)
+{
+	struct unwound unwound = {.ips = ret_ips, .cap = cap};
+
+	unwind_frames(finding->image, finding->version, regs, finding->copy + skipped,
+		      finding->size - skipped, &unwound);
+	finding->is_cut = !unwound.is_whole && !unwound.is_switched;
+	return unwound.cnt;
+}
+
 /* Nothing is pushed yet: the registers are those of the caller after the return. */
-static size_t unwind_entry(const struct finding *finding, uint64_t *ret_ips)
+static size_t unwind_entry(struct finding *finding, uint64_t *ret_ips)
 {
 	uint64_t regs[HIT_REG_CNT];
 	size_t cnt;
@@ -119,33 +131,33 @@ static size_t unwind_entry(const struct finding *finding, uint64_t *ret_ips)
 	memcpy(regs, finding->hit->regs, sizeof(regs));
 	ret_ips[0] = regs[HIT_IP];
 	if (!is_code(finding, finding->hit->hit.return_address))
-		return 1;
+		return unwind_from(finding, regs, 0, ret_ips, 1);
 	regs[HIT_IP] = finding->hit->hit.return_address - 1;
 	regs[HIT_SP] += sizeof(uint64_t);
-	cnt = unwind_stack(finding->image, finding->version, regs, finding->copy + sizeof(uint64_t),
-			   finding->size - sizeof(uint64_t), ret_ips + 1, HIT_STACK_MAX - 1);
+	cnt = unwind_from(finding, regs, sizeof(uint64_t), ret_ips + 1, HIT_STACK_MAX - 1);
 	ret_ips[1] = finding->hit->hit.return_address;
 	return cnt + 1;
 }
 
-static size_t unwind(const struct finding *finding, bool is_entry, uint64_t *ret_ips)
+static size_t unwind(struct finding *finding, bool is_entry, uint64_t *ret_ips)
 {
-	if (is_entry && finding->size >= sizeof(uint64_t))
-		return unwind_entry(finding, ret_ips);
-	return unwind_stack(finding->image, finding->version, finding->hit->regs, finding->copy,
-			    finding->size, ret_ips, HIT_STACK_MAX);
+	return is_entry && finding->size >= sizeof(uint64_t)
+		       ? unwind_entry(finding, ret_ips)
+		       : unwind_from(finding, finding->hit->regs, 0, ret_ips, HIT_STACK_MAX);
 }
 
 /* Adds the frames that frame pointers give beyond the outermost one, if both have it. */
-static size_t go_on(const struct finding *finding, uint64_t *ips, size_t cnt)
+static size_t go_on(struct finding *finding, uint64_t *ips, size_t cnt)
 {
 	const struct caught_hit *hit = finding->hit;
 	size_t at = 0;
 
 	while (at < hit->hit.stack_cnt && hit->stack[at] != ips[cnt - 1])
 		at++;
-	while (++at < hit->hit.stack_cnt && cnt < HIT_STACK_MAX && is_code(finding, hit->stack[at]))
+	while (++at < hit->hit.stack_cnt && cnt < HIT_STACK_MAX && is_code(finding, hit->stack[at])) {
 		ips[cnt++] = hit->stack[at];
+		finding->is_cut = false;
+	}
 	return cnt;
 }
 
@@ -164,6 +176,7 @@ void hit_stacks_find(struct hit_stacks *stacks, struct caught_hit *hit, const ui
 	} else if (is_entry && hit->hit.return_address) {
 		ips[cnt++] = hit->hit.return_address;
 	}
+	hit->hit.action = (uint16_t)(hit->hit.action | (finding.is_cut ? HIT_CUT : 0));
 	memcpy(hit->stack, ips, cnt * sizeof(*ips));
 	hit->hit.stack_cnt = (uint16_t)cnt;
 	if (!(hit->hit.action & HIT_RETURN))

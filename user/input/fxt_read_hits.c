@@ -88,7 +88,10 @@ static int read_stack(struct reading *reading, struct caught_hit *caught, const 
 	while (*text && !err) {
 		size_t len = strcspn(text, "\n");
 
-		err = add_frame(reading, &frames, text, len);
+		if (len == strlen(SHOWN_CUT) && !strncmp(text, SHOWN_CUT, len))
+			caught->hit.action |= HIT_CUT;
+		else
+			err = add_frame(reading, &frames, text, len);
 		text += len + (text[len] == '\n');
 	}
 	if (err)

@@ -395,6 +395,8 @@ static void put_hit_stack(struct data *data, const struct timeline_hit *placed)
 			html_put_text(&data->out, ",\"\"]");
 	}
 	html_put(&data->out, ']');
+	if (placed->hit->action & HIT_CUT && cnt && frames[cnt - 1].ip)
+		html_put_text(&data->out, ",\"cut\":true");
 }
 
 static void put_hit(struct data *data, const struct timeline_hit *placed)

@@ -197,6 +197,8 @@ char *hit_stack_text(const struct timeline_hit *hit)
 	for (size_t i = 0; i < hit->hit->stack_cnt; i++)
 		fprintf(file, "%s#%zu 0x%" PRIx64 " %s", i ? "\n" : "", i, hit->hit->stack[i],
 			hit->stack_symbols[i] ? hit->stack_symbols[i]->name : "?");
+	if (hit->hit->action & HIT_CUT)
+		fputs("\n" SHOWN_CUT, file);
 	if (fclose(file)) {
 		free(text);
 		return NULL;

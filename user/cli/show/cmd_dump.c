@@ -218,6 +218,8 @@ static void print_hit(const struct timeline *timeline, size_t i)
 		print_place(' ', placed->hit->stack[frame], placed->stack_symbols[frame]);
 		putchar('\n');
 	}
+	if (hit->action & HIT_CUT)
+		puts("  " SHOWN_CUT);
 }
 
 static int dump_hits(const char *path)

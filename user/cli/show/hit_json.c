@@ -51,6 +51,7 @@ static void put_stack(yajl_gen gen, const struct timeline_hit *placed)
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
+	json_key_bool(gen, "stack_is_cut", placed->hit->action & HIT_CUT);
 }
 
 void hit_json(yajl_gen gen, const struct timeline *timeline, size_t index)

@@ -9,6 +9,7 @@
 #include "base/file/path.h"
 #include "cli/show/fit_name.h"
 #include "cli/show/report_lines.h"
+#include "output/shown.h"
 #include "timeline/hit_frames.h"
 
 enum { OUTER_SHOWN = 8, NAME_LEAST = 16, INDENT_MAX = 36, VALUE_NAME_MAX = 40 };
@@ -120,6 +121,9 @@ static int hit_stack(const struct report_text *text, const struct timeline_hit *
 			   frames[i].ip ? printf("    #%-3zu %#-14" PRIx64 " ", i, frames[i].ip)
 					: printf("    #%-3zu %-14s ", i, "-"),
 			   frames[i].symbol);
+	if (placed->hit->action & HIT_CUT && cnt && frames[cnt - 1].ip)
+		printf("    " SHOWN_CUT
+		       "  callers unknown: too deep, or no unwinding tables and frame pointers\n");
 	return 0;
 }
 

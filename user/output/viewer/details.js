@@ -92,7 +92,7 @@ class Details {
 			first = nth < 0 ? first : nth + 1;
 			return this.frame(this.trace.symbols[symbol][0] + offset, `${ip === '0' ? 'known from the calls' : `0x${ip}`}  ${this.source(symbol)}`,
 				nth < 0 ? null : {track: hit.track, slice: open[nth]});
-		}));
+		}), ...hit.cut ? [el('li', {}, '… its callers are not known')] : []);
 	}
 
 	select(place) {
