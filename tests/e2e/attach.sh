@@ -280,7 +280,7 @@ hit() {
 	say h work
 	ends_with 0 $tracer && says "$tmp/err" 'hit handle' && is_free $target || return 1
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
-	says "$tmp/hits" '  rdi 0x7' && grep -q "^  pid $target\$" "$tmp/hits" && grep -q '#1 [0-9a-fx]* main+0x' "$tmp/hits" || return 1
+	says "$tmp/hits" '  rdi 0x7' && grep -q "^  pid $target\$" "$tmp/hits" && grep -q '#1 0x[0-9a-f]* main+0x' "$tmp/hits" || return 1
 	say h work quit
 	ends_with 9 $target
 }
@@ -337,7 +337,7 @@ hit_in() {
 	say o work
 	ends_with 0 $tracer && says "$tmp/err" "hit $1" || return 1
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
-	grep -q '#1 [0-9a-fx]* main+0x' "$tmp/hits" || return 1
+	grep -q '#1 0x[0-9a-f]* main+0x' "$tmp/hits" || return 1
 	say o quit
 	ends_with 9 $target
 }

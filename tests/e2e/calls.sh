@@ -166,7 +166,7 @@ goroutines() {
 # between, and panicked. Without preemption, whose signal may come between the two.
 goroutine_hit() {
 	GODEBUG=asyncpreemptoff=1 GOMAXPROCS=1 record --step-from main.main -t main.square --skip 3 -- "$tmp/goroutines" || return 1
-	"$trailcam" dump --hits "$tmp/rec" | sed -n 's/^  #[0-9]* [0-9a-fx]* \(.*\)+0x[0-9a-f]*$/\1/p' >"$tmp/hit"
+	"$trailcam" dump --hits "$tmp/rec" | sed -n 's/^  #[0-9]* 0x[0-9a-f]* \(.*\)+0x[0-9a-f]*$/\1/p' >"$tmp/hit"
 	"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices"
 	tid=$("$trailcam" dump --hits "$tmp/rec" | sed -n 's/^  tid //p')
 	sed 's/ \[inferred start time\]//' "$tmp/slices" | awk -F'\t' -v tid="$tid" '

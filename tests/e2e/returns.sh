@@ -56,7 +56,7 @@ check 'recursion, with the stack pointer moved by the function' recursion
 
 # at_caller: the hit stands where the call returned to, and the caller is what has the registers.
 at_caller() {
-	grep -q "^  #0 [0-9a-fx]* $1" "$tmp/hits" && awk '
+	grep -q "^  #0 0x[0-9a-f]* $1" "$tmp/hits" && awk '
 		$1 == "rip" { rip = $2 }
 		$1 == "return_address" { at = $2 }
 		END { exit rip != at }' "$tmp/hits" && awk '$1 == "elapsed_ns" { exit $2 < 30000000 }' "$tmp/hits"

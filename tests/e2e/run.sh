@@ -115,7 +115,7 @@ check 'a hit ends the recording, not the program' hit_run
 hit_has() {
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
 	says "$tmp/hits" '  trigger marker' && says "$tmp/hits" '  rdi 0x3039' && says "$tmp/hits" '  comm exits' &&
-		grep -q '#0 [0-9a-fx]* marker+0x0' "$tmp/hits" && grep -q '#1 [0-9a-fx]* main+0x' "$tmp/hits"
+		grep -q '#0 0x[0-9a-f]* marker+0x0' "$tmp/hits" && grep -q '#1 0x[0-9a-f]* main+0x' "$tmp/hits"
 }
 check 'the hit has its registers and its stack' hit_has
 
@@ -152,7 +152,7 @@ check 'a hit in another thread: its last instruction is the probed one' thread_h
 library_hit() {
 	status_is 5 quiet_run -t libc.so.6:puts --keep-recording "$tmp/lib" -- "$programs/exits" mark >/dev/null || return 1
 	"$trailcam" dump --hits "$tmp/lib" >"$tmp/hits"
-	grep -q '#0 [0-9a-fx]* .*puts+0x0' "$tmp/hits" && grep -q '#1 [0-9a-fx]* main+0x' "$tmp/hits"
+	grep -q '#0 0x[0-9a-f]* .*puts+0x0' "$tmp/hits" && grep -q '#1 0x[0-9a-f]* main+0x' "$tmp/hits"
 }
 check 'a function in a library' library_hit
 

@@ -24,8 +24,8 @@ run_rules() {
 
 # hit_args VALUE...: the hits are calls with these first arguments (hexadecimal).
 hit_args() {
-	"$trailcam" dump --hits "$tmp/rec" | awk '$1 == "arg0" { printf "%s%s", sep, substr($2, 3); sep = " " } END { print "" }' >"$tmp/args"
-	echo "$*" | diff - "$tmp/args"
+	"$trailcam" dump --hits "$tmp/rec" | awk '$1 == "arg0" { print $2 }' >"$tmp/args"
+	printf '0x%s\n' "$@" | diff - "$tmp/args"
 }
 
 # --- crashes: no privilege is needed
@@ -34,7 +34,7 @@ on_signal() {
 	args='crash' && run_rules 139 --on-signal SIGSEGV
 	says "$tmp/err" 'hit SIGSEGV' || return 1
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
-	grep -q '#0 [0-9a-fx]* crash+0x' "$tmp/hits" && grep -q '#1 [0-9a-fx]* main+0x' "$tmp/hits" &&
+	grep -q '#0 0x[0-9a-f]* crash+0x' "$tmp/hits" && grep -q '#1 0x[0-9a-f]* main+0x' "$tmp/hits" &&
 		grep -q '^  rdi 0x0$' "$tmp/hits" || return 1
 	"$trailcam" dump --slices "$tmp/rec" | tail -1 | cut -f 4 >"$tmp/last"
 	says "$tmp/last" crash
@@ -128,7 +128,7 @@ check '--when: text in memory that is not there yet' when_text
 when_return() {
 	run_rules 0 -t work --when 'ret == -1 && arg0 > 4' && hit_args 5 || return 1
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
-	grep -q '^  rax 0xffffffffffffffff$' "$tmp/hits" && grep -q '#0 [0-9a-fx]* main+0x' "$tmp/hits" || return 1
+	grep -q '^  rax 0xffffffffffffffff$' "$tmp/hits" && grep -q '#0 0x[0-9a-f]* main+0x' "$tmp/hits" || return 1
 	# The call has ended.
 	"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices"
 	[ "$(cut -f 4 "$tmp/slices" | grep -cx work)" -eq 6 ] && ! grep -q '\[gap' "$tmp/slices"

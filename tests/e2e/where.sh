@@ -91,8 +91,8 @@ check 'usdt:PROVIDER:NAME' hits usdt:trailcam:snapshot trailcam_snapshot_indicat
 check '. is where the program marks its moments, once' hits . trailcam_snapshot_indicator+0x0
 
 line_hits() {
-	hits places.c:17 "$(sed -n 's/^  #0 [0-9a-fx]* //p' "$tmp/hits" | head -1)" || true
-	grep -q '#0 [0-9a-fx]* parse_head+0x' "$tmp/hits" && ! grep -q 'parse_head+0x0$' "$tmp/hits"
+	hits places.c:17 "$(sed -n 's/^  #0 0x[0-9a-f]* //p' "$tmp/hits" | head -1)" || true
+	grep -q '#0 0x[0-9a-f]* parse_head+0x' "$tmp/hits" && ! grep -q 'parse_head+0x0$' "$tmp/hits"
 }
 check 'FILE.c:LINE in the middle of a function' line_hits
 
@@ -103,7 +103,7 @@ variant() {
 	places=$tmp/places
 	! hits parse_head '' 2>/dev/null >&2 && says "$tmp/err" 'stripped' || return 1
 	objcopy --add-gnu-debuglink="$tmp/v.debug" "$tmp/places" && hits parse_head parse_head+0x4 && hits places.c:8 twin+0x0 &&
-		grep -q '#1 [0-9a-fx]* parse_head+' "$tmp/hits"
+		grep -q '#1 0x[0-9a-f]* parse_head+' "$tmp/hits"
 }
 check 'stripped, with a debug file; endbr64 is passed over' variant
 
