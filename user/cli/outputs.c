@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file/path.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/cli.h"
@@ -142,15 +143,13 @@ int outputs_check_input(const struct outputs *outputs, const char *input)
 
 char *output_part_path(const struct outputs *outputs, size_t output, size_t nth, size_t cnt)
 {
-	const char *path = outputs->paths[output], *slash = strrchr(path, '/'), *suffix;
+	const char *path = outputs->paths[output], *suffix = outputs->sinks[output]->suffix;
+	size_t len = output_plain_len(path);
 	int digits = snprintf(NULL, 0, "%zu", cnt);
 	char *part;
 
-	suffix = strstr(slash ? slash : path, outputs->sinks[output]->suffix);
-	suffix = suffix ? suffix : path + strlen(path);
-	return asprintf(&part, "%.*s-%0*zu%s", (int)(suffix - path), path, digits, nth + 1, suffix) < 0
-		       ? NULL
-		       : part;
+	len -= path_ends_in(path, len, suffix) ? strlen(suffix) : 0;
+	return asprintf(&part, "%.*s-%0*zu%s", (int)len, path, digits, nth + 1, path + len) < 0 ? NULL : part;
 }
 
 static int write_file(const struct timeline *timeline, const struct sink *sink, const char *path)

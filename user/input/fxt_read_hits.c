@@ -193,7 +193,7 @@ static int value_text(const struct fxt_read_arg *arg, char **ret_text)
 /* Of the numbers, a plain word is a fact about the hit; see shown.h. */
 static bool is_value(const struct fxt_read_arg *arg)
 {
-	return arg->text || arg->name[strspn(arg->name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+	return arg->text || !shown_is_word(arg->name);
 }
 
 static int read_values(struct reading *reading, struct timeline_hit *placed,

@@ -395,7 +395,7 @@ static void put_hit_stack(struct data *data, const struct timeline_hit *placed)
 			html_put_text(&data->out, ",\"\"]");
 	}
 	html_put(&data->out, ']');
-	if (placed->hit->action & HIT_CUT && cnt && frames[cnt - 1].ip)
+	if (hit_frames_are_cut(placed, frames, cnt))
 		html_put_text(&data->out, ",\"cut\":true");
 }
 

@@ -130,12 +130,15 @@ size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct
 	return instant->arg_cnt;
 }
 
+bool shown_is_word(const char *name)
+{
+	return !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
 /* A plain word is the name of something else already: "= arg0". */
 static void put_value(struct shown_arg *arg, const struct timeline_value *value)
 {
-	bool is_word = !value->name[strspn(value->name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
-
-	const char *name = value->name - (is_word ? 2 : 0);
+	const char *name = value->name - (shown_is_word(value->name) ? 2 : 0);
 
 	if (value->text && value->kind == VALUE_NUMBER)
 		put_number(arg, name, (uint64_t)strtoll(value->text, NULL, 10));

@@ -50,6 +50,9 @@ size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct
 /* Of a hit: the arguments of the call, times, and what was to be printed. Returns how many. */
 size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *hit);
 
+/* Whether a value's name is a plain word, which may be the name of something else: it has "= " before it. */
+bool shown_is_word(const char *name);
+
 /* What stands for a value that could not be read. */
 #define SHOWN_UNREADABLE "[unreadable]"
 

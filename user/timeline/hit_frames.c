@@ -93,3 +93,8 @@ int hit_frames_find(const struct timeline *timeline, const struct timeline_hit *
 	*ret_cnt = frames.cnt;
 	return 0;
 }
+
+bool hit_frames_are_cut(const struct timeline_hit *hit, const struct hit_frame *frames, size_t cnt)
+{
+	return hit->hit->action & HIT_CUT && cnt && frames[cnt - 1].ip;
+}

@@ -16,3 +16,6 @@ struct hit_frame {
  */
 int hit_frames_find(const struct timeline *timeline, const struct timeline_hit *hit,
 		    struct hit_frame **ret_frames, size_t *ret_cnt);
+
+/* Whether it is not known who called the outermost one of these frames of the hit. */
+bool hit_frames_are_cut(const struct timeline_hit *hit, const struct hit_frame *frames, size_t cnt);

@@ -121,7 +121,7 @@ static int hit_stack(const struct report_text *text, const struct timeline_hit *
 			   frames[i].ip ? printf("    #%-3zu %#-14" PRIx64 " ", i, frames[i].ip)
 					: printf("    #%-3zu %-14s ", i, "-"),
 			   frames[i].symbol);
-	if (placed->hit->action & HIT_CUT && cnt && frames[cnt - 1].ip)
+	if (hit_frames_are_cut(placed, frames, cnt))
 		printf("    " SHOWN_CUT
 		       "  callers unknown: too deep, or no unwinding tables and frame pointers\n");
 	return 0;
