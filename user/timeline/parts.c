@@ -23,37 +23,40 @@ static bool is_next_snapshot(const struct instant *instant)
 	       !strncmp(instant->text + strlen(begin), gap, strlen(gap));
 }
 
-/* The first instant after the time. */
-static size_t instants_until(const struct timeline_thread *thread, uint64_t time_ns)
+/* The times of those gaps, of all threads. */
+struct gaps {
+	uint64_t *items;
+	size_t cnt, cap;
+};
+
+static void gaps_release(struct gaps *gaps)
 {
-	size_t low = 0, high = thread->instant_cnt;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (thread->instants[middle].time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	free(gaps->items);
 }
 
-/* The first gap of that kind after the time; UINT64_MAX: there is none. */
-static uint64_t next_gap(const struct timeline *whole, uint64_t after_ns)
+static int find_gaps(const struct timeline *whole, struct gaps *gaps)
 {
-	uint64_t first = UINT64_MAX;
+	int err = 0;
 
 	for (size_t i = 0; i < whole->thread_cnt; i++) {
 		const struct timeline_thread *thread = &whole->threads[i];
-		size_t j = instants_until(thread, after_ns);
 
-		while (j < thread->instant_cnt && thread->instants[j].time_ns < first &&
-		       !is_next_snapshot(&thread->instants[j]))
-			j++;
-		if (j < thread->instant_cnt && thread->instants[j].time_ns < first)
-			first = thread->instants[j].time_ns;
+		for (size_t j = 0; j < thread->instant_cnt && !err; j++)
+			if (is_next_snapshot(&thread->instants[j]))
+				err = ARRAY_PUSH(gaps->items, gaps->cnt, gaps->cap,
+						 thread->instants[j].time_ns);
 	}
+	return err;
+}
+
+/* The first one that is not before the time; UINT64_MAX: there is none. */
+static uint64_t next_gap(const struct gaps *gaps, uint64_t time_ns)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < gaps->cnt; i++)
+		if (gaps->items[i] >= time_ns && gaps->items[i] < first)
+			first = gaps->items[i];
 	return first;
 }
 
@@ -86,10 +89,10 @@ struct end {
 };
 
 /* The end of the snapshot of this hit. */
-static struct end end_of(const struct timeline *whole, size_t nth)
+static struct end end_of(const struct timeline *whole, const struct gaps *gaps, size_t nth)
 {
 	const struct timeline_hit *hit = &whole->hits[nth], *next = next_stop(whole, nth + 1);
-	uint64_t gap = next_gap(whole, hit->time_ns - !!hit->time_ns);
+	uint64_t gap = next_gap(gaps, hit->time_ns);
 	struct end end = {.ns = UINT64_MAX, .stop_ns = stop_ns(hit), .hit_cnt = nth + 1};
 
 	if (gap != UINT64_MAX && (!next || gap <= next->time_ns))
@@ -112,15 +115,16 @@ static void ends_release(struct ends *ends)
 /* Hits that stopped the same snapshot have one end. */
 static int find_ends(const struct timeline *whole, struct ends *ends)
 {
+	CLEANUP(gaps_release) struct gaps gaps = {0};
 	struct end last = {.ns = UINT64_MAX, .hit_cnt = whole->hit_cnt};
-	int err = 0;
+	int err = find_gaps(whole, &gaps);
 
 	for (size_t i = 0; i < whole->hit_cnt && !err; i++) {
 		struct end end;
 
 		if (!stopped(&whole->hits[i]))
 			continue;
-		end = end_of(whole, i);
+		end = end_of(whole, &gaps, i);
 		last.stop_ns = end.stop_ns;
 		if (end.ns == UINT64_MAX)
 			continue;
@@ -159,15 +163,10 @@ struct splitting {
 	struct timeline part;
 };
 
-/* Whether it was open where the part ends, and whether it still is where the next one begins. */
-static bool is_open(const struct splitting *splitting, const struct slice *slice)
-{
-	return splitting->end.ns != UINT64_MAX && slice->end_ns >= splitting->end.ns;
-}
-
+/* It is still open where the next part begins. */
 static bool goes_on(const struct splitting *splitting, const struct slice *slice)
 {
-	return splitting->end.ns != UINT64_MAX && slice->end_ns > splitting->end.ns;
+	return slice->end_ns > splitting->end.ns;
 }
 
 static void reach(struct splitting *splitting, uint64_t time_ns)
@@ -183,7 +182,7 @@ static int push_slice(struct splitting *splitting, struct timeline_thread *to, s
 		slice.flags |= SLICE_INFERRED_START;
 	}
 	reach(splitting, slice.start_ns);
-	if (is_open(splitting, &slice))
+	if (slice.end_ns >= splitting->end.ns)
 		slice.end_ns = UINT64_MAX;
 	else
 		reach(splitting, slice.end_ns);
