@@ -90,10 +90,10 @@ enum source_trait {
 	 * hit.
 	 */
 	SOURCE_FREEZES = 1 << 8,
-	/* take() goes on behind our back, and adds AUX traces, until the next stop() or describe(). */
-	SOURCE_TAKES_ON = 1 << 10,
 	/* It has moments of the past: what the targets map while they run is to be known soon. */
 	SOURCE_LOOKS_BACK = 1 << 9,
+	/* After take(), AUX traces are added to the snapshot until the next stop() or describe(). */
+	SOURCE_TAKES_ON = 1 << 10,
 };
 
 struct caught_hit;

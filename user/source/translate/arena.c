@@ -222,14 +222,14 @@ static void copy_ring(const struct context *context, uint64_t end, size_t size, 
 	memcpy(to + first, ring, size - first);
 }
 
-/* Of pages that are soon there, so that the thread does not gain on the copy. */
+/* Of many, the pages are soon there, so that the thread does not gain on the copy. */
 static uint32_t *alloc_words(size_t size)
 {
 	enum { HUGE_PAGE = 2 << 20 };
 	size_t rounded = (size / HUGE_PAGE + 1) * HUGE_PAGE;
-	uint32_t *words = aligned_alloc(HUGE_PAGE, rounded);
+	uint32_t *words = size < HUGE_PAGE ? malloc(size + 1) : aligned_alloc(HUGE_PAGE, rounded);
 
-	if (words)
+	if (words && size >= HUGE_PAGE)
 		madvise(words, rounded, MADV_HUGEPAGE);
 	return words;
 }

@@ -49,9 +49,8 @@ int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ende
 	if (proc_status_number(pid, "PPid", 10, &parent_pid) || ptrace(PTRACE_GETREGS, pid, NULL, &regs))
 		return 0;
 	parent = translate_find_process(translate, (pid_t)parent_pid);
-	slot = arena_slot_at(regs.r15);
-	if (!parent || !parent->arena || slot < 0 ||
-	    regs.rip != arena_shared(parent->arena)->runtime + arena_header(parent->arena)->born)
+	slot = parent && parent->arena ? translate_born_slot(parent->arena, &regs) : -1;
+	if (slot < 0)
 		return 0;
 	context = arena_context(parent->arena, slot);
 	/* -1: for a child that has not run yet. */

@@ -122,10 +122,11 @@ static int start_maker(struct translate *translate, struct snapshot *snapshot)
 int translate_settle(struct translate *translate)
 {
 	struct packet_maker *maker = &translate->maker;
+	pid_t tid = __atomic_load_n(&maker->tid, __ATOMIC_RELAXED);
 	int err = 0;
 
-	if (maker->runs && maker->tid)
-		hurry(__atomic_load_n(&maker->tid, __ATOMIC_RELAXED));
+	if (maker->runs && tid)
+		hurry(tid);
 	if (maker->runs)
 		pthread_join(maker->thread, NULL);
 	if (maker->threads) {
@@ -142,8 +143,6 @@ int translate_leave_slot(struct translate *translate, struct translate_thread *t
 	int err = translate_settle(translate);
 
 	translate_tell(translate, thread);
-	if (!err)
-		err = encode(translate, thread);
 	if (!err)
 		err = copy_ring(thread);
 	if (!err)

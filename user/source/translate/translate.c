@@ -180,12 +180,16 @@ static int leave_arena(struct translate *translate, struct translate_process *pr
 	return err;
 }
 
+static size_t probe_cnt(const struct translate *translate)
+{
+	return translate->config.probes ? probe_map_cnt(translate->config.probes) : 0;
+}
+
 int translate_make_arena(struct translate *translate, struct translate_process *process, pid_t tid,
 			 struct injection *ret_injection)
 {
 	const struct probe_map *probes = translate->config.probes;
-	int err = inject(tid, &translate->mirror, probes ? probe_map_cnt(probes) : 0, &process->arena,
-			 ret_injection);
+	int err = inject(tid, &translate->mirror, probe_cnt(translate), &process->arena, ret_injection);
 
 	if (ret_injection->ended)
 		return 0;
@@ -250,20 +254,26 @@ int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, 
 	return err;
 }
 
+int translate_born_slot(const struct arena *arena, const struct user_regs_struct *regs)
+{
+	return regs->rip == arena_shared(arena)->runtime + arena_header(arena)->born
+		       ? arena_slot_at(regs->r15)
+		       : -1;
+}
+
 int translate_born(struct translate *translate, pid_t pid, pid_t tid, bool *ret_ended, int *ret_status)
 {
 	struct translate_process *process = translate_find_process(translate, pid);
 	struct translate_thread *thread;
 	struct user_regs_struct regs;
-	int slot = -1, err;
+	int slot, err;
 
 	*ret_ended = false;
 	if (!process && pid == tid)
 		return translate_adopt_child(translate, pid, ret_ended, ret_status);
 	if (!process || !process->arena || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return 0;
-	if (regs.rip == arena_shared(process->arena)->runtime + arena_header(process->arena)->born)
-		slot = arena_slot_at(regs.r15);
+	slot = translate_born_slot(process->arena, &regs);
 	/* Its creator runs natively: it is taken over like that. */
 	if (slot < 0 && process->is_attached)
 		return 0;
@@ -306,13 +316,13 @@ static bool has_threads(const struct translate *translate, const struct translat
 /* Hits of it may still be read. */
 static int end_process(struct translate *translate, struct translate_process *process)
 {
-	size_t cnt = translate->config.probes ? probe_map_cnt(translate->config.probes) : 0;
+	size_t cnt = probe_cnt(translate);
 
 	free(process->probes);
-	process->probes = calloc(NOPS_MAX, sizeof(*process->probes));
-	if (!process->probes)
+	process->probes = cnt ? calloc(cnt, sizeof(*process->probes)) : NULL;
+	if (cnt && !process->probes)
 		return -ENOMEM;
-	for (size_t i = 0; i < cnt && i < NOPS_MAX; i++)
+	for (size_t i = 0; i < cnt; i++)
 		process->probes[i] = arena_probe(process->arena, i);
 	return leave_arena(translate, process);
 }
@@ -360,13 +370,13 @@ const struct probe_mirror *translate_mirror(const struct translate *translate)
 
 void translate_settle_hit(const struct translate *translate, struct caught_hit *hit)
 {
-	const struct translate_process *process = translate_find_process(translate, (pid_t)hit->hit.pid);
-	uint64_t at = hit->regs[HIT_RIP], guest;
+	uint64_t at = hit->regs[HIT_RIP], nth = (at - NOPS_AT) / NOP_SIZE, guest;
+	const struct translate_process *process =
+		nth < probe_cnt(translate) ? translate_find_process(translate, (pid_t)hit->hit.pid) : NULL;
 
-	if (at - NOPS_AT >= NOPS_MAX * NOP_SIZE || !process || (!process->arena && !process->probes))
+	if (!process || (!process->arena && !process->probes))
 		return;
-	guest = process->arena ? arena_probe(process->arena, (at - NOPS_AT) / NOP_SIZE)
-			       : process->probes[(at - NOPS_AT) / NOP_SIZE];
+	guest = process->arena ? arena_probe(process->arena, nth) : process->probes[nth];
 	hit->regs[HIT_RIP] = guest;
 	if (hit->hit.stack_cnt && hit->stack[0] == at)
 		hit->stack[0] = guest;

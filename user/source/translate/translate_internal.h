@@ -33,7 +33,8 @@ struct translate_process {
 	pid_t pid;
 	struct arena *arena; /* of the program that is executed now; NULL: it runs natively */
 	struct answers *answers;
-	uint64_t *probes; /* after its end: their guest addresses, by their numbers; NULL: it has not ended */
+	/* after its end, if there are probes: their guest addresses, by their numbers; else NULL */
+	uint64_t *probes;
 	bool told_missed; /* that a probe's code is there twice */
 	bool is_attached; /* its threads are taken over one by one */
 };
@@ -49,7 +50,7 @@ struct translate_thread {
 	uint64_t taken;	       /* bytes of its ring */
 	uint32_t epoch;	       /* as they tell of it */
 	struct rseq_area rseq; /* that was taken from it */
-	struct ring_copy copy; /* by translate_stop() */
+	struct ring_copy copy; /* by translate_take(), until its packets are made */
 	uint64_t resumed_ns;   /* CLOCK_MONOTONIC: it stood still from that copy up to then; 0: it did not */
 	struct encoder encoder;
 };
@@ -102,6 +103,12 @@ void translate_refuse(const struct translate *translate, pid_t tid, const char *
  */
 int translate_make_arena(struct translate *translate, struct translate_process *process, pid_t tid,
 			 struct injection *ret_injection);
+
+/*
+ * The slot of the thread with these registers, if it comes from the system call of the runtime that has made it;
+ * else -1.
+ */
+int translate_born_slot(const struct arena *arena, const struct user_regs_struct *regs);
 
 /* The held thread goes on in the runtime, if there is a slot for it. 0 or -errno with a sentence. */
 int translate_enter(struct translate *translate, struct translate_thread *thread);

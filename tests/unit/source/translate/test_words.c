@@ -77,6 +77,29 @@ static void word(const struct fixture *fixture, uint32_t value)
 	context->laps = ++context->laps_next;
 }
 
+static void fixture_release(struct fixture *fixture)
+{
+	encoder_release(&fixture->ours);
+	encoder_release(&fixture->expected);
+	arena_free(fixture->arena);
+}
+
+static void assert_same_packets(const struct fixture *fixture)
+{
+	assert_int_equal(fixture->ours.ring.head, fixture->expected.ring.head);
+	assert_memory_equal(fixture->ours.ring.bytes, fixture->expected.ring.bytes, fixture->ours.ring.head);
+}
+
+/* The way in at 1000 and back there, by its second conditional jump. */
+static void expect_back(struct fixture *fixture, uint64_t t)
+{
+	encoder_enable(&fixture->expected, t, 0x1000);
+	encoder_boundary(&fixture->expected, t, 0x1000);
+	encoder_conditional(&fixture->expected, t, false);
+	encoder_conditional(&fixture->expected, t, true);
+	encoder_boundary(&fixture->expected, t, 0x1000);
+}
+
 /* What the ring holds is what `expected` was told, and ends at `ip`; releases all. */
 static void check(struct fixture *fixture, uint64_t time, uint64_t ip)
 {
@@ -87,11 +110,8 @@ static void check(struct fixture *fixture, uint64_t time, uint64_t ip)
 	ring_copy_release(&copy);
 	encoder_disable_async(&fixture->expected, time, ip);
 	encoder_flush(&fixture->expected);
-	assert_int_equal(fixture->ours.ring.head, fixture->expected.ring.head);
-	assert_memory_equal(fixture->ours.ring.bytes, fixture->expected.ring.bytes, fixture->ours.ring.head);
-	encoder_release(&fixture->ours);
-	encoder_release(&fixture->expected);
-	arena_free(fixture->arena);
+	assert_same_packets(fixture);
+	fixture_release(fixture);
 }
 
 static void taken_and_passed(void **state)
@@ -105,11 +125,7 @@ static void taken_and_passed(void **state)
 	word(&fixture, 1);
 	word(&fixture, 0);
 	word(&fixture, BLOCK_WORD | 0);
-	encoder_enable(&fixture.expected, t, 0x1000);
-	encoder_boundary(&fixture.expected, t, 0x1000);
-	encoder_conditional(&fixture.expected, t, false);
-	encoder_conditional(&fixture.expected, t, true);
-	encoder_boundary(&fixture.expected, t, 0x1000);
+	expect_back(&fixture, t);
 	encoder_conditional(&fixture.expected, t, true);
 	encoder_boundary(&fixture.expected, t, 0x1050);
 	encoder_indirect(&fixture.expected, t, 0x1000);
@@ -198,11 +214,7 @@ static void overwritten(void **state)
 		arena_append(fixture.arena, fixture.slot, tsc_clock.tsc, RING_AFTER);
 	word(&fixture, 1);
 	word(&fixture, 1);
-	encoder_enable(&fixture.expected, t, 0x1000);
-	encoder_boundary(&fixture.expected, t, 0x1000);
-	encoder_conditional(&fixture.expected, t, false);
-	encoder_conditional(&fixture.expected, t, true);
-	encoder_boundary(&fixture.expected, t, 0x1000);
+	expect_back(&fixture, t);
 	check(&fixture, t, 0x1000);
 }
 
@@ -309,11 +321,7 @@ static void lost(void **state)
 	word(&fixture, 1);
 	arena_append(fixture.arena, fixture.slot, 0x1050, RING_LOST);
 	word(&fixture, BLOCK_WORD | 0);
-	encoder_enable(&fixture.expected, t, 0x1000);
-	encoder_boundary(&fixture.expected, t, 0x1000);
-	encoder_conditional(&fixture.expected, t, false);
-	encoder_conditional(&fixture.expected, t, true);
-	encoder_boundary(&fixture.expected, t, 0x1000);
+	expect_back(&fixture, t);
 	encoder_overflow(&fixture.expected, t, 0x1050);
 	encoder_boundary(&fixture.expected, t, 0x1050);
 	encoder_indirect(&fixture.expected, t, 0x1000);
@@ -354,11 +362,8 @@ static void goes_on_behind_a_copy(void **state)
 	encoder_boundary(&fixture.expected, resumed, 0x1050);
 	encoder_disable_async(&fixture.expected, told, 0x1050);
 	encoder_flush(&fixture.expected);
-	assert_int_equal(fixture.ours.ring.head, fixture.expected.ring.head);
-	assert_memory_equal(fixture.ours.ring.bytes, fixture.expected.ring.bytes, fixture.ours.ring.head);
-	encoder_release(&fixture.ours);
-	encoder_release(&fixture.expected);
-	arena_free(fixture.arena);
+	assert_same_packets(&fixture);
+	fixture_release(&fixture);
 }
 
 /* A thread that is led into the runtime writes its next word over the last one of the lap before. */
@@ -384,9 +389,7 @@ static void led(void **state)
 	for (size_t i = 0; i < copy.cnt; i++)
 		assert_int_equal(copy.words[i], CNT - copy.cnt + i);
 	ring_copy_release(&copy);
-	encoder_release(&fixture.ours);
-	encoder_release(&fixture.expected);
-	arena_free(fixture.arena);
+	fixture_release(&fixture);
 }
 
 /* While a ring is held, its end is where the thread was first, and what it wrote beyond that is overwritten. */
@@ -417,9 +420,7 @@ static void held(void **state)
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, copy.end, &copy));
 	assert_int_equal(copy.cnt, 50);
 	ring_copy_release(&copy);
-	encoder_release(&fixture.ours);
-	encoder_release(&fixture.expected);
-	arena_free(fixture.arena);
+	fixture_release(&fixture);
 }
 
 int main(void)
