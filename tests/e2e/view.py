@@ -543,7 +543,7 @@ def strange(browser):
     x, y = page.value("(t => [chart.x(t.instants[0][0]), chart.rowY(t, 0) - 6])(trace.threads[0])")
     page.browser.click(page.left + x, page.top + y)
     check("a gap tells its reason", "Lost <b>trace</b> data" in page.panel, page.panel)
-    x, y = page.value("(c => [chart.x((c.points[0][0] + c.points[1][0]) / 2), 26 + c.top + c.height - chart.scroll - 12])(trace.counters[0])")
+    x, y = page.value("(c => [chart.x((c.points[0][0] + c.points[1][0]) / 2), chart.head - 14])(trace.counters[0])")
     browser.mouse("mouseMoved", page.left + x, page.top + y)
     tip = browser.value("!document.getElementById('tip').hidden && document.getElementById('tip').textContent")
     check("a counter tells its value", tip and tip.startswith("cycl<b>es: 1,000"), tip)
@@ -568,15 +568,28 @@ def allocations(browser, json_path):
     check("which is in sight", seen[0] <= end <= seen[1], seen, end)
     browser.value("[...document.querySelectorAll('#panel button')].find(b => b.textContent.includes('To its beginning')).click()")
     check("and back", f"{begin / 1e9:.9f} s" in page.panel, page.panel)
+    browser.call("Emulation.setDeviceMetricsOverride", width=1400, height=420, deviceScaleFactor=1, mobile=False)
+    page.key("0")
+    page.value("chart.scrollTo(1000)")
+    page.browser.settle()
+    x, names = page.value("[chart.width * .9, trace.counters.map(counter => counter.name)]")
+    tips = []
+    for nth in range(len(names)):
+        browser.mouse("mouseMoved", page.left + x, page.top + page.value(f"26 + {nth} * chart.counterHeight - chart.counterScroll + 30"))
+        tips.append(browser.value("document.getElementById('tip').textContent").split(": ")[0])
+    check("counters stay in sight above the threads", tips == names and page.value("chart.scroll") > 0, tips, names, page.value("chart.scroll"))
 
 
 def recursion(browser):
     page = Page(browser)
     paths = lambda: page.value("(paths => paths.of.map((of, path) => [trace.functions[of], paths.calls[path], paths.total[path], paths.self[path]])"
-                               ".slice(1))(trace.paths(trace.threads, -Infinity, Infinity, page.flame.folds))")
+                               ".slice(1))(trace.paths(trace.threads, -Infinity, Infinity))")
+    rows = lambda: page.value("trace.threads[0].rows.map(row => [...row].map(i => trace.label(trace.threads[0], i)))")
     each = paths()
     check("each call is a path", len(each) == 305, len(each))
+    check("and has a row", [len(row) for row in rows()] == [1, 3] + [1] * 301, [len(row) for row in rows()])
     page.key("r")
+    check("r folds recursion into one box in the timeline, and a stub into what it jumps to", rows() == [["main"], ["again", "last", "last"], ["last"]], rows())
     found = paths()
     folded = dict((name, sums) for name, *sums in found[:3])
     check("and a stub with what it jumps to", found[3:] == [["last", 1, 50, 50]], found[3:])
@@ -585,11 +598,12 @@ def recursion(browser):
     check("r folds recursion into one", list(folded) == ["main", "again", "last"], folded)
     check("with all calls, the time of the outermost, and all of their own", folded["again"] == [301, first[1], alone], folded["again"], first, alone)
     check("the others stay", [folded[name] for name in ("main", "last")] == [each[0][1:], each[302][1:]], folded, each[0], each[-1])
+    page.key("e")
     check("the call tree has it as one row", page.panel.count("again") == 1 and "301" in page.panel, page.panel)
     page.key("g")
     check("the flame graph, too", page.value("page.flame.paths.cnt") == 5, page.value("page.flame.paths.cnt"))
     page.key("r")
-    check("and unfolds it", page.value("page.flame.paths.cnt") == 306, page.value("page.flame.paths.cnt"))
+    check("and unfolds it", page.value("page.flame.paths.cnt") == 306 and len(rows()) > 300, page.value("page.flame.paths.cnt"))
     page.key("g")
     last = page.value("trace.threads[0].cnt") - 3
     page.value(f"page.select({{track: trace.threads[0], slice: {last}}})")

@@ -14,6 +14,7 @@ EMBED(viewer_trace, "user/output/viewer/trace.js");
 EMBED(viewer_text, "user/output/viewer/text.js");
 EMBED(viewer_compare, "user/output/viewer/compare.js");
 EMBED(viewer_marks, "user/output/viewer/marks.js");
+EMBED(viewer_counters, "user/output/viewer/counters.js");
 EMBED(viewer_chart, "user/output/viewer/chart.js");
 EMBED(viewer_flame, "user/output/viewer/flame.js");
 EMBED(viewer_calltree, "user/output/viewer/calltree.js");
@@ -96,6 +97,7 @@ static void write_script(struct output *output)
 	write_text(output, viewer_text);
 	write_text(output, viewer_compare);
 	write_text(output, viewer_marks);
+	write_text(output, viewer_counters);
 	write_text(output, viewer_chart);
 	write_text(output, viewer_flame);
 	write_text(output, viewer_calltree);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The drawing, and what is where in it. */
 
-class Chart extends Marks {
+class Chart extends Counters {
 	constructor(trace) {
 		super();
 		this.trace = trace;
@@ -10,7 +10,7 @@ class Chart extends Marks {
 		this.overview = byId('overview');
 		this.from = trace.begin;
 		this.to = trace.end;
-		this.scroll = 0;
+		this.width = this.height = this.scroll = 0;
 		this.hit = trace.hits[0];
 		this.selected = null; /* {track, slice} */
 		this.range = null;    /* {from, to, track} */
@@ -52,6 +52,7 @@ class Chart extends Marks {
 		}
 		this.width = this.canvas.clientWidth || this.width; /* it may be hidden */
 		this.height = this.canvas.clientHeight || this.height;
+		this.layCounters();
 		this.skyline = null;
 		this.draw();
 	}
@@ -59,11 +60,6 @@ class Chart extends Marks {
 	layout() {
 		let top = 0;
 
-		for (const counter of this.trace.counters) {
-			counter.top = top;
-			counter.height = HEAD + GRAPH + 8;
-			top += counter.height;
-		}
 		this.tracks = this.trace.threads.filter(track => !track.hidden).sort((a, b) => Boolean(b.pinned) - Boolean(a.pinned));
 		for (const track of this.tracks) {
 			track.top = top;
@@ -71,6 +67,7 @@ class Chart extends Marks {
 			top += track.height;
 		}
 		this.total = top;
+		this.layCounters();
 	}
 
 	get span() {
@@ -92,8 +89,8 @@ class Chart extends Marks {
 		return x >= 0 && x <= this.width ? x : this.width / 2;
 	}
 
-	rowY(track, depth) {
-		return RULER + track.top + HEAD + depth * ROW - this.scroll;
+	rowY(track, row) {
+		return this.head + track.top + HEAD + row * ROW - this.scroll;
 	}
 
 	/* Any of these may go beyond the trace: it is kept in sight. */
@@ -118,7 +115,7 @@ class Chart extends Marks {
 	}
 
 	scrollTo(y) {
-		this.scroll = Math.max(0, Math.min(y, this.total + 20 - (this.height - RULER)));
+		this.scroll = Math.max(0, Math.min(y, this.total + 20 - this.room));
 		this.invalidate();
 	}
 
@@ -137,22 +134,20 @@ class Chart extends Marks {
 
 	/* To a moment at the head of a thread, if it is not in sight. */
 	revealTime(track, time) {
-		const room = this.height - RULER;
-
 		this.unfold(track);
 		if (time < this.from || time > this.to)
 			this.show(time - this.span / 2, time + this.span / 2);
-		if (track.top < this.scroll || track.top + HEAD > this.scroll + room)
-			this.scrollTo(track.top - room / 2);
+		if (track.top < this.scroll || track.top + HEAD > this.scroll + this.room)
+			this.scrollTo(track.top - this.room / 2);
 		this.invalidate();
 	}
 
 	/* Moves only as far as is needed to see it. */
 	reveal(track, slice) {
-		const start = track.start[slice], end = track.end(slice), room = this.height - RULER;
+		const start = track.start[slice], end = track.end(slice), {room} = this;
 
 		this.unfold(track);
-		const y = track.top + HEAD + track.depth[slice] * ROW;
+		const y = track.top + HEAD + track.level[slice] * ROW;
 
 		if (end < this.from || start > this.to || (end - start) / this.span * this.width < 2) {
 			const span = Math.max(Math.min(this.span, (end - start) * 40), (end - start) * 3, SPAN_MIN);
@@ -169,14 +164,14 @@ class Chart extends Marks {
 		const {track, slice} = hit;
 		const first = track ? Math.max(track.firstFrom(hit.time) - 40, 0) : 0;
 		const before = track && track.cnt ? Math.max(hit.time - track.start[first], 100) : this.span * .75;
-		const depth = slice >= 0 ? track.depth[slice] : 0;
+		const row = slice >= 0 ? track.level[slice] : 0;
 
 		const after = Math.min(before * .35, this.trace.end - hit.time + before * .12);
 
 		this.hit = hit;
 		this.show(hit.time - before * 1.05, hit.time + after);
 		if (track)
-			this.scrollTo(Math.max(track.top, track.top + HEAD + depth * ROW - (this.height - RULER) * .7));
+			this.scrollTo(Math.max(track.top, track.top + HEAD + row * ROW - this.room * .7));
 	}
 
 	invalidate() {
@@ -205,12 +200,10 @@ class Chart extends Marks {
 		this.wipe(this.canvas);
 		this.charWidth = this.context.measureText('0').width;
 		for (const track of this.tracks)
-			if (track.top + track.height > this.scroll && track.top < this.scroll + this.height)
+			if (track.top + track.height > this.scroll && track.top < this.scroll + this.room)
 				this.drawTrack(track);
-		for (const counter of this.trace.counters)
-			if (counter.top + counter.height > this.scroll && counter.top < this.scroll + this.height)
-				this.drawCounter(counter);
 		this.drawFlows();
+		this.drawCounters();
 		this.drawNotes();
 		this.drawHits();
 		this.drawRange();
@@ -227,28 +220,28 @@ class Chart extends Marks {
 		const last = track.collapsed ? 0 : Math.min(track.depths, first + Math.ceil(this.height / ROW) + 1);
 
 		context.globalAlpha = matches ? .4 : 1;
-		for (let depth = first; depth < last; depth++)
-			this.drawRow(track, depth, track.rows[depth], null);
+		for (let row = first; row < last; row++)
+			this.drawRow(track, row, track.rows[row], null);
 		context.globalAlpha = 1;
-		for (let depth = first; matches && depth < last; depth++)
-			this.drawRow(track, depth, matches[depth] || [], ink.match);
+		for (let row = first; matches && row < last; row++)
+			this.drawRow(track, row, matches[row] || [], ink.match);
 		this.drawSelected(track);
 		this.drawHead(track);
 		this.drawInstants(track);
 	}
 
 	drawHead(track) {
-		this.drawTitle(track, `${track.collapsed ? '▸' : '▾'} ${track.name}`,
+		this.drawTitle(this.titleY(track), `${track.collapsed ? '▸' : '▾'} ${track.name}`,
 			`pid ${track.pid}  tid ${track.tid}  ${countText(track.cnt, 'call')}`);
 	}
 
-	/* Where the title of a thread or counter is: at the edge as long as some of it is in sight. */
+	/* Where the title of a thread is: at the edge as long as some of it is in sight. */
 	titleY({top, height}) {
-		return Math.min(Math.max(RULER + top - this.scroll, RULER), RULER + top + height - HEAD - this.scroll);
+		return this.head + Math.min(Math.max(top - this.scroll, 0), top + height - HEAD - this.scroll);
 	}
 
-	drawTitle(lane, text, more) {
-		const {context, ink} = this, y = this.titleY(lane);
+	drawTitle(y, text, more) {
+		const {context, ink} = this;
 
 		context.fillStyle = ink.raised;
 		context.fillRect(0, y, this.width, HEAD - 2);
@@ -258,29 +251,6 @@ class Chart extends Marks {
 		context.fillText(text, 8, y + HEAD / 2);
 		context.fillStyle = ink.dim;
 		context.fillText(more, 8 + (text.length + 2) * this.charWidth, y + HEAD / 2);
-	}
-
-	/* A value holds until the next; of points that fall on one pixel the highest is seen. */
-	drawCounter(counter) {
-		const {context, ink} = this, {points, max} = counter, bottom = RULER + counter.top + HEAD + GRAPH - this.scroll;
-		const first = Math.max(search(0, points.length, i => points[i][0] > this.from) - 1, 0);
-
-		context.fillStyle = ink.link;
-		for (let i = first; i < points.length && points[i][0] <= this.to;) {
-			const x = Math.max(Math.floor(this.x(points[i][0])), 0);
-			let value = points[i++][1];
-
-			while (i < points.length && this.x(points[i][0]) < x + 1)
-				value = Math.max(value, points[i++][1]);
-			const right = i < points.length ? Math.min(Math.floor(this.x(points[i][0])), this.width) : this.width;
-			const tall = value / (max || 1) * (GRAPH - 4);
-
-			context.globalAlpha = .35;
-			context.fillRect(x, bottom - tall, Math.max(right - x, 1), tall);
-			context.globalAlpha = 1;
-			context.fillRect(x, bottom - tall - 1, Math.max(right - x, 1), 1);
-		}
-		this.drawTitle(counter, counter.name, `pid ${counter.pid}  up to ${max.toLocaleString('en')}`);
 	}
 
 	/*
@@ -328,10 +298,10 @@ class Chart extends Marks {
 		return search(k, Math.min(k + step, row.length), at => start[row[at]] >= time);
 	}
 
-	drawRow(track, depth, row, colour) {
-		const {context} = this, y = this.rowY(track, depth);
+	drawRow(track, row, slices, colour) {
+		const {context} = this, y = this.rowY(track, row);
 
-		this.boxes(track, row, (x, width, i) => {
+		this.boxes(track, slices, (x, width, i) => {
 			const left = Math.max(x, -2), right = Math.min(x + width, this.width + 2);
 
 			context.fillStyle = this.fill(track, i);
@@ -348,12 +318,12 @@ class Chart extends Marks {
 	fill(track, i) {
 		if (i < 0)
 			return this.ink.merged;
-		return this.patterns[track.symbol[i]] || this.colours[this.trace.functionAt(track, i)];
+		return this.patterns[track.symbol[i]] || this.colours[this.trace.shownAt(track, i)];
 	}
 
 	drawLabel(track, i, left, right, y) {
 		const {context} = this, flags = track.flags[i];
-		const mark = `${flags & INFERRED_START ? '◂' : ''}${flags & SAMPLED ? '~' : ''}${flags & INLINED ? '·' : ''}`, name = this.trace.name(track, i);
+		const mark = `${flags & INFERRED_START ? '◂' : ''}${flags & SAMPLED ? '~' : ''}${flags & INLINED ? '·' : ''}`, name = this.trace.label(track, i);
 		const from = Math.max(left, 0) + 4, room = Math.floor((Math.min(right, this.width) - from - 3) / this.charWidth);
 
 		if (room < mark.length + 2)
@@ -374,18 +344,18 @@ class Chart extends Marks {
 
 		context.strokeStyle = this.ink.text;
 		context.lineWidth = 2;
-		context.strokeRect(left, this.rowY(track, track.depth[selected.slice]), Math.max(right - left - 1, 2), ROW - 1);
+		context.strokeRect(left, this.rowY(track, track.level[selected.slice]), Math.max(right - left - 1, 2), ROW - 1);
 		context.lineWidth = 1;
 	}
 
 	drawScroll() {
-		const room = this.height - RULER;
+		const {room} = this;
 
 		if (this.total <= room)
 			return;
 		this.context.fillStyle = this.ink.dim;
 		this.context.globalAlpha = .5;
-		this.context.fillRect(this.width - 6, RULER + this.scroll / this.total * room, 4, Math.max(room / this.total * room, 12));
+		this.context.fillRect(this.width - 6, this.head + this.scroll / this.total * room, 4, Math.max(room / this.total * room, 12));
 		this.context.globalAlpha = 1;
 	}
 
@@ -448,18 +418,9 @@ class Chart extends Marks {
 	/* ---- what is where ---- */
 
 	trackAt(y) {
-		const at = y - RULER + this.scroll;
+		const at = y - this.head + this.scroll;
 
-		return y < RULER ? undefined : this.tracks.find(track => at >= track.top && at < track.top + track.height);
-	}
-
-	/* The counter there and its last point so far, or null. */
-	counterAt(x, y) {
-		const at = y - RULER + this.scroll, time = this.timeAt(x);
-		const counter = y < RULER ? undefined : this.trace.counters.find(({top, height}) => at >= top && at < top + height);
-		const point = counter ? search(0, counter.points.length, i => counter.points[i][0] > time) - 1 : -1;
-
-		return point >= 0 ? {counter, point} : null;
+		return y < this.head ? undefined : this.tracks.find(track => at >= track.top && at < track.top + track.height);
 	}
 
 	/* The index of the nearest hit, or -1 where none is near. */

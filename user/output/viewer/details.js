@@ -106,7 +106,7 @@ class Details {
 		const {trace} = this, symbol = track.symbol[slice], [name, object, file, , address] = trace.symbols[symbol];
 		const isCall = symbol >= NOT_CALLS.length, flags = track.flags[slice], hit = this.chart.hit;
 		const detail = track.details.get(slice);
-		const before = hit ? hit.time - track.start[slice] : 0;
+		const before = hit ? hit.time - track.start[slice] : 0, isRecursion = trace.isRecursion(track, slice);
 		const has = (flag, text) => flags & flag ? el('span', {className: 'flag'}, text) : null;
 
 		this.panel(this.title(detail?.title ?? name),
@@ -120,7 +120,7 @@ class Details {
 			el('div', {className: 'row'},
 				el('button', {onclick: () => this.sameFunction(false), title: '['}, '‹ previous call'),
 				el('button', {onclick: () => this.sameFunction(true), title: ']'}, 'next call ›'),
-				el('button', {onclick: () => this.fit(), title: 'f'}, 'Fit')),
+				el('button', {onclick: () => this.fit(), title: 'f'}, 'Fit'), isRecursion ? this.foldButton : null),
 			...this.lines(symbol), el('h3', {}, 'Callers'),
 			this.callerList(track, slice));
 	}

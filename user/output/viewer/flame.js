@@ -114,7 +114,7 @@ class Flame {
 	constructor(chart) {
 		this.chart = chart;
 		this.canvas = byId('flame');
-		this.isOpen = this.folds = false; /* folds: recursion (Trace.paths()) */
+		this.isOpen = false;
 		new ResizeObserver(() => this.resize()).observe(this.canvas);
 	}
 
@@ -123,7 +123,7 @@ class Flame {
 		const {trace} = this.chart;
 
 		this.range = range;
-		this.paths = trace.paths(range.track ? [range.track] : trace.threads, range.from, range.to, this.folds);
+		this.paths = trace.paths(range.track ? [range.track] : trace.threads, range.from, range.to);
 		this.toWhole();
 		this.toggle(true);
 	}

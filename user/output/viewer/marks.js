@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is drawn over the rows of a chart: gaps and events, arrows, hits, notes, the range, the ruler. */
 
-const ROW = 18, HEAD = 24, RULER = 26, GRAPH = 48, FONT = '11px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const ROW = 18, HEAD = 24, RULER = 26, FONT = '11px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const SPAN_MIN = 10; /* ns */
 
 class Marks {
@@ -60,7 +60,7 @@ class Marks {
 	flowY(track, time) {
 		const open = track.openAt(time);
 
-		return this.rowY(track, track.collapsed || !open.length ? 0 : track.depth[open[0]]) + ROW / 2;
+		return this.rowY(track, track.collapsed || !open.length ? 0 : track.level[open[0]]) + ROW / 2;
 	}
 
 	/*
@@ -107,8 +107,10 @@ class Marks {
 			context.fillRect(x - .75, RULER, hit === this.hit ? 1.5 : 1, this.height);
 			if (hit.slice < 0 || hit.track.collapsed)
 				continue;
-			const y = this.rowY(hit.track, hit.track.depth[hit.slice]) + ROW / 2 - .5;
+			const y = this.rowY(hit.track, hit.track.level[hit.slice]) + ROW / 2 - .5;
 
+			if (y < this.head)
+				continue;
 			context.beginPath();
 			for (const [dx, dy] of [[0, -6], [6, 0], [0, 6], [-6, 0]])
 				context.lineTo(x + dx, y + dy);

@@ -55,10 +55,10 @@ class Page extends Ranges {
 
 		if (!selected)
 			return;
-		const {track, slice} = selected, row = track.rows[track.depth[slice]];
-		const below = slice + 1 < track.cnt && track.parent[slice + 1] === slice ? slice + 1 : -1;
-		const beside = row[row.indexOf(slice) + (where === 'left' ? -1 : 1)] ?? -1;
-		const next = where === 'up' ? track.parent[slice] : where === 'down' ? below : beside;
+		const {track} = selected, slice = track.boxOf(selected.slice), row = track.rows[track.level[slice]];
+		const inside = (track.rows[track.level[slice] + 1] ?? []), first = inside[search(0, inside.length, k => inside[k] > slice)] ?? -1;
+		const beside = row[search(0, row.length, k => row[k] >= slice) + (where === 'left' ? -1 : 1)] ?? -1;
+		const next = where === 'up' ? track.boxOf(track.parent[slice]) : where === 'down' ? track.boxOf(track.parent[first]) === slice ? first : -1 : beside;
 
 		if (next >= 0)
 			this.select({track, slice: next});
@@ -85,10 +85,10 @@ class Page extends Ranges {
 	/* ---- what is shown, as the part of the address behind # ---- */
 
 	get fragment() {
-		const {chart, flame} = this, {selected, range} = chart, number = track => this.trace.threads.indexOf(track);
+		const {chart, flame, trace} = this, {selected, range} = chart, number = track => trace.threads.indexOf(track);
 		const parts = {from: Math.round(chart.from), to: Math.round(chart.to), y: Math.round(chart.scroll),
 			q: byId('search').value, call: selected && [number(selected.track), selected.slice],
-			range: range && [range.from, range.to, number(range.track)], fold: flame.folds || null, flame: flame.isOpen || null, tree: this.tree && true};
+			range: range && [range.from, range.to, number(range.track)], fold: trace.folds || null, flame: flame.isOpen || null, tree: this.tree && true};
 
 		return new URLSearchParams([...Object.entries(parts).filter(([, value]) => value !== null && value !== ''),
 			...chart.notes.map(({time, text}) => ['note', `${time},${text}`])]).toString();
@@ -100,7 +100,7 @@ class Page extends Ranges {
 		const [thread, slice] = numbers('call'), [begin, end, nth] = numbers('range'), track = trace.threads[thread];
 
 		this.setSearch(parts.get('q') ?? '');
-		this.flame.folds = parts.has('fold');
+		this.setFolds(parts.has('fold'));
 		if (parts.has('call') && slice >= 0 && slice < track?.cnt)
 			this.select({track, slice});
 		if (parts.has('range') && begin < end)
@@ -241,18 +241,25 @@ class Page extends Ranges {
 		const text = byId('search').value.toLowerCase(), {trace, chart} = this;
 
 		chart.matched = text ? trace.functions.map(name => name.toLowerCase().includes(text)) : null;
-		chart.matches = chart.matched && new Map(trace.threads.map(track =>
-			[track, track.rowsOf(i => chart.matched[trace.functionAt(track, i)])]));
 		this.matchCnt = 0;
-		for (const rows of chart.matches?.values() ?? [])
-			for (const row of rows)
-				this.matchCnt += row.length;
+		for (const track of chart.matched ? trace.threads : [])
+			for (let i = 0; i < track.cnt; i++)
+				this.matchCnt += chart.matched[trace.functionAt(track, i)];
+		this.findMatches();
 		byId('count').value = text ? countText(this.matchCnt, 'call') : '';
 		this.fresh = true;
 		if (text && !this.flame.isOpen)
 			this.showMatches();
 		chart.invalidate();
 		this.flame.invalidate();
+	}
+
+	/* The boxes of what is sought. */
+	findMatches() {
+		const {trace, chart} = this;
+
+		chart.matches = chart.matched && new Map(trace.threads.map(track =>
+			[track, track.rowsOf(i => chart.matched[trace.functionAt(track, i)])]));
 	}
 
 	/* The functions that were found, over the whole trace; a click leads to the call nearest before the hit. */
@@ -341,7 +348,9 @@ class Page extends Ranges {
 		const unit = event.deltaMode ? 20 : 1, across = event.deltaX * unit, along = event.deltaY * unit;
 
 		event.preventDefault();
-		if (event.shiftKey)
+		if (event.shiftKey && event.offsetY < this.chart.head)
+			this.chart.scrollCounters(along || across);
+		else if (event.shiftKey)
 			this.chart.scrollTo(this.chart.scroll + (along || across));
 		else if (Math.abs(across) > Math.abs(along))
 			this.chart.pan(across / this.chart.width);
@@ -418,6 +427,8 @@ class Page extends Ranges {
 
 		if (event.offsetY < RULER) {
 			this.toHit(chart.hitAt(event.offsetX));
+		} else if (event.offsetY < chart.head) {
+			return;
 		} else if (at?.head) {
 			at.track.collapsed = !at.track.collapsed;
 			chart.layout();
@@ -444,7 +455,7 @@ class Page extends Ranges {
 		if (!at || at.head)
 			return '';
 		return at.instant !== undefined ? at.track.instants[at.instant][1] :
-			`${trace.name(at.track, at.slice)}\n${timeText(at.track.duration[at.slice])}`;
+			`${trace.label(at.track, at.slice)}\n${timeText(at.track.duration[at.slice])}`;
 	}
 
 	tip(event, text) {
@@ -497,7 +508,7 @@ class Page extends Ranges {
 			['f', () => this.fit(), 'fit the call that is selected'],
 			['g', () => this.toggleFlame(), 'flame graph of the range, or of what is in sight, and back'],
 			['e', () => this.showTree(this.range), 'call tree of the same; arrows open, close and go about'],
-			['r', () => this.foldRecursion(), 'fold or unfold recursion, and stubs (@plt), in call tree and flame graph'],
+			['r', () => this.foldRecursion(), 'fold recursion and stubs (@plt) into the calls around them, and unfold'],
 			['c', () => {}, 'in the flame graph: callers and callees of the function'],
 			['0', () => chart.showWhole(), 'the whole trace'],
 			['i', () => this.addNote(), 'a note at what is selected, or at the hit; it is kept in the address'],

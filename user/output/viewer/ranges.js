@@ -25,7 +25,7 @@ class Ranges extends Details {
 		if (this.flame.isOpen && this.flame.range !== range)
 			this.flame.open(range);
 		this.panel(this.title(timeText(range.to - range.from), 'range of'),
-			this.list([['from', `${(range.from / 1e9).toFixed(9)} s`], ['to', `${(range.to / 1e9).toFixed(9)} s`], ...pairs]), choose, ...below);
+			this.list([['from', `${(range.from / 1e9).toFixed(9)} s`], ['to', `${(range.to / 1e9).toFixed(9)} s`], ...pairs], 'range'), choose, ...below);
 	}
 
 	/* The functions of a range, of one thread or all. */
@@ -40,26 +40,37 @@ class Ranges extends Details {
 	}
 
 	get foldButton() {
-		return el('button', {onclick: () => this.foldRecursion(), title: 'r', ariaPressed: String(this.flame.folds)},
-			this.flame.folds ? 'Unfold' : 'Fold recursion, @plt');
+		return el('button', {onclick: () => this.foldRecursion(), title: 'r', ariaPressed: String(this.trace.folds)},
+			this.trace.folds ? 'Unfold' : 'Fold recursion, @plt');
 	}
 
-	/* In the call tree and the flame graph, of the range that they show. */
-	foldRecursion() {
-		const range = this.flame.isOpen ? this.flame.range : this.range;
+	setFolds(folds) {
+		this.trace.fold(folds);
+		this.findMatches();
+		this.chart.layout();
+		this.chart.scrollTo(this.chart.scroll);
+		if (this.chart.selected && !this.flame.isOpen)
+			this.chart.reveal(this.chart.selected.track, this.chart.selected.slice);
+	}
 
-		this.flame.folds = !this.flame.folds;
+	/* Whatever tells of a range tells of it anew. */
+	foldRecursion() {
+		const range = this.flame.isOpen ? this.flame.range : this.range, isRange = Boolean(byId('panel').querySelector('.range'));
+
+		this.setFolds(!this.trace.folds);
 		if (this.flame.isOpen)
 			this.flame.open(range);
-		if (this.tree || !this.flame.isOpen)
+		if (this.tree)
 			this.showTree(range);
-		else
+		else if (isRange)
 			this.showRange(range);
+		else if (this.chart.selected)
+			this.showSlice(this.chart.selected);
 	}
 
 	/* The same by who called whom; the longest path is open as far as it has half of the time. */
 	showTree(range) {
-		const tree = new CallTree(this.trace.paths(this.threadsOf(range), range.from, range.to, this.flame.folds), this.trace.functions, this.trace.compares);
+		const tree = new CallTree(this.trace.paths(this.threadsOf(range), range.from, range.to), this.trace.functions, this.trace.compares);
 
 		this.rangePanel(range, chosen => this.showTree(chosen), [['call paths', (tree.paths.cnt - 1).toLocaleString('en')]],
 			el('div', {className: 'row'}, el('button', {onclick: () => this.showRange(range)}, 'Functions'), this.foldButton), tree.element);

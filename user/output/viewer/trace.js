@@ -3,8 +3,8 @@
  * The data: Trace as read from the page (output/html.h), Track one thread of it.
  *
  * A thread's slices are columns (typed arrays), in the order in which they began, a caller before what it
- * calls. Those of one depth do not overlap, so rows[depth] lists them in order of start and of end alike, and
- * what is visible is found by binary search.
+ * calls. Those of one row (a depth, or less where recursion is folded) do not overlap, so rows[row] lists them
+ * in order of start and of end alike, and what is visible is found by binary search.
  */
 
 const NOT_CALLS = ['syscall', 'untraced', 'off-cpu', 'unknown', 'run-queue']; /* the first symbols */
@@ -89,8 +89,32 @@ class Track {
 		this.parent = new Int32Array(cnt);
 		this.self = this.duration.slice();
 		this.link();
+		this.level = this.depth; /* the row of each, see fold() */
+		this.lay();
+	}
+
+	lay() {
 		this.rows = this.rowsOf(() => true);
 		this.depths = this.rows.length;
+	}
+
+	/* Each call `is` true of goes into its caller's row, where it has no box of its own; null: none does. */
+	fold(is) {
+		this.level = is ? new Uint32Array(this.cnt) : this.depth;
+		for (let i = 0; is && i < this.cnt; i++)
+			this.level[i] = this.parent[i] < 0 ? 0 : this.level[this.parent[i]] + (is(i) ? 0 : 1);
+		this.lay();
+	}
+
+	isFolded(i) {
+		return this.level !== this.depth && this.parent[i] >= 0 && this.level[this.parent[i]] === this.level[i];
+	}
+
+	/* What has a box: the slice, or the caller into which it is folded. */
+	boxOf(i) {
+		while (this.isFolded(i))
+			i = this.parent[i];
+		return i;
 	}
 
 	/* Who called whom, and what is left of each duration without its calls. */
@@ -107,19 +131,19 @@ class Track {
 		}
 	}
 
-	/* For each depth, those slices that are wanted. */
+	/* For each row, those slices that are wanted and have a box. */
 	rowsOf(wanted) {
-		const cnts = [], rows = [];
+		const cnts = [], rows = [], {level} = this, has = i => wanted(i) && !this.isFolded(i);
 
 		for (let i = 0; i < this.cnt; i++)
-			if (wanted(i))
-				cnts[this.depth[i]] = (cnts[this.depth[i]] || 0) + 1;
-		for (let depth = 0; depth < cnts.length; depth++)
-			rows.push(new Uint32Array(cnts[depth] || 0));
+			if (has(i))
+				cnts[level[i]] = (cnts[level[i]] || 0) + 1;
+		for (let row = 0; row < cnts.length; row++)
+			rows.push(new Uint32Array(cnts[row] || 0));
 		cnts.fill(0);
 		for (let i = 0; i < this.cnt; i++)
-			if (wanted(i))
-				rows[this.depth[i]][cnts[this.depth[i]]++] = i;
+			if (has(i))
+				rows[level[i]][cnts[level[i]]++] = i;
 		return rows;
 	}
 
@@ -175,7 +199,7 @@ function readTrace(bytes) {
 
 class Trace {
 	constructor(read) {
-		Object.assign(this, read);
+		Object.assign(this, read, {folds: false});
 		this.numberFunctions();
 		this.begin = Infinity;
 		this.end = -Infinity;
@@ -269,8 +293,33 @@ class Trace {
 		return track.details.get(i)?.title ?? this.symbols[track.symbol[i]][0];
 	}
 
+	/* On its box: without "@plt" where stubs are folded. */
+	label(track, i) {
+		const name = this.name(track, i);
+
+		return this.folds ? name.replace(/@plt$/, '') : name;
+	}
+
+	shownAt(track, i) {
+		return this.folds ? this.folded[this.functionAt(track, i)] : this.functionAt(track, i);
+	}
+
 	functionAt(track, i) {
 		return track.details.get(i)?.functionNumber ?? this.functionOf[track.symbol[i]];
+	}
+
+	/* Recursion and stubs in the rows of their callers, or each in its own. */
+	fold(folds) {
+		this.folds = folds;
+		for (const track of this.threads)
+			track.fold(folds ? i => this.isRecursion(track, i) : null);
+	}
+
+	/* A call of a function by itself, or by its stub. */
+	isRecursion(track, i) {
+		const of = i => this.folded[this.functionAt(track, i)];
+
+		return track.parent[i] >= 0 && of(i) === of(track.parent[i]);
 	}
 
 	/*
@@ -327,15 +376,15 @@ class Trace {
 	}
 
 	/*
-	 * The same by call path. With `folds`, what a function calls of itself, directly, is of the same path, and
-	 * the time of its stub ("read@plt") is of its path, too.
+	 * The same by call path. Where recursion is folded, what a function calls of itself, directly, is of the same
+	 * path, and the time of its stub ("read@plt") is of its path, too.
 	 */
-	paths(tracks, from, to, folds) {
+	paths(tracks, from, to) {
 		const paths = new Paths();
 
 		this.walk(tracks, from, to, (track, i, time, caller) => {
-			const called = this.functionAt(track, i), of = folds ? this.folded[called] : called;
-			const isFolded = folds && caller && paths.of[caller] === of, path = isFolded ? caller : paths.child(caller ?? 0, of);
+			const called = this.functionAt(track, i), of = this.shownAt(track, i);
+			const isFolded = this.folds && caller && paths.of[caller] === of, path = isFolded ? caller : paths.child(caller ?? 0, of);
 
 			paths.add(path, of === called ? 1 : 0, isFolded ? 0 : time, time, track.side);
 			paths.add(caller ?? 0, 0, caller ? 0 : time, caller ? -time : 0, track.side);
