@@ -46,6 +46,26 @@ within() {
 }
 check 'an allocation stands in its call' within
 
+# The stack that was recorded with each allocation is the calls that are open then, but for the allocator's.
+stacks_are_the_calls() {
+	"$trailcam" dump --json --slices "$tmp/rec" | python3 -c '
+import json, sys
+events = [json.loads(line) for line in sys.stdin]
+calls = [one for one in events if one["kind"] == "call"]
+stacks = [one for one in events if "stack" in one.get("args", {})]
+for one in stacks:
+    around = sorted((call for call in calls if call["tid"] == one["tid"] and call["start_ns"] <= one["time_ns"] <= call["end_ns"]),
+                    key=lambda call: -call["depth"])
+    names = [call["name"] for call in around]
+    wanted = one["args"]["stack"].split("\n")
+    if names[-len(wanted):] != wanted:
+        sys.exit(f"{one}: {names}")
+sys.exit(len(stacks) < 5)' && "$trailcam" decode "$tmp/rec" -o "$tmp/a.json" && "$trailcam" decode "$tmp/t.fxt.gz" -o "$tmp/b.json" &&
+		for file in a b; do grep -o '"stack":"[^"]*"' "$tmp/$file.json" | sort >"$tmp/$file.stacks"; done &&
+		[ -s "$tmp/a.stacks" ] && cmp "$tmp/a.stacks" "$tmp/b.stacks"
+}
+check 'the stack of an allocation is that of the calls around it' stacks_are_the_calls
+
 # Nothing of the probes shows in what the program did.
 calls_of() {
 	"$trailcam" dump --slices "$tmp/rec" | awk -F '\t' '$3 >= 0 { print $3, $4 }'

@@ -568,6 +568,28 @@ def allocations(browser, json_path):
     check("which is in sight", seen[0] <= end <= seen[1], seen, end)
     browser.value("[...document.querySelectorAll('#panel button')].find(b => b.textContent.includes('To its beginning')).click()")
     check("and back", f"{begin / 1e9:.9f} s" in page.panel, page.panel)
+    events = [event for event in json.load(open(json_path))["traceEvents"] if event["ph"] == "i" and {"allocation", "stack"} <= event.get("args", {}).keys()]
+    shown = page.value("trace.threads.flatMap(track => track.instants.filter(at => at.length > 4).map(at => [at[0], trace.stacks[at[4]]]))")
+    check("stacks of allocations are those of the other format", events and sorted(shown) ==
+          sorted([round(event["ts"] * 1000), event["args"]["stack"]] for event in events), len(events), shown[:2])
+    page.key("/")
+    browser.type("callo")
+    check("search finds events", "calloc\t" in page.panel, page.panel)
+    browser.value("document.querySelector('#panel .events tbody tr').click()")
+    hit = page.value("chart.hit.time")
+    names = [line for line in page.panel.split("\n")]
+    last = max((event for event in events if event["name"] == "calloc" and round(event["ts"] * 1000) <= hit), key=lambda event: event["ts"])
+    check("a click leads to the last one before the hit", f"{last['ts'] / 1e6:.9f} s" in page.panel, last["ts"], page.panel)
+    check("with its call stack", all(name in names for name in last["args"]["stack"].split("\n")), names, last)
+    browser.value("[...document.querySelectorAll('#panel button')].find(b => b.textContent.includes('previous')).click()")
+    before = max((event for event in events if event["name"] == "calloc" and event["ts"] < last["ts"]), key=lambda event: event["ts"])
+    check("and from there to the one before", f"{before['ts'] / 1e6:.9f} s" in page.panel, before["ts"], page.panel)
+    page.key("Escape")
+    page.value("chart.showWhole(), page.showRange({from: trace.begin, to: trace.end + 1})")
+    cells = dict(line.split("\t")[:1] + [line.split("\t")[1:]] for line in browser.value("document.querySelector('#panel .events tbody').innerText").split("\n"))
+    made = [event for event in events if event["name"] == "calloc"]
+    check("a range tells how many there were, and their bytes", cells["calloc"] ==
+          [f"{len(made):,}", f"{sum(event['args']['bytes'] for event in made):,}"], cells)
     browser.call("Emulation.setDeviceMetricsOverride", width=1400, height=420, deviceScaleFactor=1, mobile=False)
     page.key("0")
     page.value("chart.scrollTo(1000)")

@@ -15,21 +15,20 @@
 #include "ctf/frame_codes.h"
 #include "ctf/writer.h"
 #include "heap/live_table.h"
-#include "image/unwind.h"
-#include "source/process_image.h"
+#include "source/alloc/alloc_unwind.h"
 
-enum { WORD_BYTES = 8, FRAMES_MAX = 1024 };
+enum { WORD_BYTES = 8 };
 
 struct alloc_recording {
 	struct alloc_recorder_config config;
 	struct alloc_recorder *recorder;
-	struct process_image *process;
+	struct alloc_unwind unwind;
 	struct frame_codes *codes;
 	struct live_table live;
 	struct memtrace_writer *writer;
 	struct alloc_recording_counts counts;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
-	uint64_t ips[FRAMES_MAX], frames[FRAMES_MAX];
+	uint64_t frames[ALLOC_FRAMES_MAX];
 };
 
 /* ---- events ---- */
@@ -57,50 +56,20 @@ static int put_end(struct alloc_recording *recording, const struct live_alloc *a
 	return memtrace_writer_put(recording->writer, &event, NULL);
 }
 
-/* Innermost first; how many. */
-static size_t find_ips(struct alloc_recording *recording, size_t version, const struct alloc_stack *stack,
-		       const uint64_t **ret_ips)
-{
-	if (stack->ip_cnt) {
-		*ret_ips = stack->ips;
-		return stack->ip_cnt;
-	}
-	*ret_ips = recording->ips;
-	return unwind_stack(process_image_get(recording->process), version, stack->regs, stack->bytes,
-			    stack->size, recording->ips, FRAMES_MAX);
-}
-
-/* A function of the allocator that told of the allocation: it is as little of interest as malloc(). */
-static bool is_teller(const struct alloc_recording *recording, size_t version, uint64_t ip)
-{
-	const char *teller = alloc_recorder_teller(recording->recorder);
-	const struct image_section *section =
-		teller ? image_section_at(process_image_get(recording->process), version, ip) : NULL;
-
-	return section && section->path && !strcmp(section->path, teller);
-}
-
 /*
  * Fills recording->frames from the end on: the innermost frame, which comes first, is the event's last one.
  */
 static int find_frames(struct alloc_recording *recording, const struct alloc *alloc,
 		       const struct alloc_stack *stack, struct memtrace_event *event, bool *ret_by_allocator)
 {
-	const uint64_t *ips;
-	size_t version, cnt;
-	uint64_t code, *first = recording->frames + FRAMES_MAX;
-	int err = process_image_at(recording->process, alloc->time_ns, &version);
+	struct alloc_frames found;
+	uint64_t code, *first = recording->frames + ALLOC_FRAMES_MAX;
+	int err = alloc_unwind_find(&recording->unwind, alloc, stack, &found);
 
 	if (err)
 		return err;
-	cnt = find_ips(recording, version, stack, &ips);
-	for (size_t i = 0; i < cnt && i < FRAMES_MAX; i++) {
-		if (!event->frame_cnt && i + 1 < cnt && is_teller(recording, version, ips[i]))
-			continue;
-		/* A frame pointer that was none. */
-		if (i && !image_section_at(process_image_get(recording->process), version, ips[i]))
-			break;
-		code = frame_codes_get(recording->codes, version, ips[i]);
+	for (size_t i = 0; i < found.cnt; i++) {
+		code = frame_codes_get(recording->codes, found.version, found.ips[i]);
 		if (!code)
 			return -ENOMEM;
 		*ret_by_allocator = *ret_by_allocator || frame_codes_is_wrapper(recording->codes, code);
@@ -203,10 +172,10 @@ int alloc_recording_new(struct alloc_recording **ret_recording, const struct all
 	recording->config = *config;
 	err = alloc_recorder_new(&recording->recorder, config);
 	if (!err)
-		err = process_image_new(&recording->process, config->pid, config->is_running);
+		err = alloc_unwind_init(&recording->unwind, recording->recorder, config);
 	if (!err)
-		err = frame_codes_new(&recording->codes, process_image_get(recording->process),
-				      process_image_objects(recording->process));
+		err = frame_codes_new(&recording->codes, process_image_get(recording->unwind.process),
+				      process_image_objects(recording->unwind.process));
 	if (!err)
 		err = begin_trace(recording, program, output);
 	if (err)
@@ -222,7 +191,7 @@ int alloc_recording_fd(const struct alloc_recording *recording)
 
 int alloc_recording_take(struct alloc_recording *recording)
 {
-	int err = process_image_update(recording->process);
+	int err = process_image_update(recording->unwind.process);
 
 	return err ? err : alloc_recorder_read(recording->recorder, on_alloc, recording);
 }
@@ -319,7 +288,7 @@ void alloc_recording_free(struct alloc_recording *recording)
 	if (recording->writer)
 		memtrace_writer_free(recording->writer);
 	frame_codes_free(recording->codes);
-	process_image_free(recording->process);
+	alloc_unwind_release(&recording->unwind);
 	live_table_release(&recording->live);
 	free(recording);
 }

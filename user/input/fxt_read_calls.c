@@ -255,9 +255,10 @@ void fxt_mark_release(struct mark *mark)
 }
 
 /* On failure, too, the instant has to be released. */
-static int make_instant(const struct fxt_read_event *event, struct instant *instant)
+static int make_instant(struct reading *reading, const struct fxt_read_event *event, struct instant *instant)
 {
 	bool ends = !strcmp(event->name, INSTANT_ALLOC_END);
+	const struct fxt_read_arg *stack = fxt_arg(event, INSTANT_STACK);
 	const struct instant_alloc alloc = {.function = ends ? NULL : event->name,
 					    .number = fxt_number(event, INSTANT_ALLOC_NUMBER, UINT64_MAX),
 					    .bytes = fxt_number(event, INSTANT_ALLOC_BYTES, UINT64_MAX),
@@ -266,6 +267,11 @@ static int make_instant(const struct fxt_read_event *event, struct instant *inst
 						    fxt_number(event, INSTANT_ALLOC_LIFETIME, UINT64_MAX)};
 
 	instant->time_ns = event->time_ns;
+	if (alloc.number != UINT64_MAX && stack && stack->text) {
+		instant->stack = timeline_stack_text(reading->timeline, stack->text);
+		if (!instant->stack)
+			return -ENOMEM;
+	}
 	if (alloc.number != UINT64_MAX)
 		return instant_set_alloc(instant, &alloc);
 	instant->is_event = !is_gap(event->name);
@@ -368,7 +374,7 @@ int fxt_read_thread_event(struct reading *reading, const struct fxt_read_event *
 	if (!err && (mark.type == FXT_READ_BEGIN || mark.type == FXT_READ_COMPLETE))
 		err = make_slice(reading, event, &mark.slice);
 	if (!err && mark.type == FXT_READ_INSTANT)
-		err = make_instant(event, &mark.instant);
+		err = make_instant(reading, event, &mark.instant);
 	if (!err)
 		err = take_mark(reading, index, &mark);
 	if (err || !reading->sorts)

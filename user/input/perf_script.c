@@ -64,7 +64,7 @@ static int grow(struct address **table, size_t *cap, size_t cnt)
 	return 0;
 }
 
-static uint64_t hash_text(struct script_text text, uint64_t hash)
+static uint64_t text_hash(struct script_text text, uint64_t hash)
 {
 	for (size_t i = 0; i < text.len; i++)
 		hash = (hash ^ (unsigned char)text.at[i]) * 0x100000001b3;
@@ -107,7 +107,7 @@ static struct symbol *symbol_new(const struct script_place *place, uint64_t star
 static struct symbol *symbol_get(struct perf_script_symbols *symbols, const struct script_place *place)
 {
 	uint64_t start = place->named ? place->ip - place->offset : place->ip;
-	uint64_t key = hash_text(place->object, hash_text(place->name, start * 0x100000001b3));
+	uint64_t key = text_hash(place->object, text_hash(place->name, start * 0x100000001b3));
 	struct symbol *symbol;
 	size_t slot;
 

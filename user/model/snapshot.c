@@ -85,6 +85,8 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->places);
 	free(snapshot->alloc_functions);
 	free(snapshot->allocs);
+	free(snapshot->alloc_ips);
+	free(snapshot->alloc_stacks);
 	free(snapshot->calls);
 	free(snapshot->copies);
 	for (size_t i = 0; i < snapshot->build_id_cnt; i++)

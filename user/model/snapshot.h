@@ -89,6 +89,8 @@ struct probe_place {
 	char *function; /* the function that begins there, by the name of its calls; "": another place */
 };
 
+enum { ALLOC_STACK_HEAD = 2 };
+
 struct snapshot {
 	struct trace_params params;
 	/* the mapping of the loaded recording while something points into it; else NULL */
@@ -124,6 +126,14 @@ struct snapshot {
 	size_t alloc_function_cnt, alloc_function_cap;
 	struct alloc *allocs;
 	size_t alloc_cnt, alloc_cap;
+	/*
+	 * Their call stacks. Each is in alloc_ips: ALLOC_STACK_HEAD words, which are its process's id and the
+	 * number of frames, and these from the allocation function's caller outwards (return addresses). alloc_stacks has one more than that index
+	 * for each of `allocs`; 0: none. NULL: there are none at all.
+	 */
+	uint64_t *alloc_ips;
+	size_t alloc_ip_cnt;
+	uint32_t *alloc_stacks;
 	/* Begins and ends of calls, in the order of recording, which may differ from time order. */
 	struct call *calls;
 	size_t call_cnt, call_cap;

@@ -147,6 +147,27 @@ const struct symbol *const *timeline_stack_symbols(struct timeline *timeline,
 				: NULL;
 }
 
+const struct stack_text *timeline_stack_text(struct timeline *timeline, const char *text)
+{
+	const uint64_t hash = hash_text(0, text);
+	struct stack_text *copy;
+	size_t at = 0, found;
+
+	while ((found = hash_index_next(&timeline->stack_text_index, hash, &at)) != HASH_INDEX_END)
+		if (!strcmp(timeline->stack_texts[found]->text, text))
+			return timeline->stack_texts[found];
+	copy = malloc(sizeof(*copy) + strlen(text) + 1);
+	if (!copy)
+		return NULL;
+	copy->nth = (uint32_t)timeline->stack_text_cnt;
+	strcpy(copy->text, text);
+	if (ARRAY_PUSH(timeline->stack_texts, timeline->stack_text_cnt, timeline->stack_text_cap, copy)) {
+		free(copy);
+		return NULL;
+	}
+	return hash_index_add(&timeline->stack_text_index, hash, copy->nth) ? NULL : copy;
+}
+
 static void detail_release(const struct slice_detail *detail)
 {
 	free(detail->title);
@@ -193,6 +214,10 @@ void timeline_free(struct timeline *timeline)
 		free(timeline->counters[i].points);
 	}
 	free(timeline->counters);
+	for (size_t i = 0; i < timeline->stack_text_cnt; i++)
+		free(timeline->stack_texts[i]);
+	free(timeline->stack_texts);
+	hash_index_release(&timeline->stack_text_index);
 	free(timeline->goroutines);
 	for (size_t i = 0; i < timeline->trigger_cnt; i++)
 		free(timeline->triggers[i]);

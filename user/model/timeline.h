@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/containers/hash_index.h"
 #include "model/hit.h"
 #include "model/symbol.h"
 
@@ -92,6 +93,12 @@ struct instant_arg {
 
 enum { INSTANT_ARGS_MAX = 15 };
 
+/* A call stack of an event, a line for each function, innermost first; equal ones are one. */
+struct stack_text {
+	uint32_t nth; /* index in timeline.stack_texts */
+	char text[];
+};
+
 /* A moment on a thread: a gap in its trace, or another event. */
 struct instant {
 	uint64_t time_ns;
@@ -103,6 +110,7 @@ struct instant {
 	uint64_t number;
 	struct instant_arg *args;
 	size_t arg_cnt;
+	const struct stack_text *stack; /* the timeline's; NULL: it is not known */
 };
 
 void instant_release(struct instant *instant);
@@ -126,6 +134,9 @@ int instant_set_alloc(struct instant *instant, const struct instant_alloc *alloc
 #define INSTANT_ALLOC_ADDRESS  "address"
 #define INSTANT_ALLOC_LIFETIME "lifetime_ns"
 #define INSTANT_ALLOC_END      "free"
+
+/* The argument that has the stack. */
+#define INSTANT_STACK "stack"
 
 /* Adds a copy of `arg`. -ENOMEM: out of memory, or INSTANT_ARGS_MAX reached. */
 int instant_add_arg(struct instant *instant, const struct instant_arg *arg);
@@ -199,6 +210,9 @@ struct timeline {
 	size_t hit_cnt, hit_cap;
 	struct hit_list *hit_list; /* owns the hits (shared); NULL: none yet */
 	struct word_pool *stacks;  /* stack_symbols of hits */
+	struct stack_text **stack_texts;
+	size_t stack_text_cnt, stack_text_cap;
+	struct hash_index stack_text_index;
 	struct counter *counters;
 	size_t counter_cnt, counter_cap;
 	struct flow *flows; /* sorted by from_ns */
@@ -223,6 +237,9 @@ int timeline_hit_add_value(struct timeline_hit *hit, const char *name, enum valu
 /* The timeline's copy of the symbols of a hit's stack; equal stacks share one. NULL: out of memory. */
 const struct symbol *const *timeline_stack_symbols(struct timeline *timeline,
 						   const struct symbol *const *symbols, size_t cnt);
+
+/* The timeline's copy of a stack as text. NULL: out of memory. */
+const struct stack_text *timeline_stack_text(struct timeline *timeline, const char *text);
 
 /* The timeline's copy of `detail`, for slices. Takes over its strings even on failure. 0 or -ENOMEM. */
 int timeline_add_detail(struct timeline *timeline, const struct slice_detail *detail,

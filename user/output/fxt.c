@@ -71,7 +71,7 @@ static void end_slice(void *ctx, const struct slice *slice)
 static void write_instant(void *ctx, const struct instant *instant)
 {
 	const struct writer *writer = ctx;
-	struct shown_arg args[INSTANT_ARGS_MAX];
+	struct shown_arg args[SHOWN_INSTANT_ARGS];
 
 	fxt_event_begin(writer->fxt, FXT_INSTANT, writer->pid, writer->tid, instant->time_ns,
 			instant_name(instant));

@@ -252,8 +252,21 @@ static void put_instant(struct data *data, const struct instant *instant, size_t
 	html_put_text(&data->out, "%s[%" PRIu64 ",", (*cnt)++ ? "," : "", instant->time_ns);
 	html_put_string(&data->out, instant->text);
 	html_put_text(&data->out, ",%d", instant->is_event);
-	if (instant->number)
+	if (instant->number || instant->stack)
 		html_put_text(&data->out, ",%" PRIu64, instant->number);
+	if (instant->stack)
+		html_put_text(&data->out, ",%" PRIu32, instant->stack->nth);
+	html_put(&data->out, ']');
+}
+
+static void put_stacks(struct data *data)
+{
+	html_put_text(&data->out, ",\"stacks\":[");
+	for (size_t i = 0; i < data->timeline->stack_text_cnt; i++) {
+		if (i)
+			html_put(&data->out, ',');
+		html_put_string(&data->out, data->timeline->stack_texts[i]->text);
+	}
 	html_put(&data->out, ']');
 }
 
@@ -467,6 +480,7 @@ static int put_json(struct data *data)
 	put_symbols(data);
 	err = html_put_sources(&data->out, data->numbers.symbols, data->numbers.cnt);
 	put_threads(data);
+	put_stacks(data);
 	put_flows(data);
 	html_put_text(&data->out, ",\"hits\":[");
 	for (size_t i = 0; i < timeline->hit_cnt; i++) {

@@ -128,7 +128,7 @@ static void write_flow_end(struct writer *writer, bool ends, uint64_t time_ns, c
 static void write_instant(void *ctx, const struct instant *instant)
 {
 	struct writer *writer = ctx;
-	struct shown_arg args[INSTANT_ARGS_MAX];
+	struct shown_arg args[SHOWN_INSTANT_ARGS];
 	size_t cnt = instant_args(args, instant);
 
 	begin_instant(writer, instant->time_ns, instant->is_event ? "event" : "gap", instant_name(instant));

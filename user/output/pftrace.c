@@ -249,7 +249,7 @@ static void end_slice(void *ctx, const struct slice *slice)
 static void write_instant(void *ctx, const struct instant *instant)
 {
 	struct writer *writer = ctx;
-	struct shown_arg args[INSTANT_ARGS_MAX];
+	struct shown_arg args[SHOWN_INSTANT_ARGS];
 
 	begin_event(writer, TYPE_INSTANT, instant->is_event ? "event" : "gap", instant_name(instant));
 	add_args(writer, args, instant_args(args, instant));

@@ -114,9 +114,11 @@ size_t slice_source_args(struct shown_arg args[static SLICE_SOURCE_ARGS], const 
 	return 2;
 }
 
-size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct instant *instant)
+size_t instant_args(struct shown_arg args[static SHOWN_INSTANT_ARGS], const struct instant *instant)
 {
-	for (size_t i = 0; i < instant->arg_cnt; i++) {
+	size_t cnt = instant->arg_cnt;
+
+	for (size_t i = 0; i < cnt; i++) {
 		const struct instant_arg *arg = &instant->args[i];
 
 		if (arg->type == INSTANT_ADDRESS)
@@ -127,7 +129,9 @@ size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct
 			args[i] =
 				(struct shown_arg){.name = arg->name, .type = SHOWN_TEXT, .text = arg->text};
 	}
-	return instant->arg_cnt;
+	if (instant->stack)
+		put_text(&args[cnt++], INSTANT_STACK, instant->stack->text);
+	return cnt;
 }
 
 bool shown_is_word(const char *name)

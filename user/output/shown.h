@@ -45,7 +45,8 @@ size_t slice_args(struct shown_arg args[static SLICE_ARGS_MAX], const struct tim
 size_t slice_source_args(struct shown_arg args[static SLICE_SOURCE_ARGS], const struct slice *slice);
 
 /* Of an instant. Returns how many. */
-size_t instant_args(struct shown_arg args[static INSTANT_ARGS_MAX], const struct instant *instant);
+enum { SHOWN_INSTANT_ARGS = INSTANT_ARGS_MAX + 1 /* its stack */ };
+size_t instant_args(struct shown_arg args[static SHOWN_INSTANT_ARGS], const struct instant *instant);
 
 /* Of a hit: the arguments of the call, times, and what was to be printed. Returns how many. */
 size_t hit_call_args(struct shown_arg args[static HIT_CALL_ARGS_MAX], const struct timeline_hit *hit);

@@ -109,7 +109,7 @@ static int rebuild(struct decoded *decoded, const struct snapshot *snapshot,
 	if (!err)
 		err = place_hits(decoded->timeline, snapshot, hit_symbol, decoded);
 	if (!err)
-		err = place_allocs(decoded->timeline, snapshot);
+		err = place_allocs(decoded->timeline, snapshot, hit_symbol, decoded);
 	if (!err)
 		unnamed_warn(decoded->history);
 	if (!err && config->source_lines)

@@ -111,6 +111,58 @@ static int places_read(struct snapshot *snapshot, const uint8_t *bytes, size_t s
 	return err;
 }
 
+/* ---- call stacks of allocations ---- */
+
+enum { ALLOC_STACKS_VERSION = 1 };
+
+static size_t alloc_stacks_size(const struct snapshot *snapshot)
+{
+	return snapshot->alloc_ip_cnt ? (snapshot->alloc_ip_cnt + 1) * sizeof(uint64_t) +
+						snapshot->alloc_cnt * sizeof(uint32_t)
+				      : 0;
+}
+
+static void alloc_stacks_write(const struct snapshot *snapshot, FILE *file)
+{
+	const uint64_t cnt = snapshot->alloc_ip_cnt;
+
+	fwrite(&cnt, sizeof(cnt), 1, file);
+	fwrite(snapshot->alloc_ips, sizeof(*snapshot->alloc_ips), snapshot->alloc_ip_cnt, file);
+	fwrite(snapshot->alloc_stacks, sizeof(*snapshot->alloc_stacks), snapshot->alloc_cnt, file);
+}
+
+static bool is_alloc_stack(const struct snapshot *snapshot, uint32_t stack)
+{
+	const uint64_t *ips = snapshot->alloc_ips, cnt = snapshot->alloc_ip_cnt;
+
+	return !stack || ((uint64_t)stack - 1 + ALLOC_STACK_HEAD <= cnt &&
+			  ips[stack] <= cnt - ALLOC_STACK_HEAD - (stack - 1));
+}
+
+static int alloc_stacks_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+{
+	const size_t stacks_size = snapshot->alloc_cnt * sizeof(uint32_t);
+	uint64_t cnt;
+	size_t ips_size = size - sizeof(cnt) - stacks_size;
+
+	if (snapshot->alloc_ips || size < sizeof(cnt) + stacks_size)
+		return -EBADMSG;
+	memcpy(&cnt, bytes, sizeof(cnt));
+	if (cnt != ips_size / sizeof(uint64_t) || ips_size % sizeof(uint64_t))
+		return -EBADMSG;
+	snapshot->alloc_ips = calloc(cnt + 1, sizeof(uint64_t));
+	snapshot->alloc_stacks = malloc(stacks_size + 1);
+	if (!snapshot->alloc_ips || !snapshot->alloc_stacks)
+		return -ENOMEM;
+	snapshot->alloc_ip_cnt = cnt;
+	memcpy(snapshot->alloc_ips, bytes + sizeof(cnt), ips_size);
+	memcpy(snapshot->alloc_stacks, bytes + size - stacks_size, stacks_size);
+	for (size_t i = 0; i < snapshot->alloc_cnt; i++)
+		if (!is_alloc_stack(snapshot, snapshot->alloc_stacks[i]))
+			return -EBADMSG;
+	return 0;
+}
+
 /* ---- all ---- */
 
 static const struct section {
@@ -122,6 +174,7 @@ static const struct section {
 } sections[] = {
 	{"calls", CALL_VERSION, calls_size, calls_write, calls_read},
 	{"places", PLACES_VERSION, places_size, places_write, places_read},
+	{"alloc_stacks", ALLOC_STACKS_VERSION, alloc_stacks_size, alloc_stacks_write, alloc_stacks_read},
 };
 
 void sections_write(const struct snapshot *snapshot, FILE *file)

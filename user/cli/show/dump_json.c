@@ -94,7 +94,7 @@ static void put_slice(yajl_gen gen, const struct timeline_thread *thread, const 
 
 static void put_instant(yajl_gen gen, const struct timeline_thread *thread, const struct instant *instant)
 {
-	struct shown_arg args[INSTANT_ARGS_MAX];
+	struct shown_arg args[SHOWN_INSTANT_ARGS];
 	size_t cnt = instant_args(args, instant);
 
 	begin_of(gen, thread);

@@ -210,8 +210,11 @@ static int find_waits(struct report *report)
 static int find_allocations(struct report *report)
 {
 	int err = allocations_add(&report->allocations, report->traces[0].timeline, report->options->thread);
+	size_t top = report->options->top;
 
 	allocations_sort(&report->allocations);
+	if (report->traces[0].timeline->stack_text_cnt)
+		report->site_cnt = report->allocations.site_cnt < top ? report->allocations.site_cnt : top;
 	return err;
 }
 

@@ -43,6 +43,7 @@ struct report {
 		size_t *order, cnt, total; /* `cnt` of `total` are to be shown */
 	} callers, callees;
 	struct allocations allocations;
+	size_t site_cnt;    /* so many of its sites are to be shown; 0: no stack is known */
 	struct waits waits; /* the longest first */
 	size_t wait_cnt;    /* so many of them are to be shown */
 	/* Two traces: paths by index (timeline/profile_diff.h). */

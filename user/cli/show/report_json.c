@@ -174,11 +174,11 @@ static void put_waits(yajl_gen gen, const struct report *report)
 	json_key_number(gen, "waits_left_out", report->waits.cnt - report->wait_cnt);
 }
 
-static void put_allocations(yajl_gen gen, const struct allocations *allocations)
+static void put_allocations(yajl_gen gen, const char *key, const struct allocation_sum *sums, size_t cnt)
 {
-	json_key_array(gen, "allocations");
-	for (size_t i = 0; i < allocations->cnt; i++) {
-		const struct allocation_sum *sum = &allocations->items[i];
+	json_key_array(gen, key);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct allocation_sum *sum = &sums[i];
 
 		yajl_gen_map_open(gen);
 		json_key_text(gen, "function", sum->function);
@@ -186,6 +186,8 @@ static void put_allocations(yajl_gen gen, const struct allocations *allocations)
 		json_key_number(gen, "bytes", sum->bytes);
 		json_key_number(gen, "not_freed_times", sum->live_cnt);
 		json_key_number(gen, "not_freed_bytes", sum->live_bytes);
+		if (sum->stack)
+			json_key_text(gen, INSTANT_STACK, sum->stack->text);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -260,7 +262,8 @@ static void put_time(yajl_gen gen, const struct report *report)
 	json_key_number(gen, "off_cpu_ns", report_kind_ns(report, SLICE_OFF_CPU));
 	json_key_number(gen, "run_queue_ns", report_kind_ns(report, SLICE_RUN_QUEUE));
 	put_waits(gen, report);
-	put_allocations(gen, &report->allocations);
+	put_allocations(gen, "allocations", report->allocations.items, report->allocations.cnt);
+	put_allocations(gen, "allocation_sites", report->allocations.sites, report->site_cnt);
 	put_functions(gen, "functions_by_self", report, report->by_self);
 	put_functions(gen, "functions_by_total", report, report->by_total);
 	json_key_number(gen, "functions_left_out", report->profile->function_cnt - report->function_cnt);

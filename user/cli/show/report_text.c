@@ -280,21 +280,51 @@ static void waits(const struct report_text *text)
 		printf("... %zu more (--top)\n", report->waits.cnt - report->wait_cnt);
 }
 
+static void allocation_line(const struct report_text *text, const struct allocation_sum *sum)
+{
+	int used = printf("%14s %10" PRIu64 " %14s %10" PRIu64 "  ", bytes_text(sum->bytes).text, sum->cnt,
+			  bytes_text(sum->live_bytes).text, sum->live_cnt);
+
+	report_name_line(text, COLOUR_CYAN, used, sum->function);
+}
+
+static void stack_line(const struct report_text *text, const struct stack_text *stack)
+{
+	enum { INDENT = 15 };
+	CLEANUP(freep) char *line = NULL;
+	size_t size, len;
+	FILE *file = open_memstream(&line, &size);
+
+	for (const char *name = stack ? stack->text : "[unknown]"; file && *name; name += len) {
+		len = strcspn(name, "\n");
+		fprintf(file, "%s%.*s", stack && name > stack->text ? " < " : "", (int)len, name);
+		len += name[len] == '\n';
+	}
+	if (file && !fclose(file))
+		report_text_line(text, COLOUR_DIM, printf("%*s", INDENT, ""), line);
+}
+
 static void allocations(const struct report_text *text)
 {
-	const struct allocations *allocations = &text->report->allocations;
+	const struct report *report = text->report;
+	const struct allocations *allocations = &report->allocations;
 
 	if (!allocations->cnt)
 		return;
 	heading(text, "Recorded allocations");
 	printf("%14s %10s %14s %10s  function\n", "bytes", "times", "not freed", "times");
-	for (size_t i = 0; i < allocations->cnt; i++) {
-		const struct allocation_sum *sum = &allocations->items[i];
-		int used = printf("%14s %10" PRIu64 " %14s %10" PRIu64 "  ", bytes_text(sum->bytes).text,
-				  sum->cnt, bytes_text(sum->live_bytes).text, sum->live_cnt);
-
-		report_name_line(text, COLOUR_CYAN, used, sum->function);
+	for (size_t i = 0; i < allocations->cnt; i++)
+		allocation_line(text, &allocations->items[i]);
+	if (!report->site_cnt)
+		return;
+	heading(text, "Where they were made (a < b: b called a)");
+	printf("%14s %10s %14s %10s  function\n", "bytes", "times", "not freed", "times");
+	for (size_t i = 0; i < report->site_cnt; i++) {
+		allocation_line(text, &allocations->sites[i]);
+		stack_line(text, allocations->sites[i].stack);
 	}
+	if (report->site_cnt < allocations->site_cnt)
+		printf("... %zu more (--top)\n", allocations->site_cnt - report->site_cnt);
 }
 
 /* ---- two traces ---- */

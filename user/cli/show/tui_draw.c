@@ -170,6 +170,8 @@ static void draw_details(const struct tui *tui, const struct shown_thread *shown
 					 (uint64_t)args[i].number);
 			else
 				snprintf(text, sizeof(text), " %s=%s", args[i].name, args[i].text);
+			for (char *line = text; (line = strchr(line, '\n'));)
+				*line = '<'; /* between the functions of a stack */
 			x = tui_put(y, x, text);
 		}
 		x = tui_put(y, x, "  ");

@@ -19,7 +19,11 @@ function moveBeside(a, b) {
 		Object.assign(track, {side: 1, shift});
 		track.start.forEach((time, i) => track.start[i] = time + shift);
 		track.symbol.forEach((number, i) => track.symbol[i] = symbol(number));
-		track.instants.forEach(instant => instant[0] += shift);
+		track.instants.forEach(instant => {
+			instant[0] += shift;
+			if (instant.length > 4)
+				instant[4] += a.stacks.length;
+		});
 	}
 	for (const hit of b.hits)
 		Object.assign(hit, {side: 1, shift, time: hit.time + shift, symbol: symbol(hit.symbol),
@@ -45,7 +49,7 @@ function joinTraces(a, b) {
 
 	for (const [file, blocks] of Object.entries(a.sources))
 		sources[file] = blocks.concat(sources[file] ?? []);
-	return {...a, sources, compares: true, alignedAtHits, command: `A: ${a.command}  B: ${b.command}`, symbols: a.symbols.concat(symbols),
+	return {...a, sources, compares: true, alignedAtHits, command: `A: ${a.command}  B: ${b.command}`, symbols: a.symbols.concat(symbols), stacks: both('stacks'),
 		threads: both('threads'), hits: both('hits'), counters: both('counters'), flows: both('flows').sort((x, y) => x[1] - y[1])};
 }
 

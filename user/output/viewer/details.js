@@ -155,12 +155,28 @@ class Details {
 	}
 
 	showInstant({track, instant}) {
-		const [time, text, isEvent] = track.instants[instant], other = this.trace.otherEnd(track, instant);
+		const [time, text, isEvent, , stack] = track.instants[instant], other = this.trace.otherEnd(track, instant);
 		const passes = other ? other.track.instants[other.instant][0] - time : 0;
 
 		this.panel(this.title(text, isEvent ? 'instant' : 'gap'), this.list([['time', `${((time - track.shift) / 1e9).toFixed(9)} s`],
 			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['lasts', other ? exactText(Math.abs(passes)) : '']]),
-			other && el('div', {className: 'row'}, el('button', {onclick: () => this.toInstant(other)}, passes < 0 ? '‹ To its beginning' : 'To its end ›')));
+			isEvent && el('div', {className: 'row'},
+				...[-1, 1].map(step => el('button', {onclick: () => this.toInstant(this.trace.nextEvent({track, instant}, step))},
+					step < 0 ? '‹ previous' : 'next ›')),
+				other && el('button', {onclick: () => this.toInstant(other)}, passes < 0 ? '‹ To its beginning' : 'To its end ›')),
+			...stack === undefined ? [] : [el('h3', {}, 'Call stack'), this.eventStack(track, time, this.trace.stacks[stack].split('\n'))]);
+	}
+
+	/* Names lead to the slices of that name that are open at the time. */
+	eventStack(track, time, names) {
+		let open = track.openAt(time);
+
+		return el('ol', {}, ...names.map(name => {
+			const nth = open.findIndex(i => this.trace.name(track, i) === name), slice = open[nth];
+
+			open = open.slice(nth + 1);
+			return this.frame(name, '', nth < 0 ? null : {track, slice});
+		}));
 	}
 
 	toInstant(place) {

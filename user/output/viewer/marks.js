@@ -12,22 +12,22 @@ class Marks {
 		let before = -Infinity;
 
 		for (let i = first; i < track.instants.length && track.instants[i][0] <= this.to; i++) {
-			const [time, , isEvent] = track.instants[i], x = this.x(time);
+			const [time, text, isEvent] = track.instants[i], x = this.x(time);
 
 			if (x - before < 1)
 				continue;
 			before = x;
 			if (isEvent)
-				this.drawEvent(x, top + HEAD);
+				this.drawEvent(x, top + HEAD, this.sought && eventName(text).toLowerCase().includes(this.sought));
 			else
 				this.drawGap(x, top + HEAD, this.rowY(track, 0) + track.height - HEAD);
 		}
 	}
 
-	drawEvent(x, bottom) {
+	drawEvent(x, bottom, isMatch) {
 		const {context, ink} = this;
 
-		context.fillStyle = ink.link;
+		context.fillStyle = isMatch ? ink.match : ink.link;
 		context.beginPath();
 		context.moveTo(x - 4, bottom - 10);
 		context.lineTo(x + 4, bottom - 10);

@@ -240,6 +240,7 @@ class Page extends Ranges {
 	search() {
 		const text = byId('search').value.toLowerCase(), {trace, chart} = this;
 
+		chart.sought = text;
 		chart.matched = text ? trace.functions.map(name => name.toLowerCase().includes(text)) : null;
 		this.matchCnt = 0;
 		for (const track of chart.matched ? trace.threads : [])
@@ -266,9 +267,12 @@ class Page extends Ranges {
 	showMatches() {
 		const {trace, chart} = this, rows = trace.totals.filter(row => chart.matched[row.id]);
 
+		const text = byId('search').value.toLowerCase();
+		const events = trace.events(trace.threads, -Infinity, Infinity).filter(({name}) => name.toLowerCase().includes(text));
+
 		this.rows = rows;
 		this.panel(this.title(byId('search').value, 'functions with'), this.list([['functions', rows.length.toLocaleString('en')],
-			['calls', this.matchCnt.toLocaleString('en')]]),
+			['calls', this.matchCnt.toLocaleString('en')]]), this.eventTable(events),
 			this.table(rows, 'slowest', row => this.toNearest({[row.id]: true})));
 	}
 

@@ -36,7 +36,19 @@ class Ranges extends Details {
 
 		this.rows = rows;
 		this.rangePanel(range, chosen => this.showRange(chosen), [['functions', rows.length.toLocaleString('en')]],
-			el('div', {className: 'row'}, el('button', {onclick: () => this.showTree(range), title: 'e'}, 'Call tree'), this.foldButton), ...shown);
+			el('div', {className: 'row'}, el('button', {onclick: () => this.showTree(range), title: 'e'}, 'Call tree'), this.foldButton),
+			this.eventTable(trace.events(this.threadsOf(range), range.from, range.to)), ...shown);
+	}
+
+	/* Events by name; a click leads to the last of a name before the hit. */
+	eventTable(rows) {
+		const {trace} = this, bytes = rows.some(row => row.bytes), columns = bytes ? ['event', 'times', 'bytes'] : ['event', 'times'];
+		const go = row => (this.closeFlame(), this.toInstant(trace.lastEvent(row.name, this.chart.hit?.time ?? Infinity)));
+
+		return rows.length ? el('details', {open: rows.length < 8}, el('summary', {}, countText(rows.length, 'kind') + ' of events'),
+			el('table', {className: 'events'}, el('thead', {}, el('tr', {}, ...columns.map(text => el('th', {}, text)))),
+				el('tbody', {}, ...rows.map(row => el('tr', {className: 'go', tabIndex: 0, onclick: () => go(row)}, el('td', {title: row.name}, row.name),
+					el('td', {}, row.cnt.toLocaleString('en')), bytes ? el('td', {}, row.bytes.toLocaleString('en')) : null))))) : null;
 	}
 
 	get foldButton() {

@@ -176,6 +176,9 @@ class Track {
 	}
 }
 
+/* "[malloc: 40 bytes at 0x...]" is one of "malloc". */
+const eventName = text => /^\[([^:\]]+)/.exec(text)?.[1] ?? text;
+
 /* The first of [from, to) for which `is` is true, where it is true of all behind it; else `to`. */
 function search(from, to, is) {
 	while (from < to) {
@@ -264,6 +267,48 @@ class Trace {
 				return {track: other, instant: found};
 		}
 		return null;
+	}
+
+	/* The events (no gaps) of a name that are in [from, to) of some threads: {name, cnt, bytes}, the most bytes first. */
+	events(tracks, from, to) {
+		const rows = new Map();
+
+		for (const {instants} of tracks) {
+			for (let i = search(0, instants.length, i => instants[i][0] >= from); i < instants.length && instants[i][0] < to; i++) {
+				const [, text, isEvent] = instants[i], name = eventName(text);
+
+				if (!isEvent)
+					continue;
+				if (!rows.has(name))
+					rows.set(name, {name, cnt: 0, bytes: 0});
+				rows.get(name).cnt++;
+				rows.get(name).bytes += Number(/: (\d+) bytes at /.exec(text)?.[1] ?? 0);
+			}
+		}
+		return [...rows.values()].sort((a, b) => b.bytes - a.bytes || b.cnt - a.cnt);
+	}
+
+	/*
+	 * The next event of the same name as that at a place {track, instant}, in the order of time and around the
+	 * end; `step` -1: the previous one.
+	 */
+	nextEvent({track, instant}, step) {
+		const places = this.placesOf(eventName(track.instants[instant][1]));
+		const here = places.findIndex(place => place.track === track && place.instant === instant);
+
+		return places[(here + step + places.length) % places.length];
+	}
+
+	/* The last event of that name before `time`, else the first. */
+	lastEvent(name, time) {
+		const places = this.placesOf(name);
+
+		return places[Math.max(search(0, places.length, i => places[i].at > time) - 1, 0)];
+	}
+
+	placesOf(name) {
+		return this.threads.flatMap((track, t) => track.instants.flatMap(([at, text, isEvent], instant) =>
+			isEvent && eventName(text) === name ? [{track, instant, at, t}] : [])).sort((a, b) => a.at - b.at || a.t - b.t || a.instant - b.instant);
 	}
 
 	/* The last wanted call that began before the hit, on any thread; else the first one behind it. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rebuild/marks/place_allocs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/containers/hash_index.h"
 #include "base/sort.h"
 #include "model/slice_cursor.h"
@@ -19,6 +21,9 @@ enum { CLOCKS_DIFFER_NS = 1000000, WAY_TAKES_NS = 20000000 };
 struct placing {
 	struct timeline *timeline;
 	const struct snapshot *snapshot;
+	const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns);
+	void *ctx;
+	const struct stack_text **stacks; /* by index in snapshot->alloc_ips; NULL: not made yet */
 	struct slice_indices indices;
 	struct hash_index begun;		   /* allocations, by address and time */
 	uint64_t *first_ns;			   /* of each thread */
@@ -57,6 +62,42 @@ static uint64_t number_of(struct placing *placing, const struct alloc *alloc, in
 	return 0;
 }
 
+/* The frames are return addresses: the byte before each is still in its function. */
+static char *make_stack(const struct placing *placing, const uint64_t *words, uint64_t trace_ns)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	for (size_t i = 0; file && i < words[1]; i++) {
+		const struct symbol *symbol = placing->symbol_at(placing->ctx, (int32_t)words[0],
+								 words[ALLOC_STACK_HEAD + i] - 1, trace_ns);
+
+		fprintf(file, "%s%s", i ? "\n" : "", symbol ? symbol->name : "[unknown]");
+	}
+	if (file && !fclose(file))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int set_stack(struct placing *placing, const struct alloc *alloc, struct instant *instant)
+{
+	const struct snapshot *snapshot = placing->snapshot;
+	uint32_t stack = snapshot->alloc_stacks ? snapshot->alloc_stacks[alloc - snapshot->allocs] : 0;
+
+	if (stack && !placing->stacks[stack - 1]) {
+		uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, alloc->time_ns);
+		CLEANUP(freep) char *text = make_stack(placing, &snapshot->alloc_ips[stack - 1], trace_ns);
+
+		placing->stacks[stack - 1] = text ? timeline_stack_text(placing->timeline, text) : NULL;
+		if (!placing->stacks[stack - 1])
+			return -ENOMEM;
+	}
+	instant->stack = stack ? placing->stacks[stack - 1] : NULL;
+	return 0;
+}
+
 static int set_alloc(struct placing *placing, const struct alloc *alloc, struct instant *instant)
 {
 	int err;
@@ -68,6 +109,8 @@ static int set_alloc(struct placing *placing, const struct alloc *alloc, struct 
 		.address = alloc->address,
 		.lifetime_ns = alloc->time_ns - alloc->began_ns};
 
+	if (!err)
+		err = set_stack(placing, alloc, instant);
 	return err ? err : instant_set_alloc(instant, &shown);
 }
 
@@ -244,6 +287,7 @@ static void placing_release(struct placing *placing)
 	slice_indices_release(&placing->indices);
 	hash_index_release(&placing->begun);
 	free(placing->first_ns);
+	free(placing->stacks);
 	for (size_t i = 0; i < placing->cnt; i++) {
 		counter_release(&placing->processes[i].alive);
 		counter_release(&placing->processes[i].allocated);
@@ -264,14 +308,18 @@ static int place(struct placing *placing, const struct alloc *alloc)
 	return err || is_before ? err : add_instant(placing, alloc, time_ns);
 }
 
-int place_allocs(struct timeline *timeline, const struct snapshot *snapshot)
+int place_allocs(struct timeline *timeline, const struct snapshot *snapshot,
+		 const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns),
+		 void *ctx)
 {
-	struct placing placing = {.timeline = timeline, .snapshot = snapshot};
+	struct placing placing = {
+		.timeline = timeline, .snapshot = snapshot, .symbol_at = symbol_at, .ctx = ctx};
 	int err = 0;
 
 	if (!snapshot->alloc_cnt)
 		return 0;
-	err = find_first(&placing);
+	placing.stacks = calloc(snapshot->alloc_ip_cnt + 1, sizeof(*placing.stacks));
+	err = placing.stacks ? find_first(&placing) : -ENOMEM;
 	for (size_t i = 0; i < snapshot->alloc_cnt && !err; i++)
 		err = place(&placing, &snapshot->allocs[i]);
 	for (size_t i = 0; i < timeline->thread_cnt && !err; i++)

@@ -11,8 +11,10 @@
 #include "model/snapshot.h"
 #include "model/timeline.h"
 
-/* 0 or -ENOMEM. */
-int place_allocs(struct timeline *timeline, const struct snapshot *snapshot);
+/* symbol_at as in place_hits.h: for their call stacks. 0 or -ENOMEM. */
+int place_allocs(struct timeline *timeline, const struct snapshot *snapshot,
+		 const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns),
+		 void *ctx);
 
 /* Adds the threads that allocate and are not there: where no calls are traced. 0 or -ENOMEM. */
 int place_allocating(struct timeline *timeline, const struct snapshot *snapshot,

@@ -8,14 +8,16 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/containers/hash_index.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "probe/probe.h"
 #include "probe/probe_map.h"
-#include "source/alloc/recorder.h"
+#include "source/alloc/alloc_unwind.h"
 #include "source/source.h"
 
-enum { ALLOCS_MAX = 1 << 20, DRAIN_MS = 20 };
+/* What a sample copies of the stack: 16 KiB hold most stacks whole, and 1,000 samples in the ring. */
+enum { ALLOCS_MAX = 1 << 20, DRAIN_MS = 20, STACK_BYTES = 16 << 10 };
 
 struct recorded;
 
@@ -24,27 +26,95 @@ struct target {
 	struct recorded *recorded;
 	pid_t pid;
 	struct alloc_recorder *recorder; /* NULL: not started */
-	uint32_t first_function;	 /* its functions among those of all */
+	struct alloc_unwind unwind;
+	uint32_t first_function; /* its functions among those of all */
 };
 
 /* Of all targets. */
 struct recorded {
 	struct source_options options;
 	const char *binary;
-	struct target *targets;
+	struct target **targets;
 	size_t target_cnt, target_cap;
 	struct alloc *allocs; /* in the order in which they were recorded */
 	size_t cnt, cap;
+	/* As the snapshot has them, and where each stack is, by its hash. */
+	struct stacks {
+		uint64_t *ips;
+		size_t cnt, cap;
+		struct hash_index index;
+		uint32_t *of;
+		size_t of_cnt, of_cap;
+	} stacks;
 };
+
+static void stacks_release(struct stacks *stacks)
+{
+	free(stacks->ips);
+	free(stacks->of);
+	hash_index_release(&stacks->index);
+}
+
+/* *ret_stack is one more than its index. */
+static int stacks_keep(struct stacks *stacks, const uint64_t *words, size_t cnt, uint32_t *ret_stack)
+{
+	uint64_t hash = 0;
+	size_t at = 0, found;
+	int err;
+
+	for (size_t i = 0; i < cnt; i++)
+		hash = hash_number(hash, words[i]);
+	while ((found = hash_index_next(&stacks->index, hash, &at)) != HASH_INDEX_END) {
+		*ret_stack = (uint32_t)found + 1;
+		if (cnt <= stacks->cnt - found && !memcmp(&stacks->ips[found], words, cnt * sizeof(*words)))
+			return 0;
+	}
+	*ret_stack = (uint32_t)stacks->cnt + 1;
+	err = array_reserve(&stacks->ips, &stacks->cap, stacks->cnt + cnt, sizeof(*words));
+	if (!err)
+		err = hash_index_add(&stacks->index, hash, stacks->cnt);
+	if (err)
+		return err;
+	memcpy(&stacks->ips[stacks->cnt], words, cnt * sizeof(*words));
+	stacks->cnt += cnt;
+	return 0;
+}
+
+/* Forgets the older half of the allocations' stacks. */
+static int stacks_halve(struct stacks *stacks)
+{
+	struct stacks kept = {0};
+	int err = 0;
+
+	for (size_t i = stacks->of_cnt / 2; i < stacks->of_cnt && !err; i++) {
+		const uint64_t *words = stacks->of[i] ? &stacks->ips[stacks->of[i] - 1] : NULL;
+		uint32_t stack = 0;
+
+		err = words ? stacks_keep(&kept, words, ALLOC_STACK_HEAD + words[1], &stack) : 0;
+		if (!err)
+			err = ARRAY_PUSH(kept.of, kept.of_cnt, kept.of_cap, stack);
+	}
+	if (err) {
+		stacks_release(&kept);
+		return err;
+	}
+	stacks_release(stacks);
+	*stacks = kept;
+	return 0;
+}
 
 static void close_recorded(void *self)
 {
 	struct recorded *recorded = self;
 
-	for (size_t i = 0; i < recorded->target_cnt; i++)
-		alloc_recorder_free(recorded->targets[i].recorder);
+	for (size_t i = 0; i < recorded->target_cnt; i++) {
+		alloc_recorder_free(recorded->targets[i]->recorder);
+		alloc_unwind_release(&recorded->targets[i]->unwind);
+		free(recorded->targets[i]);
+	}
 	free(recorded->targets);
 	free(recorded->allocs);
+	stacks_release(&recorded->stacks);
 	free(recorded);
 }
 
@@ -63,10 +133,15 @@ static int open_recorded(void **ret_self, const struct source_config *config)
 static int add(void *self, pid_t pid, bool at_exec)
 {
 	struct recorded *recorded = self;
-	const struct target target = {.recorded = recorded, .pid = pid};
+	struct target *target = calloc(1, sizeof(*target));
 
 	(void)at_exec;
-	return ARRAY_PUSH(recorded->targets, recorded->target_cnt, recorded->target_cap, target);
+	if (!target || ARRAY_PUSH(recorded->targets, recorded->target_cnt, recorded->target_cap, target)) {
+		free(target);
+		return -ENOMEM;
+	}
+	*target = (struct target){.recorded = recorded, .pid = pid};
+	return 0;
 }
 
 static enum alloc_link link_of(enum trigger_link link)
@@ -93,12 +168,15 @@ static int attach(const struct recorded *recorded, struct target *target)
 		.is_running = !recorded->binary,
 		.exe = recorded->binary ? recorded->binary : exe,
 		.interval_bytes = recorded->options.alloc_interval,
+		.stack_bytes = STACK_BYTES,
 		.live_max = ALLOCS_MAX / 2,
 		.link = link_of(recorded->options.link),
 	};
+	int err;
 
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", target->pid);
-	return alloc_recorder_new(&target->recorder, &config);
+	err = alloc_recorder_new(&target->recorder, &config);
+	return err ? err : alloc_unwind_init(&target->unwind, target->recorder, &config);
 }
 
 /* They are kept from one snapshot to the next. */
@@ -109,7 +187,7 @@ static int start(void *self)
 	int err = 0;
 
 	for (size_t i = 0; i < recorded->target_cnt && !err; i++) {
-		struct target *target = &recorded->targets[i];
+		struct target *target = recorded->targets[i];
 
 		err = target->recorder ? 0 : attach(recorded, target);
 		target->first_function = function;
@@ -118,20 +196,52 @@ static int start(void *self)
 	return err;
 }
 
+static int find_stack(struct target *target, const struct alloc *alloc, const struct alloc_stack *stack,
+		      uint32_t *ret_stack)
+{
+	uint64_t words[ALLOC_STACK_HEAD + ALLOC_FRAMES_MAX];
+	struct alloc_frames found;
+	int err = alloc_unwind_find(&target->unwind, alloc, stack, &found);
+
+	*ret_stack = 0;
+	if (err || !found.cnt)
+		return err;
+	words[0] = (uint64_t)target->pid;
+	words[1] = found.cnt;
+	memcpy(words + ALLOC_STACK_HEAD, found.ips, found.cnt * sizeof(*words));
+	return stacks_keep(&target->recorded->stacks, words, ALLOC_STACK_HEAD + found.cnt, ret_stack);
+}
+
+static int halve(struct recorded *recorded)
+{
+	recorded->cnt = ALLOCS_MAX / 2;
+	memmove(recorded->allocs, recorded->allocs + ALLOCS_MAX / 2,
+		ALLOCS_MAX / 2 * sizeof(*recorded->allocs));
+	return stacks_halve(&recorded->stacks);
+}
+
 static int keep(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack)
 {
-	const struct target *target = ctx;
+	struct target *target = ctx;
 	struct recorded *recorded = target->recorded;
+	struct stacks *stacks = &recorded->stacks;
 	struct alloc taken = *alloc;
+	uint32_t at = 0;
+	int err = recorded->cnt == ALLOCS_MAX ? halve(recorded) : 0;
 
-	(void)stack;
 	taken.function += target->first_function;
-	if (recorded->cnt == ALLOCS_MAX) {
-		recorded->cnt = ALLOCS_MAX / 2;
-		memmove(recorded->allocs, recorded->allocs + ALLOCS_MAX / 2,
-			ALLOCS_MAX / 2 * sizeof(*recorded->allocs));
-	}
-	return ARRAY_PUSH(recorded->allocs, recorded->cnt, recorded->cap, taken);
+	if (!err && alloc->kind == ALLOC_SAMPLED)
+		err = find_stack(target, alloc, stack, &at);
+	if (!err)
+		err = ARRAY_PUSH(stacks->of, stacks->of_cnt, stacks->of_cap, at);
+	return err ? err : ARRAY_PUSH(recorded->allocs, recorded->cnt, recorded->cap, taken);
+}
+
+static int take(struct target *target)
+{
+	int err = target->recorder ? process_image_update(target->unwind.process) : 0;
+
+	return err || !target->recorder ? err : alloc_recorder_read(target->recorder, keep, target);
 }
 
 static int drain(void *self)
@@ -140,8 +250,7 @@ static int drain(void *self)
 	int cnt = 0;
 
 	for (size_t i = 0; i < recorded->target_cnt && cnt >= 0; i++)
-		if (recorded->targets[i].recorder)
-			cnt = alloc_recorder_read(recorded->targets[i].recorder, keep, &recorded->targets[i]);
+		cnt = take(recorded->targets[i]);
 	return cnt < 0 ? fail_errno(cnt, "sampled allocations cannot be kept") : 0;
 }
 
@@ -183,17 +292,22 @@ static int describe(void *self, struct snapshot *snapshot)
 	int err;
 
 	for (size_t i = 0; i < recorded->target_cnt; i++)
-		alloc_recorder_detach(recorded->targets[i].recorder);
+		alloc_recorder_detach(recorded->targets[i]->recorder);
 	err = drain(recorded);
 	for (size_t i = 0; i < recorded->target_cnt && !err; i++) {
-		say_lost(recorded->targets[i].recorder);
-		err = add_functions(snapshot, recorded->targets[i].recorder);
+		say_lost(recorded->targets[i]->recorder);
+		err = add_functions(snapshot, recorded->targets[i]->recorder);
 	}
 	snapshot->alloc_interval = recorded->options.alloc_interval;
 	snapshot->allocs = TAKE_PTR(recorded->allocs);
 	snapshot->alloc_cnt = recorded->cnt;
 	snapshot->alloc_cap = recorded->cap;
 	recorded->cnt = recorded->cap = 0;
+	snapshot->alloc_ips = TAKE_PTR(recorded->stacks.ips);
+	snapshot->alloc_ip_cnt = recorded->stacks.cnt;
+	snapshot->alloc_stacks = TAKE_PTR(recorded->stacks.of);
+	stacks_release(&recorded->stacks);
+	recorded->stacks = (struct stacks){0};
 	return err;
 }
 
@@ -204,8 +318,8 @@ static void unpatch(void *self, const struct sideband_mapping *mapping, uint64_t
 	const struct probe *probe;
 
 	for (size_t i = 0; i < recorded->target_cnt; i++)
-		for (uint32_t j = 0; recorded->targets[i].recorder &&
-				     (probe = alloc_recorder_probe(recorded->targets[i].recorder, j));
+		for (uint32_t j = 0; recorded->targets[i]->recorder &&
+				     (probe = alloc_recorder_probe(recorded->targets[i]->recorder, j));
 		     j++)
 			probe_unpatch(probe, mapping, addr, bytes, size);
 }

@@ -110,6 +110,36 @@ static void assert_point(const struct counter *it, size_t index, uint64_t time_n
 	assert_int_equal(it->points[index].value, value);
 }
 
+/* main() begins at 0x401000. */
+static const struct symbol *symbol_at(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns)
+{
+	(void)ctx;
+	assert_true(trace_ns >= BASE_NS);
+	return pid == PID && ip >= 0x401000 && ip < 0x402000 ? &symbol_main : NULL;
+}
+
+/* The second frame is where main() ends: its call is the last instruction before. */
+static void test_it_has_its_stack(void **state)
+{
+	static const uint64_t words[] = {PID, 1, 0x402000, PID, 2, 0x401010, 0x501010};
+	static const uint32_t stacks[] = {1, 4, 0, 4};
+	struct world *world = *state;
+	struct snapshot *snapshot = world->snapshot;
+
+	for (int i = 0; i < 4; i++)
+		add_alloc(world, (40 + i) * MS, 64, ALLOC_SAMPLED);
+	snapshot->alloc_ips = calloc(ARRAY_SIZE(words), sizeof(*words));
+	snapshot->alloc_stacks = calloc(ARRAY_SIZE(stacks), sizeof(*stacks));
+	snapshot->alloc_ip_cnt = ARRAY_SIZE(words);
+	memcpy(snapshot->alloc_ips, words, sizeof(words));
+	memcpy(snapshot->alloc_stacks, stacks, sizeof(stacks));
+	assert_ok(place_allocs(world->timeline, snapshot, symbol_at, world));
+	assert_string_equal(world->thread->instants[0].stack->text, "main");
+	assert_string_equal(world->thread->instants[1].stack->text, "main\n[unknown]");
+	assert_null(world->thread->instants[2].stack);
+	assert_ptr_equal(world->thread->instants[3].stack, world->thread->instants[1].stack);
+}
+
 static void test_allocation_stands_in_its_call(void **state)
 {
 	struct world *world = *state;
@@ -118,7 +148,7 @@ static void test_allocation_stands_in_its_call(void **state)
 	add_alloc(world, 30 * MS + 500, 64, ALLOC_SAMPLED);  /* within the second */
 	add_alloc(world, 35 * MS, 64, ALLOC_SAMPLED);	     /* nothing else has happened since its end */
 	add_alloc(world, 60 * MS, 64, ALLOC_SAMPLED);	     /* of a call that the trace does not have */
-	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_ok(place_allocs(world->timeline, world->snapshot, symbol_at, world));
 	assert_int_equal(world->thread->instant_cnt, 4);
 	assert_instant(world, 0, 21 * MS, "[malloc: 64 bytes at 0x1000]");
 	assert_instant(world, 1, 30 * MS + 500, "[malloc: 64 bytes at 0x1000]");
@@ -132,7 +162,7 @@ static void test_reallocation_frees_first(void **state)
 
 	add_alloc(world, 21 * MS + 3000, 32, ALLOC_FREED);
 	add_alloc(world, 21 * MS + 4000, 64, ALLOC_SAMPLED);
-	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_ok(place_allocs(world->timeline, world->snapshot, symbol_at, world));
 	assert_int_equal(world->thread->instant_cnt, 2);
 	assert_instant(world, 0, 21 * MS, "[freed: 32 bytes at 0x1000, allocated 1.500 ms before]");
 	assert_instant(world, 1, 21 * MS, "[malloc: 64 bytes at 0x1000]");
@@ -158,7 +188,7 @@ static void test_an_end_has_the_number_of_its_allocation(void **state)
 	allocs = world->snapshot->allocs;
 	allocs[0].began_ns = allocs[0].time_ns;
 	allocs[1].began_ns = allocs[2].began_ns = allocs[1].time_ns;
-	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_ok(place_allocs(world->timeline, world->snapshot, symbol_at, world));
 	assert_arg(world, 1, 2, "allocation", 2);
 	assert_int_equal(world->thread->instants[2].number, 2);
 	assert_true(world->thread->instants[2].ends && !world->thread->instants[1].ends);
@@ -173,7 +203,7 @@ static void test_instants_are_in_order(void **state)
 	assert_ok(ARRAY_PUSH(world->thread->instants, world->thread->instant_cnt, world->thread->instant_cap,
 			     gap));
 	add_alloc(world, 40 * MS, 64, ALLOC_FREED);
-	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_ok(place_allocs(world->timeline, world->snapshot, symbol_at, world));
 	assert_int_equal(world->thread->instant_cnt, 2);
 	assert_instant(world, 0, 40 * MS, "[freed: 64 bytes at 0x1000, allocated 1.500 ms before]");
 	assert_string_equal(world->thread->instants[1].text, "[gap: overflow]");
@@ -189,7 +219,7 @@ static void test_what_came_before_only_counts(void **state)
 	add_alloc(world, -4 * MS, 64, ALLOC_SAMPLED);
 	add_alloc(world, 5 * MS, 64, ALLOC_SAMPLED); /* on the timeline, but before the thread's trace */
 	add_alloc(world, 40 * MS, 64, ALLOC_FREED);
-	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_ok(place_allocs(world->timeline, world->snapshot, symbol_at, world));
 	assert_int_equal(world->thread->instant_cnt, 1);
 	alive = counter(world, "live bytes (estimate)");
 	assert_int_equal(alive->point_cnt, 3);
@@ -210,7 +240,7 @@ static void test_each_process_counts_for_itself(void **state)
 	add_alloc(world, 15 * MS, 64, ALLOC_SAMPLED);
 	add_alloc(world, 16 * MS, 64, ALLOC_SAMPLED);
 	world->snapshot->allocs[1].pid = world->snapshot->allocs[1].tid = 200;
-	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_ok(place_allocs(world->timeline, world->snapshot, symbol_at, world));
 	assert_int_equal(world->thread->instant_cnt, 1);
 	assert_int_equal(world->timeline->counter_cnt, 4);
 	for (size_t i = 0; i < 4; i++)
@@ -223,7 +253,7 @@ static void test_function_that_is_not_known(void **state)
 
 	add_alloc(world, 40 * MS, 64, ALLOC_SAMPLED);
 	world->snapshot->allocs[0].function = 77;
-	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_ok(place_allocs(world->timeline, world->snapshot, symbol_at, world));
 	assert_instant(world, 0, 40 * MS, "[unknown function: 64 bytes at 0x1000]");
 }
 
@@ -231,13 +261,14 @@ static void test_none(void **state)
 {
 	struct world *world = *state;
 
-	assert_ok(place_allocs(world->timeline, world->snapshot));
+	assert_ok(place_allocs(world->timeline, world->snapshot, symbol_at, world));
 	assert_int_equal(world->timeline->counter_cnt, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_it_has_its_stack, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_allocation_stands_in_its_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reallocation_frees_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_an_end_has_the_number_of_its_allocation, set_up,
