@@ -203,7 +203,12 @@ static int order_to_show(const struct elf_symbol *a, const struct elf_symbol *b)
 		return a->bind == STB_LOCAL ? 1 : -1;
 	if (!a->size != !b->size)
 		return a->size ? -1 : 1;
-	return underscores ? underscores : (a->bind == STB_WEAK) - (b->bind == STB_WEAK);
+	if (underscores)
+		return underscores;
+	/* "free" rather than "cfree", which is there for old programs only. */
+	if (a->is_default != b->is_default)
+		return a->is_default ? -1 : 1;
+	return (a->bind == STB_WEAK) - (b->bind == STB_WEAK);
 }
 
 /*

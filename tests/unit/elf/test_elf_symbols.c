@@ -118,6 +118,23 @@ static void other_versions_go_by_name(void **state)
 	assert_int_equal(elf_file_find(file, "realpath@GLIBC_9", NULL, 0), 0);
 }
 
+/* cfree, say, which nobody can link any more, and free. */
+static void a_name_for_old_programs_comes_behind(void **state)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	char names[128];
+
+	(void)state;
+	fixture_write("w.map", "V1 { global: add; sum; local: *; };", 35);
+	fixture_build("w.c",
+		      "__asm__(\".symver old,add@V1\");\nint sum(void) { return 1; }\n"
+		      "extern int old(void) __attribute__((alias(\"sum\")));\n",
+		      "gcc -shared -fPIC -Wl,--version-script=w.map -o w.so w.c && strip w.so");
+	file = fixture_open("w.so");
+	names_at(file, fixture_find(file, "sum")->addr, names, sizeof(names));
+	assert_string_equal(names, "sum add ");
+}
+
 /* .symtab writes versions into the names, .dynsym has them in a table: they are one symbol. */
 static void both_tables_agree_on_versions(void **state)
 {
@@ -199,6 +216,7 @@ int main(void)
 		cmocka_unit_test(show_the_best_name_first),
 		cmocka_unit_test(a_bare_name_means_the_default_version),
 		cmocka_unit_test(other_versions_go_by_name),
+		cmocka_unit_test(a_name_for_old_programs_comes_behind),
 		cmocka_unit_test(both_tables_agree_on_versions),
 		cmocka_unit_test(stripped_files_keep_what_they_export),
 		cmocka_unit_test(static_programs_have_their_libc),

@@ -158,7 +158,7 @@ class Details {
 		const [time, text, isEvent, , stack] = track.instants[instant], other = this.trace.otherEnd(track, instant);
 		const passes = other ? other.track.instants[other.instant][0] - time : 0;
 
-		this.panel(this.title(text, isEvent ? 'instant' : 'gap'), this.list([['time', `${((time - track.shift) / 1e9).toFixed(9)} s`],
+		this.panel(this.title(text, isEvent ? 'event' : 'gap'), this.list([['time', `${((time - track.shift) / 1e9).toFixed(9)} s`],
 			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['lasts', other ? exactText(Math.abs(passes)) : '']]),
 			isEvent && el('div', {className: 'row'},
 				...[-1, 1].map(step => el('button', {onclick: () => this.toInstant(this.trace.nextEvent({track, instant}, step))},

@@ -176,8 +176,8 @@ class Track {
 	}
 }
 
-/* "[malloc: 40 bytes at 0x...]" is one of "malloc". */
-const eventName = text => /^\[([^:\]]+)/.exec(text)?.[1] ?? text;
+/* "[malloc: 40 bytes at 0x...]" is one of "malloc", and "[freed: ...]" of "free", as in other formats. */
+const eventName = text => (/^\[([^:\]]+)/.exec(text)?.[1] ?? text).replace(/^freed$/, 'free');
 
 /* The first of [from, to) for which `is` is true, where it is true of all behind it; else `to`. */
 function search(from, to, is) {
