@@ -74,6 +74,7 @@ const volatile __u64 interval_per_log; /* ... times ln(2), in 1/256 bytes */
 const volatile __u32 tail_bytes = ALLOC_STACK_STEP;
 const volatile __u32 wake_bytes;
 const volatile bool by_frame_pointers;
+const volatile bool ends_have_stacks;
 const volatile __u64 ns_dev; /* our pid namespace, as stat(2) names it; 0: the initial one */
 const volatile __u64 ns_ino;
 
@@ -193,18 +194,6 @@ static __always_inline __u64 wakeup(void)
 	return many ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void record_end(__u64 address, const struct live *ended)
-{
-	struct alloc *alloc = bpf_ringbuf_reserve(&records, sizeof(*alloc), 0);
-
-	if (!alloc) {
-		__sync_fetch_and_add(&lost, 1);
-		return;
-	}
-	fill(alloc, ALLOC_FREED, address, ended, bpf_ktime_get_ns());
-	bpf_ringbuf_submit(alloc, wakeup());
-}
-
 /* As much as there is: near the end of the stack, less than a record has room for. */
 static __always_inline void copy_stack(struct alloc_sample *sample, __u64 sp)
 {
@@ -221,17 +210,22 @@ static __always_inline void copy_stack(struct alloc_sample *sample, __u64 sp)
 	}
 }
 
-/* `caller`: where the function will return to, if it has not yet. */
-static __always_inline void fill_stack(struct alloc_sample *sample, struct pt_regs *regs, __u64 caller)
+/* Where a function will return to, and how far its return address is above rsp; 0: it has returned. */
+struct return_place {
+	__u64 caller, above;
+};
+
+static __always_inline void fill_stack(struct alloc_sample *sample, struct pt_regs *regs,
+				       const struct return_place *at)
 {
 	long bytes;
 
 	sample->ip_cnt = 0;
 	sample->stack_bytes = 0;
 	bpf_probe_read_kernel(sample->regs, sizeof(sample->regs), regs);
-	if (caller) {
-		sample->regs[HIT_RIP] = caller;
-		sample->regs[HIT_RSP] += WORD;
+	if (at->caller) {
+		sample->regs[HIT_RIP] = at->caller;
+		sample->regs[HIT_RSP] += at->above + WORD;
 	}
 	if (!by_frame_pointers) {
 		copy_stack(sample, sample->regs[HIT_RSP]);
@@ -239,12 +233,28 @@ static __always_inline void fill_stack(struct alloc_sample *sample, struct pt_re
 	}
 	bytes = bpf_get_stack(regs, sample->tail, tail_bytes, BPF_F_USER_STACK);
 	sample->ip_cnt = bytes > 0 ? (__u32)bytes / WORD : 0;
-	if (caller)
-		*(__u64 *)sample->tail = caller;
+	if (at->caller)
+		*(__u64 *)sample->tail = at->caller;
 }
 
-static __always_inline void record_begin(struct pt_regs *regs, __u64 caller, __u32 function, __u64 address,
-					 __u64 size, __u64 samples)
+static __always_inline void record_end(struct pt_regs *regs, const struct return_place *at, __u64 address,
+				       const struct live *ended)
+{
+	struct alloc_sample *sample = bpf_ringbuf_reserve(
+		&records, ends_have_stacks ? sizeof(*sample) + tail_bytes : sizeof(sample->alloc), 0);
+
+	if (!sample) {
+		__sync_fetch_and_add(&lost, 1);
+		return;
+	}
+	fill(&sample->alloc, ALLOC_FREED, address, ended, bpf_ktime_get_ns());
+	if (ends_have_stacks)
+		fill_stack(sample, regs, at);
+	bpf_ringbuf_submit(sample, wakeup());
+}
+
+static __always_inline void record_begin(struct pt_regs *regs, const struct return_place *at, __u32 function,
+					 __u64 address, __u64 size, __u64 samples)
 {
 	struct live begun = {bpf_ktime_get_ns(), size, samples};
 	struct alloc_sample *sample = bpf_ringbuf_reserve(&records, sizeof(*sample) + tail_bytes, 0);
@@ -258,7 +268,7 @@ static __always_inline void record_begin(struct pt_regs *regs, __u64 caller, __u
 	}
 	fill(&sample->alloc, ALLOC_SAMPLED, address, &begun, begun.began_ns);
 	sample->alloc.function = function;
-	fill_stack(sample, regs, caller);
+	fill_stack(sample, regs, at);
 	if (bpf_map_update_elem(&live, &address, &begun, BPF_ANY))
 		__sync_fetch_and_add(&forgotten, 1);
 	bpf_ringbuf_submit(sample, wakeup());
@@ -422,9 +432,9 @@ static __always_inline __u64 given(const struct pt_regs *regs, const struct thre
 	}
 }
 
-/* `caller`: as fill_stack() takes it. */
 static __always_inline void end(struct pt_regs *regs, struct thread *thread, __u64 caller)
 {
+	const struct return_place at = {caller, 0};
 	union cookie cookie = {thread->cookie};
 	__u64 address = given(regs, thread, cookie.role.call);
 
@@ -434,10 +444,10 @@ static __always_inline void end(struct pt_regs *regs, struct thread *thread, __u
 			bpf_map_update_elem(&live, &thread->pointer, &thread->old, BPF_NOEXIST);
 			return;
 		}
-		record_end(thread->pointer, &thread->old);
+		record_end(regs, &at, thread->pointer, &thread->old);
 	}
 	if (address && thread->wanted)
-		record_begin(regs, caller, cookie.role.function, address, thread->size, thread->samples);
+		record_begin(regs, &at, cookie.role.function, address, thread->size, thread->samples);
 }
 
 static __always_inline void end_at_return(struct pt_regs *regs, __u64 number)
@@ -464,23 +474,24 @@ static __always_inline __u64 samples_of(__u64 bytes)
 /* What was there before ended without a word. */
 static __always_inline void told_alloc(struct pt_regs *regs, __u32 function, const __u64 *args)
 {
+	const struct return_place here = {0};
 	struct live old;
 	__u64 samples;
 
 	count(args[2]);
 	if (take_live(args[0], &old))
-		record_end(args[0], &old);
+		record_end(regs, &here, args[0], &old);
 	samples = samples_of(args[2]);
 	if (samples || interval == 1)
-		record_begin(regs, 0, function, args[0], args[1], samples);
+		record_begin(regs, &here, function, args[0], args[1], samples);
 }
 
-static __always_inline void told_free(__u64 address)
+static __always_inline void told_free(struct pt_regs *regs, const struct return_place *at, __u64 address)
 {
 	struct live ended;
 
 	if (take_live(address, &ended))
-		record_end(address, &ended);
+		record_end(regs, at, address, &ended);
 }
 
 static __always_inline void told_forgotten(__u64 address)
@@ -538,8 +549,11 @@ SEC("uprobe")
 int alloc_free(struct pt_regs *regs)
 {
 	union cookie cookie = {bpf_get_attach_cookie(regs)};
+	struct return_place at = {.above = cookie.role.pushed};
 
-	told_free(arg(regs, cookie.role.pointer_arg));
+	if (ends_have_stacks)
+		bpf_probe_read_user(&at.caller, sizeof(at.caller), (void *)regs->sp + at.above);
+	told_free(regs, &at, arg(regs, cookie.role.pointer_arg));
 	return 0;
 }
 
@@ -549,6 +563,7 @@ int alloc_usdt(struct pt_regs *regs)
 	union cookie cookie = {bpf_get_attach_cookie(regs)};
 	__u64 values[HIT_REG_CNT] = {0}, args[ALLOC_USDT_ARGS] = {0};
 	__u32 function = cookie.role.function;
+	const struct return_place here = {0};
 
 	if (function >= ALLOC_USDT_MAX)
 		return 0;
@@ -559,7 +574,7 @@ int alloc_usdt(struct pt_regs *regs)
 	if (cookie.role.call == ALLOC_USDT_ALLOC)
 		told_alloc(regs, function, args);
 	else if (cookie.role.call == ALLOC_USDT_FREE)
-		told_free(args[0]);
+		told_free(regs, &here, args[0]);
 	else
 		told_forgotten(args[0]);
 	return 0;

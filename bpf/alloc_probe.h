@@ -66,7 +66,7 @@ enum {
 	ALLOC_INTERVAL_MAX = 1 << 30
 };
 
-/* A record of ALLOC_SAMPLED; one of ALLOC_FREED is its struct alloc alone. */
+/* A record of ALLOC_SAMPLED; one of ALLOC_FREED may be its struct alloc alone. */
 struct alloc_sample {
 	struct alloc alloc;
 	__u64 regs[HIT_REG_CNT];   /* of the caller, after the return */

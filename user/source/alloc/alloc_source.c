@@ -169,6 +169,7 @@ static int attach(const struct recorded *recorded, struct target *target)
 		.exe = recorded->binary ? recorded->binary : exe,
 		.interval_bytes = recorded->options.alloc_interval,
 		.stack_bytes = STACK_BYTES,
+		.end_stacks = true,
 		.live_max = ALLOCS_MAX / 2,
 		.link = link_of(recorded->options.link),
 	};
@@ -230,7 +231,7 @@ static int keep(void *ctx, const struct alloc *alloc, const struct alloc_stack *
 	int err = recorded->cnt == ALLOCS_MAX ? halve(recorded) : 0;
 
 	taken.function += target->first_function;
-	if (!err && alloc->kind == ALLOC_SAMPLED)
+	if (!err && stack)
 		err = find_stack(target, alloc, stack, &at);
 	if (!err)
 		err = ARRAY_PUSH(stacks->of, stacks->of_cnt, stacks->of_cap, at);

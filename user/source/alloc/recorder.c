@@ -68,9 +68,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct alloc_recorder *recorder = ctx;
 	const struct alloc *alloc = data;
 
-	(void)size;
-	recorder->stopped_by = alloc->kind == ALLOC_SAMPLED ? hand_sample(recorder, data)
-							    : recorder->fn(recorder->ctx, alloc, NULL);
+	recorder->stopped_by = size >= sizeof(struct alloc_sample) ? hand_sample(recorder, data)
+								   : recorder->fn(recorder->ctx, alloc, NULL);
 	return recorder->stopped_by || ++recorder->cnt == READ_MAX ? -ECANCELED : 0;
 }
 
@@ -124,6 +123,7 @@ static void set_up(const struct alloc_recorder *recorder, const struct alloc_rec
 	bpf->rodata->tail_bytes =
 		config->stack_bytes ? config->stack_bytes : ALLOC_IPS_MAX * sizeof(uint64_t);
 	bpf->rodata->by_frame_pointers = !config->stack_bytes;
+	bpf->rodata->ends_have_stacks = config->end_stacks;
 	bpf->rodata->wake_bytes = ring_bytes(config) / 8;
 	bpf->rodata->ns_dev = ns.dev;
 	bpf->rodata->ns_ino = ns.ino;

@@ -30,7 +30,8 @@ struct alloc_recorder_config {
 		 * bytes of the stack to copy with each sample, for unwinding; 0: walk it by frame pointers
 		 */
 		stack_bytes;
-	bool mappings; /* memory that the program maps itself counts as an allocation, too */
+	bool end_stacks; /* with the end of each, too */
+	bool mappings;	 /* memory that the program maps itself counts as an allocation, too */
 	uint32_t
 		/*
 		 * how many sampled allocations can be live at once; the ends of more are not recorded
@@ -69,8 +70,8 @@ int alloc_recorder_new(struct alloc_recorder **ret_recorder, const struct alloc_
 int alloc_recorder_fd(const struct alloc_recorder *recorder);
 
 /*
- * Delivers up to READ_MAX pending records to fn, oldest first. Returns how many, or fn's first non-zero
- * return.
+ * Delivers up to READ_MAX pending records to fn, oldest first; an end without config.end_stacks has no stack
+ * (NULL). Returns how many, or fn's first non-zero return.
  */
 int alloc_recorder_read(struct alloc_recorder *recorder,
 			int (*fn)(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack),
