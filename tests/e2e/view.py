@@ -241,13 +241,17 @@ def links(page):
 def threads(page):
     page.key("m")
     check("threads are listed", page.panel.startswith("1 thread"), page.panel)
-    box = "document.querySelectorAll('#panel input')[0]"
+    box = "document.querySelectorAll('#panel input[type=checkbox]')[0]"
     page.browser.value(f"{box}.click()")
     page.browser.settle()
     check("a thread is hidden", page.value("chart.tracks.length") == 0 and not page.browser.value(f"{box}.checked"))
-    page.browser.value("document.querySelector('#panel button').click()")
+    page.browser.value("[...document.querySelectorAll('#panel button')].find(b => b.textContent === 'Show all').click()")
     page.browser.settle()
     check("and shown", page.value("chart.tracks.length") == 1 and page.browser.value(f"{box}.checked"))
+    rows = "[...document.querySelectorAll('#panel tbody tr')].length"
+    for text, cnt in ("no such thread", 0), ("", 1):
+        page.browser.value(f"(input => (input.value = '{text}', input.dispatchEvent(new Event('input'))))(document.querySelector('#panel input'))")
+        check(f"the filter '{text}' lists {cnt}", page.browser.value(rows) == cnt, page.browser.value(rows))
     page.key("b")
     wide = page.value("chart.width")
     page.key("b")
@@ -590,6 +594,11 @@ def allocations(browser, json_path):
     made = [event for event in events if event["name"] == "calloc"]
     check("a range tells how many there were, and their bytes", cells["calloc"] ==
           [f"{len(made):,}", f"{sum(event['args']['bytes'] for event in made):,}"], cells)
+    page.value(f"chart.show({begin} - 1e8, {end} + 1e8)")
+    page.value("(i => page.showInstant({track: trace.threads[0], instant: i}))(trace.threads[0].instants.findIndex(at => at[3] === 1))")
+    arrows = page.value("(drawn => (chart.drawArrow = (...at) => drawn.push(at.map(Math.round)), chart.draw(), delete chart.drawArrow, drawn))([])")
+    ends = page.value(f"[{begin}, {end}].map(time => Math.round(chart.x(time)))")
+    check("an arrow leads from an allocation to its end", [[at[0], at[2]] for at in arrows] == [ends], arrows, ends)
     browser.call("Emulation.setDeviceMetricsOverride", width=1400, height=420, deviceScaleFactor=1, mobile=False)
     page.key("0")
     page.value("chart.scrollTo(1000)")

@@ -20,6 +20,7 @@ EMBED(viewer_flame, "user/output/viewer/flame.js");
 EMBED(viewer_calltree, "user/output/viewer/calltree.js");
 EMBED(viewer_details, "user/output/viewer/details.js");
 EMBED(viewer_ranges, "user/output/viewer/ranges.js");
+EMBED(viewer_threads, "user/output/viewer/threads.js");
 EMBED(viewer_page, "user/output/viewer/page.js");
 
 /* ---- base64 (RFC 4648) ---- */
@@ -103,6 +104,7 @@ static void write_script(struct output *output)
 	write_text(output, viewer_calltree);
 	write_text(output, viewer_details);
 	write_text(output, viewer_ranges);
+	write_text(output, viewer_threads);
 	write_text(output, viewer_page);
 }
 

@@ -8,7 +8,7 @@ const CALLERS_SHOWN = 1000, LINES_BEFORE = 3, LINES_BEHIND = 30; /* user/output/
 
 class Details {
 	panel(...children) {
-		this.tree = null;
+		this.tree = this.chart.event = null;
 		byId('panel').replaceChildren(...children.filter(child => child));
 		byId('panel').scrollTop = 0;
 		byId('said').textContent = byId('panel').querySelector('h2')?.textContent ?? '';
@@ -156,15 +156,17 @@ class Details {
 
 	showInstant({track, instant}) {
 		const [time, text, isEvent, , stack] = track.instants[instant], other = this.trace.otherEnd(track, instant);
-		const passes = other ? other.track.instants[other.instant][0] - time : 0;
+		const passes = other ? other.track.instants[other.instant][0] - time : 0, place = {track, instant};
 
 		this.panel(this.title(text, isEvent ? 'event' : 'gap'), this.list([['time', `${((time - track.shift) / 1e9).toFixed(9)} s`],
 			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['lasts', other ? exactText(Math.abs(passes)) : '']]),
 			isEvent && el('div', {className: 'row'},
-				...[-1, 1].map(step => el('button', {onclick: () => this.toInstant(this.trace.nextEvent({track, instant}, step))},
+				...[-1, 1].map(step => el('button', {onclick: () => this.toInstant(this.trace.nextEvent(place, step))},
 					step < 0 ? '‹ previous' : 'next ›')),
 				other && el('button', {onclick: () => this.toInstant(other)}, passes < 0 ? '‹ To its beginning' : 'To its end ›')),
 			...stack === undefined ? [] : [el('h3', {}, 'Call stack'), this.eventStack(track, time, this.trace.stacks[stack].split('\n'))]);
+		this.chart.event = place;
+		this.chart.invalidate();
 	}
 
 	/* Names lead to the slices of that name that are open at the time. */

@@ -79,18 +79,46 @@ class Marks {
 			if (right < 0 || seen.has(key))
 				continue;
 			seen.add(key);
-			const top = this.flowY(trace.threads[from], fromTime), bottom = this.flowY(trace.threads[to], toTime);
-			const bend = Math.max(Math.min((right - left) / 2, 40), 8);
-
-			context.beginPath();
-			context.moveTo(left, top);
-			context.bezierCurveTo(left + bend, top, right - bend, bottom, right, bottom);
-			context.stroke();
-			context.beginPath();
-			for (const [dx, dy] of [[0, 0], [-6, -3], [-6, 3]])
-				context.lineTo(right + dx, bottom + dy);
-			context.fill();
+			this.drawArrow(left, this.flowY(trace.threads[from], fromTime), right, this.flowY(trace.threads[to], toTime));
 		}
+		this.drawShownEvent();
+	}
+
+	drawArrow(left, top, right, bottom) {
+		const {context} = this, bend = Math.max(Math.min((right - left) / 2, 40), 8);
+
+		context.beginPath();
+		context.moveTo(left, top);
+		context.bezierCurveTo(left + bend, top, right - bend, bottom, right, bottom);
+		context.stroke();
+		context.beginPath();
+		for (const [dx, dy] of [[0, 0], [-6, -3], [-6, 3]])
+			context.lineTo(right + dx, bottom + dy);
+		context.fill();
+	}
+
+	/* A ring around the event that the panel tells of; of an allocation, an arrow to its end. */
+	drawShownEvent() {
+		const {context, event, trace} = this, other = event && trace.otherEnd(event.track, event.instant);
+		const place = ({track, instant}) => [this.x(track.instants[instant][0]), this.titleY(track) + HEAD - 6, track.instants[instant][0]];
+
+		if (!event || event.track.hidden)
+			return;
+		const [x, y, time] = place(event);
+
+		context.lineWidth = 2;
+		context.beginPath();
+		context.arc(x, y, 8, 0, 2 * Math.PI);
+		context.stroke();
+		context.lineWidth = 1;
+		if (!other || other.track.hidden)
+			return;
+		const [otherX, otherY, otherTime] = place(other);
+
+		if (otherTime < time)
+			this.drawArrow(otherX, otherY, x, y);
+		else
+			this.drawArrow(x, y, otherX, otherY);
 	}
 
 	drawHits() {

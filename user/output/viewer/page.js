@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page: search, the mouse and keys, threads, notes, and its address.
+ * The page: search, the mouse and keys, notes, and its address.
  */
 
-class Page extends Ranges {
+class Page extends Threads {
 	constructor(trace) {
 		super();
 		this.trace = trace;
@@ -135,36 +135,6 @@ class Page extends Ranges {
 		navigator.clipboard?.writeText(location.href).catch(() => {});
 		byId('link').textContent = 'Copied';
 		setTimeout(() => byId('link').textContent = 'Link', 1500);
-	}
-
-	/* ---- threads ---- */
-
-	showThreads() {
-		const {trace, chart} = this, lay = () => (chart.layout(), chart.scrollTo(chart.scroll), this.showThreads());
-		const toAll = set => () => (trace.threads.forEach(set), lay());
-		const isBusy = track => {
-			const last = track.firstFrom(chart.to);
-
-			return last > 0 && track.rows[0].some(i => track.end(i) >= chart.from && track.start[i] <= chart.to) &&
-				(last > track.firstFrom(chart.from) || track.openAt(chart.from).some(i => track.symbol[i] >= NOT_CALLS.length));
-		};
-		const box = (track, name, title) => el('input', {type: 'checkbox', title, ariaLabel: `${title}: ${track.name}`,
-			checked: name === 'hidden' ? !track.hidden : track[name],
-			onchange: event => (track[name] = name === 'hidden' ? !event.target.checked : event.target.checked, lay())});
-
-		this.panel(this.title(countText(trace.threads.length, 'thread')), el('div', {className: 'row'},
-			el('button', {onclick: toAll(track => track.hidden = false)}, 'Show all'),
-			el('button', {onclick: toAll(track => track.hidden = !isBusy(track)), title: 'those that do something in what is in sight'}, 'Busy ones'),
-			el('button', {onclick: toAll(track => track.collapsed = true)}, 'Fold all'),
-			el('button', {onclick: toAll(track => track.collapsed = false)}, 'Unfold all')),
-		el('table', {className: 'threads'}, el('thead', {}, el('tr', {}, ...['thread', 'calls', 'shown', 'on top'].map(text => el('th', {}, text)))),
-			el('tbody', {}, ...trace.threads.map(track => {
-				const name = `${track.name}, pid ${track.pid}, tid ${track.tid}`;
-
-				return el('tr', {}, el('td', {className: 'go', tabIndex: 0, title: name, onclick: () => (track.hidden = false, lay(), chart.scrollTo(track.top))}, name),
-					el('td', {}, track.cnt.toLocaleString('en')), el('td', {}, box(track, 'hidden', 'shown')),
-					el('td', {}, box(track, 'pinned', 'on top')));
-			}))));
 	}
 
 	/* ---- notes: they are kept in the address ---- */
