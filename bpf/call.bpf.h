@@ -22,6 +22,7 @@ struct call_key {
 
 struct call {
 	__u64 begin_ns;
+	__u64 stack; /* of struct firing, as the next two */
 	__u64 args[HIT_ARG_CNT];
 	__u32 args_known;
 	__u32 jumps; /* it has jumped to another function, whose beginning comes next */
@@ -139,6 +140,7 @@ static __always_inline bool call_ends(const struct pt_regs *regs, __u64 cookie, 
 	}
 	firing->begin_ns = call->begin_ns;
 	__builtin_memcpy(firing->args, call->args, sizeof(firing->args));
+	firing->stack = call->stack;
 	firing->args_known = call->args_known;
 	bpf_map_delete_elem(&calls, &key);
 	if (!(place & PLACE_LEAVES) || !rule->asks_result)

@@ -37,6 +37,7 @@ struct rule {
 struct firing {
 	__u64 begin_ns; /* of the call that returns */
 	__u64 end_ns;	/* of the call that returns; 0 at its beginning */
+	__u64 stack;	/* the address of what is above the return address, at the call's beginning */
 	__u64 args[HIT_ARG_CNT];
 	__u32 args_known; /* as in struct hit */
 	__u32 layout; /* which of the trigger's argument layouts (probe/args/arg_layout.h) the probe has */

@@ -129,6 +129,7 @@ static __always_inline void c_args(const struct pt_regs *regs, struct firing *fi
 	args[3] = regs->cx;
 	args[4] = regs->r8;
 	args[5] = regs->r9;
+	firing->stack = regs->sp + sizeof(__u64);
 	firing->args_known = 0x3f;
 }
 
@@ -307,6 +308,7 @@ int call_begin(struct pt_regs *regs)
 	judge(regs, &firing, NULL);
 	__builtin_memcpy(call.args, firing.args, sizeof(call.args));
 	call.args_known = firing.args_known;
+	call.stack = firing.stack;
 	call.begin_ns = bpf_ktime_get_ns();
 	bpf_map_update_elem(&calls, &key, &call, BPF_ANY);
 	return 0;

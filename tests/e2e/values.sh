@@ -439,6 +439,45 @@ by_value() {
 }
 check 'structs in registers by their fields, string_view as its text' by_value
 
+cat >"$tmp/stacked.cc" <<'END'
+#include <string>
+struct pod { int a; char text[24]; long z; };
+struct wide { long double real; int tag; };
+struct empty { };
+struct two { long a, b; };
+struct owner { long id; std::string name; };
+extern "C" __attribute__((noinline)) long mixed(int i1, two t1, two t2, two late, int i6, int beyond, pod one, short after, empty, wide w, int last,
+						owner by_address)
+{
+	__asm__ volatile("" ::: "memory");
+	return i1 + t1.a + t1.b + t2.a + t2.b + late.a + i6 + beyond + one.a + after + (long)w.real + w.tag + last + by_address.id;
+}
+extern "C" __attribute__((noinline)) long many(double d1, double d2, double d3, double d4, double d5, double d6, double d7, double d8, double d9, int a,
+					       int b, int c, int d, int e, int f, int seventh, const char *eighth)
+{
+	__asm__ volatile("" ::: "memory");
+	return (long)(d1 + d2 + d3 + d4 + d5 + d6 + d7 + d8 + d9) + a + b + c + d + e + f + seventh + eighth[0];
+}
+int main()
+{
+	return mixed(1, {2, 3}, {4, 5}, {6, 7}, 8, 9, {5, "pod text", 9}, -10, {}, {3.5L, 4}, 12, {77, "name"}) +
+	       many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, -16, "eight") == 1;
+}
+END
+
+stacked() {
+	for compiler in 'g++ -O0' 'g++ -O2' 'clang++ -O0' 'clang++ -O2'; do
+		$compiler -g -o "$tmp/stacked" "$tmp/stacked.cc" || return 1
+		hits 0 mixed -- "$tmp/stacked" && sed -i '/ t[12]\./d' "$tmp/hits" &&
+			values_are 'i1 = 1' 'i6 = 8' 'beyond = 9' 'after = -10' 'last = 12' 'by_address = ? (it is in no register for integers)' 'late.a = 6' \
+				'late.b = 7' 'one.a = 5' 'one.text = pod text' 'one.z = 9' 'w.tag = 4' || return 1
+		hits 0 many --slower-than 1ns --when 'ret > 0 && seventh == -16 && str(eighth) == "eight"' --print 'seventh, str(eighth), f' -- "$tmp/stacked" &&
+			values_are 'seventh = -16' 'str(eighth) = eight' 'f = 15' || return 1
+	done
+	hits 0 mixed --when 'last == 13' -- "$tmp/stacked" && says "$tmp/err" 'no hit'
+}
+check 'parameters on the stack, and structs there by their fields' stacked
+
 results() {
 	hits 0 parts --when 'ret < 0 && ret == -8' --print 'ret, ret + 1' -- "$tmp/parts" && values_are 'ret = -8' 'ret + 1 = -7' || return 1
 	objcopy --strip-debug "$tmp/parts" "$tmp/parts-bare"
@@ -448,11 +487,11 @@ check 'a result has the type of its function where that is known' results
 
 lacking() {
 	hits 0 by_value -- "$tmp/kinds" &&
-		values_are 'pair = ? (it is in no register for integers)' 'behind = 4' || return 1
+		values_are 'behind = 4' 'pair.a = 1' 'pair.b = 2' 'pair.c = 3' || return 1
 	hits 0 by_value --when 'behind == 4' --print none -- "$tmp/kinds" || return 1
 	hits 0 '[bt][ya]*' --max-hits 2 -- "$tmp/kinds" && ! grep '  value number' "$tmp/hits"
 }
-check 'what a register cannot be told of says so, and refuses nothing' lacking
+check 'what only some functions of a pattern have refuses nothing' lacking
 
 # --- fields of what arguments point to
 

@@ -22,6 +22,7 @@
 #include "bpf/rule.h"
 #include "condition/condition.h"
 #include "condition/condition_tree.h"
+#include "elf/types/elf_fields.h"
 #include "probe/args/arg_layout.h"
 
 enum { SLOT_MAX = 24, STRING_AT = -256 };
@@ -183,6 +184,13 @@ static void emit_arg(struct code *code, uint64_t arg)
 		land(code, known);
 	}
 	load(code, 8, BPF_REG_0, BPF_REG_7, arg_at(arg));
+}
+
+/* The address of a parameter on the stack. */
+static void emit_stack(struct code *code, uint64_t offset)
+{
+	load(code, 8, BPF_REG_0, BPF_REG_7, offsetof(struct firing, stack));
+	put(code, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_0, 0, 0, (int32_t)offset);
 }
 
 static void emit_elapsed(struct code *code)
@@ -414,7 +422,10 @@ static void emit(struct code *code, const struct node *node, int slot)
 		narrow(code, node->type);
 		break;
 	case NODE_ARG:
-		emit_arg(code, node->number);
+		if (elf_is_on_stack((unsigned int)node->number))
+			emit_stack(code, node->number - ELF_ON_STACK);
+		else
+			emit_arg(code, node->number);
 		break;
 	case NODE_RET:
 		load(code, 8, BPF_REG_0, BPF_REG_6, 8 * HIT_RESULT);

@@ -234,6 +234,13 @@ static int open_file(struct functions *functions, const struct probe *probe)
 	return elf_file_open(&functions->file, probe->path);
 }
 
+/* The registers are those of the function's beginning, and so is its stack. */
+static bool is_known(const struct arg_layout *layout, unsigned int nth)
+{
+	return elf_is_on_stack(nth) ? layout->convention == ARGS_C
+				    : nth < HIT_ARG_CNT && layout->known >> nth & 1;
+}
+
 static int find_in(struct functions *functions, const struct probe *probe, unsigned int nth, const char *path,
 		   struct elf_field *ret_field)
 {
@@ -245,7 +252,7 @@ static int find_in(struct functions *functions, const struct probe *probe, unsig
 			    "the type of arg%u is not known: %s is a USDT probe, whose note gives only "
 			    "sizes: write *(int *)(arg%u + 8), for instance",
 			    nth, probe->symbol, nth);
-	if (nth != ELF_RESULT && !(probe->layout->known >> nth & 1))
+	if (nth != ELF_RESULT && !is_known(probe->layout, nth))
 		return arg_layout_fail(probe, nth);
 	err = open_file(functions, probe);
 	if (err)
@@ -346,7 +353,7 @@ static int find_name_in(struct functions *functions, const struct probe *probe, 
 		return fail_no_debug(probe, name);
 	if (err || ret_name->is_constant)
 		return err;
-	if (ret_name->nth < HIT_ARG_CNT && probe->layout->known >> ret_name->nth & 1)
+	if (is_known(probe->layout, ret_name->nth))
 		return 0;
 	return fail_prefix(arg_layout_fail(probe, ret_name->nth), "%s", name);
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "elf/types/elf_fields.h"
+
 void node_free(struct node *node)
 {
 	if (!node)
@@ -58,7 +60,7 @@ void condition_note(struct condition *condition, const struct node *node)
 {
 	if (!node)
 		return;
-	if (node->kind == NODE_ARG)
+	if (node->kind == NODE_ARG && !elf_is_on_stack((unsigned int)node->number))
 		condition->asks_args |= 1u << node->number;
 	condition->asks_result |= node->kind == NODE_RET;
 	condition->asks_elapsed |= node->kind == NODE_ELAPSED;

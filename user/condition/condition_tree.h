@@ -24,7 +24,7 @@ struct value_type {
 enum node_kind {
 	NODE_NUMBER,
 	NODE_REGISTER, /* number: enum hit_reg; type: how much of it */
-	NODE_ARG,      /* number: which */
+	NODE_ARG,      /* number: which; from ELF_ON_STACK on, its address */
 	NODE_RET,
 	NODE_ELAPSED,
 	NODE_PID,

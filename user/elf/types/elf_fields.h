@@ -13,7 +13,16 @@ struct elf_file;
 enum { ELF_FIELD_LOADS_MAX = 8 };
 
 /* Instead of an argument's number: the return value. */
-enum { ELF_RESULT = 1u << 30 };
+enum {
+	ELF_RESULT = 1u << 30,
+	/* From here on the parameter is on the stack, so many bytes above the return address at the beginning. */
+	ELF_ON_STACK = 1u << 29,
+};
+
+static inline bool elf_is_on_stack(unsigned int nth)
+{
+	return nth >= ELF_ON_STACK && nth < ELF_RESULT;
+}
 
 /*
  * How to compute the field's address: add offsets[0] to the argument; for each further offset, load a pointer
@@ -113,7 +122,7 @@ int elf_file_check_result(struct elf_file *file, uint64_t addr, const char *func
 /* What a name in a function's source means. */
 struct elf_name {
 	bool is_constant;  /* of an enum; else a parameter */
-	unsigned int nth;  /* the integer argument that the parameter is */
+	unsigned int nth;  /* the integer argument that the parameter is, or from ELF_ON_STACK on */
 	uint64_t constant; /* sign-extended */
 };
 

@@ -2,7 +2,8 @@
 /*
  * The nth integer argument is not always the nth parameter: floating-point parameters use other registers, a
  * large result takes the first register for its address, and a struct passed by value may take none, one or
- * two (System V ABI, 3.2.3). Ambiguous cases are refused.
+ * two (System V ABI, 3.2.3). What finds no register is on the stack, in the order of the parameters. Ambiguous
+ * cases are refused.
  */
 #include "elf/types/elf_parameters.h"
 
@@ -231,10 +232,16 @@ static int take_registers(struct parameter_search *search, Dwarf_Die *parameter,
 	enum { VECTORS = 8 };
 	struct elf_passing passing;
 	int taken = registers_below(type, UINT64_MAX, 0), by_address = 0;
+	Dwarf_Word size;
 
 	search->is_address = false;
+	search->stack_size = 0;
 	if (taken >= 0) {
-		*vectors += elf_type_is_float(type);
+		bool is_float = elf_type_is_float(type), is_wide = elf_passing_is_wide(type);
+
+		*vectors += is_float && !is_wide;
+		if (is_float ? is_wide || *vectors > VECTORS : at >= ARCH_C_ARG_CNT)
+			search->stack_size = is_wide ? 16 : 8;
 		return taken;
 	}
 	if (elf_type_is_aggregate(type) && is_cxx(&search->die))
@@ -243,10 +250,14 @@ static int take_registers(struct parameter_search *search, Dwarf_Die *parameter,
 	    (!elf_type_is_aggregate(type) && dwarf_bytesize(type) != 16) ||
 	    !elf_passing_of(type, by_address, &passing))
 		return -1;
-	if (at + passing.integers > ARCH_C_ARG_CNT || *vectors + passing.vectors > VECTORS)
-		return 0;
-	*vectors += passing.vectors;
 	search->is_address = passing.is_address;
+	if (passing.in_memory || at + passing.integers > ARCH_C_ARG_CNT ||
+	    *vectors + passing.vectors > VECTORS) {
+		search->stack_size =
+			passing.is_address || dwarf_aggregate_size(type, &size) ? 8 : (size + 7) & ~7ull;
+		return 0;
+	}
+	*vectors += passing.vectors;
 	return (int)passing.integers;
 }
 
@@ -308,11 +319,29 @@ bool elf_parameter_result(struct parameter_search *search, Dwarf_Die *ret_type)
 	return false;
 }
 
-static bool has_name(Dwarf_Die *die, const char *name)
+/* The compiler says it too, unless it has copied the parameter. */
+static int check_on_stack(struct parameter_search *search, Dwarf_Die *parameter, uint64_t stack)
 {
-	const char *own = dwarf_diename(die);
+	Dwarf_Attribute attribute;
+	Dwarf_Die compiled;
+	Dwarf_Addr entry;
+	Dwarf_Op *op, *base;
+	size_t cnt, base_cnt;
 
-	return own && !strcmp(own, name);
+	if (search->is_address)
+		return fail_untold(search, "the address of a copy of it is on the stack");
+	if (!find_compiled(search, parameter, &compiled) || dwarf_entrypc(&search->die, &entry))
+		return fail_untold(search, "the compiler has changed its parameters");
+	if (dwarf_attr(&compiled, DW_AT_location, &attribute) &&
+	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) == 1 && cnt == 1 &&
+	    op->atom == DW_OP_fbreg && (int64_t)op->number >= 0 &&
+	    dwarf_attr(&search->die, DW_AT_frame_base, &attribute) &&
+	    dwarf_getlocation_addr(&attribute, entry, &base, &base_cnt, 1) == 1 && base_cnt == 1 &&
+	    base->atom == DW_OP_call_frame_cfa && op->number != stack)
+		return fail_untold(search, "the compiler has changed its parameters");
+	search->nth = ELF_ON_STACK + (unsigned int)stack;
+	search->is_address = true;
+	return 0;
 }
 
 /* `parameter` is the wanted one and takes so many registers, from `at` on. */
@@ -354,6 +383,8 @@ int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 {
 	Dwarf_Die function = elf_parameter_function(search), parameter;
 	unsigned int at, vectors = 0;
+	bool by_stack = elf_is_on_stack(search->nth);
+	uint64_t stack = 0;
 	int more, taken, err;
 
 	err = check_result(search, &at);
@@ -369,11 +400,19 @@ int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 			return fail_untold(search, "the debug information is not complete");
 		taken = take_registers(search, &parameter, ret_type, at, &vectors);
 		search->has_floats |= elf_type_is_float(ret_type);
+		if (!is_c(&search->die) && !is_cxx(&search->die))
+			search->stack_size = 0;
 		if (taken < 0)
 			return fail_untold(search, "a struct or the like is passed by value there or before");
 		if (is_go(&search->die) && at + (unsigned int)taken > ARCH_GO_ARG_CNT)
 			return fail_untold(search, "there are too few registers for it or one before it");
-		if (search->name ? has_name(&parameter, search->name)
+		if (search->stack_size && elf_passing_is_wide(ret_type))
+			stack = (stack + 15) & ~15ull;
+		if (search->stack_size && (search->name ? elf_type_has_name(&parameter, search->name)
+							: by_stack && ELF_ON_STACK + stack == search->nth))
+			return check_on_stack(search, &parameter, stack);
+		stack += search->stack_size;
+		if (search->name ? elf_type_has_name(&parameter, search->name)
 				 : search->nth >= at && search->nth < at + (unsigned int)taken)
 			return check_found(search, &parameter, at, (unsigned int)taken, ret_type);
 		at += (unsigned int)taken;
@@ -383,104 +422,4 @@ int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type)
 			    ? ": floating-point parameters are in vector registers, which cannot be "
 			      "read; arg0 is its first integer or pointer"
 			    : "");
-}
-
-/* ---- names ---- */
-
-/* Whether a parameter has the name; *text becomes a list of all names. */
-static bool find_name(const struct parameter_search *search, const char *name, char *text, size_t size)
-{
-	Dwarf_Die function = elf_parameter_function(search), die;
-	int more = dwarf_child(&function, &die);
-
-	for (; !more; more = dwarf_siblingof(&die, &die)) {
-		size_t len = strlen(text);
-
-		if (!elf_parameter_is_one(&die) || !dwarf_diename(&die))
-			continue;
-		if (has_name(&die, name))
-			return true;
-		snprintf(text + len, size - len, "%s%s", len ? ", " : "", dwarf_diename(&die));
-	}
-	return false;
-}
-
-struct constants {
-	const char *name;
-	size_t cnt;
-	bool differ;
-	Dwarf_Word value;
-};
-
-static void add_constant(struct constants *constants, Dwarf_Die *enumerator)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word value;
-
-	if (!has_name(enumerator, constants->name) ||
-	    dwarf_formudata(dwarf_attr(enumerator, DW_AT_const_value, &attribute), &value))
-		return;
-	constants->differ |= constants->cnt++ && value != constants->value;
-	constants->value = value;
-}
-
-/* Enums anywhere in `parent`, and in the parts that dwz has moved out of it. */
-static void find_constants(struct constants *constants, Dwarf_Die *parent, unsigned int nesting)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die die, imported;
-	int more = nesting < NESTING_MAX ? dwarf_child(parent, &die) : 1;
-
-	for (; !more; more = dwarf_siblingof(&die, &die))
-		switch (dwarf_tag(&die)) {
-		case DW_TAG_enumerator:
-			add_constant(constants, &die);
-			break;
-		case DW_TAG_imported_unit:
-			if (dwarf_formref_die(dwarf_attr(&die, DW_AT_import, &attribute), &imported))
-				find_constants(constants, &imported, nesting + 1);
-			break;
-		case DW_TAG_enumeration_type:
-		case DW_TAG_namespace:
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-		case DW_TAG_union_type:
-		case DW_TAG_subprogram:
-		case DW_TAG_lexical_block:
-			find_constants(constants, &die, nesting + 1);
-			break;
-		default:
-			break;
-		}
-}
-
-int elf_file_find_name(struct elf_file *file, uint64_t addr, const char *function, const char *name,
-		       struct elf_name *ret_name)
-{
-	struct parameter_search search = {.function = function, .name = name};
-	struct constants constants = {.name = name};
-	char names[400] = "";
-	Dwarf_Die type, unit;
-	int err;
-
-	if (!elf_parameter_begin(file, addr, &search))
-		return -ENODATA;
-	if (find_name(&search, name, names, sizeof(names))) {
-		err = elf_parameter_find(&search, &type);
-		if (!err)
-			*ret_name = (struct elf_name){.nth = search.nth};
-		return err;
-	}
-	if (dwarf_diecu(&search.die, &unit, NULL, NULL))
-		find_constants(&constants, &unit, 0);
-	if (constants.differ)
-		return fail(-EINVAL, "'%s' is ambiguous: enums have different constants of that name", name);
-	if (!constants.cnt)
-		return fail(
-			-ENOENT,
-			"'%s' is unknown: no enum in the source of %s has it, and the parameters there are: "
-			"%s",
-			name, function, *names ? names : "none");
-	*ret_name = (struct elf_name){.is_constant = true, .constant = constants.value};
-	return 0;
 }

@@ -11,12 +11,13 @@ struct elf_file;
 
 struct parameter_search {
 	const char *function; /* for messages */
-	const char *name;     /* the wanted one, or NULL: the nth integer argument */
+	const char *name;     /* the wanted one, or NULL: the nth integer argument, or from ELF_ON_STACK on */
 	unsigned int nth;     /* the result where `name` is given */
 	Dwarf_Die die;	      /* the function */
 	bool is_address; /* of the result: the register has the address of the struct, as C++ passes some */
 	bool is_split;	 /* of the result: it is a struct in registers, from the nth on */
 	bool has_floats; /* among the parameters before */
+	uint64_t stack_size; /* what the parameter that was looked at last takes on the stack */
 };
 
 /* Finds the function at addr. False: there is no debug information for it. */

@@ -95,15 +95,41 @@ bool elf_passing_of(Dwarf_Die *type, bool is_address, struct elf_passing *ret_pa
 		return true;
 	if ((elf_type_is_aggregate(type) && !elf_type_complete(type)) || dwarf_aggregate_size(type, &size))
 		return false;
-	if (size > HALVES * HALF)
+	ret_passing->in_memory = size > HALVES * HALF;
+	if (ret_passing->in_memory)
 		return true;
 	if (!classify(type, 0, 0, &halves))
 		return false;
+	ret_passing->in_memory = halves.on_stack;
 	for (int i = 0; i < HALVES && !halves.on_stack; i++) {
 		ret_passing->integers += halves.halves[i] == HALF_INTEGER;
 		ret_passing->vectors += halves.halves[i] == HALF_VECTOR;
 	}
 	return true;
+}
+
+static int is_wide(void *ctx, Dwarf_Die *member)
+{
+	Dwarf_Die type;
+
+	(void)ctx;
+	return elf_type_of(member, &type) && elf_passing_is_wide(&type);
+}
+
+bool elf_passing_is_wide(Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word size, alignment = 0;
+	Dwarf_Die element;
+
+	if (dwarf_tag(type) == DW_TAG_array_type)
+		return elf_type_of(type, &element) && elf_passing_is_wide(&element);
+	if (elf_type_is_aggregate(type)) {
+		dwarf_formudata(dwarf_attr(type, DW_AT_alignment, &attribute), &alignment);
+		return alignment > HALF ||
+		       (elf_type_complete(type) && elf_type_each_member(type, is_wide, NULL));
+	}
+	return !dwarf_aggregate_size(type, &size) && size > HALF;
 }
 
 int elf_passing_register(Dwarf_Die *type, uint64_t offset)

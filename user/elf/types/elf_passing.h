@@ -9,6 +9,7 @@
 struct elf_passing {
 	unsigned int integers, vectors; /* so many registers of each kind, or, if they are too few, none */
 	bool is_address;		/* it is one for the address of the struct */
+	bool in_memory;			/* it takes none, however many are left */
 };
 
 /*
@@ -21,3 +22,6 @@ bool elf_passing_of(Dwarf_Die *type, bool is_address, struct elf_passing *ret_pa
  * there is no telling.
  */
 int elf_passing_register(Dwarf_Die *type, uint64_t offset);
+
+/* Whether it has to be aligned to more than 8 bytes. */
+bool elf_passing_is_wide(Dwarf_Die *type);

@@ -51,6 +51,13 @@ static int encoding_of(Dwarf_Die *type)
 										      : 0;
 }
 
+bool elf_type_has_name(Dwarf_Die *die, const char *name)
+{
+	const char *own = dwarf_diename(die);
+
+	return own && !strcmp(own, name);
+}
+
 bool elf_type_is_float(Dwarf_Die *type)
 {
 	int encoding = dwarf_tag(type) == DW_TAG_base_type ? encoding_of(type) : 0;

@@ -11,6 +11,8 @@
 /* The type of a variable, member or function, or the target of a pointer. False: none (void), or damaged. */
 bool elf_type_of(Dwarf_Die *die, Dwarf_Die *ret_type);
 
+bool elf_type_has_name(Dwarf_Die *die, const char *name);
+
 /* A struct, class or union. */
 bool elf_type_is_aggregate(Dwarf_Die *type);
 

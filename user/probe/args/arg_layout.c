@@ -8,11 +8,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "elf/types/elf_fields.h"
 #include "model/trigger.h"
 #include "probe/args/usdt_args.h"
 
@@ -72,29 +74,34 @@ int arg_layout_of_usdt(struct arg_layout *ret_layout, struct elf_file *file, con
 
 int arg_layout_fail(const struct probe *probe, unsigned int nth)
 {
+	char arg[32] = "it";
+
+	if (!elf_is_on_stack(nth))
+		snprintf(arg, sizeof(arg), "arg%u", nth);
 	switch (probe->layout->convention) {
 	case ARGS_C:
 		return fail(-EINVAL,
-			    "arg%u of %s is not in a register: C passes only the integer arguments arg0 to "
-			    "arg5 there, and the further ones on the stack, from *(long *)(rsp + 8) up",
-			    nth, probe->symbol);
+			    "%s of %s is not in a register: C passes only the integer arguments arg0 to "
+			    "arg5 there, and the further ones on the stack: write their names, or "
+			    "*(long *)(rsp + 8) and up",
+			    arg, probe->symbol);
 	case ARGS_GO:
-		return fail(-EINVAL, "arg%u of %s is not in a register: Go passes only arg0 to arg8 there",
-			    nth, probe->symbol);
+		return fail(-EINVAL, "%s of %s is not in a register: Go passes only arg0 to arg8 there", arg,
+			    probe->symbol);
 	case ARGS_GO_STACK:
 		return fail(-EINVAL,
-			    "arg%u of %s is not in a register: Go passes its arguments on the stack "
+			    "%s of %s is not in a register: Go passes its arguments on the stack "
 			    "(assembly, or Go 1.16 and before): write *(long *)(rsp + 8), for instance",
-			    nth, probe->symbol);
+			    arg, probe->symbol);
 	case ARGS_USDT:
 		return fail(-EINVAL,
-			    "%s has no arg%u that is an integer or an address ('trailcam probes' shows what "
+			    "%s has no %s that is an integer or an address ('trailcam probes' shows what "
 			    "it has)",
-			    probe->symbol, nth);
+			    probe->symbol, arg);
 	default:
 		return fail(-EINVAL,
-			    "arg%u is unknown at %s, which is not the beginning of a function: name the "
+			    "%s is unknown at %s, which is not the beginning of a function: name the "
 			    "function, or registers (rdi, rax, ...)",
-			    nth, probe->symbol);
+			    arg, probe->symbol);
 	}
 }
