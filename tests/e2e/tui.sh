@@ -51,7 +51,7 @@ at_hit() {
 	cat "$tmp/shown"
 	# the calls before it, and what was passed to it
 	grep -q 'hit 1 of 1: table_grow' "$tmp/shown" && grep -q '^ *-[0-9.]* [mun]*s .* + next_word$' "$tmp/shown" &&
-		grep -q '^table_grow arg0=0x' "$tmp/shown"
+		grep -q '^table_grow = table=0x' "$tmp/shown"
 }
 check 'it opens at the hit' at_hit
 

@@ -162,14 +162,18 @@ static void draw_details(const struct tui *tui, const struct shown_thread *shown
 	for (x = 0; mark_cnt; mark++, mark_cnt--) {
 		x = put_as(y, x, mark_text(tui, mark), A_BOLD, mark->hit ? PAIR_HIT : PAIR_GAP);
 		cnt = mark->hit ? hit_call_args(args, mark->hit) : instant_args(args, mark->instant);
+		/* The line may be too short for all: values, which come last, go first. */
 		for (size_t i = 0; i < cnt; i++) {
-			if (args[i].type == SHOWN_INT)
-				snprintf(text, sizeof(text), " %s=%" PRId64, args[i].name, args[i].number);
-			else if (args[i].type == SHOWN_POINTER)
-				snprintf(text, sizeof(text), " %s=0x%" PRIx64, args[i].name,
-					 (uint64_t)args[i].number);
+			const struct shown_arg *arg =
+				&args[(i + cnt - (mark->hit ? mark->hit->value_cnt : 0)) % cnt];
+
+			if (arg->type == SHOWN_INT)
+				snprintf(text, sizeof(text), " %s=%" PRId64, arg->name, arg->number);
+			else if (arg->type == SHOWN_POINTER)
+				snprintf(text, sizeof(text), " %s=0x%" PRIx64, arg->name,
+					 (uint64_t)arg->number);
 			else
-				snprintf(text, sizeof(text), " %s=%s", args[i].name, args[i].text);
+				snprintf(text, sizeof(text), " %s=%s", arg->name, arg->text);
 			for (char *line = text; (line = strchr(line, '\n'));)
 				*line = '<'; /* between the functions of a stack */
 			x = tui_put(y, x, text);
