@@ -269,7 +269,8 @@ int translate_born(struct translate *translate, pid_t pid, pid_t tid, bool *ret_
 	int slot, err;
 
 	*ret_ended = false;
-	if (!process && pid == tid)
+	/* One that has ended may have had the same number. */
+	if ((!process || !process->arena) && pid == tid)
 		return translate_adopt_child(translate, pid, ret_ended, ret_status);
 	if (!process || !process->arena || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return 0;
