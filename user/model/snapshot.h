@@ -128,8 +128,8 @@ struct snapshot {
 	size_t alloc_cnt, alloc_cap;
 	/*
 	 * Their call stacks. Each is in alloc_ips: ALLOC_STACK_HEAD words, which are its process's id and the
-	 * number of frames, and these from the allocation function's caller outwards (return addresses). alloc_stacks has one more than that index
-	 * for each of `allocs`; 0: none. NULL: there are none at all.
+	 * number of frames, and these from the allocation function's caller outwards (return addresses).
+	 * alloc_stacks has one more than that index for each of `allocs`; 0: none. NULL: there are none at all.
 	 */
 	uint64_t *alloc_ips;
 	size_t alloc_ip_cnt;

@@ -16,7 +16,7 @@
 #include "source/alloc/alloc_unwind.h"
 #include "source/source.h"
 
-/* What a sample copies of the stack: 16 KiB hold most stacks whole, and 1,000 samples in the ring. */
+/* What a record copies of the stack: 16 KiB hold most stacks whole, and the ring a thousand records. */
 enum { ALLOCS_MAX = 1 << 20, DRAIN_MS = 20, STACK_BYTES = 16 << 10 };
 
 struct recorded;
@@ -26,8 +26,8 @@ struct target {
 	struct recorded *recorded;
 	pid_t pid;
 	struct alloc_recorder *recorder; /* NULL: not started */
-	struct alloc_unwind unwind;
-	uint32_t first_function; /* its functions among those of all */
+	struct alloc_unwind unwind;	 /* its process is NULL if stacks cannot be had */
+	uint32_t first_function;	 /* its functions among those of all */
 };
 
 /* Of all targets. */
@@ -177,7 +177,14 @@ static int attach(const struct recorded *recorded, struct target *target)
 
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", target->pid);
 	err = alloc_recorder_new(&target->recorder, &config);
-	return err ? err : alloc_unwind_init(&target->unwind, target->recorder, &config);
+	if (err)
+		return err;
+	err = alloc_unwind_init(&target->unwind, target->recorder, &config);
+	if (err && err != -ENOMEM) {
+		log_warn("%s: allocations are recorded without their call stacks", fail_message(err));
+		err = 0;
+	}
+	return err;
 }
 
 /* They are kept from one snapshot to the next. */
@@ -231,7 +238,7 @@ static int keep(void *ctx, const struct alloc *alloc, const struct alloc_stack *
 	int err = recorded->cnt == ALLOCS_MAX ? halve(recorded) : 0;
 
 	taken.function += target->first_function;
-	if (!err && stack)
+	if (!err && stack && target->unwind.process)
 		err = find_stack(target, alloc, stack, &at);
 	if (!err)
 		err = ARRAY_PUSH(stacks->of, stacks->of_cnt, stacks->of_cap, at);
@@ -240,7 +247,7 @@ static int keep(void *ctx, const struct alloc *alloc, const struct alloc_stack *
 
 static int take(struct target *target)
 {
-	int err = target->recorder ? process_image_update(target->unwind.process) : 0;
+	int err = target->unwind.process ? process_image_update(target->unwind.process) : 0;
 
 	return err || !target->recorder ? err : alloc_recorder_read(target->recorder, keep, target);
 }
