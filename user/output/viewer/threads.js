@@ -29,7 +29,7 @@ class Threads extends Ranges {
 			this.chart.scrollTo(track.top);
 		};
 
-		return el('tr', {}, el('td', {className: 'go', tabIndex: 0, title: this.threadTitle(track), onclick: go}, this.threadTitle(track)),
+		return el('tr', {}, el('td', {className: 'go', tabIndex: 0, title: this.threadTitle(track), onclick: go}, `${track.name} ${track.tid}`),
 			el('td', {}, track.cnt.toLocaleString('en')),
 			el('td', {}, box('shown', !track.hidden, checked => track.hidden = !checked)),
 			el('td', {}, box('on top', track.pinned, checked => track.pinned = checked)));
