@@ -9,8 +9,6 @@
 
 #include <dwarf.h>
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "arch/arch.h"
 #include "base/error.h"
@@ -319,25 +317,46 @@ bool elf_parameter_result(struct parameter_search *search, Dwarf_Die *ret_type)
 	return false;
 }
 
-/* The compiler says it too, unless it has copied the parameter. */
+/*
+ * Where the compiler says that the parameter is at the function's beginning, in bytes above the return address.
+ * Negative: it does not say, because it has copied the parameter, for instance.
+ */
+static int64_t told_on_stack(struct parameter_search *search, Dwarf_Die *compiled)
+{
+	enum {
+		ABOVE_CFA,
+		ABOVE_FRAME = 16 /* where the frame pointer of the caller and the return address are */
+	};
+	Dwarf_Attribute attribute;
+	Dwarf_Addr entry;
+	Dwarf_Op *op, *base;
+	size_t cnt;
+
+	if (dwarf_entrypc(&search->die, &entry) || !dwarf_attr(compiled, DW_AT_location, &attribute) ||
+	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || cnt != 1 ||
+	    op->atom != DW_OP_fbreg)
+		return -1;
+	if (!dwarf_attr(&search->die, DW_AT_frame_base, &attribute) ||
+	    dwarf_getlocation_addr(&attribute, entry, &base, &cnt, 1) != 1 || cnt != 1)
+		return -1;
+	if (base->atom == DW_OP_call_frame_cfa)
+		return (int64_t)op->number - ABOVE_CFA;
+	return base->atom == DW_OP_reg6 ? (int64_t)op->number - ABOVE_FRAME : -1;
+}
+
+/* Compilers may change the parameters of functions that other files cannot call. */
 static int check_on_stack(struct parameter_search *search, Dwarf_Die *parameter, uint64_t stack)
 {
 	Dwarf_Attribute attribute;
+	bool is_external = false;
 	Dwarf_Die compiled;
-	Dwarf_Addr entry;
-	Dwarf_Op *op, *base;
-	size_t cnt, base_cnt;
+	int64_t told;
 
 	if (search->is_address)
 		return fail_untold(search, "the address of a copy of it is on the stack");
-	if (!find_compiled(search, parameter, &compiled) || dwarf_entrypc(&search->die, &entry))
-		return fail_untold(search, "the compiler has changed its parameters");
-	if (dwarf_attr(&compiled, DW_AT_location, &attribute) &&
-	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) == 1 && cnt == 1 &&
-	    op->atom == DW_OP_fbreg && (int64_t)op->number >= 0 &&
-	    dwarf_attr(&search->die, DW_AT_frame_base, &attribute) &&
-	    dwarf_getlocation_addr(&attribute, entry, &base, &base_cnt, 1) == 1 && base_cnt == 1 &&
-	    base->atom == DW_OP_call_frame_cfa && op->number != stack)
+	dwarf_formflag(dwarf_attr_integrate(&search->die, DW_AT_external, &attribute), &is_external);
+	told = find_compiled(search, parameter, &compiled) ? told_on_stack(search, &compiled) : -1;
+	if (told >= 0 ? (uint64_t)told != stack : !is_external)
 		return fail_untold(search, "the compiler has changed its parameters");
 	search->nth = ELF_ON_STACK + (unsigned int)stack;
 	search->is_address = true;
