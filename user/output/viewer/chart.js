@@ -17,7 +17,7 @@ class Chart extends Counters {
 		this.matched = null;  /* which functions are sought, by number */
 		this.matches = null;  /* by thread: rows of slices that are sought */
 		this.notes = [];      /* {time, text}, in order */
-		this.event = null;    /* {track, instant} that the panel tells of */
+		this.event = null;    /* {track, instant, other} that the panel tells of; other: otherEnd() */
 		this.frameMs = 0;
 		this.setTheme();
 		this.layout();

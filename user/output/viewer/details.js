@@ -78,20 +78,27 @@ class Details {
 			this.list(REGISTERS_SHOWN.map(name => [name, hex(hit.regs[REGISTERS.indexOf(name)])]), 'registers'));
 	}
 
+	/* Finds one of the slices that are open on a track after the other, outwards: its place, or null. */
+	outwards(track, open) {
+		let first = 0; /* of those that are left */
+
+		return is => {
+			const nth = open.findIndex((i, n) => n >= first && is(i));
+
+			first = nth < 0 ? first : nth + 1;
+			return nth < 0 ? null : {track, slice: open[nth]};
+		};
+	}
+
 	/* Frames lead to the slices of their functions that are open at the hit. */
 	hitStack(hit) {
-		const open = hit.slice >= 0 ? [hit.slice, ...hit.track.callers(hit.slice)] : [];
-
-		let first = 0; /* of those that are left */
+		const next = this.outwards(hit.track, hit.slice >= 0 ? [hit.slice, ...hit.track.callers(hit.slice)] : []);
 
 		return el('ol', {}, ...hit.stack.map(([ip, symbol, offset]) => {
 			if (symbol === null)
 				return this.frame('[unknown]', `0x${ip}`, null);
-			const nth = open.findIndex((i, n) => n >= first && hit.track.symbol[i] === symbol);
-
-			first = nth < 0 ? first : nth + 1;
 			return this.frame(this.trace.symbols[symbol][0] + offset, `${ip === '0' ? 'known from the calls' : `0x${ip}`}  ${this.source(symbol)}`,
-				nth < 0 ? null : {track: hit.track, slice: open[nth]});
+				next(i => hit.track.symbol[i] === symbol));
 		}), ...hit.cut ? [el('li', {}, '… its callers are not known')] : []);
 	}
 
@@ -116,7 +123,7 @@ class Details {
 				['address', isCall ? `0x${address}` : ''], ['start', `${((track.start[slice] - track.shift) / 1e9).toFixed(9)} s`],
 				hit && [before < 0 ? 'behind hit' : 'before hit', exactText(Math.abs(before))],
 				['duration', exactText(track.duration[slice])], ['self', exactText(track.self[slice])],
-				['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['depth', track.depth[slice]]]),
+				['thread', track.title], ['depth', track.depth[slice]]]),
 			el('div', {className: 'row'},
 				el('button', {onclick: () => this.sameFunction(false), title: '['}, '‹ previous call'),
 				el('button', {onclick: () => this.sameFunction(true), title: ']'}, 'next call ›'),
@@ -159,26 +166,21 @@ class Details {
 		const passes = other ? other.track.instants[other.instant][0] - time : 0, place = {track, instant};
 
 		this.panel(this.title(text, isEvent ? 'event' : 'gap'), this.list([['time', `${((time - track.shift) / 1e9).toFixed(9)} s`],
-			['thread', `${track.name}, pid ${track.pid}, tid ${track.tid}`], ['lasts', other ? exactText(Math.abs(passes)) : '']]),
+			['thread', track.title], ['lasts', other ? exactText(Math.abs(passes)) : '']]),
 			isEvent && el('div', {className: 'row'},
 				...[-1, 1].map(step => el('button', {onclick: () => this.toInstant(this.trace.nextEvent(place, step))},
 					step < 0 ? '‹ previous' : 'next ›')),
 				other && el('button', {onclick: () => this.toInstant(other)}, passes < 0 ? '‹ To its beginning' : 'To its end ›')),
 			...stack === undefined ? [] : [el('h3', {}, 'Call stack'), this.eventStack(track, time, this.trace.stacks[stack].split('\n'))]);
-		this.chart.event = place;
+		this.chart.event = {...place, other};
 		this.chart.invalidate();
 	}
 
 	/* Names lead to the slices of that name that are open at the time. */
 	eventStack(track, time, names) {
-		let open = track.openAt(time);
+		const next = this.outwards(track, track.openAt(time));
 
-		return el('ol', {}, ...names.map(name => {
-			const nth = open.findIndex(i => this.trace.name(track, i) === name), slice = open[nth];
-
-			open = open.slice(nth + 1);
-			return this.frame(name, '', nth < 0 ? null : {track, slice});
-		}));
+		return el('ol', {}, ...names.map(name => this.frame(name, '', next(i => this.trace.name(track, i) === name))));
 	}
 
 	toInstant(place) {

@@ -99,12 +99,12 @@ class Marks {
 
 	/* A ring around the event that the panel tells of; of an allocation, an arrow to its end. */
 	drawShownEvent() {
-		const {context, event, trace} = this, other = event && trace.otherEnd(event.track, event.instant);
+		const {context, event} = this;
 		const place = ({track, instant}) => [this.x(track.instants[instant][0]), this.titleY(track) + HEAD - 6, track.instants[instant][0]];
 
 		if (!event || event.track.hidden)
 			return;
-		const [x, y, time] = place(event);
+		const [x, y, time] = place(event), {other} = event;
 
 		context.lineWidth = 2;
 		context.beginPath();

@@ -56,9 +56,10 @@ class Page extends Threads {
 		if (!selected)
 			return;
 		const {track} = selected, slice = track.boxOf(selected.slice), row = track.rows[track.level[slice]];
-		const inside = (track.rows[track.level[slice] + 1] ?? []), first = inside[search(0, inside.length, k => inside[k] > slice)] ?? -1;
+		const inside = track.rows[track.level[slice] + 1] ?? [], behind = inside[search(0, inside.length, k => inside[k] > slice)];
+		const below = track.boxOf(track.parent[behind]) === slice ? behind : -1;
 		const beside = row[search(0, row.length, k => row[k] >= slice) + (where === 'left' ? -1 : 1)] ?? -1;
-		const next = where === 'up' ? track.boxOf(track.parent[slice]) : where === 'down' ? track.boxOf(track.parent[first]) === slice ? first : -1 : beside;
+		const next = where === 'up' ? track.boxOf(track.parent[slice]) : where === 'down' ? below : beside;
 
 		if (next >= 0)
 			this.select({track, slice: next});
@@ -212,10 +213,8 @@ class Page extends Threads {
 
 		chart.sought = text;
 		chart.matched = text ? trace.functions.map(name => name.toLowerCase().includes(text)) : null;
-		this.matchCnt = 0;
-		for (const track of chart.matched ? trace.threads : [])
-			for (let i = 0; i < track.cnt; i++)
-				this.matchCnt += chart.matched[trace.functionAt(track, i)];
+		this.matching = chart.matched ? trace.totals.filter(row => chart.matched[row.id]) : [];
+		this.matchCnt = this.matching.reduce((cnt, row) => cnt + row.calls, 0);
 		this.findMatches();
 		byId('count').value = text ? countText(this.matchCnt, 'call') : '';
 		this.fresh = true;
@@ -235,12 +234,9 @@ class Page extends Threads {
 
 	/* The functions that were found, over the whole trace; a click leads to the call nearest before the hit. */
 	showMatches() {
-		const {trace, chart} = this, rows = trace.totals.filter(row => chart.matched[row.id]);
+		const {trace, chart} = this, rows = this.rows = this.matching;
+		const events = trace.events(trace.threads, -Infinity, Infinity).filter(({name}) => name.toLowerCase().includes(chart.sought));
 
-		const text = byId('search').value.toLowerCase();
-		const events = trace.events(trace.threads, -Infinity, Infinity).filter(({name}) => name.toLowerCase().includes(text));
-
-		this.rows = rows;
 		this.panel(this.title(byId('search').value, 'functions with'), this.list([['functions', rows.length.toLocaleString('en')],
 			['calls', this.matchCnt.toLocaleString('en')]]), this.eventTable(events),
 			this.table(rows, 'slowest', row => this.toNearest({[row.id]: true})));

@@ -17,7 +17,7 @@ class Ranges extends Details {
 	rangePanel(range, show, pairs, ...below) {
 		const {threads} = this.trace;
 		const options = [el('option', {value: -1}, 'all threads'), ...threads.map((track, i) =>
-			el('option', {value: i, selected: track === range.track}, `${track.name}, pid ${track.pid}, tid ${track.tid}`))];
+			el('option', {value: i, selected: track === range.track}, track.title))];
 		const choose = el('select', {ariaLabel: 'Threads', onchange: () => show({...range, track: threads[choose.value]})}, ...options);
 
 		this.chart.range = range;
@@ -57,6 +57,8 @@ class Ranges extends Details {
 	}
 
 	setFolds(folds) {
+		if (folds === this.trace.folds)
+			return;
 		this.trace.fold(folds);
 		this.findMatches();
 		this.chart.layout();

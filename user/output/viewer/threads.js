@@ -2,10 +2,6 @@
 /* The panel as it lists threads: which are shown, folded, and on top. */
 
 class Threads extends Ranges {
-	threadTitle(track) {
-		return `${track.name}, pid ${track.pid}, tid ${track.tid}`;
-	}
-
 	/* Something begins in what is in sight, or a call is under way there. */
 	isBusy(track) {
 		const {chart} = this, last = track.firstFrom(chart.to);
@@ -29,7 +25,7 @@ class Threads extends Ranges {
 			this.chart.scrollTo(track.top);
 		};
 
-		return el('tr', {}, el('td', {className: 'go', tabIndex: 0, title: this.threadTitle(track), onclick: go}, `${track.name} ${track.tid}`),
+		return el('tr', {}, el('td', {className: 'go', tabIndex: 0, title: track.title, onclick: go}, `${track.name} ${track.tid}`),
 			el('td', {}, track.cnt.toLocaleString('en')),
 			el('td', {}, box('shown', !track.hidden, checked => track.hidden = !checked)),
 			el('td', {}, box('on top', track.pinned, checked => track.pinned = checked)));
@@ -38,7 +34,7 @@ class Threads extends Ranges {
 	showThreads() {
 		const {threads} = this.trace, rows = el('tbody', {}), filter = el('input', {type: 'search', placeholder: 'Filter threads',
 			ariaLabel: 'Filter threads', value: this.threadFilter ?? ''});
-		const isWanted = track => this.threadTitle(track).toLowerCase().includes(filter.value.toLowerCase());
+		const isWanted = track => track.title.toLowerCase().includes(filter.value.toLowerCase());
 		const fill = () => rows.replaceChildren(...threads.filter(isWanted).map(track => this.threadRow(track)));
 		const toAll = (text, title, set) => el('button', {title, onclick: () => (threads.forEach(set), this.layThreads())}, text);
 

@@ -147,6 +147,10 @@ class Track {
 		return rows;
 	}
 
+	get title() {
+		return `${this.name}, pid ${this.pid}, tid ${this.tid}`;
+	}
+
 	end(i) {
 		return this.start[i] + this.duration[i];
 	}
