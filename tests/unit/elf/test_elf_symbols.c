@@ -118,6 +118,13 @@ static void other_versions_go_by_name(void **state)
 	assert_int_equal(elf_file_find(file, "realpath@GLIBC_9", NULL, 0), 0);
 }
 
+/* v.so, with the versions of that map. */
+static void build_versions(const char *map, const char *source)
+{
+	fixture_write("v.map", map, strlen(map));
+	fixture_build("v.c", source, "gcc -shared -fPIC -Wl,--version-script=v.map -o v.so v.c");
+}
+
 /* cfree, say, which nobody can link any more, and free. */
 static void a_name_for_old_programs_comes_behind(void **state)
 {
@@ -125,12 +132,11 @@ static void a_name_for_old_programs_comes_behind(void **state)
 	char names[128];
 
 	(void)state;
-	fixture_write("w.map", "V1 { global: add; sum; local: *; };", 35);
-	fixture_build("w.c",
-		      "__asm__(\".symver old,add@V1\");\nint sum(void) { return 1; }\n"
-		      "extern int old(void) __attribute__((alias(\"sum\")));\n",
-		      "gcc -shared -fPIC -Wl,--version-script=w.map -o w.so w.c && strip w.so");
-	file = fixture_open("w.so");
+	build_versions("V1 { global: add; sum; local: *; };",
+		       "__asm__(\".symver old,add@V1\");\nint sum(void) { return 1; }\n"
+		       "extern int old(void) __attribute__((alias(\"sum\")));\n");
+	fixture_run("strip v.so");
+	file = fixture_open("v.so");
 	names_at(file, fixture_find(file, "sum")->addr, names, sizeof(names));
 	assert_string_equal(names, "sum add ");
 }
@@ -142,11 +148,9 @@ static void both_tables_agree_on_versions(void **state)
 	char names[128];
 
 	(void)state;
-	fixture_write("v.map", "V1 { global: f; local: *; }; V2 { global: f; } V1;", 50);
-	fixture_build("v.c",
-		      "__asm__(\".symver f_old,f@V1\"); __asm__(\".symver f_new,f@@V2\");\n"
-		      "int f_old(void) { return 1; }\nint f_new(void) { return 2; }\n",
-		      "gcc -shared -fPIC -Wl,--version-script=v.map -o v.so v.c");
+	build_versions("V1 { global: f; local: *; }; V2 { global: f; } V1;",
+		       "__asm__(\".symver f_old,f@V1\"); __asm__(\".symver f_new,f@@V2\");\n"
+		       "int f_old(void) { return 1; }\nint f_new(void) { return 2; }\n");
 	file = fixture_open("v.so");
 	assert_string_equal(fixture_find(file, "f")->version, "V2");
 	assert_string_equal(fixture_find(file, "f@V1")->version, "V1");

@@ -193,6 +193,20 @@ static bool find_compiled(struct parameter_search *search, Dwarf_Die *parameter,
 	return false;
 }
 
+/* How many operations tell of a place at the function's beginning; 0: none do. */
+static size_t location_at_entry(struct parameter_search *search, Dwarf_Die *die, unsigned int attribute,
+				Dwarf_Op **ret_ops)
+{
+	Dwarf_Attribute found;
+	Dwarf_Addr entry;
+	size_t cnt;
+
+	return dwarf_attr(die, attribute, &found) && !dwarf_entrypc(&search->die, &entry) &&
+			       dwarf_getlocation_addr(&found, entry, ret_ops, &cnt, 1) == 1
+		       ? cnt
+		       : 0;
+}
+
 /*
  * Whether C++ passes the address of the struct, which is then where the parameter is: behind that address. The
  * type says so with clang only. Negative: there is no telling.
@@ -201,17 +215,16 @@ static int is_passed_by_address(struct parameter_search *search, Dwarf_Die *para
 {
 	enum { BY_REFERENCE = 4, BY_VALUE = 5 };
 	Dwarf_Word convention = convention_of(type);
-	Dwarf_Attribute attribute;
 	Dwarf_Die compiled;
-	Dwarf_Addr entry;
 	Dwarf_Op *op;
 	size_t cnt;
 
 	if (convention == BY_REFERENCE || convention == BY_VALUE)
 		return convention == BY_REFERENCE;
-	if (!find_compiled(search, parameter, &compiled) ||
-	    !dwarf_attr(&compiled, DW_AT_location, &attribute) || dwarf_entrypc(&search->die, &entry) ||
-	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || !cnt)
+	cnt = find_compiled(search, parameter, &compiled)
+		      ? location_at_entry(search, &compiled, DW_AT_location, &op)
+		      : 0;
+	if (!cnt)
 		return -1;
 	if (op->atom == DW_OP_fbreg && cnt <= 2)
 		return cnt == 2 ? (op[1].atom == DW_OP_deref ? 1 : -1) : 0;
@@ -265,20 +278,16 @@ static int take_registers(struct parameter_search *search, Dwarf_Die *parameter,
  */
 static bool is_elsewhere(struct parameter_search *search, Dwarf_Die *parameter)
 {
-	Dwarf_Attribute attribute;
 	Dwarf_Die compiled;
-	Dwarf_Addr entry;
 	Dwarf_Op *op;
 	size_t cnt;
 
 	if (search->nth >= ARCH_C_ARG_CNT || is_go(&search->die))
 		return false;
-	if (!find_compiled(search, parameter, &compiled) ||
-	    !dwarf_attr(&compiled, DW_AT_location, &attribute))
+	if (!find_compiled(search, parameter, &compiled) || !dwarf_hasattr(&compiled, DW_AT_location))
 		return true; /* dropped itself, perhaps */
-	if (dwarf_entrypc(&search->die, &entry) ||
-	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || !cnt ||
-	    (cnt > 1 && op[1].atom != DW_OP_piece))
+	cnt = location_at_entry(search, &compiled, DW_AT_location, &op);
+	if (!cnt || (cnt > 1 && op[1].atom != DW_OP_piece))
 		return false;
 	return op->atom >= DW_OP_reg0 && op->atom < DW_OP_reg0 + ARCH_DWARF_CNT &&
 	       arch_dwarf_registers[op->atom - DW_OP_reg0] != arch_c_args[search->nth];
@@ -323,24 +332,14 @@ bool elf_parameter_result(struct parameter_search *search, Dwarf_Die *ret_type)
  */
 static int64_t told_on_stack(struct parameter_search *search, Dwarf_Die *compiled)
 {
-	enum {
-		ABOVE_CFA,
-		ABOVE_FRAME = 16 /* where the frame pointer of the caller and the return address are */
-	};
-	Dwarf_Attribute attribute;
-	Dwarf_Addr entry;
+	enum { ABOVE_FRAME = 16 /* rbp points to the caller's, which is below the return address */ };
 	Dwarf_Op *op, *base;
-	size_t cnt;
 
-	if (dwarf_entrypc(&search->die, &entry) || !dwarf_attr(compiled, DW_AT_location, &attribute) ||
-	    dwarf_getlocation_addr(&attribute, entry, &op, &cnt, 1) != 1 || cnt != 1 ||
-	    op->atom != DW_OP_fbreg)
-		return -1;
-	if (!dwarf_attr(&search->die, DW_AT_frame_base, &attribute) ||
-	    dwarf_getlocation_addr(&attribute, entry, &base, &cnt, 1) != 1 || cnt != 1)
+	if (location_at_entry(search, compiled, DW_AT_location, &op) != 1 || op->atom != DW_OP_fbreg ||
+	    location_at_entry(search, &search->die, DW_AT_frame_base, &base) != 1)
 		return -1;
 	if (base->atom == DW_OP_call_frame_cfa)
-		return (int64_t)op->number - ABOVE_CFA;
+		return (int64_t)op->number;
 	return base->atom == DW_OP_reg6 ? (int64_t)op->number - ABOVE_FRAME : -1;
 }
 
