@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/containers/arena.h"
 
 int snapshot_new(struct snapshot **ret_snapshot)
 {
@@ -85,8 +86,8 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->places);
 	free(snapshot->alloc_functions);
 	free(snapshot->allocs);
-	free(snapshot->alloc_ips);
-	free(snapshot->alloc_stacks);
+	word_pool_free(snapshot->alloc_stacks);
+	free(snapshot->alloc_stack_of);
 	free(snapshot->calls);
 	free(snapshot->copies);
 	for (size_t i = 0; i < snapshot->build_id_cnt; i++)

@@ -89,8 +89,6 @@ struct probe_place {
 	char *function; /* the function that begins there, by the name of its calls; "": another place */
 };
 
-enum { ALLOC_STACK_HEAD = 2 };
-
 struct snapshot {
 	struct trace_params params;
 	/* the mapping of the loaded recording while something points into it; else NULL */
@@ -127,13 +125,12 @@ struct snapshot {
 	struct alloc *allocs;
 	size_t alloc_cnt, alloc_cap;
 	/*
-	 * Their call stacks. Each is in alloc_ips: ALLOC_STACK_HEAD words, which are its process's id and the
-	 * number of frames, and these from the allocation function's caller outwards (return addresses).
-	 * alloc_stacks has one more than that index for each of `allocs`; 0: none. NULL: there are none at all.
+	 * Their call stacks: the process's id, then return addresses from the allocation function's caller
+	 * outwards. alloc_stack_of has one more than the index of its stack for each of `allocs`; 0: none. NULL:
+	 * there are none at all.
 	 */
-	uint64_t *alloc_ips;
-	size_t alloc_ip_cnt;
-	uint32_t *alloc_stacks;
+	struct word_pool *alloc_stacks;
+	uint32_t *alloc_stack_of;
 	/* Begins and ends of calls, in the order of recording, which may differ from time order. */
 	struct call *calls;
 	size_t call_cnt, call_cap;

@@ -227,9 +227,7 @@ void timeline_free(struct timeline *timeline)
 	free(timeline->threads);
 	free(timeline->hits);
 	hit_list_free(timeline->hit_list);
-	if (timeline->stacks)
-		word_pool_release(timeline->stacks);
-	free(timeline->stacks);
+	word_pool_free(timeline->stacks);
 	free(timeline->triggers);
 	free(timeline->command);
 	free(timeline->source);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/containers/arena.h"
 #include "base/error.h"
 #include "base/log.h"
 
@@ -113,52 +114,83 @@ static int places_read(struct snapshot *snapshot, const uint8_t *bytes, size_t s
 
 /* ---- call stacks of allocations ---- */
 
-enum { ALLOC_STACKS_VERSION = 1 };
+enum { ALLOC_STACKS_VERSION = 2 };
 
+/* Each is its number of words, and these; then comes which one each allocation has. */
 static size_t alloc_stacks_size(const struct snapshot *snapshot)
 {
-	return snapshot->alloc_ip_cnt ? (snapshot->alloc_ip_cnt + 1) * sizeof(uint64_t) +
-						snapshot->alloc_cnt * sizeof(uint32_t)
-				      : 0;
+	const struct word_pool *stacks = snapshot->alloc_stacks;
+	size_t words = 1;
+
+	for (size_t i = 0; stacks && i < stacks->cnt; i++)
+		words += 1 + stacks->runs[i].cnt;
+	return words > 1 ? words * sizeof(uint64_t) + snapshot->alloc_cnt * sizeof(uint32_t) : 0;
 }
 
 static void alloc_stacks_write(const struct snapshot *snapshot, FILE *file)
 {
-	const uint64_t cnt = snapshot->alloc_ip_cnt;
+	const struct word_pool *stacks = snapshot->alloc_stacks;
+	uint64_t cnt = stacks->cnt;
 
 	fwrite(&cnt, sizeof(cnt), 1, file);
-	fwrite(snapshot->alloc_ips, sizeof(*snapshot->alloc_ips), snapshot->alloc_ip_cnt, file);
-	fwrite(snapshot->alloc_stacks, sizeof(*snapshot->alloc_stacks), snapshot->alloc_cnt, file);
+	for (size_t i = 0; i < stacks->cnt; i++) {
+		cnt = stacks->runs[i].cnt;
+		fwrite(&cnt, sizeof(cnt), 1, file);
+		fwrite(stacks->runs[i].words, sizeof(uint64_t), stacks->runs[i].cnt, file);
+	}
+	fwrite(snapshot->alloc_stack_of, sizeof(uint32_t), snapshot->alloc_cnt, file);
 }
 
-static bool is_alloc_stack(const struct snapshot *snapshot, uint32_t stack)
+static int take_word(const uint8_t **bytes, size_t *size, uint64_t *ret_word)
 {
-	const uint64_t *ips = snapshot->alloc_ips, cnt = snapshot->alloc_ip_cnt;
+	if (*size < sizeof(*ret_word))
+		return -EBADMSG;
+	memcpy(ret_word, *bytes, sizeof(*ret_word));
+	*bytes += sizeof(*ret_word);
+	*size -= sizeof(*ret_word);
+	return 0;
+}
 
-	return !stack || ((uint64_t)stack - 1 + ALLOC_STACK_HEAD <= cnt &&
-			  ips[stack] <= cnt - ALLOC_STACK_HEAD - (stack - 1));
+/* Equal ones are one: a section that has one twice is damaged. */
+static int take_stack(struct word_pool *stacks, const uint8_t **bytes, size_t *size)
+{
+	CLEANUP(freep) uint64_t *words = NULL;
+	size_t nth, before = stacks->cnt;
+	uint64_t cnt;
+	int err = take_word(bytes, size, &cnt);
+
+	if (err || !cnt || cnt > *size / sizeof(*words))
+		return -EBADMSG;
+	words = malloc(cnt * sizeof(*words));
+	if (!words)
+		return -ENOMEM;
+	memcpy(words, *bytes, cnt * sizeof(*words));
+	*bytes += cnt * sizeof(*words);
+	*size -= cnt * sizeof(*words);
+	err = word_pool_add(stacks, words, cnt, &nth);
+	return err || nth == before ? err : -EBADMSG;
 }
 
 static int alloc_stacks_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
-	const size_t stacks_size = snapshot->alloc_cnt * sizeof(uint32_t);
 	uint64_t cnt;
-	size_t ips_size = size - sizeof(cnt) - stacks_size;
+	int err = snapshot->alloc_stacks ? -EBADMSG : take_word(&bytes, &size, &cnt);
 
-	if (snapshot->alloc_ips || size < sizeof(cnt) + stacks_size)
-		return -EBADMSG;
-	memcpy(&cnt, bytes, sizeof(cnt));
-	if (cnt != ips_size / sizeof(uint64_t) || ips_size % sizeof(uint64_t))
-		return -EBADMSG;
-	snapshot->alloc_ips = calloc(cnt + 1, sizeof(uint64_t));
-	snapshot->alloc_stacks = malloc(stacks_size + 1);
-	if (!snapshot->alloc_ips || !snapshot->alloc_stacks)
+	if (err)
+		return err;
+	snapshot->alloc_stacks = calloc(1, sizeof(*snapshot->alloc_stacks));
+	if (!snapshot->alloc_stacks)
 		return -ENOMEM;
-	snapshot->alloc_ip_cnt = cnt;
-	memcpy(snapshot->alloc_ips, bytes + sizeof(cnt), ips_size);
-	memcpy(snapshot->alloc_stacks, bytes + size - stacks_size, stacks_size);
+	for (uint64_t i = 0; !err && i < cnt; i++)
+		err = take_stack(snapshot->alloc_stacks, &bytes, &size);
+	if (err || size != snapshot->alloc_cnt * sizeof(uint32_t))
+		return err ? err : -EBADMSG;
+	snapshot->alloc_stack_of = malloc(size + 1);
+	if (!snapshot->alloc_stack_of)
+		return -ENOMEM;
+	memcpy(snapshot->alloc_stack_of, bytes, size);
 	for (size_t i = 0; i < snapshot->alloc_cnt; i++)
-		if (!is_alloc_stack(snapshot, snapshot->alloc_stacks[i]))
+		if (snapshot->alloc_stack_of[i] > cnt)
 			return -EBADMSG;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/containers/arena.h"
 #include "model/sideband.h"
 #include "recording/recording.h"
 
@@ -90,11 +91,11 @@ static struct snapshot *make_snapshot(void)
 		(struct alloc){.time_ns = 5, .address = 0x1000, .size = 77, .samples = 1, .tid = 12};
 	snapshot->allocs[1] = (struct alloc){.time_ns = 6, .address = 0x1000, .kind = ALLOC_FREED, .tid = 13};
 	snapshot->alloc_cnt = snapshot->alloc_cap = 2;
-	snapshot->alloc_ips = calloc(4, sizeof(uint64_t));
-	snapshot->alloc_ip_cnt = 4;
-	memcpy(snapshot->alloc_ips, (const uint64_t[]){11, 2, 0x401010, 0x401020}, 4 * sizeof(uint64_t));
-	snapshot->alloc_stacks = calloc(2, sizeof(uint32_t));
-	snapshot->alloc_stacks[0] = 1;
+	snapshot->alloc_stacks = calloc(1, sizeof(*snapshot->alloc_stacks));
+	assert_non_null(
+		word_pool_keep(snapshot->alloc_stacks, (const uint64_t[]){11, 0x401010, 0x401020}, 3));
+	snapshot->alloc_stack_of = calloc(2, sizeof(uint32_t));
+	snapshot->alloc_stack_of[0] = 1;
 	for (int i = 0; i < 2; i++) {
 		struct code_copy *copy = snapshot_add_copy(snapshot);
 
@@ -151,9 +152,14 @@ static void assert_same(const struct snapshot *a, const struct snapshot *b)
 		assert_string_equal(a->alloc_functions[i], b->alloc_functions[i]);
 	assert_int_equal(a->alloc_cnt, b->alloc_cnt);
 	assert_memory_equal(a->allocs, b->allocs, a->alloc_cnt * sizeof(struct alloc));
-	assert_int_equal(a->alloc_ip_cnt, b->alloc_ip_cnt);
-	assert_memory_equal(a->alloc_ips, b->alloc_ips, a->alloc_ip_cnt * sizeof(uint64_t));
-	assert_memory_equal(a->alloc_stacks, b->alloc_stacks, a->alloc_cnt * sizeof(uint32_t));
+	assert_int_equal(a->alloc_stacks->cnt, b->alloc_stacks->cnt);
+	for (size_t i = 0; i < a->alloc_stacks->cnt; i++) {
+		const struct word_run *ours = &a->alloc_stacks->runs[i], *theirs = &b->alloc_stacks->runs[i];
+
+		assert_int_equal(ours->cnt, theirs->cnt);
+		assert_memory_equal(ours->words, theirs->words, ours->cnt * sizeof(uint64_t));
+	}
+	assert_memory_equal(a->alloc_stack_of, b->alloc_stack_of, a->alloc_cnt * sizeof(uint32_t));
 	assert_int_equal(b->value_name_cnt, 1);
 	assert_string_equal(b->value_names[0], "str(arg1)");
 	assert_int_equal(b->value_cnt, 2);

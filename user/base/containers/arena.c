@@ -6,6 +6,7 @@
  */
 #include "base/containers/arena.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,33 +65,37 @@ void arena_release(struct arena *arena)
 
 /* ---- words ---- */
 
-struct word_run {
-	const uint64_t *words;
-	size_t cnt;
-};
-
-const uint64_t *word_pool_keep(struct word_pool *pool, const uint64_t *words, size_t cnt)
+int word_pool_add(struct word_pool *pool, const uint64_t *words, size_t cnt, size_t *ret_nth)
 {
 	struct word_run run = {.cnt = cnt};
 	uint64_t hash = cnt, *copy;
 
 	for (size_t i = 0; i < cnt; i++)
 		hash = hash_number(hash, words[i]);
-	for (size_t at = 0, i; (i = hash_index_next(&pool->index, hash, &at)) != HASH_INDEX_END;)
-		if (pool->runs[i].cnt == cnt && !memcmp(pool->runs[i].words, words, cnt * sizeof(*words)))
-			return pool->runs[i].words;
+	for (size_t at = 0; (*ret_nth = hash_index_next(&pool->index, hash, &at)) != HASH_INDEX_END;)
+		if (pool->runs[*ret_nth].cnt == cnt &&
+		    !memcmp(pool->runs[*ret_nth].words, words, cnt * sizeof(*words)))
+			return 0;
 	copy = arena_take(&pool->arena, cnt * sizeof(*words));
 	if (!copy)
-		return NULL;
+		return -ENOMEM;
 	memcpy(copy, words, cnt * sizeof(*words));
 	run.words = copy;
+	*ret_nth = pool->cnt;
 	if (ARRAY_PUSH(pool->runs, pool->cnt, pool->cap, run))
-		return NULL;
-	if (hash_index_add(&pool->index, hash, pool->cnt - 1)) {
+		return -ENOMEM;
+	if (hash_index_add(&pool->index, hash, *ret_nth)) {
 		pool->cnt--;
-		return NULL;
+		return -ENOMEM;
 	}
-	return run.words;
+	return 0;
+}
+
+const uint64_t *word_pool_keep(struct word_pool *pool, const uint64_t *words, size_t cnt)
+{
+	size_t nth;
+
+	return word_pool_add(pool, words, cnt, &nth) ? NULL : pool->runs[nth].words;
 }
 
 void word_pool_release(struct word_pool *pool)
@@ -99,4 +104,11 @@ void word_pool_release(struct word_pool *pool)
 	hash_index_release(&pool->index);
 	free(pool->runs);
 	*pool = (struct word_pool){0};
+}
+
+void word_pool_free(struct word_pool *pool)
+{
+	if (pool)
+		word_pool_release(pool);
+	free(pool);
 }

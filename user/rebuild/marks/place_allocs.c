@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/containers/arena.h"
 #include "base/containers/hash_index.h"
 #include "base/sort.h"
 #include "model/slice_cursor.h"
@@ -23,7 +24,7 @@ struct placing {
 	const struct snapshot *snapshot;
 	const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns);
 	void *ctx;
-	const struct stack_text **stacks; /* by index in snapshot->alloc_ips; NULL: not made yet */
+	const struct stack_text **stacks; /* by index in snapshot->alloc_stacks; NULL: not made yet */
 	struct slice_indices indices;
 	struct hash_index begun;		   /* allocations, by address and time */
 	uint64_t *first_ns;			   /* of each thread */
@@ -63,17 +64,17 @@ static uint64_t number_of(struct placing *placing, const struct alloc *alloc, in
 }
 
 /* The frames are return addresses: the byte before each is still in its function. */
-static char *make_stack(const struct placing *placing, const uint64_t *words, uint64_t trace_ns)
+static char *make_stack(const struct placing *placing, const struct word_run *stack, uint64_t trace_ns)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
 
-	for (size_t i = 0; file && i < words[1]; i++) {
-		const struct symbol *symbol = placing->symbol_at(placing->ctx, (int32_t)words[0],
-								 words[ALLOC_STACK_HEAD + i] - 1, trace_ns);
+	for (size_t i = 1; file && i < stack->cnt; i++) {
+		const struct symbol *symbol = placing->symbol_at(placing->ctx, (int32_t)stack->words[0],
+								 stack->words[i] - 1, trace_ns);
 
-		fprintf(file, "%s%s", i ? "\n" : "", symbol ? symbol->name : "[unknown]");
+		fprintf(file, "%s%s", i > 1 ? "\n" : "", symbol ? symbol->name : "[unknown]");
 	}
 	if (file && !fclose(file))
 		return text;
@@ -84,11 +85,12 @@ static char *make_stack(const struct placing *placing, const uint64_t *words, ui
 static int set_stack(struct placing *placing, const struct alloc *alloc, struct instant *instant)
 {
 	const struct snapshot *snapshot = placing->snapshot;
-	uint32_t stack = snapshot->alloc_stacks ? snapshot->alloc_stacks[alloc - snapshot->allocs] : 0;
+	uint32_t stack = snapshot->alloc_stack_of ? snapshot->alloc_stack_of[alloc - snapshot->allocs] : 0;
 
 	if (stack && !placing->stacks[stack - 1]) {
 		uint64_t trace_ns = trace_clock_from_monotonic(&snapshot->clock, alloc->time_ns);
-		CLEANUP(freep) char *text = make_stack(placing, &snapshot->alloc_ips[stack - 1], trace_ns);
+		CLEANUP(freep)
+		char *text = make_stack(placing, &snapshot->alloc_stacks->runs[stack - 1], trace_ns);
 
 		placing->stacks[stack - 1] = text ? timeline_stack_text(placing->timeline, text) : NULL;
 		if (!placing->stacks[stack - 1])
@@ -318,7 +320,8 @@ int place_allocs(struct timeline *timeline, const struct snapshot *snapshot,
 
 	if (!snapshot->alloc_cnt)
 		return 0;
-	placing.stacks = calloc(snapshot->alloc_ip_cnt + 1, sizeof(*placing.stacks));
+	placing.stacks = calloc((snapshot->alloc_stacks ? snapshot->alloc_stacks->cnt : 0) + 1,
+				sizeof(*placing.stacks));
 	err = placing.stacks ? find_first(&placing) : -ENOMEM;
 	for (size_t i = 0; i < snapshot->alloc_cnt && !err; i++)
 		err = place(&placing, &snapshot->allocs[i]);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/containers/hash_index.h"
+#include "base/containers/arena.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "probe/probe.h"
@@ -34,87 +34,27 @@ struct target {
 struct recorded {
 	struct source_options options;
 	const char *binary;
-	struct target **targets;
+	struct target *targets;
 	size_t target_cnt, target_cap;
 	struct alloc *allocs; /* in the order in which they were recorded */
 	size_t cnt, cap;
-	/* As the snapshot has them, and where each stack is, by its hash. */
-	struct stacks {
-		uint64_t *ips;
-		size_t cnt, cap;
-		struct hash_index index;
-		uint32_t *of;
-		size_t of_cnt, of_cap;
-	} stacks;
+	struct word_pool *stacks; /* and which one each has, as in the snapshot */
+	uint32_t *stack_of;
+	size_t stack_of_cnt, stack_of_cap;
 };
-
-static void stacks_release(struct stacks *stacks)
-{
-	free(stacks->ips);
-	free(stacks->of);
-	hash_index_release(&stacks->index);
-}
-
-/* *ret_stack is one more than its index. */
-static int stacks_keep(struct stacks *stacks, const uint64_t *words, size_t cnt, uint32_t *ret_stack)
-{
-	uint64_t hash = 0;
-	size_t at = 0, found;
-	int err;
-
-	for (size_t i = 0; i < cnt; i++)
-		hash = hash_number(hash, words[i]);
-	while ((found = hash_index_next(&stacks->index, hash, &at)) != HASH_INDEX_END) {
-		*ret_stack = (uint32_t)found + 1;
-		if (cnt <= stacks->cnt - found && !memcmp(&stacks->ips[found], words, cnt * sizeof(*words)))
-			return 0;
-	}
-	*ret_stack = (uint32_t)stacks->cnt + 1;
-	err = array_reserve(&stacks->ips, &stacks->cap, stacks->cnt + cnt, sizeof(*words));
-	if (!err)
-		err = hash_index_add(&stacks->index, hash, stacks->cnt);
-	if (err)
-		return err;
-	memcpy(&stacks->ips[stacks->cnt], words, cnt * sizeof(*words));
-	stacks->cnt += cnt;
-	return 0;
-}
-
-/* Forgets the older half of the allocations' stacks. */
-static int stacks_halve(struct stacks *stacks)
-{
-	struct stacks kept = {0};
-	int err = 0;
-
-	for (size_t i = stacks->of_cnt / 2; i < stacks->of_cnt && !err; i++) {
-		const uint64_t *words = stacks->of[i] ? &stacks->ips[stacks->of[i] - 1] : NULL;
-		uint32_t stack = 0;
-
-		err = words ? stacks_keep(&kept, words, ALLOC_STACK_HEAD + words[1], &stack) : 0;
-		if (!err)
-			err = ARRAY_PUSH(kept.of, kept.of_cnt, kept.of_cap, stack);
-	}
-	if (err) {
-		stacks_release(&kept);
-		return err;
-	}
-	stacks_release(stacks);
-	*stacks = kept;
-	return 0;
-}
 
 static void close_recorded(void *self)
 {
 	struct recorded *recorded = self;
 
 	for (size_t i = 0; i < recorded->target_cnt; i++) {
-		alloc_recorder_free(recorded->targets[i]->recorder);
-		alloc_unwind_release(&recorded->targets[i]->unwind);
-		free(recorded->targets[i]);
+		alloc_recorder_free(recorded->targets[i].recorder);
+		alloc_unwind_release(&recorded->targets[i].unwind);
 	}
 	free(recorded->targets);
 	free(recorded->allocs);
-	stacks_release(&recorded->stacks);
+	word_pool_free(recorded->stacks);
+	free(recorded->stack_of);
 	free(recorded);
 }
 
@@ -124,6 +64,11 @@ static int open_recorded(void **ret_self, const struct source_config *config)
 
 	if (!recorded)
 		return -ENOMEM;
+	recorded->stacks = calloc(1, sizeof(*recorded->stacks));
+	if (!recorded->stacks) {
+		free(recorded);
+		return -ENOMEM;
+	}
 	recorded->options = *config->options;
 	recorded->binary = config->binary;
 	*ret_self = recorded;
@@ -133,15 +78,10 @@ static int open_recorded(void **ret_self, const struct source_config *config)
 static int add(void *self, pid_t pid, bool at_exec)
 {
 	struct recorded *recorded = self;
-	struct target *target = calloc(1, sizeof(*target));
+	const struct target target = {.recorded = recorded, .pid = pid};
 
 	(void)at_exec;
-	if (!target || ARRAY_PUSH(recorded->targets, recorded->target_cnt, recorded->target_cap, target)) {
-		free(target);
-		return -ENOMEM;
-	}
-	*target = (struct target){.recorded = recorded, .pid = pid};
-	return 0;
+	return ARRAY_PUSH(recorded->targets, recorded->target_cnt, recorded->target_cap, target);
 }
 
 static enum alloc_link link_of(enum trigger_link link)
@@ -195,7 +135,7 @@ static int start(void *self)
 	int err = 0;
 
 	for (size_t i = 0; i < recorded->target_cnt && !err; i++) {
-		struct target *target = recorded->targets[i];
+		struct target *target = &recorded->targets[i];
 
 		err = target->recorder ? 0 : attach(recorded, target);
 		target->first_function = function;
@@ -207,32 +147,45 @@ static int start(void *self)
 static int find_stack(struct target *target, const struct alloc *alloc, const struct alloc_stack *stack,
 		      uint32_t *ret_stack)
 {
-	uint64_t words[ALLOC_STACK_HEAD + ALLOC_FRAMES_MAX];
+	uint64_t words[1 + ALLOC_FRAMES_MAX] = {(uint64_t)target->pid};
 	struct alloc_frames found;
+	size_t nth;
 	int err = alloc_unwind_find(&target->unwind, alloc, stack, &found);
 
-	*ret_stack = 0;
 	if (err || !found.cnt)
 		return err;
-	words[0] = (uint64_t)target->pid;
-	words[1] = found.cnt;
-	memcpy(words + ALLOC_STACK_HEAD, found.ips, found.cnt * sizeof(*words));
-	return stacks_keep(&target->recorded->stacks, words, ALLOC_STACK_HEAD + found.cnt, ret_stack);
+	memcpy(words + 1, found.ips, found.cnt * sizeof(*words));
+	err = word_pool_add(target->recorded->stacks, words, 1 + found.cnt, &nth);
+	*ret_stack = (uint32_t)nth + 1;
+	return err;
 }
 
+/* Forgets the older half, and stacks that nothing else has. */
 static int halve(struct recorded *recorded)
 {
-	recorded->cnt = ALLOCS_MAX / 2;
-	memmove(recorded->allocs, recorded->allocs + ALLOCS_MAX / 2,
-		ALLOCS_MAX / 2 * sizeof(*recorded->allocs));
-	return stacks_halve(&recorded->stacks);
+	struct word_pool before = *recorded->stacks;
+	const size_t half = ALLOCS_MAX / 2;
+	int err = 0;
+
+	*recorded->stacks = (struct word_pool){0};
+	for (size_t i = 0; i < half && !err; i++) {
+		const uint32_t stack = recorded->stack_of[half + i];
+		const struct word_run *run = stack ? &before.runs[stack - 1] : NULL;
+		size_t nth = 0;
+
+		err = run ? word_pool_add(recorded->stacks, run->words, run->cnt, &nth) : 0;
+		recorded->stack_of[i] = run ? (uint32_t)nth + 1 : 0;
+	}
+	word_pool_release(&before);
+	memmove(recorded->allocs, recorded->allocs + half, half * sizeof(*recorded->allocs));
+	recorded->cnt = recorded->stack_of_cnt = half;
+	return err;
 }
 
 static int keep(void *ctx, const struct alloc *alloc, const struct alloc_stack *stack)
 {
 	struct target *target = ctx;
 	struct recorded *recorded = target->recorded;
-	struct stacks *stacks = &recorded->stacks;
 	struct alloc taken = *alloc;
 	uint32_t at = 0;
 	int err = recorded->cnt == ALLOCS_MAX ? halve(recorded) : 0;
@@ -241,7 +194,7 @@ static int keep(void *ctx, const struct alloc *alloc, const struct alloc_stack *
 	if (!err && stack && target->unwind.process)
 		err = find_stack(target, alloc, stack, &at);
 	if (!err)
-		err = ARRAY_PUSH(stacks->of, stacks->of_cnt, stacks->of_cap, at);
+		err = ARRAY_PUSH(recorded->stack_of, recorded->stack_of_cnt, recorded->stack_of_cap, at);
 	return err ? err : ARRAY_PUSH(recorded->allocs, recorded->cnt, recorded->cap, taken);
 }
 
@@ -258,7 +211,7 @@ static int drain(void *self)
 	int cnt = 0;
 
 	for (size_t i = 0; i < recorded->target_cnt && cnt >= 0; i++)
-		cnt = take(recorded->targets[i]);
+		cnt = take(&recorded->targets[i]);
 	return cnt < 0 ? fail_errno(cnt, "sampled allocations cannot be kept") : 0;
 }
 
@@ -300,22 +253,20 @@ static int describe(void *self, struct snapshot *snapshot)
 	int err;
 
 	for (size_t i = 0; i < recorded->target_cnt; i++)
-		alloc_recorder_detach(recorded->targets[i]->recorder);
+		alloc_recorder_detach(recorded->targets[i].recorder);
 	err = drain(recorded);
 	for (size_t i = 0; i < recorded->target_cnt && !err; i++) {
-		say_lost(recorded->targets[i]->recorder);
-		err = add_functions(snapshot, recorded->targets[i]->recorder);
+		say_lost(recorded->targets[i].recorder);
+		err = add_functions(snapshot, recorded->targets[i].recorder);
 	}
 	snapshot->alloc_interval = recorded->options.alloc_interval;
 	snapshot->allocs = TAKE_PTR(recorded->allocs);
 	snapshot->alloc_cnt = recorded->cnt;
 	snapshot->alloc_cap = recorded->cap;
 	recorded->cnt = recorded->cap = 0;
-	snapshot->alloc_ips = TAKE_PTR(recorded->stacks.ips);
-	snapshot->alloc_ip_cnt = recorded->stacks.cnt;
-	snapshot->alloc_stacks = TAKE_PTR(recorded->stacks.of);
-	stacks_release(&recorded->stacks);
-	recorded->stacks = (struct stacks){0};
+	snapshot->alloc_stacks = TAKE_PTR(recorded->stacks);
+	snapshot->alloc_stack_of = TAKE_PTR(recorded->stack_of);
+	recorded->stack_of_cnt = recorded->stack_of_cap = 0;
 	return err;
 }
 
@@ -326,8 +277,8 @@ static void unpatch(void *self, const struct sideband_mapping *mapping, uint64_t
 	const struct probe *probe;
 
 	for (size_t i = 0; i < recorded->target_cnt; i++)
-		for (uint32_t j = 0; recorded->targets[i]->recorder &&
-				     (probe = alloc_recorder_probe(recorded->targets[i]->recorder, j));
+		for (uint32_t j = 0; recorded->targets[i].recorder &&
+				     (probe = alloc_recorder_probe(recorded->targets[i].recorder, j));
 		     j++)
 			probe_unpatch(probe, mapping, addr, bytes, size);
 }

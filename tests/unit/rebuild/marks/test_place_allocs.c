@@ -3,6 +3,7 @@
 
 #include "assertions.h"
 #include "base/array.h"
+#include "base/containers/arena.h"
 #include "base/spill.h"
 
 enum { PID = 100, TID = 101, BASE_NS = 1000000000, MS = 1000000 };
@@ -121,18 +122,18 @@ static const struct symbol *symbol_at(void *ctx, int32_t pid, uint64_t ip, uint6
 /* The second frame is where main() ends: its call is the last instruction before. */
 static void test_it_has_its_stack(void **state)
 {
-	static const uint64_t words[] = {PID, 1, 0x402000, PID, 2, 0x401010, 0x501010};
-	static const uint32_t stacks[] = {1, 4, 0, 4};
+	static const uint64_t first[] = {PID, 0x402000}, second[] = {PID, 0x401010, 0x501010};
+	static const uint32_t stack_of[] = {1, 2, 0, 2};
 	struct world *world = *state;
 	struct snapshot *snapshot = world->snapshot;
 
 	for (int i = 0; i < 4; i++)
 		add_alloc(world, (40 + i) * MS, 64, ALLOC_SAMPLED);
-	snapshot->alloc_ips = calloc(ARRAY_SIZE(words), sizeof(*words));
-	snapshot->alloc_stacks = calloc(ARRAY_SIZE(stacks), sizeof(*stacks));
-	snapshot->alloc_ip_cnt = ARRAY_SIZE(words);
-	memcpy(snapshot->alloc_ips, words, sizeof(words));
-	memcpy(snapshot->alloc_stacks, stacks, sizeof(stacks));
+	snapshot->alloc_stacks = calloc(1, sizeof(*snapshot->alloc_stacks));
+	assert_non_null(word_pool_keep(snapshot->alloc_stacks, first, ARRAY_SIZE(first)));
+	assert_non_null(word_pool_keep(snapshot->alloc_stacks, second, ARRAY_SIZE(second)));
+	snapshot->alloc_stack_of = calloc(ARRAY_SIZE(stack_of), sizeof(*stack_of));
+	memcpy(snapshot->alloc_stack_of, stack_of, sizeof(stack_of));
 	assert_ok(place_allocs(world->timeline, snapshot, symbol_at, world));
 	assert_string_equal(world->thread->instants[0].stack->text, "main");
 	assert_string_equal(world->thread->instants[1].stack->text, "main\n[unknown]");
