@@ -224,11 +224,11 @@ static __always_inline void fill_stack(struct alloc_sample *sample, struct pt_re
 	sample->stack_bytes = 0;
 	bpf_probe_read_kernel(sample->regs, sizeof(sample->regs), regs);
 	if (at->caller) {
-		sample->regs[HIT_RIP] = at->caller;
-		sample->regs[HIT_RSP] += at->above + WORD;
+		sample->regs[HIT_IP] = at->caller;
+		sample->regs[HIT_SP] += at->above + WORD;
 	}
 	if (!by_frame_pointers) {
-		copy_stack(sample, sample->regs[HIT_RSP]);
+		copy_stack(sample, sample->regs[HIT_SP]);
 		return;
 	}
 	bytes = bpf_get_stack(regs, sample->tail, tail_bytes, BPF_F_USER_STACK);

@@ -32,7 +32,7 @@ struct hit_record {
 	__u32 frame_cnt; /* innermost first: [0] is the probed ip */
 	__u32 value_bytes;
 	__u32 copy_room;
-	/* size of the copy of memory from regs[HIT_RSP] up: less than copy_room near the end of the stack */
+	/* size of the copy of memory from regs[HIT_SP] up: less than copy_room near the end of the stack */
 	__u32 copy_bytes;
 	__u32 unused;
 	__u64 regs[HIT_REG_CNT];

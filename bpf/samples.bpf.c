@@ -213,23 +213,9 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 
 static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from)
 {
-	to[SAMPLES_RIP] = from->ip;
-	to[SAMPLES_RSP] = from->sp;
-	to[SAMPLES_RBP] = from->bp;
-	to[SAMPLES_RBX] = from->bx;
-	to[SAMPLES_R12] = from->r12;
-	to[SAMPLES_R13] = from->r13;
-	to[SAMPLES_R14] = from->r14;
-	to[SAMPLES_R15] = from->r15;
-	to[SAMPLES_RAX] = from->ax;
-	to[SAMPLES_RCX] = from->cx;
-	to[SAMPLES_RDX] = from->dx;
-	to[SAMPLES_RSI] = from->si;
-	to[SAMPLES_RDI] = from->di;
-	to[SAMPLES_R8] = from->r8;
-	to[SAMPLES_R9] = from->r9;
-	to[SAMPLES_R10] = from->r10;
-	to[SAMPLES_R11] = from->r11;
+#define COPY(reg, field, bit) to[ARCH_SAMPLED_##reg] = from->field;
+	ARCH_SAMPLED(COPY)
+#undef COPY
 }
 
 /*
@@ -326,7 +312,7 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	__builtin_memset(full->fresh, 0, sizeof(full->fresh));
 	if (!slot || !copy)
 		return;
-	diff.from = full->regs[SAMPLES_RSP] & ~(SAMPLES_CHUNK - 1ull);
+	diff.from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
 	bytes = copy_stack(copy, diff.from, limit);
 	diff.is_key = slot->tid != full->record.tid || slot->nth + 1 >= SAMPLES_KEY_EVERY;
 	full->chunk_cnt = bytes / SAMPLES_CHUNK;

@@ -21,6 +21,8 @@
 
 #include <linux/types.h>
 
+#include "user/arch/x86_64/registers.h"
+
 enum samples_ring { SAMPLES_TICKS, SAMPLES_MOMENTS, SAMPLES_RING_CNT };
 
 enum {
@@ -178,33 +180,11 @@ enum samples_call {
 	SAMPLES_CALL_ARG = 7, /* this argument does, from this bit on */
 };
 
-/* The user's registers, as far as calls can be unwound by them, in the order of enum samples_reg. */
-enum samples_reg {
-	SAMPLES_RIP,
-	SAMPLES_RSP,
-	SAMPLES_RBP,
-	SAMPLES_RBX,
-	SAMPLES_R12,
-	SAMPLES_R13,
-	SAMPLES_R14,
-	SAMPLES_R15,
-	SAMPLES_RAX,
-	SAMPLES_RCX,
-	SAMPLES_RDX,
-	SAMPLES_RSI,
-	SAMPLES_RDI,
-	SAMPLES_R8,
-	SAMPLES_R9,
-	SAMPLES_R10,
-	SAMPLES_R11,
-	SAMPLES_REG_CNT,
-};
-
 /* With SAMPLES_WITH_STACK. Behind `coded`, at a multiple of 8, stands the kernel's stack. */
 struct samples_full {
 	struct samples_record record;
-	__u64 regs[SAMPLES_REG_CNT];
-	__u16 chunk_cnt; /* of the copy, from regs[SAMPLES_RSP] rounded down on */
+	__u64 regs[ARCH_SAMPLED_CNT];
+	__u16 chunk_cnt; /* of the copy, from regs[ARCH_SAMPLED_SP] rounded down on */
 	__u16 coded_cnt;
 	__u16 kernel_cnt;
 	__u8 slot;

@@ -159,13 +159,13 @@ static __always_inline void fill(struct hit_record *hit, struct pt_regs *regs, _
 	hit->copy_room = copy_bytes;
 	hit->unused = 0;
 	bpf_probe_read_kernel(hit->regs, sizeof(hit->regs), regs);
-	bpf_probe_read_user(&hit->top, sizeof(hit->top), (void *)hit->regs[HIT_RSP]);
+	bpf_probe_read_user(&hit->top, sizeof(hit->top), (void *)hit->regs[HIT_SP]);
 	bpf_get_current_comm(hit->comm, sizeof(hit->comm));
 }
 
 static __always_inline void copy_stack(struct hit_record *hit)
 {
-	const __u8 *sp = (const __u8 *)hit->regs[HIT_RSP];
+	const __u8 *sp = (const __u8 *)hit->regs[HIT_SP];
 	__u32 size = copy_bytes;
 
 	hit->copy_bytes = 0;

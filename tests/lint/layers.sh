@@ -71,6 +71,17 @@ for file in $(grep -l '^#include "bpf/hit\.h"' $files | grep -v '^user/trigger/'
 	complain "$file: bpf/hit.h is known to user/trigger alone; the others use model/hit.h"
 done
 
+# Terms of one processor belong to user/arch, and to what knows its instructions (user/arch/arch.h).
+for file in $files; do
+	case $file in
+	user/arch/* | user/decode/* | user/probe/* | user/source/pt/* | user/source/step/* | user/source/translate/*) continue ;;
+	user/process/inject.? | user/source/tsc.c | user/source/alloc/probe_cost.c | user/trailcam.h) continue ;;
+	esac
+	gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null |
+		grep -qE '\b(r[abcd]x|r[sd]i|r[sbi]p|r8|r9|r1[0-5]|eflags|orig_rax|[fg]s_base)\b|HIT_R([A-D]X|[SD]I|[SBI]P|[0-9])|X86_64|endbr' &&
+		complain "$file: what is of one processor only stands in user/arch"
+done
+
 # qsort(3) must not be given the NULL of an array without items.
 for file in $(grep -lE '\<qsort\(' $files | grep -v '^user/base/sort\.h$'); do
 	complain "$file: sort_array() (base/sort.h) in place of qsort()"

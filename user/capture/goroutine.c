@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In functions of the older ABI, and of C, r14 can hold anything. A runtime.g begins with the bounds of its
- * stack: r14 points to one if the stack pointer is between them. The number does not change while the
+ * In functions of the older ABI, and of C, HIT_GO_G can hold anything. A runtime.g begins with the bounds of its
+ * stack: the register points to one if the stack pointer is between them. The number does not change while the
  * goroutine lives, so that it may be read some time after the hit.
  */
 #include "capture/goroutine.h"
@@ -30,7 +30,7 @@ static void find_offset(struct goid *goid, const struct trigger *trigger)
 
 uint64_t goroutine_of(struct goid *goid, const struct trigger *trigger, const struct caught_hit *hit)
 {
-	uint64_t g = hit->regs[HIT_R14], sp = hit->regs[HIT_SP], bounds[2], number;
+	uint64_t g = hit->regs[HIT_GO_G], sp = hit->regs[HIT_SP], bounds[2], number;
 
 	if (!goid->sought)
 		find_offset(goid, trigger);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "arch/arch.h"
 #include "elf/elf_internal.h"
 
 struct cache_header {
@@ -24,8 +25,6 @@ struct cache_entry {
 	uint32_t os_version;
 	uint64_t hwcap;
 };
-
-enum { CACHE_FLAG_X86_64_LIB6 = 0x0303 };
 
 static const char *cache_string(const uint8_t *cache, size_t size, uint32_t at)
 {
@@ -50,7 +49,7 @@ static char *search_cache(const uint8_t *cache, size_t size, const char *name)
 		key = cache_string(cache, size, entry.key);
 		value = cache_string(cache, size, entry.value);
 		/* Entries with hardware capabilities are for other processors, or extra copies. */
-		if (key && value && entry.flags == CACHE_FLAG_X86_64_LIB6 && !entry.hwcap &&
+		if (key && value && entry.flags == ARCH_LIBRARY_FLAGS && !entry.hwcap &&
 		    elf_library_is_called(key, name) && elf_library_is_usable(value))
 			return strdup(value);
 	}

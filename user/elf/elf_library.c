@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rights.h"
 #include "elf/elf_internal.h"
-
-#define DEFAULT_DIRECTORIES "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib"
 
 /* What a file says of the libraries it needs. */
 struct needs {
@@ -164,7 +163,7 @@ static char *find_library(const char *name, const struct needs *needs, const str
 		path = try_path(needs->runpath, needs->origin, name);
 	if (!path)
 		path = elf_cache_find(name);
-	return path ? path : try_path(DEFAULT_DIRECTORIES, "", name);
+	return path ? path : try_path(ARCH_LIBRARY_DIRECTORIES, "", name);
 }
 
 /* ---- the closure ---- */

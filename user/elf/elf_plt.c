@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"
@@ -64,9 +65,9 @@ static const char *slot_name(const struct elf_file *file, const GElf_Rela *rela,
 	GElf_Shdr header;
 	GElf_Sym sym;
 
-	if (type == R_X86_64_IRELATIVE)
+	if (type == ARCH_RELOC_IRELATIVE)
 		return name_at(file, (uint64_t)rela->r_addend);
-	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || !symbols ||
+	if ((type != ARCH_RELOC_JUMP_SLOT && type != ARCH_RELOC_GLOB_DAT) || !symbols ||
 	    GELF_R_SYM(rela->r_info) > INT32_MAX ||
 	    !gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym) || !gelf_getshdr(symtab, &header))
 		return NULL;
@@ -113,8 +114,7 @@ static int read_slots(const struct elf_file *file, struct slot_list *slots)
 /* Length of the jump at `code`, with its slot's displacement from its end; 0 where there is none. */
 static size_t decode_entry(const uint8_t *code, size_t size, int32_t *ret_displacement)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	size_t at = size >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)) ? sizeof(endbr64) : 0;
+	size_t at = arch_is_landing_mark(code, size) ? ARCH_LANDING_MARK_SIZE : 0;
 
 	if (at < size && code[at] == 0xf2)
 		at++;

@@ -16,7 +16,6 @@
 #include "history/late_code.h"
 #include "image/replay.h"
 #include "probe/address_filters.h"
-#include "process/uprobe_page.h"
 
 struct history_process *history_process(struct history *history, int32_t pid)
 {

@@ -22,7 +22,7 @@ struct history_process {
 	size_t version_cnt;
 	struct history_range {
 		uint64_t begin, end;
-	} * uprobes; /* code that the kernel put there for uprobes (process/uprobe_page.h) */
+	} * uprobes; /* code that the kernel put there for uprobes (arch/x86_64/uprobe_page.h) */
 	size_t uprobe_cnt, uprobe_cap;
 	uint64_t *execs; /* TSCs of its execs, in order */
 	size_t exec_cnt, exec_cap;

@@ -5,11 +5,12 @@
 
 #include <Zydis/Zydis.h>
 
+#include "arch/arch.h"
 #include "base/error.h"
 #include "elf/elf_range.h"
 #include "probe/site.h"
 
-enum { INSN_MAX = 15, ENDBR64_BYTES = 4 };
+enum { INSN_MAX = 15 };
 
 static size_t code_at(const struct elf_file *file, uint64_t addr, uint8_t code[static INSN_MAX])
 {
@@ -69,13 +70,12 @@ int boundary_check(struct elf_file *file, uint64_t addr)
 
 uint64_t boundary_best_entry(struct elf_file *file, uint64_t addr)
 {
-	static const uint8_t endbr64[ENDBR64_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
 	ZydisDecodedInstruction next;
 	uint8_t code[INSN_MAX];
 
-	if (code_at(file, addr, code) < ENDBR64_BYTES || memcmp(code, endbr64, sizeof(endbr64)) ||
-	    !elf_file_is_code(file, addr + ENDBR64_BYTES) || !decode(file, addr + ENDBR64_BYTES, &next) ||
-	    !site_is_emulated(&next))
+	if (!arch_is_landing_mark(code, code_at(file, addr, code)) ||
+	    !elf_file_is_code(file, addr + ARCH_LANDING_MARK_SIZE) ||
+	    !decode(file, addr + ARCH_LANDING_MARK_SIZE, &next) || !site_is_emulated(&next))
 		return addr;
-	return addr + ENDBR64_BYTES;
+	return addr + ARCH_LANDING_MARK_SIZE;
 }

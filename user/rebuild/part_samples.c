@@ -327,11 +327,11 @@ static uint64_t hit_ns(const struct samples *samples, const struct hit *hit)
 static int add_hit(struct samples *samples, const struct hit *hit)
 {
 	struct history_process *process = history_process(samples->decoded->history, (int32_t)hit->pid);
-	uint64_t time_ns = hit_ns(samples, hit), rip = hit_reg(hit, HIT_IP);
+	uint64_t time_ns = hit_ns(samples, hit), ip = hit_reg(hit, HIT_IP);
 	const struct symbol *symbol =
-		process ? image_symbol_at(process->image, image_version_at(process->image, time_ns), rip)
+		process ? image_symbol_at(process->image, image_version_at(process->image, time_ns), ip)
 			: NULL;
-	bool is_begin = symbol && symbol->start == rip && symbol->named;
+	bool is_begin = symbol && symbol->start == ip && symbol->named;
 	struct sample_stack stack = {.reached = hit_reg(hit, HIT_SP), .cnt = hit->stack_cnt};
 	struct sample_items *thread;
 	int err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, &thread);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -40,9 +41,11 @@ static int read_arch(const uint8_t *bytes, size_t size)
 
 	if (!arch)
 		return damaged("architecture");
-	return !strcmp(arch, "x86_64") || !strcmp(arch, "i686")
+	return arch_is_machine(arch)
 		       ? 0
-		       : fail(-ENOTSUP, "it was recorded on %.20s; only x86-64 has Intel PT", arch);
+		       : fail(-ENOTSUP,
+			      "it was recorded on %.20s; this trailcam reads what was recorded on " ARCH_NAME,
+			      arch);
 }
 
 /* "GenuineIntel,family,model,stepping" */

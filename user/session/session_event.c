@@ -18,6 +18,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "model/sideband.h"
@@ -243,13 +244,15 @@ static struct session_process *traced_by_target(struct session *session, const s
 {
 	const struct session_thread *other = NULL;
 	struct user_regs_struct regs;
+	uint64_t request;
 
-	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || regs.orig_rax != SYS_ptrace)
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || arch_syscall_nr(&regs) != SYS_ptrace)
 		return NULL;
-	if (regs.rdi == PTRACE_TRACEME)
+	request = arch_syscall_arg(&regs, 0);
+	if (request == PTRACE_TRACEME)
 		other = thread;
-	else if (regs.rdi == PTRACE_ATTACH || regs.rdi == PTRACE_SEIZE)
-		other = session_find(session, (pid_t)regs.rsi);
+	else if (request == PTRACE_ATTACH || request == PTRACE_SEIZE)
+		other = session_find(session, (pid_t)arch_syscall_arg(&regs, 1));
 	return other && other->process != session->processes[0] ? other->process : NULL;
 }
 

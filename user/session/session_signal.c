@@ -74,18 +74,17 @@ void session_undo_eintr(const struct session_thread *thread)
 {
 	struct user_regs_struct regs;
 
-	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || (long)regs.rax != -EINTR ||
-	    !is_never_restarted((long)regs.orig_rax) || signal_is_due(thread))
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || arch_syscall_result(&regs) != -EINTR ||
+	    !is_never_restarted(arch_syscall_nr(&regs)) || signal_is_due(thread))
 		return;
-	regs.rax = regs.orig_rax;
-	regs.rip -= ARCH_SYSCALL_SIZE;
+	arch_syscall_repeat(&regs);
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, &regs);
 }
 
 /* ---- hits without a probe ---- */
 
 /*
- * Follows the frame pointers, each at [rbp] with the return address above it, as long as they lead up the
+ * Follows the frame pointers, each with the return address above it, as long as they lead up the
  * stack.
  */
 static void walk_stack(const struct session_thread *thread, struct caught_hit *hit)
@@ -121,7 +120,7 @@ static void describe_thread(struct session *session, const struct session_thread
 
 	hit->begin_ns = hit->time_ns;
 	ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs);
-	memcpy(caught.regs, &regs, sizeof(caught.regs)); /* begins like struct pt_regs */
+	arch_hit_registers(&regs, caught.regs);
 	errno = 0;
 	hit->return_address =
 		(uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, (void *)caught.regs[HIT_SP], NULL);

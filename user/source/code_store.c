@@ -19,7 +19,6 @@
 #include "base/file/plain_file.h"
 #include "base/sort.h"
 #include "process/shield.h"
-#include "process/uprobe_page.h"
 
 enum { PAGE = 4096, INSN_MAX = 15, NOP5_BYTES = 5, CACHE_SLOTS = 1 << 16, PAST_MAX = 4096 };
 

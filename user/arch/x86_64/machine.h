@@ -9,17 +9,50 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "arch/x86_64/registers.h"
 
-#define ARCH_NAME	 "x86-64" /* in messages */
+#define ARCH_NAME "x86-64" /* in messages */
+
+/* Whether uname(2) calls a machine that, which executes such programs. */
+static inline bool arch_is_machine(const char *name)
+{
+	return !strcmp(name, "x86_64") || !strcmp(name, "i686");
+}
+
+/* ---- ELF ---- */
+
 #define ARCH_ELF_MACHINE EM_X86_64
+
+/* Relocations of a slot that holds a function's address (System V ABI for AMD64, 4.4.1). */
+enum {
+	ARCH_RELOC_JUMP_SLOT = R_X86_64_JUMP_SLOT, /* a function of another file */
+	ARCH_RELOC_GLOB_DAT = R_X86_64_GLOB_DAT,
+	ARCH_RELOC_IRELATIVE = R_X86_64_IRELATIVE, /* what the resolver at the addend returns */
+};
+
+/* Where the loader looks for libraries by itself, and its cache's mark of those it can use (sysdeps/generic/ldconfig.h). */
+#define ARCH_LIBRARY_DIRECTORIES \
+	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib"
+enum { ARCH_LIBRARY_FLAGS = 0x0303 }; /* FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 */
+
+/* ---- code ---- */
 
 /* `int3`, what a uprobe puts over an instruction's first byte; the length of `syscall`. */
 enum { ARCH_BREAKPOINT = 0xcc, ARCH_SYSCALL_SIZE = 2 };
 
 /* EFLAGS.TF: a debug exception after the next instruction (SDM vol. 3, 2.3). */
 enum { ARCH_TRAP_FLAG = 0x100 };
+
+/* `endbr64`: marks where indirect branches may lead (SDM vol. 2). It is as good as a nop. */
+enum { ARCH_LANDING_MARK_SIZE = 4 };
+
+static inline bool arch_is_landing_mark(const uint8_t *code, size_t size)
+{
+	return size >= ARCH_LANDING_MARK_SIZE && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e &&
+	       code[3] == 0xfa;
+}
 
 /* The kernel has the upper half of the addresses (Documentation/arch/x86/x86_64/mm.rst). */
 static inline bool arch_is_kernel(uint64_t addr)
@@ -40,6 +73,9 @@ extern const char *const arch_register_names[HIT_REG_CNT][ARCH_WIDTHS];
  * the part's index. -1: none.
  */
 int arch_register_find(const char *name, size_t len, unsigned int *ret_width);
+
+/* How an operand says that it is relative to the instruction (AT&T syntax). */
+#define ARCH_USDT_RELATIVE "(%rip)"
 
 /* In the order in which people look at them. */
 enum { ARCH_SHOWN_CNT = 20 };

@@ -74,6 +74,7 @@ int arg_layout_of_usdt(struct arg_layout *ret_layout, struct elf_file *file, con
 
 int arg_layout_fail(const struct probe *probe, unsigned int nth)
 {
+	const char *sp = arch_register_names[HIT_SP][0];
 	char arg[32] = "it";
 
 	if (!elf_is_on_stack(nth))
@@ -83,16 +84,16 @@ int arg_layout_fail(const struct probe *probe, unsigned int nth)
 		return fail(-EINVAL,
 			    "%s of %s is not in a register: C passes only the integer arguments arg0 to "
 			    "arg5 there, and the further ones on the stack: write their names, or "
-			    "*(long *)(rsp + 8) and up",
-			    arg, probe->symbol);
+			    "*(long *)(%s + 8) and up",
+			    arg, probe->symbol, sp);
 	case ARGS_GO:
 		return fail(-EINVAL, "%s of %s is not in a register: Go passes only arg0 to arg8 there", arg,
 			    probe->symbol);
 	case ARGS_GO_STACK:
 		return fail(-EINVAL,
 			    "%s of %s is not in a register: Go passes its arguments on the stack "
-			    "(assembly, or Go 1.16 and before): write *(long *)(rsp + 8), for instance",
-			    arg, probe->symbol);
+			    "(assembly, or Go 1.16 and before): write *(long *)(%s + 8), for instance",
+			    arg, probe->symbol, sp);
 	case ARGS_USDT:
 		return fail(-EINVAL,
 			    "%s has no %s that is an integer or an address ('trailcam probes' shows what "
@@ -101,7 +102,8 @@ int arg_layout_fail(const struct probe *probe, unsigned int nth)
 	default:
 		return fail(-EINVAL,
 			    "%s is unknown at %s, which is not the beginning of a function: name the "
-			    "function, or registers (rdi, rax, ...)",
-			    arg, probe->symbol);
+			    "function, or registers (%s, %s, ...)",
+			    arg, probe->symbol, arch_register_names[arch_c_args[0]][0],
+			    arch_register_names[HIT_RESULT][0]);
 	}
 }

@@ -74,7 +74,7 @@ static bool parse_size(struct parser *parser, int8_t *ret_size)
 }
 
 /*
- * The symbol is where it is relative to the probe; its name goes up to "+4", "(%rip)" or the next argument.
+ * The symbol is where it is relative to the probe; its name goes up to "+4", ARCH_USDT_RELATIVE or the next argument.
  */
 static int parse_symbol(struct parser *parser, struct usdt_arg *arg)
 {
@@ -88,12 +88,12 @@ static int parse_symbol(struct parser *parser, struct usdt_arg *arg)
 	parser->at += len;
 	if (!len || ((*parser->at == '+' || *parser->at == '-') && !parse_number(parser, &more)))
 		return -ENOTSUP;
-	if (!strncmp(parser->at, "(%rip)", 6))
-		parser->at += 6;
+	if (!strncmp(parser->at, ARCH_USDT_RELATIVE, strlen(ARCH_USDT_RELATIVE)))
+		parser->at += strlen(ARCH_USDT_RELATIVE);
 	if (elf_file_find_data(parser->file, name, &addr))
 		return fail(-ENOENT, "usdt:%s:%s has an argument at %s, but %s has no symbol of this name",
 			    parser->usdt->provider, parser->usdt->name, name, elf_file_path(parser->file));
-	arg->base = HIT_RIP;
+	arg->base = HIT_IP;
 	arg->offset = (__s64)(addr + (uint64_t)more - parser->usdt->addr);
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/sort.h"
@@ -26,7 +27,7 @@
 #include "elf/elf_range.h"
 #include "probe/exits/flow.h"
 
-enum { PART_BYTES_MAX = 16 << 20, ENDBR64_BYTES = 4 };
+enum { PART_BYTES_MAX = 16 << 20 };
 
 /* ---- parts ---- */
 
@@ -153,21 +154,21 @@ static int condition_of(const ZydisDecodedInstruction *insn)
 	return -EINVAL;
 }
 
-static bool begins_with_endbr(struct flow *flow, uint64_t function)
+static bool begins_with_mark(struct flow *flow, uint64_t function)
 {
-	static const uint8_t endbr64[ENDBR64_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
-	uint8_t code[ENDBR64_BYTES];
+	uint8_t code[ARCH_LANDING_MARK_SIZE];
 	uint64_t offset;
 
 	return !elf_file_offset(flow->file, function, &offset) &&
 	       elf_file_read(flow->file, offset, code, sizeof(code)) == sizeof(code) &&
-	       !memcmp(code, endbr64, sizeof(code));
+	       arch_is_landing_mark(code, sizeof(code));
 }
 
 /* Compilers jump over the mark for indirect jumps. */
 static bool is_beginning(struct flow *flow, uint64_t addr, uint64_t function)
 {
-	return addr == function || (addr == function + ENDBR64_BYTES && begins_with_endbr(flow, function));
+	return addr == function ||
+	       (addr == function + ARCH_LANDING_MARK_SIZE && begins_with_mark(flow, function));
 }
 
 /* jmp *NAME(%rip) is relative, too, but not a jump to there. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "model/syscalls.h"
+#include "arch/arch.h"
 
 struct length_text {
 	char text[32];

@@ -19,10 +19,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/containers/hash_index.h"
-#include "model/syscalls.h"
 
 enum { FILES_MAX = 4096, PATH_BYTES = 4096, LISTENING = 10 /* TCP_LISTEN, of all families */ };
 

@@ -16,16 +16,6 @@
 
 enum { ABI_64 = 2 };
 
-/* arch/x86/include/uapi/asm/perf_regs.h; in this order they stand in a record. */
-static const struct {
-	uint8_t bit, reg;
-} registers[SAMPLES_REG_CNT] = {
-	{0, SAMPLES_RAX},  {1, SAMPLES_RBX},  {2, SAMPLES_RCX},	 {3, SAMPLES_RDX},  {4, SAMPLES_RSI},
-	{5, SAMPLES_RDI},  {6, SAMPLES_RBP},  {7, SAMPLES_RSP},	 {8, SAMPLES_RIP},  {16, SAMPLES_R8},
-	{17, SAMPLES_R9},  {18, SAMPLES_R10}, {19, SAMPLES_R11}, {20, SAMPLES_R12}, {21, SAMPLES_R13},
-	{22, SAMPLES_R14}, {23, SAMPLES_R15},
-};
-
 /* ---- records (linux/perf_event.h, "PERF_RECORD_SAMPLE" and "struct sample_id") ---- */
 
 /* Ends each record that is no sample. */
@@ -49,7 +39,7 @@ struct count {
 struct tick {
 	struct count begin;
 	uint64_t abi;
-	uint64_t regs[SAMPLES_REG_CNT]; /* if abi is not 0 */
+	uint64_t regs[ARCH_SAMPLED_CNT]; /* if abi is not 0 */
 	uint64_t stack_size;
 	uint8_t stack[]; /* then how many bytes of them were filled */
 };
@@ -92,8 +82,7 @@ void perf_records_of_ticks(struct perf_event_attr *attr, uint32_t stack_bytes)
 {
 	perf_records_of_counts(attr);
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		attr->sample_regs_user |= 1ull << registers[i].bit;
+	attr->sample_regs_user = ARCH_SAMPLED_MASK;
 	attr->sample_stack_user = stack_bytes;
 }
 
@@ -163,8 +152,7 @@ static int put_tick(const struct perf_records *records, const struct tick *tick)
 	memcpy(&filled, tick->stack + tick->stack_size, sizeof(filled));
 	full.record.tick.kernel_ip = arch_is_kernel(begin->ip) ? begin->ip : 0;
 	full.record.flags = filled == tick->stack_size ? SAMPLES_CUT : 0;
-	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-		full.regs[registers[i].reg] = tick->regs[i];
+	memcpy(full.regs, tick->regs, sizeof(full.regs));
 	return samples_writer_put_full(&records->writers[SAMPLES_TICKS], &full, tick->stack,
 				       filled < tick->stack_size ? filled : tick->stack_size);
 }

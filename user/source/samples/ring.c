@@ -105,7 +105,7 @@ static bool update_chunk(uint8_t *chunk, const struct samples_full *full, size_t
 /* Brings the slot's bytes up to date. False: some of them are not known. */
 static bool update_slot(struct samples_slot *slot, const struct samples_full *full)
 {
-	uint64_t from = full->regs[SAMPLES_RSP] & ~(SAMPLES_CHUNK - 1ull);
+	uint64_t from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
 	size_t used = 0;
 
 	if (full->nth && !goes_on(slot, full)) {
@@ -158,16 +158,11 @@ static int copy_stack(struct stack_sample *sample, const struct samples_slot *sl
 
 static void put_registers(struct stack_sample *sample, const struct samples_full *full)
 {
-	static const enum hit_reg names[SAMPLES_REG_CNT] = {
-		[SAMPLES_RIP] = HIT_RIP, [SAMPLES_RSP] = HIT_RSP, [SAMPLES_RBP] = HIT_RBP,
-		[SAMPLES_RBX] = HIT_RBX, [SAMPLES_R12] = HIT_R12, [SAMPLES_R13] = HIT_R13,
-		[SAMPLES_R14] = HIT_R14, [SAMPLES_R15] = HIT_R15, [SAMPLES_RAX] = HIT_RAX,
-		[SAMPLES_RCX] = HIT_RCX, [SAMPLES_RDX] = HIT_RDX, [SAMPLES_RSI] = HIT_RSI,
-		[SAMPLES_RDI] = HIT_RDI, [SAMPLES_R8] = HIT_R8,	  [SAMPLES_R9] = HIT_R9,
-		[SAMPLES_R10] = HIT_R10, [SAMPLES_R11] = HIT_R11,
-	};
+#define NAME(reg, field, bit) HIT_##reg,
+	static const enum hit_reg names[] = {ARCH_SAMPLED(NAME)};
+#undef NAME
 
-	for (size_t i = 0; i < SAMPLES_REG_CNT; i++)
+	for (size_t i = 0; i < ARCH_SAMPLED_CNT; i++)
 		sample->regs[names[i]] = full->regs[i];
 	sample->flags |= SAMPLE_HAS_REGS;
 }
@@ -196,7 +191,7 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 		sample->flags |= SAMPLE_IS_CUT;
 	err = put_ips(sample, (const uint8_t *)(full->coded + samples_kernel_at(full)), full->kernel_cnt);
 	if (!err && is_known)
-		err = copy_stack(sample, slot, full->regs[SAMPLES_RSP]);
+		err = copy_stack(sample, slot, full->regs[ARCH_SAMPLED_SP]);
 	return err;
 }
 

@@ -63,7 +63,7 @@ static void put_halves(struct samples_full *full, const uint8_t *now, uint8_t *t
 
 static void put_chunks(struct samples_full *full, struct samples_copied *slot, const uint8_t *stack)
 {
-	uint64_t sp = full->regs[SAMPLES_RSP], from = sp & ~(SAMPLES_CHUNK - 1ull);
+	uint64_t sp = full->regs[ARCH_SAMPLED_SP], from = sp & ~(SAMPLES_CHUNK - 1ull);
 
 	for (size_t i = 0; i < full->chunk_cnt; i++) {
 		uint64_t address = from + i * SAMPLES_CHUNK;
@@ -85,7 +85,7 @@ int samples_writer_put_full(struct samples_writer *writer, const struct samples_
 			    const uint8_t *stack, size_t size)
 {
 	struct samples_full *full = (struct samples_full *)next_place(writer);
-	size_t chunks = (given->regs[SAMPLES_RSP] % SAMPLES_CHUNK + size) / SAMPLES_CHUNK;
+	size_t chunks = (given->regs[ARCH_SAMPLED_SP] % SAMPLES_CHUNK + size) / SAMPLES_CHUNK;
 	struct samples_copied *slot;
 
 	if (!writer->slots)

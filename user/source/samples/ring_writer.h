@@ -21,7 +21,7 @@ struct samples_writer {
 void samples_writer_put(struct samples_writer *writer, const struct samples_record *record);
 
 /*
- * Appends a record with the registers of `full` and the `size` bytes that stood at regs[SAMPLES_RSP]; what
+ * Appends a record with the registers of `full` and the `size` bytes that stood at regs[ARCH_SAMPLED_SP]; what
  * else is behind full->regs is set here. 0 or -ENOMEM.
  */
 int samples_writer_put_full(struct samples_writer *writer, const struct samples_full *full,

@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 
+#include "arch/arch.h"
 #include "process/inject.h"
-#include "process/uprobe_page.h"
 #include "source/step/step_hide.h"
 #include "source/step/step_internal.h"
 

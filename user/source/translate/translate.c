@@ -371,14 +371,14 @@ const struct probe_mirror *translate_mirror(const struct translate *translate)
 
 void translate_settle_hit(const struct translate *translate, struct caught_hit *hit)
 {
-	uint64_t at = hit->regs[HIT_RIP], nth = (at - NOPS_AT) / NOP_SIZE, guest;
+	uint64_t at = hit->regs[HIT_IP], nth = (at - NOPS_AT) / NOP_SIZE, guest;
 	const struct translate_process *process =
 		nth < probe_cnt(translate) ? translate_find_process(translate, (pid_t)hit->hit.pid) : NULL;
 
 	if (!process || (!process->arena && !process->probes))
 		return;
 	guest = process->arena ? arena_probe(process->arena, nth) : process->probes[nth];
-	hit->regs[HIT_RIP] = guest;
+	hit->regs[HIT_IP] = guest;
 	if (hit->hit.stack_cnt && hit->stack[0] == at)
 		hit->stack[0] = guest;
 }

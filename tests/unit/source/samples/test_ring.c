@@ -103,9 +103,9 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 	full->record.kind = SAMPLES_TICK;
 	full->record.flags = SAMPLES_WITH_STACK;
 	full->record.tick.period = 1000;
-	full->regs[SAMPLES_RIP] = 0x401000;
-	full->regs[SAMPLES_RSP] = SP + 8;
-	full->regs[SAMPLES_R11] = 11;
+	full->regs[ARCH_SAMPLED_IP] = 0x401000;
+	full->regs[ARCH_SAMPLED_SP] = SP + 8;
+	full->regs[ARCH_SAMPLED_R11] = 11;
 	full->chunk_cnt = chunk_cnt;
 	full->coded_cnt = (uint16_t)(fresh_cnt * (CODED / 4));
 	full->fresh[0] = fresh;

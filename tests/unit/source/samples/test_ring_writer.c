@@ -68,8 +68,8 @@ static void put(struct pair *pair, uint32_t tid, uint64_t sp, const uint8_t *sta
 {
 	struct samples_full full = {.record = {.kind = SAMPLES_TICK, .pid = 7, .tid = tid}};
 
-	full.regs[SAMPLES_RSP] = sp;
-	full.regs[SAMPLES_RIP] = 0x401000;
+	full.regs[ARCH_SAMPLED_SP] = sp;
+	full.regs[ARCH_SAMPLED_IP] = 0x401000;
 	assert_ok(samples_writer_put_full(&pair->writer, &full, stack, size));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "process/uprobe_page.h"
+#include "arch/x86_64/uprobe_page.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * In the order of their numbers: arch/x86/entry/syscalls/syscall_64.tbl of Linux, and which kind of thing the
  * first argument is.
  */
-#include "model/syscalls.h"
+#include "arch/x86_64/syscalls.h"
 
 #include "base/array.h"
 
