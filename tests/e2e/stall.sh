@@ -39,7 +39,7 @@ nothing_but_time() {
 	status_is 0 attach --duration 300ms && says "$tmp/err" 'stacks are sampled (--source samples)' && runs_on
 }
 asks_for_step() {
-	status_is 1 attach --step-from work && says "$tmp/err" 'belong to --source step; the source here is samples' && runs_on
+	status_is 1 attach --step-from work && says "$tmp/err" '--step-from belongs to --source translate or step; the source here is samples' && runs_on
 }
 if [ -n "$no_pt" ] && ! bpf_missing; then
 	check 'attach samples without a trigger, too' nothing_but_time
@@ -91,7 +91,7 @@ run_translates() {
 		run_requests --memtrace && says "$tmp/err" 'stacks are sampled (--source samples)'
 }
 run_steps_if_asked() {
-	run_requests --step-from main && says "$tmp/err" 'warning: single-stepping: the program executes one instruction at a time'
+	run_requests --step-from main --step-overflow 1000 && says "$tmp/err" 'warning: single-stepping: the program executes one instruction at a time'
 }
 seq 10 >"$tmp/requests"
 if [ -n "$no_pt" ]; then

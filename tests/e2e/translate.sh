@@ -280,7 +280,7 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 fi
 check 'job control' stopped
 check 'calls stand at their times' times_calls
-check 'a start point is refused' refuses 'the source here is translate' $run --step-from main -- ls
+check 'a step log is refused' refuses 'the source here is translate' $run --step-log "$tmp/log" -- ls
 check 'allocations are refused' refuses 'allocators are not watched' $run --memtrace -- ls
 check 'the kernel is refused' refuses '--kernel belongs to --source intel_pt' $run --kernel -- ls
 check 'all processors are refused' refuses '--cpu-wide belongs to --source intel_pt' $run --cpu-wide -- ls

@@ -105,7 +105,8 @@ static uint64_t snapshot_bytes(const struct capture *capture)
 
 static int keep_code(struct capture *capture)
 {
-	uint64_t now = session_started(capture->session) ? 0 : session_now(capture->session);
+	bool is_driven = session_started(capture->session) && !capture_is_free_running(capture);
+	uint64_t now = is_driven ? 0 : session_now(capture->session);
 
 	return code_stores_export(capture->codes, now, capture->snapshot);
 }

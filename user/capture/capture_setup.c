@@ -354,7 +354,7 @@ int capture_set_up(struct capture *capture)
 	if (!err)
 		err = sources_start(&capture->sources);
 	/* Else the session says when. */
-	if (!err && capture->set && capture_is_free_running(capture))
+	if (!err && capture->set && capture_is_free_running(capture) && !config->start.spec)
 		trigger_set_hold(capture->set, false);
 	return err;
 }

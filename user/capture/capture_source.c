@@ -22,8 +22,8 @@ static const struct {
 	const char *belongs, *why;
 	bool names_source; /* `why` ends in what the source here is */
 } owned[] = {
-	{OPTION_STEPPING, "--step-from, --step-log and --step-overflow belong", "; the source here is ",
-	 true},
+	{OPTION_STEPPING, "--step-log and --step-overflow belong", "; the source here is ", true},
+	{OPTION_START, "--step-from belongs", " or step; the source here is ", true},
 	{OPTION_FULL, "--full-execution belongs", "; the rings of others hold what --snapshot-size says",
 	 false},
 	{OPTION_CPU_WIDE, "--cpu-wide belongs", "", false},
@@ -55,7 +55,8 @@ static unsigned int asked(const struct capture_config *config)
 {
 	const struct source_options *options = &config->options;
 
-	return (config->start.spec || options->step_log || options->step_overflow ? OPTION_STEPPING : 0) |
+	return (config->start.spec ? OPTION_START : 0) |
+	       (options->step_log || options->step_overflow ? OPTION_STEPPING : 0) |
 	       (options->full ? OPTION_FULL : 0) | (options->cpu_wide ? OPTION_CPU_WIDE : 0) |
 	       (options->scope != PT_USER ? OPTION_KERNEL : 0) |
 	       (options->per_thread ? OPTION_PER_THREAD : 0) | (options->filter_cnt ? OPTION_FILTER : 0) |
@@ -124,11 +125,12 @@ static bool records_anything(const struct capture_config *config)
 /* For running processes, if no source may be chosen. */
 static int choose_none_for_attach(const struct capture_config *config)
 {
-	if (asked(config) & OPTION_STEPPING)
+	if (asked(config) & (OPTION_STEPPING | OPTION_START))
 		return fail(
 			-EINVAL,
 			"--step-from, --step-log and --step-overflow need --source step, which attach never "
-			"chooses by itself: the target then " STEPPING);
+			"chooses by itself: the target then " STEPPING
+			"; --step-from also goes with --source translate");
 	if (!records_anything(config))
 		return fail(-EINVAL, "this machine has no Intel PT, so attach records only hits: name a "
 				     "trigger with -t, or give --source step: the target then " STEPPING);
@@ -185,9 +187,10 @@ static int choose_best(const struct capture_config *config, const struct source 
 static void say_choice(const struct capture_config *config, const char *name)
 {
 	if (!strcmp(name, source_translate.name))
-		log_say("no Intel PT here: the program is translated (--source translate): every call is "
+		log_say("no Intel PT here: the program is translated%s (--source translate): every call is "
 			"recorded, and it runs some 1.2 to 8 times slower; --source samples samples its "
-			"stacks, at full speed; --source none records hits only");
+			"stacks, at full speed; --source none records hits only",
+			config->start.spec ? " from the start point on" : "");
 	else if (!strcmp(name, source_samples.name))
 		log_say("no Intel PT here: stacks are sampled (--source samples); --source none records "
 			"hits only, --source translate every call, of a program some 1.2 to 8 times slower, "
@@ -210,7 +213,7 @@ static void warn_of_stepping(const struct capture_config *config)
 		snprintf(limit, sizeof(limit), ", for %.4g ms at most (--max-stall)",
 			 (double)config->max_stall_ns / 1e6);
 	log_warn("single-stepping%s: %s " STEPPING "%s%s",
-		 config->source || asked(config) & OPTION_STEPPING
+		 config->source || asked(config) & (OPTION_STEPPING | OPTION_START)
 			 ? ""
 			 : ", since there is neither Intel PT nor the right to sample",
 		 config->path ? "the program" : "the target",
@@ -227,8 +230,9 @@ void capture_say_source(struct capture *capture)
 	if (sources_can(&capture->sources, SOURCE_SLOWS))
 		warn_of_stepping(capture->config);
 	if (!capture->config->path && !strcmp(sources_name(&capture->sources), source_translate.name))
-		log_say("the target is translated until the trace ends: some 1.2 to 8 times slower, and "
-			"slowest at first");
+		log_say("the target is translated%s until the trace ends: some 1.2 to 8 times slower, and "
+			"slowest at first",
+			capture->config->start.spec ? " from the start point" : "");
 }
 
 static int check_time(const struct capture_config *config, const struct source *source)
@@ -261,6 +265,7 @@ static int open_all(struct capture *capture, const struct source *chosen)
 		.codes = capture->codes,
 		.own = config->own,
 		.probes = &capture->probes,
+		.waits_for_start = config->start.spec,
 		.binary = config->path ? config->binary : NULL,
 		/* The trace must continue between snapshots. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,

@@ -68,6 +68,12 @@ struct session_driver {
 	int (*thread_new)(void *self, struct session_thread *thread);
 	void (*thread_free)(void *self, struct session_thread *thread);
 
+	/*
+	 * With wait_for_start, of a driver without begin(): a thread has reached the start. The driver may take
+	 * over all threads from now on. take_over() of that one comes next.
+	 */
+	int (*reached)(void *self);
+
 	/* After the start: the driver takes over the held thread. */
 	int (*begin)(void *self, struct session_thread *thread, enum session_place place);
 

@@ -152,7 +152,9 @@ static int gather(struct session *session)
 
 void session_rest(struct session *session)
 {
-	session->started = false;
+	session->started = session->is_reached = false;
+	if (!session->config.driver->begin)
+		return;
 	for (size_t i = 0; i < session->thread_cnt; i++)
 		if (session->threads[i]->held && !session->threads[i]->dead)
 			session_bring_to_stop(session, session->threads[i]);
@@ -278,7 +280,7 @@ uint64_t session_stalled_ns(const struct session *session)
 
 bool session_started(const struct session *session)
 {
-	return session->started;
+	return session->started || session->is_reached;
 }
 
 void session_free(struct session *session)

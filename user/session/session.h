@@ -126,8 +126,8 @@ int session_run(struct session *session, enum session_end *ret_end);
 int session_take(struct session *session, struct snapshot *snapshot);
 
 /*
- * After session_run(), with wait_for_start: the next session_run() runs the targets at full speed up to the
- * next start.
+ * After session_run(), with wait_for_start: the next session_run() waits for the next start. Up to there the
+ * targets run at full speed, but for what a driver without begin() has taken over: that stays so.
  */
 void session_rest(struct session *session);
 
@@ -165,7 +165,7 @@ int session_wait_status(const struct session *session);
 /* How many threads and processes were forgotten (session_config.sideband_bytes). */
 uint64_t session_forgotten_cnt(const struct session *session);
 
-/* Whether the driver has begun (see wait_for_start). */
+/* Whether the driver has begun, or the start was reached (see wait_for_start). */
 bool session_started(const struct session *session);
 
 void session_free(struct session *session); /* detaches first if necessary */

@@ -31,11 +31,26 @@
  */
 enum { WATCHED_CALLS = 2 * 64 };
 
+/* The driver holds no thread longer than it takes to take it over, so the others need not be gathered. */
+static int reach(struct session *session, struct session_thread *thread)
+{
+	int err = session_look_at_maps(session);
+
+	session->is_reached = true;
+	TELL_CAPTURE(session, started);
+	if (!err)
+		err = ASK(session->config.driver, reached, session->config.self);
+	return err ? err : ASK_DRIVER(session, take_over, thread);
+}
+
 /* A target has reached the start point in `thread`. */
 static int start_here(struct session *session, struct session_thread *thread)
 {
-	int err = session_read_maps(session, thread->process, thread->tid, false);
+	int err;
 
+	if (!session->config.driver->begin)
+		return reach(session, thread);
+	err = session_read_maps(session, thread->process, thread->tid, false);
 	if (!err)
 		err = ASK_DRIVER(session, begin, thread, SESSION_HERE);
 	if (!err)
@@ -220,7 +235,8 @@ static int on_signal_stop(struct session *session, struct session_thread *thread
 {
 	if (session->started)
 		return ASK_DRIVER(session, signal, thread, signal);
-	if (signal == SIGSTOP && thread->process->runs_itself && ASK_CAPTURE(session, start_wanted))
+	if (signal == SIGSTOP && thread->process->runs_itself && !session->is_reached &&
+	    ASK_CAPTURE(session, start_wanted))
 		return start_here(session, thread);
 	/*
 	 * The thread must not see a SIGSTOP from a hit, nor the SIGTRAP at the end of a system call that was

@@ -23,8 +23,9 @@ struct session {
 	uint64_t forgotten_cnt; /* see session_forgotten_cnt() */
 	int err;		/* of the first record that could not be stored; ends the run */
 	bool started;
-	bool gathers; /* it has just started, and threads may still run */
-	bool seized;  /* session_attach() has seized threads, which run until the first run */
+	bool gathers;	 /* it has just started, and threads may still run */
+	bool is_reached; /* the start, of a driver without begin() */
+	bool seized;	 /* session_attach() has seized threads, which run until the first run */
 	uint64_t look_ns,
 		look_every_ns; /* the next look at mappings, and how long after the last one it is */
 	uint64_t stalled_ns;   /* see session_stalled_ns() ... */

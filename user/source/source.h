@@ -58,7 +58,7 @@ struct source_options {
 
 /* Options that only some sources support: struct source has a set of them. */
 enum source_option {
-	OPTION_STEPPING = 1 << 0,    /* --step-from, --step-log, --step-overflow */
+	OPTION_STEPPING = 1 << 0,    /* --step-log, --step-overflow */
 	OPTION_FULL = 1 << 1,	     /* --full-execution */
 	OPTION_CPU_WIDE = 1 << 2,    /* --cpu-wide */
 	OPTION_KERNEL = 1 << 3,	     /* --kernel */
@@ -66,6 +66,7 @@ enum source_option {
 	OPTION_FILTER = 1 << 5,	     /* --filter */
 	OPTION_ALLOCATIONS = 1 << 6, /* --memtrace */
 	OPTION_SAMPLING = 1 << 7,    /* --frequency, --last, --syscalls, --interrupts, --events */
+	OPTION_START = 1 << 8,	     /* --step-from */
 };
 
 /* What a source can do, or needs. */
@@ -106,6 +107,7 @@ struct source_config {
 	const struct source_options *options;
 	struct code_stores *codes; /* of all targets; they learn of mappings before a driver does */
 	const char *binary;	   /* of the program that `run` starts; NULL: the targets run already */
+	bool waits_for_start;	   /* the targets run by themselves up to a start point (session/driver.h) */
 	bool pause;		   /* a hit should pause the trace by itself, if the source supports that */
 	void *own;		   /* capture_config.own */
 	const struct probe_map *probes; /* of the triggers; complete when targets execute a program */

@@ -63,8 +63,8 @@ static const struct argp_option options[] = {
 	{"freeze", OPT_FREEZE, NULL, 0, "The hit stops the program (SIGSTOP) until the snapshot is taken",
 	 10},
 	{"step-from", OPT_STEP_FROM, "PLACE", 0,
-	 "step: before each snapshot, run at full speed up to PLACE; --when, --slower-than, --skip and "
-	 "--every after it apply to PLACE",
+	 "step, translate: run at full speed up to PLACE, and record from there; --when, --slower-than, "
+	 "--skip and --every after it apply to PLACE",
 	 25},
 	{"spin", OPT_SPIN, NULL, 0, "Wait for hits in a busy loop: faster, but uses a whole processor", 11},
 	{0},

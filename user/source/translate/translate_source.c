@@ -22,7 +22,8 @@ enum { TRACE_SIZE_DEFAULT = 16 << 20 };
 struct translated {
 	struct translate *translate;
 	struct session *session;
-	int err; /* the first one of an event */
+	bool waits; /* for the start: the targets run natively */
+	int err;    /* the first one of an event */
 };
 
 struct translated_thread {
@@ -64,6 +65,8 @@ static void executed(void *self, struct session_thread *thread)
 	bool has_ended = false;
 	int status;
 
+	if (translated->waits)
+		return;
 	note(translated,
 	     translate_executed(translated->translate, thread->process->pid, &has_ended, &status));
 	if (has_ended)
@@ -108,6 +111,23 @@ static void event_stop(void *self, struct session_thread *thread)
 
 	translate_event_stop(translated->translate, thread->tid);
 	interrupt_next(translated);
+}
+
+/* As if all were attached to now. */
+static int reached(void *self)
+{
+	struct translated *translated = self;
+	const struct session_thread *thread;
+	int err = 0;
+
+	if (!translated->waits)
+		return 0;
+	translated->waits = false;
+	for (size_t i = 0; (thread = session_thread_at(translated->session, i)) && !err; i++)
+		if (!thread->dead && thread->process->runs_itself)
+			err = translate_attach(translated->translate, thread->process->pid);
+	interrupt_next(translated);
+	return err;
 }
 
 static int take_over(void *self, struct session_thread *thread)
@@ -298,6 +318,7 @@ static const struct session_driver translate_driver = {
 	.owns = owns,
 	.has_told = has_told,
 	.event_stop = event_stop,
+	.reached = reached,
 	.take_over = take_over,
 	.resume = resume,
 	.executed = executed,
@@ -345,6 +366,7 @@ static int open_translate(void **ret_self, const struct source_config *config)
 		free(translated);
 		return err;
 	}
+	translated->waits = config->waits_for_start;
 	*ret_self = translated;
 	return 0;
 }
@@ -354,7 +376,7 @@ static int add(void *self, pid_t pid, bool at_exec)
 {
 	const struct translated *translated = self;
 
-	return at_exec ? 0 : translate_attach(translated->translate, pid);
+	return at_exec || translated->waits ? 0 : translate_attach(translated->translate, pid);
 }
 
 static int start(void *self)
@@ -384,8 +406,10 @@ static int newborn(void *self, pid_t pid, pid_t tid)
 {
 	const struct translated *translated = self;
 	struct session_thread *thread;
-	bool has_ended;
-	int status, err = translate_born(translated->translate, pid, tid, &has_ended, &status);
+	bool has_ended = false;
+	int status, err = translated->waits
+				  ? 0
+				  : translate_born(translated->translate, pid, tid, &has_ended, &status);
 
 	thread = has_ended ? session_find(translated->session, tid) : NULL;
 	if (thread)
@@ -438,6 +462,7 @@ static bool is_here(void)
 const struct source source_translate = {
 	.name = "translate",
 	.can = SOURCE_RUN_AUTO | SOURCE_PASSES_PROBES | SOURCE_FREEZES | SOURCE_TAKES_ON,
+	.options = OPTION_START,
 	.driver = &translate_driver,
 	.is_here = is_here,
 	.open = open_translate,
