@@ -71,6 +71,12 @@ static void note_maps(struct answers *answers, const struct context *context)
 	pthread_mutex_unlock(&answers->lock);
 }
 
+/* Threads take the first slot that is free, so none behind this one was ever taken: their pages are not touched. */
+static bool was_never_taken(const struct context *context)
+{
+	return !__atomic_load_n(&context->tid, __ATOMIC_ACQUIRE) && !context->self;
+}
+
 static void answer(struct answers *answers, struct context *context)
 {
 	uint32_t request = __atomic_load_n(&context->request, __ATOMIC_ACQUIRE);
@@ -94,8 +100,13 @@ static void *run(void *ctx)
 		const struct timespec moment = {.tv_nsec = 100000000};
 		uint32_t seen = __atomic_load_n(requests, __ATOMIC_ACQUIRE);
 
-		for (int slot = 0; slot < SLOTS_MAX; slot++)
-			answer(answers, arena_context(answers->arena, slot));
+		for (int slot = 0; slot < SLOTS_MAX; slot++) {
+			struct context *context = arena_context(answers->arena, slot);
+
+			if (was_never_taken(context))
+				break;
+			answer(answers, context);
+		}
 		syscall(SYS_futex, requests, FUTEX_WAIT, seen, &moment, NULL, 0);
 	}
 	return NULL;

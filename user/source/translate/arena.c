@@ -304,7 +304,7 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 
 /* ---- blocks ---- */
 
-enum { INDEX_SIZE = BLOCKS_MAX * 4 };
+enum { INDEX_MIN = 4096 };
 
 bool arena_has_block(const struct arena *arena, uint32_t number)
 {
@@ -339,31 +339,44 @@ const uint64_t *arena_ended_at(const struct arena *arena, const struct block *bl
 
 static size_t hash_of(uint64_t guest)
 {
-	return (size_t)((guest * 0x9e3779b97f4a7c15ull) >> 32) & (INDEX_SIZE - 1);
+	return (size_t)((guest * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
 static void index_block(struct arena *arena, uint32_t number)
 {
-	size_t i = hash_of(arena_block(arena, number)->guest);
+	size_t i = hash_of(arena_block(arena, number)->guest) & arena->by_guest_mask;
 
 	while (arena->by_guest[i])
-		i = (i + 1) & (INDEX_SIZE - 1);
+		i = (i + 1) & arena->by_guest_mask;
 	arena->by_guest[i] = number + 1;
 }
 
-/* It is made anew where half of what is in it has been overwritten. */
+/*
+ * Made anew, larger, when it is half full. A short program has few blocks: each page of a large one would be a page
+ * fault. Where half of what is in it has been overwritten, that stays out.
+ */
+static bool make_index(struct arena *arena, uint32_t cnt)
+{
+	size_t size = INDEX_MIN;
+
+	if (cnt - arena->by_guest_first > 2 * BLOCKS_MAX)
+		arena->by_guest_first = arena_first_block(arena);
+	while (size < 4 * (size_t)(cnt - arena->by_guest_first))
+		size *= 2;
+	free(arena->by_guest);
+	arena->by_guest = calloc(size, sizeof(*arena->by_guest));
+	arena->by_guest_mask = size - 1;
+	arena->by_guest_cnt = arena->by_guest_first;
+	return arena->by_guest;
+}
+
 static bool index_blocks(struct arena *arena)
 {
 	uint32_t cnt = arena_shared(arena)->block_cnt;
+	bool is_full = cnt - arena->by_guest_first > arena->by_guest_mask / 2;
 
-	if (!arena->by_guest)
-		arena->by_guest = calloc(INDEX_SIZE, sizeof(*arena->by_guest));
-	if (!arena->by_guest)
+	if ((!arena->by_guest || is_full) && !make_index(arena, cnt))
 		return false;
-	if (cnt - arena->by_guest_first > 2 * BLOCKS_MAX) {
-		memset(arena->by_guest, 0, INDEX_SIZE * sizeof(*arena->by_guest));
-		arena->by_guest_first = arena->by_guest_cnt = arena_first_block(arena);
-	}
 	while (arena->by_guest_cnt < cnt)
 		index_block(arena, arena->by_guest_cnt++);
 	return true;
@@ -386,7 +399,8 @@ const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t
 
 	if (!index_blocks(arena))
 		return NULL;
-	for (size_t i = hash_of(guest); arena->by_guest[i]; i = (i + 1) & (INDEX_SIZE - 1)) {
+	for (size_t i = hash_of(guest) & arena->by_guest_mask; arena->by_guest[i];
+	     i = (i + 1) & arena->by_guest_mask) {
 		const struct block *block = arena_block(arena, arena->by_guest[i] - 1);
 
 		if (arena_has_block(arena, arena->by_guest[i] - 1) && block->guest == guest &&

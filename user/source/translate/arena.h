@@ -16,6 +16,7 @@ struct arena {
 	uint8_t *bytes;
 	/* numbers of blocks (+ 1) by guest address, open addressing; NULL: not made yet */
 	uint32_t *by_guest;
+	size_t by_guest_mask;		       /* its size, a power of two, minus 1 */
 	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
 };
 
