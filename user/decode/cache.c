@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/containers/hash_index.h"
 #include "base/error.h"
 #include "base/file/plain_file.h"
 #include "decode/decoder.h"
@@ -28,6 +29,7 @@ struct decoder_cache {
 	struct pt_image_section_cache *iscache;
 	struct cached_section **items; /* by isid; NULL where there is none */
 	size_t cnt, cap;
+	struct hash_index known;  /* isids by what was wanted: libipt would compare with all that it has */
 	struct graph_store store; /* of all their graphs */
 };
 
@@ -51,17 +53,23 @@ int decoder_cache_new(struct decoder_cache **ret_cache)
 	return 0;
 }
 
+static void section_free(struct cached_section *section)
+{
+	if (!section)
+		return;
+	munmap(section->map, section->map_size);
+	free((char *)section->wanted.path);
+	free(section);
+}
+
 void decoder_cache_free(struct decoder_cache *cache)
 {
 	if (!cache)
 		return;
-	for (size_t i = 0; i < cache->cnt; i++) {
-		if (!cache->items[i])
-			continue;
-		munmap(cache->items[i]->map, cache->items[i]->map_size);
-		free(cache->items[i]);
-	}
+	for (size_t i = 0; i < cache->cnt; i++)
+		section_free(cache->items[i]);
 	free(cache->items);
+	hash_index_release(&cache->known);
 	graph_store_release(&cache->store);
 	pt_iscache_free(cache->iscache);
 	pthread_mutex_destroy(&cache->lock);
@@ -114,12 +122,61 @@ static int items_grow(struct decoder_cache *cache, size_t cnt)
 	return 0;
 }
 
+static int section_new(struct cached_section **ret_section, struct decoder_cache *cache,
+		       const struct code_section *wanted, int isid)
+{
+	CLEANUP(freep) struct cached_section *section = calloc(1, sizeof(*section));
+	CLEANUP(freep) char *path = strdup(wanted->path);
+	int err;
+
+	if (!section || !path)
+		return fail(-ENOMEM, "no memory for the code cache");
+	section->isid = isid;
+	err = section_map(wanted, section);
+	if (err)
+		return err;
+	for (int is_64 = 0; is_64 < 2; is_64++)
+		section->graphs[is_64] = (struct graph){.bytes = section->bytes,
+							.size = section->size,
+							.addr = section->addr,
+							.is_64 = is_64,
+							.store = &cache->store};
+	section->wanted = *wanted;
+	section->wanted.path = TAKE_PTR(path);
+	*ret_section = TAKE_PTR(section);
+	return 0;
+}
+
+static uint64_t hash_wanted(const struct code_section *wanted)
+{
+	return hash_number(
+		hash_number(hash_number(hash_text(0, wanted->path), wanted->file_offset), wanted->size),
+		wanted->addr);
+}
+
+static struct cached_section *find_known(const struct decoder_cache *cache, const struct code_section *wanted,
+					 uint64_t hash)
+{
+	for (size_t at = 0, isid; (isid = hash_index_next(&cache->known, hash, &at)) != HASH_INDEX_END;) {
+		struct cached_section *section = cache->items[isid];
+
+		if (section->wanted.addr == wanted->addr && section->wanted.size == wanted->size &&
+		    section->wanted.file_offset == wanted->file_offset &&
+		    !strcmp(section->wanted.path, wanted->path))
+			return section;
+	}
+	return NULL;
+}
+
 static int cache_add_locked(struct decoder_cache *cache, const struct code_section *wanted,
 			    struct cached_section **ret_section)
 {
-	CLEANUP(freep) struct cached_section *section = NULL;
+	uint64_t hash = hash_wanted(wanted);
 	int isid, err;
 
+	*ret_section = find_known(cache, wanted, hash);
+	if (*ret_section)
+		return 0;
 	isid = pt_iscache_add_file(cache->iscache, wanted->path, wanted->file_offset, wanted->size,
 				   wanted->addr);
 	if (isid <= 0)
@@ -128,21 +185,13 @@ static int cache_add_locked(struct decoder_cache *cache, const struct code_secti
 	if (err)
 		return err;
 	if (!cache->items[isid]) {
-		section = calloc(1, sizeof(*section));
-		if (!section)
-			return fail(-ENOMEM, "no memory for the code cache");
-		section->isid = isid;
-		err = section_map(wanted, section);
+		err = section_new(&cache->items[isid], cache, wanted, isid);
 		if (err)
 			return err;
-		for (int is_64 = 0; is_64 < 2; is_64++)
-			section->graphs[is_64] = (struct graph){.bytes = section->bytes,
-								.size = section->size,
-								.addr = section->addr,
-								.is_64 = is_64,
-								.store = &cache->store};
-		cache->items[isid] = TAKE_PTR(section);
 	}
+	err = hash_index_add(&cache->known, hash, (size_t)isid);
+	if (err)
+		return fail(err, "no memory for the code cache");
 	*ret_section = cache->items[isid];
 	return 0;
 }

@@ -13,7 +13,8 @@ struct pt_image_section_cache;
 
 /* A mapped section. It lives as long as its cache. */
 struct cached_section {
-	int isid; /* libipt's section number, > 0 */
+	int isid;		    /* libipt's section number, > 0 */
+	struct code_section wanted; /* the path is its own */
 	uint64_t addr;
 	const uint8_t *bytes;
 	size_t size; /* less than requested if the file is shorter */
