@@ -29,7 +29,10 @@ struct decoder_cache {
 	struct pt_image_section_cache *iscache;
 	struct cached_section **items; /* by isid; NULL where there is none */
 	size_t cnt, cap;
-	struct hash_index known;  /* isids by what was wanted: libipt would compare with all that it has */
+	struct hash_index known; /* isids by what was wanted: libipt would compare with all that it has */
+	struct seam **seams;
+	size_t seam_cnt, seam_cap;
+	struct hash_index seams_by_isids;
 	struct graph_store store; /* of all their graphs */
 };
 
@@ -69,6 +72,10 @@ void decoder_cache_free(struct decoder_cache *cache)
 	for (size_t i = 0; i < cache->cnt; i++)
 		section_free(cache->items[i]);
 	free(cache->items);
+	for (size_t i = 0; i < cache->seam_cnt; i++)
+		free(cache->seams[i]);
+	free(cache->seams);
+	hash_index_release(&cache->seams_by_isids);
 	hash_index_release(&cache->known);
 	graph_store_release(&cache->store);
 	pt_iscache_free(cache->iscache);
@@ -207,6 +214,58 @@ int decoder_cache_add(struct decoder_cache *cache, const struct code_section *se
 	err = cache_add_locked(cache, section, ret_section);
 	pthread_mutex_unlock(&cache->lock);
 	return err;
+}
+
+/* ---- seams ---- */
+
+static struct seam *seam_new(struct decoder_cache *cache, const struct cached_section *before,
+			     const struct cached_section *behind)
+{
+	size_t left = before->size < CODE_INSN_MAX ? before->size : CODE_INSN_MAX,
+	       right = behind->size < CODE_INSN_MAX ? behind->size : CODE_INSN_MAX;
+	struct seam *seam = calloc(1, sizeof(*seam));
+
+	if (!seam)
+		return NULL;
+	seam->before = before;
+	seam->behind = behind;
+	memcpy(seam->bytes, before->bytes + before->size - left, left);
+	memcpy(seam->bytes + left, behind->bytes, right);
+	for (int is_64 = 0; is_64 < 2; is_64++)
+		seam->graphs[is_64] = (struct graph){.bytes = seam->bytes,
+						     .size = left + right,
+						     .addr = behind->addr - left,
+						     .is_64 = is_64,
+						     .store = &cache->store};
+	return seam;
+}
+
+static struct seam *get_seam_locked(struct decoder_cache *cache, const struct cached_section *before,
+				    const struct cached_section *behind)
+{
+	uint64_t hash = hash_number(hash_number(0, (uint64_t)before->isid), (uint64_t)behind->isid);
+	struct seam *seam;
+
+	for (size_t at = 0, i; (i = hash_index_next(&cache->seams_by_isids, hash, &at)) != HASH_INDEX_END;)
+		if (cache->seams[i]->before == before && cache->seams[i]->behind == behind)
+			return cache->seams[i];
+	seam = seam_new(cache, before, behind);
+	if (!seam || ARRAY_PUSH(cache->seams, cache->seam_cnt, cache->seam_cap, seam)) {
+		free(seam);
+		return NULL;
+	}
+	return hash_index_add(&cache->seams_by_isids, hash, cache->seam_cnt - 1) ? NULL : seam;
+}
+
+struct seam *decoder_cache_seam(struct decoder_cache *cache, const struct cached_section *before,
+				const struct cached_section *behind)
+{
+	struct seam *seam;
+
+	pthread_mutex_lock(&cache->lock);
+	seam = get_seam_locked(cache, before, behind);
+	pthread_mutex_unlock(&cache->lock);
+	return seam;
 }
 
 void decoder_cache_count(struct decoder_cache *cache, size_t bytes, const char *why)

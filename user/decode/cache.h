@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decode/code_insn.h"
 #include "decode/graph.h"
 
 struct code_section;
@@ -22,6 +23,20 @@ struct cached_section {
 	size_t map_size;
 	struct graph graphs[2]; /* of its code, in 32-bit and 64-bit mode */
 };
+
+/*
+ * The last bytes of a section and the first ones of that which an image has behind it: an instruction may be in
+ * both. Code that was copied page by page has many.
+ */
+struct seam {
+	const struct cached_section *before, *behind;
+	uint8_t bytes[2 * CODE_INSN_MAX];
+	struct graph graphs[2];
+};
+
+/* Thread-safe. NULL: no memory. */
+struct seam *decoder_cache_seam(struct decoder_cache *cache, const struct cached_section *before,
+				const struct cached_section *behind);
 
 /*
  * Maps a section, or finds it mapped already. Thread-safe. With a sentence: -ENOMEM; another error: the file

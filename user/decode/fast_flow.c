@@ -153,6 +153,28 @@ void fast_choose_branches(struct fast *fast)
 
 /* ---- nodes ---- */
 
+static struct node *be_nowhere(struct fast *fast, uint64_t ip)
+{
+	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
+	return &fast->nowhere;
+}
+
+/* The instruction at ip begins in this section and goes on behind it. */
+static struct node *look_up_cut(struct fast *fast, const struct cached_section *section, uint64_t ip)
+{
+	const struct cached_section *behind = code_section_at(fast->images, section->addr + section->size);
+	struct seam *seam;
+	struct node *node;
+
+	if (!behind || behind->addr != section->addr + section->size)
+		return be_nowhere(fast, ip);
+	seam = decoder_cache_seam(fast->pieces->code.config->cache, section, behind);
+	node = seam ? graph_make(&seam->graphs[fast->is_64], ip, &fast->finder) : NULL;
+	if (!node)
+		fast_decline(fast, "no room for the graph of the code");
+	return node;
+}
+
 static struct node *look_up(struct fast *fast, uint64_t ip)
 {
 	struct cached_section *section = code_section_at(fast->images, ip);
@@ -170,6 +192,8 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 		return NULL;
 	}
 	node = graph_make(&section->graphs[fast->is_64], ip, &fast->finder);
+	if (node && node_is_cut(node))
+		return look_up_cut(fast, section, ip);
 	if (!node)
 		fast_decline(fast, "no room for the graph of the code");
 	return node;
@@ -189,9 +213,10 @@ struct node *fast_node_at(struct fast *fast, uint64_t ip)
 {
 	struct target *target = target_slot(fast, ip);
 
-	if (!target->node)
-		target->node = look_up(fast, ip);
-	return target->node;
+	struct node *node = target->node ? target->node : look_up(fast, ip);
+
+	target->node = node == &fast->nowhere ? NULL : node;
+	return node;
 }
 
 /* The node at ip, which the other remembers, or `nowhere`. */
@@ -216,8 +241,7 @@ struct node *fast_place_at(struct fast *fast, uint64_t ip)
 {
 	if (target_slot(fast, ip)->node || code_section_at(fast->images, ip))
 		return fast_node_at(fast, ip);
-	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
-	return &fast->nowhere;
+	return be_nowhere(fast, ip);
 }
 
 bool fast_go_to(struct fast *fast, uint64_t ip)

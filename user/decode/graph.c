@@ -212,6 +212,10 @@ static void follow(struct draft *draft)
 		}
 		code_insn_decode(&insn, graph->bytes + offset, graph->size - offset, graph->is_64);
 		behind = draft->at + insn.len;
+		if (!insn.len && graph->size - offset < CODE_INSN_MAX) {
+			stop(draft, NODE_GO_ON, draft->at);
+			return;
+		}
 		if (!insn.len || insn.is_odd) {
 			stop(draft, NODE_STUCK, draft->at);
 			return;

@@ -28,8 +28,12 @@ enum node_end {
 	NODE_RETURN,   /* a near return: a TIP, or a TNT bit */
 	NODE_INDIRECT, /* an indirect near call or jump: a TIP */
 	NODE_FAR,      /* system calls, interrupts, far transfers: a TIP, or the end of tracing */
-	NODE_GO_ON,    /* no packet: the code continues at `to`, in another section or node */
-	NODE_STUCK,    /* unknown: a loop without a way out, or an odd instruction */
+	/*
+	 * no packet: the code continues at `to`, in another section or node. If `to` is the node's own ip, the
+	 * instruction there goes on in the section behind (decoder_cache_seam()).
+	 */
+	NODE_GO_ON,
+	NODE_STUCK, /* unknown: a loop without a way out, or an odd instruction */
 };
 
 /* What a conditional jump says about functions. */
@@ -154,6 +158,12 @@ static inline void node_lead(const struct node *node, unsigned int way, const st
 {
 	if (next->graph == node->graph)
 		atomic_store_explicit(&node_step(node)->next[way], node_step_to(next), memory_order_release);
+}
+
+/* Whether its first instruction is cut off by the end of the section. */
+static inline bool node_is_cut(const struct node *node)
+{
+	return node->end == NODE_GO_ON && node->to == node->ip && !node->known_cnt;
 }
 
 static inline bool graph_covers(const struct graph *graph, uint64_t ip)
