@@ -154,10 +154,11 @@ static int section_new(struct cached_section **ret_section, struct decoder_cache
 	return 0;
 }
 
+/* The versions of an image share their paths, so that none need be read; the same at another place is libipt's to find. */
 static uint64_t hash_wanted(const struct code_section *wanted)
 {
 	return hash_number(
-		hash_number(hash_number(hash_text(0, wanted->path), wanted->file_offset), wanted->size),
+		hash_number(hash_number((uintptr_t)wanted->path, wanted->file_offset), wanted->size),
 		wanted->addr);
 }
 

@@ -60,6 +60,14 @@ static int compare_addr(const void *a, const void *b)
 	return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
 }
 
+static bool is_sorted(const struct code_image_set *set)
+{
+	for (size_t i = 1; i < set->section_cnt; i++)
+		if (set->by_addr[i]->addr < set->by_addr[i - 1]->addr)
+			return false;
+	return true;
+}
+
 static int sort_sections(struct code_image_set *set)
 {
 	size_t bytes = set->section_cnt * sizeof(*set->by_addr);
@@ -70,7 +78,9 @@ static int sort_sections(struct code_image_set *set)
 	if (!bytes)
 		return 0;
 	memcpy(set->by_addr, set->sections, bytes);
-	sort_array(set->by_addr, set->section_cnt, sizeof(*set->by_addr), compare_addr);
+	/* As they mostly are. */
+	if (!is_sorted(set))
+		sort_array(set->by_addr, set->section_cnt, sizeof(*set->by_addr), compare_addr);
 	for (size_t i = 1; i < set->section_cnt; i++)
 		if (set->by_addr[i]->addr - set->by_addr[i - 1]->addr < set->by_addr[i - 1]->size)
 			set->overlap = true;
