@@ -248,6 +248,7 @@ static struct place_symbol *make_symbol(struct place *place, size_t index)
 	symbol->public.object = place->label;
 	symbol->public.start = place->start;
 	symbol->public.end = place->end;
+	symbol->public.is_region = index >= place->range_cnt;
 	if (index < place->range_cnt)
 		find_extent(place, index, &symbol->public);
 	if (from) {

@@ -34,6 +34,7 @@ struct symbol {
 	bool is_part;	    /* the compiler moved it out of its function: "f.cold" */
 	/* parts of [start, end) belong to other symbols: those inside it, or all known ones */
 	bool is_divided;
+	bool is_region; /* no function is known in [start, end): it may be many */
 };
 
 /* A symbol without a name and an extent may stand for any code. */

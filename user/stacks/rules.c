@@ -138,6 +138,8 @@ static size_t find_unwound(const struct stacks *stacks, const struct step *step,
 {
 	const struct segment *segment = &stacks->segment;
 	bool leaves = step->branch.kind == BRANCH_RETURN && segment->frame_cnt;
+	/* A JIT compiler's code without names is many functions: a jump there mostly ends a call's way. */
+	bool is_known = step->branch.kind == BRANCH_RETURN || !step->to->is_region;
 	size_t innermost = 0;
 
 	for (size_t i = segment->frame_cnt - leaves; i > 0; i--) {
@@ -146,7 +148,7 @@ static size_t find_unwound(const struct stacks *stacks, const struct step *step,
 
 		if (frame->setjmp == step->branch.to || found == LANDING_YES)
 			return i;
-		if (found == LANDING_UNKNOWN && !innermost && is_same(step, frame))
+		if (found == LANDING_UNKNOWN && !innermost && is_known && is_same(step, frame))
 			innermost = i;
 		if (frame->kernel_entry)
 			break;
@@ -319,6 +321,15 @@ static bool jumps_inside(const struct stacks *stacks, const struct step *step)
 	       top->setjmp != step->branch.to && landing(stacks, 0, step) != LANDING_YES;
 }
 
+/*
+ * From a JIT compiler's code without names to such code: the JVM's interpreter puts an address on the stack and
+ * jumps to the method. One more caller without a name would say nothing.
+ */
+static bool stays_in_regions(const struct step *step)
+{
+	return step->from && step->from->is_region && step->to->is_region;
+}
+
 static void on_return(struct stacks *stacks, const struct step *step)
 {
 	struct segment *segment = &stacks->segment;
@@ -335,6 +346,8 @@ static void on_return(struct stacks *stacks, const struct step *step)
 		settle(stacks, step);
 	} else if (jumps_inside(stacks, step)) {
 		return;
+	} else if (stays_in_regions(step)) {
+		settle(stacks, step);
 	} else if (leaves_last_frame(stacks, step)) {
 		segment_pop(segment, step->moment);
 		segment_infer(segment, step->to, step->branch.to);

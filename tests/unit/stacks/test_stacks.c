@@ -187,6 +187,40 @@ static void test_longjmp(void **state)
 		    "a!\n  b\n    c\n  d!\n");
 }
 
+/* y and z are a JIT compiler's code without names: any part of them may be another function. */
+static void test_regions(void **state)
+{
+	(void)state;
+	symbols['y' - 'a'].is_region = symbols['z' - 'a'].is_region = true;
+	/* The call of a function by way of b, which jumps there: y is not unwound to its caller. */
+	assert_tree("call a+10 y+16 @0\n"
+		    "call y+20 b+0 @1\n"
+		    "jump b+8 y+96 @2\n"
+		    "call y+100 c+0 @3\n"
+		    "ret c+9 y+105 @4\n"
+		    "ret y+110 y+25 @5\n"
+		    "ret y+30 a+15 @6\n",
+		    "a?!\n"
+		    "  y\n"
+		    "    b\n"
+		    "    y\n"
+		    "      c\n");
+	/* An interpreter puts an address on the stack and jumps to a method, which returns to there. */
+	assert_tree("call a+10 y+16 @0\n"
+		    "jump y+20 z+96 @1\n"
+		    "ret z+110 y+25 @2\n"
+		    "jump y+40 z+96 @3\n"
+		    "ret z+110 y+45 @4\n"
+		    "ret y+50 a+15 @5\n",
+		    "a?!\n"
+		    "  y\n"
+		    "  z\n"
+		    "  y\n"
+		    "  z\n"
+		    "  y\n");
+	symbols['y' - 'a'].is_region = symbols['z' - 'a'].is_region = false;
+}
+
 /* The unwinder returns to a landing pad of a: by its symbol. */
 static void test_exception(void **state)
 {
@@ -628,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_callers_are_inferred),
 		cmocka_unit_test(test_tail_call_and_plt),
 		cmocka_unit_test(test_longjmp),
+		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_exception),
 		cmocka_unit_test(test_call_next),
 		cmocka_unit_test(test_syscall),
