@@ -9,24 +9,202 @@
  * The calling convention follows from the magic number of Go's line table, which some versions change
  * (src/debug/gosym/pclntab.go). Versions 1.16 (arguments on the stack) and 1.17 (in registers) have the same
  * number; .go.buildinfo has the version (src/debug/buildinfo).
+ *
+ * The line table also has the name of each function, and stays in a stripped program: the runtime needs it.
+ *
+ *	header		magic, 0, 0, 1, 8; words: functions, files, [address of the code,] offsets: names, ..., functions
+ *	functions	pairs of a function's address and the offset of its record; at last, where the code ends
+ *	record		address, offset of the name
  */
 #include <dwarf.h>
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "elf/elf_internal.h"
 
-enum { MAGIC_1_16 = 0xfffffffa, MAGIC_1_18 = 0xfffffff0, MAGIC_1_20 = 0xfffffff1 };
+enum { MAGIC_1_2 = 0xfffffffb, MAGIC_1_16 = 0xfffffffa, MAGIC_1_18 = 0xfffffff0, MAGIC_1_20 = 0xfffffff1 };
+
+/* ---- functions ---- */
+
+struct line_table {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t magic;
+	uint64_t addr;		 /* of the table itself */
+	uint64_t text;		 /* addresses are relative to it */
+	uint64_t cnt;		 /* functions */
+	uint64_t pairs;		 /* offset of the functions' pairs */
+	uint64_t names, records; /* what offsets of these are relative to */
+	unsigned int width;	 /* of the numbers of a pair, and of an address in a record: bytes */
+};
+
+static bool number_at(const struct line_table *table, uint64_t at, unsigned int width, uint64_t *ret_number)
+{
+	if (at > table->size || table->size - at < width)
+		return false;
+	*ret_number = 0;
+	memcpy(ret_number, table->bytes + at, width);
+	return true;
+}
+
+static bool header_word(const struct line_table *table, unsigned int nth, uint64_t *ret_word)
+{
+	return number_at(table, 8 + 8 * (uint64_t)nth, 8, ret_word);
+}
+
+/* A program that can be loaded anywhere has the address in a relocation. */
+static void relocate(const struct elf_file *file, uint64_t at, uint64_t *addr)
+{
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
+		GElf_Shdr header;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (size_t i = 0; data && i < data->d_size / sizeof(Elf64_Rela) && i < INT32_MAX; i++) {
+			GElf_Rela rela;
+
+			if (gelf_getrela(data, (int)i, &rela) && rela.r_offset == at)
+				*addr = (uint64_t)rela.r_addend;
+		}
+	}
+}
+
+static bool read_header(const struct elf_file *file, struct line_table *table)
+{
+	if (!number_at(table, 0, 4, &table->magic) || !header_word(table, 0, &table->cnt) ||
+	    table->bytes[7] != 8)
+		return false;
+	switch (table->magic) {
+	case MAGIC_1_18:
+	case MAGIC_1_20:
+		table->width = 4;
+		if (!header_word(table, 2, &table->text) || !header_word(table, 3, &table->names) ||
+		    !header_word(table, 7, &table->records))
+			return false;
+		if (!table->text)
+			relocate(file, table->addr + 8 + 8 * 2, &table->text);
+		table->pairs = table->records;
+		return true;
+	case MAGIC_1_16:
+		table->width = 8;
+		if (!header_word(table, 2, &table->names) || !header_word(table, 6, &table->records))
+			return false;
+		table->pairs = table->records;
+		return true;
+	case MAGIC_1_2:
+		table->width = 8;
+		table->pairs = 8 + 8;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* False: the table is damaged from here on. */
+static bool read_function(const struct line_table *table, uint64_t nth, struct elf_symbol *symbol)
+{
+	uint64_t at = table->pairs + 2 * nth * table->width, addr, end, record, name;
+
+	if (!number_at(table, at, table->width, &addr) ||
+	    !number_at(table, at + table->width, table->width, &record) ||
+	    !number_at(table, at + 2 * (uint64_t)table->width, table->width, &end) || end < addr ||
+	    !number_at(table, table->records + record + table->width, 4, &name))
+		return false;
+	name += table->names;
+	if (name >= table->size || !memchr(table->bytes + name, 0, table->size - name))
+		return false;
+	*symbol = (struct elf_symbol){.name = (const char *)table->bytes + name,
+				      .addr = table->text + addr,
+				      .size = end - addr,
+				      .type = STT_FUNC,
+				      .bind = STB_LOCAL,
+				      .is_default = 1};
+	return true;
+}
+
+/* The table of which this is the beginning, if its first function lies in code. */
+static bool is_table(const struct elf_file *file, struct line_table *table)
+{
+	struct elf_symbol symbol;
+
+	return table->size > 8 && read_header(file, table) && read_function(table, 0, &symbol) &&
+	       elf_code_segment(file, symbol.addr);
+}
+
+/* The system's linker, which is called for C, puts it among other data: it begins as no other data does. */
+static bool search_table(const struct elf_file *file, struct line_table *table)
+{
+	static const uint8_t behind_magic[] = {0, 0, 1, 8};
+	const struct line_table all = *table;
+
+	for (size_t at = 0; at + 8 <= all.size; at += 8) {
+		if (memcmp(all.bytes + at + 4, behind_magic, sizeof(behind_magic)))
+			continue;
+		*table = (struct line_table){
+			.bytes = all.bytes + at, .size = all.size - at, .addr = all.addr + at};
+		if (is_table(file, table))
+			return true;
+	}
+	return false;
+}
+
+static bool open_table(const struct elf_file *file, struct line_table *ret_table)
+{
+	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		GElf_Shdr header;
+		Elf_Scn *section = elf_section(file->elf, names[i], &header);
+		const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+
+		if (!data || !data->d_buf)
+			continue;
+		*ret_table = (struct line_table){
+			.bytes = data->d_buf, .size = data->d_size, .addr = header.sh_addr};
+		return search_table(file, ret_table);
+	}
+	return false;
+}
+
+static bool has_names(const struct elf_file *file)
+{
+	for (size_t i = 0; i < file->symbol_cnt; i++)
+		if (!strcmp(file->symbols[i].name, "runtime.main"))
+			return true;
+	return false;
+}
+
+static bool is_code(const struct elf_file *file, const struct elf_symbol *symbol)
+{
+	const GElf_Phdr *segment = elf_code_segment(file, symbol->addr);
+
+	return symbol->size && segment && elf_code_segment(file, symbol->addr + symbol->size - 1) == segment;
+}
+
+int elf_go_add(struct elf_file *file)
+{
+	struct line_table table;
+	struct elf_symbol symbol;
+	int err = 0;
+
+	if (!elf_file_is_go(file) || has_names(file) || !open_table(file, &table))
+		return 0;
+	for (uint64_t i = 0; i < table.cnt && !err && read_function(&table, i, &symbol); i++)
+		if (symbol.name[0] && is_code(file, &symbol))
+			err = ARRAY_PUSH(file->symbols, file->symbol_cnt, file->symbol_cap, symbol);
+	return err;
+}
 
 /* ---- whose code ---- */
 
-static Elf_Data *section_data(const struct elf_file *file, const char *name, const char *other)
+static Elf_Data *section_data(const struct elf_file *file, const char *name)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_section(file->elf, name, &header);
 
-	if (!section && other)
-		section = elf_section(file->elf, other, &header);
 	return section ? elf_rawdata(section, NULL) : NULL;
 }
 
@@ -41,7 +219,7 @@ static bool read_at(const struct elf_file *file, uint64_t addr, void *bytes, siz
 static bool is_1_17(const struct elf_file *file)
 {
 	static const char wanted[] = "go1.17";
-	const Elf_Data *info = section_data(file, ".go.buildinfo", NULL);
+	const Elf_Data *info = section_data(file, ".go.buildinfo");
 	char text[sizeof(wanted) - 1];
 	uint64_t at[2];
 
@@ -54,13 +232,10 @@ static bool is_1_17(const struct elf_file *file)
 
 static bool passes_in_registers(const struct elf_file *file)
 {
-	const Elf_Data *table = section_data(file, ".gopclntab", ".data.rel.ro.gopclntab");
-	uint32_t magic;
+	struct line_table table;
 
-	if (!table || table->d_size < sizeof(magic))
-		return false;
-	memcpy(&magic, table->d_buf, sizeof(magic));
-	return magic == MAGIC_1_18 || magic == MAGIC_1_20 || (magic == (uint32_t)MAGIC_1_16 && is_1_17(file));
+	return open_table(file, &table) && (table.magic == MAGIC_1_18 || table.magic == MAGIC_1_20 ||
+					    (table.magic == MAGIC_1_16 && is_1_17(file)));
 }
 
 static void seek(struct elf_file *file)

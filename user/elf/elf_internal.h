@@ -83,6 +83,9 @@ int elf_plt_add(struct elf_file *file);
 /* Adds the symbol "main" if no symbol table has it and the start-up code shows where it is. 0 or -ENOMEM. */
 int elf_main_add(struct elf_file *file);
 
+/* elf_go.c: adds the functions of a Go program whose symbol table was removed. 0 or -ENOMEM. */
+int elf_go_add(struct elf_file *file);
+
 /* Fills file->ranges from the sorted file->symbols. 0 or -ENOMEM. */
 int elf_ranges_build(struct elf_file *file);
 

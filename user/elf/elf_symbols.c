@@ -260,6 +260,8 @@ static int read_symbols(struct elf_file *file)
 	if (!err && elf_debug_file(file))
 		err = add_tables(file, file->debug);
 	if (!err)
+		err = elf_go_add(file);
+	if (!err)
 		err = elf_main_add(file);
 	sort_symbols(file);
 	if (!err)
