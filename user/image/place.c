@@ -237,6 +237,19 @@ static void find_extent(const struct place *place, size_t index, struct symbol *
 	symbol->is_divided = symbol->end > range->end + place->bias;
 }
 
+/* Code without symbols, of which the unwinding tables tell no function, or one that is only a part of it. */
+static bool may_be_many(struct place *place, const struct elf_range *range)
+{
+	enum { PADDING = 64 };
+	struct elf_file *elf = object_lock(place->object);
+	uint64_t start, end;
+	bool is_one = elf && !elf_frame_extent(elf, range->start, &start, &end) && start == range->start &&
+		      (end >= range->end || range->end - end <= PADDING);
+
+	object_unlock(place->object);
+	return !is_one;
+}
+
 static struct place_symbol *make_symbol(struct place *place, size_t index)
 {
 	const struct elf_symbol *from = index < place->range_cnt ? place->ranges[index].symbol : NULL;
@@ -248,7 +261,8 @@ static struct place_symbol *make_symbol(struct place *place, size_t index)
 	symbol->public.object = place->label;
 	symbol->public.start = place->start;
 	symbol->public.end = place->end;
-	symbol->public.is_region = index >= place->range_cnt;
+	symbol->public.is_region =
+		index >= place->range_cnt || (!from && may_be_many(place, &place->ranges[index]));
 	if (index < place->range_cnt)
 		find_extent(place, index, &symbol->public);
 	if (from) {
