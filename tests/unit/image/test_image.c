@@ -33,10 +33,12 @@ static int setup(void **state)
 	if (!world || fixture_enter(&dir))
 		return -1;
 	world->dir = dir;
-	fixture_build("a.cc",
-		      "namespace ns {\nint add(int a) { return a + 1; }\n}\nint main()\n{\n\treturn "
-		      "ns::add(1);\n}\n",
-		      "g++ -O0 -g -o a a.cc && strip -o stripped a");
+	fixture_build(
+		"a.cc",
+		"namespace ns {\nint add(int a) { return a + 1; }\n}\nint main()\n{\n\treturn "
+		"ns::add(1);\n}\n",
+		"g++ -O0 -g -o a a.cc && strip -o stripped a && g++ -O0 -fno-asynchronous-unwind-tables "
+		"-fno-exceptions -o bare a.cc && strip bare");
 	file = fixture_open("a");
 	world->add = offset_of(file, "ns::add");
 	world->main = offset_of(file, "main");
@@ -258,6 +260,7 @@ static void files_without_symbols_give_offsets(void **state)
 	symbol = image_symbol_at(world->image, 0, 0x1234);
 	assert_string_equal(symbol->name, "text+0x3000");
 	assert_false(symbol->named);
+	assert_true(symbol->is_region);
 	assert_int_equal(symbol->start, 0x1000);
 	assert_int_equal(symbol->end, 0x2000);
 	assert_ptr_equal(image_symbol_at(world->image, 0, 0x1235), symbol);
@@ -279,6 +282,20 @@ static void stripped_functions_are_told_apart(void **state)
 	assert_int_equal(symbol->start, add);
 	assert_int_equal(symbol->end, main_ip);
 	assert_ptr_not_equal(image_symbol_at(world->image, 0, main_ip), symbol);
+	assert_false(symbol->is_region);
+	assert_false(image_symbol_at(world->image, 0, main_ip)->is_region);
+}
+
+/* The start-up code has a table, which tells nothing of what lies behind it. */
+static void functions_without_tables_are_a_region(void **state)
+{
+	struct world *world = *state;
+	const struct symbol *symbol;
+
+	map(world, 0, TEXT, world->size, "bare", world->text);
+	symbol = image_symbol_at(world->image, 0, TEXT + world->add - world->text);
+	assert_false(symbol->named);
+	assert_true(symbol->is_region);
 }
 
 static void anonymous_memory_counts_from_its_beginning(void **state)
@@ -290,6 +307,7 @@ static void anonymous_memory_counts_from_its_beginning(void **state)
 	assert_ok(image_map(world->image, 0, &jit));
 	assert_string_equal(image_symbol_at(world->image, 0, 0x7abc)->name, "//anon+0x0");
 	assert_string_equal(image_symbol_at(world->image, 0, 0x7abc)->object, "//anon");
+	assert_true(image_symbol_at(world->image, 0, 0x7abc)->is_region);
 }
 
 /* ---- copies ---- */
@@ -553,6 +571,7 @@ int main(void)
 		TEST(versions_keep_their_symbols),
 		TEST(files_without_symbols_give_offsets),
 		TEST(stripped_functions_are_told_apart),
+		TEST(functions_without_tables_are_a_region),
 		TEST(anonymous_memory_counts_from_its_beginning),
 		TEST(a_patched_page_keeps_the_symbols_of_its_file),
 		TEST(a_function_across_the_edge_of_a_copy_is_one),
