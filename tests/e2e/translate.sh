@@ -280,6 +280,11 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 fi
 check 'job control' stopped
 check 'calls stand at their times' times_calls
+asks_about_seccomp() {
+	translate -- "$programs/restricted" ask >"$tmp/asked" 2>"$tmp/why"
+	[ $? -eq 7 ] && "$programs/restricted" ask | diff "$tmp/asked" - && [ ! -s "$tmp/why" ]
+}
+check 'a program that only asks what filters there are' asks_about_seccomp
 check 'a step log is refused' refuses 'the source here is translate' $run --step-log "$tmp/log" -- ls
 check 'allocations are refused' refuses 'allocators are not watched' $run --memtrace -- ls
 check 'the kernel is refused' refuses '--kernel belongs to --source intel_pt' $run --kernel -- ls

@@ -2,7 +2,7 @@
 /*
  * Restricts its system calls: the kernel kills it for each other one. "restricted strict": itself, to read,
  * write and exit. "restricted filter": all of its threads, one of which runs on meanwhile and then executes
- * code for the first time.
+ * code for the first time. "restricted ask": nothing, it asks what could be.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -73,8 +73,24 @@ static int filter_all(void)
 	return 1;
 }
 
+/* What libseccomp asks the kernel when it begins: nothing is restricted. */
+static int only_ask(void)
+{
+	unsigned int action = SECCOMP_RET_KILL_PROCESS;
+
+	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) ||
+	    !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL) ||
+	    !syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL) ||
+	    !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL))
+		return 1;
+	say(new_code(number));
+	return 7;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "ask"))
+		return only_ask();
 	if (argc > 1 && !strcmp(argv[1], "filter"))
 		return filter_all();
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))

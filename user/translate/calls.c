@@ -236,16 +236,21 @@ static void note_sigreturn(struct context *context)
 	*rip = shared()->runtime + header()->sigreturned;
 }
 
-/* A filter would see the runtime's calls, too. */
+/*
+ * A filter would see the runtime's calls, too. One without a program only asks what the kernel can do, as
+ * libseccomp does when it begins.
+ */
 static bool begins_filtering(const struct context *context)
 {
 	const uint64_t *regs = context->regs;
+	uint32_t what = (uint32_t)regs[HOST_RDI];
 
 	if ((uint32_t)regs[HOST_RAX] == SYS_prctl)
-		return (uint32_t)regs[HOST_RDI] == PR_SET_SECCOMP;
-	return (uint32_t)regs[HOST_RAX] == SYS_seccomp &&
-	       ((uint32_t)regs[HOST_RDI] == SECCOMP_SET_MODE_STRICT ||
-		(uint32_t)regs[HOST_RDI] == SECCOMP_SET_MODE_FILTER);
+		return what == PR_SET_SECCOMP && (regs[HOST_RSI] == SECCOMP_MODE_STRICT || regs[HOST_RDX]);
+	if ((uint32_t)regs[HOST_RAX] != SYS_seccomp)
+		return false;
+	return what == SECCOMP_SET_MODE_STRICT ? !regs[HOST_RSI] && !regs[HOST_RDX]
+					       : what == SECCOMP_SET_MODE_FILTER && regs[HOST_RDX];
 }
 
 /* Why the thread is to go on natively with the call. */
