@@ -274,6 +274,7 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'conditions' same_hits 5 -t hash_word --when 'arg1 > 8' --max-hits 5 -- "$programs/wordcount"
 	check 'returns' same_hits 7 -t hash_word --when 'ret > 4096' --max-hits 7 -- "$programs/wordcount"
 	check 'several functions' same_hits 20 -t 'table_*' --max-hits 20 -- "$programs/wordcount"
+	check 'two triggers at one place' same_hits 30 -t table_find --when '*(char *)arg1 == 119' -t table_find --when '*(char *)arg1 == 116' --max-hits 50 -- "$programs/wordcount"
 	check 'hits in forked children' forked_hits
 	check 'the rings of other threads, as they were at a hit' others
 	check 'a function of a library' same_hits 2 -t libc.so.6:puts --max-hits 4 -- "$programs/torture" probed

@@ -55,6 +55,13 @@ armed() {
 }
 check 'armed again for each snapshot' armed
 
+# At the start point's own function, each second call is a hit.
+same_place() {
+	from translate --step-from next_word -t next_word --multi-snapshot --max-hits 4 -- "$programs/wordcount" &&
+		[ "$("$trailcam" dump --hits "$tmp/translate" | grep -c '^hit')" -eq 4 ]
+}
+check 'a hit at the start point itself' same_place
+
 unreached() {
 	status_is 0 "$trailcam" run --source translate --step-from marker -o "$tmp/none.fxt" -- "$programs/exits" nothing >/dev/null 2>"$tmp/err" &&
 		says "$tmp/err" 'the start point marker was never reached: nothing was traced'

@@ -12,8 +12,10 @@
 
 enum { ROOM = 64 << 10, PAGE_SHIFT = 12, GONE = -1 };
 
-#define REACH	  0x60000000ull
-#define REGION_AT 0x20000000ull /* distances from the code that are tried */
+#define REACH	   0x60000000ull
+#define LIBRARIES  (1ull << 46) /* they, and the stack, are above; programs and their heaps below, mostly */
+#define STACK_ROOM (1ull << 30)
+#define REGION_AT  0x20000000ull /* distances from the code that are tried */
 
 static struct known_block *hash_table(void)
 {
@@ -361,21 +363,49 @@ static uint32_t regions_in_use(void)
 	return cnt;
 }
 
+/* Above the libraries is the stack, which grows down. */
+static bool is_far_below_stack(uint64_t addr)
+{
+	const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+	uint64_t found;
+
+	if (addr < LIBRARIES)
+		return true;
+	found = (uint64_t)call6(SYS_mmap, addr, STACK_ROOM, PROT_NONE, flags, (uint64_t)-1, 0);
+	if (found == addr)
+		call6(SYS_munmap, addr, STACK_ROOM, 0, 0, 0, 0);
+	return found == addr;
+}
+
+/* Maps a region at a distance from `from` on; 0: there is no room up to `to`. Below the code if it can be. */
+static uint64_t find_room(uint64_t base, uint64_t from, uint64_t to)
+{
+	for (uint64_t away = from; away < to; away += REGION_SIZE) {
+		if (base > away + (1 << 20) && map_at(base - away))
+			return base - away;
+		if (base + away < LIBRARIES && map_at(base + away))
+			return base + away;
+	}
+	/* A JVM reserves all that lies below its libraries. */
+	for (uint64_t away = from; base >= LIBRARIES && away < to; away += REGION_SIZE)
+		if (is_far_below_stack(base + away) && map_at(base + away))
+			return base + away;
+	return 0;
+}
+
 struct region *cache_region(uint64_t guest)
 {
 	struct shared *all = shared();
 	struct region *known = known_region(guest);
-	uint64_t base = guest & ~(uint64_t)(REGION_SIZE - 1);
+	uint64_t base = guest & ~(uint64_t)(REGION_SIZE - 1), start;
 
 	if (known || all->region_cnt == REGIONS_MAX || regions_in_use() == REGIONS_MAX / 2)
 		return known;
-	for (uint64_t away = REGION_AT; away < REACH - REGION_SIZE; away += REGION_SIZE) {
-		if (base > away + (1 << 20) && map_at(base - away))
-			return new_region(base - away);
-		if (base + away < 1ull << 46 && map_at(base + away))
-			return new_region(base + away);
-	}
-	return NULL;
+	/* Some way off at first: a program's heap and its libraries grow beside its code. */
+	start = find_room(base, REGION_AT, REACH - REGION_SIZE);
+	if (!start)
+		start = find_room(base, REGION_SIZE, REGION_AT);
+	return start ? new_region(start) : NULL;
 }
 
 /* Whether each table has room for a block in its half. */
