@@ -181,4 +181,28 @@ process.stdin.on("end", () => { over = true; console.log(rounds > 0 && !wrong ? 
 if command -v node >/dev/null; then
 	check 'node, which makes code' node_runs
 fi
+
+# A JVM makes code, too, and reserves most of the addresses near its libraries.
+java_runs() {
+	mkfifo "$tmp/java.in"
+	javac -d "$tmp" tests/programs/src/Busy.java || return 1
+	java -cp "$tmp" Busy <"$tmp/java.in" >"$tmp/java.out" 2>&1 &
+	java=$!
+	ours="$ours $java"
+	exec 8>"$tmp/java.in"
+	wait_for "$tmp/java.out" ready
+	for _ in 1 2 3; do
+		translates $java --duration 100ms || return 1
+		grep 'runs natively' "$tmp/err" && return 1
+		grep -E 'memfd:trailcam' "/proc/$java/maps" && return 1
+	done
+	exec 8>&-
+	wait $java && grep -x right "$tmp/java.out" || {
+		head -20 "$tmp/java.out"
+		return 1
+	}
+}
+if command -v javac >/dev/null; then
+	check 'a JVM' java_runs
+fi
 finish
