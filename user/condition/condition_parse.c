@@ -15,21 +15,16 @@
 #include "condition/condition_lexer.h"
 #include "condition/condition_tree.h"
 #include "condition/condition_words.h"
+#include "condition/parser.h"
 #include "process/cgroup.h"
 
-enum { NESTING_MAX = 64, TEXT_MAX = 4096 };
-
-struct parser {
-	struct lexer lexer;
-	const struct field_lookup *fields;
-	unsigned int nesting;
-};
+enum { NESTING_MAX = 64 };
 
 static const struct value_type type_long = {.size = 8, .is_signed = true};
 
 /* ---- small things ---- */
 
-static bool is_punctuation(const struct parser *parser, const char *text)
+bool parser_is_at(const struct parser *parser, const char *text)
 {
 	const struct token *token = &parser->lexer.token;
 
@@ -37,11 +32,11 @@ static bool is_punctuation(const struct parser *parser, const char *text)
 	       !strncmp(token->begin, text, token->len);
 }
 
-static int expect(struct parser *parser, const char *text)
+int parser_expect(struct parser *parser, const char *text)
 {
 	const struct token *token = &parser->lexer.token;
 
-	if (is_punctuation(parser, text))
+	if (parser_is_at(parser, text))
 		return lexer_next(&parser->lexer);
 	return lexer_fail(&parser->lexer, token->begin, "'%s' is missing here", text);
 }
@@ -71,10 +66,10 @@ static int take_string(struct parser *parser, struct node *node)
 /* What a string is compared with stands in *node: it becomes the comparison. */
 static int parse_string_comparison(struct parser *parser, struct node **node)
 {
-	bool differs = is_punctuation(parser, "!=");
+	bool differs = parser_is_at(parser, "!=");
 	int err;
 
-	if (!differs && !is_punctuation(parser, "=="))
+	if (!differs && !parser_is_at(parser, "=="))
 		return lexer_fail(&parser->lexer, parser->lexer.token.begin,
 				  "a text can only be compared: '== \"...\"' or '!= \"...\"' belongs here");
 	err = lexer_next(&parser->lexer);
@@ -99,11 +94,11 @@ static int parse_str(struct parser *parser, struct node **node)
 	int err = node_add(node, NODE_TEXT_IS, type_long);
 
 	if (!err)
-		err = expect(parser, "(");
+		err = parser_expect(parser, "(");
 	if (!err)
 		err = parse_expression(parser, 0, &(*node)->left);
 	if (!err)
-		err = expect(parser, ")");
+		err = parser_expect(parser, ")");
 	return err ? err : parse_string_comparison(parser, node);
 }
 
@@ -111,10 +106,10 @@ static int parse_str(struct parser *parser, struct node **node)
 static int parse_cgroup(struct parser *parser, struct node **node)
 {
 	const struct lexer before = parser->lexer;
-	bool differs = is_punctuation(parser, "!=");
+	bool differs = parser_is_at(parser, "!=");
 	int err = node_add(node, NODE_CGROUP, type_long);
 
-	if (err || (!differs && !is_punctuation(parser, "==")))
+	if (err || (!differs && !parser_is_at(parser, "==")))
 		return err;
 	err = lexer_next(&parser->lexer);
 	if (err || parser->lexer.token.kind != TOKEN_STRING) {
@@ -132,15 +127,15 @@ static int parse_cgroup(struct parser *parser, struct node **node)
 
 /* ---- values ---- */
 
-static bool is_step(const struct parser *parser)
+bool parser_is_at_step(const struct parser *parser)
 {
-	return is_punctuation(parser, "->") || is_punctuation(parser, ".");
+	return parser_is_at(parser, "->") || parser_is_at(parser, ".");
 }
 
 /* "arg0", and what is behind it in "arg0->conn->fd" */
 static int parse_argument(struct parser *parser, const char *place, struct node **node)
 {
-	return is_step(parser) ? condition_field(&parser->lexer, place, parser->fields, node) : 0;
+	return parser_is_at_step(parser) ? condition_field(&parser->lexer, place, parser->fields, node) : 0;
 }
 
 /* "ret", with its type where that is known, and what is behind it in "ret->fd" */
@@ -150,7 +145,7 @@ static int parse_result(struct parser *parser, const char *place, struct node **
 	int err;
 
 	(*node)->number = ELF_RESULT;
-	if (is_step(parser) || !parser->fields)
+	if (parser_is_at_step(parser) || !parser->fields)
 		return parse_argument(parser, place, node);
 	err = condition_value(parser->fields, ELF_RESULT, "", node, &field);
 	return err == -ENOMEM ? err : 0;
@@ -166,7 +161,7 @@ static int parse_name(struct parser *parser, struct node **ret_node)
 		err = lexer_next(&parser->lexer);
 	if (err || ((*ret_node)->kind != NODE_ARG && parser->fields))
 		return err;
-	if (parser->fields && !is_step(parser))
+	if (parser->fields && !parser_is_at_step(parser))
 		return condition_type(&parser->lexer, name.begin, parser->fields, ret_node);
 	return parse_argument(parser, name.begin, ret_node);
 }
@@ -213,13 +208,13 @@ static int parse_primary(struct parser *parser, struct node **ret_node)
 	const struct token *token = &parser->lexer.token;
 	int err;
 
-	if (is_punctuation(parser, "(")) {
+	if (parser_is_at(parser, "(")) {
 		err = lexer_next(&parser->lexer);
 		if (!err)
 			err = parse_expression(parser, 0, ret_node);
-		return err ? err : expect(parser, ")");
+		return err ? err : parser_expect(parser, ")");
 	}
-	if (is_punctuation(parser, "%") || is_punctuation(parser, "$")) {
+	if (parser_is_at(parser, "%") || parser_is_at(parser, "$")) {
 		err = lexer_next(&parser->lexer);
 		if (err)
 			return err;
@@ -292,7 +287,7 @@ static int parse_postfix(struct parser *parser, struct node **ret_node)
 {
 	int err = parse_primary(parser, ret_node);
 
-	while (!err && is_punctuation(parser, "[")) {
+	while (!err && parser_is_at(parser, "[")) {
 		struct value_type type = (*ret_node)->type;
 		CLEANUP(node_freep) struct node *index = NULL;
 
@@ -300,7 +295,7 @@ static int parse_postfix(struct parser *parser, struct node **ret_node)
 		if (!err)
 			err = parse_expression(parser, 0, &index);
 		if (!err)
-			err = expect(parser, "]");
+			err = parser_expect(parser, "]");
 		if (!err)
 			err = scale(&index, type.depth ? step_of(type) : 8);
 		if (!err)
@@ -326,11 +321,11 @@ static int parse_type(struct parser *parser, struct value_type *ret_type)
 		err = lexer_next(&parser->lexer);
 	}
 	*ret_type = type_words_end(&words);
-	while (!err && is_punctuation(parser, "*")) {
+	while (!err && parser_is_at(parser, "*")) {
 		ret_type->depth++;
 		err = lexer_next(&parser->lexer);
 	}
-	return err ? err : expect(parser, ")");
+	return err ? err : parser_expect(parser, ")");
 }
 
 static bool begins_type(const struct parser *parser)
@@ -380,15 +375,15 @@ static int parse_unary(struct parser *parser, struct node **ret_node)
 
 	if (++parser->nesting > NESTING_MAX)
 		return lexer_fail(&parser->lexer, parser->lexer.token.begin, "this is nested too deeply");
-	if (is_punctuation(parser, "-"))
+	if (parser_is_at(parser, "-"))
 		err = parse_operator(parser, NODE_NEGATE, ret_node);
-	else if (is_punctuation(parser, "~"))
+	else if (parser_is_at(parser, "~"))
 		err = parse_operator(parser, NODE_COMPLEMENT, ret_node);
-	else if (is_punctuation(parser, "!"))
+	else if (parser_is_at(parser, "!"))
 		err = parse_operator(parser, NODE_NOT, ret_node);
-	else if (is_punctuation(parser, "*"))
+	else if (parser_is_at(parser, "*"))
 		err = parse_operator(parser, NODE_LOAD, ret_node);
-	else if (is_punctuation(parser, "("))
+	else if (parser_is_at(parser, "("))
 		err = parse_cast_or_postfix(parser, ret_node);
 	else
 		err = parse_postfix(parser, ret_node);
@@ -458,7 +453,7 @@ static int join(struct node **left, size_t i, struct node *right)
 static size_t operator_at(const struct parser *parser, int level)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
-		if (operators[i].level >= level && is_punctuation(parser, operators[i].text))
+		if (operators[i].level >= level && parser_is_at(parser, operators[i].text))
 			return i;
 	return ARRAY_SIZE(operators);
 }
@@ -496,183 +491,7 @@ static int parse_expression(struct parser *parser, int level, struct node **ret_
 	return err;
 }
 
-int condition_parse(struct condition **ret_condition, const char *text)
+int parser_expression(struct parser *parser, struct node **ret_node)
 {
-	return condition_parse_with(ret_condition, text, NULL);
-}
-
-int condition_parse_with(struct condition **ret_condition, const char *text,
-			 const struct field_lookup *fields)
-{
-	CLEANUP(condition_freep) struct condition *condition = calloc(1, sizeof(*condition));
-	struct parser parser = {.fields = fields};
-	const struct token *token = &parser.lexer.token;
-	int err;
-
-	if (!condition)
-		return -ENOMEM;
-	if (strlen(text) > TEXT_MAX)
-		return fail(-EINVAL, "a condition of %zu bytes is too long: at most %d", strlen(text),
-			    TEXT_MAX);
-	err = lexer_begin(&parser.lexer, text);
-	if (!err)
-		err = parse_expression(&parser, 0, &condition->root);
-	if (!err && is_step(&parser))
-		err = lexer_fail(&parser.lexer, token->begin, "only arguments have fields: argN->FIELD");
-	if (!err && token->kind != TOKEN_END)
-		err = lexer_fail(&parser.lexer, token->begin,
-				 "an operator (&& or ||, for instance) is missing before this");
-	if (err)
-		return err;
-	condition_note(condition, condition->root);
-	*ret_condition = TAKE_PTR(condition);
-	return 0;
-}
-
-void condition_free(struct condition *condition)
-{
-	if (!condition)
-		return;
-	node_free(condition->root);
-	free(condition);
-}
-
-bool condition_asks_elapsed(const struct condition *condition)
-{
-	return condition->asks_elapsed;
-}
-
-bool condition_asks_return(const struct condition *condition)
-{
-	return condition->asks_return;
-}
-
-bool condition_asks_result(const struct condition *condition)
-{
-	return condition->asks_result;
-}
-
-uint32_t condition_asks_args(const struct condition *condition)
-{
-	return condition->asks_args;
-}
-
-bool condition_reads_memory(const struct condition *condition)
-{
-	return condition->reads_memory;
-}
-
-/* ---- what is printed ---- */
-
-static int parse_text_max(struct parser *parser, uint32_t *ret_max)
-{
-	const struct token *token = &parser->lexer.token;
-	int err;
-
-	*ret_max = PRINT_TEXT;
-	if (!is_punctuation(parser, ","))
-		return 0;
-	err = lexer_next(&parser->lexer);
-	if (err)
-		return err;
-	if (token->kind != TOKEN_NUMBER || !token->number || token->number > PRINT_TEXT_MAX)
-		return lexer_fail(&parser->lexer, token->begin,
-				  "str(P, MAX) prints up to MAX bytes: a number from 1 to %d belongs here",
-				  PRINT_TEXT_MAX);
-	*ret_max = (uint32_t)token->number;
-	return lexer_next(&parser->lexer);
-}
-
-static bool ends_item(const struct parser *parser)
-{
-	return parser->lexer.token.kind == TOKEN_END || is_punctuation(parser, ",");
-}
-
-/* "str(P)" that is not compared; anything else leaves item->root NULL. */
-static int parse_text_item(struct parser *parser, struct print_item *item)
-{
-	const struct token *token = &parser->lexer.token;
-	const struct lexer before = parser->lexer;
-	int err;
-
-	if (token->kind != TOKEN_NAME || token->len != 3 || strncmp(token->begin, "str", 3) != 0)
-		return 0;
-	err = lexer_next(&parser->lexer);
-	if (!err)
-		err = expect(parser, "(");
-	if (!err)
-		err = parse_expression(parser, 0, &item->root);
-	if (!err)
-		err = parse_text_max(parser, &item->max);
-	if (!err)
-		err = expect(parser, ")");
-	if (err)
-		return err;
-	item->is_text = ends_item(parser);
-	if (!item->is_text) {
-		node_free(item->root);
-		item->root = NULL;
-		parser->lexer = before;
-	}
-	return 0;
-}
-
-static int name_item(struct print_item *item, const char *begin, const char *end)
-{
-	while (end > begin && isspace((unsigned char)end[-1]))
-		end--;
-	item->name = strndup(begin, (size_t)(end - begin));
-	return item->name ? 0 : -ENOMEM;
-}
-
-static int parse_item(struct parser *parser, struct prints *prints)
-{
-	struct print_item *item = &prints->items[prints->cnt];
-	const char *begin = parser->lexer.token.begin;
-	int err;
-
-	if (prints->cnt == PRINTS_MAX)
-		return lexer_fail(&parser->lexer, begin, "at most %d values can be printed", PRINTS_MAX);
-	prints->cnt++;
-	err = parse_text_item(parser, item);
-	if (!err && !item->root)
-		err = parse_expression(parser, 0, &item->root);
-	if (!err && !ends_item(parser))
-		err = lexer_fail(&parser->lexer, parser->lexer.token.begin,
-				 "a comma between values, or an operator, is missing before this");
-	if (err)
-		return err;
-	condition_note(&prints->asked, item->root);
-	prints->asked.reads_memory |= item->is_text;
-	prints_place(prints, item);
-	return name_item(item, begin, parser->lexer.token.begin);
-}
-
-int prints_parse(struct prints **ret_prints, const char *text)
-{
-	return prints_parse_with(ret_prints, text, NULL);
-}
-
-int prints_parse_with(struct prints **ret_prints, const char *text, const struct field_lookup *fields)
-{
-	CLEANUP(prints_freep) struct prints *prints = calloc(1, sizeof(*prints));
-	struct parser parser = {.fields = fields};
-	int err;
-
-	if (!prints)
-		return -ENOMEM;
-	if (strlen(text) > TEXT_MAX)
-		return fail(-EINVAL, "a list of values of %zu bytes is too long: at most %d", strlen(text),
-			    TEXT_MAX);
-	err = lexer_begin(&parser.lexer, text);
-	if (!err)
-		err = parse_item(&parser, prints);
-	while (!err && is_punctuation(&parser, ",")) {
-		err = lexer_next(&parser.lexer);
-		if (!err)
-			err = parse_item(&parser, prints);
-	}
-	if (!err)
-		*ret_prints = TAKE_PTR(prints);
-	return err;
+	return parse_expression(parser, 0, ret_node);
 }
