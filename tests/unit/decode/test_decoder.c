@@ -88,12 +88,18 @@ static unsigned int run(struct trace *trace, unsigned int psb_at)
 /* What the fast decoder declined, of the last stream. */
 static struct decoder_tally tally;
 
+/* Where the code is cut into two sections, as copies of pages are; 0: it is one. */
+static uint64_t cut_at;
+
 static void decode_with(enum decoder_kind kind, const struct trace *trace, size_t size, uint64_t code_size,
 			unsigned int threads, const struct decoder_functions *functions,
 			struct branch_list *branches)
 {
-	struct code_section section = {.path = code_path, .size = code_size, .addr = BASE};
-	struct code_image image = {.sections = &section, .section_cnt = code_size ? 1 : 0};
+	struct code_section sections[] = {
+		{.path = code_path, .size = cut_at ? cut_at : code_size, .addr = BASE},
+		{.path = code_path, .file_offset = cut_at, .size = code_size - cut_at, .addr = BASE + cut_at},
+	};
+	struct code_image image = {.sections = sections, .section_cnt = !code_size ? 0 : cut_at ? 2 : 1};
 	struct code_version version = {0};
 	struct decoder_cache *cache;
 	struct decoder_config config = {
@@ -172,6 +178,24 @@ static void test_branches(void **state)
 		assert_true(branches.items[i].tsc >= branches.items[i - 1].tsc);
 	branch_list_release(&branches);
 	encoder_release(&trace.encoder);
+}
+
+/* An instruction may begin in one section and end in the next. */
+static void test_two_sections(void **state)
+{
+	(void)state;
+	for (cut_at = 1; cut_at < CODE_BYTES; cut_at++) {
+		struct branch_list branches = {0};
+		struct trace trace;
+
+		run(&trace, 0);
+		decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
+		assert_string_equal(to_text(&branches), expected);
+		assert_int_equal(tally.declined_pieces, 0);
+		branch_list_release(&branches);
+		encoder_release(&trace.encoder);
+	}
+	cut_at = 0;
 }
 
 /* f: 1000 to 1010, g: 1010 to 1020; 1020 is in neither. */
@@ -469,11 +493,12 @@ static void test_instructions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branches),      cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_psb_alignment), cmocka_unit_test(test_no_psb),
-		cmocka_unit_test(test_missing_code),  cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_damage),	      cmocka_unit_test(test_instructions),
-		cmocka_unit_test(test_functions),     cmocka_unit_test(test_in_order),
+		cmocka_unit_test(test_branches),     cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_two_sections), cmocka_unit_test(test_psb_alignment),
+		cmocka_unit_test(test_no_psb),	     cmocka_unit_test(test_missing_code),
+		cmocka_unit_test(test_overflow),     cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, write_code, remove_code);
