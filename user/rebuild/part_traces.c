@@ -19,19 +19,9 @@
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
 #include "rebuild/marks/place_allocs.h"
-#include "rebuild/resolver.h"
+#include "rebuild/thread_build.h"
 #include "rebuild/traces.h"
 #include "stacks/off_cpu.h"
-
-/* What one thread of the timeline is made from. Others point into it: it does not move. */
-struct thread_build {
-	struct resolver resolver;
-	struct stacks_config config;
-	struct timeline_thread thread;
-	struct stacks *stacks;
-	struct known_stack *known;
-	size_t snapshot; /* the last that it appears in, counted from 1; 0: none yet */
-};
 
 /* A thread's turn on a processor, or a part of one. */
 struct turn_build {
@@ -67,77 +57,22 @@ static void turn_list_release(struct turn_list *list)
 
 /* ---- threads ---- */
 
-static void thread_build_free(struct thread_build *thread)
-{
-	free(thread->known);
-	stacks_free(thread->stacks);
-	timeline_thread_release(&thread->thread);
-	free(thread);
-}
-
-/* The stacks that the thread's hits recorded, by time. */
-static int learn_stacks(struct thread_build *thread, const struct snapshot *snapshot)
-{
-	thread->known = calloc(snapshot->hits->cnt + 1, sizeof(*thread->known));
-	if (!thread->known)
-		return -ENOMEM;
-	for (size_t i = 0; i < snapshot->hits->cnt; i++) {
-		const struct hit *hit = snapshot->hits->hits[i];
-		struct known_stack *known = &thread->known[thread->config.known_cnt];
-
-		if ((int32_t)hit->tid != thread->thread.tid || !hit->stack_cnt)
-			continue;
-		known->tsc = trace_clock_tsc(&snapshot->clock,
-					     trace_clock_from_monotonic(&snapshot->clock, hit->time_ns));
-		known->ips = hit->stack;
-		known->cnt = hit->stack_cnt;
-		thread->config.known_cnt++;
-	}
-	thread->config.known = thread->known;
-	return 0;
-}
-
-static int thread_build_new(struct thread_build **ret_thread, struct build *build,
-			    const struct schedule_turn *turn)
-{
-	struct thread_build *thread = calloc(1, sizeof(*thread));
-	const struct history_thread *known = history_thread(build->decoded->history, turn->tid);
-	int err;
-
-	if (!thread)
-		return -ENOMEM;
-	thread->resolver = (struct resolver){.snapshot = build->snapshot,
-					     .process = turn->process,
-					     .kernel = build->decoded->history->kernel};
-	thread->config =
-		(struct stacks_config){.symbol_at = resolver_symbol_at,
-				       .time_ns = resolver_time_ns,
-				       .space_at = resolver_space_at,
-				       .landing = resolver_landing,
-				       .inlines_at = build->config->inlines ? resolver_inlines_at : NULL,
-				       .ctx = &thread->resolver};
-	thread->thread = (struct timeline_thread){
-		.pid = turn->pid, .tid = turn->tid, .name = strdup(known ? known->name : "?")};
-	err = thread->thread.name ? learn_stacks(thread, build->snapshot) : -ENOMEM;
-	if (!err)
-		err = stacks_new(&thread->stacks, &thread->config, &thread->thread);
-	if (!err)
-		err = ARRAY_PUSH(build->threads, build->cnt, build->cap, thread);
-	if (err)
-		thread_build_free(thread);
-	else
-		*ret_thread = thread;
-	return err;
-}
-
 static int thread_get(struct build *build, const struct schedule_turn *turn, struct thread_build **ret_thread)
 {
+	int err;
+
 	for (size_t i = 0; i < build->cnt; i++) {
 		*ret_thread = build->threads[i];
 		if ((*ret_thread)->thread.pid == turn->pid && (*ret_thread)->thread.tid == turn->tid)
 			return 0;
 	}
-	return thread_build_new(ret_thread, build, turn);
+	err = thread_build_new(ret_thread, build->decoded->history, build->snapshot, build->config, turn);
+	if (err)
+		return err;
+	err = ARRAY_PUSH(build->threads, build->cnt, build->cap, *ret_thread);
+	if (err)
+		thread_build_free(*ret_thread);
+	return err;
 }
 
 /* The turn comes behind what its thread did before; a gap with nothing before it says nothing. */
