@@ -153,54 +153,43 @@ if command -v go >/dev/null; then
 	fi
 fi
 
-# node compiles while it is translated; what it computes is known.
+# computes NAME COMMAND...: a program that makes code is "ready", works until its input ends, and was "right".
+computes() {
+	name=$1
+	shift
+	mkfifo "$tmp/$name.in"
+	"$@" <"$tmp/$name.in" >"$tmp/$name.out" 2>&1 &
+	maker=$!
+	ours="$ours $maker"
+	exec 7>"$tmp/$name.in"
+	wait_for "$tmp/$name.out" ready
+	for _ in 1 2 3; do
+		translates $maker --duration 100ms || return 1
+		grep 'runs natively' "$tmp/err" && return 1
+		grep -E 'memfd:trailcam' "/proc/$maker/maps" && return 1
+	done
+	exec 7>&-
+	wait $maker && grep -x right "$tmp/$name.out" || {
+		head -20 "$tmp/$name.out"
+		return 1
+	}
+}
 node_runs() {
-	mkfifo "$tmp/node.in"
-	node -e '
+	computes node node -e '
 function sum(n) { let s = 0; for (let i = 1; i <= n; i++) s += i % 7; return s; }
 const right = sum(100000);
 let rounds = 0, wrong = 0, over = false;
 (function turn() { for (let i = 0; i < 20; i++) { wrong += sum(100000) !== right; rounds++; } if (!over) setImmediate(turn); })();
 console.log("ready");
-process.stdin.on("end", () => { over = true; console.log(rounds > 0 && !wrong ? "right" : "wrong"); }).resume();' \
-		<"$tmp/node.in" >"$tmp/node.out" 2>&1 &
-	node=$!
-	ours="$ours $node"
-	exec 7>"$tmp/node.in"
-	wait_for "$tmp/node.out" ready
-	for _ in 1 2 3; do
-		translates $node --duration 100ms || return 1
-		grep -E 'memfd:trailcam' "/proc/$node/maps" && return 1
-	done
-	exec 7>&-
-	wait $node && grep -x right "$tmp/node.out" || {
-		head -20 "$tmp/node.out"
-		return 1
-	}
+process.stdin.on("end", () => { over = true; console.log(rounds > 0 && !wrong ? "right" : "wrong"); }).resume();'
 }
 if command -v node >/dev/null; then
 	check 'node, which makes code' node_runs
 fi
 
-# A JVM makes code, too, and reserves most of the addresses near its libraries.
+# A JVM reserves most of the addresses near its libraries, too.
 java_runs() {
-	mkfifo "$tmp/java.in"
-	javac -d "$tmp" tests/programs/src/Busy.java || return 1
-	java -cp "$tmp" Busy <"$tmp/java.in" >"$tmp/java.out" 2>&1 &
-	java=$!
-	ours="$ours $java"
-	exec 8>"$tmp/java.in"
-	wait_for "$tmp/java.out" ready
-	for _ in 1 2 3; do
-		translates $java --duration 100ms || return 1
-		grep 'runs natively' "$tmp/err" && return 1
-		grep -E 'memfd:trailcam' "/proc/$java/maps" && return 1
-	done
-	exec 8>&-
-	wait $java && grep -x right "$tmp/java.out" || {
-		head -20 "$tmp/java.out"
-		return 1
-	}
+	javac -d "$tmp" tests/programs/src/Busy.java && computes java java -cp "$tmp" Busy
 }
 if command -v javac >/dev/null; then
 	check 'a JVM' java_runs
