@@ -98,7 +98,7 @@ void arena_free(struct arena *arena)
 		munmap(arena->bytes, ARENA_SIZE);
 	}
 	closep(&arena->fd);
-	free(arena->by_guest);
+	hash_index_release(&arena->by_guest);
 	free(arena);
 }
 
@@ -304,8 +304,6 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 
 /* ---- blocks ---- */
 
-enum { INDEX_MIN = 4096 };
-
 bool arena_has_block(const struct arena *arena, uint32_t number)
 {
 	uint32_t cnt = arena_shared(arena)->block_cnt;
@@ -337,49 +335,21 @@ const uint64_t *arena_ended_at(const struct arena *arena, const struct block *bl
 		       : (const uint64_t *)(const void *)(arena->bytes + ARENA_BYTES + at % BYTES_MAX);
 }
 
-static size_t hash_of(uint64_t guest)
-{
-	return (size_t)((guest * 0x9e3779b97f4a7c15ull) >> 32);
-}
-
-static void index_block(struct arena *arena, uint32_t number)
-{
-	size_t i = hash_of(arena_block(arena, number)->guest) & arena->by_guest_mask;
-
-	while (arena->by_guest[i])
-		i = (i + 1) & arena->by_guest_mask;
-	arena->by_guest[i] = number + 1;
-}
-
-/*
- * Made anew, larger, when it is half full. A short program has few blocks: each page of a large one would be a page
- * fault. Where half of what is in it has been overwritten, that stays out.
- */
-static bool make_index(struct arena *arena, uint32_t cnt)
-{
-	size_t size = INDEX_MIN;
-
-	if (cnt - arena->by_guest_first > 2 * BLOCKS_MAX)
-		arena->by_guest_first = arena_first_block(arena);
-	while (size < 4 * (size_t)(cnt - arena->by_guest_first))
-		size *= 2;
-	free(arena->by_guest);
-	arena->by_guest = calloc(size, sizeof(*arena->by_guest));
-	arena->by_guest_mask = size - 1;
-	arena->by_guest_cnt = arena->by_guest_first;
-	return arena->by_guest;
-}
-
-static bool index_blocks(struct arena *arena)
+/* It is made anew where half of what is in it has been overwritten. */
+static int index_blocks(struct arena *arena)
 {
 	uint32_t cnt = arena_shared(arena)->block_cnt;
-	bool is_full = cnt - arena->by_guest_first > arena->by_guest_mask / 2;
+	int err = 0;
 
-	if ((!arena->by_guest || is_full) && !make_index(arena, cnt))
-		return false;
-	while (arena->by_guest_cnt < cnt)
-		index_block(arena, arena->by_guest_cnt++);
-	return true;
+	if (cnt - arena->by_guest_first > 2 * BLOCKS_MAX) {
+		hash_index_clear(&arena->by_guest);
+		arena->by_guest_first = arena->by_guest_cnt = arena_first_block(arena);
+	}
+	for (; arena->by_guest_cnt < cnt && !err; arena->by_guest_cnt += !err)
+		err = hash_index_add(&arena->by_guest,
+				     hash_number(0, arena_block(arena, arena->by_guest_cnt)->guest),
+				     arena->by_guest_cnt);
+	return err;
 }
 
 /* Whether the block is a better one for the epoch. */
@@ -396,14 +366,14 @@ static bool fits_better(const struct block *block, const struct block *than, uin
 const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t epoch)
 {
 	const struct block *best = NULL;
+	uint64_t hash = hash_number(0, guest);
 
-	if (!index_blocks(arena))
+	if (index_blocks(arena))
 		return NULL;
-	for (size_t i = hash_of(guest) & arena->by_guest_mask; arena->by_guest[i];
-	     i = (i + 1) & arena->by_guest_mask) {
-		const struct block *block = arena_block(arena, arena->by_guest[i] - 1);
+	for (size_t at = 0, i; (i = hash_index_next(&arena->by_guest, hash, &at)) != HASH_INDEX_END;) {
+		const struct block *block = arena_block(arena, (uint32_t)i);
 
-		if (arena_has_block(arena, arena->by_guest[i] - 1) && block->guest == guest &&
+		if (arena_has_block(arena, (uint32_t)i) && block->guest == guest &&
 		    fits_better(block, best, epoch))
 			best = block;
 	}

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "base/containers/hash_index.h"
 #include "translate/layout.h"
 
 enum { ARENA_SIZE = ARENA_SLOTS + SLOTS_MAX * SLOT_SIZE };
@@ -14,9 +15,7 @@ enum { ARENA_SIZE = ARENA_SLOTS + SLOTS_MAX * SLOT_SIZE };
 struct arena {
 	int fd;
 	uint8_t *bytes;
-	/* numbers of blocks (+ 1) by guest address, open addressing; NULL: not made yet */
-	uint32_t *by_guest;
-	size_t by_guest_mask;		       /* its size, a power of two, minus 1 */
+	struct hash_index by_guest;	       /* numbers of blocks by guest address */
 	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
 };
 
