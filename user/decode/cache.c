@@ -129,6 +129,15 @@ static int items_grow(struct decoder_cache *cache, size_t cnt)
 	return 0;
 }
 
+/* The graphs of the same code in 32-bit and 64-bit mode. */
+static void graphs_init(struct graph graphs[2], struct decoder_cache *cache, const uint8_t *bytes,
+			size_t size, uint64_t addr)
+{
+	for (int is_64 = 0; is_64 < 2; is_64++)
+		graphs[is_64] = (struct graph){
+			.bytes = bytes, .size = size, .addr = addr, .is_64 = is_64, .store = &cache->store};
+}
+
 static int section_new(struct cached_section **ret_section, struct decoder_cache *cache,
 		       const struct code_section *wanted, int isid)
 {
@@ -142,19 +151,14 @@ static int section_new(struct cached_section **ret_section, struct decoder_cache
 	err = section_map(wanted, section);
 	if (err)
 		return err;
-	for (int is_64 = 0; is_64 < 2; is_64++)
-		section->graphs[is_64] = (struct graph){.bytes = section->bytes,
-							.size = section->size,
-							.addr = section->addr,
-							.is_64 = is_64,
-							.store = &cache->store};
+	graphs_init(section->graphs, cache, section->bytes, section->size, section->addr);
 	section->wanted = *wanted;
 	section->wanted.path = TAKE_PTR(path);
 	*ret_section = TAKE_PTR(section);
 	return 0;
 }
 
-/* The versions of an image share their paths, so that none need be read; the same at another place is libipt's to find. */
+/* The versions of an image share their paths, so that none need be read. An equal one elsewhere is libipt's to find. */
 static uint64_t hash_wanted(const struct code_section *wanted)
 {
 	return hash_number(
@@ -232,12 +236,7 @@ static struct seam *seam_new(struct decoder_cache *cache, const struct cached_se
 	seam->behind = behind;
 	memcpy(seam->bytes, before->bytes + before->size - left, left);
 	memcpy(seam->bytes + left, behind->bytes, right);
-	for (int is_64 = 0; is_64 < 2; is_64++)
-		seam->graphs[is_64] = (struct graph){.bytes = seam->bytes,
-						     .size = left + right,
-						     .addr = behind->addr - left,
-						     .is_64 = is_64,
-						     .store = &cache->store};
+	graphs_init(seam->graphs, cache, seam->bytes, left + right, behind->addr - left);
 	return seam;
 }
 
