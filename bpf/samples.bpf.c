@@ -213,7 +213,7 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 
 static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from)
 {
-#define COPY(reg, field, bit) to[ARCH_SAMPLED_##reg] = from->field;
+#define COPY(reg, field) to[ARCH_SAMPLED_##reg] = from->field;
 	ARCH_SAMPLED(COPY)
 #undef COPY
 }

@@ -38,18 +38,15 @@ enum hit_reg {
 };
 
 /*
- * Those that a sample has, by which calls can be unwound: X(HIT_..., the kernel's name in struct pt_regs, the
- * bit in perf_event_attr.sample_regs_user), in the order in which perf writes them.
+ * Those that a sample has, by which calls can be unwound: X(HIT_..., the kernel's name in struct pt_regs). They are
+ * ARCH_PERF_GENERAL (machine.h), in the order in which perf writes them.
  */
 /* clang-format off */
 #define ARCH_SAMPLED(X) \
-	X(RAX, ax, 0) X(RBX, bx, 1) X(RCX, cx, 2) X(RDX, dx, 3) X(RSI, si, 4) X(RDI, di, 5) X(RBP, bp, 6) \
-	X(RSP, sp, 7) X(RIP, ip, 8) X(R8, r8, 16) X(R9, r9, 17) X(R10, r10, 18) X(R11, r11, 19) \
-	X(R12, r12, 20) X(R13, r13, 21) X(R14, r14, 22) X(R15, r15, 23)
+	X(RAX, ax) X(RBX, bx) X(RCX, cx) X(RDX, dx) X(RSI, si) X(RDI, di) X(RBP, bp) X(RSP, sp) X(RIP, ip) \
+	X(R8, r8) X(R9, r9) X(R10, r10) X(R11, r11) X(R12, r12) X(R13, r13) X(R14, r14) X(R15, r15)
 /* clang-format on */
-#define ARCH_SAMPLED_INDEX(reg, field, bit) ARCH_SAMPLED_##reg,
-#define ARCH_SAMPLED_BIT(reg, field, bit)   | 1ull << bit
-#define ARCH_SAMPLED_MASK		    (0 ARCH_SAMPLED(ARCH_SAMPLED_BIT))
+#define ARCH_SAMPLED_INDEX(reg, field) ARCH_SAMPLED_##reg,
 
 enum {
 	ARCH_SAMPLED(ARCH_SAMPLED_INDEX) ARCH_SAMPLED_CNT,

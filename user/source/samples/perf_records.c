@@ -36,6 +36,8 @@ struct count {
 	uint64_t period; /* unless it is fixed */
 };
 
+_Static_assert(ARCH_SAMPLED_CNT == __builtin_popcountll(ARCH_PERF_GENERAL), "a tick has what a sample keeps");
+
 struct tick {
 	struct count begin;
 	uint64_t abi;
@@ -82,7 +84,7 @@ void perf_records_of_ticks(struct perf_event_attr *attr, uint32_t stack_bytes)
 {
 	perf_records_of_counts(attr);
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	attr->sample_regs_user = ARCH_SAMPLED_MASK;
+	attr->sample_regs_user = ARCH_PERF_GENERAL;
 	attr->sample_stack_user = stack_bytes;
 }
 

@@ -158,7 +158,7 @@ static int copy_stack(struct stack_sample *sample, const struct samples_slot *sl
 
 static void put_registers(struct stack_sample *sample, const struct samples_full *full)
 {
-#define NAME(reg, field, bit) HIT_##reg,
+#define NAME(reg, field) HIT_##reg,
 	static const enum hit_reg names[] = {ARCH_SAMPLED(NAME)};
 #undef NAME
 
