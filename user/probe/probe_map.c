@@ -82,6 +82,21 @@ long probe_map_find(const struct probe_map *map, const struct sideband_mapping *
 	return -1;
 }
 
+size_t probe_map_first(const struct probe_map *map, const struct probe *probe)
+{
+	size_t number = 0;
+
+	for (size_t i = 0; i < map->trigger_cnt; i++) {
+		for (size_t j = 0; j < map->triggers[i].probe_cnt; j++, number++) {
+			const struct probe *other = &map->triggers[i].probes[j];
+
+			if (other->file_offset == probe->file_offset && !strcmp(other->path, probe->path))
+				return number;
+		}
+	}
+	return number;
+}
+
 size_t probe_map_cnt(const struct probe_map *map)
 {
 	size_t cnt = 0;

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "bpf/rule.h"
+#include "probe/probe_map.h"
 #include "process/keeper.h"
 #include "trigger/perf_uprobe.h"
 #include "trigger/privilege.h"
@@ -92,22 +93,6 @@ static int plan_in_mirror(struct links *links, const struct probe_mirror *mirror
 	return links_plan_probe(links, &other, cookie, prog_fd, UPROBE_ENTRY);
 }
 
-/* The number of the first probe at the same place: probe_map_find() has that one. */
-static size_t first_there(const struct trigger_config *config, const struct probe *probe)
-{
-	size_t nth = 0;
-
-	for (size_t i = 0; i < config->trigger_cnt; i++) {
-		for (size_t j = 0; j < config->triggers[i].probe_cnt; j++, nth++) {
-			const struct probe *other = &config->triggers[i].probes[j];
-
-			if (other->file_offset == probe->file_offset && !strcmp(other->path, probe->path))
-				return nth;
-		}
-	}
-	return nth;
-}
-
 /*
  * Each probe has a program by what is done there. A return instruction alone gives hits at returns: a jump
  * does not show where it leads.
@@ -128,11 +113,12 @@ static int plan_probe(struct links *links, const struct programs *programs,
 	uint64_t cookie = i | layout << COOKIE_LAYOUT_SHIFT | action << COOKIE_ACTION_SHIFT |
 			  (uint64_t)probe->place << COOKIE_PLACE_SHIFT;
 	int prog_fd = programs_fd(programs, i, roles[probe->at]);
+	const struct probe_map map = {config->triggers, config->trigger_cnt};
 	int err = links_plan_probe(links, probe, cookie, prog_fd, UPROBE_ENTRY);
 
 	if (err || !config->mirror)
 		return err;
-	return plan_in_mirror(links, config->mirror, first_there(config, probe), probe, cookie, prog_fd);
+	return plan_in_mirror(links, config->mirror, probe_map_first(&map, probe), probe, cookie, prog_fd);
 }
 
 static int plan_all(struct links *links, const struct programs *programs, const struct trigger_config *config,
