@@ -66,8 +66,10 @@ static void relocate(const struct elf_file *file, uint64_t at, uint64_t *addr)
 		for (size_t i = 0; data && i < data->d_size / sizeof(Elf64_Rela) && i < INT32_MAX; i++) {
 			GElf_Rela rela;
 
-			if (gelf_getrela(data, (int)i, &rela) && rela.r_offset == at)
-				*addr = (uint64_t)rela.r_addend;
+			if (!gelf_getrela(data, (int)i, &rela) || rela.r_offset != at)
+				continue;
+			*addr = (uint64_t)rela.r_addend;
+			return;
 		}
 	}
 }
@@ -169,14 +171,6 @@ static bool open_table(const struct elf_file *file, struct line_table *ret_table
 	return false;
 }
 
-static bool has_names(const struct elf_file *file)
-{
-	for (size_t i = 0; i < file->symbol_cnt; i++)
-		if (!strcmp(file->symbols[i].name, "runtime.main"))
-			return true;
-	return false;
-}
-
 static bool is_code(const struct elf_file *file, const struct elf_symbol *symbol)
 {
 	const GElf_Phdr *segment = elf_code_segment(file, symbol->addr);
@@ -190,7 +184,7 @@ int elf_go_add(struct elf_file *file)
 	struct elf_symbol symbol;
 	int err = 0;
 
-	if (!elf_file_is_go(file) || has_names(file) || !open_table(file, &table))
+	if (!elf_file_is_go(file) || elf_has_symbol(file, "runtime.main") || !open_table(file, &table))
 		return 0;
 	for (uint64_t i = 0; i < table.cnt && !err && read_function(&table, i, &symbol); i++)
 		if (symbol.name[0] && is_code(file, &symbol))

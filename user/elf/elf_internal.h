@@ -80,6 +80,9 @@ char *elf_keep_name(struct elf_file *file, char *text);
  */
 int elf_plt_add(struct elf_file *file);
 
+/* Whether file->symbols, while they are read, have one of this name. */
+bool elf_has_symbol(const struct elf_file *file, const char *name);
+
 /* Adds the symbol "main" if no symbol table has it and the start-up code shows where it is. 0 or -ENOMEM. */
 int elf_main_add(struct elf_file *file);
 

@@ -115,14 +115,6 @@ static uint64_t rows_end(const struct elf_file *file, uint64_t addr, uint64_t li
 	return addr;
 }
 
-static bool has_main(const struct elf_file *file)
-{
-	for (size_t i = 0; i < file->symbol_cnt; i++)
-		if (!strcmp(file->symbols[i].name, "main"))
-			return true;
-	return false;
-}
-
 int elf_main_add(struct elf_file *file)
 {
 	struct elf_symbol symbol = {
@@ -134,7 +126,7 @@ int elf_main_add(struct elf_file *file)
 	int err;
 
 	if (!gelf_getehdr(file->elf, &header) || elf_file_offset(file, header.e_entry, &offset) ||
-	    has_main(file))
+	    elf_has_symbol(file, "main"))
 		return 0;
 	symbol.addr = find_main(bytes, elf_file_read(file, offset, bytes, sizeof(bytes)), header.e_entry);
 	if (!elf_code_segment(file, symbol.addr))

@@ -253,6 +253,14 @@ static void sort_symbols(struct elf_file *file)
 	file->symbol_cnt = kept + 1;
 }
 
+bool elf_has_symbol(const struct elf_file *file, const char *name)
+{
+	for (size_t i = 0; i < file->symbol_cnt; i++)
+		if (!strcmp(file->symbols[i].name, name))
+			return true;
+	return false;
+}
+
 static int read_symbols(struct elf_file *file)
 {
 	int err = add_tables(file, file->elf);
