@@ -126,24 +126,34 @@ same_output() {
 check 'signals, timers, threads, forks, dlopen, exec: the same output' same_output 30s
 check 'let go in the middle of it: the same output' same_output 300ms
 
-goroutines() {
-	go build -o "$tmp/busygo" tests/programs/src/busy.go || return 1
-	mkfifo "$tmp/go.in"
-	"$tmp/busygo" <"$tmp/go.in" >"$tmp/go.out" 2>&1 &
-	go=$!
-	ours="$ours $go"
-	exec 6>"$tmp/go.in"
-	wait_for "$tmp/go.out" ready
-	for _ in 1 2 3 4 5 6; do
-		translates $go "$@" && is_free $go || return 1
-	done
+# starts_work NAME COMMAND...: $worker, a program that is "ready" and works until its input ends.
+starts_work() {
+	name=$1
+	shift
+	mkfifo "$tmp/$name.in"
+	"$@" <"$tmp/$name.in" >"$tmp/$name.out" 2>&1 &
+	worker=$!
+	ours="$ours $worker"
+	exec 6>"$tmp/$name.in"
+	wait_for "$tmp/$name.out" ready
+}
+
+# ends_work: what it got was right.
+ends_work() {
 	exec 6>&-
-	rm "$tmp/go.in"
-	wait $go
-	grep -x right "$tmp/go.out" || {
-		head -20 "$tmp/go.out"
+	rm "$tmp/$name.in"
+	wait $worker && grep -x right "$tmp/$name.out" || {
+		head -20 "$tmp/$name.out"
 		return 1
 	}
+}
+
+goroutines() {
+	go build -o "$tmp/busygo" tests/programs/src/busy.go && starts_work go "$tmp/busygo" || return 1
+	for _ in 1 2 3 4 5 6; do
+		translates $worker "$@" && is_free $worker || return 1
+	done
+	ends_work
 }
 if command -v go >/dev/null; then
 	export HOME="${HOME:-$tmp}"
@@ -153,26 +163,15 @@ if command -v go >/dev/null; then
 	fi
 fi
 
-# computes NAME COMMAND...: a program that makes code is "ready", works until its input ends, and was "right".
+# computes NAME COMMAND...: a program that makes code, which no thread leaves for good.
 computes() {
-	name=$1
-	shift
-	mkfifo "$tmp/$name.in"
-	"$@" <"$tmp/$name.in" >"$tmp/$name.out" 2>&1 &
-	maker=$!
-	ours="$ours $maker"
-	exec 7>"$tmp/$name.in"
-	wait_for "$tmp/$name.out" ready
+	starts_work "$@" || return 1
 	for _ in 1 2 3; do
-		translates $maker --duration 100ms || return 1
+		translates $worker --duration 100ms || return 1
 		grep 'runs natively' "$tmp/err" && return 1
-		grep -E 'memfd:trailcam' "/proc/$maker/maps" && return 1
+		grep -E 'memfd:trailcam' "/proc/$worker/maps" && return 1
 	done
-	exec 7>&-
-	wait $maker && grep -x right "$tmp/$name.out" || {
-		head -20 "$tmp/$name.out"
-		return 1
-	}
+	ends_work
 }
 node_runs() {
 	computes node node -e '
