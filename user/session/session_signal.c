@@ -84,8 +84,7 @@ void session_undo_eintr(const struct session_thread *thread)
 /* ---- hits without a probe ---- */
 
 /*
- * Follows the frame pointers, each with the return address above it, as long as they lead up the
- * stack.
+ * Follows the frame pointers, each with the return address above it, as long as they lead up the stack.
  */
 static void walk_stack(const struct session_thread *thread, struct caught_hit *hit)
 {

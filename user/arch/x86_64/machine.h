@@ -32,10 +32,12 @@ enum {
 	ARCH_RELOC_IRELATIVE = R_X86_64_IRELATIVE, /* what the resolver at the addend returns */
 };
 
-/* Where the loader looks for libraries by itself, and its cache's mark of those it can use (sysdeps/generic/ldconfig.h). */
+/* Where the loader looks for libraries by itself. */
 #define ARCH_LIBRARY_DIRECTORIES \
 	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib"
-enum { ARCH_LIBRARY_FLAGS = 0x0303 }; /* FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 */
+
+/* The mark in its cache of those it can use: FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 (sysdeps/generic/ldconfig.h). */
+enum { ARCH_LIBRARY_FLAGS = 0x0303 };
 
 /* ---- code ---- */
 

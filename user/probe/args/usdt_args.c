@@ -74,7 +74,8 @@ static bool parse_size(struct parser *parser, int8_t *ret_size)
 }
 
 /*
- * The symbol is where it is relative to the probe; its name goes up to "+4", ARCH_USDT_RELATIVE or the next argument.
+ * The symbol is where it is relative to the probe; its name goes up to "+4", ARCH_USDT_RELATIVE or the next
+ * argument.
  */
 static int parse_symbol(struct parser *parser, struct usdt_arg *arg)
 {

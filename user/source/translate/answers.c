@@ -71,7 +71,7 @@ static void note_maps(struct answers *answers, const struct context *context)
 	pthread_mutex_unlock(&answers->lock);
 }
 
-/* Threads take the first slot that is free, so none behind this one was ever taken: their pages are not touched. */
+/* Threads take the first free slot, so none behind this one was ever taken: their pages are not touched. */
 static bool was_never_taken(const struct context *context)
 {
 	return !__atomic_load_n(&context->tid, __ATOMIC_ACQUIRE) && !context->self;
