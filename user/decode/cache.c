@@ -223,11 +223,15 @@ int decoder_cache_add(struct decoder_cache *cache, const struct code_section *se
 
 /* ---- seams ---- */
 
+static size_t at_most_an_insn(size_t size)
+{
+	return size < CODE_INSN_MAX ? size : CODE_INSN_MAX;
+}
+
 static struct seam *seam_new(struct decoder_cache *cache, const struct cached_section *before,
 			     const struct cached_section *behind)
 {
-	size_t left = before->size < CODE_INSN_MAX ? before->size : CODE_INSN_MAX,
-	       right = behind->size < CODE_INSN_MAX ? behind->size : CODE_INSN_MAX;
+	size_t left = at_most_an_insn(before->size), right = behind ? at_most_an_insn(behind->size) : 0;
 	struct seam *seam = calloc(1, sizeof(*seam));
 
 	if (!seam)
@@ -235,15 +239,19 @@ static struct seam *seam_new(struct decoder_cache *cache, const struct cached_se
 	seam->before = before;
 	seam->behind = behind;
 	memcpy(seam->bytes, before->bytes + before->size - left, left);
-	memcpy(seam->bytes + left, behind->bytes, right);
-	graphs_init(seam->graphs, cache, seam->bytes, left + right, behind->addr - left);
+	if (behind)
+		memcpy(seam->bytes + left, behind->bytes, right);
+	graphs_init(seam->graphs, cache, seam->bytes, left + right, before->addr + before->size - left);
+	for (int is_64 = 0; is_64 < 2; is_64++)
+		seam->graphs[is_64].is_end = !behind;
 	return seam;
 }
 
 static struct seam *get_seam_locked(struct decoder_cache *cache, const struct cached_section *before,
 				    const struct cached_section *behind)
 {
-	uint64_t hash = hash_number(hash_number(0, (uint64_t)before->isid), (uint64_t)behind->isid);
+	uint64_t hash =
+		hash_number(hash_number(0, (uint64_t)before->isid), behind ? (uint64_t)behind->isid : 0);
 	struct seam *seam;
 
 	for (size_t at = 0, i; (i = hash_index_next(&cache->seams_by_isids, hash, &at)) != HASH_INDEX_END;)

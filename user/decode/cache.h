@@ -34,7 +34,7 @@ struct seam {
 	struct graph graphs[2];
 };
 
-/* Thread-safe. NULL: no memory. */
+/* `behind`: NULL: there is none. Thread-safe. NULL: no memory. */
 struct seam *decoder_cache_seam(struct decoder_cache *cache, const struct cached_section *before,
 				const struct cached_section *behind);
 

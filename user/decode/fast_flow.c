@@ -153,23 +153,13 @@ void fast_choose_branches(struct fast *fast)
 
 /* ---- nodes ---- */
 
-static struct node *be_nowhere(struct fast *fast, uint64_t ip)
-{
-	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
-	return &fast->nowhere;
-}
-
 /* The instruction at ip begins in this section and goes on behind it. */
 static struct node *look_up_cut(struct fast *fast, const struct cached_section *section, uint64_t ip)
 {
 	const struct cached_section *behind = code_section_at(fast->images, section->addr + section->size);
-	struct seam *seam;
-	struct node *node;
+	struct seam *seam = decoder_cache_seam(fast->pieces->code.config->cache, section, behind);
+	struct node *node = seam ? graph_make(&seam->graphs[fast->is_64], ip, &fast->finder) : NULL;
 
-	if (!behind || behind->addr != section->addr + section->size)
-		return be_nowhere(fast, ip);
-	seam = decoder_cache_seam(fast->pieces->code.config->cache, section, behind);
-	node = seam ? graph_make(&seam->graphs[fast->is_64], ip, &fast->finder) : NULL;
 	if (!node)
 		fast_decline(fast, "no room for the graph of the code");
 	return node;
@@ -213,10 +203,9 @@ struct node *fast_node_at(struct fast *fast, uint64_t ip)
 {
 	struct target *target = target_slot(fast, ip);
 
-	struct node *node = target->node ? target->node : look_up(fast, ip);
-
-	target->node = node == &fast->nowhere ? NULL : node;
-	return node;
+	if (!target->node)
+		target->node = look_up(fast, ip);
+	return target->node;
 }
 
 /* The node at ip, which the other remembers, or `nowhere`. */
@@ -241,7 +230,8 @@ struct node *fast_place_at(struct fast *fast, uint64_t ip)
 {
 	if (target_slot(fast, ip)->node || code_section_at(fast->images, ip))
 		return fast_node_at(fast, ip);
-	return be_nowhere(fast, ip);
+	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
+	return &fast->nowhere;
 }
 
 bool fast_go_to(struct fast *fast, uint64_t ip)

@@ -212,7 +212,7 @@ static void follow(struct draft *draft)
 		}
 		code_insn_decode(&insn, graph->bytes + offset, graph->size - offset, graph->is_64);
 		behind = draft->at + insn.len;
-		if (!insn.len && graph->size - offset < CODE_INSN_MAX) {
+		if (!insn.len && !graph->is_end && graph->size - offset < CODE_INSN_MAX) {
 			stop(draft, NODE_GO_ON, draft->at);
 			return;
 		}

@@ -101,6 +101,7 @@ struct graph {
 	uint64_t addr;
 	size_t size;
 	bool is_64;
+	bool is_end; /* nothing is known behind it: an instruction that it cuts off is not known, either */
 	struct graph_store *store;
 };
 

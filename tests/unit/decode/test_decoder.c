@@ -9,6 +9,7 @@
  *	1009	jmp 1020
  *	1010	ret
  *	1020	jmp *%rax
+ *	1030	nop ... 103c jne 1030
  */
 #include "assertions.h"
 
@@ -35,6 +36,8 @@ static int write_code(void **state)
 	code[0x10] = 0xc3;
 	code[0x20] = 0xff;
 	code[0x21] = 0xe0;
+	code[0x3c] = 0x75;
+	code[0x3d] = 0xf2;
 	return fd < 0 || write(fd, code, sizeof(code)) != sizeof(code) || close(fd);
 }
 
@@ -410,6 +413,37 @@ static void test_missing_code(void **state)
 	encoder_release(&trace.encoder);
 }
 
+/* The code ends within the jump, with known instructions before it: libipt cannot decode it. */
+static void test_cut_code(void **state)
+{
+	const struct decoder_functions functions = {.at = function_at};
+	struct branch_list branches = {0};
+	struct trace trace = {.params = encoder_default_params(), .tsc = 1000};
+
+	(void)state;
+	assert_ok(encoder_init(&trace.encoder, &trace.params, 1 << 16));
+	encoder_enable(&trace.encoder, trace.tsc, BASE + 9);
+	boundary(&trace, BASE + 0x20);
+	encoder_indirect(&trace.encoder, trace.tsc, BASE + 0x30);
+	boundary(&trace, BASE + 0x30);
+	for (int i = 0; i < 3; i++) {
+		encoder_conditional(&trace.encoder, trace.tsc, true);
+		boundary(&trace, BASE + 0x30);
+	}
+	encoder_disable_async(&trace.encoder, trace.tsc + 70, BASE + 0x30);
+	decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
+	assert_non_null(
+		strstr(to_text(&branches), "conditional jump 103c 1030\nconditional jump 103c 1030\n"));
+	branch_list_release(&branches);
+	decode(&trace, trace.encoder.ring.head, 0x3d, 1, &branches);
+	assert_non_null(strstr(to_text(&branches), "jump 1020 1030\ngap:bad trace 0 0\n"));
+	branch_list_release(&branches);
+	decode_with(DECODER_FAST, &trace, trace.encoder.ring.head, 0x3d, 1, &functions, &branches);
+	assert_non_null(strstr(to_text(&branches), "jump 1020 1030\ngap:bad trace 0 0\n"));
+	branch_list_release(&branches);
+	encoder_release(&trace.encoder);
+}
+
 static void test_overflow(void **state)
 {
 	struct branch_list branches = {0};
@@ -493,12 +527,12 @@ static void test_instructions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branches),     cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_two_sections), cmocka_unit_test(test_psb_alignment),
-		cmocka_unit_test(test_no_psb),	     cmocka_unit_test(test_missing_code),
-		cmocka_unit_test(test_overflow),     cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_instructions), cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_in_order),
+		cmocka_unit_test(test_branches),      cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_two_sections),  cmocka_unit_test(test_cut_code),
+		cmocka_unit_test(test_psb_alignment), cmocka_unit_test(test_no_psb),
+		cmocka_unit_test(test_missing_code),  cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_damage),	      cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_functions),     cmocka_unit_test(test_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, write_code, remove_code);
