@@ -24,7 +24,7 @@ enum { MMAPABLE = 1 << 10 /* BPF_F_MMAPABLE */, SIZE_AT_LOAD = 1 };
  * loaded.
  */
 struct mm_struct {
-	unsigned long start_stack;
+	unsigned long start_stack, start_brk, brk;
 } __attribute__((preserve_access_index));
 
 struct task_struct {
@@ -66,31 +66,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct samples_head);
 } heads SEC(".maps");
-
-struct slot {
-	__u32 tid, nth;
-	__u64 low, high; /* the addresses whose bytes are here, each chunk at its place */
-	__u64 last_ns;
-	__u8 bytes[SAMPLES_STACK_MAX];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SIZE_AT_LOAD); /* SAMPLES_SLOTS for each ring */
-	__type(key, __u32);
-	__type(value, struct slot);
-} slots SEC(".maps");
-
-struct copy {
-	__u8 bytes[SAMPLES_STACK_MAX];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SIZE_AT_LOAD); /* one for each ring */
-	__type(key, __u32);
-	__type(value, struct copy);
-} copies SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -208,153 +183,7 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 }
 
 #include "bpf/samples_about.bpf.h"
-
-/* ---- stacks ---- */
-
-static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from)
-{
-#define COPY(reg, field) to[ARCH_SAMPLED_##reg] = from->field;
-	ARCH_SAMPLED(COPY)
-#undef COPY
-}
-
-/*
- * Fails as a whole where it reaches beyond the stack's end: then by halves, down to a chunk. The bytes that
- * were copied. A program's first thread has its arguments and its environment there, from `limit` on.
- */
-static __always_inline __u32 copy_stack(struct copy *copy, __u64 from, __u64 limit)
-{
-	__u32 want = stack_bytes, at = 0;
-
-	if (limit > from && limit - from < want)
-		want = (__u32)(limit - from + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1u);
-	if (want > SAMPLES_STACK_MAX || !want)
-		return 0;
-	if (!bpf_probe_read_user(copy->bytes, want, (void *)from))
-		return want;
-	for (__u32 step = SAMPLES_STACK_MAX / 2; step >= SAMPLES_CHUNK; step /= 2) {
-		if (at + step > want || at > SAMPLES_STACK_MAX - step)
-			continue;
-		if (!bpf_probe_read_user(copy->bytes + at, step, (void *)(from + at)))
-			at += step;
-	}
-	return at;
-}
-
-/* Which chunks are not as they were. */
-struct diff {
-	struct slot *slot;
-	struct copy *copy;
-	struct samples_full *full;
-	__u64 from; /* address of the copy's first byte */
-	bool is_key;
-};
-
-/*
- * The halves of `now` that are not as in `then`, behind a mask of them; how many they are. Without branches,
- * so that there is one way through it to be verified.
- */
-static __always_inline __u32 put_halves(__u32 *out, const __u32 *now, __u32 *then)
-{
-	__u32 cnt = 0, mask = 0;
-
-	for (int i = 0; i < SAMPLES_HALVES; i++) {
-		__u32 half = now[i];
-		__u64 differs = half ^ then[i];
-
-		asm volatile("" : "+r"(differs));
-		differs = -differs >> 63;
-		asm volatile("" : "+r"(differs));
-		cnt &= SAMPLES_HALVES - 1;
-		asm volatile("" : "+r"(cnt));
-		out[1 + (cnt & (SAMPLES_HALVES - 1))] = half;
-		then[i] = half;
-		mask |= (__u32)differs << i;
-		cnt += differs;
-	}
-	out[0] = mask;
-	return cnt;
-}
-
-/* What is counted here stands in a map: on the stack, verifiers before Linux 6.7 take it for constant. */
-static long diff_chunk(__u32 nth, void *ctx)
-{
-	struct diff *diff = ctx;
-	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK;
-	__u32 cnt = diff->full->coded_cnt;
-	__u64 *now, *then;
-
-	if (nth >= SAMPLES_CHUNK_MAX || cnt > SAMPLES_CODED_MAX - SAMPLES_HALVES - 1)
-		return 1;
-	now = (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK];
-	then = (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)];
-	if (diff->is_key || address < diff->slot->low || address >= diff->slot->high)
-		__builtin_memset(then, 0, SAMPLES_CHUNK);
-	else if (!((now[0] ^ then[0]) | (now[1] ^ then[1]) | (now[2] ^ then[2]) | (now[3] ^ then[3]) |
-		   (now[4] ^ then[4]) | (now[5] ^ then[5]) | (now[6] ^ then[6]) | (now[7] ^ then[7])))
-		return 0;
-	cnt += 1 + put_halves(diff->full->coded + cnt, (const __u32 *)now, (__u32 *)then);
-	diff->full->fresh[nth / 64] |= 1ull << nth % 64;
-	diff->full->coded_cnt = cnt;
-	return 0;
-}
-
-static __always_inline void put_stack(struct samples_full *full, enum samples_ring ring, __u64 limit)
-{
-	__u32 place = bpf_get_smp_processor_id() * SAMPLES_RING_CNT + ring,
-	      nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS, bytes;
-	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
-	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
-	struct diff diff = {.slot = slot, .copy = copy, .full = full};
-
-	full->chunk_cnt = full->coded_cnt = full->kernel_cnt = 0;
-	full->slot = full->record.tid % SAMPLES_SLOTS;
-	__builtin_memset(full->fresh, 0, sizeof(full->fresh));
-	if (!slot || !copy)
-		return;
-	diff.from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
-	bytes = copy_stack(copy, diff.from, limit);
-	diff.is_key = slot->tid != full->record.tid || slot->nth + 1 >= SAMPLES_KEY_EVERY;
-	full->chunk_cnt = bytes / SAMPLES_CHUNK;
-	if (bytes == stack_bytes)
-		full->record.flags |= SAMPLES_CUT;
-	bpf_loop(full->chunk_cnt, diff_chunk, &diff, 0);
-	slot->tid = full->record.tid;
-	slot->nth = diff.is_key ? 0 : slot->nth + 1;
-	slot->low = diff.from;
-	slot->high = diff.from + bytes;
-	full->nth = slot->nth;
-}
-
-static __always_inline __u64 stack_limit(const struct task_struct *task)
-{
-	return task->pid == task->tgid && task->mm ? task->mm->start_stack : 0;
-}
-
-/* The registers and the copy, in a record that is begun; the bytes that it needs. */
-static __always_inline __u32 put_full(struct samples_full *full, enum samples_ring ring,
-				      const struct pt_regs *user, const struct task_struct *task)
-{
-	full->record.flags |= SAMPLES_WITH_STACK;
-	copy_registers(full->regs, user);
-	put_stack(full, ring, stack_limit(task));
-	return sizeof(*full) + 4 * samples_kernel_at(full);
-}
-
-/* Behind it, the kernel's stack, but for its innermost frames. */
-static __always_inline __u32 put_kernel(struct samples_full *full, void *ctx, __u64 skipped)
-{
-	__u32 at = samples_kernel_at(full);
-	long bytes;
-
-	if (at > SAMPLES_CODED_MAX)
-		return 0;
-	bytes = bpf_get_stack(ctx, full->coded + at, 8 * SAMPLES_KERNEL_MAX, skipped);
-	if (bytes < 0)
-		return 0;
-	full->kernel_cnt = bytes / 8;
-	return bytes;
-}
+#include "bpf/samples_stack.bpf.h"
 
 enum { ROOM = SAMPLES_RECORD_MAX & ~(SAMPLES_ALIGN - 1) };
 

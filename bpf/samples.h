@@ -14,8 +14,9 @@
  * finished has no mark.
  *
  * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. Of those that differ from the last
- * copy of the same thread in the same ring (`fresh` says which) a record holds the halves of words that
- * differ. Every SAMPLES_KEY_EVERY-th record holds all; what it does not hold is 0.
+ * copy of the same thread in the same ring a record holds the halves of words that differ. A chunk that was not
+ * there then was 0, and all are new in every SAMPLES_KEY_EVERY-th record. Words that cannot be addresses of code
+ * or of the stack are 0 in a copy that BPF makes (bpf/samples_stack.bpf.h).
  */
 #pragma once
 
@@ -31,8 +32,8 @@ enum {
 	SAMPLES_STACK_MAX = 1 << 15, /* bytes of a copy */
 	SAMPLES_CHUNK_MAX = SAMPLES_STACK_MAX / SAMPLES_CHUNK,
 	SAMPLES_HALVES = SAMPLES_CHUNK / 4,
-	SAMPLES_CODED_MAX = SAMPLES_CHUNK_MAX * (1 + SAMPLES_HALVES),
-	SAMPLES_FRESH_WORDS = SAMPLES_CHUNK_MAX / 64,
+	SAMPLES_FRESH_MAX = SAMPLES_CHUNK_MAX / 16,
+	SAMPLES_CODED_MAX = SAMPLES_FRESH_MAX + SAMPLES_CHUNK_MAX * (1 + 2 * SAMPLES_HALVES),
 	SAMPLES_SLOTS = 8, /* threads of a ring whose last copy is kept */
 	SAMPLES_KEY_EVERY = 64,
 	SAMPLES_KERNEL_MAX = 16, /* frames */
@@ -188,22 +189,31 @@ struct samples_full {
 	__u16 coded_cnt;
 	__u16 kernel_cnt;
 	__u8 slot;
-	__u8 nth; /* 0: all chunks are fresh; else the one after nth - 1 of this slot */
-	__u64 fresh[SAMPLES_FRESH_WORDS]; /* bit N: chunk N */
-	__u32 coded[]; /* of each fresh chunk a mask of the halves that differ (bit N: half N), then these */
+	__u8 nth; /* 0: all chunks are new; else the one after nth - 1 of this slot */
+	/*
+	 * Bits of the chunks that differ, 16 in each; then of each of these a mask of the halves that differ (bit N:
+	 * half N), and these, the lower 16 bits of each first.
+	 */
+	__u16 coded[];
 };
 
 /* Where among `coded` the kernel's stack begins. */
 static inline __attribute__((always_inline)) __u32 samples_kernel_at(const struct samples_full *full)
 {
-	return (full->coded_cnt + 1u) & ~1u;
+	return (full->coded_cnt + 3u) & ~3u;
 }
 
-_Static_assert(sizeof(struct samples_full) == 272, "shared between BPF and user space");
+/* How many of `coded` say which chunks differ. */
+static inline __attribute__((always_inline)) __u32 samples_fresh_cnt(const struct samples_full *full)
+{
+	return (full->chunk_cnt + 15u) / 16;
+}
+
+_Static_assert(sizeof(struct samples_full) == 208, "shared between BPF and user space");
 
 enum {
 	SAMPLES_RECORD_MAX =
-		sizeof(struct samples_full) + 4 * SAMPLES_CODED_MAX + 8 * SAMPLES_KERNEL_MAX + SAMPLES_ALIGN,
+		sizeof(struct samples_full) + 2 * SAMPLES_CODED_MAX + 8 * SAMPLES_KERNEL_MAX + SAMPLES_ALIGN,
 };
 
 /* One ring's, on a line of the cache of its own. */

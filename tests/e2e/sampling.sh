@@ -128,6 +128,37 @@ the_last_of_them() {
 check 'between snapshots nothing is lost' eval 'all_of_them || all_of_them || all_of_them'
 check 'a ring that is too small for that loses the beginning, and says so' the_last_of_them
 
+# A stack of 8 KiB that is full of other numbers at each sample: a ring of 96 KiB has room for a dozen of them.
+cat >"$tmp/full.c" <<'EOF2'
+#include <stdint.h>
+#include <time.h>
+__attribute__((noinline)) void fill(volatile uint64_t *words, int cnt, uint64_t *seed)
+{
+	for (int i = 0; i < cnt; i++)
+		words[i] = *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+}
+int main(void)
+{
+	volatile uint64_t words[1024];
+	uint64_t seed = 1;
+	time_t end = time(0) + 3;
+
+	while (time(0) < end)
+		for (int i = 0; i < 100; i++)
+			fill(words, 1024, &seed);
+	return 0;
+}
+EOF2
+gcc -O1 -o "$tmp/full" "$tmp/full.c" || exit 1
+numbers_are_left_out() {
+	"$trailcam" run --source samples --snapshot-size $((128 * $(getconf _NPROCESSORS_CONF)))K -o "$tmp/t.folded" -- "$tmp/full" 2>"$tmp/err" &&
+		says "$tmp/t.folded" 'main;fill' || return 1
+	seconds=$(sed -n 's/.*rings held the last \([0-9.]*\) s of stacks.*/\1/p' "$tmp/err")
+	echo "$seconds seconds"
+	[ -n "$seconds" ] && awk "BEGIN { exit !($seconds > 0.06) }"
+}
+check 'numbers in a stack take no room' numbers_are_left_out
+
 "$tmp/burn" >"$tmp/burn.out" 2>&1 &
 pid=$!
 trap 'kill $pid; [ -n "${KEEP:-}" ] || rm -rf "$tmp"' EXIT

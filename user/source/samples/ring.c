@@ -4,7 +4,7 @@
  * stands first, so what has its mark in the copy was complete when it was copied. Then the head is looked at
  * again: what it has passed by a whole ring may have been overwritten in the meantime.
  *
- * A stack's bytes are those of its record's fresh chunks; the others stand in what the last record of the
+ * A stack's bytes are those of the chunks in its record; the others stand in what the last record of the
  * same slot left. A record in between that is missing breaks that off, until the next one that has all of
  * them.
  */
@@ -53,8 +53,8 @@ static bool is_sane(const struct samples_record *record)
 		return true;
 	return record->size >= sizeof(*full) && full->chunk_cnt <= SAMPLES_CHUNK_MAX &&
 	       full->coded_cnt <= SAMPLES_CODED_MAX && full->kernel_cnt <= SAMPLES_KERNEL_MAX &&
-	       full->slot < SAMPLES_SLOTS &&
-	       record->size >= sizeof(*full) + 4ul * samples_kernel_at(full) + 8u * full->kernel_cnt;
+	       full->slot < SAMPLES_SLOTS && samples_fresh_cnt(full) <= full->coded_cnt &&
+	       record->size >= sizeof(*full) + 2ul * samples_kernel_at(full) + 8u * full->kernel_cnt;
 }
 
 /* The record that begins there; NULL: none does. */
@@ -95,10 +95,10 @@ static bool update_chunk(uint8_t *chunk, const struct samples_full *full, size_t
 	if (*used >= full->coded_cnt)
 		return false;
 	mask = full->coded[(*used)++];
-	if (mask >> SAMPLES_HALVES || (unsigned)__builtin_popcount(mask) > full->coded_cnt - *used)
+	if (2u * (unsigned)__builtin_popcount(mask) > full->coded_cnt - *used)
 		return false;
-	for (; mask; mask &= mask - 1)
-		memcpy(chunk + 4 * (size_t)__builtin_ctz(mask), &full->coded[(*used)++], 4);
+	for (; mask; mask &= mask - 1, *used += 2)
+		memcpy(chunk + 4 * (size_t)__builtin_ctz(mask), &full->coded[*used], 4);
 	return true;
 }
 
@@ -106,7 +106,7 @@ static bool update_chunk(uint8_t *chunk, const struct samples_full *full, size_t
 static bool update_slot(struct samples_slot *slot, const struct samples_full *full)
 {
 	uint64_t from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
-	size_t used = 0;
+	size_t used = samples_fresh_cnt(full);
 
 	if (full->nth && !goes_on(slot, full)) {
 		slot->nth = -1;
@@ -115,12 +115,10 @@ static bool update_slot(struct samples_slot *slot, const struct samples_full *fu
 	for (size_t i = 0; i < full->chunk_cnt; i++) {
 		uint64_t at = from + i * SAMPLES_CHUNK;
 		uint8_t *chunk = slot->bytes + at % SAMPLES_STACK_MAX;
-		bool is_fresh = full->fresh[i / 64] >> i % 64 & 1;
-		bool is_old = full->nth && at >= slot->low && at < slot->high;
 
-		if (!is_old)
+		if (!full->nth || at < slot->low || at >= slot->high)
 			memset(chunk, 0, SAMPLES_CHUNK);
-		if (is_fresh ? !update_chunk(chunk, full, &used) : !is_old) {
+		if (full->coded[i / 16] >> i % 16 & 1 && !update_chunk(chunk, full, &used)) {
 			slot->nth = -1;
 			return false;
 		}

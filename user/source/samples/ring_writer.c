@@ -49,14 +49,15 @@ static void read_chunk(uint8_t chunk[static SAMPLES_CHUNK], uint64_t address, ui
 
 static void put_halves(struct samples_full *full, const uint8_t *now, uint8_t *then)
 {
-	uint32_t *mask = &full->coded[full->coded_cnt++];
+	uint16_t *mask = &full->coded[full->coded_cnt++];
 
 	*mask = 0;
 	for (size_t i = 0; i < SAMPLES_HALVES; i++) {
 		if (!memcmp(now + 4 * i, then + 4 * i, 4))
 			continue;
-		*mask |= 1u << i;
-		memcpy(&full->coded[full->coded_cnt++], now + 4 * i, 4);
+		*mask |= (uint16_t)(1u << i);
+		memcpy(&full->coded[full->coded_cnt], now + 4 * i, 4);
+		full->coded_cnt += 2;
 	}
 	memcpy(then, now, SAMPLES_CHUNK);
 }
@@ -72,10 +73,10 @@ static void put_chunks(struct samples_full *full, struct samples_copied *slot, c
 		read_chunk(now, address, sp, stack);
 		if (!full->nth || address < slot->low || address >= slot->high)
 			memset(then, 0, SAMPLES_CHUNK);
-		else if (!memcmp(now, then, SAMPLES_CHUNK))
+		if (!memcmp(now, then, SAMPLES_CHUNK))
 			continue;
 		put_halves(full, now, then);
-		full->fresh[i / 64] |= 1ull << i % 64;
+		full->coded[i / 16] |= (uint16_t)(1u << i % 16);
 	}
 	slot->low = from;
 	slot->high = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
@@ -97,13 +98,15 @@ int samples_writer_put_full(struct samples_writer *writer, const struct samples_
 	full->record.flags |= SAMPLES_WITH_STACK;
 	full->chunk_cnt = (uint16_t)(chunks < SAMPLES_CHUNK_MAX ? chunks : SAMPLES_CHUNK_MAX);
 	full->slot = full->record.tid % SAMPLES_SLOTS;
+	full->coded_cnt = (uint16_t)samples_fresh_cnt(full);
+	memset(full->coded, 0, full->coded_cnt * sizeof(*full->coded));
 	slot = &writer->slots[full->slot];
 	if (slot->tid == full->record.tid && slot->nth + 1 < SAMPLES_KEY_EVERY)
 		full->nth = (uint8_t)(slot->nth + 1);
 	put_chunks(full, slot, stack);
 	slot->tid = full->record.tid;
 	slot->nth = full->nth;
-	commit(writer, &full->record, sizeof(*full) + 4u * samples_kernel_at(full));
+	commit(writer, &full->record, sizeof(*full) + 2u * samples_kernel_at(full));
 	return 0;
 }
 

@@ -11,7 +11,7 @@ enum {
 	BYTES = 3 * SAMPLES_RECORD_MAX,
 	SECRET = 0x5ec7e7,
 	SP = 0x7ffe0000,
-	CODED = 4 + SAMPLES_CHUNK /* of a chunk that is all there */,
+	CODED = 1 + SAMPLES_CHUNK / 2 /* of a chunk that is all there */,
 	ALL_HALVES = (1 << SAMPLES_HALVES) - 1
 };
 
@@ -94,11 +94,11 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 		      uint8_t byte)
 {
 	uint64_t position = fake->head.head;
-	uint16_t fresh_cnt = (uint16_t)__builtin_popcountll(fresh);
+	uint16_t fresh_cnt = (uint16_t)__builtin_popcountll(fresh), words = (uint16_t)((chunk_cnt + 15) / 16);
+	uint16_t coded_cnt = (uint16_t)(words + fresh_cnt * CODED);
 	struct samples_full *full = (struct samples_full *)begin(
 		fake, time_ns,
-		(uint32_t)((sizeof(*full) + fresh_cnt * CODED + SAMPLES_ALIGN - 1) &
-			   ~(SAMPLES_ALIGN - 1ull)));
+		(uint32_t)((sizeof(*full) + coded_cnt * 2u + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull)));
 
 	full->record.kind = SAMPLES_TICK;
 	full->record.flags = SAMPLES_WITH_STACK;
@@ -107,12 +107,13 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 	full->regs[ARCH_SAMPLED_SP] = SP + 8;
 	full->regs[ARCH_SAMPLED_R11] = 11;
 	full->chunk_cnt = chunk_cnt;
-	full->coded_cnt = (uint16_t)(fresh_cnt * (CODED / 4));
-	full->fresh[0] = fresh;
+	full->coded_cnt = coded_cnt;
+	for (uint16_t i = 0; i < words; i++)
+		full->coded[i] = (uint16_t)(fresh >> 16 * i);
 	full->nth = nth;
-	memset(full->coded, byte, fresh_cnt * CODED);
+	memset(full->coded + words, byte, fresh_cnt * CODED * 2u);
 	for (size_t i = 0; i < fresh_cnt; i++)
-		full->coded[i * (CODED / 4)] = ALL_HALVES;
+		full->coded[words + i * CODED] = ALL_HALVES;
 	end(&full->record, position);
 }
 
@@ -311,7 +312,7 @@ static void test_overwritten(void **state)
 	assert_int_equal(fake->seen[1].time_ns, fake->seen[2].time_ns);
 	first = fake->seen[2].time_ns;
 	/* A ring's worth of records, but for the one that was cut. */
-	assert_in_range(fake->cnt - 2, BYTES / 4160 - 1, BYTES / 4160);
+	assert_in_range(fake->cnt - 2, BYTES / 4176 - 1, BYTES / 4176);
 	for (size_t i = 2; i < fake->cnt; i++) {
 		assert_int_equal(fake->seen[i].time_ns, first + i - 2);
 		assert_int_equal(fake->seen[i].stack[0], (uint8_t)fake->seen[i].time_ns);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The stack of a thread, in a record of bpf/samples.bpf.c: what changed since the last copy (bpf/samples.h).
+ *
+ * Unwinding needs addresses of code and of the stack. Other words are left out, as far as they can be told:
+ * numbers, and addresses in the heap. A stack full of numbers then takes a third of the room.
+ */
+#pragma once
+
+/* Words that lead into it are not kept, unless they lead into `stack`. */
+struct heap {
+	__u64 begin, bytes, stack;
+};
+
+struct slot {
+	__u32 tid, nth;
+	__u64 low, high; /* the addresses whose bytes are here, each chunk at its place */
+	__u64 last_ns;
+	__u8 bytes[SAMPLES_STACK_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SIZE_AT_LOAD); /* SAMPLES_SLOTS for each ring */
+	__type(key, __u32);
+	__type(value, struct slot);
+} slots SEC(".maps");
+
+struct copy {
+	struct heap heap;
+	__u64 is_key;
+	__u8 bytes[SAMPLES_STACK_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SIZE_AT_LOAD); /* one for each ring */
+	__type(key, __u32);
+	__type(value, struct copy);
+} copies SEC(".maps");
+
+static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from)
+{
+#define COPY(reg, field) to[ARCH_SAMPLED_##reg] = from->field;
+	ARCH_SAMPLED(COPY)
+#undef COPY
+}
+
+/*
+ * Fails as a whole where it reaches beyond the stack's end: then by halves, down to a chunk. The bytes that
+ * were copied. A program's first thread has its arguments and its environment there, from `limit` on.
+ */
+static __always_inline __u32 copy_stack(struct copy *copy, __u64 from, __u64 limit)
+{
+	__u32 want = stack_bytes, at = 0;
+
+	if (limit > from && limit - from < want)
+		want = (__u32)(limit - from + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1u);
+	if (want > SAMPLES_STACK_MAX || !want)
+		return 0;
+	if (!bpf_probe_read_user(copy->bytes, want, (void *)from))
+		return want;
+	for (__u32 step = SAMPLES_STACK_MAX / 2; step >= SAMPLES_CHUNK; step /= 2) {
+		if (at + step > want || at > SAMPLES_STACK_MAX - step)
+			continue;
+		if (!bpf_probe_read_user(copy->bytes + at, step, (void *)(from + at)))
+			at += step;
+	}
+	return at;
+}
+
+/* Go's arenas (arenaHints in its runtime's malloc.go), where its stacks are, too. */
+enum { GO_ARENA = 0xc000000000ll, GO_ARENA_BYTES = 0x4000000000ll };
+
+enum { STACK_BLOCK = 1 << 20, HEAP_STEP = 1 << 24 /* so that it seldom grows */ };
+
+bool code_in_heap; /* some thread ran there */
+
+/* Where there is data and no code; and a stack among it, if the thread's is there. */
+static __always_inline void find_heap(struct heap *heap, __u64 from, __u64 ip, const struct task_struct *task)
+{
+	heap->begin = heap->bytes = heap->stack = 0;
+	if (from - GO_ARENA < GO_ARENA_BYTES) {
+		heap->begin = GO_ARENA;
+		heap->bytes = GO_ARENA_BYTES;
+	} else if (task->mm) {
+		heap->begin = task->mm->start_brk;
+		heap->bytes = (task->mm->brk - heap->begin) & ~(HEAP_STEP - 1ull);
+		heap->bytes += HEAP_STEP;
+	}
+	if (ip - heap->begin < heap->bytes)
+		code_in_heap = 1;
+	if (code_in_heap)
+		heap->bytes = 0;
+	if (from - heap->begin < heap->bytes)
+		heap->stack = from & ~(STACK_BLOCK - 1ull);
+}
+
+enum { LEAST_ADDRESS = 1 << 16 /* vm.mmap_min_addr */, ADDRESS_BITS = 47 };
+
+/*
+ * All ones if the word may be an address of code or of the thread's stack, which is what unwinding needs; 0 for
+ * numbers and what is in the heap. Without branches, as below.
+ */
+static __always_inline __u64 is_needed(const struct heap *heap, __u64 word)
+{
+	__u64 in_heap = word - heap->begin, in_stack = word - heap->stack;
+
+	in_heap = ~in_heap & (in_heap - heap->bytes);
+	in_stack = ~in_stack & (in_stack - 2 * STACK_BLOCK);
+	word = (word - LEAST_ADDRESS) >> ADDRESS_BITS;
+	asm volatile("" : "+r"(in_heap), "+r"(in_stack), "+r"(word));
+	word = (word - 1) & (~in_heap | in_stack);
+	asm volatile("" : "+r"(word));
+	return -(word >> 63);
+}
+
+/* Which chunks are not as they were. */
+struct diff {
+	struct slot *slot;
+	struct copy *copy;
+	struct samples_full *full;
+	__u64 from; /* address of the copy's first byte */
+};
+
+/* 1 if it is not 0. */
+static __always_inline __u64 is_any(__u64 bits)
+{
+	__u64 minus = -bits;
+
+	asm volatile("" : "+r"(minus), "+r"(bits));
+	bits = (bits | minus) >> 63;
+	asm volatile("" : "+r"(bits));
+	return bits;
+}
+
+/* 1 if it differs. */
+static __always_inline __u32 put_half(__u16 *out, __u32 cnt, __u32 half, __u64 differs)
+{
+	cnt &= SAMPLES_HALVES - 1;
+	asm volatile("" : "+r"(cnt));
+	cnt &= SAMPLES_HALVES - 1;
+	out[1 + 2 * cnt] = half;
+	out[2 + 2 * cnt] = half >> 16;
+	return is_any(differs);
+}
+
+/* The halves of `now` that are not as in `then`, behind a mask of them; how many they are. */
+static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *then, __u64 is_new)
+{
+	__u32 cnt = 0, mask = 0, one;
+
+#pragma unroll
+	for (int i = 0; i < SAMPLES_HALVES / 2; i++) {
+		__u64 word = now[i], differs = word ^ (then[i] & (is_new - 1));
+
+		then[i] = word;
+		one = put_half(out, cnt, (__u32)word, (__u32)differs);
+		mask |= one << 2 * i;
+		cnt += one;
+		one = put_half(out, cnt, (__u32)(word >> 32), differs >> 32);
+		mask |= one << (2 * i + 1);
+		cnt += one;
+	}
+	out[0] = mask;
+	return cnt;
+}
+
+/*
+ * What is counted here stands in a map: on the stack, verifiers before Linux 6.7 take it for constant. There
+ * are few branches, since a verifier follows each way through all of it.
+ */
+static long diff_chunk(__u32 nth, void *ctx)
+{
+	struct diff *diff = ctx;
+	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK, is_new, differs;
+	const struct heap heap = diff->copy->heap;
+	volatile __u16 *coded_cnt = &diff->full->coded_cnt;
+	__u32 at = *coded_cnt, cnt;
+	__u64 *now, *then;
+	__u16 *out;
+
+	if (nth >= SAMPLES_CHUNK_MAX || at > SAMPLES_CODED_MAX - 2 * SAMPLES_HALVES - 1)
+		return 1;
+	out = diff->full->coded + at;
+	asm volatile("" : "+r"(out)); /* here a verifier knows its bounds */
+	now = (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK];
+	then = (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)];
+	is_new = diff->copy->is_key | (address - diff->slot->low) >> 63 | ~(address - diff->slot->high) >> 63;
+	differs = is_new;
+#pragma unroll
+	for (int i = 0; i < SAMPLES_HALVES / 2; i++) {
+		now[i] &= is_needed(&heap, now[i]);
+		differs |= now[i] ^ then[i];
+	}
+	if (!differs)
+		return 0;
+	cnt = put_halves(out, now, then, is_new);
+	is_new = is_any(cnt);
+	diff->full->coded[nth / 16] |= is_new << nth % 16;
+	*coded_cnt += 2 * cnt + is_new;
+	return 0;
+}
+
+/*
+ * Where a goroutine's stack ends, behind which is the heap; 0: it is none. What says which goroutine runs points to
+ * the bounds of its stack (struct g in runtime2.go of Go's runtime).
+ */
+static __always_inline __u64 goroutine_limit(const struct samples_full *full, __u64 from)
+{
+	__u64 bounds[2];
+
+	if (bpf_probe_read_user(bounds, sizeof(bounds), (void *)full->regs[ARCH_SAMPLED_GO_G]) ||
+	    bounds[0] > from || bounds[1] <= from)
+		return 0;
+	return bounds[1];
+}
+
+static __always_inline __u64 stack_limit(const struct samples_full *full, __u64 from,
+					 const struct task_struct *task)
+{
+	if (from - GO_ARENA < GO_ARENA_BYTES)
+		return goroutine_limit(full, from);
+	return task->pid == task->tgid && task->mm ? task->mm->start_stack : 0;
+}
+
+static __always_inline void put_stack(struct samples_full *full, enum samples_ring ring,
+				      const struct task_struct *task)
+{
+	__u32 place = bpf_get_smp_processor_id() * SAMPLES_RING_CNT + ring,
+	      nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS, bytes;
+	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
+	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
+	struct diff diff = {.slot = slot, .copy = copy, .full = full};
+
+	full->chunk_cnt = full->coded_cnt = full->kernel_cnt = 0;
+	full->slot = full->record.tid % SAMPLES_SLOTS;
+	__builtin_memset(full->coded, 0, SAMPLES_FRESH_MAX * sizeof(*full->coded));
+	if (!slot || !copy)
+		return;
+	diff.from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
+	find_heap(&copy->heap, diff.from, full->regs[ARCH_SAMPLED_IP], task);
+	copy->is_key = is_any(slot->tid ^ full->record.tid) | is_any(slot->nth / (SAMPLES_KEY_EVERY - 1));
+	bytes = copy_stack(copy, diff.from, stack_limit(full, diff.from, task));
+	full->chunk_cnt = bytes / SAMPLES_CHUNK;
+	full->coded_cnt = samples_fresh_cnt(full);
+	if (bytes == stack_bytes)
+		full->record.flags |= SAMPLES_CUT;
+	bpf_loop(full->chunk_cnt, diff_chunk, &diff, 0);
+	slot->tid = full->record.tid;
+	slot->nth = copy->is_key ? 0 : slot->nth + 1;
+	slot->low = diff.from;
+	slot->high = diff.from + bytes;
+	full->nth = slot->nth;
+}
+
+/* The registers and the copy, in a record that is begun; the bytes that it needs. */
+static __always_inline __u32 put_full(struct samples_full *full, enum samples_ring ring,
+				      const struct pt_regs *user, const struct task_struct *task)
+{
+	full->record.flags |= SAMPLES_WITH_STACK;
+	copy_registers(full->regs, user);
+	put_stack(full, ring, task);
+	return sizeof(*full) + 2 * samples_kernel_at(full);
+}
+
+/* Behind it, the kernel's stack, but for its innermost frames. */
+static __always_inline __u32 put_kernel(struct samples_full *full, void *ctx, __u64 skipped)
+{
+	__u32 at = samples_kernel_at(full);
+	long bytes;
+
+	if (at > SAMPLES_CODED_MAX)
+		return 0;
+	bytes = bpf_get_stack(ctx, full->coded + at, 8 * SAMPLES_KERNEL_MAX, skipped);
+	if (bytes < 0)
+		return 0;
+	full->kernel_cnt = bytes / 8;
+	return bytes;
+}
