@@ -6,7 +6,8 @@
  *
  *	... | written | compressed, waits for the one before it | being compressed | full | being filled |
  *
- * On one processor there are no threads.
+ * Whoever compressed the one that is to be written next writes it, and those behind it that are ready. On one
+ * processor there are no threads.
  */
 #include "output/bytes/gzip.h"
 
@@ -20,7 +21,7 @@
 
 #include "base/parallel.h"
 
-enum { LEVEL = 1, THREADS_MAX = 4 };
+enum { LEVEL = 1, THREADS_MAX = 4, BLOCKS_A_THREAD = 4 };
 /* Where nothing can be compressed, stored blocks of 64 KB, each with a header of 5 bytes, and the flush. */
 enum { OUT_BYTES = GZIP_BUFFER + GZIP_BUFFER / 64 + 1024 };
 
@@ -28,7 +29,7 @@ struct block {
 	uint8_t in[GZIP_BUFFER], out[OUT_BYTES];
 	size_t in_size, out_size;
 	uint32_t crc; /* of `in` */
-	bool is_last;
+	bool is_last, is_ready;
 };
 
 struct worker {
@@ -42,10 +43,10 @@ struct gzip {
 	int (*write)(void *ctx, const uint8_t *bytes, size_t size);
 	void *ctx;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t full, done; /* one is, and is written */
 	/* Blocks, since the beginning: full ones, those that a thread has, those written. */
 	uint64_t filled, taken, written;
-	bool stops;
+	bool is_writing, stops;
 	int err;	    /* sticks */
 	uint32_t crc, size; /* of all that is written, before compression */
 	unsigned int thread_cnt, ring_cnt;
@@ -97,15 +98,40 @@ static int write_block(struct gzip *gzip, const struct block *block)
 
 /* ---- threads ---- */
 
+static struct block *block_at(const struct gzip *gzip, uint64_t nth)
+{
+	return &gzip->ring[nth % gzip->ring_cnt];
+}
+
 /* The next full block is the worker's. Locked. NULL: there is none, and none will come. */
-static struct block *take_block(struct gzip *gzip, uint64_t *ret_nth)
+static struct block *take_block(struct gzip *gzip)
 {
 	while (gzip->taken == gzip->filled && !gzip->stops)
-		pthread_cond_wait(&gzip->changed, &gzip->lock);
-	if (gzip->stops)
-		return NULL;
-	*ret_nth = gzip->taken++;
-	return &gzip->ring[*ret_nth % gzip->ring_cnt];
+		pthread_cond_wait(&gzip->full, &gzip->lock);
+	return gzip->stops ? NULL : block_at(gzip, gzip->taken++);
+}
+
+/* Those that are ready, in their order, unless a thread does so already. Locked. */
+static void write_ready(struct gzip *gzip)
+{
+	struct block *block;
+
+	if (gzip->is_writing)
+		return;
+	gzip->is_writing = true;
+	while ((block = block_at(gzip, gzip->written))->is_ready) {
+		int err = gzip->err;
+
+		pthread_mutex_unlock(&gzip->lock);
+		if (!err)
+			err = write_block(gzip, block);
+		pthread_mutex_lock(&gzip->lock);
+		block->is_ready = false;
+		gzip->err = err;
+		gzip->written++;
+		pthread_cond_signal(&gzip->done);
+	}
+	gzip->is_writing = false;
 }
 
 static void *work(void *arg)
@@ -113,28 +139,19 @@ static void *work(void *arg)
 	struct worker *worker = arg;
 	struct gzip *gzip = worker->gzip;
 	struct block *block;
-	uint64_t nth;
 
 	pthread_mutex_lock(&gzip->lock);
-	while ((block = take_block(gzip, &nth))) {
+	while ((block = take_block(gzip))) {
 		int err = gzip->err;
 
 		pthread_mutex_unlock(&gzip->lock);
 		if (!err)
 			err = compress_block(worker, block);
 		pthread_mutex_lock(&gzip->lock);
-		while (gzip->written != nth && !gzip->stops)
-			pthread_cond_wait(&gzip->changed, &gzip->lock);
-		if (gzip->stops)
-			break;
-		err = gzip->err ? gzip->err : err;
-		pthread_mutex_unlock(&gzip->lock);
-		if (!err)
-			err = write_block(gzip, block);
-		pthread_mutex_lock(&gzip->lock);
-		gzip->err = err;
-		gzip->written++;
-		pthread_cond_broadcast(&gzip->changed);
+		if (err)
+			gzip->err = err;
+		block->is_ready = true;
+		write_ready(gzip);
 	}
 	pthread_mutex_unlock(&gzip->lock);
 	return NULL;
@@ -155,7 +172,7 @@ static void stop_threads(struct gzip *gzip)
 {
 	pthread_mutex_lock(&gzip->lock);
 	gzip->stops = true;
-	pthread_cond_broadcast(&gzip->changed);
+	pthread_cond_broadcast(&gzip->full);
 	pthread_mutex_unlock(&gzip->lock);
 	for (unsigned int i = 0; i < gzip->thread_cnt; i++)
 		pthread_join(gzip->workers[i].thread, NULL);
@@ -172,11 +189,12 @@ int gzip_new(struct gzip **ret_gzip, int (*write)(void *ctx, const uint8_t *byte
 		return -ENOMEM;
 	gzip->write = write;
 	gzip->ctx = ctx;
-	gzip->ring_cnt = cnt > 1 ? cnt + 1 : 1;
+	gzip->ring_cnt = cnt > 1 ? cnt * BLOCKS_A_THREAD : 1;
 	gzip->workers = malloc(cnt * sizeof(*gzip->workers));
-	gzip->ring = malloc(gzip->ring_cnt * sizeof(*gzip->ring));
+	gzip->ring = calloc(gzip->ring_cnt, sizeof(*gzip->ring));
 	pthread_mutex_init(&gzip->lock, NULL);
-	pthread_cond_init(&gzip->changed, NULL);
+	pthread_cond_init(&gzip->full, NULL);
+	pthread_cond_init(&gzip->done, NULL);
 	if (!gzip->workers || !gzip->ring) {
 		gzip_free(gzip);
 		return -ENOMEM;
@@ -194,7 +212,8 @@ void gzip_free(struct gzip *gzip)
 	if (!gzip)
 		return;
 	stop_threads(gzip);
-	pthread_cond_destroy(&gzip->changed);
+	pthread_cond_destroy(&gzip->full);
+	pthread_cond_destroy(&gzip->done);
 	pthread_mutex_destroy(&gzip->lock);
 	free(gzip->workers);
 	free(gzip->ring);
@@ -203,7 +222,7 @@ void gzip_free(struct gzip *gzip)
 
 uint8_t *gzip_buffer(struct gzip *gzip)
 {
-	return gzip->ring[gzip->filled % gzip->ring_cnt].in;
+	return block_at(gzip, gzip->filled)->in;
 }
 
 static int push_alone(struct gzip *gzip, struct block *block)
@@ -219,7 +238,7 @@ static int push_alone(struct gzip *gzip, struct block *block)
 
 int gzip_push(struct gzip *gzip, size_t size, bool is_last)
 {
-	struct block *block = &gzip->ring[gzip->filled % gzip->ring_cnt];
+	struct block *block = block_at(gzip, gzip->filled);
 	uint64_t left = is_last ? 0 : gzip->ring_cnt - 1;
 	int err;
 
@@ -229,9 +248,9 @@ int gzip_push(struct gzip *gzip, size_t size, bool is_last)
 		return push_alone(gzip, block);
 	pthread_mutex_lock(&gzip->lock);
 	gzip->filled++;
-	pthread_cond_broadcast(&gzip->changed);
+	pthread_cond_signal(&gzip->full);
 	while (gzip->filled - gzip->written > left)
-		pthread_cond_wait(&gzip->changed, &gzip->lock);
+		pthread_cond_wait(&gzip->done, &gzip->lock);
 	err = gzip->err;
 	pthread_mutex_unlock(&gzip->lock);
 	return err;
