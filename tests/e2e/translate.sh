@@ -281,6 +281,21 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 fi
 check 'job control' stopped
 check 'calls stand at their times' times_calls
+# Each thread has a ring, as far as a quarter of the memory goes: at least 62 have.
+many_threads() {
+	cnt=60
+	[ "$(awk '/MemAvailable/ { print $2 }' /proc/meminfo)" -lt 16000000 ] || cnt=200
+	echo | status_is 0 $run -t marker -o "$tmp/t.tsv" -- "$programs/crowd" all $cnt >"$tmp/out" 2>"$tmp/err" &&
+		says "$tmp/out" "$cnt did their part" && says "$tmp/err" "in $((cnt + 1)) threads, 1 hit;" &&
+		[ "$(grep -c 'do_part' "$tmp/t.tsv")" -eq $cnt ]
+}
+# With less of it the others go on natively, and that is said.
+too_many_threads() {
+	(ulimit -v 6000000 && echo | status_is 0 $run -t marker -o "$tmp/t.tsv" -- "$programs/crowd" all 150 >"$tmp/out" 2>"$tmp/err") &&
+		says "$tmp/out" '150 did their part' && says "$tmp/err" 'the program has too many threads'
+}
+check 'many threads' many_threads
+check 'more threads than have rings' too_many_threads
 asks_about_seccomp() {
 	translate -- "$programs/restricted" ask >"$tmp/asked" 2>"$tmp/why"
 	[ $? -eq 7 ] && "$programs/restricted" ask | diff "$tmp/asked" - && [ ! -s "$tmp/why" ]

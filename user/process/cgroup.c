@@ -3,8 +3,10 @@
 #include "process/cgroup.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -48,4 +50,74 @@ int cgroup_find(const char *text, size_t len, uint64_t *ret_id, int *ret_level)
 	*ret_id = st.st_ino;
 	*ret_level = count_levels(text, len);
 	return 0;
+}
+
+/* ---- memory ---- */
+
+/* The number in a file; UINT64_MAX: there is none. */
+static uint64_t read_number(const char *dir, const char *name)
+{
+	char path[4200];
+	uint64_t number;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "re");
+	if (!file || fscanf(file, "%" SCNu64, &number) != 1)
+		number = UINT64_MAX;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+static uint64_t of_machine(void)
+{
+	uint64_t kib = UINT64_MAX;
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib == UINT64_MAX ? kib : kib << 10;
+}
+
+/* Below `root`; of the directory and all that it is in. */
+static uint64_t of_cgroup(const char *root, char *dir)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (char *end = dir + strlen(dir); end && (size_t)(end - dir) >= strlen(root);
+	     end = strrchr(dir, '/')) {
+		uint64_t most, used;
+
+		*end = '\0';
+		most = read_number(dir, "memory.max");
+		used = read_number(dir, "memory.current");
+		if (most != UINT64_MAX && used != UINT64_MAX && (most > used ? most - used : 0) < least)
+			least = most > used ? most - used : 0;
+	}
+	return least;
+}
+
+uint64_t cgroup_memory_left(pid_t pid)
+{
+	const char *root = find_root();
+	char path[64], line[4096], dir[4200];
+	uint64_t machine = of_machine(), group = UINT64_MAX;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	file = root ? fopen(path, "re") : NULL;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "0::", 3))
+			continue;
+		snprintf(dir, sizeof(dir), "%s%.*s", root, (int)strcspn(line + 3, "\n"), line + 3);
+		group = of_cgroup(root, dir);
+	}
+	if (file)
+		fclose(file);
+	return group < machine ? group : machine;
 }

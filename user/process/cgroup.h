@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * The id of the cgroup at the path text[0..len), from the root of the hierarchy
@@ -11,3 +12,9 @@
  * unified hierarchy is mounted, with a sentence.
  */
 int cgroup_find(const char *text, size_t len, uint64_t *ret_id, int *ret_level);
+
+/*
+ * Bytes of memory that the process may still take: what the machine has, and what the limits of its cgroups leave
+ * (memory.max). UINT64_MAX: not known.
+ */
+uint64_t cgroup_memory_left(pid_t pid);

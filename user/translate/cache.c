@@ -235,7 +235,7 @@ static void unlink_all(void)
 		if (block->is_kept)
 			*ended_at(block) = __builtin_ia32_rdtsc();
 	}
-	for (unsigned int i = 0; i < SLOTS_MAX; i++) {
+	for (unsigned int i = 0; i < all->slot_cnt; i++) {
 		struct context *context = slot_context(i);
 
 		for (unsigned int j = 0; context->tid && j < TARGETS; j++)
@@ -258,9 +258,9 @@ static bool all_have_left(void)
 	enum { TURNS = 2000 };
 
 	for (unsigned int turn = 0, slot = 0; turn < TURNS; turn++) {
-		while (slot < SLOTS_MAX && !is_behind(slot_context(slot)))
+		while (slot < shared()->slot_cnt && !is_behind(slot_context(slot)))
 			slot++;
-		if (slot == SLOTS_MAX)
+		if (slot == shared()->slot_cnt)
 			return true;
 		call(SYS_sched_yield, 0, 0, 0, 0);
 	}

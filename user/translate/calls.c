@@ -48,7 +48,7 @@ static struct context *take_slot(bool is_process)
 {
 	enum { KEPT_FOR_PROCESSES = 2 };
 
-	for (uint32_t i = 0; i < SLOTS_MAX - (is_process ? 0 : KEPT_FOR_PROCESSES); i++) {
+	for (uint32_t i = 0; i < shared()->slot_cnt - (is_process ? 0 : KEPT_FOR_PROCESSES); i++) {
 		struct context *context = (struct context *)slot_address(i);
 
 		if (slot_take(context))

@@ -54,9 +54,10 @@
 
 /*
  * Probes cannot be put on the cache: the instructions before which they stand come from nops in a file of
- * trailcam's, mapped here, of NOP_SIZE bytes each. Behind it a jump leads back to the cache.
+ * trailcam's, mapped here, of NOP_SIZE bytes each. Behind it a jump leads back to the cache, by way of RESUMES,
+ * which is less than 2 GB away.
  */
-#define NOPS_AT	 0x200070000000
+#define NOPS_AT	 0x1fffff000000
 #define NOP_SIZE 16
 #define NOPS_MAX 4096
 
@@ -69,7 +70,9 @@
 #define BYTES_MAX   (1 << 26)
 #define NUMBERS_MAX (1 << 30) /* of blocks and sites: they fit in words */
 #define RANGES_MAX  1024
-#define SLOTS_MAX   64
+/* Slots: with less memory a program has fewer. */
+#define SLOTS_MIN 64
+#define SLOTS_MAX 256
 
 /* In a slot. */
 #define SLOT_STACK_TOP 0x11000
@@ -307,6 +310,7 @@ struct shared {
 	uint32_t lock;
 	uint32_t missed; /* probes that are in memory twice */
 	uint32_t hold; /* number of the copy of the rings that is being made: what they hold stays; 0: none */
+	uint32_t slot_cnt;
 	uint32_t region_cnt, range_cnt;
 	uint32_t block_cnt, site_cnt, length_cnt, byte_cnt;
 	uint32_t first_block, first_site, first_length, first_byte; /* of the generation */

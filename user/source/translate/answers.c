@@ -100,7 +100,7 @@ static void *run(void *ctx)
 		const struct timespec moment = {.tv_nsec = 100000000};
 		uint32_t seen = __atomic_load_n(requests, __ATOMIC_ACQUIRE);
 
-		for (int slot = 0; slot < SLOTS_MAX; slot++) {
+		for (int slot = 0; slot < (int)answers->arena->slot_cnt; slot++) {
 			struct context *context = arena_context(answers->arena, slot);
 
 			if (was_never_taken(context))

@@ -65,7 +65,7 @@ static void hold_mutex(const struct arena *arena)
 	pthread_mutex_lock(tracer_mutex(arena));
 }
 
-int arena_new(struct arena **ret_arena, int fd)
+int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt)
 {
 	CLEANUP(arena_freep) struct arena *arena = calloc(1, sizeof(*arena));
 
@@ -74,10 +74,12 @@ int arena_new(struct arena **ret_arena, int fd)
 		return -ENOMEM;
 	}
 	arena->fd = fd;
-	if (ftruncate(arena->fd, ARENA_SIZE))
+	arena->slot_cnt = slot_cnt;
+	arena->size = ARENA_SLOTS + (uint64_t)slot_cnt * SLOT_SIZE;
+	if (ftruncate(arena->fd, (off_t)arena->size))
 		return fail_errno(-errno, "cannot make memory to share with the program");
 	arena->bytes =
-		mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, arena->fd, 0);
+		mmap(NULL, arena->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, arena->fd, 0);
 	if (arena->bytes == MAP_FAILED) {
 		arena->bytes = NULL;
 		return fail_errno(-errno, "cannot map memory to share with the program");
@@ -85,6 +87,7 @@ int arena_new(struct arena **ret_arena, int fd)
 	memcpy(arena->bytes + ARENA_CODE, runtime_file_begin,
 	       (size_t)(runtime_file_end - runtime_file_begin));
 	writable(arena)->runtime = ARENA_BASE + ARENA_CODE;
+	writable(arena)->slot_cnt = slot_cnt;
 	hold_mutex(arena);
 	*ret_arena = TAKE_PTR(arena);
 	return 0;
@@ -95,7 +98,7 @@ void arena_free(struct arena *arena)
 	if (arena->bytes) {
 		arena_leave(arena, GIVE_END);
 		pthread_mutex_unlock(tracer_mutex(arena));
-		munmap(arena->bytes, ARENA_SIZE);
+		munmap(arena->bytes, arena->size);
 	}
 	closep(&arena->fd);
 	hash_index_release(&arena->by_guest);
@@ -106,7 +109,7 @@ void arena_free(struct arena *arena)
 
 int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid)
 {
-	for (int slot = 0; slot < SLOTS_MAX; slot++) {
+	for (int slot = 0; slot < (int)arena->slot_cnt; slot++) {
 		struct context *context = arena_context(arena, slot);
 
 		if (!slot_take(context))
@@ -135,11 +138,11 @@ void arena_hold(struct arena *arena, uint32_t number)
 	__atomic_store_n(&writable(arena)->hold, number, __ATOMIC_RELEASE);
 }
 
-int arena_slot_at(uint64_t addr)
+int arena_slot_at(const struct arena *arena, uint64_t addr)
 {
 	uint64_t away = addr - slot_address(0);
 
-	return away < (uint64_t)SLOTS_MAX * SLOT_SIZE && !(away % SLOT_SIZE) ? (int)(away / SLOT_SIZE) : -1;
+	return away < (uint64_t)arena->slot_cnt * SLOT_SIZE && !(away % SLOT_SIZE) ? (int)(away / SLOT_SIZE) : -1;
 }
 
 void arena_leave(struct arena *arena, enum give_back why)
@@ -400,7 +403,7 @@ bool arena_is_ours(const struct arena *arena, uint64_t addr)
 {
 	const struct shared *all = arena_shared(arena);
 
-	if ((addr >= ARENA_BASE && addr < ARENA_BASE + ARENA_SIZE) ||
+	if ((addr >= ARENA_BASE && addr < ARENA_BASE + arena->size) ||
 	    (addr >= NOPS_AT && addr < NOPS_AT + NOPS_MAX * NOP_SIZE))
 		return true;
 	for (uint32_t i = 0; i < all->region_cnt && i < REGIONS_MAX; i++)

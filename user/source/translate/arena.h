@@ -10,20 +10,20 @@
 #include "base/containers/hash_index.h"
 #include "translate/layout.h"
 
-enum { ARENA_SIZE = ARENA_SLOTS + SLOTS_MAX * SLOT_SIZE };
-
 struct arena {
 	int fd;
 	uint8_t *bytes;
+	uint64_t size;
+	uint32_t slot_cnt;
 	struct hash_index by_guest;	       /* numbers of blocks by guest address */
 	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
 };
 
 /*
- * In the memfd of a program, which it takes over: with the runtime in it, and no slot taken. 0, or -errno
- * with a sentence.
+ * In the memfd of a program, which it takes over: with the runtime in it, and `slot_cnt` slots, none of them
+ * taken. 0, or -errno with a sentence.
  */
-int arena_new(struct arena **ret_arena, int fd);
+int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt);
 void arena_free(struct arena *arena);
 
 DEFINE_CLEANUP(struct arena *, arena_free)
@@ -42,7 +42,7 @@ void arena_time_calls(struct arena *arena);
 void arena_ran_before(struct arena *arena);
 
 /* The slot whose context the address is; -1: it is none. */
-int arena_slot_at(uint64_t addr);
+int arena_slot_at(const struct arena *arena, uint64_t addr);
 
 /* All threads go on natively, each when it comes to the runtime. */
 void arena_leave(struct arena *arena, enum give_back why);

@@ -16,11 +16,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "model/trigger.h"
+#include "process/cgroup.h"
 #include "process/maps.h"
 
 enum { NAME_BYTES = 256, PLACE_BYTES = 448 };
@@ -61,6 +63,18 @@ static int check_padding(pid_t pid, uint64_t at)
 	return 0;
 }
 
+/* A quarter of the memory that it may still take, and of the addresses that it may have, can go to rings. */
+static uint32_t slots_of(pid_t pid)
+{
+	uint64_t left = cgroup_memory_left(pid), cnt;
+	struct rlimit limit;
+
+	if (!prlimit(pid, RLIMIT_AS, NULL, &limit) && limit.rlim_cur < left)
+		left = limit.rlim_cur;
+	cnt = left / 4 / SLOT_SIZE;
+	return cnt < SLOTS_MIN ? SLOTS_MIN : cnt > SLOTS_MAX ? SLOTS_MAX : (uint32_t)cnt;
+}
+
 /* The memfd is made as large as it has to be from here: a limit of the program's own would kill it for that. */
 static int open_memfd(pid_t pid, long their_fd, struct arena **ret_arena)
 {
@@ -69,19 +83,14 @@ static int open_memfd(pid_t pid, long their_fd, struct arena **ret_arena)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", (int)pid, their_fd);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	return fd < 0 ? fail_errno(-errno, "cannot open its memory") : arena_new(ret_arena, fd);
+	return fd < 0 ? fail_errno(-errno, "cannot open its memory")
+		      : arena_new(ret_arena, fd, slots_of(pid));
 }
 
 static int make_arena(struct injection *injection, uint64_t name, struct arena **ret_arena)
 {
 	const uint64_t create[6] = {name, MFD_CLOEXEC};
 	long fd = injection_call(injection, SYS_memfd_create, create), at;
-	const uint64_t map[6] = {ARENA_BASE,
-				 ARENA_SIZE,
-				 PROT_READ | PROT_WRITE | PROT_EXEC,
-				 MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
-				 (uint64_t)fd,
-				 0};
 	const uint64_t close_fd[6] = {(uint64_t)fd};
 	CLEANUP(arena_freep) struct arena *arena = NULL;
 	int err;
@@ -89,7 +98,11 @@ static int make_arena(struct injection *injection, uint64_t name, struct arena *
 	if (fd < 0)
 		return fail_errno((int)fd, "it cannot make the memory that it is to share");
 	err = open_memfd(injection->tid, fd, &arena);
-	at = err ? err : injection_call(injection, SYS_mmap, map);
+	at = err ? err
+		 : injection_call(injection, SYS_mmap,
+				  (const uint64_t[6]){
+					  ARENA_BASE, arena->size, PROT_READ | PROT_WRITE | PROT_EXEC,
+					  MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, (uint64_t)fd, 0});
 	injection_call(injection, SYS_close, close_fd);
 	if (err)
 		return err;
@@ -223,7 +236,7 @@ int inject_unmap(pid_t tid, const struct arena *arena, struct injection *ret_inj
 		unmap(ret_injection, shared->regions[i].start,
 		      shared->regions[i].end - shared->regions[i].start);
 	unmap(ret_injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
-	unmap(ret_injection, ARENA_BASE, ARENA_SIZE);
+	unmap(ret_injection, ARENA_BASE, arena->size);
 	end(ret_injection);
 	return 0;
 }

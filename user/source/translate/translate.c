@@ -257,7 +257,7 @@ int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, 
 int translate_born_slot(const struct arena *arena, const struct user_regs_struct *regs)
 {
 	return regs->rip == arena_shared(arena)->runtime + arena_header(arena)->born
-		       ? arena_slot_at(regs->r15)
+		       ? arena_slot_at(arena, regs->r15)
 		       : -1;
 }
 

@@ -53,7 +53,7 @@ static void fixture_init(struct fixture *fixture)
 	struct shared *all;
 
 	*fixture = (struct fixture){.params = encoder_default_params()};
-	assert_ok(arena_new(&fixture->arena, memfd_create("arena", MFD_CLOEXEC)));
+	assert_ok(arena_new(&fixture->arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN));
 	fixture->slot = arena_take_slot(fixture->arena, 1, 1);
 	assert_int_equal(fixture->slot, 0);
 	memcpy(fixture->arena->bytes + ARENA_BLOCKS, blocks, sizeof(blocks));
