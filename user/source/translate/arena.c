@@ -142,7 +142,8 @@ int arena_slot_at(const struct arena *arena, uint64_t addr)
 {
 	uint64_t away = addr - slot_address(0);
 
-	return away < (uint64_t)arena->slot_cnt * SLOT_SIZE && !(away % SLOT_SIZE) ? (int)(away / SLOT_SIZE) : -1;
+	return away < (uint64_t)arena->slot_cnt * SLOT_SIZE && !(away % SLOT_SIZE) ? (int)(away / SLOT_SIZE)
+										   : -1;
 }
 
 void arena_leave(struct arena *arena, enum give_back why)
