@@ -167,6 +167,28 @@ names_asked_for() {
 	}
 }
 if command -v node >out; then check 'node, which is to be asked for the names of its functions' names_asked_for; else skip 'node' 'it is not there'; fi
+# A JVM without any options: what its code is called, and how large its frames are, is read from its memory.
+cat >Work.java <<'EOF2'
+import java.util.*;
+public class Work {
+	static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+	public static void main(String[] args) {
+		long sum = 0, end = System.currentTimeMillis() + 2500;
+		while (System.currentTimeMillis() < end) {
+			Map<String, Integer> map = new TreeMap<>();
+			for (int i = 0; i < 5000; i++) map.put("key" + i * 7919 % 5000, i);
+			sum += fib(20) + map.size() + String.join(",", map.keySet()).hashCode();
+		}
+		System.out.println(sum);
+	}
+}
+EOF2
+jvm() {
+	whole java -cp . Work && ! grep 'without their names' err && "$trailcam" decode rec -o t.folded 2>err &&
+		grep -q 'Work.main;.*java.util.TreeMap.put' t.folded && grep -q 'Work.fib;Work.fib' t.folded
+}
+least=97
+if command -v javac >out && javac Work.java; then check 'a JVM' jvm; else skip 'a JVM' 'there is no javac'; fi
 # A call of C has its return address in a register for a moment, which OCaml's tables do not say.
 least=94
 if ocamlopt -o ocaml ocaml.ml 2>err; then check 'OCaml' whole ./ocaml; else skip 'OCaml' "$(head -1 err)"; fi

@@ -71,8 +71,9 @@ static int add_jit(struct late_code *late, const struct snapshot *snapshot, cons
 
 	if (!jit)
 		return -ENOMEM;
-	err = strcmp(copy->name, JIT_DUMP) ? jit_symbols_read_map(&jit->symbols, copy->path)
-					   : jit_symbols_read_dump(&jit->symbols, copy->path);
+	err = !strcmp(copy->name, JIT_DUMP)  ? jit_symbols_read_dump(&jit->symbols, copy->path)
+	      : !strcmp(copy->name, JIT_JVM) ? jit_symbols_read_jvm(&jit->symbols, copy->path)
+					     : jit_symbols_read_map(&jit->symbols, copy->path);
 	return err == -ENOMEM ? err : add_functions(late, &snapshot->clock, jit, first, copy->path);
 }
 
@@ -92,7 +93,8 @@ int late_code_read(struct late_code *late, const struct snapshot *snapshot)
 
 		if (!copy->path)
 			continue;
-		if (!strcmp(copy->name, JIT_PERF_MAP) || !strcmp(copy->name, JIT_DUMP))
+		if (!strcmp(copy->name, JIT_PERF_MAP) || !strcmp(copy->name, JIT_DUMP) ||
+		    !strcmp(copy->name, JIT_JVM))
 			err = add_jit(late, snapshot, copy);
 		else if (copy->from_ns)
 			err = add(late, copy->from_ns, copy->pid, late_code_section(copy));

@@ -243,16 +243,22 @@ const struct image_section *image_section_at(const struct image *image, size_t v
 
 /* ---- looking up ---- */
 
+const struct jit_function *image_jit_at(const struct image *image, size_t version, uint64_t ip)
+{
+	uint64_t until = version + 1 < image->cnt ? image->versions[version + 1].start_ns : UINT64_MAX;
+
+	return jit_symbols_find(&image->jit, ip, until);
+}
+
 const struct symbol *image_symbol_at(struct image *image, size_t version, uint64_t ip)
 {
 	const struct section_list *list = &image->versions[version].list;
 	size_t i = section_list_find(list, ip);
 	const struct symbol *symbol =
 		i < list->cnt ? place_symbol_at(list->places[i], image->objects, ip) : &nowhere;
-	uint64_t until = version + 1 < image->cnt ? image->versions[version + 1].start_ns : UINT64_MAX;
-	const struct symbol *jit = symbol && !symbol->named ? jit_symbols_find(&image->jit, ip, until) : NULL;
+	const struct jit_function *jit = symbol && !symbol->named ? image_jit_at(image, version, ip) : NULL;
 
-	return jit ? jit : symbol;
+	return jit ? &jit->symbol : symbol;
 }
 
 bool image_lacks_names(const struct image *image)

@@ -79,6 +79,9 @@ const struct image_section *image_sections(const struct image *image, size_t ver
 /* The section of a version that covers addr, or NULL. Valid until the image changes. */
 const struct image_section *image_section_at(const struct image *image, size_t version, uint64_t addr);
 
+/* The function of a JIT compiler's that is at the address; NULL: none is known. Thread-safe. */
+const struct jit_function *image_jit_at(const struct image *image, size_t version, uint64_t ip);
+
 /*
  * The function at `ip`. An address without a symbol gives one made up from object and offset
  * ("libc.so.6+0x28000"); an address outside every mapping gives "[unknown]". Within a version equal functions

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,27 @@ static int add_map_line(struct jit_symbols *symbols, const char *line)
 int jit_symbols_read_map(struct jit_symbols *symbols, const char *path)
 {
 	return each_line(symbols, path, add_map_line);
+}
+
+/* ---- a JVM's code ---- */
+
+static int add_jvm_line(struct jit_symbols *symbols, const char *line)
+{
+	struct jit_function function = {0};
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %" SCNx32 " %" SCNx32 " %n", &function.symbol.start,
+		   &function.symbol.end, &function.frame.bytes, &function.frame.complete, &at) != 4)
+		return 0;
+	function.symbol.end += function.symbol.start;
+	line += at;
+	function.frame.is_interpreter = function.symbol.is_region = !strncmp(line, "Interpreter", 11);
+	return add(symbols, function, line, strcspn(line, "\r\n"));
+}
+
+int jit_symbols_read_jvm(struct jit_symbols *symbols, const char *path)
+{
+	return each_line(symbols, path, add_jvm_line);
 }
 
 /* ---- kallsyms ---- */
@@ -285,7 +307,7 @@ int jit_symbols_sort(struct jit_symbols *symbols)
 	return 0;
 }
 
-const struct symbol *jit_symbols_find(const struct jit_symbols *symbols, uint64_t ip, uint64_t until)
+const struct jit_function *jit_symbols_find(const struct jit_symbols *symbols, uint64_t ip, uint64_t until)
 {
 	size_t low = 0, high = symbols->by_start ? symbols->cnt : 0;
 	const struct jit_function *found = NULL;
@@ -304,5 +326,5 @@ const struct symbol *jit_symbols_find(const struct jit_symbols *symbols, uint64_
 		if (ip < function->symbol.end && function->since < until && function > found)
 			found = function;
 	}
-	return found ? &found->symbol : NULL;
+	return found;
 }

@@ -207,16 +207,70 @@ static bool is_at_code(const struct unwind *unwind)
 	return image_section_at(unwind->image, unwind->version, looked_up(unwind));
 }
 
+/* The frame pointer stands below the return address, unless `is_leaf`. */
+static bool step_to(struct unwind *unwind, uint64_t cfa, bool is_leaf)
+{
+	struct unwind before = *unwind;
+
+	if (!load(unwind, cfa - 8, &unwind->regs[CFI_RETURN]) ||
+	    (!is_leaf && !load(unwind, cfa - 16, &unwind->regs[CFI_RBP])))
+		return false;
+	unwind->regs[CFI_RSP] = unwind->cfa = cfa;
+	unwind->is_exact = false;
+	if (is_at_code(unwind))
+		return true;
+	*unwind = before;
+	return false;
+}
+
+/*
+ * At its beginning and at its end a function has no frame, or only the caller's frame pointer in it. In between
+ * it may have pushed a word; frames are multiples of 16 bytes.
+ */
+static bool step_by_size(struct unwind *unwind, const struct jit_function *jit)
+{
+	uint64_t sp = unwind->regs[CFI_RSP];
+	bool at_begin = unwind->is_exact && looked_up(unwind) - jit->symbol.start < jit->frame.complete;
+
+	if (!at_begin && step_to(unwind, (sp + jit->frame.bytes + 15) & ~15ull, false))
+		return true;
+	return unwind->is_exact && (step_to(unwind, sp + 8, true) || step_to(unwind, sp + 16, false));
+}
+
+/* What the interpreter has pushed for a compiled caller is not that one's. */
+static bool step_by_interpreter(struct unwind *unwind)
+{
+	uint64_t frame = unwind->regs[CFI_RBP], sender;
+
+	if (!step_by_frame_pointer(unwind) || !is_at_code(unwind))
+		return false;
+	if (load(unwind, frame - 8, &sender) && sender % 8 == 0 && sender >= frame + 16 &&
+	    sender - unwind->start <= unwind->size)
+		unwind->regs[CFI_RSP] = sender;
+	return true;
+}
+
+static bool step_by_jit(struct unwind *unwind, const struct jit_function *jit)
+{
+	return jit->frame.is_interpreter ? step_by_interpreter(unwind) : step_by_size(unwind, jit);
+}
+
 static bool step(struct unwind *unwind)
 {
+	const struct jit_function *jit;
 	struct unwind before;
 	struct cfi_row row;
 
 	unwind->is_whole = false;
 	unwind->cfa = 0;
 	before = *unwind;
-	if (!image_cfi_at(unwind->image, unwind->version, looked_up(unwind), &row))
+	if (!image_cfi_at(unwind->image, unwind->version, looked_up(unwind), &row)) {
+		jit = image_jit_at(unwind->image, unwind->version, looked_up(unwind));
+		if (jit && (jit->frame.bytes || jit->frame.is_interpreter) && step_by_jit(unwind, jit))
+			return true;
+		*unwind = before;
 		return step_by_frame_pointer(unwind) && is_at_code(unwind);
+	}
 	if (step_by_row(unwind, &row) && is_at_code(unwind))
 		return true;
 	if (!row.is_guess)

@@ -51,6 +51,8 @@ struct code_copy {
 /* Names of copies without an address: what a JIT compiler wrote about its code. */
 #define JIT_PERF_MAP "[perf map]"
 #define JIT_DUMP     "[jitdump]"
+/* ... or what we read of it: the lines of source/jvm_code.h. */
+#define JIT_JVM	     "[jvm]"
 
 /* Names of copies of kernel code and symbols, with pid -1 (source/pt/kernel_code.h). */
 #define KERNEL_CODE    "[kernel]"

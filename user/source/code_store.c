@@ -531,6 +531,11 @@ int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *
 	return keep_vdso(store);
 }
 
+const struct maps *code_store_maps(const struct code_store *store)
+{
+	return store->maps;
+}
+
 int code_store_end(struct code_store *store)
 {
 	int err = 0;

@@ -51,6 +51,9 @@ uint64_t code_store_own_vdso(const struct code_store *store);
 /* How often executed code was found to have changed. A decoder must learn of each change. */
 uint64_t code_store_change_cnt(const struct code_store *store);
 
+/* The process's mappings, as they were set last. */
+const struct maps *code_store_maps(const struct code_store *store);
+
 /*
  * For a source that does not see each instruction: copies every page of code that differs from its file. To
  * be called while the process is stopped. A page that differs from the last call counts as changed right

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "model/sideband.h"
 #include "source/jit_files.h"
+#include "source/jvm_code.h"
 
 struct code_stores {
 	struct code_store_config config;
@@ -14,6 +16,8 @@ struct code_stores {
 		pid_t pid;
 		bool ended;
 		struct code_store *store;
+		char *jvm; /* NULL: it is none, or was not looked at */
+		size_t jvm_size;
 	} * items;
 	size_t cnt, cap, ended_cnt;
 };
@@ -29,12 +33,18 @@ int code_stores_new(struct code_stores **ret_stores, const struct code_store_con
 	return 0;
 }
 
+static void release(struct code_of *item)
+{
+	code_store_free(item->store);
+	free(item->jvm);
+}
+
 void code_stores_free(struct code_stores *stores)
 {
 	if (!stores)
 		return;
 	for (size_t i = 0; i < stores->cnt; i++)
-		code_store_free(stores->items[i].store);
+		release(&stores->items[i]);
 	free(stores->items);
 	free(stores);
 }
@@ -71,11 +81,28 @@ int code_stores_set_maps(struct code_stores *stores, pid_t pid, const struct map
 	return err ? err : code_store_set_maps(store, pid, before, now);
 }
 
+/* What it was found to have before stays, if it is gone. */
+static int keep(struct code_of *item, uint64_t now)
+{
+	char *jvm;
+	size_t size;
+	int err = code_store_keep_private(item->store, now);
+
+	if (!err)
+		err = jvm_code_read(item->pid, code_store_maps(item->store), &jvm, &size);
+	if (err || !jvm)
+		return err;
+	free(item->jvm);
+	item->jvm = jvm;
+	item->jvm_size = size;
+	return 0;
+}
+
 int code_stores_keep_private(struct code_stores *stores, pid_t pid, uint64_t now)
 {
-	const struct code_of *found = find(stores, pid);
+	struct code_of *found = find(stores, pid);
 
-	return found ? code_store_keep_private(found->store, now) : 0;
+	return found ? keep(found, now) : 0;
 }
 
 /* The older half of those that have ended. */
@@ -88,7 +115,7 @@ static void drop_ended(struct code_stores *stores)
 			stores->items[kept++] = stores->items[i];
 			continue;
 		}
-		code_store_free(stores->items[i].store);
+		release(&stores->items[i]);
 		left--;
 	}
 	stores->cnt = kept;
@@ -131,19 +158,37 @@ static int copy_dumps(const struct code_stores *stores, struct snapshot *snapsho
 	return err;
 }
 
+static int copy_jvm(const struct code_of *item, struct snapshot *snapshot)
+{
+	struct code_copy *copy = item->jvm_size ? snapshot_add_copy(snapshot) : NULL;
+
+	if (!item->jvm_size)
+		return 0;
+	if (!copy)
+		return -ENOMEM;
+	*copy = (struct code_copy){.pid = item->pid, .size = item->jvm_size, .name = strdup(JIT_JVM)};
+	copy->bytes = malloc(copy->size);
+	if (!copy->name || !copy->bytes)
+		return -ENOMEM;
+	memcpy(copy->bytes, item->jvm, copy->size);
+	return 0;
+}
+
 int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot *snapshot)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < stores->cnt && !err; i++) {
-		const struct code_of *item = &stores->items[i];
+		struct code_of *item = &stores->items[i];
 
 		if (now && !item->ended)
-			err = code_store_keep_private(item->store, now);
+			err = keep(item, now);
 		if (!err)
 			err = code_store_export(item->store, snapshot);
 		if (!err)
 			err = jit_files_copy_map(snapshot, item->pid);
+		if (!err)
+			err = copy_jvm(item, snapshot);
 	}
 	return err ? err : copy_dumps(stores, snapshot);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a JIT compiler claims to have made: a perf map and a jitdump. */
+/* What a JIT compiler claims to have made: a perf map, a jitdump, and what was read of a JVM. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		return 0;
 	jit_symbols_read_map(&symbols, path);
 	jit_symbols_read_dump(&symbols, path);
+	jit_symbols_read_jvm(&symbols, path);
 	jit_symbols_read_kernel(&kernel, path);
 	jit_symbols_release(&kernel);
 	if (!jit_symbols_sort(&symbols))

@@ -20,7 +20,8 @@ static void write_file(const void *bytes, size_t size)
 
 static void named(const struct jit_symbols *symbols, uint64_t ip, const char *expected)
 {
-	const struct symbol *symbol = jit_symbols_find(symbols, ip, UINT64_MAX);
+	const struct jit_function *function = jit_symbols_find(symbols, ip, UINT64_MAX);
+	const struct symbol *symbol = function ? &function->symbol : NULL;
 
 	if (!expected)
 		assert_null(symbol);
@@ -47,6 +48,32 @@ static void of_a_perf_map(void **state)
 	named(&symbols, 0x1100, NULL);
 	named(&symbols, 0x200f, "second");
 	named(&symbols, 0x3000, NULL);
+	jit_symbols_release(&symbols);
+	unlink(path);
+}
+
+static void of_a_jvm(void **state)
+{
+	static const char text[] = "1000 100 30 2c java.util.TreeMap.put\n2000 80 0 ffffffff Interpreter\n"
+				   "3000 10\n4000 0 0 0 empty\n5000 10 0 0 I2C/C2I adapters\n";
+	struct jit_symbols symbols = {0};
+	const struct jit_function *function;
+
+	(void)state;
+	write_file(text, sizeof(text) - 1);
+	assert_int_equal(jit_symbols_read_jvm(&symbols, path), 0);
+	assert_int_equal(jit_symbols_sort(&symbols), 0);
+	assert_int_equal(symbols.cnt, 3);
+	named(&symbols, 0x10ff, "java.util.TreeMap.put");
+	named(&symbols, 0x3000, NULL);
+	named(&symbols, 0x5000, "I2C/C2I adapters");
+	function = jit_symbols_find(&symbols, 0x1000, UINT64_MAX);
+	assert_int_equal(function->frame.bytes, 0x30);
+	assert_int_equal(function->frame.complete, 0x2c);
+	assert_false(function->frame.is_interpreter);
+	function = jit_symbols_find(&symbols, 0x2000, UINT64_MAX);
+	assert_true(function->frame.is_interpreter);
+	assert_true(function->symbol.is_region);
 	jit_symbols_release(&symbols);
 	unlink(path);
 }
@@ -109,6 +136,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_a_perf_map),
+		cmocka_unit_test(of_a_jvm),
 		cmocka_unit_test(of_a_jitdump),
 	};
 

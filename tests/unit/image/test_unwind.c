@@ -17,7 +17,7 @@
 #include "image/image.h"
 #include "unit/elf/fixture.h"
 
-enum { IP_MAX = 256, STACK_MAX = 256 << 10, JIT_RETURN = 6 };
+enum { IP_MAX = 256, STACK_MAX = 256 << 10, JIT_RETURN = 6, SIZED = 8, SIZED_RETURN = 17, SIZED_END = 23 };
 
 /* Where a test was stopped, and where it really was. */
 struct moment {
@@ -73,10 +73,14 @@ static void map_self(struct world *world)
 	fclose(maps);
 }
 
-/* push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret */
+/*
+ * push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret
+ * push %rbp; sub $32,%rsp; xor %ebp,%ebp; call *%rdi; add $32,%rsp; pop %rbp; ret
+ */
 static void *make_jit(void)
 {
-	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3, 0x55, 0x48, 0x83, 0xec,
+				       0x20, 0x31, 0xed, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};
 	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(at, MAP_FAILED);
@@ -280,6 +284,40 @@ static void test_code_without_information_is_passed_by_its_frame_pointer(void **
 	assert_true(cnt > 4);
 }
 
+static struct jit_symbols sized(const struct world *world, uint32_t bytes)
+{
+	struct jit_function function = {.symbol = {.start = (uint64_t)world->jit + SIZED,
+						   .end = (uint64_t)world->jit + SIZED_END,
+						   .name = strdup("sized"),
+						   .named = true},
+					.frame = {.bytes = bytes, .complete = 5}};
+	struct jit_symbols symbols = {0};
+
+	assert_ok(ARRAY_PUSH(symbols.items, symbols.cnt, symbols.cap, function));
+	return symbols;
+}
+
+/* As a JVM tells it, whose code uses the frame pointer for other things. */
+static void test_code_whose_frame_size_is_known(void **state)
+{
+	struct world *world = *state;
+	struct jit_symbols symbols = sized(world, 48);
+	uint64_t ips[IP_MAX];
+	size_t cnt, at = 0;
+
+	((int (*)(int (*)(void)))((uint8_t *)world->jit + SIZED))(capture);
+	cnt = unwind(moment.stack_size, ips);
+	assert_int_equal(ips[cnt - 1], (uint64_t)world->jit + SIZED_RETURN);
+	assert_ok(image_set_jit(world->image, &symbols));
+	cnt = unwind(moment.stack_size, ips);
+	while (at < cnt && ips[at] != (uint64_t)world->jit + SIZED_RETURN)
+		at++;
+	assert_int_equal(at, 1);
+	assert_in_range(ips[2], (uint64_t)test_code_whose_frame_size_is_known,
+			(uint64_t)test_code_whose_frame_size_is_known + 4096);
+	assert_true(cnt > 4);
+}
+
 /* ---- what is missing, or wrong ---- */
 
 static void test_a_cut_copy_gives_the_inner_frames(void **state)
@@ -472,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_what_a_signal_interrupted_is_unwound),
 		cmocka_unit_test(test_a_handlers_own_stack_ends_at_its_signal),
 		cmocka_unit_test(test_code_without_information_is_passed_by_its_frame_pointer),
+		cmocka_unit_test(test_code_whose_frame_size_is_known),
 		cmocka_unit_test(test_a_cut_copy_gives_the_inner_frames),
 		cmocka_unit_test(test_frames_have_their_places),
 		cmocka_unit_test(test_no_more_is_given_than_there_is_room_for),
