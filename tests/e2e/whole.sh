@@ -185,7 +185,8 @@ public class Work {
 EOF2
 jvm() {
 	whole java -cp . Work && ! grep 'without their names' err && "$trailcam" decode rec -o t.folded 2>err &&
-		grep -q 'Work.main;.*java.util.TreeMap.put' t.folded && grep -q 'Work.fib;Work.fib' t.folded
+		grep -q 'Work.main;.*java.util.TreeMap.put' t.folded && grep -q 'Work.fib;Work.fib' t.folded &&
+		grep -q 'FinalizerThread.run;java.lang.ref' t.folded # which is interpreted
 }
 least=97
 if command -v javac >out && javac Work.java; then check 'a JVM' jvm; else skip 'a JVM' 'there is no javac'; fi

@@ -250,6 +250,24 @@ static bool step_by_interpreter(struct unwind *unwind)
 	return true;
 }
 
+enum { INTERPRETED_METHOD = 24 };
+
+/*
+ * In the place of an address in the interpreter that of the method which it interprets, to which a word of its frame
+ * points (interpreter_frame_method_offset in HotSpot's cpu/x86/frame_x86.hpp); 0: it is not known.
+ */
+static uint64_t interpreted(const struct unwind *unwind)
+{
+	const struct jit_function *jit = image_jit_at(unwind->image, unwind->version, looked_up(unwind));
+	uint64_t method;
+
+	if (!jit || !jit->frame.is_interpreter ||
+	    !load(unwind, unwind->regs[CFI_RBP] - INTERPRETED_METHOD, &method))
+		return 0;
+	jit = image_jit_at(unwind->image, unwind->version, method);
+	return jit && jit->symbol.start == method ? method : 0;
+}
+
 static bool step_by_jit(struct unwind *unwind, const struct jit_function *jit)
 {
 	return jit->frame.is_interpreter ? step_by_interpreter(unwind) : step_by_size(unwind, jit);
@@ -360,7 +378,9 @@ void unwind_frames(struct image *image, size_t version, const uint64_t *regs, co
 		unwind.regs[i] = regs[arch_dwarf_registers[i]];
 	unwound->cnt = 0;
 	for (bool more = true; more && unwound->cnt < unwound->cap; unwound->cnt++) {
-		unwound->ips[unwound->cnt] = looked_up(&unwind) + !!unwound->cnt;
+		uint64_t method = interpreted(&unwind);
+
+		unwound->ips[unwound->cnt] = (method ? method : looked_up(&unwind)) + !!unwound->cnt;
 		unwound->reached = unwind.regs[CFI_RSP];
 		more = step(&unwind);
 		if (unwound->cfas)

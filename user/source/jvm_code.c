@@ -22,10 +22,12 @@
 #include "process/maps.h"
 
 enum {
+	PAGE_BYTES = 4096,
+	PAGE_CNT = 1 << 10,
 	NAME_MAX_BYTES = 256,
 	ENTRIES_MAX = 1 << 14,
 	HEAPS_MAX = 16,
-	BLOBS_MAX = 1 << 20,
+	STEPS_MAX = 1 << 20,
 	BLOB_BYTES_MAX = 1 << 24
 };
 
@@ -85,6 +87,16 @@ enum vm_field {
 	KLASS_NAME,
 	SYMBOL_LENGTH,
 	SYMBOL_BODY,
+	NEEDED_CNT,
+	/* Those for methods that are interpreted. */
+	LOADERS = NEEDED_CNT,
+	LOADER_NEXT,
+	LOADER_KLASS,
+	KLASS_NEXT,
+	KLASS_LAYOUT,
+	KLASS_METHODS,
+	METHODS_CNT,
+	METHODS_DATA,
 	VM_FIELD_CNT
 };
 
@@ -118,23 +130,77 @@ static const struct {
 	{KLASS_NAME, "Klass", "_name"},
 	{SYMBOL_LENGTH, "Symbol", "_length"},
 	{SYMBOL_BODY, "Symbol", "_body"},
+	{LOADERS, "ClassLoaderDataGraph", "_head"},
+	{LOADER_NEXT, "ClassLoaderData", "_next"},
+	{LOADER_KLASS, "ClassLoaderData", "_klasses"},
+	{KLASS_NEXT, "Klass", "_next_link"},
+	{KLASS_LAYOUT, "Klass", "_layout_helper"},
+	{KLASS_METHODS, "InstanceKlass", "_methods"},
+	{METHODS_CNT, "Array<Klass*>", "_length"}, /* as of all arrays */
+	{METHODS_DATA, "Array<Method*>", "_data"},
+};
+
+/* Most of what is read stands close together. */
+struct page {
+	uint64_t start;
+	bool is_there;
+	uint8_t bytes[PAGE_BYTES];
 };
 
 struct jvm {
 	int mem;
+	struct page *pages;		 /* of PAGE_CNT, those read last */
 	uint64_t symbols[VM_SYMBOL_CNT]; /* first where they are, then what they hold */
 	uint64_t fields[VM_FIELD_CNT];
-	uint32_t known; /* bit N: field N */
+	uint64_t known; /* bit N: field N */
 	FILE *out;
+	int left; /* pieces of code, methods, and classes that are looked at at most: lists may have no end */
 };
 
-_Static_assert(VM_FIELD_CNT < 32, "a bit for each");
+_Static_assert(VM_FIELD_CNT < 64, "a bit for each");
+
+/* Whether all of the fields from `from` up to `to` are known. */
+static bool has_fields(const struct jvm *jvm, int from, int to)
+{
+	return (jvm->known >> from & ((1ull << (to - from)) - 1)) == (1ull << (to - from)) - 1;
+}
 
 /* ---- its memory ---- */
 
+/* Of the page at `addr` what is behind it; NULL: it cannot be read. */
+static const uint8_t *page_at(const struct jvm *jvm, uint64_t addr, size_t *ret_left)
+{
+	uint64_t start = addr & ~(PAGE_BYTES - 1ull);
+	struct page *page = &jvm->pages[start / PAGE_BYTES % PAGE_CNT];
+
+	if (page->start != start || !start) {
+		page->start = start;
+		page->is_there = pread(jvm->mem, page->bytes, PAGE_BYTES, (off_t)start) == PAGE_BYTES;
+	}
+	*ret_left = PAGE_BYTES - (addr - start);
+	return page->is_there ? page->bytes + (addr - start) : NULL;
+}
+
+/* How many of them could be read. */
+static size_t read_some(const struct jvm *jvm, uint64_t addr, void *bytes, size_t size)
+{
+	size_t done = 0, left;
+
+	while (done < size) {
+		const uint8_t *from = page_at(jvm, addr + done, &left);
+
+		if (!from)
+			break;
+		left = left < size - done ? left : size - done;
+		memcpy((uint8_t *)bytes + done, from, left);
+		done += left;
+	}
+	return done;
+}
+
 static bool read_bytes(const struct jvm *jvm, uint64_t addr, void *bytes, size_t size)
 {
-	return pread(jvm->mem, bytes, size, (off_t)addr) == (ssize_t)size;
+	return read_some(jvm, addr, bytes, size) == size;
 }
 
 /* 0 if it cannot be read. */
@@ -162,9 +228,7 @@ static uint16_t quarter_at(const struct jvm *jvm, uint64_t addr)
 /* Of a name that ends with a 0, what fits. False: there is none. */
 static bool name_at(const struct jvm *jvm, uint64_t addr, char name[static NAME_MAX_BYTES])
 {
-	ssize_t got = addr ? pread(jvm->mem, name, NAME_MAX_BYTES - 1, (off_t)addr) : 0;
-
-	name[got > 0 ? got : 0] = '\0';
+	name[addr ? read_some(jvm, addr, name, NAME_MAX_BYTES - 1) : 0] = '\0';
 	return name[0];
 }
 
@@ -204,7 +268,7 @@ static void set_field(struct jvm *jvm, const char *type, const char *name, uint6
 		    (name && strcmp(vm_fields[i].name, name)))
 			continue;
 		jvm->fields[vm_fields[i].field] = value;
-		jvm->known |= 1u << vm_fields[i].field;
+		jvm->known |= 1ull << vm_fields[i].field;
 	}
 }
 
@@ -230,7 +294,7 @@ static bool read_tables(struct jvm *jvm)
 		set_field(jvm, type, NULL, word_at(jvm, at + symbols[TYPE_SIZE_AT]));
 		at += symbols[TYPE_STRIDE];
 	}
-	return jvm->known == (1u << VM_FIELD_CNT) - 1;
+	return has_fields(jvm, 0, NEEDED_CNT);
 }
 
 /* ---- its code ---- */
@@ -288,13 +352,13 @@ static void put_blob(const struct jvm *jvm, uint64_t blob)
 		frame * (uint32_t)sizeof(uint64_t), complete, name);
 }
 
-static void read_heap(const struct jvm *jvm, uint64_t heap)
+static void read_heap(struct jvm *jvm, uint64_t heap)
 {
 	uint64_t space = heap + jvm->fields[HEAP_MEMORY], at = word_at(jvm, space + jvm->fields[SPACE_LOW]),
 		 end = word_at(jvm, space + jvm->fields[SPACE_HIGH]), length;
 	uint32_t shift = half_at(jvm, heap + jvm->fields[HEAP_SHIFT]);
 
-	for (int i = 0; i < BLOBS_MAX && at < end && shift < 32; i++, at += length) {
+	for (; jvm->left-- > 0 && at < end && shift < 32; at += length) {
 		uint8_t is_used = 0;
 
 		length = word_at(jvm, at + jvm->fields[BLOCK_LENGTH]) << shift;
@@ -305,7 +369,7 @@ static void read_heap(const struct jvm *jvm, uint64_t heap)
 	}
 }
 
-static void read_heaps(const struct jvm *jvm)
+static void read_heaps(struct jvm *jvm)
 {
 	uint64_t heaps = word_at(jvm, jvm->fields[HEAPS]);
 	uint32_t cnt = heaps ? half_at(jvm, heaps + jvm->fields[ARRAY_CNT]) : 0;
@@ -313,6 +377,36 @@ static void read_heaps(const struct jvm *jvm)
 
 	for (uint32_t i = 0; i < cnt && i < HEAPS_MAX; i++)
 		read_heap(jvm, word_at(jvm, data + i * sizeof(uint64_t)));
+}
+
+/* ---- its methods, of which those that are interpreted have no code of their own ---- */
+
+static void put_methods(struct jvm *jvm, uint64_t klass)
+{
+	uint64_t methods = word_at(jvm, klass + jvm->fields[KLASS_METHODS]);
+	uint32_t cnt = methods ? half_at(jvm, methods + jvm->fields[METHODS_CNT]) : 0;
+	char name[2 * NAME_MAX_BYTES];
+
+	for (uint32_t i = 0; i < cnt && jvm->left-- > 0; i++) {
+		uint64_t method = word_at(jvm, methods + jvm->fields[METHODS_DATA] + i * sizeof(uint64_t));
+
+		if (method_name(jvm, method, name))
+			fprintf(jvm->out, "%" PRIx64 " 8 0 0 %s\n", method, name);
+	}
+}
+
+/* Of all classes; the layout of arrays is negative (share/oops/klass.hpp). */
+static void read_methods(struct jvm *jvm)
+{
+	uint64_t loader = word_at(jvm, jvm->fields[LOADERS]);
+
+	for (; loader && jvm->left-- > 0; loader = word_at(jvm, loader + jvm->fields[LOADER_NEXT])) {
+		uint64_t klass = word_at(jvm, loader + jvm->fields[LOADER_KLASS]);
+
+		for (; klass && jvm->left-- > 0; klass = word_at(jvm, klass + jvm->fields[KLASS_NEXT]))
+			if ((int32_t)half_at(jvm, klass + jvm->fields[KLASS_LAYOUT]) > 0)
+				put_methods(jvm, klass);
+	}
 }
 
 static const struct sideband_mapping *find_library(const struct maps *maps)
@@ -326,23 +420,28 @@ static const struct sideband_mapping *find_library(const struct maps *maps)
 int jvm_code_read(pid_t pid, const struct maps *maps, char **ret_text, size_t *ret_size)
 {
 	const struct sideband_mapping *library = find_library(maps);
-	struct jvm jvm = {.mem = -1};
+	struct jvm jvm = {.mem = -1, .left = STEPS_MAX};
 	char path[64];
 
 	*ret_text = NULL;
 	*ret_size = 0;
 	if (!library)
 		return 0;
+	jvm.pages = calloc(PAGE_CNT, sizeof(*jvm.pages));
+	if (!jvm.pages)
+		return -ENOMEM;
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	jvm.mem = open(path, O_RDONLY | O_CLOEXEC);
-	if (jvm.mem < 0)
-		return 0;
-	find_symbols(&jvm, library);
-	if (read_symbols(&jvm) && read_tables(&jvm)) {
+	if (jvm.mem >= 0)
+		find_symbols(&jvm, library);
+	if (jvm.mem >= 0 && read_symbols(&jvm) && read_tables(&jvm)) {
 		jvm.out = open_memstream(ret_text, ret_size);
 		if (jvm.out)
 			read_heaps(&jvm);
+		if (jvm.out && has_fields(&jvm, LOADERS, VM_FIELD_CNT))
+			read_methods(&jvm);
 	}
-	close(jvm.mem);
+	closep(&jvm.mem);
+	free(jvm.pages);
 	return jvm.out && (fclose(jvm.out) || !*ret_text) ? -ENOMEM : 0;
 }

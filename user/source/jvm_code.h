@@ -11,10 +11,11 @@
 #include "process/maps.h"
 
 /*
- * `maps` is of the process. *ret_text: a line for each piece of code, "START SIZE FRAME COMPLETE NAME", all but the
- * name in hexadecimal, which the caller frees. FRAME: bytes from the stack pointer to where the caller's was; 0:
- * another kind of frame. COMPLETE: from this offset on it is so. NULL: the process is no JVM, its tables are not
- * those of JDK 11 to 22 (17 was tried), or it is gone. The process may run meanwhile; what changes is left out. 0 or
- * -ENOMEM.
+ * `maps` is of the process. *ret_text: a line for each piece of code, "START SIZE FRAME COMPLETE NAME", all
+ * but the name in hexadecimal, which the caller frees. FRAME: bytes from the stack pointer to where the
+ * caller's was; 0: another kind of frame. COMPLETE: from this offset on it is so. Methods have a line more,
+ * at the address of what describes them, to which a frame of the interpreter points. NULL: the process is no
+ * JVM, its tables are not those of JDK 11 to 22 (17 was tried), or it is gone. The process may run meanwhile;
+ * what changes is left out. 0 or -ENOMEM.
  */
 int jvm_code_read(pid_t pid, const struct maps *maps, char **ret_text, size_t *ret_size);
