@@ -268,20 +268,25 @@ static void test_a_handlers_own_stack_ends_at_its_signal(void **state)
 	munmap(stack, STACK_MAX);
 }
 
+/* Of the moment: it was reached from `test` by way of made code, whose call returns there. */
+static void is_passed(const struct world *world, size_t returns_at, void (*test)(void **state))
+{
+	uint64_t ips[IP_MAX];
+	size_t cnt = unwind(moment.stack_size, ips), at = 0;
+
+	while (at < cnt && ips[at] != (uint64_t)world->jit + returns_at)
+		at++;
+	assert_int_equal(at, 1);
+	assert_in_range(ips[2], (uint64_t)test, (uint64_t)test + 4096);
+	assert_true(cnt > 4);
+}
+
 static void test_code_without_information_is_passed_by_its_frame_pointer(void **state)
 {
 	struct world *world = *state;
-	uint64_t ips[IP_MAX];
-	size_t cnt, at = 0;
 
 	((int (*)(int (*)(void)))world->jit)(capture);
-	cnt = unwind(moment.stack_size, ips);
-	while (at < cnt && ips[at] != (uint64_t)world->jit + JIT_RETURN)
-		at++;
-	assert_int_equal(at, 1);
-	assert_in_range(ips[2], (uint64_t)test_code_without_information_is_passed_by_its_frame_pointer,
-			(uint64_t)test_code_without_information_is_passed_by_its_frame_pointer + 4096);
-	assert_true(cnt > 4);
+	is_passed(world, JIT_RETURN, test_code_without_information_is_passed_by_its_frame_pointer);
 }
 
 static struct jit_symbols sized(const struct world *world, uint32_t bytes)
@@ -303,19 +308,13 @@ static void test_code_whose_frame_size_is_known(void **state)
 	struct world *world = *state;
 	struct jit_symbols symbols = sized(world, 48);
 	uint64_t ips[IP_MAX];
-	size_t cnt, at = 0;
+	size_t cnt;
 
 	((int (*)(int (*)(void)))((uint8_t *)world->jit + SIZED))(capture);
 	cnt = unwind(moment.stack_size, ips);
 	assert_int_equal(ips[cnt - 1], (uint64_t)world->jit + SIZED_RETURN);
 	assert_ok(image_set_jit(world->image, &symbols));
-	cnt = unwind(moment.stack_size, ips);
-	while (at < cnt && ips[at] != (uint64_t)world->jit + SIZED_RETURN)
-		at++;
-	assert_int_equal(at, 1);
-	assert_in_range(ips[2], (uint64_t)test_code_whose_frame_size_is_known,
-			(uint64_t)test_code_whose_frame_size_is_known + 4096);
-	assert_true(cnt > 4);
+	is_passed(world, SIZED_RETURN, test_code_whose_frame_size_is_known);
 }
 
 /* ---- what is missing, or wrong ---- */
