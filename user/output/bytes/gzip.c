@@ -127,7 +127,8 @@ static void write_ready(struct gzip *gzip)
 			err = write_block(gzip, block);
 		pthread_mutex_lock(&gzip->lock);
 		block->is_ready = false;
-		gzip->err = err;
+		if (err)
+			gzip->err = err;
 		gzip->written++;
 		pthread_cond_signal(&gzip->done);
 	}
