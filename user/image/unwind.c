@@ -210,17 +210,17 @@ static bool is_at_code(const struct unwind *unwind)
 /* The frame pointer stands below the return address, unless `is_leaf`. */
 static bool step_to(struct unwind *unwind, uint64_t cfa, bool is_leaf)
 {
-	struct unwind before = *unwind;
+	struct unwind caller = *unwind;
 
-	if (!load(unwind, cfa - 8, &unwind->regs[CFI_RETURN]) ||
-	    (!is_leaf && !load(unwind, cfa - 16, &unwind->regs[CFI_RBP])))
+	if (!load(unwind, cfa - 8, &caller.regs[CFI_RETURN]) ||
+	    (!is_leaf && !load(unwind, cfa - 16, &caller.regs[CFI_RBP])))
 		return false;
-	unwind->regs[CFI_RSP] = unwind->cfa = cfa;
-	unwind->is_exact = false;
-	if (is_at_code(unwind))
-		return true;
-	*unwind = before;
-	return false;
+	caller.regs[CFI_RSP] = caller.cfa = cfa;
+	caller.is_exact = false;
+	if (!is_at_code(&caller))
+		return false;
+	*unwind = caller;
+	return true;
 }
 
 /*
