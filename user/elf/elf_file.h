@@ -72,9 +72,6 @@ int elf_file_addr(const struct elf_file *file, uint64_t offset, uint64_t *ret_ad
 /* Whether the address lies in an executable PT_LOAD. */
 int elf_file_is_code(const struct elf_file *file, uint64_t addr);
 
-/* Where the variables of these names are that the file exports; 0: it exports none. */
-void elf_file_exports(const struct elf_file *file, const char *const *names, size_t cnt, uint64_t *ret_addrs);
-
 /* Reads file bytes at an offset; returns the number of bytes read. */
 size_t elf_file_read(const struct elf_file *file, uint64_t offset, void *bytes, size_t size);
 

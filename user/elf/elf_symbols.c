@@ -302,36 +302,3 @@ const struct elf_symbol *elf_file_symbol_at(struct elf_file *file, uint64_t addr
 
 	return range ? range->symbol : NULL;
 }
-
-/* ---- variables ---- */
-
-static void find_exports(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *const *names,
-			 size_t cnt, uint64_t *ret_addrs)
-{
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t symbol_cnt = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
-
-	for (size_t i = 0; i < symbol_cnt; i++) {
-		GElf_Sym symbol;
-		const char *name = gelf_getsym(data, (int)i, &symbol)
-					   ? elf_strptr(elf, header->sh_link, symbol.st_name)
-					   : NULL;
-
-		if (!name || symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT)
-			continue;
-		for (size_t nth = 0; nth < cnt; nth++)
-			if (!strcmp(name, names[nth]))
-				ret_addrs[nth] = symbol.st_value;
-	}
-}
-
-void elf_file_exports(const struct elf_file *file, const char *const *names, size_t cnt, uint64_t *ret_addrs)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-
-	memset(ret_addrs, 0, cnt * sizeof(*ret_addrs));
-	while ((section = elf_nextscn(file->elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
-			find_exports(file->elf, section, &header, names, cnt, ret_addrs);
-}

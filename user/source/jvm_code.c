@@ -242,11 +242,9 @@ static void find_symbols(struct jvm *jvm, const struct sideband_mapping *mapping
 
 	if (elf_file_open(&file, mapping->name))
 		return;
-	if (!elf_file_addr(file, mapping->file_offset, &linked)) {
-		elf_file_exports(file, vm_symbols, VM_SYMBOL_CNT, jvm->symbols);
-		for (size_t i = 0; i < VM_SYMBOL_CNT; i++)
-			jvm->symbols[i] += jvm->symbols[i] ? mapping->addr - linked : 0;
-	}
+	for (size_t i = 0; i < VM_SYMBOL_CNT && !elf_file_addr(file, mapping->file_offset, &linked); i++)
+		if (!elf_file_find_data(file, vm_symbols[i], &jvm->symbols[i]))
+			jvm->symbols[i] += mapping->addr - linked;
 	elf_file_close(file);
 }
 
