@@ -6,12 +6,15 @@
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file/reading.h"
 
 /* Where the unified hierarchy is mounted, alone or beside the old ones. */
 static const char *find_root(void)
@@ -54,34 +57,28 @@ int cgroup_find(const char *text, size_t len, uint64_t *ret_id, int *ret_level)
 
 /* ---- memory ---- */
 
-/* The number in a file; UINT64_MAX: there is none. */
+/* The number in a file; UINT64_MAX: there is none, or "max". */
 static uint64_t read_number(const char *dir, const char *name)
 {
-	char path[4200];
-	uint64_t number;
-	FILE *file;
+	char path[4200], text[32], *end = text;
+	uint64_t number = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	file = fopen(path, "re");
-	if (!file || fscanf(file, "%" SCNu64, &number) != 1)
-		number = UINT64_MAX;
-	if (file)
-		fclose(file);
-	return number;
+	if (reading_text(path, text, sizeof(text)))
+		number = strtoull(text, &end, 10);
+	return end == text ? UINT64_MAX : number;
 }
 
 static uint64_t of_machine(void)
 {
-	uint64_t kib = UINT64_MAX;
-	FILE *file = fopen("/proc/meminfo", "re");
+	CLEANUP(fclosep) FILE *file = fopen("/proc/meminfo", "re");
+	uint64_t kib;
 	char line[128];
 
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return kib == UINT64_MAX ? kib : kib << 10;
+			return kib << 10;
+	return UINT64_MAX;
 }
 
 /* Below `root`; of the directory and all that it is in. */
@@ -107,7 +104,7 @@ uint64_t cgroup_memory_left(pid_t pid)
 	const char *root = find_root();
 	char path[64], line[4096], dir[4200];
 	uint64_t machine = of_machine(), group = UINT64_MAX;
-	FILE *file;
+	CLEANUP(fclosep) FILE *file = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
 	file = root ? fopen(path, "re") : NULL;
@@ -117,7 +114,5 @@ uint64_t cgroup_memory_left(pid_t pid)
 		snprintf(dir, sizeof(dir), "%s%.*s", root, (int)strcspn(line + 3, "\n"), line + 3);
 		group = of_cgroup(root, dir);
 	}
-	if (file)
-		fclose(file);
 	return group < machine ? group : machine;
 }
