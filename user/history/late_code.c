@@ -59,6 +59,24 @@ static int add_functions(struct late_code *late, const struct trace_clock *clock
 	return err;
 }
 
+/* What reads a copy of this name; NULL: it is code. */
+static int (*jit_reader(const char *name))(struct jit_symbols *symbols, const char *path)
+{
+	static const struct {
+		const char *name;
+		int (*read)(struct jit_symbols *symbols, const char *path);
+	} readers[] = {
+		{JIT_PERF_MAP, jit_symbols_read_map},
+		{JIT_DUMP, jit_symbols_read_dump},
+		{JIT_JVM, jit_symbols_read_jvm},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
+		if (!strcmp(name, readers[i].name))
+			return readers[i].read;
+	return NULL;
+}
+
 /*
  * What JIT compilers told of their code travels as copies that stand at no address. A file that is damaged is
  * left out.
@@ -66,14 +84,13 @@ static int add_functions(struct late_code *late, const struct trace_clock *clock
 static int add_jit(struct late_code *late, const struct snapshot *snapshot, const struct code_copy *copy)
 {
 	struct late_jit *jit = jit_of(late, copy->pid);
+	int (*read)(struct jit_symbols * symbols, const char *path) = jit_reader(copy->name);
 	size_t first = jit ? jit->symbols.cnt : 0;
 	int err;
 
 	if (!jit)
 		return -ENOMEM;
-	err = !strcmp(copy->name, JIT_DUMP)  ? jit_symbols_read_dump(&jit->symbols, copy->path)
-	      : !strcmp(copy->name, JIT_JVM) ? jit_symbols_read_jvm(&jit->symbols, copy->path)
-					     : jit_symbols_read_map(&jit->symbols, copy->path);
+	err = read(&jit->symbols, copy->path);
 	return err == -ENOMEM ? err : add_functions(late, &snapshot->clock, jit, first, copy->path);
 }
 
@@ -93,8 +110,7 @@ int late_code_read(struct late_code *late, const struct snapshot *snapshot)
 
 		if (!copy->path)
 			continue;
-		if (!strcmp(copy->name, JIT_PERF_MAP) || !strcmp(copy->name, JIT_DUMP) ||
-		    !strcmp(copy->name, JIT_JVM))
+		if (jit_reader(copy->name))
 			err = add_jit(late, snapshot, copy);
 		else if (copy->from_ns)
 			err = add(late, copy->from_ns, copy->pid, late_code_section(copy));
