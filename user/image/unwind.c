@@ -30,6 +30,7 @@ struct unwind {
 	bool is_exact; /* regs[CFI_RETURN] is an instruction that is executed next, else a return address */
 	uint64_t cfa;  /* of the frame that the last step was to leave, even if it could not; 0: not known */
 	bool is_whole; /* ... which has no caller */
+	const struct jit_function *jit; /* that of the frame; NULL: it is no JIT compiler's */
 };
 
 _Static_assert((int)CFI_REG_CNT == ARCH_DWARF_CNT, "DWARF's numbers");
@@ -258,7 +259,7 @@ enum { INTERPRETED_METHOD = 24 };
  */
 static uint64_t interpreted(const struct unwind *unwind)
 {
-	const struct jit_function *jit = image_jit_at(unwind->image, unwind->version, looked_up(unwind));
+	const struct jit_function *jit = unwind->jit;
 	uint64_t method;
 
 	if (!jit || !jit->frame.is_interpreter ||
@@ -275,7 +276,7 @@ static bool step_by_jit(struct unwind *unwind, const struct jit_function *jit)
 
 static bool step(struct unwind *unwind)
 {
-	const struct jit_function *jit;
+	const struct jit_function *jit = unwind->jit;
 	struct unwind before;
 	struct cfi_row row;
 
@@ -283,7 +284,6 @@ static bool step(struct unwind *unwind)
 	unwind->cfa = 0;
 	before = *unwind;
 	if (!image_cfi_at(unwind->image, unwind->version, looked_up(unwind), &row)) {
-		jit = image_jit_at(unwind->image, unwind->version, looked_up(unwind));
 		if (jit && (jit->frame.bytes || jit->frame.is_interpreter) && step_by_jit(unwind, jit))
 			return true;
 		*unwind = before;
@@ -378,8 +378,10 @@ void unwind_frames(struct image *image, size_t version, const uint64_t *regs, co
 		unwind.regs[i] = regs[arch_dwarf_registers[i]];
 	unwound->cnt = 0;
 	for (bool more = true; more && unwound->cnt < unwound->cap; unwound->cnt++) {
-		uint64_t method = interpreted(&unwind);
+		uint64_t method;
 
+		unwind.jit = image_jit_at(image, version, looked_up(&unwind));
+		method = interpreted(&unwind);
 		unwound->ips[unwound->cnt] = (method ? method : looked_up(&unwind)) + !!unwound->cnt;
 		unwound->reached = unwind.regs[CFI_RSP];
 		more = step(&unwind);
