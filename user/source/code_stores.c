@@ -158,20 +158,19 @@ static int copy_dumps(const struct code_stores *stores, struct snapshot *snapsho
 	return err;
 }
 
-static int copy_jvm(const struct code_of *item, struct snapshot *snapshot)
+/* Of this item it is the snapshot's from then on. */
+static int export_jvm(struct code_of *item, struct snapshot *snapshot)
 {
 	struct code_copy *copy = item->jvm_size ? snapshot_add_copy(snapshot) : NULL;
 
-	if (!item->jvm_size)
-		return 0;
 	if (!copy)
-		return -ENOMEM;
-	*copy = (struct code_copy){.pid = item->pid, .size = item->jvm_size, .name = strdup(JIT_JVM)};
-	copy->bytes = malloc(copy->size);
-	if (!copy->name || !copy->bytes)
-		return -ENOMEM;
-	memcpy(copy->bytes, item->jvm, copy->size);
-	return 0;
+		return item->jvm_size ? -ENOMEM : 0;
+	*copy = (struct code_copy){.pid = item->pid,
+				   .size = item->jvm_size,
+				   .name = strdup(JIT_JVM),
+				   .bytes = (uint8_t *)TAKE_PTR(item->jvm)};
+	item->jvm_size = 0;
+	return copy->name ? 0 : -ENOMEM;
 }
 
 int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot *snapshot)
@@ -188,7 +187,7 @@ int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot
 		if (!err)
 			err = jit_files_copy_map(snapshot, item->pid);
 		if (!err)
-			err = copy_jvm(item, snapshot);
+			err = export_jvm(item, snapshot);
 	}
 	return err ? err : copy_dumps(stores, snapshot);
 }

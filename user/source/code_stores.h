@@ -20,7 +20,7 @@ int code_stores_get(struct code_stores *stores, pid_t pid, struct code_store **r
 int code_stores_set_maps(struct code_stores *stores, pid_t pid, const struct maps *before,
 			 const struct maps *now);
 
-/* As code_store_keep_private(), for the process. */
+/* As code_store_keep_private(), for the process; and what a JVM has made (jvm_code.h) is read. */
 int code_stores_keep_private(struct code_stores *stores, pid_t pid, uint64_t now);
 
 /*
@@ -33,7 +33,7 @@ int code_stores_end(struct code_stores *stores, pid_t pid);
 
 /*
  * Appends the code that no file has, and the files in which JIT compilers describe their code. If `now` is
- * not 0, first calls code_store_keep_private() for living processes; those that are not stopped may change
+ * not 0, first calls code_stores_keep_private() for living processes; those that are not stopped may change
  * their code meanwhile, unnoticed. -ENOMEM, or another -errno with a sentence.
  */
 int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot *snapshot);
