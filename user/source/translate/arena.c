@@ -75,11 +75,10 @@ int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt)
 	}
 	arena->fd = fd;
 	arena->slot_cnt = slot_cnt;
-	arena->size = ARENA_SLOTS + (uint64_t)slot_cnt * SLOT_SIZE;
-	if (ftruncate(arena->fd, (off_t)arena->size))
+	if (ftruncate(arena->fd, (off_t)arena_size(arena)))
 		return fail_errno(-errno, "cannot make memory to share with the program");
-	arena->bytes =
-		mmap(NULL, arena->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, arena->fd, 0);
+	arena->bytes = mmap(NULL, arena_size(arena), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			    arena->fd, 0);
 	if (arena->bytes == MAP_FAILED) {
 		arena->bytes = NULL;
 		return fail_errno(-errno, "cannot map memory to share with the program");
@@ -98,7 +97,7 @@ void arena_free(struct arena *arena)
 	if (arena->bytes) {
 		arena_leave(arena, GIVE_END);
 		pthread_mutex_unlock(tracer_mutex(arena));
-		munmap(arena->bytes, arena->size);
+		munmap(arena->bytes, arena_size(arena));
 	}
 	closep(&arena->fd);
 	hash_index_release(&arena->by_guest);
@@ -404,7 +403,7 @@ bool arena_is_ours(const struct arena *arena, uint64_t addr)
 {
 	const struct shared *all = arena_shared(arena);
 
-	if ((addr >= ARENA_BASE && addr < ARENA_BASE + arena->size) ||
+	if ((addr >= ARENA_BASE && addr < ARENA_BASE + arena_size(arena)) ||
 	    (addr >= NOPS_AT && addr < NOPS_AT + NOPS_MAX * NOP_SIZE))
 		return true;
 	for (uint32_t i = 0; i < all->region_cnt && i < REGIONS_MAX; i++)

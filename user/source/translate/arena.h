@@ -13,11 +13,15 @@
 struct arena {
 	int fd;
 	uint8_t *bytes;
-	uint64_t size;
 	uint32_t slot_cnt;
 	struct hash_index by_guest;	       /* numbers of blocks by guest address */
 	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
 };
+
+static inline uint64_t arena_size(const struct arena *arena)
+{
+	return ARENA_SLOTS + (uint64_t)arena->slot_cnt * SLOT_SIZE;
+}
 
 /*
  * In the memfd of a program, which it takes over: with the runtime in it, and `slot_cnt` slots, none of them

@@ -101,7 +101,7 @@ static int make_arena(struct injection *injection, uint64_t name, struct arena *
 	at = err ? err
 		 : injection_call(injection, SYS_mmap,
 				  (const uint64_t[6]){
-					  ARENA_BASE, arena->size, PROT_READ | PROT_WRITE | PROT_EXEC,
+					  ARENA_BASE, arena_size(arena), PROT_READ | PROT_WRITE | PROT_EXEC,
 					  MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, (uint64_t)fd, 0});
 	injection_call(injection, SYS_close, close_fd);
 	if (err)
@@ -236,7 +236,7 @@ int inject_unmap(pid_t tid, const struct arena *arena, struct injection *ret_inj
 		unmap(ret_injection, shared->regions[i].start,
 		      shared->regions[i].end - shared->regions[i].start);
 	unmap(ret_injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
-	unmap(ret_injection, ARENA_BASE, arena->size);
+	unmap(ret_injection, ARENA_BASE, arena_size(arena));
 	end(ret_injection);
 	return 0;
 }
