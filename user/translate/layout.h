@@ -71,8 +71,8 @@
 #define NUMBERS_MAX (1 << 30) /* of blocks and sites: they fit in words */
 #define RANGES_MAX  1024
 /* Slots: with less memory a program has fewer. */
-#define SLOTS_MIN 64
-#define SLOTS_MAX 256
+#define SLOTS_MIN   64
+#define SLOTS_MAX   256
 
 /* In a slot. */
 #define SLOT_STACK_TOP 0x11000
