@@ -204,10 +204,12 @@ int target_resolve(struct trigger *ret_trigger, const char *spec, const pid_t *p
 
 		if (!err)
 			err = take_probes(&trigger, &one);
-		if (err && err != -ENOENT && !proc_is_ending(pids[i]))
-			return err;
-		if (err)
+		if (err && proc_is_ending(pids[i]))
+			missing = fail(-ESRCH, "process %d has ended", pids[i]);
+		else if (err == -ENOENT)
 			missing = err;
+		else if (err)
+			return err;
 	}
 	if (!trigger.probe_cnt)
 		return missing;
