@@ -18,13 +18,12 @@
 #include "translate/emit.h"
 #include "translate/runtime.h"
 
-enum { INSNS_MAX = 48, STUBS_REACH = 110 };
+enum { INSNS_MAX = 48 };
 
 /* A block under construction. */
 struct builder {
 	struct emitter emitter;
 	struct block *block;
-	uint64_t region;	   /* start of the region: what is not linked goes there */
 	uint64_t pc;		   /* guest address of the instruction at hand */
 	const uint8_t *raw;	   /* its bytes */
 	const struct range *range; /* of its memory, if its code may change or is in no file; NULL: neither */
@@ -38,6 +37,7 @@ struct builder {
 	uint32_t stubs[INSNS_MAX];  /* sites of conditional jumps ... */
 	uint8_t *jumps[INSNS_MAX];  /* ... and the displacements that are to lead to their stubs */
 	unsigned int stub_cnt;
+	uint8_t *push; /* of its last instruction; NULL: none that emit_pushed() is for */
 	bool done;
 };
 
@@ -88,22 +88,6 @@ static struct site *new_site(struct builder *builder, uint64_t from, uint64_t to
 	return site;
 }
 
-/* The site's word and its jump; rcx has been saved. */
-static void emit_branch(struct builder *builder, struct site *site)
-{
-	struct emitter *emitter = &builder->emitter;
-	uint8_t *wrap = emit_word(emitter, site_number(site));
-
-	emit_load(emitter, HOST_RCX, CTX_RCX);
-	site->jump = (uintptr_t)emit_jump(emitter, builder->region);
-	if (!emitter->wrap || wrap - emitter->wrap > STUBS_REACH) {
-		emitter->wrap = emitter->at;
-		emit_leave(emitter, CTX_WRAP);
-	}
-	*wrap = (uint8_t)(emitter->wrap - (wrap + 1));
-	site_link_if_known(site);
-}
-
 /* A jump that makes no word. */
 static void emit_on(struct builder *builder, struct site *site)
 {
@@ -144,27 +128,11 @@ static bool fits(int64_t value)
 /* A copy, at another address. */
 static enum give_back copy(struct builder *builder)
 {
-	struct emitter *emitter = &builder->emitter;
 	const struct code_insn *insn = &builder->insn;
-	const uint8_t *raw = builder->raw;
-	int32_t displacement;
-	int64_t moved;
 
-	if (!insn->modrm || (raw[insn->modrm] & 0xc7) != 5) {
-		emit_bytes(emitter, raw, insn->len);
-		return GIVE_NOTHING;
-	}
-	if (builder->is_narrow)
+	if (builder->is_narrow && insn->modrm && (builder->raw[insn->modrm] & 0xc7) == 5)
 		return GIVE_UNKNOWN;
-	__builtin_memcpy(&displacement, raw + insn->modrm + 1, sizeof(displacement));
-	moved = (int64_t)(behind(builder) + (uint64_t)(int64_t)displacement -
-			  ((uintptr_t)emitter->at + insn->len));
-	if (!fits(moved))
-		return GIVE_REACH;
-	emit_bytes(emitter, raw, insn->len);
-	displacement = (int32_t)moved;
-	__builtin_memcpy(emitter->at - insn->len + insn->modrm + 1, &displacement, sizeof(displacement));
-	return GIVE_NOTHING;
+	return emit_copy(&builder->emitter, builder->raw, insn, behind(builder)) ? GIVE_NOTHING : GIVE_REACH;
 }
 
 static enum give_back translate_cond(struct builder *builder)
@@ -190,44 +158,23 @@ static enum give_back translate_cond(struct builder *builder)
 	return GIVE_NOTHING;
 }
 
-static void emit_push(struct builder *builder, enum register_number reg)
-{
-	emit_constant(&builder->emitter, reg, behind(builder));
-	emit_8(&builder->emitter, 0x50 | (uint8_t)reg);
-}
-
 /* call, jmp */
 static enum give_back translate_direct(struct builder *builder)
 {
 	struct emitter *emitter = &builder->emitter;
-	bool is_call = builder->insn.kind == BRANCH_CALL;
 	uint64_t to = target_of(builder);
 
-	if (is_call || to <= builder->pc)
-		emit_save(emitter, HOST_RCX, CTX_RCX);
-	if (is_call)
-		emit_push(builder, HOST_RCX);
+	if (builder->insn.kind == BRANCH_CALL)
+		builder->push = emit_push(emitter, behind(builder));
 	if (to <= builder->pc) {
+		emit_save(emitter, HOST_RCX, CTX_RCX);
 		end(builder, BLOCK_BRANCHES, 0);
-		emit_branch(builder, new_site(builder, builder->pc, to));
+		emit_branch(emitter, new_site(builder, builder->pc, to));
 		return GIVE_NOTHING;
 	}
-	if (is_call)
-		emit_load(emitter, HOST_RCX, CTX_RCX);
 	end(builder, BLOCK_GOES_ON, to);
 	emit_on(builder, new_site(builder, builder->pc, to));
 	return GIVE_NOTHING;
-}
-
-/* rcx and rax are saved, rcx is the target: to its entry. */
-static void emit_look_up(struct builder *builder)
-{
-	struct emitter *emitter = &builder->emitter;
-
-	EMIT(emitter, 0x0f, 0xb7, 0xc1);       /* movzx eax, cx */
-	EMIT(emitter, 0x65, 0xff, 0x24, 0xc5); /* jmp gs:[rax * 8 + SLOT_TARGETS] */
-	emit_32(emitter, SLOT_TARGETS);
-	end(builder, BLOCK_INDIRECT, 0);
 }
 
 static void emit_saves(struct builder *builder)
@@ -247,7 +194,8 @@ static enum give_back translate_return(struct builder *builder)
 		EMIT(emitter, 0x48, 0x8d, 0xa4, 0x24, opcode[1], opcode[2], 0,
 		     0); /* lea rsp, [rsp + imm16] */
 	}
-	emit_look_up(builder);
+	emit_look_up(emitter);
+	end(builder, BLOCK_INDIRECT, 0);
 	return GIVE_NOTHING;
 }
 
@@ -278,9 +226,12 @@ static enum give_back translate_indirect(struct builder *builder)
 		displacement = (int32_t)moved;
 		__builtin_memcpy(emitter->at - 4, &displacement, sizeof(displacement));
 	}
-	if (builder->insn.kind == BRANCH_CALL)
-		emit_push(builder, HOST_RAX);
-	emit_look_up(builder);
+	if (builder->insn.kind == BRANCH_CALL) {
+		emit_constant(emitter, HOST_RAX, behind(builder));
+		emit_8(emitter, 0x50); /* push rax */
+	}
+	emit_look_up(emitter);
+	end(builder, BLOCK_INDIRECT, 0);
 	return GIVE_NOTHING;
 }
 
@@ -371,6 +322,7 @@ static void emit_stamp(struct builder *builder)
 	uint8_t *place;
 	uint32_t away;
 
+	builder->block->tells_time = 1;
 	emit_save(emitter, HOST_RCX, CTX_RCX);
 	emit_constant(emitter, HOST_RCX, builder->pc);
 	emit_save(emitter, HOST_RCX, CTX_STAMP_GUEST);
@@ -481,6 +433,7 @@ static enum give_back add_insn(struct builder *builder)
 	*length_at(shared()->length_cnt++) =
 		(struct length){builder->insn.len, (uint8_t)(builder->emitter.at - at)};
 	block->length_cnt++;
+	block->last_kind = builder->insn.kind;
 	builder->kept += builder->insn.len;
 	builder->pc = behind(builder);
 	return GIVE_NOTHING;
@@ -494,8 +447,10 @@ static void emit_stubs(struct builder *builder)
 
 		__builtin_memcpy(jump, &away, sizeof(away));
 		emit_save(&builder->emitter, HOST_RCX, CTX_RCX);
-		emit_branch(builder, site_at(builder->stubs[i]));
+		emit_branch(&builder->emitter, site_at(builder->stubs[i]));
 	}
+	if (builder->push)
+		emit_pushed(&builder->emitter, builder->push, builder->pc);
 }
 
 /* Whether the block ends here, to go on as another one. */
@@ -572,7 +527,6 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 				.first_byte = all->byte_cnt,
 				.generation = all->generation};
 	context->going = guest;
-	builder.region = region->start;
 	builder.emitter.at = (uint8_t *)region->at;
 	look_at_memory(&builder, guest);
 	if (block->is_kept)

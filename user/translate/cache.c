@@ -107,6 +107,7 @@ static void end_block(struct block *block, uint64_t tsc)
 	block->died = shared()->epoch + 1;
 	if (block->is_kept)
 		*ended_at(block) = tsc;
+	shared()->trace_has_died |= block->is_traced;
 	if (number && block_at(*number - 1) == block)
 		*number = (uint32_t)GONE;
 	block_unlink(block);
@@ -115,6 +116,13 @@ static void end_block(struct block *block, uint64_t tsc)
 static bool overlaps(const struct block *block, uint64_t start, uint64_t end)
 {
 	return block->guest < end && block->guest_end > start;
+}
+
+static void begin_epoch(void)
+{
+	shared()->epoch++;
+	if (shared()->trace_has_died)
+		traces_end();
 }
 
 /* Whether both have the same code where they overlap. */
@@ -162,7 +170,7 @@ static bool end_in_range(uint64_t start, uint64_t end, const struct block *but)
 	for (uint64_t i = 0; i < cnt && i < PAGES_SIZE; i++)
 		any |= end_in_page(first + i, start, end, but);
 	if (any)
-		shared()->epoch++;
+		begin_epoch();
 	return any;
 }
 
@@ -190,7 +198,7 @@ void cache_end(struct block *block)
 	if (block->died)
 		return;
 	end_block(block, __builtin_ia32_rdtsc());
-	shared()->epoch++;
+	begin_epoch();
 }
 
 void cache_add(struct block *block)
@@ -284,6 +292,7 @@ static bool flush(void)
 	all->first_site = all->site_cnt;
 	all->first_length = all->length_cnt;
 	all->first_byte = all->byte_cnt;
+	all->newest_trace = 0;
 	__atomic_add_fetch(&all->generation, 1, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < all->region_cnt; i++) {
 		struct region *region = &all->regions[i];
@@ -423,9 +432,14 @@ static bool tables_have_room(void)
 	       all->byte_cnt - all->first_byte < BYTES_MAX / 2 - 2 * SPARE;
 }
 
+struct region *cache_spare_room(uint64_t guest)
+{
+	return tables_have_room() ? cache_region(guest) : NULL;
+}
+
 struct region *cache_room(uint64_t guest)
 {
-	struct region *region = tables_have_room() ? cache_region(guest) : NULL;
+	struct region *region = cache_spare_room(guest);
 
 	if (region)
 		return region;

@@ -5,8 +5,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "decode/code_insn.h"
 #include "translate/layout.h"
 
 struct emitter {
@@ -49,6 +51,26 @@ static inline uint32_t distance(const uint8_t *at, uint64_t to)
 	return (uint32_t)(to - ((uintptr_t)at + 4));
 }
 
+/*
+ * A copy of an instruction that ends at `end` where `raw` is from. False: what it addresses relative to rip is out
+ * of reach.
+ */
+static inline bool emit_copy(struct emitter *emitter, const uint8_t *raw, const struct code_insn *insn,
+			     uint64_t end)
+{
+	int32_t displacement;
+	int64_t moved;
+
+	emit_bytes(emitter, raw, insn->len);
+	if (!insn->modrm || (raw[insn->modrm] & 0xc7) != 5)
+		return true;
+	__builtin_memcpy(&displacement, raw + insn->modrm + 1, sizeof(displacement));
+	moved = (int64_t)(end + (uint64_t)(int64_t)displacement - (uintptr_t)emitter->at);
+	displacement = (int32_t)moved;
+	__builtin_memcpy(emitter->at - insn->len + insn->modrm + 1, &displacement, sizeof(displacement));
+	return moved == displacement;
+}
+
 /* mov to and from gs:[field]; of the first eight registers */
 static inline void emit_save(struct emitter *emitter, enum register_number reg, uint32_t field)
 {
@@ -66,6 +88,34 @@ static inline void emit_load(struct emitter *emitter, enum register_number reg, 
 static inline void emit_constant(struct emitter *emitter, enum register_number reg, uint64_t value)
 {
 	EMIT(emitter, 0x48, 0xb8 | (uint8_t)reg);
+	emit_64(emitter, value);
+}
+
+/*
+ * push value; needs no register. Returns the displacement that emit_pushed() sets, which adds the value where no
+ * control comes; or NULL: it is in the instruction.
+ */
+static inline uint8_t *emit_push(struct emitter *emitter, uint64_t value)
+{
+	if (value >> 31) {
+		EMIT(emitter, 0xff, 0x35); /* push qword [rip + ...] */
+		emit_32(emitter, 0);
+		return emitter->at - 4;
+	}
+	emit_8(emitter, 0x68);
+	emit_32(emitter, (uint32_t)value);
+	return NULL;
+}
+
+static inline void emit_pushed(struct emitter *emitter, uint8_t *place, uint64_t value)
+{
+	uint32_t away;
+
+	/* The program may have asked for alignment checks. */
+	while ((uintptr_t)emitter->at & 7)
+		emit_8(emitter, 0x90);
+	away = distance(place, (uintptr_t)emitter->at);
+	__builtin_memcpy(place, &away, sizeof(away));
 	emit_64(emitter, value);
 }
 
@@ -93,6 +143,16 @@ static inline void emit_leave(struct emitter *emitter, uint32_t field)
 {
 	EMIT(emitter, 0x65, 0xff, 0x24, 0x25);
 	emit_32(emitter, field);
+}
+
+/* To the entry of the target that rcx has; the program's rcx and rax are in the context. */
+enum { LOOK_UP_SIZE = 11 };
+
+static inline void emit_look_up(struct emitter *emitter)
+{
+	EMIT(emitter, 0x0f, 0xb7, 0xc1);       /* movzx eax, cx */
+	EMIT(emitter, 0x65, 0xff, 0x24, 0xc5); /* jmp gs:[rax * 8 + SLOT_TARGETS] */
+	emit_32(emitter, SLOT_TARGETS);
 }
 
 /*

@@ -21,6 +21,7 @@ runtime_begin:
 	.quad sigreturned - runtime_begin
 	.quad report - runtime_begin
 	.quad stale - runtime_begin
+	.quad wrap_miss - runtime_begin
 	.quad syscall_saved - runtime_begin
 	.quad syscalled - runtime_begin
 	.quad after_saved - runtime_begin
@@ -99,6 +100,14 @@ wrap:
 	mov %gs:CTX_RCX, %rcx
 	SAVE
 	mov $WHY_WRAP, %esi
+	jmp enter
+
+	/* The target is in the context. */
+wrap_miss:
+	mov %gs:CTX_RAX, %rax
+	mov %gs:CTX_RCX, %rcx
+	SAVE
+	mov $WHY_WRAP_MISS, %esi
 	jmp enter
 
 sigreturned:

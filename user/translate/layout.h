@@ -14,7 +14,8 @@
  *	+ BLOCKS	struct block, by number
  *	+ SITES		struct site, by number
  *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
- *	+ BYTES		of blocks from those ranges: when they ceased to be (TSC; 0: not yet), and the code itself
+ *	+ BYTES		of blocks from those ranges: when they ceased to be (TSC; 0: not yet), and the code itself;
+ *			of traces: struct step
  *	+ SLOTS		one slot for each thread: struct context, the runtime's stack, targets, ring
  *
  * "Guest" is the program's own address, "host" one in the code cache. gs base is the address of the thread's
@@ -22,8 +23,9 @@
  *
  * The ring holds words of 32 bits. A word below RING_TAG is the number of a site (that branch was taken), or
  * BLOCK_WORD + the number of a block (an indirect branch arrived there). All that is not recorded moves to
- * higher addresses only, so that the way from one word to the next is unambiguous. A word from RING_TAG on
- * says what the two words before it are: the ring is read from its newest word backwards.
+ * higher addresses only, so that the way from one word to the next is unambiguous. A site of a trace (struct
+ * step) says that it was left there. A word from RING_TAG on says what the two words before it are: the ring is
+ * read from its newest word backwards.
  *
  * Numbers only grow. BLOCKS, SITES, LENGTHS and BYTES are indexed by their low bits, so that new ones take the
  * place of the oldest. What was translated since the cache was flushed last is a generation, which fills half
@@ -47,10 +49,10 @@
 #define ARENA_PAGES   0x400000
 #define ARENA_HASH    0x1000000
 #define ARENA_BLOCKS  0x2000000
-#define ARENA_SITES   0x8000000
-#define ARENA_LENGTHS 0x18000000
-#define ARENA_BYTES   0x1c000000
-#define ARENA_SLOTS   0x20000000
+#define ARENA_SITES   0xa000000
+#define ARENA_LENGTHS 0x1a000000
+#define ARENA_BYTES   0x1e000000
+#define ARENA_SLOTS   0x22000000
 
 /*
  * Probes cannot be put on the cache: the instructions before which they stand come from nops in a file of
@@ -117,6 +119,7 @@
 #define CTX_STALE	   0x168
 #define CTX_IN_CALL	   0x170
 #define CTX_NOT_GENERATION 0x178
+#define CTX_WRAP_MISS	   0x180
 
 /* Offsets in struct shared. TRACER_IS_DEAD: of the byte with FUTEX_OWNER_DIED (linux/futex.h). */
 #define SHARED_TRACER	      0
@@ -146,7 +149,8 @@
 #define WHY_SIGRETURN 6 /* from a signal handler */
 #define WHY_REPORT \
 	7 /* behind a system call that may have changed code, or during which the cache was flushed */
-#define WHY_STALE 8 /* at the block context.site, whose code has changed */
+#define WHY_STALE     8 /* at the block context.site, whose code has changed */
+#define WHY_WRAP_MISS 9 /* WHY_WRAP, and WHY_MISS */
 
 #ifndef __ASSEMBLER__
 
@@ -157,12 +161,12 @@
 struct runtime_header {
 	uint64_t start; /* translates from context.next on, with the registers as they are */
 	uint64_t link, link_on, miss, miss_first, wrap, wrap_indirect,
-		gate;	      /* what contexts and targets are filled with */
-	uint64_t go_syscall;  /* makes the system call that has come to the gate ... */
-	uint64_t go_birth;    /* ... if it is one that makes a thread or a process */
-	uint64_t sigreturned; /* where sigreturn leads to */
-	uint64_t report;      /* from a system call to the runtime */
-	uint64_t stale;	      /* what contexts are filled with, too */
+		gate;		   /* what contexts and targets are filled with */
+	uint64_t go_syscall;	   /* makes the system call that has come to the gate ... */
+	uint64_t go_birth;	   /* ... if it is one that makes a thread or a process */
+	uint64_t sigreturned;	   /* where sigreturn leads to */
+	uint64_t report;	   /* from a system call to the runtime */
+	uint64_t stale, wrap_miss; /* what contexts are filled with, too */
 	/*
 	 * Where a thread stands between the program and the kernel or the runtime, in order of address. From
 	 * `gate` up to the instruction of the system call before each of `syscalled` and `born` the call is
@@ -251,9 +255,10 @@ struct context {
 	uint64_t stale;
 	uint64_t in_call;	/* in the kernel, or about to be: it looks at the generation afterwards */
 	int64_t not_generation; /* ~ of that whose code it may be in */
-	uint64_t returned;	/* where sigreturn goes to */
-	uint64_t here;		/* guest address that the registers in the context are of */
-	uint64_t settled;	/* that is so */
+	uint64_t wrap_miss;
+	uint64_t returned;  /* where sigreturn goes to */
+	uint64_t here;	    /* guest address that the registers in the context are of */
+	uint64_t settled;   /* that is so */
 	int64_t held_pos;   /* where the next word belongs, while pos is at the last one; 0: it does not */
 	uint32_t held_word; /* what the last one was */
 	uint64_t why;	    /* enum give_back: it runs natively */
@@ -314,6 +319,8 @@ struct shared {
 	uint32_t region_cnt, range_cnt;
 	uint32_t block_cnt, site_cnt, length_cnt, byte_cnt;
 	uint32_t first_block, first_site, first_length, first_byte; /* of the generation */
+	uint32_t newest_trace;					    /* its number + 1; 0: there is none */
+	uint32_t trace_has_died;				    /* a block of a trace has */
 	struct region regions[REGIONS_MAX];
 };
 
@@ -344,7 +351,26 @@ struct block {
 	uint32_t first_byte;
 	uint16_t check_off;  /* from its code to its checks; 0: there are none */
 	uint16_t entry_jump; /* from its entry to the displacement of the jump to `host` */
+	uint32_t trace;	     /* number + 1 of the trace that begins here; of a trace: of the one before it */
+	uint8_t last_kind;   /* enum branch_kind of its last instruction */
+	uint8_t seen;	     /* how often it was looked at as a trace's beginning, up to TRACED_NEVER */
+	uint8_t step_cnt;    /* of a trace: its steps are in BYTES */
+	uint8_t is_trace : 1;
+	uint8_t is_traced : 1;	/* it is a step of a trace */
+	uint8_t tells_time : 1; /* to the ring, at probes and calls */
 };
+
+/*
+ * A trace is a way that is taken often, in one piece (trace.c): from the beginning of its first block along the
+ * branches of some words. Its sites lead out of it, and their words stand for all that came before in the trace.
+ * Its lengths are those of its blocks, with one of {0, 0} behind each step.
+ */
+struct step {
+	uint32_t block;
+	uint32_t word; /* that leads from it to the next step, or NO_WORD */
+};
+
+enum { STEPS_MAX = 64, NO_WORD = -1, NO_COND = 0xffff };
 
 struct known_block {
 	uint32_t number; /* + 1; 0: none */
@@ -356,8 +382,8 @@ struct site {
 	uint64_t jump; /* host address of the jump's 32-bit displacement */
 	uint32_t block;
 	uint32_t next;	       /* number + 1 of the next site that leads to the same block */
-	uint16_t conds_before; /* conditional jumps of the block before it */
-	uint16_t from;	       /* from the block's beginning */
+	uint16_t conds_before; /* conditional jumps of the block before it; of a trace: steps */
+	uint16_t from; /* from the block's beginning; of a trace: conditional jump of the step, or NO_COND */
 	uint8_t makes_no_word; /* it leads to the code behind it while it is not linked */
 	uint8_t is_linked;
 };
@@ -393,6 +419,7 @@ _Static_assert(offsetof(struct context, stamp_guest) == CTX_STAMP_GUEST, "as ent
 _Static_assert(offsetof(struct context, stale) == CTX_STALE, "as entry.S has it");
 _Static_assert(offsetof(struct context, in_call) == CTX_IN_CALL, "as entry.S has it");
 _Static_assert(offsetof(struct context, not_generation) == CTX_NOT_GENERATION, "as entry.S has it");
+_Static_assert(offsetof(struct context, wrap_miss) == CTX_WRAP_MISS, "as entry.S has it");
 _Static_assert(offsetof(struct shared, generation) == SHARED_GENERATION, "as entry.S has it");
 _Static_assert(offsetof(struct shared, leave) == SHARED_LEAVE, "as entry.S has it");
 _Static_assert(sizeof(struct shared) <= 4096 && sizeof(struct context) <= 4096, "one page each");

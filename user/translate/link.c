@@ -16,14 +16,61 @@ static void set_jump(uint64_t jump, uint64_t to)
 	__atomic_store_n((uint32_t *)jump, distance((const uint8_t *)jump, to), __ATOMIC_RELEASE);
 }
 
+static bool reaches(uint64_t jump, uint64_t to)
+{
+	return fits((int64_t)(to - (jump + 4)));
+}
+
+/* ---- sites ---- */
+
+/* A jump to context.wrap that is some way behind serves several. */
+static void emit_wrap(struct emitter *emitter, uint8_t *jump)
+{
+	enum { NEAR = 110 };
+
+	if (!emitter->wrap || jump - emitter->wrap > NEAR) {
+		emitter->wrap = emitter->at;
+		emit_leave(emitter, CTX_WRAP);
+	}
+	*jump = (uint8_t)(emitter->wrap - (jump + 1));
+}
+
+void emit_branch(struct emitter *emitter, struct site *site)
+{
+	uint8_t *wrap = emit_word(emitter, site_number(site));
+
+	emit_load(emitter, HOST_RCX, CTX_RCX);
+	site->jump = (uintptr_t)emit_jump(emitter, region_of((uintptr_t)emitter->at)->start);
+	emit_wrap(emitter, wrap);
+	site_link_if_known(site);
+}
+
+uint64_t block_host(const struct block *block)
+{
+	return block->trace ? block_at(block->trace - 1)->host : block->host;
+}
+
 void site_link(struct site *site, struct block *block)
 {
-	if (site->is_linked || !fits((int64_t)(block->host - (site->jump + 4))))
+	if (site->is_linked || !reaches(site->jump, block->host))
 		return;
 	site->is_linked = 1;
 	site->next = block->incoming;
 	block->incoming = site_number(site) + 1;
-	set_jump(site->jump, block->host);
+	set_jump(site->jump, reaches(site->jump, block_host(block)) ? block_host(block) : block->host);
+}
+
+void block_set_trace(struct block *block, const struct block *trace)
+{
+	uint64_t host, entry_jump = block->entry + block->entry_jump;
+
+	block->trace = trace ? block_number(trace) + 1 : 0;
+	host = block_host(block);
+	for (uint32_t i = block->incoming; i; i = site_at(i - 1)->next)
+		if (reaches(site_at(i - 1)->jump, host))
+			set_jump(site_at(i - 1)->jump, host);
+	if (block->entry && reaches(entry_jump, host))
+		set_jump(entry_jump, host);
 }
 
 void site_link_if_known(struct site *site)
@@ -96,7 +143,8 @@ bool block_make_entry(struct block *block)
 	wrap = emit_word(&emitter, BLOCK_WORD | block_number(block));
 	emit_load(&emitter, HOST_RCX, CTX_RCX);
 	emit_load(&emitter, HOST_RAX, CTX_RAX);
-	jump = emit_jump(&emitter, block->host);
+	jump = emit_jump(&emitter,
+			 reaches((uintptr_t)emitter.at, block_host(block)) ? block_host(block) : block->host);
 	block->entry_jump = (uint16_t)((uintptr_t)jump - block->entry);
 	*wrap = (uint8_t)(emitter.at - (wrap + 1));
 	emit_leave(&emitter, CTX_WRAP_INDIRECT);

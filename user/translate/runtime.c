@@ -83,25 +83,25 @@ static void append_time(struct context *context)
 	append_address(context, __builtin_ia32_rdtsc(), RING_TIME);
 }
 
-/*
- * The newest word has filled the ring, or a part of it that is worth a time, or is where it was led to make the
- * thread come here.
- */
-static void wrap(struct context *context)
+/* The newest word is the ring's last one: it has filled the ring, or was led there to make the thread come here. */
+static void settle_ring(struct context *context)
 {
+	bool is_last = !context->pos;
 	uint32_t word = *word_at(context, -4);
 
-	if (context->held_pos) {
-		*word_at(context, -4) = context->held_word;
-		context->pos = context->held_pos;
-		context->held_pos = 0;
-		append(context, &word, 1);
+	if (!context->held_pos) {
+		if (!is_last)
+			return;
+		__atomic_store_n(&context->pos, -RING_SIZE, __ATOMIC_RELEASE);
+		__atomic_store_n(&context->laps, ++context->laps_next, __ATOMIC_RELEASE);
 		return;
 	}
-	if (context->pos)
-		return;
-	__atomic_store_n(&context->pos, -RING_SIZE, __ATOMIC_RELEASE);
-	__atomic_store_n(&context->laps, ++context->laps_next, __ATOMIC_RELEASE);
+	if (is_last)
+		*word_at(context, -4) = context->held_word;
+	context->pos = context->held_pos;
+	context->held_pos = 0;
+	if (is_last)
+		append(context, &word, 1);
 }
 
 /*
@@ -131,15 +131,6 @@ static void hold_ring(struct context *context, uint64_t guest)
 	append_address(context, guest, RING_LOST);
 	if (context->epoch != context->held_epoch)
 		append_address(context, context->epoch, RING_EPOCH);
-}
-
-static void settle_ring(struct context *context, unsigned int why)
-{
-	if (why == WHY_WRAP)
-		wrap(context);
-	else if (context->held_pos)
-		context->pos = context->held_pos;
-	context->held_pos = 0;
 }
 
 /* ---- who is outside ---- */
@@ -290,6 +281,8 @@ static enum give_back find_block(struct context *context, unsigned int why, uint
 static uint64_t go(struct context *context, unsigned int why, uint64_t guest)
 {
 	bool by_entry = came_by_entry(context, why);
+	bool wraps = why == WHY_WRAP || why == WHY_WRAP_MISS,
+	     arrives = why == WHY_MISS || why == WHY_WRAP_MISS;
 	struct block *block = NULL;
 	enum give_back problem;
 
@@ -297,22 +290,24 @@ static uint64_t go(struct context *context, unsigned int why, uint64_t guest)
 	problem = find_block(context, why, guest, &block);
 	if (!problem && (why == WHY_LINK || why == WHY_LINK_ON))
 		link(context, why, block);
-	if (why == WHY_WRAP)
+	if (!problem && arrives)
+		arrive(context, block);
+	if (wraps && (!problem || why == WHY_WRAP))
 		hold_ring(context, guest);
-	if (why == WHY_GO || why == WHY_WRAP)
+	if (wraps || why == WHY_GO)
 		append_time(context);
 	if (why == WHY_GO || why == WHY_SIGRETURN || why == WHY_REPORT)
 		append_address(context, guest, RING_GO);
 	context->here = guest;
 	if (problem)
-		return give_back(context, guest, problem, why == WHY_MISS ? RING_LEAVE : RING_STOP);
-	if (why == WHY_MISS)
-		arrive(context, block);
-	else if (by_entry)
+		return give_back(context, guest, problem, arrives ? RING_LEAVE : RING_STOP);
+	if (by_entry)
 		aim(context, block);
 	if (context->epoch != shared()->epoch)
 		begin_epoch(context, guest);
-	return block->host;
+	if (wraps)
+		trace_look(context);
+	return block_host(block);
 }
 
 uint64_t runtime_enter(struct context *context, unsigned int why)
@@ -322,7 +317,7 @@ uint64_t runtime_enter(struct context *context, unsigned int why)
 	context->flags &= ~(uint64_t)FLAG_TRAP;
 	context->settled = 0;
 	context->entered = why;
-	settle_ring(context, why);
+	settle_ring(context);
 	guest = destination(context, why);
 	if (why == WHY_REPORT)
 		context->owed_result = context->regs[HOST_RAX];

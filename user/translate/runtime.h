@@ -64,6 +64,11 @@ static inline uint8_t *code_of(const struct block *block)
 	return (uint8_t *)(ended_at(block) + 1);
 }
 
+static inline struct step *steps_of(const struct block *trace)
+{
+	return (struct step *)(ARENA_BASE + ARENA_BYTES + trace->first_byte % BYTES_MAX);
+}
+
 static inline uint64_t *resume_of(uint64_t probe)
 {
 	return (uint64_t *)(ARENA_BASE + ARENA_RESUMES) + probe;
@@ -144,6 +149,9 @@ struct region *cache_region(uint64_t guest);
 /* The same for a block, for which the cache is flushed if it is full. */
 struct region *cache_room(uint64_t guest);
 
+/* The same, without that. */
+struct region *cache_spare_room(uint64_t guest);
+
 /* The region that has the host address. */
 struct region *region_of(uint64_t host);
 
@@ -156,6 +164,15 @@ void emit_checks(struct emitter *emitter, struct block *block);
 bool may_write_code(const uint8_t *raw, const struct code_insn *insn, unsigned int opcode);
 
 /* ---- link.c ---- */
+
+/* The site's word and its jump, which leads to the runtime until it is linked; the program's rcx is in the context. */
+void emit_branch(struct emitter *emitter, struct site *site);
+
+/* Where who comes to the block goes on: in the trace that begins there, if there is one. */
+uint64_t block_host(const struct block *block);
+
+/* The trace that begins there from now on; NULL: none. */
+void block_set_trace(struct block *block, const struct block *trace);
 
 /* Makes the site's jump lead to the block, if it is in reach. */
 void site_link(struct site *site, struct block *block);
@@ -175,6 +192,14 @@ bool block_make_entry(struct block *block);
  * give_back).
  */
 enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block);
+
+/* ---- trace.c ---- */
+
+/* The ring has TIME_EVERY bytes more. Ways that are taken often become traces. */
+void trace_look(struct context *context);
+
+/* Blocks have died: so do the traces that they are in. */
+void traces_end(void);
 
 /* ---- calls.c ---- */
 

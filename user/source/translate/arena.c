@@ -158,20 +158,65 @@ void arena_leave_slot(struct arena *arena, int slot)
 	arena_context(arena, slot)->tid = 0;
 }
 
+static void append(struct context *context, uint32_t word)
+{
+	int64_t *pos = context->held_pos ? &context->held_pos : &context->pos;
+
+	memcpy((uint8_t *)context + SLOT_RING_END + *pos, &word, sizeof(word));
+	*pos += (int64_t)sizeof(word);
+	if (*pos)
+		return;
+	*pos = -RING_SIZE;
+	context->laps = ++context->laps_next;
+}
+
 void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag)
 {
 	struct context *context = arena_context(arena, slot);
-	const uint32_t words[] = {(uint32_t)addr, (uint32_t)(addr >> 32), tag};
-	int64_t *pos = context->held_pos ? &context->held_pos : &context->pos;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		memcpy((uint8_t *)context + SLOT_RING_END + *pos, &words[i], sizeof(words[i]));
-		*pos += (int64_t)sizeof(words[i]);
-		if (*pos)
-			continue;
-		*pos = -RING_SIZE;
-		context->laps = ++context->laps_next;
-	}
+	append(context, (uint32_t)addr);
+	append(context, (uint32_t)(addr >> 32));
+	append(context, tag);
+}
+
+void arena_append_steps(struct arena *arena, int slot, uint64_t host)
+{
+	unsigned int cnt;
+	const struct block *trace = arena_trace_at(arena, host, &cnt);
+	const struct step *steps = trace ? arena_steps(arena, trace) : NULL;
+
+	for (unsigned int i = 0; steps && i < cnt; i++)
+		if (steps[i].word != (uint32_t)NO_WORD)
+			append(arena_context(arena, slot), steps[i].word);
+}
+
+bool arena_add_checked(struct arena *arena, uint64_t start, uint64_t end)
+{
+	struct shared *all = writable(arena);
+
+	if (all->range_cnt + 2 > RANGES_MAX)
+		return false;
+	((struct range *)(void *)(arena->bytes + ARENA_RANGES))[all->range_cnt++] =
+		(struct range){start, end, 1};
+	return true;
+}
+
+uint64_t arena_probe(const struct arena *arena, uint64_t number)
+{
+	return ((const uint64_t *)(arena->bytes + ARENA_PROBES))[number];
+}
+
+bool arena_is_ours(const struct arena *arena, uint64_t addr)
+{
+	const struct shared *all = arena_shared(arena);
+
+	if ((addr >= ARENA_BASE && addr < ARENA_BASE + arena_size(arena)) ||
+	    (addr >= NOPS_AT && addr < NOPS_AT + NOPS_MAX * NOP_SIZE))
+		return true;
+	for (uint32_t i = 0; i < all->region_cnt && i < REGIONS_MAX; i++)
+		if (addr >= all->regions[i].start && addr < all->regions[i].end)
+			return true;
+	return false;
 }
 
 /* ---- rings ---- */
@@ -303,165 +348,4 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 	memmove(copy.words, (uint8_t *)copy.words + held - kept, kept);
 	*ret_copy = copy;
 	return 0;
-}
-
-/* ---- blocks ---- */
-
-bool arena_has_block(const struct arena *arena, uint32_t number)
-{
-	uint32_t cnt = arena_shared(arena)->block_cnt;
-
-	return number < cnt && cnt - number <= BLOCKS_MAX;
-}
-
-bool arena_has_site(const struct arena *arena, uint32_t number)
-{
-	uint32_t cnt = arena_shared(arena)->site_cnt;
-
-	return number < cnt && cnt - number <= SITES_MAX;
-}
-
-uint32_t arena_first_block(const struct arena *arena)
-{
-	uint32_t cnt = arena_shared(arena)->block_cnt;
-
-	return cnt > BLOCKS_MAX ? cnt - BLOCKS_MAX : 0;
-}
-
-const uint64_t *arena_ended_at(const struct arena *arena, const struct block *block)
-{
-	enum { SPARE = 1024 }; /* as it is being written */
-	uint32_t at = block->first_byte;
-
-	return arena_shared(arena)->byte_cnt - at > BYTES_MAX - SPARE
-		       ? NULL
-		       : (const uint64_t *)(const void *)(arena->bytes + ARENA_BYTES + at % BYTES_MAX);
-}
-
-/* It is made anew where half of what is in it has been overwritten. */
-static int index_blocks(struct arena *arena)
-{
-	uint32_t cnt = arena_shared(arena)->block_cnt;
-	int err = 0;
-
-	if (cnt - arena->by_guest_first > 2 * BLOCKS_MAX) {
-		hash_index_clear(&arena->by_guest);
-		arena->by_guest_first = arena->by_guest_cnt = arena_first_block(arena);
-	}
-	for (; arena->by_guest_cnt < cnt && !err; arena->by_guest_cnt += !err)
-		err = hash_index_add(&arena->by_guest,
-				     hash_number(0, arena_block(arena, arena->by_guest_cnt)->guest),
-				     arena->by_guest_cnt);
-	return err;
-}
-
-/* Whether the block is a better one for the epoch. */
-static bool fits_better(const struct block *block, const struct block *than, uint32_t epoch)
-{
-	bool is_early = block->died && block->died <= epoch, than_is_early;
-
-	if (!than)
-		return !is_early;
-	than_is_early = than->died && than->died <= epoch;
-	return is_early == than_is_early ? block->born < than->born : !is_early;
-}
-
-const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t epoch)
-{
-	const struct block *best = NULL;
-	uint64_t hash = hash_number(0, guest);
-
-	if (index_blocks(arena))
-		return NULL;
-	for (size_t at = 0, i; (i = hash_index_next(&arena->by_guest, hash, &at)) != HASH_INDEX_END;) {
-		const struct block *block = arena_block(arena, (uint32_t)i);
-
-		if (arena_has_block(arena, (uint32_t)i) && block->guest == guest &&
-		    fits_better(block, best, epoch))
-			best = block;
-	}
-	return best;
-}
-
-bool arena_add_checked(struct arena *arena, uint64_t start, uint64_t end)
-{
-	struct shared *all = writable(arena);
-
-	if (all->range_cnt + 2 > RANGES_MAX)
-		return false;
-	((struct range *)(void *)(arena->bytes + ARENA_RANGES))[all->range_cnt++] =
-		(struct range){start, end, 1};
-	return true;
-}
-
-uint64_t arena_probe(const struct arena *arena, uint64_t number)
-{
-	return ((const uint64_t *)(arena->bytes + ARENA_PROBES))[number];
-}
-
-bool arena_is_ours(const struct arena *arena, uint64_t addr)
-{
-	const struct shared *all = arena_shared(arena);
-
-	if ((addr >= ARENA_BASE && addr < ARENA_BASE + arena_size(arena)) ||
-	    (addr >= NOPS_AT && addr < NOPS_AT + NOPS_MAX * NOP_SIZE))
-		return true;
-	for (uint32_t i = 0; i < all->region_cnt && i < REGIONS_MAX; i++)
-		if (addr >= all->regions[i].start && addr < all->regions[i].end)
-			return true;
-	return false;
-}
-
-static bool guest_in(const struct arena *arena, const struct block *block, uint64_t host, uint64_t *ret_guest,
-		     bool *ret_exact)
-{
-	const struct length *lengths = (const struct length *)(arena->bytes + ARENA_LENGTHS);
-	uint64_t guest = block->guest, at = block->host - block->check_off;
-
-	if (host == block->host) {
-		*ret_guest = guest;
-		*ret_exact = true;
-		return true;
-	}
-	for (uint32_t i = 0; i < block->length_cnt; i++) {
-		struct length length = lengths[(block->first_length + i) % LENGTHS_MAX];
-
-		if (host < at + length.host) {
-			*ret_guest = guest;
-			*ret_exact = host == at;
-			return true;
-		}
-		guest += length.guest;
-		at += length.host;
-	}
-	return false;
-}
-
-/* The newest: the memory may have had code of others before. */
-static const struct block *block_of_host(const struct arena *arena, uint64_t host)
-{
-	for (uint32_t i = arena_shared(arena)->block_cnt, first = arena_first_block(arena); i-- > first;) {
-		const struct block *block = arena_block(arena, i);
-
-		if (host >= block->host - block->check_off && host < block->host_end)
-			return block;
-	}
-	return NULL;
-}
-
-bool arena_guest(const struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact)
-{
-	const struct block *block = block_of_host(arena, host);
-
-	return block && guest_in(arena, block, host, ret_guest, ret_exact);
-}
-
-bool arena_checks(const struct arena *arena, uint64_t host, uint64_t *ret_guest)
-{
-	const struct block *block = block_of_host(arena, host);
-
-	if (!block || !block->check_off || host < block->host)
-		return false;
-	*ret_guest = block->guest;
-	return true;
 }

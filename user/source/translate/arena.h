@@ -84,12 +84,21 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 /* Appends to the ring of a slot whose thread stands still: RING_STOP. */
 void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag);
 
+/*
+ * The same, where the thread stands at `host`: the words of all that it has done of a trace, which tells of itself
+ * only when it is left.
+ */
+void arena_append_steps(struct arena *arena, int slot, uint64_t host);
+
 /* The block that begins at the guest address in the epoch, or else a later one; or NULL. */
 const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t epoch);
 
 /* Whether the number is that of a block, or of a site, and it can still be read. */
 bool arena_has_block(const struct arena *arena, uint32_t number);
 bool arena_has_site(const struct arena *arena, uint32_t number);
+
+/* The steps of a trace; NULL: they have been overwritten. */
+const struct step *arena_steps(const struct arena *arena, const struct block *trace);
 
 /* The number of the oldest block that can still be read. */
 uint32_t arena_first_block(const struct arena *arena);
@@ -111,6 +120,9 @@ bool arena_is_ours(const struct arena *arena, uint64_t addr);
  * *ret_exact: it is that instruction's first.
  */
 bool arena_guest(const struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact);
+
+/* The trace that the host address lies in, and how many of its steps are done there; NULL: none. */
+const struct block *arena_trace_at(const struct arena *arena, uint64_t host, unsigned int *ret_step_cnt);
 
 /* Whether it lies in what looks at a block's code before that is executed, and which block's. */
 bool arena_checks(const struct arena *arena, uint64_t host, uint64_t *ret_guest);

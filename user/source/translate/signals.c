@@ -79,19 +79,18 @@ static bool is_native(const struct translate_thread *thread, const struct user_r
 
 /* ---- where a thread stands ---- */
 
-/* In the middle of a call, rcx and rax are in use when the return address is pushed. */
+/* In an indirect call, rcx and rax are in use when the return address is pushed. */
 static void restore_spilled(const struct context *context, pid_t tid, struct user_regs_struct *regs)
 {
-	enum { PUSH_RAX = 0x50, PUSH_RCX = 0x51 };
+	enum { PUSH_RAX = 0x50 };
 	long byte;
 
 	errno = 0;
 	byte = ptrace(PTRACE_PEEKTEXT, tid, (void *)regs->rip, NULL) & 0xff;
-	if (errno || (byte != PUSH_RAX && byte != PUSH_RCX))
+	if (errno || byte != PUSH_RAX)
 		return;
 	regs->rcx = context->rcx;
-	if (byte == PUSH_RAX)
-		regs->rax = context->rax;
+	regs->rax = context->rax;
 }
 
 /* All that the runtime has saved. */
@@ -338,11 +337,12 @@ static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
 	struct arena *arena = thread->process->arena;
 	struct context *context = arena_context(arena, thread->slot);
 	bool is_first = context->reading == context->going;
+	bool arrives = context->entered == WHY_MISS || context->entered == WHY_WRAP_MISS;
 
 	take_saved(context, context->going, regs);
 	((struct shared *)arena->bytes)->lock = 0;
 	context->reading = 0;
-	arena_append(arena, thread->slot, regs->rip, context->entered == WHY_MISS ? RING_LEAVE : RING_STOP);
+	arena_append(arena, thread->slot, regs->rip, arrives ? RING_LEAVE : RING_STOP);
 	if (is_first)
 		return pass_settled(thread, info, regs);
 	/* Its code ends within a block. */
@@ -356,6 +356,7 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 	siginfo_t info;
+	uint64_t host;
 	bool fault, waits;
 
 	if (!is_translated(thread) || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
@@ -367,12 +368,14 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 		return signal;
 	if (fault && arena_context(thread->process->arena, thread->slot)->reading)
 		return pass_unmapped(thread, &info, &regs);
+	host = regs.rip;
 	if (!settle(thread, fault ? signal : 0, &regs))
 		return waits && defer(thread, &info, &regs) ? 0 : signal;
 	if (fault && (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP))
 		info.si_addr = (void *)regs.rip;
 	if (signal == SIGSYS)
 		info.si_call_addr = (void *)regs.rip;
+	arena_append_steps(thread->process->arena, thread->slot, host);
 	arena_append(thread->process->arena, thread->slot, regs.rip, RING_STOP);
 	return pass_settled(thread, &info, &regs);
 }
@@ -407,6 +410,7 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 	struct context *context;
+	uint64_t host;
 	bool has_ended;
 	int status;
 
@@ -420,6 +424,7 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	context = arena_context(thread->process->arena, thread->slot);
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return;
+	host = regs.rip;
 	/* Behind the nop of a probe comes the instruction that has it: its probe is silent by now. */
 	if (regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
 		regs.rip = arena_probe(thread->process->arena, (regs.rip - NOPS_AT) / NOP_SIZE);
@@ -427,6 +432,7 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 		call_in(thread, &regs);
 		return;
 	}
+	arena_append_steps(thread->process->arena, thread->slot, host);
 	context->why = GIVE_END;
 	regs.gs_base = 0;
 	ptrace(PTRACE_SETREGS, tid, NULL, &regs);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "source/translate/walk.h"
 
 struct entry {
 	uint32_t word;
@@ -49,245 +50,79 @@ static int split(const struct ring_copy *copy, struct entries *entries)
 	return 0;
 }
 
-struct walk {
-	struct arena *arena;
-	struct encoder *encoder;
-	const struct tsc_clock *clock;
-	const struct code_changes *changes;
-	size_t changed; /* so many of them were before ns */
-	uint64_t ns;
-	uint64_t ip;		   /* where control was at the last word ... */
-	const struct block *block; /* ... the block there, once it is looked for ... */
-	uint32_t conds;		   /* ... and how many conditional jumps of it were passed */
-	uint32_t epoch;		   /* as far as is known: of that block, ... */
-	uint32_t epoch_min;	   /* ... if it is not an earlier one */
-	uint64_t next;		   /* where a system call goes on */
-};
-
-static void set_ns(struct walk *walk, uint64_t ns)
-{
-	if (ns <= walk->ns)
-		return;
-	encoder_flush(walk->encoder);
-	walk->ns = ns;
-}
-
-static void set_time(struct walk *walk, uint64_t tsc)
-{
-	set_ns(walk, tsc_clock_ns(walk->clock, tsc));
-}
-
-/* Control is at the beginning of the block. */
-static void enter(struct walk *walk, const struct block *block)
-{
-	walk->block = block;
-	walk->conds = 0;
-}
-
-static void pass(struct walk *walk, uint32_t conds)
-{
-	for (; walk->conds < conds; walk->conds++)
-		encoder_conditional(walk->encoder, walk->ns, false);
-}
-
-/* To the end of the block, and beyond it where no word would tell. False: that is not known. */
-static bool go_on(struct walk *walk)
-{
-	if (!walk->block || walk->block->end != BLOCK_GOES_ON)
-		return false;
-	pass(walk, walk->block->cond_cnt);
-	enter(walk, arena_block_at(walk->arena, walk->block->next, walk->epoch));
-	return walk->block;
-}
-
-/* ---- the way to what a word tells of ---- */
-
-/* The way leads to one of these. */
-struct goal {
-	const struct block *block; /* or NULL */
-	int end;		   /* enum block_end; -1: none of that kind is one */
-	uint64_t ip;		   /* 0: none */
-};
-
-static bool is_in(const struct block *block, uint64_t ip)
-{
-	return ip >= block->guest && ip < block->guest_end;
-}
-
-static bool is_behind_break(const struct block *block, uint64_t ip)
-{
-	return block->end == BLOCK_BREAK && ip == block->next;
-}
-
-static bool is_goal(const struct goal *goal, const struct block *block)
-{
-	if (goal->block)
-		return block->guest == goal->block->guest;
-	return block->end == goal->end ||
-	       (goal->ip && (is_in(block, goal->ip) || is_behind_break(block, goal->ip)));
-}
-
-/*
- * Whether the blocks of that epoch lead there. *ret_change: the block on the way that was the first one to be
- * another one later, or NULL.
- */
-static bool leads_to(const struct walk *walk, const struct goal *goal, uint32_t epoch,
-		     const struct block **ret_change)
-{
-	const struct block *block = arena_block_at(walk->arena, walk->ip, epoch);
-
-	*ret_change = NULL;
-	while (block) {
-		if (block->died > epoch && (!*ret_change || block->died < (*ret_change)->died))
-			*ret_change = block;
-		if (is_goal(goal, block))
-			return true;
-		if (block->end != BLOCK_GOES_ON)
-			return false;
-		block = arena_block_at(walk->arena, block->next, epoch);
-	}
-	return false;
-}
-
-/* The first epoch from this one on whose blocks lead there. False: there is none. */
-static bool find_epoch(const struct walk *walk, const struct goal *goal, uint32_t *epoch,
-		       const struct block **ret_change)
-{
-	enum { TRIES = 64 };
-	const struct block *change;
-
-	*ret_change = NULL;
-	for (int i = 0; i < TRIES; i++) {
-		if (leads_to(walk, goal, *epoch, &change))
-			return true;
-		if (!change)
-			return false;
-		*epoch = change->died;
-		*ret_change = change;
-	}
-	return false;
-}
-
-/*
- * A thread comes to new blocks without notice where another one has linked them; and how early the first words
- * are is not known. Decoding learns of a change as if the ring told of it.
- */
-static void settle_epoch(struct walk *walk, const struct goal *goal)
-{
-	const struct block *change;
-	const uint64_t *ended;
-	uint32_t epoch = walk->epoch;
-
-	if (!find_epoch(walk, goal, &epoch, &change)) {
-		epoch = walk->epoch_min;
-		if (!find_epoch(walk, goal, &epoch, &change))
-			return;
-		walk->epoch = epoch;
-		return;
-	}
-	walk->epoch = epoch;
-	ended = change && change->is_kept ? arena_ended_at(walk->arena, change) : NULL;
-	if (!ended || !walk->encoder->enabled)
-		return;
-	set_time(walk, *ended + 1);
-	walk->encoder->psb_wanted = true;
-	encoder_boundary(walk->encoder, walk->ns, walk->ip);
-}
-
-static void look_for(struct walk *walk, struct goal goal)
-{
-	const struct block *block = goal.block;
-
-	if (block && walk->epoch < block->born)
-		walk->epoch = block->born;
-	if (block && walk->ip == block->guest) {
-		enter(walk, block);
-		return;
-	}
-	if (arena_shared(walk->arena)->epoch)
-		settle_epoch(walk, &goal);
-	enter(walk, arena_block_at(walk->arena, walk->ip, walk->epoch));
-}
-
-static void look_for_end(struct walk *walk, enum block_end end)
-{
-	look_for(walk, (struct goal){.end = (int)end});
-}
-
-/* ---- words ---- */
-
-/* The ring and the blocks do not fit together. */
-static void lose(struct walk *walk, uint64_t ip)
-{
-	encoder_overflow(walk->encoder, walk->ns, ip);
-}
-
-/* Which block stands there is asked only with the next word, which may know it, or of another epoch. */
-static void arrive(struct walk *walk, uint64_t ip)
-{
-	enter(walk, NULL);
-	walk->ip = ip;
-	if (walk->encoder->enabled)
-		encoder_boundary(walk->encoder, walk->ns, ip);
-}
-
 static void on_site(struct walk *walk, const struct site *site)
 {
 	const struct block *block = arena_block(walk->arena, site->block);
 
 	if (!walk->encoder->enabled) {
 		encoder_enable(walk->encoder, walk->ns, site->to);
-		arrive(walk, site->to);
+		walk_arrive(walk, site->to);
 		return;
 	}
-	look_for(walk, (struct goal){.block = block, .end = -1});
-	while (walk->block && walk->block->guest != block->guest)
-		if (!go_on(walk))
-			break;
-	if (!walk->block || walk->block->guest != block->guest) {
-		lose(walk, site->to);
-		arrive(walk, site->to);
+	if (!walk_to_block(walk, block, site->to))
 		return;
-	}
-	pass(walk, site->conds_before);
+	walk_pass(walk, site->conds_before);
 	if (site->conds_before < block->cond_cnt)
 		encoder_conditional(walk->encoder, walk->ns, true);
-	arrive(walk, site->to);
-}
-
-/* To a block's end of that kind. */
-static bool find_end(struct walk *walk, enum block_end end)
-{
-	while (walk->block && walk->block->end != end)
-		if (!go_on(walk))
-			return false;
-	if (!walk->block)
-		return false;
-	pass(walk, walk->block->cond_cnt);
-	return true;
+	walk_arrive(walk, site->to);
 }
 
 static void on_block(struct walk *walk, const struct block *block)
 {
-	look_for_end(walk, BLOCK_INDIRECT);
 	if (!walk->encoder->enabled)
 		encoder_enable(walk->encoder, walk->ns, block->guest);
-	else if (find_end(walk, BLOCK_INDIRECT))
+	else if (walk_to_end(walk, BLOCK_INDIRECT))
 		encoder_indirect(walk->encoder, walk->ns, block->guest);
 	else
-		lose(walk, block->guest);
+		walk_lose(walk, block->guest);
 	if (walk->epoch < block->born)
 		walk->epoch = block->born;
-	arrive(walk, block->guest);
+	walk_arrive(walk, block->guest);
+}
+
+static void on_number(struct walk *walk, uint32_t word)
+{
+	if (word & BLOCK_WORD)
+		on_block(walk, arena_block(walk->arena, word & ~(uint32_t)BLOCK_WORD));
+	else
+		on_site(walk, arena_site(walk->arena, word));
+}
+
+/* What led to the site's place in its trace, and what the site says: its conditional jump went another way. */
+static void on_trace(struct walk *walk, const struct site *exit, const struct block *trace)
+{
+	const struct step *steps = arena_steps(walk->arena, trace);
+	const struct block *block;
+
+	if (!steps) {
+		walk_lose(walk, exit->to);
+		walk_arrive(walk, exit->to);
+		return;
+	}
+	if (!walk->encoder->enabled) {
+		encoder_enable(walk->encoder, walk->ns, trace->guest);
+		walk_arrive(walk, trace->guest);
+	}
+	for (unsigned int i = 0; i < exit->conds_before; i++)
+		if (steps[i].word != (uint32_t)NO_WORD)
+			on_number(walk, steps[i].word);
+	if (exit->from == NO_COND)
+		return;
+	block = arena_block(walk->arena, steps[exit->conds_before].block);
+	if (!walk_to_block(walk, block, exit->to))
+		return;
+	walk_pass(walk, exit->from);
+	encoder_conditional(walk->encoder, walk->ns,
+			    arena_site(walk->arena, block->first_site + exit->from)->to == exit->to);
+	walk_arrive(walk, exit->to);
 }
 
 static void before_syscall(struct walk *walk)
 {
 	if (!walk->encoder->enabled)
 		return;
-	look_for_end(walk, BLOCK_SYSCALL);
-	if (!find_end(walk, BLOCK_SYSCALL)) {
-		lose(walk, 0);
+	if (!walk_to_end(walk, BLOCK_SYSCALL)) {
+		walk_lose(walk, 0);
 		walk->next = 0;
 		return;
 	}
@@ -301,16 +136,7 @@ static void go(struct walk *walk, uint64_t ip)
 	if (walk->encoder->enabled)
 		return;
 	encoder_enable(walk->encoder, walk->ns, ip);
-	arrive(walk, ip);
-}
-
-static uint32_t conds_before(const struct walk *walk, const struct block *block, uint64_t ip)
-{
-	uint32_t cnt = 0;
-
-	for (uint32_t i = 0; i < block->cond_cnt; i++)
-		cnt += block->guest + arena_site(walk->arena, block->first_site + i)->from < ip;
-	return cnt;
+	walk_arrive(walk, ip);
 }
 
 static void stop(struct walk *walk, uint64_t ip)
@@ -318,42 +144,46 @@ static void stop(struct walk *walk, uint64_t ip)
 	walk->next = 0;
 	if (!walk->encoder->enabled)
 		return;
-	look_for(walk, (struct goal){.end = -1, .ip = ip});
-	while (walk->block && !is_in(walk->block, ip) && !is_behind_break(walk->block, ip))
-		if (!go_on(walk))
-			break;
-	if (walk->block && is_behind_break(walk->block, ip)) {
-		pass(walk, walk->block->cond_cnt);
+	if (walk_to_address(walk, ip))
 		encoder_disable(walk->encoder, walk->ns);
-		return;
-	}
-	if (walk->block && is_in(walk->block, ip))
-		pass(walk, conds_before(walk, walk->block, ip));
-	encoder_disable_async(walk->encoder, walk->ns, ip);
+	else
+		encoder_disable_async(walk->encoder, walk->ns, ip);
 }
 
 static void leave(struct walk *walk, uint64_t ip)
 {
 	if (!walk->encoder->enabled)
 		return;
-	look_for_end(walk, BLOCK_INDIRECT);
-	if (find_end(walk, BLOCK_INDIRECT))
+	if (walk_to_end(walk, BLOCK_INDIRECT))
 		encoder_disable_at(walk->encoder, walk->ns, ip);
 	else
 		encoder_disable_async(walk->encoder, walk->ns, ip);
 }
 
+static void tell_branch(struct walk *walk, uint32_t word)
+{
+	bool is_block = word & BLOCK_WORD;
+	const struct site *site = arena_site(walk->arena, word);
+	const struct block *block = arena_block(walk->arena, site->block);
+
+	if (is_block ? !arena_has_block(walk->arena, word & ~(uint32_t)BLOCK_WORD)
+		     : !arena_has_site(walk->arena, word))
+		walk_lose(walk, 0);
+	else if (!is_block && block->is_trace)
+		on_trace(walk, site, block);
+	else
+		on_number(walk, word);
+}
+
 static void tell(struct walk *walk, const struct entry *entry)
 {
-	uint32_t number = entry->word & ~(uint32_t)BLOCK_WORD;
-
 	switch (entry->word) {
 	case RING_BEFORE:
-		set_time(walk, entry->value);
+		walk_set_time(walk, entry->value);
 		before_syscall(walk);
 		break;
 	case RING_AFTER:
-		set_time(walk, entry->value);
+		walk_set_time(walk, entry->value);
 		for (; walk->changed < walk->changes->cnt && walk->changes->times[walk->changed] <= walk->ns;
 		     walk->changed++)
 			walk->encoder->psb_wanted = true;
@@ -361,7 +191,7 @@ static void tell(struct walk *walk, const struct entry *entry)
 			go(walk, walk->next);
 		break;
 	case RING_TIME:
-		set_time(walk, entry->value);
+		walk_set_time(walk, entry->value);
 		break;
 	case RING_STOP:
 		stop(walk, entry->value);
@@ -370,8 +200,8 @@ static void tell(struct walk *walk, const struct entry *entry)
 		go(walk, entry->value);
 		break;
 	case RING_LOST:
-		lose(walk, entry->value);
-		arrive(walk, entry->value);
+		walk_lose(walk, entry->value);
+		walk_arrive(walk, entry->value);
 		break;
 	case RING_EPOCH:
 		walk->epoch = walk->epoch_min = (uint32_t)entry->value;
@@ -381,12 +211,7 @@ static void tell(struct walk *walk, const struct entry *entry)
 		leave(walk, entry->value);
 		break;
 	default:
-		if (entry->word & BLOCK_WORD && arena_has_block(walk->arena, number))
-			on_block(walk, arena_block(walk->arena, number));
-		else if (arena_has_site(walk->arena, entry->word))
-			on_site(walk, arena_site(walk->arena, entry->word));
-		else
-			lose(walk, 0);
+		tell_branch(walk, entry->word);
 		break;
 	}
 }
@@ -394,6 +219,15 @@ static void tell(struct walk *walk, const struct entry *entry)
 static bool tells_time(uint32_t word)
 {
 	return word == RING_BEFORE || word == RING_AFTER || word == RING_TIME;
+}
+
+/* Branches that it stands for, or some more. */
+static unsigned int weight(const struct walk *walk, uint32_t word)
+{
+	const struct site *site = arena_site(walk->arena, word);
+
+	return word < BLOCK_WORD && arena_block(walk->arena, site->block)->is_trace ? site->conds_before + 1u
+										    : 1;
 }
 
 /*
@@ -404,11 +238,17 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
 {
 	enum { TELLS_TIME_EVERY = 64 };
 	const uint64_t start = walk->ns, end = tsc_clock_ns(walk->clock, entries->items[to].value);
+	uint64_t all = 1, so_far = 0, told = 0;
 
+	for (size_t i = to + 1; i < from; i++)
+		all += weight(walk, entries->items[i].word);
 	for (size_t i = from; i-- > to + 1;) {
-		if (end > start && (from - i) % TELLS_TIME_EVERY == 0)
-			set_ns(walk, start + (uint64_t)((double)(end - start) * (double)(from - i) /
-							(double)(from - to)));
+		so_far += weight(walk, entries->items[i].word);
+		if (end > start && so_far - told >= TELLS_TIME_EVERY) {
+			walk_set_ns(walk,
+				    start + (uint64_t)((double)(end - start) * (double)so_far / (double)all));
+			told = so_far;
+		}
 		tell(walk, &entries->items[i]);
 	}
 }
@@ -424,13 +264,13 @@ static void begin(struct walk *walk, const struct ring_copy *copy, const struct 
 
 	walk->ns = walk->encoder->cyc_tsc > walk->clock->ns ? walk->encoder->cyc_tsc : walk->clock->ns;
 	if (copy->continues)
-		set_ns(walk, copy->since_ns);
+		walk_set_ns(walk, copy->since_ns);
 	while (!copy->continues && i--) {
 		uint32_t word = entries->items[i].word;
 
 		if (!tells_time(word))
 			continue;
-		set_time(walk, entries->items[i].value);
+		walk_set_time(walk, entries->items[i].value);
 		break;
 	}
 	for (i = 0; i < entries->cnt; i++)

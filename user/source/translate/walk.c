@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "source/translate/walk.h"
+
+void walk_set_ns(struct walk *walk, uint64_t ns)
+{
+	if (ns <= walk->ns)
+		return;
+	encoder_flush(walk->encoder);
+	walk->ns = ns;
+}
+
+void walk_set_time(struct walk *walk, uint64_t tsc)
+{
+	walk_set_ns(walk, tsc_clock_ns(walk->clock, tsc));
+}
+
+/* Control is at the beginning of the block. */
+static void enter(struct walk *walk, const struct block *block)
+{
+	walk->block = block;
+	walk->conds = 0;
+}
+
+void walk_pass(struct walk *walk, uint32_t conds)
+{
+	for (; walk->conds < conds; walk->conds++)
+		encoder_conditional(walk->encoder, walk->ns, false);
+}
+
+/* To the end of the block, and beyond it where no word would tell. False: that is not known. */
+static bool go_on(struct walk *walk)
+{
+	if (!walk->block || walk->block->end != BLOCK_GOES_ON)
+		return false;
+	walk_pass(walk, walk->block->cond_cnt);
+	enter(walk, arena_block_at(walk->arena, walk->block->next, walk->epoch));
+	return walk->block;
+}
+
+/* ---- the way to what a word tells of ---- */
+
+/* The way leads to one of these. */
+struct goal {
+	const struct block *block; /* or NULL */
+	int end;		   /* enum block_end; -1: none of that kind is one */
+	uint64_t ip;		   /* 0: none */
+};
+
+static bool is_in(const struct block *block, uint64_t ip)
+{
+	return ip >= block->guest && ip < block->guest_end;
+}
+
+static bool is_behind_break(const struct block *block, uint64_t ip)
+{
+	return block->end == BLOCK_BREAK && ip == block->next;
+}
+
+static bool is_goal(const struct goal *goal, const struct block *block)
+{
+	if (goal->block)
+		return block->guest == goal->block->guest;
+	return block->end == goal->end ||
+	       (goal->ip && (is_in(block, goal->ip) || is_behind_break(block, goal->ip)));
+}
+
+/*
+ * Whether the blocks of that epoch lead there. *ret_change: the block on the way that was the first one to be
+ * another one later, or NULL.
+ */
+static bool leads_to(const struct walk *walk, const struct goal *goal, uint32_t epoch,
+		     const struct block **ret_change)
+{
+	const struct block *block = arena_block_at(walk->arena, walk->ip, epoch);
+
+	*ret_change = NULL;
+	while (block) {
+		if (block->died > epoch && (!*ret_change || block->died < (*ret_change)->died))
+			*ret_change = block;
+		if (is_goal(goal, block))
+			return true;
+		if (block->end != BLOCK_GOES_ON)
+			return false;
+		block = arena_block_at(walk->arena, block->next, epoch);
+	}
+	return false;
+}
+
+/* The first epoch from this one on whose blocks lead there. False: there is none. */
+static bool find_epoch(const struct walk *walk, const struct goal *goal, uint32_t *epoch,
+		       const struct block **ret_change)
+{
+	enum { TRIES = 64 };
+	const struct block *change;
+
+	*ret_change = NULL;
+	for (int i = 0; i < TRIES; i++) {
+		if (leads_to(walk, goal, *epoch, &change))
+			return true;
+		if (!change)
+			return false;
+		*epoch = change->died;
+		*ret_change = change;
+	}
+	return false;
+}
+
+/*
+ * A thread comes to new blocks without notice where another one has linked them; and how early the first words
+ * are is not known. Decoding learns of a change as if the ring told of it.
+ */
+static void settle_epoch(struct walk *walk, const struct goal *goal)
+{
+	const struct block *change;
+	const uint64_t *ended;
+	uint32_t epoch = walk->epoch;
+
+	if (!find_epoch(walk, goal, &epoch, &change)) {
+		epoch = walk->epoch_min;
+		if (!find_epoch(walk, goal, &epoch, &change))
+			return;
+		walk->epoch = epoch;
+		return;
+	}
+	walk->epoch = epoch;
+	ended = change && change->is_kept ? arena_ended_at(walk->arena, change) : NULL;
+	if (!ended || !walk->encoder->enabled)
+		return;
+	walk_set_time(walk, *ended + 1);
+	walk->encoder->psb_wanted = true;
+	encoder_boundary(walk->encoder, walk->ns, walk->ip);
+}
+
+static void look_for(struct walk *walk, struct goal goal)
+{
+	const struct block *block = goal.block;
+
+	if (block && walk->epoch < block->born)
+		walk->epoch = block->born;
+	if (block && walk->ip == block->guest) {
+		enter(walk, block);
+		return;
+	}
+	if (arena_shared(walk->arena)->epoch)
+		settle_epoch(walk, &goal);
+	enter(walk, arena_block_at(walk->arena, walk->ip, walk->epoch));
+}
+
+void walk_lose(struct walk *walk, uint64_t ip)
+{
+	encoder_overflow(walk->encoder, walk->ns, ip);
+}
+
+void walk_arrive(struct walk *walk, uint64_t ip)
+{
+	enter(walk, NULL);
+	walk->ip = ip;
+	if (walk->encoder->enabled)
+		encoder_boundary(walk->encoder, walk->ns, ip);
+}
+
+bool walk_to_block(struct walk *walk, const struct block *block, uint64_t to)
+{
+	look_for(walk, (struct goal){.block = block, .end = -1});
+	while (walk->block && walk->block->guest != block->guest)
+		if (!go_on(walk))
+			break;
+	if (walk->block && walk->block->guest == block->guest)
+		return true;
+	walk_lose(walk, to);
+	walk_arrive(walk, to);
+	return false;
+}
+
+bool walk_to_end(struct walk *walk, enum block_end end)
+{
+	look_for(walk, (struct goal){.end = (int)end});
+	while (walk->block && walk->block->end != end)
+		if (!go_on(walk))
+			return false;
+	if (!walk->block)
+		return false;
+	walk_pass(walk, walk->block->cond_cnt);
+	return true;
+}
+
+static uint32_t conds_before(const struct walk *walk, const struct block *block, uint64_t ip)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; i < block->cond_cnt; i++)
+		cnt += block->guest + arena_site(walk->arena, block->first_site + i)->from < ip;
+	return cnt;
+}
+
+bool walk_to_address(struct walk *walk, uint64_t ip)
+{
+	bool is_behind;
+
+	look_for(walk, (struct goal){.end = -1, .ip = ip});
+	while (walk->block && !is_in(walk->block, ip) && !is_behind_break(walk->block, ip))
+		if (!go_on(walk))
+			break;
+	is_behind = walk->block && is_behind_break(walk->block, ip);
+	if (is_behind)
+		walk_pass(walk, walk->block->cond_cnt);
+	else if (walk->block && is_in(walk->block, ip))
+		walk_pass(walk, conds_before(walk, walk->block, ip));
+	return is_behind;
+}

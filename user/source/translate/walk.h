@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The way of a thread through the blocks of its program, which the packets of a processor tell: what was passed between
+ * one word of its ring and the next (words.c), in which epoch that was.
+ */
+#pragma once
+
+#include "source/encoder.h"
+#include "source/translate/arena.h"
+#include "source/tsc.h"
+
+struct code_changes;
+
+struct walk {
+	struct arena *arena;
+	struct encoder *encoder;
+	const struct tsc_clock *clock;
+	const struct code_changes *changes;
+	size_t changed; /* so many of them were before ns */
+	uint64_t ns;
+	uint64_t ip;		   /* where control was at the last word ... */
+	const struct block *block; /* ... the block there, once it is looked for ... */
+	uint32_t conds;		   /* ... and how many conditional jumps of it were passed */
+	uint32_t epoch;		   /* as far as is known: of that block, ... */
+	uint32_t epoch_min;	   /* ... if it is not an earlier one */
+	uint64_t next;		   /* where a system call goes on */
+};
+
+/* Packets from here on have that time (CLOCK_MONOTONIC, nanoseconds; a TSC), if it is a later one. */
+void walk_set_ns(struct walk *walk, uint64_t ns);
+void walk_set_time(struct walk *walk, uint64_t tsc);
+
+/* That many conditional jumps of the block were not taken so far. */
+void walk_pass(struct walk *walk, uint32_t conds);
+
+/* A branch has led there. Which block it is, is asked only with the next word, which may know it, or of another epoch. */
+void walk_arrive(struct walk *walk, uint64_t ip);
+
+/* The ring and the blocks do not fit together: what came before `ip` is lost. */
+void walk_lose(struct walk *walk, uint64_t ip);
+
+/* To the beginning of the block. False: no way leads there; what came before `to` is lost, and control is there. */
+bool walk_to_block(struct walk *walk, const struct block *block, uint64_t to);
+
+/* To the next block that ends so, and to its end. False: there is none. */
+bool walk_to_end(struct walk *walk, enum block_end end);
+
+/* To an instruction, as far as the blocks lead there. Returns whether it is behind one that breaks. */
+bool walk_to_address(struct walk *walk, uint64_t ip);
