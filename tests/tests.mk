@@ -14,7 +14,7 @@ E2E_TESTS := $(E2E_FIRST) $(filter-out %/lib.sh $(E2E_FIRST),$(sort $(wildcard t
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tests/tools/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S)) \
-	$(patsubst %,$(BUILD)/tests/programs/%-static,exits odd rules throws)
+	$(patsubst %,$(BUILD)/tests/programs/%-static,exits hot odd rules throws)
 # Fuzz targets, to replay the inputs that are kept, or with libFuzzer (FUZZ=1).
 FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
 FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))

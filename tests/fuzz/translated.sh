@@ -13,12 +13,17 @@ seed=$(date +%s)
 cnt=0
 while [ "$(date +%s)" -lt "$end" ]; do
 	[ $((seed % 2)) -eq 0 ] && resolution=high || resolution=normal
-	"$random" "$seed" 300 >"$tmp/native"
-	timeout 120 "$trailcam" run -q --source translate --timer-resolution=$resolution -o "$tmp/out.fxt.gz" -- "$random" "$seed" 300 >"$tmp/translated" 2>&1
-	cmp "$tmp/native" "$tmp/translated" || {
-		echo "differs with --timer-resolution=$resolution: $random $seed 300"
-		exit 1
-	}
+	# Each function once, and a few so often that what they do becomes traces.
+	for size in 300 '6 -1 30000'; do
+		# shellcheck disable=SC2086
+		"$random" "$seed" $size >"$tmp/native"
+		# shellcheck disable=SC2086
+		timeout 120 "$trailcam" run -q --source translate --timer-resolution=$resolution -o "$tmp/out.fxt.gz" -- "$random" "$seed" $size >"$tmp/translated" 2>&1
+		cmp "$tmp/native" "$tmp/translated" || {
+			echo "differs with --timer-resolution=$resolution: $random $seed $size"
+			exit 1
+		}
+	done
 	seed=$((seed + 1)) cnt=$((cnt + 1))
 done
-echo "translated programs: $cnt of 300 random functions each, all as natively"
+echo "translated programs: $cnt of 306 random functions each, all as natively"

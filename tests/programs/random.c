@@ -3,17 +3,21 @@
  * Runs random code: "random SEED FUNCTIONS" makes functions of random instructions and branches of all kinds,
  * and prints for each one a hash of the registers and flags behind most of its instructions, which depends on
  * nothing else: all addresses are the same each time. "random SEED FUNCTIONS I" prints those of function I.
+ * "random SEED FUNCTIONS I ROUNDS" calls each one so often, with its code in a file: the hash is that of all calls.
  *
  *	CODE_AT	what is called; for each function: routines, the function itself, more routines
  *	DATA_AT	counters of loops, targets of indirect branches, memory to calculate with
  *	LOG_AT	the registers: r15 is where the next ones go
  */
+#define _GNU_SOURCE /* memfd_create */
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define CODE_AT ((uint8_t *)0x30000000)
 #define DATA_AT ((uint8_t *)0x31000000)
@@ -440,10 +444,8 @@ static uint8_t *make_function(struct maker *maker)
 	return start;
 }
 
-static uint64_t hash(const uint64_t *words, size_t cnt)
+static uint64_t hash(uint64_t result, const uint64_t *words, size_t cnt)
 {
-	uint64_t result = 0xcbf29ce484222325;
-
 	while (cnt--)
 		result = (result ^ *words++) * 0x100000001b3;
 	return result;
@@ -465,11 +467,36 @@ static void map(void *at, size_t size)
 		exit(77);
 }
 
+static void move_to_file(void *at, size_t size)
+{
+	int fd = memfd_create("code", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, at, size) != (ssize_t)size ||
+	    mmap(at, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0) != at)
+		exit(77);
+	close(fd);
+}
+
+/* Returns where its log ends. */
+static const uint64_t *call_function(void *function, int rounds, uint64_t *ret_hash)
+{
+	const uint64_t *end = NULL;
+
+	*ret_hash = 0xcbf29ce484222325;
+	for (int i = 0; i < rounds; i++) {
+		end = ((const uint64_t *(*)(void))function)();
+		*ret_hash = hash(*ret_hash, LOG_AT, (size_t)(end - LOG_AT));
+	}
+	return end;
+}
+
 int main(int argc, char **argv)
 {
 	struct maker maker = {.at = CODE_AT, .data = DATA_AT + SCRATCH * 8 + 8};
 	int cnt = argc > 2 ? atoi(argv[2]) : 0;
+	int rounds = argc > 4 ? atoi(argv[4]) : 1;
 	uint8_t **functions = calloc((size_t)cnt + 1, sizeof(*functions));
+	uint64_t sum;
 
 	if (argc < 3 || !functions)
 		return 2;
@@ -481,13 +508,14 @@ int main(int argc, char **argv)
 		functions[i] = make_function(&maker);
 	if (mprotect(CODE_AT, CODE_SIZE, PROT_READ | PROT_EXEC))
 		return 1;
+	if (rounds > 1)
+		move_to_file(CODE_AT, CODE_SIZE);
 	for (int i = 0; i < cnt && functions[i]; i++) {
-		const uint64_t *end = ((const uint64_t *(*)(void))(void *)functions[i])();
+		const uint64_t *end = call_function(functions[i], rounds, &sum);
 
 		if (argc > 3 && atoi(argv[3]) == i)
 			show(end);
-		printf("%d %td %016llx\n", i, (end - LOG_AT) / SNAPSHOT,
-		       (unsigned long long)hash(LOG_AT, (size_t)(end - LOG_AT)));
+		printf("%d %td %016llx\n", i, (end - LOG_AT) / SNAPSHOT, (unsigned long long)sum);
 	}
 	free(functions);
 	return 0;

@@ -133,6 +133,84 @@ static void taken_and_passed(void **state)
 	check(&fixture, t, 0x1000);
 }
 
+/*
+ * Two traces from 1000 on: by its first conditional jump to 1050, and from there back to 1000; and by its second
+ * one back to 1000.
+ */
+static void add_traces(const struct fixture *fixture)
+{
+	static const struct step steps[] = {{0, 0}, {2, BLOCK_WORD | 0}, {0, 1}};
+	static const struct block traces[] = {
+		{.guest = 0x1000, .is_trace = 1, .step_cnt = 2, .first_byte = 0},
+		{.guest = 0x1000, .is_trace = 1, .step_cnt = 1, .first_byte = 2 * sizeof(struct step)},
+	};
+	static const struct site ways_out[] = {
+		{.block = 3, .from = 0, .to = 0x1012},
+		{.block = 3, .conds_before = 1, .from = NO_COND},
+		{.block = 3, .conds_before = 2, .from = NO_COND, .to = 0x1000},
+		{.block = 4, .from = 0, .to = 0x1050},
+	};
+	struct shared *all = (struct shared *)fixture->arena->bytes;
+
+	memcpy(fixture->arena->bytes + ARENA_BYTES, steps, sizeof(steps));
+	memcpy(fixture->arena->bytes + ARENA_BLOCKS + sizeof(blocks), traces, sizeof(traces));
+	memcpy(fixture->arena->bytes + ARENA_SITES + sizeof(sites), ways_out, sizeof(ways_out));
+	all->byte_cnt = sizeof(steps);
+	all->block_cnt += 2;
+	all->site_cnt += 4;
+}
+
+/* From 1000 to 1050 and on to `to`. */
+static void expect_around(struct fixture *fixture, uint64_t t, uint64_t to)
+{
+	encoder_conditional(&fixture->expected, t, true);
+	encoder_boundary(&fixture->expected, t, 0x1050);
+	encoder_indirect(&fixture->expected, t, to);
+	encoder_boundary(&fixture->expected, t, to);
+}
+
+/* To its end, left by a jump that it does not take, and for another target than its own. */
+static void traces(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	add_traces(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	word(&fixture, 6);
+	word(&fixture, 7);
+	word(&fixture, BLOCK_WORD | 0);
+	word(&fixture, 5);
+	word(&fixture, BLOCK_WORD | 1);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	expect_around(&fixture, t, 0x1000);
+	expect_around(&fixture, t, 0x1000);
+	expect_around(&fixture, t, 0x1040);
+	check(&fixture, t, 0x1040);
+}
+
+/* The jump that it takes is not taken; and the ring begins with a trace. */
+static void trace_left(void **state)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	(void)state;
+	fixture_init(&fixture);
+	add_traces(&fixture);
+	word(&fixture, 6);
+	word(&fixture, 4);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	expect_around(&fixture, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_boundary(&fixture.expected, t, 0x1012);
+	check(&fixture, t, 0x1012);
+}
+
 /* What came before the first time that is told has that time. */
 static void system_call_behind_a_block(void **state)
 {
@@ -427,6 +505,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(taken_and_passed),
+		cmocka_unit_test(traces),
+		cmocka_unit_test(trace_left),
 		cmocka_unit_test(system_call_behind_a_block),
 		cmocka_unit_test(new_code),
 		cmocka_unit_test(interrupted),
