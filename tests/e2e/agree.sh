@@ -47,7 +47,7 @@ trace() {
 	env --default-signal=INT "$trailcam" attach -v --source step --max-stall none --follow-forks --snapshot-size 64M \
 		--step-log "$tmp/$1.log" --keep-recording "$tmp/$1" -o "$tmp/$1.fxt.gz" -p $target 2>"$tmp/$1.err" 3>&- &
 	tracer=$!
-	wait_for "$tmp/$1.err" 'debug: attached' && echo >&3
+	wait_for "$tmp/$1.err" 'the recording begins' && echo >&3
 	wait $tracer
 	echo "exit status $?" >>"$tmp/$1.err"
 }

@@ -25,14 +25,17 @@ say() {
 	printf '%s\n' "$@" >"$tmp/$name.in"
 }
 
-# attach ARG...: in the background; $tracer. Comes back when it has attached.
+# attach ARG...: in the background; $tracer. Comes back when it records, or waits for a start point.
 attach() {
 	: >"$tmp/err" # what the last one said is not what is waited for
 	# What a script starts in the background ignores SIGINT otherwise.
 	env --default-signal=INT "$trailcam" attach -v --source step --max-stall none -o "$tmp/t.tsv" "$@" >"$tmp/err" 2>&1 &
 	tracer=$!
 	ours="$ours $tracer"
-	wait_for "$tmp/err" 'debug: attached'
+	case $* in
+	*--step-from*) wait_for "$tmp/err" 'debug: attached' ;;
+	*) wait_for "$tmp/err" 'the recording begins' ;;
+	esac
 }
 
 # state PID: its letter in /proc

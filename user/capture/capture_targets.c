@@ -161,6 +161,7 @@ static void started(void *ctx)
 	struct capture *capture = ctx;
 
 	capture->was_started = true;
+	log_debug("all threads are held: the recording begins");
 	if (capture->set)
 		trigger_set_hold(capture->set, false);
 }
