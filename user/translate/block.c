@@ -1,317 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One block of the program is copied into the cache, up to the first jump that is always taken: conditional
- * jumps that are not taken cost nothing. Instructions stay as they are, but for addresses relative to rip.
- *
- *	guest			host
- *	jcc T			jcc stub	...	stub: word, jmp T
- *	jmp T, backward		word, jmp T
- *	call T, backward	push the guest's return address, word, jmp T
- *	jmp, call T, forward	the same without the word
- *	ret, jmp r, call r	target to rcx, jmp gs:[targets + cx * 8]	...	entry of T: is it T? word, T
- *	syscall			to the gate
+ * jumps that are not taken cost nothing. What becomes of each instruction is in insn.c.
  *
  * Code that may change unnoticed is looked at before each time that it is executed (check.c).
  */
 #include "decode/code_insn.h"
 #include "model/branch.h"
-#include "translate/emit.h"
-#include "translate/runtime.h"
-
-enum { INSNS_MAX = 48 };
-
-/* A block under construction. */
-struct builder {
-	struct emitter emitter;
-	struct block *block;
-	uint64_t pc;		   /* guest address of the instruction at hand */
-	const uint8_t *raw;	   /* its bytes */
-	const struct range *range; /* of its memory, if its code may change or is in no file; NULL: neither */
-	uint64_t limit;		   /* what is behind it is of another kind */
-	uint32_t kept;		   /* bytes of code that are kept so far */
-	struct code_insn insn;
-	uint8_t opcode;		    /* offset of its opcode, behind prefixes */
-	uint8_t rex;		    /* 0: none */
-	uint8_t segment, is_narrow; /* prefixes: 64 or 65, or 0; 67 */
-	uint64_t nop;		    /* number of the probe before it, + 1; 0: there is none */
-	uint32_t stubs[INSNS_MAX];  /* sites of conditional jumps ... */
-	uint8_t *jumps[INSNS_MAX];  /* ... and the displacements that are to lead to their stubs */
-	unsigned int stub_cnt;
-	uint8_t *push; /* of its last instruction; NULL: none that emit_pushed() is for */
-	bool done;
-};
-
-static void read_prefixes(struct builder *builder)
-{
-	builder->rex = builder->segment = builder->is_narrow = 0;
-	for (unsigned int i = 0; i < builder->insn.len; i++) {
-		uint8_t byte = builder->raw[i];
-
-		builder->opcode = (uint8_t)i;
-		if ((byte & 0xf0) == 0x40) {
-			builder->rex = byte;
-			builder->opcode++;
-			return;
-		}
-		if (byte == 0x64 || byte == 0x65)
-			builder->segment = byte;
-		else if (byte == 0x67)
-			builder->is_narrow = 1;
-		else if (byte != 0x66 && byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26 &&
-			 byte != 0xf0 && byte != 0xf2 && byte != 0xf3)
-			return;
-	}
-}
-
-static uint64_t behind(const struct builder *builder)
-{
-	return builder->pc + builder->insn.len;
-}
-
-static uint64_t target_of(const struct builder *builder)
-{
-	return behind(builder) + (uint64_t)(int64_t)builder->insn.rel;
-}
-
-/* ---- sites ---- */
-
-/* NULL: there is no room for more. */
-static struct site *new_site(struct builder *builder, uint64_t from, uint64_t to)
-{
-	struct site *site = site_at(shared()->site_cnt++);
-
-	*site = (struct site){.to = to,
-			      .block = block_number(builder->block),
-			      .from = (uint16_t)(from - builder->block->guest),
-			      .conds_before = builder->block->cond_cnt};
-	builder->block->site_cnt++;
-	return site;
-}
-
-/* A jump that makes no word. */
-static void emit_on(struct builder *builder, struct site *site)
-{
-	struct emitter *emitter = &builder->emitter;
-	uint8_t *jump = emit_jump(emitter, 0);
-	uint32_t away = distance(jump, (uintptr_t)emitter->at);
-
-	__builtin_memcpy(jump, &away, sizeof(away));
-	site->jump = (uintptr_t)jump;
-	site->makes_no_word = 1;
-	emit_save(emitter, HOST_RCX, CTX_RCX);
-	emit_8(emitter, 0xb9); /* mov ecx, */
-	emit_32(emitter, site_number(site));
-	emit_leave(emitter, CTX_LINK_ON);
-	site_link_if_known(site);
-}
-
-static void end(struct builder *builder, enum block_end how, uint64_t next)
-{
-	builder->block->end = (uint16_t)how;
-	builder->block->next = next;
-	builder->done = true;
-}
-
-static void go_on(struct builder *builder, uint64_t to)
-{
-	end(builder, BLOCK_GOES_ON, to);
-	emit_on(builder, new_site(builder, builder->pc, to));
-}
-
-/* ---- instructions ---- */
-
-static bool fits(int64_t value)
-{
-	return value == (int32_t)value;
-}
-
-/* A copy, at another address. */
-static enum give_back copy(struct builder *builder)
-{
-	const struct code_insn *insn = &builder->insn;
-
-	if (builder->is_narrow && insn->modrm && (builder->raw[insn->modrm] & 0xc7) == 5)
-		return GIVE_UNKNOWN;
-	return emit_copy(&builder->emitter, builder->raw, insn, behind(builder)) ? GIVE_NOTHING : GIVE_REACH;
-}
-
-static enum give_back translate_cond(struct builder *builder)
-{
-	struct emitter *emitter = &builder->emitter;
-	uint8_t opcode = builder->raw[builder->opcode];
-	struct site *site = new_site(builder, builder->pc, target_of(builder));
-
-	if ((opcode & 0xfc) == 0xe0) {
-		/* loop, jrcxz: +2 over a jump over the jump to the stub */
-		if (builder->is_narrow)
-			emit_8(emitter, 0x67);
-		EMIT(emitter, opcode, 2, 0xeb, 5, 0xe9);
-	} else {
-		uint8_t condition = opcode == 0x0f ? builder->raw[builder->opcode + 1] : opcode;
-
-		EMIT(emitter, 0x0f, 0x80 | (condition & 0xf));
-	}
-	builder->stubs[builder->stub_cnt] = site_number(site);
-	builder->jumps[builder->stub_cnt++] = emitter->at;
-	emit_32(emitter, 0);
-	builder->block->cond_cnt++;
-	return GIVE_NOTHING;
-}
-
-/* call, jmp */
-static enum give_back translate_direct(struct builder *builder)
-{
-	struct emitter *emitter = &builder->emitter;
-	uint64_t to = target_of(builder);
-
-	if (builder->insn.kind == BRANCH_CALL)
-		builder->push = emit_push(emitter, behind(builder));
-	if (to <= builder->pc) {
-		emit_save(emitter, HOST_RCX, CTX_RCX);
-		end(builder, BLOCK_BRANCHES, 0);
-		emit_branch(emitter, new_site(builder, builder->pc, to));
-		return GIVE_NOTHING;
-	}
-	end(builder, BLOCK_GOES_ON, to);
-	emit_on(builder, new_site(builder, builder->pc, to));
-	return GIVE_NOTHING;
-}
-
-static void emit_saves(struct builder *builder)
-{
-	emit_save(&builder->emitter, HOST_RCX, CTX_RCX);
-	emit_save(&builder->emitter, HOST_RAX, CTX_RAX);
-}
-
-static enum give_back translate_return(struct builder *builder)
-{
-	struct emitter *emitter = &builder->emitter;
-	const uint8_t *opcode = builder->raw + builder->opcode;
-
-	emit_saves(builder);
-	emit_8(emitter, 0x59); /* pop rcx */
-	if (*opcode == 0xc2) {
-		EMIT(emitter, 0x48, 0x8d, 0xa4, 0x24, opcode[1], opcode[2], 0,
-		     0); /* lea rsp, [rsp + imm16] */
-	}
-	emit_look_up(emitter);
-	end(builder, BLOCK_INDIRECT, 0);
-	return GIVE_NOTHING;
-}
-
-/* call, jmp through a register or memory: mov rcx, what it has */
-static enum give_back translate_indirect(struct builder *builder)
-{
-	struct emitter *emitter = &builder->emitter;
-	const uint8_t *raw = builder->raw;
-	unsigned int modrm = builder->insn.modrm;
-	uint8_t rex = 0x48 | (builder->rex & 0x3);
-	bool is_relative = (raw[modrm] & 0xc7) == 5;
-
-	emit_saves(builder);
-	if (builder->segment)
-		emit_8(emitter, builder->segment);
-	if (builder->is_narrow)
-		emit_8(emitter, 0x67);
-	EMIT(emitter, rex, 0x8b, (raw[modrm] & 0xc7) | HOST_RCX << 3);
-	emit_bytes(emitter, raw + modrm + 1, builder->insn.len - modrm - 1);
-	if (is_relative) {
-		int32_t displacement;
-		int64_t moved;
-
-		__builtin_memcpy(&displacement, raw + modrm + 1, sizeof(displacement));
-		moved = (int64_t)(behind(builder) + (uint64_t)(int64_t)displacement - (uintptr_t)emitter->at);
-		if (!fits(moved) || builder->is_narrow)
-			return GIVE_REACH;
-		displacement = (int32_t)moved;
-		__builtin_memcpy(emitter->at - 4, &displacement, sizeof(displacement));
-	}
-	if (builder->insn.kind == BRANCH_CALL) {
-		emit_constant(emitter, HOST_RAX, behind(builder));
-		emit_8(emitter, 0x50); /* push rax */
-	}
-	emit_look_up(emitter);
-	end(builder, BLOCK_INDIRECT, 0);
-	return GIVE_NOTHING;
-}
-
-/* Behind it the cache goes on as after a jump. */
-static enum give_back translate_syscall(struct builder *builder)
-{
-	struct emitter *emitter = &builder->emitter;
-	uint8_t *resume;
-	uint32_t away;
-
-	emit_constant(emitter, HOST_RCX, behind(builder));
-	EMIT(emitter, 0x4c, 0x8d, 0x1d); /* lea r11, [rip + ...] */
-	resume = emitter->at;
-	emit_32(emitter, 0);
-	emit_leave(emitter, CTX_GATE);
-	away = distance(resume, (uintptr_t)emitter->at);
-	__builtin_memcpy(resume, &away, sizeof(away));
-	end(builder, BLOCK_SYSCALL, behind(builder));
-	emit_on(builder, new_site(builder, builder->pc, behind(builder)));
-	return GIVE_NOTHING;
-}
-
-/* The program's own: it raises a signal, as if it stood where it stands. */
-static enum give_back translate_break(struct builder *builder)
-{
-	emit_bytes(&builder->emitter, builder->raw, builder->insn.len);
-	end(builder, BLOCK_BREAK, behind(builder));
-	emit_on(builder, new_site(builder, builder->pc, behind(builder)));
-	return GIVE_NOTHING;
-}
-
-/* What reads or writes gs, or jumps where copies cannot. */
-static bool is_foreign(const struct builder *builder)
-{
-	const uint8_t *opcode = builder->raw + builder->opcode;
-	uint8_t next = builder->opcode + 1u < builder->insn.len ? opcode[1] : 0;
-
-	if (builder->segment == 0x65)
-		return true;
-	if (opcode[0] == 0x8e && (next & 0x38) == 0x28) /* mov gs, */
-		return true;
-	if (opcode[0] == 0xc7 && next == 0xf8) /* xbegin */
-		return true;
-	if (opcode[0] != 0x0f || builder->insn.len < builder->opcode + 3u)
-		return opcode[0] == 0x0f && (next == 0xa9 || next == 0x05 || next == 0xa1); /* pop gs, fs */
-	if (next == 0xb5)								    /* lgs */
-		return true;
-	/* rdgsbase, wrgsbase */
-	return next == 0xae && builder->raw[0] == 0xf3 && (opcode[2] & 0xe8) == 0xc8;
-}
-
-static enum give_back translate_insn(struct builder *builder)
-{
-	const uint8_t *opcode = builder->raw + builder->opcode;
-	const struct code_insn *insn = &builder->insn;
-
-	if (insn->kind == BRANCH_SYSCALL) {
-		if (opcode[0] == 0x0f && opcode[1] == 0x05)
-			return translate_syscall(builder);
-		return opcode[0] == 0xcc || (opcode[0] == 0xcd && opcode[1] == 3) ? translate_break(builder)
-										  : GIVE_UNKNOWN;
-	}
-	if (insn->is_odd || is_foreign(builder))
-		return GIVE_UNKNOWN;
-	switch (insn->kind) {
-	case BRANCH_NONE:
-		return copy(builder);
-	case BRANCH_COND:
-		return translate_cond(builder);
-	case BRANCH_JUMP:
-	case BRANCH_CALL:
-		if (!insn->is_near)
-			return GIVE_UNKNOWN;
-		return insn->direct ? translate_direct(builder) : translate_indirect(builder);
-	case BRANCH_RETURN:
-		return insn->is_near ? translate_return(builder) : GIVE_UNKNOWN;
-	default:
-		return GIVE_UNKNOWN;
-	}
-}
+#include "translate/builder.h"
 
 /* ---- probes and times ---- */
 
@@ -417,8 +113,7 @@ static enum give_back add_insn(struct builder *builder)
 	if (!problem && wants_time(builder))
 		emit_stamp(builder);
 	if (!problem) {
-		read_prefixes(builder);
-		problem = translate_insn(builder);
+		problem = builder_translate(builder);
 	}
 	if (problem) {
 		shared()->site_cnt -= block->site_cnt - sites;
@@ -470,14 +165,14 @@ static enum give_back build(struct context *context, struct builder *builder)
 		enum give_back problem;
 
 		if (is_enough(builder)) {
-			go_on(builder, builder->pc);
+			builder_go_on(builder, builder->pc);
 			break;
 		}
 		problem = read_insn(context, builder) ? add_insn(builder) : GIVE_BREAK;
 		if (problem && !builder->block->length_cnt)
 			return problem;
 		if (problem)
-			go_on(builder, builder->pc);
+			builder_go_on(builder, builder->pc);
 	}
 	emit_stubs(builder);
 	return GIVE_NOTHING;

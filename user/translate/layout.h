@@ -334,7 +334,8 @@ enum block_end {
 
 struct block {
 	uint64_t guest, guest_end, next;
-	uint64_t host; /* where jumps lead to: its code, or the checks behind that */
+	uint64_t
+		host; /* where jumps lead to, but for those to its trace: its code, or the checks behind that */
 	uint64_t host_end;
 	uint64_t entry; /* host address of the entry for indirect branches; 0: none yet */
 	uint32_t first_length, first_site;

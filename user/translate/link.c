@@ -50,6 +50,12 @@ uint64_t block_host(const struct block *block)
 	return block->trace ? block_at(block->trace - 1)->host : block->host;
 }
 
+/* Where a jump to the block goes, which is in reach: to its trace, if that is, too. */
+static uint64_t host_from(uint64_t jump, const struct block *block)
+{
+	return reaches(jump, block_host(block)) ? block_host(block) : block->host;
+}
+
 void site_link(struct site *site, struct block *block)
 {
 	if (site->is_linked || !reaches(site->jump, block->host))
@@ -57,20 +63,18 @@ void site_link(struct site *site, struct block *block)
 	site->is_linked = 1;
 	site->next = block->incoming;
 	block->incoming = site_number(site) + 1;
-	set_jump(site->jump, reaches(site->jump, block_host(block)) ? block_host(block) : block->host);
+	set_jump(site->jump, host_from(site->jump, block));
 }
 
 void block_set_trace(struct block *block, const struct block *trace)
 {
-	uint64_t host, entry_jump = block->entry + block->entry_jump;
+	uint64_t entry_jump = block->entry + block->entry_jump;
 
 	block->trace = trace ? block_number(trace) + 1 : 0;
-	host = block_host(block);
 	for (uint32_t i = block->incoming; i; i = site_at(i - 1)->next)
-		if (reaches(site_at(i - 1)->jump, host))
-			set_jump(site_at(i - 1)->jump, host);
-	if (block->entry && reaches(entry_jump, host))
-		set_jump(entry_jump, host);
+		set_jump(site_at(i - 1)->jump, host_from(site_at(i - 1)->jump, block));
+	if (block->entry)
+		set_jump(entry_jump, host_from(entry_jump, block));
 }
 
 void site_link_if_known(struct site *site)
@@ -143,8 +147,7 @@ bool block_make_entry(struct block *block)
 	wrap = emit_word(&emitter, BLOCK_WORD | block_number(block));
 	emit_load(&emitter, HOST_RCX, CTX_RCX);
 	emit_load(&emitter, HOST_RAX, CTX_RAX);
-	jump = emit_jump(&emitter,
-			 reaches((uintptr_t)emitter.at, block_host(block)) ? block_host(block) : block->host);
+	jump = emit_jump(&emitter, host_from((uintptr_t)emitter.at, block));
 	block->entry_jump = (uint16_t)((uintptr_t)jump - block->entry);
 	*wrap = (uint8_t)(emitter.at - (wrap + 1));
 	emit_leave(&emitter, CTX_WRAP_INDIRECT);

@@ -83,7 +83,7 @@ static void append_time(struct context *context)
 	append_address(context, __builtin_ia32_rdtsc(), RING_TIME);
 }
 
-/* The newest word is the ring's last one: it has filled the ring, or was led there to make the thread come here. */
+/* If the newest word is the ring's last one, it has filled the ring, or was led there to make the thread come here. */
 static void settle_ring(struct context *context)
 {
 	bool is_last = !context->pos;

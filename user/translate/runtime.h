@@ -134,7 +134,7 @@ void cache_add(struct block *block);
 /* Whether blocks may have code from there. */
 bool cache_holds(uint64_t start, uint64_t end);
 
-/* All blocks with code from there cease to be. Who executes one goes on in it to its end. */
+/* All blocks with code from there cease to be. Who executes one goes on to its end, or that of the trace it is in. */
 void cache_forget(uint64_t start, uint64_t end);
 
 /* So does this one. */

@@ -191,7 +191,7 @@ static void emit_exits(struct maker *maker)
 		uint32_t away = distance(out->jump, (uintptr_t)emitter->at);
 
 		__builtin_memcpy(out->jump, &away, sizeof(away));
-		if (site->to) {
+		if (site->from != NO_COND) {
 			emit_save(emitter, HOST_RCX, CTX_RCX);
 			emit_branch(emitter, site);
 		} else {
@@ -214,6 +214,12 @@ static bool add_steps(struct maker *maker, const struct path *path)
 	return true;
 }
 
+/* Whether its word is that of a block. */
+static bool is_arrival(const struct step *step)
+{
+	return step->word < RING_TAG && step->word & BLOCK_WORD;
+}
+
 /* Behind it, its blocks know that they are in it, and who comes to the first one comes to it. */
 static void finish(struct maker *maker, const struct path *path, struct region *region)
 {
@@ -228,6 +234,8 @@ static void finish(struct maker *maker, const struct path *path, struct region *
 	for (unsigned int i = 0; i < path->cnt; i++) {
 		steps_of(trace)[i] = path->steps[i];
 		block_at(path->steps[i].block)->is_traced = 1;
+		if (is_arrival(&path->steps[i]))
+			block_at(path->steps[i].word & ~BLOCK_WORD)->is_traced = 1;
 	}
 	all->byte_cnt += (uint32_t)(path->cnt * sizeof(struct step));
 	trace->trace = all->newest_trace;
@@ -297,7 +305,7 @@ static void look_from(const uint32_t *words, unsigned int at)
 	struct path path;
 
 	for (unsigned int i = 0; i < STEPS && at < CHUNK_WORDS && !head; i++, at++)
-		head = head_behind(words[at]) ? cache_find(head_behind(words[at])) : NULL;
+		head = cache_find(head_behind(words[at]));
 	if (!can_be_traced(head) || head->seen == TRACED_NEVER || ++head->seen % SEEN_OFTEN)
 		return;
 	path_follow(&path, head, words, at);
@@ -325,7 +333,9 @@ void trace_look(struct context *context)
 static bool has_dead_step(const struct block *trace)
 {
 	for (unsigned int i = 0; i < trace->step_cnt; i++)
-		if (block_at(steps_of(trace)[i].block)->died)
+		if (block_at(steps_of(trace)[i].block)->died ||
+		    (is_arrival(&steps_of(trace)[i]) &&
+		     block_at(steps_of(trace)[i].word & ~BLOCK_WORD)->died))
 			return true;
 	return false;
 }

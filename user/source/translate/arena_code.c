@@ -103,7 +103,7 @@ static bool find_place(const struct arena *arena, const struct block *block, uin
 	const struct length *lengths = (const struct length *)(arena->bytes + ARENA_LENGTHS);
 	const struct step *steps = block->is_trace ? arena_steps(arena, block) : NULL;
 	uint64_t at = block->host - block->check_off;
-	struct place place = {.guest = block->guest, .is_exact = host == block->host};
+	struct place place = {.guest = block->guest, .is_exact = block->check_off && host == block->host};
 
 	for (uint32_t i = 0; i < block->length_cnt && !place.is_exact; i++) {
 		struct length length = lengths[(block->first_length + i) % LENGTHS_MAX];
@@ -129,6 +129,9 @@ static const struct block *block_of_host(const struct arena *arena, uint64_t hos
 	for (uint32_t i = arena_shared(arena)->block_cnt, first = arena_first_block(arena); i-- > first;) {
 		const struct block *block = arena_block(arena, i);
 
+		/* What is older is not executed any more, and its memory may have other code. */
+		if (block->generation + 1 < arena_shared(arena)->generation)
+			break;
 		if (host >= block->host - block->check_off && host < block->host_end)
 			return block;
 	}

@@ -189,8 +189,8 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 }
 
 /*
- * Whether the thread stands where the program does; its registers become the program's. `fault`: the signal,
- * if its instruction raised it; else 0.
+ * Whether the thread stands where the program does; its registers become the program's, and the ring is told what it
+ * has done of a trace. `fault`: the signal, if its instruction raised it; else 0.
  */
 static bool settle(const struct translate_thread *thread, int fault, struct user_regs_struct *regs)
 {
@@ -224,6 +224,7 @@ static bool settle(const struct translate_thread *thread, int fault, struct user
 	}
 	if (!arena_guest(arena, regs->rip, &guest, &exact) || (!exact && !fault))
 		return false;
+	arena_append_steps(arena, thread->slot, regs->rip);
 	if (!exact)
 		restore_spilled(arena_context(arena, thread->slot), thread->tid, regs);
 	regs->rip = guest;
@@ -356,7 +357,6 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 	siginfo_t info;
-	uint64_t host;
 	bool fault, waits;
 
 	if (!is_translated(thread) || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
@@ -368,14 +368,16 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 		return signal;
 	if (fault && arena_context(thread->process->arena, thread->slot)->reading)
 		return pass_unmapped(thread, &info, &regs);
-	host = regs.rip;
-	if (!settle(thread, fault ? signal : 0, &regs))
-		return waits && defer(thread, &info, &regs) ? 0 : signal;
+	if (!settle(thread, fault ? signal : 0, &regs)) {
+		if (waits && defer(thread, &info, &regs))
+			return 0;
+		arena_append_steps(thread->process->arena, thread->slot, regs.rip);
+		return signal;
+	}
 	if (fault && (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP))
 		info.si_addr = (void *)regs.rip;
 	if (signal == SIGSYS)
 		info.si_call_addr = (void *)regs.rip;
-	arena_append_steps(thread->process->arena, thread->slot, host);
 	arena_append(thread->process->arena, thread->slot, regs.rip, RING_STOP);
 	return pass_settled(thread, &info, &regs);
 }
@@ -410,7 +412,6 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 	struct context *context;
-	uint64_t host;
 	bool has_ended;
 	int status;
 
@@ -424,7 +425,6 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	context = arena_context(thread->process->arena, thread->slot);
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return;
-	host = regs.rip;
 	/* Behind the nop of a probe comes the instruction that has it: its probe is silent by now. */
 	if (regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
 		regs.rip = arena_probe(thread->process->arena, (regs.rip - NOPS_AT) / NOP_SIZE);
@@ -432,7 +432,6 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 		call_in(thread, &regs);
 		return;
 	}
-	arena_append_steps(thread->process->arena, thread->slot, host);
 	context->why = GIVE_END;
 	regs.gs_base = 0;
 	ptrace(PTRACE_SETREGS, tid, NULL, &regs);

@@ -103,6 +103,8 @@ static void on_trace(struct walk *walk, const struct site *exit, const struct bl
 		encoder_enable(walk->encoder, walk->ns, trace->guest);
 		walk_arrive(walk, trace->guest);
 	}
+	if (walk->epoch < trace->born)
+		walk->epoch = trace->born;
 	for (unsigned int i = 0; i < exit->conds_before; i++)
 		if (steps[i].word != (uint32_t)NO_WORD)
 			on_number(walk, steps[i].word);
@@ -167,7 +169,7 @@ static void tell_branch(struct walk *walk, uint32_t word)
 	const struct block *block = arena_block(walk->arena, site->block);
 
 	if (is_block ? !arena_has_block(walk->arena, word & ~(uint32_t)BLOCK_WORD)
-		     : !arena_has_site(walk->arena, word))
+		     : !arena_has_site(walk->arena, word) || !arena_has_block(walk->arena, site->block))
 		walk_lose(walk, 0);
 	else if (!is_block && block->is_trace)
 		on_trace(walk, site, block);
