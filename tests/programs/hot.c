@@ -101,6 +101,12 @@ __attribute__((noinline)) static uint64_t read_page(unsigned int i)
 	return page[i % 8];
 }
 
+/* A function that is one jump, to an instruction that may fault. */
+uint64_t hop(const volatile uint64_t *from);
+__asm__("	.text\nhop:	jmp behind_hop\n	ud2\nbehind_hop:	mov (%rdi), %rax\n	"
+	"ret\n");
+static uint64_t (*volatile const hops[])(const volatile uint64_t *) = {hop};
+
 __attribute__((noinline)) static void leap(void)
 {
 	siglongjmp(out, 1);
@@ -125,8 +131,9 @@ __attribute__((noinline)) static uint64_t round_of(unsigned int i, bool faulty)
 	if (i % 64 == 0)
 		value ^= sort(cells);
 	for (unsigned int j = 0; j < 20; j++)
-		value = operations[(i + j) % 50 == 0 ? 2 : j & 1](value, read_page(j));
-	if (faulty && i % 500 == 499)
+		value = operations[(i + j) % 50 == 0 ? 2 : j & 1](value,
+								  i % 2 ? hops[0](page + j) : read_page(j));
+	if (faulty && i % 25 == 23)
 		mprotect((void *)page, PAGE, PROT_NONE);
 	return value;
 }

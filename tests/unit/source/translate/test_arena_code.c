@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Host addresses, in blocks and in traces, belong to the guest's instructions. */
+#include "assertions.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "source/translate/arena.h"
+
+enum { HOST = 0x70000000 };
+
+/*
+ *	1000: jmp 2000 (5 bytes)
+ *	2000: 3 bytes; ret
+ *	a trace of both, and of the first one again
+ */
+static const struct block blocks[] = {
+	{.guest = 0x1000, .guest_end = 0x1005, .host = HOST, .host_end = HOST + 30, .length_cnt = 1},
+	{.guest = 0x2000,
+	 .guest_end = 0x2004,
+	 .host = HOST + 100,
+	 .host_end = HOST + 150,
+	 .first_length = 1,
+	 .length_cnt = 2},
+	{.guest = 0x1000,
+	 .host = HOST + 200,
+	 .host_end = HOST + 300,
+	 .first_length = 3,
+	 .length_cnt = 7,
+	 .is_trace = 1,
+	 .step_cnt = 3},
+};
+static const struct length lengths[] = {{5, 8}, {3, 3},	 {1, 40}, {5, 0}, {0, 0},
+					{3, 3}, {1, 40}, {0, 0},  {5, 9}, {0, 0}};
+static const struct step steps[] = {{0, (uint32_t)NO_WORD}, {1, BLOCK_WORD | 0}, {0, 7}};
+
+static struct arena *arena_with_code(void)
+{
+	struct arena *arena;
+	struct shared *all;
+
+	assert_ok(arena_new(&arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN));
+	memcpy(arena->bytes + ARENA_BLOCKS, blocks, sizeof(blocks));
+	memcpy(arena->bytes + ARENA_LENGTHS, lengths, sizeof(lengths));
+	memcpy(arena->bytes + ARENA_BYTES, steps, sizeof(steps));
+	all = (struct shared *)arena->bytes;
+	all->block_cnt = sizeof(blocks) / sizeof(*blocks);
+	all->length_cnt = sizeof(lengths) / sizeof(*lengths);
+	all->byte_cnt = sizeof(steps);
+	return arena;
+}
+
+static void assert_guest(const struct arena *arena, uint64_t host, uint64_t guest, bool is_exact)
+{
+	uint64_t found;
+	bool exact;
+
+	assert_true(arena_guest(arena, host, &found, &exact));
+	assert_int_equal(found, guest);
+	assert_int_equal(exact, is_exact);
+}
+
+static void in_blocks(void **state)
+{
+	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
+	uint64_t guest;
+	unsigned int cnt;
+	bool exact;
+
+	(void)state;
+	assert_guest(arena, HOST, 0x1000, true);
+	assert_guest(arena, HOST + 2, 0x1000, false);
+	assert_guest(arena, HOST + 103, 0x2003, true);
+	assert_guest(arena, HOST + 104, 0x2003, false);
+	/* In a stub, and in nobody's code. */
+	assert_false(arena_guest(arena, HOST + 20, &guest, &exact));
+	assert_false(arena_guest(arena, HOST + 40, &guest, &exact));
+	assert_null(arena_trace_at(arena, HOST, &cnt));
+}
+
+/* What has become of no code at all is done where the next instruction begins. */
+static void in_a_trace(void **state)
+{
+	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
+	unsigned int cnt;
+
+	(void)state;
+	assert_guest(arena, HOST + 200, 0x2000, true);
+	assert_ptr_equal(arena_trace_at(arena, HOST + 200, &cnt), arena_block(arena, 2));
+	assert_int_equal(cnt, 1);
+	assert_guest(arena, HOST + 203, 0x2003, true);
+	assert_guest(arena, HOST + 230, 0x2003, false);
+	assert_non_null(arena_trace_at(arena, HOST + 230, &cnt));
+	assert_int_equal(cnt, 1);
+}
+
+/* Words of what is done: that of the second step is, of the first one there is none. */
+static void steps_are_appended(void **state)
+{
+	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
+	int slot = arena_take_slot(arena, 1, 1);
+	CLEANUP(ring_copy_release) struct ring_copy copy = {0};
+
+	(void)state;
+	arena_append_steps(arena, slot, HOST + 203);
+	assert_int_equal(arena_written(arena, slot), 0);
+	arena_append_steps(arena, slot, HOST + 245);
+	assert_ok(arena_read_ring(arena, slot, 0, &copy));
+	assert_int_equal(copy.cnt, 1);
+	assert_int_equal(copy.words[0], BLOCK_WORD | 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_blocks),
+		cmocka_unit_test(in_a_trace),
+		cmocka_unit_test(steps_are_appended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
