@@ -16,7 +16,6 @@ static void emit_stamp(struct builder *builder)
 {
 	struct emitter *emitter = &builder->emitter;
 	uint8_t *place;
-	uint32_t away;
 
 	builder->block->tells_time = 1;
 	emit_save(emitter, HOST_RCX, CTX_RCX);
@@ -24,8 +23,7 @@ static void emit_stamp(struct builder *builder)
 	emit_save(emitter, HOST_RCX, CTX_STAMP_GUEST);
 	place = emit_place(emitter);
 	emit_leave(emitter, CTX_STAMP);
-	away = distance(place, (uintptr_t)emitter->at);
-	__builtin_memcpy(place, &away, sizeof(away));
+	emit_here(emitter, place);
 }
 
 static bool wants_time(const struct builder *builder)
@@ -137,10 +135,7 @@ static enum give_back add_insn(struct builder *builder)
 static void emit_stubs(struct builder *builder)
 {
 	for (unsigned int i = 0; i < builder->stub_cnt; i++) {
-		uint8_t *jump = builder->jumps[i];
-		uint32_t away = distance(jump, (uintptr_t)builder->emitter.at);
-
-		__builtin_memcpy(jump, &away, sizeof(away));
+		emit_here(&builder->emitter, builder->jumps[i]);
 		emit_save(&builder->emitter, HOST_RCX, CTX_RCX);
 		emit_branch(&builder->emitter, site_at(builder->stubs[i]));
 	}

@@ -51,6 +51,14 @@ static inline uint32_t distance(const uint8_t *at, uint64_t to)
 	return (uint32_t)(to - ((uintptr_t)at + 4));
 }
 
+/* The displacement at `place` leads to what is emitted next. */
+static inline void emit_here(const struct emitter *emitter, uint8_t *place)
+{
+	uint32_t away = distance(place, (uintptr_t)emitter->at);
+
+	__builtin_memcpy(place, &away, sizeof(away));
+}
+
 /*
  * A copy of an instruction that ends at `end` where `raw` is from. False: what it addresses relative to rip is out
  * of reach.
@@ -109,13 +117,10 @@ static inline uint8_t *emit_push(struct emitter *emitter, uint64_t value)
 
 static inline void emit_pushed(struct emitter *emitter, uint8_t *place, uint64_t value)
 {
-	uint32_t away;
-
 	/* The program may have asked for alignment checks. */
 	while ((uintptr_t)emitter->at & 7)
 		emit_8(emitter, 0x90);
-	away = distance(place, (uintptr_t)emitter->at);
-	__builtin_memcpy(place, &away, sizeof(away));
+	emit_here(emitter, place);
 	emit_64(emitter, value);
 }
 

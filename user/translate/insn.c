@@ -59,9 +59,8 @@ static void emit_on(struct builder *builder, struct site *site)
 {
 	struct emitter *emitter = &builder->emitter;
 	uint8_t *jump = emit_jump(emitter, 0);
-	uint32_t away = distance(jump, (uintptr_t)emitter->at);
 
-	__builtin_memcpy(jump, &away, sizeof(away));
+	emit_here(emitter, jump);
 	site->jump = (uintptr_t)jump;
 	site->makes_no_word = 1;
 	emit_save(emitter, HOST_RCX, CTX_RCX);
@@ -85,11 +84,6 @@ void builder_go_on(struct builder *builder, uint64_t to)
 }
 
 /* ---- instructions ---- */
-
-static bool fits(int64_t value)
-{
-	return value == (int32_t)value;
-}
 
 /* A copy, at another address. */
 static enum give_back copy(struct builder *builder)
@@ -171,27 +165,24 @@ static enum give_back translate_indirect(struct builder *builder)
 	struct emitter *emitter = &builder->emitter;
 	const uint8_t *raw = builder->raw;
 	unsigned int modrm = builder->insn.modrm;
-	uint8_t rex = 0x48 | (builder->rex & 0x3);
-	bool is_relative = (raw[modrm] & 0xc7) == 5;
+	uint8_t load[CODE_INSN_MAX + 2];
+	struct emitter scratch = {.at = load};
+	struct code_insn insn = {0};
 
-	emit_saves(builder);
+	if (builder->is_narrow && (raw[modrm] & 0xc7) == 5)
+		return GIVE_UNKNOWN;
 	if (builder->segment)
-		emit_8(emitter, builder->segment);
+		emit_8(&scratch, builder->segment);
 	if (builder->is_narrow)
-		emit_8(emitter, 0x67);
-	EMIT(emitter, rex, 0x8b, (raw[modrm] & 0xc7) | HOST_RCX << 3);
-	emit_bytes(emitter, raw + modrm + 1, builder->insn.len - modrm - 1);
-	if (is_relative) {
-		int32_t displacement;
-		int64_t moved;
-
-		__builtin_memcpy(&displacement, raw + modrm + 1, sizeof(displacement));
-		moved = (int64_t)(behind(builder) + (uint64_t)(int64_t)displacement - (uintptr_t)emitter->at);
-		if (!fits(moved) || builder->is_narrow)
-			return GIVE_REACH;
-		displacement = (int32_t)moved;
-		__builtin_memcpy(emitter->at - 4, &displacement, sizeof(displacement));
-	}
+		emit_8(&scratch, 0x67);
+	EMIT(&scratch, 0x48 | (builder->rex & 0x3), 0x8b);
+	insn.modrm = (uint8_t)(scratch.at - load);
+	emit_8(&scratch, (raw[modrm] & 0xc7) | HOST_RCX << 3);
+	emit_bytes(&scratch, raw + modrm + 1, builder->insn.len - modrm - 1);
+	insn.len = (uint8_t)(scratch.at - load);
+	emit_saves(builder);
+	if (!emit_copy(emitter, load, &insn, behind(builder)))
+		return GIVE_REACH;
 	if (builder->insn.kind == BRANCH_CALL) {
 		emit_constant(emitter, HOST_RAX, behind(builder));
 		emit_8(emitter, 0x50); /* push rax */
@@ -206,15 +197,13 @@ static enum give_back translate_syscall(struct builder *builder)
 {
 	struct emitter *emitter = &builder->emitter;
 	uint8_t *resume;
-	uint32_t away;
 
 	emit_constant(emitter, HOST_RCX, behind(builder));
 	EMIT(emitter, 0x4c, 0x8d, 0x1d); /* lea r11, [rip + ...] */
 	resume = emitter->at;
 	emit_32(emitter, 0);
 	emit_leave(emitter, CTX_GATE);
-	away = distance(resume, (uintptr_t)emitter->at);
-	__builtin_memcpy(resume, &away, sizeof(away));
+	emit_here(emitter, resume);
 	end(builder, BLOCK_SYSCALL, behind(builder));
 	emit_on(builder, new_site(builder, builder->pc, behind(builder)));
 	return GIVE_NOTHING;

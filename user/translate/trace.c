@@ -83,13 +83,6 @@ static bool copy(struct emitter *emitter, const uint8_t *from, const uint8_t *en
 	return true;
 }
 
-static void add_cond(struct maker *maker, const uint8_t *code, unsigned int size, unsigned int cond,
-		     uint64_t to)
-{
-	emit_bytes(&maker->emitter, code, size - 4);
-	add_exit(maker, cond, to);
-}
-
 /* Is rcx the target that the trace follows? The program's rcx and rax are in the context. */
 static void add_guess(struct maker *maker, uint64_t target)
 {
@@ -148,7 +141,8 @@ static bool add_step(struct maker *maker, const struct step *step, uint64_t targ
 			EMIT(emitter, code[0], code[1] ^ 1);
 			add_exit(maker, cond, guest + length.guest);
 		} else if (is_cond) {
-			add_cond(maker, code, length.host, cond, site->to);
+			emit_bytes(emitter, code, length.host - 4u);
+			add_exit(maker, cond, site->to);
 		} else if (i + 1u == block->length_cnt && block->last_kind != BRANCH_NONE) {
 			if (!add_end(maker, block, code, length, target))
 				return false;
@@ -188,9 +182,8 @@ static void emit_exits(struct maker *maker)
 	for (unsigned int i = 0; i < maker->exit_cnt; i++) {
 		const struct way_out *out = &maker->exits[i];
 		struct site *site = site_at(out->site);
-		uint32_t away = distance(out->jump, (uintptr_t)emitter->at);
 
-		__builtin_memcpy(out->jump, &away, sizeof(away));
+		emit_here(emitter, out->jump);
 		if (site->from != NO_COND) {
 			emit_save(emitter, HOST_RCX, CTX_RCX);
 			emit_branch(emitter, site);
