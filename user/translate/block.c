@@ -110,9 +110,8 @@ static enum give_back add_insn(struct builder *builder)
 	resume = (uintptr_t)builder->emitter.at;
 	if (!problem && wants_time(builder))
 		emit_stamp(builder);
-	if (!problem) {
+	if (!problem)
 		problem = builder_translate(builder);
-	}
 	if (problem) {
 		shared()->site_cnt -= block->site_cnt - sites;
 		block->site_cnt = sites;
@@ -136,7 +135,6 @@ static void emit_stubs(struct builder *builder)
 {
 	for (unsigned int i = 0; i < builder->stub_cnt; i++) {
 		emit_here(&builder->emitter, builder->jumps[i]);
-		emit_save(&builder->emitter, HOST_RCX, CTX_RCX);
 		emit_branch(&builder->emitter, site_at(builder->stubs[i]));
 	}
 	if (builder->push)
@@ -217,7 +215,7 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 				.first_byte = all->byte_cnt,
 				.generation = all->generation};
 	context->going = guest;
-	builder.emitter.at = (uint8_t *)region->at;
+	builder.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region->start};
 	look_at_memory(&builder, guest);
 	if (block->is_kept)
 		*ended_at(block) = 0;

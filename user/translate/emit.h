@@ -13,6 +13,7 @@
 
 struct emitter {
 	uint8_t *at;
+	uint64_t region;     /* start of the region: jumps of sites that are not linked lead there */
 	const uint8_t *wrap; /* the nearest jump to context.wrap behind; NULL: none */
 };
 
@@ -97,6 +98,19 @@ static inline void emit_constant(struct emitter *emitter, enum register_number r
 {
 	EMIT(emitter, 0x48, 0xb8 | (uint8_t)reg);
 	emit_64(emitter, value);
+}
+
+/* rcx, a target, becomes its distance from `guest`, of which rax is the negative then. */
+static inline void emit_distance(struct emitter *emitter, uint64_t guest)
+{
+	emit_constant(emitter, HOST_RAX, -guest);
+	EMIT(emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
+}
+
+static inline void emit_distance_back(struct emitter *emitter)
+{
+	EMIT(emitter, 0x48, 0xf7, 0xd0);	     /* not rax */
+	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea rcx, [rcx + rax + 1] */
 }
 
 /*

@@ -127,7 +127,6 @@ static enum give_back translate_direct(struct builder *builder)
 	if (builder->insn.kind == BRANCH_CALL)
 		builder->push = emit_push(emitter, behind(builder));
 	if (to <= builder->pc) {
-		emit_save(emitter, HOST_RCX, CTX_RCX);
 		end(builder, BLOCK_BRANCHES, 0);
 		emit_branch(emitter, new_site(builder, builder->pc, to));
 		return GIVE_NOTHING;

@@ -371,7 +371,9 @@ struct step {
 	uint32_t word; /* that leads from it to the next step, or NO_WORD */
 };
 
-enum { STEPS_MAX = 64, NO_WORD = -1, NO_COND = 0xffff };
+#define NO_WORD 0xffffffff
+
+enum { STEPS_MAX = 64, NO_COND = 0xffff };
 
 struct known_block {
 	uint32_t number; /* + 1; 0: none */

@@ -37,10 +37,12 @@ static void emit_wrap(struct emitter *emitter, uint8_t *jump)
 
 void emit_branch(struct emitter *emitter, struct site *site)
 {
-	uint8_t *wrap = emit_word(emitter, site_number(site));
+	uint8_t *wrap;
 
+	emit_save(emitter, HOST_RCX, CTX_RCX);
+	wrap = emit_word(emitter, site_number(site));
 	emit_load(emitter, HOST_RCX, CTX_RCX);
-	site->jump = (uintptr_t)emit_jump(emitter, region_of((uintptr_t)emitter->at)->start);
+	site->jump = (uintptr_t)emit_jump(emitter, emitter->region);
 	emit_wrap(emitter, wrap);
 	site_link_if_known(site);
 }
@@ -112,8 +114,7 @@ static void emit_next_entry(struct emitter *emitter, uint64_t next)
 		emit_leave(emitter, CTX_MISS);
 		return;
 	}
-	EMIT(emitter, 0x48, 0xf7, 0xd0);	     /* not rax */
-	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea rcx, [rcx + rax + 1] */
+	emit_distance_back(emitter);
 	away = (int64_t)(next - ((uintptr_t)emitter->at + 5));
 	if (fits(away)) {
 		emit_8(emitter, 0xe9);
@@ -138,8 +139,7 @@ bool block_make_entry(struct block *block)
 		return block->entry;
 	emitter = (struct emitter){.at = (uint8_t *)region->at};
 	block->entry = region->at;
-	emit_constant(&emitter, HOST_RAX, -block->guest);
-	EMIT(&emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
+	emit_distance(&emitter, block->guest);
 	EMIT(&emitter, 0xe3, 0);
 	other = emitter.at;
 	emit_next_entry(&emitter, *head);

@@ -63,7 +63,7 @@ static bool walk_to(struct path *path, uint32_t word)
 	for (block = cache_find(path->to);; block = cache_find(block->next)) {
 		if (!can_be_traced(block) || path->cnt == STEPS_MAX)
 			return false;
-		path->steps[path->cnt++] = (struct step){block_number(block), (uint32_t)NO_WORD};
+		path->steps[path->cnt++] = (struct step){block_number(block), NO_WORD};
 		end = block->guest_end;
 		if (is_indirect ? block->end == BLOCK_INDIRECT : block == last)
 			break;
@@ -95,7 +95,7 @@ static bool is_inner_loop(const struct path *path, const struct site *site)
 /* One of a block's. False: the way cannot be followed any further. */
 static bool add_branch(struct path *path, uint32_t word)
 {
-	const struct block *target = is_current_block(word) ? block_at(word & ~BLOCK_WORD) : NULL;
+	const struct block *target = is_current_block(word) ? block_of_word(word) : NULL;
 	unsigned int cnt = path->cnt, insn_cnt = path->insn_cnt;
 
 	if ((!target && !is_current_site(word)) || (target && (target->is_trace || target->died)) ||
@@ -106,7 +106,7 @@ static bool add_branch(struct path *path, uint32_t word)
 		path->insn_cnt = insn_cnt;
 		return false;
 	}
-	path->to = target ? target->guest : site_at(word)->to;
+	path->to = target_of_word(word);
 	path->word_cnt++;
 	return target || !is_inner_loop(path, site_at(word));
 }
@@ -121,7 +121,7 @@ static bool add_trace(struct path *path, const struct site *site)
 	if (trace->died)
 		return false;
 	for (unsigned int i = 0; i < site->conds_before; i++)
-		if (steps[i].word != (uint32_t)NO_WORD && !add_branch(path, steps[i].word))
+		if (steps[i].word != NO_WORD && !add_branch(path, steps[i].word))
 			return false;
 	if (site->from == NO_COND)
 		return true;

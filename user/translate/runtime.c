@@ -220,7 +220,7 @@ static uint64_t destination(const struct context *context, unsigned int why)
 	case WHY_REPORT:
 		return context->syscall_next;
 	case WHY_WRAP:
-		return word & BLOCK_WORD ? block_at(word & ~BLOCK_WORD)->guest : site_at(word)->to;
+		return target_of_word(word);
 	case WHY_SIGRETURN:
 		return context->returned;
 	default:

@@ -84,6 +84,17 @@ static inline uint64_t *targets_of(struct context *context)
 	return (uint64_t *)(context->self + SLOT_TARGETS);
 }
 
+static inline struct block *block_of_word(uint32_t word)
+{
+	return block_at(word & ~BLOCK_WORD);
+}
+
+/* Guest address that a branch leads to, by its word; 0: it left a trace for another target. */
+static inline uint64_t target_of_word(uint32_t word)
+{
+	return word & BLOCK_WORD ? block_of_word(word)->guest : site_at(word)->to;
+}
+
 /* The entry of the newest block whose address has these low bits; 0: there is none. */
 static inline uint64_t *head_of(uint64_t guest)
 {
@@ -165,7 +176,7 @@ bool may_write_code(const uint8_t *raw, const struct code_insn *insn, unsigned i
 
 /* ---- link.c ---- */
 
-/* The site's word and its jump, which leads to the runtime until it is linked; the program's rcx is in the context. */
+/* The site's word and its jump, which leads to the runtime until it is linked. */
 void emit_branch(struct emitter *emitter, struct site *site);
 
 /* Where who comes to the block goes on: in the trace that begins there, if there is one. */

@@ -56,7 +56,6 @@ static struct site *new_site(struct maker *maker, unsigned int cond, uint64_t to
 			      .block = block_number(maker->trace),
 			      .conds_before = (uint16_t)maker->step,
 			      .from = (uint16_t)cond};
-	maker->trace->site_cnt++;
 	return site;
 }
 
@@ -88,17 +87,16 @@ static void add_guess(struct maker *maker, uint64_t target)
 {
 	struct emitter *emitter = &maker->emitter;
 
-	emit_constant(emitter, HOST_RAX, -target);
-	EMIT(emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
-	EMIT(emitter, 0xe3, 5, 0xe9);	       /* jrcxz over the jump */
+	emit_distance(emitter, target);
+	EMIT(emitter, 0xe3, 5, 0xe9); /* jrcxz over the jump */
 	add_exit(maker, NO_COND, 0);
 	emit_load(emitter, HOST_RCX, CTX_RCX);
 	emit_load(emitter, HOST_RAX, CTX_RAX);
 }
 
-/* The branch that a block ends with. False: it is out of reach. */
+/* The branch that a block ends with, which has that word. False: it is out of reach. */
 static bool add_end(struct maker *maker, const struct block *block, const uint8_t *code, struct length length,
-		    uint64_t target)
+		    uint32_t word)
 {
 	struct emitter *emitter = &maker->emitter;
 	uint8_t *place;
@@ -106,7 +104,7 @@ static bool add_end(struct maker *maker, const struct block *block, const uint8_
 	if (block->end == BLOCK_INDIRECT) {
 		if (!copy(emitter, code, code + length.host - LOOK_UP_SIZE))
 			return false;
-		add_guess(maker, target);
+		add_guess(maker, target_of_word(word));
 		return true;
 	}
 	place = block->last_kind == BRANCH_CALL ? emit_push(emitter, block->guest_end) : NULL;
@@ -121,8 +119,8 @@ static void add_length(struct maker *maker, uint8_t guest, const uint8_t *host)
 	maker->trace->length_cnt++;
 }
 
-/* One block up to the branch that is followed. `target`: where the step leads. */
-static bool add_step(struct maker *maker, const struct step *step, uint64_t target)
+/* One block up to the branch that is followed. */
+static bool add_step(struct maker *maker, const struct step *step)
 {
 	struct emitter *emitter = &maker->emitter;
 	const struct block *block = block_at(step->block);
@@ -144,7 +142,7 @@ static bool add_step(struct maker *maker, const struct step *step, uint64_t targ
 			emit_bytes(emitter, code, length.host - 4u);
 			add_exit(maker, cond, site->to);
 		} else if (i + 1u == block->length_cnt && block->last_kind != BRANCH_NONE) {
-			if (!add_end(maker, block, code, length, target))
+			if (!add_end(maker, block, code, length, step->word))
 				return false;
 		} else if (!copy(emitter, code, code + length.host)) {
 			return false;
@@ -165,8 +163,7 @@ static void emit_other_target(struct emitter *emitter, uint32_t site)
 {
 	uint8_t *wrap;
 
-	EMIT(emitter, 0x48, 0xf7, 0xd0);	     /* not rax */
-	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea rcx, [rcx + rax + 1] */
+	emit_distance_back(emitter);
 	emit_save(emitter, HOST_RCX, CTX_NEXT);
 	wrap = emit_word(emitter, site);
 	emit_load(emitter, HOST_RCX, CTX_NEXT);
@@ -185,7 +182,6 @@ static void emit_exits(struct maker *maker)
 
 		emit_here(emitter, out->jump);
 		if (site->from != NO_COND) {
-			emit_save(emitter, HOST_RCX, CTX_RCX);
 			emit_branch(emitter, site);
 		} else {
 			emit_other_target(emitter, out->site);
@@ -197,13 +193,9 @@ static void emit_exits(struct maker *maker)
 
 static bool add_steps(struct maker *maker, const struct path *path)
 {
-	for (; maker->step < path->cnt; maker->step++) {
-		bool is_last = maker->step + 1 == path->cnt;
-
-		if (!add_step(maker, &path->steps[maker->step],
-			      is_last ? path->to : block_at(path->steps[maker->step + 1].block)->guest))
+	for (; maker->step < path->cnt; maker->step++)
+		if (!add_step(maker, &path->steps[maker->step]))
 			return false;
-	}
 	return true;
 }
 
@@ -219,7 +211,6 @@ static void finish(struct maker *maker, const struct path *path, struct region *
 	struct shared *all = shared();
 	struct block *trace = maker->trace;
 
-	emit_save(&maker->emitter, HOST_RCX, CTX_RCX);
 	emit_branch(&maker->emitter, new_site(maker, NO_COND, path->to));
 	emit_exits(maker);
 	trace->host_end = region->at = (uintptr_t)maker->emitter.at;
@@ -228,7 +219,7 @@ static void finish(struct maker *maker, const struct path *path, struct region *
 		steps_of(trace)[i] = path->steps[i];
 		block_at(path->steps[i].block)->is_traced = 1;
 		if (is_arrival(&path->steps[i]))
-			block_at(path->steps[i].word & ~BLOCK_WORD)->is_traced = 1;
+			block_of_word(path->steps[i].word)->is_traced = 1;
 	}
 	all->byte_cnt += (uint32_t)(path->cnt * sizeof(struct step));
 	trace->trace = all->newest_trace;
@@ -248,11 +239,10 @@ static bool make(const struct path *path)
 	if (!region)
 		return false;
 	all->byte_cnt = (all->byte_cnt + 7) & ~7u;
-	maker.emitter = (struct emitter){.at = (uint8_t *)region->at};
+	maker.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region->start};
 	maker.trace = block_at(all->block_cnt);
 	maker.step = maker.exit_cnt = maker.constant_cnt = 0;
 	*maker.trace = (struct block){.guest = head->guest,
-				      .guest_end = head->guest_end,
 				      .host = region->at,
 				      .first_length = lengths,
 				      .first_site = sites,
@@ -278,7 +268,7 @@ static uint64_t head_behind(uint32_t word)
 	const struct block *block;
 
 	if (is_current_block(word))
-		return block_at(word & ~BLOCK_WORD)->guest;
+		return target_of_word(word);
 	if (!is_current_site(word))
 		return 0;
 	block = block_at(site->block);
@@ -325,11 +315,12 @@ void trace_look(struct context *context)
 
 static bool has_dead_step(const struct block *trace)
 {
-	for (unsigned int i = 0; i < trace->step_cnt; i++)
-		if (block_at(steps_of(trace)[i].block)->died ||
-		    (is_arrival(&steps_of(trace)[i]) &&
-		     block_at(steps_of(trace)[i].word & ~BLOCK_WORD)->died))
+	for (unsigned int i = 0; i < trace->step_cnt; i++) {
+		const struct step *step = &steps_of(trace)[i];
+
+		if (block_at(step->block)->died || (is_arrival(step) && block_of_word(step->word)->died))
 			return true;
+	}
 	return false;
 }
 
