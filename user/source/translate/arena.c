@@ -179,14 +179,12 @@ void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag)
 	append(context, tag);
 }
 
-void arena_append_steps(struct arena *arena, int slot, uint64_t host)
+void arena_append_steps(struct arena *arena, int slot, const struct host_place *place)
 {
-	unsigned int cnt;
-	const struct block *trace = arena_trace_at(arena, host, &cnt);
-	const struct step *steps = trace ? arena_steps(arena, trace) : NULL;
+	const struct step *steps = arena_steps(arena, place->block);
 
-	for (unsigned int i = 0; steps && i < cnt; i++)
-		if (steps[i].word != (uint32_t)NO_WORD)
+	for (unsigned int i = 0; steps && i < place->step; i++)
+		if (steps[i].word != NO_WORD)
 			append(arena_context(arena, slot), steps[i].word);
 }
 

@@ -84,11 +84,23 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 /* Appends to the ring of a slot whose thread stands still: RING_STOP. */
 void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag);
 
+/* Where in translated code a host address lies. */
+struct host_place {
+	const struct block *block; /* or a trace */
+	uint64_t guest;		   /* of the instruction that it belongs to */
+	unsigned int step;	   /* of a trace: so many are done */
+	bool is_exact;		   /* it is the first address of that instruction */
+	bool is_check;		   /* what stands there looks at the block's code before that is executed */
+};
+
+/* False: it belongs to no instruction (it lies in a stub, or in the runtime). */
+bool arena_find_place(const struct arena *arena, uint64_t host, struct host_place *ret_place);
+
 /*
- * The same, where the thread stands at `host`: the words of all that it has done of a trace, which tells of itself
- * only when it is left.
+ * Appends to the ring of a slot whose thread stands still there: the words of all that it has done of a trace, which
+ * tells of itself only when it is left.
  */
-void arena_append_steps(struct arena *arena, int slot, uint64_t host);
+void arena_append_steps(struct arena *arena, int slot, const struct host_place *place);
 
 /* The block that begins at the guest address in the epoch, or else a later one; or NULL. */
 const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t epoch);
@@ -114,15 +126,3 @@ uint64_t arena_probe(const struct arena *arena, uint64_t number);
 
 /* Whether the address lies in memory of the runtime's: cache, arena, nops. */
 bool arena_is_ours(const struct arena *arena, uint64_t addr);
-
-/*
- * Whose instruction the host address belongs to. False: nobody's (it lies in a stub, or in the runtime).
- * *ret_exact: it is that instruction's first.
- */
-bool arena_guest(const struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact);
-
-/* The trace that the host address lies in, and how many of its steps are done there; NULL: none. */
-const struct block *arena_trace_at(const struct arena *arena, uint64_t host, unsigned int *ret_step_cnt);
-
-/* Whether it lies in what looks at a block's code before that is executed, and which block's. */
-bool arena_checks(const struct arena *arena, uint64_t host, uint64_t *ret_guest);

@@ -90,39 +90,6 @@ const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t
 	return best;
 }
 
-/* Where in a block the host address lies. */
-struct place {
-	uint64_t guest;
-	unsigned int step; /* of a trace */
-	bool is_exact;
-};
-
-static bool find_place(const struct arena *arena, const struct block *block, uint64_t host,
-		       struct place *ret_place)
-{
-	const struct length *lengths = (const struct length *)(arena->bytes + ARENA_LENGTHS);
-	const struct step *steps = block->is_trace ? arena_steps(arena, block) : NULL;
-	uint64_t at = block->host - block->check_off;
-	struct place place = {.guest = block->guest, .is_exact = block->check_off && host == block->host};
-
-	for (uint32_t i = 0; i < block->length_cnt && !place.is_exact; i++) {
-		struct length length = lengths[(block->first_length + i) % LENGTHS_MAX];
-
-		if (host < at + length.host) {
-			place.is_exact = host == at;
-			break;
-		}
-		if (i + 1u == block->length_cnt || (block->is_trace && !steps))
-			return false;
-		place.guest += length.guest;
-		at += length.host;
-		if (!length.guest)
-			place.guest = arena_block(arena, steps[++place.step].block)->guest;
-	}
-	*ret_place = place;
-	return true;
-}
-
 /* The newest: the memory may have had code of others before. */
 static const struct block *block_of_host(const struct arena *arena, uint64_t host)
 {
@@ -138,35 +105,34 @@ static const struct block *block_of_host(const struct arena *arena, uint64_t hos
 	return NULL;
 }
 
-bool arena_guest(const struct arena *arena, uint64_t host, uint64_t *ret_guest, bool *ret_exact)
+bool arena_find_place(const struct arena *arena, uint64_t host, struct host_place *ret_place)
 {
+	const struct length *lengths = (const struct length *)(arena->bytes + ARENA_LENGTHS);
 	const struct block *block = block_of_host(arena, host);
-	struct place place;
+	const struct step *steps = block && block->is_trace ? arena_steps(arena, block) : NULL;
+	struct host_place place = {.block = block};
+	uint64_t at;
 
-	if (!block || !find_place(arena, block, host, &place))
+	if (!block || (block->is_trace && !steps))
 		return false;
-	*ret_guest = place.guest;
-	*ret_exact = place.is_exact;
-	return true;
-}
+	place.guest = block->guest;
+	place.is_check = block->check_off && host >= block->host;
+	place.is_exact = place.is_check && host == block->host;
+	at = block->host - block->check_off;
+	for (uint32_t i = 0; i < block->length_cnt && !place.is_check; i++) {
+		struct length length = lengths[(block->first_length + i) % LENGTHS_MAX];
 
-const struct block *arena_trace_at(const struct arena *arena, uint64_t host, unsigned int *ret_step_cnt)
-{
-	const struct block *block = block_of_host(arena, host);
-	struct place place;
-
-	if (!block || !block->is_trace || !find_place(arena, block, host, &place))
-		return NULL;
-	*ret_step_cnt = place.step;
-	return block;
-}
-
-bool arena_checks(const struct arena *arena, uint64_t host, uint64_t *ret_guest)
-{
-	const struct block *block = block_of_host(arena, host);
-
-	if (!block || !block->check_off || host < block->host)
-		return false;
-	*ret_guest = block->guest;
+		if (host < at + length.host) {
+			place.is_exact = host == at;
+			break;
+		}
+		if (i + 1u == block->length_cnt)
+			return false;
+		place.guest += length.guest;
+		at += length.host;
+		if (!length.guest)
+			place.guest = arena_block(arena, steps[++place.step].block)->guest;
+	}
+	*ret_place = place;
 	return true;
 }

@@ -195,8 +195,8 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 static bool settle(const struct translate_thread *thread, int fault, struct user_regs_struct *regs)
 {
 	struct arena *arena = thread->process->arena;
-	uint64_t at = regs->rip - arena_shared(arena)->runtime, guest;
-	bool exact;
+	uint64_t at = regs->rip - arena_shared(arena)->runtime;
+	struct host_place place;
 
 	if (!arena_is_ours(arena, regs->rip))
 		return true;
@@ -211,23 +211,21 @@ static bool settle(const struct translate_thread *thread, int fault, struct user
 	}
 	/* Behind a breakpoint: int3, int 3 */
 	for (unsigned int len = 1; fault == SIGTRAP && len <= 2; len++)
-		if (arena_guest(arena, regs->rip - len, &guest, &exact) && exact) {
-			regs->rip = guest + len;
+		if (arena_find_place(arena, regs->rip - len, &place) && place.is_exact) {
+			regs->rip = place.guest + len;
 			return true;
 		}
-	if (fault && arena_checks(arena, regs->rip, &guest)) {
+	if (!arena_find_place(arena, regs->rip, &place) || (!place.is_exact && !fault))
+		return false;
+	arena_append_steps(arena, thread->slot, &place);
+	if (fault && place.is_check) {
 		/* There is no code any more. */
 		regs->rcx = arena_context(arena, thread->slot)->rcx;
 		regs->rax = arena_context(arena, thread->slot)->rax;
-		regs->rip = guest;
-		return true;
-	}
-	if (!arena_guest(arena, regs->rip, &guest, &exact) || (!exact && !fault))
-		return false;
-	arena_append_steps(arena, thread->slot, regs->rip);
-	if (!exact)
+	} else if (!place.is_exact) {
 		restore_spilled(arena_context(arena, thread->slot), thread->tid, regs);
-	regs->rip = guest;
+	}
+	regs->rip = place.guest;
 	return true;
 }
 
@@ -356,6 +354,7 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
+	struct host_place place;
 	siginfo_t info;
 	bool fault, waits;
 
@@ -371,7 +370,8 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 	if (!settle(thread, fault ? signal : 0, &regs)) {
 		if (waits && defer(thread, &info, &regs))
 			return 0;
-		arena_append_steps(thread->process->arena, thread->slot, regs.rip);
+		if (arena_find_place(thread->process->arena, regs.rip, &place))
+			arena_append_steps(thread->process->arena, thread->slot, &place);
 		return signal;
 	}
 	if (fault && (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP))

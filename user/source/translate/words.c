@@ -50,21 +50,31 @@ static int split(const struct ring_copy *copy, struct entries *entries)
 	return 0;
 }
 
+/* The trace begins there. */
+static void start(struct walk *walk, uint64_t ip)
+{
+	encoder_enable(walk->encoder, walk->ns, ip);
+	walk_arrive(walk, ip);
+}
+
+/* By the branch of the block behind so many conditional jumps, itself one that is taken or not, or its end. */
+static void branch(struct walk *walk, const struct block *block, uint32_t conds_before, bool is_taken,
+		   uint64_t to)
+{
+	if (!walk_to_block(walk, block, to))
+		return;
+	walk_pass(walk, conds_before);
+	if (conds_before < block->cond_cnt)
+		encoder_conditional(walk->encoder, walk->ns, is_taken);
+	walk_arrive(walk, to);
+}
+
 static void on_site(struct walk *walk, const struct site *site)
 {
-	const struct block *block = arena_block(walk->arena, site->block);
-
-	if (!walk->encoder->enabled) {
-		encoder_enable(walk->encoder, walk->ns, site->to);
-		walk_arrive(walk, site->to);
-		return;
-	}
-	if (!walk_to_block(walk, block, site->to))
-		return;
-	walk_pass(walk, site->conds_before);
-	if (site->conds_before < block->cond_cnt)
-		encoder_conditional(walk->encoder, walk->ns, true);
-	walk_arrive(walk, site->to);
+	if (walk->encoder->enabled)
+		branch(walk, arena_block(walk->arena, site->block), site->conds_before, true, site->to);
+	else
+		start(walk, site->to);
 }
 
 static void on_block(struct walk *walk, const struct block *block)
@@ -99,24 +109,18 @@ static void on_trace(struct walk *walk, const struct site *exit, const struct bl
 		walk_arrive(walk, exit->to);
 		return;
 	}
-	if (!walk->encoder->enabled) {
-		encoder_enable(walk->encoder, walk->ns, trace->guest);
-		walk_arrive(walk, trace->guest);
-	}
+	if (!walk->encoder->enabled)
+		start(walk, trace->guest);
 	if (walk->epoch < trace->born)
 		walk->epoch = trace->born;
 	for (unsigned int i = 0; i < exit->conds_before; i++)
-		if (steps[i].word != (uint32_t)NO_WORD)
+		if (steps[i].word != NO_WORD)
 			on_number(walk, steps[i].word);
 	if (exit->from == NO_COND)
 		return;
 	block = arena_block(walk->arena, steps[exit->conds_before].block);
-	if (!walk_to_block(walk, block, exit->to))
-		return;
-	walk_pass(walk, exit->from);
-	encoder_conditional(walk->encoder, walk->ns,
-			    arena_site(walk->arena, block->first_site + exit->from)->to == exit->to);
-	walk_arrive(walk, exit->to);
+	branch(walk, block, exit->from,
+	       arena_site(walk->arena, block->first_site + exit->from)->to == exit->to, exit->to);
 }
 
 static void before_syscall(struct walk *walk)
@@ -135,10 +139,8 @@ static void before_syscall(struct walk *walk)
 static void go(struct walk *walk, uint64_t ip)
 {
 	walk->next = 0;
-	if (walk->encoder->enabled)
-		return;
-	encoder_enable(walk->encoder, walk->ns, ip);
-	walk_arrive(walk, ip);
+	if (!walk->encoder->enabled)
+		start(walk, ip);
 }
 
 static void stop(struct walk *walk, uint64_t ip)

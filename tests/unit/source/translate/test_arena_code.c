@@ -32,7 +32,7 @@ static const struct block blocks[] = {
 };
 static const struct length lengths[] = {{5, 8}, {3, 3},	 {1, 40}, {5, 0}, {0, 0},
 					{3, 3}, {1, 40}, {0, 0},  {5, 9}, {0, 0}};
-static const struct step steps[] = {{0, (uint32_t)NO_WORD}, {1, BLOCK_WORD | 0}, {0, 7}};
+static const struct step steps[] = {{0, NO_WORD}, {1, BLOCK_WORD | 0}, {0, 7}};
 
 static struct arena *arena_with_code(void)
 {
@@ -52,20 +52,17 @@ static struct arena *arena_with_code(void)
 
 static void assert_guest(const struct arena *arena, uint64_t host, uint64_t guest, bool is_exact)
 {
-	uint64_t found;
-	bool exact;
+	struct host_place place;
 
-	assert_true(arena_guest(arena, host, &found, &exact));
-	assert_int_equal(found, guest);
-	assert_int_equal(exact, is_exact);
+	assert_true(arena_find_place(arena, host, &place));
+	assert_int_equal(place.guest, guest);
+	assert_int_equal(place.is_exact, is_exact);
 }
 
 static void in_blocks(void **state)
 {
 	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
-	uint64_t guest;
-	unsigned int cnt;
-	bool exact;
+	struct host_place place;
 
 	(void)state;
 	assert_guest(arena, HOST, 0x1000, true);
@@ -73,25 +70,28 @@ static void in_blocks(void **state)
 	assert_guest(arena, HOST + 103, 0x2003, true);
 	assert_guest(arena, HOST + 104, 0x2003, false);
 	/* In a stub, and in nobody's code. */
-	assert_false(arena_guest(arena, HOST + 20, &guest, &exact));
-	assert_false(arena_guest(arena, HOST + 40, &guest, &exact));
-	assert_null(arena_trace_at(arena, HOST, &cnt));
+	assert_false(arena_find_place(arena, HOST + 20, &place));
+	assert_false(arena_find_place(arena, HOST + 40, &place));
+	assert_true(arena_find_place(arena, HOST, &place));
+	assert_ptr_equal(place.block, arena_block(arena, 0));
 }
 
 /* What has become of no code at all is done where the next instruction begins. */
 static void in_a_trace(void **state)
 {
 	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
-	unsigned int cnt;
+	struct host_place place;
 
 	(void)state;
 	assert_guest(arena, HOST + 200, 0x2000, true);
-	assert_ptr_equal(arena_trace_at(arena, HOST + 200, &cnt), arena_block(arena, 2));
-	assert_int_equal(cnt, 1);
+	assert_true(arena_find_place(arena, HOST + 200, &place));
+	assert_ptr_equal(place.block, arena_block(arena, 2));
+	assert_int_equal(place.step, 1);
 	assert_guest(arena, HOST + 203, 0x2003, true);
 	assert_guest(arena, HOST + 230, 0x2003, false);
-	assert_non_null(arena_trace_at(arena, HOST + 230, &cnt));
-	assert_int_equal(cnt, 1);
+	assert_true(arena_find_place(arena, HOST + 230, &place));
+	assert_ptr_equal(place.block, arena_block(arena, 2));
+	assert_int_equal(place.step, 1);
 }
 
 /* Words of what is done: that of the second step is, of the first one there is none. */
@@ -100,11 +100,14 @@ static void steps_are_appended(void **state)
 	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
 	int slot = arena_take_slot(arena, 1, 1);
 	CLEANUP(ring_copy_release) struct ring_copy copy = {0};
+	struct host_place place;
 
 	(void)state;
-	arena_append_steps(arena, slot, HOST + 203);
+	assert_true(arena_find_place(arena, HOST + 203, &place));
+	arena_append_steps(arena, slot, &place);
 	assert_int_equal(arena_written(arena, slot), 0);
-	arena_append_steps(arena, slot, HOST + 245);
+	assert_true(arena_find_place(arena, HOST + 245, &place));
+	arena_append_steps(arena, slot, &place);
 	assert_ok(arena_read_ring(arena, slot, 0, &copy));
 	assert_int_equal(copy.cnt, 1);
 	assert_int_equal(copy.words[0], BLOCK_WORD | 0);
