@@ -131,16 +131,6 @@ static enum give_back add_insn(struct builder *builder)
 	return GIVE_NOTHING;
 }
 
-static void emit_stubs(struct builder *builder)
-{
-	for (unsigned int i = 0; i < builder->stub_cnt; i++) {
-		emit_here(&builder->emitter, builder->jumps[i]);
-		emit_branch(&builder->emitter, site_at(builder->stubs[i]));
-	}
-	if (builder->push)
-		emit_pushed(&builder->emitter, builder->push, builder->pc);
-}
-
 /* Whether the block ends here, to go on as another one. */
 static bool is_enough(const struct builder *builder)
 {
@@ -167,7 +157,8 @@ static enum give_back build(struct context *context, struct builder *builder)
 		if (problem)
 			builder_go_on(builder, builder->pc);
 	}
-	emit_stubs(builder);
+	if (builder->push)
+		emit_pushed(&builder->emitter, builder->push, builder->pc);
 	return GIVE_NOTHING;
 }
 
@@ -215,7 +206,7 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 				.first_byte = all->byte_cnt,
 				.generation = all->generation};
 	context->going = guest;
-	builder.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region->start};
+	builder.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region};
 	look_at_memory(&builder, guest);
 	if (block->is_kept)
 		*ended_at(block) = 0;

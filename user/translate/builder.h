@@ -20,10 +20,7 @@ struct builder {
 	uint8_t rex;		    /* 0: none */
 	uint8_t segment, is_narrow; /* prefixes: 64 or 65, or 0; 67 */
 	uint64_t nop;		    /* number of the probe before it, + 1; 0: there is none */
-	uint32_t stubs[INSNS_MAX];  /* sites of conditional jumps ... */
-	uint8_t *jumps[INSNS_MAX];  /* ... and the displacements that are to lead to their stubs */
-	unsigned int stub_cnt;
-	uint8_t *push; /* of its last instruction; NULL: none that emit_pushed() is for */
+	uint8_t *push;		    /* of its last instruction; NULL: none that emit_pushed() is for */
 	bool done;
 };
 

@@ -300,7 +300,8 @@ static bool flush(void)
 		if (region->generation + 1 >= all->generation)
 			continue;
 		region->is_free = 1;
-		region->at = region->start + 64;
+		region->at = region->start + REGION_CODE;
+		region->end = region->start + REGION_SIZE;
 	}
 	return true;
 }
@@ -309,7 +310,7 @@ static bool flush(void)
 
 static bool in_reach(const struct region *region, uint64_t guest)
 {
-	return guest < region->start + REACH && region->end < guest + REACH;
+	return guest < region->start + REACH && region->start + REGION_SIZE < guest + REACH;
 }
 
 /* At that address or nowhere. */
@@ -321,7 +322,6 @@ static bool map_at(uint64_t addr)
 			       (uint64_t)-1, 0) == addr;
 }
 
-/* Each begins with what jumps that are not linked yet lead to. */
 static struct region *new_region(uint64_t start)
 {
 	struct shared *all = shared();
@@ -329,8 +329,14 @@ static struct region *new_region(uint64_t start)
 	struct emitter emitter = {.at = (uint8_t *)start};
 
 	emit_leave(&emitter, CTX_LINK);
-	*region = (struct region){
-		.start = start, .at = start + 64, .end = start + REGION_SIZE, .generation = all->generation};
+	emitter.at = (uint8_t *)start + REGION_TAKEN;
+	emit_leave(&emitter, CTX_TAKEN);
+	emitter.at = (uint8_t *)start + REGION_LINK_ON;
+	emit_leave(&emitter, CTX_LINK_ON);
+	*region = (struct region){.start = start,
+				  .at = start + REGION_CODE,
+				  .end = start + REGION_SIZE,
+				  .generation = all->generation};
 	return region;
 }
 

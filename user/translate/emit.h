@@ -13,8 +13,8 @@
 
 struct emitter {
 	uint8_t *at;
-	uint64_t region;     /* start of the region: jumps of sites that are not linked lead there */
-	const uint8_t *wrap; /* the nearest jump to context.wrap behind; NULL: none */
+	struct region *region; /* where it is */
+	const uint8_t *wrap;   /* the nearest jump to context.wrap behind; NULL: none */
 };
 
 static inline void emit_bytes(struct emitter *emitter, const uint8_t *bytes, unsigned int cnt)
@@ -172,6 +172,37 @@ static inline void emit_look_up(struct emitter *emitter)
 	EMIT(emitter, 0x0f, 0xb7, 0xc1);       /* movzx eax, cx */
 	EMIT(emitter, 0x65, 0xff, 0x24, 0xc5); /* jmp gs:[rax * 8 + SLOT_TARGETS] */
 	emit_32(emitter, SLOT_TARGETS);
+}
+
+/* Says which site has come to the runtime. */
+static inline void emit_site(struct emitter *emitter, uint32_t site)
+{
+	EMIT(emitter, 0x65, 0xc7, 0x04, 0x25); /* mov dword gs:[CTX_SITE], site */
+	emit_32(emitter, CTX_SITE);
+	emit_32(emitter, site);
+}
+
+/*
+ * A conditional jump: all of the instruction but its displacement, which is returned and may be changed while others
+ * execute it, so that it lies within eight bytes.
+ */
+enum { COND_PADDING = 0x2e /* a prefix without a meaning */, JCC_SIZE = 6 };
+
+static inline uint8_t *emit_cond(struct emitter *emitter, const uint8_t *opcode, unsigned int cnt)
+{
+	while (((uintptr_t)emitter->at + cnt) % 8 > 4)
+		emit_8(emitter, COND_PADDING);
+	emit_bytes(emitter, opcode, cnt);
+	emit_32(emitter, 0);
+	return emitter->at - 4;
+}
+
+/* Of what emit_cond() has made: the opcode it was given. */
+static inline const uint8_t *cond_opcode(const uint8_t *code)
+{
+	while (*code == COND_PADDING)
+		code++;
+	return code;
 }
 
 /*

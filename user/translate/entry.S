@@ -22,6 +22,7 @@ runtime_begin:
 	.quad report - runtime_begin
 	.quad stale - runtime_begin
 	.quad wrap_miss - runtime_begin
+	.quad taken - runtime_begin
 	.quad syscall_saved - runtime_begin
 	.quad syscalled - runtime_begin
 	.quad after_saved - runtime_begin
@@ -73,12 +74,15 @@ link:
 	mov $WHY_LINK, %esi
 	jmp enter
 
-	/* rcx: number of the site */
+	/* The number of the site is in the context, of these two. */
 link_on:
-	mov %rcx, %gs:CTX_SITE
-	mov %gs:CTX_RCX, %rcx
 	SAVE
 	mov $WHY_LINK_ON, %esi
+	jmp enter
+
+taken:
+	SAVE
+	mov $WHY_TAKEN, %esi
 	jmp enter
 
 	/* The target's slot holds another block: rax is the negative of its address, rcx the distance from there. */

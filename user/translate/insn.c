@@ -3,7 +3,7 @@
  * Instructions of a block stay as they are, but for branches and for addresses relative to rip.
  *
  *	guest			host
- *	jcc T			jcc stub	...	stub: word, jmp T
+ *	jcc T			jcc stub	...	stub: word, jmp T	(made when it is taken for the first time)
  *	jmp T, backward		word, jmp T
  *	call T, backward	push the guest's return address, word, jmp T
  *	jmp, call T, forward	the same without the word
@@ -63,10 +63,9 @@ static void emit_on(struct builder *builder, struct site *site)
 	emit_here(emitter, jump);
 	site->jump = (uintptr_t)jump;
 	site->makes_no_word = 1;
-	emit_save(emitter, HOST_RCX, CTX_RCX);
-	emit_8(emitter, 0xb9); /* mov ecx, */
-	emit_32(emitter, site_number(site));
-	emit_leave(emitter, CTX_LINK_ON);
+	emit_site(emitter, site_number(site));
+	emit_8(emitter, 0xe9); /* jmp */
+	emit_32(emitter, distance(emitter->at, emitter->region->start + REGION_LINK_ON));
 	site_link_if_known(site);
 }
 
@@ -100,20 +99,21 @@ static enum give_back translate_cond(struct builder *builder)
 	struct emitter *emitter = &builder->emitter;
 	uint8_t opcode = builder->raw[builder->opcode];
 	struct site *site = new_site(builder, builder->pc, target_of(builder));
+	uint8_t code[6];
+	struct emitter scratch = {.at = code};
 
-	if ((opcode & 0xfc) == 0xe0) {
-		/* loop, jrcxz: +2 over a jump over the jump to the stub */
-		if (builder->is_narrow)
-			emit_8(emitter, 0x67);
-		EMIT(emitter, opcode, 2, 0xeb, 5, 0xe9);
-	} else {
+	site->is_jcc = (opcode & 0xfc) != 0xe0;
+	if (site->is_jcc) {
 		uint8_t condition = opcode == 0x0f ? builder->raw[builder->opcode + 1] : opcode;
 
-		EMIT(emitter, 0x0f, 0x80 | (condition & 0xf));
+		EMIT(&scratch, 0x0f, 0x80 | (condition & 0xf));
+	} else {
+		/* loop, jrcxz: +2 over a jump over the jump to the stub */
+		if (builder->is_narrow)
+			emit_8(&scratch, 0x67);
+		EMIT(&scratch, opcode, 2, 0xeb, 5, 0xe9);
 	}
-	builder->stubs[builder->stub_cnt] = site_number(site);
-	builder->jumps[builder->stub_cnt++] = emitter->at;
-	emit_32(emitter, 0);
+	emit_bare(emitter, site, emit_cond(emitter, code, (unsigned int)(scratch.at - code)));
 	builder->block->cond_cnt++;
 	return GIVE_NOTHING;
 }

@@ -120,6 +120,7 @@
 #define CTX_IN_CALL	   0x170
 #define CTX_NOT_GENERATION 0x178
 #define CTX_WRAP_MISS	   0x180
+#define CTX_TAKEN	   0x188
 
 /* Offsets in struct shared. TRACER_IS_DEAD: of the byte with FUTEX_OWNER_DIED (linux/futex.h). */
 #define SHARED_TRACER	      0
@@ -149,8 +150,9 @@
 #define WHY_SIGRETURN 6 /* from a signal handler */
 #define WHY_REPORT \
 	7 /* behind a system call that may have changed code, or during which the cache was flushed */
-#define WHY_STALE     8 /* at the block context.site, whose code has changed */
-#define WHY_WRAP_MISS 9 /* WHY_WRAP, and WHY_MISS */
+#define WHY_STALE     8	 /* at the block context.site, whose code has changed */
+#define WHY_WRAP_MISS 9	 /* WHY_WRAP, and WHY_MISS */
+#define WHY_TAKEN     10 /* by context.site, which has no stub yet that makes its word */
 
 #ifndef __ASSEMBLER__
 
@@ -161,12 +163,12 @@
 struct runtime_header {
 	uint64_t start; /* translates from context.next on, with the registers as they are */
 	uint64_t link, link_on, miss, miss_first, wrap, wrap_indirect,
-		gate;		   /* what contexts and targets are filled with */
-	uint64_t go_syscall;	   /* makes the system call that has come to the gate ... */
-	uint64_t go_birth;	   /* ... if it is one that makes a thread or a process */
-	uint64_t sigreturned;	   /* where sigreturn leads to */
-	uint64_t report;	   /* from a system call to the runtime */
-	uint64_t stale, wrap_miss; /* what contexts are filled with, too */
+		gate;			  /* what contexts and targets are filled with */
+	uint64_t go_syscall;		  /* makes the system call that has come to the gate ... */
+	uint64_t go_birth;		  /* ... if it is one that makes a thread or a process */
+	uint64_t sigreturned;		  /* where sigreturn leads to */
+	uint64_t report;		  /* from a system call to the runtime */
+	uint64_t stale, wrap_miss, taken; /* what contexts are filled with, too */
 	/*
 	 * Where a thread stands between the program and the kernel or the runtime, in order of address. From
 	 * `gate` up to the instruction of the system call before each of `syscalled` and `born` the call is
@@ -255,7 +257,7 @@ struct context {
 	uint64_t stale;
 	uint64_t in_call;	/* in the kernel, or about to be: it looks at the generation afterwards */
 	int64_t not_generation; /* ~ of that whose code it may be in */
-	uint64_t wrap_miss;
+	uint64_t wrap_miss, taken;
 	uint64_t returned;  /* where sigreturn goes to */
 	uint64_t here;	    /* guest address that the registers in the context are of */
 	uint64_t settled;   /* that is so */
@@ -290,11 +292,14 @@ struct range {
 	uint64_t is_checked; /* it may change unnoticed: each block looks whether it is still the same */
 };
 
-enum { REGIONS_MAX = 32, REGION_SIZE = 64 << 20 };
+enum { REGIONS_MAX = 32, REGION_SIZE = 64 << 20, REGION_TAKEN = 16, REGION_LINK_ON = 32, REGION_CODE = 64 };
 
-/* Memory of the code cache. */
+/*
+ * Memory of the code cache. It begins with jumps to the runtime, for sites that are not linked. Code is added from
+ * below, and what leads to the runtime from conditional jumps, until these are taken for the first time, from above.
+ */
 struct region {
-	uint64_t start, at, end;
+	uint64_t start, at, end; /* there is room from `at` up to `end` */
 	uint32_t generation;
 	uint32_t is_free; /* nothing in it is executed */
 };
@@ -381,14 +386,17 @@ struct known_block {
 };
 
 struct site {
-	uint64_t to;   /* guest */
-	uint64_t jump; /* host address of the jump's 32-bit displacement */
+	uint64_t to; /* guest */
+	uint64_t
+		jump; /* host address of the jump's 32-bit displacement: its stub's, or its own without one */
 	uint32_t block;
 	uint32_t next;	       /* number + 1 of the next site that leads to the same block */
 	uint16_t conds_before; /* conditional jumps of the block before it; of a trace: steps */
 	uint16_t from; /* from the block's beginning; of a trace: conditional jump of the step, or NO_COND */
 	uint8_t makes_no_word; /* it leads to the code behind it while it is not linked */
 	uint8_t is_linked;
+	uint8_t has_no_stub; /* it was not taken yet */
+	uint8_t is_jcc;	     /* it has an opposite */
 };
 
 struct length {
@@ -423,6 +431,7 @@ _Static_assert(offsetof(struct context, stale) == CTX_STALE, "as entry.S has it"
 _Static_assert(offsetof(struct context, in_call) == CTX_IN_CALL, "as entry.S has it");
 _Static_assert(offsetof(struct context, not_generation) == CTX_NOT_GENERATION, "as entry.S has it");
 _Static_assert(offsetof(struct context, wrap_miss) == CTX_WRAP_MISS, "as entry.S has it");
+_Static_assert(offsetof(struct context, taken) == CTX_TAKEN, "as entry.S has it");
 _Static_assert(offsetof(struct shared, generation) == SHARED_GENERATION, "as entry.S has it");
 _Static_assert(offsetof(struct shared, leave) == SHARED_LEAVE, "as entry.S has it");
 _Static_assert(sizeof(struct shared) <= 4096 && sizeof(struct context) <= 4096, "one page each");

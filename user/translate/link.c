@@ -42,9 +42,37 @@ void emit_branch(struct emitter *emitter, struct site *site)
 	emit_save(emitter, HOST_RCX, CTX_RCX);
 	wrap = emit_word(emitter, site_number(site));
 	emit_load(emitter, HOST_RCX, CTX_RCX);
-	site->jump = (uintptr_t)emit_jump(emitter, emitter->region);
+	site->jump = (uintptr_t)emit_jump(emitter, emitter->region->start);
 	emit_wrap(emitter, wrap);
 	site_link_if_known(site);
+}
+
+void emit_bare(struct emitter *emitter, struct site *site, uint8_t *jump)
+{
+	enum { SIZE = 17 };
+	struct emitter away = {.at = (uint8_t *)(emitter->region->end -= SIZE)};
+
+	set_jump((uintptr_t)jump, (uintptr_t)away.at);
+	emit_site(&away, site_number(site));
+	emit_8(&away, 0xe9); /* jmp */
+	emit_32(&away, distance(away.at, emitter->region->start + REGION_TAKEN));
+	site->jump = (uintptr_t)jump;
+	site->has_no_stub = 1;
+}
+
+void site_make_stub(struct site *site)
+{
+	struct region *region = cache_region(block_at(site->block)->guest);
+	struct emitter emitter;
+	uint64_t jump = site->jump;
+
+	if (!region || !reaches(jump, region->at))
+		return;
+	emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region};
+	site->has_no_stub = 0;
+	emit_branch(&emitter, site);
+	set_jump(jump, region->at);
+	region->at = (uintptr_t)emitter.at;
 }
 
 uint64_t block_host(const struct block *block)
@@ -60,7 +88,7 @@ static uint64_t host_from(uint64_t jump, const struct block *block)
 
 void site_link(struct site *site, struct block *block)
 {
-	if (site->is_linked || !reaches(site->jump, block->host))
+	if (site->is_linked || site->has_no_stub || !reaches(site->jump, block->host))
 		return;
 	site->is_linked = 1;
 	site->next = block->incoming;

@@ -49,8 +49,7 @@ static bool is_branch_of(const struct block *block, uint32_t word, uint64_t *ret
 		return block->end == BLOCK_BRANCHES;
 	length = *length_at(block->first_length + insns_before(block, from));
 	*ret_end = from + length.guest;
-	/* Not jrcxz and its like, which have no opposite. */
-	return length.host == 6 && site->to != *ret_end;
+	return site->is_jcc && site->to != *ret_end;
 }
 
 /* To the branch whose word it is. */

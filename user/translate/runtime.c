@@ -214,6 +214,7 @@ static uint64_t destination(const struct context *context, unsigned int why)
 	case WHY_LINK:
 		return site_at(word)->to;
 	case WHY_LINK_ON:
+	case WHY_TAKEN:
 		return site_at((uint32_t)context->site)->to;
 	case WHY_STALE:
 		return block_at((uint32_t)context->site)->guest;
@@ -228,12 +229,28 @@ static uint64_t destination(const struct context *context, unsigned int why)
 	}
 }
 
+static bool is_current(const struct site *site)
+{
+	return block_at(site->block)->generation == shared()->generation;
+}
+
 static void link(struct context *context, unsigned int why, struct block *block)
 {
 	struct site *site = site_at(why == WHY_LINK ? newest_word(context) : (uint32_t)context->site);
 
-	if (block_at(site->block)->generation == shared()->generation)
+	if (is_current(site))
 		site_link(site, block);
+}
+
+/* Of a site that has no stub yet. What is left to do is as if it had had one. */
+static unsigned int take(struct context *context)
+{
+	struct site *site = site_at((uint32_t)context->site);
+
+	append(context, &(uint32_t){(uint32_t)context->site}, 1);
+	if (is_current(site) && site->has_no_stub)
+		site_make_stub(site);
+	return context->pos % TIME_EVERY ? WHY_LINK : WHY_WRAP;
 }
 
 static void aim(struct context *context, struct block *block)
@@ -278,8 +295,9 @@ static enum give_back find_block(struct context *context, unsigned int why, uint
 	return *ret_block ? GIVE_NOTHING : block_translate(context, guest, ret_block);
 }
 
-static uint64_t go(struct context *context, unsigned int why, uint64_t guest)
+static uint64_t go(struct context *context, unsigned int entered, uint64_t guest)
 {
+	unsigned int why = entered == WHY_TAKEN ? take(context) : entered;
 	bool by_entry = came_by_entry(context, why);
 	bool wraps = why == WHY_WRAP || why == WHY_WRAP_MISS,
 	     arrives = why == WHY_MISS || why == WHY_WRAP_MISS;

@@ -179,6 +179,12 @@ bool may_write_code(const uint8_t *raw, const struct code_insn *insn, unsigned i
 /* The site's word and its jump, which leads to the runtime until it is linked. */
 void emit_branch(struct emitter *emitter, struct site *site);
 
+/* The site of the conditional jump whose displacement is at `jump`: it leads to the runtime until it is taken. */
+void emit_bare(struct emitter *emitter, struct site *site, uint8_t *jump);
+
+/* The stub of a site that is taken for the first time, if there is memory for it. */
+void site_make_stub(struct site *site);
+
 /* Where who comes to the block goes on: in the trace that begins there, if there is one. */
 uint64_t block_host(const struct block *block);
 

@@ -41,6 +41,7 @@ static inline void slot_prepare(struct context *context, uint64_t self, uint64_t
 	context->wrap = runtime + header->wrap;
 	context->wrap_indirect = runtime + header->wrap_indirect;
 	context->wrap_miss = runtime + header->wrap_miss;
+	context->taken = runtime + header->taken;
 	context->gate = runtime + header->gate;
 	context->stamp = runtime + header->stamp;
 	context->stale = runtime + header->stale;

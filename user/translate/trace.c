@@ -5,7 +5,7 @@
  * often, the words from there on say which way is taken mostly.
  *
  *	block			trace
- *	jcc T, taken		jncc stub		stub: word, jmp to what is behind the jump
+ *	jcc T, taken		jncc stub		stub: word, jmp to what is behind the jump (as in insn.c)
  *	jcc T, not taken	jcc stub		stub: word, jmp T
  *	jmp T			nothing
  *	call T			push the guest's return address
@@ -28,7 +28,7 @@ enum {
 
 /* ---- making one ---- */
 
-/* Where a trace is left in its middle. */
+/* Where a trace is left for another target. */
 struct way_out {
 	uint8_t *jump; /* displacement, which is to lead to its stub */
 	uint32_t site;
@@ -44,7 +44,7 @@ struct maker {
 	struct block *trace;
 	unsigned int step;
 	unsigned int exit_cnt, constant_cnt;
-	struct way_out exits[PATH_INSNS_MAX];
+	struct way_out exits[STEPS_MAX];
 	struct constant constants[STEPS_MAX];
 };
 
@@ -59,13 +59,13 @@ static struct site *new_site(struct maker *maker, unsigned int cond, uint64_t to
 	return site;
 }
 
-/* What is emitted next is the displacement of a jump that is taken where the program leaves the trace. */
-static void add_exit(struct maker *maker, unsigned int cond, uint64_t to)
+/* A conditional jump of a block, as it is or the opposite, where the program leaves the trace. */
+static void add_exit(struct maker *maker, const uint8_t *opcode, unsigned int cnt, unsigned int cond,
+		     uint64_t to)
 {
-	uint32_t number = site_number(new_site(maker, cond, to));
+	struct site *site = new_site(maker, cond, to);
 
-	maker->exits[maker->exit_cnt++] = (struct way_out){maker->emitter.at, number};
-	emit_32(&maker->emitter, 0);
+	emit_bare(&maker->emitter, site, emit_cond(&maker->emitter, opcode, cnt));
 }
 
 /* Code of the cache, at another address. False: that is out of reach. */
@@ -89,7 +89,9 @@ static void add_guess(struct maker *maker, uint64_t target)
 
 	emit_distance(emitter, target);
 	EMIT(emitter, 0xe3, 5, 0xe9); /* jrcxz over the jump */
-	add_exit(maker, NO_COND, 0);
+	maker->exits[maker->exit_cnt++] =
+		(struct way_out){emitter->at, site_number(new_site(maker, NO_COND, 0))};
+	emit_32(emitter, 0);
 	emit_load(emitter, HOST_RCX, CTX_RCX);
 	emit_load(emitter, HOST_RAX, CTX_RAX);
 }
@@ -133,14 +135,15 @@ static bool add_step(struct maker *maker, const struct step *step)
 		const struct site *site = site_at(block->first_site + cond);
 		bool is_cond = cond < block->cond_cnt && block->guest + site->from == guest;
 		bool is_followed = is_cond && step->word == block->first_site + cond;
-		const uint8_t *at = emitter->at;
+		const uint8_t *at = emitter->at, *opcode = is_cond ? cond_opcode(code) : code;
 
 		if (is_followed) {
-			EMIT(emitter, code[0], code[1] ^ 1);
-			add_exit(maker, cond, guest + length.guest);
+			const uint8_t *jcc = code + length.host - JCC_SIZE;
+
+			add_exit(maker, (const uint8_t[]){jcc[0], jcc[1] ^ 1}, 2, cond, guest + length.guest);
 		} else if (is_cond) {
-			emit_bytes(emitter, code, length.host - 4u);
-			add_exit(maker, cond, site->to);
+			add_exit(maker, opcode, (unsigned int)(code + length.host - 4 - opcode), cond,
+				 site->to);
 		} else if (i + 1u == block->length_cnt && block->last_kind != BRANCH_NONE) {
 			if (!add_end(maker, block, code, length, step->word))
 				return false;
@@ -178,14 +181,9 @@ static void emit_exits(struct maker *maker)
 
 	for (unsigned int i = 0; i < maker->exit_cnt; i++) {
 		const struct way_out *out = &maker->exits[i];
-		struct site *site = site_at(out->site);
 
 		emit_here(emitter, out->jump);
-		if (site->from != NO_COND) {
-			emit_branch(emitter, site);
-		} else {
-			emit_other_target(emitter, out->site);
-		}
+		emit_other_target(emitter, out->site);
 	}
 	for (unsigned int i = 0; i < maker->constant_cnt; i++)
 		emit_pushed(emitter, maker->constants[i].place, maker->constants[i].value);
@@ -239,7 +237,7 @@ static bool make(const struct path *path)
 	if (!region)
 		return false;
 	all->byte_cnt = (all->byte_cnt + 7) & ~7u;
-	maker.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region->start};
+	maker.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region};
 	maker.trace = block_at(all->block_cnt);
 	maker.step = maker.exit_cnt = maker.constant_cnt = 0;
 	*maker.trace = (struct block){.guest = head->guest,

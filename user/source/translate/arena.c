@@ -212,7 +212,7 @@ bool arena_is_ours(const struct arena *arena, uint64_t addr)
 	    (addr >= NOPS_AT && addr < NOPS_AT + NOPS_MAX * NOP_SIZE))
 		return true;
 	for (uint32_t i = 0; i < all->region_cnt && i < REGIONS_MAX; i++)
-		if (addr >= all->regions[i].start && addr < all->regions[i].end)
+		if (addr - all->regions[i].start < REGION_SIZE)
 			return true;
 	return false;
 }

@@ -233,8 +233,7 @@ int inject_unmap(pid_t tid, const struct arena *arena, struct injection *ret_inj
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
-		unmap(ret_injection, shared->regions[i].start,
-		      shared->regions[i].end - shared->regions[i].start);
+		unmap(ret_injection, shared->regions[i].start, REGION_SIZE);
 	unmap(ret_injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
 	unmap(ret_injection, ARENA_BASE, arena_size(arena));
 	end(ret_injection);
