@@ -174,6 +174,13 @@ static inline void emit_look_up(struct emitter *emitter)
 	emit_32(emitter, SLOT_TARGETS);
 }
 
+/* Brings into the processor's cache where a return to `guest` will look, which comes from memory else. */
+static inline void emit_fetch(struct emitter *emitter, uint64_t guest)
+{
+	EMIT(emitter, 0x65, 0x0f, 0x18, 0x0c, 0x25); /* prefetcht0 gs:[SLOT_TARGETS + ...] */
+	emit_32(emitter, SLOT_TARGETS + (uint32_t)(guest & (TARGETS - 1)) * 8);
+}
+
 /* Says which site has come to the runtime. */
 static inline void emit_site(struct emitter *emitter, uint32_t site)
 {
@@ -207,9 +214,10 @@ static inline const uint8_t *cond_opcode(const uint8_t *code)
 
 /*
  * Appends `word` to the ring. rcx is in use, its value in context.rcx. Returns the displacement of a jrcxz,
- * taken where that was the ring's last word, or it is time to tell the time: the caller sets it.
+ * taken where that was the ring's last word, or it is time to tell the time, which is more often where a word stands
+ * for the branches of a trace: the caller sets it.
  */
-static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word)
+static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word, bool is_of_trace)
 {
 	emit_load(emitter, HOST_RCX, CTX_POS);
 	EMIT(emitter, 0x65, 0xc7, 0x81); /* mov dword gs:[rcx + SLOT_RING_END], word */
@@ -217,7 +225,10 @@ static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word)
 	emit_32(emitter, word);
 	EMIT(emitter, 0x48, 0x8d, 0x49, 0x04); /* lea rcx, [rcx + 4] */
 	emit_save(emitter, HOST_RCX, CTX_POS);
-	EMIT(emitter, 0x0f, 0xb7, 0xc9); /* movzx ecx, cx */
+	EMIT(emitter, 0x8d, 0x0c, 0xcd, 0, 0, 0, 0); /* lea ecx, [rcx * 8] */
+	if (is_of_trace)
+		EMIT(emitter, 0x8d, 0x0c, 0x8d, 0, 0, 0, 0); /* lea ecx, [rcx * 4] */
+	EMIT(emitter, 0x0f, 0xb7, 0xc9);		     /* movzx ecx, cx */
 	EMIT(emitter, 0xe3, 0);
 	return emitter->at - 1;
 }

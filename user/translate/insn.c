@@ -124,8 +124,10 @@ static enum give_back translate_direct(struct builder *builder)
 	struct emitter *emitter = &builder->emitter;
 	uint64_t to = target_of(builder);
 
-	if (builder->insn.kind == BRANCH_CALL)
+	if (builder->insn.kind == BRANCH_CALL) {
+		emit_fetch(emitter, behind(builder));
 		builder->push = emit_push(emitter, behind(builder));
+	}
 	if (to <= builder->pc) {
 		end(builder, BLOCK_BRANCHES, 0);
 		emit_branch(emitter, new_site(builder, builder->pc, to));
@@ -183,6 +185,7 @@ static enum give_back translate_indirect(struct builder *builder)
 	if (!emit_copy(emitter, load, &insn, behind(builder)))
 		return GIVE_REACH;
 	if (builder->insn.kind == BRANCH_CALL) {
+		emit_fetch(emitter, behind(builder));
 		emit_constant(emitter, HOST_RAX, behind(builder));
 		emit_8(emitter, 0x50); /* push rax */
 	}

@@ -83,7 +83,8 @@
 #define SLOT_RING_END 0x1100000
 #define SLOT_SIZE     0x1100000
 #define RING_SIZE     0x1000000 /* bytes */
-#define TIME_EVERY    0x10000	/* bytes of the ring: the low 16 bits of its position are 0 */
+#define TIME_EVERY    0x2000	/* bytes of the ring: the low 13 bits of its position are 0 */
+#define TIME_OFTEN    0x800	/* the same behind the word of a trace, which stands for more */
 #define TARGETS	      65536
 
 /* Offsets in struct context. */

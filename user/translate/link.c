@@ -40,7 +40,7 @@ void emit_branch(struct emitter *emitter, struct site *site)
 	uint8_t *wrap;
 
 	emit_save(emitter, HOST_RCX, CTX_RCX);
-	wrap = emit_word(emitter, site_number(site));
+	wrap = emit_word(emitter, site_number(site), block_at(site->block)->is_trace);
 	emit_load(emitter, HOST_RCX, CTX_RCX);
 	site->jump = (uintptr_t)emit_jump(emitter, emitter->region->start);
 	emit_wrap(emitter, wrap);
@@ -172,7 +172,7 @@ bool block_make_entry(struct block *block)
 	other = emitter.at;
 	emit_next_entry(&emitter, *head);
 	other[-1] = (uint8_t)(emitter.at - other);
-	wrap = emit_word(&emitter, BLOCK_WORD | block_number(block));
+	wrap = emit_word(&emitter, BLOCK_WORD | block_number(block), false);
 	emit_load(&emitter, HOST_RCX, CTX_RCX);
 	emit_load(&emitter, HOST_RAX, CTX_RAX);
 	jump = emit_jump(&emitter, host_from((uintptr_t)emitter.at, block));

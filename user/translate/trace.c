@@ -21,7 +21,6 @@
 #include "translate/path.h"
 
 enum {
-	PLACES = 8,
 	SEEN_OFTEN = 8,
 	TRACED_NEVER = 255,
 };
@@ -168,7 +167,7 @@ static void emit_other_target(struct emitter *emitter, uint32_t site)
 
 	emit_distance_back(emitter);
 	emit_save(emitter, HOST_RCX, CTX_NEXT);
-	wrap = emit_word(emitter, site);
+	wrap = emit_word(emitter, site, true);
 	emit_load(emitter, HOST_RCX, CTX_NEXT);
 	emit_look_up(emitter);
 	*wrap = (uint8_t)(emitter->at - (wrap + 1));
@@ -296,19 +295,18 @@ static void look_from(const uint32_t *words, unsigned int at)
 
 void trace_look(struct context *context)
 {
+	enum { NEAR = 64 }; /* bytes: else the word of a trace has come here in the middle of a part */
 	int64_t end = context->pos & -(int64_t)TIME_EVERY;
 	uint64_t random = __builtin_ia32_rdtsc();
 	const uint32_t *words;
 
-	if (shared()->times_calls || shared()->hold)
+	if (shared()->times_calls || shared()->hold || context->pos - end > NEAR)
 		return;
 	if (end == -RING_SIZE)
 		end = 0;
 	words = (const uint32_t *)(context->self + SLOT_RING_END + (uint64_t)end - TIME_EVERY);
-	for (unsigned int i = 0; i < PLACES; i++) {
-		random = random * 6364136223846793005u + 1442695040888963407u; /* (Knuth, MMIX) */
-		look_from(words, (unsigned int)(random >> 33) % CHUNK_WORDS);
-	}
+	random = random * 6364136223846793005u + 1442695040888963407u; /* (Knuth, MMIX) */
+	look_from(words, (unsigned int)(random >> 33) % CHUNK_WORDS);
 }
 
 static bool has_dead_step(const struct block *trace)

@@ -265,18 +265,20 @@ static void complete_word(const struct translate_thread *thread, struct user_reg
 }
 
 /*
- * Whether the thread is about to come to the runtime, behind a word: at movzx ecx, cx or the jrcxz behind it,
+ * Whether the thread is about to come to the runtime, behind a word: at lea ecx, [rcx * 8] or one of those behind it,
  * or where that leads to.
  */
 static bool is_on_its_way(const struct context *context, const struct user_regs_struct *regs, pid_t tid)
 {
-	static const uint8_t look[] = {0x0f, 0xb7, 0xc9, 0xe3}, leave[] = {0x65, 0xff, 0x24, 0x25};
+	static const uint8_t scale[] = {0x8d, 0x0c}, look[] = {0x0f, 0xb7, 0xc9, 0xe3},
+			     leave[] = {0x65, 0xff, 0x24, 0x25};
 	uint8_t bytes[4] = {0};
 	struct iovec to = {bytes, sizeof(bytes)}, from = {(void *)regs->rip, sizeof(bytes)};
 
 	process_vm_readv(tid, &to, 1, &from, 1, 0);
-	return !(context->pos % TIME_EVERY) && (!memcmp(bytes, look, sizeof(look)) || *bytes == look[3] ||
-						!memcmp(bytes, leave, sizeof(leave)));
+	return !(context->pos % TIME_OFTEN) &&
+	       (!memcmp(bytes, scale, sizeof(scale)) || !memcmp(bytes, look, sizeof(look)) ||
+		*bytes == look[3] || !memcmp(bytes, leave, sizeof(leave)));
 }
 
 /* The thread comes to the runtime as soon as it can, and looks at what it is asked. */
