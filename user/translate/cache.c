@@ -325,7 +325,7 @@ static bool map_at(uint64_t addr)
 static struct region *new_region(uint64_t start)
 {
 	struct shared *all = shared();
-	struct region *region = &all->regions[all->region_cnt++];
+	struct region *region = &all->regions[all->region_cnt];
 	struct emitter emitter = {.at = (uint8_t *)start};
 
 	emit_leave(&emitter, CTX_LINK);
@@ -337,6 +337,8 @@ static struct region *new_region(uint64_t start)
 				  .at = start + REGION_CODE,
 				  .end = start + REGION_SIZE,
 				  .generation = all->generation};
+	/* Who reads them from outside has all of it. */
+	__atomic_store_n(&all->region_cnt, all->region_cnt + 1, __ATOMIC_RELEASE);
 	return region;
 }
 

@@ -4,7 +4,7 @@
  * A block of such code ends behind each instruction that may write to code, so that what is executed is what
  * stands there then. No comparison here may change a flag:
  *
- *	code ... stubs	fail: mov ecx, number	jmp to the runtime
+ *	code ...	fail: mov ecx, number	jmp to the runtime
  *			host: save rcx, rax
  *			      mov rax, [guest]	mov rcx, -what it was	lea rcx, [rcx + rax]	jrcxz +5   jmp fail
  *			      ... the next 8, 4, 2 bytes or one, aligned ...

@@ -14,7 +14,6 @@
 struct emitter {
 	uint8_t *at;
 	struct region *region; /* where it is */
-	const uint8_t *wrap;   /* the nearest jump to context.wrap behind; NULL: none */
 };
 
 static inline void emit_bytes(struct emitter *emitter, const uint8_t *bytes, unsigned int cnt)

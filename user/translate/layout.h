@@ -136,7 +136,8 @@
 #define RING_GO	    0x80000004 /* address: goes on there */
 #define RING_LEAVE \
 	0x80000005 /* address: an indirect branch leads there, and nothing is recorded from there on */
-#define RING_TIME  0x80000006 /* TSC: at a probe, where the ring has TIME_EVERY bytes more, ... */
+#define RING_TIME \
+	0x80000006 /* TSC: at a probe, where the ring has TIME_EVERY or TIME_OFTEN bytes more, ... */
 #define RING_EPOCH 0x80000007 /* number: of the blocks from here on */
 #define RING_LOST  0x80000008 /* address: goes on there, and what was before it was not kept */
 #define BLOCK_WORD 0x40000000

@@ -23,18 +23,6 @@ static bool reaches(uint64_t jump, uint64_t to)
 
 /* ---- sites ---- */
 
-/* A jump to context.wrap that is some way behind serves several. */
-static void emit_wrap(struct emitter *emitter, uint8_t *jump)
-{
-	enum { NEAR = 110 };
-
-	if (!emitter->wrap || jump - emitter->wrap > NEAR) {
-		emitter->wrap = emitter->at;
-		emit_leave(emitter, CTX_WRAP);
-	}
-	*jump = (uint8_t)(emitter->wrap - (jump + 1));
-}
-
 void emit_branch(struct emitter *emitter, struct site *site)
 {
 	uint8_t *wrap;
@@ -43,7 +31,8 @@ void emit_branch(struct emitter *emitter, struct site *site)
 	wrap = emit_word(emitter, site_number(site), block_at(site->block)->is_trace);
 	emit_load(emitter, HOST_RCX, CTX_RCX);
 	site->jump = (uintptr_t)emit_jump(emitter, emitter->region->start);
-	emit_wrap(emitter, wrap);
+	*wrap = (uint8_t)(emitter->at - (wrap + 1));
+	emit_leave(emitter, CTX_WRAP);
 	site_link_if_known(site);
 }
 
@@ -62,11 +51,11 @@ void emit_bare(struct emitter *emitter, struct site *site, uint8_t *jump)
 
 void site_make_stub(struct site *site)
 {
-	struct region *region = cache_region(block_at(site->block)->guest);
+	struct region *region = cache_room(site->jump);
 	struct emitter emitter;
 	uint64_t jump = site->jump;
 
-	if (!region || !reaches(jump, region->at))
+	if (!region || !site_is_current(site))
 		return;
 	emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region};
 	site->has_no_stub = 0;

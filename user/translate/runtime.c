@@ -35,8 +35,14 @@ void *memset(void *to, int byte, size_t size)
 
 static void take_lock(void)
 {
-	while (__atomic_exchange_n(&shared()->lock, 1, __ATOMIC_ACQUIRE))
+	enum { SPINS = 200 };
+
+	/* Who has it may be waiting for this processor. */
+	for (unsigned int i = 1; __atomic_exchange_n(&shared()->lock, 1, __ATOMIC_ACQUIRE); i++) {
 		__builtin_ia32_pause();
+		if (i % SPINS == 0)
+			call(SYS_sched_yield, 0, 0, 0, 0);
+	}
 }
 
 static void leave_lock(void)
@@ -229,16 +235,11 @@ static uint64_t destination(const struct context *context, unsigned int why)
 	}
 }
 
-static bool is_current(const struct site *site)
-{
-	return block_at(site->block)->generation == shared()->generation;
-}
-
 static void link(struct context *context, unsigned int why, struct block *block)
 {
 	struct site *site = site_at(why == WHY_LINK ? newest_word(context) : (uint32_t)context->site);
 
-	if (is_current(site))
+	if (site_is_current(site))
 		site_link(site, block);
 }
 
@@ -248,7 +249,7 @@ static unsigned int take(struct context *context)
 	struct site *site = site_at((uint32_t)context->site);
 
 	append(context, &(uint32_t){(uint32_t)context->site}, 1);
-	if (is_current(site) && site->has_no_stub)
+	if (site_is_current(site) && site->has_no_stub)
 		site_make_stub(site);
 	return context->pos % TIME_EVERY ? WHY_LINK : WHY_WRAP;
 }

@@ -101,6 +101,12 @@ static inline uint64_t *head_of(uint64_t guest)
 	return (uint64_t *)(ARENA_BASE + ARENA_HEADS) + (guest & (TARGETS - 1));
 }
 
+/* Whether it is one of this generation. */
+static inline bool site_is_current(const struct site *site)
+{
+	return block_at(site->block)->generation == shared()->generation;
+}
+
 static inline long call6(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
 	register uint64_t r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
@@ -152,7 +158,7 @@ void cache_forget(uint64_t start, uint64_t end);
 void cache_end(struct block *block);
 
 /*
- * A region with room for the entry of a block, from which `guest` can be reached with 32-bit displacements.
+ * A region with room for the entry of a block or a stub, from which `guest` can be reached with 32-bit displacements.
  * NULL: there is no memory.
  */
 struct region *cache_region(uint64_t guest);
@@ -182,7 +188,10 @@ void emit_branch(struct emitter *emitter, struct site *site);
 /* The site of the conditional jump whose displacement is at `jump`: it leads to the runtime until it is taken. */
 void emit_bare(struct emitter *emitter, struct site *site, uint8_t *jump);
 
-/* The stub of a site that is taken for the first time, if there is memory for it. */
+/*
+ * The stub of a site that is taken for the first time. If there is no memory for it the cache is flushed, and the site
+ * ceases to be.
+ */
 void site_make_stub(struct site *site);
 
 /* Where who comes to the block goes on: in the trace that begins there, if there is one. */
@@ -212,7 +221,7 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 
 /* ---- trace.c ---- */
 
-/* The ring has TIME_EVERY bytes more. Ways that are taken often become traces. */
+/* The ring has told the time. Ways that are taken often become traces. */
 void trace_look(struct context *context);
 
 /* Blocks have died: so do the traces that they are in. */

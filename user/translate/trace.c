@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Traces: ways that are taken often, found in the ring itself. Each time that the ring has got some thousand words
- * more, a few places in it are looked at. Where a loop begins, or an indirect branch arrives, and that has been seen
+ * more, one place in it is looked at. Where a loop begins, or an indirect branch arrives, and that has been seen
  * often, the words from there on say which way is taken mostly.
  *
  *	block			trace
@@ -232,9 +232,11 @@ static bool make(const struct path *path)
 	struct region *region = cache_spare_room(head->guest);
 	struct maker maker;
 	uint32_t sites = all->site_cnt, lengths = all->length_cnt;
+	uint64_t end;
 
 	if (!region)
 		return false;
+	end = region->end;
 	all->byte_cnt = (all->byte_cnt + 7) & ~7u;
 	maker.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region};
 	maker.trace = block_at(all->block_cnt);
@@ -253,6 +255,7 @@ static bool make(const struct path *path)
 	}
 	all->site_cnt = sites;
 	all->length_cnt = lengths;
+	region->end = end;
 	return false;
 }
 

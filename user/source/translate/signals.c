@@ -266,7 +266,7 @@ static void complete_word(const struct translate_thread *thread, struct user_reg
 
 /*
  * Whether the thread is about to come to the runtime, behind a word: at lea ecx, [rcx * 8] or one of those behind it,
- * or where that leads to.
+ * or where that leads to. Where it only seems so, it comes there a thousand words later.
  */
 static bool is_on_its_way(const struct context *context, const struct user_regs_struct *regs, pid_t tid)
 {
