@@ -117,7 +117,7 @@ static void update_time(struct walker *walker)
 /* Between the end of a trace and its next start, who runs may have changed. */
 static void on_enabled(struct walker *walker, uint64_t ip)
 {
-	size_t version = code_version_at(walker->hold.code, walker->tsc);
+	size_t version = code_version_enabled_at(walker->hold.code, walker->tsc);
 
 	walker->has_last = false;
 	walker->left = 0;

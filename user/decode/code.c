@@ -163,6 +163,16 @@ size_t code_version_at(const struct code *code, uint64_t tsc)
 	return low;
 }
 
+size_t code_version_enabled_at(const struct code *code, uint64_t tsc)
+{
+	size_t version = code_version_at(code, tsc);
+
+	while (version + 1 < code->config->version_cnt &&
+	       code->config->versions[version + 1].enable_tsc <= tsc)
+		version++;
+	return version;
+}
+
 static size_t image_of(const struct code *code, size_t version)
 {
 	return version < code->config->version_cnt ? code->config->versions[version].image : 0;

@@ -42,6 +42,9 @@ void code_release(struct code *code);
  */
 size_t code_version_at(const struct code *code, uint64_t tsc);
 
+/* The version of tracing that begins at `tsc`. */
+size_t code_version_enabled_at(const struct code *code, uint64_t tsc);
+
 /* The image of a version. */
 const struct code_image_set *code_images(const struct code *code, size_t version);
 

@@ -38,10 +38,14 @@ struct code_image {
 /*
  * The code in force from `start_tsc` until the next version: another image of the process, or of another
  * process that runs on the processor.
+ *
+ * The kernel switches a thread's events on before it records the switch to the thread (perf_event_task_sched_in()
+ * of kernel/events/core.c): what tracing begins with may be earlier than `start_tsc`.
  */
 struct code_version {
 	uint64_t start_tsc;
-	size_t image; /* index */
+	uint64_t enable_tsc; /* at most start_tsc: tracing that begins from then on is of this version */
+	size_t image;	     /* index */
 };
 
 /*
@@ -83,7 +87,7 @@ struct decoder_config {
 	struct decoder_cache *cache;
 	const struct code_image *images;
 	size_t image_cnt;
-	/* of this stream, sorted by start_tsc; the first also serves earlier times */
+	/* of this stream, sorted by both times; the first also serves earlier times */
 	const struct code_version *versions;
 	size_t version_cnt;
 	enum decoder_kind kind;

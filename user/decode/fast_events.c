@@ -206,7 +206,7 @@ bool fast_on_pge(struct fast *fast, uint64_t ip)
 		return fast_decline(fast, "code of a mode that is not known");
 	fast->mode_while_off = false;
 	fast_take_event_time(fast);
-	if (!fast_use_version(fast, code_version_at(&fast->pieces->code, fast->tsc)))
+	if (!fast_use_version(fast, code_version_enabled_at(&fast->pieces->code, fast->tsc)))
 		return false;
 	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
 					   .to = ip,

@@ -40,7 +40,7 @@ static int on_event(struct lister *lister, const struct pt_event *event)
 	if (event->status_update)
 		return 0;
 	if (event->type == ptev_enabled && event->has_tsc)
-		return use_version(lister, code_version_at(lister->hold.code, event->tsc));
+		return use_version(lister, code_version_enabled_at(lister->hold.code, event->tsc));
 	return event->type == ptev_overflow ? lister->fn(lister->ctx, lister->version, 0, GAP_OVERFLOW) : 0;
 }
 

@@ -364,15 +364,13 @@ static int fill_versions(struct history *history, const struct snapshot *snapsho
 	if (!process->versions || !process->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
+		uint64_t start = trace_clock_tsc(&snapshot->clock, image_version_start(process->image, i));
 		int err = add_image(history, snapshot, process, i);
 
 		if (err)
 			return err;
 		process->versions[process->version_cnt++] = (struct code_version){
-			.start_tsc =
-				trace_clock_tsc(&snapshot->clock, image_version_start(process->image, i)),
-			.image = history->image_cnt - 1,
-		};
+			.start_tsc = start, .enable_tsc = start, .image = history->image_cnt - 1};
 	}
 	return 0;
 }

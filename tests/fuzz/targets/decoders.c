@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	};
 	const struct code_section section = {.path = path, .size = CODE_BYTES, .addr = BASE};
 	const struct code_image image = {.sections = &section, .section_cnt = 1};
-	const struct code_version version = {0, 0};
+	const struct code_version version = {0};
 	const struct decoder_config config = {
 		.params = &params, .images = &image, .image_cnt = 1, .versions = &version, .version_cnt = 1};
 

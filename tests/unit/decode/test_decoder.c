@@ -524,6 +524,49 @@ static void test_instructions(void **state)
 	decoder_cache_free(cache);
 }
 
+static int32_t version_of_second(const struct decoder_config *config, const struct trace *trace)
+{
+	struct branch_list branches = {0};
+	int32_t version = -1;
+
+	assert_ok(decoder_run(config, trace->encoder.ring.bytes, trace->encoder.ring.head, &branches));
+	for (size_t i = 1; i < branches.cnt; i++)
+		if (branches.items[i].flags & BRANCH_TRACE_START)
+			version = branches.items[i].detail;
+	branch_list_release(&branches);
+	return version;
+}
+
+/* Tracing goes on before the switch to the next thread is recorded, but not before that from the last one. */
+static void test_enabled_early(void **state)
+{
+	struct code_section section = {.path = code_path, .size = CODE_BYTES, .addr = BASE};
+	struct code_image image = {.sections = &section, .section_cnt = 1};
+	struct code_version versions[2] = {{0}, {.start_tsc = UINT64_MAX}};
+	struct decoder_cache *cache;
+	struct trace trace;
+
+	(void)state;
+	run(&trace, 0);
+	for (enum decoder_kind kind = DECODER_FAST; kind <= DECODER_REFERENCE; kind++) {
+		struct decoder_config config = {.params = &trace.params,
+						.images = &image,
+						.image_cnt = 1,
+						.versions = versions,
+						.version_cnt = 2,
+						.kind = kind};
+
+		assert_ok(decoder_cache_new(&cache));
+		config.cache = cache;
+		versions[1].enable_tsc = 1000 + 3 * ROUNDS * 100;
+		assert_int_equal(version_of_second(&config, &trace), 1);
+		versions[1].enable_tsc = trace.tsc;
+		assert_int_equal(version_of_second(&config, &trace), 0);
+		decoder_cache_free(cache);
+	}
+	encoder_release(&trace.encoder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -533,6 +576,7 @@ int main(void)
 		cmocka_unit_test(test_missing_code),  cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_damage),	      cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_functions),     cmocka_unit_test(test_in_order),
+		cmocka_unit_test(test_enabled_early),
 	};
 
 	return cmocka_run_group_tests(tests, write_code, remove_code);
