@@ -103,6 +103,9 @@ void soft_pt_trace_on(struct soft_cpu *cpu)
 	cpu->encoder.return_cnt = 0;
 	cpu->encoder.cyc_tsc = 0;
 	cpu->encoder.mtc = 0;
+	/* (SDM vol. 3, chapter 33, table of packet generation: TraceEn from 0 to 1 with PacketByteCnt = 0) */
+	if (cpu->encoder.psb_at == U64_MAX)
+		encoder_boundary(&cpu->encoder, rdtsc(), 0);
 	resume_later(current);
 }
 
