@@ -157,13 +157,19 @@ static __always_inline void *reserve(enum samples_ring ring, __u32 room, struct 
 	return bytes + offset;
 }
 
-/* The record is there from now on; `size` bytes of it were needed. */
-static __always_inline void commit(const struct place *place, struct samples_record *record, __u32 size)
+/* Whether all but `size` bytes of the room could be given back. */
+static __always_inline bool give_back(const struct place *place, __u32 size)
 {
 	__u64 after = place->at + place->room;
 
+	return __sync_val_compare_and_swap(&place->head->head, after, place->at + size) == after;
+}
+
+/* The record is there from now on; `size` bytes of it were needed. */
+static __always_inline void commit(const struct place *place, struct samples_record *record, __u32 size)
+{
 	size = (size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1u);
-	if (__sync_val_compare_and_swap(&place->head->head, after, place->at + size) != after)
+	if (!give_back(place, size))
 		size = place->room;
 	record->size = size;
 	asm volatile("" ::: "memory");
@@ -178,6 +184,7 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 	record->time_ns = now;
 	record->kind = kind;
 	record->flags = 0;
+	record->took_ns = SAMPLES_NOT_YET;
 	record->pid = pid;
 	record->tid = tid;
 }
@@ -335,10 +342,10 @@ static __always_inline __s32 syscall_of(const struct pt_regs *user)
 	return (__s32)user->orig_ax;
 }
 
-static __always_inline void put_wait(struct samples_record *record, const struct pt_regs *user, bool preempt,
+static __always_inline void put_wait(struct samples_record *record, const struct pt_regs *user, __u8 flags,
 				     __u32 state)
 {
-	record->flags = preempt ? SAMPLES_PREEMPT : 0;
+	record->flags = flags;
 	record->out.ip = user->ip;
 	record->out.args[0] = user->di;
 	record->out.args[1] = user->si;
@@ -368,16 +375,17 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	struct samples_record *record;
 	struct samples_full *full;
 	struct place place;
+	__u8 flags = preempt ? SAMPLES_PREEMPT : 0;
 	__u32 size;
 
 	if (!preempt && state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE))
-		put_about(task, user, syscall_of(user), now, (__u64)pid << 32 | tid);
+		flags = put_about(task, user, syscall_of(user), now, (__u64)pid << 32 | tid);
 	if (!with_stack) {
 		record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 		if (!record)
 			return;
 		fill(record, SAMPLES_OUT, pid, tid, now);
-		put_wait(record, user, preempt, state);
+		put_wait(record, user, flags, state);
 		commit(&place, record, sizeof(*record));
 		return;
 	}
@@ -385,7 +393,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	if (!full)
 		return;
 	fill(&full->record, SAMPLES_OUT, pid, tid, now);
-	put_wait(&full->record, user, preempt, state);
+	put_wait(&full->record, user, flags, state);
 	size = put_full(full, SAMPLES_MOMENTS, user, task);
 	if (kernel_stacks)
 		size += put_kernel(full, ctx, OWN_FRAMES);
@@ -607,21 +615,48 @@ int on_enter(__u64 *ctx)
 	__u64 id = ids_here(), now;
 	struct samples_record *record;
 	struct place place;
+	__u8 flags;
 
 	if (!recording || !is_target(id >> 32))
 		return 0;
 	now = bpf_ktime_get_ns();
-	put_about(bpf_get_current_task_btf(), user, (__s32)ctx[1], now, id);
+	flags = put_about(bpf_get_current_task_btf(), user, (__s32)ctx[1], now, id);
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return 0;
 	fill(record, SAMPLES_ENTER, id >> 32, (__u32)id, now);
+	record->flags = flags;
 	record->enter.nr = (__s32)ctx[1];
 	record->enter.args[0] = user->di;
 	record->enter.args[1] = user->si;
 	record->enter.args[2] = user->dx;
 	commit(&place, record, sizeof(*record));
+	place.head->entered = place.at;
 	return 0;
+}
+
+/* Puts the call's end into the record of its begin. False: that is not the last one here any more. */
+static __always_inline bool end_entered(__u64 id, __s64 result, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nth = cpu * SAMPLES_RING_CNT + SAMPLES_MOMENTS;
+	struct samples_head *head = bpf_map_lookup_elem(&heads, &nth);
+	__u8 *bytes = bpf_map_lookup_elem(&moments, &cpu);
+	__u64 size = ring_bytes[SAMPLES_MOMENTS], at, offset, took;
+	struct samples_record *record;
+
+	if (!head || !bytes || !size)
+		return 0;
+	at = head->entered;
+	offset = at % size & ~(SAMPLES_ALIGN - 1ull); /* as it is; a verifier wants to see it */
+	if (head->head != at + sizeof(*record) || offset > size - SAMPLES_ALIGN)
+		return 0;
+	record = (struct samples_record *)(bytes + offset);
+	took = now - record->time_ns;
+	if (record->mark != (at ^ secret) || record->kind != SAMPLES_ENTER || record->tid != (__u32)id ||
+	    took <= SAMPLES_TAKEN || took >> 32 || result != (__s32)result)
+		return 0;
+	record->enter.result = (__s32)result;
+	return __sync_val_compare_and_swap(&record->took_ns, SAMPLES_NOT_YET, (__u32)took) == SAMPLES_NOT_YET;
 }
 
 /* (struct pt_regs *regs, long result) */
@@ -629,16 +664,19 @@ SEC("tp_btf/sys_exit")
 int on_leave(__u64 *ctx)
 {
 	struct pt_regs *user = (void *)ctx[0];
-	__u64 id = ids_here();
+	__u64 id = ids_here(), now;
 	struct samples_record *record;
 	struct place place;
 
 	if (!recording || !is_target(id >> 32))
 		return 0;
+	now = bpf_ktime_get_ns();
+	if (end_entered(id, (__s64)ctx[1], now))
+		return 0;
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return 0;
-	fill(record, SAMPLES_LEAVE, id >> 32, (__u32)id, bpf_ktime_get_ns());
+	fill(record, SAMPLES_LEAVE, id >> 32, (__u32)id, now);
 	record->leave.result = (__s64)ctx[1];
 	record->leave.nr = syscall_of(user);
 	commit(&place, record, sizeof(*record));

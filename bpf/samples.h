@@ -17,6 +17,10 @@
  * copy of the same thread in the same ring a record holds the halves of words that differ. A chunk that was not
  * there then was 0, and all are new in every SAMPLES_KEY_EVERY-th record. Words that cannot be addresses of code
  * or of the stack are 0 in a copy that BPF makes (bpf/samples_stack.bpf.h).
+ *
+ * A system call that returns while its SAMPLES_ENTER is still the last record of its processor gets its end put in
+ * there; else there is a SAMPLES_LEAVE. What a call is about is told in full once in a while for each thread and
+ * descriptor; in between, SAMPLES_KNOWN refers to that.
  */
 #pragma once
 
@@ -43,6 +47,8 @@ enum {
 	SAMPLES_NAME = 16,
 	SAMPLES_RUNS = 8,	       /* of a processor that are remembered */
 	SAMPLES_THREADS_MAX = 1 << 14, /* of which it is known since when they are ready */
+	SAMPLES_TOLD = 1 << 12,	       /* threads and descriptors */
+	SAMPLES_TELL_EVERY = 16,       /* parts of a ring */
 };
 
 /* What a process is, in the map of targets. */
@@ -69,7 +75,17 @@ enum samples_flag {
 	SAMPLES_IRQ = 1u << 3,	      /* SAMPLES_WAKE */
 	SAMPLES_ONLY_TICKS = 1u << 4, /* SAMPLES_GONE */
 	SAMPLES_TIMER = 1u << 5,      /* SAMPLES_WAKE */
+	/*
+	 * SAMPLES_ABOUT: its inode and all behind it are those told last for that thread and descriptor, in this
+	 * ring. SAMPLES_OUT, SAMPLES_ENTER: so is all of what it is about, and has no timeout; the descriptor is the
+	 * first argument.
+	 */
+	SAMPLES_KNOWN = 1u << 6,
+	SAMPLES_UNTIMED = 1u << 7, /* with SAMPLES_KNOWN: the timeout is SAMPLES_FOREVER */
 };
+
+/* A call that has not returned, and one of which that is in a record of its own, since this one was read before. */
+enum samples_took { SAMPLES_NOT_YET, SAMPLES_TAKEN };
 
 enum samples_interrupt {
 	SAMPLES_IRQ_DEVICE,
@@ -81,8 +97,9 @@ enum samples_interrupt {
 struct samples_record {
 	__u64 mark;    /* its position ^ samples_secret; 0: not finished */
 	__u64 time_ns; /* CLOCK_MONOTONIC */
-	__u32 size;    /* a multiple of SAMPLES_ALIGN */
-	__u16 kind, flags;
+	__u16 size;    /* a multiple of SAMPLES_ALIGN */
+	__u8 kind, flags;
+	__u32 took_ns;	/* SAMPLES_ENTER: until it returned; or enum samples_took */
 	__u32 pid, tid; /* as trailcam sees them: of its pid namespace */
 	union {
 		struct {
@@ -107,6 +124,7 @@ struct samples_record {
 		struct {
 			__u64 args[SAMPLES_ARGS];
 			__s32 nr;
+			__s32 result; /* with took_ns */
 		} enter;
 		struct {
 			__s64 result;
@@ -216,10 +234,13 @@ enum {
 		sizeof(struct samples_full) + 2 * SAMPLES_CODED_MAX + 8 * SAMPLES_KERNEL_MAX + SAMPLES_ALIGN,
 };
 
+_Static_assert(SAMPLES_RECORD_MAX < 1 << 16, "a record's size has 16 bits");
+
 /* One ring's, on a line of the cache of its own. */
 struct samples_head {
-	__u64 head; /* the position of the next record */
-	__u64 unused[7];
+	__u64 head;    /* the position of the next record */
+	__u64 entered; /* that of the last SAMPLES_ENTER */
+	__u64 unused[6];
 };
 
 _Static_assert(sizeof(struct samples_head) == 64, "shared between BPF and user space");

@@ -114,7 +114,6 @@ static __always_inline __u32 put_unix(struct samples_about *about, const struct 
 	len -= sizeof(name->name->sun_family);
 	if (len <= 0 || len >= SAMPLES_ABOUT_MORE)
 		return 0;
-	__builtin_memset(about->more, 0, SAMPLES_ABOUT_MORE);
 	if (bpf_probe_read_kernel(about->more, len, name->name->sun_path))
 		return 0;
 	about->record.about.form = SAMPLES_FORM_UNIX;
@@ -171,7 +170,6 @@ static __always_inline __u32 put_path(struct samples_about *about, const struct 
 		return SAMPLES_COMPONENT;
 	READ(beyond, parent->d_parent);
 	READ(name, parent->d_name.name);
-	about->more[len & (SAMPLES_ABOUT_MORE - 1)] = '\0';
 	if (beyond != parent)
 		len += bpf_probe_read_kernel_str(about->more + len, SAMPLES_COMPONENT, name);
 	return len < SAMPLES_COMPONENT ? SAMPLES_COMPONENT : SAMPLES_ABOUT_MORE;
@@ -238,9 +236,61 @@ static __always_inline __s32 descriptor(__u32 call, const struct pt_regs *user)
 	return fd;
 }
 
-/* The thread `id`, as bpf_get_current_pid_tgid() has it, calls the kernel, or waits in that call. */
-static __noinline void put_about(const struct task_struct *task, const struct pt_regs *user, __s32 nr,
-				 __u64 now, __u64 id)
+/* ---- what was told before ---- */
+
+struct told {
+	__u64 signature, at;
+	__u32 cpu;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SAMPLES_TOLD);
+	__type(key, __u32);
+	__type(value, struct told);
+} told SEC(".maps");
+
+enum { WORD = sizeof(__u64) };
+
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 32;
+}
+
+/*
+ * Whether all but the timeout is what was told last of this thread's descriptor, and stays in this ring for some
+ * time. Else it will have been told now. Another thread may write to the same place at the same time: the
+ * signature is of all that is there.
+ */
+static __always_inline bool is_told(const struct samples_about *about, const struct place *place)
+{
+	const __u64 *words = (const __u64 *)&about->record.about, *more = (const __u64 *)about->more;
+	__u64 hash = mix(mix(secret, about->record.tid), (__u32)about->record.about.fd);
+	__u32 nth = hash % SAMPLES_TOLD, cpu = bpf_get_smp_processor_id();
+	struct told *here = bpf_map_lookup_elem(&told, &nth);
+
+	if (!here)
+		return 0;
+#pragma unroll
+	for (__u32 i = 1; i < sizeof(about->record.about) / WORD; i++)
+		hash = mix(hash, words[i]);
+#pragma unroll
+	for (__u32 i = 0; i < SAMPLES_ABOUT_MORE / WORD; i++)
+		hash = mix(hash, more[i]);
+	if (here->signature == mix(mix(hash, here->at), here->cpu) && here->cpu == cpu &&
+	    place->at - here->at < ring_bytes[SAMPLES_MOMENTS] / SAMPLES_TELL_EVERY)
+		return 1;
+	*here = (struct told){.signature = mix(mix(hash, place->at), cpu), .at = place->at, .cpu = cpu};
+	return 0;
+}
+
+/*
+ * The thread `id`, as bpf_get_current_pid_tgid() has it, calls the kernel, or waits in that call. What flags the
+ * record of that gets.
+ */
+static __noinline __u32 put_about(const struct task_struct *task, const struct pt_regs *user, __s32 nr,
+				  __u64 now, __u64 id)
 {
 	__u32 nth = (__u32)nr, call, more = 0;
 	struct samples_about *about;
@@ -250,24 +300,34 @@ static __noinline void put_about(const struct task_struct *task, const struct pt
 	__s32 fd;
 
 	if (nth >= SAMPLES_CALLS)
-		return;
+		return 0;
 	asm volatile("" : "+r"(nth)); /* the verifier sees only what is done to it from here on */
 	call = calls[nth & (SAMPLES_CALLS - 1)];
 	if (!call)
-		return;
+		return 0;
 	fd = descriptor(call, user);
 	file = file_of(task, fd);
 	timeout_ns = timeout_of(call, user, now);
 	if (!file && timeout_ns < 0)
-		return;
+		return 0;
 	about = reserve(SAMPLES_MOMENTS, sizeof(*about), &place);
 	if (!about)
-		return;
+		return 0;
 	fill(&about->record, SAMPLES_ABOUT, id >> 32, (__u32)id, now);
 	__builtin_memset(&about->record.about, 0, sizeof(about->record.about));
 	about->record.about.fd = fd;
 	about->record.about.timeout_ns = timeout_ns;
-	if (file)
+	if (file) {
+		__builtin_memset(about->more, 0, SAMPLES_ABOUT_MORE);
 		more = put_file(about, file);
+	}
+	if (file && is_told(about, &place)) {
+		if (call & SAMPLES_CALL_FD && timeout_ns < 0 && give_back(&place, 0))
+			return timeout_ns == SAMPLES_FOREVER ? SAMPLES_KNOWN | SAMPLES_UNTIMED
+							     : SAMPLES_KNOWN;
+		about->record.flags = SAMPLES_KNOWN;
+		more = 0;
+	}
 	commit(&place, &about->record, sizeof(about->record) + more);
+	return 0;
 }

@@ -13,7 +13,7 @@ int mapped_map(struct mapped *ret_mapped, const struct bpf_map *map)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), each = (bpf_map__value_size(map) + 7u) & ~7ull;
 	size_t size = (each * bpf_map__max_entries(map) + page - 1) & ~(page - 1);
-	void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 
 	if (bytes == MAP_FAILED)
 		return fail_errno(-errno, "cannot map rings of %zu KiB", size >> 10);

@@ -4,9 +4,8 @@
  * stands first, so what has its mark in the copy was complete when it was copied. Then the head is looked at
  * again: what it has passed by a whole ring may have been overwritten in the meantime.
  *
- * A stack's bytes are those of the chunks in its record; the others stand in what the last record of the
- * same slot left. A record in between that is missing breaks that off, until the next one that has all of
- * them.
+ * A call that has not returned gets a record of its own for its end once its begin was read. This is agreed with
+ * the program by a compare and exchange of `took_ns`, which it does too.
  */
 #include "source/samples/ring.h"
 
@@ -18,18 +17,14 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "source/samples/about.h"
-
-struct samples_slot {
-	uint32_t tid;
-	int nth; /* of the record that it was left by; -1: none */
-	uint64_t low, high;
-	uint8_t bytes[SAMPLES_STACK_MAX];
-};
+#include "source/samples/slots.h"
+#include "source/samples/told.h"
 
 /* A read that is under way. */
 struct reading {
 	struct samples_reader *reader;
-	const uint8_t *copy;
+	uint8_t *copy;
+	volatile uint8_t *ring;
 	uint64_t low, high; /* positions that may be looked at */
 	int (*add)(void *ctx, const struct stack_sample *sample);
 	void *ctx;
@@ -72,88 +67,6 @@ static const struct samples_record *record_at(const struct reading *reading, uin
 
 /* ---- stacks ---- */
 
-static int slots_new(struct samples_reader *reader)
-{
-	reader->slots = calloc(SAMPLES_SLOTS, sizeof(*reader->slots));
-	if (!reader->slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < SAMPLES_SLOTS; i++)
-		reader->slots[i].nth = -1;
-	return 0;
-}
-
-static bool goes_on(const struct samples_slot *slot, const struct samples_full *full)
-{
-	return slot->nth >= 0 && slot->tid == full->record.tid && slot->nth + 1 == full->nth;
-}
-
-/* What differs in a chunk. False: the record ends before that. */
-static bool update_chunk(uint8_t *chunk, const struct samples_full *full, size_t *used)
-{
-	uint32_t mask;
-
-	if (*used >= full->coded_cnt)
-		return false;
-	mask = full->coded[(*used)++];
-	if (2u * (unsigned)__builtin_popcount(mask) > full->coded_cnt - *used)
-		return false;
-	for (; mask; mask &= mask - 1, *used += 2)
-		memcpy(chunk + 4 * (size_t)__builtin_ctz(mask), &full->coded[*used], 4);
-	return true;
-}
-
-/* Brings the slot's bytes up to date. False: some of them are not known. */
-static bool update_slot(struct samples_slot *slot, const struct samples_full *full)
-{
-	uint64_t from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
-	size_t used = samples_fresh_cnt(full);
-
-	if (full->nth && !goes_on(slot, full)) {
-		slot->nth = -1;
-		return false;
-	}
-	for (size_t i = 0; i < full->chunk_cnt; i++) {
-		uint64_t at = from + i * SAMPLES_CHUNK;
-		uint8_t *chunk = slot->bytes + at % SAMPLES_STACK_MAX;
-
-		if (!full->nth || at < slot->low || at >= slot->high)
-			memset(chunk, 0, SAMPLES_CHUNK);
-		if (full->coded[i / 16] >> i % 16 & 1 && !update_chunk(chunk, full, &used)) {
-			slot->nth = -1;
-			return false;
-		}
-	}
-	slot->tid = full->record.tid;
-	slot->nth = full->nth;
-	slot->low = from;
-	slot->high = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
-	return true;
-}
-
-static int copy_stack(struct stack_sample *sample, const struct samples_slot *slot, uint64_t sp)
-{
-	size_t size = slot->high > sp ? slot->high - sp : 0;
-	uint8_t *stack;
-
-	if (!size)
-		return 0;
-	stack = malloc(size);
-	if (!stack)
-		return -ENOMEM;
-	for (size_t done = 0; done < size;) {
-		size_t at = (sp + done) % SAMPLES_STACK_MAX, piece = SAMPLES_STACK_MAX - at;
-
-		if (piece > size - done)
-			piece = size - done;
-		memcpy(stack + done, slot->bytes + at, piece);
-		done += piece;
-	}
-	sample->stack = stack;
-	sample->stack_size = size;
-	sample->is_stack_owned = true;
-	return 0;
-}
-
 static void put_registers(struct stack_sample *sample, const struct samples_full *full)
 {
 #define NAME(reg, field) HIT_##reg,
@@ -180,8 +93,7 @@ static int put_ips(struct stack_sample *sample, const uint8_t *ips, size_t cnt)
 static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 		    const struct samples_full *full)
 {
-	struct samples_slot *slot = &reader->slots[full->slot];
-	bool is_known = update_slot(slot, full);
+	bool is_known = samples_slots_update(reader->slots, full);
 	int err;
 
 	put_registers(sample, full);
@@ -189,21 +101,46 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 		sample->flags |= SAMPLE_IS_CUT;
 	err = put_ips(sample, (const uint8_t *)(full->coded + samples_kernel_at(full)), full->kernel_cnt);
 	if (!err && is_known)
-		err = copy_stack(sample, slot, full->regs[ARCH_SAMPLED_SP]);
+		err = samples_slots_copy(reader->slots, full, sample);
 	return err;
 }
 
 /* ---- what is behind a descriptor ---- */
 
-static void keep_about(struct samples_reader *reader, const struct samples_record *record)
+/* What the thread's next record is about: what was told of that descriptor, if it stands for a file. */
+static int set_about(struct samples_reader *reader, uint32_t tid, int32_t fd, bool is_file,
+		     int64_t timeout_ns)
+{
+	const char *known = is_file ? samples_told_find(reader->told, tid, fd) : NULL;
+
+	free(reader->about);
+	reader->about = known ? strdup(known) : NULL;
+	reader->about_tid = tid;
+	reader->timeout_ns = timeout_ns;
+	return known && !reader->about ? -ENOMEM : 0;
+}
+
+static int keep_about(struct samples_reader *reader, const struct samples_record *record)
 {
 	struct samples_about about = {0};
+	int32_t fd = record->about.fd;
+	bool is_file = record->about.mode || record->about.inode;
+	int err = 0;
 
 	memcpy(&about, record, record->size < sizeof(about) ? record->size : sizeof(about) - 1);
-	free(reader->about);
-	reader->about = samples_about_text(&about, reader->files);
-	reader->about_tid = record->tid;
-	reader->timeout_ns = record->about.timeout_ns;
+	if (is_file && !(record->flags & SAMPLES_KNOWN))
+		err = samples_told_note(&reader->told, record->tid, fd,
+					samples_about_text(&about, reader->files));
+	return err ? err : set_about(reader, record->tid, fd, is_file, record->about.timeout_ns);
+}
+
+/* A call or wait that has nothing to add to what was told. */
+static int use_told(struct samples_reader *reader, const struct samples_record *record)
+{
+	uint64_t fd = record->kind == SAMPLES_ENTER ? record->enter.args[0] : record->out.args[0];
+
+	return set_about(reader, record->tid, (int32_t)fd, true,
+			 record->flags & SAMPLES_UNTIMED ? SAMPLES_FOREVER : SAMPLES_NO_TIMEOUT);
 }
 
 /* Once: the next call is about something else. */
@@ -311,6 +248,19 @@ static uint64_t only_ip(const struct samples_record *record)
 					       : 0;
 }
 
+/* The end that is in the record of the call's begin. */
+static int put_end(struct reading *reading, const struct samples_record *record)
+{
+	struct stack_sample sample = {.time_ns = record->time_ns + record->took_ns,
+				      .pid = (int32_t)record->pid,
+				      .tid = (int32_t)record->tid,
+				      .cpu = reading->reader->cpu,
+				      .kind = SAMPLE_SYSCALL_END,
+				      .call = {.nr = record->enter.nr, .result = record->enter.result}};
+
+	return reading->add(reading->ctx, &sample);
+}
+
 static int put_record(struct reading *reading, const struct samples_record *record)
 {
 	struct samples_reader *reader = reading->reader;
@@ -321,12 +271,14 @@ static int put_record(struct reading *reading, const struct samples_record *reco
 				      .kind = SAMPLE_EVENT,
 				      .call.nr = SAMPLE_NO_SYSCALL};
 	uint64_t ip = only_ip(record);
-	int err;
+	int err = 0;
 
-	if (record->kind == SAMPLES_ABOUT) {
-		keep_about(reader, record);
-		return 0;
-	}
+	if (record->kind == SAMPLES_ABOUT)
+		return keep_about(reader, record);
+	if (record->flags & SAMPLES_KNOWN)
+		err = use_told(reader, record);
+	if (err)
+		return err;
 	put_kind(&sample, record);
 	if (sample.kind == SAMPLE_LOST && !sample.since_ns)
 		sample.since_ns = reader->last_ns;
@@ -336,8 +288,12 @@ static int put_record(struct reading *reading, const struct samples_record *reco
 	if (!err && !sample.ip_cnt && record->kind == SAMPLES_TICK && record->tick.kernel_ip)
 		err = put_ips(&sample, (const uint8_t *)&record->tick.kernel_ip, 1);
 	take_about(reader, &sample);
-	if (!err)
-		return reading->add(reading->ctx, &sample);
+	if (!err) {
+		err = reading->add(reading->ctx, &sample);
+		return !err && record->kind == SAMPLES_ENTER && record->took_ns > SAMPLES_TAKEN
+			       ? put_end(reading, record)
+			       : err;
+	}
 	free(sample.ips);
 	free(sample.call.about);
 	free((void *)sample.stack);
@@ -386,6 +342,24 @@ static void copy_ring(uint8_t *copy, const volatile uint8_t *bytes, size_t size,
 	copy_ordered(copy, bytes, last);
 }
 
+/* The last records may be of calls that return now. Those before can not, and may be overwritten. */
+enum { MAY_RETURN = 64 * sizeof(struct samples_record) };
+
+static void take_call(const struct reading *reading, uint64_t position)
+{
+	size_t at = position % reading->reader->bytes;
+	struct samples_record *copied = (struct samples_record *)(reading->copy + at);
+	volatile struct samples_record *record = (volatile struct samples_record *)(reading->ring + at);
+	uint32_t took_ns = SAMPLES_NOT_YET;
+
+	if (copied->kind != SAMPLES_ENTER || copied->took_ns || reading->high - position > MAY_RETURN ||
+	    __atomic_compare_exchange_n(&record->took_ns, &took_ns, SAMPLES_TAKEN, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return;
+	copied->took_ns = took_ns;
+	copied->enter.result = record->enter.result;
+}
+
 /* What is found between where the last read ended and `high`. */
 static int read_records(struct reading *reading)
 {
@@ -404,8 +378,11 @@ static int read_records(struct reading *reading)
 			position += SAMPLES_ALIGN;
 			continue;
 		}
-		if (is_lost)
+		take_call(reading, position);
+		if (is_lost) {
+			samples_told_forget(&reader->told);
 			err = put_lost(reading, record->time_ns);
+		}
 		if (!err)
 			err = put_record(reading, record);
 		is_lost = false;
@@ -416,18 +393,19 @@ static int read_records(struct reading *reading)
 	return err;
 }
 
-int samples_reader_read(struct samples_reader *reader, const volatile uint8_t *bytes,
+int samples_reader_read(struct samples_reader *reader, volatile uint8_t *bytes,
 			const volatile struct samples_head *head,
 			int (*add)(void *ctx, const struct stack_sample *sample), void *ctx)
 {
 	size_t size = reader->bytes + SAMPLES_RECORD_MAX;
 	CLEANUP(freep) uint8_t *copy = NULL;
-	struct reading reading = {.reader = reader, .high = head->head, .add = add, .ctx = ctx};
+	struct reading reading = {
+		.reader = reader, .ring = bytes, .high = head->head, .add = add, .ctx = ctx};
 	uint64_t after;
 
 	if (reading.high == reader->next)
 		return 0;
-	if (!reader->slots && slots_new(reader))
+	if (!reader->slots && samples_slots_new(&reader->slots))
 		return -ENOMEM;
 	copy = aligned_alloc(SAMPLES_ALIGN, (size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull));
 	if (!copy)
@@ -443,6 +421,7 @@ void samples_reader_release(struct samples_reader *reader)
 {
 	free(reader->slots);
 	free(reader->about);
+	samples_told_forget(&reader->told);
 	reader->slots = NULL;
 	reader->about = NULL;
 }

@@ -23,7 +23,8 @@ struct samples_reader {
 	/* What the next system call or wait of thread `about_tid` is about. */
 	uint32_t about_tid; /* 0: nothing is known */
 	char *about;
-	int64_t timeout_ns; /* or enum samples_timeout */
+	int64_t timeout_ns;	   /* or enum samples_timeout */
+	struct samples_told *told; /* what was told last for each thread and descriptor; NULL: nothing yet */
 };
 
 /*
@@ -31,9 +32,10 @@ struct samples_reader {
  * for a few. What was overwritten before it could be read, or was not finished, becomes a SAMPLE_LOST. `add`
  * takes over the sample's ips and stack, and returns 0 or an error, which ends it and is returned. -ENOMEM.
  *
- * `bytes` is the ring and `head` where its head is, both mapped from the programs' maps.
+ * `bytes` is the ring and `head` where its head is, both mapped from the programs' maps. In the ring, calls that
+ * have not returned become SAMPLES_TAKEN.
  */
-int samples_reader_read(struct samples_reader *reader, const volatile uint8_t *bytes,
+int samples_reader_read(struct samples_reader *reader, volatile uint8_t *bytes,
 			const volatile struct samples_head *head,
 			int (*add)(void *ctx, const struct stack_sample *sample), void *ctx);
 

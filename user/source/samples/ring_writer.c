@@ -24,7 +24,7 @@ static struct samples_record *next_place(const struct samples_writer *writer)
 
 static void commit(struct samples_writer *writer, struct samples_record *record, size_t size)
 {
-	record->size = (uint32_t)((size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull));
+	record->size = (uint16_t)((size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull));
 	record->mark = writer->head->head ^ writer->secret;
 	writer->head->head += record->size;
 }

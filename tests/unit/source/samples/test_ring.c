@@ -63,7 +63,7 @@ static void read_ring(struct fake *fake)
 }
 
 /* Room for a record that is not finished. */
-static struct samples_record *begin(struct fake *fake, uint64_t time_ns, uint32_t size)
+static struct samples_record *begin(struct fake *fake, uint64_t time_ns, uint16_t size)
 {
 	struct samples_record *record = (struct samples_record *)(fake->bytes + fake->head.head % BYTES);
 
@@ -98,7 +98,7 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 	uint16_t coded_cnt = (uint16_t)(words + fresh_cnt * CODED);
 	struct samples_full *full = (struct samples_full *)begin(
 		fake, time_ns,
-		(uint32_t)((sizeof(*full) + coded_cnt * 2u + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull)));
+		(uint16_t)((sizeof(*full) + coded_cnt * 2u + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull)));
 
 	full->record.kind = SAMPLES_TICK;
 	full->record.flags = SAMPLES_WITH_STACK;
@@ -117,7 +117,7 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 	end(&full->record, position);
 }
 
-static void put_kind(struct fake *fake, uint64_t time_ns, uint16_t kind, uint32_t tid)
+static void put_kind(struct fake *fake, uint64_t time_ns, uint8_t kind, uint32_t tid)
 {
 	uint64_t position = fake->head.head;
 	struct samples_record *record = begin(fake, time_ns, sizeof(*record));
@@ -157,6 +157,84 @@ static void test_about(void **state)
 	assert_null(fake->seen[3].call.about);
 	assert_false(fake->seen[3].call.has_timeout);
 	assert_string_equal(fake->seen[4].call.about, "pipe 42");
+}
+
+static void put_known(struct fake *fake, uint8_t kind, uint8_t flags, int32_t fd)
+{
+	uint64_t position = fake->head.head;
+	struct samples_record *record = begin(fake, position, sizeof(*record));
+
+	record->kind = kind;
+	record->flags = SAMPLES_KNOWN | flags;
+	if (kind == SAMPLES_ABOUT) {
+		record->about.fd = fd;
+		record->about.mode = 0010000;
+		record->about.timeout_ns = 9;
+	} else if (kind == SAMPLES_ENTER) {
+		record->enter.args[0] = (uint64_t)fd;
+	} else {
+		record->out.args[0] = (uint64_t)fd;
+	}
+	end(record, position);
+}
+
+/* Once it was told what a descriptor stands for, that is referred to; not across what was lost. */
+static void test_known(void **state)
+{
+	struct fake *fake = *state;
+	const struct stack_sample *seen = fake->seen;
+
+	put_kind(fake, 10, SAMPLES_ABOUT, 7);
+	put_known(fake, SAMPLES_ENTER, 0, 0);
+	put_known(fake, SAMPLES_OUT, SAMPLES_UNTIMED, 0);
+	put_known(fake, SAMPLES_ENTER, 0, 1);
+	put_known(fake, SAMPLES_ABOUT, 0, 0);
+	read_ring(fake);
+	put_known(fake, SAMPLES_OUT, 0, 1);
+	begin(fake, 0, sizeof(struct samples_record));
+	put_known(fake, SAMPLES_ENTER, 0, 0);
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 6);
+	assert_string_equal(seen[0].call.about, "pipe 42");
+	assert_false(seen[0].call.has_timeout);
+	assert_string_equal(seen[1].call.about, "pipe 42");
+	assert_true(seen[1].call.has_timeout);
+	assert_int_equal(seen[1].call.timeout_ns, SAMPLES_FOREVER);
+	assert_null(seen[2].call.about);
+	assert_null(seen[3].call.about);
+	assert_int_equal(seen[4].kind, SAMPLE_LOST);
+	assert_null(seen[5].call.about);
+}
+
+/* A call's end is in the record of its begin, or the record is agreed to be without one. */
+static void test_calls(void **state)
+{
+	struct fake *fake = *state;
+	const struct stack_sample *seen = fake->seen;
+	struct samples_record *open, *done;
+	uint64_t position = fake->head.head;
+
+	done = begin(fake, 100, sizeof(*done));
+	done->kind = SAMPLES_ENTER;
+	done->enter.nr = 1;
+	done->enter.result = -4;
+	done->took_ns = 20;
+	end(done, position);
+	position = fake->head.head;
+	open = begin(fake, 130, sizeof(*open));
+	open->kind = SAMPLES_ENTER;
+	end(open, position);
+	read_ring(fake);
+	assert_int_equal(open->took_ns, SAMPLES_TAKEN);
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 3);
+	assert_int_equal(seen[0].kind, SAMPLE_SYSCALL_BEGIN);
+	assert_int_equal(seen[0].time_ns, 100);
+	assert_int_equal(seen[1].kind, SAMPLE_SYSCALL_END);
+	assert_int_equal(seen[1].time_ns, 120);
+	assert_int_equal(seen[1].call.nr, 1);
+	assert_int_equal(seen[1].call.result, -4);
+	assert_int_equal(seen[2].kind, SAMPLE_SYSCALL_BEGIN);
 }
 
 /* One record, made at its end, with the time of its beginning. */
@@ -331,7 +409,7 @@ static void test_damaged(void **state)
 		put_stack(fake, 1, 0, 2, 3, 'x');
 		switch (damage) {
 		case 0:
-			full->record.size = UINT32_MAX & ~63u;
+			full->record.size = UINT16_MAX & ~63u;
 			break;
 		case 1:
 			full->record.size = 63;
@@ -358,6 +436,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_order_and_kinds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_about, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_interrupts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stack_of_fresh_chunks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unfinished_record, setup, teardown),

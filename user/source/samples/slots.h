@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The last copies of threads' stacks, put together from what records of a ring say has changed. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/samples.h"
+#include "model/sample.h"
+
+struct samples_slot;
+
+/* SAMPLES_SLOTS of them, for free(). 0 or -ENOMEM. */
+int samples_slots_new(struct samples_slot **ret_slots);
+
+/* Brings the record's slot up to date. False: some of its bytes are not known. */
+bool samples_slots_update(struct samples_slot *slots, const struct samples_full *full);
+
+/* The sample gets a copy of the record's stack, from the stack pointer on. 0 or -ENOMEM. */
+int samples_slots_copy(const struct samples_slot *slots, const struct samples_full *full,
+		       struct stack_sample *sample);
