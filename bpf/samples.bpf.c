@@ -33,6 +33,9 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	unsigned int __state;
+	int on_cpu;
+	unsigned long nvcsw, nivcsw; /* its switches */
 	char comm[SAMPLES_NAME];
 } __attribute__((preserve_access_index));
 
@@ -113,7 +116,7 @@ struct {
 const volatile __u64 ring_bytes[SAMPLES_RING_CNT] = {SAMPLES_RECORD_MAX, SAMPLES_RECORD_MAX};
 const volatile __u64 secret;
 const volatile __u32 stack_bytes;     /* of a copy, a multiple of SAMPLES_CHUNK; 0: none */
-const volatile __u64 switch_every_ns; /* stacks at switches of a thread, at most one in this time */
+const volatile __u64 switch_every_ns; /* stacks at switches of a thread, one in this time on the average */
 const volatile bool kernel_stacks;
 const volatile __u16 calls[SAMPLES_CALLS]; /* enum samples_call */
 
@@ -353,16 +356,26 @@ static __always_inline void put_wait(struct samples_record *record, const struct
 	record->out.state = state;
 }
 
-/* A stack for each switch would cost as much as the switch: one now and then shows where the thread waits. */
+/* So many stacks at switches may follow each other at once. */
+enum { STACKS_AT_ONCE = 64 };
+
+/*
+ * A stack for each switch would cost as much as the switch. A thread that waits seldom gets one each time; one that
+ * waits often gets one now and then, which shows where it does.
+ */
 static __always_inline bool wants_stack(__u32 tid, __u64 now)
 {
 	__u32 place = bpf_get_smp_processor_id() * SAMPLES_RING_CNT + SAMPLES_MOMENTS,
 	      nth = place * SAMPLES_SLOTS + tid % SAMPLES_SLOTS;
 	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
 
-	if (!stack_bytes || !slot || (slot->tid == tid && now - slot->last_ns < switch_every_ns))
+	if (!stack_bytes || !slot)
 		return 0;
-	slot->last_ns = now;
+	if (slot->next_ns < now || slot->tid != tid)
+		slot->next_ns = now;
+	if (slot->next_ns - now >= STACKS_AT_ONCE * switch_every_ns)
+		return 0;
+	slot->next_ns += switch_every_ns;
 	return 1;
 }
 
@@ -703,6 +716,8 @@ int on_fault(__u64 *ctx)
 	commit(&place, record, sizeof(*record));
 	return 0;
 }
+
+#include "bpf/samples_waiting.bpf.h"
 
 /* ---- interrupts of the running thread ---- */
 

@@ -184,6 +184,16 @@ struct samples_about {
 
 _Static_assert(sizeof(struct samples_about) == 192, "shared between BPF and user space");
 
+/* A thread that waits, as it is now. Who reads it twice sees whether the thread has run in between. */
+struct samples_waiting {
+	__u64 time_ns;	/* CLOCK_MONOTONIC */
+	__u64 switches; /* of the thread so far */
+	__u64 regs[ARCH_SAMPLED_CNT], args[SAMPLES_ARGS];
+	__s32 nr; /* system call; -1: none */
+	__u32 state;
+	struct samples_about about; /* its pid and tid are the thread's */
+};
+
 /* What the arguments of a system call are, by its number. */
 enum { SAMPLES_CALLS = 512 };
 

@@ -15,7 +15,7 @@ struct heap {
 struct slot {
 	__u32 tid, nth;
 	__u64 low, high; /* the addresses whose bytes are here, each chunk at its place */
-	__u64 last_ns;
+	__u64 next_ns;	 /* when the next stack at a switch would follow, if they came evenly */
 	__u8 bytes[SAMPLES_STACK_MAX];
 };
 

@@ -126,7 +126,7 @@ if not any(w["name"] == name and re.fullmatch(function, w["function"]) and re.se
 }
 # A timer interrupts whatever runs, which has no part in it.
 woken_by_timer() {
-	waits_for lock '[off-cpu] clock_nanosleep' holder '^a timer$' '' && "$trailcam" report --wide --top 1000 "$tmp/waits.fxt" >"$tmp/report" &&
+	waits_for lock '[off-cpu] clock_nanosleep' clock_nanosleep '^a timer$' '' && "$trailcam" report --wide --top 1000 "$tmp/waits.fxt" >"$tmp/report" &&
 		! grep 'clock_nanosleep.*woken by' "$tmp/report" | grep -v 'woken by a timer'
 }
 # Only the reader is recorded.
@@ -234,11 +234,67 @@ woken_from_outside() {
 	in_namespace "$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/outside" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report --wide "$tmp/read.fxt" >"$tmp/report" &&
 		grep -q '\[off-cpu\] read.*woken by sh' "$tmp/report" && ! grep -q 'tid -1' "$tmp/report"
 }
+# A thread that has ended does not wait for a processor.
+ended() {
+	"$trailcam" run --source samples -o "$tmp/ended.csv" -- python3 -c '
+import threading, time
+threads = [threading.Thread(target=time.sleep, args=(0.01,)) for _ in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+time.sleep(0.7)' 2>"$tmp/err" && python3 -c '
+import csv, sys
+ends = {}
+for row in csv.DictReader(open(sys.argv[1])):
+    ends[row["tid"]] = max(ends.get(row["tid"], 0), int(row["start_ns"]) + int(row["duration_ns"]))
+last = max(ends.values())
+assert len(ends) == 9 and sum(end > last - 500000000 for end in ends.values()) == 1, ends' "$tmp/ended.csv"
+}
+# Threads that wait all the time leave no record, but are seen where the recording ends.
+waits_all_along() {
+	python3 -S -c '
+import threading, time
+lock = threading.Lock()
+lock.acquire()
+threading.Thread(target=lock.acquire, daemon=True).start()
+print(flush=True)
+time.sleep(60)' >"$tmp/ready" &
+	hung=$!
+	wait_until test -s "$tmp/ready"
+	sleep 0.2
+	"$trailcam" attach --source samples --duration 300ms -o "$tmp/hung.json" --keep-recording "$tmp/hung" $hung 2>"$tmp/err" &&
+		"$trailcam" decode -o "$tmp/again.json" "$tmp/hung" 2>"$tmp/err" && cmp "$tmp/hung.json" "$tmp/again.json"
+	status=$?
+	kill $hung
+	[ $status = 0 ] && python3 -c '
+import json, sys
+events = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] in "BX"]
+waits = {e["args"]["counted_as"]: e for e in events if e.get("args", {}).get("kind") == "off-cpu"}
+assert set(waits) == {"[off-cpu] futex_wait", "[off-cpu] clock_nanosleep"}, waits
+names = {wait: {e["name"] for e in events if e["tid"] == waits[wait]["tid"]} for wait in waits}
+assert any("lock" in name for name in names["[off-cpu] futex_wait"]), names
+assert any("sleep" in name for name in names["[off-cpu] clock_nanosleep"] - set(waits)), names
+assert not any("traced" in e["name"] or "run-queue" in e["name"] for e in events)' "$tmp/hung.json"
+}
+# A wait soon after another one is told apart from it.
+two_waits() {
+	"$trailcam" run --source samples -o "$tmp/two.folded" -- "$programs/waits" two 2>"$tmp/err" && grep -E 'main;wait_long;.*off-cpu' "$tmp/two.folded" | awk '{ sum += $NF } END { exit sum < 250000000 }' &&
+		grep -E 'main;wait_short;.*off-cpu' "$tmp/two.folded" | awk '{ sum += $NF } END { exit !sum || sum > 200000000 }'
+}
+# The kernel may have lowered its limit.
+fewer_by_default() {
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'echo 500 >"$0" && mount --bind "$0" /proc/sys/kernel/perf_event_max_sample_rate && exec "$@"' "$tmp/limit" \
+		"$trailcam" run --source samples -o "$tmp/t.tsv" -- true 2>"$tmp/err" && says "$tmp/err" '500 samples a second are taken, not 1000'
+}
 if bpf_missing; then
 	skip 'calls that the program logged, by the samples source' "$bpf_reason"
 	skip 'the causes of waits' "$bpf_reason"
 else
 	# The thread has got its name since it was born.
+	check 'threads that have ended' ended
+	check 'a wait soon after another one' two_waits
+	check 'threads that wait all the time' waits_all_along
+	check 'a limit below the default' fewer_by_default
 	check 'a lock, and who held it' waits_for lock '[off-cpu] futex_wait' '.*' '^holder \(tid' ''
 	check 'a timer, and nobody else' woken_by_timer
 	check 'another program, by its name' woken_by_stranger

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waits whose cause is known. waits lock|disk|fault|hog: another thread holds a lock; each write goes to the
- * disk; each page is touched for the first time; another program, "hog", wants the same processor.
+ * Waits whose cause is known. waits lock|disk|fault|hog|two: another thread holds a lock; each write goes to the
+ * disk; each page is touched for the first time; another program, "hog", wants the same processor; a short
+ * wait comes before each long one.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,7 +19,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 30, HELD_US = 20000, FAULTS = 20000, PAGE = 4096, BUSY_MS = 100, HOG_NICE = -10 };
+enum {
+	ROUNDS = 30,
+	HELD_US = 20000,
+	FAULTS = 20000,
+	PAGE = 4096,
+	BUSY_MS = 100,
+	HOG_NICE = -10,
+	SHORT_US = 50,
+	LONG_US = 60000,
+	TWO_ROUNDS = 5
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t held;
@@ -126,6 +137,26 @@ static void run_hog(void)
 	waitpid(hog, NULL, 0);
 }
 
+__attribute__((noinline)) static void wait_short(void)
+{
+	usleep(SHORT_US);
+	asm volatile("");
+}
+
+__attribute__((noinline)) static void wait_long(void)
+{
+	usleep(LONG_US);
+	asm volatile("");
+}
+
+static void run_two(void)
+{
+	for (int i = 0; i < TWO_ROUNDS; i++) {
+		wait_short();
+		wait_long();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -138,6 +169,8 @@ int main(int argc, char **argv)
 		run_fault();
 	else if (!strcmp(what, "hog"))
 		run_hog();
+	else if (!strcmp(what, "two"))
+		run_two();
 	else
 		return 2;
 	return 0;

@@ -172,6 +172,8 @@ static int take_snapshot(struct capture *capture, bool exited, bool *ret_more)
 	mark_stopped(capture);
 	capture->snapshot_cnt++;
 	*ret_more = !exited && goes_on(capture);
+	if (!*ret_more)
+		sources_end(&capture->sources);
 	if (!err && !exited && !*ret_more)
 		err = let_go_early(capture);
 	if (!err)

@@ -166,6 +166,13 @@ int sources_stop(const struct source_list *list, int cpu)
 	return err;
 }
 
+void sources_end(const struct source_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->end)
+			list->items[i].source->end(list->items[i].self);
+}
+
 int sources_drain(const struct source_list *list)
 {
 	int err = 0;

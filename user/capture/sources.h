@@ -41,6 +41,7 @@ bool sources_can(const struct source_list *list, unsigned int traits);
 int sources_add(const struct source_list *list, pid_t pid, bool at_exec);
 int sources_newborn(const struct source_list *list, pid_t pid, pid_t tid);
 void sources_drop(const struct source_list *list, pid_t pid);
+void sources_end(const struct source_list *list);
 int sources_start(const struct source_list *list);
 int sources_take(const struct source_list *list, struct snapshot *snapshot);
 int sources_describe(const struct source_list *list, struct snapshot *snapshot);

@@ -18,7 +18,7 @@
 enum sample_kind {
 	/* a counter overflowed: a tick of the clock, or `period` of snapshot.sample_events[event] */
 	SAMPLE_EVENT,
-	SAMPLE_SWITCH_OUT,    /* the thread stopped running */
+	SAMPLE_SWITCH_OUT,    /* the thread stopped running, or has not run since (SAMPLE_IS_STILL) */
 	SAMPLE_SWITCH_IN,     /* ... and runs again */
 	SAMPLE_WAKE_UP,	      /* it became runnable; the stack is its waker's */
 	SAMPLE_SYSCALL_BEGIN, /* it entered the system call `call` */
@@ -41,6 +41,7 @@ enum sample_flag {
 	SAMPLE_LOST_TICKS = 1u << 4,   /* LOST: only EVENTs are missing */
 	SAMPLE_LOST_MOMENTS = 1u << 5, /* LOST: all but EVENTs are missing */
 	SAMPLE_FROM_TIMER = 1u << 6,   /* WAKE_UP: by a timer, not by the running thread */
+	SAMPLE_IS_STILL = 1u << 7,     /* SWITCH_OUT: it waits still, and stopped running before */
 };
 
 /* Why a thread does not run: bits of the kernel's task state (include/linux/sched.h, TASK_*). */
@@ -49,8 +50,8 @@ enum sample_state {
 	SAMPLE_UNINTERRUPTIBLE = 2, /* mostly a disk, or a lock in the kernel */
 	SAMPLE_STOPPED = 4,
 	SAMPLE_TRACED = 8,
-	SAMPLE_ENDED = 16,
-	SAMPLE_STATE_MASK = 31,
+	SAMPLE_ENDED = 128,
+	SAMPLE_STATE_MASK = 143,
 };
 
 enum { SAMPLE_ARG_CNT = 6, SAMPLE_NO_SYSCALL = -1 };
@@ -100,7 +101,7 @@ struct stack_sample {
 	 */
 	struct sample_thread other;
 	uint64_t address;  /* PAGE_FAULT */
-	uint64_t since_ns; /* LOST */
+	uint64_t since_ns; /* LOST; of SAMPLE_IS_STILL: from here on it would have been seen running */
 	uint64_t until_ns; /* INTERRUPT */
 	uint64_t lost_cnt; /* LOST: number of records, 0: unknown */
 };

@@ -38,6 +38,7 @@ struct samples {
 	const struct decode_config *config;
 	struct sample_context context;
 	uint64_t first_ns, last_ns; /* of all that was recorded */
+	uint64_t complete_ns;	    /* from here on no processor's switches are missing */
 	struct sample_items *threads;
 	size_t thread_cnt, thread_cap;
 	struct hash_index by_tid;
@@ -249,11 +250,15 @@ static int add_to(struct samples *samples, const struct stack_sample *sample, st
 	return err ? err : sample_items_add(thread, &samples->context, sample, &stack);
 }
 
-/* Of all threads, or those that ran on the processor. */
+/*
+ * Of all threads, or those that ran on the processor. The others may have run there, too, in what is missing.
+ */
 static int add_loss(struct samples *samples, const struct stack_sample *sample)
 {
 	int err = 0;
 
+	if (!(sample->flags & SAMPLE_LOST_TICKS))
+		samples->complete_ns = sample->time_ns;
 	for (size_t i = 0; i < samples->thread_cnt && !err; i++)
 		if (sample->cpu < 0 || samples->threads[i].cpu < 0 || samples->threads[i].cpu == sample->cpu)
 			err = add_to(samples, sample, &samples->threads[i]);
@@ -272,7 +277,8 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 	err = thread_get(samples, sample->pid, sample->tid, &thread);
 	if (err)
 		return err;
-	thread->cpu = sample->kind == SAMPLE_WAKE_UP ? thread->cpu : sample->cpu;
+	if (sample->kind != SAMPLE_WAKE_UP && !(sample->flags & SAMPLE_IS_STILL))
+		thread->cpu = sample->cpu;
 	samples->context.is_clock = event && is_clock(event);
 	if (!event ||
 	    (is_time(event) && (sample->ip_cnt || sample->stack || sample->flags & SAMPLE_HAS_REGS)))
@@ -372,6 +378,18 @@ static int add_nth(struct samples *samples, size_t nth)
 					 : add_hit(samples, snapshot->hits->hits[nth - samples->switch_cnt]);
 }
 
+/* The first that is known; of a thread that waits all the time only that. */
+static uint64_t begin_of(const struct samples *samples, uint64_t first_ns)
+{
+	for (size_t i = 0; i < samples->snapshot->sample_cnt; i++) {
+		const struct stack_sample *sample = &samples->snapshot->samples[i];
+
+		if (sample->flags & SAMPLE_IS_STILL && sample->since_ns < first_ns)
+			first_ns = sample->since_ns;
+	}
+	return first_ns;
+}
+
 static int add_all(struct samples *samples)
 {
 	const struct snapshot *snapshot = samples->snapshot;
@@ -384,7 +402,7 @@ static int add_all(struct samples *samples)
 	for (size_t i = 0; i < cnt; i++)
 		keys[i] = (struct sort_key){time_of(samples, i), i};
 	sort_array(keys, cnt, sizeof(*keys), sort_by_key);
-	samples->first_ns = samples->context.base_ns = keys[0].value;
+	samples->first_ns = samples->context.base_ns = begin_of(samples, keys[0].value);
 	samples->last_ns = keys[cnt - 1].value;
 	for (size_t i = 0; i < cnt && !err; i++)
 		err = add_nth(samples, keys[i].nth);
@@ -474,6 +492,8 @@ static int build_thread(struct samples *samples, struct sample_items *from, uint
 	struct timeline_thread *thread;
 	int err = sample_items_finish(from, &samples->context, samples->last_ns);
 
+	if (from->switches_ns < samples->complete_ns)
+		from->switches_ns = samples->complete_ns;
 	if (!err && samples->is_complete)
 		err = sample_holes_find(from, &samples->context, period, &samples->holes);
 	if (!err)

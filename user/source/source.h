@@ -154,6 +154,9 @@ struct source {
 	/* Stops recording: nothing more is overwritten. `cpu` is the processor to stop first, or -1. */
 	int (*stop)(void *self, int cpu);
 
+	/* The next take() is the last: what the targets do from now on, and what we do to them, is not wanted. */
+	void (*end)(void *self);
+
 	/*
 	 * After add(): whether source_config.pause is in effect: a hit then stops this source at once.
 	 */

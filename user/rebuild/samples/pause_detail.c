@@ -204,3 +204,25 @@ int pause_detail(struct timeline *timeline, const struct pause_about *about,
 	}
 	return timeline_add_detail(timeline, &detail, ret_detail);
 }
+
+int pause_interrupt_detail(struct timeline *timeline, const struct stack_sample *sample,
+			   const struct slice_detail **ret_detail)
+{
+	struct slice_detail detail = {0};
+	char name[SAMPLE_NAME_BYTES + 16];
+
+	snprintf(name, sizeof(name), "[%s] %s", sample->other.pid ? "softirq" : "irq", sample->other.name);
+	detail.name = timeline_value_name(timeline, name);
+	return detail.name ? timeline_add_detail(timeline, &detail, ret_detail) : -ENOMEM;
+}
+
+char *pause_loss_text(const struct stack_sample *sample)
+{
+	const char *what =
+		sample->flags & SAMPLE_LOST_MOMENTS ? "switches, wake-ups or system calls" : "samples";
+	char *text;
+	int len = sample->lost_cnt ? asprintf(&text, "[gap: lost %s: %" PRIu64 "]", what, sample->lost_cnt)
+				   : asprintf(&text, "[gap: lost %s]", what);
+
+	return len < 0 ? NULL : text;
+}

@@ -19,3 +19,10 @@ struct pause_about {
 /* Makes a detail that the timeline keeps. 0 or -ENOMEM. */
 int pause_detail(struct timeline *timeline, const struct pause_about *about,
 		 const struct slice_detail **ret_detail);
+
+/* Of a SAMPLE_INTERRUPT: "[irq] virtio0", "[softirq] net_rx". 0 or -ENOMEM. */
+int pause_interrupt_detail(struct timeline *timeline, const struct stack_sample *sample,
+			   const struct slice_detail **ret_detail);
+
+/* Of a SAMPLE_LOST: "[gap: lost samples: 12]"; the caller frees it. NULL: no memory. */
+char *pause_loss_text(const struct stack_sample *sample);

@@ -257,12 +257,33 @@ static int take_call_end(struct sample_items *items, const struct sample_context
 	return err;
 }
 
+/* It was seen to wait: for what and with which stack. */
+static int take_still(struct sample_items *items, const struct stack_sample *sample,
+		      const struct sample_stack *stack)
+{
+	bool is_first = is_since_first(items, sample);
+	uint64_t since_ns = is_first ? later(items->first_ns, sample->since_ns) : sample->time_ns;
+	int err = items->off ? 0
+			     : begin_pause(items, SLICE_OFF_CPU, since_ns,
+					   is_first ? SLICE_INFERRED_START : 0, &items->off);
+
+	if (err)
+		return err;
+	if (!items->left || !items->left->call.about)
+		items->left = sample;
+	adopt_stack(items, stack);
+	return 0;
+}
+
 static int take_out(struct sample_items *items, const struct sample_context *context,
 		    const struct stack_sample *sample, const struct sample_stack *stack)
 {
 	bool is_ready = sample->flags & SAMPLE_PREEMPTED || !sample->state;
-	int err = end_off(items, context, sample->time_ns, NULL);
+	int err;
 
+	if (sample->flags & SAMPLE_IS_STILL)
+		return take_still(items, sample, stack);
+	err = end_off(items, context, sample->time_ns, NULL);
 	if (!err && sample->state & SAMPLE_ENDED)
 		return end_all(items, context, sample->time_ns);
 	if (!err)
@@ -349,18 +370,6 @@ static int take_in(struct sample_items *items, const struct sample_context *cont
 	return err ? err : add_flow(items, context, sample->time_ns);
 }
 
-/* "[irq] virtio0", "[softirq] net_rx" */
-static int interrupt_detail(struct timeline *timeline, const struct stack_sample *sample,
-			    const struct slice_detail **ret_detail)
-{
-	struct slice_detail detail = {0};
-	char name[SAMPLE_NAME_BYTES + 16];
-
-	snprintf(name, sizeof(name), "[%s] %s", sample->other.pid ? "softirq" : "irq", sample->other.name);
-	detail.name = timeline_value_name(timeline, name);
-	return detail.name ? timeline_add_detail(timeline, &detail, ret_detail) : -ENOMEM;
-}
-
 /* The thread's code, or its system call, stands still meanwhile; a softirq may be interrupted in its turn. */
 static int take_interrupt(struct sample_items *items, const struct sample_context *context,
 			  const struct stack_sample *sample, const struct sample_stack *stack)
@@ -373,7 +382,7 @@ static int take_interrupt(struct sample_items *items, const struct sample_contex
 	if (!err && !is_within)
 		err = begin_span(items, sample->time_ns);
 	if (!err)
-		err = interrupt_detail(context->timeline, sample, &pause.detail);
+		err = pause_interrupt_detail(context->timeline, sample, &pause.detail);
 	if (err)
 		return err;
 	pause.start = later(sample->time_ns, last_item(items)->start);
@@ -407,23 +416,12 @@ static int take_fault(struct sample_items *items, const struct sample_context *c
 	return 0;
 }
 
-static char *loss_text(const struct stack_sample *sample)
-{
-	const char *what =
-		sample->flags & SAMPLE_LOST_MOMENTS ? "switches, wake-ups or system calls" : "samples";
-	char *text;
-	int len = sample->lost_cnt ? asprintf(&text, "[gap: lost %s: %" PRIu64 "]", what, sample->lost_cnt)
-				   : asprintf(&text, "[gap: lost %s]", what);
-
-	return len < 0 ? NULL : text;
-}
-
 /* Where ticks are missing, their distance shows it; only where all is missing, nothing goes on. */
 static int take_loss(struct sample_items *items, const struct sample_context *context,
 		     const struct stack_sample *sample, const struct sample_stack *stack)
 {
 	const struct sampled_item loss = {.start = sample->since_ns, .end = sample->time_ns, .is_lost = true};
-	int err = add_instant(items, context, sample->since_ns, false, loss_text(sample));
+	int err = add_instant(items, context, sample->since_ns, false, pause_loss_text(sample));
 
 	(void)stack;
 	items->switches_ns = later(items->switches_ns, sample->time_ns);
@@ -451,7 +449,7 @@ int sample_items_add(struct sample_items *items, const struct sample_context *co
 	if (!err)
 		err = takes[sample->kind](items, context, sample, stack);
 	items->last_ns = sample->time_ns;
-	if (sample->kind != SAMPLE_WAKE_UP && sample->kind != SAMPLE_LOST)
+	if (sample->kind != SAMPLE_WAKE_UP && sample->kind != SAMPLE_LOST && sample->cpu >= 0)
 		items->ran_on = sample->cpu;
 	return err;
 }

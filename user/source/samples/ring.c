@@ -163,8 +163,10 @@ static void put_out(struct stack_sample *sample, const struct samples_record *re
 	/* The kernel calls it preemption only where the thread was in kernel code. */
 	if (record->flags & SAMPLES_PREEMPT || !record->out.state)
 		sample->flags |= SAMPLE_PREEMPTED;
-	else
+	else if (record->out.state & SAMPLE_STATE_MASK)
 		sample->state = record->out.state & SAMPLE_STATE_MASK;
+	else
+		sample->state = SAMPLE_UNINTERRUPTIBLE; /* it is parked or frozen */
 	sample->call.nr = record->out.nr < 0 ? SAMPLE_NO_SYSCALL : record->out.nr;
 	memcpy(sample->call.args, record->out.args, sizeof(record->out.args));
 }

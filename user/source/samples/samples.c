@@ -3,7 +3,7 @@
  * Of the room that there is each processor has the same part, and of that the samples three quarters: they
  * reach back as far as asked for, whatever the threads do besides.
  */
-#include "source/samples/samples.h"
+#include "source/samples/samples_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,9 @@
 #include <bpf/libbpf.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/sort.h"
 #include "bpf/samples.skel.h"
 #include "source/samples/about.h"
@@ -24,24 +26,11 @@
 #include "source/samples/ring.h"
 #include "source/samples/ring_writer.h"
 #include "source/samples/ticks.h"
+#include "source/samples/waiting.h"
 #include "trigger/privilege.h"
 #include "trigger/programs.h"
 
 enum { NS_PER_S = 1000000000, TICKS_PART = 3, MOMENTS_PART = 1, PARTS = TICKS_PART + MOMENTS_PART };
-
-struct samples {
-	struct samples_config config;
-	struct samples_bpf *bpf;
-	struct samples_ticks ticks, counts[SAMPLES_EVENTS_MAX];
-	struct bpf_link **links;
-	size_t link_cnt, link_cap;
-	struct perf_samples *perf; /* fills the rings where `bpf` may not */
-	struct samples_writer *writers;
-	uint32_t cpu_cnt;
-	uint64_t secret;
-	struct mapped rings[SAMPLES_RING_CNT], heads;
-	struct samples_reader *readers; /* SAMPLES_RING_CNT for each processor */
-};
 
 /* ---- loading ---- */
 
@@ -222,11 +211,6 @@ static int attach_ticks(struct samples *samples, const struct samples_ticks *tic
 	return err;
 }
 
-static size_t event_cnt(const struct samples *samples)
-{
-	return samples->config.events ? samples->config.events->cnt : 0;
-}
-
 /* The programs may read it on each processor. */
 static int share_counter(struct samples *samples, const struct samples_ticks *ticks, uint32_t nth)
 {
@@ -248,7 +232,7 @@ static int attach_events(struct samples *samples)
 
 	if (!err)
 		err = attach_ticks(samples, &samples->ticks, samples->bpf->progs.on_tick, 0);
-	for (size_t i = 0; i < event_cnt(samples) && !err; i++) {
+	for (size_t i = 0; i < samples_event_cnt(samples) && !err; i++) {
 		err = samples_events_open(samples->config.events, i, frequency, &samples->counts[i]);
 		if (!err)
 			err = attach_ticks(samples, &samples->counts[i], samples->bpf->progs.on_event,
@@ -268,17 +252,32 @@ static int attach(struct samples *samples)
 	{
 		if (err || !bpf_program__autoload(program) ||
 		    bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT ||
-		    bpf_program__type(program) == BPF_PROG_TYPE_RAW_TRACEPOINT)
+		    bpf_program__type(program) == BPF_PROG_TYPE_RAW_TRACEPOINT ||
+		    program == samples->bpf->progs.on_task)
 			continue;
 		err = add_link(samples, bpf_program__attach(program), bpf_program__section_name(program));
 	}
-	return err;
+	samples->iterator = err ? NULL : bpf_program__attach_iter(samples->bpf->progs.on_task, NULL);
+	return !err && !samples->iterator ? fail_errno(-errno, "cannot list the threads that wait") : err;
+}
+
+/* The kernel lowers its limit by itself where ticks took long. */
+static uint32_t default_frequency(void)
+{
+	uint32_t max = samples_ticks_max();
+
+	if (max >= SAMPLES_FREQUENCY_DEFAULT)
+		return SAMPLES_FREQUENCY_DEFAULT;
+	log_say("%u samples a second are taken, not %d: this machine allows no more (sysctl "
+		"kernel.perf_event_max_sample_rate)",
+		max, SAMPLES_FREQUENCY_DEFAULT);
+	return max;
 }
 
 static void fill_in(struct samples_config *config)
 {
 	if (!config->frequency)
-		config->frequency = SAMPLES_FREQUENCY_DEFAULT;
+		config->frequency = default_frequency();
 	if (!config->ring_bytes)
 		config->ring_bytes = SAMPLES_RING_DEFAULT;
 	if (!config->stack_bytes)
@@ -336,8 +335,10 @@ void samples_free(struct samples *samples)
 	for (size_t i = 0; i < samples->link_cnt; i++)
 		bpf_link__destroy(samples->links[i]);
 	free(samples->links);
+	bpf_link__destroy(samples->iterator);
+	waiting_release(&samples->waiting);
 	samples_ticks_release(&samples->ticks);
-	for (size_t i = 0; i < event_cnt(samples); i++)
+	for (size_t i = 0; i < samples_event_cnt(samples); i++)
 		samples_ticks_release(&samples->counts[i]);
 	perf_samples_free(samples->perf);
 	for (size_t i = 0; samples->writers && i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
@@ -389,9 +390,10 @@ int samples_start(struct samples *samples)
 
 	if (samples->perf)
 		return perf_samples_start(samples->perf);
+	samples->started_ns = clock_ns(CLOCK_MONOTONIC);
 	samples->bpf->bss->recording = true;
 	err = samples_ticks_enable(&samples->ticks);
-	for (size_t i = 0; i < event_cnt(samples) && !err; i++)
+	for (size_t i = 0; i < samples_event_cnt(samples) && !err; i++)
 		err = samples_ticks_enable(&samples->counts[i]);
 	return err;
 }
@@ -402,9 +404,10 @@ void samples_stop(struct samples *samples)
 		perf_samples_stop(samples->perf);
 		return;
 	}
+	samples_look(samples);
 	samples->bpf->bss->recording = false;
 	samples_ticks_disable(&samples->ticks);
-	for (size_t i = 0; i < event_cnt(samples); i++)
+	for (size_t i = 0; i < samples_event_cnt(samples); i++)
 		samples_ticks_disable(&samples->counts[i]);
 }
 
@@ -416,76 +419,6 @@ int samples_drain(struct samples *samples)
 int samples_drain_ms(const struct samples *samples)
 {
 	return samples->perf ? perf_samples_drain_ms(samples->perf) : -1;
-}
-
-/* ---- taking ---- */
-
-static int add_sample(void *ctx, const struct stack_sample *sample)
-{
-	struct snapshot *snapshot = ctx;
-
-	if (!ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, *sample))
-		return 0;
-	free(sample->ips);
-	free(sample->call.about);
-	if (sample->is_stack_owned)
-		free((void *)sample->stack);
-	return -ENOMEM;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct stack_sample *one = a, *other = b;
-
-	return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
-}
-
-static int add_name(struct snapshot *snapshot, const char *text)
-{
-	char *name = strdup(text);
-
-	if (name && !ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt,
-				snapshot->sample_event_cap, name))
-		return 0;
-	free(name);
-	return -ENOMEM;
-}
-
-static int name_events(const struct samples *samples, struct snapshot *snapshot)
-{
-	int err = snapshot->sample_event_cnt ? 0 : add_name(snapshot, samples_event(samples));
-
-	while (snapshot->sample_event_cnt <= event_cnt(samples) && !err)
-		err = add_name(snapshot,
-			       samples_events_name(samples->config.events, snapshot->sample_event_cnt - 1));
-	return err;
-}
-
-int samples_take(struct samples *samples, struct snapshot *snapshot)
-{
-	const volatile struct samples_head *heads =
-		(const volatile struct samples_head *)samples->heads.bytes;
-	CLEANUP(samples_files_freep) struct samples_files *files = NULL;
-	size_t first = snapshot->sample_cnt;
-	int err = name_events(samples, snapshot);
-
-	if (!err)
-		err = samples_files_new(&files);
-	if (!err)
-		err = samples_drain(samples);
-	for (size_t i = 0; i < SAMPLES_RING_CNT * samples->cpu_cnt && !err; i++) {
-		struct samples_reader *reader = &samples->readers[i];
-		const struct mapped *ring = &samples->rings[reader->ring];
-
-		reader->files = files;
-		err = samples_reader_read(reader, ring->bytes + (size_t)reader->cpu * ring->each, &heads[i],
-					  add_sample, snapshot);
-		reader->files = NULL;
-	}
-	if (snapshot->sample_cnt > first)
-		sort_array(snapshot->samples + first, snapshot->sample_cnt - first,
-			   sizeof(*snapshot->samples), by_time);
-	return err;
 }
 
 uint64_t samples_unready_cnt(const struct samples *samples)

@@ -28,7 +28,7 @@ enum {
 };
 
 struct samples_config {
-	uint32_t frequency; /* Hz; 0: SAMPLES_FREQUENCY_DEFAULT */
+	uint32_t frequency; /* Hz; 0: SAMPLES_FREQUENCY_DEFAULT, or what the kernel allows */
 	size_t ring_bytes;  /* 0: SAMPLES_RING_DEFAULT */
 	size_t stack_bytes; /* rounded up; at most 32 KiB; 0: SAMPLES_STACK_DEFAULT */
 	bool syscalls;	    /* each system call's begin and end, too; they cost each process of the machine */

@@ -139,6 +139,13 @@ static int stop(void *self, int cpu)
 	return 0;
 }
 
+static void end(void *self)
+{
+	const struct sampled *sampled = self;
+
+	samples_stop(sampled->samples);
+}
+
 static int drain(void *self)
 {
 	const struct sampled *sampled = self;
@@ -240,6 +247,7 @@ const struct source source_samples = {
 	.drop = drop,
 	.start = start,
 	.stop = stop,
+	.end = end,
 	.drain = drain,
 	.drain_ms = drain_ms,
 	.take = take,

@@ -40,14 +40,19 @@ const char *samples_ticks_event(size_t nth, struct perf_event_attr *attr)
 	return events[nth].name;
 }
 
+uint32_t samples_ticks_max(void)
+{
+	return (uint32_t)reading_number("/proc/sys/kernel/perf_event_max_sample_rate", FREQUENCY_LIMIT);
+}
+
 int samples_ticks_fail(int err, uint32_t frequency)
 {
-	int max = reading_number("/proc/sys/kernel/perf_event_max_sample_rate", FREQUENCY_LIMIT);
+	uint32_t max = samples_ticks_max();
 
-	if (err == -EINVAL && frequency > (uint32_t)max)
+	if (err == -EINVAL && frequency > max)
 		return fail(err,
 			    "--frequency: %u samples a second are more than this machine allows: give at "
-			    "most %d (sysctl kernel.perf_event_max_sample_rate)",
+			    "most %u (sysctl kernel.perf_event_max_sample_rate)",
 			    frequency, max);
 	if (err == -EACCES || err == -EPERM)
 		return fail(-EPERM, "sampling every processor needs CAP_PERFMON (or "

@@ -19,6 +19,9 @@ struct samples_ticks {
  */
 const char *samples_ticks_event(size_t nth, struct perf_event_attr *attr);
 
+/* So many ticks a second the kernel allows now. */
+uint32_t samples_ticks_max(void);
+
 /* The sentence for an error of perf_event_open(2) with that frequency; returns the error. */
 int samples_ticks_fail(int err, uint32_t frequency);
 

@@ -230,16 +230,36 @@ static void test_holes(void **state)
 	loss->flags = SAMPLE_LOST_MOMENTS;
 	loss->since_ns = 1100;
 	add(&story, 2000, SAMPLE_EVENT, 0x10);
-	add(&story, 2400, SAMPLE_EVENT, 0x10);
-	add(&story, 2801, SAMPLE_EVENT, 0x10);
+	add(&story, 2300, SAMPLE_EVENT, 0x10);
+	add(&story, 2601, SAMPLE_EVENT, 0x10);
 	add(&story, 2900, SAMPLE_SWITCH_OUT, 0);
 	add(&story, 4000, SAMPLE_SWITCH_IN, 0);
 	add(&story, 4100, SAMPLE_EVENT, 0x10);
 	assert_told(
 		&story,
-		"1100-1100 10\n2000-2000 10\n2400-2400 10\n2801-2801 10\n2900-4000 0\n"
+		"1100-1100 10\n2000-2000 10\n2300-2300 10\n2601-2601 10\n2900-4000 0\n"
 		"  [off-cpu] 2900-4000\n4100-4100 10\n100 [gap: lost switches, wake-ups or system calls]\n"
-		"1400 [gap: no samples for 0.0 ms: the kernel throttled them, or the machine was stopped]\n");
+		"1300 [gap: no samples for 0.0 ms: the kernel throttled them, or the machine was stopped]\n");
+}
+
+/* A thread that was seen to wait waited since it was last seen, or all the time. */
+static void test_waits_still(void **state)
+{
+	struct story all = {0}, last = {0};
+	struct stack_sample *still;
+
+	(void)state;
+	still = add(&all, 5000, SAMPLE_SWITCH_OUT, 0x10);
+	still->flags = SAMPLE_IS_STILL;
+	still->since_ns = 1500;
+	set_call(still, SYS_pause, 0, 0, 0);
+	assert_told(&all, "1500-9000 10\n  [off-cpu] pause 1500-9000?!\n");
+	add(&last, 2000, SAMPLE_EVENT, 0x10);
+	add(&last, 3000, SAMPLE_SWITCH_OUT, 0);
+	still = add(&last, 5000, SAMPLE_SWITCH_OUT, 0x20);
+	still->flags = SAMPLE_IS_STILL;
+	add(&last, 6000, SAMPLE_SWITCH_IN, 0);
+	assert_told(&last, "2000-2000 10\n3000-6000 20\n  [off-cpu] 3000-6000\n");
 }
 
 /* What was so before it was recorded was so since the beginning. */
@@ -307,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_begins_within),	 cmocka_unit_test(test_missing_ends),
 		cmocka_unit_test(test_migrations),	 cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_interrupts),	 cmocka_unit_test(test_losses_and_faults),
+		cmocka_unit_test(test_waits_still),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -310,6 +310,29 @@ static void test_order_and_kinds(void **state)
 	assert_int_equal(fake->cnt, 4);
 }
 
+/* As the kernel numbers them: ended (TASK_DEAD), frozen, and one that it adds. */
+static void test_states(void **state)
+{
+	static const struct {
+		uint32_t kernel, state;
+	} cases[] = {{0x80, SAMPLE_ENDED}, {0x8000, SAMPLE_UNINTERRUPTIBLE}, {0x402, SAMPLE_UNINTERRUPTIBLE}};
+	struct fake *fake = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t position = fake->head.head;
+		struct samples_record *record = begin(fake, 10 + i, sizeof(*record));
+
+		record->kind = SAMPLES_OUT;
+		record->out.state = cases[i].kernel;
+		end(record, position);
+	}
+	read_ring(fake);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(fake->seen[i].state, cases[i].state);
+		assert_false(fake->seen[i].flags & SAMPLE_PREEMPTED);
+	}
+}
+
 static void test_stack_of_fresh_chunks(void **state)
 {
 	struct fake *fake = *state;
@@ -435,6 +458,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_order_and_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_about, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_calls, setup, teardown),

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What samples.c (setting up, recording) and samples_take.c share. */
+#pragma once
+
+#include "source/samples/mapped.h"
+#include "source/samples/samples.h"
+#include "source/samples/ticks.h"
+#include "source/samples/waiting.h"
+
+struct samples {
+	struct samples_config config;
+	struct samples_bpf *bpf;
+	struct samples_ticks ticks, counts[SAMPLES_EVENTS_MAX];
+	struct bpf_link **links;
+	size_t link_cnt, link_cap;
+	struct perf_samples *perf; /* fills the rings where `bpf` may not */
+	struct samples_writer *writers;
+	uint32_t cpu_cnt;
+	uint64_t secret;
+	struct mapped rings[SAMPLES_RING_CNT], heads;
+	struct samples_reader *readers; /* SAMPLES_RING_CNT for each processor */
+	struct bpf_link *iterator;	/* over threads that wait */
+	struct waiting waiting;		/* as recording was stopped */
+	uint64_t started_ns;
+};
+
+static inline size_t samples_event_cnt(const struct samples *samples)
+{
+	return samples->config.events ? samples->config.events->cnt : 0;
+}
+
+/* Which threads wait now, for the next samples_take(). */
+void samples_look(struct samples *samples);
