@@ -1,6 +1,5 @@
 # Tests: unit tests stand where what they test stands. tests/unit/MODULE/test_X.c is one program and links
-# MODULE and the rows below it; helpers for tests only stand in tests/tools/. tests/e2e/ runs the whole
-# program.
+# MODULE and the rows below it. tests/e2e/ runs the whole program.
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRCS))
@@ -11,7 +10,6 @@ E2E_FIRST := $(patsubst %,tests/e2e/%.sh,vm vm_6.1 vm_perf agree calls run examp
 # others, and beside strangers' probes.
 E2E_ALONE := tests/e2e/returns.sh tests/e2e/crowds.sh
 E2E_TESTS := $(E2E_FIRST) $(filter-out %/lib.sh $(E2E_FIRST),$(sort $(wildcard tests/e2e/*.sh)))
-TEST_TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%.o,$(wildcard tests/tools/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S)) \
 	$(patsubst %,$(BUILD)/tests/programs/%-static,exits hot odd rules throws)
@@ -27,10 +25,10 @@ TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc p
 	musl-tools libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 tmux sqlite3 redis-server redis-tools
 
 define unit_rule
-$(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(call below,$(1)),$(BUILD)/lib/$(m).a) $(TEST_TOOLS)
+$(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(call below,$(1)),$(BUILD)/lib/$(m).a)
 	$$(say) TEST $$@
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(ALL_CFLAGS) -Werror=unused-function -Itests -o $$@ $$< $$(filter %.o,$$^) -Wl,--start-group \
+	$$(Q)$$(CC) $$(ALL_CFLAGS) -Werror=unused-function -Itests -o $$@ $$< -Wl,--start-group \
 		$$(filter %.a,$$^) -Wl,--end-group $$(LDFLAGS) $$(LDLIBS) -lcmocka -lyajl
 endef
 $(foreach m,$(MODULES),$(eval $(call unit_rule,$(m))))
@@ -162,4 +160,4 @@ endef
 $(foreach d,bench fuzz oracle,$(eval $(call tool_rule,$(d))))
 .PHONY: test test-vm fuzz fuzz-all run-tests damage unit lint demo bench bench-all bench-goals bench-compare bench-large
 
--include $(UNIT_TESTS:=.d) $(TEST_TOOLS:.o=.d)
+-include $(UNIT_TESTS:=.d)
