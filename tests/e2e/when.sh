@@ -80,35 +80,6 @@ check 'what makes no sense is refused, with the place in a condition' refusals
 args=
 if bpf_missing; then
 	skip 'rules of triggers' "$bpf_reason"
-	# --- without a branch trace: hits only, at full speed
-
-# stopped_by TEXT OPTION...: the hit is noted, the program runs on to its end.
-stopped_by() {
-	text=$1
-	shift
-	from='' && run_rules 0 -v --source none -t work --when 'arg0 == 5' "$@" && hit_args 5 && says "$tmp/out" 'sum 13' &&
-		grep -q "stopped by $text.*, [0-9]* ns after it" "$tmp/err" || return 1
-	"$trailcam" dump --hits "$tmp/rec" | grep -q '^  trace_stopped_after_ns [0-9]'
-}
-check '--source none: woken by the hit' stopped_by 'a reader that was woken'
-check '--source none: --spin' stopped_by 'a spinning reader' --spin
-check '--source none: --freeze' stopped_by 'SIGSTOP from BPF' --freeze
-check '--source none: --freeze and --spin' stopped_by 'SIGSTOP from BPF' --freeze --spin
-
-none_multi() {
-	from='' && run_rules 0 --source none --freeze --multi-snapshot -t work && hit_args 0 1 2 3 4 5 6 7 && says "$tmp/out" 'sum 13'
-}
-check '--source none: every hit freezes, and the program goes on' none_multi
-
-none_max() {
-	from='' && run_rules 0 --source none --max-hits 3 -t work && hit_args 0 1 2
-}
-check '--source none: no hit behind the last that was asked for' none_max
-
-none_signal() {
-	args=usr1 && run_rules 138 --source none --on-signal SIGUSR1 && args= && says "$tmp/err" 'hit SIGUSR1'
-}
-check '--source none: signals' none_signal
 finish
 fi
 
@@ -272,6 +243,11 @@ none_multi() {
 	from='' && run_rules 0 --source none --freeze --multi-snapshot -t work && hit_args 0 1 2 3 4 5 6 7 && says "$tmp/out" 'sum 13'
 }
 check '--source none: every hit freezes, and the program goes on' none_multi
+
+none_max() {
+	from='' && run_rules 0 --source none --max-hits 3 -t work && hit_args 0 1 2
+}
+check '--source none: no hit behind the last that was asked for' none_max
 
 none_signal() {
 	args=usr1 && run_rules 138 --source none --on-signal SIGUSR1 && args= && says "$tmp/err" 'hit SIGUSR1'
