@@ -13,6 +13,14 @@ static inline void sort_array(void *items, size_t cnt, size_t size,
 		qsort(items, cnt, size, compare);
 }
 
+/* For sort_array() and bsearch(3) of numbers, or of items whose first member is the number. */
+static inline int sort_by_number(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
 /* The first member of each item to sort. qsort(3) alone is not stable. */
 struct sort_key {
 	uint64_t value;
@@ -23,8 +31,7 @@ struct sort_key {
 static inline int sort_by_key(const void *a, const void *b)
 {
 	const struct sort_key *left = a, *right = b;
+	int order = sort_by_number(&left->value, &right->value);
 
-	if (left->value != right->value)
-		return left->value < right->value ? -1 : 1;
-	return left->nth < right->nth ? -1 : left->nth > right->nth;
+	return order ? order : sort_by_number(&left->nth, &right->nth);
 }

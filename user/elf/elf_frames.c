@@ -78,7 +78,7 @@ int elf_frame_starts(const struct elf_file *file, uint64_t **ret_addrs, size_t *
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		addrs[i] = entry_addr(entries, base, i, 0);
-	sort_array(addrs, cnt, sizeof(*addrs), elf_compare_addrs);
+	sort_array(addrs, cnt, sizeof(*addrs), sort_by_number);
 	*ret_addrs = addrs;
 	*ret_cnt = cnt;
 	return 0;

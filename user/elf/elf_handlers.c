@@ -80,7 +80,7 @@ static int index_handlers(struct elf_file *file)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->cnt; i++)
 		file->landings[i] = list->items[i].handler;
-	sort_array(file->landings, list->cnt, sizeof(*file->landings), elf_compare_addrs);
+	sort_array(file->landings, list->cnt, sizeof(*file->landings), sort_by_number);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ enum landing elf_file_catches(struct elf_file *file, uint64_t call, uint64_t han
 	const struct elf_handler *handlers = elf_file_handlers(file, &cnt);
 	size_t high = cnt;
 
-	if (!cnt || !bsearch(&handler, file->landings, cnt, sizeof(handler), elf_compare_addrs))
+	if (!cnt || !bsearch(&handler, file->landings, cnt, sizeof(handler), sort_by_number))
 		return LANDING_UNKNOWN;
 	if (!call)
 		return LANDING_YES;

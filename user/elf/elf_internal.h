@@ -138,14 +138,6 @@ int elf_library_is_usable(const char *path);
 /* The path of a library in /etc/ld.so.cache, if the file is usable; else NULL. The caller frees it. */
 char *elf_cache_find(const char *name);
 
-/* For sort_array() and bsearch(3) of addresses. */
-static inline int elf_compare_addrs(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /*
  * Append handlers from the unwinding tables, and from OCaml's note or code. They may be nested. 0 or -ENOMEM.
  */

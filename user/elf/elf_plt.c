@@ -18,7 +18,7 @@
 #include "elf/elf_internal.h"
 
 struct slot {
-	uint64_t addr;
+	uint64_t addr; /* first: sorted by it */
 	const char *name;
 };
 
@@ -30,13 +30,6 @@ struct slot_list {
 static void slots_release(struct slot_list *slots)
 {
 	free(slots->items);
-}
-
-static int compare_slots(const void *a, const void *b)
-{
-	uint64_t x = ((const struct slot *)a)->addr, y = ((const struct slot *)b)->addr;
-
-	return (x > y) - (x < y);
 }
 
 /* ---- slots ---- */
@@ -105,7 +98,7 @@ static int read_slots(const struct elf_file *file, struct slot_list *slots)
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
 			err = add_slots(file, section, &header, slots);
 	}
-	sort_array(slots->items, slots->cnt, sizeof(*slots->items), compare_slots);
+	sort_array(slots->items, slots->cnt, sizeof(*slots->items), sort_by_number);
 	return err;
 }
 
@@ -155,7 +148,7 @@ static int add_entries(struct elf_file *file, const GElf_Shdr *header, const Elf
 		if (!len)
 			continue;
 		key.addr = header->sh_addr + at + len + (uint64_t)(int64_t)displacement;
-		slot = slots->cnt ? bsearch(&key, slots->items, slots->cnt, sizeof(key), compare_slots)
+		slot = slots->cnt ? bsearch(&key, slots->items, slots->cnt, sizeof(key), sort_by_number)
 				  : NULL;
 		if (slot &&
 		    add_entry(file, header->sh_addr + at, left < entry_size ? left : entry_size, slot->name))

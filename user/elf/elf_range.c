@@ -21,7 +21,7 @@
 #include "elf/elf_internal.h"
 
 struct span {
-	uint64_t start, end;
+	uint64_t start, end; /* start first: sorted by it */
 };
 
 struct span_list {
@@ -29,16 +29,9 @@ struct span_list {
 	size_t cnt, cap;
 };
 
-static int compare_spans(const void *a, const void *b)
-{
-	uint64_t x = ((const struct span *)a)->start, y = ((const struct span *)b)->start;
-
-	return (x > y) - (x < y);
-}
-
 static void spans_sort(struct span_list *list)
 {
-	sort_array(list->items, list->cnt, sizeof(*list->items), compare_spans);
+	sort_array(list->items, list->cnt, sizeof(*list->items), sort_by_number);
 }
 
 static uint64_t saturating_add(uint64_t a, uint64_t b)

@@ -13,16 +13,9 @@
 
 /* A unit has several of these. */
 struct elf_unit {
-	uint64_t start, end;
+	uint64_t start, end; /* start first: sorted by it */
 	Dwarf_Off die;
 };
-
-static int compare_units(const void *a, const void *b)
-{
-	uint64_t x = ((const struct elf_unit *)a)->start, y = ((const struct elf_unit *)b)->start;
-
-	return (x > y) - (x < y);
-}
 
 static int add_unit(struct elf_file *file, Dwarf_Die *die)
 {
@@ -44,7 +37,7 @@ static void list_units(struct elf_file *file)
 	for (Dwarf_CU *unit = NULL; !dwarf_get_units(file->dwarf, unit, &unit, NULL, NULL, &die, NULL);)
 		if (add_unit(file, &die))
 			break;
-	sort_array(file->units, file->unit_cnt, sizeof(*file->units), compare_units);
+	sort_array(file->units, file->unit_cnt, sizeof(*file->units), sort_by_number);
 }
 
 void elf_dwarf_open(struct elf_file *file)

@@ -101,11 +101,11 @@ struct stack_text {
 
 /* A moment on a thread: a gap in its trace, or another event. */
 struct instant {
-	uint64_t time_ns;
-	char *text;    /* "[gap: overflow]", "[ptwrite: 0x2a]" */
-	char *name;    /* "malloc": for sums, where `args` are shown, too; NULL: the text */
-	bool is_event; /* not a gap */
-	bool ends;     /* it is the end of what `number` stands for */
+	uint64_t time_ns; /* first: sorted by it */
+	char *text;	  /* "[gap: overflow]", "[ptwrite: 0x2a]" */
+	char *name;	  /* "malloc": for sums, where `args` are shown, too; NULL: the text */
+	bool is_event;	  /* not a gap */
+	bool ends;	  /* it is the end of what `number` stands for */
 	/* the same of the beginning and the end of one allocation, 0: one of them is not known */
 	uint64_t number;
 	struct instant_arg *args;
@@ -177,7 +177,7 @@ struct counter {
 
 /* One thread woke another: an arrow between them. */
 struct flow {
-	uint64_t from_ns, to_ns; /* the wake-up, and when the other thread ran */
+	uint64_t from_ns, to_ns; /* the wake-up (first: sorted by it), and when the other thread ran */
 	int32_t from_pid, from_tid, to_pid, to_tid;
 };
 

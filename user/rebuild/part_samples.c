@@ -525,13 +525,6 @@ static uint64_t find_period(const struct samples *samples)
 	return most ? sampled_period(most->items, most->cnt) : 0;
 }
 
-static int compare_flows(const void *left, const void *right)
-{
-	const struct flow *a = left, *b = right;
-
-	return a->from_ns < b->from_ns ? -1 : a->from_ns > b->from_ns;
-}
-
 /* An arrow has two ends. */
 static void finish_flows(struct timeline *timeline)
 {
@@ -541,7 +534,7 @@ static void finish_flows(struct timeline *timeline)
 		if (timeline_thread_of(timeline, timeline->flows[i].from_tid))
 			timeline->flows[kept++] = timeline->flows[i];
 	timeline->flow_cnt = kept;
-	sort_array(timeline->flows, kept, sizeof(*timeline->flows), compare_flows);
+	sort_array(timeline->flows, kept, sizeof(*timeline->flows), sort_by_number);
 }
 
 static int build_samples(struct decoded *decoded, const struct snapshot *snapshot,

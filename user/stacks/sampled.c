@@ -538,16 +538,9 @@ int sampled_build(const struct stacks_config *config, const struct sampled_item 
 	return err;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 static uint64_t median(uint64_t *numbers, size_t cnt)
 {
-	sort_array(numbers, cnt, sizeof(*numbers), compare_numbers);
+	sort_array(numbers, cnt, sizeof(*numbers), sort_by_number);
 	return cnt ? numbers[cnt / 2] : 0;
 }
 

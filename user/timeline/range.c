@@ -20,9 +20,9 @@
 #include "base/spill.h"
 
 struct range {
-	size_t thread;	   /* index */
-	size_t first, end; /* slices of that thread: [first, end) begin in it */
-	uint64_t start_ns, end_ns;
+	uint64_t start_ns, end_ns; /* start_ns first: sorted by it */
+	size_t thread;		   /* index */
+	size_t first, end;	   /* slices of that thread: [first, end) begin in it */
 };
 
 struct range_list {
@@ -64,13 +64,6 @@ static int find_ranges(const struct timeline *timeline, const char *from, const 
 		}
 	}
 	return 0;
-}
-
-static int compare(const void *left, const void *right)
-{
-	const struct range *a = left, *b = right;
-
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
 /* ---- cutting ---- */
@@ -175,7 +168,7 @@ int timeline_keep_between(struct timeline *timeline, const char *from, const cha
 	int err = find_ranges(timeline, from, to, &list), cnt = (int)list.cnt;
 
 	if (!err && list.cnt) {
-		sort_array(list.items, list.cnt, sizeof(*list.items), compare);
+		sort_array(list.items, list.cnt, sizeof(*list.items), sort_by_number);
 		for (size_t i = 0; i < timeline->thread_cnt && !err; i++)
 			err = cut_thread(timeline, i, &list);
 	}

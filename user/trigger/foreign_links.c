@@ -110,13 +110,6 @@ static int refuse_foreign(int fd, const struct link_info *info, const struct pro
 
 /* ---- where it is ---- */
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
 static int check_trigger(int fd, const struct link_info *info, const struct stat *file,
 			 const struct trigger *trigger)
 {
@@ -133,7 +126,7 @@ static int check_trigger(int fd, const struct link_info *info, const struct stat
 				st = (struct stat){0};
 		}
 		if (st.st_dev == file->st_dev && st.st_ino == file->st_ino &&
-		    bsearch(&probe->file_offset, offsets, info->cnt, sizeof(*offsets), compare))
+		    bsearch(&probe->file_offset, offsets, info->cnt, sizeof(*offsets), sort_by_number))
 			return refuse_foreign(fd, info, probe);
 	}
 	return 0;
@@ -153,7 +146,7 @@ static int check_places(int fd, const struct link_info *known, const struct trig
 	if (!offsets)
 		return -ENOMEM;
 	if (!get_info(fd, &info) && find_file(&file, path, info.pid)) {
-		sort_array(offsets, info.cnt, sizeof(*offsets), compare);
+		sort_array(offsets, info.cnt, sizeof(*offsets), sort_by_number);
 		for (size_t i = 0; i < config->trigger_cnt && !err; i++)
 			err = check_trigger(fd, &info, &file, &config->triggers[i]);
 	}

@@ -467,13 +467,6 @@ static int follow_parts(struct flow *flow, struct exits *exits)
 	return err;
 }
 
-static int compare_exits(const void *a, const void *b)
-{
-	uint64_t x = ((const struct exit *)a)->addr, y = ((const struct exit *)b)->addr;
-
-	return (x > y) - (x < y);
-}
-
 int exits_find(struct elf_file *file, uint64_t addr, struct exits *ret_exits)
 {
 	CLEANUP(flow_release) struct flow flow = {.file = file, .entry = addr};
@@ -494,6 +487,6 @@ int exits_find(struct elf_file *file, uint64_t addr, struct exits *ret_exits)
 		ret_exits->cnt = cnt;
 	else if (ret_exits->cnt > cnt)
 		sort_array(ret_exits->items + cnt, ret_exits->cnt - cnt, sizeof(*ret_exits->items),
-			   compare_exits);
+			   sort_by_number);
 	return err;
 }

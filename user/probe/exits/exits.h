@@ -27,7 +27,7 @@ enum exit_kind {
 enum { EXIT_ALWAYS = -1 };
 
 struct exit {
-	uint64_t addr; /* of the instruction, a virtual address of the file */
+	uint64_t addr; /* of the instruction, a virtual address of the file; first: sorted by it */
 	/* EXIT_JUMP: the beginning of the function or of a PLT entry; 0: known only at run time */
 	uint64_t target;
 	enum exit_kind kind;

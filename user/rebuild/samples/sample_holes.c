@@ -17,13 +17,6 @@
 /* A processor that is taken away for a while is one thing, and one that is late by a tick or two another. */
 enum { HOLE_PERIODS = 3 };
 
-static int compare_instants(const void *left, const void *right)
-{
-	const struct instant *a = left, *b = right;
-
-	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
-}
-
 static int add_hole(struct sample_items *items, const struct sample_context *context, uint64_t from_ns,
 		    uint64_t length_ns)
 {
@@ -57,6 +50,6 @@ int sample_holes_find(struct sample_items *items, const struct sample_context *c
 		holes->total_ns += length;
 	}
 	if (items->instant_cnt > before)
-		sort_array(items->instants, items->instant_cnt, sizeof(*items->instants), compare_instants);
+		sort_array(items->instants, items->instant_cnt, sizeof(*items->instants), sort_by_number);
 	return err;
 }

@@ -188,19 +188,12 @@ static int read_names(struct survey *survey, FILE *from, FILE *to)
 	return err;
 }
 
-static int compare_addrs(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 static int find_ranges(struct survey *survey, struct range_list *list)
 {
 	struct range text = {page_down(survey->text_begin), page_up(survey->text_end)};
 	int err = text.begin < text.end ? ARRAY_PUSH(list->items, list->cnt, list->cap, text) : 0;
 
-	sort_array(survey->addrs, survey->cnt, sizeof(*survey->addrs), compare_addrs);
+	sort_array(survey->addrs, survey->cnt, sizeof(*survey->addrs), sort_by_number);
 	for (size_t i = 0; i < survey->cnt && !err; i++) {
 		struct range *last = list->cnt ? &list->items[list->cnt - 1] : NULL;
 		uint64_t begin = page_down(survey->addrs[i]);

@@ -136,13 +136,6 @@ static size_t measure_gaps(uint64_t gaps[static COST_GAPS])
 	return cnt;
 }
 
-static int compare_gaps(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 uint64_t samples_ticks_cost_ns(void)
 {
 	struct perf_event_attr attr = {
@@ -158,7 +151,7 @@ uint64_t samples_ticks_cost_ns(void)
 		cnt = measure_gaps(gaps);
 		close(fd);
 	}
-	sort_array(gaps, cnt, sizeof(*gaps), compare_gaps);
+	sort_array(gaps, cnt, sizeof(*gaps), sort_by_number);
 	return cnt ? gaps[cnt / 2] : 0;
 }
 
