@@ -63,6 +63,7 @@ int commands_run(const struct commands *commands, int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 	const struct command *command = name ? find(commands, name) : NULL;
+	char full_name[64];
 
 	if (!name) {
 		commands->print_help(stderr);
@@ -72,7 +73,12 @@ int commands_run(const struct commands *commands, int argc, char **argv)
 		commands->print_help(stdout);
 		return STATUS_OK;
 	}
-	return command ? command->run(argc - 1, argv + 1) : unknown_command(commands, name);
+	if (!command)
+		return unknown_command(commands, name);
+	snprintf(full_name, sizeof(full_name), "%s %s", commands->of, command->name);
+	argv[1] = full_name;
+	argp_err_exit_status = STATUS_USAGE;
+	return command->run(argc - 1, argv + 1);
 }
 
 int commands_complete(const struct commands *commands, int cursor, int argc, char **argv)

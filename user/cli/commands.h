@@ -20,7 +20,8 @@ struct commands {
 void commands_print(const struct commands *commands, FILE *file);
 
 /*
- * Runs the command that argv[1] names, and returns its status. Answers --help. If the name is missing or
+ * Runs the command that argv[1] names, with "trailcam NAME" as its argv[0] and STATUS_USAGE as
+ * argp_err_exit_status, and returns its status. Answers --help. If the name is missing or
  * wrong, prints the nearest name or all of them, and returns STATUS_USAGE.
  */
 int commands_run(const struct commands *commands, int argc, char **argv);

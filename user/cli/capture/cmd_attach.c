@@ -148,8 +148,6 @@ int cmd_attach(int argc, char **argv)
 	int err, status;
 
 	attach.options.capture.max_stall_ns = MAX_STALL_NS;
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam attach";
 	options_parse(&argp, argc, argv, 0, &attach);
 	attach.options.capture.pids = attach.targets.pids;
 	attach.options.capture.pid_cnt = attach.targets.cnt;

@@ -134,8 +134,6 @@ int cmd_doctor(int argc, char **argv)
 			      .terminal = {.has_colours = terminal_of_stdout().has_colours}};
 	int works, err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam doctor";
 	options_parse(&argp, argc, argv, 0, &table);
 	if (table.json)
 		putchar('[');

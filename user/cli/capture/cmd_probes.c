@@ -226,8 +226,6 @@ int cmd_probes(int argc, char **argv)
 	struct listing listing = {.options = &probes, .prefix = ""};
 	int err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam probes";
 	options_parse(&argp, argc, argv, 0, &probes);
 	if (probes.json) {
 		listing.gen = json_to_stdout();

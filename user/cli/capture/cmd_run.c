@@ -106,7 +106,6 @@ int cmd_run(int argc, char **argv)
 	launch_note_signals(&run.signals);
 	capture->signals = &run.signals;
 	argp_err_exit_status = STATUS_RUN_FAILED;
-	argv[0] = (char *)"trailcam run";
 	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &run);
 	capture->argv = run.program;
 	err = program_find(run.program[0], &path);

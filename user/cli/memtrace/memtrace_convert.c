@@ -136,8 +136,6 @@ int memtrace_convert(int argc, char **argv)
 	struct convert convert = {0};
 	int err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam memtrace convert";
 	options_parse(&argp, argc, argv, 0, &convert);
 	err = check(&convert);
 	if (err)

@@ -212,8 +212,6 @@ int memtrace_dump(int argc, char **argv)
 	struct dump dump = {0};
 	int err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam memtrace dump";
 	options_parse(&argp, argc, argv, 0, &dump);
 	err = memtrace_load(&trace, dump.input.path, &dump.input.filter);
 	if (err)

@@ -147,8 +147,6 @@ int memtrace_flamegraph(int argc, char **argv)
 	struct flamegraph flamegraph = {.path = default_path};
 	int err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam memtrace flamegraph";
 	options_parse(&argp, argc, argv, 0, &flamegraph);
 	err = check_default(&flamegraph);
 	if (!err)

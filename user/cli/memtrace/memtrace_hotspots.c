@@ -337,8 +337,6 @@ int memtrace_hotspots(int argc, char **argv)
 	CLEANUP(release) struct hotspots hotspots = {.top = TOP};
 	int err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam memtrace hotspots";
 	options_parse(&argp, argc, argv, 0, &hotspots);
 	err = memtrace_load(&trace, hotspots.input.path, &hotspots.input.filter);
 	if (err)

@@ -488,7 +488,6 @@ int memtrace_record(int argc, char **argv)
 
 	launch_note_signals(&options.signals);
 	argp_err_exit_status = STATUS_RUN_FAILED;
-	argv[0] = (char *)"trailcam memtrace record";
 	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &options);
 	if (options.program)
 		return run(&options);

@@ -333,8 +333,6 @@ int memtrace_stats(int argc, char **argv)
 	struct stats stats = {0};
 	int err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam memtrace stats";
 	options_parse(&argp, argc, argv, 0, &stats);
 	err = memtrace_load(&trace, stats.input.path, &stats.input.filter);
 	if (err)

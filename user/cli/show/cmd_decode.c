@@ -150,8 +150,6 @@ int cmd_decode(int argc, char **argv)
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
 	int err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam decode";
 	options_parse(&argp, argc, argv, 0, &decode);
 	err = outputs_check(&decode.outputs);
 	if (!err)

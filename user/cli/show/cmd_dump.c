@@ -314,8 +314,6 @@ int cmd_dump(int argc, char **argv)
 		(struct argp_option){.name = "json",
 				     .key = OPT_JSON,
 				     .doc = "Of branches, slices or hits: as JSON, an object a line"};
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam dump";
 	options_parse(&argp, argc, argv, 0, &dump);
 	err = (dump.json ? dump.view->json : dump.view->dump)(dump.recording);
 	if (!err && (fflush(stdout) || ferror(stdout)))

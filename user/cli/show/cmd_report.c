@@ -173,8 +173,6 @@ int cmd_report(int argc, char **argv)
 	CLEANUP(report_release) struct report made = {0};
 	int err;
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam report";
 	options_parse(&argp, argc, argv, 0, &command);
 	err = report_make(&made, &command.options);
 	if (!err)

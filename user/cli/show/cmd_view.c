@@ -403,8 +403,6 @@ int cmd_view(int argc, char **argv)
 {
 	struct view_options view = {0};
 
-	argp_err_exit_status = STATUS_USAGE;
-	argv[0] = (char *)"trailcam view";
 	options_parse(&argp, argc, argv, 0, &view);
 	block_signals();
 	return view.tui ? view_tui(&view) : view.perfetto ? view_perfetto(&view) : view_page(&view);
