@@ -9,47 +9,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/spill.h"
 #include "model/slice_cursor.h"
-#include "stacks/stacks.h"
 #include "timeline/range.h"
-
-enum { FUNCTION_BYTES = 256, FUNCTIONS = 26, BASE = 0x1000 };
-
-static struct symbol symbols[FUNCTIONS];
-static char names[FUNCTIONS][2];
-
-/* 's' moves to another stack; 'm' is Go's morestack. */
-static void symbols_init(void)
-{
-	for (int i = 0; i < FUNCTIONS; i++) {
-		names[i][0] = (char)('a' + i);
-		symbols[i] = (struct symbol){.name = names[i],
-					     .object = "test",
-					     .start = BASE + (uint64_t)i * FUNCTION_BYTES,
-					     .end = BASE + (uint64_t)(i + 1) * FUNCTION_BYTES,
-					     .named = true};
-	}
-	symbols['s' - 'a'].role = SYMBOL_SWITCH;
-	symbols['m' - 'a'].role = SYMBOL_GO_MORESTACK;
-}
+#include "unit/stacks/functions.h"
 
 static uint64_t place(char function, unsigned int offset)
 {
 	return BASE + (uint64_t)(function - 'a') * FUNCTION_BYTES + offset;
-}
-
-static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
-{
-	(void)ctx;
-	(void)tsc;
-	return &symbols[(ip - BASE) / FUNCTION_BYTES];
-}
-
-static uint64_t time_ns(void *ctx, uint64_t tsc)
-{
-	(void)ctx;
-	return tsc;
 }
 
 /* Everything at offset 200 and beyond handles what is called at offsets from 100 on. */
@@ -360,14 +326,6 @@ static void test_inlined(void **state)
 	assert_timeline(timeline, "a 0-0\n  f= 0-0\n    g= 0-0\n      b 0-0\nc! 0-0\n");
 }
 
-/* Most slices are packed then, and read from there. */
-static int without_memory(void **state)
-{
-	(void)state;
-	spill_set_memory(0);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +340,8 @@ int main(void)
 	};
 
 	symbols_init();
+	symbols['s' - 'a'].role = SYMBOL_SWITCH; /* it moves to another stack */
+	symbols['m' - 'a'].role = SYMBOL_GO_MORESTACK;
 	return cmocka_run_group_tests(tests, NULL, NULL) ||
 	       cmocka_run_group_tests_name("packed", tests, without_memory, NULL);
 }

@@ -14,14 +14,10 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/spill.h"
 #include "model/slice_cursor.h"
-#include "stacks/stacks.h"
+#include "unit/stacks/functions.h"
 
 enum {
-	FUNCTION_BYTES = 256,
-	FUNCTIONS = 26,
-	BASE = 0x1000,
 	HANDLER = 224,
 	CALL_BYTES = 5,
 	STEPS = 250,
@@ -29,36 +25,6 @@ enum {
 	RUNS = 3000,
 	SETJMP = 25,
 };
-
-static struct symbol symbols[FUNCTIONS];
-static char names[FUNCTIONS][2];
-static uint64_t seed;
-
-static void symbols_init(void)
-{
-	for (int i = 0; i < FUNCTIONS; i++) {
-		names[i][0] = (char)('a' + i);
-		symbols[i] = (struct symbol){.name = names[i],
-					     .object = "test",
-					     .start = BASE + (uint64_t)i * FUNCTION_BYTES,
-					     .end = BASE + (uint64_t)(i + 1) * FUNCTION_BYTES,
-					     .role = i == SETJMP ? SYMBOL_SETJMP : SYMBOL_PLAIN,
-					     .named = true};
-	}
-}
-
-static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
-{
-	(void)ctx;
-	(void)tsc;
-	return &symbols[(ip - BASE) / FUNCTION_BYTES];
-}
-
-static uint64_t time_ns(void *ctx, uint64_t tsc)
-{
-	(void)ctx;
-	return tsc;
-}
 
 static enum landing landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc)
 {
@@ -73,14 +39,6 @@ static enum landing landing(void *ctx, uint64_t call_ip, uint64_t handler, uint6
 }
 
 static const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .landing = landing};
-
-static unsigned int pick(unsigned int cnt)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned int)(seed % cnt);
-}
 
 /* ---- programs ---- */
 
@@ -258,7 +216,7 @@ static void step(struct truth *truth)
 
 static void generate(struct truth *truth, uint64_t run)
 {
-	seed = run * 0x9e3779b97f4a7c15ull;
+	random_state = run * 0x9e3779b97f4a7c15ull;
 	memset(truth, 0, sizeof(*truth));
 	enter(truth, 0);
 	tell(truth, BRANCH_NONE, BRANCH_TRACE_START, 0, at(top(truth)));
@@ -472,5 +430,6 @@ int main(void)
 	};
 
 	symbols_init();
+	symbols[SETJMP].role = SYMBOL_SETJMP;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,26 +8,11 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/spill.h"
 #include "stacks/sampled.h"
+#include "unit/stacks/functions.h"
 
-enum { BASE = 0x1000, FUNCTION_BYTES = 256, FUNCTIONS = 6, STACK_TOP = 1 << 20, DEPTH_MAX = 24 };
+enum { CALLED = 6, STACK_TOP = 1 << 20, DEPTH_MAX = 24 };
 enum { PERIOD = 100, STEPS = 4000, ITEMS_MAX = STEPS * 2, PROGRAMS = 60 };
-
-static struct symbol symbols[FUNCTIONS];
-
-static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
-{
-	(void)ctx;
-	(void)tsc;
-	return &symbols[(ip - BASE) / FUNCTION_BYTES];
-}
-
-static uint64_t time_ns(void *ctx, uint64_t tsc)
-{
-	(void)ctx;
-	return tsc;
-}
 
 static const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
 
@@ -173,11 +158,11 @@ static void step(struct program *program)
 	uint64_t what = draw(program, 100);
 
 	if (what < 40 && program->stack.cnt < DEPTH_MAX)
-		call(program, draw(program, FUNCTIONS));
+		call(program, draw(program, CALLED));
 	else if (what < 75 && program->stack.cnt > 1)
 		leave(program);
 	else if (what < 80 && program->stack.cnt > 1)
-		jump_to_function(program, draw(program, FUNCTIONS));
+		jump_to_function(program, draw(program, CALLED));
 	else if (what < 84 && program->has_pauses)
 		wait(program);
 	else if (what < 85 && program->has_losses)
@@ -579,8 +564,7 @@ static void test_waits_elsewhere(void **state)
 	assert_slices(&hand, 200,
 		      "a?! 100-200\n  b?! 100-200\n    c?! 100-200\n      d?! 100-200\n        [off-cpu] "
 		      "120-170\n");
-	for (size_t i = 0; i < FUNCTIONS; i++)
-		symbols[i].object = NULL;
+	symbols_init();
 }
 
 static void test_period(void **state)
@@ -608,9 +592,6 @@ int main(void)
 		cmocka_unit_test(test_waits_elsewhere), cmocka_unit_test(test_period),
 	};
 
-	static const char *const names[FUNCTIONS] = {"a", "b", "c", "d", "e", "f"};
-
-	for (size_t i = 0; i < FUNCTIONS; i++)
-		symbols[i].name = names[i];
+	symbols_init();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

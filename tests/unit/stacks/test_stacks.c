@@ -10,40 +10,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/spill.h"
 #include "model/slice_cursor.h"
-#include "stacks/stacks.h"
-
-enum { FUNCTION_BYTES = 256, FUNCTIONS = 26, BASE = 0x1000 };
-
-static struct symbol symbols[FUNCTIONS];
-static char names[FUNCTIONS][2];
-
-static void symbols_init(void)
-{
-	for (int i = 0; i < FUNCTIONS; i++) {
-		names[i][0] = (char)('a' + i);
-		symbols[i] = (struct symbol){.name = names[i],
-					     .object = "test",
-					     .start = BASE + (uint64_t)i * FUNCTION_BYTES,
-					     .end = BASE + (uint64_t)(i + 1) * FUNCTION_BYTES,
-					     .named = true};
-	}
-}
-
-static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t tsc)
-{
-	(void)ctx;
-	(void)tsc;
-	assert_in_range(ip, BASE, BASE + FUNCTIONS * FUNCTION_BYTES - 1);
-	return &symbols[(ip - BASE) / FUNCTION_BYTES];
-}
-
-static uint64_t time_ns(void *ctx, uint64_t tsc)
-{
-	(void)ctx;
-	return tsc;
-}
+#include "unit/stacks/functions.h"
 
 static const struct {
 	const char *word;
@@ -397,16 +365,6 @@ static void test_exec(void **state)
 
 enum { STEPS = 300, DEPTH_MAX = 40 };
 
-static uint64_t seed;
-
-static unsigned int pick(unsigned int cnt)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned int)(seed % cnt);
-}
-
 struct truth {
 	struct branch branches[2 * STEPS];
 	size_t branch_cnt;
@@ -496,7 +454,7 @@ static void test_random_programs(void **state)
 		struct branch_list branches = {.items = truth.branches};
 		struct timeline *timeline;
 
-		seed = run * 0x9e3779b97f4a7c15ull;
+		random_state = run * 0x9e3779b97f4a7c15ull;
 		generate(&truth);
 		branches.cnt = truth.branch_cnt;
 		assert_ok(timeline_new(&timeline));
@@ -526,7 +484,7 @@ static void test_nonsense(void **state)
 		struct timeline *timeline;
 		uint64_t tsc = 1;
 
-		seed = run * 0x9e3779b97f4a7c15ull;
+		random_state = run * 0x9e3779b97f4a7c15ull;
 		for (size_t i = 0; i < ARRAY_SIZE(items); i++)
 			items[i] =
 				(struct branch){.kind = (uint8_t)pick(BRANCH_KIND_CNT),
@@ -644,14 +602,6 @@ static void test_in_file(void **state)
 	spill_set_memory(SPILL_MEMORY);
 	timeline_thread_release(&in_memory);
 	branch_list_release(&branches);
-}
-
-/* Most slices are packed then, and read from there. */
-static int without_memory(void **state)
-{
-	(void)state;
-	spill_set_memory(0);
-	return 0;
 }
 
 int main(void)
