@@ -1,55 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A temporary directory, and small programs built in it by the compiler that is there. */
+/* ELF files that are built for a test (tests/temporary_dir.h), and what is in them. */
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "assertions.h"
 #include "elf/elf_file.h"
-
-/* The directory becomes the current one, so that tests name files by their last part. */
-static inline int fixture_enter(void **state)
-{
-	char dir[] = "/tmp/trailcam-image-XXXXXX";
-
-	if (!mkdtemp(dir) || chdir(dir))
-		return -1;
-	*state = strdup(dir);
-	return 0;
-}
-
-static inline int fixture_leave(void **state)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", (char *)*state);
-	free(*state);
-	return chdir("/") || system(command);
-}
-
-static inline void fixture_write(const char *path, const void *bytes, size_t size)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
-}
-
-static inline void fixture_run(const char *command)
-{
-	if (system(command))
-		fail_msg("failed: %s", command);
-}
-
-/* Writes `source` to the file NAME.EXT and runs `command` on it. */
-static inline void fixture_build(const char *path, const char *source, const char *command)
-{
-	fixture_write(path, source, strlen(source));
-	fixture_run(command);
-}
+#include "temporary_dir.h"
 
 static inline struct elf_file *fixture_open(const char *path)
 {

@@ -4,7 +4,6 @@
  * is in their traces is what they did.
  */
 #include <libgen.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "heap/recording.h"
 #include "process/launch.h"
 #include "source/alloc/preload.h"
+#include "temporary_dir.h"
 
 static char library[4096];
 
@@ -71,24 +71,18 @@ static const char tells[] =
 
 static void build(const char *name, const char *source, const char *options)
 {
-	char command[512];
-	FILE *file;
+	char path[32], command[512];
 
-	snprintf(command, sizeof(command), "%s.c", name);
-	file = fopen(command, "w");
-	assert_non_null(file);
-	fputs(source, file);
-	assert_int_equal(fclose(file), 0);
+	snprintf(path, sizeof(path), "%s.c", name);
 	snprintf(command, sizeof(command), "gcc -O1 -fno-omit-frame-pointer -fno-builtin -g %s -o %s %s.c",
 		 options, name, name);
-	assert_int_equal(system(command), 0);
+	fixture_build(path, source, command);
 }
 
 static int setup(void **state)
 {
-	char dir[] = "/tmp/trailcam-samplers-XXXXXX", exe[4000] = "";
+	char exe[4000] = "";
 
-	(void)state;
 	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
 		return -1;
 	snprintf(library, sizeof(library), "%s/../../../libtrailcam-alloc.so", dirname(exe));
@@ -97,22 +91,12 @@ static int setup(void **state)
 		_exit(0);
 	}
 	snprintf(library, sizeof(library), "%s", exe);
-	if (!mkdtemp(dir) || chdir(dir))
+	if (fixture_enter(state))
 		return -1;
-	*state = strdup(dir);
 	build("allocates", allocates, "");
 	build("own", allocates, "-DOWN");
 	build("tells", tells, "");
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf %s", (char *)*state);
-	free(*state);
-	return chdir("/") || system(command);
 }
 
 /* ---- recording ---- */
@@ -362,5 +346,5 @@ int main(void)
 		cmocka_unit_test(test_what_loads_no_library_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, fixture_leave);
 }
