@@ -20,89 +20,55 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/containers/hash_index.h"
 #include "base/error.h"
 #include "base/spill.h"
 #include "output/html.h"
+#include "output/html_parts.h"
 #include "output/html_sources.h"
 #include "output/shown.h"
 #include "timeline/hit_frames.h"
 
-enum { NOT_CALLS = SLICE_KIND_CNT - 1, TABLE_BEGIN = 1 << 10 };
+enum { NOT_CALLS = SLICE_KIND_CNT - 1 };
 
-/* Symbols numbered as they come: open addressing, half full at most. */
+/* Symbols numbered as they come. */
 struct numbers {
 	const struct symbol **symbols; /* by number */
 	size_t cnt, cap;
-	uint32_t *table; /* number + 1, or 0 */
-	size_t table_size;
-};
-
-/* The slices of a thread that are written: those open where the rest begins, and the rest. */
-struct part {
-	size_t *open;
-	size_t open_cnt, open_cap;
-	size_t from, to;
+	struct hash_index index;
 };
 
 struct data {
 	const struct timeline *timeline;
 	struct html_bytes out;
 	struct numbers numbers;
-	struct part *parts; /* by thread */
+	struct html_part *parts; /* by thread */
 };
 
 /* ---- symbols ---- */
 
-static uint32_t *table_slot(const struct numbers *numbers, const struct symbol *symbol)
+/* HASH_INDEX_END: it has no number yet. */
+static size_t find_symbol(const struct numbers *numbers, const struct symbol *symbol)
 {
-	size_t slot = ((uintptr_t)symbol >> 4) * 0x9e3779b97f4a7c15ull >> 20;
+	size_t at = 0;
 
-	for (;; slot++) {
-		uint32_t *entry = &numbers->table[slot & (numbers->table_size - 1)];
-
-		if (!*entry || numbers->symbols[*entry - 1] == symbol)
-			return entry;
-	}
-}
-
-static int table_grow(struct numbers *numbers)
-{
-	size_t size = numbers->table_size ? numbers->table_size * 2 : TABLE_BEGIN;
-	uint32_t *table = calloc(size, sizeof(*table));
-
-	if (!table)
-		return -ENOMEM;
-	free(numbers->table);
-	numbers->table = table;
-	numbers->table_size = size;
-	for (size_t i = 0; i < numbers->cnt; i++)
-		*table_slot(numbers, numbers->symbols[i]) = (uint32_t)i + 1;
-	return 0;
+	return hash_index_next(&numbers->index, hash_number(0, (uintptr_t)symbol), &at);
 }
 
 static int number_symbol(struct numbers *numbers, const struct symbol *symbol)
 {
-	int err = 0;
-	uint32_t *entry;
+	int err;
 
-	if (!symbol)
-		return 0;
-	if (numbers->cnt * 2 >= numbers->table_size)
-		err = table_grow(numbers);
-	if (err)
-		return err;
-	entry = table_slot(numbers, symbol);
-	if (*entry)
+	if (!symbol || find_symbol(numbers, symbol) != HASH_INDEX_END)
 		return 0;
 	err = ARRAY_PUSH(numbers->symbols, numbers->cnt, numbers->cap, symbol);
-	if (!err)
-		*entry = (uint32_t)numbers->cnt;
-	return err;
+	return err ? err
+		   : hash_index_add(&numbers->index, hash_number(0, (uintptr_t)symbol), numbers->cnt - 1);
 }
 
 static uint32_t symbol_number(const struct numbers *numbers, const struct symbol *symbol)
 {
-	return NOT_CALLS + *table_slot(numbers, symbol) - 1;
+	return NOT_CALLS + (uint32_t)find_symbol(numbers, symbol);
 }
 
 static uint32_t slice_number(const struct numbers *numbers, const struct slice *slice)
@@ -112,99 +78,16 @@ static uint32_t slice_number(const struct numbers *numbers, const struct slice *
 	return slice->symbol ? symbol_number(numbers, slice->symbol) : kind - 1;
 }
 
-/* ---- which slices ---- */
-
-/* How many slices each thread may have, so that all have max together. */
-static size_t thread_share(const struct timeline *timeline, size_t max)
-{
-	size_t low = 0, high = max;
-
-	while (low <= high) {
-		size_t sum = 0, share = low + (high - low) / 2;
-
-		for (size_t i = 0; i < timeline->thread_cnt; i++) {
-			size_t cnt = timeline->threads[i].slice_cnt;
-
-			sum += cnt < share ? cnt : share;
-		}
-		if (sum <= max)
-			low = share + 1;
-		else
-			high = share - 1;
-	}
-	return low - 1;
-}
-
-/* Three quarters of the share lie before the first hit, the rest behind it. */
-static void choose_range(const struct timeline *timeline, const struct timeline_thread *thread, size_t share,
-			 struct part *part)
-{
-	size_t middle = timeline->hit_cnt ? timeline_thread_begun(thread, timeline->hits[0].time_ns)
-					  : thread->slice_cnt;
-
-	part->from = 0;
-	part->to = thread->slice_cnt;
-	if (thread->slice_cnt <= share)
-		return;
-	part->from = middle > share / 4 * 3 ? middle - share / 4 * 3 : 0;
-	if (part->from > thread->slice_cnt - share)
-		part->from = thread->slice_cnt - share;
-	part->to = part->from + share;
-}
-
-/* What is open where the range begins. */
-static int find_open(const struct timeline_thread *thread, struct part *part)
-{
-	size_t depth = part->from < thread->slice_cnt ? thread->slices[part->from].depth : 0;
-	int err = array_reserve(&part->open, &part->open_cap, depth, sizeof(*part->open));
-
-	if (err)
-		return err;
-	part->open_cnt = depth;
-	for (size_t i = part->from; i-- > 0 && depth;)
-		if (thread->slices[i].depth == depth - 1)
-			part->open[--depth] = i;
-	return 0;
-}
-
-static size_t part_slice_cnt(const struct part *part)
-{
-	return part->open_cnt + part->to - part->from;
-}
-
-static const struct slice *part_slice(const struct timeline_thread *thread, const struct part *part, size_t i)
-{
-	return &thread->slices[i < part->open_cnt ? part->open[i] : part->from + i - part->open_cnt];
-}
-
-static int choose_slices(struct data *data, size_t max, size_t *ret_left_out)
-{
-	const struct timeline *timeline = data->timeline;
-	size_t share = thread_share(timeline, max), left_out = 0;
-	int err = 0;
-
-	data->parts = calloc(timeline->thread_cnt + 1, sizeof(*data->parts));
-	if (!data->parts)
-		return -ENOMEM;
-	for (size_t i = 0; i < timeline->thread_cnt && !err; i++) {
-		choose_range(timeline, &timeline->threads[i], share, &data->parts[i]);
-		err = find_open(&timeline->threads[i], &data->parts[i]);
-		left_out += timeline->threads[i].slice_cnt - part_slice_cnt(&data->parts[i]);
-	}
-	if (!err)
-		*ret_left_out = left_out;
-	return err;
-}
-
 static int number_symbols(struct data *data)
 {
 	const struct timeline *timeline = data->timeline;
-	int err = table_grow(&data->numbers);
+	int err = 0;
 
 	for (size_t i = 0; i < timeline->thread_cnt && !err; i++)
-		for (size_t j = 0; j < part_slice_cnt(&data->parts[i]) && !err; j++)
-			err = number_symbol(&data->numbers,
-					    part_slice(&timeline->threads[i], &data->parts[i], j)->symbol);
+		for (size_t j = 0; j < html_part_slice_cnt(&data->parts[i]) && !err; j++)
+			err = number_symbol(
+				&data->numbers,
+				html_part_slice(&timeline->threads[i], &data->parts[i], j)->symbol);
 	for (size_t i = 0; i < timeline->hit_cnt && !err; i++) {
 		const struct timeline_hit *hit = &timeline->hits[i];
 
@@ -280,7 +163,8 @@ static void put_left_out(struct data *data, uint64_t time_ns, size_t left_out, s
 }
 
 /* In the order of time, with what is left out between those of the trace. */
-static void put_instants(struct data *data, const struct timeline_thread *thread, const struct part *part)
+static void put_instants(struct data *data, const struct timeline_thread *thread,
+			 const struct html_part *part)
 {
 	size_t before = part->from - part->open_cnt, behind = thread->slice_cnt - part->to, cnt = 0, i = 0;
 	uint64_t from_ns = before && part->from < thread->slice_cnt ? thread->slices[part->from].start_ns : 0;
@@ -315,12 +199,12 @@ static void put_detail(struct data *data, size_t index, const struct slice_detai
 		html_put_text(&data->out, ",null]");
 }
 
-static void put_details(struct data *data, const struct timeline_thread *thread, const struct part *part)
+static void put_details(struct data *data, const struct timeline_thread *thread, const struct html_part *part)
 {
 	size_t cnt = 0;
 
-	for (size_t i = 0; i < part_slice_cnt(part); i++) {
-		const struct slice_detail *detail = slice_detail(part_slice(thread, part, i));
+	for (size_t i = 0; i < html_part_slice_cnt(part); i++) {
+		const struct slice_detail *detail = slice_detail(html_part_slice(thread, part, i));
 
 		if (!detail)
 			continue;
@@ -336,7 +220,7 @@ static void put_threads(struct data *data)
 		const struct timeline_thread *thread = &data->timeline->threads[i];
 
 		html_put_text(&data->out, "%s{\"pid\":%d,\"tid\":%d,\"slices\":%zu", i ? "," : "",
-			      thread->pid, thread->tid, part_slice_cnt(&data->parts[i]));
+			      thread->pid, thread->tid, html_part_slice_cnt(&data->parts[i]));
 		html_put_member(&data->out, "name", thread->name);
 		html_put_text(&data->out, ",\"instants\":[");
 		put_instants(data, thread, &data->parts[i]);
@@ -521,12 +405,12 @@ static uint64_t cell(const struct data *data, enum column column, const struct s
 }
 
 static void put_column(struct data *data, enum column column, const struct timeline_thread *thread,
-		       const struct part *part)
+		       const struct html_part *part)
 {
 	const struct slice *before = NULL;
 
-	for (size_t i = 0; i < part_slice_cnt(part); i++) {
-		const struct slice *slice = part_slice(thread, part, i);
+	for (size_t i = 0; i < html_part_slice_cnt(part); i++) {
+		const struct slice *slice = html_part_slice(thread, part, i);
 
 		SPILL_PASS_TO(thread->slices, i, (size_t)(slice - thread->slices));
 		html_put_number(&data->out, cell(data, column, slice, before));
@@ -536,17 +420,15 @@ static void put_column(struct data *data, enum column column, const struct timel
 
 static void data_release(struct data *data)
 {
-	for (size_t i = 0; data->parts && i < data->timeline->thread_cnt; i++)
-		free(data->parts[i].open);
-	free(data->parts);
+	html_parts_free(data->parts, data->timeline->thread_cnt);
 	free(data->numbers.symbols);
-	free(data->numbers.table);
+	hash_index_release(&data->numbers.index);
 }
 
 int html_write_data(const struct timeline *timeline, struct gzip *gzip, size_t max, size_t *ret_left_out)
 {
 	CLEANUP(data_release) struct data data = {.timeline = timeline, .out.gzip = gzip};
-	int err = choose_slices(&data, max, ret_left_out);
+	int err = html_parts_choose(timeline, max, &data.parts, ret_left_out);
 
 	if (!err)
 		err = number_symbols(&data);

@@ -37,6 +37,6 @@ void hash_index_clear(struct hash_index *index);
 
 void hash_index_release(struct hash_index *index);
 
-/* Add a text or a number to `hash`, which is 0 at first. */
+/* Add a text or a number to `hash`, which is 0 at first. No two numbers have the same hash alone. */
 uint64_t hash_text(uint64_t hash, const char *text);
 uint64_t hash_number(uint64_t hash, uint64_t number);
