@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each address has the function that the text names. A hash table keeps them, so the engine can look up an
+ * Each address has the function that the text names. An index keeps them, so the engine can look up an
  * address as in an image. The extent of a function is unknown (symbol.end == start).
  */
 #include "input/perf_script.h"
@@ -11,57 +11,33 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/containers/hash_index.h"
 #include "base/error.h"
 #include "base/file/plain_file.h"
 #include "base/log.h"
 #include "input/perf_script_line.h"
 
-enum { HASH_MULTIPLIER = 0x9e3779b1, ODD_LINES_MAX = 10 };
-
-struct address {
-	uint64_t ip;
-	struct symbol *symbol; /* NULL: a free slot */
-};
+enum { ODD_LINES_MAX = 10 };
 
 struct perf_script_symbols {
-	struct address *addresses; /* open addressing */
-	size_t cnt, cap;	   /* cap: a power of two */
 	struct symbol **items;
 	size_t item_cnt, item_cap;
-	struct address *by_start; /* the same, by a hash of name and start */
-	size_t by_start_cap;
+	struct hash_index by_start; /* of items, by their names, too: equal hashes stand for equal symbols */
+	const struct symbol **at;   /* of each address */
+	size_t at_cnt, at_cap;
+	struct hash_index by_ip; /* of `at` */
 };
 
 static const struct symbol nowhere = {.name = "[unknown]", .object = "[unknown]"};
 
 /* ---- symbols ---- */
 
-static size_t slot_of(const struct address *table, size_t cap, uint64_t key)
+/* The first item with this hash; HASH_INDEX_END: none. */
+static size_t find(const struct hash_index *index, uint64_t hash)
 {
-	size_t i = (size_t)((key ^ key >> 32) * HASH_MULTIPLIER) & (cap - 1);
+	size_t at = 0;
 
-	while (table[i].symbol && table[i].ip != key)
-		i = (i + 1) & (cap - 1);
-	return i;
-}
-
-static int grow(struct address **table, size_t *cap, size_t cnt)
-{
-	size_t bigger = *cap ? *cap * 2 : 1024;
-	struct address *fresh;
-
-	if (cnt * 2 < *cap)
-		return 0;
-	fresh = calloc(bigger, sizeof(*fresh));
-	if (!fresh)
-		return -ENOMEM;
-	for (size_t i = 0; i < *cap; i++)
-		if ((*table)[i].symbol)
-			fresh[slot_of(fresh, bigger, (*table)[i].ip)] = (*table)[i];
-	free(*table);
-	*table = fresh;
-	*cap = bigger;
-	return 0;
+	return hash_index_next(index, hash, &at);
 }
 
 static uint64_t text_hash(struct script_text text, uint64_t hash)
@@ -108,56 +84,51 @@ static struct symbol *symbol_get(struct perf_script_symbols *symbols, const stru
 {
 	uint64_t start = place->named ? place->ip - place->offset : place->ip;
 	uint64_t key = text_hash(place->object, text_hash(place->name, start * 0x100000001b3));
+	size_t known = find(&symbols->by_start, key);
 	struct symbol *symbol;
-	size_t slot;
 
+	if (known != HASH_INDEX_END)
+		return symbols->items[known];
 	if (place->named && !place->has_offset)
 		start = 0;
-	if (grow(&symbols->by_start, &symbols->by_start_cap, symbols->item_cnt + 1))
-		return NULL;
-	slot = slot_of(symbols->by_start, symbols->by_start_cap, key);
-	if (symbols->by_start[slot].symbol)
-		return symbols->by_start[slot].symbol;
 	symbol = symbol_new(place, start);
 	if (!symbol || ARRAY_PUSH(symbols->items, symbols->item_cnt, symbols->item_cap, symbol)) {
 		if (symbol)
 			symbol_free(symbol);
 		return NULL;
 	}
-	symbols->by_start[slot] = (struct address){.ip = key, .symbol = symbol};
-	return symbol;
+	return hash_index_add(&symbols->by_start, key, symbols->item_cnt - 1) ? NULL : symbol;
 }
 
 static int learn(struct perf_script *script, const struct script_place *place)
 {
 	struct perf_script_symbols *symbols = script->symbols;
-	struct symbol *symbol;
-	size_t slot;
+	uint64_t hash = hash_number(0, place->ip);
+	size_t known = find(&symbols->by_ip, hash);
+	const struct symbol *symbol;
 
 	if (!place->ip || (!place->named && !place->object.len))
 		return 0;
-	if (grow(&symbols->addresses, &symbols->cap, symbols->cnt + 1))
-		return -ENOMEM;
-	slot = slot_of(symbols->addresses, symbols->cap, place->ip);
-	if (symbols->addresses[slot].symbol && (symbols->addresses[slot].symbol->named || !place->named))
+	if (known != HASH_INDEX_END && (symbols->at[known]->named || !place->named))
 		return 0;
 	symbol = symbol_get(symbols, place);
 	if (!symbol)
 		return -ENOMEM;
-	symbols->cnt += !symbols->addresses[slot].symbol;
-	symbols->addresses[slot] = (struct address){.ip = place->ip, .symbol = symbol};
-	return 0;
+	if (known != HASH_INDEX_END) {
+		symbols->at[known] = symbol;
+		return 0;
+	}
+	if (ARRAY_PUSH(symbols->at, symbols->at_cnt, symbols->at_cap, symbol))
+		return -ENOMEM;
+	return hash_index_add(&symbols->by_ip, hash, symbols->at_cnt - 1);
 }
 
 const struct symbol *perf_script_symbol_at(const struct perf_script *script, uint64_t ip)
 {
 	const struct perf_script_symbols *symbols = script->symbols;
-	const struct symbol *symbol;
+	size_t known = find(&symbols->by_ip, hash_number(0, ip));
 
-	if (!symbols->cap)
-		return &nowhere;
-	symbol = symbols->addresses[slot_of(symbols->addresses, symbols->cap, ip)].symbol;
-	return symbol ? symbol : &nowhere;
+	return known == HASH_INDEX_END ? &nowhere : symbols->at[known];
 }
 
 /* ---- events ---- */
@@ -443,8 +414,9 @@ void perf_script_free(struct perf_script *script)
 		symbol_free(script->symbols->items[i]);
 	if (script->symbols) {
 		free(script->symbols->items);
-		free(script->symbols->addresses);
-		free(script->symbols->by_start);
+		free(script->symbols->at);
+		hash_index_release(&script->symbols->by_start);
+		hash_index_release(&script->symbols->by_ip);
 	}
 	free(script->symbols);
 	free(script->threads);
