@@ -21,14 +21,9 @@
 
 #include <intel-pt.h>
 
-static bool is_kernel(uint64_t ip)
-{
-	return arch_is_kernel(ip);
-}
-
 void fast_note_entry(struct fast *fast, uint64_t resume_ip, uint64_t to)
 {
-	fast->entry_ip = is_kernel(to) && !is_kernel(resume_ip) ? to : 0;
+	fast->entry_ip = arch_is_kernel(to) && !arch_is_kernel(resume_ip) ? to : 0;
 	fast->resume_ip = resume_ip;
 }
 
@@ -88,7 +83,7 @@ bool fast_find(struct fast *fast, uint64_t ip)
 		return false;
 	fast_use_next_mode(fast);
 	if (!code_section_at(fast->images, ip)) {
-		fast->keeps_until = is_kernel(ip) ? keeps_until : 0;
+		fast->keeps_until = arch_is_kernel(ip) ? keeps_until : 0;
 		return true;
 	}
 	if (!keeps_until || ip != keeps_until || fast->version != fast->lost_version)

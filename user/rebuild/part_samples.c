@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sample's stack is what the kernel walked by frame pointers, or the kernel's part of it and a copy of the
- * user's, which is unwound here by call frame information in the image of that time. Return addresses stand
- * behind their calls, perhaps in the next function: they are looked up one byte before. perf's buffers are
- * one for each processor, so the samples are brought into the order of time first.
- *
- * A hit is a sample, too, and a sharp one. Where perf recorded switches, they stand for those of the samples
- * source.
+ * perf's buffers are one for each processor, so the samples are brought into the order of time first. A hit is
+ * a sample, too, and a sharp one. Where perf recorded switches, they stand for those of the samples source.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +12,6 @@
 #include "base/containers/hash_index.h"
 #include "base/log.h"
 #include "base/sort.h"
-#include "image/unwind.h"
 #include "rebuild/batch.h"
 #include "rebuild/counts.h"
 #include "rebuild/decoded.h"
@@ -26,11 +20,7 @@
 #include "rebuild/resolver.h"
 #include "rebuild/samples/sample_holes.h"
 #include "rebuild/samples/sample_items.h"
-
-enum { FRAMES_MAX = 1024 };
-
-/* All of the kernel where its names are not there, one frame. */
-#define KERNEL_IP (1ull << 63)
+#include "rebuild/samples/sample_stack.h"
 
 struct samples {
 	struct decoded *decoded;
@@ -48,8 +38,11 @@ struct samples {
 	struct sample_holes holes;
 };
 
-static const struct symbol kernel = {
-	.name = "[kernel]", .object = "[kernel]", .start = KERNEL_IP, .end = UINT64_MAX, .is_divided = true};
+static const struct symbol kernel = {.name = "[kernel]",
+				     .object = "[kernel]",
+				     .start = SAMPLE_KERNEL_IP,
+				     .end = UINT64_MAX,
+				     .is_divided = true};
 
 static void samples_release(struct samples *samples)
 {
@@ -58,119 +51,6 @@ static void samples_release(struct samples *samples)
 	free(samples->threads);
 	free(samples->switches);
 	hash_index_release(&samples->by_tid);
-}
-
-/* ---- stacks ---- */
-
-static bool is_of_kernel(uint64_t ip)
-{
-	return arch_is_kernel(ip);
-}
-
-static bool has_kernel_name(const struct samples *samples, uint64_t ip)
-{
-	const struct symbol *symbol = image_symbol_at(samples->decoded->history->kernel, 0, ip);
-
-	return symbol && symbol->named;
-}
-
-/* Where the program was, and where it goes on below the kernel's part, no call stands before the address. */
-static size_t add_ip(const struct samples *samples, uint64_t *ips, size_t cnt, uint64_t ip)
-{
-	if (cnt && is_of_kernel(ips[cnt - 1]) == is_of_kernel(ip))
-		ip--;
-	if (is_of_kernel(ip) && !has_kernel_name(samples, ip))
-		ip = KERNEL_IP;
-	if (ip == KERNEL_IP && cnt && ips[cnt - 1] == KERNEL_IP)
-		return cnt;
-	ips[cnt] = ip;
-	return cnt + 1;
-}
-
-/* Outside of all that is mapped: a frame pointer that was none. Where it ran is told in any case. */
-static bool is_nowhere(const struct samples *samples, const struct stack_sample *sample, uint64_t ip)
-{
-	const struct history_process *process = history_process(samples->decoded->history, sample->pid);
-
-	return process && !is_of_kernel(ip) &&
-	       !image_section_at(process->image, image_version_at(process->image, sample->time_ns), ip - 1);
-}
-
-/* Of a stack that could not be copied they tell where it ran. */
-static bool has_only_registers(const struct stack_sample *sample)
-{
-	return sample->flags & SAMPLE_HAS_REGS &&
-	       (!sample->ip_cnt || is_of_kernel(sample->ips[sample->ip_cnt - 1]));
-}
-
-/* The user's part: where it ran, or where it called the kernel. */
-static void unwind(const struct samples *samples, const struct stack_sample *sample, struct unwound *unwound)
-{
-	struct history_process *process = history_process(samples->decoded->history, sample->pid);
-
-	if (process && (sample->stack || has_only_registers(sample)))
-		unwind_frames(process->image, image_version_at(process->image, sample->time_ns), sample->regs,
-			      sample->stack, sample->stack_size, unwound);
-}
-
-/* Up to `cap` frames, as the kernel walked them: all, or its own part only. Returns how many. */
-static size_t read_walked(const struct samples *samples, const struct stack_sample *sample, bool is_all,
-			  uint64_t *ips)
-{
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < sample->ip_cnt; i++) {
-		uint64_t ip = sample->ips[i];
-
-		if (cnt && !is_of_kernel(ips[cnt - 1]) && is_nowhere(samples, sample, ip))
-			break;
-		if (is_all || is_of_kernel(ip))
-			cnt = add_ip(samples, ips, cnt, ip);
-	}
-	return cnt;
-}
-
-/* Where it was in its own code. */
-static uint64_t leaf_of(const struct stack_sample *sample)
-{
-	if (sample->flags & SAMPLE_HAS_REGS)
-		return sample->regs[HIT_IP];
-	for (size_t i = 0; i < sample->ip_cnt; i++)
-		if (!is_of_kernel(sample->ips[i]))
-			return sample->ips[i];
-	return 0;
-}
-
-static int read_stack(const struct samples *samples, const struct stack_sample *sample,
-		      struct sample_stack *stack)
-{
-	uint64_t ips[FRAMES_MAX], cfas[FRAMES_MAX];
-	struct unwound user = {.ips = ips, .cfas = cfas, .cap = FRAMES_MAX};
-	size_t cap;
-
-	unwind(samples, sample, &user);
-	/* What the kernel walks there ends at the first function without a frame pointer. */
-	if (!user.cnt && sample->kind != SAMPLE_EVENT) {
-		stack->leaf = leaf_of(sample);
-		return 0;
-	}
-	cap = sample->ip_cnt + user.cnt;
-	if (!cap)
-		return 0;
-	stack->ips = calloc(2 * cap, sizeof(*stack->ips));
-	if (!stack->ips)
-		return -ENOMEM;
-	stack->cfas = stack->ips + cap;
-	stack->cnt = read_walked(samples, sample, !user.cnt, stack->ips);
-	for (size_t i = 0; i < user.cnt; i++) {
-		stack->cfas[stack->cnt] = cfas[i];
-		stack->cnt = add_ip(samples, stack->ips, stack->cnt, ips[i]);
-	}
-	if (user.cnt)
-		stack->reached = user.is_whole ? 0 : user.reached;
-	else if (sample->flags & SAMPLE_IS_CUT)
-		stack->reached = 1;
-	return 0;
 }
 
 /* ---- threads ---- */
@@ -245,7 +125,7 @@ static int add_count(struct samples *samples, const struct stack_sample *sample)
 static int add_to(struct samples *samples, const struct stack_sample *sample, struct sample_items *thread)
 {
 	struct sample_stack stack = {0};
-	int err = read_stack(samples, sample, &stack);
+	int err = sample_stack_read(samples->decoded->history, sample, &stack);
 
 	return err ? err : sample_items_add(thread, &samples->context, sample, &stack);
 }
@@ -429,15 +309,15 @@ static const struct symbol *symbol_at(void *ctx, uint64_t ip, uint64_t time_ns)
 {
 	struct clocked *clocked = ctx;
 
-	return ip == KERNEL_IP ? &kernel
-			       : resolver_symbol_at(&clocked->resolver, ip, tsc_of(clocked, time_ns));
+	return ip == SAMPLE_KERNEL_IP ? &kernel
+				      : resolver_symbol_at(&clocked->resolver, ip, tsc_of(clocked, time_ns));
 }
 
 static const struct inline_chain *inlines_at(void *ctx, uint64_t ip, uint64_t time_ns, uint64_t *ret_end)
 {
 	struct clocked *clocked = ctx;
 
-	return is_of_kernel(ip)
+	return arch_is_kernel(ip)
 		       ? NULL
 		       : resolver_inlines_at(&clocked->resolver, ip, tsc_of(clocked, time_ns), ret_end);
 }
@@ -463,7 +343,7 @@ static bool is_complete(const struct samples *samples)
 
 		sees_kernel =
 			sample->kind == SAMPLE_WAKE_UP ||
-			(sample->kind == SAMPLE_EVENT && sample->ip_cnt && is_of_kernel(sample->ips[0]));
+			(sample->kind == SAMPLE_EVENT && sample->ip_cnt && arch_is_kernel(sample->ips[0]));
 	}
 	return sees_kernel && has_switches(snapshot);
 }

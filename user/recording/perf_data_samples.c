@@ -90,16 +90,11 @@ static void put_u64(FILE *file, uint64_t value)
 	fwrite(&value, sizeof(value), 1, file);
 }
 
-static bool is_of_kernel(uint64_t ip)
-{
-	return arch_is_kernel(ip);
-}
-
 /* The kernel's part, then the user's; a mark before each. */
 static size_t chain_words(const struct stack_sample *sample)
 {
-	bool has_kernel = sample->ip_cnt && is_of_kernel(sample->ips[0]);
-	bool has_user = sample->ip_cnt && !is_of_kernel(sample->ips[sample->ip_cnt - 1]);
+	bool has_kernel = sample->ip_cnt && arch_is_kernel(sample->ips[0]);
+	bool has_user = sample->ip_cnt && !arch_is_kernel(sample->ips[sample->ip_cnt - 1]);
 
 	return sample->ip_cnt + has_kernel + has_user;
 }
@@ -108,9 +103,9 @@ static void put_chain(FILE *file, const struct stack_sample *sample)
 {
 	put_u64(file, chain_words(sample));
 	for (uint32_t i = 0; i < sample->ip_cnt; i++) {
-		bool kernel = is_of_kernel(sample->ips[i]);
+		bool kernel = arch_is_kernel(sample->ips[i]);
 
-		if (!i || kernel != is_of_kernel(sample->ips[i - 1]))
+		if (!i || kernel != arch_is_kernel(sample->ips[i - 1]))
 			put_u64(file, kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
 		put_u64(file, sample->ips[i]);
 	}
@@ -206,7 +201,8 @@ void perf_samples_write(const struct snapshot *snapshot, FILE *file)
 		const struct stack_sample *sample = &snapshot->samples[i];
 		struct perf_event_header header = {
 			.type = PERF_RECORD_SAMPLE,
-			.misc = is_of_kernel(where(sample)) ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+			.misc = arch_is_kernel(where(sample)) ? PERF_RECORD_MISC_KERNEL
+							      : PERF_RECORD_MISC_USER,
 			.size = (uint16_t)record_bytes(sample),
 		};
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "model/sample.h"
+#include "rebuild/samples/sample_stack.h"
 #include "stacks/sampled.h"
 
 struct sample_context {
@@ -16,16 +16,6 @@ struct sample_context {
 	bool is_clock;	  /* the period of the tick at hand is nanoseconds */
 	const char *(*thread_name)(void *ctx, int32_t tid); /* NULL: not known */
 	void *ctx;
-};
-
-/*
- * A stack as struct sampled_item has it. `ips` and `cfas` are one block of memory, which begins with `ips`.
- */
-struct sample_stack {
-	uint64_t *ips, *cfas;
-	size_t cnt;
-	uint64_t reached;
-	uint64_t leaf; /* with no stack: where it was; 0: not known */
 };
 
 /* All 0 at first, but pid, tid, cpu and first_ns. */
