@@ -164,6 +164,20 @@ struct code_copy *snapshot_add_copy(struct snapshot *snapshot)
 	return &snapshot->copies[snapshot->copy_cnt - 1];
 }
 
+int snapshot_take_copy(struct snapshot *snapshot, int32_t pid, uint64_t addr, const char *name,
+		       uint8_t *bytes, size_t size)
+{
+	struct code_copy *copy = snapshot_add_copy(snapshot);
+
+	if (!copy) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	*copy = (struct code_copy){
+		.pid = pid, .addr = addr, .size = size, .name = strdup(name), .bytes = bytes};
+	return copy->name ? 0 : -ENOMEM;
+}
+
 int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const struct build_id *id)
 {
 	struct named_build_id named = {.id = *id};

@@ -161,6 +161,10 @@ void aux_trace_let_go(const struct aux_trace *aux);
 struct aux_trace *snapshot_add_aux(struct snapshot *snapshot);
 struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
 
+/* Appends a code_copy. Takes over `bytes` (malloc(3)), also on failure. 0 or -ENOMEM. */
+int snapshot_take_copy(struct snapshot *snapshot, int32_t pid, uint64_t addr, const char *name,
+		       uint8_t *bytes, size_t size);
+
 /* Adds a place, with copies of the texts. 0 or -ENOMEM. */
 int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *place);
 

@@ -161,16 +161,12 @@ static int copy_dumps(const struct code_stores *stores, struct snapshot *snapsho
 /* Of this item it is the snapshot's from then on. */
 static int export_jvm(struct code_of *item, struct snapshot *snapshot)
 {
-	struct code_copy *copy = item->jvm_size ? snapshot_add_copy(snapshot) : NULL;
+	size_t size = item->jvm_size;
 
-	if (!copy)
-		return item->jvm_size ? -ENOMEM : 0;
-	*copy = (struct code_copy){.pid = item->pid,
-				   .size = item->jvm_size,
-				   .name = strdup(JIT_JVM),
-				   .bytes = (uint8_t *)TAKE_PTR(item->jvm)};
 	item->jvm_size = 0;
-	return copy->name ? 0 : -ENOMEM;
+	return size ? snapshot_take_copy(snapshot, item->pid, 0, JIT_JVM, (uint8_t *)TAKE_PTR(item->jvm),
+					 size)
+		    : 0;
 }
 
 int code_stores_export(struct code_stores *stores, uint64_t now, struct snapshot *snapshot)

@@ -49,7 +49,6 @@ static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, c
 		     uint64_t addr)
 {
 	CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	struct code_copy *copy;
 	struct stat st;
 	size_t size;
 	uint8_t *bytes;
@@ -64,14 +63,7 @@ static int copy_file(struct snapshot *snapshot, int32_t pid, const char *path, c
 		free(bytes);
 		return 0;
 	}
-	copy = snapshot_add_copy(snapshot);
-	if (!copy) {
-		free(bytes);
-		return -ENOMEM;
-	}
-	*copy = (struct code_copy){
-		.pid = pid, .addr = addr, .size = size, .name = strdup(name), .bytes = bytes};
-	return copy->name ? 1 : -ENOMEM;
+	return snapshot_take_copy(snapshot, pid, addr, name, bytes, size) ? -ENOMEM : 1;
 }
 
 /* Tries the path as the process sees it, then as we do. */

@@ -211,19 +211,6 @@ static int find_ranges(struct survey *survey, struct range_list *list)
 
 /* ---- copying ---- */
 
-static int add_copy(struct snapshot *snapshot, const char *name, uint64_t addr, uint8_t *bytes, size_t size)
-{
-	struct code_copy *copy = snapshot_add_copy(snapshot);
-
-	if (!copy) {
-		free(bytes);
-		return -ENOMEM;
-	}
-	*copy = (struct code_copy){
-		.pid = -1, .addr = addr, .size = size, .name = strdup(name), .bytes = bytes};
-	return copy->name ? 0 : -ENOMEM;
-}
-
 static int copy_range(struct snapshot *snapshot, const struct core *core, const struct range *range)
 {
 	size_t size = range->end - range->begin;
@@ -233,7 +220,7 @@ static int copy_range(struct snapshot *snapshot, const struct core *core, const 
 		return -ENOMEM;
 	size = core_read(core, range->begin, bytes, size);
 	if (size)
-		return add_copy(snapshot, KERNEL_CODE, range->begin, bytes, size);
+		return snapshot_take_copy(snapshot, -1, range->begin, KERNEL_CODE, bytes, size);
 	free(bytes);
 	return 0;
 }
@@ -265,7 +252,7 @@ static int copy_names(struct snapshot *snapshot, const char *proc, struct survey
 		return fail(-EACCES, "the kernel hides its addresses from this user: --kernel needs root or "
 				     "CAP_SYSLOG, or sysctl kernel.kptr_restrict=0");
 	}
-	return add_copy(snapshot, KERNEL_NAMES, 0, (uint8_t *)bytes, size);
+	return snapshot_take_copy(snapshot, -1, 0, KERNEL_NAMES, (uint8_t *)bytes, size);
 }
 
 /* perf compares them with the names. */
@@ -282,7 +269,7 @@ static int copy_modules(struct snapshot *snapshot, const char *proc)
 	file = fopen(path, "re");
 	size = file ? getdelim(&bytes, &cap, 0, file) : 0;
 	if (size > 0)
-		return add_copy(snapshot, KERNEL_MODULES, 0, (uint8_t *)bytes, (size_t)size);
+		return snapshot_take_copy(snapshot, -1, 0, KERNEL_MODULES, (uint8_t *)bytes, (size_t)size);
 	free(bytes);
 	return 0;
 }
