@@ -19,6 +19,7 @@
 #include "output/sink.h"
 #include "process/launch.h"
 #include "process/pin.h"
+#include "process/vdso.h"
 #include "rebuild/code_files.h"
 #include "rebuild/decode.h"
 #include "rebuild/resolver.h"
@@ -139,7 +140,7 @@ static double our_steps(const char *path, struct snapshot **ret_snapshot)
 		err = session_take(session, snapshot);
 	encoder_describe(snapshot, session_now(session));
 	if (!err)
-		err = code_store_add_own_vdso(snapshot);
+		err = vdso_add_own(snapshot);
 	if (err)
 		die("step", err);
 	session_free(session);

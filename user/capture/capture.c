@@ -24,6 +24,7 @@
 #include "capture/capture_internal.h"
 #include "capture/interrupt.h"
 #include "image/binaries.h"
+#include "process/vdso.h"
 #include "source/encoder_snapshot.h"
 
 enum { SNAPSHOTS_DEFAULT = 100 };
@@ -239,7 +240,7 @@ static int describe(struct capture *capture)
 
 	if (!sources_can(&capture->sources, SOURCE_RECORDS)) {
 		encoder_describe(snapshot, session_now(capture->session));
-		err = code_store_add_own_vdso(snapshot);
+		err = vdso_add_own(snapshot);
 	}
 	if (!err)
 		err = sources_describe(&capture->sources, snapshot);

@@ -178,6 +178,33 @@ int snapshot_take_copy(struct snapshot *snapshot, int32_t pid, uint64_t addr, co
 	return copy->name ? 0 : -ENOMEM;
 }
 
+int snapshot_join_copy(struct snapshot *snapshot, const struct code_copy *from)
+{
+	struct code_copy *last = snapshot->copy_cnt ? &snapshot->copies[snapshot->copy_cnt - 1] : NULL;
+
+	if (last && last->pid == from->pid && last->addr + last->size == from->addr &&
+	    last->from_ns == from->from_ns && !strcmp(last->name, from->name)) {
+		uint8_t *grown = realloc(last->bytes, last->size + from->size);
+
+		if (!grown)
+			return -ENOMEM;
+		memcpy(grown + last->size, from->bytes, from->size);
+		last->bytes = grown;
+		last->size += from->size;
+		return 0;
+	}
+	last = snapshot_add_copy(snapshot);
+	if (!last)
+		return -ENOMEM;
+	*last = *from;
+	last->name = strdup(from->name);
+	last->bytes = malloc(from->size);
+	if (!last->name || !last->bytes)
+		return -ENOMEM;
+	memcpy(last->bytes, from->bytes, from->size);
+	return 0;
+}
+
 int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const struct build_id *id)
 {
 	struct named_build_id named = {.id = *id};

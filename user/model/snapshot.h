@@ -165,6 +165,12 @@ struct code_copy *snapshot_add_copy(struct snapshot *snapshot);
 int snapshot_take_copy(struct snapshot *snapshot, int32_t pid, uint64_t addr, const char *name,
 		       uint8_t *bytes, size_t size);
 
+/*
+ * Appends a copy of *from and its bytes; what goes on where the last copy ends becomes a part of that. 0 or
+ * -ENOMEM.
+ */
+int snapshot_join_copy(struct snapshot *snapshot, const struct code_copy *from);
+
 /* Adds a place, with copies of the texts. 0 or -ENOMEM. */
 int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *place);
 

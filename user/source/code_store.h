@@ -62,11 +62,6 @@ const struct maps *code_store_maps(const struct code_store *store);
  */
 int code_store_keep_private(struct code_store *store, uint64_t now);
 
-/*
- * Appends a copy of this process's vDSO under pid -1: every 64-bit process has the same one. 0 or -ENOMEM.
- */
-int code_store_add_own_vdso(struct snapshot *snapshot);
-
 /* The process has ended: keeps only what code_store_export() needs, and no maps. 0 or -ENOMEM. */
 int code_store_end(struct code_store *store);
 

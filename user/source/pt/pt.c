@@ -19,7 +19,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "source/code_store.h"
+#include "process/vdso.h"
 #include "source/pt/kernel_code.h"
 #include "source/pt/pt_internal.h"
 #include "source/pt/pt_limits.h"
@@ -167,7 +167,7 @@ int pt_describe(struct pt *pt, struct snapshot *snapshot)
 	snapshot->clock.monotonic_ns = now.ns;
 	snapshot->clock.realtime_ns = now.realtime_ns;
 	snapshot->source = strdup("intel_pt");
-	if (!snapshot->source || code_store_add_own_vdso(snapshot))
+	if (!snapshot->source || vdso_add_own(snapshot))
 		return -ENOMEM;
 	if (pt->config.scope == PT_USER)
 		return 0;
