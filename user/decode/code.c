@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -150,17 +151,7 @@ void code_release(struct code *code)
 
 size_t code_version_at(const struct code *code, uint64_t tsc)
 {
-	size_t low = 0, high = code->config->version_cnt;
-
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (code->config->versions[mid].start_tsc <= tsc)
-			low = mid;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT_LAST(code->config->version_cnt, i, code->config->versions[i].start_tsc <= tsc);
 }
 
 size_t code_version_enabled_at(const struct code *code, uint64_t tsc)
@@ -201,16 +192,8 @@ bool code_is_left_out(const struct code_image_set *set, uint64_t ip)
 
 struct cached_section *code_section_at(const struct code_image_set *set, uint64_t ip)
 {
-	size_t low = 0, high = set->section_cnt;
+	size_t low = BISECT(set->section_cnt, i, set->by_addr[i]->addr <= ip);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (set->by_addr[mid]->addr <= ip)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || ip - set->by_addr[low - 1]->addr >= set->by_addr[low - 1]->size)
 		return NULL;
 	return set->by_addr[low - 1];

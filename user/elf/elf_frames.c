@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"
 
@@ -110,24 +111,17 @@ static bool read_size(const struct elf_file *file, uint64_t description, uint64_
 int elf_frame_extent(const struct elf_file *file, uint64_t addr, uint64_t *ret_start, uint64_t *ret_end)
 {
 	uint64_t base, start;
-	size_t low = 0, high;
-	const uint8_t *entries = frame_entries(file, &base, &high);
+	size_t cnt, behind;
+	const uint8_t *entries = frame_entries(file, &base, &cnt);
 	uint32_t size;
 
 	if (!entries)
 		return -ENOENT;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (entry_addr(entries, base, mid, 0) <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	behind = BISECT(cnt, i, entry_addr(entries, base, i, 0) <= addr);
+	if (!behind)
 		return -ENOENT;
-	start = entry_addr(entries, base, low - 1, 0);
-	if (!read_size(file, entry_addr(entries, base, low - 1, 1), start, &size) || addr - start >= size)
+	start = entry_addr(entries, base, behind - 1, 0);
+	if (!read_size(file, entry_addr(entries, base, behind - 1, 1), start, &size) || addr - start >= size)
 		return -ENOENT;
 	*ret_start = start;
 	*ret_end = start + size;

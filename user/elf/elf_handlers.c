@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"
 
@@ -109,22 +110,14 @@ const struct elf_handler *elf_file_handlers(struct elf_file *file, size_t *ret_c
 
 enum landing elf_file_catches(struct elf_file *file, uint64_t call, uint64_t handler)
 {
-	size_t cnt, low = 0;
+	size_t cnt, at;
 	const struct elf_handler *handlers = elf_file_handlers(file, &cnt);
-	size_t high = cnt;
 
 	if (!cnt || !bsearch(&handler, file->landings, cnt, sizeof(handler), sort_by_number))
 		return LANDING_UNKNOWN;
 	if (!call)
 		return LANDING_YES;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (handlers[mid].end <= call)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < cnt && handlers[low].start <= call && handlers[low].handler == handler ? LANDING_YES
-											    : LANDING_NO;
+	at = BISECT(cnt, i, handlers[i].end <= call);
+	return at < cnt && handlers[at].start <= call && handlers[at].handler == handler ? LANDING_YES
+											 : LANDING_NO;
 }

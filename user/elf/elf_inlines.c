@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"
 
@@ -264,19 +265,11 @@ static const struct elf_inlines *unit_inlines(struct elf_file *file, Dwarf_Off u
 const struct inline_chain *elf_file_inlines_at(struct elf_file *file, uint64_t addr)
 {
 	const struct elf_inlines *inlines;
-	size_t low = 0, high;
+	size_t at;
 	Dwarf_Off unit;
 
 	if (!elf_unit_at(file, addr, &unit) || !(inlines = unit_inlines(file, unit)))
 		return NULL;
-	high = inlines->chain_cnt;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (inlines->chains[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < inlines->chain_cnt && inlines->chains[low].start <= addr ? &inlines->chains[low] : NULL;
+	at = BISECT(inlines->chain_cnt, i, inlines->chains[i].end <= addr);
+	return at < inlines->chain_cnt && inlines->chains[at].start <= addr ? &inlines->chains[at] : NULL;
 }

@@ -14,6 +14,7 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"
 
@@ -37,16 +38,8 @@ static void slots_release(struct slot_list *slots)
 /* The first symbol at addr, or NULL. */
 static const char *name_at(const struct elf_file *file, uint64_t addr)
 {
-	size_t low = 0, high = file->symbol_cnt;
+	size_t low = BISECT(file->symbol_cnt, i, file->symbols[i].addr < addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (file->symbols[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < file->symbol_cnt && file->symbols[low].addr == addr ? file->symbols[low].name : NULL;
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"
 
@@ -200,16 +201,8 @@ static uint64_t find_end(const struct sweep *sweep, uint64_t addr, uint64_t next
 	const struct span_list *sections = &sweep->sections;
 	const GElf_Phdr *segment = elf_code_segment(sweep->file, addr);
 	uint64_t end = segment ? segment->p_vaddr + segment->p_memsz : addr;
-	size_t low = 0, high = sections->cnt;
+	size_t low = BISECT(sections->cnt, i, sections->items[i].start <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (sections->items[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low && addr < sections->items[low - 1].end && sections->items[low - 1].end < end)
 		end = sections->items[low - 1].end;
 	return next < end ? next : end;
@@ -263,15 +256,7 @@ const struct elf_range *elf_file_ranges(struct elf_file *file, size_t *ret_cnt)
 
 const struct elf_range *elf_range_find(const struct elf_range *ranges, size_t cnt, uint64_t addr)
 {
-	size_t low = 0, high = cnt;
+	size_t low = BISECT(cnt, i, ranges[i].end <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (ranges[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < cnt && ranges[low].start <= addr ? &ranges[low] : NULL;
 }

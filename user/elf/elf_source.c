@@ -8,6 +8,7 @@
 #include <dwarf.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"
 
@@ -57,16 +58,8 @@ void elf_dwarf_open(struct elf_file *file)
 
 static const struct elf_unit *find_unit(const struct elf_file *file, uint64_t addr)
 {
-	size_t low = 0, high = file->unit_cnt;
+	size_t low = BISECT(file->unit_cnt, i, file->units[i].start <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (file->units[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low && addr < file->units[low - 1].end ? &file->units[low - 1] : NULL;
 }
 

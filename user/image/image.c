@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/file/plain_file.h"
 #include "elf/cfi.h"
@@ -202,17 +203,7 @@ int image_exec(struct image *image, uint64_t time_ns)
 
 size_t image_version_at(const struct image *image, uint64_t time_ns)
 {
-	size_t low = 1, high = image->cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (image->versions[mid].start_ns <= time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low - 1;
+	return BISECT_LAST(image->cnt, i, image->versions[i].start_ns <= time_ns);
 }
 
 size_t image_version_cnt(const struct image *image)

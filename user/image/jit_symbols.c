@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/file/plain_file.h"
 #include "base/sort.h"
@@ -309,17 +310,10 @@ int jit_symbols_sort(struct jit_symbols *symbols)
 
 const struct jit_function *jit_symbols_find(const struct jit_symbols *symbols, uint64_t ip, uint64_t until)
 {
-	size_t low = 0, high = symbols->by_start ? symbols->cnt : 0;
+	size_t low = BISECT(symbols->by_start ? symbols->cnt : 0, nth,
+			    symbols->items[symbols->by_start[nth]].symbol.start <= ip);
 	const struct jit_function *found = NULL;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (symbols->items[symbols->by_start[mid]].symbol.start <= ip)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (size_t i = low; i > 0 && low - i < SEARCH_BACK; i--) {
 		const struct jit_function *function = &symbols->items[symbols->by_start[i - 1]];
 

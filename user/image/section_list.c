@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 void section_list_release(struct section_list *list)
 {
 	free(list->sections);
@@ -85,17 +87,7 @@ int section_list_put(struct section_list *list, const struct image_section *sect
 /* Index of the first section that ends behind addr. */
 static size_t lower_bound(const struct section_list *list, uint64_t addr)
 {
-	size_t low = 0, high = list->cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (list->sections[mid].addr + list->sections[mid].size <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(list->cnt, i, list->sections[i].addr + list->sections[i].size <= addr);
 }
 
 size_t section_list_find(const struct section_list *list, uint64_t addr)

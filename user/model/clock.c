@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The conversion is the one that linux/perf_event.h gives for cap_user_time_zero. */
+#include "base/bisect.h"
 #include "model/trace_params.h"
 
 #include <string.h>
@@ -16,17 +17,7 @@ uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t tsc)
 /* The time at 0 may be before that clock's 0: only differences are compared. */
 uint64_t trace_clock_tsc(const struct trace_clock *clock, uint64_t ns)
 {
-	uint64_t low = 0, high = 1ull << 56;
-
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if ((int64_t)(trace_clock_ns(clock, mid) - ns) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(1ull << 56, tsc, (int64_t)(trace_clock_ns(clock, tsc) - ns) < 0);
 }
 
 uint64_t trace_clock_from_monotonic(const struct trace_clock *clock, uint64_t monotonic_ns)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/containers/arena.h"
 #include "base/spill.h"
 
@@ -299,17 +300,7 @@ size_t timeline_thread_gaps(const struct timeline_thread *thread)
 
 size_t timeline_thread_begun(const struct timeline_thread *thread, uint64_t time_ns)
 {
-	size_t low = 0, high = thread->slice_cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (thread->slices[mid].start_ns < time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(thread->slice_cnt, i, thread->slices[i].start_ns < time_ns);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/sort.h"
@@ -65,17 +66,7 @@ static int sort_hits(struct walk *walk)
 /* Where the hits of a thread begin, or would. */
 static size_t hits_from(const struct walk *walk, int32_t pid, int32_t tid)
 {
-	size_t low = 0, high = walk->hit_cnt;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_owner(walk->hits[middle], pid, tid) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(walk->hit_cnt, i, compare_owner(walk->hits[i], pid, tid) < 0);
 }
 
 /* A hit at the very end of a slice is inside where it is of the slice's function. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rebuild/resolver.h"
 #include "arch/arch.h"
+#include "base/bisect.h"
 
 /* What stands for a function where no code is known. */
 static const struct symbol nowhere = {
@@ -9,17 +10,7 @@ static const struct symbol nowhere = {
 /* The version of the image in force at that TSC. */
 static size_t version_at(const struct history_process *process, uint64_t tsc)
 {
-	size_t low = 1, high = process->version_cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (process->versions[mid].start_tsc <= tsc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low - 1;
+	return BISECT_LAST(process->version_cnt, i, process->versions[i].start_tsc <= tsc);
 }
 
 /* Most of what is asked for is of the last version, and was asked for before. */

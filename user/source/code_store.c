@@ -14,6 +14,7 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file/plain_file.h"
@@ -127,17 +128,7 @@ static void compare_to_past(struct code_store *store, struct page *page, const c
 /* Index of the first page at or after addr. */
 static size_t page_slot(const struct code_store *store, uint64_t addr)
 {
-	size_t low = 0, high = store->page_cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (store->pages[mid]->addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(store->page_cnt, i, store->pages[i]->addr < addr);
 }
 
 static int page_capture(struct code_store *store, struct page *page, const struct map *map)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/spill.h"
 
 int slice_list_push(struct slice_list *list, const struct slice *slice)
@@ -25,33 +26,15 @@ void slice_list_release(struct slice_list *list)
 /* The block that the slice is in. */
 static struct slice_block *block_of(struct slice_list *list, size_t index)
 {
-	size_t low = 0, high = list->block_cnt;
-
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (list->blocks[mid].first <= index)
-			low = mid;
-		else
-			high = mid;
-	}
-	return &list->blocks[low];
+	return &list->blocks[BISECT_LAST(list->block_cnt, i, list->blocks[i].first <= index)];
 }
 
 struct slice *slice_list_packed_at(struct slice_list *list, size_t index)
 {
 	struct slice_block *block = block_of(list, index);
-	size_t low = 0, high = block->open_cnt;
+	size_t nth = BISECT_LAST(block->open_cnt, i, block->open[i].nth <= index - block->first);
 
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (block->open[mid].nth <= index - block->first)
-			low = mid;
-		else
-			high = mid;
-	}
-	return &block->open[low].slice;
+	return &block->open[nth].slice;
 }
 
 /* ---- packing ---- */

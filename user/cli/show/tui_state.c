@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "cli/show/tui_internal.h"
 
@@ -109,16 +110,8 @@ uint64_t tui_zero_ns(const struct tui *tui)
 
 const struct mark *tui_marks_on(const struct shown_thread *shown, uint32_t from, uint32_t to, size_t *ret_cnt)
 {
-	size_t low = 0, high = shown->mark_cnt, end;
+	size_t low = BISECT(shown->mark_cnt, i, shown->marks[i].row < from), end;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (shown->marks[mid].row < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (end = low; end < shown->mark_cnt && shown->marks[end].row < to; end++)
 		;
 	*ret_cnt = end - low;

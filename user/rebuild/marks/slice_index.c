@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/spill.h"
 #include "model/slice_cursor.h"
 #include "rebuild/marks/trigger_calls.h"
@@ -141,17 +142,7 @@ static int index_of(struct slice_indices *indices, const struct slice_wanted *wa
 /* Index of the first slice that begins after time_ns. */
 static size_t first_after(const struct slice_index *index, uint64_t time_ns)
 {
-	size_t low = 0, high = index->cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (index->items[mid].slice.start_ns <= time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(index->cnt, i, index->items[i].slice.start_ns <= time_ns);
 }
 
 /* The slice that is nearest; of equally near ones the last, which is the innermost. NULL: there is none. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/file/path.h"
 #include "base/sort.h"
 
@@ -43,16 +44,8 @@ void trigger_calls_release(struct trigger_calls *calls)
 
 bool trigger_calls_have(const struct trigger_calls *calls, uint32_t trigger, const struct symbol *symbol)
 {
-	size_t low = 0, high = calls->cnt;
+	size_t low = BISECT(calls->cnt, i, compare(calls->sorted[i], trigger, symbol->name) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (compare(calls->sorted[mid], trigger, symbol->name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (; low < calls->cnt && !compare(calls->sorted[low], trigger, symbol->name); low++)
 		if (symbol->object && !strcmp(path_name(calls->sorted[low]->path), path_name(symbol->object)))
 			return true;
