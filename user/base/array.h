@@ -41,3 +41,16 @@ static inline int array_reserve(void *items_ptr, size_t *cap, size_t want, size_
 			(items)[(cnt)++] = (value);                                      \
 		_err;                                                                    \
 	})
+
+/*
+ * The same for a pointer to memory that belongs to the array from then on. -ENOMEM also if it is NULL; on
+ * failure the memory is freed.
+ */
+#define ARRAY_TAKE(items, cnt, cap, owned)                                            \
+	({                                                                            \
+		__auto_type _owned = (owned);                                         \
+		int _failed = _owned ? ARRAY_PUSH(items, cnt, cap, _owned) : -ENOMEM; \
+		if (_failed)                                                          \
+			free(_owned);                                                 \
+		_failed;                                                              \
+	})

@@ -160,19 +160,13 @@ static int add_event(struct capture *capture, const char *name, struct caught_hi
 	struct snapshot *snapshot = capture->snapshot;
 	uint64_t nth = capture->hit_cnt + 1, max = capture_stop_at(&capture->config->until);
 	struct hit *hit = &caught->hit;
-	char *copy;
 
 	for (hit->trigger = 0; hit->trigger < snapshot->trigger_cnt; hit->trigger++)
 		if (hit->trigger >= capture->trigger_cnt && !strcmp(snapshot->triggers[hit->trigger], name))
 			break;
-	if (hit->trigger == snapshot->trigger_cnt) {
-		copy = strdup(name);
-		if (!copy ||
-		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, copy)) {
-			free(copy);
-			return -ENOMEM;
-		}
-	}
+	if (hit->trigger == snapshot->trigger_cnt &&
+	    ARRAY_TAKE(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, strdup(name)))
+		return -ENOMEM;
 	hit->action = max && nth != max ? HIT_RECORD : HIT_STOP;
 	hold(capture, hit);
 	return add_hit(capture, caught);

@@ -33,10 +33,8 @@ static const struct memtrace_location *keep(struct code_table *table,
 
 	if (cnt > table->block_left) {
 		block = calloc(BLOCK_LOCATIONS, sizeof(*block));
-		if (!block || ARRAY_PUSH(table->blocks, table->block_cnt, table->block_cap, block)) {
-			free(block);
+		if (ARRAY_TAKE(table->blocks, table->block_cnt, table->block_cap, block))
 			return NULL;
-		}
 		table->block_left = BLOCK_LOCATIONS;
 	}
 	block = table->blocks[table->block_cnt - 1] + BLOCK_LOCATIONS - table->block_left;

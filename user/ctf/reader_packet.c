@@ -87,10 +87,8 @@ static int add_domain(struct memtrace_reader *reader, const uint8_t *at, uint16_
 	if (reader->domain_cnt == READER_DOMAINS_MAX)
 		return reader_damaged(reader, at, "there are more than %d domains", READER_DOMAINS_MAX);
 	domain = calloc(1, sizeof(*domain));
-	if (!domain || ARRAY_PUSH(reader->domains, reader->domain_cnt, reader->domain_cap, domain)) {
-		free(domain);
+	if (ARRAY_TAKE(reader->domains, reader->domain_cnt, reader->domain_cap, domain))
 		return -ENOMEM;
-	}
 	domain->id = id;
 	domain->last_time = (int64_t)reader->info.start_us;
 	reader->domain = domain;

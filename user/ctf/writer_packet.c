@@ -147,10 +147,8 @@ static int add_domain(struct memtrace_writer *writer, uint16_t id)
 {
 	struct writer_domain *domain = calloc(1, sizeof(*domain));
 
-	if (!domain || ARRAY_PUSH(writer->domains, writer->domain_cnt, writer->domain_cap, domain)) {
-		free(domain);
+	if (ARRAY_TAKE(writer->domains, writer->domain_cnt, writer->domain_cap, domain))
 		return -ENOMEM;
-	}
 	domain->id = id;
 	domain->check = no_check;
 	domain->time_begin = domain->time_end = writer->start_us;

@@ -258,10 +258,8 @@ static struct seam *get_seam_locked(struct decoder_cache *cache, const struct ca
 		if (cache->seams[i]->before == before && cache->seams[i]->behind == behind)
 			return cache->seams[i];
 	seam = seam_new(cache, before, behind);
-	if (!seam || ARRAY_PUSH(cache->seams, cache->seam_cnt, cache->seam_cap, seam)) {
-		free(seam);
+	if (ARRAY_TAKE(cache->seams, cache->seam_cnt, cache->seam_cap, seam))
 		return NULL;
-	}
 	return hash_index_add(&cache->seams_by_isids, hash, cache->seam_cnt - 1) ? NULL : seam;
 }
 

@@ -106,10 +106,8 @@ static int by_expression(struct elf_cfi *cfi, const Dwarf_Op *ops, size_t cnt, s
 	size_t size = cnt * sizeof(*ops);
 	struct cfi_expression *copy = malloc(sizeof(*copy) + size);
 
-	if (!copy || ARRAY_PUSH(cfi->expressions, cfi->expression_cnt, cfi->expression_cap, copy)) {
-		free(copy);
+	if (ARRAY_TAKE(cfi->expressions, cfi->expression_cnt, cfi->expression_cap, copy))
 		return -ENOMEM;
-	}
 	copy->cnt = cnt;
 	memcpy(copy->ops, ops, size);
 	ret_rule->how = ops[cnt - 1].atom == DW_OP_stack_value ? CFI_VALUE_BY : CFI_SAVED_BY;

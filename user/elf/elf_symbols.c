@@ -29,11 +29,7 @@ static void table_release(struct table *table)
 
 char *elf_keep_name(struct elf_file *file, char *text)
 {
-	if (text && ARRAY_PUSH(file->names, file->name_cnt, file->name_cap, text)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return ARRAY_TAKE(file->names, file->name_cnt, file->name_cap, text) ? NULL : text;
 }
 
 /* ---- versions ---- */

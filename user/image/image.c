@@ -97,11 +97,7 @@ static const char *own_path(struct image *image, const char *path)
 		if (!strcmp(image->paths[i], path))
 			return image->paths[i];
 	copy = path ? strdup(path) : NULL;
-	if (copy && ARRAY_PUSH(image->paths, image->path_cnt, image->path_cap, copy)) {
-		free(copy);
-		return NULL;
-	}
-	return copy;
+	return ARRAY_TAKE(image->paths, image->path_cnt, image->path_cap, copy) ? NULL : copy;
 }
 
 /* A section of ours at the place. One that reaches beyond the end of the address space is cut. */

@@ -169,31 +169,22 @@ static int add_error(struct perf_script *script, struct perf_script_thread *thre
 			     .gap = strstr(line->message.at, "verflow") ? GAP_OVERFLOW : GAP_BAD_TRACE,
 			     .detail = (int32_t)script->message_cnt,
 			     .tsc = line->time_ns};
-	char *message = strndup(line->message.at, line->message.len);
 
 	if (!line->has_time)
 		gap.tsc = list->cnt ? list->items[list->cnt - 1].tsc : 0;
-	if (!message || ARRAY_PUSH(script->messages, script->message_cnt, script->message_cap, message)) {
-		free(message);
+	if (ARRAY_TAKE(script->messages, script->message_cnt, script->message_cap,
+		       strndup(line->message.at, line->message.len)))
 		return -ENOMEM;
-	}
 	return ARRAY_PUSH(thread->branches.items, thread->branches.cnt, thread->branches.cap, gap);
 }
 
 static int name_get(struct perf_script *script, struct script_text text, size_t *ret_name)
 {
-	char *name;
-
 	for (*ret_name = 0; *ret_name < script->name_cnt; ++*ret_name)
 		if (strlen(script->names[*ret_name]) == text.len &&
 		    !memcmp(script->names[*ret_name], text.at, text.len))
 			return 0;
-	name = strndup(text.at, text.len);
-	if (!name || ARRAY_PUSH(script->names, script->name_cnt, script->name_cap, name)) {
-		free(name);
-		return -ENOMEM;
-	}
-	return 0;
+	return ARRAY_TAKE(script->names, script->name_cnt, script->name_cap, strndup(text.at, text.len));
 }
 
 static int add_count(struct perf_script *script, const struct script_line *line, struct script_text event,

@@ -162,10 +162,8 @@ const struct stack_text *timeline_stack_text(struct timeline *timeline, const ch
 		return NULL;
 	copy->nth = (uint32_t)timeline->stack_text_cnt;
 	strcpy(copy->text, text);
-	if (ARRAY_PUSH(timeline->stack_texts, timeline->stack_text_cnt, timeline->stack_text_cap, copy)) {
-		free(copy);
+	if (ARRAY_TAKE(timeline->stack_texts, timeline->stack_text_cnt, timeline->stack_text_cap, copy))
 		return NULL;
-	}
 	return hash_index_add(&timeline->stack_text_index, hash, copy->nth) ? NULL : copy;
 }
 
@@ -183,8 +181,7 @@ int timeline_add_detail(struct timeline *timeline, const struct slice_detail *de
 {
 	struct slice_detail *copy = malloc(sizeof(*copy));
 
-	if (!copy || ARRAY_PUSH(timeline->details, timeline->detail_cnt, timeline->detail_cap, copy)) {
-		free(copy);
+	if (ARRAY_TAKE(timeline->details, timeline->detail_cnt, timeline->detail_cap, copy)) {
 		detail_release(detail);
 		return -ENOMEM;
 	}

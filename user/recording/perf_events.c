@@ -379,15 +379,10 @@ static int name_events(struct perf_events *events)
 {
 	struct snapshot *snapshot = events->snapshot;
 
-	for (size_t i = snapshot->sample_event_cnt; i < events->attr_cnt; i++) {
-		char *name = perf_event_name(&events->attrs[i]);
-
-		if (!name || ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt,
-					snapshot->sample_event_cap, name)) {
-			free(name);
+	for (size_t i = snapshot->sample_event_cnt; i < events->attr_cnt; i++)
+		if (ARRAY_TAKE(snapshot->sample_events, snapshot->sample_event_cnt,
+			       snapshot->sample_event_cap, perf_event_name(&events->attrs[i])))
 			return -ENOMEM;
-		}
-	}
 	return 0;
 }
 

@@ -133,7 +133,6 @@ static int read_event_names(struct snapshot *snapshot, const uint8_t *bytes, siz
 	memcpy(&attr_size, bytes + 4, 4);
 	for (uint32_t i = 0; i < cnt; i++) {
 		const char *text;
-		char *name;
 
 		if (attr_size > size - at || size - at - attr_size < 4)
 			return damaged("list of events");
@@ -143,12 +142,9 @@ static int read_event_names(struct snapshot *snapshot, const uint8_t *bytes, siz
 		if (!text || id_cnt > (size - at) / 8)
 			return damaged("list of events");
 		at += 8 * (size_t)id_cnt;
-		name = strndup(text, strcspn(text, "/:"));
-		if (!name || ARRAY_PUSH(snapshot->sample_events, snapshot->sample_event_cnt,
-					snapshot->sample_event_cap, name)) {
-			free(name);
+		if (ARRAY_TAKE(snapshot->sample_events, snapshot->sample_event_cnt,
+			       snapshot->sample_event_cap, strndup(text, strcspn(text, "/:"))))
 			return -ENOMEM;
-		}
 	}
 	return 0;
 }

@@ -263,19 +263,13 @@ static void take_aux(struct cursor *cursor, struct snapshot *snapshot)
 	}
 }
 
-static void take_triggers(struct cursor *cursor, struct snapshot *snapshot)
+static void take_names(struct cursor *cursor, char ***names, size_t *name_cnt, size_t *name_cap)
 {
 	uint32_t cnt = take_u32(cursor);
 
-	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
-		char *name = take_string(cursor);
-
-		if (name &&
-		    ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name)) {
-			free(name);
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++)
+		if (ARRAY_TAKE(*names, *name_cnt, *name_cap, take_string(cursor)))
 			cursor->bad = true;
-		}
-	}
 }
 
 /* As put_hit() wrote it. */
@@ -391,28 +385,14 @@ static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
 	}
 }
 
-static void take_alloc_functions(struct cursor *cursor, struct snapshot *snapshot)
-{
-	uint32_t cnt = take_u32(cursor);
-
-	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
-		char *name = take_string(cursor);
-
-		if (name && ARRAY_PUSH(snapshot->alloc_functions, snapshot->alloc_function_cnt,
-				       snapshot->alloc_function_cap, name)) {
-			free(name);
-			cursor->bad = true;
-		}
-	}
-}
-
 static void take_allocs(struct cursor *cursor, struct snapshot *snapshot)
 {
 	uint32_t cnt;
 
 	take_version(cursor, "allocations", ALLOC_VERSION, ALLOC_VERSION);
 	snapshot->alloc_interval = take_u64(cursor);
-	take_alloc_functions(cursor, snapshot);
+	take_names(cursor, &snapshot->alloc_functions, &snapshot->alloc_function_cnt,
+		   &snapshot->alloc_function_cap);
 	cnt = take_u32(cursor);
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
 		const uint8_t *bytes = take(cursor, sizeof(struct alloc));
@@ -473,7 +453,7 @@ int trailcam_section_read(struct snapshot *snapshot, const uint8_t *bytes, size_
 	snapshot->clock.trace_ns = take_u64(&cursor);
 	snapshot->clock.realtime_ns = take_u64(&cursor);
 	take_aux(&cursor, snapshot);
-	take_triggers(&cursor, snapshot);
+	take_names(&cursor, &snapshot->triggers, &snapshot->trigger_cnt, &snapshot->trigger_cap);
 	take_hits(&cursor, snapshot);
 	take_copies(&cursor, snapshot);
 	if (version >= SECTION_VERSION_NO_VALUES)

@@ -225,15 +225,10 @@ static int add_functions(struct snapshot *snapshot, const struct alloc_recorder 
 {
 	const char *name;
 
-	for (uint32_t i = 0; (name = alloc_recorder_function(recorder, i)); i++) {
-		char *copy = strdup(name);
-
-		if (!copy || ARRAY_PUSH(snapshot->alloc_functions, snapshot->alloc_function_cnt,
-					snapshot->alloc_function_cap, copy)) {
-			free(copy);
+	for (uint32_t i = 0; (name = alloc_recorder_function(recorder, i)); i++)
+		if (ARRAY_TAKE(snapshot->alloc_functions, snapshot->alloc_function_cnt,
+			       snapshot->alloc_function_cap, strdup(name)))
 			return -ENOMEM;
-		}
-	}
 	return 0;
 }
 
