@@ -3,13 +3,6 @@
  * A tree walk that leaves each value in r0. A value that must survive the walk of another subtree is saved in
  * a stack slot, one per level of nesting. (Instruction set:
  * Documentation/bpf/standardization/instruction-set.rst, helper numbers: linux/bpf.h.)
- *
- *	r6	struct pt_regs *
- *	r7	struct firing *
- *	r8	struct firing.args_known, while arguments are read
- *	r9	where values to be printed go
- *	r10-8 ... r10-192	slots
- *	r10-256 ... r10-193	a string
  */
 #include <linux/bpf.h>
 #include <stddef.h>
@@ -17,161 +10,14 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "bpf/rule.h"
-#include "condition/condition.h"
-#include "condition/condition_tree.h"
+#include "condition/condition_code.h"
 #include "elf/types/elf_fields.h"
-#include "probe/args/arg_layout.h"
-
-enum { SLOT_MAX = 24, STRING_AT = -256 };
-
-struct code {
-	struct bpf_insn *insns;
-	size_t cnt, cap;
-	bool args_may_miss;
-	const struct pid_namespace *ns;
-	bool stays; /* memory that is not there is not brought in: reading it is not the user's wish */
-	/* Of a value to be printed: jumps to where it is unreadable. */
-	bool is_value;
-	size_t *misses;
-	size_t miss_cnt, miss_cap;
-	bool failed; /* out of memory, or slots */
-	bool too_deep;
-};
-
-/* ---- instructions ---- */
-
-static void put(struct code *code, uint8_t opcode, uint8_t dst, uint8_t src, int off, int32_t imm)
-{
-	struct bpf_insn insn = {
-		.code = opcode, .dst_reg = dst & 15, .src_reg = src & 15, .off = (int16_t)off, .imm = imm};
-
-	if (ARRAY_PUSH(code->insns, code->cnt, code->cap, insn))
-		code->failed = true;
-}
-
-static void move(struct code *code, uint8_t dst, uint8_t src)
-{
-	put(code, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
-}
-
-static void move_imm(struct code *code, uint8_t dst, int32_t imm)
-{
-	put(code, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, imm);
-}
-
-static void load_constant(struct code *code, uint8_t dst, uint64_t value)
-{
-	if ((uint64_t)(int64_t)(int32_t)value == value) {
-		move_imm(code, dst, (int32_t)value);
-		return;
-	}
-	put(code, BPF_LD | BPF_DW | BPF_IMM, dst, 0, 0, (int32_t)value);
-	put(code, 0, 0, 0, 0, (int32_t)(value >> 32));
-}
-
-static void load(struct code *code, uint8_t size, uint8_t dst, uint8_t src, int off)
-{
-	uint8_t width = size == 1 ? BPF_B : size == 2 ? BPF_H : size == 4 ? BPF_W : BPF_DW;
-
-	put(code, BPF_LDX | BPF_MEM | width, dst, src, off, 0);
-}
-
-static void store(struct code *code, int off, uint8_t src)
-{
-	put(code, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_10, src, off, 0);
-}
-
-static void address_of(struct code *code, uint8_t dst, int off)
-{
-	move(code, dst, BPF_REG_10);
-	put(code, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, off);
-}
-
-static void call(struct code *code, int32_t helper)
-{
-	put(code, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
-}
-
-static void exit_with(struct code *code, int32_t value)
-{
-	move_imm(code, BPF_REG_0, value);
-	put(code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-}
-
-/* A jump whose target comes later. */
-static size_t jump(struct code *code, uint8_t op, uint8_t dst, int32_t imm)
-{
-	put(code, BPF_JMP | op | BPF_K, dst, 0, 0, imm);
-	return code->cnt - 1;
-}
-
-static void land(struct code *code, size_t from)
-{
-	if (!code->failed)
-		code->insns[from].off = (int16_t)(code->cnt - from - 1);
-}
-
-/* r0 becomes 1 or 0 as `holds` says of the jump instruction just put: taken or not. */
-static void boolean(struct code *code, size_t taken)
-{
-	size_t over;
-
-	move_imm(code, BPF_REG_0, 0);
-	over = jump(code, BPF_JA, 0, 0);
-	land(code, taken);
-	move_imm(code, BPF_REG_0, 1);
-	land(code, over);
-}
-
-/* Sign or zero extends the low bytes of r0. */
-static void narrow(struct code *code, struct value_type type)
-{
-	int32_t bits = 64 - 8 * type.size;
-
-	if (!bits || type.depth)
-		return;
-	put(code, BPF_ALU64 | BPF_LSH | BPF_K, BPF_REG_0, 0, 0, bits);
-	put(code, BPF_ALU64 | (type.is_signed ? BPF_ARSH : BPF_RSH) | BPF_K, BPF_REG_0, 0, 0, bits);
-}
-
-static int slot_at(struct code *code, int slot)
-{
-	if (slot >= SLOT_MAX) {
-		code->too_deep = true;
-		slot = SLOT_MAX - 1;
-	}
-	return -8 * (slot + 1);
-}
-
-/* Of a condition: it cannot be judged. Of a value: it is not written. */
-static void give_up(struct code *code)
-{
-	if (!code->is_value)
-		exit_with(code, -1);
-	else if (ARRAY_PUSH(code->misses, code->miss_cnt, code->miss_cap, jump(code, BPF_JA, 0, 0)))
-		code->failed = true;
-}
-
-/* A helper's negative result. */
-static void fail_if_negative(struct code *code)
-{
-	size_t fine = jump(code, BPF_JSGE, BPF_REG_0, 0);
-
-	give_up(code);
-	land(code, fine);
-}
 
 /* ---- values ---- */
 
 static void emit(struct code *code, const struct node *node, int slot);
-
-static int arg_at(uint64_t arg)
-{
-	return (int)(offsetof(struct firing, args) + 8 * arg);
-}
 
 static void emit_arg(struct code *code, uint64_t arg)
 {
@@ -266,18 +112,6 @@ static void emit_comm_is(struct code *code, const struct node *node)
 	move_imm(code, BPF_REG_2, HIT_COMM_BYTES);
 	call(code, BPF_FUNC_get_current_comm);
 	compare_text(code, node, strlen(node->text) + !node->is_prefix);
-}
-
-/*
- * Copies memory of the program to the stack, bringing it in if it is not there, or not. The address is in r0. Leaves
- * 0 or a negative errno there.
- */
-static void copy_from_user(struct code *code, int at, int32_t size)
-{
-	move(code, BPF_REG_3, BPF_REG_0);
-	address_of(code, BPF_REG_1, at);
-	move_imm(code, BPF_REG_2, size);
-	call(code, code->stays ? BPF_FUNC_probe_read_user : BPF_FUNC_copy_from_user);
 }
 
 /* Words are compared: their unused bytes must have been written. */
@@ -480,79 +314,6 @@ static void emit(struct code *code, const struct node *node, int slot)
 	}
 }
 
-/* ---- where arguments are ---- */
-
-static void add_register(struct code *code, uint8_t reg, uint8_t scale)
-{
-	if (reg >= HIT_REG_CNT)
-		return;
-	load(code, 8, BPF_REG_1, BPF_REG_6, 8 * reg);
-	put(code, BPF_ALU64 | BPF_MUL | BPF_K, BPF_REG_1, 0, 0, scale);
-	put(code, BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
-}
-
-/* Into r0. What cannot be read is passed by: *ret_missing jumps there. */
-static bool read_memory_arg(struct code *code, const struct usdt_arg *arg, uint8_t size, size_t *ret_missing)
-{
-	int at = slot_at(code, 0);
-
-	load_constant(code, BPF_REG_0, (uint64_t)arg->offset);
-	add_register(code, arg->base, 1);
-	add_register(code, arg->index, arg->scale);
-	copy_from_user(code, at, size);
-	*ret_missing = jump(code, BPF_JNE, BPF_REG_0, 0);
-	load(code, size, BPF_REG_0, BPF_REG_10, at);
-	return true;
-}
-
-static void read_arg(struct code *code, const struct usdt_arg *arg, unsigned int nth)
-{
-	uint8_t size = (uint8_t)(arg->size < 0 ? -arg->size : arg->size);
-	bool may_miss = false;
-	size_t missing;
-
-	if (arg->kind == USDT_ARG_NONE)
-		return;
-	if (arg->kind == USDT_ARG_CONSTANT)
-		load_constant(code, BPF_REG_0, usdt_arg_cut((uint64_t)arg->offset, arg->size));
-	else if (arg->kind == USDT_ARG_REGISTER)
-		load(code, 8, BPF_REG_0, BPF_REG_6, 8 * arg->base);
-	else
-		may_miss = read_memory_arg(code, arg, size, &missing);
-	if (arg->kind != USDT_ARG_CONSTANT)
-		narrow(code, (struct value_type){.size = size, .is_signed = arg->size < 0});
-	put(code, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_7, BPF_REG_0, arg_at(nth), 0);
-	put(code, BPF_ALU64 | BPF_OR | BPF_K, BPF_REG_8, 0, 0, 1 << nth);
-	if (may_miss)
-		land(code, missing);
-}
-
-/* All that C's convention gave is forgotten. */
-static void read_args(struct code *code, const struct arg_layout *layout)
-{
-	move_imm(code, BPF_REG_8, 0);
-	for (unsigned int i = 0; i < HIT_ARG_CNT; i++) {
-		put(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, arg_at(i), 0);
-		read_arg(code, &layout->args[i], i);
-	}
-	put(code, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_8, offsetof(struct firing, args_known), 0);
-}
-
-/* Each layout's code is passed by where the probe has another one. */
-static void read_layouts(struct code *code, const struct condition_code *wanted)
-{
-	for (size_t i = 0; i < wanted->layout_cnt; i++) {
-		size_t other;
-
-		if (wanted->layouts[i]->convention == ARGS_C)
-			continue;
-		load(code, 4, BPF_REG_0, BPF_REG_7, offsetof(struct firing, layout));
-		other = jump(code, BPF_JNE, BPF_REG_0, (int32_t)i);
-		read_args(code, wanted->layouts[i]);
-		land(code, other);
-	}
-}
-
 /* ---- values to be printed ---- */
 
 static void write_value(struct code *code, uint32_t offset)
@@ -653,7 +414,7 @@ int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_in
 		print_values(&code, wanted->prints);
 		land(&code, judges);
 	}
-	read_layouts(&code, wanted);
+	condition_read_args(&code, wanted);
 	if (wanted->condition) {
 		emit(&code, wanted->condition->root, 0);
 		boolean(&code, jump(&code, BPF_JNE, BPF_REG_0, 0));
