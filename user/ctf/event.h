@@ -53,9 +53,3 @@ struct memtrace_event {
 	 */
 	size_t common_prefix;
 };
-
-/* The estimated number of allocated bytes that the event's samples represent. */
-static inline double memtrace_bytes(const struct memtrace_info *info, const struct memtrace_event *event)
-{
-	return (double)event->nsamples / info->sample_rate * (info->word_bits / 8);
-}

@@ -69,7 +69,6 @@ enum step_class {
 	STEP_PLAIN = 1,	 /* it ends in a conditional jump, and has no branch to hand out */
 	STEP_RETURN = 2, /* it is a return, and has no other branch to hand out */
 	STEP_CALL = 4,	 /* a direct call, and then as STEP_PLAIN */
-	STEP_CLASSES = 7,
 };
 
 struct node_step {

@@ -144,7 +144,6 @@ static void test_sound(void **state)
 	assert_int_equal(event.frame_cnt, 2);
 	assert_int_equal(event.frames[0], 7);
 	assert_int_equal(event.frames[1], 8);
-	assert_true(memtrace_bytes(info, &event) == 2 / 1e-4 * 8);
 	assert_int_equal(memtrace_reader_next(reader, &event), 1);
 	assert_int_equal(event.kind, MEMTRACE_PROMOTE);
 	assert_int_equal(event.id, 0);

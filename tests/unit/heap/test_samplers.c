@@ -161,7 +161,8 @@ static const char *innermost(struct memtrace_reader *reader, const struct memtra
 static void add_event(struct trace *trace, struct memtrace_reader *reader, const struct memtrace_event *event)
 {
 	struct sum *sums[] = {&trace->small, &trace->large, &trace->kept}, *sum = NULL;
-	uint64_t bytes = (uint64_t)memtrace_bytes(memtrace_reader_info(reader), event);
+	const struct memtrace_info *info = memtrace_reader_info(reader);
+	uint64_t bytes = (uint64_t)((double)event->nsamples / info->sample_rate * (info->word_bits / 8));
 
 	if (event->kind == MEMTRACE_COLLECT) {
 		trace->ends++;
