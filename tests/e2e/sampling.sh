@@ -117,13 +117,19 @@ import json, re, sys
 names = (e.get("args", {}).get("about", "") for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "B")
 print(sum(bool(re.match(r"close of file descriptor 1\d{6}$", name)) for name in names))' "$tmp/t.json"
 }
+# Hits that come while a snapshot is written are of that one.
+split_of_them() {
+	"$trailcam" run --source samples -t marker --multi-snapshot --max-hits 4 --split -o "$tmp/part.csv" -- "$tmp/numbers" 2>"$tmp/err" && says "$tmp/err" '4 snapshots' &&
+		[ "$(ls "$tmp"/part-*.csv | wc -l)" = 4 ]
+}
 all_of_them() {
 	[ "$(numbers -t marker --multi-snapshot)" -eq 30000 ] && says "$tmp/err" '31 snapshots' && ! grep -q ' gap\|the rings held' "$tmp/err"
 }
 the_last_of_them() {
-	[ "$(numbers --on-exit 0)" -lt 30000 ] && grep -q ' gap' "$tmp/err" &&
+	[ "$(numbers --snapshot-size $((room / 4))M --on-exit 0)" -lt 30000 ] && grep -q ' gap' "$tmp/err" &&
 		grep -q 'the rings held the last [0-9.e-]* s of waits, wake-ups and system calls: a larger --snapshot-size' "$tmp/err"
 }
+check '--split: a file for each snapshot' split_of_them
 # On a machine that is too busy it may come too late: then once more.
 check 'between snapshots nothing is lost' eval 'all_of_them || all_of_them || all_of_them'
 check 'a ring that is too small for that loses the beginning, and says so' the_last_of_them

@@ -75,20 +75,26 @@ static bool is_paused(const struct capture *capture, const struct hit *hit)
 	       hit->trigger < capture->trigger_cnt;
 }
 
-/* The rings are frozen: marks the hits that caused it. */
+/*
+ * The rings are frozen: marks the hits that caused it. Where the source goes on meanwhile, hits that came since belong
+ * to the same snapshot.
+ */
 static void mark_stopped(struct capture *capture)
 {
 	struct snapshot *snapshot = capture->snapshot;
+	size_t cnt = snapshot->hits->cnt;
 	uint64_t ns = capture->held_ns	    ? capture->held_ns
 		      : capture->stopped_ns ? capture->stopped_ns
 					    : clock_ns(CLOCK_MONOTONIC);
 
-	for (size_t i = snapshot->hits->cnt; i-- && !snapshot->hits->hits[i]->stopped_ns;) {
+	if (cnt && !snapshot->hits->hits[cnt - 1]->stopped_ns && snapshot->hits->hits[cnt - 1]->time_ns > ns)
+		ns = snapshot->hits->hits[cnt - 1]->time_ns;
+	for (size_t i = cnt; i-- && !snapshot->hits->hits[i]->stopped_ns;) {
 		struct hit *hit = snapshot->hits->hits[i];
 
 		if (!(hit->action & HIT_STOP))
 			continue;
-		hit->stopped_ns = is_paused(capture, hit) || ns < hit->time_ns ? hit->time_ns : ns;
+		hit->stopped_ns = is_paused(capture, hit) ? hit->time_ns : ns;
 		log_debug("hit %s: the trace was stopped by %s, %llu ns after it",
 			  snapshot->triggers[hit->trigger], snapshot->stopped_by,
 			  (unsigned long long)(hit->stopped_ns - hit->time_ns));
