@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The original affinities are in memory shared with the guard, a process that blocks on a pipe. A byte from
- * the pipe means that the tracer has restored them. End-of-file without that byte means that the tracer was
+ * The original affinities are in memory shared with the guard, a process that blocks on a socket. A byte from
+ * there means that the tracer has restored them. End-of-file without that byte means that the tracer was
  * killed: the guard restores them, and sends SIGCONT to processes that a hit has stopped.
  */
 #include "process/pin.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "process/proc_status.h"
 
 enum { TASKS_MAX = 4096, PROCESSES_MAX = 1024 };
@@ -60,8 +61,12 @@ static void __attribute__((noreturn)) guard(const struct pin_table *table, int f
 {
 	char word;
 
-	/* Ctrl-C is for the foreground program; this process outlives it only briefly. */
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+	/* It ends when the tracer does, and who sends signals to all processes of that name means the tracer. */
 	setsid();
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_IGN);
 	prctl(PR_SET_NAME, "trailcam-guard");
 	/* Closes all inherited descriptors: the reader of a pipe would wait for us. */
 	for (int other = 0; other < fd; other++)
@@ -81,7 +86,7 @@ static int guard_start(struct pin *pin)
 	int ends[2];
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -1;
 	pid = fork();
 	if (!pid) {
@@ -229,7 +234,7 @@ void pin_release(struct pin *pin)
 
 	pin_rest(pin);
 	if (pin->guard_fd >= 0) {
-		written = write(pin->guard_fd, "d", 1);
+		written = send(pin->guard_fd, "d", 1, MSG_NOSIGNAL);
 		(void)written; /* no guard is left to be told */
 		close(pin->guard_fd);
 	}
