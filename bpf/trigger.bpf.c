@@ -99,12 +99,18 @@ static __always_inline bool is_due(struct rule *rule, __u64 now)
 	return 0;
 }
 
+/* Nothing is recorded yet. */
+static __always_inline bool is_held(const struct rule *rule)
+{
+	return *(volatile __u64 *)&rule->held;
+}
+
 static __always_inline bool passes(struct rule *rule, struct pt_regs *regs, struct firing *firing,
 				   __u64 *ret_now)
 {
 	int holds;
 
-	if (*(volatile __u64 *)&rule->held)
+	if (is_held(rule))
 		return 0;
 	holds = judge(regs, firing, NULL);
 
@@ -302,7 +308,8 @@ int call_begin(struct pt_regs *regs)
 	struct call_key key = call_key(regs, cookie);
 	struct call call = {.jumps = !!(place & PLACE_JUMP)};
 
-	if (!is_target() || call_goes_on(&key, place))
+	/* What began before the trace is no call of it. */
+	if (!is_target() || call_goes_on(&key, place) || is_held(&rules[cookie % RULE_MAX]))
 		return 0;
 	c_args(regs, &firing);
 	judge(regs, &firing, NULL);
