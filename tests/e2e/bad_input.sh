@@ -103,8 +103,9 @@ if mkdir "$tmp/small" && mount -t tmpfs -o size=32k tmpfs "$tmp/small" 2>/dev/nu
 	check 'the older file stays' says "$tmp/small/x.fxt" precious
 	check 'no partial file' sh -c "[ \$(ls -A '$tmp/small' | wc -l) -eq 2 ]"
 	full_recording() {
-		status_is 125 "$trailcam" run --source step -o "$o" --keep-recording "$tmp/small/rec" -- "$programs/calls" 2>"$tmp/err" &&
-			says "$tmp/err" 'No space left' && [ ! -e "$tmp/small/rec" ]
+		rm -f "$o"
+		status_is 125 "$trailcam" run --source step -o "$o" --keep-recording "$tmp/small/rec" --json "$tmp/result" -- "$programs/calls" 2>"$tmp/err" &&
+			says "$tmp/err" 'No space left' && [ ! -e "$tmp/small/rec" ] && [ -s "$o" ] && ! grep -q recording "$tmp/result"
 	}
 	check 'disk full while the recording is kept' full_recording
 	umount "$tmp/small"

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/capture/capture_options.h"
@@ -154,19 +156,33 @@ static int write_result(const struct capture_options *options, const struct snap
 	return err;
 }
 
-int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
-		    const struct capture *capture, enum capture_end end)
+static int decode_and_write(const struct capture_options *options, struct snapshot *snapshot,
+			    const struct capture *capture, enum capture_end end)
 {
 	struct decode_config config = {.source_lines = true, .stored = true, .progress = show_progress};
 	CLEANUP(code_files_close) struct code_files copies = {0};
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
-	int err = options->recording ? recording_save(snapshot, options->recording) : 0;
+	int err = code_files_open(&copies, snapshot);
 
-	if (!err)
-		err = code_files_open(&copies, snapshot);
 	if (!err)
 		err = decode_snapshot(&decoded, snapshot, &config);
 	if (!err)
 		err = outputs_write(&options->outputs, decoded);
 	return err || !options->result ? err : write_result(options, snapshot, capture, end, decoded);
+}
+
+/* The trace is there still where there is no room for the recording. */
+int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
+		    const struct capture *capture, enum capture_end end)
+{
+	int failed = options->recording ? recording_save(snapshot, options->recording) : 0, err;
+	CLEANUP(freep) char *sentence = failed ? strdup(fail_message(failed)) : NULL;
+	struct capture_options done = *options;
+
+	done.recording = failed ? NULL : options->recording;
+	fail_reset();
+	err = decode_and_write(&done, snapshot, capture, end);
+	if (err && failed)
+		report(err, STATUS_FAILED);
+	return failed ? fail(failed, "%s", sentence ? sentence : strerror(-failed)) : err;
 }
