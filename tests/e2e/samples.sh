@@ -124,6 +124,13 @@ if not any(w["name"] == name and re.fullmatch(function, w["function"]) and re.se
            for w in waits):
     sys.exit("\n".join(map(str, waits)))' "$tmp/waits.json" "$2" "$3" "$4" "$5"
 }
+# Each page is touched in one place, whatever call is open at that time as far as ticks show.
+faults_of() {
+	waits_for fault '[page fault]' touch_pages '' '' && python3 -c '
+import json, sys
+faults = [w for w in json.load(open(sys.argv[1]))["waits"] if w["name"] == "[page fault]" and w["function"] == "touch_pages"]
+assert [w["times"] for w in faults] == [20000], faults' "$tmp/waits.json"
+}
 # A timer interrupts whatever runs, which has no part in it.
 woken_by_timer() {
 	waits_for lock '[off-cpu] clock_nanosleep' clock_nanosleep '^a timer$' '' && "$trailcam" report --wide --top 1000 "$tmp/waits.fxt" >"$tmp/report" &&
@@ -308,7 +315,7 @@ else
 	esac
 	check '--events' counted_beside_others
 	check '--events that cannot be had' not_counted
-	check 'page faults, and whose' waits_for fault '[page fault]' touch_pages '' ''
+	check 'page faults, and whose' faults_of
 	check 'calls that the program logged, by the samples source' true_to_source
 	check 'a call begins at its hit, within all of its callers' hit_joins
 	check 'the same in a pid namespace' true_in_namespace

@@ -138,6 +138,9 @@ int instant_set_alloc(struct instant *instant, const struct instant_alloc *alloc
 /* The argument that has the stack. */
 #define INSTANT_STACK "stack"
 
+/* The argument that says in which function it was, where that is known by itself. */
+#define INSTANT_FUNCTION "function"
+
 /* Adds a copy of `arg`. -ENOMEM: out of memory, or INSTANT_ARGS_MAX reached. */
 int instant_add_arg(struct instant *instant, const struct instant_arg *arg);
 

@@ -130,6 +130,24 @@ static int add_to(struct samples *samples, const struct stack_sample *sample, st
 	return err ? err : sample_items_add(thread, &samples->context, sample, &stack);
 }
 
+/* Which function touched the page: at that moment another call may be open, as far as is known. */
+static int name_fault(const struct samples *samples, const struct stack_sample *sample,
+		      struct sample_items *thread)
+{
+	const struct history_process *process = history_process(samples->decoded->history, sample->pid);
+	uint64_t ip = sample->ip_cnt ? sample->ips[0] : 0;
+	const struct symbol *symbol =
+		process && ip ? image_symbol_at(process->image,
+						image_version_at(process->image, sample->time_ns), ip)
+			      : NULL;
+	struct instant_arg arg = {.name = INSTANT_FUNCTION, .type = INSTANT_TEXT};
+
+	if (!symbol || !symbol->name)
+		return 0;
+	arg.text = (char *)symbol->name;
+	return instant_add_arg(&thread->instants[thread->instant_cnt - 1], &arg);
+}
+
 /*
  * Of all threads, or those that ran on the processor. The others may have run there, too, in what is missing.
  */
@@ -162,9 +180,11 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 	samples->context.is_clock = event && is_clock(event);
 	if (!event ||
 	    (is_time(event) && (sample->ip_cnt || sample->stack || sample->flags & SAMPLE_HAS_REGS)))
-		return add_to(samples, sample, thread);
+		err = add_to(samples, sample, thread);
+	else
+		err = add_count(samples, sample);
 	thread->last_ns = sample->time_ns;
-	return add_count(samples, sample);
+	return err || sample->kind != SAMPLE_PAGE_FAULT ? err : name_fault(samples, sample, thread);
 }
 
 /* ---- switches that perf recorded ---- */

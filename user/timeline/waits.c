@@ -112,6 +112,14 @@ static const char *function_at(const struct pass *pass, uint64_t time_ns)
 	return call ? slice_name(call) : "";
 }
 
+static const char *function_of(const struct pass *pass, const struct instant *instant)
+{
+	for (size_t i = 0; i < instant->arg_cnt; i++)
+		if (!strcmp(instant->args[i].name, INSTANT_FUNCTION) && instant->args[i].text)
+			return instant->args[i].text;
+	return function_at(pass, instant->time_ns);
+}
+
 /* NULL: it is not counted. */
 static const char *moment_name(const struct instant *instant)
 {
@@ -134,7 +142,7 @@ static int add_moments(struct waits *waits, struct pass *pass, uint64_t until)
 
 		if (instant->time_ns >= until)
 			break;
-		wait.function = function_at(pass, instant->time_ns);
+		wait.function = function_of(pass, instant);
 		if (wait.name)
 			err = add(waits, &wait, 0);
 	}
