@@ -34,7 +34,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct files_struct *files;
 	unsigned int __state;
-	int on_cpu;
+	int on_cpu, on_rq;
 	unsigned long nvcsw, nivcsw; /* its switches */
 	char comm[SAMPLES_NAME];
 } __attribute__((preserve_access_index));

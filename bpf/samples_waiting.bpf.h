@@ -53,15 +53,16 @@ int on_task(struct bpf_iter__task *ctx)
 	struct samples_waiting *to = bpf_map_lookup_elem(&waiting, &zero);
 	struct pt_regs *user;
 
-	if (!task || !to || !task->__state || task->__state & STATE_DEAD || task->on_cpu)
+	if (!task || !to || !task->__state || task->__state & STATE_DEAD || task->on_cpu || task->on_rq)
 		return 0;
 	pid = pid_of(task);
 	if (!is_target(pid))
 		return 0;
 	__builtin_memset(to, 0, sizeof(*to));
 	user = (struct pt_regs *)bpf_task_pt_regs(task);
+	/* In this order: who runs in between is seen to have. */
+	to->switches = *(volatile unsigned long *)&task->nvcsw + *(volatile unsigned long *)&task->nivcsw;
 	to->time_ns = bpf_ktime_get_ns();
-	to->switches = task->nvcsw + task->nivcsw;
 	copy_registers(to->regs, user);
 	to->args[0] = user->di;
 	to->args[1] = user->si;

@@ -106,7 +106,7 @@ static uint64_t snapshot_bytes(const struct capture *capture)
 {
 	const struct snapshot *snapshot = capture->snapshot;
 
-	return capture->aux_bytes + capture->counted_cnt * sizeof(*snapshot->aux) +
+	return capture->aux_bytes + capture->counted_cnt * sizeof(*snapshot->aux) + capture->sample_bytes +
 	       hit_list_bytes(snapshot->hits) + snapshot->sideband_size;
 }
 
@@ -166,6 +166,12 @@ static void count_aux(struct capture *capture)
 
 	while (capture->counted_cnt < snapshot->aux_cnt)
 		capture->aux_bytes += snapshot->aux[capture->counted_cnt++].size;
+	while (capture->counted_sample_cnt < snapshot->sample_cnt) {
+		const struct stack_sample *sample = &snapshot->samples[capture->counted_sample_cnt++];
+
+		capture->sample_bytes +=
+			sizeof(*sample) + sample->ip_cnt * sizeof(*sample->ips) + sample->stack_size;
+	}
 }
 
 /* One more snapshot; *ret_more: the recording goes on. */

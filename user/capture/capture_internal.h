@@ -51,6 +51,8 @@ struct capture {
 	uint64_t snapshot_cnt;
 	uint64_t aux_bytes; /* in the snapshots, of the first counted_cnt AUX traces */
 	size_t counted_cnt;
+	uint64_t sample_bytes; /* the same of samples */
+	size_t counted_sample_cnt;
 	bool hit_before; /* an earlier snapshot holds its hit */
 	bool start_hit;
 	bool let_go;	  /* the targets run on without us already */

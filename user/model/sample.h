@@ -105,3 +105,6 @@ struct stack_sample {
 	uint64_t until_ns; /* INTERRUPT */
 	uint64_t lost_cnt; /* LOST: number of records, 0: unknown */
 };
+
+/* Frees what it owns. */
+void stack_sample_release(const struct stack_sample *sample);

@@ -33,6 +33,14 @@ void aux_trace_let_go(const struct aux_trace *aux)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
+void stack_sample_release(const struct stack_sample *sample)
+{
+	free(sample->ips);
+	free(sample->call.about);
+	if (sample->is_stack_owned)
+		free((void *)sample->stack);
+}
+
 void snapshot_free(struct snapshot *snapshot)
 {
 	if (!snapshot)
@@ -56,12 +64,8 @@ void snapshot_free(struct snapshot *snapshot)
 		free(snapshot->copies[i].bytes);
 		free(snapshot->copies[i].path);
 	}
-	for (size_t i = 0; i < snapshot->sample_cnt; i++) {
-		free(snapshot->samples[i].ips);
-		free(snapshot->samples[i].call.about);
-		if (snapshot->samples[i].is_stack_owned)
-			free((void *)snapshot->samples[i].stack);
-	}
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		stack_sample_release(&snapshot->samples[i]);
 	for (size_t i = 0; i < snapshot->sample_event_cnt; i++)
 		free(snapshot->sample_events[i]);
 	if (snapshot->file)

@@ -257,20 +257,29 @@ static int take_call_end(struct sample_items *items, const struct sample_context
 	return err;
 }
 
-/* It was seen to wait: for what and with which stack. */
+/* When a wait began that is seen now, if its beginning was not. */
+static uint64_t still_since(const struct sample_items *items, const struct stack_sample *sample)
+{
+	if (is_since_first(items, sample))
+		return later(items->first_ns, sample->since_ns);
+	return items->last_ns <= sample->since_ns ? sample->since_ns : sample->time_ns;
+}
+
+/* It was seen to wait: for what, and with which stack. */
 static int take_still(struct sample_items *items, const struct stack_sample *sample,
 		      const struct sample_stack *stack)
 {
-	bool is_first = is_since_first(items, sample);
-	uint64_t since_ns = is_first ? later(items->first_ns, sample->since_ns) : sample->time_ns;
-	int err = items->off ? 0
-			     : begin_pause(items, SLICE_OFF_CPU, since_ns,
-					   is_first ? SLICE_INFERRED_START : 0, &items->off);
+	uint64_t since_ns = still_since(items, sample);
+	bool begins = !items->off;
+	int err = begins ? begin_pause(items, SLICE_OFF_CPU, since_ns,
+				       since_ns < sample->time_ns ? SLICE_INFERRED_START : 0, &items->off)
+			 : 0;
 
 	if (err)
 		return err;
-	if (!items->left || !items->left->call.about)
+	if (begins || !items->left || (!items->left->call.about && !items->left->call.has_timeout))
 		items->left = sample;
+	items->still_ns = sample->time_ns;
 	adopt_stack(items, stack);
 	return 0;
 }
@@ -427,7 +436,7 @@ static int take_loss(struct sample_items *items, const struct sample_context *co
 	items->switches_ns = later(items->switches_ns, sample->time_ns);
 	if (err || sample->flags & SAMPLE_LOST_TICKS)
 		return err;
-	err = end_all(items, context, sample->since_ns);
+	err = end_all(items, context, later(sample->since_ns, items->still_ns));
 	return err || sample->flags & SAMPLE_LOST_MOMENTS ? err : push_item(items, loss);
 }
 

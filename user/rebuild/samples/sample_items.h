@@ -32,6 +32,7 @@ struct sample_items {
 	int32_t cpu;	      /* where it ran last; -1: not known */
 	int32_t ran_on;	      /* the same, of samples that were added */
 	uint64_t switches_ns; /* from here on none of its switches is missing */
+	uint64_t still_ns;    /* when it was seen to wait */
 	/* How far it is. */
 	struct sampled_pause *pauses; /* of all items */
 	size_t pause_cnt, pause_cap;

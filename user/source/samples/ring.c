@@ -24,7 +24,7 @@
 struct reading {
 	struct samples_reader *reader;
 	uint8_t *copy;
-	volatile uint8_t *ring;
+	uint8_t *ring;
 	uint64_t low, high; /* positions that may be looked at */
 	int (*add)(void *ctx, const struct stack_sample *sample);
 	void *ctx;
@@ -344,22 +344,54 @@ static void copy_ring(uint8_t *copy, const volatile uint8_t *bytes, size_t size,
 	copy_ordered(copy, bytes, last);
 }
 
-/* The last records may be of calls that return now. Those before can not, and may be overwritten. */
+/* The last records may be of calls that return now; those before cannot. */
 enum { MAY_RETURN = 64 * sizeof(struct samples_record) };
 
+/* What stands from `size` to `took_ns`. */
+static uint64_t *state_of(struct samples_record *record)
+{
+	return (uint64_t *)&record->size;
+}
+
+_Static_assert(offsetof(struct samples_record, took_ns) + sizeof(uint32_t) ==
+			       offsetof(struct samples_record, size) + sizeof(uint64_t) &&
+		       offsetof(struct samples_record, size) % sizeof(uint64_t) == 0,
+	       "one word");
+
+/* If another record stands there by now, at the worst its end gets a record of its own. */
 static void take_call(const struct reading *reading, uint64_t position)
 {
 	size_t at = position % reading->reader->bytes;
-	struct samples_record *copied = (struct samples_record *)(reading->copy + at);
-	volatile struct samples_record *record = (volatile struct samples_record *)(reading->ring + at);
-	uint32_t took_ns = SAMPLES_NOT_YET;
+	struct samples_record *copied = (struct samples_record *)(reading->copy + at), taken = *copied, now;
+	struct samples_record *record = (struct samples_record *)(reading->ring + at);
+	uint64_t state = *state_of(copied);
 
-	if (copied->kind != SAMPLES_ENTER || copied->took_ns || reading->high - position > MAY_RETURN ||
-	    __atomic_compare_exchange_n(&record->took_ns, &took_ns, SAMPLES_TAKEN, false, __ATOMIC_ACQ_REL,
+	taken.took_ns = SAMPLES_TAKEN;
+	if (copied->mark != (position ^ reading->reader->secret) || copied->kind != SAMPLES_ENTER ||
+	    copied->took_ns ||
+	    __atomic_compare_exchange_n(state_of(record), &state, *state_of(&taken), false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return;
-	copied->took_ns = took_ns;
-	copied->enter.result = record->enter.result;
+	*state_of(&taken) = state;
+	now.enter.result = *(volatile __s32 *)&record->enter.result;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (*(volatile __u64 *)&record->mark != copied->mark)
+		return;
+	copied->took_ns = taken.took_ns;
+	copied->enter.result = now.enter.result;
+}
+
+/* Before anything else, so that the ring does not come round meanwhile. */
+static void take_calls(const struct reading *reading)
+{
+	uint64_t position = reading->high > MAY_RETURN ? reading->high - MAY_RETURN : 0;
+
+	if (reading->reader->ring != SAMPLES_MOMENTS)
+		return;
+	if (position < reading->reader->next)
+		position = reading->reader->next;
+	for (; position + sizeof(struct samples_record) <= reading->high; position += SAMPLES_ALIGN)
+		take_call(reading, position);
 }
 
 /* What is found between where the last read ended and `high`. */
@@ -380,7 +412,6 @@ static int read_records(struct reading *reading)
 			position += SAMPLES_ALIGN;
 			continue;
 		}
-		take_call(reading, position);
 		if (is_lost) {
 			samples_told_forget(&reader->told);
 			err = put_lost(reading, record->time_ns);
@@ -402,7 +433,7 @@ int samples_reader_read(struct samples_reader *reader, volatile uint8_t *bytes,
 	size_t size = reader->bytes + SAMPLES_RECORD_MAX;
 	CLEANUP(freep) uint8_t *copy = NULL;
 	struct reading reading = {
-		.reader = reader, .ring = bytes, .high = head->head, .add = add, .ctx = ctx};
+		.reader = reader, .ring = (uint8_t *)bytes, .high = head->head, .add = add, .ctx = ctx};
 	uint64_t after;
 
 	if (reading.high == reader->next)
@@ -413,8 +444,9 @@ int samples_reader_read(struct samples_reader *reader, volatile uint8_t *bytes,
 	if (!copy)
 		return -ENOMEM;
 	copy_ring(copy, bytes, reader->bytes, reader->next, reading.high);
-	after = head->head;
 	reading.copy = copy;
+	take_calls(&reading);
+	after = head->head;
 	reading.low = after > reader->bytes ? after - reader->bytes : 0;
 	return read_records(&reading);
 }

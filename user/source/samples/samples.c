@@ -404,7 +404,7 @@ void samples_stop(struct samples *samples)
 		perf_samples_stop(samples->perf);
 		return;
 	}
-	samples_look(samples);
+	samples_list_waiting(samples);
 	samples->bpf->bss->recording = false;
 	samples_ticks_disable(&samples->ticks);
 	for (size_t i = 0; i < samples_event_cnt(samples); i++)

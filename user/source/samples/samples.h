@@ -67,6 +67,12 @@ int samples_start(struct samples *samples);
 void samples_stop(struct samples *samples);
 
 /*
+ * To be called after samples_stop() before anything is done to the threads: reads what is to be known of those that
+ * wait. May take some 20 us for each of them.
+ */
+void samples_settle(struct samples *samples);
+
+/*
  * To be called every samples_drain_ms() milliseconds at least, unless that is -1. 0, or -errno with a
  * sentence.
  */

@@ -21,6 +21,7 @@ struct samples {
 	struct samples_reader *readers; /* SAMPLES_RING_CNT for each processor */
 	struct bpf_link *iterator;	/* over threads that wait */
 	struct waiting waiting;		/* as recording was stopped */
+	bool is_listed;			/* `waiting` is to be described */
 	uint64_t started_ns;
 };
 
@@ -29,5 +30,5 @@ static inline size_t samples_event_cnt(const struct samples *samples)
 	return samples->config.events ? samples->config.events->cnt : 0;
 }
 
-/* Which threads wait now, for the next samples_take(). */
-void samples_look(struct samples *samples);
+/* Which threads wait now, for the next samples_settle(). */
+void samples_list_waiting(struct samples *samples);

@@ -144,6 +144,7 @@ static void end(void *self)
 	const struct sampled *sampled = self;
 
 	samples_stop(sampled->samples);
+	samples_settle(sampled->samples);
 }
 
 static int drain(void *self)

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/sort.h"
 #include "bpf/samples.skel.h"
@@ -12,12 +14,26 @@
 #include "source/samples/samples_internal.h"
 
 /* Only while switches are recorded it is known what became of those. */
-void samples_look(struct samples *samples)
+void samples_list_waiting(struct samples *samples)
 {
-	int err = samples->iterator && samples->bpf->bss->recording
-			  ? waiting_find(&samples->waiting, samples->iterator, samples->config.stack_bytes)
-			  : 0;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
 
+	if (!samples->iterator || !samples->bpf->bss->recording)
+		return;
+	err = waiting_find(&samples->waiting, samples->iterator);
+	samples->is_listed = !err;
+	log_debug("%zu threads wait, listed in %llu us: %s", samples->waiting.now.cnt,
+		  (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000, strerror(-err));
+}
+
+void samples_settle(struct samples *samples)
+{
+	int err = samples->is_listed ? waiting_describe(&samples->waiting, samples->iterator,
+							samples->config.stack_bytes)
+				     : 0;
+
+	samples->is_listed = false;
 	if (err)
 		log_debug("threads that wait are not known: %s", strerror(-err));
 }
@@ -28,37 +44,60 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 
 	if (!ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, *sample))
 		return 0;
-	free(sample->ips);
-	free(sample->call.about);
-	if (sample->is_stack_owned)
-		free((void *)sample->stack);
+	stack_sample_release(sample);
 	return -ENOMEM;
 }
 
-/* From when on all switches are in the rings, of what is taken now. */
-static uint64_t known_from(const struct samples *samples, const struct snapshot *snapshot, size_t first)
+struct index_list {
+	size_t *items, cnt, cap;
+};
+
+static void index_list_release(struct index_list *list)
+{
+	free(list->items);
+}
+
+/* From when on all switches up to `until_ns` are in the rings; `losses` are among the samples. */
+static uint64_t known_from(const struct samples *samples, const struct snapshot *snapshot,
+			   const struct index_list *losses, uint64_t until_ns)
 {
 	uint64_t from = samples->started_ns;
 
-	for (size_t i = first; i < snapshot->sample_cnt; i++) {
-		const struct stack_sample *sample = &snapshot->samples[i];
+	for (size_t i = 0; i < losses->cnt; i++) {
+		uint64_t lost_ns = snapshot->samples[losses->items[i]].time_ns;
 
-		if (sample->kind == SAMPLE_LOST && sample->flags & SAMPLE_LOST_MOMENTS &&
-		    sample->time_ns > from)
-			from = sample->time_ns;
+		if (lost_ns > from && lost_ns <= until_ns)
+			from = lost_ns;
 	}
 	return from;
 }
 
+static int find_losses(const struct snapshot *snapshot, size_t first, struct index_list *losses)
+{
+	int err = 0;
+
+	for (size_t i = first; i < snapshot->sample_cnt && !err; i++)
+		if (snapshot->samples[i].kind == SAMPLE_LOST &&
+		    snapshot->samples[i].flags & SAMPLE_LOST_MOMENTS)
+			err = ARRAY_PUSH(losses->items, losses->cnt, losses->cap, i);
+	return err;
+}
+
+/* Those that were taken before and wait still are there already, unless something is missing since. */
 static int take_waiting(struct samples *samples, struct snapshot *snapshot, size_t first)
 {
 	struct waiting *waiting = &samples->waiting;
-	uint64_t since_ns = known_from(samples, snapshot, first);
-	int err = 0;
+	CLEANUP(index_list_release) struct index_list losses = {0};
+	int err = find_losses(snapshot, first, &losses);
 
-	for (size_t i = waiting->cnt; i && !err; waiting->cnt = --i) {
-		waiting->items[i - 1].since_ns = since_ns;
-		err = add_sample(snapshot, &waiting->items[i - 1]);
+	while (waiting->cnt && !err) {
+		struct waiting_thread *thread = &waiting->threads[--waiting->cnt];
+
+		thread->sample.since_ns = known_from(samples, snapshot, &losses, thread->sample.time_ns);
+		if (thread->is_known && !losses.cnt)
+			stack_sample_release(&thread->sample);
+		else
+			err = add_sample(snapshot, &thread->sample);
 	}
 	return err;
 }
@@ -99,7 +138,8 @@ int samples_take(struct samples *samples, struct snapshot *snapshot)
 	size_t first = snapshot->sample_cnt;
 	int err = name_events(samples, snapshot);
 
-	samples_look(samples);
+	samples_list_waiting(samples);
+	samples_settle(samples);
 	if (!err)
 		err = samples_files_new(&files);
 	if (!err)

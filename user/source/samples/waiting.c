@@ -17,54 +17,92 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "bpf/samples.h"
+#include "base/containers/hash_index.h"
 #include "source/samples/about.h"
 
-enum { PAGE = 4096, PAGES_MAX = SAMPLES_STACK_MAX / PAGE + 1 };
+enum { PAGE = 4096, PAGES_MAX = SAMPLES_STACK_MAX / PAGE + 1, LIST_BYTES = 64 << 10 };
 
-struct found {
-	struct samples_waiting *items;
-	size_t cnt, cap;
-};
+/* ---- the list ---- */
 
-static void found_release(struct found *found)
+static void list_release(struct waiting_list *list)
 {
-	free(found->items);
+	free(list->items);
+	*list = (struct waiting_list){0};
+}
+
+static uint32_t tid_of(const struct samples_waiting *item)
+{
+	return item->about.record.tid;
 }
 
 /* Whole records, however the kernel cuts them. */
-static int read_all(int fd, struct found *found)
+static int read_list(int fd, uint8_t *bytes, struct waiting_list *list)
 {
 	struct samples_waiting one;
 	size_t have = 0;
 	ssize_t got;
 
-	while ((got = read(fd, (uint8_t *)&one + have, sizeof(one) - have)) > 0) {
-		have += (size_t)got;
-		if (have < sizeof(one))
-			continue;
-		have = 0;
-		if (ARRAY_PUSH(found->items, found->cnt, found->cap, one))
-			return -ENOMEM;
+	while ((got = read(fd, bytes + have, LIST_BYTES - have)) > 0) {
+		size_t done = 0;
+
+		for (have += (size_t)got; have - done >= sizeof(one); done += sizeof(one)) {
+			memcpy(&one, bytes + done, sizeof(one));
+			if (ARRAY_PUSH(list->items, list->cnt, list->cap, one))
+				return -ENOMEM;
+		}
+		have -= done;
+		memmove(bytes, bytes + done, have);
 	}
 	return got < 0 ? -errno : 0;
 }
 
-static int look(const struct bpf_link *iterator, struct found *ret_found)
+static int list_waiting(const struct bpf_link *iterator, struct waiting_list *ret_list)
 {
-	int fd = bpf_iter_create(bpf_link__fd(iterator)), err;
+	CLEANUP(freep) uint8_t *bytes = malloc(LIST_BYTES);
+	int fd = bytes ? bpf_iter_create(bpf_link__fd(iterator)) : -1, err;
 
 	if (fd < 0)
-		return -errno;
-	err = read_all(fd, ret_found);
+		return bytes ? -errno : -ENOMEM;
+	list_release(ret_list);
+	err = read_list(fd, bytes, ret_list);
 	close(fd);
 	return err;
 }
 
-/* As much as there is of it, page by page. */
-static size_t read_stack(pid_t pid, uint64_t sp, uint8_t *stack, size_t size)
+static int index_list(const struct waiting_list *list, struct hash_index *index)
 {
-	struct iovec local = {stack, size}, pages[PAGES_MAX];
+	int err = 0;
+
+	for (size_t i = 0; i < list->cnt && !err; i++)
+		err = hash_index_add(index, hash_number(0, tid_of(&list->items[i])), i);
+	return err;
+}
+
+/* Whether the thread is in the list and has not run between. */
+static bool is_in(const struct waiting_list *list, const struct hash_index *index,
+		  const struct samples_waiting *item)
+{
+	for (size_t at = 0, i;
+	     (i = hash_index_next(index, hash_number(0, tid_of(item)), &at)) != HASH_INDEX_END;)
+		if (tid_of(&list->items[i]) == tid_of(item))
+			return list->items[i].switches == item->switches;
+	return false;
+}
+
+int waiting_find(struct waiting *waiting, const struct bpf_link *iterator)
+{
+	list_release(&waiting->before);
+	waiting->before = waiting->now;
+	waiting->now = (struct waiting_list){0};
+	return list_waiting(iterator, &waiting->now);
+}
+
+/* ---- each of them ---- */
+
+/* As much as there is of it, page by page. */
+static size_t read_stack(pid_t tid, uint64_t sp, uint8_t *stack, size_t size)
+{
+	struct iovec local = {stack, size}, pages[PAGES_MAX] = {0};
 	size_t cnt = 0;
 	ssize_t got;
 
@@ -76,14 +114,14 @@ static size_t read_stack(pid_t pid, uint64_t sp, uint8_t *stack, size_t size)
 		pages[cnt] = (struct iovec){(void *)(uintptr_t)(sp + done), piece};
 		done += piece;
 	}
-	got = process_vm_readv(pid, &local, 1, pages, cnt, 0);
+	got = process_vm_readv(tid, &local, 1, pages, cnt, 0);
 	return got > 0 ? (size_t)got : 0;
 }
 
 static int copy_stack(struct stack_sample *sample, uint64_t sp, size_t stack_bytes)
 {
 	uint8_t *stack = malloc(stack_bytes);
-	size_t size = stack ? read_stack(sample->pid, sp, stack, stack_bytes) : 0;
+	size_t size = stack ? read_stack(sample->tid, sp, stack, stack_bytes) : 0;
 
 	if (!size) {
 		free(stack);
@@ -102,84 +140,91 @@ static int add(struct waiting *waiting, const struct samples_waiting *from, size
 #define NAME(reg, field) HIT_##reg,
 	static const enum hit_reg names[] = {ARCH_SAMPLED(NAME)};
 #undef NAME
-	struct stack_sample sample = {.time_ns = from->time_ns,
-				      .pid = (int32_t)from->about.record.pid,
-				      .tid = (int32_t)from->about.record.tid,
-				      .cpu = -1,
-				      .kind = SAMPLE_SWITCH_OUT,
-				      .flags = SAMPLE_HAS_REGS | SAMPLE_IS_STILL,
-				      .state = from->state & SAMPLE_STATE_MASK,
-				      .call.nr = from->nr < 0 ? SAMPLE_NO_SYSCALL : from->nr};
+	struct waiting_thread thread = {.sample = {.time_ns = from->time_ns,
+						   .pid = (int32_t)from->about.record.pid,
+						   .tid = (int32_t)tid_of(from),
+						   .cpu = -1,
+						   .kind = SAMPLE_SWITCH_OUT,
+						   .flags = SAMPLE_HAS_REGS | SAMPLE_IS_STILL,
+						   .state = from->state & SAMPLE_STATE_MASK,
+						   .call.nr = from->nr < 0 ? SAMPLE_NO_SYSCALL : from->nr}};
 	int err;
 
 	for (size_t i = 0; i < ARCH_SAMPLED_CNT; i++)
-		sample.regs[names[i]] = from->regs[i];
-	memcpy(sample.call.args, from->args, sizeof(from->args));
-	err = copy_stack(&sample, from->regs[ARCH_SAMPLED_SP], stack_bytes);
+		thread.sample.regs[names[i]] = from->regs[i];
+	memcpy(thread.sample.call.args, from->args, sizeof(from->args));
+	err = copy_stack(&thread.sample, from->regs[ARCH_SAMPLED_SP], stack_bytes);
 	if (!err)
-		err = ARRAY_PUSH(waiting->items, waiting->cnt, waiting->cap, sample);
+		err = ARRAY_PUSH(waiting->threads, waiting->cnt, waiting->cap, thread);
 	if (err)
-		free((void *)sample.stack);
+		stack_sample_release(&thread.sample);
 	return err;
 }
 
+static void release_threads(struct waiting *waiting)
+{
+	for (size_t i = 0; i < waiting->cnt; i++)
+		stack_sample_release(&waiting->threads[i].sample);
+	waiting->cnt = 0;
+}
+
 /* What it waits at. */
-static void describe(struct stack_sample *sample, const struct samples_waiting *from,
-		     struct samples_files *files)
+static void describe_call(struct stack_sample *sample, const struct samples_waiting *from,
+			  struct samples_files *files)
 {
 	sample->call.about = samples_about_text(&from->about, files);
 	sample->call.timeout_ns = from->about.record.about.timeout_ns;
 	sample->call.has_timeout = sample->call.timeout_ns != SAMPLES_NO_TIMEOUT;
 }
 
-/* Keeps those that have not run since, which both lists have in the same order. */
-static void keep_still(struct waiting *waiting, const struct found *before, const struct found *after,
-		       struct samples_files *files)
+/* Of the threads, which are those of the list in its order. */
+static int keep_still(struct waiting *waiting, const struct bpf_link *iterator, struct samples_files *files)
 {
-	size_t kept = 0, nth = 0;
+	CLEANUP(list_release) struct waiting_list after = {0};
+	CLEANUP(hash_index_release) struct hash_index by_tid = {0};
+	CLEANUP(hash_index_release) struct hash_index known = {0};
+	size_t kept = 0;
+	int err = list_waiting(iterator, &after);
 
-	for (size_t i = 0; i < waiting->cnt; i++) {
-		const struct samples_waiting *then = &before->items[i];
-		size_t at = nth;
+	if (!err)
+		err = index_list(&after, &by_tid);
+	if (!err)
+		err = index_list(&waiting->before, &known);
+	for (size_t i = 0; i < waiting->cnt && !err; i++) {
+		const struct samples_waiting *listed = &waiting->now.items[i];
+		struct waiting_thread *thread = &waiting->threads[i];
 
-		while (at < after->cnt && after->items[at].about.record.tid != then->about.record.tid)
-			at++;
-		if (at == after->cnt || after->items[at].switches != then->switches) {
-			free((void *)waiting->items[i].stack);
+		if (!is_in(&after, &by_tid, listed)) {
+			stack_sample_release(&thread->sample);
 			continue;
 		}
-		nth = at + 1;
-		waiting->items[kept] = waiting->items[i];
-		describe(&waiting->items[kept++], then, files);
+		thread->is_known = is_in(&waiting->before, &known, listed);
+		describe_call(&thread->sample, listed, files);
+		waiting->threads[kept++] = *thread;
 	}
-	waiting->cnt = kept;
+	if (err)
+		release_threads(waiting);
+	else
+		waiting->cnt = kept;
+	return err;
 }
 
-int waiting_find(struct waiting *waiting, const struct bpf_link *iterator, size_t stack_bytes)
+int waiting_describe(struct waiting *waiting, const struct bpf_link *iterator, size_t stack_bytes)
 {
-	CLEANUP(found_release) struct found before = {0};
-	CLEANUP(found_release) struct found after = {0};
 	CLEANUP(samples_files_freep) struct samples_files *files = NULL;
-	int err;
+	int err = samples_files_new(&files);
 
-	waiting_release(waiting);
-	err = samples_files_new(&files);
-	if (!err)
-		err = look(iterator, &before);
-	for (size_t i = 0; i < before.cnt && !err; i++)
-		err = add(waiting, &before.items[i], stack_bytes);
-	if (!err)
-		err = look(iterator, &after);
-	keep_still(waiting, &before, &after, files);
-	return err;
+	release_threads(waiting);
+	for (size_t i = 0; i < waiting->now.cnt && !err; i++)
+		err = add(waiting, &waiting->now.items[i], stack_bytes);
+	return err ? err : keep_still(waiting, iterator, files);
 }
 
 void waiting_release(struct waiting *waiting)
 {
-	for (size_t i = 0; i < waiting->cnt; i++) {
-		free((void *)waiting->items[i].stack);
-		free(waiting->items[i].call.about);
-	}
-	free(waiting->items);
+	release_threads(waiting);
+	free(waiting->threads);
+	list_release(&waiting->now);
+	list_release(&waiting->before);
 	*waiting = (struct waiting){0};
 }

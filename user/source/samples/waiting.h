@@ -5,24 +5,38 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/samples.h"
 #include "model/sample.h"
 
 struct bpf_link;
 
-/* All 0 at first. Each is a SAMPLE_SWITCH_OUT with SAMPLE_IS_STILL. */
-struct waiting {
-	struct stack_sample *items;
+/* What the iterator of the program on_task says at one time. */
+struct waiting_list {
+	struct samples_waiting *items;
 	size_t cnt, cap;
 };
 
-/*
- * Replaces what is there by those that wait now. `iterator` is of the program on_task; of each stack `stack_bytes` are
- * copied. What could not be read or has changed meanwhile is left out. 0, -ENOMEM, or -errno of the iterator.
- */
-int waiting_find(struct waiting *waiting, const struct bpf_link *iterator, size_t stack_bytes);
+/* All 0 at first. */
+struct waiting {
+	struct waiting_thread {
+		struct stack_sample sample; /* SAMPLE_SWITCH_OUT with SAMPLE_IS_STILL */
+		bool is_known; /* it waited when the threads were looked at before, and has not run since */
+	} * threads;
+	size_t cnt, cap;
+	struct waiting_list now, before; /* as they are listed last, and the time before */
+};
 
-/* Frees the items, but for those that were taken over (`cnt` is 0 then). */
+/* Lists those that wait now. 0, -ENOMEM, or -errno of the iterator. */
+int waiting_find(struct waiting *waiting, const struct bpf_link *iterator);
+
+/*
+ * Replaces `threads` by those that were listed and have not run since. Of each stack `stack_bytes` are copied, as far
+ * as they can be read. The same errors.
+ */
+int waiting_describe(struct waiting *waiting, const struct bpf_link *iterator, size_t stack_bytes);
+
 void waiting_release(struct waiting *waiting);

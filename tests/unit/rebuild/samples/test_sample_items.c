@@ -262,6 +262,42 @@ static void test_waits_still(void **state)
 	assert_told(&last, "2000-2000 10\n3000-6000 20\n  [off-cpu] 3000-6000\n");
 }
 
+static struct stack_sample *add_still(struct story *story, uint64_t time, uint64_t since)
+{
+	struct stack_sample *still = add(story, time, SAMPLE_SWITCH_OUT, 0x10);
+
+	still->flags = SAMPLE_IS_STILL;
+	still->since_ns = since;
+	set_call(still, SYS_pause, 0, 0, 0);
+	return still;
+}
+
+static void add_loss(struct story *story, uint64_t time, uint64_t since)
+{
+	struct stack_sample *loss = add(story, time, SAMPLE_LOST, 0);
+
+	loss->since_ns = since;
+	loss->flags = SAMPLE_LOST_MOMENTS;
+}
+
+/* What is missing before that says nothing against it, nor does what is missing later. */
+static void test_waits_still_at_a_loss(void **state)
+{
+	struct story before = {0}, later = {0};
+
+	(void)state;
+	set_call(add(&before, 2000, SAMPLE_SWITCH_OUT, 0), SYS_read, 0, 0, 0);
+	add_loss(&before, 4000, 3000);
+	add_still(&before, 5000, 4000);
+	assert_told(&before,
+		    "2000-3000 0\n  [off-cpu] read 2000-3000 (read of file descriptor 0)\n4000-9000 10\n"
+		    "  [off-cpu] pause 4000-9000?!\n2000 [gap: lost switches, wake-ups or system calls]\n");
+	add_still(&later, 5000, 1500);
+	add_loss(&later, 6000, FIRST);
+	assert_told(&later, "1500-5000 10\n  [off-cpu] pause 1500-5000?\n"
+			    "0 [gap: lost switches, wake-ups or system calls]\n");
+}
+
 /* What was so before it was recorded was so since the beginning. */
 static void test_begins_within(void **state)
 {
@@ -327,7 +363,7 @@ int main(void)
 		cmocka_unit_test(test_begins_within),	 cmocka_unit_test(test_missing_ends),
 		cmocka_unit_test(test_migrations),	 cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_interrupts),	 cmocka_unit_test(test_losses_and_faults),
-		cmocka_unit_test(test_waits_still),
+		cmocka_unit_test(test_waits_still),	 cmocka_unit_test(test_waits_still_at_a_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

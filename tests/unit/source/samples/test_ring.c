@@ -29,7 +29,8 @@ static int setup(void **state)
 
 	assert_non_null(fake);
 	memset(fake, 0, sizeof(*fake));
-	fake->reader = (struct samples_reader){.cpu = 3, .secret = SECRET, .bytes = BYTES};
+	fake->reader =
+		(struct samples_reader){.cpu = 3, .ring = SAMPLES_MOMENTS, .secret = SECRET, .bytes = BYTES};
 	*state = fake;
 	return 0;
 }
@@ -369,7 +370,7 @@ static void test_unfinished_record(void **state)
 	assert_int_equal(fake->seen[1].kind, SAMPLE_LOST);
 	assert_int_equal(fake->seen[1].since_ns, 1);
 	assert_int_equal(fake->seen[1].time_ns, 3);
-	assert_int_equal(fake->seen[1].flags, SAMPLE_LOST_TICKS);
+	assert_int_equal(fake->seen[1].flags, SAMPLE_LOST_MOMENTS);
 	/* Its stack builds on one that is not there. */
 	assert_null(fake->seen[2].stack);
 	assert_true(fake->seen[2].flags & SAMPLE_IS_CUT);
