@@ -226,3 +226,21 @@ char *pause_loss_text(const struct stack_sample *sample)
 
 	return len < 0 ? NULL : text;
 }
+
+char *pause_migration_text(int32_t from, int32_t to)
+{
+	char *text;
+
+	return asprintf(&text, "[migrated: from processor %d to %d]", from, to) < 0 ? NULL : text;
+}
+
+int pause_set_migration(struct instant *instant, int32_t from, int32_t to)
+{
+	const struct instant_arg args[] = {{.name = "from", .type = INSTANT_NUMBER, .number = (uint64_t)from},
+					   {.name = "to", .type = INSTANT_NUMBER, .number = (uint64_t)to}};
+	int err;
+
+	instant->name = strdup("migrated");
+	err = instant->name ? instant_add_arg(instant, &args[0]) : -ENOMEM;
+	return err ? err : instant_add_arg(instant, &args[1]);
+}

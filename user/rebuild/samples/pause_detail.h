@@ -26,3 +26,7 @@ int pause_interrupt_detail(struct timeline *timeline, const struct stack_sample 
 
 /* Of a SAMPLE_LOST: "[gap: lost samples: 12]"; the caller frees it. NULL: no memory. */
 char *pause_loss_text(const struct stack_sample *sample);
+
+/* Of a thread that goes on at another processor: the text, which the caller frees (NULL: no memory); the rest. */
+char *pause_migration_text(int32_t from, int32_t to);
+int pause_set_migration(struct instant *instant, int32_t from, int32_t to);

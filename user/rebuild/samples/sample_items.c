@@ -342,25 +342,15 @@ static int add_flow(struct sample_items *items, const struct sample_context *con
 static int add_migration(struct sample_items *items, const struct sample_context *context,
 			 const struct stack_sample *sample)
 {
-	const struct instant_arg from = {.name = "from",
-					 .type = INSTANT_NUMBER,
-					 .number = (uint64_t)items->ran_on},
-				 to = {.name = "to", .type = INSTANT_NUMBER, .number = (uint64_t)sample->cpu};
-	struct instant *instant;
-	char *text;
 	int err;
 
 	if (items->ran_on < 0 || sample->cpu < 0 || items->ran_on == sample->cpu)
 		return 0;
-	err = asprintf(&text, "[migrated: from processor %d to %d]", items->ran_on, sample->cpu) < 0
-		      ? -ENOMEM
-		      : add_instant(items, context, sample->time_ns, true, text);
-	if (err)
-		return err;
-	instant = &items->instants[items->instant_cnt - 1];
-	instant->name = strdup("migrated");
-	err = instant->name ? instant_add_arg(instant, &from) : -ENOMEM;
-	return err ? err : instant_add_arg(instant, &to);
+	err = add_instant(items, context, sample->time_ns, true,
+			  pause_migration_text(items->ran_on, sample->cpu));
+	return err ? err
+		   : pause_set_migration(&items->instants[items->instant_cnt - 1], items->ran_on,
+					 sample->cpu);
 }
 
 static int take_in(struct sample_items *items, const struct sample_context *context,
