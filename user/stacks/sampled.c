@@ -61,10 +61,17 @@ struct sampler {
 
 /* How the item's stack fits the one before. */
 struct fit {
-	size_t outer; /* so many calls of `now` are callers of the first open one */
-	size_t kept;  /* so many open calls go on */
-	size_t fresh; /* the first call of `now` that is a new one */
+	size_t outer;	 /* so many calls of `now` are callers of the first open one */
+	size_t kept;	 /* so many open calls go on */
+	size_t fresh;	 /* the first call of `now` that is a new one */
+	uint64_t unseen; /* where frames are between those two that no copy has held; 0: nowhere */
 };
+
+/* Stands for them. */
+static const struct symbol unseen_callers = {.name = "[unknown]", .object = ""};
+
+/* A frame is hardly larger. */
+enum { FRAME_MAX = 4096 };
 
 /* ---- the item's stack ---- */
 
@@ -150,6 +157,12 @@ static size_t above(const struct sampler *sampler, const struct sampled_item *it
 	return kept && !outermost ? kept - 1 : kept;
 }
 
+/* The callers of a call with this frame, if that of the last one above cannot be its neighbour. */
+static uint64_t unseen_below(const struct call *last, uint64_t cfa)
+{
+	return cfa && last->symbol != &unseen_callers && last->cfa > cfa + FRAME_MAX ? cfa + FRAME_MAX : 0;
+}
+
 static struct fit fit_cut(const struct sampler *sampler, const struct sampled_item *item)
 {
 	struct fit fit = {.kept = above(sampler, item)};
@@ -163,6 +176,8 @@ static struct fit fit_cut(const struct sampler *sampler, const struct sampled_it
 		longest = length;
 		fit = (struct fit){.kept = at + length, .fresh = length};
 	}
+	if (!longest && fit.kept)
+		fit.unseen = unseen_below(&sampler->open.items[fit.kept - 1], sampler->now.items[0].cfa);
 	return fit;
 }
 
@@ -443,6 +458,9 @@ static void see_next(struct sampler *sampler, const struct sampled_item *item)
 	end_calls(sampler, fit.kept, end, is_certain ? 0 : SLICE_OPEN_END);
 	put_waiting(sampler, sampler->known, item->start, true);
 	move_on(sampler, &fit);
+	if (fit.unseen)
+		begin_call(sampler, &(struct call){.symbol = &unseen_callers, .cfa = fit.unseen}, begin,
+			   is_certain ? 0 : SLICE_INFERRED_START);
 	begin_calls(sampler, item, fit.fresh, begin, is_certain ? 0 : SLICE_INFERRED_START);
 }
 

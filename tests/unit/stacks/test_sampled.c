@@ -477,6 +477,23 @@ static void test_cut_stacks(void **state)
 		      "  f 250-350\n");
 }
 
+/* Between them there is room for frames that no copy has held. */
+static void test_cut_below_unseen(void **state)
+{
+	struct by_hand hand = {0};
+
+	(void)state;
+	add(&hand, 100, "a1 b0", 0);
+	hand.cfas[0][0] += 100000;
+	hand.cfas[0][1] += 100000;
+	add(&hand, 200, "f1 g0", 4);
+	add(&hand, 300, "f1 h0", 4);
+	assert_slices(
+		&hand, 300,
+		"a?! 100-300\n  b?! 100-300\n    [unknown]! 150-300\n      f! 150-300\n        g 150-250\n"
+		"        h! 250-300\n");
+}
+
 /* The callers were there before they could be seen. */
 static void test_cut_at_first(void **state)
 {
@@ -584,12 +601,19 @@ static void test_period(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_programs), cmocka_unit_test(test_callers_move_on),
-		cmocka_unit_test(test_recursion),	cmocka_unit_test(test_missing_samples),
-		cmocka_unit_test(test_losses),		cmocka_unit_test(test_hits_are_sharp),
-		cmocka_unit_test(test_cut_stacks),	cmocka_unit_test(test_cut_at_first),
-		cmocka_unit_test(test_pauses),		cmocka_unit_test(test_waits_without_stacks),
-		cmocka_unit_test(test_waits_elsewhere), cmocka_unit_test(test_period),
+		cmocka_unit_test(test_random_programs),
+		cmocka_unit_test(test_callers_move_on),
+		cmocka_unit_test(test_recursion),
+		cmocka_unit_test(test_missing_samples),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_hits_are_sharp),
+		cmocka_unit_test(test_cut_stacks),
+		cmocka_unit_test(test_cut_at_first),
+		cmocka_unit_test(test_cut_below_unseen),
+		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_waits_without_stacks),
+		cmocka_unit_test(test_waits_elsewhere),
+		cmocka_unit_test(test_period),
 	};
 
 	symbols_init();
