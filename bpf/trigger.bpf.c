@@ -308,8 +308,14 @@ int call_begin(struct pt_regs *regs)
 	struct call_key key = call_key(regs, cookie);
 	struct call call = {.jumps = !!(place & PLACE_JUMP)};
 
+	if (!is_target())
+		return 0;
 	/* What began before the trace is no call of it. */
-	if (!is_target() || call_goes_on(&key, place) || is_held(&rules[cookie % RULE_MAX]))
+	if (is_held(&rules[cookie % RULE_MAX])) {
+		bpf_map_delete_elem(&calls, &key);
+		return 0;
+	}
+	if (call_goes_on(&key, place))
 		return 0;
 	c_args(regs, &firing);
 	judge(regs, &firing, NULL);
@@ -328,7 +334,7 @@ int call_end(struct pt_regs *regs)
 	struct rule *rule = &rules[cookie % RULE_MAX];
 	struct firing firing = {.end_ns = bpf_ktime_get_ns()};
 
-	if (is_target() && call_ends(regs, cookie, rule, &firing) &&
+	if (is_target() && !is_held(rule) && call_ends(regs, cookie, rule, &firing) &&
 	    firing.end_ns - firing.begin_ns >= rule->slower_than_ns && passes(rule, regs, &firing, &now))
 		record(regs, cookie, &firing, now);
 	return 0;
