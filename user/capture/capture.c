@@ -321,9 +321,10 @@ static void report_counts(const struct capture *capture)
 				 "return value is unknown, so the condition was not evaluated",
 				 (unsigned long long)counts.without_result, capture->triggers[i].name);
 		if (counts.without_call)
-			log_say("%llu calls of %s began before trailcam watched the function: how long "
+			log_say("%llu call%s of %s began before trailcam watched the function: how long "
 				"they took is unknown",
-				(unsigned long long)counts.without_call, capture->triggers[i].name);
+				(unsigned long long)counts.without_call, counts.without_call == 1 ? "" : "s",
+				capture->triggers[i].name);
 		if (counts.limited)
 			log_say("%llu hits of %s were left out: they came within --every of another",
 				(unsigned long long)counts.limited, capture->triggers[i].name);

@@ -94,11 +94,12 @@ static int adopt_process(struct session *session, pid_t pid, pid_t parent,
 static int adopt(struct session *session, pid_t tid, struct session_thread **ret_thread)
 {
 	struct session_process *process;
-	uint64_t pid, parent;
+	uint64_t pid, parent = 0;
 	int err = 0;
 
 	*ret_thread = NULL;
-	if (proc_status_number(tid, "Tgid", 10, &pid) || proc_status_number(tid, "PPid", 10, &parent))
+	if (proc_status_number(tid, "Tgid", 10, &pid) ||
+	    (tid == (pid_t)pid && proc_status_number(tid, "PPid", 10, &parent)))
 		return 0;
 	process = session_find_process(session, (pid_t)pid);
 	if (!process && !session->config.follow_forks)
