@@ -11,8 +11,8 @@
  *	jump		inside a function: nothing. To another: the unwinding rule, if the jump is indirect; else the top ends and the other goes
  *			on in its place (tail call, PLT stub, a part of the function that the compiler moved away).
  *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends tracing ends its frame first.
- *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. At the first byte of another function: a signal
- *			handler, on top of what was interrupted. Else: back to the frame that was interrupted there (sigreturn), the
+ *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. Where a frame was interrupted: back to that
+ *			(sigreturn). At the first byte of another function: a signal handler, on top of what was interrupted. Else: the
  *			unwinding rule, or the top's place is taken (an rseq abort, a restart elsewhere).
  *	kernel entry	(kernel traced) a frame on top that only the matching exit closes, with all that is still open above it. An exit to user
  *			code closes every entry since user code ran; one to kernel code those above the entry that interrupted it there.
@@ -472,13 +472,14 @@ static void resume_at(struct stacks *stacks, const struct step *step, uint64_t r
 
 	if (top && (to == resume || (is_same(step, top) && !enters(step))))
 		return;
-	if (enters(step)) {
+	/* A signal may have come before the first instruction of a function, too. */
+	interrupted = find_interrupted(segment, to);
+	if (enters(step) && !interrupted) {
 		handler = push(stacks, SLICE_CALL, step->to, step);
 		if (handler)
 			handler->resume = resume;
 		return;
 	}
-	interrupted = find_interrupted(segment, to);
 	if (!interrupted)
 		interrupted = find_returned(segment, to);
 	if (interrupted)

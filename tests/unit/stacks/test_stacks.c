@@ -230,6 +230,28 @@ static void test_signal(void **state)
 		    "a!\n  b\n    [untraced]\n    h\n      c\n    r\n      [syscall]\n  d!\n");
 }
 
+/* The same at the first byte of a function, where a handler might begin as well; and once more at once. */
+static void test_signal_at_first_byte(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\n"
+		    "call a+4 b+0 @2\n"
+		    "signal b+0 - @3\n"
+		    "start - h+0 @5\n"
+		    "ret h+20 r+0 @8\n"
+		    "syscall r+7 - @9\n"
+		    "start - b+0 @10\n"
+		    "signal b+0 - @10\n"
+		    "start - h+0 @11\n"
+		    "ret h+20 r+0 @12\n"
+		    "syscall r+7 - @13\n"
+		    "start - b+0 @14\n"
+		    "ret b+9 a+9 @15\n"
+		    "call a+20 d+0 @16\n",
+		    "a!\n  b\n    [untraced]\n    h\n    r\n      [syscall]\n    [untraced]\n    h\n    r\n"
+		    "      [syscall]\n  d!\n");
+}
+
 /* What the trace ends with says nothing: no pause is shown. */
 static void test_final_interrupt(void **state)
 {
@@ -617,6 +639,7 @@ int main(void)
 		cmocka_unit_test(test_call_next),
 		cmocka_unit_test(test_syscall),
 		cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_signal_at_first_byte),
 		cmocka_unit_test(test_final_interrupt),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_gap),
