@@ -34,15 +34,6 @@ int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size)
 	return ferror(file) ? -ESRCH : -ENOENT;
 }
 
-void proc_comm(pid_t tid, char *ret_comm, size_t size)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
-	if (!reading_text(path, ret_comm, size))
-		ret_comm[0] = '\0';
-}
-
 bool proc_has_ended(pid_t tid)
 {
 	char state[16];

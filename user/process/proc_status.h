@@ -16,9 +16,6 @@ int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size);
 /* The field's first number in the given base (signal sets are of base 16). Errors as above. */
 int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number);
 
-/* The thread's name, cut to size: "" if it is gone. Much cheaper than the same field of its status. */
-void proc_comm(pid_t tid, char *ret_comm, size_t size);
-
 /* Whether the process or thread is a zombie, or gone. */
 bool proc_has_ended(pid_t tid);
 

@@ -125,7 +125,7 @@ void session_announce_comm(struct session *session, struct session_thread *threa
 	char comm[sizeof(thread->comm)] = "";
 
 	/* A thread that is gone has no name. */
-	proc_comm(thread->tid, comm, sizeof(comm));
+	proc_status_text(thread->tid, "Name", comm, sizeof(comm));
 	if (!exec && (!*comm || !strcmp(comm, thread->comm)))
 		return;
 	memcpy(thread->comm, comm, sizeof(comm));
