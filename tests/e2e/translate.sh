@@ -300,6 +300,80 @@ too_many_threads() {
 }
 check 'many threads' many_threads
 check 'more threads than have rings' too_many_threads
+# A call of address 0, which there is nothing at, and where it was.
+cat >"$tmp/null.c" <<'EOF'
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <ucontext.h>
+static sigjmp_buf back;
+static void *volatile nowhere;
+static void handler(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	printf("at %p, ip %llx\n", info->si_addr, (long long)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]);
+	siglongjmp(back, 1);
+}
+int main(void)
+{
+	const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	sigaction(SIGSEGV, &action, 0);
+	for (volatile int i = 0; i < 3; i++)
+		if (!sigsetjmp(back, 1))
+			((void (*)(void))nowhere)();
+	puts("end");
+	return 0;
+}
+EOF
+gcc -O1 -w -D_GNU_SOURCE -o "$tmp/null" "$tmp/null.c" || exit 1
+calls_nothing() {
+	"$tmp/null" >"$tmp/natively" && translate -- "$tmp/null" >"$tmp/translated" 2>"$tmp/why" && diff "$tmp/natively" "$tmp/translated" && says "$tmp/natively" 'end'
+}
+check 'a call of nothing, caught' calls_nothing
+# Signals faster than they can be handled, and nobody any more to hold them back.
+cat >"$tmp/storm.c" <<'EOF'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+static volatile long cnt;
+static void handler(int signal) { (void)signal; cnt++; }
+static long fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+static void *work(void *ctx) { return (void *)fib(31); }
+int main(void)
+{
+	const struct itimerval real = {{0, 100}, {0, 100}}, prof = {{0, 200}, {0, 200}};
+	pthread_t threads[3];
+	void *result;
+	signal(SIGALRM, handler);
+	signal(SIGPROF, handler);
+	setitimer(ITIMER_REAL, &real, 0);
+	setitimer(ITIMER_PROF, &prof, 0);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], 0, work, 0);
+	for (int i = 0; i < 3; i++) {
+		pthread_join(threads[i], &result);
+		printf("%ld\n", (long)result);
+	}
+	puts(cnt > 10 ? "end" : "?");
+	fflush(stdout);
+	return 0;
+}
+EOF
+gcc -O1 -w -o "$tmp/storm" "$tmp/storm.c" -lpthread || exit 1
+killed_in_a_storm() {
+	for ms in 250 300 350 400; do
+		"$trailcam" run --source translate -o "$tmp/storm.fxt" -- "$tmp/storm" >"$tmp/out" 2>"$tmp/why" &
+		front=$!
+		sleep 0.$ms
+		# shellcheck disable=SC2046
+		kill -9 $front $(pgrep -P $front) 2>/dev/null
+		wait $front
+		wait_until grep -q end "$tmp/out" && [ "$(grep -c 1346269 "$tmp/out")" = 3 ] || return 1
+	done 2>/dev/null
+}
+check 'a storm of signals, and trailcam is killed' killed_in_a_storm
 asks_about_seccomp() {
 	translate -- "$programs/restricted" ask >"$tmp/asked" 2>"$tmp/why"
 	[ $? -eq 7 ] && "$programs/restricted" ask | diff "$tmp/asked" - && [ ! -s "$tmp/why" ]

@@ -73,11 +73,12 @@ static bool read_insn(struct context *context, struct builder *builder)
 	size_t room = 4096 - (builder->pc & 4095), size = room < CODE_INSN_MAX ? room : CODE_INSN_MAX;
 
 	context->reading = builder->pc;
+	__atomic_store_n(&context->is_reading, 1, __ATOMIC_RELEASE);
 	builder->raw = bytes_of_insn(builder, size);
 	builder->nop = 0;
 	/* Probes stand in files only. */
 	if (builder->raw[0] == 0xcc && !is_checked(builder)) {
-		context->reading = 0;
+		__atomic_store_n(&context->is_reading, 0, __ATOMIC_RELEASE);
 		if (!ask_original(context, builder->pc))
 			return false;
 		builder->raw = context->original;
@@ -92,7 +93,7 @@ static bool read_insn(struct context *context, struct builder *builder)
 		builder->raw = bytes_of_insn(builder, CODE_INSN_MAX);
 		code_insn_decode(&builder->insn, builder->raw, CODE_INSN_MAX, true);
 	}
-	context->reading = 0;
+	__atomic_store_n(&context->is_reading, 0, __ATOMIC_RELEASE);
 	return true;
 }
 

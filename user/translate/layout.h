@@ -268,7 +268,7 @@ struct context {
 	uint64_t why;	    /* enum give_back: it runs natively */
 	uint64_t told;	    /* that was said, outside */
 	uint64_t going;	    /* guest address of the block that is being translated ... */
-	uint64_t reading;   /* ... and of the bytes that are being read; 0: none */
+	uint64_t reading;   /* ... and of the bytes that are being read, with is_reading */
 	uint64_t entered;   /* why the runtime was entered last */
 	uint32_t request;   /* enum request; a futex: 0 is the answer */
 	uint32_t deferred_cnt, deferred_taken; /* so far: deferred[number % DEFERRED_MAX] */
@@ -285,6 +285,7 @@ struct context {
 	uint32_t has_own_memory; /* of a child that is a process: it shares none with its parent */
 	uint32_t epoch;		 /* as the ring has it */
 	uint32_t in_runtime;	 /* it is in no code of the cache */
+	uint32_t is_reading;
 	uint8_t deferred[DEFERRED_MAX][SIGINFO_BYTES];
 };
 

@@ -107,9 +107,15 @@ static int make_arena(struct injection *injection, uint64_t name, struct arena *
 	if (err)
 		return err;
 	if (at == -EEXIST)
-		return fail(-EEXIST, "it still has the memory of a trailcam that was killed");
+		return fail(
+			-EEXIST,
+			"it still has the memory of an earlier trailcam, which was killed or translated its "
+			"parent");
 	if (at != ARENA_BASE)
 		return fail_errno(at < 0 ? (int)at : -EINVAL, "it cannot map the memory that it is to share");
+	/* A core dump would have gigabytes of it. Where that is not allowed, it has. */
+	injection_call(injection, SYS_madvise,
+		       (const uint64_t[6]){ARENA_BASE, arena_size(arena), MADV_DONTDUMP});
 	*ret_arena = TAKE_PTR(arena);
 	return 0;
 }

@@ -8,6 +8,7 @@
  *	at or in a copied instruction, faulting		its guest address
  *	between the gate and the kernel			before or behind the guest's system call
  *	where the runtime restores the registers	what it restores
+ *	where sigreturn leads				where it would have led
  *	elsewhere in the cache or the runtime		not yet: the signal waits
  *
  * A signal that waits is sent to the thread by the runtime itself, once the thread has come there: at once, or
@@ -163,6 +164,9 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 	if (context->settled || (at >= header->restore && at < header->restored)) {
 		take_saved(context, context->here, regs);
 		take_back_sigreturn(thread, regs);
+	} else if (at == header->sigreturned) {
+		regs->rip = context->returned;
+		arena_append(thread->process->arena, thread->slot, regs->rip, RING_GO);
 	} else if (at == header->gate) {
 		regs->rip = regs->rcx - ARCH_SYSCALL_SIZE;
 	} else if (at > header->gate && at < header->syscalled) {
@@ -299,12 +303,25 @@ static void call_in(const struct translate_thread *thread, struct user_regs_stru
 	context->pos = -(int64_t)sizeof(uint32_t);
 }
 
+/* Of those that do not queue, one waits, as in the kernel (signal(7), "Queueing and delivery semantics"). */
+static bool waits_already(const struct context *context, int signal)
+{
+	enum { FIRST_QUEUED = 32 };
+
+	for (uint32_t i = context->deferred_taken; signal < FIRST_QUEUED && i != context->deferred_cnt; i++)
+		if (((const siginfo_t *)context->deferred[i % DEFERRED_MAX])->si_signo == signal)
+			return true;
+	return false;
+}
+
 /* False: there are too many. */
 static bool defer(const struct translate_thread *thread, const siginfo_t *info, struct user_regs_struct *regs)
 {
 	struct context *context = arena_context(thread->process->arena, thread->slot);
 	uint32_t cnt = context->deferred_cnt;
 
+	if (waits_already(context, info->si_signo))
+		return true;
 	if (cnt - context->deferred_taken >= DEFERRED_MAX)
 		return false;
 	memcpy(context->deferred[cnt % DEFERRED_MAX], info, sizeof(*info));
@@ -342,7 +359,7 @@ static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
 
 	take_saved(context, context->going, regs);
 	((struct shared *)arena->bytes)->lock = 0;
-	context->reading = 0;
+	context->is_reading = 0;
 	arena_append(arena, thread->slot, regs->rip, arrives ? RING_LEAVE : RING_STOP);
 	if (is_first)
 		return pass_settled(thread, info, regs);
@@ -363,17 +380,22 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 	if (!is_translated(thread) || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
 	    ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return signal;
+	/* What the handler interrupted is not finished. */
+	if (thread->detours && !arena_is_ours(thread->process->arena, regs.rip))
+		return signal;
+	thread->detours = false;
 	fault = is_fault(&info);
 	waits = !fault && is_caught(tid, signal);
 	if (!fault && !waits && !is_fatal(tid, signal))
 		return signal;
-	if (fault && arena_context(thread->process->arena, thread->slot)->reading)
+	if (fault && arena_context(thread->process->arena, thread->slot)->is_reading)
 		return pass_unmapped(thread, &info, &regs);
 	if (!settle(thread, fault ? signal : 0, &regs)) {
 		if (waits && defer(thread, &info, &regs))
 			return 0;
 		if (arena_find_place(thread->process->arena, regs.rip, &place))
 			arena_append_steps(thread->process->arena, thread->slot, &place);
+		thread->detours = waits;
 		return signal;
 	}
 	if (fault && (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP))
