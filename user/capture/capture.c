@@ -94,7 +94,7 @@ static void mark_stopped(struct capture *capture)
 
 		if (!(hit->action & HIT_STOP))
 			continue;
-		hit->stopped_ns = is_paused(capture, hit) ? hit->time_ns : ns;
+		hit->stopped_ns = is_paused(capture, hit) || ns < hit->time_ns ? hit->time_ns : ns;
 		log_debug("hit %s: the trace was stopped by %s, %llu ns after it",
 			  snapshot->triggers[hit->trigger], snapshot->stopped_by,
 			  (unsigned long long)(hit->stopped_ns - hit->time_ns));
