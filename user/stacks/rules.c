@@ -461,8 +461,11 @@ static size_t find_returned(const struct segment *segment, uint64_t to)
 	return callee == SIZE_MAX ? 0 : callee;
 }
 
-/* Code goes on at step->to after a pause that began where `resume` would be next; 0: unknown. */
-static void resume_at(struct stacks *stacks, const struct step *step, uint64_t resume)
+/*
+ * Code goes on at step->to after a pause that began where `resume` would be next; 0: unknown. `by_call`: it may have
+ * been a sigreturn.
+ */
+static void resume_at(struct stacks *stacks, const struct step *step, uint64_t resume, bool by_call)
 {
 	struct segment *segment = &stacks->segment;
 	uint64_t to = step->branch.to;
@@ -474,7 +477,7 @@ static void resume_at(struct stacks *stacks, const struct step *step, uint64_t r
 		return;
 	/* A signal may have come before the first instruction of a function, too. */
 	interrupted = find_interrupted(segment, to);
-	if (enters(step) && !interrupted) {
+	if (enters(step) && !(by_call && interrupted)) {
 		handler = push(stacks, SLICE_CALL, step->to, step);
 		if (handler)
 			handler->resume = resume;
@@ -508,7 +511,7 @@ static void on_kernel_exit(struct stacks *stacks, const struct step *step)
 	if (!resume && !segment_top(segment))
 		segment_infer(segment, step->to, step->branch.to);
 	else
-		resume_at(stacks, step, resume);
+		resume_at(stacks, step, resume, true);
 }
 
 static void on_trace_end(struct stacks *stacks, const struct step *step)
@@ -545,6 +548,7 @@ static void on_trace_start(struct stacks *stacks, const struct step *step)
 {
 	const struct frame *top = segment_top(&stacks->segment);
 	uint64_t resume = 0;
+	bool by_call = false;
 
 	if (step->space != stacks->space) {
 		/* An exec ended every call of the program before it. */
@@ -555,12 +559,13 @@ static void on_trace_start(struct stacks *stacks, const struct step *step)
 	}
 	if (top && !top->symbol) {
 		resume = top->resume;
+		by_call = segment_slice(&stacks->segment, top)->kind == SLICE_SYSCALL;
 		segment_pop(&stacks->segment, step->moment);
 	}
 	if (!top && ends_kernel_gap(stacks, step))
 		segment_infer(&stacks->segment, step->to, step->branch.to);
 	else
-		resume_at(stacks, step, resume);
+		resume_at(stacks, step, resume, by_call);
 }
 
 void rules_apply(struct stacks *stacks, const struct step *step)

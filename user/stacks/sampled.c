@@ -70,8 +70,8 @@ struct fit {
 /* Stands for them. */
 static const struct symbol unseen_callers = {.name = "[unknown]", .object = ""};
 
-/* A frame is hardly larger. */
-enum { FRAME_MAX = 4096 };
+/* A frame is hardly larger: some have a path in them, or two. */
+enum { FRAME_MAX = 1 << 14 };
 
 /* ---- the item's stack ---- */
 
