@@ -193,6 +193,9 @@ static void send_deferred(struct context *context)
 		__builtin_memcpy(info, context->deferred[context->deferred_taken % DEFERRED_MAX],
 				 sizeof(info));
 		context->deferred_taken++;
+		/* If its handler leads elsewhere, the next one follows from there. */
+		context->asked =
+			context->deferred_taken != __atomic_load_n(&context->deferred_cnt, __ATOMIC_ACQUIRE);
 		context->settled = 1;
 		call(SYS_rt_tgsigqueueinfo, (uint64_t)call(SYS_getpid, 0, 0, 0, 0),
 		     (uint64_t)call(SYS_gettid, 0, 0, 0, 0), *(uint32_t *)info, (uintptr_t)info);

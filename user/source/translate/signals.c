@@ -303,14 +303,24 @@ static void call_in(const struct translate_thread *thread, struct user_regs_stru
 	context->pos = -(int64_t)sizeof(uint32_t);
 }
 
-/* Of those that do not queue, one waits, as in the kernel (signal(7), "Queueing and delivery semantics"). */
-static bool waits_already(const struct context *context, int signal)
+/*
+ * Of those that do not queue, one waits, as in the kernel (signal(7), "Queueing and delivery semantics"); of POSIX
+ * timers, one for each (send_sigqueue() of kernel/signal.c).
+ */
+static bool waits_already(const struct context *context, const siginfo_t *info)
 {
 	enum { FIRST_QUEUED = 32 };
 
-	for (uint32_t i = context->deferred_taken; signal < FIRST_QUEUED && i != context->deferred_cnt; i++)
-		if (((const siginfo_t *)context->deferred[i % DEFERRED_MAX])->si_signo == signal)
+	for (uint32_t i = context->deferred_taken;
+	     info->si_signo < FIRST_QUEUED && i != context->deferred_cnt; i++) {
+		const siginfo_t *other = (const siginfo_t *)context->deferred[i % DEFERRED_MAX];
+		bool timers = info->si_code == SI_TIMER && other->si_code == SI_TIMER;
+
+		if (other->si_signo == info->si_signo &&
+		    (timers ? other->si_timerid == info->si_timerid
+			    : info->si_code != SI_TIMER && other->si_code != SI_TIMER))
 			return true;
+	}
 	return false;
 }
 
@@ -320,8 +330,10 @@ static bool defer(const struct translate_thread *thread, const siginfo_t *info, 
 	struct context *context = arena_context(thread->process->arena, thread->slot);
 	uint32_t cnt = context->deferred_cnt;
 
-	if (waits_already(context, info->si_signo))
+	if (waits_already(context, info)) {
+		call_in(thread, regs);
 		return true;
+	}
 	if (cnt - context->deferred_taken >= DEFERRED_MAX)
 		return false;
 	memcpy(context->deferred[cnt % DEFERRED_MAX], info, sizeof(*info));
