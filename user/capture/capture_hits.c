@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
@@ -17,6 +16,7 @@
 #include "capture/goroutine.h"
 #include "capture/interrupt.h"
 #include "condition/prints.h"
+#include "process/memory.h"
 
 /* Held targets stop often. */
 enum { DRAIN_EVERY = 256 };
@@ -172,33 +172,19 @@ static int add_event(struct capture *capture, const char *name, struct caught_hi
 	return add_hit(capture, caught);
 }
 
-/* The stack may end before: it is read page by page. */
-static size_t copy_stack(const struct caught_hit *hit, uint8_t copy[static HIT_STACKS_BYTES])
-{
-	enum { PAGE = 4096, PARTS = HIT_STACKS_BYTES / PAGE + 1 };
-	struct iovec ours = {.iov_base = copy, .iov_len = HIT_STACKS_BYTES}, theirs[PARTS];
-	uint64_t at = hit->regs[HIT_SP], end = at + HIT_STACKS_BYTES;
-	size_t cnt = 0;
-	ssize_t size;
-
-	for (uint64_t next; at < end && cnt < PARTS; at = next) {
-		next = (at / PAGE + 1) * PAGE < end ? (at / PAGE + 1) * PAGE : end;
-		theirs[cnt++] = (struct iovec){.iov_base = (void *)at, .iov_len = next - at};
-	}
-	size = process_vm_readv((pid_t)hit->hit.tid, &ours, 1, theirs, cnt, 0);
-	return size < 0 ? 0 : (size_t)size;
-}
-
 void capture_signalled(void *ctx, int signal, struct caught_hit *hit)
 {
 	uint8_t copy[HIT_STACKS_BYTES];
 	struct capture *capture = ctx;
 	char name[32];
+	size_t size;
 
 	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(signal));
 	capture_take_hits(capture);
 	look_at_maps(capture);
-	hit_stacks_find(capture->stacks, hit, copy, copy_stack(hit, copy), false);
+	/* The stack may end before. */
+	size = memory_read((pid_t)hit->hit.tid, hit->regs[HIT_SP], copy, sizeof(copy));
+	hit_stacks_find(capture->stacks, hit, copy, size, false);
 	note(capture, add_event(capture, name, hit));
 }
 

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -18,9 +17,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/containers/hash_index.h"
+#include "process/memory.h"
 #include "source/samples/about.h"
 
-enum { PAGE = 4096, PAGES_MAX = SAMPLES_STACK_MAX / PAGE + 1, LIST_BYTES = 64 << 10 };
+enum { LIST_BYTES = 64 << 10 };
 
 /* ---- the list ---- */
 
@@ -99,29 +99,10 @@ int waiting_find(struct waiting *waiting, const struct bpf_link *iterator)
 
 /* ---- each of them ---- */
 
-/* As much as there is of it, page by page. */
-static size_t read_stack(pid_t tid, uint64_t sp, uint8_t *stack, size_t size)
-{
-	struct iovec local = {stack, size}, pages[PAGES_MAX] = {0};
-	size_t cnt = 0;
-	ssize_t got;
-
-	for (size_t done = 0; done < size && cnt < PAGES_MAX; cnt++) {
-		size_t piece = PAGE - (sp + done) % PAGE;
-
-		if (piece > size - done)
-			piece = size - done;
-		pages[cnt] = (struct iovec){(void *)(uintptr_t)(sp + done), piece};
-		done += piece;
-	}
-	got = process_vm_readv(tid, &local, 1, pages, cnt, 0);
-	return got > 0 ? (size_t)got : 0;
-}
-
 static int copy_stack(struct stack_sample *sample, uint64_t sp, size_t stack_bytes)
 {
 	uint8_t *stack = malloc(stack_bytes);
-	size_t size = stack ? read_stack(sample->tid, sp, stack, stack_bytes) : 0;
+	size_t size = stack ? memory_read(sample->tid, sp, stack, stack_bytes) : 0;
 
 	if (!size) {
 		free(stack);
