@@ -37,6 +37,14 @@ static struct history_thread *find_thread(const struct history *history, int32_t
 	return NULL;
 }
 
+const struct symbol *history_symbol_at(struct history *history, int32_t pid, uint64_t ip, uint64_t time_ns)
+{
+	const struct history_process *process = history_process(history, pid);
+
+	return process ? image_symbol_at(process->image, image_version_at(process->image, time_ns), ip)
+		       : NULL;
+}
+
 const struct history_thread *history_thread(const struct history *history, int32_t tid)
 {
 	return find_thread(history, tid);

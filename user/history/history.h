@@ -80,6 +80,8 @@ void history_free(struct history *history);
 
 /* NULL where the sideband knows nothing of it. */
 struct history_process *history_process(struct history *history, int32_t pid);
+/* The function at `ip` in the process at that time of the recording's clock, or NULL. */
+const struct symbol *history_symbol_at(struct history *history, int32_t pid, uint64_t ip, uint64_t time_ns);
 const struct history_thread *history_thread(const struct history *history, int32_t tid);
 
 /* For struct decoder_functions, with the history as ctx: jumps inside these change no call stack. */

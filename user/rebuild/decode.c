@@ -74,10 +74,8 @@ static int describe(struct timeline *timeline, const struct snapshot *snapshot)
 static const struct symbol *hit_symbol(void *ctx, int32_t pid, uint64_t ip, uint64_t trace_ns)
 {
 	struct decoded *decoded = ctx;
-	struct history_process *process = history_process(decoded->history, pid);
-	size_t version = process ? image_version_at(process->image, trace_ns) : 0;
 
-	return process ? image_symbol_at(process->image, version, ip) : NULL;
+	return history_symbol_at(decoded->history, pid, ip, trace_ns);
 }
 
 /* ---- recordings ---- */

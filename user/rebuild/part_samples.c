@@ -134,12 +134,9 @@ static int add_to(struct samples *samples, const struct stack_sample *sample, st
 static int name_fault(const struct samples *samples, const struct stack_sample *sample,
 		      struct sample_items *thread)
 {
-	const struct history_process *process = history_process(samples->decoded->history, sample->pid);
 	uint64_t ip = sample->ip_cnt ? sample->ips[0] : 0;
 	const struct symbol *symbol =
-		process && ip ? image_symbol_at(process->image,
-						image_version_at(process->image, sample->time_ns), ip)
-			      : NULL;
+		ip ? history_symbol_at(samples->decoded->history, sample->pid, ip, sample->time_ns) : NULL;
 	struct instant_arg arg = {.name = INSTANT_FUNCTION, .type = INSTANT_TEXT};
 
 	if (!symbol || !symbol->name)
@@ -232,11 +229,9 @@ static uint64_t hit_ns(const struct samples *samples, const struct hit *hit)
 /* At a function's beginning nothing was pushed yet but the return address. */
 static int add_hit(struct samples *samples, const struct hit *hit)
 {
-	struct history_process *process = history_process(samples->decoded->history, (int32_t)hit->pid);
 	uint64_t time_ns = hit_ns(samples, hit), ip = hit_reg(hit, HIT_IP);
 	const struct symbol *symbol =
-		process ? image_symbol_at(process->image, image_version_at(process->image, time_ns), ip)
-			: NULL;
+		history_symbol_at(samples->decoded->history, (int32_t)hit->pid, ip, time_ns);
 	bool is_begin = symbol && symbol->start == ip && symbol->named;
 	struct sample_stack stack = {.reached = hit_reg(hit, HIT_SP), .cnt = hit->stack_cnt};
 	struct sample_items *thread;
