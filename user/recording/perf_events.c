@@ -223,8 +223,7 @@ static int add_sample(struct perf_events *events, const uint8_t *record, size_t 
 		return err;
 	sample.event = (uint32_t)event;
 	if (sample.tid < 0 || sample.time_ns > INT64_MAX) {
-		free(sample.ips);
-		free(sample.call.about);
+		stack_sample_release(&sample);
 		return sample.tid < 0 ? 0 : fail(-EBADMSG, "the time of a sample is damaged");
 	}
 	if (sample.stack && !perf_events_in_file(snapshot, sample.stack)) {
@@ -234,12 +233,8 @@ static int add_sample(struct perf_events *events, const uint8_t *record, size_t 
 	}
 	if (!err)
 		err = ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample);
-	if (err) {
-		free(sample.ips);
-		free(sample.call.about);
-		if (sample.is_stack_owned)
-			free((void *)sample.stack);
-	}
+	if (err)
+		stack_sample_release(&sample);
 	return err;
 }
 

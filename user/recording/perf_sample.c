@@ -252,8 +252,7 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 	if (!err && cursor.is_short)
 		err = fail(-EBADMSG, "a sample of it is cut off");
 	if (err) {
-		free(sample.ips);
-		free(sample.call.about);
+		stack_sample_release(&sample);
 		return err;
 	}
 	*ret_sample = sample;

@@ -296,9 +296,7 @@ static int put_record(struct reading *reading, const struct samples_record *reco
 			       ? put_end(reading, record)
 			       : err;
 	}
-	free(sample.ips);
-	free(sample.call.about);
-	free((void *)sample.stack);
+	stack_sample_release(&sample);
 	return err;
 }
 
@@ -362,9 +360,10 @@ _Static_assert(offsetof(struct samples_record, took_ns) + sizeof(uint32_t) ==
 static void take_call(const struct reading *reading, uint64_t position)
 {
 	size_t at = position % reading->reader->bytes;
-	struct samples_record *copied = (struct samples_record *)(reading->copy + at), taken = *copied, now;
+	struct samples_record *copied = (struct samples_record *)(reading->copy + at), taken = *copied;
 	struct samples_record *record = (struct samples_record *)(reading->ring + at);
 	uint64_t state = *state_of(copied);
+	int32_t result;
 
 	taken.took_ns = SAMPLES_TAKEN;
 	if (copied->mark != (position ^ reading->reader->secret) || copied->kind != SAMPLES_ENTER ||
@@ -373,12 +372,12 @@ static void take_call(const struct reading *reading, uint64_t position)
 					__ATOMIC_ACQUIRE))
 		return;
 	*state_of(&taken) = state;
-	now.enter.result = *(volatile __s32 *)&record->enter.result;
+	result = *(volatile __s32 *)&record->enter.result;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (*(volatile __u64 *)&record->mark != copied->mark)
 		return;
 	copied->took_ns = taken.took_ns;
-	copied->enter.result = now.enter.result;
+	copied->enter.result = result;
 }
 
 /* Before anything else, so that the ring does not come round meanwhile. */

@@ -48,38 +48,37 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 	return -ENOMEM;
 }
 
-struct index_list {
-	size_t *items, cnt, cap;
+/* When something was lost. */
+struct losses {
+	uint64_t *items;
+	size_t cnt, cap;
 };
 
-static void index_list_release(struct index_list *list)
+static void losses_release(struct losses *losses)
 {
-	free(list->items);
+	free(losses->items);
 }
 
-/* From when on all switches up to `until_ns` are in the rings; `losses` are among the samples. */
-static uint64_t known_from(const struct samples *samples, const struct snapshot *snapshot,
-			   const struct index_list *losses, uint64_t until_ns)
+/* From when on all switches up to `until_ns` are in the rings. */
+static uint64_t known_from(const struct samples *samples, const struct losses *losses, uint64_t until_ns)
 {
 	uint64_t from = samples->started_ns;
 
-	for (size_t i = 0; i < losses->cnt; i++) {
-		uint64_t lost_ns = snapshot->samples[losses->items[i]].time_ns;
-
-		if (lost_ns > from && lost_ns <= until_ns)
-			from = lost_ns;
-	}
+	for (size_t i = 0; i < losses->cnt; i++)
+		if (losses->items[i] > from && losses->items[i] <= until_ns)
+			from = losses->items[i];
 	return from;
 }
 
-static int find_losses(const struct snapshot *snapshot, size_t first, struct index_list *losses)
+static int find_losses(const struct snapshot *snapshot, size_t first, struct losses *losses)
 {
 	int err = 0;
 
 	for (size_t i = first; i < snapshot->sample_cnt && !err; i++)
 		if (snapshot->samples[i].kind == SAMPLE_LOST &&
 		    snapshot->samples[i].flags & SAMPLE_LOST_MOMENTS)
-			err = ARRAY_PUSH(losses->items, losses->cnt, losses->cap, i);
+			err = ARRAY_PUSH(losses->items, losses->cnt, losses->cap,
+					 snapshot->samples[i].time_ns);
 	return err;
 }
 
@@ -87,13 +86,13 @@ static int find_losses(const struct snapshot *snapshot, size_t first, struct ind
 static int take_waiting(struct samples *samples, struct snapshot *snapshot, size_t first)
 {
 	struct waiting *waiting = &samples->waiting;
-	CLEANUP(index_list_release) struct index_list losses = {0};
+	CLEANUP(losses_release) struct losses losses = {0};
 	int err = find_losses(snapshot, first, &losses);
 
 	while (waiting->cnt && !err) {
 		struct waiting_thread *thread = &waiting->threads[--waiting->cnt];
 
-		thread->sample.since_ns = known_from(samples, snapshot, &losses, thread->sample.time_ns);
+		thread->sample.since_ns = known_from(samples, &losses, thread->sample.time_ns);
 		if (thread->is_known && !losses.cnt)
 			stack_sample_release(&thread->sample);
 		else
