@@ -28,12 +28,12 @@ static void entries_release(struct entries *entries)
 	free(entries->items);
 }
 
-/* Newest first. */
-static int split(const struct ring_copy *copy, struct entries *entries)
+/* Newest first, of that many words. */
+static int split(const struct ring_copy *copy, size_t cnt, struct entries *entries)
 {
 	size_t left = copy->cnt;
 
-	while (left) {
+	while (left > copy->cnt - cnt) {
 		struct entry entry = {.word = copy->words[--left]};
 		int err;
 
@@ -262,14 +262,15 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
  * go on where the copy before ended, and the epoch before the first one that is told. The thread's code does
  * not change before.
  */
-static void begin(struct walk *walk, const struct ring_copy *copy, const struct entries *entries)
+static void begin(struct walk *walk, const struct ring_copy *copy, bool continues,
+		  const struct entries *entries)
 {
 	size_t i = entries->cnt;
 
 	walk->ns = walk->encoder->cyc_tsc > walk->clock->ns ? walk->encoder->cyc_tsc : walk->clock->ns;
-	if (copy->continues)
+	if (continues)
 		walk_set_ns(walk, copy->since_ns);
-	while (!copy->continues && i--) {
+	while (!continues && i--) {
 		uint32_t word = entries->items[i].word;
 
 		if (!tells_time(word))
@@ -297,8 +298,10 @@ static void tell_all(struct walk *walk, const struct entries *entries)
 		tell(walk, &entries->items[told]);
 }
 
-int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		 const struct code_changes *changes, struct encoder *encoder)
+/* The newest `cnt` words. */
+static int encode_newest(struct arena *arena, const struct ring_copy *copy, size_t cnt,
+			 const struct tsc_clock *clock, const struct code_changes *changes,
+			 struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
 	struct walk walk = {.arena = arena,
@@ -307,14 +310,38 @@ int words_encode(struct arena *arena, const struct ring_copy *copy, const struct
 			    .changes = changes,
 			    .epoch = copy->epoch,
 			    .epoch_min = copy->epoch_min};
-	int err = split(copy, &entries);
+	int err = split(copy, cnt, &entries);
 
 	if (err)
 		return err;
-	begin(&walk, copy, &entries);
+	begin(&walk, copy, copy->continues && cnt == copy->cnt, &entries);
 	tell_all(&walk, &entries);
 	if (encoder->enabled)
 		encoder_disable_async(encoder, walk.ns, walk.ip);
 	encoder_flush(encoder);
 	return 0;
+}
+
+/*
+ * A word may become eight bytes: then the ring of packets is full long before all words are told, and the older
+ * ones would be told in vain. So a few of the newest show how many are enough.
+ */
+int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
+		 const struct code_changes *changes, struct encoder *encoder)
+{
+	enum { SOME = 1 << 16 };
+	const struct encoder before = *encoder;
+	const size_t room = encoder->ring.size;
+	size_t cnt = aux_ring_held(&encoder->ring) ? copy->cnt : SOME;
+
+	while (cnt < copy->cnt) {
+		int err = encode_newest(arena, copy, cnt, clock, changes, encoder);
+		uint64_t bytes = encoder->ring.head - before.ring.head;
+
+		if (err || bytes >= room)
+			return err;
+		*encoder = before;
+		cnt = bytes ? cnt * (room + room / 4) / bytes : copy->cnt;
+	}
+	return encode_newest(arena, copy, copy->cnt, clock, changes, encoder);
 }
