@@ -35,6 +35,18 @@ agree() {
 	[ "$(wc -l <"$tmp/$name.stepped")" -ge "$minimum" ] && cmp "$tmp/$name.stepped" "$tmp/$name.recorded"
 }
 
+# The newest branches are told, where packets have no room for all.
+keeps_the_newest() {
+	for size in 64K 64M; do
+		setarch -R "$trailcam" run -v --source translate --snapshot-size $size --keep-recording "$tmp/$size" -o "$tmp/out.fxt.gz" \
+			-- "$programs/hot-static" 6000 >/dev/null 2>"$tmp/$size.said" || return 1
+		"$trailcam" dump --branches "$tmp/$size" | cut -f3- >"$tmp/$size.branches"
+	done
+	cnt=$(wc -l <"$tmp/64K.branches")
+	says "$tmp/64K.said" 'packets have room for' && ! grep 'packets have room for' "$tmp/64M.said" && [ "$cnt" -gt 10000 ] &&
+		tail -n $((cnt - 2)) "$tmp/64K.branches" >"$tmp/newest" && tail -n $((cnt - 2)) "$tmp/64M.branches" | cmp - "$tmp/newest"
+}
+
 # refuses TEXT ARGUMENT...
 refuses() {
 	text=$1
@@ -245,6 +257,7 @@ run="timeout 60 $trailcam run --source translate -o $tmp/none.fxt.gz"
 check 'a static program: every instruction' agree calls 40 "$programs/calls"
 check 'a dynamic program from its loader on: every instruction' agree wordcount 100000 "$programs/wordcount"
 check 'ways that are taken often, with faults in them: every instruction' agree hot 500000 "$programs/hot-static" 600 faults
+check 'more than packets have room for: the newest branches' keeps_the_newest
 check 'the same, with a timer: the same output' same 0 "$programs/hot" 3000000 ticks
 check 'random code in a file, executed often' same 0 "$programs/random" 7 12 -1 60000
 for seed in 1 2 3; do

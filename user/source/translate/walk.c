@@ -27,13 +27,24 @@ void walk_pass(struct walk *walk, uint32_t conds)
 		encoder_conditional(walk->encoder, walk->ns, false);
 }
 
+static const struct block *block_at(struct walk *walk, uint64_t guest)
+{
+	const struct block **recent = &walk->recent[(guest ^ guest >> 13) % WALK_RECENT];
+
+	if (arena_shared(walk->arena)->epoch)
+		return arena_block_at(walk->arena, guest, walk->epoch);
+	if (!*recent || (*recent)->guest != guest)
+		*recent = arena_block_at(walk->arena, guest, walk->epoch);
+	return *recent;
+}
+
 /* To the end of the block, and beyond it where no word would tell. False: that is not known. */
 static bool go_on(struct walk *walk)
 {
 	if (!walk->block || walk->block->end != BLOCK_GOES_ON)
 		return false;
 	walk_pass(walk, walk->block->cond_cnt);
-	enter(walk, arena_block_at(walk->arena, walk->block->next, walk->epoch));
+	enter(walk, block_at(walk, walk->block->next));
 	return walk->block;
 }
 
@@ -143,7 +154,7 @@ static void look_for(struct walk *walk, struct goal goal)
 	}
 	if (arena_shared(walk->arena)->epoch)
 		settle_epoch(walk, &goal);
-	enter(walk, arena_block_at(walk->arena, walk->ip, walk->epoch));
+	enter(walk, block_at(walk, walk->ip));
 }
 
 void walk_lose(struct walk *walk, uint64_t ip)

@@ -11,6 +11,8 @@
 
 struct code_changes;
 
+enum { WALK_RECENT = 1 << 13 };
+
 struct walk {
 	struct arena *arena;
 	struct encoder *encoder;
@@ -18,12 +20,13 @@ struct walk {
 	const struct code_changes *changes;
 	size_t changed; /* so many of them were before ns */
 	uint64_t ns;
-	uint64_t ip;		   /* where control was at the last word ... */
-	const struct block *block; /* ... the block there, once it is looked for ... */
-	uint32_t conds;		   /* ... and how many conditional jumps of it were passed */
-	uint32_t epoch;		   /* as far as is known: of that block, ... */
-	uint32_t epoch_min;	   /* ... if it is not an earlier one */
-	uint64_t next;		   /* where a system call goes on */
+	uint64_t ip;				 /* where control was at the last word ... */
+	const struct block *block;		 /* ... the block there, once it is looked for ... */
+	uint32_t conds;				 /* ... and how many conditional jumps of it were passed */
+	uint32_t epoch;				 /* as far as is known: of that block, ... */
+	uint32_t epoch_min;			 /* ... if it is not an earlier one */
+	uint64_t next;				 /* where a system call goes on */
+	const struct block *recent[WALK_RECENT]; /* found last, by address, while there is one epoch only */
 };
 
 /* Packets from here on have that time (CLOCK_MONOTONIC, nanoseconds; a TSC), if it is a later one. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/log.h"
 #include "source/translate/walk.h"
 
 struct entry {
@@ -324,24 +325,34 @@ static int encode_newest(struct arena *arena, const struct ring_copy *copy, size
 
 /*
  * A word may become eight bytes: then the ring of packets is full long before all words are told, and the older
- * ones would be told in vain. So a few of the newest show how many are enough.
+ * ones would be told in vain. So a few of the newest show how many are enough. What a trial has overwritten is
+ * overwritten again by the next one, which tells more; should it be shorter, the rest is of no use.
  */
 int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
 		 const struct code_changes *changes, struct encoder *encoder)
 {
 	enum { SOME = 1 << 16 };
 	const struct encoder before = *encoder;
-	const size_t room = encoder->ring.size;
-	size_t cnt = aux_ring_held(&encoder->ring) ? copy->cnt : SOME;
+	const uint64_t room = encoder->ring.size;
+	size_t cnt = SOME < copy->cnt ? SOME : copy->cnt, told;
+	uint64_t bytes, reached = 0;
+	bool is_all;
+	int err;
 
-	while (cnt < copy->cnt) {
-		int err = encode_newest(arena, copy, cnt, clock, changes, encoder);
-		uint64_t bytes = encoder->ring.head - before.ring.head;
-
-		if (err || bytes >= room)
-			return err;
+	do {
 		*encoder = before;
+		err = encode_newest(arena, copy, cnt, clock, changes, encoder);
+		bytes = encoder->ring.head - before.ring.head;
+		reached = bytes > reached ? bytes : reached;
+		is_all = cnt == copy->cnt;
+		told = cnt;
 		cnt = bytes ? cnt * (room + room / 4) / bytes : copy->cnt;
-	}
-	return encode_newest(arena, copy, copy->cnt, clock, changes, encoder);
+		cnt = cnt < copy->cnt ? cnt : copy->cnt;
+	} while (!err && !is_all && bytes < room);
+	if (!is_all)
+		log_debug("packets have room for %zu of %zu words", told, copy->cnt);
+	reached += before.ring.head;
+	if (reached > encoder->ring.head && reached > encoder->ring.taken + room)
+		encoder->ring.taken = reached - room;
+	return err;
 }
