@@ -145,18 +145,19 @@ static bool is_pushtrap(const uint8_t *at)
 
 static int scan(const uint8_t *code, size_t size, uint64_t addr, struct elf_handler_list *list)
 {
-	static const uint8_t push_exn[] = {0x41, 0xff, 0x76};
-	const size_t before = LEA_BYTES + PUSH_BYTES;
+	enum { PUSH_EXN = 0x76 }; /* its third byte, the rarest of the three */
+	const size_t before = LEA_BYTES + PUSH_BYTES + 2;
 	const uint8_t *at = code, *end = code + size;
 	int err = 0;
 
-	while (!err && (at = memmem(at, (size_t)(end - at), push_exn, sizeof(push_exn)))) {
+	while (!err && (at = memchr(at, PUSH_EXN, (size_t)(end - at)))) {
 		const uint8_t *lea = at - before;
 		int32_t distance;
 		struct elf_handler handler;
 
 		at++;
-		if (lea < code || end - lea < PATTERN_BYTES || !is_pushtrap(lea))
+		if ((size_t)(at - code) <= before || lea[LEA_BYTES + PUSH_BYTES] != 0x41 ||
+		    lea[LEA_BYTES + PUSH_BYTES + 1] != 0xff || end - lea < PATTERN_BYTES || !is_pushtrap(lea))
 			continue;
 		memcpy(&distance, lea + 3, sizeof(distance));
 		handler.start = addr + (uint64_t)(lea - code) + PATTERN_BYTES;
