@@ -48,10 +48,12 @@ void spill_let_go(void *items, size_t from, size_t to);
 
 #define SPILL_PASS(items, i) SPILL_PASS_TO(items, i, i)
 
-#define SPILL_PUSH(items, cnt, cap, value)                                               \
-	({                                                                               \
-		int _err = spill_reserve(&(items), &(cap), (cnt) + 1, sizeof(*(items))); \
-		if (!_err)                                                               \
-			(items)[(cnt)++] = (value);                                      \
-		_err;                                                                    \
+#define SPILL_PUSH(items, cnt, cap, value)                                                   \
+	({                                                                                   \
+		int _err = 0;                                                                \
+		if ((cnt) >= (cap))                                                          \
+			_err = spill_reserve(&(items), &(cap), (cnt) + 1, sizeof(*(items))); \
+		if (!_err)                                                                   \
+			(items)[(cnt)++] = (value);                                          \
+		_err;                                                                        \
 	})

@@ -100,7 +100,8 @@ int traces_cut(const struct schedule *schedule, size_t version, const struct bra
 		const struct branch *branch = &piece->items[i];
 		size_t next = branch->flags & BRANCH_TRACE_START ? (size_t)branch->detail : version;
 
-		if (schedule->turns[next].nth != schedule->turns[version].nth && i > begin) {
+		if (next != version && schedule->turns[next].nth != schedule->turns[version].nth &&
+		    i > begin) {
 			err = fn(ctx, version, piece->items + begin, i - begin);
 			begin = i;
 		}

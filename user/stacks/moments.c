@@ -15,7 +15,7 @@ void moments_release(struct moments *moments)
 	*moments = (struct moments){0};
 }
 
-static uint64_t add_stamp(struct moments *moments, bool barrier)
+uint64_t moments_add_stamp(struct moments *moments, bool barrier)
 {
 	struct stamp stamp = {.tsc = moments->tsc, .barrier = barrier};
 
@@ -26,25 +26,9 @@ static uint64_t add_stamp(struct moments *moments, bool barrier)
 	return moments->next;
 }
 
-uint64_t moments_now(struct moments *moments)
-{
-	const struct stamp_list *stamps = &moments->stamps;
-	bool same = stamps->cnt && stamps->items[stamps->cnt - 1].tsc == moments->tsc;
-
-	return same ? moments->next : add_stamp(moments, false);
-}
-
-uint64_t moments_reserve(struct moments *moments)
-{
-	uint64_t now = moments_now(moments);
-
-	moments->next++;
-	return now;
-}
-
 uint64_t moments_barrier(struct moments *moments)
 {
-	uint64_t now = add_stamp(moments, true);
+	uint64_t now = moments_add_stamp(moments, true);
 
 	moments->next++;
 	return now;

@@ -44,11 +44,26 @@ static inline void moments_see(struct moments *moments, uint64_t tsc)
 	moments->begun = true;
 }
 
+/* The moment now, with a time stamp of its own. */
+uint64_t moments_add_stamp(struct moments *moments, bool barrier);
+
 /* The moment now. */
-uint64_t moments_now(struct moments *moments);
+static inline uint64_t moments_now(struct moments *moments)
+{
+	const struct stamp_list *stamps = &moments->stamps;
+	bool same = stamps->cnt && stamps->items[stamps->cnt - 1].tsc == moments->tsc;
+
+	return same ? moments->next : moments_add_stamp(moments, false);
+}
 
 /* The same, for something at which a slice may begin (one at most). */
-uint64_t moments_reserve(struct moments *moments);
+static inline uint64_t moments_reserve(struct moments *moments)
+{
+	uint64_t now = moments_now(moments);
+
+	moments->next++;
+	return now;
+}
 
 /* The same, for something before which all must have happened that happened at the same time. */
 uint64_t moments_barrier(struct moments *moments);

@@ -23,11 +23,6 @@ void segment_release(struct segment *segment)
 	*segment = (struct segment){0};
 }
 
-struct frame *segment_top(struct segment *segment)
-{
-	return segment->frame_cnt ? &segment->frames[segment->frame_cnt - 1] : NULL;
-}
-
 static struct frame *push_frame(struct segment *segment, const struct frame *frame)
 {
 	if (ARRAY_PUSH(segment->frames, segment->frame_cnt, segment->frame_cap, *frame)) {

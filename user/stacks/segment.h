@@ -57,7 +57,10 @@ void segment_init(struct segment *segment, uint64_t start);
 void segment_release(struct segment *segment);
 
 /* The innermost open frame, or NULL. Valid until the next push. */
-struct frame *segment_top(struct segment *segment);
+static inline struct frame *segment_top(struct segment *segment)
+{
+	return segment->frame_cnt ? &segment->frames[segment->frame_cnt - 1] : NULL;
+}
 
 /* A call, or a pseudo frame (symbol NULL). NULL when out of memory. */
 struct frame *segment_push(struct segment *segment, enum slice_kind kind, const struct symbol *symbol,

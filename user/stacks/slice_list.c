@@ -9,11 +9,6 @@
 #include "base/bisect.h"
 #include "base/spill.h"
 
-int slice_list_push(struct slice_list *list, const struct slice *slice)
-{
-	return SPILL_PUSH(list->items, list->cnt, list->cap, *slice);
-}
-
 void slice_list_release(struct slice_list *list)
 {
 	for (size_t i = 0; i < list->block_cnt; i++)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/spill.h"
 #include "stacks/pack.h"
 
 struct slice_block {
@@ -34,7 +35,10 @@ static inline size_t slice_list_cnt(const struct slice_list *list)
 }
 
 /* 0 or -ENOMEM. */
-int slice_list_push(struct slice_list *list, const struct slice *slice);
+static inline int slice_list_push(struct slice_list *list, const struct slice *slice)
+{
+	return SPILL_PUSH(list->items, list->cnt, list->cap, *slice);
+}
 
 /* A packed one that was not open. */
 struct slice *slice_list_packed_at(struct slice_list *list, size_t index);

@@ -291,6 +291,8 @@ void fxt_name_thread(struct fxt *fxt, uint64_t pid, uint64_t tid, const char *na
 /* Of an event: where its thread stands in word 0, and which words are its time and its first pointer. */
 enum { THREAD_SHIFT = 24, WORD_TIME = 1, WORD_POINTER = 3 };
 
+static const uint64_t THREAD_BITS = (uint64_t)FXT_THREADS << THREAD_SHIFT;
+
 void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_t tid, uint64_t time_ns,
 		     const char *name)
 {
@@ -299,6 +301,19 @@ void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_
 
 	record_begin(fxt, RECORD_EVENT | (uint64_t)type << 16 | thread << THREAD_SHIFT | index << 48);
 	put(fxt, time_ns);
+}
+
+/* A few: copied one by one. */
+static void write_words(struct fxt *fxt, const uint64_t *words, size_t cnt)
+{
+	uint8_t *room = output_take(fxt->output, cnt * sizeof(*words));
+
+	if (!room) {
+		output_write(fxt->output, words, cnt * sizeof(*words));
+		return;
+	}
+	for (size_t i = 0; i < cnt; i++)
+		memcpy(room + i * sizeof(*words), &words[i], sizeof(*words));
 }
 
 static struct kept_event *kept_of(struct fxt *fxt, const void *key)
@@ -315,22 +330,19 @@ void fxt_event_keep(struct fxt *fxt, const void *key)
 	kept->key = key;
 	kept->cnt = fxt->word_cnt;
 	memcpy(kept->words, fxt->words, fxt->word_cnt * sizeof(uint64_t));
-	kept->words[0] &= ~((uint64_t)FXT_THREADS << THREAD_SHIFT);
 }
 
 bool fxt_event_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
 		      uint64_t pointer)
 {
-	const struct kept_event *kept = kept_of(fxt, key);
-	uint64_t words[FXT_KEPT_WORDS];
+	struct kept_event *kept = kept_of(fxt, key);
 
 	if (kept->key != key || fxt->string_cnt == FXT_STRINGS)
 		return false;
-	memcpy(words, kept->words, sizeof(words));
-	words[0] |= thread_index(fxt, pid, tid) << THREAD_SHIFT;
-	words[WORD_TIME] = time_ns;
-	words[WORD_POINTER] = pointer;
-	output_write(fxt->output, words, kept->cnt * sizeof(uint64_t));
+	kept->words[0] = (kept->words[0] & ~THREAD_BITS) | thread_index(fxt, pid, tid) << THREAD_SHIFT;
+	kept->words[WORD_TIME] = time_ns;
+	kept->words[WORD_POINTER] = pointer;
+	write_words(fxt, kept->words, kept->cnt);
 	fxt->event++;
 	return true;
 }
@@ -341,7 +353,7 @@ void fxt_slice_end(struct fxt *fxt, uint64_t pid, uint64_t tid, uint64_t time_ns
 	const uint64_t words[] = {RECORD_EVENT | 2 << 4 | (uint64_t)FXT_END << 16 | thread << THREAD_SHIFT,
 				  time_ns};
 
-	output_write(fxt->output, words, sizeof(words));
+	write_words(fxt, words, 2);
 	fxt->event++;
 }
 

@@ -224,6 +224,18 @@ static void flush(struct output *output, bool is_last)
 	output->used = 0;
 }
 
+uint8_t *output_take(struct output *output, size_t size)
+{
+	uint8_t *room = output->buffer + output->used;
+
+	/* A full buffer is written at once. */
+	if (size >= GZIP_BUFFER - output->used)
+		return NULL;
+	output->total += size;
+	output->used += size;
+	return room;
+}
+
 void output_write(struct output *output, const void *bytes, size_t size)
 {
 	const uint8_t *from = bytes;
