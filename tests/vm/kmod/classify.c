@@ -5,25 +5,23 @@
 
 #include "internal.h"
 
-enum { INSN_BYTES = 15 };
-
-static size_t read_code(u64 ip, u8 *bytes)
+void soft_pt_read_code(u64 ip, struct soft_code *ret_code)
 {
-	size_t size = min_t(size_t, INSN_BYTES, PAGE_SIZE - (ip & (PAGE_SIZE - 1)));
+	size_t size = min_t(size_t, SOFT_CODE_BYTES, PAGE_SIZE - (ip & (PAGE_SIZE - 1)));
+	u8 *bytes = ret_code->bytes;
 
+	memset(ret_code, 0, sizeof(*ret_code));
 	if (copy_from_user_nofault(bytes, (void __user *)ip, size))
-		return 0;
-	if (size < INSN_BYTES &&
-	    !copy_from_user_nofault(bytes + size, (void __user *)(ip + size), INSN_BYTES - size))
-		size = INSN_BYTES;
-	return size;
+		return;
+	if (size < SOFT_CODE_BYTES &&
+	    !copy_from_user_nofault(bytes + size, (void __user *)(ip + size), SOFT_CODE_BYTES - size))
+		size = SOFT_CODE_BYTES;
+	ret_code->size = size;
 }
 
-bool soft_pt_is_mov_ss(u64 ip)
+bool soft_pt_is_mov_ss(const struct soft_code *code)
 {
-	u8 bytes[INSN_BYTES] = {0};
-
-	return read_code(ip, bytes) >= 2 && bytes[0] == 0x8e && (bytes[1] & 0xf8) == 0xd0;
+	return code->size >= 2 && code->bytes[0] == 0x8e && (code->bytes[1] & 0xf8) == 0xd0;
 }
 
 static bool is_prefix(u8 byte)
@@ -56,10 +54,10 @@ static enum soft_kind kind_of_group5(u8 modrm)
 	return SOFT_OTHER;
 }
 
-enum soft_kind soft_pt_classify(u64 ip, u64 *ret_next)
+enum soft_kind soft_pt_classify(u64 ip, const struct soft_code *code, u64 *ret_next)
 {
-	u8 bytes[INSN_BYTES + 8] = {0};
-	size_t size = read_code(ip, bytes), at = 0;
+	const u8 *bytes = code->bytes;
+	size_t size = code->size, at = 0;
 	int displacement;
 
 	while (at < size && is_prefix(bytes[at]))

@@ -25,6 +25,10 @@ static int overflow_every;
 module_param(overflow_every, int, 0600);
 MODULE_PARM_DESC(overflow_every, "lose packets after so many instructions; 0: never");
 
+static bool idle;
+module_param(idle, bool, 0600);
+MODULE_PARM_DESC(idle, "execute nothing of what is traced from now on: programs run at full speed");
+
 /* ---- tracing and not tracing ---- */
 
 /* The branch to ip entered a range with TraceStop. */
@@ -75,7 +79,7 @@ static void resume(struct callback_head *work)
 	kfree(work);
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&soft_cpu);
-	if (soft_pt_tracing(cpu) && cpu->running != current && user_64bit_mode(regs))
+	if (!idle && soft_pt_tracing(cpu) && cpu->running != current && user_64bit_mode(regs))
 		enter(cpu, regs);
 	local_irq_restore(flags);
 }
@@ -169,15 +173,18 @@ static bool lose(struct soft_cpu *cpu, enum soft_kind kind)
 static void retire(struct soft_cpu *cpu, struct pt_regs *regs)
 {
 	bool traced = cpu->encoder.enabled, inside;
+	struct soft_code code;
 	enum soft_kind kind;
 	u64 next = 0;
 
-	if (soft_pt_is_mov_ss(cpu->ip)) {
+	soft_pt_read_code(cpu->ip, &code);
+	if (soft_pt_is_mov_ss(&code)) {
 		if (traced || cpu->losing)
 			soft_pt_log(cpu->ip, regs->sp, cpu->losing);
 		cpu->ip += SOFT_MOV_SS_BYTES;
+		soft_pt_read_code(cpu->ip, &code);
 	}
-	kind = soft_pt_classify(cpu->ip, &next);
+	kind = soft_pt_classify(cpu->ip, &code, &next);
 	if (regs->ip == cpu->ip && kind == SOFT_OTHER)
 		return; /* one iteration of a string instruction */
 	if (traced || cpu->losing)

@@ -54,12 +54,19 @@ enum soft_kind {
 	SOFT_RETURN
 };
 
+/* An instruction, and zeros behind what can be read; no instruction is longer than 15 bytes. */
+enum { SOFT_CODE_BYTES = 16, SOFT_MOV_SS_BYTES = 2 };
+struct soft_code {
+	u8 bytes[SOFT_CODE_BYTES + 8];
+	size_t size;
+};
+void soft_pt_read_code(u64 ip, struct soft_code *ret_code);
+
 /* After `mov %reg, %ss` the trap comes one instruction late. */
-enum { SOFT_MOV_SS_BYTES = 2 };
-bool soft_pt_is_mov_ss(u64 ip);
+bool soft_pt_is_mov_ss(const struct soft_code *code);
 
 /* The kind of the instruction at ip, and for SOFT_COND where it goes on if not taken. */
-enum soft_kind soft_pt_classify(u64 ip, u64 *ret_next);
+enum soft_kind soft_pt_classify(u64 ip, const struct soft_code *code, u64 *ret_next);
 
 /* The log of instructions retired, in /sys/kernel/debug/soft_pt/log; a write empties it. */
 int soft_pt_log_init(void);
