@@ -129,7 +129,7 @@ static void try_stepping(struct finding *finding)
 
 /* ---- translation ---- */
 
-enum { TRANSLATED_MS = 20, TRANSLATED_TURNS = 100 };
+enum { TRANSLATED_MS = 2, TRANSLATED_TURNS = 1000 };
 
 static void wait_a_moment(void *ctx)
 {
