@@ -110,10 +110,14 @@ true_calls() {
 ends_at_hit() {
 	ip=$("$trailcam" dump --hits "$out/$1" | awk '$1 == "rip" { print substr($2, 3); exit }')
 	"$trailcam" dump --branches "$out/$1" | sort -s -n -k1,1 | awk -F'\t' -v ip="$ip" '
-		$3 == "interrupt+end" && $4 == ip { hit = 1; bad = ""; next }
+		$3 == "interrupt+end" && $4 == ip { hit = 1; cnt = 0; next }
 		$3 == "none+start" { at = $5; next }
-		$3 != "interrupt+end" || $4 != at { bad = bad $0 "\n" }
-		END { printf "%s", bad; exit bad != "" || !hit }'
+		$3 != "interrupt+end" || $4 != at { bad[cnt++] = $0 }
+		END {
+			for (i = 0; i < cnt; i++)
+				print bad[i]
+			exit cnt || !hit
+		}'
 }
 
 # A way through the kernel: no gap, and no instruction left out.
