@@ -46,8 +46,11 @@ unpack_driver() {
 	(cd "$dir/packages" && apt-get download -qq "linux-source-$series" 2>/dev/null) ||
 		die "cannot download the package linux-source-$series"
 	mkdir -p "$root/driver"
-	dpkg-deb --fsys-tarfile "$dir/packages/linux-source-$series"_*.deb | tar -xO "./usr/src/linux-source-$series.tar.xz" |
-		xz -dc -T0 | tar -x -C "$root/driver" --strip-components=5 --wildcards '*/arch/x86/events/intel/pt.[ch]'
+	# Nothing is unpacked behind the two files: three quarters of the source are left out.
+	dpkg-deb --fsys-tarfile "$dir/packages/linux-source-$series"_*.deb 2>/dev/null |
+		tar -xO "./usr/src/linux-source-$series.tar.xz" 2>/dev/null | xz -dc -T0 2>/dev/null |
+		tar -x -C "$root/driver" --strip-components=5 --occurrence=1 --wildcards '*/arch/x86/events/intel/pt.c' \
+			'*/arch/x86/events/intel/pt.h'
 	rm "$dir/packages/linux-source-$series"_*.deb
 }
 
