@@ -8,7 +8,7 @@ if bpf_missing; then
 	finish
 fi
 
-"$trailcam" run --source step -t table_grow --skip 1 --memtrace=1 -o "$tmp/q.json" -o "$tmp/q.pftrace" -- "$programs/wordcount" >/dev/null 2>"$tmp/err"
+"$trailcam" run --source step --step-from main -t table_grow --skip 1 --memtrace=1 -o "$tmp/q.json" -o "$tmp/q.pftrace" -- "$programs/wordcount" >/dev/null 2>"$tmp/err"
 queries() {
 	python3 tests/e2e/perfetto.py docs/perfetto.md "$tmp/q.json" "$@"
 }

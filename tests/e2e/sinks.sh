@@ -136,7 +136,7 @@ format_of_unnamed() {
 check '--format where the suffix says nothing' format_of_unnamed
 
 hits_inside() {
-	"$trailcam" run --source step -t table_grow --max-hits 2 -o "$tmp/hits.txt" -o "$tmp/hits.csv" -o "$tmp/hits.json" -- "$programs/wordcount" \
+	"$trailcam" run --source step --step-from main -t table_grow --max-hits 2 -o "$tmp/hits.txt" -o "$tmp/hits.csv" -o "$tmp/hits.json" -- "$programs/wordcount" \
 		>/dev/null 2>"$tmp/err" || return 1
 	[ "$(grep -c ',hit,table_grow,' "$tmp/hits.csv")" -eq 2 ] && [ "$(grep -c '"cat":"hit","name":"table_grow"' "$tmp/hits.json")" -eq 2 ] &&
 		[ "$(grep -B1 ' \* hit table_grow .* rip=0x' "$tmp/hits.txt" | grep -c '  table_grow (.*wordcount.c:[0-9]*)')" -eq 2 ]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Pipes in place of files, other people's files in /tmp, and a small stack.
 . tests/e2e/lib.sh
-"$trailcam" run --source step --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$programs/wordcount" >/dev/null 2>&1
+"$trailcam" run --source step --step-from main --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$programs/wordcount" >/dev/null 2>&1
 
 # --- standard input and pipes
 same_from_pipe() {

@@ -256,7 +256,7 @@ sys.exit(not (len(busy) == 2 and min(busy) > 2600000 and all(thread["gaps"] == 1
 run="timeout 60 $trailcam run --source translate -o $tmp/none.fxt.gz"
 check 'a static program: every instruction' agree calls 40 "$programs/calls"
 check 'a dynamic program from its loader on: every instruction' agree wordcount 100000 "$programs/wordcount"
-check 'ways that are taken often, with faults in them: every instruction' agree hot 500000 "$programs/hot-static" 600 faults
+check 'ways that are taken often, with faults in them: every instruction' agree hot 500000 "$programs/hot-static" 400 faults
 check 'more than packets have room for: the newest branches' keeps_the_newest
 check 'the same, with a timer: the same output' same 0 "$programs/hot" 3000000 ticks
 check 'random code in a file, executed often' same 0 "$programs/random" 7 12 -1 60000

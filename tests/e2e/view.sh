@@ -18,9 +18,9 @@ in_browser() {
 
 if bpf_missing; then
 	skip 'the page of a recording with hits' "$bpf_reason"
-	"$trailcam" run --source step --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$programs/wordcount" >/dev/null 2>&1
+	"$trailcam" run --source step --step-from main --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$programs/wordcount" >/dev/null 2>&1
 else
-	"$trailcam" run --source step -t table_find --max-hits 3 --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$programs/wordcount" \
+	"$trailcam" run --source step --step-from main -t table_find --max-hits 3 --keep-recording "$tmp/rec" -o "$tmp/t.fxt" -- "$programs/wordcount" \
 		>/dev/null 2>&1
 	"$trailcam" dump --slices "$tmp/rec" >"$tmp/slices"
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
@@ -31,7 +31,7 @@ else
 	else
 		skip 'the page in Firefox' 'firefox-esr is not installed'
 	fi
-	"$trailcam" run --source step -t table_find --skip 4 --max-hits 2 --keep-recording "$tmp/rec2" -o "$tmp/t2.fxt" -- "$programs/wordcount" \
+	"$trailcam" run --source step --step-from main -t table_find --skip 4 --max-hits 2 --keep-recording "$tmp/rec2" -o "$tmp/t2.fxt" -- "$programs/wordcount" \
 		>/dev/null 2>&1
 	"$trailcam" dump --slices "$tmp/rec2" >"$tmp/slices2"
 	"$trailcam" report --json --top 100000 --diff "$tmp/t2.fxt" "$tmp/rec" >"$tmp/report.json"
@@ -97,7 +97,7 @@ in_browser strange "$tmp/strange.html"
 # --- allocations
 
 if ! bpf_missing; then
-	"$trailcam" run --source step -t table_grow --skip 1 --memtrace=1 -o "$tmp/allocations.html" -o "$tmp/allocations.json" -- "$programs/wordcount" \
+	"$trailcam" run --source step --step-from main -t table_grow --skip 1 --memtrace=1 -o "$tmp/allocations.html" -o "$tmp/allocations.json" -- "$programs/wordcount" \
 		>/dev/null 2>&1
 	in_browser allocations "$tmp/allocations.html" "$tmp/allocations.json"
 fi
