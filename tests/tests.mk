@@ -4,7 +4,7 @@
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRCS))
 # Those that take longest begin first, so that no processor is idle at the end.
-E2E_FIRST := $(patsubst %,tests/e2e/%.sh,vm vm_6.1 vm_perf agree calls run examples attach odd foreign)
+E2E_FIRST := $(patsubst %,tests/e2e/%.sh,vm vm_perf vm_6.1 translate agree calls run examples wrap attach view odd foreign)
 # Those that run by themselves: returns.sh judges calls by how long they take; crowds.sh has a third of all
 # process numbers, and scripts that end kill numbers that may be its by then. Everything else passes beside
 # others, and beside strangers' probes.
