@@ -46,7 +46,7 @@ unpack_driver() {
 	(cd "$dir/packages" && apt-get download -qq "linux-source-$series" 2>/dev/null) ||
 		die "cannot download the package linux-source-$series"
 	mkdir -p "$root/driver"
-	# Nothing is unpacked behind the two files: three quarters of the source are left out.
+	# Nothing is unpacked behind the two files.
 	dpkg-deb --fsys-tarfile "$dir/packages/linux-source-$series"_*.deb 2>/dev/null |
 		tar -xO "./usr/src/linux-source-$series.tar.xz" 2>/dev/null | xz -dc -T0 2>/dev/null |
 		tar -x -C "$root/driver" --strip-components=5 --occurrence=1 --wildcards '*/arch/x86/events/intel/pt.c' \
