@@ -343,6 +343,13 @@ calls_nothing() {
 	"$tmp/null" >"$tmp/natively" && translate -- "$tmp/null" >"$tmp/translated" 2>"$tmp/why" && diff "$tmp/natively" "$tmp/translated" && says "$tmp/natively" 'end'
 }
 check 'a call of nothing, caught' calls_nothing
+# Now and then two come so close to each other that one has to wait.
+queued() {
+	for _ in 1 2 3; do
+		same 0 "$programs/queued" 20000 || return 1
+	done
+}
+check 'signals that queue: none is lost' queued
 # Signals faster than they can be handled, and nobody any more to hold them back.
 cat >"$tmp/storm.c" <<'EOF'
 #include <pthread.h>

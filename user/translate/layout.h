@@ -186,6 +186,8 @@ struct runtime_header {
 	uint64_t stamp, stamp_saved, stamp_end;
 	uint64_t restore; /* all of the program is in the context from here on ... */
 	uint64_t restored;
+	/* The same: a signal that waited is sent by the instruction before `sent`, and is counted behind it. */
+	uint64_t send, sent;
 	uint64_t end; /* of the runtime */
 };
 
@@ -262,7 +264,6 @@ struct context {
 	uint64_t wrap_miss, taken;
 	uint64_t returned;  /* where sigreturn goes to */
 	uint64_t here;	    /* guest address that the registers in the context are of */
-	uint64_t settled;   /* that is so */
 	int64_t held_pos;   /* where the next word belongs, while pos is at the last one; 0: it does not */
 	uint32_t held_word; /* what the last one was */
 	uint64_t why;	    /* enum give_back: it runs natively */

@@ -184,22 +184,19 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
 	return guest;
 }
 
-/* Each goes to the thread now that it stands at an instruction of its own, and may lead it elsewhere. */
+/*
+ * Each goes to the thread now that it stands at an instruction of its own, and may lead it elsewhere: then who is
+ * outside counts it, and the others follow from there. Until it is sent, it waits: another one may come before it.
+ */
 static void send_deferred(struct context *context)
 {
 	while (context->deferred_taken != __atomic_load_n(&context->deferred_cnt, __ATOMIC_ACQUIRE)) {
-		uint8_t info[SIGINFO_BYTES];
+		const uint8_t *info = context->deferred[context->deferred_taken % DEFERRED_MAX];
 
-		__builtin_memcpy(info, context->deferred[context->deferred_taken % DEFERRED_MAX],
-				 sizeof(info));
+		context->asked = 1;
+		send((uint64_t)call(SYS_getpid, 0, 0, 0, 0), (uint64_t)call(SYS_gettid, 0, 0, 0, 0),
+		     *(const uint32_t *)(const void *)info, (uintptr_t)info);
 		context->deferred_taken++;
-		/* If its handler leads elsewhere, the next one follows from there. */
-		context->asked =
-			context->deferred_taken != __atomic_load_n(&context->deferred_cnt, __ATOMIC_ACQUIRE);
-		context->settled = 1;
-		call(SYS_rt_tgsigqueueinfo, (uint64_t)call(SYS_getpid, 0, 0, 0, 0),
-		     (uint64_t)call(SYS_gettid, 0, 0, 0, 0), *(uint32_t *)info, (uintptr_t)info);
-		context->settled = 0;
 	}
 }
 
@@ -337,7 +334,6 @@ uint64_t runtime_enter(struct context *context, unsigned int why)
 	uint64_t host, guest;
 
 	context->flags &= ~(uint64_t)FLAG_TRAP;
-	context->settled = 0;
 	context->entered = why;
 	settle_ring(context);
 	guest = destination(context, why);

@@ -251,6 +251,9 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
  */
 bool ask_original(struct context *context, uint64_t guest);
 
+/* In entry.S: sends the thread `tid` the signal. */
+long send(uint64_t pid, uint64_t tid, uint64_t signal, uint64_t info);
+
 /* Called by entry.S where something is asked of the thread. Returns the host address to go on at. */
 uint64_t runtime_answer(struct context *context);
 

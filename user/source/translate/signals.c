@@ -8,6 +8,7 @@
  *	at or in a copied instruction, faulting		its guest address
  *	between the gate and the kernel			before or behind the guest's system call
  *	where the runtime restores the registers	what it restores
+ *	where it sends a signal that has waited		the same
  *	where sigreturn leads				where it would have led
  *	elsewhere in the cache or the runtime		not yet: the signal waits
  *
@@ -161,7 +162,8 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 	const struct runtime_header *header = arena_header(arena);
 	struct context *context = arena_context(arena, thread->slot);
 
-	if (context->settled || (at >= header->restore && at < header->restored)) {
+	if ((at >= header->restore && at < header->restored) || (at >= header->send && at <= header->sent)) {
+		context->deferred_taken += at == header->sent;
 		take_saved(context, context->here, regs);
 		take_back_sigreturn(thread, regs);
 	} else if (at == header->sigreturned) {
