@@ -126,6 +126,20 @@ same_output() {
 check 'signals, timers, threads, forks, dlopen, exec: the same output' same_output 30s
 check 'let go in the middle of it: the same output' same_output 300ms
 
+# In a storm of them some wait for their thread when it is let go.
+signals_stay() {
+	"$programs/queued" 30000 >"$tmp/queued" &
+	queued=$!
+	ours="$ours $queued"
+	wait_for "$tmp/queued" ready
+	for _ in 1 2 3 4 5 6; do
+		# It may end meanwhile.
+		timeout 60 "$trailcam" attach -q --source translate -p $queued --duration 10ms -o "$tmp/t.fxt" 2>"$tmp/err"
+	done
+	wait $queued && says "$tmp/queued" right
+}
+check 'signals that queue: none is lost when it is let go' signals_stay
+
 # starts_work NAME COMMAND...: $worker, a program that is "ready" and works until its input ends.
 starts_work() {
 	name=$1

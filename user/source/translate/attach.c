@@ -63,7 +63,7 @@ int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ende
 	if (ptrace(PTRACE_SETREGS, pid, NULL, &regs))
 		return 0;
 	arena_leave_slot(parent->arena, slot);
-	err = inject_unmap(pid, parent->arena, &injection);
+	err = inject_unmap(pid, 0, parent->arena, &injection);
 	*ret_ended = injection.ended;
 	*ret_status = injection.status;
 	if (err || injection.ended)
@@ -138,17 +138,21 @@ int translate_take_over(struct translate *translate, pid_t pid, pid_t tid, bool 
 bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid)
 {
 	const struct translate_process *process = translate_find_process(translate, pid);
+	const struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 
+	/* A handler's frame may lead back to what is ours. */
 	return !process || !process->arena ||
-	       (!ptrace(PTRACE_GETREGS, tid, NULL, &regs) && !arena_is_ours(process->arena, regs.rip));
+	       (!(thread && thread->detours) && !ptrace(PTRACE_GETREGS, tid, NULL, &regs) &&
+		!arena_is_ours(process->arena, regs.rip));
 }
 
-bool translate_return(const struct translate *translate, pid_t tid, int *ret_status)
+bool translate_return(const struct translate *translate, pid_t tid, int *signal, int *ret_status)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct injection injection = {0};
 	struct user_regs_struct regs;
+	struct context *context;
 
 	if (!thread || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return false;
@@ -157,7 +161,13 @@ bool translate_return(const struct translate *translate, pid_t tid, int *ret_sta
 		regs.gs_base = 0;
 		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 	}
-	inject_return_rseq(tid, &thread->rseq, &injection);
+	context = thread->slot >= 0 && thread->process->arena
+			  ? arena_context(thread->process->arena, thread->slot)
+			  : NULL;
+	if (!thread->rseq.addr && (!context || context->deferred_taken == context->deferred_cnt))
+		return false;
+	if (!inject_return(tid, *signal, &thread->rseq, context, &injection))
+		*signal = 0;
 	*ret_status = injection.status;
 	return injection.ended;
 }
@@ -166,21 +176,21 @@ void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent
 {
 	const struct translate_thread *creator = translate_find(translate, parent);
 	uint64_t pid;
-	int status;
+	int signal = 0, status;
 
 	if (!creator || proc_status_number(tid, "Tgid", 10, &pid) || (pid_t)pid != creator->process->pid)
 		return;
 	translate_let_go(translate, (pid_t)pid, tid);
-	translate_return(translate, tid, &status);
+	translate_return(translate, tid, &signal, &status);
 }
 
-bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *ret_status)
+bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *signal, int *ret_status)
 {
 	const struct translate_process *process = translate_find_process(translate, pid);
 	struct injection injection = {0};
 
-	if (process && process->arena)
-		inject_unmap(tid, process->arena, &injection);
+	if (process && process->arena && !inject_unmap(tid, *signal, process->arena, &injection))
+		*signal = 0;
 	*ret_status = injection.status;
 	return injection.ended;
 }

@@ -163,8 +163,8 @@ static int make_by_name(struct injection *injection, uint64_t at, const struct p
 	return err;
 }
 
-/* All that is made to happen in the thread stands between begin() and end(). */
-static int begin(struct injection *injection, pid_t tid)
+/* All that is made to happen in the thread stands between begin() and end(). `signal`: it gets that one first. */
+static int begin(struct injection *injection, pid_t tid, int signal)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
 	uint64_t vdso_end = 0, at;
@@ -178,7 +178,7 @@ static int begin(struct injection *injection, pid_t tid)
 		err = check_padding(tid, at);
 	if (err)
 		return err;
-	err = injection_begin(injection, tid, at + NAME_BYTES, 0);
+	err = injection_begin(injection, tid, at + NAME_BYTES, signal);
 	if (err == -ENOTSUP)
 		return fail(err, "it is a 32-bit program");
 	return err ? fail_errno(err, "it cannot be held") : 0;
@@ -197,7 +197,7 @@ int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struc
 	   struct injection *ret_injection)
 {
 	CLEANUP(maps_release) struct maps before = {0};
-	int err = begin(ret_injection, tid);
+	int err = begin(ret_injection, tid, 0);
 
 	if (err)
 		return err;
@@ -231,10 +231,10 @@ static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
 		injection_call(injection, SYS_munmap, (const uint64_t[6]){addr, size});
 }
 
-int inject_unmap(pid_t tid, const struct arena *arena, struct injection *ret_injection)
+int inject_unmap(pid_t tid, int signal, const struct arena *arena, struct injection *ret_injection)
 {
 	const struct shared *shared = arena_shared(arena);
-	int err = begin(ret_injection, tid);
+	int err = begin(ret_injection, tid, signal);
 
 	if (err)
 		return err;
@@ -261,31 +261,57 @@ static void find_rseq(pid_t tid, struct rseq_area *ret_area)
 		};
 }
 
-static int call_rseq(pid_t tid, const struct rseq_area *area, uint64_t flags, struct injection *ret_injection)
+static void call_rseq(struct injection *injection, const struct rseq_area *area, uint64_t flags)
 {
-	int err;
-
-	*ret_injection = (struct injection){.tid = tid};
-	if (!area->addr)
-		return 0;
-	err = begin(ret_injection, tid);
-	if (err)
-		return err;
-	injection_call(ret_injection, SYS_rseq,
+	injection_call(injection, SYS_rseq,
 		       (const uint64_t[6]){area->addr, area->size, flags, area->signature});
-	end(ret_injection);
-	return 0;
 }
 
 int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *ret_injection)
 {
 	enum { RSEQ_FLAG_UNREGISTER = 1 }; /* linux/rseq.h */
+	int err;
 
 	find_rseq(tid, ret_area);
-	return call_rseq(tid, ret_area, RSEQ_FLAG_UNREGISTER, ret_injection);
+	*ret_injection = (struct injection){.tid = tid};
+	if (!ret_area->addr)
+		return 0;
+	err = begin(ret_injection, tid, 0);
+	if (err)
+		return err;
+	call_rseq(ret_injection, ret_area, RSEQ_FLAG_UNREGISTER);
+	end(ret_injection);
+	return 0;
 }
 
-int inject_return_rseq(pid_t tid, const struct rseq_area *area, struct injection *ret_injection)
+/* ---- letting go ---- */
+
+/* The kernel lets nobody else send what a timer or itself has sent. */
+static void send_to_itself(struct injection *injection, const uint8_t *info)
 {
-	return call_rseq(tid, area, 0, ret_injection);
+	const uint64_t at = injection->at - NAME_BYTES, none[6] = {0};
+	const long pid = injection_call(injection, SYS_getpid, none),
+		   tid = injection_call(injection, SYS_gettid, none);
+	uint32_t signal;
+
+	memcpy(&signal, info, sizeof(signal));
+	if (!injection_write(injection->tid, at, info, SIGINFO_BYTES))
+		injection_call(injection, SYS_rt_tgsigqueueinfo,
+			       (const uint64_t[6]){(uint64_t)pid, (uint64_t)tid, signal, at});
+}
+
+int inject_return(pid_t tid, int signal, const struct rseq_area *area, struct context *context,
+		  struct injection *ret_injection)
+{
+	int err = begin(ret_injection, tid, signal);
+
+	if (err)
+		return err;
+	if (area->addr)
+		call_rseq(ret_injection, area, 0);
+	for (; context && context->deferred_taken != context->deferred_cnt && !ret_injection->ended;
+	     context->deferred_taken++)
+		send_to_itself(ret_injection, context->deferred[context->deferred_taken % DEFERRED_MAX]);
+	end(ret_injection);
+	return 0;
 }

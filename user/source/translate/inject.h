@@ -31,9 +31,18 @@ int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struc
 /* The thread goes on in the runtime with the context of this slot. */
 int inject_enter(pid_t tid, struct arena *arena, int slot);
 
-/* Removes all that is ours from the process's memory. No thread of it stands there. */
-int inject_unmap(pid_t tid, const struct arena *arena, struct injection *ret_injection);
+/*
+ * Removes all that is ours from the process's memory. No thread of it stands there. The thread goes on from its stop
+ * with `signal` (0: none).
+ */
+int inject_unmap(pid_t tid, int signal, const struct arena *arena, struct injection *ret_injection);
 
-/* The thread has no such area any more; or it has it again. */
+/* The thread has no such area any more. */
 int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *ret_injection);
-int inject_return_rseq(pid_t tid, const struct rseq_area *area, struct injection *ret_injection);
+
+/*
+ * The same, of a thread that goes on natively: it has the area again, if there was one, and the signals that wait in
+ * its context, which may be NULL.
+ */
+int inject_return(pid_t tid, int signal, const struct rseq_area *area, struct context *context,
+		  struct injection *ret_injection);

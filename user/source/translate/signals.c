@@ -9,6 +9,7 @@
  *	between the gate and the kernel			before or behind the guest's system call
  *	where the runtime restores the registers	what it restores
  *	where it sends a signal that has waited		the same
+ *	where it enters the runtime			where that begins
  *	where sigreturn leads				where it would have led
  *	elsewhere in the cache or the runtime		not yet: the signal waits
  *
@@ -168,6 +169,9 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 		take_back_sigreturn(thread, regs);
 	} else if (at == header->sigreturned) {
 		regs->rip = context->returned;
+		arena_append(thread->process->arena, thread->slot, regs->rip, RING_GO);
+	} else if (at == header->start) {
+		regs->rip = context->next;
 		arena_append(thread->process->arena, thread->slot, regs->rip, RING_GO);
 	} else if (at == header->gate) {
 		regs->rip = regs->rcx - ARCH_SYSCALL_SIZE;
@@ -409,7 +413,7 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 			return 0;
 		if (arena_find_place(thread->process->arena, regs.rip, &place))
 			arena_append_steps(thread->process->arena, thread->slot, &place);
-		thread->detours = waits;
+		thread->detours = is_caught(tid, signal);
 		return signal;
 	}
 	if (fault && (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP))
@@ -463,6 +467,10 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	context = arena_context(thread->process->arena, thread->slot);
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return;
+	/* The handler goes on to its end. */
+	if (thread->detours && !arena_is_ours(thread->process->arena, regs.rip))
+		return;
+	thread->detours = false;
 	/* Behind the nop of a probe comes the instruction that has it: its probe is silent by now. */
 	if (regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
 		regs.rip = arena_probe(thread->process->arena, (regs.rip - NOPS_AT) / NOP_SIZE);

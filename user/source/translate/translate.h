@@ -69,16 +69,16 @@ bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid);
 void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent);
 
 /*
- * All threads of the process are out, and this one is held likewise: nothing of ours stays in its memory.
- * True: it has ended meanwhile, with that status.
+ * All threads of the process are out, and this one is held: nothing of ours stays in its memory. *signal is what it is
+ * held for; 0 afterwards: it was delivered, or there was none. True: it has ended meanwhile, with that status.
  */
-bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *ret_status);
+bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *signal, int *ret_status);
 
 /*
- * After translate_let_go(): the thread gets back what translate_take_over() has taken from it. It is out, and held
- * in an event stop. True: it has ended meanwhile, with that status.
+ * After translate_let_go(): the thread, which is out and held, gets back what translate_take_over() has taken from it,
+ * and signals that waited. *signal and the result are as above.
  */
-bool translate_return(const struct translate *translate, pid_t tid, int *ret_status);
+bool translate_return(const struct translate *translate, pid_t tid, int *signal, int *ret_status);
 
 /* ---- of all ---- */
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -15,6 +14,7 @@
 #include "process/proc_status.h"
 #include "session/driver.h"
 #include "source/source.h"
+#include "source/translate/leave.h"
 #include "source/translate/translate.h"
 
 enum { TRACE_SIZE_DEFAULT = 16 << 20 };
@@ -168,125 +168,11 @@ static void let_go(struct session_thread *thread)
 				 thread->process->pid, thread->tid);
 }
 
-static bool is_out(const struct translated *translated, const struct session_thread *thread)
-{
-	return translate_is_out(translated->translate, thread->process->pid, thread->tid);
-}
-
-static bool is_one(const struct session_process *process, const struct session_thread *thread)
-{
-	return thread->process == process && !thread->dead && !thread->let_go;
-}
-
-/* A thread of the process that was not let go yet: a held one that is out or not, or one that is not held. */
-enum what { OUT, INSIDE, FREE };
-
-static struct session_thread *find(const struct translated *translated, const struct session_process *process,
-				   enum what what)
-{
-	struct session_thread *thread;
-
-	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++)
-		if (is_one(process, thread) && what == (!thread->held		     ? FREE
-							: is_out(translated, thread) ? OUT
-										     : INSIDE))
-			return thread;
-	return NULL;
-}
-
-/* The stops of threads interrupt our sleep. */
-static void wait_ns(long ns)
-{
-	struct timespec left = {.tv_nsec = ns};
-
-	while (nanosleep(&left, &left) && errno == EINTR)
-		;
-}
-
-static void resume_held(struct session_thread *thread, int signal)
-{
-	thread->held_signal = 0;
-	thread->held = false;
-	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
-}
-
-/* Those of the process that run do so for so long, up to a stop that we cause. */
-static void run(struct translated *translated, const struct session_process *process, long ns)
-{
-	struct session_thread *thread;
-
-	wait_ns(ns);
-	while ((thread = find(translated, process, FREE))) {
-		session_bring_to_stop(translated->session, thread);
-		if (!thread->held)
-			return;
-		let_go(thread);
-	}
-}
-
-/* A moment is enough, unless others have the processors. All at once: one may wait for another. */
-static void run_out(struct translated *translated, const struct session_process *process, int turn)
-{
-	struct session_thread *thread;
-
-	while ((thread = find(translated, process, INSIDE))) {
-		int signal = thread->held_signal;
-
-		resume_held(thread,
-			    signal ? translate_signal(translated->translate, thread->tid, signal) : 0);
-	}
-	run(translated, process, 1000000l << (turn < 5 ? turn : 5));
-}
-
-/* Its signal first: a handler begins where the program was. */
-static void give_back(struct translated *translated, struct session_thread *thread)
-{
-	enum { SIGNALS = 16 };
-	int status;
-
-	for (int i = 0; i < SIGNALS && thread->held && thread->held_signal; i++) {
-		resume_held(thread, thread->held_signal);
-		run(translated, thread->process, 0);
-	}
-	if (thread->held && !thread->held_signal &&
-	    translate_return(translated->translate, thread->tid, &status))
-		session_on_end(translated->session, thread, status);
-}
-
-/* Whether no thread is inside any more. Those that are out are let go meanwhile. */
-static bool run_all_out(struct translated *translated, const struct session_process *process)
-{
-	enum { TURNS = 32 };
-	struct session_thread *inside, *out;
-
-	for (int turn = 0; (inside = find(translated, process, INSIDE)); turn++) {
-		if (inside->group_stop || turn == TURNS || find(translated, process, FREE))
-			return false;
-		while ((out = find(translated, process, OUT))) {
-			give_back(translated, out);
-			session_let_thread_go(translated->session, out);
-		}
-		run_out(translated, process, turn);
-	}
-	return true;
-}
-
-/* The last ones remove what is ours from the memory of all. */
 static void process_let_go(void *self, struct session_process *process)
 {
-	struct translated *translated = self;
-	struct session_thread *thread;
-	int status;
+	const struct translated *translated = self;
 
-	if (!run_all_out(translated, process) || find(translated, process, FREE))
-		return;
-	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++)
-		if (is_one(process, thread))
-			give_back(translated, thread);
-	thread = find(translated, process, OUT);
-	if (thread && !find(translated, process, FREE) && !find(translated, process, INSIDE) &&
-	    translate_clean(translated->translate, process->pid, thread->tid, &status))
-		session_on_end(translated->session, thread, status);
+	leave_process(&(const struct leaving){translated->translate, translated->session, process});
 }
 
 static void child_let_go(void *self, pid_t tid, pid_t parent)
