@@ -42,6 +42,49 @@ const struct step *arena_steps(const struct arena *arena, const struct block *tr
 							     trace->first_byte % BYTES_MAX);
 }
 
+/* ---- by guest address ---- */
+
+/*
+ * The blocks of an address are its versions, in order of time: one begins only where the one before it is over. Each
+ * has its place in the index, because there may be thousands of one address.
+ */
+static uint64_t hash_of(uint64_t guest, uint32_t version)
+{
+	return hash_number(hash_number(0, guest), version);
+}
+
+enum { ALL = UINT32_MAX };
+
+/* Whether there is such a version, and it was over in the epoch. ALL: whether there is one. */
+static bool is_over(const struct arena *arena, uint64_t guest, uint32_t version, uint32_t epoch)
+{
+	size_t at = 0, i = hash_index_next(&arena->by_guest, hash_of(guest, version), &at);
+	const struct block *block = arena_block(arena, (uint32_t)i);
+
+	return i != HASH_INDEX_END && (epoch == ALL || !arena_has_block(arena, (uint32_t)i) ||
+				       (block->died && block->died <= epoch));
+}
+
+/* How many versions were over. */
+static uint32_t count_over(const struct arena *arena, uint64_t guest, uint32_t epoch)
+{
+	uint32_t low = 0, high = 0;
+
+	while (is_over(arena, guest, high, epoch)) {
+		low = high + 1;
+		high = 2 * high + 1;
+	}
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (is_over(arena, guest, middle, epoch))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* It is made anew where half of what is in it has been overwritten. */
 static int index_blocks(struct arena *arena)
 {
@@ -54,41 +97,26 @@ static int index_blocks(struct arena *arena)
 	}
 	for (; arena->by_guest_cnt < cnt && !err; arena->by_guest_cnt += !err) {
 		const struct block *block = arena_block(arena, arena->by_guest_cnt);
+		uint64_t guest = block->guest;
 
 		if (!block->is_trace)
-			err = hash_index_add(&arena->by_guest, hash_number(0, block->guest),
+			err = hash_index_add(&arena->by_guest, hash_of(guest, count_over(arena, guest, ALL)),
 					     arena->by_guest_cnt);
 	}
 	return err;
 }
 
-/* Whether the block is a better one for the epoch. */
-static bool fits_better(const struct block *block, const struct block *than, uint32_t epoch)
-{
-	bool is_early = block->died && block->died <= epoch, than_is_early;
-
-	if (!than)
-		return !is_early;
-	than_is_early = than->died && than->died <= epoch;
-	return is_early == than_is_early ? block->born < than->born : !is_early;
-}
-
 const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t epoch)
 {
-	const struct block *best = NULL;
-	uint64_t hash = hash_number(0, guest);
+	size_t at = 0, i;
 
 	if (index_blocks(arena))
 		return NULL;
-	for (size_t at = 0, i; (i = hash_index_next(&arena->by_guest, hash, &at)) != HASH_INDEX_END;) {
-		const struct block *block = arena_block(arena, (uint32_t)i);
-
-		if (arena_has_block(arena, (uint32_t)i) && block->guest == guest && !block->is_trace &&
-		    fits_better(block, best, epoch))
-			best = block;
-	}
-	return best;
+	i = hash_index_next(&arena->by_guest, hash_of(guest, count_over(arena, guest, epoch)), &at);
+	return i == HASH_INDEX_END ? NULL : arena_block(arena, (uint32_t)i);
 }
+
+/* ---- by host address ---- */
 
 /* The newest: the memory may have had code of others before. */
 static const struct block *block_of_host(const struct arena *arena, uint64_t host)

@@ -138,56 +138,93 @@ static bool put(struct version *version, const struct piece *piece)
 	return true;
 }
 
-/* The end of the epoch that is the first one after `epoch` in which a piece ended, and when that was. */
-static uint32_t next_end(const struct piece *pieces, size_t cnt, uint32_t epoch, uint64_t *ret_tsc)
+/* A piece ended. */
+struct end {
+	struct sort_key key; /* epoch, when that was */
+};
+
+/* A page from epoch to epoch. */
+struct course {
+	const struct piece *pieces; /* in the order in which they began */
+	size_t cnt, begun_cnt;
+	const struct piece **live; /* of those that have begun, and some that are over */
+	size_t live_cnt;
+	struct end *ends; /* in order of time */
+	size_t end_cnt;
+};
+
+static void course_release(struct course *course)
 {
-	uint32_t next = UINT32_MAX;
-
-	for (size_t i = 0; i < cnt; i++) {
-		uint32_t died = pieces[i].block->died;
-
-		if (!died || died <= epoch || died > next)
-			continue;
-		if (died < next || pieces[i].ended < *ret_tsc)
-			*ret_tsc = pieces[i].ended;
-		next = died;
-	}
-	return next;
+	free(course->live);
+	free(course->ends);
 }
 
-/* All that there was between two epochs. */
-static bool put_all(struct version *version, const struct piece *pieces, size_t cnt, uint32_t from,
-		    uint32_t to)
+static int course_init(struct course *course, const struct piece *pieces, size_t cnt)
 {
-	for (size_t i = 0; i < cnt; i++) {
-		const struct block *block = pieces[i].block;
+	*course = (struct course){.pieces = pieces, .cnt = cnt};
+	course->live = calloc(cnt, sizeof(*course->live));
+	course->ends = calloc(cnt, sizeof(*course->ends));
+	if (!course->live || !course->ends)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++)
+		if (pieces[i].block->died)
+			course->ends[course->end_cnt++] =
+				(struct end){{pieces[i].block->died, pieces[i].ended}};
+	sort_array(course->ends, course->end_cnt, sizeof(*course->ends), sort_by_key);
+	return 0;
+}
 
-		if (block->born < to && (!block->died || block->died > from) && !put(version, &pieces[i]))
-			return false;
+/* Puts those that begin before the epoch into the version. False: one does not agree with it. */
+static bool put_new(struct version *version, struct course *course, uint32_t to)
+{
+	bool fits = true;
+
+	while (course->begun_cnt < course->cnt && course->pieces[course->begun_cnt].block->born < to) {
+		const struct piece *piece = &course->pieces[course->begun_cnt++];
+
+		course->live[course->live_cnt++] = piece;
+		fits = fits && put(version, piece);
 	}
-	return true;
+	return fits;
+}
+
+/* Puts all that are not over in the epoch. */
+static void put_live(struct version *version, struct course *course, uint32_t from)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < course->live_cnt; i++)
+		if (!course->live[i]->block->died || course->live[i]->block->died > from)
+			course->live[kept++] = course->live[i];
+	course->live_cnt = kept;
+	for (size_t i = 0; i < kept && put(version, course->live[i]); i++)
+		;
 }
 
 static int add_page(const struct page_copies *copies, const struct piece *pieces, size_t cnt)
 {
+	CLEANUP(course_release) struct course course;
 	struct version version = {0}, longer;
-	uint64_t tsc = 0, next_tsc = 0;
-	uint32_t from = 0, to;
-	int err = 0;
+	uint32_t from = 0, to = 0;
+	uint64_t tsc = 0;
+	int err = course_init(&course, pieces, cnt);
 
-	do {
-		to = next_end(pieces, cnt, from, &next_tsc);
+	for (size_t i = 0; i <= course.end_cnt && !err; i++) {
+		/* Of those that end with the same epoch, the first one. */
+		if (i < course.end_cnt && course.ends[i].key.value == from)
+			continue;
+		to = i < course.end_cnt ? (uint32_t)course.ends[i].key.value : UINT32_MAX;
 		longer = version;
-		if (put_all(&longer, pieces, cnt, from, to)) {
+		if (put_new(&longer, &course, to)) {
 			version = longer;
 		} else {
 			err = add_copy(copies, &version);
 			version = (struct version){.from_tsc = tsc};
-			put_all(&version, pieces, cnt, from, to);
+			put_live(&version, &course, from);
 		}
 		from = to;
-		tsc = next_tsc;
-	} while (to != UINT32_MAX && !err);
+		tsc = i < course.end_cnt ? course.ends[i].key.nth : 0;
+	}
 	return err ? err : add_copy(copies, &version);
 }
 

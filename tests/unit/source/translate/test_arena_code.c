@@ -113,12 +113,44 @@ static void steps_are_appended(void **state)
 	assert_int_equal(copy.words[0], BLOCK_WORD | 0);
 }
 
+/* Many blocks of one address, each over when the next one begins, and one of another address. */
+static void versions(void **state)
+{
+	enum { CNT = 5000, GUEST = 0x1000 };
+	CLEANUP(arena_freep) struct arena *arena = NULL;
+	struct shared *all;
+
+	(void)state;
+	assert_ok(arena_new(&arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN));
+	all = (struct shared *)arena->bytes;
+	for (uint32_t i = 0; i <= CNT; i++) {
+		struct block *block = (struct block *)(arena->bytes + ARENA_BLOCKS) + i;
+
+		*block = (struct block){.guest = GUEST, .born = 2 * i, .died = i < CNT ? 2 * i + 2 : 0};
+		/* Some are known before others come. */
+		all->block_cnt = i + 1;
+		assert_ptr_equal(arena_block_at(arena, GUEST, 2 * i), block);
+	}
+	((struct block *)(arena->bytes + ARENA_BLOCKS))[CNT + 1] =
+		(struct block){.guest = 2 * GUEST, .born = 4, .died = 6};
+	all->block_cnt = CNT + 2;
+	for (uint32_t i = 0; i <= CNT; i++) {
+		assert_ptr_equal(arena_block_at(arena, GUEST, 2 * i), arena_block(arena, i));
+		assert_ptr_equal(arena_block_at(arena, GUEST, 2 * i + 1), arena_block(arena, i));
+	}
+	/* What came later, and what is over. */
+	assert_ptr_equal(arena_block_at(arena, 2 * GUEST, 0), arena_block(arena, CNT + 1));
+	assert_null(arena_block_at(arena, 2 * GUEST, 6));
+	assert_null(arena_block_at(arena, 3 * GUEST, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_blocks),
 		cmocka_unit_test(in_a_trace),
 		cmocka_unit_test(steps_are_appended),
+		cmocka_unit_test(versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
