@@ -313,36 +313,47 @@ too_many_threads() {
 }
 check 'many threads' many_threads
 check 'more threads than have rings' too_many_threads
-# A call of address 0, which there is nothing at, and where it was.
+# Calls of what there is nothing at, and where that was; of what is no address (the second one), processors and
+# their hypervisors tell different places. And what the kernel knows of gs.
 cat >"$tmp/null.c" <<'EOF'
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 static sigjmp_buf back;
-static void *volatile nowhere;
+static unsigned long nowhere[] = {0, 0x8000000000001234, 0xffffffff80000000, 0x7ffffffff000, 0};
+static volatile int i;
 static void handler(int signal, siginfo_t *info, void *context)
 {
-	(void)signal;
-	printf("at %p, ip %llx\n", info->si_addr, (long long)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]);
+	printf("signal %d, code %d, at %p", signal, info->si_code, info->si_addr);
+	if (i != 1)
+		printf(", ip %llx", (long long)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]);
+	puts("");
 	siglongjmp(back, 1);
 }
 int main(void)
 {
+	enum { GET_GS = 0x1004 };
 	const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	unsigned long base = 7;
 	sigaction(SIGSEGV, &action, 0);
-	for (volatile int i = 0; i < 3; i++)
+	sigaction(SIGBUS, &action, 0);
+	for (i = 0; i < 5; i++)
 		if (!sigsetjmp(back, 1))
-			((void (*)(void))nowhere)();
+			((void (*)(void))nowhere[i])();
+	printf("%ld\n", syscall(SYS_arch_prctl, GET_GS, &base));
+	printf("gs %lx, %ld\n", base, syscall(SYS_arch_prctl, GET_GS, 1));
 	puts("end");
 	return 0;
 }
 EOF
 gcc -O1 -w -D_GNU_SOURCE -o "$tmp/null" "$tmp/null.c" || exit 1
 calls_nothing() {
-	"$tmp/null" >"$tmp/natively" && translate -- "$tmp/null" >"$tmp/translated" 2>"$tmp/why" && diff "$tmp/natively" "$tmp/translated" && says "$tmp/natively" 'end'
+	same 0 "$tmp/null" && says "$tmp/native" 'gs 0, -1' && says "$tmp/native" end
 }
-check 'a call of nothing, caught' calls_nothing
+check 'calls of nothing, caught; the base of gs' calls_nothing
 # Now and then two come so close to each other that one has to wait.
 queued() {
 	for _ in 1 2 3; do

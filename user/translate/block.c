@@ -67,7 +67,7 @@ static const uint8_t *bytes_of_insn(struct builder *builder, size_t size)
 	return copy;
 }
 
-/* Code may end with its page. False: only from outside can be seen what stands there. */
+/* Code may end with its page. False: only from outside can be seen what stands there, and nobody is there. */
 static bool read_insn(struct context *context, struct builder *builder)
 {
 	size_t room = 4096 - (builder->pc & 4095), size = room < CODE_INSN_MAX ? room : CODE_INSN_MAX;
@@ -152,7 +152,7 @@ static enum give_back build(struct context *context, struct builder *builder)
 			builder_go_on(builder, builder->pc);
 			break;
 		}
-		problem = read_insn(context, builder) ? add_insn(builder) : GIVE_BREAK;
+		problem = read_insn(context, builder) ? add_insn(builder) : leaving();
 		if (problem && !builder->block->length_cnt)
 			return problem;
 		if (problem)
@@ -190,16 +190,40 @@ static void finish(struct builder *builder)
 	cache_add(block);
 }
 
+/* The kernel makes the calls that lead there (vsyscall). */
+static bool is_kernel_code(uint64_t guest)
+{
+	return guest >> 12 == 0xffffffffff600;
+}
+
+/* Where no cache can be near, there is mostly nothing, or no address: the program's own fault comes before that. */
+static void look_at_far(struct context *context, uint64_t guest)
+{
+	enum { ADDRESS_BITS = 47 };
+
+	if (!(guest >> ADDRESS_BITS))
+		return;
+	context->going = context->reading = guest;
+	__atomic_store_n(&context->is_reading, 1, __ATOMIC_RELEASE);
+	(void)*(const volatile uint8_t *)guest;
+	__atomic_store_n(&context->is_reading, 0, __ATOMIC_RELEASE);
+}
+
 enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block)
 {
 	struct shared *all = shared();
-	struct region *region = cache_room(guest);
-	struct block *block = block_at(all->block_cnt);
-	struct builder builder = {.block = block, .pc = guest};
+	struct region *region;
+	struct block *block;
+	struct builder builder = {.pc = guest};
 	enum give_back problem;
 
+	if (is_kernel_code(guest))
+		return GIVE_REACH;
+	look_at_far(context, guest);
+	region = cache_room(guest);
 	if (!region)
 		return GIVE_MEMORY;
+	builder.block = block = block_at(all->block_cnt);
 	*block = (struct block){.guest = guest,
 				.host = region->at,
 				.first_length = all->length_cnt,

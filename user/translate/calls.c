@@ -267,8 +267,7 @@ static enum give_back cannot_make(const struct context *context)
 			__atomic_store_n(&shared()->leave, GIVE_SECCOMP, __ATOMIC_SEQ_CST);
 		return GIVE_SECCOMP;
 	}
-	if ((uint32_t)regs[HOST_RAX] == SYS_arch_prctl &&
-	    (regs[HOST_RDI] == SET_GS || regs[HOST_RDI] == GET_GS))
+	if ((uint32_t)regs[HOST_RAX] == SYS_arch_prctl && (uint32_t)regs[HOST_RDI] == SET_GS)
 		return GIVE_GS;
 	return GIVE_NOTHING;
 }
@@ -307,6 +306,28 @@ static void before_call_on_memory(struct context *context)
 	}
 }
 
+/* The program has the result of a call that the runtime has made for it, or of none. */
+static uint64_t answer(struct context *context, uint64_t result)
+{
+	append_address(context, __builtin_ia32_rdtsc(), RING_BEFORE);
+	append_address(context, __builtin_ia32_rdtsc(), RING_AFTER);
+	context->regs[HOST_RAX] = result;
+	context->regs[HOST_R11] = context->flags;
+	context->regs[HOST_RCX] = context->here = context->syscall_next;
+	return shared()->runtime + header()->report;
+}
+
+/* That of the program is 0: it has set none. */
+static uint64_t get_gs(struct context *context)
+{
+	long result;
+
+	__asm__ volatile("wrgsbase %0" : : "r"(0ull));
+	result = call(SYS_arch_prctl, GET_GS, context->regs[HOST_RSI], 0, 0);
+	__asm__ volatile("wrgsbase %0" : : "r"(context->self));
+	return answer(context, (uint64_t)result);
+}
+
 /*
  * The kernel cannot see where the program stands: let it do without (-ENOSYS). A thread of a program that ran
  * already may rely on what its parent has seen to work (glibc's start_thread() would abort): it is told that
@@ -318,12 +339,7 @@ static uint64_t without_rseq(struct context *context)
 		context->regs[HOST_RAX] = (uint64_t)-1;
 		return shared()->runtime + header()->go_syscall;
 	}
-	append_address(context, __builtin_ia32_rdtsc(), RING_BEFORE);
-	append_address(context, __builtin_ia32_rdtsc(), RING_AFTER);
-	context->regs[HOST_RAX] = 0;
-	context->regs[HOST_R11] = context->flags;
-	context->regs[HOST_RCX] = context->here = context->syscall_next;
-	return shared()->runtime + header()->report;
+	return answer(context, 0);
 }
 
 uint64_t before_syscall(struct context *context)
@@ -339,6 +355,10 @@ uint64_t before_syscall(struct context *context)
 	switch ((uint32_t)context->regs[HOST_RAX]) {
 	case SYS_rseq:
 		return without_rseq(context);
+	case SYS_arch_prctl:
+		if ((uint32_t)context->regs[HOST_RDI] == GET_GS)
+			return get_gs(context);
+		break;
 	case SYS_rt_sigreturn:
 		note_sigreturn(context);
 		break;

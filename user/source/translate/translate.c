@@ -32,7 +32,6 @@ static const char *const give_back_reasons[] = {
 	[GIVE_GS] = "it uses the gs register",
 	[GIVE_SECCOMP] = "it restricts its system calls (seccomp), which the code cache needs",
 	[GIVE_UNMAPPED] = "it has jumped to where there is no code",
-	[GIVE_BREAK] = "it has come to a breakpoint",
 	[GIVE_THREADS] = "the program has too many threads",
 	[GIVE_END] = "",
 };
