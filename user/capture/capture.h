@@ -67,6 +67,7 @@ struct capture_config {
 	struct trigger_request start; /* where stepping starts; spec NULL: with the program, or at once */
 	uint64_t duration_ns;	      /* the recording ends after this time; 0: it has no limit */
 	uint64_t max_stall_ns; /* it ends when the targets were held or stepped for so long; 0: no limit */
+	bool asks_stall;       /* max_stall_ns is not a default */
 	size_t max_bytes;      /* no further snapshot once they hold more than this */
 	/* Called some ten times a second while the recording lasts; or NULL. */
 	void (*progress)(void *ctx, const struct capture_progress *progress);

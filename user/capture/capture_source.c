@@ -23,7 +23,7 @@ static const struct {
 	bool names_source; /* `why` ends in what the source here is */
 } owned[] = {
 	{OPTION_STEPPING, "--step-log and --step-overflow belong", "; the source here is ", true},
-	{OPTION_START, "--step-from belongs", " or step; the source here is ", true},
+	{OPTION_START, "--step-from belongs", "; the source here is ", true},
 	{OPTION_FULL, "--full-execution belongs", "; the rings of others hold what --snapshot-size says",
 	 false},
 	{OPTION_CPU_WIDE, "--cpu-wide belongs", "", false},
@@ -32,10 +32,15 @@ static const struct {
 	 false},
 	{OPTION_FILTER, "--filter belongs", "", false},
 	{OPTION_SAMPLING, "--frequency, --last, --syscalls, --interrupts and --events belong", "", false},
+	{OPTION_TIMING, "--timer-resolution belongs", "; the source here is ", true},
+	{OPTION_STALL, "--max-stall belongs", "; the source here is ", true},
 };
 
 /* Beside the options of sources: --multi-snapshot. */
 enum { ASKS_MULTI = 1 << 30 };
+
+/* No reason to choose a source by itself: --max-stall only bounds what stepping does. */
+enum { CHOOSES_NONE = OPTION_ALLOCATIONS | OPTION_STALL | ASKS_MULTI };
 
 static const struct {
 	unsigned int both;
@@ -64,29 +69,34 @@ static unsigned int asked(const struct capture_config *config)
 				options->events
 			? OPTION_SAMPLING
 			: 0) |
+	       (options->timing.is_asked ? OPTION_TIMING : 0) | (config->asks_stall ? OPTION_STALL : 0) |
 	       (options->alloc_interval ? OPTION_ALLOCATIONS : 0) |
 	       (config->until.multi_snapshot ? ASKS_MULTI : 0);
 }
 
-static const char *owner_of(enum source_option option)
+/* "translate or step" */
+static const char *owners_of(enum source_option option, char *buffer, size_t size)
 {
 	const struct source *source;
+	size_t used = 0;
 
-	for (size_t i = 0; (source = source_at(i)); i++)
+	for (size_t i = 0; (source = source_at(i)) && used < size; i++)
 		if (source->options & option)
-			return source->name;
-	return "none";
+			used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? " or " : "",
+						 source->name);
+	return buffer;
 }
 
 /* Refuses options that no source of the recording supports. `chosen`: NULL: none. */
 static int refuse(const struct capture_config *config, const struct source *chosen)
 {
 	unsigned int given = asked(config), others = given & ~(chosen ? chosen->options : 0);
+	char owners[64] = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		if (others & owned[i].option)
 			return fail(-EINVAL, "%s to --source %s%s%s", owned[i].belongs,
-				    owner_of(owned[i].option), owned[i].why,
+				    owners_of(owned[i].option, owners, sizeof(owners)), owned[i].why,
 				    !owned[i].names_source ? ""
 				    : chosen		   ? chosen->name
 							   : "none");
@@ -153,7 +163,7 @@ static bool may_choose(const struct source *source, const struct capture_config 
 
 	return source->can & automatic && (!source->is_here || source->is_here()) &&
 	       !(source->can & SOURCE_PASSES_PROBES && needs_own_code(config, timed)) &&
-	       !(timed && source->can & SOURCE_SLOWS && !(asked(config) & source->options));
+	       !(timed && source->can & SOURCE_SLOWS && !(asked(config) & ~CHOOSES_NONE & source->options));
 }
 
 /*
@@ -162,7 +172,7 @@ static bool may_choose(const struct source *source, const struct capture_config 
  */
 static const struct source *find_best(const struct capture_config *config, const char *timed)
 {
-	unsigned int asked_of_sources = asked(config) & ~(OPTION_ALLOCATIONS | ASKS_MULTI);
+	unsigned int asked_of_sources = asked(config) & ~CHOOSES_NONE;
 	const struct source *source, *first = NULL;
 
 	for (size_t i = 0; (source = source_at(i)); i++) {

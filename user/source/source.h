@@ -26,6 +26,7 @@
 enum pt_resolution { PT_RESOLUTION_NORMAL, PT_RESOLUTION_LOW, PT_RESOLUTION_HIGH, PT_RESOLUTION_CUSTOM };
 
 struct pt_timing {
+	bool is_asked; /* --timer-resolution was given */
 	enum pt_resolution resolution;
 	struct {
 		int cyc, cyc_thresh, mtc, mtc_period, noretcomp, psb_period;
@@ -67,6 +68,8 @@ enum source_option {
 	OPTION_ALLOCATIONS = 1 << 6, /* --memtrace */
 	OPTION_SAMPLING = 1 << 7,    /* --frequency, --last, --syscalls, --interrupts, --events */
 	OPTION_START = 1 << 8,	     /* --step-from */
+	OPTION_TIMING = 1 << 9,	     /* --timer-resolution */
+	OPTION_STALL = 1 << 10,	     /* --max-stall */
 };
 
 /* What a source can do, or needs. */

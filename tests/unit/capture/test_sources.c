@@ -193,6 +193,13 @@ static void test_refused(void **state)
 		{{.source = "none", .options.cpu_wide = true}, "--cpu-wide belongs to --source intel_pt"},
 		{{.source = "none", .options.step_overflow = 9},
 		 "belong to --source step; the source here is none"},
+		{{.source = "none", .start.spec = "main"},
+		 "--step-from belongs to --source translate or step; the source here is none"},
+		{{.source = "samples", .options.timing.is_asked = true},
+		 "--timer-resolution belongs to --source intel_pt or translate; the source here is samples"},
+		{{.source = "samples", .asks_stall = true},
+		 "--max-stall belongs to --source step; the source here is "
+		 "samples"},
 	};
 
 	(void)state;

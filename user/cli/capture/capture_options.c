@@ -219,6 +219,7 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 		return parse_duration("--duration", arg, &options->capture.duration_ns);
 	case OPT_MAX_STALL:
 		options->capture.max_stall_ns = 0;
+		options->capture.asks_stall = true;
 		return strcmp(arg, "none")
 			       ? parse_duration("--max-stall", arg, &options->capture.max_stall_ns)
 			       : 0;

@@ -103,7 +103,8 @@ static void close_pt(void *self)
 const struct source source_intel_pt = {
 	.name = "intel_pt",
 	.can = SOURCE_RECORDS | SOURCE_RUN_AUTO | SOURCE_ATTACH_AUTO,
-	.options = OPTION_FULL | OPTION_CPU_WIDE | OPTION_KERNEL | OPTION_PER_THREAD | OPTION_FILTER,
+	.options = OPTION_FULL | OPTION_CPU_WIDE | OPTION_KERNEL | OPTION_PER_THREAD | OPTION_FILTER |
+		   OPTION_TIMING,
 	.is_here = is_here,
 	.open = open_pt,
 	.add = add,

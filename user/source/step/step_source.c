@@ -76,7 +76,7 @@ static uint64_t instruction_cnt(void *self)
 const struct source source_step = {
 	.name = "step",
 	.can = SOURCE_HOLDS | SOURCE_SLOWS | SOURCE_RUN_AUTO,
-	.options = OPTION_STEPPING | OPTION_START,
+	.options = OPTION_STEPPING | OPTION_START | OPTION_STALL,
 	.driver = &step_driver,
 	.open = open_step,
 	.take = take,

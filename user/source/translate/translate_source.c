@@ -348,7 +348,7 @@ static bool is_here(void)
 const struct source source_translate = {
 	.name = "translate",
 	.can = SOURCE_RUN_AUTO | SOURCE_PASSES_PROBES | SOURCE_FREEZES | SOURCE_TAKES_ON,
-	.options = OPTION_START,
+	.options = OPTION_START | OPTION_TIMING,
 	.driver = &translate_driver,
 	.is_here = is_here,
 	.open = open_translate,
