@@ -195,6 +195,17 @@ too_many() {
 	[ "$limit" -ge 50000 ] || status_is 125 "$trailcam" run --source samples --frequency $((limit + 1)) -o "$tmp/t.tsv" -- true 2>"$tmp/err"
 	status_is 125 "$trailcam" run --source samples --frequency 50001 -o "$tmp/t.tsv" -- true 2>"$tmp/err" && says "$tmp/err" 'is not from 1 to 50000'
 }
+# A limit that cannot be raised is told together with what it takes; one that can is, and the program keeps its own.
+few_descriptors() {
+	for limit in 10 20 40; do
+		(ulimit -n $limit && status_is 125 "$trailcam" run --source samples -o "$tmp/t.tsv" -- true) 2>"$tmp/err" || return 1
+		grep -qE "^trailcam: --source samples needs [0-9]+ file descriptors, and this process may have $limit: raise that \(ulimit -n [0-9]+\)$" "$tmp/err" &&
+			[ "$(wc -l <"$tmp/err")" = 1 ] || return 1
+	done
+	needs=$(sed -n 's/.*needs \([0-9]*\) .*/\1/p' "$tmp/err")
+	(ulimit -n "$needs" && status_is 0 "$trailcam" run --source samples -o "$tmp/t.tsv" -- true) 2>"$tmp/err" &&
+		(ulimit -Sn 30 && "$trailcam" run --source samples -o "$tmp/t.tsv" -- sh -c 'ulimit -Sn') >"$tmp/out" 2>"$tmp/err" && [ "$(cat "$tmp/out")" = 30 ]
+}
 check 'a frequency that costs much is warned of' warned_of_cost
 check 'no such frequency' too_many
 # As they are recorded one by one, but for faults of the kernel's own code that touches the program's memory.
@@ -297,6 +308,7 @@ if bpf_missing; then
 	skip 'calls that the program logged, by the samples source' "$bpf_reason"
 	skip 'the causes of waits' "$bpf_reason"
 else
+	check 'few file descriptors' few_descriptors
 	# The thread has got its name since it was born.
 	check 'threads that have ended' ended
 	check 'a wait soon after another one' two_waits

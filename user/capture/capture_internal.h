@@ -28,6 +28,7 @@ struct capture {
 	unsigned int drain_turn;
 	bool drain_failed; /* and a warning said so */
 	struct launch launch;
+	struct rlimit files; /* what this process began with */
 	struct idle_signals signals;
 	struct session *session;   /* holds the targets */
 	struct code_stores *codes; /* copies of their code */

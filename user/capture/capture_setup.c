@@ -149,10 +149,10 @@ static int start_program(struct capture *capture)
 	const struct launch_program program = {.path = capture->config->path,
 					       .argv = capture->config->argv,
 					       .signals = capture->config->signals,
+					       .files = &capture->files,
 					       .is_untraced = capture->config->untraced};
 	int err = launch_prepare(&capture->launch, &program);
 
-	file_limit_raise();
 	if (!err)
 		err = session_launch(capture->session, capture->launch.pid);
 	return err ? err : sources_add(&capture->sources, capture->launch.pid, true);
@@ -192,7 +192,6 @@ static int seize_target(struct capture *capture, pid_t pid)
 
 static int seize_targets(struct capture *capture)
 {
-	file_limit_raise();
 	capture_say_source(capture);
 	return for_targets(capture, seize_target);
 }
@@ -324,6 +323,7 @@ int capture_set_up(struct capture *capture)
 	const struct capture_config *config = capture->config;
 	int err;
 
+	file_limit_raise(&capture->files);
 	err = for_targets(capture, check_target);
 	if (!err)
 		err = capture_open_codes(capture);

@@ -77,6 +77,8 @@ static void __attribute__((noreturn)) child(int go_fd, int err_fd, const struct 
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (program->signals)
 		restore_signals(program->signals);
+	if (program->files)
+		setrlimit(RLIMIT_NOFILE, program->files);
 	lay_down_rights(program->is_untraced);
 	execve(program->path, program->argv, environment);
 	err = errno;

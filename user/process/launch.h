@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /*
@@ -40,6 +41,7 @@ struct launch_program {
 	const char *path;		      /* not searched in $PATH */
 	char *const *argv;		      /* as for execv(3) */
 	const struct launch_signals *signals; /* NULL: as this process has them */
+	const struct rlimit *files;	      /* how many it may have open; NULL: as many as this process */
 	/*
 	 * No tracer is attached at the exec. If a tracer without CAP_SYS_PTRACE is attached, the kernel
 	 * ignores the rights that a file gives (setuid, capabilities). Otherwise PR_SET_NO_NEW_PRIVS does the

@@ -129,6 +129,22 @@ bool privilege_is_descriptors(int err)
 	       (!getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + BPF_OBJECT_TAKES > limit.rlim_cur);
 }
 
+int privilege_check_descriptors(size_t cnt, const char *what)
+{
+	CLEANUP(closep) int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	unsigned long long sum;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	/* The lowest that is free: those below are taken. */
+	sum = (fd < 0 ? limit.rlim_cur : (rlim_t)fd) + cnt;
+	return sum > limit.rlim_cur ? fail(-EMFILE,
+					   "%s needs %llu file descriptors, and this process may have %llu: "
+					   "raise that (ulimit -n %llu)",
+					   what, sum, (unsigned long long)limit.rlim_cur, sum)
+				    : 0;
+}
+
 int privilege_fail_descriptors(void)
 {
 	struct rlimit limit = {0};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* For EPERM of bpf(2). Returns -EPERM with the sentence. */
 int privilege_fail_bpf(void);
@@ -12,6 +13,12 @@ bool privilege_has_bpf(void);
 
 /* Whether `err` means that no file descriptors are left, in any of its forms. */
 bool privilege_is_descriptors(int err);
+
+/*
+ * What is to be opened takes so many at least: 0, or -EMFILE with a sentence that begins with `what` if this
+ * process may not have them.
+ */
+int privilege_check_descriptors(size_t cnt, const char *what);
 
 /* For no file descriptors left. Returns -EMFILE with the sentence. */
 int privilege_fail_descriptors(void);

@@ -2,14 +2,12 @@
 /* The hard limit stays what it is: that is the administrator's. */
 #include "base/file/file_limit.h"
 
-#include <sys/resource.h>
-
-void file_limit_raise(void)
+void file_limit_raise(struct rlimit *ret_before)
 {
-	struct rlimit limit;
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
 
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	*ret_before = limit;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }

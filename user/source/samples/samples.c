@@ -94,6 +94,27 @@ static int learn_namespace(const struct samples_bpf *bpf)
 	return err ? fail_errno(err, "cannot learn the numbers of this pid namespace") : 0;
 }
 
+/* libbpf's own, the session's, probes', and the files that are written. */
+enum { MORE_DESCRIPTORS = 16 };
+
+/* Else one of many steps fails, and says less. A program has a link beside it, and an event two descriptors. */
+static int check_descriptors(const struct samples *samples)
+{
+	size_t cnt = MORE_DESCRIPTORS + 2 * samples->cpu_cnt * (1 + samples_event_cnt(samples));
+	struct bpf_program *program;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, samples->bpf->obj)
+	{
+		cnt++;
+	}
+	bpf_object__for_each_program(program, samples->bpf->obj)
+	{
+		cnt += bpf_program__autoload(program) ? 2 : 0;
+	}
+	return privilege_check_descriptors(cnt, "--source samples");
+}
+
 static int load(struct samples *samples)
 {
 	int err;
@@ -103,6 +124,9 @@ static int load(struct samples *samples)
 	if (!samples->bpf)
 		return fail_errno(-errno, "cannot open the BPF programs");
 	set_up(samples);
+	err = check_descriptors(samples);
+	if (err)
+		return err;
 	err = samples_bpf__load(samples->bpf);
 	if (err && privilege_is_descriptors(err))
 		return privilege_fail_descriptors();
