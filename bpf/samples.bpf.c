@@ -27,8 +27,18 @@ struct mm_struct {
 	unsigned long start_stack, start_brk, brk;
 } __attribute__((preserve_access_index));
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live; /* threads */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
-	int pid, tgid;
+	int pid, tgid, exit_code;
+	struct task_struct *real_parent;
+	struct signal_struct *signal;
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
@@ -345,6 +355,8 @@ static __always_inline __s32 syscall_of(const struct pt_regs *user)
 	return (__s32)user->orig_ax;
 }
 
+#include "bpf/samples_session.bpf.h"
+
 static __always_inline void put_wait(struct samples_record *record, const struct pt_regs *user, __u8 flags,
 				     __u32 state)
 {
@@ -391,6 +403,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	__u8 flags = preempt ? SAMPLES_PREEMPT : 0;
 	__u32 size;
 
+	state = state_seen(task, state);
 	if (!preempt && state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE))
 		flags = put_about(task, user, syscall_of(user), now, (__u64)pid << 32 | tid);
 	if (!with_stack) {
@@ -584,6 +597,7 @@ int on_waking(__u64 *ctx)
 	struct task_struct *woken = (void *)ctx[0];
 	__u64 id = ids_here();
 	struct samples_record *record;
+	const struct ended *child;
 	const __u32 *timer;
 	struct place place;
 
@@ -599,6 +613,11 @@ int on_waking(__u64 *ctx)
 	record->other.pid = id >> 32;
 	record->other.tid = (__u32)id;
 	bpf_get_current_comm(record->other.name, sizeof(record->other.name));
+	child = ended_child(woken, id >> 32);
+	if (child) {
+		record->other.pid = record->other.tid = child->pid;
+		__builtin_memcpy(record->other.name, child->name, sizeof(child->name));
+	}
 	commit(&place, record, sizeof(*record));
 	return 0;
 }

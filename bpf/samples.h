@@ -47,6 +47,7 @@ enum {
 	SAMPLES_NAME = 16,
 	SAMPLES_RUNS = 8,	       /* of a processor that are remembered */
 	SAMPLES_THREADS_MAX = 1 << 14, /* of which it is known since when they are ready */
+	SAMPLES_ENDED_MAX = 1 << 12,   /* processes of which it is known which child ended last */
 	SAMPLES_TOLD = 1 << 12,	       /* threads and descriptors */
 	SAMPLES_TELL_EVERY = 16,       /* parts of a ring */
 };

@@ -293,6 +293,32 @@ assert any("lock" in name for name in names["[off-cpu] futex_wait"]), names
 assert any("sleep" in name for name in names["[off-cpu] clock_nanosleep"] - set(waits)), names
 assert not any("traced" in e["name"] or "run-queue" in e["name"] for e in events)' "$tmp/hung.json"
 }
+# The session holds the targets, which changes how the kernel stops and wakes them: that is not shown.
+stopped_by_user() {
+	python3 -S -c 'while True: pass' &
+	spinning=$!
+	(wait_until grep -qs 'debug: attached' "$tmp/err" && sleep 0.2 && kill -STOP $spinning && sleep 0.3 && kill -CONT $spinning) &
+	"$trailcam" attach -v --source samples --duration 1500ms -o "$tmp/stopped.json" $spinning 2>"$tmp/err"
+	kill -9 $spinning
+	python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+waits = {}
+for e in events:
+    if e["ph"] == "B" and e.get("args", {}).get("kind") == "off-cpu":
+        begin, name, by = e["ts"], e["args"]["counted_as"], e["args"].get("woken_by", "")
+        end = min(x["ts"] for x in events if x["ph"] == "E" and x["tid"] == e["tid"] and x["ts"] >= begin)
+        waits.setdefault(name, []).append((end - begin, by))
+assert [w for w in waits["[off-cpu] stopped"] if w[0] > 250000 and "trailcam" not in w[1]], waits
+assert all(w[0] < 250000 for w in waits.get("[off-cpu] traced", [])), waits' "$tmp/stopped.json"
+}
+woken_by_child() {
+	"$trailcam" run --source samples --follow-forks -o "$tmp/children.fxt" -- sh -c 'sleep 0.1; sleep 0.1; (exec sleep 0.3) & wait' 2>"$tmp/err" &&
+		"$trailcam" report --json --top 1000 "$tmp/children.fxt" >"$tmp/waits.json" && python3 -c '
+import json, sys
+waits = [w for w in json.load(open(sys.argv[1]))["waits"] if w["name"].split()[-1] in ("wait4", "rt_sigsuspend")]
+assert waits and all(w["woken_by"].startswith("sleep (tid") for w in waits), waits' "$tmp/waits.json"
+}
 # A wait soon after another one is told apart from it.
 two_waits() {
 	"$trailcam" run --source samples -o "$tmp/two.folded" -- "$programs/waits" two 2>"$tmp/err" && grep -E 'main;wait_long;.*off-cpu' "$tmp/two.folded" | awk '{ sum += $NF } END { exit sum < 250000000 }' &&
@@ -313,6 +339,8 @@ else
 	check 'threads that have ended' ended
 	check 'a wait soon after another one' two_waits
 	check 'threads that wait all the time' waits_all_along
+	check 'a thread that the user stops' stopped_by_user
+	check 'a parent that waits for its children' woken_by_child
 	check 'a limit below the default' fewer_by_default
 	check 'a lock, and who held it' waits_for lock '[off-cpu] futex_wait' '.*' '^holder \(tid' ''
 	check 'a timer, and nobody else' woken_by_timer

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -59,6 +60,8 @@ static void set_up(struct samples *samples)
 	bpf->rodata->stack_bytes = (uint32_t)config->stack_bytes;
 	bpf->rodata->switch_every_ns = NS_PER_S / config->frequency;
 	bpf->rodata->kernel_stacks = true;
+	bpf->rodata->own_pid = (uint32_t)getpid();
+	bpf->rodata->wait4_nr = SYS_wait4;
 	samples_about_calls(bpf->rodata->calls);
 	for (size_t i = 0; config->events && i < config->events->cnt; i++)
 		if (!samples_events_each_time(config->events, i))

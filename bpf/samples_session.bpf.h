@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ptrace(2) hides: our session holds the targets, so that the kernel calls a thread traced which a signal has
+ * stopped, and tells a parent of its child's end only when we have fetched that (wait4). Here is what would be
+ * seen without us. Only bpf/samples.bpf.c includes this.
+ */
+#pragma once
+
+const volatile __u32 own_pid; /* trailcam's */
+const volatile __s32 wait4_nr;
+
+enum { STATE_STOPPED = 4, STATE_TRACED = 8 }; /* TASK_* */
+
+/* A stop of all threads of a process, of one that was seized: PTRACE_EVENT_STOP, and the signal that stops. */
+enum { EVENT_STOP = 128, FIRST_STOP = 19 /* SIGSTOP */, LAST_STOP = 22 /* SIGTTOU */ };
+
+static __always_inline __u32 state_seen(const struct task_struct *task, __u32 state)
+{
+	__u32 code = (__u32)task->exit_code, signal = code & 0xff;
+
+	if (!(state & STATE_TRACED) || code >> 8 != EVENT_STOP || signal < FIRST_STOP || signal > LAST_STOP)
+		return state;
+	return (state & ~STATE_TRACED) | STATE_STOPPED;
+}
+
+/* ---- children that have ended ---- */
+
+struct ended {
+	__u32 pid;
+	char name[SAMPLES_NAME];
+};
+
+/* The last child of a target that ended, by the target's number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SAMPLES_ENDED_MAX);
+	__type(key, __u32);
+	__type(value, struct ended);
+} ended SEC(".maps");
+
+/* (struct task_struct *task, ...) */
+SEC("tp_btf/sched_process_exit")
+int on_exit(__u64 *ctx)
+{
+	const struct task_struct *task = (void *)ctx[0];
+	struct ended one = {.pid = pid_of(task)};
+	__u32 parent;
+
+	if (!recording || task->signal->live.counter || !is_target(one.pid))
+		return 0;
+	parent = pid_of(task->real_parent);
+	if (!is_target(parent))
+		return 0;
+	bpf_probe_read_kernel(one.name, sizeof(one.name), task->comm);
+	bpf_map_update_elem(&ended, &parent, &one, BPF_ANY);
+	return 0;
+}
+
+/* Who is woken by our fetching the end of a child: that child; NULL: it is not so. */
+static __always_inline const struct ended *ended_child(const struct task_struct *woken, __u32 waker_pid)
+{
+	struct task_struct *here = bpf_get_current_task_btf();
+	__u32 pid = pid_of(woken);
+
+	if (waker_pid != own_pid || woken->__state & STATE_TRACED ||
+	    syscall_of((struct pt_regs *)bpf_task_pt_regs(here)) != wait4_nr)
+		return NULL;
+	return bpf_map_lookup_elem(&ended, &pid);
+}
