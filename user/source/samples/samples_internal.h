@@ -23,6 +23,7 @@ struct samples {
 	struct waiting waiting;		/* as recording was stopped */
 	bool is_listed;			/* `waiting` is to be described */
 	uint64_t started_ns;
+	uint64_t lost_ns; /* up to then switches were lost, as far as was read; 0: none */
 };
 
 static inline size_t samples_event_cnt(const struct samples *samples)

@@ -62,7 +62,7 @@ static void losses_release(struct losses *losses)
 /* From when on all switches up to `until_ns` are in the rings. */
 static uint64_t known_from(const struct samples *samples, const struct losses *losses, uint64_t until_ns)
 {
-	uint64_t from = samples->started_ns;
+	uint64_t from = samples->started_ns > samples->lost_ns ? samples->started_ns : samples->lost_ns;
 
 	for (size_t i = 0; i < losses->cnt; i++)
 		if (losses->items[i] > from && losses->items[i] <= until_ns)
@@ -82,22 +82,35 @@ static int find_losses(const struct snapshot *snapshot, size_t first, struct los
 	return err;
 }
 
-/* Those that were taken before and wait still are there already, unless something is missing since. */
+static uint64_t last_of(const struct losses *losses, uint64_t last)
+{
+	for (size_t i = 0; i < losses->cnt; i++)
+		if (losses->items[i] > last)
+			last = losses->items[i];
+	return last;
+}
+
+/*
+ * Those that were seen before and wait still are there already, unless something was lost since: also while
+ * they were seen then.
+ */
 static int take_waiting(struct samples *samples, struct snapshot *snapshot, size_t first)
 {
 	struct waiting *waiting = &samples->waiting;
 	CLEANUP(losses_release) struct losses losses = {0};
 	int err = find_losses(snapshot, first, &losses);
+	uint64_t lost_ns = last_of(&losses, samples->lost_ns);
 
 	while (waiting->cnt && !err) {
 		struct waiting_thread *thread = &waiting->threads[--waiting->cnt];
 
 		thread->sample.since_ns = known_from(samples, &losses, thread->sample.time_ns);
-		if (thread->is_known && !losses.cnt)
+		if (thread->seen_ns && thread->seen_ns >= lost_ns)
 			stack_sample_release(&thread->sample);
 		else
 			err = add_sample(snapshot, &thread->sample);
 	}
+	samples->lost_ns = lost_ns;
 	return err;
 }
 

@@ -78,15 +78,15 @@ static int index_list(const struct waiting_list *list, struct hash_index *index)
 	return err;
 }
 
-/* Whether the thread is in the list and has not run between. */
-static bool is_in(const struct waiting_list *list, const struct hash_index *index,
-		  const struct samples_waiting *item)
+/* The same thread in the list, if it has not run between; else NULL. */
+static const struct samples_waiting *find_in(const struct waiting_list *list, const struct hash_index *index,
+					     const struct samples_waiting *item)
 {
 	for (size_t at = 0, i;
 	     (i = hash_index_next(index, hash_number(0, tid_of(item)), &at)) != HASH_INDEX_END;)
 		if (tid_of(&list->items[i]) == tid_of(item))
-			return list->items[i].switches == item->switches;
-	return false;
+			return list->items[i].switches == item->switches ? &list->items[i] : NULL;
+	return NULL;
 }
 
 int waiting_find(struct waiting *waiting, const struct bpf_link *iterator)
@@ -174,12 +174,14 @@ static int keep_still(struct waiting *waiting, const struct bpf_link *iterator, 
 	for (size_t i = 0; i < waiting->cnt && !err; i++) {
 		const struct samples_waiting *listed = &waiting->now.items[i];
 		struct waiting_thread *thread = &waiting->threads[i];
+		const struct samples_waiting *seen;
 
-		if (!is_in(&after, &by_tid, listed)) {
+		if (!find_in(&after, &by_tid, listed)) {
 			stack_sample_release(&thread->sample);
 			continue;
 		}
-		thread->is_known = is_in(&waiting->before, &known, listed);
+		seen = find_in(&waiting->before, &known, listed);
+		thread->seen_ns = seen ? seen->time_ns : 0;
 		describe_call(&thread->sample, listed, files);
 		waiting->threads[kept++] = *thread;
 	}

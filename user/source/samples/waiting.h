@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +23,8 @@ struct waiting_list {
 struct waiting {
 	struct waiting_thread {
 		struct stack_sample sample; /* SAMPLE_SWITCH_OUT with SAMPLE_IS_STILL */
-		bool is_known; /* it waited when the threads were looked at before, and has not run since */
+		/* Then it was looked at before, and has not run since; 0: it has, or was not. */
+		uint64_t seen_ns;
 	} * threads;
 	size_t cnt, cap;
 	struct waiting_list now, before; /* as they are listed last, and the time before */

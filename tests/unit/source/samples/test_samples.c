@@ -5,8 +5,11 @@
  */
 #include "source/samples/samples.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -189,6 +192,108 @@ static void test_system_calls(void **state)
 	samples_free(samples);
 }
 
+/* ---- a wait that goes on ---- */
+
+enum { WAITERS = 300, SMALL_RINGS = 1 << 20 };
+
+static _Atomic bool *calls; /* shared with the child */
+
+static void *wait_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* Many threads wait, which takes time to look at, and one calls the kernel as long as it should. */
+static void crowd(void)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 1 << 16);
+	for (int i = 0; i < WAITERS; i++)
+		pthread_create(&thread, &small, wait_for_ever, NULL);
+	for (;;)
+		if (*calls)
+			syscall(SYS_getppid);
+		else
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Those that are seen to wait; what is known of their past begins behind the last loss. */
+static size_t count_waiting(const struct snapshot *snapshot, size_t from, uint64_t lost_ns)
+{
+	size_t cnt = 0;
+
+	for (size_t i = from; i < snapshot->sample_cnt; i++) {
+		const struct stack_sample *sample = &snapshot->samples[i];
+
+		if (!(sample->flags & SAMPLE_IS_STILL) || sample->tid == sample->pid)
+			continue;
+		cnt++;
+		assert_true(sample->since_ns >= lost_ns);
+	}
+	return cnt;
+}
+
+static uint64_t last_loss(const struct snapshot *snapshot)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		if (snapshot->samples[i].kind == SAMPLE_LOST && snapshot->samples[i].time_ns > last)
+			last = snapshot->samples[i].time_ns;
+	return last;
+}
+
+/*
+ * What is lost while those that wait are looked at is lost after they were seen: they have to be in the next
+ * snapshot again, and not in the one behind that.
+ */
+static void test_waits_behind_a_loss(void **state)
+{
+	const struct samples_config config = {.frequency = 100, .ring_bytes = SMALL_RINGS, .syscalls = true};
+	struct samples *samples = open_samples(&config);
+	struct snapshot *snapshot = NULL;
+	size_t before;
+	pid_t pid;
+
+	(void)state;
+	if (samples_drain_ms(samples) >= 0) {
+		samples_free(samples);
+		print_message("skipped: no BPF here\n");
+		skip();
+	}
+	calls = mmap(NULL, sizeof(*calls), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(calls, MAP_FAILED);
+	pid = start(crowd);
+	assert_ok(snapshot_new(&snapshot));
+	assert_ok(samples_add(samples, pid, false));
+	assert_ok(samples_start(samples));
+	do
+		assert_ok(samples_take(samples, snapshot));
+	while (count_waiting(snapshot, 0, 0) < WAITERS);
+	*calls = true;
+	do {
+		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+		assert_ok(samples_take(samples, snapshot));
+	} while (!last_loss(snapshot));
+	*calls = false;
+	before = snapshot->sample_cnt;
+	assert_ok(samples_take(samples, snapshot));
+	assert_int_equal(count_waiting(snapshot, before, last_loss(snapshot)), WAITERS);
+	before = snapshot->sample_cnt;
+	assert_ok(samples_take(samples, snapshot));
+	assert_int_equal(count_waiting(snapshot, before, 0), 0);
+	end(pid);
+	munmap(calls, sizeof(*calls));
+	snapshot_free(snapshot);
+	samples_free(samples);
+}
+
 static void test_no_such_frequency(void **state)
 {
 	const struct samples_config config = {.frequency = 2000000000};
@@ -222,8 +327,11 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks),	     cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_system_calls), cmocka_unit_test(test_no_such_frequency),
+		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_waits_behind_a_loss),
+		cmocka_unit_test(test_no_such_frequency),
 		cmocka_unit_test(test_too_many),
 	};
 
