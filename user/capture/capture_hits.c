@@ -96,7 +96,7 @@ static void look_at_maps_once(struct capture *capture)
 /* What led to a hit that stops the sources should not be overwritten meanwhile. */
 static void hold(struct capture *capture, const struct hit *hit)
 {
-	if (hit->action & HIT_STOP && sources_hold(&capture->sources))
+	if (hit->action & HIT_STOP && sources_hold(&capture->sources) && !capture->held_ns)
 		capture->held_ns = clock_ns(CLOCK_MONOTONIC);
 }
 

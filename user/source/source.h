@@ -151,7 +151,10 @@ struct source {
 	/* After add(), and again after a snapshot. Targets that were added `at_exec` start by themselves. */
 	int (*start)(void *self);
 
-	/* stop() follows soon: what is recorded should not be overwritten before. Takes no time. */
+	/*
+	 * A hit is about to be read, and stop() follows: what is recorded should not be overwritten before. May be
+	 * called several times.
+	 */
 	void (*hold)(void *self);
 
 	/* Stops recording: nothing more is overwritten. `cpu` is the processor to stop first, or -1. */

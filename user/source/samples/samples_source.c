@@ -139,6 +139,17 @@ static int stop(void *self, int cpu)
 	return 0;
 }
 
+/* At once: what a hit says is read from files, which takes long on a busy machine. */
+static void hold(void *self)
+{
+	const struct sampled *sampled = self;
+
+	if (!sampled->freezes)
+		return;
+	samples_stop(sampled->samples);
+	samples_settle(sampled->samples);
+}
+
 static void end(void *self)
 {
 	const struct sampled *sampled = self;
@@ -247,6 +258,7 @@ const struct source source_samples = {
 	.newborn = newborn,
 	.drop = drop,
 	.start = start,
+	.hold = hold,
 	.stop = stop,
 	.end = end,
 	.drain = drain,

@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "assertions.h"
+#include "base/clock.h"
 #include "bpf/samples.h"
+#include "source/source.h"
 
 enum { ENOUGH = 20 };
 
@@ -294,6 +296,42 @@ static void test_waits_behind_a_loss(void **state)
 	samples_free(samples);
 }
 
+/* What comes while a hit is read is not in the rings any more; without `pause` the trace goes on. */
+static void test_held_by_a_hit(void **state)
+{
+	const struct source_options options = {.frequency = 1000};
+	pid_t pid = start(spin);
+
+	(void)state;
+	samples_free(open_samples(&(struct samples_config){0}));
+	for (int pause = 0; pause <= 1; pause++) {
+		const struct source_config config = {.options = &options, .pause = pause};
+		struct snapshot *snapshot = NULL;
+		uint64_t held_ns;
+		void *self;
+
+		assert_ok(snapshot_new(&snapshot));
+		assert_ok(source_samples.open(&self, &config));
+		assert_ok(source_samples.add(self, pid, false));
+		assert_ok(source_samples.start(self));
+		do {
+			nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+			assert_ok(source_samples.take(self, snapshot));
+		} while (count(snapshot, SAMPLE_EVENT) < ENOUGH);
+		source_samples.hold(self);
+		held_ns = clock_ns(CLOCK_MONOTONIC);
+		while (!pause && snapshot->samples[snapshot->sample_cnt - 1].time_ns <= held_ns)
+			assert_ok(source_samples.take(self, snapshot));
+		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+		assert_ok(source_samples.take(self, snapshot));
+		for (size_t i = 0; pause && i < snapshot->sample_cnt; i++)
+			assert_true(snapshot->samples[i].time_ns <= held_ns);
+		source_samples.close(self);
+		snapshot_free(snapshot);
+	}
+	end(pid);
+}
+
 static void test_no_such_frequency(void **state)
 {
 	const struct samples_config config = {.frequency = 2000000000};
@@ -327,11 +365,9 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_waits_behind_a_loss),
-		cmocka_unit_test(test_no_such_frequency),
+		cmocka_unit_test(test_ticks),	      cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_system_calls),  cmocka_unit_test(test_waits_behind_a_loss),
+		cmocka_unit_test(test_held_by_a_hit), cmocka_unit_test(test_no_such_frequency),
 		cmocka_unit_test(test_too_many),
 	};
 
