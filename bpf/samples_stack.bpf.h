@@ -134,18 +134,21 @@ static __always_inline __u64 is_any(__u64 bits)
 	return bits;
 }
 
+/* A power of two, behind what a chunk takes. */
+enum { CODED_BOUND = 32 };
+
 /* 1 if it differs. */
 static __always_inline __u32 put_half(__u16 *out, __u32 cnt, __u32 half, __u64 differs)
 {
-	cnt &= SAMPLES_HALVES - 1;
+	cnt &= CODED_BOUND - 1;
 	asm volatile("" : "+r"(cnt));
-	cnt &= SAMPLES_HALVES - 1;
-	out[1 + 2 * cnt] = half;
-	out[2 + 2 * cnt] = half >> 16;
+	cnt &= CODED_BOUND - 1;
+	out[1 + cnt] = half;
+	out[2 + cnt] = half >> 16;
 	return is_any(differs);
 }
 
-/* The halves of `now` that are not as in `then`, behind a mask of them; how many they are. */
+/* The halves of `now` that are not as in `then`, behind a mask of them; how many of `out` that takes, but for it. */
 static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *then, __u64 is_new)
 {
 	__u32 cnt = 0, mask = 0, one;
@@ -157,7 +160,7 @@ static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *the
 		then[i] = word;
 		one = put_half(out, cnt, (__u32)word, (__u32)differs);
 		mask |= one << 2 * i;
-		cnt += one;
+		cnt += 2 * one;
 		one = put_half(out, cnt, (__u32)(word >> 32), differs >> 32);
 		mask |= one << (2 * i + 1);
 		cnt += one;
@@ -180,7 +183,7 @@ static long diff_chunk(__u32 nth, void *ctx)
 	__u64 *now, *then;
 	__u16 *out;
 
-	if (nth >= SAMPLES_CHUNK_MAX || at > SAMPLES_CODED_MAX - 2 * SAMPLES_HALVES - 1)
+	if (nth >= SAMPLES_CHUNK_MAX || at > SAMPLES_CODED_MAX - SAMPLES_CODED_CHUNK)
 		return 1;
 	out = diff->full->coded + at;
 	asm volatile("" : "+r"(out)); /* here a verifier knows its bounds */
@@ -198,7 +201,7 @@ static long diff_chunk(__u32 nth, void *ctx)
 	cnt = put_halves(out, now, then, is_new);
 	is_new = is_any(cnt);
 	diff->full->coded[nth / 16] |= is_new << nth % 16;
-	*coded_cnt += 2 * cnt + is_new;
+	*coded_cnt += cnt + is_new;
 	return 0;
 }
 

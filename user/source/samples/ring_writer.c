@@ -2,7 +2,7 @@
 /*
  * The same as bpf/samples.bpf.c does in the kernel, so that there is one format and one reader. A copy of a
  * stack begins at the chunk that the stack pointer is in; what stands below the pointer there is not known,
- * and is left 0.
+ * and is left 0, as is what cannot be an address.
  */
 #include "source/samples/ring_writer.h"
 
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 struct samples_copied {
 	uint32_t tid, nth;
@@ -42,22 +44,29 @@ static void read_chunk(uint8_t chunk[static SAMPLES_CHUNK], uint64_t address, ui
 		       const uint8_t *stack)
 {
 	size_t below = address < sp ? sp - address : 0;
+	uint64_t words[SAMPLES_CHUNK / sizeof(uint64_t)] = {0};
 
-	memset(chunk, 0, below);
-	memcpy(chunk + below, stack + (address + below - sp), SAMPLES_CHUNK - below);
+	memcpy((uint8_t *)words + below, stack + (address + below - sp), SAMPLES_CHUNK - below);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (words[i] >> SAMPLES_ADDRESS_BITS)
+			words[i] = 0;
+	memcpy(chunk, words, sizeof(words));
 }
 
 static void put_halves(struct samples_full *full, const uint8_t *now, uint8_t *then)
 {
 	uint16_t *mask = &full->coded[full->coded_cnt++];
+	uint32_t half;
 
 	*mask = 0;
 	for (size_t i = 0; i < SAMPLES_HALVES; i++) {
 		if (!memcmp(now + 4 * i, then + 4 * i, 4))
 			continue;
 		*mask |= (uint16_t)(1u << i);
-		memcpy(&full->coded[full->coded_cnt], now + 4 * i, 4);
-		full->coded_cnt += 2;
+		memcpy(&half, now + 4 * i, sizeof(half));
+		full->coded[full->coded_cnt++] = (uint16_t)half;
+		if (i % 2 == 0)
+			full->coded[full->coded_cnt++] = (uint16_t)(half >> 16);
 	}
 	memcpy(then, now, SAMPLES_CHUNK);
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOWER_HALVES = 0x5555 };
+
 struct samples_slot {
 	uint32_t tid;
 	int nth; /* of the record that it was left by; -1: none */
@@ -42,10 +44,17 @@ static bool update_chunk(uint8_t *chunk, const struct samples_full *full, size_t
 	if (*used >= full->coded_cnt)
 		return false;
 	mask = full->coded[(*used)++];
-	if (2u * (unsigned)__builtin_popcount(mask) > full->coded_cnt - *used)
+	if ((unsigned)__builtin_popcount(mask) + (unsigned)__builtin_popcount(mask & LOWER_HALVES) >
+	    full->coded_cnt - *used)
 		return false;
-	for (; mask; mask &= mask - 1, *used += 2)
-		memcpy(chunk + 4 * (size_t)__builtin_ctz(mask), &full->coded[*used], 4);
+	for (; mask; mask &= mask - 1) {
+		size_t nth = (size_t)__builtin_ctz(mask);
+		uint32_t half = full->coded[(*used)++];
+
+		if (nth % 2 == 0)
+			half |= (uint32_t)full->coded[(*used)++] << 16;
+		memcpy(chunk + 4 * nth, &half, sizeof(half));
+	}
 	return true;
 }
 

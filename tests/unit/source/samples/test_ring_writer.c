@@ -87,7 +87,7 @@ static void test_stacks(void **state)
 		uint8_t *stack = stacks[nth] + DEEPEST - size;
 		uint64_t sp = TOP - size;
 
-		stacks[nth][rand() % DEEPEST]++;
+		stacks[nth][rand() % (DEEPEST / 8) * 8 + rand() % (SAMPLES_ADDRESS_BITS / 8)]++;
 		put(pair, tids[nth], sp, stack, size);
 		read_ring(pair);
 		assert_int_equal(pair->cnt, i + 1);
@@ -112,6 +112,25 @@ static void test_unchanged(void **state)
 	put(pair, 1, TOP, stack, sizeof(stack));
 	assert_int_equal(pair->head.head - before,
 			 sizeof(struct samples_full) + 2 * sizeof(stack) / SAMPLES_CHUNK / 16);
+}
+
+/* Words are addresses or 0, and one takes no more than an address does. */
+static void test_words(void **state)
+{
+	static const uint64_t words[SAMPLES_CHUNK / 8] = {0x7ffffffff123, 0xffffffff81000000, 1ull << 48, 1,
+							  0xffffffffffff, 0x100000000},
+						    seen[SAMPLES_CHUNK / 8] = {
+							    0x7ffffffff123, 0,		0, 1,
+							    0xffffffffffff, 0x100000000};
+	struct pair *pair = *state;
+
+	put(pair, 1, TOP, (const uint8_t *)words, sizeof(words));
+	read_ring(pair);
+	assert_int_equal(pair->seen.stack_size, sizeof(words));
+	assert_memory_equal(pair->seen.stack, seen, sizeof(seen));
+	/* One bit for the chunk, a mask, and four words, of which two have one half that is not 0. */
+	assert_in_range(pair->head.head, sizeof(struct samples_full) + 2 * (2 + 3 + 2 + 3 + 1),
+			sizeof(struct samples_full) + 2 * (2 + 3 + 2 + 3 + 1) + SAMPLES_ALIGN);
 }
 
 static void test_gone(void **state)
@@ -142,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unchanged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
 	};
 
