@@ -15,9 +15,8 @@
  *
  * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. Of those that differ from the last
  * copy of the same thread in the same ring a record holds the halves of words that differ. A chunk that was not
- * there then was 0, and all are new in every SAMPLES_KEY_EVERY-th record. Words that cannot be addresses are 0 in
- * a copy, and in one that BPF makes also those that lead neither to code nor to the stack
- * (bpf/samples_stack.bpf.h).
+ * there then was 0, and all are new in every SAMPLES_KEY_EVERY-th record. Words that cannot be addresses are
+ * 0 in a copy, and in one that BPF makes also those that lead into the heap (bpf/samples_stack.bpf.h).
  *
  * A system call that returns while its SAMPLES_ENTER is still the last record of its processor gets its end put in
  * there; else there is a SAMPLES_LEAVE. What a call is about is told in full once in a while for each thread and
@@ -224,7 +223,7 @@ struct samples_full {
 	__u8 nth; /* 0: all chunks are new; else the one after nth - 1 of this slot */
 	/*
 	 * Bits of the chunks that differ, 16 in each; then of each of these a mask of the halves that differ (bit N:
-	 * half N), and these, the lower 16 bits of each first. Of a word's upper half (odd N) those are all there is.
+	 * half N), and these, the lower 16 bits of each first. Of a word's upper half (odd N) those are all.
 	 */
 	__u16 coded[];
 };

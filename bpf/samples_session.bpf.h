@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ptrace(2) hides: our session holds the targets, so that the kernel calls a thread traced which a signal has
- * stopped, and tells a parent of its child's end only when we have fetched that (wait4). Here is what would be
- * seen without us. Only bpf/samples.bpf.c includes this.
+ * What ptrace(2) hides: our session holds the targets. So the kernel calls a thread traced that a signal has
+ * stopped, and tells a parent of its child's end only when we have fetched that (wait4). Here is what would
+ * be seen without us. Only bpf/samples.bpf.c includes this.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ const volatile __s32 wait4_nr;
 
 enum { STATE_STOPPED = 4, STATE_TRACED = 8 }; /* TASK_* */
 
-/* A stop of all threads of a process, of one that was seized: PTRACE_EVENT_STOP, and the signal that stops. */
+/* A stop of all threads of a seized process: PTRACE_EVENT_STOP, and the signal that stops. */
 enum { EVENT_STOP = 128, FIRST_STOP = 19 /* SIGSTOP */, LAST_STOP = 22 /* SIGTTOU */ };
 
 static __always_inline __u32 state_seen(const struct task_struct *task, __u32 state)

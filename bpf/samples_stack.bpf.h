@@ -148,7 +148,7 @@ static __always_inline __u32 put_half(__u16 *out, __u32 cnt, __u32 half, __u64 d
 	return is_any(differs);
 }
 
-/* The halves of `now` that are not as in `then`, behind a mask of them; how many of `out` that takes, but for it. */
+/* The halves of `now` that are not as in `then`, behind a mask of them. How many of `out` these take. */
 static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *then, __u64 is_new)
 {
 	__u32 cnt = 0, mask = 0, one;

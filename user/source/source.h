@@ -152,8 +152,8 @@ struct source {
 	int (*start)(void *self);
 
 	/*
-	 * A hit is about to be read, and stop() follows: what is recorded should not be overwritten before. May be
-	 * called several times.
+	 * A hit is about to be read, and stop() follows: what is recorded should not be overwritten before.
+	 * May be called several times.
 	 */
 	void (*hold)(void *self);
 

@@ -100,7 +100,7 @@ static int learn_namespace(const struct samples_bpf *bpf)
 /* libbpf's own, the session's, probes', and the files that are written. */
 enum { MORE_DESCRIPTORS = 16 };
 
-/* Else one of many steps fails, and says less. A program has a link beside it, and an event two descriptors. */
+/* Else one of many steps fails, and says less. A program has a link beside it, an event two descriptors. */
 static int check_descriptors(const struct samples *samples)
 {
 	size_t cnt = MORE_DESCRIPTORS + 2 * samples->cpu_cnt * (1 + samples_event_cnt(samples));
