@@ -361,6 +361,28 @@ queued() {
 	done
 }
 check 'signals that queue: none is lost' queued
+# A gs base of its own, which it goes on with natively.
+cat >"$tmp/gs.c" <<'EOF'
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static unsigned long cell = 42;
+int main(void)
+{
+	unsigned long seen = 42;
+	syscall(SYS_arch_prctl, 0x1001 /* ARCH_SET_GS */, &cell);
+	for (time_t begin = time(NULL); time(NULL) - begin < 3 && seen == 42;)
+		__asm__ volatile("movq %%gs:0, %0" : "=r"(seen));
+	puts(seen == 42 ? "right" : "wrong");
+	return 0;
+}
+EOF
+keeps_gs() {
+	gcc -O1 -o "$tmp/gs" "$tmp/gs.c" && timeout 60 "$trailcam" run -q --source translate --duration 500ms -o "$tmp/t.fxt" -- "$tmp/gs" >"$tmp/out" 2>"$tmp/err" &&
+		says "$tmp/out" right
+}
+check 'a base of gs that the program has set stays' keeps_gs
 # Signals faster than they can be handled, and nobody any more to hold them back.
 cat >"$tmp/storm.c" <<'EOF'
 #include <pthread.h>

@@ -156,14 +156,14 @@ bool translate_return(const struct translate *translate, pid_t tid, int *signal,
 
 	if (!thread || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return false;
-	/* If the runtime itself has let it go. */
-	if (thread->slot >= 0 && regs.gs_base) {
-		regs.gs_base = 0;
-		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
-	}
 	context = thread->slot >= 0 && thread->process->arena
 			  ? arena_context(thread->process->arena, thread->slot)
 			  : NULL;
+	/* If the runtime itself has let it go; a program that has set one of its own keeps it. */
+	if (context && regs.gs_base == context->self) {
+		regs.gs_base = 0;
+		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+	}
 	if (!thread->rseq.addr && (!context || context->deferred_taken == context->deferred_cnt))
 		return false;
 	if (!inject_return(tid, *signal, &thread->rseq, context, &injection))
