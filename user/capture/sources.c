@@ -145,9 +145,7 @@ bool sources_hold(const struct source_list *list)
 	for (size_t i = 0; i < list->cnt; i++) {
 		const struct source *source = list->items[i].source;
 
-		if (source->hold)
-			source->hold(list->items[i].self);
-		all &= source->hold || !source->stop;
+		all &= source->hold ? source->hold(list->items[i].self) : !source->stop;
 	}
 	return all;
 }

@@ -153,9 +153,9 @@ struct source {
 
 	/*
 	 * A hit is about to be read, and stop() follows: what is recorded should not be overwritten before.
-	 * May be called several times.
+	 * Whether it is not. May be called several times.
 	 */
-	void (*hold)(void *self);
+	bool (*hold)(void *self);
 
 	/* Stops recording: nothing more is overwritten. `cpu` is the processor to stop first, or -1. */
 	int (*stop)(void *self, int cpu);

@@ -140,14 +140,15 @@ static int stop(void *self, int cpu)
 }
 
 /* At once: what a hit says is read from files, which takes long on a busy machine. */
-static void hold(void *self)
+static bool hold(void *self)
 {
 	const struct sampled *sampled = self;
 
 	if (!sampled->freezes)
-		return;
+		return false;
 	samples_stop(sampled->samples);
 	samples_settle(sampled->samples);
+	return true;
 }
 
 static void end(void *self)

@@ -303,11 +303,12 @@ static int newborn(void *self, pid_t pid, pid_t tid)
 	return err;
 }
 
-static void hold(void *self)
+static bool hold(void *self)
 {
 	const struct translated *translated = self;
 
 	translate_hold(translated->translate);
+	return true;
 }
 
 static int stop(void *self, int cpu)
