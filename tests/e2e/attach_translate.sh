@@ -132,9 +132,11 @@ signals_stay() {
 	queued=$!
 	ours="$ours $queued"
 	wait_for "$tmp/queued" ready
-	for _ in 1 2 3 4 5 6; do
+	timeout 60 "$trailcam" attach -q --source translate -p $queued --duration 10ms -o "$tmp/t.fxt" || return 1
+	for _ in 1 2 3 4 5; do
 		# It may end meanwhile.
 		timeout 60 "$trailcam" attach -q --source translate -p $queued --duration 10ms -o "$tmp/t.fxt" 2>"$tmp/err"
+		! grep 'still has the memory' "$tmp/err" || return 1
 	done
 	wait $queued && says "$tmp/queued" right
 }

@@ -37,7 +37,7 @@ refusals() {
 	one_line 125 'is not from 1 to' run --source samples --frequency 0 -o "$tmp/t.tsv" -- true &&
 		one_line 125 'belong to --source samples' run --source step --frequency 100 -o "$tmp/t.tsv" -- true &&
 		one_line 125 '--timer-resolution belongs to --source intel_pt or translate; the source here is samples' \
-			run --source samples --timer-resolution normal -o "$tmp/t.tsv" -- true &&
+			run --source samples --timer-resolution high -o "$tmp/t.tsv" -- true &&
 		one_line 125 '--max-stall belongs to --source step' run --source samples --max-stall none -o "$tmp/t.tsv" -- true
 }
 one_line() {

@@ -39,8 +39,8 @@ static const struct {
 /* Beside the options of sources: --multi-snapshot. */
 enum { ASKS_MULTI = 1 << 30 };
 
-/* No reason to choose a source by itself: --max-stall only bounds what stepping does. */
-enum { CHOOSES_NONE = OPTION_ALLOCATIONS | OPTION_STALL | ASKS_MULTI };
+/* No reason to choose a source. */
+enum { CHOOSES_NONE = OPTION_ALLOCATIONS | ASKS_MULTI };
 
 static const struct {
 	unsigned int both;
@@ -69,7 +69,8 @@ static unsigned int asked(const struct capture_config *config)
 				options->events
 			? OPTION_SAMPLING
 			: 0) |
-	       (options->timing.is_asked ? OPTION_TIMING : 0) | (config->asks_stall ? OPTION_STALL : 0) |
+	       (options->timing.is_asked ? OPTION_TIMING : 0) |
+	       (config->asks_stall && config->source ? OPTION_STALL : 0) |
 	       (options->alloc_interval ? OPTION_ALLOCATIONS : 0) |
 	       (config->until.multi_snapshot ? ASKS_MULTI : 0);
 }

@@ -168,6 +168,9 @@ void session_on_end(struct session *session, struct session_thread *thread, int 
  */
 void session_bring_to_stop(struct session *session, struct session_thread *thread);
 
+/* Whether the thread has a stop that nobody has waited for. */
+bool session_has_stopped(pid_t tid);
+
 /* Detaches from the held thread, which runs on. While its process is being let go. */
 void session_let_thread_go(struct session *session, struct session_thread *thread);
 

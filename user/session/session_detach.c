@@ -68,8 +68,7 @@ static bool wait_for(const struct session_thread *thread, int *ret_status)
 	}
 }
 
-/* An interrupt would then stop it once more, as soon as it goes on. */
-static bool has_stopped(pid_t tid)
+bool session_has_stopped(pid_t tid)
 {
 	siginfo_t info = {0};
 
@@ -88,7 +87,8 @@ void session_bring_to_stop(struct session *session, struct session_thread *threa
 {
 	if (thread->held && session_is_own_signal(session, thread, SIGTRAP))
 		leave_trap_stop(session, thread);
-	else if (!thread->held && !has_stopped(thread->tid) &&
+	/* An interrupt would stop it once more, as soon as it goes on. */
+	else if (!thread->held && !session_has_stopped(thread->tid) &&
 		 ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
 		return;
 	while (!thread->dead && (!thread->held || session_own_signal_is_queued(session, thread))) {

@@ -67,7 +67,7 @@ static const uint8_t *bytes_of_insn(struct builder *builder, size_t size)
 	return copy;
 }
 
-/* Code may end with its page. False: only from outside can be seen what stands there, and nobody is there. */
+/* Code may end with its page. False: trailcam is gone, and only it knows the byte under a breakpoint. */
 static bool read_insn(struct context *context, struct builder *builder)
 {
 	size_t room = 4096 - (builder->pc & 4095), size = room < CODE_INSN_MAX ? room : CODE_INSN_MAX;

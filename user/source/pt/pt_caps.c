@@ -121,7 +121,8 @@ int pt_timing_parse(struct pt_timing *ret_timing, const char *text)
 	static const char *const names[] = {"normal", "low", "high"};
 	int err = -EINVAL;
 
-	*ret_timing = (struct pt_timing){.is_asked = true, .custom = {-1, -1, -1, -1, -1, -1}};
+	*ret_timing = (struct pt_timing){.is_asked = strcmp(text, names[0]) != 0,
+					 .custom = {-1, -1, -1, -1, -1, -1}};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strcmp(text, names[i]))
 			continue;

@@ -23,7 +23,7 @@ struct waiting_list {
 struct waiting {
 	struct waiting_thread {
 		struct stack_sample sample; /* SAMPLE_SWITCH_OUT with SAMPLE_IS_STILL */
-		/* Then it was looked at before, and has not run since; 0: it has, or was not. */
+		/* When it was seen to wait the time before, if it has not run since; else 0. */
 		uint64_t seen_ns;
 	} * threads;
 	size_t cnt, cap;

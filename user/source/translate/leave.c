@@ -57,13 +57,6 @@ static void resume_held(struct session_thread *thread, int signal)
 	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
 }
 
-static bool has_stopped(pid_t tid)
-{
-	siginfo_t info = {0};
-
-	return !waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && info.si_pid;
-}
-
 /* It goes on with what it has stopped for, unless it is out. */
 static void go_on(const struct leaving *leaving, struct session_thread *thread)
 {
@@ -80,7 +73,7 @@ static void bring_to_stop(const struct leaving *leaving, struct session_thread *
 		translate_let_go(leaving->translate, thread->process->pid, thread->tid);
 }
 
-/* Their signals do not keep them: in a storm of these they would not come far. */
+/* A thread that stops for a signal is resumed at once: where signals come fast, it would not get on otherwise. */
 static void let_run(const struct leaving *leaving, long ns)
 {
 	enum { LOOKS = 16 };
@@ -90,7 +83,7 @@ static void let_run(const struct leaving *leaving, long ns)
 
 		wait_ns(ns / LOOKS);
 		for (size_t i = 0; (thread = session_thread_at(leaving->session, i)); i++) {
-			if (!is_one(leaving, thread) || thread->held || !has_stopped(thread->tid))
+			if (!is_one(leaving, thread) || thread->held || !session_has_stopped(thread->tid))
 				continue;
 			bring_to_stop(leaving, thread);
 			go_on(leaving, thread);

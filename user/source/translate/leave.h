@@ -14,7 +14,7 @@ struct leaving {
 
 /*
  * Its threads stand in the program's own code afterwards, each with all that was taken from it, and nothing of ours is
- * in its memory. Where that cannot be in some time, what is not done is left to the runtime, which stays there. Some
- * threads may have been let go already.
+ * in its memory. Where that cannot be in some time, the runtime stays there, and a thread that is still in it has no
+ * rseq area. Some threads may have been let go already.
  */
 void leave_process(const struct leaving *leaving);
