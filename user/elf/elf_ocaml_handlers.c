@@ -34,6 +34,7 @@ enum {
 	PUSH_EXN_BYTES = 4,
 	PATTERN_BYTES = LEA_BYTES + PUSH_BYTES + PUSH_EXN_BYTES + 4,
 	NOTE_TYPE = 1,
+	PUSH_EXN = 0x76, /* the third byte of that push, the rarest of the three */
 };
 
 /* ---- the note ---- */
@@ -136,16 +137,16 @@ static int read_notes(const struct elf_file *file, struct elf_handler_list *list
 static bool is_pushtrap(const uint8_t *at)
 {
 	uint8_t lea_reg = at[2], push_reg = at[LEA_BYTES + 1];
-	const uint8_t *store = at + LEA_BYTES + PUSH_BYTES + PUSH_EXN_BYTES;
+	const uint8_t *push_exn = at + LEA_BYTES + PUSH_BYTES, *store = push_exn + PUSH_EXN_BYTES;
 
 	return at[0] == 0x4c && at[1] == 0x8d && at[LEA_BYTES] == 0x41 &&
 	       ((lea_reg == 0x1d && push_reg == 0x53) || (lea_reg == 0x2d && push_reg == 0x55)) &&
-	       store[0] == 0x49 && store[1] == 0x89 && store[2] == 0x66 && store[3] == store[-1];
+	       push_exn[0] == 0x41 && push_exn[1] == 0xff && push_exn[2] == PUSH_EXN && store[0] == 0x49 &&
+	       store[1] == 0x89 && store[2] == 0x66 && store[3] == store[-1];
 }
 
 static int scan(const uint8_t *code, size_t size, uint64_t addr, struct elf_handler_list *list)
 {
-	enum { PUSH_EXN = 0x76 }; /* its third byte, the rarest of the three */
 	const size_t before = LEA_BYTES + PUSH_BYTES + 2;
 	const uint8_t *at = code, *end = code + size;
 	int err = 0;
@@ -156,8 +157,7 @@ static int scan(const uint8_t *code, size_t size, uint64_t addr, struct elf_hand
 		struct elf_handler handler;
 
 		at++;
-		if ((size_t)(at - code) <= before || lea[LEA_BYTES + PUSH_BYTES] != 0x41 ||
-		    lea[LEA_BYTES + PUSH_BYTES + 1] != 0xff || end - lea < PATTERN_BYTES || !is_pushtrap(lea))
+		if (lea < code || end - lea < PATTERN_BYTES || !is_pushtrap(lea))
 			continue;
 		memcpy(&distance, lea + 3, sizeof(distance));
 		handler.start = addr + (uint64_t)(lea - code) + PATTERN_BYTES;

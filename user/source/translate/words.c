@@ -29,12 +29,12 @@ static void entries_release(struct entries *entries)
 	free(entries->items);
 }
 
-/* Newest first, of that many words. */
-static int split(const struct ring_copy *copy, size_t cnt, struct entries *entries)
+/* Newest first. */
+static int split(const struct ring_copy *copy, struct entries *entries)
 {
 	size_t left = copy->cnt;
 
-	while (left > copy->cnt - cnt) {
+	while (left) {
 		struct entry entry = {.word = copy->words[--left]};
 		int err;
 
@@ -263,15 +263,14 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
  * go on where the copy before ended, and the epoch before the first one that is told. The thread's code does
  * not change before.
  */
-static void begin(struct walk *walk, const struct ring_copy *copy, bool continues,
-		  const struct entries *entries)
+static void begin(struct walk *walk, const struct ring_copy *copy, const struct entries *entries)
 {
 	size_t i = entries->cnt;
 
 	walk->ns = walk->encoder->cyc_tsc > walk->clock->ns ? walk->encoder->cyc_tsc : walk->clock->ns;
-	if (continues)
+	if (copy->continues)
 		walk_set_ns(walk, copy->since_ns);
-	while (!continues && i--) {
+	while (!copy->continues && i--) {
 		uint32_t word = entries->items[i].word;
 
 		if (!tells_time(word))
@@ -299,10 +298,8 @@ static void tell_all(struct walk *walk, const struct entries *entries)
 		tell(walk, &entries->items[told]);
 }
 
-/* The newest `cnt` words. */
-static int encode_newest(struct arena *arena, const struct ring_copy *copy, size_t cnt,
-			 const struct tsc_clock *clock, const struct code_changes *changes,
-			 struct encoder *encoder)
+static int encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
+		  const struct code_changes *changes, struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
 	struct walk walk = {.arena = arena,
@@ -311,16 +308,29 @@ static int encode_newest(struct arena *arena, const struct ring_copy *copy, size
 			    .changes = changes,
 			    .epoch = copy->epoch,
 			    .epoch_min = copy->epoch_min};
-	int err = split(copy, cnt, &entries);
+	int err = split(copy, &entries);
 
 	if (err)
 		return err;
-	begin(&walk, copy, copy->continues && cnt == copy->cnt, &entries);
+	begin(&walk, copy, &entries);
 	tell_all(&walk, &entries);
 	if (encoder->enabled)
 		encoder_disable_async(encoder, walk.ns, walk.ip);
 	encoder_flush(encoder);
 	return 0;
+}
+
+/* As if the ring had held no more than these. */
+static struct ring_copy newest(const struct ring_copy *copy, size_t cnt)
+{
+	struct ring_copy part = *copy;
+
+	if (cnt >= copy->cnt)
+		return part;
+	part.words += copy->cnt - cnt;
+	part.cnt = cnt;
+	part.continues = false;
+	return part;
 }
 
 /*
@@ -334,23 +344,21 @@ int words_encode(struct arena *arena, const struct ring_copy *copy, const struct
 	enum { SOME = 1 << 16 };
 	const struct encoder before = *encoder;
 	const uint64_t room = encoder->ring.size;
-	size_t cnt = SOME < copy->cnt ? SOME : copy->cnt, told;
+	struct ring_copy part = newest(copy, SOME);
 	uint64_t bytes, reached = 0;
-	bool is_all;
 	int err;
 
-	do {
-		*encoder = before;
-		err = encode_newest(arena, copy, cnt, clock, changes, encoder);
+	for (;;) {
+		err = encode(arena, &part, clock, changes, encoder);
 		bytes = encoder->ring.head - before.ring.head;
 		reached = bytes > reached ? bytes : reached;
-		is_all = cnt == copy->cnt;
-		told = cnt;
-		cnt = bytes ? cnt * (room + room / 4) / bytes : copy->cnt;
-		cnt = cnt < copy->cnt ? cnt : copy->cnt;
-	} while (!err && !is_all && bytes < room);
-	if (!is_all)
-		log_debug("packets have room for %zu of %zu words", told, copy->cnt);
+		if (err || part.cnt == copy->cnt || bytes >= room)
+			break;
+		*encoder = before;
+		part = newest(copy, bytes ? part.cnt * (room + room / 4) / bytes : copy->cnt);
+	}
+	if (part.cnt < copy->cnt)
+		log_debug("packets have room for %zu of %zu words", part.cnt, copy->cnt);
 	reached += before.ring.head;
 	if (reached > encoder->ring.head && reached > encoder->ring.taken + room)
 		encoder->ring.taken = reached - room;
