@@ -313,15 +313,17 @@ static bool on_block(struct walker *walker, const struct pt_block *block, bool i
 static int on_error(struct walker *walker, int status, uint64_t ip, bool in_tail)
 {
 	enum branch_gap gap = status_gap(status);
+	bool is_next; /* the next piece begins there */
 
 	if (status == -pte_eos)
 		return 0;
 	if (gap == GAP_NONE)
 		return status_fail(status, "decoding");
+	is_next = in_tail && walker->has_limit && ip == walker->limit_ip;
 	in_tail &= !walker->has_limit;
 	if (gap == GAP_NO_CODE || in_tail)
 		lead_to(walker, ip); /* the branch that led there, if not further */
-	if (gap != GAP_NO_CODE && in_tail)
+	if (gap == GAP_NO_CODE ? is_next : in_tail)
 		return 0;
 	emit_gap(walker, gap, gap == GAP_NO_CODE ? ip : 0, 0, status_detail(status));
 	return 0;

@@ -41,7 +41,7 @@ static bool walk_tail(struct fast *fast)
 	if (fast_is_in_event(fast) || fast->next_has_mode || fast->mode_while_off)
 		return fast->has_lost || fast_decline(fast, "an event that is cut off");
 	if (node == &fast->nowhere)
-		return fast_end_lost(fast);
+		return is_limit(fast, node->ip, node->ip) || fast_end_lost(fast);
 	if (!fast->has_limit)
 		return true;
 	fast_move_on(fast);

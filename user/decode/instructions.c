@@ -101,7 +101,9 @@ static int list_piece(struct lister *lister)
 				return 0;
 		}
 		if (status < 0)
-			return in_tail && !lister->has_limit ? 0 : on_error(lister, status);
+			return in_tail && (!lister->has_limit || insn.ip == lister->limit_ip)
+				       ? 0
+				       : on_error(lister, status);
 	}
 }
 

@@ -492,36 +492,85 @@ static int collect(void *ctx, size_t version, uint64_t ip, enum branch_gap gap)
 	return 0;
 }
 
-static void test_instructions(void **state)
+/* The addresses of all instructions. */
+static void list(const struct trace *trace, char *text)
 {
 	struct code_section section = {.path = code_path, .size = CODE_BYTES, .addr = BASE};
 	struct code_image image = {.sections = &section, .section_cnt = 1};
 	struct code_version version = {0};
-	struct decoder_cache *cache;
-	struct trace trace;
+	struct decoder_config config = {
+		.params = &trace->params,
+		.images = &image,
+		.image_cnt = 1,
+		.versions = &version,
+		.version_cnt = 1,
+	};
 
+	*text = 0;
+	assert_ok(decoder_cache_new(&config.cache));
+	assert_ok(decoder_instructions(&config, trace->encoder.ring.bytes, trace->encoder.ring.head, collect,
+				       text));
+	decoder_cache_free(config.cache);
+}
+
+static void test_instructions(void **state)
+{
 	(void)state;
-	assert_ok(decoder_cache_new(&cache));
 	for (unsigned int psb_at = 0; psb_at < 19; psb_at++) {
-		struct decoder_config config = {
-			.params = &trace.params,
-			.cache = cache,
-			.images = &image,
-			.image_cnt = 1,
-			.versions = &version,
-			.version_cnt = 1,
-		};
-		char text[2048] = "";
+		struct trace trace;
+		char text[2048];
 
 		run(&trace, psb_at);
-		assert_ok(decoder_instructions(&config, trace.encoder.ring.bytes, trace.encoder.ring.head,
-					       collect, text));
+		list(&trace, text);
 		assert_string_equal(text, "1000 1010 1005 1000 1010 1005 1000 1010 1005 1000 1010 1005 1000 "
 					  "1010 1005 1007 1009 1020 "
 					  "1009 ");
 		encoder_release(&trace.encoder);
 	}
-	decoder_cache_free(cache);
+}
+
+/* A jump to where no code is faults there. Nothing is missing, wherever a PSB or another stop comes between. */
+static void test_jump_to_nowhere(void **state)
+{
+	static const char *const faults[] = {
+		"none+start 0 1009\njump 1009 1020\njump 1020 20\ninterrupt+end 20 0\n"
+		"none+start 0 1009\njump 1009 1020\ninterrupt+end 1020 0\n",
+		"none+start 0 1009\njump 1009 1020\njump 1020 20\ninterrupt+end 20 0\n"
+		"none+start 0 20\ninterrupt+end 20 0\n"
+		"none+start 0 1009\njump 1009 1020\ninterrupt+end 1020 0\n",
+	};
+	enum { NOWHERE = 0x20 };
+
+	(void)state;
+	for (unsigned int stops = 0; stops < 2; stops++) {
+		for (unsigned int psb_at = 0; psb_at < 4; psb_at++) {
+			struct trace trace = {
+				.params = encoder_default_params(), .psb_at = psb_at, .tsc = 1000};
+			struct branch_list branches = {0};
+			char text[200] = "";
+
+			assert_ok(encoder_init(&trace.encoder, &trace.params, 1 << 16));
+			encoder_enable(&trace.encoder, trace.tsc, BASE + 9);
+			boundary(&trace, BASE + 0x20);
+			encoder_indirect(&trace.encoder, trace.tsc, NOWHERE);
+			boundary(&trace, NOWHERE);
+			if (stops) {
+				encoder_disable_async(&trace.encoder, trace.tsc + 20, NOWHERE);
+				encoder_enable(&trace.encoder, trace.tsc + 50, NOWHERE);
+			}
+			boundary(&trace, NOWHERE);
+			encoder_disable_async(&trace.encoder, trace.tsc + 70, NOWHERE);
+			encoder_enable(&trace.encoder, trace.tsc + 80, BASE + 9);
+			boundary(&trace, BASE + 0x20);
+			encoder_disable_async(&trace.encoder, trace.tsc + 90, BASE + 0x20);
+			decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
+			assert_string_equal(to_text(&branches), faults[stops]);
+			list(&trace, text);
+			assert_string_equal(text, "1009 1020 1009 ");
+			branch_list_release(&branches);
+			encoder_release(&trace.encoder);
+		}
+	}
 }
 
 static int32_t version_of_second(const struct decoder_config *config, const struct trace *trace)
@@ -576,7 +625,7 @@ int main(void)
 		cmocka_unit_test(test_missing_code),  cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_damage),	      cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_functions),     cmocka_unit_test(test_in_order),
-		cmocka_unit_test(test_enabled_early),
+		cmocka_unit_test(test_enabled_early), cmocka_unit_test(test_jump_to_nowhere),
 	};
 
 	return cmocka_run_group_tests(tests, write_code, remove_code);
