@@ -39,9 +39,9 @@ cat >"$root/DEBIAN/control" <<-EOF2
 	Section: devel
 	Priority: optional
 	Description: control-flow flight recorder for running programs
-	 Records every branch of a program (Intel PT, or single-stepping), or its call
-	 stacks and waits a thousand times a second, into a ring. When a function of
-	 your choice is called, an eBPF uprobe stops the recording, and the ring is
+	 Records every branch of a program (by Intel PT, or by translating it), or its
+	 call stacks and waits a thousand times a second, into a ring. When a function
+	 of your choice is called, an eBPF uprobe stops the recording, and the ring is
 	 decoded into a timeline of what led up to it, for a trace viewer.
 EOF2
 (cd "$root" && find usr -type f -exec md5sum {} + >DEBIAN/md5sums)

@@ -35,8 +35,7 @@ static void print_help(FILE *file)
 {
 	fputs("trailcam: what exactly did the program do before this happened?\n"
 	      "\n"
-	      "  trailcam run --source step -t main -- ls              what ran before main()? every call, "
-	      "slowly\n"
+	      "  trailcam run -t main -- ls                            what ran before main()? every call\n"
 	      "  trailcam run -t libc.so.6:malloc -- ls                a function in a library\n"
 	      "  trailcam attach -p 4711 -t handle_request             a process that runs already\n"
 	      "  trailcam run --step-from main -o all.fxt.gz -- ls     no trigger: up to the program's end\n"
