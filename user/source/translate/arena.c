@@ -53,7 +53,7 @@ static pthread_mutex_t *tracer_mutex(const struct arena *arena)
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(((struct shared *)NULL)->tracer), "there is room");
 
 /* Held by this thread: the kernel tells the runtime of its death. */
-static void hold_mutex(const struct arena *arena)
+static void hold_mutex(struct arena *arena)
 {
 	pthread_mutexattr_t attr;
 
@@ -63,6 +63,7 @@ static void hold_mutex(const struct arena *arena)
 	pthread_mutex_init(tracer_mutex(arena), &attr);
 	pthread_mutexattr_destroy(&attr);
 	pthread_mutex_lock(tracer_mutex(arena));
+	arena->is_held = true;
 }
 
 int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt)
@@ -92,13 +93,20 @@ int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt)
 	return 0;
 }
 
+void arena_let_go(struct arena *arena)
+{
+	if (!arena->is_held)
+		return;
+	arena_leave(arena, GIVE_END);
+	pthread_mutex_unlock(tracer_mutex(arena));
+	arena->is_held = false;
+}
+
 void arena_free(struct arena *arena)
 {
-	if (arena->bytes) {
-		arena_leave(arena, GIVE_END);
-		pthread_mutex_unlock(tracer_mutex(arena));
+	arena_let_go(arena);
+	if (arena->bytes)
 		munmap(arena->bytes, arena_size(arena));
-	}
 	closep(&arena->fd);
 	hash_index_release(&arena->by_guest);
 	free(arena);

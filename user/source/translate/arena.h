@@ -14,6 +14,7 @@ struct arena {
 	int fd;
 	uint8_t *bytes;
 	uint32_t slot_cnt;
+	bool is_held;			       /* the program is ours: the kernel tells it of our death */
 	struct hash_index by_guest;	       /* numbers of blocks by guest address */
 	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
 };
@@ -28,6 +29,11 @@ static inline uint64_t arena_size(const struct arena *arena)
  * taken. 0, or -errno with a sentence.
  */
 int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt);
+
+/* No program needs us any more for what is in it. By the thread that has made it. */
+void arena_let_go(struct arena *arena);
+
+/* By any thread after arena_let_go(), else by the one that has made it. */
 void arena_free(struct arena *arena);
 
 DEFINE_CLEANUP(struct arena *, arena_free)

@@ -11,56 +11,77 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "source/encoder_snapshot.h"
 #include "source/translate/translate_internal.h"
 
-static int copy_ring(struct translate_thread *thread)
-{
-	int err;
+/* What the packet maker does next for a thread, or with an arena. */
+struct packet_work {
+	struct packet_work *next;
+	struct thread_packets *packets; /* NULL: nothing needs the arena any more */
+	struct arena *arena;
+	struct ring_copy copy; /* NULL words: nothing to make packets of */
+	struct code_changes changes;
+	struct tsc_clock clock;
+	bool begins;		   /* the words are of another program than those before */
+	bool ends;		   /* what comes behind them is not known */
+	struct snapshot *snapshot; /* that takes the packets then; NULL: they are kept */
+	pid_t pid, tid;		   /* of the thread */
+};
 
-	if (thread->slot < 0 || thread->copy.words)
-		return 0;
-	err = arena_read_ring(thread->process->arena, thread->slot, thread->taken, &thread->copy);
-	if (err)
-		return err;
-	thread->copy.epoch_min = thread->epoch;
-	thread->copy.since_ns = thread->resumed_ns;
-	thread->resumed_ns = 0;
-	thread->taken = thread->copy.end;
-	thread->epoch = thread->copy.epoch;
-	return 0;
+static void work_free(struct packet_work *work)
+{
+	ring_copy_release(&work->copy);
+	free(work->changes.times);
+	free(work);
 }
+
+static struct packet_work *work_new(const struct translate_thread *thread)
+{
+	struct packet_work *work = calloc(1, sizeof(*work));
+
+	if (work)
+		*work = (struct packet_work){.packets = thread->packets,
+					     .arena = thread->process->arena,
+					     .pid = thread->process->pid,
+					     .tid = thread->tid};
+	return work;
+}
+
+/* ---- rings ---- */
 
 /* What comes after a thread was given back is not known. */
-static void mark_given_back(struct translate_thread *thread)
+static bool is_given_back(struct translate_thread *thread)
 {
-	const struct context *context;
+	const struct context *context = arena_context(thread->process->arena, thread->slot);
 
-	if (thread->slot < 0 || thread->lost)
-		return;
-	context = arena_context(thread->process->arena, thread->slot);
-	thread->lost = context->why && context->why < GIVE_END;
-	if (thread->lost)
-		encoder_overflow(&thread->encoder, clock_ns(CLOCK_MONOTONIC), 0);
+	if (thread->lost || !context->why || context->why >= GIVE_END)
+		return false;
+	thread->lost = true;
+	return true;
 }
 
-/* What was copied goes to the thread's packets. */
-static int encode(struct translate *translate, struct translate_thread *thread)
+static int copy_ring(struct translate *translate, struct translate_thread *thread, struct packet_work *work)
 {
-	struct code_changes changes = {0};
-	int err = thread->copy.words && thread->process->answers
-			  ? answers_changes(thread->process->answers, &changes)
-			  : 0;
+	struct ring_copy *copy = &work->copy;
+	int err;
 
-	translate->clock = tsc_clock_since(&translate->start);
-	if (!err && thread->copy.words)
-		err = words_encode(thread->process->arena, &thread->copy, &translate->clock, &changes,
-				   &thread->encoder);
-	free(changes.times);
-	ring_copy_release(&thread->copy);
-	thread->copy = (struct ring_copy){0};
-	return err;
+	if (thread->slot < 0)
+		return 0;
+	err = arena_read_ring(thread->process->arena, thread->slot, thread->taken, copy);
+	if (err)
+		return err;
+	copy->epoch_min = thread->epoch;
+	copy->since_ns = thread->resumed_ns;
+	thread->resumed_ns = 0;
+	thread->taken = copy->end;
+	thread->epoch = copy->epoch;
+	work->begins = thread->begins;
+	thread->begins = false;
+	work->ends = is_given_back(thread);
+	work->clock = translate->clock = tsc_clock_since(&translate->start);
+	return thread->process->answers ? answers_changes(thread->process->answers, &work->changes) : 0;
 }
 
 /* ---- priority ---- */
@@ -80,78 +101,167 @@ static int hurry(pid_t tid)
 
 /* ---- packets ---- */
 
-/* Of the threads that there were at the snapshot; nobody else touches these until it is done. */
-static void *make_packets(void *ctx)
+static int make_packets(const struct packet_work *work)
 {
-	struct translate *translate = ctx;
-	struct packet_maker *maker = &translate->maker;
+	struct encoder *encoder = &work->packets->encoder;
+	int err = 0;
 
-	__atomic_store_n(&maker->tid, gettid(), __ATOMIC_RELAXED);
-	for (size_t i = 0; i < maker->cnt && !maker->err; i++) {
-		struct translate_thread *thread = maker->threads[i];
+	if (work->begins)
+		encoder->psb_wanted = true;
+	if (work->copy.words)
+		err = words_encode(work->arena, &work->copy, &work->clock, &work->changes, encoder);
+	if (work->ends)
+		encoder_overflow(encoder, clock_ns(CLOCK_MONOTONIC), 0);
+	if (!err && work->snapshot)
+		err = encoder_take(encoder, work->snapshot, work->pid, work->tid, clock_ns(CLOCK_MONOTONIC));
+	__atomic_fetch_sub(&work->packets->pending, 1, __ATOMIC_RELEASE);
+	return err;
+}
 
-		maker->err = encode(translate, thread);
-		mark_given_back(thread);
-		if (!maker->err)
-			maker->err = encoder_take(&thread->encoder, maker->snapshot, thread->process->pid,
-						  thread->tid, clock_ns(CLOCK_MONOTONIC));
+static int do_work(const struct packet_work *work)
+{
+	if (work->packets)
+		return make_packets(work);
+	arena_free(work->arena);
+	return 0;
+}
+
+static size_t work_bytes(const struct packet_work *work)
+{
+	return work->copy.cnt * sizeof(uint32_t);
+}
+
+/* What is being done stays in the list until it is done. */
+static void *work_on(void *ctx)
+{
+	struct packet_maker *maker = ctx;
+
+	pthread_mutex_lock(&maker->lock);
+	maker->tid = gettid();
+	while (maker->first || !maker->ends) {
+		struct packet_work *work = maker->first;
+		int err;
+
+		if (!work) {
+			pthread_cond_wait(&maker->changed, &maker->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&maker->lock);
+		err = do_work(work);
+		pthread_mutex_lock(&maker->lock);
+		maker->err = maker->err ? maker->err : err;
+		maker->bytes -= work_bytes(work);
+		maker->first = work->next;
+		if (!maker->first)
+			maker->end = &maker->first;
+		pthread_cond_broadcast(&maker->changed);
+		work_free(work);
 	}
+	pthread_mutex_unlock(&maker->lock);
 	return NULL;
 }
 
-static int start_maker(struct translate *translate, struct snapshot *snapshot)
+void packet_maker_init(struct packet_maker *maker)
 {
-	struct packet_maker *maker = &translate->maker;
+	pthread_mutex_init(&maker->lock, NULL);
+	pthread_cond_init(&maker->changed, NULL);
+	maker->end = &maker->first;
+}
+
+void packet_maker_release(struct packet_maker *maker)
+{
+	pthread_mutex_lock(&maker->lock);
+	maker->ends = true;
+	pthread_cond_broadcast(&maker->changed);
+	pthread_mutex_unlock(&maker->lock);
+	if (maker->runs)
+		pthread_join(maker->thread, NULL);
+	pthread_cond_destroy(&maker->changed);
+	pthread_mutex_destroy(&maker->lock);
+}
+
+/* Signals are the main thread's, which they wake. */
+static bool start_maker(struct packet_maker *maker)
+{
 	sigset_t all, before;
 
-	*maker = (struct packet_maker){.snapshot = snapshot, .cnt = translate->thread_cnt};
-	maker->threads = calloc(maker->cnt + 1, sizeof(struct translate_thread *));
-	if (!maker->threads)
-		return -ENOMEM;
-	memcpy(maker->threads, translate->threads, maker->cnt * sizeof(struct translate_thread *));
-	/* Signals are the main thread's, which they wake. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	maker->runs = !pthread_create(&maker->thread, NULL, make_packets, translate);
+	maker->runs = maker->runs || !pthread_create(&maker->thread, NULL, work_on, maker);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!maker->runs)
-		make_packets(translate);
-	return 0;
+	return maker->runs;
+}
+
+/* The target waits while there are more words than that to be made packets of. */
+static void hand_over(struct packet_maker *maker, struct packet_work *work)
+{
+	enum { PENDING_MAX = 256 << 20 };
+
+	if (work->packets)
+		__atomic_fetch_add(&work->packets->pending, 1, __ATOMIC_RELAXED);
+	if (!start_maker(maker)) {
+		maker->err = do_work(work);
+		work_free(work);
+		return;
+	}
+	pthread_mutex_lock(&maker->lock);
+	while (maker->first && maker->bytes + work_bytes(work) > PENDING_MAX)
+		pthread_cond_wait(&maker->changed, &maker->lock);
+	*maker->end = work;
+	maker->end = &work->next;
+	maker->bytes += work_bytes(work);
+	maker->makes_snapshot |= !!work->snapshot;
+	pthread_cond_broadcast(&maker->changed);
+	pthread_mutex_unlock(&maker->lock);
 }
 
 int translate_settle(struct translate *translate)
 {
 	struct packet_maker *maker = &translate->maker;
-	pid_t tid = __atomic_load_n(&maker->tid, __ATOMIC_RELAXED);
-	int err = 0;
+	int nice, err;
 
-	if (maker->runs && tid)
-		hurry(tid);
-	if (maker->runs)
-		pthread_join(maker->thread, NULL);
-	if (maker->threads) {
-		err = maker->err;
-		free(maker->threads);
-		translate_forget_dead(translate);
-	}
-	*maker = (struct packet_maker){0};
+	pthread_mutex_lock(&maker->lock);
+	nice = maker->first && maker->tid ? hurry(maker->tid) : 0;
+	while (maker->first)
+		pthread_cond_wait(&maker->changed, &maker->lock);
+	if (maker->tid)
+		setpriority(PRIO_PROCESS, (id_t)maker->tid, nice);
+	maker->makes_snapshot = false;
+	err = maker->err;
+	maker->err = 0;
+	pthread_mutex_unlock(&maker->lock);
+	translate_forget_dead(translate);
 	return err;
 }
 
 int translate_leave_slot(struct translate *translate, struct translate_thread *thread)
 {
-	int err = translate_settle(translate);
+	struct packet_work *work;
+	int err;
 
 	translate_tell(translate, thread);
-	if (!err)
-		err = copy_ring(thread);
-	if (!err)
-		err = encode(translate, thread);
-	mark_given_back(thread);
-	if (thread->slot >= 0)
-		arena_leave_slot(thread->process->arena, thread->slot);
+	if (thread->slot < 0)
+		return 0;
+	work = work_new(thread);
+	if (!work)
+		return -ENOMEM;
+	err = copy_ring(translate, thread, work);
+	hand_over(&translate->maker, work);
+	arena_leave_slot(thread->process->arena, thread->slot);
 	thread->slot = -1;
 	return err;
+}
+
+int translate_leave_arena(struct translate *translate, struct arena *arena)
+{
+	struct packet_work *work = calloc(1, sizeof(*work));
+
+	if (!work)
+		return -ENOMEM;
+	arena_let_go(arena);
+	work->arena = arena;
+	hand_over(&translate->maker, work);
+	return 0;
 }
 
 /* ---- snapshots ---- */
@@ -183,22 +293,29 @@ void translate_hold(struct translate *translate)
 
 int translate_stop(struct translate *translate)
 {
-	int nice = hurry(0), err;
+	int nice = hurry(0), err = 0;
 
 	translate_hold(translate);
-	err = translate_settle(translate);
+	if (translate->maker.makes_snapshot)
+		err = translate_settle(translate);
 	setpriority(PRIO_PROCESS, 0, nice);
 	return err;
 }
 
-/* Where more is to be recorded, threads of the target still wait. */
-static int copy_rings(struct translate *translate)
+/* The work for the threads, in their order. Where more is to be recorded, threads of the target still wait. */
+static int copy_rings(struct translate *translate, struct snapshot *snapshot, struct packet_work **works)
 {
 	int nice = hurry(0), err = 0;
 
-	for (size_t i = 0; i < translate->thread_cnt && !err; i++)
-		if (!translate->threads[i]->dead)
-			err = copy_ring(translate->threads[i]);
+	for (size_t i = 0; i < translate->thread_cnt && !err; i++) {
+		struct translate_thread *thread = translate->threads[i];
+
+		works[i] = work_new(thread);
+		err = works[i] ? copy_ring(translate, thread, works[i]) : -ENOMEM;
+		if (works[i])
+			works[i]->snapshot = snapshot;
+		thread->is_over = thread->dead;
+	}
 	set_hold(translate, 0);
 	translate->is_held = false;
 	setpriority(PRIO_PROCESS, 0, nice);
@@ -207,12 +324,15 @@ static int copy_rings(struct translate *translate)
 
 int translate_take(struct translate *translate, struct snapshot *snapshot)
 {
-	int err = copy_rings(translate);
+	CLEANUP(freep) struct packet_work **works = calloc(translate->thread_cnt + 1, sizeof(*works));
+	int err = works ? copy_rings(translate, snapshot, works) : -ENOMEM;
 
 	for (size_t i = 0; i < translate->thread_cnt; i++)
 		translate_tell(translate, translate->threads[i]);
 	for (size_t i = 0; i < translate->process_cnt && !err; i++)
 		if (translate->processes[i]->answers)
 			err = answers_take(translate->processes[i]->answers, translate->sideband);
-	return err ? err : start_maker(translate, snapshot);
+	for (size_t i = 0; works && i < translate->thread_cnt && works[i]; i++)
+		hand_over(&translate->maker, works[i]);
+	return err;
 }

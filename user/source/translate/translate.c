@@ -49,24 +49,38 @@ struct translate_thread *translate_find(const struct translate *translate, pid_t
 
 static void thread_free(struct translate_thread *thread)
 {
-	ring_copy_release(&thread->copy);
-	encoder_release(&thread->encoder);
+	encoder_release(&thread->packets->encoder);
+	free(thread->packets);
 	free(thread);
+}
+
+static int thread_new(const struct translate *translate, struct translate_thread **ret_thread)
+{
+	CLEANUP(freep) struct translate_thread *thread = calloc(1, sizeof(*thread));
+	CLEANUP(freep) struct thread_packets *packets = calloc(1, sizeof(*packets));
+
+	if (!thread || !packets ||
+	    encoder_init(&packets->encoder, &translate->params, translate->config.trace_size))
+		return -ENOMEM;
+	thread->packets = TAKE_PTR(packets);
+	*ret_thread = TAKE_PTR(thread);
+	return 0;
 }
 
 /* The thread goes on in another program: its trace, too, behind a PSB. */
 static struct translate_thread *revive(const struct translate *translate,
 				       const struct translate_process *process, pid_t tid)
 {
-	/* While packets are made, the dead are none of ours. */
-	for (size_t i = 0; i < translate->thread_cnt && !translate->maker.threads; i++) {
+	for (size_t i = 0; i < translate->thread_cnt; i++) {
 		struct translate_thread *thread = translate->threads[i];
 
-		if (thread->tid != tid || thread->process != process || !thread->dead)
+		if (thread->tid != tid || thread->process != process || !thread->dead || thread->is_over)
 			continue;
-		*thread = (struct translate_thread){
-			.process = thread->process, .tid = tid, .slot = -1, .encoder = thread->encoder};
-		thread->encoder.psb_wanted = true;
+		*thread = (struct translate_thread){.process = thread->process,
+						    .tid = tid,
+						    .slot = -1,
+						    .begins = true,
+						    .packets = thread->packets};
 		return thread;
 	}
 	return NULL;
@@ -82,15 +96,12 @@ int translate_add_thread(struct translate *translate, struct translate_process *
 		*ret_thread = thread;
 		return 0;
 	}
-	thread = calloc(1, sizeof(*thread));
-	err = thread ? encoder_init(&thread->encoder, &translate->params, translate->config.trace_size)
-		     : -ENOMEM;
-
-	if (!err)
-		err = ARRAY_PUSH(translate->threads, translate->thread_cnt, translate->thread_cap, thread);
-	if (err) {
-		free(thread);
+	err = thread_new(translate, &thread);
+	if (err)
 		return err;
+	if (ARRAY_PUSH(translate->threads, translate->thread_cnt, translate->thread_cap, thread)) {
+		thread_free(thread);
+		return -ENOMEM;
 	}
 	thread->process = process;
 	thread->tid = tid;
@@ -155,7 +166,7 @@ int translate_need_process(struct translate *translate, pid_t pid, struct transl
 /* Its memory is that of another program now. */
 static int leave_arena(struct translate *translate, struct translate_process *process)
 {
-	int err = translate_settle(translate);
+	int err = 0;
 
 	for (size_t i = 0; i < translate->thread_cnt && !err; i++) {
 		struct translate_thread *thread = translate->threads[i];
@@ -172,8 +183,11 @@ static int leave_arena(struct translate *translate, struct translate_process *pr
 	if (process->answers && !err)
 		err = answers_take(process->answers, translate->sideband);
 	answers_free(process->answers);
-	if (process->arena)
-		arena_free(process->arena);
+	if (process->arena) {
+		int left = translate_leave_arena(translate, process->arena);
+
+		err = err ? err : left;
+	}
 	process->arena = NULL;
 	process->answers = NULL;
 	return err;
@@ -295,8 +309,11 @@ static void forget_oldest(struct translate *translate)
 	for (size_t i = translate->thread_cnt; i--;) {
 		struct translate_thread *thread = translate->threads[i];
 
-		bytes += thread->dead ? BYTES_EACH + aux_ring_held(&thread->encoder.ring) : 0;
-		if (!thread->dead || bytes <= DEAD_BYTES_MAX)
+		if (!thread->dead || thread->is_over ||
+		    __atomic_load_n(&thread->packets->pending, __ATOMIC_ACQUIRE))
+			continue;
+		bytes += BYTES_EACH + aux_ring_held(&thread->packets->encoder.ring);
+		if (bytes <= DEAD_BYTES_MAX)
 			continue;
 		thread_free(thread);
 		memmove(&translate->threads[i], &translate->threads[i + 1],
@@ -403,7 +420,7 @@ void translate_forget_dead(struct translate *translate)
 	for (size_t i = 0; i < translate->thread_cnt; i++) {
 		struct translate_thread *thread = translate->threads[i];
 
-		if (thread->dead)
+		if (thread->is_over)
 			thread_free(thread);
 		else
 			translate->threads[kept++] = thread;
@@ -430,6 +447,7 @@ int translate_new(struct translate **ret_translate, const struct translate_confi
 
 	if (!translate)
 		return -ENOMEM;
+	packet_maker_init(&translate->maker);
 	translate->config = *config;
 	translate->params = encoder_default_params();
 	translate->start = tsc_now();
@@ -447,6 +465,7 @@ void translate_free(struct translate *translate)
 	if (!translate)
 		return;
 	translate_settle(translate);
+	packet_maker_release(&translate->maker);
 	for (size_t i = 0; i < translate->thread_cnt; i++)
 		thread_free(translate->threads[i]);
 	free(translate->threads);

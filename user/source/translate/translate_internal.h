@@ -51,20 +51,31 @@ struct translate_thread {
 	uint64_t taken;	       /* bytes of its ring */
 	uint32_t epoch;	       /* as they tell of it */
 	struct rseq_area rseq; /* that was taken from it */
-	struct ring_copy copy; /* by translate_take(), until its packets are made */
-	uint64_t resumed_ns;   /* CLOCK_MONOTONIC: it stood still from that copy up to then; 0: it did not */
+	uint64_t
+		resumed_ns; /* CLOCK_MONOTONIC: it stood still from the last copy up to then; 0: it did not */
+	bool begins;	    /* it has executed a program since then */
+	bool is_over;	    /* a snapshot has the last of it, or will have */
+	struct thread_packets *packets;
+};
+
+/* Of a thread, while packets are made the packet maker's. */
+struct thread_packets {
+	uint32_t pending; /* atomic: so much is to be done still */
 	struct encoder encoder;
 };
 
-/* Who makes packets of the copies of the rings. */
+/* Makes packets of copies of the rings, in a thread of its own, one piece of work after the other. */
 struct packet_maker {
 	pthread_t thread;
 	bool runs;
-	pid_t tid; /* 0: it has not begun yet */
-	struct snapshot *snapshot;
-	struct translate_thread **threads; /* NULL: there is nothing to do, or it was settled */
-	size_t cnt;
-	int err;
+	pthread_mutex_t lock;	/* for the following */
+	pthread_cond_t changed; /* there is work, or less of it */
+	struct packet_work *first, **end;
+	size_t bytes; /* of the words of all work */
+	pid_t tid;    /* 0: it has not begun yet */
+	bool ends;
+	bool makes_snapshot; /* some of the work is for one */
+	int err;	     /* of any work since it was asked */
 };
 
 struct translate {
@@ -117,7 +128,7 @@ int translate_enter(struct translate *translate, struct translate_thread *thread
 /* Says once why a thread goes on natively. */
 void translate_tell(const struct translate *translate, struct translate_thread *thread);
 
-/* Forgets threads that are dead: all that there was to tell of them has been told. */
+/* Forgets threads that are over. */
 void translate_forget_dead(struct translate *translate);
 
 /* ---- attach.c ---- */
@@ -131,14 +142,19 @@ int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ende
 
 /* ---- rings.c ---- */
 
-/*
- * Waits until the packets of the last snapshot are in it. Before anything else touches the threads' copies,
- * packets or slots. 0 or -ENOMEM.
- */
+void packet_maker_init(struct packet_maker *maker);
+
+/* Waits until all packets are made. 0 or -ENOMEM: some could not be made. */
 int translate_settle(struct translate *translate);
+
+/* After translate_settle(). */
+void packet_maker_release(struct packet_maker *maker);
 
 /* The thread has no slot any more; what its ring held is kept for the next snapshot. 0 or -ENOMEM. */
 int translate_leave_slot(struct translate *translate, struct translate_thread *thread);
+
+/* Frees an arena that no thread has a slot of, once all packets are made. 0 or -ENOMEM. */
+int translate_leave_arena(struct translate *translate, struct arena *arena);
 
 /* ---- answers.c ---- */
 
