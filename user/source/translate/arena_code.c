@@ -86,7 +86,7 @@ static uint32_t count_over(const struct arena *arena, uint64_t guest, uint32_t e
 }
 
 /* It is made anew where half of what is in it has been overwritten. */
-static int index_blocks(struct arena *arena)
+int arena_index(struct arena *arena)
 {
 	uint32_t cnt = arena_shared(arena)->block_cnt;
 	int err = 0;
@@ -106,13 +106,11 @@ static int index_blocks(struct arena *arena)
 	return err;
 }
 
-const struct block *arena_block_at(struct arena *arena, uint64_t guest, uint32_t epoch)
+const struct block *arena_block_at(const struct arena *arena, uint64_t guest, uint32_t epoch)
 {
-	size_t at = 0, i;
+	size_t at = 0,
+	       i = hash_index_next(&arena->by_guest, hash_of(guest, count_over(arena, guest, epoch)), &at);
 
-	if (index_blocks(arena))
-		return NULL;
-	i = hash_index_next(&arena->by_guest, hash_of(guest, count_over(arena, guest, epoch)), &at);
 	return i == HASH_INDEX_END ? NULL : arena_block(arena, (uint32_t)i);
 }
 

@@ -11,8 +11,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "source/encoder_snapshot.h"
 #include "source/translate/translate_internal.h"
 
@@ -101,8 +103,16 @@ static int hurry(pid_t tid)
 
 /* ---- packets ---- */
 
-static int make_packets(const struct packet_work *work)
+/* Some work that is done side by side: of different threads. */
+struct batch {
+	struct packet_work *items[64];
+	size_t cnt;
+};
+
+static int make_packets(void *ctx, size_t i)
 {
+	const struct batch *batch = ctx;
+	const struct packet_work *work = batch->items[i];
 	struct encoder *encoder = &work->packets->encoder;
 	int err = 0;
 
@@ -112,18 +122,41 @@ static int make_packets(const struct packet_work *work)
 		err = words_encode(work->arena, &work->copy, &work->clock, &work->changes, encoder);
 	if (work->ends)
 		encoder_overflow(encoder, clock_ns(CLOCK_MONOTONIC), 0);
-	if (!err && work->snapshot)
-		err = encoder_take(encoder, work->snapshot, work->pid, work->tid, clock_ns(CLOCK_MONOTONIC));
-	__atomic_fetch_sub(&work->packets->pending, 1, __ATOMIC_RELEASE);
 	return err;
 }
 
-static int do_work(const struct packet_work *work)
+/* The next that can be done together; while nobody waits for it, the target needs the processors more. */
+static void next_batch(const struct packet_maker *maker, struct batch *batch)
 {
-	if (work->packets)
-		return make_packets(work);
-	arena_free(work->arena);
-	return 0;
+	size_t max = maker->is_waited_for ? ARRAY_SIZE(batch->items) : 1;
+
+	batch->cnt = 0;
+	for (struct packet_work *work = maker->first; work && batch->cnt < max; work = work->next) {
+		if (!work->packets || work->packets->in_batch)
+			break;
+		work->packets->in_batch = true;
+		batch->items[batch->cnt++] = work;
+	}
+}
+
+static int do_batch(struct batch *batch)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < batch->cnt && !err; i++)
+		err = batch->items[i]->copy.words ? arena_index(batch->items[i]->arena) : 0;
+	if (!err)
+		err = parallel_for(batch->cnt, 0, make_packets, batch);
+	for (size_t i = 0; i < batch->cnt; i++) {
+		const struct packet_work *work = batch->items[i];
+
+		if (!err && work->snapshot)
+			err = encoder_take(&work->packets->encoder, work->snapshot, work->pid, work->tid,
+					   clock_ns(CLOCK_MONOTONIC));
+		work->packets->in_batch = false;
+		__atomic_fetch_sub(&work->packets->pending, 1, __ATOMIC_RELEASE);
+	}
+	return err;
 }
 
 static size_t work_bytes(const struct packet_work *work)
@@ -131,7 +164,35 @@ static size_t work_bytes(const struct packet_work *work)
 	return work->copy.cnt * sizeof(uint32_t);
 }
 
-/* What is being done stays in the list until it is done. */
+/*
+ * What is being done stays in the list until it is done. Work that is no thread's frees an arena. The lock is held
+ * before and after.
+ */
+static void do_next(struct packet_maker *maker)
+{
+	struct batch batch;
+	int err = 0;
+
+	next_batch(maker, &batch);
+	pthread_mutex_unlock(&maker->lock);
+	if (batch.cnt)
+		err = do_batch(&batch);
+	else
+		arena_free(maker->first->arena);
+	pthread_mutex_lock(&maker->lock);
+	maker->err = maker->err ? maker->err : err;
+	for (size_t i = 0; i < batch.cnt || !i; i++) {
+		struct packet_work *work = maker->first;
+
+		maker->bytes -= work_bytes(work);
+		maker->first = work->next;
+		work_free(work);
+	}
+	if (!maker->first)
+		maker->end = &maker->first;
+	pthread_cond_broadcast(&maker->changed);
+}
+
 static void *work_on(void *ctx)
 {
 	struct packet_maker *maker = ctx;
@@ -139,23 +200,10 @@ static void *work_on(void *ctx)
 	pthread_mutex_lock(&maker->lock);
 	maker->tid = gettid();
 	while (maker->first || !maker->ends) {
-		struct packet_work *work = maker->first;
-		int err;
-
-		if (!work) {
+		if (maker->first)
+			do_next(maker);
+		else
 			pthread_cond_wait(&maker->changed, &maker->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&maker->lock);
-		err = do_work(work);
-		pthread_mutex_lock(&maker->lock);
-		maker->err = maker->err ? maker->err : err;
-		maker->bytes -= work_bytes(work);
-		maker->first = work->next;
-		if (!maker->first)
-			maker->end = &maker->first;
-		pthread_cond_broadcast(&maker->changed);
-		work_free(work);
 	}
 	pthread_mutex_unlock(&maker->lock);
 	return NULL;
@@ -196,14 +244,10 @@ static bool start_maker(struct packet_maker *maker)
 static void hand_over(struct packet_maker *maker, struct packet_work *work)
 {
 	enum { PENDING_MAX = 256 << 20 };
+	bool has_maker = start_maker(maker);
 
 	if (work->packets)
 		__atomic_fetch_add(&work->packets->pending, 1, __ATOMIC_RELAXED);
-	if (!start_maker(maker)) {
-		maker->err = do_work(work);
-		work_free(work);
-		return;
-	}
 	pthread_mutex_lock(&maker->lock);
 	while (maker->first && maker->bytes + work_bytes(work) > PENDING_MAX)
 		pthread_cond_wait(&maker->changed, &maker->lock);
@@ -211,6 +255,8 @@ static void hand_over(struct packet_maker *maker, struct packet_work *work)
 	maker->end = &work->next;
 	maker->bytes += work_bytes(work);
 	maker->makes_snapshot |= !!work->snapshot;
+	if (!has_maker)
+		do_next(maker);
 	pthread_cond_broadcast(&maker->changed);
 	pthread_mutex_unlock(&maker->lock);
 }
@@ -222,11 +268,12 @@ int translate_settle(struct translate *translate)
 
 	pthread_mutex_lock(&maker->lock);
 	nice = maker->first && maker->tid ? hurry(maker->tid) : 0;
+	maker->is_waited_for = true;
 	while (maker->first)
 		pthread_cond_wait(&maker->changed, &maker->lock);
 	if (maker->tid)
 		setpriority(PRIO_PROCESS, (id_t)maker->tid, nice);
-	maker->makes_snapshot = false;
+	maker->is_waited_for = maker->makes_snapshot = false;
 	err = maker->err;
 	maker->err = 0;
 	pthread_mutex_unlock(&maker->lock);

@@ -61,10 +61,11 @@ struct translate_thread {
 /* Of a thread, while packets are made the packet maker's. */
 struct thread_packets {
 	uint32_t pending; /* atomic: so much is to be done still */
+	bool in_batch;	  /* some of it is being done */
 	struct encoder encoder;
 };
 
-/* Makes packets of copies of the rings, in a thread of its own, one piece of work after the other. */
+/* Makes packets of copies of the rings in a thread of its own; on all processors while that is waited for. */
 struct packet_maker {
 	pthread_t thread;
 	bool runs;
@@ -74,6 +75,7 @@ struct packet_maker {
 	size_t bytes; /* of the words of all work */
 	pid_t tid;    /* 0: it has not begun yet */
 	bool ends;
+	bool is_waited_for;
 	bool makes_snapshot; /* some of the work is for one */
 	int err;	     /* of any work since it was asked */
 };

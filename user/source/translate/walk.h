@@ -14,7 +14,7 @@ struct code_changes;
 enum { WALK_RECENT = 1 << 13 };
 
 struct walk {
-	struct arena *arena;
+	const struct arena *arena;
 	struct encoder *encoder;
 	const struct tsc_clock *clock;
 	const struct code_changes *changes;

@@ -298,7 +298,7 @@ static void tell_all(struct walk *walk, const struct entries *entries)
 		tell(walk, &entries->items[told]);
 }
 
-static int encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
+static int encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
 		  const struct code_changes *changes, struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
@@ -338,7 +338,7 @@ static struct ring_copy newest(const struct ring_copy *copy, size_t cnt)
  * ones would be told in vain. So a few of the newest show how many are enough. What a trial has overwritten is
  * overwritten again by the next one, which tells more; should it be shorter, the rest is of no use.
  */
-int words_encode(struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
+int words_encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
 		 const struct code_changes *changes, struct encoder *encoder)
 {
 	enum { SOME = 1 << 16 };

@@ -129,11 +129,13 @@ static void versions(void **state)
 		*block = (struct block){.guest = GUEST, .born = 2 * i, .died = i < CNT ? 2 * i + 2 : 0};
 		/* Some are known before others come. */
 		all->block_cnt = i + 1;
+		assert_ok(arena_index(arena));
 		assert_ptr_equal(arena_block_at(arena, GUEST, 2 * i), block);
 	}
 	((struct block *)(arena->bytes + ARENA_BLOCKS))[CNT + 1] =
 		(struct block){.guest = 2 * GUEST, .born = 4, .died = 6};
 	all->block_cnt = CNT + 2;
+	assert_ok(arena_index(arena));
 	for (uint32_t i = 0; i <= CNT; i++) {
 		assert_ptr_equal(arena_block_at(arena, GUEST, 2 * i), arena_block(arena, i));
 		assert_ptr_equal(arena_block_at(arena, GUEST, 2 * i + 1), arena_block(arena, i));

@@ -106,6 +106,7 @@ static void check(struct fixture *fixture, uint64_t time, uint64_t ip)
 	struct ring_copy copy;
 
 	assert_ok(arena_read_ring(fixture->arena, fixture->slot, 0, &copy));
+	assert_ok(arena_index(fixture->arena));
 	assert_ok(words_encode(fixture->arena, &copy, &tsc_clock, &fixture->changes, &fixture->ours));
 	ring_copy_release(&copy);
 	encoder_disable_async(&fixture->expected, time, ip);
@@ -419,6 +420,7 @@ static void goes_on_behind_a_copy(void **state)
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &first));
 	assert_false(first.continues);
+	assert_ok(arena_index(fixture.arena));
 	assert_ok(words_encode(fixture.arena, &first, &tsc_clock, &fixture.changes, &fixture.ours));
 	assert_int_equal(arena_written(fixture.arena, fixture.slot), first.end);
 	word(&fixture, 1);
