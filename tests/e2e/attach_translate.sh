@@ -127,20 +127,22 @@ check 'signals, timers, threads, forks, dlopen, exec: the same output' same_outp
 check 'let go in the middle of it: the same output' same_output 300ms
 
 # In a storm of them some wait for their thread when it is let go.
+# signals_stay PROGRAM CNT
 signals_stay() {
-	"$programs/queued" 30000 >"$tmp/queued" &
-	queued=$!
-	ours="$ours $queued"
-	wait_for "$tmp/queued" ready
-	timeout 60 "$trailcam" attach -q --source translate -p $queued --duration 10ms -o "$tmp/t.fxt" || return 1
+	"$programs/$1" "$2" >"$tmp/$1" &
+	storm=$!
+	ours="$ours $storm"
+	wait_for "$tmp/$1" ready
+	timeout 60 "$trailcam" attach -q --source translate -p $storm --duration 10ms -o "$tmp/t.fxt" || return 1
 	for _ in 1 2 3 4 5; do
 		# It may end meanwhile.
-		timeout 60 "$trailcam" attach -q --source translate -p $queued --duration 10ms -o "$tmp/t.fxt" 2>"$tmp/err"
+		timeout 60 "$trailcam" attach -q --source translate -p $storm --duration 10ms -o "$tmp/t.fxt" 2>"$tmp/err"
 		! grep 'still has the memory' "$tmp/err" || return 1
 	done
-	wait $queued && says "$tmp/queued" right
+	wait $storm && says "$tmp/$1" right
 }
-check 'signals that queue: none is lost when it is let go' signals_stay
+check 'signals that queue: none is lost when it is let go' signals_stay queued 30000
+check 'signals of threads: none is lost when it is let go' signals_stay ordered 20000
 
 # starts_work NAME COMMAND...: $worker, a program that is "ready" and works until its input ends.
 starts_work() {

@@ -361,6 +361,8 @@ queued() {
 	done
 }
 check 'signals that queue: none is lost' queued
+# Into full queues, by threads to each other, while they fault.
+check 'signals of threads: none is lost, all are in order' same 0 "$programs/ordered" 3000
 # A gs base of its own, which it goes on with natively.
 cat >"$tmp/gs.c" <<'EOF'
 #include <stdio.h>

@@ -252,7 +252,7 @@ static int on_signal_stop(struct session *session, struct session_thread *thread
 	if (thread->held_signal && session->config.driver->pass)
 		thread->held_signal = session->config.driver->pass(session->config.self, thread, signal);
 	if (thread->held_signal)
-		session_tell_signal(session, thread, signal);
+		session_tell_signal(session, thread, thread->held_signal);
 	return 0;
 }
 

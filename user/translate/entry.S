@@ -36,8 +36,7 @@ runtime_begin:
 	.quad stamp_end - runtime_begin
 	.quad restore - runtime_begin
 	.quad restored - runtime_begin
-	.quad send - runtime_begin
-	.quad sent - runtime_begin
+	.quad landed - runtime_begin
 	.quad runtime_end - runtime_begin
 
 	.macro SAVE
@@ -173,13 +172,13 @@ restore:
 	jmp *%gs:CTX_HOST
 restored:
 
-	/* long send(rdi, rsi, rdx, rcx): rt_tgsigqueueinfo(2), for the C code. Who is stopped at `sent` has been sent it. */
-	.globl send
-send:
+	/* long change_mask(rdi, rsi, rdx, rcx): rt_sigprocmask(2), for the C code. */
+	.globl change_mask
+change_mask:
 	mov %rcx, %r10
-	mov $297, %eax
+	mov $14, %eax
 	syscall
-sent:
+landed:
 	ret
 
 	/* Appends a word at rcx, the ring's position. */

@@ -186,9 +186,8 @@ struct runtime_header {
 	uint64_t stamp, stamp_saved, stamp_end;
 	uint64_t restore; /* all of the program is in the context from here on ... */
 	uint64_t restored;
-	/* The same: a signal that waited is sent by the instruction before `sent`, and is counted behind it. */
-	uint64_t send, sent;
-	uint64_t end; /* of the runtime */
+	uint64_t landed; /* the same, behind the call that lets a signal come that was held back */
+	uint64_t end;	 /* of the runtime */
 };
 
 enum register_number {
@@ -232,8 +231,7 @@ enum owed {
 	OWES_MAPS = 8,	   /* new mappings are told of */
 };
 
-/* Signals that wait for the thread to come to an instruction of its own (siginfo_t). */
-enum { DEFERRED_MAX = 8, SIGINFO_BYTES = 128 };
+enum { SIGINFO_BYTES = 128 };
 
 struct context {
 	uint64_t regs[HOST_CNT], flags;
@@ -247,7 +245,7 @@ struct context {
 	uint64_t syscall_resume;
 	uint64_t site;
 	uint64_t laps;	     /* how often the ring has been full */
-	uint64_t asked;	     /* from outside: the runtime is to look at `deferred` and `leave` */
+	uint64_t asked;	     /* from outside: the runtime is to look at `has_signal` and `leave` */
 	uint64_t owed;	     /* set of enum owed: to be done when the runtime is entered next */
 	uint64_t child;	     /* address of the context for the next child; 0: none yet */
 	uint64_t r15;	     /* of the program while its child is made */
@@ -261,18 +259,17 @@ struct context {
 	uint64_t in_call;	/* in the kernel, or about to be: it looks at the generation afterwards */
 	int64_t not_generation; /* ~ of that whose code it may be in */
 	uint64_t wrap_miss, taken;
-	uint64_t returned;  /* where sigreturn goes to */
-	uint64_t here;	    /* guest address that the registers in the context are of */
-	int64_t held_pos;   /* where the next word belongs, while pos is at the last one; 0: it does not */
-	uint32_t held_word; /* what the last one was */
-	uint64_t why;	    /* enum give_back: it runs natively */
-	uint64_t told;	    /* that was said, outside */
-	uint64_t going;	    /* guest address of the block that is being translated ... */
-	uint64_t reading;   /* ... and of the bytes that are being read, with is_reading */
-	uint64_t entered;   /* why the runtime was entered last */
-	uint32_t request;   /* enum request; a futex: 0 is the answer */
-	uint32_t deferred_cnt, deferred_taken; /* so far: deferred[number % DEFERRED_MAX] */
-	uint64_t original_at;		       /* where a breakpoint stands ... */
+	uint64_t returned;    /* where sigreturn goes to */
+	uint64_t here;	      /* guest address that the registers in the context are of */
+	int64_t held_pos;     /* where the next word belongs, while pos is at the last one; 0: it does not */
+	uint32_t held_word;   /* what the last one was */
+	uint64_t why;	      /* enum give_back: it runs natively */
+	uint64_t told;	      /* that was said, outside */
+	uint64_t going;	      /* guest address of the block that is being translated ... */
+	uint64_t reading;     /* ... and of the bytes that are being read, with is_reading */
+	uint64_t entered;     /* why the runtime was entered last */
+	uint32_t request;     /* enum request; a futex: 0 is the answer */
+	uint64_t original_at; /* where a breakpoint stands ... */
 	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
 	uint64_t nop;	      /* number of the probe that it is, + 1; 0: it is none */
 	uint64_t owed_tsc;    /* before OWES_MAPS was: new code runs later, and stands there already */
@@ -286,7 +283,10 @@ struct context {
 	uint32_t epoch;		 /* as the ring has it */
 	uint32_t in_runtime;	 /* it is in no code of the cache */
 	uint32_t is_reading;
-	uint8_t deferred[DEFERRED_MAX][SIGINFO_BYTES];
+	/* A signal that waits for the thread to come to an instruction of its own, which blocks all others meanwhile. */
+	uint32_t has_signal;
+	uint8_t signal[SIGINFO_BYTES]; /* siginfo_t */
+	uint64_t mask;		       /* what the program itself blocks */
 };
 
 /* Memory whose code is in no file. */

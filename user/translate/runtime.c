@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/time_types.h>
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include "translate/slot.h"
@@ -185,25 +186,31 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
 }
 
 /*
- * Each goes to the thread now that it stands at an instruction of its own, and may lead it elsewhere: then who is
- * outside counts it, and the others follow from there. Until it is sent, it waits: another one may come before it.
+ * The signal that was held back comes now that the thread stands at an instruction of its own: who is outside delivers
+ * it in place of a stand-in, which is one that nobody minds if we are alone after all. Then it is sent again.
  */
-static void send_deferred(struct context *context)
+static void let_signal_come(struct context *context)
 {
-	while (context->deferred_taken != __atomic_load_n(&context->deferred_cnt, __ATOMIC_ACQUIRE)) {
-		const uint8_t *info = context->deferred[context->deferred_taken % DEFERRED_MAX];
+	const uint64_t stand_in = 1ull << (SIGWINCH - 1), pid = (uint64_t)call(SYS_getpid, 0, 0, 0, 0),
+		       tid = (uint64_t)call(SYS_gettid, 0, 0, 0, 0);
 
-		context->asked = 1;
-		send((uint64_t)call(SYS_getpid, 0, 0, 0, 0), (uint64_t)call(SYS_gettid, 0, 0, 0, 0),
-		     *(const uint32_t *)(const void *)info, (uintptr_t)info);
-		context->deferred_taken++;
+	if (!tracer_is_dead()) {
+		call(SYS_tgkill, pid, tid, SIGWINCH, 0);
+		change_mask(SIG_UNBLOCK, (uintptr_t)&stand_in, 0, sizeof(stand_in));
 	}
+	if (!context->has_signal)
+		return;
+	context->has_signal = 0;
+	call(SYS_rt_tgsigqueueinfo, pid, tid, *(const uint32_t *)(const void *)context->signal,
+	     (uintptr_t)context->signal);
+	change_mask(SIG_SETMASK, (uintptr_t)&context->mask, 0, sizeof(context->mask));
 }
 
 uint64_t runtime_answer(struct context *context)
 {
 	context->asked = 0;
-	send_deferred(context);
+	if (context->has_signal)
+		let_signal_come(context);
 	if (leaving() && !context->why)
 		return give_back(context, context->here, leaving(), RING_STOP);
 	return context->host;

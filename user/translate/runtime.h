@@ -251,8 +251,8 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
  */
 bool ask_original(struct context *context, uint64_t guest);
 
-/* In entry.S: sends the thread `tid` the signal. */
-long send(uint64_t pid, uint64_t tid, uint64_t signal, uint64_t info);
+/* In entry.S: rt_sigprocmask(2), behind which a signal comes that was held back. */
+long change_mask(uint64_t how, uint64_t set, uint64_t old, uint64_t size);
 
 /* Called by entry.S where something is asked of the thread. Returns the host address to go on at. */
 uint64_t runtime_answer(struct context *context);

@@ -138,13 +138,10 @@ int translate_take_over(struct translate *translate, pid_t pid, pid_t tid, bool 
 bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid)
 {
 	const struct translate_process *process = translate_find_process(translate, pid);
-	const struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
 
-	/* A handler's frame may lead back to what is ours. */
 	return !process || !process->arena ||
-	       (!(thread && thread->detours) && !ptrace(PTRACE_GETREGS, tid, NULL, &regs) &&
-		!arena_is_ours(process->arena, regs.rip));
+	       (!ptrace(PTRACE_GETREGS, tid, NULL, &regs) && !arena_is_ours(process->arena, regs.rip));
 }
 
 bool translate_return(const struct translate *translate, pid_t tid, int *signal, int *ret_status)
@@ -164,9 +161,7 @@ bool translate_return(const struct translate *translate, pid_t tid, int *signal,
 		regs.gs_base = 0;
 		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 	}
-	if (!thread->rseq.addr && (!context || context->deferred_taken == context->deferred_cnt))
-		return false;
-	if (!inject_return(tid, *signal, &thread->rseq, context, &injection))
+	if (thread->rseq.addr && !inject_return(tid, *signal, &thread->rseq, &injection))
 		*signal = 0;
 	*ret_status = injection.status;
 	return injection.ended;

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "model/trigger.h"
 #include "process/cgroup.h"
 #include "process/maps.h"
@@ -287,36 +286,13 @@ int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *r
 
 /* ---- letting go ---- */
 
-/* The kernel lets nobody else send what a timer or itself has sent. 0 or -errno. */
-static long send_to_itself(struct injection *injection, const uint8_t *info)
-{
-	const uint64_t at = injection->at - NAME_BYTES, none[6] = {0};
-	const long pid = injection_call(injection, SYS_getpid, none),
-		   tid = injection_call(injection, SYS_gettid, none);
-	uint32_t signal;
-
-	memcpy(&signal, info, sizeof(signal));
-	if (injection_write(injection->tid, at, info, SIGINFO_BYTES))
-		return -EIO;
-	return injection_call(injection, SYS_rt_tgsigqueueinfo,
-			      (const uint64_t[6]){(uint64_t)pid, (uint64_t)tid, signal, at});
-}
-
-int inject_return(pid_t tid, int signal, const struct rseq_area *area, struct context *context,
-		  struct injection *ret_injection)
+int inject_return(pid_t tid, int signal, const struct rseq_area *area, struct injection *ret_injection)
 {
 	int err = begin(ret_injection, tid, signal);
 
 	if (err)
 		return err;
-	if (area->addr)
-		call_rseq(ret_injection, area, 0);
-	for (; context && context->deferred_taken != context->deferred_cnt && !ret_injection->ended;
-	     context->deferred_taken++)
-		if (send_to_itself(ret_injection, context->deferred[context->deferred_taken % DEFERRED_MAX]))
-			log_warn("thread %d: a signal that waited is lost: the queue of its user is full "
-				 "(ulimit -i)",
-				 tid);
+	call_rseq(ret_injection, area, 0);
 	end(ret_injection);
 	return 0;
 }

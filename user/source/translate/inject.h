@@ -40,9 +40,5 @@ int inject_unmap(pid_t tid, int signal, const struct arena *arena, struct inject
 /* The thread has no such area any more. */
 int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *ret_injection);
 
-/*
- * The same, of a thread that goes on natively: it has the area again, if there was one, and the signals that wait in
- * its context, which may be NULL.
- */
-int inject_return(pid_t tid, int signal, const struct rseq_area *area, struct context *context,
-		  struct injection *ret_injection);
+/* It has the area again. The thread goes on from its stop with `signal` (0: none). */
+int inject_return(pid_t tid, int signal, const struct rseq_area *area, struct injection *ret_injection);

@@ -8,13 +8,16 @@
  *	at or in a copied instruction, faulting		its guest address
  *	between the gate and the kernel			before or behind the guest's system call
  *	where the runtime restores the registers	what it restores
- *	where it sends a signal that has waited		the same
+ *	where it lets a signal come that has waited	the same
  *	where it enters the runtime			where that begins
  *	where sigreturn leads				where it would have led
  *	elsewhere in the cache or the runtime		not yet: the signal waits
  *
- * A signal that waits is sent to the thread by the runtime itself, once the thread has come there: at once, or
- * with the next word of the ring, which is led to the ring's end for that. Nothing is lost if we die meanwhile.
+ * A signal that waits blocks all others, so that the kernel keeps these, in its order. The thread comes to the runtime
+ * at once, or with the next word of the ring, which is led to the ring's end for that. There the runtime sends itself a
+ * stand-in, in place of which the signal is delivered: it has no place in a queue that may be full, or behind others.
+ * Without us, the runtime sends it again. What an instruction may raise cannot be blocked: that instruction is executed
+ * once more, behind the signal that waited.
  *
  * Stepping the thread on was rejected: it may wait for a lock whose holder is stopped, too, and would not
  * survive our death.
@@ -40,19 +43,17 @@ static bool is_caught(pid_t tid, int signal)
 	return !proc_status_number(tid, "SigCgt", 16, &caught) && caught >> (signal - 1) & 1;
 }
 
+/* What an instruction may raise is not: blocked, it would kill. */
+static bool is_blockable(int signal)
+{
+	return signal != SIGSEGV && signal != SIGBUS && signal != SIGFPE && signal != SIGILL &&
+	       signal != SIGTRAP;
+}
+
 /* Of the instruction at hand, not somebody's sending. */
 static bool is_fault(const siginfo_t *info)
 {
-	switch (info->si_signo) {
-	case SIGSEGV:
-	case SIGBUS:
-	case SIGFPE:
-	case SIGILL:
-	case SIGTRAP:
-		return info->si_code > 0;
-	default:
-		return false;
-	}
+	return !is_blockable(info->si_signo) && info->si_code > 0;
 }
 
 /* What no handler takes, and nobody ignores. */
@@ -163,8 +164,7 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 	const struct runtime_header *header = arena_header(arena);
 	struct context *context = arena_context(arena, thread->slot);
 
-	if ((at >= header->restore && at < header->restored) || (at >= header->send && at <= header->sent)) {
-		context->deferred_taken += at == header->sent;
+	if ((at >= header->restore && at < header->restored) || at == header->landed) {
 		take_saved(context, context->here, regs);
 		take_back_sigreturn(thread, regs);
 	} else if (at == header->sigreturned) {
@@ -200,9 +200,11 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 
 /*
  * Whether the thread stands where the program does; its registers become the program's, and the ring is told what it
- * has done of a trace. `fault`: the signal, if its instruction raised it; else 0.
+ * has done of a trace. `fault`: the signal, if its instruction raised it; else 0. `again`: that instruction is executed
+ * once more.
  */
-static bool settle(const struct translate_thread *thread, int fault, struct user_regs_struct *regs)
+static bool settle(const struct translate_thread *thread, int fault, bool again,
+		   struct user_regs_struct *regs)
 {
 	struct arena *arena = thread->process->arena;
 	uint64_t at = regs->rip - arena_shared(arena)->runtime;
@@ -222,7 +224,7 @@ static bool settle(const struct translate_thread *thread, int fault, struct user
 	/* Behind a breakpoint: int3, int 3 */
 	for (unsigned int len = 1; fault == SIGTRAP && len <= 2; len++)
 		if (arena_find_place(arena, regs->rip - len, &place) && place.is_exact) {
-			regs->rip = place.guest + len;
+			regs->rip = place.guest + (again ? 0 : len);
 			return true;
 		}
 	if (!arena_find_place(arena, regs->rip, &place) || (!place.is_exact && !fault))
@@ -309,46 +311,57 @@ static void call_in(const struct translate_thread *thread, struct user_regs_stru
 	context->pos = -(int64_t)sizeof(uint32_t);
 }
 
-/*
- * Of those that do not queue, one waits, as in the kernel (signal(7), "Queueing and delivery semantics"); of POSIX
- * timers, one for each (send_sigqueue() of kernel/signal.c).
- */
-static bool waits_already(const struct context *context, const siginfo_t *info)
+static void set_mask(const struct translate_thread *thread, uint64_t mask)
 {
-	enum { FIRST_QUEUED = 32 };
-
-	for (uint32_t i = context->deferred_taken;
-	     info->si_signo < FIRST_QUEUED && i != context->deferred_cnt; i++) {
-		const siginfo_t *other = (const siginfo_t *)context->deferred[i % DEFERRED_MAX];
-		bool timers = info->si_code == SI_TIMER && other->si_code == SI_TIMER;
-
-		if (other->si_signo == info->si_signo &&
-		    (timers ? other->si_timerid == info->si_timerid
-			    : info->si_code != SI_TIMER && other->si_code != SI_TIMER))
-			return true;
-	}
-	return false;
+	ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
 }
 
-/* False: there are too many. */
-static bool defer(const struct translate_thread *thread, const siginfo_t *info, struct user_regs_struct *regs)
+/* The signal waits, and all others behind it. */
+static void hold_back(const struct translate_thread *thread, const siginfo_t *info,
+		      struct user_regs_struct *regs)
 {
 	struct context *context = arena_context(thread->process->arena, thread->slot);
-	uint32_t cnt = context->deferred_cnt;
+	uint64_t others = 0;
 
-	if (waits_already(context, info)) {
-		call_in(thread, regs);
-		return true;
-	}
-	if (cnt - context->deferred_taken >= DEFERRED_MAX)
-		return false;
-	memcpy(context->deferred[cnt % DEFERRED_MAX], info, sizeof(*info));
-	__atomic_store_n(&context->deferred_cnt, cnt + 1, __ATOMIC_RELEASE);
+	for (int signal = 1; signal < NSIG; signal++)
+		others |= is_blockable(signal) ? 1ull << (signal - 1) : 0;
+	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(context->mask), &context->mask);
+	memcpy(context->signal, info, sizeof(*info));
+	context->has_signal = 1;
 	call_in(thread, regs);
-	return true;
+	set_mask(thread, context->mask | others);
+}
+
+/* One that is not to be blocked: the kernel keeps it with the others. */
+static void hold_behind(const struct translate_thread *thread, int signal)
+{
+	uint64_t mask;
+
+	if (!ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask))
+		set_mask(thread, mask | 1ull << (signal - 1));
+}
+
+/* The signal that waited comes now; others do so behind it. */
+static void take_held_back(const struct translate_thread *thread, siginfo_t *ret_info)
+{
+	struct context *context = arena_context(thread->process->arena, thread->slot);
+
+	memcpy(ret_info, context->signal, sizeof(*ret_info));
+	context->has_signal = 0;
+	set_mask(thread, context->mask);
+	ptrace(PTRACE_SETSIGINFO, thread->tid, NULL, ret_info);
 }
 
 /* ---- signals ---- */
+
+/* What it tells of where the thread stands. */
+static void settle_info(siginfo_t *info, uint64_t rip)
+{
+	if (is_fault(info) && info->si_signo != SIGSEGV && info->si_signo != SIGBUS)
+		info->si_addr = (void *)rip;
+	if (info->si_signo == SIGSYS && info->si_code > 0)
+		info->si_call_addr = (void *)rip;
+}
 
 /* Lets the thread have the signal, now that its registers are the program's. */
 static int pass_settled(struct translate_thread *thread, const siginfo_t *info,
@@ -365,7 +378,7 @@ static int pass_settled(struct translate_thread *thread, const siginfo_t *info,
 
 /*
  * The runtime has faulted while it read code, of which there is none: natively the program faults there, with
- * the same signal.
+ * the same signal. `info` is that, or what comes first.
  */
 static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
 			 struct user_regs_struct *regs)
@@ -379,10 +392,11 @@ static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
 	((struct shared *)arena->bytes)->lock = 0;
 	context->is_reading = 0;
 	arena_append(arena, thread->slot, regs->rip, arrives ? RING_LEAVE : RING_STOP);
-	if (is_first)
+	/* Else its code ends within a block. */
+	if (!is_first)
+		context->why = GIVE_UNMAPPED;
+	if (is_first || !is_fault(info))
 		return pass_settled(thread, info, regs);
-	/* Its code ends within a block. */
-	context->why = GIVE_UNMAPPED;
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
 	return 0;
 }
@@ -391,35 +405,40 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
+	struct context *context;
 	struct host_place place;
 	siginfo_t info;
-	bool fault, waits;
+	int fault;
 
 	if (!is_translated(thread) || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
 	    ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return signal;
-	/* What the handler interrupted is not finished. */
-	if (thread->detours && !arena_is_ours(thread->process->arena, regs.rip))
-		return signal;
-	thread->detours = false;
-	fault = is_fault(&info);
-	waits = !fault && is_caught(tid, signal);
-	if (!fault && !waits && !is_fatal(tid, signal))
-		return signal;
-	if (fault && arena_context(thread->process->arena, thread->slot)->is_reading)
+	context = arena_context(thread->process->arena, thread->slot);
+	fault = is_fault(&info) ? signal : 0;
+	if (context->has_signal) {
+		const struct arena *arena = thread->process->arena;
+
+		if (!fault && (signal != SIGWINCH ||
+			       regs.rip != arena_shared(arena)->runtime + arena_header(arena)->landed)) {
+			hold_behind(thread, signal);
+			return signal;
+		}
+		take_held_back(thread, &info);
+	}
+	if (!fault && !is_caught(tid, info.si_signo) && !is_fatal(tid, info.si_signo))
+		return info.si_signo;
+	if (fault && context->is_reading)
 		return pass_unmapped(thread, &info, &regs);
-	if (!settle(thread, fault ? signal : 0, &regs)) {
-		if (waits && defer(thread, &info, &regs))
+	if (!settle(thread, fault, !is_fault(&info), &regs)) {
+		if (!fault && is_caught(tid, signal)) {
+			hold_back(thread, &info, &regs);
 			return 0;
+		}
 		if (arena_find_place(thread->process->arena, regs.rip, &place))
 			arena_append_steps(thread->process->arena, thread->slot, &place);
-		thread->detours = is_caught(tid, signal);
-		return signal;
+		return info.si_signo;
 	}
-	if (fault && (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP))
-		info.si_addr = (void *)regs.rip;
-	if (signal == SIGSYS)
-		info.si_call_addr = (void *)regs.rip;
+	settle_info(&info, regs.rip);
 	arena_append(thread->process->arena, thread->slot, regs.rip, RING_STOP);
 	return pass_settled(thread, &info, &regs);
 }
@@ -467,14 +486,10 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	context = arena_context(thread->process->arena, thread->slot);
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return;
-	/* The handler goes on to its end. */
-	if (thread->detours && !arena_is_ours(thread->process->arena, regs.rip))
-		return;
-	thread->detours = false;
 	/* Behind the nop of a probe comes the instruction that has it: its probe is silent by now. */
-	if (regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
+	if (!context->has_signal && regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
 		regs.rip = arena_probe(thread->process->arena, (regs.rip - NOPS_AT) / NOP_SIZE);
-	else if (!settle(thread, 0, &regs)) {
+	else if (context->has_signal || !settle(thread, 0, false, &regs)) {
 		call_in(thread, &regs);
 		return;
 	}

@@ -75,8 +75,8 @@ void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent
 bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *signal, int *ret_status);
 
 /*
- * After translate_let_go(): the thread, which is out and held, gets back what translate_take_over() has taken from it,
- * and signals that waited. *signal and the result are as above.
+ * After translate_let_go(): the thread, which is out and held, gets back what translate_take_over() has taken from it.
+ * *signal and the result are as above.
  */
 bool translate_return(const struct translate *translate, pid_t tid, int *signal, int *ret_status);
 

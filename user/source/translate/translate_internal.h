@@ -47,7 +47,6 @@ struct translate_thread {
 	bool lost;	       /* its trace says that it goes on natively */
 	bool enters;	       /* its next event stop is at a handler's first instruction */
 	bool waits;	       /* it runs natively, and is taken over when it stops next */
-	bool detours;	       /* a handler runs natively, for which there was no time to settle it */
 	uint64_t taken;	       /* bytes of its ring */
 	uint32_t epoch;	       /* as they tell of it */
 	struct rseq_area rseq; /* that was taken from it */
