@@ -139,18 +139,22 @@ static void note_stop_signal(struct injection *injection)
 }
 
 /* Resumes the thread up to a system call's stop, or an event stop. */
-static int go_to(struct injection *injection, bool call, int signal)
+static int go_to(struct injection *injection, bool call, int *signal)
 {
+	int next = signal ? *signal : 0;
+
 	for (;;) {
 		int err;
 
-		if (ptrace(call ? PTRACE_SYSCALL : PTRACE_CONT, injection->tid, NULL, (void *)(long)signal) &&
+		if (ptrace(call ? PTRACE_SYSCALL : PTRACE_CONT, injection->tid, NULL, (void *)(long)next) &&
 		    errno != ESRCH)
 			return -errno;
+		if (signal)
+			*signal = 0;
 		err = next_stop(injection);
 		if (err)
 			return err;
-		signal = 0;
+		next = 0;
 		if (injection->status >> 16 == PTRACE_EVENT_STOP) {
 			injection->group_stop = WSTOPSIG(injection->status) != SIGTRAP;
 			if (!call)
@@ -163,12 +167,12 @@ static int go_to(struct injection *injection, bool call, int signal)
 		} else if (WSTOPSIG(injection->status) == SIGSTOP) {
 			note_stop_signal(injection);
 		} else {
-			signal = WSTOPSIG(injection->status);
+			next = WSTOPSIG(injection->status);
 		}
 	}
 }
 
-static int go_to_event_stop(struct injection *injection, int signal)
+static int go_to_event_stop(struct injection *injection, int *signal)
 {
 	ptrace(PTRACE_INTERRUPT, injection->tid, NULL, NULL);
 	return go_to(injection, false, signal);
@@ -191,14 +195,14 @@ static int step_back_from_call(struct injection *injection)
 
 	regs.orig_rax = (unsigned long long)-1;
 	ptrace(PTRACE_SETREGS, injection->tid, NULL, &regs);
-	err = go_to_event_stop(injection, 0);
+	err = go_to_event_stop(injection, NULL);
 	injection->regs.rax = injection->regs.orig_rax;
 	injection->regs.orig_rax = (unsigned long long)-1;
 	injection->regs.rip -= ARCH_SYSCALL_SIZE;
 	return err;
 }
 
-int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int signal)
+int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int *signal)
 {
 	struct code code = {0};
 	bool entering = is_entering(tid);
@@ -240,10 +244,10 @@ long injection_call(struct injection *injection, long number, const uint64_t arg
 		return -errno;
 	/* From here on the code that restores the thread is certain to run. */
 	ptrace(PTRACE_SETSIGMASK, injection->tid, (void *)sizeof(all), &all);
-	err = go_to(injection, true, 0);
+	err = go_to(injection, true, NULL);
 	if (!err) {
 		ptrace(PTRACE_INTERRUPT, injection->tid, NULL, NULL);
-		err = go_to(injection, false, 0);
+		err = go_to(injection, false, NULL);
 	}
 	if (err)
 		return err;

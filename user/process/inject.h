@@ -26,11 +26,11 @@ struct injection {
 };
 
 /*
- * The thread is in a ptrace stop (PTRACE_SEIZE). It continues from there with `signal` (0: none) up to the
- * next instruction. `at`: unused executable memory of its process. 0; -ENOTSUP: it is not a 64-bit program's,
+ * The thread is in a ptrace stop (PTRACE_SEIZE). It continues from there with *signal (NULL or 0: none), which is 0
+ * from then on, up to the next instruction. `at`: unused executable memory of its process. 0; -ENOTSUP: it is not a 64-bit program's,
  * and is still in its stop; -ESRCH: it has ended or cannot be stopped.
  */
-int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int signal);
+int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int *signal);
 
 /* Returns the system call's result, or -ESRCH as above. */
 long injection_call(struct injection *injection, long number, const uint64_t args[static 6]);

@@ -191,7 +191,7 @@ void shield_raise(struct shield *shield, pid_t tid, uint64_t vdso_end, struct sh
 		shield->impossible = true;
 		return;
 	}
-	err = injection_begin(&injection, tid, at + CALL, 0);
+	err = injection_begin(&injection, tid, at + CALL, NULL);
 	if (!err) {
 		err = note_action(shield, &injection, at);
 		if (!err)
@@ -209,7 +209,7 @@ void shield_raise(struct shield *shield, pid_t tid, uint64_t vdso_end, struct sh
 void shield_lower(struct shield *shield, pid_t tid, int signal, struct shield_end *ret_end)
 {
 	struct injection injection;
-	int err = injection_begin(&injection, tid, shield->at + CALL, signal);
+	int err = injection_begin(&injection, tid, shield->at + CALL, &signal);
 
 	if (!err) {
 		set_action(&injection, shield->at, &shield->action);

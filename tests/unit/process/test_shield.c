@@ -60,7 +60,7 @@ static void makes_calls(pid_t target)
 	struct injection injection;
 
 	for (int i = 0; i < 50; i++) {
-		if (injection_begin(&injection, target, vdso_end(target) - INJECTION_BYTES, 0) ||
+		if (injection_begin(&injection, target, vdso_end(target) - INJECTION_BYTES, NULL) ||
 		    injection_call(&injection, SYS_getpid, none) != target)
 			_exit(1);
 		injection_end(&injection);
@@ -74,7 +74,7 @@ static void dies_behind_call(pid_t target)
 	const uint64_t none[6] = {0};
 	struct injection injection;
 
-	if (injection_begin(&injection, target, vdso_end(target) - INJECTION_BYTES, 0) ||
+	if (injection_begin(&injection, target, vdso_end(target) - INJECTION_BYTES, NULL) ||
 	    injection_call(&injection, SYS_getpid, none) != target)
 		_exit(1);
 	raise(SIGKILL);

@@ -63,7 +63,7 @@ int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ende
 	if (ptrace(PTRACE_SETREGS, pid, NULL, &regs))
 		return 0;
 	arena_leave_slot(parent->arena, slot);
-	err = inject_unmap(pid, 0, parent->arena, &injection);
+	err = inject_unmap(pid, NULL, parent->arena, &injection);
 	*ret_ended = injection.ended;
 	*ret_status = injection.status;
 	if (err || injection.ended)
@@ -161,8 +161,8 @@ bool translate_return(const struct translate *translate, pid_t tid, int *signal,
 		regs.gs_base = 0;
 		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 	}
-	if (thread->rseq.addr && !inject_return(tid, *signal, &thread->rseq, &injection))
-		*signal = 0;
+	if (thread->rseq.addr)
+		inject_return(tid, signal, &thread->rseq, &injection);
 	*ret_status = injection.status;
 	return injection.ended;
 }
@@ -184,8 +184,8 @@ bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, in
 	const struct translate_process *process = translate_find_process(translate, pid);
 	struct injection injection = {0};
 
-	if (process && process->arena && !inject_unmap(tid, *signal, process->arena, &injection))
-		*signal = 0;
+	if (process && process->arena)
+		inject_unmap(tid, signal, process->arena, &injection);
 	*ret_status = injection.status;
 	return injection.ended;
 }

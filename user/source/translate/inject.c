@@ -164,7 +164,7 @@ static int make_by_name(struct injection *injection, uint64_t at, const struct p
 }
 
 /* All that is made to happen in the thread stands between begin() and end(). `signal`: it gets that one first. */
-static int begin(struct injection *injection, pid_t tid, int signal)
+static int begin(struct injection *injection, pid_t tid, int *signal)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
 	uint64_t vdso_end = 0, at;
@@ -197,7 +197,7 @@ int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struc
 	   struct injection *ret_injection)
 {
 	CLEANUP(maps_release) struct maps before = {0};
-	int err = begin(ret_injection, tid, 0);
+	int err = begin(ret_injection, tid, NULL);
 
 	if (err)
 		return err;
@@ -231,7 +231,7 @@ static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
 		injection_call(injection, SYS_munmap, (const uint64_t[6]){addr, size});
 }
 
-int inject_unmap(pid_t tid, int signal, const struct arena *arena, struct injection *ret_injection)
+int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injection *ret_injection)
 {
 	const struct shared *shared = arena_shared(arena);
 	int err = begin(ret_injection, tid, signal);
@@ -276,7 +276,7 @@ int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *r
 	*ret_injection = (struct injection){.tid = tid};
 	if (!ret_area->addr)
 		return 0;
-	err = begin(ret_injection, tid, 0);
+	err = begin(ret_injection, tid, NULL);
 	if (err)
 		return err;
 	call_rseq(ret_injection, ret_area, RSEQ_FLAG_UNREGISTER);
@@ -286,7 +286,7 @@ int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *r
 
 /* ---- letting go ---- */
 
-int inject_return(pid_t tid, int signal, const struct rseq_area *area, struct injection *ret_injection)
+int inject_return(pid_t tid, int *signal, const struct rseq_area *area, struct injection *ret_injection)
 {
 	int err = begin(ret_injection, tid, signal);
 

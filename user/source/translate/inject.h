@@ -33,12 +33,12 @@ int inject_enter(pid_t tid, struct arena *arena, int slot);
 
 /*
  * Removes all that is ours from the process's memory. No thread of it stands there. The thread goes on from its stop
- * with `signal` (0: none).
+ * with *signal (NULL or 0: none), which is 0 from then on.
  */
-int inject_unmap(pid_t tid, int signal, const struct arena *arena, struct injection *ret_injection);
+int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injection *ret_injection);
 
 /* The thread has no such area any more. */
 int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *ret_injection);
 
-/* It has the area again. The thread goes on from its stop with `signal` (0: none). */
-int inject_return(pid_t tid, int signal, const struct rseq_area *area, struct injection *ret_injection);
+/* The thread has the area again. *signal is as above. */
+int inject_return(pid_t tid, int *signal, const struct rseq_area *area, struct injection *ret_injection);

@@ -70,7 +70,7 @@ void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent
 
 /*
  * All threads of the process are out, and this one is held: nothing of ours stays in its memory. *signal is what it is
- * held for; 0 afterwards: it was delivered, or there was none. True: it has ended meanwhile, with that status.
+ * held for; 0 as soon as it is delivered. True: it has ended meanwhile, with that status.
  */
 bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *signal, int *ret_status);
 
