@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel builds a handler's frame of the registers that a thread has. So a thread that is about to be
- * sent into a handler must stand at an instruction of the program, and is given that instruction's own
- * address. Behind the frame's making it is caught once more, to go on in the runtime at the handler's first
+ * The kernel builds a handler's frame of the registers that a thread has. So a thread that is about to be sent into a
+ * handler must stand at an instruction of the program, whose own registers it is given (guest_state.c); elsewhere the
+ * signal waits. Behind the frame's making it is caught once more, to go on in the runtime at the handler's first
  * instruction.
- *
- *	at or in a copied instruction, faulting		its guest address
- *	between the gate and the kernel			before or behind the guest's system call
- *	where the runtime restores the registers	what it restores
- *	where it lets a signal come that has waited	the same
- *	where it enters the runtime			where that begins
- *	where sigreturn leads				where it would have led
- *	elsewhere in the cache or the runtime		not yet: the signal waits
  *
  * A signal that waits blocks all others, so that the kernel keeps these, in its order. The thread comes to the runtime
  * at once, or with the next word of the ring, which is led to the ring's end for that. There the runtime sends itself a
@@ -22,14 +14,12 @@
  * Stepping the thread on was rejected: it may wait for a lock whose holder is stopped, too, and would not
  * survive our death.
  */
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#include "arch/arch.h"
 #include "process/inject.h"
 #include "process/proc_status.h"
 #include "source/translate/translate_internal.h"
@@ -79,166 +69,6 @@ static bool is_native(const struct translate_thread *thread, const struct user_r
 {
 	return arena_context(thread->process->arena, thread->slot)->why &&
 	       !arena_is_ours(thread->process->arena, regs->rip);
-}
-
-/* ---- where a thread stands ---- */
-
-/* In an indirect call, rcx and rax are in use when the return address is pushed. */
-static void restore_spilled(const struct context *context, pid_t tid, struct user_regs_struct *regs)
-{
-	enum { PUSH_RAX = 0x50 };
-	long byte;
-
-	errno = 0;
-	byte = ptrace(PTRACE_PEEKTEXT, tid, (void *)regs->rip, NULL) & 0xff;
-	if (errno || byte != PUSH_RAX)
-		return;
-	regs->rcx = context->rcx;
-	regs->rax = context->rax;
-}
-
-/* All that the runtime has saved. */
-static void take_saved(const struct context *context, uint64_t rip, struct user_regs_struct *regs)
-{
-	const uint64_t *saved = context->regs;
-
-	regs->rax = saved[0], regs->rcx = saved[1], regs->rdx = saved[2], regs->rbx = saved[3];
-	regs->rsp = saved[4], regs->rbp = saved[5], regs->rsi = saved[6], regs->rdi = saved[7];
-	regs->r8 = saved[8], regs->r9 = saved[9], regs->r10 = saved[10], regs->r11 = saved[11];
-	regs->r12 = saved[12], regs->r13 = saved[13], regs->r14 = saved[14], regs->r15 = saved[15];
-	regs->eflags = context->flags;
-	regs->rip = rip;
-	regs->orig_rax = (unsigned long long)-1;
-}
-
-/* A sigreturn that has not been made yet leads back to where it did. */
-static void take_back_sigreturn(const struct translate_thread *thread, const struct user_regs_struct *regs)
-{
-	enum { SIGRETURN = 15, UCONTEXT_RIP = 40 + 16 * 8 };
-	const struct arena *arena = thread->process->arena;
-	uint64_t ours = arena_shared(arena)->runtime + arena_header(arena)->sigreturned;
-	void *at = (void *)(regs->rsp + UCONTEXT_RIP);
-
-	if (regs->rax == SIGRETURN && (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, at, NULL) == ours)
-		ptrace(PTRACE_POKEDATA, thread->tid, at,
-		       (void *)arena_context(arena, thread->slot)->returned);
-}
-
-static void take_spilled(const struct context *context, struct user_regs_struct *regs)
-{
-	regs->rax = context->rax;
-	regs->rdx = context->rdx;
-}
-
-/* Before the system call whose instruction the runtime has at `call`. `saved`: rax and rdx are from there on. */
-static void settle_before(const struct translate_thread *thread, uint64_t at, uint64_t saved, uint64_t call,
-			  struct user_regs_struct *regs)
-{
-	const struct context *context = arena_context(thread->process->arena, thread->slot);
-
-	if (at >= saved && at < call)
-		take_spilled(context, regs);
-	regs->rip = context->syscall_next - ARCH_SYSCALL_SIZE;
-	take_back_sigreturn(thread, regs);
-}
-
-static void settle_behind(struct context *context, struct user_regs_struct *regs)
-{
-	regs->rip = regs->rcx = context->syscall_next;
-	context->owed_result = regs->rax;
-}
-
-/* Behind a call that makes a thread, in one of both. */
-static void settle_birth(struct context *context, struct user_regs_struct *regs)
-{
-	if (regs->rax)
-		context->birth = (int64_t)regs->rax;
-	regs->r15 = context->r15;
-	settle_behind(context, regs);
-}
-
-static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at,
-			      struct user_regs_struct *regs)
-{
-	const struct arena *arena = thread->process->arena;
-	const struct runtime_header *header = arena_header(arena);
-	struct context *context = arena_context(arena, thread->slot);
-
-	if ((at >= header->restore && at < header->restored) || at == header->landed) {
-		take_saved(context, context->here, regs);
-		take_back_sigreturn(thread, regs);
-	} else if (at == header->sigreturned) {
-		regs->rip = context->returned;
-		arena_append(thread->process->arena, thread->slot, regs->rip, RING_GO);
-	} else if (at == header->start) {
-		regs->rip = context->next;
-		arena_append(thread->process->arena, thread->slot, regs->rip, RING_GO);
-	} else if (at == header->gate) {
-		regs->rip = regs->rcx - ARCH_SYSCALL_SIZE;
-	} else if (at > header->gate && at < header->syscalled) {
-		settle_before(thread, at, header->syscall_saved, header->syscalled - ARCH_SYSCALL_SIZE, regs);
-	} else if (at >= header->syscalled && at < header->after_end) {
-		if (at >= header->after_saved)
-			take_spilled(context, regs);
-		settle_behind(context, regs);
-	} else if (at >= header->go_birth && at < header->born) {
-		if (at >= header->birth_saved)
-			regs->r15 = context->r15;
-		settle_before(thread, at, header->birth_saved, header->born - ARCH_SYSCALL_SIZE, regs);
-	} else if (at >= header->born && at < header->born_end) {
-		settle_birth(context, regs);
-	} else if (at >= header->stamp && at < header->stamp_end) {
-		if (at >= header->stamp_saved)
-			take_spilled(context, regs);
-		regs->rcx = context->rcx;
-		regs->rip = context->stamp_guest;
-	} else {
-		return false;
-	}
-	return true;
-}
-
-/*
- * Whether the thread stands where the program does; its registers become the program's, and the ring is told what it
- * has done of a trace. `fault`: the signal, if its instruction raised it; else 0. `again`: that instruction is executed
- * once more.
- */
-static bool settle(const struct translate_thread *thread, int fault, bool again,
-		   struct user_regs_struct *regs)
-{
-	struct arena *arena = thread->process->arena;
-	uint64_t at = regs->rip - arena_shared(arena)->runtime;
-	struct host_place place;
-
-	if (!arena_is_ours(arena, regs->rip))
-		return true;
-	if (at < arena_header(arena)->end)
-		return settle_in_runtime(thread, at, regs);
-	if (regs->rip - NOPS_AT < NOPS_MAX * NOP_SIZE) {
-		/* Behind the nop, it is a matter of one more jump. */
-		if ((regs->rip - NOPS_AT) % NOP_SIZE)
-			return false;
-		regs->rip = arena_probe(arena, (regs->rip - NOPS_AT) / NOP_SIZE);
-		return true;
-	}
-	/* Behind a breakpoint: int3, int 3 */
-	for (unsigned int len = 1; fault == SIGTRAP && len <= 2; len++)
-		if (arena_find_place(arena, regs->rip - len, &place) && place.is_exact) {
-			regs->rip = place.guest + (again ? 0 : len);
-			return true;
-		}
-	if (!arena_find_place(arena, regs->rip, &place) || (!place.is_exact && !fault))
-		return false;
-	arena_append_steps(arena, thread->slot, &place);
-	if (fault && place.is_check) {
-		/* There is no code any more. */
-		regs->rcx = arena_context(arena, thread->slot)->rcx;
-		regs->rax = arena_context(arena, thread->slot)->rax;
-	} else if (!place.is_exact) {
-		restore_spilled(arena_context(arena, thread->slot), thread->tid, regs);
-	}
-	regs->rip = place.guest;
-	return true;
 }
 
 /* ---- signals that wait ---- */
@@ -388,7 +218,7 @@ static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
 	bool is_first = context->reading == context->going;
 	bool arrives = context->entered == WHY_MISS || context->entered == WHY_WRAP_MISS;
 
-	take_saved(context, context->going, regs);
+	guest_state_saved(context, context->going, regs);
 	((struct shared *)arena->bytes)->lock = 0;
 	context->is_reading = 0;
 	arena_append(arena, thread->slot, regs->rip, arrives ? RING_LEAVE : RING_STOP);
@@ -429,7 +259,7 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 		return info.si_signo;
 	if (fault && context->is_reading)
 		return pass_unmapped(thread, &info, &regs);
-	if (!settle(thread, fault, !is_fault(&info), &regs)) {
+	if (!guest_state(thread, fault, !is_fault(&info), &regs)) {
 		if (!fault && is_caught(tid, signal)) {
 			hold_back(thread, &info, &regs);
 			return 0;
@@ -489,7 +319,7 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	/* Behind the nop of a probe comes the instruction that has it: its probe is silent by now. */
 	if (!context->has_signal && regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
 		regs.rip = arena_probe(thread->process->arena, (regs.rip - NOPS_AT) / NOP_SIZE);
-	else if (context->has_signal || !settle(thread, 0, false, &regs)) {
+	else if (context->has_signal || !guest_state(thread, 0, false, &regs)) {
 		call_in(thread, &regs);
 		return;
 	}

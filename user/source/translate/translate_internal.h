@@ -132,6 +132,18 @@ void translate_tell(const struct translate *translate, struct translate_thread *
 /* Forgets threads that are over. */
 void translate_forget_dead(struct translate *translate);
 
+/* ---- guest_state.c ---- */
+
+/*
+ * Whether the held thread stands where the program does; its registers become the program's, and the ring is told what
+ * it has done of a trace. `fault`: the signal, if its instruction raised it; else 0. `again`: that instruction is
+ * executed once more.
+ */
+bool guest_state(const struct translate_thread *thread, int fault, bool again, struct user_regs_struct *regs);
+
+/* All that the runtime has saved, at that address. */
+void guest_state_saved(const struct context *context, uint64_t rip, struct user_regs_struct *regs);
+
 /* ---- attach.c ---- */
 
 /*
