@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { THREADS = 3, KINDS = 2, AHEAD = 20 };
@@ -43,10 +44,20 @@ static void on_tick(int signal)
 	(void)signal;
 }
 
-static void on_fault(int signal)
+extern const char divides[], undefined[], trapped[];
+
+/* Each tells where it was, and the breakpoint is passed once. */
+static void on_fault(int signal, siginfo_t *info, void *context)
 {
-	(void)signal;
-	siglongjmp(back, 1);
+	const void *ip = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	self->faults++;
+	self->wrong |= signal == SIGSEGV   ? info->si_addr != (void *)8
+		       : signal == SIGTRAP ? ip != trapped
+					   : info->si_addr != (signal == SIGFPE ? divides : undefined) ||
+						     ip != info->si_addr;
+	if (signal != SIGTRAP)
+		siglongjmp(back, 1);
 }
 
 static int fib(int n)
@@ -54,12 +65,28 @@ static int fib(int n)
 	return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-static void fault(void)
+__attribute__((noinline, noclone)) static void fault(int kind)
 {
-	if (!sigsetjmp(back, 1))
+	if (sigsetjmp(back, 1))
+		return;
+	switch (kind) {
+	case 0:
 		*(volatile int *)8 = 1;
-	else
-		self->faults++;
+		break;
+	case 1:
+		__asm__ volatile("xor %%ecx, %%ecx\n"
+				 "divides: div %%ecx"
+				 :
+				 :
+				 : "rax", "rcx", "rdx");
+		break;
+	case 2:
+		__asm__ volatile("undefined: ud2");
+		break;
+	default:
+		__asm__ volatile("int3\n"
+				 "trapped:");
+	}
 }
 
 static void *work(void *ctx)
@@ -80,14 +107,13 @@ static void *work(void *ctx)
 				sched_yield();
 		}
 		self->wrong |= fib(i % 10) != (int[]){0, 1, 1, 2, 3, 5, 8, 13, 21, 34}[i % 10];
-		if (i % 8 == 0)
-			fault();
+		fault(i % 4);
 	}
 	for (int kind = 0; kind < KINDS; kind++)
 		while (__atomic_load_n(&self->came[kind], __ATOMIC_RELAXED) < all)
 			sched_yield();
 	self->wrong |= pthread_sigmask(SIG_SETMASK, NULL, &none) || sigismember(&none, SIGTERM) ||
-		       self->faults != (all + 7) / 8;
+		       self->faults != all;
 	pthread_barrier_wait(&barrier);
 	return NULL;
 }
@@ -96,7 +122,8 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 	const struct sigaction tick = {.sa_handler = on_tick, .sa_flags = SA_RESTART},
-			       segv = {.sa_handler = on_fault};
+			       broken = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+	const int faults[] = {SIGSEGV, SIGFPE, SIGILL, SIGTRAP};
 	const struct itimerval often = {{0, 150}, {0, 150}};
 	const struct rlimit few = {24, 24};
 	int wrong = 0;
@@ -105,7 +132,8 @@ int main(int argc, char **argv)
 	for (int kind = 0; kind < KINDS; kind++)
 		sigaction(SIGRTMIN + kind, &action, NULL);
 	sigaction(SIGALRM, &tick, NULL);
-	sigaction(SIGSEGV, &segv, NULL);
+	for (int i = 0; i < 4; i++)
+		sigaction(faults[i], &broken, NULL);
 	setrlimit(RLIMIT_SIGPENDING, &few);
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	for (int i = 0; i < THREADS; i++)

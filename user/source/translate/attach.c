@@ -175,7 +175,7 @@ void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent
 
 	if (!creator || proc_status_number(tid, "Tgid", 10, &pid) || (pid_t)pid != creator->process->pid)
 		return;
-	translate_let_go(translate, (pid_t)pid, tid);
+	translate_let_go(translate, (pid_t)pid, tid, 0);
 	translate_return(translate, tid, &signal, &status);
 }
 

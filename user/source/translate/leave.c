@@ -2,8 +2,8 @@
 /*
  * Threads that stand in the runtime or in the middle of an instruction run on until they are out: all at once, because
  * one may wait for another, and each for some moments, behind which it is looked at. A signal that comes to one
- * meanwhile is treated as always. The last one to be out removes what is ours; if one does not come out, all of it
- * stays.
+ * meanwhile is treated as always. Those that are out are let go, all but one, which runs natively until the others are
+ * out, and removes what is ours then; if one does not come out, all of it stays.
  */
 #include "source/translate/leave.h"
 
@@ -57,12 +57,12 @@ static void resume_held(struct session_thread *thread, int signal)
 	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
 }
 
-/* It goes on with what it has stopped for, unless it is out. */
+/* With what it has stopped for. */
 static void go_on(const struct leaving *leaving, struct session_thread *thread)
 {
 	int signal = thread->held_signal;
 
-	if (thread->held && !is_out(leaving, thread))
+	if (thread->held)
 		resume_held(thread, signal ? translate_signal(leaving->translate, thread->tid, signal) : 0);
 }
 
@@ -70,7 +70,7 @@ static void bring_to_stop(const struct leaving *leaving, struct session_thread *
 {
 	session_bring_to_stop(leaving->session, thread);
 	if (thread->held)
-		translate_let_go(leaving->translate, thread->process->pid, thread->tid);
+		translate_let_go(leaving->translate, thread->process->pid, thread->tid, thread->held_signal);
 }
 
 /* A thread that stops for a signal is resumed at once: where signals come fast, it would not get on otherwise. */
@@ -96,7 +96,7 @@ static void run_out(const struct leaving *leaving, int turn)
 {
 	struct session_thread *thread;
 
-	while ((thread = find(leaving, INSIDE)))
+	while ((thread = find(leaving, INSIDE)) || (thread = find(leaving, OUT)))
 		go_on(leaving, thread);
 	let_run(leaving, 1000000l << (turn < 5 ? turn : 5));
 	while ((thread = find(leaving, FREE))) {
@@ -114,7 +114,7 @@ static void give_back(const struct leaving *leaving, struct session_thread *thre
 		session_on_end(leaving->session, thread, status);
 }
 
-/* Those that are out are let go, all but one, which has to remove what is ours. */
+/* Those that are out are let go, all but the first one: it is the least likely to end. */
 static void let_others_go(const struct leaving *leaving)
 {
 	struct session_thread *thread;

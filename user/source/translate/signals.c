@@ -298,12 +298,13 @@ void translate_event_stop(struct translate *translate, pid_t tid)
 	ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 }
 
-void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
+void translate_let_go(struct translate *translate, pid_t pid, pid_t tid, int signal)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
+	bool has_ended, waits;
 	struct context *context;
-	bool has_ended;
+	siginfo_t info;
 	int status;
 
 	/* Its birth may be known to nobody yet. That of a process is none of ours: it runs natively. */
@@ -316,10 +317,13 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid)
 	context = arena_context(thread->process->arena, thread->slot);
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return;
+	/* What it is held for, or was held back, is for translate_signal(). */
+	waits = context->has_signal ||
+		(signal && !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) && is_fault(&info));
 	/* Behind the nop of a probe comes the instruction that has it: its probe is silent by now. */
-	if (!context->has_signal && regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
+	if (!waits && regs.rip - NOPS_AT < NOPS_MAX * NOP_SIZE)
 		regs.rip = arena_probe(thread->process->arena, (regs.rip - NOPS_AT) / NOP_SIZE);
-	else if (context->has_signal || !guest_state(thread, 0, false, &regs)) {
+	else if (waits || !guest_state(thread, 0, false, &regs)) {
 		call_in(thread, &regs);
 		return;
 	}

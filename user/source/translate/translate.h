@@ -101,8 +101,8 @@ void translate_event_stop(struct translate *translate, pid_t tid);
 /* The thread has ended. 0 or -ENOMEM. */
 int translate_ended(struct translate *translate, pid_t tid);
 
-/* The held thread goes on natively, and will be let go. */
-void translate_let_go(struct translate *translate, pid_t pid, pid_t tid);
+/* The thread, which is held for `signal` (0: none), goes on natively, and will be let go. */
+void translate_let_go(struct translate *translate, pid_t pid, pid_t tid, int signal);
 
 /* Where probes have to be, too. */
 const struct probe_mirror *translate_mirror(const struct translate *translate);

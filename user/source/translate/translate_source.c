@@ -165,7 +165,7 @@ static void let_go(struct session_thread *thread)
 {
 	if (thread->held)
 		translate_let_go(((struct translated_thread *)thread)->translated->translate,
-				 thread->process->pid, thread->tid);
+				 thread->process->pid, thread->tid, thread->held_signal);
 }
 
 static void process_let_go(void *self, struct session_process *process)
