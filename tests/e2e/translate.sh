@@ -298,6 +298,10 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 fi
 check 'job control' stopped
 check 'calls stand at their times' times_calls
+other_resolution() {
+	timeout 60 $trailcam run --source translate --timer-resolution=low -o "$tmp/t.fxt" -- true 2>"$tmp/err" && says "$tmp/err" 'this is normal'
+}
+check 'other resolutions than it has' other_resolution
 # Each thread has a ring, as far as a quarter of the memory goes: at least 62 have.
 many_threads() {
 	cnt=60

@@ -252,6 +252,8 @@ static int open_translate(void **ret_self, const struct source_config *config)
 		free(translated);
 		return err;
 	}
+	if (options->timing.resolution != PT_RESOLUTION_NORMAL && !translate_config.times_calls)
+		log_warn("--source translate has only --timer-resolution=normal and high: this is normal");
 	translated->waits = config->waits_for_start;
 	*ret_self = translated;
 	return 0;
