@@ -11,8 +11,8 @@
  *	jump		inside a function: nothing. To another: the unwinding rule, if the jump is indirect; else the top ends and the other goes
  *			on in its place (tail call, PLT stub, a part of the function that the compiler moved away).
  *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends tracing ends its frame first.
- *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. Where a frame was interrupted: back to that
- *			(sigreturn). At the first byte of another function: a signal handler, on top of what was interrupted. Else: the
+ *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. Where a frame was interrupted, or
+ *			elsewhere in its function: back to that (sigreturn). At the first byte of another function: a signal handler, on top of what was interrupted. Else: the
  *			unwinding rule, or the top's place is taken (an rseq abort, a restart elsewhere).
  *	kernel entry	(kernel traced) a frame on top that only the matching exit closes, with all that is still open above it. An exit to user
  *			code closes every entry since user code ran; one to kernel code those above the entry that interrupted it there.
@@ -444,11 +444,17 @@ static size_t find_entry(const struct segment *segment, uint64_t to)
 	return innermost == SIZE_MAX || is_user(to) ? 0 : innermost;
 }
 
-/* One past the frame on which a handler was put when it was interrupted at `to`, or 0. */
-static size_t find_interrupted(const struct segment *segment, uint64_t to)
+/*
+ * One past the frame on which a handler was put when it was interrupted at step->to, or else in the same function: the
+ * handler may have led elsewhere. Or 0.
+ */
+static size_t find_interrupted(const struct segment *segment, const struct step *step)
 {
 	for (size_t i = segment->frame_cnt; i > 1; i--)
-		if (segment->frames[i - 1].resume == to)
+		if (segment->frames[i - 1].resume == step->branch.to)
+			return i - 1;
+	for (size_t i = segment->frame_cnt; i > 1 && !enters(step); i--)
+		if (segment->frames[i - 1].resume && is_same(step, &segment->frames[i - 2]))
 			return i - 1;
 	return 0;
 }
@@ -476,7 +482,7 @@ static void resume_at(struct stacks *stacks, const struct step *step, uint64_t r
 	if (top && (to == resume || (is_same(step, top) && !enters(step))))
 		return;
 	/* A signal may have come before the first instruction of a function, too. */
-	interrupted = find_interrupted(segment, to);
+	interrupted = find_interrupted(segment, step);
 	if (enters(step) && !(by_call && interrupted)) {
 		handler = push(stacks, SLICE_CALL, step->to, step);
 		if (handler)

@@ -186,6 +186,20 @@ static void test_regions(void **state)
 		    "  y\n"
 		    "  z\n"
 		    "  y\n");
+	/* A handler leads elsewhere (a null pointer becomes an exception). */
+	assert_tree("call a+10 y+16 @0\n"
+		    "signal y+20 - @1\n"
+		    "start - h+0 @2\n"
+		    "ret h+20 r+0 @3\n"
+		    "syscall r+7 - @4\n"
+		    "start - y+80 @5\n"
+		    "ret y+90 a+15 @6\n",
+		    "a?!\n"
+		    "  y\n"
+		    "    [untraced]\n"
+		    "    h\n"
+		    "    r\n"
+		    "      [syscall]\n");
 	symbols['y' - 'a'].is_region = symbols['z' - 'a'].is_region = false;
 }
 
