@@ -284,6 +284,11 @@ check 'the time is up: the program goes on' goes_on
 check 'children' follows
 check 'forked children: every call, the same output and exit status' forked
 check 'the jobs of a shell' jobs_of_a_shell
+children_are_free() {
+	translate -- bash -c '(grep -c memfd:trailcam /proc/$BASHPID/maps; :); grep -c memfd:trailcam /proc/$$/maps' >"$tmp/memory" 2>&1
+	[ "$(tr '\n' ' ' <"$tmp/memory")" = '0 1 ' ]
+}
+check 'children that nobody follows have nothing of ours' children_are_free
 check 'a trigger: the calls up to the hit' ends_at_hit
 check 'a signal that is waited for, of which the program dies' dies
 if [ -z "$(bpf_missing && echo missing)" ]; then

@@ -34,42 +34,49 @@ int translate_attach(struct translate *translate, pid_t pid)
 }
 
 /*
- * A child has a copy of its parent's memory, but shares the arena. It is made to run natively, behind the call
- * that made it, without anything of ours; then it is taken over like any other process.
+ * A child has a copy of its parent's memory, but shares the arena. It is made to run natively, behind the call that made
+ * it, without anything of ours. False: it has run already, or has no memory of its own, or has ended.
  */
-int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ended, int *ret_status)
+static bool leave_parent(const struct translate *translate, pid_t pid, struct injection *ret_injection)
 {
-	struct injection injection = {.tid = pid};
-	struct translate_process *parent, *process;
-	struct context *context;
+	struct translate_process *parent;
 	struct user_regs_struct regs;
+	struct context *context;
 	uint64_t parent_pid;
-	int slot, err;
+	int slot;
 
 	if (proc_status_number(pid, "PPid", 10, &parent_pid) || ptrace(PTRACE_GETREGS, pid, NULL, &regs))
-		return 0;
+		return false;
 	parent = translate_find_process(translate, (pid_t)parent_pid);
 	slot = parent && parent->arena ? translate_born_slot(parent->arena, &regs) : -1;
 	if (slot < 0)
-		return 0;
+		return false;
 	context = arena_context(parent->arena, slot);
 	/* -1: for a child that has not run yet. */
 	if (!context->has_own_memory || context->tid != -1)
-		return 0;
+		return false;
 	regs.rip = context->syscall_next;
 	regs.r15 = context->r15;
 	regs.gs_base = 0;
 	regs.orig_rax = (unsigned long long)-1;
 	if (ptrace(PTRACE_SETREGS, pid, NULL, &regs))
-		return 0;
+		return false;
 	arena_leave_slot(parent->arena, slot);
-	err = inject_unmap(pid, NULL, parent->arena, &injection);
+	return !inject_unmap(pid, NULL, parent->arena, ret_injection) && !ret_injection->ended;
+}
+
+int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ended, int *ret_status)
+{
+	struct injection injection = {.tid = pid};
+	bool is_free = leave_parent(translate, pid, &injection);
+	struct translate_process *process;
+	int err = 0;
+
 	*ret_ended = injection.ended;
 	*ret_status = injection.status;
-	if (err || injection.ended)
-		return err == -ENOMEM ? err : 0;
-	err = translate_need_process(translate, pid, &process);
-	if (!err)
+	if (is_free)
+		err = translate_need_process(translate, pid, &process);
+	if (is_free && !err)
 		process->is_attached = true;
 	return err;
 }
@@ -170,11 +177,16 @@ bool translate_return(const struct translate *translate, pid_t tid, int *signal,
 void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent)
 {
 	const struct translate_thread *creator = translate_find(translate, parent);
-	uint64_t pid;
+	struct injection injection;
 	int signal = 0, status;
+	uint64_t pid;
 
-	if (!creator || proc_status_number(tid, "Tgid", 10, &pid) || (pid_t)pid != creator->process->pid)
+	if (!creator || proc_status_number(tid, "Tgid", 10, &pid))
 		return;
+	if ((pid_t)pid != creator->process->pid) {
+		leave_parent(translate, tid, &injection);
+		return;
+	}
 	translate_let_go(translate, (pid_t)pid, tid, 0);
 	translate_return(translate, tid, &signal, &status);
 }
