@@ -94,6 +94,13 @@ up_to_hit() {
 if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'a trigger: the calls up to the hit' up_to_hit
 	check 'and again' up_to_hit
+	# It is called all the time: no hit counts before all threads are recorded, and what led up to it is there.
+	hit_at_once() {
+		translates $busy -t work || return 1
+		"$trailcam" report --calls=1 "$tmp/rec" | grep -A20 'the last .* before it' >"$tmp/text"
+		grep -q '+ .* work' "$tmp/text" && [ "$(grep -c . "$tmp/text")" -gt 2 ]
+	}
+	check 'a trigger that is hit at once' hit_at_once
 fi
 kill $busy
 

@@ -46,6 +46,7 @@ struct capture {
 	bool said_source;
 	bool executed, has_run; /* the launched program: its exec is over; its code may have run */
 	bool was_started;	/* the start point was reached */
+	bool heeds_soon;	/* hits are ignored until the sources are ready */
 	bool hit;		/* to be followed by a snapshot */
 	int err;		/* the first failure to store something; ends the recording */
 	uint64_t hit_cnt;
@@ -108,6 +109,9 @@ int capture_open_codes(struct capture *capture);
 
 /* Creates the session, without targets. 0, or -errno with a sentence. */
 int capture_open_session(struct capture *capture);
+
+/* Hits count from now on, or from when the sources are ready. */
+void capture_heed_hits(struct capture *capture);
 
 /* ---- capture_limits.c ---- */
 

@@ -355,6 +355,6 @@ int capture_set_up(struct capture *capture)
 		err = sources_start(&capture->sources);
 	/* Else the session says when. */
 	if (!err && capture->set && capture_is_free_running(capture) && !config->start.spec)
-		trigger_set_hold(capture->set, false);
+		capture_heed_hits(capture);
 	return err;
 }

@@ -110,6 +110,7 @@ static int sooner(int a_ms, int b_ms)
 /* The rings must be drained in time, and what is mapped meanwhile must be known. */
 static int idle_ms(struct capture *capture)
 {
+	enum { READY_MS = 20 };
 	bool looks = sources_can(&capture->sources, SOURCE_LOOKS_BACK) &&
 		     !sources_can(&capture->sources, SOURCE_RECORDS);
 	int ms = sources_drain_ms(&capture->sources), next_ms = -1;
@@ -117,7 +118,23 @@ static int idle_ms(struct capture *capture)
 
 	if (err && !capture->err)
 		capture->err = err;
+	if (capture->heeds_soon)
+		next_ms = sooner(next_ms, READY_MS);
 	return sooner(ms >= 0 ? ms : capture_patience_ms(capture), next_ms);
+}
+
+static void heed_if_ready(struct capture *capture)
+{
+	if (!capture->heeds_soon || !sources_are_ready(&capture->sources))
+		return;
+	capture->heeds_soon = false;
+	trigger_set_hold(capture->set, false);
+}
+
+void capture_heed_hits(struct capture *capture)
+{
+	capture->heeds_soon = capture->set;
+	heed_if_ready(capture);
 }
 
 /* Only once, when the end is first noticed. */
@@ -140,6 +157,7 @@ static void idle(void *ctx)
 {
 	struct capture *capture = ctx;
 
+	heed_if_ready(capture);
 	idle_wait(capture->set, sources_fd(&capture->sources), capture->config->until.spin, idle_ms(capture));
 	if (sources_can_stop(&capture->sources)) {
 		capture_take_hits(capture);
@@ -162,8 +180,7 @@ static void started(void *ctx)
 
 	capture->was_started = true;
 	log_debug("all threads are held: the recording begins");
-	if (capture->set)
-		trigger_set_hold(capture->set, false);
+	capture_heed_hits(capture);
 }
 
 static int born(void *ctx, pid_t pid, pid_t tid)

@@ -207,6 +207,14 @@ int sources_fd(const struct source_list *list)
 	return -1;
 }
 
+bool sources_are_ready(const struct source_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->is_ready && !list->items[i].source->is_ready(list->items[i].self))
+			return false;
+	return true;
+}
+
 bool sources_can_stop(const struct source_list *list)
 {
 	for (size_t i = 0; i < list->cnt; i++)

@@ -65,6 +65,8 @@ int sources_fd(const struct source_list *list);
 const struct probe_mirror *sources_mirror(const struct source_list *list);
 void sources_settle_hit(const struct source_list *list, struct caught_hit *hit);
 
+/* See struct source. */
+bool sources_are_ready(const struct source_list *list);
 bool sources_can_stop(const struct source_list *list);
 /* Whether a source ends the recording. */
 bool sources_are_over(const struct source_list *list);

@@ -151,6 +151,9 @@ struct source {
 	/* After add(), and again after a snapshot. Targets that were added `at_exec` start by themselves. */
 	int (*start)(void *self);
 
+	/* Whether all that ran before start() is recorded. Hits before that are ignored. NULL: it is. */
+	bool (*is_ready)(void *self);
+
 	/*
 	 * A hit is about to be read, and stop() follows: what is recorded should not be overwritten before.
 	 * Whether it is not. May be called several times.

@@ -276,6 +276,20 @@ static int start(void *self)
 	return 0;
 }
 
+/* Who cannot be stopped now is taken over some time. */
+static bool is_ready(void *self)
+{
+	const struct translated *translated = self;
+	const struct session_thread *thread;
+
+	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++)
+		if (!thread->dead && !thread->group_stop &&
+		    translate_wants(translated->translate, thread->process->pid, thread->tid) &&
+		    !is_unstoppable(thread->tid))
+			return false;
+	return true;
+}
+
 static const struct probe_mirror *mirror(void *self)
 {
 	const struct translated *translated = self;
@@ -358,6 +372,7 @@ const struct source source_translate = {
 	.add = add,
 	.start = start,
 	.newborn = newborn,
+	.is_ready = is_ready,
 	.mirror = mirror,
 	.settle_hit = settle_hit,
 	.hold = hold,
