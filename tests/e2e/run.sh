@@ -88,13 +88,13 @@ check 'SIGTERM while four threads are stepped: all of them end' threads_end
 
 killed() {
 	for round in 1 2 3 4 5; do
-		"$trailcam" run --source step -o "$tmp/k.fxt.gz" "$@" -- "$exits" spin 100000000 >"$tmp/k.out" 2>"$tmp/k.err" &
+		"$trailcam" run --source step -o "$tmp/k.fxt.gz" "$@" -- "$exits" spin 1000000 >"$tmp/k.out" 2>"$tmp/k.err" &
 		pid=$!
 		wait_for "$tmp/k.out" ready || return 1
 		sleep 0.0$round
 		kill -9 $pid
 		wait_for "$tmp/k.out" sum || return 1
-		says "$tmp/k.out" 'sum 4999999950000000' && [ ! -e "$tmp/k.fxt.gz" ] && ! ls "$tmp"/.*k.fxt* 2>/dev/null || return 1
+		says "$tmp/k.out" 'sum 499999500000' && [ ! -e "$tmp/k.fxt.gz" ] && ! ls "$tmp"/.*k.fxt* 2>/dev/null || return 1
 	done
 }
 check 'kill -9 of trailcam: the program runs on to its end' killed

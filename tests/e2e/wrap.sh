@@ -26,7 +26,7 @@ exact_suffix() {
 	[ "$cnt" -gt 1000 ] && tail -n "$cnt" "$tmp/truth" | cmp - "$1"
 }
 
-check 'recorded' record --snapshot-size 4k -- "$programs/throws"
+check 'recorded' record --snapshot-size 4k -- "$programs/dense" "$programs/hot-static" 20
 check 'the ring has wrapped at least a hundred times' wraps
 libipt_suffix() {
 	"$trailcam" dump --instructions "$tmp/rec" >"$tmp/libipt"
