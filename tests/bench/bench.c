@@ -26,7 +26,6 @@
 #include "rebuild/traces.h"
 #include "session/session.h"
 #include "source/code_stores.h"
-#include "source/encoder.h"
 #include "source/encoder_snapshot.h"
 #include "source/source.h"
 

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/parallel.h"
 #include "decode/code.h"
 #include "decode/libipt/setup.h"
 #include "figures.h"

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "output/sink.h"
 #include "rebuild/decode.h"
 #include "recording/recording.h"

@@ -2,7 +2,6 @@
 /* Gives each file named to a fuzz target once, where there is no fuzzer to do so. */
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

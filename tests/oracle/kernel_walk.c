@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "model/sideband.h"
 #include "recording/recording.h"
 #include "source/encoder.h"

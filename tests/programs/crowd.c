@@ -4,7 +4,6 @@
  * crowd each N: N threads, one after the other. Says how many did their part.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

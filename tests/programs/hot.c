@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 enum { PAGE = 4096, CELLS = 64 };
 

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { CALLS_MAX = 4096, FUNCTIONS = 5 };

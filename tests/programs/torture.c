@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t signals, traps, faults;

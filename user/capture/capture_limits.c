@@ -4,7 +4,6 @@
  * waits for the targets, so that the clock is checked.
  */
 #include "base/clock.h"
-#include "base/log.h"
 #include "capture/capture_internal.h"
 #include "capture/interrupt.h"
 

@@ -8,15 +8,12 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/file/file_limit.h"
 #include "base/log.h"
 #include "capture/capture_internal.h"
 #include "capture/idle.h"
-#include "capture/interrupt.h"
 #include "capture/target_resolve.h"
-#include "condition/condition.h"
 #include "condition/condition_fields.h"
 #include "condition/prints.h"
 #include "process/attach_check.h"

@@ -8,7 +8,6 @@
 
 #include <sys/uio.h>
 
-#include "base/error.h"
 #include "elf/elf_file.h"
 
 static bool peek(uint32_t pid, uint64_t addr, void *bytes, size_t size)

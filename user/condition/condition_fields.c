@@ -6,7 +6,6 @@
 #include "condition/condition_fields.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -3,14 +3,11 @@
  * Precedence climbing over C's levels; a name or a parenthesis decides between value, cast and string
  * comparison.
  */
-#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "condition/condition.h"
 #include "condition/condition_fields.h"
 #include "condition/condition_lexer.h"
 #include "condition/condition_tree.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "condition/condition.h"
 #include "condition/condition_fields.h"
 #include "condition/condition_tree.h"
 #include "condition/parser.h"

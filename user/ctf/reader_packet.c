@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "ctf/reader_internal.h"
 
 static size_t header_size(const struct ctf_packet *packet)

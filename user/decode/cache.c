@@ -8,7 +8,6 @@
  */
 #include "decode/cache.h"
 
-#include <fcntl.h>
 #include <intel-pt.h>
 #include <pthread.h>
 #include <string.h>

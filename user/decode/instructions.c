@@ -6,7 +6,6 @@
  */
 #include <intel-pt.h>
 
-#include "base/error.h"
 #include "decode/code_insn.h"
 #include "decode/fast.h"
 #include "decode/libipt/status.h"

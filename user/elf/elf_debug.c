@@ -5,7 +5,6 @@
  * debuginfod's cache.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/bisect.h"
 #include "base/sort.h"
 #include "elf/elf_internal.h"

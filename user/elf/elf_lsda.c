@@ -8,7 +8,6 @@
  *	LSDA	u8 encoding [LPStart]  u8 encoding [uleb: offset of the types]  u8 encoding of the call sites  uleb: their bytes
  *		{ start, length, landing pad, uleb action } ...		relative to the function; landing pad to LPStart; 0: none
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/array.h"

@@ -10,7 +10,6 @@
  *
  * Nothing else is accepted, so that other start-up code (Go's, musl's) gives no main rather than a wrong one.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/array.h"

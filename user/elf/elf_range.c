@@ -14,7 +14,6 @@
 #include "elf/elf_range.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/bisect.h"

@@ -8,7 +8,6 @@
 #include "heap/recording.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 #include "base/clock.h"

@@ -12,7 +12,6 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "history/late_code.h"
 #include "image/replay.h"
 #include "probe/address_filters.h"

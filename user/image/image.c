@@ -11,7 +11,6 @@
 #include "image/image.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "base/array.h"

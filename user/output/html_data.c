@@ -21,7 +21,6 @@
 
 #include "base/array.h"
 #include "base/containers/hash_index.h"
-#include "base/error.h"
 #include "base/spill.h"
 #include "output/html.h"
 #include "output/html_parts.h"

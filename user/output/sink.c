@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/sink.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

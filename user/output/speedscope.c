@@ -10,7 +10,6 @@
 
 #include "output/bytes/json_text.h"
 #include "output/names.h"
-#include "output/shown.h"
 #include "output/sink.h"
 #include "output/walk.h"
 

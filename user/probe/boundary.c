@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "probe/boundary.h"
 
-#include <string.h>
-
 #include <Zydis/Zydis.h>
 
 #include "arch/arch.h"

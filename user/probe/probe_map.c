@@ -15,7 +15,6 @@
 
 #include "arch/arch.h"
 #include "base/cleanup.h"
-#include "base/error.h"
 
 static bool same_file(const struct probe *probe, const struct sideband_mapping *mapping)
 {

@@ -18,7 +18,6 @@
 #include <errno.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
 #include "elf/elf_range.h"
 
 enum { PREFIX_INSNS = 64, PUSHED_MAX = 1 << 14, WORD = 8 }; /* that far from the beginning is looked at */

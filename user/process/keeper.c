@@ -23,7 +23,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

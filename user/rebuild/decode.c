@@ -6,7 +6,6 @@
  */
 #include "rebuild/decode.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rebuild/input.h"
 
-#include "base/array.h"
-
 /* The last serves for what no other knows, and says what is wrong with it. */
 static const struct input *const inputs[] = {&input_fxt, &input_memtrace, &input_script, &input_recording};
 

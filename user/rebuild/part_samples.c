@@ -16,7 +16,6 @@
 #include "rebuild/counts.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
-#include "rebuild/marks/place_hits.h"
 #include "rebuild/resolver.h"
 #include "rebuild/samples/sample_holes.h"
 #include "rebuild/samples/sample_items.h"

@@ -7,14 +7,11 @@
  * joined, the first moment of any is known, and becomes time 0; then threads get their times side by side.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/parallel.h"
 #include "base/sort.h"
-#include "base/spill.h"
 #include "history/uprobe_code.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"

@@ -2,11 +2,9 @@
 /* Every size is checked against the file's before use, so memory is bounded by the file's size. */
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "recording/perf_data.h"
 #include "recording/perf_events.h"

@@ -5,12 +5,10 @@
  * user stack, from which `perf script` and `perf report` unwind. Its raw data holds what perf has no field
  * for.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "model/sideband.h"
 #include "recording/perf_data.h"
 #include "recording/perf_sample.h"

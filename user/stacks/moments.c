@@ -2,9 +2,7 @@
 #include "stacks/moments.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/spill.h"
 
 enum { LET_GO_EVERY = 1 << 18 };

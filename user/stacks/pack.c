@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 #include "base/array.h"

@@ -41,7 +41,6 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "base/spill.h"
 #include "stacks/stacks_internal.h"
 
 enum { COMPARISONS_MAX = 1 << 20 };

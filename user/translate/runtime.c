@@ -5,7 +5,6 @@
  */
 #include "translate/runtime.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <linux/time_types.h>
 #include <signal.h>

@@ -6,7 +6,6 @@
 #include "assertions.h"
 
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/array.h"
 #include "capture/capture.h"

@@ -10,11 +10,9 @@
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "decode/code_insn.h"
-#include "model/branch.h"
 
 struct text {
 	const uint8_t *bytes;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "assertions.h"
 
-#include <stdlib.h>
-
 #include "model/record_list.h"
 #include "model/sideband.h"
 

@@ -3,7 +3,6 @@
 #include "assertions.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "model/sideband.h"

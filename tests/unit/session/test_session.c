@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "model/sideband.h"
 #include "process/launch.h"
 #include "session/driver.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "assertions.h"
 
-#include <stdlib.h>
-
 #include "timeline/lead_up.h"
 
 static const struct symbol f = {.name = "f"}, g = {.name = "g"}, h = {.name = "h"};

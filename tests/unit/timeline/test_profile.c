@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/spill.h"
 #include "timeline/profile.h"
 

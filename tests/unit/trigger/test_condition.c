@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "assertions.h"
-#include "base/array.h"
 #include "process/cgroup.h"
 #include "trigger/trigger.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <elf.h>
 
-#include "base/array.h"
 #include "trigger/trigger.h"
 #include "unit/probe/fixture.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/progress.h"
 #include "cli/capture/pick_trigger.h"
 #include "cli/cli.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"

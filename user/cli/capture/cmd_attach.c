@@ -3,7 +3,6 @@
  * attach: like run, for running processes. They are not our children: no signal is forwarded to them, and
  * their exit status is not ours.
  */
-#include <signal.h>
 #include <string.h>
 
 #include "base/error.h"

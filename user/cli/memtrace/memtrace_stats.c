@@ -2,10 +2,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/json.h"

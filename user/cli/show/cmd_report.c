@@ -4,10 +4,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/spill.h"
 #include "cli/show/report.h"
 

@@ -11,7 +11,6 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"

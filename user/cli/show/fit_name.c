@@ -3,7 +3,6 @@
 #include "cli/show/fit_name.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char ellipsis[] = "...";

@@ -3,11 +3,9 @@
  * The keys are listed in trailcam(1). Addresses and registers are text, since readers of JSON keep 53 bits of
  * a number.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "cli/json.h"
 #include "cli/show/hit_json.h"

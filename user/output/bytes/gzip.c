@@ -18,7 +18,6 @@
 #include <isa-l/igzip_lib.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/parallel.h"

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
 #include "base/error.h"
 
 struct parser {

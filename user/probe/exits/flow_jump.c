@@ -8,7 +8,6 @@
  *	jmp *table(,%rax,8)			a switch if the table in the file leads into the function, else an array of functions
  *	mov 0x18(%rax),%rax; jmp *%rax		a tail call by a pointer
  */
-#include <string.h>
 
 #include "elf/cfi.h"
 #include "probe/exits/flow.h"

@@ -16,8 +16,6 @@
  */
 #include "rebuild/marks/place_hits.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

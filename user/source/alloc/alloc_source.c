@@ -11,7 +11,6 @@
 #include "base/containers/arena.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "probe/probe.h"
 #include "probe/probe_map.h"
 #include "source/alloc/alloc_unwind.h"
 #include "source/source.h"

@@ -7,7 +7,6 @@
 #include "source/samples/ring_writer.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

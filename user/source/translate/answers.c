@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/containers/hash_index.h"
 #include "base/error.h"
 #include "model/sideband.h"
 #include "probe/probe_map.h"

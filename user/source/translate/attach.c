@@ -13,8 +13,6 @@
  * process.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 

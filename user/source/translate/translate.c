@@ -19,7 +19,6 @@
 #include "base/log.h"
 #include "model/hit.h"
 #include "probe/probe_map.h"
-#include "source/encoder_snapshot.h"
 #include "source/translate/inject.h"
 #include "source/translate/runtime_file.h"
 #include "source/translate/translate_internal.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/containers/packed.h"
 
-#include <string.h>
-
 #include "assertions.h"
 #include "base/array.h"
 #include "base/containers/arena.h"
