@@ -5,6 +5,7 @@
 # stays together. Usage: tests/run.sh TEST...
 #	JOBS=1		how many tests at a time (default: one more than there are processors, since most tests often wait)
 #	ALONE='T...'	these run after the others, one at a time
+#	BESIDE='T...'	these run beside those that are alone (unless JOBS=1), one at a time, and let them go first
 #	LIMIT=600	a test that prints nothing for so many seconds is killed
 #	V=1		show everything
 set -u
@@ -86,11 +87,11 @@ if [ -n "${RUN_DIR:-}" ]; then
 	exit 0
 fi
 
-# run HOW_MANY_AT_A_TIME TEST...
+# run HOW_MANY_AT_A_TIME NICENESS TEST...: Ctrl-C ends it in the background, too
 run() {
-	jobs=$1
-	shift
-	[ $# -eq 0 ] || printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" "$0"
+	jobs=$1 niceness=$2
+	shift 2
+	[ $# -eq 0 ] || printf '%s\0' "$@" | env --default-signal=INT xargs -0 -n 1 -P "$jobs" nice -n "$niceness" "$0"
 }
 
 # slowest WHAT: of the lines "HUNDREDTHS NAME", those that took longest.
@@ -107,18 +108,25 @@ trap 'rm -rf "$RUN_DIR"' EXIT
 trap 'exit 130' INT TERM HUP
 : >"$RUN_DIR/counts"
 began=$(clock)
-alone=
+JOBS=${JOBS:-$(($(nproc) + 1))}
+[ "$JOBS" -gt 1 ] || BESIDE=
+alone= beside=
 tests=$#
 for test; do
 	shift
-	case " ${ALONE:-} " in
-	*" $test "*) alone="$alone $test" ;;
+	case " ${ALONE:-} : ${BESIDE:-} " in
+	*" $test "*:*) alone="$alone $test" ;;
+	*:*" $test "*) beside="$beside $test" ;;
 	*) set -- "$@" "$test" ;;
 	esac
 done
-run "${JOBS:-$(($(nproc) + 1))}" "$@"
-# shellcheck disable=SC2086 # a list of words
-run 1 $alone
+run "$JOBS" 0 "$@"
+# shellcheck disable=SC2086 # lists of words
+{
+	run 1 19 $beside &
+	run 1 0 $alone
+	wait
+}
 awk '{ print $4, $5 }' "$RUN_DIR/counts" | slowest 'slowest tests'
 cat "$RUN_DIR"/*.times 2>/dev/null | slowest 'slowest checks'
 awk -v tests=$tests -v took=$(($(clock) - began)) '

@@ -5,14 +5,14 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRCS))
 # Those that take longest begin first, so that no processor is idle at the end.
 E2E_FIRST := $(patsubst %,tests/e2e/%.sh,vm vm_perf vm_6.1 translate agree calls run examples wrap attach view odd foreign)
-# Those that run by themselves: returns.sh judges calls by how long they take; crowds.sh has a third of all
-# process numbers, and scripts that end kill numbers that may be its by then. Everything else passes beside
-# others, and beside strangers' probes.
+# Those that run by themselves, with unit tests beside them: returns.sh judges calls by how long they take;
+# crowds.sh has a third of all process numbers, and scripts that end kill numbers that may be its by then.
+# Everything else passes beside others, and beside strangers' probes.
 E2E_ALONE := tests/e2e/returns.sh tests/e2e/crowds.sh
 E2E_TESTS := $(E2E_FIRST) $(filter-out %/lib.sh $(E2E_FIRST),$(sort $(wildcard tests/e2e/*.sh)))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S)) \
-	$(patsubst %,$(BUILD)/tests/programs/%-static,exits hot odd rules throws)
+	$(patsubst %,$(BUILD)/tests/programs/%-static,exits hot odd rules throws wordcount)
 # Fuzz targets, to replay the inputs that are kept, or with libFuzzer (FUZZ=1).
 FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
 FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
@@ -78,7 +78,7 @@ test: ## everything that can be tested here, after installing what is missing
 	$(Q)$(MAKE) --no-print-directory run-tests
 
 run-tests: all $(UNIT_TESTS) $(TEST_PROGRAMS) $(FUZZ_REPLAYS) $(BUILD)/tests/fuzz/damage $(ORACLES)
-	$(Q)BUILD=$(BUILD) ALONE="$(E2E_ALONE)" tests/run.sh $(E2E_TESTS) $(UNIT_TESTS)
+	$(Q)BUILD=$(BUILD) ALONE="$(E2E_ALONE)" BESIDE="$(UNIT_TESTS)" tests/run.sh $(E2E_TESTS) $(UNIT_TESTS)
 
 test-vm: ## the intel_pt source on the kernel's own driver, in virtual machines
 	$(Q)tests/lint/deps.sh $(PACKAGES) $(TEST_PACKAGES)

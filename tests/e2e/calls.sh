@@ -42,7 +42,9 @@ needs() {
 
 check 'C: wordcount' true_calls 1000 "$programs/wordcount"
 
-# cxx OPTION...: libstdc++ inside, so that loading it does not take most of the time.
+# What follows is linked statically where that can be: loading libraries would take half of the time.
+
+# cxx OPTION...
 cxx() {
 	g++ "$@" -no-pie -static-libstdc++ -static-libgcc -o "$tmp/unwinds" tests/programs/unwinds.cc && true_calls 3000 "$tmp/unwinds"
 }
@@ -50,12 +52,12 @@ check 'C++: exceptions and longjmp in recursions, out of signal handlers' cxx -g
 check 'C++: optimised and stripped' cxx -O2 -s
 
 rust() {
-	rustc -O -g -o "$tmp/panics" "$sources/panics.rs" && true_calls 2000 "$tmp/panics"
+	rustc -O -g -C target-feature=+crt-static -o "$tmp/panics" "$sources/panics.rs" && true_calls 2000 "$tmp/panics"
 }
 if needs 'Rust' rustc rustc; then check 'Rust: panics that are caught' rust; fi
 
 ocaml() {
-	cp "$sources/raises.ml" "$tmp" && (cd "$tmp" && ocamlopt -w -a -o raises raises.ml) && true_calls 2000 "$tmp/raises" "$@"
+	cp "$sources/raises.ml" "$tmp" && (cd "$tmp" && ocamlopt -w -a -ccopt -static -o raises raises.ml) && true_calls 2000 "$tmp/raises" "$@"
 }
 if needs 'OCaml' ocamlopt ocaml-nox; then
 	check 'OCaml: raise, raise_notrace' ocaml

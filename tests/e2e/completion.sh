@@ -66,8 +66,8 @@ in_bash() {
 	bash -uc 'source "$1"; COMP_LINE="trailcam run -t libc.so.6:callo"; COMP_POINT=${#COMP_LINE}
 		COMP_WORDS=(trailcam run -t libc.so.6 : callo -- "$2"); COMP_CWORD=5; _trailcam trailcam; echo "${COMPREPLY[@]}"
 		COMP_LINE="trailcam run $2"; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(trailcam run "$2"); COMP_CWORD=2; _trailcam trailcam
-		echo "${COMPREPLY[@]}"; complete -p trailcam' bash "$scripts/completion.bash" "$wordcount" >"$tmp/out" 2>"$tmp/err"
-	[ ! -s "$tmp/err" ] && [ "$(sed -n 1,2p "$tmp/out" | paste -sd ' ')" = "calloc $wordcount" ] && says "$tmp/out" '-F _trailcam trailcam'
+		echo "${COMPREPLY[@]}"; complete -p trailcam' bash "$scripts/completion.bash" "$programs/torture" >"$tmp/out" 2>"$tmp/err"
+	[ ! -s "$tmp/err" ] && [ "$(sed -n 1,2p "$tmp/out" | paste -sd ' ')" = "calloc $programs/torture" ] && says "$tmp/out" '-F _trailcam trailcam'
 }
 check 'bash' in_bash
 
@@ -87,8 +87,8 @@ in_zsh() {
 in_fish() {
 	# shellcheck disable=SC2016
 	HOME=$tmp fish -c 'source $argv[1]; complete -C "trailcam run --source s"; complete -C "trailcam decode LICEN"
-		complete -C "trailcam run $argv[2]"; complete -C "trailcam do"' "$scripts/completion.fish" "$wordcount" >"$tmp/out" 2>&1
-	[ "$(cut -f1 "$tmp/out" | paste -sd ' ')" = "samples step LICENSE $wordcount doctor" ]
+		complete -C "trailcam run $argv[2]"; complete -C "trailcam do"' "$scripts/completion.fish" "$programs/torture" >"$tmp/out" 2>&1
+	[ "$(cut -f1 "$tmp/out" | paste -sd ' ')" = "samples step LICENSE $programs/torture doctor" ]
 }
 
 for shell in zsh fish; do

@@ -11,7 +11,7 @@ boot_perf() {
 }
 check 'perf: the virtual machine runs' boot_perf
 for name in file thread snapshot compressed directory threads cyc pipe; do
-	check "perf: $name: every instruction" exact $name 100000
+	check "perf: $name: every instruction" exact $name 30000
 	check "perf: $name: no gap" no_gap $name
 done
 check 'perf: file: every call' true_calls file

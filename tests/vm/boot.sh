@@ -53,7 +53,7 @@ watch() {
 qemu-system-x86_64 -M pc -accel tcg,thread=single -smp "${VM_CPUS:-2}" -m 1536 \
 	-cpu "${VM_CPU:-max,la57=off,level=22}" -nodefaults -no-reboot -display none -serial "file:$out/console" \
 	-device virtio-serial-pci -chardev "file,id=out,path=$out/tar" -device virtserialport,chardev=out,name=out \
-	-kernel "$dir/vmlinuz" -initrd "$out/initramfs" \
+	-kernel "$dir/kernel" -initrd "$out/initramfs" \
 	-append "console=ttyS0 quiet nokaslr mitigations=off panic=-1 audit=0 apparmor=0 tsc=reliable no_timer_check rcupdate.rcu_cpu_stall_suppress=1 nosoftlockup clearcpuid=rep_good,erms,fsrm captures=${VM_CAPTURES:-}" </dev/null &
 machine=$!
 watch $machine 2>/dev/null &

@@ -29,7 +29,7 @@ vm_missing() {
 boot_vm() {
 	kernel=$1 script=$2
 	shift 2
-	tests/vm/boot.sh "$vm/$kernel" "tests/vm/$script" "$out" "$trailcam" "$programs/wordcount" "$programs/torture" "$@" >"$tmp/boot" 2>&1 &&
+	tests/vm/boot.sh "$vm/$kernel" "tests/vm/$script" "$out" "$trailcam" "$programs/wordcount" "$programs/wordcount-static" "$programs/torture" "$@" >"$tmp/boot" 2>&1 &&
 		[ ! -s "$out/dmesg" ] || {
 		tail -n 15 "$tmp/boot" "$out/console" "$out/dmesg"
 		return 1

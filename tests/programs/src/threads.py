@@ -20,9 +20,9 @@ def in_thread(n):
 in_thread(1)
 print("ready", flush=True)
 sys.stdin.readline()
-in_thread(10)
+in_thread(4)
 child = os.fork()
 if not child:
-    os._exit(work(10) == 0)
+    os._exit(work(4) == 0)
 _, status = os.waitpid(child, 0)
 os._exit(status)
