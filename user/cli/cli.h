@@ -3,6 +3,7 @@
 #pragma once
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,8 +44,48 @@ void options_parse(const struct argp *argp, int argc, char **argv, unsigned int 
  */
 void usage_error(const struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * An option whose value is only stored: where in the parser's input. The type of the field says how: a switch
+ * (bool), the text itself, or a count. OPTION_TIME() is for nanoseconds. A table ends with {0}.
+ */
+struct option_field {
+	int key; /* of its argp_option */
+	enum option_kind { OPTION_IS_SWITCH, OPTION_IS_TEXT, OPTION_IS_COUNT, OPTION_IS_TIME } kind;
+	size_t offset;
+};
+
+#define OPTION_FIELD(key, type, member)                                                           \
+	{                                                                                         \
+		key,                                                                            \
+			_Generic(((type *)0)->member, bool: OPTION_IS_SWITCH, const char *: OPTION_IS_TEXT, uint64_t: OPTION_IS_COUNT), \
+			offsetof(type, member) \
+	}
+#define OPTION_TIME(key, type, member)                                                                \
+	{                                                                                             \
+		key, _Generic(((type *)0)->member, uint64_t : OPTION_IS_TIME), offsetof(type, member) \
+	}
+
+/*
+ * Sets the field of `input` that is for the option with this key. 0, or ARGP_ERR_UNKNOWN: there is none. A
+ * wrong value ends the program as argp_error() does.
+ */
+error_t option_fields_set(const struct option_field fields[], void *input, int key, char *arg,
+			  const struct argp_state *state);
+
 /* Prints the sentence of a failure on stderr, and returns `status`. */
 int report(int err, int status);
+
+/* Steps that are all done, whatever fails. Starts as {0}. */
+struct first_failure {
+	int err;
+	char *sentence;
+};
+
+/* Notes how a step ended: 0 or -errno. Keeps the first failure, and prints the sentence of a later one. */
+void first_failure_note(struct first_failure *first, int err);
+
+/* 0, or the first failure with its sentence. No step follows. */
+int first_failure_end(struct first_failure *first);
 
 /* "64k", "4M", "1G" or plain bytes. 0, or -EINVAL with a sentence. */
 int parse_size(const char *text, size_t *ret_size);

@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -15,6 +17,24 @@ int report(int err, int status)
 {
 	log_fail(err);
 	return status;
+}
+
+void first_failure_note(struct first_failure *first, int err)
+{
+	if (err && first->err)
+		report(err, STATUS_FAILED);
+	else if (err) {
+		first->err = err;
+		first->sentence = strdup(fail_message(err));
+	}
+	fail_reset();
+}
+
+int first_failure_end(struct first_failure *first)
+{
+	CLEANUP(freep) char *sentence = first->sentence;
+
+	return first->err ? fail(first->err, "%s", sentence ? sentence : strerror(-first->err)) : 0;
 }
 
 int parse_count(const char *option, const char *text, uint64_t *ret_cnt)

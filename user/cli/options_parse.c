@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/on_line.h"
 #include "cli/cli.h"
@@ -41,6 +42,50 @@ void usage_error(const struct argp_state *state, const char *fmt, ...)
 	va_end(ap);
 	on_line_copy(shown, sizeof(shown), text);
 	argp_error(state, "%s", shown);
+}
+
+static const char *option_name(const struct argp *argp, int key)
+{
+	const struct argp_option *options[OPTIONS_MAX];
+	size_t cnt = option_table_list(argp, options);
+
+	for (size_t i = 0; i < cnt; i++)
+		if (options[i]->key == key)
+			return options[i]->name;
+	return "";
+}
+
+error_t option_fields_set(const struct option_field fields[], void *input, int key, char *arg,
+			  const struct argp_state *state)
+{
+	const struct option_field *field = fields;
+	char option[64];
+	int err = 0;
+	void *value;
+
+	while (field->key && field->key != key)
+		field++;
+	if (!field->key)
+		return ARGP_ERR_UNKNOWN;
+	value = (char *)input + field->offset;
+	snprintf(option, sizeof(option), "--%s", option_name(state->root_argp, key));
+	switch (field->kind) {
+	case OPTION_IS_SWITCH:
+		*(bool *)value = true;
+		break;
+	case OPTION_IS_TEXT:
+		*(const char **)value = arg;
+		break;
+	case OPTION_IS_COUNT:
+		err = parse_count(option, arg, value);
+		break;
+	case OPTION_IS_TIME:
+		err = parse_duration(option, arg, value);
+		break;
+	}
+	if (err)
+		argp_error(state, "%s", fail_message(err));
+	return 0;
 }
 
 void options_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, void *input)

@@ -206,22 +206,12 @@ static int write_one(const struct outputs *outputs, size_t nth, const struct tim
 
 int outputs_write_timeline(const struct outputs *outputs, const struct timeline *timeline, const char *holds)
 {
-	CLEANUP(freep) char *sentence = NULL;
-	int failed = 0;
+	struct first_failure failure = {0};
 
-	for (size_t i = 0; i < outputs->cnt; i++) {
-		int err;
-
-		fail_reset();
-		err = write_one(outputs, i, timeline, holds);
-		if (err && failed)
-			report(err, STATUS_FAILED);
-		if (!err || failed)
-			continue;
-		failed = err;
-		sentence = strdup(fail_message(err));
-	}
-	return failed ? fail(failed, "%s", sentence ? sentence : strerror(-failed)) : 0;
+	fail_reset();
+	for (size_t i = 0; i < outputs->cnt; i++)
+		first_failure_note(&failure, write_one(outputs, i, timeline, holds));
+	return first_failure_end(&failure);
 }
 
 int outputs_write(const struct outputs *outputs, struct decoded *decoded)

@@ -212,55 +212,32 @@ static int parse_value(struct capture_options *options, int key, char *arg)
 	case OPT_EVENTS:
 		options->capture.options.events = arg;
 		return samples_events_parse(arg, &(struct samples_events){0});
-	case OPT_LAST:
-		return parse_duration("--last", arg, &options->capture.options.last_ns);
-	case OPT_DURATION:
-		return parse_duration("--duration", arg, &options->capture.duration_ns);
 	case OPT_MAX_STALL:
 		options->capture.max_stall_ns = 0;
 		options->capture.asks_stall = true;
 		return strcmp(arg, "none")
 			       ? parse_duration("--max-stall", arg, &options->capture.max_stall_ns)
 			       : 0;
-	case OPT_STEP_OVERFLOW:
-		return parse_count("--step-overflow", arg, &options->capture.options.step_overflow);
 	default:
-		return 0;
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static void parse_switch(struct capture_options *options, int key, char *arg)
-{
-	switch (key) {
-	case OPT_KEEP:
-		options->recording = arg;
-		break;
-	case OPT_JSON:
-		options->result = arg;
-		break;
-	case OPT_FOLLOW_FORKS:
-		options->capture.options.follow_forks = true;
-		break;
-	case OPT_PER_THREAD:
-		options->capture.options.per_thread = true;
-		break;
-	case OPT_CPU_WIDE:
-		options->capture.options.cpu_wide = true;
-		break;
-	case OPT_FULL:
-		options->capture.options.full = true;
-		break;
-	case OPT_SYSCALLS:
-		options->capture.options.syscalls = true;
-		break;
-	case OPT_INTERRUPTS:
-		options->capture.options.interrupts = true;
-		break;
-	default:
-		options->capture.options.step_log = arg;
-		break;
-	}
-}
+static const struct option_field fields[] = {
+	OPTION_FIELD(OPT_KEEP, struct capture_options, recording),
+	OPTION_FIELD(OPT_JSON, struct capture_options, result),
+	OPTION_FIELD(OPT_FOLLOW_FORKS, struct capture_options, capture.options.follow_forks),
+	OPTION_FIELD(OPT_PER_THREAD, struct capture_options, capture.options.per_thread),
+	OPTION_FIELD(OPT_CPU_WIDE, struct capture_options, capture.options.cpu_wide),
+	OPTION_FIELD(OPT_FULL, struct capture_options, capture.options.full),
+	OPTION_FIELD(OPT_SYSCALLS, struct capture_options, capture.options.syscalls),
+	OPTION_FIELD(OPT_INTERRUPTS, struct capture_options, capture.options.interrupts),
+	OPTION_FIELD(OPT_STEP_LOG, struct capture_options, capture.options.step_log),
+	OPTION_FIELD(OPT_STEP_OVERFLOW, struct capture_options, capture.options.step_overflow),
+	OPTION_TIME(OPT_LAST, struct capture_options, capture.options.last_ns),
+	OPTION_TIME(OPT_DURATION, struct capture_options, capture.duration_ns),
+	{0},
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -272,35 +249,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->trigger;
 		state->child_inputs[1] = &options->outputs;
 		return 0;
-	case OPT_JSON:
-	case OPT_KEEP:
-	case OPT_FOLLOW_FORKS:
-	case OPT_PER_THREAD:
-	case OPT_CPU_WIDE:
-	case OPT_FULL:
-	case OPT_SYSCALLS:
-	case OPT_INTERRUPTS:
-	case OPT_STEP_LOG:
-		parse_switch(options, key, arg);
-		return 0;
-	case OPT_SNAPSHOT_SIZE:
-	case OPT_MAX_SIZE:
-	case OPT_SOURCE:
-	case OPT_TIMER_RESOLUTION:
-	case OPT_FILTER:
-	case OPT_KERNEL:
-	case OPT_LINK:
-	case OPT_MEMTRACE:
-	case OPT_FREQUENCY:
-	case OPT_LAST:
-	case OPT_EVENTS:
-	case OPT_DURATION:
-	case OPT_MAX_STALL:
-	case OPT_STEP_OVERFLOW:
-		err = parse_value(options, key, arg);
-		if (err)
-			argp_error(state, "%s", fail_message(err));
-		return 0;
 	case ARGP_KEY_SUCCESS:
 		options->capture.triggers = options->trigger.requests;
 		options->capture.trigger_cnt = options->trigger.cnt;
@@ -308,7 +256,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->capture.start = options->trigger.start;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		err = parse_value(options, key, arg);
+		if (err == ARGP_ERR_UNKNOWN)
+			return option_fields_set(fields, options, key, arg, state);
+		if (err)
+			argp_error(state, "%s", fail_message(err));
+		return 0;
 	}
 }
 

@@ -174,14 +174,12 @@ static int decode_and_write(const struct capture_options *options, struct snapsh
 int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
 		    const struct capture *capture, enum capture_end end)
 {
-	int failed = options->recording ? recording_save(snapshot, options->recording) : 0, err;
-	CLEANUP(freep) char *sentence = failed ? strdup(fail_message(failed)) : NULL;
+	struct first_failure failure = {0};
 	struct capture_options done = *options;
 
-	done.recording = failed ? NULL : options->recording;
-	fail_reset();
-	err = decode_and_write(&done, snapshot, capture, end);
-	if (err && failed)
-		report(err, STATUS_FAILED);
-	return failed ? fail(failed, "%s", sentence ? sentence : strerror(-failed)) : err;
+	if (options->recording)
+		first_failure_note(&failure, recording_save(snapshot, options->recording));
+	done.recording = failure.err ? NULL : options->recording;
+	first_failure_note(&failure, decode_and_write(&done, snapshot, capture, end));
+	return first_failure_end(&failure);
 }

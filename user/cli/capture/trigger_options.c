@@ -187,47 +187,34 @@ static int parse_rule(struct trigger_options *trigger, int key, char *arg)
 {
 	struct trigger_request *request = request_of(trigger);
 
-	switch (key) {
-	case OPT_WHEN:
+	if (key == OPT_WHEN) {
 		request->when = arg;
 		return check_condition(arg);
-	case OPT_PRINT:
-		request->print = arg;
-		return check_prints(arg);
-	case OPT_SLOWER_THAN:
-		return parse_duration("--slower-than", arg, &request->slower_than_ns);
-	case OPT_SKIP:
-		return parse_count("--skip", arg, &request->skip);
-	default:
-		return parse_duration("--every", arg, &request->every_ns);
 	}
+	request->print = arg;
+	return check_prints(arg);
 }
 
-static int parse_until(struct trigger_options *trigger, int key, char *arg)
-{
-	struct capture_until *until = &trigger->until;
-	int err;
+static const struct option_field rule_fields[] = {
+	OPTION_TIME(OPT_SLOWER_THAN, struct trigger_request, slower_than_ns),
+	OPTION_FIELD(OPT_SKIP, struct trigger_request, skip),
+	OPTION_TIME(OPT_EVERY, struct trigger_request, every_ns),
+	{0},
+};
 
-	switch (key) {
-	case OPT_ON_SIGNAL:
-		return parse_signals(arg, until);
-	case OPT_ON_EXIT:
-		return parse_statuses(arg, until);
-	case OPT_MULTI_SNAPSHOT:
-		until->multi_snapshot = true;
-		return 0;
-	case OPT_FREEZE:
-		until->freeze = true;
-		return 0;
-	case OPT_SPIN:
-		until->spin = true;
-		return 0;
-	default:
-		err = parse_count("--max-hits", arg, &until->max_hits);
-		return !err && !until->max_hits
-			       ? fail(-EINVAL, "--max-hits: 0 hits would record nothing; give 1 or more")
-			       : err;
-	}
+static const struct option_field until_fields[] = {
+	OPTION_FIELD(OPT_MULTI_SNAPSHOT, struct capture_until, multi_snapshot),
+	OPTION_FIELD(OPT_FREEZE, struct capture_until, freeze),
+	OPTION_FIELD(OPT_SPIN, struct capture_until, spin),
+	{0},
+};
+
+static int parse_max_hits(const char *arg, uint64_t *ret_max)
+{
+	int err = parse_count("--max-hits", arg, ret_max);
+
+	return !err && !*ret_max ? fail(-EINVAL, "--max-hits: 0 hits would record nothing; give 1 or more")
+				 : err;
 }
 
 static void apply_to_all(struct trigger_options *trigger)
@@ -286,24 +273,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_WHEN:
 	case OPT_PRINT:
-	case OPT_SLOWER_THAN:
-	case OPT_SKIP:
-	case OPT_EVERY:
 		err = parse_rule(trigger, key, arg);
 		break;
 	case OPT_MAX_HITS:
+		err = parse_max_hits(arg, &trigger->until.max_hits);
+		break;
 	case OPT_ON_SIGNAL:
+		err = parse_signals(arg, &trigger->until);
+		break;
 	case OPT_ON_EXIT:
-	case OPT_MULTI_SNAPSHOT:
-	case OPT_FREEZE:
-	case OPT_SPIN:
-		err = parse_until(trigger, key, arg);
+		err = parse_statuses(arg, &trigger->until);
 		break;
 	case ARGP_KEY_END:
 		err = check(trigger);
 		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		if (option_fields_set(until_fields, &trigger->until, key, arg, state) == ARGP_ERR_UNKNOWN)
+			return option_fields_set(rule_fields, request_of(trigger), key, arg, state);
 	}
 	if (err)
 		argp_error(state, "%s", fail_message(err));

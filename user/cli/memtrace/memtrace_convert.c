@@ -113,20 +113,13 @@ static int write_timeline(const struct convert *convert, const struct memtrace *
 /* If one fails, the others are still written; its sentence is printed at the end. */
 static int write_outputs(const struct convert *convert, const struct memtrace *trace)
 {
-	int failed = convert->outputs.cnt ? write_timeline(convert, trace) : 0;
-	CLEANUP(freep) char *sentence = failed ? strdup(fail_message(failed)) : NULL;
+	struct first_failure failure = {0};
 
-	for (size_t i = 0; i < convert->copies.cnt; i++) {
-		int err = write_copy(trace, convert->copies.paths[i]);
-
-		if (err && failed)
-			report(err, STATUS_FAILED);
-		if (!err || failed)
-			continue;
-		failed = err;
-		sentence = strdup(fail_message(err));
-	}
-	return failed ? fail(failed, "%s", sentence ? sentence : strerror(-failed)) : 0;
+	if (convert->outputs.cnt)
+		first_failure_note(&failure, write_timeline(convert, trace));
+	for (size_t i = 0; i < convert->copies.cnt; i++)
+		first_failure_note(&failure, write_copy(trace, convert->copies.paths[i]));
+	return first_failure_end(&failure);
 }
 
 int memtrace_convert(int argc, char **argv)

@@ -173,21 +173,15 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const struct option_field fields[] = {OPTION_FIELD(OPT_JSON, struct dump, json), {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct dump *dump = state->input;
 
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
+	if (key == ARGP_KEY_INIT)
 		state->child_inputs[0] = &dump->input;
-		return 0;
-	case OPT_JSON:
-		dump->json = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return option_fields_set(fields, dump, key, arg, state);
 }
 
 static const struct argp_child children[] = {{&memtrace_input_argp, 0, MEMTRACE_INPUT_HEADER, 31}, {0}};

@@ -70,6 +70,13 @@ static int check_default(const struct flamegraph *flamegraph)
 		       : 0;
 }
 
+static const struct option_field fields[] = {
+	OPTION_FIELD('o', struct flamegraph, path),
+	OPTION_FIELD(OPT_SAMPLES, struct flamegraph, samples),
+	OPTION_FIELD(OPT_NO_RECURSION, struct flamegraph, no_recursion),
+	{0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct flamegraph *flamegraph = state->input;
@@ -78,20 +85,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &flamegraph->input;
 		return 0;
-	case 'o':
-		flamegraph->path = arg;
-		return 0;
-	case OPT_SAMPLES:
-		flamegraph->samples = true;
-		return 0;
-	case OPT_NO_RECURSION:
-		flamegraph->no_recursion = true;
-		return 0;
 	case ARGP_KEY_END:
 		check(state, flamegraph);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_fields_set(fields, flamegraph, key, arg, state);
 	}
 }
 

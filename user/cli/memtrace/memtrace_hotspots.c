@@ -250,10 +250,17 @@ static enum by by_option(struct argp_state *state, const char *arg)
 	return BY_FUNCTION;
 }
 
+static const struct option_field fields[] = {
+	OPTION_FIELD(OPT_TOTAL, struct hotspots, by_total),
+	OPTION_FIELD(OPT_TOP, struct hotspots, top),
+	OPTION_FIELD(OPT_NO_RECURSION, struct hotspots, no_recursion),
+	OPTION_FIELD(OPT_JSON, struct hotspots, json),
+	{0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct hotspots *hotspots = state->input;
-	uint64_t top = 0;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -268,22 +275,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_BY:
 		hotspots->by = by_option(state, arg);
 		return 0;
-	case OPT_TOTAL:
-		hotspots->by_total = true;
-		return 0;
-	case OPT_TOP:
-		if (parse_count("--top", arg, &top))
-			argp_error(state, "%s", fail_message(-EINVAL));
-		hotspots->top = top;
-		return 0;
-	case OPT_NO_RECURSION:
-		hotspots->no_recursion = true;
-		return 0;
-	case OPT_JSON:
-		hotspots->json = true;
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_fields_set(fields, hotspots, key, arg, state);
 	}
 }
 

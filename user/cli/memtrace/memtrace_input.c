@@ -92,6 +92,14 @@ static void check(struct argp_state *state, const struct memtrace_filter *filter
 			   "give --live or --max-lifetime, not both: what is never collected has no end");
 }
 
+static const struct option_field fields[] = {
+	OPTION_FIELD(OPT_FUNCTION, struct memtrace_filter, function),
+	OPTION_FIELD(OPT_ALLOCATED_IN, struct memtrace_filter, allocated_in),
+	OPTION_FIELD(OPT_LIVE, struct memtrace_filter, live),
+	OPTION_FIELD(OPT_PEAK, struct memtrace_filter, peak),
+	{0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct memtrace_input *input = state->input;
@@ -118,20 +126,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_MAX_LIFETIME:
 		filter->max_lifetime_us = time_option(state, "--max-lifetime", arg);
 		return 0;
-	case OPT_FUNCTION:
-		filter->function = arg;
-		return 0;
-	case OPT_ALLOCATED_IN:
-		filter->allocated_in = arg;
-		return 0;
 	case OPT_SOURCE:
 		filter->sources |= source_option(state, arg);
-		return 0;
-	case OPT_LIVE:
-		filter->live = true;
-		return 0;
-	case OPT_PEAK:
-		filter->peak = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (input->path)
@@ -144,7 +140,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check(state, filter);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_fields_set(fields, filter, key, arg, state);
 	}
 }
 

@@ -175,24 +175,23 @@ static int parse_option(struct record_options *options, int key, char *arg)
 		return parse_alloc_interval("--interval", arg, &recorder->interval_bytes);
 	case OPT_CALL_GRAPH:
 		return parse_call_graph(arg, &recorder->stack_bytes);
-	case OPT_ALLOCATOR:
-		recorder->allocator = arg;
-		return 0;
 	case OPT_SAMPLER:
 		return parse_sampler(arg, options);
-	case OPT_MMAP:
-		recorder->mappings = true;
-		return 0;
 	case OPT_LIVE_MAX:
 		return parse_live_max(arg, &recorder->live_max);
-	case OPT_DURATION:
-		return parse_duration("--duration", arg, &options->duration_ns);
 	case OPT_LINK:
 		return parse_link(arg, &recorder->link);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
+
+static const struct option_field fields[] = {
+	OPTION_FIELD(OPT_ALLOCATOR, struct record_options, recorder.allocator),
+	OPTION_FIELD(OPT_MMAP, struct record_options, recorder.mappings),
+	OPTION_TIME(OPT_DURATION, struct record_options, duration_ns),
+	{0},
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -218,9 +217,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	default:
 		err = parse_option(options, key, arg);
-		if (err && err != ARGP_ERR_UNKNOWN)
+		if (err == ARGP_ERR_UNKNOWN)
+			return option_fields_set(fields, options, key, arg, state);
+		if (err)
 			argp_error(state, "%s", fail_message(err));
-		return err;
+		return 0;
 	}
 }
 

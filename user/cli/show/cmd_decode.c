@@ -36,6 +36,14 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const struct option_field fields[] = {
+	OPTION_FIELD(OPT_SYMFS, struct decode_options, config.symfs),
+	OPTION_FIELD(OPT_INLINES, struct decode_options, config.inlines),
+	OPTION_FIELD(OPT_FROM, struct decode_options, config.from),
+	OPTION_FIELD(OPT_TO, struct decode_options, config.to),
+	{0},
+};
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal)
@@ -91,20 +99,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "%s", fail_message(-EINVAL));
 		spill_set_memory(memory);
 		return 0;
-	case OPT_SYMFS:
-		decode->config.symfs = arg;
-		return 0;
 	case OPT_NO_LINES:
 		decode->config.source_lines = false;
-		return 0;
-	case OPT_INLINES:
-		decode->config.inlines = true;
-		return 0;
-	case OPT_FROM:
-		decode->config.from = arg;
-		return 0;
-	case OPT_TO:
-		decode->config.to = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (decode->recording)
@@ -119,7 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "no recording given (trailcam run --keep-recording DIR makes one)");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_fields_set(fields, decode, key, arg, state);
 	}
 }
 

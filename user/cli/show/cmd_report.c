@@ -50,19 +50,26 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static size_t count_option(struct argp_state *state, const char *option, const char *arg)
-{
-	uint64_t cnt = 0;
-
-	if (parse_count(option, arg, &cnt))
-		argp_error(state, "%s", fail_message(-EINVAL));
-	return cnt;
-}
+static const struct option_field fields[] = {
+	OPTION_FIELD(OPT_HITS, struct report_command, options.hits),
+	OPTION_FIELD('n', struct report_command, options.calls),
+	OPTION_FIELD(OPT_TOP, struct report_command, options.top),
+	OPTION_FIELD(OPT_FUNCTION, struct report_command, options.function),
+	OPTION_FIELD(OPT_FROM, struct report_command, options.decode.from),
+	OPTION_FIELD(OPT_TO, struct report_command, options.decode.to),
+	OPTION_FIELD(OPT_DIFF, struct report_command, options.other),
+	OPTION_FIELD(OPT_WIDE, struct report_command, options.is_wide),
+	OPTION_FIELD(OPT_JSON, struct report_command, json),
+	OPTION_FIELD(OPT_SYMFS, struct report_command, options.decode.symfs),
+	{0},
+};
 
 static int32_t thread_option(struct argp_state *state, const char *arg)
 {
-	size_t tid = count_option(state, "--thread", arg);
+	uint64_t tid = 0;
 
+	if (parse_count("--thread", arg, &tid))
+		argp_error(state, "%s", fail_message(-EINVAL));
 	if (!tid || tid > INT32_MAX)
 		usage_error(state, "--thread: '%s' is not a thread number", arg);
 	return (int32_t)tid;
@@ -96,38 +103,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct report_options *report = &command->options;
 
 	switch (key) {
-	case OPT_HITS:
-		report->hits = count_option(state, "--hits", arg);
-		return 0;
-	case 'n':
-		report->calls = count_option(state, "--calls", arg);
-		return 0;
-	case OPT_TOP:
-		report->top = count_option(state, "--top", arg);
-		return 0;
-	case OPT_WIDE:
-		report->is_wide = true;
-		return 0;
 	case OPT_THREAD:
 		report->thread = thread_option(state, arg);
-		return 0;
-	case OPT_FUNCTION:
-		report->function = arg;
-		return 0;
-	case OPT_FROM:
-		report->decode.from = arg;
-		return 0;
-	case OPT_TO:
-		report->decode.to = arg;
-		return 0;
-	case OPT_DIFF:
-		report->other = arg;
-		return 0;
-	case OPT_JSON:
-		command->json = true;
-		return 0;
-	case OPT_SYMFS:
-		report->decode.symfs = arg;
 		return 0;
 	case OPT_MEMORY:
 		memory_option(state, arg);
@@ -142,7 +119,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check(state, report);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_fields_set(fields, command, key, arg, state);
 	}
 }
 

@@ -337,23 +337,19 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const struct option_field fields[] = {
+	OPTION_FIELD('o', struct view_options, output),
+	OPTION_FIELD(OPT_PERFETTO, struct view_options, perfetto),
+	OPTION_FIELD(OPT_DIFF, struct view_options, other),
+	OPTION_FIELD(OPT_TUI, struct view_options, tui),
+	{0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct view_options *view = state->input;
 
 	switch (key) {
-	case 'o':
-		view->output = arg;
-		return 0;
-	case OPT_PERFETTO:
-		view->perfetto = true;
-		return 0;
-	case OPT_DIFF:
-		view->other = arg;
-		return 0;
-	case OPT_TUI:
-		view->tui = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (view->file)
 			usage_error(state,
@@ -375,7 +371,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "no recording given (trailcam run --keep-recording DIR makes one)");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_fields_set(fields, view, key, arg, state);
 	}
 }
 
