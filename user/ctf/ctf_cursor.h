@@ -1,74 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads and writes numbers and texts of memtrace's CTF: little-endian, unaligned. A read past the end gives 0
- * and sets `overrun`, so callers check once, after a whole event.
- */
+/* Reads and writes numbers and texts of memtrace's CTF: little-endian, unaligned. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-struct ctf_cursor {
-	const uint8_t *at, *end;
-	bool overrun;
-};
-
-static inline bool ctf_has(struct ctf_cursor *cursor, size_t size)
-{
-	if ((size_t)(cursor->end - cursor->at) >= size)
-		return true;
-	cursor->at = cursor->end;
-	cursor->overrun = true;
-	return false;
-}
-
-#define CTF_GET(name, type)                                        \
-	static inline type name(struct ctf_cursor *cursor)         \
-	{                                                          \
-		type value = 0;                                    \
-                                                                   \
-		if (ctf_has(cursor, sizeof(value))) {              \
-			memcpy(&value, cursor->at, sizeof(value)); \
-			cursor->at += sizeof(value);               \
-		}                                                  \
-		return value;                                      \
-	}
-
-CTF_GET(ctf_get_u8, uint8_t)
-CTF_GET(ctf_get_u16, uint16_t)
-CTF_GET(ctf_get_u32, uint32_t)
-CTF_GET(ctf_get_u64, uint64_t)
+#include "base/cursor.h"
 
 /* A first byte up to 252 is the number itself; the others say how many bytes follow. */
 enum { CTF_VINT_U16 = 253, CTF_VINT_I32, CTF_VINT_I64 };
 
-static inline int64_t ctf_get_vint(struct ctf_cursor *cursor)
+static inline int64_t ctf_get_vint(struct cursor *cursor)
 {
-	uint8_t first = ctf_get_u8(cursor);
+	uint8_t first = cursor_u8(cursor);
 
 	switch (first) {
 	case CTF_VINT_U16:
-		return ctf_get_u16(cursor);
+		return cursor_u16(cursor);
 	case CTF_VINT_I32:
-		return (int32_t)ctf_get_u32(cursor);
+		return (int32_t)cursor_u32(cursor);
 	case CTF_VINT_I64:
-		return (int64_t)ctf_get_u64(cursor);
+		return (int64_t)cursor_u64(cursor);
 	default:
 		return first;
 	}
 }
 
 /* The text points into the input. */
-static inline const char *ctf_get_text(struct ctf_cursor *cursor)
+static inline const char *ctf_get_text(struct cursor *cursor)
 {
-	const uint8_t *nul = memchr(cursor->at, 0, (size_t)(cursor->end - cursor->at));
+	const uint8_t *nul = memchr(cursor->at, 0, cursor_left(cursor));
 	const char *text = (const char *)cursor->at;
 
 	if (!nul) {
-		cursor->at = cursor->end;
-		cursor->overrun = true;
+		cursor->bad = true;
 		return "";
 	}
 	cursor->at = nul + 1;

@@ -20,18 +20,18 @@ static int no_such(const char *what, unsigned int place)
 		    place);
 }
 
-int ctf_location_get(struct memtrace_location *location, struct ctf_cursor *cursor, struct ctf_files *files)
+int ctf_location_get(struct memtrace_location *location, struct cursor *cursor, struct ctf_files *files)
 {
-	uint64_t packed = ctf_get_u32(cursor);
+	uint64_t packed = cursor_u32(cursor);
 	unsigned int file, function;
 
-	packed |= (uint64_t)ctf_get_u16(cursor) << 32;
+	packed |= (uint64_t)cursor_u16(cursor) << 32;
 	location->line = take_bits(&packed, CTF_LINE_BITS);
 	location->start_char = take_bits(&packed, CTF_START_BITS);
 	location->end_char = take_bits(&packed, CTF_END_BITS);
 	file = take_bits(&packed, CTF_NAME_BITS);
 	function = take_bits(&packed, CTF_NAME_BITS);
-	if (cursor->overrun)
+	if (cursor->bad)
 		return 0;
 	if (file == CTF_MTF_NEW)
 		ctf_files_push(files, ctf_get_text(cursor));

@@ -22,7 +22,7 @@ enum {
  * Reads a location. -EBADMSG with a sentence: it refers to a name that was not given. Texts point into the
  * input.
  */
-int ctf_location_get(struct memtrace_location *location, struct ctf_cursor *cursor, struct ctf_files *files);
+int ctf_location_get(struct memtrace_location *location, struct cursor *cursor, struct ctf_files *files);
 
 /* The maximum size of an event; a longer one is written as one unknown place. */
 enum { CTF_LOCATIONS_BYTES = 4096 };

@@ -3,23 +3,23 @@
 
 #include "ctf/event.h"
 
-struct ctf_packet ctf_packet_get(struct ctf_cursor *cursor)
+struct ctf_packet ctf_packet_get(struct cursor *cursor)
 {
-	struct ctf_packet packet = {.magic = ctf_get_u32(cursor)};
+	struct ctf_packet packet = {.magic = cursor_u32(cursor)};
 
-	packet.bits = (int32_t)ctf_get_u32(cursor);
-	packet.time_begin = (int64_t)ctf_get_u64(cursor);
-	packet.time_end = (int64_t)ctf_get_u64(cursor);
-	ctf_get_u32(cursor); /* how long writing took: nobody says */
-	packet.version = ctf_get_u16(cursor);
-	packet.pid = ctf_get_u64(cursor);
+	packet.bits = (int32_t)cursor_u32(cursor);
+	packet.time_begin = (int64_t)cursor_u64(cursor);
+	packet.time_end = (int64_t)cursor_u64(cursor);
+	cursor_u32(cursor); /* how long writing took: nobody says */
+	packet.version = cursor_u16(cursor);
+	packet.pid = cursor_u64(cursor);
 	if (packet.version >= CTF_DOMAIN_VERSION)
-		packet.domain = ctf_get_u16(cursor);
-	packet.check.ix = ctf_get_u16(cursor);
-	packet.check.next = ctf_get_u16(cursor);
-	packet.check.code = ctf_get_u64(cursor);
-	packet.id_begin = (int64_t)ctf_get_u64(cursor);
-	packet.id_end = (int64_t)ctf_get_u64(cursor);
+		packet.domain = cursor_u16(cursor);
+	packet.check.ix = cursor_u16(cursor);
+	packet.check.next = cursor_u16(cursor);
+	packet.check.code = cursor_u64(cursor);
+	packet.id_begin = (int64_t)cursor_u64(cursor);
+	packet.id_end = (int64_t)cursor_u64(cursor);
 	return packet;
 }
 

@@ -40,8 +40,8 @@ struct ctf_packet {
 	int64_t id_begin, id_end; /* the first id, and one more than the last */
 };
 
-/* Reads a header. Sets the cursor's overrun if the bytes end within it. */
-struct ctf_packet ctf_packet_get(struct ctf_cursor *cursor);
+/* Reads a header. Sets the cursor's `bad` if the bytes end within it. */
+struct ctf_packet ctf_packet_get(struct cursor *cursor);
 
 /* Writes CTF_HEADER_SIZE bytes, as version 3. */
 void ctf_packet_put(uint8_t *at, const struct ctf_packet *packet);

@@ -34,19 +34,19 @@ static int make_room(struct ctf_stack *stack, size_t cnt, size_t *room)
 	return err;
 }
 
-int ctf_stack_get(struct ctf_stack *stack, struct ctf_cursor *cursor, uint64_t common, unsigned int words,
+int ctf_stack_get(struct ctf_stack *stack, struct cursor *cursor, uint64_t common, unsigned int words,
 		  size_t *room)
 {
 	struct ctf_cache *cache = stack->cache;
 	bool known = common <= stack->cnt;
 	size_t cnt = known ? common : stack->cnt;
-	struct ctf_cursor c = *cursor;
+	struct cursor c = *cursor;
 	unsigned int entry = 0;
 
-	while (words-- && !c.overrun) {
-		uint16_t word = ctf_get_u16(&c);
+	while (words-- && !c.bad) {
+		uint16_t word = cursor_u16(&c);
 		enum ctf_word tag = word & CTF_MISS;
-		unsigned int run = tag == CTF_RUN ? ctf_get_u8(&c) : tag & 1;
+		unsigned int run = tag == CTF_RUN ? cursor_u8(&c) : tag & 1;
 		int err = cnt + WORD_FRAMES > stack->cap ? make_room(stack, cnt, room) : 0;
 
 		if (err)
@@ -54,7 +54,7 @@ int ctf_stack_get(struct ctf_stack *stack, struct ctf_cursor *cursor, uint64_t c
 		cache->next[entry] = word >> CTF_WORD_BITS;
 		entry = word >> CTF_WORD_BITS;
 		if (tag == CTF_MISS) {
-			cache->codes[entry] = ctf_get_u64(&c);
+			cache->codes[entry] = cursor_u64(&c);
 			run = 0;
 		}
 		stack->frames[cnt++] = cache->codes[entry];
@@ -69,14 +69,10 @@ int ctf_stack_get(struct ctf_stack *stack, struct ctf_cursor *cursor, uint64_t c
 	return 0;
 }
 
-void ctf_stack_skip(struct ctf_cursor *cursor, unsigned int words)
+void ctf_stack_skip(struct cursor *cursor, unsigned int words)
 {
 	static const uint8_t behind[] = {[CTF_HIT] = 0, [CTF_HIT_1] = 0, [CTF_RUN] = 1, [CTF_MISS] = 8};
 
-	while (words-- && !cursor->overrun) {
-		size_t size = behind[ctf_get_u16(cursor) & CTF_MISS];
-
-		if (ctf_has(cursor, size))
-			cursor->at += size;
-	}
+	while (words-- && !cursor->bad)
+		cursor_take(cursor, behind[cursor_u16(cursor) & CTF_MISS]);
 }

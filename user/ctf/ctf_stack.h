@@ -41,11 +41,11 @@ void ctf_stack_release(struct ctf_stack *stack);
  * its writer cut it, all of them stay. *room: number of frames that memory may still be used for. -EBADMSG:
  * more are needed. -ENOMEM.
  */
-int ctf_stack_get(struct ctf_stack *stack, struct ctf_cursor *cursor, uint64_t common, unsigned int words,
+int ctf_stack_get(struct ctf_stack *stack, struct cursor *cursor, uint64_t common, unsigned int words,
 		  size_t *room);
 
 /* Skips the words. */
-void ctf_stack_skip(struct ctf_cursor *cursor, unsigned int words);
+void ctf_stack_skip(struct cursor *cursor, unsigned int words);
 
 /* ---- writing ---- */
 

@@ -99,19 +99,19 @@ static int check_info(struct memtrace_reader *reader, const uint8_t *at)
 
 static int read_info(struct memtrace_reader *reader, const uint8_t *at)
 {
-	struct ctf_cursor *cursor = &reader->cursor;
+	struct cursor *cursor = &reader->cursor;
 	struct memtrace_info *info = &reader->info;
 	const char *texts[4];
-	uint64_t rate = ctf_get_u64(cursor);
+	uint64_t rate = cursor_u64(cursor);
 	int err;
 
 	memcpy(&info->sample_rate, &rate, sizeof(rate));
-	info->word_bits = ctf_get_u8(cursor);
+	info->word_bits = cursor_u8(cursor);
 	for (size_t i = 0; i < 3; i++)
 		texts[i] = ctf_get_text(cursor);
-	info->pid = ctf_get_u64(cursor);
+	info->pid = cursor_u64(cursor);
 	texts[3] = reader->packet.version >= 2 ? ctf_get_text(cursor) : "";
-	if (cursor->overrun)
+	if (cursor->bad)
 		return reader_overrun(reader, at);
 	if (cursor->at != cursor->end)
 		return reader_damaged(reader, cursor->at,
@@ -124,9 +124,9 @@ static int read_info(struct memtrace_reader *reader, const uint8_t *at)
 static int read_first_event(struct memtrace_reader *reader)
 {
 	const uint8_t *at = reader->cursor.at;
-	uint32_t head = ctf_get_u32(&reader->cursor);
+	uint32_t head = cursor_u32(&reader->cursor);
 
-	if (reader->cursor.overrun)
+	if (reader->cursor.bad)
 		return reader_overrun(reader, at);
 	if (head >> CTF_TIME_BITS != CTF_INFO)
 		return reader_damaged(
@@ -149,7 +149,7 @@ bool memtrace_reader_is(const char *path)
 
 static int read_first(struct memtrace_reader *reader)
 {
-	struct ctf_cursor cursor = {.at = reader->begin, .end = reader->end};
+	struct cursor cursor = {.at = reader->begin, .end = reader->end};
 	uint32_t magic = CTF_MAGIC;
 	size_t size;
 	int err;

@@ -35,16 +35,16 @@ static int check_time(struct memtrace_reader *reader, const uint8_t *at, int64_t
 static int read_locations(struct memtrace_reader *reader, const uint8_t *at)
 {
 	struct memtrace_location locations[CTF_LOCATIONS_MAX];
-	struct ctf_cursor *cursor = &reader->cursor;
-	uint64_t code = ctf_get_u64(cursor);
-	size_t cnt = ctf_get_u8(cursor);
+	struct cursor *cursor = &reader->cursor;
+	uint64_t code = cursor_u64(cursor);
+	size_t cnt = cursor_u8(cursor);
 	int err = 0;
 
-	for (size_t i = 0; i < cnt && !err && !cursor->overrun; i++)
+	for (size_t i = 0; i < cnt && !err && !cursor->bad; i++)
 		err = ctf_location_get(&locations[i], cursor, &reader->domain->files);
 	if (err)
 		return reader_damaged(reader, at, "%s", fail_message(err));
-	if (cursor->overrun)
+	if (cursor->bad)
 		return reader_overrun(reader, at);
 	err = code_table_add(&reader->codes, code, locations, cnt);
 	if (err == -EEXIST)
@@ -75,7 +75,7 @@ static int read_stack(struct memtrace_reader *reader, const uint8_t *at, unsigne
 	return err;
 }
 
-static inline int read_alloc(struct memtrace_reader *reader, const uint8_t *at, struct ctf_cursor *cursor,
+static inline int read_alloc(struct memtrace_reader *reader, const uint8_t *at, struct cursor *cursor,
 			     unsigned int code, struct memtrace_event *event)
 {
 	unsigned int source = MEMTRACE_MINOR, words;
@@ -84,14 +84,14 @@ static inline int read_alloc(struct memtrace_reader *reader, const uint8_t *at, 
 	if (code == CTF_ALLOC) {
 		event->length = (uint64_t)ctf_get_vint(cursor);
 		event->nsamples = (uint64_t)ctf_get_vint(cursor);
-		source = ctf_get_u8(cursor);
+		source = cursor_u8(cursor);
 		common = ctf_get_vint(cursor);
-		words = ctf_get_u16(cursor);
+		words = cursor_u16(cursor);
 	} else {
 		event->length = code - CTF_SHORT;
 		event->nsamples = 1;
 		common = ctf_get_vint(cursor);
-		words = ctf_get_u8(cursor);
+		words = cursor_u8(cursor);
 	}
 	if (source >= MEMTRACE_SOURCE_CNT)
 		return reader_damaged(
@@ -111,7 +111,7 @@ static inline int read_alloc(struct memtrace_reader *reader, const uint8_t *at, 
 	return read_stack(reader, at, words, event);
 }
 
-static inline int read_end(struct memtrace_reader *reader, const uint8_t *at, struct ctf_cursor *cursor,
+static inline int read_end(struct memtrace_reader *reader, const uint8_t *at, struct cursor *cursor,
 			   unsigned int code, struct memtrace_event *event)
 {
 	int64_t back = ctf_get_vint(cursor);
@@ -136,14 +136,14 @@ static int unknown_event(struct memtrace_reader *reader, const uint8_t *at, unsi
 
 int reader_get_event(struct memtrace_reader *reader, struct memtrace_event *event)
 {
-	struct ctf_cursor cursor = reader->cursor;
+	struct cursor cursor = reader->cursor;
 	const uint8_t *at = cursor.at;
-	uint32_t head = ctf_get_u32(&cursor);
+	uint32_t head = cursor_u32(&cursor);
 	unsigned int code = head >> CTF_TIME_BITS;
 	int64_t time = event_time(&reader->packet, head);
 	int err;
 
-	if (cursor.overrun)
+	if (cursor.bad)
 		return reader_overrun(reader, at);
 	err = check_time(reader, at, time);
 	if (err)
@@ -160,7 +160,7 @@ int reader_get_event(struct memtrace_reader *reader, struct memtrace_event *even
 	}
 	if (err)
 		return err;
-	if (reader->cursor.overrun)
+	if (reader->cursor.bad)
 		return reader_overrun(reader, at);
 	reader->domain->last_time = time;
 	event->time_us = (uint64_t)time - reader->info.start_us;

@@ -34,7 +34,7 @@ struct memtrace_reader {
 
 	const uint8_t *begin, *end; /* of the trace */
 	struct ctf_packet packet;   /* the current packet */
-	struct ctf_cursor cursor;   /* over its events */
+	struct cursor cursor;	    /* over its events */
 	uint64_t next_id;
 	size_t frame_room;
 	struct reader_domain *domain;
@@ -50,8 +50,7 @@ int reader_damaged(struct memtrace_reader *reader, const uint8_t *at, const char
 int reader_overrun(struct memtrace_reader *reader, const uint8_t *at);
 
 /* Reads and checks the next header. 1; 0: the trace ends within it; -EBADMSG. */
-int reader_get_header(struct memtrace_reader *reader, struct ctf_cursor *cursor,
-		      struct ctf_packet *ret_packet);
+int reader_get_header(struct memtrace_reader *reader, struct cursor *cursor, struct ctf_packet *ret_packet);
 
 /* Reads the next packet's header. 1; 0 at the end. */
 int reader_next_packet(struct memtrace_reader *reader);

@@ -33,19 +33,18 @@ static int check_packet(struct memtrace_reader *reader, const uint8_t *at, const
 	return 0;
 }
 
-int reader_get_header(struct memtrace_reader *reader, struct ctf_cursor *cursor,
-		      struct ctf_packet *ret_packet)
+int reader_get_header(struct memtrace_reader *reader, struct cursor *cursor, struct ctf_packet *ret_packet)
 {
 	const uint8_t *at = cursor->at;
 	struct ctf_packet packet = ctf_packet_get(cursor);
 	int err;
 
-	if (!cursor->overrun || cursor->end - at >= (ptrdiff_t)sizeof(packet.magic))
+	if (!cursor->bad || cursor->end - at >= (ptrdiff_t)sizeof(packet.magic))
 		if (packet.magic != CTF_MAGIC)
 			return reader_damaged(reader, at,
 					      "there is %08" PRIx32 " where a packet begins with %08x",
 					      packet.magic, CTF_MAGIC);
-	if (cursor->overrun)
+	if (cursor->bad)
 		return 0;
 	err = check_packet(reader, at, &packet);
 	if (err)
@@ -125,7 +124,7 @@ static int check_end(struct memtrace_reader *reader)
 int reader_next_packet(struct memtrace_reader *reader)
 {
 	const uint8_t *at = reader->cursor.end;
-	struct ctf_cursor cursor = {.at = at, .end = reader->end};
+	struct cursor cursor = {.at = at, .end = reader->end};
 	struct ctf_packet packet;
 	int err = check_end(reader);
 
@@ -138,7 +137,7 @@ int reader_next_packet(struct memtrace_reader *reader)
 		return err;
 	if (!err || (size_t)packet.bits / 8 > (size_t)(reader->end - at)) {
 		reader->counts.truncated = 1;
-		reader->cursor = (struct ctf_cursor){.at = reader->end, .end = reader->end};
+		reader->cursor = (struct cursor){.at = reader->end, .end = reader->end};
 		return 0;
 	}
 	cursor.end = at + (size_t)packet.bits / 8;

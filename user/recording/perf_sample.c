@@ -13,36 +13,10 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/cursor.h"
 #include "base/error.h"
 
 enum { IPS_MAX = 1 << 15, ABI_64 = 2 };
-
-struct cursor {
-	const uint8_t *at, *end;
-	bool is_short; /* sticks */
-};
-
-static const uint8_t *take(struct cursor *cursor, uint64_t size)
-{
-	const uint8_t *at = cursor->at;
-
-	if (cursor->is_short || size > (size_t)(cursor->end - at)) {
-		cursor->is_short = true;
-		return NULL;
-	}
-	cursor->at += size;
-	return at;
-}
-
-static uint64_t take_u64(struct cursor *cursor)
-{
-	const uint8_t *at = take(cursor, 8);
-	uint64_t value = 0;
-
-	if (at)
-		memcpy(&value, at, sizeof(value));
-	return value;
-}
 
 /* `cnt` items of `size` bytes each. */
 static const uint8_t *take_items(struct cursor *cursor, uint64_t cnt, size_t size)
@@ -51,7 +25,7 @@ static const uint8_t *take_items(struct cursor *cursor, uint64_t cnt, size_t siz
 
 	if (__builtin_mul_overflow(cnt, size, &bytes))
 		bytes = UINT64_MAX;
-	return take(cursor, bytes);
+	return cursor_take(cursor, bytes);
 }
 
 static size_t size_of(uint64_t fields)
@@ -78,30 +52,31 @@ static void read_fixed(struct cursor *cursor, const struct perf_event_attr *attr
 	uint64_t fields = attr->sample_type;
 	const uint8_t *ids, *cpu;
 
-	take(cursor, size_of(fields & PERF_SAMPLE_IDENTIFIER));
-	*ret_ip = fields & PERF_SAMPLE_IP ? take_u64(cursor) : 0;
-	ids = fields & PERF_SAMPLE_TID ? take(cursor, 8) : NULL;
+	cursor_take(cursor, size_of(fields & PERF_SAMPLE_IDENTIFIER));
+	*ret_ip = fields & PERF_SAMPLE_IP ? cursor_u64(cursor) : 0;
+	ids = fields & PERF_SAMPLE_TID ? cursor_take(cursor, 8) : NULL;
 	if (ids) {
 		memcpy(&sample->pid, ids, 4);
 		memcpy(&sample->tid, ids + 4, 4);
 	}
 	if (fields & PERF_SAMPLE_TIME)
-		sample->time_ns = take_u64(cursor);
+		sample->time_ns = cursor_u64(cursor);
 	else
 		sample->tid = -1;
-	take(cursor, size_of(fields & (PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)));
-	cpu = fields & PERF_SAMPLE_CPU ? take(cursor, 8) : NULL;
+	cursor_take(cursor, size_of(fields & (PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)));
+	cpu = fields & PERF_SAMPLE_CPU ? cursor_take(cursor, 8) : NULL;
 	if (cpu)
 		memcpy(&sample->cpu, cpu, sizeof(sample->cpu));
-	sample->period = fields & PERF_SAMPLE_PERIOD ? take_u64(cursor) : attr->sample_period;
+	sample->period = fields & PERF_SAMPLE_PERIOD ? cursor_u64(cursor) : attr->sample_period;
 }
 
 static void pass_counts(struct cursor *cursor, uint64_t format)
 {
 	uint64_t each = size_of(format & (PERF_FORMAT_ID | 1u << 4 /* PERF_FORMAT_LOST */)) + 8;
-	uint64_t cnt = format & PERF_FORMAT_GROUP ? take_u64(cursor) : 1;
+	uint64_t cnt = format & PERF_FORMAT_GROUP ? cursor_u64(cursor) : 1;
 
-	take(cursor, size_of(format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)));
+	cursor_take(cursor,
+		    size_of(format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)));
 	take_items(cursor, cnt, each);
 }
 
@@ -111,7 +86,7 @@ static void pass_counts(struct cursor *cursor, uint64_t format)
  */
 static int read_chain(struct cursor *cursor, struct stack_sample *sample)
 {
-	uint64_t cnt = take_u64(cursor);
+	uint64_t cnt = cursor_u64(cursor);
 	const uint8_t *ips = take_items(cursor, cnt, 8);
 	bool is_user = false;
 
@@ -175,23 +150,23 @@ static int take_more(struct stack_sample *sample, const uint8_t *raw, size_t abo
 
 static int read_raw(struct cursor *cursor, struct stack_sample *sample)
 {
-	const uint8_t *size_at = take(cursor, 4), *bytes;
+	const uint8_t *size_at = cursor_take(cursor, 4), *bytes;
 	size_t fixed = sizeof(struct perf_sample_more) - sizeof(uint32_t);
 	uint32_t size;
 
 	if (!size_at)
 		return 0;
 	memcpy(&size, size_at, sizeof(size));
-	bytes = take(cursor, size);
+	bytes = cursor_take(cursor, size);
 	return bytes && size >= fixed ? take_more(sample, size_at, size - fixed) : 0;
 }
 
 static void pass_branches(struct cursor *cursor, const struct perf_event_attr *attr)
 {
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK) {
-		uint64_t cnt = take_u64(cursor);
+		uint64_t cnt = cursor_u64(cursor);
 
-		take(cursor, attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX ? 8 : 0);
+		cursor_take(cursor, attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX ? 8 : 0);
 		take_items(cursor, cnt, sizeof(struct perf_branch_entry));
 	}
 }
@@ -199,11 +174,11 @@ static void pass_branches(struct cursor *cursor, const struct perf_event_attr *a
 static bool read_registers(struct cursor *cursor, const struct perf_event_attr *attr,
 			   struct stack_sample *sample)
 {
-	uint64_t abi = take_u64(cursor);
+	uint64_t abi = cursor_u64(cursor);
 
 	for (unsigned int bit = 0; abi && bit < 64; bit++)
 		if (attr->sample_regs_user >> bit & 1) {
-			uint64_t value = take_u64(cursor);
+			uint64_t value = cursor_u64(cursor);
 
 			if (bit < ARCH_PERF_CNT && arch_perf_registers[bit] < HIT_REG_CNT)
 				sample->regs[arch_perf_registers[bit]] = value;
@@ -213,13 +188,13 @@ static bool read_registers(struct cursor *cursor, const struct perf_event_attr *
 
 static void read_stack(struct cursor *cursor, struct stack_sample *sample, bool is_usable)
 {
-	uint64_t size = take_u64(cursor), filled;
-	const uint8_t *bytes = take(cursor, size);
+	uint64_t size = cursor_u64(cursor), filled;
+	const uint8_t *bytes = cursor_take(cursor, size);
 
 	if (!size || !bytes)
 		return;
-	filled = take_u64(cursor);
-	if (cursor->is_short || !is_usable)
+	filled = cursor_u64(cursor);
+	if (cursor->bad || !is_usable)
 		return;
 	sample->stack = bytes;
 	sample->stack_size = filled < size ? filled : size;
@@ -249,7 +224,7 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 		read_stack(&cursor, &sample, has_registers);
 	if (!err && !sample.ip_cnt && !sample.stack)
 		err = put_ip(&sample, ip);
-	if (!err && cursor.is_short)
+	if (!err && cursor.bad)
 		err = fail(-EBADMSG, "a sample of it is cut off");
 	if (err) {
 		stack_sample_release(&sample);

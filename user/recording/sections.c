@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/containers/arena.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/log.h"
 
@@ -96,18 +97,20 @@ static int read_place(struct snapshot *snapshot, const struct stored_place *stor
 
 static int places_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
-	struct stored_place stored;
+	struct cursor cursor = cursor_of(bytes, size);
 	int err = 0;
 
-	for (size_t at = 0; at < size && !err; at += (size_t)stored.path_len + stored.function_len) {
-		if (size - at < sizeof(stored))
+	while (!err && cursor_left(&cursor)) {
+		const uint8_t *head = cursor_take(&cursor, sizeof(struct stored_place)), *texts = NULL;
+		struct stored_place stored;
+
+		if (head) {
+			memcpy(&stored, head, sizeof(stored));
+			texts = cursor_take(&cursor, (uint64_t)stored.path_len + stored.function_len);
+		}
+		if (!texts || stored.trigger >= snapshot->trigger_cnt)
 			return -EBADMSG;
-		memcpy(&stored, bytes + at, sizeof(stored));
-		at += sizeof(stored);
-		if (stored.trigger >= snapshot->trigger_cnt ||
-		    (uint64_t)stored.path_len + stored.function_len > size - at)
-			return -EBADMSG;
-		err = read_place(snapshot, &stored, (const char *)bytes + at);
+		err = read_place(snapshot, &stored, (const char *)texts);
 	}
 	return err;
 }
@@ -141,54 +144,44 @@ static void alloc_stacks_write(const struct snapshot *snapshot, FILE *file)
 	fwrite(snapshot->alloc_stack_of, sizeof(uint32_t), snapshot->alloc_cnt, file);
 }
 
-static int take_word(const uint8_t **bytes, size_t *size, uint64_t *ret_word)
-{
-	if (*size < sizeof(*ret_word))
-		return -EBADMSG;
-	memcpy(ret_word, *bytes, sizeof(*ret_word));
-	*bytes += sizeof(*ret_word);
-	*size -= sizeof(*ret_word);
-	return 0;
-}
-
 /* Equal ones are one: a section that has one twice is damaged. */
-static int take_stack(struct word_pool *stacks, const uint8_t **bytes, size_t *size)
+static int take_stack(struct word_pool *stacks, struct cursor *cursor)
 {
 	CLEANUP(freep) uint64_t *words = NULL;
 	size_t nth, before = stacks->cnt;
-	uint64_t cnt;
-	int err = take_word(bytes, size, &cnt);
+	uint64_t cnt = cursor_u64(cursor);
+	int err;
 
-	if (err || !cnt || cnt > *size / sizeof(*words))
+	if (!cnt || cnt > cursor_left(cursor) / sizeof(*words))
 		return -EBADMSG;
 	words = malloc(cnt * sizeof(*words));
 	if (!words)
 		return -ENOMEM;
-	memcpy(words, *bytes, cnt * sizeof(*words));
-	*bytes += cnt * sizeof(*words);
-	*size -= cnt * sizeof(*words);
+	memcpy(words, cursor_take(cursor, cnt * sizeof(*words)), cnt * sizeof(*words));
 	err = word_pool_add(stacks, words, cnt, &nth);
 	return err || nth == before ? err : -EBADMSG;
 }
 
 static int alloc_stacks_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
-	uint64_t cnt;
-	int err = snapshot->alloc_stacks ? -EBADMSG : take_word(&bytes, &size, &cnt);
+	struct cursor cursor = cursor_of(bytes, size);
+	uint64_t cnt = cursor_u64(&cursor);
+	int err = 0;
 
-	if (err)
-		return err;
+	if (snapshot->alloc_stacks || cursor.bad)
+		return -EBADMSG;
 	snapshot->alloc_stacks = calloc(1, sizeof(*snapshot->alloc_stacks));
 	if (!snapshot->alloc_stacks)
 		return -ENOMEM;
 	for (uint64_t i = 0; !err && i < cnt; i++)
-		err = take_stack(snapshot->alloc_stacks, &bytes, &size);
+		err = take_stack(snapshot->alloc_stacks, &cursor);
+	size = cursor_left(&cursor);
 	if (err || size != snapshot->alloc_cnt * sizeof(uint32_t))
 		return err ? err : -EBADMSG;
 	snapshot->alloc_stack_of = malloc(size + 1);
 	if (!snapshot->alloc_stack_of)
 		return -ENOMEM;
-	memcpy(snapshot->alloc_stack_of, bytes, size);
+	memcpy(snapshot->alloc_stack_of, cursor.at, size);
 	for (size_t i = 0; i < snapshot->alloc_cnt; i++)
 		if (snapshot->alloc_stack_of[i] > cnt)
 			return -EBADMSG;
@@ -245,17 +238,18 @@ static int read_section(struct snapshot *snapshot, const struct header *header, 
 
 int sections_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
-	struct header header;
+	struct cursor cursor = cursor_of(bytes, size);
 	int err = 0;
 
-	for (size_t at = 0; at < size && !err; at += header.size) {
-		if (size - at < sizeof(header))
-			return fail(-EBADMSG, "its trailcam section is damaged");
-		memcpy(&header, bytes + at, sizeof(header));
-		at += sizeof(header);
-		if (header.size > size - at)
-			return fail(-EBADMSG, "its trailcam section is damaged");
-		err = read_section(snapshot, &header, bytes + at);
+	while (!err && cursor_left(&cursor)) {
+		const uint8_t *head = cursor_take(&cursor, sizeof(struct header)), *section = NULL;
+		struct header header;
+
+		if (head) {
+			memcpy(&header, head, sizeof(header));
+			section = cursor_take(&cursor, header.size);
+		}
+		err = section ? read_section(snapshot, &header, section) : -EBADMSG;
 		if (err == -EBADMSG)
 			return fail(err, "its trailcam section is damaged");
 	}

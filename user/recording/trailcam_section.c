@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/containers/packed.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "recording/perf_data.h"
 #include "recording/sections.h"
@@ -165,51 +166,16 @@ int trailcam_section_write(const struct snapshot *snapshot, uint8_t **ret_bytes,
 
 /* ---- reading ---- */
 
-/* Reads past the end give zeros and set `bad`. */
-struct cursor {
-	const uint8_t *bytes;
-	size_t size, at;
-	bool bad;
-	const char *misfit; /* what is of a version that is not read here; NULL: nothing */
-	uint32_t misfit_version, known_version;
+/* What is of a version that is not read here. */
+struct misfit {
+	const char *part; /* NULL: nothing */
+	uint32_t version, known;
 };
-
-static const uint8_t *take(struct cursor *cursor, size_t size)
-{
-	const uint8_t *bytes = cursor->bytes + cursor->at;
-
-	if (cursor->bad || size > cursor->size - cursor->at) {
-		cursor->bad = true;
-		return NULL;
-	}
-	cursor->at += size;
-	return bytes;
-}
-
-static uint32_t take_u32(struct cursor *cursor)
-{
-	const uint8_t *bytes = take(cursor, 4);
-	uint32_t value = 0;
-
-	if (bytes)
-		memcpy(&value, bytes, 4);
-	return value;
-}
-
-static uint64_t take_u64(struct cursor *cursor)
-{
-	const uint8_t *bytes = take(cursor, 8);
-	uint64_t value = 0;
-
-	if (bytes)
-		memcpy(&value, bytes, 8);
-	return value;
-}
 
 static char *take_string(struct cursor *cursor)
 {
-	uint32_t len = take_u32(cursor);
-	const uint8_t *bytes = take(cursor, len);
+	uint32_t len = cursor_u32(cursor);
+	const uint8_t *bytes = cursor_take(cursor, len);
 	char *text = bytes ? strndup((const char *)bytes, len) : NULL;
 
 	if (!text)
@@ -218,43 +184,42 @@ static char *take_string(struct cursor *cursor)
 }
 
 /* The version of a part, from `oldest` to `newest`; others end the reading. */
-static uint32_t take_version(struct cursor *cursor, const char *part, uint32_t oldest, uint32_t newest)
+static uint32_t take_version(struct cursor *cursor, const char *part, uint32_t oldest, uint32_t newest,
+			     struct misfit *misfit)
 {
-	uint32_t version = take_u32(cursor);
+	uint32_t version = cursor_u32(cursor);
 
 	if (cursor->bad || (version >= oldest && version <= newest))
 		return version;
-	cursor->misfit = part;
-	cursor->misfit_version = version;
-	cursor->known_version = version > newest ? newest : oldest;
+	*misfit = (struct misfit){part, version, version > newest ? newest : oldest};
 	cursor->bad = true;
 	return version;
 }
 
-static int fail_misfit(const struct cursor *cursor)
+static int fail_misfit(const struct misfit *misfit)
 {
-	if (cursor->misfit_version > cursor->known_version)
+	if (misfit->version > misfit->known)
 		return fail(-ENOTSUP,
 			    "this recording was made by a newer trailcam (%s version %u; this one knows %u)",
-			    cursor->misfit, cursor->misfit_version, cursor->known_version);
+			    misfit->part, misfit->version, misfit->known);
 	return fail(
 		-ENOTSUP,
 		"this recording was made by an older trailcam (%s version %u; this one reads %u and later)",
-		cursor->misfit, cursor->misfit_version, cursor->known_version);
+		misfit->part, misfit->version, misfit->known);
 }
 
 static void take_aux(struct cursor *cursor, struct snapshot *snapshot)
 {
-	uint32_t cnt = take_u32(cursor);
+	uint32_t cnt = cursor_u32(cursor);
 
 	if (cnt != snapshot->aux_cnt)
 		cursor->bad = true;
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
 		uint64_t size;
 
-		snapshot->aux[i].pid = (int32_t)take_u32(cursor);
-		size = take_u64(cursor);
-		snapshot->aux[i].continues = take_u32(cursor);
+		snapshot->aux[i].pid = (int32_t)cursor_u32(cursor);
+		size = cursor_u64(cursor);
+		snapshot->aux[i].continues = cursor_u32(cursor);
 		/* perf's record is filled up to a multiple of 8. */
 		if (size > snapshot->aux[i].size || snapshot->aux[i].size - size > 7)
 			cursor->bad = true;
@@ -265,7 +230,7 @@ static void take_aux(struct cursor *cursor, struct snapshot *snapshot)
 
 static void take_names(struct cursor *cursor, char ***names, size_t *name_cnt, size_t *name_cap)
 {
-	uint32_t cnt = take_u32(cursor);
+	uint32_t cnt = cursor_u32(cursor);
 
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++)
 		if (ARRAY_TAKE(*names, *name_cnt, *name_cap, take_string(cursor)))
@@ -280,24 +245,24 @@ static void take_hit(struct cursor *cursor, struct caught_hit *caught)
 	size_t size;
 	uint32_t stack_cnt;
 
-	hit->time_ns = take_u64(cursor);
-	hit->begin_ns = take_u64(cursor);
-	hit->stopped_ns = take_u64(cursor);
-	hit->goroutine = take_u64(cursor);
-	hit->return_address = take_u64(cursor);
-	hit->cpu = take_u32(cursor);
-	hit->pid = take_u32(cursor);
-	hit->tid = take_u32(cursor);
-	hit->trigger = take_u32(cursor);
-	hit->action = (uint16_t)take_u32(cursor);
-	hit->args_known = (uint16_t)take_u32(cursor);
-	stack_cnt = take_u32(cursor);
-	comm = take(cursor, sizeof(hit->comm));
-	size = comm ? packed_size(cursor->bytes + cursor->at, cursor->size - cursor->at, HIT_STATE_CNT) : 0;
-	state = take(cursor, size);
+	hit->time_ns = cursor_u64(cursor);
+	hit->begin_ns = cursor_u64(cursor);
+	hit->stopped_ns = cursor_u64(cursor);
+	hit->goroutine = cursor_u64(cursor);
+	hit->return_address = cursor_u64(cursor);
+	hit->cpu = cursor_u32(cursor);
+	hit->pid = cursor_u32(cursor);
+	hit->tid = cursor_u32(cursor);
+	hit->trigger = cursor_u32(cursor);
+	hit->action = (uint16_t)cursor_u32(cursor);
+	hit->args_known = (uint16_t)cursor_u32(cursor);
+	stack_cnt = cursor_u32(cursor);
+	comm = cursor_take(cursor, sizeof(hit->comm));
+	size = comm ? packed_size(cursor->at, cursor_left(cursor), HIT_STATE_CNT) : 0;
+	state = cursor_take(cursor, size);
 	if (!size || stack_cnt > HIT_STACK_MAX)
 		cursor->bad = true;
-	stack = take(cursor, stack_cnt * sizeof(*caught->stack));
+	stack = cursor_take(cursor, stack_cnt * sizeof(*caught->stack));
 	if (!stack)
 		return;
 	memcpy(hit->comm, comm, sizeof(hit->comm));
@@ -318,7 +283,7 @@ struct fixed_hit {
 
 static void take_fixed_hit(struct cursor *cursor, struct caught_hit *caught)
 {
-	const uint8_t *bytes = take(cursor, sizeof(struct fixed_hit));
+	const uint8_t *bytes = cursor_take(cursor, sizeof(struct fixed_hit));
 	struct fixed_hit fixed;
 
 	if (!bytes)
@@ -346,10 +311,10 @@ static void take_fixed_hit(struct cursor *cursor, struct caught_hit *caught)
 	memcpy(caught->stack, fixed.stack, sizeof(fixed.stack));
 }
 
-static void take_hits(struct cursor *cursor, struct snapshot *snapshot)
+static void take_hits(struct cursor *cursor, struct snapshot *snapshot, struct misfit *misfit)
 {
-	uint32_t version = take_version(cursor, "hits", HITS_VERSION_FIXED, HITS_VERSION),
-		 cnt = take_u32(cursor);
+	uint32_t version = take_version(cursor, "hits", HITS_VERSION_FIXED, HITS_VERSION, misfit),
+		 cnt = cursor_u32(cursor);
 	struct caught_hit caught = {0};
 
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
@@ -368,7 +333,7 @@ static void take_hits(struct cursor *cursor, struct snapshot *snapshot)
 
 static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
 {
-	uint32_t cnt = take_u32(cursor);
+	uint32_t cnt = cursor_u32(cursor);
 
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
 		struct code_copy *copy = snapshot_add_copy(snapshot);
@@ -377,25 +342,25 @@ static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
 			cursor->bad = true;
 			return;
 		}
-		copy->pid = (int32_t)take_u32(cursor);
-		copy->addr = take_u64(cursor);
-		copy->size = take_u64(cursor);
-		copy->from_ns = take_u64(cursor);
+		copy->pid = (int32_t)cursor_u32(cursor);
+		copy->addr = cursor_u64(cursor);
+		copy->size = cursor_u64(cursor);
+		copy->from_ns = cursor_u64(cursor);
 		copy->name = take_string(cursor);
 	}
 }
 
-static void take_allocs(struct cursor *cursor, struct snapshot *snapshot)
+static void take_allocs(struct cursor *cursor, struct snapshot *snapshot, struct misfit *misfit)
 {
 	uint32_t cnt;
 
-	take_version(cursor, "allocations", ALLOC_VERSION, ALLOC_VERSION);
-	snapshot->alloc_interval = take_u64(cursor);
+	take_version(cursor, "allocations", ALLOC_VERSION, ALLOC_VERSION, misfit);
+	snapshot->alloc_interval = cursor_u64(cursor);
 	take_names(cursor, &snapshot->alloc_functions, &snapshot->alloc_function_cnt,
 		   &snapshot->alloc_function_cap);
-	cnt = take_u32(cursor);
+	cnt = cursor_u32(cursor);
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
-		const uint8_t *bytes = take(cursor, sizeof(struct alloc));
+		const uint8_t *bytes = cursor_take(cursor, sizeof(struct alloc));
 		struct alloc alloc;
 
 		if (!bytes)
@@ -413,7 +378,7 @@ bool trailcam_section_is(const uint8_t *bytes, size_t size)
 
 static void take_values(struct cursor *cursor, struct snapshot *snapshot)
 {
-	uint32_t cnt = take_u32(cursor);
+	uint32_t cnt = cursor_u32(cursor);
 
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
 		CLEANUP(freep) char *name = take_string(cursor);
@@ -421,9 +386,9 @@ static void take_values(struct cursor *cursor, struct snapshot *snapshot)
 		if (name && snapshot_add_value_name(snapshot, name))
 			cursor->bad = true;
 	}
-	cnt = take_u32(cursor);
+	cnt = cursor_u32(cursor);
 	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
-		uint32_t hit = take_u32(cursor), name = take_u32(cursor), kind = take_u32(cursor);
+		uint32_t hit = cursor_u32(cursor), name = cursor_u32(cursor), kind = cursor_u32(cursor);
 		char *text = kind ? take_string(cursor) : NULL;
 
 		if (snapshot_add_value(snapshot, hit, name, kind, text) || hit >= snapshot->hits->cnt ||
@@ -434,35 +399,36 @@ static void take_values(struct cursor *cursor, struct snapshot *snapshot)
 
 int trailcam_section_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
-	struct cursor cursor = {.bytes = bytes, .size = size};
+	struct cursor cursor = cursor_of(bytes, size);
+	struct misfit misfit = {0};
 	uint32_t version;
 
 	if (!trailcam_section_is(bytes, size))
 		return fail(-EBADMSG, "its trailcam section is damaged");
-	take(&cursor, sizeof(magic));
-	version = take_version(&cursor, "layout", SECTION_VERSION_NO_ALLOCS, SECTION_VERSION);
-	if (cursor.misfit)
-		return fail_misfit(&cursor);
+	cursor_take(&cursor, sizeof(magic));
+	version = take_version(&cursor, "layout", SECTION_VERSION_NO_ALLOCS, SECTION_VERSION, &misfit);
+	if (misfit.part)
+		return fail_misfit(&misfit);
 	snapshot->source = take_string(&cursor);
 	snapshot->stopped_by = take_string(&cursor);
 	snapshot->command = take_string(&cursor);
-	snapshot->params.family = (uint16_t)take_u32(&cursor);
-	snapshot->params.model = (uint8_t)take_u32(&cursor);
-	snapshot->params.stepping = (uint8_t)take_u32(&cursor);
-	snapshot->clock.monotonic_ns = take_u64(&cursor);
-	snapshot->clock.trace_ns = take_u64(&cursor);
-	snapshot->clock.realtime_ns = take_u64(&cursor);
+	snapshot->params.family = (uint16_t)cursor_u32(&cursor);
+	snapshot->params.model = (uint8_t)cursor_u32(&cursor);
+	snapshot->params.stepping = (uint8_t)cursor_u32(&cursor);
+	snapshot->clock.monotonic_ns = cursor_u64(&cursor);
+	snapshot->clock.trace_ns = cursor_u64(&cursor);
+	snapshot->clock.realtime_ns = cursor_u64(&cursor);
 	take_aux(&cursor, snapshot);
 	take_names(&cursor, &snapshot->triggers, &snapshot->trigger_cnt, &snapshot->trigger_cap);
-	take_hits(&cursor, snapshot);
+	take_hits(&cursor, snapshot, &misfit);
 	take_copies(&cursor, snapshot);
 	if (version >= SECTION_VERSION_NO_VALUES)
-		take_allocs(&cursor, snapshot);
+		take_allocs(&cursor, snapshot, &misfit);
 	if (version >= SECTION_VERSION_NO_SECTIONS)
 		take_values(&cursor, snapshot);
-	if (cursor.misfit)
-		return fail_misfit(&cursor);
+	if (misfit.part)
+		return fail_misfit(&misfit);
 	if (cursor.bad)
 		return fail(-EBADMSG, "its trailcam section is damaged");
-	return version >= SECTION_VERSION ? sections_read(snapshot, bytes + cursor.at, size - cursor.at) : 0;
+	return version >= SECTION_VERSION ? sections_read(snapshot, cursor.at, cursor_left(&cursor)) : 0;
 }

@@ -538,7 +538,7 @@ static void test_room(void **state)
 {
 	uint8_t words[3 * 100];
 	struct ctf_stack stack = {0};
-	struct ctf_cursor cursor;
+	struct cursor cursor;
 	size_t room = 20000;
 	int err = 0;
 
@@ -550,7 +550,7 @@ static void test_room(void **state)
 	}
 	assert_ok(ctf_stack_init(&stack));
 	for (size_t i = 0; i < 2 && !err; i++) {
-		cursor = (struct ctf_cursor){.at = words, .end = words + sizeof(words)};
+		cursor = (struct cursor){.at = words, .end = words + sizeof(words)};
 		err = ctf_stack_get(&stack, &cursor, stack.cnt, 100, &room);
 	}
 	assert_int_equal(err, -EBADMSG);
