@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file/file_limit.h"
 #include "base/log.h"
 #include "capture/capture_internal.h"
 #include "capture/idle.h"
@@ -315,12 +314,27 @@ static int describe(struct capture *capture)
 			    : command_line_of_pids(config->pids, config->pid_cnt, &snapshot->command);
 }
 
+/*
+ * As many files as the hard limit allows, which is the administrator's: the usual soft one of 1024 is too few
+ * for a file for each process, or for each thread on each processor. Programs that are started would inherit
+ * it: they get *ret_before.
+ */
+static void raise_file_limit(struct rlimit *ret_before)
+{
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	*ret_before = limit;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int capture_set_up(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
 	int err;
 
-	file_limit_raise(&capture->files);
+	raise_file_limit(&capture->files);
 	err = for_targets(capture, check_target);
 	if (!err)
 		err = capture_open_codes(capture);

@@ -6,16 +6,12 @@
  */
 #include "capture/goroutine.h"
 
-#include <sys/uio.h>
-
 #include "elf/elf_file.h"
+#include "process/memory.h"
 
 static bool peek(uint32_t pid, uint64_t addr, void *bytes, size_t size)
 {
-	struct iovec ours = {.iov_base = bytes, .iov_len = size};
-	struct iovec theirs = {.iov_base = (void *)(uintptr_t)addr, .iov_len = size};
-
-	return process_vm_readv((pid_t)pid, &ours, 1, &theirs, 1, 0) == (ssize_t)size;
+	return memory_read((pid_t)pid, addr, bytes, size) == size;
 }
 
 static void find_offset(struct goid *goid, const struct trigger *trigger)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * Exit statuses, as documented in trailcam(1). `run` has those of env(1), so that they stand apart from the
@@ -72,8 +73,17 @@ struct option_field {
 error_t option_fields_set(const struct option_field fields[], void *input, int key, char *arg,
 			  const struct argp_state *state);
 
+/* -v and -q: how many messages to print. A child of the argp of each command; it has no input. */
+extern const struct argp talk_argp;
+
 /* Prints the sentence of a failure on stderr, and returns `status`. */
 int report(int err, int status);
+
+/*
+ * Ends a command that has printed: if `err` is 0, it becomes that of standard output. Prints the sentence, and
+ * returns STATUS_OK or STATUS_FAILED.
+ */
+int end_output(int err);
 
 /* Steps that are all done, whatever fails. Starts as {0}. */
 struct first_failure {
@@ -98,6 +108,9 @@ int parse_alloc_interval(const char *option, const char *text, uint64_t *ret_byt
 
 /* A non-negative integer. 0, or -EINVAL with a sentence that names the option. */
 int parse_count(const char *option, const char *text, uint64_t *ret_cnt);
+
+/* The value of --pid. 0, or -EINVAL with a sentence. */
+int parse_pid(const char *text, pid_t *ret_pid);
 
 /* "5ms", "1.5s", "10us", "300ns": above 0. 0, or -EINVAL with a sentence that names the option. */
 int parse_duration(const char *option, const char *text, uint64_t *ret_ns);

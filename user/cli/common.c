@@ -19,6 +19,13 @@ int report(int err, int status)
 	return status;
 }
 
+int end_output(int err)
+{
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = fail_errno(-errno, "cannot write to standard output");
+	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+}
+
 void first_failure_note(struct first_failure *first, int err)
 {
 	if (err && first->err)
@@ -48,6 +55,18 @@ int parse_count(const char *option, const char *text, uint64_t *ret_cnt)
 		return fail(-EINVAL, "%s takes a whole number, not '%s'", option, text);
 	*ret_cnt = cnt;
 	return 0;
+}
+
+int parse_pid(const char *text, pid_t *ret_pid)
+{
+	uint64_t pid;
+	int err = parse_count("--pid", text, &pid);
+
+	if (!err && (!pid || pid > INT32_MAX))
+		err = fail(-EINVAL, "--pid: '%s' is not a process number", text);
+	if (!err)
+		*ret_pid = (pid_t)pid;
+	return err;
 }
 
 int parse_duration(const char *option, const char *text, uint64_t *ret_ns)
@@ -122,6 +141,33 @@ int parse_choice(const char *option, const char *text, const char *const names[]
 	}
 	return fail(-EINVAL, "%s: '%s' is none of %s", option, text, list);
 }
+
+/* ---- -v and -q ---- */
+
+static const struct argp_option talk_options[] = {
+	{"verbose", 'v', NULL, 0, "Say what trailcam is doing", 40},
+	{"quiet", 'q', NULL, 0, "Print only warnings and failures, and no progress", 40},
+	{0},
+};
+
+static error_t talk(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	(void)state;
+	switch (key) {
+	case 'v':
+		log_set_verbose(true);
+		return 0;
+	case 'q':
+		log_set_quiet(true);
+		progress_set_quiet();
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp talk_argp = {.options = talk_options, .parser = talk};
 
 void show_progress(void *ctx, size_t done_bytes, size_t total_bytes)
 {

@@ -15,8 +15,24 @@
 #include "base/error.h"
 #include "capture/interrupt.h"
 #include "cli/cli.h"
+#include "process/program.h"
 
 static volatile pid_t worker;
+
+int front_exec_status(int err)
+{
+	return err == -ENOENT ? STATUS_RUN_NOT_FOUND : STATUS_RUN_CANNOT_EXECUTE;
+}
+
+int front_find_program(const char *name, char **ret_path, char **ret_binary)
+{
+	int err = program_find(name, ret_path);
+
+	if (err)
+		return report(err, front_exec_status(err));
+	err = program_binary(*ret_path, ret_binary);
+	return err ? report(err, STATUS_RUN_FAILED) : 0;
+}
 
 static void pass_on(int signal, siginfo_t *info, void *context)
 {

@@ -2,6 +2,15 @@
 #pragma once
 
 /*
+ * The program that `name` runs, and the one whose code will run (process/program.h); the caller frees both. 0,
+ * or a status for `run`: the sentence is printed.
+ */
+int front_find_program(const char *name, char **ret_path, char **ret_binary);
+
+/* The exit status for a program that cannot be executed, with this error. */
+int front_exec_status(int err);
+
+/*
  * Runs work(ctx) in a child process, the worker, and returns its exit status. If a signal kills the worker,
  * this process dies of the same signal.
  *

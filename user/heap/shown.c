@@ -105,12 +105,10 @@ static int show_stack(const struct memtrace_shown *shown, struct timeline_thread
 static int show_moment(const struct memtrace *trace, struct timeline_thread *thread,
 		       const struct memtrace_sample *sample, uint64_t time_ns)
 {
-	static const char *const sources[] = {"minor", "major", "external"};
 	struct instant instant = {.time_ns = time_ns, .is_event = true};
 
-	_Static_assert(ARRAY_SIZE(sources) == MEMTRACE_SOURCE_CNT, "a word for each source");
 	if (asprintf(&instant.text, "%" PRIu64 " bytes, %s, for about %" PRIu64, memtrace_size(trace, sample),
-		     sources[sample->source], memtrace_bytes_of(trace, sample->nsamples)) < 0)
+		     memtrace_source_name(sample->source), memtrace_bytes_of(trace, sample->nsamples)) < 0)
 		return -ENOMEM;
 	if (!ARRAY_PUSH(thread->instants, thread->instant_cnt, thread->instant_cap, instant))
 		return 0;

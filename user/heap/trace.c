@@ -286,6 +286,18 @@ bool *memtrace_used_stacks(const struct memtrace *trace)
 	return is_used;
 }
 
+const char *memtrace_source_name(enum memtrace_source source)
+{
+	static const char *const names[] = {
+		[MEMTRACE_MINOR] = "minor",
+		[MEMTRACE_MAJOR] = "major",
+		[MEMTRACE_EXTERNAL] = "external",
+	};
+
+	_Static_assert(ARRAY_SIZE(names) == MEMTRACE_SOURCE_CNT, "a name for each source");
+	return names[source];
+}
+
 uint64_t memtrace_bytes_of(const struct memtrace *trace, uint64_t nsamples)
 {
 	double bytes = (double)nsamples / trace->info->sample_rate * (trace->info->word_bits / 8);

@@ -113,3 +113,6 @@ struct memtrace_peak {
 int memtrace_find_peak(const struct memtrace *trace, struct memtrace_peak *ret_peak, bool *is_alive);
 
 DEFINE_CLEANUP(struct memtrace *, memtrace_free)
+
+/* "minor". */
+const char *memtrace_source_name(enum memtrace_source source);

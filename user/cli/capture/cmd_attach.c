@@ -10,9 +10,10 @@
 #include "capture/interrupt.h"
 #include "capture/targets.h"
 #include "cli/capture/capture_options.h"
-#include "cli/capture/pick_process.h"
+#include "cli/capture/pick.h"
 #include "cli/cli.h"
 #include "cli/front.h"
+#include "cli/process_list.h"
 
 struct attach_options {
 	struct capture_options options;
@@ -35,16 +36,19 @@ static const struct argp_option table[] = {
 
 static int add_pids(struct targets *targets, const char *text)
 {
-	CLEANUP(freep) char *number = NULL;
-	pid_t pid;
+	CLEANUP(process_list_release) struct process_list list = {0};
+	size_t choice;
 	int err;
 
 	if (strcmp(text, "?"))
 		return targets_add_list(targets, text);
-	err = pick_process(&pid);
+	err = process_list_read(&list);
+	if (!err)
+		err = pick("process", list.lines, list.cnt, &choice);
 	if (err)
 		return err;
-	return asprintf(&number, "%d", pid) < 0 ? -ENOMEM : targets_add_list(targets, number);
+	*strchr(list.lines[choice], ']') = 0;
+	return targets_add_list(targets, list.lines[choice] + 1);
 }
 
 static int add_targets(struct targets *targets, int key, const char *arg)

@@ -144,7 +144,5 @@ int cmd_doctor(int argc, char **argv)
 		printf("\ntrailcam's main job %s%s%s\n", works ? "works here" : "does not work here",
 		       works ? sources[table.source].how : without_trigger(&table),
 		       works ? ": trailcam run -t FUNCTION -- PROGRAM" : "");
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = fail_errno(-errno, "cannot write to standard output");
-	return err ? report(err, STATUS_FAILED) : works ? STATUS_OK : STATUS_FAILED;
+	return end_output(err) || !works ? STATUS_FAILED : STATUS_OK;
 }

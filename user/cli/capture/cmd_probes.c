@@ -42,15 +42,13 @@ static void add_word(struct argp_state *state, struct probes_options *probes, ch
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct probes_options *probes = state->input;
-	uint64_t pid;
 
 	switch (key) {
 	case 'p':
-		if (parse_count("--pid", arg, &pid) || !pid || pid > INT32_MAX)
-			usage_error(state, "--pid: '%s' is not a process number", arg);
+		if (parse_pid(arg, &probes->pid))
+			argp_error(state, "%s", fail_message(-EINVAL));
 		if (probes->pattern)
 			usage_error(state, "give FILE or -p PID, not both");
-		probes->pid = (pid_t)pid;
 		probes->pattern = probes->file;
 		return 0;
 	case OPT_JSON:
@@ -238,7 +236,5 @@ int cmd_probes(int argc, char **argv)
 		yajl_gen_array_close(listing.gen);
 		yajl_gen_free(listing.gen);
 	}
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = fail_errno(-errno, "cannot write to standard output");
-	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+	return end_output(err);
 }

@@ -11,7 +11,6 @@
 #include "cli/capture/capture_options.h"
 #include "cli/front.h"
 #include "process/launch.h"
-#include "process/program.h"
 
 struct run_options {
 	struct capture_options options;
@@ -59,11 +58,6 @@ static const struct argp argp = {
 	       "found.",
 };
 
-static int status_of(int err)
-{
-	return err == -ENOENT ? STATUS_RUN_NOT_FOUND : STATUS_RUN_CANNOT_EXECUTE;
-}
-
 static int run_program(void *ctx)
 {
 	const struct capture_options *options = ctx;
@@ -78,7 +72,7 @@ static int run_program(void *ctx)
 		return report(err, STATUS_RUN_FAILED);
 	err = capture_run(capture, &snapshot, &end, &exec_failed);
 	if (err)
-		return report(err, exec_failed ? status_of(err) : STATUS_RUN_FAILED);
+		return report(err, exec_failed ? front_exec_status(err) : STATUS_RUN_FAILED);
 	if (interrupt_orphaned())
 		return STATUS_RUN_FAILED;
 	if (capture_is_unwanted(options, end)) {
@@ -101,20 +95,17 @@ int cmd_run(int argc, char **argv)
 	struct run_options run = {.options = CAPTURE_OPTIONS_DEFAULT};
 	struct capture_config *capture = &run.options.capture;
 	CLEANUP(freep) char *path = NULL, *binary = NULL;
-	int err;
+	int status, err;
 
 	launch_note_signals(&run.signals);
 	capture->signals = &run.signals;
 	argp_err_exit_status = STATUS_RUN_FAILED;
 	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &run);
 	capture->argv = run.program;
-	err = program_find(run.program[0], &path);
-	if (err)
-		return report(err, status_of(err));
+	status = front_find_program(run.program[0], &path, &binary);
+	if (status)
+		return status;
 	capture->path = path;
-	err = program_binary(path, &binary);
-	if (err)
-		return report(err, STATUS_RUN_FAILED);
 	capture->binary = binary;
 	err = capture_options_check(&run.options);
 	if (!err)

@@ -2,6 +2,7 @@
 /* Picking one of many lines on the terminal: with fzf where it is installed, else with a plain filter. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -10,3 +11,12 @@
  * sentence.
  */
 int pick(const char *what, char *const *lines, size_t cnt, size_t *ret_choice);
+
+/* Whether a trigger is spelled "?" or "FILE:?". */
+bool pick_is_wanted(const char *spec);
+
+/*
+ * Lets the user pick. *ret_spec, which the caller frees, is a trigger by name. Errors as pick() and
+ * trigger_list().
+ */
+int pick_trigger(const char *spec, const char *exe, char **ret_spec);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* "?" and "FILE:?" as a trigger: one of the functions of the file. */
-#include "cli/capture/pick_trigger.h"
+#include "cli/capture/pick.h"
 
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/capture/pick.h"
 #include "probe/list.h"
 #include "trigger/trigger.h"
 

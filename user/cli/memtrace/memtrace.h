@@ -33,6 +33,3 @@ extern const struct argp memtrace_input_argp;
  * trace is damaged, prints a sentence and returns STATUS_FAILED.
  */
 int memtrace_end(const struct memtrace *trace, int err);
-
-/* "minor". */
-const char *memtrace_source_name(enum memtrace_source source);

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/memtrace/memtrace.h"
-#include "cli/talk.h"
 
 enum {
 	OPT_AFTER = 3072,
@@ -38,18 +37,6 @@ static const struct argp_option table[] = {
 	{"peak", OPT_PEAK, NULL, 0, "are alive at the peak of those that the other options select", 31},
 	{0},
 };
-
-const char *memtrace_source_name(enum memtrace_source source)
-{
-	static const char *const names[] = {
-		[MEMTRACE_MINOR] = "minor",
-		[MEMTRACE_MAJOR] = "major",
-		[MEMTRACE_EXTERNAL] = "external",
-	};
-
-	_Static_assert(ARRAY_SIZE(names) == MEMTRACE_SOURCE_CNT, "a name for each source");
-	return names[source];
-}
 
 /* Rounds up to microseconds, so that a small limit does not become 0, no limit. */
 static uint64_t time_option(struct argp_state *state, const char *option, const char *arg)
@@ -149,12 +136,10 @@ const struct argp memtrace_input_argp = {.options = table, .parser = parse, .chi
 
 int memtrace_end(const struct memtrace *trace, int err)
 {
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = fail_errno(-errno, "cannot write to standard output");
 	if (err == -ENOMEM)
 		err = fail(err, "no memory for so many allocations");
-	if (err)
-		return report(err, STATUS_FAILED);
+	if (end_output(err))
+		return STATUS_FAILED;
 	memtrace_tell_losses(trace);
 	return trace->damage ? STATUS_FAILED : STATUS_OK;
 }

@@ -18,13 +18,11 @@
 #include "cli/front.h"
 #include "cli/memtrace/memtrace.h"
 #include "cli/outputs.h"
-#include "cli/talk.h"
 #include "ctf/reader.h"
 #include "heap/recording.h"
 #include "process/attach_check.h"
 #include "process/command_line.h"
 #include "process/launch.h"
-#include "process/program.h"
 #include "source/alloc/preload.h"
 
 enum {
@@ -134,18 +132,6 @@ static int parse_sampler(const char *text, struct record_options *options)
 
 	options->recorder.sampler = samplers[choice];
 	options->preload = !strcmp(names[choice], "preload");
-	return err;
-}
-
-static int parse_pid(const char *text, pid_t *ret_pid)
-{
-	uint64_t pid;
-	int err = parse_count("--pid", text, &pid);
-
-	if (!err && (!pid || pid > INT32_MAX))
-		err = fail(-EINVAL, "--pid: '%s' is not a process number", text);
-	if (!err)
-		*ret_pid = (pid_t)pid;
 	return err;
 }
 
@@ -425,11 +411,6 @@ static int attach(struct record_options *options)
 
 /* ---- a program ---- */
 
-static int status_of(int err)
-{
-	return err == -ENOENT ? STATUS_RUN_NOT_FOUND : STATUS_RUN_CANNOT_EXECUTE;
-}
-
 /* The preloaded library samples at the interval of the recording. */
 static int preload(struct record_options *options, char **ret_library)
 {
@@ -459,9 +440,9 @@ static int run_program(struct record_options *options, const char *path)
 	if (!err)
 		err = record_targets(&record, &config, path, &capture, &exec_failed);
 	if (err)
-		report(err, exec_failed ? status_of(err) : STATUS_RUN_FAILED);
+		report(err, exec_failed ? front_exec_status(err) : STATUS_RUN_FAILED);
 	if (exec_failed)
-		return status_of(err);
+		return front_exec_status(err);
 	wait_status = capture ? capture_wait(capture) : 0;
 	return err ? STATUS_RUN_FAILED : end_as(wait_status);
 }
@@ -469,15 +450,10 @@ static int run_program(struct record_options *options, const char *path)
 static int run(struct record_options *options)
 {
 	CLEANUP(freep) char *path = NULL, *binary = NULL;
-	int err = program_find(options->program[0], &path);
+	int status = front_find_program(options->program[0], &path, &binary);
 
-	if (err)
-		return report(err, status_of(err));
-	err = program_binary(path, &binary);
-	if (err)
-		return report(err, STATUS_RUN_FAILED);
 	options->recorder.exe = binary;
-	return run_program(options, path);
+	return status ? status : run_program(options, path);
 }
 
 int memtrace_record(int argc, char **argv)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/cli.h"
-#include "cli/talk.h"
 
 #include <signal.h>
 #include <string.h>

@@ -316,7 +316,5 @@ int cmd_dump(int argc, char **argv)
 				     .doc = "Of branches, slices or hits: as JSON, an object a line"};
 	options_parse(&argp, argc, argv, 0, &dump);
 	err = (dump.json ? dump.view->json : dump.view->dump)(dump.recording);
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = fail_errno(-errno, "cannot write to standard output");
-	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+	return end_output(err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/cli.h"
-#include "cli/talk.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -152,7 +151,5 @@ int cmd_report(int argc, char **argv)
 	err = report_make(&made, &command.options);
 	if (!err)
 		err = command.json ? report_json(&made) : report_text(&made);
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = fail_errno(-errno, "cannot write to standard output");
-	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+	return end_output(err);
 }

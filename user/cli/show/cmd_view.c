@@ -19,7 +19,6 @@
 #include "cli/outputs.h"
 #include "cli/show/serve.h"
 #include "cli/show/tui.h"
-#include "cli/talk.h"
 #include "output/html.h"
 #include "output/sink.h"
 
