@@ -16,24 +16,22 @@
 /* Measured: tests/bench/bench.c. */
 #define STEPPING "executes one instruction at a time, some 50,000 times slower than at full speed"
 
-/* An option that only some sources support: how its refusal begins, and what follows the source's name. */
+/* An option that only some sources support: how its refusal begins, and what follows the sources' names. */
 static const struct {
 	enum source_option option;
-	const char *belongs, *why;
-	bool names_source; /* `why` ends in what the source here is */
+	const char *belongs, *why; /* NULL: what the source here is */
 } owned[] = {
-	{OPTION_STEPPING, "--step-log and --step-overflow belong", "; the source here is ", true},
-	{OPTION_START, "--step-from belongs", "; the source here is ", true},
-	{OPTION_FULL, "--full-execution belongs", "; the rings of others hold what --snapshot-size says",
-	 false},
-	{OPTION_CPU_WIDE, "--cpu-wide belongs", "", false},
-	{OPTION_KERNEL, "--kernel belongs", ": other sources see the branches of user code only", false},
-	{OPTION_PER_THREAD, "--per-thread belongs", "; step and translate always have a ring for each thread",
-	 false},
-	{OPTION_FILTER, "--filter belongs", "", false},
-	{OPTION_SAMPLING, "--frequency, --last, --syscalls, --interrupts and --events belong", "", false},
-	{OPTION_TIMING, "--timer-resolution belongs", "; the source here is ", true},
-	{OPTION_STALL, "--max-stall belongs", "; the source here is ", true},
+	{OPTION_STEPPING, "--step-log and --step-overflow belong", NULL},
+	{OPTION_START, "--step-from belongs", NULL},
+	{OPTION_FULL, "--full-execution belongs", "; the rings of others hold what --snapshot-size says"},
+	{OPTION_CPU_WIDE, "--cpu-wide belongs", ""},
+	{OPTION_KERNEL, "--kernel belongs", ": other sources see the branches of user code only"},
+	{OPTION_PER_THREAD, "--per-thread belongs",
+	 "; step and translate always have a ring for each thread"},
+	{OPTION_FILTER, "--filter belongs", ""},
+	{OPTION_SAMPLING, "--frequency, --last, --syscalls, --interrupts and --events belong", ""},
+	{OPTION_TIMING, "--timer-resolution belongs", NULL},
+	{OPTION_STALL, "--max-stall belongs", NULL},
 };
 
 /* Beside the options of sources: --multi-snapshot. */
@@ -92,15 +90,14 @@ static const char *owners_of(enum source_option option, char *buffer, size_t siz
 static int refuse(const struct capture_config *config, const struct source *chosen)
 {
 	unsigned int given = asked(config), others = given & ~(chosen ? chosen->options : 0);
-	char owners[64] = "";
+	char owners[64] = "", here[64];
 
+	snprintf(here, sizeof(here), "; the source here is %s", chosen ? chosen->name : "none");
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		if (others & owned[i].option)
-			return fail(-EINVAL, "%s to --source %s%s%s", owned[i].belongs,
-				    owners_of(owned[i].option, owners, sizeof(owners)), owned[i].why,
-				    !owned[i].names_source ? ""
-				    : chosen		   ? chosen->name
-							   : "none");
+			return fail(-EINVAL, "%s to --source %s%s", owned[i].belongs,
+				    owners_of(owned[i].option, owners, sizeof(owners)),
+				    owned[i].why ? owned[i].why : here);
 	for (size_t i = 0; i < ARRAY_SIZE(excluded); i++)
 		if ((given & excluded[i].both) == excluded[i].both)
 			return fail(-EINVAL, "%s", excluded[i].text);

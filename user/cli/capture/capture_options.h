@@ -40,22 +40,11 @@ int capture_options_pick(struct capture_options *options);
 int capture_options_check(struct capture_options *options);
 
 /*
- * Prints how the recording ended. `targets`: what was traced, "the program"; wait_status: that of its end, if
- * that ended the recording.
+ * Records, says how the recording ended, keeps it (--keep-recording), and writes the trace and the result
+ * (--json). `targets`: what is traced, "the program". 1: written; 0: nothing was written, because what was
+ * waited for did not come, or because the front process died (cli/front.h); -errno with a sentence, and
+ * *ret_exec_failed: the program could not be executed. *ret_capture, which the caller frees, is set unless the
+ * recording failed or the front process died.
  */
-void say_capture_end(const struct capture_options *options, const struct capture *capture,
-		     const struct snapshot *snapshot, enum capture_end end, const char *targets,
-		     int wait_status);
-
-/*
- * Whether the user asked for what leads up to a crash, and there was none: then no trace is written, so that
- * an earlier crash's trace is kept.
- */
-bool capture_is_unwanted(const struct capture_options *options, enum capture_end end);
-
-/*
- * Keeps the recording (--keep-recording), and writes the trace and the result (--json). 0, or -errno with a
- * sentence.
- */
-int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
-		    const struct capture *capture, enum capture_end end);
+int capture_and_write(const struct capture_options *options, const char *targets,
+		      struct capture **ret_capture, bool *ret_exec_failed);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "capture/interrupt.h"
 #include "cli/capture/capture_options.h"
 #include "cli/cli.h"
 #include "cli/json.h"
@@ -15,7 +16,11 @@
 #include "recording/recording.h"
 #include "timeline/parts.h"
 
-bool capture_is_unwanted(const struct capture_options *options, enum capture_end end)
+/*
+ * Whether the user asked for what leads up to a crash, and there was none: then no trace is written, so that
+ * an earlier crash's trace is kept.
+ */
+static bool is_unwanted(const struct capture_options *options, enum capture_end end)
 {
 	const struct capture_until *until = &options->capture.until;
 
@@ -52,9 +57,10 @@ static void say_exit(const struct capture_options *options, const char *hits, co
 		log_say("%s%s%s ended (%s %d): the trace shows its end", hits, comma, targets, how, number);
 }
 
-void say_capture_end(const struct capture_options *options, const struct capture *capture,
-		     const struct snapshot *snapshot, enum capture_end end, const char *targets,
-		     int wait_status)
+/* wait_status: that of the end of the targets, if that ended the recording. */
+static void say_end(const struct capture_options *options, const struct capture *capture,
+		    const struct snapshot *snapshot, enum capture_end end, const char *targets,
+		    int wait_status)
 {
 	char hits[48] = "";
 
@@ -171,8 +177,8 @@ static int decode_and_write(const struct capture_options *options, struct snapsh
 }
 
 /* The trace is there still where there is no room for the recording. */
-int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
-		    const struct capture *capture, enum capture_end end)
+static int save_and_decode(const struct capture_options *options, struct snapshot *snapshot,
+			   const struct capture *capture, enum capture_end end)
 {
 	struct first_failure failure = {0};
 	struct capture_options done = *options;
@@ -182,4 +188,33 @@ int save_and_decode(const struct capture_options *options, struct snapshot *snap
 	done.recording = failure.err ? NULL : options->recording;
 	first_failure_note(&failure, decode_and_write(&done, snapshot, capture, end));
 	return first_failure_end(&failure);
+}
+
+int capture_and_write(const struct capture_options *options, const char *targets,
+		      struct capture **ret_capture, bool *ret_exec_failed)
+{
+	CLEANUP(capture_freep) struct capture *capture = NULL;
+	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	enum capture_end end;
+	int err = capture_new(&capture, &options->capture);
+
+	*ret_exec_failed = false;
+	if (!err) {
+		if (!options->capture.path)
+			log_debug("attached");
+		err = capture_run(capture, &snapshot, &end, ret_exec_failed);
+	}
+	if (err || interrupt_orphaned())
+		return err;
+	if (is_unwanted(options, end)) {
+		log_say("no hit: nothing is written");
+		*ret_capture = TAKE_PTR(capture);
+		return 0;
+	}
+	say_end(options, capture, snapshot, end, targets, end == CAPTURE_EXITED ? capture_wait(capture) : 0);
+	if (options->capture.until.multi_snapshot)
+		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
+	err = save_and_decode(options, snapshot, capture, end);
+	*ret_capture = TAKE_PTR(capture);
+	return err ? err : 1;
 }

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/log.h"
-#include "capture/interrupt.h"
 #include "capture/targets.h"
 #include "cli/capture/capture_options.h"
 #include "cli/capture/pick.h"
@@ -118,31 +116,14 @@ static const struct argp argp = {
 static int attach_to(void *ctx)
 {
 	const struct capture_options *options = ctx;
+	const char *targets = options->capture.pid_cnt > 1 ? "the last target" : "the target";
 	CLEANUP(capture_freep) struct capture *capture = NULL;
-	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
-	enum capture_end end;
 	bool exec_failed;
-	int err = capture_new(&capture, &options->capture);
+	int err = capture_and_write(options, targets, &capture, &exec_failed);
 
-	if (!err) {
-		log_debug("attached");
-		err = capture_run(capture, &snapshot, &end, &exec_failed);
-	}
-	if (err)
+	if (err < 0)
 		return report(err, STATUS_FAILED);
-	if (interrupt_orphaned())
-		return STATUS_FAILED;
-	if (capture_is_unwanted(options, end)) {
-		log_say("no hit: nothing is written");
-		return STATUS_FAILED;
-	}
-	say_capture_end(options, capture, snapshot, end,
-			options->capture.pid_cnt > 1 ? "the last target" : "the target",
-			end == CAPTURE_EXITED ? capture_wait(capture) : 0);
-	if (options->capture.until.multi_snapshot)
-		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
-	err = save_and_decode(options, snapshot, capture, end);
-	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+	return err ? STATUS_OK : STATUS_FAILED;
 }
 
 int cmd_attach(int argc, char **argv)

@@ -6,8 +6,6 @@
 #include "cli/cli.h"
 
 #include "base/error.h"
-#include "base/log.h"
-#include "capture/interrupt.h"
 #include "cli/capture/capture_options.h"
 #include "cli/front.h"
 #include "process/launch.h"
@@ -60,34 +58,16 @@ static const struct argp argp = {
 
 static int run_program(void *ctx)
 {
-	const struct capture_options *options = ctx;
 	CLEANUP(capture_freep) struct capture *capture = NULL;
-	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
-	enum capture_end end;
 	bool exec_failed;
-	int err, status;
+	int err = capture_and_write(ctx, "the program", &capture, &exec_failed), status;
 
-	err = capture_new(&capture, &options->capture);
-	if (err)
-		return report(err, STATUS_RUN_FAILED);
-	err = capture_run(capture, &snapshot, &end, &exec_failed);
-	if (err)
-		return report(err, exec_failed ? front_exec_status(err) : STATUS_RUN_FAILED);
-	if (interrupt_orphaned())
-		return STATUS_RUN_FAILED;
-	if (capture_is_unwanted(options, end)) {
-		log_say("no hit: nothing is written");
-		return end_as(capture_wait(capture));
-	}
-	say_capture_end(options, capture, snapshot, end, "the program",
-			end == CAPTURE_EXITED ? capture_wait(capture) : 0);
-	if (options->capture.until.multi_snapshot)
-		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
-	err = save_and_decode(options, snapshot, capture, end);
-	if (err)
+	if (err < 0)
 		report(err, STATUS_RUN_FAILED);
-	status = capture_wait(capture);
-	return err ? STATUS_RUN_FAILED : end_as(status);
+	if (exec_failed)
+		return front_exec_status(err);
+	status = capture ? capture_wait(capture) : 0;
+	return err < 0 || !capture ? STATUS_RUN_FAILED : end_as(status);
 }
 
 int cmd_run(int argc, char **argv)
