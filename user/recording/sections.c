@@ -216,9 +216,19 @@ void sections_write(const struct snapshot *snapshot, FILE *file)
 	}
 }
 
+int section_check_version(const char *part, uint32_t version, uint32_t known)
+{
+	return version == known
+		       ? 0
+		       : fail(-ENOTSUP,
+			      "this recording was made by %s trailcam (%s version %u; this one knows %u)",
+			      version > known ? "a newer" : "an older", part, version, known);
+}
+
 static int read_section(struct snapshot *snapshot, const struct header *header, const uint8_t *bytes)
 {
 	const struct section *section = NULL;
+	int err;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
 		if (!strncmp(sections[i].name, header->name, NAME_BYTES))
@@ -228,12 +238,8 @@ static int read_section(struct snapshot *snapshot, const struct header *header, 
 			 NAME_BYTES, header->name);
 		return 0;
 	}
-	if (header->version != section->version)
-		return fail(-ENOTSUP,
-			    "this recording was made by %s trailcam (%s version %u; this one knows %u)",
-			    header->version > section->version ? "a newer" : "an older", section->name,
-			    header->version, section->version);
-	return section->read(snapshot, bytes, header->size);
+	err = section_check_version(section->name, header->version, section->version);
+	return err ? err : section->read(snapshot, bytes, header->size);
 }
 
 int sections_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)

@@ -17,3 +17,6 @@ void sections_write(const struct snapshot *snapshot, FILE *file);
  * version.
  */
 int sections_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size);
+
+/* 0, or -ENOTSUP with a sentence: this version of a part of a recording is not the one that is known here. */
+int section_check_version(const char *part, uint32_t version, uint32_t known);

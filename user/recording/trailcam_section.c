@@ -17,19 +17,7 @@
 #include "recording/perf_data.h"
 #include "recording/sections.h"
 
-/*
- * Of hits. Version 4 was what the BPF program wrote then, padded to 64 addresses of a stack; those before it
- * are as old as the version 4 of the section, which is not read either.
- */
-enum { HITS_VERSION = 5, HITS_VERSION_FIXED = 4 };
-
-/* Version 5 ends before the allocations, 6 before the values of hits, 7 before the sections. */
-enum {
-	SECTION_VERSION = 8,
-	SECTION_VERSION_NO_SECTIONS = 7,
-	SECTION_VERSION_NO_VALUES = 6,
-	SECTION_VERSION_NO_ALLOCS = 5
-};
+enum { SECTION_VERSION = 8, HITS_VERSION = 5 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
@@ -166,12 +154,6 @@ int trailcam_section_write(const struct snapshot *snapshot, uint8_t **ret_bytes,
 
 /* ---- reading ---- */
 
-/* What is of a version that is not read here. */
-struct misfit {
-	const char *part; /* NULL: nothing */
-	uint32_t version, known;
-};
-
 static char *take_string(struct cursor *cursor)
 {
 	uint32_t len = cursor_u32(cursor);
@@ -183,29 +165,12 @@ static char *take_string(struct cursor *cursor)
 	return text;
 }
 
-/* The version of a part, from `oldest` to `newest`; others end the reading. */
-static uint32_t take_version(struct cursor *cursor, const char *part, uint32_t oldest, uint32_t newest,
-			     struct misfit *misfit)
+/* The version of a part. 0, or -ENOTSUP with a sentence: it is not the one that is read here. */
+static int take_version(struct cursor *cursor, const char *part, uint32_t known)
 {
 	uint32_t version = cursor_u32(cursor);
 
-	if (cursor->bad || (version >= oldest && version <= newest))
-		return version;
-	*misfit = (struct misfit){part, version, version > newest ? newest : oldest};
-	cursor->bad = true;
-	return version;
-}
-
-static int fail_misfit(const struct misfit *misfit)
-{
-	if (misfit->version > misfit->known)
-		return fail(-ENOTSUP,
-			    "this recording was made by a newer trailcam (%s version %u; this one knows %u)",
-			    misfit->part, misfit->version, misfit->known);
-	return fail(
-		-ENOTSUP,
-		"this recording was made by an older trailcam (%s version %u; this one reads %u and later)",
-		misfit->part, misfit->version, misfit->known);
+	return cursor->bad ? 0 : section_check_version(part, version, known);
 }
 
 static void take_aux(struct cursor *cursor, struct snapshot *snapshot)
@@ -271,64 +236,22 @@ static void take_hit(struct cursor *cursor, struct caught_hit *caught)
 	hit->stack_cnt = (uint16_t)stack_cnt;
 }
 
-/* Of HITS_VERSION_FIXED. */
-struct fixed_hit {
-	uint64_t time_ns;
-	uint32_t cpu, pid, tid, trigger, action, stack_cnt;
-	uint64_t begin_ns;
-	uint32_t args_known, unused;
-	uint64_t args[12], stopped_ns, goroutine, return_address, regs[21], stack[64];
-	char comm[16];
-};
-
-static void take_fixed_hit(struct cursor *cursor, struct caught_hit *caught)
+static int take_hits(struct cursor *cursor, struct snapshot *snapshot)
 {
-	const uint8_t *bytes = cursor_take(cursor, sizeof(struct fixed_hit));
-	struct fixed_hit fixed;
-
-	if (!bytes)
-		return;
-	memcpy(&fixed, bytes, sizeof(fixed));
-	if (fixed.stack_cnt > ARRAY_SIZE(fixed.stack)) {
-		cursor->bad = true;
-		return;
-	}
-	caught->hit = (struct hit){.time_ns = fixed.time_ns,
-				   .begin_ns = fixed.begin_ns,
-				   .stopped_ns = fixed.stopped_ns,
-				   .goroutine = fixed.goroutine,
-				   .return_address = fixed.return_address,
-				   .cpu = fixed.cpu,
-				   .pid = fixed.pid,
-				   .tid = fixed.tid,
-				   .trigger = fixed.trigger,
-				   .action = (uint16_t)fixed.action,
-				   .args_known = (uint16_t)fixed.args_known,
-				   .stack_cnt = (uint16_t)fixed.stack_cnt};
-	memcpy(caught->hit.comm, fixed.comm, sizeof(fixed.comm));
-	memcpy(caught->regs, fixed.regs, sizeof(fixed.regs));
-	memcpy(caught->args, fixed.args, sizeof(fixed.args));
-	memcpy(caught->stack, fixed.stack, sizeof(fixed.stack));
-}
-
-static void take_hits(struct cursor *cursor, struct snapshot *snapshot, struct misfit *misfit)
-{
-	uint32_t version = take_version(cursor, "hits", HITS_VERSION_FIXED, HITS_VERSION, misfit),
-		 cnt = cursor_u32(cursor);
 	struct caught_hit caught = {0};
+	int err = take_version(cursor, "hits", HITS_VERSION);
+	uint32_t cnt = cursor_u32(cursor);
 
-	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
-		if (version == HITS_VERSION)
-			take_hit(cursor, &caught);
-		else
-			take_fixed_hit(cursor, &caught);
-		/* Version 4: that of a program that ended. */
+	for (uint32_t i = 0; i < cnt && !err && !cursor->bad; i++) {
+		take_hit(cursor, &caught);
+		/* Of a program that ended. */
 		if (!caught.hit.stack_cnt)
 			caught.stack[caught.hit.stack_cnt++] = caught.regs[HIT_IP];
 		if (cursor->bad || caught.hit.trigger >= snapshot->trigger_cnt ||
 		    hit_list_add(snapshot->hits, &caught))
 			cursor->bad = true;
 	}
+	return err;
 }
 
 static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
@@ -350,11 +273,13 @@ static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
 	}
 }
 
-static void take_allocs(struct cursor *cursor, struct snapshot *snapshot, struct misfit *misfit)
+static int take_allocs(struct cursor *cursor, struct snapshot *snapshot)
 {
+	int err = take_version(cursor, "allocations", ALLOC_VERSION);
 	uint32_t cnt;
 
-	take_version(cursor, "allocations", ALLOC_VERSION, ALLOC_VERSION, misfit);
+	if (err)
+		return err;
 	snapshot->alloc_interval = cursor_u64(cursor);
 	take_names(cursor, &snapshot->alloc_functions, &snapshot->alloc_function_cnt,
 		   &snapshot->alloc_function_cap);
@@ -364,11 +289,12 @@ static void take_allocs(struct cursor *cursor, struct snapshot *snapshot, struct
 		struct alloc alloc;
 
 		if (!bytes)
-			return;
+			return 0;
 		memcpy(&alloc, bytes, sizeof(alloc));
 		if (ARRAY_PUSH(snapshot->allocs, snapshot->alloc_cnt, snapshot->alloc_cap, alloc))
 			cursor->bad = true;
 	}
+	return 0;
 }
 
 bool trailcam_section_is(const uint8_t *bytes, size_t size)
@@ -400,15 +326,14 @@ static void take_values(struct cursor *cursor, struct snapshot *snapshot)
 int trailcam_section_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
 {
 	struct cursor cursor = cursor_of(bytes, size);
-	struct misfit misfit = {0};
-	uint32_t version;
+	int err;
 
 	if (!trailcam_section_is(bytes, size))
 		return fail(-EBADMSG, "its trailcam section is damaged");
 	cursor_take(&cursor, sizeof(magic));
-	version = take_version(&cursor, "layout", SECTION_VERSION_NO_ALLOCS, SECTION_VERSION, &misfit);
-	if (misfit.part)
-		return fail_misfit(&misfit);
+	err = take_version(&cursor, "layout", SECTION_VERSION);
+	if (err)
+		return err;
 	snapshot->source = take_string(&cursor);
 	snapshot->stopped_by = take_string(&cursor);
 	snapshot->command = take_string(&cursor);
@@ -420,15 +345,15 @@ int trailcam_section_read(struct snapshot *snapshot, const uint8_t *bytes, size_
 	snapshot->clock.realtime_ns = cursor_u64(&cursor);
 	take_aux(&cursor, snapshot);
 	take_names(&cursor, &snapshot->triggers, &snapshot->trigger_cnt, &snapshot->trigger_cap);
-	take_hits(&cursor, snapshot, &misfit);
+	err = take_hits(&cursor, snapshot);
+	if (err)
+		return err;
 	take_copies(&cursor, snapshot);
-	if (version >= SECTION_VERSION_NO_VALUES)
-		take_allocs(&cursor, snapshot, &misfit);
-	if (version >= SECTION_VERSION_NO_SECTIONS)
-		take_values(&cursor, snapshot);
-	if (misfit.part)
-		return fail_misfit(&misfit);
+	err = take_allocs(&cursor, snapshot);
+	if (err)
+		return err;
+	take_values(&cursor, snapshot);
 	if (cursor.bad)
 		return fail(-EBADMSG, "its trailcam section is damaged");
-	return version >= SECTION_VERSION ? sections_read(snapshot, cursor.at, cursor_left(&cursor)) : 0;
+	return sections_read(snapshot, cursor.at, cursor_left(&cursor));
 }
