@@ -113,7 +113,7 @@ static enum give_back translate_cond(struct builder *builder)
 			emit_8(&scratch, 0x67);
 		EMIT(&scratch, opcode, 2, 0xeb, 5, 0xe9);
 	}
-	emit_bare(emitter, site, emit_cond(emitter, code, (unsigned int)(scratch.at - code)));
+	emit_bare(emitter, site, code, (unsigned int)(scratch.at - code));
 	builder->block->cond_cnt++;
 	return GIVE_NOTHING;
 }

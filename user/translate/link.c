@@ -36,9 +36,10 @@ void emit_branch(struct emitter *emitter, struct site *site)
 	site_link_if_known(site);
 }
 
-void emit_bare(struct emitter *emitter, struct site *site, uint8_t *jump)
+void emit_bare(struct emitter *emitter, struct site *site, const uint8_t *opcode, unsigned int cnt)
 {
 	enum { SIZE = 17 };
+	uint8_t *jump = emit_cond(emitter, opcode, cnt);
 	struct emitter away = {.at = (uint8_t *)(emitter->region->end -= SIZE)};
 
 	set_jump((uintptr_t)jump, (uintptr_t)away.at);

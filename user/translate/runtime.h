@@ -185,8 +185,8 @@ bool may_write_code(const uint8_t *raw, const struct code_insn *insn, unsigned i
 /* The site's word and its jump, which leads to the runtime until it is linked. */
 void emit_branch(struct emitter *emitter, struct site *site);
 
-/* The site of the conditional jump whose displacement is at `jump`: it leads to the runtime until it is taken. */
-void emit_bare(struct emitter *emitter, struct site *site, uint8_t *jump);
+/* The site's conditional jump (emit_cond()), which leads to the runtime until it is taken. */
+void emit_bare(struct emitter *emitter, struct site *site, const uint8_t *opcode, unsigned int cnt);
 
 /*
  * The stub of a site that is taken for the first time. If there is no memory for it the cache is flushed, and the site

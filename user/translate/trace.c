@@ -64,7 +64,7 @@ static void add_exit(struct maker *maker, const uint8_t *opcode, unsigned int cn
 {
 	struct site *site = new_site(maker, cond, to);
 
-	emit_bare(&maker->emitter, site, emit_cond(&maker->emitter, opcode, cnt));
+	emit_bare(&maker->emitter, site, opcode, cnt);
 }
 
 /* Code of the cache, at another address. False: that is out of reach. */
