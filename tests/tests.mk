@@ -12,7 +12,7 @@ E2E_ALONE := tests/e2e/returns.sh tests/e2e/crowds.sh
 E2E_TESTS := $(E2E_FIRST) $(filter-out %/lib.sh $(E2E_FIRST),$(sort $(wildcard tests/e2e/*.sh)))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/programs/*.c)) \
 	$(patsubst %.cc,$(BUILD)/%,$(wildcard tests/programs/*.cc)) $(patsubst %.S,$(BUILD)/%,$(wildcard tests/programs/*.S)) \
-	$(patsubst %,$(BUILD)/tests/programs/%-static,exits hot odd rules throws wordcount)
+	$(patsubst %,$(BUILD)/tests/programs/%-static,exits hot odd rules server throws wordcount)
 # Fuzz targets, to replay the inputs that are kept, or with libFuzzer (FUZZ=1).
 FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
 FUZZ_REPLAYS := $(patsubst %,$(BUILD)/tests/fuzz/replay/%,$(FUZZ_TARGETS))
@@ -55,11 +55,11 @@ $(BUILD)/tests/programs/%: tests/programs/%.cc
 
 # The same without a dynamic loader, which takes three quarters of the time where a whole run is stepped. Of
 # C++ only its own library is inside: the unwinder of a wholly static program begins by sorting all of its
-# tables.
+# tables. The linker warns of dlopen(3), which they do not call then.
 $(BUILD)/tests/programs/%-static: tests/programs/%.c
 	$(say) PROGRAM $@
 	@mkdir -p $(@D)
-	$(Q)gcc -I. $(PROGRAM_CFLAGS) -static -o $@ $< -pthread
+	$(Q)gcc -I. $(PROGRAM_CFLAGS) -static -Wl,--no-warnings -o $@ $< -pthread
 
 $(BUILD)/tests/programs/%-static: tests/programs/%.cc
 	$(say) PROGRAM $@

@@ -261,7 +261,7 @@ check 'a target killed at any moment is said, and none is left behind' dies_mean
 
 execs_meanwhile() {
 	for round in 1 2 3; do
-		start e || return 1
+		start e "$programs/server-static" || return 1
 		say e become become become &
 		attach -p $target || return 1
 		say e become work quit

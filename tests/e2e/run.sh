@@ -9,8 +9,8 @@ quiet_run() {
 	"$trailcam" run --source step -o "$tmp/t.fxt.gz" "$@" 2>"$tmp/err"
 }
 
-check 'false exits 1' status_is 1 quiet_run -- false
-check 'true exits 0' status_is 0 quiet_run -- true
+check 'false exits 1' status_is 1 quiet_run -- busybox false
+check 'true exits 0' status_is 0 quiet_run -- busybox true
 check 'the trace is there' test -s "$tmp/t.fxt.gz"
 check 'one line says where it is' says "$tmp/err" "wrote $tmp/t.fxt.gz: "
 check 'without a trigger the end is said' says "$tmp/err" 'the program ended (exit status 0)'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Waits for lines on its input and does what they say, in threads that sleep in all sorts of system calls:
- * something to attach to. What it writes is the same whether it is watched or not.
+ * something to attach to. What it writes is the same whether it is watched or not. What it executes starts with few
+ * instructions.
  *
  *	work		a call of handle() in the main thread		thread		one in a thread of its own
  *	fork		one in a child					exec		"echo" in a child of a child
@@ -109,7 +110,7 @@ static void in_vfork(void)
 	pid_t child = vfork();
 
 	if (!child) {
-		execl("/bin/echo", "echo", "vfork", (char *)NULL);
+		execl("/bin/busybox", "echo", "vfork", (char *)NULL);
 		_exit(1);
 	}
 	waitpid(child, &status, 0);
@@ -168,7 +169,7 @@ static void serve(const char *word, char **argv)
 	else if (!strcmp(word, "fork"))
 		in_child(fork(), 4);
 	else if (!strcmp(word, "exec"))
-		system("/bin/echo exec");
+		system("/bin/busybox echo exec");
 	else if (!strcmp(word, "vfork"))
 		in_vfork();
 	else if (!strcmp(word, "dlopen"))
