@@ -127,9 +127,9 @@ times_calls() {
 	}
 }
 
-# Stopped by job control, and let go on as soon as it is.
+# Stopped by job control, in kill(2), and let go on as soon as it is.
 stopped() {
-	translate -- sh -c '(until grep -q "^State:.[tT]" /proc/$$/status; do sleep 0.01; done; kill -CONT $$) & kill -STOP $$; echo on; wait' >"$tmp/stopped"
+	translate -- sh -c '(until grep -q "^State:.[tT]" /proc/$$/status && grep -q "^62 " /proc/$$/syscall; do sleep 0.01; done; kill -CONT $$) & kill -STOP $$; echo on; wait' >"$tmp/stopped"
 	says "$tmp/stopped" on
 }
 
