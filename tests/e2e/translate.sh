@@ -322,56 +322,6 @@ too_many_threads() {
 }
 check 'many threads' many_threads
 check 'more threads than have rings' too_many_threads
-# Calls of what there is nothing at, and where that was; of what is no address (the second one), processors and
-# their hypervisors tell different places. And what the kernel knows of gs.
-cat >"$tmp/null.c" <<'EOF'
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
-#include <unistd.h>
-static sigjmp_buf back;
-static unsigned long nowhere[] = {0, 0x8000000000001234, 0xffffffff80000000, 0x7ffffffff000, 0};
-static volatile int i;
-static void handler(int signal, siginfo_t *info, void *context)
-{
-	printf("signal %d, code %d, at %p", signal, info->si_code, info->si_addr);
-	if (i != 1)
-		printf(", ip %llx", (long long)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]);
-	puts("");
-	siglongjmp(back, 1);
-}
-int main(void)
-{
-	enum { GET_GS = 0x1004 };
-	const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_NODEFER};
-	unsigned long base = 7;
-	sigaction(SIGSEGV, &action, 0);
-	sigaction(SIGBUS, &action, 0);
-	for (i = 0; i < 5; i++)
-		if (!sigsetjmp(back, 1))
-			((void (*)(void))nowhere[i])();
-	printf("%ld\n", syscall(SYS_arch_prctl, GET_GS, &base));
-	printf("gs %lx, %ld\n", base, syscall(SYS_arch_prctl, GET_GS, 1));
-	puts("end");
-	return 0;
-}
-EOF
-gcc -O1 -w -D_GNU_SOURCE -o "$tmp/null" "$tmp/null.c" || exit 1
-calls_nothing() {
-	same 0 "$tmp/null" && says "$tmp/native" 'gs 0, -1' && says "$tmp/native" end
-}
-check 'calls of nothing, caught; the base of gs' calls_nothing
-# Now and then two come so close to each other that one has to wait.
-queued() {
-	for _ in 1 2 3; do
-		same 0 "$programs/queued" 20000 || return 1
-	done
-}
-check 'signals that queue: none is lost' queued
-# Into full queues, by threads to each other, while they fault.
-check 'signals of threads: none is lost, all are in order' same 0 "$programs/ordered" 3000
 # A gs base of its own, which it goes on with natively.
 cat >"$tmp/gs.c" <<'EOF'
 #include <stdio.h>
@@ -394,50 +344,6 @@ keeps_gs() {
 		says "$tmp/out" right
 }
 check 'a base of gs that the program has set stays' keeps_gs
-# Signals faster than they can be handled, and nobody any more to hold them back.
-cat >"$tmp/storm.c" <<'EOF'
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/time.h>
-static volatile long cnt;
-static void handler(int signal) { (void)signal; cnt++; }
-static long fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-static void *work(void *ctx) { return (void *)fib(31); }
-int main(void)
-{
-	const struct itimerval real = {{0, 100}, {0, 100}}, prof = {{0, 200}, {0, 200}};
-	pthread_t threads[3];
-	void *result;
-	signal(SIGALRM, handler);
-	signal(SIGPROF, handler);
-	setitimer(ITIMER_REAL, &real, 0);
-	setitimer(ITIMER_PROF, &prof, 0);
-	for (int i = 0; i < 3; i++)
-		pthread_create(&threads[i], 0, work, 0);
-	for (int i = 0; i < 3; i++) {
-		pthread_join(threads[i], &result);
-		printf("%ld\n", (long)result);
-	}
-	puts(cnt > 10 ? "end" : "?");
-	fflush(stdout);
-	return 0;
-}
-EOF
-gcc -O1 -w -o "$tmp/storm" "$tmp/storm.c" -lpthread || exit 1
-killed_in_a_storm() {
-	for ms in 250 300 350 400; do
-		"$trailcam" run --source translate -o "$tmp/storm.fxt" -- "$tmp/storm" >"$tmp/out" 2>"$tmp/why" &
-		front=$!
-		sleep 0.$ms
-		# shellcheck disable=SC2046
-		kill -9 $front $(pgrep -P $front) 2>/dev/null
-		wait $front
-		wait_until grep -q end "$tmp/out" && [ "$(grep -c 1346269 "$tmp/out")" = 3 ] || return 1
-	done 2>/dev/null
-}
-check 'a storm of signals, and trailcam is killed' killed_in_a_storm
 asks_about_seccomp() {
 	translate -- "$programs/restricted" ask >"$tmp/asked" 2>"$tmp/why"
 	[ $? -eq 7 ] && "$programs/restricted" ask | diff "$tmp/asked" - && [ ! -s "$tmp/why" ]

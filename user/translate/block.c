@@ -196,17 +196,24 @@ static bool is_kernel_code(uint64_t guest)
 	return guest >> 12 == 0xffffffffff600;
 }
 
-/* Where no cache can be near, there is mostly nothing, or no address: the program's own fault comes before that. */
-static void look_at_far(struct context *context, uint64_t guest)
+/* Natively a thread faults where there is nothing, or what may not be executed. *ret_end: where what may be ends. */
+static enum give_back look_at_place(struct context *context, uint64_t guest, uint64_t *ret_end)
 {
-	enum { ADDRESS_BITS = 47 };
-
-	if (!(guest >> ADDRESS_BITS))
-		return;
+	if (executable_find(guest, ret_end))
+		return GIVE_NOTHING;
 	context->going = context->reading = guest;
 	__atomic_store_n(&context->is_reading, 1, __ATOMIC_RELEASE);
 	(void)*(const volatile uint8_t *)guest;
 	__atomic_store_n(&context->is_reading, 0, __ATOMIC_RELEASE);
+	if (!ask_executable(context, guest))
+		return leaving();
+	*ret_end = context->executable_end;
+	if (*ret_end) {
+		executable_note(context->executable_start, *ret_end);
+		return GIVE_NOTHING;
+	}
+	fault_at(context, guest);
+	return GIVE_UNMAPPED;
 }
 
 enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block)
@@ -216,10 +223,13 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 	struct block *block;
 	struct builder builder = {.pc = guest};
 	enum give_back problem;
+	uint64_t end;
 
 	if (is_kernel_code(guest))
 		return GIVE_REACH;
-	look_at_far(context, guest);
+	problem = look_at_place(context, guest, &end);
+	if (problem)
+		return problem;
 	region = cache_room(guest);
 	if (!region)
 		return GIVE_MEMORY;
@@ -233,6 +243,7 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 	context->going = guest;
 	builder.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region};
 	look_at_memory(&builder, guest);
+	builder.limit = end < builder.limit ? end : builder.limit;
 	if (block->is_kept)
 		*ended_at(block) = 0;
 	problem = build(context, &builder);

@@ -111,6 +111,7 @@ static void owe_forgetting(struct context *context, uint64_t start, uint64_t siz
 {
 	context->owed_start = start;
 	context->owed_end = start + whole_pages(size);
+	executable_forget(start, context->owed_end);
 	if (cache_holds(context->owed_start, context->owed_end))
 		owe(context, OWES_FORGET);
 }

@@ -221,7 +221,7 @@ enum give_back {
 };
 
 /* What the runtime asks of who is outside, and waits for. */
-enum request { REQUEST_NOTHING, REQUEST_ORIGINAL, REQUEST_MAPS };
+enum request { REQUEST_NOTHING, REQUEST_ORIGINAL, REQUEST_MAPS, REQUEST_EXECUTABLE };
 
 /* What a system call leaves to be done. */
 enum owed {
@@ -271,8 +271,10 @@ struct context {
 	uint32_t request;     /* enum request; a futex: 0 is the answer */
 	uint64_t original_at; /* where a breakpoint stands ... */
 	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
-	uint64_t nop;	      /* number of the probe that it is, + 1; 0: it is none */
-	uint64_t owed_tsc;    /* before OWES_MAPS was: new code runs later, and stands there already */
+	uint64_t executable_start,
+		executable_end; /* the memory around `next` that may be executed; 0: it may not */
+	uint64_t nop;		/* number of the probe that it is, + 1; 0: it is none */
+	uint64_t owed_tsc;	/* before OWES_MAPS was: new code runs later, and stands there already */
 	uint64_t owed_start, owed_end, owed_size, owed_kind;
 	uint64_t owed_result; /* what the call has returned; 0: not yet */
 	uint64_t held_end;    /* bytes that were written to the ring, and in which epoch, before ... */
@@ -295,7 +297,14 @@ struct range {
 	uint64_t is_checked; /* it may change unnoticed: each block looks whether it is still the same */
 };
 
-enum { REGIONS_MAX = 32, REGION_SIZE = 64 << 20, REGION_TAKEN = 16, REGION_LINK_ON = 32, REGION_CODE = 64 };
+enum {
+	EXECUTABLE_MAX = 32,
+	REGIONS_MAX = 32,
+	REGION_SIZE = 64 << 20,
+	REGION_TAKEN = 16,
+	REGION_LINK_ON = 32,
+	REGION_CODE = 64
+};
 
 /*
  * Memory of the code cache. It begins with jumps to the runtime, for sites that are not linked. Code is added from
@@ -330,6 +339,10 @@ struct shared {
 	uint32_t newest_trace;					    /* its number + 1; 0: there is none */
 	uint32_t trace_has_died;				    /* a block of a trace has */
 	struct region regions[REGIONS_MAX];
+	uint32_t executable_cnt; /* so far: executable[number % EXECUTABLE_MAX] */
+	struct {
+		uint64_t start, end;
+	} executable[EXECUTABLE_MAX]; /* memory that is known to be so */
 };
 
 enum block_end {

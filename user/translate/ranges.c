@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which memory has code that is in no file, and which of that may change without a call that would tell, for
- * it is writable or may be written through another mapping. The list is in order of address; its ranges do not
+ * it is writable or may be written through another mapping; and which is known to be executable. The list is in order of address; its ranges do not
  * overlap. If it is full, what is between two of them counts as well: that only makes code there slower.
  */
 #include "translate/runtime.h"
@@ -106,4 +106,31 @@ void range_mark(uint64_t start, uint64_t end, enum range_kind kind)
 	/* Cutting out may need one more. */
 	if (shared()->range_cnt + 2 > RANGES_MAX)
 		join_nearest();
+}
+
+/* ---- what may be executed ---- */
+
+bool executable_find(uint64_t guest, uint64_t *ret_end)
+{
+	for (uint32_t i = 0; i < EXECUTABLE_MAX; i++) {
+		*ret_end = shared()->executable[i].end;
+		if (guest >= shared()->executable[i].start && guest < *ret_end)
+			return true;
+	}
+	return false;
+}
+
+void executable_note(uint64_t start, uint64_t end)
+{
+	uint32_t place = shared()->executable_cnt++ % EXECUTABLE_MAX;
+
+	shared()->executable[place].start = start;
+	shared()->executable[place].end = end;
+}
+
+void executable_forget(uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; i < EXECUTABLE_MAX; i++)
+		if (shared()->executable[i].start < end && start < shared()->executable[i].end)
+			shared()->executable[i].end = 0;
 }

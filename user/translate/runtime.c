@@ -177,6 +177,24 @@ bool ask_original(struct context *context, uint64_t guest)
 	return context->original_at == guest || ask(context, REQUEST_ORIGINAL);
 }
 
+bool ask_executable(struct context *context, uint64_t guest)
+{
+	context->next = guest;
+	return ask(context, REQUEST_EXECUTABLE);
+}
+
+void fault_at(struct context *context, uint64_t guest)
+{
+	const siginfo_t info = {
+		.si_signo = SIGSEGV, .si_code = SEGV_ACCERR, .si_addr = (void *)guest /* all others 0 */};
+
+	context->going = context->reading = guest;
+	__atomic_store_n(&context->is_reading, 1, __ATOMIC_RELEASE);
+	call(SYS_rt_tgsigqueueinfo, (uint64_t)call(SYS_getpid, 0, 0, 0, 0),
+	     (uint64_t)call(SYS_gettid, 0, 0, 0, 0), SIGSEGV, (uintptr_t)&info);
+	__atomic_store_n(&context->is_reading, 0, __ATOMIC_RELEASE);
+}
+
 uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, uint32_t tag)
 {
 	append_address(context, guest, tag);

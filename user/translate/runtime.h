@@ -134,6 +134,13 @@ void range_mark(uint64_t start, uint64_t end, enum range_kind kind);
 /* Whether a part of it is checked. */
 bool range_is_checked(uint64_t start, uint64_t end);
 
+/* Whether it is known that the memory there may be executed; *ret_end is where it ends. */
+bool executable_find(uint64_t guest, uint64_t *ret_end);
+void executable_note(uint64_t start, uint64_t end);
+
+/* It may not be so any more. */
+void executable_forget(uint64_t start, uint64_t end);
+
 /* The range that has the address, or else the next one; or NULL. */
 const struct range *range_behind(uint64_t addr);
 
@@ -250,6 +257,12 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
  * What the program has where memory has a breakpoint goes to context.original. False: nobody is there to ask.
  */
 bool ask_original(struct context *context, uint64_t guest);
+
+/* The executable memory that has the address goes to context.executable_start and end. False: as above. */
+bool ask_executable(struct context *context, uint64_t guest);
+
+/* Memory that may not be executed: the thread is sent what it would be natively. Returns where it blocks that. */
+void fault_at(struct context *context, uint64_t guest);
 
 /* In entry.S: rt_sigprocmask(2), behind which a signal comes that was held back. */
 long change_mask(uint64_t how, uint64_t set, uint64_t old, uint64_t size);

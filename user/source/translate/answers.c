@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The runtime asks for what only can be seen from outside: what the file has where memory has a breakpoint;
- * and that the new mappings be noted. It waits for the answer, or for our death.
+ * The runtime asks for what only can be seen from outside: what the file has where memory has a breakpoint, and which
+ * memory may be executed; and that the new mappings be noted. It waits for the answer, or for our death.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +36,15 @@ static void read_original(const struct answers *answers, struct context *context
 	if (fd >= 0 && pread(fd, context->original, sizeof(context->original),
 			     (off_t)(context->next - map->mapping.addr + map->mapping.file_offset)) < 1)
 		context->original[0] = 0xcc;
+}
+
+static void find_executable(const struct answers *answers, struct context *context)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	const struct map *map = maps_read(&maps, answers->pid) ? NULL : maps_find(&maps, context->next);
+
+	context->executable_start = map ? map->mapping.addr : 0;
+	context->executable_end = map ? map->mapping.addr + map->mapping.size : 0;
 }
 
 /* When the new code was not there yet, or stood there and did not run. CLOCK_MONOTONIC. */
@@ -84,6 +93,8 @@ static void answer(struct answers *answers, struct context *context)
 		return;
 	if (request == REQUEST_ORIGINAL)
 		read_original(answers, context);
+	else if (request == REQUEST_EXECUTABLE)
+		find_executable(answers, context);
 	else
 		note_maps(answers, context);
 	__atomic_store_n(&context->request, REQUEST_NOTHING, __ATOMIC_RELEASE);

@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Signals and faults of translated programs: handlers find what they find natively, and none is lost.
+. tests/e2e/lib.sh
+GLIBC_TUNABLES=glibc.pthread.rseq=0
+export GLIBC_TUNABLES
+
+translate() {
+	timeout 120 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
+}
+
+# same STATUS PROGRAM...: status and output are those of the native run, and nothing was given back.
+same() {
+	want=$1
+	shift
+	"$@" >"$tmp/native" 2>&1 </dev/null
+	native=$?
+	translate -- "$@" >"$tmp/translated" 2>"$tmp/said" </dev/null
+	status=$?
+	cat "$tmp/said" >>"$tmp/translated"
+	[ $native -eq "$want" ] && [ $status -eq "$want" ] && diff "$tmp/native" "$tmp/translated"
+}
+
+# Calls of what there is nothing at, and where that was; of what is no address (the second one), processors and
+# their hypervisors tell different places. And what the kernel knows of gs.
+cat >"$tmp/null.c" <<'EOF'
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+static sigjmp_buf back;
+static unsigned long nowhere[] = {0, 0x8000000000001234, 0xffffffff80000000, 0x7ffffffff000, 0};
+static volatile int i;
+static void handler(int signal, siginfo_t *info, void *context)
+{
+	printf("signal %d, code %d, at %p", signal, info->si_code, info->si_addr);
+	if (i != 1)
+		printf(", ip %llx", (long long)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]);
+	puts("");
+	siglongjmp(back, 1);
+}
+int main(void)
+{
+	enum { GET_GS = 0x1004 };
+	const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	unsigned long base = 7;
+	sigaction(SIGSEGV, &action, 0);
+	sigaction(SIGBUS, &action, 0);
+	for (i = 0; i < 5; i++)
+		if (!sigsetjmp(back, 1))
+			((void (*)(void))nowhere[i])();
+	printf("%ld\n", syscall(SYS_arch_prctl, GET_GS, &base));
+	printf("gs %lx, %ld\n", base, syscall(SYS_arch_prctl, GET_GS, 1));
+	puts("end");
+	return 0;
+}
+EOF
+gcc -O1 -w -D_GNU_SOURCE -o "$tmp/null" "$tmp/null.c" || exit 1
+calls_nothing() {
+	same 0 "$tmp/null" && says "$tmp/native" 'gs 0, -1' && says "$tmp/native" end
+}
+check 'calls of nothing, caught; the base of gs' calls_nothing
+# Calls of what may not be executed: it becomes so in the handler, ceases to be so, and in the end that kills.
+cat >"$tmp/data.c" <<'EOF'
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+static sigjmp_buf back;
+static const unsigned char code[] = {0xb8, 42, 0, 0, 0, 0xc3}; /* mov $42, %eax; ret */
+static unsigned char *page;
+static int heals;
+static void handler(int signal, siginfo_t *info, void *context)
+{
+	printf("signal %d, code %d, %s, ip %s\n", signal, info->si_code, info->si_addr == page ? "the page" : "elsewhere",
+	       (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] == info->si_addr ? "there" : "elsewhere");
+	if (!heals)
+		siglongjmp(back, 1);
+	mprotect(page, 4096, PROT_READ | PROT_EXEC);
+}
+static void run(void)
+{
+	if (!sigsetjmp(back, 1))
+		printf("%d\n", ((int (*)(void))page)());
+}
+int main(void)
+{
+	const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
+	sigaction(SIGSEGV, &action, 0);
+	page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(page, code, sizeof(code));
+	run();
+	heals = 1;
+	run();
+	heals = 0;
+	run();
+	mprotect(page, 4096, PROT_READ);
+	run();
+	munmap(page, 4096);
+	run();
+	setvbuf(stdout, 0, _IONBF, 0);
+	signal(SIGSEGV, SIG_DFL);
+	page = (unsigned char *)code;
+	run();
+	return 0;
+}
+EOF
+calls_data() {
+	gcc -O1 -w -o "$tmp/data" "$tmp/data.c" && (ulimit -c 0; same 139 "$tmp/data") && [ "$(grep -c 42 "$tmp/native")" -eq 2 ]
+}
+check 'calls of data' calls_data
+# Now and then two come so close to each other that one has to wait.
+queued() {
+	for _ in 1 2 3; do
+		same 0 "$programs/queued" 20000 || return 1
+	done
+}
+check 'signals that queue: none is lost' queued
+# Into full queues, by threads to each other, while they fault.
+check 'signals of threads: none is lost, all are in order' same 0 "$programs/ordered" 3000
+# Signals faster than they can be handled, and nobody any more to hold them back.
+cat >"$tmp/storm.c" <<'EOF'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+static volatile long cnt;
+static void handler(int signal) { (void)signal; cnt++; }
+static long fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+static void *work(void *ctx) { return (void *)fib(31); }
+int main(void)
+{
+	const struct itimerval real = {{0, 100}, {0, 100}}, prof = {{0, 200}, {0, 200}};
+	pthread_t threads[3];
+	void *result;
+	signal(SIGALRM, handler);
+	signal(SIGPROF, handler);
+	setitimer(ITIMER_REAL, &real, 0);
+	setitimer(ITIMER_PROF, &prof, 0);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], 0, work, 0);
+	for (int i = 0; i < 3; i++) {
+		pthread_join(threads[i], &result);
+		printf("%ld\n", (long)result);
+	}
+	puts(cnt > 10 ? "end" : "?");
+	fflush(stdout);
+	return 0;
+}
+EOF
+gcc -O1 -w -o "$tmp/storm" "$tmp/storm.c" -lpthread || exit 1
+killed_in_a_storm() {
+	for ms in 250 300 350 400; do
+		"$trailcam" run --source translate -o "$tmp/storm.fxt" -- "$tmp/storm" >"$tmp/out" 2>"$tmp/why" &
+		front=$!
+		sleep 0.$ms
+		# shellcheck disable=SC2046
+		kill -9 $front $(pgrep -P $front) 2>/dev/null
+		wait $front
+		wait_until grep -q end "$tmp/out" && [ "$(grep -c 1346269 "$tmp/out")" = 3 ] || return 1
+	done 2>/dev/null
+}
+check 'a storm of signals, and trailcam is killed' killed_in_a_storm
+finish
