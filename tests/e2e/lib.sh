@@ -115,3 +115,20 @@ bpf_missing() {
 	}
 	[ -n "$bpf_reason" ]
 }
+
+# translate ARGUMENT...: the trace is $tmp/out.fxt.gz.
+translate() {
+	timeout 120 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
+}
+
+# same STATUS PROGRAM...: status and output are those of the native run, and nothing was given back.
+same() {
+	want=$1
+	shift
+	"$@" >"$tmp/native" 2>&1 </dev/null
+	native=$?
+	translate -- "$@" >"$tmp/translated" 2>"$tmp/said" </dev/null
+	status=$?
+	cat "$tmp/said" >>"$tmp/translated"
+	[ $native -eq "$want" ] && [ $status -eq "$want" ] && diff "$tmp/native" "$tmp/translated"
+}
