@@ -62,6 +62,21 @@ again() {
 }
 check 'again and again' again
 
+# As soon as all threads have noticed that they are alone, the next one removes what is there.
+recorded() {
+	translates $busy --duration 300ms && ! grep -q 'earlier trailcam' "$tmp/err"
+}
+killed_before() {
+	"$trailcam" attach -q --source translate -p $busy --duration 60s -o "$tmp/killed.fxt" 2>/dev/null &
+	front=$!
+	wait_until grep -q memfd:trailcam /proc/$busy/maps && sleep 0.3
+	# shellcheck disable=SC2046
+	kill -9 $front $(pgrep -P $front)
+	wait $front
+	wait_until recorded && is_free $busy && goes_on && "$trailcam" report "$tmp/rec" | grep -q turn
+} 2>/dev/null
+check 'after one that was killed' killed_before
+
 # It fills its ring again and again in the time that a copy of it takes.
 cat >"$tmp/loop.c" <<'END'
 int main(void)
@@ -144,7 +159,7 @@ signals_stay() {
 	for _ in 1 2 3 4 5; do
 		# It may end meanwhile.
 		timeout 60 "$trailcam" attach -q --source translate -p $storm --duration 10ms -o "$tmp/t.fxt" 2>"$tmp/err"
-		! grep 'still has the memory' "$tmp/err" || return 1
+		! grep 'in the memory of an earlier' "$tmp/err" && ! grep -s memfd:trailcam "/proc/$storm/maps" || return 1
 	done
 	wait $storm && says "$tmp/$1" right
 }

@@ -24,6 +24,8 @@
 #include "model/trigger.h"
 #include "process/cgroup.h"
 #include "process/maps.h"
+#include "source/translate/former.h"
+#include "translate/slot.h"
 
 enum { NAME_BYTES = 256, PLACE_BYTES = 448 };
 
@@ -107,10 +109,8 @@ static int make_arena(struct injection *injection, uint64_t name, struct arena *
 	if (err)
 		return err;
 	if (at == -EEXIST)
-		return fail(
-			-EEXIST,
-			"it still has the memory of an earlier trailcam, which was killed or translated its "
-			"parent");
+		return fail(-EEXIST,
+			    "a thread of it is still in the memory of an earlier trailcam, which was killed");
 	if (at != ARENA_BASE)
 		return fail_errno(at < 0 ? (int)at : -EINVAL, "it cannot map the memory that it is to share");
 	/* A core dump would have gigabytes of it. Where that is not allowed, it has. */
@@ -193,14 +193,31 @@ static void end(const struct injection *injection)
 		injection_write(injection->tid, injection->at - NAME_BYTES, nothing, sizeof(nothing));
 }
 
+static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
+{
+	if (!injection->ended)
+		injection_call(injection, SYS_munmap, (const uint64_t[6]){addr, size});
+}
+
+static void unmap_all(struct injection *injection, const struct shared *shared)
+{
+	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
+		unmap(injection, shared->regions[i].start, REGION_SIZE);
+	unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
+	unmap(injection, ARENA_BASE, slot_address(shared->slot_cnt) - ARENA_BASE);
+}
+
 int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struct arena **ret_arena,
 	   struct injection *ret_injection)
 {
 	CLEANUP(maps_release) struct maps before = {0};
 	int err = begin(ret_injection, tid, NULL);
+	struct shared former;
 
 	if (err)
 		return err;
+	if (former_is_left(ret_injection, &former))
+		unmap_all(ret_injection, &former);
 	err = maps_read(&before, tid);
 	if (!err)
 		err = make_by_name(ret_injection, ret_injection->at - NAME_BYTES, mirror, probe_cnt,
@@ -225,23 +242,13 @@ int inject_enter(pid_t tid, struct arena *arena, int slot)
 	return ptrace(PTRACE_SETREGS, tid, NULL, &regs) ? fail_errno(-errno, "cannot set its registers") : 0;
 }
 
-static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
-{
-	if (!injection->ended)
-		injection_call(injection, SYS_munmap, (const uint64_t[6]){addr, size});
-}
-
 int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injection *ret_injection)
 {
-	const struct shared *shared = arena_shared(arena);
 	int err = begin(ret_injection, tid, signal);
 
 	if (err)
 		return err;
-	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
-		unmap(ret_injection, shared->regions[i].start, REGION_SIZE);
-	unmap(ret_injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
-	unmap(ret_injection, ARENA_BASE, arena_size(arena));
+	unmap_all(ret_injection, arena_shared(arena));
 	end(ret_injection);
 	return 0;
 }

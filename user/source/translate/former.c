@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A thread that has a slot there may still be in the code cache. Once it has been given back, it is out some
+ * instructions later: it is stopped and looked at. That stop is the next one that the session sees of it. A forked child
+ * has no slot, since those are of its parent.
+ */
+#include "source/translate/former.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process/proc_status.h"
+#include "session/driver.h"
+#include "source/translate/runtime_file.h"
+#include "translate/slot.h"
+
+static bool read_memory(pid_t tid, uint64_t from, void *to, size_t size)
+{
+	struct iovec local = {to, size}, remote = {(void *)from, size};
+
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+/* Of this very build, whose structs we know. */
+static bool is_known(pid_t tid)
+{
+	const size_t size = (size_t)(runtime_file_end - runtime_file_begin);
+	uint8_t *bytes = malloc(size);
+	bool is_same = bytes && read_memory(tid, ARENA_BASE + ARENA_CODE, bytes, size) &&
+		       !memcmp(bytes, runtime_file_begin, size);
+
+	free(bytes);
+	return is_same;
+}
+
+static bool is_inside(const struct shared *shared, uint64_t addr)
+{
+	if (addr - ARENA_BASE < slot_address(SLOTS_MAX) - ARENA_BASE || addr - NOPS_AT < NOPS_MAX * NOP_SIZE)
+		return true;
+	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
+		if (addr - shared->regions[i].start < REGION_SIZE)
+			return true;
+	return false;
+}
+
+/* False: not soon. */
+static bool stop(pid_t tid)
+{
+	enum { TRIES = 1000 };
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return false;
+	for (int i = 0; i < TRIES && !session_has_stopped(tid); i++)
+		nanosleep(&moment, NULL);
+	return session_has_stopped(tid);
+}
+
+static bool is_out(const struct injection *injection, const struct shared *shared,
+		   const struct context *context)
+{
+	struct user_regs_struct regs = injection->regs;
+
+	if (!context->why)
+		return false;
+	if (context->tid != injection->tid &&
+	    (!stop(context->tid) || ptrace(PTRACE_GETREGS, context->tid, NULL, &regs)))
+		return false;
+	return !is_inside(shared, regs.rip) && !is_inside(shared, regs.rsp);
+}
+
+bool former_is_left(const struct injection *injection, struct shared *ret_shared)
+{
+	const pid_t tid = injection->tid;
+	struct context context = {0};
+	uint64_t pid;
+
+	if (proc_status_number(tid, "Tgid", 10, &pid) || !is_known(tid) ||
+	    !read_memory(tid, ARENA_BASE, ret_shared, sizeof(*ret_shared)) ||
+	    ret_shared->slot_cnt > SLOTS_MAX)
+		return false;
+	for (uint32_t i = 0; i < ret_shared->slot_cnt; i++) {
+		if (!read_memory(tid, slot_address(i), &context, sizeof(context)))
+			return false;
+		/* None behind this one was ever taken. */
+		if (!context.self)
+			break;
+		if (context.pid == (pid_t)pid && context.tid > 0 &&
+		    !syscall(SYS_tgkill, pid, context.tid, 0) && !is_out(injection, ret_shared, &context))
+			return false;
+	}
+	return true;
+}
