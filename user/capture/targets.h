@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From what the user named to process numbers. trailcam itself is never among them.
+ * Finds the processes that the user named. trailcam itself is never among them.
  */
 #pragma once
 

@@ -140,7 +140,7 @@ static inline int slot_at(struct code *code, int slot)
 	return -8 * (slot + 1);
 }
 
-/* Of a condition: it cannot be judged. Of a value: it is not written. */
+/* Gives up: a condition cannot be judged then, and a value is not written. */
 static inline void give_up(struct code *code)
 {
 	if (!code->is_value)
@@ -175,5 +175,5 @@ static inline int arg_at(uint64_t arg)
 	return (int)(offsetof(struct firing, args) + 8 * arg);
 }
 
-/* Of probes whose arguments are elsewhere than C's convention has them: reads them into struct firing. */
+/* Reads the arguments into struct firing, for probes that do not find them where C's convention puts them. */
 void condition_read_args(struct code *code, const struct condition_code *wanted);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the sideband of a snapshot tells: for each process its image over time, for each thread its name, for
- * each processor who ran there.
+ * The sideband of a snapshot, replayed: the image of each process over time, the name of each thread, and the
+ * threads that ran on each processor.
  */
 #pragma once
 
@@ -38,14 +38,14 @@ struct history_thread {
 	uint64_t born_ns; /* on the recording's clock; 0: before it, or not known */
 };
 
-/* From then on the thread runs on that processor, or no longer. */
+/* At this time the thread began to run on the processor, or stopped (`out`). */
 struct history_switch {
 	uint64_t tsc;
 	int32_t cpu, pid, tid;
 	bool out, preempted;
 };
 
-/* Whose code an image of the decoder's is: a version of `process`'s image; NULL: nobody's. */
+/* The process whose code an image of the decoder shows, and which version of it. NULL: no process. */
 struct history_owner {
 	const struct history_process *process;
 	size_t version;

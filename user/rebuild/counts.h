@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What perf counted: a counter of the timeline for each event and thread. */
+/* Makes counters of the timeline from perf's counts: one for each event and thread. */
 #pragma once
 
 #include "model/timeline.h"
@@ -12,5 +12,5 @@ struct count {
 	bool is_level; /* the value itself; else how much the counter rises */
 };
 
-/* 0 or -ENOMEM. Those of a counter must come in time order. */
+/* Adds a count. The counts of one counter must come in time order. 0 or -ENOMEM. */
 int counts_add(struct timeline *timeline, const struct count *count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What understanding one thread's branches asks of its process: callbacks for stacks/. All are thread-safe.
+ * Callbacks for stacks/, which asks about the process of the thread whose branches it reads. All are
+ * thread-safe.
  */
 #pragma once
 
@@ -23,7 +24,7 @@ enum landing resolver_landing(void *ctx, uint64_t call_ip, uint64_t handler, uin
 const struct inline_chain *resolver_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);
 
 /*
- * Files and lines of the functions that were looked up, or most of them: loads debug information. While calls
- * are finished, any thread may do this.
+ * Loads debug information, and finds files and lines of most functions that were looked up. Any thread may do
+ * this while calls are finished.
  */
 void resolver_find_sources(const struct history *history);

@@ -8,7 +8,7 @@ struct decode_config;
 struct history;
 struct schedule_turn;
 
-/* What one thread of the timeline is made from. Others point into it: it does not move. */
+/* One thread of the timeline while it is made. It does not move, because others point into it. */
 struct thread_build {
 	struct resolver resolver;
 	struct stacks_config config;

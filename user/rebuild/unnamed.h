@@ -5,7 +5,7 @@
 #include "history/history.h"
 
 /*
- * Warns of one whose code was met without names, and says how to ask it. Call it when all symbols were looked
- * up.
+ * Warns of a compiler whose code has no names in the trace, and says how to ask for them. Call this when all
+ * symbols have been looked up.
  */
 void unnamed_warn(const struct history *history);

@@ -43,7 +43,7 @@ struct session_thread {
 	char comm[32];	 /* as it was announced last */
 };
 
-/* Where a held thread is when the driver gets it. */
+/* Where a held thread stands when the driver takes it over. */
 enum session_place {
 	SESSION_FRESH,	  /* newly created or exec'd, with nothing executed since */
 	SESSION_HERE,	  /* its next instruction is certainly the one at its instruction pointer */
@@ -127,10 +127,10 @@ struct session_driver {
 	bool (*is_own_trap)(const struct session_thread *thread, const siginfo_t *info);
 
 	/*
-	 * Before detaching. run_on(): PTRACE_CONT resumes the thread, which will stop once more. let_go():
-	 * the thread will run without the driver from now on; if it is held, from this stop.
-	 * process_let_go(): so will all threads of the process. child_let_go(): so will a child of `parent`
-	 * that is not a target, and is in its first stop.
+	 * Before detaching. run_on(): PTRACE_CONT resumes the thread, which will stop once more. let_go(): the
+	 * thread runs without the driver from now on; if it is held, from this stop. process_let_go(): all
+	 * threads of the process run without it. child_let_go(): a child of `parent` does, which is not a
+	 * target, and is in its first stop.
 	 */
 	void (*run_on)(struct session_thread *thread);
 	void (*let_go)(struct session_thread *thread);
@@ -153,13 +153,13 @@ struct session_process *session_find_process(const struct session *session, pid_
  */
 int session_read_maps(struct session *session, struct session_process *process, pid_t tid, bool exec);
 
-/* The thread's name to the sideband, if it is another one now, or there was an exec. */
+/* Adds the thread's name to the sideband, if it has changed, or after an exec. */
 void session_announce_comm(struct session *session, struct session_thread *thread, bool exec);
 
 /* Reports a signal that is about to be delivered, if the capture wants it. */
 void session_tell_signal(struct session *session, const struct session_thread *thread, int signal);
 
-/* To be called when the driver finds that the thread has ended. */
+/* The driver calls this when it finds that the thread has ended. */
 void session_on_end(struct session *session, struct session_thread *thread, int wait_status);
 
 /*

@@ -29,7 +29,7 @@ void aux_ring_write(struct aux_ring *ring, const void *bytes, size_t size);
 /* How many bytes the ring holds that were not taken. */
 size_t aux_ring_held(const struct aux_ring *ring);
 
-/* What the ring holds now is no longer part of it. */
+/* Empties the ring. */
 void aux_ring_take(struct aux_ring *ring);
 
 /* A linear copy, oldest byte first; *ret_offset is the number of the first byte. 0 or -ENOMEM. */

@@ -15,7 +15,7 @@ struct page {
 	uint8_t bytes[PAGE];
 };
 
-/* What a page once held. */
+/* Former contents of a page. */
 struct past_page {
 	struct page *page;
 	char *name; /* of its mapping */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the report for people share: lines of at most as many columns as there are. */
+/* Shared by the parts of the report as text: lines that fit the terminal. */
 #pragma once
 
 #include <stdio.h>

@@ -26,25 +26,26 @@ bool elf_parameter_begin(struct elf_file *file, uint64_t addr, struct parameter_
 /* The function as it was written has all parameters, as it was compiled perhaps not. */
 Dwarf_Die elf_parameter_function(const struct parameter_search *search);
 
-/* Whether it is one; Go lists results among them. */
+/* Whether the entry is a parameter: Go lists results among them. */
 bool elf_parameter_is_one(Dwarf_Die *die);
 
-/* Of the return value; of Go, of the first result. False: there is none. */
+/* The type of the return value, in Go of the first result. False: there is none. */
 bool elf_parameter_result(struct parameter_search *search, Dwarf_Die *ret_type);
 
 /*
- * Its type. -ENOENT with a sentence: the function has no such argument. -EINVAL with a sentence: it is not in
- * a register for integers, or there is no telling.
+ * The type of the argument that is searched for. -ENOENT with a sentence: the function has no such argument.
+ * -EINVAL with a sentence: it is not in a register for integers, or its place is unknown.
  */
 int elf_parameter_find(struct parameter_search *search, Dwarf_Die *ret_type);
 
 /*
- * Which register has the byte at `offset` of a struct that is split: *ret_skip after its first one, from bit
- * *ret_shift on. False: it is in a vector register, or there is no telling.
+ * Finds the register that has the byte at `offset` of a struct that is split between registers: it comes
+ * *ret_skip after the struct's first one, and the byte begins at its bit *ret_shift. False: the byte is in a
+ * vector register, or its place is unknown.
  */
 bool elf_parameter_part(const struct parameter_search *search, Dwarf_Die *type, uint64_t offset,
 			uint8_t *ret_skip, uint8_t *ret_shift);
 
-/* As elf_file_find_field(), with the type of the value there. *field is all 0 before. */
+/* As elf_file_find_field(), and gives the type of the value. The caller clears *field. */
 int elf_field_locate(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
 		     const char *path, struct elf_field *field, Dwarf_Die *ret_type);

@@ -13,15 +13,16 @@ struct elf_passing {
 };
 
 /*
- * A struct, or a number of 16 bytes; `is_address`: C++ passes its address. False: there is no telling.
+ * How a struct, or a number of 16 bytes, is passed; `is_address`: C++ passes its address. False: that is not
+ * known.
  */
 bool elf_passing_of(Dwarf_Die *type, bool is_address, struct elf_passing *ret_passing);
 
 /*
- * Which of the registers for integers that a struct takes has the byte at `offset`: 0 or 1. Negative: none, or
- * there is no telling.
+ * The byte at `offset` of a struct is in the nth of the integer registers that the struct takes: returns n, 0
+ * or 1. Negative: in none, or that is not known.
  */
 int elf_passing_register(Dwarf_Die *type, uint64_t offset);
 
-/* Whether it has to be aligned to more than 8 bytes. */
+/* Whether the type has to be aligned to more than 8 bytes. */
 bool elf_passing_is_wide(Dwarf_Die *type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which goroutine a thread's slices belong to, as hits tell: all that a goroutine's stack had open from one
- * switch to the next lies in one outermost slice.
+ * Hits tell which goroutine a thread runs, and so which goroutine its slices belong to: from one switch to the
+ * next, all that is open on a goroutine's stack lies in one outermost slice.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct goroutine_marks {
 	size_t cnt, cap;
 };
 
-/* The goroutine of that number is marked, if timeline.goroutines has room for it. 0 or -ENOMEM. */
+/* Marks the slice as that of the goroutine, if timeline.goroutines has room for it. 0 or -ENOMEM. */
 int goroutine_marks_add(struct goroutine_marks *marks, struct timeline *timeline,
 			const struct timeline_thread *thread, size_t outermost, uint64_t number);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known of a system call or a wait, in words. */
+/* Texts about system calls, waits, interrupts and losses. */
 #pragma once
 
 #include "model/sample.h"
@@ -20,13 +20,16 @@ struct pause_about {
 int pause_detail(struct timeline *timeline, const struct pause_about *about,
 		 const struct slice_detail **ret_detail);
 
-/* Of a SAMPLE_INTERRUPT: "[irq] virtio0", "[softirq] net_rx". 0 or -ENOMEM. */
+/* The detail of a SAMPLE_INTERRUPT: "[irq] virtio0", "[softirq] net_rx". 0 or -ENOMEM. */
 int pause_interrupt_detail(struct timeline *timeline, const struct stack_sample *sample,
 			   const struct slice_detail **ret_detail);
 
-/* Of a SAMPLE_LOST: "[gap: lost samples: 12]"; the caller frees it. NULL: no memory. */
+/* The text of a SAMPLE_LOST: "[gap: lost samples: 12]"; the caller frees it. NULL: no memory. */
 char *pause_loss_text(const struct stack_sample *sample);
 
-/* Of a thread that goes on at another processor: the text, which the caller frees (NULL: no memory); the rest. */
+/*
+ * A thread goes on at another processor: the text, which the caller frees (NULL: no memory), and the name and
+ * arguments of the instant (0 or -ENOMEM).
+ */
 char *pause_migration_text(int32_t from, int32_t to);
 int pause_set_migration(struct instant *instant, int32_t from, int32_t to);

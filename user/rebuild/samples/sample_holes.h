@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the clock's ticks did not come though a thread ran. */
+/* Finds times in which a thread ran, but got no tick of the clock. */
 #pragma once
 
 #include "rebuild/samples/sample_items.h"
@@ -11,8 +11,8 @@ struct sample_holes {
 };
 
 /*
- * To be called after sample_items_finish(): where the thread ran for much longer than `period` without a tick, a
- * gap says so. Adds to `holes`. 0 or -ENOMEM.
+ * Call this after sample_items_finish(). Adds a gap where the thread ran for much longer than `period` without a
+ * tick, and counts it in `holes`. 0 or -ENOMEM.
  */
 int sample_holes_find(struct sample_items *items, const struct sample_context *context, uint64_t period,
 		      struct sample_holes *holes);
