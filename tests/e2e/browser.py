@@ -29,11 +29,19 @@ class Browser:
         os.close(to_read)
         os.close(from_write)
         self.buffer, self.number, self.events, self.session = b"", 0, [], None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.size, self.tab = {"width": width, "height": height}, None
+        self.new_tab()
+
+    def new_tab(self):
+        """A new tab in place of the one before, of which it knows nothing."""
+        self.session, before = None, self.tab
+        self.tab = self.call("Target.createTarget", url="about:blank")["targetId"]
+        if before:
+            self.call("Target.closeTarget", targetId=before)
+        self.session = self.call("Target.attachToTarget", targetId=self.tab, flatten=True)["sessionId"]
         for domain in "Page", "Runtime", "Network", "Log":
             self.call(domain + ".enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setDeviceMetricsOverride", **self.size, deviceScaleFactor=1, mobile=False)
 
     def close(self):
         self.process.kill()

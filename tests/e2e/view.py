@@ -9,6 +9,8 @@
     view.py recursion PAGE                  a function that calls itself (view.sh makes it)
     view.py compared PAGE SLICES_A SLICES_B REPORT   of two recordings, and `report --json --diff` of them
     view.py long PAGE CALLS                 loads and redraws so many calls
+
+Several of them, with -- in between, are looked at in one browser.
 """
 import json
 import sys
@@ -716,14 +718,20 @@ def long(browser, cnt):
     check("search in it", page.selected()["name"].startswith("leaf"), page.selected())
 
 
+KINDS = {"recording": recording, "alone": alone, "strange": strange, "allocations": allocations, "recursion": recursion, "compared": compared, "long": long}
+
+
 def main():
-    kind, path, *rest = sys.argv[1:]
     browser = Browser()
     try:
-        browser.open("file://" + path)
-        {"recording": recording, "alone": alone, "strange": strange, "allocations": allocations, "recursion": recursion, "compared": compared, "long": long}[kind](browser, *rest)
-        complaints = browser.complaints()
-        check("no error, and no request to anywhere", not complaints, *complaints)
+        for nth, words in enumerate(" ".join(sys.argv[1:]).split(" -- ")):
+            kind, path, *rest = words.split()
+            if nth:
+                browser.new_tab()
+            browser.open("file://" + path)
+            KINDS[kind](browser, *rest)
+            complaints = browser.complaints()
+            check("no error, and no request to anywhere", not complaints, *complaints)
     finally:
         browser.close()
     sys.exit(bool(failed))
