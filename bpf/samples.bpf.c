@@ -24,7 +24,7 @@ enum { MMAPABLE = 1 << 10 /* BPF_F_MMAPABLE */, SIZE_AT_LOAD = 1 };
  * loaded.
  */
 struct mm_struct {
-	unsigned long start_stack, start_brk, brk;
+	unsigned long start_code, end_code, start_stack;
 } __attribute__((preserve_access_index));
 
 typedef struct {
@@ -43,7 +43,8 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	struct files_struct *files;
-	unsigned int __state;
+	unsigned long sas_ss_sp, sas_ss_size; /* where handlers of signals run (sigaltstack(2)) */
+	unsigned int __state, personality;
 	int on_cpu, on_rq;
 	unsigned long nvcsw, nivcsw; /* its switches */
 	char comm[SAMPLES_NAME];
@@ -202,7 +203,14 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 	record->tid = tid;
 }
 
+/* The system call a thread is in: -1: none. */
+static __always_inline __s32 syscall_of(const struct pt_regs *user)
+{
+	return (__s32)user->orig_ax;
+}
+
 #include "bpf/samples_about.bpf.h"
+#include "bpf/samples_code.bpf.h"
 #include "bpf/samples_stack.bpf.h"
 
 enum { ROOM = SAMPLES_RECORD_MAX & ~(SAMPLES_ALIGN - 1) };
@@ -348,12 +356,6 @@ enum { STATE_INTERRUPTIBLE = 1, STATE_UNINTERRUPTIBLE = 2 };
 
 /* This program, and what the kernel calls it by. */
 enum { OWN_FRAMES = 3 };
-
-/* The system call a thread is in: -1: none. */
-static __always_inline __s32 syscall_of(const struct pt_regs *user)
-{
-	return (__s32)user->orig_ax;
-}
 
 #include "bpf/samples_session.bpf.h"
 
@@ -628,9 +630,12 @@ int on_exec(__u64 *ctx)
 {
 	__u32 pid = ids_here() >> 32;
 	__u8 *target = bpf_map_lookup_elem(&targets, &pid);
+	const struct task_struct *task = (void *)ctx[0];
 
-	(void)ctx;
-	if (target && *target == SAMPLES_AT_EXEC) {
+	if (!target)
+		return 0;
+	put_program(task->mm);
+	if (*target == SAMPLES_AT_EXEC) {
 		*target = SAMPLES_TARGET;
 		read_all(ids_here(), 0, 0);
 	}

@@ -16,7 +16,8 @@
  * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. Of those that differ from the last
  * copy of the same thread in the same ring a record holds the halves of words that differ. A chunk that was not
  * there then was 0, and all are new in every SAMPLES_KEY_EVERY-th record. Words that cannot be addresses are
- * 0 in a copy, and in one that BPF makes also those that lead into the heap (bpf/samples_stack.bpf.h).
+ * 0 in a copy, and in one that BPF makes also those that lead neither to code nor into the thread's stack
+ * (bpf/samples_stack.bpf.h).
  *
  * A system call that returns while its SAMPLES_ENTER is still the last record of its processor gets its end put in
  * there; else there is a SAMPLES_LEAVE. What a call is about is told in full once in a while for each thread and
@@ -52,6 +53,9 @@ enum {
 	SAMPLES_ENDED_MAX = 1 << 12,   /* processes of which it is known which child ended last */
 	SAMPLES_TOLD = 1 << 12,	       /* threads and descriptors */
 	SAMPLES_TELL_EVERY = 16,       /* parts of a ring */
+	SAMPLES_CODE_UNIT = 1 << 12,   /* bytes; see samples_code_word() */
+	SAMPLES_CODE_WORDS = 1 << 16,
+	SAMPLES_CODE_PART = 64 * SAMPLES_CODE_UNIT, /* of one word */
 };
 
 /* What a process is, in the map of targets. */
@@ -248,6 +252,30 @@ enum {
 };
 
 _Static_assert(SAMPLES_RECORD_MAX < 1 << 16, "a record's size has 16 bits");
+
+/*
+ * Which memory of the targets may hold code is kept for all of them together, a bit for each unit, in words of 64.
+ * Units that are SAMPLES_CODE_WORDS words apart, 16 GiB, share a bit. A bit that is set stays.
+ */
+static inline __attribute__((always_inline)) __u32 samples_code_word(__u64 address)
+{
+	return address / SAMPLES_CODE_PART % SAMPLES_CODE_WORDS;
+}
+
+static inline __attribute__((always_inline)) __u32 samples_code_nth(__u64 address)
+{
+	return address / SAMPLES_CODE_UNIT % 64;
+}
+
+/* Of the word of `at`, those of the units between it and `end`. */
+static inline __attribute__((always_inline)) __u64 samples_code_bits(__u64 at, __u64 end)
+{
+	__u64 last = at | (SAMPLES_CODE_PART - 1);
+
+	if (last >= end)
+		last = end - 1;
+	return (~0ull << samples_code_nth(at)) & (~0ull >> (63 - samples_code_nth(last)));
+}
 
 /* One ring's, on a line of the cache of its own. */
 struct samples_head {

@@ -2,14 +2,14 @@
 /*
  * The stack of a thread, in a record of bpf/samples.bpf.c: what changed since the last copy (bpf/samples.h).
  *
- * Unwinding needs addresses of code and of the stack. Other words are left out, as far as they can be told:
- * numbers, and addresses in the heap. A stack full of numbers then takes a third of the room.
+ * Unwinding needs addresses of code and of the stack. Other words are left out: numbers, and addresses of data.
+ * A stack full of them then takes a third of the room.
  */
 #pragma once
 
-/* Words that lead into it are not kept, unless they lead into `stack`. */
-struct heap {
-	__u64 begin, bytes, stack;
+/* Where addresses lead that are kept, beside code. */
+struct kept {
+	__u64 stack, stack_bytes, arena_bytes;
 };
 
 struct slot {
@@ -27,7 +27,7 @@ struct {
 } slots SEC(".maps");
 
 struct copy {
-	struct heap heap;
+	struct kept kept;
 	__u64 is_key;
 	__u8 bytes[SAMPLES_STACK_MAX];
 };
@@ -72,47 +72,57 @@ static __always_inline __u32 copy_stack(struct copy *copy, __u64 from, __u64 lim
 /* Go's arenas (arenaHints in its runtime's malloc.go), where its stacks are, too. */
 enum { GO_ARENA = 0xc000000000ll, GO_ARENA_BYTES = 0x4000000000ll };
 
-enum { STACK_BLOCK = 1 << 20, HEAP_STEP = 1 << 24 /* so that it seldom grows */ };
+enum { STACK_BLOCK = 1 << 20 /* what is taken for the stack where its end is not known */ };
 
-bool code_in_heap; /* some thread ran there */
-
-/* Where there is data and no code; and a stack among it, if the thread's is there. */
-static __always_inline void find_heap(struct heap *heap, __u64 from, __u64 ip, const struct task_struct *task)
+static __always_inline bool is_in(__u64 address, __u64 begin, __u64 bytes)
 {
-	heap->begin = heap->bytes = heap->stack = 0;
-	if (from - GO_ARENA < GO_ARENA_BYTES) {
-		heap->begin = GO_ARENA;
-		heap->bytes = GO_ARENA_BYTES;
-	} else if (task->mm) {
-		heap->begin = task->mm->start_brk;
-		heap->bytes = (task->mm->brk - heap->begin) & ~(HEAP_STEP - 1ull);
-		heap->bytes += HEAP_STEP;
+	return address - begin < bytes;
+}
+
+/* The thread's own stack, as far as it is known. */
+struct own_stack {
+	__u64 limit;  /* its end; 0: not known */
+	bool is_only; /* no frame on it was called on another one */
+};
+
+/*
+ * A signal's handler may have a stack of its own, and Go's runtime has one for each thread: what they interrupt or
+ * work for is on another one.
+ */
+static __always_inline void find_kept(struct kept *kept, __u64 from, const struct own_stack *own,
+				      const struct task_struct *task)
+{
+	kept->stack = from;
+	kept->stack_bytes = own->limit > from + SAMPLES_CHUNK ? own->limit - from : STACK_BLOCK;
+	kept->arena_bytes = own->is_only ? 0 : GO_ARENA_BYTES;
+	if (!knows_code || task->personality & READ_IS_EXECUTE ||
+	    is_in(from, task->sas_ss_sp, task->sas_ss_size)) {
+		kept->stack = 0;
+		kept->stack_bytes = 1ull << 63;
 	}
-	if (ip - heap->begin < heap->bytes)
-		code_in_heap = 1;
-	if (code_in_heap)
-		heap->bytes = 0;
-	if (from - heap->begin < heap->bytes)
-		heap->stack = from & ~(STACK_BLOCK - 1ull);
 }
 
 enum { LEAST_ADDRESS = 1 << 16 /* vm.mmap_min_addr */, ADDRESS_BITS = 47 };
 
-/*
- * All ones if the word may be an address of code or of the thread's stack, which is what unwinding needs; 0 for
- * numbers and what is in the heap. Without branches, as below.
- */
-static __always_inline __u64 is_needed(const struct heap *heap, __u64 word)
+/* The highest bit tells. Without branches, as below. */
+static __always_inline __u64 in_range(__u64 address, __u64 begin, __u64 bytes)
 {
-	__u64 in_heap = word - heap->begin, in_stack = word - heap->stack;
+	__u64 at = address - begin;
 
-	in_heap = ~in_heap & (in_heap - heap->bytes);
-	in_stack = ~in_stack & (in_stack - 2 * STACK_BLOCK);
-	word = (word - LEAST_ADDRESS) >> ADDRESS_BITS;
-	asm volatile("" : "+r"(in_heap), "+r"(in_stack), "+r"(word));
-	word = (word - 1) & (~in_heap | in_stack);
-	asm volatile("" : "+r"(word));
-	return -(word >> 63);
+	at = ~at & (at - bytes);
+	asm volatile("" : "+r"(at));
+	return at;
+}
+
+/* All ones if the word may be an address of code or of a stack; else 0. */
+static __always_inline __u64 is_needed(const struct kept *kept, __u64 word)
+{
+	__u64 bits = code_bit(word) | in_range(word, kept->stack, kept->stack_bytes) |
+		     in_range(word, GO_ARENA, kept->arena_bytes);
+
+	bits &= in_range(word, LEAST_ADDRESS, (1ull << ADDRESS_BITS) - LEAST_ADDRESS);
+	asm volatile("" : "+r"(bits));
+	return -(bits >> 63);
 }
 
 /* Which chunks are not as they were. */
@@ -177,7 +187,7 @@ static long diff_chunk(__u32 nth, void *ctx)
 {
 	struct diff *diff = ctx;
 	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK, is_new, differs;
-	const struct heap heap = diff->copy->heap;
+	const struct kept kept = diff->copy->kept;
 	volatile __u16 *coded_cnt = &diff->full->coded_cnt;
 	__u32 at = *coded_cnt, cnt;
 	__u64 *now, *then;
@@ -193,7 +203,7 @@ static long diff_chunk(__u32 nth, void *ctx)
 	differs = is_new;
 #pragma unroll
 	for (int i = 0; i < SAMPLES_HALVES / 2; i++) {
-		now[i] &= is_needed(&heap, now[i]);
+		now[i] &= is_needed(&kept, now[i]);
 		differs |= now[i] ^ then[i];
 	}
 	if (!differs)
@@ -205,26 +215,36 @@ static long diff_chunk(__u32 nth, void *ctx)
 	return 0;
 }
 
-/*
- * Where a goroutine's stack ends, behind which is the heap; 0: it is none. What says which goroutine runs points to
- * the bounds of its stack (struct g in runtime2.go of Go's runtime).
- */
-static __always_inline __u64 goroutine_limit(const struct samples_full *full, __u64 from)
-{
-	__u64 bounds[2];
+/* The first fields of struct g in runtime2.go of Go's runtime. */
+struct goroutine {
+	__u64 low, high, guards[2], panics, defers, thread;
+};
 
-	if (bpf_probe_read_user(bounds, sizeof(bounds), (void *)full->regs[ARCH_SAMPLED_GO_G]) ||
-	    bounds[0] > from || bounds[1] <= from)
-		return 0;
-	return bounds[1];
+/*
+ * A goroutine's stack, behind which is the heap. What says which goroutine runs points to it. The first field of its
+ * thread is the runtime's own goroutine.
+ */
+static __always_inline void find_goroutine(struct own_stack *own, __u64 address, __u64 from)
+{
+	struct goroutine goroutine;
+	__u64 runtime;
+
+	if (bpf_probe_read_user(&goroutine, sizeof(goroutine), (void *)address) || goroutine.low > from ||
+	    goroutine.high <= from)
+		return;
+	own->limit = goroutine.high;
+	own->is_only = !bpf_probe_read_user(&runtime, sizeof(runtime), (void *)goroutine.thread) &&
+		       runtime != address;
 }
 
-static __always_inline __u64 stack_limit(const struct samples_full *full, __u64 from,
-					 const struct task_struct *task)
+static __always_inline void find_stack(struct own_stack *own, const struct samples_full *full, __u64 from,
+				       const struct task_struct *task)
 {
-	if (from - GO_ARENA < GO_ARENA_BYTES)
-		return goroutine_limit(full, from);
-	return task->pid == task->tgid && task->mm ? task->mm->start_stack : 0;
+	*own = (struct own_stack){};
+	if (is_in(from, GO_ARENA, GO_ARENA_BYTES))
+		find_goroutine(own, full->regs[ARCH_SAMPLED_GO_G], from);
+	else if (task->pid == task->tgid && task->mm)
+		own->limit = task->mm->start_stack;
 }
 
 static __always_inline void put_stack(struct samples_full *full, enum samples_ring ring,
@@ -235,6 +255,7 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
 	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
 	struct diff diff = {.slot = slot, .copy = copy, .full = full};
+	struct own_stack own;
 
 	full->chunk_cnt = full->coded_cnt = full->kernel_cnt = 0;
 	full->slot = full->record.tid % SAMPLES_SLOTS;
@@ -242,9 +263,10 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	if (!slot || !copy)
 		return;
 	diff.from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
-	find_heap(&copy->heap, diff.from, full->regs[ARCH_SAMPLED_IP], task);
+	find_stack(&own, full, diff.from, task);
+	find_kept(&copy->kept, diff.from, &own, task);
 	copy->is_key = is_any(slot->tid ^ full->record.tid) | is_any(slot->nth / (SAMPLES_KEY_EVERY - 1));
-	bytes = copy_stack(copy, diff.from, stack_limit(full, diff.from, task));
+	bytes = copy_stack(copy, diff.from, own.limit);
 	full->chunk_cnt = bytes / SAMPLES_CHUNK;
 	full->coded_cnt = samples_fresh_cnt(full);
 	if (bytes == stack_bytes)

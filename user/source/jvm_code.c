@@ -407,7 +407,7 @@ static void read_methods(struct jvm *jvm)
 	}
 }
 
-static const struct sideband_mapping *find_library(const struct maps *maps)
+const struct sideband_mapping *jvm_code_library(const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->cnt; i++)
 		if (!strcmp(path_name(maps->items[i].mapping.name), "libjvm.so"))
@@ -417,7 +417,7 @@ static const struct sideband_mapping *find_library(const struct maps *maps)
 
 int jvm_code_read(pid_t pid, const struct maps *maps, char **ret_text, size_t *ret_size)
 {
-	const struct sideband_mapping *library = find_library(maps);
+	const struct sideband_mapping *library = jvm_code_library(maps);
 	struct jvm jvm = {.mem = -1, .left = STEPS_MAX};
 	char path[64];
 

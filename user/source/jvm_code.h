@@ -10,6 +10,9 @@
 
 #include "process/maps.h"
 
+/* The JVM among what is mapped; NULL: there is none. */
+const struct sideband_mapping *jvm_code_library(const struct maps *maps);
+
 /*
  * `maps` is of the process. *ret_text: a line for each piece of code, "START SIZE FRAME COMPLETE NAME", all
  * but the name in hexadecimal, which the caller frees. FRAME: bytes from the stack pointer to where the

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "bpf/samples.skel.h"
 #include "source/samples/about.h"
+#include "source/samples/code.h"
 #include "source/samples/mapped.h"
 #include "source/samples/perf_samples.h"
 #include "source/samples/ring.h"
@@ -80,6 +81,7 @@ static void set_up(struct samples *samples)
 	for (size_t i = 0; i < ARRAY_SIZE(of_interrupts); i++)
 		bpf_program__set_autoload(of_interrupts[i], config->interrupts);
 	bpf_program__set_autoload(bpf->progs.on_event, config->events);
+	samples_code_set_up(bpf);
 	bpf->rodata->in_namespace = programs_pid_namespace().ino;
 	bpf_program__set_autoload(bpf->progs.learn_namespace, bpf->rodata->in_namespace);
 }
@@ -268,6 +270,13 @@ static int attach_events(struct samples *samples)
 	return err;
 }
 
+static bool is_attached_apart(const struct samples_bpf *bpf, const struct bpf_program *program)
+{
+	return program == bpf->progs.on_task || program == bpf->progs.on_map ||
+	       program == bpf->progs.on_move || program == bpf->progs.on_mapping ||
+	       program == bpf->progs.on_area;
+}
+
 static int attach(struct samples *samples)
 {
 	struct bpf_program *program;
@@ -278,10 +287,12 @@ static int attach(struct samples *samples)
 		if (err || !bpf_program__autoload(program) ||
 		    bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT ||
 		    bpf_program__type(program) == BPF_PROG_TYPE_RAW_TRACEPOINT ||
-		    program == samples->bpf->progs.on_task)
+		    is_attached_apart(samples->bpf, program))
 			continue;
 		err = add_link(samples, bpf_program__attach(program), bpf_program__section_name(program));
 	}
+	if (!err)
+		samples_code_attach(samples->bpf);
 	samples->iterator = err ? NULL : bpf_program__attach_iter(samples->bpf->progs.on_task, NULL);
 	return !err && !samples->iterator ? fail_errno(-errno, "cannot list the threads that wait") : err;
 }
@@ -381,13 +392,10 @@ void samples_free(struct samples *samples)
 
 /* ---- recording ---- */
 
-int samples_add(struct samples *samples, pid_t pid, bool at_exec)
+static int add_target(const struct samples *samples, pid_t pid, uint8_t value)
 {
 	const uint32_t key = (uint32_t)pid;
-	const uint8_t value = at_exec ? SAMPLES_AT_EXEC : SAMPLES_TARGET;
 
-	if (samples->perf)
-		return perf_samples_add(samples->perf, pid, at_exec);
 	if (!bpf_map_update_elem(bpf_map__fd(samples->bpf->maps.targets), &key, &value, BPF_ANY))
 		return 0;
 	return errno == E2BIG ? fail(-E2BIG, "more than %d processes cannot be recorded at once",
@@ -395,10 +403,22 @@ int samples_add(struct samples *samples, pid_t pid, bool at_exec)
 			      : fail_errno(-errno, "cannot record process %d", (int)pid);
 }
 
+int samples_add(struct samples *samples, pid_t pid, bool at_exec)
+{
+	int err;
+
+	if (samples->perf)
+		return perf_samples_add(samples->perf, pid, at_exec);
+	err = add_target(samples, pid, at_exec ? SAMPLES_AT_EXEC : SAMPLES_TARGET);
+	if (!err && !at_exec)
+		samples_code_find(samples->bpf, pid);
+	return err;
+}
+
 int samples_add_child(struct samples *samples, pid_t pid)
 {
-	/* perf's events were inherited. */
-	return samples->perf ? 0 : samples_add(samples, pid, false);
+	/* perf's events were inherited, and so was what is mapped. */
+	return samples->perf ? 0 : add_target(samples, pid, SAMPLES_TARGET);
 }
 
 void samples_drop(struct samples *samples, pid_t pid)
