@@ -220,6 +220,7 @@ enum { ROOM = SAMPLES_RECORD_MAX & ~(SAMPLES_ALIGN - 1) };
 static __always_inline int tick(struct bpf_perf_event_data *ctx)
 {
 	__u64 id = ids_here(), now;
+	const struct pt_regs *user;
 	struct samples_full *full;
 	struct task_struct *task;
 	struct place place;
@@ -238,12 +239,16 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx)
 	full->record.tick.kernel_ip = in_user ? 0 : ctx->regs.ip;
 	task = bpf_get_current_task_btf();
 	if (in_user) {
-		size = put_full(full, SAMPLES_TICKS, &ctx->regs, task);
+		full->record.tick.ip = ctx->regs.ip;
+		take_registers(SAMPLES_TICKS, &ctx->regs);
 	} else {
-		size = put_full(full, SAMPLES_TICKS, (struct pt_regs *)bpf_task_pt_regs(task), task);
-		if (kernel_stacks)
-			size += put_kernel(full, ctx, 0);
+		user = (struct pt_regs *)bpf_task_pt_regs(task);
+		full->record.tick.ip = user->ip;
+		take_registers(SAMPLES_TICKS, user);
 	}
+	size = put_full(full, SAMPLES_TICKS, task);
+	if (!in_user && kernel_stacks)
+		size += put_kernel(full, ctx, 0);
 	commit(&place, &full->record, size);
 	return 0;
 }
@@ -422,7 +427,8 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 		return;
 	fill(&full->record, SAMPLES_OUT, pid, tid, now);
 	put_wait(&full->record, user, flags, state);
-	size = put_full(full, SAMPLES_MOMENTS, user, task);
+	take_registers(SAMPLES_MOMENTS, user);
+	size = put_full(full, SAMPLES_MOMENTS, task);
 	if (kernel_stacks)
 		size += put_kernel(full, ctx, OWN_FRAMES);
 	commit(&place, &full->record, size);

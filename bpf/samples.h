@@ -13,11 +13,13 @@
  * where a record begins by looking at every multiple of SAMPLES_ALIGN, and what was overwritten or not
  * finished has no mark.
  *
- * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address. Of those that differ from the last
- * copy of the same thread in the same ring a record holds the halves of words that differ. A chunk that was not
- * there then was 0, and all are new in every SAMPLES_KEY_EVERY-th record. Words that cannot be addresses are
- * 0 in a copy, and in one that BPF makes also those that lead neither to code nor into the thread's stack
- * (bpf/samples_stack.bpf.h).
+ * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address, and so are the registers before it. A
+ * slot keeps what was told of a thread: the registers, and at A % SAMPLES_STACK_MAX the chunk of address A, or of
+ * another one that has this place. A record holds the halves of words that differ from its slot, and that has them
+ * from then on. In every SAMPLES_KEY_EVERY-th record the slot is all 0 at first.
+ *
+ * Words that cannot be addresses are 0 in a copy, and in one that BPF makes also those that lead neither to code nor
+ * into the thread's stack (bpf/samples_stack.bpf.h); so are registers there. The instruction pointer is in the record.
  *
  * A system call that returns while its SAMPLES_ENTER is still the last record of its processor gets its end put in
  * there; else there is a SAMPLES_LEAVE. What a call is about is told in full once in a while for each thread and
@@ -36,10 +38,13 @@ enum {
 	SAMPLES_CHUNK = 64,
 	SAMPLES_STACK_MAX = 1 << 15, /* bytes of a copy */
 	SAMPLES_CHUNK_MAX = SAMPLES_STACK_MAX / SAMPLES_CHUNK,
+	SAMPLES_REGS_CHUNKS = 3,     /* before those of the stack */
+	SAMPLES_REGS_WORDS = 1 << 5, /* room for them, a power of two */
 	SAMPLES_HALVES = SAMPLES_CHUNK / 4,
-	SAMPLES_FRESH_MAX = SAMPLES_CHUNK_MAX / 16,
+	SAMPLES_FRESH_MAX = (SAMPLES_REGS_CHUNKS + SAMPLES_CHUNK_MAX + 15) / 16,
 	SAMPLES_CODED_CHUNK = 1 + SAMPLES_HALVES / 2 * 3, /* at most */
-	SAMPLES_CODED_MAX = SAMPLES_FRESH_MAX + SAMPLES_CHUNK_MAX * SAMPLES_CODED_CHUNK,
+	SAMPLES_CODED_MAX =
+		SAMPLES_FRESH_MAX + (SAMPLES_REGS_CHUNKS + SAMPLES_CHUNK_MAX) * SAMPLES_CODED_CHUNK,
 	SAMPLES_ADDRESS_BITS = 48, /* the upper half of an address is 0 from here on */
 	SAMPLES_SLOTS = 8,	   /* threads of a ring whose last copy is kept */
 	SAMPLES_KEY_EVERY = 128,
@@ -111,6 +116,7 @@ struct samples_record {
 	union {
 		struct {
 			__u64 period, kernel_ip; /* 0: it ran user code */
+			__u64 ip;		 /* the user's, of one with a stack */
 			__u32 event;
 		} tick;
 		/* SAMPLES_OUT, without a stack also SAMPLES_FAULT: why it waits */
@@ -219,14 +225,13 @@ enum samples_call {
 /* With SAMPLES_WITH_STACK. Behind `coded`, at a multiple of 8, stands the kernel's stack. */
 struct samples_full {
 	struct samples_record record;
-	__u64 regs[ARCH_SAMPLED_CNT];
-	__u16 chunk_cnt; /* of the copy, from regs[ARCH_SAMPLED_SP] rounded down on */
+	__u16 chunk_cnt; /* of the copy, from the stack pointer rounded down on */
 	__u16 coded_cnt;
 	__u16 kernel_cnt;
 	__u8 slot;
 	__u8 nth; /* 0: all chunks are new; else the one after nth - 1 of this slot */
 	/*
-	 * Bits of the chunks that differ, 16 in each; then of each of these a mask of the halves that differ (bit N:
+	 * Bits of the chunks that differ, those of the registers first, 16 in each; then of each of these a mask of the halves that differ (bit N:
 	 * half N), and these, the lower 16 bits of each first. Of a word's upper half (odd N) those are all.
 	 */
 	__u16 coded[];
@@ -241,10 +246,14 @@ static inline __attribute__((always_inline)) __u32 samples_kernel_at(const struc
 /* How many of `coded` say which chunks differ. */
 static inline __attribute__((always_inline)) __u32 samples_fresh_cnt(const struct samples_full *full)
 {
-	return (full->chunk_cnt + 15u) / 16;
+	return (SAMPLES_REGS_CHUNKS + full->chunk_cnt + 15u) / 16;
 }
 
-_Static_assert(sizeof(struct samples_full) == 208, "shared between BPF and user space");
+_Static_assert(sizeof(struct samples_full) == 72, "shared between BPF and user space");
+
+_Static_assert((int)SAMPLES_REGS_WORDS * 8 >= (int)SAMPLES_REGS_CHUNKS * SAMPLES_CHUNK &&
+		       (int)SAMPLES_REGS_CHUNKS * SAMPLES_CHUNK >= (int)ARCH_SAMPLED_CNT * 8,
+	       "all registers");
 
 enum {
 	SAMPLES_RECORD_MAX =

@@ -14,8 +14,8 @@ struct kept {
 
 struct slot {
 	__u32 tid, nth;
-	__u64 low, high; /* the addresses whose bytes are here, each chunk at its place */
-	__u64 next_ns;	 /* when the next stack at a switch would follow, if they came evenly */
+	__u64 next_ns; /* when the next stack at a switch would follow, if they came evenly */
+	__u64 regs[SAMPLES_REGS_WORDS];
 	__u8 bytes[SAMPLES_STACK_MAX];
 };
 
@@ -28,7 +28,7 @@ struct {
 
 struct copy {
 	struct kept kept;
-	__u64 is_key;
+	__u64 regs[SAMPLES_REGS_WORDS];
 	__u8 bytes[SAMPLES_STACK_MAX];
 };
 
@@ -44,6 +44,23 @@ static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from
 #define COPY(reg, field) to[ARCH_SAMPLED_##reg] = from->field;
 	ARCH_SAMPLED(COPY)
 #undef COPY
+}
+
+static __always_inline __u32 place_of(enum samples_ring ring)
+{
+	return bpf_get_smp_processor_id() * SAMPLES_RING_CNT + ring;
+}
+
+/* For put_full(), which follows; the instruction pointer is in the record. */
+static __always_inline void take_registers(enum samples_ring ring, const struct pt_regs *from)
+{
+	__u32 place = place_of(ring);
+	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
+
+	if (!copy)
+		return;
+	copy_registers(copy->regs, from);
+	copy->regs[ARCH_SAMPLED_IP] = 0;
 }
 
 /*
@@ -72,6 +89,7 @@ static __always_inline __u32 copy_stack(struct copy *copy, __u64 from, __u64 lim
 /* Go's arenas (arenaHints in its runtime's malloc.go), where its stacks are, too. */
 enum { GO_ARENA = 0xc000000000ll, GO_ARENA_BYTES = 0x4000000000ll };
 
+enum { LEAST_ADDRESS = 1 << 16 /* vm.mmap_min_addr */, ADDRESS_BITS = 47 };
 enum { STACK_BLOCK = 1 << 20 /* what is taken for the stack where its end is not known */ };
 
 static __always_inline bool is_in(__u64 address, __u64 begin, __u64 bytes)
@@ -97,12 +115,10 @@ static __always_inline void find_kept(struct kept *kept, __u64 from, const struc
 	kept->arena_bytes = own->is_only ? 0 : GO_ARENA_BYTES;
 	if (!knows_code || task->personality & READ_IS_EXECUTE ||
 	    is_in(from, task->sas_ss_sp, task->sas_ss_size)) {
-		kept->stack = 0;
-		kept->stack_bytes = 1ull << 63;
+		kept->stack = LEAST_ADDRESS;
+		kept->stack_bytes = (1ull << ADDRESS_BITS) - LEAST_ADDRESS;
 	}
 }
-
-enum { LEAST_ADDRESS = 1 << 16 /* vm.mmap_min_addr */, ADDRESS_BITS = 47 };
 
 /* The highest bit tells. Without branches, as below. */
 static __always_inline __u64 in_range(__u64 address, __u64 begin, __u64 bytes)
@@ -120,10 +136,11 @@ static __always_inline __u64 is_needed(const struct kept *kept, __u64 word)
 	__u64 bits = code_bit(word) | in_range(word, kept->stack, kept->stack_bytes) |
 		     in_range(word, GO_ARENA, kept->arena_bytes);
 
-	bits &= in_range(word, LEAST_ADDRESS, (1ull << ADDRESS_BITS) - LEAST_ADDRESS);
 	asm volatile("" : "+r"(bits));
 	return -(bits >> 63);
 }
+
+enum { CHUNK_WORDS = SAMPLES_CHUNK / sizeof(__u64) };
 
 /* Which chunks are not as they were. */
 struct diff {
@@ -159,13 +176,13 @@ static __always_inline __u32 put_half(__u16 *out, __u32 cnt, __u32 half, __u64 d
 }
 
 /* The halves of `now` that are not as in `then`, behind a mask of them. How many of `out` these take. */
-static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *then, __u64 is_new)
+static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *then)
 {
 	__u32 cnt = 0, mask = 0, one;
 
 #pragma unroll
-	for (int i = 0; i < SAMPLES_HALVES / 2; i++) {
-		__u64 word = now[i], differs = word ^ (then[i] & (is_new - 1));
+	for (int i = 0; i < CHUNK_WORDS; i++) {
+		__u64 word = now[i], differs = word ^ then[i];
 
 		then[i] = word;
 		one = put_half(out, cnt, (__u32)word, (__u32)differs);
@@ -180,39 +197,78 @@ static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *the
 }
 
 /*
- * What is counted here stands in a map: on the stack, verifiers before Linux 6.7 take it for constant. There
- * are few branches, since a verifier follows each way through all of it.
+ * One chunk, as it is now and as it was. What is counted here stands in a map: on the stack, verifiers before Linux
+ * 6.7 take it for constant. There are few branches, since a verifier follows each way through all of it.
  */
-static long diff_chunk(__u32 nth, void *ctx)
+static __always_inline long diff_words(const struct diff *diff, __u32 nth, __u64 *now, __u64 *then)
 {
-	struct diff *diff = ctx;
-	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK, is_new, differs;
 	const struct kept kept = diff->copy->kept;
 	volatile __u16 *coded_cnt = &diff->full->coded_cnt;
 	__u32 at = *coded_cnt, cnt;
-	__u64 *now, *then;
+	__u64 differs = 0;
 	__u16 *out;
 
-	if (nth >= SAMPLES_CHUNK_MAX || at > SAMPLES_CODED_MAX - SAMPLES_CODED_CHUNK)
+	if (at > SAMPLES_CODED_MAX - SAMPLES_CODED_CHUNK)
 		return 1;
 	out = diff->full->coded + at;
 	asm volatile("" : "+r"(out)); /* here a verifier knows its bounds */
-	now = (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK];
-	then = (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)];
-	is_new = diff->copy->is_key | (address - diff->slot->low) >> 63 | ~(address - diff->slot->high) >> 63;
-	differs = is_new;
 #pragma unroll
-	for (int i = 0; i < SAMPLES_HALVES / 2; i++) {
+	for (int i = 0; i < CHUNK_WORDS; i++)
+		differs |= now[i] ^ then[i];
+	if (!differs)
+		return 0;
+	differs = 0;
+#pragma unroll
+	for (int i = 0; i < CHUNK_WORDS; i++) {
 		now[i] &= is_needed(&kept, now[i]);
 		differs |= now[i] ^ then[i];
 	}
 	if (!differs)
 		return 0;
-	cnt = put_halves(out, now, then, is_new);
-	is_new = is_any(cnt);
-	diff->full->coded[nth / 16] |= is_new << nth % 16;
-	*coded_cnt += cnt + is_new;
+	cnt = put_halves(out, now, then);
+	diff->full->coded[nth / 16] |= 1 << nth % 16;
+	*coded_cnt += cnt + 1;
 	return 0;
+}
+
+static long diff_registers(__u32 nth, void *ctx)
+{
+	const struct diff *diff = ctx;
+	__u32 at;
+
+	asm volatile("" : "+r"(nth)); /* a verifier sees only what is done to it from here on */
+	nth &= SAMPLES_REGS_WORDS / CHUNK_WORDS - 1;
+	at = nth * CHUNK_WORDS;
+	return diff_words(diff, nth, &diff->copy->regs[at], &diff->slot->regs[at]);
+}
+
+static long diff_chunk(__u32 nth, void *ctx)
+{
+	const struct diff *diff = ctx;
+	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK;
+
+	asm volatile("" : "+r"(nth));
+	if (nth >= SAMPLES_CHUNK_MAX)
+		return 1;
+	return diff_words(diff, SAMPLES_REGS_CHUNKS + nth, (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK],
+			  (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)]);
+}
+
+/* A read that fails leaves all 0. */
+static __always_inline void clear_slot(struct slot *slot)
+{
+	bpf_probe_read_kernel(slot->regs, sizeof(slot->regs), NULL);
+	bpf_probe_read_kernel(slot->bytes, sizeof(slot->bytes), NULL);
+}
+
+/* The thread's next record in that slot; every SAMPLES_KEY_EVERY-th, and the first, is 0. */
+static __always_inline __u32 next_of(struct slot *slot, __u32 tid)
+{
+	slot->nth = slot->tid == tid ? (slot->nth + 1) % SAMPLES_KEY_EVERY : 0;
+	slot->tid = tid;
+	if (!slot->nth)
+		clear_slot(slot);
+	return slot->nth;
 }
 
 /* The first fields of struct g in runtime2.go of Go's runtime. */
@@ -237,12 +293,12 @@ static __always_inline void find_goroutine(struct own_stack *own, __u64 address,
 		       runtime != address;
 }
 
-static __always_inline void find_stack(struct own_stack *own, const struct samples_full *full, __u64 from,
+static __always_inline void find_stack(struct own_stack *own, const struct copy *copy, __u64 from,
 				       const struct task_struct *task)
 {
 	*own = (struct own_stack){};
 	if (is_in(from, GO_ARENA, GO_ARENA_BYTES))
-		find_goroutine(own, full->regs[ARCH_SAMPLED_GO_G], from);
+		find_goroutine(own, copy->regs[ARCH_SAMPLED_GO_G], from);
 	else if (task->pid == task->tgid && task->mm)
 		own->limit = task->mm->start_stack;
 }
@@ -250,8 +306,7 @@ static __always_inline void find_stack(struct own_stack *own, const struct sampl
 static __always_inline void put_stack(struct samples_full *full, enum samples_ring ring,
 				      const struct task_struct *task)
 {
-	__u32 place = bpf_get_smp_processor_id() * SAMPLES_RING_CNT + ring,
-	      nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS, bytes;
+	__u32 place = place_of(ring), nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS, bytes;
 	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
 	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
 	struct diff diff = {.slot = slot, .copy = copy, .full = full};
@@ -262,29 +317,24 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	__builtin_memset(full->coded, 0, SAMPLES_FRESH_MAX * sizeof(*full->coded));
 	if (!slot || !copy)
 		return;
-	diff.from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
-	find_stack(&own, full, diff.from, task);
+	diff.from = copy->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
+	find_stack(&own, copy, diff.from, task);
 	find_kept(&copy->kept, diff.from, &own, task);
-	copy->is_key = is_any(slot->tid ^ full->record.tid) | is_any(slot->nth / (SAMPLES_KEY_EVERY - 1));
+	full->nth = next_of(slot, full->record.tid);
 	bytes = copy_stack(copy, diff.from, own.limit);
 	full->chunk_cnt = bytes / SAMPLES_CHUNK;
 	full->coded_cnt = samples_fresh_cnt(full);
 	if (bytes == stack_bytes)
 		full->record.flags |= SAMPLES_CUT;
+	bpf_loop(SAMPLES_REGS_CHUNKS, diff_registers, &diff, 0);
 	bpf_loop(full->chunk_cnt, diff_chunk, &diff, 0);
-	slot->tid = full->record.tid;
-	slot->nth = copy->is_key ? 0 : slot->nth + 1;
-	slot->low = diff.from;
-	slot->high = diff.from + bytes;
-	full->nth = slot->nth;
 }
 
-/* The registers and the copy, in a record that is begun; the bytes that it needs. */
+/* The registers that were taken, and the copy, in a record that is begun; the bytes that it needs. */
 static __always_inline __u32 put_full(struct samples_full *full, enum samples_ring ring,
-				      const struct pt_regs *user, const struct task_struct *task)
+				      const struct task_struct *task)
 {
 	full->record.flags |= SAMPLES_WITH_STACK;
-	copy_registers(full->regs, user);
 	put_stack(full, ring, task);
 	return sizeof(*full) + 2 * samples_kernel_at(full);
 }

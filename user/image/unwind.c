@@ -160,6 +160,9 @@ static bool find_value(const struct unwind *unwind, const struct cfi_rule *rule,
 	}
 }
 
+/* In a copy words may be left out, and are 0: what is reckoned from one is no address. */
+enum { LEFT_OUT_MAX = 1 << 16 };
+
 /* Only a signal handler's stack may be another one; all else lies above what it called. */
 static bool step_by_row(struct unwind *unwind, const struct cfi_row *row)
 {
@@ -168,7 +171,7 @@ static bool step_by_row(struct unwind *unwind, const struct cfi_row *row)
 	unwind->is_whole = row->regs[CFI_RETURN].how == CFI_LOST;
 	if (!find_value(unwind, &row->cfa, 0, &cfa))
 		return false;
-	unwind->cfa = cfa;
+	unwind->cfa = cfa > LEFT_OUT_MAX ? cfa : 0;
 	memcpy(regs, unwind->regs, sizeof(regs));
 	for (int reg = 0; reg < CFI_REG_CNT; reg++)
 		if (!find_value(unwind, &row->regs[reg], cfa, &regs[reg]) &&
@@ -188,7 +191,7 @@ static bool step_by_frame_pointer(struct unwind *unwind)
 	if (frame % 8 || frame < unwind->regs[CFI_RSP] || !load(unwind, frame, &caller_frame) ||
 	    !load(unwind, frame + 8, &caller))
 		return false;
-	unwind->is_whole = !caller;
+	unwind->is_whole = !caller && !caller_frame;
 	unwind->cfa = frame + 16;
 	unwind->regs[CFI_RSP] = frame + 16;
 	unwind->regs[CFI_RBP] = caller_frame;

@@ -144,7 +144,7 @@ static struct samples_record tick_of(const struct count *count, uint64_t period)
 
 static int put_tick(const struct perf_records *records, const struct tick *tick)
 {
-	struct samples_full full = {.record = tick_of(&tick->begin, tick->begin.period)};
+	struct samples_record record = tick_of(&tick->begin, tick->begin.period);
 	const struct count *begin = &tick->begin;
 	uint64_t filled;
 
@@ -152,10 +152,9 @@ static int put_tick(const struct perf_records *records, const struct tick *tick)
 	    begin->header.size < sizeof(*tick) + tick->stack_size + sizeof(filled))
 		return 0;
 	memcpy(&filled, tick->stack + tick->stack_size, sizeof(filled));
-	full.record.tick.kernel_ip = arch_is_kernel(begin->ip) ? begin->ip : 0;
-	full.record.flags = filled == tick->stack_size ? SAMPLES_CUT : 0;
-	memcpy(full.regs, tick->regs, sizeof(full.regs));
-	return samples_writer_put_full(&records->writers[SAMPLES_TICKS], &full, tick->stack,
+	record.tick.kernel_ip = arch_is_kernel(begin->ip) ? begin->ip : 0;
+	record.flags = filled == tick->stack_size ? SAMPLES_CUT : 0;
+	return samples_writer_put_full(&records->writers[SAMPLES_TICKS], &record, tick->regs, tick->stack,
 				       filled < tick->stack_size ? filled : tick->stack_size);
 }
 

@@ -67,26 +67,34 @@ static const struct samples_record *record_at(const struct reading *reading, uin
 
 /* ---- stacks ---- */
 
-static void put_registers(struct stack_sample *sample, const struct samples_full *full)
+static uint64_t user_ip(const struct samples_record *record)
+{
+	return record->kind == SAMPLES_OUT ? record->out.ip : record->tick.ip;
+}
+
+static void put_registers(struct stack_sample *sample, const uint64_t *regs, uint64_t ip)
 {
 #define NAME(reg, field) HIT_##reg,
 	static const enum hit_reg names[] = {ARCH_SAMPLED(NAME)};
 #undef NAME
 
 	for (size_t i = 0; i < ARCH_SAMPLED_CNT; i++)
-		sample->regs[names[i]] = full->regs[i];
+		sample->regs[names[i]] = regs[i];
+	sample->regs[HIT_IP] = ip;
 	sample->flags |= SAMPLE_HAS_REGS;
 }
 
-static int put_ips(struct stack_sample *sample, const uint8_t *ips, size_t cnt)
+/* The kernel's part, then where the program was; 0: that is told elsewhere. */
+static int put_ips(struct stack_sample *sample, const uint8_t *ips, size_t cnt, uint64_t ip)
 {
-	if (!cnt)
+	if (!cnt && !ip)
 		return 0;
-	sample->ips = calloc(cnt, sizeof(*sample->ips));
+	sample->ips = calloc(cnt + 1, sizeof(*sample->ips));
 	if (!sample->ips)
 		return -ENOMEM;
 	memcpy(sample->ips, ips, cnt * sizeof(*sample->ips));
-	sample->ip_cnt = (uint32_t)cnt;
+	sample->ips[cnt] = ip;
+	sample->ip_cnt = (uint32_t)cnt + !!ip;
 	return 0;
 }
 
@@ -94,15 +102,16 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 		    const struct samples_full *full)
 {
 	bool is_known = samples_slots_update(reader->slots, full);
-	int err;
+	uint64_t ip = user_ip(&full->record);
+	int err = put_ips(sample, (const uint8_t *)(full->coded + samples_kernel_at(full)), full->kernel_cnt,
+			  is_known ? 0 : ip);
 
-	put_registers(sample, full);
 	if (full->record.flags & SAMPLES_CUT || !is_known)
 		sample->flags |= SAMPLE_IS_CUT;
-	err = put_ips(sample, (const uint8_t *)(full->coded + samples_kernel_at(full)), full->kernel_cnt);
-	if (!err && is_known)
-		err = samples_slots_copy(reader->slots, full, sample);
-	return err;
+	if (err || !is_known)
+		return err;
+	put_registers(sample, samples_slots_registers(reader->slots, full), ip);
+	return samples_slots_copy(reader->slots, full, sample);
 }
 
 /* ---- what is behind a descriptor ---- */
@@ -285,10 +294,9 @@ static int put_record(struct reading *reading, const struct samples_record *reco
 	if (sample.kind == SAMPLE_LOST && !sample.since_ns)
 		sample.since_ns = reader->last_ns;
 	err = is_full(record) ? put_full(reader, &sample, (const struct samples_full *)record)
-	      : ip	      ? put_ips(&sample, (const uint8_t *)&ip, 1)
-			      : 0;
+			      : put_ips(&sample, NULL, 0, ip);
 	if (!err && !sample.ip_cnt && record->kind == SAMPLES_TICK && record->tick.kernel_ip)
-		err = put_ips(&sample, (const uint8_t *)&record->tick.kernel_ip, 1);
+		err = put_ips(&sample, NULL, 0, record->tick.kernel_ip);
 	take_about(reader, &sample);
 	if (!err) {
 		err = reading->add(reading->ctx, &sample);

@@ -14,7 +14,7 @@
 
 struct samples_copied {
 	uint32_t tid, nth;
-	uint64_t low, high; /* the addresses whose bytes are here, each chunk at its place */
+	uint64_t regs[SAMPLES_REGS_WORDS];
 	uint8_t bytes[SAMPLES_STACK_MAX];
 };
 
@@ -70,49 +70,65 @@ static void put_halves(struct samples_full *full, const uint8_t *now, uint8_t *t
 	memcpy(then, now, SAMPLES_CHUNK);
 }
 
-static void put_chunks(struct samples_full *full, struct samples_copied *slot, const uint8_t *stack)
+static void put_chunk(struct samples_full *full, size_t nth, const uint8_t *now, uint8_t *then)
 {
-	uint64_t sp = full->regs[ARCH_SAMPLED_SP], from = sp & ~(SAMPLES_CHUNK - 1ull);
+	if (!memcmp(now, then, SAMPLES_CHUNK))
+		return;
+	put_halves(full, now, then);
+	full->coded[nth / 16] |= (uint16_t)(1u << nth % 16);
+}
+
+static void put_registers(struct samples_full *full, struct samples_copied *slot, const uint64_t *regs)
+{
+	uint64_t now[SAMPLES_REGS_WORDS] = {0};
+
+	memcpy(now, regs, ARCH_SAMPLED_CNT * sizeof(*now));
+	now[ARCH_SAMPLED_IP] = 0;
+	for (size_t i = 0; i < SAMPLES_REGS_CHUNKS; i++)
+		put_chunk(full, i, (uint8_t *)now + i * SAMPLES_CHUNK,
+			  (uint8_t *)slot->regs + i * SAMPLES_CHUNK);
+}
+
+static void put_chunks(struct samples_full *full, struct samples_copied *slot, uint64_t sp,
+		       const uint8_t *stack)
+{
+	uint64_t from = sp & ~(SAMPLES_CHUNK - 1ull);
 
 	for (size_t i = 0; i < full->chunk_cnt; i++) {
 		uint64_t address = from + i * SAMPLES_CHUNK;
 		uint8_t *then = slot->bytes + address % SAMPLES_STACK_MAX, now[SAMPLES_CHUNK];
 
 		read_chunk(now, address, sp, stack);
-		if (!full->nth || address < slot->low || address >= slot->high)
-			memset(then, 0, SAMPLES_CHUNK);
-		if (!memcmp(now, then, SAMPLES_CHUNK))
-			continue;
-		put_halves(full, now, then);
-		full->coded[i / 16] |= (uint16_t)(1u << i % 16);
+		put_chunk(full, SAMPLES_REGS_CHUNKS + i, now, then);
 	}
-	slot->low = from;
-	slot->high = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
 }
 
-int samples_writer_put_full(struct samples_writer *writer, const struct samples_full *given,
-			    const uint8_t *stack, size_t size)
+int samples_writer_put_full(struct samples_writer *writer, const struct samples_record *record,
+			    const uint64_t *regs, const uint8_t *stack, size_t size)
 {
 	struct samples_full *full = (struct samples_full *)next_place(writer);
-	size_t chunks = (given->regs[ARCH_SAMPLED_SP] % SAMPLES_CHUNK + size) / SAMPLES_CHUNK;
+	uint64_t sp = regs[ARCH_SAMPLED_SP];
+	size_t chunks = (sp % SAMPLES_CHUNK + size) / SAMPLES_CHUNK;
 	struct samples_copied *slot;
 
 	if (!writer->slots)
 		writer->slots = calloc(SAMPLES_SLOTS, sizeof(*writer->slots));
 	if (!writer->slots)
 		return -ENOMEM;
-	*full = (struct samples_full){.record = given->record};
-	memcpy(full->regs, given->regs, sizeof(full->regs));
+	*full = (struct samples_full){.record = *record};
 	full->record.flags |= SAMPLES_WITH_STACK;
+	full->record.tick.ip = regs[ARCH_SAMPLED_IP];
 	full->chunk_cnt = (uint16_t)(chunks < SAMPLES_CHUNK_MAX ? chunks : SAMPLES_CHUNK_MAX);
 	full->slot = full->record.tid % SAMPLES_SLOTS;
 	full->coded_cnt = (uint16_t)samples_fresh_cnt(full);
 	memset(full->coded, 0, full->coded_cnt * sizeof(*full->coded));
 	slot = &writer->slots[full->slot];
-	if (slot->tid == full->record.tid && slot->nth + 1 < SAMPLES_KEY_EVERY)
-		full->nth = (uint8_t)(slot->nth + 1);
-	put_chunks(full, slot, stack);
-	slot->tid = full->record.tid;
+	if (slot->tid == full->record.tid)
+		full->nth = (uint8_t)((slot->nth + 1) % SAMPLES_KEY_EVERY);
+	if (!full->nth)
+		*slot = (struct samples_copied){.tid = full->record.tid};
+	put_registers(full, slot, regs);
+	put_chunks(full, slot, sp, stack);
 	slot->nth = full->nth;
 	commit(writer, &full->record, sizeof(*full) + 2u * samples_kernel_at(full));
 	return 0;

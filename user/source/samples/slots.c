@@ -14,8 +14,9 @@ enum { LOWER_HALVES = 0x5555 };
 
 struct samples_slot {
 	uint32_t tid;
-	int nth; /* of the record that it was left by; -1: none */
-	uint64_t low, high;
+	int nth;      /* of the record that it was left by; -1: none */
+	uint64_t end; /* of the last copy */
+	uint64_t regs[SAMPLES_REGS_WORDS];
 	uint8_t bytes[SAMPLES_STACK_MAX];
 };
 
@@ -58,40 +59,58 @@ static bool update_chunk(uint8_t *chunk, const struct samples_full *full, size_t
 	return true;
 }
 
+static bool is_fresh(const struct samples_full *full, size_t nth)
+{
+	return full->coded[nth / 16] >> nth % 16 & 1;
+}
+
+static bool update_registers(struct samples_slot *slot, const struct samples_full *full, size_t *used)
+{
+	for (size_t i = 0; i < SAMPLES_REGS_CHUNKS; i++)
+		if (is_fresh(full, i) && !update_chunk((uint8_t *)slot->regs + i * SAMPLES_CHUNK, full, used))
+			return false;
+	return true;
+}
+
+static bool update_stack(struct samples_slot *slot, const struct samples_full *full, size_t *used)
+{
+	uint64_t from = slot->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
+
+	for (size_t i = 0; i < full->chunk_cnt; i++)
+		if (is_fresh(full, SAMPLES_REGS_CHUNKS + i) &&
+		    !update_chunk(slot->bytes + (from + i * SAMPLES_CHUNK) % SAMPLES_STACK_MAX, full, used))
+			return false;
+	slot->end = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
+	return true;
+}
+
 bool samples_slots_update(struct samples_slot *slots, const struct samples_full *full)
 {
 	struct samples_slot *slot = &slots[full->slot];
-	uint64_t from = full->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
 	size_t used = samples_fresh_cnt(full);
+	bool is_known = !full->nth || goes_on(slot, full);
 
-	if (full->nth && !goes_on(slot, full)) {
-		slot->nth = -1;
-		return false;
+	if (!full->nth) {
+		memset(slot->regs, 0, sizeof(slot->regs));
+		memset(slot->bytes, 0, sizeof(slot->bytes));
 	}
-	for (size_t i = 0; i < full->chunk_cnt; i++) {
-		uint64_t at = from + i * SAMPLES_CHUNK;
-		uint8_t *chunk = slot->bytes + at % SAMPLES_STACK_MAX;
-
-		if (!full->nth || at < slot->low || at >= slot->high)
-			memset(chunk, 0, SAMPLES_CHUNK);
-		if (full->coded[i / 16] >> i % 16 & 1 && !update_chunk(chunk, full, &used)) {
-			slot->nth = -1;
-			return false;
-		}
-	}
+	is_known = is_known && update_registers(slot, full, &used) && update_stack(slot, full, &used);
 	slot->tid = full->record.tid;
-	slot->nth = full->nth;
-	slot->low = from;
-	slot->high = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
-	return true;
+	slot->nth = is_known ? full->nth : -1;
+	return is_known;
+}
+
+const uint64_t *samples_slots_registers(const struct samples_slot *slots, const struct samples_full *full)
+{
+	return slots[full->slot].regs;
 }
 
 int samples_slots_copy(const struct samples_slot *slots, const struct samples_full *full,
 		       struct stack_sample *sample)
 {
 	const struct samples_slot *slot = &slots[full->slot];
-	uint64_t sp = full->regs[ARCH_SAMPLED_SP];
-	size_t size = slot->high > sp ? slot->high - sp : 0;
+	uint64_t sp = slot->regs[ARCH_SAMPLED_SP];
+	size_t size = slot->end > sp ? slot->end - sp : 0;
 	uint8_t *stack;
 
 	if (!size)

@@ -16,6 +16,9 @@ int samples_slots_new(struct samples_slot **ret_slots);
 /* Brings the record's slot up to date. False: some of its bytes are not known. */
 bool samples_slots_update(struct samples_slot *slots, const struct samples_full *full);
 
+/* Those of the record, in the order of ARCH_SAMPLED, but for ARCH_SAMPLED_IP, until the next update. */
+const uint64_t *samples_slots_registers(const struct samples_slot *slots, const struct samples_full *full);
+
 /* The sample gets a copy of the record's stack, from the stack pointer on. 0 or -ENOMEM. */
 int samples_slots_copy(const struct samples_slot *slots, const struct samples_full *full,
 		       struct stack_sample *sample);

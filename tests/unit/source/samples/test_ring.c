@@ -90,13 +90,26 @@ static void put_small(struct fake *fake, uint64_t time_ns)
 	end(begin(fake, time_ns, sizeof(struct samples_record)), position);
 }
 
+/* The registers, all of which are told: a mask for each chunk of them, then its words. */
+static void put_registers(uint16_t coded[static SAMPLES_REGS_CHUNKS * CODED])
+{
+	uint64_t regs[SAMPLES_REGS_WORDS] = {[ARCH_SAMPLED_SP] = SP + 8, [ARCH_SAMPLED_R11] = 11};
+
+	for (size_t i = 0; i < SAMPLES_REGS_CHUNKS; i++, coded += CODED) {
+		coded[0] = ALL_HALVES;
+		for (size_t word = 0; word < SAMPLES_CHUNK / 8; word++)
+			memcpy(coded + 1 + 3 * word, &regs[i * SAMPLES_CHUNK / 8 + word], 6);
+	}
+}
+
 /* A tick with a stack of `chunk_cnt` chunks, of which those in `fresh` are there, filled with `byte`. */
 static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t chunk_cnt, uint64_t fresh,
 		      uint8_t byte)
 {
 	uint64_t position = fake->head.head;
-	uint16_t fresh_cnt = (uint16_t)__builtin_popcountll(fresh), words = (uint16_t)((chunk_cnt + 15) / 16);
-	uint16_t coded_cnt = (uint16_t)(words + fresh_cnt * CODED);
+	uint16_t fresh_cnt = (uint16_t)__builtin_popcountll(fresh),
+		 words = (uint16_t)((SAMPLES_REGS_CHUNKS + chunk_cnt + 15) / 16);
+	uint16_t at = words + SAMPLES_REGS_CHUNKS * CODED, coded_cnt = (uint16_t)(at + fresh_cnt * CODED);
 	struct samples_full *full = (struct samples_full *)begin(
 		fake, time_ns,
 		(uint16_t)((sizeof(*full) + coded_cnt * 2u + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull)));
@@ -104,17 +117,17 @@ static void put_stack(struct fake *fake, uint64_t time_ns, uint8_t nth, uint16_t
 	full->record.kind = SAMPLES_TICK;
 	full->record.flags = SAMPLES_WITH_STACK;
 	full->record.tick.period = 1000;
-	full->regs[ARCH_SAMPLED_IP] = 0x401000;
-	full->regs[ARCH_SAMPLED_SP] = SP + 8;
-	full->regs[ARCH_SAMPLED_R11] = 11;
+	full->record.tick.ip = 0x401000;
 	full->chunk_cnt = chunk_cnt;
 	full->coded_cnt = coded_cnt;
+	fresh = fresh << SAMPLES_REGS_CHUNKS | ((1u << SAMPLES_REGS_CHUNKS) - 1);
 	for (uint16_t i = 0; i < words; i++)
 		full->coded[i] = (uint16_t)(fresh >> 16 * i);
 	full->nth = nth;
-	memset(full->coded + words, byte, fresh_cnt * CODED * 2u);
+	put_registers(full->coded + words);
+	memset(full->coded + at, byte, fresh_cnt * CODED * 2u);
 	for (size_t i = 0; i < fresh_cnt; i++)
-		full->coded[words + i * CODED] = ALL_HALVES;
+		full->coded[at + i * CODED] = ALL_HALVES;
 	end(&full->record, position);
 }
 
@@ -404,7 +417,7 @@ static void test_unfinished_at_the_end(void **state)
 static void test_overwritten(void **state)
 {
 	struct fake *fake = *state;
-	size_t first, size = sizeof(struct samples_full) + 2 * (60 / 16 + 1 + 60 * CODED);
+	size_t first, size = sizeof(struct samples_full) + 2 * (63 / 16 + 1 + 63 * CODED);
 
 	put_small(fake, 1);
 	read_ring(fake);
