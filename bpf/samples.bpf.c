@@ -36,7 +36,7 @@ struct signal_struct {
 } __attribute__((preserve_access_index));
 
 struct task_struct {
-	int pid, tgid, exit_code;
+	int pid, tgid, exit_code, exit_state;
 	struct task_struct *real_parent;
 	struct signal_struct *signal;
 	struct pid *thread_pid;
@@ -150,25 +150,39 @@ static __always_inline bool is_target(__u32 pid)
 	return target && *target == SAMPLES_TARGET;
 }
 
+/* This processor's; NULL: never. `size` is its length, 0: never. */
+struct own_ring {
+	struct samples_head *head;
+	__u8 *bytes;
+	__u64 size;
+};
+
+static __always_inline struct own_ring own_ring(enum samples_ring ring)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nth = cpu * SAMPLES_RING_CNT + ring;
+
+	return (struct own_ring){.head = bpf_map_lookup_elem(&heads, &nth),
+				 .bytes = ring == SAMPLES_TICKS ? bpf_map_lookup_elem(&ticks, &cpu)
+								: bpf_map_lookup_elem(&moments, &cpu),
+				 .size = ring_bytes[ring]};
+}
+
 /* Room for `room` bytes in a ring; NULL: never. */
 static __always_inline void *reserve(enum samples_ring ring, __u32 room, struct place *ret_place)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), nth = cpu * SAMPLES_RING_CNT + ring;
-	struct samples_head *head = bpf_map_lookup_elem(&heads, &nth);
-	__u8 *bytes = ring == SAMPLES_TICKS ? bpf_map_lookup_elem(&ticks, &cpu)
-					    : bpf_map_lookup_elem(&moments, &cpu);
-	__u64 size = ring_bytes[ring], at, offset;
+	struct own_ring here = own_ring(ring);
+	__u64 at, offset;
 
-	if (!head || !bytes || !size)
+	if (!here.head || !here.bytes || !here.size)
 		return NULL;
-	at = __sync_fetch_and_add(&head->head, room);
-	offset = at % size;
-	if (offset > size - SAMPLES_ALIGN)
+	at = __sync_fetch_and_add(&here.head->head, room);
+	offset = at % here.size;
+	if (offset > here.size - SAMPLES_ALIGN)
 		return NULL;
-	ret_place->head = head;
+	ret_place->head = here.head;
 	ret_place->at = at;
 	ret_place->room = room;
-	return bytes + offset;
+	return here.bytes + offset;
 }
 
 /* Whether all but `size` bytes of the room could be given back. */
@@ -361,6 +375,8 @@ enum { STATE_INTERRUPTIBLE = 1, STATE_UNINTERRUPTIBLE = 2 };
 
 /* This program, and what the kernel calls it by. */
 enum { OWN_FRAMES = 3 };
+
+#include "bpf/samples_threads.bpf.h"
 
 #include "bpf/samples_session.bpf.h"
 
@@ -641,6 +657,8 @@ int on_exec(__u64 *ctx)
 	if (!target)
 		return 0;
 	put_program(task->mm);
+	if ((__u32)ctx[1] != (__u32)task->tgid)
+		tell_life(task, SAMPLES_REPLACED, pid);
 	if (*target == SAMPLES_AT_EXEC) {
 		*target = SAMPLES_TARGET;
 		read_all(ids_here(), 0, 0);
@@ -681,19 +699,17 @@ int on_enter(__u64 *ctx)
 /* Puts the call's end into the record of its begin. False: that is not the last one here any more. */
 static __always_inline bool end_entered(__u64 id, __s64 result, __u64 now)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), nth = cpu * SAMPLES_RING_CNT + SAMPLES_MOMENTS;
-	struct samples_head *head = bpf_map_lookup_elem(&heads, &nth);
-	__u8 *bytes = bpf_map_lookup_elem(&moments, &cpu);
-	__u64 size = ring_bytes[SAMPLES_MOMENTS], at, offset, took;
+	struct own_ring here = own_ring(SAMPLES_MOMENTS);
 	struct samples_record *record;
+	__u64 at, offset, took;
 
-	if (!head || !bytes || !size)
+	if (!here.head || !here.bytes || !here.size)
 		return 0;
-	at = head->entered;
-	offset = at % size & ~(SAMPLES_ALIGN - 1ull); /* as it is; a verifier wants to see it */
-	if (head->head != at + sizeof(*record) || offset > size - SAMPLES_ALIGN)
+	at = here.head->entered;
+	offset = at % here.size & ~(SAMPLES_ALIGN - 1ull); /* as it is; a verifier wants to see it */
+	if (here.head->head != at + sizeof(*record) || offset > here.size - SAMPLES_ALIGN)
 		return 0;
-	record = (struct samples_record *)(bytes + offset);
+	record = (struct samples_record *)(here.bytes + offset);
 	took = now - record->time_ns;
 	if (record->mark != (at ^ secret) || record->kind != SAMPLES_ENTER || record->tid != (__u32)id ||
 	    took <= SAMPLES_TAKEN || took >> 32 || result != (__s32)result)

@@ -53,6 +53,7 @@ enum {
 	SAMPLES_ARGS = 3,	   /* of a system call */
 	SAMPLES_COUNTERS_MAX = 16, /* events beside the clock */
 	SAMPLES_NAME = 16,
+	SAMPLES_LIVES_BYTES = 1 << 20,
 	SAMPLES_RUNS = 8,	       /* of a processor that are remembered */
 	SAMPLES_THREADS_MAX = 1 << 14, /* of which it is known since when they are ready */
 	SAMPLES_ENDED_MAX = 1 << 12,   /* processes of which it is known which child ended last */
@@ -62,6 +63,21 @@ enum {
 	SAMPLES_CODE_WORDS = 1 << 16,
 	SAMPLES_CODE_PART = 64 * SAMPLES_CODE_UNIT, /* of one word */
 };
+
+/* A thread's birth or end, in a ring of the kernel's. */
+enum samples_life_kind {
+	SAMPLES_BORN,
+	SAMPLES_ENDED,
+	SAMPLES_REPLACED, /* another thread than the leader has exec'd, and is the leader now */
+};
+
+struct samples_life {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u32 pid, tid, kind, unused;
+	char name[SAMPLES_NAME];
+};
+
+_Static_assert(sizeof(struct samples_life) == 40, "shared between BPF and user space");
 
 /* What a process is, in the map of targets. */
 enum samples_target { SAMPLES_TARGET = 1, SAMPLES_AT_EXEC /* once it has exec'd */ };
@@ -201,7 +217,7 @@ _Static_assert(sizeof(struct samples_about) == 192, "shared between BPF and user
 struct samples_waiting {
 	__u64 time_ns;	/* CLOCK_MONOTONIC */
 	__u64 switches; /* of the thread so far */
-	__u64 regs[ARCH_SAMPLED_CNT], args[SAMPLES_ARGS];
+	__u64 regs[ARCH_SAMPLED_CNT];
 	__s32 nr; /* system call; -1: none */
 	__u32 state;
 	struct samples_about about; /* its pid and tid are the thread's */

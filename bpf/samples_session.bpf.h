@@ -25,17 +25,25 @@ static __always_inline __u32 state_seen(const struct task_struct *task, __u32 st
 
 /* ---- children that have ended ---- */
 
+enum { ENDED_CHILDREN = 4, EXIT_TOLD = 48 /* EXIT_TRACE: its tracer is telling its parent */ };
+
 struct ended {
+	__u64 task;
 	__u32 pid;
 	char name[SAMPLES_NAME];
 };
 
-/* The last child of a target that ended, by the target's number. */
+struct ended_children {
+	struct ended items[ENDED_CHILDREN];
+	__u32 cnt;
+};
+
+/* The last children of a target that ended, by the target's number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, SAMPLES_ENDED_MAX);
 	__type(key, __u32);
-	__type(value, struct ended);
+	__type(value, struct ended_children);
 } ended SEC(".maps");
 
 /* (struct task_struct *task, ...) */
@@ -43,27 +51,55 @@ SEC("tp_btf/sched_process_exit")
 int on_exit(__u64 *ctx)
 {
 	const struct task_struct *task = (void *)ctx[0];
-	struct ended one = {.pid = pid_of(task)};
-	__u32 parent;
+	static const struct ended_children none;
+	struct ended_children *children;
+	struct ended *one;
+	__u32 pid = pid_of(task), parent;
 
-	if (!recording || task->signal->live.counter || !is_target(one.pid))
+	if (!is_target(pid))
+		return 0;
+	if (task->pid != task->tgid)
+		tell_life(task, SAMPLES_ENDED, pid);
+	if (!recording || task->signal->live.counter)
 		return 0;
 	parent = pid_of(task->real_parent);
 	if (!is_target(parent))
 		return 0;
-	bpf_probe_read_kernel(one.name, sizeof(one.name), task->comm);
-	bpf_map_update_elem(&ended, &parent, &one, BPF_ANY);
+	bpf_map_update_elem(&ended, &parent, &none, BPF_NOEXIST);
+	children = bpf_map_lookup_elem(&ended, &parent);
+	if (!children)
+		return 0;
+	one = &children->items[__sync_fetch_and_add(&children->cnt, 1) % ENDED_CHILDREN];
+	one->task = (__u64)task->group_leader;
+	one->pid = pid;
+	bpf_probe_read_kernel(one->name, sizeof(one->name), task->comm);
 	return 0;
+}
+
+/* Whether its tracer fetches its end now. */
+static __always_inline bool is_being_told(const struct ended *child)
+{
+	const struct task_struct *task = (const void *)child->task;
+	int state = 0, pid = 0;
+
+	bpf_probe_read_kernel(&state, sizeof(state), &task->exit_state);
+	bpf_probe_read_kernel(&pid, sizeof(pid), &task->tgid);
+	return state == EXIT_TOLD && (in_namespace || (__u32)pid == child->pid);
 }
 
 /* Who is woken by our fetching the end of a child: that child; NULL: it is not so. */
 static __always_inline const struct ended *ended_child(const struct task_struct *woken, __u32 waker_pid)
 {
 	struct task_struct *here = bpf_get_current_task_btf();
+	const struct ended_children *children;
 	__u32 pid = pid_of(woken);
 
 	if (waker_pid != own_pid || woken->__state & STATE_TRACED ||
 	    syscall_of((struct pt_regs *)bpf_task_pt_regs(here)) != wait4_nr)
 		return NULL;
-	return bpf_map_lookup_elem(&ended, &pid);
+	children = bpf_map_lookup_elem(&ended, &pid);
+	for (__u32 i = 0; children && i < ENDED_CHILDREN; i++)
+		if (is_being_told(&children->items[i]))
+			return &children->items[i];
+	return NULL;
 }

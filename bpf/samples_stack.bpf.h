@@ -28,6 +28,7 @@ struct {
 
 struct copy {
 	struct kept kept;
+	__u64 limit; /* where the stack ends; 0: not known */
 	__u64 regs[SAMPLES_REGS_WORDS];
 	__u8 bytes[SAMPLES_STACK_MAX];
 };
@@ -65,10 +66,11 @@ static __always_inline void take_registers(enum samples_ring ring, const struct 
 
 /*
  * Fails as a whole where it reaches beyond the stack's end: then by halves, down to a chunk. The bytes that
- * were copied. A program's first thread has its arguments and its environment there, from `limit` on.
+ * were copied. A program's first thread has its arguments and its environment there, from copy->limit on.
  */
-static __always_inline __u32 copy_stack(struct copy *copy, __u64 from, __u64 limit)
+static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
 {
+	__u64 limit = copy->limit;
 	__u32 want = stack_bytes, at = 0;
 
 	if (limit > from && limit - from < want)
@@ -97,22 +99,47 @@ static __always_inline bool is_in(__u64 address, __u64 begin, __u64 bytes)
 	return address - begin < bytes;
 }
 
-/* The thread's own stack, as far as it is known. */
-struct own_stack {
-	__u64 limit;  /* its end; 0: not known */
-	bool is_only; /* no frame on it was called on another one */
+/*
+ * The first fields of struct g in runtime2.go of Go's runtime, and of struct m, whose first field is the runtime's
+ * own goroutine.
+ */
+struct goroutine {
+	__u64 low, high, guards[2], panics, defers, thread;
 };
 
 /*
- * A signal's handler may have a stack of its own, and Go's runtime has one for each thread: what they interrupt or
- * work for is on another one.
+ * A goroutine's stack, behind which is the heap. What says which goroutine runs points to it. That of the runtime,
+ * one for each thread, works for one on another stack.
  */
-static __always_inline void find_kept(struct kept *kept, __u64 from, const struct own_stack *own,
-				      const struct task_struct *task)
+static __always_inline void find_goroutine(struct copy *copy, __u64 from)
 {
+	__u64 address = copy->regs[ARCH_SAMPLED_GO_G], runtime;
+	struct goroutine goroutine;
+
+	if (bpf_probe_read_user(&goroutine, sizeof(goroutine), (void *)address) || goroutine.low > from ||
+	    goroutine.high <= from)
+		return;
+	copy->limit = goroutine.high;
+	if (!bpf_probe_read_user(&runtime, sizeof(runtime), (void *)goroutine.thread) && runtime != address)
+		copy->kept.arena_bytes = 0;
+}
+
+/*
+ * Where the stack ends, if that is known, and what is kept. A signal's handler may have a stack of its own: what it
+ * interrupts is on another one. All this stands in a map, so that a verifier need not follow each way through it.
+ */
+static __always_inline void find_kept(struct copy *copy, __u64 from, const struct task_struct *task)
+{
+	struct kept *kept = &copy->kept;
+
+	copy->limit = 0;
+	kept->arena_bytes = GO_ARENA_BYTES;
+	if (is_in(from, GO_ARENA, GO_ARENA_BYTES))
+		find_goroutine(copy, from);
+	else if (task->pid == task->tgid && task->mm)
+		copy->limit = task->mm->start_stack;
 	kept->stack = from;
-	kept->stack_bytes = own->limit > from + SAMPLES_CHUNK ? own->limit - from : STACK_BLOCK;
-	kept->arena_bytes = own->is_only ? 0 : GO_ARENA_BYTES;
+	kept->stack_bytes = copy->limit > from + SAMPLES_CHUNK ? copy->limit - from : STACK_BLOCK;
 	if (!knows_code || task->personality & READ_IS_EXECUTE ||
 	    is_in(from, task->sas_ss_sp, task->sas_ss_size)) {
 		kept->stack = LEAST_ADDRESS;
@@ -271,38 +298,6 @@ static __always_inline __u32 next_of(struct slot *slot, __u32 tid)
 	return slot->nth;
 }
 
-/* The first fields of struct g in runtime2.go of Go's runtime. */
-struct goroutine {
-	__u64 low, high, guards[2], panics, defers, thread;
-};
-
-/*
- * A goroutine's stack, behind which is the heap. What says which goroutine runs points to it. The first field of its
- * thread is the runtime's own goroutine.
- */
-static __always_inline void find_goroutine(struct own_stack *own, __u64 address, __u64 from)
-{
-	struct goroutine goroutine;
-	__u64 runtime;
-
-	if (bpf_probe_read_user(&goroutine, sizeof(goroutine), (void *)address) || goroutine.low > from ||
-	    goroutine.high <= from)
-		return;
-	own->limit = goroutine.high;
-	own->is_only = !bpf_probe_read_user(&runtime, sizeof(runtime), (void *)goroutine.thread) &&
-		       runtime != address;
-}
-
-static __always_inline void find_stack(struct own_stack *own, const struct copy *copy, __u64 from,
-				       const struct task_struct *task)
-{
-	*own = (struct own_stack){};
-	if (is_in(from, GO_ARENA, GO_ARENA_BYTES))
-		find_goroutine(own, copy->regs[ARCH_SAMPLED_GO_G], from);
-	else if (task->pid == task->tgid && task->mm)
-		own->limit = task->mm->start_stack;
-}
-
 static __always_inline void put_stack(struct samples_full *full, enum samples_ring ring,
 				      const struct task_struct *task)
 {
@@ -310,7 +305,6 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
 	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
 	struct diff diff = {.slot = slot, .copy = copy, .full = full};
-	struct own_stack own;
 
 	full->chunk_cnt = full->coded_cnt = full->kernel_cnt = 0;
 	full->slot = full->record.tid % SAMPLES_SLOTS;
@@ -318,10 +312,9 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	if (!slot || !copy)
 		return;
 	diff.from = copy->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
-	find_stack(&own, copy, diff.from, task);
-	find_kept(&copy->kept, diff.from, &own, task);
+	find_kept(copy, diff.from, task);
 	full->nth = next_of(slot, full->record.tid);
-	bytes = copy_stack(copy, diff.from, own.limit);
+	bytes = copy_stack(copy, diff.from);
 	full->chunk_cnt = bytes / SAMPLES_CHUNK;
 	full->coded_cnt = samples_fresh_cnt(full);
 	if (bytes == stack_bytes)

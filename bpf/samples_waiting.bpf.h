@@ -64,9 +64,6 @@ int on_task(struct bpf_iter__task *ctx)
 	to->switches = *(volatile unsigned long *)&task->nvcsw + *(volatile unsigned long *)&task->nivcsw;
 	to->time_ns = bpf_ktime_get_ns();
 	copy_registers(to->regs, user);
-	to->args[0] = user->di;
-	to->args[1] = user->si;
-	to->args[2] = user->dx;
 	to->about.record.pid = pid;
 	to->about.record.tid = tid_of(task);
 	to->nr = syscall_of(user);

@@ -96,4 +96,77 @@ on_its_own() {
 	[ $? -eq 125 ] && says "$tmp/err" 'the recording ends here' && says "$tmp/out" "$files children"
 }
 check 'a recording that fails leaves the program alone' on_its_own
+
+# The first thread leaves before the others, or another one executes a program.
+cat >"$tmp/left.c" <<'EOF2'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static const char *how;
+static void burn(void)
+{
+	struct timespec begin, now;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < 300000000);
+}
+__attribute__((noinline)) void in_other(void) { burn(); __asm__ volatile(""); }
+__attribute__((noinline)) void in_new(void) { burn(); __asm__ volatile(""); }
+static void *other(void *arg)
+{
+	pthread_setname_np(pthread_self(), "other");
+	in_other();
+	if (!strcmp(how, "exec"))
+		execl("/proc/self/exe", "left", "new", NULL);
+	if (!strcmp(how, "exit"))
+		exit(3);
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	char byte;
+	how = argv[1];
+	if (!strcmp(how, "new")) {
+		in_new();
+		return 5;
+	}
+	if (argc > 2)
+		read(0, &byte, 1);
+	pthread_create(&thread, NULL, other, NULL);
+	if (strcmp(how, "exec"))
+		pthread_exit(NULL);
+	pthread_join(thread, NULL);
+	return 4;
+}
+EOF2
+gcc -O1 -w -o "$tmp/left" "$tmp/left.c" -lpthread || exit 1
+# all_seen HOW: what its threads did. The one that executes a program takes its name along.
+all_seen() {
+	says "$tmp/t.folded" ';other;in_other' || return 1
+	if [ "$1" = exec ]; then says "$tmp/t.folded" ';main;in_new'; else grep '^other;.*;in_other' "$tmp/t.folded"; fi
+}
+first_leaves() {
+	for how in leave:0 exit:3 exec:5; do
+		status_is ${how#*:} "$trailcam" run --source samples -o "$tmp/t.folded" -- "$tmp/left" ${how%:*} 2>"$tmp/err" &&
+			says "$tmp/err" "exit status ${how#*:}" && all_seen ${how%:*} || return 1
+	done
+}
+check 'a program whose first thread leaves' first_leaves
+first_leaves_attached() {
+	for how in leave exit exec; do
+		rm -f "$tmp/in" && mkfifo "$tmp/in" && : >"$tmp/err" || return 1
+		"$tmp/left" $how wait <"$tmp/in" &
+		running=$! && exec 9>"$tmp/in"
+		"$trailcam" attach --source samples -o "$tmp/t.folded" $running -v 2>"$tmp/err" &
+		wait_for "$tmp/err" attached || return 1
+		echo >&9 && exec 9>&- && wait $! && says "$tmp/err" 'the target ended' && all_seen $how || return 1
+		running=
+	done
+}
+check 'the same, attached' first_leaves_attached
 finish

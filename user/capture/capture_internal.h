@@ -24,6 +24,7 @@ struct capture {
 	struct goid *goids;	 /* of the triggers */
 	struct trigger_set *set; /* NULL without triggers */
 	bool released;		 /* it was told that a child is no longer traced */
+	bool hears;		 /* a source tells the session of threads */
 	bool watching;		 /* the probes are in all processes, and the set knows which are targets */
 	unsigned int drain_turn;
 	bool drain_failed; /* and a warning said so */
@@ -103,6 +104,9 @@ void capture_say_source(struct capture *capture);
 
 /* The only process whose probes hit; 0: there may be several. */
 pid_t capture_only_target(const struct capture *capture);
+
+/* Whether threads need not be traced if a source tells of them. */
+bool capture_wants_lives(const struct capture_config *config);
 
 /* Creates capture->codes. 0 or -ENOMEM. */
 int capture_open_codes(struct capture *capture);

@@ -274,6 +274,7 @@ static int open_all(struct capture *capture, const struct source *chosen)
 		.own = config->own,
 		.probes = &capture->probes,
 		.waits_for_start = config->start.spec,
+		.wants_lives = capture_wants_lives(config),
 		.binary = config->path ? config->binary : NULL,
 		/* The trace must continue between snapshots. */
 		.pause = !config->until.multi_snapshot && config->trigger_cnt,

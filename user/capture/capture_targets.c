@@ -100,6 +100,25 @@ static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t 
 	sources_unpatch(&capture->sources, mapping, addr, bytes, size);
 }
 
+/* ---- threads that are not traced ---- */
+
+static int hear(void *ctx, const struct thread_life *life)
+{
+	const struct capture *capture = ctx;
+
+	return session_hear(capture->session, life);
+}
+
+/* What the session does not trace. */
+static void catch_up(void *ctx)
+{
+	struct capture *capture = ctx;
+	int err = sources_lives(&capture->sources, hear, capture);
+
+	if (err && !capture->err)
+		capture->err = err;
+}
+
 /* ---- waiting ---- */
 
 static int sooner(int a_ms, int b_ms)
@@ -164,6 +183,8 @@ static void idle(void *ctx)
 		stop_sources(capture);
 	}
 	capture_drain(capture);
+	if (capture->hears)
+		catch_up(capture);
 	if (!capture->out_of_room && sources_kept_bytes(&capture->sources) > capture->config->max_bytes) {
 		capture->out_of_room = true;
 		log_warn("the trace has reached --max-size (%zu KiB): the recording ends here",
@@ -190,6 +211,12 @@ static int born(void *ctx, pid_t pid, pid_t tid)
 	return sources_newborn(&capture->sources, pid, tid);
 }
 
+bool capture_wants_lives(const struct capture_config *config)
+{
+	return !config->options.follow_forks && !config->until.freeze && !config->start.spec &&
+	       !config->until.signals && !config->untraced;
+}
+
 int capture_open_codes(struct capture *capture)
 {
 	const struct code_store_config config = {.unpatch = unpatch, .ctx = capture};
@@ -212,6 +239,7 @@ int capture_open_session(struct capture *capture)
 		.released = released,
 		.ended = capture_ended,
 		.signalled = capture_signalled,
+		.catch_up = catch_up,
 	};
 	const struct capture_config *config = capture->config;
 	struct session_config session = {
@@ -226,5 +254,8 @@ int capture_open_session(struct capture *capture)
 	};
 
 	session.driver = sources_driver(&capture->sources, &session.self);
+	session.leaders_only = capture_wants_lives(config) && !session.hits_stop && session.free_running &&
+			       !session.driver && !sources_lives(&capture->sources, NULL, NULL);
+	capture->hears = session.leaders_only;
 	return session_new(&capture->session, &session);
 }

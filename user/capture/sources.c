@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/sources.h"
 
+#include <errno.h>
+
 #include <string.h>
 
 #include "base/array.h"
@@ -91,6 +93,15 @@ int sources_add(const struct source_list *list, pid_t pid, bool at_exec)
 int sources_newborn(const struct source_list *list, pid_t pid, pid_t tid)
 {
 	return EACH(list, newborn, pid, tid);
+}
+
+int sources_lives(const struct source_list *list, int (*tell)(void *ctx, const struct thread_life *life),
+		  void *ctx)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].source->lives)
+			return list->items[i].source->lives(list->items[i].self, tell, ctx);
+	return -ENOTSUP;
 }
 
 void sources_drop(const struct source_list *list, pid_t pid)

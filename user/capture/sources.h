@@ -48,6 +48,10 @@ int sources_describe(const struct source_list *list, struct snapshot *snapshot);
 void sources_unpatch(const struct source_list *list, const struct sideband_mapping *mapping, uint64_t addr,
 		     uint8_t *bytes, size_t size);
 
+/* Of the first that can. -ENOTSUP: none can. */
+int sources_lives(const struct source_list *list, int (*tell)(void *ctx, const struct thread_life *life),
+		  void *ctx);
+
 /* Whether all that stop can hold, too, so that what comes later is not recorded. */
 bool sources_hold(const struct source_list *list);
 

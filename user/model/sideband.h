@@ -42,6 +42,20 @@ static inline bool sideband_is_file(const char *name)
 	return name[0] == '/' && name[1] != '/';
 }
 
+/* What a source tells of a thread that the session does not trace. */
+enum thread_life_kind {
+	THREAD_BORN,
+	THREAD_ENDED,
+	THREAD_REPLACED, /* another thread than the leader has exec'd, and is the leader now */
+};
+
+struct thread_life {
+	enum thread_life_kind kind;
+	int32_t pid, tid;
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	const char *name; /* as it is called then */
+};
+
 /* One parsed record. `name` and mapping.name point into the record's bytes. */
 struct sideband_record {
 	/*

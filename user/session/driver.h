@@ -18,6 +18,7 @@ struct session_process {
 	struct maps maps; /* the latest ones */
 	bool runs_itself; /* it executes the target's code: false for a launched child until its exec */
 	bool leader_left; /* the leader has begun to exit; others may run on */
+	bool is_left;	  /* ... and do, and are to be seized */
 	bool exited;
 	int wait_status;
 	int end_fd; /* of an untraced process that is not our child: readable once it has ended; else -1 */
@@ -30,7 +31,7 @@ struct session_thread {
 	bool held;   /* in a ptrace stop */
 	bool driven; /* the driver resumed it, and may cause its next stop */
 	bool dead;
-	bool let_go;	 /* detached from */
+	bool let_go;	 /* detached from, or never traced */
 	bool group_stop; /* stopped by job control */
 	bool announced;	 /* its first stop has been seen */
 	unsigned int

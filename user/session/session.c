@@ -6,6 +6,7 @@
  * 	session_attach.c	taking hold of processes	session_maps.c		their mappings and names
  * 	session_event.c		stops and ends, who is new	session_signal.c	what a stop's signal is
  * 	session_detach.c	letting go			session_tasks.c		who is there, and who was
+ * 	session_lives.c		threads that are not traced
  */
 #include "session/session.h"
 
@@ -235,6 +236,9 @@ int session_take(struct session *session, struct snapshot *snapshot)
 {
 	int err = session_look_at_maps(session);
 
+	if (err)
+		return err;
+	err = session_list_threads(session);
 	if (err)
 		return err;
 	session_forget_ended(session);

@@ -21,6 +21,7 @@
 
 struct session;
 struct session_driver;
+struct thread_life;
 
 /*
  * The callbacks of a capture. Each but stop_wanted() may be NULL. A negative return ends the run with that
@@ -62,6 +63,8 @@ struct session_events {
 	 * A target has ended with this wait status (waitpid(2)). stop_wanted() is asked next.
 	 */
 	void (*ended)(void *ctx, pid_t pid, int wait_status);
+	/* With leaders_only: calls session_hear() for all that was not told yet. */
+	void (*catch_up)(void *ctx);
 	/*
 	 * A signal of session_config.signals is about to be delivered to a thread; `hit` says where the
 	 * thread is (its trigger and action are 0). stop_wanted() is asked next.
@@ -80,6 +83,11 @@ struct session_config {
 	 * free_running.
 	 */
 	bool untraced;
+	/*
+	 * Of each process only the first thread is traced, so that births of others cost nothing; the caller
+	 * tells session_hear() of these. Requires free_running, and none of the above.
+	 */
+	bool leaders_only;
 	/* The driver begins when start_wanted() says so, and again after session_rest(); else at once. */
 	bool wait_for_start;
 	uint64_t signals; /* bit N - 1: report signal N */
@@ -136,6 +144,9 @@ void session_rest(struct session *session);
  * thread could have run at full speed.
  */
 uint64_t session_stalled_ns(const struct session *session);
+
+/* With leaders_only, in the order in which it happened. 0, or -errno with a sentence. */
+int session_hear(struct session *session, const struct thread_life *life);
 
 /* Looks for new mappings: before the start no event reports them. 0, or -errno with a sentence. */
 int session_look_at_maps(struct session *session);

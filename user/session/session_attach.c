@@ -18,13 +18,14 @@
 #include "session/session_internal.h"
 
 /* If the targets run freely, a process's exit is the last chance to read its mappings. */
-int session_seize(const struct session *session, pid_t tid)
+int session_seize(const struct session *session, const struct session_process *process, pid_t tid)
 {
-	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-		       PTRACE_O_TRACEVFORK | (session->config.free_running ? PTRACE_O_TRACEEXIT : 0);
-
+	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC |
+		       (session->config.free_running ? PTRACE_O_TRACEEXIT : 0);
 	int err;
 
+	if (!session_leads_alone(session, process))
+		options |= PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 	rights_raise_ptrace();
 	err = ptrace(PTRACE_SEIZE, tid, NULL, options) ? -errno : 0;
 	rights_lower_ptrace();
@@ -52,50 +53,56 @@ int session_launch(struct session *session, pid_t pid)
 
 	if (session->config.untraced)
 		return watch(session, pid, true);
-	err = session_seize(session, pid);
+	err = session_add_process(session, pid, NULL, &process);
+	if (err)
+		return err;
+	err = session_seize(session, process, pid);
+	process->exited = err;
 	if (err)
 		return fail_errno(err, "ptrace is not allowed here (a seccomp filter, another tracer, or "
 				       "kernel.yama.ptrace_scope=3)");
-	err = session_add_process(session, pid, NULL, &process);
-	if (!err)
-		err = session_add_thread(session, process, pid, &thread);
+	err = session_add_thread(session, process, pid, &thread);
 	if (err)
 		return err;
 	thread->announced = true;
 	return 0;
 }
 
-/* A thread that we have seized may have created it. */
-static bool is_ours(pid_t tid)
+bool session_is_ours(pid_t tid)
 {
 	uint64_t tracer;
 
 	return !proc_status_number(tid, "TracerPid", 10, &tracer) && (pid_t)tracer == getpid();
 }
 
-/* 1: new and seized; 0: known, or gone. */
+/* 1: new, or newly seized; 0: known, or gone. */
 static int seize_thread(struct session *session, struct session_process *process, pid_t tid)
 {
-	struct session_thread *thread;
+	struct session_thread *thread = session_find(session, tid);
+	bool is_alone = session_leads_alone(session, process);
 	int err;
 
-	if (session_find(session, tid) || is_ours(tid))
+	if (thread && (is_alone || !thread->let_go))
 		return 0;
-	err = session_seize(session, tid);
+	if (is_alone && tid != process->pid)
+		return session_add_untraced(session, process, tid) ? -ENOMEM : 1;
+	if (session_is_ours(tid))
+		return 0;
+	err = session_seize(session, process, tid);
 	if (err == -ESRCH || (err == -EPERM && proc_has_ended(tid)))
 		return 0;
 	if (err)
 		return attach_refused(process->pid, err);
-	err = session_add_thread(session, process, tid, &thread);
+	err = thread ? 0 : session_add_thread(session, process, tid, &thread);
 	if (err)
 		return err;
+	thread->let_go = false;
 	thread->announced = true;
 	session_announce_comm(session, thread, false);
 	return 1;
 }
 
-/* How many were new. */
-static int seize_threads(struct session *session, struct session_process *process)
+int session_seize_threads(struct session *session, struct session_process *process)
 {
 	DIR *tasks;
 	char path[64];
@@ -127,8 +134,9 @@ int session_attach(struct session *session, pid_t pid)
 	if (err)
 		return err;
 	process->runs_itself = true;
+	process->leader_left = proc_has_ended(pid);
 	do {
-		cnt = seize_threads(session, process);
+		cnt = session_seize_threads(session, process);
 		process->exited = cnt < 0;
 		if (cnt < 0)
 			return cnt;

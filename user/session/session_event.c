@@ -294,6 +294,14 @@ static int on_syscall_stop(struct session *session, struct session_thread *threa
 				: ASK_DRIVER(session, take_over, thread);
 }
 
+/* Whether it ends itself, and not its process. */
+static bool leaves_alone(const struct session_thread *thread)
+{
+	struct user_regs_struct regs;
+
+	return !ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) && arch_syscall_nr(&regs) == SYS_exit;
+}
+
 /*
  * A thread is about to exit. If it is the leader, the process mostly ends, and its code is gone. Reading the
  * mappings for each other thread would hold up a program that starts many.
@@ -303,6 +311,9 @@ static int look_a_last_time(struct session *session, struct session_thread *thre
 	struct session_process *process = thread->process;
 	bool leads = thread->tid == process->pid;
 	int err = 0;
+
+	if (session_leads_alone(session, process) && leaves_alone(thread))
+		process->is_left = session->has_left = true;
 
 	session_announce_comm(session, thread, false);
 	if (leads || process->leader_left)
@@ -341,10 +352,19 @@ static bool has_live_thread(const struct session *session, const struct session_
 	return false;
 }
 
+void session_end_process(struct session *session, struct session_process *process, int wait_status)
+{
+	process->exited = true;
+	process->wait_status = wait_status;
+	TELL_CAPTURE(session, ended, process->pid, wait_status);
+}
+
 void session_on_end(struct session *session, struct session_thread *thread, int wait_status)
 {
 	struct session_process *process = thread->process;
 
+	if (session->config.leaders_only)
+		TELL_CAPTURE(session, catch_up); /* the names of its other threads, while it is known */
 	TELL_DRIVER(session, ended, thread);
 	if (session->started)
 		session_note(session,
@@ -354,11 +374,8 @@ void session_on_end(struct session *session, struct session_thread *thread, int 
 	thread->held = false;
 	session->ended_cnt++;
 	pin_forget(&session->pin, thread->tid);
-	if (thread->tid != process->pid && has_live_thread(session, process))
-		return;
-	process->exited = true;
-	process->wait_status = wait_status;
-	TELL_CAPTURE(session, ended, process->pid, wait_status);
+	if (thread->tid == process->pid || !has_live_thread(session, process))
+		session_end_process(session, process, wait_status);
 }
 
 /* A stop of a task that is not known yet. */
@@ -395,13 +412,6 @@ static void count_stall(struct session *session)
 
 /* ---- without ptrace ---- */
 
-static void on_untraced_end(struct session *session, struct session_process *process, int wait_status)
-{
-	process->exited = true;
-	process->wait_status = wait_status;
-	TELL_CAPTURE(session, ended, process->pid, wait_status);
-}
-
 /* Only a process's parent reaps it and learns its wait status. */
 static void look_for_ends(struct session *session)
 {
@@ -411,14 +421,14 @@ static void look_for_ends(struct session *session)
 		struct session_process *process = session_find_process(session, pid);
 
 		if (process)
-			on_untraced_end(session, process, status);
+			session_end_process(session, process, status);
 	}
 	for (size_t i = 0; i < session->process_cnt; i++) {
 		struct session_process *process = session->processes[i];
 		struct pollfd end = {.fd = process->end_fd, .events = POLLIN};
 
 		if (!process->exited && poll(&end, 1, 0) > 0)
-			on_untraced_end(session, process, 0);
+			session_end_process(session, process, 0);
 	}
 }
 
@@ -436,10 +446,15 @@ int session_next_event(struct session *session, struct session_thread **ret_thre
 		look_for_ends(session);
 		return 0;
 	}
+	session_seize_left(session);
 	tid = waitpid(-1, &status, __WALL | (idle ? WNOHANG : 0));
 	count_stall(session);
 	if (!tid)
 		return 0;
+	if (tid < 0 && errno == ECHILD && session->config.leaders_only) {
+		session_find_lost(session);
+		return 0;
+	}
 	if (tid < 0)
 		return errno == EINTR ? 0 : fail_errno(-errno, "cannot wait for the traced processes");
 	thread = session_find(session, tid);
@@ -454,6 +469,7 @@ int session_next_event(struct session *session, struct session_thread **ret_thre
 			return err;
 	}
 	thread->held = true;
+	thread->let_go = false;
 	err = on_stop(session, thread, status);
 	*ret_thread = session_find(session, tid);
 	return err;

@@ -24,6 +24,7 @@ struct session {
 	int err;		/* of the first record that could not be stored; ends the run */
 	bool started;
 	bool gathers;	 /* it has just started, and threads may still run */
+	bool has_left;	 /* the leader of some process, which led alone */
 	bool is_reached; /* the start, of a driver without begin() */
 	bool seized;	 /* session_attach() has seized threads, which run until the first run */
 	uint64_t look_ns,
@@ -82,8 +83,37 @@ int session_forget_some(struct session *session);
 
 void session_free_tasks(struct session *session);
 
-/* Seizes a thread, so that what it creates is held, too. 0, or -errno of ptrace(2). */
-int session_seize(const struct session *session, pid_t tid);
+/* Seizes a thread, so that what it creates is held, too, unless it leads alone. 0, or -errno of ptrace(2). */
+int session_seize(const struct session *session, const struct session_process *process, pid_t tid);
+
+/* How many threads were not known, or not traced and are now. Or -errno with a sentence. */
+int session_seize_threads(struct session *session, struct session_process *process);
+
+/* The process has ended with this wait status. */
+void session_end_process(struct session *session, struct session_process *process, int wait_status);
+
+/* Whether this process traces it; a thread that we have seized may have created it. */
+bool session_is_ours(pid_t tid);
+
+/* Whether only the first thread of the process is traced. */
+static inline bool session_leads_alone(const struct session *session, const struct session_process *process)
+{
+	return session->config.leaders_only && !process->leader_left;
+}
+
+/* ---- session_lives.c ---- */
+
+/* A thread that is not traced. 0 or -ENOMEM. */
+int session_add_untraced(struct session *session, struct session_process *process, pid_t tid);
+
+/* With leaders_only: those of which nobody has told, since they were born between an attach and its start. */
+int session_list_threads(struct session *session);
+
+/* Nothing is traced any more: a leader was replaced, of which we are told, or a process has ended meanwhile. */
+void session_find_lost(struct session *session);
+
+/* The processes whose leader has left: their other threads are traced from now on, since nobody else sees their end. */
+void session_seize_left(struct session *session);
 
 /* The driver begins: asks all threads to stop. The run continues when all have stopped. */
 void session_start(struct session *session);

@@ -61,6 +61,7 @@ static void set_up(struct samples *samples)
 	bpf->rodata->kernel_stacks = true;
 	bpf->rodata->own_pid = (uint32_t)getpid();
 	bpf->rodata->wait4_nr = SYS_wait4;
+	bpf->rodata->tells_lives = config->lives;
 	samples_about_calls(bpf->rodata->calls);
 	for (size_t i = 0; config->events && i < config->events->cnt; i++)
 		if (!samples_events_each_time(config->events, i))
@@ -81,6 +82,7 @@ static void set_up(struct samples *samples)
 	for (size_t i = 0; i < ARRAY_SIZE(of_interrupts); i++)
 		bpf_program__set_autoload(of_interrupts[i], config->interrupts);
 	bpf_program__set_autoload(bpf->progs.on_event, config->events);
+	bpf_program__set_autoload(bpf->progs.on_fork, config->lives);
 	samples_code_set_up(bpf);
 	bpf->rodata->in_namespace = programs_pid_namespace().ino;
 	bpf_program__set_autoload(bpf->progs.learn_namespace, bpf->rodata->in_namespace);
@@ -334,6 +336,8 @@ static int open_bpf(struct samples *samples)
 
 	if (!err)
 		err = map_rings(samples);
+	if (!err)
+		err = samples_open_lives(samples);
 	return err ? err : attach(samples);
 }
 
@@ -372,6 +376,7 @@ void samples_free(struct samples *samples)
 		bpf_link__destroy(samples->links[i]);
 	free(samples->links);
 	bpf_link__destroy(samples->iterator);
+	ring_buffer__free(samples->lives);
 	waiting_release(&samples->waiting);
 	samples_ticks_release(&samples->ticks);
 	for (size_t i = 0; i < samples_event_cnt(samples); i++)

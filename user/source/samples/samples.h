@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "model/sideband.h"
 #include "model/snapshot.h"
 #include "source/samples/events.h"
 
@@ -37,6 +38,7 @@ struct samples_config {
 	const struct samples_events
 		*events;   /* counted beside the clock; NULL: none; lasts as long as `samples` */
 	bool follow_forks; /* the children of processes that are added without BPF, too */
+	bool lives;	   /* births and ends of threads are told: samples_lives() */
 };
 
 struct samples;
@@ -84,6 +86,18 @@ int samples_drain_ms(const struct samples *samples);
  * names of its events, the clock's first. The recording goes on meanwhile, unless it was stopped. 0, or -errno with a sentence.
  */
 int samples_take(struct samples *samples, struct snapshot *snapshot);
+
+/*
+ * Calls `tell` for what was not told yet of births and ends, as struct source's lives(); -ENOTSUP: without BPF nothing
+ * is known of them.
+ */
+int samples_lives(struct samples *samples, int (*tell)(void *ctx, const struct thread_life *life), void *ctx);
+
+/* Readable when there is much to tell; -1: never. */
+int samples_lives_fd(const struct samples *samples);
+
+/* Births and ends that were lost, because samples_lives() was not called in time. */
+uint64_t samples_untold_cnt(const struct samples *samples);
 
 /*
  * So often nothing is known of who had the processor while a thread could run, since more than

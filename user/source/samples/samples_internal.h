@@ -18,10 +18,13 @@ struct samples {
 	uint32_t cpu_cnt;
 	uint64_t secret;
 	struct mapped rings[SAMPLES_RING_CNT], heads;
-	struct samples_reader *readers; /* SAMPLES_RING_CNT for each processor */
-	struct bpf_link *iterator;	/* over threads that wait */
-	struct waiting waiting;		/* as recording was stopped */
-	bool is_listed;			/* `waiting` is to be described */
+	struct samples_reader *readers;				/* SAMPLES_RING_CNT for each processor */
+	struct ring_buffer *lives;				/* NULL: nobody asks for them */
+	int (*tell)(void *ctx, const struct thread_life *life); /* while they are read */
+	void *tell_ctx;
+	struct bpf_link *iterator; /* over threads that wait */
+	struct waiting waiting;	   /* as recording was stopped */
+	bool is_listed;		   /* `waiting` is to be described */
 	uint64_t started_ns;
 	uint64_t lost_ns; /* up to then switches were lost, as far as was read; 0: none */
 };
@@ -33,3 +36,6 @@ static inline size_t samples_event_cnt(const struct samples *samples)
 
 /* Which threads wait now, for the next samples_settle(). */
 void samples_list_waiting(struct samples *samples);
+
+/* With config.lives. 0, or -errno with a sentence. */
+int samples_open_lives(struct samples *samples);

@@ -76,6 +76,7 @@ static int open_samples(void **ret_self, const struct source_config *config)
 		.interrupts = options->interrupts,
 		.page_faults = true,
 		.follow_forks = options->follow_forks,
+		.lives = config->wants_lives,
 	};
 	CLEANUP(freep) struct sampled *sampled = calloc(1, sizeof(*sampled));
 	int err = sampled ? check_rights(options) : -ENOMEM;
@@ -173,6 +174,20 @@ static int drain_ms(void *self)
 	return samples_drain_ms(sampled->samples);
 }
 
+static int lives(void *self, int (*tell)(void *ctx, const struct thread_life *life), void *ctx)
+{
+	const struct sampled *sampled = self;
+
+	return samples_lives(sampled->samples, tell, ctx);
+}
+
+static int lives_fd(void *self)
+{
+	const struct sampled *sampled = self;
+
+	return samples_lives_fd(sampled->samples);
+}
+
 static int take(void *self, struct snapshot *snapshot)
 {
 	const struct sampled *sampled = self;
@@ -221,7 +236,8 @@ static void say_reach(const struct sampled *sampled, const struct snapshot *snap
 static int describe(void *self, struct snapshot *snapshot)
 {
 	const struct sampled *sampled = self;
-	uint64_t first = snapshot->clock.trace_ns, unready = samples_unready_cnt(sampled->samples);
+	uint64_t first = snapshot->clock.trace_ns, unready = samples_unready_cnt(sampled->samples),
+		 untold = samples_untold_cnt(sampled->samples);
 
 	samples_stop(sampled->samples);
 	say_reach(sampled, snapshot);
@@ -229,6 +245,11 @@ static int describe(void *self, struct snapshot *snapshot)
 		log_warn("%llu waits for a processor do not say who had it: more threads could run than are "
 			 "kept in mind",
 			 (unsigned long long)unready);
+	if (untold)
+		log_warn("%llu births and ends of threads came faster than they are read: some threads that "
+			 "have "
+			 "ended have no name",
+			 (unsigned long long)untold);
 	for (size_t i = 0; i < snapshot->sample_cnt; i++)
 		if (snapshot->samples[i].time_ns < first)
 			first = snapshot->samples[i].time_ns;
@@ -264,6 +285,8 @@ const struct source source_samples = {
 	.end = end,
 	.drain = drain,
 	.drain_ms = drain_ms,
+	.fd = lives_fd,
+	.lives = lives,
 	.take = take,
 	.describe = describe,
 	.close = close_samples,

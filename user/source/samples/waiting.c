@@ -133,7 +133,9 @@ static int add(struct waiting *waiting, const struct samples_waiting *from, size
 
 	for (size_t i = 0; i < ARCH_SAMPLED_CNT; i++)
 		thread.sample.regs[names[i]] = from->regs[i];
-	memcpy(thread.sample.call.args, from->args, sizeof(from->args));
+	thread.sample.call.args[0] = from->regs[ARCH_SAMPLED_ARG_0];
+	thread.sample.call.args[1] = from->regs[ARCH_SAMPLED_ARG_1];
+	thread.sample.call.args[2] = from->regs[ARCH_SAMPLED_ARG_2];
 	err = copy_stack(&thread.sample, from->regs[ARCH_SAMPLED_SP], stack_bytes);
 	if (!err)
 		err = ARRAY_PUSH(waiting->threads, waiting->cnt, waiting->cap, thread);
