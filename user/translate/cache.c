@@ -313,13 +313,19 @@ static bool in_reach(const struct region *region, uint64_t guest)
 	return guest < region->start + REACH && region->start + REGION_SIZE < guest + REACH;
 }
 
-/* At that address or nowhere. */
+/*
+ * At that address or nowhere. In huge pages, if the kernel has some: a large program executes code on more small pages
+ * than the processor keeps translations of.
+ */
 static bool map_at(uint64_t addr)
 {
 	const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
 
-	return (uint64_t)call6(SYS_mmap, addr, REGION_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, flags,
-			       (uint64_t)-1, 0) == addr;
+	if ((uint64_t)call6(SYS_mmap, addr, REGION_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, flags,
+			    (uint64_t)-1, 0) != addr)
+		return false;
+	call(SYS_madvise, addr, REGION_SIZE, MADV_HUGEPAGE, 0);
+	return true;
 }
 
 static struct region *new_region(uint64_t start)
