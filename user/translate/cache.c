@@ -9,6 +9,7 @@
 
 #include "translate/emit.h"
 #include "translate/runtime.h"
+#include "translate/slot.h"
 
 enum { ROOM = 64 << 10, PAGE_SHIFT = 12, GONE = -1 };
 
@@ -215,7 +216,7 @@ void cache_add(struct block *block)
 
 static struct context *slot_context(unsigned int slot)
 {
-	return (struct context *)(ARENA_BASE + ARENA_SLOTS + (uint64_t)slot * SLOT_SIZE);
+	return (struct context *)slot_address(shared()->ring_size, slot);
 }
 
 /* Whether the thread may execute code of a generation before this one, or be on its way back to it. */

@@ -49,7 +49,7 @@ static struct context *take_slot(bool is_process)
 	enum { KEPT_FOR_PROCESSES = 2 };
 
 	for (uint32_t i = 0; i < shared()->slot_cnt - (is_process ? 0 : KEPT_FOR_PROCESSES); i++) {
-		struct context *context = (struct context *)slot_address(i);
+		struct context *context = (struct context *)slot_address(shared()->ring_size, i);
 
 		if (slot_take(context))
 			return context;
@@ -71,7 +71,7 @@ static bool prepare_child(struct context *context)
 
 	if (!child)
 		return false;
-	slot_prepare(child, (uintptr_t)child, shared()->runtime, header(), context->pid, -1);
+	slot_prepare(child, (uintptr_t)child, shared(), header(), context->pid, -1);
 	child->syscall_next = context->syscall_next;
 	child->syscall_resume = context->syscall_resume;
 	child->r15 = context->regs[HOST_R15];

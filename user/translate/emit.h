@@ -219,8 +219,7 @@ static inline const uint8_t *cond_opcode(const uint8_t *code)
 static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word, bool is_of_trace)
 {
 	emit_load(emitter, HOST_RCX, CTX_POS);
-	EMIT(emitter, 0x65, 0xc7, 0x81); /* mov dword gs:[rcx + SLOT_RING_END], word */
-	emit_32(emitter, SLOT_RING_END);
+	EMIT(emitter, 0x65, 0xc7, 0x01); /* mov dword gs:[rcx], word */
 	emit_32(emitter, word);
 	EMIT(emitter, 0x48, 0x8d, 0x49, 0x04); /* lea rcx, [rcx + 4] */
 	emit_save(emitter, HOST_RCX, CTX_POS);

@@ -183,14 +183,14 @@ landed:
 
 	/* Appends a word at rcx, the ring's position. */
 	.macro APPEND word
-	movl \word, %gs:SLOT_RING_END(%rcx)
+	movl \word, %gs:(%rcx)
 	lea 4(%rcx), %rcx
 	jrcxz 1f
 	jmp 2f
 1:	mov %gs:CTX_LAPS_NEXT, %rcx
 	lea 1(%rcx), %rcx
 	mov %rcx, %gs:CTX_LAPS_NEXT
-	mov $-RING_SIZE, %rcx
+	mov %gs:CTX_RING_START, %rcx
 2:
 	.endm
 

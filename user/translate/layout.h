@@ -63,28 +63,29 @@
 #define NOP_SIZE 16
 #define NOPS_MAX 4096
 
-#define HASH_SIZE   (1 << 21) /* entries */
-#define STARTS_SIZE (1 << 18) /* bytes */
-#define PAGES_SIZE  (1 << 20) /* entries */
-#define BLOCKS_MAX  (1 << 20) /* these are powers of two */
-#define SITES_MAX   (1 << 23)
-#define LENGTHS_MAX (1 << 25)
-#define BYTES_MAX   (1 << 26)
-#define NUMBERS_MAX (1 << 30) /* of blocks and sites: they fit in words */
-#define RANGES_MAX  1024
+#define HASH_SIZE	(1 << 21) /* entries */
+#define STARTS_SIZE	(1 << 18) /* bytes */
+#define PAGES_SIZE	(1 << 20) /* entries */
+#define BLOCKS_MAX	(1 << 20) /* these are powers of two */
+#define SITES_MAX	(1 << 23)
+#define LENGTHS_MAX	(1 << 25)
+#define BYTES_MAX	(1 << 26)
+#define NUMBERS_MAX	(1 << 30) /* of blocks and sites: they fit in words */
+#define RANGES_MAX	1024
 /* Slots: with less memory a program has fewer. */
-#define SLOTS_MIN   64
-#define SLOTS_MAX   256
+#define SLOTS_MIN	64
+#define SLOTS_LARGE_MIN 16 /* with rings of more than RING_SIZE_MIN */
+#define SLOTS_MAX	256
 
-/* In a slot. */
+/* In a slot, from its context on: below that is the ring. */
 #define SLOT_STACK_TOP 0x11000
 #define SLOT_TARGETS \
 	0x80000 /* host addresses by the low 16 bits of the guest address of an indirect branch's target */
-#define SLOT_RING_END 0x1100000
-#define SLOT_SIZE     0x1100000
-#define RING_SIZE     0x1000000 /* bytes */
-#define TIME_EVERY    0x2000	/* bytes of the ring: the low 13 bits of its position are 0 */
-#define TIME_OFTEN    0x800	/* the same behind the word of a trace, which stands for more */
+#define SLOT_SIZE     0x100000	/* bytes, without the ring */
+#define RING_SIZE_MIN 0x1000000 /* bytes */
+#define RING_SIZE_MAX 0x40000000
+#define TIME_EVERY    0x2000 /* bytes of the ring: the low 13 bits of its position are 0 */
+#define TIME_OFTEN    0x800  /* the same behind the word of a trace, which stands for more */
 #define TARGETS	      65536
 
 /* Offsets in struct context. */
@@ -122,6 +123,7 @@
 #define CTX_NOT_GENERATION 0x178
 #define CTX_WRAP_MISS	   0x180
 #define CTX_TAKEN	   0x188
+#define CTX_RING_START	   0x190
 
 /* Offsets in struct shared. TRACER_IS_DEAD: of the byte with FUTEX_OWNER_DIED (linux/futex.h). */
 #define SHARED_TRACER	      0
@@ -237,7 +239,7 @@ struct context {
 	uint64_t regs[HOST_CNT], flags;
 	uint64_t next;		/* guest address to go to */
 	uint64_t host;		/* where that is */
-	int64_t pos;		/* of the ring, in bytes before its end: -RING_SIZE ... -4 */
+	int64_t pos;		/* of the ring, in bytes before its end, which is here: ring_start ... -4 */
 	uint64_t rcx, rax, rdx; /* of the program while these registers are in use */
 	uint64_t self;
 	uint64_t link, link_on, miss, wrap, wrap_indirect, gate;
@@ -259,6 +261,7 @@ struct context {
 	uint64_t in_call;	/* in the kernel, or about to be: it looks at the generation afterwards */
 	int64_t not_generation; /* ~ of that whose code it may be in */
 	uint64_t wrap_miss, taken;
+	int64_t ring_start;   /* minus the ring's bytes, a power of two */
 	uint64_t returned;    /* where sigreturn goes to */
 	uint64_t here;	      /* guest address that the registers in the context are of */
 	int64_t held_pos;     /* where the next word belongs, while pos is at the last one; 0: it does not */
@@ -333,6 +336,7 @@ struct shared {
 	uint32_t missed; /* probes that are in memory twice */
 	uint32_t hold; /* number of the copy of the rings that is being made: what they hold stays; 0: none */
 	uint32_t slot_cnt;
+	uint64_t ring_size; /* bytes, of each slot */
 	uint32_t region_cnt, range_cnt;
 	uint32_t block_cnt, site_cnt, length_cnt, byte_cnt;
 	uint32_t first_block, first_site, first_length, first_byte; /* of the generation */
@@ -423,6 +427,7 @@ _Static_assert(offsetof(struct context, flags) == CTX_FLAGS, "as entry.S has it"
 _Static_assert(offsetof(struct context, next) == CTX_NEXT, "as entry.S has it");
 _Static_assert(offsetof(struct context, host) == CTX_HOST, "as entry.S has it");
 _Static_assert(offsetof(struct context, pos) == CTX_POS, "as entry.S has it");
+_Static_assert(offsetof(struct context, ring_start) == CTX_RING_START, "as entry.S has it");
 _Static_assert(offsetof(struct context, rcx) == CTX_RCX, "as entry.S has it");
 _Static_assert(offsetof(struct context, rax) == CTX_RAX, "as entry.S has it");
 _Static_assert(offsetof(struct context, rdx) == CTX_RDX, "as entry.S has it");

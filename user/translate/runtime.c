@@ -54,12 +54,12 @@ static void leave_lock(void)
 
 static uint32_t *word_at(const struct context *context, int64_t pos)
 {
-	return (uint32_t *)(context->self + SLOT_RING_END + (uint64_t)pos);
+	return (uint32_t *)(context->self + (uint64_t)pos);
 }
 
 static uint32_t newest_word(const struct context *context)
 {
-	return *word_at(context, (context->pos == -RING_SIZE ? 0 : context->pos) - 4);
+	return *word_at(context, (context->pos == context->ring_start ? 0 : context->pos) - 4);
 }
 
 /* Who reads the ring from outside sees all of them or none. */
@@ -72,7 +72,7 @@ static void append(struct context *context, const uint32_t *words, unsigned int 
 		pos += 4;
 		if (pos)
 			continue;
-		pos = -RING_SIZE;
+		pos = context->ring_start;
 		context->laps_next++;
 	}
 	__atomic_store_n(&context->pos, pos, __ATOMIC_RELEASE);
@@ -98,7 +98,7 @@ static void settle_ring(struct context *context)
 	if (!context->held_pos) {
 		if (!is_last)
 			return;
-		__atomic_store_n(&context->pos, -RING_SIZE, __ATOMIC_RELEASE);
+		__atomic_store_n(&context->pos, context->ring_start, __ATOMIC_RELEASE);
 		__atomic_store_n(&context->laps, ++context->laps_next, __ATOMIC_RELEASE);
 		return;
 	}
@@ -116,7 +116,7 @@ static void settle_ring(struct context *context)
  */
 static void hold_ring(struct context *context, uint64_t guest)
 {
-	uint64_t end = context->laps * RING_SIZE + (uint64_t)(context->pos + RING_SIZE);
+	uint64_t size = shared()->ring_size, end = context->laps * size + (uint64_t)context->pos + size;
 	uint32_t hold = __atomic_load_n(&shared()->hold, __ATOMIC_ACQUIRE);
 
 	if (!hold)
@@ -130,9 +130,9 @@ static void hold_ring(struct context *context, uint64_t guest)
 	if (context->held_reach < end)
 		__atomic_store_n(&context->held_reach, end, __ATOMIC_RELEASE);
 	/* In this order, who reads both from outside does not take the position for a later one. */
-	context->laps_next = context->held_end / RING_SIZE;
+	context->laps_next = context->held_end / size;
 	__atomic_store_n(&context->laps, context->laps_next, __ATOMIC_RELEASE);
-	__atomic_store_n(&context->pos, (int64_t)(context->held_end % RING_SIZE) - RING_SIZE,
+	__atomic_store_n(&context->pos, (int64_t)(context->held_end % size) + context->ring_start,
 			 __ATOMIC_RELEASE);
 	append_address(context, guest, RING_LOST);
 	if (context->epoch != context->held_epoch)

@@ -6,9 +6,16 @@
 
 #include "translate/layout.h"
 
-static inline uint64_t slot_address(uint32_t slot)
+/* Of its context, in the program. */
+static inline uint64_t slot_address(uint64_t ring_size, uint32_t slot)
 {
-	return ARENA_BASE + ARENA_SLOTS + (uint64_t)slot * SLOT_SIZE;
+	return ARENA_BASE + ARENA_SLOTS + slot * (ring_size + SLOT_SIZE) + ring_size;
+}
+
+/* Of all that is shared with the program. */
+static inline uint64_t arena_bytes(uint64_t ring_size, uint32_t slot_cnt)
+{
+	return ARENA_SLOTS + slot_cnt * (ring_size + SLOT_SIZE);
 }
 
 /* Whether the slot was free; it is the caller's then. */
@@ -24,16 +31,17 @@ static inline bool slot_take(struct context *context)
  * `context` is where the slot `self` is for the caller, who has taken it. It is that of `tid` from now on (-1: a
  * child's).
  */
-static inline void slot_prepare(struct context *context, uint64_t self, uint64_t runtime,
+static inline void slot_prepare(struct context *context, uint64_t self, const struct shared *shared,
 				const struct runtime_header *header, int32_t pid, int32_t tid)
 {
+	const uint64_t runtime = shared->runtime;
 	uint64_t *targets = (uint64_t *)((uint8_t *)context + SLOT_TARGETS);
 
 	enum { BEFORE = offsetof(struct context, tid), BEHIND = BEFORE + sizeof(context->tid) };
 
 	__builtin_memset(context, 0, BEFORE);
 	__builtin_memset((uint8_t *)context + BEHIND, 0, sizeof(*context) - BEHIND);
-	context->pos = -RING_SIZE;
+	context->pos = context->ring_start = -(int64_t)shared->ring_size;
 	context->self = self;
 	context->link = runtime + header->link;
 	context->link_on = runtime + header->link_on;

@@ -305,9 +305,9 @@ void trace_look(struct context *context)
 
 	if (shared()->times_calls || shared()->hold || context->pos - end > NEAR)
 		return;
-	if (end == -RING_SIZE)
+	if (end == context->ring_start)
 		end = 0;
-	words = (const uint32_t *)(context->self + SLOT_RING_END + (uint64_t)end - TIME_EVERY);
+	words = (const uint32_t *)(context->self + (uint64_t)end - TIME_EVERY);
 	random = random * 6364136223846793005u + 1442695040888963407u; /* (Knuth, MMIX) */
 	look_from(words, (unsigned int)(random >> 33) % CHUNK_WORDS);
 }

@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "source/translate/runtime_file.h"
-#include "translate/slot.h"
 
 static struct shared *writable(const struct arena *arena)
 {
@@ -42,7 +41,8 @@ const struct site *arena_site(const struct arena *arena, uint32_t number)
 
 struct context *arena_context(const struct arena *arena, int slot)
 {
-	return (struct context *)(arena->bytes + ARENA_SLOTS + (size_t)slot * SLOT_SIZE);
+	return (struct context *)(arena->bytes +
+				  (slot_address(arena->ring_size, (uint32_t)slot) - ARENA_BASE));
 }
 
 static pthread_mutex_t *tracer_mutex(const struct arena *arena)
@@ -66,7 +66,7 @@ static void hold_mutex(struct arena *arena)
 	arena->is_held = true;
 }
 
-int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt)
+int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt, uint64_t ring_size)
 {
 	CLEANUP(arena_freep) struct arena *arena = calloc(1, sizeof(*arena));
 
@@ -76,6 +76,7 @@ int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt)
 	}
 	arena->fd = fd;
 	arena->slot_cnt = slot_cnt;
+	arena->ring_size = ring_size;
 	if (ftruncate(arena->fd, (off_t)arena_size(arena)))
 		return fail_errno(-errno, "cannot make memory to share with the program");
 	arena->bytes = mmap(NULL, arena_size(arena), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
@@ -88,6 +89,7 @@ int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt)
 	       (size_t)(runtime_file_end - runtime_file_begin));
 	writable(arena)->runtime = ARENA_BASE + ARENA_CODE;
 	writable(arena)->slot_cnt = slot_cnt;
+	writable(arena)->ring_size = ring_size;
 	hold_mutex(arena);
 	*ret_arena = TAKE_PTR(arena);
 	return 0;
@@ -121,7 +123,7 @@ int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid)
 
 		if (!slot_take(context))
 			continue;
-		slot_prepare(context, slot_address((uint32_t)slot), writable(arena)->runtime,
+		slot_prepare(context, slot_address(arena->ring_size, (uint32_t)slot), writable(arena),
 			     arena_header(arena), pid, tid);
 		/* It executes nothing of the cache before it has come to the runtime. */
 		context->in_call = 1;
@@ -147,10 +149,9 @@ void arena_hold(struct arena *arena, uint32_t number)
 
 int arena_slot_at(const struct arena *arena, uint64_t addr)
 {
-	uint64_t away = addr - slot_address(0);
+	uint64_t away = addr - slot_address(arena->ring_size, 0), size = arena->ring_size + SLOT_SIZE;
 
-	return away < (uint64_t)arena->slot_cnt * SLOT_SIZE && !(away % SLOT_SIZE) ? (int)(away / SLOT_SIZE)
-										   : -1;
+	return away < arena->slot_cnt * size && !(away % size) ? (int)(away / size) : -1;
 }
 
 void arena_leave(struct arena *arena, enum give_back why)
@@ -170,11 +171,11 @@ static void append(struct context *context, uint32_t word)
 {
 	int64_t *pos = context->held_pos ? &context->held_pos : &context->pos;
 
-	memcpy((uint8_t *)context + SLOT_RING_END + *pos, &word, sizeof(word));
+	memcpy((uint8_t *)context + *pos, &word, sizeof(word));
 	*pos += (int64_t)sizeof(word);
 	if (*pos)
 		return;
-	*pos = -RING_SIZE;
+	*pos = context->ring_start;
 	context->laps = ++context->laps_next;
 }
 
@@ -232,6 +233,11 @@ void ring_copy_release(struct ring_copy *copy)
 	free(copy->words);
 }
 
+static uint64_t ring_size(const struct context *context)
+{
+	return (uint64_t)-context->ring_start;
+}
+
 /* Bytes that were written, or some less. */
 static uint64_t written(const struct context *context)
 {
@@ -241,7 +247,7 @@ static uint64_t written(const struct context *context)
 		int64_t pos = held ? held : __atomic_load_n(&context->pos, __ATOMIC_ACQUIRE);
 
 		if (laps == __atomic_load_n(&context->laps, __ATOMIC_ACQUIRE))
-			return laps * RING_SIZE + (uint64_t)(pos + RING_SIZE);
+			return laps * ring_size(context) + (uint64_t)pos + ring_size(context);
 	}
 }
 
@@ -262,15 +268,15 @@ static uint64_t oldest(const struct arena *arena, const struct context *context)
 	uint64_t now = written(context);
 
 	now = (now > reach ? now : reach) + AHEAD;
-	return now > RING_SIZE ? now - RING_SIZE : 0;
+	return now > ring_size(context) ? now - ring_size(context) : 0;
 }
 
 /* `size` bytes of the ring before byte `end`. */
 static void copy_ring(const struct context *context, uint64_t end, size_t size, uint8_t *to)
 {
-	const uint8_t *ring = (const uint8_t *)context + SLOT_RING_END - RING_SIZE;
-	size_t at = (size_t)((end - size) % RING_SIZE);
-	size_t first = size < RING_SIZE - at ? size : RING_SIZE - at;
+	const uint8_t *ring = (const uint8_t *)context + context->ring_start;
+	size_t at = (size_t)((end - size) % ring_size(context)), behind = ring_size(context) - at;
+	size_t first = size < behind ? size : behind;
 
 	memcpy(to, ring + at, first);
 	memcpy(to + first, ring, size - first);
@@ -322,7 +328,7 @@ static size_t copy_newest(const struct arena *arena, const struct context *conte
 static size_t restore_last(const struct context *context, int64_t led, uint64_t end, uint32_t *words,
 			   size_t size, size_t kept)
 {
-	size_t since = (size_t)(end % RING_SIZE), word = sizeof(*words);
+	size_t since = (size_t)(end % ring_size(context)), word = sizeof(*words);
 
 	if (!led || since + word > kept)
 		return kept;
@@ -340,7 +346,7 @@ int arena_read_ring(const struct arena *arena, int slot, uint64_t from, struct r
 	const struct context *context = arena_context(arena, slot);
 	int64_t led = __atomic_load_n(&context->held_pos, __ATOMIC_ACQUIRE);
 	uint64_t end = is_held(arena, context) ? context->held_end : written(context);
-	size_t held = end < RING_SIZE ? (size_t)end : RING_SIZE, kept;
+	size_t held = end < ring_size(context) ? (size_t)end : ring_size(context), kept;
 	struct ring_copy copy = {.end = end, .epoch = context->epoch};
 
 	held = end > from && end - from < held ? (size_t)(end - from) : end > from ? held : 0;

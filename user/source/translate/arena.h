@@ -8,12 +8,13 @@
 
 #include "base/cleanup.h"
 #include "base/containers/hash_index.h"
-#include "translate/layout.h"
+#include "translate/slot.h"
 
 struct arena {
 	int fd;
 	uint8_t *bytes;
 	uint32_t slot_cnt;
+	uint64_t ring_size;		       /* bytes */
 	bool is_held;			       /* the program is ours: the kernel tells it of our death */
 	struct hash_index by_guest;	       /* numbers of blocks by guest address */
 	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
@@ -21,14 +22,14 @@ struct arena {
 
 static inline uint64_t arena_size(const struct arena *arena)
 {
-	return ARENA_SLOTS + (uint64_t)arena->slot_cnt * SLOT_SIZE;
+	return arena_bytes(arena->ring_size, arena->slot_cnt);
 }
 
 /*
  * In the memfd of a program, which it takes over: with the runtime in it, and `slot_cnt` slots, none of them
- * taken. 0, or -errno with a sentence.
+ * taken, with rings of `ring_size` bytes, a power of two of at least RING_SIZE_MIN. 0, or -errno with a sentence.
  */
-int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt);
+int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt, uint64_t ring_size);
 
 /* No program needs us any more for what is in it. By the thread that has made it. */
 void arena_let_go(struct arena *arena);

@@ -40,7 +40,8 @@ static bool is_known(pid_t tid)
 
 static bool is_inside(const struct shared *shared, uint64_t addr)
 {
-	if (addr - ARENA_BASE < slot_address(SLOTS_MAX) - ARENA_BASE || addr - NOPS_AT < NOPS_MAX * NOP_SIZE)
+	if (addr - ARENA_BASE < arena_bytes(shared->ring_size, shared->slot_cnt) ||
+	    addr - NOPS_AT < NOPS_MAX * NOP_SIZE)
 		return true;
 	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
 		if (addr - shared->regions[i].start < REGION_SIZE)
@@ -82,10 +83,10 @@ bool former_is_left(const struct injection *injection, struct shared *ret_shared
 
 	if (proc_status_number(tid, "Tgid", 10, &pid) || !is_known(tid) ||
 	    !read_memory(tid, ARENA_BASE, ret_shared, sizeof(*ret_shared)) ||
-	    ret_shared->slot_cnt > SLOTS_MAX)
+	    ret_shared->slot_cnt > SLOTS_MAX || ret_shared->ring_size > RING_SIZE_MAX)
 		return false;
 	for (uint32_t i = 0; i < ret_shared->slot_cnt; i++) {
-		if (!read_memory(tid, slot_address(i), &context, sizeof(context)))
+		if (!read_memory(tid, slot_address(ret_shared->ring_size, i), &context, sizeof(context)))
 			return false;
 		/* None behind this one was ever taken. */
 		if (!context.self)

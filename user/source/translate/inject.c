@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "model/trigger.h"
 #include "process/cgroup.h"
 #include "process/maps.h"
@@ -66,30 +68,54 @@ static int check_padding(pid_t pid, uint64_t at)
 }
 
 /* A quarter of the memory that it may still take, and of the addresses that it may have, can go to rings. */
-static uint32_t slots_of(pid_t pid)
+static uint64_t memory_for_rings(pid_t pid)
 {
-	uint64_t left = cgroup_memory_left(pid), cnt;
+	uint64_t left = cgroup_memory_left(pid);
 	struct rlimit limit;
 
 	if (!prlimit(pid, RLIMIT_AS, NULL, &limit) && limit.rlim_cur < left)
 		left = limit.rlim_cur;
-	cnt = left / 4 / SLOT_SIZE;
-	return cnt < SLOTS_MIN ? SLOTS_MIN : cnt > SLOTS_MAX ? SLOTS_MAX : (uint32_t)cnt;
+	return left / 4;
+}
+
+/* So many slots there are at least. Threads that find none go on natively, and that is told. */
+static uint32_t slots_min(uint64_t ring_size)
+{
+	return ring_size > RING_SIZE_MIN ? SLOTS_LARGE_MIN : SLOTS_MIN;
+}
+
+static uint64_t ring_size_of(uint64_t wanted, uint64_t memory)
+{
+	uint64_t size = wanted < RING_SIZE_MIN ? RING_SIZE_MIN : wanted;
+
+	while (size > RING_SIZE_MIN && memory / (size + SLOT_SIZE) < slots_min(size))
+		size /= 2;
+	if (size < wanted)
+		log_warn("the ring of each thread has %" PRIu64 " MiB, not %" PRIu64
+			 ": a quarter of the memory that is left has no room for %d of them",
+			 size >> 20, wanted >> 20, SLOTS_LARGE_MIN);
+	return size;
 }
 
 /* The memfd is made as large as it has to be from here: a limit of the program's own would kill it for that. */
-static int open_memfd(pid_t pid, long their_fd, struct arena **ret_arena)
+static int open_memfd(pid_t pid, long their_fd, uint64_t ring_size, struct arena **ret_arena)
 {
+	uint64_t memory = memory_for_rings(pid), cnt;
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", (int)pid, their_fd);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	return fd < 0 ? fail_errno(-errno, "cannot open its memory")
-		      : arena_new(ret_arena, fd, slots_of(pid));
+	if (fd < 0)
+		return fail_errno(-errno, "cannot open its memory");
+	ring_size = ring_size_of(ring_size, memory);
+	cnt = memory / (ring_size + SLOT_SIZE);
+	cnt = cnt < slots_min(ring_size) ? slots_min(ring_size) : cnt > SLOTS_MAX ? SLOTS_MAX : cnt;
+	return arena_new(ret_arena, fd, (uint32_t)cnt, ring_size);
 }
 
-static int make_arena(struct injection *injection, uint64_t name, struct arena **ret_arena)
+static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_size,
+		      struct arena **ret_arena)
 {
 	const uint64_t create[6] = {name, MFD_CLOEXEC};
 	long fd = injection_call(injection, SYS_memfd_create, create), at;
@@ -99,7 +125,7 @@ static int make_arena(struct injection *injection, uint64_t name, struct arena *
 
 	if (fd < 0)
 		return fail_errno((int)fd, "it cannot make the memory that it is to share");
-	err = open_memfd(injection->tid, fd, &arena);
+	err = open_memfd(injection->tid, fd, ring_size, &arena);
 	at = err ? err
 		 : injection_call(injection, SYS_mmap,
 				  (const uint64_t[6]){
@@ -149,17 +175,17 @@ static int map_nops(struct injection *injection, uint64_t at, const struct probe
 						    "it cannot map %s, for its probes", mirror->path);
 }
 
-static int make_by_name(struct injection *injection, uint64_t at, const struct probe_mirror *mirror,
-			size_t probe_cnt, struct arena **ret_arena)
+static int make_by_name(struct injection *injection, uint64_t at, const struct arena_config *config,
+			struct arena **ret_arena)
 {
 	const char name[NAME_BYTES] = "trailcam";
 	int err;
 
-	err = map_nops(injection, at, mirror, probe_cnt);
+	err = map_nops(injection, at, config->mirror, config->probe_cnt);
 	if (!err)
 		err = injection_write(injection->tid, at, name, sizeof(name));
 	if (!err)
-		err = make_arena(injection, at, ret_arena);
+		err = make_arena(injection, at, config->ring_size, ret_arena);
 	return err;
 }
 
@@ -204,10 +230,10 @@ static void unmap_all(struct injection *injection, const struct shared *shared)
 	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
 		unmap(injection, shared->regions[i].start, REGION_SIZE);
 	unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
-	unmap(injection, ARENA_BASE, slot_address(shared->slot_cnt) - ARENA_BASE);
+	unmap(injection, ARENA_BASE, arena_bytes(shared->ring_size, shared->slot_cnt));
 }
 
-int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struct arena **ret_arena,
+int inject(pid_t tid, const struct arena_config *config, struct arena **ret_arena,
 	   struct injection *ret_injection)
 {
 	CLEANUP(maps_release) struct maps before = {0};
@@ -220,8 +246,7 @@ int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struc
 		unmap_all(ret_injection, &former);
 	err = maps_read(&before, tid);
 	if (!err)
-		err = make_by_name(ret_injection, ret_injection->at - NAME_BYTES, mirror, probe_cnt,
-				   ret_arena);
+		err = make_by_name(ret_injection, ret_injection->at - NAME_BYTES, config, ret_arena);
 	end(ret_injection);
 	if (!err)
 		add_writable_code(&before, *ret_arena);

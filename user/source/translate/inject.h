@@ -21,11 +21,14 @@ struct rseq_area {
 	uint32_t size, signature;
 };
 
-/*
- * Makes an arena that the thread's process has mapped, too, without a slot. `mirror`, if not NULL: `probe_cnt`
- * nops of it are mapped, too.
- */
-int inject(pid_t tid, const struct probe_mirror *mirror, size_t probe_cnt, struct arena **ret_arena,
+struct arena_config {
+	const struct probe_mirror *mirror; /* NULL, or probe_cnt nops of it are mapped, too */
+	size_t probe_cnt;
+	uint64_t ring_size; /* bytes, a power of two; smaller where the process has little memory left */
+};
+
+/* Makes an arena that the thread's process has mapped, too, without a slot. 0, or -errno with a sentence. */
+int inject(pid_t tid, const struct arena_config *config, struct arena **ret_arena,
 	   struct injection *ret_injection);
 
 /* The thread goes on in the runtime with the context of this slot. */

@@ -79,8 +79,8 @@ static bool is_native(const struct translate_thread *thread, const struct user_r
  */
 static void complete_word(const struct translate_thread *thread, struct user_regs_struct *regs)
 {
-	enum { STORE_LENGTH = 11, ADD_LENGTH = 4, SAVE_LENGTH = 9, WORD_AT = 7 };
-	static const uint8_t store[] = {0x65, 0xc7, 0x81}, add[] = {0x48, 0x8d, 0x49, 0x04},
+	enum { STORE_LENGTH = 7, ADD_LENGTH = 4, SAVE_LENGTH = 9, WORD_AT = 3 };
+	static const uint8_t store[] = {0x65, 0xc7, 0x01}, add[] = {0x48, 0x8d, 0x49, 0x04},
 			     save[] = {0x65, 0x48, 0x89, 0x0c, 0x25};
 	struct context *context = arena_context(thread->process->arena, thread->slot);
 	uint8_t bytes[STORE_LENGTH + ADD_LENGTH + SAVE_LENGTH];
@@ -90,8 +90,7 @@ static void complete_word(const struct translate_thread *thread, struct user_reg
 	if (process_vm_readv(thread->tid, &to, 1, &from, 1, 0) != sizeof(bytes))
 		return;
 	if (!memcmp(at, store, sizeof(store)) && !memcmp(at + STORE_LENGTH, add, sizeof(add))) {
-		memcpy((uint8_t *)context + SLOT_RING_END + (int64_t)regs->rcx, at + WORD_AT,
-		       sizeof(uint32_t));
+		memcpy((uint8_t *)context + (int64_t)regs->rcx, at + WORD_AT, sizeof(uint32_t));
 		at += STORE_LENGTH;
 	}
 	if (!memcmp(at, add, sizeof(add)) && !memcmp(at + ADD_LENGTH, save, sizeof(save))) {
@@ -136,7 +135,7 @@ static void call_in(const struct translate_thread *thread, struct user_regs_stru
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
 	if (is_on_its_way(context, regs, thread->tid))
 		return;
-	memcpy(&context->held_word, (uint8_t *)context + SLOT_RING_END - sizeof(uint32_t), sizeof(uint32_t));
+	memcpy(&context->held_word, (uint8_t *)context - sizeof(uint32_t), sizeof(uint32_t));
 	context->held_pos = context->pos;
 	context->pos = -(int64_t)sizeof(uint32_t);
 }

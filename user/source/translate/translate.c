@@ -201,7 +201,12 @@ int translate_make_arena(struct translate *translate, struct translate_process *
 			 struct injection *ret_injection)
 {
 	const struct probe_map *probes = translate->config.probes;
-	int err = inject(tid, &translate->mirror, probe_cnt(translate), &process->arena, ret_injection);
+	const struct arena_config config = {
+		.mirror = &translate->mirror,
+		.probe_cnt = probe_cnt(translate),
+		.ring_size = translate->config.trace_size,
+	};
+	int err = inject(tid, &config, &process->arena, ret_injection);
 
 	if (ret_injection->ended)
 		return 0;

@@ -24,7 +24,7 @@ struct caught_hit;
 
 struct translate_config {
 	const struct probe_map *probes; /* complete when a program is executed; NULL: none */
-	/* of each thread's packets: a power of two, a page at least. More than that: the newest are kept. */
+	/* of each thread's packets, and ring at least: a power of two, a page at least. The newest are kept. */
 	size_t trace_size;
 	bool times_calls; /* each call and return has a time of its own */
 	/* A thread goes on natively; `why` is a sentence without a full stop. Or NULL. */

@@ -1,54 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  *	words	... [site 7] [low] [high] [RING_BEFORE] [low] [high] [RING_AFTER] [block 12] ...
+ *	pairs	     0	      1	    0	   0	         1     0      0           0
  *
- * What two words mean that are no numbers is known from the third: so the ring is split into entries from its
- * end, then they are told in their order. The first one says where control was; what came before it, of the
- * branch before, was overwritten.
+ * What two words mean that are no numbers is known from the third: so the words are read from their end first, to
+ * find where pairs begin, then what they say is told in its order. The first one says where control was; what came
+ * before it, of the branch before, was overwritten.
  */
 #include "source/translate/words.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/log.h"
 #include "source/translate/walk.h"
+
+struct entries {
+	const uint32_t *words;
+	size_t begin, end;
+	uint64_t *pairs; /* bits */
+};
 
 struct entry {
 	uint32_t word;
 	uint64_t value;
 };
 
-struct entries {
-	struct entry *items;
-	size_t cnt, cap;
-};
-
 static void entries_release(struct entries *entries)
 {
-	free(entries->items);
+	free(entries->pairs);
 }
 
-/* Newest first. */
+/* 0 or -ENOMEM. */
 static int split(const struct ring_copy *copy, struct entries *entries)
 {
 	size_t left = copy->cnt;
 
+	*entries = (struct entries){.words = copy->words, .end = copy->cnt};
+	entries->pairs = calloc(copy->cnt / 64 + 1, sizeof(*entries->pairs));
+	if (!entries->pairs)
+		return -ENOMEM;
 	while (left) {
-		struct entry entry = {.word = copy->words[--left]};
-		int err;
+		bool has_value = copy->words[left - 1] >= RING_TAG;
 
-		if (entry.word >= RING_TAG) {
-			if (left < 2)
-				break;
-			entry.value = (uint64_t)copy->words[left - 1] << 32 | copy->words[left - 2];
-			left -= 2;
-		}
-		err = ARRAY_PUSH(entries->items, entries->cnt, entries->cap, entry);
-		if (err)
-			return err;
+		if (has_value && left < 3)
+			break;
+		left -= has_value ? 3 : 1;
+		entries->pairs[left / 64] |= (uint64_t)has_value << left % 64;
 	}
+	entries->begin = left;
 	return 0;
+}
+
+/* The entry at *at, which becomes that of the next one. */
+static struct entry next_entry(const struct entries *entries, size_t *at)
+{
+	const uint32_t *words = entries->words + *at;
+
+	if (!(entries->pairs[*at / 64] >> *at % 64 & 1)) {
+		++*at;
+		return (struct entry){.word = words[0]};
+	}
+	*at += 3;
+	return (struct entry){words[2], (uint64_t)words[1] << 32 | words[0]};
 }
 
 /* The trace begins there. */
@@ -236,25 +250,28 @@ static unsigned int weight(const struct walk *walk, uint32_t word)
 }
 
 /*
- * The entries between two that tell the time share what is between. What packets can tell is told of some of
- * them, not to make the trace longer than it has to be.
+ * The entries from `at` to `until`, where the time is `tsc`, share what is between. What packets can tell is told of
+ * some of them, not to make the trace longer than it has to be.
  */
-static void tell_between(struct walk *walk, const struct entries *entries, size_t from, size_t to)
+static void tell_between(struct walk *walk, const struct entries *entries, size_t at, size_t until,
+			 uint64_t tsc)
 {
 	enum { TELLS_TIME_EVERY = 64 };
-	const uint64_t start = walk->ns, end = tsc_clock_ns(walk->clock, entries->items[to].value);
+	const uint64_t start = walk->ns, end = tsc_clock_ns(walk->clock, tsc);
 	uint64_t all = 1, so_far = 0, told = 0;
 
-	for (size_t i = to + 1; i < from; i++)
-		all += weight(walk, entries->items[i].word);
-	for (size_t i = from; i-- > to + 1;) {
-		so_far += weight(walk, entries->items[i].word);
+	for (size_t i = at; i < until;)
+		all += weight(walk, next_entry(entries, &i).word);
+	while (at < until) {
+		struct entry entry = next_entry(entries, &at);
+
+		so_far += weight(walk, entry.word);
 		if (end > start && so_far - told >= TELLS_TIME_EVERY) {
 			walk_set_ns(walk,
 				    start + (uint64_t)((double)(end - start) * (double)so_far / (double)all));
 			told = so_far;
 		}
-		tell(walk, &entries->items[i]);
+		tell(walk, &entry);
 	}
 }
 
@@ -265,37 +282,44 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
  */
 static void begin(struct walk *walk, const struct ring_copy *copy, const struct entries *entries)
 {
-	size_t i = entries->cnt;
+	bool has_time = copy->continues, has_epoch = false;
 
 	walk->ns = walk->encoder->cyc_tsc > walk->clock->ns ? walk->encoder->cyc_tsc : walk->clock->ns;
 	if (copy->continues)
 		walk_set_ns(walk, copy->since_ns);
-	while (!copy->continues && i--) {
-		uint32_t word = entries->items[i].word;
+	for (size_t at = entries->begin; at < entries->end && !(has_time && has_epoch);) {
+		struct entry entry = next_entry(entries, &at);
 
-		if (!tells_time(word))
-			continue;
-		walk_set_time(walk, entries->items[i].value);
-		break;
+		if (tells_time(entry.word) && !has_time) {
+			walk_set_time(walk, entry.value);
+			has_time = true;
+		}
+		if (entry.word == RING_EPOCH && !has_epoch) {
+			walk->epoch = (uint32_t)entry.value - 1;
+			has_epoch = true;
+		}
 	}
-	for (i = 0; i < entries->cnt; i++)
-		if (entries->items[i].word == RING_EPOCH)
-			walk->epoch = (uint32_t)entries->items[i].value - 1;
 }
 
 static void tell_all(struct walk *walk, const struct entries *entries)
 {
-	size_t told = entries->cnt;
+	size_t told = entries->begin;
 
-	for (size_t i = entries->cnt; i--;) {
-		if (!tells_time(entries->items[i].word))
+	for (size_t at = told; at < entries->end;) {
+		size_t here = at;
+		struct entry entry = next_entry(entries, &at);
+
+		if (!tells_time(entry.word))
 			continue;
-		tell_between(walk, entries, told, i);
-		tell(walk, &entries->items[i]);
-		told = i;
+		tell_between(walk, entries, told, here, entry.value);
+		tell(walk, &entry);
+		told = at;
 	}
-	while (told--)
-		tell(walk, &entries->items[told]);
+	while (told < entries->end) {
+		struct entry entry = next_entry(entries, &told);
+
+		tell(walk, &entry);
+	}
 }
 
 static int encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,

@@ -39,7 +39,7 @@ static struct arena *arena_with_code(void)
 	struct arena *arena;
 	struct shared *all;
 
-	assert_ok(arena_new(&arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN));
+	assert_ok(arena_new(&arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN, RING_SIZE_MIN));
 	memcpy(arena->bytes + ARENA_BLOCKS, blocks, sizeof(blocks));
 	memcpy(arena->bytes + ARENA_LENGTHS, lengths, sizeof(lengths));
 	memcpy(arena->bytes + ARENA_BYTES, steps, sizeof(steps));
@@ -121,7 +121,7 @@ static void versions(void **state)
 	struct shared *all;
 
 	(void)state;
-	assert_ok(arena_new(&arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN));
+	assert_ok(arena_new(&arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN, RING_SIZE_MIN));
 	all = (struct shared *)arena->bytes;
 	for (uint32_t i = 0; i <= CNT; i++) {
 		struct block *block = (struct block *)(arena->bytes + ARENA_BLOCKS) + i;

@@ -18,7 +18,7 @@ struct fixture {
 static void fixture_init(struct fixture *fixture)
 {
 	*fixture = (struct fixture){0};
-	assert_ok(arena_new(&fixture->arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN));
+	assert_ok(arena_new(&fixture->arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN, RING_SIZE_MIN));
 	assert_ok(snapshot_new(&fixture->snapshot));
 }
 

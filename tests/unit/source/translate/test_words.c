@@ -53,7 +53,7 @@ static void fixture_init(struct fixture *fixture)
 	struct shared *all;
 
 	*fixture = (struct fixture){.params = encoder_default_params()};
-	assert_ok(arena_new(&fixture->arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN));
+	assert_ok(arena_new(&fixture->arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN, RING_SIZE_MIN));
 	fixture->slot = arena_take_slot(fixture->arena, 1, 1);
 	assert_int_equal(fixture->slot, 0);
 	memcpy(fixture->arena->bytes + ARENA_BLOCKS, blocks, sizeof(blocks));
@@ -69,11 +69,11 @@ static void word(const struct fixture *fixture, uint32_t value)
 {
 	struct context *context = arena_context(fixture->arena, fixture->slot);
 
-	memcpy((uint8_t *)context + SLOT_RING_END + context->pos, &value, sizeof(value));
+	memcpy((uint8_t *)context + context->pos, &value, sizeof(value));
 	context->pos += 4;
 	if (context->pos)
 		return;
-	context->pos = -RING_SIZE;
+	context->pos = -RING_SIZE_MIN;
 	context->laps = ++context->laps_next;
 }
 
@@ -280,7 +280,7 @@ static void interrupted(void **state)
 /* The oldest words are gone; what is left begins in the middle of a time. */
 static void overwritten(void **state)
 {
-	enum { WORDS = RING_SIZE / 4 };
+	enum { WORDS = RING_SIZE_MIN / 4 };
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
@@ -449,7 +449,7 @@ static void goes_on_behind_a_copy(void **state)
 /* A thread that is led into the runtime writes its next word over the last one of the lap before. */
 static void led(void **state)
 {
-	enum { CNT = RING_SIZE / 4 + 100 };
+	enum { CNT = RING_SIZE_MIN / 4 + 100 };
 	struct fixture fixture;
 	struct context *context;
 	struct ring_copy copy;
@@ -459,13 +459,13 @@ static void led(void **state)
 	context = arena_context(fixture.arena, fixture.slot);
 	for (int i = 0; i < CNT; i++)
 		word(&fixture, (uint32_t)i);
-	context->held_word = RING_SIZE / 4 - 1;
+	context->held_word = RING_SIZE_MIN / 4 - 1;
 	context->held_pos = context->pos;
 	context->pos = -4;
-	memset((uint8_t *)context + SLOT_RING_END - 4, 0xff, 4);
+	memset((uint8_t *)context - 4, 0xff, 4);
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &copy));
 	assert_int_equal(copy.end, CNT * 4);
-	assert_in_range(copy.cnt, RING_SIZE / 4 - 100, RING_SIZE / 4);
+	assert_in_range(copy.cnt, RING_SIZE_MIN / 4 - 100, RING_SIZE_MIN / 4);
 	for (size_t i = 0; i < copy.cnt; i++)
 		assert_int_equal(copy.words[i], CNT - copy.cnt + i);
 	ring_copy_release(&copy);
@@ -482,7 +482,7 @@ static void held(void **state)
 	(void)state;
 	fixture_init(&fixture);
 	context = arena_context(fixture.arena, fixture.slot);
-	for (int i = 0; i < RING_SIZE / 4 + 100; i++)
+	for (int i = 0; i < RING_SIZE_MIN / 4 + 100; i++)
 		word(&fixture, (uint32_t)i);
 	context->held_end = arena_written(fixture.arena, fixture.slot);
 	context->held_reach = context->held_end + TIME_EVERY;
@@ -492,9 +492,9 @@ static void held(void **state)
 	arena_hold(fixture.arena, 7);
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &copy));
 	assert_int_equal(copy.end, context->held_end);
-	assert_in_range(copy.cnt, (RING_SIZE - 2 * TIME_EVERY) / 4, (RING_SIZE - TIME_EVERY) / 4);
+	assert_in_range(copy.cnt, (RING_SIZE_MIN - 2 * TIME_EVERY) / 4, (RING_SIZE_MIN - TIME_EVERY) / 4);
 	for (size_t i = 0; i < copy.cnt; i++)
-		assert_int_equal(copy.words[i], RING_SIZE / 4 + 100 - copy.cnt + i);
+		assert_int_equal(copy.words[i], RING_SIZE_MIN / 4 + 100 - copy.cnt + i);
 	ring_copy_release(&copy);
 	arena_hold(fixture.arena, 0);
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, copy.end, &copy));
