@@ -100,7 +100,8 @@ static int list_piece(struct lister *lister)
 				return 0;
 		}
 		if (status < 0)
-			return in_tail && (!lister->has_limit || insn.ip == lister->limit_ip)
+			return in_tail && (!lister->has_limit ||
+					   (insn.ip == lister->limit_ip && status == -pte_nomap))
 				       ? 0
 				       : on_error(lister, status);
 	}

@@ -37,10 +37,12 @@ static int reach(struct session *session, struct session_thread *thread)
 	int err = session_look_at_maps(session);
 
 	session->is_reached = true;
-	TELL_CAPTURE(session, started);
 	if (!err)
 		err = ASK(session->config.driver, reached, session->config.self);
-	return err ? err : ASK_DRIVER(session, take_over, thread);
+	if (!err)
+		err = ASK_DRIVER(session, take_over, thread);
+	TELL_CAPTURE(session, started);
+	return err;
 }
 
 /* A target has reached the start point in `thread`. */

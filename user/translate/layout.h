@@ -291,6 +291,7 @@ struct context {
 	/* A signal that waits for the thread to come to an instruction of its own, which blocks all others meanwhile. */
 	uint32_t has_signal;
 	uint8_t signal[SIGINFO_BYTES]; /* siginfo_t */
+	uint32_t stand_in;	       /* number of the signal in whose place it comes */
 	uint64_t mask;		       /* what the program itself blocks */
 };
 

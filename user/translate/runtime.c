@@ -204,15 +204,16 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
 
 /*
  * The signal that was held back comes now that the thread stands at an instruction of its own: who is outside delivers
- * it in place of a stand-in, which is one that nobody minds if we are alone after all. Then it is sent again.
+ * it in place of a stand-in. If nobody is outside any more, it is sent again.
  */
 static void let_signal_come(struct context *context)
 {
-	const uint64_t stand_in = 1ull << (SIGWINCH - 1), pid = (uint64_t)call(SYS_getpid, 0, 0, 0, 0),
+	const uint64_t stand_in = 1ull << (context->stand_in - 1),
+		       pid = (uint64_t)call(SYS_getpid, 0, 0, 0, 0),
 		       tid = (uint64_t)call(SYS_gettid, 0, 0, 0, 0);
 
 	if (!tracer_is_dead()) {
-		call(SYS_tgkill, pid, tid, SIGWINCH, 0);
+		call(SYS_tgkill, pid, tid, context->stand_in, 0);
 		change_mask(SIG_UNBLOCK, (uintptr_t)&stand_in, 0, sizeof(stand_in));
 	}
 	if (!context->has_signal)

@@ -27,7 +27,7 @@ struct packet_work {
 	struct code_changes changes;
 	struct tsc_clock clock;
 	bool begins;		   /* the words are of another program than those before */
-	bool ends;		   /* what comes behind them is not known */
+	uint64_t ends_ns;	   /* CLOCK_MONOTONIC: what came behind them is not known; 0: it is */
 	struct snapshot *snapshot; /* that takes the packets then; NULL: they are kept */
 	pid_t pid, tid;		   /* of the thread */
 };
@@ -81,7 +81,7 @@ static int copy_ring(struct translate *translate, struct translate_thread *threa
 	thread->epoch = copy->epoch;
 	work->begins = thread->begins;
 	thread->begins = false;
-	work->ends = is_given_back(thread);
+	work->ends_ns = is_given_back(thread) ? clock_ns(CLOCK_MONOTONIC) : 0;
 	work->clock = translate->clock = tsc_clock_since(&translate->start);
 	return thread->process->answers ? answers_changes(thread->process->answers, &work->changes) : 0;
 }
@@ -120,8 +120,8 @@ static int make_packets(void *ctx, size_t i)
 		encoder->psb_wanted = true;
 	if (work->copy.words)
 		err = words_encode(work->arena, &work->copy, &work->clock, &work->changes, encoder);
-	if (work->ends)
-		encoder_overflow(encoder, clock_ns(CLOCK_MONOTONIC), 0);
+	if (work->ends_ns)
+		encoder_overflow(encoder, work->ends_ns, 0);
 	return err;
 }
 
@@ -264,15 +264,17 @@ static void hand_over(struct packet_maker *maker, struct packet_work *work)
 int translate_settle(struct translate *translate)
 {
 	struct packet_maker *maker = &translate->maker;
+	pid_t tid;
 	int nice, err;
 
 	pthread_mutex_lock(&maker->lock);
-	nice = maker->first && maker->tid ? hurry(maker->tid) : 0;
+	tid = maker->first ? maker->tid : 0;
+	nice = tid ? hurry(tid) : 0;
 	maker->is_waited_for = true;
 	while (maker->first)
 		pthread_cond_wait(&maker->changed, &maker->lock);
-	if (maker->tid)
-		setpriority(PRIO_PROCESS, (id_t)maker->tid, nice);
+	if (tid)
+		setpriority(PRIO_PROCESS, (id_t)tid, nice);
 	maker->is_waited_for = maker->makes_snapshot = false;
 	err = maker->err;
 	maker->err = 0;

@@ -20,6 +20,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
+#include "base/array.h"
 #include "process/inject.h"
 #include "process/proc_status.h"
 #include "source/translate/translate_internal.h"
@@ -145,6 +146,23 @@ static void set_mask(const struct translate_thread *thread, uint64_t mask)
 	ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
 }
 
+/*
+ * One that does nothing where it is not caught: should the program be sent a real one, which does not queue beside it,
+ * nobody misses that. A thread waits for one that it blocks, perhaps. Where all are caught, the first.
+ */
+static uint32_t choose_stand_in(pid_t tid, uint64_t blocked)
+{
+	static const uint8_t harmless[] = {SIGWINCH, SIGURG, SIGCHLD};
+	uint64_t used = 0;
+
+	proc_status_number(tid, "SigCgt", 16, &used);
+	used |= blocked;
+	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
+		if (!(used >> (harmless[i] - 1) & 1))
+			return harmless[i];
+	return harmless[0];
+}
+
 /* The signal waits, and all others behind it. */
 static void hold_back(const struct translate_thread *thread, const siginfo_t *info,
 		      struct user_regs_struct *regs)
@@ -156,12 +174,13 @@ static void hold_back(const struct translate_thread *thread, const siginfo_t *in
 		others |= is_blockable(signal) ? 1ull << (signal - 1) : 0;
 	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(context->mask), &context->mask);
 	memcpy(context->signal, info, sizeof(*info));
+	context->stand_in = choose_stand_in(thread->tid, context->mask);
 	context->has_signal = 1;
 	call_in(thread, regs);
 	set_mask(thread, context->mask | others);
 }
 
-/* One that is not to be blocked: the kernel keeps it with the others. */
+/* The signal is blocked, too, so that the kernel queues it again. */
 static void hold_behind(const struct translate_thread *thread, int signal)
 {
 	uint64_t mask;
@@ -247,7 +266,7 @@ int translate_signal(struct translate *translate, pid_t tid, int signal)
 	if (context->has_signal) {
 		const struct arena *arena = thread->process->arena;
 
-		if (!fault && (signal != SIGWINCH ||
+		if (!fault && ((uint32_t)signal != context->stand_in ||
 			       regs.rip != arena_shared(arena)->runtime + arena_header(arena)->landed)) {
 			hold_behind(thread, signal);
 			return signal;

@@ -80,12 +80,12 @@ static int pass(void *self, struct session_thread *thread, int signal)
 	return translate_signal(translated->translate, thread->tid, signal);
 }
 
-/* Whether it will not stop before its system call is over. */
+/* Whether it will not stop before its system call is over, or never. */
 static bool is_unstoppable(pid_t tid)
 {
 	char state[16] = "";
 
-	return !proc_status_text(tid, "State", state, sizeof(state)) && state[0] == 'D';
+	return !proc_status_text(tid, "State", state, sizeof(state)) && (state[0] == 'D' || state[0] == 'Z');
 }
 
 /* Of those that are to be taken over, one after another: each is held for a moment only. */
