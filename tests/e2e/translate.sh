@@ -31,6 +31,19 @@ keeps_the_newest() {
 		tail -n $((cnt - 2)) "$tmp/64K.branches" >"$tmp/newest" && tail -n $((cnt - 2)) "$tmp/64M.branches" | cmp - "$tmp/newest"
 }
 
+# Twice the ring, twice the trace.
+reaches_further() {
+	for size in 16M 32M; do
+		"$trailcam" run -q --source translate --snapshot-size $size --keep-recording "$tmp/$size" -o "$tmp/out.fxt.gz" \
+			-- "$programs/hot-static" 200000 >/dev/null || return 1
+		size_of_data=$(stat -c %s "$tmp/$size/data")
+		echo "$size: $size_of_data bytes"
+		rm -r "$tmp/$size"
+		echo "$size_of_data" >>"$tmp/sizes"
+	done
+	awk '{ size[NR] = $1 } END { exit size[2] < 1.8 * size[1] }' "$tmp/sizes"
+}
+
 # refuses TEXT ARGUMENT...
 refuses() {
 	text=$1
@@ -242,6 +255,7 @@ check 'a static program: every instruction' agree calls 40 "$programs/calls"
 check 'a dynamic program from its loader on: every instruction' agree wordcount 100000 "$programs/wordcount"
 check 'ways that are taken often, with faults in them: every instruction' agree hot 500000 "$programs/hot-static" 400 faults
 check 'more than packets have room for: the newest branches' keeps_the_newest
+check 'a larger --snapshot-size reaches further back' reaches_further
 check 'the same, with a timer: the same output' same 0 "$programs/hot" 3000000 ticks
 check 'random code in a file, executed often' same 0 "$programs/random" 7 12 -1 60000
 for seed in 1 2 3; do
