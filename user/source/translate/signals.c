@@ -34,7 +34,10 @@ static bool is_caught(pid_t tid, int signal)
 	return !proc_status_number(tid, "SigCgt", 16, &caught) && caught >> (signal - 1) & 1;
 }
 
-/* What an instruction may raise is not: blocked, it would kill. */
+/*
+ * A signal that an instruction raises kills the program where it is blocked. (SIGSYS is raised by a system call; the
+ * thread makes none while a signal waits.)
+ */
 static bool is_blockable(int signal)
 {
 	return signal != SIGSEGV && signal != SIGBUS && signal != SIGFPE && signal != SIGILL &&
