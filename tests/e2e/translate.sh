@@ -263,6 +263,7 @@ for seed in 1 2 3; do
 done
 check 'signals, faults, breakpoints, forks, threads: the same output and exit status' same 3 "$programs/torture" probed
 check 'the next program' same 3 sh -c 'exec "$0" probed' "$programs/torture"
+check 'the first thread ends before the others, which execute new code' same 7 "$programs/leaderless"
 check 'exceptions' same 0 "$programs/throws"
 check 'coroutines' same 0 "$programs/coroutines"
 check 'a program of the distribution' same 0 /bin/ls -l /etc/apt

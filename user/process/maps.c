@@ -7,6 +7,7 @@
  */
 #include "process/maps.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,32 +115,63 @@ static void make_reachable(struct maps *maps, pid_t pid)
 	}
 }
 
-int maps_read(struct maps *ret_maps, pid_t pid)
+/* Nothing is in it once its thread has ended. 0 or -errno. */
+static int read_file(struct maps *maps, const char *path)
 {
-	CLEANUP(maps_release) struct maps maps = {0};
-	CLEANUP(fclosep) FILE *file = NULL;
+	CLEANUP(fclosep) FILE *file = fopen(path, "re");
 	CLEANUP(freep) char *line = NULL;
 	size_t line_cap = 0;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	file = fopen(path, "re");
-	if (!file && (errno == ENOENT || errno == ESRCH))
-		return fail(-errno, "process %d has ended", pid);
 	if (!file)
-		return fail_errno(-errno, "cannot read %s", path);
+		return -errno;
 	while (getline(&line, &line_cap, file) > 0) {
 		struct map map;
 		int err = parse_line(&map, line);
 
 		if (err > 0) {
-			err = ARRAY_PUSH(maps.items, maps.cnt, maps.cap, map);
+			err = ARRAY_PUSH(maps->items, maps->cnt, maps->cap, map);
 			if (err)
 				free((char *)map.mapping.name);
 		}
 		if (err < 0)
 			return err;
 	}
+	return 0;
+}
+
+/* The first thread of a process may end before the others. */
+static int read_of_others(struct maps *maps, pid_t pid)
+{
+	const struct dirent *entry;
+	char path[64];
+	int err = -ESRCH;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !maps->cnt && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/maps", atoi(entry->d_name));
+		err = atoi(entry->d_name) > 0 ? read_file(maps, path) : err;
+	}
+	if (dir)
+		closedir(dir);
+	return maps->cnt ? 0 : err;
+}
+
+int maps_read(struct maps *ret_maps, pid_t pid)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	err = read_file(&maps, path);
+	if ((!err && !maps.cnt) || err == -ESRCH)
+		err = read_of_others(&maps, pid);
+	if (err == -ENOENT || err == -ESRCH)
+		return fail(err, "process %d has ended", pid);
+	if (err)
+		return fail_errno(err, "cannot read %s", path);
 	make_reachable(&maps, pid);
 	*ret_maps = maps;
 	maps = (struct maps){0};

@@ -365,8 +365,10 @@ void session_on_end(struct session *session, struct session_thread *thread, int 
 {
 	struct session_process *process = thread->process;
 
+	session->ending = process;
 	if (session->config.leaders_only)
 		TELL_CAPTURE(session, catch_up); /* the names of its other threads, while it is known */
+	session->ending = NULL;
 	TELL_DRIVER(session, ended, thread);
 	if (session->started)
 		session_note(session,

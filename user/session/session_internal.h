@@ -18,10 +18,12 @@ struct session {
 	size_t thread_cnt, thread_cap;
 	struct hash_index by_tid, by_pid; /* of both, with those that have ended */
 	size_t ended_cnt;		  /* threads, since the last time that they were forgotten */
-	struct snapshot *sideband;	  /* collects the sideband */
-	size_t sideband_max;	/* bytes: beyond, what is about tasks that have ended is forgotten */
-	uint64_t forgotten_cnt; /* see session_forgotten_cnt() */
-	int err;		/* of the first record that could not be stored; ends the run */
+	struct session_process
+		*ending;	   /* whose end, or that of its first thread, is being told; NULL: none */
+	struct snapshot *sideband; /* collects the sideband */
+	size_t sideband_max;	   /* bytes: beyond, what is about tasks that have ended is forgotten */
+	uint64_t forgotten_cnt;	   /* see session_forgotten_cnt() */
+	int err;		   /* of the first record that could not be stored; ends the run */
 	bool started;
 	bool gathers;	 /* it has just started, and threads may still run */
 	bool has_left;	 /* the leader of some process, which led alone */

@@ -83,8 +83,8 @@ static int on_replaced(struct session *session, struct session_process *process)
 	struct session_thread *thread;
 	int err;
 
-	if (session_is_ours(process->pid))
-		return 0; /* its exec is reported */
+	if (session_is_ours(process->pid) || session->ending == process)
+		return 0; /* its exec is reported, or its end is */
 	for (size_t i = 0; i < session->thread_cnt; i++)
 		if (session->threads[i]->process == process)
 			session->threads[i]->dead = true;

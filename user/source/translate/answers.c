@@ -41,10 +41,13 @@ static void read_original(const struct answers *answers, struct context *context
 static void find_executable(const struct answers *answers, struct context *context)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
-	const struct map *map = maps_read(&maps, answers->pid) ? NULL : maps_find(&maps, context->next);
+	const uint64_t page = context->next & ~(uint64_t)4095;
+	bool is_known = !maps_read(&maps, answers->pid);
+	const struct map *map = is_known ? maps_find(&maps, context->next) : NULL;
 
-	context->executable_start = map ? map->mapping.addr : 0;
-	context->executable_end = map ? map->mapping.addr + map->mapping.size : 0;
+	/* Where that cannot be found out, it may be. */
+	context->executable_start = map ? map->mapping.addr : is_known ? 0 : page;
+	context->executable_end = map ? map->mapping.addr + map->mapping.size : is_known ? 0 : page + 4096;
 }
 
 /* When the new code was not there yet, or stood there and did not run. CLOCK_MONOTONIC. */
@@ -137,9 +140,10 @@ int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid,
 	answers->arena = arena;
 	answers->start = tsc_now();
 	pthread_mutex_init(&answers->lock, NULL);
-	if (!maps_read(&answers->first, pid) && !maps_read(&answers->maps, pid))
+	if (!maps_read(&answers->first, pid) && !maps_read(&answers->maps, pid)) {
 		err = -pthread_create(&answers->thread, NULL, run, answers);
-	answers->runs = !err;
+		answers->runs = !err;
+	}
 	*ret_answers = answers;
 	return err ? fail_errno(err, "cannot start a thread") : 0;
 }

@@ -83,7 +83,8 @@ bool former_is_left(const struct injection *injection, struct shared *ret_shared
 
 	if (proc_status_number(tid, "Tgid", 10, &pid) || !is_known(tid) ||
 	    !read_memory(tid, ARENA_BASE, ret_shared, sizeof(*ret_shared)) ||
-	    ret_shared->slot_cnt > SLOTS_MAX || ret_shared->ring_size > RING_SIZE_MAX)
+	    ret_shared->slot_cnt > SLOTS_MAX || ret_shared->ring_size > RING_SIZE_MAX ||
+	    is_inside(ret_shared, injection->regs.rip) || is_inside(ret_shared, injection->regs.rsp))
 		return false;
 	for (uint32_t i = 0; i < ret_shared->slot_cnt; i++) {
 		if (!read_memory(tid, slot_address(ret_shared->ring_size, i), &context, sizeof(context)))
@@ -91,6 +92,9 @@ bool former_is_left(const struct injection *injection, struct shared *ret_shared
 		/* None behind this one was ever taken. */
 		if (!context.self)
 			break;
+		/* Which thread was born last is not known any more. */
+		if (context.pid == (pid_t)pid && context.tid < 0 && !context.is_process)
+			return false;
 		if (context.pid == (pid_t)pid && context.tid > 0 &&
 		    !syscall(SYS_tgkill, pid, context.tid, 0) && !is_out(injection, ret_shared, &context))
 			return false;

@@ -227,10 +227,11 @@ static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
 
 static void unmap_all(struct injection *injection, const struct shared *shared)
 {
+	/* First what tells of the others: should we be killed in between, nobody takes the program's own for them. */
+	unmap(injection, ARENA_BASE, arena_bytes(shared->ring_size, shared->slot_cnt));
 	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
 		unmap(injection, shared->regions[i].start, REGION_SIZE);
 	unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
-	unmap(injection, ARENA_BASE, arena_bytes(shared->ring_size, shared->slot_cnt));
 }
 
 int inject(pid_t tid, const struct arena_config *config, struct arena **ret_arena,
