@@ -92,7 +92,8 @@ static int put_ips(struct stack_sample *sample, const uint8_t *ips, size_t cnt, 
 	sample->ips = calloc(cnt + 1, sizeof(*sample->ips));
 	if (!sample->ips)
 		return -ENOMEM;
-	memcpy(sample->ips, ips, cnt * sizeof(*sample->ips));
+	if (cnt)
+		memcpy(sample->ips, ips, cnt * sizeof(*sample->ips));
 	sample->ips[cnt] = ip;
 	sample->ip_cnt = (uint32_t)cnt + !!ip;
 	return 0;
