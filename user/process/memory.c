@@ -6,12 +6,12 @@
 enum { PAGE = 4096, PAGES_AT_ONCE = 16 };
 
 /* The kernel reads no piece in part (process_vm_readv(2)). */
-size_t memory_read(pid_t tid, uint64_t at, uint8_t *bytes, size_t size)
+size_t memory_read(pid_t tid, uint64_t at, void *bytes, size_t size)
 {
 	size_t done = 0;
 
 	while (done < size) {
-		struct iovec ours = {bytes + done, 0}, theirs[PAGES_AT_ONCE];
+		struct iovec ours = {(uint8_t *)bytes + done, 0}, theirs[PAGES_AT_ONCE];
 		size_t cnt = 0;
 		ssize_t got;
 

@@ -41,6 +41,13 @@ bool proc_has_ended(pid_t tid)
 	return proc_status_text(tid, "State", state, sizeof(state)) || state[0] == 'Z' || state[0] == 'X';
 }
 
+bool proc_is_unstoppable(pid_t tid)
+{
+	char state[16];
+
+	return proc_status_text(tid, "State", state, sizeof(state)) || strchr("DXZ", state[0]);
+}
+
 bool proc_is_ending(pid_t pid)
 {
 	enum { PF_EXITING = 4 }; /* include/linux/sched.h */

@@ -112,11 +112,7 @@ static void resume_all(struct session *session)
  */
 static bool is_on_its_way(const struct session_thread *thread)
 {
-	char state[16];
-
-	return !thread->dead && !thread->held && !thread->group_stop &&
-	       !proc_status_text(thread->tid, "State", state, sizeof(state)) && state[0] != 'D' &&
-	       state[0] != 'Z';
+	return !thread->dead && !thread->held && !thread->group_stop && !proc_is_unstoppable(thread->tid);
 }
 
 void session_start(struct session *session)

@@ -10,28 +10,21 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "process/memory.h"
 #include "process/proc_status.h"
 #include "session/driver.h"
 #include "source/translate/runtime_file.h"
 #include "translate/slot.h"
-
-static bool read_memory(pid_t tid, uint64_t from, void *to, size_t size)
-{
-	struct iovec local = {to, size}, remote = {(void *)from, size};
-
-	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
-}
 
 /* Of this very build, whose structs we know. */
 static bool is_known(pid_t tid)
 {
 	const size_t size = (size_t)(runtime_file_end - runtime_file_begin);
 	uint8_t *bytes = malloc(size);
-	bool is_same = bytes && read_memory(tid, ARENA_BASE + ARENA_CODE, bytes, size) &&
+	bool is_same = bytes && memory_read(tid, ARENA_BASE + ARENA_CODE, bytes, size) == size &&
 		       !memcmp(bytes, runtime_file_begin, size);
 
 	free(bytes);
@@ -82,12 +75,13 @@ bool former_is_left(const struct injection *injection, struct shared *ret_shared
 	uint64_t pid;
 
 	if (proc_status_number(tid, "Tgid", 10, &pid) || !is_known(tid) ||
-	    !read_memory(tid, ARENA_BASE, ret_shared, sizeof(*ret_shared)) ||
+	    memory_read(tid, ARENA_BASE, ret_shared, sizeof(*ret_shared)) != sizeof(*ret_shared) ||
 	    ret_shared->slot_cnt > SLOTS_MAX || ret_shared->ring_size > RING_SIZE_MAX ||
 	    is_inside(ret_shared, injection->regs.rip) || is_inside(ret_shared, injection->regs.rsp))
 		return false;
 	for (uint32_t i = 0; i < ret_shared->slot_cnt; i++) {
-		if (!read_memory(tid, slot_address(ret_shared->ring_size, i), &context, sizeof(context)))
+		if (memory_read(tid, slot_address(ret_shared->ring_size, i), &context, sizeof(context)) !=
+		    sizeof(context))
 			return false;
 		/* None behind this one was ever taken. */
 		if (!context.self)

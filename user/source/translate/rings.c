@@ -233,9 +233,11 @@ static bool start_maker(struct packet_maker *maker)
 {
 	sigset_t all, before;
 
+	if (maker->runs)
+		return true;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	maker->runs = maker->runs || !pthread_create(&maker->thread, NULL, work_on, maker);
+	maker->runs = !pthread_create(&maker->thread, NULL, work_on, maker);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return maker->runs;
 }

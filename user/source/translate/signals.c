@@ -17,11 +17,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 
 #include "base/array.h"
 #include "process/inject.h"
+#include "process/memory.h"
 #include "process/proc_status.h"
 #include "source/translate/translate_internal.h"
 
@@ -88,10 +88,9 @@ static void complete_word(const struct translate_thread *thread, struct user_reg
 			     save[] = {0x65, 0x48, 0x89, 0x0c, 0x25};
 	struct context *context = arena_context(thread->process->arena, thread->slot);
 	uint8_t bytes[STORE_LENGTH + ADD_LENGTH + SAVE_LENGTH];
-	struct iovec to = {bytes, sizeof(bytes)}, from = {(void *)regs->rip, sizeof(bytes)};
 	const uint8_t *at = bytes;
 
-	if (process_vm_readv(thread->tid, &to, 1, &from, 1, 0) != sizeof(bytes))
+	if (memory_read(thread->tid, regs->rip, bytes, sizeof(bytes)) != sizeof(bytes))
 		return;
 	if (!memcmp(at, store, sizeof(store)) && !memcmp(at + STORE_LENGTH, add, sizeof(add))) {
 		memcpy((uint8_t *)context + (int64_t)regs->rcx, at + WORD_AT, sizeof(uint32_t));
@@ -118,9 +117,8 @@ static bool is_on_its_way(const struct context *context, const struct user_regs_
 	static const uint8_t scale[] = {0x8d, 0x0c}, look[] = {0x0f, 0xb7, 0xc9, 0xe3},
 			     leave[] = {0x65, 0xff, 0x24, 0x25};
 	uint8_t bytes[4] = {0};
-	struct iovec to = {bytes, sizeof(bytes)}, from = {(void *)regs->rip, sizeof(bytes)};
 
-	process_vm_readv(tid, &to, 1, &from, 1, 0);
+	memory_read(tid, regs->rip, bytes, sizeof(bytes));
 	return !(context->pos % TIME_OFTEN) &&
 	       (!memcmp(bytes, scale, sizeof(scale)) || !memcmp(bytes, look, sizeof(look)) ||
 		*bytes == look[3] || !memcmp(bytes, leave, sizeof(leave)));

@@ -80,14 +80,6 @@ static int pass(void *self, struct session_thread *thread, int signal)
 	return translate_signal(translated->translate, thread->tid, signal);
 }
 
-/* Whether it will not stop before its system call is over, or never. */
-static bool is_unstoppable(pid_t tid)
-{
-	char state[16] = "";
-
-	return !proc_status_text(tid, "State", state, sizeof(state)) && (state[0] == 'D' || state[0] == 'Z');
-}
-
 /* Of those that are to be taken over, one after another: each is held for a moment only. */
 static void interrupt_next(const struct translated *translated)
 {
@@ -100,7 +92,7 @@ static void interrupt_next(const struct translated *translated)
 		    !translate_wants(translated->translate, thread->process->pid, thread->tid))
 			continue;
 		own->is_asked = true;
-		if (!ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) && !is_unstoppable(thread->tid))
+		if (!ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) && !proc_is_unstoppable(thread->tid))
 			return;
 	}
 }
@@ -285,7 +277,7 @@ static bool is_ready(void *self)
 	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++)
 		if (!thread->dead && !thread->group_stop &&
 		    translate_wants(translated->translate, thread->process->pid, thread->tid) &&
-		    !is_unstoppable(thread->tid))
+		    !proc_is_unstoppable(thread->tid))
 			return false;
 	return true;
 }
