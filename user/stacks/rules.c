@@ -12,8 +12,8 @@
  *			on in its place (tail call, PLT stub, a part of the function that the compiler moved away).
  *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends tracing ends its frame first.
  *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. Where a frame was interrupted, or
- *			elsewhere in its function: back to that (sigreturn). At the first byte of another function: a signal handler, on top of what was interrupted. Else: the
- *			unwinding rule, or the top's place is taken (an rseq abort, a restart elsewhere).
+ *			elsewhere in its function: back to that (sigreturn). At the first byte of another function: a signal handler, on top of
+ *			what was interrupted, or, behind a sigreturn, in the place of the handler before it. Else: the unwinding rule, or the top's place is taken (an rseq abort, a restart elsewhere).
  *	kernel entry	(kernel traced) a frame on top that only the matching exit closes, with all that is still open above it. An exit to user
  *			code closes every entry since user code ran; one to kernel code those above the entry that interrupted it there.
  *	gap		the segment ends; stitch.c finds out what goes on behind it.
@@ -333,6 +333,7 @@ static bool stays_in_regions(const struct step *step)
 static void on_return(struct stacks *stacks, const struct step *step)
 {
 	struct segment *segment = &stacks->segment;
+	struct frame *top;
 	size_t callee;
 
 	settle_from(stacks, step);
@@ -355,6 +356,9 @@ static void on_return(struct stacks *stacks, const struct step *step)
 		return;
 	} else if (enters(step) || segment_top(segment)->kernel_entry) {
 		settle(stacks, step);
+		top = segment_top(segment);
+		if (top)
+			top->is_restorer = top->resume && !top->kernel_entry;
 	} else {
 		switch_stack(stacks, step);
 	}
@@ -484,6 +488,10 @@ static void resume_at(struct stacks *stacks, const struct step *step, uint64_t r
 	/* A signal may have come before the first instruction of a function, too. */
 	interrupted = find_interrupted(segment, step);
 	if (enters(step) && !(by_call && interrupted)) {
+		if (by_call && top && top->is_restorer) {
+			resume = top->resume;
+			segment_pop(segment, step->moment);
+		}
 		handler = push(stacks, SLICE_CALL, step->to, step);
 		if (handler)
 			handler->resume = resume;

@@ -37,6 +37,7 @@ struct frame {
 	uint8_t kind;	   /* enum slice_kind */
 	bool kernel_entry; /* entered from user mode, or from interrupted kernel code */
 	bool is_inferred;
+	bool is_restorer; /* a signal handler has returned into it; it calls sigreturn */
 	uint8_t local_cnt;
 };
 

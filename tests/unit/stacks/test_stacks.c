@@ -266,6 +266,35 @@ static void test_signal_at_first_byte(void **state)
 		    "      [syscall]\n  d!\n");
 }
 
+/* Signals that wait: each handler begins as the one before it ends, some at the first byte of another. */
+static void test_signals_in_a_row(void **state)
+{
+	(void)state;
+	assert_tree("start - a+0 @1\n"
+		    "syscall a+4 - @2\n"
+		    "start - h+0 @3\n"
+		    "signal h+0 - @4\n"
+		    "start - h+0 @5\n"
+		    "ret h+20 r+0 @6\n"
+		    "syscall r+7 - @7\n"
+		    "start - h+0 @8\n"
+		    "signal h+0 - @9\n"
+		    "start - i+0 @10\n"
+		    "ret i+20 r+0 @11\n"
+		    "syscall r+7 - @12\n"
+		    "start - i+0 @13\n"
+		    "ret i+20 r+0 @14\n"
+		    "syscall r+7 - @15\n"
+		    "start - h+0 @16\n"
+		    "ret h+20 r+0 @17\n"
+		    "syscall r+7 - @18\n"
+		    "start - a+6 @19\n"
+		    "call a+20 d+0 @20\n",
+		    "a!\n  [syscall]\n  h\n    [untraced]\n  r\n    [syscall]\n  h\n    [untraced]\n    i\n  "
+		    "  r\n"
+		    "      [syscall]\n    i\n    r\n      [syscall]\n  r\n    [syscall]\n  d!\n");
+}
+
 /* What the trace ends with says nothing: no pause is shown. */
 static void test_final_interrupt(void **state)
 {
@@ -654,6 +683,7 @@ int main(void)
 		cmocka_unit_test(test_syscall),
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_signal_at_first_byte),
+		cmocka_unit_test(test_signals_in_a_row),
 		cmocka_unit_test(test_final_interrupt),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_gap),
