@@ -9,7 +9,8 @@
  *			a jump (retpolines), or a call, if the frame remembers an address from a call into its own middle (inline retpolines); inside the
  *			function on top, whose own return leads elsewhere: a jump (push, ret); else control has moved to another stack.
  *	jump		inside a function: nothing. To another: the unwinding rule, if the jump is indirect; else the top ends and the other goes
- *			on in its place (tail call, PLT stub, a part of the function that the compiler moved away).
+ *			on in its place (tail call, PLT stub, a part of the function that the compiler moved away). From a JIT compiler's code
+ *			without names to the first byte of a function: a call (the JVM's interpreter pushes the return address itself).
  *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends tracing ends its frame first.
  *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. Where a frame was interrupted, or
  *			elsewhere in its function: back to that (sigreturn). At the first byte of another function: a signal handler, on top of
@@ -381,6 +382,22 @@ bool may_raise(const struct branch *branch, const struct symbol *symbol)
 	return branch->flags & BRANCH_INDIRECT && symbol->role == SYMBOL_OCAML;
 }
 
+bool calls_by_jump(const struct symbol *from, const struct symbol *to, uint64_t ip)
+{
+	return from && from->is_region && !to->is_region && begins(to, ip);
+}
+
+/* A region has called the top by a jump, which goes back by a jump, too: that call has ended. */
+static bool jumps_back(const struct segment *segment, const struct step *step)
+{
+	const struct frame *top;
+
+	if (!step->to->is_region || segment->frame_cnt < 2)
+		return false;
+	top = &segment->frames[segment->frame_cnt - 1];
+	return !top->return_address && !top->call_from && !top->resume && is_same(step, top - 1);
+}
+
 static void on_jump(struct stacks *stacks, const struct step *step)
 {
 	const struct frame *top;
@@ -394,6 +411,10 @@ static void on_jump(struct stacks *stacks, const struct step *step)
 	}
 	if (leaves_for_other_stack(top, step))
 		switch_stack(stacks, step);
+	else if (calls_by_jump(top ? top->symbol : NULL, step->to, step->branch.to))
+		push(stacks, SLICE_CALL, step->to, step);
+	else if (jumps_back(&stacks->segment, step))
+		segment_pop(&stacks->segment, step->moment);
 	else if (!may_unwind(&step->branch) || !unwind(stacks, step))
 		settle(stacks, step);
 }

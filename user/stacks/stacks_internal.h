@@ -96,6 +96,9 @@ static inline bool begins(const struct symbol *symbol, uint64_t ip)
 /* Whether a jump inside the function may be a raise. */
 bool may_raise(const struct branch *branch, const struct symbol *symbol);
 
+/* A jump from `from` to `ip`, which is in `to`, is a call: code without names has pushed the return address. */
+bool calls_by_jump(const struct symbol *from, const struct symbol *to, uint64_t ip);
+
 /* The call leads into the middle of the function that it stands in. */
 bool calls_inside(const struct symbol *symbol, const struct branch *branch);
 

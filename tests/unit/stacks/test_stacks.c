@@ -200,6 +200,20 @@ static void test_regions(void **state)
 		    "    h\n"
 		    "    r\n"
 		    "      [syscall]\n");
+	/* The method has a name: i and j are one way to it (an adapter), and d leads back by a jump. */
+	assert_tree("call a+10 y+16 @0\n"
+		    "jump y+20 i+0 @1\n"
+		    "jump i+9 j+0 @2\n"
+		    "ret j+20 y+25 @3\n"
+		    "jump y+40 i+0 @4\n"
+		    "jump i+9 j+0 @5\n"
+		    "ret j+20 y+45 @6\n"
+		    "jump y+60 d+0 @7\n"
+		    "jump d+20 y+70 @8\n"
+		    "jump y+80 j+0 @9\n"
+		    "ret j+20 y+85 @10\n"
+		    "ret y+90 a+15 @11\n",
+		    "a?!\n  y\n    i\n    j\n    i\n    j\n    d\n    j\n");
 	symbols['y' - 'a'].is_region = symbols['z' - 'a'].is_region = false;
 }
 
