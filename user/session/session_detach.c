@@ -29,6 +29,16 @@ static void let_created_go(struct session *session, const struct session_thread 
 		session_let_newborn_go(session, (pid_t)tid, parent->tid);
 }
 
+/* The driver learns that its memory is that of another program, which it lets go like any other. */
+static void on_last_exec(struct session *session, struct session_thread *leader)
+{
+	struct session_thread *thread;
+
+	session_note(session, session_survivor_of_exec(session, leader, &thread));
+	thread->held = true;
+	TELL_DRIVER(session, executed, thread);
+}
+
 /*
  * A stop before the detach: the signal that the thread stops for is delivered later, unless it is our own
  * step's.
@@ -37,6 +47,10 @@ static void on_last_stop(struct session *session, struct session_thread *thread,
 {
 	int signal = status >> 16 || WSTOPSIG(status) == SYSCALL_STOP ? 0 : WSTOPSIG(status);
 
+	if (status >> 16 == PTRACE_EVENT_EXEC) {
+		on_last_exec(session, thread);
+		return;
+	}
 	if (is_creation(status))
 		let_created_go(session, thread);
 	if (session_is_own_signal(session, thread, signal))
@@ -75,12 +89,23 @@ bool session_has_stopped(pid_t tid)
 	return !waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && info.si_pid;
 }
 
+/* With the signal that it has stopped for, as at any other stop. */
+static void run_on(const struct session *session, struct session_thread *thread)
+{
+	int signal = thread->held_signal;
+
+	if (signal && session->config.driver->pass)
+		signal = session->config.driver->pass(session->config.self, thread, signal);
+	TELL(session->config.driver, run_on, thread);
+	thread->held_signal = 0;
+	thread->held = ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
+}
+
 /* If we were killed now, the thread would continue with that SIGTRAP. */
 static void leave_trap_stop(const struct session *session, struct session_thread *thread)
 {
-	TELL(session->config.driver, run_on, thread);
 	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
-	thread->held = ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)thread->held_signal);
+	run_on(session, thread);
 }
 
 void session_bring_to_stop(struct session *session, struct session_thread *thread)
@@ -94,10 +119,8 @@ void session_bring_to_stop(struct session *session, struct session_thread *threa
 	while (!thread->dead && (!thread->held || session_own_signal_is_queued(session, thread))) {
 		int status;
 
-		if (thread->held) {
-			TELL(session->config.driver, run_on, thread);
-			ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)thread->held_signal);
-		}
+		if (thread->held)
+			run_on(session, thread);
 		thread->held = false;
 		if (!wait_for(thread, &status))
 			return;
@@ -132,7 +155,10 @@ static void let_threads_go(struct session *session, struct session_process *proc
 		if (thread->dead || thread->let_go || thread->process != process)
 			continue;
 		session_bring_to_stop(session, thread);
-		TELL(session->config.driver, let_go, thread);
+		/* Another one, if that has executed a program. */
+		thread = session_find(session, thread->tid);
+		if (thread)
+			TELL(session->config.driver, let_go, thread);
 	}
 	TELL_DRIVER(session, process_let_go, process);
 	for (size_t i = session->thread_cnt; i--;) {

@@ -154,9 +154,8 @@ static int on_birth(struct session *session, struct session_thread *thread)
 
 /* ---- events ---- */
 
-/* All other threads of the process are gone. The thread that called exec continues under the leader's id. */
-static int survivor_of_exec(struct session *session, struct session_thread *leader,
-			    struct session_thread **ret_thread)
+int session_survivor_of_exec(struct session *session, struct session_thread *leader,
+			     struct session_thread **ret_thread)
 {
 	unsigned long former = 0;
 	struct session_thread *caller;
@@ -185,7 +184,7 @@ static int survivor_of_exec(struct session *session, struct session_thread *lead
 static int on_exec(struct session *session, struct session_thread *leader)
 {
 	struct session_thread *thread;
-	int err = survivor_of_exec(session, leader, &thread);
+	int err = session_survivor_of_exec(session, leader, &thread);
 
 	if (!err)
 		err = ASK_CAPTURE(session, executed, thread->process->pid, thread != leader);

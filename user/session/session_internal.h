@@ -128,6 +128,13 @@ void session_start(struct session *session);
  */
 int session_next_event(struct session *session, struct session_thread **ret_thread);
 
+/*
+ * A stop under the leader's id behind an exec: all other threads of the process are gone. *ret_thread is the one that
+ * called exec, which has the leader's id from now on. 0 or -ENOMEM.
+ */
+int session_survivor_of_exec(struct session *session, struct session_thread *leader,
+			     struct session_thread **ret_thread);
+
 /* Detaches from a newly created child that ptrace holds. */
 void session_let_newborn_go(struct session *session, pid_t tid, pid_t parent);
 

@@ -152,9 +152,15 @@ void leave_process(const struct leaving *leaving)
 	struct session_thread *thread;
 	int status;
 
-	for (size_t i = 0; (thread = session_thread_at(leaving->session, i)); i++)
-		if (is_one(leaving, thread) && thread->held && is_out(leaving, thread))
+	for (size_t i = 0; (thread = session_thread_at(leaving->session, i)); i++) {
+		if (!is_one(leaving, thread) || !thread->held)
+			continue;
+		if (is_out(leaving, thread))
 			give_back(leaving, thread);
+		else if (thread->held_signal)
+			thread->held_signal =
+				translate_signal(leaving->translate, thread->tid, thread->held_signal);
+	}
 	thread = all_out ? find(leaving, OUT) : NULL;
 	if (thread && translate_clean(leaving->translate, thread->process->pid, thread->tid,
 				      &thread->held_signal, &status))
