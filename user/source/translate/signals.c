@@ -190,15 +190,26 @@ static void hold_behind(const struct translate_thread *thread, int signal)
 		set_mask(thread, mask | 1ull << (signal - 1));
 }
 
-/* The signal that waited comes now; others do so behind it. */
-static void take_held_back(const struct translate_thread *thread, siginfo_t *ret_info)
+/*
+ * The signal that waited comes now; others do so behind it. It is waited for until has_come(): if we are killed before
+ * the thread has it, the runtime sends it.
+ */
+static void take_held_back(struct translate_thread *thread, siginfo_t *ret_info)
 {
-	struct context *context = arena_context(thread->process->arena, thread->slot);
+	const struct context *context = arena_context(thread->process->arena, thread->slot);
 
 	memcpy(ret_info, context->signal, sizeof(*ret_info));
-	context->has_signal = 0;
+	thread->comes = true;
 	set_mask(thread, context->mask);
 	ptrace(PTRACE_SETSIGINFO, thread->tid, NULL, ret_info);
+}
+
+/* Before the thread comes to the runtime again. */
+static void has_come(struct translate_thread *thread)
+{
+	if (thread->comes)
+		arena_context(thread->process->arena, thread->slot)->has_signal = 0;
+	thread->comes = false;
 }
 
 /* ---- signals ---- */
@@ -212,16 +223,19 @@ static void settle_info(siginfo_t *info, uint64_t rip)
 		info->si_call_addr = (void *)rip;
 }
 
-/* Lets the thread have the signal, now that its registers are the program's. */
+/*
+ * Lets the thread have the signal, now that its registers are the program's. They are set last: if we are killed before,
+ * the runtime still has a signal that waited.
+ */
 static int pass_settled(struct translate_thread *thread, const siginfo_t *info,
 			const struct user_regs_struct *regs)
 {
-	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
 	ptrace(PTRACE_SETSIGINFO, thread->tid, NULL, info);
 	if (is_caught(thread->tid, info->si_signo)) {
 		thread->enters = true;
 		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 	}
+	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
 	return info->si_signo;
 }
 
@@ -250,46 +264,64 @@ static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
 	return 0;
 }
 
+/* Whether it is one of the stand-ins in whose place a signal comes. */
+static bool is_stand_in(const struct translate_thread *thread, int signal, uint64_t rip)
+{
+	const struct arena *arena = thread->process->arena;
+
+	return (uint32_t)signal == arena_context(arena, thread->slot)->stand_in &&
+	       rip == arena_shared(arena)->runtime + arena_header(arena)->landed;
+}
+
+/* `info` is of what the thread has stopped for; 0, or what it goes on with. */
+static int pass(struct translate_thread *thread, siginfo_t *info, struct user_regs_struct *regs)
+{
+	struct arena *arena = thread->process->arena;
+	const struct context *context = arena_context(arena, thread->slot);
+	const int signal = info->si_signo, fault = is_fault(info) ? signal : 0;
+	struct host_place place;
+
+	if (context->has_signal && !fault && !is_stand_in(thread, signal, regs->rip)) {
+		hold_behind(thread, signal);
+		return signal;
+	}
+	if (context->has_signal)
+		take_held_back(thread, info);
+	if (!fault && !is_caught(thread->tid, info->si_signo) && !is_fatal(thread->tid, info->si_signo))
+		return info->si_signo;
+	if (fault && context->is_reading)
+		return pass_unmapped(thread, info, regs);
+	if (!guest_state(thread, fault, !is_fault(info), regs)) {
+		if (!fault && is_caught(thread->tid, signal)) {
+			hold_back(thread, info, regs);
+			return 0;
+		}
+		if (arena_find_place(arena, regs->rip, &place))
+			arena_append_steps(arena, thread->slot, &place);
+		return info->si_signo;
+	}
+	settle_info(info, regs->rip);
+	arena_append(arena, thread->slot, regs->rip, RING_STOP);
+	return pass_settled(thread, info, regs);
+}
+
 int translate_signal(struct translate *translate, pid_t tid, int signal)
 {
 	struct translate_thread *thread = translate_find(translate, tid);
 	struct user_regs_struct regs;
-	struct context *context;
-	struct host_place place;
 	siginfo_t info;
-	int fault;
 
 	if (!is_translated(thread) || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
-	    ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
+	    ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return signal;
-	context = arena_context(thread->process->arena, thread->slot);
-	fault = is_fault(&info) ? signal : 0;
-	if (context->has_signal) {
-		const struct arena *arena = thread->process->arena;
-
-		if (!fault && ((uint32_t)signal != context->stand_in ||
-			       regs.rip != arena_shared(arena)->runtime + arena_header(arena)->landed)) {
-			hold_behind(thread, signal);
-			return signal;
-		}
-		take_held_back(thread, &info);
-	}
-	if (!fault && !is_caught(tid, info.si_signo) && !is_fatal(tid, info.si_signo))
-		return info.si_signo;
-	if (fault && context->is_reading)
-		return pass_unmapped(thread, &info, &regs);
-	if (!guest_state(thread, fault, !is_fault(&info), &regs)) {
-		if (!fault && is_caught(tid, signal)) {
-			hold_back(thread, &info, &regs);
-			return 0;
-		}
-		if (arena_find_place(thread->process->arena, regs.rip, &place))
-			arena_append_steps(thread->process->arena, thread->slot, &place);
-		return info.si_signo;
-	}
-	settle_info(&info, regs.rip);
-	arena_append(thread->process->arena, thread->slot, regs.rip, RING_STOP);
-	return pass_settled(thread, &info, &regs);
+	has_come(thread);
+	if (is_native(thread, &regs))
+		return signal;
+	signal = pass(thread, &info, &regs);
+	/* It is stopped once more where a handler begins. */
+	if (!thread->enters)
+		has_come(thread);
+	return signal;
 }
 
 void translate_event_stop(struct translate *translate, pid_t tid)
@@ -301,6 +333,7 @@ void translate_event_stop(struct translate *translate, pid_t tid)
 
 	if (!is_translated(thread) || !thread->enters || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return;
+	has_come(thread);
 	thread->enters = false;
 	arena = thread->process->arena;
 	context = arena_context(arena, thread->slot);
@@ -333,6 +366,7 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid, int sig
 	if (!is_translated(thread))
 		return;
 	arena_leave(thread->process->arena, GIVE_END);
+	has_come(thread);
 	context = arena_context(thread->process->arena, thread->slot);
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
 		return;

@@ -46,6 +46,7 @@ struct translate_thread {
 	bool dead;
 	bool lost;	       /* its trace says that it goes on natively */
 	bool enters;	       /* its next event stop is at a handler's first instruction */
+	bool comes;	       /* it was resumed with the signal that waited (context.has_signal) */
 	bool waits;	       /* it runs natively, and is taken over when it stops next */
 	uint64_t taken;	       /* bytes of its ring */
 	uint32_t epoch;	       /* as they tell of it */
