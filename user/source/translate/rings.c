@@ -164,6 +164,11 @@ static size_t work_bytes(const struct packet_work *work)
 	return work->copy.cnt * sizeof(uint32_t);
 }
 
+static bool frees_arena(const struct packet_work *work)
+{
+	return !work->packets;
+}
+
 /*
  * What is being done stays in the list until it is done. Work that is no thread's frees an arena. The lock is held
  * before and after.
@@ -185,6 +190,7 @@ static void do_next(struct packet_maker *maker)
 		struct packet_work *work = maker->first;
 
 		maker->bytes -= work_bytes(work);
+		maker->arena_cnt -= frees_arena(work);
 		maker->first = work->next;
 		work_free(work);
 	}
@@ -242,20 +248,28 @@ static bool start_maker(struct packet_maker *maker)
 	return maker->runs;
 }
 
-/* The target waits while there are more words than that to be made packets of. */
+/* The target waits while there is more than that to be done. */
+static bool is_full(const struct packet_maker *maker, const struct packet_work *work)
+{
+	enum { PENDING_MAX = 256 << 20, ARENAS_MAX = 16 };
+
+	return maker->first && (maker->bytes + work_bytes(work) > PENDING_MAX ||
+				(frees_arena(work) && maker->arena_cnt >= ARENAS_MAX));
+}
+
 static void hand_over(struct packet_maker *maker, struct packet_work *work)
 {
-	enum { PENDING_MAX = 256 << 20 };
 	bool has_maker = start_maker(maker);
 
 	if (work->packets)
 		__atomic_fetch_add(&work->packets->pending, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&maker->lock);
-	while (maker->first && maker->bytes + work_bytes(work) > PENDING_MAX)
+	while (is_full(maker, work))
 		pthread_cond_wait(&maker->changed, &maker->lock);
 	*maker->end = work;
 	maker->end = &work->next;
 	maker->bytes += work_bytes(work);
+	maker->arena_cnt += frees_arena(work);
 	maker->makes_snapshot |= !!work->snapshot;
 	if (!has_maker)
 		do_next(maker);
@@ -294,10 +308,9 @@ int translate_leave_slot(struct translate *translate, struct translate_thread *t
 	if (thread->slot < 0)
 		return 0;
 	work = work_new(thread);
-	if (!work)
-		return -ENOMEM;
-	err = copy_ring(translate, thread, work);
-	hand_over(&translate->maker, work);
+	err = work ? copy_ring(translate, thread, work) : -ENOMEM;
+	if (work)
+		hand_over(&translate->maker, work);
 	arena_leave_slot(thread->process->arena, thread->slot);
 	thread->slot = -1;
 	return err;
@@ -307,9 +320,9 @@ int translate_leave_arena(struct translate *translate, struct arena *arena)
 {
 	struct packet_work *work = calloc(1, sizeof(*work));
 
+	arena_let_go(arena);
 	if (!work)
 		return -ENOMEM;
-	arena_let_go(arena);
 	work->arena = arena;
 	hand_over(&translate->maker, work);
 	return 0;

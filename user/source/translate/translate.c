@@ -167,14 +167,14 @@ static int leave_arena(struct translate *translate, struct translate_process *pr
 {
 	int err = 0;
 
-	for (size_t i = 0; i < translate->thread_cnt && !err; i++) {
+	for (size_t i = 0; i < translate->thread_cnt; i++) {
 		struct translate_thread *thread = translate->threads[i];
+		int lost;
 
 		if (thread->process != process || thread->dead)
 			continue;
-		err = translate_leave_slot(translate, thread);
-		if (err)
-			return err;
+		lost = translate_leave_slot(translate, thread);
+		err = err ? err : lost;
 		thread->dead = true;
 	}
 	if (process->answers && !err)

@@ -72,8 +72,9 @@ struct packet_maker {
 	pthread_mutex_t lock;	/* for the following */
 	pthread_cond_t changed; /* there is work, or less of it */
 	struct packet_work *first, **end;
-	size_t bytes; /* of the words of all work */
-	pid_t tid;    /* 0: it has not begun yet */
+	size_t bytes;	  /* of the words of all work */
+	size_t arena_cnt; /* that it frees */
+	pid_t tid;	  /* 0: it has not begun yet */
 	bool ends;
 	bool is_waited_for;
 	bool makes_snapshot; /* some of the work is for one */
