@@ -343,6 +343,81 @@ keeps_gs() {
 		says "$tmp/out" right
 }
 check 'a base of gs that the program has set stays' keeps_gs
+# What concerns all memory does not concern ours. Of limits that it lowers it is told what it has set.
+cat >"$tmp/memory.c" <<'EOF'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void show(int resource)
+{
+	struct rlimit limit;
+	getrlimit(resource, &limit);
+	printf("%lx %lx\n", (long)limit.rlim_cur, (long)limit.rlim_max);
+}
+static void fill(void)
+{
+	static void *maps[2000];
+	int cnt = 0;
+	while (cnt < 2000 && (maps[cnt] = mmap(0, 1 << 20, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) != MAP_FAILED)
+		cnt++;
+	printf("%d MiB\n", cnt / 8 * 8);
+	while (cnt--)
+		munmap(maps[cnt], 1 << 20);
+}
+static long locked(void)
+{
+	long kib = -1;
+	char line[200];
+	FILE *file = fopen("/proc/self/status", "r");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "VmLck: %ld", &kib);
+	return kib;
+}
+int main(void)
+{
+	struct rlimit low = {300 << 20, 400 << 20}, lower = {200 << 20, 350 << 20}, data = {100 << 20, 150 << 20}, bad = {500 << 20, 350 << 20};
+	int flags[] = {MCL_CURRENT, MCL_CURRENT | MCL_FUTURE, MCL_CURRENT | MCL_ONFAULT, MCL_FUTURE, MCL_ONFAULT};
+	setvbuf(stdout, 0, _IONBF, 0);
+	for (int i = 0; i < 5; i++) {
+		int result = mlockall(flags[i]);
+		printf("%d, %s\n", result, locked() < 20000 ? "as much as it has" : "much more");
+		munlockall();
+	}
+	printf("%d\n", prlimit(0, RLIMIT_AS, &low, 0));
+	show(RLIMIT_AS);
+	fill();
+	printf("%d\n", setrlimit(RLIMIT_AS, &bad));
+	printf("%ld\n", syscall(SYS_setrlimit, RLIMIT_AS, &lower));
+	printf("%ld %lx\n", syscall(SYS_getrlimit, RLIMIT_AS, &low), (long)low.rlim_cur);
+	fill();
+	printf("%d\n", setrlimit(RLIMIT_DATA, &data));
+	show(RLIMIT_DATA);
+	fill();
+	printf("%ld\n", syscall(SYS_prlimit64, 0, RLIMIT_AS, 8L, 0L));
+	printf("%ld\n", syscall(SYS_prlimit64, 0, RLIMIT_AS, 0L, 8L));
+	if (!fork()) {
+		show(RLIMIT_AS);
+		fill();
+		_exit(0);
+	}
+	wait(0);
+	if (!vfork()) {
+		execl("/bin/sh", "sh", "-c", "ulimit -v; ulimit -Hv; ulimit -d", (char *)0);
+		_exit(1);
+	}
+	wait(0);
+	return 0;
+}
+EOF
+own_memory_counts_not() {
+	gcc -O1 -w -o "$tmp/memory" "$tmp/memory.c" && same 0 "$tmp/memory" && says "$tmp/native" 'MiB'
+}
+check 'all memory is locked, or limited, without ours' own_memory_counts_not
 asks_about_seccomp() {
 	translate -- "$programs/restricted" ask >"$tmp/asked" 2>"$tmp/why"
 	[ $? -eq 7 ] && "$programs/restricted" ask | diff "$tmp/asked" - && [ ! -s "$tmp/why" ]

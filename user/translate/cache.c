@@ -320,13 +320,18 @@ static bool in_reach(const struct region *region, uint64_t guest)
  */
 static bool map_at(uint64_t addr)
 {
-	const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+	const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+		       all = PROT_READ | PROT_WRITE | PROT_EXEC;
+	bool unlocks = shared()->locks_new;
 
-	if ((uint64_t)call6(SYS_mmap, addr, REGION_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, flags,
-			    (uint64_t)-1, 0) != addr)
+	/* None of it is brought there before it is unlocked. */
+	if ((uint64_t)call6(SYS_mmap, addr, REGION_SIZE, unlocks ? PROT_NONE : all, flags, (uint64_t)-1, 0) !=
+	    addr)
 		return false;
+	if (unlocks)
+		call(SYS_munlock, addr, REGION_SIZE, 0, 0);
 	call(SYS_madvise, addr, REGION_SIZE, MADV_HUGEPAGE, 0);
-	return true;
+	return !unlocks || !call(SYS_mprotect, addr, REGION_SIZE, all, 0);
 }
 
 static struct region *new_region(uint64_t start)
@@ -425,10 +430,13 @@ struct region *cache_region(uint64_t guest)
 
 	if (known || all->region_cnt == REGIONS_MAX || regions_in_use() == REGIONS_MAX / 2)
 		return known;
+	limits_make_room(REGION_SIZE);
 	/* Some way off at first: a program's heap and its libraries grow beside its code. */
 	start = find_room(base, REGION_AT, REACH - REGION_SIZE);
 	if (!start)
 		start = find_room(base, REGION_SIZE, REGION_AT);
+	if (!start)
+		limits_make_room(-REGION_SIZE);
 	return start ? new_region(start) : NULL;
 }
 

@@ -22,8 +22,8 @@ enum { SET_GS = 0x1001, GET_GS = 0x1004 };
 
 /* ---- births ---- */
 
-/* Whether 8 bytes can be read there: the kernel looks at them before it finds the other argument wrong. */
-static bool is_readable(uint64_t addr)
+/* The kernel looks at them before it finds the other argument wrong. */
+bool is_readable(uint64_t addr)
 {
 	enum { NO_SUCH_WAY = 99 };
 
@@ -345,7 +345,7 @@ static uint64_t without_rseq(struct context *context)
 
 uint64_t before_syscall(struct context *context)
 {
-	uint64_t here = context->syscall_next - 2;
+	uint64_t here = context->syscall_next - 2, result;
 	enum give_back problem = cannot_make(context);
 
 	context->here = here;
@@ -362,6 +362,16 @@ uint64_t before_syscall(struct context *context)
 		break;
 	case SYS_rt_sigreturn:
 		note_sigreturn(context);
+		break;
+	case SYS_mlockall:
+		if (lock_all(context, context->regs[HOST_RDI], &result))
+			return answer(context, result);
+		break;
+	case SYS_getrlimit:
+	case SYS_setrlimit:
+	case SYS_prlimit64:
+		if (limit_memory(context, &result))
+			return answer(context, result);
 		break;
 	case SYS_clone:
 	case SYS_clone3:

@@ -231,7 +231,15 @@ gate:
 	jrcxz 1f
 	jmp special
 1:
-	.irp number, 9, 10, 11, 15, 25, 28, 30, 56, 57, 58, 67, 157, 158, 317, 329, 334, 435
+	/* In two parts: jrcxz does not reach far. */
+	.irp number, 9, 10, 11, 15, 25, 28, 30, 56, 57, 58, 67, 97
+	lea -\number(%rax), %ecx
+	jrcxz 3f
+	.endr
+	jmp 4f
+3:	jmp special
+4:
+	.irp number, 151, 157, 158, 160, 302, 317, 329, 334, 435
 	lea -\number(%rax), %ecx
 	jrcxz 3f
 	.endr

@@ -223,7 +223,7 @@ enum give_back {
 };
 
 /* What the runtime asks of who is outside, and waits for. */
-enum request { REQUEST_NOTHING, REQUEST_ORIGINAL, REQUEST_MAPS, REQUEST_EXECUTABLE };
+enum request { REQUEST_NOTHING, REQUEST_ORIGINAL, REQUEST_MAPS, REQUEST_EXECUTABLE, REQUEST_MAPPING };
 
 /* What a system call leaves to be done. */
 enum owed {
@@ -276,8 +276,9 @@ struct context {
 	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
 	uint64_t executable_start,
 		executable_end; /* the memory around `next` that may be executed; 0: it may not */
-	uint64_t nop;		/* number of the probe that it is, + 1; 0: it is none */
-	uint64_t owed_tsc;	/* before OWES_MAPS was: new code runs later, and stands there already */
+	uint64_t mapping_start, mapping_end; /* the program's; end 0: there is no other one */
+	uint64_t nop;			     /* number of the probe that it is, + 1; 0: it is none */
+	uint64_t owed_tsc; /* before OWES_MAPS was: new code runs later, and stands there already */
 	uint64_t owed_start, owed_end, owed_size, owed_kind;
 	uint64_t owed_result; /* what the call has returned; 0: not yet */
 	uint64_t held_end;    /* bytes that were written to the ring, and in which epoch, before ... */
@@ -300,6 +301,16 @@ struct range {
 	uint64_t start, end;
 	uint64_t is_checked; /* it may change unnoticed: each block looks whether it is still the same */
 };
+
+/* A limit of memory that is higher than the program knows, so that what is ours does not count. */
+struct raised {
+	uint32_t resource, is_raised;
+	uint64_t by; /* the soft one; the hard one by LIMIT_ROOM */
+};
+
+enum { LIMITS_CNT = 2 };
+
+#define LIMIT_ROOM (1ull << 40)
 
 enum {
 	EXECUTABLE_MAX = 32,
@@ -344,6 +355,8 @@ struct shared {
 	uint32_t newest_trace;					    /* its number + 1; 0: there is none */
 	uint32_t trace_has_died;				    /* a block of a trace has */
 	struct region regions[REGIONS_MAX];
+	struct raised raised[LIMITS_CNT];
+	uint32_t locks_new;	 /* the program has all new memory locked */
 	uint32_t executable_cnt; /* so far: executable[number % EXECUTABLE_MAX] */
 	struct {
 		uint64_t start, end;

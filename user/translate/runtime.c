@@ -183,6 +183,12 @@ bool ask_executable(struct context *context, uint64_t guest)
 	return ask(context, REQUEST_EXECUTABLE);
 }
 
+bool ask_mapping(struct context *context, uint64_t addr)
+{
+	context->next = addr;
+	return ask(context, REQUEST_MAPPING);
+}
+
 void fault_at(struct context *context, uint64_t guest)
 {
 	const siginfo_t info = {

@@ -242,6 +242,20 @@ uint64_t before_syscall(struct context *context);
 /* Behind it: what it owes. */
 void behind_syscall(struct context *context);
 
+/* Whether 8 bytes of the program's memory can be read there. */
+bool is_readable(uint64_t addr);
+
+/* ---- memory.c ---- */
+
+/* mlockall(2) of the program's memory alone. False: it is to be made as it is. */
+bool lock_all(struct context *context, uint64_t flags, uint64_t *ret_result);
+
+/* setrlimit(2), getrlimit(2) or prlimit(2). False: as above. */
+bool limit_memory(const struct context *context, uint64_t *ret_result);
+
+/* So much more memory is ours, or less. */
+void limits_make_room(int64_t size);
+
 /* ---- runtime.c ---- */
 
 /* Appends to the ring. */
@@ -260,6 +274,12 @@ bool ask_original(struct context *context, uint64_t guest);
 
 /* The executable memory that has the address goes to context.executable_start and end. False: as above. */
 bool ask_executable(struct context *context, uint64_t guest);
+
+/*
+ * The first mapping of the program's that ends behind the address goes to context.mapping_start and end, which is 0 if
+ * there is none. False: as above.
+ */
+bool ask_mapping(struct context *context, uint64_t addr);
 
 /* Memory that may not be executed: the thread is sent what it would be natively. Returns where it blocks that. */
 void fault_at(struct context *context, uint64_t guest);

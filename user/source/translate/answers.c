@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "model/sideband.h"
@@ -48,6 +51,27 @@ static void find_executable(const struct answers *answers, struct context *conte
 	/* Where that cannot be found out, it may be. */
 	context->executable_start = map ? map->mapping.addr : is_known ? 0 : page;
 	context->executable_end = map ? map->mapping.addr + map->mapping.size : is_known ? 0 : page + 4096;
+}
+
+static void find_mapping(const struct answers *answers, struct context *context)
+{
+	CLEANUP(fclosep) FILE *file = NULL;
+	CLEANUP(freep) char *line = NULL;
+	uint64_t start, end;
+	size_t line_cap = 0;
+	char path[64];
+
+	context->mapping_end = 0;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)answers->pid);
+	file = fopen(path, "re");
+	while (file && !context->mapping_end && getline(&line, &line_cap, file) > 0) {
+		/* What lies above is the kernel's. */
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2 || end <= context->next ||
+		    end >> 63 || arena_is_ours(answers->arena, start))
+			continue;
+		context->mapping_start = start;
+		context->mapping_end = end;
+	}
 }
 
 /* When the new code was not there yet, or stood there and did not run. CLOCK_MONOTONIC. */
@@ -98,6 +122,8 @@ static void answer(struct answers *answers, struct context *context)
 		read_original(answers, context);
 	else if (request == REQUEST_EXECUTABLE)
 		find_executable(answers, context);
+	else if (request == REQUEST_MAPPING)
+		find_mapping(answers, context);
 	else
 		note_maps(answers, context);
 	__atomic_store_n(&context->request, REQUEST_NOTHING, __ATOMIC_RELEASE);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -90,6 +91,8 @@ int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt, uint64_t ring
 	writable(arena)->runtime = ARENA_BASE + ARENA_CODE;
 	writable(arena)->slot_cnt = slot_cnt;
 	writable(arena)->ring_size = ring_size;
+	writable(arena)->raised[0].resource = RLIMIT_AS;
+	writable(arena)->raised[1].resource = RLIMIT_DATA;
 	hold_mutex(arena);
 	*ret_arena = TAKE_PTR(arena);
 	return 0;
@@ -224,6 +227,45 @@ bool arena_is_ours(const struct arena *arena, uint64_t addr)
 		if (addr - all->regions[i].start < REGION_SIZE)
 			return true;
 	return false;
+}
+
+/* ---- limits ---- */
+
+static rlim_t more(rlim_t limit, uint64_t by)
+{
+	return limit > RLIM_INFINITY - by ? RLIM_INFINITY : limit + by;
+}
+
+static rlim_t less(rlim_t limit, uint64_t by)
+{
+	return limit == RLIM_INFINITY ? limit : limit < by ? 0 : limit - by;
+}
+
+void arena_raise_limits(struct arena *arena, pid_t pid)
+{
+	for (size_t i = 0; i < LIMITS_CNT; i++) {
+		struct raised *raised = &writable(arena)->raised[i];
+		struct rlimit limit;
+
+		if (prlimit(pid, raised->resource, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY)
+			continue;
+		raised->by = raised->resource == RLIMIT_AS ? arena_size(arena) : 0;
+		limit = (struct rlimit){more(limit.rlim_cur, raised->by), more(limit.rlim_max, LIMIT_ROOM)};
+		raised->is_raised = !prlimit(pid, raised->resource, &limit, NULL);
+	}
+}
+
+void arena_lower_limits(const struct arena *arena, pid_t pid)
+{
+	for (size_t i = 0; i < LIMITS_CNT; i++) {
+		const struct raised *raised = &arena_shared(arena)->raised[i];
+		struct rlimit limit;
+
+		if (!raised->is_raised || prlimit(pid, raised->resource, NULL, &limit))
+			continue;
+		limit = (struct rlimit){less(limit.rlim_cur, raised->by), less(limit.rlim_max, LIMIT_ROOM)};
+		prlimit(pid, raised->resource, &limit, NULL);
+	}
 }
 
 /* ---- rings ---- */

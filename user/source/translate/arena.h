@@ -52,6 +52,15 @@ void arena_time_calls(struct arena *arena);
 /* The same: its threads have seen the kernel without us. */
 void arena_ran_before(struct arena *arena);
 
+/*
+ * Before it is mapped in the process: what is ours there does not count for the program's limits of memory
+ * (translate/memory.c), if we may raise them.
+ */
+void arena_raise_limits(struct arena *arena, pid_t pid);
+
+/* In a process that has nothing of the arena in its memory any more, these are as its program has set them. */
+void arena_lower_limits(const struct arena *arena, pid_t pid);
+
 /* The slot whose context the address is; -1: it is none. */
 int arena_slot_at(const struct arena *arena, uint64_t addr);
 

@@ -50,6 +50,8 @@ static bool leave_parent(const struct translate *translate, pid_t pid, struct in
 	if (slot < 0)
 		return false;
 	context = arena_context(parent->arena, slot);
+	if (!context->has_own_memory)
+		arena_lower_limits(parent->arena, pid);
 	/* -1: for a child that has not run yet. */
 	if (!context->has_own_memory || context->tid != -1)
 		return false;

@@ -126,6 +126,8 @@ static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_
 	if (fd < 0)
 		return fail_errno((int)fd, "it cannot make the memory that it is to share");
 	err = open_memfd(injection->tid, fd, ring_size, &arena);
+	if (!err)
+		arena_raise_limits(arena, injection->tid);
 	at = err ? err
 		 : injection_call(injection, SYS_mmap,
 				  (const uint64_t[6]){
@@ -134,6 +136,8 @@ static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_
 	injection_call(injection, SYS_close, close_fd);
 	if (err)
 		return err;
+	if (at != ARENA_BASE)
+		arena_lower_limits(arena, injection->tid);
 	if (at == -EEXIST)
 		return fail(-EEXIST,
 			    "a thread of it is still in the memory of an earlier trailcam, which was killed");
@@ -275,6 +279,7 @@ int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injec
 	if (err)
 		return err;
 	unmap_all(ret_injection, arena_shared(arena));
+	arena_lower_limits(arena, tid);
 	end(ret_injection);
 	return 0;
 }

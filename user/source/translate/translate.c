@@ -263,6 +263,8 @@ int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, 
 	struct translate_process *process;
 	int err = translate_need_process(translate, pid, &process);
 
+	if (!err && process->arena)
+		arena_lower_limits(process->arena, pid);
 	if (!err)
 		err = leave_arena(translate, process);
 	if (!err)
