@@ -70,18 +70,20 @@ static void load_bytes(struct code_copy *copy)
 	copy->path = NULL;
 }
 
+/* A line: "ADDRESS TYPE NAME[\tMODULE]". By hand: sscanf(3) measures all that is left of the text each time. */
 static void read_functions(struct walk *walk, const char *text)
 {
-	for (const char *line = text; line && *line;
-	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-		char name[256], type;
-		uint64_t addr;
+	for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		char *type;
+		uint64_t addr = strtoull(line, &type, 16);
+		size_t len;
 
-		if (sscanf(line, "%lx %c %255[^\t\n]", &addr, &type, name) != 3)
+		if (end - type < 4)
 			continue;
-		if (!strcmp(name, "entry_SYSCALL_64"))
+		len = strcspn(type + 3, "\t\n");
+		if (len == strlen("entry_SYSCALL_64") && !strncmp(type + 3, "entry_SYSCALL_64", len))
 			walk->entry = addr;
-		if (type == 'T' && !strchr(name, '.') &&
+		if (type[1] == 'T' && !memchr(type + 3, '.', len) &&
 		    ARRAY_PUSH(walk->functions, walk->function_cnt, walk->function_cap, addr))
 			die("no memory");
 	}
