@@ -26,15 +26,25 @@ release=${image#linux-image-}
 [ "$(cat "$dir/stamp" 2>/dev/null)" != "$release $(cat tests/vm/kmod/* tests/vm/kmod/include/* user/source/encoder.[ch] user/source/aux_ring.h user/model/trace_params.h tests/vm/kernel.sh 2>/dev/null | md5sum)" ] || exit 0
 
 headers=linux-headers-$release
-common=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(.*-common\)$/\1/p')
-kbuild=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: \(linux-kbuild-.*\)$/\1/p')
+depends=$(apt-cache depends "$headers" | sed -n 's/^ *Depends: //p')
+common=$(echo "$depends" | grep -e '-common$')
+kbuild=$(echo "$depends" | grep '^linux-kbuild-')
 root=$PWD/$dir/root
 mkdir -p "$dir/packages" "$root"
+
+# All at once: apt-get reads the lists of all packages each time.
+download() {
+	missing=
+	for package; do
+		[ -e "$dir/packages/$package.done" ] || missing="$missing $package"
+	done
+	# shellcheck disable=SC2086 # a list of words
+	[ -z "$missing" ] || (cd "$dir/packages" && apt-get download -qq $missing 2>/dev/null) || die "cannot download$missing"
+}
 
 # unpack PACKAGE: into $root
 unpack() {
 	[ ! -e "$dir/packages/$1.done" ] || return 0
-	(cd "$dir/packages" && apt-get download -qq "$1" 2>/dev/null) || die "cannot download the package $1"
 	dpkg-deb -x "$dir/packages/$1"_*.deb "$root"
 	rm "$dir/packages/$1"_*.deb
 	touch "$dir/packages/$1.done"
@@ -42,22 +52,23 @@ unpack() {
 
 # The driver is in no other package than the kernel's whole source.
 unpack_driver() {
-	[ ! -e "$root/driver/pt.c" ] || return 0
-	(cd "$dir/packages" && apt-get download -qq "linux-source-$series" 2>/dev/null) ||
-		die "cannot download the package linux-source-$series"
+	[ ! -e "$dir/packages/$1.done" ] || return 0
 	mkdir -p "$root/driver"
 	# Nothing is unpacked behind the two files.
-	dpkg-deb --fsys-tarfile "$dir/packages/linux-source-$series"_*.deb 2>/dev/null |
-		tar -xO "./usr/src/linux-source-$series.tar.xz" 2>/dev/null | xz -dc -T0 2>/dev/null |
+	dpkg-deb --fsys-tarfile "$dir/packages/$1"_*.deb 2>/dev/null |
+		tar -xO "./usr/src/$1.tar.xz" 2>/dev/null | xz -dc -T0 2>/dev/null |
 		tar -x -C "$root/driver" --strip-components=5 --occurrence=1 --wildcards '*/arch/x86/events/intel/pt.c' \
 			'*/arch/x86/events/intel/pt.h'
-	rm "$dir/packages/linux-source-$series"_*.deb
+	rm "$dir/packages/$1"_*.deb
+	touch "$dir/packages/$1.done"
 }
 
+source=linux-source-$series
+download "$image" "$headers" "$common" "$kbuild" pahole "$source"
 for package in "$image" "$headers" "$common" "$kbuild" pahole; do
 	unpack "$package"
 done
-unpack_driver
+unpack_driver "$source"
 # Zstandard takes long to unpack in QEMU. So that is done here: the kernel itself stands where vmlinuz says
 # (Documentation/arch/x86/boot.rst: setup_sects, payload_offset), and behind it its size, which zstd complains of.
 number() {
