@@ -33,9 +33,9 @@ keeps_the_newest() {
 
 # Twice the ring, twice the trace.
 reaches_further() {
-	for size in 16M 32M; do
+	for size in 4M 8M; do
 		"$trailcam" run -q --source translate --snapshot-size $size --keep-recording "$tmp/$size" -o "$tmp/out.fxt.gz" \
-			-- "$programs/hot-static" 200000 >/dev/null || return 1
+			-- "$programs/hot-static" 50000 >/dev/null || return 1
 		size_of_data=$(stat -c %s "$tmp/$size/data")
 		echo "$size: $size_of_data bytes"
 		rm -r "$tmp/$size"
