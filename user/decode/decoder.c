@@ -15,6 +15,10 @@
 #include "decode/blocks.h"
 #include "decode/fast.h"
 
+enum { AHEAD_MAX = 64 }; /* so many pieces wait for their turn at most */
+
+enum piece_state { PIECE_DECODING, PIECE_WAITS, PIECE_FAILED };
+
 struct run {
 	struct pieces pieces;
 	const struct decoder_pieces *out;
@@ -22,7 +26,9 @@ struct run {
 	pthread_mutex_t lock; /* guards what is below, and the progress callback */
 	size_t begun;	      /* one more than the highest index that was begun */
 	pthread_cond_t turn;
-	size_t next; /* whose turn it is, of pieces in order */
+	uint8_t *states; /* of pieces: enum piece_state */
+	size_t next;	 /* whose turn it is, of pieces in order */
+	bool has_turn;	 /* a thread is at it */
 	bool failed;
 	struct branch_list *idle; /* room for branches that no piece uses */
 	size_t idle_cnt, idle_cap;
@@ -77,25 +83,51 @@ static bool begin_piece(struct run *run, size_t i)
 	return begins;
 }
 
-/* Others wait for it, whether it failed or not. */
-static int take_turn(struct run *run, size_t i, int err)
+/* Whether the piece whose turn it is waits for that, and no thread is at another one. Locked. */
+static bool is_due(const struct run *run)
 {
-	const struct decoder_pieces *out = run->out;
-	bool failed;
+	return !run->failed && !run->has_turn && run->next < run->pieces.cnt &&
+	       run->states[run->next] != PIECE_DECODING;
+}
 
-	if (!out->in_turn)
+/* Of the piece whose turn it is. Locked, but for the call. */
+static int take_turn(struct run *run)
+{
+	size_t i = run->next;
+	int err = 0;
+
+	run->has_turn = true;
+	run->failed = run->states[i] == PIECE_FAILED;
+	pthread_mutex_unlock(&run->lock);
+	if (!run->failed)
+		err = run->out->in_turn(run->out->ctx, i);
+	pthread_mutex_lock(&run->lock);
+	run->has_turn = false;
+	run->failed |= err;
+	run->next++;
+	return err;
+}
+
+/*
+ * The piece waits for its turn, whether it failed or not. The thread need not: whoever is done with the piece
+ * whose turn it is takes the turns of those behind it, too. But nobody gets too far ahead.
+ */
+static int take_turns(struct run *run, size_t i, int err)
+{
+	if (!run->out->in_turn)
 		return err;
 	pthread_mutex_lock(&run->lock);
-	while (run->next != i && !run->failed)
-		pthread_cond_wait(&run->turn, &run->lock);
-	failed = run->failed;
-	pthread_mutex_unlock(&run->lock);
-	if (!err && !failed)
-		err = out->in_turn(out->ctx, i);
-	pthread_mutex_lock(&run->lock);
-	run->next = i + 1;
-	run->failed |= err;
-	pthread_cond_broadcast(&run->turn);
+	run->states[i] = err ? PIECE_FAILED : PIECE_WAITS;
+	while (is_due(run) || (!run->failed && i >= run->next + AHEAD_MAX)) {
+		if (is_due(run)) {
+			int failed = take_turn(run);
+
+			err = err ? err : failed;
+			pthread_cond_broadcast(&run->turn);
+		} else {
+			pthread_cond_wait(&run->turn, &run->lock);
+		}
+	}
 	pthread_mutex_unlock(&run->lock);
 	return err;
 }
@@ -132,7 +164,7 @@ static int decode_piece(void *ctx, size_t i)
 	decoder_cache_count(pieces->config->cache, pieces->items[i].end - pieces->items[i].begin, why);
 	if (!err)
 		err = run->out->piece(run->out->ctx, i, pieces->items[i].version, &list);
-	err = take_turn(run, i, err);
+	err = take_turns(run, i, err);
 	give_room(run, &list);
 	tell_progress(run, &run->pieces.items[i]);
 	return err;
@@ -172,13 +204,15 @@ int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes
 	if (!run.pieces.cnt) {
 		err = no_piece(out);
 	} else {
-		err = out->begin(out->ctx, run.pieces.cnt);
+		run.states = calloc(run.pieces.cnt, sizeof(*run.states));
+		err = run.states ? out->begin(out->ctx, run.pieces.cnt) : -ENOMEM;
 		if (!err)
 			err = parallel_for(run.pieces.cnt, config->threads, decode_piece, &run);
 	}
 	for (size_t i = 0; i < run.idle_cnt; i++)
 		branch_list_release(&run.idle[i]);
 	free(run.idle);
+	free(run.states);
 	pieces_release(&run.pieces);
 	return err;
 }

@@ -118,8 +118,8 @@ int decoder_run(const struct decoder_config *config, const uint8_t *bytes, size_
 /*
  * The same in pieces, without holding all branches at once. `begin` is called once with the number of pieces.
  * `piece` is called for each piece, from several threads and in any order, and may take the list (leaving it
- * empty). `in_turn`, which may be NULL, is then called for each piece, one at a time in the order of indices;
- * each thread has at most one piece waiting for that. The pieces in order are what decoder_run() gives,
+ * empty). `in_turn`, which may be NULL, is then called for each piece, one at a time in the order of indices,
+ * by any of them; few pieces wait for that. The pieces in order are what decoder_run() gives,
  * except that times may run back a little between two pieces. A non-zero return ends the decode and is
  * returned.
  *
