@@ -409,6 +409,13 @@ struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip
 	return (struct decoder_function){symbol->start, symbol->end};
 }
 
+void history_find_sources(const struct history *history)
+{
+	image_find_sources(history->kernel);
+	for (size_t i = 0; i < history->process_cnt; i++)
+		image_find_sources(history->processes[i].image);
+}
+
 int history_new(struct history **ret_history, const struct snapshot *snapshot, const char *symfs)
 {
 	CLEANUP(history_freep) struct history *history = calloc(1, sizeof(*history));

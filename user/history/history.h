@@ -82,6 +82,8 @@ void history_free(struct history *history);
 struct history_process *history_process(struct history *history, int32_t pid);
 /* The function at `ip` in the process at that time of the recording's clock, or NULL. */
 const struct symbol *history_symbol_at(struct history *history, int32_t pid, uint64_t ip, uint64_t time_ns);
+/* image_find_sources() of all processes and the kernel. */
+void history_find_sources(const struct history *history);
 const struct history_thread *history_thread(const struct history *history, int32_t tid);
 
 /* For struct decoder_functions, with the history as ctx: jumps inside these change no call stack. */

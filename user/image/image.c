@@ -288,6 +288,12 @@ void image_symbol_source(const struct symbol *symbol)
 		place_find_source(symbol);
 }
 
+void image_find_sources(const struct image *image)
+{
+	for (size_t i = 0; i < image->places.cnt; i++)
+		place_find_sources(image->places.items[i]);
+}
+
 size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size)
 {
 	const struct image_section *section = image_section_at(image, version, addr);

@@ -384,3 +384,15 @@ void place_find_source(const struct symbol *public)
 	find_source_locked(symbol);
 	pthread_mutex_unlock(&symbol->place->lock);
 }
+
+void place_find_sources(struct place *place)
+{
+	pthread_mutex_lock(&place->lock);
+	for (size_t i = 0; place->slots && i < place->range_cnt; i++) {
+		struct place_symbol *symbol = atomic_load_explicit(&place->slots[i], memory_order_acquire);
+
+		if (symbol && symbol->public.has_place)
+			find_source_locked(symbol);
+	}
+	pthread_mutex_unlock(&place->lock);
+}

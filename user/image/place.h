@@ -61,3 +61,6 @@ bool place_cfi_at(struct place *place, struct image_objects *objects, uint64_t i
 
 /* Finds the source line of a place's symbol, once. Thread-safe. */
 void place_find_source(const struct symbol *symbol);
+
+/* The same for all functions that place_symbol_at() was asked for. Thread-safe. */
+void place_find_sources(struct place *place);

@@ -23,20 +23,6 @@
 #include "recording/recording.h"
 #include "timeline/range.h"
 
-static void find_lines(const struct decoded *decoded)
-{
-	for (size_t i = 0; i < decoded->timeline->thread_cnt; i++) {
-		const struct timeline_thread *thread = &decoded->timeline->threads[i];
-
-		for (size_t j = 0; j < thread->slice_cnt; j++)
-			if (thread->slices[j].symbol && !thread->slices[j].symbol->source_sought)
-				image_symbol_source(thread->slices[j].symbol);
-		for (size_t j = 0; thread->stored && j < thread->stored->symbol_cnt; j++)
-			if (thread->stored->ops->symbol(thread->stored, j))
-				image_symbol_source(thread->stored->ops->symbol(thread->stored, j));
-	}
-}
-
 static void find_hit_lines(const struct decoded *decoded)
 {
 	for (size_t i = 0; i < decoded->timeline->hit_cnt; i++) {
@@ -110,8 +96,8 @@ static int rebuild(struct decoded *decoded, const struct snapshot *snapshot,
 	if (!err)
 		unnamed_warn(decoded->history);
 	if (!err && config->source_lines)
-		find_lines(decoded);
-	if (!err && (config->source_lines || config->hit_source_lines))
+		history_find_sources(decoded->history);
+	else if (!err && config->hit_source_lines)
 		find_hit_lines(decoded);
 	return err || config->stored ? err : decoded_load(decoded);
 }

@@ -386,7 +386,7 @@ static int finish_nth(void *ctx, size_t i)
 	if (i)
 		return finish_thread(build, build->threads[i - 1]);
 	if (build->config->source_lines)
-		resolver_find_sources(build->decoded->history);
+		history_find_sources(build->decoded->history);
 	return 0;
 }
 

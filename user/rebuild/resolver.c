@@ -82,16 +82,3 @@ const struct inline_chain *resolver_inlines_at(void *ctx, uint64_t ip, uint64_t 
 		return NULL;
 	return image_inlines_at(resolver->process->image, version_at(resolver->process, tsc), ip, ret_end);
 }
-
-void resolver_find_sources(const struct history *history)
-{
-	for (size_t i = 0; i < history->process_cnt; i++) {
-		for (size_t j = 0; j < HISTORY_RECENT; j++) {
-			const struct symbol *symbol =
-				atomic_load_explicit(&history->processes[i].recent[j], memory_order_acquire);
-
-			if (symbol)
-				image_symbol_source(symbol);
-		}
-	}
-}

@@ -22,9 +22,3 @@ uint64_t resolver_time_ns(void *ctx, uint64_t tsc);
 uint64_t resolver_space_at(void *ctx, uint64_t tsc);
 enum landing resolver_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc);
 const struct inline_chain *resolver_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);
-
-/*
- * Loads debug information, and finds files and lines of most functions that were looked up. Any thread may do
- * this while calls are finished.
- */
-void resolver_find_sources(const struct history *history);
