@@ -61,7 +61,7 @@ only 'intel-pt\.h' decode decode/libipt
 only 'bpf/' trigger source/alloc source/samples
 only 'libelf|gelf|elfutils|dwarf' elf elf/types image
 only 'zlib' output/bytes input
-only 'zstd' recording output/bytes stacks
+only 'zstd' recording output/bytes stacks/lists
 only 'sys/ptrace' process session source/step source/translate
 only 'argp' cli cli/capture cli/show cli/memtrace
 

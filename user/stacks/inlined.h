@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "model/inlines.h"
-#include "stacks/slice_list.h"
+#include "stacks/lists/slice_list.h"
 
 struct inlined_event {
 	uint64_t moment;

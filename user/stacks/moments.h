@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stacks/stamp_list.h"
+#include "stacks/lists/stamp_list.h"
 
 /* All 0 at the start, but a store if stamps may be packed. */
 struct moments {
@@ -73,16 +73,3 @@ int moments_append(struct moments *moments, const struct moments *later, uint64_
 
 /* The TSC at a moment. `stamps` reads moments->stamps. */
 uint64_t moments_tsc(const struct moments *moments, struct stamp_reader *stamps, uint64_t moment);
-
-/* What a moment is: a byte for each of moments.next + 1, in an array of base/spill.h. */
-enum moment_use {
-	MOMENT_USED = 1u << 0,	/* something begins or ends there */
-	MOMENT_TAKES = 1u << 1, /* a slice begins, and takes its share */
-};
-
-/*
- * An array of the nanoseconds of every moment, the caller's to spill_free(); never NULL on success. 0 or
- * -ENOMEM.
- */
-int moments_to_ns(const struct moments *moments, uint8_t *uses, uint64_t (*time_ns)(void *ctx, uint64_t tsc),
-		  void *ctx, uint64_t **ret_ns);

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stacks/slice_list.h"
+#include "stacks/lists/slice_list.h"
 
 /* An inline retpoline makes two. */
 enum { LOCAL_CALLS_MAX = 2 };

@@ -371,51 +371,6 @@ void stacks_free(struct stacks *stacks)
 	free(stacks);
 }
 
-/* What the thread's moments are for. */
-static uint8_t *find_uses(const struct timeline_thread *thread, const struct moments *moments)
-{
-	uint8_t *uses = spill_calloc(moments->next + 2, 1);
-
-	for (size_t i = 0; uses && i < thread->slice_cnt; i++) {
-		const struct slice *slice = &thread->slices[i];
-
-		uses[slice->start_ns] |= slice->flags & SLICE_INFERRED_START ? 0 : MOMENT_USED | MOMENT_TAKES;
-		uses[slice->end_ns] |= MOMENT_USED;
-		SPILL_PASS(thread->slices, i);
-		SPILL_PASS_TO(uses, i, slice->start_ns);
-	}
-	for (size_t i = 0; uses && i < thread->instant_cnt; i++)
-		uses[thread->instants[i].time_ns] |= MOMENT_USED;
-	return uses;
-}
-
-int thread_finish(struct timeline_thread *thread, struct slice_list *slices, const struct moments *moments,
-		  const struct stacks_config *config)
-{
-	uint8_t *uses;
-	uint64_t *ns;
-	int err;
-
-	timeline_thread_replace(thread, slices->items, slices->cnt, slices->cap);
-	*slices = (struct slice_list){0};
-	uses = find_uses(thread, moments);
-	err = uses ? moments_to_ns(moments, uses, config->time_ns, config->ctx, &ns) : -ENOMEM;
-
-	spill_free(uses);
-	if (err)
-		return err;
-	for (size_t i = 0; i < thread->slice_cnt; i++) {
-		SPILL_PASS(thread->slices, i);
-		SPILL_PASS_TO(ns, i, thread->slices[i].start_ns);
-		thread->slices[i].start_ns = ns[thread->slices[i].start_ns];
-		thread->slices[i].end_ns = ns[thread->slices[i].end_ns];
-	}
-	for (size_t i = 0; i < thread->instant_cnt; i++)
-		thread->instants[i].time_ns = ns[thread->instants[i].time_ns];
-	spill_free(ns);
-	return 0;
-}
-
 bool stacks_first_tsc(const struct stacks *stacks, uint64_t *ret_tsc)
 {
 	*ret_tsc = stacks->moments.first_tsc;

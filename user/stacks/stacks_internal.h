@@ -9,7 +9,8 @@
  *	stitch.c	whether a segment goes on with the stack of the one before
  *	callers.c	the callers that a recorded stack tells
  *	inlined.c	the calls that were inlined, put in at the end
- *	slice_list.c	slices, packed (pack.c) where they are too many; stamp_list.c: the same of time stamps
+ *	lists/		slices and time stamps, packed where they are too many
+ *	finish.c	gives slices their times, at the end
  *	stored.c	a thread of the timeline whose slices stay packed
  */
 #pragma once

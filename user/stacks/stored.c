@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/sort.h"
 #include "base/spill.h"
+#include "stacks/lists/stamp_clock.h"
 
 struct stored {
 	struct stored_slices slices; /* first: what the timeline sees */
@@ -30,57 +31,6 @@ struct stored {
 	struct sort_key *late;	     /* end, index of the slice: in the order of the slices */
 	size_t late_cnt, late_cap;
 };
-
-/* ---- moments in their order ---- */
-
-/* The time between stamps is shared as share() in moments.c does it. */
-static uint64_t shared(const struct stamp *stamp, uint64_t end_ns, uint64_t before)
-{
-	uint64_t left = end_ns > stamp->tsc ? end_ns - stamp->tsc : 0, small;
-
-	if (!stamp->takes)
-		return stamp->tsc;
-	/* What remains of the division goes to the last ones. */
-	small = stamp->takes - left % stamp->takes;
-	return stamp->tsc + before * (left / stamp->takes) + (before > small ? before - small : 0);
-}
-
-/* The stamp at hand, and how many slices have begun in it. */
-struct clock {
-	struct stamp_reader reader;
-	struct stamp stamp;
-	const struct stamp *next; /* NULL: it is the last */
-	uint64_t taken, last_taken;
-};
-
-static int clock_begin(struct clock *clock, const struct stamp_list *stamps)
-{
-	int err = stamp_reader_begin(&clock->reader, stamps);
-
-	clock->next = err ? NULL : stamp_reader_next(&clock->reader);
-	return err ? err : clock->reader.err;
-}
-
-static void clock_step(struct clock *clock)
-{
-	clock->stamp = *clock->next;
-	clock->next = stamp_reader_next(&clock->reader);
-	clock->taken = 0;
-}
-
-/* How many slices of its stamp have begun before the moment. */
-static uint64_t clock_before(const struct clock *clock, uint64_t moment)
-{
-	return clock->taken - (clock->taken && clock->last_taken == moment);
-}
-
-static void clock_take(struct clock *clock, const struct slice *slice)
-{
-	if (slice->flags & SLICE_INFERRED_START || (clock->taken && clock->last_taken == slice->start_ns))
-		return;
-	clock->taken++;
-	clock->last_taken = slice->start_ns;
-}
 
 /* ---- what is looked for once ---- */
 
@@ -96,7 +46,7 @@ struct scan {
 	const struct stacks_config *config;
 	struct timeline_thread *thread;
 	size_t instant; /* the next */
-	struct clock clock;
+	struct stamp_clock clock;
 	bool is_used; /* the stamp at hand */
 	struct stamp used;
 	bool has_used; /* `used`, the last one that was, is not in the list yet, and these wait for its end: */
@@ -114,11 +64,12 @@ struct scan {
 static int settle(struct scan *scan, uint64_t end_ns)
 {
 	struct stored *stored = scan->stored;
+	const struct stamp_share share = stamp_share(scan->used.tsc, end_ns, scan->used.takes);
 	size_t left = scan->waiting_cnt - scan->settled;
 
 	for (size_t i = 0; i < scan->settled; i++) {
 		const struct waiting *waiting = &scan->waiting[i];
-		uint64_t ns = shared(&scan->used, end_ns, waiting->before);
+		uint64_t ns = stamp_share_ns(&share, waiting->before);
 
 		if (waiting->instant)
 			waiting->instant->time_ns = ns;
@@ -155,10 +106,10 @@ static int end_stamp(struct scan *scan)
 /* Something happens at that moment. */
 static int go_to(struct scan *scan, uint64_t moment)
 {
-	struct clock *clock = &scan->clock;
+	struct stamp_clock *clock = &scan->clock;
 	int err = 0;
 
-	for (; clock->next && clock->next->first <= moment && !err; clock_step(clock))
+	for (; stamp_clock_is_behind(clock, moment) && !err; stamp_clock_step(clock))
 		err = end_stamp(scan);
 	scan->is_used = true;
 	return err ? err : clock->reader.err;
@@ -166,7 +117,7 @@ static int go_to(struct scan *scan, uint64_t moment)
 
 static int wait_for_time(struct scan *scan, uint64_t moment, size_t late, struct instant *instant)
 {
-	const struct waiting waiting = {clock_before(&scan->clock, moment), late, instant};
+	const struct waiting waiting = {stamp_clock_before(&scan->clock, moment), late, instant};
 
 	return ARRAY_PUSH(scan->waiting, scan->waiting_cnt, scan->waiting_cap, waiting);
 }
@@ -214,7 +165,7 @@ static int begin_slice(struct scan *scan, const struct slice *slice, size_t inde
 	if (!err)
 		err = reach(scan, slice->start_ns);
 	if (!err)
-		clock_take(&scan->clock, slice);
+		stamp_clock_take(&scan->clock, slice);
 	return err ? err : ARRAY_PUSH(scan->open, scan->open_cnt, scan->open_cap, open);
 }
 
@@ -243,7 +194,7 @@ static int compare_late(const void *left, const void *right)
 static int scan_all(struct scan *scan, const struct moments *moments)
 {
 	struct stored *stored = scan->stored;
-	int err = clock_begin(&scan->clock, &moments->stamps);
+	int err = stamp_clock_begin(&scan->clock, &moments->stamps);
 
 	if (!err)
 		err = scan_slices(scan);
@@ -252,7 +203,7 @@ static int scan_all(struct scan *scan, const struct moments *moments)
 	stored->end_ns = scan->config->time_ns(scan->config->ctx, moments->tsc);
 	if (!err)
 		err = settle(scan, stored->end_ns);
-	stamp_reader_end(&scan->clock.reader);
+	stamp_clock_end(&scan->clock);
 	free(scan->waiting);
 	free(scan->open);
 	if (!err)
@@ -265,8 +216,9 @@ static int scan_all(struct scan *scan, const struct moments *moments)
 struct pass {
 	const struct stored *stored;
 	struct slice_reader reader;
-	struct clock clock;
-	struct slice *part; /* with nanoseconds */
+	struct stamp_clock clock;
+	struct stamp_share share; /* of the stamp at hand */
+	struct slice *part;	  /* with nanoseconds */
 	size_t at, cnt;
 	struct pass_open {
 		size_t nth; /* in the part */
@@ -278,12 +230,17 @@ struct pass {
 
 static uint64_t pass_ns(struct pass *pass, uint64_t moment)
 {
-	struct clock *clock = &pass->clock;
+	struct stamp_clock *clock = &pass->clock;
 
-	while (clock->next && clock->next->first <= moment)
-		clock_step(clock);
-	return shared(&clock->stamp, clock->next ? clock->next->tsc : pass->stored->end_ns,
-		      clock_before(clock, moment));
+	if (stamp_clock_is_behind(clock, moment)) {
+		do
+			stamp_clock_step(clock);
+		while (stamp_clock_is_behind(clock, moment));
+		pass->share =
+			stamp_share(clock->stamp.tsc, clock->next ? clock->next->tsc : pass->stored->end_ns,
+				    clock->stamp.takes);
+	}
+	return stamp_share_ns(&pass->share, stamp_clock_before(clock, moment));
 }
 
 static void add_to_part(struct pass *pass, const struct slice *slice)
@@ -297,7 +254,7 @@ static void add_to_part(struct pass *pass, const struct slice *slice)
 	}
 	*out = *slice;
 	out->start_ns = pass_ns(pass, slice->start_ns);
-	clock_take(&pass->clock, slice);
+	stamp_clock_take(&pass->clock, slice);
 	pass->open[pass->open_cnt++] = (struct pass_open){pass->cnt++, slice->end_ns};
 }
 
@@ -320,7 +277,7 @@ static void pass_end(void *ctx)
 	struct pass *pass = ctx;
 
 	slice_reader_end(&pass->reader);
-	stamp_reader_end(&pass->clock.reader);
+	stamp_clock_end(&pass->clock);
 	free(pass->part);
 	free(pass->open);
 	free(pass);
@@ -339,7 +296,7 @@ static int pass_begin(const struct stored_slices *slices, void **ret_pass)
 	pass->open = malloc(stored->store->slices * sizeof(*pass->open));
 	err = pass->part && pass->open ? slice_reader_begin(&pass->reader, &stored->list) : -ENOMEM;
 	if (!err)
-		err = clock_begin(&pass->clock, &stored->stamps);
+		err = stamp_clock_begin(&pass->clock, &stored->stamps);
 	if (err)
 		pass_end(pass);
 	else

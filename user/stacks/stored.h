@@ -2,8 +2,8 @@
 /* A thread of the timeline whose slices stay packed, as they are too many for memory. */
 #pragma once
 
+#include "stacks/lists/slice_list.h"
 #include "stacks/moments.h"
-#include "stacks/slice_list.h"
 #include "stacks/stacks.h"
 
 /*

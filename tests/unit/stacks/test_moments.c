@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "assertions.h"
 
-#include "base/spill.h"
-#include "stacks/moments.h"
+#include "base/array.h"
+#include "stacks/stacks_internal.h"
 
 static uint64_t twice(void *ctx, uint64_t tsc)
 {
@@ -10,18 +10,30 @@ static uint64_t twice(void *ctx, uint64_t tsc)
 	return 2 * tsc;
 }
 
-static uint64_t *to_ns(const struct moments *moments, const uint64_t *begins, size_t cnt, uint64_t end)
+/* Slices that begin at these moments, all of which end at `end`, and an instant, if any, get their times. */
+static void to_ns(const struct moments *moments, uint64_t *begins, size_t cnt, uint64_t *end,
+		  uint64_t *instant)
 {
-	uint8_t *uses = spill_calloc(64, 1);
-	uint64_t *ns;
+	const struct stacks_config config = {.time_ns = twice};
+	struct timeline_thread thread = {0};
+	struct slice_list slices = {0};
 
-	assert_non_null(uses);
-	for (size_t i = 0; i < cnt; i++)
-		uses[begins[i]] = MOMENT_USED | MOMENT_TAKES;
-	uses[end] |= MOMENT_USED;
-	assert_ok(moments_to_ns(moments, uses, twice, NULL, &ns));
-	spill_free(uses);
-	return ns;
+	for (size_t i = 0; i < cnt; i++) {
+		const struct slice slice = {.start_ns = begins[i], .end_ns = *end, .depth = (uint32_t)i};
+
+		assert_ok(slice_list_push(&slices, &slice));
+	}
+	if (instant)
+		assert_ok(ARRAY_PUSH(thread.instants, thread.instant_cnt, thread.instant_cap,
+				     ((struct instant){.time_ns = *instant})));
+	assert_ok(thread_finish(&thread, &slices, moments, &config));
+	for (size_t i = 0; i < cnt; i++) {
+		begins[i] = thread.slices[i].start_ns;
+		*end = thread.slices[i].end_ns;
+	}
+	if (instant)
+		*instant = thread.instants[0].time_ns;
+	timeline_thread_release(&thread);
 }
 
 /*
@@ -31,7 +43,7 @@ static uint64_t *to_ns(const struct moments *moments, const uint64_t *begins, si
 static void test_sharing(void **state)
 {
 	struct moments moments = {0};
-	uint64_t begins[3], *ns, end;
+	uint64_t begins[3], end;
 
 	(void)state;
 	moments_see(&moments, 50);
@@ -41,12 +53,11 @@ static void test_sharing(void **state)
 	moments_reserve(&moments);
 	moments_see(&moments, 100);
 	end = moments_now(&moments);
-	ns = to_ns(&moments, begins, 3, end);
-	assert_int_equal(ns[begins[0]], 100);
-	assert_int_equal(ns[begins[1]], 133);
-	assert_int_equal(ns[begins[2]], 166);
-	assert_int_equal(ns[end], 200);
-	spill_free(ns);
+	to_ns(&moments, begins, 3, &end, NULL);
+	assert_int_equal(begins[0], 100);
+	assert_int_equal(begins[1], 133);
+	assert_int_equal(begins[2], 166);
+	assert_int_equal(end, 200);
 	moments_release(&moments);
 }
 
@@ -54,7 +65,7 @@ static void test_sharing(void **state)
 static void test_barrier(void **state)
 {
 	struct moments moments = {0};
-	uint64_t begins[2], *ns, barrier, end;
+	uint64_t begins[2], barrier, end;
 
 	(void)state;
 	moments_see(&moments, 50);
@@ -63,12 +74,11 @@ static void test_barrier(void **state)
 	begins[1] = moments_reserve(&moments);
 	moments_see(&moments, 60);
 	end = moments_now(&moments);
-	ns = to_ns(&moments, begins, 2, end);
-	assert_int_equal(ns[begins[0]], 100);
-	assert_int_equal(ns[barrier], 100);
-	assert_int_equal(ns[begins[1]], 100);
-	assert_int_equal(ns[end], 120);
-	spill_free(ns);
+	to_ns(&moments, begins, 2, &end, &barrier);
+	assert_int_equal(begins[0], 100);
+	assert_int_equal(barrier, 100);
+	assert_int_equal(begins[1], 100);
+	assert_int_equal(end, 120);
 	moments_release(&moments);
 }
 
@@ -77,7 +87,7 @@ static void test_append(void **state)
 {
 	struct moments moments = {0}, later = {0};
 	struct stamp_reader stamps;
-	uint64_t begins[3], offset, *ns, end;
+	uint64_t begins[3], offset, end;
 
 	(void)state;
 	moments_see(&moments, 50);
@@ -97,12 +107,11 @@ static void test_append(void **state)
 	assert_int_equal(moments_tsc(&moments, &stamps, begins[2]), 50);
 	assert_int_equal(moments_tsc(&moments, &stamps, end), 80);
 	stamp_reader_end(&stamps);
-	ns = to_ns(&moments, begins, 3, end);
-	assert_int_equal(ns[begins[0]], 100);
-	assert_int_equal(ns[begins[1]], 120);
-	assert_int_equal(ns[begins[2]], 140);
-	assert_int_equal(ns[end], 160);
-	spill_free(ns);
+	to_ns(&moments, begins, 3, &end, NULL);
+	assert_int_equal(begins[0], 100);
+	assert_int_equal(begins[1], 120);
+	assert_int_equal(begins[2], 140);
+	assert_int_equal(end, 160);
 	moments_release(&moments);
 	moments_release(&later);
 }

@@ -2,7 +2,7 @@
 /* Time stamps in their order, kept as slices are (slice_list.h): an array, with packed ones in front of it. */
 #pragma once
 
-#include "stacks/pack.h"
+#include "stacks/lists/pack.h"
 
 struct stamp_list {
 	struct pack_store *store; /* NULL: none is packed; else it outlives the list */

@@ -11,7 +11,7 @@
  *
  * Ends are expected once all calls within are known; so the reader, too, keeps the slices open at hand.
  */
-#include "stacks/pack.h"
+#include "stacks/lists/pack.h"
 
 #include <errno.h>
 #include <stdlib.h>

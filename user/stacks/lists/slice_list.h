@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/spill.h"
-#include "stacks/pack.h"
+#include "stacks/lists/pack.h"
 
 struct slice_block {
 	struct packed packed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stacks/stamp_list.h"
+#include "stacks/lists/stamp_list.h"
 
 #include <errno.h>
 #include <stdlib.h>

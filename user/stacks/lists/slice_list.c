@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stacks/slice_list.h"
+#include "stacks/lists/slice_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
