@@ -422,6 +422,7 @@ static int read_records(struct reading *reading)
 		}
 		if (is_lost) {
 			samples_told_forget(&reader->told);
+			samples_slots_skip(reader->slots, position - reader->next);
 			err = put_lost(reading, record->time_ns);
 		}
 		if (!err)

@@ -32,6 +32,12 @@ int samples_slots_new(struct samples_slot **ret_slots)
 	return 0;
 }
 
+void samples_slots_skip(struct samples_slot *slots, uint64_t bytes)
+{
+	for (size_t i = 0; i < SAMPLES_SLOTS && bytes >= SAMPLES_KEY_EVERY * sizeof(struct samples_full); i++)
+		slots[i].nth = -1;
+}
+
 static bool goes_on(const struct samples_slot *slot, const struct samples_full *full)
 {
 	return slot->nth >= 0 && slot->tid == full->record.tid && slot->nth + 1 == full->nth;

@@ -13,6 +13,12 @@ struct samples_slot;
 /* SAMPLES_SLOTS of them, for free(). 0 or -ENOMEM. */
 int samples_slots_new(struct samples_slot **ret_slots);
 
+/*
+ * So many bytes of the ring were lost. Where records are numbered the same again behind them, nothing that was known
+ * goes on.
+ */
+void samples_slots_skip(struct samples_slot *slots, uint64_t bytes);
+
 /* Brings the record's slot up to date. False: some of its bytes are not known. */
 bool samples_slots_update(struct samples_slot *slots, const struct samples_full *full);
 

@@ -437,6 +437,30 @@ static void test_overwritten(void **state)
 	}
 }
 
+/* After so many that are lost the numbers are those that would follow, but not the stacks. */
+static void test_come_round(void **state)
+{
+	struct fake *fake = *state;
+	const struct stack_sample *seen = fake->seen;
+
+	put_stack(fake, 1, 0, 2, 3, 'x');
+	put_stack(fake, 2, 1, 2, 0, 'x');
+	begin(fake, 0, 8 * sizeof(struct samples_record));
+	put_stack(fake, 3, 2, 2, 0, 'x');
+	for (size_t i = 0; i < SAMPLES_KEY_EVERY; i++)
+		begin(fake, 0,
+		      (uint16_t)((sizeof(struct samples_full) + SAMPLES_ALIGN - 1) &
+				 ~(SAMPLES_ALIGN - 1ull)));
+	put_stack(fake, 4, 3, 2, 0, 'x');
+	read_ring(fake);
+	assert_int_equal(fake->cnt, 6);
+	assert_int_equal(seen[2].kind, SAMPLE_LOST);
+	assert_int_equal(seen[3].stack_size, 2 * SAMPLES_CHUNK - 8);
+	assert_int_equal(seen[4].kind, SAMPLE_LOST);
+	assert_int_equal(seen[5].stack_size, 0);
+	assert_true(seen[5].flags & SAMPLE_IS_CUT);
+}
+
 /* Records with impossible counts, under a mark that is right. */
 static void test_damaged(void **state)
 {
@@ -483,6 +507,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unfinished_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unfinished_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_overwritten, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_come_round, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 	};
 
