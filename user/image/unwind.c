@@ -31,6 +31,7 @@ struct unwind {
 	uint64_t cfa;  /* of the frame that the last step was to leave, even if it could not; 0: not known */
 	bool is_whole; /* ... which has no caller */
 	const struct jit_function *jit; /* that of the frame; NULL: it is no JIT compiler's */
+	bool is_left_out;
 };
 
 _Static_assert((int)CFI_REG_CNT == ARCH_DWARF_CNT, "DWARF's numbers");
@@ -191,7 +192,7 @@ static bool step_by_frame_pointer(struct unwind *unwind)
 	if (frame % 8 || frame < unwind->regs[CFI_RSP] || !load(unwind, frame, &caller_frame) ||
 	    !load(unwind, frame + 8, &caller))
 		return false;
-	unwind->is_whole = !caller && !caller_frame;
+	unwind->is_whole = !caller && !caller_frame && !unwind->is_left_out;
 	unwind->cfa = frame + 16;
 	unwind->regs[CFI_RSP] = frame + 16;
 	unwind->regs[CFI_RBP] = caller_frame;
@@ -277,6 +278,18 @@ static bool step_by_jit(struct unwind *unwind, const struct jit_function *jit)
 	return jit->frame.is_interpreter ? step_by_interpreter(unwind) : step_by_size(unwind, jit);
 }
 
+/* Where the frame pointer leads to no code it was none, and the frame's end is not known. */
+static bool step_to_caller(struct unwind *unwind)
+{
+	if (!step_by_frame_pointer(unwind))
+		return false;
+	if (is_at_code(unwind))
+		return true;
+	if (!unwind->is_whole)
+		unwind->cfa = 0;
+	return false;
+}
+
 static bool step(struct unwind *unwind)
 {
 	const struct jit_function *jit = unwind->jit;
@@ -290,14 +303,14 @@ static bool step(struct unwind *unwind)
 		if (jit && (jit->frame.bytes || jit->frame.is_interpreter) && step_by_jit(unwind, jit))
 			return true;
 		*unwind = before;
-		return step_by_frame_pointer(unwind) && is_at_code(unwind);
+		return step_to_caller(unwind);
 	}
 	if (step_by_row(unwind, &row) && is_at_code(unwind))
 		return true;
 	if (!row.is_guess)
 		return false;
 	*unwind = before;
-	return step_by_frame_pointer(unwind) && is_at_code(unwind);
+	return step_to_caller(unwind);
 }
 
 /* ---- where stacks end that no call frame information tells so ---- */
@@ -375,7 +388,8 @@ void unwind_frames(struct image *image, size_t version, const uint64_t *regs, co
 				.stack = stack,
 				.start = regs[HIT_SP],
 				.size = stack_size,
-				.is_exact = true};
+				.is_exact = true,
+				.is_left_out = unwound->is_left_out};
 
 	for (size_t i = 0; i < CFI_REG_CNT; i++)
 		unwind.regs[i] = regs[arch_dwarf_registers[i]];

@@ -42,6 +42,7 @@ enum sample_flag {
 	SAMPLE_LOST_MOMENTS = 1u << 5, /* LOST: all but EVENTs are missing */
 	SAMPLE_FROM_TIMER = 1u << 6,   /* WAKE_UP: by a timer, not by the running thread */
 	SAMPLE_IS_STILL = 1u << 7,     /* SWITCH_OUT: it waits still, and stopped running before */
+	SAMPLE_LEFT_OUT = 1u << 8,     /* words of `stack` that are no addresses may be 0 */
 };
 
 /* Why a thread does not run: bits of the kernel's task state (include/linux/sched.h, TASK_*). */

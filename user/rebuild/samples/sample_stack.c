@@ -92,7 +92,8 @@ int sample_stack_read(struct history *history, const struct stack_sample *sample
 		      struct sample_stack *ret_stack)
 {
 	uint64_t ips[FRAMES_MAX], cfas[FRAMES_MAX];
-	struct unwound user = {.ips = ips, .cfas = cfas, .cap = FRAMES_MAX};
+	struct unwound user = {
+		.ips = ips, .cfas = cfas, .cap = FRAMES_MAX, .is_left_out = sample->flags & SAMPLE_LEFT_OUT};
 	size_t cap;
 
 	unwind(history, sample, &user);

@@ -111,6 +111,7 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 		sample->flags |= SAMPLE_IS_CUT;
 	if (err || !is_known)
 		return err;
+	sample->flags |= SAMPLE_LEFT_OUT;
 	put_registers(sample, samples_slots_registers(reader->slots, full), ip);
 	return samples_slots_copy(reader->slots, full, sample);
 }
