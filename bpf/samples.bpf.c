@@ -23,8 +23,18 @@ enum { MMAPABLE = 1 << 10 /* BPF_F_MMAPABLE */, SIZE_AT_LOAD = 1 };
  * The fields of the kernel's own types that are read here; where they are is found when the programs are
  * loaded.
  */
+struct vdso_image {
+	unsigned long size;
+} __attribute__((preserve_access_index));
+
+typedef struct {
+	void *vdso;
+	const struct vdso_image *vdso_image;
+} __attribute__((preserve_access_index)) mm_context_t;
+
 struct mm_struct {
 	unsigned long start_code, end_code, start_stack;
+	mm_context_t context;
 } __attribute__((preserve_access_index));
 
 typedef struct {
@@ -147,7 +157,7 @@ static __always_inline bool is_target(__u32 pid)
 {
 	const __u8 *target = bpf_map_lookup_elem(&targets, &pid);
 
-	return target && *target == SAMPLES_TARGET;
+	return target && *target & SAMPLES_TARGET;
 }
 
 /* This processor's; NULL: never. `size` is its length, 0: never. */
@@ -659,10 +669,9 @@ int on_exec(__u64 *ctx)
 	put_program(task->mm);
 	if ((__u32)ctx[1] != (__u32)task->tgid)
 		tell_life(task, SAMPLES_REPLACED, pid);
-	if (*target == SAMPLES_AT_EXEC) {
-		*target = SAMPLES_TARGET;
+	if (*target & SAMPLES_AT_EXEC)
 		read_all(ids_here(), 0, 0);
-	}
+	*target = SAMPLES_TARGET;
 	return 0;
 }
 

@@ -80,7 +80,11 @@ struct samples_life {
 _Static_assert(sizeof(struct samples_life) == 40, "shared between BPF and user space");
 
 /* What a process is, in the map of targets. */
-enum samples_target { SAMPLES_TARGET = 1, SAMPLES_AT_EXEC /* once it has exec'd */ };
+enum samples_target {
+	SAMPLES_TARGET = 1u << 0,
+	SAMPLES_AT_EXEC = 1u << 1,   /* it will be one once it has exec'd */
+	SAMPLES_ALL_WORDS = 1u << 2, /* its stacks keep all that may be an address */
+};
 
 enum samples_kind {
 	SAMPLES_NONE, /* not a record yet */

@@ -11,20 +11,46 @@ struct vm_area_struct {
 	struct file *vm_file;
 } __attribute__((preserve_access_index));
 
+enum { ADDRESS_BITS = 47 };
+
 enum { MAY_EXECUTE = 4 /* VM_EXEC */, READ_IS_EXECUTE = 0x400000 /* READ_IMPLIES_EXEC */ };
 
 __u64 code[SAMPLES_CODE_WORDS];
 
-/*
- * Else all that may be an address is kept. So it is where the kernel does not tell, and of a JVM: a frame of its
- * interpreter has the method, which is no code.
- */
+/* Whether the kernel tells. Else all that may be an address is kept of each stack. */
 bool knows_code;
 
-/* The highest bit: whether the address may be one of code. */
+/* Of some target it is in any case (SAMPLES_ALL_WORDS). */
+bool some_keep_all;
+
+/* The highest bit: whether the address may be one of code. Without branches. */
 static __always_inline __u64 code_bit(__u64 address)
 {
-	return code[samples_code_word(address)] << (63 - samples_code_nth(address));
+	__u64 beyond = address >> ADDRESS_BITS;
+
+	asm volatile("" : "+r"(beyond)); /* else it becomes a branch */
+	return code[samples_code_word(address)] << (63 - samples_code_nth(address)) & ~-beyond;
+}
+
+/* A target's, or what is one once it has exec'd; NULL: it is none. */
+static __always_inline __u8 *may_be_target(void)
+{
+	__u32 pid = ids_here() >> 32;
+
+	return bpf_map_lookup_elem(&targets, &pid);
+}
+
+static __always_inline bool keeps_all_words(__u32 pid)
+{
+	const __u8 *target = some_keep_all ? bpf_map_lookup_elem(&targets, &pid) : NULL;
+
+	return target && *target & SAMPLES_ALL_WORDS;
+}
+
+static __always_inline void keep_all_words(__u8 *target)
+{
+	*target |= SAMPLES_ALL_WORDS;
+	some_keep_all = 1;
 }
 
 struct range {
@@ -44,6 +70,7 @@ static long put_code(__u32 nth, void *ctx)
 	return 0;
 }
 
+/* A frame of its interpreter has the method, which is no code. */
 static __always_inline bool is_jvm(const struct file *file)
 {
 	static const union {
@@ -67,25 +94,18 @@ static __always_inline void put_range(__u64 begin, __u64 end)
 	bpf_loop(SAMPLES_CODE_WORDS + 1, put_code, &range, 0);
 }
 
-/* Once it has exec'd, too. */
-static __always_inline bool may_be_target(void)
-{
-	__u32 pid = ids_here() >> 32;
-
-	return bpf_map_lookup_elem(&targets, &pid);
-}
-
 /* (struct vm_area_struct *area), which is the running process's */
 SEC("fentry/perf_event_mmap")
 int on_map(__u64 *ctx)
 {
 	const struct vm_area_struct *area = (void *)ctx[0];
+	__u8 *target = area->vm_flags & MAY_EXECUTE ? may_be_target() : NULL;
 
-	if (!(area->vm_flags & MAY_EXECUTE) || !may_be_target())
+	if (!target)
 		return 0;
 	put_range(area->vm_start, area->vm_end);
 	if (area->vm_file && is_jvm(area->vm_file))
-		knows_code = 0;
+		keep_all_words(target);
 	return 0;
 }
 
@@ -104,46 +124,73 @@ static __always_inline const struct pt_regs *user_here(void)
 	return (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
 
-/* Perf is not told of code that is moved (mremap(2)). */
-static __always_inline void put_moved(const struct pt_regs *user)
+/* Code that is moved, or that grows. */
+static __always_inline bool moves_code(const struct pt_regs *user, struct range *ret_range)
 {
-	if (user->r10 & MOVE_FIXED && code_bit(user->di) >> 63)
-		put_range(user->r8, user->r8 + user->dx);
+	ret_range->at = user->r10 & MOVE_FIXED ? user->r8 : user->di;
+	ret_range->end = ret_range->at + user->dx;
+	return code_bit(user->di) >> 63;
 }
 
+/* Perf is not told of that. */
 SEC("fentry/__x64_sys_mremap")
 int on_move(__u64 *ctx)
 {
+	struct range range;
+
 	(void)ctx;
-	if (may_be_target())
-		put_moved(user_here());
+	if (may_be_target() && moves_code(user_here(), &range))
+		put_range(range.at, range.end);
 	return 0;
 }
 
 /* ---- the same where functions of the kernel cannot be looked at: by what system calls ask for ---- */
 
+/*
+ * Whether what the thread does leads to code, and where the system call wants it to be, if it says so; else that is
+ * nowhere. Outside of system calls the kernel maps code of its own (uprobes').
+ */
+static __always_inline bool asks_for_code(const struct pt_regs *user, __u8 *target, struct range *ret_range)
+{
+	__s32 nr = syscall_of(user);
+
+	*ret_range = (struct range){};
+	if (nr == map_calls.mremap)
+		return moves_code(user, ret_range);
+	if (nr == map_calls.shmat) {
+		/* How much it is the call does not say. */
+		if (user->dx & ATTACH_EXECUTE && user->si)
+			keep_all_words(target);
+		return user->dx & ATTACH_EXECUTE;
+	}
+	if (nr == map_calls.mmap || nr == map_calls.mprotect || nr == map_calls.pkey_mprotect) {
+		if (user->di)
+			*ret_range = (struct range){user->di, user->di + user->si};
+		return user->dx & PROT_EXECUTE;
+	}
+	return nr < 0 || nr == map_calls.execve || nr == map_calls.execveat;
+}
+
 /* (struct mm_struct *mm, bool write): mappings are about to change */
 SEC("tp_btf/mmap_lock_start_locking")
 int on_mapping(__u64 *ctx)
 {
+	__u8 *target = ctx[1] & 1 ? may_be_target() : NULL;
 	const struct pt_regs *user;
 	const struct file *file;
-	__s32 nr;
+	struct range range;
 
-	if (!(ctx[1] & 1) || !may_be_target())
+	if (!target)
 		return 0;
 	user = user_here();
-	nr = syscall_of(user);
-	if (nr == map_calls.mremap)
-		put_moved(user);
-	if ((nr != map_calls.mmap && nr != map_calls.mprotect && nr != map_calls.pkey_mprotect) ||
-	    !(user->dx & PROT_EXECUTE))
+	if (!asks_for_code(user, target, &range))
 		return 0;
-	if (user->di)
-		put_range(user->di, user->di + user->si);
-	file = nr == map_calls.mmap ? file_of(bpf_get_current_task_btf(), (__s32)user->r8) : NULL;
+	put_range(range.at, range.end);
+	if (syscall_of(user) != map_calls.mmap)
+		return 0;
+	file = file_of(bpf_get_current_task_btf(), (__s32)user->r8);
 	if (file && is_jvm(file))
-		knows_code = 0;
+		keep_all_words(target);
 	return 0;
 }
 
@@ -152,24 +199,28 @@ SEC("tp_btf/vm_unmapped_area")
 int on_area(__u64 *ctx)
 {
 	const struct vm_unmapped_area_info *info = (void *)ctx[1];
-	const struct pt_regs *user;
-	__s32 nr;
+	__u8 *target = may_be_target();
+	struct range range;
 
-	if (!may_be_target())
-		return 0;
-	user = user_here();
-	nr = syscall_of(user);
-	if (nr == map_calls.execve || nr == map_calls.execveat ||
-	    (nr == map_calls.mmap && user->dx & PROT_EXECUTE) ||
-	    (nr == map_calls.shmat && user->dx & ATTACH_EXECUTE) ||
-	    (nr == map_calls.mremap && code_bit(user->di) >> 63))
+	if (target && asks_for_code(user_here(), target, &range))
 		put_range(ctx[0], ctx[0] + info->length);
 	return 0;
 }
 
-/* Of the program itself, whose place is chosen otherwise. */
+/* ---- what is mapped at an address that the kernel chooses otherwise ---- */
+
+/* The program itself, and the kernel's part of it. */
 static __always_inline void put_program(const struct mm_struct *mm)
 {
-	if (mm)
-		put_range(mm->start_code, mm->end_code);
+	const struct vdso_image *image;
+	__u64 vdso = 0;
+
+	if (!mm)
+		return;
+	put_range(mm->start_code, mm->end_code);
+	image = mm->context.vdso_image;
+	/* A number: of an address that a verifier knows for one it wants no sums. */
+	bpf_probe_read_kernel(&vdso, sizeof(vdso), &mm->context.vdso);
+	if (vdso && image)
+		put_range(vdso, vdso + image->size);
 }

@@ -91,7 +91,7 @@ static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
 /* Go's arenas (arenaHints in its runtime's malloc.go), where its stacks are, too. */
 enum { GO_ARENA = 0xc000000000ll, GO_ARENA_BYTES = 0x4000000000ll };
 
-enum { LEAST_ADDRESS = 1 << 16 /* vm.mmap_min_addr */, ADDRESS_BITS = 47 };
+enum { LEAST_ADDRESS = 1 << 16 /* vm.mmap_min_addr */ };
 enum { STACK_BLOCK = 1 << 20 /* what is taken for the stack where its end is not known */ };
 
 static __always_inline bool is_in(__u64 address, __u64 begin, __u64 bytes)
@@ -128,7 +128,8 @@ static __always_inline void find_goroutine(struct copy *copy, __u64 from)
  * Where the stack ends, if that is known, and what is kept. A signal's handler may have a stack of its own: what it
  * interrupts is on another one. All this stands in a map, so that a verifier need not follow each way through it.
  */
-static __always_inline void find_kept(struct copy *copy, __u64 from, const struct task_struct *task)
+static __always_inline void find_kept(struct copy *copy, __u64 from, const struct task_struct *task,
+				      __u32 pid)
 {
 	struct kept *kept = &copy->kept;
 
@@ -140,7 +141,7 @@ static __always_inline void find_kept(struct copy *copy, __u64 from, const struc
 		copy->limit = task->mm->start_stack;
 	kept->stack = from;
 	kept->stack_bytes = copy->limit > from + SAMPLES_CHUNK ? copy->limit - from : STACK_BLOCK;
-	if (!knows_code || task->personality & READ_IS_EXECUTE ||
+	if (!knows_code || keeps_all_words(pid) || task->personality & READ_IS_EXECUTE ||
 	    is_in(from, task->sas_ss_sp, task->sas_ss_size)) {
 		kept->stack = LEAST_ADDRESS;
 		kept->stack_bytes = (1ull << ADDRESS_BITS) - LEAST_ADDRESS;
@@ -312,7 +313,7 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	if (!slot || !copy)
 		return;
 	diff.from = copy->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
-	find_kept(copy, diff.from, task);
+	find_kept(copy, diff.from, task, full->record.pid);
 	full->nth = next_of(slot, full->record.tid);
 	bytes = copy_stack(copy, diff.from);
 	full->chunk_cnt = bytes / SAMPLES_CHUNK;

@@ -184,14 +184,19 @@ check 'one hit after the other' several
 # Code that came to be while it was recorded, in each way there is: it calls, with a frame pointer and no tables.
 cat >"$tmp/fresh.c" <<'EOF2'
 #define _GNU_SOURCE
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 enum { BYTES = 1 << 16, RWX = PROT_READ | PROT_WRITE | PROT_EXEC, RW = PROT_READ | PROT_WRITE };
 /* push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret */
 static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+/* The same with two numbers where it has its frame: push %rbp; push $N; push $N; mov ...; call ...; add $16,%rsp; ... */
+static const unsigned char numbers[] = {0x55, 0x68, 0x11, 0x11, 0,    0,    0x68, 0x22, 0x22, 0,	   0,
+					0x48, 0x89, 0xe5, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
 static void burn(void)
 {
 	struct timespec begin, now;
@@ -201,22 +206,33 @@ static void burn(void)
 	while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < 150000000);
 }
 #define WAY(name) __attribute__((noinline)) void in_##name(void) { burn(); __asm__ volatile(""); }
-WAY(protected) WAY(anywhere) WAY(hinted) WAY(file) WAY(grown) WAY(moved) WAY(shared)
+WAY(protected) WAY(anywhere) WAY(hinted) WAY(file) WAY(longer) WAY(grown) WAY(moved) WAY(shared) WAY(placed) WAY(handler) WAY(numbers)
+/* Of signals that come while it is in the vDSO, mostly. */
+static void on_alarm(int signal) { in_handler(); }
 static unsigned char *map(void *at, int rights, int flags, int fd)
 {
 	return mmap(at, BYTES, rights, flags | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED), fd, 0);
 }
 static void call(unsigned char *at, void (*fn)(void), int is_there)
 {
+	if (at == MAP_FAILED)
+		_exit(1);
 	if (!is_there)
 		memcpy(at, code, sizeof(code));
 	((void (*)(void (*)(void)))(void *)at)(fn);
 }
 int main(void)
 {
-	unsigned char *at = map(0, RW, 0, -1), *hole = map(0, PROT_NONE, 0, -1);
+	unsigned char *at = map(0, RW, 0, -1), *hole = map(0, PROT_NONE, 0, -1), *odd = map(0, RWX, 0, -1);
 	int fd = memfd_create("code", 0), id = shmget(IPC_PRIVATE, BYTES, 0700);
 	ftruncate(fd, BYTES);
+	signal(SIGALRM, on_alarm);
+	for (int i = 0; i < 8; i++) {
+		setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 2000}, 0);
+		burn();
+	}
+	memcpy(odd, numbers, sizeof(numbers));
+	call(odd, in_numbers, 1);
 	write(fd, code, sizeof(code));
 	memcpy(at, code, sizeof(code));
 	mprotect(at, BYTES, PROT_READ | PROT_EXEC);
@@ -224,20 +240,26 @@ int main(void)
 	call(map(0, RWX, 0, -1), in_anywhere, 0);
 	call(map((void *)0x123400000000, RWX, 0, -1), in_hinted, 0);
 	call(map(map(0, PROT_NONE, 0, -1), PROT_READ | PROT_EXEC, MAP_FIXED, fd), in_file, 1);
+	at = map((void *)0x111100000000, RWX, 0, -1);
+	call((unsigned char *)mremap(at, BYTES, 64 * BYTES, 0) + 63 * BYTES, in_longer, 0);
+	munmap(at, 64 * BYTES);
+	at = map(0, RWX, 0, -1);
+	memcpy(at, code, sizeof(code));
 	call(mremap(at, BYTES, 64 * BYTES, MREMAP_MAYMOVE), in_grown, 1);
 	at = map(0, RWX, 0, -1);
 	memcpy(at, code, sizeof(code));
 	call(mremap(at, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, hole), in_moved, 1);
-	at = shmat(id, 0, SHM_EXEC);
+	call(at = shmat(id, 0, SHM_EXEC), in_shared, 0);
+	shmdt(at);
+	call(shmat(id, (void *)0x222200000000, SHM_EXEC), in_placed, 0);
 	shmctl(id, IPC_RMID, 0);
-	call(at, in_shared, 0);
 	return 0;
 }
 EOF2
 gcc -O1 -g -w -o "$tmp/fresh" "$tmp/fresh.c" || exit 1
 fresh_code_is_followed() {
-	"$trailcam" run --source samples -o "$tmp/t.folded" -- "$tmp/fresh" 2>"$tmp/err" || return 1
-	for way in protected anywhere hinted file grown moved shared; do
+	status_is 0 "$trailcam" run --source samples -o "$tmp/t.folded" -- "$tmp/fresh" 2>"$tmp/err" || return 1
+	for way in numbers handler protected anywhere hinted file longer grown moved shared placed; do
 		grep ";in_$way;burn" "$tmp/t.folded" | tee "$tmp/way"
 		[ -s "$tmp/way" ] && ! grep -v ';main;' "$tmp/way" || return 1
 	done

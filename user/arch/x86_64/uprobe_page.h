@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where the mapping of return probes is, unless something else was there before it (get_xol_area()). */
+#define UPROBE_PAGE 0x7fffffffe000ull
+
 /*
  * Whether the mapping of this name is that of return probes. It also has slots, in which probed instructions
  * execute that the kernel does not emulate; the processor traces where each begins and ends. The instruction

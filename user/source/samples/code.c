@@ -16,6 +16,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -78,6 +79,13 @@ void samples_code_set_up(struct samples_bpf *bpf)
 	bpf->rodata->map_calls.execveat = SYS_execveat;
 }
 
+static void put_code(struct samples_bpf *bpf, uint64_t begin, uint64_t end)
+{
+	for (uint64_t at = begin; at < end; at = (at | (SAMPLES_CODE_PART - 1)) + 1)
+		__atomic_fetch_or(&bpf->bss->code[samples_code_word(at)], samples_code_bits(at, end),
+				  __ATOMIC_RELAXED);
+}
+
 void samples_code_attach(struct samples_bpf *bpf)
 {
 	struct {
@@ -93,16 +101,21 @@ void samples_code_attach(struct samples_bpf *bpf)
 			bpf_program__autoload(all[i].program) ? bpf_program__attach(all[i].program) : NULL;
 	bpf->bss->knows_code =
 		bpf->links.on_area && (bpf->links.on_mapping || (bpf->links.on_map && bpf->links.on_move));
+	/* It appears at a thread's first hit. */
+	put_code(bpf, UPROBE_PAGE, UPROBE_PAGE + SAMPLES_CODE_UNIT);
 	log_debug("BPF is told of new code by %s", bpf->links.on_map	  ? "perf_event_mmap()"
 						   : bpf->bss->knows_code ? "system calls"
 									  : "nobody");
 }
 
-static void put_code(struct samples_bpf *bpf, uint64_t begin, uint64_t end)
+static void keep_all_words(struct samples_bpf *bpf, pid_t pid)
 {
-	for (uint64_t at = begin; at < end; at = (at | (SAMPLES_CODE_PART - 1)) + 1)
-		__atomic_fetch_or(&bpf->bss->code[samples_code_word(at)], samples_code_bits(at, end),
-				  __ATOMIC_RELAXED);
+	const uint8_t value = SAMPLES_TARGET | SAMPLES_ALL_WORDS;
+	const uint32_t key = (uint32_t)pid;
+
+	bpf->bss->some_keep_all = true;
+	if (bpf_map_update_elem(bpf_map__fd(bpf->maps.targets), &key, &value, BPF_EXIST))
+		log_debug("process %d is no target any more", (int)pid);
 }
 
 void samples_code_find(struct samples_bpf *bpf, pid_t pid)
@@ -114,5 +127,5 @@ void samples_code_find(struct samples_bpf *bpf, pid_t pid)
 		put_code(bpf, maps.items[i].mapping.addr,
 			 maps.items[i].mapping.addr + maps.items[i].mapping.size);
 	if ((err && err != -ENOENT && err != -ESRCH) || jvm_code_library(&maps))
-		bpf->bss->knows_code = false;
+		keep_all_words(bpf, pid);
 }

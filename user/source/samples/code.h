@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where the targets' code is, for the BPF programs: of a stack they keep what leads there (bpf/samples_code.bpf.h).
- * Where it is not known they keep all that may be an address.
  */
 #pragma once
 
@@ -17,6 +16,6 @@ void samples_code_attach(struct samples_bpf *bpf);
 
 /*
  * What the process has mapped before it became a target: to be called when it is one. What it maps from then on the
- * kernel tells.
+ * kernel tells. Of a JVM's stacks, and where it cannot be read, all words are kept that may be addresses.
  */
 void samples_code_find(struct samples_bpf *bpf, pid_t pid);
