@@ -45,6 +45,34 @@ assert not any(w["woken_by"] for w in waits), waits' "$tmp/waits.json"
 }
 check 'when threads wait, though not why' pauses
 
+# Of a thread that has not run since, and of one that waits at the end, /proc says for what.
+waits_all_along() {
+	as_nobody python3 -S -c '
+import os, sys, threading, time
+lock, pipe = threading.Lock(), os.pipe()
+lock.acquire()
+threading.Thread(target=lock.acquire, daemon=True).start()
+threading.Thread(target=os.read, args=(pipe[0], 1), daemon=True).start()
+print(os.getpid(), flush=True)
+time.sleep(60)' >"$tmp/hung" &
+	wait_until test -s "$tmp/hung"
+	hung=$(cat "$tmp/hung") ours="$ours $hung"
+	sleep 0.2
+	recorded attach -p "$hung" --duration 300ms -o "$own/hung.json" --keep-recording "$own/hung" && "$trailcam" decode -o "$tmp/again.json" "$own/hung" 2>"$tmp/err" && cmp "$own/hung.json" "$tmp/again.json"
+	status=$?
+	kill "$hung"
+	[ $status = 0 ] && python3 -c '
+import json, sys
+events = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] in "BX"]
+waits = {e["args"]["counted_as"]: e for e in events if e.get("args", {}).get("kind") == "off-cpu"}
+assert set(waits) == {"[off-cpu] futex_wait", "[off-cpu] clock_nanosleep", "[off-cpu] read"}, waits
+assert ", pipe " in waits["[off-cpu] read"]["args"]["about"], waits
+for wait in waits.values():
+    names = [e["name"] for e in events if e["tid"] == wait["tid"]]
+    assert names[0] in ("_start", "clone3", "start_thread") and len(names) > 5, names' "$own/hung.json"
+}
+check 'threads that wait all the time, and for what' waits_all_along
+
 signalled() {
 	status_is 139 recorded run --on-signal SIGSEGV -o "$own/segv.tsv" -- "$own/exits" segv >/dev/null && says "$tmp/err" 'hit SIGSEGV'
 }

@@ -202,8 +202,9 @@ static char *socket_text(const struct samples_about *about)
 		len = asprintf(&text, "Unix socket %s%.*s", is_abstract ? "@" : "",
 			       (int)(SAMPLES_ABOUT_MORE - is_abstract),
 			       (const char *)about->more + is_abstract);
-	else if (about->record.about.family == AF_UNIX)
-		len = asprintf(&text, "Unix socket %" PRIu64, (uint64_t)about->record.about.inode);
+	else if (about->record.about.family == AF_UNIX || !about->record.about.family)
+		len = asprintf(&text, "%s %" PRIu64, about->record.about.family ? "Unix socket" : "socket",
+			       (uint64_t)about->record.about.inode);
 	else
 		len = asprintf(&text, "socket of family %u", about->record.about.family);
 	return len < 0 ? NULL : text;

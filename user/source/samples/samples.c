@@ -295,8 +295,9 @@ static int attach(struct samples *samples)
 	}
 	if (!err)
 		samples_code_attach(samples->bpf);
-	samples->iterator = err ? NULL : bpf_program__attach_iter(samples->bpf->progs.on_task, NULL);
-	return !err && !samples->iterator ? fail_errno(-errno, "cannot list the threads that wait") : err;
+	samples->waiting.iterator = err ? NULL : bpf_program__attach_iter(samples->bpf->progs.on_task, NULL);
+	return !err && !samples->waiting.iterator ? fail_errno(-errno, "cannot list the threads that wait")
+						  : err;
 }
 
 /* The kernel lowers its limit by itself where ticks took long. */
@@ -375,7 +376,6 @@ void samples_free(struct samples *samples)
 	for (size_t i = 0; i < samples->link_cnt; i++)
 		bpf_link__destroy(samples->links[i]);
 	free(samples->links);
-	bpf_link__destroy(samples->iterator);
 	ring_buffer__free(samples->lives);
 	waiting_release(&samples->waiting);
 	samples_ticks_release(&samples->ticks);
@@ -412,8 +412,10 @@ int samples_add(struct samples *samples, pid_t pid, bool at_exec)
 {
 	int err;
 
-	if (samples->perf)
-		return perf_samples_add(samples->perf, pid, at_exec);
+	if (samples->perf) {
+		err = perf_samples_add(samples->perf, pid, at_exec);
+		return err ? err : waiting_add(&samples->waiting, pid);
+	}
 	err = add_target(samples, pid, at_exec ? SAMPLES_AT_EXEC : SAMPLES_TARGET);
 	if (!err && !at_exec)
 		samples_code_find(samples->bpf, pid);
@@ -422,15 +424,25 @@ int samples_add(struct samples *samples, pid_t pid, bool at_exec)
 
 int samples_add_child(struct samples *samples, pid_t pid)
 {
-	/* perf's events were inherited, and so was what is mapped. */
-	return samples->perf ? 0 : add_target(samples, pid, SAMPLES_TARGET);
+	int err;
+
+	/* Perf's events were inherited. */
+	if (samples->perf)
+		return waiting_add(&samples->waiting, pid);
+	err = add_target(samples, pid, SAMPLES_TARGET);
+	/* So was what is mapped; but it may be a JVM. */
+	if (!err && samples->bpf->bss->some_keep_all)
+		samples_code_find(samples->bpf, pid);
+	return err;
 }
 
 void samples_drop(struct samples *samples, pid_t pid)
 {
 	const uint32_t key = (uint32_t)pid;
 
-	if (!samples->perf)
+	if (samples->perf)
+		waiting_drop(&samples->waiting, pid);
+	else
 		bpf_map_delete_elem(bpf_map__fd(samples->bpf->maps.targets), &key);
 }
 
@@ -438,9 +450,10 @@ int samples_start(struct samples *samples)
 {
 	int err;
 
+	samples->started_ns = clock_ns(CLOCK_MONOTONIC);
+	samples->is_recording = true;
 	if (samples->perf)
 		return perf_samples_start(samples->perf);
-	samples->started_ns = clock_ns(CLOCK_MONOTONIC);
 	samples->bpf->bss->recording = true;
 	err = samples_ticks_enable(&samples->ticks);
 	for (size_t i = 0; i < samples_event_cnt(samples) && !err; i++)
@@ -450,11 +463,12 @@ int samples_start(struct samples *samples)
 
 void samples_stop(struct samples *samples)
 {
+	samples_list_waiting(samples);
+	samples->is_recording = false;
 	if (samples->perf) {
 		perf_samples_stop(samples->perf);
 		return;
 	}
-	samples_list_waiting(samples);
 	samples->bpf->bss->recording = false;
 	samples_ticks_disable(&samples->ticks);
 	for (size_t i = 0; i < samples_event_cnt(samples); i++)

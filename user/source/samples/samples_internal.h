@@ -22,9 +22,9 @@ struct samples {
 	struct ring_buffer *lives;				/* NULL: nobody asks for them */
 	int (*tell)(void *ctx, const struct thread_life *life); /* while they are read */
 	void *tell_ctx;
-	struct bpf_link *iterator; /* over threads that wait */
-	struct waiting waiting;	   /* as recording was stopped */
-	bool is_listed;		   /* `waiting` is to be described */
+	struct waiting waiting; /* as recording was stopped */
+	bool is_recording;
+	bool is_listed; /* `waiting` is to be described */
 	uint64_t started_ns;
 	uint64_t lost_ns; /* up to then switches were lost, as far as was read; 0: none */
 };

@@ -48,8 +48,8 @@ static int check_rights(const struct source_options *options)
 		return 0;
 	if (options->syscalls || options->interrupts)
 		return fail(-EPERM, "--syscalls and --interrupts need CAP_BPF and CAP_PERFMON");
-	log_say("samples without BPF: code of the kernel, why threads wait and who wakes them are not seen; "
-		"that needs CAP_BPF and CAP_PERFMON");
+	log_say("samples without BPF: code of the kernel, why threads wait (but for those that do at the "
+		"end) and who wakes them are not seen; that needs CAP_BPF and CAP_PERFMON");
 	return 0;
 }
 

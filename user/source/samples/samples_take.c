@@ -19,9 +19,9 @@ void samples_list_waiting(struct samples *samples)
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	if (!samples->iterator || !samples->bpf->bss->recording)
+	if (!samples->is_recording)
 		return;
-	err = waiting_find(&samples->waiting, samples->iterator);
+	err = waiting_find(&samples->waiting);
 	samples->is_listed = !err;
 	log_debug("%zu threads wait, listed in %llu us: %s", samples->waiting.now.cnt,
 		  (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000, strerror(-err));
@@ -29,9 +29,7 @@ void samples_list_waiting(struct samples *samples)
 
 void samples_settle(struct samples *samples)
 {
-	int err = samples->is_listed ? waiting_describe(&samples->waiting, samples->iterator,
-							samples->config.stack_bytes)
-				     : 0;
+	int err = samples->is_listed ? waiting_describe(&samples->waiting, samples->config.stack_bytes) : 0;
 
 	samples->is_listed = false;
 	if (err)

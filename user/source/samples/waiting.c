@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * BPF reads the registers of each, and this process the stacks then. A thread may run in between: those whose number
- * of switches has changed by then are left out.
+ * of switches has changed by then are left out. Where BPF may not be used, /proc says where the stack is and where it
+ * ran, which is enough to unwind what has no frame pointer.
  */
 #include "source/samples/waiting.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/containers/hash_index.h"
 #include "process/memory.h"
+#include "process/proc_wait.h"
 #include "source/samples/about.h"
 
 enum { LIST_BYTES = 64 << 10 };
+
+/* How /proc calls files that have no name. */
+#define ANONYMOUS "anon_inode:"
 
 /* ---- the list ---- */
 
@@ -56,17 +67,94 @@ static int read_list(int fd, uint8_t *bytes, struct waiting_list *list)
 	return got < 0 ? -errno : 0;
 }
 
-static int list_waiting(const struct bpf_link *iterator, struct waiting_list *ret_list)
+static int list_by_bpf(const struct bpf_link *iterator, struct waiting_list *list)
 {
 	CLEANUP(freep) uint8_t *bytes = malloc(LIST_BYTES);
 	int fd = bytes ? bpf_iter_create(bpf_link__fd(iterator)) : -1, err;
 
 	if (fd < 0)
 		return bytes ? -errno : -ENOMEM;
-	list_release(ret_list);
-	err = read_list(fd, bytes, ret_list);
+	err = read_list(fd, bytes, list);
 	close(fd);
 	return err;
+}
+
+/* What the descriptor stands for now. */
+static void put_file(struct samples_record *record, uint8_t more[static SAMPLES_ABOUT_MORE])
+{
+	char link[64], path[PATH_MAX];
+	struct stat stats;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)record->pid, record->about.fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len <= 0 || stat(link, &stats))
+		return;
+	path[len] = '\0';
+	record->about.mode = (uint16_t)stats.st_mode;
+	record->about.inode = stats.st_ino;
+	if (!strncmp(path, ANONYMOUS, strlen(ANONYMOUS)))
+		record->about.form = SAMPLES_FORM_ANONYMOUS;
+	else if (path[0] == '/' && !S_ISSOCK(stats.st_mode))
+		record->about.form = SAMPLES_FORM_PATH;
+	else
+		return;
+	snprintf((char *)more, SAMPLES_COMPONENT, "%s",
+		 path[0] == '/' ? strrchr(path, '/') + 1 : path + strlen(ANONYMOUS));
+}
+
+static int add_thread(pid_t pid, pid_t tid, struct waiting_list *list)
+{
+	struct samples_waiting one = {.about.record = {.pid = (uint32_t)pid, .tid = (uint32_t)tid}};
+	struct samples_record *about = &one.about.record;
+	struct proc_wait wait;
+
+	if (proc_wait_read(tid, &wait))
+		return 0;
+	one.time_ns = clock_ns(CLOCK_MONOTONIC);
+	one.switches = wait.switches;
+	one.regs[ARCH_SAMPLED_SP] = wait.sp;
+	one.regs[ARCH_SAMPLED_IP] = wait.ip;
+	one.regs[ARCH_SAMPLED_ARG_0] = wait.args[0];
+	one.regs[ARCH_SAMPLED_ARG_1] = wait.args[1];
+	one.regs[ARCH_SAMPLED_ARG_2] = wait.args[2];
+	one.nr = wait.nr;
+	/* It is traced by us, and runs but for stops of the user's. */
+	one.state = wait.state == 'S'	? SAMPLE_INTERRUPTIBLE
+		    : wait.state == 'D' ? SAMPLE_UNINTERRUPTIBLE
+					: SAMPLE_STOPPED;
+	about->about.timeout_ns = SAMPLES_NO_TIMEOUT;
+	about->about.fd =
+		wait.nr >= 0 && syscall_info(wait.nr)->first == SYSCALL_FD ? (int32_t)wait.args[0] : -1;
+	if (about->about.fd >= 0)
+		put_file(about, one.about.more);
+	return ARRAY_PUSH(list->items, list->cnt, list->cap, one);
+}
+
+static int list_by_proc(const struct waiting *waiting, struct waiting_list *list)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < waiting->pid_cnt && !err; i++) {
+		struct dirent *entry;
+		char path[64];
+		DIR *tasks;
+
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)waiting->pids[i]);
+		tasks = opendir(path);
+		while (tasks && !err && (entry = readdir(tasks)))
+			err = atoi(entry->d_name) ? add_thread(waiting->pids[i], atoi(entry->d_name), list)
+						  : 0;
+		if (tasks)
+			closedir(tasks);
+	}
+	return err;
+}
+
+static int list_waiting(const struct waiting *waiting, struct waiting_list *ret_list)
+{
+	list_release(ret_list);
+	return waiting->iterator ? list_by_bpf(waiting->iterator, ret_list) : list_by_proc(waiting, ret_list);
 }
 
 static int index_list(const struct waiting_list *list, struct hash_index *index)
@@ -89,12 +177,24 @@ static const struct samples_waiting *find_in(const struct waiting_list *list, co
 	return NULL;
 }
 
-int waiting_find(struct waiting *waiting, const struct bpf_link *iterator)
+int waiting_add(struct waiting *waiting, pid_t pid)
+{
+	return ARRAY_PUSH(waiting->pids, waiting->pid_cnt, waiting->pid_cap, pid);
+}
+
+void waiting_drop(struct waiting *waiting, pid_t pid)
+{
+	for (size_t i = 0; i < waiting->pid_cnt; i++)
+		if (waiting->pids[i] == pid)
+			waiting->pids[i--] = waiting->pids[--waiting->pid_cnt];
+}
+
+int waiting_find(struct waiting *waiting)
 {
 	list_release(&waiting->before);
 	waiting->before = waiting->now;
 	waiting->now = (struct waiting_list){0};
-	return list_waiting(iterator, &waiting->now);
+	return list_waiting(waiting, &waiting->now);
 }
 
 /* ---- each of them ---- */
@@ -161,13 +261,13 @@ static void describe_call(struct stack_sample *sample, const struct samples_wait
 }
 
 /* Of the threads, which are those of the list in its order. */
-static int keep_still(struct waiting *waiting, const struct bpf_link *iterator, struct samples_files *files)
+static int keep_still(struct waiting *waiting, struct samples_files *files)
 {
 	CLEANUP(list_release) struct waiting_list after = {0};
 	CLEANUP(hash_index_release) struct hash_index by_tid = {0};
 	CLEANUP(hash_index_release) struct hash_index known = {0};
 	size_t kept = 0;
-	int err = list_waiting(iterator, &after);
+	int err = list_waiting(waiting, &after);
 
 	if (!err)
 		err = index_list(&after, &by_tid);
@@ -194,7 +294,7 @@ static int keep_still(struct waiting *waiting, const struct bpf_link *iterator, 
 	return err;
 }
 
-int waiting_describe(struct waiting *waiting, const struct bpf_link *iterator, size_t stack_bytes)
+int waiting_describe(struct waiting *waiting, size_t stack_bytes)
 {
 	CLEANUP(samples_files_freep) struct samples_files *files = NULL;
 	int err = samples_files_new(&files);
@@ -202,7 +302,7 @@ int waiting_describe(struct waiting *waiting, const struct bpf_link *iterator, s
 	release_threads(waiting);
 	for (size_t i = 0; i < waiting->now.cnt && !err; i++)
 		err = add(waiting, &waiting->now.items[i], stack_bytes);
-	return err ? err : keep_still(waiting, iterator, files);
+	return err ? err : keep_still(waiting, files);
 }
 
 void waiting_release(struct waiting *waiting)
@@ -211,5 +311,7 @@ void waiting_release(struct waiting *waiting)
 	free(waiting->threads);
 	list_release(&waiting->now);
 	list_release(&waiting->before);
+	bpf_link__destroy(waiting->iterator);
+	free(waiting->pids);
 	*waiting = (struct waiting){0};
 }
