@@ -157,6 +157,13 @@ first_leaves() {
 	done
 }
 check 'a program whose first thread leaves' first_leaves
+# That thread is not held at its exec, and probes follow it a little later.
+hits_are_missed() {
+	status_is 5 "$trailcam" run --source samples -t in_new --on-exit 5 -o "$tmp/t.folded" -- "$tmp/left" exec 2>"$tmp/err"
+	says "$tmp/err" 'hits in the first moments of that were not seen' &&
+		"$trailcam" run --source samples -t in_other -o "$tmp/t.folded" -- "$tmp/left" leave 2>"$tmp/err" && ! grep -q 'were not seen' "$tmp/err"
+}
+check 'hits of a program that such a thread executes' hits_are_missed
 first_leaves_attached() {
 	for how in leave exit exec; do
 		rm -f "$tmp/in" && mkfifo "$tmp/in" && : >"$tmp/err" || return 1

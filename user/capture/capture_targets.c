@@ -32,12 +32,18 @@ static int adopted(void *ctx, pid_t pid)
 static int executed(void *ctx, pid_t pid, bool replaced)
 {
 	struct capture *capture = ctx;
+	int err;
 
 	capture_say_source(capture);
 	capture->executed = true;
-	return replaced && capture->set && pid == capture_only_target(capture)
-		       ? trigger_set_follow(capture->set)
-		       : 0;
+	if (!replaced || !capture->set || pid != capture_only_target(capture))
+		return 0;
+	err = trigger_set_follow(capture->set);
+	if (!err && capture->hears)
+		log_warn("a thread of process %d that is not its first has executed a program: hits in the "
+			 "first moments of that were not seen",
+			 (int)pid);
+	return err;
 }
 
 static void released(void *ctx, pid_t pid)
