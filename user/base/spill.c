@@ -181,18 +181,6 @@ int spill_drop(void *items_ptr, size_t *cnt, size_t *cap, size_t drop, size_t si
 	return 0;
 }
 
-void *spill_calloc(size_t cnt, size_t size)
-{
-	void *items = NULL;
-	size_t cap = 0;
-
-	if (spill_reserve(&items, &cap, cnt + 1, size))
-		return NULL;
-	if (header_of(items)->fd < 0)
-		memset(items, 0, cap * size);
-	return items;
-}
-
 void spill_free(void *items)
 {
 	struct header *header = header_of(items);

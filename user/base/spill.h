@@ -31,9 +31,6 @@ int spill_reserve(void *items_ptr, size_t *cap, size_t want, size_t size);
 /* The array without its first `drop` items of *cnt, in less memory. 0, or -ENOMEM: it is as it was. */
 int spill_drop(void *items_ptr, size_t *cnt, size_t *cap, size_t drop, size_t size);
 
-/* `cnt` items of `size` bytes, all 0. NULL: out of memory. */
-void *spill_calloc(size_t cnt, size_t size);
-
 void spill_free(void *items);
 
 /* The bytes [from, to) of the array are not needed soon: drop them from memory. */

@@ -7,7 +7,6 @@
 #include "capture/targets.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,21 +60,19 @@ int targets_add_list(struct targets *targets, const char *text)
 /* Calls fn with each living process but ourselves; stops at its first non-zero return and returns it. */
 static int each_process(int (*fn)(void *ctx, pid_t pid), void *ctx)
 {
-	DIR *proc = opendir("/proc");
+	CLEANUP(closedirp) DIR *processes = opendir("/proc");
 	int ret = 0;
 
-	if (!proc)
+	if (!processes)
 		return fail_errno(-errno, "cannot list the processes in /proc");
-	for (struct dirent *entry; !ret && (entry = readdir(proc));) {
-		pid_t pid = (pid_t)atoi(entry->d_name);
+	for (pid_t pid; !ret && (pid = proc_next(processes));) {
 		char state[16];
 
-		if (pid <= 0 || pid == getpid() || proc_status_text(pid, "State", state, sizeof(state)) ||
+		if (pid == getpid() || proc_status_text(pid, "State", state, sizeof(state)) ||
 		    state[0] == 'Z')
 			continue;
 		ret = fn(ctx, pid);
 	}
-	closedir(proc);
 	return ret;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/process_list.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "process/attach_check.h"
 #include "process/command_line.h"
+#include "process/proc_status.h"
 
 void process_list_release(struct process_list *list)
 {
@@ -34,14 +34,12 @@ static int add_line(struct process_list *list, pid_t pid)
 
 int process_list_read(struct process_list *list)
 {
-	DIR *proc = opendir("/proc");
+	CLEANUP(closedirp) DIR *processes = opendir("/proc");
 	int err = 0;
 
-	if (!proc)
+	if (!processes)
 		return fail_errno(-errno, "cannot list the processes in /proc");
-	for (struct dirent *entry; !err && (entry = readdir(proc));)
-		if (atoi(entry->d_name) > 0)
-			err = add_line(list, (pid_t)atoi(entry->d_name));
-	closedir(proc);
+	for (pid_t pid; !err && (pid = proc_next(processes));)
+		err = add_line(list, pid);
 	return err;
 }

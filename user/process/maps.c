@@ -7,7 +7,6 @@
  */
 #include "process/maps.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "process/proc_status.h"
 
 /* 1: an executable mapping; 0: another line; -ENOMEM. */
 static int parse_line(struct map *ret_map, char *line)
@@ -142,19 +142,14 @@ static int read_file(struct maps *maps, const char *path)
 /* The first thread of a process may end before the others. */
 static int read_of_others(struct maps *maps, pid_t pid)
 {
-	const struct dirent *entry;
+	CLEANUP(closedirp) DIR *threads = proc_threads(pid);
 	char path[64];
 	int err = -ESRCH;
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && !maps->cnt && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/%d/maps", atoi(entry->d_name));
-		err = atoi(entry->d_name) > 0 ? read_file(maps, path) : err;
+	for (pid_t tid; !maps->cnt && (tid = proc_next(threads));) {
+		snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+		err = read_file(maps, path);
 	}
-	if (dir)
-		closedir(dir);
 	return maps->cnt ? 0 : err;
 }
 

@@ -88,3 +88,21 @@ pid_t proc_inner_pid(pid_t tid)
 	last = strrchr(numbers, '\t');
 	return (pid_t)strtol(last ? last : numbers, NULL, 10);
 }
+
+DIR *proc_threads(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return opendir(path);
+}
+
+pid_t proc_next(DIR *dir)
+{
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (atoi(entry->d_name) > 0)
+			return atoi(entry->d_name);
+	return 0;
+}

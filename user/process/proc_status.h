@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fields of /proc/PID/status, as proc(5) names them ("Tgid", "TracerPid"). A thread's id works as well. */
+/*
+ * Fields of /proc/PID/status, as proc(5) names them ("Tgid", "TracerPid"), and lists of processes and threads. A
+ * thread's id works as well as a process's.
+ */
 #pragma once
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "base/cleanup.h"
+
+DEFINE_CLEANUP(DIR *, closedir)
 
 /*
  * The field's text, without leading blanks, cut to size. -ESRCH: no such process; -ENOENT: no such field. No
@@ -29,3 +37,9 @@ bool proc_is_ending(pid_t pid);
  * The number of the thread's process in its innermost pid namespace; `tid` itself if that is unknown.
  */
 pid_t proc_inner_pid(pid_t tid);
+
+/* /proc/PID/task, for proc_next() and closedir(); NULL: it cannot be opened, as when the process has ended. */
+DIR *proc_threads(pid_t pid);
+
+/* The next id in /proc or /proc/PID/task; 0: none is left, or `dir` is NULL. */
+pid_t proc_next(DIR *dir);

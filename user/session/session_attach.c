@@ -4,10 +4,7 @@
  * is read until it has nothing new; what a seized thread creates is held from its beginning. Seizing stops no
  * thread: probes are attached while they run, which may take long.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -104,21 +101,13 @@ static int seize_thread(struct session *session, struct session_process *process
 
 int session_seize_threads(struct session *session, struct session_process *process)
 {
-	DIR *tasks;
-	char path[64];
+	CLEANUP(closedirp) DIR *threads = proc_threads(process->pid);
 	int cnt = 0, seized = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", process->pid);
-	tasks = opendir(path);
-	if (!tasks)
-		return 0;
-	for (struct dirent *entry; seized >= 0 && (entry = readdir(tasks));) {
-		pid_t tid = atoi(entry->d_name);
-
-		seized = tid > 0 ? seize_thread(session, process, tid) : 0;
+	for (pid_t tid; seized >= 0 && (tid = proc_next(threads));) {
+		seized = seize_thread(session, process, tid);
 		cnt += seized;
 	}
-	closedir(tasks);
 	return seized < 0 ? seized : cnt;
 }
 

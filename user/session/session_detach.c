@@ -92,10 +92,8 @@ bool session_has_stopped(pid_t tid)
 /* With the signal that it has stopped for, as at any other stop. */
 static void run_on(const struct session *session, struct session_thread *thread)
 {
-	int signal = thread->held_signal;
+	int signal = session_pass_signal(session, thread, thread->held_signal);
 
-	if (signal && session->config.driver->pass)
-		signal = session->config.driver->pass(session->config.self, thread, signal);
 	TELL(session->config.driver, run_on, thread);
 	thread->held_signal = 0;
 	thread->held = ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);

@@ -250,8 +250,7 @@ static int on_signal_stop(struct session *session, struct session_thread *thread
 			: signal;
 	if (thread->driven)
 		TELL(session->config.driver, let_go, thread);
-	if (thread->held_signal && session->config.driver->pass)
-		thread->held_signal = session->config.driver->pass(session->config.self, thread, signal);
+	thread->held_signal = session_pass_signal(session, thread, thread->held_signal);
 	if (thread->held_signal)
 		session_tell_signal(session, thread, thread->held_signal);
 	return 0;

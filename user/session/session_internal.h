@@ -151,6 +151,9 @@ int session_let_process_go(struct session *session, struct session_process *proc
  */
 bool session_own_signal_is_queued(const struct session *session, const struct session_thread *thread);
 
+/* The signal to deliver to a thread that has stopped for `signal` (0: none), without a start. */
+int session_pass_signal(const struct session *session, struct session_thread *thread, int signal);
+
 /*
  * PTRACE_INTERRUPT makes some system calls fail with EINTR although no signal came (signal(7), "Interruption
  * of system calls and library functions by stop signals"). Makes the thread repeat such a call.

@@ -45,6 +45,13 @@ bool session_own_signal_is_queued(const struct session *session, const struct se
 	return false;
 }
 
+int session_pass_signal(const struct session *session, struct session_thread *thread, int signal)
+{
+	const struct session_driver *driver = session->config.driver;
+
+	return signal && driver->pass ? driver->pass(session->config.self, thread, signal) : signal;
+}
+
 /* ---- EINTR ---- */
 
 /* System calls that fail with EINTR even if no handler runs. */

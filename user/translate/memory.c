@@ -65,16 +65,6 @@ bool lock_all(struct context *context, uint64_t flags, uint64_t *ret_result)
 
 /* ---- limits ---- */
 
-static uint64_t more(uint64_t limit, uint64_t by)
-{
-	return limit > RLIM64_INFINITY - by ? RLIM64_INFINITY : limit + by;
-}
-
-static uint64_t less(uint64_t limit, uint64_t by)
-{
-	return limit == RLIM64_INFINITY ? limit : limit < by ? 0 : limit - by;
-}
-
 static long set_limit(unsigned int resource, const struct rlimit64 *fresh, struct rlimit64 *old)
 {
 	return call(SYS_prlimit64, 0, resource, (uintptr_t)fresh, (uintptr_t)old);
@@ -101,7 +91,8 @@ static uint64_t own_size(unsigned int resource)
 static long raise_limit(struct raised *raised, const struct rlimit64 *wanted)
 {
 	const uint64_t own = own_size(raised->resource);
-	const struct rlimit64 high = {more(wanted->rlim_cur, own), more(wanted->rlim_max, LIMIT_ROOM)};
+	const struct rlimit64 high = {limit_raised(wanted->rlim_cur, own),
+				      limit_raised(wanted->rlim_max, LIMIT_ROOM)};
 	long result = set_limit(raised->resource, &high, NULL);
 
 	if (result && !raised->is_raised)
@@ -129,8 +120,8 @@ static long change_limit(struct raised *raised, uint64_t fresh, uint64_t old)
 		return result;
 	set_limit(raised->resource, NULL, &before);
 	if (raised->is_raised)
-		before = (struct rlimit64){less(before.rlim_cur, raised->by),
-					   less(before.rlim_max, LIMIT_ROOM)};
+		before = (struct rlimit64){limit_lowered(before.rlim_cur, raised->by),
+					   limit_lowered(before.rlim_max, LIMIT_ROOM)};
 	if (fresh && wanted.rlim_cur > wanted.rlim_max)
 		result = -EINVAL;
 	else if (fresh)

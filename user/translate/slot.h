@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes a slot ready for a thread: outside for those that run already, in the runtime for those born there. */
+/*
+ * What is done on both sides of the arena, outside and in the runtime: a slot is made ready for a thread that runs
+ * already, or for one born there; limits are changed by the memory that is ours.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -58,4 +61,15 @@ static inline void slot_prepare(struct context *context, uint64_t self, const st
 	for (uint32_t i = 0; i < TARGETS; i++)
 		targets[i] = runtime + header->miss_first;
 	__atomic_store_n(&context->tid, tid, __ATOMIC_RELEASE);
+}
+
+/* A limit of setrlimit(2), higher or lower by so much; UINT64_MAX is RLIM_INFINITY and stays. */
+static inline uint64_t limit_raised(uint64_t limit, uint64_t by)
+{
+	return limit > UINT64_MAX - by ? UINT64_MAX : limit + by;
+}
+
+static inline uint64_t limit_lowered(uint64_t limit, uint64_t by)
+{
+	return limit == UINT64_MAX ? limit : limit < by ? 0 : limit - by;
 }

@@ -134,23 +134,6 @@ static void test_tight(void **state)
 	spill_set_memory(SPILL_MEMORY);
 }
 
-static void test_zeros(void **state)
-{
-	(void)state;
-	for (size_t memory = 0; memory <= SPILL_MEMORY; memory += SPILL_MEMORY) {
-		uint64_t *items, sum = 0;
-
-		spill_set_memory(memory);
-		items = spill_calloc(ITEMS, sizeof(*items));
-		assert_non_null(items);
-		assert_int_equal(files_mapped(), !memory);
-		for (size_t i = 0; i < ITEMS; i++)
-			sum |= items[i];
-		assert_int_equal(sum, 0);
-		spill_free(items);
-	}
-}
-
 /* Without a directory for it, it stays in memory; where the directory is full, it is an error. */
 static void test_without_room(void **state)
 {
@@ -187,7 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stays_in_memory), cmocka_unit_test(test_room_for_none),
 		cmocka_unit_test(test_goes_to_file),	cmocka_unit_test(test_tight),
-		cmocka_unit_test(test_zeros),		cmocka_unit_test(test_without_room),
+		cmocka_unit_test(test_without_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

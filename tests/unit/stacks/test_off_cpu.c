@@ -10,10 +10,9 @@
 
 static struct timeline_thread make(const struct slice *slices, size_t cnt)
 {
-	struct timeline_thread thread = {
-		.slices = spill_calloc(cnt, sizeof(*slices)), .slice_cnt = cnt, .slice_cap = cnt};
+	struct timeline_thread thread = {.slice_cnt = cnt};
 
-	assert_non_null(thread.slices);
+	assert_int_equal(spill_reserve(&thread.slices, &thread.slice_cap, cnt, sizeof(*slices)), 0);
 	memcpy(thread.slices, slices, cnt * sizeof(*slices));
 	return thread;
 }

@@ -9,7 +9,6 @@
  */
 #include "source/pt/pt.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "process/proc_status.h"
 #include "process/vdso.h"
 #include "source/pt/kernel_code.h"
 #include "source/pt/pt_internal.h"
@@ -61,46 +61,29 @@ static uint64_t now_ns(struct pt *pt)
 
 static int add_threads(struct pt *pt, pid_t pid)
 {
-	CLEANUP(freep) char *path = NULL;
-	struct dirent *entry;
-	DIR *dir;
-	int err = 0;
+	CLEANUP(closedirp) DIR *threads = proc_threads(pid);
+	int err = threads ? 0 : -ESRCH;
 
-	if (asprintf(&path, "/proc/%d/task", pid) < 0)
-		return -ENOMEM;
-	dir = opendir(path);
-	if (!dir)
-		return -ESRCH;
-	while (!err && (entry = readdir(dir))) {
-		pid_t tid = atoi(entry->d_name);
-
-		if (!tid)
-			continue;
+	for (pid_t tid; !err && (tid = proc_next(threads));) {
 		err = pt_events_add(pt, pid, tid, false);
 		if (err == -ESRCH) /* it has just ended */
 			err = 0;
 		else if (!err)
 			err = pt_past_name(&pt->records, pid, tid, now_ns(pt));
 	}
-	closedir(dir);
 	return err;
 }
 
 /* Processes that end meanwhile, or that may not be looked into, are passed over. */
 static int tell_past_of_all(struct pt *pt)
 {
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
+	CLEANUP(closedirp) DIR *processes = opendir("/proc");
 	int err = 0;
 
-	if (!dir)
+	if (!processes)
 		return -errno;
-	while (err != -ENOMEM && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
-
-		err = pid ? pt_past_tell(&pt->records, pid, now_ns(pt)) : 0;
-	}
-	closedir(dir);
+	for (pid_t pid; err != -ENOMEM && (pid = proc_next(processes));)
+		err = pt_past_tell(&pt->records, pid, now_ns(pt));
 	return err == -ENOMEM ? err : 0;
 }
 

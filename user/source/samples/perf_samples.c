@@ -11,10 +11,8 @@
  */
 #include "source/samples/perf_samples.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +21,7 @@
 #include "base/error.h"
 #include "base/file/reading.h"
 #include "base/log.h"
+#include "process/proc_status.h"
 #include "source/pt_event.h"
 #include "source/samples/perf_records.h"
 #include "source/samples/ticks.h"
@@ -300,23 +299,14 @@ static int add_thread(struct perf_samples *samples, pid_t tid, bool at_exec)
 
 static int add_threads(struct perf_samples *samples, pid_t pid)
 {
-	struct dirent *entry;
-	char path[64];
-	DIR *dir;
-	int err = 0;
+	CLEANUP(closedirp) DIR *threads = proc_threads(pid);
+	int err = threads ? 0 : -ESRCH;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return -ESRCH;
-	while (!err && (entry = readdir(dir))) {
-		pid_t tid = atoi(entry->d_name);
-
-		err = tid ? add_thread(samples, tid, false) : 0;
+	for (pid_t tid; !err && (tid = proc_next(threads));) {
+		err = add_thread(samples, tid, false);
 		if (err == -ESRCH) /* it has just ended */
 			err = 0;
 	}
-	closedir(dir);
 	return err;
 }
 

@@ -6,7 +6,6 @@
  */
 #include "source/samples/waiting.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -25,6 +24,7 @@
 #include "base/clock.h"
 #include "base/containers/hash_index.h"
 #include "process/memory.h"
+#include "process/proc_status.h"
 #include "process/proc_wait.h"
 #include "source/samples/about.h"
 
@@ -136,17 +136,10 @@ static int list_by_proc(const struct waiting *waiting, struct waiting_list *list
 	int err = 0;
 
 	for (size_t i = 0; i < waiting->pid_cnt && !err; i++) {
-		struct dirent *entry;
-		char path[64];
-		DIR *tasks;
+		CLEANUP(closedirp) DIR *threads = proc_threads(waiting->pids[i]);
 
-		snprintf(path, sizeof(path), "/proc/%d/task", (int)waiting->pids[i]);
-		tasks = opendir(path);
-		while (tasks && !err && (entry = readdir(tasks)))
-			err = atoi(entry->d_name) ? add_thread(waiting->pids[i], atoi(entry->d_name), list)
-						  : 0;
-		if (tasks)
-			closedir(tasks);
+		for (pid_t tid; !err && (tid = proc_next(threads));)
+			err = add_thread(waiting->pids[i], tid, list);
 	}
 	return err;
 }

@@ -231,16 +231,6 @@ bool arena_is_ours(const struct arena *arena, uint64_t addr)
 
 /* ---- limits ---- */
 
-static rlim_t more(rlim_t limit, uint64_t by)
-{
-	return limit > RLIM_INFINITY - by ? RLIM_INFINITY : limit + by;
-}
-
-static rlim_t less(rlim_t limit, uint64_t by)
-{
-	return limit == RLIM_INFINITY ? limit : limit < by ? 0 : limit - by;
-}
-
 void arena_raise_limits(struct arena *arena, pid_t pid)
 {
 	for (size_t i = 0; i < LIMITS_CNT; i++) {
@@ -250,7 +240,8 @@ void arena_raise_limits(struct arena *arena, pid_t pid)
 		if (prlimit(pid, raised->resource, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY)
 			continue;
 		raised->by = raised->resource == RLIMIT_AS ? arena_size(arena) : 0;
-		limit = (struct rlimit){more(limit.rlim_cur, raised->by), more(limit.rlim_max, LIMIT_ROOM)};
+		limit = (struct rlimit){limit_raised(limit.rlim_cur, raised->by),
+					limit_raised(limit.rlim_max, LIMIT_ROOM)};
 		raised->is_raised = !prlimit(pid, raised->resource, &limit, NULL);
 	}
 }
@@ -263,7 +254,8 @@ void arena_lower_limits(const struct arena *arena, pid_t pid)
 
 		if (!raised->is_raised || prlimit(pid, raised->resource, NULL, &limit))
 			continue;
-		limit = (struct rlimit){less(limit.rlim_cur, raised->by), less(limit.rlim_max, LIMIT_ROOM)};
+		limit = (struct rlimit){limit_lowered(limit.rlim_cur, raised->by),
+					limit_lowered(limit.rlim_max, LIMIT_ROOM)};
 		prlimit(pid, raised->resource, &limit, NULL);
 	}
 }
