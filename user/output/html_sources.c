@@ -32,7 +32,8 @@ static bool is_source(const char *path)
 	return false;
 }
 
-char *html_source_path(const struct symbol *symbol)
+/* Where the function's source is, to be freed; NULL: unknown, or no memory. */
+static char *source_path(const struct symbol *symbol)
 {
 	char *path = NULL;
 
@@ -122,7 +123,7 @@ int html_put_sources(struct html_bytes *bytes, const struct symbol *const *symbo
 		return -ENOMEM;
 	html_put_text(bytes, ",\"sources\":{");
 	for (size_t i = 0, next; i < chosen_cnt && put < HTML_SOURCE_MAX; i = next) {
-		CLEANUP(freep) char *path = html_source_path(chosen[i]);
+		CLEANUP(freep) char *path = source_path(chosen[i]);
 		FILE *file = path ? plain_file_stream(path) : NULL;
 
 		for (next = i; next < chosen_cnt && is_same_file(chosen[next], chosen[i]);)

@@ -5,9 +5,6 @@
 #include "model/symbol.h"
 #include "output/html_bytes.h"
 
-/* Where the function's source is, to be freed; NULL: unknown, or no memory. */
-char *html_source_path(const struct symbol *symbol);
-
 enum { HTML_SOURCE_MAX = 4 << 20 };
 
 /*
