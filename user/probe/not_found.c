@@ -89,21 +89,21 @@ static void describe_remedy(struct elf_file *file, char *text, size_t size)
 	size_t build_id_size;
 
 	if (package)
-		append(text, size, ". Its symbols are in the package ", package);
+		append(text, size, "The missing symbols are in the package ", package);
 	if (elf_file_build_id(file, &build_id_size)) {
-		append(text, size, package ? "; or fetch them: " : ". Its symbols may be fetched: ",
+		append(text, size, package ? "; or fetch them: " : "The missing symbols may be fetched: ",
 		       "debuginfod-find debuginfo ");
 		append(text, size, elf_file_path(file), "");
 	}
 	if (!*text)
-		append(text, size, ". Its symbols are in the file it was stripped from", "");
+		append(text, size, "The missing symbols are in the file it was stripped from", "");
 }
 
 int not_found_fail(const char *symbol, const char *path, bool libraries)
 {
 	CLEANUP(offer_release) struct offer offer = {.symbol = symbol};
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
-	char similar[1024] = "", remedy[1024] = "";
+	char more[2048] = "", remedy[1024] = "";
 
 	if (!elf_file_open(&file, path)) {
 		if (is_stripped(file))
@@ -113,10 +113,12 @@ int not_found_fail(const char *symbol, const char *path, bool libraries)
 	if (libraries)
 		elf_library_each(path, offer_library, &offer);
 	for (size_t i = 0; i < offer.cnt; i++)
-		append(similar, sizeof(similar), i ? ", " : "; did you mean ", offer.names[i]);
-	if (offer.cnt)
-		append(similar, sizeof(similar), "?", "");
-	return fail(-ENOENT, "no function '%s' in %s%s%s%s%s", symbol, path,
+		append(more, sizeof(more), i ? ", " : "; did you mean ", offer.names[i]);
+	if (*remedy)
+		append(more, sizeof(more), offer.cnt ? "? " : ". ", remedy);
+	else if (offer.cnt)
+		append(more, sizeof(more), "?", "");
+	return fail(-ENOENT, "no function '%s' in %s%s%s%s", symbol, path,
 		    *remedy ? " (stripped: only exported functions and main have names)" : "",
-		    libraries ? " or the libraries it needs" : "", similar, remedy);
+		    libraries ? " or the libraries it needs" : "", more);
 }

@@ -389,6 +389,8 @@ static void test_not_found(void **state)
 	assert_null(strstr(fail_message(-ENOENT), "did you mean"));
 	assert_null(strstr(fail_message(-ENOENT), "stripped"));
 	assert_fails("compress_block", "./stripped", -ENOENT, "stripped");
+	assert_fails("qqqqqqqqqqqqqqqqqqqqqqqq", "./stripped", -ENOENT, "needs. The missing symbols ");
+	assert_fails("exportet", "./stripped", -ENOENT, "did you mean exported? The missing symbols ");
 	assert_fails("libnowhere:f", "./exe", -ENOENT, "libnowhere");
 	assert_fails("./nowhere.so:f", "./exe", -ENOENT, "./nowhere.so");
 	assert_fails("main", "./nowhere", -ENOENT, "./nowhere");
