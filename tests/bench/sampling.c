@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * make bench: what sampling costs. The same work is done again and again, by turns alone, with a BPF program
- * that does nothing as often, with the samples source, and with `perf record` at the same frequency, by frame
- * pointers and by copies of stacks. Processor time is compared, so that others on the machine matter little,
- * and each with the one before it that was alone. Then two processes hand a byte to and fro, which is a switch
- * each, and one calls the kernel: recorded, and beside somebody who is.
+ * make bench: what sampling costs the program that is sampled, beside a BPF program that does nothing
+ * as often and beside `perf record` at the same frequency; then what a switch and a system call cost,
+ * recorded and beside somebody who is.
+ *
+ * On a shared machine the noise is larger than what is measured. A hyperthread's neighbour slows
+ * everything by a factor of nearly two, for milliseconds or for minutes; others push the caches out;
+ * all of that only adds time. So
+ *
+ * - a worker on one processor does the same work in turns of some ms. It has a real-time priority, so
+ *   nobody interrupts it, and its processor time is what counts;
+ * - a turn at a frequency is compared with the turns alone just before and just after it, which have
+ *   the same neighbours. The median of these ratios is not moved by the turns in which the neighbours
+ *   change;
+ * - a switch and a system call cost much more than the noise, but their programs take too long to load
+ *   for that. There the shortest turn of each kind counts, and a ratio to empty programs at the same
+ *   hooks;
+ * - the figures come from each of PARTS parts of the turns, which are spread over the whole time: the
+ *   median of the parts is the result, and how far they are apart is how much it can be trusted.
+ *
+ * The worker has a deep stack of which the upper end changes, and frame pointers, so that each of
+ * perf's call graphs is whole.
  *
  *	sampling [-g]		-g: only whether goals are met
  */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,63 +41,91 @@
 #include "source/samples/samples.h"
 #include "source/samples/ticks.h"
 
-enum { RUNS = 9, DEPTH = 12, LOOPS = 800, ROUNDS = 40000, CALLS = 1000000 };
+enum { ROUNDS = 12, TURNS = 6, TURN_CNT = ROUNDS * TURNS, PARTS = 3 };
 
-/* BESIDE: somebody else is recorded. */
-enum how { ALONE, EMPTY, SAMPLES, BESIDE, PERF_FP, PERF_DWARF, HOW_CNT };
+/* A turn takes 8 to 20 ms alone. */
+enum { DEPTH = 64, LEAF = 11, LOOPS = 2700, BYTES = 2000, CALLS = 50000 };
+
+/* BESIDE: somebody else is recorded. The samples source is loaded from SAMPLES on. */
+enum how { ALONE, EMPTY, PERF_FP, PERF_DWARF, SAMPLES, BESIDE, HOW_CNT };
 
 enum {
-	OF_TICKS = 1 << EMPTY | 1 << SAMPLES | 1 << PERF_FP | 1 << PERF_DWARF,
-	OF_MOMENTS = 1 << SAMPLES | 1 << BESIDE
+	OF_TICKS = 1 << EMPTY | 1 << PERF_FP | 1 << PERF_DWARF | 1 << SAMPLES,
+	OF_MOMENTS = 1 << ALONE | 1 << EMPTY | 1 << SAMPLES | 1 << BESIDE
 };
 
+enum { HOOKS = 2, PERFS = 2 };
+
 struct way {
-	void (*fn)(void);
+	char work; /* 'b'usy, 's'witches, 'c'alls */
 	unsigned int frequency;
 	bool syscalls;
-	unsigned int hows; /* bit N: enum how, beside ALONE */
+	unsigned int hows;	  /* bit N: enum how */
+	const char *hooks[HOOKS]; /* where empty programs are; none: at ticks */
+	double cnt;		  /* of what is counted in a turn */
 };
 
 /* ---- the work ---- */
 
+#define WITH_FRAME_POINTER \
+	__attribute__((noinline, optimize("no-omit-frame-pointer", "no-optimize-sibling-calls")))
+
 static volatile unsigned long sink;
 
-static __attribute__((noinline)) void work(int depth)
+static WITH_FRAME_POINTER unsigned long recur(int n)
 {
-	volatile char frame[64];
+	volatile unsigned long frame[4] = {(unsigned long)n};
 
-	frame[0] = (char)depth;
-	for (int i = 0; depth == 0 && i < 100000; i++)
-		sink += (unsigned long)i;
+	for (int i = 0; i < 20; i++)
+		sink += frame[0];
+	return n < 2 ? 1 : recur(n - 1) + recur(n - 2) + frame[0] % 2;
+}
+
+static WITH_FRAME_POINTER void be_busy(int depth)
+{
+	volatile unsigned long frame[8] = {(unsigned long)depth, (unsigned long)&sink};
+
 	if (depth)
-		work(depth - 1);
-	sink += (unsigned long)frame[0];
+		be_busy(depth - 1);
+	for (int i = 0; !depth && i < LOOPS; i++)
+		sink += recur(LEAF);
+	sink += frame[0];
 }
 
-static void be_busy(void)
-{
-	for (int i = 0; i < LOOPS; i++)
-		work(DEPTH);
-}
+/* Somebody on the same processor who sends each byte back. */
+struct partner {
+	int to, from;
+	clockid_t clock;
+};
 
-/* A byte to another process and back, so many times. */
-static void play(void)
+static void start_partner(struct partner *ret_partner)
 {
 	int there[2], back[2];
-	char ball = 0;
+	char byte;
+	pid_t pid;
 
 	if (pipe(there) || pipe(back))
 		_exit(1);
-	if (!fork()) {
-		for (int i = 0; i < ROUNDS; i++)
-			if (read(there[0], &ball, 1) != 1 || write(back[1], &ball, 1) != 1)
-				_exit(1);
+	pid = fork();
+	if (!pid) {
+		close(there[1]);
+		while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
+			;
 		_exit(0);
 	}
-	for (int i = 0; i < ROUNDS; i++)
-		if (write(there[1], &ball, 1) != 1 || read(back[0], &ball, 1) != 1)
+	close(there[0]);
+	close(back[1]);
+	*ret_partner = (struct partner){.to = there[1], .from = back[0]};
+	clock_getcpuclockid(pid, &ret_partner->clock);
+}
+
+static void play(const struct partner *partner)
+{
+	char byte = 0;
+
+	for (int i = 0; i < BYTES; i++)
+		if (write(partner->to, &byte, 1) != 1 || read(partner->from, &byte, 1) != 1)
 			_exit(1);
-	wait(NULL);
 }
 
 static void call_kernel(void)
@@ -90,198 +134,400 @@ static void call_kernel(void)
 		syscall(SYS_getppid);
 }
 
-/* ---- one run ---- */
+/* ---- the worker: does what it is told, and answers how long that took ---- */
 
-/* A program that does nothing, at each tick. */
-static int start_empty(unsigned int frequency, struct samples_ticks *ret_ticks)
+struct worker {
+	pid_t pid;
+	int orders, answers;
+};
+
+static void work(int orders, int answers)
+{
+	struct partner partner;
+	uint64_t ns;
+	char order;
+
+	start_partner(&partner);
+	while (read(orders, &order, 1) == 1) {
+		ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + clock_ns(partner.clock);
+		if (order == 'b')
+			be_busy(DEPTH);
+		else if (order == 's')
+			play(&partner);
+		else
+			call_kernel();
+		ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + clock_ns(partner.clock) - ns;
+		if (write(answers, &ns, sizeof(ns)) != sizeof(ns))
+			break;
+	}
+	_exit(0);
+}
+
+/* On the last processor, before everybody else. */
+static void take_processor(void)
+{
+	const struct sched_param first = {.sched_priority = 1};
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)sysconf(_SC_NPROCESSORS_ONLN) - 1, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) || sched_setscheduler(0, SCHED_FIFO, &first))
+		die("worker", -errno);
+}
+
+static void start_worker(struct worker *ret_worker)
+{
+	int orders[2], answers[2];
+	pid_t pid;
+
+	if (pipe(orders) || pipe(answers))
+		die("pipe", -errno);
+	pid = fork();
+	if (!pid) {
+		close(orders[1]);
+		close(answers[0]);
+		take_processor();
+		work(orders[0], answers[1]);
+	}
+	close(orders[0]);
+	close(answers[1]);
+	*ret_worker = (struct worker){.pid = pid, .orders = orders[1], .answers = answers[0]};
+}
+
+static void stop_worker(const struct worker *worker)
+{
+	close(worker->orders);
+	waitpid(worker->pid, NULL, 0);
+	close(worker->answers);
+}
+
+static double ask(const struct worker *worker, const struct way *way)
+{
+	uint64_t ns;
+
+	if (write(worker->orders, &way->work, 1) != 1 || read(worker->answers, &ns, sizeof(ns)) != sizeof(ns))
+		die("worker", -EIO);
+	return (double)ns;
+}
+
+/* ---- peers ---- */
+
+static int load_empty(enum bpf_prog_type type)
 {
 	static const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	int program =
-		bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "nothing", "GPL", nothing, ARRAY_SIZE(nothing), NULL);
-	int err = program < 0 ? -errno : samples_ticks_open(ret_ticks, frequency);
+	int program = bpf_prog_load(type, "nothing", "GPL", nothing, ARRAY_SIZE(nothing), NULL);
+
+	if (program < 0)
+		die("an empty BPF program", -errno);
+	return program;
+}
+
+/* A program that does nothing, at each tick; disabled. */
+static void open_empty(unsigned int frequency, struct samples_ticks *ret_ticks)
+{
+	int program = load_empty(BPF_PROG_TYPE_PERF_EVENT), err = samples_ticks_open(ret_ticks, frequency);
 
 	for (size_t i = 0; !err && i < ret_ticks->cnt; i++)
 		err = ioctl(ret_ticks->fds[i], PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
-	if (program >= 0)
-		close(program);
-	return err ? err : samples_ticks_enable(ret_ticks);
+	close(program);
+	if (err)
+		die("an empty BPF program", err);
 }
 
-/* Returns when it records. */
-static pid_t start_perf(pid_t pid, unsigned int frequency, const char *graph)
-{
-	char target[16], rate[16], control[48], answer[8];
-	int ctl[2], ack[2];
-	pid_t perf;
+struct perf {
+	pid_t pid;
+	int orders, answers;
+};
 
-	if (pipe(ctl) || pipe(ack))
+/* Disabled. */
+static void start_perf(struct perf *perf, pid_t pid, unsigned int frequency, const char *graph)
+{
+	char target[16], rate[16], control[48];
+	int orders[2], answers[2];
+
+	if (pipe(orders) || pipe(answers))
 		die("pipe", -errno);
-	perf = fork();
-	if (!perf) {
+	perf->pid = fork();
+	if (!perf->pid) {
 		snprintf(target, sizeof(target), "%d", pid);
 		snprintf(rate, sizeof(rate), "%u", frequency);
-		snprintf(control, sizeof(control), "--control=fd:%d,%d", ctl[0], ack[1]);
+		snprintf(control, sizeof(control), "--control=fd:%d,%d", orders[0], answers[1]);
 		execlp("perf", "perf", "record", "-q", "-e", "cpu-clock", "-F", rate, "--call-graph", graph,
 		       "-D", "-1", control, "-p", target, "-o", "/dev/null", (char *)NULL);
 		_exit(127);
 	}
-	close(ack[1]);
-	if (write(ctl[1], "enable\n", 7) != 7 || read(ack[0], answer, sizeof(answer)) < 4)
+	close(orders[0]);
+	close(answers[1]);
+	perf->orders = orders[1];
+	perf->answers = answers[0];
+}
+
+static void tell_perf(const struct perf *perf, const char *order)
+{
+	char answer[8];
+
+	if (write(perf->orders, order, strlen(order)) != (ssize_t)strlen(order) ||
+	    read(perf->answers, answer, sizeof(answer)) < 4)
 		die("perf record", -EIO);
-	close(ack[0]);
-	close(ctl[0]);
-	close(ctl[1]);
-	return perf;
 }
 
-static int start_samples(const struct way *way, pid_t pid, struct samples **ret_samples)
+static void stop_perf(const struct perf *perf)
 {
-	const struct samples_config config = {
-		.frequency = way->frequency, .syscalls = way->syscalls, .page_faults = true};
-	int err = samples_new(ret_samples, &config);
-
-	err = err ? err : samples_add(*ret_samples, pid, false);
-	return err ? err : samples_start(*ret_samples);
+	kill(perf->pid, SIGINT);
+	waitpid(perf->pid, NULL, 0);
+	close(perf->orders);
+	close(perf->answers);
 }
 
-/* Processor time of the child that does it, in seconds, its own children's with it. */
-static double run(const struct way *way, enum how how)
-{
-	CLEANUP(samples_freep) struct samples *samples = NULL;
-	struct samples_ticks ticks = {0};
-	struct rusage usage;
-	pid_t pid, perf = 0;
-	int go[2], err = 0;
-	char word = 0;
+/* ---- turns ---- */
 
-	if (pipe(go))
-		die("pipe", -errno);
-	pid = fork();
-	if (!pid) {
-		if (read(go[0], &word, 1) != 1)
-			_exit(1);
-		way->fn();
-		_exit(0);
-	}
-	if (how == SAMPLES || how == BESIDE)
-		err = start_samples(way, how == SAMPLES ? pid : getpid(), &samples);
-	else if (how == EMPTY)
-		err = start_empty(way->frequency, &ticks);
-	else if (how != ALONE)
-		perf = start_perf(pid, way->frequency, how == PERF_FP ? "fp" : "dwarf,8192");
-	if (err)
-		die("sampling", err);
-	err = write(go[1], &word, 1) == 1 ? 0 : -errno;
-	close(go[0]);
-	close(go[1]);
-	if (err || wait4(pid, NULL, 0, &usage) != pid)
-		die("child", err);
-	samples_ticks_release(&ticks);
-	if (perf) {
-		kill(perf, SIGINT);
-		waitpid(perf, NULL, 0);
-	}
-	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
-
-/* ---- by turns, so that what else the machine does falls on all alike ---- */
-
-struct figures {
-	double items[HOW_CNT]
-		    [RUNS]; /* ALONE: seconds; else how much more than alone just before, in the unit */
+struct turns {
+	struct worker worker;
+	struct samples_ticks empty;
+	struct perf perfs[PERFS];
+	struct samples *samples;
+	int hook_program;
 };
 
-/* `unit`: what a second more is; 0: percents of the seconds alone. */
-static void measure(const struct way *way, double unit, struct figures *figures)
+static double turn_samples(const struct turns *turns, const struct way *way, pid_t pid)
 {
-	for (int i = 0; i < RUNS; i++) {
-		double alone = run(way, ALONE);
+	int err = samples_add(turns->samples, pid, false);
+	double ns;
 
-		figures->items[ALONE][i] = alone;
-		for (enum how how = EMPTY; how < HOW_CNT; how++)
-			if (way->hows & 1u << how)
-				figures->items[how][i] =
-					(run(way, how) - alone) * (unit ? unit : 100 / alone);
+	if (!err)
+		err = samples_start(turns->samples);
+	if (err)
+		die("samples", err);
+	ns = ask(&turns->worker, way);
+	samples_stop(turns->samples);
+	samples_drop(turns->samples, pid);
+	return ns;
+}
+
+static double turn_perf(const struct turns *turns, const struct way *way, const struct perf *perf)
+{
+	double ns;
+
+	tell_perf(perf, "enable\n");
+	ns = ask(&turns->worker, way);
+	tell_perf(perf, "disable\n");
+	return ns;
+}
+
+static double turn_empty(const struct turns *turns, const struct way *way)
+{
+	int links[HOOKS] = {-1, -1};
+	double ns;
+
+	samples_ticks_enable(&turns->empty);
+	for (int i = 0; i < HOOKS && way->hooks[i]; i++)
+		links[i] = bpf_raw_tracepoint_open(way->hooks[i], turns->hook_program);
+	ns = ask(&turns->worker, way);
+	samples_ticks_disable(&turns->empty);
+	for (int i = 0; i < HOOKS && way->hooks[i]; i++)
+		close(links[i]);
+	return ns;
+}
+
+/* Its processor time, in ns. */
+static double turn(const struct turns *turns, const struct way *way, enum how how)
+{
+	if (how == EMPTY)
+		return turn_empty(turns, way);
+	if (how == PERF_FP || how == PERF_DWARF)
+		return turn_perf(turns, way, &turns->perfs[how - PERF_FP]);
+	if (how == SAMPLES || how == BESIDE)
+		return turn_samples(turns, way, how == SAMPLES ? turns->worker.pid : getpid());
+	return ask(&turns->worker, way);
+}
+
+/* Of each turn: of ticks, % more than alone just before and after it; else its ns. */
+struct figures {
+	double items[HOW_CNT][TURN_CNT];
+};
+
+static void take_turns(const struct turns *turns, const struct way *way, enum how first, enum how end,
+		       int round, struct figures *figures)
+{
+	double before = turn(turns, way, ALONE), after, ns;
+
+	for (int i = 0; i < TURNS; i++)
+		for (enum how how = first; how < end; how++) {
+			double *figure = &figures->items[how][round * TURNS + i];
+
+			if (!(way->hows >> how & 1))
+				continue;
+			ns = *figure = turn(turns, way, how);
+			if (way->hooks[0])
+				continue;
+			after = turn(turns, way, ALONE);
+			*figure = 100 * (2 * ns / (before + after) - 1);
+			before = after;
+		}
+}
+
+static void measure(const struct way *way, struct figures *figures)
+{
+	static const char *const graphs[PERFS] = {"fp", "dwarf,8192"};
+	const struct samples_config config = {
+		.frequency = way->frequency, .syscalls = way->syscalls, .page_faults = true};
+	struct turns turns = {.hook_program = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT)};
+	int err;
+
+	start_worker(&turns.worker);
+	if (!way->hooks[0])
+		open_empty(way->frequency, &turns.empty);
+	for (int i = 0; i < PERFS && !way->hooks[0]; i++)
+		start_perf(&turns.perfs[i], turns.worker.pid, way->frequency, graphs[i]);
+	for (int round = 0; round < ROUNDS; round++) {
+		take_turns(&turns, way, ALONE, SAMPLES, round, figures);
+		err = samples_new(&turns.samples, &config);
+		if (err)
+			die("samples", err);
+		take_turns(&turns, way, SAMPLES, HOW_CNT, round, figures);
+		samples_free(turns.samples);
+	}
+	for (int i = 0; i < PERFS && !way->hooks[0]; i++)
+		stop_perf(&turns.perfs[i]);
+	samples_ticks_release(&turns.empty);
+	close(turns.hook_program);
+	stop_worker(&turns.worker);
+}
+
+/* ---- figures ---- */
+
+static const char *const names[HOW_CNT] = {"alone",
+					   "empty BPF programs",
+					   "perf record --call-graph fp",
+					   "perf record --call-graph dwarf,8192",
+					   "recorded",
+					   "beside somebody recorded"};
+
+enum pick { LEAST, MEDIAN };
+
+/* One figure of each part. */
+static void pick(const struct figures *figures, enum how how, enum pick which, double ret_parts[static PARTS])
+{
+	for (int part = 0; part < PARTS; part++) {
+		double items[TURN_CNT];
+		size_t cnt = 0;
+
+		for (int i = 0; i < TURN_CNT; i++)
+			if (i / TURNS % PARTS == part)
+				items[cnt++] = figures->items[how][i];
+		ret_parts[part] = median_of(items, cnt);
+		if (which == LEAST)
+			ret_parts[part] = items[0];
 	}
 }
 
-static void tell_difference(const char *what, const struct figures *figures, enum how one, enum how other,
-			    double bound)
+static void tell(const char *what, double *parts)
 {
-	double differences[RUNS];
-
-	for (int i = 0; i < RUNS; i++)
-		differences[i] = figures->items[one][i] - figures->items[other][i];
-	tell_goal(what, differences, RUNS, AT_MOST, bound);
+	printf("  %-36s %8.2f", what, median_of(parts, PARTS));
+	printf("  (%.2f to %.2f)\n", parts[0], parts[PARTS - 1]);
 }
 
-/* Sorts them. */
-static void tell_all(const struct way *way, struct figures *figures)
+static void tell_points(unsigned int frequency, const double parts[HOW_CNT][PARTS], enum how peer,
+			double bound)
 {
-	static const char *names[HOW_CNT] = {"alone",
-					     "an empty BPF program",
-					     "samples",
-					     "beside somebody recorded",
-					     "perf record --call-graph fp",
-					     "perf record --call-graph dwarf,8192"};
+	double differences[PARTS];
+	char what[128];
 
-	for (enum how how = EMPTY; how < HOW_CNT; how++) {
-		if (!(way->hows & 1u << how))
-			continue;
-		printf("  %-36s %8.2f", names[how], median_of(figures->items[how], RUNS));
-		printf("  (%.2f to %.2f)\n", figures->items[how][0], figures->items[how][RUNS - 1]);
-	}
+	for (int i = 0; i < PARTS; i++)
+		differences[i] = parts[SAMPLES][i] - parts[peer][i];
+	snprintf(what, sizeof(what), "%u samples a second: points above %s", frequency, names[peer]);
+	tell_goal(what, differences, PARTS, AT_MOST, bound);
 }
 
 static void sample_at(unsigned int frequency, bool only_goals)
 {
-	const struct way way = {.fn = be_busy, .frequency = frequency, .hows = OF_TICKS};
-	struct figures figures;
-	char what[128];
+	const struct way way = {.work = 'b', .frequency = frequency, .hows = OF_TICKS};
+	static struct figures figures;
+	double parts[HOW_CNT][PARTS];
 
-	measure(&way, 0, &figures);
-	snprintf(what, sizeof(what), "%u samples a second: points above an empty BPF program", frequency);
-	tell_difference(what, &figures, SAMPLES, EMPTY, 1.5);
-	snprintf(what, sizeof(what), "%u samples a second: points above perf record --call-graph fp",
-		 frequency);
-	tell_difference(what, &figures, SAMPLES, PERF_FP, 0);
-	snprintf(what, sizeof(what), "%u samples a second: points above perf record --call-graph dwarf",
-		 frequency);
-	tell_difference(what, &figures, SAMPLES, PERF_DWARF, 0);
+	measure(&way, &figures);
+	for (enum how how = EMPTY; how <= SAMPLES; how++)
+		pick(&figures, how, MEDIAN, parts[how]);
+	tell_points(frequency, parts, EMPTY, 1.5);
+	tell_points(frequency, parts, PERF_FP, 0);
+	tell_points(frequency, parts, PERF_DWARF, 0);
 	if (only_goals)
 		return;
 	printf("%u samples a second of a busy program: processor time, %% more than alone\n", frequency);
-	tell_all(&way, &figures);
+	for (enum how how = EMPTY; how <= SAMPLES; how++)
+		tell(names[how], parts[how]);
 }
 
-static void record_moments(const struct way *way, const char *what, double cnt, double bound, bool only_goals)
+/* How many times as much as empty programs. */
+static void tell_times(const char *what, const double parts[HOW_CNT][PARTS], enum how how, double bound)
 {
-	struct figures figures;
+	double times[PARTS];
+	char line[128];
 
-	measure(way, 1e9 / cnt, &figures);
-	tell_goal(what, figures.items[SAMPLES], RUNS, AT_MOST, bound);
+	for (int i = 0; i < PARTS; i++)
+		times[i] = parts[how][i] / parts[EMPTY][i];
+	snprintf(line, sizeof(line), "%s, %s: times empty programs", what, names[how]);
+	tell_goal(line, times, PARTS, AT_MOST, bound);
+}
+
+struct moments {
+	struct way way;
+	const char *what;
+	double bound_ns, bound_times, bound_beside;
+};
+
+static void record_moments(const struct moments *moments, bool only_goals)
+{
+	const struct way *way = &moments->way;
+	static struct figures figures;
+	double parts[HOW_CNT][PARTS], copy[PARTS];
+	char what[128];
+
+	measure(way, &figures);
+	for (enum how how = ALONE; how < HOW_CNT; how++) {
+		if (!(way->hows >> how & 1))
+			continue;
+		pick(&figures, how, LEAST, parts[how]);
+		for (int i = 0; i < PARTS; i++)
+			parts[how][i] = parts[how][i] / way->cnt - (how == ALONE ? 0 : parts[ALONE][i]);
+	}
+	tell_times(moments->what, parts, SAMPLES, moments->bound_times);
+	tell_times(moments->what, parts, BESIDE, moments->bound_beside);
+	snprintf(what, sizeof(what), "%s, recorded: ns more", moments->what);
+	memcpy(copy, parts[SAMPLES], sizeof(copy));
+	tell_goal(what, copy, PARTS, AT_MOST, moments->bound_ns);
 	if (only_goals)
 		return;
-	printf("%s (%.2f us alone)\n", what, 1e6 / cnt * median_of(figures.items[ALONE], RUNS));
-	tell_all(way, &figures);
+	printf("%s: ns, and how many more than alone\n", moments->what);
+	for (enum how how = ALONE; how < HOW_CNT; how++)
+		if (way->hows >> how & 1)
+			tell(names[how], parts[how]);
 }
 
 int main(int argc, char **argv)
 {
 	static const unsigned int frequencies[] = {1000, 2000, 5000, 10000};
-	const struct way switches = {.fn = play, .frequency = 1000, .hows = OF_MOMENTS};
-	const struct way calls = {.fn = call_kernel, .frequency = 1000, .syscalls = true, .hows = OF_MOMENTS};
+	static const struct moments moments[] = {
+		{.way = {'s', 1000, false, OF_MOMENTS, {"sched_switch", "sched_waking"}, BYTES},
+		 .what = "a byte through a pipe and back",
+		 .bound_ns = 640,
+		 .bound_times = 1.8,
+		 .bound_beside = 1.2},
+		{.way = {'c', 1000, true, OF_MOMENTS, {"sys_enter", "sys_exit"}, CALLS},
+		 .what = "a system call",
+		 .bound_ns = 245,
+		 .bound_times = 1.5,
+		 .bound_beside = 1.2},
+	};
 	bool only_goals = argc > 1 && !strcmp(argv[1], "-g");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(frequencies); i++)
 		sample_at(frequencies[i], only_goals);
-	record_moments(&switches, "ns more for a byte through a pipe and back, one side recorded", ROUNDS,
-		       640, only_goals);
-	record_moments(&calls, "ns more for a system call that is recorded", CALLS, 245, only_goals);
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++)
+		record_moments(&moments[i], only_goals);
 	return 0;
 }
