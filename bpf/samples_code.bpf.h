@@ -16,6 +16,7 @@ enum { ADDRESS_BITS = 47 };
 enum { MAY_EXECUTE = 4 /* VM_EXEC */, READ_IS_EXECUTE = 0x400000 /* READ_IMPLIES_EXEC */ };
 
 __u64 code[SAMPLES_CODE_WORDS];
+__u64 code_changes; /* so often there was more of it */
 
 /* Whether the kernel tells. Else all that may be an address is kept of each stack. */
 bool knows_code;
@@ -60,12 +61,13 @@ struct range {
 static long put_code(__u32 nth, void *ctx)
 {
 	struct range *range = ctx;
-	__u64 at = range->at;
+	__u64 at = range->at, bits = samples_code_bits(at, range->end);
 
 	(void)nth;
 	if (at >= range->end)
 		return 1;
-	__sync_fetch_and_or(&code[samples_code_word(at)], samples_code_bits(at, range->end));
+	if (bits & ~__sync_fetch_and_or(&code[samples_code_word(at)], bits))
+		__sync_fetch_and_add(&code_changes, 1);
 	range->at = (at | (SAMPLES_CODE_PART - 1)) + 1;
 	return 0;
 }

@@ -4,6 +4,11 @@
  *
  * Unwinding needs addresses of code and of the stack. Other words are left out: numbers, and addresses of data.
  * A stack full of them then takes a third of the room.
+ *
+ * Most of a stack is as it was. So a first pass only looks which chunks have changed: a slot keeps a
+ * sum of each, which is an eighth of what is to be read. A sum's factors are odd, so that no change of
+ * one word is missed; of other changes one in 2^64 is, until the next record that has all. A second
+ * pass tells of those.
  */
 #pragma once
 
@@ -15,6 +20,8 @@ struct kept {
 struct slot {
 	__u32 tid, nth;
 	__u64 next_ns; /* when the next stack at a switch would follow, if they came evenly */
+	__u64 block;   /* the stack pointer is in these 2 * STACK_BLOCK bytes, and has been for some time */
+	__u64 sums[SAMPLES_CHUNK_MAX];
 	__u64 regs[SAMPLES_REGS_WORDS];
 	__u8 bytes[SAMPLES_STACK_MAX];
 };
@@ -26,11 +33,18 @@ struct {
 	__type(value, struct slot);
 } slots SEC(".maps");
 
+/* So many chunks are looked at together. */
+enum { GROUP = 8, GROUP_BYTES = GROUP * SAMPLES_CHUNK };
+
 struct copy {
 	struct kept kept;
 	__u64 limit; /* where the stack ends; 0: not known */
+	__u64 seed;  /* of sums: they differ if what is kept does */
+	__u32 lead;  /* the copy's first byte, so that groups begin where they do in the slot */
+	__u32 chunk_cnt, changed_cnt;
+	__u16 changed[2 * SAMPLES_CHUNK_MAX]; /* these chunks; a power of two, and more than there are */
 	__u64 regs[SAMPLES_REGS_WORDS];
-	__u8 bytes[SAMPLES_STACK_MAX];
+	__u8 bytes[GROUP_BYTES + SAMPLES_STACK_MAX];
 };
 
 struct {
@@ -70,6 +84,7 @@ static __always_inline void take_registers(enum samples_ring ring, const struct 
  */
 static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
 {
+	__u8 *to = copy->bytes + from % GROUP_BYTES;
 	__u64 limit = copy->limit;
 	__u32 want = stack_bytes, at = 0;
 
@@ -77,12 +92,12 @@ static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
 		want = (__u32)(limit - from + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1u);
 	if (want > SAMPLES_STACK_MAX || !want)
 		return 0;
-	if (!bpf_probe_read_user(copy->bytes, want, (void *)from))
+	if (!bpf_probe_read_user(to, want, (void *)from))
 		return want;
 	for (__u32 step = SAMPLES_STACK_MAX / 2; step >= SAMPLES_CHUNK; step /= 2) {
 		if (at + step > want || at > SAMPLES_STACK_MAX - step)
 			continue;
-		if (!bpf_probe_read_user(copy->bytes + at, step, (void *)(from + at)))
+		if (!bpf_probe_read_user(to + at, step, (void *)(from + at)))
 			at += step;
 	}
 	return at;
@@ -92,7 +107,7 @@ static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
 enum { GO_ARENA = 0xc000000000ll, GO_ARENA_BYTES = 0x4000000000ll };
 
 enum { LEAST_ADDRESS = 1 << 16 /* vm.mmap_min_addr */ };
-enum { STACK_BLOCK = 1 << 20 /* what is taken for the stack where its end is not known */ };
+enum { STACK_BLOCK = 1 << 20 /* what is taken for the stack where its end is not known, and twice that */ };
 
 static __always_inline bool is_in(__u64 address, __u64 begin, __u64 bytes)
 {
@@ -124,12 +139,20 @@ static __always_inline void find_goroutine(struct copy *copy, __u64 from)
 		copy->kept.arena_bytes = 0;
 }
 
+/* Where the stack may be. It seldom changes: then all is to be looked at again. */
+static __always_inline __u64 find_block(struct slot *slot, __u64 from)
+{
+	if (!is_in(from, slot->block, STACK_BLOCK))
+		slot->block = from - STACK_BLOCK / 2;
+	return slot->block;
+}
+
 /*
  * Where the stack ends, if that is known, and what is kept. A signal's handler may have a stack of its own: what it
  * interrupts is on another one. All this stands in a map, so that a verifier need not follow each way through it.
  */
-static __always_inline void find_kept(struct copy *copy, __u64 from, const struct task_struct *task,
-				      __u32 pid)
+static __always_inline void find_kept(struct copy *copy, struct slot *slot, __u64 from,
+				      const struct task_struct *task, __u32 pid)
 {
 	struct kept *kept = &copy->kept;
 
@@ -139,8 +162,9 @@ static __always_inline void find_kept(struct copy *copy, __u64 from, const struc
 		find_goroutine(copy, from);
 	else if (task->pid == task->tgid && task->mm)
 		copy->limit = task->mm->start_stack;
-	kept->stack = from;
-	kept->stack_bytes = copy->limit > from + SAMPLES_CHUNK ? copy->limit - from : STACK_BLOCK;
+	kept->stack = find_block(slot, from);
+	kept->stack_bytes =
+		copy->limit > from + SAMPLES_CHUNK ? copy->limit - kept->stack : 2ull * STACK_BLOCK;
 	if (!knows_code || keeps_all_words(pid) || task->personality & READ_IS_EXECUTE ||
 	    is_in(from, task->sas_ss_sp, task->sas_ss_size)) {
 		kept->stack = LEAST_ADDRESS;
@@ -169,6 +193,19 @@ static __always_inline __u64 is_needed(const struct kept *kept, __u64 word)
 }
 
 enum { CHUNK_WORDS = SAMPLES_CHUNK / sizeof(__u64) };
+
+/* Odd, and no two have a divisor in common. */
+static __always_inline __u64 sum_words(__u64 seed, const __u64 *words)
+{
+	return seed + words[0] * 0x5bd1e995 + words[1] * 0x1b873593 + words[2] * 0x27d4eb2f +
+	       words[3] * 0x165667b1 + words[4] * 0x3c6ef35f + words[5] * 0x4cf5ad43 + words[6] * 0x2745937f +
+	       words[7] * 0x52dce729;
+}
+
+static __always_inline __u64 seed_of(const struct kept *kept)
+{
+	return mix(mix(mix(secret + code_changes, kept->stack), kept->stack_bytes), kept->arena_bytes);
+}
 
 /* Which chunks are not as they were. */
 struct diff {
@@ -270,16 +307,63 @@ static long diff_registers(__u32 nth, void *ctx)
 	return diff_words(diff, nth, &diff->copy->regs[at], &diff->slot->regs[at]);
 }
 
+/* 1 if it is less, of numbers that are much less than 2^63. */
+static __always_inline __u64 is_less(__u64 one, __u64 other)
+{
+	__u64 minus = one - other;
+
+	asm volatile("" : "+r"(minus));
+	return minus >> 63;
+}
+
+/* Groups begin at multiples of their size, by address. Chunks outside the stack's copy do not count. */
+static long look_at_group(__u32 nth, void *ctx)
+{
+	const struct diff *diff = ctx;
+	volatile __u32 *changed_cnt = &diff->copy->changed_cnt;
+	__u64 group, cnt = *changed_cnt, first = diff->copy->lead, end = first + diff->copy->chunk_cnt, sum;
+	const __u64 *words, *sums;
+
+	asm volatile("" : "+r"(nth)); /* a verifier sees only what is done to it from here on */
+	if (nth > SAMPLES_CHUNK_MAX / GROUP)
+		return 1;
+	words = (const __u64 *)&diff->copy->bytes[nth * GROUP_BYTES];
+	group = diff->from / GROUP_BYTES + nth;
+	sums = &diff->slot->sums[group % (SAMPLES_CHUNK_MAX / GROUP) * GROUP];
+#pragma unroll
+	for (__u32 i = 0; i < GROUP; i++) {
+		__u64 chunk = (__u64)nth * GROUP + i;
+
+		sum = sum_words(diff->copy->seed, words + i * CHUNK_WORDS);
+		cnt &= 2 * SAMPLES_CHUNK_MAX - 1;
+		diff->copy->changed[cnt] = chunk - first;
+		cnt += is_any(sum ^ sums[i]) & ~is_less(chunk, first) & is_less(chunk, end);
+	}
+	*changed_cnt = cnt;
+	return 0;
+}
+
 static long diff_chunk(__u32 nth, void *ctx)
 {
 	const struct diff *diff = ctx;
-	__u64 address = diff->from + (__u64)nth * SAMPLES_CHUNK;
+	__u32 chunk, at;
+	__u64 address, *words, place, sum;
 
 	asm volatile("" : "+r"(nth));
-	if (nth >= SAMPLES_CHUNK_MAX)
+	chunk = diff->copy->changed[nth & (2 * SAMPLES_CHUNK_MAX - 1)];
+	at = (diff->copy->lead + chunk) * SAMPLES_CHUNK;
+	asm volatile("" : "+r"(at));
+	if (chunk >= SAMPLES_CHUNK_MAX || at > sizeof(diff->copy->bytes) - SAMPLES_CHUNK)
 		return 1;
-	return diff_words(diff, SAMPLES_REGS_CHUNKS + nth, (__u64 *)&diff->copy->bytes[nth * SAMPLES_CHUNK],
-			  (__u64 *)&diff->slot->bytes[address % SAMPLES_STACK_MAX & ~(SAMPLES_CHUNK - 1ull)]);
+	words = (__u64 *)&diff->copy->bytes[at];
+	address = diff->from + (__u64)chunk * SAMPLES_CHUNK;
+	place = address / SAMPLES_CHUNK % SAMPLES_CHUNK_MAX;
+	sum = sum_words(diff->copy->seed, words);
+	if (diff_words(diff, SAMPLES_REGS_CHUNKS + chunk, words,
+		       (__u64 *)&diff->slot->bytes[place * SAMPLES_CHUNK]))
+		return 1; /* no room: the next record tells of it */
+	diff->slot->sums[place] = sum;
+	return 0;
 }
 
 /* A read that fails leaves all 0. */
@@ -287,6 +371,7 @@ static __always_inline void clear_slot(struct slot *slot)
 {
 	bpf_probe_read_kernel(slot->regs, sizeof(slot->regs), NULL);
 	bpf_probe_read_kernel(slot->bytes, sizeof(slot->bytes), NULL);
+	bpf_probe_read_kernel(slot->sums, sizeof(slot->sums), NULL);
 }
 
 /* The thread's next record in that slot; every SAMPLES_KEY_EVERY-th, and the first, is 0. */
@@ -313,15 +398,20 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	if (!slot || !copy)
 		return;
 	diff.from = copy->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
-	find_kept(copy, diff.from, task, full->record.pid);
+	find_kept(copy, slot, diff.from, task, full->record.pid);
 	full->nth = next_of(slot, full->record.tid);
 	bytes = copy_stack(copy, diff.from);
 	full->chunk_cnt = bytes / SAMPLES_CHUNK;
 	full->coded_cnt = samples_fresh_cnt(full);
 	if (bytes == stack_bytes)
 		full->record.flags |= SAMPLES_CUT;
+	copy->seed = seed_of(&copy->kept);
+	copy->lead = diff.from % GROUP_BYTES / SAMPLES_CHUNK;
+	copy->chunk_cnt = full->chunk_cnt;
+	copy->changed_cnt = 0;
 	bpf_loop(SAMPLES_REGS_CHUNKS, diff_registers, &diff, 0);
-	bpf_loop(full->chunk_cnt, diff_chunk, &diff, 0);
+	bpf_loop((copy->lead + full->chunk_cnt + GROUP - 1) / GROUP, look_at_group, &diff, 0);
+	bpf_loop(copy->changed_cnt, diff_chunk, &diff, 0);
 }
 
 /* The registers that were taken, and the copy, in a record that is begun; the bytes that it needs. */

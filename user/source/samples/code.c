@@ -84,6 +84,7 @@ static void put_code(struct samples_bpf *bpf, uint64_t begin, uint64_t end)
 	for (uint64_t at = begin; at < end; at = (at | (SAMPLES_CODE_PART - 1)) + 1)
 		__atomic_fetch_or(&bpf->bss->code[samples_code_word(at)], samples_code_bits(at, end),
 				  __ATOMIC_RELAXED);
+	__atomic_fetch_add(&bpf->bss->code_changes, 1, __ATOMIC_RELAXED);
 }
 
 void samples_code_attach(struct samples_bpf *bpf)
