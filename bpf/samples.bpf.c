@@ -119,12 +119,20 @@ struct {
 	__type(value, struct runs);
 } runs SEC(".maps");
 
-/* Of targets' threads that could run and do not: since when. */
+/*
+ * Of targets' threads that could run and do not: since when. The kernel gives out numbers of threads one after the
+ * other, so it is seldom that two threads have the same place.
+ */
+struct ready {
+	__u64 since_ns;
+	__u32 tid; /* 0: nobody */
+};
+
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SAMPLES_THREADS_MAX);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct ready);
 } ready SEC(".maps");
 
 struct {
@@ -144,6 +152,9 @@ const volatile __u16 calls[SAMPLES_CALLS]; /* enum samples_call */
 bool recording;
 __u64 unready_cnt; /* so often there was no room for one more in `ready` */
 
+/* Bit N: process N is SAMPLES_TARGET. Hooks that see all processes look here. */
+__u64 marks[SAMPLES_PIDS / 64];
+
 /* ---- records ---- */
 
 /* Room that was taken in a ring. */
@@ -155,9 +166,8 @@ struct place {
 
 static __always_inline bool is_target(__u32 pid)
 {
-	const __u8 *target = bpf_map_lookup_elem(&targets, &pid);
-
-	return target && *target & SAMPLES_TARGET;
+	asm volatile("" : "+r"(pid)); /* a verifier sees only what is done to it from here on */
+	return pid < SAMPLES_PIDS && marks[pid / 64] >> pid % 64 & 1;
 }
 
 /* This processor's; NULL: never. `size` is its length, 0: never. */
@@ -207,7 +217,7 @@ static __always_inline bool give_back(const struct place *place, __u32 size)
 static __always_inline void commit(const struct place *place, struct samples_record *record, __u32 size)
 {
 	size = (size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1u);
-	if (!give_back(place, size))
+	if (size != place->room && !give_back(place, size))
 		size = place->room;
 	record->size = size;
 	asm volatile("" ::: "memory");
@@ -225,6 +235,16 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 	record->took_ns = SAMPLES_NOT_YET;
 	record->pid = pid;
 	record->tid = tid;
+}
+
+/* In whole words: there is no need of a helper. */
+static __always_inline void copy_name(char *to, const struct task_struct *task)
+{
+	const __u64 *name = (const __u64 *)task->comm;
+
+	_Static_assert(SAMPLES_NAME == 2 * sizeof(*name), "all of it");
+	((__u64 *)to)[0] = name[0];
+	((__u64 *)to)[1] = name[1];
 }
 
 /* The system call a thread is in: -1: none. */
@@ -462,10 +482,42 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 
 /* ---- who had the processor meanwhile ---- */
 
+static __always_inline struct ready *ready_of(__u32 tid)
+{
+	__u32 nth = tid % SAMPLES_THREADS_MAX;
+
+	return bpf_map_lookup_elem(&ready, &nth);
+}
+
 static __always_inline void note_ready(__u32 tid, __u64 now)
 {
-	if (bpf_map_update_elem(&ready, &tid, &now, BPF_ANY))
+	struct ready *one = ready_of(tid);
+
+	if (!one)
+		return;
+	if (one->tid && one->tid != tid)
 		__sync_fetch_and_add(&unready_cnt, 1);
+	one->tid = 0; /* who reads it on another processor finds the time of that thread, or nobody */
+	asm volatile("" ::: "memory");
+	one->since_ns = now;
+	asm volatile("" ::: "memory");
+	one->tid = tid;
+}
+
+static __always_inline void note_waiting(__u32 tid)
+{
+	struct ready *one = ready_of(tid);
+
+	if (one && one->tid == tid)
+		one->tid = 0;
+}
+
+/* 0: not known. */
+static __always_inline __u64 ready_since(__u32 tid)
+{
+	const struct ready *one = ready_of(tid);
+
+	return one && one->tid == tid ? one->since_ns : 0;
 }
 
 static __always_inline struct runs *runs_here(void)
@@ -475,33 +527,30 @@ static __always_inline struct runs *runs_here(void)
 	return bpf_map_lookup_elem(&runs, &zero);
 }
 
-static __always_inline void note_run(const struct task_struct *task, __u64 now)
+static __always_inline void note_run(struct runs *here, const struct task_struct *task, __u64 now)
 {
-	struct runs *here = runs_here();
-	struct run *run;
+	struct run *run = &here->items[here->cnt++ % SAMPLES_RUNS];
 
-	if (!here)
-		return;
-	run = &here->items[here->cnt++ % SAMPLES_RUNS];
 	run->pid = pid_of(task);
 	run->tid = tid_of(task);
-	bpf_probe_read_kernel(run->name, sizeof(run->name), task->comm);
+	copy_name(run->name, task);
 	run->begin_ns = here->switched_ns;
 	run->end_ns = here->switched_ns = now;
 }
 
 /* Of those that ran since then the one that did so for longest; NULL: none is known. */
-static __always_inline const struct run *longest_run(__u64 since)
+static __always_inline const struct run *longest_run(const struct runs *here, __u64 since)
 {
-	const struct runs *here = runs_here();
 	const struct run *longest = NULL;
 	__u64 most = 0;
 
-	for (int i = 0; here && i < SAMPLES_RUNS; i++) {
-		const struct run *run = &here->items[i];
+	for (__u32 i = 1; i <= SAMPLES_RUNS; i++) {
+		const struct run *run = &here->items[(here->cnt - i) % SAMPLES_RUNS];
 		__u64 begin = run->begin_ns > since ? run->begin_ns : since;
 
-		if (run->end_ns > begin && run->end_ns - begin > most) {
+		if (run->end_ns <= since)
+			break;
+		if (run->end_ns - begin > most) {
 			most = run->end_ns - begin;
 			longest = run;
 		}
@@ -509,11 +558,11 @@ static __always_inline const struct run *longest_run(__u64 since)
 	return longest;
 }
 
-static __always_inline void switch_in(const struct task_struct *task, __u64 now)
+static __always_inline void switch_in(const struct runs *here, const struct task_struct *task, __u64 now)
 {
 	__u32 tid = tid_of(task);
-	const __u64 *since = bpf_map_lookup_elem(&ready, &tid);
-	const struct run *run = since && *since ? longest_run(*since) : NULL;
+	__u64 since = ready_since(tid);
+	const struct run *run = since ? longest_run(here, since) : NULL;
 	struct samples_record *record;
 	struct place place;
 
@@ -535,24 +584,25 @@ SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	struct runs *here = runs_here();
 	__u32 tid = tid_of(prev);
 	__u64 now;
 
-	if (!recording)
+	if (!recording || !here)
 		return 0;
 	now = bpf_ktime_get_ns();
-	note_run(prev, now);
+	note_run(here, prev, now);
 	if (is_target(pid_of(prev))) {
 		read_all((__u64)pid_of(prev) << 32 | tid, now, 1);
 		switch_out(ctx, ctx[0], prev, ctx[3], now);
 		if (ctx[0] || !ctx[3])
 			note_ready(tid, now);
 		else
-			bpf_map_delete_elem(&ready, &tid);
+			note_waiting(tid);
 	}
 	if (is_target(pid_of(next))) {
 		read_all((__u64)pid_of(next) << 32 | tid_of(next), now, 0);
-		switch_in(next, now);
+		switch_in(here, next, now);
 	}
 	return 0;
 }
@@ -646,7 +696,7 @@ int on_waking(__u64 *ctx)
 	record->flags = timer && *timer ? SAMPLES_TIMER : is_interrupted() ? SAMPLES_IRQ : 0;
 	record->other.pid = id >> 32;
 	record->other.tid = (__u32)id;
-	bpf_get_current_comm(record->other.name, sizeof(record->other.name));
+	copy_name(record->other.name, bpf_get_current_task_btf());
 	child = ended_child(woken, id >> 32);
 	if (child) {
 		record->other.pid = record->other.tid = child->pid;
@@ -669,8 +719,10 @@ int on_exec(__u64 *ctx)
 	put_program(task->mm);
 	if ((__u32)ctx[1] != (__u32)task->tgid)
 		tell_life(task, SAMPLES_REPLACED, pid);
-	if (*target & SAMPLES_AT_EXEC)
+	if (*target & SAMPLES_AT_EXEC) {
+		__sync_fetch_and_or(&marks[pid % SAMPLES_PIDS / 64], 1ull << pid % 64);
 		read_all(ids_here(), 0, 0);
+	}
 	*target = SAMPLES_TARGET;
 	return 0;
 }

@@ -50,6 +50,7 @@ enum {
 	SAMPLES_KEY_EVERY = 128,
 	SAMPLES_KERNEL_MAX = 16, /* frames */
 	SAMPLES_TARGETS_MAX = 1 << 14,
+	SAMPLES_PIDS = 1 << 22,	   /* PID_MAX_LIMIT of the kernel */
 	SAMPLES_ARGS = 3,	   /* of a system call */
 	SAMPLES_COUNTERS_MAX = 16, /* events beside the clock */
 	SAMPLES_NAME = 16,

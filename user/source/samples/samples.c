@@ -397,55 +397,6 @@ void samples_free(struct samples *samples)
 
 /* ---- recording ---- */
 
-static int add_target(const struct samples *samples, pid_t pid, uint8_t value)
-{
-	const uint32_t key = (uint32_t)pid;
-
-	if (!bpf_map_update_elem(bpf_map__fd(samples->bpf->maps.targets), &key, &value, BPF_ANY))
-		return 0;
-	return errno == E2BIG ? fail(-E2BIG, "more than %d processes cannot be recorded at once",
-				     SAMPLES_TARGETS_MAX)
-			      : fail_errno(-errno, "cannot record process %d", (int)pid);
-}
-
-int samples_add(struct samples *samples, pid_t pid, bool at_exec)
-{
-	int err;
-
-	if (samples->perf) {
-		err = perf_samples_add(samples->perf, pid, at_exec);
-		return err ? err : waiting_add(&samples->waiting, pid);
-	}
-	err = add_target(samples, pid, at_exec ? SAMPLES_AT_EXEC : SAMPLES_TARGET);
-	if (!err && !at_exec)
-		samples_code_find(samples->bpf, pid);
-	return err;
-}
-
-int samples_add_child(struct samples *samples, pid_t pid)
-{
-	int err;
-
-	/* Perf's events were inherited. */
-	if (samples->perf)
-		return waiting_add(&samples->waiting, pid);
-	err = add_target(samples, pid, SAMPLES_TARGET);
-	/* So was what is mapped; but it may be a JVM. */
-	if (!err && samples->bpf->bss->some_keep_all)
-		samples_code_find(samples->bpf, pid);
-	return err;
-}
-
-void samples_drop(struct samples *samples, pid_t pid)
-{
-	const uint32_t key = (uint32_t)pid;
-
-	if (samples->perf)
-		waiting_drop(&samples->waiting, pid);
-	else
-		bpf_map_delete_elem(bpf_map__fd(samples->bpf->maps.targets), &key);
-}
-
 int samples_start(struct samples *samples)
 {
 	int err;
