@@ -25,6 +25,7 @@ struct inode {
 } __attribute__((preserve_access_index));
 
 struct qstr {
+	__u64 hash_len;
 	const unsigned char *name;
 } __attribute__((preserve_access_index));
 
@@ -81,6 +82,20 @@ struct unix_sock {
 } __attribute__((preserve_access_index));
 
 #define READ(to, from) bpf_probe_read_kernel(&(to), sizeof(to), &(from))
+
+/* From Linux 6.2 on, BPF may follow a pointer by itself if it says to what: an instruction, and no call. */
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
+const volatile bool has_cast;
+
+#define LOAD(to, tag, from, field)                                                                        \
+	do {                                                                                              \
+		if (has_cast)                                                                             \
+			(to) = ((struct tag *)bpf_rdonly_cast(from, bpf_core_type_id_kernel(struct tag))) \
+				       ->field;                                                           \
+		else                                                                                      \
+			READ(to, (from)->field);                                                          \
+	} while (0)
 
 static __always_inline struct file *file_of(const struct task_struct *task, __s32 fd)
 {
@@ -177,11 +192,6 @@ static __always_inline __u32 put_path(struct samples_about *about, const struct 
 
 static __always_inline __u32 put_file(struct samples_about *about, const struct file *file)
 {
-	struct inode *inode = NULL;
-
-	READ(inode, file->f_inode);
-	READ(about->record.about.mode, inode->i_mode);
-	READ(about->record.about.inode, inode->i_ino);
 	if ((about->record.about.mode & TYPE_MASK) == TYPE_SOCKET)
 		return put_socket(about, file);
 	return put_path(about, file);
@@ -250,39 +260,126 @@ struct {
 	__type(value, struct told);
 } told SEC(".maps");
 
-enum { WORD = sizeof(__u64) };
-
 static __always_inline __u64 mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15;
 	return hash ^ hash >> 32;
 }
 
-/*
- * Whether all but the timeout is what was told last of this thread's descriptor, and stays in this ring for some
- * time. Else it will have been told now. Another thread may write to the same place at the same time: the
- * signature is of all that is there.
- */
-static __always_inline bool is_told(const struct samples_about *about, const struct place *place)
-{
-	const __u64 *words = (const __u64 *)&about->record.about, *more = (const __u64 *)about->more;
-	__u64 hash = mix(mix(secret, about->record.tid), (__u32)about->record.about.fd);
-	__u32 nth = hash % SAMPLES_TOLD, cpu = bpf_get_smp_processor_id();
-	struct told *here = bpf_map_lookup_elem(&told, &nth);
+/* A file, by what changes if its description does: that takes much longer to read. */
+struct identity {
+	__u64 hash, inode;
+	__u16 mode;
+};
 
-	if (!here)
-		return 0;
-#pragma unroll
-	for (__u32 i = 1; i < sizeof(about->record.about) / WORD; i++)
-		hash = mix(hash, words[i]);
-#pragma unroll
-	for (__u32 i = 0; i < SAMPLES_ABOUT_MORE / WORD; i++)
-		hash = mix(hash, more[i]);
-	if (here->signature == mix(mix(hash, here->at), here->cpu) && here->cpu == cpu &&
-	    place->at - here->at < ring_bytes[SAMPLES_MOMENTS] / SAMPLES_TELL_EVERY)
-		return 1;
-	*here = (struct told){.signature = mix(mix(hash, place->at), cpu), .at = place->at, .cpu = cpu};
-	return 0;
+/* Of an address, as a number: from a pointer, which it may be to the verifier, it wants no more than half. */
+static __always_inline __u64 half_of(const void *pointer)
+{
+	__u32 half;
+
+	asm volatile("%0 = %1" : "=w"(half) : "w"((__u32)(__u64)pointer));
+	return half;
+}
+
+static __always_inline __u64 mix_unix(__u64 hash, const struct sock *sk)
+{
+	const struct unix_sock *one = (const void *)sk;
+	struct unix_address *name = NULL;
+	struct sock *peer = NULL;
+
+	if (!bpf_core_field_exists(one->addr))
+		return hash;
+	READ(name, one->addr);
+	READ(peer, one->peer);
+	hash = mix(mix(hash, (__u64)name), (__u64)peer);
+	if (!name && peer)
+		READ(name, ((const struct unix_sock *)(const void *)peer)->addr);
+	return mix(hash, (__u64)name);
+}
+
+static __always_inline __u64 mix_socket(__u64 hash, const struct file *file)
+{
+	__u32 own_address = 0, peer_address = 0;
+	__u16 family = 0, own_port = 0, peer_port = 0;
+	struct socket *socket = NULL;
+	struct sock *sk = NULL;
+	__u8 state = 0;
+
+	LOAD(socket, file, file, private_data);
+	LOAD(sk, socket, socket, sk);
+	if (!sk)
+		return hash;
+	LOAD(family, sock, sk, __sk_common.skc_family);
+	LOAD(state, sock, sk, __sk_common.skc_state);
+	LOAD(own_port, sock, sk, __sk_common.skc_num);
+	LOAD(peer_port, sock, sk, __sk_common.skc_dport);
+	LOAD(own_address, sock, sk, __sk_common.skc_rcv_saddr);
+	LOAD(peer_address, sock, sk, __sk_common.skc_daddr);
+	hash = mix(hash, half_of(sk));
+	hash = mix(hash, (__u64)own_port << 48 | (__u64)peer_port << 32 | (__u32)family << 8 | state);
+	hash = mix(hash, (__u64)own_address << 32 | peer_address);
+	return family == FAMILY_UNIX ? mix_unix(hash, sk) : hash;
+}
+
+static __always_inline __u64 mix_path(__u64 hash, const struct file *file)
+{
+	struct dentry *dentry = NULL, *parent = NULL;
+	__u64 name = 0, parent_name = 0;
+
+	LOAD(dentry, file, file, f_path.dentry);
+	LOAD(parent, dentry, dentry, d_parent);
+	LOAD(name, dentry, dentry, d_name.hash_len);
+	LOAD(parent_name, dentry, parent, d_name.hash_len);
+	return mix(mix(mix(hash, half_of(dentry) << 32 | half_of(parent)), name), parent_name);
+}
+
+static __always_inline struct identity identity_of(const struct file *file)
+{
+	struct identity identity = {};
+	struct inode *inode = NULL;
+
+	LOAD(inode, file, file, f_inode);
+	LOAD(identity.mode, inode, inode, i_mode);
+	LOAD(identity.inode, inode, inode, i_ino);
+	identity.hash = mix(mix(mix(secret, (__u64)file), half_of(inode)), identity.inode);
+	identity.hash = (identity.mode & TYPE_MASK) == TYPE_SOCKET ? mix_socket(identity.hash, file)
+								   : mix_path(identity.hash, file);
+	return identity;
+}
+
+/* Where it is noted; NULL: never. */
+static __always_inline struct told *told_of(__u32 tid, __s32 fd)
+{
+	__u32 nth = mix(mix(secret, tid), (__u32)fd) % SAMPLES_TOLD;
+
+	return bpf_map_lookup_elem(&told, &nth);
+}
+
+/* Another thread may write to the same place at the same time: the signature is of all that is there. */
+static __always_inline __u64 sign(const struct identity *identity, __u32 tid, __s32 fd, __u64 at, __u32 cpu)
+{
+	return mix(mix(mix(identity->hash, (__u64)tid << 32 | (__u32)fd), at), cpu);
+}
+
+/* Whether this was told last of the thread's descriptor, and stays in this ring for some time. */
+static __always_inline bool is_told(const struct told *here, const struct identity *identity, __u32 tid,
+				    __s32 fd)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nth = cpu * SAMPLES_RING_CNT + SAMPLES_MOMENTS;
+	const struct samples_head *head = bpf_map_lookup_elem(&heads, &nth);
+	__u64 at = here->at;
+
+	return head && here->cpu == cpu &&
+	       head->head - at < ring_bytes[SAMPLES_MOMENTS] / SAMPLES_TELL_EVERY &&
+	       here->signature == sign(identity, tid, fd, at, cpu);
+}
+
+static __always_inline void note_told(struct told *here, const struct identity *identity, __u32 tid, __s32 fd,
+				      __u64 at)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	*here = (struct told){.signature = sign(identity, tid, fd, at, cpu), .at = at, .cpu = cpu};
 }
 
 /*
@@ -292,8 +389,11 @@ static __always_inline bool is_told(const struct samples_about *about, const str
 static __noinline __u32 put_about(const struct task_struct *task, const struct pt_regs *user, __s32 nr,
 				  __u64 now, __u64 id)
 {
-	__u32 nth = (__u32)nr, call, more = 0;
+	__u32 nth = (__u32)nr, tid = (__u32)id, call, more = 0;
+	struct identity identity = {};
 	struct samples_about *about;
+	struct told *here = NULL;
+	bool is_known = 0;
 	struct place place;
 	struct file *file;
 	__s64 timeout_ns;
@@ -310,23 +410,29 @@ static __noinline __u32 put_about(const struct task_struct *task, const struct p
 	timeout_ns = timeout_of(call, user, now);
 	if (!file && timeout_ns < 0)
 		return 0;
+	if (file) {
+		identity = identity_of(file);
+		here = told_of(tid, fd);
+		is_known = here && is_told(here, &identity, tid, fd);
+	}
+	if (is_known && call & SAMPLES_CALL_FD && timeout_ns < 0)
+		return timeout_ns == SAMPLES_FOREVER ? SAMPLES_KNOWN | SAMPLES_UNTIMED : SAMPLES_KNOWN;
 	about = reserve(SAMPLES_MOMENTS, sizeof(*about), &place);
 	if (!about)
 		return 0;
-	fill(&about->record, SAMPLES_ABOUT, id >> 32, (__u32)id, now);
+	fill(&about->record, SAMPLES_ABOUT, id >> 32, tid, now);
 	__builtin_memset(&about->record.about, 0, sizeof(about->record.about));
 	about->record.about.fd = fd;
 	about->record.about.timeout_ns = timeout_ns;
-	if (file) {
+	about->record.about.mode = identity.mode;
+	about->record.about.inode = identity.inode;
+	if (is_known) {
+		about->record.flags = SAMPLES_KNOWN;
+	} else if (file) {
 		__builtin_memset(about->more, 0, SAMPLES_ABOUT_MORE);
 		more = put_file(about, file);
-	}
-	if (file && is_told(about, &place)) {
-		if (call & SAMPLES_CALL_FD && timeout_ns < 0 && give_back(&place, 0))
-			return timeout_ns == SAMPLES_FOREVER ? SAMPLES_KNOWN | SAMPLES_UNTIMED
-							     : SAMPLES_KNOWN;
-		about->record.flags = SAMPLES_KNOWN;
-		more = 0;
+		if (here)
+			note_told(here, &identity, tid, fd, place.at);
 	}
 	commit(&place, &about->record, sizeof(about->record) + more);
 	return 0;

@@ -65,6 +65,7 @@ void samples_code_set_up(struct samples_bpf *bpf)
 	     sees_areas = btf && tracepoint_args(btf, "vm_unmapped_area") == 2,
 	     asks = !looks && sees_areas && tracepoint_args(btf, "mmap_lock_start_locking") == 2;
 
+	bpf->rodata->has_cast = btf && btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
 	bpf_program__set_autoload(bpf->progs.on_map, looks);
 	bpf_program__set_autoload(bpf->progs.on_move, looks);
