@@ -142,7 +142,7 @@ woken_by_stranger() {
 	"$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/pipe" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report --wide "$tmp/read.fxt" >"$tmp/report" &&
 		grep -q '\[off-cpu\] read.*woken by sh (tid' "$tmp/report" &&
 		"$trailcam" report "$tmp/read.fxt" >"$tmp/report" && grep -A 1 '\[off-cpu\] read' "$tmp/report" | grep -q 'woken by sh (tid' &&
-		! grep -q '.\{81\}' "$tmp/report"
+		! grep -q '.\{81\}\|^stopped by' "$tmp/report"
 }
 # What descriptors stood for when they were waited at, though the program is gone when the trace is written.
 # files_named OPTION...

@@ -245,6 +245,14 @@ static int run(struct capture *capture, enum session_end *ret_end)
 	return 0;
 }
 
+static bool any_stopped(const struct hit_list *hits)
+{
+	for (size_t i = 0; i < hits->cnt; i++)
+		if (hits->hits[i]->stopped_ns)
+			return true;
+	return false;
+}
+
 static int describe(struct capture *capture)
 {
 	struct snapshot *snapshot = capture->snapshot;
@@ -256,6 +264,8 @@ static int describe(struct capture *capture)
 	}
 	if (!err)
 		err = sources_describe(&capture->sources, snapshot);
+	if (!any_stopped(snapshot->hits)) /* something else has ended the recording */
+		snapshot->stopped_by[0] = '\0';
 	if (!err && !snapshot->source)
 		snapshot->source = strdup(sources_name(&capture->sources));
 	return err || snapshot->source ? err : -ENOMEM;
