@@ -291,7 +291,7 @@ assert set(waits) == {"[off-cpu] futex_wait", "[off-cpu] clock_nanosleep"}, wait
 names = {wait: {e["name"] for e in events if e["tid"] == waits[wait]["tid"]} for wait in waits}
 assert any("lock" in name for name in names["[off-cpu] futex_wait"]), names
 assert any("sleep" in name for name in names["[off-cpu] clock_nanosleep"] - set(waits)), names
-assert not any("traced" in e["name"] or "run-queue" in e["name"] for e in events)' "$tmp/hung.json"
+assert not any("ptrace-stop" in e["name"] or "run-queue" in e["name"] for e in events)' "$tmp/hung.json"
 }
 # The session holds the targets, which changes how the kernel stops and wakes them: that is not shown.
 stopped_by_user() {
@@ -318,7 +318,7 @@ for e in events:
         waits.setdefault(name, []).append((begin, end, by))
 begin, end, by = max(waits["[off-cpu] stopped"], key=lambda wait: wait[1] - wait[0])
 assert end - begin > 250000 and "trailcam" not in by, waits
-assert not any(b < end and begin < e for b, e, _ in waits.get("[off-cpu] traced", [])), waits' "$tmp/stopped.json"
+assert not any(b < end and begin < e for b, e, _ in waits.get("[off-cpu] ptrace-stop", [])), waits' "$tmp/stopped.json"
 }
 woken_by_child() {
 	"$trailcam" run --source samples --follow-forks -o "$tmp/children.fxt" -- sh -c 'sleep 0.1; sleep 0.1; (exec sleep 0.3) & wait' 2>"$tmp/err" &&

@@ -43,7 +43,7 @@ static const char *wait_name(const struct pause_about *about)
 	if (state & SAMPLE_STOPPED)
 		return "[off-cpu] stopped";
 	if (state & SAMPLE_TRACED)
-		return "[off-cpu] traced";
+		return "[off-cpu] ptrace-stop";
 	if (about->call && is_futex_wait(about->call))
 		return "[off-cpu] futex_wait";
 	if (about->call && about->call->nr >= 0)
