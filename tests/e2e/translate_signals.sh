@@ -152,4 +152,40 @@ killed_in_a_storm() {
 	done 2>/dev/null
 }
 check 'a storm of signals, and trailcam is killed' killed_in_a_storm
+# A core has the program's own registers, and no more memory than natively.
+cat >"$tmp/crash.c" <<'EOF'
+#include <stdio.h>
+__attribute__((noinline)) static int deep(int n, volatile int *p) { return n ? deep(n - 1, p) + 1 : *p; }
+int main(int argc, char **argv)
+{
+	puts("go");
+	fflush(stdout);
+	return deep(5, (int *)(long)(argc + 15));
+}
+EOF
+gcc -O1 -fno-inline -w -o "$tmp/crash" "$tmp/crash.c" || exit 1
+# The registers that calls keep, those of arguments, rip and rsp.
+cat >"$tmp/registers.py" <<'EOF'
+import struct, sys
+core = open(sys.argv[1], "rb").read()
+assert len(core) < 16 << 20, len(core)
+offset, count = struct.unpack_from("<Q", core, 32)[0], struct.unpack_from("<H", core, 56)[0]
+headers = [struct.unpack_from("<IIQQQQQQ", core, offset + 56 * i) for i in range(count)]
+note = next(header[2] for header in headers if header[0] == 4)
+registers = struct.unpack_from("<27Q", core, note + 20 + 112)  # in elf_prstatus, behind the note's header and name
+print([hex(registers[i]) for i in (0, 1, 2, 3, 4, 5, 12, 13, 14, 16, 19)])
+EOF
+dies_with_core() {
+	rm -f "$tmp"/core*
+	(cd "$tmp" && ulimit -c unlimited && "$@" >crash.out 2>crash.err)
+	[ $? = 139 ] && mv "$tmp"/core* "$tmp/crash.core" && python3 "$tmp/registers.py" "$tmp/crash.core" >"$tmp/registers"
+}
+core_is_the_same() {
+	dies_with_core setarch -R "$tmp/crash" && mv "$tmp/registers" "$tmp/native" &&
+		dies_with_core setarch -R "$trailcam" run -q --source translate -o "$tmp/crash.fxt" -- "$tmp/crash" && diff "$tmp/native" "$tmp/registers"
+}
+case $(cat /proc/sys/kernel/core_pattern) in
+core*) check 'the core of a program that dies' core_is_the_same ;;
+*) skip 'the core of a program that dies' 'the kernel writes no cores to the current directory' ;;
+esac
 finish

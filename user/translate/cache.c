@@ -331,6 +331,7 @@ static bool map_at(uint64_t addr)
 	if (unlocks)
 		call(SYS_munlock, addr, REGION_SIZE, 0, 0);
 	call(SYS_madvise, addr, REGION_SIZE, MADV_HUGEPAGE, 0);
+	call(SYS_madvise, addr, REGION_SIZE, MADV_DONTDUMP, 0);
 	return !unlocks || !call(SYS_mprotect, addr, REGION_SIZE, all, 0);
 }
 
