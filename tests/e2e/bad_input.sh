@@ -112,6 +112,27 @@ if mkdir "$tmp/small" && mount -t tmpfs -o size=32k tmpfs "$tmp/small" 2>/dev/nu
 else
 	skip 'disk full' 'no tmpfs can be mounted here'
 fi
+# --- limits of this process: nothing is begun, or nothing is left
+# limited LIMIT STATUS TEXT ARG...: as refused(), within a limit of ulimit.
+limited() {
+	limit=$1 wanted=$2 text=$3
+	shift 3
+	status_is "$wanted" sh -c "ulimit $limit"' && exec "$@"' sh "$trailcam" "$@" >"$tmp/out" 2>"$tmp/err" && says "$tmp/err" "$text"
+}
+file_limit() {
+	limited '-f 1' 1 'File too large' decode "$tmp/rec" -o "$tmp/large.fxt" && [ ! -e "$tmp/large.fxt" ] &&
+		limited '-f 1' 125 'File too large' run --source step -o "$tmp/large.fxt" --keep-recording "$tmp/large" -- true &&
+		[ ! -e "$tmp/large" ] && [ ! -e "$tmp/large.fxt" ]
+}
+check 'a limit of file sizes' file_limit
+file_limit_is_its_own() {
+	"$trailcam" run -q --source samples -o "$o" -- sh -c 'ulimit -f 1; cat /bin/sh >"$0"; echo $?' "$tmp/limited" >"$tmp/out" 2>/dev/null && says "$tmp/out" 153
+}
+check 'a program dies of its own limit' file_limit_is_its_own
+descriptor_limit() {
+	limited '-n 12' 125 'a recording needs' run --source step -o "$o" -- touch "$tmp/begun" && [ ! -e "$tmp/begun" ]
+}
+check 'a limit of file descriptors' descriptor_limit
 check '/dev/full' one_line 1 'No space left' decode "$tmp/rec" -o /dev/full
 
 # --- docs/troubleshooting.md: messages are quoted as the program has them, "..." standing for what it fills

@@ -118,7 +118,7 @@ bpf_missing() {
 
 # translate ARGUMENT...: the trace is $tmp/out.fxt.gz.
 translate() {
-	timeout 120 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
+	timeout 300 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
 }
 
 # same STATUS PROGRAM...: status and output are those of the native run, and nothing was given back.

@@ -18,6 +18,7 @@
 #include "process/attach_check.h"
 #include "process/command_line.h"
 #include "process/proc_status.h"
+#include "trigger/privilege.h"
 
 /* Programs that include trailcam.h pass the beginning of what they mark. */
 static bool is_mark(const struct trigger *trigger)
@@ -329,13 +330,18 @@ static void raise_file_limit(struct rlimit *ret_before)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* For one thread, without a hit, and for the files that are written at the end. Sources and probes look for theirs. */
+enum { LEAST_DESCRIPTORS = 11 };
+
 int capture_set_up(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
 	int err;
 
 	raise_file_limit(&capture->files);
-	err = for_targets(capture, check_target);
+	err = privilege_check_descriptors(LEAST_DESCRIPTORS, "a recording");
+	if (!err)
+		err = for_targets(capture, check_target);
 	if (!err)
 		err = capture_open_codes(capture);
 	if (!err)

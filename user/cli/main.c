@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,24 @@ static void keep_no_holes(void)
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
 
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * A file that reaches the limit (ulimit -f) is an error, EFBIG, and not our end. By a handler: that the signal is
+ * ignored, programs that we start would inherit.
+ */
+static void survive_file_limit(void)
+{
+	const struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+	struct sigaction before;
+
+	if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	int err = rights_limit();
@@ -95,5 +114,6 @@ int main(int argc, char **argv)
 		return report(err, STATUS_RUN_FAILED);
 	occupy_standard_streams();
 	keep_no_holes();
+	survive_file_limit();
 	return own_stack_run(run, argc, argv);
 }
