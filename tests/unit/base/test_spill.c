@@ -25,16 +25,19 @@ static size_t files_mapped(void)
 	return cnt;
 }
 
-/* Pages */
-static size_t resident(void)
+struct pages {
+	size_t mapped, resident;
+};
+
+static struct pages pages(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
-	size_t cnt;
+	struct pages pages;
 
 	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%*u %zu", &cnt), 1);
+	assert_int_equal(fscanf(file, "%zu %zu", &pages.mapped, &pages.resident), 2);
 	fclose(file);
-	return cnt;
+	return pages;
 }
 
 static void fill(uint64_t **items, size_t *cnt, size_t *cap)
@@ -64,6 +67,25 @@ static void test_stays_in_memory(void **state)
 	spill_free(items);
 }
 
+/* However often it has grown, and wherever it went then. */
+static void test_gives_all_back(void **state)
+{
+	size_t before = pages().mapped, megabyte = (1 << 20) / 4096;
+
+	(void)state;
+	for (size_t bytes = MEMORY; bytes <= SPILL_MEMORY / 2; bytes += bytes / 2 + 1) {
+		char *items = NULL;
+		size_t cap = 0;
+
+		for (size_t want = bytes / 64; want <= bytes; want *= 2) {
+			assert_int_equal(spill_reserve(&items, &cap, want, 1), 0);
+			items[want - 1] = 1;
+		}
+		spill_free(items);
+	}
+	assert_true(pages().mapped <= before + megabyte);
+}
+
 /* What is added to NULL, or handed to qsort(3), is undefined even where nothing is there. */
 static void test_room_for_none(void **state)
 {
@@ -91,9 +113,9 @@ static void test_goes_to_file(void **state)
 	assert_int_equal(files_mapped(), 1);
 	check(items);
 	/* What a file holds comes back when it is looked at. */
-	before = resident();
+	before = pages().resident;
 	spill_let_go(items, 0, SIZE_MAX);
-	assert_true(resident() + ITEMS * sizeof(*items) / 4096 / 2 < before);
+	assert_true(pages().resident + ITEMS * sizeof(*items) / 4096 / 2 < before);
 	check(items);
 	for (size_t i = 0; i < cnt; i++)
 		SPILL_PASS(items, i);
@@ -170,7 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stays_in_memory), cmocka_unit_test(test_room_for_none),
 		cmocka_unit_test(test_goes_to_file),	cmocka_unit_test(test_tight),
-		cmocka_unit_test(test_without_room),
+		cmocka_unit_test(test_without_room),	cmocka_unit_test(test_gives_all_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
