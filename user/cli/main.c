@@ -81,11 +81,13 @@ static int run(int argc, char **argv)
 
 /*
  * What large arrays give back goes to the system. Else glibc, which learns from the first of them that it
- * frees, would keep up to 64 MB of holes.
+ * frees, would keep up to 64 MB of holes. What small ones give back stays: each piece of a trace needs as
+ * much again, and the system would clear it each time.
  */
-static void keep_no_holes(void)
+static void keep_few_holes(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 8 << 20);
 }
 
 static void do_nothing(int signal)
@@ -113,7 +115,7 @@ int main(int argc, char **argv)
 	if (err)
 		return report(err, STATUS_RUN_FAILED);
 	occupy_standard_streams();
-	keep_no_holes();
+	keep_few_holes();
 	survive_file_limit();
 	return own_stack_run(run, argc, argv);
 }
