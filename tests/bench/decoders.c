@@ -215,6 +215,8 @@ static void whole_way(struct subject *subject, unsigned int threads, const char 
 	struct output *output;
 	int err = decode_file(&decoded, subject->path, &config);
 
+	/* To replace a file takes the time of writing the new one to the disk. */
+	unlink(file);
 	if (!err)
 		err = output_open(&output, file);
 	if (!err)
