@@ -140,7 +140,7 @@ static bool jump_here(struct builder *builder, const struct branch *branch)
 	if (same_function(from, to))
 		return true;
 	if (!top || !top->symbol || !begins(to, branch->to) || top->symbol->role == SYMBOL_SWITCH ||
-	    calls_by_jump(from, to, branch->to) || to->is_region)
+	    calls_by_jump(from, to, branch->to))
 		return false;
 	segment_replace(&builder->piece->segment, to, branch->to, moments_reserve(&builder->piece->moments));
 	settle(builder, segment_top(&builder->piece->segment));
