@@ -122,6 +122,7 @@ int thread_finish(struct timeline_thread *thread, struct slice_list *slices, con
 	*slices = (struct slice_list){0};
 	if (!err)
 		err = finish_slices(&finish, moments->tsc);
+	err = err ? err : finish.clock.reader.err;
 	stamp_clock_end(&finish.clock);
 	spill_free(finish.waiting);
 	free(finish.open);
