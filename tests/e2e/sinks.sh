@@ -23,6 +23,18 @@ calls() {
 }
 check "$formats, json.gz, fxt.zst: all written, with as many calls" all_at_once
 
+# The same recording once more, decoded by one thread: no byte is another one.
+by_one_thread() {
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	mkdir "$tmp/one"
+	files=
+	for format in $formats json.gz fxt.zst; do files="$files -o $tmp/one/all.$format"; done
+	# shellcheck disable=SC2086
+	taskset -c "$cpu" "$trailcam" decode $files "$tmp/rec" 2>"$tmp/err" || return 1
+	for format in $formats json.gz fxt.zst; do cmp "$tmp/all.$format" "$tmp/one/all.$format" || return 1; done
+}
+check 'the same bytes on one processor as on all' by_one_thread
+
 # TID START_NS END_NS DEPTH NAME of each slice, sorted.
 from_tsv() {
 	awk -F '\t' '!/^#/ && $3 >= 0 { sub(/ \[inferred start time\]$/, "", $4); print $6, $1, $2, $3, $4 }' "$tmp/all.tsv" | sort

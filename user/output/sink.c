@@ -71,9 +71,7 @@ const struct sink *sink_find(const char *path, const char *format)
 		return &sink_fxt;
 	fail(-EINVAL,
 	     "no format is known for '%s': its name must end in %s, or in one of them and .gz or .zst, or "
-	     "--format "
-	     "must "
-	     "name one",
+	     "--format must name one",
 	     path, sink_suffixes().text);
 	return NULL;
 }

@@ -11,9 +11,12 @@
 #include "capture/capture.h"
 #include "capture/sources.h"
 
-/* ---- a source in one place: it replays samples from a list, and notes what it is asked ---- */
+/* ---- a source in one place: it replays calls from a list, and notes what it is asked ---- */
 
-static const uint64_t replayed[][2] = {{0x401000, 0x402000}, {0x401010, 0x402000}};
+static const struct {
+	uint64_t ip;
+	enum call_edge edge;
+} replayed[] = {{0x401000, CALL_BEGIN}, {0x402000, CALL_BEGIN}, {0x402000, CALL_END}, {0x401000, CALL_END}};
 
 struct toy {
 	pid_t pid;
@@ -64,13 +67,13 @@ static int toy_take(void *self, struct snapshot *snapshot)
 
 	note("take ");
 	for (; toy->given < ARRAY_SIZE(replayed); toy->given++) {
-		struct stack_sample sample = {.pid = toy->pid, .tid = toy->pid, .cpu = -1};
+		const struct call call = {.time_ns = toy->given + 1,
+					  .ip = replayed[toy->given].ip,
+					  .pid = toy->pid,
+					  .tid = toy->pid,
+					  .edge = replayed[toy->given].edge};
 
-		sample.time_ns = toy->given + 1;
-		sample.ips = malloc(sizeof(replayed[0]));
-		sample.ip_cnt = ARRAY_SIZE(replayed[0]);
-		memcpy(sample.ips, replayed[toy->given], sizeof(replayed[0]));
-		if (ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample))
+		if (ARRAY_PUSH(snapshot->calls, snapshot->call_cnt, snapshot->call_cap, call))
 			return -ENOMEM;
 	}
 	return 0;
@@ -139,9 +142,11 @@ static void record(const char *source, struct snapshot **ret_snapshot)
 
 static void assert_replayed(const struct snapshot *snapshot)
 {
-	assert_int_equal(snapshot->sample_cnt, ARRAY_SIZE(replayed));
-	for (size_t i = 0; i < ARRAY_SIZE(replayed); i++)
-		assert_memory_equal(snapshot->samples[i].ips, replayed[i], sizeof(replayed[i]));
+	assert_int_equal(snapshot->call_cnt, ARRAY_SIZE(replayed));
+	for (size_t i = 0; i < ARRAY_SIZE(replayed); i++) {
+		assert_int_equal(snapshot->calls[i].ip, replayed[i].ip);
+		assert_int_equal(snapshot->calls[i].edge, replayed[i].edge);
+	}
 }
 
 static void test_alone(void **state)
