@@ -13,17 +13,18 @@
  * where a record begins by looking at every multiple of SAMPLES_ALIGN, and what was overwritten or not
  * finished has no mark.
  *
- * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address, and so are the registers before it. A
- * slot keeps what was told of a thread: the registers, and at A % SAMPLES_STACK_MAX the chunk of address A, or of
- * another one that has this place. A record holds the halves of words that differ from its slot, and that has them
- * from then on. In every SAMPLES_KEY_EVERY-th record the slot is all 0 at first.
+ * A copy of a stack is cut into chunks of SAMPLES_CHUNK bytes, by address, and so are the registers before
+ * it. A slot keeps what the last records said of a thread: the registers, and at A % SAMPLES_STACK_MAX the
+ * chunk of address A, or of another one that has this place. A record holds the halves of words that
+ * differ from its slot, and that has them from then on. In every SAMPLES_KEY_EVERY-th record the slot is
+ * all 0 at first.
  *
  * Words that cannot be addresses are 0 in a copy, and in one that BPF makes also those that lead neither to code nor
  * into the thread's stack (bpf/samples_stack.bpf.h); so are registers there. The instruction pointer is in the record.
  *
- * A system call that returns while its SAMPLES_ENTER is still the last record of its processor gets its end put in
- * there; else there is a SAMPLES_LEAVE. What a call is about is told in full once in a while for each thread and
- * descriptor; in between, SAMPLES_KNOWN refers to that.
+ * A system call that returns while its SAMPLES_ENTER is still the last record of its processor gets its
+ * end put in there; else there is a SAMPLES_LEAVE. Now and then a record describes in full what a thread's
+ * descriptor stands for; in between, SAMPLES_KNOWN refers to that record.
  */
 #pragma once
 
@@ -117,7 +118,7 @@ enum samples_flag {
 	SAMPLES_UNTIMED = 1u << 7, /* with SAMPLES_KNOWN: the timeout is SAMPLES_FOREVER */
 };
 
-/* A call that has not returned, and one of which that is in a record of its own, since this one was read before. */
+/* The call has not returned yet; or a record of its own says when, because this one had been read before. */
 enum samples_took { SAMPLES_NOT_YET, SAMPLES_TAKEN };
 
 enum samples_interrupt {
@@ -149,7 +150,7 @@ struct samples_record {
 		} out;
 		/*
 		 * SAMPLES_WAKE: who did it; SAMPLES_IN: who had the processor longest meanwhile. tid 0: nobody;
-		 * -1: somebody who has no number here
+		 * -1: a process outside of our pid namespace
 		 */
 		struct {
 			__u32 pid, tid;

@@ -31,7 +31,7 @@ const volatile bool in_namespace; /* not in the initial one */
 __u32 own_level;
 __u64 own_namespace;
 
-/* The number at that level, and whose it is: nobody's, where it has none. */
+/* The process number at that level, with its namespace; 0 and NULL: it has none there. */
 static __always_inline struct upid number_at(const struct pid *pid, __u32 level)
 {
 	struct upid number = {};

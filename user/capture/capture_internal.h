@@ -105,7 +105,7 @@ void capture_say_source(struct capture *capture);
 /* The only process whose probes hit; 0: there may be several. */
 pid_t capture_only_target(const struct capture *capture);
 
-/* Whether threads need not be traced if a source tells of them. */
+/* Whether a source's lives() suffices, so that only the first thread of each process needs ptrace. */
 bool capture_wants_lives(const struct capture_config *config);
 
 /* Creates capture->codes. 0 or -ENOMEM. */

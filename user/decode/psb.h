@@ -24,7 +24,7 @@ void psb_header_read(struct pt_packet_decoder *packets, uint64_t offset, struct 
 
 struct decoder_config;
 
-/* The stream was read up to `at`: now and then that is told (config->passed()). *passed is 0 at first. */
+/* The stream was read up to `at`. Calls config->passed() for it now and then. *passed is 0 at first. */
 void psb_pass(const struct decoder_config *config, size_t at, size_t *passed);
 
 /*

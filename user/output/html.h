@@ -14,7 +14,7 @@
 #include "output/bytes/gzip.h"
 #include "output/bytes/output.h"
 
-/* Each takes 41 bytes of the browser's memory (trace.js), and what it was read from. */
+/* Each slice takes 41 bytes of the browser's memory (trace.js), beside the bytes of the page itself. */
 enum { HTML_SLICES_MAX = 5000000 };
 
 /*

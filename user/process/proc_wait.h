@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A thread that waits, as /proc tells of it. */
+/* Why a thread waits, from /proc. */
 #pragma once
 
 #include <stdint.h>

@@ -108,10 +108,13 @@ static inline bool session_leads_alone(const struct session *session, const stru
 /* A thread that is not traced. 0 or -ENOMEM. */
 int session_add_untraced(struct session *session, struct session_process *process, pid_t tid);
 
-/* With leaders_only: those of which nobody has told, since they were born between an attach and its start. */
+/* With leaders_only: adds threads that no source has reported: those born between an attach and its start. */
 int session_list_threads(struct session *session);
 
-/* Nothing is traced any more: a leader was replaced, of which we are told, or a process has ended meanwhile. */
+/*
+ * No thread is traced any more. Reads what sources have to report (another thread's exec may have replaced
+ * a leader), and ends the processes that are gone.
+ */
 void session_find_lost(struct session *session);
 
 /* The processes whose leader has left: their other threads are traced from now on, since nobody else sees their end. */

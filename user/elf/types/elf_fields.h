@@ -77,8 +77,8 @@ struct elf_enum {
 };
 
 /*
- * Finds the constants of the enum that the field, as of elf_file_find_field(), is of. *ret_constants is NULL
- * if it is none, or cannot be found. -ENOMEM. The caller frees it.
+ * Finds the constants of the field's enum; the field is named as for elf_file_find_field(). *ret_constants is
+ * NULL if the field has no enum type or is unknown. 0 or -ENOMEM. The caller frees it.
  */
 int elf_file_find_enum(struct elf_file *file, uint64_t addr, const char *function, unsigned int nth,
 		       const char *path, struct elf_enum **ret_constants);

@@ -41,7 +41,7 @@ bool elf_type_is_transparent(Dwarf_Die *member);
 /* std::string of libstdc++. */
 bool elf_type_is_cxx_string(Dwarf_Die *type);
 
-/* Whether the unit that it is in is of the language (DW_LANG_...). */
+/* Whether its compilation unit is written in the language (DW_LANG_...). */
 bool elf_type_is_of(Dwarf_Die *die, int language);
 
 /*

@@ -29,8 +29,8 @@ int alloc_unwind_init(struct alloc_unwind *unwind, const struct alloc_recorder *
 void alloc_unwind_release(struct alloc_unwind *unwind);
 
 /*
- * The stack of an allocation as its record has it, without functions of an allocator that told of the
- * allocation itself. To be called after process_image_update(). 0 or -ENOMEM.
+ * The recorded stack of an allocation, without the functions of an allocator whose own probe reported it.
+ * To be called after process_image_update(). 0 or -ENOMEM.
  */
 int alloc_unwind_find(struct alloc_unwind *unwind, const struct alloc *alloc, const struct alloc_stack *stack,
 		      struct alloc_frames *ret_frames);

@@ -39,5 +39,5 @@ struct perf_records {
 	const struct perf_ids *ids;	/* of what is counted; all others are ticks */
 };
 
-/* Moves what waits in perf's ring. 0, -ENOMEM or -EBADMSG, without a sentence. */
+/* Moves pending records from perf's ring to the writers'. 0, -ENOMEM or -EBADMSG, without a sentence. */
 int perf_records_take(const struct perf_records *records, const struct pt_event_map *map);

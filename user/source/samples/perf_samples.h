@@ -41,7 +41,10 @@ int perf_samples_add(struct perf_samples *samples, pid_t pid, bool at_exec);
 int perf_samples_start(struct perf_samples *samples);
 void perf_samples_stop(struct perf_samples *samples);
 
-/* Moves what waits to the writers' rings; at least every perf_samples_drain_ms(). 0, or -errno with a sentence. */
+/*
+ * Moves pending records to the writers' rings. To be called at least every perf_samples_drain_ms(). 0, or
+ * -errno with a sentence.
+ */
 int perf_samples_drain(struct perf_samples *samples);
 int perf_samples_drain_ms(const struct perf_samples *samples);
 

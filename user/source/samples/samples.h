@@ -69,8 +69,8 @@ int samples_start(struct samples *samples);
 void samples_stop(struct samples *samples);
 
 /*
- * To be called after samples_stop() before anything is done to the threads: reads what is to be known of those that
- * wait. May take some 20 us for each of them.
+ * Reads the call stacks of threads that wait. To be called after samples_stop(), while the threads are still
+ * undisturbed. May take some 20 us for each of them.
  */
 void samples_settle(struct samples *samples);
 

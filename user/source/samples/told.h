@@ -6,7 +6,7 @@
 
 struct samples_told;
 
-/* NULL: nothing was told of it. It belongs to `told`, until something else is noted or forgotten. */
+/* The text that was noted last, or NULL. `told` owns it; it lasts until the next note or forget. */
 const char *samples_told_find(const struct samples_told *told, uint32_t tid, int32_t fd);
 
 /* Takes over `text`, which may be NULL. *told may be NULL at first. 0 or -ENOMEM. */

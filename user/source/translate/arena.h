@@ -53,12 +53,12 @@ void arena_time_calls(struct arena *arena);
 void arena_ran_before(struct arena *arena);
 
 /*
- * Before it is mapped in the process: what is ours there does not count for the program's limits of memory
- * (translate/memory.c), if we may raise them.
+ * Raises the program's limits of memory by the arena's size (translate/memory.c), if we may. To be called
+ * before the arena is mapped in the process.
  */
 void arena_raise_limits(struct arena *arena, pid_t pid);
 
-/* In a process that has nothing of the arena in its memory any more, these are as its program has set them. */
+/* Sets these limits back to the program's own, once the arena is unmapped from the process. */
 void arena_lower_limits(const struct arena *arena, pid_t pid);
 
 /* The slot whose context the address is; -1: it is none. */
@@ -113,12 +113,12 @@ struct host_place {
 bool arena_find_place(const struct arena *arena, uint64_t host, struct host_place *ret_place);
 
 /*
- * Appends to the ring of a slot whose thread stands still there: the words of all that it has done of a trace, which
- * tells of itself only when it is left.
+ * A thread writes the words of a trace only when it leaves it. For a thread that is stopped inside one,
+ * this appends the words of what it has executed so far to the ring of its slot.
  */
 void arena_append_steps(struct arena *arena, int slot, const struct host_place *place);
 
-/* Makes what there is of code now known to arena_block_at(), which nobody calls meanwhile. 0 or -ENOMEM. */
+/* Indexes the current code for arena_block_at(), which must not be called meanwhile. 0 or -ENOMEM. */
 int arena_index(struct arena *arena);
 
 /* The block that begins at the guest address in the epoch, or else a later one; or NULL. */

@@ -15,7 +15,7 @@
 /* What to map for probes. */
 struct probe_mirror;
 
-/* Where the kernel tells a thread of its processor, and is told of restartable sequences. */
+/* A thread's area of rseq(2). */
 struct rseq_area {
 	uint64_t addr; /* 0: there is none */
 	uint32_t size, signature;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How a process is let go whose threads are all held, each after translate_let_go(). */
+/* Lets a process go. All its threads are held, each after translate_let_go(). */
 #pragma once
 
 #include "session/driver.h"
@@ -13,8 +13,8 @@ struct leaving {
 };
 
 /*
- * Its threads stand in the program's own code afterwards, each with all that was taken from it, and nothing of ours is
- * in its memory. Where that cannot be in some time, the runtime stays there, and a thread that is still in it has no
- * rseq area. Some threads may have been let go already.
+ * Afterwards its threads stand in the program's own code, each with its own state, and our memory is
+ * unmapped. If that takes too long, the runtime stays mapped, and a thread that is still in it has no rseq
+ * area. Some threads may have been let go already.
  */
 void leave_process(const struct leaving *leaving);

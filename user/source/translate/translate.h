@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The translate source: a launched program runs from a code cache inside of itself, which records its
- * branches (user/translate). This side puts the runtime there, sees to what the runtime leaves to it, and
- * turns what was recorded into Intel PT packets.
+ * branches (user/translate). This side puts the runtime there, answers its requests, and converts the records
+ * to Intel PT packets.
  *
- * Who holds the targets by ptrace(2) tells of what happens to their threads. A thread that is said to be held
- * is in the ptrace stop of that event, and goes on from it when the caller lets it. Between these rare stops
- * nothing of ours is needed: if this process dies, the threads go on, natively as soon as they notice.
+ * The caller holds the targets by ptrace(2), and calls these functions for the events of their threads. A
+ * "held" thread is in the ptrace stop of its event; the caller resumes it. Between these rare stops the
+ * threads do not need this process: if it dies, they notice, and go on natively.
  */
 #pragma once
 
@@ -69,8 +69,9 @@ bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid);
 void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent);
 
 /*
- * All threads of the process are out, and this one is held: nothing of ours stays in its memory. *signal is what it is
- * held for; 0 as soon as it is delivered. True: it has ended meanwhile, with that status.
+ * Unmaps all that is ours from the process. All its threads have left our code, and this one is held.
+ * *signal is the signal that it is held for; it becomes 0 when delivered. True: the process has ended
+ * meanwhile, with that status.
  */
 bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *signal, int *ret_status);
 
