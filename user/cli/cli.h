@@ -77,7 +77,7 @@ error_t option_fields_set(const struct option_field fields[], void *input, int k
 extern const struct argp talk_argp;
 
 /* Prints the sentence of a failure on stderr, and returns `status`. */
-int report(int err, int status);
+int print_failure(int err, int status);
 
 /*
  * Ends a command that has printed: if `err` is 0, it becomes that of standard output. Prints the sentence, and

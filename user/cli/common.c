@@ -13,7 +13,7 @@
 #include "base/progress.h"
 #include "bpf/alloc_probe.h"
 
-int report(int err, int status)
+int print_failure(int err, int status)
 {
 	log_fail(err);
 	return status;
@@ -23,13 +23,13 @@ int end_output(int err)
 {
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = fail_errno(-errno, "cannot write to standard output");
-	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+	return err ? print_failure(err, STATUS_FAILED) : STATUS_OK;
 }
 
 void first_failure_note(struct first_failure *first, int err)
 {
 	if (err && first->err)
-		report(err, STATUS_FAILED);
+		print_failure(err, STATUS_FAILED);
 	else if (err) {
 		first->err = err;
 		first->sentence = strdup(fail_message(err));

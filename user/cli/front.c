@@ -29,9 +29,9 @@ int front_find_program(const char *name, char **ret_path, char **ret_binary)
 	int err = program_find(name, ret_path);
 
 	if (err)
-		return report(err, front_exec_status(err));
+		return print_failure(err, front_exec_status(err));
 	err = program_binary(*ret_path, ret_binary);
-	return err ? report(err, STATUS_RUN_FAILED) : 0;
+	return err ? print_failure(err, STATUS_RUN_FAILED) : 0;
 }
 
 static void pass_on(int signal, siginfo_t *info, void *context)
@@ -88,7 +88,7 @@ int front_run(int (*work)(void *ctx), void *ctx)
 		pass_on_signals();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (worker < 0)
-		return report(fail_errno(-errno, "cannot start a process"), STATUS_RUN_FAILED);
+		return print_failure(fail_errno(-errno, "cannot start a process"), STATUS_RUN_FAILED);
 	while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
 		;
 	return end_as(status);

@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	int err = rights_limit();
 
 	if (err)
-		return report(err, STATUS_RUN_FAILED);
+		return print_failure(err, STATUS_RUN_FAILED);
 	occupy_standard_streams();
 	keep_few_holes();
 	survive_file_limit();

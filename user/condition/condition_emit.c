@@ -17,7 +17,7 @@
 
 /* ---- values ---- */
 
-static void emit(struct code *code, const struct node *node, int slot);
+static void emit(struct code *code, const struct condition_node *node, int slot);
 
 static void emit_arg(struct code *code, uint64_t arg)
 {
@@ -67,7 +67,7 @@ static void emit_id(struct code *code, bool tid)
 				   : offsetof(struct bpf_pidns_info, tgid)));
 }
 
-static void emit_in_cgroup(struct code *code, const struct node *node)
+static void emit_in_cgroup(struct code *code, const struct condition_node *node)
 {
 	move_imm(code, BPF_REG_1, node->level);
 	call(code, BPF_FUNC_get_current_ancestor_cgroup_id);
@@ -79,7 +79,7 @@ static void emit_in_cgroup(struct code *code, const struct node *node)
 /* ---- strings ---- */
 
 /* Whether the first `size` bytes in the string buffer are those of the text. */
-static void compare_text(struct code *code, const struct node *node, size_t size)
+static void compare_text(struct code *code, const struct condition_node *node, size_t size)
 {
 	size_t differs[8], cnt = 0, over;
 
@@ -106,7 +106,7 @@ static void compare_text(struct code *code, const struct node *node, size_t size
 	land(code, over);
 }
 
-static void emit_comm_is(struct code *code, const struct node *node)
+static void emit_comm_is(struct code *code, const struct condition_node *node)
 {
 	address_of(code, BPF_REG_1, STRING_AT);
 	move_imm(code, BPF_REG_2, HIT_COMM_BYTES);
@@ -123,7 +123,7 @@ static void clear_text(struct code *code, size_t size)
 }
 
 /* Only as many bytes are read as are there. */
-static void emit_counted_text_is(struct code *code, const struct node *node, int slot)
+static void emit_counted_text_is(struct code *code, const struct condition_node *node, int slot)
 {
 	int32_t len = (int32_t)strlen(node->text);
 	size_t fits, over;
@@ -148,7 +148,7 @@ static void emit_counted_text_is(struct code *code, const struct node *node, int
  * not bring memory in. So its first byte and the last one that matters are touched before. One byte more than
  * is compared is copied: the helper ends it with a 0.
  */
-static void emit_text_is(struct code *code, const struct node *node, int slot)
+static void emit_text_is(struct code *code, const struct condition_node *node, int slot)
 {
 	int32_t len = (int32_t)strlen(node->text);
 	size_t size = ((size_t)len + 2 + 7) & ~7ull;
@@ -171,7 +171,7 @@ static void emit_text_is(struct code *code, const struct node *node, int slot)
 
 /* ---- operators ---- */
 
-static void emit_load(struct code *code, const struct node *node, int slot)
+static void emit_load(struct code *code, const struct condition_node *node, int slot)
 {
 	int at = slot_at(code, slot);
 	uint8_t size = node->type.depth ? 8 : node->type.size;
@@ -184,14 +184,14 @@ static void emit_load(struct code *code, const struct node *node, int slot)
 		narrow(code, node->type);
 }
 
-static void emit_not(struct code *code, const struct node *node, int slot)
+static void emit_not(struct code *code, const struct condition_node *node, int slot)
 {
 	emit(code, node->left, slot);
 	boolean(code, jump(code, BPF_JEQ, BPF_REG_0, 0));
 }
 
 /* The second operand is not looked at where the first decides: it may guard a load. */
-static void emit_and_or(struct code *code, const struct node *node, int slot)
+static void emit_and_or(struct code *code, const struct condition_node *node, int slot)
 {
 	size_t decided;
 
@@ -231,7 +231,7 @@ static void emit_op(struct code *code, enum binary_op op, bool is_signed)
 	    BPF_REG_1, 0, 0);
 }
 
-static void emit_binary(struct code *code, const struct node *node, int slot)
+static void emit_binary(struct code *code, const struct condition_node *node, int slot)
 {
 	emit(code, node->left, slot);
 	if (node->right->kind == NODE_NUMBER) {
@@ -245,7 +245,7 @@ static void emit_binary(struct code *code, const struct node *node, int slot)
 	emit_op(code, node->op, node->is_signed);
 }
 
-static void emit(struct code *code, const struct node *node, int slot)
+static void emit(struct code *code, const struct condition_node *node, int slot)
 {
 	switch (node->kind) {
 	case NODE_NUMBER:

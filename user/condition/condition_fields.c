@@ -63,9 +63,9 @@ static int read_path(struct lexer *lexer, char *path)
 
 /* ---- in the tree ---- */
 
-static int add_offset(struct node **node, uint64_t offset, struct value_type type)
+static int add_offset(struct condition_node **node, uint64_t offset, struct value_type type)
 {
-	struct node *number;
+	struct condition_node *number;
 	int err = node_add(&number, NODE_NUMBER, type);
 
 	if (err)
@@ -74,9 +74,9 @@ static int add_offset(struct node **node, uint64_t offset, struct value_type typ
 	return node_add_binary(node, OP_ADD, number, type);
 }
 
-static int add_shift(struct node **node, enum binary_op op, uint64_t bits, bool is_signed)
+static int add_shift(struct condition_node **node, enum binary_op op, uint64_t bits, bool is_signed)
 {
-	struct node *number;
+	struct condition_node *number;
 	int err = node_add(&number, NODE_NUMBER, word);
 
 	if (err)
@@ -89,7 +89,7 @@ static int add_shift(struct node **node, enum binary_op op, uint64_t bits, bool 
 }
 
 /* Of the unit that has been loaded. As in C, what fits into a signed number is one. */
-static int add_bits(struct node **node, const struct elf_field *field)
+static int add_bits(struct condition_node **node, const struct elf_field *field)
 {
 	int err = add_shift(node, OP_SHL, 64u - field->bit_cnt - field->bit_shift, field->is_signed);
 
@@ -101,13 +101,13 @@ static int add_bits(struct node **node, const struct elf_field *field)
 }
 
 /* A part of a struct in registers is there already, as if it had been loaded. */
-static int take_part(struct node **node, const struct elf_field *field)
+static int take_part(struct condition_node **node, const struct elf_field *field)
 {
 	(*node)->number += field->skip;
 	return field->shift ? add_shift(node, OP_SHR, field->shift, false) : 0;
 }
 
-static int add_loads(struct node **node, const struct elf_field *field)
+static int add_loads(struct condition_node **node, const struct elf_field *field)
 {
 	struct value_type type = {.size = field->size, .is_signed = field->is_signed, .depth = field->depth};
 	bool is_there = field->cnt == field->in_register;
@@ -127,9 +127,10 @@ static int add_loads(struct node **node, const struct elf_field *field)
 }
 
 /* How many elements *node, made from `base`, points to. */
-static int add_count(struct node **node, const struct node *base, const struct elf_field *field)
+static int add_count(struct condition_node **node, const struct condition_node *base,
+		     const struct elf_field *field)
 {
-	CLEANUP(node_freep) struct node *count = NULL;
+	CLEANUP(node_freep) struct condition_node *count = NULL;
 	struct elf_field at = *field;
 	int err = node_add(&count, base->kind, base->type);
 
@@ -149,12 +150,12 @@ static int add_count(struct node **node, const struct node *base, const struct e
 	return err;
 }
 
-int condition_value(const struct field_lookup *lookup, unsigned int nth, const char *path, struct node **node,
-		    struct elf_field *ret_field)
+int condition_value(const struct field_lookup *lookup, unsigned int nth, const char *path,
+		    struct condition_node **node, struct elf_field *ret_field)
 {
 	CLEANUP(elf_enum_freep) struct elf_enum *constants = NULL;
 	int err = lookup->find(lookup->ctx, nth, path, ret_field);
-	struct node base;
+	struct condition_node base;
 
 	if (!err)
 		err = lookup->find_enum(lookup->ctx, nth, path, &constants);
@@ -170,7 +171,7 @@ int condition_value(const struct field_lookup *lookup, unsigned int nth, const c
 }
 
 int condition_field(struct lexer *lexer, const char *place, const struct field_lookup *lookup,
-		    struct node **node)
+		    struct condition_node **node)
 {
 	struct elf_field field = {.cnt = 1, .size = 8};
 	unsigned int nth = (unsigned int)(*node)->number;
@@ -186,7 +187,7 @@ int condition_field(struct lexer *lexer, const char *place, const struct field_l
 /* ---- names ---- */
 
 int condition_name(const struct lexer *lexer, const struct token *name, const struct field_lookup *lookup,
-		   struct node **ret_node)
+		   struct condition_node **ret_node)
 {
 	CLEANUP(freep) char *text = strndup(name->begin, name->len);
 	struct elf_name found = {.is_constant = true};
@@ -203,7 +204,7 @@ int condition_name(const struct lexer *lexer, const struct token *name, const st
 }
 
 int condition_type(const struct lexer *lexer, const char *place, const struct field_lookup *lookup,
-		   struct node **node)
+		   struct condition_node **node)
 {
 	struct elf_field field;
 	int err = condition_value(lookup, (unsigned int)(*node)->number, "", node, &field);

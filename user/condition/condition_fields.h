@@ -27,11 +27,11 @@ struct field_lookup {
  * constant; some number if `lookup` is NULL. -EINVAL as condition_parse(); -ENOMEM.
  */
 int condition_name(const struct lexer *lexer, const struct token *name, const struct field_lookup *lookup,
-		   struct node **ret_node);
+		   struct condition_node **ret_node);
 
 /* Gives an argument that was named, *node, the type of its parameter. Errors as condition_name(). */
 int condition_type(const struct lexer *lexer, const char *place, const struct field_lookup *lookup,
-		   struct node **node);
+		   struct condition_node **node);
 
 /*
  * Parses a field. The current token is the first -> or . after an argument, which begins at `place` and is
@@ -39,14 +39,14 @@ int condition_type(const struct lexer *lexer, const char *place, const struct fi
  * condition_parse(); -ENOMEM.
  */
 int condition_field(struct lexer *lexer, const char *place, const struct field_lookup *lookup,
-		    struct node **node);
+		    struct condition_node **node);
 
 /*
  * Makes the value that `path` leads to from *node, which is argument `nth` or, of ELF_RESULT, the return
  * value. *node is not changed where there is none. Errors of find(); -ENOMEM.
  */
-int condition_value(const struct field_lookup *lookup, unsigned int nth, const char *path, struct node **node,
-		    struct elf_field *ret_field);
+int condition_value(const struct field_lookup *lookup, unsigned int nth, const char *path,
+		    struct condition_node **node, struct elf_field *ret_field);
 
 /*
  * Parses the trigger's condition and prints (each may be NULL), with the names of its functions' source.

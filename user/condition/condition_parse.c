@@ -38,11 +38,11 @@ int parser_expect(struct parser *parser, const char *text)
 	return lexer_fail(&parser->lexer, token->begin, "'%s' is missing here", text);
 }
 
-static int parse_expression(struct parser *parser, int level, struct node **ret_node);
+static int parse_expression(struct parser *parser, int level, struct condition_node **ret_node);
 
 /* ---- strings ---- */
 
-static int take_string(struct parser *parser, struct node *node)
+static int take_string(struct parser *parser, struct condition_node *node)
 {
 	const struct token *token = &parser->lexer.token;
 	size_t max = node->kind == NODE_COMM_IS ? HIT_COMM_BYTES - 1 : CONDITION_STRING_MAX;
@@ -61,7 +61,7 @@ static int take_string(struct parser *parser, struct node *node)
 }
 
 /* What a string is compared with stands in *node: it becomes the comparison. */
-static int parse_string_comparison(struct parser *parser, struct node **node)
+static int parse_string_comparison(struct parser *parser, struct condition_node **node)
 {
 	bool differs = parser_is_at(parser, "!=");
 	int err;
@@ -79,14 +79,14 @@ static int parse_string_comparison(struct parser *parser, struct node **node)
 	return err || !differs ? err : node_wrap(node, NODE_NOT, type_long);
 }
 
-static int parse_comm(struct parser *parser, struct node **node)
+static int parse_comm(struct parser *parser, struct condition_node **node)
 {
 	int err = node_add(node, NODE_COMM_IS, type_long);
 
 	return err ? err : parse_string_comparison(parser, node);
 }
 
-static int parse_str(struct parser *parser, struct node **node)
+static int parse_str(struct parser *parser, struct condition_node **node)
 {
 	int err = node_add(node, NODE_TEXT_IS, type_long);
 
@@ -100,7 +100,7 @@ static int parse_str(struct parser *parser, struct node **node)
 }
 
 /* `cgroup` is a number, its id; compared with a string it means "in it or below". */
-static int parse_cgroup(struct parser *parser, struct node **node)
+static int parse_cgroup(struct parser *parser, struct condition_node **node)
 {
 	const struct lexer before = parser->lexer;
 	bool differs = parser_is_at(parser, "!=");
@@ -130,13 +130,13 @@ bool parser_is_at_step(const struct parser *parser)
 }
 
 /* "arg0", and what is behind it in "arg0->conn->fd" */
-static int parse_argument(struct parser *parser, const char *place, struct node **node)
+static int parse_argument(struct parser *parser, const char *place, struct condition_node **node)
 {
 	return parser_is_at_step(parser) ? condition_field(&parser->lexer, place, parser->fields, node) : 0;
 }
 
 /* "ret", with its type where that is known, and what is behind it in "ret->fd" */
-static int parse_result(struct parser *parser, const char *place, struct node **node)
+static int parse_result(struct parser *parser, const char *place, struct condition_node **node)
 {
 	struct elf_field field = {0};
 	int err;
@@ -149,7 +149,7 @@ static int parse_result(struct parser *parser, const char *place, struct node **
 }
 
 /* A parameter or a constant by its name in the source. */
-static int parse_name(struct parser *parser, struct node **ret_node)
+static int parse_name(struct parser *parser, struct condition_node **ret_node)
 {
 	const struct token name = parser->lexer.token;
 	int err = condition_name(&parser->lexer, &name, parser->fields, ret_node);
@@ -163,7 +163,7 @@ static int parse_name(struct parser *parser, struct node **ret_node)
 	return parse_argument(parser, name.begin, ret_node);
 }
 
-static int parse_word(struct parser *parser, struct node **ret_node)
+static int parse_word(struct parser *parser, struct condition_node **ret_node)
 {
 	const struct token token = parser->lexer.token;
 	struct word word;
@@ -189,7 +189,7 @@ static int parse_word(struct parser *parser, struct node **ret_node)
 	return word.kind == NODE_RET ? parse_result(parser, token.begin, ret_node) : 0;
 }
 
-static int parse_number(struct parser *parser, struct node **ret_node)
+static int parse_number(struct parser *parser, struct condition_node **ret_node)
 {
 	int err = node_add(ret_node, NODE_NUMBER, type_long);
 
@@ -200,7 +200,7 @@ static int parse_number(struct parser *parser, struct node **ret_node)
 	return lexer_next(&parser->lexer);
 }
 
-static int parse_primary(struct parser *parser, struct node **ret_node)
+static int parse_primary(struct parser *parser, struct condition_node **ret_node)
 {
 	const struct token *token = &parser->lexer.token;
 	int err;
@@ -253,7 +253,7 @@ static int check_pointee(const struct parser *parser, struct value_type type)
 			  "cast it: (int *)arg0->field");
 }
 
-static int add_load(struct parser *parser, struct node **node)
+static int add_load(struct parser *parser, struct condition_node **node)
 {
 	int err = check_pointee(parser, (*node)->type);
 
@@ -266,9 +266,9 @@ static uint64_t step_of(struct value_type type)
 }
 
 /* C's pointer arithmetic: an integer added to a pointer counts what it points to. */
-static int scale(struct node **node, uint64_t factor)
+static int scale(struct condition_node **node, uint64_t factor)
 {
-	struct node *number;
+	struct condition_node *number;
 	int err;
 
 	if (factor == 1)
@@ -280,13 +280,13 @@ static int scale(struct node **node, uint64_t factor)
 	return node_add_binary(node, OP_MUL, number, type_long);
 }
 
-static int parse_postfix(struct parser *parser, struct node **ret_node)
+static int parse_postfix(struct parser *parser, struct condition_node **ret_node)
 {
 	int err = parse_primary(parser, ret_node);
 
 	while (!err && parser_is_at(parser, "[")) {
 		struct value_type type = (*ret_node)->type;
-		CLEANUP(node_freep) struct node *index = NULL;
+		CLEANUP(node_freep) struct condition_node *index = NULL;
 
 		err = lexer_next(&parser->lexer);
 		if (!err)
@@ -335,9 +335,9 @@ static bool begins_type(const struct parser *parser)
 					     (token->len == 6 && !strncmp(token->begin, "struct", 6)));
 }
 
-static int parse_unary(struct parser *parser, struct node **ret_node);
+static int parse_unary(struct parser *parser, struct condition_node **ret_node);
 
-static int parse_cast_or_postfix(struct parser *parser, struct node **ret_node)
+static int parse_cast_or_postfix(struct parser *parser, struct condition_node **ret_node)
 {
 	struct lexer before = parser->lexer;
 	struct value_type type;
@@ -355,7 +355,7 @@ static int parse_cast_or_postfix(struct parser *parser, struct node **ret_node)
 	return err ? err : node_wrap(ret_node, NODE_CAST, type);
 }
 
-static int parse_operator(struct parser *parser, enum node_kind kind, struct node **ret_node)
+static int parse_operator(struct parser *parser, enum node_kind kind, struct condition_node **ret_node)
 {
 	int err = lexer_next(&parser->lexer);
 
@@ -366,7 +366,7 @@ static int parse_operator(struct parser *parser, enum node_kind kind, struct nod
 	return kind == NODE_LOAD ? add_load(parser, ret_node) : node_wrap(ret_node, kind, type_long);
 }
 
-static int parse_unary(struct parser *parser, struct node **ret_node)
+static int parse_unary(struct parser *parser, struct condition_node **ret_node)
 {
 	int err;
 
@@ -421,7 +421,7 @@ static bool is_unsigned(struct value_type type)
 	return type.depth || (type.size == 8 && !type.is_signed);
 }
 
-static int join(struct node **left, size_t i, struct node *right)
+static int join(struct condition_node **left, size_t i, struct condition_node *right)
 {
 	enum binary_op op = operators[i].op;
 	bool is_signed =
@@ -459,16 +459,16 @@ static size_t operator_at(const struct parser *parser, int level)
  * Operators of at least this level. Comparisons do not chain: "1 < arg0 < 5" says something else than it
  * seems to.
  */
-static int parse_expression(struct parser *parser, int level, struct node **ret_node)
+static int parse_expression(struct parser *parser, int level, struct condition_node **ret_node)
 {
-	CLEANUP(node_freep) struct node *left = NULL;
+	CLEANUP(node_freep) struct condition_node *left = NULL;
 	bool compared = false;
 	int err = parse_unary(parser, &left);
 	size_t i;
 
 	while (!err && (i = operator_at(parser, level)) < ARRAY_SIZE(operators)) {
 		bool compares = operators[i].level == 6 || operators[i].level == 7;
-		CLEANUP(node_freep) struct node *right = NULL;
+		CLEANUP(node_freep) struct condition_node *right = NULL;
 
 		if (compares && compared)
 			return lexer_fail(&parser->lexer, parser->lexer.token.begin,
@@ -488,7 +488,7 @@ static int parse_expression(struct parser *parser, int level, struct node **ret_
 	return err;
 }
 
-int parser_expression(struct parser *parser, struct node **ret_node)
+int parser_expression(struct parser *parser, struct condition_node **ret_node)
 {
 	return parse_expression(parser, 0, ret_node);
 }

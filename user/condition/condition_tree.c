@@ -7,7 +7,7 @@
 
 #include "elf/types/elf_fields.h"
 
-void node_free(struct node *node)
+void node_free(struct condition_node *node)
 {
 	if (!node)
 		return;
@@ -18,9 +18,9 @@ void node_free(struct node *node)
 	free(node);
 }
 
-int node_add(struct node **ret_node, enum node_kind kind, struct value_type type)
+int node_add(struct condition_node **ret_node, enum node_kind kind, struct value_type type)
 {
-	struct node *node = calloc(1, sizeof(*node));
+	struct condition_node *node = calloc(1, sizeof(*node));
 
 	if (!node)
 		return -ENOMEM;
@@ -30,9 +30,9 @@ int node_add(struct node **ret_node, enum node_kind kind, struct value_type type
 	return 0;
 }
 
-int node_wrap(struct node **node, enum node_kind kind, struct value_type type)
+int node_wrap(struct condition_node **node, enum node_kind kind, struct value_type type)
 {
-	struct node *outer;
+	struct condition_node *outer;
 	int err = node_add(&outer, kind, type);
 
 	if (err)
@@ -42,7 +42,8 @@ int node_wrap(struct node **node, enum node_kind kind, struct value_type type)
 	return 0;
 }
 
-int node_add_binary(struct node **left, enum binary_op op, struct node *right, struct value_type type)
+int node_add_binary(struct condition_node **left, enum binary_op op, struct condition_node *right,
+		    struct value_type type)
 {
 	int err = node_wrap(left, NODE_BINARY, type);
 
@@ -56,7 +57,7 @@ int node_add_binary(struct node **left, enum binary_op op, struct node *right, s
 	return 0;
 }
 
-void condition_note(struct condition *condition, const struct node *node)
+void condition_note(struct condition *condition, const struct condition_node *node)
 {
 	if (!node)
 		return;

@@ -63,7 +63,7 @@ enum binary_op {
 	OP_MOD,
 };
 
-struct node {
+struct condition_node {
 	enum node_kind kind;
 	enum binary_op op;
 	bool is_signed; /* of op: its operands are signed */
@@ -73,12 +73,13 @@ struct node {
 	char text[CONDITION_STRING_MAX + 1];
 	bool is_prefix;		    /* of text: it ended in '*' */
 	struct elf_enum *constants; /* names for the value; owned; NULL: none */
-	struct node *left, *right;
-	struct node *count; /* of the address of a text or slice: its length; NULL: a text ends in a 0 byte */
+	struct condition_node *left, *right;
+	struct condition_node
+		*count; /* of the address of a text or slice: its length; NULL: a text ends in a 0 byte */
 };
 
 struct condition {
-	struct node *root;
+	struct condition_node *root;
 	uint32_t asks_args; /* bit N: argN */
 	bool asks_return, asks_elapsed;
 	bool asks_result; /* `ret` itself */
@@ -87,8 +88,8 @@ struct condition {
 
 struct print_item {
 	char *name;
-	const char *lack;  /* why there is no value; NULL: there is one, computed by `root` */
-	struct node *root; /* of a text: its address */
+	const char *lack;	     /* why there is no value; NULL: there is one, computed by `root` */
+	struct condition_node *root; /* of a text: its address */
 	bool is_text;
 	bool is_result;	     /* only a hit at a return instruction has it */
 	uint8_t address_arg; /* of a text: N + 1: argN is its address; 0: some other value is */
@@ -107,18 +108,19 @@ struct prints {
 /* The item's room behind those that are there. `bytes` of all items must not change afterwards. */
 void prints_place(struct prints *prints, struct print_item *item);
 
-void node_free(struct node *node);
+void node_free(struct condition_node *node);
 
 /* Adds what the tree uses to asks_... and reads_memory. `node` may be NULL. */
-void condition_note(struct condition *condition, const struct node *node);
+void condition_note(struct condition *condition, const struct condition_node *node);
 
 /* Makes a node. 0 or -ENOMEM, as for all functions here. */
-int node_add(struct node **ret_node, enum node_kind kind, struct value_type type);
+int node_add(struct condition_node **ret_node, enum node_kind kind, struct value_type type);
 
 /* Wraps *node, which becomes its left child. */
-int node_wrap(struct node **node, enum node_kind kind, struct value_type type);
+int node_wrap(struct condition_node **node, enum node_kind kind, struct value_type type);
 
 /* Replaces *left by the signed operation on it and `right`, which is taken over even on failure. */
-int node_add_binary(struct node **left, enum binary_op op, struct node *right, struct value_type type);
+int node_add_binary(struct condition_node **left, enum binary_op op, struct condition_node *right,
+		    struct value_type type);
 
-DEFINE_CLEANUP(struct node *, node_free)
+DEFINE_CLEANUP(struct condition_node *, node_free)

@@ -68,7 +68,7 @@ static bool take(struct listing *listing, size_t bytes)
 }
 
 /* The length of a slice. */
-static int add_length(struct listing *listing, const char *of, struct node **count)
+static int add_length(struct listing *listing, const char *of, struct condition_node **count)
 {
 	char name[256];
 
@@ -81,8 +81,8 @@ static int add_length(struct listing *listing, const char *of, struct node **cou
 static int add_value(struct listing *listing, const char *name, unsigned int nth, const char *path,
 		     struct print_item item)
 {
-	CLEANUP(node_freep) struct node *node = NULL;
-	CLEANUP(node_freep) struct node *count = NULL;
+	CLEANUP(node_freep) struct condition_node *node = NULL;
+	CLEANUP(node_freep) struct condition_node *count = NULL;
 	struct elf_field field = {0};
 	int err = node_add(&node, nth == ELF_RESULT ? NODE_RET : NODE_ARG,
 			   (struct value_type){.size = 8, .is_signed = true});

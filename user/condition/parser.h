@@ -7,7 +7,7 @@
 #include "condition/condition_lexer.h"
 
 struct field_lookup;
-struct node;
+struct condition_node;
 
 enum { CONDITION_TEXT_MAX = 4096 };
 
@@ -25,4 +25,4 @@ bool parser_is_at_step(const struct parser *parser);
 int parser_expect(struct parser *parser, const char *text);
 
 /* Takes an expression; the node is the caller's, to be freed. 0, or -errno with a sentence. */
-int parser_expression(struct parser *parser, struct node **ret_node);
+int parser_expression(struct parser *parser, struct condition_node **ret_node);

@@ -114,7 +114,7 @@ static int flags_of(const struct elf_enum *constants, uint64_t number, char **re
 }
 
 /* As wide as the value is, since a constant may be given as a signed or as an unsigned number. */
-static int constant_value(const struct node *node, uint64_t number, char **ret_text)
+static int constant_value(const struct condition_node *node, uint64_t number, char **ret_text)
 {
 	uint64_t mask = node->type.size < 8 ? (1ull << 8 * node->type.size) - 1 : UINT64_MAX;
 	const char *name = name_of(node->constants, number, mask);
@@ -130,7 +130,8 @@ static int constant_value(const struct node *node, uint64_t number, char **ret_t
 		       : 0;
 }
 
-static int number_value(const struct node *node, uint64_t number, char **ret_text, enum value_kind *ret_kind)
+static int number_value(const struct condition_node *node, uint64_t number, char **ret_text,
+			enum value_kind *ret_kind)
 {
 	struct value_type type = node->type;
 	int err = node->constants ? constant_value(node, number, ret_text) : 0, len;

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "output/bytes/json_text.h"
 #include "output/embed.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 
 EMBED(flamegraph_html, "user/heap/flamegraph.html");
 

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "input/fxt_read_internal.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 
 static const struct hit_field {
 	const char *name;
@@ -190,7 +190,7 @@ static int value_text(const struct fxt_read_arg *arg, char **ret_text)
 	return len < 0 ? -ENOMEM : 0;
 }
 
-/* Of the numbers, a plain word is a fact about the hit; see shown.h. */
+/* Of the numbers, a plain word is a fact about the hit; see output/shown_args.h. */
 static bool is_value(const struct fxt_read_arg *arg)
 {
 	return arg->text || !shown_is_word(arg->name);

@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "model/timeline.h"
 #include "output/bytes/fxt_stream.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 
 /* An event of a thread. */
 struct mark {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "output/sink.h"
 #include "output/walk.h"
 

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "output/names.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "output/sink.h"
 #include "output/walk.h"
 

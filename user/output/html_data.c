@@ -25,7 +25,7 @@
 #include "output/html.h"
 #include "output/html_parts.h"
 #include "output/html_sources.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "timeline/hit_frames.h"
 
 enum { NOT_CALLS = SLICE_KIND_CNT - 1 };

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "output/bytes/json_text.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "output/sink.h"
 #include "output/walk.h"
 

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "output/bytes/proto.h"
 #include "output/names.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "output/sink.h"
 #include "output/walk.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/sort.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "output/sink.h"
 
 struct row {

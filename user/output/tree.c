@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "output/sink.h"
 #include "output/walk.h"
 

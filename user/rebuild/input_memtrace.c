@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "heap/shown.h"
+#include "heap/heap_timeline.h"
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
 

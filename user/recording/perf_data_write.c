@@ -400,7 +400,7 @@ static void set_features(struct perf_header *header, const struct snapshot *snap
 			header->features[features[i].bit / 64] |= 1ull << features[i].bit % 64;
 }
 
-static int write_all(FILE *file, const struct snapshot *snapshot, const char *directory, uint64_t *index)
+static int write_data(FILE *file, const struct snapshot *snapshot, const char *directory, uint64_t *index)
 {
 	size_t attr_cnt = 1 + perf_samples_event_cnt(snapshot);
 	struct perf_header header = {
@@ -440,7 +440,7 @@ static int write_all(FILE *file, const struct snapshot *snapshot, const char *di
 int perf_data_write(const struct snapshot *snapshot, FILE *file, const char *directory)
 {
 	CLEANUP(freep) uint64_t *index = calloc(2 * snapshot->aux_cnt + 1, sizeof(*index));
-	int err = index ? write_all(file, snapshot, directory, index) : -ENOMEM;
+	int err = index ? write_data(file, snapshot, directory, index) : -ENOMEM;
 
 	errno = 0;
 	if (!err && (fflush(file) || ferror(file)))

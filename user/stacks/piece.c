@@ -205,7 +205,7 @@ static bool do_here(struct builder *builder, const struct branch *branch)
 /* ---- the rest ---- */
 
 /* The frames up to here are handed over with the step. */
-static int push_run(struct builder *builder, const struct step *step)
+static int push_run(struct builder *builder, const struct stack_step *step)
 {
 	struct stacks_piece *piece = builder->piece;
 	struct step_run run = {
@@ -221,12 +221,12 @@ static int push_run(struct builder *builder, const struct step *step)
 static int keep_step(struct builder *builder, const struct branch *branch)
 {
 	struct stacks_piece *piece = builder->piece;
-	struct step step = {.branch = *branch,
-			    .from = symbol_at(builder, branch, branch->from),
-			    .to = symbol_at(builder, branch, branch->to),
-			    .moment = branch->kind == BRANCH_GAP ? moments_barrier(&piece->moments)
-								 : moments_reserve(&piece->moments),
-			    .space = space_at(builder, branch->tsc)};
+	struct stack_step step = {.branch = *branch,
+				  .from = symbol_at(builder, branch, branch->from),
+				  .to = symbol_at(builder, branch, branch->to),
+				  .moment = branch->kind == BRANCH_GAP ? moments_barrier(&piece->moments)
+								       : moments_reserve(&piece->moments),
+				  .space = space_at(builder, branch->tsc)};
 
 	builder->base = step.to;
 	if (branch->kind == BRANCH_GAP || branch->kind == BRANCH_NONE || branch->flags & BRANCH_TRACE_END)
@@ -308,9 +308,9 @@ static void see_after(struct builder *builder, const struct branch *branch)
 /* It changes no stack, but must be noted in its place. */
 static int keep_event(struct builder *builder, const struct branch *branch)
 {
-	struct step step = {.branch = *branch,
-			    .moment = moments_reserve(&builder->piece->moments),
-			    .space = builder->space};
+	struct stack_step step = {.branch = *branch,
+				  .moment = moments_reserve(&builder->piece->moments),
+				  .space = builder->space};
 
 	builder->base = top_symbol(builder);
 	return push_run(builder, &step);

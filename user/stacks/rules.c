@@ -65,19 +65,19 @@ bool same_function(const struct symbol *a, const struct symbol *b)
 	return len == stem(b->name) && !memcmp(a->name, b->name, len);
 }
 
-static bool is_same(const struct step *step, const struct frame *frame)
+static bool is_same(const struct stack_step *step, const struct frame *frame)
 {
 	return frame->symbol && same_function(frame->symbol, step->to);
 }
 
 static struct frame *push(struct stacks *stacks, enum slice_kind kind, const struct symbol *symbol,
-			  const struct step *step)
+			  const struct stack_step *step)
 {
 	return segment_push(&stacks->segment, kind, symbol, step->branch.to, step->moment);
 }
 
 /* The top ends, and step->to goes on in its place. */
-static void replace(struct stacks *stacks, const struct step *step)
+static void replace(struct stacks *stacks, const struct stack_step *step)
 {
 	segment_replace(&stacks->segment, step->to, step->branch.to, step->moment);
 }
@@ -86,7 +86,7 @@ static void replace(struct stacks *stacks, const struct step *step)
  * Control is in step->to: with nothing open it has been there since the beginning; a top that is another
  * function has ended.
  */
-static void settle(struct stacks *stacks, const struct step *step)
+static void settle(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct frame *top = segment_top(&stacks->segment);
 
@@ -97,20 +97,20 @@ static void settle(struct stacks *stacks, const struct step *step)
 }
 
 /* Control was in step->from. */
-static void settle_from(struct stacks *stacks, const struct step *step)
+static void settle_from(struct stacks *stacks, const struct stack_step *step)
 {
 	if (!stacks->segment.frame_cnt && step->from)
 		segment_infer(&stacks->segment, step->from, step->branch.from);
 }
 
-static bool enters(const struct step *step)
+static bool enters(const struct stack_step *step)
 {
 	return begins(step->to, step->branch.to);
 }
 
 /* ---- unwinding ---- */
 
-static enum landing landing(const struct stacks *stacks, uint64_t call_ip, const struct step *step)
+static enum landing landing(const struct stacks *stacks, uint64_t call_ip, const struct stack_step *step)
 {
 	const struct stacks_config *config = stacks->config;
 
@@ -120,7 +120,7 @@ static enum landing landing(const struct stacks *stacks, uint64_t call_ip, const
 }
 
 /* Whether the call that frame i is in comes down at step->to, where there is a handler. */
-static enum landing frame_landing(const struct stacks *stacks, size_t i, const struct step *step)
+static enum landing frame_landing(const struct stacks *stacks, size_t i, const struct stack_step *step)
 {
 	const struct segment *segment = &stacks->segment;
 
@@ -135,7 +135,7 @@ static enum landing frame_landing(const struct stacks *stacks, size_t i, const s
  * One past the frame that step->to is in the middle of, or 0. What lies below a kernel entry is out of reach;
  * what returns is left.
  */
-static size_t find_unwound(const struct stacks *stacks, const struct step *step, bool is_handler)
+static size_t find_unwound(const struct stacks *stacks, const struct stack_step *step, bool is_handler)
 {
 	const struct segment *segment = &stacks->segment;
 	bool leaves = step->branch.kind == BRANCH_RETURN && segment->frame_cnt;
@@ -158,7 +158,7 @@ static size_t find_unwound(const struct stacks *stacks, const struct step *step,
 }
 
 /* The unwinding rule; true: it applied. */
-static bool unwind(struct stacks *stacks, const struct step *step)
+static bool unwind(struct stacks *stacks, const struct stack_step *step)
 {
 	bool is_handler = landing(stacks, 0, step) == LANDING_YES;
 	size_t open = enters(step) ? 0 : find_unwound(stacks, step, is_handler);
@@ -182,7 +182,7 @@ static bool unwind(struct stacks *stacks, const struct step *step)
 /* ---- other stacks ---- */
 
 /* Go grows a stack and then begins the function again that found it too small. */
-static bool retry_after_growth(struct stacks *stacks, const struct step *step)
+static bool retry_after_growth(struct stacks *stacks, const struct stack_step *step)
 {
 	struct segment *segment = &stacks->segment;
 	struct frame *frame, before;
@@ -202,7 +202,7 @@ static bool retry_after_growth(struct stacks *stacks, const struct step *step)
 	return false;
 }
 
-static void switch_stack(struct stacks *stacks, const struct step *step)
+static void switch_stack(struct stacks *stacks, const struct stack_step *step)
 {
 	if (enters(step) && retry_after_growth(stacks, step))
 		return;
@@ -212,7 +212,7 @@ static void switch_stack(struct stacks *stacks, const struct step *step)
 		stacks->segment.inferred[0].flags = 0;
 }
 
-static bool leaves_for_other_stack(const struct frame *top, const struct step *step)
+static bool leaves_for_other_stack(const struct frame *top, const struct stack_step *step)
 {
 	return top && top->symbol && top->symbol->role == SYMBOL_SWITCH && step->to->role != SYMBOL_SWITCH;
 }
@@ -234,7 +234,7 @@ static void remember_local(struct frame *frame, uint64_t return_address)
 	frame->local[frame->local_cnt++] = return_address;
 }
 
-static void on_call(struct stacks *stacks, const struct step *step)
+static void on_call(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct branch *branch = &step->branch;
 	uint64_t return_address = branch->from_len ? branch->from + branch->from_len : 0;
@@ -277,7 +277,7 @@ static size_t find_callee(const struct segment *segment, uint64_t to)
 }
 
 /* Into a caller that the segment has not seen yet. */
-static bool leaves_last_frame(const struct stacks *stacks, const struct step *step)
+static bool leaves_last_frame(const struct stacks *stacks, const struct stack_step *step)
 {
 	const struct segment *segment = &stacks->segment;
 
@@ -289,7 +289,7 @@ static bool leaves_last_frame(const struct stacks *stacks, const struct step *st
  * A return that takes an address which a call into the function's own middle has left on the stack; true: it
  * was no more than that.
  */
-static bool return_from_local(struct stacks *stacks, const struct step *step)
+static bool return_from_local(struct stacks *stacks, const struct stack_step *step)
 {
 	struct frame *top = segment_top(&stacks->segment), *frame;
 	uint64_t return_address;
@@ -313,7 +313,7 @@ static bool return_from_local(struct stacks *stacks, const struct step *step)
 }
 
 /* The function on top returns elsewhere, as is known: an address was put on the stack to jump there. */
-static bool jumps_inside(const struct stacks *stacks, const struct step *step)
+static bool jumps_inside(const struct stacks *stacks, const struct stack_step *step)
 {
 	const struct segment *segment = &stacks->segment;
 	const struct frame *top = segment->frame_cnt ? &segment->frames[segment->frame_cnt - 1] : NULL;
@@ -326,12 +326,12 @@ static bool jumps_inside(const struct stacks *stacks, const struct step *step)
  * From a JIT compiler's code without names to such code: the JVM's interpreter puts an address on the stack and
  * jumps to the method. One more caller without a name would say nothing.
  */
-static bool stays_in_regions(const struct step *step)
+static bool stays_in_regions(const struct stack_step *step)
 {
 	return step->from && step->from->is_region && step->to->is_region;
 }
 
-static void on_return(struct stacks *stacks, const struct step *step)
+static void on_return(struct stacks *stacks, const struct stack_step *step)
 {
 	struct segment *segment = &stacks->segment;
 	struct frame *top;
@@ -388,7 +388,7 @@ bool calls_by_jump(const struct symbol *from, const struct symbol *to, uint64_t 
 }
 
 /* A region has called the top by a jump, which goes back by a jump, too: that call has ended. */
-static bool jumps_back(const struct segment *segment, const struct step *step)
+static bool jumps_back(const struct segment *segment, const struct stack_step *step)
 {
 	const struct frame *top;
 
@@ -398,7 +398,7 @@ static bool jumps_back(const struct segment *segment, const struct step *step)
 	return !top->return_address && !top->call_from && !top->resume && is_same(step, top - 1);
 }
 
-static void on_jump(struct stacks *stacks, const struct step *step)
+static void on_jump(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct frame *top;
 
@@ -435,7 +435,7 @@ uint64_t resume_after(const struct branch *branch)
 	return branch->from + branch->from_len;
 }
 
-static void on_kernel_entry(struct stacks *stacks, const struct step *step)
+static void on_kernel_entry(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct branch *branch = &step->branch;
 	struct frame *frame;
@@ -473,7 +473,7 @@ static size_t find_entry(const struct segment *segment, uint64_t to)
  * One past the frame on which a handler was put when it was interrupted at step->to, or else in the same function: the
  * handler may have led elsewhere. Or 0.
  */
-static size_t find_interrupted(const struct segment *segment, const struct step *step)
+static size_t find_interrupted(const struct segment *segment, const struct stack_step *step)
 {
 	for (size_t i = segment->frame_cnt; i > 1; i--)
 		if (segment->frames[i - 1].resume == step->branch.to)
@@ -496,7 +496,7 @@ static size_t find_returned(const struct segment *segment, uint64_t to)
  * Code goes on at step->to after a pause that began where `resume` would be next; 0: unknown. `by_call`: it may have
  * been a sigreturn.
  */
-static void resume_at(struct stacks *stacks, const struct step *step, uint64_t resume, bool by_call)
+static void resume_at(struct stacks *stacks, const struct stack_step *step, uint64_t resume, bool by_call)
 {
 	struct segment *segment = &stacks->segment;
 	uint64_t to = step->branch.to;
@@ -528,7 +528,7 @@ static void resume_at(struct stacks *stacks, const struct step *step, uint64_t r
 		settle(stacks, step);
 }
 
-static void on_kernel_exit(struct stacks *stacks, const struct step *step)
+static void on_kernel_exit(struct stacks *stacks, const struct stack_step *step)
 {
 	struct segment *segment = &stacks->segment;
 	size_t entry;
@@ -549,7 +549,7 @@ static void on_kernel_exit(struct stacks *stacks, const struct step *step)
 		resume_at(stacks, step, resume, true);
 }
 
-static void on_trace_end(struct stacks *stacks, const struct step *step)
+static void on_trace_end(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct branch *branch = &step->branch;
 	struct segment *segment = &stacks->segment;
@@ -570,7 +570,7 @@ static void on_trace_end(struct stacks *stacks, const struct step *step)
 }
 
 /* The kernel, in which a gap began, goes back to exactly where it was entered from. */
-static bool ends_kernel_gap(const struct stacks *stacks, const struct step *step)
+static bool ends_kernel_gap(const struct stacks *stacks, const struct stack_step *step)
 {
 	const struct segment *chain = &stacks->chain;
 	const struct frame *last = chain->frame_cnt ? &chain->frames[chain->frame_cnt - 1] : NULL;
@@ -579,7 +579,7 @@ static bool ends_kernel_gap(const struct stacks *stacks, const struct step *step
 	       last->kernel_entry && last->resume == step->branch.to;
 }
 
-static void on_trace_start(struct stacks *stacks, const struct step *step)
+static void on_trace_start(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct frame *top = segment_top(&stacks->segment);
 	uint64_t resume = 0;
@@ -603,7 +603,7 @@ static void on_trace_start(struct stacks *stacks, const struct step *step)
 		resume_at(stacks, step, resume, by_call);
 }
 
-void rules_apply(struct stacks *stacks, const struct step *step)
+void rules_apply(struct stacks *stacks, const struct stack_step *step)
 {
 	if (step->branch.flags & BRANCH_TRACE_START) {
 		if (step->to)

@@ -238,7 +238,7 @@ static char *gap_text(const struct stacks_config *config, const struct branch *b
 	return text;
 }
 
-static void apply(struct stacks *stacks, const struct step *step)
+static void apply(struct stacks *stacks, const struct stack_step *step)
 {
 	if (step->branch.kind == BRANCH_EVENT) {
 		add_instant(stacks, step->moment, branch_event_text(&step->branch), true);
@@ -318,7 +318,7 @@ int stacks_append(struct stacks *stacks, struct stacks_piece *piece)
 	for (size_t i = 0; i < piece->run_cnt && !err; i++) {
 		const struct step_run *run = &piece->runs[i], *next = run + 1;
 		bool last = i + 1 == piece->run_cnt;
-		struct step step = run->step;
+		struct stack_step step = run->step;
 
 		step.moment += offset;
 		apply(stacks, &step);

@@ -23,7 +23,7 @@
 enum { INSN_BYTES_MAX = 15, SYSCALL_BYTES = 2 };
 
 /* A branch that a piece cannot deal with alone. */
-struct step {
+struct stack_step {
 	struct branch branch;
 	const struct symbol *from, *to; /* functions of the branch's addresses; NULL for an address of 0 */
 	uint64_t moment;		/* reserved: at most one slice begins at it */
@@ -31,7 +31,7 @@ struct step {
 };
 
 struct step_run {
-	struct step step;
+	struct stack_step step;
 	size_t slice_cnt, frame_cnt; /* of the piece's, before the step */
 };
 
@@ -110,7 +110,7 @@ uint64_t resume_after(const struct branch *branch);
 bool returns_to(const struct frame *frame, uint64_t to);
 
 /* Control is now at a place whose function is `symbol`: whichever frame is on top, it must be that one's. */
-void rules_apply(struct stacks *stacks, const struct step *step);
+void rules_apply(struct stacks *stacks, const struct stack_step *step);
 
 /* The segment ends here; the next begins. */
 void stacks_pause(struct stacks *stacks, enum pause why, uint64_t moment);

@@ -7,7 +7,7 @@
 
 #include "base/sort.h"
 
-struct node {
+struct shown_path {
 	bool is_shown;
 	size_t first_child, next_sibling; /* PROFILE_ROOT: none */
 };
@@ -50,7 +50,7 @@ static struct ranked *rank(const struct profile *profile)
 
 /* How many paths are shown, callers included. */
 static size_t mark(const struct profile *profile, const struct ranked *ranked, size_t top, uint64_t least_ns,
-		   struct node *nodes)
+		   struct shown_path *nodes)
 {
 	size_t cnt = 0;
 
@@ -65,7 +65,8 @@ static size_t mark(const struct profile *profile, const struct ranked *ranked, s
 }
 
 /* From the least difference to the greatest, so that the greatest comes to stand first. */
-static void link_children(const struct profile *profile, const struct ranked *ranked, struct node *nodes)
+static void link_children(const struct profile *profile, const struct ranked *ranked,
+			  struct shown_path *nodes)
 {
 	for (size_t i = profile->path_cnt - 1; i-- > 0;) {
 		size_t path = ranked[i].path, parent = profile->paths[path].parent;
@@ -77,7 +78,7 @@ static void link_children(const struct profile *profile, const struct ranked *ra
 	}
 }
 
-static size_t next_in_tree(const struct profile *profile, const struct node *nodes, size_t path)
+static size_t next_in_tree(const struct profile *profile, const struct shown_path *nodes, size_t path)
 {
 	if (nodes[path].first_child != PROFILE_ROOT)
 		return nodes[path].first_child;
@@ -86,7 +87,7 @@ static size_t next_in_tree(const struct profile *profile, const struct node *nod
 	return path == PROFILE_ROOT ? PROFILE_ROOT : nodes[path].next_sibling;
 }
 
-static size_t count_different(const struct profile *profile, const struct node *nodes)
+static size_t count_different(const struct profile *profile, const struct shown_path *nodes)
 {
 	size_t cnt = 0;
 
@@ -98,7 +99,7 @@ static size_t count_different(const struct profile *profile, const struct node *
 int profile_diff(const struct profile *profile, size_t top, uint64_t least_ns, size_t **ret_paths,
 		 size_t *ret_cnt, size_t *ret_left_out)
 {
-	struct node *nodes = calloc(profile->path_cnt, sizeof(*nodes));
+	struct shown_path *nodes = calloc(profile->path_cnt, sizeof(*nodes));
 	struct ranked *ranked = rank(profile);
 	size_t *paths = NULL, cnt = 0;
 

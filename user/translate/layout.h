@@ -15,7 +15,7 @@
  *	+ SITES		struct site, by number
  *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
  *	+ BYTES		of blocks from those ranges: when they ceased to be (TSC; 0: not yet), and the code itself;
- *			of traces: struct step
+ *			of traces: struct trace_step
  *	+ SLOTS		one slot for each thread: struct context, the runtime's stack, targets, ring
  *
  * "Guest" is the program's own address, "host" one in the code cache. gs base is the address of the thread's
@@ -405,7 +405,7 @@ struct block {
  * branches of some words. Its sites lead out of it, and their words stand for all that came before in the trace.
  * Its lengths are those of its blocks, with one of {0, 0} behind each step.
  */
-struct step {
+struct trace_step {
 	uint32_t block;
 	uint32_t word; /* that leads from it to the next step, or NO_WORD */
 };

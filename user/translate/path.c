@@ -62,7 +62,7 @@ static bool walk_to(struct path *path, uint32_t word)
 	for (block = cache_find(path->to);; block = cache_find(block->next)) {
 		if (!can_be_traced(block) || path->cnt == STEPS_MAX)
 			return false;
-		path->steps[path->cnt++] = (struct step){block_number(block), NO_WORD};
+		path->steps[path->cnt++] = (struct trace_step){block_number(block), NO_WORD};
 		end = block->guest_end;
 		if (is_indirect ? block->end == BLOCK_INDIRECT : block == last)
 			break;
@@ -114,7 +114,7 @@ static bool add_branch(struct path *path, uint32_t word)
 static bool add_trace(struct path *path, const struct site *site)
 {
 	const struct block *trace = block_at(site->block);
-	const struct step *steps = steps_of(trace);
+	const struct trace_step *steps = steps_of(trace);
 	uint32_t cond;
 
 	if (trace->died)

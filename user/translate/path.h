@@ -10,7 +10,7 @@ enum {
 };
 
 struct path {
-	struct step steps[STEPS_MAX];
+	struct trace_step steps[STEPS_MAX];
 	unsigned int cnt, word_cnt, insn_cnt;
 	uint64_t to; /* guest address behind the last step */
 };

@@ -64,9 +64,9 @@ static inline uint8_t *code_of(const struct block *block)
 	return (uint8_t *)(ended_at(block) + 1);
 }
 
-static inline struct step *steps_of(const struct block *trace)
+static inline struct trace_step *steps_of(const struct block *trace)
 {
-	return (struct step *)(ARENA_BASE + ARENA_BYTES + trace->first_byte % BYTES_MAX);
+	return (struct trace_step *)(ARENA_BASE + ARENA_BYTES + trace->first_byte % BYTES_MAX);
 }
 
 static inline uint64_t *resume_of(uint64_t probe)

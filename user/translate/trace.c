@@ -121,7 +121,7 @@ static void add_length(struct maker *maker, uint8_t guest, const uint8_t *host)
 }
 
 /* One block up to the branch that is followed. */
-static bool add_step(struct maker *maker, const struct step *step)
+static bool add_step(struct maker *maker, const struct trace_step *step)
 {
 	struct emitter *emitter = &maker->emitter;
 	const struct block *block = block_at(step->block);
@@ -197,7 +197,7 @@ static bool add_steps(struct maker *maker, const struct path *path)
 }
 
 /* Whether its word is that of a block. */
-static bool is_arrival(const struct step *step)
+static bool is_arrival(const struct trace_step *step)
 {
 	return step->word < RING_TAG && step->word & BLOCK_WORD;
 }
@@ -218,7 +218,7 @@ static void finish(struct maker *maker, const struct path *path, struct region *
 		if (is_arrival(&path->steps[i]))
 			block_of_word(path->steps[i].word)->is_traced = 1;
 	}
-	all->byte_cnt += (uint32_t)(path->cnt * sizeof(struct step));
+	all->byte_cnt += (uint32_t)(path->cnt * sizeof(struct trace_step));
 	trace->trace = all->newest_trace;
 	all->newest_trace = ++all->block_cnt;
 	block_set_trace(block_at(path->steps[0].block), trace);
@@ -315,7 +315,7 @@ void trace_look(struct context *context)
 static bool has_dead_step(const struct block *trace)
 {
 	for (unsigned int i = 0; i < trace->step_cnt; i++) {
-		const struct step *step = &steps_of(trace)[i];
+		const struct trace_step *step = &steps_of(trace)[i];
 
 		if (block_at(step->block)->died || (is_arrival(step) && block_of_word(step->word)->died))
 			return true;

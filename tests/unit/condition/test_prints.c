@@ -74,7 +74,8 @@ static void test_values(void **state)
 /* A value of an enum of one signed byte. */
 static void shows_constant(struct elf_enum *constants, int8_t value, const char *expected)
 {
-	struct node node = {.kind = NODE_ARG, .type = {.size = 1, .is_signed = true}, .constants = constants};
+	struct condition_node node = {
+		.kind = NODE_ARG, .type = {.size = 1, .is_signed = true}, .constants = constants};
 	struct prints prints = {.items = {{.name = (char *)"x", .root = &node}}, .cnt = 1};
 	int64_t bytes[] = {1, value};
 	struct caught_hit hit = {0};
@@ -104,7 +105,7 @@ static void test_constants(void **state)
 
 static enum value_kind kind_of(struct value_type type, uint64_t number)
 {
-	struct node node = {.kind = NODE_ARG, .type = type};
+	struct condition_node node = {.kind = NODE_ARG, .type = type};
 	struct prints prints = {.items = {{.name = (char *)"x", .root = &node}}, .cnt = 1};
 	uint64_t bytes[] = {1, number};
 	struct caught_hit hit = {0};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocation trace is an input as recordings are, and becomes the timeline that heap/shown.h makes of it.
+ * An allocation trace is an input as recordings are, and becomes the timeline that heap/heap_timeline.h makes of it.
  */
 #include "unit/heap/random_traces.h"
 
-#include "heap/shown.h"
+#include "heap/heap_timeline.h"
 #include "rebuild/decode.h"
 
 enum { SEEDS = 3 };

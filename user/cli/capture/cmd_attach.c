@@ -83,7 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (err == -EINVAL)
 			argp_error(state, "%s", fail_message(err));
 		else if (err)
-			exit(report(err, STATUS_FAILED));
+			exit(print_failure(err, STATUS_FAILED));
 		return 0;
 	case ARGP_KEY_END:
 		if (!attach->targets.cnt)
@@ -122,7 +122,7 @@ static int attach_to(void *ctx)
 	int err = capture_and_write(options, targets, &capture, &exec_failed);
 
 	if (err < 0)
-		return report(err, STATUS_FAILED);
+		return print_failure(err, STATUS_FAILED);
 	return err ? STATUS_OK : STATUS_FAILED;
 }
 
@@ -138,7 +138,7 @@ int cmd_attach(int argc, char **argv)
 	err = capture_options_check(&attach.options);
 	if (!err)
 		err = capture_options_pick(&attach.options);
-	status = err ? report(err, STATUS_FAILED) : front_run(attach_to, &attach.options);
+	status = err ? print_failure(err, STATUS_FAILED) : front_run(attach_to, &attach.options);
 	targets_release(&attach.targets);
 	return status;
 }

@@ -228,7 +228,7 @@ int cmd_probes(int argc, char **argv)
 	if (probes.json) {
 		listing.gen = json_to_stdout();
 		if (!listing.gen)
-			return report(fail(-ENOMEM, "no memory for the list"), STATUS_FAILED);
+			return print_failure(fail(-ENOMEM, "no memory for the list"), STATUS_FAILED);
 		yajl_gen_array_open(listing.gen);
 	}
 	err = probes.pid ? list_process(&listing) : list_file(&listing);

@@ -63,7 +63,7 @@ static int run_program(void *ctx)
 	int err = capture_and_write(ctx, "the program", &capture, &exec_failed), status;
 
 	if (err < 0)
-		report(err, STATUS_RUN_FAILED);
+		print_failure(err, STATUS_RUN_FAILED);
 	if (exec_failed)
 		return front_exec_status(err);
 	status = capture ? capture_wait(capture) : 0;
@@ -91,6 +91,6 @@ int cmd_run(int argc, char **argv)
 	if (!err)
 		err = capture_options_pick(&run.options);
 	if (err)
-		return report(err, STATUS_RUN_FAILED);
+		return print_failure(err, STATUS_RUN_FAILED);
 	return front_run(run_program, &run.options);
 }

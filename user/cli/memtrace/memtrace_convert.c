@@ -9,7 +9,7 @@
 #include "cli/memtrace/memtrace.h"
 #include "cli/outputs.h"
 #include "heap/copy.h"
-#include "heap/shown.h"
+#include "heap/heap_timeline.h"
 
 struct convert {
 	struct memtrace_input input;
@@ -131,9 +131,9 @@ int memtrace_convert(int argc, char **argv)
 	options_parse(&argp, argc, argv, 0, &convert);
 	err = check(&convert);
 	if (err)
-		return report(err, STATUS_USAGE);
+		return print_failure(err, STATUS_USAGE);
 	err = memtrace_load(&trace, convert.input.path, &convert.input.filter);
 	if (err)
-		return report(err, STATUS_FAILED);
+		return print_failure(err, STATUS_FAILED);
 	return memtrace_end(trace, write_outputs(&convert, trace));
 }

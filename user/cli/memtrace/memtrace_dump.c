@@ -10,7 +10,7 @@
 #include "cli/json.h"
 #include "cli/memtrace/memtrace.h"
 #include "output/bytes/output.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 
 struct dump {
 	struct memtrace_input input;
@@ -209,7 +209,7 @@ int memtrace_dump(int argc, char **argv)
 	options_parse(&argp, argc, argv, 0, &dump);
 	err = memtrace_load(&trace, dump.input.path, &dump.input.filter);
 	if (err)
-		return report(err, STATUS_FAILED);
+		return print_failure(err, STATUS_FAILED);
 	dump.trace = trace;
 	err = dump.json ? put_json(&dump) : write_text(&dump);
 	free(dump.codes);

@@ -150,6 +150,6 @@ int memtrace_flamegraph(int argc, char **argv)
 	if (!err)
 		err = memtrace_load(&trace, flamegraph.input.path, &flamegraph.input.filter);
 	if (err)
-		return report(err, STATUS_FAILED);
+		return print_failure(err, STATUS_FAILED);
 	return memtrace_end(trace, write_graph(&flamegraph, trace));
 }

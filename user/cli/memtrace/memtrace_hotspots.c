@@ -333,7 +333,7 @@ int memtrace_hotspots(int argc, char **argv)
 	options_parse(&argp, argc, argv, 0, &hotspots);
 	err = memtrace_load(&trace, hotspots.input.path, &hotspots.input.filter);
 	if (err)
-		return report(err, STATUS_FAILED);
+		return print_failure(err, STATUS_FAILED);
 	hotspots.trace = trace;
 	err = find_hotspots(&hotspots);
 	if (!err && hotspots.json)

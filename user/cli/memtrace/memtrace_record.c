@@ -440,7 +440,7 @@ static int run_program(struct record_options *options, const char *path)
 	if (!err)
 		err = record_targets(&record, &config, path, &capture, &exec_failed);
 	if (err)
-		report(err, exec_failed ? front_exec_status(err) : STATUS_RUN_FAILED);
+		print_failure(err, exec_failed ? front_exec_status(err) : STATUS_RUN_FAILED);
 	if (exec_failed)
 		return front_exec_status(err);
 	wait_status = capture ? capture_wait(capture) : 0;
@@ -469,5 +469,5 @@ int memtrace_record(int argc, char **argv)
 	if (options.program)
 		return run(&options);
 	err = attach(&options);
-	return err ? report(err, STATUS_FAILED) : STATUS_OK;
+	return err ? print_failure(err, STATUS_FAILED) : STATUS_OK;
 }

@@ -327,7 +327,7 @@ int memtrace_stats(int argc, char **argv)
 	options_parse(&argp, argc, argv, 0, &stats);
 	err = memtrace_load(&trace, stats.input.path, &stats.input.filter);
 	if (err)
-		return report(err, STATUS_FAILED);
+		return print_failure(err, STATUS_FAILED);
 	stats.trace = trace;
 	err = memtrace_summarize(trace, &stats.summary);
 	if (!err && stats.json)

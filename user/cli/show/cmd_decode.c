@@ -150,7 +150,7 @@ int cmd_decode(int argc, char **argv)
 	if (!err)
 		err = outputs_check_input(&decode.outputs, decode.recording);
 	if (err)
-		return report(err, STATUS_USAGE);
+		return print_failure(err, STATUS_USAGE);
 	watch_interrupt();
 	err = decode_file(&decoded, decode.recording, &decode.config);
 	if (!err && interrupted)
@@ -158,6 +158,6 @@ int cmd_decode(int argc, char **argv)
 	if (!err)
 		err = outputs_write(&decode.outputs, decoded);
 	if (err)
-		return report(err, STATUS_FAILED);
+		return print_failure(err, STATUS_FAILED);
 	return interrupted ? STATUS_INTERRUPTED : STATUS_OK;
 }

@@ -21,7 +21,7 @@
 #include "cli/show/dump_json.h"
 #include "decode/decoder.h"
 #include "model/sideband.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "output/sink.h"
 #include "rebuild/decode.h"
 #include "recording/recording.h"

@@ -117,7 +117,7 @@ static int decode(struct decoded **ret_decoded, const char *file)
 
 static int view_status(int err)
 {
-	return err ? report(err, err == -ECANCELED ? STATUS_INTERRUPTED : STATUS_FAILED) : STATUS_OK;
+	return err ? print_failure(err, err == -ECANCELED ? STATUS_INTERRUPTED : STATUS_FAILED) : STATUS_OK;
 }
 
 /* ---- the page ---- */

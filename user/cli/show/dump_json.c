@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/json.h"
 #include "cli/show/hit_json.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "rebuild/decode.h"
 #include "recording/recording.h"
 

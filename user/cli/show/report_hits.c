@@ -9,7 +9,7 @@
 #include "base/file/path.h"
 #include "cli/show/fit_name.h"
 #include "cli/show/report_lines.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 #include "timeline/hit_frames.h"
 
 enum { OUTER_SHOWN = 8, NAME_LEAST = 16, INDENT_MAX = 36, VALUE_NAME_MAX = 40 };

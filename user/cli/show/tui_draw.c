@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "cli/show/tui_internal.h"
 #include "cli/terminal.h"
-#include "output/shown.h"
+#include "output/shown_args.h"
 
 enum { HEAD_LINES = 2, DETAIL_LINES = 4, FOOT_LINES = DETAIL_LINES + 1, TEXT_MAX = 1024 };
 

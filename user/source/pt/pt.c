@@ -3,7 +3,7 @@
  * Beginning and end, and the data beside the trace: the clock, and earlier mappings.
  *
  *	pt_events.c	events and their memory		pt_take.c	what was written there
- *	pt_event.c	the system calls		pt_past.c	what the kernel would have told
+ *	pt_event.c	the system calls		pt_sideband.c	what the kernel would have told
  *	pt_caps.c	what this processor can		pt_limits.c	what this user may
  *	pt_source.c	the table
  */
@@ -23,7 +23,7 @@
 #include "source/pt/kernel_code.h"
 #include "source/pt/pt_internal.h"
 #include "source/pt/pt_limits.h"
-#include "source/pt/pt_past.h"
+#include "source/pt/pt_sideband.h"
 #include "source/tsc.h"
 
 /* How many context switches are kept: older parts of the trace cannot be assigned to threads. */
@@ -69,7 +69,7 @@ static int add_threads(struct pt *pt, pid_t pid)
 		if (err == -ESRCH) /* it has just ended */
 			err = 0;
 		else if (!err)
-			err = pt_past_name(&pt->records, pid, tid, now_ns(pt));
+			err = pt_sideband_name(&pt->records, pid, tid, now_ns(pt));
 	}
 	return err;
 }
@@ -83,7 +83,7 @@ static int tell_past_of_all(struct pt *pt)
 	if (!processes)
 		return -errno;
 	for (pid_t pid; err != -ENOMEM && (pid = proc_next(processes));)
-		err = pt_past_tell(&pt->records, pid, now_ns(pt));
+		err = pt_sideband_tell(&pt->records, pid, now_ns(pt));
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -108,7 +108,7 @@ int pt_add(struct pt *pt, pid_t pid, bool at_exec)
 		return err == -ESRCH ? fail(err, "process %d has ended", pid) : explain(pt, err);
 	pt->started_by_exec = at_exec;
 	err = read_clock(pt);
-	return err || at_exec ? err : pt_past_tell(&pt->records, pid, now_ns(pt));
+	return err || at_exec ? err : pt_sideband_tell(&pt->records, pid, now_ns(pt));
 }
 
 int pt_born(struct pt *pt, pid_t pid, pid_t tid)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "source/pt/pt_internal.h"
-#include "source/pt/pt_past.h"
+#include "source/pt/pt_sideband.h"
 
 struct drain {
 	struct pt *pt;
@@ -38,7 +38,7 @@ static int on_record(void *ctx, const struct perf_event_header *record)
 	drain->area->truncated |= pt_ring_is_truncated(record);
 	drain->area->ended |= is_end_of(record, drain->area->tid);
 	if (record->type == PERF_RECORD_MMAP2)
-		return pt_past_add_mapping(&drain->pt->records, record);
+		return pt_sideband_add_mapping(&drain->pt->records, record);
 	return record_list_add(&drain->pt->records, record);
 }
 

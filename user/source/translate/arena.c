@@ -193,7 +193,7 @@ void arena_append(struct arena *arena, int slot, uint64_t addr, uint32_t tag)
 
 void arena_append_steps(struct arena *arena, int slot, const struct host_place *place)
 {
-	const struct step *steps = arena_steps(arena, place->block);
+	const struct trace_step *steps = arena_steps(arena, place->block);
 
 	for (unsigned int i = 0; steps && i < place->step; i++)
 		if (steps[i].word != NO_WORD)

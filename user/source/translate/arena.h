@@ -129,7 +129,7 @@ bool arena_has_block(const struct arena *arena, uint32_t number);
 bool arena_has_site(const struct arena *arena, uint32_t number);
 
 /* The steps of a trace; NULL: they have been overwritten. */
-const struct step *arena_steps(const struct arena *arena, const struct block *trace);
+const struct trace_step *arena_steps(const struct arena *arena, const struct block *trace);
 
 /* The number of the oldest block that can still be read. */
 uint32_t arena_first_block(const struct arena *arena);

@@ -34,12 +34,12 @@ const uint64_t *arena_ended_at(const struct arena *arena, const struct block *bl
 		       : (const uint64_t *)(const void *)(arena->bytes + ARENA_BYTES + at % BYTES_MAX);
 }
 
-const struct step *arena_steps(const struct arena *arena, const struct block *trace)
+const struct trace_step *arena_steps(const struct arena *arena, const struct block *trace)
 {
 	return arena_shared(arena)->byte_cnt - trace->first_byte > BYTES_MAX - BYTES_SPARE
 		       ? NULL
-		       : (const struct step *)(const void *)(arena->bytes + ARENA_BYTES +
-							     trace->first_byte % BYTES_MAX);
+		       : (const struct trace_step *)(const void *)(arena->bytes + ARENA_BYTES +
+								   trace->first_byte % BYTES_MAX);
 }
 
 /* ---- by guest address ---- */
@@ -135,7 +135,7 @@ bool arena_find_place(const struct arena *arena, uint64_t host, struct host_plac
 {
 	const struct length *lengths = (const struct length *)(arena->bytes + ARENA_LENGTHS);
 	const struct block *block = block_of_host(arena, host);
-	const struct step *steps = block && block->is_trace ? arena_steps(arena, block) : NULL;
+	const struct trace_step *steps = block && block->is_trace ? arena_steps(arena, block) : NULL;
 	struct host_place place = {.block = block};
 	uint64_t at;
 

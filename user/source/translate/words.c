@@ -116,7 +116,7 @@ static void on_number(struct walk *walk, uint32_t word)
 /* What led to the site's place in its trace, and what the site says: its conditional jump went another way. */
 static void on_trace(struct walk *walk, const struct site *exit, const struct block *trace)
 {
-	const struct step *steps = arena_steps(walk->arena, trace);
+	const struct trace_step *steps = arena_steps(walk->arena, trace);
 	const struct block *block;
 
 	if (!steps) {

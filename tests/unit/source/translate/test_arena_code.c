@@ -32,7 +32,7 @@ static const struct block blocks[] = {
 };
 static const struct length lengths[] = {{5, 8}, {3, 3},	 {1, 40}, {5, 0}, {0, 0},
 					{3, 3}, {1, 40}, {0, 0},  {5, 9}, {0, 0}};
-static const struct step steps[] = {{0, NO_WORD}, {1, BLOCK_WORD | 0}, {0, 7}};
+static const struct trace_step steps[] = {{0, NO_WORD}, {1, BLOCK_WORD | 0}, {0, 7}};
 
 static struct arena *arena_with_code(void)
 {

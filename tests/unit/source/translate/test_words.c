@@ -140,10 +140,10 @@ static void taken_and_passed(void **state)
  */
 static void add_traces(const struct fixture *fixture)
 {
-	static const struct step steps[] = {{0, 0}, {2, BLOCK_WORD | 0}, {0, 1}};
+	static const struct trace_step steps[] = {{0, 0}, {2, BLOCK_WORD | 0}, {0, 1}};
 	static const struct block traces[] = {
 		{.guest = 0x1000, .is_trace = 1, .step_cnt = 2, .first_byte = 0},
-		{.guest = 0x1000, .is_trace = 1, .step_cnt = 1, .first_byte = 2 * sizeof(struct step)},
+		{.guest = 0x1000, .is_trace = 1, .step_cnt = 1, .first_byte = 2 * sizeof(struct trace_step)},
 	};
 	static const struct site ways_out[] = {
 		{.block = 3, .from = 0, .to = 0x1012},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "random_traces.h"
 
-#include "heap/shown.h"
+#include "heap/heap_timeline.h"
 
 enum { SEEDS = 10 };
 

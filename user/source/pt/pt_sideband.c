@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source/pt/pt_past.h"
+#include "source/pt/pt_sideband.h"
 
 #include "base/cleanup.h"
 #include "model/sideband.h"
@@ -12,7 +12,7 @@ static int hand_over(struct record_list *records, const struct snapshot *from)
 	return record_list_add_all(records, from->sideband, from->sideband_size);
 }
 
-int pt_past_tell(struct record_list *records, pid_t pid, uint64_t now)
+int pt_sideband_tell(struct record_list *records, pid_t pid, uint64_t now)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
 	CLEANUP(snapshot_freep) struct snapshot *past = NULL;
@@ -30,7 +30,7 @@ int pt_past_tell(struct record_list *records, pid_t pid, uint64_t now)
 	return err ? err : hand_over(records, past);
 }
 
-int pt_past_name(struct record_list *records, pid_t pid, pid_t tid, uint64_t now)
+int pt_sideband_name(struct record_list *records, pid_t pid, pid_t tid, uint64_t now)
 {
 	CLEANUP(snapshot_freep) struct snapshot *past = NULL;
 	char name[64];
@@ -44,7 +44,7 @@ int pt_past_name(struct record_list *records, pid_t pid, pid_t tid, uint64_t now
 	return err ? err : hand_over(records, past);
 }
 
-int pt_past_add_mapping(struct record_list *records, const struct perf_event_header *record)
+int pt_sideband_add_mapping(struct record_list *records, const struct perf_event_header *record)
 {
 	CLEANUP(snapshot_freep) struct snapshot *renamed = NULL;
 	struct snapshot one = {.sideband = (uint8_t *)record, .sideband_size = record->size};

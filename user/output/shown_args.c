@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "output/shown.h"
+#include "output/shown_args.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/shown.h"
+#include "heap/heap_timeline.h"
 
 #include <inttypes.h>
 #include <stdio.h>
