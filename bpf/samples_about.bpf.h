@@ -45,7 +45,7 @@ struct file {
 } __attribute__((preserve_access_index));
 
 struct in6_addr {
-	__u8 bytes[16];
+	__u64 words[2];
 };
 
 struct sock_common {
@@ -297,6 +297,18 @@ static __always_inline __u64 mix_unix(__u64 hash, const struct sock *sk)
 	return mix(hash, (__u64)name);
 }
 
+static __always_inline __u64 mix_ipv6(__u64 hash, const struct sock *sk)
+{
+	struct in6_addr own = {}, peer = {};
+
+	if (!bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
+		return hash;
+	READ(own, sk->__sk_common.skc_v6_rcv_saddr);
+	READ(peer, sk->__sk_common.skc_v6_daddr);
+	hash = mix(mix(hash, own.words[0]), own.words[1]);
+	return mix(mix(hash, peer.words[0]), peer.words[1]);
+}
+
 static __always_inline __u64 mix_socket(__u64 hash, const struct file *file)
 {
 	__u32 own_address = 0, peer_address = 0;
@@ -318,6 +330,8 @@ static __always_inline __u64 mix_socket(__u64 hash, const struct file *file)
 	hash = mix(hash, half_of(sk));
 	hash = mix(hash, (__u64)own_port << 48 | (__u64)peer_port << 32 | (__u32)family << 8 | state);
 	hash = mix(hash, (__u64)own_address << 32 | peer_address);
+	if (family == FAMILY_INET6)
+		return mix_ipv6(hash, sk);
 	return family == FAMILY_UNIX ? mix_unix(hash, sk) : hash;
 }
 

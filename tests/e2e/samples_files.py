@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Waits at descriptors of each kind, and prints what the trace must call them: a title's regular expression a line."""
 import os
+import re
 import select
 import socket
 import sys
@@ -68,3 +69,22 @@ os.dup2(other, fifo)
 later(lambda: os.write(writable, b"x"))
 os.read(fifo, 1)
 says("read", f"pipe {os.fstat(other).st_ino}")
+
+# A socket that is connected anew, to another address with the same port.
+try:
+    with open("/proc/net/if_inet6") as table:
+        lines = [line.split() for line in table]
+except FileNotFoundError:
+    lines = []
+named = [socket.inet_ntop(socket.AF_INET6, bytes.fromhex(line[0])) for line in lines if line[3] in ("00", "10")]
+client, port = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) if named else None, 0
+for address in sorted(named, key=lambda name: name != "::1"):
+    server = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    server.bind((address, port))
+    port = server.getsockname()[1]
+    client.connect((address, port))
+    later(lambda: server.sendto(b"x", client.getsockname()))
+    client.recv(1)
+    own = client.getsockname()
+    peer = "" if own[0] == address else re.escape(f"[{address}]")
+    says("recvfrom", rf"UDP socket {re.escape(f'[{own[0]}]:{own[1]}')} <-> {peer}:{port}")
