@@ -512,12 +512,17 @@ static __always_inline void note_waiting(__u32 tid)
 		one->tid = 0;
 }
 
-/* 0: not known. */
-static __always_inline __u64 ready_since(__u32 tid)
+/* The thread begins to run: since when it could have; 0: not known. */
+static __always_inline __u64 take_ready(__u32 tid)
 {
-	const struct ready *one = ready_of(tid);
+	struct ready *one = ready_of(tid);
+	__u64 since;
 
-	return one && one->tid == tid ? one->since_ns : 0;
+	if (!one || one->tid != tid)
+		return 0;
+	since = one->since_ns;
+	one->tid = 0; /* its place is free for another one */
+	return since;
 }
 
 static __always_inline struct runs *runs_here(void)
@@ -558,10 +563,10 @@ static __always_inline const struct run *longest_run(const struct runs *here, __
 	return longest;
 }
 
-static __always_inline void switch_in(const struct runs *here, const struct task_struct *task, __u64 now)
+/* It could have run since then; 0: not known. */
+static __always_inline void switch_in(const struct runs *here, const struct task_struct *task, __u64 since,
+				      __u64 now)
 {
-	__u32 tid = tid_of(task);
-	__u64 since = ready_since(tid);
 	const struct run *run = since ? longest_run(here, since) : NULL;
 	struct samples_record *record;
 	struct place place;
@@ -569,7 +574,7 @@ static __always_inline void switch_in(const struct runs *here, const struct task
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return;
-	fill(record, SAMPLES_IN, pid_of(task), tid, now);
+	fill(record, SAMPLES_IN, pid_of(task), tid_of(task), now);
 	record->other.pid = record->other.tid = 0;
 	if (run) {
 		record->other.pid = run->pid;
@@ -584,14 +589,16 @@ SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	bool wants_next = is_target(pid_of(next));
 	struct runs *here = runs_here();
 	__u32 tid = tid_of(prev);
-	__u64 now;
+	__u64 now, since;
 
 	if (!recording || !here)
 		return 0;
 	now = bpf_ktime_get_ns();
 	note_run(here, prev, now);
+	since = wants_next ? take_ready(tid_of(next)) : 0; /* first: both may have the same place */
 	if (is_target(pid_of(prev))) {
 		read_all((__u64)pid_of(prev) << 32 | tid, now, 1);
 		switch_out(ctx, ctx[0], prev, ctx[3], now);
@@ -600,9 +607,9 @@ int on_switch(__u64 *ctx)
 		else
 			note_waiting(tid);
 	}
-	if (is_target(pid_of(next))) {
+	if (wants_next) {
 		read_all((__u64)pid_of(next) << 32 | tid_of(next), now, 0);
-		switch_in(here, next, now);
+		switch_in(here, next, since, now);
 	}
 	return 0;
 }

@@ -252,6 +252,25 @@ woken_from_outside() {
 	in_namespace "$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/outside" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report --wide "$tmp/read.fxt" >"$tmp/report" &&
 		grep -q '\[off-cpu\] read.*woken by sh' "$tmp/report" && ! grep -q 'tid -1' "$tmp/report"
 }
+# Two threads whose numbers share a place wake each other: either is in it only until it runs.
+share_a_place() {
+	in_namespace "$trailcam" run --source samples -o "$tmp/t.tsv" -- python3 -S -c '
+import os, threading
+other = os.getpid() + (1 << 14)
+with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+    last.write(str(other - 1))
+to, back = os.pipe(), os.pipe()
+def answer():
+    for _ in range(300):
+        os.read(to[0], 1)
+        os.write(back[1], b"x")
+thread = threading.Thread(target=answer)
+thread.start()
+assert thread.native_id == other
+for _ in range(300):
+    os.write(to[1], b"x")
+    os.read(back[0], 1)' 2>"$tmp/err" && says "$tmp/err" 'exit status 0' && ! grep -qE '[0-9]{3} waits for a processor do not say' "$tmp/err"
+}
 # A thread that has ended does not wait for a processor.
 ended() {
 	"$trailcam" run --source samples -o "$tmp/ended.csv" -- python3 -c '
@@ -368,6 +387,7 @@ else
 	check 'a call begins at its hit, within all of its callers' hit_joins
 	check 'the same in a pid namespace' true_in_namespace
 	check 'a lock, and who held it, in a pid namespace' lock_in_namespace
+	check 'threads whose numbers share a place' share_a_place
 	check 'somebody outside of the pid namespace, by name' woken_from_outside
 fi
 
