@@ -163,6 +163,11 @@ static inline void emit_leave(struct emitter *emitter, uint32_t field)
 	emit_32(emitter, field);
 }
 
+static inline bool is_leave(const uint8_t *code)
+{
+	return code[0] == 0x65 && code[1] == 0xff && code[2] == 0x24 && code[3] == 0x25;
+}
+
 /* To the entry of the target that rcx has; the program's rcx and rax are in the context. */
 enum { LOOK_UP_SIZE = 11 };
 

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "translate/emit.h"
 #include "translate/slot.h"
 
 enum { FLAG_TRAP = 0x100 };
@@ -355,9 +356,44 @@ static uint64_t go(struct context *context, unsigned int entered, uint64_t guest
 		aim(context, block);
 	if (context->epoch != shared()->epoch)
 		begin_epoch(context, guest);
-	if (wraps)
+	if (wraps && trace_is_due(context))
 		trace_look(context);
 	return block_host(block);
+}
+
+/* Whether there is nothing to do but to tell the time. */
+static bool has_only_time_to_tell(const struct context *context)
+{
+	const struct shared *all = shared();
+
+	return !leaving() && !all->hold && !context->owed && context->epoch == all->epoch &&
+	       (uint32_t)~context->not_generation == all->generation && !trace_is_due(context);
+}
+
+/*
+ * Where the jump behind the newest word leads; 0: to the runtime. It is read once: others may link it, or take it back,
+ * meanwhile, and its block's code stays as long as the thread may be in it.
+ */
+static uint64_t host_behind_word(const struct context *context)
+{
+	uint32_t word = newest_word(context);
+	const struct block *block = block_of_word(word);
+	uint64_t jump = word & BLOCK_WORD ? block->entry + block->entry_jump : site_at(word)->jump, to;
+
+	to = jump + 4 + (uint64_t)(int64_t)__atomic_load_n((const int32_t *)jump, __ATOMIC_ACQUIRE);
+	return is_leave((const uint8_t *)to) ? 0 : to;
+}
+
+/* Most threads come here only for that. Without a lock, and without a look for a block; 0: there is more to do. */
+static uint64_t tell_time(struct context *context, uint64_t guest)
+{
+	uint64_t host = has_only_time_to_tell(context) ? host_behind_word(context) : 0;
+
+	if (!host)
+		return 0;
+	append_time(context);
+	context->here = guest;
+	return host;
 }
 
 uint64_t runtime_enter(struct context *context, unsigned int why)
@@ -368,6 +404,9 @@ uint64_t runtime_enter(struct context *context, unsigned int why)
 	context->entered = why;
 	settle_ring(context);
 	guest = destination(context, why);
+	host = why == WHY_WRAP ? tell_time(context, guest) : 0;
+	if (host)
+		return host;
 	if (why == WHY_REPORT)
 		context->owed_result = context->regs[HOST_RAX];
 	__atomic_store_n(&context->in_runtime, 1, __ATOMIC_SEQ_CST);

@@ -228,7 +228,10 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 
 /* ---- trace.c ---- */
 
-/* The ring has told the time. Ways that are taken often become traces. */
+/* The ring tells the time. Whether trace_look() is to look at it. */
+bool trace_is_due(const struct context *context);
+
+/* Ways that are taken often become traces. */
 void trace_look(struct context *context);
 
 /* Blocks have died: so do the traces that they are in. */

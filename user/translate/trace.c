@@ -296,15 +296,31 @@ static void look_from(const uint32_t *words, unsigned int at)
 		head->seen = TRACED_NEVER;
 }
 
+/*
+ * Ways that are taken often are found soon; later on a look is rarely worth its time, but a loop that begins then is
+ * found within some milliseconds all the same.
+ */
+bool trace_is_due(const struct context *context)
+{
+	enum {
+		NEAR = 64, /* bytes: else the word of a trace has come here in the middle of a part */
+		EAGER = 16384,
+		GAP_MAX = 32,
+	};
+	uint64_t written =
+			 context->laps * shared()->ring_size + (uint64_t)(context->pos - context->ring_start),
+		 parts = written / TIME_EVERY, gap = 1 + parts / EAGER;
+
+	return !shared()->times_calls && !shared()->hold && written % TIME_EVERY <= NEAR &&
+	       parts % (gap < GAP_MAX ? gap : GAP_MAX) == 0;
+}
+
 void trace_look(struct context *context)
 {
-	enum { NEAR = 64 }; /* bytes: else the word of a trace has come here in the middle of a part */
 	int64_t end = context->pos & -(int64_t)TIME_EVERY;
 	uint64_t random = __builtin_ia32_rdtsc();
 	const uint32_t *words;
 
-	if (shared()->times_calls || shared()->hold || context->pos - end > NEAR)
-		return;
 	if (end == context->ring_start)
 		end = 0;
 	words = (const uint32_t *)(context->self + (uint64_t)end - TIME_EVERY);
