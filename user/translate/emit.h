@@ -18,8 +18,11 @@ struct emitter {
 
 static inline void emit_bytes(struct emitter *emitter, const uint8_t *bytes, unsigned int cnt)
 {
+	uint8_t *at = emitter->at;
+
+	emitter->at += cnt;
 	while (cnt--)
-		*emitter->at++ = *bytes++;
+		*at++ = *bytes++;
 }
 
 static inline void emit_8(struct emitter *emitter, uint8_t value)
@@ -39,10 +42,12 @@ static inline void emit_64(struct emitter *emitter, uint64_t value)
 	emitter->at += sizeof(value);
 }
 
-#define EMIT(emitter, ...)                                                 \
-	do {                                                               \
-		const uint8_t bytes_[] = {__VA_ARGS__};                    \
-		emit_bytes(emitter, bytes_, (unsigned int)sizeof(bytes_)); \
+/* As few stores as can be: byte by byte, each would wait for the one before it. */
+#define EMIT(emitter, ...)                                               \
+	do {                                                             \
+		const uint8_t bytes_[] = {__VA_ARGS__};                  \
+		__builtin_memcpy((emitter)->at, bytes_, sizeof(bytes_)); \
+		(emitter)->at += sizeof(bytes_);                         \
 	} while (0)
 
 /* A displacement of 32 bits at `at`, which is the end of its instruction, too. */
