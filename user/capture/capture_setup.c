@@ -330,8 +330,8 @@ static void raise_file_limit(struct rlimit *ret_before)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* For one thread, without a hit, and for the files that are written at the end. Sources and probes look for theirs. */
-enum { LEAST_DESCRIPTORS = 11 };
+/* For one thread, without a hit, and for the files that are written at the end; probes look for theirs. */
+enum { MORE_DESCRIPTORS = 11 };
 
 int capture_set_up(struct capture *capture)
 {
@@ -339,13 +339,13 @@ int capture_set_up(struct capture *capture)
 	int err;
 
 	raise_file_limit(&capture->files);
-	err = privilege_check_descriptors(LEAST_DESCRIPTORS, "a recording");
-	if (!err)
-		err = for_targets(capture, check_target);
+	err = for_targets(capture, check_target);
 	if (!err)
 		err = capture_open_codes(capture);
 	if (!err)
 		err = capture_open_sources(capture);
+	if (!err)
+		err = privilege_check_descriptors(MORE_DESCRIPTORS, "a recording");
 	if (!err && capture_is_free_running(capture))
 		idle_prepare(&capture->signals);
 	if (!err)
