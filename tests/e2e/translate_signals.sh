@@ -152,6 +152,56 @@ killed_in_a_storm() {
 	done 2>/dev/null
 }
 check 'a storm of signals, and trailcam is killed' killed_in_a_storm
+# A thread gets two signals at once, of a program that catches all those that could stand in for one that waits.
+cat >"$tmp/pairs.c" <<'EOF'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static const int signals[] = {SIGWINCH, SIGURG, SIGCHLD, SIGFPE, SIGUSR1};
+enum { SIGNALS = sizeof(signals) / sizeof(*signals), TURNS = 10 * SIGNALS * SIGNALS, PATIENCE = 5000 };
+static volatile int got[NSIG], ended, tid, turns;
+static void handler(int signal) { got[signal]++; }
+static int turn(int x) { return x + turns++; }
+static void *work(void *ctx)
+{
+	for (tid = gettid(); !ended;)
+		for (int i = 0; i < 1000; i++)
+			turn(i);
+	return ctx;
+}
+int main(void)
+{
+	const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+	int sent[NSIG] = {0}, lost = 0;
+	pthread_t thread;
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &action, 0);
+	pthread_create(&thread, 0, work, 0);
+	while (!tid)
+		usleep(1000);
+	for (int i = 0; i < TURNS && !lost; i++) {
+		const int pair[] = {signals[i % SIGNALS], signals[i / SIGNALS % SIGNALS]};
+		if (pair[0] == pair[1])
+			continue;
+		for (int j = 0; j < 2; j++) {
+			sent[pair[j]]++;
+			syscall(SYS_tgkill, getpid(), tid, pair[j]);
+		}
+		for (int ms = 0; ms < PATIENCE && (got[pair[0]] < sent[pair[0]] || got[pair[1]] < sent[pair[1]]); ms++)
+			usleep(1000);
+		lost = got[pair[0]] < sent[pair[0]] || got[pair[1]] < sent[pair[1]];
+	}
+	ended = 1;
+	pthread_join(thread, 0);
+	puts(lost ? "lost" : "none is lost");
+	return 0;
+}
+EOF
+gcc -O1 -w -D_GNU_SOURCE -o "$tmp/pairs" "$tmp/pairs.c" -lpthread || exit 1
+check 'two signals at once, where all that do nothing are caught' same 0 "$tmp/pairs"
 # A core has the program's own registers, and no more memory than natively.
 cat >"$tmp/crash.c" <<'EOF'
 #include <stdio.h>

@@ -292,8 +292,9 @@ struct context {
 	/* A signal that waits for the thread to come to an instruction of its own, which blocks all others meanwhile. */
 	uint32_t has_signal;
 	uint8_t signal[SIGINFO_BYTES]; /* siginfo_t */
-	uint32_t stand_in;	       /* number of the signal in whose place it comes */
-	uint64_t mask;		       /* what the program itself blocks */
+	/* Number of the signal in whose place it comes. 0: the program catches them all, and the runtime picks one. */
+	uint32_t stand_in;
+	uint64_t mask; /* what the program itself blocks */
 };
 
 /* Memory whose code is in no file. */

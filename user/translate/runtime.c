@@ -209,17 +209,32 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
 	return guest;
 }
 
+/* All are caught: one that is not pending, since it would not queue beside a real one. */
+static uint32_t pick_stand_in(void)
+{
+	uint64_t pending = 0;
+
+	call(SYS_rt_sigpending, (uintptr_t)&pending, sizeof(pending), 0, 0);
+	for (size_t i = 0; i < sizeof(stand_ins); i++)
+		if (!(pending >> (stand_ins[i] - 1) & 1))
+			return stand_ins[i];
+	return stand_ins[0];
+}
+
 /*
  * The signal that was held back comes now that the thread stands at an instruction of its own: who is outside delivers
  * it in place of a stand-in. If nobody is outside any more, it is sent again.
  */
 static void let_signal_come(struct context *context)
 {
-	const uint64_t stand_in = 1ull << (context->stand_in - 1),
-		       pid = (uint64_t)call(SYS_getpid, 0, 0, 0, 0),
+	const uint64_t pid = (uint64_t)call(SYS_getpid, 0, 0, 0, 0),
 		       tid = (uint64_t)call(SYS_gettid, 0, 0, 0, 0);
+	uint64_t stand_in;
 
 	if (!tracer_is_dead()) {
+		if (!context->stand_in)
+			context->stand_in = pick_stand_in();
+		stand_in = 1ull << (context->stand_in - 1);
 		call(SYS_tgkill, pid, tid, context->stand_in, 0);
 		change_mask(SIG_UNBLOCK, (uintptr_t)&stand_in, 0, sizeof(stand_in));
 	}

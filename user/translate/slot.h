@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is done on both sides of the arena, outside and in the runtime: a slot is made ready for a thread that runs
- * already, or for one born there; limits are changed by the memory that is ours.
+ * already, or for one born there; limits are changed by the memory that is ours; a signal comes in another's place.
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "translate/layout.h"
@@ -62,6 +63,9 @@ static inline void slot_prepare(struct context *context, uint64_t self, const st
 		targets[i] = runtime + header->miss_first;
 	__atomic_store_n(&context->tid, tid, __ATOMIC_RELEASE);
 }
+
+/* Stand-ins for signals that wait: they do nothing where they are not caught. */
+static const uint8_t stand_ins[] = {SIGWINCH, SIGURG, SIGCHLD};
 
 /* A limit of setrlimit(2), higher or lower by so much; UINT64_MAX is RLIM_INFINITY and stays. */
 static inline uint64_t limit_raised(uint64_t limit, uint64_t by)

@@ -148,20 +148,19 @@ static void set_mask(const struct translate_thread *thread, uint64_t mask)
 }
 
 /*
- * One that does nothing where it is not caught: should the program be sent a real one, which does not queue beside it,
- * nobody misses that. A thread waits for one that it blocks, perhaps. Where all are caught, the first.
+ * One that is not caught: should the program be sent a real one, which does not queue beside it, nobody misses that. A
+ * thread waits for one that it blocks, perhaps. 0: there is none.
  */
 static uint32_t choose_stand_in(pid_t tid, uint64_t blocked)
 {
-	static const uint8_t harmless[] = {SIGWINCH, SIGURG, SIGCHLD};
 	uint64_t used = 0;
 
 	proc_status_number(tid, "SigCgt", 16, &used);
 	used |= blocked;
-	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
-		if (!(used >> (harmless[i] - 1) & 1))
-			return harmless[i];
-	return harmless[0];
+	for (size_t i = 0; i < ARRAY_SIZE(stand_ins); i++)
+		if (!(used >> (stand_ins[i] - 1) & 1))
+			return stand_ins[i];
+	return 0;
 }
 
 /* The signal waits, and all others behind it. */
