@@ -98,7 +98,7 @@ alternate_stacks() {
 check 'signal handlers on a stack of their own' alternate_stacks
 
 threads() {
-	run_ends -t threaded --slower-than 35ms && hits_are arg0 0x2 || return 1
+	run_ends -t threaded --slower-than 150ms && hits_are arg0 0x2 || return 1
 	run_ends -t threaded --when 'ret == arg0' --max-hits 12 && says "$tmp/err" '12 hits'
 }
 check 'threads, one of which ends within the call' threads

@@ -154,7 +154,7 @@ static void *thread_main(void *number)
 	long sum = 0;
 
 	for (int i = 0; i < 4; i++)
-		sum += threaded((long)number, (long)number == 2 && i == 3 ? 40 : 1);
+		sum += threaded((long)number, (long)number == 2 && i == 3 ? 200 : 1);
 	return (void *)sum;
 }
 

@@ -330,7 +330,7 @@ static void raise_file_limit(struct rlimit *ret_before)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* For one thread, without a hit, and for the files that are written at the end; probes look for theirs. */
+/* For one thread, and for the files that are written at the end. Probes need more, and say so themselves. */
 enum { MORE_DESCRIPTORS = 11 };
 
 int capture_set_up(struct capture *capture)
@@ -344,7 +344,7 @@ int capture_set_up(struct capture *capture)
 		err = capture_open_codes(capture);
 	if (!err)
 		err = capture_open_sources(capture);
-	if (!err)
+	if (!err && !config->trigger_cnt)
 		err = privilege_check_descriptors(MORE_DESCRIPTORS, "a recording");
 	if (!err && capture_is_free_running(capture))
 		idle_prepare(&capture->signals);
