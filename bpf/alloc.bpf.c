@@ -27,6 +27,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/alloc_probe.h"
+#include "bpf/own_id.bpf.h"
 
 enum {
 	FRACTION_BITS = 8, /* distances are in 1/256 bytes */
@@ -75,8 +76,6 @@ const volatile __u32 tail_bytes = ALLOC_STACK_STEP;
 const volatile __u32 wake_bytes;
 const volatile bool by_frame_pointers;
 const volatile bool ends_have_stacks;
-const volatile __u64 ns_dev; /* our pid namespace, as stat(2) names it; 0: the initial one */
-const volatile __u64 ns_ino;
 
 /* By role.function. */
 const volatile struct usdt_arg usdt_args[ALLOC_USDT_MAX][ALLOC_USDT_ARGS];

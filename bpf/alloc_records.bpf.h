@@ -5,18 +5,6 @@
  */
 #pragma once
 
-/* bpf_get_current_pid_tgid(), but in our pid namespace; 0 for a process that is not in it. */
-static __always_inline __u64 own_id(void)
-{
-	struct bpf_pidns_info here;
-
-	if (!ns_ino)
-		return bpf_get_current_pid_tgid();
-	if (bpf_get_ns_current_pid_tgid(ns_dev, ns_ino, &here, sizeof(here)))
-		return 0;
-	return (__u64)here.tgid << 32 | here.pid;
-}
-
 static __always_inline void fill(struct alloc *alloc, __u32 kind, __u64 address, const struct live *live,
 				 __u64 now)
 {

@@ -22,6 +22,7 @@
 #include "bpf/rule.h"
 
 #include "bpf/call.bpf.h"
+#include "bpf/own_id.bpf.h"
 
 enum { SIGSTOP = 19, HITS_BYTES = 1 << 20 /* user space asks for more where stacks are copied */ };
 
@@ -46,8 +47,6 @@ const volatile __u32 value_bytes; /* room for values to be printed in each hit *
 const volatile __u32 copy_bytes;  /* so much of the stack is copied with each hit */
 const volatile __u32 wake_bytes;  /* user space is woken when so much waits */
 const volatile bool freeze;	  /* the process is stopped by the hit that ends the recording */
-const volatile __u64 ns_dev;	  /* our pid namespace, as stat(2) names it; 0: the initial one */
-const volatile __u64 ns_ino;
 
 struct rule rules[RULE_MAX];
 __u64 stop_at;	/* which HIT_STOP hit, counted from 1, ends the recording; 0: each of them does something */
@@ -65,18 +64,6 @@ static __noinline int judge(struct pt_regs *regs, struct firing *firing, __u8 *v
 }
 
 /* ---- is it a hit? ---- */
-
-/* bpf_get_current_pid_tgid(), but in our pid namespace; 0 for a process that is not in it. */
-static __always_inline __u64 own_id(void)
-{
-	struct bpf_pidns_info here;
-
-	if (!ns_ino)
-		return bpf_get_current_pid_tgid();
-	if (bpf_get_ns_current_pid_tgid(ns_dev, ns_ino, &here, sizeof(here)))
-		return 0;
-	return (__u64)here.tgid << 32 | here.pid;
-}
 
 static __always_inline bool is_target(void)
 {
