@@ -170,6 +170,12 @@ static __always_inline bool is_target(__u32 pid)
 	return pid < SAMPLES_PIDS && marks[pid / 64] >> pid % 64 & 1;
 }
 
+/* Among what there is one of for each ring of each processor. */
+static __always_inline __u32 place_of(__u32 cpu, enum samples_ring ring)
+{
+	return cpu * SAMPLES_RING_CNT + ring;
+}
+
 /* This processor's; NULL: never. `size` is its length, 0: never. */
 struct own_ring {
 	struct samples_head *head;
@@ -179,7 +185,7 @@ struct own_ring {
 
 static __always_inline struct own_ring own_ring(enum samples_ring ring)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), nth = cpu * SAMPLES_RING_CNT + ring;
+	__u32 cpu = bpf_get_smp_processor_id(), nth = place_of(cpu, ring);
 
 	return (struct own_ring){.head = bpf_map_lookup_elem(&heads, &nth),
 				 .bytes = ring == SAMPLES_TICKS ? bpf_map_lookup_elem(&ticks, &cpu)
@@ -589,15 +595,16 @@ SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	bool wants_next = is_target(pid_of(next));
 	struct runs *here = runs_here();
 	__u32 tid = tid_of(prev);
 	__u64 now, since;
+	bool wants_next;
 
 	if (!recording || !here)
 		return 0;
 	now = bpf_ktime_get_ns();
 	note_run(here, prev, now);
+	wants_next = is_target(pid_of(next));
 	since = wants_next ? take_ready(tid_of(next)) : 0; /* first: both may have the same place */
 	if (is_target(pid_of(prev))) {
 		read_all((__u64)pid_of(prev) << 32 | tid, now, 1);

@@ -266,7 +266,7 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 32;
 }
 
-/* A file, by what changes if its description does: that takes much longer to read. */
+/* A thread's descriptor and its file, by what changes if its description does: that takes much longer to read. */
 struct identity {
 	__u64 hash, inode;
 	__u16 mode;
@@ -347,7 +347,7 @@ static __always_inline __u64 mix_path(__u64 hash, const struct file *file)
 	return mix(mix(mix(hash, half_of(dentry) << 32 | half_of(parent)), name), parent_name);
 }
 
-static __always_inline struct identity identity_of(const struct file *file)
+static __always_inline struct identity identity_of(__u64 key, const struct file *file)
 {
 	struct identity identity = {};
 	struct inode *inode = NULL;
@@ -355,45 +355,48 @@ static __always_inline struct identity identity_of(const struct file *file)
 	LOAD(inode, file, file, f_inode);
 	LOAD(identity.mode, inode, inode, i_mode);
 	LOAD(identity.inode, inode, inode, i_ino);
-	identity.hash = mix(mix(mix(secret, (__u64)file), half_of(inode)), identity.inode);
+	identity.hash = mix(mix(mix(key, (__u64)file), half_of(inode)), identity.inode);
 	identity.hash = (identity.mode & TYPE_MASK) == TYPE_SOCKET ? mix_socket(identity.hash, file)
 								   : mix_path(identity.hash, file);
 	return identity;
 }
 
-/* Where it is noted; NULL: never. */
-static __always_inline struct told *told_of(__u32 tid, __s32 fd)
+static __always_inline __u64 key_of(__u32 tid, __s32 fd)
 {
-	__u32 nth = mix(mix(secret, tid), (__u32)fd) % SAMPLES_TOLD;
+	return mix(mix(secret, tid), (__u32)fd);
+}
+
+/* Where it is noted; NULL: never. */
+static __always_inline struct told *told_of(__u64 key)
+{
+	__u32 nth = key % SAMPLES_TOLD;
 
 	return bpf_map_lookup_elem(&told, &nth);
 }
 
 /* Another thread may write to the same place at the same time: the signature is of all that is there. */
-static __always_inline __u64 sign(const struct identity *identity, __u32 tid, __s32 fd, __u64 at, __u32 cpu)
+static __always_inline __u64 sign(__u64 hash, __u64 at, __u32 cpu)
 {
-	return mix(mix(mix(identity->hash, (__u64)tid << 32 | (__u32)fd), at), cpu);
+	return mix(mix(hash, at), cpu);
 }
 
-/* Whether this was told last of the thread's descriptor, and stays in this ring for some time. */
-static __always_inline bool is_told(const struct told *here, const struct identity *identity, __u32 tid,
-				    __s32 fd)
+/* Whether what has this hash was told last, and stays in this ring for some time. */
+static __always_inline bool is_told(const struct told *here, __u64 hash)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), nth = cpu * SAMPLES_RING_CNT + SAMPLES_MOMENTS;
+	__u32 cpu = bpf_get_smp_processor_id(), nth = place_of(cpu, SAMPLES_MOMENTS);
 	const struct samples_head *head = bpf_map_lookup_elem(&heads, &nth);
 	__u64 at = here->at;
 
 	return head && here->cpu == cpu &&
 	       head->head - at < ring_bytes[SAMPLES_MOMENTS] / SAMPLES_TELL_EVERY &&
-	       here->signature == sign(identity, tid, fd, at, cpu);
+	       here->signature == sign(hash, at, cpu);
 }
 
-static __always_inline void note_told(struct told *here, const struct identity *identity, __u32 tid, __s32 fd,
-				      __u64 at)
+static __always_inline void note_told(struct told *here, __u64 hash, __u64 at)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
-	*here = (struct told){.signature = sign(identity, tid, fd, at, cpu), .at = at, .cpu = cpu};
+	*here = (struct told){.signature = sign(hash, at, cpu), .at = at, .cpu = cpu};
 }
 
 /*
@@ -403,7 +406,7 @@ static __always_inline void note_told(struct told *here, const struct identity *
 static __noinline __u32 put_about(const struct task_struct *task, const struct pt_regs *user, __s32 nr,
 				  __u64 now, __u64 id)
 {
-	__u32 nth = (__u32)nr, tid = (__u32)id, call, more = 0;
+	__u32 nth = (__u32)nr, call, more = 0;
 	struct identity identity = {};
 	struct samples_about *about;
 	struct told *here = NULL;
@@ -411,6 +414,7 @@ static __noinline __u32 put_about(const struct task_struct *task, const struct p
 	struct place place;
 	struct file *file;
 	__s64 timeout_ns;
+	__u64 key;
 	__s32 fd;
 
 	if (nth >= SAMPLES_CALLS)
@@ -425,16 +429,17 @@ static __noinline __u32 put_about(const struct task_struct *task, const struct p
 	if (!file && timeout_ns < 0)
 		return 0;
 	if (file) {
-		identity = identity_of(file);
-		here = told_of(tid, fd);
-		is_known = here && is_told(here, &identity, tid, fd);
+		key = key_of((__u32)id, fd);
+		identity = identity_of(key, file);
+		here = told_of(key);
+		is_known = here && is_told(here, identity.hash);
 	}
 	if (is_known && call & SAMPLES_CALL_FD && timeout_ns < 0)
 		return timeout_ns == SAMPLES_FOREVER ? SAMPLES_KNOWN | SAMPLES_UNTIMED : SAMPLES_KNOWN;
 	about = reserve(SAMPLES_MOMENTS, sizeof(*about), &place);
 	if (!about)
 		return 0;
-	fill(&about->record, SAMPLES_ABOUT, id >> 32, tid, now);
+	fill(&about->record, SAMPLES_ABOUT, id >> 32, (__u32)id, now);
 	__builtin_memset(&about->record.about, 0, sizeof(about->record.about));
 	about->record.about.fd = fd;
 	about->record.about.timeout_ns = timeout_ns;
@@ -446,7 +451,7 @@ static __noinline __u32 put_about(const struct task_struct *task, const struct p
 		__builtin_memset(about->more, 0, SAMPLES_ABOUT_MORE);
 		more = put_file(about, file);
 		if (here)
-			note_told(here, &identity, tid, fd, place.at);
+			note_told(here, identity.hash, place.at);
 	}
 	commit(&place, &about->record, sizeof(about->record) + more);
 	return 0;

@@ -61,15 +61,10 @@ static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from
 #undef COPY
 }
 
-static __always_inline __u32 place_of(enum samples_ring ring)
-{
-	return bpf_get_smp_processor_id() * SAMPLES_RING_CNT + ring;
-}
-
 /* For put_full(), which follows; the instruction pointer is in the record. */
 static __always_inline void take_registers(enum samples_ring ring, const struct pt_regs *from)
 {
-	__u32 place = place_of(ring);
+	__u32 place = place_of(bpf_get_smp_processor_id(), ring);
 	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
 
 	if (!copy)
@@ -387,7 +382,8 @@ static __always_inline __u32 next_of(struct slot *slot, __u32 tid)
 static __always_inline void put_stack(struct samples_full *full, enum samples_ring ring,
 				      const struct task_struct *task)
 {
-	__u32 place = place_of(ring), nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS, bytes;
+	__u32 place = place_of(bpf_get_smp_processor_id(), ring),
+	      nth = place * SAMPLES_SLOTS + full->record.tid % SAMPLES_SLOTS, bytes;
 	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
 	struct copy *copy = bpf_map_lookup_elem(&copies, &place);
 	struct diff diff = {.slot = slot, .copy = copy, .full = full};
