@@ -161,16 +161,21 @@ static inline void emit_far_jump(struct emitter *emitter, uint64_t to)
 	emit_64(emitter, to);
 }
 
-/* jmp gs:[field] */
+/* jmp gs:[field], as bytes in memory 65 ff 24 25, and the field */
+enum { LEAVE = 0x2524ff65 };
+
 static inline void emit_leave(struct emitter *emitter, uint32_t field)
 {
-	EMIT(emitter, 0x65, 0xff, 0x24, 0x25);
+	emit_32(emitter, LEAVE);
 	emit_32(emitter, field);
 }
 
 static inline bool is_leave(const uint8_t *code)
 {
-	return code[0] == 0x65 && code[1] == 0xff && code[2] == 0x24 && code[3] == 0x25;
+	uint32_t word;
+
+	__builtin_memcpy(&word, code, sizeof(word));
+	return word == LEAVE;
 }
 
 /* To the entry of the target that rcx has; the program's rcx and rax are in the context. */

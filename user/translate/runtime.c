@@ -213,12 +213,11 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
 static uint32_t pick_stand_in(void)
 {
 	uint64_t pending = 0;
+	uint32_t signal;
 
 	call(SYS_rt_sigpending, (uintptr_t)&pending, sizeof(pending), 0, 0);
-	for (size_t i = 0; i < sizeof(stand_ins); i++)
-		if (!(pending >> (stand_ins[i] - 1) & 1))
-			return stand_ins[i];
-	return stand_ins[0];
+	signal = stand_in_beside(pending);
+	return signal ? signal : stand_in_beside(0);
 }
 
 /*

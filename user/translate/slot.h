@@ -64,8 +64,16 @@ static inline void slot_prepare(struct context *context, uint64_t self, const st
 	__atomic_store_n(&context->tid, tid, __ATOMIC_RELEASE);
 }
 
-/* Stand-ins for signals that wait: they do nothing where they are not caught. */
-static const uint8_t stand_ins[] = {SIGWINCH, SIGURG, SIGCHLD};
+/* Stands in for a signal that waits, and does nothing where it is not caught. It is none of the set; 0: all are. */
+static inline uint32_t stand_in_beside(uint64_t signals)
+{
+	static const uint8_t harmless[] = {SIGWINCH, SIGURG, SIGCHLD};
+
+	for (uint32_t i = 0; i < sizeof(harmless); i++)
+		if (!(signals >> (harmless[i] - 1) & 1))
+			return harmless[i];
+	return 0;
+}
 
 /* A limit of setrlimit(2), higher or lower by so much; UINT64_MAX is RLIM_INFINITY and stays. */
 static inline uint64_t limit_raised(uint64_t limit, uint64_t by)

@@ -19,7 +19,6 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "base/array.h"
 #include "process/inject.h"
 #include "process/memory.h"
 #include "process/proc_status.h"
@@ -156,11 +155,7 @@ static uint32_t choose_stand_in(pid_t tid, uint64_t blocked)
 	uint64_t used = 0;
 
 	proc_status_number(tid, "SigCgt", 16, &used);
-	used |= blocked;
-	for (size_t i = 0; i < ARRAY_SIZE(stand_ins); i++)
-		if (!(used >> (stand_ins[i] - 1) & 1))
-			return stand_ins[i];
-	return 0;
+	return stand_in_beside(used | blocked);
 }
 
 /* The signal waits, and all others behind it. */
