@@ -3,10 +3,12 @@
  * The BPF programs at allocation functions. They decide whether a sampling point falls into the allocation,
  * record a sampled one with its stack when it returns, and record its end.
  *
- *	alloc_session	entry and return in one (Linux 6.13): the return of a call that is not wanted is not even probed
+ *	alloc_session	entry and return in one (Linux 6.13): the return of a call that is not
+ *			wanted is not even probed
  *	alloc_begin	the same for kernels without it:
  *	alloc_end	every return is probed
- *	alloc_exit	at return instructions of functions that an exception may pass, which no return probe must stand behind; they begin with alloc_begin
+ *	alloc_exit	at return instructions of functions that an exception may pass, which no return probe
+ *			must stand behind; they begin with alloc_begin
  *	alloc_free	at the entry of what frees
  *	alloc_usdt	where an allocator that samples for itself tells of it; nothing is decided here then
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls in progress of probed functions. A probe at a function's beginning stores the call. A probe at its
- * return instructions (user/probe/exits/exits.h) finds it by the stack address of the return address, which is
- * unique among the calls in progress of a process, whatever threads, signals and coroutines do. A call that
- * never returns (exception, longjmp, end of the thread) leaves its entry until the next call at that stack
- * address replaces it.
+ * return instructions (user/probe/exits/exits.h) finds it by the stack address of the return address, which
+ * is unique among the calls in progress of a process, whatever threads, signals and coroutines do. A call
+ * that never returns (exception, longjmp, end of the thread) leaves its entry until the next call at that
+ * stack address replaces it.
  *
  * Go moves whole stacks, so there the key is the goroutine and the distance from the end of its stack.
  *

@@ -58,12 +58,13 @@ enum {
 /* The role of a probe's place, for triggers that measure calls. */
 enum {
 	/*
-	 * in a function whose calls are not measured, except those that go on there; or the second of two places
+	 * in a function whose calls are not measured, except those that go on there; or
+	 * the second of two places
 	 */
 	PLACE_OTHER = 1u << 0,
 	/*
-	 * a jump: the call goes on in another function that is probed, too; of a beginning: the same instruction
-	 * jumps
+	 * a jump: the call goes on in another function that is probed, too; of a beginning:
+	 * the same instruction jumps
 	 */
 	PLACE_JUMP = 1u << 1,
 	/* ... or in one that is not probed: the call counts as over */

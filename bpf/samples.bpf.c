@@ -120,8 +120,8 @@ struct {
 } runs SEC(".maps");
 
 /*
- * Of targets' threads that could run and do not: since when. The kernel gives out numbers of threads one after the
- * other, so it is seldom that two threads have the same place.
+ * Of targets' threads that could run and do not: since when. The kernel gives out numbers of threads one
+ * after the other, so it is seldom that two threads have the same place.
  */
 struct ready {
 	__u64 since_ns;
@@ -310,8 +310,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * A processor's counter counts on for whoever runs. So it is read where a target's thread begins to run, where it
- * stops, and between where the counter has come round: the differences are the thread's.
+ * A processor's counter counts on for whoever runs. So it is read where a target's thread begins to run,
+ * where it stops, and between where the counter has come round: the differences are the thread's.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -431,8 +431,8 @@ static __always_inline void put_wait(struct samples_record *record, const struct
 enum { STACKS_AT_ONCE = 64 };
 
 /*
- * A stack for each switch would cost as much as the switch. A thread that waits seldom gets one each time; one that
- * waits often gets one now and then, which shows where it does.
+ * A stack for each switch would cost as much as the switch. A thread that waits seldom gets one each time;
+ * one that waits often gets one now and then, which shows where it does.
  */
 static __always_inline bool wants_stack(__u32 tid, __u64 now)
 {

@@ -19,8 +19,9 @@
  * differ from its slot, and that has them from then on. In every SAMPLES_KEY_EVERY-th record the slot is
  * all 0 at first.
  *
- * Words that cannot be addresses are 0 in a copy, and in one that BPF makes also those that lead neither to code nor
- * into the thread's stack (bpf/samples_stack.bpf.h); so are registers there. The instruction pointer is in the record.
+ * Words that cannot be addresses are 0 in a copy, and in one that BPF makes also those that lead neither
+ * to code nor into the thread's stack (bpf/samples_stack.bpf.h); so are registers there. The instruction
+ * pointer is in the record.
  *
  * A system call that returns while its SAMPLES_ENTER is still the last record of its processor gets its
  * end put in there; else there is a SAMPLES_LEAVE. Now and then a record describes in full what a thread's
@@ -110,9 +111,9 @@ enum samples_flag {
 	SAMPLES_ONLY_TICKS = 1u << 4, /* SAMPLES_GONE */
 	SAMPLES_TIMER = 1u << 5,      /* SAMPLES_WAKE */
 	/*
-	 * SAMPLES_ABOUT: its inode and all behind it are those told last for that thread and descriptor, in this
-	 * ring. SAMPLES_OUT, SAMPLES_ENTER: so is all of what it is about, and has no timeout; the descriptor is the
-	 * first argument.
+	 * SAMPLES_ABOUT: its inode and all behind it are those told last for that thread and descriptor, in
+	 * this ring. SAMPLES_OUT, SAMPLES_ENTER: so is all of what it is about, and has no timeout; the
+	 * descriptor is the first argument.
 	 */
 	SAMPLES_KNOWN = 1u << 6,
 	SAMPLES_UNTIMED = 1u << 7, /* with SAMPLES_KNOWN: the timeout is SAMPLES_FOREVER */
@@ -149,7 +150,8 @@ struct samples_record {
 			__u32 state;
 		} out;
 		/*
-		 * SAMPLES_WAKE: who did it; SAMPLES_IN: who had the processor longest meanwhile. tid 0: nobody;
+		 * SAMPLES_WAKE: who did it; SAMPLES_IN: who had the processor longest
+		 * meanwhile. tid 0: nobody;
 		 * -1: a process outside of our pid namespace
 		 */
 		struct {
@@ -192,8 +194,8 @@ struct samples_record {
 _Static_assert(sizeof(struct samples_record) == 64, "shared between BPF and user space");
 
 /*
- * What the thread's next SAMPLES_OUT or SAMPLES_ENTER is about: the file behind its descriptor, and how long it
- * waits at most. No longer than it needs to be: `more` is there of those whose form says so.
+ * What the thread's next SAMPLES_OUT or SAMPLES_ENTER is about: the file behind its descriptor, and how long
+ * it waits at most. No longer than it needs to be: `more` is there of those whose form says so.
  */
 enum {
 	SAMPLES_COMPONENT = 64,
@@ -205,7 +207,7 @@ enum samples_form {
 	SAMPLES_FORM_NONE, /* the inode is all there is */
 	SAMPLES_FORM_IPV4, /* `more`: own address, the peer's */
 	SAMPLES_FORM_IPV6, /* the same */
-	SAMPLES_FORM_UNIX, /* `more`: its name, or that of its peer; it may begin with a 0, and has 0 at its end */
+	SAMPLES_FORM_UNIX, /* `more`: its name, or its peer's; may begin with a 0, and has 0 at its end */
 	SAMPLES_FORM_ANONYMOUS, /* `more`: "[eventfd]" */
 	SAMPLES_FORM_PATH,	/* `more`: its name, then that of its directory, which is empty at the root */
 };
@@ -253,8 +255,9 @@ struct samples_full {
 	__u8 slot;
 	__u8 nth; /* 0: all chunks are new; else the one after nth - 1 of this slot */
 	/*
-	 * Bits of the chunks that differ, those of the registers first, 16 in each; then of each of these a mask of the halves that differ (bit N:
-	 * half N), and these, the lower 16 bits of each first. Of a word's upper half (odd N) those are all.
+	 * Bits of the chunks that differ, those of the registers first, 16 in each; then of each of these a
+	 * mask of the halves that differ (bit N: half N), and these, the lower 16 bits of each first. Of a
+	 * word's upper half (odd N) those are all.
 	 */
 	__u16 coded[];
 };
@@ -285,8 +288,8 @@ enum {
 _Static_assert(SAMPLES_RECORD_MAX < 1 << 16, "a record's size has 16 bits");
 
 /*
- * Which memory of the targets may hold code is kept for all of them together, a bit for each unit, in words of 64.
- * Units that are SAMPLES_CODE_WORDS words apart, 16 GiB, share a bit. A bit that is set stays.
+ * Which memory of the targets may hold code is kept for all of them together, a bit for each unit, in words
+ * of 64. Units that are SAMPLES_CODE_WORDS words apart, 16 GiB, share a bit. A bit that is set stays.
  */
 static inline __attribute__((always_inline)) __u32 samples_code_word(__u64 address)
 {

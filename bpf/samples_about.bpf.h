@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a system call is about, read at the moment when it is made or waits: the file that the descriptor stands
- * for then, and how long it waits at most. Only bpf/samples.bpf.c includes this.
+ * What a system call is about, read at the moment when it is made or waits: the file that the descriptor
+ * stands for then, and how long it waits at most. Only bpf/samples.bpf.c includes this.
  */
 #pragma once
 
@@ -167,7 +167,9 @@ static __always_inline __u32 put_socket(struct samples_about *about, const struc
 	return SAMPLES_COMPONENT;
 }
 
-/* The file's own name, then its directory's. What is behind no directory is a file that the kernel made up. */
+/*
+ * The file's own name, then its directory's. What is behind no directory is a file that the kernel made up.
+ */
 static __always_inline __u32 put_path(struct samples_about *about, const struct file *file)
 {
 	struct dentry *dentry = NULL, *parent = NULL, *beyond = NULL;
@@ -266,7 +268,10 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 32;
 }
 
-/* A thread's descriptor and its file, by what changes if its description does: that takes much longer to read. */
+/*
+ * A thread's descriptor and its file, by what changes if its description does: that
+ * takes much longer to read.
+ */
 struct identity {
 	__u64 hash, inode;
 	__u16 mode;
@@ -400,8 +405,8 @@ static __always_inline void note_told(struct told *here, __u64 hash, __u64 at)
 }
 
 /*
- * The thread `id`, as bpf_get_current_pid_tgid() has it, calls the kernel, or waits in that call. What flags the
- * record of that gets.
+ * The thread `id`, as bpf_get_current_pid_tgid() has it, calls the kernel, or waits in that call. What flags
+ * the record of that gets.
  */
 static __noinline __u32 put_about(const struct task_struct *task, const struct pt_regs *user, __s32 nr,
 				  __u64 now, __u64 id)

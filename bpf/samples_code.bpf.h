@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the targets' code is, as samples_code_word() says: the kernel tells perf, and so us, of each mapping that
- * is made or changes its rights. User space says what was mapped before. More than there is does no harm. Only
- * bpf/samples.bpf.c includes this.
+ * Where the targets' code is, as samples_code_word() says: the kernel tells perf, and so us, of each mapping
+ * that is made or changes its rights. User space says what was mapped before. More than there is does no
+ * harm. Only bpf/samples.bpf.c includes this.
  */
 #pragma once
 
@@ -149,8 +149,8 @@ int on_move(__u64 *ctx)
 /* ---- the same where functions of the kernel cannot be looked at: by what system calls ask for ---- */
 
 /*
- * Whether what the thread does leads to code, and where the system call wants it to be, if it says so; else that is
- * nowhere. Outside of system calls the kernel maps code of its own (uprobes').
+ * Whether what the thread does leads to code, and where the system call wants it to be, if it says so; else
+ * that is nowhere. Outside of system calls the kernel maps code of its own (uprobes').
  */
 static __always_inline bool asks_for_code(const struct pt_regs *user, __u8 *target, struct range *ret_range)
 {

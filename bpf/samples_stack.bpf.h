@@ -2,8 +2,8 @@
 /*
  * The stack of a thread, in a record of bpf/samples.bpf.c: what changed since the last copy (bpf/samples.h).
  *
- * Unwinding needs addresses of code and of the stack. Other words are left out: numbers, and addresses of data.
- * A stack full of them then takes a third of the room.
+ * Unwinding needs addresses of code and of the stack. Other words are left out: numbers, and addresses of
+ * data. A stack full of them then takes a third of the room.
  *
  * Most of a stack is as it was. So a first pass only looks which chunks have changed: a slot keeps a
  * sum of each, which is an eighth of what is to be read. A sum's factors are odd, so that no change of
@@ -110,16 +110,16 @@ static __always_inline bool is_in(__u64 address, __u64 begin, __u64 bytes)
 }
 
 /*
- * The first fields of struct g in runtime2.go of Go's runtime, and of struct m, whose first field is the runtime's
- * own goroutine.
+ * The first fields of struct g in runtime2.go of Go's runtime, and of struct m, whose first field is the
+ * runtime's own goroutine.
  */
 struct goroutine {
 	__u64 low, high, guards[2], panics, defers, thread;
 };
 
 /*
- * A goroutine's stack, behind which is the heap. What says which goroutine runs points to it. That of the runtime,
- * one for each thread, works for one on another stack.
+ * A goroutine's stack, behind which is the heap. What says which goroutine runs points to it. That of the
+ * runtime, one for each thread, works for one on another stack.
  */
 static __always_inline void find_goroutine(struct copy *copy, __u64 from)
 {
@@ -143,8 +143,9 @@ static __always_inline __u64 find_block(struct slot *slot, __u64 from)
 }
 
 /*
- * Where the stack ends, if that is known, and what is kept. A signal's handler may have a stack of its own: what it
- * interrupts is on another one. All this stands in a map, so that a verifier need not follow each way through it.
+ * Where the stack ends, if that is known, and what is kept. A signal's handler may have a stack of
+ * its own: what it interrupts is on another one. All this stands in a map, so that a verifier need
+ * not follow each way through it.
  */
 static __always_inline void find_kept(struct copy *copy, struct slot *slot, __u64 from,
 				      const struct task_struct *task, __u32 pid)
@@ -257,7 +258,8 @@ static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *the
 }
 
 /*
- * One chunk, as it is now and as it was. What is counted here stands in a map: on the stack, verifiers before Linux
+ * One chunk, as it is now and as it was. What is counted here stands in a map: on the
+ * stack, verifiers before Linux
  * 6.7 take it for constant. There are few branches, since a verifier follows each way through all of it.
  */
 static __always_inline long diff_words(const struct diff *diff, __u32 nth, __u64 *now, __u64 *then)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Births and ends of the targets' threads, where the session does not hold them for that. They go into a ring of
- * their own, which loses nothing as long as it is read in time. Only bpf/samples.bpf.c includes this.
+ * Births and ends of the targets' threads, where the session does not hold them for that. They go into a ring
+ * of their own, which loses nothing as long as it is read in time. Only bpf/samples.bpf.c includes this.
  */
 #pragma once
 
@@ -13,7 +13,9 @@ struct {
 const volatile bool tells_lives;
 __u64 untold_cnt; /* for which there was no room */
 
-/* Who reads is woken when there is much to read; at once where a process has lost the thread that was traced. */
+/*
+ * Who reads is woken when there is much to read; at once where a process has lost the thread that was traced.
+ */
 static __always_inline __u64 wake_flags(void)
 {
 	return bpf_ringbuf_query(&lives, BPF_RB_AVAIL_DATA) >= SAMPLES_LIVES_BYTES / 8 ? BPF_RB_FORCE_WAKEUP

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The targets' threads that wait now, for whoever reads the iterator: a thread that waits all the time is in no
- * ring. Only bpf/samples.bpf.c includes this.
+ * The targets' threads that wait now, for whoever reads the iterator: a thread that waits all the time is in
+ * no ring. Only bpf/samples.bpf.c includes this.
  */
 #pragma once
 

@@ -5,8 +5,10 @@
  * recording, and stopping the thread.
  *
  *	trigger_hit	at the probed instruction
- *	call_begin	at a function's beginning, or the first of two places, for triggers that judge a call by its end: remembers it ...
- *	call_end	... and judges it at the function's return instructions, or the second place (bpf/call.bpf.h)
+ *	call_begin	at a function's beginning, or the first of two places, for triggers that judge a call
+ *			by its end: remembers it ...
+ *	call_end	... and judges it at the function's return instructions, or the
+ *			second place (bpf/call.bpf.h)
  *
  * The probe's cookie says whose hit it is (bpf/rule.h).
  *

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Pages end their lines of prose at column 110 at most. The files that pages and comments name exist, and links
-# lead somewhere. docs/how-it-works.md speaks of each source and each input, the manual of each format, and the
-# glossary of no module that does not exist.
+# Pages end their lines of prose at column 110 at most, and so do comments, with tabs of 8. The files that pages
+# and comments name exist, and links lead somewhere. docs/how-it-works.md speaks of each source and each input,
+# the manual of each format, and the glossary of no module that does not exist.
 set -u
 bad=0
 
@@ -18,6 +18,14 @@ code=$(git ls-files 'user/*.[ch]' 'user/*.S' 'bpf/*.[ch]' 'tests/*.[ch]')
 # shellcheck disable=SC2086 # a list of words
 long=$(awk 'FNR == 1 { fenced = 0 } /^ *```/ { fenced = !fenced } !fenced && !/^ *\|/ && !/^    / && length($0) > 110 { print FILENAME ":" FNR }' $pages)
 [ -z "$long" ] || complain "prose beyond column 110:
+$long"
+
+# shellcheck disable=SC2046 # a list of words
+long=$(awk '{ column = 0
+		for (i = 1; i <= length($0); i++)
+			column = substr($0, i, 1) == "\t" ? column - column % 8 + 8 : column + 1 }
+	column > 110 && (/^[ \t]*(\/\*|\*|\/\/)/ || /\/\*/) { print FILENAME ":" FNR }' $code $(git ls-files 'tests/*.S' 'tests/*.cc'))
+[ -z "$long" ] || complain "comments beyond column 110:
 $long"
 
 # A name with a folder in front: below user/, or from the top.

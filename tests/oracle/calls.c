@@ -10,8 +10,10 @@
  * need no rule. What is known of an instruction is its address and the stack pointer behind it (the step
  * log):
  *
- *	call		the stack pointer falls by 8, and control goes elsewhere than to the next 15 bytes (a push goes there)
- *	signal		control goes to the first byte of another function, and the stack pointer falls by more than 1000
+ *	call		the stack pointer falls by 8, and control goes elsewhere than to the next 15
+ *			bytes (a push goes there)
+ *	signal		control goes to the first byte of another function, and the stack
+ *			pointer falls by more than 1000
  *	tail call	control is in another function than the topmost one's
  *
  * Go moves between stacks: mcall to the thread's own, gogo from there to a goroutine's, morestack to a larger

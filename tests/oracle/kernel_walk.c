@@ -4,7 +4,8 @@
  * is walked here at random, and the packets of that way written: system calls into it, conditions taken or
  * not, indirect calls of any function, returns, and back.
  *
- *	kernel_walk RECORDING NEW	RECORDING has kernel code; NEW gets the new trace, NEW.log its instructions
+ *	kernel_walk RECORDING NEW	RECORDING has kernel code; NEW gets the new trace,
+ *					NEW.log its instructions
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -70,7 +71,9 @@ static void load_bytes(struct code_copy *copy)
 	copy->path = NULL;
 }
 
-/* A line: "ADDRESS TYPE NAME[\tMODULE]". By hand: sscanf(3) measures all that is left of the text each time. */
+/*
+ * A line: "ADDRESS TYPE NAME[\tMODULE]". By hand: sscanf(3) measures all that is left of the text each time.
+ */
 static void read_functions(struct walk *walk, const char *text)
 {
 	for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {

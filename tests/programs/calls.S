@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program whose calls are known by reading it: no libc, fixed addresses. It calls, recurses, tail-calls, calls through a
- * pointer, and asks the kernel for something.
+ * A program whose calls are known by reading it: no libc, fixed addresses. It calls, recurses, tail-calls,
+ * calls through a pointer, and asks the kernel for something.
  *
  *	_start -> main -> leaf
  *	                  twice -> leaf, leaf

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dense PROGRAM ARG...: makes many packets of few instructions, then executes the program. No libc, fixed addresses.
- * Each round is four instructions: a TNT packet for the conditional jump, and two TIP packets of 5 bytes, since
- * the two places are further than 64 KiB from each other.
+ * dense PROGRAM ARG...: makes many packets of few instructions, then executes the program. No libc, fixed
+ * addresses. Each round is four instructions: a TNT packet for the conditional jump, and two TIP packets of 5
+ * bytes, since the two places are further than 64 KiB from each other.
  */
 	.text
 	.globl _start

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ways that are taken often, and left now and then: "hot ROUNDS" calculates with loops in loops, recursion, calls
- * through pointers, returns to several callers and long jumps, and prints a number that depends on all of it.
+ * Ways that are taken often, and left now and then: "hot ROUNDS" calculates with loops in loops,
+ * recursion, calls through pointers, returns to several callers and long jumps, and prints a number
+ * that depends on all of it.
  *
  *	hot ROUNDS faults	now and then memory is read that is not there, in the middle of such a way
  *	hot ROUNDS ticks	a timer interrupts it every 300 us

@@ -7,7 +7,8 @@
  *	jit once	only the first
  *	jit elsewhere	through another mapping of the page, which is writable
  *	jit attached	the same with System V shared memory
- *	jit many	so many functions that no cache of translated code holds them, while a thread waits in a call
+ *	jit many	so many functions that no cache of translated code holds them,
+ *			while a thread waits in a call
  */
 #define _GNU_SOURCE
 #include <pthread.h>

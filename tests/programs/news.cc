@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// As allocs.c: every form of operator new and delete, and what a recording of all of it must hold. With an argument, nothing that is refused.
+// As allocs.c: every form of operator new and delete, and what a recording of all of it must hold. With an
+// argument, nothing that is refused.
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -65,7 +66,8 @@ __attribute__((noinline)) static void containers()
 	say("collect\n");
 }
 
-// What is too large is refused by an exception, whatever is recorded: what no machine could have, and what this one has not.
+// What is too large is refused by an exception, whatever is recorded: what no machine could have, and what
+// this one has not.
 __attribute__((noinline)) static void refused(volatile size_t too_much)
 {
 	try {

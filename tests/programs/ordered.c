@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that compute are sent numbered signals by the one before them and by a timer, faster than they can take them:
- * into queues that are full, while they fault on purpose. Those of a sender come once each and in order. Prints "right".
+ * Threads that compute are sent numbered signals by the one before them and by a timer, faster than they
+ * can take them: into queues that are full, while they fault on purpose. Those of a sender come once each
+ * and in order. Prints "right".
  */
 #define _GNU_SOURCE /* pthread_sigqueue */
 #include <errno.h>

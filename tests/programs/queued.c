@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process that does nothing else sends numbered signals, of several kinds that queue, to one that computes: each comes once.
- * "ready" says that it has begun; "right" comes at the end.
+ * A process that does nothing else sends numbered signals, of several kinds that queue, to one that computes:
+ * each comes once. "ready" says that it has begun; "right" comes at the end.
  */
 #include <errno.h>
 #include <sched.h>

@@ -3,7 +3,8 @@
  * Runs random code: "random SEED FUNCTIONS" makes functions of random instructions and branches of all kinds,
  * and prints for each one a hash of the registers and flags behind most of its instructions, which depends on
  * nothing else: all addresses are the same each time. "random SEED FUNCTIONS I" prints those of function I.
- * "random SEED FUNCTIONS I ROUNDS" calls each one so often, with its code in a file: the hash is that of all calls.
+ * "random SEED FUNCTIONS I ROUNDS" calls each one so often, with its code in a file: the
+ * hash is that of all calls.
  *
  *	CODE_AT	what is called; for each function: routines, the function itself, more routines
  *	DATA_AT	counters of loops, targets of indirect branches, memory to calculate with

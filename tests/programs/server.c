@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Waits for lines on its input and does what they say, in threads that sleep in all sorts of system calls:
- * something to attach to. What it writes is the same whether it is watched or not. What it executes starts with few
- * instructions.
+ * something to attach to. What it writes is the same whether it is watched or not. What it executes
+ * starts with few instructions.
  *
- *	work		a call of handle() in the main thread		thread		one in a thread of its own
- *	fork		one in a child					exec		"echo" in a child of a child
- *	vfork		the same by vfork				dlopen		loads libm and calls cos()
- *	alarm		waits for a timer's signal			trap		blocks SIGTRAP and says so
- *	become		executes itself anew with the same input	mask		on which processors it may run
- *	quit		how many calls of each kind were interrupted
+ *	work	a call of handle() in the main thread
+ *	thread	one in a thread of its own
+ *	fork	one in a child
+ *	vfork	the same by vfork
+ *	exec	"echo" in a child of a child
+ *	become	executes itself anew with the same input
+ *	dlopen	loads libm and calls cos()
+ *	alarm	waits for a timer's signal
+ *	trap	blocks SIGTRAP and says so
+ *	mask	on which processors it may run
+ *	quit	how many calls of each kind were interrupted
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

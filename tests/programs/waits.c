@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waits whose cause is known. waits lock|disk|fault|hog|two: another thread holds a lock; each write goes to the
- * disk; each page is touched for the first time; another program, "hog", wants the same processor; a short
- * wait comes before each long one.
+ * Waits whose cause is known. waits lock|disk|fault|hog|two: another thread holds a lock; each write goes to
+ * the disk; each page is touched for the first time; another program, "hog", wants the same processor; a
+ * short wait comes before each long one.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

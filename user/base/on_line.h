@@ -5,7 +5,8 @@
  *
  *	\t \n		tab and newline
  *	\x1b		another control character (C0, DEL), or a byte that is no UTF-8
- *	\u009b \u202e	C1, line and paragraph separators, and what changes the direction of writing (Unicode UAX #9, 2.1 to 2.5)
+ *	\u009b \u202e	C1, line and paragraph separators, and what changes the direction of writing
+ *			(Unicode UAX #9, 2.1 to 2.5)
  *
  * A backslash stays as it is, so that what was escaped may be escaped again.
  */

@@ -3,8 +3,8 @@
  * The order matters. The program's process is created first, so that probes can be attached to it alone. It
  * is seized before its exec, so that none of its code runs untraced or without probes:
  *
- * 	resolve names -> fork -> seize -> attach probes -> exec -> verify breakpoints -> run -> hit -> hold -> snapshot
- * 	-> remove probes -> let go
+ * 	resolve names -> fork -> seize -> attach probes -> exec -> verify breakpoints -> run -> hit -> hold ->
+ * 	snapshot -> remove probes -> let go
  *
  * A failure before the exec also ends the waiting child. After the snapshot only the program's exit status
  * matters. Running targets are seized first, too, and their hits are ignored until the sources record, so
@@ -76,8 +76,8 @@ static bool is_paused(const struct capture *capture, const struct hit *hit)
 }
 
 /*
- * The rings are frozen: marks the hits that caused it. Where the source goes on meanwhile, hits that came since belong
- * to the same snapshot.
+ * The rings are frozen: marks the hits that caused it. Where the source goes on meanwhile, hits that came
+ * since belong to the same snapshot.
  */
 static void mark_stopped(struct capture *capture)
 {

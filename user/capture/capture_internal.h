@@ -37,12 +37,15 @@ struct capture {
 	bool out_of_room;	   /* config->max_bytes */
 	bool has_looked;	   /* at the targets' maps, for the hits that are being read */
 	bool trace_stops;	   /* an address filter stops the trace at the trigger */
-	/* CLOCK_MONOTONIC: when the sources were stopped (0: they run), and from when on they overwrote nothing */
+	/*
+	 * CLOCK_MONOTONIC: when the sources were stopped (0: they run), and from when
+	 * on they overwrote nothing
+	 */
 	uint64_t stopped_ns, held_ns;
 	struct snapshot *snapshot; /* under construction: holds the hits so far */
 	struct probe_map probes;
-	uint64_t began_ns,
-		told_ns; /* CLOCK_MONOTONIC: when the recording began; when config->progress() was last called */
+	/* CLOCK_MONOTONIC: when the recording began; when config->progress() was last called */
+	uint64_t began_ns, told_ns;
 	bool timed_out, stalled;
 	bool said_source;
 	bool executed, has_run; /* the launched program: its exec is over; its code may have run */

@@ -146,8 +146,8 @@ static int choose_none_for_attach(const struct capture_config *config)
 }
 
 /*
- * A program that does not execute its own code takes longer, each of its processes some milliseconds more, and it
- * passes the probes of allocators: that is not what these options are for.
+ * A program that does not execute its own code takes longer, each of its processes some milliseconds more,
+ * and it passes the probes of allocators: that is not what these options are for.
  */
 static bool needs_own_code(const struct capture_config *config, const char *timed)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In functions of the older ABI, and of C, HIT_GO_G can hold anything. A runtime.g begins with the bounds of its
- * stack: the register points to one if the stack pointer is between them. The number does not change while the
- * goroutine lives, so that it may be read some time after the hit.
+ * In functions of the older ABI, and of C, HIT_GO_G can hold anything. A runtime.g begins with the bounds of
+ * its stack: the register points to one if the stack pointer is between them. The number does not change
+ * while the goroutine lives, so that it may be read some time after the hit.
  */
 #include "capture/goroutine.h"
 

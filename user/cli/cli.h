@@ -80,8 +80,8 @@ extern const struct argp talk_argp;
 int print_failure(int err, int status);
 
 /*
- * Ends a command that has printed: if `err` is 0, it becomes that of standard output. Prints the sentence, and
- * returns STATUS_OK or STATUS_FAILED.
+ * Ends a command that has printed: if `err` is 0, it becomes that of standard output. Prints the sentence,
+ * and returns STATUS_OK or STATUS_FAILED.
  */
 int end_output(int err);
 

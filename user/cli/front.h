@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The program that `name` runs, and the one whose code will run (process/program.h); the caller frees both. 0,
- * or a status for `run`: the sentence is printed.
+ * The program that `name` runs, and the one whose code will run (process/program.h); the caller frees both.
+ * 0, or a status for `run`: the sentence is printed.
  */
 int front_find_program(const char *name, char **ret_path, char **ret_binary);
 

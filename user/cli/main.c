@@ -96,8 +96,8 @@ static void do_nothing(int signal)
 }
 
 /*
- * A file that reaches the limit (ulimit -f) is an error, EFBIG, and not our end. By a handler: that the signal is
- * ignored, programs that we start would inherit.
+ * A file that reaches the limit (ulimit -f) is an error, EFBIG, and not our end. By a handler: that the
+ * signal is ignored, programs that we start would inherit.
  */
 static void survive_file_limit(void)
 {

@@ -44,8 +44,8 @@ int output_check_input(const char *output, const char *input, const char *verb);
 int outputs_check_input(const struct outputs *outputs, const char *input);
 
 /*
- * The name of the file for the nth snapshot, from 0 on, of `cnt`: the output's with a number before its suffix,
- * "x-07.fxt.gz". NULL: out of memory. The caller frees it.
+ * The name of the file for the nth snapshot, from 0 on, of `cnt`: the output's with a number before its
+ * suffix, "x-07.fxt.gz". NULL: out of memory. The caller frees it.
  */
 char *output_part_path(const struct outputs *outputs, size_t output, size_t nth, size_t cnt);
 

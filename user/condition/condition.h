@@ -11,13 +11,17 @@
  * []. Values are 64-bit and signed, unless a cast or the size of what is loaded says otherwise; / and % are
  * unsigned. Words:
  *
- *	len, req->conn->fd	parameters by their names, with their types, and constants of enums, by the debug information;
- *				the other words here come first
+ *	len, req->conn->fd	parameters by their names, with their types, and constants of enums, by the
+ *				debug information; the other words here come first
  *	point.x			a field of a struct that is passed by value
- *	arg0->conn->fd		what an argument points to, where the debug information tells its type: -> . and names of fields
- *	arg0 ... arg11		integer arguments, where the probe has them (probe/args/arg_layout.h); with ret or elapsed: as they were when the call began
- *	rax ... r15 rip rsp eflags	registers (%rax and $rax are the same); eax ... r15d are their low halves, signed
- *	ret elapsed		the call's return value and duration: the condition is then judged when the call returns
+ *	arg0->conn->fd		what an argument points to, where the debug information tells its
+ *				type: -> . and names of fields
+ *	arg0 ... arg11		integer arguments, where the probe has them (probe/args/arg_layout.h); with
+ *				ret or elapsed: as they were when the call began
+ *	rax ... r15 rip rsp eflags	registers (%rax and $rax are the same); eax ... r15d are
+ *					their low halves, signed
+ *	ret elapsed		the call's return value and duration: the condition is then
+ *				judged when the call returns
  *	pid tid cpu cgroup	of the thread; cgroup == "PATH" holds in that cgroup and below
  *	comm			the thread's name, for == and != with a string
  *	str(P)			the text at P, for == and != with a string

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where arguments are, as the probe knows it: in registers, in memory that registers point to, or constants. */
+/*
+ * Where arguments are, as the probe knows it: in registers, in memory that registers point to, or constants.
+ */
 #include "condition/condition_code.h"
 #include "probe/args/arg_layout.h"
 

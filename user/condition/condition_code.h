@@ -159,8 +159,8 @@ static inline void fail_if_negative(struct code *code)
 }
 
 /*
- * Copies memory of the program to the stack, bringing it in if it is not there, or not. The address is in r0. Leaves
- * 0 or a negative errno there.
+ * Copies memory of the program to the stack, bringing it in if it is not there, or not. The address is in r0.
+ * Leaves 0 or a negative errno there.
  */
 static inline void copy_from_user(struct code *code, int at, int32_t size)
 {

@@ -12,8 +12,8 @@
 struct trigger;
 
 /*
- * find() fills *ret_field for argument `nth` and a path as of elf_file_find_field(), find_name() *ret_name for
- * a name as of elf_file_find_name(). Negative with a sentence. find_enum() is elf_file_find_enum().
+ * find() fills *ret_field for argument `nth` and a path as of elf_file_find_field(), find_name() *ret_name
+ * for a name as of elf_file_find_name(). Negative with a sentence. find_enum() is elf_file_find_enum().
  */
 struct field_lookup {
 	int (*find)(void *ctx, unsigned int nth, const char *path, struct elf_field *ret_field);

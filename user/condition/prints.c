@@ -3,7 +3,9 @@
  * A value's bytes, as condition_emit() makes the kernel write them:
  *
  *	number	| 1; 0: unreadable | 64 bits |
- *	text	| its length and 1; below 1: unreadable | text; one byte more than wanted tells that it is longer |
+ *	text	| its length and 1; below 1: unreadable | text |
+ *
+ * A text that is longer than wanted has one byte more.
  */
 #include "condition/prints.h"
 

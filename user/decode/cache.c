@@ -157,7 +157,10 @@ static int section_new(struct cached_section **ret_section, struct decoder_cache
 	return 0;
 }
 
-/* The versions of an image share their paths, so that none need be read. An equal one elsewhere is libipt's to find. */
+/*
+ * The versions of an image share their paths, so that none need be read. An equal one
+ * elsewhere is libipt's to find.
+ */
 static uint64_t hash_wanted(const struct code_section *wanted)
 {
 	return hash_number(

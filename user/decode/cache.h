@@ -25,8 +25,8 @@ struct cached_section {
 };
 
 /*
- * The last bytes of a section and the first ones of that which an image has behind it: an instruction may be in
- * both. Code that was copied page by page has many.
+ * The last bytes of a section and the first ones of that which an image has behind it: an instruction may be
+ * in both. Code that was copied page by page has many.
  */
 struct seam {
 	const struct cached_section *before, *behind;

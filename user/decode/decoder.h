@@ -39,8 +39,9 @@ struct code_image {
  * The code in force from `start_tsc` until the next version: another image of the process, or of another
  * process that runs on the processor.
  *
- * The kernel switches a thread's events on before it records the switch to the thread (perf_event_task_sched_in()
- * of kernel/events/core.c): what tracing begins with may be earlier than `start_tsc`.
+ * The kernel switches a thread's events on before it records the switch to the thread
+ * (perf_event_task_sched_in() of kernel/events/core.c): what tracing begins with may be
+ * earlier than `start_tsc`.
  */
 struct code_version {
 	uint64_t start_tsc;

@@ -8,7 +8,8 @@
  *	TNT	its conditional jump, or a return to where the call came from; one node on for each bit
  *	TIP	its indirect branch
  *	TIP.PGD	its far branch, or the branch that left the filter: tracing ends
- *	FUP	an instruction on the way to its end, at which something happens: TIP and TIP.PGD that follow say what
+ *	FUP	an instruction on the way to its end, at which something happens: TIP and
+ *		TIP.PGD that follow say what
  *	OVF	nothing is known any more up to the FUP or TIP.PGE that follows
  *
  * Anything unexpected (no code, damaged packets, an unknown combination) ends the pass, and the reference

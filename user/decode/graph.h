@@ -4,8 +4,8 @@
  * takes a packet; straight code, direct jumps and direct calls are folded into it. So one bit of trace is one
  * step from node to node, and the branches in between are known in advance:
  *
- *	f:	cmp; jmp 1f			node f:	jump f+2 -> 1f, call 1f+5 -> g, ends at g+4 with jne -> 2f
- *	1:	mov; call g			taken: node 2f, not taken: node g+6
+ *	f:	cmp; jmp 1f	node f:	jump f+2 -> 1f, call 1f+5 -> g, ends at g+4 with jne -> 2f
+ *	1:	mov; call g	taken: node 2f, not taken: node g+6
  *	g:	test; jne 2f
  *
  * A graph belongs to a section of code and serves every image and process that has it. All graphs keep their
@@ -29,8 +29,8 @@ enum node_end {
 	NODE_INDIRECT, /* an indirect near call or jump: a TIP */
 	NODE_FAR,      /* system calls, interrupts, far transfers: a TIP, or the end of tracing */
 	/*
-	 * no packet: the code continues at `to`, in another section or node. If `to` is the node's own ip, the
-	 * instruction there goes on in the section behind (decoder_cache_seam()).
+	 * no packet: the code continues at `to`, in another section or node. If `to` is the node's own ip,
+	 * the instruction there goes on in the section behind (decoder_cache_seam()).
 	 */
 	NODE_GO_ON,
 	NODE_STUCK, /* unknown: a loop without a way out, or an odd instruction */

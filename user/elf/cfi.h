@@ -49,8 +49,9 @@ struct elf_file;
 struct image;
 
 /*
- * The row for an address of the file (.eh_frame, else .debug_frame, else by its instructions), valid until the next call. NULL: out of
- * memory. The first call for an address takes microseconds; later ones are a look-up.
+ * The row for an address of the file (.eh_frame, else .debug_frame, else by its instructions),
+ * valid until the next call. NULL: out of memory. The first call for an address takes
+ * microseconds; later ones are a look-up.
  */
 const struct cfi_row *elf_file_cfi_at(struct elf_file *file, uint64_t addr);
 

@@ -12,8 +12,10 @@
  *
  * The line table also has the name of each function, and stays in a stripped program: the runtime needs it.
  *
- *	header		magic, 0, 0, 1, 8; words: functions, files, [address of the code,] offsets: names, ..., functions
- *	functions	pairs of a function's address and the offset of its record; at last, where the code ends
+ *	header		magic, 0, 0, 1, 8; words: functions, files, [address of the code,]
+ *			offsets: names, ..., functions
+ *	functions	pairs of a function's address and the offset of its record; at
+ *			last, where the code ends
  *	record		address, offset of the name
  */
 #include <dwarf.h>

@@ -5,8 +5,10 @@
  * (Linux Standard Base, "Exception Frames"; the LSDA as GCC's unwind-pe.h and libsupc++'s eh_personality.cc
  * read it; C++ and Rust share it.)
  *
- *	LSDA	u8 encoding [LPStart]  u8 encoding [uleb: offset of the types]  u8 encoding of the call sites  uleb: their bytes
- *		{ start, length, landing pad, uleb action } ...		relative to the function; landing pad to LPStart; 0: none
+ *	LSDA	u8 encoding [LPStart] u8 encoding [uleb: offset of the types] u8 encoding of the
+ *		call sites uleb: their bytes
+ *		{ start, length, landing pad, uleb action } ...		relative to the function; landing pad
+ *									to LPStart; 0: none
  */
 #include <string.h>
 

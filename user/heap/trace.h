@@ -80,7 +80,10 @@ size_t memtrace_locations(const struct memtrace *trace, uint64_t code,
 /* Writes the codes of a stack, the program's entry first, to codes[], which has room for its depth. */
 void memtrace_stack_codes(const struct memtrace *trace, uint32_t stack, uint64_t *codes);
 
-/* For each stack, whether it is that of a sample, or of a caller of one. NULL: out of memory. The caller frees it. */
+/*
+ * For each stack, whether it is that of a sample, or of a caller of one. NULL: out of
+ * memory. The caller frees it.
+ */
 bool *memtrace_used_stacks(const struct memtrace *trace);
 
 /* A sum that saturates, because a damaged trace may hold any numbers. */

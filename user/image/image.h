@@ -59,8 +59,8 @@ int image_overlay_at(struct image *image, uint64_t time_ns, const struct image_s
 int image_set_jit(struct image *image, struct jit_symbols *symbols);
 
 /*
- * Whether image_symbol_at() has come to code that is in no file while image_set_jit() had nothing: that of a JIT
- * compiler that tells no names.
+ * Whether image_symbol_at() has come to code that is in no file while image_set_jit() had nothing: that of a
+ * JIT compiler that tells no names.
  */
 bool image_lacks_names(const struct image *image);
 

@@ -12,8 +12,8 @@
 #include "model/symbol.h"
 
 /*
- * How to find the caller. Bytes from the stack pointer to where the caller's was, from this offset of the function
- * on: below it stand the return address and, below that, the caller's frame pointer. 0: not known.
+ * How to find the caller. Bytes from the stack pointer to where the caller's was, from this offset of the
+ * function on: below it stand the return address and, below that, the caller's frame pointer. 0: not known.
  */
 struct jit_frame {
 	uint32_t bytes, complete;

@@ -13,8 +13,8 @@ int image_replay_mapping(struct image *image, uint64_t time_ns, const struct sid
 			 const char *path);
 
 /*
- * Applies a mapping or an exec; other records change nothing. time_ns: the time of the record, or a later one.
- * 0 or -ENOMEM.
+ * Applies a mapping or an exec; other records change nothing. time_ns: the time of the record, or a
+ * later one. 0 or -ENOMEM.
  */
 int image_replay(struct image *image, uint64_t time_ns, const struct sideband_record *record,
 		 const char *path);

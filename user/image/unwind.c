@@ -229,8 +229,8 @@ static bool step_to(struct unwind *unwind, uint64_t cfa, bool is_leaf)
 }
 
 /*
- * At its beginning and at its end a function has no frame, or only the caller's frame pointer in it. In between
- * it may have pushed a word; frames are multiples of 16 bytes.
+ * At its beginning and at its end a function has no frame, or only the caller's frame pointer in it. In
+ * between it may have pushed a word; frames are multiples of 16 bytes.
  */
 static bool step_by_size(struct unwind *unwind, const struct jit_function *jit)
 {
@@ -258,8 +258,8 @@ static bool step_by_interpreter(struct unwind *unwind)
 enum { INTERPRETED_METHOD = 24 };
 
 /*
- * In the place of an address in the interpreter that of the method which it interprets, to which a word of its frame
- * points (interpreter_frame_method_offset in HotSpot's cpu/x86/frame_x86.hpp); 0: it is not known.
+ * In the place of an address in the interpreter that of the method which it interprets, to which a word of
+ * its frame points (interpreter_frame_method_offset in HotSpot's cpu/x86/frame_x86.hpp); 0: it is not known.
  */
 static uint64_t interpreted(const struct unwind *unwind)
 {

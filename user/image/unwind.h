@@ -33,7 +33,7 @@ struct unwound {
 	 */
 	uint64_t *cfas;
 	size_t cap, cnt;
-	bool is_left_out; /* in: words of the copy that are no addresses may be 0: no frame pointer ends there */
+	bool is_left_out; /* in: words of the copy that are no addresses may be 0 and end no chain */
 	uint64_t reached; /* stack pointer of the outermost frame; memory above it was not used */
 	bool is_whole;	  /* the outermost frame has no caller: the beginning of a thread or the program */
 	/*

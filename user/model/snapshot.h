@@ -128,8 +128,8 @@ struct snapshot {
 	size_t alloc_cnt, alloc_cap;
 	/*
 	 * Their call stacks: the process's id, then return addresses from the allocation function's caller
-	 * outwards. alloc_stack_of has one more than the index of its stack for each of `allocs`; 0: none. NULL:
-	 * there are none at all.
+	 * outwards. alloc_stack_of has one more than the index of its stack for each of `allocs`; 0: none.
+	 * NULL: there are none at all.
 	 */
 	struct word_pool *alloc_stacks;
 	uint32_t *alloc_stack_of;

@@ -3,17 +3,16 @@
  * The data of the page (html.h). Its JSON:
  *
  *	command, source, stopped_by: strings; realtime_ms: time 0 since the epoch
- *	symbols: [name, object, file or null, line, address, what a relative file is relative to, if known]; the first five are the slices that are no calls, in the order of their kinds
+ *	symbols: [name, object, file or null, line, address, what a relative file is relative to, if known];
+ *		the first five are the slices that are no calls, in the order of their kinds
  *	sources: {FILE: [[number of the first line, [LINE, ...]], ...]} (html_sources.h)
  *	threads: {pid, tid, name, slices: how many, instants: [time, text, whether it is no gap, number of an
  *		allocation, which its end has, too],
- *		details: [index of a slice that is no call, name, title or null, about, woken by, result or null]}
- *	hits: {trigger, symbol, time, ...}; stack: [address (0: not recorded, an open call), symbol, offset in it]; registers in the order of enum hit_reg; addresses and registers are
- *		strings, in hexadecimal
- *	flows: [thread, time, thread, time]: which wakes which; threads by index
- *	counters: {pid, name, points: [time, value], in the order of time}
- *
- * A name may be any bytes; what is no UTF-8 in it is the page's to replace.
+ *		details: [index of a slice that is no call, name, title or null, about, woken by, result or
+ *		null]}
+ *	hits: {trigger, symbol, time, ...}; stack: [address (0: not recorded, an open call), symbol, offset in
+ *		it]; registers in the order of enum hit_reg; addresses and registers are strings, in
+ *		hexadecimal
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -66,7 +66,10 @@ void hit_state_args(struct shown_arg args[static HIT_STATE_ARGS], const struct t
 /* Stands for callers that are not known. */
 #define SHOWN_CUT "..."
 
-/* The call stack, a line for each frame, and SHOWN_CUT behind one that goes on; the caller's. NULL: no memory. */
+/*
+ * The call stack, a line for each frame, and SHOWN_CUT behind one that goes on; the
+ * caller's. NULL: no memory.
+ */
 char *hit_stack_text(const struct timeline_hit *hit);
 
 /* What an arrow from who woke a thread to who was woken is called. */

@@ -5,7 +5,8 @@
  * interesting ones. Which function it returned is known only to the running program, but the candidates
  * follow conventions, and probing all of them is right whichever it is:
  *
- *	glibc		memcpy	-> __memcpy_avx_unaligned_erms, __memcpy_sse2_unaligned, ...	(local: .symtab or debug file)
+ *	glibc		memcpy	-> __memcpy_avx_unaligned_erms, __memcpy_sse2_unaligned, ...
+ *				(local: .symtab or debug file)
  *	target_clones	scale	-> scale.avx2, scale.default.1, ...	(but scale.resolver)
  */
 #include "probe/ifunc.h"

@@ -24,7 +24,9 @@ int probe_map_verify(const struct probe_map *map, pid_t pid, const struct sideba
  */
 long probe_map_find(const struct probe_map *map, const struct sideband_mapping *mapping, uint64_t addr);
 
-/* The number of the first probe at the same place as this one of the map: what probe_map_find() gives for it. */
+/*
+ * The number of the first probe at the same place as this one of the map: what probe_map_find() gives for it.
+ */
 size_t probe_map_first(const struct probe_map *map, const struct probe *probe);
 
 /* How many there are. */

@@ -3,12 +3,14 @@
  * How a trigger is spelled: a place, after FILE: where it is not in the executable or one of its libraries.
  * FILE is a path or a library's name.
  *
- *	SYM  SYM@VERSION  SYM+OFF  SYM#N	a function, by its name in the symbol table or demangled, with or without parameters
+ *	SYM  SYM@VERSION  SYM+OFF  SYM#N	a function, by its name in the symbol table or demangled,
+ *						with or without parameters
  *	'parse_*'				all functions that a pattern matches (* ? [])
  *	0xADDR					an instruction, by its virtual address in the file
  *	SOURCE.c:LINE				by debug information
  *	usdt:PROVIDER:NAME			a statically defined probe
- *	.					where the program marks its own moments (user/trailcam.h, magic-trace's library)
+ *	.					where the program marks its own moments
+ *						(user/trailcam.h, magic-trace's library)
  *	?					to be picked
  */
 #pragma once

@@ -14,7 +14,7 @@
 int cgroup_find(const char *text, size_t len, uint64_t *ret_id, int *ret_level);
 
 /*
- * Bytes of memory that the process may still take: what the machine has, and what the limits of its cgroups leave
- * (memory.max). UINT64_MAX: not known.
+ * Bytes of memory that the process may still take: what the machine has, and what the limits of its cgroups
+ * leave (memory.max). UINT64_MAX: not known.
  */
 uint64_t cgroup_memory_left(pid_t pid);

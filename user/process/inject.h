@@ -26,9 +26,10 @@ struct injection {
 };
 
 /*
- * The thread is in a ptrace stop (PTRACE_SEIZE). It continues from there up to the next instruction, with *signal
- * (NULL or 0: none), which is 0 from then on. `at`: unused executable memory of its process. 0; -ENOTSUP: it is not
- * a 64-bit program's, and is still in its stop; -ESRCH: it has ended or cannot be stopped.
+ * The thread is in a ptrace stop (PTRACE_SEIZE). It continues from there up to the next
+ * instruction, with *signal (NULL or 0: none), which is 0 from then on. `at`: unused executable
+ * memory of its process. 0; -ENOTSUP: it is not a 64-bit program's, and is still in its stop;
+ * -ESRCH: it has ended or cannot be stopped.
  */
 int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int *signal);
 

@@ -62,7 +62,9 @@ static void __attribute__((noreturn)) guard(const struct pin_table *table, int f
 
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-	/* It ends when the tracer does, and who sends signals to all processes of that name means the tracer. */
+	/*
+	 * It ends when the tracer does, and who sends signals to all processes of that name means the tracer.
+	 */
 	setsid();
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], SIG_IGN);

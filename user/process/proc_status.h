@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fields of /proc/PID/status, as proc(5) names them ("Tgid", "TracerPid"), and lists of processes and threads. A
- * thread's id works as well as a process's.
+ * Fields of /proc/PID/status, as proc(5) names them ("Tgid", "TracerPid"), and lists of processes and
+ * threads. A thread's id works as well as a process's.
  */
 #pragma once
 
@@ -38,7 +38,9 @@ bool proc_is_ending(pid_t pid);
  */
 pid_t proc_inner_pid(pid_t tid);
 
-/* /proc/PID/task, for proc_next() and closedir(); NULL: it cannot be opened, as when the process has ended. */
+/*
+ * /proc/PID/task, for proc_next() and closedir(); NULL: it cannot be opened, as when the process has ended.
+ */
 DIR *proc_threads(pid_t pid);
 
 /* The next id in /proc or /proc/PID/task; 0: none is left, or `dir` is NULL. */

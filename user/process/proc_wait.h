@@ -6,10 +6,10 @@
 #include <sys/types.h>
 
 struct proc_wait {
-	uint64_t
-		switches; /* of the thread so far: who reads it twice sees whether the thread has run in between */
-	char state;	  /* as in proc(5): S, D, T or t */
-	int32_t nr;	  /* the system call that it is in; -1: none */
+	/* of the thread so far: who reads it twice sees whether the thread has run in between */
+	uint64_t switches;
+	char state; /* as in proc(5): S, D, T or t */
+	int32_t nr; /* the system call that it is in; -1: none */
 	uint64_t args[6], sp, ip;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf's buffers are one for each processor, so the samples are brought into the order of time first. A hit is
- * a sample, too, and a sharp one. Where perf recorded switches, they stand for those of the samples source.
+ * perf's buffers are one for each processor, so the samples are brought into the order of time
+ * first. A hit is a sample, too, and a sharp one. Where perf recorded switches, they stand for
+ * those of the samples source.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -344,8 +345,8 @@ static uint64_t since_base(void *ctx, uint64_t time_ns)
 }
 
 /*
- * Whether each thread that runs is sampled, in the kernel as well, and whether it runs is known: as BPF programs
- * see it. Else a thread may be anywhere between two ticks.
+ * Whether each thread that runs is sampled, in the kernel as well, and whether it runs is known: as BPF
+ * programs see it. Else a thread may be anywhere between two ticks.
  */
 static bool is_complete(const struct samples *samples)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Node: `node --help`, V8's own. A JVM whose code cannot be read (source/jvm_code.h): Compiler.perfmap is since
+ * Node: `node --help`, V8's own. A JVM whose code cannot be read (source/jvm_code.h):
+ * Compiler.perfmap is since
  * JDK 17; without frame pointers, its stacks cannot be walked either.
  */
 #include "rebuild/unnamed.h"

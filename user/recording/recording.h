@@ -3,7 +3,8 @@
  * A recording is a directory in perf.data's directory form, which stock `perf script -i DIR` decodes too:
  *
  *	DIR/data		perf.data: attributes, sideband, AUXTRACE_INFO, AUXTRACE, hits
- *	DIR/kcore_dir/		the kernel's code and names, where it was traced (as perf record --kcore has them)
+ *	DIR/kcore_dir/		the kernel's code and names, where it was traced (as perf
+ *				record --kcore has them)
  *	DIR/code.PID.ADDR.NS	code bytes that files on disk do not give (vDSO, JIT, patched pages)
  *
  * Formats: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/{header,intel-pt}.c. Hits,

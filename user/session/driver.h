@@ -70,8 +70,8 @@ struct session_driver {
 	void (*thread_free)(void *self, struct session_thread *thread);
 
 	/*
-	 * With wait_for_start, of a driver without begin(): a thread has reached the start. The driver may take
-	 * over all threads from now on. take_over() of that one comes next.
+	 * With wait_for_start, of a driver without begin(): a thread has reached the start. The driver may
+	 * take over all threads from now on. take_over() of that one comes next.
 	 */
 	int (*reached)(void *self);
 
@@ -79,8 +79,8 @@ struct session_driver {
 	int (*begin)(void *self, struct session_thread *thread, enum session_place place);
 
 	/*
-	 * Without a start: the thread is held in an event stop, or behind a system call for which resume() has
-	 * asked, and stands where its program does. The driver may take it over.
+	 * Without a start: the thread is held in an event stop, or behind a system call for which resume()
+	 * has asked, and stands where its program does. The driver may take it over.
 	 */
 	int (*take_over)(void *self, struct session_thread *thread);
 
@@ -128,9 +128,9 @@ struct session_driver {
 	bool (*is_own_trap)(const struct session_thread *thread, const siginfo_t *info);
 
 	/*
-	 * Before detaching. run_on(): PTRACE_CONT resumes the thread, which will stop once more. let_go(): the
-	 * thread runs without the driver from now on; if it is held, from this stop. process_let_go(): all
-	 * threads of the process run without it. child_let_go(): a child of `parent` does, which is not a
+	 * Before detaching. run_on(): PTRACE_CONT resumes the thread, which will stop once more. let_go():
+	 * the thread runs without the driver from now on; if it is held, from this stop. process_let_go():
+	 * all threads of the process run without it. child_let_go(): a child of `parent` does, which is not a
 	 * target, and is in its first stop.
 	 */
 	void (*run_on)(struct session_thread *thread);

@@ -3,10 +3,13 @@
  * The loop: a thread stops, session_event.c handles the stop, and the thread continues as the driver says,
  * until the recording ends.
  *
- * 	session_attach.c	taking hold of processes	session_maps.c		their mappings and names
- * 	session_event.c		stops and ends, who is new	session_signal.c	what a stop's signal is
- * 	session_detach.c	letting go			session_tasks.c		who is there, and who was
- * 	session_lives.c		threads that are not traced
+ *	session_attach.c	taking hold of processes
+ *	session_detach.c	letting go
+ *	session_event.c		stops and ends, who is new
+ *	session_signal.c	what a stop's signal is
+ *	session_maps.c		mappings and names
+ *	session_tasks.c		who is there, and who was
+ *	session_lives.c		threads that are not traced
  */
 #include "session/session.h"
 

@@ -80,7 +80,10 @@ int session_rename_thread(struct session *session, struct session_thread *thread
 /* Everything about threads that have ended has been reported. */
 void session_forget_ended(struct session *session);
 
-/* Without a driver, once there is much: the same, and of what was reported the oldest. 0, or -errno with a sentence. */
+/*
+ * Without a driver, once there is much: the same, and of what was reported the oldest. 0,
+ * or -errno with a sentence.
+ */
 int session_forget_some(struct session *session);
 
 void session_free_tasks(struct session *session);
@@ -117,7 +120,10 @@ int session_list_threads(struct session *session);
  */
 void session_find_lost(struct session *session);
 
-/* The processes whose leader has left: their other threads are traced from now on, since nobody else sees their end. */
+/*
+ * The processes whose leader has left: their other threads are traced from now on, since
+ * nobody else sees their end.
+ */
 void session_seize_left(struct session *session);
 
 /* The driver begins: asks all threads to stop. The run continues when all have stopped. */
@@ -132,8 +138,8 @@ void session_start(struct session *session);
 int session_next_event(struct session *session, struct session_thread **ret_thread);
 
 /*
- * A stop under the leader's id behind an exec: all other threads of the process are gone. *ret_thread is the one that
- * called exec, which has the leader's id from now on. 0 or -ENOMEM.
+ * A stop under the leader's id behind an exec: all other threads of the process are gone. *ret_thread is the
+ * one that called exec, which has the leader's id from now on. 0 or -ENOMEM.
  */
 int session_survivor_of_exec(struct session *session, struct session_thread *leader,
 			     struct session_thread **ret_thread);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * With leaders_only the first thread of each process is held at its exec and at its exit, and no other thread is.
- * Of these the caller tells. What is seen of a process through its first thread needs one thread to be traced as long
- * as the process lives: where that leaves before the others, these are traced, and where another thread has exec'd,
- * that is.
+ * With leaders_only the first thread of each process is held at its exec and at its exit, and no other thread
+ * is. Of these the caller tells. What is seen of a process through its first thread needs one thread to be
+ * traced as long as the process lives: where that leaves before the others, these are traced, and where
+ * another thread has exec'd, that is.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CodeCache::_heaps are CodeHeaps, each of which is memory full of HeapBlocks (share/memory/heap.hpp). A used one
- * is followed by a CodeBlob (share/code/codeBlob.hpp): a compiled method (nmethod), a stub, or the interpreter.
- * What is read is another process's, and may be anything.
+ * CodeCache::_heaps are CodeHeaps, each of which is memory full of HeapBlocks (share/memory/heap.hpp). A used
+ * one is followed by a CodeBlob (share/code/codeBlob.hpp): a compiled method (nmethod), a stub, or the
+ * interpreter. What is read is another process's, and may be anything.
  */
 #include "source/jvm_code.h"
 

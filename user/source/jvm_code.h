@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code that a HotSpot JVM has made, by what it tells debuggers about itself: libjvm.so exports tables of its
- * own structures (src/hotspot/share/runtime/vmStructs.cpp), by which its code cache can be read from outside.
+ * The code that a HotSpot JVM has made, by what it tells debuggers about itself: libjvm.so
+ * exports tables of its own structures (src/hotspot/share/runtime/vmStructs.cpp), by which its
+ * code cache can be read from outside.
  */
 #pragma once
 

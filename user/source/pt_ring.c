@@ -5,7 +5,8 @@
  * reaches them only after all the others.
  *
  * 	taken at h:	[ d d d d h . . . ]		head now at n, d before h unchanged: new is h..n
- * 			[ n n n n n d d d ]		all but what stands before n may be old, at most a window of it
+ * 			[ n n n n n d d d ]		what is not before n may be old,
+ * 							at most a window of it
  */
 #include "source/pt_ring.h"
 

@@ -140,9 +140,9 @@ struct source {
 	int (*newborn)(void *self, pid_t pid, pid_t tid);
 
 	/*
-	 * With source_config.wants_lives: calls `tell` for births and ends of the targets' threads since the last
-	 * call, and for execs by another thread than the leader. `tell` returns 0 or an error, which ends it and is
-	 * returned. NULL for `tell`: only whether the source can: 0 or -ENOTSUP.
+	 * With source_config.wants_lives: calls `tell` for births and ends of the targets' threads since the
+	 * last call, and for execs by another thread than the leader. `tell` returns 0 or an error, which
+	 * ends it and is returned. NULL for `tell`: only whether the source can: 0 or -ENOTSUP.
 	 */
 	int (*lives)(void *self, int (*tell)(void *ctx, const struct thread_life *life), void *ctx);
 
@@ -171,7 +171,10 @@ struct source {
 	/* Stops recording: nothing more is overwritten. `cpu` is the processor to stop first, or -1. */
 	int (*stop)(void *self, int cpu);
 
-	/* The next take() is the last: what the targets do from now on, and what we do to them, is not wanted. */
+	/*
+	 * The next take() is the last: what the targets do from now on, and what we
+	 * do to them, is not wanted.
+	 */
 	void (*end)(void *self);
 
 	/*

@@ -4,8 +4,8 @@
  * must be the innermost of them, without exception; then the rest are the callers of the segment's outermost
  * frame:
  *
- *	recorded	parse  read  serve  main  _start	(functions of the addresses, innermost first)
- *	in the trace	parse  read  serve			(the call of parse nearest in time, and what it is in)
+ *	recorded	parse  read  serve  main  _start   (functions of the addresses, innermost first)
+ *	in the trace	parse  read  serve		   (the nearest call of parse, and its callers)
  *	callers				     main  _start
  *
  * A stack walked by frame pointers may be wrong, where functions keep none: then it does not fit, and tells

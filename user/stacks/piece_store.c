@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The arrays of pieces that wait. As long as these are few they stay where they are; those of later pieces are
- * packed, and unpacked when their turn comes.
+ * The arrays of pieces that wait. As long as these are few they stay where they are; those of later pieces
+ * are packed, and unpacked when their turn comes.
  */
 #include <stdlib.h>
 

@@ -2,28 +2,38 @@
 /*
  * What each branch does to the call stack.
  *
- *	call		the callee is pushed, with the address its return leads to. A call to the next instruction (get-pc) is none. One into the middle of
- *			its own function is none either: that is how inline retpolines put an address on the stack; the frame remembers it.
- *	return		to the frame, from the top outwards, whose return address it is: all frames up to it end. With no frame left: into a caller
- *			that has been there since the segment began (inferred). No such frame: the unwinding rule; to the first byte of a function:
- *			a jump (retpolines), or a call, if the frame remembers an address from a call into its own middle (inline retpolines); inside the
- *			function on top, whose own return leads elsewhere: a jump (push, ret); else control has moved to another stack.
- *	jump		inside a function: nothing. To another: the unwinding rule, if the jump is indirect; else the top ends and the other goes
- *			on in its place (tail call, PLT stub, a part of the function that the compiler moved away). From a JIT compiler's code
- *			without names to the first byte of a function: a call (the JVM's interpreter pushes the return address itself).
- *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends tracing ends its frame first.
- *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes on. Where a frame was interrupted, or
- *			elsewhere in its function: back to that (sigreturn). At the first byte of another function: a signal handler, on top of
- *			what was interrupted, or, behind a sigreturn, in the place of the handler before it. Else: the unwinding rule, or the top's place is taken (an rseq abort, a restart elsewhere).
- *	kernel entry	(kernel traced) a frame on top that only the matching exit closes, with all that is still open above it. An exit to user
- *			code closes every entry since user code ran; one to kernel code those above the entry that interrupted it there.
+ *	call		the callee is pushed, with the address its return leads to. A call to the next
+ *			instruction (get-pc) is none. One into the middle of its own function is none either:
+ *			that is how inline retpolines put an address on the stack; the frame remembers it.
+ *	return		to the frame, from the top outwards, whose return address it is: all frames up to it
+ *			end. With no frame left: into a caller that has been there since the segment began
+ *			(inferred). No such frame: the unwinding rule; to the first byte of a function: a jump
+ *			(retpolines), or a call, if the frame remembers an address from a call into its own
+ *			middle (inline retpolines); inside the function on top, whose own return leads
+ *			elsewhere: a jump (push, ret); else control has moved to another stack.
+ *	jump		inside a function: nothing. To another: the unwinding rule, if the jump is
+ *			indirect; else the top ends and the other goes on in its place (tail call, PLT
+ *			stub, a part of the function that the compiler moved away). From a JIT compiler's
+ *			code without names to the first byte of a function: a call (the JVM's interpreter
+ *			pushes the return address itself).
+ *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends
+ *			tracing ends its frame first.
+ *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes
+ *			on. Where a frame was interrupted, or elsewhere in its function: back to that
+ *			(sigreturn). At the first byte of another function: a signal handler, on top of what
+ *			was interrupted, or, behind a sigreturn, in the place of the handler before it. Else:
+ *			the unwinding rule, or the top's place is taken (an rseq abort, a restart elsewhere).
+ *	kernel entry	(kernel traced) a frame on top that only the matching exit closes, with all that is
+ *			still open above it. An exit to user code closes every entry since user code ran; one
+ *			to kernel code those above the entry that interrupted it there.
  *	gap		the segment ends; stitch.c finds out what goes on behind it.
  *
  * The unwinding rule, for control that arrives in the middle of a function that is open further out. Of its
  * frames, from the top outwards, it is
  *	- the one that called setjmp returning to there (longjmp);
- *	- the one whose current call has its landing pad or exception handler there, by the tables of the program (C++, Rust) or the shape of
- *	  its code (OCaml): exact in recursions, too. A frame whose call has its handler elsewhere cannot be it;
+ *	- the one whose current call has its landing pad or exception handler there, by the tables of the
+ *	  program (C++, Rust) or the shape of its code (OCaml): exact in recursions, too. A frame whose call
+ *	  has its handler elsewhere cannot be it;
  *	- else the innermost one of that function.
  * An exception handler of which no frame is known ends the segment, as an error would: its frame lies below
  * all that the segment knows, or was never seen, and any place given to it would be an invented order of
@@ -323,8 +333,8 @@ static bool jumps_inside(const struct stacks *stacks, const struct stack_step *s
 }
 
 /*
- * From a JIT compiler's code without names to such code: the JVM's interpreter puts an address on the stack and
- * jumps to the method. One more caller without a name would say nothing.
+ * From a JIT compiler's code without names to such code: the JVM's interpreter puts an address on the stack
+ * and jumps to the method. One more caller without a name would say nothing.
  */
 static bool stays_in_regions(const struct stack_step *step)
 {
@@ -470,8 +480,8 @@ static size_t find_entry(const struct segment *segment, uint64_t to)
 }
 
 /*
- * One past the frame on which a handler was put when it was interrupted at step->to, or else in the same function: the
- * handler may have led elsewhere. Or 0.
+ * One past the frame on which a handler was put when it was interrupted at step->to, or else in the same
+ * function: the handler may have led elsewhere. Or 0.
  */
 static size_t find_interrupted(const struct segment *segment, const struct stack_step *step)
 {
@@ -493,8 +503,8 @@ static size_t find_returned(const struct segment *segment, uint64_t to)
 }
 
 /*
- * Code goes on at step->to after a pause that began where `resume` would be next; 0: unknown. `by_call`: it may have
- * been a sigreturn.
+ * Code goes on at step->to after a pause that began where `resume` would be next; 0: unknown. `by_call`: it
+ * may have been a sigreturn.
  */
 static void resume_at(struct stacks *stacks, const struct stack_step *step, uint64_t resume, bool by_call)
 {

@@ -7,13 +7,13 @@
  * there before it began:
  *
  *	depth	 0	. . . . f		first function seen, in the middle
- *		-1	. g . . . . .		f returned into g: g has been open since the beginning (inferred)
+ *		-1	. g . . . . .		f returned into g: g was open from the beginning on (inferred)
  *		-2	h . . . . . . .		then g into h
  *
  * At the end the outermost becomes 0, and the inferred frames go in front.
  *
- * In memory: 40 bytes a slice and 24 bytes a time stamp, where they are not packed, 88 bytes an open frame; nothing for a
- * branch that changes no stack.
+ * In memory: 40 bytes a slice and 24 bytes a time stamp, where they are not packed, 88 bytes an open frame;
+ * nothing for a branch that changes no stack.
  */
 #pragma once
 

@@ -2,7 +2,8 @@
 /*
  * What the files of the call-stack engine share. The way of a branch:
  *
- *	piece.c		drops what changes no stack, does what needs no more than the piece's own frames, keeps the rest as steps
+ *	piece.c		drops what changes no stack, does what needs no more than the piece's own
+ *			frames, keeps the rest as steps
  *	piece_store.c	where pieces wait whose turn comes later
  *	rules.c		what each step does to the stack
  *	stacks.c	joins pieces, begins and ends segments
@@ -97,7 +98,9 @@ static inline bool begins(const struct symbol *symbol, uint64_t ip)
 /* Whether a jump inside the function may be a raise. */
 bool may_raise(const struct branch *branch, const struct symbol *symbol);
 
-/* A jump from `from` to `ip`, which is in `to`, is a call: code without names has pushed the return address. */
+/*
+ * A jump from `from` to `ip`, which is in `to`, is a call: code without names has pushed the return address.
+ */
 bool calls_by_jump(const struct symbol *from, const struct symbol *to, uint64_t ip);
 
 /* The call leads into the middle of the function that it stands in. */

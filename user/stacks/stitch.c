@@ -8,7 +8,8 @@
  *	behind	skip, returned to read at r4, returned to serve at s7, ...
  *
  *	main  serve  read  parse
- *	      serve  read  skip			the two lie over each other so: read and serve are the same calls
+ *	      serve  read  skip			the two lie over each other so: read and
+ *						serve are the same calls
  *
  * Frames kept ("main serve read") lasted through the gap; above them old ones ended in it ("parse") and new
  * ones began ("skip"). The innermost kept frame may have gone on in the gap, so only its function can be

@@ -5,11 +5,12 @@
  * thread is complete:
  *
  *	used stamps	with the number of slices among which the time up to the next one is shared
- *	late ends	of slices that do not end within their part: he looks at one part of the slices at a time
+ *	late ends	of slices that do not end within their part: he looks at one part of the slices
+ *			at a time
  *
  *	parts		|    1     |    2     |    3     |
- *	slices		 a-----------------------b			a's end is a late one
- *			  c--d  e--f						their ends are found in their part
+ *	slices		 a-----------------------b		a's end is a late one
+ *			  c--d  e--f				their ends are found in their part
  */
 #include "stacks/stored.h"
 
@@ -49,7 +50,7 @@ struct scan {
 	struct stamp_clock clock;
 	bool is_used; /* the stamp at hand */
 	struct stamp used;
-	bool has_used; /* `used`, the last one that was, is not in the list yet, and these wait for its end: */
+	bool has_used; /* `used` is not in the list yet, and `waiting` are for its end */
 	struct waiting *waiting;
 	size_t waiting_cnt, waiting_cap;
 	size_t settled; /* so many of them are of `used`, the others of the stamp at hand */

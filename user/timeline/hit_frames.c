@@ -30,7 +30,9 @@ static bool is_of(const struct symbol *symbol, const struct slice *slice)
 	       (symbol && slice->symbol && !*symbol->object && !strcmp(symbol->name, slice->symbol->name));
 }
 
-/* Lead-ups stand outermost first. The number of calls within `from`, if `symbol` is open there; else `from`. */
+/*
+ * Lead-ups stand outermost first. The number of calls within `from`, if `symbol` is open there; else `from`.
+ */
 static size_t seek(const struct lead_up *calls, size_t from, const struct symbol *symbol)
 {
 	for (size_t i = from; symbol && i-- > 0;)

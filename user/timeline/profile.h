@@ -4,7 +4,8 @@
  * Memory grows with the number of different functions and paths, not of calls.
  *
  *	self	the time of a call without that of what it called
- *	total	the whole time; of a function that is called within a call of itself, that of the outer call only
+ *	total	the whole time; of a function that is called within a call of itself,
+ *		that of the outer call only
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads waited for. Pauses and page faults are summed by their name, the file that they were about, the
- * function that waited, the thread that ended them and the thread that had the processor meanwhile. Connections
- * that differ only in a port that was chosen by chance are one.
+ * What threads waited for. Pauses and page faults are summed by their name, the file that they were about,
+ * the function that waited, the thread that ended them and the thread that had the processor meanwhile.
+ * Connections that differ only in a port that was chosen by chance are one.
  */
 #pragma once
 

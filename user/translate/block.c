@@ -196,7 +196,10 @@ static bool is_kernel_code(uint64_t guest)
 	return guest >> 12 == 0xffffffffff600;
 }
 
-/* Natively a thread faults where there is nothing, or what may not be executed. *ret_end: where what may be ends. */
+/*
+ * Natively a thread faults where there is nothing, or what may not be executed.
+ * *ret_end: where what may be ends.
+ */
 static enum give_back look_at_place(struct context *context, uint64_t guest, uint64_t *ret_end)
 {
 	if (executable_find(guest, ret_end))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory for code, and which blocks there are, by their addresses and by their pages. A program and its libraries lie further apart than a 32-bit
- * displacement reaches, so that the cache has regions near each of them: some hundred megabytes below the
- * code, where neither the heap nor new mappings come so soon.
+ * Memory for code, and which blocks there are, by their addresses and by their pages. A program and its
+ * libraries lie further apart than a 32-bit displacement reaches, so that the cache has regions near each of
+ * them: some hundred megabytes below the code, where neither the heap nor new mappings come so soon.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -23,7 +23,9 @@ static struct known_block *hash_table(void)
 	return (struct known_block *)(ARENA_BASE + ARENA_HASH);
 }
 
-/* What is near in the program is near in a table: a miss of the processor's caches costs more than all else. */
+/*
+ * What is near in the program is near in a table: a miss of the processor's caches costs more than all else.
+ */
 static uint64_t hash_of(uint64_t guest, unsigned int for_each_page)
 {
 	uint64_t page = ((guest >> PAGE_SHIFT) * 0x9e3779b97f4a7c15ull) >> 32;
@@ -278,7 +280,8 @@ static bool all_have_left(void)
 
 /*
  * Begins a generation, in the memory of the one before this one, which threads had the time of a whole
- * generation to leave. False: one has not. A thread that is in a call looks at the generation when it is back.
+ * generation to leave. False: one has not. A thread that is in a call looks at the
+ * generation when it is back.
  */
 static bool flush(void)
 {
@@ -315,8 +318,8 @@ static bool in_reach(const struct region *region, uint64_t guest)
 }
 
 /*
- * At that address or nowhere. In huge pages, if the kernel has some: a large program executes code on more small pages
- * than the processor keeps translations of.
+ * At that address or nowhere. In huge pages, if the kernel has some: a large program executes code on more
+ * small pages than the processor keeps translations of.
  */
 static bool map_at(uint64_t addr)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code that may change unnoticed is compared with what it was translated from each time before it is executed.
- * A block of such code ends behind each instruction that may write to code, so that what is executed is what
- * stands there then. No comparison here may change a flag:
+ * Code that may change unnoticed is compared with what it was translated from each time before it is
+ * executed. A block of such code ends behind each instruction that may write to code, so that what is
+ * executed is what stands there then. No comparison here may change a flag:
  *
  *	code ...	fail: mov ecx, number	jmp to the runtime
  *			host: save rcx, rax
- *			      mov rax, [guest]	mov rcx, -what it was	lea rcx, [rcx + rax]	jrcxz +5   jmp fail
+ *			      mov rax, [guest]	mov rcx, -what it was
+ *			      lea rcx, [rcx + rax]	jrcxz +5   jmp fail
  *			      ... the next 8, 4, 2 bytes or one, aligned ...
  *			      restore both	jmp code
  */

@@ -65,8 +65,8 @@ static inline void emit_here(const struct emitter *emitter, uint8_t *place)
 }
 
 /*
- * A copy of an instruction that ends at `end` where `raw` is from. False: what it addresses relative to rip is out
- * of reach.
+ * A copy of an instruction that ends at `end` where `raw` is from. False: what it addresses
+ * relative to rip is out of reach.
  */
 static inline bool emit_copy(struct emitter *emitter, const uint8_t *raw, const struct code_insn *insn,
 			     uint64_t end)
@@ -118,8 +118,8 @@ static inline void emit_distance_back(struct emitter *emitter)
 }
 
 /*
- * push value; needs no register. Returns the displacement that emit_pushed() sets, which adds the value where no
- * control comes; or NULL: it is in the instruction.
+ * push value; needs no register. Returns the displacement that emit_pushed() sets, which adds the value where
+ * no control comes; or NULL: it is in the instruction.
  */
 static inline uint8_t *emit_push(struct emitter *emitter, uint64_t value)
 {
@@ -204,8 +204,8 @@ static inline void emit_site(struct emitter *emitter, uint32_t site)
 }
 
 /*
- * A conditional jump: all of the instruction but its displacement, which is returned and may be changed while others
- * execute it, so that it lies within eight bytes.
+ * A conditional jump: all of the instruction but its displacement, which is returned and may be changed while
+ * others execute it, so that it lies within eight bytes.
  */
 enum { COND_PADDING = 0x2e /* a prefix without a meaning */, JCC_SIZE = 6 };
 
@@ -228,8 +228,8 @@ static inline const uint8_t *cond_opcode(const uint8_t *code)
 
 /*
  * Appends `word` to the ring. rcx is in use, its value in context.rcx. Returns the displacement of a jrcxz,
- * taken where that was the ring's last word, or it is time to tell the time, which is more often where a word stands
- * for the branches of a trace: the caller sets it.
+ * taken where that was the ring's last word, or it is time to tell the time, which is more often where a word
+ * stands for the branches of a trace: the caller sets it.
  */
 static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word, bool is_of_trace)
 {

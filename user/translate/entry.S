@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ways into the runtime and out of it. All that the program can see is kept: registers, flags, its stack below and above rsp. What is between the
- * cache and the C code runs with the flags of the program: no instruction here may change them before they are saved.
+ * Ways into the runtime and out of it. All that the program can see is kept: registers, flags, its stack
+ * below and above rsp. What is between the cache and the C code runs with the flags of the program: no
+ * instruction here may change them before they are saved.
  */
 #include "translate/layout.h"
 
@@ -86,7 +87,10 @@ taken:
 	mov $WHY_TAKEN, %esi
 	jmp enter
 
-	/* The target's slot holds another block: rax is the negative of its address, rcx the distance from there. */
+	/*
+	 * The target's slot holds another block: rax is the negative of its address, rcx
+	 * the distance from there.
+	 */
 miss:
 	not %rax
 	lea 1(%rcx, %rax), %rcx
@@ -214,8 +218,8 @@ landed:
 	.endm
 
 	/*
-	 * A system call, which leaves rcx and r11 to us. rcx: the guest address behind it; r11: where the cache goes on. No comparison: the flags are the
-	 * program's.
+	 * A system call, which leaves rcx and r11 to us. rcx: the guest address behind it; r11: where the
+	 * cache goes on. No comparison: the flags are the program's.
 	 */
 gate:
 	mov %rcx, %gs:CTX_SYSCALL_NEXT
@@ -253,7 +257,10 @@ syscall_saved:
 	syscall
 syscalled:
 	SAVE_FOR_STAMP
-	/* Who flushes the cache does not wait for a thread in a call. xchg: the generation is read after the others can see that it is back. */
+	/*
+	 * Who flushes the cache does not wait for a thread in a call. xchg: the generation is read after the
+	 * others can see that it is back.
+	 */
 after_saved:
 	mov $0, %ecx
 	xchg %rcx, %gs:CTX_IN_CALL
@@ -270,7 +277,10 @@ after_saved:
 	jmp *%gs:CTX_SYSCALL_RESUME
 after_end:
 
-	/* The child begins with its context in r15, and the same memory as its parent: that may be anywhere by then. */
+	/*
+	 * The child begins with its context in r15, and the same memory as its parent: that
+	 * may be anywhere by then.
+	 */
 go_birth:
 	SAVE_FOR_STAMP
 	mov %r15, %gs:CTX_R15

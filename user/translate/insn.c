@@ -3,11 +3,11 @@
  * Instructions of a block stay as they are, but for branches and for addresses relative to rip.
  *
  *	guest			host
- *	jcc T			jcc stub	...	stub: word, jmp T	(made when it is taken for the first time)
+ *	jcc T			jcc stub	...	stub: word, jmp T	(made when it is taken first)
  *	jmp T, backward		word, jmp T
  *	call T, backward	push the guest's return address, word, jmp T
  *	jmp, call T, forward	the same without the word
- *	ret, jmp r, call r	target to rcx, jmp gs:[targets + cx * 8]	...	entry of T: is it T? word, T
+ *	ret, jmp r, call r	target to rcx, jmp gs:[targets + cx * 8] ... entry of T: is it T? word, T
  *	syscall			to the gate
  */
 #include "model/branch.h"

@@ -14,8 +14,8 @@
  *	+ BLOCKS	struct block, by number
  *	+ SITES		struct site, by number
  *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
- *	+ BYTES		of blocks from those ranges: when they ceased to be (TSC; 0: not yet), and the code itself;
- *			of traces: struct trace_step
+ *	+ BYTES		of blocks from those ranges: when they ceased to be (TSC; 0: not yet), and the code
+ *			itself; of traces: struct trace_step
  *	+ SLOTS		one slot for each thread: struct context, the runtime's stack, targets, ring
  *
  * "Guest" is the program's own address, "host" one in the code cache. gs base is the address of the thread's
@@ -24,16 +24,16 @@
  * The ring holds words of 32 bits. A word below RING_TAG is the number of a site (that branch was taken), or
  * BLOCK_WORD + the number of a block (an indirect branch arrived there). All that is not recorded moves to
  * higher addresses only, so that the way from one word to the next is unambiguous. A site of a trace (struct
- * step) says that it was left there. A word from RING_TAG on says what the two words before it are: the ring is
- * read from its newest word backwards.
+ * step) says that it was left there. A word from RING_TAG on says what the two words before it are: the ring
+ * is read from its newest word backwards.
  *
- * Numbers only grow. BLOCKS, SITES, LENGTHS and BYTES are indexed by their low bits, so that new ones take the
- * place of the oldest. What was translated since the cache was flushed last is a generation, which fills half
- * of each table at most: words of this generation and of the one before it can be read.
+ * Numbers only grow. BLOCKS, SITES, LENGTHS and BYTES are indexed by their low bits, so that new ones take
+ * the place of the oldest. What was translated since the cache was flushed last is a generation, which fills
+ * half of each table at most: words of this generation and of the one before it can be read.
  *
  * A block ceases to be when its code changes, or its memory. Each such event begins an epoch; a block is that
- * of its address from epoch `born` on, up to `died`. There may be several of one address: a thread's ring says
- * from where on it was in which epoch at least.
+ * of its address from epoch `born` on, up to `died`. There may be several of one address: a thread's ring
+ * says from where on it was in which epoch at least.
  *
  * entry.S includes this file, too: only macros stand outside of __ASSEMBLER__.
  */
@@ -56,8 +56,8 @@
 
 /*
  * Probes cannot be put on the cache: the instructions before which they stand come from nops in a file of
- * trailcam's, mapped here, of NOP_SIZE bytes each. Behind it a jump leads back to the cache, by way of RESUMES,
- * which is less than 2 GB away.
+ * trailcam's, mapped here, of NOP_SIZE bytes each. Behind it a jump leads back to the cache, by way of
+ * RESUMES, which is less than 2 GB away.
  */
 #define NOPS_AT	 0x1fffff000000
 #define NOP_SIZE 16
@@ -289,10 +289,16 @@ struct context {
 	uint32_t epoch;		 /* as the ring has it */
 	uint32_t in_runtime;	 /* it is in no code of the cache */
 	uint32_t is_reading;
-	/* A signal that waits for the thread to come to an instruction of its own, which blocks all others meanwhile. */
+	/*
+	 * A signal that waits for the thread to come to an instruction of its own, which
+	 * blocks all others meanwhile.
+	 */
 	uint32_t has_signal;
 	uint8_t signal[SIGINFO_BYTES]; /* siginfo_t */
-	/* Number of the signal in whose place it comes. 0: the program catches them all, and the runtime picks one. */
+	/*
+	 * Number of the signal in whose place it comes. 0: the program catches them all,
+	 * and the runtime picks one.
+	 */
 	uint32_t stand_in;
 	uint64_t mask; /* what the program itself blocks */
 };
@@ -323,8 +329,9 @@ enum {
 };
 
 /*
- * Memory of the code cache. It begins with jumps to the runtime, for sites that are not linked. Code is added from
- * below, and what leads to the runtime from conditional jumps, until these are taken for the first time, from above.
+ * Memory of the code cache. It begins with jumps to the runtime, for sites that are not linked. Code
+ * is added from below, and what leads to the runtime from conditional jumps, until these are taken
+ * for the first time, from above.
  */
 struct region {
 	uint64_t start, at, end; /* there is room from `at` up to `end` */
@@ -374,8 +381,8 @@ enum block_end {
 
 struct block {
 	uint64_t guest, guest_end, next;
-	uint64_t
-		host; /* where jumps lead to, but for those to its trace: its code, or the checks behind that */
+	/* Where jumps lead to, but for those to its trace: its code, or the checks behind that. */
+	uint64_t host;
 	uint64_t host_end;
 	uint64_t entry; /* host address of the entry for indirect branches; 0: none yet */
 	uint32_t first_length, first_site;
@@ -402,9 +409,9 @@ struct block {
 };
 
 /*
- * A trace is a way that is taken often, in one piece (trace.c): from the beginning of its first block along the
- * branches of some words. Its sites lead out of it, and their words stand for all that came before in the trace.
- * Its lengths are those of its blocks, with one of {0, 0} behind each step.
+ * A trace is a way that is taken often, in one piece (trace.c): from the beginning of its first block along
+ * the branches of some words. Its sites lead out of it, and their words stand for all that came before in the
+ * trace. Its lengths are those of its blocks, with one of {0, 0} behind each step.
  */
 struct trace_step {
 	uint32_t block;

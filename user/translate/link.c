@@ -123,7 +123,10 @@ void block_unlink(struct block *block)
 		set_jump(block->entry + block->entry_jump, block->entry + block->entry_jump + 4);
 }
 
-/* To the entry `next` with the target back in rcx, of which rax is the negative of an address; 0: there is none. */
+/*
+ * To the entry `next` with the target back in rcx, of which rax is the negative of an
+ * address; 0: there is none.
+ */
 static void emit_next_entry(struct emitter *emitter, uint64_t next)
 {
 	int64_t away;
@@ -143,8 +146,8 @@ static void emit_next_entry(struct emitter *emitter, uint64_t next)
 }
 
 /*
- * Is it this block? rcx is the target, rcx and rax are saved. If not, it is one of those that share its number
- * among the targets: each leads to the one before it.
+ * Is it this block? rcx is the target, rcx and rax are saved. If not, it is one of those that share its
+ * number among the targets: each leads to the one before it.
  */
 bool block_make_entry(struct block *block)
 {

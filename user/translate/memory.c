@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls that concern all memory of a process, in which ours is not to count: the program would not get what it
- * asks for, and gigabytes that nobody uses would be locked.
+ * System calls that concern all memory of a process, in which ours is not to count: the program would not get
+ * what it asks for, and gigabytes that nobody uses would be locked.
  *
  *	mlockall		locks the mappings that are the program's, one by one
- *	limits of memory	are as much higher as what is ours needs, unless the kernel refuses: the program is told
- *				what it has asked for
+ *	limits of memory	are as much higher as what is ours needs, unless the kernel refuses: the
+ *				program is told what it has asked for
  */
 #define _GNU_SOURCE /* MLOCK_ONFAULT */
 
@@ -20,7 +20,9 @@
 
 /* ---- locks ---- */
 
-/* Calls mlock2(2) for each mapping of the program's. The first error, or 0; -ENOTSUP: there is nobody to ask. */
+/*
+ * Calls mlock2(2) for each mapping of the program's. The first error, or 0; -ENOTSUP: there is nobody to ask.
+ */
 static long lock_each(struct context *context, uint64_t flags)
 {
 	uint64_t at = 0;
@@ -38,8 +40,8 @@ static long lock_each(struct context *context, uint64_t flags)
 }
 
 /*
- * First what the limit has a say in, for all; then pages are brought there, as far as there are any. *ret_result is that
- * of the call. False: the kernel is to be called.
+ * First what the limit has a say in, for all; then pages are brought there, as far as there are any.
+ * *ret_result is that of the call. False: the kernel is to be called.
  */
 bool lock_all(struct context *context, uint64_t flags, uint64_t *ret_result)
 {

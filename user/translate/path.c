@@ -77,7 +77,10 @@ static bool walk_to(struct path *path, uint32_t word)
 	return path->insn_cnt <= PATH_INSNS_MAX;
 }
 
-/* Whether the branch leads back into a loop that the way has been through, and that does not begin where it does. */
+/*
+ * Whether the branch leads back into a loop that the way has been through, and that does
+ * not begin where it does.
+ */
 static bool is_inner_loop(const struct path *path, const struct site *site)
 {
 	const struct block *block = block_at(site->block);

@@ -23,7 +23,7 @@ bool is_current_block(uint32_t word);
 bool can_be_traced(const struct block *block);
 
 /*
- * From `head` on, as the words from words[at] on tell, of a chunk of the ring: as far as each is the one that mostly
- * comes there.
+ * From `head` on, as the words from words[at] on tell, of a chunk of the ring: as far as each is the one
+ * that mostly comes there.
  */
 void path_follow(struct path *path, const struct block *head, const uint32_t *words, unsigned int at);

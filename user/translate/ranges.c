@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which memory has code that is in no file, and which of that may change without a call that would tell, for
- * it is writable or may be written through another mapping; and which is known to be executable. The list is in order of address; its ranges do not
- * overlap. If it is full, what is between two of them counts as well: that only makes code there slower.
+ * it is writable or may be written through another mapping; and which is known to be executable. The list is
+ * in order of address; its ranges do not overlap. If it is full, what is between two of them counts as well:
+ * that only makes code there slower.
  */
 #include "translate/runtime.h"
 

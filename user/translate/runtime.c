@@ -90,7 +90,10 @@ static void append_time(struct context *context)
 	append_address(context, __builtin_ia32_rdtsc(), RING_TIME);
 }
 
-/* If the newest word is the ring's last one, it has filled the ring, or was led there to make the thread come here. */
+/*
+ * If the newest word is the ring's last one, it has filled the ring, or was led there to
+ * make the thread come here.
+ */
 static void settle_ring(struct context *context)
 {
 	bool is_last = !context->pos;
@@ -221,8 +224,8 @@ static uint32_t pick_stand_in(void)
 }
 
 /*
- * The signal that was held back comes now that the thread stands at an instruction of its own: who is outside delivers
- * it in place of a stand-in. If nobody is outside any more, it is sent again.
+ * The signal that was held back comes now that the thread stands at an instruction of its own: who is outside
+ * delivers it in place of a stand-in. If nobody is outside any more, it is sent again.
  */
 static void let_signal_come(struct context *context)
 {
@@ -257,7 +260,9 @@ uint64_t runtime_answer(struct context *context)
 
 /* ---- branches ---- */
 
-/* The guest address to go to. Numbers in the ring and the context are those of code that is not flushed yet. */
+/*
+ * The guest address to go to. Numbers in the ring and the context are those of code that is not flushed yet.
+ */
 static uint64_t destination(const struct context *context, unsigned int why)
 {
 	uint32_t word = newest_word(context);
@@ -385,8 +390,8 @@ static bool has_only_time_to_tell(const struct context *context)
 }
 
 /*
- * Where the jump behind the newest word leads; 0: to the runtime. It is read once: others may link it, or take it back,
- * meanwhile, and its block's code stays as long as the thread may be in it.
+ * Where the jump behind the newest word leads; 0: to the runtime. It is read once: others may link it, or
+ * take it back, meanwhile, and its block's code stays as long as the thread may be in it.
  */
 static uint64_t host_behind_word(const struct context *context)
 {
@@ -398,7 +403,10 @@ static uint64_t host_behind_word(const struct context *context)
 	return is_leave((const uint8_t *)to) ? 0 : to;
 }
 
-/* Most threads come here only for that. Without a lock, and without a look for a block; 0: there is more to do. */
+/*
+ * Most threads come here only for that. Without a lock, and without a look for a
+ * block; 0: there is more to do.
+ */
 static uint64_t tell_time(struct context *context, uint64_t guest)
 {
 	uint64_t host = has_only_time_to_tell(context) ? host_behind_word(context) : 0;

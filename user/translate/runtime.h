@@ -158,15 +158,18 @@ void cache_add(struct block *block);
 /* Whether blocks may have code from there. */
 bool cache_holds(uint64_t start, uint64_t end);
 
-/* All blocks with code from there cease to be. Who executes one goes on to its end, or that of the trace it is in. */
+/*
+ * All blocks with code from there cease to be. Who executes one goes on to its end, or
+ * that of the trace it is in.
+ */
 void cache_forget(uint64_t start, uint64_t end);
 
 /* So does this one. */
 void cache_end(struct block *block);
 
 /*
- * A region with room for the entry of a block or a stub, from which `guest` can be reached with 32-bit displacements.
- * NULL: there is no memory.
+ * A region with room for the entry of a block or a stub, from which `guest` can be reached with 32-bit
+ * displacements. NULL: there is no memory.
  */
 struct region *cache_region(uint64_t guest);
 
@@ -196,8 +199,8 @@ void emit_branch(struct emitter *emitter, struct site *site);
 void emit_bare(struct emitter *emitter, struct site *site, const uint8_t *opcode, unsigned int cnt);
 
 /*
- * The stub of a site that is taken for the first time. If there is no memory for it the cache is flushed, and the site
- * ceases to be.
+ * The stub of a site that is taken for the first time. If there is no memory for it the cache is flushed,
+ * and the site ceases to be.
  */
 void site_make_stub(struct site *site);
 
@@ -279,12 +282,15 @@ bool ask_original(struct context *context, uint64_t guest);
 bool ask_executable(struct context *context, uint64_t guest);
 
 /*
- * The first mapping of the program's that ends behind the address goes to context.mapping_start and end, which is 0 if
- * there is none. False: as above.
+ * The first mapping of the program's that ends behind the address goes to context.mapping_start and end,
+ * which is 0 if there is none. False: as above.
  */
 bool ask_mapping(struct context *context, uint64_t addr);
 
-/* Memory that may not be executed: the thread is sent what it would be natively. Returns where it blocks that. */
+/*
+ * Memory that may not be executed: the thread is sent what it would be natively.
+ * Returns where it blocks that.
+ */
 void fault_at(struct context *context, uint64_t guest);
 
 /* In entry.S: rt_sigprocmask(2), behind which a signal comes that was held back. */

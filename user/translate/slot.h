@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is done on both sides of the arena, outside and in the runtime: a slot is made ready for a thread that runs
- * already, or for one born there; limits are changed by the memory that is ours; a signal comes in another's place.
+ * What is done on both sides of the arena, outside and in the runtime: a slot is made ready for a
+ * thread that runs already, or for one born there; limits are changed by the memory that is ours; a
+ * signal comes in another's place.
  */
 #pragma once
 
@@ -32,8 +33,8 @@ static inline bool slot_take(struct context *context)
 }
 
 /*
- * `context` is where the slot `self` is for the caller, who has taken it. It is that of `tid` from now on (-1: a
- * child's).
+ * `context` is where the slot `self` is for the caller, who has taken it. It is that of `tid`
+ * from now on (-1: a child's).
  */
 static inline void slot_prepare(struct context *context, uint64_t self, const struct shared *shared,
 				const struct runtime_header *header, int32_t pid, int32_t tid)
@@ -64,7 +65,10 @@ static inline void slot_prepare(struct context *context, uint64_t self, const st
 	__atomic_store_n(&context->tid, tid, __ATOMIC_RELEASE);
 }
 
-/* Stands in for a signal that waits, and does nothing where it is not caught. It is none of the set; 0: all are. */
+/*
+ * Stands in for a signal that waits, and does nothing where it is not caught. It is
+ * none of the set; 0: all are.
+ */
 static inline uint32_t stand_in_beside(uint64_t signals)
 {
 	static const uint8_t harmless[] = {SIGWINCH, SIGURG, SIGCHLD};

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traces: ways that are taken often, found in the ring itself. Each time that the ring has got some thousand words
- * more, one place in it is looked at. Where a loop begins, or an indirect branch arrives, and that has been seen
- * often, the words from there on say which way is taken mostly.
+ * Traces: ways that are taken often, found in the ring itself. Each time that the ring has got some thousand
+ * words more, one place in it is looked at. Where a loop begins, or an indirect branch arrives, and that has
+ * been seen often, the words from there on say which way is taken mostly.
  *
  *	block			trace
- *	jcc T, taken		jncc stub		stub: word, jmp to what is behind the jump (as in insn.c)
+ *	jcc T, taken		jncc stub		stub: word, jmp to what is behind (as in insn.c)
  *	jcc T, not taken	jcc stub		stub: word, jmp T
  *	jmp T			nothing
  *	call T			push the guest's return address
  *	ret, jmp r, call r	target to rcx, is it T?	stub: word, jmp gs:[targets + cx * 8]
  *	the end			word, jmp T
  *
- * A trace is made of the code of its blocks in the cache: the program's own memory is not read. (The idea: Bala et
- * al., Dynamo, PLDI 2000.)
+ * A trace is made of the code of its blocks in the cache: the program's own memory is not read. (The idea:
+ * Bala et al., Dynamo, PLDI 2000.)
  */
 #include "decode/code_insn.h"
 #include "model/branch.h"
@@ -160,7 +160,10 @@ static bool add_step(struct maker *maker, const struct trace_step *step)
 	return true;
 }
 
-/* The target is not the one that the trace follows: rax is the negative of that one, rcx the distance from there. */
+/*
+ * The target is not the one that the trace follows: rax is the negative of that one, rcx
+ * the distance from there.
+ */
 static void emit_other_target(struct emitter *emitter, uint32_t site)
 {
 	uint8_t *wrap;
@@ -261,7 +264,10 @@ static bool make(const struct path *path)
 
 /* ---- when ---- */
 
-/* Where a word leads, if traces may begin there: where loops do, and functions, and where traces were left; or 0. */
+/*
+ * Where a word leads, if traces may begin there: where loops do, and functions, and
+ * where traces were left; or 0.
+ */
 static uint64_t head_behind(uint32_t word)
 {
 	const struct site *site = site_at(word);
@@ -297,8 +303,8 @@ static void look_from(const uint32_t *words, unsigned int at)
 }
 
 /*
- * Ways that are taken often are found soon; later on a look is rarely worth its time, but a loop that begins then is
- * found within some milliseconds all the same.
+ * Ways that are taken often are found soon; later on a look is rarely worth its time, but a loop that begins
+ * then is found within some milliseconds all the same.
  */
 bool trace_is_due(const struct context *context)
 {

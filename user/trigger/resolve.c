@@ -5,8 +5,8 @@
  * where the dynamic loader would find it:
  *
  *	FILE:PLACE	that file
- *	PLACE		the executable, or else the first of its libraries, breadth first, that exports it (or, if none does,
- *			the first that has it as a local function)
+ *	PLACE		the executable, or else the first of its libraries, breadth first, that exports it
+ *			(or, if none does, the first that has it as a local function)
  *
  * A symbol that the executable only imports has no code there, so the library that defines it is found by the
  * same rule.

@@ -529,7 +529,9 @@ static void test_instructions(void **state)
 	}
 }
 
-/* A jump to where no code is faults there. Nothing is missing, wherever a PSB or another stop comes between. */
+/*
+ * A jump to where no code is faults there. Nothing is missing, wherever a PSB or another stop comes between.
+ */
 static void test_jump_to_nowhere(void **state)
 {
 	static const char *const faults[] = {

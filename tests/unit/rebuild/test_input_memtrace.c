@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocation trace is an input as recordings are, and becomes the timeline that heap/heap_timeline.h makes of it.
+ * An allocation trace is an input as recordings are, and becomes the timeline that
+ * heap/heap_timeline.h makes of it.
  */
 #include "unit/heap/random_traces.h"
 

@@ -196,8 +196,9 @@ static void test_exceptions(void **state)
 
 /* ---- the kernel, filters, transactions ---- */
 
-/* A fault in an interrupt; the iret of the fault returns past two frames, that of the interrupt to user code past all. (A kernel address is one of the upper half: here all
- * are user addresses, so each entry is told by where it came from.) */
+/* A fault in an interrupt; the iret of the fault returns past two frames, that of the interrupt to user
+ * code past all. (A kernel address is one of the upper half: here all are user addresses, so each entry
+ * is told by where it came from.) */
 static void test_nested_interrupts(void **state)
 {
 	(void)state;

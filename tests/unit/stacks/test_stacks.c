@@ -479,8 +479,8 @@ static void tell(struct truth *truth, enum branch_kind kind, uint64_t from, uint
 	truth->branches[truth->branch_cnt++] = branch;
 }
 
-/* Calls, returns, tail calls and longjmps as a legal program does them. A function never calls or jumps to one that is open: what a jump into the middle
- * of such a one means cannot be known. */
+/* Calls, returns, tail calls and longjmps as a legal program does them. A function never calls or jumps to
+ * one that is open: what a jump into the middle of such a one means cannot be known. */
 static void generate(struct truth *truth)
 {
 	struct live stack[DEPTH_MAX] = {{0, 0}};
@@ -653,7 +653,9 @@ static void long_walk(struct branch_list *branches)
 	}
 }
 
-/* However much memory there is: calls are packed early, late, where two parts come together, or not at all. */
+/*
+ * However much memory there is: calls are packed early, late, where two parts come together, or not at all.
+ */
 static void test_in_file(void **state)
 {
 	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};

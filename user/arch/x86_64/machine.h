@@ -36,7 +36,9 @@ enum {
 #define ARCH_LIBRARY_DIRECTORIES \
 	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib"
 
-/* The mark in its cache of those it can use: FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 (sysdeps/generic/ldconfig.h). */
+/*
+ * The mark in its cache of those it can use: FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 (sysdeps/generic/ldconfig.h).
+ */
 enum { ARCH_LIBRARY_FLAGS = 0x0303 };
 
 /* ---- code ---- */

@@ -38,7 +38,8 @@ enum hit_reg {
 };
 
 /*
- * Those that a sample has, by which calls can be unwound: X(HIT_..., the kernel's name in struct pt_regs). They are
+ * Those that a sample has, by which calls can be unwound: X(HIT_..., the kernel's name in
+ * struct pt_regs). They are
  * ARCH_PERF_GENERAL (machine.h), in the order in which perf writes them.
  */
 /* clang-format off */

@@ -3,7 +3,8 @@
  * dump: each hand-off of the way as stable text, one per line.
  *
  *	--packets	OFFSET PACKET, after a line "# thread PID TID bytes SIZE from OFFSET" for each stream
- *	--branches	TIME_NS TID KIND[+start|+end|:GAP|:EVENT] FROM TO FROM_NAME TO_NAME, tab-separated; an event's TO is its payload
+ *	--branches	TIME_NS TID KIND[+start|+end|:GAP|:EVENT] FROM TO FROM_NAME TO_NAME, tab-separated; an
+ *			event's TO is its payload
  *	--instructions	TID IP, as the step log; "TID gap REASON" where some are missing
  *	--slices	START_NS END_NS DEPTH NAME PID TID, tab-separated; depth -1: an instant
  *	--hits		a block for each hit: its registers, its stack

@@ -15,7 +15,10 @@ enum { ELF_FIELD_LOADS_MAX = 8 };
 /* Instead of an argument's number: the return value. */
 enum {
 	ELF_RESULT = 1u << 30,
-	/* From here on the parameter is on the stack, so many bytes above the return address at the beginning. */
+	/*
+	 * From here on the parameter is on the stack, so many bytes above the return
+	 * address at the beginning.
+	 */
 	ELF_ON_STACK = 1u << 29,
 };
 
@@ -42,7 +45,9 @@ struct elf_field {
 	uint32_t array_bytes;
 	bool in_register;
 	uint8_t skip, shift;
-	/* what it points to is counted: the number of elements lies so many bytes behind the pointer; else 0 */
+	/*
+	 * what it points to is counted: the number of elements lies so many bytes behind the pointer; else 0
+	 */
 	int8_t count_at;
 	/* of a bit field: so many bits of those `size` bytes, from this one on; else 0 */
 	uint8_t bit_cnt, bit_shift;

@@ -2,8 +2,8 @@
 /*
  * The nth integer argument is not always the nth parameter: floating-point parameters use other registers, a
  * large result takes the first register for its address, and a struct passed by value may take none, one or
- * two (System V ABI, 3.2.3). What finds no register is on the stack, in the order of the parameters. Ambiguous
- * cases are refused.
+ * two (System V ABI, 3.2.3). What finds no register is on the stack, in the order of the parameters.
+ * Ambiguous cases are refused.
  */
 #include "elf/types/elf_parameters.h"
 
@@ -56,7 +56,10 @@ bool elf_parameter_begin(struct elf_file *file, uint64_t addr, struct parameter_
 
 	if (!elf_unit_at(file, addr, &unit) || !dwarf_offdie(file->dwarf, unit, &die))
 		return false;
-	/* With -gsplit-dwarf the unit is in a file of its own, which libdw finds where the compiler has put it. */
+	/*
+	 * With -gsplit-dwarf the unit is in a file of its own, which libdw finds where
+	 * the compiler has put it.
+	 */
 	if (!dwarf_cu_info(die.cu, NULL, &unit_type, NULL, &split, NULL, NULL, NULL) &&
 	    unit_type == DW_UT_skeleton && split.addr)
 		die = split;
@@ -208,8 +211,8 @@ static size_t location_at_entry(struct parameter_search *search, Dwarf_Die *die,
 }
 
 /*
- * Whether C++ passes the address of the struct, which is then where the parameter is: behind that address. The
- * type says so with clang only. Negative: there is no telling.
+ * Whether C++ passes the address of the struct, which is then where the parameter is: behind that address.
+ * The type says so with clang only. Negative: there is no telling.
  */
 static int is_passed_by_address(struct parameter_search *search, Dwarf_Die *parameter, Dwarf_Die *type)
 {
@@ -327,8 +330,8 @@ bool elf_parameter_result(struct parameter_search *search, Dwarf_Die *ret_type)
 }
 
 /*
- * Where the compiler says that the parameter is at the function's beginning, in bytes above the return address.
- * Negative: it does not say, because it has copied the parameter, for instance.
+ * Where the compiler says that the parameter is at the function's beginning, in bytes above the return
+ * address. Negative: it does not say, because it has copied the parameter, for instance.
  */
 static int64_t told_on_stack(struct parameter_search *search, Dwarf_Die *compiled)
 {

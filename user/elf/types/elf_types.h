@@ -45,8 +45,9 @@ bool elf_type_is_cxx_string(Dwarf_Die *type);
 bool elf_type_is_of(Dwarf_Die *die, int language);
 
 /*
- * A string or a slice of Go or Rust, or a std::string_view of libstdc++: an address and a length. *ret_path is
- * the path to the address, and the length lies *ret_count_at bytes behind it. *ret_is_text: it is a string.
+ * A string or a slice of Go or Rust, or a std::string_view of libstdc++: an address and a length.
+ * *ret_path is the path to the address, and the length lies *ret_count_at bytes behind it.
+ * *ret_is_text: it is a string.
  */
 bool elf_type_is_counted(Dwarf_Die *type, const char **ret_path, int8_t *ret_count_at, bool *ret_is_text);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each buffer is compressed by itself, by whichever thread is free, and ends at a byte (a full flush), so that
- * one behind the other they are one stream; a member for each would not do, since browsers read the first one
- * only. What is written does not depend on the number of threads, but for one thing: isa-l 2.30 takes a hash of
- * its stream's address for that of a block's third byte, so that one block in some thousands may be a few bytes
- * longer or shorter. Buffers go round in a ring:
+ * Each buffer is compressed by itself, by whichever thread is free, and ends at a byte (a full flush), so
+ * that one behind the other they are one stream; a member for each would not do, since browsers read the
+ * first one only. What is written does not depend on the number of threads, but for one thing: isa-l 2.30
+ * takes a hash of its stream's address for that of a block's third byte, so that one block in some thousands
+ * may be a few bytes longer or shorter. Buffers go round in a ring:
  *
  *	... | written | compressed, waits for the one before it | being compressed | full | being filled |
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A gzip file (RFC 1952) that all processors compress, a buffer each, while the next one is filled. Level 1 of
- * ISA-L's igzip: several times as fast as zlib at its fastest, and not much larger.
+ * A gzip file (RFC 1952) that all processors compress, a buffer each, while the next one is filled. Level 1
+ * of ISA-L's igzip: several times as fast as zlib at its fastest, and not much larger.
  */
 #pragma once
 

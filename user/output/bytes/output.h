@@ -31,7 +31,10 @@ int output_open(struct output **ret_output, const char *path);
 /* Buffered. A failure (disk full) sticks: later writes are ignored and output_close() reports it. */
 void output_write(struct output *output, const void *bytes, size_t size);
 
-/* Room for so many bytes, which the caller fills before he writes more. NULL: there is none, output_write() them. */
+/*
+ * Room for so many bytes, which the caller fills before he writes more. NULL: there is
+ * none, output_write() them.
+ */
 uint8_t *output_take(struct output *output, size_t size);
 
 /* printf into the output. */

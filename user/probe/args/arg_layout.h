@@ -2,9 +2,11 @@
 /*
  * Where the arguments of a probed place are when the probe fires: arg0, arg1, ...
  *
- *	a function of C		rdi, rsi, rdx, rcx, r8, r9 (System V ABI); what is no integer or pointer is not among them
- *	a function of Go	rax, rbx, rcx, rdi, rsi, r8, r9, r10, r11 (https://go.dev/s/regabi), a string takes two of them, a slice three; Go 1.16 and before
- *				passed them on the stack, as assembly still does: then none are known
+ *	a function of C		rdi, rsi, rdx, rcx, r8, r9 (System V ABI); what is no integer or
+ *				pointer is not among them
+ *	a function of Go	rax, rbx, rcx, rdi, rsi, r8, r9, r10, r11 (https://go.dev/s/regabi), a string
+ *				takes two of them, a slice three; Go 1.16 and before passed them on the stack,
+ *				as assembly still does: then none are known
  *	a USDT probe		as its note says
  *	within a function	none: its code has put them anywhere
  */

@@ -3,7 +3,8 @@
  *	[-]SIZE@$NUMBER					a constant
  *	[-]SIZE@%REGISTER
  *	[-]SIZE@[NUMBER][(%BASE[,%INDEX[,SCALE]])]	memory
- *	[-]SIZE@SYMBOL[+NUMBER][(%rip)]			memory, which is as far from the probe in the program as it is in the file
+ *	[-]SIZE@SYMBOL[+NUMBER][(%rip)]			memory, which is as far from the probe in the
+ *							program as it is in the file
  */
 #include "probe/args/usdt_args.h"
 

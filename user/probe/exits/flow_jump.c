@@ -3,9 +3,11 @@
  * An indirect jump is a switch or a tail call, and the instruction alone may not tell:
  *
  *	notrack jmp *%rax			a switch: with control-flow protection compilers mark those
- *	jmp *%rax, and a frame on the stack	a switch: whoever goes to another function takes the frame down before
+ *	jmp *%rax, and a frame on the stack	a switch: whoever goes to another function
+ *						takes the frame down before
  *	movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax	a switch: a table of distances
- *	jmp *table(,%rax,8)			a switch if the table in the file leads into the function, else an array of functions
+ *	jmp *table(,%rax,8)			a switch if the table in the file leads into the function,
+ *						else an array of functions
  *	mov 0x18(%rax),%rax; jmp *%rax		a tail call by a pointer
  */
 

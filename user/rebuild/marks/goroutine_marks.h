@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hits tell which goroutine a thread runs, and so which goroutine its slices belong to: from one switch to the
- * next, all that is open on a goroutine's stack lies in one outermost slice.
+ * Hits tell which goroutine a thread runs, and so which goroutine its slices belong to: from one switch to
+ * the next, all that is open on a goroutine's stack lies in one outermost slice.
  */
 #pragma once
 

@@ -41,8 +41,8 @@ struct slice_indices {
 };
 
 /*
- * The slice that is nearest to the time; of equally near ones the last, which is the innermost. NULL: there is
- * none. It lives as long as the indices. 0 or -ENOMEM.
+ * The slice that is nearest to the time; of equally near ones the last, which is the innermost. NULL: there
+ * is none. It lives as long as the indices. 0 or -ENOMEM.
  */
 int slice_indices_nearest(struct slice_indices *indices, const struct slice_wanted *wanted, uint64_t time_ns,
 			  const struct indexed_slice **ret_slice);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel throttles a clock that ticks more often than its limits allow, and the host of a virtual machine may
- * stop a processor. Neither leaves a record. But between two of its switches a thread runs, so what is known of
- * it lies a period apart at most. What is throttled goes on with the kernel's next own tick, that is 4 ms later with
- * 250 of them a second.
+ * The kernel throttles a clock that ticks more often than its limits allow, and the host of a virtual machine
+ * may stop a processor. Neither leaves a record. But between two of its switches a thread runs, so what is
+ * known of it lies a period apart at most. What is throttled goes on with the kernel's next own tick, that is
+ * 4 ms later with 250 of them a second.
  */
 #include "rebuild/samples/sample_holes.h"
 

@@ -11,8 +11,8 @@ struct sample_holes {
 };
 
 /*
- * Call this after sample_items_finish(). Adds a gap where the thread ran for much longer than `period` without a
- * tick, and counts it in `holes`. 0 or -ENOMEM.
+ * Call this after sample_items_finish(). Adds a gap where the thread ran for much longer than `period`
+ * without a tick, and counts it in `holes`. 0 or -ENOMEM.
  */
 int sample_holes_find(struct sample_items *items, const struct sample_context *context, uint64_t period,
 		      struct sample_holes *holes);

@@ -4,8 +4,10 @@
  * always does, mimalloc's malloc() jumps to mi_malloc(). What is one allocation for the program must be
  * counted once. Two things see to that:
  *
- * 	- names for the same address are one function, and a function that leads straight into another one of the table is left to that one;
- * 	- one that somewhere calls another is marked: while it is at work, the BPF program passes over what it calls.
+ * 	- names for the same address are one function, and a function that leads straight into another one of
+ *	  the table is left to that one;
+ * 	- one that somewhere calls another is marked: while it is at work, the BPF program
+ *	  passes over what it calls.
  */
 #include "source/alloc/allocators.h"
 

@@ -18,7 +18,7 @@ struct alloc_function {
 	char *name; /* demangled */
 	struct probe probe;
 	struct alloc_role role;
-	bool is_dear; /* the kernel single-steps the probed instruction, and programs call the function often */
+	bool is_dear; /* the kernel single-steps the probed instruction, and calls are many */
 	struct usdt_arg args[ALLOC_USDT_ARGS]; /* of a USDT probe */
 };
 

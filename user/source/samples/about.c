@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The programs read the file's inode, its name and that of its directory, which a descriptor stood for then. It
- * may stand for another one by now, or for none. So /proc is asked for the rest of the path only, and believed
- * only if the inode and the name are the same. All epolls have the same inode: how many files one has is
- * what the descriptor of that number has now.
+ * The programs read the file's inode, its name and that of its directory, which a descriptor stood for then.
+ * It may stand for another one by now, or for none. So /proc is asked for the rest of the path only, and
+ * believed only if the inode and the name are the same. All epolls have the same inode: how many files one
+ * has is what the descriptor of that number has now.
  */
 #include "source/samples/about.h"
 

@@ -18,8 +18,8 @@ void samples_files_free(struct samples_files *files);
 
 /*
  * "socket 127.0.0.1:6379 <-> :51234", "pipe 4711", "file /var/lib/x.db", "epoll of 12", as of then. A path is
- * whole, and an epoll has its count, if `files` is there, and the process still has that file there. NULL: there
- * is no file, or no memory. The caller frees it.
+ * whole, and an epoll has its count, if `files` is there, and the process still has that file there. NULL:
+ * there is no file, or no memory. The caller frees it.
  */
 char *samples_about_text(const struct samples_about *about, struct samples_files *files);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel tells perf of each mapping of code in one function, perf_event_mmap(), which BPF looks at where it may
- * (ftrace). Where it may not, tracepoints show what system calls ask for. A list of mappings that is read now and
- * then would not do: a stack may lead into code that was mapped just before.
+ * The kernel tells perf of each mapping of code in one function, perf_event_mmap(), which BPF looks at where
+ * it may (ftrace). Where it may not, tracepoints show what system calls ask for. A list of mappings that is
+ * read now and then would not do: a stack may lead into code that was mapped just before.
  */
 #include "source/samples/code.h"
 

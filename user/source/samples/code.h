@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the targets' code is, for the BPF programs: of a stack they keep what leads there (bpf/samples_code.bpf.h).
+ * Where the targets' code is, for the BPF programs: of a stack they keep what leads there
+ * (bpf/samples_code.bpf.h).
  */
 #pragma once
 
@@ -15,7 +16,8 @@ void samples_code_set_up(struct samples_bpf *bpf);
 void samples_code_attach(struct samples_bpf *bpf);
 
 /*
- * What the process has mapped before it became a target: to be called when it is one. What it maps from then on the
- * kernel tells. Of a JVM's stacks, and where it cannot be read, all words are kept that may be addresses.
+ * What the process has mapped before it became a target: to be called when it is one. What it
+ * maps from then on the kernel tells. Of a JVM's stacks, and where it cannot be read, all words
+ * are kept that may be addresses.
  */
 void samples_code_find(struct samples_bpf *bpf, pid_t pid);

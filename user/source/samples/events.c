@@ -2,11 +2,12 @@
 /*
  * perf's names of events (perf-list(1)), as the kernel numbers them (linux/perf_event.h).
  *
- * A processor's counter counts what all programs do there. What the kernel itself counts comes round each time, and
- * a BPF program passes over who is no target. What the processor counts is too frequent for that: the program reads
- * the counter at the switches of the targets' threads, and where it comes round. kernel.perf_event_max_sample_rate does not limit a counter of the
- * kernel's whose period is one. A thread's own counters, which there are without BPF, leave a record in a ring of
- * perf's each time: there only what is rare is recorded so.
+ * A processor's counter counts what all programs do there. What the kernel itself counts comes round each
+ * time, and a BPF program passes over who is no target. What the processor counts is too frequent for
+ * that: the program reads the counter at the switches of the targets' threads, and where it comes round.
+ * kernel.perf_event_max_sample_rate does not limit a counter of the kernel's whose period is one. A
+ * thread's own counters, which there are without BPF, leave a record in a ring of perf's each time: there
+ * only what is rare is recorded so.
  */
 #include "source/samples/events.h"
 

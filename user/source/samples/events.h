@@ -37,8 +37,8 @@ bool samples_events_in_kernel(const struct samples_events *events, size_t nth);
 int samples_events_fail(const struct samples_events *events, size_t nth, uint32_t frequency, int err);
 
 /*
- * Opens that event on every processor, disabled, to tick `frequency` times a second, or each time. -ENOTSUP with a
- * sentence: this machine cannot count it; else as samples_ticks_open().
+ * Opens that event on every processor, disabled, to tick `frequency` times a second, or each time. -ENOTSUP
+ * with a sentence: this machine cannot count it; else as samples_ticks_open().
  */
 int samples_events_open(const struct samples_events *events, size_t nth, uint32_t frequency,
 			struct samples_ticks *ret_ticks);

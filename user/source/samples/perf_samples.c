@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * perf overwrites nothing that was not read as long as what waits is fetched in time. Since a plain user may
- * lock little memory (some 0.5 MiB for each processor), perf's rings are small and are emptied often; the past
- * is kept in rings of our own, where a stack costs what has changed since the last one (ring_writer.c). That
- * reaches a hundred times further back than perf's overwritable rings of the same locked size, which hold each
- * copy whole.
+ * lock little memory (some 0.5 MiB for each processor), perf's rings are small and are emptied often; the
+ * past is kept in rings of our own, where a stack costs what has changed since the last one
+ * (ring_writer.c). That reaches a hundred times further back than perf's overwritable rings of the same
+ * locked size, which hold each copy whole.
  *
  * An event that is inherited must be bound to a processor, hence threads times processors; all of a processor
  * write to the ring of an event that does nothing else (as source/pt/pt_events.c).

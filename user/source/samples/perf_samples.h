@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the samples source does without BPF: perf's events of the targets' threads, which need no right for
- * processes of one's own (kernel.perf_event_paranoid up to 2). There are stacks of user code by the clock, and
- * when threads stop running and run again; not why, and not for whom.
+ * processes of one's own (kernel.perf_event_paranoid up to 2). There are stacks of user code by the clock,
+ * and when threads stop running and run again; not why, and not for whom.
  */
 #pragma once
 

@@ -4,8 +4,8 @@
  * stands first, so what has its mark in the copy was complete when it was copied. Then the head is looked at
  * again: what it has passed by a whole ring may have been overwritten in the meantime.
  *
- * A call that has not returned gets a record of its own for its end once its begin was read. This is agreed with
- * the program by a compare and exchange of `took_ns`, which it does too.
+ * A call that has not returned gets a record of its own for its end once its begin was read. This is agreed
+ * with the program by a compare and exchange of `took_ns`, which it does too.
  */
 #include "source/samples/ring.h"
 

@@ -32,8 +32,8 @@ struct samples_reader {
  * for a few. What was overwritten before it could be read, or was not finished, becomes a SAMPLE_LOST. `add`
  * takes over the sample's ips and stack, and returns 0 or an error, which ends it and is returned. -ENOMEM.
  *
- * `bytes` is the ring and `head` where its head is, both mapped from the programs' maps. In the ring, calls that
- * have not returned become SAMPLES_TAKEN.
+ * `bytes` is the ring and `head` where its head is, both mapped from the programs' maps. In the ring, calls
+ * that have not returned become SAMPLES_TAKEN.
  */
 int samples_reader_read(struct samples_reader *reader, volatile uint8_t *bytes,
 			const volatile struct samples_head *head,

@@ -21,8 +21,8 @@ struct samples_writer {
 void samples_writer_put(struct samples_writer *writer, const struct samples_record *record);
 
 /*
- * Appends a tick with registers, ARCH_SAMPLED_CNT of them, and the `size` bytes that stood at the stack pointer. What
- * is about these in the record is set here. 0 or -ENOMEM.
+ * Appends a tick with registers, ARCH_SAMPLED_CNT of them, and the `size` bytes that stood at the stack
+ * pointer. What is about these in the record is set here. 0 or -ENOMEM.
  */
 int samples_writer_put_full(struct samples_writer *writer, const struct samples_record *record,
 			    const uint64_t *regs, const uint8_t *stack, size_t size);

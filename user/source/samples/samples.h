@@ -19,8 +19,9 @@
 /*
  * Of the stacks of busy programs a copy of 8 KiB held all as far as the outermost frame in Python, SQLite and
  * Node, and 29 % in Java; 16 KiB held 82 % there, 32 KiB 99 %. Since only what has changed since the thread's
- * last sample goes into the ring, a sample took some 130 to 220 bytes (RSA, SQLite, a function that calls itself,
- * redis, Python parsing JSON), 350 to 450 (Java, Go, Node) or 430 to 670 (a compiler), however long the copy.
+ * last sample goes into the ring, a sample took some 130 to 220 bytes (RSA, SQLite, a function
+ * that calls itself, redis, Python parsing JSON), 350 to 450 (Java, Go, Node) or 430 to 670 (a
+ * compiler), however long the copy.
  */
 enum {
 	SAMPLES_FREQUENCY_DEFAULT = 1000, /* Hz */
@@ -83,13 +84,14 @@ int samples_drain_ms(const struct samples *samples);
 
 /*
  * Appends what is in the rings and was not taken before to snapshot->samples, in the order of time, and the
- * names of its events, the clock's first. The recording goes on meanwhile, unless it was stopped. 0, or -errno with a sentence.
+ * names of its events, the clock's first. The recording goes on meanwhile, unless it was stopped. 0,
+ * or -errno with a sentence.
  */
 int samples_take(struct samples *samples, struct snapshot *snapshot);
 
 /*
- * Calls `tell` for what was not told yet of births and ends, as struct source's lives(); -ENOTSUP: without BPF nothing
- * is known of them.
+ * Calls `tell` for what was not told yet of births and ends, as struct source's lives(); -ENOTSUP: without
+ * BPF nothing is known of them.
  */
 int samples_lives(struct samples *samples, int (*tell)(void *ctx, const struct thread_life *life), void *ctx);
 

@@ -14,8 +14,8 @@ struct samples_slot;
 int samples_slots_new(struct samples_slot **ret_slots);
 
 /*
- * So many bytes of the ring were lost. Where records are numbered the same again behind them, nothing that was known
- * goes on.
+ * So many bytes of the ring were lost. Where records are numbered the same again behind them,
+ * nothing that was known goes on.
  */
 void samples_slots_skip(struct samples_slot *slots, uint64_t bytes);
 

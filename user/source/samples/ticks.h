@@ -31,7 +31,10 @@ int samples_ticks_fail(int err, uint32_t frequency);
  */
 int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency);
 
-/* The same of one event, which lasts as long as its name. Errors are those of perf_event_open(2), without a sentence. */
+/*
+ * The same of one event, which lasts as long as its name. Errors are those of
+ * perf_event_open(2), without a sentence.
+ */
 int samples_ticks_open_event(struct samples_ticks *ret_ticks, const struct perf_event_attr *attr,
 			     const char *name);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BPF reads the registers of each, and this process the stacks then. A thread may run in between: those whose number
- * of switches has changed by then are left out. Where BPF may not be used, /proc says where the stack is and where it
- * ran, which is enough to unwind what has no frame pointer.
+ * BPF reads the registers of each, and this process the stacks then. A thread may run in between: those whose
+ * number of switches has changed by then are left out. Where BPF may not be used, /proc says where the stack
+ * is and where it ran, which is enough to unwind what has no frame pointer.
  */
 #include "source/samples/waiting.h"
 

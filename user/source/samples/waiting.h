@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The targets' threads that wait at one moment: a thread that waits all the time leaves no record. They are not
- * disturbed.
+ * The targets' threads that wait at one moment: a thread that waits all the time leaves no
+ * record. They are not disturbed.
  */
 #pragma once
 
@@ -20,7 +20,10 @@ struct waiting_list {
 	size_t cnt, cap;
 };
 
-/* All 0 at first, but for whom to ask: an iterator of the program on_task, or else /proc about some processes. */
+/*
+ * All 0 at first, but for whom to ask: an iterator of the program on_task, or else
+ * /proc about some processes.
+ */
 struct waiting {
 	struct bpf_link *iterator; /* its own */
 	pid_t *pids;
@@ -42,8 +45,8 @@ void waiting_drop(struct waiting *waiting, pid_t pid);
 int waiting_find(struct waiting *waiting);
 
 /*
- * Replaces `threads` by those that were listed and have not run since. Of each stack `stack_bytes` are copied, as far
- * as they can be read. The same errors.
+ * Replaces `threads` by those that were listed and have not run since. Of each stack `stack_bytes` are
+ * copied, as far as they can be read. The same errors.
  */
 int waiting_describe(struct waiting *waiting, size_t stack_bytes);
 

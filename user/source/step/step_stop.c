@@ -3,9 +3,10 @@
  * The thread's current address and its last instruction show what it did between two stops:
  *
  * 	SIGTRAP, step	the instruction is done (or the system call it was has returned)
- * 	signal		the instruction was NOT executed; the signal is delivered when the thread goes on, and the next stop is either at
- * 			its handler's first instruction (siginfo then says SIGTRAP by the kernel's ptrace_notify()), or one step
- * 			further on because it was ignored: until then the thread is `unsure`
+ * 	signal		the instruction was NOT executed; the signal is delivered when the thread goes on, and
+ *			the next stop is either at its handler's first instruction (siginfo then says SIGTRAP
+ *			by the kernel's ptrace_notify()), or one step further on because it was ignored: until
+ *			then the thread is `unsure`
  *
  * An int3 of the target looks like a step; the SIGTRAP's si_code tells them apart, and the signal is
  * delivered. Anybody's uprobes are invisible: the kernel handles their int3 and reports one step for the

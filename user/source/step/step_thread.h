@@ -31,9 +31,9 @@ struct step_thread {
 	bool fresh;	     /* has executed nothing since its clone or exec */
 	bool paused;	     /* held for a snapshot before insn: its trace goes on there */
 	bool trap_blocked;   /* the target has blocked SIGTRAP */
-	bool traps_itself; /* the target has set the trap flag: each of its steps ends in a SIGTRAP for it */
-	bool tf_forgotten; /* the kernel considers the trap flag the target's: see step_take_back_trap_flag() */
-	bool settling;	   /* on its way to a stop in which the kernel knows better */
+	bool traps_itself;   /* the target has set the trap flag: each step ends in its SIGTRAP */
+	bool tf_forgotten;   /* the kernel takes it for the target's: step_take_back_trap_flag() */
+	bool settling;	     /* on its way to a stop in which the kernel knows better */
 	uint64_t instruction_cnt;
 	uint64_t overflow_every,
 		overflow_next;	/* test aid: instructions between overflows, and when the next is due */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The runtime asks for what only can be seen from outside: what the file has where memory has a breakpoint, and which
- * memory may be executed; and that the new mappings be noted. It waits for the answer, or for our death.
+ * The runtime asks for what only can be seen from outside: what the file has where memory has a
+ * breakpoint, and which memory may be executed; and that the new mappings be noted. It waits for the
+ * answer, or for our death.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -355,9 +355,9 @@ static size_t copy_newest(const struct arena *arena, const struct context *conte
 }
 
 /*
- * In a thread that is led into the runtime (`led` is its held_pos) the last word of the lap before may be the next
- * one already: what it was is known, as long as that is so. Returns how many of the `kept` bytes at the end of
- * `size` are good.
+ * In a thread that is led into the runtime (`led` is its held_pos) the last word of the lap before may be
+ * the next one already: what it was is known, as long as that is so. Returns how many of the `kept` bytes
+ * at the end of `size` are good.
  */
 static size_t restore_last(const struct context *context, int64_t led, uint64_t end, uint32_t *words,
 			   size_t size, size_t kept)

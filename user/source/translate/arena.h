@@ -27,7 +27,8 @@ static inline uint64_t arena_size(const struct arena *arena)
 
 /*
  * In the memfd of a program, which it takes over: with the runtime in it, and `slot_cnt` slots, none of them
- * taken, with rings of `ring_size` bytes, a power of two of at least RING_SIZE_MIN. 0, or -errno with a sentence.
+ * taken, with rings of `ring_size` bytes, a power of two of at least RING_SIZE_MIN.
+ * 0, or -errno with a sentence.
  */
 int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt, uint64_t ring_size);
 
@@ -40,8 +41,8 @@ void arena_free(struct arena *arena);
 DEFINE_CLEANUP(struct arena *, arena_free)
 
 /*
- * A slot for a thread that was not born in the runtime, ready to run; its number. -1: there is none. Others are
- * taken in the program.
+ * A slot for a thread that was not born in the runtime, ready to run; its number. -1: there is none. Others
+ * are taken in the program.
  */
 int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid);
 void arena_leave_slot(struct arena *arena, int slot);
@@ -134,7 +135,9 @@ const struct trace_step *arena_steps(const struct arena *arena, const struct blo
 /* The number of the oldest block that can still be read. */
 uint32_t arena_first_block(const struct arena *arena);
 
-/* Of a block that is kept: when it ended (TSC; 0: it has not), and its code. NULL: that has been overwritten. */
+/*
+ * Of a block that is kept: when it ended (TSC; 0: it has not), and its code. NULL: that has been overwritten.
+ */
 const uint64_t *arena_ended_at(const struct arena *arena, const struct block *block);
 
 /* Before the program runs: code there may change unnoticed. False: there are too many of them. */

@@ -45,8 +45,8 @@ const struct trace_step *arena_steps(const struct arena *arena, const struct blo
 /* ---- by guest address ---- */
 
 /*
- * The blocks of an address are its versions, in order of time: one begins only where the one before it is over. Each
- * has its place in the index, because there may be thousands of one address.
+ * The blocks of an address are its versions, in order of time: one begins only where the one before it is
+ * over. Each has its place in the index, because there may be thousands of one address.
  */
 static uint64_t hash_of(uint64_t guest, uint32_t version)
 {

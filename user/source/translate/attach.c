@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that runs already is taken over thread by thread. Each is stopped once, for as long as it takes to
- * put it into the runtime at the instruction where it stands; the others run meanwhile, natively or translated
- * already. The first one also makes the memory that all share.
+ * A program that runs already is taken over thread by thread. Each is stopped once, for as long as it takes
+ * to put it into the runtime at the instruction where it stands; the others run meanwhile, natively or
+ * translated already. The first one also makes the memory that all share.
  *
  *	in code of the program			it goes on in the runtime at that instruction
  *	asleep in a system call			it sleeps on, and is taken over behind the call
@@ -32,8 +32,9 @@ int translate_attach(struct translate *translate, pid_t pid)
 }
 
 /*
- * A child has a copy of its parent's memory, but shares the arena. It is made to run natively, behind the call that made
- * it, without anything of ours. False: it has run already, or has no memory of its own, or has ended.
+ * A child has a copy of its parent's memory, but shares the arena. It is made to run natively,
+ * behind the call that made it, without anything of ours. False: it has run already, or has no
+ * memory of its own, or has ended.
  */
 static bool leave_parent(const struct translate *translate, pid_t pid, struct injection *ret_injection)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A thread that has a slot there may still be in the code cache. Once it has been given back, it is out some
- * instructions later: it is stopped and looked at. That stop is the next one that the session sees of it. A forked child
- * has no slot, since those are of its parent.
+ * instructions later: it is stopped and looked at. That stop is the next one that the session sees of it. A
+ * forked child has no slot, since those are of its parent.
  */
 #include "source/translate/former.h"
 

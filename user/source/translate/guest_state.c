@@ -65,7 +65,9 @@ static void take_spilled(const struct context *context, struct user_regs_struct 
 	regs->rdx = context->rdx;
 }
 
-/* Before the system call whose instruction the runtime has at `call`. `saved`: rax and rdx are from there on. */
+/*
+ * Before the system call whose instruction the runtime has at `call`. `saved`: rax and rdx are from there on.
+ */
 static void settle_before(const struct translate_thread *thread, uint64_t at, uint64_t saved, uint64_t call,
 			  struct user_regs_struct *regs)
 {

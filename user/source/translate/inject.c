@@ -97,7 +97,9 @@ static uint64_t ring_size_of(uint64_t wanted, uint64_t memory)
 	return size;
 }
 
-/* The memfd is made as large as it has to be from here: a limit of the program's own would kill it for that. */
+/*
+ * The memfd is made as large as it has to be from here: a limit of the program's own would kill it for that.
+ */
 static int open_memfd(pid_t pid, long their_fd, uint64_t ring_size, struct arena **ret_arena)
 {
 	uint64_t memory = memory_for_rings(pid), cnt;
@@ -193,7 +195,10 @@ static int make_by_name(struct injection *injection, uint64_t at, const struct a
 	return err;
 }
 
-/* All that is made to happen in the thread stands between begin() and end(). `signal`: it gets that one first. */
+/*
+ * All that is made to happen in the thread stands between begin() and end().
+ * `signal`: it gets that one first.
+ */
 static int begin(struct injection *injection, pid_t tid, int *signal)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
@@ -231,7 +236,10 @@ static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
 
 static void unmap_all(struct injection *injection, const struct shared *shared)
 {
-	/* First what tells of the others: should we be killed in between, nobody takes the program's own for them. */
+	/*
+	 * First what tells of the others: should we be killed in between, nobody takes
+	 * the program's own for them.
+	 */
 	unmap(injection, ARENA_BASE, arena_bytes(shared->ring_size, shared->slot_cnt));
 	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
 		unmap(injection, shared->regions[i].start, REGION_SIZE);

@@ -35,8 +35,8 @@ int inject(pid_t tid, const struct arena_config *config, struct arena **ret_aren
 int inject_enter(pid_t tid, struct arena *arena, int slot);
 
 /*
- * Removes all that is ours from the process's memory. No thread of it stands there. The thread goes on from its stop
- * with *signal (NULL or 0: none), which is 0 from then on.
+ * Removes all that is ours from the process's memory. No thread of it stands there. The thread goes on from
+ * its stop with *signal (NULL or 0: none), which is 0 from then on.
  */
 int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injection *ret_injection);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that stand in the runtime or in the middle of an instruction run on until they are out: all at once, because
- * one may wait for another, and each for some moments, behind which it is looked at. A signal that comes to one
- * meanwhile is treated as always. Those that are out are let go, all but one, which runs natively until the others are
- * out, and removes what is ours then; if one does not come out, all of it stays.
+ * Threads that stand in the runtime or in the middle of an instruction run on until they are out: all
+ * at once, because one may wait for another, and each for some moments, behind which it is looked at.
+ * A signal that comes to one meanwhile is treated as always. Those that are out are let go, all but
+ * one, which runs natively until the others are out, and removes what is ours then; if one does not
+ * come out, all of it stays.
  */
 #include "source/translate/leave.h"
 
@@ -73,7 +74,10 @@ static void bring_to_stop(const struct leaving *leaving, struct session_thread *
 		translate_let_go(leaving->translate, thread->process->pid, thread->tid, thread->held_signal);
 }
 
-/* A thread that stops for a signal is resumed at once: where signals come fast, it would not get on otherwise. */
+/*
+ * A thread that stops for a signal is resumed at once: where signals come fast, it
+ * would not get on otherwise.
+ */
 static void let_run(const struct leaving *leaving, long ns)
 {
 	enum { LOOKS = 16 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the rings of threads to the packets of a snapshot. Copying the rings takes milliseconds, making packets of
- * millions of words seconds: a thread of our own does that while the program goes on.
+ * From the rings of threads to the packets of a snapshot. Copying the rings takes milliseconds, making
+ * packets of millions of words seconds: a thread of our own does that while the program goes on.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -89,8 +89,8 @@ static int copy_ring(struct translate *translate, struct translate_thread *threa
 /* ---- priority ---- */
 
 /*
- * While a thread of the target waits for us, we go before those that do not, if we may (CAP_SYS_NICE). Returns the
- * nice value before; setpriority(2) takes a thread's id.
+ * While a thread of the target waits for us, we go before those that do not, if we may (CAP_SYS_NICE).
+ * Returns the nice value before; setpriority(2) takes a thread's id.
  */
 static int hurry(pid_t tid)
 {
@@ -170,8 +170,8 @@ static bool frees_arena(const struct packet_work *work)
 }
 
 /*
- * What is being done stays in the list until it is done. Work that is no thread's frees an arena. The lock is held
- * before and after.
+ * What is being done stays in the list until it is done. Work that is no thread's frees an arena. The
+ * lock is held before and after.
  */
 static void do_next(struct packet_maker *maker)
 {
@@ -366,7 +366,9 @@ int translate_stop(struct translate *translate)
 	return err;
 }
 
-/* The work for the threads, in their order. Where more is to be recorded, threads of the target still wait. */
+/*
+ * The work for the threads, in their order. Where more is to be recorded, threads of the target still wait.
+ */
 static int copy_rings(struct translate *translate, struct snapshot *snapshot, struct packet_work **works)
 {
 	int nice = hurry(0), err = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel builds a handler's frame of the registers that a thread has. So a thread that is about to be sent into a
- * handler must stand at an instruction of the program, whose own registers it is given (guest_state.c); elsewhere the
- * signal waits. Behind the frame's making it is caught once more, to go on in the runtime at the handler's first
- * instruction.
+ * The kernel builds a handler's frame of the registers that a thread has. So a thread that is about to be
+ * sent into a handler must stand at an instruction of the program, whose own registers it is given
+ * (guest_state.c); elsewhere the signal waits. Behind the frame's making it is caught once more, to go on in
+ * the runtime at the handler's first instruction.
  *
- * A signal that waits blocks all others, so that the kernel keeps these, in its order. The thread comes to the runtime
- * at once, or with the next word of the ring, which is led to the ring's end for that. There the runtime sends itself a
- * stand-in, in place of which the signal is delivered: it has no place in a queue that may be full, or behind others.
- * Without us, the runtime sends it again. What an instruction may raise cannot be blocked: that instruction is executed
- * once more, behind the signal that waited.
+ * A signal that waits blocks all others, so that the kernel keeps these, in its order. The thread comes to
+ * the runtime at once, or with the next word of the ring, which is led to the ring's end for that. There the
+ * runtime sends itself a stand-in, in place of which the signal is delivered: it has no place in a queue that
+ * may be full, or behind others. Without us, the runtime sends it again. What an instruction may raise cannot
+ * be blocked: that instruction is executed once more, behind the signal that waited.
  *
  * Stepping the thread on was rejected: it may wait for a lock whose holder is stopped, too, and would not
  * survive our death.
@@ -34,8 +34,8 @@ static bool is_caught(pid_t tid, int signal)
 }
 
 /*
- * A signal that an instruction raises kills the program where it is blocked. (SIGSYS is raised by a system call; the
- * thread makes none while a signal waits.)
+ * A signal that an instruction raises kills the program where it is blocked. (SIGSYS is raised by a system
+ * call; the thread makes none while a signal waits.)
  */
 static bool is_blockable(int signal)
 {
@@ -108,8 +108,8 @@ static void complete_word(const struct translate_thread *thread, struct user_reg
 }
 
 /*
- * Whether the thread is about to come to the runtime, behind a word: at lea ecx, [rcx * 8] or one of those behind it,
- * or where that leads to. Where it only seems so, it comes there a thousand words later.
+ * Whether the thread is about to come to the runtime, behind a word: at lea ecx, [rcx * 8] or one of those
+ * behind it, or where that leads to. Where it only seems so, it comes there a thousand words later.
  */
 static bool is_on_its_way(const struct context *context, const struct user_regs_struct *regs, pid_t tid)
 {
@@ -147,8 +147,8 @@ static void set_mask(const struct translate_thread *thread, uint64_t mask)
 }
 
 /*
- * One that is not caught: should the program be sent a real one, which does not queue beside it, nobody misses that. A
- * thread waits for one that it blocks, perhaps. 0: there is none.
+ * One that is not caught: should the program be sent a real one, which does not queue beside it, nobody
+ * misses that. A thread waits for one that it blocks, perhaps. 0: there is none.
  */
 static uint32_t choose_stand_in(pid_t tid, uint64_t blocked)
 {
@@ -185,8 +185,8 @@ static void hold_behind(const struct translate_thread *thread, int signal)
 }
 
 /*
- * The signal that waited comes now; others do so behind it. It is waited for until has_come(): if we are killed before
- * the thread has it, the runtime sends it.
+ * The signal that waited comes now; others do so behind it. It is waited for until has_come(): if we are
+ * killed before the thread has it, the runtime sends it.
  */
 static void take_held_back(struct translate_thread *thread, siginfo_t *ret_info)
 {
@@ -218,8 +218,8 @@ static void settle_info(siginfo_t *info, uint64_t rip)
 }
 
 /*
- * Lets the thread have the signal, now that its registers are the program's. They are set last: if we are killed before,
- * the runtime still has a signal that waited.
+ * Lets the thread have the signal, now that its registers are the program's. They are set last: if we are
+ * killed before, the runtime still has a signal that waited.
  */
 static int pass_settled(struct translate_thread *thread, const siginfo_t *info,
 			const struct user_regs_struct *regs)

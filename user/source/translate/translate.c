@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The runtime does by itself what it can: it makes the threads of a program, and gives the program back. What
- * is left is done where ptrace has stopped a thread anyway (birth, exec, signals), or by a thread that answers
- * (answers.c). A thread that is born in the runtime has the address of its context in r15.
+ * is left is done where ptrace has stopped a thread anyway (birth, exec, signals), or by a thread that
+ * answers (answers.c). A thread that is born in the runtime has the address of its context in r15.
  */
 #include "source/translate/translate.h"
 

@@ -24,7 +24,9 @@ struct caught_hit;
 
 struct translate_config {
 	const struct probe_map *probes; /* complete when a program is executed; NULL: none */
-	/* of each thread's packets, and ring at least: a power of two, a page at least. The newest are kept. */
+	/*
+	 * of each thread's packets, and ring at least: a power of two, a page at least. The newest are kept.
+	 */
 	size_t trace_size;
 	bool times_calls; /* each call and return has a time of its own */
 	/* A thread goes on natively; `why` is a sentence without a full stop. Or NULL. */
@@ -54,14 +56,14 @@ bool translate_wants(const struct translate *translate, pid_t pid, pid_t tid);
 bool translate_waits(const struct translate *translate, pid_t tid);
 
 /*
- * The thread is held in an event stop or behind a system call: it is translated from here on, or from later on.
- * *ret_ended: it has been killed meanwhile, with *ret_status. 0, or -errno with a sentence.
+ * The thread is held in an event stop or behind a system call: it is translated from here on, or from later
+ * on. *ret_ended: it has been killed meanwhile, with *ret_status. 0, or -errno with a sentence.
  */
 int translate_take_over(struct translate *translate, pid_t pid, pid_t tid, bool *ret_ended, int *ret_status);
 
 /*
- * After translate_let_go(): whether the held thread stands in the program's own code. Else it has to run on for a
- * moment, and is there when it stops next.
+ * After translate_let_go(): whether the held thread stands in the program's own code. Else it has to run on
+ * for a moment, and is there when it stops next.
  */
 bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid);
 
@@ -76,16 +78,16 @@ void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent
 bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *signal, int *ret_status);
 
 /*
- * After translate_let_go(): the thread, which is out and held, gets back what translate_take_over() has taken from it.
- * *signal and the result are as above.
+ * After translate_let_go(): the thread, which is out and held, gets back what translate_take_over() has taken
+ * from it. *signal and the result are as above.
  */
 bool translate_return(const struct translate *translate, pid_t tid, int *signal, int *ret_status);
 
 /* ---- of all ---- */
 
 /*
- * A thread or a process was born, and is held in its first stop. *ret_ended: it has ended meanwhile, with that wait
- * status. 0 or -ENOMEM.
+ * A thread or a process was born, and is held in its first stop. *ret_ended: it has ended meanwhile, with
+ * that wait status. 0 or -ENOMEM.
  */
 int translate_born(struct translate *translate, pid_t pid, pid_t tid, bool *ret_ended, int *ret_status);
 
@@ -127,13 +129,16 @@ void translate_hold(struct translate *translate);
 int translate_stop(struct translate *translate);
 
 /*
- * After translate_stop(): moves what was recorded since the last time to `snapshot`, whose AUX traces are not to
- * be looked at before the next translate_stop() or translate_describe(), and which must outlive this until then.
- * 0 or -ENOMEM, which may also come with one of those.
+ * After translate_stop(): moves what was recorded since the last time to `snapshot`, whose AUX traces are not
+ * to be looked at before the next translate_stop() or translate_describe(), and which must outlive this until
+ * then. 0 or -ENOMEM, which may also come with one of those.
  */
 int translate_take(struct translate *translate, struct snapshot *snapshot);
 
-/* After the last of them, and the session's sideband: fills in parameters and what code came late. 0 or -ENOMEM. */
+/*
+ * After the last of them, and the session's sideband: fills in parameters and what code
+ * came late. 0 or -ENOMEM.
+ */
 int translate_describe(struct translate *translate, struct snapshot *snapshot);
 
 /* What is still there goes on natively. */

@@ -113,15 +113,16 @@ int translate_add_thread(struct translate *translate, struct translate_process *
 void translate_refuse(const struct translate *translate, pid_t tid, const char *why);
 
 /*
- * Puts the runtime into the process of the held thread. *ret_injection tells whether that has ended meanwhile.
- * 0, or -errno with a sentence. If the program cannot be translated, that is told, and process->arena stays NULL.
+ * Puts the runtime into the process of the held thread. *ret_injection tells whether that has ended
+ * meanwhile. 0, or -errno with a sentence. If the program cannot be translated, that is told, and
+ * process->arena stays NULL.
  */
 int translate_make_arena(struct translate *translate, struct translate_process *process, pid_t tid,
 			 struct injection *ret_injection);
 
 /*
- * The slot of the thread with these registers, if it comes from the system call of the runtime that has made it;
- * else -1.
+ * The slot of the thread with these registers, if it comes from the system call of the runtime
+ * that has made it; else -1.
  */
 int translate_born_slot(const struct arena *arena, const struct user_regs_struct *regs);
 
@@ -137,9 +138,9 @@ void translate_forget_dead(struct translate *translate);
 /* ---- guest_state.c ---- */
 
 /*
- * Whether the held thread stands where the program does; its registers become the program's, and the ring is told what
- * it has done of a trace. `fault`: the signal, if its instruction raised it; else 0. `again`: that instruction is
- * executed once more.
+ * Whether the held thread stands where the program does; its registers become the program's, and the ring is
+ * told what it has done of a trace. `fault`: the signal, if its instruction raised it; else 0. `again`: that
+ * instruction is executed once more.
  */
 bool guest_state(const struct translate_thread *thread, int fault, bool again, struct user_regs_struct *regs);
 
@@ -149,8 +150,8 @@ void guest_state_saved(const struct context *context, uint64_t rip, struct user_
 /* ---- attach.c ---- */
 
 /*
- * The held child, which has not run yet, is to be taken over when it is in its stop (translate_take_over()), if
- * it comes from the runtime and has memory of its own; else it goes on natively. *ret_ended: it has ended
+ * The held child, which has not run yet, is to be taken over when it is in its stop (translate_take_over()),
+ * if it comes from the runtime and has memory of its own; else it goes on natively. *ret_ended: it has ended
  * meanwhile, with that wait status. 0 or -ENOMEM.
  */
 int translate_adopt_child(struct translate *translate, pid_t pid, bool *ret_ended, int *ret_status);

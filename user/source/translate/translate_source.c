@@ -208,7 +208,9 @@ static const struct session_driver translate_driver = {
 
 /* ---- the source ---- */
 
-/* Also where they give nothing, as root's own do to root: nobody should have to know whose rights they are. */
+/*
+ * Also where they give nothing, as root's own do to root: nobody should have to know whose rights they are.
+ */
 static bool has_rights_of_its_own(const char *path)
 {
 	struct stat st;

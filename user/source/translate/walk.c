@@ -117,8 +117,8 @@ static bool find_epoch(const struct walk *walk, const struct goal *goal, uint32_
 }
 
 /*
- * A thread comes to new blocks without notice where another one has linked them; and how early the first words
- * are is not known. Decoding learns of a change as if the ring told of it.
+ * A thread comes to new blocks without notice where another one has linked them; and how early the first
+ * words are is not known. Decoding learns of a change as if the ring told of it.
  */
 static void settle_epoch(struct walk *walk, const struct goal *goal)
 {

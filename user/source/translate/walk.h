@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The way of a thread through the blocks of its program, which the packets of a processor tell: what was passed between
- * one word of its ring and the next (words.c), in which epoch that was.
+ * The way of a thread through the blocks of its program, which the packets of a processor tell: what was
+ * passed between one word of its ring and the next (words.c), in which epoch that was.
  */
 #pragma once
 
@@ -36,13 +36,19 @@ void walk_set_time(struct walk *walk, uint64_t tsc);
 /* That many conditional jumps of the block were not taken so far. */
 void walk_pass(struct walk *walk, uint32_t conds);
 
-/* A branch has led there. Which block it is, is asked only with the next word, which may know it, or of another epoch. */
+/*
+ * A branch has led there. Which block it is, is asked only with the next word, which may know
+ * it, or of another epoch.
+ */
 void walk_arrive(struct walk *walk, uint64_t ip);
 
 /* The ring and the blocks do not fit together: what came before `ip` is lost. */
 void walk_lose(struct walk *walk, uint64_t ip);
 
-/* To the beginning of the block. False: no way leads there; what came before `to` is lost, and control is there. */
+/*
+ * To the beginning of the block. False: no way leads there; what came before `to` is
+ * lost, and control is there.
+ */
 bool walk_to_block(struct walk *walk, const struct block *block, uint64_t to);
 
 /* To the next block that ends so, and to its end. False: there is none. */

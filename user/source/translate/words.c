@@ -3,9 +3,9 @@
  *	words	... [site 7] [low] [high] [RING_BEFORE] [low] [high] [RING_AFTER] [block 12] ...
  *	pairs	     0	      1	    0	   0	         1     0      0           0
  *
- * What two words mean that are no numbers is known from the third: so the words are read from their end first, to
- * find where pairs begin, then what they say is told in its order. The first one says where control was; what came
- * before it, of the branch before, was overwritten.
+ * What two words mean that are no numbers is known from the third: so the words are read from their end
+ * first, to find where pairs begin, then what they say is told in its order. The first one says where control
+ * was; what came before it, of the branch before, was overwritten.
  */
 #include "source/translate/words.h"
 
@@ -72,7 +72,9 @@ static void start(struct walk *walk, uint64_t ip)
 	walk_arrive(walk, ip);
 }
 
-/* By the branch of the block behind so many conditional jumps, itself one that is taken or not, or its end. */
+/*
+ * By the branch of the block behind so many conditional jumps, itself one that is taken or not, or its end.
+ */
 static void branch(struct walk *walk, const struct block *block, uint32_t conds_before, bool is_taken,
 		   uint64_t to)
 {
@@ -113,7 +115,9 @@ static void on_number(struct walk *walk, uint32_t word)
 		on_site(walk, arena_site(walk->arena, word));
 }
 
-/* What led to the site's place in its trace, and what the site says: its conditional jump went another way. */
+/*
+ * What led to the site's place in its trace, and what the site says: its conditional jump went another way.
+ */
 static void on_trace(struct walk *walk, const struct site *exit, const struct block *trace)
 {
 	const struct trace_step *steps = arena_steps(walk->arena, trace);
@@ -250,8 +254,8 @@ static unsigned int weight(const struct walk *walk, uint32_t word)
 }
 
 /*
- * The entries from `at` to `until`, where the time is `tsc`, share what is between. What packets can tell is told of
- * some of them, not to make the trace longer than it has to be.
+ * The entries from `at` to `until`, where the time is `tsc`, share what is between. What packets can tell is
+ * told of some of them, not to make the trace longer than it has to be.
  */
 static void tell_between(struct walk *walk, const struct entries *entries, size_t at, size_t until,
 			 uint64_t tsc)
@@ -358,9 +362,10 @@ static struct ring_copy newest(const struct ring_copy *copy, size_t cnt)
 }
 
 /*
- * A word may become eight bytes: then the ring of packets is full long before all words are told, and the older
- * ones would be told in vain. So a few of the newest show how many are enough. What a trial has overwritten is
- * overwritten again by the next one, which tells more; should it be shorter, the rest is of no use.
+ * A word may become eight bytes: then the ring of packets is full long before all words are told,
+ * and the older ones would be told in vain. So a few of the newest show how many are enough. What
+ * a trial has overwritten is overwritten again by the next one, which tells more; should it be
+ * shorter, the rest is of no use.
  */
 int words_encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
 		 const struct code_changes *changes, struct encoder *encoder)

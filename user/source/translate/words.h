@@ -16,8 +16,8 @@ struct code_changes {
 };
 
 /*
- * After arena_index(): writes what was read of a ring. The trace ends with the last branch of it. It gets a PSB
- * behind each of the changes, since decoding can change images only there. 0 or -ENOMEM.
+ * After arena_index(): writes what was read of a ring. The trace ends with the last branch of it. It gets a
+ * PSB behind each of the changes, since decoding can change images only there. 0 or -ENOMEM.
  */
 int words_encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
 		 const struct code_changes *changes, struct encoder *encoder);

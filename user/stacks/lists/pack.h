@@ -21,7 +21,9 @@ struct stamp {
 /* So that arrays of one and a half blocks are none that base/spill.h calls large. */
 enum { PACK_SLICES_MAX = 1 << 13, PACK_STAMPS_MAX = 1 << 13 };
 
-/* Where packed blocks lie, outside memory if they are many (base/spill.h), and the functions they speak of. */
+/*
+ * Where packed blocks lie, outside memory if they are many (base/spill.h), and the functions they speak of.
+ */
 struct pack_store {
 	size_t slices, stamps; /* in a block, at most: fewer where there is little memory */
 	uint8_t *bytes;
@@ -45,8 +47,8 @@ struct packed {
 };
 
 /*
- * Packs up to store->slices slices, each with its end, known or not: what is not known is the owner's to put in
- * its place. 0 or -ENOMEM.
+ * Packs up to store->slices slices, each with its end, known or not: what is not known is the owner's to put
+ * in its place. 0 or -ENOMEM.
  */
 int pack_slices(struct pack_store *store, struct slice *slices, size_t cnt, struct packed *ret_packed);
 

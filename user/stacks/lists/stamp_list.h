@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time stamps in their order, kept as slices are (slice_list.h): an array, with packed ones in front of it. */
+/*
+ * Time stamps in their order, kept as slices are (slice_list.h): an array, with packed ones in front of it.
+ */
 #pragma once
 
 #include "stacks/lists/pack.h"

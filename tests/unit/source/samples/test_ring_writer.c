@@ -131,7 +131,10 @@ static void test_words(void **state)
 	read_ring(pair);
 	assert_int_equal(pair->seen.stack_size, sizeof(words));
 	assert_memory_equal(pair->seen.stack, seen, sizeof(seen));
-	/* A mask and a word for the stack pointer; a mask, and four words, of which two have one half that is not 0. */
+	/*
+	 * A mask and a word for the stack pointer; a mask, and four words, of which two
+	 * have one half that is not 0.
+	 */
 	assert_in_range(pair->head.head, sizeof(struct samples_full) + 2 * (2 + 3 + 1 + 3 + 2 + 3 + 1),
 			sizeof(struct samples_full) + 2 * (2 + 3 + 1 + 3 + 2 + 3 + 1) + SAMPLES_ALIGN);
 }

@@ -135,8 +135,8 @@ static void taken_and_passed(void **state)
 }
 
 /*
- * Two traces from 1000 on: by its first conditional jump to 1050, and from there back to 1000; and by its second
- * one back to 1000.
+ * Two traces from 1000 on: by its first conditional jump to 1050, and from there back to 1000; and by its
+ * second one back to 1000.
  */
 static void add_traces(const struct fixture *fixture)
 {
@@ -408,7 +408,10 @@ static void lost(void **state)
 	check(&fixture, t, 0x1000);
 }
 
-/* The first copy has one word; what comes behind it begins when the thread went on, not at the next time told. */
+/*
+ * The first copy has one word; what comes behind it begins when the thread went on,
+ * not at the next time told.
+ */
 static void goes_on_behind_a_copy(void **state)
 {
 	const uint64_t t = tsc_clock.ns, resumed = t + 7000, told = t + 9000;
@@ -472,7 +475,9 @@ static void led(void **state)
 	fixture_release(&fixture);
 }
 
-/* While a ring is held, its end is where the thread was first, and what it wrote beyond that is overwritten. */
+/*
+ * While a ring is held, its end is where the thread was first, and what it wrote beyond that is overwritten.
+ */
 static void held(void **state)
 {
 	struct fixture fixture;
