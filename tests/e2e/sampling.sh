@@ -129,7 +129,7 @@ all_of_them() {
 	[ "$(numbers -t marker --multi-snapshot)" -eq 30000 ] && says "$tmp/err" '31 snapshots' && ! grep -q ' gap\|the rings held' "$tmp/err"
 }
 the_last_of_them() {
-	[ "$(numbers --snapshot-size $((room / 4))M --on-exit 0)" -lt 30000 ] && grep -q ' gap' "$tmp/err" &&
+	[ "$(numbers --snapshot-size $((room / 16))M --on-exit 0)" -lt 30000 ] && grep -q ' gap' "$tmp/err" &&
 		grep -q 'the rings held the last [0-9.e-]* s of waits, wake-ups and system calls: a larger --snapshot-size' "$tmp/err"
 }
 check '--split: a file for each snapshot' split_of_them
