@@ -54,6 +54,7 @@ static int add(struct jit_symbols *symbols, struct jit_function function, const 
 		free((char *)symbol->name);
 		return -ENOMEM;
 	}
+	symbols->items[symbols->cnt - 1].symbol.role = (uint8_t)symbol_role(symbol->name);
 	return 0;
 }
 

@@ -27,6 +27,15 @@ static const struct {
 	{"runtime.gogo.abi0", SYMBOL_SWITCH},
 	{"runtime.morestack", SYMBOL_GO_MORESTACK},
 	{"runtime.morestack.abi0", SYMBOL_GO_MORESTACK},
+	/* HotSpot's blobs of code (share/code/codeBlob.cpp, share/runtime/sharedRuntime.cpp) */
+	{"I2C/C2I adapters", SYMBOL_ADAPTER},
+	{"vtable chunks", SYMBOL_ADAPTER},
+	{"InlineCacheBuffer", SYMBOL_ADAPTER},
+	{"resolve_static_call", SYMBOL_ADAPTER},
+	{"resolve_opt_virtual_call", SYMBOL_ADAPTER},
+	{"resolve_virtual_call", SYMBOL_ADAPTER},
+	{"ic_miss_stub", SYMBOL_ADAPTER},
+	{"wrong_method_stub", SYMBOL_ADAPTER},
 };
 
 bool symbol_is_part(const char *name)

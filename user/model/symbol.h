@@ -11,6 +11,7 @@ enum symbol_role {
 	SYMBOL_SWITCH,	     /* leaves to another stack: swapcontext, Go's gogo */
 	SYMBOL_OCAML,	     /* compiled from OCaml: it may jump to a handler of its own caller */
 	SYMBOL_GO_MORESTACK, /* makes Go's stack grow, and the function that called it begin again */
+	SYMBOL_ADAPTER,	     /* of a JVM: leads a call on, to methods and to the interpreter */
 };
 
 /*

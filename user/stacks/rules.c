@@ -377,13 +377,14 @@ static void on_return(struct stacks *stacks, const struct stack_step *step)
 
 /*
  * A jump whose target stands in the instruction leads to another part of the function, or to one called in
- * its place.
+ * its place. An adapter leads on a call, and be it of a method that is open further out.
  */
-static bool may_unwind(const struct branch *branch)
+static bool may_unwind(const struct branch *branch, const struct symbol *from)
 {
 	if (branch->kind != BRANCH_JUMP)
 		return branch->kind == BRANCH_TX_ABORT;
-	return branch->flags & BRANCH_INDIRECT || !branch->from_len;
+	return (branch->flags & BRANCH_INDIRECT || !branch->from_len) &&
+	       !(from && from->role == SYMBOL_ADAPTER);
 }
 
 /* OCaml raises by a jump, which may lead to the same function, called further out. */
@@ -408,11 +409,28 @@ static bool jumps_back(const struct segment *segment, const struct stack_step *s
 	return !top->return_address && !top->call_from && !top->resume && is_same(step, top - 1);
 }
 
+/* A JVM's method has called its own stub, which leads to an adapter: a call of what comes behind that. */
+static bool calls_by_stub(struct stacks *stacks, const struct stack_step *step)
+{
+	struct frame *top = segment_top(&stacks->segment), *frame;
+	uint64_t return_address;
+
+	if (step->to->role != SYMBOL_ADAPTER || !top || !top->local_cnt)
+		return false;
+	return_address = top->local[--top->local_cnt];
+	frame = push(stacks, SLICE_CALL, step->to, step);
+	if (frame)
+		frame->return_address = return_address;
+	return true;
+}
+
 static void on_jump(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct frame *top;
 
 	settle_from(stacks, step);
+	if (calls_by_stub(stacks, step))
+		return;
 	top = segment_top(&stacks->segment);
 	if (top && is_same(step, top)) {
 		if (may_raise(&step->branch, step->to) && landing(stacks, 0, step) == LANDING_YES)
@@ -425,7 +443,7 @@ static void on_jump(struct stacks *stacks, const struct stack_step *step)
 		push(stacks, SLICE_CALL, step->to, step);
 	else if (jumps_back(&stacks->segment, step))
 		segment_pop(&stacks->segment, step->moment);
-	else if (!may_unwind(&step->branch) || !unwind(stacks, step))
+	else if (!may_unwind(&step->branch, step->from) || !unwind(stacks, step))
 		settle(stacks, step);
 }
 

@@ -214,6 +214,38 @@ static void test_regions(void **state)
 		    "ret j+20 y+85 @10\n"
 		    "ret y+90 a+15 @11\n",
 		    "a?!\n  y\n    i\n    j\n    i\n    j\n    d\n    j\n");
+	/*
+	 * By way of an adapter, i, the interpreter calls a method that is open further out; that one calls
+	 * its own stub, which leads to the interpreter by another adapter. Each goes back to who called it.
+	 */
+	symbols['i' - 'a'].role = SYMBOL_ADAPTER;
+	assert_tree("call a+10 y+16 @0\n"
+		    "jump y+20 i+0 @1\n"
+		    "jump i+9 m+32 @2\n"
+		    "call m+40 m+90 @3\n"
+		    "jump m+94 i+63 @4\n"
+		    "jump i+70 y+32 @5\n"
+		    "jump y+40 i+0 @6\n"
+		    "jump i+9 m+32 @7\n"
+		    "call m+50 c+0 @8\n"
+		    "ret c+9 m+55 @9\n"
+		    "ret m+60 y+45 @10\n"
+		    "jump y+50 m+45 @11\n"
+		    "call m+50 c+0 @12\n"
+		    "ret c+9 m+55 @13\n"
+		    "ret m+60 y+25 @14\n"
+		    "ret y+90 a+15 @15\n",
+		    "a?!\n"
+		    "  y\n"
+		    "    i\n"
+		    "    m\n"
+		    "      i\n"
+		    "      y\n"
+		    "        i\n"
+		    "        m\n"
+		    "          c\n"
+		    "      c\n");
+	symbols['i' - 'a'].role = SYMBOL_PLAIN;
 	symbols['y' - 'a'].is_region = symbols['z' - 'a'].is_region = false;
 }
 
