@@ -205,13 +205,10 @@ static uint16_t lasting_string_index(struct fxt *fxt, const char *text)
 
 /* ---- threads ---- */
 
-static uint64_t thread_index(struct fxt *fxt, uint64_t pid, uint64_t tid)
+static uint64_t other_thread_index(struct fxt *fxt, uint64_t pid, uint64_t tid)
 {
 	uint64_t record[3] = {0, pid, tid};
 
-	if (fxt->threads[fxt->last_thread].pid == pid && fxt->threads[fxt->last_thread].tid == tid &&
-	    fxt->last_thread)
-		return fxt->last_thread;
 	for (uint32_t i = 1; i <= fxt->thread_cnt; i++)
 		if (fxt->threads[i].pid == pid && fxt->threads[i].tid == tid)
 			return fxt->last_thread = i;
@@ -224,6 +221,14 @@ static uint64_t thread_index(struct fxt *fxt, uint64_t pid, uint64_t tid)
 	output_write(fxt->output, record, sizeof(record));
 	fxt->last_thread = fxt->thread_hand;
 	return fxt->thread_hand;
+}
+
+static inline uint64_t thread_index(struct fxt *fxt, uint64_t pid, uint64_t tid)
+{
+	const struct thread_slot *last = &fxt->threads[fxt->last_thread];
+
+	return fxt->last_thread && last->pid == pid && last->tid == tid ? fxt->last_thread
+									: other_thread_index(fxt, pid, tid);
 }
 
 /* ---- records ---- */
