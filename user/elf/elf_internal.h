@@ -47,6 +47,8 @@ struct elf_file {
 	/* Debug information, opened once. */
 	bool dwarf_sought;
 	Dwarf *dwarf;
+	uint8_t **inflated; /* what it reads of sections that are compressed */
+	size_t inflated_cnt, inflated_cap;
 	struct elf_unit *units;
 	size_t unit_cnt, unit_cap;
 	struct elf_inlines **inlines; /* of the units read so far */
@@ -116,6 +118,15 @@ char *elf_ocaml_demangle(const char *name);
 
 /* Opens file->dwarf, once; it stays NULL if there is no debug information. */
 void elf_dwarf_open(struct elf_file *file);
+
+/*
+ * Inflates the compressed sections of `elf`, which is file->elf or file->debug. Those that cannot be inflated
+ * stay as they are.
+ */
+void elf_inflate(struct elf_file *file, Elf *elf);
+
+/* Frees what elf_inflate() made: nobody reads the sections any more. */
+void elf_inflate_release(struct elf_file *file);
 
 /* The directory in which the unit of `die` was compiled, or NULL. */
 const char *elf_unit_dir(Dwarf_Die *die);

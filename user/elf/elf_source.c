@@ -44,14 +44,16 @@ static void list_units(struct elf_file *file)
 void elf_dwarf_open(struct elf_file *file)
 {
 	GElf_Shdr header;
+	Elf *elf;
 
 	if (file->dwarf_sought)
 		return;
 	file->dwarf_sought = true;
-	if (elf_section(file->elf, ".debug_info", &header))
-		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	else if (elf_debug_file(file))
-		file->dwarf = dwarf_begin_elf(file->debug, DWARF_C_READ, NULL);
+	elf = elf_section(file->elf, ".debug_info", &header) ? file->elf : elf_debug_file(file);
+	if (!elf)
+		return;
+	elf_inflate(file, elf);
+	file->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (file->dwarf)
 		list_units(file);
 }
@@ -119,5 +121,6 @@ void elf_source_release(struct elf_file *file)
 	elf_inlines_release(file);
 	if (file->dwarf)
 		dwarf_end(file->dwarf);
+	elf_inflate_release(file);
 	free(file->units);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+
+#include "elf/elf_internal.h"
 #include "fixture.h"
 
 static const char first[] = "int first(int a)\n{\n\treturn a;\n}\n";
@@ -69,6 +72,36 @@ static void compressed_sections(void **state)
 	check("gcc -g -gz -O0 -o lines first.c second.c");
 }
 
+/* Another byte in the middle of the section, which is a compressed one. */
+static void damage(const char *path, const char *name)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open(path);
+	CLEANUP(closep) int fd = open(path, O_RDWR | O_CLOEXEC);
+	GElf_Shdr header;
+	off_t middle;
+	uint8_t byte;
+
+	assert_non_null(elf_section(file->elf, name, &header));
+	assert_true(header.sh_flags & SHF_COMPRESSED);
+	middle = (off_t)(header.sh_offset + header.sh_size / 2);
+	assert_int_equal(pread(fd, &byte, 1, middle), 1);
+	byte ^= 0xff;
+	assert_int_equal(pwrite(fd, &byte, 1, middle), 1);
+}
+
+static void damaged_compressed_sections(void **state)
+{
+	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+	const char *source;
+	uint32_t line;
+
+	(void)state;
+	fixture_build("first.c", "int main(void) { return 0; }\n", "gcc -g -gz -O0 -o damaged first.c");
+	damage("damaged", ".debug_info");
+	file = fixture_open("damaged");
+	assert_int_equal(elf_file_source(file, fixture_find(file, "main")->addr, &source, &line), -ENOENT);
+}
+
 static void no_debug_information(void **state)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -90,6 +123,7 @@ int main(void)
 		cmocka_unit_test(units_without_an_index),
 		cmocka_unit_test(functions_in_sections_of_their_own),
 		cmocka_unit_test(compressed_sections),
+		cmocka_unit_test(damaged_compressed_sections),
 		cmocka_unit_test(no_debug_information),
 	};
 
