@@ -82,6 +82,11 @@ void decoder_cache_free(struct decoder_cache *cache)
 	free(cache);
 }
 
+const struct graph_store *decoder_cache_store(const struct decoder_cache *cache)
+{
+	return &cache->store;
+}
+
 struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache)
 {
 	return cache->iscache;

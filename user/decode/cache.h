@@ -45,6 +45,9 @@ struct seam *decoder_cache_seam(struct decoder_cache *cache, const struct cached
 int decoder_cache_add(struct decoder_cache *cache, const struct code_section *section,
 		      struct cached_section **ret_section);
 
+/* The store of all graphs. */
+const struct graph_store *decoder_cache_store(const struct decoder_cache *cache);
+
 struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache);
 
 /* Counts a decoded piece; `why` is the reason if the fast decoder declined it, else NULL. Thread-safe. */

@@ -71,6 +71,7 @@ int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branche
 	const struct piece *piece = &pieces->items[index];
 	struct fast fast = {
 		.pieces = pieces,
+		.store = decoder_cache_store(pieces->config->cache),
 		.finder = {.functions = &pieces->config->functions},
 		.out = branches,
 		.out_first = branches->cnt,

@@ -48,9 +48,9 @@ void fast_take_event_time(struct fast *fast)
 
 void fast_move_on(struct fast *fast)
 {
-	bool hands_out = fast->node && fast->node->known_cnt;
-
 	if (fast->later_tsc > fast->tsc) {
+		bool hands_out = fast->node && fast->node->known_cnt;
+
 		fast->before_tsc = hands_out ? fast->later_tsc : fast->tsc;
 		fast->tsc = fast->later_tsc;
 	} else {
@@ -220,7 +220,7 @@ static struct node *resolve(struct fast *fast, const struct node *node, unsigned
 
 static inline struct node *follow(struct fast *fast, struct node *node, unsigned int way, uint64_t ip)
 {
-	struct node *next = node_next(node, way);
+	struct node *next = fast_next(fast, node, way);
 
 	return __builtin_expect(!!next, 1) ? next : resolve(fast, node, way, ip);
 }
@@ -325,26 +325,39 @@ struct bits {
 };
 
 /*
+ * Where the step of the value `at` leads, which is of that class. Each step waits for the one before it, so
+ * there is nothing to compute but an address.
+ */
+static inline uint32_t step_next(const struct node_step *steps, size_t at, enum step_class class,
+				 uint64_t way)
+{
+	const void *step = (const uint8_t *)steps + at - class;
+
+	return atomic_load_explicit(&((const struct node_step *)step)->next[way], memory_order_acquire);
+}
+
+/*
  * As far as it goes by steps alone: most of the way. is_first: what the node has to hand out is done.
  * *ret_led: the last step was a branch that is handed out.
  */
-static inline struct node *take_steps(struct fast *fast, const struct node *node, bool is_first,
-				      struct bits *bits, bool *ret_led)
+static inline struct node *take_steps(struct fast *fast, struct node *node, bool is_first, struct bits *bits,
+				      bool *ret_led)
 {
-	const struct graph_store *store = node->graph->store;
-	uint32_t at = node_step_to(node);
+	const struct graph_store *store = fast->store;
+	const struct node_step *steps = store->steps;
+	struct node *nodes = store->nodes;
+	size_t at = fast_step_to(fast, node);
 	struct bits now = *bits;
 	bool led = false;
 
 	if (is_first && at & STEP_CALL)
 		at += STEP_PLAIN - STEP_CALL;
 	for (; now.cnt; now.left <<= 1, now.cnt--) {
-		const struct node_step *step = &store->steps[at / sizeof(*step)];
-		const struct node *here = &store->nodes[at / sizeof(*step)];
+		const struct node *here = &nodes[at / sizeof(*steps)];
 		uint32_t next;
 
 		if (__builtin_expect(at & STEP_PLAIN, 1)) {
-			next = atomic_load_explicit(&step->next[now.left >> 63], memory_order_acquire);
+			next = step_next(steps, at, STEP_PLAIN, now.left >> 63);
 			if (!next)
 				break;
 			led = false;
@@ -361,7 +374,7 @@ static inline struct node *take_steps(struct fast *fast, const struct node *node
 			fast->depth--;
 			led = true;
 		} else if (at & STEP_CALL) {
-			next = atomic_load_explicit(&step->next[now.left >> 63], memory_order_acquire);
+			next = step_next(steps, at, STEP_CALL, now.left >> 63);
 			if (!next)
 				break;
 			emit_known(fast, here->known);
@@ -372,9 +385,19 @@ static inline struct node *take_steps(struct fast *fast, const struct node *node
 		}
 		at = next;
 	}
-	*bits = now;
 	*ret_led = led;
-	return &store->nodes[at / sizeof(struct node_step)];
+	if (now.cnt == bits->cnt)
+		return node;
+	*bits = now;
+	fast->reached_by = (uint32_t)at;
+	fast->reached = &nodes[at / sizeof(*steps)];
+	return fast->reached;
+}
+
+/* The node at hand is known to be STEP_PLAIN, without a look at it. */
+static inline bool is_plain(const struct fast *fast)
+{
+	return fast->node == fast->reached && fast->reached_by & STEP_PLAIN;
 }
 
 /* `bits`, the first one highest. */
@@ -384,9 +407,11 @@ static inline __attribute__((always_inline)) bool take_bits(struct fast *fast, u
 	struct node *node = fast->node, *next;
 	bool led = false, is_first = true;
 
-	if (node->end == NODE_GO_ON && !(node = fast_pass_go_on(fast, node, all)))
-		return false;
-	fast_pass_all_known(fast, node, all);
+	if (all || !is_plain(fast)) {
+		if (node->end == NODE_GO_ON && !(node = fast_pass_go_on(fast, node, all)))
+			return false;
+		fast_pass_all_known(fast, node, all);
+	}
 	fast_take_time(fast);
 	if (cnt > 1)
 		fast->before_tsc = fast->tsc;
@@ -462,7 +487,7 @@ bool fast_on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt)
 		return fast->is_lost || fast_decline(fast, "a TNT packet that is out of place");
 	if (!cnt)
 		return fast_decline(fast, "an empty TNT packet");
-	if (fast->node->end == NODE_STUCK)
+	if (!is_plain(fast) && fast->node->end == NODE_STUCK)
 		return fast_decline_end(fast, fast->node, "code that is not known");
 	fast_move_on(fast);
 	if (__builtin_expect(fast->all, 0))

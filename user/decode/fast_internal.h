@@ -51,7 +51,11 @@ struct fast {
 	uint64_t later_tsc;  /* of the last event: it counts from the next branch on */
 	uint64_t last_ip;
 
-	struct node *node;   /* nothing of it is handed out yet; NULL: tracing is off */
+	struct node *node; /* nothing of it is handed out yet; NULL: tracing is off */
+	/* The node that a step led to last, mostly `node`, and the step's value. */
+	struct node *reached;
+	uint32_t reached_by;
+	const struct graph_store *store; /* of all nodes */
 	struct node nowhere; /* stands for code that is not known: an event may end it before it is needed */
 	const struct code_image_set *images;
 	size_t version;
@@ -106,6 +110,26 @@ struct sought {
 	uint64_t ip;
 	uint64_t *ret_ip; /* where the instruction is; may be NULL */
 };
+
+/* The value that leads to the node. Mostly it is known already, so that no step waits for the node itself. */
+static inline uint32_t fast_step_to(const struct fast *fast, const struct node *node)
+{
+	return fast->reached == node ? fast->reached_by : node_step_to(node);
+}
+
+/* The last successor of a node that is not `nowhere`, or NULL. */
+static inline struct node *fast_next(struct fast *fast, const struct node *node, unsigned int way)
+{
+	const struct graph_store *store = fast->store;
+	const struct node_step *step = &store->steps[fast_step_to(fast, node) / sizeof(*step)];
+	uint32_t next = atomic_load_explicit(&step->next[way], memory_order_acquire);
+
+	if (!next)
+		return NULL;
+	fast->reached_by = next;
+	fast->reached = &store->nodes[next / sizeof(*step)];
+	return fast->reached;
+}
 
 /* The current time by the timing packets; 0: none. */
 static inline uint64_t fast_time(const struct fast *fast)

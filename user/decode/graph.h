@@ -139,14 +139,6 @@ static inline struct node_step *node_step(const struct node *node)
 	return &node->graph->store->steps[node_index(node)];
 }
 
-/* The last successor, or NULL. */
-static inline struct node *node_next(const struct node *node, unsigned int way)
-{
-	uint32_t next = atomic_load_explicit(&node_step(node)->next[way], memory_order_acquire);
-
-	return next ? &node->graph->store->nodes[next / sizeof(struct node_step)] : NULL;
-}
-
 /* The value that leads to the node. */
 static inline uint32_t node_step_to(const struct node *node)
 {
