@@ -61,19 +61,16 @@ void fast_move_on(struct fast *fast)
 
 /* ---- branches out ---- */
 
-struct branch *fast_emit(struct fast *fast)
+struct branch *fast_emit_more(struct fast *fast)
 {
 	struct branch_list *out = fast->out;
+	size_t cnt = out->cap ? out->cap * 2 : BRANCHES_FIRST;
 
-	if (out->cnt == out->cap) {
-		size_t cnt = out->cap ? out->cap * 2 : BRANCHES_FIRST;
+	if (array_reserve(&out->items, &out->cap, cnt, sizeof(*out->items))) {
+		static _Thread_local struct branch nowhere;
 
-		if (array_reserve(&out->items, &out->cap, cnt, sizeof(*out->items))) {
-			static _Thread_local struct branch nowhere;
-
-			fast->no_memory = true;
-			return &nowhere;
-		}
+		fast->no_memory = true;
+		return &nowhere;
 	}
 	return &out->items[out->cnt++];
 }
@@ -85,16 +82,6 @@ static void emit_known(struct fast *fast, const struct known_branch *known)
 					   .to = known->to,
 					   .kind = known->kind,
 					   .from_len = known->from_len};
-}
-
-void fast_emit_end(struct fast *fast, const struct node *node, uint64_t to)
-{
-	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
-					   .from = node->from,
-					   .to = to,
-					   .kind = node->kind,
-					   .flags = node->flags,
-					   .from_len = node->from_len};
 }
 
 /* Of no branch. It stands before a branch that waits to be seen leading somewhere, as libipt has it. */
@@ -133,11 +120,8 @@ void fast_pass_known(struct fast *fast, const struct known_branch *known, bool a
 		fast_push_return(fast, known);
 }
 
-/* All that the node holds but its end. */
-void fast_pass_all_known(struct fast *fast, const struct node *node, bool all)
+void fast_pass_each_known(struct fast *fast, const struct node *node, bool all)
 {
-	if (!(all ? node->known_cnt : node->kept_cnt))
-		return;
 	for (size_t i = 0; i < node->known_cnt; i++)
 		fast_pass_known(fast, &node->known[i], all);
 }

@@ -163,13 +163,38 @@ void fast_take_event_time(struct fast *fast);
  * next packet.
  */
 void fast_move_on(struct fast *fast);
-/* Room for one more branch; never NULL. */
-struct branch *fast_emit(struct fast *fast);
-void fast_emit_end(struct fast *fast, const struct node *node, uint64_t to);
+/* Room for one more branch; never NULL. fast_emit_more(): where the list is full. */
+struct branch *fast_emit_more(struct fast *fast);
+
+static inline struct branch *fast_emit(struct fast *fast)
+{
+	struct branch_list *out = fast->out;
+
+	return __builtin_expect(out->cnt < out->cap, 1) ? &out->items[out->cnt++] : fast_emit_more(fast);
+}
+
+static inline void fast_emit_end(struct fast *fast, const struct node *node, uint64_t to)
+{
+	*fast_emit(fast) = (struct branch){.tsc = fast->tsc,
+					   .from = node->from,
+					   .to = to,
+					   .kind = node->kind,
+					   .flags = node->flags,
+					   .from_len = node->from_len};
+}
+
 void fast_emit_event(struct fast *fast, enum branch_event event, uint64_t ip, uint64_t payload);
 void fast_push_return(struct fast *fast, const struct known_branch *site);
 void fast_pass_known(struct fast *fast, const struct known_branch *known, bool all);
-void fast_pass_all_known(struct fast *fast, const struct node *node, bool all);
+void fast_pass_each_known(struct fast *fast, const struct node *node, bool all);
+
+/* All that the node holds but its end. */
+static inline void fast_pass_all_known(struct fast *fast, const struct node *node, bool all)
+{
+	if (all ? node->known_cnt : node->kept_cnt)
+		fast_pass_each_known(fast, node, all);
+}
+
 void fast_choose_branches(struct fast *fast);
 struct node *fast_node_at(struct fast *fast, uint64_t ip);
 struct node *fast_place_at(struct fast *fast, uint64_t ip);
