@@ -103,10 +103,10 @@ demo: ## set up, build, and record the bundled example
 	$(Q)tests/demo.sh $(BUILD)
 
 bench: ## rates and sizes, side by side in one run; QUIET=1: one line for each goal
-	$(Q)tests/lint/deps.sh $(PACKAGES) valgrind linux-perf python3
+	$(Q)tests/lint/deps.sh $(PACKAGES) valgrind linux-perf python3 chromium
 	$(Q)$(MAKE) --no-print-directory $(if $(QUIET),bench-goals,bench-all)
 
-bench-goals: all $(patsubst %,$(BUILD)/tests/bench/%,lackey decoders sampling)
+bench-goals: all $(patsubst %,$(BUILD)/tests/bench/%,lackey repeat decoders sampling)
 	$(Q)tests/bench/goals.sh $(BUILD)
 
 bench-compare: $(BUILD)/tests/bench/lackey $(BUILD)/tests/bench/decoders ## decoding by this revision and by REV, by turns in one run
@@ -116,7 +116,7 @@ bench-large: all $(BUILD)/tests/bench/lackey $(BUILD)/tests/bench/repeat ## a re
 	$(Q)tests/bench/large.sh $(BUILD)
 
 bench-all:
-	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey decoders allocations recording memtrace sampling) \
+	$(Q)$(MAKE) --no-print-directory all $(patsubst %,$(BUILD)/tests/bench/%,bench trigger snapshots lackey repeat decoders allocations recording memtrace sampling) \
 		$(BUILD)/tests/programs/wordcount
 	$(Q)tests/bench/decoding.sh $(BUILD) -p
 	$(Q)$(BUILD)/tests/bench/bench $(BUILD)/tests/programs/wordcount
@@ -126,6 +126,7 @@ bench-all:
 	$(Q)$(BUILD)/tests/bench/recording $(BUILD)/trailcam
 	$(Q)$(BUILD)/tests/bench/memtrace
 	$(Q)tests/bench/picture.py $(BUILD)
+	$(Q)tests/bench/page.py $(BUILD)
 	$(Q)tests/bench/translate.sh $(BUILD)
 	$(Q)$(BUILD)/tests/bench/sampling
 

@@ -17,6 +17,7 @@ run() {
 }
 run tests/bench/decoding.sh "$build" -g -r 5
 run tests/bench/picture.py "$build"
+run tests/bench/page.py "$build"
 run tests/bench/translate.sh "$build"
 run "$build/tests/bench/sampling" -g
 exit 0
