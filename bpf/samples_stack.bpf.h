@@ -14,27 +14,32 @@
 
 /* Where addresses lead that are kept, beside code. */
 struct kept {
-	__u64 stack, stack_bytes, arena_bytes;
+	__u64 stack, stack_bytes;
+	__u64 arena; /* all ones: Go's, too */
 };
+
+/* So many chunks are looked at together. */
+enum { GROUP = 8, GROUP_BYTES = GROUP * SAMPLES_CHUNK };
+
+/* A map that can be mapped begins at a page. So a chunk is one line of the processor's cache. */
+#define ON_LINES __attribute__((aligned(SAMPLES_CHUNK)))
 
 struct slot {
 	__u32 tid, nth;
 	__u64 next_ns; /* when the next stack at a switch would follow, if they came evenly */
 	__u64 block;   /* the stack pointer is in these 2 * STACK_BLOCK bytes, and has been for some time */
-	__u64 sums[SAMPLES_CHUNK_MAX];
-	__u64 regs[SAMPLES_REGS_WORDS];
-	__u8 bytes[SAMPLES_STACK_MAX];
+	__u64 sums[SAMPLES_CHUNK_MAX] ON_LINES;
+	__u64 regs[SAMPLES_REGS_WORDS] ON_LINES;
+	__u8 bytes[SAMPLES_STACK_MAX] ON_LINES;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MMAPABLE);
 	__uint(max_entries, SIZE_AT_LOAD); /* SAMPLES_SLOTS for each ring */
 	__type(key, __u32);
 	__type(value, struct slot);
 } slots SEC(".maps");
-
-/* So many chunks are looked at together. */
-enum { GROUP = 8, GROUP_BYTES = GROUP * SAMPLES_CHUNK };
 
 struct copy {
 	struct kept kept;
@@ -44,11 +49,12 @@ struct copy {
 	__u32 chunk_cnt, changed_cnt;
 	__u16 changed[2 * SAMPLES_CHUNK_MAX]; /* these chunks; a power of two, and more than there are */
 	__u64 regs[SAMPLES_REGS_WORDS];
-	__u8 bytes[GROUP_BYTES + SAMPLES_STACK_MAX];
+	__u8 bytes[GROUP_BYTES + SAMPLES_STACK_MAX] ON_LINES;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MMAPABLE);
 	__uint(max_entries, SIZE_AT_LOAD); /* one for each ring */
 	__type(key, __u32);
 	__type(value, struct copy);
@@ -98,8 +104,8 @@ static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
 	return at;
 }
 
-/* Go's arenas (arenaHints in its runtime's malloc.go), where its stacks are, too. */
-enum { GO_ARENA = 0xc000000000ll, GO_ARENA_BYTES = 0x4000000000ll };
+/* The upper bits of addresses in Go's arenas (arenaHints in its runtime's malloc.go), its stacks', too. */
+enum { GO_ARENA = 3, GO_ARENA_SHIFT = 38 };
 
 enum { LEAST_ADDRESS = 1 << 16 /* vm.mmap_min_addr */ };
 enum { STACK_BLOCK = 1 << 20 /* what is taken for the stack where its end is not known, and twice that */ };
@@ -131,7 +137,7 @@ static __always_inline void find_goroutine(struct copy *copy, __u64 from)
 		return;
 	copy->limit = goroutine.high;
 	if (!bpf_probe_read_user(&runtime, sizeof(runtime), (void *)goroutine.thread) && runtime != address)
-		copy->kept.arena_bytes = 0;
+		copy->kept.arena = 0;
 }
 
 /* Where the stack may be. It seldom changes: then all is to be looked at again. */
@@ -153,8 +159,8 @@ static __always_inline void find_kept(struct copy *copy, struct slot *slot, __u6
 	struct kept *kept = &copy->kept;
 
 	copy->limit = 0;
-	kept->arena_bytes = GO_ARENA_BYTES;
-	if (is_in(from, GO_ARENA, GO_ARENA_BYTES))
+	kept->arena = ~0ull;
+	if (from >> GO_ARENA_SHIFT == GO_ARENA)
 		find_goroutine(copy, from);
 	else if (task->pid == task->tgid && task->mm)
 		copy->limit = task->mm->start_stack;
@@ -178,29 +184,43 @@ static __always_inline __u64 in_range(__u64 address, __u64 begin, __u64 bytes)
 	return at;
 }
 
-/* All ones if the word may be an address of code or of a stack; else 0. */
-static __always_inline __u64 is_needed(const struct kept *kept, __u64 word)
+static __always_inline __u64 in_arena(__u64 address)
+{
+	__u64 at = address >> GO_ARENA_SHIFT ^ GO_ARENA;
+
+	asm volatile("" : "+r"(at));
+	return at - 1;
+}
+
+/* The word if it may be an address of code or of a stack; else 0. */
+static __always_inline __u64 what_is_needed(const struct kept *kept, __u64 word)
 {
 	__u64 bits = code_bit(word) | in_range(word, kept->stack, kept->stack_bytes) |
-		     in_range(word, GO_ARENA, kept->arena_bytes);
+		     (in_arena(word) & kept->arena);
 
 	asm volatile("" : "+r"(bits));
-	return -(bits >> 63);
+	return word & (__u64)((__s64)bits >> 63);
 }
 
 enum { CHUNK_WORDS = SAMPLES_CHUNK / sizeof(__u64) };
 
-/* Odd, and no two have a divisor in common. */
-static __always_inline __u64 sum_words(__u64 seed, const __u64 *words)
+/* Odd, and no two have a divisor in common. One after the other, so that a compiler needs no room for all. */
+static __always_inline __u64 sum_words(__u64 sum, const __u64 *words)
 {
-	return seed + words[0] * 0x5bd1e995 + words[1] * 0x1b873593 + words[2] * 0x27d4eb2f +
-	       words[3] * 0x165667b1 + words[4] * 0x3c6ef35f + words[5] * 0x4cf5ad43 + words[6] * 0x2745937f +
-	       words[7] * 0x52dce729;
+	static const __u32 factors[CHUNK_WORDS] = {0x5bd1e995, 0x1b873593, 0x27d4eb2f, 0x165667b1,
+						   0x3c6ef35f, 0x4cf5ad43, 0x2745937f, 0x52dce729};
+
+#pragma unroll
+	for (int i = 0; i < CHUNK_WORDS; i++) {
+		sum += words[i] * factors[i];
+		asm volatile("" : "+r"(sum));
+	}
+	return sum;
 }
 
 static __always_inline __u64 seed_of(const struct kept *kept)
 {
-	return mix(mix(mix(secret + code_changes, kept->stack), kept->stack_bytes), kept->arena_bytes);
+	return mix(mix(mix(secret + code_changes, kept->stack), kept->stack_bytes), kept->arena);
 }
 
 /* Which chunks are not as they were. */
@@ -222,86 +242,98 @@ static __always_inline __u64 is_any(__u64 bits)
 	return bits;
 }
 
-/* A power of two, behind what a chunk takes. */
-enum { CODED_BOUND = 32 };
-
-/* 1 if it differs. */
-static __always_inline __u32 put_half(__u16 *out, __u32 cnt, __u32 half, __u64 differs)
+/* All ones if the half of a word is not 0. */
+static __always_inline __u64 is_half(__u64 half)
 {
-	cnt &= CODED_BOUND - 1;
-	asm volatile("" : "+r"(cnt));
-	cnt &= CODED_BOUND - 1;
-	out[1 + cnt] = half;
-	out[2 + cnt] = half >> 16;
-	return is_any(differs);
+	__u64 bits = -half;
+
+	asm volatile("" : "+r"(bits));
+	return bits >> 32;
 }
 
-/* The halves of `now` that are not as in `then`, behind a mask of them. How many of `out` these take. */
-static __always_inline __u32 put_halves(__u16 *out, const __u64 *now, __u64 *then)
+/* Where the halves go that differ, and which they are. */
+struct halves {
+	__u8 *to;
+	__u64 at;
+	__u32 mask;
+};
+
+/*
+ * Over a half that differs; `more` is its size, else 0. A compiler that knows this makes an `or` of the sum,
+ * of which the verifier of Linux 6.1 knows no bounds.
+ */
+static __always_inline void go_on(struct halves *halves, __u64 more)
 {
-	__u32 cnt = 0, mask = 0, one;
+	asm volatile("" : "+r"(more));
+	halves->at += more;
+}
 
-#pragma unroll
-	for (int i = 0; i < CHUNK_WORDS; i++) {
-		__u64 word = now[i], differs = word ^ then[i];
+/* Each half is written, and stays if it differs. */
+static __always_inline void put_word(struct halves *halves, __u32 nth, __u64 word, __u64 differs)
+{
+	__u64 low = is_half((__u32)differs), high = is_half(differs >> 32);
 
-		then[i] = word;
-		one = put_half(out, cnt, (__u32)word, (__u32)differs);
-		mask |= one << 2 * i;
-		cnt += 2 * one;
-		one = put_half(out, cnt, (__u32)(word >> 32), differs >> 32);
-		mask |= one << (2 * i + 1);
-		cnt += one;
-	}
-	out[0] = mask;
-	return cnt;
+	*(__u32 *)(halves->to + halves->at) = (__u32)word;
+	go_on(halves, low & sizeof(__u32));
+	*(__u16 *)(halves->to + halves->at) = (__u16)(word >> 32);
+	go_on(halves, high & sizeof(__u16));
+	halves->mask |= (low & 1u << 2 * nth) | (high & 2u << 2 * nth);
 }
 
 /*
- * One chunk, as it is now and as it was. What is counted here stands in a map: on the
- * stack, verifiers before Linux
- * 6.7 take it for constant. There are few branches, since a verifier follows each way through all of it.
+ * One chunk, as it is now and as it was. What is counted here stands in a map: on the stack, verifiers before
+ * Linux 6.7 take it for constant. There are no branches where words differ, since a verifier follows each
+ * way through all of it.
  */
-static __always_inline long diff_words(const struct diff *diff, __u32 nth, __u64 *now, __u64 *then)
+static __always_inline long diff_words(const struct diff *diff, __u32 nth, const __u64 *now, __u64 *then)
 {
 	const struct kept kept = diff->copy->kept;
 	volatile __u16 *coded_cnt = &diff->full->coded_cnt;
-	__u32 at = *coded_cnt, cnt;
-	__u64 differs = 0;
+	__u32 cnt = *coded_cnt;
+	struct halves halves = {0};
 	__u16 *out;
 
-	if (at > SAMPLES_CODED_MAX - SAMPLES_CODED_CHUNK)
+	if (cnt > SAMPLES_CODED_MAX - SAMPLES_CODED_CHUNK)
 		return 1;
-	out = diff->full->coded + at;
+	out = diff->full->coded + cnt;
 	asm volatile("" : "+r"(out)); /* here a verifier knows its bounds */
+	halves.to = (__u8 *)(out + 1);
+#pragma unroll
+	for (int i = 0; i < CHUNK_WORDS; i++) {
+		__u64 word = what_is_needed(&kept, now[i]), differs = word ^ then[i];
+
+		then[i] = word;
+		put_word(&halves, i, word, differs);
+	}
+	if (!halves.mask)
+		return 0;
+	out[0] = (__u16)halves.mask;
+	diff->full->coded[nth / 16] |= 1 << nth % 16;
+	*coded_cnt = cnt + 1 + halves.at / sizeof(*out);
+	return 0;
+}
+
+static __always_inline bool are_same(const __u64 *now, const __u64 *then)
+{
+	__u64 differs = 0;
+
 #pragma unroll
 	for (int i = 0; i < CHUNK_WORDS; i++)
 		differs |= now[i] ^ then[i];
-	if (!differs)
-		return 0;
-	differs = 0;
-#pragma unroll
-	for (int i = 0; i < CHUNK_WORDS; i++) {
-		now[i] &= is_needed(&kept, now[i]);
-		differs |= now[i] ^ then[i];
-	}
-	if (!differs)
-		return 0;
-	cnt = put_halves(out, now, then);
-	diff->full->coded[nth / 16] |= 1 << nth % 16;
-	*coded_cnt += cnt + 1;
-	return 0;
+	return !differs;
 }
 
 static long diff_registers(__u32 nth, void *ctx)
 {
 	const struct diff *diff = ctx;
-	__u32 at;
+	const __u64 *now;
+	__u64 *then;
 
 	asm volatile("" : "+r"(nth)); /* a verifier sees only what is done to it from here on */
 	nth &= SAMPLES_REGS_WORDS / CHUNK_WORDS - 1;
-	at = nth * CHUNK_WORDS;
-	return diff_words(diff, nth, &diff->copy->regs[at], &diff->slot->regs[at]);
+	now = &diff->copy->regs[nth * CHUNK_WORDS];
+	then = &diff->slot->regs[nth * CHUNK_WORDS];
+	return are_same(now, then) ? 0 : diff_words(diff, nth, now, then);
 }
 
 /* 1 if it is less, of numbers that are much less than 2^63. */
@@ -313,12 +345,28 @@ static __always_inline __u64 is_less(__u64 one, __u64 other)
 	return minus >> 63;
 }
 
-/* Groups begin at multiples of their size, by address. Chunks outside the stack's copy do not count. */
+/* Chunks of a group that differ. Those outside the stack's copy do not count. */
+static __always_inline void note_changed(struct copy *copy, __u32 group, const __u64 *differs)
+{
+	volatile __u32 *changed_cnt = &copy->changed_cnt;
+	__u64 cnt = *changed_cnt, first = copy->lead, end = first + copy->chunk_cnt;
+
+#pragma unroll
+	for (__u32 i = 0; i < GROUP; i++) {
+		__u64 chunk = (__u64)group * GROUP + i;
+
+		cnt &= 2 * SAMPLES_CHUNK_MAX - 1;
+		copy->changed[cnt] = chunk - first;
+		cnt += is_any(differs[i]) & ~is_less(chunk, first) & is_less(chunk, end);
+	}
+	*changed_cnt = cnt;
+}
+
+/* Groups begin at multiples of their size, by address. Most are as they were. */
 static long look_at_group(__u32 nth, void *ctx)
 {
 	const struct diff *diff = ctx;
-	volatile __u32 *changed_cnt = &diff->copy->changed_cnt;
-	__u64 group, cnt = *changed_cnt, first = diff->copy->lead, end = first + diff->copy->chunk_cnt, sum;
+	__u64 group, seed = diff->copy->seed, differs[GROUP], any = 0;
 	const __u64 *words, *sums;
 
 	asm volatile("" : "+r"(nth)); /* a verifier sees only what is done to it from here on */
@@ -329,14 +377,11 @@ static long look_at_group(__u32 nth, void *ctx)
 	sums = &diff->slot->sums[group % (SAMPLES_CHUNK_MAX / GROUP) * GROUP];
 #pragma unroll
 	for (__u32 i = 0; i < GROUP; i++) {
-		__u64 chunk = (__u64)nth * GROUP + i;
-
-		sum = sum_words(diff->copy->seed, words + i * CHUNK_WORDS);
-		cnt &= 2 * SAMPLES_CHUNK_MAX - 1;
-		diff->copy->changed[cnt] = chunk - first;
-		cnt += is_any(sum ^ sums[i]) & ~is_less(chunk, first) & is_less(chunk, end);
+		differs[i] = sum_words(seed, words + i * CHUNK_WORDS) ^ sums[i];
+		any |= differs[i];
 	}
-	*changed_cnt = cnt;
+	if (any)
+		note_changed(diff->copy, nth, differs);
 	return 0;
 }
 
