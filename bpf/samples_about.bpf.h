@@ -404,6 +404,17 @@ static __always_inline void note_told(struct told *here, __u64 hash, __u64 at)
 	*here = (struct told){.signature = sign(hash, at, cpu), .at = at, .cpu = cpu};
 }
 
+/* Whether a call is about anything. */
+static __always_inline bool has_about(__s32 nr)
+{
+	__u32 nth = (__u32)nr;
+
+	if (nth >= SAMPLES_CALLS)
+		return 0;
+	asm volatile("" : "+r"(nth)); /* the verifier sees only what is done to it from here on */
+	return calls[nth & (SAMPLES_CALLS - 1)];
+}
+
 /*
  * The thread `id`, as bpf_get_current_pid_tgid() has it, calls the kernel, or waits in that call. What flags
  * the record of that gets.
