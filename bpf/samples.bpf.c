@@ -370,10 +370,13 @@ static __always_inline __u64 count_since(__u32 nth, __u64 value, __u32 tid)
 /* A thread begins to run, or stops (`is_end`). */
 static __always_inline void read_all(__u64 id, __u64 now, bool is_end)
 {
-	__u32 first = bpf_get_smp_processor_id() * SAMPLES_COUNTERS_MAX;
 	struct bpf_perf_event_value value;
+	__u32 first;
 	__u64 cnt;
 
+	if (!read_counters)
+		return;
+	first = bpf_get_smp_processor_id() * SAMPLES_COUNTERS_MAX;
 	for (__u32 nth = 0; nth < SAMPLES_COUNTERS_MAX; nth++) {
 		if (!(read_counters >> nth & 1) ||
 		    bpf_perf_event_read_value(&counters, first + nth, &value, sizeof(value)))
