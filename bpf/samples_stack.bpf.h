@@ -46,7 +46,7 @@ struct copy {
 	__u64 limit; /* where the stack ends; 0: not known */
 	__u64 seed;  /* of sums: they differ if what is kept does */
 	__u32 lead;  /* the copy's first byte, so that groups begin where they do in the slot */
-	__u32 chunk_cnt, changed_cnt;
+	__u32 chunk_cnt, changed_cnt, copied;
 	__u16 changed[2 * SAMPLES_CHUNK_MAX]; /* these chunks; a power of two, and more than there are */
 	__u64 regs[SAMPLES_REGS_WORDS];
 	__u8 bytes[GROUP_BYTES + SAMPLES_STACK_MAX] ON_LINES;
@@ -83,7 +83,7 @@ static __always_inline void take_registers(enum samples_ring ring, const struct 
  * Fails as a whole where it reaches beyond the stack's end: then by halves, down to a chunk. The bytes that
  * were copied. A program's first thread has its arguments and its environment there, from copy->limit on.
  */
-static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
+static __always_inline __u32 copy_most(struct copy *copy, __u64 from)
 {
 	__u8 *to = copy->bytes + from % GROUP_BYTES;
 	__u64 limit = copy->limit;
@@ -102,6 +102,15 @@ static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
 			at += step;
 	}
 	return at;
+}
+
+/* Through the map: else a verifier follows each number of bytes through all that comes after. */
+static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
+{
+	volatile __u32 *copied = &copy->copied;
+
+	*copied = copy_most(copy, from);
+	return *copied;
 }
 
 /* The upper bits of addresses in Go's arenas (arenaHints in its runtime's malloc.go), its stacks', too. */
