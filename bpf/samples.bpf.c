@@ -260,6 +260,8 @@ static __always_inline __s32 syscall_of(const struct pt_regs *user)
 }
 
 #include "bpf/samples_about.bpf.h"
+#include "bpf/samples_threads.bpf.h"
+
 #include "bpf/samples_code.bpf.h"
 #include "bpf/samples_stack.bpf.h"
 
@@ -414,8 +416,6 @@ enum { STATE_INTERRUPTIBLE = 1, STATE_UNINTERRUPTIBLE = 2 };
 
 /* This program, and what the kernel calls it by. */
 enum { OWN_FRAMES = 3 };
-
-#include "bpf/samples_threads.bpf.h"
 
 #include "bpf/samples_session.bpf.h"
 

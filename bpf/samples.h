@@ -67,11 +67,12 @@ enum {
 	SAMPLES_CODE_PART = 64 * SAMPLES_CODE_UNIT, /* of one word */
 };
 
-/* A thread's birth or end, in a ring of the kernel's. */
+/* A thread's birth or end, or new code, in a ring of the kernel's. */
 enum samples_life_kind {
 	SAMPLES_BORN,
 	SAMPLES_ENDED,
 	SAMPLES_REPLACED, /* another thread than the leader has exec'd, and is the leader now */
+	SAMPLES_MAPPED,	  /* there is code where it was not, or may not have been */
 };
 
 struct samples_life {

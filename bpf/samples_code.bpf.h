@@ -96,6 +96,19 @@ static __always_inline void put_range(__u64 begin, __u64 end)
 	bpf_loop(SAMPLES_CODE_WORDS + 1, put_code, &range, 0);
 }
 
+/*
+ * The same, and user space is told if it may be the code of something else. A JIT compiler changes the rights
+ * of the same memory again and again.
+ */
+static __always_inline void put_new_range(__u64 begin, __u64 end, bool of_file)
+{
+	__u64 changes = code_changes;
+
+	put_range(begin, end);
+	if (of_file || code_changes != changes)
+		tell_life(bpf_get_current_task_btf(), SAMPLES_MAPPED, ids_here() >> 32);
+}
+
 /* (struct vm_area_struct *area), which is the running process's */
 SEC("fentry/perf_event_mmap")
 int on_map(__u64 *ctx)
@@ -105,7 +118,7 @@ int on_map(__u64 *ctx)
 
 	if (!target)
 		return 0;
-	put_range(area->vm_start, area->vm_end);
+	put_new_range(area->vm_start, area->vm_end, area->vm_file);
 	if (area->vm_file && is_jvm(area->vm_file))
 		keep_all_words(target);
 	return 0;
@@ -142,7 +155,7 @@ int on_move(__u64 *ctx)
 
 	(void)ctx;
 	if (may_be_target() && moves_code(user_here(), &range))
-		put_range(range.at, range.end);
+		put_new_range(range.at, range.end, 0);
 	return 0;
 }
 
@@ -187,10 +200,9 @@ int on_mapping(__u64 *ctx)
 	user = user_here();
 	if (!asks_for_code(user, target, &range))
 		return 0;
-	put_range(range.at, range.end);
-	if (syscall_of(user) != map_calls.mmap)
-		return 0;
-	file = file_of(bpf_get_current_task_btf(), (__s32)user->r8);
+	file = syscall_of(user) == map_calls.mmap ? file_of(bpf_get_current_task_btf(), (__s32)user->r8)
+						  : NULL;
+	put_new_range(range.at, range.end, file);
 	if (file && is_jvm(file))
 		keep_all_words(target);
 	return 0;
@@ -205,7 +217,7 @@ int on_area(__u64 *ctx)
 	struct range range;
 
 	if (target && asks_for_code(user_here(), target, &range))
-		put_range(ctx[0], ctx[0] + info->length);
+		put_new_range(ctx[0], ctx[0] + info->length, 0);
 	return 0;
 }
 

@@ -265,6 +265,44 @@ fresh_code_is_followed() {
 	done
 }
 check 'stacks lead through code that is new' fresh_code_is_followed
+
+# Libraries that are there only for a moment, one where the other was, after a long time without any.
+cat >"$tmp/guest.c" <<'EOF2'
+#include <time.h>
+__attribute__((noinline)) void NAME(void)
+{
+	struct timespec begin, now;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < 150000000);
+	__asm__ volatile("");
+}
+EOF2
+cat >"$tmp/host.c" <<'EOF2'
+#include <dlfcn.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	usleep(1500000);
+	for (int i = 1; i < argc; i += 2) {
+		void *library = dlopen(argv[i], RTLD_NOW);
+		((void (*)(void))dlsym(library, argv[i + 1]))();
+		dlclose(library);
+	}
+	return 0;
+}
+EOF2
+gcc -O1 -o "$tmp/host" "$tmp/host.c" || exit 1
+for guest in first second; do
+	gcc -O1 -fomit-frame-pointer -shared -fPIC -DNAME=in_$guest -o "$tmp/$guest.so" "$tmp/guest.c" || exit 1
+done
+guests_are_seen() {
+	status_is 0 "$trailcam" run --source samples "$@" -o "$tmp/t.folded" -- "$tmp/host" "$tmp/first.so" in_first "$tmp/second.so" in_second 2>"$tmp/err" &&
+		says "$tmp/t.folded" 'main;in_first' && says "$tmp/t.folded" 'main;in_second' && ! grep clock_gettime "$tmp/t.folded" | grep -v 'main;in_[a-z]*;clock_gettime'
+}
+check 'libraries that are loaded late and soon unloaded' guests_are_seen
+check 'the same with --follow-forks' guests_are_seen --follow-forks
 if ! "$trailcam" run --source intel_pt -o "$tmp/t.tsv" -- true 2>"$tmp/err"; then
 	chosen() {
 		attached && says "$tmp/err" '--source samples'

@@ -106,7 +106,7 @@ static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t 
 	sources_unpatch(&capture->sources, mapping, addr, bytes, size);
 }
 
-/* ---- threads that are not traced ---- */
+/* ---- what sources tell the session ---- */
 
 static int hear(void *ctx, const struct thread_life *life)
 {
@@ -115,13 +115,12 @@ static int hear(void *ctx, const struct thread_life *life)
 	return session_hear(capture->session, life);
 }
 
-/* What the session does not trace. */
 static void catch_up(void *ctx)
 {
 	struct capture *capture = ctx;
 	int err = sources_lives(&capture->sources, hear, capture);
 
-	if (err && !capture->err)
+	if (err && err != -ENOTSUP && !capture->err)
 		capture->err = err;
 }
 
@@ -189,8 +188,7 @@ static void idle(void *ctx)
 		stop_sources(capture);
 	}
 	capture_drain(capture);
-	if (capture->hears)
-		catch_up(capture);
+	catch_up(capture);
 	if (!capture->out_of_room && sources_kept_bytes(&capture->sources) > capture->config->max_bytes) {
 		capture->out_of_room = true;
 		log_warn("the trace has reached --max-size (%zu KiB): the recording ends here",

@@ -47,6 +47,7 @@ enum thread_life_kind {
 	THREAD_BORN,
 	THREAD_ENDED,
 	THREAD_REPLACED, /* another thread than the leader has exec'd, and is the leader now */
+	THREAD_MAPPED,	 /* its process has new code; told of any thread */
 };
 
 struct thread_life {

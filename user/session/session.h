@@ -145,7 +145,9 @@ void session_rest(struct session *session);
  */
 uint64_t session_stalled_ns(const struct session *session);
 
-/* With leaders_only, in the order in which it happened. 0, or -errno with a sentence. */
+/*
+ * In the order in which it happened; births, ends and execs with leaders_only. 0, or -errno with a sentence.
+ */
 int session_hear(struct session *session, const struct thread_life *life);
 
 /* Looks for new mappings: before the start no event reports them. 0, or -errno with a sentence. */
@@ -153,8 +155,9 @@ int session_look_at_maps(struct session *session);
 
 /*
  * The same if it is time for it: at first every few milliseconds, since a program loads most of its libraries
- * and its JIT compiler's memory when it begins, then less and less often, and never so often that reading the
- * mappings takes more than a hundredth of the time. To be called every *ret_ms milliseconds.
+ * and its JIT compiler's memory when it begins, then less and less often, but soon after session_hear() was
+ * told of new code; and never so often that reading the mappings takes more than a hundredth of the time. To
+ * be called every *ret_ms milliseconds.
  */
 int session_look_now_and_then(struct session *session, int *ret_ms);
 

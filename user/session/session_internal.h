@@ -31,6 +31,7 @@ struct session {
 	bool seized;	 /* session_attach() has seized threads, which run until the first run */
 	uint64_t look_ns,
 		look_every_ns; /* the next look at mappings, and how long after the last one it is */
+	uint64_t soonest_ns;   /* a look before that would take too much of the time */
 	uint64_t stalled_ns;   /* see session_stalled_ns() ... */
 	uint64_t counted_ns;   /* ... which is complete up to this time (CLOCK_MONOTONIC) */
 	uint64_t now_ns;       /* the last time given out: time never runs back */
@@ -105,6 +106,11 @@ static inline bool session_leads_alone(const struct session *session, const stru
 {
 	return session->config.leaders_only && !process->leader_left;
 }
+
+/* ---- session_maps.c ---- */
+
+/* Something is mapped, or about to be. */
+void session_look_soon(struct session *session);
 
 /* ---- session_lives.c ---- */
 

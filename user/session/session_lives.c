@@ -111,6 +111,12 @@ int session_hear(struct session *session, const struct thread_life *life)
 
 	if (!process)
 		return 0;
+	if (life->kind == THREAD_MAPPED) {
+		session_look_soon(session);
+		return 0;
+	}
+	if (!session->config.leaders_only)
+		return 0;
 	if (life->kind == THREAD_REPLACED)
 		return on_replaced(session, process);
 	if (life->kind == THREAD_BORN && !thread)

@@ -94,29 +94,39 @@ int session_look_at_maps(struct session *session)
 	return err;
 }
 
+/* The first look may come before what is told of. */
+void session_look_soon(struct session *session)
+{
+	session->look_every_ns = LOOK_MIN_NS / 2;
+	if (session->look_ns > session->soonest_ns)
+		session->look_ns = session->soonest_ns;
+}
+
 int session_look_now_and_then(struct session *session, int *ret_ms)
 {
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC), end, least;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), begin, least;
 	size_t told = session->sideband->sideband_size;
 	int err = 0;
 
-	if (begin >= session->look_ns) {
+	if (now >= session->look_ns) {
+		/* On a busy machine a look lasts longer than it takes. */
+		begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		err = session_look_at_maps(session);
 		/* In the middle of an exec nobody may read it. */
 		if (err == -EACCES || err == -EPERM)
 			err = 0;
-		end = clock_ns(CLOCK_MONOTONIC);
-		least = (end - begin) * LOOK_PART;
+		least = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * LOOK_PART;
 		session->look_every_ns =
 			session->sideband->sideband_size > told ? LOOK_MIN_NS : 2 * session->look_every_ns;
 		if (session->look_every_ns > LOOK_MAX_NS)
 			session->look_every_ns = LOOK_MAX_NS;
 		if (session->look_every_ns < least)
 			session->look_every_ns = least;
-		session->look_ns = begin = end;
-		session->look_ns += session->look_every_ns;
+		now = clock_ns(CLOCK_MONOTONIC);
+		session->look_ns = now + session->look_every_ns;
+		session->soonest_ns = now + least;
 	}
-	*ret_ms = (int)((session->look_ns - begin) / NS_PER_MS) + 1;
+	*ret_ms = (int)((session->look_ns - now) / NS_PER_MS) + 1;
 	return err;
 }
 

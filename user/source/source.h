@@ -113,7 +113,7 @@ struct source_config {
 	bool waits_for_start;	   /* the targets run by themselves up to a start point (session/driver.h) */
 	bool pause;		   /* a hit should pause the trace by itself, if the source supports that */
 	void *own;		   /* capture_config.own */
-	bool wants_lives;	   /* lives() will be called, if the source has it */
+	bool wants_lives;	   /* lives() is to tell of births and ends, if the source has it */
 	const struct probe_map *probes; /* of the triggers; complete when targets execute a program */
 };
 
@@ -140,9 +140,10 @@ struct source {
 	int (*newborn)(void *self, pid_t pid, pid_t tid);
 
 	/*
-	 * With source_config.wants_lives: calls `tell` for births and ends of the targets' threads since the
-	 * last call, and for execs by another thread than the leader. `tell` returns 0 or an error, which
-	 * ends it and is returned. NULL for `tell`: only whether the source can: 0 or -ENOTSUP.
+	 * Calls `tell` for new code of the targets since the last call; with source_config.wants_lives also
+	 * for births and ends of their threads, and for execs by another thread than the leader. `tell`
+	 * returns 0 or an error, which ends it and is returned. NULL for `tell`: only whether the source can:
+	 * 0 or -ENOTSUP.
 	 */
 	int (*lives)(void *self, int (*tell)(void *ctx, const struct thread_life *life), void *ctx);
 

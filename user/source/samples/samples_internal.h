@@ -37,5 +37,5 @@ static inline size_t samples_event_cnt(const struct samples *samples)
 /* Which threads wait now, for the next samples_settle(). */
 void samples_list_waiting(struct samples *samples);
 
-/* With config.lives. 0, or -errno with a sentence. */
+/* 0, or -errno with a sentence. */
 int samples_open_lives(struct samples *samples);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which processes are recorded, and which of their threads begin and end. */
+/* Which processes are recorded, which of their threads begin and end, and when they map code. */
 #include <errno.h>
 
 #include <bpf/bpf.h>
@@ -86,6 +86,7 @@ static int on_life(void *ctx, void *data, size_t size)
 		[SAMPLES_BORN] = THREAD_BORN,
 		[SAMPLES_ENDED] = THREAD_ENDED,
 		[SAMPLES_REPLACED] = THREAD_REPLACED,
+		[SAMPLES_MAPPED] = THREAD_MAPPED,
 	};
 	const struct samples *samples = ctx;
 	const struct samples_life *told = data;
@@ -101,8 +102,6 @@ static int on_life(void *ctx, void *data, size_t size)
 
 int samples_open_lives(struct samples *samples)
 {
-	if (!samples->config.lives)
-		return 0;
 	samples->lives = ring_buffer__new(bpf_map__fd(samples->bpf->maps.lives), on_life, samples, NULL);
 	return samples->lives ? 0 : fail_errno(-errno, "cannot read births of threads");
 }
