@@ -44,6 +44,7 @@ struct {
 struct copy {
 	struct kept kept;
 	__u64 limit; /* where the stack ends; 0: not known */
+	__u32 most;  /* so many bytes of it are copied at most */
 	__u64 seed;  /* of sums: they differ if what is kept does */
 	__u32 lead;  /* the copy's first byte, so that groups begin where they do in the slot */
 	__u32 chunk_cnt, changed_cnt, copied;
@@ -87,11 +88,14 @@ static __always_inline __u32 copy_most(struct copy *copy, __u64 from)
 {
 	__u8 *to = copy->bytes + from % GROUP_BYTES;
 	__u64 limit = copy->limit;
-	__u32 want = stack_bytes, at = 0;
+	__u32 want = copy->most, at = 0;
 
 	if (limit > from && limit - from < want)
 		want = (__u32)(limit - from + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1u);
-	if (want > SAMPLES_STACK_MAX || !want)
+	if (!want)
+		return 0;
+	asm volatile("" : "+r"(want)); /* else want - 1 is judged, which tells a verifier nothing */
+	if (want > SAMPLES_STACK_MAX)
 		return 0;
 	if (!bpf_probe_read_user(to, want, (void *)from))
 		return want;
@@ -168,6 +172,7 @@ static __always_inline void find_kept(struct copy *copy, struct slot *slot, __u6
 	struct kept *kept = &copy->kept;
 
 	copy->limit = 0;
+	copy->most = keeps_all_words(pid) ? SAMPLES_STACK_MAX : stack_bytes;
 	kept->arena = ~0ull;
 	if (from >> GO_ARENA_SHIFT == GO_ARENA)
 		find_goroutine(copy, from);
@@ -455,7 +460,7 @@ static __always_inline void put_stack(struct samples_full *full, enum samples_ri
 	bytes = copy_stack(copy, diff.from);
 	full->chunk_cnt = bytes / SAMPLES_CHUNK;
 	full->coded_cnt = samples_fresh_cnt(full);
-	if (bytes == stack_bytes)
+	if (bytes == copy->most)
 		full->record.flags |= SAMPLES_CUT;
 	copy->seed = seed_of(&copy->kept);
 	copy->lead = diff.from % GROUP_BYTES / SAMPLES_CHUNK;

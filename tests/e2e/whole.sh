@@ -146,14 +146,13 @@ EOF2
 whole() {
 	rm -rf rec
 	"$trailcam" run --source samples --keep-recording rec -o t.fxt -- "$@" >out 2>err && "$oracle" rec >tally && cat tally &&
-		awk -v least=$least -v cut=$cut '{ of = cut ? $1 - $7 : $1; exit !(of >= 50 && ($3 + $5 + 1) * 100 >= of * least && (!cut || $7 * 100 <= $1 * cut)) }' tally || {
+		awk -v least=$least '{ exit !($1 >= 50 && ($3 + $5 + 1) * 100 >= $1 * least) }' tally || {
 		cat err
 		"$oracle" -v rec | sort | uniq -c | sort -rn | head
 		return 1
 	}
 }
-least=99 # per cent of the stacks; with a cut, so many of which may be cut, of the others
-cut=0
+least=99 # per cent of the stacks
 oracle=$OLDPWD/$BUILD/tests/oracle/whole_stacks
 gcc -O2 -fomit-frame-pointer -o c c.c && check 'C' whole ./c
 g++ -O2 -fomit-frame-pointer -pthread -o cc cc.cc && check 'C++, with threads and exceptions' whole ./cc
@@ -189,9 +188,7 @@ jvm() {
 		grep -q 'Work.main;.*java.util.TreeMap.put' t.folded && grep -q 'Work.fib;Work.fib' t.folded &&
 		grep -q 'FinalizerThread.run;java.lang.ref' t.folded # which is interpreted
 }
-cut=25 # the JVM's own compiler has stacks deeper than what is copied
 if command -v javac >out && javac Work.java; then check 'a JVM' jvm; else skip 'a JVM' 'there is no javac'; fi
-cut=0
 # A call of C has its return address in a register for a moment, which OCaml's tables do not say.
 least=94
 if ocamlopt -o ocaml ocaml.ml 2>err; then check 'OCaml' whole ./ocaml; else skip 'OCaml' "$(head -1 err)"; fi

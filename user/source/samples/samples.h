@@ -18,21 +18,21 @@
 
 /*
  * Of the stacks of busy programs a copy of 8 KiB held all as far as the outermost frame in Python, SQLite and
- * Node, and 29 % in Java; 16 KiB held 82 % there, 32 KiB 99 %. Since only what has changed since the thread's
- * last sample goes into the ring, a sample took some 130 to 220 bytes (RSA, SQLite, a function
- * that calls itself, redis, Python parsing JSON), 350 to 450 (Java, Go, Node) or 430 to 670 (a
+ * Node, and 29 % in Java; 16 KiB held 82 % there, 32 KiB 99 %, which a JVM gets. Since only what has changed
+ * since the thread's last sample goes into the ring, a sample took some 130 to 220 bytes (RSA, SQLite, a
+ * function that calls itself, redis, Python parsing JSON), 350 to 450 (Java, Go, Node) or 430 to 670 (a
  * compiler), however long the copy.
  */
 enum {
 	SAMPLES_FREQUENCY_DEFAULT = 1000, /* Hz */
 	SAMPLES_RING_DEFAULT = 64 << 20,  /* bytes, of all processors */
-	SAMPLES_STACK_DEFAULT = 16 << 10, /* bytes of a stack's copy */
+	SAMPLES_STACK_DEFAULT = 16 << 10, /* bytes of a stack's copy; of a JVM's it is SAMPLES_STACK_MAX */
 };
 
 struct samples_config {
 	uint32_t frequency; /* Hz; 0: SAMPLES_FREQUENCY_DEFAULT, or what the kernel allows */
 	size_t ring_bytes;  /* 0: SAMPLES_RING_DEFAULT */
-	size_t stack_bytes; /* rounded up; at most 32 KiB; 0: SAMPLES_STACK_DEFAULT */
+	size_t stack_bytes; /* rounded up; at most SAMPLES_STACK_MAX; 0: SAMPLES_STACK_DEFAULT */
 	bool syscalls;	    /* each system call's begin and end, too; they cost each process of the machine */
 	bool interrupts;    /* those that take a thread's time, too */
 	bool page_faults;
