@@ -17,8 +17,10 @@
  * at most. Time within a pause is no place for an edge, since the thread did not run: what differs behind it
  * ended where the pause began.
  *
- * A stack may be cut: its outermost frames were not copied. It is laid where its frames fit; the callers
- * above them go on. If the first stack was cut, its callers are inferred as soon as a whole one shows them.
+ * A stack may be cut: its outermost frames were not copied, or are on another stack than a coroutine or a
+ * signal's handler. It is laid where its frames fit; the callers above them go on. Where none fits, those go
+ * on that the next whole stack shows again. If the first stack was cut, its callers are inferred as soon as a
+ * whole one shows them.
  */
 #include "stacks/sampled.h"
 
@@ -48,9 +50,12 @@ struct sampler {
 	const struct stacks_config *config;
 	struct timeline_thread *thread;
 	uint64_t period;
-	struct segment segment; /* its frames are those of `open` */
-	struct calls open, now; /* what goes on, and the item's */
-	bool is_whole;		/* the outermost of `open` has no caller */
+	struct segment segment;		  /* its frames are those of `open` */
+	struct calls open, now;		  /* what goes on, and the item's */
+	const struct sampled_item *end;	  /* of all items */
+	const struct sampled_item *later; /* one whose calls were read ahead; NULL: none was */
+	struct calls later_calls;
+	bool is_whole; /* the outermost of `open` has no caller */
 	bool has_known;
 	uint64_t known; /* until then the open calls are known to be so */
 	/* Items since then whose stack is not known. */
@@ -75,15 +80,13 @@ enum { FRAME_MAX = 1 << 14 };
 
 /* ---- the item's stack ---- */
 
-static void add_call(struct sampler *sampler, const struct call *call)
+static void add_call(struct sampler *sampler, struct calls *to, const struct call *call)
 {
-	struct calls *now = &sampler->now;
-
-	if (ARRAY_PUSH(now->items, now->cnt, now->cap, *call))
+	if (ARRAY_PUSH(to->items, to->cnt, to->cap, *call))
 		sampler->no_memory = true;
 }
 
-static void add_inlined(struct sampler *sampler, const struct call *function, uint64_t time)
+static void add_inlined(struct sampler *sampler, struct calls *to, const struct call *function, uint64_t time)
 {
 	const struct stacks_config *config = sampler->config;
 	uint64_t end;
@@ -96,21 +99,21 @@ static void add_inlined(struct sampler *sampler, const struct call *function, ui
 				    .cfa = function->cfa,
 				    .is_inlined = true};
 
-		add_call(sampler, &call);
+		add_call(sampler, to, &call);
 	}
 }
 
-static void read_stack(struct sampler *sampler, const struct sampled_item *item)
+static void read_stack(struct sampler *sampler, const struct sampled_item *item, struct calls *to)
 {
 	uint64_t site = 0;
 
-	sampler->now.cnt = 0;
+	to->cnt = 0;
 	for (size_t i = item->cnt; i-- > 0;) {
 		struct call call = {.ip = item->ips[i], .cfa = item->cfas ? item->cfas[i] : 0, .site = site};
 
 		call.symbol = sampler->config->symbol_at(sampler->config->ctx, call.ip, item->start);
-		add_call(sampler, &call);
-		add_inlined(sampler, &call, item->start);
+		add_call(sampler, to, &call);
+		add_inlined(sampler, to, &call, item->start);
 		site = call.ip;
 	}
 }
@@ -128,15 +131,20 @@ static bool goes_on(const struct call *open, const struct call *now)
 	       agree(open->cfa, now->cfa) && agree(open->site, now->site);
 }
 
-/* How many calls go on from open[at] and now[from] on. */
-static size_t run_length(const struct sampler *sampler, size_t at, size_t from)
+/* How many calls go on from open[at] and those of `stack` from `from` on. */
+static size_t run_length_in(const struct sampler *sampler, size_t at, const struct calls *stack, size_t from)
 {
 	size_t cnt = 0;
 
-	while (at + cnt < sampler->open.cnt && from + cnt < sampler->now.cnt &&
-	       goes_on(&sampler->open.items[at + cnt], &sampler->now.items[from + cnt]))
+	while (at + cnt < sampler->open.cnt && from + cnt < stack->cnt &&
+	       goes_on(&sampler->open.items[at + cnt], &stack->items[from + cnt]))
 		cnt++;
 	return cnt;
+}
+
+static size_t run_length(const struct sampler *sampler, size_t at, size_t from)
+{
+	return run_length_in(sampler, at, &sampler->now, from);
 }
 
 /* The open calls whose frames lie above all that was looked at. */
@@ -157,13 +165,47 @@ static size_t above(const struct sampler *sampler, const struct sampled_item *it
 	return kept && !outermost ? kept - 1 : kept;
 }
 
+/* The next stack that is whole and begins as the open calls do; NULL: there is none. */
+static const struct sampled_item *next_whole(const struct sampler *sampler, const struct sampled_item *item)
+{
+	uint64_t root = sampler->open.items[0].cfa;
+
+	if (sampler->later > item && sampler->later->cfas[sampler->later->cnt - 1] == root)
+		return sampler->later;
+	for (item++; root && item < sampler->end && !item->is_lost; item++)
+		if (item->cnt && !item->reached && item->cfas && item->cfas[item->cnt - 1] == root)
+			return item;
+	return NULL;
+}
+
+/*
+ * Of the first `cnt` open calls, above the item's, those that are there later, too, as far as is known: all
+ * if the last of them called what is outermost now as it called what was there before.
+ */
+static size_t lasting(struct sampler *sampler, const struct sampled_item *item, size_t cnt)
+{
+	uint64_t outermost = sampler->now.items[0].cfa;
+	const struct sampled_item *later = NULL;
+	size_t length;
+
+	if (cnt && (cnt == sampler->open.cnt || sampler->open.items[cnt].cfa != outermost))
+		later = next_whole(sampler, item);
+	if (!later)
+		return cnt;
+	if (later != sampler->later)
+		read_stack(sampler, later, &sampler->later_calls);
+	sampler->later = later;
+	length = run_length_in(sampler, 0, &sampler->later_calls, 0);
+	return length && length < cnt ? length : cnt;
+}
+
 /* The callers of a call with this frame, if that of the last one above cannot be its neighbour. */
 static uint64_t unseen_below(const struct call *last, uint64_t cfa)
 {
 	return cfa && last->symbol != &unseen_callers && last->cfa > cfa + FRAME_MAX ? cfa + FRAME_MAX : 0;
 }
 
-static struct fit fit_cut(const struct sampler *sampler, const struct sampled_item *item)
+static struct fit fit_cut(struct sampler *sampler, const struct sampled_item *item)
 {
 	struct fit fit = {.kept = above(sampler, item)};
 	size_t longest = 0;
@@ -176,7 +218,10 @@ static struct fit fit_cut(const struct sampler *sampler, const struct sampled_it
 		longest = length;
 		fit = (struct fit){.kept = at + length, .fresh = length};
 	}
-	if (!longest && fit.kept)
+	if (longest)
+		return fit;
+	fit.kept = lasting(sampler, item, fit.kept);
+	if (fit.kept)
 		fit.unseen = unseen_below(&sampler->open.items[fit.kept - 1], sampler->now.items[0].cfa);
 	return fit;
 }
@@ -466,7 +511,7 @@ static void see_next(struct sampler *sampler, const struct sampled_item *item)
 
 static void see(struct sampler *sampler, const struct sampled_item *item)
 {
-	read_stack(sampler, item);
+	read_stack(sampler, item, &sampler->now);
 	if (sampler->no_memory)
 		return;
 	if (sampler->has_known)
@@ -547,12 +592,13 @@ static int build(struct sampler *sampler, const struct sampled_item *items, size
 int sampled_build(const struct stacks_config *config, const struct sampled_item *items, size_t cnt,
 		  uint64_t until, uint64_t period, struct timeline_thread *thread)
 {
-	struct sampler sampler = {.config = config, .thread = thread, .period = period};
+	struct sampler sampler = {.config = config, .thread = thread, .period = period, .end = items + cnt};
 	int err = build(&sampler, items, cnt, until);
 
 	segment_release(&sampler.segment);
 	free(sampler.open.items);
 	free(sampler.now.items);
+	free(sampler.later_calls.items);
 	return err;
 }
 

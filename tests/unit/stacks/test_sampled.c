@@ -477,6 +477,23 @@ static void test_cut_stacks(void **state)
 		      "  f 250-350\n");
 }
 
+/* A coroutine, or a signal's handler on a stack of its own: who called it is not on that stack. */
+static void test_other_stacks(void **state)
+{
+	struct by_hand hand = {0};
+
+	(void)state;
+	add(&hand, 100, "a1 b1 c0", 0);
+	add(&hand, 200, "f1 g0", 50);
+	add(&hand, 300, "h1 g0", 70);
+	add(&hand, 400, "f2 g0", 50);
+	add(&hand, 500, "a2 d0", 0); /* b had ended when another one called all that */
+	assert_slices(&hand, 500,
+		      "a?! 100-500\n  b? 100-150\n    c? 100-150\n  f 150-250\n    g 150-250\n  h 250-350\n  "
+		      "  g 250-350\n"
+		      "  f 350-450\n    g 350-450\n  d! 450-500\n");
+}
+
 /* Between them there is room for frames that no copy has held. */
 static void test_cut_below_unseen(void **state)
 {
@@ -601,19 +618,13 @@ static void test_period(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_programs),
-		cmocka_unit_test(test_callers_move_on),
-		cmocka_unit_test(test_recursion),
-		cmocka_unit_test(test_missing_samples),
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_hits_are_sharp),
-		cmocka_unit_test(test_cut_stacks),
-		cmocka_unit_test(test_cut_at_first),
-		cmocka_unit_test(test_cut_below_unseen),
-		cmocka_unit_test(test_pauses),
-		cmocka_unit_test(test_waits_without_stacks),
-		cmocka_unit_test(test_waits_elsewhere),
-		cmocka_unit_test(test_period),
+		cmocka_unit_test(test_random_programs), cmocka_unit_test(test_callers_move_on),
+		cmocka_unit_test(test_recursion),	cmocka_unit_test(test_missing_samples),
+		cmocka_unit_test(test_losses),		cmocka_unit_test(test_hits_are_sharp),
+		cmocka_unit_test(test_cut_stacks),	cmocka_unit_test(test_other_stacks),
+		cmocka_unit_test(test_cut_at_first),	cmocka_unit_test(test_cut_below_unseen),
+		cmocka_unit_test(test_pauses),		cmocka_unit_test(test_waits_without_stacks),
+		cmocka_unit_test(test_waits_elsewhere), cmocka_unit_test(test_period),
 	};
 
 	symbols_init();
