@@ -175,11 +175,18 @@ attached() {
 	status_is 0 "$trailcam" attach "$@" -t rarely --skip 5 -o "$tmp/t.folded" $pid 2>"$tmp/err" && says "$tmp/t.folded" 'main;middle;middle;middle;leaf' &&
 		kill -0 $pid
 }
+# What stopped it at hits, and what ended it if that was no hit.
 several() {
-	attached --source samples --multi-snapshot --max-hits 3 && says "$tmp/err" '3 hits' && says "$tmp/err" '3 snapshots'
+	attached --source samples --multi-snapshot --max-hits 3 --keep-recording "$tmp/several" && says "$tmp/err" '3 hits' && says "$tmp/err" '3 snapshots' &&
+		"$trailcam" report --wide "$tmp/several" >"$tmp/report" && grep -q '^stopped by  *a reader that was woken$' "$tmp/report"
+}
+for_a_time() {
+	attached --source samples --multi-snapshot --duration 3s --keep-recording "$tmp/timed" &&
+		"$trailcam" report --wide "$tmp/timed" >"$tmp/report" && grep -q '^stopped by  *a reader that was woken at each hit, then --duration$' "$tmp/report"
 }
 check 'a process that runs' attached --source samples
 check 'one hit after the other' several
+check 'one hit after the other, until the time is up' for_a_time
 
 # Code that came to be while it was recorded, in each way there is: it calls, with a frame pointer and no tables.
 cat >"$tmp/fresh.c" <<'EOF2'

@@ -253,7 +253,31 @@ static bool any_stopped(const struct hit_list *hits)
 	return false;
 }
 
-static int describe(struct capture *capture)
+/* The hit that stops the trace is told of; something else may have ended it, or what came after hits. */
+static int tell_what_ended(const struct capture *capture, bool exited)
+{
+	struct snapshot *snapshot = capture->snapshot;
+	const char *end = exited		? "the end of the targets"
+			  : interrupt_pending() ? "a signal to trailcam"
+			  : capture->timed_out	? "--duration"
+			  : capture->stalled	? "--max-stall"
+						: "--max-size";
+	char *both;
+
+	if (!any_stopped(snapshot->hits)) {
+		snapshot->stopped_by[0] = '\0';
+		return 0;
+	}
+	if (capture->hit)
+		return 0;
+	if (asprintf(&both, "%s at each hit, then %s", snapshot->stopped_by, end) < 0)
+		return -ENOMEM;
+	free(snapshot->stopped_by);
+	snapshot->stopped_by = both;
+	return 0;
+}
+
+static int describe(struct capture *capture, bool exited)
 {
 	struct snapshot *snapshot = capture->snapshot;
 	int err = 0;
@@ -264,8 +288,8 @@ static int describe(struct capture *capture)
 	}
 	if (!err)
 		err = sources_describe(&capture->sources, snapshot);
-	if (!any_stopped(snapshot->hits)) /* something else has ended the recording */
-		snapshot->stopped_by[0] = '\0';
+	if (!err)
+		err = tell_what_ended(capture, exited);
 	if (!err && !snapshot->source)
 		snapshot->source = strdup(sources_name(&capture->sources));
 	return err || snapshot->source ? err : -ENOMEM;
@@ -274,7 +298,7 @@ static int describe(struct capture *capture)
 static int finish(struct capture *capture, bool exited)
 {
 	bool have_probes = sources_can(&capture->sources, SOURCE_PROBES);
-	int err = describe(capture);
+	int err = describe(capture, exited);
 
 	if (!err && !capture->let_go)
 		err = session_look_at_maps(capture->session);
