@@ -305,16 +305,20 @@ def clicks(page, slices):
 
 
 def measures(page, slices):
-    # How much is near the hit depends on how fast the program was.
-    for zoom, name, least in ("h", "near the hit", 2), ("0", "in the whole trace", 6):
+    for zoom, name in ("h", "near the hit"), ("0", "in the whole trace"):
         page.key(zoom)
-        page.browser.drag(page.left + 120, page.top + 60, page.left + 610, page.top + 60, modifiers=SHIFT)
-        begin, end = page.value("[chart.range.from, chart.range.to]")
-        expected = statistics(slices, begin, end)
+        # How much is near the hit depends on how fast the program was: as much as makes some functions.
+        for _ in range(40):
+            page.browser.drag(page.left + 120, page.top + 60, page.left + 610, page.top + 60, modifiers=SHIFT)
+            begin, end = page.value("[chart.range.from, chart.range.to]")
+            expected = statistics(slices, begin, end)
+            if len(expected) > 5:
+                break
+            page.key("s")
         got = {row["name"]: (row["calls"], row["total"], row["self"]) for row in
                page.value("page.rows.map(row => ({name: trace.functions[row.id], calls: row.calls, total: row.total, self: row.self}))")}
         wrong = [(key, got.get(key), expected.get(key)) for key in {*got, *expected} if got.get(key) != expected.get(key)]
-        check(f"functions of a range by time, {name}", len(got) >= least and not wrong, len(got), wrong[:5])
+        check(f"functions of a range by time, {name}", len(got) > 5 and not wrong, len(got), wrong[:5])
     selves = page.value("page.rows.map(row => row.self)")
     check("sorted by their own time", selves == sorted(selves, reverse=True), selves[:9])
     page.browser.value("document.querySelectorAll('#panel th')[1].click()")
