@@ -145,7 +145,11 @@ EOF2
 # runtime goes on on a stack of its own: then the goroutine's is where it was left.
 whole() {
 	rm -rf rec
-	"$trailcam" run --source samples --keep-recording rec -o t.fxt -- "$@" >out 2>err && "$oracle" rec >tally && cat tally &&
+	case $1 in
+	--*) option=$1 && shift ;;
+	*) option= ;;
+	esac
+	"$trailcam" run --source samples $option --keep-recording rec -o t.fxt -- "$@" >out 2>err && "$oracle" rec >tally && cat tally &&
 		awk -v least=$least '{ exit !($1 >= 50 && ($3 + $5 + 1) * 100 >= $1 * least) }' tally || {
 		cat err
 		"$oracle" -v rec | sort | uniq -c | sort -rn | head
@@ -188,7 +192,46 @@ jvm() {
 		grep -q 'Work.main;.*java.util.TreeMap.put' t.folded && grep -q 'Work.fib;Work.fib' t.folded &&
 		grep -q 'FinalizerThread.run;java.lang.ref' t.folded # which is interpreted
 }
-if command -v javac >out && javac Work.java; then check 'a JVM' jvm; else skip 'a JVM' 'there is no javac'; fi
+# Beside a JVM, of whose stacks all is kept, other programs are treated as ever: words that lead nowhere are left
+# out of their copies. The same program with a libjvm.so of its own shows that they would be seen.
+cat >beside.c <<'EOF2'
+#include <time.h>
+enum { WORDS = 200 };
+static volatile unsigned long sink;
+__attribute__((noinline)) void fill(int depth)
+{
+	volatile unsigned long words[WORDS];
+	for (int i = 0; i < WORDS; i++)
+		words[i] = 0x122233334444;
+	if (depth)
+		fill(depth - 1);
+	for (int i = 0; i < 20000; i++)
+		sink += words[i % WORDS];
+}
+int main(void)
+{
+	time_t end = time(0) + 2;
+	while (time(0) < end)
+		fill(3);
+	return 0;
+}
+EOF2
+# has_words: in what was kept.
+has_words() {
+	LC_ALL=C grep -qaP '\x44\x44\x33\x33\x22\x12\x00\x00' rec/data
+}
+beside() {
+	gcc -O2 -fomit-frame-pointer -o beside beside.c && echo | gcc -x c -shared -o libjvm.so - && gcc -O2 -fomit-frame-pointer -o own beside.c -Wl,--no-as-needed ./libjvm.so || return 1
+	whole ./own && has_words && whole ./beside && ! has_words || return 1
+	whole --follow-forks sh -c './beside & java -cp . Work; wait' && ! has_words && "$trailcam" decode rec -o t.folded 2>err &&
+		grep -q '^beside;.*;main;fill;fill;fill;fill ' t.folded && grep -q 'Work.main;.*java.util.TreeMap.put' t.folded
+}
+if command -v javac >out && javac Work.java; then
+	check 'a JVM' jvm
+	check 'another program beside a JVM' beside
+else
+	skip 'a JVM' 'there is no javac'
+fi
 # A call of C has its return address in a register for a moment, which OCaml's tables do not say.
 least=94
 if ocamlopt -o ocaml ocaml.ml 2>err; then check 'OCaml' whole ./ocaml; else skip 'OCaml' "$(head -1 err)"; fi
