@@ -8,11 +8,17 @@ import sys
 FUNCTIONS = {"alpha", "beta", "gamma_", "delta", "epsilon"}
 
 
+def plain(name):
+    """alpha, of alpha(), logged::alpha or main.alpha."""
+    return name.split("(")[0].split("::")[-1].split(".")[-1]
+
+
 def read_slices(path):
     trace = json.load(open(path))
     base = trace["otherData"]["clock_ns"]
     begin, slices, marks = [], [], 0
     for event in trace["traceEvents"]:
+        event["name"] = plain(event.get("name", ""))
         if event["ph"] == "B":
             begin.append((event, len([e for e in begin if e[0]["name"] in FUNCTIONS])))
         elif event["ph"] == "E":
