@@ -124,6 +124,26 @@ if not any(w["name"] == name and re.fullmatch(function, w["function"]) and re.se
            for w in waits):
     sys.exit("\n".join(map(str, waits)))' "$tmp/waits.json" "$2" "$3" "$4" "$5"
 }
+# By the lock's name, as the language has it.
+lock_named() {
+	waits_for lock '[off-cpu] futex_wait' '.*' '^holder \(tid' '' && "$trailcam" report --wide "$tmp/waits.fxt" >"$tmp/report" &&
+		grep -q 'futex_wait of lock in .*woken by holder' "$tmp/report" || return 1
+	cat >"$tmp/named.cc" <<-'EOF'
+		#include <mutex>
+		#include <thread>
+		namespace cache { std::mutex lock; }
+		int main()
+		{
+			cache::lock.lock();
+			std::thread other([] { cache::lock.lock(); cache::lock.unlock(); });
+			std::this_thread::sleep_for(std::chrono::milliseconds(50));
+			cache::lock.unlock();
+			other.join();
+		}
+	EOF
+	g++ -O1 -pthread -o "$tmp/named" "$tmp/named.cc" && "$trailcam" run --source samples -o "$tmp/named.fxt" -- "$tmp/named" 2>"$tmp/err" &&
+		"$trailcam" report --wide "$tmp/named.fxt" >"$tmp/report" && grep -q 'futex_wait of cache::lock in ' "$tmp/report"
+}
 # Each page is touched in one place, whatever call is open at that time as far as ticks show.
 faults_of() {
 	waits_for fault '[page fault]' touch_pages '' '' && python3 -c '
@@ -369,7 +389,7 @@ else
 	check 'a thread that the user stops' stopped_by_user
 	check 'a parent that waits for its children' woken_by_child
 	check 'a limit below the default' fewer_by_default
-	check 'a lock, and who held it' waits_for lock '[off-cpu] futex_wait' '.*' '^holder \(tid' ''
+	check 'a lock by its name, and who held it' lock_named
 	check 'a timer, and nobody else' woken_by_timer
 	check 'another program, by its name' woken_by_stranger
 	check 'a processor, and who had it' in_three behind_hog

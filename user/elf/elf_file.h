@@ -119,6 +119,12 @@ int elf_file_usdts(const struct elf_file *file, struct elf_usdt_list *list);
 /* The address of a variable in a symbol table; else -ENOENT. */
 int elf_file_find_data(const struct elf_file *file, const char *name, uint64_t *ret_addr);
 
+/*
+ * The variable that covers `addr`, by a symbol table, which is read as far as that; NULL: none does. The name
+ * lives as long as the file is open.
+ */
+const char *elf_file_data_at(const struct elf_file *file, uint64_t addr);
+
 /* Whether it is a program without a dynamic loader. */
 int elf_file_is_static(const struct elf_file *file);
 

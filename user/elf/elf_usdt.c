@@ -57,20 +57,28 @@ int elf_file_usdts(const struct elf_file *file, struct elf_usdt_list *list)
 	return err;
 }
 
-/* ---- what their arguments name ---- */
+/* ---- variables, which their arguments name ---- */
 
-static bool is_data(Elf *elf, const GElf_Shdr *header, const GElf_Sym *sym, const char *name)
+/* By its name, or NULL; else by an address in it. */
+struct wanted {
+	const char *name;
+	uint64_t addr;
+};
+
+static bool is_data(Elf *elf, const GElf_Shdr *header, const GElf_Sym *sym, const struct wanted *wanted)
 {
 	const char *its_name;
 
 	if (sym->st_shndx == SHN_UNDEF || GELF_ST_TYPE(sym->st_info) == STT_TLS)
 		return false;
+	if (!wanted->name)
+		return GELF_ST_TYPE(sym->st_info) == STT_OBJECT &&
+		       wanted->addr - sym->st_value < sym->st_size;
 	its_name = elf_strptr(elf, header->sh_link, sym->st_name);
-	return its_name && !strcmp(its_name, name);
+	return its_name && !strcmp(its_name, wanted->name);
 }
 
-static int find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
-			 uint64_t *ret_addr)
+static int find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct wanted *wanted)
 {
 	Elf_Data *symbols = elf_getdata(section, NULL);
 	size_t cnt = symbols ? symbols->d_size / sizeof(Elf64_Sym) : 0;
@@ -78,15 +86,16 @@ static int find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, co
 	for (size_t i = 1; i < cnt && i < INT32_MAX; i++) {
 		GElf_Sym sym;
 
-		if (!gelf_getsym(symbols, (int)i, &sym) || !is_data(elf, header, &sym, name))
+		if (!gelf_getsym(symbols, (int)i, &sym) || !is_data(elf, header, &sym, wanted))
 			continue;
-		*ret_addr = sym.st_value;
+		*wanted = (struct wanted){.name = elf_strptr(elf, header->sh_link, sym.st_name),
+					  .addr = sym.st_value};
 		return 0;
 	}
 	return -ENOENT;
 }
 
-int elf_file_find_data(const struct elf_file *file, const char *name, uint64_t *ret_addr)
+static int find_data(const struct elf_file *file, struct wanted *wanted)
 {
 	int err = -ENOENT;
 
@@ -95,7 +104,31 @@ int elf_file_find_data(const struct elf_file *file, const char *name, uint64_t *
 
 		if (gelf_getshdr(section, &header) &&
 		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-			err = find_in_table(file->elf, section, &header, name, ret_addr);
+			err = find_in_table(file->elf, section, &header, wanted);
 	}
 	return err;
+}
+
+int elf_file_find_data(const struct elf_file *file, const char *name, uint64_t *ret_addr)
+{
+	struct wanted wanted = {.name = name};
+	int err = find_data(file, &wanted);
+
+	if (!err)
+		*ret_addr = wanted.addr;
+	return err;
+}
+
+const char *elf_file_data_at(const struct elf_file *file, uint64_t addr)
+{
+	struct wanted wanted = {.addr = addr};
+	size_t cnt = 0;
+	bool is_loaded = false;
+	GElf_Phdr part;
+
+	elf_getphdrnum(file->elf, &cnt);
+	for (size_t i = 0; i < cnt && !is_loaded; i++)
+		is_loaded = gelf_getphdr(file->elf, (int)i, &part) && part.p_type == PT_LOAD &&
+			    addr - part.p_vaddr < part.p_memsz;
+	return is_loaded && !find_data(file, &wanted) ? wanted.name : NULL;
 }

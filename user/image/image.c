@@ -247,6 +247,15 @@ const struct symbol *image_symbol_at(struct image *image, size_t version, uint64
 	return jit ? &jit->symbol : symbol;
 }
 
+char *image_variable_at(struct image *image, uint64_t addr)
+{
+	char *name = NULL;
+
+	for (size_t i = image->places.cnt; i-- > 0 && !name;)
+		name = place_variable_at(image->places.items[i], image->objects, addr);
+	return name;
+}
+
 bool image_lacks_names(const struct image *image)
 {
 	for (size_t i = 0; i < image->places.cnt && !image->jit.cnt; i++)

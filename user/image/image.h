@@ -91,6 +91,12 @@ const struct jit_function *image_jit_at(const struct image *image, size_t versio
 const struct symbol *image_symbol_at(struct image *image, size_t version, uint64_t ip);
 
 /*
+ * The name of the variable of a mapped file, at whatever time it was mapped, that covers `addr`; the caller
+ * frees it. NULL: none is known. Slow. Thread-safe.
+ */
+char *image_variable_at(struct image *image, uint64_t addr);
+
+/*
  * Fills symbol->file and line from DWARF (of the object or its debug file), once. `symbol` is from
  * image_symbol_at(). Slow for the first symbol of an object. Thread-safe.
  */

@@ -304,6 +304,25 @@ const struct symbol *place_symbol_at(struct place *place, struct image_objects *
 	return symbol ? &symbol->public : NULL;
 }
 
+char *place_variable_at(struct place *place, struct image_objects *objects, uint64_t addr)
+{
+	const char *name = NULL;
+	char *shown = NULL;
+	struct elf_file *elf;
+
+	if (place_open(place, objects) || !place->object)
+		return NULL;
+	elf = object_lock(place->object);
+	if (elf)
+		name = elf_file_data_at(elf, addr - place->bias);
+	if (name)
+		shown = elf_demangle(name);
+	if (name && !shown)
+		shown = strdup(name);
+	object_unlock(place->object);
+	return shown;
+}
+
 bool place_has_unnamed(const struct place *place)
 {
 	return place->slots && atomic_load(&place->slots[place->range_cnt]);

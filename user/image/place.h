@@ -45,6 +45,9 @@ int place_set_symbols(struct place *place, const char *path);
  */
 const struct symbol *place_symbol_at(struct place *place, struct image_objects *objects, uint64_t ip);
 
+/* image_variable_at() in the place. */
+char *place_variable_at(struct place *place, struct image_objects *objects, uint64_t addr);
+
 /* Whether place_symbol_at() was asked for an ip outside every function. */
 bool place_has_unnamed(const struct place *place);
 

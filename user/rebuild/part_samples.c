@@ -22,6 +22,8 @@
 #include "rebuild/samples/sample_items.h"
 #include "rebuild/samples/sample_stack.h"
 
+enum { VARIABLES = 64 };
+
 struct samples {
 	struct decoded *decoded;
 	const struct snapshot *snapshot;
@@ -36,6 +38,11 @@ struct samples {
 	size_t switch_cnt;
 	bool is_complete;
 	struct sample_holes holes;
+	struct {
+		int32_t pid; /* 0: none */
+		uint64_t addr;
+		char *name;	/* its own; NULL: it has none */
+	} variables[VARIABLES]; /* that were asked for last, by address */
 };
 
 static const struct symbol kernel = {.name = "[kernel]",
@@ -48,6 +55,8 @@ static void samples_release(struct samples *samples)
 {
 	for (size_t i = 0; i < samples->thread_cnt; i++)
 		sample_items_release(&samples->threads[i]);
+	for (size_t i = 0; i < VARIABLES; i++)
+		free(samples->variables[i].name);
 	free(samples->threads);
 	free(samples->switches);
 	hash_index_release(&samples->by_tid);
@@ -83,6 +92,22 @@ static const char *thread_name(void *ctx, int32_t tid)
 	const struct history_thread *known = history_thread(samples->decoded->history, tid);
 
 	return known ? known->name : NULL;
+}
+
+static const char *variable_at(void *ctx, int32_t pid, uint64_t addr)
+{
+	struct samples *samples = ctx;
+	size_t nth = hash_number(0, addr) % VARIABLES;
+	struct history_process *process;
+
+	if (samples->variables[nth].pid != pid || samples->variables[nth].addr != addr) {
+		process = history_process(samples->decoded->history, pid);
+		free(samples->variables[nth].name);
+		samples->variables[nth].pid = pid;
+		samples->variables[nth].addr = addr;
+		samples->variables[nth].name = process ? image_variable_at(process->image, addr) : NULL;
+	}
+	return samples->variables[nth].name;
 }
 
 /* ---- samples ---- */
@@ -439,8 +464,10 @@ static int build_samples(struct decoded *decoded, const struct snapshot *snapsho
 	struct samples samples = {.decoded = decoded, .snapshot = snapshot, .config = config};
 	int err;
 
-	samples.context = (struct sample_context){
-		.timeline = decoded->timeline, .thread_name = thread_name, .ctx = &samples};
+	samples.context = (struct sample_context){.timeline = decoded->timeline,
+						  .thread_name = thread_name,
+						  .variable_at = variable_at,
+						  .ctx = &samples};
 	err = make_switches(&samples);
 	if (!err)
 		err = add_all(&samples);

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "arch/arch.h"
+#include "rebuild/samples/sample_items.h"
 
 struct length_text {
 	char text[32];
@@ -52,7 +53,7 @@ static const char *wait_name(const struct pause_about *about)
 }
 
 /* "read of file descriptor 5, socket 127.0.0.1:6379, for 100.0 ms at most" */
-static char *call_text(const struct sample_call *call)
+static char *call_text(const struct sample_call *call, const char *what)
 {
 	const char *name = syscall_info(call->nr)->in + SYSCALL_NAME_AT;
 	enum syscall_first kind = syscall_info(call->nr)->first;
@@ -62,7 +63,7 @@ static char *call_text(const struct sample_call *call)
 	size_t size;
 	FILE *file;
 
-	if (kind == SYSCALL_NOTHING && !call->about && !is_limited)
+	if (kind == SYSCALL_NOTHING && !what && !is_limited)
 		return NULL;
 	file = open_memstream(&text, &size);
 	if (!file)
@@ -74,8 +75,8 @@ static char *call_text(const struct sample_call *call)
 		fprintf(file, " at %#" PRIx64, first);
 	else if (kind == SYSCALL_PROCESS)
 		fprintf(file, " of process %d", (int)first);
-	if (call->about)
-		fprintf(file, ", %s", call->about);
+	if (what)
+		fprintf(file, ", %s", what);
 	if (is_limited)
 		fprintf(file, ", for %s at most", length_text((uint64_t)call->timeout_ns).text);
 	if (!fclose(file))
@@ -85,10 +86,10 @@ static char *call_text(const struct sample_call *call)
 }
 
 /* The same for who reads it by a program. */
-static void put_call(struct slice_detail *detail, const struct sample_call *call)
+static void put_call(struct slice_detail *detail, const struct sample_call *call, const char *what)
 {
-	detail->about = call_text(call);
-	detail->file = call->about ? strdup(call->about) : NULL;
+	detail->about = call_text(call, what);
+	detail->file = what ? strdup(what) : NULL;
 	detail->has_fd = syscall_info(call->nr)->first == SYSCALL_FD;
 	detail->fd = detail->has_fd ? (int32_t)call->args[0] : 0;
 	detail->has_futex = call->nr == SYS_futex;
@@ -180,9 +181,19 @@ static int queue_detail(struct timeline *timeline, const struct pause_about *abo
 	return timeline_add_detail(timeline, &detail, ret_detail);
 }
 
-int pause_detail(struct timeline *timeline, const struct pause_about *about,
+/* What the system call is about: a file, or a lock that has a name. */
+static const char *find_what(const struct sample_context *context, int32_t pid,
+			     const struct sample_call *call)
+{
+	if (call->about || call->nr != SYS_futex || !context->variable_at)
+		return call->about;
+	return context->variable_at(context->ctx, pid, call->args[0]);
+}
+
+int pause_detail(const struct sample_context *context, int32_t pid, const struct pause_about *about,
 		 const struct slice_detail **ret_detail)
 {
+	struct timeline *timeline = context->timeline;
 	struct slice_detail detail = {0};
 	bool has_call = about->call && about->call->nr >= 0;
 
@@ -193,7 +204,7 @@ int pause_detail(struct timeline *timeline, const struct pause_about *about,
 	else
 		detail.name = syscall_info(has_call ? about->call->nr : SAMPLE_NO_SYSCALL)->in;
 	if (has_call)
-		put_call(&detail, about->call);
+		put_call(&detail, about->call, find_what(context, pid, about->call));
 	if (about->woken)
 		detail.woken_by = waker_text(about);
 	if (about->woken || detail.file)

@@ -16,8 +16,10 @@ struct pause_about {
 	uint64_t length_ns;
 };
 
-/* Makes a detail that the timeline keeps. 0 or -ENOMEM. */
-int pause_detail(struct timeline *timeline, const struct pause_about *about,
+struct sample_context;
+
+/* Makes a detail of a process's pause that the timeline keeps. 0 or -ENOMEM. */
+int pause_detail(const struct sample_context *context, int32_t pid, const struct pause_about *about,
 		 const struct slice_detail **ret_detail);
 
 /* The detail of a SAMPLE_INTERRUPT: "[irq] virtio0", "[softirq] net_rx". 0 or -ENOMEM. */

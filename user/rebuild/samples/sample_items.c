@@ -155,7 +155,7 @@ static int end_off(struct sample_items *items, const struct sample_context *cont
 	about.length_ns = pause->end - pause->start;
 	if (woken && woken->other.tid)
 		about.waker = context->thread_name(context->ctx, woken->other.tid);
-	return pause_detail(context->timeline, &about, &pause->detail);
+	return pause_detail(context, items->pid, &about, &pause->detail);
 }
 
 /* Its system call, if it is in one, ends here. */
@@ -171,7 +171,7 @@ static int end_call(struct sample_items *items, const struct sample_context *con
 	pause->end = later(time_ns, pause->start);
 	about.call = items->began ? &items->began->call : end ? &end->call : NULL;
 	items->began = NULL;
-	return pause_detail(context->timeline, &about, &pause->detail);
+	return pause_detail(context, items->pid, &about, &pause->detail);
 }
 
 static void end_span(struct sample_items *items, uint64_t time_ns)

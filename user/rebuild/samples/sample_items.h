@@ -15,6 +15,8 @@ struct sample_context {
 		first_ns; /* when recording began: what was so at a thread's first sample was so since then */
 	bool is_clock;	  /* the period of the tick at hand is nanoseconds */
 	const char *(*thread_name)(void *ctx, int32_t tid); /* NULL: not known */
+	/* The name of a variable of the process, which lasts until the next call; NULL: not known. */
+	const char *(*variable_at)(void *ctx, int32_t pid, uint64_t addr);
 	void *ctx;
 };
 
