@@ -444,21 +444,29 @@ static void part_innermost(const struct sampler *sampler, struct fit *fit)
 }
 
 /*
- * It was in another function of a library: then none of the library's calls that are innermost now is the
- * same one.
+ * Of the first `cnt` open calls, those that may be open as it waits: if it was in another function of a
+ * library, none of the library's calls that are innermost is the same one.
  */
-static void part_library(const struct sampler *sampler, struct fit *fit, const struct sampled_item *item)
+static size_t open_as_it_waits(const struct sampler *sampler, size_t cnt, const struct sampled_item *item)
 {
 	const struct call *open = sampler->open.items;
 	const struct symbol *leaf = sampler->config->symbol_at(sampler->config->ctx, item->leaf, item->start);
 
-	if (same_function(leaf, open[fit->kept - 1].symbol) || !leaf->object)
-		return;
-	while (fit->fresh && fit->kept && open[fit->kept - 1].symbol->object &&
-	       !strcmp(leaf->object, open[fit->kept - 1].symbol->object)) {
-		fit->kept--;
-		fit->fresh--;
-	}
+	if (!cnt || same_function(leaf, open[cnt - 1].symbol) || !leaf->object)
+		return cnt;
+	while (cnt && open[cnt - 1].symbol->object && !strcmp(leaf->object, open[cnt - 1].symbol->object))
+		cnt--;
+	return cnt;
+}
+
+static void part_library(const struct sampler *sampler, struct fit *fit, const struct sampled_item *item)
+{
+	size_t cut = fit->kept - open_as_it_waits(sampler, fit->kept, item);
+
+	if (cut > fit->fresh)
+		cut = fit->fresh;
+	fit->kept -= cut;
+	fit->fresh -= cut;
 }
 
 /* Two equal stacks need not be the same calls, if the thread was elsewhere meanwhile. */
@@ -548,6 +556,19 @@ static int write_out(struct sampler *sampler)
 	return err;
 }
 
+/* Before the items that waited: no stack behind them says what had ended. */
+static void end_elsewhere(struct sampler *sampler)
+{
+	size_t kept = sampler->open.cnt;
+
+	for (size_t i = 0; i < sampler->waiting_cnt; i++)
+		if (sampler->waiting[i].leaf && is_wait(&sampler->waiting[i]))
+			kept = open_as_it_waits(sampler, kept, &sampler->waiting[i]);
+	if (kept < sampler->open.cnt)
+		end_calls(sampler, kept, known_end(sampler, sampler->known, sampler->waiting[0].start),
+			  SLICE_OPEN_END);
+}
+
 /* All that is open ends, where it is not known any more; what comes then has nothing to do with it. */
 static int end_segment(struct sampler *sampler, uint64_t until)
 {
@@ -555,6 +576,7 @@ static int end_segment(struct sampler *sampler, uint64_t until)
 	uint64_t end = sampler->known;
 	int err;
 
+	end_elsewhere(sampler);
 	if (sampler->has_known || cnt) {
 		put_waiting(sampler, sampler->has_known ? sampler->known : sampler->waiting[0].start, until,
 			    false);

@@ -594,6 +594,11 @@ static void test_waits_elsewhere(void **state)
 		&hand, 200,
 		"a?! 100-200\n  b?! 100-200\n    c?! 100-120\n      d?! 100-120\n    [off-cpu] 120-170\n"
 		"    c?! 170-200\n      d?! 170-200\n");
+	hand.cnt = 2; /* and no stack shows what comes then */
+	assert_slices(
+		&hand, 200,
+		"a?! 100-200\n  b?! 100-200\n    c?! 100-120\n      d?! 100-120\n    [off-cpu] 120-170\n");
+	hand.cnt = 3;
 	hand.items[1].leaf = place(3, 7);
 	assert_slices(&hand, 200,
 		      "a?! 100-200\n  b?! 100-200\n    c?! 100-200\n      d?! 100-200\n        [off-cpu] "
