@@ -108,6 +108,35 @@ queued() {
 check 'signals that queue: none is lost' queued
 # Into full queues, by threads to each other, while they fault.
 check 'signals of threads: none is lost, all are in order' same 0 "$programs/ordered" 3000
+# Signals that come while the time of a call is on its way to the ring: the program counts the calls itself.
+cat >"$tmp/timed.c" <<'EOF'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+static volatile int handled;
+static void handler(int signal) { handled++; }
+__attribute__((noinline)) static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+int main(void)
+{
+	struct itimerval every = {{0, 700}, {0, 700}};
+	int sum = 0, cnt = 0;
+	signal(SIGALRM, handler);
+	setitimer(ITIMER_REAL, &every, 0);
+	for (; handled < 100; cnt++)
+		sum += fib(12);
+	every = (struct itimerval){0};
+	setitimer(ITIMER_REAL, &every, 0);
+	printf("%d\n", sum == cnt * 144 ? cnt * 465 : -1);
+	return 0;
+}
+EOF
+gcc -O1 -w -o "$tmp/timed" "$tmp/timed.c" || exit 1
+interrupts_times() {
+	translate --timer-resolution=high --snapshot-size=256M -- "$tmp/timed" >"$tmp/cnt" &&
+		"$trailcam" decode -q -o "$tmp/timed.tsv" "$tmp/out.fxt.gz" &&
+		awk -F '\t' '$4 == "fib" { cnt++ } END { print cnt }' "$tmp/timed.tsv" | diff - "$tmp/cnt"
+}
+check 'signals while calls are timed: all calls are there' interrupts_times
 # Signals faster than they can be handled, and nobody any more to hold them back.
 cat >"$tmp/storm.c" <<'EOF'
 #include <pthread.h>

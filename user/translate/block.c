@@ -11,19 +11,69 @@
 
 /* ---- probes and times ---- */
 
+/* To where the time is told. rcx is in use. Returns the displacement of where that goes on. */
+static uint8_t *emit_leave_to_stamp(struct emitter *emitter, uint64_t guest)
+{
+	uint8_t *place;
+
+	emit_constant(emitter, HOST_RCX, guest);
+	emit_save(emitter, HOST_RCX, CTX_STAMP_GUEST);
+	place = emit_place(emitter);
+	emit_leave(emitter, CTX_STAMP);
+	return place;
+}
+
 /* Tells the time to the ring, before the instruction. */
 static void emit_stamp(struct builder *builder)
 {
 	struct emitter *emitter = &builder->emitter;
-	uint8_t *place;
 
 	builder->block->tells_time = 1;
 	emit_save(emitter, HOST_RCX, CTX_RCX);
-	emit_constant(emitter, HOST_RCX, builder->pc);
-	emit_save(emitter, HOST_RCX, CTX_STAMP_GUEST);
-	place = emit_place(emitter);
-	emit_leave(emitter, CTX_STAMP);
-	emit_here(emitter, place);
+	emit_here(emitter, emit_leave_to_stamp(emitter, builder->pc));
+}
+
+/* Behind each word: to `end`, if it was the ring's last one. */
+static void emit_next_word(struct emitter *emitter, const uint8_t *end)
+{
+	EMIT(emitter, 0x48, 0x8d, 0x49, 0x04); /* lea rcx, [rcx + 4] */
+	EMIT(emitter, 0xe3, (uint8_t)(end - (emitter->at + 2)));
+}
+
+/*
+ * The same for a call or a return, of which there are many: in place, without a jump that the processor would
+ * have to guess the target of. Where the ring ends, nothing is told yet, and it is done as above.
+ */
+static void emit_call_stamp(struct builder *builder)
+{
+	enum { SIZE = 52 };
+	struct emitter *emitter = &builder->emitter;
+	struct emitter away = {.at = (uint8_t *)(emitter->region->end -= SIZE)};
+	const uint8_t *end;
+
+	builder->block->tells_time = 1;
+	emit_save(emitter, HOST_RCX, CTX_RCX);
+	emit_save(emitter, HOST_RAX, CTX_RAX);
+	emit_save(emitter, HOST_RDX, CTX_RDX);
+	EMIT(emitter, 0xeb, 5); /* jmp over the next one */
+	end = emitter->at;
+	emit_8(emitter, 0xe9); /* jmp */
+	emit_32(emitter, distance(emitter->at, (uintptr_t)away.at));
+	emit_load(emitter, HOST_RCX, CTX_POS);
+	EMIT(emitter, 0x0f, 0x31, 0x65, 0x89, 0x01); /* rdtsc; mov gs:[rcx], eax */
+	emit_next_word(emitter, end);
+	EMIT(emitter, 0x65, 0x89, 0x11); /* mov gs:[rcx], edx */
+	emit_next_word(emitter, end);
+	EMIT(emitter, 0x65, 0xc7, 0x01); /* mov dword gs:[rcx], RING_TIME */
+	emit_32(emitter, RING_TIME);
+	emit_next_word(emitter, end);
+	emit_save(emitter, HOST_RCX, CTX_POS);
+	emit_load(emitter, HOST_RDX, CTX_RDX);
+	emit_load(emitter, HOST_RAX, CTX_RAX);
+	emit_load(emitter, HOST_RCX, CTX_RCX);
+	emit_load(&away, HOST_RDX, CTX_RDX);
+	emit_load(&away, HOST_RAX, CTX_RAX);
+	emit_here(emitter, emit_leave_to_stamp(&away, builder->pc));
 }
 
 static bool wants_time(const struct builder *builder)
@@ -110,7 +160,7 @@ static enum give_back add_insn(struct builder *builder)
 		emit_probe(builder);
 	resume = (uintptr_t)builder->emitter.at;
 	if (!problem && wants_time(builder))
-		emit_stamp(builder);
+		emit_call_stamp(builder);
 	if (!problem)
 		problem = builder_translate(builder);
 	if (problem) {

@@ -106,8 +106,8 @@ static void settle_ring(struct context *context)
 		__atomic_store_n(&context->laps, ++context->laps_next, __ATOMIC_RELEASE);
 		return;
 	}
-	if (is_last)
-		*word_at(context, -4) = context->held_word;
+	/* A time that was not told may have come there, too. */
+	*word_at(context, -4) = context->held_word;
 	context->pos = context->held_pos;
 	context->held_pos = 0;
 	if (is_last)

@@ -108,6 +108,27 @@ static void complete_word(const struct translate_thread *thread, struct user_reg
 }
 
 /*
+ * The time of a call (translate/block.c) that is on its way to the ring will be told once more: from where
+ * its position is read.
+ */
+static void repeat_time(pid_t tid, struct user_regs_struct *regs)
+{
+	enum { READ_LENGTH = 9, SAVE_AT = 33 };
+	/* rdtsc; mov gs:[rcx], eax; lea rcx, [rcx + 4]; jrcxz */
+	static const uint8_t first[] = {0x0f, 0x31, 0x65, 0x89, 0x01, 0x48, 0x8d, 0x49, 0x04, 0xe3};
+	uint8_t bytes[SAVE_AT + sizeof(first)];
+
+	if (memory_read(tid, regs->rip - SAVE_AT, bytes, sizeof(bytes)) != sizeof(bytes))
+		return;
+	for (unsigned int i = 0; i <= SAVE_AT; i++) {
+		if (memcmp(bytes + i, first, sizeof(first)))
+			continue;
+		regs->rip -= SAVE_AT - i + READ_LENGTH;
+		return;
+	}
+}
+
+/*
  * Whether the thread is about to come to the runtime, behind a word: at lea ecx, [rcx * 8] or one of those
  * behind it, or where that leads to. Where it only seems so, it comes there a thousand words later.
  */
@@ -132,6 +153,7 @@ static void call_in(const struct translate_thread *thread, struct user_regs_stru
 	context->asked = 1;
 	if (regs->rip - arena_shared(arena)->runtime < arena_header(arena)->end || context->held_pos)
 		return;
+	repeat_time(thread->tid, regs);
 	complete_word(thread, regs);
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
 	if (is_on_its_way(context, regs, thread->tid))
