@@ -39,7 +39,12 @@
  */
 #pragma once
 
-#define ARENA_BASE    0x200000000000
+/*
+ * Below where position-independent programs begin (0x555555554000), with room for the largest arena. The
+ * runtimes of sanitizers refuse to run where a mapping is outside of what they know as a program's own: this
+ * is inside for each.
+ */
+#define ARENA_BASE    0x550100000000
 #define ARENA_CODE    0x10000
 #define ARENA_RESUMES 0xa0000
 #define ARENA_PROBES  0xb0000
@@ -59,7 +64,7 @@
  * trailcam's, mapped here, of NOP_SIZE bytes each. Behind it a jump leads back to the cache, by way of
  * RESUMES, which is less than 2 GB away.
  */
-#define NOPS_AT	 0x1fffff000000
+#define NOPS_AT	 0x5500ff000000
 #define NOP_SIZE 16
 #define NOPS_MAX 4096
 
