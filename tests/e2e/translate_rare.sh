@@ -8,6 +8,13 @@ translate() {
 	timeout 60 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
 }
 
+# built NAME OPTION...: $tmp/NAME, of $tmp/NAME.c
+built() {
+	name=$1
+	shift
+	gcc -O1 -w -D_GNU_SOURCE -o "$tmp/$name" "$tmp/$name.c" "$@"
+}
+
 # The runtimes of sanitizers look at each mapping of the program, and map where they please.
 cat >"$tmp/checked.c" <<'END_OF_C'
 #include <pthread.h>
@@ -38,5 +45,60 @@ for compiler in gcc clang; do
 		fi
 	done
 done
+
+# Memory that may be executed, which no call says: a stack that grows, one that was made so as the loader does it, data
+# in a process that may execute all it can read, one more mapping of what is shared. All of it changes again and again.
+cat >"$tmp/places.c" <<'END_OF_C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <unistd.h>
+static int runs(unsigned char *at, int n)
+{
+	memcpy(at, "\xb8", 1); /* mov $n, %eax */
+	memcpy(at + 1, &n, 4);
+	at[5] = 0xc3; /* ret */
+	__asm__ volatile("" : : : "memory");
+	return ((int (*)(void))at)();
+}
+__attribute__((noinline)) static int on_stack(int depth)
+{
+	volatile char pad[5000];
+	unsigned char code[16];
+	int sum = 0;
+	pad[0] = 1;
+	for (int i = 0; i < 20; i++)
+		sum += runs(code, depth + i);
+	return depth ? sum + on_stack(depth - 1) : sum;
+}
+int main(int argc, char **argv)
+{
+	extern void *__libc_stack_end;
+	unsigned char *page, *other;
+	int sum = 0, fd = memfd_create("code", 0);
+	if (argc > 1 && mprotect((void *)((unsigned long)__libc_stack_end & ~4095ul), 4096, 7 | PROT_GROWSDOWN))
+		return 1;
+	printf("%d\n", on_stack(100));
+	personality(READ_IMPLIES_EXEC);
+	page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 100; i++)
+		sum += runs(page, i);
+	ftruncate(fd, 4096);
+	page = mmap(0, 4096, 7, MAP_SHARED, fd, 0);
+	other = mremap(page, 0, 4096, MREMAP_MAYMOVE);
+	for (int i = 0; i < 100; i++) {
+		runs(page, i);
+		sum += ((int (*)(void))other)();
+	}
+	printf("%d\n", sum);
+	return 0;
+}
+END_OF_C
+code_anywhere() {
+	built places -z execstack && same 0 "$tmp/places" && built places && same 0 "$tmp/places" grows
+}
+check 'code on a stack, in data, in a second mapping' code_anywhere
 
 finish

@@ -263,6 +263,9 @@ static enum give_back look_at_place(struct context *context, uint64_t guest, uin
 	*ret_end = context->executable_end;
 	if (*ret_end) {
 		executable_note(context->executable_start, *ret_end);
+		/* It was there at first, or no call has told: a stack has grown, data may be executed. */
+		if (context->executable_changes)
+			range_mark(context->executable_start, *ret_end, RANGE_CHECKED);
 		return GIVE_NOTHING;
 	}
 	fault_at(context, guest);

@@ -280,7 +280,8 @@ struct context {
 	uint64_t original_at; /* where a breakpoint stands ... */
 	uint8_t original[16]; /* ... and the instruction that is to be translated in its place */
 	uint64_t executable_start,
-		executable_end; /* the memory around `next` that may be executed; 0: it may not */
+		executable_end;	     /* the memory around `next` that may be executed; 0: it may not */
+	uint64_t executable_changes; /* it is writable, or shared */
 	uint64_t mapping_start, mapping_end; /* the program's; end 0: there is no other one */
 	uint64_t nop;			     /* number of the probe that it is, + 1; 0: it is none */
 	uint64_t owed_tsc; /* before OWES_MAPS was: new code runs later, and stands there already */

@@ -278,7 +278,10 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
  */
 bool ask_original(struct context *context, uint64_t guest);
 
-/* The executable memory that has the address goes to context.executable_start and end. False: as above. */
+/*
+ * The executable memory that has the address goes to context.executable_start, end and changes. False: as
+ * above.
+ */
 bool ask_executable(struct context *context, uint64_t guest);
 
 /*

@@ -52,6 +52,7 @@ static void find_executable(const struct answers *answers, struct context *conte
 	/* Where that cannot be found out, it may be. */
 	context->executable_start = map ? map->mapping.addr : is_known ? 0 : page;
 	context->executable_end = map ? map->mapping.addr + map->mapping.size : is_known ? 0 : page + 4096;
+	context->executable_changes = map && (map->writable || map->shared);
 }
 
 static void find_mapping(const struct answers *answers, struct context *context)

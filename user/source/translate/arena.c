@@ -200,17 +200,6 @@ void arena_append_steps(struct arena *arena, int slot, const struct host_place *
 			append(arena_context(arena, slot), steps[i].word);
 }
 
-bool arena_add_checked(struct arena *arena, uint64_t start, uint64_t end)
-{
-	struct shared *all = writable(arena);
-
-	if (all->range_cnt + 2 > RANGES_MAX)
-		return false;
-	((struct range *)(void *)(arena->bytes + ARENA_RANGES))[all->range_cnt++] =
-		(struct range){start, end, 1};
-	return true;
-}
-
 uint64_t arena_probe(const struct arena *arena, uint64_t number)
 {
 	return ((const uint64_t *)(arena->bytes + ARENA_PROBES))[number];

@@ -140,9 +140,6 @@ uint32_t arena_first_block(const struct arena *arena);
  */
 const uint64_t *arena_ended_at(const struct arena *arena, const struct block *block);
 
-/* Before the program runs: code there may change unnoticed. False: there are too many of them. */
-bool arena_add_checked(struct arena *arena, uint64_t start, uint64_t end);
-
 /* The guest address of the probe, by its number; 0: it was not reached yet. */
 uint64_t arena_probe(const struct arena *arena, uint64_t number);
 

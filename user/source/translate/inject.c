@@ -49,14 +49,6 @@ static int find_vdso_end(const struct maps *maps, uint64_t *ret_end)
 	return fail(-ENOTSUP, "it has no vDSO");
 }
 
-/* Code that may be written to while it runs. */
-static void add_writable_code(const struct maps *maps, struct arena *arena)
-{
-	for (size_t i = 0; i < maps->cnt; i++)
-		if (maps->items[i].writable || maps->items[i].shared)
-			arena_add_checked(arena, maps->items[i].mapping.addr, end_of(&maps->items[i]));
-}
-
 static int check_padding(pid_t pid, uint64_t at)
 {
 	for (uint64_t i = 0; i < PLACE_BYTES; i += sizeof(long)) {
@@ -249,7 +241,6 @@ static void unmap_all(struct injection *injection, const struct shared *shared)
 int inject(pid_t tid, const struct arena_config *config, struct arena **ret_arena,
 	   struct injection *ret_injection)
 {
-	CLEANUP(maps_release) struct maps before = {0};
 	int err = begin(ret_injection, tid, NULL);
 	struct shared former;
 
@@ -257,12 +248,8 @@ int inject(pid_t tid, const struct arena_config *config, struct arena **ret_aren
 		return err;
 	if (former_is_left(ret_injection, &former))
 		unmap_all(ret_injection, &former);
-	err = maps_read(&before, tid);
-	if (!err)
-		err = make_by_name(ret_injection, ret_injection->at - NAME_BYTES, config, ret_arena);
+	err = make_by_name(ret_injection, ret_injection->at - NAME_BYTES, config, ret_arena);
 	end(ret_injection);
-	if (!err)
-		add_writable_code(&before, *ret_arena);
 	return err;
 }
 
