@@ -101,4 +101,79 @@ code_anywhere() {
 }
 check 'code on a stack, in data, in a second mapping' code_anywhere
 
+# sigreturn(2) by the same frame again and again, and by frames that are none.
+cat >"$tmp/frames.c" <<'END_OF_C'
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+static char frame[1024] __attribute__((aligned(64)));
+static volatile int rounds, faults;
+static volatile long spins;
+static sigjmp_buf back;
+static __attribute__((naked)) void sigreturn_by(void *frame)
+{
+	__asm__("mov %rdi, %rsp\n mov $15, %eax\n syscall\n hlt");
+}
+static void on_alarm(int signal, siginfo_t *info, void *context)
+{
+	const struct itimerval soon = {.it_value.tv_usec = 2000};
+	if (!rounds++)
+		memcpy(frame, context, 304);
+	((ucontext_t *)frame)->uc_mcontext.fpregs = 0;
+	setitimer(ITIMER_REAL, &soon, 0);
+	sigreturn_by(frame);
+}
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+	printf("signal %d, code %d, at %p\n", signal, info->si_code, info->si_addr);
+	siglongjmp(back, ++faults);
+}
+static void *work(void *ctx)
+{
+	printf("a thread works: %d\n", atoi("12"));
+	return ctx;
+}
+static void catches(int signal, void (*handler)(int, siginfo_t *, void *))
+{
+	const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	sigaction(signal, &action, 0);
+}
+int main(void)
+{
+	static char stack[1 << 16];
+	const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	const struct itimerval soon = {.it_value.tv_usec = 10000};
+	char *page = mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t thread;
+	setvbuf(stdout, 0, _IONBF, 0);
+	sigaltstack(&alternate, 0);
+	catches(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &soon, 0);
+	while (rounds < 20)
+		spins++;
+	signal(SIGALRM, SIG_IGN);
+	puts("20 rounds");
+	catches(SIGSEGV, on_fault);
+	if (!sigsetjmp(back, 1))
+		sigreturn_by((void *)64);
+	if (!sigsetjmp(back, 1))
+		sigreturn_by((void *)0x8000000000000000);
+	if (!sigsetjmp(back, 1))
+		sigreturn_by(page + 64);
+	pthread_create(&thread, 0, work, 0);
+	pthread_join(thread, 0);
+	printf("%d faults\n", faults);
+	return 0;
+}
+END_OF_C
+built frames -lpthread || exit 1
+check 'frames of sigreturn(2) that are used again, or are none' same 0 "$tmp/frames"
+
 finish

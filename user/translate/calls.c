@@ -225,16 +225,22 @@ void behind_syscall(struct context *context)
 /* ---- system calls ---- */
 
 /*
- * The frame that the kernel has built (arch/x86/include/asm/sigframe.h, struct rt_sigframe): where it leads
- * back to becomes ours.
+ * The kernel reads a copy of the frame (arch/x86/include/asm/sigframe.h, struct rt_sigframe), in which it
+ * leads to us: the program may return by the same one again. One that cannot be read raises a signal.
  */
-static void note_sigreturn(struct context *context)
+static void copy_frame(struct context *context)
 {
-	enum { UCONTEXT_RIP = 40 + 16 * 8 };
-	uint64_t *rip = (uint64_t *)(context->regs[HOST_RSP] + UCONTEXT_RIP);
+	enum { UCONTEXT_BYTES = 304, UCONTEXT_RIP = 40 + 16 * 8 };
+	const uint64_t frame = context->regs[HOST_RSP], copy = context->self + SLOT_FRAME;
+	uint64_t *rip = (uint64_t *)(copy + UCONTEXT_RIP);
 
+	if (!is_readable(frame) || !is_readable(frame + UCONTEXT_BYTES - sizeof(uint64_t)))
+		return;
+	__builtin_memcpy((void *)copy, (const void *)frame, UCONTEXT_BYTES);
 	context->returned = *rip;
 	*rip = shared()->runtime + header()->sigreturned;
+	context->frame = frame;
+	context->regs[HOST_RSP] = copy;
 }
 
 /*
@@ -361,7 +367,7 @@ uint64_t before_syscall(struct context *context)
 			return get_gs(context);
 		break;
 	case SYS_rt_sigreturn:
-		note_sigreturn(context);
+		copy_frame(context);
 		break;
 	case SYS_mlockall:
 		if (lock_all(context, context->regs[HOST_RDI], &result))

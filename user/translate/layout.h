@@ -84,6 +84,7 @@
 
 /* In a slot, from its context on: below that is the ring. */
 #define SLOT_STACK_TOP 0x11000
+#define SLOT_FRAME     0x12000 /* a copy of the frame that sigreturn(2) reads */
 #define SLOT_TARGETS \
 	0x80000 /* host addresses by the low 16 bits of the guest address of an indirect branch's target */
 #define SLOT_SIZE     0x100000	/* bytes, without the ring */
@@ -268,6 +269,7 @@ struct context {
 	uint64_t wrap_miss, taken;
 	int64_t ring_start;   /* minus the ring's bytes, a power of two */
 	uint64_t returned;    /* where sigreturn goes to */
+	uint64_t frame;	      /* its stack pointer, in whose place it has that of the copy */
 	uint64_t here;	      /* guest address that the registers in the context are of */
 	int64_t held_pos;     /* where the next word belongs, while pos is at the last one; 0: it does not */
 	uint32_t held_word;   /* what the last one was */

@@ -209,6 +209,7 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
 {
 	append_address(context, guest, tag);
 	context->why = why;
+	context->regs[HOST_RSP] = stack_pointer_of(context, context->regs[HOST_RSP]);
 	return guest;
 }
 

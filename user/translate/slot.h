@@ -79,6 +79,12 @@ static inline uint32_t stand_in_beside(uint64_t signals)
 	return 0;
 }
 
+/* The program's, where sigreturn(2) has that of the copy of its frame. */
+static inline uint64_t stack_pointer_of(const struct context *context, uint64_t rsp)
+{
+	return rsp == context->self + SLOT_FRAME ? context->frame : rsp;
+}
+
 /* A limit of setrlimit(2), higher or lower by so much; UINT64_MAX is RLIM_INFINITY and stays. */
 static inline uint64_t limit_raised(uint64_t limit, uint64_t by)
 {

@@ -18,6 +18,7 @@
 
 #include "arch/arch.h"
 #include "source/translate/translate_internal.h"
+#include "translate/slot.h"
 
 /* In an indirect call, rcx and rax are in use when the return address is pushed. */
 static void restore_spilled(const struct context *context, pid_t tid, struct user_regs_struct *regs)
@@ -38,25 +39,13 @@ void guest_state_saved(const struct context *context, uint64_t rip, struct user_
 	const uint64_t *saved = context->regs;
 
 	regs->rax = saved[0], regs->rcx = saved[1], regs->rdx = saved[2], regs->rbx = saved[3];
-	regs->rsp = saved[4], regs->rbp = saved[5], regs->rsi = saved[6], regs->rdi = saved[7];
+	regs->rsp = stack_pointer_of(context, saved[4]), regs->rbp = saved[5], regs->rsi = saved[6],
+	regs->rdi = saved[7];
 	regs->r8 = saved[8], regs->r9 = saved[9], regs->r10 = saved[10], regs->r11 = saved[11];
 	regs->r12 = saved[12], regs->r13 = saved[13], regs->r14 = saved[14], regs->r15 = saved[15];
 	regs->eflags = context->flags;
 	regs->rip = rip;
 	regs->orig_rax = (unsigned long long)-1;
-}
-
-/* A sigreturn that has not been made yet leads back to where it did. */
-static void take_back_sigreturn(const struct translate_thread *thread, const struct user_regs_struct *regs)
-{
-	enum { SIGRETURN = 15, UCONTEXT_RIP = 40 + 16 * 8 };
-	const struct arena *arena = thread->process->arena;
-	uint64_t ours = arena_shared(arena)->runtime + arena_header(arena)->sigreturned;
-	void *at = (void *)(regs->rsp + UCONTEXT_RIP);
-
-	if (regs->rax == SIGRETURN && (uint64_t)ptrace(PTRACE_PEEKDATA, thread->tid, at, NULL) == ours)
-		ptrace(PTRACE_POKEDATA, thread->tid, at,
-		       (void *)arena_context(arena, thread->slot)->returned);
 }
 
 static void take_spilled(const struct context *context, struct user_regs_struct *regs)
@@ -76,7 +65,7 @@ static void settle_before(const struct translate_thread *thread, uint64_t at, ui
 	if (at >= saved && at < call)
 		take_spilled(context, regs);
 	regs->rip = context->syscall_next - ARCH_SYSCALL_SIZE;
-	take_back_sigreturn(thread, regs);
+	regs->rsp = stack_pointer_of(context, regs->rsp);
 }
 
 static void settle_behind(struct context *context, struct user_regs_struct *regs)
@@ -103,7 +92,6 @@ static bool settle_in_runtime(const struct translate_thread *thread, uint64_t at
 
 	if ((at >= header->restore && at < header->restored) || at == header->landed) {
 		guest_state_saved(context, context->here, regs);
-		take_back_sigreturn(thread, regs);
 	} else if (at == header->sigreturned) {
 		regs->rip = context->returned;
 		arena_append(thread->process->arena, thread->slot, regs->rip, RING_GO);
