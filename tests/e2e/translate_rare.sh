@@ -101,6 +101,57 @@ code_anywhere() {
 }
 check 'code on a stack, in data, in a second mapping' code_anywhere
 
+# A thread brings the memory that another one wants to execute, and executes what is new to it meanwhile.
+cat >"$tmp/served.c" <<'END_OF_C'
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static unsigned char *place;
+static int fd;
+static void *serve(void *ctx)
+{
+	static unsigned char page[4096] __attribute__((aligned(4096)));
+	struct uffd_msg msg;
+	struct uffdio_copy copy = {.dst = (unsigned long)place, .src = (unsigned long)page, .len = 4096};
+	if (read(fd, &msg, sizeof(msg)) != sizeof(msg))
+		return ctx;
+	memcpy(page, "\xb8\x2a\0\0\0\xc3", 6);
+	printf("at %llx, %d\n", msg.arg.pagefault.address - (unsigned long)place, atoi("17"));
+	ioctl(fd, UFFDIO_COPY, &copy);
+	return ctx;
+}
+int main(void)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register region = {.range.len = 4096, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	pthread_t thread;
+	fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
+		return 77;
+	place = mmap(0, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	region.range.start = (unsigned long)place;
+	ioctl(fd, UFFDIO_REGISTER, &region);
+	pthread_create(&thread, 0, serve, 0);
+	printf("%d\n", ((int (*)(void))place)());
+	pthread_join(thread, 0);
+	return 0;
+}
+END_OF_C
+built served -lpthread || exit 1
+"$tmp/served" >"$tmp/out" 2>&1
+if [ $? -eq 77 ]; then
+	skip 'code that a thread of the program provides' 'userfaultfd(2) is not allowed here'
+else
+	check 'code that a thread of the program provides' same 0 "$tmp/served"
+fi
+
 # sigreturn(2) by the same frame again and again, and by frames that are none.
 cat >"$tmp/frames.c" <<'END_OF_C'
 #include <pthread.h>

@@ -240,24 +240,14 @@ static void finish(struct builder *builder)
 	cache_add(block);
 }
 
-/* The kernel makes the calls that lead there (vsyscall). */
-static bool is_kernel_code(uint64_t guest)
-{
-	return guest >> 12 == 0xffffffffff600;
-}
-
 /*
- * Natively a thread faults where there is nothing, or what may not be executed.
+ * Natively a thread faults at what may not be executed.
  * *ret_end: where what may be ends.
  */
 static enum give_back look_at_place(struct context *context, uint64_t guest, uint64_t *ret_end)
 {
 	if (executable_find(guest, ret_end))
 		return GIVE_NOTHING;
-	context->going = context->reading = guest;
-	__atomic_store_n(&context->is_reading, 1, __ATOMIC_RELEASE);
-	(void)*(const volatile uint8_t *)guest;
-	__atomic_store_n(&context->is_reading, 0, __ATOMIC_RELEASE);
 	if (!ask_executable(context, guest))
 		return leaving();
 	*ret_end = context->executable_end;

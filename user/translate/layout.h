@@ -297,6 +297,7 @@ struct context {
 	uint32_t epoch;		 /* as the ring has it */
 	uint32_t in_runtime;	 /* it is in no code of the cache */
 	uint32_t is_reading;
+	uint32_t has_lock; /* of all */
 	/*
 	 * A signal that waits for the thread to come to an instruction of its own, which
 	 * blocks all others meanwhile.

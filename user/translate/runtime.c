@@ -34,7 +34,7 @@ void *memset(void *to, int byte, size_t size)
 	return result;
 }
 
-static void take_lock(void)
+static void take_lock(struct context *context)
 {
 	enum { SPINS = 200 };
 
@@ -44,10 +44,12 @@ static void take_lock(void)
 		if (i % SPINS == 0)
 			call(SYS_sched_yield, 0, 0, 0, 0);
 	}
+	__atomic_store_n(&context->has_lock, 1, __ATOMIC_RELEASE);
 }
 
-static void leave_lock(void)
+static void leave_lock(struct context *context)
 {
+	__atomic_store_n(&context->has_lock, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&shared()->lock, 0, __ATOMIC_RELEASE);
 }
 
@@ -419,6 +421,20 @@ static uint64_t tell_time(struct context *context, uint64_t guest)
 	return host;
 }
 
+/*
+ * Natively a thread faults where there is nothing. It does so without the lock: who provides the memory (a
+ * thread that serves userfaultfd(2)) may need that.
+ */
+static void touch_code(struct context *context, uint64_t guest)
+{
+	if (is_kernel_code(guest))
+		return;
+	context->going = context->reading = guest;
+	__atomic_store_n(&context->is_reading, 1, __ATOMIC_RELEASE);
+	(void)*(const volatile uint8_t *)guest;
+	__atomic_store_n(&context->is_reading, 0, __ATOMIC_RELEASE);
+}
+
 uint64_t runtime_enter(struct context *context, unsigned int why)
 {
 	uint64_t host, guest;
@@ -438,10 +454,12 @@ uint64_t runtime_enter(struct context *context, unsigned int why)
 		context->owed &= ~(uint64_t)OWES_MAPS;
 		ask(context, REQUEST_MAPS);
 	}
-	take_lock();
+	if (why != WHY_SYSCALL)
+		touch_code(context, guest);
+	take_lock(context);
 	host = why == WHY_SYSCALL ? before_syscall(context) : go(context, why, guest);
 	context->not_generation = ~(int64_t)shared()->generation;
 	__atomic_store_n(&context->in_runtime, 0, __ATOMIC_SEQ_CST);
-	leave_lock();
+	leave_lock(context);
 	return host;
 }

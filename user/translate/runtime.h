@@ -223,6 +223,12 @@ bool block_make_entry(struct block *block);
 
 /* ---- block.c ---- */
 
+/* The kernel makes the calls that lead there (vsyscall). */
+static inline bool is_kernel_code(uint64_t guest)
+{
+	return guest >> 12 == 0xffffffffff600;
+}
+
 /*
  * Translates the code at `guest`. *ret_block is known to the cache. 0, or why it cannot be done (enum
  * give_back).

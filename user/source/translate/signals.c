@@ -268,7 +268,9 @@ static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
 	bool arrives = context->entered == WHY_MISS || context->entered == WHY_WRAP_MISS;
 
 	guest_state_saved(context, context->going, regs);
-	((struct shared *)arena->bytes)->lock = 0;
+	if (context->has_lock)
+		((struct shared *)arena->bytes)->lock = 0;
+	context->has_lock = 0;
 	context->is_reading = 0;
 	arena_append(arena, thread->slot, regs->rip, arrives ? RING_LEAVE : RING_STOP);
 	/* Else its code ends within a block. */
