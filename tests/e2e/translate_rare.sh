@@ -15,6 +15,16 @@ built() {
 	gcc -O1 -w -D_GNU_SOURCE -o "$tmp/$name" "$tmp/$name.c" "$@"
 }
 
+# told TEXT STATUS PROGRAM...: the same, but that trailcam says why it went on natively.
+told() {
+	text=$1
+	want=$2
+	shift 2
+	"$@" >"$tmp/native" 2>&1 </dev/null
+	status_is "$want" translate -- "$@" >"$tmp/translated" 2>"$tmp/said" </dev/null
+	says "$tmp/said" "$text" && diff "$tmp/native" "$tmp/translated"
+}
+
 # The runtimes of sanitizers look at each mapping of the program, and map where they please.
 cat >"$tmp/checked.c" <<'END_OF_C'
 #include <pthread.h>
@@ -226,5 +236,61 @@ int main(void)
 END_OF_C
 built frames -lpthread || exit 1
 check 'frames of sigreturn(2) that are used again, or are none' same 0 "$tmp/frames"
+
+# The program finds out which of its system calls are not its own code's.
+cat >"$tmp/dispatch.c" <<'END_OF_C'
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+enum { USER_DISPATCH = 59 };
+static volatile int cnt;
+static char blocks;
+static unsigned long start, size;
+static void on_call(int signal, siginfo_t *info, void *context)
+{
+	cnt += info->si_syscall == SYS_getpid;
+}
+static int find_libc(struct dl_phdr_info *info, size_t bytes, void *ctx)
+{
+	for (int i = 0; strstr(info->dlpi_name, "libc.so") && i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+			start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+			size = info->dlpi_phdr[i].p_memsz;
+		}
+	return 0;
+}
+static long own_call(long number)
+{
+	long result;
+	__asm__ volatile("syscall" : "=a"(result) : "a"(number) : "rcx", "r11", "memory");
+	return result;
+}
+int main(void)
+{
+	const struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO};
+	dl_iterate_phdr(find_libc, 0);
+	sigaction(SIGSYS, &action, 0);
+	if (prctl(USER_DISPATCH, 1, start, size, &blocks))
+		return 77;
+	blocks = 1;
+	for (int i = 0; i < 10; i++)
+		own_call(SYS_getpid);
+	getppid();
+	blocks = 0;
+	printf("%d calls\n", cnt);
+	return 0;
+}
+END_OF_C
+built dispatch || exit 1
+"$tmp/dispatch" >"$tmp/out" 2>&1
+if [ $? -eq 77 ]; then
+	skip 'system calls that are dispatched to the program' 'the kernel cannot do that'
+else
+	check 'system calls that are dispatched to the program' told 'it restricts its system calls' 0 "$tmp/dispatch"
+fi
 
 finish

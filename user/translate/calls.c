@@ -253,7 +253,9 @@ static bool begins_filtering(const struct context *context)
 	uint32_t what = (uint32_t)regs[HOST_RDI];
 
 	if ((uint32_t)regs[HOST_RAX] == SYS_prctl)
-		return what == PR_SET_SECCOMP && (regs[HOST_RSI] == SECCOMP_MODE_STRICT || regs[HOST_RDX]);
+		return (what == PR_SET_SECCOMP &&
+			(regs[HOST_RSI] == SECCOMP_MODE_STRICT || regs[HOST_RDX])) ||
+		       (what == PR_SET_SYSCALL_USER_DISPATCH && regs[HOST_RSI] == PR_SYS_DISPATCH_ON);
 	if ((uint32_t)regs[HOST_RAX] != SYS_seccomp)
 		return false;
 	return what == SECCOMP_SET_MODE_STRICT ? !regs[HOST_RSI] && !regs[HOST_RDX]
