@@ -139,7 +139,8 @@ static bool read_insn(struct context *context, struct builder *builder)
 		size = room = CODE_INSN_MAX;
 	}
 	code_insn_decode(&builder->insn, builder->raw, size, true);
-	if (!builder->insn.len && room < CODE_INSN_MAX) {
+	/* If there is no more, the processor says what is wrong. */
+	if (!builder->insn.len && room < CODE_INSN_MAX && is_readable(builder->pc + room)) {
 		builder->raw = bytes_of_insn(builder, CODE_INSN_MAX);
 		code_insn_decode(&builder->insn, builder->raw, CODE_INSN_MAX, true);
 	}

@@ -19,8 +19,9 @@ struct builder {
 	uint8_t opcode;		    /* offset of its opcode, behind prefixes */
 	uint8_t rex;		    /* 0: none */
 	uint8_t segment, is_narrow; /* prefixes: 64 or 65, or 0; 67 */
-	uint64_t nop;		    /* number of the probe before it, + 1; 0: there is none */
-	uint8_t *push;		    /* of its last instruction; NULL: none that emit_pushed() is for */
+	uint8_t has_66, has_f3;
+	uint64_t nop;  /* number of the probe before it, + 1; 0: there is none */
+	uint8_t *push; /* of its last instruction; NULL: none that emit_pushed() is for */
 	bool done;
 };
 

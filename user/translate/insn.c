@@ -15,7 +15,7 @@
 
 static void read_prefixes(struct builder *builder)
 {
-	builder->rex = builder->segment = builder->is_narrow = 0;
+	builder->rex = builder->segment = builder->is_narrow = builder->has_66 = builder->has_f3 = 0;
 	for (unsigned int i = 0; i < builder->insn.len; i++) {
 		uint8_t byte = builder->raw[i];
 
@@ -29,8 +29,12 @@ static void read_prefixes(struct builder *builder)
 			builder->segment = byte;
 		else if (byte == 0x67)
 			builder->is_narrow = 1;
-		else if (byte != 0x66 && byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26 &&
-			 byte != 0xf0 && byte != 0xf2 && byte != 0xf3)
+		else if (byte == 0x66)
+			builder->has_66 = 1;
+		else if (byte == 0xf3)
+			builder->has_f3 = 1;
+		else if (byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26 && byte != 0xf0 &&
+			 byte != 0xf2)
 			return;
 	}
 }
@@ -237,7 +241,13 @@ static bool is_foreign(const struct builder *builder)
 	if (next == 0xb5)								    /* lgs */
 		return true;
 	/* rdgsbase, wrgsbase */
-	return next == 0xae && builder->raw[0] == 0xf3 && (opcode[2] & 0xe8) == 0xc8;
+	return next == 0xae && builder->has_f3 && (opcode[2] & 0xe8) == 0xc8;
+}
+
+/* Of 16 bits, unless the processor is Intel's. */
+static bool is_short_branch(const struct builder *builder)
+{
+	return builder->has_66 && !(builder->rex & 8) && builder->insn.kind != BRANCH_NONE;
 }
 
 enum give_back builder_translate(struct builder *builder)
@@ -253,7 +263,7 @@ enum give_back builder_translate(struct builder *builder)
 		return opcode[0] == 0xcc || (opcode[0] == 0xcd && opcode[1] == 3) ? translate_break(builder)
 										  : GIVE_UNKNOWN;
 	}
-	if (insn->is_odd || is_foreign(builder))
+	if (insn->is_odd || is_foreign(builder) || is_short_branch(builder))
 		return GIVE_UNKNOWN;
 	switch (insn->kind) {
 	case BRANCH_NONE:

@@ -340,7 +340,7 @@ static void begin_epoch(struct context *context, uint64_t guest)
 static enum give_back find_block(struct context *context, unsigned int why, uint64_t guest,
 				 struct block **ret_block)
 {
-	enum give_back problem = leaving();
+	enum give_back problem = context->flags & FLAG_TRAP ? GIVE_TRAP : leaving();
 
 	if (problem)
 		return problem;
@@ -439,7 +439,6 @@ uint64_t runtime_enter(struct context *context, unsigned int why)
 {
 	uint64_t host, guest;
 
-	context->flags &= ~(uint64_t)FLAG_TRAP;
 	context->entered = why;
 	settle_ring(context);
 	guest = destination(context, why);

@@ -233,7 +233,7 @@ static void has_come(struct translate_thread *thread)
 /* What it tells of where the thread stands. */
 static void settle_info(siginfo_t *info, uint64_t rip)
 {
-	if (is_fault(info) && info->si_signo != SIGSEGV && info->si_signo != SIGBUS)
+	if (is_fault(info) && info->si_signo != SIGSEGV && info->si_signo != SIGBUS && info->si_addr)
 		info->si_addr = (void *)rip;
 	if (info->si_signo == SIGSYS && info->si_code > 0)
 		info->si_call_addr = (void *)rip;
@@ -291,6 +291,46 @@ static bool is_stand_in(const struct translate_thread *thread, int signal, uint6
 	       rip == arena_shared(arena)->runtime + arena_header(arena)->landed;
 }
 
+/* Whether the thread, which is about to leave the runtime, has done what the trap is due behind. */
+static bool comes_by_branch(const struct context *context)
+{
+	switch (context->entered) {
+	case WHY_GO:
+	case WHY_SYSCALL:
+	case WHY_SIGRETURN:
+	case WHY_REPORT:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/*
+ * The program has set the trap flag. From its next instruction on it goes on natively; in between, the trap
+ * is one of the runtime's own instructions, and is passed over.
+ */
+static int pass_trace(struct translate_thread *thread, siginfo_t *info, struct user_regs_struct *regs)
+{
+	struct arena *arena = thread->process->arena;
+	struct context *context = arena_context(arena, thread->slot);
+	uint64_t at = regs->rip - arena_shared(arena)->runtime;
+	bool is_due = at >= arena_header(arena)->end ||
+		      (at >= arena_header(arena)->restore && at < arena_header(arena)->restored &&
+		       comes_by_branch(context));
+
+	if (context->has_signal || !guest_state(thread, 0, false, regs))
+		return 0;
+	if (!context->why)
+		arena_append(arena, thread->slot, regs->rip, RING_STOP);
+	context->why = GIVE_TRAP;
+	regs->gs_base = 0;
+	settle_info(info, regs->rip);
+	if (is_due)
+		return pass_settled(thread, info, regs);
+	ptrace(PTRACE_SETREGS, thread->tid, NULL, regs);
+	return 0;
+}
+
 /* `info` is of what the thread has stopped for; 0, or what it goes on with. */
 static int pass(struct translate_thread *thread, siginfo_t *info, struct user_regs_struct *regs)
 {
@@ -299,6 +339,8 @@ static int pass(struct translate_thread *thread, siginfo_t *info, struct user_re
 	const int signal = info->si_signo, fault = is_fault(info) ? signal : 0;
 	struct host_place place;
 
+	if (signal == SIGTRAP && info->si_code == TRAP_TRACE)
+		return pass_trace(thread, info, regs);
 	if (context->has_signal && !fault && !is_stand_in(thread, signal, regs->rip)) {
 		hold_behind(thread, signal);
 		return signal;

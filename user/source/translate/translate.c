@@ -29,9 +29,10 @@ static const char *const give_back_reasons[] = {
 	[GIVE_REACH] = "its code refers to memory that is too far from the code cache",
 	[GIVE_MEMORY] = "there is no memory left for the code cache",
 	[GIVE_GS] = "it uses the gs register",
-	[GIVE_SECCOMP] = "it restricts its system calls (seccomp), which the code cache needs",
+	[GIVE_SECCOMP] = "it restricts its system calls (seccomp, prctl), which the code cache needs",
 	[GIVE_UNMAPPED] = "it has jumped to where there is no code",
 	[GIVE_THREADS] = "the program has too many threads",
+	[GIVE_TRAP] = "it single-steps itself",
 	[GIVE_END] = "",
 };
 _Static_assert(ARRAY_SIZE(give_back_reasons) == GIVE_CNT, "one for each");
