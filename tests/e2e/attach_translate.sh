@@ -77,6 +77,37 @@ killed_before() {
 } 2>/dev/null
 check 'after one that was killed' killed_before
 
+# As soon as its memory is there, while more is done in the thread that has made it.
+cat >"$tmp/kills.py" <<'END'
+import os, subprocess, sys, time
+pid, command = sys.argv[1], sys.argv[2:]
+for turn in range(12):
+    front = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    worker = ""
+    while not worker:
+        worker = open(f"/proc/{front.pid}/task/{front.pid}/children").read().strip()
+    end = time.time() + 10
+    while front.poll() is None and time.time() < end and b"memfd:trailcam" not in open(f"/proc/{pid}/maps", "rb").read():
+        pass
+    time.sleep(turn * 0.0001)
+    for victim in (int(worker), front.pid):
+        try:
+            os.kill(victim, 9)
+        except ProcessLookupError:
+            pass
+    front.wait()
+    # Until the threads have left what it has made.
+    for _ in range(100):
+        if b"memfd:trailcam" not in open(f"/proc/{pid}/maps", "rb").read():
+            break
+        subprocess.run(command[:-1] + ["20ms"], stderr=subprocess.DEVNULL)
+END
+killed_early() {
+	python3 "$tmp/kills.py" $busy "$trailcam" attach -q --source translate -p $busy -o "$tmp/killed.fxt" --duration 60s && goes_on &&
+		wait_until recorded && ! grep 'runs natively' "$tmp/err" && is_free $busy && goes_on
+}
+check 'after some that were killed at once' killed_early
+
 # It fills its ring again and again in the time that a copy of it takes.
 cat >"$tmp/loop.c" <<'END'
 int main(void)

@@ -202,6 +202,17 @@ static int step_back_from_call(struct injection *injection)
 	return err;
 }
 
+uint64_t injection_mark(uint64_t at)
+{
+	const struct injection injection = {.at = at};
+	struct code code = {0};
+	uint64_t mark;
+
+	make_code(&code, &injection);
+	memcpy(&mark, code.bytes, sizeof(mark));
+	return mark;
+}
+
 int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int *signal)
 {
 	struct code code = {0};

@@ -33,6 +33,9 @@ struct injection {
  */
 int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int *signal);
 
+/* What injection_begin() writes to `at`, before all that is behind it. */
+uint64_t injection_mark(uint64_t at);
+
 /* Returns the system call's result, or -ESRCH as above. */
 long injection_call(struct injection *injection, long number, const uint64_t args[static 6]);
 

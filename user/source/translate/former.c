@@ -60,10 +60,11 @@ static bool is_out(const struct injection *injection, const struct shared *share
 {
 	struct user_regs_struct regs = injection->regs;
 
-	if (!context->why)
-		return false;
 	if (context->tid != injection->tid &&
 	    (!stop(context->tid) || ptrace(PTRACE_GETREGS, context->tid, NULL, &regs)))
+		return false;
+	/* Its slot may have been made ready, and no more. */
+	if (!context->why && regs.gs_base == context->self)
 		return false;
 	return !is_inside(shared, regs.rip) && !is_inside(shared, regs.rsp);
 }
@@ -86,8 +87,9 @@ bool former_is_left(const struct injection *injection, struct shared *ret_shared
 		/* None behind this one was ever taken. */
 		if (!context.self)
 			break;
-		/* Which thread was born last is not known any more. */
-		if (context.pid == (pid_t)pid && context.tid < 0 && !context.is_process)
+		/* Which thread was born last is not known. (One that was to be taken over made no call.) */
+		if (context.pid == (pid_t)pid && context.tid < 0 && !context.is_process &&
+		    context.syscall_next)
 			return false;
 		if (context.pid == (pid_t)pid && context.tid > 0 &&
 		    !syscall(SYS_tgkill, pid, context.tid, 0) && !is_out(injection, ret_shared, &context))

@@ -49,14 +49,21 @@ static int find_vdso_end(const struct maps *maps, uint64_t *ret_end)
 	return fail(-ENOTSUP, "it has no vDSO");
 }
 
+/*
+ * It is 0, or what a trailcam has left that was killed meanwhile: the first word of the code, which is
+ * written first and removed last.
+ */
 static int check_padding(pid_t pid, uint64_t at)
 {
-	for (uint64_t i = 0; i < PLACE_BYTES; i += sizeof(long)) {
-		errno = 0;
-		if (ptrace(PTRACE_PEEKDATA, pid, (void *)(at + i), NULL) || errno)
+	bool is_left;
+
+	errno = 0;
+	is_left = (uint64_t)ptrace(PTRACE_PEEKDATA, pid, (void *)(at + NAME_BYTES), NULL) ==
+		  injection_mark(at + NAME_BYTES);
+	for (uint64_t i = 0; i < PLACE_BYTES && !errno && !is_left; i += sizeof(long))
+		if (ptrace(PTRACE_PEEKDATA, pid, (void *)(at + i), NULL))
 			return fail(-ENOTSUP, "there is no room behind its vDSO");
-	}
-	return 0;
+	return errno ? fail_errno(-errno, "there is no room behind its vDSO") : 0;
 }
 
 /* A quarter of the memory that it may still take, and of the addresses that it may have, can go to rings. */
@@ -216,8 +223,12 @@ static void end(const struct injection *injection)
 	const uint8_t nothing[PLACE_BYTES] = {0};
 
 	injection_end(injection);
-	if (!injection->ended)
-		injection_write(injection->tid, injection->at - NAME_BYTES, nothing, sizeof(nothing));
+	if (injection->ended)
+		return;
+	injection_write(injection->tid, injection->at - NAME_BYTES, nothing, NAME_BYTES);
+	injection_write(injection->tid, injection->at + sizeof(uint64_t), nothing,
+			INJECTION_BYTES - sizeof(uint64_t));
+	injection_write(injection->tid, injection->at, nothing, sizeof(uint64_t));
 }
 
 static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
