@@ -10,7 +10,7 @@ check 'Linux 6.1: the virtual machine runs' boot 6.1 whole,hit,paused,frozen,ste
 check 'Linux 6.1: no AUX pause, but TraceStop' says "$out/hit.err" 'stopped by TraceStop at the probed instruction, 0 ns after it'
 check 'Linux 6.1: or neither' says "$out/paused.err" 'stopped by a reader that was woken'
 for name in whole hit paused frozen stepped several threads many attached; do
-	check "Linux 6.1: $name: every instruction" exact $name 30000
+	check "Linux 6.1: $name: every instruction" exact $name 15000
 	check "Linux 6.1: $name: no gap" no_gap $name
 done
 # Behind a hit, TraceStop holds only until the thread is switched out and in again: then calls are missing in between.
