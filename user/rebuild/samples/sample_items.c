@@ -286,12 +286,15 @@ static int take_still(struct sample_items *items, const struct stack_sample *sam
 static int take_out(struct sample_items *items, const struct sample_context *context,
 		    const struct stack_sample *sample, const struct sample_stack *stack)
 {
-	bool is_ready = sample->flags & SAMPLE_PREEMPTED || !sample->state;
+	bool is_ready = sample->flags & SAMPLE_PREEMPTED || !sample->state, missed_in;
 	int err;
 
 	if (sample->flags & SAMPLE_IS_STILL)
 		return take_still(items, sample, stack);
+	missed_in = items->off;
 	err = end_off(items, context, sample->time_ns, NULL);
+	if (missed_in) /* it has run since, and may have left where it waited */
+		end_span(items, sample->time_ns);
 	if (!err && sample->state & SAMPLE_ENDED)
 		return end_all(items, context, sample->time_ns);
 	if (!err)

@@ -336,6 +336,21 @@ static void test_missing_ends(void **state)
 		    "4000-5000\n5000-9000 0\n  [syscall] kill 5000-9000! (kill of process 17)\n");
 }
 
+/* A thread that waits, and then begins to wait elsewhere, has run in between. */
+static void test_missing_begin(void **state)
+{
+	struct story story = {0};
+
+	(void)state;
+	add(&story, 2000, SAMPLE_SWITCH_OUT, 0xa);
+	add(&story, 3000, SAMPLE_WAKE_UP, 0);
+	add(&story, 4000, SAMPLE_SWITCH_OUT, 0xb);
+	add(&story, 5000, SAMPLE_SWITCH_IN, 0);
+	assert_told(&story,
+		    "2000-4000 a\n  [off-cpu], woken after 1.0 us 2000-3000\n  [run-queue] 3000-4000\n"
+		    "4000-5000 b\n  [off-cpu] 4000-5000\n");
+}
+
 static void test_losses_and_faults(void **state)
 {
 	struct story story = {0};
@@ -359,11 +374,17 @@ static void test_losses_and_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_lock_in_a_call), cmocka_unit_test(test_waits_alone),
-		cmocka_unit_test(test_begins_within),	 cmocka_unit_test(test_missing_ends),
-		cmocka_unit_test(test_migrations),	 cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_interrupts),	 cmocka_unit_test(test_losses_and_faults),
-		cmocka_unit_test(test_waits_still),	 cmocka_unit_test(test_waits_still_at_a_loss),
+		cmocka_unit_test(test_a_lock_in_a_call),
+		cmocka_unit_test(test_waits_alone),
+		cmocka_unit_test(test_begins_within),
+		cmocka_unit_test(test_missing_ends),
+		cmocka_unit_test(test_missing_begin),
+		cmocka_unit_test(test_migrations),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_losses_and_faults),
+		cmocka_unit_test(test_waits_still),
+		cmocka_unit_test(test_waits_still_at_a_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
