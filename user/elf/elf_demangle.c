@@ -3,6 +3,8 @@
  * Demangles with libiberty, which recognises C++ and Rust but not OCaml. Only names that look mangled are
  * passed to it, since most do not.
  */
+#include <string.h>
+
 #include <libiberty/demangle.h>
 
 #include "elf/elf_internal.h"
@@ -19,6 +21,13 @@ static char *demangle(const char *name, int options)
 char *elf_demangle(const char *name)
 {
 	return demangle(name, DMGL_PARAMS);
+}
+
+char *elf_shown_name(const char *name)
+{
+	char *demangled = elf_demangle(name);
+
+	return demangled ? demangled : strdup(name);
 }
 
 char *elf_demangle_bare(const char *name)

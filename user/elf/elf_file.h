@@ -160,4 +160,7 @@ int elf_library_each(const char *exe, int (*fn)(void *ctx, const char *path), vo
 /* Demangled (C++, Rust) with parameters, or NULL where `name` is not mangled; the caller's to free. */
 char *elf_demangle(const char *name);
 
+/* The name as people read it: demangled, or else as it is; the caller's to free. NULL: there is no memory. */
+char *elf_shown_name(const char *name);
+
 DEFINE_CLEANUP(struct elf_file *, elf_file_close)

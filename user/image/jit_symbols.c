@@ -50,11 +50,12 @@ static int add(struct jit_symbols *symbols, struct jit_function function, const 
 		symbol->object = "[jit]";
 	symbol->named = true;
 	symbol->name = strndup(name, len);
+	if (symbol->name)
+		symbol->role = (uint8_t)symbol_role(symbol->name);
 	if (!symbol->name || ARRAY_PUSH(symbols->items, symbols->cnt, symbols->cap, function)) {
 		free((char *)symbol->name);
 		return -ENOMEM;
 	}
-	symbols->items[symbols->cnt - 1].symbol.role = (uint8_t)symbol_role(symbol->name);
 	return 0;
 }
 

@@ -316,9 +316,7 @@ char *place_variable_at(struct place *place, struct image_objects *objects, uint
 	if (elf)
 		name = elf_file_data_at(elf, addr - place->bias);
 	if (name)
-		shown = elf_demangle(name);
-	if (name && !shown)
-		shown = strdup(name);
+		shown = elf_shown_name(name);
 	object_unlock(place->object);
 	return shown;
 }

@@ -32,8 +32,7 @@ static void offer_release(struct offer *offer)
 
 static void offer_add(struct offer *offer, const char *name)
 {
-	char *demangled = elf_demangle(name);
-	char *shown = demangled ? demangled : strdup(name);
+	char *shown = elf_shown_name(name);
 
 	for (size_t i = 0; i < offer->cnt && shown; i++) {
 		if (!strcmp(offer->names[i], shown)) {

@@ -106,13 +106,6 @@ static char *canonical_path(const char *path)
 	return real ? real : strdup(path);
 }
 
-static char *display_name(const char *name)
-{
-	char *demangled = elf_demangle(name);
-
-	return demangled ? demangled : strdup(name);
-}
-
 int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, const char *name)
 {
 	struct probe probe = {.addr = addr, .layout = arg_layout_within()};
@@ -134,7 +127,7 @@ int probe_init(struct probe *ret_probe, struct elf_file *file, uint64_t addr, co
 		return fail(-ENOTSUP, "cannot probe %s in %s: %s; name another place near it", name,
 			    elf_file_path(file), obstacle);
 	probe.path = canonical_path(elf_file_path(file));
-	probe.symbol = display_name(name);
+	probe.symbol = elf_shown_name(name);
 	if (!probe.path || !probe.symbol) {
 		probe_release(&probe);
 		return -ENOMEM;
@@ -153,7 +146,7 @@ int probe_init_function(struct probe *ret_probe, struct elf_file *file, const st
 	if (err)
 		return err;
 	probe.layout = arg_layout_of_function(file, symbol);
-	probe.function = display_name(shown ? shown->name : symbol->name);
+	probe.function = elf_shown_name(shown ? shown->name : symbol->name);
 	if (!probe.function) {
 		probe_release(&probe);
 		return -ENOMEM;

@@ -80,10 +80,15 @@ static bool is_same(const struct stack_step *step, const struct frame *frame)
 	return frame->symbol && same_function(frame->symbol, step->to);
 }
 
-static struct frame *push(struct stacks *stacks, enum slice_kind kind, const struct symbol *symbol,
-			  const struct stack_step *step)
+/* A call of step->to; return_address 0: it is not known. */
+static struct frame *push_call(struct stacks *stacks, const struct stack_step *step, uint64_t return_address)
 {
-	return segment_push(&stacks->segment, kind, symbol, step->branch.to, step->moment);
+	struct frame *frame =
+		segment_push(&stacks->segment, SLICE_CALL, step->to, step->branch.to, step->moment);
+
+	if (frame)
+		frame->return_address = return_address;
+	return frame;
 }
 
 /* The top ends, and step->to goes on in its place. */
@@ -195,17 +200,15 @@ static bool unwind(struct stacks *stacks, const struct stack_step *step)
 static bool retry_after_growth(struct stacks *stacks, const struct stack_step *step)
 {
 	struct segment *segment = &stacks->segment;
-	struct frame *frame, before;
+	uint64_t return_address;
 
 	for (size_t i = segment->frame_cnt; i > 1; i--) {
 		if (segment->frames[i - 1].symbol &&
 		    segment->frames[i - 1].symbol->role == SYMBOL_GO_MORESTACK &&
 		    is_same(step, &segment->frames[i - 2])) {
-			before = segment->frames[i - 2];
+			return_address = segment->frames[i - 2].return_address;
 			segment_pop_to(segment, i - 2, step->moment);
-			frame = push(stacks, SLICE_CALL, step->to, step);
-			if (frame)
-				frame->return_address = before.return_address;
+			push_call(stacks, step, return_address);
 			return true;
 		}
 	}
@@ -260,11 +263,9 @@ static void on_call(struct stacks *stacks, const struct stack_step *step)
 	}
 	if (step->to->role == SYMBOL_SETJMP && segment_top(&stacks->segment))
 		segment_top(&stacks->segment)->setjmp = return_address;
-	frame = push(stacks, SLICE_CALL, step->to, step);
-	if (!frame)
-		return;
-	frame->call_from = branch->from;
-	frame->return_address = return_address;
+	frame = push_call(stacks, step, return_address);
+	if (frame)
+		frame->call_from = branch->from;
 }
 
 bool returns_to(const struct frame *frame, uint64_t to)
@@ -301,8 +302,7 @@ static bool leaves_last_frame(const struct stacks *stacks, const struct stack_st
  */
 static bool return_from_local(struct stacks *stacks, const struct stack_step *step)
 {
-	struct frame *top = segment_top(&stacks->segment), *frame;
-	uint64_t return_address;
+	struct frame *top = segment_top(&stacks->segment);
 
 	if (!top || !top->local_cnt || find_callee(&stacks->segment, step->branch.to) != SIZE_MAX)
 		return false;
@@ -315,10 +315,7 @@ static bool return_from_local(struct stacks *stacks, const struct stack_step *st
 	 */
 	if (!top->local_cnt || !enters(step))
 		return is_same(step, top) && !enters(step);
-	return_address = top->local[--top->local_cnt];
-	frame = push(stacks, SLICE_CALL, step->to, step);
-	if (frame)
-		frame->return_address = return_address;
+	push_call(stacks, step, top->local[--top->local_cnt]);
 	return true;
 }
 
@@ -412,15 +409,11 @@ static bool jumps_back(const struct segment *segment, const struct stack_step *s
 /* A JVM's method has called its own stub, which leads to an adapter: a call of what comes behind that. */
 static bool calls_by_stub(struct stacks *stacks, const struct stack_step *step)
 {
-	struct frame *top = segment_top(&stacks->segment), *frame;
-	uint64_t return_address;
+	struct frame *top = segment_top(&stacks->segment);
 
 	if (step->to->role != SYMBOL_ADAPTER || !top || !top->local_cnt)
 		return false;
-	return_address = top->local[--top->local_cnt];
-	frame = push(stacks, SLICE_CALL, step->to, step);
-	if (frame)
-		frame->return_address = return_address;
+	push_call(stacks, step, top->local[--top->local_cnt]);
 	return true;
 }
 
@@ -440,7 +433,7 @@ static void on_jump(struct stacks *stacks, const struct stack_step *step)
 	if (leaves_for_other_stack(top, step))
 		switch_stack(stacks, step);
 	else if (calls_by_jump(top ? top->symbol : NULL, step->to, step->branch.to))
-		push(stacks, SLICE_CALL, step->to, step);
+		push_call(stacks, step, 0);
 	else if (jumps_back(&stacks->segment, step))
 		segment_pop(&stacks->segment, step->moment);
 	else if (!may_unwind(&step->branch, step->from) || !unwind(stacks, step))
@@ -469,7 +462,7 @@ static void on_kernel_entry(struct stacks *stacks, const struct stack_step *step
 	struct frame *frame;
 
 	settle_from(stacks, step);
-	frame = push(stacks, SLICE_CALL, step->to, step);
+	frame = push_call(stacks, step, 0);
 	if (!frame)
 		return;
 	frame->kernel_entry = true;
@@ -541,7 +534,7 @@ static void resume_at(struct stacks *stacks, const struct stack_step *step, uint
 			resume = top->resume;
 			segment_pop(segment, step->moment);
 		}
-		handler = push(stacks, SLICE_CALL, step->to, step);
+		handler = push_call(stacks, step, 0);
 		if (handler)
 			handler->resume = resume;
 		return;

@@ -346,9 +346,7 @@ static int add_function(struct alloc_functions *functions, struct elf_file *file
 	function.role.exits = exits;
 	function.is_dear = (!site.is_emulated || exits) && is_frequent(symbol->name);
 	function.role.function = (uint16_t)functions->cnt;
-	function.name = elf_demangle(symbol->name);
-	if (!function.name)
-		function.name = strdup(symbol->name);
+	function.name = elf_shown_name(symbol->name);
 	if (!function.name || ARRAY_PUSH(functions->items, functions->cnt, functions->cap, function)) {
 		probe_release(&function.probe);
 		free(function.name);
