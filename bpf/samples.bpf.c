@@ -759,8 +759,8 @@ int on_enter(__u64 *ctx)
 	if (!recording || !is_target(id >> 32))
 		return 0;
 	now = bpf_ktime_get_ns();
-	flags = has_about((__s32)ctx[1]) ? put_about(bpf_get_current_task_btf(), user, (__s32)ctx[1], now, id)
-					 : 0;
+	flags = call_of((__s32)ctx[1]) ? put_about(bpf_get_current_task_btf(), user, (__s32)ctx[1], now, id)
+				       : 0;
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return 0;

@@ -404,8 +404,8 @@ static __always_inline void note_told(struct told *here, __u64 hash, __u64 at)
 	*here = (struct told){.signature = sign(hash, at, cpu), .at = at, .cpu = cpu};
 }
 
-/* Whether a call is about anything. */
-static __always_inline bool has_about(__s32 nr)
+/* What the call is about, as `calls` has it; 0: nothing. */
+static __always_inline __u32 call_of(__s32 nr)
 {
 	__u32 nth = (__u32)nr;
 
@@ -422,7 +422,7 @@ static __always_inline bool has_about(__s32 nr)
 static __noinline __u32 put_about(const struct task_struct *task, const struct pt_regs *user, __s32 nr,
 				  __u64 now, __u64 id)
 {
-	__u32 nth = (__u32)nr, call, more = 0;
+	__u32 call = call_of(nr), more = 0;
 	struct identity identity = {};
 	struct samples_about *about;
 	struct told *here = NULL;
@@ -433,10 +433,6 @@ static __noinline __u32 put_about(const struct task_struct *task, const struct p
 	__u64 key;
 	__s32 fd;
 
-	if (nth >= SAMPLES_CALLS)
-		return 0;
-	asm volatile("" : "+r"(nth)); /* the verifier sees only what is done to it from here on */
-	call = calls[nth & (SAMPLES_CALLS - 1)];
 	if (!call)
 		return 0;
 	fd = descriptor(call, user);

@@ -35,7 +35,7 @@ static __always_inline void put_waiting_about(struct samples_waiting *to, const 
 
 	if (nth >= SAMPLES_CALLS)
 		return;
-	asm volatile("" : "+r"(nth)); /* as in put_about() */
+	asm volatile("" : "+r"(nth)); /* as in call_of() */
 	call = calls[nth & (SAMPLES_CALLS - 1)];
 	to->about.record.about.timeout_ns =
 		call & SAMPLES_CALL_MS ? timeout_of(call, user, now) : SAMPLES_NO_TIMEOUT;
