@@ -24,6 +24,7 @@
  *
  *	sampling [-g]		-g: only whether goals are met
  */
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -92,31 +93,27 @@ static WITH_FRAME_POINTER void be_busy(int depth)
 	sink += frame[0];
 }
 
-/* Somebody on the same processor who sends each byte back. */
+/* A thread on the same processor that sends each byte back. */
 struct partner {
-	int to, from;
-	clockid_t clock;
+	int there[2], back[2]; /* pipes */
 };
 
-static void start_partner(struct partner *ret_partner)
+static void *send_back(void *arg)
 {
-	int there[2], back[2];
+	const struct partner *partner = arg;
 	char byte;
-	pid_t pid;
 
-	if (pipe(there) || pipe(back))
+	while (read(partner->there[0], &byte, 1) == 1 && write(partner->back[1], &byte, 1) == 1)
+		;
+	return NULL;
+}
+
+static void start_partner(struct partner *partner)
+{
+	pthread_t thread;
+
+	if (pipe(partner->there) || pipe(partner->back) || pthread_create(&thread, NULL, send_back, partner))
 		_exit(1);
-	pid = fork();
-	if (!pid) {
-		close(there[1]);
-		while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
-			;
-		_exit(0);
-	}
-	close(there[0]);
-	close(back[1]);
-	*ret_partner = (struct partner){.to = there[1], .from = back[0]};
-	clock_getcpuclockid(pid, &ret_partner->clock);
 }
 
 static void play(const struct partner *partner)
@@ -124,7 +121,7 @@ static void play(const struct partner *partner)
 	char byte = 0;
 
 	for (int i = 0; i < BYTES; i++)
-		if (write(partner->to, &byte, 1) != 1 || read(partner->from, &byte, 1) != 1)
+		if (write(partner->there[1], &byte, 1) != 1 || read(partner->back[0], &byte, 1) != 1)
 			_exit(1);
 }
 
@@ -143,20 +140,20 @@ struct worker {
 
 static void work(int orders, int answers)
 {
-	struct partner partner;
+	static struct partner partner;
 	uint64_t ns;
 	char order;
 
 	start_partner(&partner);
 	while (read(orders, &order, 1) == 1) {
-		ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + clock_ns(partner.clock);
+		ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		if (order == 'b')
 			be_busy(DEPTH);
 		else if (order == 's')
 			play(&partner);
 		else
 			call_kernel();
-		ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + clock_ns(partner.clock) - ns;
+		ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - ns;
 		if (write(answers, &ns, sizeof(ns)) != sizeof(ns))
 			break;
 	}
@@ -511,8 +508,8 @@ int main(int argc, char **argv)
 {
 	static const unsigned int frequencies[] = {1000, 2000, 5000, 10000};
 	static const struct moments moments[] = {
-		{.way = {'s', 1000, false, OF_MOMENTS, {"sched_switch", "sched_waking"}, BYTES},
-		 .what = "a byte through a pipe and back",
+		{.way = {'s', 1000, false, OF_MOMENTS, {"sched_switch", "sched_waking"}, 2 * BYTES},
+		 .what = "a context switch, by a byte in a pipe",
 		 .bound_ns = 640,
 		 .bound_times = 1.8,
 		 .bound_beside = 1.2},
