@@ -178,6 +178,18 @@ outlived() {
 }
 check '--follow-forks: a child outlives the program, whose exit status is ours' outlived
 
+# A hit in a child that is not followed is none, and the way to it is said; not where
+# there is no child.
+hints() {
+	for source in none samples translate step; do
+		"$trailcam" run --source "$source" -t "$exits:marker" -o "$tmp/t.tsv" -- sh -c "$exits mark; exit 3" 2>"$tmp/hint"
+		[ $? -eq 3 ] && grep -q '^trailcam: the program started other processes, which only --follow-forks' "$tmp/hint" || return 1
+		"$trailcam" run --source "$source" -t "$exits:marker" -o "$tmp/t.tsv" -- sh -c 'exit 3' 2>"$tmp/hint"
+		[ $? -eq 3 ] && grep -q 'no hit' "$tmp/hint" && ! grep -q 'follow-forks' "$tmp/hint" || return 1
+	done
+}
+check 'no hit: processes that were not followed are pointed out' hints
+
 step_from() {
 	status_is 5 quiet_run --step-from main -t marker --keep-recording "$tmp/from" -- "$exits" mark >/dev/null || return 1
 	"$trailcam" dump --slices "$tmp/from" >"$tmp/slices"

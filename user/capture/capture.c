@@ -406,6 +406,11 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 	return 0;
 }
 
+bool capture_has_others(const struct capture *capture)
+{
+	return session_has_others(capture->session);
+}
+
 uint64_t capture_snapshot_cnt(const struct capture *capture)
 {
 	return capture->snapshot_cnt;

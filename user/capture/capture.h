@@ -114,6 +114,9 @@ const char *capture_hit_function(const struct capture *capture, const struct hit
  */
 uint64_t capture_snapshot_cnt(const struct capture *capture);
 
+/* Whether the targets have started processes that are no targets (session_has_others()). */
+bool capture_has_others(const struct capture *capture);
+
 /* Waits for the program to end, and returns its wait status (waitpid(2)). Only for launched programs. */
 int capture_wait(struct capture *capture);
 

@@ -48,21 +48,47 @@ bool proc_is_unstoppable(pid_t tid)
 	return proc_status_text(tid, "State", state, sizeof(state)) || strchr("DXZ", state[0]);
 }
 
+/* The flags of the kernel and the page faults of ended children: fields 9 and 11 of /proc/PID/stat. */
+static bool read_stat(pid_t pid, unsigned int *ret_flags, unsigned long *ret_child_faults)
+{
+	char path[64], text[1024];
+	const char *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (!reading_text(path, text, sizeof(text)))
+		return false;
+	/* The name before it may have anything inside. */
+	state = strrchr(text, ')');
+	return state &&
+	       sscanf(state, ") %*c %*d %*d %*d %*d %*d %u %*u %lu", ret_flags, ret_child_faults) == 2;
+}
+
 bool proc_is_ending(pid_t pid)
 {
 	enum { PF_EXITING = 4 }; /* include/linux/sched.h */
-	char path[64], text[1024];
 	unsigned int flags;
-	const char *state;
+	unsigned long faults;
 
-	if (proc_has_ended(pid))
+	return proc_has_ended(pid) || !read_stat(pid, &flags, &faults) || flags & PF_EXITING;
+}
+
+bool proc_has_children(pid_t pid)
+{
+	CLEANUP(closedirp) DIR *threads = NULL;
+	unsigned int flags;
+	unsigned long faults;
+
+	if (read_stat(pid, &flags, &faults) && faults)
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (!reading_text(path, text, sizeof(text)))
-		return true;
-	/* The name before it may have anything inside. */
-	state = strrchr(text, ')');
-	return state && sscanf(state, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & PF_EXITING;
+	threads = proc_threads(pid);
+	for (pid_t tid; (tid = proc_next(threads));) {
+		char path[64], text[16];
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+		if (reading_text(path, text, sizeof(text)) && *text)
+			return true;
+	}
+	return false;
 }
 
 int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number)

@@ -33,6 +33,9 @@ bool proc_is_unstoppable(pid_t tid);
 /* A zombie, or gone, or about to be: it executes no more user code. */
 bool proc_is_ending(pid_t pid);
 
+/* Whether the process has children, or has waited for children that used memory. False also if it is gone. */
+bool proc_has_children(pid_t pid);
+
 /*
  * The number of the thread's process in its innermost pid namespace; `tid` itself if that is unknown.
  */

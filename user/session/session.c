@@ -281,6 +281,14 @@ uint64_t session_stalled_ns(const struct session *session)
 	return session->stalled_ns;
 }
 
+bool session_has_others(struct session *session)
+{
+	for (size_t i = 0; i < session->process_cnt && !session->has_others; i++)
+		session->has_others =
+			!session->processes[i]->exited && proc_has_children(session->processes[i]->pid);
+	return session->has_others && !session->config.follow_forks;
+}
+
 bool session_started(const struct session *session)
 {
 	return session->started || session->is_reached;

@@ -179,6 +179,11 @@ int session_wait_status(const struct session *session);
 /* How many threads and processes were forgotten (session_config.sideband_bytes). */
 uint64_t session_forgotten_cnt(const struct session *session);
 
+/*
+ * Without follow_forks: whether a target has started other processes, now or, where it has ended, in the end.
+ */
+bool session_has_others(struct session *session);
+
 /* Whether the driver has begun, or the start was reached (see wait_for_start). */
 bool session_started(const struct session *session);
 

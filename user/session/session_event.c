@@ -104,8 +104,10 @@ static int adopt(struct session *session, pid_t tid, struct session_thread **ret
 	    (tid == (pid_t)pid && proc_status_number(tid, "PPid", 10, &parent)))
 		return 0;
 	process = session_find_process(session, (pid_t)pid);
-	if (!process && !session->config.follow_forks)
+	if (!process && !session->config.follow_forks) {
+		session->has_others = true;
 		return 0;
+	}
 	if (!process)
 		err = adopt_process(session, (pid_t)pid, (pid_t)parent, &process);
 	if (!err)
@@ -318,6 +320,8 @@ static int look_a_last_time(struct session *session, struct session_thread *thre
 	session_announce_comm(session, thread, false);
 	if (leads || process->leader_left)
 		err = session_read_maps(session, process, thread->tid, false);
+	if (leads)
+		session->has_others |= proc_has_children(process->pid);
 	process->leader_left = process->leader_left || leads;
 	return err || !leads ? err : ASK_CAPTURE(session, leaving, thread->tid);
 }
@@ -417,13 +421,16 @@ static void count_stall(struct session *session)
 /* Only a process's parent reaps it and learns its wait status. */
 static void look_for_ends(struct session *session)
 {
+	siginfo_t info = {0};
 	int status;
 
-	for (pid_t pid; (pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
-		struct session_process *process = session_find_process(session, pid);
+	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) && info.si_pid) {
+		struct session_process *process = session_find_process(session, info.si_pid);
 
-		if (process)
+		session->has_others |= process && proc_has_children(info.si_pid);
+		if (waitpid(info.si_pid, &status, __WALL) > 0 && process)
 			session_end_process(session, process, status);
+		info.si_pid = 0;
 	}
 	for (size_t i = 0; i < session->process_cnt; i++) {
 		struct session_process *process = session->processes[i];

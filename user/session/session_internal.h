@@ -27,6 +27,7 @@ struct session {
 	bool started;
 	bool gathers;	 /* it has just started, and threads may still run */
 	bool has_left;	 /* the leader of some process, which led alone */
+	bool has_others; /* see session_has_others() */
 	bool is_reached; /* the start, of a driver without begin() */
 	bool seized;	 /* session_attach() has seized threads, which run until the first run */
 	uint64_t look_ns,

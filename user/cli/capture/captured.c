@@ -212,6 +212,8 @@ int capture_and_write(const struct capture_options *options, const char *targets
 		return 0;
 	}
 	say_end(options, capture, snapshot, end, targets, end == CAPTURE_EXITED ? capture_wait(capture) : 0);
+	if (!snapshot->hits->cnt && capture_has_others(capture))
+		log_say("%s started other processes, which only --follow-forks records", targets);
 	if (options->capture.until.multi_snapshot)
 		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
 	err = save_and_decode(options, snapshot, capture, end);
