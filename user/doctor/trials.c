@@ -223,7 +223,7 @@ static uint64_t stacks_of(const struct snapshot *snapshot)
 	uint64_t cnt = 0;
 
 	for (size_t i = 0; i < snapshot->sample_cnt; i++)
-		cnt += snapshot->samples[i].kind == SAMPLE_EVENT && snapshot->samples[i].stack;
+		cnt += snapshot->samples[i].kind == SAMPLE_EVENT && snapshot->samples[i].stack_size;
 	return cnt;
 }
 

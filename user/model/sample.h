@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
+#include "model/stack_pool.h"
 
 enum sample_kind {
 	/* a counter overflowed: a tick of the clock, or `period` of snapshot.sample_events[event] */
@@ -91,9 +92,11 @@ struct stack_sample {
 	 */
 	uint64_t *ips;
 	uint64_t regs[HIT_REG_CNT]; /* SAMPLE_HAS_REGS: enum hit_reg */
-	const uint8_t *stack;	    /* what stood at regs[HIT_SP] and above; NULL: none */
-	size_t stack_size;
-	bool is_stack_owned; /* else it is in snapshot.file */
+	size_t stack_size;	    /* of what stood at regs[HIT_SP] and above, for stack_sample_stack() */
+	const uint8_t *stack;	    /* it is here; NULL: in the pool */
+	bool is_stack_owned;	    /* else it is in snapshot.file */
+	const struct stack_pool *pool;
+	size_t pool_first; /* its first number there */
 	struct sample_call call;
 	/*
 	 * WAKE_UP: the waker; SWITCH_IN: the thread that had the processor longest while this one could have
@@ -106,6 +109,13 @@ struct stack_sample {
 	uint64_t until_ns; /* INTERRUPT */
 	uint64_t lost_cnt; /* LOST: number of records, 0: unknown */
 };
+
+enum { SAMPLE_STACK_MAX = 1 << 15 /* a record of perf.data is less than 64 KiB */ };
+
+/*
+ * Its stack: where it is, or copied to `room`, which holds SAMPLE_STACK_MAX bytes, as many as a pool has.
+ */
+const uint8_t *stack_sample_stack(const struct stack_sample *sample, uint8_t *room);
 
 /* Frees what it owns. */
 void stack_sample_release(const struct stack_sample *sample);

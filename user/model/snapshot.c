@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/containers/arena.h"
+#include "base/spill.h"
 
 int snapshot_new(struct snapshot **ret_snapshot)
 {
@@ -31,6 +32,15 @@ void aux_trace_let_go(const struct aux_trace *aux)
 
 	if (aux->is_borrowed && end > begin)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+const uint8_t *stack_sample_stack(const struct stack_sample *sample, uint8_t *room)
+{
+	if (sample->pool)
+		stack_pool_read(sample->pool, sample->pool_first, sample->regs[HIT_SP] % STACK_PAGE, room,
+				sample->stack_size < SAMPLE_STACK_MAX ? sample->stack_size
+								      : SAMPLE_STACK_MAX);
+	return sample->pool ? room : sample->stack;
 }
 
 void stack_sample_release(const struct stack_sample *sample)
@@ -74,7 +84,8 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->stopped_by);
 	free(snapshot->filter);
 	free(snapshot->command);
-	free(snapshot->samples);
+	spill_free(snapshot->samples);
+	stack_pool_release(&snapshot->stacks);
 	free(snapshot->sample_events);
 	free(snapshot->other_cpu);
 	free(snapshot->aux);

@@ -137,10 +137,11 @@ struct snapshot {
 	struct call *calls;
 	size_t call_cnt, call_cap;
 	/*
-	 * Samples in file order, and the names of their events. The snapshot owns their ips, call.about, and
-	 * the stack if is_stack_owned.
+	 * Samples in file order (base/spill.h), and the names of their events. The snapshot owns their ips,
+	 * call.about, and the stack if is_stack_owned.
 	 */
 	struct stack_sample *samples;
+	struct stack_pool stacks; /* of those samples */
 	size_t sample_cnt, sample_cap;
 	char **sample_events;
 	size_t sample_event_cnt, sample_event_cap;

@@ -201,7 +201,7 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 		thread->cpu = sample->cpu;
 	samples->context.is_clock = event && is_clock(event);
 	if (!event ||
-	    (is_time(event) && (sample->ip_cnt || sample->stack || sample->flags & SAMPLE_HAS_REGS)))
+	    (is_time(event) && (sample->ip_cnt || sample->stack_size || sample->flags & SAMPLE_HAS_REGS)))
 		err = add_to(samples, sample, thread);
 	else
 		err = add_count(samples, sample);

@@ -74,7 +74,7 @@ void perf_samples_attr(const struct snapshot *snapshot, size_t event, struct per
 		.exclude_hv = 1,
 		.exclude_callchain_user = 1,
 		.sample_regs_user = ARCH_PERF_GENERAL,
-		.sample_stack_user = PERF_STACK_BYTES,
+		.sample_stack_user = SAMPLE_STACK_MAX,
 	};
 
 	set_type(&attr, perf_samples_event_name(snapshot, event));
@@ -161,20 +161,21 @@ static void put_registers(FILE *file, const struct stack_sample *sample)
 /* Filled up to a multiple of 8; how much of it is the stack's stands behind it. */
 static size_t stack_room(const struct stack_sample *sample)
 {
-	size_t size = sample->stack_size < PERF_STACK_BYTES ? sample->stack_size : PERF_STACK_BYTES;
+	size_t size = sample->stack_size < SAMPLE_STACK_MAX ? sample->stack_size : SAMPLE_STACK_MAX;
 
-	return sample->stack ? (size + 7) & ~7ull : 0;
+	return (size + 7) & ~7ull;
 }
 
 static void put_stack(FILE *file, const struct stack_sample *sample)
 {
 	size_t room = stack_room(sample);
 	size_t size = sample->stack_size < room ? sample->stack_size : room;
+	uint8_t bytes[SAMPLE_STACK_MAX];
 
 	put_u64(file, room);
 	if (!room)
 		return;
-	fwrite(sample->stack, 1, size, file);
+	fwrite(stack_sample_stack(sample, bytes), 1, size, file);
 	fwrite((uint8_t[8]){0}, 1, room - size, file);
 	put_u64(file, size);
 }

@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/spill.h"
 #include "model/sideband.h"
 #include "recording/perf_aux.h"
 #include "recording/perf_data.h"
@@ -232,7 +233,7 @@ static int add_sample(struct perf_events *events, const uint8_t *record, size_t 
 		err = sample.stack ? 0 : -ENOMEM;
 	}
 	if (!err)
-		err = ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample);
+		err = SPILL_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample);
 	if (err)
 		stack_sample_release(&sample);
 	return err;

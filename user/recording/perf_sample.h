@@ -51,8 +51,6 @@ static inline bool perf_sample_has_other(uint32_t kind)
 
 #define PERF_SAMPLE_MORE_MAGIC 0x656c706d61736374ull /* "tcsample" */
 
-enum { PERF_STACK_BYTES = 1 << 15 /* maximum of a sample, since a record is less than 64 KiB */ };
-
 /*
  * The events of samples as attributes of perf.data: first the ticks, then the moments. 0: there are no
  * samples.

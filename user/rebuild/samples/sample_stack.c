@@ -54,10 +54,11 @@ static bool has_only_registers(const struct stack_sample *sample)
 static void unwind(struct history *history, const struct stack_sample *sample, struct unwound *unwound)
 {
 	struct history_process *process = history_process(history, sample->pid);
+	uint8_t room[SAMPLE_STACK_MAX];
 
-	if (process && (sample->stack || has_only_registers(sample)))
+	if (process && (sample->stack_size || has_only_registers(sample)))
 		unwind_frames(process->image, image_version_at(process->image, sample->time_ns), sample->regs,
-			      sample->stack, sample->stack_size, unwound);
+			      stack_sample_stack(sample, room), sample->stack_size, unwound);
 }
 
 /* Up to `cap` frames, as the kernel walked them: all, or its own part only. Returns how many. */

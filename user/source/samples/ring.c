@@ -113,7 +113,7 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 		return err;
 	sample->flags |= SAMPLE_LEFT_OUT;
 	put_registers(sample, samples_slots_registers(reader->slots, full), ip);
-	return samples_slots_copy(reader->slots, full, sample);
+	return samples_slots_keep(reader->slots, full, reader->stacks, sample);
 }
 
 /* ---- what is behind a descriptor ---- */
@@ -450,6 +450,7 @@ int samples_reader_read(struct samples_reader *reader, volatile uint8_t *bytes,
 		return 0;
 	if (!reader->slots && samples_slots_new(&reader->slots))
 		return -ENOMEM;
+	samples_slots_begin_pool(reader->slots);
 	copy = aligned_alloc(SAMPLES_ALIGN, (size + SAMPLES_ALIGN - 1) & ~(SAMPLES_ALIGN - 1ull));
 	if (!copy)
 		return -ENOMEM;

@@ -19,6 +19,7 @@ struct samples_reader {
 	uint64_t next;		     /* the position up to which it was read */
 	uint64_t last_ns;	     /* of the last record that was read; 0: none */
 	struct samples_slot *slots;  /* SAMPLES_SLOTS; NULL: nothing was read yet */
+	struct stack_pool *stacks;   /* of what is read next */
 	struct samples_files *files; /* who completes paths; NULL: nobody does */
 	/* What the next system call or wait of thread `about_tid` is about. */
 	uint32_t about_tid; /* 0: nothing is known */
@@ -30,7 +31,7 @@ struct samples_reader {
 /*
  * Calls `add` for each sample that was not read before, in the order of the ring, which is that of time but
  * for a few. What was overwritten before it could be read, or was not finished, becomes a SAMPLE_LOST. `add`
- * takes over the sample's ips and stack, and returns 0 or an error, which ends it and is returned. -ENOMEM.
+ * takes over the sample's ips, and returns 0 or an error, which ends it and is returned. -ENOMEM.
  *
  * `bytes` is the ring and `head` where its head is, both mapped from the programs' maps. In the ring, calls
  * that have not returned become SAMPLES_TAKEN.

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sort.h"
+#include "base/spill.h"
 #include "bpf/samples.skel.h"
 #include "source/samples/about.h"
 #include "source/samples/ring.h"
@@ -40,7 +41,7 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 {
 	struct snapshot *snapshot = ctx;
 
-	if (!ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, *sample))
+	if (!SPILL_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, *sample))
 		return 0;
 	stack_sample_release(sample);
 	return -ENOMEM;
@@ -159,6 +160,7 @@ int samples_take(struct samples *samples, struct snapshot *snapshot)
 		const struct mapped *ring = &samples->rings[reader->ring];
 
 		reader->files = files;
+		reader->stacks = &snapshot->stacks;
 		err = samples_reader_read(reader, ring->bytes + (size_t)reader->cpu * ring->each, &heads[i],
 					  add_sample, snapshot);
 		reader->files = NULL;

@@ -18,6 +18,8 @@ struct samples_slot {
 	uint64_t end; /* of the last copy */
 	uint64_t regs[SAMPLES_REGS_WORDS];
 	uint8_t bytes[SAMPLES_STACK_MAX];
+	uint32_t
+		kept[SAMPLES_STACK_MAX / STACK_PAGE]; /* one more than the page's number; 0: it is not kept */
 };
 
 int samples_slots_new(struct samples_slot **ret_slots)
@@ -30,6 +32,12 @@ int samples_slots_new(struct samples_slot **ret_slots)
 		slots[i].nth = -1;
 	*ret_slots = slots;
 	return 0;
+}
+
+void samples_slots_begin_pool(struct samples_slot *slots)
+{
+	for (size_t i = 0; i < SAMPLES_SLOTS; i++)
+		memset(slots[i].kept, 0, sizeof(slots[i].kept));
 }
 
 void samples_slots_skip(struct samples_slot *slots, uint64_t bytes)
@@ -82,10 +90,15 @@ static bool update_stack(struct samples_slot *slot, const struct samples_full *f
 {
 	uint64_t from = slot->regs[ARCH_SAMPLED_SP] & ~(SAMPLES_CHUNK - 1ull);
 
-	for (size_t i = 0; i < full->chunk_cnt; i++)
-		if (is_fresh(full, SAMPLES_REGS_CHUNKS + i) &&
-		    !update_chunk(slot->bytes + (from + i * SAMPLES_CHUNK) % SAMPLES_STACK_MAX, full, used))
+	for (size_t i = 0; i < full->chunk_cnt; i++) {
+		size_t at = (from + i * SAMPLES_CHUNK) % SAMPLES_STACK_MAX;
+
+		if (!is_fresh(full, SAMPLES_REGS_CHUNKS + i))
+			continue;
+		slot->kept[at / STACK_PAGE] = 0;
+		if (!update_chunk(slot->bytes + at, full, used))
 			return false;
+	}
 	slot->end = from + (size_t)full->chunk_cnt * SAMPLES_CHUNK;
 	return true;
 }
@@ -99,6 +112,7 @@ bool samples_slots_update(struct samples_slot *slots, const struct samples_full 
 	if (!full->nth) {
 		memset(slot->regs, 0, sizeof(slot->regs));
 		memset(slot->bytes, 0, sizeof(slot->bytes));
+		memset(slot->kept, 0, sizeof(slot->kept));
 	}
 	is_known = is_known && update_registers(slot, full, &used) && update_stack(slot, full, &used);
 	slot->tid = full->record.tid;
@@ -111,29 +125,27 @@ const uint64_t *samples_slots_registers(const struct samples_slot *slots, const 
 	return slots[full->slot].regs;
 }
 
-int samples_slots_copy(const struct samples_slot *slots, const struct samples_full *full,
+int samples_slots_keep(struct samples_slot *slots, const struct samples_full *full, struct stack_pool *pool,
 		       struct stack_sample *sample)
 {
-	const struct samples_slot *slot = &slots[full->slot];
+	struct samples_slot *slot = &slots[full->slot];
 	uint64_t sp = slot->regs[ARCH_SAMPLED_SP];
-	size_t size = slot->end > sp ? slot->end - sp : 0;
-	uint8_t *stack;
+	int err = 0;
 
-	if (!size)
+	if (slot->end <= sp)
 		return 0;
-	stack = malloc(size);
-	if (!stack)
-		return -ENOMEM;
-	for (size_t done = 0; done < size;) {
-		size_t at = (sp + done) % SAMPLES_STACK_MAX, piece = SAMPLES_STACK_MAX - at;
+	sample->stack_size = slot->end - sp;
+	sample->pool = pool;
+	sample->pool_first = pool->number_cnt;
+	for (uint64_t at = sp - sp % STACK_PAGE; at < slot->end && !err; at += STACK_PAGE) {
+		size_t nth = at % SAMPLES_STACK_MAX / STACK_PAGE;
+		uint32_t number = slot->kept[nth] - 1;
 
-		if (piece > size - done)
-			piece = size - done;
-		memcpy(stack + done, slot->bytes + at, piece);
-		done += piece;
+		if (!slot->kept[nth])
+			err = stack_pool_keep(pool, slot->bytes + nth * STACK_PAGE, &number);
+		if (!err)
+			err = stack_pool_add(pool, number);
+		slot->kept[nth] = number + 1;
 	}
-	sample->stack = stack;
-	sample->stack_size = size;
-	sample->is_stack_owned = true;
-	return 0;
+	return err;
 }

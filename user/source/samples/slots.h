@@ -25,6 +25,10 @@ bool samples_slots_update(struct samples_slot *slots, const struct samples_full 
 /* Those of the record, in the order of ARCH_SAMPLED, but for ARCH_SAMPLED_IP, until the next update. */
 const uint64_t *samples_slots_registers(const struct samples_slot *slots, const struct samples_full *full);
 
-/* The sample gets a copy of the record's stack, from the stack pointer on. 0 or -ENOMEM. */
-int samples_slots_copy(const struct samples_slot *slots, const struct samples_full *full,
+/*
+ * The sample's stack is the record's, from the stack pointer on, in the pool. Between two calls of
+ * samples_slots_begin_pool() the pool is the same one. 0 or -ENOMEM.
+ */
+void samples_slots_begin_pool(struct samples_slot *slots);
+int samples_slots_keep(struct samples_slot *slots, const struct samples_full *full, struct stack_pool *pool,
 		       struct stack_sample *sample);

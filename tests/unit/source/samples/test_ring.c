@@ -6,6 +6,7 @@
 
 #include "assertions.h"
 #include "base/array.h"
+#include "seen_sample.h"
 
 enum {
 	BYTES = 3 * SAMPLES_RECORD_MAX,
@@ -19,6 +20,7 @@ struct fake {
 	struct samples_head head;
 	struct samples_reader reader;
 	uint8_t bytes[BYTES + SAMPLES_RECORD_MAX] __attribute__((aligned(64)));
+	struct stack_pool stacks;
 	struct stack_sample seen[4096];
 	size_t cnt;
 };
@@ -29,8 +31,8 @@ static int setup(void **state)
 
 	assert_non_null(fake);
 	memset(fake, 0, sizeof(*fake));
-	fake->reader =
-		(struct samples_reader){.cpu = 3, .ring = SAMPLES_MOMENTS, .secret = SECRET, .bytes = BYTES};
+	fake->reader = (struct samples_reader){
+		.cpu = 3, .ring = SAMPLES_MOMENTS, .secret = SECRET, .bytes = BYTES, .stacks = &fake->stacks};
 	*state = fake;
 	return 0;
 }
@@ -45,6 +47,7 @@ static int teardown(void **state)
 		free((void *)fake->seen[i].stack);
 	}
 	samples_reader_release(&fake->reader);
+	stack_pool_release(&fake->stacks);
 	free(fake);
 	return 0;
 }
@@ -54,7 +57,7 @@ static int add(void *ctx, const struct stack_sample *sample)
 	struct fake *fake = ctx;
 
 	assert_true(fake->cnt < ARRAY_SIZE(fake->seen));
-	fake->seen[fake->cnt++] = *sample;
+	fake->seen[fake->cnt++] = seen_sample(sample);
 	return 0;
 }
 

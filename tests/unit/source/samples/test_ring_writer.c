@@ -6,6 +6,7 @@
 
 #include "assertions.h"
 #include "base/array.h"
+#include "seen_sample.h"
 #include "source/samples/ring.h"
 
 enum { BYTES = 4 * SAMPLES_RECORD_MAX, SECRET = 0x5ec7e7, TOP = 0x7ffe0000, ROUNDS = 3000 };
@@ -15,6 +16,7 @@ struct pair {
 	struct samples_writer writer;
 	struct samples_reader reader;
 	uint8_t bytes[BYTES + SAMPLES_RECORD_MAX] __attribute__((aligned(64)));
+	struct stack_pool stacks;
 	struct stack_sample seen;
 	size_t cnt;
 };
@@ -26,7 +28,8 @@ static int setup(void **state)
 	assert_non_null(pair);
 	memset(pair, 0, sizeof(*pair));
 	pair->writer = (struct samples_writer){pair->bytes, BYTES, &pair->head, SECRET, NULL};
-	pair->reader = (struct samples_reader){.cpu = 1, .secret = SECRET, .bytes = BYTES};
+	pair->reader =
+		(struct samples_reader){.cpu = 1, .secret = SECRET, .bytes = BYTES, .stacks = &pair->stacks};
 	*state = pair;
 	return 0;
 }
@@ -45,6 +48,7 @@ static int teardown(void **state)
 	forget(pair);
 	samples_writer_release(&pair->writer);
 	samples_reader_release(&pair->reader);
+	stack_pool_release(&pair->stacks);
 	free(pair);
 	return 0;
 }
@@ -54,7 +58,7 @@ static int add(void *ctx, const struct stack_sample *sample)
 	struct pair *pair = ctx;
 
 	forget(pair);
-	pair->seen = *sample;
+	pair->seen = seen_sample(sample);
 	pair->cnt++;
 	return 0;
 }
@@ -101,6 +105,44 @@ static void test_stacks(void **state)
 				size);
 		assert_memory_equal(pair->seen.stack, stack, pair->seen.stack_size);
 	}
+}
+
+enum { KEPT = 40, KEPT_BYTES = 4096 };
+
+struct kept {
+	struct stack_sample samples[KEPT];
+	size_t cnt;
+};
+
+static int keep(void *ctx, const struct stack_sample *sample)
+{
+	struct kept *kept = ctx;
+
+	kept->samples[kept->cnt++] = *sample;
+	return 0;
+}
+
+/* Stacks of one read share their pages, and each stays what it was. */
+static void test_shared(void **state)
+{
+	static uint8_t stack[KEPT_BYTES + 256], copies[KEPT][KEPT_BYTES + 256];
+	struct pair *pair = *state;
+	struct kept kept = {.cnt = 0};
+	uint8_t room[SAMPLE_STACK_MAX];
+
+	for (size_t i = 0; i < KEPT; i++) {
+		stack[256 + i * 8 % 512]++;
+		memcpy(copies[i], stack, sizeof(stack));
+		put(pair, 1, TOP + i % 3 * 64, stack + i % 3 * 64, KEPT_BYTES);
+	}
+	assert_ok(samples_reader_read(&pair->reader, pair->bytes, &pair->head, keep, &kept));
+	assert_int_equal(kept.cnt, KEPT);
+	for (size_t i = 0; i < KEPT; i++) {
+		assert_int_equal(kept.samples[i].stack_size, KEPT_BYTES);
+		assert_memory_equal(stack_sample_stack(&kept.samples[i], room), copies[i] + i % 3 * 64,
+				    KEPT_BYTES);
+	}
+	assert_in_range(pair->stacks.page_cnt, KEPT_BYTES / STACK_PAGE, KEPT_BYTES / STACK_PAGE + 2 * KEPT);
 }
 
 /* What has not changed takes no room. */
@@ -166,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_stacks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unchanged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),

@@ -120,7 +120,7 @@ static void test_ticks(void **state)
 		/* The child is a copy of this process. */
 		in_spin += rip - (uintptr_t)spin < 64;
 		assert_true(sample->flags & SAMPLE_HAS_REGS);
-		assert_non_null(sample->stack);
+		assert_in_range(sample->stack_size, 1, SAMPLE_STACK_MAX);
 		assert_in_range(sample->regs[HIT_RSP], (uintptr_t)&config - (1 << 20),
 				(uintptr_t)&config + (1 << 20));
 	}
