@@ -20,10 +20,9 @@ struct table {
 };
 
 static const char text[] = "A trail camera waits in the dark. Something trips its sensor, and it keeps the "
-			   "picture of what led up to that "
-			   "moment. The camera does not know what it waits for; it only knows that when the "
-			   "sensor trips, the moments "
-			   "before are the ones that matter.";
+			   "picture of what led up to that moment. The camera does not know what it waits "
+			   "for; it only knows that when the sensor trips, the moments before are the ones "
+			   "that matter.";
 
 __attribute__((noinline)) static size_t hash_word(const char *word)
 {

@@ -22,8 +22,7 @@ enum { OPT_FORMAT = 2048, OPT_SPLIT };
 static const struct argp_option table[] = {
 	{"output", 'o', "FILE", 0,
 	 "Write the trace to FILE (default: trace.fxt.gz; \"-\": standard output) in the format that its "
-	 "suffix "
-	 "names; may be given several times",
+	 "suffix names; may be given several times",
 	 21},
 	{"format", OPT_FORMAT, "FORMAT", 0, NULL, 21},
 	{"split", OPT_SPLIT, NULL, 0,

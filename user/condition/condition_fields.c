@@ -261,8 +261,7 @@ static int find_in(struct functions *functions, const struct probe *probe, unsig
 	if (symbol && is_changed_copy(symbol->name))
 		return fail(-EINVAL,
 			    "the compiler has changed the parameters of %s, so arg%u may be another one: "
-			    "write *(int "
-			    "*)(arg%u + 8), for instance",
+			    "write *(int *)(arg%u + 8), for instance",
 			    symbol->name, nth, nth);
 	err = elf_file_find_field(functions->file, probe->addr, probe->symbol, nth, path, ret_field);
 	/* Of the last register, the length is on the stack. */

@@ -312,9 +312,7 @@ static int parse_type(struct parser *parser, struct value_type *ret_type)
 	while (!err && parser->lexer.token.kind == TOKEN_NAME) {
 		if (!type_words_add(&words, parser->lexer.token.begin, parser->lexer.token.len))
 			return lexer_fail(&parser->lexer, parser->lexer.token.begin,
-					  "this is not a type: "
-					  "write one as in "
-					  "(unsigned int *)");
+					  "this is not a type: write one as in (unsigned int *)");
 		err = lexer_next(&parser->lexer);
 	}
 	*ret_type = type_words_end(&words);

@@ -106,8 +106,7 @@ static int write_speedscope(const struct timeline *timeline, struct output *outp
 	int err;
 
 	output_printf(output, "{\"$schema\":\"https://www.speedscope.app/"
-			      "file-format-schema.json\",\"exporter\":\"trailcam\","
-			      "\"name\":");
+			      "file-format-schema.json\",\"exporter\":\"trailcam\",\"name\":");
 	json_string(output, timeline->command);
 	output_printf(output, ",\n\"profiles\":[\n");
 	err = walk_timeline(timeline, &ops, &writer);

@@ -97,9 +97,8 @@ static int add_implementations(struct matches *matches, struct elf_file *file, c
 	if (!cnt)
 		return fail(-ENOTSUP,
 			    "%s in %s is an indirect function (IFUNC): its implementation is chosen when the "
-			    "program starts, and "
-			    "no symbols name the candidates; install the debug symbols of that file, or name "
-			    "an implementation",
+			    "program starts, and no symbols name the candidates; install the debug symbols "
+			    "of that file, or name an implementation",
 			    ifunc->name, elf_file_path(file));
 	ifunc_implementations(file, ifunc, symbols, cnt);
 	for (size_t i = 0; i < cnt && !err; i++)

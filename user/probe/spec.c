@@ -31,8 +31,7 @@ static int fail_spelling(const char *text)
 {
 	return fail(-EINVAL,
 		    "'%s' is not a trigger: give SYMBOL, FILE:SYMBOL, SYMBOL+OFFSET, FILE:0xADDRESS, "
-		    "SOURCE.c:LINE, "
-		    "usdt:PROVIDER:NAME, a pattern in quotes, . or ?",
+		    "SOURCE.c:LINE, usdt:PROVIDER:NAME, a pattern in quotes, . or ?",
 		    text);
 }
 

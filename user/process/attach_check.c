@@ -181,12 +181,10 @@ int attach_refused(pid_t pid, int err)
 	if (!may_trace_all() && scope)
 		return fail(err,
 			    "kernel.yama.ptrace_scope=%d forbids attaching to process %d (%s) without "
-			    "CAP_SYS_PTRACE: run as root, or "
-			    "sysctl kernel.yama.ptrace_scope=0",
+			    "CAP_SYS_PTRACE: run as root, or sysctl kernel.yama.ptrace_scope=0",
 			    scope, pid, name);
 	return fail(err,
 		    "ptrace of process %d (%s) is not permitted: it has privileges that trailcam lacks, or a "
-		    "seccomp filter or security "
-		    "module is in the way",
+		    "seccomp filter or security module is in the way",
 		    pid, name);
 }

@@ -110,8 +110,7 @@ int launch_prepare(struct launch *ret_launch, const struct launch_program *progr
 		return -ENOMEM;
 	if (getuid() && launch_gains_rights(path))
 		log_warn("%s runs without the rights that its file gives it (setuid, capabilities): only "
-			 "root may record "
-			 "those",
+			 "root may record those",
 			 path);
 	if (pipe2(go, O_CLOEXEC))
 		return fail_errno(-errno, "cannot start %s", path);

@@ -56,9 +56,7 @@ int recording_check_target(const char *path)
 		return err;
 	if (!name[0] || !strcmp(name, ".") || !strcmp(name, ".."))
 		return fail(-EINVAL,
-			    "'%s' cannot be the name of a recording: give the name of a new "
-			    "directory",
-			    path);
+			    "'%s' cannot be the name of a recording: give the name of a new directory", path);
 	if (access(parent, W_OK))
 		return fail_errno(-errno, "cannot make the recording %s", path);
 	if (asprintf(&plain, "%s/%s", parent, name) < 0)

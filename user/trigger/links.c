@@ -259,8 +259,7 @@ static int check_perf_probe_cnt(const struct links *links)
 		       ? 0
 		       : fail(-E2BIG,
 			      "%zu probes are too many for perf uprobes, which are taken out one by one, "
-			      "some "
-			      "ten a second: at most %d; name fewer functions, or use --attach-via "
+			      "some ten a second: at most %d; name fewer functions, or use --attach-via "
 			      "uprobe_multi",
 			      cnt, PERF_PROBES_MAX);
 }

@@ -202,8 +202,7 @@ static void test_refused(void **state)
 		{{.source = "samples", .options.timing.is_asked = true},
 		 "--timer-resolution belongs to --source intel_pt or translate; the source here is samples"},
 		{{.source = "samples", .asks_stall = true},
-		 "--max-stall belongs to --source step; the source here is "
-		 "samples"},
+		 "--max-stall belongs to --source step; the source here is samples"},
 	};
 
 	(void)state;

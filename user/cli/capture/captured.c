@@ -81,8 +81,7 @@ static void say_end(const struct capture_options *options, const struct capture 
 		break;
 	case CAPTURE_STALLED:
 		log_say("%s was held for %.4g ms (--max-stall)%s%s: the trace ends here, and it runs on at "
-			"full "
-			"speed",
+			"full speed",
 			targets, (double)options->capture.max_stall_ns / 1e6, hits[0] ? ", " : "", hits);
 		break;
 	case CAPTURE_EXITED:

@@ -106,8 +106,7 @@ static const struct argp argp = {
 	       "  trailcam attach --comm nginx --follow-forks -t ngx_http_process_request\n"
 	       "  trailcam attach ?\n\n"
 	       "Trace running processes, wait for the first call of the trigger's function, and write every "
-	       "function "
-	       "call that led up to it. Ctrl-C ends the recording where it is. The processes run on "
+	       "function call that led up to it. Ctrl-C ends the recording where it is. The processes run on "
 	       "afterwards.\v"
 	       "Exit status: 0: a trace was written; 1: none was: a failure, or the crash that was waited "
 	       "for did not come; 2: wrong usage.",

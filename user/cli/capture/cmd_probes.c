@@ -145,9 +145,7 @@ static int list_file(struct listing *listing)
 	return listing->options->pattern
 		       ? fail(-ENOENT, "nothing in %s matches '%s'", path, listing->options->pattern)
 		       : fail(-ENOENT,
-			      "%s has no symbols: name a place in it by its address "
-			      "(FILE:0xADDRESS)",
-			      path);
+			      "%s has no symbols: name a place in it by its address (FILE:0xADDRESS)", path);
 }
 
 static bool is_new(const struct maps *maps, size_t at)
@@ -214,10 +212,8 @@ int cmd_probes(int argc, char **argv)
 		.doc = "  trailcam probes libc.so.6 'mem*'\n"
 		       "  trailcam probes -p 4711 'handle*'\n\n"
 		       "List what can be named as a trigger in FILE, a program or a library, or in a "
-		       "process: "
-		       "address, kind, name, and source "
-		       "line or arguments, between tabs. PATTERN is a part of the name, or a pattern with * "
-		       "? [].\v"
+		       "process: address, kind, name, and source line or arguments, between tabs. PATTERN is "
+		       "a part of the name, or a pattern with * ? [].\v"
 		       "Exit status: 0: listed; 1: nothing matches, or FILE cannot be read; 2: wrong usage.",
 	};
 	struct probes_options probes = {0};

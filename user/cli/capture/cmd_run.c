@@ -47,13 +47,12 @@ static const struct argp argp = {
 	.doc = "  trailcam run -t main -- ls\n"
 	       "  trailcam run -t libc.so.6:malloc -o malloc.fxt.gz -- ls\n"
 	       "  trailcam run --step-from main -t libc.so.6:write -- ls\n\n"
-	       "Run PROGRAM, wait for the first call of the trigger's function, and write what led up to "
-	       "it: every function call, by Intel PT where there is one, else by translating PROGRAM, which "
-	       "then runs some 1.2 to 8 times slower (--source). Without a hit the trace shows what came "
-	       "before the program's end, or before Ctrl-C.\v"
+	       "Run PROGRAM, wait for the first call of the trigger's function, and write what led up to it: "
+	       "every function call, by Intel PT where there is one, else by translating PROGRAM, which then "
+	       "runs some 1.2 to 8 times slower (--source). Without a hit the trace shows what came before "
+	       "the program's end, or before Ctrl-C.\v"
 	       "The exit status is PROGRAM's own. 125: trailcam itself failed; 126: PROGRAM cannot be "
-	       "executed; 127: it was not "
-	       "found.",
+	       "executed; 127: it was not found.",
 };
 
 static int run_program(void *ctx)

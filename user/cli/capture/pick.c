@@ -107,9 +107,7 @@ static int pick_plainly(FILE *terminal, const char *what, char *const *lines, si
 
 	for (;;) {
 		fprintf(terminal,
-			"%s: type a number to pick, part of a name to filter, or nothing to give "
-			"up: ",
-			what);
+			"%s: type a number to pick, part of a name to filter, or nothing to give up: ", what);
 		fflush(terminal);
 		if (!fgets(answer, sizeof(answer), terminal) || answer[0] == '\n')
 			return fail(-ECANCELED, "no %s was picked", what);

@@ -49,8 +49,7 @@ static const struct argp_option options[] = {
 	{"every", OPT_EVERY, "TIME", 0, "... and at most once in TIME", 5},
 	{"print", OPT_PRINT, "VALUES", 0,
 	 "... and record these values with each hit: 'arg0, str(arg1), *(int *)(arg2 + 8)', or none "
-	 "(default: "
-	 "the parameters, where there is debug information)",
+	 "(default: the parameters, where there is debug information)",
 	 5},
 	{"on-signal", OPT_ON_SIGNAL, "SIGNAL,...", 0,
 	 "Take it when one of these signals is about to be delivered", 6},
@@ -150,8 +149,7 @@ static int parse_signals(const char *text, struct capture_until *until)
 				    name);
 		if (number == SIGKILL || number == SIGSTOP || number == SIGTRAP)
 			return fail(-EINVAL,
-				    "--on-signal: trailcam cannot wait for SIG%s: give another "
-				    "signal",
+				    "--on-signal: trailcam cannot wait for SIG%s: give another signal",
 				    sigabbrev_np(number));
 		until->signals |= 1ull << (number - 1);
 	}
@@ -174,9 +172,7 @@ static int parse_statuses(const char *text, struct capture_until *until)
 		}
 		if (parse_count("--on-exit", word, &status) || status >= sizeof(until->statuses))
 			return fail(-EINVAL,
-				    "--on-exit: '%s' is not an exit status: give 0 to 255, or "
-				    "nonzero",
-				    word);
+				    "--on-exit: '%s' is not an exit status: give 0 to 255, or nonzero", word);
 		until->statuses[status] = 1;
 	}
 	until->any_status = true;

@@ -39,13 +39,11 @@ static const struct argp argp = {
 	.doc = "  trailcam memtrace convert -o app.fxt.gz app.ctf\n"
 	       "  trailcam memtrace convert --after 10s --before 20s -o part.ctf app.ctf\n\n"
 	       "Write an allocation trace for viewers of timelines: the call stacks of the samples over "
-	       "time, each up to the next one, a moment "
-	       "for each, and estimates of the bytes that are alive and of those allocated so far, as "
-	       "counters. A FILE that ends in .ctf "
-	       "is an allocation trace again (version 3), of what the filters leave.\v"
+	       "time, each up to the next one, a moment for each, and estimates of the bytes that are alive "
+	       "and of those allocated so far, as counters. A FILE that ends in .ctf is an allocation trace "
+	       "again (version 3), of what the filters leave.\v"
 	       "Exit status: 0: written; 1: not a trace, damaged (written is what comes before), or the "
-	       "result "
-	       "cannot be written; 2: wrong usage.",
+	       "result cannot be written; 2: wrong usage.",
 };
 
 /* Moves those that end in .ctf from outputs to copies. */

@@ -194,8 +194,7 @@ static const struct argp argp = {
 	.doc = "  trailcam memtrace dump app.ctf | less\n"
 	       "  trailcam memtrace dump --allocated-in 'List.*' --min-lifetime 100ms app.ctf\n\n"
 	       "Show every event of an allocation trace, a line each: microseconds since it began, which "
-	       "allocation, "
-	       "and what happened. The lines are those of memtrace's own dump_trace.\v"
+	       "allocation, and what happened. The lines are those of memtrace's own dump_trace.\v"
 	       "Exit status: 0: shown; 1: not a trace, or damaged (what comes before is shown); 2: wrong "
 	       "usage.",
 };

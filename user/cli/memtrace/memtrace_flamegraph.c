@@ -23,8 +23,7 @@ enum { OPT_SAMPLES = 256, OPT_NO_RECURSION };
 static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0,
 	 "Write it to FILE (default: flamegraph.html): .html is a page, .folded and \"-\" (standard output) "
-	 "are "
-	 "folded stacks; .gz or .zst may follow",
+	 "are folded stacks; .gz or .zst may follow",
 	 30},
 	{"samples", OPT_SAMPLES, NULL, 0, "Count samples in folded stacks, not bytes", 30},
 	{"no-recursion", OPT_NO_RECURSION, NULL, 0,
@@ -50,8 +49,7 @@ static void check(struct argp_state *state, struct flamegraph *flamegraph)
 	    strncmp(path, "/dev/", 5))
 		argp_error(state,
 			   "-o %s: no format is known for it: its name must end in .html or .folded, or in "
-			   "one of them "
-			   "and .gz or .zst",
+			   "one of them and .gz or .zst",
 			   path);
 	if (flamegraph->is_page && flamegraph->samples)
 		argp_error(state, "--samples is for folded stacks (-o FILE.folded): the page shows both");
@@ -103,11 +101,10 @@ static const struct argp argp = {
 	.doc = "  trailcam memtrace flamegraph -o app.html app.ctf\n"
 	       "  trailcam memtrace flamegraph --live -o - app.ctf | flamegraph.pl > live.svg\n\n"
 	       "Write where memory was allocated as a flame graph, as wide as there were bytes (estimates). "
-	       "The page needs no network; "
-	       "it also shows what is never collected, and what is alive when the most is.\v"
+	       "The page needs no network; it also shows what is never collected, and what is alive when the "
+	       "most is.\v"
 	       "Exit status: 0: written; 1: not a trace, damaged (written is what comes before), or the "
-	       "graph "
-	       "cannot be written; 2: wrong usage.",
+	       "graph cannot be written; 2: wrong usage.",
 };
 
 static int write_graph(const struct flamegraph *flamegraph, const struct memtrace *trace)

@@ -291,12 +291,10 @@ static const struct argp argp = {
 	       "  trailcam memtrace hotspots --live --by path app.ctf\n"
 	       "  trailcam memtrace hotspots --peak --by line --total app.ctf\n\n"
 	       "Say which functions, lines or call paths allocate the most: by themselves (self) and with "
-	       "what they call "
-	       "(total, in which a call within a call of the same function counts once), what of it is never "
-	       "collected, and what is alive when the most is. Bytes are estimates.\v"
+	       "what they call (total, in which a call within a call of the same function counts once), what "
+	       "of it is never collected, and what is alive when the most is. Bytes are estimates.\v"
 	       "Exit status: 0: said; 1: not a trace, or damaged (what is said is of the part before); 2: "
-	       "wrong "
-	       "usage.",
+	       "wrong usage.",
 };
 
 static int find_hotspots(struct hotspots *hotspots)

@@ -106,8 +106,7 @@ static int parse_call_graph(const char *text, uint32_t *ret_stack_bytes)
 		return fail(-EINVAL, "--call-graph: '%s' is none of dwarf, dwarf,SIZE, fp", text);
 	if (err || !bytes || bytes > ALLOC_STACK_MAX || bytes % ALLOC_STACK_STEP)
 		return fail(-EINVAL,
-			    "--call-graph: give a stack size that is a multiple of %d bytes, up "
-			    "to %dk",
+			    "--call-graph: give a stack size that is a multiple of %d bytes, up to %dk",
 			    ALLOC_STACK_STEP, ALLOC_STACK_MAX >> 10);
 	*ret_stack_bytes = (uint32_t)bytes;
 	return 0;

@@ -129,9 +129,8 @@ static const struct argp argp = {
 	       "  trailcam decode --from parse --to reply rec\n"
 	       "  trailcam decode rec -o - --format tree | less\n\n"
 	       "Write the trace of a recording, of the text that perf script made of one, of an allocation "
-	       "trace "
-	       "(.ctf), or of a trace that was "
-	       "written before. Needs neither the program running nor any privilege.\v"
+	       "trace (.ctf), or of a trace that was written before. Needs neither the program running nor "
+	       "any privilege.\v"
 	       "Exit status: 0: written; 1: not a recording, damaged, or the trace cannot be written; 2: "
 	       "wrong usage; 130: interrupted, and what was decoded so far is written.",
 };

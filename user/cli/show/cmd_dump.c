@@ -281,8 +281,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!dump->view)
 			argp_error(state, "say what to show: --packets, --sideband, --branches, "
-					  "--instructions, --slices "
-					  "or --hits");
+					  "--instructions, --slices or --hits");
 		if (dump->json && !dump->view->json)
 			argp_error(state, "--json is for --branches, --slices and --hits; --%s is text only",
 				   dump->view->option);

@@ -385,12 +385,10 @@ static const struct argp argp = {
 	       "  trailcam view --diff fast slow\n"
 	       "  trailcam view --perfetto trace.fxt.gz\n\n"
 	       "Show a recording or a trace (.fxt, .fxt.gz), opened at the hit: as a page that needs no "
-	       "network, in $BROWSER, or with "
-	       "xdg-open "
-	       "where there is a display. --perfetto also takes .pftrace and .json.\v"
+	       "network, in $BROWSER, or with xdg-open where there is a display. --perfetto also takes "
+	       ".pftrace and .json.\v"
 	       "Exit status: 0: written, or fetched by the viewer; 1: not a recording, damaged, or it cannot "
-	       "be "
-	       "written or served; 2: wrong usage; 130: interrupted.",
+	       "be written or served; 2: wrong usage; 130: interrupted.",
 };
 
 int cmd_view(int argc, char **argv)

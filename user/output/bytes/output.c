@@ -167,8 +167,7 @@ int output_check(const char *path)
 	if (stat(path, &st)) {
 		if (errno == ENOENT && !lstat(path, &st))
 			return fail(-ENOENT,
-				    "cannot write %s: it is a symbolic link to a file that does "
-				    "not exist",
+				    "cannot write %s: it is a symbolic link to a file that does not exist",
 				    path);
 		return errno == ENOENT && !access(dirname(copy), W_OK)
 			       ? 0

@@ -389,8 +389,7 @@ static int follow(struct flow *flow, uint64_t addr, struct exits *exits)
 			return 0;
 		if (!flow_decode(flow, part, addr, &insn) || !mark_reached(part, addr, insn.code.length))
 			return fail_at(flow, addr,
-				       "has bytes that cannot be decoded as one sequence of "
-				       "instructions");
+				       "has bytes that cannot be decoded as one sequence of instructions");
 		err = follow_insn(flow, part, addr, &insn, exits, &goes_on);
 		if (err)
 			return err;
