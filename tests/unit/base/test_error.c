@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "assertions.h"
 
-static void test_sentences(void **state)
+TEST(test_sentences)
 {
-	(void)state;
 	fail_reset();
 	assert_string_equal(fail_message(-ENOENT), strerror(ENOENT));
 	assert_int_equal(fail(-EINVAL, "bad %s", "thing"), -EINVAL);
@@ -13,9 +12,8 @@ static void test_sentences(void **state)
 }
 
 /* The arguments of a new sentence may be the old one. */
-static void test_prefix(void **state)
+TEST(test_prefix)
 {
-	(void)state;
 	fail(-EINVAL, "inner");
 	assert_int_equal(fail_prefix(-EINVAL, "outer %d", 7), -EINVAL);
 	assert_string_equal(fail_message(-EINVAL), "outer 7: inner");
@@ -23,11 +21,10 @@ static void test_prefix(void **state)
 	assert_string_equal(fail_message(-EINVAL), "again: outer 7: inner");
 }
 
-static void test_long_sentence_is_cut(void **state)
+TEST(test_long_sentence_is_cut)
 {
 	char text[5000];
 
-	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	fail(-EINVAL, "%s", text);
@@ -36,13 +33,4 @@ static void test_long_sentence_is_cut(void **state)
 	assert_int_equal(strlen(fail_message(-EINVAL)), 2047);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_prefix),
-		cmocka_unit_test(test_long_sentence_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

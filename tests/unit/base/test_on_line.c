@@ -34,9 +34,8 @@ static const struct {
 	{"\xc0\x9b", "\\xc0\\x9b"},
 };
 
-static void test_shown(void **state)
+TEST(test_shown)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char *shown = on_line_dup(cases[i].text), *again = on_line_dup(shown), *written = NULL;
 		size_t size;
@@ -54,11 +53,10 @@ static void test_shown(void **state)
 }
 
 /* Of any length, what fits: neither half a character nor half an escape. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	char to[16];
 
-	(void)state;
 	for (size_t size = 1; size <= sizeof(to); size++) {
 		size_t len = on_line_copy(to, size, "ab\xe2\x82\xac\033x");
 
@@ -68,9 +66,8 @@ static void test_cut(void **state)
 	}
 }
 
-static void test_sentences(void **state)
+TEST(test_sentences)
 {
-	(void)state;
 	fail(-EINVAL, "no '%s'", "a\nb\033[2J");
 	assert_string_equal(fail_message(-EINVAL), "no 'a\\nb\\x1b[2J'");
 	fail_line(-EINVAL, "  %s", "at\n");
@@ -105,23 +102,12 @@ static void say_lines(void)
 	log_fail(-EINVAL);
 }
 
-static void test_log(void **state)
+TEST(test_log)
 {
 	char *text = said(say_lines);
 
-	(void)state;
 	assert_string_equal(text, "trailcam: warning: of x\\nforged\\x1b[31m\ntrailcam: one\\n\ntwo\n");
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shown),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_log),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -22,9 +22,8 @@ static int fail_some(void *ctx, size_t i)
 	return i >= 10 ? fail(-EIO, "job %zu", i) : 0;
 }
 
-static void test_each_once(void **state)
+TEST(test_each_once)
 {
-	(void)state;
 	assert_int_equal(parallel_for(0, 4, count, NULL), 0);
 	for (unsigned int threads = 0; threads < 5; threads++) {
 		memset(done, 0, sizeof(done));
@@ -35,21 +34,12 @@ static void test_each_once(void **state)
 }
 
 /* The sentence of a worker's failure reaches the caller. */
-static void test_failure(void **state)
+TEST(test_failure)
 {
-	(void)state;
 	assert_int_equal(parallel_for(JOBS, 4, fail_some, NULL), -EIO);
 	assert_int_equal(strncmp(fail_message(-EIO), "job ", 4), 0);
 	assert_int_equal(parallel_for(JOBS, 1, fail_some, NULL), -EIO);
 	assert_string_equal(fail_message(-EIO), "job 10");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_once),
-		cmocka_unit_test(test_failure),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -53,12 +53,11 @@ static void check(const uint64_t *items)
 			fail_msg("item %lu is %lu", i, items[i]);
 }
 
-static void test_stays_in_memory(void **state)
+TEST(test_stays_in_memory)
 {
 	uint64_t *items = NULL;
 	size_t cnt = 0, cap = 0;
 
-	(void)state;
 	fill(&items, &cnt, &cap);
 	assert_int_equal(files_mapped(), 0);
 	check(items);
@@ -67,35 +66,12 @@ static void test_stays_in_memory(void **state)
 	spill_free(items);
 }
 
-/* However often it has grown, and wherever it went then. */
-static void test_gives_all_back(void **state)
-{
-	size_t before = pages().mapped, megabyte = (1 << 20) / 4096;
-
-	(void)state;
-#ifdef __SANITIZE_ADDRESS__ /* which keeps what is freed */
-	skip();
-#endif
-	for (size_t bytes = MEMORY; bytes <= SPILL_MEMORY / 2; bytes += bytes / 2 + 1) {
-		char *items = NULL;
-		size_t cap = 0;
-
-		for (size_t want = bytes / 64; want <= bytes; want *= 2) {
-			assert_int_equal(spill_reserve(&items, &cap, want, 1), 0);
-			items[want - 1] = 1;
-		}
-		spill_free(items);
-	}
-	assert_true(pages().mapped <= before + megabyte);
-}
-
 /* What is added to NULL, or handed to qsort(3), is undefined even where nothing is there. */
-static void test_room_for_none(void **state)
+TEST(test_room_for_none)
 {
 	uint64_t *items = NULL, *more = NULL;
 	size_t cap = 0, more_cap = 0;
 
-	(void)state;
 	assert_int_equal(spill_reserve(&items, &cap, 0, sizeof(*items)), 0);
 	assert_non_null(items);
 	spill_free(items);
@@ -105,12 +81,11 @@ static void test_room_for_none(void **state)
 	sort_array(NULL, 0, sizeof(struct sort_key), sort_by_key);
 }
 
-static void test_goes_to_file(void **state)
+TEST(test_goes_to_file)
 {
 	uint64_t *items = NULL, *more = NULL;
 	size_t cnt = 0, cap = 0, before;
 
-	(void)state;
 	spill_set_memory(MEMORY);
 	fill(&items, &cnt, &cap);
 	assert_int_equal(files_mapped(), 1);
@@ -133,13 +108,12 @@ static void test_goes_to_file(void **state)
 }
 
 /* Long before there is none left. A small array makes no difference. */
-static void test_tight(void **state)
+TEST(test_tight)
 {
 	enum { MUCH = 64 << 20 };
 	uint8_t *items = NULL;
 	size_t cap = 0;
 
-	(void)state;
 	spill_set_memory(MUCH);
 	assert_false(spill_is_tight());
 	assert_false(spill_is_tight_with(MUCH / 2));
@@ -160,14 +134,13 @@ static void test_tight(void **state)
 }
 
 /* Without a directory for it, it stays in memory; where the directory is full, it is an error. */
-static void test_without_room(void **state)
+TEST(test_without_room)
 {
 	const struct rlimit small = {16 << 20, RLIM_INFINITY};
 	struct rlimit limit;
 	uint64_t *items = NULL;
 	size_t cnt = 0, cap = 0;
 
-	(void)state;
 	spill_set_memory(MEMORY);
 	setenv("TMPDIR", "/nonexistent", 1);
 	fill(&items, &cnt, &cap);
@@ -190,13 +163,25 @@ static void test_without_room(void **state)
 	spill_set_memory(SPILL_MEMORY);
 }
 
-int main(void)
+/* However often it has grown, and wherever it went then. */
+TEST(test_gives_all_back)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stays_in_memory), cmocka_unit_test(test_room_for_none),
-		cmocka_unit_test(test_goes_to_file),	cmocka_unit_test(test_tight),
-		cmocka_unit_test(test_without_room),	cmocka_unit_test(test_gives_all_back),
-	};
+	size_t before = pages().mapped, megabyte = (1 << 20) / 4096;
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+#ifdef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+	skip();
+#endif
+	for (size_t bytes = MEMORY; bytes <= SPILL_MEMORY / 2; bytes += bytes / 2 + 1) {
+		char *items = NULL;
+		size_t cap = 0;
+
+		for (size_t want = bytes / 64; want <= bytes; want *= 2) {
+			assert_int_equal(spill_reserve(&items, &cap, want, 1), 0);
+			items[want - 1] = 1;
+		}
+		spill_free(items);
+	}
+	assert_true(pages().mapped <= before + megabyte);
 }
+
+TEST_MAIN(NULL, NULL)

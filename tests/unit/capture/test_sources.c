@@ -149,22 +149,20 @@ static void assert_replayed(const struct snapshot *snapshot)
 	}
 }
 
-static void test_alone(void **state)
+TEST(test_alone)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 
-	(void)state;
 	record("none", &snapshot);
 	assert_string_equal(snapshot->source, "none");
 	assert_int_equal(snapshot->aux_cnt, 0);
 	assert_replayed(snapshot);
 }
 
-static void test_beside_another(void **state)
+TEST(test_beside_another)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 
-	(void)state;
 	record("step", &snapshot);
 	assert_string_equal(snapshot->source, "step");
 	assert_int_equal(snapshot->aux_cnt, 1);
@@ -184,7 +182,7 @@ static void assert_refused(const struct capture_config *given, int err, const ch
 	assert_err(capture_new(&capture, &config), err, text);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const struct {
 		struct capture_config config;
@@ -205,16 +203,14 @@ static void test_refused(void **state)
 		 "--max-stall belongs to --source step; the source here is samples"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
 		assert_refused(&refusals[i].config, -EINVAL, refusals[i].text);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	size_t cnt = 0;
 
-	(void)state;
 	assert_string_equal(capture_source_name(cnt), "auto");
 	while (capture_source_name(++cnt))
 		assert_true(!strcmp(capture_source_name(cnt), "none") ||
@@ -223,14 +219,4 @@ static void test_names(void **state)
 	assert_null(source_find("alloc"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_beside_another),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

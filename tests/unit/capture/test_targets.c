@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <setjmp.h>
+#include "assertions.h"
+
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "capture/targets.h"
-
-#include <cmocka.h>
 
 #define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void test_list(void **state)
+TEST(test_list)
 {
 	struct targets targets = {0};
 
-	(void)state;
 	assert_int_equal(targets_add_list(&targets, "12,7,12"), 0);
 	assert_int_equal(targets.cnt, 2);
 	assert_int_equal(targets.pids[0], 12);
@@ -28,13 +21,12 @@ static void test_list(void **state)
 	targets_release(&targets);
 }
 
-static void test_bad_lists(void **state)
+TEST(test_bad_lists)
 {
 	static const char *const bad[] = {"",	"x", "12,", ",12",	   "12 13",
 					  "-1", "0", "12x", "99999999999", "0x12"};
 	struct targets targets = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(targets_add_list(&targets, bad[i]), -EINVAL);
 		assert_non_null(strstr(fail_message(-EINVAL), "is not a process number"));
@@ -42,7 +34,7 @@ static void test_bad_lists(void **state)
 	targets_release(&targets);
 }
 
-static void test_container_ids(void **state)
+TEST(test_container_ids)
 {
 	static const char *const lines[] = {
 		"0::/system.slice/docker-" HEX64 ".scope",
@@ -57,7 +49,6 @@ static void test_container_ids(void **state)
 	};
 	char id[CONTAINER_ID_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		memset(id, 0, sizeof(id));
 		assert_true(container_id_parse(lines[i], id));
@@ -65,7 +56,7 @@ static void test_container_ids(void **state)
 	}
 }
 
-static void test_no_container_ids(void **state)
+TEST(test_no_container_ids)
 {
 	static const char *const lines[] = {
 		"",
@@ -79,19 +70,17 @@ static void test_no_container_ids(void **state)
 	};
 	char id[CONTAINER_ID_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		assert_false(container_id_parse(lines[i], id));
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	struct targets targets = {0};
 	int ready[2];
 	char word;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(pipe(ready), 0);
 	child = fork();
 	if (!child) {
@@ -114,11 +103,10 @@ static void test_names(void **state)
 	close(ready[1]);
 }
 
-static void test_nowhere(void **state)
+TEST(test_nowhere)
 {
 	struct targets targets = {0};
 
-	(void)state;
 	assert_int_equal(targets_add_cgroup(&targets, "/no/such/group"), -ENOENT);
 	assert_int_equal(targets_add_container(&targets, "0000000000000000000000000000000000000001"),
 			 -ENOENT);
@@ -128,13 +116,4 @@ static void test_nowhere(void **state)
 	targets_release(&targets);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_list),	      cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_container_ids), cmocka_unit_test(test_no_container_ids),
-		cmocka_unit_test(test_names),	      cmocka_unit_test(test_nowhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

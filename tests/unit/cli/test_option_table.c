@@ -28,18 +28,16 @@ static void assert_read(const char *word, const char *name, const char *value, b
 	assert_int_equal(read.takes_next, takes_next);
 }
 
-static void test_lists_what_is_shown(void **state)
+TEST(test_lists_what_is_shown)
 {
 	const struct argp_option *options[OPTIONS_MAX];
 
-	(void)state;
 	assert_int_equal(option_table_list(&argp, options),
 			 7); /* with --help and --usage, without --secret */
 }
 
-static void test_reads_words_as_getopt_does(void **state)
+TEST(test_reads_words_as_getopt_does)
 {
-	(void)state;
 	assert_read("--trigger", "trigger", NULL, true);
 	assert_read("--trigger=main", "trigger", "main", false);
 	assert_read("--trig", "trigger", NULL, true);
@@ -60,9 +58,8 @@ static void test_reads_words_as_getopt_does(void **state)
 	assert_read("", NULL, NULL, false);
 }
 
-static void test_knows_what_was_meant(void **state)
+TEST(test_knows_what_was_meant)
 {
-	(void)state;
 	assert_string_equal(option_table_similar(&argp, "--trigerr=main")->name, "trigger");
 	assert_string_equal(option_table_similar(&argp, "--step_log")->name, "step-log");
 	assert_null(option_table_similar(&argp, "--step"));
@@ -71,13 +68,4 @@ static void test_knows_what_was_meant(void **state)
 		&argp, "--secret-of-more-than-sixty-four-letters-is-none-that-anybody-would-have-meant"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists_what_is_shown),
-		cmocka_unit_test(test_reads_words_as_getopt_does),
-		cmocka_unit_test(test_knows_what_was_meant),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

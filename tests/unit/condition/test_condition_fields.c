@@ -55,11 +55,10 @@ static int parse(const char *text, char *asked)
 	return err;
 }
 
-static void test_paths(void **state)
+TEST(test_paths)
 {
 	char asked[64] = "";
 
-	(void)state;
 	assert_ok(parse("arg1 -> conn->fd . x > 3", asked));
 	assert_string_equal(asked, "1->conn->fd.x");
 	assert_ok(parse("-arg0->a", asked));
@@ -69,11 +68,10 @@ static void test_paths(void **state)
 	assert_ok(parse("arg0->s != 0", asked));
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	char asked[64] = "";
 
-	(void)state;
 	assert_ok(parse("len > 4096 && RUNNING == 2", asked));
 	assert_string_equal(asked, "3");
 	assert_ok(parse("len->a == RUNNING", asked));
@@ -86,11 +84,10 @@ static void test_names(void **state)
 	assert_err(parse("RUNNING->x", asked), -EINVAL, "only arguments have fields");
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	char asked[64] = "";
 
-	(void)state;
 	assert_err(parse("arg0->none", asked), -EINVAL, "no such field");
 	assert_err(parse("arg0->3", asked), -EINVAL, "the name of a field belongs here");
 	assert_err(parse("pid->x", asked), -EINVAL, "argN->FIELD");
@@ -99,23 +96,12 @@ static void test_refused(void **state)
 	assert_err(parse("arg0->s[1]", asked), -EINVAL, "does not point to a number");
 }
 
-static void test_unknown_functions(void **state)
+TEST(test_unknown_functions)
 {
 	struct condition *condition;
 
-	(void)state;
 	assert_ok(condition_parse(&condition, "arg0->conn->fd > 3 && req->conn->fd < 3 && state == RUNNING"));
 	condition_free(condition);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_unknown_functions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

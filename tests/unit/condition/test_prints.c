@@ -16,11 +16,10 @@ static struct prints *parse(const char *text)
 	return prints;
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	struct prints *prints = parse(" str(arg1) ,*(int *)(arg0 + 8),str(arg2, 5),  ret[1] ");
 
-	(void)state;
 	assert_int_equal(prints_cnt(prints), 4);
 	assert_string_equal(prints_name(prints, 0), "str(arg1)");
 	assert_string_equal(prints_name(prints, 1), "*(int *)(arg0 + 8)");
@@ -57,9 +56,8 @@ static void shows(const char *text, int64_t state, const char *bytes, const char
 	prints_free(prints);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-	(void)state;
 	shows("arg0", 1, "\xfe\xff\xff\xff\xff\xff\xff\xff", "-2");
 	shows("(u64)arg0", 1, "\xfe\xff\xff\xff\xff\xff\xff\xff", "18446744073709551614");
 	shows("(char *)arg0", 1, "\x10\x20\0\0\0\0\0\0", "0x2010");
@@ -87,14 +85,13 @@ static void shows_constant(struct elf_enum *constants, int8_t value, const char 
 	free(shown);
 }
 
-static void test_constants(void **state)
+TEST(test_constants)
 {
 	struct elf_constant numbers[] = {
 		{(char *)"NONE", 0}, {(char *)"ONE", 1}, {(char *)"THREE", 3}, {(char *)"LAST", 0xff}};
 	struct elf_constant bits[] = {{(char *)"NONE", 0}, {(char *)"READ", 1}, {(char *)"WRITE", 2}};
 	struct elf_enum plain = {.constants = numbers, .cnt = 4}, flags = {.constants = bits, .cnt = 3};
 
-	(void)state;
 	shows_constant(&plain, 3, "THREE (3)");
 	shows_constant(&plain, -1, "LAST (-1)");
 	shows_constant(&plain, 2, "2");
@@ -117,9 +114,8 @@ static enum value_kind kind_of(struct value_type type, uint64_t number)
 	return kind;
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
-	(void)state;
 	assert_int_equal(kind_of((struct value_type){8, true, 0}, UINT64_MAX), VALUE_NUMBER);
 	assert_int_equal(kind_of((struct value_type){8, false, 0}, INT64_MAX), VALUE_NUMBER);
 	/* no number of 64 bits with a sign */
@@ -128,7 +124,7 @@ static void test_kinds(void **state)
 }
 
 /* A text's state is its length, and one more; a longer one is cut. */
-static void test_counted(void **state)
+TEST(test_counted)
 {
 	struct prints prints = {.items = {{.is_text = true, .max = 6, .address_arg = 2}}, .cnt = 1};
 	struct caught_hit hit = {.args = {0, 0x1000}};
@@ -139,7 +135,6 @@ static void test_counted(void **state)
 	char *shown;
 	enum value_kind kind;
 
-	(void)state;
 	assert_ok(prints_value(&prints, 0, &hit, (const uint8_t *)&value, &shown, &kind));
 	assert_string_equal(shown, "abc");
 	free(shown);
@@ -154,14 +149,13 @@ static void test_counted(void **state)
 }
 
 /* They take no room, and a return value needs a return. */
-static void test_lacks(void **state)
+TEST(test_lacks)
 {
 	struct prints prints = {.items = {{.lack = "why"}, {.is_result = true}}, .cnt = 2};
 	struct caught_hit hit = {0};
 	char *shown;
 	enum value_kind kind;
 
-	(void)state;
 	prints_place(&prints, &prints.items[0]);
 	assert_int_equal(prints_bytes(&prints), 0);
 	assert_ok(prints_value(&prints, 0, &hit, NULL, &shown, &kind));
@@ -172,7 +166,7 @@ static void test_lacks(void **state)
 	free(shown);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const struct {
 		const char *text, *sentence;
@@ -188,19 +182,8 @@ static void test_refused(void **state)
 	};
 	struct prints *prints;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_err(prints_parse(&prints, cases[i].text), -EINVAL, cases[i].sentence);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),	  cmocka_unit_test(test_values),
-		cmocka_unit_test(test_constants), cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_counted),	  cmocka_unit_test(test_lacks),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -10,7 +10,7 @@
 #include "image/image.h"
 #include "process/maps.h"
 
-static void test_wrappers(void **state)
+TEST(test_wrappers)
 {
 	static const char *const wrappers[] = {
 		"malloc",
@@ -27,7 +27,6 @@ static void test_wrappers(void **state)
 					     "std::vector<int>::push_back(int)",
 					     "strdup"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrappers); i++)
 		assert_true(frame_is_wrapper_name(wrappers[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
@@ -40,7 +39,7 @@ static uint64_t __attribute__((noinline)) here(void)
 	return (uint64_t)(uintptr_t)__builtin_return_address(0);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
 	const struct memtrace_location *locations;
 	struct image_objects *objects;
@@ -50,7 +49,6 @@ static void test_places(void **state)
 	uint64_t place = here(), code;
 	size_t version;
 
-	(void)state;
 	assert_ok(maps_read(&maps, getpid()));
 	assert_ok(image_objects_new(&objects));
 	assert_ok(image_new(&image, objects));
@@ -89,12 +87,4 @@ static void test_places(void **state)
 	maps_release(&maps);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wrappers),
-		cmocka_unit_test(test_places),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

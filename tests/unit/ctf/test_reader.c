@@ -113,7 +113,7 @@ static void assert_bad_header(size_t offset, size_t size, uint64_t value, const 
 
 /* ---- what is sound ---- */
 
-static void test_sound(void **state)
+TEST(test_sound)
 {
 	struct bytes bytes = sound_trace();
 	struct memtrace_reader *reader = reader_of(&bytes);
@@ -121,7 +121,6 @@ static void test_sound(void **state)
 	const struct memtrace_location *locations;
 	struct memtrace_event event;
 
-	(void)state;
 	assert_int_equal(info->version, 3);
 	assert_int_equal(info->start_us, START);
 	assert_true(info->sample_rate == 1e-4);
@@ -158,7 +157,7 @@ static void test_sound(void **state)
 	free(bytes.items);
 }
 
-static void test_without_frames(void **state)
+TEST(test_without_frames)
 {
 	struct memtrace_reader_config config = {.skip_frames = true};
 	struct bytes bytes = sound_trace();
@@ -166,7 +165,6 @@ static void test_without_frames(void **state)
 	struct memtrace_reader *reader;
 	struct memtrace_event event;
 
-	(void)state;
 	/* Nobody knows that this is wrong, where stacks are passed over. */
 	bytes_set(&bytes, at + 40, 2, 5);
 	assert_ok(memtrace_reader_open_bytes(&reader, "x.ctf", bytes.items, bytes.cnt, &config));
@@ -181,7 +179,7 @@ static void test_without_frames(void **state)
 }
 
 /* The last stack was cut off: what is in common with it is beyond. Caches go on, and so does the domain. */
-static void test_common_with_what_was_cut_off(void **state)
+TEST(test_common_with_what_was_cut_off)
 {
 	static const uint8_t events[] = {
 		HEAD(101, 1), 0, 1, WORD(1, 3), CODE(7), HEAD(101, 2), 5, 1, WORD(2, 3), CODE(9),
@@ -191,7 +189,6 @@ static void test_common_with_what_was_cut_off(void **state)
 	struct memtrace_reader *reader;
 	struct memtrace_event event;
 
-	(void)state;
 	add_packet(&bytes, events, sizeof(events), 3);
 	reader = reader_of(&bytes);
 	assert_int_equal(memtrace_reader_next(reader, &event), 1);
@@ -210,7 +207,7 @@ static void test_common_with_what_was_cut_off(void **state)
  * Collections may name what another domain has allocated since; a number need not be written in the shortest
  * way.
  */
-static void test_odd_but_sound(void **state)
+TEST(test_odd_but_sound)
 {
 	static const uint8_t events[] = {
 		HEAD(4, 1), 254,  0xfe, 0xff, 0xff, 0xff, HEAD(4, 2), 255, 0xff, 0xff,
@@ -221,7 +218,6 @@ static void test_odd_but_sound(void **state)
 	struct memtrace_reader *reader;
 	struct memtrace_event event;
 
-	(void)state;
 	add_packet(&bytes, events, sizeof(events), 1);
 	reader = reader_of(&bytes);
 	assert_int_equal(memtrace_reader_next(reader, &event), 1);
@@ -238,7 +234,7 @@ static void test_odd_but_sound(void **state)
 }
 
 /* memtrace reads packets of up to 32 KiB. */
-static void test_large_packet(void **state)
+TEST(test_large_packet)
 {
 	enum { EVENTS = 40000 };
 	static uint8_t events[5 * EVENTS];
@@ -247,7 +243,6 @@ static void test_large_packet(void **state)
 	struct memtrace_reader *reader;
 	struct memtrace_event event;
 
-	(void)state;
 	for (size_t i = 0; i < EVENTS; i++)
 		memcpy(events + i * sizeof(one), one, sizeof(one));
 	bytes.cnt = packet_at(&bytes, 1);
@@ -260,14 +255,13 @@ static void test_large_packet(void **state)
 	free(bytes.items);
 }
 
-static void test_other_process(void **state)
+TEST(test_other_process)
 {
 	struct bytes bytes = sound_trace();
 	size_t at = add_packet(&bytes, sound, sizeof(sound), SOUND_ALLOCS);
 	struct memtrace_reader *reader;
 	struct memtrace_event event;
 
-	(void)state;
 	bytes_set(&bytes, at + 30, 8, 1);
 	add_packet(&bytes, sound + sizeof(sound) - 5, 5, 0);
 	reader = reader_of(&bytes);
@@ -316,14 +310,13 @@ static void assert_same_event(const struct memtrace_event *a, const struct memtr
 		assert_memory_equal(a->frames, b->frames, 8 * a->frame_cnt);
 }
 
-static void test_older_versions(void **state)
+TEST(test_older_versions)
 {
 	struct memtrace_info info = plain_info();
 	struct writing writing = writing_begin(&info, locate_plainly, NULL);
 	uint64_t frames[20];
 	struct bytes bytes;
 
-	(void)state;
 	for (uint64_t i = 0; i < 3000; i++) {
 		struct memtrace_event event = {.kind = MEMTRACE_ALLOC,
 					       .time_us = i,
@@ -377,7 +370,7 @@ static size_t put_location(uint8_t *to, uint8_t code, unsigned int file, unsigne
 }
 
 /* The writer of version 1 kept the functions of the file that a new one pushed out. */
-static void test_functions_of_a_file_that_was_pushed_out(void **state)
+TEST(test_functions_of_a_file_that_was_pushed_out)
 {
 	uint8_t events[2048];
 	struct bytes bytes = begun();
@@ -386,7 +379,6 @@ static void test_functions_of_a_file_that_was_pushed_out(void **state)
 	struct memtrace_event event;
 	size_t size = put_location(events, 1, 31, 31, "first\0older", 12);
 
-	(void)state;
 	size += put_location(events + size, 2, 0, 31, "newer", 6);
 	for (uint8_t i = 0; i < 30; i++) {
 		char names[] = {'f', (char)('a' + i), 0, 'g', 0};
@@ -409,9 +401,8 @@ static void test_functions_of_a_file_that_was_pushed_out(void **state)
 
 /* ---- damage: headers ---- */
 
-static void test_headers(void **state)
+TEST(test_headers)
 {
-	(void)state;
 	assert_bad_header(0, 4, 0x12345678, "there is 12345678 where a packet begins with c1fc1fc1");
 	assert_bad_header(28, 2, 4, "a packet is of format version 4; what can be read is 1 to 3");
 	assert_bad_header(4, 4, 0x80000000, "a packet's size is -2147483648 bits");
@@ -428,14 +419,13 @@ static void test_headers(void **state)
 }
 
 /* What the writer checked against is right. */
-static void test_check_of_the_cache(void **state)
+TEST(test_check_of_the_cache)
 {
 	struct bytes bytes = sound_trace();
 	size_t at = add_packet(&bytes, NULL, 0, 0);
 	struct memtrace_reader *reader;
 	struct memtrace_event event;
 
-	(void)state;
 	bytes_set(&bytes, at + 40, 2, 1);
 	bytes_set(&bytes, at + 42, 2, 2);
 	bytes_set(&bytes, at + 44, 8, 7);
@@ -447,20 +437,18 @@ static void test_check_of_the_cache(void **state)
 	free(bytes.items);
 }
 
-static void test_id_count(void **state)
+TEST(test_id_count)
 {
 	struct bytes bytes = begun();
 
-	(void)state;
 	add_packet(&bytes, sound, sizeof(sound), 5);
 	assert_damaged(&bytes, SOUND_EVENTS, "the allocation after a packet is 2, and its header says 5");
 }
 
-static void test_too_many_domains(void **state)
+TEST(test_too_many_domains)
 {
 	struct bytes bytes = begun();
 
-	(void)state;
 	for (uint64_t i = 0; i <= 4096; i++)
 		bytes_set(&bytes, add_packet(&bytes, NULL, 0, 0) + DOMAIN_AT, 2, i);
 	assert_damaged(&bytes, 0, "there are more than 4096 domains");
@@ -468,9 +456,8 @@ static void test_too_many_domains(void **state)
 
 /* ---- damage: events ---- */
 
-static void test_event_heads(void **state)
+TEST(test_event_heads)
 {
-	(void)state;
 	ASSERT_BAD("an event of code 5; there are 0 to 4, and 101 to 116", HEAD(5, 10), 0);
 	ASSERT_BAD("an event of code 100;", HEAD(100, 10), 0);
 	ASSERT_BAD("an event of code 117;", HEAD(117, 10), 0);
@@ -482,9 +469,8 @@ static void test_event_heads(void **state)
 	ASSERT_BAD("an event goes on behind the end of its packet", 1, 2, 3);
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-	(void)state;
 	ASSERT_BAD("an allocation's source is 3; there are 0 (minor), 1 (major), 2 (external)", HEAD(2, 10),
 		   1, 1, 3, 0, 0, 0);
 	ASSERT_BAD("a call stack has -1 frames in common with the last one", HEAD(101, 10), 254, 0xff, 0xff,
@@ -499,23 +485,21 @@ static void test_allocations(void **state)
 		   WORD(1, 0));
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
-	(void)state;
 	ASSERT_BAD("the allocation that is promoted comes 5 allocations later", HEAD(3, 10), 254, 0xfb, 0xff,
 		   0xff, 0xff);
 	ASSERT_BAD("an event goes on behind the end of its packet", HEAD(3, 10));
 	ASSERT_BAD("an event goes on behind the end of its packet", HEAD(4, 10), 253, 1);
 }
 
-static void test_locations(void **state)
+TEST(test_locations)
 {
 	uint8_t events[128];
 	size_t size = put_location(events, 7, 31, 31, "f\0g", 4);
 	size_t again = put_location(events + size, 7, 0, 0, "", 0);
 	struct bytes bytes;
 
-	(void)state;
 	ASSERT_BAD("a location names file 3 of the latest ones", HEAD(1, 10), CODE(7), 1, 1, 0, 0, 0, 0xc0,
 		   0);
 	ASSERT_BAD("a location names function 2 of the latest ones", HEAD(1, 10), CODE(7), 1, 1, 0, 0, 0,
@@ -534,7 +518,7 @@ static void test_locations(void **state)
 }
 
 /* Words can stand for more frames than there is room for. */
-static void test_room(void **state)
+TEST(test_room)
 {
 	uint8_t words[3 * 100];
 	struct ctf_stack stack = {0};
@@ -542,7 +526,6 @@ static void test_room(void **state)
 	size_t room = 20000;
 	int err = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(words); i += 3) {
 		words[i] = CTF_RUN;
 		words[i + 1] = 0;
@@ -576,12 +559,11 @@ static void assert_bad_first(size_t offset, size_t size, uint64_t value, const c
 	free(bytes.items);
 }
 
-static void test_first_packet(void **state)
+TEST(test_first_packet)
 {
 	double nan = NAN;
 	uint64_t rate;
 
-	(void)state;
 	assert_not_opened("", 0, "x.ctf is no allocation trace: it is empty");
 	assert_not_opened("\xc1\x1f", 2, "it does not begin with the bytes c1 1f fc c1");
 	assert_not_opened("hello world", 11, "it does not begin with the bytes c1 1f fc c1");
@@ -605,12 +587,11 @@ static void test_first_packet(void **state)
 /* ---- ends ---- */
 
 /* Wherever a trace is cut off, what it has of whole packets is read. */
-static void test_every_cut(void **state)
+TEST(test_every_cut)
 {
 	struct bytes bytes = sound_trace();
 	size_t first = packet_at(&bytes, 1), second;
 
-	(void)state;
 	second = bytes.cnt;
 	add_packet(&bytes, NULL, 0, 0);
 	for (size_t cut = 0; cut <= bytes.cnt; cut++) {
@@ -653,14 +634,13 @@ static void assert_opened(const char *path)
 	memtrace_reader_close(reader);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
 	struct bytes bytes = sound_trace();
 	struct memtrace_reader *reader;
 	char path[64];
 	int fd, saved = dup(STDIN_FILENO);
 
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/trailcam-memtrace-%d.ctf", (int)getpid());
 	assert_err(memtrace_reader_open(&reader, path, NULL), -ENOENT, path);
 	fd = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);
@@ -680,7 +660,7 @@ static void test_files(void **state)
 	free(bytes.items);
 }
 
-static void test_a_real_trace(void **state)
+TEST(test_a_real_trace)
 {
 	static const char path[] = "../shared/corpus/memtrace/ocamlopt.ctf";
 	size_t cnts[3] = {0}, frames = 0, common = 0, deepest = 0;
@@ -688,7 +668,6 @@ static void test_a_real_trace(void **state)
 	struct memtrace_event event;
 	int more;
 
-	(void)state;
 	if (access(path, R_OK)) {
 		print_message("%s is not there\n", path);
 		skip();
@@ -720,31 +699,4 @@ static void test_a_real_trace(void **state)
 	memtrace_reader_close(reader);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sound),
-		cmocka_unit_test(test_without_frames),
-		cmocka_unit_test(test_common_with_what_was_cut_off),
-		cmocka_unit_test(test_odd_but_sound),
-		cmocka_unit_test(test_large_packet),
-		cmocka_unit_test(test_other_process),
-		cmocka_unit_test(test_older_versions),
-		cmocka_unit_test(test_functions_of_a_file_that_was_pushed_out),
-		cmocka_unit_test(test_headers),
-		cmocka_unit_test(test_check_of_the_cache),
-		cmocka_unit_test(test_id_count),
-		cmocka_unit_test(test_too_many_domains),
-		cmocka_unit_test(test_event_heads),
-		cmocka_unit_test(test_allocations),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_locations),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_first_packet),
-		cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_a_real_trace),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -201,9 +201,8 @@ static struct bytes round_trip(struct random *random, size_t cnt)
 	return bytes;
 }
 
-static void test_plain(void **state)
+TEST(test_plain)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		struct random random = {
 			.state = seed, .code_cnt = 300, .depth_change = 12, .domain_cnt = 1, .step_us = 30};
@@ -215,7 +214,7 @@ static void test_plain(void **state)
 }
 
 /* More codes than the cache has entries: they push each other out, and are told again. */
-static void test_evictions(void **state)
+TEST(test_evictions)
 {
 	struct random random = {.state = 7,
 				.code_cnt = 60000,
@@ -225,16 +224,14 @@ static void test_evictions(void **state)
 				.code_mask = 0xffff800000000000};
 	struct bytes bytes = round_trip(&random, EVENTS);
 
-	(void)state;
 	free(bytes.items);
 }
 
-static void test_code_bits(void **state)
+TEST(test_code_bits)
 {
 	static const uint64_t masks[] = {1ull << 62,	     1ull << 63, 3ull << 62,
 					 0xffffffff81000000, 1ull << 34, 1ull << 35};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(masks); i++) {
 		struct random random = {.state = 11 + i,
 					.code_cnt = 50,
@@ -248,7 +245,7 @@ static void test_code_bits(void **state)
 	}
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	struct random random = {.state = 3,
 				.code_cnt = 20,
@@ -258,30 +255,27 @@ static void test_numbers(void **state)
 				.odd_numbers = true};
 	struct bytes bytes = round_trip(&random, EVENTS);
 
-	(void)state;
 	assert_copied(&bytes);
 	free(bytes.items);
 }
 
-static void test_domains(void **state)
+TEST(test_domains)
 {
 	struct random random = {
 		.state = 5, .code_cnt = 300, .depth_change = 12, .domain_cnt = 4, .step_us = 30};
 	struct bytes bytes = round_trip(&random, EVENTS);
 
-	(void)state;
 	assert_copied(&bytes);
 	free(bytes.items);
 }
 
 /* Ids come in chunks of 10000, and with each chunk begins a packet. */
-static void test_id_chunks(void **state)
+TEST(test_id_chunks)
 {
 	struct random random = {.state = 9, .code_cnt = 5, .depth_change = 2, .domain_cnt = 1, .step_us = 3};
 	struct bytes bytes = round_trip(&random, 40000);
 	size_t begins = 0;
 
-	(void)state;
 	for (size_t i = 1; i < packet_cnt(&bytes); i++)
 		begins += bytes_get(&bytes, packet_at(&bytes, i) + 52, 8) % 10000 == 0;
 	assert_true(begins >= 3);
@@ -290,13 +284,12 @@ static void test_id_chunks(void **state)
 }
 
 /* Packets end after 30 s, and the time's low 25 bits overflow within them. */
-static void test_times(void **state)
+TEST(test_times)
 {
 	struct random random = {
 		.state = 13, .code_cnt = 50, .depth_change = 4, .domain_cnt = 2, .step_us = 12000000};
 	struct bytes bytes = round_trip(&random, EVENTS);
 
-	(void)state;
 	for (size_t i = 0; i < packet_cnt(&bytes); i++) {
 		size_t at = packet_at(&bytes, i);
 
@@ -332,7 +325,7 @@ static int locate_same(void *ctx, uint64_t code, const struct memtrace_location 
 /*
  * The format to the byte, computed by hand: two codes at one place, an allocation, its promotion and its end.
  */
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
 	enum { START = 123456 };
 	static const uint8_t names[] = "/bin/program\0host\0a=1\0\x92\x10\0\0\0\0\0\0context";
@@ -351,7 +344,6 @@ static void test_bytes(void **state)
 	struct bytes bytes;
 	size_t at;
 
-	(void)state;
 	info.start_us = START;
 	writing = writing_begin(&info, locate_same, NULL);
 	event.time_us = 5;
@@ -381,20 +373,19 @@ static void test_bytes(void **state)
 }
 
 /* A trace of nothing has an empty packet behind the first, as memtrace's. */
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct memtrace_info info = plain_info();
 	struct writing writing = writing_begin(&info, locate_plainly, NULL);
 	struct bytes bytes = writing_end(&writing);
 
-	(void)state;
 	assert_int_equal(packet_cnt(&bytes), 2);
 	assert_int_equal(packet_size(&bytes, packet_at(&bytes, 1)), PACKET_HEADER);
 	assert_copied(&bytes);
 	free(bytes.items);
 }
 
-static void test_time_that_runs_back(void **state)
+TEST(test_time_that_runs_back)
 {
 	static const uint64_t code = 1;
 	struct memtrace_info info = plain_info();
@@ -403,7 +394,6 @@ static void test_time_that_runs_back(void **state)
 	struct memtrace_reader *reader;
 	struct bytes bytes;
 
-	(void)state;
 	event.time_us = 100;
 	assert_ok(memtrace_writer_put(writing.writer, &event, NULL));
 	event.time_us = 40;
@@ -463,12 +453,11 @@ static size_t frames_read(size_t known, uint64_t first, size_t cnt, struct memtr
 }
 
 /* Runs of predicted frames around what a byte can count. */
-static void test_runs(void **state)
+TEST(test_runs)
 {
 	static const size_t cnts[] = {2, 3, 255, 256, 257, 258, 511, 512, 513, 514, 1024, DEEP};
 	struct memtrace_event next;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cnts); i++) {
 		assert_int_equal(frames_read(DEEP, 1, cnts[i], &next), cnts[i]);
 		assert_int_equal(next.frame_cnt, cnts[i] - 1);
@@ -480,11 +469,10 @@ static void test_runs(void **state)
  * A stack of new codes is cut off after 409. The next one, which differs beyond, says how much it has in
  * common, and is as much as is known.
  */
-static void test_cut_off(void **state)
+TEST(test_cut_off)
 {
 	struct memtrace_event next;
 
-	(void)state;
 	assert_int_equal(frames_read(1, 100000, 409, &next), 409);
 	assert_int_equal(frames_read(1, 100000, 410, &next), 409);
 	assert_int_equal(next.frame_cnt, 409);
@@ -556,9 +544,8 @@ static size_t frames_near_the_end(size_t alone, size_t threes)
  * 4086, a run only where it ends by then if it was a word alone; but a run that is too long for one word goes
  * on with another, wherever that is.
  */
-static void test_where_stacks_end(void **state)
+TEST(test_where_stacks_end)
 {
-	(void)state;
 	assert_int_equal(frames_near_the_end(14, 1), 2 * 256 + 1); /* from byte 4081 on */
 	assert_int_equal(frames_near_the_end(16, 0), 256 + 1);
 	assert_int_equal(frames_near_the_end(15, 1), 256 + 1);
@@ -572,7 +559,7 @@ static void test_where_stacks_end(void **state)
  * The short form has a byte for the words: more new frames than that need the long one, however they are
  * coded.
  */
-static void test_forms(void **state)
+TEST(test_forms)
 {
 	struct {
 		size_t new_cnt;
@@ -587,7 +574,6 @@ static void test_forms(void **state)
 	};
 	uint64_t frames[256];
 
-	(void)state;
 	for (size_t i = 0; i < 256; i++)
 		frames[i] = i + 1;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -656,11 +642,10 @@ static struct memtrace_location placed_read(struct placed *placed, int expected_
 	return first;
 }
 
-static void test_location_cnt(void **state)
+TEST(test_location_cnt)
 {
 	struct placed placed = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(placed.locations); i++)
 		placed.locations[i] = (struct memtrace_location){"f", "g", 1, 2, 3};
 	placed_read(&placed, 0);
@@ -671,13 +656,12 @@ static void test_location_cnt(void **state)
 }
 
 /* Code, count, 48 bits, two names with their ends: 4096 bytes at most. */
-static void test_location_size(void **state)
+TEST(test_location_size)
 {
 	static char name[4096];
 	struct placed placed = {.cnt = 1};
 	struct memtrace_location location;
 
-	(void)state;
 	memset(name, 'n', 4096 - 17);
 	placed.locations[0] = (struct memtrace_location){name, "", 1, 2, 3};
 	assert_string_equal(placed_read(&placed, 1).file, name);
@@ -688,12 +672,11 @@ static void test_location_size(void **state)
 	assert_int_equal(location.line, 1);
 }
 
-static void test_clamps(void **state)
+TEST(test_clamps)
 {
 	struct placed placed = {.cnt = 1, .locations = {{"f", "g", 0xfffff, 0xff, 0x3ff}}};
 	struct memtrace_location location = placed_read(&placed, 1);
 
-	(void)state;
 	assert_int_equal(location.line, 0xfffff);
 	placed.locations[0] = (struct memtrace_location){"f", "g", 0x100000, 0x100, 0x400};
 	location = placed_read(&placed, 1);
@@ -738,11 +721,10 @@ static void location_packets(size_t *sizes, size_t *ret_first, size_t *ret_secon
  * A packet takes another location while more than 4096 bytes are left. One of 4100 may not fit then, where
  * memtrace's own writer overruns its buffer; here, another packet begins.
  */
-static void test_location_packets(void **state)
+TEST(test_location_packets)
 {
 	size_t sizes[] = {4086, 4086, 4086, 4086, 4086, 4086, 4088, 100}, first, second;
 
-	(void)state;
 	location_packets(sizes, &first, &second);
 	assert_int_equal(first, PACKET_MAX - 4096);
 	assert_int_equal(second, PACKET_HEADER + 100);
@@ -760,7 +742,7 @@ static void test_location_packets(void **state)
 }
 
 /* Events are added while 4196 bytes are left. */
-static void test_full_packet(void **state)
+TEST(test_full_packet)
 {
 	struct memtrace_info info = plain_info();
 	struct writing writing = writing_begin(&info, locate_plainly, NULL);
@@ -768,7 +750,6 @@ static void test_full_packet(void **state)
 	size_t events = (PACKET_MAX - 4196 - PACKET_HEADER) / 5 + 1;
 	struct bytes bytes;
 
-	(void)state;
 	for (size_t i = 0; i < events + 1; i++)
 		assert_ok(memtrace_writer_put(writing.writer, &event, NULL));
 	bytes = writing_end(&writing);
@@ -787,14 +768,13 @@ static int locate_nothing(void *ctx, uint64_t code, const struct memtrace_locati
 	return fail(-ENOENT, "no place of %d", (int)code);
 }
 
-static void test_refused_events(void **state)
+TEST(test_refused_events)
 {
 	static const uint64_t zero[] = {1, 0}, one = 1;
 	struct memtrace_info info = plain_info();
 	struct writing writing = writing_begin(&info, locate_plainly, NULL);
 	struct memtrace_event event = alloc_of(zero, 2);
 
-	(void)state;
 	assert_err(memtrace_writer_put(writing.writer, &event, NULL), -EINVAL, "code 0");
 	event = alloc_of(&one, 1);
 	assert_int_equal(memtrace_writer_put(writing.writer, &event, NULL), -EINVAL);
@@ -817,7 +797,7 @@ static void test_refused_events(void **state)
 	output_abort(writing.output);
 }
 
-static void test_refused_infos(void **state)
+TEST(test_refused_infos)
 {
 	static const double rates[] = {0, -1, 1.5, NAN, INFINITY};
 	static char text[PACKET_MAX];
@@ -825,7 +805,6 @@ static void test_refused_infos(void **state)
 	struct memtrace_writer_config config = {.info = &info, .locate = locate_plainly};
 	struct memtrace_writer *writer;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
 		info.sample_rate = rates[i];
 		assert_err(memtrace_writer_new(&writer, &config), -EINVAL, "above 0, and at most 1");
@@ -841,12 +820,11 @@ static void test_refused_infos(void **state)
 
 /* ---- memtrace's own ---- */
 
-static void test_same_choices(void **state)
+TEST(test_same_choices)
 {
 	static const char *const names[] = {"codes", "domains", "locations", "times", "numbers"};
 	char path[128];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct bytes bytes;
 
@@ -859,12 +837,11 @@ static void test_same_choices(void **state)
 }
 
 /* Stacks that were cut off cannot be written as before: what memtrace makes of them stands beside. */
-static void test_same_choices_of_cut_off_stacks(void **state)
+TEST(test_same_choices_of_cut_off_stacks)
 {
 	struct bytes deep = bytes_load("tests/fuzz/corpus/memtrace/deep"), copy = bytes_copied(&deep);
 	struct bytes expected = bytes_load("tests/fuzz/corpus/memtrace/deep-copied");
 
-	(void)state;
 	assert_true(expected.cnt);
 	assert_int_equal(copy.cnt, expected.cnt);
 	assert_memory_equal(copy.items, expected.items, expected.cnt);
@@ -873,11 +850,10 @@ static void test_same_choices_of_cut_off_stacks(void **state)
 	free(expected.items);
 }
 
-static void test_a_real_trace(void **state)
+TEST(test_a_real_trace)
 {
 	struct bytes bytes = bytes_load("../shared/corpus/memtrace/ocamlopt.ctf");
 
-	(void)state;
 	if (!bytes.cnt) {
 		print_message("../shared/corpus/memtrace is not there\n");
 		skip();
@@ -886,34 +862,4 @@ static void test_a_real_trace(void **state)
 	free(bytes.items);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_evictions),
-		cmocka_unit_test(test_code_bits),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_domains),
-		cmocka_unit_test(test_id_chunks),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_time_that_runs_back),
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_where_stacks_end),
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_location_cnt),
-		cmocka_unit_test(test_location_size),
-		cmocka_unit_test(test_clamps),
-		cmocka_unit_test(test_location_packets),
-		cmocka_unit_test(test_full_packet),
-		cmocka_unit_test(test_refused_events),
-		cmocka_unit_test(test_refused_infos),
-		cmocka_unit_test(test_same_choices),
-		cmocka_unit_test(test_same_choices_of_cut_off_stacks),
-		cmocka_unit_test(test_a_real_trace),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

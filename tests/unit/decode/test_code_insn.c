@@ -78,21 +78,14 @@ static void compare(ZydisMachineMode mode, ZydisStackWidth width, bool is_64, si
 	assert_true(score.known > rarely * score.unknown);
 }
 
-static void test_64(void **state)
+TEST(test_64)
 {
-	(void)state;
 	compare(ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64, true, 100);
 }
 
-static void test_32(void **state)
+TEST(test_32)
 {
-	(void)state;
 	compare(ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32, false, 10);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_64), cmocka_unit_test(test_32)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

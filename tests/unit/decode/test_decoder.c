@@ -164,12 +164,11 @@ static const char expected[] =
 	"none+start 0 1000\n" LOOP LOOP LOOP LOOP "call 1000 1010\nreturn 1010 1005\nsyscall+end 1007 0\n"
 	"none+start 0 1009\njump 1009 1020\njump 1020 1009\njump 1009 1020\ninterrupt+end 1020 0\n";
 
-static void test_branches(void **state)
+TEST(test_branches)
 {
 	struct branch_list branches = {0};
 	struct trace trace;
 
-	(void)state;
 	run(&trace, 0);
 	decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
 	assert_string_equal(to_text(&branches), expected);
@@ -184,9 +183,8 @@ static void test_branches(void **state)
 }
 
 /* An instruction may begin in one section and end in the next. */
-static void test_two_sections(void **state)
+TEST(test_two_sections)
 {
-	(void)state;
 	for (cut_at = 1; cut_at < CODE_BYTES; cut_at++) {
 		struct branch_list branches = {0};
 		struct trace trace;
@@ -215,14 +213,13 @@ static struct decoder_function function_at(void *ctx, size_t image, uint64_t ip)
  * Jumps inside f are left out: the loop's. Those from and to a place that is in no function are not, nor are
  * the last ones.
  */
-static void test_functions(void **state)
+TEST(test_functions)
 {
 	const struct decoder_functions functions = {.at = function_at};
 	struct branch_list branches = {0};
 	struct trace trace = {.params = encoder_default_params(), .tsc = 1000};
 	size_t loops = 0, calls = 0;
 
-	(void)state;
 	assert_ok(encoder_init(&trace.encoder, &trace.params, 1 << 16));
 	encoder_enable(&trace.encoder, trace.tsc, BASE);
 	for (int i = 0; i < 1000; i++) {
@@ -289,7 +286,7 @@ static bool after_ten(void)
 }
 
 /* In their order, from several threads; an error of one ends it; cancelled, the first ones are there. */
-static void test_in_order(void **state)
+TEST(test_in_order)
 {
 	struct taken taken = {.in_order = true};
 	const struct decoder_pieces pieces = {
@@ -298,7 +295,6 @@ static void test_in_order(void **state)
 	struct decoder_config config = {.params = &params, .threads = 4};
 	struct encoder encoder;
 
-	(void)state;
 	assert_ok(encoder_init(&encoder, &params, 1 << 16));
 	for (uint64_t i = 0; i < 100; i++) {
 		encoder.psb_wanted = true;
@@ -321,12 +317,11 @@ static void test_in_order(void **state)
 }
 
 /* Wherever a PSB cuts the stream, and on however many threads: the same branches, each once. */
-static void test_cut_anywhere(void **state)
+TEST(test_cut_anywhere)
 {
 	struct trace trace;
 	unsigned int boundaries = run(&trace, 0);
 
-	(void)state;
 	encoder_release(&trace.encoder);
 	for (unsigned int at = 1; at <= boundaries; at++) {
 		for (unsigned int threads = 1; threads <= 3; threads++) {
@@ -346,12 +341,11 @@ static void test_cut_anywhere(void **state)
 /*
  * A CYC that ends in 02 before a TNT 82 looks like the beginning of a PSB: the PSB is two bytes further on.
  */
-static void test_psb_alignment(void **state)
+TEST(test_psb_alignment)
 {
 	uint8_t bytes[2 + 16 + 3] = {0};
 	size_t *offsets, cnt;
 
-	(void)state;
 	for (size_t i = 0; i < 18; i += 2) {
 		bytes[i] = 0x02;
 		bytes[i + 1] = 0x82;
@@ -369,12 +363,11 @@ static void test_psb_alignment(void **state)
 	free(offsets);
 }
 
-static void test_no_psb(void **state)
+TEST(test_no_psb)
 {
 	struct branch_list branches = {0};
 	struct trace trace;
 
-	(void)state;
 	run(&trace, 0);
 	trace.encoder.ring.bytes[0] = 0x99;
 	decode(&trace, trace.encoder.ring.head, CODE_BYTES, 1, &branches);
@@ -384,13 +377,12 @@ static void test_no_psb(void **state)
 }
 
 /* Code that is not known is a gap; after the next PSB decoding goes on. */
-static void test_missing_code(void **state)
+TEST(test_missing_code)
 {
 	struct branch_list branches = {0};
 	struct trace trace;
 	const char *text;
 
-	(void)state;
 	run(&trace, 3); /* before the second round */
 	/* 1010 is not there: libipt gives up at each PSB's first call, ... */
 	decode_with(DECODER_REFERENCE, &trace, trace.encoder.ring.head, 0x10, 1, NULL, &branches);
@@ -414,13 +406,12 @@ static void test_missing_code(void **state)
 }
 
 /* The code ends within the jump, with known instructions before it: libipt cannot decode it. */
-static void test_cut_code(void **state)
+TEST(test_cut_code)
 {
 	const struct decoder_functions functions = {.at = function_at};
 	struct branch_list branches = {0};
 	struct trace trace = {.params = encoder_default_params(), .tsc = 1000};
 
-	(void)state;
 	assert_ok(encoder_init(&trace.encoder, &trace.params, 1 << 16));
 	encoder_enable(&trace.encoder, trace.tsc, BASE + 9);
 	boundary(&trace, BASE + 0x20);
@@ -444,12 +435,11 @@ static void test_cut_code(void **state)
 	encoder_release(&trace.encoder);
 }
 
-static void test_overflow(void **state)
+TEST(test_overflow)
 {
 	struct branch_list branches = {0};
 	struct trace trace = {.params = encoder_default_params()};
 
-	(void)state;
 	assert_ok(encoder_init(&trace.encoder, &trace.params, 1 << 16));
 	encoder_enable(&trace.encoder, 1000, BASE);
 	encoder_push_return(&trace.encoder, BASE + 5);
@@ -464,9 +454,8 @@ static void test_overflow(void **state)
 }
 
 /* Random damage: an end, and no more branches than the trace can account for. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-	(void)state;
 	srandom(1);
 	for (int round = 0; round < 2000; round++) {
 		struct branch_list branches = {0};
@@ -513,9 +502,8 @@ static void list(const struct trace *trace, char *text)
 	decoder_cache_free(config.cache);
 }
 
-static void test_instructions(void **state)
+TEST(test_instructions)
 {
-	(void)state;
 	for (unsigned int psb_at = 0; psb_at < 19; psb_at++) {
 		struct trace trace;
 		char text[2048];
@@ -532,7 +520,7 @@ static void test_instructions(void **state)
 /*
  * A jump to where no code is faults there. Nothing is missing, wherever a PSB or another stop comes between.
  */
-static void test_jump_to_nowhere(void **state)
+TEST(test_jump_to_nowhere)
 {
 	static const char *const faults[] = {
 		"none+start 0 1009\njump 1009 1020\njump 1020 20\ninterrupt+end 20 0\n"
@@ -543,7 +531,6 @@ static void test_jump_to_nowhere(void **state)
 	};
 	enum { NOWHERE = 0x20 };
 
-	(void)state;
 	for (unsigned int stops = 0; stops < 2; stops++) {
 		for (unsigned int psb_at = 0; psb_at < 4; psb_at++) {
 			struct trace trace = {
@@ -589,7 +576,7 @@ static int32_t version_of_second(const struct decoder_config *config, const stru
 }
 
 /* Tracing goes on before the switch to the next thread is recorded, but not before that from the last one. */
-static void test_enabled_early(void **state)
+TEST(test_enabled_early)
 {
 	struct code_section section = {.path = code_path, .size = CODE_BYTES, .addr = BASE};
 	struct code_image image = {.sections = &section, .section_cnt = 1};
@@ -597,7 +584,6 @@ static void test_enabled_early(void **state)
 	struct decoder_cache *cache;
 	struct trace trace;
 
-	(void)state;
 	run(&trace, 0);
 	for (enum decoder_kind kind = DECODER_FAST; kind <= DECODER_REFERENCE; kind++) {
 		struct decoder_config config = {.params = &trace.params,
@@ -618,17 +604,4 @@ static void test_enabled_early(void **state)
 	encoder_release(&trace.encoder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branches),      cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_two_sections),  cmocka_unit_test(test_cut_code),
-		cmocka_unit_test(test_psb_alignment), cmocka_unit_test(test_no_psb),
-		cmocka_unit_test(test_missing_code),  cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_damage),	      cmocka_unit_test(test_instructions),
-		cmocka_unit_test(test_functions),     cmocka_unit_test(test_in_order),
-		cmocka_unit_test(test_enabled_early), cmocka_unit_test(test_jump_to_nowhere),
-	};
-
-	return cmocka_run_group_tests(tests, write_code, remove_code);
-}
+TEST_MAIN(write_code, remove_code)

@@ -50,58 +50,51 @@ static void assert_not_found(const char *path)
 	assert_int_equal(line, 7);
 }
 
-static void without_a_debug_file_there_is_nothing(void **state)
+TEST(without_a_debug_file_there_is_nothing)
 {
-	(void)state;
 	assert_not_found("stripped");
 }
 
-static void a_link_leads_to_the_file_beside(void **state)
+TEST(a_link_leads_to_the_file_beside)
 {
-	(void)state;
 	fixture_run("objcopy --add-gnu-debuglink=d.debug stripped links/linked && cp d.debug links/");
 	assert_found("links/linked");
 	fixture_run("rm links/d.debug");
 	assert_not_found("links/linked");
 }
 
-static void a_link_leads_to_the_debug_directory(void **state)
+TEST(a_link_leads_to_the_debug_directory)
 {
-	(void)state;
 	fixture_run("objcopy --add-gnu-debuglink=d.debug stripped links/linked && cp d.debug links/.debug/");
 	assert_found("links/linked");
 	fixture_run("rm links/.debug/d.debug");
 }
 
-static void a_link_is_resolved_from_where_the_file_really_is(void **state)
+TEST(a_link_is_resolved_from_where_the_file_really_is)
 {
-	(void)state;
 	fixture_run("objcopy --add-gnu-debuglink=d.debug stripped links/linked && cp d.debug links/ &&"
 		    "ln -sf links/linked symlink");
 	assert_found("symlink");
 	fixture_run("rm links/d.debug");
 }
 
-static void the_checksum_must_be_right(void **state)
+TEST(the_checksum_must_be_right)
 {
-	(void)state;
 	fixture_run("objcopy --add-gnu-debuglink=d.debug stripped links/linked && cp d.debug links/ &&"
 		    "printf x >> links/d.debug");
 	assert_not_found("links/linked");
 	fixture_run("rm links/d.debug");
 }
 
-static void a_damaged_debug_file_is_none(void **state)
+TEST(a_damaged_debug_file_is_none)
 {
-	(void)state;
 	fixture_run("printf 'not an ELF file at all' > d2.debug && objcopy --add-gnu-debuglink=d2.debug "
 		    "stripped linked2");
 	assert_not_found("linked2");
 }
 
-static void a_build_id_names_a_file(void **state)
+TEST(a_build_id_names_a_file)
 {
-	(void)state;
 	if (access("/usr/lib/debug", W_OK) && access("/usr/lib", W_OK))
 		skip();
 	fixture_run("mkdir -p " DEBUG_DIR " && cp d.debug " DEBUG_FILE);
@@ -110,17 +103,4 @@ static void a_build_id_names_a_file(void **state)
 	assert_not_found("stripped");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_debug_file_there_is_nothing),
-		cmocka_unit_test(a_link_leads_to_the_file_beside),
-		cmocka_unit_test(a_link_leads_to_the_debug_directory),
-		cmocka_unit_test(a_link_is_resolved_from_where_the_file_really_is),
-		cmocka_unit_test(the_checksum_must_be_right),
-		cmocka_unit_test(a_damaged_debug_file_is_none),
-		cmocka_unit_test(a_build_id_names_a_file),
-	};
-
-	return cmocka_run_group_tests(tests, setup, fixture_leave);
-}
+TEST_MAIN(setup, fixture_leave)

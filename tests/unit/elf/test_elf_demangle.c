@@ -10,24 +10,21 @@ static void assert_demangled(const char *name, const char *expected)
 	assert_string_equal(demangled, expected);
 }
 
-static void cplusplus(void **state)
+TEST(cplusplus)
 {
-	(void)state;
 	assert_demangled("_Z3addii", "add(int, int)");
 	assert_demangled("_ZN3zip8compressEPKcm", "zip::compress(char const*, unsigned long)");
 	assert_demangled("_ZNK3BoxIiE3getEv", "Box<int>::get() const");
 }
 
-static void rust(void **state)
+TEST(rust)
 {
-	(void)state;
 	assert_demangled("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write");
 	assert_demangled("_RNvC6_123foo3bar", "123foo::bar");
 }
 
-static void ocaml(void **state)
+TEST(ocaml)
 {
-	(void)state;
 	assert_demangled("camlStdlib__List__map_456", "Stdlib.List.map");
 	assert_demangled("camlFoo__bar_baz_12", "Foo.bar_baz");
 	assert_demangled("camlFoo__$3e$3e$3d_7", "Foo.>>=");
@@ -38,22 +35,20 @@ static void ocaml(void **state)
 	assert_null(elf_demangle("camera__x"));
 }
 
-static void other_names_stay(void **state)
+TEST(other_names_stay)
 {
 	static const char *const names[] = {"main", "_start", "_Z", "_ZNonsense", "_Run", "", "Z3addii"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_null(elf_demangle(names[i]));
 }
 
 /* Nesting beyond measure, as a hostile file may have it. */
-static void deep_names_do_no_harm(void **state)
+TEST(deep_names_do_no_harm)
 {
 	char name[60000];
 	char *demangled;
 
-	(void)state;
 	memset(name, 'P', sizeof(name));
 	memcpy(name, "_Z1f", 4);
 	strcpy(name + sizeof(name) - 2, "i");
@@ -61,15 +56,4 @@ static void deep_names_do_no_harm(void **state)
 	free(demangled);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cplusplus),
-		cmocka_unit_test(rust),
-		cmocka_unit_test(ocaml),
-		cmocka_unit_test(other_names_stay),
-		cmocka_unit_test(deep_names_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

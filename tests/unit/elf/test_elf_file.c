@@ -15,19 +15,17 @@ static int setup(void **state)
 	return 0;
 }
 
-static void opens_a_program(void **state)
+TEST(opens_a_program)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open("a");
 
-	(void)state;
 	assert_string_equal(elf_file_path(file), "a");
 }
 
-static void refuses_what_is_no_elf_file(void **state)
+TEST(refuses_what_is_no_elf_file)
 {
 	struct elf_file *file = (void *)1;
 
-	(void)state;
 	fixture_write("script", "#!/bin/sh\nexit 0\n", 17);
 	fixture_write("empty", "", 0);
 	fixture_write("text", "This is just some text, of no use.\n", 35);
@@ -54,11 +52,10 @@ static void patch(const char *path, long offset, uint8_t byte)
 	close(fd);
 }
 
-static void refuses_other_machines(void **state)
+TEST(refuses_other_machines)
 {
 	struct elf_file *file;
 
-	(void)state;
 	patch("a32", EI_CLASS, ELFCLASS32);
 	patch("arm", offsetof(Elf64_Ehdr, e_machine), EM_AARCH64);
 	patch("big", EI_DATA, ELFDATA2MSB);
@@ -67,12 +64,11 @@ static void refuses_other_machines(void **state)
 	assert_err(elf_file_open(&file, "big"), -ENOTSUP, "big is not for x86-64");
 }
 
-static void converts_addresses_and_offsets(void **state)
+TEST(converts_addresses_and_offsets)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	uint64_t offset, addr;
 
-	(void)state;
 	fixture_run("gcc -O0 -no-pie -Wl,-Ttext-segment=0x10000000 -o fixed a.c");
 	file = fixture_open("fixed");
 	addr = fixture_find(file, "add")->addr;
@@ -92,7 +88,7 @@ static void converts_addresses_and_offsets(void **state)
 }
 
 /* Some linkers let the code begin in the middle of a page, which is mapped from its beginning. */
-static void segments_need_not_begin_with_a_page(void **state)
+TEST(segments_need_not_begin_with_a_page)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	Elf64_Ehdr header;
@@ -100,7 +96,6 @@ static void segments_need_not_begin_with_a_page(void **state)
 	uint64_t addr;
 	int fd;
 
-	(void)state;
 	fixture_run("cp a middle");
 	fd = open("middle", O_RDWR);
 	assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
@@ -125,13 +120,12 @@ static void segments_need_not_begin_with_a_page(void **state)
 	assert_false(elf_file_is_code(file, load.p_vaddr - 1));
 }
 
-static void reads_bytes(void **state)
+TEST(reads_bytes)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open("a");
 	uint8_t bytes[8];
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(elf_file_read(file, 0, bytes, 4), 4);
 	assert_memory_equal(bytes, ELFMAG, 4);
 	assert_int_equal(stat("a", &st), 0);
@@ -139,7 +133,7 @@ static void reads_bytes(void **state)
 	assert_int_equal(elf_file_read(file, 1ull << 62, bytes, 8), 0);
 }
 
-static void knows_the_build_id(void **state)
+TEST(knows_the_build_id)
 {
 	static const uint8_t expected[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23,
 					   0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67};
@@ -148,7 +142,6 @@ static void knows_the_build_id(void **state)
 	const uint8_t *id;
 	size_t size;
 
-	(void)state;
 	id = elf_file_build_id(with, &size);
 	assert_int_equal(size, sizeof(expected));
 	assert_memory_equal(id, expected, sizeof(expected));
@@ -199,12 +192,11 @@ static int use(const char *path)
 	return 1;
 }
 
-static void survives_truncation(void **state)
+TEST(survives_truncation)
 {
 	CLEANUP(freep) uint8_t *bytes = NULL;
 	size_t size, opened = 0;
 
-	(void)state;
 	bytes = load("a", &size);
 	for (size_t i = 0; i < 500; i++) {
 		fixture_write("cut", bytes, i * size / 500);
@@ -213,13 +205,12 @@ static void survives_truncation(void **state)
 	assert_true(opened > 0 && opened < 500);
 }
 
-static void survives_damage(void **state)
+TEST(survives_damage)
 {
 	CLEANUP(freep) uint8_t *bytes = NULL;
 	CLEANUP(freep) uint8_t *damaged = NULL;
 	size_t size, opened = 0;
 
-	(void)state;
 	bytes = load("a", &size);
 	damaged = malloc(size);
 	srand(1);
@@ -234,14 +225,13 @@ static void survives_damage(void **state)
 }
 
 /* Section headers and dynamic tables are where a file says how long things are. */
-static void survives_damaged_headers(void **state)
+TEST(survives_damaged_headers)
 {
 	CLEANUP(freep) uint8_t *bytes = NULL;
 	CLEANUP(freep) uint8_t *damaged = NULL;
 	const Elf64_Ehdr *header;
 	size_t size, table;
 
-	(void)state;
 	bytes = load("a", &size);
 	damaged = malloc(size);
 	header = (const void *)bytes;
@@ -260,20 +250,4 @@ static void survives_damaged_headers(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opens_a_program),
-		cmocka_unit_test(refuses_what_is_no_elf_file),
-		cmocka_unit_test(refuses_other_machines),
-		cmocka_unit_test(converts_addresses_and_offsets),
-		cmocka_unit_test(segments_need_not_begin_with_a_page),
-		cmocka_unit_test(reads_bytes),
-		cmocka_unit_test(knows_the_build_id),
-		cmocka_unit_test(survives_truncation),
-		cmocka_unit_test(survives_damage),
-		cmocka_unit_test(survives_damaged_headers),
-	};
-
-	return cmocka_run_group_tests(tests, setup, fixture_leave);
-}
+TEST_MAIN(setup, fixture_leave)

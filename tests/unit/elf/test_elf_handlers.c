@@ -18,11 +18,10 @@ static void catches(struct elf_file *file, uint64_t call, uint64_t handler, enum
  * The call-site table is written by hand: exceptions from `first` land at `pad`, those from `second` nowhere,
  * those from `third` at `other`. Labels are functions, to be found by name.
  */
-static void by_unwinding_tables(void **state)
+TEST(by_unwinding_tables)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build(
 		"lsda.s",
 		".text\n.globl f, first, second, third, pad, other\n"
@@ -51,14 +50,13 @@ static void by_unwinding_tables(void **state)
  * Every landing pad that the C++ compiler says there is: between the calls of a function with a try and its
  * end.
  */
-static void of_a_compiler(void **state)
+TEST(of_a_compiler)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	const struct elf_handler *handlers;
 	const struct elf_symbol *f;
 	size_t cnt, inside = 0;
 
-	(void)state;
 	fixture_build("try.cc",
 		      "void g(int);\nextern \"C\" int f(int x) { try { g(x); } catch (int e) { return e; } "
 		      "return x; }\n"
@@ -82,11 +80,10 @@ static void of_a_compiler(void **state)
 	".type outer,@function\n.type inner,@function\n.type f,@function\n"
 
 /* A try in a try, as ocamlopt compiles it. */
-static void by_the_shape_of_ocamls_code(void **state)
+TEST(by_the_shape_of_ocamls_code)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build("trap.s",
 		      ".text\n" FUNCTIONS "f: nop\n" PUSHTRAP("outer") "a: call f\n" PUSHTRAP(
 			      "inner") "b: call f\n" POPTRAP "jmp c\ninner: nop\nc: call f\n" POPTRAP
@@ -104,11 +101,10 @@ static void by_the_shape_of_ocamls_code(void **state)
 }
 
 /* The note says it of code that has no such shape; its addresses are relative to where .stapsdt.base was. */
-static void by_the_note_of_ocaml(void **state)
+TEST(by_the_note_of_ocaml)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build("note.s",
 		      ".text\n" FUNCTIONS "f: nop\na: nop\nb: nop\nc: call f\nnop\ninner: nop\nouter: ret\n"
 		      ".section .stapsdt.base,\"a\",@progbits\nbase: .byte 0\n"
@@ -122,14 +118,4 @@ static void by_the_note_of_ocaml(void **state)
 	catches(file, addr_of(file, "f"), addr_of(file, "outer"), LANDING_NO);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_unwinding_tables),
-		cmocka_unit_test(of_a_compiler),
-		cmocka_unit_test(by_the_shape_of_ocamls_code),
-		cmocka_unit_test(by_the_note_of_ocaml),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

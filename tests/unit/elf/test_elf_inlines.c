@@ -35,11 +35,10 @@ static void assert_inlined(struct elf_file *file, uint64_t offset, const char *o
 		assert_string_equal(chain->symbols[chain->cnt - 1]->name, inner);
 }
 
-static void test_inner_call_ends_behind_the_outer_one(void **state)
+TEST(test_inner_call_ends_behind_the_outer_one)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build("i.s", source, "gcc -nostdlib -static -o i i.s");
 	file = fixture_open("i");
 	assert_inlined(file, 0, NULL, NULL);
@@ -49,11 +48,4 @@ static void test_inner_call_ends_behind_the_outer_one(void **state)
 	assert_inlined(file, 12, NULL, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_inner_call_ends_behind_the_outer_one),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

@@ -57,11 +57,10 @@ static int append(void *ctx, const char *path)
 	return 0;
 }
 
-static void runpath_leads_to_direct_dependencies(void **state)
+TEST(runpath_leads_to_direct_dependencies)
 {
 	char names[256] = "";
 
-	(void)state;
 	assert_finds("runpath", "libplain.so", "lib/libplain.so");
 	assert_ok(elf_library_each("runpath", append, names));
 	assert_non_null(strstr(names, "libplain.so "));
@@ -70,24 +69,21 @@ static void runpath_leads_to_direct_dependencies(void **state)
 	assert_finds("runpath", "libb.so.3", "deep/libb.so.3");
 }
 
-static void rpath_leads_to_all_dependencies(void **state)
+TEST(rpath_leads_to_all_dependencies)
 {
-	(void)state;
 	assert_finds("rpath", "libplain.so", "lib/libplain.so");
 	assert_finds("rpath", "libb.so.3", "deep/libb.so.3");
 }
 
-static void a_library_has_its_own_path(void **state)
+TEST(a_library_has_its_own_path)
 {
-	(void)state;
 	assert_finds("prog", "libb.so.3", "deep/libb.so.3");
 	/* It comes before the executable's DT_RPATH. */
 	assert_finds("mixed", "libb.so.3", "deep/libb.so.3");
 }
 
-static void the_environment_comes_before_runpath(void **state)
+TEST(the_environment_comes_before_runpath)
 {
-	(void)state;
 	assert_missing("nopath", "liba.so");
 	setenv("LD_LIBRARY_PATH", "nowhere:other:lib", 1);
 	assert_finds("nopath", "liba.so", "lib/liba.so");
@@ -96,11 +92,10 @@ static void the_environment_comes_before_runpath(void **state)
 	unsetenv("LD_LIBRARY_PATH");
 }
 
-static void the_version_may_be_left_out(void **state)
+TEST(the_version_may_be_left_out)
 {
 	CLEANUP(freep) char *path = NULL;
 
-	(void)state;
 	assert_finds("prog", "libb", "deep/libb.so.3");
 	assert_finds("prog", "liba", "lib/liba.so");
 	assert_missing("prog", "lib");
@@ -109,7 +104,7 @@ static void the_version_may_be_left_out(void **state)
 }
 
 /* The path that the loader chose for this process. */
-static void the_cache_has_what_the_loader_uses(void **state)
+TEST(the_cache_has_what_the_loader_uses)
 {
 	CLEANUP(freep) char *path = fixture_libc();
 	CLEANUP(freep) char *real = realpath(path, NULL);
@@ -117,7 +112,6 @@ static void the_cache_has_what_the_loader_uses(void **state)
 	FILE *maps = fopen("/proc/self/maps", "r");
 	int found = 0;
 
-	(void)state;
 	snprintf(text, sizeof(text), "%s\n", real);
 	while (fgets(line, sizeof(line), maps))
 		found |= strstr(line, text) != NULL;
@@ -125,21 +119,19 @@ static void the_cache_has_what_the_loader_uses(void **state)
 	assert_true(found);
 }
 
-static void programs_without_dependencies(void **state)
+TEST(programs_without_dependencies)
 {
 	CLEANUP(freep) char *path = NULL;
 
-	(void)state;
 	assert_missing("alone", "libnone.so.1");
 	/* It may be opened later. */
 	assert_ok(elf_library_find("alone", "libc.so.6", &path));
 }
 
-static void errors_are_those_of_the_executable(void **state)
+TEST(errors_are_those_of_the_executable)
 {
 	char *path;
 
-	(void)state;
 	assert_err(elf_library_find("nothing", "libc", &path), -ENOENT, "nothing");
 	assert_err(elf_library_find("p.c", "libc", &path), -ENOEXEC, "p.c");
 }
@@ -152,12 +144,11 @@ static int stop(void *ctx, const char *path)
 	return ++*(int *)ctx == 2 ? 42 : 0;
 }
 
-static void each_goes_breadth_first(void **state)
+TEST(each_goes_breadth_first)
 {
 	char names[256] = "";
 	int calls = 0;
 
-	(void)state;
 	assert_ok(elf_library_each("prog", append, names));
 	if (strncmp(names, "liba.so libc.so.6 libb.so.3 ", 28))
 		fail_msg("order: %s", names);
@@ -166,19 +157,4 @@ static void each_goes_breadth_first(void **state)
 	assert_err(elf_library_each("nothing", append, names), -ENOENT, "nothing");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runpath_leads_to_direct_dependencies),
-		cmocka_unit_test(rpath_leads_to_all_dependencies),
-		cmocka_unit_test(a_library_has_its_own_path),
-		cmocka_unit_test(the_environment_comes_before_runpath),
-		cmocka_unit_test(the_version_may_be_left_out),
-		cmocka_unit_test(the_cache_has_what_the_loader_uses),
-		cmocka_unit_test(programs_without_dependencies),
-		cmocka_unit_test(errors_are_those_of_the_executable),
-		cmocka_unit_test(each_goes_breadth_first),
-	};
-
-	return cmocka_run_group_tests(tests, setup, fixture_leave);
-}
+TEST_MAIN(setup, fixture_leave)

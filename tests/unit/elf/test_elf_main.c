@@ -27,9 +27,8 @@ static void assert_main_is_found(const char *options)
 	assert_false(before->is_guess);
 }
 
-static void is_found_by_start_up_code(void **state)
+TEST(is_found_by_start_up_code)
 {
-	(void)state;
 	assert_main_is_found("-pie -fPIE");
 	assert_main_is_found("-no-pie");
 	assert_main_is_found("-static");
@@ -38,11 +37,10 @@ static void is_found_by_start_up_code(void **state)
 }
 
 /* Start-up code of another kind gives none. */
-static void is_not_invented(void **state)
+TEST(is_not_invented)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build(
 		"start.s",
 		".text\n.globl _start\n_start: xor %ebp, %ebp\nnop\nlea x(%rip), %rdi\ncall x\nx: ret\n",
@@ -51,12 +49,4 @@ static void is_not_invented(void **state)
 	assert_int_equal(elf_file_find(file, "main", NULL, 0), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_found_by_start_up_code),
-		cmocka_unit_test(is_not_invented),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

@@ -40,9 +40,8 @@ static void assert_finds(const char *name, size_t expected)
 			assert_int_not_equal(symbols[i]->addr, symbols[j]->addr);
 }
 
-static void finds_names_as_in_the_table(void **state)
+TEST(finds_names_as_in_the_table)
 {
-	(void)state;
 	assert_finds("plain", 1);
 	assert_finds("main", 1);
 	assert_finds("_ZN3zip8compressEi", 1);
@@ -52,9 +51,8 @@ static void finds_names_as_in_the_table(void **state)
 	assert_finds("@", 0);
 }
 
-static void finds_demangled_names(void **state)
+TEST(finds_demangled_names)
 {
-	(void)state;
 	assert_finds("zip::compress", 2);
 	assert_finds("zip::compress(int)", 1);
 	assert_finds("zip::compress(char const*, unsigned long)", 1);
@@ -67,12 +65,11 @@ static void finds_demangled_names(void **state)
 	assert_finds("compress", 0);
 }
 
-static void counts_more_than_it_has_room_for(void **state)
+TEST(counts_more_than_it_has_room_for)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open("twins");
 	const struct elf_symbol *symbols[2] = {NULL, NULL};
 
-	(void)state;
 	assert_int_equal(elf_file_find(file, "twin", symbols, 1), 2);
 	assert_non_null(symbols[0]);
 	assert_null(symbols[1]);
@@ -80,11 +77,10 @@ static void counts_more_than_it_has_room_for(void **state)
 	assert_int_not_equal(symbols[0]->addr, symbols[1]->addr);
 }
 
-static void clones_are_not_the_function(void **state)
+TEST(clones_are_not_the_function)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build("c.s",
 		      ".text\n.globl _start\n_start: ret\n.type _Z4workv, @function\n_Z4workv: ret\n"
 		      ".type _Z4workv.cold, @function\n_Z4workv.cold: ret\n",
@@ -94,14 +90,4 @@ static void clones_are_not_the_function(void **state)
 	assert_string_equal(fixture_find(file, "work()")->name, "_Z4workv");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_names_as_in_the_table),
-		cmocka_unit_test(finds_demangled_names),
-		cmocka_unit_test(counts_more_than_it_has_room_for),
-		cmocka_unit_test(clones_are_not_the_function),
-	};
-
-	return cmocka_run_group_tests(tests, setup, fixture_leave);
-}
+TEST_MAIN(setup, fixture_leave)

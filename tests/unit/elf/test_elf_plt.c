@@ -38,33 +38,29 @@ static void check(const char *command)
 	assert_int_equal(elf_file_find(file, "puts", NULL, 0), 0);
 }
 
-static void lazy_entries(void **state)
+TEST(lazy_entries)
 {
-	(void)state;
 	check("gcc -O1 -fno-builtin -Wl,-z,lazy -o p p.c");
 	check("gcc -O1 -fno-builtin -Wl,-z,lazy -no-pie -o p p.c");
 	check("gcc -O1 -fno-builtin -Wl,-z,lazy -s -o p p.c");
 }
 
-static void bound_entries(void **state)
+TEST(bound_entries)
 {
-	(void)state;
 	check("gcc -O1 -fno-builtin -Wl,-z,now -o p p.c");
 }
 
-static void entries_with_endbr64(void **state)
+TEST(entries_with_endbr64)
 {
-	(void)state;
 	check("gcc -O1 -fno-builtin -fcf-protection -Wl,-z,ibtplt -Wl,-z,lazy -o p p.c");
 }
 
 /* .plt.got has entries of 8 bytes for functions whose address is taken, too. */
-static void entries_of_plt_got(void **state)
+TEST(entries_of_plt_got)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	const struct elf_symbol *symbol;
 
-	(void)state;
 	fixture_build("g.c",
 		      "#include <stdio.h>\nint (*pointer)(const char *);\n"
 		      "int main(int argc, char **argv) { pointer = puts; return puts(argv[0]); }\n",
@@ -78,12 +74,11 @@ static void entries_of_plt_got(void **state)
 }
 
 /* Without a name in the relocation: the resolver's symbol has it. */
-static void ifunc_entries_of_static_programs(void **state)
+TEST(ifunc_entries_of_static_programs)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	const struct elf_symbol *symbol;
 
-	(void)state;
 	fixture_build("p.c", PROGRAM, "gcc -O1 -fno-builtin -static -o p p.c");
 	file = fixture_open("p");
 	symbol = fixture_find(file, "strlen@plt");
@@ -91,15 +86,4 @@ static void ifunc_entries_of_static_programs(void **state)
 	assert_int_not_equal(symbol->addr, fixture_find(file, "strlen")->addr);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lazy_entries),
-		cmocka_unit_test(bound_entries),
-		cmocka_unit_test(entries_with_endbr64),
-		cmocka_unit_test(entries_of_plt_got),
-		cmocka_unit_test(ifunc_entries_of_static_programs),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

@@ -31,7 +31,7 @@ static struct elf_file *assemble(const char *source)
 
 #define FUNCTION(name) ".globl " name "\n.type " name ", @function\n" name ":\n"
 
-static void what_lies_between_sized_functions_is_nobodys(void **state)
+TEST(what_lies_between_sized_functions_is_nobodys)
 {
 	CLEANUP(elf_file_closep)
 	struct elf_file *file = assemble(FUNCTION(
@@ -39,7 +39,6 @@ static void what_lies_between_sized_functions_is_nobodys(void **state)
 			  ".fill 11, 1, 0xcc\n" FUNCTION("next") ".fill 4, 1, 0x90\n.size next, 4\n");
 	uint64_t start = fixture_find(file, "_start")->addr;
 
-	(void)state;
 	assert_string_equal(fixture_name_at(file, start), "_start");
 	assert_string_equal(fixture_name_at(file, start + 4), "_start");
 	assert_string_equal(fixture_name_at(file, start + 5), "");
@@ -49,7 +48,7 @@ static void what_lies_between_sized_functions_is_nobodys(void **state)
 	assert_string_equal(fixture_name_at(file, start - 1), "");
 }
 
-static void symbols_without_size_go_on_to_the_next(void **state)
+TEST(symbols_without_size_go_on_to_the_next)
 {
 	CLEANUP(elf_file_closep)
 	struct elf_file *file = assemble(
@@ -59,7 +58,6 @@ static void symbols_without_size_go_on_to_the_next(void **state)
 							       ".section .more, \"ax\"\n.fill 64, 1, 0x90\n");
 	uint64_t start = fixture_find(file, "_start")->addr;
 
-	(void)state;
 	assert_int_equal(fixture_find(file, "_start")->type, STT_NOTYPE);
 	assert_string_equal(fixture_name_at(file, start + 7), "_start");
 	assert_string_equal(fixture_name_at(file, start + 15), "second");
@@ -69,20 +67,19 @@ static void symbols_without_size_go_on_to_the_next(void **state)
 	assert_string_equal(fixture_name_at(file, start + 32), ""); /* .more */
 }
 
-static void labels_inside_a_function_are_part_of_it(void **state)
+TEST(labels_inside_a_function_are_part_of_it)
 {
 	CLEANUP(elf_file_closep)
 	struct elf_file *file = assemble(FUNCTION("_start") ".fill 8, 1, 0x90\nlabel: .fill 8, 1, 0x90\n"
 							    ".size _start, 16\n");
 	uint64_t start = fixture_find(file, "_start")->addr;
 
-	(void)state;
 	assert_string_equal(fixture_name_at(file, start + 8), "_start");
 	assert_string_equal(fixture_name_at(file, start + 15), "_start");
 	assert_int_equal(fixture_find(file, "label")->addr, start + 8); /* a probe can go there */
 }
 
-static void a_function_inside_another_divides_it(void **state)
+TEST(a_function_inside_another_divides_it)
 {
 	CLEANUP(elf_file_closep)
 	struct elf_file *file = assemble(FUNCTION("_start") ".fill 8, 1, 0x90\n" FUNCTION(
@@ -92,7 +89,6 @@ static void a_function_inside_another_divides_it(void **state)
 	const struct elf_range *ranges, *before, *after;
 	size_t cnt;
 
-	(void)state;
 	assert_string_equal(fixture_name_at(file, start + 7), "_start");
 	assert_string_equal(fixture_name_at(file, start + 8), "inner");
 	assert_string_equal(fixture_name_at(file, start + 11), "inner");
@@ -104,7 +100,7 @@ static void a_function_inside_another_divides_it(void **state)
 	assert_int_equal(before->first, after->first);
 }
 
-static void overlapping_functions_go_by_the_last_start(void **state)
+TEST(overlapping_functions_go_by_the_last_start)
 {
 	CLEANUP(elf_file_closep)
 	struct elf_file *file = assemble(FUNCTION("_start") ".fill 8, 1, 0x90\n" FUNCTION(
@@ -112,35 +108,32 @@ static void overlapping_functions_go_by_the_last_start(void **state)
 			 ".size _start, 12\n.size other, 8\n");
 	uint64_t start = fixture_find(file, "_start")->addr;
 
-	(void)state;
 	assert_string_equal(fixture_name_at(file, start + 7), "_start");
 	assert_string_equal(fixture_name_at(file, start + 8), "other");
 	assert_string_equal(fixture_name_at(file, start + 15), "other");
 	assert_string_equal(fixture_name_at(file, start + 16), "");
 }
 
-static void sizes_end_with_the_segment(void **state)
+TEST(sizes_end_with_the_segment)
 {
 	CLEANUP(elf_file_closep)
 	struct elf_file *file =
 		assemble(FUNCTION("_start") ".fill 8, 1, 0x90\n.size _start, 0x7fffffffffffffff\n");
 	const struct elf_symbol *symbol = fixture_find(file, "_start");
 
-	(void)state;
 	assert_int_equal(symbol->size, 8);
 	assert_string_equal(fixture_name_at(file, symbol->addr + 7), "_start");
 	assert_string_equal(fixture_name_at(file, symbol->addr + 8), "");
 }
 
 /* Without names, the unwinding tables still divide the code. */
-static void stripped_functions_have_ranges(void **state)
+TEST(stripped_functions_have_ranges)
 {
 	CLEANUP(elf_file_closep) struct elf_file *named = NULL;
 	CLEANUP(elf_file_closep) struct elf_file *stripped = NULL;
 	const struct elf_range *ranges, *main_range, *add_range;
 	size_t cnt;
 
-	(void)state;
 	fixture_build("x.c", "int add(int a) { return a + 1; }\nint main(void) { return add(1); }\n",
 		      "gcc -O0 -o named x.c && strip -o stripped named");
 	named = fixture_open("named");
@@ -157,31 +150,16 @@ static void stripped_functions_have_ranges(void **state)
 	assert_int_equal(add_range->end, main_range->start);
 }
 
-static void the_system_library_is_divided_completely(void **state)
+TEST(the_system_library_is_divided_completely)
 {
 	CLEANUP(freep) char *libc = fixture_libc();
 	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open(libc);
 	size_t cnt;
 	const struct elf_range *ranges = elf_file_ranges(file, &cnt);
 
-	(void)state;
 	assert_valid(file);
 	for (size_t i = 1; i < cnt; i++)
 		assert_int_equal(ranges[i].start, ranges[i - 1].end); /* one executable segment */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_lies_between_sized_functions_is_nobodys),
-		cmocka_unit_test(symbols_without_size_go_on_to_the_next),
-		cmocka_unit_test(labels_inside_a_function_are_part_of_it),
-		cmocka_unit_test(a_function_inside_another_divides_it),
-		cmocka_unit_test(overlapping_functions_go_by_the_last_start),
-		cmocka_unit_test(sizes_end_with_the_segment),
-		cmocka_unit_test(stripped_functions_have_ranges),
-		cmocka_unit_test(the_system_library_is_divided_completely),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

@@ -27,11 +27,10 @@ static size_t similar(const char *name, const char **ret_names, size_t cap)
 	return elf_file_similar(file, name, ret_names, cap);
 }
 
-static void a_slip_of_the_finger(void **state)
+TEST(a_slip_of_the_finger)
 {
 	const char *names[4];
 
-	(void)state;
 	assert_true(similar("compres_block", names, 4) >= 2);
 	assert_string_equal(names[0], "compress_block");
 	assert_string_equal(names[1], "compress_blocks");
@@ -42,54 +41,41 @@ static void a_slip_of_the_finger(void **state)
 	similar(NULL, NULL, 0);
 }
 
-static void a_part_of_the_name(void **state)
+TEST(a_part_of_the_name)
 {
 	const char *names[4];
 
-	(void)state;
 	assert_int_equal(similar("insert", names, 4), 1);
 	assert_string_equal(names[0], "table_insert");
 	similar(NULL, NULL, 0);
 }
 
-static void a_name_without_its_namespace(void **state)
+TEST(a_name_without_its_namespace)
 {
 	const char *names[4];
 
-	(void)state;
 	assert_true(similar("compress", names, 4) >= 1);
 	assert_string_equal(names[0], "zip::compress");
 	similar(NULL, NULL, 0);
 }
 
-static void nothing_alike(void **state)
+TEST(nothing_alike)
 {
 	const char *names[4];
 
-	(void)state;
 	assert_int_equal(similar("quaternion_slerp", names, 4), 0);
 	assert_int_equal(similar("compress_block", names, 0), 0);
 	similar(NULL, NULL, 0);
 }
 
-static void no_more_than_asked_for(void **state)
+TEST(no_more_than_asked_for)
 {
 	const char *names[2] = {NULL, NULL};
 
-	(void)state;
 	assert_int_equal(similar("compress_bloc", names, 1), 1);
 	assert_string_equal(names[0], "compress_block");
 	assert_null(names[1]);
 	similar(NULL, NULL, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slip_of_the_finger),		cmocka_unit_test(a_part_of_the_name),
-		cmocka_unit_test(a_name_without_its_namespace), cmocka_unit_test(nothing_alike),
-		cmocka_unit_test(no_more_than_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, setup, fixture_leave);
-}
+TEST_MAIN(setup, fixture_leave)

@@ -46,29 +46,25 @@ static void check(const char *command)
 	assert_dir(file);
 }
 
-static void units_with_an_index(void **state)
+TEST(units_with_an_index)
 {
-	(void)state;
 	check("gcc -g -O0 -o lines first.c second.c");
 	check("gcc -gdwarf-4 -O0 -o lines first.c second.c");
 }
 
-static void units_without_an_index(void **state)
+TEST(units_without_an_index)
 {
-	(void)state;
 	check("gcc -g -O0 -c first.c second.c && objcopy -R .debug_aranges -R .rela.debug_aranges first.o &&"
 	      "objcopy -R .debug_aranges -R .rela.debug_aranges second.o && gcc -o lines first.o second.o");
 }
 
-static void functions_in_sections_of_their_own(void **state)
+TEST(functions_in_sections_of_their_own)
 {
-	(void)state;
 	check("gcc -g -O0 -ffunction-sections -o lines first.c second.c");
 }
 
-static void compressed_sections(void **state)
+TEST(compressed_sections)
 {
-	(void)state;
 	check("gcc -g -gz -O0 -o lines first.c second.c");
 }
 
@@ -89,26 +85,24 @@ static void damage(const char *path, const char *name)
 	assert_int_equal(pwrite(fd, &byte, 1, middle), 1);
 }
 
-static void damaged_compressed_sections(void **state)
+TEST(damaged_compressed_sections)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	const char *source;
 	uint32_t line;
 
-	(void)state;
 	fixture_build("first.c", "int main(void) { return 0; }\n", "gcc -g -gz -O0 -o damaged first.c");
 	damage("damaged", ".debug_info");
 	file = fixture_open("damaged");
 	assert_int_equal(elf_file_source(file, fixture_find(file, "main")->addr, &source, &line), -ENOENT);
 }
 
-static void no_debug_information(void **state)
+TEST(no_debug_information)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	const char *source = "untouched";
 	uint32_t line = 7;
 
-	(void)state;
 	fixture_build("first.c", "int main(void) { return 0; }\n", "gcc -o plain first.c");
 	file = fixture_open("plain");
 	assert_int_equal(elf_file_source(file, fixture_find(file, "main")->addr, &source, &line), -ENOENT);
@@ -116,16 +110,4 @@ static void no_debug_information(void **state)
 	assert_int_equal(line, 7);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units_with_an_index),
-		cmocka_unit_test(units_without_an_index),
-		cmocka_unit_test(functions_in_sections_of_their_own),
-		cmocka_unit_test(compressed_sections),
-		cmocka_unit_test(damaged_compressed_sections),
-		cmocka_unit_test(no_debug_information),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

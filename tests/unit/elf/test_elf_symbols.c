@@ -17,11 +17,10 @@ static void names_at(struct elf_file *file, uint64_t addr, char *ret_text, size_
 			len += (size_t)snprintf(ret_text + len, cap - len, "%s ", symbols[i].name);
 }
 
-static void has_functions_of_every_binding(void **state)
+TEST(has_functions_of_every_binding)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build("bind.c",
 		      "__attribute__((noinline)) static int local(int a) { return a * 3; }\n"
 		      "__attribute__((weak)) int weak(int a) { return local(a); }\n"
@@ -39,14 +38,13 @@ static void has_functions_of_every_binding(void **state)
 	assert_int_equal(elf_file_find(file, "etext", NULL, 0), 0);
 }
 
-static void are_sorted_without_duplicates(void **state)
+TEST(are_sorted_without_duplicates)
 {
 	CLEANUP(freep) char *libc = fixture_libc();
 	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open(libc);
 	size_t cnt;
 	const struct elf_symbol *symbols = elf_file_symbols(file, &cnt);
 
-	(void)state;
 	assert_true(cnt > 1000);
 	for (size_t i = 1; i < cnt; i++) {
 		assert_true(symbols[i - 1].addr <= symbols[i].addr);
@@ -55,12 +53,11 @@ static void are_sorted_without_duplicates(void **state)
 	}
 }
 
-static void show_the_best_name_first(void **state)
+TEST(show_the_best_name_first)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	char names[128];
 
-	(void)state;
 	fixture_build("alias.s",
 		      ".text\n.globl _start, __alias, alias, typeless\n.weak aweak\n"
 		      ".type __alias, @function\n.type alias, @function\n.type aweak, @function\n"
@@ -87,13 +84,12 @@ static uint64_t loaded_offset(const char *name, const char *version)
 	return (uint64_t)addr - (uint64_t)info.dli_fbase;
 }
 
-static void a_bare_name_means_the_default_version(void **state)
+TEST(a_bare_name_means_the_default_version)
 {
 	CLEANUP(freep) char *libc = fixture_libc();
 	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open(libc);
 	const struct elf_symbol *symbol = fixture_find(file, "memcpy");
 
-	(void)state;
 	assert_string_equal(symbol->version, "GLIBC_2.14");
 	assert_int_equal(symbol->type, STT_GNU_IFUNC);
 	assert_true(symbol->is_default);
@@ -102,13 +98,12 @@ static void a_bare_name_means_the_default_version(void **state)
 	assert_int_equal(fixture_find(file, "realpath")->addr, loaded_offset("realpath", "GLIBC_2.3"));
 }
 
-static void other_versions_go_by_name(void **state)
+TEST(other_versions_go_by_name)
 {
 	CLEANUP(freep) char *libc = fixture_libc();
 	CLEANUP(elf_file_closep) struct elf_file *file = fixture_open(libc);
 	const struct elf_symbol *old = fixture_find(file, "realpath@GLIBC_2.2.5");
 
-	(void)state;
 	assert_string_equal(old->name, "realpath");
 	assert_string_equal(old->version, "GLIBC_2.2.5");
 	assert_false(old->is_default);
@@ -126,12 +121,11 @@ static void build_versions(const char *map, const char *source)
 }
 
 /* cfree, say, which nobody can link any more, and free. */
-static void a_name_for_old_programs_comes_behind(void **state)
+TEST(a_name_for_old_programs_comes_behind)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	char names[128];
 
-	(void)state;
 	build_versions("V1 { global: add; sum; local: *; };",
 		       "__asm__(\".symver old,add@V1\");\nint sum(void) { return 1; }\n"
 		       "extern int old(void) __attribute__((alias(\"sum\")));\n");
@@ -142,12 +136,11 @@ static void a_name_for_old_programs_comes_behind(void **state)
 }
 
 /* .symtab writes versions into the names, .dynsym has them in a table: they are one symbol. */
-static void both_tables_agree_on_versions(void **state)
+TEST(both_tables_agree_on_versions)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	char names[128];
 
-	(void)state;
 	build_versions("V1 { global: f; local: *; }; V2 { global: f; } V1;",
 		       "__asm__(\".symver f_old,f@V1\"); __asm__(\".symver f_new,f@@V2\");\n"
 		       "int f_old(void) { return 1; }\nint f_new(void) { return 2; }\n");
@@ -161,12 +154,11 @@ static void both_tables_agree_on_versions(void **state)
 
 /* ---- kinds of files ---- */
 
-static void stripped_files_keep_what_they_export(void **state)
+TEST(stripped_files_keep_what_they_export)
 {
 	CLEANUP(elf_file_closep) struct elf_file *program = NULL;
 	CLEANUP(elf_file_closep) struct elf_file *library = NULL;
 
-	(void)state;
 	fixture_build("x.c",
 		      "static int hidden(int a) { return a + 1; }\nint shown(int a) { return hidden(a); }\n"
 		      "int main(void) { return shown(1); }\n",
@@ -178,11 +170,10 @@ static void stripped_files_keep_what_they_export(void **state)
 	assert_int_equal(elf_file_find(library, "hidden", NULL, 0), 0);
 }
 
-static void static_programs_have_their_libc(void **state)
+TEST(static_programs_have_their_libc)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build("s.c", "#include <stdio.h>\nint main(void) { return puts(\"a\"); }\n",
 		      "gcc -static -o s s.c");
 	file = fixture_open("s");
@@ -191,14 +182,13 @@ static void static_programs_have_their_libc(void **state)
 	assert_true(fixture_find(file, "_start")->addr > 0x400000);
 }
 
-static void sections_are_not_needed_to_open(void **state)
+TEST(sections_are_not_needed_to_open)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	Elf64_Ehdr header;
 	FILE *out;
 	size_t cnt;
 
-	(void)state;
 	fixture_run("cp bind nosections");
 	out = fopen("nosections", "r+");
 	assert_int_equal(fread(&header, sizeof(header), 1, out), 1);
@@ -212,20 +202,4 @@ static void sections_are_not_needed_to_open(void **state)
 	assert_null(elf_file_symbol_at(file, 0x1000));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(has_functions_of_every_binding),
-		cmocka_unit_test(are_sorted_without_duplicates),
-		cmocka_unit_test(show_the_best_name_first),
-		cmocka_unit_test(a_bare_name_means_the_default_version),
-		cmocka_unit_test(other_versions_go_by_name),
-		cmocka_unit_test(a_name_for_old_programs_comes_behind),
-		cmocka_unit_test(both_tables_agree_on_versions),
-		cmocka_unit_test(stripped_files_keep_what_they_export),
-		cmocka_unit_test(static_programs_have_their_libc),
-		cmocka_unit_test(sections_are_not_needed_to_open),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

@@ -29,14 +29,13 @@ static void compare(struct elf_file *file, uint64_t addr, struct tally *tally)
 	tally->returns += walked.regs[CFI_RETURN].how == CFI_SAVED && walked.regs[CFI_RETURN].offset == -8;
 }
 
-static void test_as_told(void **state)
+TEST(test_as_told)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	const struct elf_symbol *symbols;
 	struct tally tally = {0};
 	size_t cnt;
 
-	(void)state;
 	assert_ok(elf_file_open(&file, "/proc/self/exe"));
 	symbols = elf_file_symbols(file, &cnt);
 	for (size_t i = 0; i < cnt && tally.all < ADDRESSES; i++)
@@ -49,11 +48,4 @@ static void test_as_told(void **state)
 	assert_int_equal(tally.returns, tally.known);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -116,9 +116,8 @@ static void check_counters(const struct timeline *timeline, const struct made *m
 		assert_true(live->points[i].time_ns > live->points[i - 1].time_ns);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-	(void)state;
 	for (unsigned int seed = 0; seed < SEEDS; seed++) {
 		struct memtrace_shown *shown;
 		struct memtrace *trace;
@@ -150,9 +149,4 @@ static void test_random(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -8,14 +8,13 @@
 
 enum { ADDRESSES = 5000, STEPS = 200000 };
 
-static void test_random(void **state)
+TEST(test_random)
 {
 	static bool there[ADDRESSES];
 	struct live_table table = {0};
 	uint32_t number = 1;
 	size_t cnt = 0;
 
-	(void)state;
 	assert_null(live_table_find(&table, 16));
 	live_table_remove(&table, 16);
 	for (int i = 0; i < STEPS; i++) {
@@ -43,11 +42,4 @@ static void test_random(void **state)
 	live_table_release(&table);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

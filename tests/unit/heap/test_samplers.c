@@ -209,7 +209,7 @@ static void expect_exact(struct trace trace)
 	assert_int_equal(trace.ends, SMALL + LARGE);
 }
 
-static void test_each_allocation_is_told_with_its_callers(void **state)
+TEST(test_each_allocation_is_told_with_its_callers)
 {
 	struct alloc_recorder_config config = {.exe = "./allocates",
 					       .allocator = library,
@@ -217,37 +217,33 @@ static void test_each_allocation_is_told_with_its_callers(void **state)
 					       .stack_bytes = 1024,
 					       .sampler = ALLOC_SAMPLER_USDT};
 
-	(void)state;
 	assert_ok(record(config, "1"));
 	expect_exact(read_trace());
 }
 
-static void test_frame_pointers_lead_to_the_callers_too(void **state)
+TEST(test_frame_pointers_lead_to_the_callers_too)
 {
 	struct alloc_recorder_config config = {
 		.exe = "./allocates", .interval_bytes = 1, .sampler = ALLOC_SAMPLER_AUTO};
 
-	(void)state;
 	assert_ok(record(config, "1"));
 	expect_exact(read_trace());
 }
 
-static void test_it_is_alone_in_a_program_with_an_allocator_of_its_own(void **state)
+TEST(test_it_is_alone_in_a_program_with_an_allocator_of_its_own)
 {
 	struct alloc_recorder_config config = {
 		.exe = "./own", .interval_bytes = 1, .stack_bytes = 1024, .sampler = ALLOC_SAMPLER_AUTO};
 
-	(void)state;
 	assert_ok(record(config, "1"));
 	expect_exact(read_trace());
 }
 
-static void test_without_it_functions_are_probed(void **state)
+TEST(test_without_it_functions_are_probed)
 {
 	struct alloc_recorder_config config = {
 		.exe = "./allocates", .interval_bytes = 1, .stack_bytes = 1024};
 
-	(void)state;
 	assert_ok(record(config, NULL));
 	expect_exact(read_trace());
 }
@@ -276,9 +272,8 @@ static void expect_estimate(const char *sampled_every, uint64_t interval)
 	assert_true(trace.small.allocs && trace.large.allocs);
 }
 
-static void test_samples_of_another_interval_add_up(void **state)
+TEST(test_samples_of_another_interval_add_up)
 {
-	(void)state;
 	expect_estimate("4096", 4096);
 	expect_estimate("4096", 128);
 	expect_estimate("1000", 65536);
@@ -286,13 +281,12 @@ static void test_samples_of_another_interval_add_up(void **state)
 
 /* ---- an allocator's own ---- */
 
-static void test_an_allocators_own_probes_are_listened_to(void **state)
+TEST(test_an_allocators_own_probes_are_listened_to)
 {
 	struct alloc_recorder_config config = {
 		.exe = "./tells", .interval_bytes = 1, .stack_bytes = 1024, .sampler = ALLOC_SAMPLER_USDT};
 	struct trace trace;
 
-	(void)state;
 	assert_ok(record(config, NULL));
 	trace = read_trace();
 	assert_int_equal(trace.small.allocs, 100);
@@ -303,12 +297,11 @@ static void test_an_allocators_own_probes_are_listened_to(void **state)
 	assert_int_equal(trace.ends, 4000);
 }
 
-static void test_who_has_no_probes_is_told(void **state)
+TEST(test_who_has_no_probes_is_told)
 {
 	struct alloc_recorder_config config = {
 		.exe = "./allocates", .interval_bytes = 1, .sampler = ALLOC_SAMPLER_USDT};
 
-	(void)state;
 	assert_err(record(config, NULL), -ENOENT, "have the probes otel_memory:alloc and otel_memory:free");
 	config.allocator = "libc.so.6";
 	assert_err(record(config, NULL), -ENOENT, "libc.so.6 has no probes otel_memory:alloc");
@@ -316,11 +309,10 @@ static void test_who_has_no_probes_is_told(void **state)
 
 /* ---- preloading ---- */
 
-static void test_what_loads_no_library_is_refused(void **state)
+TEST(test_what_loads_no_library_is_refused)
 {
 	char *path = NULL;
 
-	(void)state;
 	build("fixed", "int main(void) { return 0; }\n", "-static");
 	assert_err(alloc_preload("./fixed", 1, &path), -ENOTSUP, "./fixed is linked statically");
 	build("fixed", "int main(void) { return 0; }\n", "");
@@ -334,18 +326,4 @@ static void test_what_loads_no_library_is_refused(void **state)
 	assert_null(getenv("LD_PRELOAD"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_allocation_is_told_with_its_callers),
-		cmocka_unit_test(test_frame_pointers_lead_to_the_callers_too),
-		cmocka_unit_test(test_it_is_alone_in_a_program_with_an_allocator_of_its_own),
-		cmocka_unit_test(test_without_it_functions_are_probed),
-		cmocka_unit_test(test_samples_of_another_interval_add_up),
-		cmocka_unit_test(test_an_allocators_own_probes_are_listened_to),
-		cmocka_unit_test(test_who_has_no_probes_is_told),
-		cmocka_unit_test(test_what_loads_no_library_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, setup, fixture_leave);
-}
+TEST_MAIN(setup, fixture_leave)

@@ -5,9 +5,8 @@
 
 enum { SEEDS = 20 };
 
-static void test_load(void **state)
+TEST(test_load)
 {
-	(void)state;
 	for (unsigned int seed = 0; seed < SEEDS; seed++) {
 		struct made made;
 		struct memtrace *trace;
@@ -153,7 +152,7 @@ static void check_limits(const struct made *made)
 	}
 }
 
-static void test_filters(void **state)
+TEST(test_filters)
 {
 	const struct memtrace_filter filters[] = {
 		{0},
@@ -176,7 +175,6 @@ static void test_filters(void **state)
 		{.live = true, .peak = true, .before_us = 150000},
 	};
 
-	(void)state;
 	for (unsigned int seed = 0; seed < SEEDS; seed++) {
 		struct made made;
 
@@ -190,13 +188,12 @@ static void test_filters(void **state)
 
 /* ---- what is not as it should be ---- */
 
-static void test_damage(void **state)
+TEST(test_damage)
 {
 	struct made made;
 	struct memtrace *trace;
 	FILE *file;
 
-	(void)state;
 	make_trace(&made, 7);
 	file = fopen(made.path, "r+");
 	assert_non_null(file);
@@ -214,7 +211,7 @@ static void test_damage(void **state)
 }
 
 /* An end that is told twice, and one of what the trace does not have, stay where nothing is filtered out. */
-static void test_strange_ends(void **state)
+TEST(test_strange_ends)
 {
 	struct memtrace_sample samples[] = {{.end_us = 5, .nsamples = 2},
 					    {.end_us = MEMTRACE_NEVER, .nsamples = 1}};
@@ -228,7 +225,6 @@ static void test_strange_ends(void **state)
 		.samples = samples, .sample_cnt = 2, .entries = entries, .entry_cnt = ARRAY_SIZE(entries)};
 	struct memtrace_peak peak;
 
-	(void)state;
 	assert_ok(memtrace_find_peak(&trace, &peak, NULL));
 	assert_int_equal(peak.nsamples, 2);
 	assert_int_equal(peak.time_us, 0);
@@ -244,14 +240,4 @@ static void test_strange_ends(void **state)
 	assert_int_equal(peak.nsamples, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_strange_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -242,9 +242,8 @@ static void check_hot_paths(const struct memtrace_tree *tree, size_t top)
 	free(rows);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-	(void)state;
 	for (unsigned int seed = 0; seed < SEEDS; seed++) {
 		const struct memtrace_tree_config config = {.detail = seed % 3, .no_recursion = seed / 3 % 2};
 		struct memtrace_tree *tree;
@@ -273,14 +272,13 @@ static void test_random(void **state)
 
 /* ---- by hand ---- */
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	struct memtrace_stack root = {0};
 	struct memtrace trace = {.stacks = &root, .stack_cnt = 1};
 	struct memtrace_sample sample = {.nsamples = 3, .end_us = MEMTRACE_NEVER};
 	struct memtrace_tree *tree;
 
-	(void)state;
 	assert_ok(memtrace_tree_new(&tree, &trace, &(struct memtrace_tree_config){0}));
 	assert_int_equal(tree->path_cnt, 1);
 	check_hot_paths(tree, 10);
@@ -297,7 +295,7 @@ static void test_nothing(void **state)
 }
 
 /* A row goes on as long as what is called has all of it: 0 > 1 > 2, then 3 and 4. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
 	struct memtrace_path paths[] = {
 		{.end = 6, .total.allocated = 10},
@@ -312,7 +310,6 @@ static void test_rows(void **state)
 	struct memtrace_row *rows;
 	size_t cnt, left_out;
 
-	(void)state;
 	for (size_t top = 0; top <= 5; top++) {
 		assert_ok(memtrace_hot_paths(&tree, top, &rows, &cnt, &left_out));
 		assert_int_equal(cnt, top < 4 ? top : 4);
@@ -322,13 +319,4 @@ static void test_rows(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -105,7 +105,7 @@ static size_t check_code(const struct history_process *process)
 	return checked;
 }
 
-static void a_real_process_is_understood(void **state)
+TEST(a_real_process_is_understood)
 {
 	static struct recorder recorder;
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
@@ -114,7 +114,6 @@ static void a_real_process_is_understood(void **state)
 	int go[2], status;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(go), 0);
 	pid = fork();
 	if (!pid)
@@ -157,9 +156,4 @@ static void a_real_process_is_understood(void **state)
 	close(go[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_real_process_is_understood)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -89,7 +89,7 @@ static int byte_at(struct world *world, uint64_t time_ns, uint64_t addr)
 	return image_read(world->image, image_version_at(world->image, time_ns), addr, &byte, 1) ? byte : -1;
 }
 
-static void a_changed_page_counts_from_its_change_on(void **state)
+TEST_WITH(a_changed_page_counts_from_its_change_on, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -106,7 +106,7 @@ static void a_changed_page_counts_from_its_change_on(void **state)
 	assert_int_equal(byte_at(world, 300, JIT), 3);
 }
 
-static void a_page_whose_mapping_is_gone_is_left_out(void **state)
+TEST_WITH(a_page_whose_mapping_is_gone_is_left_out, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -119,7 +119,7 @@ static void a_page_whose_mapping_is_gone_is_left_out(void **state)
 }
 
 /* Three functions, the third in place of the first. */
-static void a_jitdump_has_code_and_names(void **state)
+TEST_WITH(a_jitdump_has_code_and_names, setup, teardown)
 {
 	struct load {
 		uint32_t id, size;
@@ -164,13 +164,4 @@ static void a_jitdump_has_code_and_names(void **state)
 			    "third");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_changed_page_counts_from_its_change_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_page_whose_mapping_is_gone_is_left_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_jitdump_has_code_and_names, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -12,7 +12,7 @@ static const struct history_switch switches[] = {
 	{.tsc = 300, .cpu = 0, .tid = 3}, /* the switch out was lost */
 };
 
-static void test_processor(void **state)
+TEST(test_processor)
 {
 	struct history history = {.switches = (struct history_switch *)switches,
 				  .switch_cnt = sizeof(switches) / sizeof(*switches)};
@@ -23,7 +23,6 @@ static void test_processor(void **state)
 	} expected[] = {{100, 100, 1}, {230, 200, 2}, {300, 300, 3}};
 	struct schedule schedule;
 
-	(void)state;
 	assert_ok(schedule_make(&schedule, &history, &aux));
 	assert_int_equal(schedule.cnt, 3);
 	for (size_t i = 0; i < schedule.cnt; i++) {
@@ -34,9 +33,4 @@ static void test_processor(void **state)
 	schedule_release(&schedule);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_processor)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

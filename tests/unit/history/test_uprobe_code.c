@@ -37,51 +37,47 @@ static void check(struct branch *branches, size_t cnt, const struct branch *expe
 		assert_memory_equal(&branches[i], &expected[i], sizeof(*branches));
 }
 
-static void test_slot(void **state)
+TEST(test_slot)
 {
 	struct branch branches[] = {CALL(0x100, 0x200),	     INTERRUPT(0x200), START(SLOTS + 0x80),
 				    INTERRUPT(SLOTS + 0x84), START(0x204),     RETURN(0x210, 0x105)};
 	const struct branch expected[] = {CALL(0x100, 0x200), INTERRUPT(0x200), START(0x204),
 					  RETURN(0x210, 0x105)};
 
-	(void)state;
 	check(branches, ARRAY_SIZE(branches), expected, ARRAY_SIZE(expected));
 }
 
 /* It was interrupted on the way. */
-static void test_slot_twice(void **state)
+TEST(test_slot_twice)
 {
 	struct branch branches[] = {INTERRUPT(0x200), START(SLOTS),	    INTERRUPT(SLOTS),
 				    START(SLOTS),     INTERRUPT(SLOTS + 4), START(0x204)};
 	const struct branch expected[] = {INTERRUPT(0x200), START(0x204)};
 
-	(void)state;
 	check(branches, ARRAY_SIZE(branches), expected, ARRAY_SIZE(expected));
 }
 
-static void test_probed_return(void **state)
+TEST(test_probed_return)
 {
 	struct branch branches[] = {RETURN(0x210, TRAMPOLINE), SYSCALL(TRAMPOLINE + 11), START(0x105),
 				    CALL(0x110, 0x300)};
 	const struct branch expected[] = {RETURN(0x210, 0x105), CALL(0x110, 0x300)};
 
-	(void)state;
 	check(branches, ARRAY_SIZE(branches), expected, ARRAY_SIZE(expected));
 }
 
-static void test_probed_nop(void **state)
+TEST(test_probed_nop)
 {
 	struct branch branches[] = {
 		CALL(0x100, 0x200),	CALL(0x200, TRAMPOLINE),	SYSCALL(TRAMPOLINE + 11),
 		START(TRAMPOLINE + 13), RETURN(TRAMPOLINE + 17, 0x205), RETURN(0x210, 0x105)};
 	const struct branch expected[] = {CALL(0x100, 0x200), RETURN(0x210, 0x105)};
 
-	(void)state;
 	check(branches, ARRAY_SIZE(branches), expected, ARRAY_SIZE(expected));
 }
 
 /* A piece may begin or end on the way, and a gap ends it. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct branch end[] = {INTERRUPT(SLOTS + 4), START(0x204), RETURN(0x210, 0x105)};
 	const struct branch expected_end[] = {START(0x204), RETURN(0x210, 0x105)};
@@ -90,20 +86,10 @@ static void test_cut(void **state)
 	struct branch gap[] = {INTERRUPT(0x200), START(SLOTS), {.kind = BRANCH_GAP}, CALL(0x100, 0x200)};
 	const struct branch expected_gap[] = {INTERRUPT(0x200), {.kind = BRANCH_GAP}, CALL(0x100, 0x200)};
 
-	(void)state;
 	check(end, ARRAY_SIZE(end), expected_end, ARRAY_SIZE(expected_end));
 	check(begin, ARRAY_SIZE(begin), expected_begin, ARRAY_SIZE(expected_begin));
 	check(gap, ARRAY_SIZE(gap), expected_gap, ARRAY_SIZE(expected_gap));
 	assert_int_equal(uprobe_code_hide(NULL, gap, 3), 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slot),	      cmocka_unit_test(test_slot_twice),
-		cmocka_unit_test(test_probed_return), cmocka_unit_test(test_probed_nop),
-		cmocka_unit_test(test_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

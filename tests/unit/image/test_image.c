@@ -90,7 +90,7 @@ static void map_program(struct world *world, uint64_t time_ns, uint64_t addr)
 
 /* ---- versions ---- */
 
-static void a_fresh_image_is_empty(void **state)
+TEST_WITH(a_fresh_image_is_empty, begin, end)
 {
 	struct world *world = *state;
 	size_t cnt;
@@ -102,7 +102,7 @@ static void a_fresh_image_is_empty(void **state)
 	assert_string_equal(image_symbol_at(world->image, 0, 0x1234)->name, "[unknown]");
 }
 
-static void mappings_beside_each_other_are_one_version(void **state)
+TEST_WITH(mappings_beside_each_other_are_one_version, begin, end)
 {
 	struct world *world = *state;
 	const struct image_section *sections;
@@ -120,7 +120,7 @@ static void mappings_beside_each_other_are_one_version(void **state)
 	assert_string_equal(sections[1].path, "three");
 }
 
-static void replacing_a_mapping_begins_a_version(void **state)
+TEST_WITH(replacing_a_mapping_begins_a_version, begin, end)
 {
 	struct world *world = *state;
 	const struct image_section *before, *after;
@@ -141,7 +141,7 @@ static void replacing_a_mapping_begins_a_version(void **state)
 }
 
 /* The same file further along in the same place is other code. */
-static void another_offset_is_another_mapping(void **state)
+TEST_WITH(another_offset_is_another_mapping, begin, end)
 {
 	struct world *world = *state;
 
@@ -153,7 +153,7 @@ static void another_offset_is_another_mapping(void **state)
 	assert_int_equal(image_version_cnt(world->image), 2);
 }
 
-static void exec_empties(void **state)
+TEST_WITH(exec_empties, begin, end)
 {
 	struct world *world = *state;
 	size_t cnt;
@@ -169,7 +169,7 @@ static void exec_empties(void **state)
 	assert_string_not_equal(image_symbol_at(world->image, 0, TEXT)->name, "[unknown]");
 }
 
-static void versions_are_found_by_time(void **state)
+TEST_WITH(versions_are_found_by_time, begin, end)
 {
 	struct world *world = *state;
 
@@ -183,7 +183,7 @@ static void versions_are_found_by_time(void **state)
 	assert_int_equal(image_version_at(world->image, UINT64_MAX), 4);
 }
 
-static void mappings_at_the_end_of_addresses(void **state)
+TEST_WITH(mappings_at_the_end_of_addresses, begin, end)
 {
 	struct world *world = *state;
 
@@ -194,7 +194,7 @@ static void mappings_at_the_end_of_addresses(void **state)
 
 /* ---- symbols ---- */
 
-static void functions_are_at_their_mapped_addresses(void **state)
+TEST_WITH(functions_are_at_their_mapped_addresses, begin, end)
 {
 	struct world *world = *state;
 	uint64_t ip = TEXT + world->add - world->text;
@@ -212,7 +212,7 @@ static void functions_are_at_their_mapped_addresses(void **state)
 	assert_string_equal(image_symbol_at(world->image, 0, symbol->end)->name, "main");
 }
 
-static void a_function_around_another_is_one(void **state)
+TEST_WITH(a_function_around_another_is_one, begin, end)
 {
 	struct world *world = *state;
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
@@ -235,7 +235,7 @@ static void a_function_around_another_is_one(void **state)
 	assert_string_equal(image_symbol_at(world->image, 0, TEXT + 8)->name, "inner");
 }
 
-static void versions_keep_their_symbols(void **state)
+TEST_WITH(versions_keep_their_symbols, begin, end)
 {
 	struct world *world = *state;
 	uint64_t in_text = world->add - world->text;
@@ -249,7 +249,7 @@ static void versions_keep_their_symbols(void **state)
 	assert_int_equal(image_symbol_at(world->image, 1, 0x90000 + in_text)->start, 0x90000 + in_text);
 }
 
-static void files_without_symbols_give_offsets(void **state)
+TEST_WITH(files_without_symbols_give_offsets, begin, end)
 {
 	struct world *world = *state;
 	const struct symbol *symbol;
@@ -268,7 +268,7 @@ static void files_without_symbols_give_offsets(void **state)
 	assert_string_equal(image_symbol_at(world->image, 0, 0x4321)->object, "/no/such/lib.so");
 }
 
-static void stripped_functions_are_told_apart(void **state)
+TEST_WITH(stripped_functions_are_told_apart, begin, end)
 {
 	struct world *world = *state;
 	uint64_t add = TEXT + world->add - world->text, main_ip = TEXT + world->main - world->text;
@@ -287,7 +287,7 @@ static void stripped_functions_are_told_apart(void **state)
 }
 
 /* The start-up code has a table, which tells nothing of what lies behind it. */
-static void functions_without_tables_are_a_region(void **state)
+TEST_WITH(functions_without_tables_are_a_region, begin, end)
 {
 	struct world *world = *state;
 	const struct symbol *symbol;
@@ -298,7 +298,7 @@ static void functions_without_tables_are_a_region(void **state)
 	assert_true(symbol->is_region);
 }
 
-static void anonymous_memory_counts_from_its_beginning(void **state)
+TEST_WITH(anonymous_memory_counts_from_its_beginning, begin, end)
 {
 	struct world *world = *state;
 	struct image_section jit = {
@@ -312,7 +312,7 @@ static void anonymous_memory_counts_from_its_beginning(void **state)
 
 /* ---- copies ---- */
 
-static void a_patched_page_keeps_the_symbols_of_its_file(void **state)
+TEST_WITH(a_patched_page_keeps_the_symbols_of_its_file, begin, end)
 {
 	struct world *world = *state;
 	struct image_section copy = {.addr = TEXT, .size = 0x800, .path = "copy", .object = "a"};
@@ -342,7 +342,7 @@ static void a_patched_page_keeps_the_symbols_of_its_file(void **state)
 }
 
 /* A function that begins in the mapping and ends in the copy is one function. */
-static void a_function_across_the_edge_of_a_copy_is_one(void **state)
+TEST_WITH(a_function_across_the_edge_of_a_copy_is_one, begin, end)
 {
 	struct world *world = *state;
 	uint64_t add = TEXT + world->add - world->text;
@@ -353,7 +353,7 @@ static void a_function_across_the_edge_of_a_copy_is_one(void **state)
 	assert_ptr_equal(image_symbol_at(world->image, 0, add), image_symbol_at(world->image, 0, add + 4));
 }
 
-static void copies_of_anonymous_memory_have_no_symbols(void **state)
+TEST_WITH(copies_of_anonymous_memory_have_no_symbols, begin, end)
 {
 	struct world *world = *state;
 	struct image_section jit = {.addr = 0x7000, .size = 0x2000, .object = "//anon"};
@@ -393,7 +393,7 @@ static bool own_mapping(const char *name, const char *permissions, struct image_
 	return found;
 }
 
-static void the_vdso_is_an_elf_image(void **state)
+TEST_WITH(the_vdso_is_an_elf_image, begin, end)
 {
 	struct world *world = *state;
 	struct image_section vdso = {.object = "[vdso]"};
@@ -417,7 +417,7 @@ static void the_vdso_is_an_elf_image(void **state)
 	assert_int_equal(image_version_cnt(world->image), 1);
 }
 
-static void the_vdso_without_a_copy_has_no_symbols(void **state)
+TEST_WITH(the_vdso_without_a_copy_has_no_symbols, begin, end)
 {
 	struct world *world = *state;
 	struct image_section vdso = {.addr = 0x7fff0000, .size = 0x2000, .object = "[vdso]"};
@@ -436,7 +436,7 @@ static void the_vdso_without_a_copy_has_no_symbols(void **state)
 
 /* ---- a real process ---- */
 
-static void this_process_finds_its_own_functions(void **state)
+TEST_WITH(this_process_finds_its_own_functions, begin, end)
 {
 	struct world *world = *state;
 	CLEANUP(freep) char *libc = fixture_libc();
@@ -455,7 +455,7 @@ static void this_process_finds_its_own_functions(void **state)
 
 /* ---- source lines ---- */
 
-static void source_lines_are_found_when_asked_for(void **state)
+TEST_WITH(source_lines_are_found_when_asked_for, begin, end)
 {
 	struct world *world = *state;
 	const struct symbol *symbol;
@@ -472,7 +472,7 @@ static void source_lines_are_found_when_asked_for(void **state)
 	assert_int_equal(symbol->line, 5);
 }
 
-static void no_source_lines_leave_the_symbol_as_it_is(void **state)
+TEST_WITH(no_source_lines_leave_the_symbol_as_it_is, begin, end)
 {
 	struct world *world = *state;
 	const struct symbol *symbol;
@@ -487,7 +487,7 @@ static void no_source_lines_leave_the_symbol_as_it_is(void **state)
 
 /* ---- code bytes ---- */
 
-static void bytes_end_with_the_section(void **state)
+TEST_WITH(bytes_end_with_the_section, begin, end)
 {
 	struct world *world = *state;
 	uint8_t bytes[16];
@@ -533,7 +533,7 @@ static int look_up(void *ctx, size_t thread)
 	return 0;
 }
 
-static void threads_get_the_same_symbols(void **state)
+TEST_WITH(threads_get_the_same_symbols, begin, end)
 {
 	struct world *world = *state;
 	CLEANUP(freep) char *libc = fixture_libc();
@@ -554,36 +554,4 @@ static void threads_get_the_same_symbols(void **state)
 		free(race.seen[i]);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_fresh_image_is_empty),
-		TEST(mappings_beside_each_other_are_one_version),
-		TEST(replacing_a_mapping_begins_a_version),
-		TEST(another_offset_is_another_mapping),
-		TEST(exec_empties),
-		TEST(versions_are_found_by_time),
-		TEST(mappings_at_the_end_of_addresses),
-		TEST(functions_are_at_their_mapped_addresses),
-		TEST(a_function_around_another_is_one),
-		TEST(versions_keep_their_symbols),
-		TEST(files_without_symbols_give_offsets),
-		TEST(stripped_functions_are_told_apart),
-		TEST(functions_without_tables_are_a_region),
-		TEST(anonymous_memory_counts_from_its_beginning),
-		TEST(a_patched_page_keeps_the_symbols_of_its_file),
-		TEST(a_function_across_the_edge_of_a_copy_is_one),
-		TEST(copies_of_anonymous_memory_have_no_symbols),
-		TEST(the_vdso_is_an_elf_image),
-		TEST(the_vdso_without_a_copy_has_no_symbols),
-		TEST(this_process_finds_its_own_functions),
-		TEST(source_lines_are_found_when_asked_for),
-		TEST(no_source_lines_leave_the_symbol_as_it_is),
-		TEST(bytes_end_with_the_section),
-		TEST(threads_get_the_same_symbols),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

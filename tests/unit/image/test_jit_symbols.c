@@ -29,13 +29,12 @@ static void named(const struct jit_symbols *symbols, uint64_t ip, const char *ex
 		assert_string_equal(symbol ? symbol->name : "none", expected);
 }
 
-static void of_a_perf_map(void **state)
+TEST(of_a_perf_map)
 {
 	static const char map[] =
 		"1000 100 first function\n2000 10 second\nnonsense\n1080 20 newer\n3000 0 empty\n";
 	struct jit_symbols symbols = {0};
 
-	(void)state;
 	write_file(map, sizeof(map) - 1);
 	assert_int_equal(jit_symbols_read_map(&symbols, path), 0);
 	assert_int_equal(jit_symbols_sort(&symbols), 0);
@@ -52,14 +51,13 @@ static void of_a_perf_map(void **state)
 	unlink(path);
 }
 
-static void of_a_jvm(void **state)
+TEST(of_a_jvm)
 {
 	static const char text[] = "1000 100 30 2c java.util.TreeMap.put\n2000 80 0 ffffffff Interpreter\n"
 				   "3000 10\n4000 0 0 0 empty\n5000 10 0 0 I2C/C2I adapters\n";
 	struct jit_symbols symbols = {0};
 	const struct jit_function *function;
 
-	(void)state;
 	write_file(text, sizeof(text) - 1);
 	assert_int_equal(jit_symbols_read_jvm(&symbols, path), 0);
 	assert_int_equal(jit_symbols_sort(&symbols), 0);
@@ -79,7 +77,7 @@ static void of_a_jvm(void **state)
 }
 
 /* Code loaded, other records, code moved, and a record that is cut off. */
-static void of_a_jitdump(void **state)
+TEST(of_a_jitdump)
 {
 	static const struct __attribute__((packed)) {
 		uint32_t magic, version, size, mach, pad, pid;
@@ -119,7 +117,6 @@ static void of_a_jitdump(void **state)
 		  0};
 	struct jit_symbols symbols = {0};
 
-	(void)state;
 	write_file(&dump, sizeof(dump));
 	assert_int_equal(jit_symbols_read_dump(&symbols, path), 0);
 	assert_int_equal(jit_symbols_sort(&symbols), 0);
@@ -132,13 +129,4 @@ static void of_a_jitdump(void **state)
 	assert_int_equal(jit_symbols_read_dump(&symbols, "/nowhere"), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_a_perf_map),
-		cmocka_unit_test(of_a_jvm),
-		cmocka_unit_test(of_a_jitdump),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

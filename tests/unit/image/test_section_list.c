@@ -33,11 +33,10 @@ static void assert_list(const struct section_list *list, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void keeps_order(void **state)
+TEST(keeps_order)
 {
 	CLEANUP(section_list_release) struct section_list list = {0};
 
-	(void)state;
 	assert_list(&list, "....");
 	put(&list, 'b', 8, 2);
 	put(&list, 'a', 2, 2);
@@ -47,11 +46,10 @@ static void keeps_order(void **state)
 	assert_int_equal(list.cnt, 4);
 }
 
-static void cuts_and_splits(void **state)
+TEST(cuts_and_splits)
 {
 	CLEANUP(section_list_release) struct section_list list = {0};
 
-	(void)state;
 	put(&list, 'a', 2, 10);
 	put(&list, 'n', 5, 3);
 	assert_list(&list, "..aaannnaaaa..");
@@ -66,11 +64,10 @@ static void cuts_and_splits(void **state)
 	assert_int_equal(list.cnt, 1);
 }
 
-static void tells_what_is_shown(void **state)
+TEST(tells_what_is_shown)
 {
 	CLEANUP(section_list_release) struct section_list list = {0};
 
-	(void)state;
 	put(&list, 'a', 2, 4);
 	put(&list, 'a', 6, 2);
 	put(&list, 'b', 10, 2);
@@ -85,12 +82,11 @@ static void tells_what_is_shown(void **state)
 	assert_true(section_list_shows_other(&list, 7, 1, PLACE('b')));
 }
 
-static void copies_do_not_change(void **state)
+TEST(copies_do_not_change)
 {
 	CLEANUP(section_list_release) struct section_list list = {0};
 	CLEANUP(section_list_release) struct section_list copy = {0};
 
-	(void)state;
 	put(&list, 'a', 2, 4);
 	assert_ok(section_list_copy(&copy, &list));
 	put(&list, 'b', 4, 4);
@@ -98,14 +94,13 @@ static void copies_do_not_change(void **state)
 	assert_list(&list, "..aabbbb..");
 }
 
-static void invalid_lists_are_told(void **state)
+TEST(invalid_lists_are_told)
 {
 	struct image_section sections[] = {{.addr = 4, .size = 4, .object = "a"},
 					   {.addr = 6, .size = 4, .object = "b"}};
 	struct place *places[] = {PLACE('a'), PLACE('b')};
 	struct section_list list = {.sections = sections, .places = places, .cnt = 2};
 
-	(void)state;
 	assert_false(section_list_is_valid(&list)); /* overlap */
 	sections[1].addr = 8;
 	assert_true(section_list_is_valid(&list));
@@ -114,12 +109,11 @@ static void invalid_lists_are_told(void **state)
 }
 
 /* Against an array of addresses. */
-static void random_puts_agree_with_a_plain_model(void **state)
+TEST(random_puts_agree_with_a_plain_model)
 {
 	CLEANUP(section_list_release) struct section_list list = {0};
 	char model[49];
 
-	(void)state;
 	memset(model, '.', sizeof(model) - 1);
 	model[48] = '\0';
 	srand(3);
@@ -133,16 +127,4 @@ static void random_puts_agree_with_a_plain_model(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_order),
-		cmocka_unit_test(cuts_and_splits),
-		cmocka_unit_test(tells_what_is_shown),
-		cmocka_unit_test(copies_do_not_change),
-		cmocka_unit_test(invalid_lists_are_told),
-		cmocka_unit_test(random_puts_agree_with_a_plain_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -186,7 +186,7 @@ static void assert_is_truth(uint64_t interrupted)
 		assert_int_equal(ips[i] - (ips[i] - 1 == interrupted), moment.truth[i - 1]);
 }
 
-static void test_functions_without_frame_pointers_are_unwound(void **state)
+TEST(test_functions_without_frame_pointers_are_unwound)
 {
 	struct world *world = *state;
 
@@ -195,7 +195,7 @@ static void test_functions_without_frame_pointers_are_unwound(void **state)
 	assert_is_truth(0);
 }
 
-static void test_frames_of_variable_size_are_unwound(void **state)
+TEST(test_frames_of_variable_size_are_unwound)
 {
 	struct world *world = *state;
 
@@ -209,11 +209,10 @@ static int compare_and_capture(const void *left, const void *right)
 	return *(const int *)left - *(const int *)right;
 }
 
-static void test_a_library_in_the_middle_is_unwound(void **state)
+TEST(test_a_library_in_the_middle_is_unwound)
 {
 	int numbers[] = {5, 3, 4, 1, 2, 9, 7};
 
-	(void)state;
 	qsort(numbers, ARRAY_SIZE(numbers), sizeof(numbers[0]), compare_and_capture);
 	assert_is_truth(0);
 }
@@ -242,21 +241,19 @@ static void handle(int flags)
 	signal(SIGUSR1, SIG_DFL);
 }
 
-static void test_what_a_signal_interrupted_is_unwound(void **state)
+TEST(test_what_a_signal_interrupted_is_unwound)
 {
-	(void)state;
 	handle(0);
 	assert_is_truth(interrupted_at);
 }
 
-static void test_a_handlers_own_stack_ends_at_its_signal(void **state)
+TEST(test_a_handlers_own_stack_ends_at_its_signal)
 {
 	void *stack = mmap(NULL, STACK_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t own = {.ss_sp = stack, .ss_size = STACK_MAX}, none = {.ss_flags = SS_DISABLE};
 	uint64_t end = the_world->stack_end, ips[IP_MAX];
 	size_t cnt;
 
-	(void)state;
 	assert_ptr_not_equal(stack, MAP_FAILED);
 	assert_int_equal(sigaltstack(&own, NULL), 0);
 	the_world->stack_end = (uint64_t)stack + STACK_MAX;
@@ -281,7 +278,7 @@ static void is_passed(const struct world *world, size_t returns_at, void (*test)
 	assert_true(cnt > 4);
 }
 
-static void test_code_without_information_is_passed_by_its_frame_pointer(void **state)
+TEST(test_code_without_information_is_passed_by_its_frame_pointer)
 {
 	struct world *world = *state;
 
@@ -303,7 +300,7 @@ static struct jit_symbols sized(const struct world *world, uint32_t bytes)
 }
 
 /* As a JVM tells it, whose code uses the frame pointer for other things. */
-static void test_code_whose_frame_size_is_known(void **state)
+TEST(test_code_whose_frame_size_is_known)
 {
 	struct world *world = *state;
 	struct jit_symbols symbols = sized(world, 48);
@@ -319,7 +316,7 @@ static void test_code_whose_frame_size_is_known(void **state)
 
 /* ---- what is missing, or wrong ---- */
 
-static void test_a_cut_copy_gives_the_inner_frames(void **state)
+TEST(test_a_cut_copy_gives_the_inner_frames)
 {
 	uint64_t whole[IP_MAX], ips[IP_MAX];
 	size_t cnt, before = 1;
@@ -340,7 +337,7 @@ static void test_a_cut_copy_gives_the_inner_frames(void **state)
  * Each frame lies above what it called, within the copy; a cut copy gives the same frames, and says that it
  * is cut.
  */
-static void test_frames_have_their_places(void **state)
+TEST(test_frames_have_their_places)
 {
 	uint64_t ips[IP_MAX], cfas[IP_MAX], cut_cfas[IP_MAX];
 	struct unwound whole = {.ips = ips, .cfas = cfas, .cap = IP_MAX};
@@ -361,7 +358,7 @@ static void test_frames_have_their_places(void **state)
 	assert_true(cut.reached >= cfas[9] && cut.reached < cfas[13]);
 }
 
-static void test_no_more_is_given_than_there_is_room_for(void **state)
+TEST(test_no_more_is_given_than_there_is_room_for)
 {
 	uint64_t ips[4] = {0};
 
@@ -380,7 +377,7 @@ static uint64_t random_number(uint64_t *seed)
 	return *seed ^= *seed << 17;
 }
 
-static void test_garbage_ends_somewhere(void **state)
+TEST(test_garbage_ends_somewhere)
 {
 	const struct image_section *sections;
 	uint64_t seed = 1, ips[IP_MAX];
@@ -473,7 +470,7 @@ static void run_child(void)
 	_exit(0);
 }
 
-static void test_callers_are_right_at_every_instruction(void **state)
+TEST(test_callers_are_right_at_every_instruction)
 {
 	struct shadow shadow = {0};
 	uint64_t old[HIT_REG_CNT], top;
@@ -481,7 +478,6 @@ static void test_callers_are_right_at_every_instruction(void **state)
 	pid_t pid = fork();
 	int status;
 
-	(void)state;
 	if (!pid)
 		run_child();
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -500,22 +496,4 @@ static void test_callers_are_right_at_every_instruction(void **state)
 	assert_true(steps > 2000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions_without_frame_pointers_are_unwound),
-		cmocka_unit_test(test_frames_of_variable_size_are_unwound),
-		cmocka_unit_test(test_a_library_in_the_middle_is_unwound),
-		cmocka_unit_test(test_what_a_signal_interrupted_is_unwound),
-		cmocka_unit_test(test_a_handlers_own_stack_ends_at_its_signal),
-		cmocka_unit_test(test_code_without_information_is_passed_by_its_frame_pointer),
-		cmocka_unit_test(test_code_whose_frame_size_is_known),
-		cmocka_unit_test(test_a_cut_copy_gives_the_inner_frames),
-		cmocka_unit_test(test_frames_have_their_places),
-		cmocka_unit_test(test_no_more_is_given_than_there_is_room_for),
-		cmocka_unit_test(test_garbage_ends_somewhere),
-		cmocka_unit_test(test_callers_are_right_at_every_instruction),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

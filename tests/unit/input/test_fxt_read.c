@@ -137,12 +137,11 @@ static void assert_slice(const struct trace *trace, size_t i, const char *name, 
 	assert_int_equal(slice->depth, depth);
 }
 
-static void test_foreign(void **state)
+TEST(test_foreign)
 {
 	struct words words = begin_file();
 	struct trace trace;
 
-	(void)state;
 	put_event(&words, BEGIN, 1, F, 10);
 	put_event(&words, BEGIN, 1, G, 20);
 	put_event(&words, INSTANT, 1, GAP, 25);
@@ -164,12 +163,11 @@ static void test_foreign(void **state)
 }
 
 /* An end too many, one too few, and times that run back. */
-static void test_unbalanced(void **state)
+TEST(test_unbalanced)
 {
 	struct words words = begin_file();
 	struct trace trace;
 
-	(void)state;
 	put_event(&words, END, 1, 0, 5);
 	put_event(&words, BEGIN, 1, F, 10);
 	put_event(&words, BEGIN, 1, G, 8);
@@ -193,12 +191,11 @@ static void put_complete(struct words *words, uint64_t name, uint64_t ticks, uin
 }
 
 /* As magic-trace writes: what began before the trace is known at its end only, and comes last, at time 0. */
-static void test_late_beginnings(void **state)
+TEST(test_late_beginnings)
 {
 	struct words words = begin_file();
 	struct trace trace;
 
-	(void)state;
 	put_event(&words, BEGIN, 1, G, 20);
 	put_event(&words, END, 1, 0, 30);
 	put_event(&words, END, 1, 0, 40); /* f's */
@@ -214,12 +211,11 @@ static void test_late_beginnings(void **state)
 }
 
 /* Calls that are written with their end. What does not fit into them is cut. */
-static void test_complete(void **state)
+TEST(test_complete)
 {
 	struct words words = begin_file();
 	struct trace trace;
 
-	(void)state;
 	put_complete(&words, F, 0, 100);
 	put_complete(&words, G, 10, 20);
 	put_complete(&words, G, 20, 130);
@@ -248,12 +244,11 @@ static void test_complete(void **state)
 	release(&trace);
 }
 
-static void test_other_hits(void **state)
+TEST(test_other_hits)
 {
 	struct words words = begin_file();
 	struct trace trace;
 
-	(void)state;
 	put_string(&words, 10, "hit main");
 	put_string(&words, 11, "ip");
 	put_string(&words, 12, "tid");
@@ -274,13 +269,12 @@ static void test_other_hits(void **state)
 }
 
 /* Another tool's argument has the name of our allocations' number, but is a text; the events are sorted. */
-static void test_other_arguments(void **state)
+TEST(test_other_arguments)
 {
 	struct words words = begin_file();
 	const struct instant *instant;
 	struct trace trace;
 
-	(void)state;
 	put(&words, 2 | 3 << 4 | 10 << 16 | 10ull << 32);
 	put(&words, 0x697461636f6c6c61); /* "allocation" */
 	put(&words, 0x6e6f);
@@ -303,12 +297,11 @@ static void test_other_arguments(void **state)
  * Names and threads that the file does not define; kinds of event that calls are not made of; an argument
  * without a size.
  */
-static void test_references(void **state)
+TEST(test_references)
 {
 	struct words words = begin_file();
 	struct trace trace;
 
-	(void)state;
 	put_event(&words, BEGIN, 1, NOWHERE, 1);
 	put_event(&words, END, 1, 0, 2);
 	put_event(&words, FLOW, 1, F, 3);
@@ -327,13 +320,12 @@ static void test_references(void **state)
 /*
  * Another clock; a thread and a name within the event; a record that is large, and one of a kind unheard of.
  */
-static void test_other_forms(void **state)
+TEST(test_other_forms)
 {
 	struct words words = begin_file();
 	struct trace trace;
 	uint64_t text = 0x6f6c6c6568; /* "hello" */
 
-	(void)state;
 	put(&words, 1 | 2 << 4);
 	put(&words, 1000000);
 	put(&words, 15 | 3 << 4);
@@ -352,13 +344,12 @@ static void test_other_forms(void **state)
 	release(&trace);
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	struct words words = begin_file();
 	struct trace trace;
 	size_t size;
 
-	(void)state;
 	put_event(&words, BEGIN, 1, F, 10);
 	put_event(&words, END, 1, 0, 20);
 	put(&words, 4); /* no size */
@@ -586,7 +577,7 @@ static void assert_same_hit(const struct timeline_hit *a, const struct timeline_
 	}
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	struct timeline *timeline = make_timeline();
 	const struct timeline_thread *ours = &timeline->threads[1], *theirs;
@@ -594,7 +585,6 @@ static void test_round_trip(void **state)
 	size_t size, again_size;
 	char *bytes = write_trace(timeline, path, &size), *again;
 
-	(void)state;
 	trace = read_trace(path);
 	again = write_trace(trace.timeline, path, &again_size);
 	assert_int_equal(size, again_size);
@@ -632,14 +622,13 @@ static void test_round_trip(void **state)
 }
 
 /* The whole, its end cut off, and its two halves compressed one after the other. */
-static void test_gzip(void **state)
+TEST(test_gzip)
 {
 	struct timeline *timeline = make_timeline();
 	char name[80], whole[80], command[400], *bytes;
 	struct trace trace;
 	size_t size;
 
-	(void)state;
 	snprintf(name, sizeof(name), "%s.gz", path);
 	snprintf(whole, sizeof(whole), "%s.2", path);
 	bytes = write_trace(timeline, name, &size);
@@ -663,21 +652,4 @@ static void test_gzip(void **state)
 	timeline_free(timeline);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_unbalanced),
-		cmocka_unit_test(test_late_beginnings),
-		cmocka_unit_test(test_complete),
-		cmocka_unit_test(test_other_hits),
-		cmocka_unit_test(test_references),
-		cmocka_unit_test(test_other_forms),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_other_arguments),
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_gzip),
-	};
-
-	return cmocka_run_group_tests(tests, make_path, remove_path);
-}
+TEST_MAIN(make_path, remove_path)

@@ -19,11 +19,10 @@ static void assert_text(struct script_text text, const char *expected)
 	assert_memory_equal(text.at, expected, text.len);
 }
 
-static void test_branch(void **state)
+TEST(test_branch)
 {
 	struct script_line line;
 
-	(void)state;
 	assert_true(script_line_parse(
 		&line, HEAD
 		"  call      4e10 main+0x10 (/bin/x) =>   4f00 std::f(int)+0x0 (/lib/a b.so (deleted))"));
@@ -44,7 +43,7 @@ static void test_branch(void **state)
 }
 
 /* Each kind of perf's, with the blanks that it pads with. */
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
 	static const struct {
 		const char *words;
@@ -68,7 +67,6 @@ static void test_kinds(void **state)
 		{"tr end  jcc", BRANCH_COND, BRANCH_TRACE_END},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct script_line line;
 		char text[256];
@@ -84,11 +82,10 @@ static void test_kinds(void **state)
 }
 
 /* Arrows in names; no symbol; fields that older commands did not ask for; times with fewer or more digits. */
-static void test_odd_lines(void **state)
+TEST(test_odd_lines)
 {
 	struct script_line line;
 
-	(void)state;
 	assert_true(script_line_parse(&line, HEAD "jmp 10 f => g+0x1 (x) =>  20 [unknown] ([unknown])"));
 	assert_text(line.from.name, "f => g");
 	assert_false(line.to.named);
@@ -101,11 +98,10 @@ static void test_odd_lines(void **state)
 	assert_int_equal(line.time_ns, 3000000001);
 }
 
-static void test_other_lines(void **state)
+TEST(test_other_lines)
 {
 	struct script_line line;
 
-	(void)state;
 	assert_true(script_line_parse(&line, ""));
 	assert_int_equal(line.type, SCRIPT_NOTHING);
 	assert_true(script_line_parse(&line, "\t   417ab0 memmove@plt+0x0 (/x)"));
@@ -130,7 +126,7 @@ static void test_other_lines(void **state)
 	assert_false(line.has_time);
 }
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
 	static const char *const bad[] = {
 		"hello",
@@ -144,7 +140,6 @@ static void test_bad_lines(void **state)
 	};
 	struct script_line line;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		if (script_line_parse(&line, bad[i]))
 			fail_msg("parsed: %s", bad[i]);
@@ -163,11 +158,10 @@ static void write_file(const char *text)
 	close(fd);
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
 	struct perf_script *script;
 
-	(void)state;
 	write_file("1/1 5.0: 50 branch-misses: 0 10 f+0x0 (x)\n" HEAD "call 10 f+0x0 (x) => 20 g+0x0 (x)\n"
 		   "1/1 6.5: 1 cycles:u: \n\t 20 g+0x0 (x)\n\t 15 f+0x5 (x)\n\n"
 		   " instruction trace error type 1 time 8.0 cpu 0 pid 10 tid 11 ip 0 code 7: Overflow "
@@ -191,11 +185,10 @@ static void test_file(void **state)
 	unlink(path);
 }
 
-static void test_bad_file(void **state)
+TEST(test_bad_file)
 {
 	struct perf_script *script;
 
-	(void)state;
 	assert_err(perf_script_load(&script, "/nowhere/at/all"), -ENOENT, "/nowhere/at/all");
 	write_file(HEAD "call 10 f+0x0 (x) => 20 g+0x0 (x)\n\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
 	assert_true(perf_script_is(path));
@@ -210,11 +203,10 @@ static void test_bad_file(void **state)
 }
 
 /* A kind of branch that a later perf may have: a gap in its thread. */
-static void test_line_of_tomorrow(void **state)
+TEST(test_line_of_tomorrow)
 {
 	struct perf_script *script;
 
-	(void)state;
 	write_file(HEAD "call 10 f+0x0 (x) => 20 g+0x0 (x)\n" HEAD "fly 20 g+0x0 (x) => 30 h+0x0 (x)\n");
 	assert_ok(perf_script_load(&script, path));
 	assert_int_equal(script->thread_cnt, 1);
@@ -225,14 +217,4 @@ static void test_line_of_tomorrow(void **state)
 	unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branch),	  cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_odd_lines), cmocka_unit_test(test_other_lines),
-		cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_file),
-		cmocka_unit_test(test_bad_file),  cmocka_unit_test(test_line_of_tomorrow),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

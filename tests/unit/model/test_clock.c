@@ -12,31 +12,21 @@ static void assert_there_and_back(const struct trace_clock *clock, uint64_t tsc)
 	assert_true(trace_clock_ns(clock, found) == ns);
 }
 
-static void test_clock_began_first(void **state)
+TEST(test_clock_began_first)
 {
 	const struct trace_clock clock = {.mult = 827186803, .shift = 31, .zero = 6278117734};
 
-	(void)state;
 	for (uint64_t tsc = 1; tsc < 1ull << 55; tsc += tsc / 3 + 1)
 		assert_there_and_back(&clock, tsc);
 }
 
 /* The counter has run for 15 s, as it does while firmware starts: `zero` is negative. */
-static void test_counter_began_first(void **state)
+TEST(test_counter_began_first)
 {
 	const struct trace_clock clock = {.mult = 827186803, .shift = 31, .zero = 0 - 15126213667ull};
 
-	(void)state;
 	for (uint64_t tsc = 39270000000; tsc < 1ull << 55; tsc += tsc / 3)
 		assert_there_and_back(&clock, tsc);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clock_began_first),
-		cmocka_unit_test(test_counter_began_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -19,7 +19,7 @@ static void add(struct record_list *list, uint32_t type, uint64_t time_ns, uint3
 }
 
 /* In time order; of equal times, as they came. */
-static void test_order(void **state)
+TEST(test_order)
 {
 	struct record_list list = {0};
 	struct snapshot *snapshot;
@@ -28,7 +28,6 @@ static void test_order(void **state)
 	uint32_t last_cpu = 0, cnt = 0;
 	size_t pos = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++)
 		add(&list, PERF_RECORD_SWITCH, i * 7919 % 50, i);
 	assert_ok(snapshot_new(&snapshot));
@@ -47,7 +46,7 @@ static void test_order(void **state)
 }
 
 /* The newest switches stay, and all that is no switch. */
-static void test_bound(void **state)
+TEST(test_bound)
 {
 	struct record_list list = {.switch_max = 100};
 	struct snapshot *snapshot;
@@ -55,7 +54,6 @@ static void test_bound(void **state)
 	uint64_t oldest = UINT64_MAX, newest = 0;
 	size_t pos = 0, starts = 0, switches = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < 10000; i++)
 		add(&list, i % 100 ? PERF_RECORD_SWITCH : PERF_RECORD_ITRACE_START, i, 0);
 	assert_ok(snapshot_new(&snapshot));
@@ -76,9 +74,4 @@ static void test_bound(void **state)
 	record_list_release(&list);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_bound)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

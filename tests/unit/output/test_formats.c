@@ -81,13 +81,12 @@ static void expect_everywhere(struct timeline *timeline)
 	timeline_free(timeline);
 }
 
-static void test_nesting(void **state)
+TEST(test_nesting)
 {
 	struct symbol f = make_symbol("operator\"\"_x"), g = make_symbol("std::pair<int, \"g\"> g()");
 	struct timeline *timeline = make_timeline(2);
 	struct timeline_thread *thread = &timeline->threads[0];
 
-	(void)state;
 	add_slice(thread, &f, 0, 100, 0);
 	add_slice(thread, &g, 0, 0, 1); /* equal times, no length */
 	add_slice(thread, &f, 0, 50, 1);
@@ -104,14 +103,13 @@ static void test_nesting(void **state)
 }
 
 /* An arrow has two ends, of one number. */
-static void test_flows(void **state)
+TEST(test_flows)
 {
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(2);
 	struct read_trace *trace;
 	char *text;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++)
 		add_slice(&timeline->threads[i], &f, 0, 100, 0);
 	assert_ok(ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap,
@@ -131,24 +129,22 @@ static void test_flows(void **state)
 	timeline_free(timeline);
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(3);
 
-	(void)state;
 	expect_everywhere(make_timeline(0));
 	add_slice(&timeline->threads[1], &f, 3, 4, 0); /* the others have none */
 	expect_everywhere(timeline);
 }
 
-static void test_many_names(void **state)
+TEST(test_many_names)
 {
 	enum { NAMES = 60000 };
 	struct symbol *symbols = calloc(NAMES, sizeof(*symbols));
 	struct timeline *timeline = make_timeline(1);
 
-	(void)state;
 	for (size_t i = 0; i < NAMES; i++) {
 		char *name;
 
@@ -163,48 +159,44 @@ static void test_many_names(void **state)
 	free(symbols);
 }
 
-static void test_deep(void **state)
+TEST(test_deep)
 {
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(1);
 
-	(void)state;
 	for (uint32_t depth = 0; depth < 600; depth++)
 		add_slice(&timeline->threads[0], &f, depth, 2000 - depth, depth);
 	add_slice(&timeline->threads[0], &f, 2000, 2001, 0);
 	expect_everywhere(timeline);
 }
 
-static void test_many_threads(void **state)
+TEST(test_many_threads)
 {
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(1000);
 
-	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		add_slice(&timeline->threads[i], &f, i, i + 5, 0);
 	expect_everywhere(timeline);
 }
 
 /* A day, to the nanosecond. */
-static void test_long(void **state)
+TEST(test_long)
 {
 	const uint64_t day = 24 * 3600ull * 1000000000;
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(1);
 
-	(void)state;
 	add_slice(&timeline->threads[0], &f, 1, day + 1, 0);
 	add_slice(&timeline->threads[0], &f, day - 1, day, 1);
 	expect_everywhere(timeline);
 }
 
-static void test_strange_strings(void **state)
+TEST(test_strange_strings)
 {
 	char *huge = malloc(100001);
 	struct symbol long_one = make_symbol(huge), bad = make_symbol("a\xff\xc0\x80z\xe2\x82\xac\\");
 
-	(void)state;
 	memset(huge, 'x', 100000);
 	huge[100000] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
@@ -226,13 +218,12 @@ static void test_strange_strings(void **state)
 }
 
 /* Lines and fields end only where they do. */
-static void test_controls(void **state)
+TEST(test_controls)
 {
 	struct symbol f = make_symbol("a\nb\r,\"\x01\t;c");
 	struct timeline *timeline = make_timeline(1);
 	char *text;
 
-	(void)state;
 	free(timeline->threads[0].name);
 	timeline->threads[0].name = strdup("my;thread");
 	add_slice(&timeline->threads[0], &f, 0, 9, 0);
@@ -255,11 +246,10 @@ static void test_controls(void **state)
  * Hits and gaps: on their threads, between the slices where they were; those of threads that have nothing
  * else, too.
  */
-static void test_moments(void **state)
+TEST(test_moments)
 {
 	struct symbol f = make_symbol("f");
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		struct timeline *timeline = make_timeline(2);
 		struct read_trace *trace;
@@ -297,13 +287,12 @@ static void test_moments(void **state)
 }
 
 /* Inside the call that was hit, also where times are equal. */
-static void test_hit_at_the_edge(void **state)
+TEST(test_hit_at_the_edge)
 {
 	struct symbol f = make_symbol("f"), g = make_symbol("g");
 	struct timeline *timeline = make_timeline(1);
 	char *text, *hit;
 
-	(void)state;
 	add_slice(&timeline->threads[0], &f, 0, 10, 0);
 	add_slice(&timeline->threads[0], &g, 5, 5, 1);
 	add_slice(&timeline->threads[0], &f, 5, 10, 1);
@@ -317,12 +306,11 @@ static void test_hit_at_the_edge(void **state)
 }
 
 /* Threads without a number get one each; the wall clock is told. */
-static void test_idle_threads_and_clock(void **state)
+TEST(test_idle_threads_and_clock)
 {
 	const uint64_t now = 1700000000123456789;
 	struct symbol f = make_symbol("f");
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		struct timeline *timeline = make_timeline(2);
 		struct read_trace *trace;
@@ -344,12 +332,11 @@ static void test_idle_threads_and_clock(void **state)
 	}
 }
 
-static void test_counters(void **state)
+TEST(test_counters)
 {
 	struct timeline *timeline = make_timeline(1);
 	struct counter counter = {.name = strdup("frequency"), .pid = 100, .tid = 100};
 
-	(void)state;
 	for (uint64_t time = 0; time < 3; time++) {
 		struct counter_point point = {time, time * 10};
 
@@ -367,13 +354,12 @@ static void test_counters(void **state)
 }
 
 /* Stacks that differ, by frame; threads of one name together; their sum is the time in calls. */
-static void test_folded(void **state)
+TEST(test_folded)
 {
 	struct symbol f = make_symbol("f"), g = make_symbol("g"), other_f = make_symbol("f");
 	struct timeline *timeline = make_timeline(2);
 	char *text;
 
-	(void)state;
 	add_slice(&timeline->threads[0], &f, 10, 100, 0);
 	add_slice(&timeline->threads[0], &g, 20, 30, 1);
 	add_slice(&timeline->threads[0], &other_f, 30, 30, 1); /* no time */
@@ -403,24 +389,4 @@ static void test_folded(void **state)
 	timeline_free(timeline);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nesting),
-		cmocka_unit_test(test_flows),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_many_names),
-		cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_long),
-		cmocka_unit_test(test_strange_strings),
-		cmocka_unit_test(test_controls),
-		cmocka_unit_test(test_moments),
-		cmocka_unit_test(test_hit_at_the_edge),
-		cmocka_unit_test(test_idle_threads_and_clock),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_folded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

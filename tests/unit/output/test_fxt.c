@@ -186,12 +186,11 @@ static struct reader *write_and_read(const struct timeline *timeline, const char
 	return reader;
 }
 
-static void test_nesting(void **state)
+TEST(test_nesting)
 {
 	const char *suffixes[] = {".fxt", ".fxt.gz"};
 	struct symbol f = make_symbol("f"), g = make_symbol("g");
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct timeline *timeline = make_timeline(1);
 		struct reader *reader;
@@ -216,14 +215,13 @@ static void test_nesting(void **state)
 }
 
 /* More names than a reader's table holds: entries are replaced, every slice keeps its own name. */
-static void test_many_names(void **state)
+TEST(test_many_names)
 {
 	enum { NAMES = 60000 };
 	struct symbol *symbols = calloc(NAMES, sizeof(*symbols));
 	struct timeline *timeline = make_timeline(1);
 	struct reader *reader;
 
-	(void)state;
 	for (size_t i = 0; i < NAMES; i++) {
 		char *name;
 
@@ -246,13 +244,12 @@ static void test_many_names(void **state)
 }
 
 /* Viewers lose their place beyond 512: what is deeper is left out, begin and end. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(1);
 	struct reader *reader;
 
-	(void)state;
 	for (uint32_t depth = 0; depth < 600; depth++)
 		add_slice(&timeline->threads[0], &f, depth, 2000 - depth, depth);
 	add_slice(&timeline->threads[0], &f, 2000, 2001, 0);
@@ -265,13 +262,12 @@ static void test_deep(void **state)
 	timeline_free(timeline);
 }
 
-static void test_many_threads(void **state)
+TEST(test_many_threads)
 {
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(1000);
 	struct reader *reader;
 
-	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		add_slice(&timeline->threads[i], &f, i, i + 5, 0);
 	timeline->threads[0].tid = 0; /* readers drop tid 0 */
@@ -284,7 +280,7 @@ static void test_many_threads(void **state)
 	timeline_free(timeline);
 }
 
-static void test_strange_strings(void **state)
+TEST(test_strange_strings)
 {
 	char *huge = malloc(100001);
 	struct symbol long_one = make_symbol(huge),
@@ -294,7 +290,6 @@ static void test_strange_strings(void **state)
 	struct timeline *timeline = make_timeline(1);
 	struct reader *reader;
 
-	(void)state;
 	memset(huge, 'x', 100000);
 	huge[100000] = '\0';
 	memcpy(huge + 31998, "\xe2\x82\xac", 3); /* cut in the middle of a character */
@@ -315,13 +310,12 @@ static void test_strange_strings(void **state)
 /*
  * The hit: a slice on its own track, with more arguments than one event holds, and an instant on its thread.
  */
-static void test_hits(void **state)
+TEST(test_hits)
 {
 	struct symbol f = make_symbol("f");
 	struct timeline *timeline = make_timeline(1);
 	struct reader *reader;
 
-	(void)state;
 	add_hit(timeline, 100, 5, &f);
 	add_slice(&timeline->threads[0], &f, 0, 10, 0);
 	reader = write_and_read(timeline, ".fxt");
@@ -334,9 +328,8 @@ static void test_hits(void **state)
 	timeline_free(timeline);
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
-	(void)state;
 	assert_ptr_equal(sink_find("x.fxt", NULL), &sink_fxt);
 	assert_ptr_equal(sink_find("dir.tsv/x.fxt.gz", NULL), &sink_fxt);
 	assert_ptr_equal(sink_find("x.tsv", NULL), &sink_slices);
@@ -352,17 +345,4 @@ static void test_find(void **state)
 	assert_non_null(strstr(fail_message(-EINVAL), "tree"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nesting),
-		cmocka_unit_test(test_many_names),
-		cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_strange_strings),
-		cmocka_unit_test(test_hits),
-		cmocka_unit_test(test_find),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

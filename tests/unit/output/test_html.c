@@ -158,7 +158,7 @@ static void add_calls(struct timeline_thread *thread, size_t cnt)
 
 /* ---- tests ---- */
 
-static void test_slices(void **state)
+TEST(test_slices)
 {
 	const struct slice given[] = {
 		{.start_ns = 5, .end_ns = 1ull << 40, .symbol = &f, .flags = SLICE_INFERRED_START},
@@ -172,7 +172,6 @@ static void test_slices(void **state)
 	struct read_slice slices[SLICES_MAX];
 	struct reader reader;
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++)
 		add_slice(&timeline->threads[1], given[i]);
 	reader = read_page(timeline, 100);
@@ -211,7 +210,7 @@ static char *write_source(const char *suffix, int cnt)
 	return path;
 }
 
-static void test_sources(void **state)
+TEST(test_sources)
 {
 	CLEANUP(freep) char *source = write_source(".c", 200);
 	CLEANUP(freep) char *other = write_source(".key", 200);
@@ -225,7 +224,6 @@ static void test_sources(void **state)
 	struct timeline *timeline = make_timeline(1);
 	struct reader reader;
 
-	(void)state;
 	for (uint64_t i = 0; i < ARRAY_SIZE(symbols); i++)
 		add_slice(&timeline->threads[0],
 			  (struct slice){.start_ns = i, .end_ns = i + 1, .symbol = &symbols[i]});
@@ -243,7 +241,7 @@ static void test_sources(void **state)
 }
 
 /* What is known of a wait, and who ended it. */
-static void test_waits(void **state)
+TEST(test_waits)
 {
 	const struct slice_detail detail = {.name = "[off-cpu] futex",
 					    .title = strdup("[off-cpu] futex, woken by worker after 2.1 ms"),
@@ -257,7 +255,6 @@ static void test_waits(void **state)
 	struct read_slice read;
 	struct reader reader;
 
-	(void)state;
 	assert_ok(timeline_add_detail(timeline, &detail, &slice.detail));
 	add_slice(&timeline->threads[0], slice);
 	assert_ok(ARRAY_PUSH(timeline->flows, timeline->flow_cnt, timeline->flow_cap,
@@ -280,13 +277,12 @@ static void test_waits(void **state)
  * The hit is in the middle: three quarters of what is kept lie before it, and the call that is open there is
  * kept, too.
  */
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
 	struct timeline *timeline = make_timeline(1);
 	struct read_slice slices[SLICES_MAX];
 	struct reader reader;
 
-	(void)state;
 	add_calls(&timeline->threads[0], 1000);
 	timeline->hits = calloc(1, sizeof(*timeline->hits));
 	timeline->hit_cnt = 1;
@@ -311,13 +307,12 @@ static void test_too_many(void **state)
 }
 
 /* What short threads do not need is the others'; without a hit the last calls are kept. */
-static void test_shares(void **state)
+TEST(test_shares)
 {
 	struct timeline *timeline = make_timeline(3);
 	struct read_slice slices[SLICES_MAX];
 	struct reader reader;
 
-	(void)state;
 	add_calls(&timeline->threads[0], 999);
 	add_calls(&timeline->threads[1], 9);
 	add_calls(&timeline->threads[2], 999);
@@ -332,13 +327,12 @@ static void test_shares(void **state)
 	timeline_free(timeline);
 }
 
-static void test_counters(void **state)
+TEST(test_counters)
 {
 	struct timeline *timeline = make_timeline(1);
 	struct counter_point points[] = {{5, 0}, {70, UINT64_MAX}};
 	struct reader reader;
 
-	(void)state;
 	timeline->counters = calloc(1, sizeof(*timeline->counters));
 	timeline->counter_cnt = 1;
 	timeline->counters[0] = (struct counter){.name = strdup("\"x\""), .pid = 7, .point_cnt = 2};
@@ -351,13 +345,4 @@ static void test_counters(void **state)
 	timeline_free(timeline);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources), cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_waits),	cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_shares),	cmocka_unit_test(test_counters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

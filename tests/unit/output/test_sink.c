@@ -36,7 +36,7 @@ static const struct sink sink_toy = {
 	.write = toy_write,
 };
 
-static void test_a_format_of_its_own(void **state)
+TEST(test_a_format_of_its_own)
 {
 	static const char wanted[] = "(serve(read)[lost](parse))";
 	const struct symbol serve = make_symbol("serve"), read = make_symbol("read"),
@@ -45,7 +45,6 @@ static void test_a_format_of_its_own(void **state)
 	size_t size;
 	char *bytes;
 
-	(void)state;
 	add_slice(&timeline->threads[0], &serve, 0, 100, 0);
 	add_slice(&timeline->threads[0], &read, 10, 20, 1);
 	add_slice(&timeline->threads[0], &parse, 40, 60, 1);
@@ -59,7 +58,7 @@ static void test_a_format_of_its_own(void **state)
 
 /* ---- which one a file has ---- */
 
-static void test_found(void **state)
+TEST(test_found)
 {
 	static const struct {
 		const char *path, *format;
@@ -72,14 +71,12 @@ static void test_found(void **state)
 		{"/dev/stdout", NULL, &sink_fxt},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		assert_ptr_equal(sink_find(files[i].path, files[i].format), files[i].sink);
 }
 
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-	(void)state;
 	fail_reset();
 	assert_null(sink_find("x.out", "toy"));
 	assert_non_null(strstr(fail_message(-EINVAL), "there is no format 'toy': use fxt, html"));
@@ -88,13 +85,4 @@ static void test_unknown(void **state)
 	assert_non_null(strstr(fail_message(-EINVAL), "its name must end in .fxt, .html"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_format_of_its_own),
-		cmocka_unit_test(test_found),
-		cmocka_unit_test(test_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -348,65 +348,55 @@ static void run_quietly(const char *name)
 	assert_string_equal(said, "");
 }
 
-static void test_each_function_is_sampled(void **state)
+TEST(test_each_function_is_sampled)
 {
-	(void)state;
 	run_quietly("each function");
 }
 
-static void test_a_reallocation_is_an_end_and_a_beginning(void **state)
+TEST(test_a_reallocation_is_an_end_and_a_beginning)
 {
-	(void)state;
 	run_quietly("reallocations");
 }
 
-static void test_what_failed_is_no_allocation(void **state)
+TEST(test_what_failed_is_no_allocation)
 {
-	(void)state;
 	run_quietly("failures");
 }
 
-static void test_constructors_allocate_before_main(void **state)
+TEST(test_constructors_allocate_before_main)
 {
-	(void)state;
 	run_quietly("before main");
 }
 
-static void test_a_forked_child_goes_on(void **state)
+TEST(test_a_forked_child_goes_on)
 {
-	(void)state;
 	run_quietly("in a child");
 }
 
-static void test_more_than_can_be_remembered_is_counted(void **state)
+TEST(test_more_than_can_be_remembered_is_counted)
 {
-	(void)state;
 	run_quietly("too many");
 }
 
-static void test_nothing_is_sampled_for_nobody(void **state)
+TEST(test_nothing_is_sampled_for_nobody)
 {
-	(void)state;
 	run_quietly("nobody listens");
 }
 
-static void test_weights_add_up_to_the_bytes(void **state)
+TEST(test_weights_add_up_to_the_bytes)
 {
-	(void)state;
 	run_quietly("estimates");
 }
 
-static void test_threads_sample_by_themselves(void **state)
+TEST(test_threads_sample_by_themselves)
 {
-	(void)state;
 	run_quietly("threads");
 }
 
-static void test_a_bad_interval_is_told(void **state)
+TEST(test_a_bad_interval_is_told)
 {
 	char said[512];
 
-	(void)state;
 	run("bad interval", said, sizeof(said));
 	assert_non_null(strstr(said, "TRAILCAM_ALLOC_INTERVAL must be a size"));
 	run("far too large an interval", said, sizeof(said));
@@ -415,19 +405,6 @@ static void test_a_bad_interval_is_told(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_function_is_sampled),
-		cmocka_unit_test(test_a_reallocation_is_an_end_and_a_beginning),
-		cmocka_unit_test(test_what_failed_is_no_allocation),
-		cmocka_unit_test(test_constructors_allocate_before_main),
-		cmocka_unit_test(test_a_forked_child_goes_on),
-		cmocka_unit_test(test_more_than_can_be_remembered_is_counted),
-		cmocka_unit_test(test_nothing_is_sampled_for_nobody),
-		cmocka_unit_test(test_weights_add_up_to_the_bytes),
-		cmocka_unit_test(test_threads_sample_by_themselves),
-		cmocka_unit_test(test_a_bad_interval_is_told),
-	};
-
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(scenarios); i++) {
 		if (strcmp(scenarios[i].name, argv[1]))
 			continue;
@@ -435,5 +412,5 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	otel_memory_alloc_semaphore = 0;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

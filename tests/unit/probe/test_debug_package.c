@@ -28,11 +28,10 @@ static void assert_package(const char *path, const char *expected)
 		assert_null(package);
 }
 
-static void is_the_one_that_lists_the_file(void **state)
+TEST(is_the_one_that_lists_the_file)
 {
 	char own[256];
 
-	(void)state;
 	snprintf(own, sizeof(own), "/.\n/x%s/tool\n%s/tool2\n%s/tool/more", dir, dir, dir);
 	list("near.list", own);
 	assert_package("tool", NULL);
@@ -45,9 +44,8 @@ static void is_the_one_that_lists_the_file(void **state)
 	assert_package("link", "tools-dbgsym");
 }
 
-static void of_merged_directories(void **state)
+TEST(of_merged_directories)
 {
-	(void)state;
 	list("coreutils.list", "/bin/true\n");
 	assert_package("/usr/bin/true", "coreutils-dbgsym");
 }
@@ -67,12 +65,4 @@ static int leave(void **state)
 	return chdir("/") || system(command);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_the_one_that_lists_the_file),
-		cmocka_unit_test(of_merged_directories),
-	};
-
-	return cmocka_run_group_tests(tests, enter, leave);
-}
+TEST_MAIN(enter, leave)

@@ -43,12 +43,11 @@ static bool names(const struct elf_symbol **symbols, size_t cnt, const char *nam
 	return false;
 }
 
-static void test_implementations(void **state)
+TEST(test_implementations)
 {
 	const struct elf_symbol *symbols[8];
 	struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build("ifunc.c", source, "gcc -O1 -include unistd.h -o ifunc ifunc.c");
 	assert_ok(elf_file_open(&file, "ifunc"));
 	assert_int_equal(ifunc_implementations(file, find(file, "copy"), symbols, ARRAY_SIZE(symbols)), 2);
@@ -64,11 +63,4 @@ static void test_implementations(void **state)
 	elf_file_close(file);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_implementations),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

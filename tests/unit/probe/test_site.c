@@ -70,7 +70,7 @@ static const struct elf_symbol *function(const char *name)
 
 enum { FIRST = 1, SECOND = 2 };
 
-static void test_cheapest(void **state)
+TEST(test_cheapest)
 {
 	static const struct {
 		const char *name;
@@ -104,7 +104,6 @@ static void test_cheapest(void **state)
 		{"sixteen", SITE_ALL_ARGS, false, 0, 0, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const struct elf_symbol *symbol = function(places[i].name);
 		struct site site = site_cheapest(file, symbol, places[i].args, places[i].keeps_stack);
@@ -117,11 +116,10 @@ static void test_cheapest(void **state)
 }
 
 /* Where arguments are at the place. */
-static void test_args(void **state)
+TEST(test_args)
 {
 	struct site site;
 
-	(void)state;
 	site = site_cheapest(file, function("tests"), FIRST | SECOND, true);
 	assert_int_equal(site.args[0], HIT_RDI);
 	assert_int_equal(site.args[1], HIT_RSI);
@@ -133,7 +131,7 @@ static void test_args(void **state)
 	assert_int_equal(site.args[0], HIT_RDI);
 }
 
-static void test_off_nop5(void **state)
+TEST(test_off_nop5)
 {
 	static const struct {
 		const char *name;
@@ -144,7 +142,6 @@ static void test_off_nop5(void **state)
 		{"skipped", 5, 0},   {"come_to", 0, -ENOTSUP},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		uint64_t addr = function(places[i].name)->addr, place = addr;
 
@@ -153,11 +150,10 @@ static void test_off_nop5(void **state)
 	}
 }
 
-static void test_leads_to(void **state)
+TEST(test_leads_to)
 {
 	uint64_t target;
 
-	(void)state;
 	assert_true(site_leads_to(file, function("hands_on")->addr, &target));
 	assert_int_equal(target, function("pushes")->addr);
 	assert_false(site_leads_to(file, function("calls")->addr, &target));
@@ -183,12 +179,11 @@ static int stop(void *ctx, uint64_t target)
 	return 7;
 }
 
-static void test_targets(void **state)
+TEST(test_targets)
 {
 	size_t cnts[4] = {0};
 	struct elf_symbol endless = *function("calls");
 
-	(void)state;
 	assert_ok(site_each_target(file, function("calls"), count_target, cnts));
 	assert_int_equal(cnts[0], 1);
 	assert_int_equal(cnts[1], 1);
@@ -199,13 +194,4 @@ static void test_targets(void **state)
 	assert_int_equal(site_each_target(file, &endless, count_target, cnts), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cheapest), cmocka_unit_test(test_args),
-		cmocka_unit_test(test_off_nop5), cmocka_unit_test(test_leads_to),
-		cmocka_unit_test(test_targets),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

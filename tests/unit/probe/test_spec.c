@@ -4,7 +4,7 @@
 #include "assertions.h"
 #include "base/array.h"
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	static const struct {
 		const char *text, *file, *symbol;
@@ -19,7 +19,6 @@ static void test_parts(void **state)
 		{"lib.so:f(a::b)", "lib.so", "f(a::b)"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct trigger_spec spec;
 
@@ -41,7 +40,7 @@ static void assert_text(const char *text, const char *expected)
 		assert_null(text);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
 	static const struct {
 		const char *text;
@@ -73,7 +72,6 @@ static void test_places(void **state)
 		{"libc:?", {SPEC_PICK, NULL, (char *)"libc", NULL, NULL, 0, 0, 0}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct trigger_spec *expected = &cases[i].spec;
 		struct trigger_spec spec;
@@ -91,13 +89,12 @@ static void test_places(void **state)
 	}
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
 	static const char *const texts[] = {
 		"", ":", ":main", "a.out:", "usdt:", "usdt:x", "usdt:x:", "a.out:usdt::y"};
 	struct trigger_spec spec = {.symbol = (char *)"untouched"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		assert_err(trigger_spec_parse(&spec, texts[i]), -EINVAL,
 			   "is not a trigger: give SYMBOL, FILE:SYMBOL");
@@ -107,13 +104,4 @@ static void test_malformed(void **state)
 	assert_err(trigger_spec_parse(&spec, "0xzz"), -EINVAL, "not an address");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_malformed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -35,14 +35,13 @@ static int count_in(DIR *dir, const pid_t *ids, int cnt)
 	return found;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	CLEANUP(closedirp) DIR *threads = NULL;
 	struct waiters waiters = {0};
 	pthread_t handles[THREADS];
 	pid_t self = getpid();
 
-	(void)state;
 	pthread_barrier_init(&waiters.begun, NULL, THREADS + 1);
 	pthread_barrier_init(&waiters.done, NULL, THREADS + 1);
 	for (int i = 0; i < THREADS; i++)
@@ -58,21 +57,19 @@ static void test_threads(void **state)
 		pthread_join(handles[i], NULL);
 }
 
-static void test_processes(void **state)
+TEST(test_processes)
 {
 	CLEANUP(closedirp) DIR *processes = opendir("/proc");
 	const pid_t self = getpid();
 
-	(void)state;
 	assert_int_equal(count_in(processes, &self, 1), 1);
 }
 
 /* A process that has ended has no threads, and none come after the last. */
-static void test_ended(void **state)
+TEST(test_ended)
 {
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -80,13 +77,4 @@ static void test_ended(void **state)
 	assert_int_equal(proc_next(NULL), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -172,49 +172,35 @@ static void check(void (*work)(pid_t target), int wanted)
 		assert_true(ignored & TRAP_MASK);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-	(void)state;
 	check(makes_calls, 0);
 }
 
-static void test_death_behind_call(void **state)
+TEST(test_death_behind_call)
 {
-	(void)state;
 	check(dies_behind_call, SIGKILL);
 }
 
-static void test_death_in_step(void **state)
+TEST(test_death_in_step)
 {
-	(void)state;
 	check(dies_stepping, SIGKILL);
 }
 
-static void test_lowered(void **state)
+TEST(test_lowered)
 {
-	(void)state;
 	check(lowers, 0);
 }
 
 /* A copy of a vDSO with what a shield has left is as without. */
-static void test_hidden(void **state)
+TEST(test_hidden)
 {
 	uint8_t vdso[8192] = {1};
 
-	(void)state;
 	vdso[sizeof(vdso) - 1] = 2;
 	shield_hide(vdso, sizeof(vdso));
 	assert_int_equal(vdso[0], 1);
 	assert_int_equal(vdso[sizeof(vdso) - 1], 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),	      cmocka_unit_test(test_death_behind_call),
-		cmocka_unit_test(test_death_in_step), cmocka_unit_test(test_lowered),
-		cmocka_unit_test(test_hidden),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

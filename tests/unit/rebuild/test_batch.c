@@ -59,7 +59,7 @@ static void assert_slice(const struct timeline *timeline, size_t i, const char *
 	assert_int_equal(slice->flags, flags);
 }
 
-static void test_calls_nest(void **state)
+TEST(test_calls_nest)
 {
 	static const struct call_edge_at calls[] = {
 		{100, SERVE, false}, {200, READ, false}, {300, READ, true},
@@ -67,7 +67,6 @@ static void test_calls_nest(void **state)
 	};
 	struct timeline *timeline = play(calls, ARRAY_SIZE(calls));
 
-	(void)state;
 	assert_int_equal(timeline->threads[0].slice_cnt, 3);
 	assert_slice(timeline, 0, "serve", 0, 100, 600, 0);
 	assert_slice(timeline, 1, "read", 1, 200, 300, 0);
@@ -76,7 +75,7 @@ static void test_calls_nest(void **state)
 }
 
 /* The first one's begin was before all; the end of the second was lost; the last one has none yet. */
-static void test_ends_and_begins_that_are_missing(void **state)
+TEST(test_ends_and_begins_that_are_missing)
 {
 	static const struct call_edge_at calls[] = {
 		{100, READ, false},  {200, READ, true},	 {300, SERVE, true}, {400, SERVE, false},
@@ -84,7 +83,6 @@ static void test_ends_and_begins_that_are_missing(void **state)
 	};
 	struct timeline *timeline = play(calls, ARRAY_SIZE(calls));
 
-	(void)state;
 	assert_int_equal(timeline->threads[0].slice_cnt, 5);
 	assert_slice(timeline, 0, "serve", 0, 100, 300, SLICE_INFERRED_START);
 	assert_slice(timeline, 1, "read", 1, 100, 200, 0);
@@ -95,13 +93,12 @@ static void test_ends_and_begins_that_are_missing(void **state)
 }
 
 /* An end within another call whose begin nobody saw is a gap, and ends nothing. */
-static void test_an_end_alone_is_a_gap(void **state)
+TEST(test_an_end_alone_is_a_gap)
 {
 	static const struct call_edge_at calls[] = {
 		{100, SERVE, false}, {200, PARSE, true}, {300, SERVE, true}};
 	struct timeline *timeline = play(calls, ARRAY_SIZE(calls));
 
-	(void)state;
 	assert_int_equal(timeline->threads[0].slice_cnt, 1);
 	assert_slice(timeline, 0, "serve", 0, 100, 300, 0);
 	assert_int_equal(timeline_thread_gaps(&timeline->threads[0]), 1);
@@ -113,7 +110,7 @@ static void test_an_end_alone_is_a_gap(void **state)
  * In a snapshot the calls of all threads stand together, and those of another processor's buffer may come
  * late.
  */
-static void test_calls_of_a_snapshot(void **state)
+TEST(test_calls_of_a_snapshot)
 {
 	static const struct call calls[] = {
 		{.time_ns = 1000, .ip = SERVE, .pid = 1, .tid = 1},
@@ -125,7 +122,6 @@ static void test_calls_of_a_snapshot(void **state)
 	struct decoded *decoded;
 	const struct timeline *timeline;
 
-	(void)state;
 	assert_ok(snapshot_new(&snapshot));
 	snapshot->command = strdup("toy");
 	snapshot->clock.mult = 1;
@@ -145,14 +141,4 @@ static void test_calls_of_a_snapshot(void **state)
 	snapshot_free(snapshot);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls_nest),
-		cmocka_unit_test(test_ends_and_begins_that_are_missing),
-		cmocka_unit_test(test_an_end_alone_is_a_gap),
-		cmocka_unit_test(test_calls_of_a_snapshot),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

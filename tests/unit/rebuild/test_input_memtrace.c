@@ -29,11 +29,10 @@ static void assert_same(const struct timeline *a, const struct timeline *b)
 	}
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
 	static const struct decode_config config = {.stored = true};
 
-	(void)state;
 	for (unsigned int seed = 0; seed < SEEDS; seed++) {
 		struct memtrace_shown *shown;
 		struct decoded *decoded;
@@ -53,7 +52,7 @@ static void test_random(void **state)
 	}
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	static const uint8_t zeros[64];
 	static const struct decode_config config = {0};
@@ -61,7 +60,6 @@ static void test_damaged(void **state)
 	struct made made;
 	FILE *file;
 
-	(void)state;
 	make_trace(&made, 1);
 	file = fopen(made.path, "r+");
 	assert_non_null(file);
@@ -72,9 +70,4 @@ static void test_damaged(void **state)
 	unlink(made.path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_damaged)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

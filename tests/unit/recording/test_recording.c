@@ -192,11 +192,10 @@ static void assert_copies_on_disk(const struct snapshot *saved, const struct sna
 	}
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	struct snapshot *saved = make_snapshot(), *loaded;
 
-	(void)state;
 	assert_ok(recording_save(saved, in_dir("rec")));
 	assert_ok(recording_load(&loaded, in_dir("rec")));
 	assert_same(saved, loaded);
@@ -208,11 +207,10 @@ static void test_round_trip(void **state)
 	snapshot_free(saved);
 }
 
-static void test_replaces_a_recording_only(void **state)
+TEST(test_replaces_a_recording_only)
 {
 	struct snapshot *snapshot = make_snapshot(), *loaded;
 
-	(void)state;
 	assert_ok(recording_save(snapshot, in_dir("again")));
 	free(snapshot->command);
 	snapshot->command = strdup("newer");
@@ -240,7 +238,7 @@ static void write_file(const char *path, const void *bytes, size_t size)
 }
 
 /* A recording whose hits have another layout is refused by what it is, not as a damaged one. */
-static void test_other_hits(void **state)
+TEST(test_other_hits)
 {
 	enum { HITS_VERSION = 5 };
 	static const char last_trigger[] = "second";
@@ -249,7 +247,6 @@ static void test_other_hits(void **state)
 	size_t size;
 	FILE *file;
 
-	(void)state;
 	assert_ok(recording_save(snapshot, in_dir("hits")));
 	snapshot_free(snapshot);
 	file = fopen(in_dir("hits/data"), "re");
@@ -269,12 +266,11 @@ static void test_other_hits(void **state)
 		   "by an older trailcam (hits version 1;");
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	struct snapshot *loaded;
 	char header[104] = "PERFILE2";
 
-	(void)state;
 	assert_err(recording_load(&loaded, in_dir("nothing")), -ENOENT, "nothing");
 	write_file(in_dir("text"), "hello, this is text and not a recording", 39);
 	assert_err(recording_load(&loaded, in_dir("text")), -EBADMSG, "not a recording");
@@ -294,12 +290,11 @@ static void test_refusals(void **state)
 	assert_err(recording_load(&loaded, in_dir("text")), -EBADMSG, "not finished");
 }
 
-static void test_perfs_own(void **state)
+TEST(test_perfs_own)
 {
 	static const char path[] = "../shared/corpus/perf-data/intel_pt-4.14.perf.data";
 	struct snapshot *loaded;
 
-	(void)state;
 	if (access(path, R_OK)) {
 		print_message("skipped: %s is not there\n", path);
 		skip();
@@ -319,14 +314,13 @@ static void test_perfs_own(void **state)
 	snapshot_free(loaded);
 }
 
-static void test_every_cut(void **state)
+TEST(test_every_cut)
 {
 	struct snapshot *saved = make_snapshot(), *loaded;
 	struct stat st;
 	uint8_t *bytes;
 	FILE *file;
 
-	(void)state;
 	assert_ok(recording_save(saved, in_dir("cuts")));
 	assert_int_equal(stat(in_dir("cuts/data"), &st), 0);
 	bytes = malloc((size_t)st.st_size);
@@ -361,13 +355,4 @@ static int remove_dir(void **state)
 	return nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_replaces_a_recording_only),
-		cmocka_unit_test(test_other_hits), cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_perfs_own),  cmocka_unit_test(test_every_cut),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_MAIN(make_dir, remove_dir)

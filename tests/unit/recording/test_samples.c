@@ -123,12 +123,11 @@ static void assert_same(const struct stack_sample *a, const struct stack_sample 
 	assert_int_equal(a->lost_cnt, b->lost_cnt);
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	char dir[] = "/tmp/trailcam-samples-XXXXXX", path[64];
 	struct snapshot *snapshot = make(), *loaded = NULL;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/recording", dir);
 	assert_ok(recording_save(snapshot, path));
@@ -146,9 +145,4 @@ static void test_round_trip(void **state)
 	assert_int_equal(system(path), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

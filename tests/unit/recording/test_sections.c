@@ -70,11 +70,10 @@ static void patch(size_t at, char byte)
 	patch_at(header, sizeof(header) - 1, at, byte);
 }
 
-static void test_places_come_back(void **state)
+TEST_WITH(test_places_come_back, save, NULL)
 {
 	struct snapshot *loaded;
 
-	(void)state;
 	assert_ok(recording_load(&loaded, path));
 	assert_int_equal(loaded->place_cnt, ARRAY_SIZE(places));
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
@@ -87,7 +86,7 @@ static void test_places_come_back(void **state)
 }
 
 /* A trigger that there is not, a text beyond the end, an end in the middle of a place. */
-static void test_damaged_places(void **state)
+TEST(test_damaged_places)
 {
 	static const struct {
 		size_t at;
@@ -102,11 +101,10 @@ static void test_damaged_places(void **state)
 	}
 }
 
-static void test_calls_come_back(void **state)
+TEST_WITH(test_calls_come_back, save, NULL)
 {
 	struct snapshot *loaded;
 
-	(void)state;
 	assert_ok(recording_load(&loaded, path));
 	assert_int_equal(loaded->call_cnt, ARRAY_SIZE(calls));
 	assert_memory_equal(loaded->calls, calls, sizeof(calls));
@@ -114,11 +112,10 @@ static void test_calls_come_back(void **state)
 }
 
 /* One that another trailcam made, of a source that is unknown here. */
-static void test_an_unknown_section_is_passed_over(void **state)
+TEST_WITH(test_an_unknown_section_is_passed_over, save, NULL)
 {
 	struct snapshot *loaded;
 
-	(void)state;
 	patch(0, 'h');
 	assert_ok(recording_load(&loaded, path));
 	assert_int_equal(loaded->call_cnt, 0);
@@ -126,11 +123,10 @@ static void test_an_unknown_section_is_passed_over(void **state)
 	snapshot_free(loaded);
 }
 
-static void test_another_version_is_named(void **state)
+TEST_WITH(test_another_version_is_named, save, NULL)
 {
 	struct snapshot *loaded;
 
-	(void)state;
 	patch(16, 2);
 	assert_err(recording_load(&loaded, path), -ENOTSUP,
 		   "by a newer trailcam (calls version 2; this one knows 1)");
@@ -138,11 +134,10 @@ static void test_another_version_is_named(void **state)
 }
 
 /* A size beyond the end, calls that are cut. */
-static void test_damage(void **state)
+TEST_WITH(test_damage, save, NULL)
 {
 	struct snapshot *loaded;
 
-	(void)state;
 	patch(24, 127);
 	assert_err(recording_load(&loaded, path), -EBADMSG, "damaged");
 	patch(24, 31);
@@ -151,20 +146,12 @@ static void test_damage(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_calls_come_back, save),
-		cmocka_unit_test_setup(test_places_come_back, save),
-		cmocka_unit_test(test_damaged_places),
-		cmocka_unit_test_setup(test_an_unknown_section_is_passed_over, save),
-		cmocka_unit_test_setup(test_another_version_is_named, save),
-		cmocka_unit_test_setup(test_damage, save),
-	};
 	int failed;
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/rec", dir);
 	snprintf(data, sizeof(data), "%s/data", path);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = tests_run(NULL, NULL);
 	unlink(data);
 	rmdir(path);
 	rmdir(dir);

@@ -141,14 +141,13 @@ static size_t records(const struct snapshot *snapshot, uint32_t type)
 
 /* ---- without a driver ---- */
 
-static void test_free_running(void **state)
+TEST(test_free_running)
 {
 	const struct session_config config = {.free_running = true, .signals = 1 << (SIGUSR1 - 1)};
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	struct heard heard = {0};
 	int status = run_script("trap 'exit 7' USR1; (exit 0); kill -USR1 $$", &config, &heard, &snapshot);
 
-	(void)state;
 	assert_int_equal(WEXITSTATUS(status), 7);
 	assert_string_equal(heard.text, "executed mapped signalled leaving failed ");
 	assert_true(heard.mapping_cnt > 0);
@@ -156,13 +155,12 @@ static void test_free_running(void **state)
 	assert_int_equal(records(snapshot, PERF_RECORD_FORK), 0);
 }
 
-static void test_follow_forks(void **state)
+TEST(test_follow_forks)
 {
 	const struct session_config config = {.free_running = true, .follow_forks = true};
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	struct heard heard = {0};
 
-	(void)state;
 	assert_int_equal(run_script("/bin/true; exit 0", &config, &heard, &snapshot), 0);
 	assert_string_equal(heard.text,
 			    "executed mapped child-adopted child-mapped child-born child-executed "
@@ -171,7 +169,7 @@ static void test_follow_forks(void **state)
 }
 
 /* Many come and go: the shell, which stays, is known all the time, and the last child, too. */
-static void test_forgets(void **state)
+TEST(test_forgets)
 {
 	enum { CHILDREN = 600, BYTES = 64 << 10 };
 	const struct session_config config = {
@@ -182,7 +180,6 @@ static void test_forgets(void **state)
 	int32_t last = 0;
 	size_t own = 0, lasts = 0;
 
-	(void)state;
 	assert_int_equal(run_script("i=0; while [ $i -lt 600 ]; do (:); i=$((i + 1)); done", &config, &heard,
 				    &snapshot),
 			 0);
@@ -198,7 +195,7 @@ static void test_forgets(void **state)
 	assert_true(own > 0 && lasts > 0);
 }
 
-static void test_untraced(void **state)
+TEST(test_untraced)
 {
 	const struct session_config config = {.free_running = true, .untraced = true};
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
@@ -206,7 +203,6 @@ static void test_untraced(void **state)
 	int status = run_script("grep -q '^TracerPid:.0$' /proc/self/status && exit 7", &config, &heard,
 				&snapshot);
 
-	(void)state;
 	assert_int_equal(WEXITSTATUS(status), 7);
 	assert_string_equal(heard.text, "failed ");
 	assert_int_equal(snapshot->sideband_size, 0);
@@ -287,7 +283,7 @@ static const struct session_driver toy_driver = {
 	.syscall_end = toy_syscall_end,
 };
 
-static void test_driver(void **state)
+TEST(test_driver)
 {
 	struct toy toy = {0};
 	const struct session_config config = {.follow_forks = true, .driver = &toy_driver, .self = &toy};
@@ -295,7 +291,6 @@ static void test_driver(void **state)
 	struct heard heard = {0};
 	int status = run_script("trap 'exit 7' USR1; (exit 0); kill -USR1 $$", &config, &heard, &snapshot);
 
-	(void)state;
 	assert_int_equal(WEXITSTATUS(status), 7);
 	assert_string_equal(heard.text,
 			    "executed mapped child-adopted child-mapped child-born child-ended failed ");
@@ -305,13 +300,4 @@ static void test_driver(void **state)
 	assert_int_equal(records(snapshot, PERF_RECORD_EXIT), 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_free_running), cmocka_unit_test(test_follow_forks),
-		cmocka_unit_test(test_forgets),	     cmocka_unit_test(test_untraced),
-		cmocka_unit_test(test_driver),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

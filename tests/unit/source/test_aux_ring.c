@@ -26,11 +26,10 @@ static void write_stream(struct aux_ring *ring, uint64_t until, size_t chunk)
 }
 
 /* Whatever was written, the linear copy is the stream's last bytes. */
-static void test_holds_the_newest(void **state)
+TEST(test_holds_the_newest)
 {
 	static const uint64_t lengths[] = {0, 1, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 1000 * SIZE + 77};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		for (size_t chunk = 1; chunk < 300; chunk += 97) {
 			struct aux_ring ring;
@@ -52,9 +51,4 @@ static void test_holds_the_newest(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_holds_the_newest)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

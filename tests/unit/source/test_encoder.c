@@ -90,11 +90,10 @@ static const char *packets(const struct fixture *fixture, bool timing)
 
 #define PSB "psb mode.tsx psbend "
 
-static void test_start_and_stop(void **state)
+TEST(test_start_and_stop)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, T0, main_ip);
 	encoder_disable(&f.encoder, T0 + 10);
@@ -105,11 +104,10 @@ static void test_start_and_stop(void **state)
 	encoder_release(&f.encoder);
 }
 
-static void test_ip_compression(void **state)
+TEST(test_ip_compression)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, T0, main_ip);
 	encoder_indirect(&f.encoder, T0, main_ip + 0x123);
@@ -123,11 +121,10 @@ static void test_ip_compression(void **state)
 	encoder_release(&f.encoder);
 }
 
-static void test_tnt(void **state)
+TEST(test_tnt)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, T0, main_ip);
 	for (int i = 0; i < 8; i++)
@@ -138,11 +135,10 @@ static void test_tnt(void **state)
 	encoder_release(&f.encoder);
 }
 
-static void test_return_compression(void **state)
+TEST(test_return_compression)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, T0, main_ip);
 	encoder_push_return(&f.encoder, main_ip + 5);
@@ -156,12 +152,11 @@ static void test_return_compression(void **state)
 }
 
 /* The processor's return stack has 64 entries: the oldest are forgotten, the newest 64 are compressed. */
-static void test_return_stack_depth(void **state)
+TEST(test_return_stack_depth)
 {
 	struct fixture f;
 	const char *text;
 
-	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, T0, main_ip);
 	for (uint64_t i = 0; i < 66; i++)
@@ -173,11 +168,10 @@ static void test_return_stack_depth(void **state)
 	encoder_release(&f.encoder);
 }
 
-static void test_psb(void **state)
+TEST(test_psb)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, T0, main_ip);
 	encoder_push_return(&f.encoder, main_ip + 5);
@@ -193,12 +187,11 @@ static void test_psb(void **state)
 	encoder_release(&f.encoder);
 }
 
-static void test_psb_period(void **state)
+TEST(test_psb_period)
 {
 	struct fixture f;
 	size_t psbs = 0;
 
-	(void)state;
 	fixture_init(&f, 4096);
 	encoder_enable(&f.encoder, T0, main_ip);
 	for (uint64_t i = 0; i < 100000; i++) {
@@ -214,11 +207,10 @@ static void test_psb_period(void **state)
 	encoder_release(&f.encoder);
 }
 
-static void test_overflow(void **state)
+TEST(test_overflow)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, T0, main_ip);
 	encoder_conditional(&f.encoder, T0, true);
@@ -281,7 +273,7 @@ static void check_times(const uint64_t *pauses, size_t cnt)
 	encoder_release(&f.encoder);
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
 	static const uint64_t lengths[] = {1,	     30,       31,    32,     400,	5000,	    102400,
 					   102399,   20000000, 7,     99999,  26214400, 3000000000, 12,
@@ -289,7 +281,6 @@ static void test_times(void **state)
 	enum { MANY = 5000 };
 	uint64_t pauses[MANY], random = 1;
 
-	(void)state;
 	check_times(lengths, sizeof(lengths) / sizeof(lengths[0]));
 	for (size_t i = 0; i < MANY; i++) {
 		random = random * 6364136223846793005 + 1442695040888963407;
@@ -298,11 +289,10 @@ static void test_times(void **state)
 	check_times(pauses, MANY);
 }
 
-static void test_first_tsc(void **state)
+TEST(test_first_tsc)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, RING);
 	encoder_enable(&f.encoder, 0x12345678, main_ip);
 	assert_int_equal(trace_first_tsc(f.encoder.ring.bytes, f.encoder.ring.head, 5), 0x12345678);
@@ -311,20 +301,4 @@ static void test_first_tsc(void **state)
 	encoder_release(&f.encoder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_start_and_stop),
-		cmocka_unit_test(test_ip_compression),
-		cmocka_unit_test(test_tnt),
-		cmocka_unit_test(test_return_compression),
-		cmocka_unit_test(test_return_stack_depth),
-		cmocka_unit_test(test_psb),
-		cmocka_unit_test(test_psb_period),
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_first_tsc),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

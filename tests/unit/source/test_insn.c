@@ -47,9 +47,8 @@ static const struct {
 	{"invalid", {0x06}, INSN_UNKNOWN, 0, 0},
 };
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct insn insn = insn_classify(IP, cases[i].bytes, sizeof(cases[i].bytes));
 
@@ -61,22 +60,13 @@ static void test_kinds(void **state)
 }
 
 /* Cut off at the end of a mapping. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
 	static const uint8_t call[] = {0xe8, 0x10, 0x00, 0x00, 0x00};
 
-	(void)state;
 	for (size_t size = 0; size < sizeof(call); size++)
 		assert_int_equal(insn_classify(IP, call, size).kind, INSN_UNKNOWN);
 	assert_int_equal(insn_classify(IP, call, sizeof(call)).kind, INSN_CALL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_truncated),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

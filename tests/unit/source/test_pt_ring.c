@@ -57,11 +57,10 @@ static void assert_taken(struct fake *fake, struct pt_taken *taken, uint64_t fro
 	free(bytes);
 }
 
-static void test_first_take(void **state)
+TEST(test_first_take)
 {
 	static const uint64_t lengths[] = {0, 1, 300, SIZE - 1, SIZE, SIZE + 1, 5 * SIZE + 77};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		struct fake *fake = fake_new();
 		struct pt_taken taken = {0};
@@ -74,9 +73,8 @@ static void test_first_take(void **state)
 }
 
 /* Whatever was written between two takes, the second gives that, or the whole ring if it was more. */
-static void test_second_take(void **state)
+TEST(test_second_take)
 {
-	(void)state;
 	for (uint64_t first = 1000; first < 2 * SIZE; first += 613) {
 		for (uint64_t more = 0; more < 3 * SIZE; more += 409) {
 			struct fake *fake = fake_new();
@@ -127,13 +125,12 @@ static int see(void *ctx, const struct perf_event_header *record)
 }
 
 /* Records that wrap come whole, and room is given back. */
-static void test_records(void **state)
+TEST(test_records)
 {
 	struct fake *fake = fake_new();
 	struct seen seen = {0};
 	uint32_t put = 0;
 
-	(void)state;
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 7; i++, put++)
 			put_record(fake, 100 + put % 50, (uint16_t)(16 + 8 * (put % 37)), (uint8_t)put);
@@ -149,11 +146,10 @@ static void test_records(void **state)
 	free(fake);
 }
 
-static void test_damaged_record(void **state)
+TEST(test_damaged_record)
 {
 	static const uint16_t sizes[] = {0, 7, 100};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct fake *fake = fake_new();
 		struct seen seen = {0};
@@ -166,13 +162,12 @@ static void test_damaged_record(void **state)
 	}
 }
 
-static void test_stream(void **state)
+TEST(test_stream)
 {
 	struct fake *fake = fake_new();
 	FILE *file = tmpfile();
 	uint64_t total = 0;
 
-	(void)state;
 	for (int i = 0; i < 50; i++) {
 		write_until(fake, fake->written + 700 + (uint64_t)i * 61);
 		fake->memory.page.aux_head = fake->written; /* which in this mode counts on */
@@ -194,13 +189,4 @@ static void test_stream(void **state)
 	free(fake);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_take),     cmocka_unit_test(test_second_take),
-		cmocka_unit_test(test_records),	       cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_damaged_record),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -126,9 +126,8 @@ static void assert_timeline(struct timeline *timeline, const char *expected)
 /* ---- gaps ---- */
 
 /* b called d in the gap; it returns to b, then b to a, where a had called it. */
-static void test_verified(void **state)
+TEST(test_verified)
 {
-	(void)state;
 	assert_timeline(build("start a0\ncall a4 b0\ncall b4 c0\ngap\nret d9 b20\nret b30 a9\n"),
 			"a! 10-60\n  b 20-60\n    c! 30-40\n    d? 40-50\n");
 	assert_timeline(build("start a0\ncall a4 b0\ncall b4 c0\ngap\ncall c4 d0\nret d9 c9\nret c12 b9\n"),
@@ -136,9 +135,8 @@ static void test_verified(void **state)
 }
 
 /* The return leads elsewhere than where a called b: another call of b. */
-static void test_rejected(void **state)
+TEST(test_rejected)
 {
-	(void)state;
 	assert_timeline(build("start a0\ncall a4 b0\ngap\nret b30 a29\ncall a40 c0\n"),
 			"a! 10-50\n  b! 20-30\n  b? 30-40\n  c! 50-50\n");
 	/* Below what was called in the gap nothing is verified. */
@@ -147,9 +145,8 @@ static void test_rejected(void **state)
 }
 
 /* Which of a recursion's frames goes on is only known from the return to another function. */
-static void test_recursion(void **state)
+TEST(test_recursion)
 {
-	(void)state;
 	assert_timeline(build("start a0\ncall a4 b0\ncall b4 b0\ncall b4 b0\ngap\nret b30 b9\nret b30 a9\n"),
 			"a! 10-70\n  b 20-70\n    b 30-60\n      b! 40-50\n");
 	assert_timeline(build("start a0\ncall a4 b0\ncall b4 b0\ngap\ncall b50 c0\n"),
@@ -157,24 +154,21 @@ static void test_recursion(void **state)
 }
 
 /* Callers found late are callers of all that was stitched. */
-static void test_late_callers(void **state)
+TEST(test_late_callers)
 {
-	(void)state;
 	assert_timeline(build("call c4 d0\nret d9 c9\ngap\nret c30 b9\nret b30 a9\n"),
 			"a?! 10-50\n  b? 10-50\n    c? 10-40\n      d 10-20\n");
 }
 
 /* Two gaps: between them nothing is returned to that was known before; behind them it is. */
-static void test_joined_later(void **state)
+TEST(test_joined_later)
 {
-	(void)state;
 	assert_timeline(build("start a0\ncall a4 b0\ngap\nret d9 c20\ngap\nret c30 b9\nret b30 a9\n"),
 			"a! 10-70\n  b 20-70\n    c? 30-60\n      d? 30-40\n");
 }
 
-static void test_gaps_on_end(void **state)
+TEST(test_gaps_on_end)
 {
-	(void)state;
 	assert_timeline(build("start a0\ncall a4 b0\ngap\ngap\nret b30 a9\n"), "a! 10-50\n  b 20-50\n");
 }
 
@@ -182,9 +176,8 @@ static void test_gaps_on_end(void **state)
  * A handler below all that is known ends the segment; one that the frames before a gap have does not, once a
  * return has shown that they go on.
  */
-static void test_exceptions(void **state)
+TEST(test_exceptions)
 {
-	(void)state;
 	assert_timeline(build("call c4 d0\njump d9 a200\ncall a210 e0\n"),
 			"c?! 10-20\n  d! 10-20\na?! 20-30\n  e! 30-30\n");
 	assert_timeline(build("start a0\ncall a104 b0\ncall b4 c0\ngap\nret c30 b9\njump b40 a200\n"),
@@ -199,9 +192,8 @@ static void test_exceptions(void **state)
 /* A fault in an interrupt; the iret of the fault returns past two frames, that of the interrupt to user
  * code past all. (A kernel address is one of the upper half: here all are user addresses, so each entry
  * is told by where it came from.) */
-static void test_nested_interrupts(void **state)
+TEST(test_nested_interrupts)
 {
-	(void)state;
 	assert_timeline(build("start a0\ncall a4 b0\nint b8 k0\ncall k4 l0\niret l9 b8\nret b12 a9\n"),
 			"a! 10-60\n  b 20-60\n    k 30-50\n      l 40-50\n");
 	/* The entry was not seen: all that is open is the kernel's. */
@@ -210,17 +202,15 @@ static void test_nested_interrupts(void **state)
 }
 
 /* Only some functions are traced: f calls out, is called back in g, and returns out. */
-static void test_filtered(void **state)
+TEST(test_filtered)
 {
-	(void)state;
 	assert_timeline(build("start f0\ncallend f4\nstart g0\nretend g9\nstart f9\nretend f12\n"),
 			"f 10-60\n  [untraced] 20-30\n  g 30-40\n  [untraced] 40-50\n");
 }
 
 /* What was called in a transaction is over when it aborts; so is nothing when a restartable sequence does. */
-static void test_aborts(void **state)
+TEST(test_aborts)
 {
-	(void)state;
 	assert_timeline(build("start a0\ncall a4 b0\ncall b4 c0\nabort c9 a50\ncall a60 d0\n"),
 			"a! 10-50\n  b 20-40\n    c 30-40\n  d! 50-50\n");
 	assert_timeline(build("start a0\ncall a4 b0\nrseq b10\nstart b40\nret b50 a9\n"),
@@ -229,9 +219,8 @@ static void test_aborts(void **state)
 
 /* ---- other stacks ---- */
 
-static void test_coroutines(void **state)
+TEST(test_coroutines)
 {
-	(void)state;
 	/*
 	 * a resumes g, which yields in h; a goes on, resumes again: h goes on, and returns to g, which called
 	 * it.
@@ -245,21 +234,19 @@ static void test_coroutines(void **state)
 }
 
 /* f is too small a stack, morestack makes another, and f begins again, in the same caller. */
-static void test_go_stack_growth(void **state)
+TEST(test_go_stack_growth)
 {
-	(void)state;
 	assert_timeline(build("start a0\ncall a4 f0\ncall f4 m0\ncall m4 s0\njump s9 f0\nret f30 a9\n"),
 			"a! 10-60\n  f 20-50\n    m 30-50\n      s 40-50\n  f 50-60\n");
 }
 
 /* ---- callers that a hit recorded ---- */
 
-static void test_known_callers(void **state)
+TEST(test_known_callers)
 {
 	uint64_t ips[] = {place('d', 0), place('c', 9), place('b', 9), place('a', 9)};
 	struct known_stack known = {.tsc = 21, .ips = ips, .cnt = ARRAY_SIZE(ips)};
 
-	(void)state;
 	config.known = &known;
 	config.known_cnt = 1;
 	assert_timeline(build("ret e9 c2\ncall c4 d0\n"),
@@ -272,14 +259,13 @@ static void test_known_callers(void **state)
 
 /* ---- ranges ---- */
 
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
 	static const char *const text =
 		"start a0\ncall a4 b0\nret b9 a9\ncall a20 c0\ncall c4 d0\nret d9 c9\nret c12 a25\n"
 		"call a30 b0\ncall b4 d0\n";
 	struct timeline *timeline = build(text);
 
-	(void)state;
 	assert_int_equal(timeline_keep_between(timeline, "b", "d"), 2);
 	assert_true(timeline_is_valid(timeline));
 	assert_timeline(timeline, "a?! 20-50\n  b 20-30\n  c! 40-50\na?! 80-90\n  b! 80-90\n");
@@ -313,11 +299,10 @@ static const struct inline_chain *inlines_at(void *ctx, uint64_t ip, uint64_t ts
 	return &chains[i];
 }
 
-static void test_inlined(void **state)
+TEST(test_inlined)
 {
 	struct timeline *timeline;
 
-	(void)state;
 	config.inlines_at = inlines_at;
 	/* Straight through f to g, a call from there; back, and out of both. */
 	timeline = build("start a0\ncall a32 b0\nret b9 a37\njump a70 c0\n");
@@ -329,20 +314,8 @@ static void test_inlined(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verified),      cmocka_unit_test(test_rejected),
-		cmocka_unit_test(test_recursion),     cmocka_unit_test(test_late_callers),
-		cmocka_unit_test(test_joined_later),  cmocka_unit_test(test_gaps_on_end),
-		cmocka_unit_test(test_exceptions),    cmocka_unit_test(test_nested_interrupts),
-		cmocka_unit_test(test_filtered),      cmocka_unit_test(test_aborts),
-		cmocka_unit_test(test_coroutines),    cmocka_unit_test(test_go_stack_growth),
-		cmocka_unit_test(test_known_callers), cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_inlined),
-	};
-
 	symbols_init();
 	symbols['s' - 'a'].role = SYMBOL_SWITCH; /* it moves to another stack */
 	symbols['m' - 'a'].role = SYMBOL_GO_MORESTACK;
-	return cmocka_run_group_tests(tests, NULL, NULL) ||
-	       cmocka_run_group_tests_name("packed", tests, without_memory, NULL);
+	return tests_run(NULL, NULL) || tests_run(without_memory, NULL);
 }

@@ -40,12 +40,11 @@ static void to_ns(const struct moments *moments, uint64_t *begins, size_t cnt, u
  * 100 ns among three, of which an integer part each; a stamp at which nothing happens does not end the
  * sharing.
  */
-static void test_sharing(void **state)
+TEST(test_sharing)
 {
 	struct moments moments = {0};
 	uint64_t begins[3], end;
 
-	(void)state;
 	moments_see(&moments, 50);
 	for (int i = 0; i < 3; i++)
 		begins[i] = moments_reserve(&moments);
@@ -62,12 +61,11 @@ static void test_sharing(void **state)
 }
 
 /* What came before a barrier has no share of the time behind it. */
-static void test_barrier(void **state)
+TEST(test_barrier)
 {
 	struct moments moments = {0};
 	uint64_t begins[2], barrier, end;
 
-	(void)state;
 	moments_see(&moments, 50);
 	begins[0] = moments_reserve(&moments);
 	barrier = moments_barrier(&moments);
@@ -83,13 +81,12 @@ static void test_barrier(void **state)
 }
 
 /* Times that run back stand still, also from one part to the next, and a stamp may go on there. */
-static void test_append(void **state)
+TEST(test_append)
 {
 	struct moments moments = {0}, later = {0};
 	struct stamp_reader stamps;
 	uint64_t begins[3], offset, end;
 
-	(void)state;
 	moments_see(&moments, 50);
 	moments_see(&moments, 40);
 	begins[0] = moments_reserve(&moments);
@@ -116,13 +113,4 @@ static void test_append(void **state)
 	moments_release(&later);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sharing),
-		cmocka_unit_test(test_barrier),
-		cmocka_unit_test(test_append),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

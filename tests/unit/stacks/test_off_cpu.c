@@ -26,7 +26,7 @@ static void assert_slice(const struct slice *slice, uint64_t start, uint64_t end
 	assert_int_equal(slice->kind, kind);
 }
 
-static void test_within_pauses(void **state)
+TEST(test_within_pauses)
 {
 	const struct slice slices[] = {
 		{.start_ns = 0, .end_ns = 100, .kind = SLICE_CALL},
@@ -43,7 +43,6 @@ static void test_within_pauses(void **state)
 	const struct off_cpu times[] = {{12, 18}, {31, 35}, {45, 47}, {51, 53}, {55, 65}, {95, UINT64_MAX}};
 	struct timeline_thread thread = make(slices, ARRAY_SIZE(slices));
 
-	(void)state;
 	assert_ok(off_cpu_add(&thread, times, ARRAY_SIZE(times)));
 	assert_int_equal(thread.slice_cnt, 11);
 	assert_slice(&thread.slices[2], 12, 18, 2, SLICE_OFF_CPU);
@@ -58,7 +57,7 @@ static void test_within_pauses(void **state)
 }
 
 /* A pause without a switch stays as it is; one absence may span several pauses. */
-static void test_several_pauses(void **state)
+TEST(test_several_pauses)
 {
 	const struct slice slices[] = {
 		{.start_ns = 0, .end_ns = 10, .kind = SLICE_UNTRACED},
@@ -68,7 +67,6 @@ static void test_several_pauses(void **state)
 	const struct off_cpu times[] = {{5, 15}};
 	struct timeline_thread thread = make(slices, ARRAY_SIZE(slices));
 
-	(void)state;
 	assert_ok(off_cpu_add(&thread, times, ARRAY_SIZE(times)));
 	assert_int_equal(thread.slice_cnt, 5);
 	assert_slice(&thread.slices[1], 5, 10, 1, SLICE_OFF_CPU);
@@ -124,7 +122,7 @@ static struct timeline_thread make_stored(const struct slice *slices, size_t cnt
 }
 
 /* They stay so until they become an array, and have the same slices among them. */
-static void test_stored(void **state)
+TEST(test_stored)
 {
 	const struct slice slices[] = {
 		{.start_ns = 0, .end_ns = 100},
@@ -136,7 +134,6 @@ static void test_stored(void **state)
 	struct timeline_thread array = make(slices, ARRAY_SIZE(slices));
 	struct timeline_thread stored = make_stored(slices, ARRAY_SIZE(slices));
 
-	(void)state;
 	assert_ok(off_cpu_add(&array, times, ARRAY_SIZE(times)));
 	assert_ok(off_cpu_add(&stored, times, ARRAY_SIZE(times)));
 	assert_int_equal(array.slice_cnt, 7);
@@ -150,11 +147,4 @@ static void test_stored(void **state)
 	timeline_thread_release(&stored);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_within_pauses),
-					   cmocka_unit_test(test_several_pauses),
-					   cmocka_unit_test(test_stored)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -276,9 +276,8 @@ static void tree_text(const struct timeline_thread *thread, char *text, size_t s
 static struct truth truth;
 static char text[sizeof(truth.tree)];
 
-static void test_true_tree(void **state)
+TEST(test_true_tree)
 {
-	(void)state;
 	for (uint64_t run = 1; run <= RUNS; run++) {
 		struct timeline *timeline;
 
@@ -335,9 +334,8 @@ static int compare_sizes(const void *a, const void *b)
 }
 
 /* Also with equal time stamps, and gaps, and where most of them are packed. */
-static void test_cuts_do_not_matter(void **state)
+TEST(test_cuts_do_not_matter)
 {
-	(void)state;
 	for (uint64_t run = 1; run <= RUNS; run++) {
 		struct timeline *whole, *pieces;
 		size_t cuts[40], cnt, cut_cnt;
@@ -385,11 +383,10 @@ static bool goes_on(const struct timeline_thread *thread)
 }
 
 /* Returns show who the caller was: so every order of calls that a return confirms is a true one. */
-static void test_gaps_invent_nothing(void **state)
+TEST(test_gaps_invent_nothing)
 {
 	size_t stitched = 0;
 
-	(void)state;
 	for (uint64_t run = 1; run <= RUNS; run++) {
 		struct timeline *timeline;
 		struct branch branches[ARRAY_SIZE(truth.branches)];
@@ -423,13 +420,7 @@ static void test_gaps_invent_nothing(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_true_tree),
-		cmocka_unit_test(test_cuts_do_not_matter),
-		cmocka_unit_test(test_gaps_invent_nothing),
-	};
-
 	symbols_init();
 	symbols[SETJMP].role = SYMBOL_SETJMP;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -338,9 +338,8 @@ static void check_program(uint64_t seed)
 	program_free(program);
 }
 
-static void test_random_programs(void **state)
+TEST(test_random_programs)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < PROGRAMS; seed++)
 		check_program(seed);
 }
@@ -401,11 +400,10 @@ static void assert_slices(const struct by_hand *hand, uint64_t until, const char
 	timeline_thread_release(&thread);
 }
 
-static void test_callers_move_on(void **state)
+TEST(test_callers_move_on)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b1 c0", 0);
 	add(&hand, 200, "a1 b2 d0", 0); /* b is at its next call */
 	add(&hand, 300, "a1 b2 d5", 0); /* d goes on */
@@ -415,11 +413,10 @@ static void test_callers_move_on(void **state)
 		"a?! 100-420\n  b? 100-350\n    c? 100-150\n    d 150-350\n  b! 350-420\n    d! 350-420\n");
 }
 
-static void test_recursion(void **state)
+TEST(test_recursion)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 a1 a1 a0", 0);
 	add(&hand, 200, "a1 a1 a0", 0);
 	add(&hand, 300, "a1 a1 a1 a0", 0);
@@ -430,32 +427,29 @@ static void test_recursion(void **state)
 		      "a! 350-400\n");
 }
 
-static void test_missing_samples(void **state)
+TEST(test_missing_samples)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b0", 0);
 	add(&hand, 1000, "a1 c0", 0);
 	assert_slices(&hand, 2000, "a?! 100-1050\n  b?! 100-150\n  [unknown] 150-950\n  c?! 950-1050\n");
 }
 
-static void test_losses(void **state)
+TEST(test_losses)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b0", 0);
 	*add(&hand, 120, "", 0) = (struct sampled_item){.start = 120, .end = 180, .is_lost = true};
 	add(&hand, 200, "a1 b0", 0);
 	assert_slices(&hand, 200, "a?! 100-120\n  b?! 100-120\na?! 200-200\n  b?! 200-200\n");
 }
 
-static void test_hits_are_sharp(void **state)
+TEST(test_hits_are_sharp)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b0", 0);
 	add(&hand, 180, "a1 b1 c0", 0)->is_begin = true;
 	add(&hand, 200, "a1 b1 c0", 0)->is_begin = true; /* it looks the same, but it began */
@@ -463,11 +457,10 @@ static void test_hits_are_sharp(void **state)
 	assert_slices(&hand, 240, "a?! 100-240\n  b?! 100-240\n    c 180-190\n    c! 200-240\n");
 }
 
-static void test_cut_stacks(void **state)
+TEST(test_cut_stacks)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b1 c0", 0);
 	add(&hand, 200, "c1 d1 e0", 2); /* a and b are beyond what was copied */
 	add(&hand, 300, "f0", 4);	/* and now all that is known */
@@ -478,11 +471,10 @@ static void test_cut_stacks(void **state)
 }
 
 /* A coroutine, or a signal's handler on a stack of its own: who called it is not on that stack. */
-static void test_other_stacks(void **state)
+TEST(test_other_stacks)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b1 c0", 0);
 	add(&hand, 200, "f1 g0", 50);
 	add(&hand, 300, "h1 g0", 70);
@@ -495,11 +487,10 @@ static void test_other_stacks(void **state)
 }
 
 /* Between them there is room for frames that no copy has held. */
-static void test_cut_below_unseen(void **state)
+TEST(test_cut_below_unseen)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b0", 0);
 	hand.cfas[0][0] += 100000;
 	hand.cfas[0][1] += 100000;
@@ -512,11 +503,10 @@ static void test_cut_below_unseen(void **state)
 }
 
 /* The callers were there before they could be seen. */
-static void test_cut_at_first(void **state)
+TEST(test_cut_at_first)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "c1 d0", 2);
 	add(&hand, 200, "c1 d1 e0", 2);
 	add(&hand, 300, "a1 b1 c2 f0", 0);
@@ -529,7 +519,7 @@ static void test_cut_at_first(void **state)
  * Waits whose stack is not known are within what is the same before and behind them; a system call has waits
  * of its own.
  */
-static void test_pauses(void **state)
+TEST(test_pauses)
 {
 	const struct sampled_pause off = {.start = 120, .end = 170, .kind = SLICE_OFF_CPU};
 	const struct sampled_pause call[] = {{.start = 300, .end = 400, .kind = SLICE_SYSCALL},
@@ -538,7 +528,6 @@ static void test_pauses(void **state)
 	struct sampled_item *item;
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b0", 0);
 	*add(&hand, 120, "", 0) =
 		(struct sampled_item){.start = 120, .end = 170, .pauses = &off, .pause_cnt = 1};
@@ -557,12 +546,11 @@ static void test_pauses(void **state)
  * Nobody knows what waited: it was not c itself, which runs before and behind, unless it stands at the same
  * place.
  */
-static void test_waits_without_stacks(void **state)
+TEST(test_waits_without_stacks)
 {
 	struct sampled_pause off = {.start = 120, .end = 170, .kind = SLICE_OFF_CPU};
 	struct by_hand hand = {0};
 
-	(void)state;
 	add(&hand, 100, "a1 b1 c0", 0);
 	*add(&hand, 120, "", 0) =
 		(struct sampled_item){.start = 120, .end = 170, .pauses = &off, .pause_cnt = 1};
@@ -578,12 +566,11 @@ static void test_waits_without_stacks(void **state)
 }
 
 /* Equal stacks in a library are not the same calls if it waited in another function of it meanwhile. */
-static void test_waits_elsewhere(void **state)
+TEST(test_waits_elsewhere)
 {
 	const struct sampled_pause off = {.start = 120, .end = 170, .kind = SLICE_OFF_CPU};
 	struct by_hand hand = {0};
 
-	(void)state;
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		symbols[i].object = i < 2 ? "prog" : "lib";
 	add(&hand, 100, "a1 b1 c1 d0", 0);
@@ -606,11 +593,10 @@ static void test_waits_elsewhere(void **state)
 	symbols_init();
 }
 
-static void test_period(void **state)
+TEST(test_period)
 {
 	struct by_hand hand = {0};
 
-	(void)state;
 	assert_int_equal(sampled_period(hand.items, 0), 0);
 	for (uint64_t time = 100; time < 600; time += 100)
 		add(&hand, time, "a0", 0);
@@ -622,16 +608,6 @@ static void test_period(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_programs), cmocka_unit_test(test_callers_move_on),
-		cmocka_unit_test(test_recursion),	cmocka_unit_test(test_missing_samples),
-		cmocka_unit_test(test_losses),		cmocka_unit_test(test_hits_are_sharp),
-		cmocka_unit_test(test_cut_stacks),	cmocka_unit_test(test_other_stacks),
-		cmocka_unit_test(test_cut_at_first),	cmocka_unit_test(test_cut_below_unseen),
-		cmocka_unit_test(test_pauses),		cmocka_unit_test(test_waits_without_stacks),
-		cmocka_unit_test(test_waits_elsewhere), cmocka_unit_test(test_period),
-	};
-
 	symbols_init();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -103,9 +103,8 @@ static void tree_text(const struct timeline_thread *thread, char *text, size_t s
 		timeline_free(_timeline);                                \
 	} while (0)
 
-static void test_calls_and_returns(void **state)
+TEST(test_calls_and_returns)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\n"
 		    "call a+4 b+0 @2\n"
 		    "call b+4 c+0 @3\n"
@@ -117,26 +116,23 @@ static void test_calls_and_returns(void **state)
 		    "a!\n  b\n    c\n    c\n  d!\n");
 }
 
-static void test_recursion(void **state)
+TEST(test_recursion)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 a+0 @2\ncall a+4 a+0 @3\nret a+9 a+9 @4\nret a+9 a+9 @5\ncall "
 		    "a+30 b+0 @6\n",
 		    "a!\n  a\n    a\n  b!\n");
 }
 
 /* The trace begins in c; returns tell that b and a were there. */
-static void test_callers_are_inferred(void **state)
+TEST(test_callers_are_inferred)
 {
-	(void)state;
 	assert_tree("call c+4 d+0 @2\nret d+9 c+9 @3\nret c+20 b+9 @4\ncall b+20 e+0 @5\nret e+9 b+25 "
 		    "@6\nret b+30 a+9 @7\n",
 		    "a?!\n  b?\n    c?\n      d\n    e\n");
 }
 
-static void test_tail_call_and_plt(void **state)
+TEST(test_tail_call_and_plt)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\n"
 		    "call a+4 p+0 @2\n" /* stub */
 		    "jump p+6 b+0 @3\n"
@@ -148,17 +144,15 @@ static void test_tail_call_and_plt(void **state)
 }
 
 /* c jumps back into the middle of a, as longjmp does: b and c are over. */
-static void test_longjmp(void **state)
+TEST(test_longjmp)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\ncall b+4 c+0 @3\njump c+9 a+60 @4\ncall a+80 d+0 @5\n",
 		    "a!\n  b\n    c\n  d!\n");
 }
 
 /* y and z are a JIT compiler's code without names: any part of them may be another function. */
-static void test_regions(void **state)
+TEST(test_regions)
 {
-	(void)state;
 	symbols['y' - 'a'].is_region = symbols['z' - 'a'].is_region = true;
 	/* The call of a function by way of b, which jumps there: y is not unwound to its caller. */
 	assert_tree("call a+10 y+16 @0\n"
@@ -250,32 +244,28 @@ static void test_regions(void **state)
 }
 
 /* The unwinder returns to a landing pad of a: by its symbol. */
-static void test_exception(void **state)
+TEST(test_exception)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\ncall b+4 c+0 @3\ncall c+4 u+0 @4\nret u+9 a+100 "
 		    "@5\ncall a+120 d+0 @6\nret d+9 a+125 @7\n",
 		    "a!\n  b\n    c\n      u\n  d\n");
 }
 
-static void test_call_next(void **state)
+TEST(test_call_next)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 a+9 @2\ncall a+20 b+0 @3\nret b+9 a+25 @4\n", "a!\n  b\n");
 }
 
-static void test_syscall(void **state)
+TEST(test_syscall)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nsyscall b+4 - @3\nstart - b+6 @9\nret b+9 a+9 "
 		    "@10\nsyscall a+20 - @11\n",
 		    "a!\n  b\n    [syscall]\n  [syscall]!\n");
 }
 
 /* In b a signal comes: its handler h calls, returns into the restorer r, which goes back to where b was. */
-static void test_signal(void **state)
+TEST(test_signal)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\n"
 		    "call a+4 b+0 @2\n"
 		    "signal b+7 - @3\n"
@@ -291,9 +281,8 @@ static void test_signal(void **state)
 }
 
 /* The same at the first byte of a function, where a handler might begin as well; and once more at once. */
-static void test_signal_at_first_byte(void **state)
+TEST(test_signal_at_first_byte)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\n"
 		    "call a+4 b+0 @2\n"
 		    "signal b+0 - @3\n"
@@ -313,9 +302,8 @@ static void test_signal_at_first_byte(void **state)
 }
 
 /* Signals that wait: each handler begins as the one before it ends, some at the first byte of another. */
-static void test_signals_in_a_row(void **state)
+TEST(test_signals_in_a_row)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\n"
 		    "syscall a+4 - @2\n"
 		    "start - h+0 @3\n"
@@ -342,15 +330,13 @@ static void test_signals_in_a_row(void **state)
 }
 
 /* What the trace ends with says nothing: no pause is shown. */
-static void test_final_interrupt(void **state)
+TEST(test_final_interrupt)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nsignal b+1 - @3\n", "a!\n  b!\n");
 }
 
-static void test_kernel(void **state)
+TEST(test_kernel)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\n"
 		    "kentry b+7 k+0 @3\ncall k+4 l+0 @4\nkentry l+9 i+0 @5\nkexit i+9 l+9 @6\nret l+20 k+9 "
 		    "@7\nkexit k+20 b+7 @8\n"
@@ -362,26 +348,23 @@ static void test_kernel(void **state)
  * Whether b was called or interrupted at its first byte nobody saw; what runs behind it is k's caller's, not
  * new.
  */
-static void test_kernel_not_entered(void **state)
+TEST(test_kernel_not_entered)
 {
-	(void)state;
 	assert_tree("call k+4 l+0 @1\nret l+9 k+9 @2\nkexit k+20 b+0 @3\ncall b+4 c+0 @4\nret c+9 b+9 @5\n",
 		    "b?!\n  k?\n    l\n  c\n");
 }
 
 /* The kernel is not known: behind it b goes on, which it interrupted at its first byte. */
-static void test_kernel_gap(void **state)
+TEST(test_kernel_gap)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nkentry b+0 k+0 @3\ngap - - @4\nstart - b+0 @9\n"
 		    "call b+4 c+0 @10\nret c+9 b+9 @11\nret b+20 a+9 @12\ncall a+20 d+0 @13\n",
 		    "a!\n  b\n    k!\n    c\n  d!\n");
 }
 
 /* a calls b, and b c, each by calls into their own middle, and returns to addresses put on the stack. */
-static void test_retpolines(void **state)
+TEST(test_retpolines)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\n"
 		    "call a+40 a+20 @2\n" /* where b is to return to */
 		    "call a+20 a+30 @3\n" /* overwritten with b's address */
@@ -399,20 +382,18 @@ static void test_retpolines(void **state)
 }
 
 /* b puts an address of its own on the stack and returns to it. */
-static void test_push_and_return(void **state)
+TEST(test_push_and_return)
 {
-	(void)state;
 	assert_tree("start - a+0 @1\ncall a+4 b+0 @2\nret b+20 b+60 @3\ncall b+64 c+0 @4\nret c+9 b+69 "
 		    "@5\nret b+80 a+9 @6\n",
 		    "a!\n  b\n    c\n");
 }
 
-static void test_gap(void **state)
+TEST(test_gap)
 {
 	struct timeline *timeline;
 	char text[1024];
 
-	(void)state;
 	assert_ok(timeline_new(&timeline));
 	build("start - a+0 @1\ncall a+4 b+0 @2\ngap - - @5\ncall c+4 d+0 @6\nret d+9 c+9 @7\n", timeline);
 	tree_text(&timeline->threads[0], text, sizeof(text));
@@ -426,12 +407,11 @@ static void test_gap(void **state)
 }
 
 /* Three calls with one time stamp share the 100 ns up to the next. */
-static void test_times_are_shared(void **state)
+TEST(test_times_are_shared)
 {
 	static const uint64_t starts[] = {100, 133, 166, 200};
 	struct timeline *timeline;
 
-	(void)state;
 	assert_ok(timeline_new(&timeline));
 	build("start - a+0 @100\ncall a+4 b+0 @100\ncall b+4 c+0 @100\nret c+9 b+9 @100\ncall b+20 d+0 "
 	      "@200\n",
@@ -450,7 +430,7 @@ static uint64_t space_at(void *ctx, uint64_t tsc)
 	return tsc >= 10;
 }
 
-static void test_exec(void **state)
+TEST(test_exec)
 {
 	const struct stacks_config config = {
 		.symbol_at = symbol_at, .time_ns = time_ns, .space_at = space_at};
@@ -461,7 +441,6 @@ static void test_exec(void **state)
 	struct timeline *timeline;
 	char text[1024];
 
-	(void)state;
 	assert_ok(timeline_new(&timeline));
 	timeline->threads = calloc(1, sizeof(*timeline->threads));
 	timeline->thread_cnt = 1;
@@ -554,13 +533,12 @@ static void generate(struct truth *truth)
 	}
 }
 
-static void test_random_programs(void **state)
+TEST(test_random_programs)
 {
 	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
 	static struct truth truth;
 	static char text[sizeof(truth.tree)];
 
-	(void)state;
 	for (uint64_t run = 1; run <= 3000; run++) {
 		struct branch_list branches = {.items = truth.branches};
 		struct timeline *timeline;
@@ -584,11 +562,10 @@ static void test_random_programs(void **state)
 }
 
 /* Any branches whatever: no crash, and a valid timeline. */
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
 	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
 
-	(void)state;
 	for (uint64_t run = 1; run <= 3000; run++) {
 		struct branch items[200];
 		struct branch_list branches = {.items = items, .cnt = ARRAY_SIZE(items)};
@@ -628,7 +605,7 @@ static const struct symbol *known_symbol_at(void *ctx, uint64_t ip, uint64_t tsc
 }
 
 /* What stands for all code that is not known does not stand for what is. */
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
 	const struct stacks_config config = {.symbol_at = known_symbol_at, .time_ns = time_ns};
 	const uint64_t b = BASE + FUNCTION_BYTES, nowhere = b + (1ull << UNKNOWN_SHIFT);
@@ -641,7 +618,6 @@ static void test_unknown(void **state)
 	const struct branch_list branches = {.items = items, .cnt = ARRAY_SIZE(items)};
 	struct timeline_thread thread = {0};
 
-	(void)state;
 	assert_ok(stacks_build(&config, &branches, &thread));
 	assert_ok(timeline_thread_load(&thread));
 	assert_int_equal(thread.slice_cnt, 3);
@@ -688,14 +664,13 @@ static void long_walk(struct branch_list *branches)
 /*
  * However much memory there is: calls are packed early, late, where two parts come together, or not at all.
  */
-static void test_in_file(void **state)
+TEST(test_in_file)
 {
 	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
 	enum { STEP = 3 << 20, MOST = 24 << 20 };
 	struct timeline_thread in_memory = {0};
 	struct branch_list branches = {0};
 
-	(void)state;
 	long_walk(&branches);
 	assert_ok(stacks_build(&config, &branches, &in_memory));
 	assert_ok(timeline_thread_load(&in_memory));
@@ -719,35 +694,6 @@ static void test_in_file(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls_and_returns),
-		cmocka_unit_test(test_recursion),
-		cmocka_unit_test(test_callers_are_inferred),
-		cmocka_unit_test(test_tail_call_and_plt),
-		cmocka_unit_test(test_longjmp),
-		cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_exception),
-		cmocka_unit_test(test_call_next),
-		cmocka_unit_test(test_syscall),
-		cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_signal_at_first_byte),
-		cmocka_unit_test(test_signals_in_a_row),
-		cmocka_unit_test(test_final_interrupt),
-		cmocka_unit_test(test_kernel),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_kernel_not_entered),
-		cmocka_unit_test(test_kernel_gap),
-		cmocka_unit_test(test_retpolines),
-		cmocka_unit_test(test_push_and_return),
-		cmocka_unit_test(test_times_are_shared),
-		cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_random_programs),
-		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_in_file),
-	};
-
 	symbols_init();
-	return cmocka_run_group_tests(tests, NULL, NULL) ||
-	       cmocka_run_group_tests_name("packed", tests, without_memory, NULL);
+	return tests_run(NULL, NULL) || tests_run(without_memory, NULL);
 }

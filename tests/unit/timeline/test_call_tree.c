@@ -51,7 +51,7 @@ static void check_rows(const struct call_tree *tree, size_t cnt, const uint32_t 
 	assert_int_equal(row, CALL_TREE_NONE);
 }
 
-static void test_folds(void **state)
+TEST_WITH(test_folds, make, release)
 {
 	struct call_tree *tree = *state;
 
@@ -72,7 +72,7 @@ static void test_folds(void **state)
 	check_rows(tree, 2, (uint32_t[]){0, 6});
 }
 
-static void test_calls(void **state)
+TEST_WITH(test_calls, make, release)
 {
 	const struct call_tree *tree = *state;
 
@@ -86,7 +86,7 @@ static void test_calls(void **state)
 	assert_int_equal(call_tree_self_ns(tree, 3), 1);
 }
 
-static void test_moments(void **state)
+TEST_WITH(test_moments, make, release)
 {
 	const struct call_tree *tree = *state;
 
@@ -99,7 +99,7 @@ static void test_moments(void **state)
 	assert_int_equal(call_tree_at(tree, 250, NULL), 6);
 }
 
-static void test_search(void **state)
+TEST_WITH(test_search, make, release)
 {
 	const struct call_tree *tree = *state;
 
@@ -111,27 +111,15 @@ static void test_search(void **state)
 	assert_int_equal(call_tree_find(tree, 0, "word", true), CALL_TREE_NONE);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	const struct timeline_thread idle = {0};
 	struct call_tree tree;
 
-	(void)state;
 	assert_ok(call_tree_init(&tree, &idle));
 	assert_int_equal(call_tree_at(&tree, 5, NULL), CALL_TREE_NONE);
 	assert_int_equal(call_tree_find(&tree, 0, "f", false), CALL_TREE_NONE);
 	call_tree_release(&tree);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_folds, make, release),
-		cmocka_unit_test_setup_teardown(test_calls, make, release),
-		cmocka_unit_test_setup_teardown(test_moments, make, release),
-		cmocka_unit_test_setup_teardown(test_search, make, release),
-		cmocka_unit_test(test_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -9,11 +9,10 @@ enum { MS = 1000000 };
  * Wilson's interval of 0 of 10, 1 of 10, 50 of 100, 10 of 10: statsmodels, proportion_confint(k, n,
  * method="wilson").
  */
-static void test_known_values(void **state)
+TEST(test_known_values)
 {
 	struct interval interval = estimate_interval(0, 10ull * MS, MS);
 
-	(void)state;
 	assert_int_equal(interval.low_ns, 0);
 	assert_in_range(interval.high_ns, 2775327, 2775329);
 	interval = estimate_interval(MS, 10ull * MS, MS);
@@ -27,11 +26,10 @@ static void test_known_values(void **state)
 	assert_int_equal(interval.high_ns, 10 * MS);
 }
 
-static void test_exact_times(void **state)
+TEST(test_exact_times)
 {
 	struct interval interval = estimate_interval(123, 1000, 0);
 
-	(void)state;
 	assert_int_equal(interval.low_ns, 123);
 	assert_int_equal(interval.high_ns, 123);
 	interval = estimate_interval(0, 0, MS);
@@ -42,12 +40,11 @@ static void test_exact_times(void **state)
  * A function takes a share of the time and is sampled at random moments: how often the interval holds the
  * truth.
  */
-static void test_as_often_as_it_says(void **state)
+TEST(test_as_often_as_it_says)
 {
 	static const uint64_t shares[] = {1, 5, 20, 50, 90};
 	uint64_t seed = 1;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
 		int within = 0;
 
@@ -68,13 +65,4 @@ static void test_as_often_as_it_says(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_values),
-		cmocka_unit_test(test_exact_times),
-		cmocka_unit_test(test_as_often_as_it_says),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

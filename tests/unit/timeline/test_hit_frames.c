@@ -48,9 +48,8 @@ static void check(const struct symbol *const *stack, size_t cnt, const char *wan
 	free(frames);
 }
 
-static void test_frames(void **state)
+TEST(test_frames)
 {
-	(void)state;
 	check((const struct symbol *[]){&h, &g, &g, &f}, 4, "h g g f");
 	check((const struct symbol *[]){&h, &g}, 2, "h g g+ f+");	       /* unwinding ended early */
 	check((const struct symbol *[]){&h, &f}, 2, "h g+ g+ f");	       /* it left some out */
@@ -61,9 +60,4 @@ static void test_frames(void **state)
 	check((const struct symbol *[]){&h, &g, &g, &other_f}, 4, "h g g f! f+");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_frames)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -42,9 +42,8 @@ static void check(uint64_t time_ns, const char *function, size_t wanted, size_t 
 	lead_up_release(&found);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-	(void)state;
 	check(20, NULL, 3, 2, 5, (int[]){100, 103, 105, 6, 107});
 	check(20, "g", 2, 2, 4, (int[]){100, 103, 105, 106});
 	check(20, "nowhere", 1, 3, 4, (int[]){100, 103, 105, 107});
@@ -61,21 +60,15 @@ static void test_calls(void **state)
 	check(200, NULL, 1, 3, 4, (int[]){100, 3, 5, 8}); /* behind the trace */
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	const struct timeline_thread none = {0};
 	struct lead_up found;
 
-	(void)state;
 	assert_ok(lead_up_find(&found, &none, 5, "f", 5));
 	assert_int_equal(found.cnt, 0);
 	lead_up_release(&found);
 	check(20, NULL, 0, 4, 4, (int[]){100, 103, 105, 107});
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_nothing)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -182,9 +182,8 @@ static void check_paths(const struct profile *profile, size_t side, const struct
 	assert_int_equal(calls, profile->paths[PROFILE_ROOT].sides[side].calls);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-	(void)state;
 	for (size_t round = 0; round < ROUNDS; round++) {
 		struct timeline_thread threads[PROFILE_SIDES];
 		struct profile *profile;
@@ -205,12 +204,11 @@ static void test_random(void **state)
 }
 
 /* Threads of a side add up, and their roots' time is the whole. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	struct timeline_thread thread = {0};
 	struct profile *profile;
 
-	(void)state;
 	push(&thread, (struct slice){.start_ns = 10, .end_ns = 40, .symbol = &functions[0]});
 	push(&thread, (struct slice){.start_ns = 20, .end_ns = 30, .symbol = &functions[0], .depth = 1});
 	push(&thread, (struct slice){.start_ns = 50, .end_ns = 55, .symbol = &functions[1]});
@@ -226,9 +224,4 @@ static void test_threads(void **state)
 	timeline_thread_release(&thread);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_threads)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

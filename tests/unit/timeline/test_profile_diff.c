@@ -42,9 +42,8 @@ static void check(size_t top, uint64_t least_ns, size_t left_out, size_t cnt, co
 	free(got);
 }
 
-static void test_tree(void **state)
+TEST(test_tree)
 {
-	(void)state;
 	assert_int_equal(profile_difference(&paths[7]), -60);
 	check(100, 0, 0, 7, (size_t[]){7, 1, 2, 3, 4, 5, 6});
 	check(1, 0, 5, 1, (size_t[]){7});
@@ -54,13 +53,12 @@ static void test_tree(void **state)
 	check(0, 0, 6, 0, NULL);
 }
 
-static void test_same(void **state)
+TEST(test_same)
 {
 	struct profile_path same[] = {{0}, {.depth = 1, .sides = {{1, 2, 3, 0, 0}, {9, 3, 3, 0, 0}}}};
 	const struct profile equal = {.paths = same, .path_cnt = 2};
 	size_t *got, cnt, left_out;
 
-	(void)state;
 	assert_ok(profile_diff(&equal, 10, 0, &got, &cnt, &left_out));
 	assert_int_equal(cnt, 0);
 	assert_int_equal(left_out, 0);
@@ -71,9 +69,4 @@ static void test_same(void **state)
 	free(got);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_tree), cmocka_unit_test(test_same)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

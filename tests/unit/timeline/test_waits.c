@@ -19,7 +19,7 @@ static void assert_wait(const struct wait *wait, const char *name, const char *f
 }
 
 /* Equal waits are one, whichever thread they are of; a page fault belongs to the call that is open then. */
-static void test_sums(void **state)
+TEST(test_sums)
 {
 	char holder[] = "holder (tid 7)";
 	char hog[] = "hog";
@@ -57,7 +57,6 @@ static void test_sums(void **state)
 	struct timeline_thread thread = {0};
 	struct waits waits = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(slices); i++)
 		assert_ok(SPILL_PUSH(thread.slices, thread.slice_cnt, thread.slice_cap, slices[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(instants); i++)
@@ -87,7 +86,7 @@ static void add_read(struct timeline_thread *thread, struct slice_detail *detail
 }
 
 /* Of connections to one server, the port of who calls is of chance. */
-static void test_files(void **state)
+TEST(test_files)
 {
 	static char *const files[] = {
 		(char *)"socket 127.0.0.1:6379 <-> :51234", (char *)"socket 127.0.0.1:6379 <-> :51235",
@@ -97,7 +96,6 @@ static void test_files(void **state)
 	struct timeline_thread thread = {.tid = 5};
 	struct waits waits = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		add_read(&thread, &details[i], files[i]);
 	assert_ok(waits_add(&waits, &thread));
@@ -111,12 +109,4 @@ static void test_files(void **state)
 	spill_free(thread.slices);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

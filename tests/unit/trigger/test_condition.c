@@ -106,9 +106,8 @@ static void refuse(const char *text, const char *place, const char *sentence)
 	assert_non_null(strstr(fail_message(-EINVAL), mark));
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-	(void)state;
 	set_args(5000, 3, -7, 0x123456789abcdef0, 'x', 0);
 	CHECK(arg0 > 4096 && arg1 == 3);
 	CHECK(arg0 > 4096 && arg1 == 4);
@@ -132,9 +131,8 @@ static void test_values(void **state)
 	CHECK(0x10 + arg0 == 5016);
 }
 
-static void test_operators(void **state)
+TEST(test_operators)
 {
-	(void)state;
 	set_args(100, 7, -3, 0xff00, 1, 0);
 	CHECK(arg0 % 10 == 0 && arg0 / 7 == 14);
 	CHECK(arg0 + arg1 * 2 == 114);
@@ -160,7 +158,7 @@ static void test_operators(void **state)
 	       (arg0 + (arg1 + (arg2 + arg3)))) > 3000);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	static struct {
 		long a;
@@ -170,7 +168,6 @@ static void test_memory(void **state)
 	} object = {-1, {10, -20, 30, 40}, -5, "GET /index.html"};
 	static void *pointers[] = {&object, &object.b[2]};
 
-	(void)state;
 	set_args((long)&object, (long)pointers, (long)object.name, 0, 8, 1);
 	CHECK(*(long *)arg0 == -1);
 	CHECK(*(u64 *)arg0 == 0xffffffffffffffff);
@@ -200,12 +197,11 @@ static void test_memory(void **state)
 	check("str(*(char **)(arg0 + 32)) == \"GET /i*\" && arg5 == 1", true);
 }
 
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
 	struct trigger_counts counts;
 	struct caught_hit hit;
 
-	(void)state;
 	set_args(0, 1, 2, 3, 4, 5);
 	assert_int_equal(judge("*(int *)arg0 == 0", &hit, &counts), 0);
 	assert_int_equal(counts.unreadable, 1);
@@ -218,11 +214,10 @@ static void test_unreadable(void **state)
 	assert_int_equal(counts.passed, 1);
 }
 
-static void test_who(void **state)
+TEST(test_who)
 {
 	char text[128], comm[16];
 
-	(void)state;
 	set_args(0, 1, 2, 3, 4, 5);
 	snprintf(text, sizeof(text), "pid == %d && tid == %ld", getpid(), syscall(SYS_gettid));
 	check(text, true);
@@ -236,12 +231,11 @@ static void test_who(void **state)
 	check("cpu < 4096", true);
 }
 
-static void test_cgroup(void **state)
+TEST(test_cgroup)
 {
 	uint64_t id;
 	int level;
 
-	(void)state;
 	if (cgroup_find("/", 1, &id, &level)) {
 		printf("skipped: %s\n", fail_message(-ENOENT));
 		skip();
@@ -254,9 +248,8 @@ static void test_cgroup(void **state)
 	refuse("cgroup == \"/no/such/group\"", "/no", "there is no cgroup");
 }
 
-static void test_registers(void **state)
+TEST(test_registers)
 {
-	(void)state;
 	set_args(-2, 1, 2, 3, 4, 0x1ffffffff);
 	check("rdi == -2 && edi == -2 && $rsi == 1 && %rdx==2 && rcx == 3 && r8 == 4", true);
 	check("r9 == 0x1ffffffff && r9d == -1", true);
@@ -264,12 +257,11 @@ static void test_registers(void **state)
 	check("rsp > 4k && 3%rsi == 0", true);
 }
 
-static void test_return(void **state)
+TEST(test_return)
 {
 	struct trigger_counts counts;
 	struct caught_hit hit;
 
-	(void)state;
 	set_args(21, 1, 2, 3, 4, 5);
 	check("ret == 42", true);
 	check("ret == 43", false);
@@ -290,12 +282,11 @@ static void test_return(void **state)
 
 /* ---- what is refused ---- */
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	struct condition *condition;
 	char deep[1024] = "", long_text[5000];
 
-	(void)state;
 	refuse("arg0 >", "", "a value is missing");
 	refuse("arg0 = 3", "= 3", "write '=='");
 	refuse("arg0 == 3 arg1", "arg1", "an operator");
@@ -324,7 +315,7 @@ static void test_refused(void **state)
 	assert_err(condition_parse(&condition, long_text), -EINVAL, "too long");
 }
 
-static void test_too_deep_for_bpf(void **state)
+TEST(test_too_deep_for_bpf)
 {
 	struct pid_namespace ns = {0};
 	struct condition *condition;
@@ -332,7 +323,6 @@ static void test_too_deep_for_bpf(void **state)
 	char text[1024] = "";
 	size_t cnt;
 
-	(void)state;
 	for (int i = 0; i < 30; i++)
 		strcat(text, "arg0 + (");
 	strcat(text, "arg0");
@@ -346,13 +336,12 @@ static void test_too_deep_for_bpf(void **state)
 
 /* ---- the other rules ---- */
 
-static void test_rules(void **state)
+TEST(test_rules)
 {
 	struct trigger_counts counts;
 	struct trigger trigger;
 	struct caught_hit hit;
 
-	(void)state;
 	set_args(1, 2, 3, 4, 5, 6);
 	assert_ok(trigger_resolve(&trigger, "condition_target", "/proc/self/exe", HIT_RECORD));
 	trigger.rule.slower_than_ns = 100000000000ull;
@@ -368,16 +357,4 @@ static void test_rules(void **state)
 	trigger_release(&trigger);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	  cmocka_unit_test(test_operators),
-		cmocka_unit_test(test_memory),	  cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_who),	  cmocka_unit_test(test_cgroup),
-		cmocka_unit_test(test_registers), cmocka_unit_test(test_return),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_too_deep_for_bpf),
-		cmocka_unit_test(test_rules),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -83,7 +83,7 @@ static int read_all(struct world *world)
 	return hit_ring_read(&world->ring, see, world);
 }
 
-static void test_order_and_pending(void **state)
+TEST_WITH(test_order_and_pending, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -100,7 +100,7 @@ static void test_order_and_pending(void **state)
 }
 
 /* Positions grow past the size; records cross the end of the data. */
-static void test_wrap(void **state)
+TEST_WITH(test_wrap, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -113,7 +113,7 @@ static void test_wrap(void **state)
 	assert_true(world->producer > 5 * SIZE);
 }
 
-static void test_busy_and_discarded(void **state)
+TEST_WITH(test_busy_and_discarded, setup, teardown)
 {
 	struct world *world = *state;
 	uint32_t head = sizeof(struct hit_record);
@@ -134,7 +134,7 @@ static void test_busy_and_discarded(void **state)
 }
 
 /* The hit at which the callback failed is read; those after it are not. */
-static void test_callback_fails(void **state)
+TEST_WITH(test_callback_fails, setup, teardown)
 {
 	struct world *world = *state;
 
@@ -148,12 +148,11 @@ static void test_callback_fails(void **state)
 	assert_int_equal(world->seen[0], 2);
 }
 
-static void test_not_a_map(void **state)
+TEST(test_not_a_map)
 {
 	struct hit_ring ring = {.size = 5};
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	assert_true(hit_ring_init(&ring, fds[0], SIZE) < 0);
 	assert_int_equal(ring.size, 5);
@@ -161,15 +160,4 @@ static void test_not_a_map(void **state)
 	close(fds[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_order_and_pending, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_wrap, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_busy_and_discarded, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_callback_fails, setup, teardown),
-		cmocka_unit_test(test_not_a_map),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

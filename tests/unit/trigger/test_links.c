@@ -5,7 +5,7 @@
 #include "base/array.h"
 
 /* Probes are grouped by file and program, in order; a cookie carries the trigger's index and its action. */
-static void test_plan(void **state)
+TEST(test_plan)
 {
 	struct probe first[] = {
 		{.path = (char *)"/exe", .file_offset = 0x100, .symbol = (char *)"a"},
@@ -25,7 +25,6 @@ static void test_plan(void **state)
 	const struct probe_mirror mirror = {.path = "/nops", .file_offset = 0x1000, .distance = 16, .max = 4};
 	struct trigger_config config = {.triggers = triggers, .trigger_cnt = ARRAY_SIZE(triggers)};
 
-	(void)state;
 	assert_ok(links_plan(&links, &programs, &config));
 	assert_int_equal(links.group_cnt, 4);
 	for (size_t i = 0; i < 4; i++) {
@@ -71,24 +70,15 @@ static void test_plan(void **state)
 	links_release(&links);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	struct links links = {0};
 	struct programs programs = {0};
 	const struct trigger_config config = {0};
 
-	(void)state;
 	assert_ok(links_plan(&links, &programs, &config));
 	assert_int_equal(links.group_cnt, 0);
 	links_release(&links);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plan),
-		cmocka_unit_test(test_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -111,7 +111,7 @@ static bool ask_as(bool (*prepare)(void), int (*ask)(void), char *text, size_t s
 	return true;
 }
 
-static void test_sentences(void **state)
+TEST(test_sentences)
 {
 	static const struct {
 		bool (*prepare)(void);
@@ -130,7 +130,6 @@ static void test_sentences(void **state)
 		{nothing, privilege_fail_perf_uprobe, {"perf_event_open(2) is not permitted although"}},
 	};
 
-	(void)state;
 	if (getuid()) {
 		printf("skipped: only root can give its child any privileges to choose from\n");
 		skip();
@@ -148,11 +147,4 @@ static void test_sentences(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sentences),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,9 +57,8 @@ static const struct {
 	{"daa", {0x27}, "valid instruction"},
 };
 
-static void test_obstacles(void **state)
+TEST(test_obstacles)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *obstacle = probe_obstacle(cases[i].code, CODE_BYTES);
 
@@ -69,11 +68,10 @@ static void test_obstacles(void **state)
 }
 
 /* Cut off by the end of the file. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
 	static const uint8_t code[] = {0x48, 0x83, 0xec, 0x08};
 
-	(void)state;
 	for (size_t size = 0; size < sizeof(code); size++)
 		assert_non_null(probe_obstacle(code, size));
 	assert_null(probe_obstacle(code, sizeof(code)));
@@ -96,12 +94,11 @@ static void *map_cases(size_t size)
 }
 
 /* The kernel, asked in earnest, is of the same opinion, and so is probe_verify(). */
-static void test_kernel_agrees(void **state)
+TEST(test_kernel_agrees)
 {
 	const size_t size = 4096;
 	uint8_t *map = map_cases(size);
 
-	(void)state;
 	assert_true(sizeof(cases) / sizeof(cases[0]) * CODE_BYTES <= size);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct probe probe = {.path = (char *)"cases",
@@ -134,14 +131,13 @@ static void test_kernel_agrees(void **state)
 	munmap(map, size);
 }
 
-static void test_verify(void **state)
+TEST(test_verify)
 {
 	const struct probe push = {
 		.path = (char *)"/exe", .symbol = (char *)"f", .original = {0x55, 0x48, 0x89}};
 	const struct probe call = {.path = (char *)"/exe", .symbol = (char *)"f", .original = {0xe8, 0x10}};
 	static const uint8_t breakpoint[] = {0xcc}, rel32[] = {0xe8, 0x01, 0x02, 0x03, 0x04};
 
-	(void)state;
 	assert_ok(probe_verify(&push, breakpoint, sizeof(breakpoint)));
 	assert_err(probe_verify(&push, rel32, sizeof(rel32)), -ENOTSUP, "no breakpoint on f in /exe");
 	assert_err(probe_verify(&call, rel32, sizeof(rel32)), -ENOTSUP, "no breakpoint on f in /exe");
@@ -150,14 +146,13 @@ static void test_verify(void **state)
 }
 
 /* A five-byte nop that the function comes back behind: refused where the kernel would make a call of it. */
-static void test_nop5(void **state)
+TEST(test_nop5)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	struct probe probe;
 	uint64_t nops, loop;
 	int err;
 
-	(void)state;
 	fixture_build("nop5.s",
 		      ".globl nops, loop\n.type nops, @function\n.type loop, @function\n"
 		      "nops: .byte 0x0f, 0x1f, 0x44, 0, 0\n.size nops, . - nops\nret\n"
@@ -179,13 +174,4 @@ static void test_nop5(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_obstacles),     cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_kernel_agrees), cmocka_unit_test(test_verify),
-		cmocka_unit_test(test_nop5),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

@@ -93,11 +93,10 @@ static void assert_resolves(const char *spec, const char *exe, const char *file,
 
 /* ---- where a name is found ---- */
 
-static void test_executable(void **state)
+TEST(test_executable)
 {
 	struct trigger trigger = resolve("compress_block", "./exe");
 
-	(void)state;
 	assert_int_equal(trigger.probe_cnt, 1);
 	assert_probe(&trigger.probes[0], "/exe", "compress_block");
 	assert_int_equal(trigger.probes[0].addr, fixture_symbol("exe", "compress_block"));
@@ -107,20 +106,18 @@ static void test_executable(void **state)
 }
 
 /* Virtual addresses and file offsets differ. */
-static void test_fixed_address(void **state)
+TEST(test_fixed_address)
 {
 	struct trigger trigger = resolve("compress_block", "./fixed");
 
-	(void)state;
 	assert_probe(&trigger.probes[0], "/fixed", "compress_block");
 	assert_int_equal(trigger.probes[0].addr, fixture_symbol("fixed", "compress_block"));
 	assert_int_equal(trigger.probes[0].file_offset, trigger.probes[0].addr - 0x400000);
 	trigger_release(&trigger);
 }
 
-static void test_libraries(void **state)
+TEST(test_libraries)
 {
-	(void)state;
 	assert_resolves("exported", "./exe", "/libtrial.so.1", "exported");
 	assert_resolves("internal", "./exe", "/libtrial.so.1", "internal");
 	/* Imported through the PLT: the definition counts, not the entry. */
@@ -137,9 +134,8 @@ static void test_libraries(void **state)
 	assert_resolves("exported", "./order", "/libtrial.so.1", "exported");
 }
 
-static void test_file_given(void **state)
+TEST(test_file_given)
 {
-	(void)state;
 	assert_resolves("./libtrial.so.1:in_both", "./exe", "/libtrial.so.1", "in_both");
 	assert_resolves("libtrial.so.1:in_both", "./exe", "/libtrial.so.1", "in_both");
 	assert_resolves("libtrial:in_both", "./exe", "/libtrial.so.1", "in_both");
@@ -151,11 +147,10 @@ static void test_file_given(void **state)
 	assert_resolves("./libtrial.so.1:in_both", "exe.c", "/libtrial.so.1", "in_both");
 }
 
-static void test_duplicates(void **state)
+TEST(test_duplicates)
 {
 	struct trigger first, second, all;
 
-	(void)state;
 	assert_fails("twin", "./exe", -EINVAL,
 		     "2 different functions in ./exe are called twin: choose one of twin#1");
 	assert_fails("twin#3", "./exe", -EINVAL, "has 2 functions called twin, so there is no #3");
@@ -197,11 +192,10 @@ static void build_places(void)
 		      "gcc -g -O1 -fcf-protection=full -fno-omit-frame-pointer -o places places.c");
 }
 
-static void test_endbr64(void **state)
+TEST(test_endbr64)
 {
 	struct trigger trigger;
 
-	(void)state;
 	build_places();
 	trigger = resolve("first", "./places");
 	/* push %rbp comes next. */
@@ -211,12 +205,11 @@ static void test_endbr64(void **state)
 	trigger_release(&trigger);
 }
 
-static void test_offsets(void **state)
+TEST(test_offsets)
 {
 	uint64_t first = fixture_symbol("places", "first");
 	char spec[64];
 
-	(void)state;
 	assert_resolves("first+4", "./places", "/places", "first+0x4");
 	assert_resolves("first+0x5", "./places", "/places", "first+0x5");
 	assert_fails("first+1", "./places", -EINVAL, "inside an instruction; the ones beside it begin at");
@@ -241,11 +234,10 @@ static void test_offsets(void **state)
 	assert_fails(spec, "./places", -EINVAL, "inside an instruction");
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	struct trigger trigger = resolve("places.c:5", "./places");
 
-	(void)state;
 	assert_int_equal(trigger.probe_cnt, 1);
 	assert_true(trigger.probes[0].addr > fixture_symbol("places", "first"));
 	assert_true(trigger.probes[0].addr < fixture_symbol("places", "plain"));
@@ -257,11 +249,10 @@ static void test_lines(void **state)
 	assert_fails("stripped:exe.c:5", "./stripped", -ENOENT, "has no debug information");
 }
 
-static void test_usdt(void **state)
+TEST(test_usdt)
 {
 	struct trigger trigger = resolve("usdt:trial:hello", "./places");
 
-	(void)state;
 	assert_int_equal(trigger.probe_cnt, 1);
 	assert_int_equal(trigger.probes[0].addr, fixture_symbol("places", "plain"));
 	assert_string_equal(trigger.probes[0].symbol, "usdt:trial:hello");
@@ -282,11 +273,10 @@ static void test_usdt(void **state)
 	assert_fails(".", "./places", -ENOENT, "has no marks");
 }
 
-static void test_patterns(void **state)
+TEST(test_patterns)
 {
 	struct trigger trigger = resolve("*i*", "./places");
 
-	(void)state;
 	assert_true(trigger.probe_cnt >= 3);
 	for (size_t i = 0; i < trigger.probe_cnt; i++)
 		assert_non_null(strchr(trigger.probes[i].symbol, 'i'));
@@ -297,20 +287,18 @@ static void test_patterns(void **state)
 }
 
 /* Local functions of a stripped file, out of its compressed section. */
-static void test_minidebug(void **state)
+TEST(test_minidebug)
 {
-	(void)state;
 	fixture_run("objcopy --strip-debug places mini && xz -kf mini && strip -o packed places && "
 		    "objcopy --add-section .gnu_debugdata=mini.xz packed");
 	assert_resolves("plain", "./packed", "/packed", "plain");
 	assert_resolves("first", "./packed", "/packed", "first");
 }
 
-static void test_static_program(void **state)
+TEST(test_static_program)
 {
 	struct trigger trigger;
 
-	(void)state;
 	fixture_build("whole.c",
 		      "#include <string.h>\n"
 		      "char a[99]; int tally(int n) { memcpy(a, a + 50, n); return a[0]; }\n"
@@ -327,11 +315,10 @@ static void test_static_program(void **state)
 	trigger_release(&trigger);
 }
 
-static void test_overloads(void **state)
+TEST(test_overloads)
 {
 	struct trigger trigger;
 
-	(void)state;
 	fixture_build("over.cc",
 		      "namespace ns { struct buf { int size; buf(); int fill(int); };\n"
 		      "int parse(int x) { return x; } int parse(double x) { return (int)x; } }\n"
@@ -351,9 +338,8 @@ static void test_overloads(void **state)
 	assert_fails("ns::pasre", "./over", -ENOENT, "did you mean ns::parse");
 }
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
-	(void)state;
 	fixture_build("versions.map", "V1 { global: turn; local: *; }; V2 { } V1;", ":");
 	fixture_build("turn.c",
 		      "__asm__(\".symver turn_old, turn@V1\"); __asm__(\".symver turn_new, turn@@V2\");\n"
@@ -378,9 +364,8 @@ static void test_versions(void **state)
 
 /* ---- refusals ---- */
 
-static void test_not_found(void **state)
+TEST(test_not_found)
 {
-	(void)state;
 	assert_fails("compres_block", "./exe", -ENOENT, "did you mean compress_block");
 	assert_fails("compres_block", "./exe", -ENOENT, "./exe or the libraries it needs");
 	assert_fails("./libtrial.so.1:exportet", "./exe", -ENOENT,
@@ -397,11 +382,10 @@ static void test_not_found(void **state)
 }
 
 /* No more than five names are offered. */
-static void test_near_matches_are_few(void **state)
+TEST(test_near_matches_are_few)
 {
 	size_t commas = 0;
 
-	(void)state;
 	fixture_build("many.c",
 		      "#define F(n) int handler_##n(void) { return n; }\n"
 		      "F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) int main(void) { return 0; }\n",
@@ -412,9 +396,8 @@ static void test_near_matches_are_few(void **state)
 	assert_int_equal(commas, 4);
 }
 
-static void test_other_files(void **state)
+TEST(test_other_files)
 {
-	(void)state;
 	assert_fails("main", "exe.c", -ENOEXEC, "exe.c is not an ELF file");
 	assert_fails("./exe.c:main", "./exe", -ENOEXEC, "exe.c is not an ELF file");
 	fixture_build("small.c", "int main(void) { return 0; }", "gcc -m32 -c -o small.o small.c");
@@ -423,17 +406,15 @@ static void test_other_files(void **state)
 	assert_fails("", "./exe", -EINVAL, "give SYMBOL, FILE:SYMBOL");
 }
 
-static void test_instructions_refused(void **state)
+TEST(test_instructions_refused)
 {
-	(void)state;
 	assert_fails("locked", "./exe", -ENOTSUP,
 		     "cannot probe locked in ./exe: its first instruction has a lock");
 	assert_fails("halt", "./exe", -ENOTSUP, "allows no probe on");
 }
 
-static void test_indirect_function_unknown(void **state)
+TEST(test_indirect_function_unknown)
 {
-	(void)state;
 	fixture_build(
 		"opaque.c",
 		"static int one(void) { return 1; } static void *choose(void) { return (void *)one; }\n"
@@ -442,29 +423,4 @@ static void test_indirect_function_unknown(void **state)
 	assert_fails("opaque", "./opaque", -ENOTSUP, "indirect function");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_executable),
-		cmocka_unit_test(test_fixed_address),
-		cmocka_unit_test(test_libraries),
-		cmocka_unit_test(test_file_given),
-		cmocka_unit_test(test_duplicates),
-		cmocka_unit_test(test_endbr64),
-		cmocka_unit_test(test_offsets),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_usdt),
-		cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_minidebug),
-		cmocka_unit_test(test_static_program),
-		cmocka_unit_test(test_overloads),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_not_found),
-		cmocka_unit_test(test_near_matches_are_few),
-		cmocka_unit_test(test_other_files),
-		cmocka_unit_test(test_instructions_refused),
-		cmocka_unit_test(test_indirect_function_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, setup, fixture_leave);
-}
+TEST_MAIN(setup, fixture_leave)

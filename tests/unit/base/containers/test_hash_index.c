@@ -13,23 +13,21 @@ static bool has(const struct hash_index *index, uint64_t hash, size_t item)
 	return false;
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct hash_index index = {0};
 	size_t at = 0;
 
-	(void)state;
 	assert_true(hash_index_next(&index, 0, &at) == HASH_INDEX_END);
 	hash_index_release(&index);
 }
 
 /* Many items, each found under its own hash only; those of one hash all. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	enum { ITEMS = 10000, HASHES = 1000 };
 	struct hash_index index = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ITEMS; i++)
 		assert_ok(hash_index_add(&index, hash_number(0, i % HASHES), i));
 	for (size_t hash = 0; hash < HASHES; hash++) {
@@ -50,22 +48,12 @@ static void test_many(void **state)
 	hash_index_release(&index);
 }
 
-static void test_hashes(void **state)
+TEST(test_hashes)
 {
-	(void)state;
 	assert_true(hash_text(0, "f") == hash_text(0, "f"));
 	assert_true(hash_text(0, "f") != hash_text(0, "g"));
 	assert_true(hash_text(hash_text(0, "a"), "b") != hash_text(hash_text(0, "b"), "a"));
 	assert_true(hash_number(0, 0) != hash_number(0, 1));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_hashes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,23 +7,21 @@
 
 static const uint64_t words[] = {0x1234, 0, 0x7f, UINT64_MAX, 0x7fff12345678};
 
-static void test_layout(void **state)
+TEST(test_layout)
 {
 	static const uint8_t expected[] = {0x02, 0x01, 0x34, 0x12, 0x7f};
 	uint8_t bytes[PACKED_MAX(3)];
 
-	(void)state;
 	assert_int_equal(packed_put(bytes, words, 3), sizeof(expected));
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	uint8_t bytes[PACKED_MAX(ARRAY_SIZE(words))];
 	uint64_t got[ARRAY_SIZE(words)];
 	size_t size = packed_put(bytes, words, ARRAY_SIZE(words));
 
-	(void)state;
 	assert_int_equal(packed_size(bytes, size, ARRAY_SIZE(words)), size);
 	packed_get(bytes, got, ARRAY_SIZE(words));
 	assert_memory_equal(got, words, sizeof(words));
@@ -31,24 +29,22 @@ static void test_round_trip(void **state)
 		assert_int_equal(packed_nth(bytes, ARRAY_SIZE(words), i), words[i]);
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	uint8_t bytes[PACKED_MAX(ARRAY_SIZE(words))];
 	size_t size = packed_put(bytes, words, ARRAY_SIZE(words));
 
-	(void)state;
 	for (size_t room = 0; room < size; room++)
 		assert_int_equal(packed_size(bytes, room, ARRAY_SIZE(words)), 0);
 	bytes[1] = 0x09;
 	assert_int_equal(packed_size(bytes, sizeof(bytes), ARRAY_SIZE(words)), 0);
 }
 
-static void test_pool(void **state)
+TEST(test_pool)
 {
 	struct word_pool pool = {0};
 	const uint64_t *first = word_pool_keep(&pool, words, 3), *other = word_pool_keep(&pool, words, 2);
 
-	(void)state;
 	assert_non_null(first);
 	assert_memory_equal(first, words, 3 * sizeof(*words));
 	assert_ptr_equal(word_pool_keep(&pool, words, 3), first);
@@ -60,14 +56,4 @@ static void test_pool(void **state)
 	word_pool_release(&pool);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_pool),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

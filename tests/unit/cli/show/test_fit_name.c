@@ -15,11 +15,10 @@ static void fits(const char *name, size_t columns, const char *expected)
 	free(text);
 }
 
-static void test_folded(void **state)
+TEST(test_folded)
 {
 	static const char *const insert = "net::map<a::b<int>, c>::insert(std::vector<int> const&, int)";
 
-	(void)state;
 	fits(insert, 60, insert);
 	fits(insert, 59, "net::map<...>::insert(std::vector<...> const&, int)");
 	fits(insert, 50, "net::map<...>::insert(...)");
@@ -28,9 +27,8 @@ static void test_folded(void **state)
 	fits("a_long_name_of_c", 10, "...me_of_c");
 }
 
-static void test_brackets(void **state)
+TEST(test_brackets)
 {
-	(void)state;
 	fits("box<a_long_argument>::operator<<(stream&)", 40, "box<...>::operator<<(stream&)");
 	fits("box<a_long_argument>::operator->(argument)", 28, "box<...>::operator->(...)");
 	fits("box<a_long_argument>::operator()(argument)", 28, "box<...>::operator()(...)");
@@ -42,12 +40,4 @@ static void test_brackets(void **state)
 	fits(UMLAUTS UMLAUTS UMLAUTS, 8, "...\303\266\303\274" UMLAUTS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_brackets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

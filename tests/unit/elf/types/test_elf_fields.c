@@ -181,20 +181,18 @@ static void check_c(const char *flags)
 	assert_ok(find(file, "by_value", 1, "->s8", &field));
 }
 
-static void test_c(void **state)
+TEST(test_c)
 {
-	(void)state;
 	check_c("-g -O2");
 	check_c("-gdwarf-4 -O0");
 }
 
-static void test_cpp(void **state)
+TEST(test_cpp)
 {
 	static const char send[] = "net::peer::send";
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	struct elf_field field;
 
-	(void)state;
 	fixture_build("fields.cc", cpp_source, "g++ -g -O1 -o cpp fields.cc");
 	file = fixture_open("cpp");
 	assert_field(file, send, 0, "->fd", 16, -4, 0);
@@ -207,7 +205,7 @@ static void test_cpp(void **state)
 }
 
 /* What is dropped by the compiler moves the others up. */
-static void test_dropped_parameters(void **state)
+TEST(test_dropped_parameters)
 {
 	static const char source[] =
 		"struct s { int a, b; };\n"
@@ -218,7 +216,6 @@ static void test_dropped_parameters(void **state)
 	struct elf_field field;
 	struct elf_name name;
 
-	(void)state;
 	fixture_build("drop.c", source, "clang -g -O2 -o drop drop.c");
 	file = fixture_open("drop");
 	assert_err(find_name(file, "drop", "x", &name), -EINVAL, "changed its parameters");
@@ -226,7 +223,7 @@ static void test_dropped_parameters(void **state)
 		assert_err(find(file, "drop", nth, "->a", &field), -EINVAL, "changed its parameters");
 }
 
-static void test_rust(void **state)
+TEST(test_rust)
 {
 	static const char source[] =
 		"pub struct Inner { pub a: u16, pub b: i8 }\n"
@@ -241,7 +238,6 @@ static void test_rust(void **state)
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	struct elf_field field;
 
-	(void)state;
 	fixture_build("fields.rs", source, "rustc -g -O -o rust fields.rs");
 	file = fixture_open("rust");
 	assert_field(file, "look", 0, "->len", 0, 8, 0);
@@ -273,7 +269,7 @@ static int add_field(void *ctx, const char *name)
 	return 0;
 }
 
-static void test_listed(void **state)
+TEST(test_listed)
 {
 	static const char source[] =
 		"enum e { A = -2, B = 7 };\n"
@@ -286,7 +282,6 @@ static void test_listed(void **state)
 	char text[128] = "";
 	uint64_t addr;
 
-	(void)state;
 	fixture_build("listed.c", source, "gcc -g -O -std=c2x -fno-inline -o listed listed.c");
 	file = fixture_open("listed");
 	addr = fixture_find(file, "f")->addr;
@@ -308,7 +303,7 @@ static void test_listed(void **state)
 }
 
 /* The parameter behind a struct by value: which integer argument it is, as the compiler has it. */
-static void test_structs_by_value(void **state)
+TEST(test_structs_by_value)
 {
 	static const char source[] =
 		"#include <string>\n"
@@ -344,7 +339,6 @@ static void test_structs_by_value(void **state)
 						"g++ -g -flto -O1 -std=c++17 -o by_value by_value.cc",
 						"g++ -g -O0 -std=c++17 -o by_value by_value.cc"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
 		CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 		struct elf_field field;
@@ -360,30 +354,16 @@ static void test_structs_by_value(void **state)
 	}
 }
 
-static void test_no_debug_information(void **state)
+TEST(test_no_debug_information)
 {
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 	struct elf_field field;
 	struct elf_name name;
 
-	(void)state;
 	fixture_build("plain.c", "int main(void) { return 0; }\n", "gcc -o plain plain.c");
 	file = fixture_open("plain");
 	assert_err(find(file, "main", 0, "->x", &field), -ENOENT, "compile with -g");
 	assert_int_equal(find_name(file, "main", "argc", &name), -ENODATA);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_c),
-		cmocka_unit_test(test_cpp),
-		cmocka_unit_test(test_dropped_parameters),
-		cmocka_unit_test(test_rust),
-		cmocka_unit_test(test_listed),
-		cmocka_unit_test(test_structs_by_value),
-		cmocka_unit_test(test_no_debug_information),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

@@ -53,12 +53,11 @@ static char *read_file(size_t *ret_size)
 	return bytes;
 }
 
-static void test_plain(void **state)
+TEST(test_plain)
 {
 	char *text = expected(), *bytes;
 	size_t size;
 
-	(void)state;
 	write_lines("");
 	bytes = read_file(&size);
 	assert_int_equal(size, LINES * LINE_BYTES);
@@ -67,13 +66,12 @@ static void test_plain(void **state)
 	free(text);
 }
 
-static void test_gzip(void **state)
+TEST(test_gzip)
 {
 	char *text = expected(), *bytes = malloc(LINES * LINE_BYTES + 1);
 	struct stat st;
 	gzFile file;
 
-	(void)state;
 	write_lines(".gz");
 	assert_int_equal(stat(path, &st), 0);
 	assert_true(st.st_size < LINES * LINE_BYTES / 2);
@@ -128,13 +126,12 @@ static struct bytes compress_all(size_t buffers, size_t rest, bool on_one)
 }
 
 /* One member, as browsers want it, and the same on any number of processors. */
-static void test_gzip_buffers(void **state)
+TEST(test_gzip_buffers)
 {
 	static const struct {
 		size_t buffers, rest;
 	} sizes[] = {{0, 0}, {0, 1}, {1, 0}, {7, GZIP_BUFFER}, {20, 12345}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct bytes all = compress_all(sizes[i].buffers, sizes[i].rest, false);
 		struct bytes one = compress_all(sizes[i].buffers, sizes[i].rest, true);
@@ -167,11 +164,10 @@ static int refuse(void *ctx, const uint8_t *bytes, size_t size)
 }
 
 /* Whichever thread has the error, it is told, and nobody waits for ever, also where the file is given up. */
-static void test_gzip_fails(void **state)
+TEST(test_gzip_fails)
 {
 	struct gzip *gzip;
 
-	(void)state;
 	for (size_t cnt = 0; cnt < 8; cnt++) {
 		assert_ok(gzip_new(&gzip, refuse, NULL));
 		for (size_t i = 0; i < cnt; i++) {
@@ -184,12 +180,11 @@ static void test_gzip_fails(void **state)
 	}
 }
 
-static void test_zstd(void **state)
+TEST(test_zstd)
 {
 	char *text = expected(), *plain = malloc(LINES * LINE_BYTES + 1), *bytes;
 	size_t size;
 
-	(void)state;
 	write_lines(".zst");
 	bytes = read_file(&size);
 	assert_true(size < LINES * LINE_BYTES / 2);
@@ -201,7 +196,7 @@ static void test_zstd(void **state)
 }
 
 /* What cannot be made smaller: more comes out than goes in. */
-static void test_random_zstd(void **state)
+TEST(test_random_zstd)
 {
 	enum { NUMBERS = 1 << 20 };
 	uint32_t *numbers = malloc(NUMBERS * sizeof(*numbers)), *plain = malloc(NUMBERS * sizeof(*numbers));
@@ -211,7 +206,6 @@ static void test_random_zstd(void **state)
 	size_t size;
 	FILE *file;
 
-	(void)state;
 	for (size_t i = 0; i < NUMBERS; i++)
 		numbers[i] = number = number * 1664525 + 1013904223;
 	snprintf(path, sizeof(path), "/tmp/trailcam-random-%d.zst", (int)getpid());
@@ -232,13 +226,12 @@ static void test_random_zstd(void **state)
 }
 
 /* Nothing written is a file, too. */
-static void test_empty_zstd(void **state)
+TEST(test_empty_zstd)
 {
 	struct output *output;
 	char plain, *bytes;
 	size_t size;
 
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/trailcam-empty-%d.zst", (int)getpid());
 	assert_ok(output_open(&output, path));
 	assert_ok(output_close(output));
@@ -249,13 +242,12 @@ static void test_empty_zstd(void **state)
 }
 
 /* One that was given up leaves the old file as it was. */
-static void test_abort(void **state)
+TEST(test_abort)
 {
 	struct output *output;
 	size_t size;
 	char *bytes;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		write_lines(i ? ".gz" : ".zst");
 		assert_ok(output_open(&output, path));
@@ -268,11 +260,10 @@ static void test_abort(void **state)
 }
 
 /* A full disk is told at the end. */
-static void test_full(void **state)
+TEST(test_full)
 {
 	const char *names[] = {"", ".gz", ".zst"};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct output *output;
 		int err;
@@ -289,15 +280,4 @@ static void test_full(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),	     cmocka_unit_test(test_gzip),
-		cmocka_unit_test(test_gzip_buffers), cmocka_unit_test(test_gzip_fails),
-		cmocka_unit_test(test_zstd),	     cmocka_unit_test(test_random_zstd),
-		cmocka_unit_test(test_empty_zstd),   cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_full),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

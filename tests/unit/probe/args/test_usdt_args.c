@@ -34,7 +34,7 @@ static void set_registers(void)
 	regs[HIT_RSI] = 2;
 }
 
-static void test_each_form_is_read(void **state)
+TEST(test_each_form_is_read)
 {
 	static const struct {
 		const char *text;
@@ -65,7 +65,6 @@ static void test_each_form_is_read(void **state)
 	struct usdt_arg arg;
 	size_t cnt;
 
-	(void)state;
 	set_registers();
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		assert_ok(parse(forms[i].text, &arg, 1, &cnt));
@@ -76,12 +75,11 @@ static void test_each_form_is_read(void **state)
 	}
 }
 
-static void test_arguments_are_counted(void **state)
+TEST(test_arguments_are_counted)
 {
 	struct usdt_arg args[3];
 	size_t cnt;
 
-	(void)state;
 	set_registers();
 	assert_ok(parse(" 8@%rdi  -4@$-3 ", args, 3, &cnt));
 	assert_int_equal(cnt, 2);
@@ -95,7 +93,7 @@ static void test_arguments_are_counted(void **state)
 	assert_int_equal(cnt, 2);
 }
 
-static void test_what_is_no_integer_is_refused(void **state)
+TEST(test_what_is_no_integer_is_refused)
 {
 	static const char *const texts[] = {"8f@%xmm0", "16@%rax", "8@%ah",   "8@%",	    "8@$",
 					    "8@",	"%rdi",	   "8@(%rdi", "8@(%rdi,4)", "8@(%rdi,%rsi,3)",
@@ -103,7 +101,6 @@ static void test_what_is_no_integer_is_refused(void **state)
 	struct usdt_arg arg;
 	size_t cnt;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_err(parse(texts[i], &arg, 1, &cnt), -ENOTSUP,
 			   "is no integer in a register or in memory");
@@ -113,13 +110,12 @@ static void test_what_is_no_integer_is_refused(void **state)
 int usdt_symbol_for_test[2] = {1, 77};
 
 /* The probe would be at `at` in memory if it is at 0x1000 in the file. */
-static void test_symbols_are_relative_to_the_probe(void **state)
+TEST(test_symbols_are_relative_to_the_probe)
 {
 	struct usdt_arg arg;
 	uint64_t addr;
 	size_t cnt;
 
-	(void)state;
 	assert_ok(elf_file_find_data(file, "usdt_symbol_for_test", &addr));
 	regs[HIT_RIP] = (uint64_t)usdt_symbol_for_test - addr + 0x1000;
 	assert_ok(parse("-4@usdt_symbol_for_test+4(%rip)", &arg, 1, &cnt));
@@ -146,12 +142,11 @@ static size_t check_library(const char *path)
 	return all;
 }
 
-static void test_those_of_libraries_are_understood(void **state)
+TEST(test_those_of_libraries_are_understood)
 {
 	static const char *const names[] = {"libstdc++.so.6", "libpython3.11.so.1.0"};
 	size_t found = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		CLEANUP(freep) char *path = NULL;
 
@@ -168,17 +163,10 @@ static void test_those_of_libraries_are_understood(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_form_is_read),
-		cmocka_unit_test(test_arguments_are_counted),
-		cmocka_unit_test(test_what_is_no_integer_is_refused),
-		cmocka_unit_test(test_symbols_are_relative_to_the_probe),
-		cmocka_unit_test(test_those_of_libraries_are_understood),
-	};
 	int failed;
 
 	assert_ok(elf_file_open(&file, "/proc/self/exe"));
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = tests_run(NULL, NULL);
 	elf_file_close(file);
 	return failed;
 }

@@ -109,7 +109,7 @@ static void assert_exits(struct elf_file *of, const char *name, const char *want
 		fail_msg("%s: '%s', not '%s'", name, text, wanted);
 }
 
-static void test_exits(void **state)
+TEST(test_exits)
 {
 	static const struct {
 		const char *name, *exits;
@@ -129,38 +129,34 @@ static void test_exits(void **state)
 		{"long_way", "+3"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		assert_exits(file, functions[i].name, functions[i].exits);
 }
 
 /* A return that two functions share: where it is says whose it is. */
-static void test_shared(void **state)
+TEST(test_shared)
 {
 	char text[64];
 
-	(void)state;
 	describe(file, "short_way", text, sizeof(text));
 	assert_non_null(strchr(text, 's'));
 }
 
 /* The unwinding tables take the symbol's place. */
-static void test_nameless_part(void **state)
+TEST(test_nameless_part)
 {
 	struct elf_file *nameless;
 
-	(void)state;
 	assert_ok(elf_file_open(&nameless, "./nameless.so"));
 	assert_exits(nameless, "cold", "+4 +15");
 	elf_file_close(nameless);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const char *const names[] = {"dirty", "torn"};
 	struct exits exits = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (exits_find(file, addr_of(names[i]), &exits) != -ENOTSUP || exits.cnt)
 			fail_msg("%s is not refused", names[i]);
@@ -169,14 +165,4 @@ static void test_refused(void **state)
 	exits_release(&exits);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exits),
-		cmocka_unit_test(test_shared),
-		cmocka_unit_test(test_nameless_part),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

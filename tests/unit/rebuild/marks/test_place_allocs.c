@@ -120,7 +120,7 @@ static const struct symbol *symbol_at(void *ctx, int32_t pid, uint64_t ip, uint6
 }
 
 /* The second frame is where main() ends: its call is the last instruction before. */
-static void test_it_has_its_stack(void **state)
+TEST_WITH(test_it_has_its_stack, set_up, tear_down)
 {
 	static const uint64_t first[] = {PID, 0x402000}, second[] = {PID, 0x401010, 0x501010};
 	static const uint32_t stack_of[] = {1, 2, 0, 2};
@@ -141,7 +141,7 @@ static void test_it_has_its_stack(void **state)
 	assert_ptr_equal(world->thread->instants[3].stack, world->thread->instants[1].stack);
 }
 
-static void test_allocation_stands_in_its_call(void **state)
+TEST_WITH(test_allocation_stands_in_its_call, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -157,7 +157,7 @@ static void test_allocation_stands_in_its_call(void **state)
 	assert_instant(world, 3, 60 * MS, "[malloc: 64 bytes at 0x1000]");
 }
 
-static void test_reallocation_frees_first(void **state)
+TEST_WITH(test_reallocation_frees_first, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -177,7 +177,7 @@ static void test_reallocation_frees_first(void **state)
 }
 
 /* The end has the number of the allocation that was there last; that of another time has none. */
-static void test_an_end_has_the_number_of_its_allocation(void **state)
+TEST_WITH(test_an_end_has_the_number_of_its_allocation, set_up, tear_down)
 {
 	struct world *world = *state;
 	struct alloc *allocs;
@@ -196,7 +196,7 @@ static void test_an_end_has_the_number_of_its_allocation(void **state)
 	assert_arg(world, 3, 2, "allocation", 0);
 }
 
-static void test_instants_are_in_order(void **state)
+TEST_WITH(test_instants_are_in_order, set_up, tear_down)
 {
 	struct world *world = *state;
 	struct instant gap = {.time_ns = 50 * MS, .text = strdup("[gap: overflow]")};
@@ -211,7 +211,7 @@ static void test_instants_are_in_order(void **state)
 	assert_false(world->thread->instants[1].is_event);
 }
 
-static void test_what_came_before_only_counts(void **state)
+TEST_WITH(test_what_came_before_only_counts, set_up, tear_down)
 {
 	struct world *world = *state;
 	const struct counter *alive, *allocated;
@@ -234,7 +234,7 @@ static void test_what_came_before_only_counts(void **state)
 	assert_int_equal(alive->pid, PID);
 }
 
-static void test_each_process_counts_for_itself(void **state)
+TEST_WITH(test_each_process_counts_for_itself, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -248,7 +248,7 @@ static void test_each_process_counts_for_itself(void **state)
 		assert_int_equal(world->timeline->counters[i].points[0].value, 2 * 4096);
 }
 
-static void test_function_that_is_not_known(void **state)
+TEST_WITH(test_function_that_is_not_known, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -258,7 +258,7 @@ static void test_function_that_is_not_known(void **state)
 	assert_instant(world, 0, 40 * MS, "[unknown function: 64 bytes at 0x1000]");
 }
 
-static void test_none(void **state)
+TEST_WITH(test_none, set_up, tear_down)
 {
 	struct world *world = *state;
 
@@ -266,20 +266,4 @@ static void test_none(void **state)
 	assert_int_equal(world->timeline->counter_cnt, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_it_has_its_stack, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_allocation_stands_in_its_call, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_reallocation_frees_first, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_an_end_has_the_number_of_its_allocation, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_instants_are_in_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_came_before_only_counts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_each_process_counts_for_itself, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_function_that_is_not_known, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_none, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

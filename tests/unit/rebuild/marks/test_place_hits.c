@@ -153,41 +153,27 @@ static void place_with(const char *path, const char *function, bool is_stored, u
 	snapshot_free(snapshot);
 }
 
-static void test_array(void **state)
+TEST(test_array)
 {
-	(void)state;
 	place_with("/usr/bin/prog", "g", false, 30);
 }
 
-static void test_stored(void **state)
+TEST(test_stored)
 {
-	(void)state;
 	place_with("/usr/bin/prog", "g", true, 30);
 }
 
-static void test_only_the_probed_function_returned(void **state)
+TEST(test_only_the_probed_function_returned)
 {
-	(void)state;
 	place_with("/usr/bin/prog", "big", false, 25);
 	place_with("/usr/bin/other", "g", false, 25);
 	place_with("/container/of/prog", "g", false, 30);
 }
 
 /* Older recordings do not say what is probed. */
-static void test_without_places(void **state)
+TEST(test_without_places)
 {
-	(void)state;
 	place_with(NULL, NULL, false, 25);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_array),
-		cmocka_unit_test(test_stored),
-		cmocka_unit_test(test_only_the_probed_function_returned),
-		cmocka_unit_test(test_without_places),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

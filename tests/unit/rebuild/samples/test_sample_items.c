@@ -124,11 +124,10 @@ static void set_waker(struct stack_sample *sample, int32_t tid)
 	sample->other.tid = tid;
 }
 
-static void test_a_lock_in_a_call(void **state)
+TEST(test_a_lock_in_a_call)
 {
 	struct story story = {0};
 
-	(void)state;
 	add(&story, 1000, SAMPLE_EVENT, 0x10);
 	set_call(add(&story, 1100, SAMPLE_SYSCALL_BEGIN, 0), SYS_futex, 0x55d0c0, 128, 0);
 	add(&story, 1200, SAMPLE_SWITCH_OUT, 0x20)->state = SAMPLE_INTERRUPTIBLE;
@@ -145,12 +144,11 @@ static void test_a_lock_in_a_call(void **state)
 }
 
 /* Without tracing system calls, the switch tells which one it is in. */
-static void test_waits_alone(void **state)
+TEST(test_waits_alone)
 {
 	struct story story = {0};
 	struct stack_sample *out;
 
-	(void)state;
 	out = add(&story, 2000, SAMPLE_SWITCH_OUT, 0x20);
 	set_call(out, SYS_read, 3, 0, 0);
 	out->call.about = (char *)"socket 127.0.0.1:6379";
@@ -177,11 +175,10 @@ static void test_waits_alone(void **state)
 		    "5000-9000 0\n  [off-cpu] stopped 5000-9000!\n");
 }
 
-static void test_migrations(void **state)
+TEST(test_migrations)
 {
 	struct story story = {0};
 
-	(void)state;
 	add(&story, 2000, SAMPLE_SWITCH_OUT, 0)->state = 0;
 	add(&story, 2500, SAMPLE_SWITCH_IN, 0)->cpu = 1;
 	add(&story, 3000, SAMPLE_SWITCH_OUT, 0)->cpu = 1;
@@ -200,11 +197,10 @@ static void add_interrupt(struct story *story, uint64_t time, uint64_t until, co
 }
 
 /* The clock's interrupt is where its tick was; an interrupt within a softirq lies in it. */
-static void test_interrupts(void **state)
+TEST(test_interrupts)
 {
 	struct story story = {0};
 
-	(void)state;
 	add_interrupt(&story, 1100, 1200, "clock", false);
 	add(&story, 1150, SAMPLE_EVENT, 0x10);
 	set_call(add(&story, 2000, SAMPLE_SYSCALL_BEGIN, 0), SYS_pause, 0, 0, 0);
@@ -219,12 +215,11 @@ static void test_interrupts(void **state)
 }
 
 /* It ran, and was not sampled: not where it waited, and not where a switch may be missing. */
-static void test_holes(void **state)
+TEST(test_holes)
 {
 	struct story story = {.period = 100, .hole_cnt = 1};
 	struct stack_sample *loss;
 
-	(void)state;
 	add(&story, 1100, SAMPLE_EVENT, 0x10);
 	loss = add(&story, 2000, SAMPLE_LOST, 0);
 	loss->flags = SAMPLE_LOST_MOMENTS;
@@ -243,12 +238,11 @@ static void test_holes(void **state)
 }
 
 /* A thread that was seen to wait waited since it was last seen, or all the time. */
-static void test_waits_still(void **state)
+TEST(test_waits_still)
 {
 	struct story all = {0}, last = {0};
 	struct stack_sample *still;
 
-	(void)state;
 	still = add(&all, 5000, SAMPLE_SWITCH_OUT, 0x10);
 	still->flags = SAMPLE_IS_STILL;
 	still->since_ns = 1500;
@@ -281,11 +275,10 @@ static void add_loss(struct story *story, uint64_t time, uint64_t since)
 }
 
 /* What is missing before that says nothing against it, nor does what is missing later. */
-static void test_waits_still_at_a_loss(void **state)
+TEST(test_waits_still_at_a_loss)
 {
 	struct story before = {0}, later = {0};
 
-	(void)state;
 	set_call(add(&before, 2000, SAMPLE_SWITCH_OUT, 0), SYS_read, 0, 0, 0);
 	add_loss(&before, 4000, 3000);
 	add_still(&before, 5000, 4000);
@@ -299,11 +292,10 @@ static void test_waits_still_at_a_loss(void **state)
 }
 
 /* What was so before it was recorded was so since the beginning. */
-static void test_begins_within(void **state)
+TEST(test_begins_within)
 {
 	struct story story = {0}, other = {0}, third = {0};
 
-	(void)state;
 	add(&story, 2000, SAMPLE_SWITCH_IN, 0x10);
 	add(&story, 3000, SAMPLE_SWITCH_IN, 0x10); /* lost, or told twice */
 	assert_told(&story, "1000-2000 10\n  [off-cpu] 1000-2000?\n");
@@ -322,11 +314,10 @@ static void test_begins_within(void **state)
 }
 
 /* A tick proves that it runs; a call proves that the one before it has ended. */
-static void test_missing_ends(void **state)
+TEST(test_missing_ends)
 {
 	struct story story = {0};
 
-	(void)state;
 	add(&story, 2000, SAMPLE_SWITCH_OUT, 0x10);
 	add(&story, 3000, SAMPLE_EVENT, 0x20);
 	set_call(add(&story, 4000, SAMPLE_SYSCALL_BEGIN, 0), SYS_getpid, 0, 0, 0);
@@ -337,11 +328,10 @@ static void test_missing_ends(void **state)
 }
 
 /* A thread that waits, and then begins to wait elsewhere, has run in between. */
-static void test_missing_begin(void **state)
+TEST(test_missing_begin)
 {
 	struct story story = {0};
 
-	(void)state;
 	add(&story, 2000, SAMPLE_SWITCH_OUT, 0xa);
 	add(&story, 3000, SAMPLE_WAKE_UP, 0);
 	add(&story, 4000, SAMPLE_SWITCH_OUT, 0xb);
@@ -351,12 +341,11 @@ static void test_missing_begin(void **state)
 		    "4000-5000 b\n  [off-cpu] 4000-5000\n");
 }
 
-static void test_losses_and_faults(void **state)
+TEST(test_losses_and_faults)
 {
 	struct story story = {0};
 	struct stack_sample *lost;
 
-	(void)state;
 	add(&story, 2000, SAMPLE_SWITCH_OUT, 0x10);
 	lost = add(&story, 4000, SAMPLE_LOST, 0);
 	lost->since_ns = 3000;
@@ -371,21 +360,4 @@ static void test_losses_and_faults(void **state)
 		    "samples: 12]\n3500 [page fault: 0xabc000]\n3800 [gap: lost samples]\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_lock_in_a_call),
-		cmocka_unit_test(test_waits_alone),
-		cmocka_unit_test(test_begins_within),
-		cmocka_unit_test(test_missing_ends),
-		cmocka_unit_test(test_missing_begin),
-		cmocka_unit_test(test_migrations),
-		cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_interrupts),
-		cmocka_unit_test(test_losses_and_faults),
-		cmocka_unit_test(test_waits_still),
-		cmocka_unit_test(test_waits_still_at_a_loss),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

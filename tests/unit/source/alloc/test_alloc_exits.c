@@ -17,9 +17,8 @@ static const char source[] =
 	"begin fallback\n ret\n finish fallback\n"
 	".section .note.GNU-stack\n";
 
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	assert_true(alloc_exits_throws("_Znwm"));
 	assert_true(alloc_exits_throws("_ZnamSt11align_val_t"));
 	assert_true(alloc_exits_throws("tc_newarray"));
@@ -30,7 +29,7 @@ static void test_names(void **state)
 	assert_false(alloc_exits_throws("malloc"));
 }
 
-static void test_returns(void **state)
+TEST(test_returns)
 {
 	static const struct {
 		const char *name;
@@ -39,7 +38,6 @@ static void test_returns(void **state)
 	CLEANUP(alloc_functions_release) struct alloc_functions functions = {0};
 	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
 
-	(void)state;
 	fixture_build("exits.s", source, "gcc -nostdlib -shared -o exits.so exits.s");
 	assert_ok(elf_file_open(&file, "./exits.so"));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -52,9 +50,8 @@ static void test_returns(void **state)
 		   "an unknown address");
 }
 
-static void test_who_calls(void **state)
+TEST(test_who_calls)
 {
-	(void)state;
 	fixture_build("c.c", "#include <stdlib.h>\nint main(void) { free(malloc(1)); return 0; }\n",
 		      "gcc -o c c.c");
 	fixture_build("cc.cc", "#include <new>\nint main() { ::operator delete(::operator new(1)); }\n",
@@ -63,13 +60,4 @@ static void test_who_calls(void **state)
 	assert_true(alloc_exits_are_called("./cc"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_returns),
-		cmocka_unit_test(test_who_calls),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

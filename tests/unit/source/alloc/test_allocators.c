@@ -34,13 +34,12 @@ static const struct alloc_function *find(const struct alloc_functions *functions
 	return NULL;
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
 	CLEANUP(alloc_functions_release) struct alloc_functions functions = {0};
 	struct elf_file *file;
 	bool any = false;
 
-	(void)state;
 	fixture_build("all.c", source, "gcc -O2 -fno-builtin -fPIC -shared -Wl,-Bsymbolic -o all.so all.c");
 	assert_ok(elf_file_open(&file, "./all.so"));
 	assert_ok(alloc_functions_of_file(&functions, file, &any));
@@ -74,11 +73,10 @@ static void expect_path(const struct alloc_functions *functions, const char *nam
 	assert_non_null(strstr(function->probe.path, path));
 }
 
-static void test_program(void **state)
+TEST(test_program)
 {
 	struct alloc_functions functions = {0};
 
-	(void)state;
 	fixture_build("all.c", source, "gcc -O2 -fno-builtin -fPIC -shared -o all.so all.c");
 	fixture_build("partial.c", partial, "gcc -O2 -fno-builtin -fPIC -shared -o partial.so partial.c");
 	fixture_build("main.c", "#include <stdlib.h>\nint main(void) { free(malloc(1)); }\n",
@@ -128,12 +126,4 @@ static void test_program(void **state)
 		   "./main has no known allocation function");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_program),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
-}
+TEST_MAIN(fixture_enter, fixture_leave)

@@ -160,21 +160,18 @@ static void every_call(enum alloc_link link)
 	assert_string_equal(seen.functions[3], "realloc");
 }
 
-static void test_session(void **state)
+TEST(test_session)
 {
-	(void)state;
 	every_call(ALLOC_LINK_AUTO);
 }
 
-static void test_multi(void **state)
+TEST(test_multi)
 {
-	(void)state;
 	every_call(ALLOC_LINK_MULTI);
 }
 
-static void test_perf(void **state)
+TEST(test_perf)
 {
-	(void)state;
 	every_call(ALLOC_LINK_PERF);
 }
 
@@ -217,12 +214,11 @@ static void expect_sum(uint64_t bytes, uint64_t interval)
 	assert_true(off * off < 5 * 5 * points);
 }
 
-static void test_sums(void **state)
+TEST(test_sums)
 {
 	static const uint64_t intervals[] = {64, 1000, 4096, 65536, 524288};
 	struct alloc_recorder_counts counts;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(intervals); i++) {
 		counts = record(many_calls, (struct alloc_recorder_config){.interval_bytes = intervals[i]});
 		assert_int_equal(counts.calls, MANY);
@@ -246,12 +242,11 @@ static void kept_calls(void)
 }
 
 /* Those that are too many to be followed are recorded all the same, and counted. */
-static void test_live_max(void **state)
+TEST(test_live_max)
 {
 	struct alloc_recorder_counts counts =
 		record(kept_calls, (struct alloc_recorder_config){.interval_bytes = 1, .live_max = 16});
 
-	(void)state;
 	assert_int_equal(seen.sampled_cnt, 100);
 	assert_int_equal(seen.freed_cnt, 16);
 	assert_int_equal(counts.forgotten, 84);
@@ -289,21 +284,11 @@ static void attach_meanwhile(enum alloc_link link)
 	assert_in_range(seen.sampled_cnt - seen.freed_cnt, 0, 1);
 }
 
-static void test_calls_while_attaching(void **state)
+TEST(test_calls_while_attaching)
 {
-	(void)state;
 	attach_meanwhile(ALLOC_LINK_AUTO);
 	attach_meanwhile(ALLOC_LINK_MULTI);
 	attach_meanwhile(ALLOC_LINK_PERF);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_session),	 cmocka_unit_test(test_multi),
-		cmocka_unit_test(test_perf),	 cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_live_max), cmocka_unit_test(test_calls_while_attaching),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

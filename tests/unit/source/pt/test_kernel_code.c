@@ -95,12 +95,11 @@ static const struct code_copy *copy_at(const struct snapshot *snapshot, const ch
 	return NULL;
 }
 
-static void text_and_modules_are_copied(void **state)
+TEST_WITH(text_and_modules_are_copied, setup, teardown)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	const struct code_copy *copy;
 
-	(void)state;
 	assert_ok(snapshot_new(&snapshot));
 	assert_ok(kernel_code_copy(snapshot, dir));
 	copy = copy_at(snapshot, KERNEL_CODE, TEXT);
@@ -115,13 +114,12 @@ static void text_and_modules_are_copied(void **state)
 	copy_at(snapshot, KERNEL_MODULES, 0);
 }
 
-static void what_is_written_reads_the_same(void **state)
+TEST_WITH(what_is_written_reads_the_same, setup, teardown)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	CLEANUP(snapshot_freep) struct snapshot *again = NULL;
 	int fd = open(dir, O_RDONLY | O_DIRECTORY);
 
-	(void)state;
 	assert_ok(snapshot_new(&snapshot));
 	assert_ok(snapshot_new(&again));
 	assert_ok(kernel_code_copy(snapshot, dir));
@@ -143,18 +141,17 @@ static void what_is_written_reads_the_same(void **state)
 	close(fd);
 }
 
-static void hidden_addresses_are_told(void **state)
+TEST_WITH(hidden_addresses_are_told, setup, teardown)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 
-	(void)state;
 	put_text("kallsyms", "0000000000000000 T _stext\n0000000000000000 T _etext\n");
 	assert_ok(snapshot_new(&snapshot));
 	assert_int_equal(kernel_code_copy(snapshot, dir), -EACCES);
 	assert_non_null(strstr(fail_message(-EACCES), "kptr_restrict"));
 }
 
-static void a_core_file_may_be_damaged_or_missing(void **state)
+TEST_WITH(a_core_file_may_be_damaged_or_missing, setup, teardown)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
@@ -163,7 +160,6 @@ static void a_core_file_may_be_damaged_or_missing(void **state)
 			     .e_phentsize = sizeof(Elf64_Phdr),
 			     .e_phnum = UINT16_MAX};
 
-	(void)state;
 	assert_ok(snapshot_new(&snapshot));
 	put_file("kcore", &header, sizeof(header));
 	assert_int_equal(kernel_code_read(snapshot, dir), -EBADMSG);
@@ -174,14 +170,4 @@ static void a_core_file_may_be_damaged_or_missing(void **state)
 	assert_int_equal(snapshot->copy_cnt, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(text_and_modules_are_copied, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_written_reads_the_same, setup, teardown),
-		cmocka_unit_test_setup_teardown(hidden_addresses_are_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_core_file_may_be_damaged_or_missing, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

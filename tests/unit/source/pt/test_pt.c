@@ -154,11 +154,10 @@ static int cpu_cnt(void)
 	return (int)sysconf(_SC_NPROCESSORS_CONF);
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
 	struct pt *pt = start(false);
 
-	(void)state;
 	assert_ok(pt_add(pt, getpid(), true));
 	assert_int_equal(kernel.opened, 2 * cpu_cnt());
 	assert_int_equal(kernel.traces, cpu_cnt());
@@ -174,11 +173,10 @@ static void test_events(void **state)
 }
 
 /* Older kernels: no inherit_thread (5.13), no pause (6.13). */
-static void test_older_kernel(void **state)
+TEST(test_older_kernel)
 {
 	struct pt *pt = start(true);
 
-	(void)state;
 	kernel.knows_inherit_thread = kernel.knows_pause = false;
 	assert_ok(pt_add(pt, getpid(), true));
 	assert_false(pt_pauses(pt));
@@ -189,18 +187,17 @@ static void test_older_kernel(void **state)
 	pt_free(pt);
 }
 
-static void test_a_processor_is_off(void **state)
+TEST(test_a_processor_is_off)
 {
 	struct pt *pt = start(false);
 
-	(void)state;
 	kernel.cpu_off = cpu_cnt() - 1;
 	assert_ok(pt_add(pt, getpid(), true));
 	assert_int_equal(kernel.mapped, cpu_cnt() - 1);
 	pt_free(pt);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	static const struct {
 		int err;
@@ -210,7 +207,6 @@ static void test_refusals(void **state)
 		{-ENOMEM, "no memory"},		  {-EMFILE, "ulimit -n"},      {-ESRCH, "has ended"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		/* whichever call it is */
 		for (int nth = 0; nth < 2 * cpu_cnt(); nth++) {
@@ -234,21 +230,19 @@ static void test_refusals(void **state)
 	}
 }
 
-static void test_no_clock(void **state)
+TEST(test_no_clock)
 {
 	struct pt *pt = start(false);
 
-	(void)state;
 	kernel.has_clock = false;
 	assert_err(pt_add(pt, getpid(), true), -ENOTSUP, "TSC is unstable");
 	pt_free(pt);
 }
 
-static void test_trace_cannot_start_or_stop(void **state)
+TEST(test_trace_cannot_start_or_stop)
 {
 	struct pt *pt = start(false);
 
-	(void)state;
 	assert_ok(pt_add(pt, getpid(), true));
 	kernel.enable_err = -EIO;
 	assert_err(pt_start(pt), -EIO, "cannot start");
@@ -259,7 +253,7 @@ static void test_trace_cannot_start_or_stop(void **state)
 }
 
 /* A process that runs already: its mappings are told as the kernel would have. */
-static void test_attach(void **state)
+TEST(test_attach)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
 	struct pt *pt = start(false);
@@ -267,7 +261,6 @@ static void test_attach(void **state)
 	bool has_vdso = false, has_name = false;
 	size_t pos = 0;
 
-	(void)state;
 	assert_ok(pt_add(pt, getpid(), false));
 	assert_ok(snapshot_new(&snapshot));
 	assert_ok(pt_snapshot(pt, snapshot));
@@ -285,17 +278,4 @@ static void test_attach(void **state)
 	pt_free(pt);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_older_kernel),
-		cmocka_unit_test(test_a_processor_is_off),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_no_clock),
-		cmocka_unit_test(test_trace_cannot_start_or_stop),
-		cmocka_unit_test(test_attach),
-	};
-
-	return cmocka_run_group_tests(tests, make_sysfs, remove_sysfs);
-}
+TEST_MAIN(make_sysfs, remove_sysfs)

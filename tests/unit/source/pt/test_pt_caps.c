@@ -69,11 +69,10 @@ static uint64_t config(const struct pt_caps *caps, const char *text)
 	return value;
 }
 
-static void test_read(void **state)
+TEST(test_read)
 {
 	struct pt_caps caps = skylake();
 
-	(void)state;
 	assert_int_equal(caps.type, 8);
 	assert_true(caps.psb_cyc && caps.mtc);
 	assert_int_equal(caps.mtc_periods, 0x249);
@@ -88,11 +87,10 @@ static void test_read(void **state)
  * The bits are those of the kernel's format files: cyc 1, mtc 9, tsc 10, noretcomp 11, branch 13, mtc_period
  * 14-17, cyc_thresh 19-22, psb_period 24-27.
  */
-static void test_config(void **state)
+TEST(test_config)
 {
 	struct pt_caps caps = skylake();
 
-	(void)state;
 	/* perf's own default is 0x300e601 */
 	assert_int_equal(config(&caps, "low"), 0x300e601);
 	assert_int_equal(config(&caps, "normal"), 0x3002601 | 1 << 1 | 1 << 19);
@@ -104,13 +102,12 @@ static void test_config(void **state)
 }
 
 /* A processor of the first generation has neither cycles nor a choice of periods. */
-static void test_first_generation(void **state)
+TEST(test_first_generation)
 {
 	struct pt_caps caps = {.type = 8};
 	struct pt_timing timing;
 	uint64_t value;
 
-	(void)state;
 	assert_int_equal(config(&caps, "normal"), 0x2401);
 	assert_ok(pt_timing_parse(&timing, "custom:cyc=1"));
 	assert_err(pt_caps_config(&caps, &timing, 4096, &value), -ENOTSUP, "no cyc");
@@ -119,12 +116,11 @@ static void test_first_generation(void **state)
 }
 
 /* Wherever the ring is cut, a PSB must be in it. */
-static void test_small_rings(void **state)
+TEST(test_small_rings)
 {
 	struct pt_caps caps = skylake();
 	struct pt_timing timing;
 
-	(void)state;
 	assert_ok(pt_timing_parse(&timing, "low"));
 	for (size_t size = 4096; size <= 4 << 20; size *= 2) {
 		uint64_t value, psb;
@@ -136,7 +132,7 @@ static void test_small_rings(void **state)
 	}
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	static const char *const bad[] = {"",
 					  "fast",
@@ -152,20 +148,10 @@ static void test_refusals(void **state)
 	struct pt_timing timing;
 	uint64_t value;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_err(pt_timing_parse(&timing, bad[i]), -EINVAL, "timer resolution");
 	assert_ok(pt_timing_parse(&timing, "custom:mtc_period=1"));
 	assert_err(pt_caps_config(&caps, &timing, 4096, &value), -ENOTSUP, "it has: 0 3 6 9");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read),	    cmocka_unit_test(test_config),
-		cmocka_unit_test(test_small_rings), cmocka_unit_test(test_first_generation),
-		cmocka_unit_test(test_refusals),
-	};
-
-	return cmocka_run_group_tests(tests, make_sysfs, remove_sysfs);
-}
+TEST_MAIN(make_sysfs, remove_sysfs)

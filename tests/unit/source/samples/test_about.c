@@ -41,13 +41,12 @@ static struct samples_about inet(uint8_t form, const void *own, const void *peer
 	return about;
 }
 
-static void test_sockets(void **state)
+TEST(test_sockets)
 {
 	static const uint8_t here[4] = {127, 0, 0, 1}, there[4] = {10, 0, 0, 7}, any[16],
 			     home[16] = {[15] = 1}, mapped[16] = {[10] = 0xff, 0xff, 127, 0, 0, 1};
 	struct samples_about about = inet(SAMPLES_FORM_IPV4, here, here, 6379, 51234);
 
-	(void)state;
 	assert_text(&about, "socket 127.0.0.1:6379 <-> :51234");
 	about = inet(SAMPLES_FORM_IPV4, here, there, 51234, 443);
 	assert_text(&about, "socket 127.0.0.1:51234 <-> 10.0.0.7:443");
@@ -65,11 +64,10 @@ static void test_sockets(void **state)
 	assert_text(&about, "socket 127.0.0.1:1 <-> :2");
 }
 
-static void test_other_sockets(void **state)
+TEST(test_other_sockets)
 {
 	struct samples_about about = {.record.about = {.mode = S_IFSOCK, .family = AF_UNIX, .inode = 77}};
 
-	(void)state;
 	assert_text(&about, "Unix socket 77");
 	about.record.about.form = SAMPLES_FORM_UNIX;
 	strcpy((char *)about.more, "/run/x.sock");
@@ -81,11 +79,10 @@ static void test_other_sockets(void **state)
 	assert_text(&about, "socket of family 16");
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
 	struct samples_about about = {.record.about = {.mode = S_IFIFO, .inode = 77}};
 
-	(void)state;
 	assert_text(&about, "pipe 77");
 	about.record.about.form = SAMPLES_FORM_PATH;
 	memcpy(about.more, "fifo\0spool", 11);
@@ -127,14 +124,13 @@ static struct samples_about file_of(int fd, uint8_t form, const char *name)
 	return about;
 }
 
-static void test_whole_path(void **state)
+TEST(test_whole_path)
 {
 	char path[] = "/tmp/trailcam-about-XXXXXX", expected[64];
 	int fd = mkstemp(path);
 	struct samples_about about = file_of(fd, SAMPLES_FORM_PATH, strrchr(path, '/') + 1), other = about;
 	struct samples_files *files;
 
-	(void)state;
 	snprintf(expected, sizeof(expected), "file %s", path);
 	assert_ok(samples_files_new(&files));
 	assert_known(&about, files, expected);
@@ -146,14 +142,13 @@ static void test_whole_path(void **state)
 	samples_files_free(files);
 }
 
-static void test_epoll(void **state)
+TEST(test_epoll)
 {
 	int ends[2], epoll = epoll_create1(0);
 	struct epoll_event event = {.events = EPOLLIN};
 	struct samples_about about = file_of(epoll, SAMPLES_FORM_ANONYMOUS, "[eventpoll]");
 	struct samples_files *files;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, ends[i], &event), 0);
@@ -168,24 +163,14 @@ static void test_epoll(void **state)
 	close(ends[1]);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
 	uint16_t calls[SAMPLES_CALLS];
 
-	(void)state;
 	samples_about_calls(calls);
 	assert_int_equal(calls[SYS_read], SAMPLES_CALL_FD);
 	assert_int_equal(calls[SYS_getpid], 0);
 	assert_int_equal(calls[SYS_epoll_wait], SAMPLES_CALL_FD | SAMPLES_CALL_MS | 3 << SAMPLES_CALL_ARG);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sockets), cmocka_unit_test(test_other_sockets),
-		cmocka_unit_test(test_files),	cmocka_unit_test(test_whole_path),
-		cmocka_unit_test(test_epoll),	cmocka_unit_test(test_calls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

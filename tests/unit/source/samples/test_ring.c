@@ -152,7 +152,7 @@ static void put_kind(struct fake *fake, uint64_t time_ns, uint8_t kind, uint32_t
 /* ---- */
 
 /* What a call is about is told before it, perhaps with others' records between. */
-static void test_about(void **state)
+TEST_WITH(test_about, setup, teardown)
 {
 	struct fake *fake = *state;
 
@@ -196,7 +196,7 @@ static void put_known(struct fake *fake, uint8_t kind, uint8_t flags, int32_t fd
 }
 
 /* Once it was told what a descriptor stands for, that is referred to; not across what was lost. */
-static void test_known(void **state)
+TEST_WITH(test_known, setup, teardown)
 {
 	struct fake *fake = *state;
 	const struct stack_sample *seen = fake->seen;
@@ -224,7 +224,7 @@ static void test_known(void **state)
 }
 
 /* A call's end is in the record of its begin, or the record is agreed to be without one. */
-static void test_calls(void **state)
+TEST_WITH(test_calls, setup, teardown)
 {
 	struct fake *fake = *state;
 	const struct stack_sample *seen = fake->seen;
@@ -255,7 +255,7 @@ static void test_calls(void **state)
 }
 
 /* One record, made at its end, with the time of its beginning. */
-static void test_interrupts(void **state)
+TEST_WITH(test_interrupts, setup, teardown)
 {
 	static const struct {
 		uint32_t form, number;
@@ -287,7 +287,7 @@ static void test_interrupts(void **state)
 	}
 }
 
-static void test_order_and_kinds(void **state)
+TEST_WITH(test_order_and_kinds, setup, teardown)
 {
 	struct fake *fake = *state;
 	uint64_t position = fake->head.head;
@@ -328,7 +328,7 @@ static void test_order_and_kinds(void **state)
 }
 
 /* As the kernel numbers them: ended (TASK_DEAD), frozen, and one that it adds. */
-static void test_states(void **state)
+TEST_WITH(test_states, setup, teardown)
 {
 	static const struct {
 		uint32_t kernel, state;
@@ -350,7 +350,7 @@ static void test_states(void **state)
 	}
 }
 
-static void test_stack_of_fresh_chunks(void **state)
+TEST_WITH(test_stack_of_fresh_chunks, setup, teardown)
 {
 	struct fake *fake = *state;
 	const uint8_t *stack;
@@ -372,7 +372,7 @@ static void test_stack_of_fresh_chunks(void **state)
 	assert_int_equal(fake->seen[0].stack[SAMPLES_CHUNK], 'a');
 }
 
-static void test_unfinished_record(void **state)
+TEST_WITH(test_unfinished_record, setup, teardown)
 {
 	struct fake *fake = *state;
 	struct samples_record *torn;
@@ -400,7 +400,7 @@ static void test_unfinished_record(void **state)
 }
 
 /* What is not finished at the end is told when it is. */
-static void test_unfinished_at_the_end(void **state)
+TEST_WITH(test_unfinished_at_the_end, setup, teardown)
 {
 	struct fake *fake = *state;
 	struct samples_record *torn;
@@ -417,7 +417,7 @@ static void test_unfinished_at_the_end(void **state)
 	assert_int_equal(fake->seen[1].time_ns, 2);
 }
 
-static void test_overwritten(void **state)
+TEST_WITH(test_overwritten, setup, teardown)
 {
 	struct fake *fake = *state;
 	size_t first, size = sizeof(struct samples_full) + 2 * (63 / 16 + 1 + 63 * CODED);
@@ -441,7 +441,7 @@ static void test_overwritten(void **state)
 }
 
 /* After so many that are lost the numbers are those that would follow, but not the stacks. */
-static void test_come_round(void **state)
+TEST_WITH(test_come_round, setup, teardown)
 {
 	struct fake *fake = *state;
 	const struct stack_sample *seen = fake->seen;
@@ -465,7 +465,7 @@ static void test_come_round(void **state)
 }
 
 /* Records with impossible counts, under a mark that is right. */
-static void test_damaged(void **state)
+TEST_WITH(test_damaged, setup, teardown)
 {
 	struct fake *fake = *state;
 	struct samples_full *full = (struct samples_full *)fake->bytes;
@@ -497,22 +497,4 @@ static void test_damaged(void **state)
 	assert_int_equal(fake->seen[1].kind, SAMPLE_SWITCH_IN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_order_and_kinds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_about, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_known, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_calls, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_interrupts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stack_of_fresh_chunks, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unfinished_record, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unfinished_at_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_overwritten, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_come_round, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

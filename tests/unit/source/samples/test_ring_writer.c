@@ -77,7 +77,7 @@ static void put(struct pair *pair, uint32_t tid, uint64_t sp, const uint8_t *sta
 }
 
 /* Three threads whose stacks grow, shrink and change, by more than a copy holds; two of them share a slot. */
-static void test_stacks(void **state)
+TEST_WITH(test_stacks, setup, teardown)
 {
 	enum { DEEPEST = 2 * SAMPLES_STACK_MAX, COPY = 3000 };
 	static uint8_t stacks[3][DEEPEST];
@@ -123,7 +123,7 @@ static int keep(void *ctx, const struct stack_sample *sample)
 }
 
 /* Stacks of one read share their pages, and each stays what it was. */
-static void test_shared(void **state)
+TEST_WITH(test_shared, setup, teardown)
 {
 	static uint8_t stack[KEPT_BYTES + 256], copies[KEPT][KEPT_BYTES + 256];
 	struct pair *pair = *state;
@@ -146,7 +146,7 @@ static void test_shared(void **state)
 }
 
 /* What has not changed takes no room. */
-static void test_unchanged(void **state)
+TEST_WITH(test_unchanged, setup, teardown)
 {
 	static uint8_t stack[8192];
 	struct pair *pair = *state;
@@ -160,7 +160,7 @@ static void test_unchanged(void **state)
 }
 
 /* Words are addresses or 0, and one takes no more than an address does. */
-static void test_words(void **state)
+TEST_WITH(test_words, setup, teardown)
 {
 	static const uint64_t words[SAMPLES_CHUNK / 8] = {0x7ffffffff123, 0xffffffff81000000, 1ull << 48, 1,
 							  0xffffffffffff, 0x100000000},
@@ -181,7 +181,7 @@ static void test_words(void **state)
 			sizeof(struct samples_full) + 2 * (2 + 3 + 1 + 3 + 2 + 3 + 1) + SAMPLES_ALIGN);
 }
 
-static void test_gone(void **state)
+TEST_WITH(test_gone, setup, teardown)
 {
 	const struct samples_record in = {.kind = SAMPLES_IN, .time_ns = 5},
 				    gone = {.kind = SAMPLES_GONE, .time_ns = 9, .gone = {.cnt = 3}},
@@ -204,15 +204,4 @@ static void test_gone(void **state)
 	assert_int_equal(pair->seen.flags, SAMPLE_LOST_TICKS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_stacks, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unchanged, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -94,7 +94,7 @@ static void assert_sane(const struct snapshot *snapshot, pid_t pid)
 	}
 }
 
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
 	const struct samples_config config = {.frequency = 1000};
 	struct samples *samples = open_samples(&config);
@@ -102,7 +102,6 @@ static void test_ticks(void **state)
 	pid_t pid = start(spin);
 	size_t in_spin = 0, ticks = 0;
 
-	(void)state;
 	assert_ok(snapshot_new(&snapshot));
 	assert_ok(samples_add(samples, pid, false));
 	assert_ok(samples_start(samples));
@@ -131,7 +130,7 @@ static void test_ticks(void **state)
 }
 
 /* Where it waits, and that it was woken by the clock. */
-static void test_switches(void **state)
+TEST(test_switches)
 {
 	const struct samples_config config = {0};
 	struct samples *samples = open_samples(&config);
@@ -139,7 +138,6 @@ static void test_switches(void **state)
 	pid_t pid = start(sleep_often);
 	size_t waits = 0;
 
-	(void)state;
 	assert_ok(snapshot_new(&snapshot));
 	assert_ok(samples_add(samples, pid, false));
 	assert_ok(samples_start(samples));
@@ -164,7 +162,7 @@ static void test_switches(void **state)
 	samples_free(samples);
 }
 
-static void test_system_calls(void **state)
+TEST(test_system_calls)
 {
 	const struct samples_config config = {.syscalls = true};
 	struct samples *samples = open_samples(&config);
@@ -172,7 +170,6 @@ static void test_system_calls(void **state)
 	pid_t pid = start(sleep_often);
 	size_t sleeps = 0;
 
-	(void)state;
 	assert_ok(snapshot_new(&snapshot));
 	assert_ok(samples_add(samples, pid, false));
 	assert_ok(samples_start(samples));
@@ -253,7 +250,7 @@ static uint64_t last_loss(const struct snapshot *snapshot)
  * What is lost while those that wait are looked at is lost after they were seen: they have to be in the next
  * snapshot again, and not in those behind that.
  */
-static void test_waits_behind_a_loss(void **state)
+TEST(test_waits_behind_a_loss)
 {
 	const struct samples_config config = {.frequency = 100, .ring_bytes = SMALL_RINGS, .syscalls = true};
 	struct samples *samples = open_samples(&config);
@@ -262,7 +259,6 @@ static void test_waits_behind_a_loss(void **state)
 	size_t before;
 	pid_t pid;
 
-	(void)state;
 	if (samples_drain_ms(samples) >= 0) {
 		samples_free(samples);
 		print_message("skipped: no BPF here\n");
@@ -299,12 +295,11 @@ static void test_waits_behind_a_loss(void **state)
 }
 
 /* What comes while a hit is read is not in the rings any more; without `pause` the trace goes on. */
-static void test_held_by_a_hit(void **state)
+TEST(test_held_by_a_hit)
 {
 	const struct source_options options = {.frequency = 1000};
 	pid_t pid = start(spin);
 
-	(void)state;
 	samples_free(open_samples(&(struct samples_config){0}));
 	for (int pause = 0; pause <= 1; pause++) {
 		const struct source_config config = {.options = &options, .pause = pause};
@@ -334,23 +329,21 @@ static void test_held_by_a_hit(void **state)
 	end(pid);
 }
 
-static void test_no_such_frequency(void **state)
+TEST(test_no_such_frequency)
 {
 	const struct samples_config config = {.frequency = 2000000000};
 	struct samples *samples = NULL;
 
-	(void)state;
 	samples_free(open_samples(&(struct samples_config){0}));
 	assert_err(samples_new(&samples, &config), -EINVAL, "perf_event_max_sample_rate");
 }
 
 /* One more than there may be is refused, and comes in once another one has left. */
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
 	const struct samples_config config = {.frequency = 100};
 	struct samples *samples = open_samples(&config);
 
-	(void)state;
 	if (samples_drain_ms(samples) >= 0) {
 		samples_free(samples);
 		print_message("skipped: no BPF here\n");
@@ -364,14 +357,4 @@ static void test_too_many(void **state)
 	samples_free(samples);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks),	      cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_system_calls),  cmocka_unit_test(test_waits_behind_a_loss),
-		cmocka_unit_test(test_held_by_a_hit), cmocka_unit_test(test_no_such_frequency),
-		cmocka_unit_test(test_too_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

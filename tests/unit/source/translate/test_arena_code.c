@@ -59,12 +59,11 @@ static void assert_guest(const struct arena *arena, uint64_t host, uint64_t gues
 	assert_int_equal(place.is_exact, is_exact);
 }
 
-static void in_blocks(void **state)
+TEST(in_blocks)
 {
 	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
 	struct host_place place;
 
-	(void)state;
 	assert_guest(arena, HOST, 0x1000, true);
 	assert_guest(arena, HOST + 2, 0x1000, false);
 	assert_guest(arena, HOST + 103, 0x2003, true);
@@ -77,12 +76,11 @@ static void in_blocks(void **state)
 }
 
 /* What has become of no code at all is done where the next instruction begins. */
-static void in_a_trace(void **state)
+TEST(in_a_trace)
 {
 	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
 	struct host_place place;
 
-	(void)state;
 	assert_guest(arena, HOST + 200, 0x2000, true);
 	assert_true(arena_find_place(arena, HOST + 200, &place));
 	assert_ptr_equal(place.block, arena_block(arena, 2));
@@ -95,14 +93,13 @@ static void in_a_trace(void **state)
 }
 
 /* Words of what is done: that of the second step is, of the first one there is none. */
-static void steps_are_appended(void **state)
+TEST(steps_are_appended)
 {
 	CLEANUP(arena_freep) struct arena *arena = arena_with_code();
 	int slot = arena_take_slot(arena, 1, 1);
 	CLEANUP(ring_copy_release) struct ring_copy copy = {0};
 	struct host_place place;
 
-	(void)state;
 	assert_true(arena_find_place(arena, HOST + 203, &place));
 	arena_append_steps(arena, slot, &place);
 	assert_int_equal(arena_written(arena, slot), 0);
@@ -114,13 +111,12 @@ static void steps_are_appended(void **state)
 }
 
 /* Many blocks of one address, each over when the next one begins, and one of another address. */
-static void versions(void **state)
+TEST(versions)
 {
 	enum { CNT = 5000, GUEST = 0x1000 };
 	CLEANUP(arena_freep) struct arena *arena = NULL;
 	struct shared *all;
 
-	(void)state;
 	assert_ok(arena_new(&arena, memfd_create("arena", MFD_CLOEXEC), SLOTS_MIN, RING_SIZE_MIN));
 	all = (struct shared *)arena->bytes;
 	for (uint32_t i = 0; i <= CNT; i++) {
@@ -146,14 +142,4 @@ static void versions(void **state)
 	assert_null(arena_block_at(arena, 3 * GUEST, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_blocks),
-		cmocka_unit_test(in_a_trace),
-		cmocka_unit_test(steps_are_appended),
-		cmocka_unit_test(versions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

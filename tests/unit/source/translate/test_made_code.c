@@ -67,11 +67,10 @@ static void check_copy(const struct fixture *fixture, size_t i, uint64_t addr, u
 	assert_memory_equal(copy->bytes + off, code, strlen(code));
 }
 
-static void one_version_of_two_pages(void **state)
+TEST(one_version_of_two_pages)
 {
 	struct fixture fixture;
 
-	(void)state;
 	fixture_init(&fixture);
 	add(&fixture, 0x1ffe, "abcd", 0, 0, 0);
 	add(&fixture, 0x1000, "efg", 3, 0, 0);
@@ -83,11 +82,10 @@ static void one_version_of_two_pages(void **state)
 }
 
 /* What stays is in both versions; what ends without another one in its place makes none. */
-static void changed(void **state)
+TEST(changed)
 {
 	struct fixture fixture;
 
-	(void)state;
 	fixture_init(&fixture);
 	add(&fixture, 0x1000, "stays", 0, 0, 0);
 	add(&fixture, 0x1100, "gone", 0, 1, 5100);
@@ -103,11 +101,10 @@ static void changed(void **state)
 }
 
 /* Too many versions: the oldest are dropped. */
-static void changed_often(void **state)
+TEST(changed_often)
 {
 	struct fixture fixture;
 
-	(void)state;
 	fixture_init(&fixture);
 	for (uint32_t i = 0; i < 300; i++)
 		add(&fixture, 0x1000, i % 2 ? "odd" : "even", i, i + 1, 5000 + i);
@@ -117,13 +114,4 @@ static void changed_often(void **state)
 	fixture_release(&fixture);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_version_of_two_pages),
-		cmocka_unit_test(changed),
-		cmocka_unit_test(changed_often),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -115,12 +115,11 @@ static void check(struct fixture *fixture, uint64_t time, uint64_t ip)
 	fixture_release(fixture);
 }
 
-static void taken_and_passed(void **state)
+TEST(taken_and_passed)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
 	word(&fixture, 1);
@@ -171,12 +170,11 @@ static void expect_around(struct fixture *fixture, uint64_t t, uint64_t to)
 }
 
 /* To its end, left by a jump that it does not take, and for another target than its own. */
-static void traces(void **state)
+TEST(traces)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	add_traces(&fixture);
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
@@ -194,12 +192,11 @@ static void traces(void **state)
 }
 
 /* The jump that it takes is not taken; and the ring begins with a trace. */
-static void trace_left(void **state)
+TEST(trace_left)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	add_traces(&fixture);
 	word(&fixture, 6);
@@ -213,12 +210,11 @@ static void trace_left(void **state)
 }
 
 /* What came before the first time that is told has that time. */
-static void system_call_behind_a_block(void **state)
+TEST(system_call_behind_a_block)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
 	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 70, RING_BEFORE);
@@ -234,13 +230,12 @@ static void system_call_behind_a_block(void **state)
 }
 
 /* New code in a system call: what comes behind it begins with a PSB. */
-static void new_code(void **state)
+TEST(new_code)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 	uint64_t times[] = {t + 80, t + 1000};
 
-	(void)state;
 	fixture_init(&fixture);
 	fixture.changes = (struct code_changes){.times = times, .cnt = 2};
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
@@ -258,12 +253,11 @@ static void new_code(void **state)
 }
 
 /* A handler is entered before the second jump, and left to another place. */
-static void interrupted(void **state)
+TEST(interrupted)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
 	arena_append(fixture.arena, fixture.slot, 0x1020, RING_STOP);
@@ -278,13 +272,12 @@ static void interrupted(void **state)
 }
 
 /* The oldest words are gone; what is left begins in the middle of a time. */
-static void overwritten(void **state)
+TEST(overwritten)
 {
 	enum { WORDS = RING_SIZE_MIN / 4 };
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	for (int i = 0; i < WORDS - 2; i++)
 		word(&fixture, i < 100 ? 0x77777777 : 1);
@@ -298,13 +291,12 @@ static void overwritten(void **state)
 }
 
 /* The words between two times share what is between; some of them are told when they were. */
-static void times_between(void **state)
+TEST(times_between)
 {
 	enum { WORDS = 128, EACH_NS = 10000 };
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns, later = (WORDS + 1) * EACH_NS;
 
-	(void)state;
 	fixture_init(&fixture);
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
 	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc, RING_TIME);
@@ -345,12 +337,11 @@ static void add_changed_blocks(const struct fixture *fixture)
 }
 
 /* Where the ring tells of an epoch, the blocks are those of it, and a PSB comes. */
-static void another_epoch(void **state)
+TEST(another_epoch)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	add_changed_blocks(&fixture);
 	arena_append(fixture.arena, fixture.slot, 0x2000, RING_GO);
@@ -369,12 +360,11 @@ static void another_epoch(void **state)
 }
 
 /* Where only the blocks of a later epoch lead to what the ring tells of, it is that epoch since it began. */
-static void unnoticed_epoch(void **state)
+TEST(unnoticed_epoch)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	add_changed_blocks(&fixture);
 	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc, RING_TIME);
@@ -389,12 +379,11 @@ static void unnoticed_epoch(void **state)
 }
 
 /* A part of the ring was written again and again: what it held is not known, but where the thread goes on. */
-static void lost(void **state)
+TEST(lost)
 {
 	struct fixture fixture;
 	const uint64_t t = tsc_clock.ns;
 
-	(void)state;
 	fixture_init(&fixture);
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
 	word(&fixture, 1);
@@ -412,13 +401,12 @@ static void lost(void **state)
  * The first copy has one word; what comes behind it begins when the thread went on,
  * not at the next time told.
  */
-static void goes_on_behind_a_copy(void **state)
+TEST(goes_on_behind_a_copy)
 {
 	const uint64_t t = tsc_clock.ns, resumed = t + 7000, told = t + 9000;
 	struct ring_copy first, second;
 	struct fixture fixture;
 
-	(void)state;
 	fixture_init(&fixture);
 	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &first));
@@ -450,14 +438,13 @@ static void goes_on_behind_a_copy(void **state)
 }
 
 /* A thread that is led into the runtime writes its next word over the last one of the lap before. */
-static void led(void **state)
+TEST(led)
 {
 	enum { CNT = RING_SIZE_MIN / 4 + 100 };
 	struct fixture fixture;
 	struct context *context;
 	struct ring_copy copy;
 
-	(void)state;
 	fixture_init(&fixture);
 	context = arena_context(fixture.arena, fixture.slot);
 	for (int i = 0; i < CNT; i++)
@@ -478,13 +465,12 @@ static void led(void **state)
 /*
  * While a ring is held, its end is where the thread was first, and what it wrote beyond that is overwritten.
  */
-static void held(void **state)
+TEST(held)
 {
 	struct fixture fixture;
 	struct context *context;
 	struct ring_copy copy;
 
-	(void)state;
 	fixture_init(&fixture);
 	context = arena_context(fixture.arena, fixture.slot);
 	for (int i = 0; i < RING_SIZE_MIN / 4 + 100; i++)
@@ -508,24 +494,4 @@ static void held(void **state)
 	fixture_release(&fixture);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(taken_and_passed),
-		cmocka_unit_test(traces),
-		cmocka_unit_test(trace_left),
-		cmocka_unit_test(system_call_behind_a_block),
-		cmocka_unit_test(new_code),
-		cmocka_unit_test(interrupted),
-		cmocka_unit_test(lost),
-		cmocka_unit_test(goes_on_behind_a_copy),
-		cmocka_unit_test(led),
-		cmocka_unit_test(held),
-		cmocka_unit_test(overwritten),
-		cmocka_unit_test(times_between),
-		cmocka_unit_test(another_epoch),
-		cmocka_unit_test(unnoticed_epoch),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
