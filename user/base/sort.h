@@ -13,12 +13,17 @@ static inline void sort_array(void *items, size_t cnt, size_t size,
 		qsort(items, cnt, size, compare);
 }
 
+/*
+ * For comparison functions: -1, 0 or 1 by two numbers, the smaller or the greater one first. In a chain the
+ * first that is not 0 decides: ORDER_UP(a->pid, b->pid) ?: ORDER_UP(a->tid, b->tid).
+ */
+#define ORDER_UP(a, b)	 (((a) > (b)) - ((a) < (b)))
+#define ORDER_DOWN(a, b) ORDER_UP(b, a)
+
 /* For sort_array() and bsearch(3) of numbers, or of items whose first member is the number. */
 static inline int sort_by_number(const void *a, const void *b)
 {
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? -1 : left > right;
+	return ORDER_UP(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* The first member of each item to sort. qsort(3) alone is not stable. */
@@ -31,7 +36,6 @@ struct sort_key {
 static inline int sort_by_key(const void *a, const void *b)
 {
 	const struct sort_key *left = a, *right = b;
-	int order = sort_by_number(&left->value, &right->value);
 
-	return order ? order : sort_by_number(&left->nth, &right->nth);
+	return ORDER_UP(left->value, right->value) ?: ORDER_UP(left->nth, right->nth);
 }

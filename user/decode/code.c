@@ -58,7 +58,7 @@ static int compare_addr(const void *a, const void *b)
 {
 	const struct cached_section *const *x = a, *const *y = b;
 
-	return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
+	return ORDER_UP((*x)->addr, (*y)->addr);
 }
 
 static bool is_sorted(const struct code_image_set *set)

@@ -20,11 +20,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct elf_handler *a = left, *b = right;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1; /* the outer one first */
-	return 0;
+	/* The outer one first. */
+	return ORDER_UP(a->start, b->start) ?: ORDER_DOWN(a->end, b->end);
 }
 
 static int emit(struct elf_handler_list *flat, uint64_t start, uint64_t end, uint64_t handler)

@@ -167,11 +167,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct instance *a = left, *b = right;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1; /* the outer one first */
-	return 0;
+	/* The outer one first. */
+	return ORDER_UP(a->start, b->start) ?: ORDER_UP(a->depth, b->depth);
 }
 
 static int emit(struct elf_inlines *inlines, const struct instance *const *open, size_t cnt, uint64_t start,

@@ -48,9 +48,7 @@ static int compare_traps(const void *left, const void *right)
 {
 	const struct trap *a = left, *b = right;
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return (int)b->enters - (int)a->enters;
+	return ORDER_UP(a->addr, b->addr) ?: ORDER_DOWN(a->enters, b->enters);
 }
 
 static int pair_traps(struct trap *traps, size_t cnt, struct elf_handler_list *list)

@@ -191,20 +191,14 @@ static int order_to_show(const struct elf_symbol *a, const struct elf_symbol *b)
 {
 	int underscores = (int)strspn(a->name, "_") - (int)strspn(b->name, "_");
 
-	if (a->is_plt != b->is_plt)
-		return a->is_plt - b->is_plt;
-	if ((a->type == STT_NOTYPE) != (b->type == STT_NOTYPE))
-		return a->type == STT_NOTYPE ? 1 : -1;
-	if ((a->bind == STB_LOCAL) != (b->bind == STB_LOCAL))
-		return a->bind == STB_LOCAL ? 1 : -1;
-	if (!a->size != !b->size)
-		return a->size ? -1 : 1;
-	if (underscores)
-		return underscores;
-	/* "free" rather than "cfree", which is there for old programs only. */
-	if (a->is_default != b->is_default)
-		return a->is_default ? -1 : 1;
-	return (a->bind == STB_WEAK) - (b->bind == STB_WEAK);
+	return a->is_plt - b->is_plt
+		       ?: (a->type == STT_NOTYPE) - (b->type == STT_NOTYPE)
+		       ?: (a->bind == STB_LOCAL) - (b->bind == STB_LOCAL)
+		       ?: !a->size - !b->size
+		       ?: underscores
+		       /* "free" rather than "cfree", which is there for old programs only. */
+		       ?: b->is_default - a->is_default
+		       ?: (a->bind == STB_WEAK) - (b->bind == STB_WEAK);
 }
 
 /*
@@ -214,20 +208,13 @@ static int order_to_show(const struct elf_symbol *a, const struct elf_symbol *b)
 static int compare_symbols(const void *left, const void *right)
 {
 	const struct elf_symbol *a = left, *b = right;
-	int order;
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	order = order_to_show(a, b);
-	if (!order)
-		order = strcmp(a->name, b->name);
-	if (!order)
-		order = !a->version - !b->version;
-	if (!order)
-		order = b->is_default - a->is_default;
-	if (!order && a->version)
-		order = strcmp(a->version, b->version);
-	return order;
+	return ORDER_UP(a->addr, b->addr)
+		       ?: order_to_show(a, b)
+		       ?: strcmp(a->name, b->name)
+		       ?: !a->version - !b->version
+		       ?: b->is_default - a->is_default
+		       ?: a->version ? strcmp(a->version, b->version) : 0;
 }
 
 static bool is_duplicate(const struct elf_symbol *kept, const struct elf_symbol *next)

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/containers/hash_index.h"
+#include "base/sort.h"
 
 enum { ROOT = 0 };
 
@@ -116,13 +117,10 @@ static int compare_siblings(const void *left, const void *right, void *ctx)
 	const struct memtrace_path *a = &tree->paths[*(const uint32_t *)left],
 				   *b = &tree->paths[*(const uint32_t *)right];
 	const struct memtrace_frame *f = &tree->frames[a->frame], *g = &tree->frames[b->frame];
-	int order;
 
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	order = strcmp(f->function, g->function);
-	order = order ? order : strcmp(f->file, g->file);
-	return order ? order : f->line < g->line ? -1 : f->line > g->line;
+	return ORDER_UP(a->parent, b->parent)
+		       ?: strcmp(f->function, g->function)
+		       ?: strcmp(f->file, g->file) ?: ORDER_UP(f->line, g->line);
 }
 
 /*

@@ -123,9 +123,7 @@ static int compare_starts(const void *left, const void *right)
 	const struct symbol *b = &((const struct jit_function *)right)->symbol;
 	size_t a_low = strspn(a->name, "_"), b_low = strspn(b->name, "_");
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a_low != b_low ? (a_low < b_low) - (a_low > b_low) : strcmp(a->name, b->name);
+	return ORDER_UP(a->start, b->start) ?: ORDER_DOWN(a_low, b_low) ?: strcmp(a->name, b->name);
 }
 
 /* The last function of a module is taken to end with its page. */
@@ -292,9 +290,7 @@ static int compare(const void *left, const void *right, void *ctx)
 	const struct jit_function *items = ctx;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
-	if (items[a].symbol.start != items[b].symbol.start)
-		return items[a].symbol.start < items[b].symbol.start ? -1 : 1;
-	return a < b ? -1 : 1;
+	return ORDER_UP(items[a].symbol.start, items[b].symbol.start) ?: ORDER_UP(a, b);
 }
 
 int jit_symbols_sort(struct jit_symbols *symbols)

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/sort.h"
 #include "output/names.h"
 #include "output/shown_args.h"
 #include "output/sink.h"
@@ -86,9 +87,7 @@ static int compare_siblings(const void *left, const void *right, void *ctx)
 	const struct name *items = ctx, *a = &items[*(const uint32_t *)left],
 			  *b = &items[*(const uint32_t *)right];
 
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	return strcmp(a->text, b->text);
+	return ORDER_UP(a->parent, b->parent) ?: strcmp(a->text, b->text);
 }
 
 /*

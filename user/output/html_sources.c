@@ -54,11 +54,10 @@ static int compare(const void *left, const void *right)
 {
 	const struct symbol *a = *(const struct symbol *const *)left,
 			    *b = *(const struct symbol *const *)right;
-	int order = strcmp(a->file, b->file);
 
-	if (!order)
-		order = strcmp(a->file_dir ? a->file_dir : "", b->file_dir ? b->file_dir : "");
-	return order ? order : (a->line > b->line) - (a->line < b->line);
+	return strcmp(a->file, b->file)
+		       ?: strcmp(a->file_dir ? a->file_dir : "", b->file_dir ? b->file_dir : "")
+		       ?: ORDER_UP(a->line, b->line);
 }
 
 /* Whose source may be read, sorted. NULL: no memory. */

@@ -23,11 +23,8 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return ORDER_UP(a->start_ns, b->start_ns)
+		       ?: ORDER_UP(a->depth, b->depth) ?: ORDER_UP(a->order, b->order);
 }
 
 static void write_row(struct output *output, const struct row *row, const struct timeline_thread *thread)
@@ -73,9 +70,7 @@ static int compare_threads(const void *left, const void *right)
 	const struct timeline_thread *a = *(const struct timeline_thread *const *)left;
 	const struct timeline_thread *b = *(const struct timeline_thread *const *)right;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->tid < b->tid ? -1 : a->tid > b->tid;
+	return ORDER_UP(a->pid, b->pid) ?: ORDER_UP(a->tid, b->tid);
 }
 
 static int slices_write(const struct timeline *timeline, struct output *output)

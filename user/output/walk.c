@@ -29,22 +29,16 @@ struct walk {
 
 static int compare_owner(const struct timeline_hit *hit, int32_t pid, int32_t tid)
 {
-	if ((int32_t)hit->hit->pid != pid)
-		return (int32_t)hit->hit->pid < pid ? -1 : 1;
-	return (int32_t)hit->hit->tid < tid ? -1 : (int32_t)hit->hit->tid > tid;
+	return ORDER_UP((int32_t)hit->hit->pid, pid) ?: ORDER_UP((int32_t)hit->hit->tid, tid);
 }
 
 static int compare_hits(const void *left, const void *right)
 {
 	const struct timeline_hit *a = *(const struct timeline_hit *const *)left;
 	const struct timeline_hit *b = *(const struct timeline_hit *const *)right;
-	int order = compare_owner(a, (int32_t)b->hit->pid, (int32_t)b->hit->tid);
 
-	if (order)
-		return order;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return compare_owner(a, (int32_t)b->hit->pid, (int32_t)b->hit->tid)
+		       ?: ORDER_UP(a->time_ns, b->time_ns) ?: ORDER_UP(a, b);
 }
 
 static int sort_hits(struct walk *walk)

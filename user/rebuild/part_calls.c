@@ -23,9 +23,7 @@ static int compare(const void *left, const void *right)
 	const struct call *a = ((const struct sorted_call *)left)->call;
 	const struct call *b = ((const struct sorted_call *)right)->call;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return sort_by_key(left, right);
+	return ORDER_UP(a->tid, b->tid) ?: sort_by_key(left, right);
 }
 
 static struct sorted_call *sort_calls(const struct snapshot *snapshot)

@@ -189,7 +189,7 @@ static int compare_late(const void *left, const void *right)
 {
 	const struct sort_key *a = left, *b = right;
 
-	return a->nth < b->nth ? -1 : a->nth > b->nth;
+	return ORDER_UP(a->nth, b->nth);
 }
 
 static int scan_all(struct scan *scan, const struct moments *moments)

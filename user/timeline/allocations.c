@@ -105,11 +105,9 @@ static int compare(const void *left, const void *right)
 {
 	const struct allocation_sum *a = left, *b = right;
 
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	if (strcmp(a->function, b->function))
-		return strcmp(a->function, b->function);
-	return strcmp(a->stack ? a->stack->text : "", b->stack ? b->stack->text : "");
+	return ORDER_DOWN(a->bytes, b->bytes)
+		       ?: strcmp(a->function, b->function)
+		       ?: strcmp(a->stack ? a->stack->text : "", b->stack ? b->stack->text : "");
 }
 
 void allocations_sort(struct allocations *allocations)

@@ -27,9 +27,7 @@ static int compare(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
 
-	if (a->difference != b->difference)
-		return a->difference > b->difference ? -1 : 1;
-	return a->path < b->path ? -1 : a->path > b->path;
+	return ORDER_DOWN(a->difference, b->difference) ?: ORDER_UP(a->path, b->path);
 }
 
 /* Every path but the root, the greatest difference first. NULL: no memory. */

@@ -189,9 +189,7 @@ static int compare(const void *left, const void *right)
 {
 	const struct wait *a = left, *b = right;
 
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	return a->cnt > b->cnt ? -1 : a->cnt < b->cnt;
+	return ORDER_DOWN(a->total_ns, b->total_ns) ?: ORDER_DOWN(a->cnt, b->cnt);
 }
 
 void waits_sort(struct waits *waits)

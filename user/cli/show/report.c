@@ -121,11 +121,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->then_ns != b->then_ns)
-		return a->then_ns > b->then_ns ? -1 : 1;
-	return a->function < b->function ? -1 : a->function > b->function;
+	return ORDER_DOWN(a->ns, b->ns)
+		       ?: ORDER_DOWN(a->then_ns, b->then_ns) ?: ORDER_UP(a->function, b->function);
 }
 
 /* The first function_cnt of the functions by self or by total time. NULL: no memory. */

@@ -16,7 +16,7 @@ static int compare_marks(const void *left, const void *right)
 {
 	const struct mark *a = left, *b = right;
 
-	return a->row != b->row ? (a->row < b->row ? -1 : 1) : !a->hit - !b->hit;
+	return ORDER_UP(a->row, b->row) ?: !a->hit - !b->hit;
 }
 
 static int add_mark(struct shown_thread *shown, const struct timeline_hit *hit, const struct instant *instant)
@@ -132,9 +132,8 @@ static uint64_t total_value(const struct totals *totals, size_t function)
 static int compare_totals(const void *left, const void *right)
 {
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	uint64_t of_a = total_value(sorted_totals, a), of_b = total_value(sorted_totals, b);
 
-	return of_a != of_b ? (of_a < of_b ? 1 : -1) : a < b ? -1 : a > b;
+	return ORDER_DOWN(total_value(sorted_totals, a), total_value(sorted_totals, b)) ?: ORDER_UP(a, b);
 }
 
 void tui_sort_totals(struct totals *totals)

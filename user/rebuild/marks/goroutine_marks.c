@@ -156,11 +156,8 @@ static int compare_marks(const void *left, const void *right)
 {
 	const struct goroutine_mark *a = left, *b = right;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->outermost != b->outermost)
-		return a->outermost < b->outermost ? -1 : 1;
-	return a->nth < b->nth ? -1 : a->nth > b->nth;
+	return ORDER_UP(a->thread, b->thread)
+		       ?: ORDER_UP(a->outermost, b->outermost) ?: ORDER_UP(a->nth, b->nth);
 }
 
 int goroutine_marks_apply(struct goroutine_marks *marks, struct timeline *timeline)

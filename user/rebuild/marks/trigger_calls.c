@@ -11,9 +11,7 @@
 
 static int compare(const struct probe_place *place, uint32_t trigger, const char *function)
 {
-	if (place->trigger != trigger)
-		return place->trigger < trigger ? -1 : 1;
-	return strcmp(place->function, function);
+	return ORDER_UP(place->trigger, trigger) ?: strcmp(place->function, function);
 }
 
 static int compare_places(const void *left, const void *right)
