@@ -98,13 +98,12 @@ static void find_line(const struct frame_codes *table, const struct image_sectio
 		      struct memtrace_location *location)
 {
 	struct object *object = section && section->path ? object_get(table->objects, section->path) : NULL;
-	struct elf_file *elf;
+	struct elf_file *elf = object ? object_lock(object) : NULL;
 	uint64_t addr;
 
-	if (!object)
+	if (!elf)
 		return;
-	elf = object_lock(object);
-	if (elf && !elf_file_addr(elf, ip - section->addr + section->file_offset, &addr))
+	if (!elf_file_addr(elf, ip - section->addr + section->file_offset, &addr))
 		elf_file_source(elf, addr, &location->file, &location->line);
 	object_unlock(object);
 }

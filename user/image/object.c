@@ -101,6 +101,8 @@ struct elf_file *object_lock(struct object *object)
 	if (!object->opened && elf_file_open(&object->elf, object->path))
 		object->elf = NULL;
 	object->opened = true;
+	if (!object->elf)
+		pthread_mutex_unlock(&object->lock);
 	return object->elf;
 }
 

@@ -13,8 +13,8 @@ struct object;
 struct object *object_get(struct image_objects *objects, const char *path);
 
 /*
- * The ELF file; NULL: missing, or not an ELF file. Locks the object in both cases until object_unlock(),
- * because libelf and libdw are not thread-safe.
+ * The ELF file, locked until object_unlock(), because libelf and libdw are not thread-safe. NULL: missing, or
+ * not an ELF file; nothing is locked.
  */
 struct elf_file *object_lock(struct object *object);
 void object_unlock(struct object *object);

@@ -146,7 +146,9 @@ static void read_ranges(struct place *place)
 	struct elf_file *elf = object_lock(place->object);
 	uint64_t addr;
 
-	if (elf && !elf_file_addr(elf, place->start - place->base, &addr)) {
+	if (!elf)
+		return;
+	if (!elf_file_addr(elf, place->start - place->base, &addr)) {
 		place->bias = place->start - addr;
 		place->ranges = elf_file_ranges(elf, &place->range_cnt);
 	}
@@ -180,6 +182,12 @@ static int place_open(struct place *place, struct image_objects *objects)
 	err = open_locked(place, objects);
 	pthread_mutex_unlock(&place->lock);
 	return err;
+}
+
+/* As object_lock(), of the place's object. */
+static struct elf_file *place_lock(struct place *place, struct image_objects *objects)
+{
+	return place_open(place, objects) || !place->object ? NULL : object_lock(place->object);
 }
 
 /* ---- symbols ---- */
@@ -243,9 +251,12 @@ static bool may_be_many(struct place *place, const struct elf_range *range)
 	enum { PADDING = 64 };
 	struct elf_file *elf = object_lock(place->object);
 	uint64_t start, end;
-	bool is_one = elf && !elf_frame_extent(elf, range->start, &start, &end) && start == range->start &&
-		      (end >= range->end || range->end - end <= PADDING);
+	bool is_one;
 
+	if (!elf)
+		return true;
+	is_one = !elf_frame_extent(elf, range->start, &start, &end) && start == range->start &&
+		 (end >= range->end || range->end - end <= PADDING);
 	object_unlock(place->object);
 	return !is_one;
 }
@@ -306,17 +317,14 @@ const struct symbol *place_symbol_at(struct place *place, struct image_objects *
 
 char *place_variable_at(struct place *place, struct image_objects *objects, uint64_t addr)
 {
-	const char *name = NULL;
-	char *shown = NULL;
-	struct elf_file *elf;
+	struct elf_file *elf = place_lock(place, objects);
+	const char *name;
+	char *shown;
 
-	if (place_open(place, objects) || !place->object)
+	if (!elf)
 		return NULL;
-	elf = object_lock(place->object);
-	if (elf)
-		name = elf_file_data_at(elf, addr - place->bias);
-	if (name)
-		shown = elf_shown_name(name);
+	name = elf_file_data_at(elf, addr - place->bias);
+	shown = name ? elf_shown_name(name) : NULL;
 	object_unlock(place->object);
 	return shown;
 }
@@ -329,14 +337,12 @@ bool place_has_unnamed(const struct place *place)
 enum landing place_catches(struct place *place, struct image_objects *objects, uint64_t call_ip,
 			   uint64_t handler)
 {
-	enum landing answer = LANDING_UNKNOWN;
-	struct elf_file *elf;
+	struct elf_file *elf = place_lock(place, objects);
+	enum landing answer;
 
-	if (place_open(place, objects) || !place->object)
+	if (!elf)
 		return LANDING_UNKNOWN;
-	elf = object_lock(place->object);
-	if (elf)
-		answer = elf_file_catches(elf, call_ip ? call_ip - place->bias : 0, handler - place->bias);
+	answer = elf_file_catches(elf, call_ip ? call_ip - place->bias : 0, handler - place->bias);
 	object_unlock(place->object);
 	return answer;
 }
@@ -344,14 +350,12 @@ enum landing place_catches(struct place *place, struct image_objects *objects, u
 const struct inline_chain *place_inlines_at(struct place *place, struct image_objects *objects, uint64_t ip,
 					    uint64_t *ret_end)
 {
-	const struct inline_chain *chain = NULL;
-	struct elf_file *elf;
+	struct elf_file *elf = place_lock(place, objects);
+	const struct inline_chain *chain;
 
-	if (place_open(place, objects) || !place->object)
+	if (!elf)
 		return NULL;
-	elf = object_lock(place->object);
-	if (elf)
-		chain = elf_file_inlines_at(elf, ip - place->bias);
+	chain = elf_file_inlines_at(elf, ip - place->bias);
 	object_unlock(place->object);
 	if (chain)
 		*ret_end = chain->end + place->bias;
@@ -360,15 +364,13 @@ const struct inline_chain *place_inlines_at(struct place *place, struct image_ob
 
 bool place_cfi_at(struct place *place, struct image_objects *objects, uint64_t ip, struct cfi_row *ret_row)
 {
-	const struct cfi_row *row = NULL;
-	struct elf_file *elf;
+	struct elf_file *elf = place_lock(place, objects);
+	const struct cfi_row *row;
 	bool known;
 
-	if (place_open(place, objects) || !place->object)
+	if (!elf)
 		return false;
-	elf = object_lock(place->object);
-	if (elf)
-		row = elf_file_cfi_at(elf, ip - place->bias);
+	row = elf_file_cfi_at(elf, ip - place->bias);
 	known = row && row->is_known;
 	if (known)
 		*ret_row = *row;
@@ -385,12 +387,14 @@ static void find_source_locked(struct place_symbol *symbol)
 
 	if (symbol->public.source_sought)
 		return;
+	symbol->public.source_sought = true;
 	elf = object_lock(place->object);
-	if (elf && !elf_file_source(elf, symbol->public.start - place->bias, &symbol->public.file,
-				    &symbol->public.line))
+	if (!elf)
+		return;
+	if (!elf_file_source(elf, symbol->public.start - place->bias, &symbol->public.file,
+			     &symbol->public.line))
 		symbol->public.file_dir = elf_file_source_dir(elf, symbol->public.start - place->bias);
 	object_unlock(place->object);
-	symbol->public.source_sought = true;
 }
 
 void place_find_source(const struct symbol *public)
