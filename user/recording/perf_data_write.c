@@ -255,10 +255,11 @@ static void write_aux(FILE *file, const struct snapshot *snapshot, uint64_t *ind
 }
 
 /* tools/perf/util/build-id.c, write_buildid(): names are filled up to 64 bytes. */
-static void write_build_ids(FILE *file, const struct snapshot *snapshot)
+static int write_build_ids(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
 {
 	static const char fill[64];
 
+	(void)index;
 	for (size_t i = 0; i < snapshot->build_id_cnt; i++) {
 		const struct named_build_id *named = &snapshot->build_ids[i];
 		size_t len = strlen(named->name), padded = (len + sizeof(fill)) & ~(sizeof(fill) - 1);
@@ -277,6 +278,7 @@ static void write_build_ids(FILE *file, const struct snapshot *snapshot)
 		fwrite(named->name, 1, len, file);
 		fwrite(fill, 1, padded - len, file);
 	}
+	return 0;
 }
 
 /* tools/perf/util/header.c, do_write_string() */
@@ -293,13 +295,14 @@ static void write_string(FILE *file, const char *text)
 }
 
 /* What the events are called; nothing where there is a trace. */
-static int write_event_names(FILE *file, const struct snapshot *snapshot)
+static int write_event_names(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
 {
 	size_t event_cnt = perf_samples_event_cnt(snapshot);
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
 	const uint32_t head[2] = {(uint32_t)event_cnt + 1, sizeof(attr)}, id_cnt = 1;
 
+	(void)index;
 	fwrite(head, sizeof(head), 1, file);
 	for (uint64_t i = 0; i <= event_cnt; i++) {
 		const uint64_t id = SIDEBAND_EVENT_ID + i;
@@ -314,20 +317,7 @@ static int write_event_names(FILE *file, const struct snapshot *snapshot)
 	return 0;
 }
 
-static int write_feature_build_ids(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
-{
-	(void)index;
-	write_build_ids(file, snapshot);
-	return 0;
-}
-
-static int write_feature_events(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
-{
-	(void)index;
-	return write_event_names(file, snapshot);
-}
-
-static int write_feature_aux(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+static int write_aux_index(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
 {
 	uint64_t cnt = snapshot->aux_cnt;
 
@@ -336,7 +326,7 @@ static int write_feature_aux(FILE *file, const struct snapshot *snapshot, const 
 	return 0;
 }
 
-static int write_feature_own(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+static int write_own(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
 {
 	CLEANUP(freep) uint8_t *section = NULL;
 	size_t size;
@@ -354,10 +344,10 @@ static const struct feature {
 	int (*write)(FILE *file, const struct snapshot *snapshot, const uint64_t *index);
 	bool of_trace, of_samples; /* where there is one or the other */
 } features[] = {
-	{PERF_FEATURE_BUILD_ID, write_feature_build_ids, true, true},
-	{PERF_FEATURE_EVENT_DESC, write_feature_events, false, true},
-	{PERF_FEATURE_AUXTRACE, write_feature_aux, true, false},
-	{PERF_FEATURE_TRAILCAM, write_feature_own, true, true},
+	{PERF_FEATURE_BUILD_ID, write_build_ids, true, true},
+	{PERF_FEATURE_EVENT_DESC, write_event_names, false, true},
+	{PERF_FEATURE_AUXTRACE, write_aux_index, true, false},
+	{PERF_FEATURE_TRAILCAM, write_own, true, true},
 };
 
 static bool has_feature(const struct snapshot *snapshot, const struct feature *feature)
