@@ -7,6 +7,10 @@
 
 #include <yajl/yajl_gen.h>
 
+#include "base/cleanup.h"
+
+DEFINE_CLEANUP(yajl_gen, yajl_gen_free)
+
 /* Indented. NULL: no memory. */
 yajl_gen json_to_stdout(void);
 

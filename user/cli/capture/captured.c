@@ -146,7 +146,7 @@ static int write_result(const struct capture_options *options, const struct snap
 			const struct capture *capture, enum capture_end end, const struct decoded *decoded)
 {
 	CLEANUP(output_abortp) struct output *output = NULL;
-	yajl_gen gen = yajl_gen_alloc(NULL);
+	CLEANUP(yajl_gen_freep) yajl_gen gen = yajl_gen_alloc(NULL);
 	int err = gen ? output_open(&output, options->result) : -ENOMEM;
 
 	if (!err) {
@@ -155,8 +155,6 @@ static int write_result(const struct capture_options *options, const struct snap
 		print_result(options, snapshot, capture, end, decoded, gen);
 		err = output_close(TAKE_PTR(output));
 	}
-	if (gen)
-		yajl_gen_free(gen);
 	return err;
 }
 

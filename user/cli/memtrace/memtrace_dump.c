@@ -145,22 +145,17 @@ static int put_entry(yajl_gen gen, struct dump *dump, const struct memtrace_entr
 	if (entry->kind == MEMTRACE_ALLOC)
 		err = put_alloc(gen, dump, &dump->trace->samples[entry->sample]);
 	yajl_gen_map_close(gen);
-	yajl_gen_reset(gen, NULL);
-	putchar('\n');
+	yajl_gen_reset(gen, "\n");
 	return err;
 }
 
 static int put_json(struct dump *dump)
 {
-	yajl_gen gen = json_to_stdout();
+	CLEANUP(yajl_gen_freep) yajl_gen gen = json_lines_to_stdout();
 	int err = gen ? 0 : -ENOMEM;
 
-	if (err)
-		return err;
-	yajl_gen_config(gen, yajl_gen_beautify, 0);
 	for (size_t i = 0; i < dump->trace->entry_cnt && !err; i++)
 		err = put_entry(gen, dump, &dump->trace->entries[i]);
-	yajl_gen_free(gen);
 	return err;
 }
 

@@ -204,11 +204,11 @@ static int put_row(yajl_gen gen, const struct hotspots *hotspots, const struct r
 
 static int print_json(const struct hotspots *hotspots)
 {
-	yajl_gen gen = json_to_stdout();
-	int err = gen ? 0 : -ENOMEM;
+	CLEANUP(yajl_gen_freep) yajl_gen gen = json_to_stdout();
+	int err = 0;
 
-	if (err)
-		return err;
+	if (!gen)
+		return -ENOMEM;
 	yajl_gen_map_open(gen);
 	put_weight(gen, hotspots, "all", everything(hotspots));
 	json_key_number(gen, "peak_time_us", hotspots->tree->peak.time_us);
@@ -222,7 +222,6 @@ static int print_json(const struct hotspots *hotspots)
 	yajl_gen_array_close(gen);
 	json_key_number(gen, "left_out", hotspots->left_out);
 	yajl_gen_map_close(gen);
-	yajl_gen_free(gen);
 	return err;
 }
 

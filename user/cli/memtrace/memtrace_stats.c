@@ -253,7 +253,7 @@ static void put_stacks(yajl_gen gen, const struct memtrace_summary *summary)
 static int print_json(const struct stats *stats)
 {
 	const struct memtrace_summary *summary = &stats->summary;
-	yajl_gen gen = json_to_stdout();
+	CLEANUP(yajl_gen_freep) yajl_gen gen = json_to_stdout();
 
 	if (!gen)
 		return -ENOMEM;
@@ -277,7 +277,6 @@ static int print_json(const struct stats *stats)
 	json_key_number(gen, "domains", summary->domains);
 	json_key_number(gen, "unknown_events", summary->unknown);
 	yajl_gen_map_close(gen);
-	yajl_gen_free(gen);
 	return 0;
 }
 

@@ -52,14 +52,12 @@ static int put_branch(void *ctx, int32_t tid, const struct branch *branch, uint6
 int dump_json_branches(const char *path)
 {
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
-	yajl_gen gen = json_lines_to_stdout();
+	CLEANUP(yajl_gen_freep) yajl_gen gen = json_lines_to_stdout();
 	struct decode_visitor visitor = {.branch = put_branch, .ctx = gen};
 	int err = gen ? recording_load(&snapshot, path) : -ENOMEM;
 
 	if (!err)
 		err = decode_branches(snapshot, &(struct decode_config){0}, &visitor);
-	if (gen)
-		yajl_gen_free(gen);
 	return err;
 }
 
@@ -147,13 +145,11 @@ static void put_hits(yajl_gen gen, const struct timeline *timeline)
 static int put_timeline(const char *path, void (*put)(yajl_gen gen, const struct timeline *timeline))
 {
 	CLEANUP(decoded_freep) struct decoded *decoded = NULL;
-	yajl_gen gen = json_lines_to_stdout();
+	CLEANUP(yajl_gen_freep) yajl_gen gen = json_lines_to_stdout();
 	int err = gen ? decode_file(&decoded, path, &(struct decode_config){0}) : -ENOMEM;
 
 	if (!err)
 		put(gen, decoded_timeline(decoded));
-	if (gen)
-		yajl_gen_free(gen);
 	return err;
 }
 

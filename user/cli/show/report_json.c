@@ -3,7 +3,6 @@
  * The keys are listed in trailcam(1). Addresses and registers are text, since readers of JSON keep 53 bits of
  * a number.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -296,7 +295,7 @@ static void put_diff(yajl_gen gen, const struct report *report)
 
 int report_json(const struct report *report)
 {
-	yajl_gen gen = json_to_stdout();
+	CLEANUP(yajl_gen_freep) yajl_gen gen = json_to_stdout();
 	int err = 0;
 
 	if (!gen)
@@ -313,6 +312,5 @@ int report_json(const struct report *report)
 		put_time(gen, report);
 	}
 	yajl_gen_map_close(gen);
-	yajl_gen_free(gen);
 	return err ? fail(err, "no memory for the calls before the hits") : 0;
 }
