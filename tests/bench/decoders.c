@@ -12,7 +12,6 @@
  * file
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <intel-pt.h>
 #include <sched.h>
 #include <stdio.h>

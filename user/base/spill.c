@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/log.h"
 #include "base/temporary.h"
 #include "base/write_all.h"

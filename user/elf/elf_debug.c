@@ -4,7 +4,6 @@
  * beside the file, in .debug/ or under /usr/lib/debug (gdb's manual, "Separate Debug Files"), or in
  * debuginfod's cache.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

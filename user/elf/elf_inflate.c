@@ -3,7 +3,6 @@
  * Debug information is mostly compressed (SHF_COMPRESSED). libelf would inflate it with zlib, which takes
  * twice as long as ISA-L. So it is inflated here, all sections side by side, before libdw asks for it.
  */
-#include <string.h>
 
 #include <isa-l/igzip_lib.h>
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/utf8.h"
 #include "output/bytes/proto.h"
 #include "output/names.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
 #include "base/on_line.h"
 
 static void put_number(struct shown_arg *arg, const char *name, uint64_t value)

@@ -10,7 +10,6 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "model/sideband.h"
-#include "recording/perf_data.h"
 #include "recording/perf_sample.h"
 
 #define SAMPLE_FIELDS                                                                          \

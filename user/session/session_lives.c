@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "model/sideband.h"
-#include "process/proc_status.h"
 #include "session/session_internal.h"
 
 int session_add_untraced(struct session *session, struct session_process *process, pid_t tid)

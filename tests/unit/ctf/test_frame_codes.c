@@ -2,7 +2,6 @@
 /* Codes of this program's own places. */
 #include "ctf/frame_codes.h"
 
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "assertions.h"

@@ -6,7 +6,6 @@
 #include "assertions.h"
 
 #include <Zydis/Zydis.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>

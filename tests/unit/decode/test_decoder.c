@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "decode/decoder.h"
 #include "source/encoder.h"
 

@@ -3,7 +3,6 @@
  * The same program with its symbols and lines somewhere else: each way to find them, and that the wrong ones
  * are not taken.
  */
-#include <sys/stat.h>
 
 #include "fixture.h"
 

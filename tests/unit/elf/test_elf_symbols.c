@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <dlfcn.h>
 #include <elf.h>
-#include <pthread.h>
 
 #include "fixture.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "image/unwind.h"
 
-#include <alloca.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>

@@ -2,8 +2,6 @@
 /* Against a computation that looks at every slice for every function and path, on random timelines. */
 #include "assertions.h"
 
-#include <stdlib.h>
-
 #include "base/spill.h"
 #include "timeline/profile.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/on_line.h"
 #include "cli/terminal.h"
 #include "doctor/doctor.h"

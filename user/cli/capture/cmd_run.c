@@ -5,7 +5,6 @@
  */
 #include "cli/cli.h"
 
-#include "base/error.h"
 #include "cli/capture/capture_options.h"
 #include "cli/front.h"
 #include "process/launch.h"

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/file/path.h"
 #include "base/log.h"
 #include "cli/cli.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"

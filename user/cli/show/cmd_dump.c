@@ -17,7 +17,6 @@
 #include <stdio.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/on_line.h"
 #include "cli/show/dump_json.h"
 #include "decode/decoder.h"

@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "base/spill.h"

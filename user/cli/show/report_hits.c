@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hits in the report: their facts, and the calls before them. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
