@@ -15,8 +15,6 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
-#include "base/cleanup.h"
-#include "base/file/plain_file.h"
 #include "elf/cfi.h"
 #include "image/place.h"
 #include "image/section_list.h"
@@ -301,20 +299,4 @@ void image_find_sources(const struct image *image)
 {
 	for (size_t i = 0; i < image->places.cnt; i++)
 		place_find_sources(image->places.items[i]);
-}
-
-size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size)
-{
-	const struct image_section *section = image_section_at(image, version, addr);
-	CLEANUP(closep)
-	int fd = section && section->path ? plain_file_open(section->path) : -1;
-	uint64_t at = section ? addr - section->addr : 0;
-	ssize_t got;
-
-	if (fd < 0)
-		return 0;
-	if (size > section->size - at)
-		size = section->size - at;
-	got = pread(fd, bytes, size, (off_t)(section->file_offset + at));
-	return got < 0 ? 0 : (size_t)got;
 }

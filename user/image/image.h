@@ -105,9 +105,6 @@ void image_symbol_source(const struct symbol *symbol);
 /* The same for all functions that image_symbol_at() was asked for. Thread-safe. */
 void image_find_sources(const struct image *image);
 
-/* Copies up to `size` bytes of code at addr to `bytes`. Returns the number of known bytes, or 0. */
-size_t image_read(struct image *image, size_t version, uint64_t addr, void *bytes, size_t size);
-
 /*
  * Whether an exception from the call at call_ip lands at `handler`; call_ip 0: from any call. Uses the
  * unwinding tables (C++, Rust) and OCaml's code. Thread-safe; slow for the first handler of an object.
